@@ -1,0 +1,72 @@
+// Start, stop and counters of the packet path: all that berthd sees of DPDK.
+#pragma once
+#include "dataplane/hot/receive.h"
+#include "dataplane/topology.h"
+#include "dataplane/wire/auth.h"
+#include "state/applier.h"
+#include "state/base/time_source.h"
+#include "state/command_queue.h"
+#include "state/state.h"
+
+enum poll_mode { POLL_ADAPTIVE, POLL_SPIN };
+
+#define PORT_TEXT_BYTES 256
+
+struct port_settings {
+	// One of: a PCI address ("0000:03:00.0"), a DPDK vdev string ("net_pcap0,rx_pcap=f.pcap"), or a kernel
+	// interface ("eth0") together with io.
+	char device[PORT_TEXT_BYTES];
+	char io[32]; // "auto", "af_xdp", "af_packet", "tap", "pci", … ; "auto" picks for a kernel interface
+	char addresses[HOT_ADDRESSES_MAX * 2][64]; // "10.0.0.1", "fd00::1"
+	uint32_t address_count;
+	uint16_t vlan_id;
+	uint32_t queues;
+	uint32_t rx_descriptors, tx_descriptors; // 0: the driver's
+	bool promiscuous;
+};
+
+struct dataplane_settings {
+	struct port_settings ports[PORTS_MAX];
+	uint32_t port_count;
+	uint16_t udp_port;
+	enum poll_mode poll;
+	uint32_t ttl_ms;           // granted to nodes
+	uint32_t restart_grace_ms; // on top of ttl_ms, for every known node after a start
+	uint32_t stall_ms;         // a loop gap that counts as our own fault
+	uint32_t idle_sleep_us;    // longest nap of an idle adaptive worker, at most 500
+	char huge[16];             // "auto", "yes", "no"
+	uint32_t memory_mb;        // EAL memory without huge pages; 0: computed from the pools
+	char eal_extra[256];       // further EAL arguments, for experts
+};
+
+struct dataplane;
+
+// Reads what is needed from settings for the planner (NUMA node of each device).
+void dataplane_topology_ask(const struct dataplane_settings *, struct topology_ask *);
+// What would go wrong, before EAL is started: huge pages, permissions, missing devices or interfaces,
+// drivers, address families. Adds to the plan's problems.
+void dataplane_preflight(const struct dataplane_settings *, struct topology_plan *);
+
+// EAL, ports, queues, mempools. Once per process. message: what, where and what to do.
+int dataplane_create(const struct dataplane_settings *, const struct topology_plan *,
+	struct dataplane **, char *message, uint32_t message_size);
+// Fills every known node's line and arms it with the grace; launches the workers. keys must outlive it.
+int dataplane_start(struct dataplane *, struct state *, struct command_queue *,
+	const struct master_keys *, const struct time_source *);
+// Stops the workers (they finish their burst), then the ports.
+void dataplane_stop(struct dataplane *);
+void dataplane_destroy(struct dataplane *);
+
+uint32_t dataplane_workers(const struct dataplane *);
+const struct hot_counters *dataplane_counters(const struct dataplane *, uint32_t worker);
+struct dataplane_port_counters {
+	char name[64], driver[32];
+	uint64_t received, received_bytes, sent, sent_bytes, missed, errors, no_mbuf;
+};
+uint32_t dataplane_ports(const struct dataplane *);
+void dataplane_port_counters(
+	const struct dataplane *, uint32_t port, struct dataplane_port_counters *);
+// True while every worker has gone round its loop within the last two seconds: for the watchdog.
+bool dataplane_alive(const struct dataplane *, const struct time_source *);
+// True once every rx device that ends (a pcap file without infinite_rx) has been idle for idle_ms.
+bool dataplane_idle(const struct dataplane *, const struct time_source *, uint32_t idle_ms);

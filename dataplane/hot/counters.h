@@ -1,0 +1,70 @@
+// Counters of one worker. Written by that worker only, relaxed; read by anybody and summed.
+//
+// Identity, checked in tests and exported as a metric that must be 0:
+//	received = Σ refused[] + heartbeats + requests + neighbour answers
+#pragma once
+#include <stdatomic.h>
+#include <stdint.h>
+
+// One row each: enum suffix, metric label. A packet that is not answered or acted on is counted in
+// exactly one of these.
+#define HOT_REFUSALS(X)                                                                     \
+	X(SHORT, "short")            /* cut off inside a header */                          \
+	X(SEGMENTED, "segmented")    /* several mbuf segments */                            \
+	X(OVERSIZED, "oversized")    /* longer than a frame may be */                       \
+	X(NOT_OURS_MAC, "other-mac") /* addressed to another port */                        \
+	X(VLAN, "other-vlan")        /* tagged with another VLAN, or tagged twice */        \
+	X(ETHERTYPE, "ethertype")    /* neither IPv4, IPv6 nor ARP */                       \
+	X(ARP, "arp")                /* ARP for somebody else, or malformed */              \
+	X(IP_HEADER, "ip-header")    /* version, length or hop fields wrong */              \
+	X(IP_OPTIONS, "ip-options")  /* IPv4 options or IPv6 extension headers */           \
+	X(IP_CHECKSUM, "ip-checksum")                                                       \
+	X(FRAGMENT, "fragment")                                                             \
+	X(NOT_OURS_IP, "other-address")                                                     \
+	X(PROTOCOL, "protocol") /* neither UDP nor ICMP */                                  \
+	X(ICMP, "icmp")         /* not an echo request or solicitation for us */            \
+	X(UDP_LENGTH, "udp-length")                                                         \
+	X(UDP_CHECKSUM, "udp-checksum")                                                     \
+	X(NOT_OURS_PORT, "other-port")                                                      \
+	X(FRAME_SHORT, "frame-short")                                                       \
+	X(FRAME_MAGIC, "frame-magic")                                                       \
+	X(FRAME_VERSION, "frame-version")                                                   \
+	X(FRAME_LENGTH, "frame-length")                                                     \
+	X(FRAME_TYPE, "frame-type")                                                         \
+	X(UNKNOWN_SLOT, "unknown-slot")                                                     \
+	X(UNKNOWN_KEY, "unknown-key") /* no master key of that id */                        \
+	X(BAD_TAG, "bad-tag")                                                               \
+	X(REPLAY, "replay")                     /* authentic, but seen before or too old */ \
+	X(STALE_GENERATION, "stale-generation") /* authentic; answered REFUSED */           \
+	X(STALE_TERM, "stale-term")             /* authentic; answered with the term */     \
+	X(BAD_BODY, "bad-body")                 /* authentic; answered REFUSED */           \
+	X(REQUESTS_FULL, "requests-full")       /* authentic; answered REFUSED overloaded */
+
+enum hot_refusal {
+#define X(name, label) HOT_REFUSED_##name,
+	HOT_REFUSALS(X)
+#undef X
+		HOT_REFUSED_KINDS,
+};
+extern const char *const hot_refusal_labels[];
+
+struct hot_counters {
+	_Atomic uint64_t received;
+	_Atomic uint64_t heartbeats;  // accepted
+	_Atomic uint64_t requests;    // authentic and handed on: REGISTER, PLACE, …
+	_Atomic uint64_t neighbours;  // ARP, neighbour solicitations and pings answered
+	_Atomic uint64_t replies;     // packets turned around or built
+	_Atomic uint64_t reply_drops; // replies the port did not take
+	_Atomic uint64_t refused[HOT_REFUSED_KINDS];
+	_Atomic uint64_t bursts, busy_cycles;
+	_Atomic uint64_t expired, returned;  // reports pushed
+	_Atomic uint64_t reports_deferred;   // a report found the ring full and is tried again
+	_Atomic uint64_t stalls, stalled_ms; // gaps in the loop that froze the liveness clock
+} __attribute__((aligned(64)));
+
+// A counter has one writer, so it needs no locked instruction.
+static inline void count(_Atomic uint64_t *counter, uint64_t more)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+		memory_order_relaxed);
+}

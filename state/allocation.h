@@ -1,0 +1,49 @@
+// One instance of a task group on one node.
+#pragma once
+#include "state/base/uuid.h"
+#include "state/record.h"
+#include "state/resources.h"
+#include <stdint.h>
+
+enum alloc_desired { ALLOC_RUN, ALLOC_STOP, ALLOC_EVICT };
+enum alloc_client {
+	ALLOC_PENDING,
+	ALLOC_RUNNING,
+	ALLOC_COMPLETE,
+	ALLOC_FAILED,
+	ALLOC_LOST,
+	ALLOC_UNKNOWN
+};
+extern const char *const alloc_desired_names[]; // "run" "stop" "evict"
+extern const char
+	*const alloc_client_names[]; // "pending" "running" "complete" "failed" "lost" "unknown"
+
+struct job;
+
+struct allocation {
+	struct record record; // first
+	struct uuid id;
+	struct uuid node_id;
+	uint32_t node_slot;
+	uint32_t client; // index of the placing client, CLIENT_NONE when none
+	struct job *job; // the version it was placed with; a counted reference
+	uint16_t group;  // index in job->task_groups
+	uint8_t desired, client_status;
+	uint32_t index; // the number in its name "<job>.<group>[<index>]"
+	struct resources resources;
+	struct device_set devices;
+	double score;
+	uint32_t nodes_evaluated, nodes_feasible;
+	uint64_t alloc_modify_index; // server-side changes
+	int64_t create_time_ns, modify_time_ns;
+	const char *desired_description,
+		*client_description; // static strings of semantics §6, or ""
+};
+
+#define CLIENT_NONE 0xffffffffu
+
+static inline bool allocation_is_terminal(const struct allocation *a)
+{
+	return a->desired != ALLOC_RUN || a->client_status == ALLOC_COMPLETE ||
+	       a->client_status == ALLOC_FAILED || a->client_status == ALLOC_LOST;
+}

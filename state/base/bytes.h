@@ -1,0 +1,69 @@
+// Bounded little-endian writer and reader with a sticky error: a codec reads as a list of fields and
+// is checked once at its end.
+#pragma once
+#include "state/base/text.h"
+#include "state/base/uuid.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes_writer {
+	uint8_t *data;
+	size_t size;     // written so far
+	size_t capacity; // of data
+	bool grows;      // data belongs to the writer and is enlarged on demand
+	bool failed;     // something did not fit; all later writes do nothing
+};
+
+// Over the caller's memory.
+static inline struct bytes_writer bytes_writer_over(void *data, size_t capacity)
+{
+	return (struct bytes_writer){.data = data, .capacity = capacity};
+}
+// Growing; bytes_writer_free releases it.
+struct bytes_writer bytes_writer_growing(size_t capacity);
+void bytes_writer_free(struct bytes_writer *);
+
+void bytes_put(struct bytes_writer *, const void *data, size_t size);
+void bytes_put_zeros(struct bytes_writer *, size_t size);
+void bytes_put_u8(struct bytes_writer *, uint8_t);
+void bytes_put_u16(struct bytes_writer *, uint16_t);
+void bytes_put_u32(struct bytes_writer *, uint32_t);
+void bytes_put_u64(struct bytes_writer *, uint64_t);
+void bytes_put_f64(struct bytes_writer *, double);
+void bytes_put_uuid(struct bytes_writer *, const struct uuid *);
+// u8 length, then the characters; longer than 255 fails.
+void bytes_put_text8(struct bytes_writer *, struct text);
+// u16 length, then the characters; longer than 65535 fails.
+void bytes_put_text16(struct bytes_writer *, struct text);
+// u32 length, then the characters.
+void bytes_put_text32(struct bytes_writer *, struct text);
+
+struct bytes_reader {
+	const uint8_t *data;
+	size_t size; // of data
+	size_t at;   // next byte
+	bool failed; // something was missing; all later reads give zeros
+};
+
+static inline struct bytes_reader bytes_reader_over(const void *data, size_t size)
+{
+	return (struct bytes_reader){.data = data, .size = size};
+}
+
+// A view of the next size bytes, or NULL (and failed).
+const uint8_t *bytes_take(struct bytes_reader *, size_t size);
+uint8_t bytes_take_u8(struct bytes_reader *);
+uint16_t bytes_take_u16(struct bytes_reader *);
+uint32_t bytes_take_u32(struct bytes_reader *);
+uint64_t bytes_take_u64(struct bytes_reader *);
+double bytes_take_f64(struct bytes_reader *);
+struct uuid bytes_take_uuid(struct bytes_reader *);
+// Views into the reader's data.
+struct text bytes_take_text8(struct bytes_reader *);
+struct text bytes_take_text16(struct bytes_reader *);
+struct text bytes_take_text32(struct bytes_reader *);
+static inline size_t bytes_left(const struct bytes_reader *r)
+{
+	return r->failed ? 0 : r->size - r->at;
+}

@@ -1,0 +1,16 @@
+// Errors travel as negative numbers: -errno, or one of these. Zero or more is success.
+#pragma once
+
+enum berth_error {
+	ERROR_CORRUPT = 4096, // stored bytes that no version of ours wrote
+	ERROR_VERSION,        // a format version that is newer than this program
+	ERROR_STORE_FULL,     // disk or store map full; nothing was changed
+	ERROR_TABLE_FULL,     // a limit of state/base/limits.h or of the configuration
+	ERROR_QUEUE_FULL,     // a bounded queue; try again
+	ERROR_NOT_FOUND,
+	ERROR_CONFLICT, // the caller's view is out of date
+	ERROR_STOPPING, // shutting down
+};
+
+// "no space left on device", "stored data is corrupt", … Never NULL; static text.
+const char *error_text(int error);

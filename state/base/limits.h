@@ -1,0 +1,60 @@
+// Every maximum of the system, with its reason. Full means refused, counted and visible.
+#pragma once
+
+// Slots of the node table. 10 M nodes is the design point; one line of 64 bytes each.
+#define NODES_MAX (16u * 1024 * 1024)
+// Slots are handed out to workers in blocks, so that a node's line belongs to one core.
+#define NODE_BLOCK_SLOTS 4096u
+#define NODE_BLOCKS_MAX (NODES_MAX / NODE_BLOCK_SLOTS)
+
+// Allocations, jobs and remembered placement requests: bounds of memory, configurable downwards.
+#define ALLOCATIONS_MAX (16u * 1024 * 1024)
+#define JOBS_MAX (256u * 1024)
+#define PLACE_REQUESTS_MAX (16u * 1024 * 1024)
+#define CLIENTS_MAX (64u * 1024)
+
+// Versions of a job that are kept, as Nomad keeps them (semantics: 6).
+#define JOB_VERSIONS_MAX 6
+
+// A node's description. 256 attributes is five times what a real agent reports.
+#define NODE_ATTRIBUTES_MAX 256u
+#define NODE_DEVICE_GROUPS_MAX 4u
+// Instances of one device group are a bit map of one word.
+#define NODE_DEVICES_MAX 64u
+#define NAME_BYTES_MAX 255u
+#define ATTRIBUTE_NAME_BYTES_MAX 128u
+#define ATTRIBUTE_VALUE_BYTES_MAX 1024u
+#define CLIENT_NAME_BYTES_MAX 64u
+
+// A job body over HTTP; larger ones are refused before they are parsed.
+#define JOB_JSON_BYTES_MAX (1024u * 1024)
+#define JSON_DEPTH_MAX 64u
+#define JOB_GROUPS_MAX 256u
+#define JOB_TASKS_MAX 256u
+#define JOB_CONSTRAINTS_MAX 64u
+
+// Instances of one PLACE: its answer must fit one frame.
+#define PLACE_COUNT_MAX 32u
+// How long a placement request is remembered, and how old a request may be when it arrives.
+#define PLACE_REMEMBER_MS (60ll * 60 * 1000)
+#define PLACE_CLOCK_AHEAD_MS (5ll * 60 * 1000)
+
+// UDP payload that fits an Ethernet frame of 1500 bytes with IPv6 (1500 - 40 - 8).
+#define FRAME_BYTES_MAX 1452u
+// Packets taken from a queue at once: enough to hide a cache miss, few enough to stay in L1.
+#define BURST_MAX 64u
+
+#define WORKERS_MAX 64u
+#define PORTS_MAX 16u
+// Requests of one worker that wait for the applier; beyond it a request is refused and counted.
+#define WORKER_REQUESTS_MAX 4096u
+#define COMMAND_RING_SLOTS 4096u
+// Commands and bytes of one group commit.
+#define BATCH_COMMANDS_MAX 4096u
+#define BATCH_BYTES_MAX (4u * 1024 * 1024)
+// Registrations that arrive in several parts and are not complete yet.
+#define REGISTER_PARTS_MAX 8u
+#define REGISTER_PENDING_MAX 4096u
+
+// Disk that is kept free for changes that must not be refused (node down, release).
+#define STORE_RESERVE_BYTES (64ll * 1024 * 1024)

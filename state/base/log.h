@@ -1,0 +1,35 @@
+// Levelled structured lines on standard error: logfmt, or JSON when asked. Each call site is limited
+// to a few lines a second; what it swallowed is said in its next line (suppressed=n). Any thread but a
+// hot loop.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+struct log_site {
+	uint64_t window_s;
+	uint32_t count;
+	uint32_t suppressed;
+};
+
+void log_configure(enum log_level least, bool json);
+enum log_level log_level_now(void);
+
+// fields is a printf format of logfmt pairs: "node=%s index=%lu". Values with blanks, quotes or control
+// characters must be passed through LOG_QUOTED ("%s" of log_quote()).
+void log_write(struct log_site *, enum log_level, const char *event, const char *fields, ...)
+	__attribute__((format(printf, 4, 5)));
+// Escapes and quotes into a buffer; returns buffer. Cut off with "…" when it does not fit.
+char *log_quote(const char *value, char *buffer, uint32_t size);
+
+#define LOG_AT(level, event, ...)                                         \
+	do {                                                              \
+		static struct log_site site_;                             \
+		if ((level) >= log_level_now())                           \
+			log_write(&site_, (level), (event), __VA_ARGS__); \
+	} while (0)
+#define log_debug(event, ...) LOG_AT(LOG_DEBUG, event, __VA_ARGS__)
+#define log_info(event, ...) LOG_AT(LOG_INFO, event, __VA_ARGS__)
+#define log_warn(event, ...) LOG_AT(LOG_WARN, event, __VA_ARGS__)
+#define log_error(event, ...) LOG_AT(LOG_ERROR, event, __VA_ARGS__)

@@ -1,0 +1,90 @@
+// Descriptions of plain records: one table row per field gives the binary codec, the JSON form, copy,
+// equality and release, so that a new field is one line. The JSON side lives in tools/api.
+//
+// Binary form of a struct: u16 number of fields, then each field in table order. Fields are only ever
+// appended to a table; a reader of fewer fields leaves the rest at their defaults, a reader that knows
+// fewer fields than were written refuses (ERROR_VERSION).
+#pragma once
+#include "state/base/bytes.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum field_kind {
+	FIELD_BOOL,       // bool
+	FIELD_I64,        // int64_t; also durations (ns) and times (unix ns)
+	FIELD_U64,        // uint64_t
+	FIELD_F64,        // double
+	FIELD_STRING,     // char *; NULL is the empty string
+	FIELD_ENUM,       // int; names in .names, NULL-ended
+	FIELD_UUID,       // struct uuid; zero is the empty string in JSON
+	FIELD_STRUCT,     // the struct itself, described by .type
+	FIELD_OPTIONAL,   // struct *, NULL when absent, described by .type
+	FIELD_ARRAY,      // struct array of structs described by .type
+	FIELD_STRINGS,    // struct array of char *
+	FIELD_INTEGERS,   // struct array of int64_t
+	FIELD_MAP,        // struct array of struct string_pair, sorted by name, names unique
+	FIELD_STRUCT_MAP, // struct array of structs whose first field is the name (FIELD_STRING)
+	FIELD_JSON,       // char *: a JSON value kept as text (driver configuration), NULL is null
+	FIELD_OPTIONAL_I64,  // struct optional_i64
+	FIELD_OPTIONAL_BOOL, // struct optional_bool
+};
+
+struct array {
+	void *items;
+	uint32_t count;
+};
+struct string_pair {
+	char *name;
+	char *value;
+};
+struct optional_i64 {
+	bool set;
+	int64_t value;
+};
+struct optional_bool {
+	bool set;
+	bool value;
+};
+
+struct record_type;
+
+struct field {
+	const char *name; // as in the JSON form ("TaskGroups")
+	enum field_kind kind;
+	uint32_t offset;
+	const struct record_type *type; // STRUCT, OPTIONAL, ARRAY, STRUCT_MAP
+	const char *const *names;       // ENUM
+	uint32_t flags;
+};
+
+#define FIELD_DERIVED 1u    // shown in JSON, never read from a request
+#define FIELD_HIDDEN 2u     // stored, never shown in JSON
+#define FIELD_IN_LIST 4u    // also part of the short form in lists
+#define FIELD_NULL_EMPTY 8u // an empty array or map is null in JSON (as Go's nil slice)
+#define FIELD_TIME 16u      // I64 unix ns shown as RFC 3339
+
+struct record_type {
+	const char *name;
+	size_t size;
+	const struct field *fields;
+	uint32_t field_count;
+	// Sets what is not all zeros by default; NULL when zeros are the default.
+	void (*defaults)(void *record);
+};
+
+// Array access: ARRAY_AT(&job->task_groups, struct task_group, i)
+#define ARRAY_AT(array, type, i) (&((type *)(array)->items)[i])
+
+void record_init(const struct record_type *, void *record);    // zeros, then defaults
+void record_release(const struct record_type *, void *record); // frees what it owns, zeroes it
+void record_copy(const struct record_type *, void *to, const void *from); // deep; to is overwritten
+bool record_equal(const struct record_type *, const void *a, const void *b);
+void record_encode(const struct record_type *, const void *record, struct bytes_writer *);
+// Sticky error in the reader; on failure record is released and zeroed.
+// Returns 0, -ERROR_CORRUPT or -ERROR_VERSION.
+int record_decode(const struct record_type *, void *record, struct bytes_reader *);
+// Appends one zeroed item to an array of items of bytes_each; returns it.
+void *array_append(struct array *, size_t bytes_each);
+// Value of a name in a FIELD_MAP array, or NULL.
+const char *map_get(const struct array *, const char *name);

@@ -1,0 +1,27 @@
+// A slice of characters that somebody else owns; not NUL-terminated.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct text {
+	const char *data;
+	uint32_t size;
+};
+
+#define TEXT(literal) ((struct text){(literal), sizeof(literal) - 1})
+
+static inline struct text text_of(const char *string)
+{
+	return (struct text){string, string ? (uint32_t)strlen(string) : 0};
+}
+
+static inline bool text_equal(struct text a, struct text b)
+{
+	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+// A new NUL-terminated copy; the caller frees. Aborts the process when memory is exhausted.
+char *text_copy(struct text);
+// True when every byte is part of well-formed UTF-8 and none is a control character.
+bool text_is_printable(struct text);

@@ -1,0 +1,173 @@
+// A request to change the state (or to read it in order with changes). Commands are what other threads
+// hand to the applier; the applier decides each one into zero or more log entries (state/entry.h), which
+// hold everything that was decided (time, ids, chosen nodes) and are what is stored and replayed.
+//
+// Ownership: the submitter owns a command until `done` is called, on the applier thread, once its
+// outcome is durable (or it was refused). `done` must be quick and must not block; after it the applier
+// does not touch the command again.
+#pragma once
+#include "state/base/limits.h"
+#include "state/base/text.h"
+#include "state/base/uuid.h"
+#include "state/resources.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum command_type {
+	COMMAND_NODE_REGISTER,
+	COMMAND_NODE_EXPIRED,  // silent past its time to live
+	COMMAND_NODE_RETURNED, // a valid heartbeat of a node that was down
+	COMMAND_NODE_GOODBYE,
+	COMMAND_PLACE,
+	COMMAND_RELEASE,
+	COMMAND_STATUS, // of a client's allocations; changes nothing
+	COMMAND_JOB_REGISTER,
+	COMMAND_JOB_DEREGISTER,
+	COMMAND_COLLECT, // drop terminal allocations, stopped jobs and remembered requests past their time
+	COMMAND_TYPES,
+};
+
+// Why a command was refused. Counted by the applier, one counter per type and outcome.
+enum command_outcome {
+	OUTCOME_DONE,
+	OUTCOME_STALE_GENERATION,
+	OUTCOME_STALE_REGISTRATION,
+	OUTCOME_BAD_DESCRIPTION,
+	OUTCOME_PART_STORED, // a part of a registration; no reply
+	OUTCOME_UNKNOWN_NODE,
+	OUTCOME_UNKNOWN_JOB,
+	OUTCOME_UNKNOWN_GROUP,
+	OUTCOME_NOT_DIRECT,
+	OUTCOME_JOB_STOPPED,
+	OUTCOME_NO_NODE,
+	OUTCOME_TOO_OLD,
+	OUTCOME_CONFLICT, // JOB_REGISTER: enforce_index does not match
+	OUTCOME_TABLE_FULL,
+	OUTCOME_STORE_FULL,
+	OUTCOME_STOPPING,
+	COMMAND_OUTCOMES,
+};
+extern const char *const command_type_names[];    // "node-register", …
+extern const char *const command_outcome_names[]; // "done", "stale-generation", …
+
+struct command_pair {
+	uint8_t kind; // 0 attribute, 1 meta, 2 driver
+	struct text name, value;
+};
+struct command_device_group {
+	struct text vendor, type, name;
+	uint8_t instances;
+};
+
+// Texts are views that must stay valid until done.
+struct command_node_register {
+	struct uuid node;
+	uint64_t sequence; // unix ms of the registration
+	uint8_t part, parts;
+	uint16_t worker; // gives the slot block
+	struct resources total, reserved;
+	struct text name, datacenter, class_name, pool, address, version;
+	uint32_t device_group_count;
+	struct command_device_group device_groups[NODE_DEVICE_GROUPS_MAX];
+	uint32_t pair_count;
+	struct command_pair pairs[NODE_ATTRIBUTES_MAX];
+	// result
+	uint32_t slot, generation;
+	uint16_t owner;           // worker that owns the slot: the line is installed there
+	uint64_t newest_sequence; // STALE_REGISTRATION
+};
+
+struct command_node { // EXPIRED, RETURNED, GOODBYE
+	uint32_t slot, generation;
+};
+
+struct place_refusal { // see placer.h
+	uint32_t nodes_seen, nodes_not_ready;
+	uint32_t filtered_datacenter, filtered_class, filtered_device; // class: node class or pool
+	uint32_t exhausted_cpu, exhausted_memory, exhausted_disk, exhausted_device;
+	uint32_t constraint_count;
+	uint32_t filtered_constraint[JOB_CONSTRAINTS_MAX]; // job's, then group's, then each task's
+};
+
+struct placed_item {
+	struct uuid allocation, node;
+	uint32_t node_slot;
+	double score;
+};
+
+struct command_place {
+	struct text client;
+	int64_t issued_ms;
+	uint64_t request;
+	uint8_t count;
+	struct text namespace_name, job, group;
+	// result: fewer than count when the fleet ran out; then refusal tells why for the next one
+	uint8_t placed;
+	uint32_t nodes_feasible;
+	struct placed_item items[PLACE_COUNT_MAX];
+	struct place_refusal refusal;
+};
+
+enum release_result { RELEASE_DONE, RELEASE_ALREADY, RELEASE_UNKNOWN };
+
+struct command_release {
+	struct text client; // "" with any_client: an operator's release
+	bool any_client;
+	uint8_t count;
+	struct uuid ids[PLACE_COUNT_MAX];
+	uint8_t results[PLACE_COUNT_MAX]; // result
+};
+
+struct status_item {
+	struct uuid allocation;
+	uint64_t modify_index;
+	uint32_t node_slot;
+	uint8_t desired, client_status;
+	bool known;
+};
+
+struct command_status {
+	struct text client;
+	bool changes; // else by ids
+	uint8_t count;
+	uint64_t since;
+	struct uuid ids[PLACE_COUNT_MAX];
+	// result
+	uint8_t found;
+	bool more;
+	uint64_t index;
+	struct status_item items[PLACE_COUNT_MAX];
+};
+
+struct job;
+
+struct command_job_register {
+	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
+	bool enforce_index;
+	uint64_t job_modify_index;     // with enforce_index: 0 must not exist, else must match
+	uint64_t current_modify_index; // result of CONFLICT
+	bool existed;                  // result
+};
+
+struct command_job_deregister {
+	struct text namespace_name, id;
+	bool purge;
+};
+
+struct command {
+	enum command_type type;
+	enum command_outcome outcome;
+	uint64_t index; // result: state index at which it took effect
+	void (*done)(struct command *);
+	void *context;         // the submitter's
+	uint64_t submitted_ns; // monotonic; for the latency histogram
+	union {
+		struct command_node_register *node_register; // large: allocated by the submitter
+		struct command_node node;
+		struct command_place *place;
+		struct command_release *release;
+		struct command_status *status;
+		struct command_job_register job_register;
+		struct command_job_deregister job_deregister;
+	};
+};

@@ -1,0 +1,174 @@
+// A job as registered: fields of Nomad's job specification, described once in job.c for the binary codec,
+// the JSON form, copy and comparison (state/base/schema.h).
+#pragma once
+#include "state/base/schema.h"
+#include "state/record.h"
+#include "state/resources.h"
+
+enum job_type { JOB_SERVICE, JOB_BATCH, JOB_SYSTEM, JOB_SYSBATCH, JOB_DIRECT, JOB_TYPES };
+enum job_status { JOB_PENDING, JOB_RUNNING, JOB_DEAD };
+extern const char *const job_type_names[];   // "service" "batch" "system" "sysbatch" "direct" NULL
+extern const char *const job_status_names[]; // "pending" "running" "dead" NULL
+
+struct constraint {
+	char *l_target, *r_target, *operand;
+};
+struct affinity {
+	char *l_target, *r_target, *operand;
+	int64_t weight;
+};
+struct spread_target {
+	char *value;
+	int64_t percent;
+};
+struct spread {
+	char *attribute;
+	int64_t weight;
+	struct array targets; // spread_target
+};
+struct device_ask {
+	char *name; // type, vendor/type or vendor/type/name
+	int64_t count;
+	struct array constraints, affinities;
+};
+struct task_resources {
+	int64_t cpu, cores, memory_mb, memory_max_mb;
+	struct array devices;  // device_ask
+	struct array networks; // network_ask
+};
+struct port {
+	char *label;
+	int64_t value, to;
+	char *host_network;
+};
+struct network_ask {
+	char *mode;
+	struct array reserved_ports, dynamic_ports; // port
+};
+struct restart_policy {
+	int64_t attempts, interval_ns, delay_ns;
+	char *mode;
+};
+struct reschedule_policy {
+	int64_t attempts, interval_ns, delay_ns;
+	char *delay_function;
+	int64_t max_delay_ns;
+	bool unlimited;
+};
+struct update_strategy {
+	int64_t stagger_ns, max_parallel;
+	char *health_check;
+	int64_t min_healthy_time_ns, healthy_deadline_ns, progress_deadline_ns;
+	bool auto_revert, auto_promote;
+	int64_t canary;
+};
+struct migrate_strategy {
+	int64_t max_parallel;
+	char *health_check;
+	int64_t min_healthy_time_ns, healthy_deadline_ns;
+};
+struct ephemeral_disk {
+	bool sticky, migrate;
+	int64_t size_mb;
+};
+struct volume_ask {
+	char *name, *type, *source;
+	bool read_only, per_alloc;
+};
+struct task_lifecycle {
+	char *hook;
+	bool sidecar;
+};
+struct task {
+	char *name, *driver, *user;
+	char *config;           // JSON
+	struct array env, meta; // string_pair
+	struct array constraints, affinities;
+	struct task_resources resources;
+	int64_t kill_timeout_ns;
+	struct task_lifecycle *lifecycle;
+	bool leader;
+	char *templates, *artifacts, *volume_mounts, *log_config; // JSON, kept as given
+};
+struct task_group {
+	char *name;
+	int64_t count;
+	struct update_strategy *update;
+	struct migrate_strategy *migrate;
+	struct array constraints, affinities, spreads;
+	struct restart_policy *restart;
+	struct reschedule_policy *reschedule;
+	struct array tasks;
+	struct ephemeral_disk disk;
+	struct array meta;
+	struct array networks; // network_ask
+	struct array volumes;  // volume_ask by name
+	struct optional_i64 shutdown_delay_ns, stop_after_client_disconnect_ns,
+		max_client_disconnect_ns;
+};
+struct periodic_config {
+	bool enabled, prohibit_overlap;
+	char *spec, *spec_type, *time_zone;
+	struct array specs; // char *
+};
+struct parameterized_config {
+	char *payload;
+	struct array meta_required, meta_optional; // char *
+};
+struct job_update { // the job-level block, used by system jobs
+	int64_t stagger_ns, max_parallel;
+};
+
+struct job {
+	struct record record; // first; not part of the description below
+	bool stop;
+	char *region, *namespace_name, *id, *parent_id, *name;
+	int type; // enum job_type
+	int64_t priority;
+	bool all_at_once;
+	struct array datacenters; // char *, globs
+	char *node_pool;
+	struct array constraints, affinities, spreads;
+	struct array task_groups;
+	struct job_update *update;
+	char *multiregion; // JSON, kept as given
+	struct periodic_config *periodic;
+	struct parameterized_config *parameterized;
+	bool dispatched;
+	char *dispatch_idempotency_token;
+	char *payload; // base64 text
+	struct array meta;
+	// kept by the applier
+	int status; // enum job_status
+	char *status_description;
+	bool stable;
+	uint64_t version;
+	int64_t submit_time_ns;
+	uint64_t job_modify_index;
+	// derived when the version is built, not stored
+	struct array asks; // struct group_ask, one per task group, in order
+};
+
+// What one instance of a task group needs (semantics §4.15 footprint), derived once per job version.
+struct group_ask {
+	struct resources resources;
+	uint32_t device_count;
+	struct {
+		const char *name; // of device_ask; view into the job
+		uint32_t count;
+	} devices[NODE_DEVICE_GROUPS_MAX];
+};
+
+extern const struct record_type job_type_description; // of struct job, from `stop` on
+extern const struct record_type task_group_description, task_description, constraint_description,
+	affinity_description, spread_description;
+
+struct job *job_create(void); // defaults set; caller frees with job_free
+void job_free(struct job *);
+struct job *job_copy(const struct job *);
+// True when the specifications differ (status, indexes and version aside).
+bool job_specification_differs(const struct job *, const struct job *);
+// Fills job->asks; call once after building. CHECKs on a job that validation would have refused.
+void job_derive(struct job *);
+// Index of a task group by name, or -1.
+int job_group_index(const struct job *, struct text name);

@@ -1,0 +1,27 @@
+// Amounts of cpu (MHz shares), memory (MB), disk (MB) and device instances.
+#pragma once
+#include "state/base/limits.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct resources {
+	uint32_t cpu_mhz;
+	uint32_t memory_mb;
+	uint32_t disk_mb;
+};
+
+// Instances of each of a node's device groups, one bit each, in the order of node_class.devices.
+struct device_set {
+	uint64_t groups[NODE_DEVICE_GROUPS_MAX];
+};
+
+static inline bool resources_fit(struct resources ask, struct resources free)
+{
+	return ask.cpu_mhz <= free.cpu_mhz && ask.memory_mb <= free.memory_mb &&
+	       ask.disk_mb <= free.disk_mb;
+}
+
+// a - b per dimension, at least 0.
+struct resources resources_minus(struct resources a, struct resources b);
+// a + b; CHECKs that no dimension overflows.
+struct resources resources_plus(struct resources a, struct resources b);

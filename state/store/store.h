@@ -1,0 +1,48 @@
+// State on disk: an LMDB environment that holds the log of batches, and snapshot files beside it.
+//
+// DIR/log/           LMDB: key u64 first_index (native), value one batch with its checksum
+// DIR/snapshot-N     the whole state at index N (format in snapshot.c)
+// DIR/lock           held while a process has it open
+//
+// Restart = newest snapshot + batches after it.
+#pragma once
+#include "state/applier.h"
+#include "state/command_log.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+struct store_settings {
+	const char *directory;
+	int64_t map_bytes; // largest size of the log
+	bool read_only;    // --verify-state
+	bool sync;         // false: no fdatasync (benchmarks of the rest only; said loudly)
+	int64_t snapshot_log_bytes; // take a snapshot after so many bytes of log
+};
+
+// Opens or creates. On failure returns a negative error and a sentence that says what, where and what to do.
+int store_open(
+	const struct store_settings *, struct store **, char *message, uint32_t message_size);
+void store_close(struct store *);
+struct command_log store_log(struct store *);
+
+struct store_recovery {
+	uint64_t snapshot_index, log_index;
+	uint64_t snapshot_records, log_entries;
+	double seconds;
+};
+// Fills the state and the applier with what is stored. Before applier_open.
+int store_recover(struct store *, struct state *, struct applier *, struct store_recovery *,
+	char *message, uint32_t message_size);
+// Starts the thread that takes a snapshot when the log has grown, and cuts the log.
+int store_start_snapshots(struct store *, struct state *);
+void store_stop_snapshots(struct store *);
+// One snapshot now; any thread that is not in a read section. Returns 0 or a negative error.
+int store_snapshot(struct store *, struct state *);
+
+struct store_counters {
+	_Atomic uint64_t appends, append_bytes, snapshots, snapshot_failures;
+	_Atomic uint64_t snapshot_index, log_bytes, room_bytes;
+};
+const struct store_counters *store_counters(const struct store *);

@@ -1,0 +1,44 @@
+// The HTTP API: Nomad's v1 JSON over libmicrohttpd, plus metrics.
+#pragma once
+#include "state/applier.h"
+#include "state/command_queue.h"
+#include "state/state.h"
+#include <stdint.h>
+
+struct api;
+
+// One value for /v1/metrics, produced by whoever owns it. kind: 'c' counter, 'g' gauge.
+// labels: "" or prometheus form `type="place",outcome="done"`; the set is closed and bounded.
+typedef void metric_value(
+	void *sink, char kind, const char *name, const char *labels, double value);
+// Histogram of powers of two: bucket i counts values < 2^i microseconds.
+typedef void metric_histogram(void *sink, const char *name, const char *labels,
+	const uint64_t buckets[32], double sum_us);
+
+struct metric_sink {
+	void *sink;
+	metric_value *value;
+	metric_histogram *histogram;
+};
+
+struct api_settings {
+	const char *address; // "127.0.0.1"
+	uint16_t port;       // 0: any free one
+	uint32_t connections_max, connections_per_ip_max;
+	struct state *state;
+	struct command_queue *queue;
+	const struct time_source *time;
+	const char *region, *datacenter, *name;
+	// Calls the sink for every metric of the process (berthd knows all of them). Any API thread.
+	void (*metrics)(void *context, const struct metric_sink *);
+	// Writes one JSON object: the effective configuration, for /v1/agent/self.
+	char *(*configuration)(void *context); // caller frees
+	// True when healthy; else a sentence in message.
+	bool (*healthy)(void *context, char *message, uint32_t message_size);
+	void *context;
+};
+
+// message: what, where and what to do on failure.
+int api_start(const struct api_settings *, struct api **, char *message, uint32_t message_size);
+uint16_t api_port(const struct api *);
+void api_stop(struct api *); // ends parked queries
