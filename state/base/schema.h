@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 enum field_kind {
-	FIELD_BOOL,       // bool
-	FIELD_I64,        // int64_t; also durations (ns) and times (unix ns)
-	FIELD_U64,        // uint64_t
-	FIELD_F64,        // double
-	FIELD_STRING,     // char *; NULL is the empty string
-	FIELD_ENUM,       // int; names in .names, NULL-ended
-	FIELD_UUID,       // struct uuid; zero is the empty string in JSON
-	FIELD_STRUCT,     // the struct itself, described by .type
-	FIELD_OPTIONAL,   // struct *, NULL when absent, described by .type
-	FIELD_ARRAY,      // struct array of structs described by .type
-	FIELD_STRINGS,    // struct array of char *
-	FIELD_INTEGERS,   // struct array of int64_t
-	FIELD_MAP,        // struct array of struct string_pair, sorted by name, names unique
-	FIELD_STRUCT_MAP, // struct array of structs whose first field is the name (FIELD_STRING)
+	FIELD_BOOL,     // bool
+	FIELD_I64,      // int64_t; also durations (ns) and times (unix ns)
+	FIELD_U64,      // uint64_t
+	FIELD_F64,      // double
+	FIELD_STRING,   // char *; NULL is the empty string
+	FIELD_ENUM,     // int; names in .names, NULL-ended
+	FIELD_UUID,     // struct uuid; zero is the empty string in JSON
+	FIELD_STRUCT,   // the struct itself, described by .type
+	FIELD_OPTIONAL, // struct *, NULL when absent, described by .type
+	FIELD_ARRAY,    // struct array of structs described by .type
+	FIELD_STRINGS,  // struct array of char *
+	FIELD_INTEGERS, // struct array of int64_t
+	FIELD_MAP,      // struct array of struct string_pair, sorted by name, names unique
+	FIELD_STRUCT_MAP, // as FIELD_MAP, but of structs whose first member is the name (FIELD_STRING)
 	FIELD_JSON,       // char *: a JSON value kept as text (driver configuration), NULL is null
 	FIELD_OPTIONAL_I64,  // struct optional_i64
 	FIELD_OPTIONAL_BOOL, // struct optional_bool
@@ -70,6 +70,7 @@ struct record_type {
 	const struct field *fields;
 	uint32_t field_count;
 	// Sets what is not all zeros by default; NULL when zeros are the default.
+	// Called after the structs inside have been given theirs.
 	void (*defaults)(void *record);
 };
 
@@ -86,5 +87,8 @@ void record_encode(const struct record_type *, const void *record, struct bytes_
 int record_decode(const struct record_type *, void *record, struct bytes_reader *);
 // Appends one zeroed item to an array of items of bytes_each; returns it.
 void *array_append(struct array *, size_t bytes_each);
+// Puts the items of a map in the order of their names, which are the first member of each (char *).
+// Returns false when a name comes twice.
+bool map_sort(struct array *, size_t bytes_each);
 // Value of a name in a FIELD_MAP array, or NULL.
 const char *map_get(const struct array *, const char *name);

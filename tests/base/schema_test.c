@@ -1,0 +1,331 @@
+// Records of a type that has every kind of field: what is written is read back, and what was damaged is
+// either refused or still a record. Run under a leak checker, the refusals show that they free everything.
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/base/prng.h"
+#include "state/base/schema.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { ROUNDS = 400 };
+
+struct part {
+	char *name;
+	int64_t weight;
+	struct array words;
+};
+struct whole {
+	bool flag;
+	int64_t number;
+	uint64_t index;
+	double score;
+	char *text;
+	int colour;
+	struct uuid id;
+	struct part inner;
+	struct part *maybe;
+	struct array parts, words, numbers, pairs, named;
+	char *json;
+	struct optional_i64 limit;
+	struct optional_bool choice;
+};
+
+static const char *const colours[] = {"red", "green", "blue", NULL};
+
+static void part_defaults(void *record)
+{
+	struct part *p = record;
+	p->weight = 50;
+	p->name = text_copy(TEXT("unnamed"));
+}
+
+#define AT(type, member) offsetof(struct type, member)
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static const struct field part_fields[] = {
+	{"Name", FIELD_STRING, AT(part, name)},
+	{"Weight", FIELD_I64, AT(part, weight)},
+	{"Words", FIELD_STRINGS, AT(part, words)},
+};
+static const struct record_type part_type = {
+	"part", sizeof(struct part), part_fields, COUNT(part_fields), part_defaults};
+
+static const struct field whole_fields[] = {
+	{"Flag", FIELD_BOOL, AT(whole, flag)},
+	{"Number", FIELD_I64, AT(whole, number)},
+	{"Index", FIELD_U64, AT(whole, index)},
+	{"Score", FIELD_F64, AT(whole, score)},
+	{"Text", FIELD_STRING, AT(whole, text)},
+	{"Colour", FIELD_ENUM, AT(whole, colour), NULL, colours},
+	{"ID", FIELD_UUID, AT(whole, id)},
+	{"Inner", FIELD_STRUCT, AT(whole, inner), &part_type},
+	{"Maybe", FIELD_OPTIONAL, AT(whole, maybe), &part_type},
+	{"Parts", FIELD_ARRAY, AT(whole, parts), &part_type},
+	{"Words", FIELD_STRINGS, AT(whole, words)},
+	{"Numbers", FIELD_INTEGERS, AT(whole, numbers)},
+	{"Pairs", FIELD_MAP, AT(whole, pairs)},
+	{"Named", FIELD_STRUCT_MAP, AT(whole, named), &part_type},
+	{"Json", FIELD_JSON, AT(whole, json)},
+	{"Limit", FIELD_OPTIONAL_I64, AT(whole, limit)},
+	{"Choice", FIELD_OPTIONAL_BOOL, AT(whole, choice)},
+};
+static const struct record_type whole_type = {
+	"whole", sizeof(struct whole), whole_fields, COUNT(whole_fields), NULL};
+// What an earlier program knew: the first fields only.
+static const struct record_type earlier_type = {
+	"whole", sizeof(struct whole), whole_fields, 5, NULL};
+
+static char *random_word(struct prng *prng)
+{
+	char word[24] = "";
+	uint32_t size = (uint32_t)prng_below(prng, sizeof word);
+	for (uint32_t i = 0; i < size; i++)
+		word[i] = (char)(1 + prng_below(prng, 255));
+	return text_copy((struct text){word, size});
+}
+
+static void random_words(struct prng *prng, struct array *words)
+{
+	for (uint64_t n = prng_below(prng, 4); n > 0; n--)
+		*(char **)array_append(words, sizeof(char *)) = random_word(prng);
+}
+
+static void random_part(struct prng *prng, struct part *p)
+{
+	p->name = random_word(prng);
+	p->weight = (int64_t)prng_u64(prng);
+	random_words(prng, &p->words);
+}
+
+static char *distinct_name(struct prng *prng, uint64_t n)
+{
+	char name[32];
+	snprintf(name, sizeof name, "%lu-%lu", prng_below(prng, 1000), n);
+	return text_copy(text_of(name));
+}
+
+static void random_arrays(struct prng *prng, struct whole *w)
+{
+	for (uint64_t n = prng_below(prng, 4); n > 0; n--)
+		random_part(prng, array_append(&w->parts, sizeof(struct part)));
+	random_words(prng, &w->words);
+	for (uint64_t n = prng_below(prng, 4); n > 0; n--)
+		*(int64_t *)array_append(&w->numbers, sizeof(int64_t)) = (int64_t)prng_u64(prng);
+	for (uint64_t n = prng_below(prng, 6); n > 0; n--) {
+		struct string_pair *pair = array_append(&w->pairs, sizeof *pair);
+		*pair = (struct string_pair){distinct_name(prng, n), random_word(prng)};
+	}
+	assert_true(map_sort(&w->pairs, sizeof(struct string_pair)));
+	for (uint64_t n = prng_below(prng, 4); n > 0; n--) {
+		struct part *p = array_append(&w->named, sizeof *p);
+		random_part(prng, p);
+		free(p->name);
+		p->name = distinct_name(prng, n);
+	}
+	assert_true(map_sort(&w->named, sizeof(struct part)));
+}
+
+static void random_whole(struct prng *prng, struct whole *w)
+{
+	*w = (struct whole){
+		.flag = prng_below(prng, 2),
+		.number = (int64_t)prng_u64(prng),
+		.index = prng_u64(prng),
+		.score = prng_unit(prng),
+		.text = random_word(prng),
+		.colour = (int)prng_below(prng, 3),
+		.id = prng_uuid(prng),
+		.json = random_word(prng),
+		.limit = {prng_below(prng, 2), (int64_t)prng_u64(prng)},
+		.choice = {prng_below(prng, 2), prng_below(prng, 2)},
+	};
+	random_part(prng, &w->inner);
+	if (prng_below(prng, 2)) {
+		w->maybe = memory_take(sizeof *w->maybe);
+		random_part(prng, w->maybe);
+	}
+	random_arrays(prng, w);
+}
+
+static struct bytes_writer encoded(const struct record_type *type, const struct whole *w)
+{
+	struct bytes_writer writer = bytes_writer_growing(64);
+	record_encode(type, w, &writer);
+	assert_false(writer.failed);
+	return writer;
+}
+
+static void round_trip_and_copy_are_equal(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 1);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct whole original, copy, read;
+		random_whole(&prng, &original);
+		record_copy(&whole_type, &copy, &original);
+		assert_true(record_equal(&whole_type, &original, &copy));
+		struct bytes_writer writer = encoded(&whole_type, &copy);
+		struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+		assert_int_equal(record_decode(&whole_type, &read, &reader), 0);
+		assert_int_equal(bytes_left(&reader), 0);
+		assert_true(record_equal(&whole_type, &original, &read));
+		record_release(&whole_type, &read);
+		record_release(&whole_type, &copy);
+		record_release(&whole_type, &original);
+		bytes_writer_free(&writer);
+	}
+}
+
+static void swap_field(uint32_t i, struct whole *a, struct whole *b)
+{
+	char kept[sizeof(struct whole)];
+	size_t from = whole_fields[i].offset;
+	size_t to = i + 1 < COUNT(whole_fields) ? whole_fields[i + 1].offset : sizeof *a;
+	memcpy(kept, (char *)a + from, to - from);
+	memcpy((char *)a + from, (char *)b + from, to - from);
+	memcpy((char *)b + from, kept, to - from);
+}
+
+// Changing one field of a copy makes it unequal, whichever field it is.
+static void every_field_counts_in_equality(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 2);
+	for (uint32_t i = 0; i < COUNT(whole_fields); i++) {
+		struct whole original, changed, other;
+		random_whole(&prng, &original);
+		record_copy(&whole_type, &changed, &original);
+		for (int tries = 0; record_equal(&whole_type, &changed, &original); tries++) {
+			assert_true(tries < 100); // a flag may come out the same a few times
+			random_whole(&prng, &other);
+			swap_field(i, &changed, &other);
+			record_release(&whole_type, &other);
+		}
+		record_release(&whole_type, &changed);
+		record_release(&whole_type, &original);
+	}
+}
+
+static void every_truncation_is_refused(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 3);
+	for (int i = 0; i < 20; i++) {
+		struct whole original, read;
+		random_whole(&prng, &original);
+		struct bytes_writer writer = encoded(&whole_type, &original);
+		for (size_t size = 0; size < writer.size; size++) {
+			uint8_t *exact = memory_take(size + 1); // so that reading past it is seen
+			memcpy(exact, writer.data, size);
+			struct bytes_reader reader = bytes_reader_over(exact, size);
+			assert_int_equal(
+				record_decode(&whole_type, &read, &reader), -ERROR_CORRUPT);
+			assert_true(reader.failed);
+			assert_null(read.parts.items);
+			free(exact);
+		}
+		record_release(&whole_type, &original);
+		bytes_writer_free(&writer);
+	}
+}
+
+static void corruption_is_refused_or_still_a_record(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 4);
+	uint32_t refused = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct whole original, read, again;
+		random_whole(&prng, &original);
+		struct bytes_writer writer = encoded(&whole_type, &original);
+		for (int flips = 0; flips < 3; flips++)
+			writer.data[prng_below(&prng, writer.size)] ^= 1u << prng_below(&prng, 8);
+		struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+		int error = record_decode(&whole_type, &read, &reader);
+		refused += error < 0;
+		if (error == 0) {
+			struct bytes_writer rewritten = encoded(&whole_type, &read);
+			struct bytes_reader r = bytes_reader_over(rewritten.data, rewritten.size);
+			assert_int_equal(record_decode(&whole_type, &again, &r), 0);
+			assert_true(record_equal(&whole_type, &read, &again));
+			record_release(&whole_type, &again);
+			record_release(&whole_type, &read);
+			bytes_writer_free(&rewritten);
+		}
+		record_release(&whole_type, &original);
+		bytes_writer_free(&writer);
+	}
+	assert_true(refused > 0 && refused < ROUNDS);
+}
+
+static void count_larger_than_what_is_left_is_refused(void **unused)
+{
+	struct record_type numbers = {"n", sizeof(struct whole), &whole_fields[11], 1, NULL};
+	uint8_t stored[2 + 4 + 8] = {1, 0, 0xff, 0xff, 0xff, 0xff};
+	struct whole read;
+	struct bytes_reader reader = bytes_reader_over(stored, sizeof stored);
+	assert_int_equal(record_decode(&numbers, &read, &reader), -ERROR_CORRUPT);
+}
+
+static void maps_out_of_order_are_refused(void **unused)
+{
+	struct record_type pairs = {"p", sizeof(struct whole), &whole_fields[12], 1, NULL};
+	struct whole w = {0}, read;
+	const char *const names[] = {"b", "a"};
+	for (int i = 0; i < 2; i++) {
+		struct string_pair *pair = array_append(&w.pairs, sizeof *pair);
+		*pair = (struct string_pair){text_copy(text_of(names[i])), text_copy(TEXT(""))};
+	}
+	struct bytes_writer writer = encoded(&pairs, &w);
+	struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+	assert_int_equal(record_decode(&pairs, &read, &reader), -ERROR_CORRUPT);
+	assert_true(map_sort(&w.pairs, sizeof(struct string_pair)));
+	assert_string_equal(ARRAY_AT(&w.pairs, struct string_pair, 0)->name, "a");
+	assert_string_equal(map_get(&w.pairs, "b"), "");
+	assert_null(map_get(&w.pairs, "c"));
+	struct string_pair *twice = array_append(&w.pairs, sizeof *twice);
+	*twice = (struct string_pair){text_copy(TEXT("a")), text_copy(TEXT(""))};
+	assert_false(map_sort(&w.pairs, sizeof(struct string_pair)));
+	record_release(&pairs, &w);
+	bytes_writer_free(&writer);
+}
+
+static void fewer_fields_leave_defaults_and_more_are_refused(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 5);
+	struct whole original, read;
+	random_whole(&prng, &original);
+	struct bytes_writer writer = encoded(&earlier_type, &original);
+	struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+	assert_int_equal(record_decode(&whole_type, &read, &reader), 0);
+	assert_true(record_equal(&earlier_type, &original, &read));
+	assert_int_equal(read.inner.weight, 50);
+	assert_string_equal(read.inner.name, "unnamed");
+	record_release(&whole_type, &read);
+	bytes_writer_free(&writer);
+
+	writer = encoded(&whole_type, &original);
+	reader = bytes_reader_over(writer.data, writer.size);
+	assert_int_equal(record_decode(&earlier_type, &read, &reader), -ERROR_VERSION);
+	record_release(&whole_type, &original);
+	bytes_writer_free(&writer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip_and_copy_are_equal),
+		cmocka_unit_test(every_field_counts_in_equality),
+		cmocka_unit_test(every_truncation_is_refused),
+		cmocka_unit_test(corruption_is_refused_or_still_a_record),
+		cmocka_unit_test(count_larger_than_what_is_left_is_refused),
+		cmocka_unit_test(maps_out_of_order_are_refused),
+		cmocka_unit_test(fewer_fields_leave_defaults_and_more_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
