@@ -1,0 +1,174 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "tools/berthd/options.h"
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct config config;
+static char message[CONFIG_MESSAGE_BYTES];
+
+static int fresh(void **state)
+{
+	config_defaults(&config);
+	message[0] = 0;
+	return 0;
+}
+
+static bool read_text(const char *yaml)
+{
+	FILE *file = fmemopen((void *)yaml, strlen(yaml), "r");
+	assert_non_null(file);
+	bool good = config_read(&config, file, "berthd.yaml", message);
+	fclose(file);
+	return good;
+}
+
+static void defaults_are_safe(void **state)
+{
+	assert_string_equal(config.http_address, "127.0.0.1");
+	assert_int_equal(config.http_port, 4646);
+	assert_int_equal(config.dataplane.udp_port, 4647);
+	assert_int_equal(config.store_sync, 1);
+	assert_int_equal(config.dataplane.port_count, 0);
+	assert_false(config_check(&config, message));
+	assert_non_null(strstr(message, "ports"));
+}
+
+static void a_file_sets_nested_keys_and_ports(void **state)
+{
+	assert_true(read_text(
+		"http:\n  port: 80\nstore:\n  sync: false\n"
+		"ports:\n  - device: eth1\n    addresses: [10.0.0.1, 'fd00::1']\n    queues: 2\n"
+		"  - device: \"net_null0,size=64\"\n    addresses: 10.0.0.2\n"));
+	assert_int_equal(config.http_port, 80);
+	assert_int_equal(config.store_sync, 0);
+	assert_int_equal(config.dataplane.port_count, 2);
+	assert_int_equal(config.dataplane.ports[0].address_count, 2);
+	assert_string_equal(config.dataplane.ports[0].addresses[1], "fd00::1");
+	assert_int_equal(config.dataplane.ports[0].queues, 2);
+	assert_string_equal(config.dataplane.ports[1].device, "net_null0,size=64");
+	assert_true(config_check(&config, message));
+}
+
+static void mistakes_name_line_and_column(void **state)
+{
+	static const struct {
+		const char *yaml, *where, *what;
+	} cases[] = {
+		{"http:\n  prot: 80\n", "berthd.yaml:2:3:", "no such setting"},
+		{"http:\n  port: eighty\n", "berthd.yaml:2:3:", "whole number from 0 to 65535"},
+		{"http:\n  port: 80\n  port: 81\n", "berthd.yaml:3:3:", "given before"},
+		{"wire:\n  ttl_ms: 99\n", "berthd.yaml:2:3:", "from 100"},
+		{"log:\n  level: loud\n", "berthd.yaml:2:3:", "debug info warn error"},
+		{"ports:\n  - eth1\n", "berthd.yaml:2:5:", "set of keys"},
+		{"ports:\n  - device: eth1\n    speed: 10\n",
+			"berthd.yaml:3:5:", "no such setting"},
+		{"- a\n", "berthd.yaml:1:1:", "no such setting"},
+		{"http: [1, [2]]\n", "berthd.yaml:1:7:", "list of words"},
+		{"a: &x\n  b: *x\n", "berthd.yaml:", ""},
+		{"http: {port: 80\n", "berthd.yaml:2:1:", ""},
+		{"? [a]\n: b\n", "berthd.yaml:1:3:", "plain name"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		config_defaults(&config);
+		assert_false(read_text(cases[i].yaml));
+		if (!strstr(message, cases[i].where) || !strstr(message, cases[i].what))
+			fail_msg("case %zu: %s", i, message);
+	}
+}
+
+static void a_missing_file_says_so(void **state)
+{
+	assert_false(config_load(&config, "/nonexistent/berthd.yaml", message));
+	assert_non_null(strstr(message, "No such file"));
+}
+
+static void printed_configuration_reads_back_equal(void **state)
+{
+	assert_true(config_set(&config, "name", "a \"quoted\\ name", message));
+	assert_true(config_set(&config, "ports.0.device", "net_pcap0,rx_pcap=a b.pcap", message));
+	assert_true(config_set(&config, "ports.0.addresses", "10.0.0.1,fd00::2", message));
+	assert_true(config_set(&config, "ports.0.promiscuous", "true", message));
+	assert_true(config_set(&config, "placement.algorithm", "spread", message));
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	config_print(&config, out);
+	fclose(out);
+	struct config before = config;
+	config_defaults(&config);
+	if (!read_text(text))
+		fail_msg("%s in\n%s", message, text);
+	assert_memory_equal(&before, &config, sizeof config);
+	free(text);
+}
+
+static void json_is_one_object(void **state)
+{
+	assert_true(config_set(&config, "ports.0.device", "eth\"1", message));
+	char *json = config_json(&config);
+	assert_int_equal(json[0], '{');
+	assert_non_null(strstr(json, "\"ports.0.device\":\"eth\\\"1\""));
+	assert_non_null(strstr(json, "\"log.level\":\"info\""));
+	assert_int_equal(json[strlen(json) - 1], '}');
+	free(json);
+}
+
+static bool read_options(struct options *o, const char *const *words)
+{
+	int count = 0;
+	while (words[count])
+		count++;
+	return options_read(count, words, &config, o, message);
+}
+
+static void flags_win_over_the_file_wherever_they_stand(void **state)
+{
+	char path[] = "/tmp/berthd-config-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "http:\n  port: 80\n  address: 10.0.0.9\n", 37), 37);
+	close(fd);
+	struct options o;
+	assert_true(read_options(&o,
+		(const char *[]){"berthd", "--http.port=81", "--config", path, "--check", NULL}));
+	unlink(path);
+	assert_int_equal(config.http_port, 81);
+	assert_string_equal(config.http_address, "10.0.0.9");
+	assert_int_equal(o.action, ACTION_CHECK);
+}
+
+static void bad_flags_are_refused(void **state)
+{
+	struct options o;
+	assert_false(read_options(&o, (const char *[]){"berthd", "--http.prot=81", NULL}));
+	assert_non_null(strstr(message, "no such setting"));
+	assert_false(read_options(&o, (const char *[]){"berthd", "stray", NULL}));
+	assert_false(read_options(&o, (const char *[]){"berthd", "--http.port", NULL}));
+	assert_false(read_options(&o, (const char *[]){"berthd", "--ports.1.device=x", NULL}));
+	assert_false(
+		read_options(&o, (const char *[]){"berthd", "--check", "--print-config", NULL}));
+	assert_false(read_options(&o, (const char *[]){"berthd", "genkey", NULL}));
+	assert_true(read_options(&o, (const char *[]){"berthd", "genkey", "--rotate", "k", NULL}));
+	assert_int_equal(o.action, ACTION_GENKEY);
+	assert_true(o.rotate);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(defaults_are_safe, fresh),
+		cmocka_unit_test_setup(a_file_sets_nested_keys_and_ports, fresh),
+		cmocka_unit_test_setup(mistakes_name_line_and_column, fresh),
+		cmocka_unit_test_setup(a_missing_file_says_so, fresh),
+		cmocka_unit_test_setup(printed_configuration_reads_back_equal, fresh),
+		cmocka_unit_test_setup(json_is_one_object, fresh),
+		cmocka_unit_test_setup(flags_win_over_the_file_wherever_they_stand, fresh),
+		cmocka_unit_test_setup(bad_flags_are_refused, fresh),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

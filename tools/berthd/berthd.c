@@ -1,0 +1,206 @@
+#include "tools/berthd/berthd.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include <errno.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STOP_DRAIN_MS 2000
+// Exit status of a process that must not acknowledge anything any more (sysexits: temporary failure).
+#define EXIT_LOG_FAILED 75
+
+static bool fail(char *message, const char *what, int error)
+{
+	snprintf(message, BERTHD_MESSAGE_BYTES, "%s: %s", what, error_text(error));
+	return false;
+}
+
+// Memory must never be ahead of the disk for an acknowledged change: nothing may go on.
+static void log_failed(void *context, int error)
+{
+	log_error("log-failed",
+		"error=\"%s\" action=\"stopping; nothing unwritten was acknowledged\"",
+		error_text(error));
+	_exit(EXIT_LOG_FAILED);
+}
+
+static bool open_store(struct berthd *b, bool read_only, char *message)
+{
+	struct store_settings settings = {
+		.directory = b->config.data_dir,
+		.map_bytes = (int64_t)b->config.store_map_mb << 20,
+		.read_only = read_only,
+		.sync = b->config.store_sync,
+		.snapshot_log_bytes = (int64_t)b->config.store_snapshot_log_mb << 20,
+	};
+	if (!settings.sync)
+		log_warn("store-not-synced", "meaning=\"a power cut loses acknowledged changes\"");
+	return store_open(&settings, &b->store, message, BERTHD_MESSAGE_BYTES) == 0;
+}
+
+static uint32_t worker_count(const struct dataplane_settings *d)
+{
+	uint32_t workers = 0;
+	for (uint32_t i = 0; i < d->port_count; i++)
+		workers += d->ports[i].queues;
+	return workers;
+}
+
+bool berthd_open(struct berthd *b, bool read_only, char *message)
+{
+	b->state = state_create(&b->config.limits);
+	b->queue = command_queue_create(worker_count(&b->config.dataplane));
+	if (!b->state || !b->queue)
+		return fail(message, "memory for the tables (limits.*)", -ENOMEM);
+	if (!open_store(b, read_only, message))
+		return false;
+	b->placement = placement_create(b->state, (enum placement_algorithm)b->config.algorithm);
+	struct applier_settings settings = {
+		.state = b->state,
+		.queue = b->queue,
+		.log = store_log(b->store),
+		.placer = placement_placer(b->placement),
+		.time = &time_source_real,
+		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
+		.log_failed = log_failed,
+	};
+	b->applier = applier_create(&settings);
+	if (store_recover(b->store, b->state, b->applier, &b->recovery, message,
+		    BERTHD_MESSAGE_BYTES) != 0)
+		return false;
+	log_info("recovered", "index=%lu snapshot=%lu records=%lu entries=%lu seconds=%.3f",
+		state_index(b->state), b->recovery.snapshot_index, b->recovery.snapshot_records,
+		b->recovery.log_entries, b->recovery.seconds);
+	return true;
+}
+
+bool berthd_plan(const struct config *config, struct topology_plan *plan, char *message)
+{
+	hwloc_topology_t machine;
+	if (hwloc_topology_init(&machine) != 0 ||
+		hwloc_topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) !=
+			0 ||
+		hwloc_topology_load(machine) != 0)
+		return fail(message, "reading the machine's topology through hwloc", -EIO);
+	struct topology_ask ask = {0};
+	dataplane_topology_ask(&config->dataplane, &ask);
+	int error = topology_plan(machine, &ask, plan);
+	hwloc_topology_destroy(machine);
+	if (error != 0)
+		return fail(message, "planning threads to cores", error);
+	dataplane_preflight(&config->dataplane, plan);
+	return true;
+}
+
+static void log_plan_line(const char *text, void *context)
+{
+	char quoted[256];
+	log_info("plan", "line=%s", log_quote(text, quoted, sizeof quoted));
+}
+
+static bool plan_is_possible(const struct topology_plan *plan, char *message)
+{
+	for (uint32_t i = 0; i < plan->problem_count; i++) {
+		if (plan->problems[i].severity != TOPOLOGY_ERROR)
+			continue;
+		snprintf(message, BERTHD_MESSAGE_BYTES, "%s; %s", plan->problems[i].text,
+			plan->problems[i].remedy);
+		return false;
+	}
+	return true;
+}
+
+// EAL pins the thread that starts it; the API threads that this one starts later must not inherit that.
+static bool start_dataplane(struct berthd *b, char *message)
+{
+	cpu_set_t before;
+	if (sched_getaffinity(0, sizeof before, &before) != 0)
+		return fail(message, "sched_getaffinity", -errno);
+	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
+		    BERTHD_MESSAGE_BYTES) != 0)
+		return false;
+	int error = dataplane_start(b->dataplane, b->state, b->queue, &b->keys, &time_source_real);
+	if (error != 0)
+		return fail(message, "starting the dataplane", error);
+	b->dataplane_runs = true;
+	if (sched_setaffinity(0, sizeof before, &before) != 0)
+		return fail(message, "sched_setaffinity", -errno);
+	return true;
+}
+
+static char *configuration(void *context)
+{
+	struct berthd *b = context;
+	return config_json(&b->config);
+}
+
+static bool start_api(struct berthd *b, char *message)
+{
+	struct api_settings settings = {
+		.address = b->config.http_address,
+		.port = (uint16_t)b->config.http_port,
+		.connections_max = b->config.http_connections_max,
+		.connections_per_ip_max = b->config.http_connections_per_ip_max,
+		.state = b->state,
+		.queue = b->queue,
+		.time = &time_source_real,
+		.region = b->config.region,
+		.datacenter = b->config.datacenter,
+		.name = b->config.name,
+		.metrics = berthd_metrics,
+		.configuration = configuration,
+		.healthy = berthd_healthy,
+		.context = b,
+	};
+	return api_start(&settings, &b->api, message, BERTHD_MESSAGE_BYTES) == 0;
+}
+
+bool berthd_start(struct berthd *b, char *message)
+{
+	if (!berthd_plan(&b->config, &b->plan, message))
+		return false;
+	topology_print(&b->plan, log_plan_line, NULL);
+	if (!plan_is_possible(&b->plan, message))
+		return false;
+	int error = applier_open(b->applier);
+	if (error == 0)
+		error = applier_start(b->applier, b->plan.applier_cpu);
+	if (error != 0)
+		return fail(message, "starting the applier", error);
+	b->applier_runs = true;
+	if (!start_dataplane(b, message) || !start_api(b, message))
+		return false;
+	error = store_start_snapshots(b->store, b->state);
+	if (error != 0)
+		return fail(message, "starting the snapshot thread", error);
+	b->snapshots_run = true;
+	b->started_ns = time_monotonic_ns(&time_source_real);
+	return true;
+}
+
+void berthd_close(struct berthd *b)
+{
+	if (b->api)
+		api_stop(b->api);
+	if (b->dataplane_runs)
+		dataplane_stop(b->dataplane);
+	if (b->snapshots_run)
+		store_stop_snapshots(b->store);
+	if (b->applier_runs)
+		applier_stop(b->applier, STOP_DRAIN_MS);
+	if (b->dataplane)
+		dataplane_destroy(b->dataplane);
+	if (b->applier)
+		applier_destroy(b->applier);
+	if (b->placement)
+		placement_destroy(b->placement);
+	if (b->store)
+		store_close(b->store);
+	if (b->queue)
+		command_queue_destroy(b->queue);
+	if (b->state)
+		state_destroy(b->state);
+}

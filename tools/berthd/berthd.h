@@ -1,0 +1,40 @@
+// The daemon as one object: everything started and stopped in order, in one place.
+#pragma once
+#include "dataplane/wire/auth.h"
+#include "state/store/store.h"
+#include "tools/api/api.h"
+#include "tools/berthd/config.h"
+
+struct berthd {
+	struct config config;
+	struct master_keys keys;
+	struct topology_plan plan;
+	struct state *state;
+	struct command_queue *queue;
+	struct store *store;
+	struct applier *applier;
+	struct placement *placement;
+	struct dataplane *dataplane;
+	struct api *api;
+	bool applier_runs, dataplane_runs, snapshots_run;
+	struct store_recovery recovery;
+	uint64_t started_ns;
+};
+
+#define BERTHD_MESSAGE_BYTES 512
+
+// Opens the store and recovers; nothing runs yet. read_only: for --verify-state.
+bool berthd_open(struct berthd *, bool read_only, char *message);
+// Starts applier, dataplane, API and snapshots. On failure everything started is stopped again by
+// berthd_close.
+bool berthd_start(struct berthd *, char *message);
+// Stops in the reverse order and frees; what was never started is skipped.
+void berthd_close(struct berthd *);
+
+// Plans threads to cores for the configuration. Also fills the plan's problems.
+bool berthd_plan(const struct config *, struct topology_plan *, char *message);
+
+// metrics.c: every metric of the process.
+void berthd_metrics(void *berthd, const struct metric_sink *);
+// Healthy: the applier answers and every worker turns.
+bool berthd_healthy(void *berthd, char *message, uint32_t message_size);

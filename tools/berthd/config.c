@@ -1,0 +1,434 @@
+#include "tools/berthd/config.h"
+#include "state/base/check.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum setting_kind {
+	SETTING_TEXT,
+	SETTING_U16,
+	SETTING_U32,
+	SETTING_NAMED,
+	SETTING_BOOL,
+	SETTING_ADDRESSES
+};
+
+struct setting {
+	const char *name;
+	enum setting_kind kind;
+	uint32_t offset, size; // size: of a text
+	int64_t least, most;
+	const char *preset;       // default, as text
+	const char *const *names; // NAMED
+	const char *help;
+};
+
+static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
+static const char *const log_formats[] = {"logfmt", "json", NULL};
+static const char *const poll_modes[] = {"adaptive", "spin", NULL};
+static const char *const algorithms[] = {"binpack", "spread", NULL};
+static const char *const booleans[] = {"false", "true", NULL};
+
+#define AT(field) offsetof(struct config, field), sizeof(((struct config *)0)->field)
+#define PORT(field) \
+	offsetof(struct port_settings, field), sizeof(((struct port_settings *)0)->field)
+#define NUMBER(low, high) .least = (low), .most = (high)
+
+static const struct setting settings[] = {
+	{"data_dir", SETTING_TEXT, AT(data_dir), .preset = "/var/lib/berth",
+		.help = "directory of the log and the snapshots"},
+	{"master_key_file", SETTING_TEXT, AT(master_key_file), .preset = "/etc/berth/master.key",
+		.help = "master keys, as written by berthd genkey"},
+	{"region", SETTING_TEXT, AT(region), .preset = "global", .help = "region shown by the API"},
+	{"datacenter", SETTING_TEXT, AT(datacenter), .preset = "dc1",
+		.help = "datacenter of this controller, shown by the API"},
+	{"name", SETTING_TEXT, AT(name), .preset = "",
+		.help = "name of this controller; empty: the host's"},
+	{"log.level", SETTING_NAMED, AT(log_level), .preset = "info", .names = log_levels,
+		.help = "least level that is written"},
+	{"log.format", SETTING_NAMED, AT(log_format), .preset = "logfmt", .names = log_formats,
+		.help = "form of a log line"},
+	{"http.address", SETTING_TEXT, AT(http_address), .preset = "127.0.0.1",
+		.help = "address the HTTP API listens on"},
+	{"http.port", SETTING_U32, AT(http_port), NUMBER(0, 65535), .preset = "4646",
+		.help = "TCP port of the HTTP API; 0: any free one"},
+	{"http.connections_max", SETTING_U32, AT(http_connections_max), NUMBER(1, 65536),
+		.preset = "4096", .help = "open HTTP connections, parked queries included"},
+	{"http.connections_per_ip_max", SETTING_U32, AT(http_connections_per_ip_max),
+		NUMBER(1, 65536), .preset = "2048",
+		.help = "open HTTP connections of one client address"},
+	{"wire.udp_port", SETTING_U16, AT(dataplane.udp_port), NUMBER(1, 65535), .preset = "4647",
+		.help = "UDP port of the wire protocol"},
+	{"wire.ttl_ms", SETTING_U32, AT(dataplane.ttl_ms), NUMBER(100, 86400000), .preset = "5000",
+		.help = "silence longer than this makes a node down; nodes beat three times in it"},
+	{"wire.restart_grace_ms", SETTING_U32, AT(dataplane.restart_grace_ms), NUMBER(0, 86400000),
+		.preset = "5000", .help = "on top of ttl_ms for every known node after a start"},
+	{"wire.stall_ms", SETTING_U32, AT(dataplane.stall_ms), NUMBER(10, 60000), .preset = "200",
+		.help = "a gap in a worker's loop that counts as its own fault and freezes expiry"},
+	{"dataplane.poll", SETTING_NAMED, AT(dataplane.poll), .preset = "adaptive",
+		.names = poll_modes, .help = "adaptive: sleep when idle; spin: keep the core"},
+	{"dataplane.idle_sleep_us", SETTING_U32, AT(dataplane.idle_sleep_us), NUMBER(1, 500),
+		.preset = "400", .help = "longest nap of an idle worker"},
+	{"dataplane.huge", SETTING_TEXT, AT(dataplane.huge), .preset = "auto",
+		.help = "huge pages: auto, yes or no"},
+	{"dataplane.memory_mb", SETTING_U32, AT(dataplane.memory_mb), NUMBER(0, 1048576),
+		.preset = "0", .help = "packet memory without huge pages; 0: computed"},
+	{"dataplane.eal_extra", SETTING_TEXT, AT(dataplane.eal_extra), .preset = "",
+		.help = "further DPDK EAL arguments"},
+	{"limits.nodes", SETTING_U32, AT(limits.nodes), NUMBER(1, NODES_MAX), .preset = "1048576",
+		.help = "nodes that may be known"},
+	{"limits.jobs", SETTING_U32, AT(limits.jobs), NUMBER(1, JOBS_MAX), .preset = "65536",
+		.help = "jobs that may be registered"},
+	{"limits.allocations", SETTING_U32, AT(limits.allocations), NUMBER(1, ALLOCATIONS_MAX),
+		.preset = "4194304",
+		.help = "allocations that may be known, terminal ones included"},
+	{"limits.place_requests", SETTING_U32, AT(limits.place_requests),
+		NUMBER(1, PLACE_REQUESTS_MAX), .preset = "4194304",
+		.help = "placement requests that are remembered"},
+	{"limits.clients", SETTING_U32, AT(limits.clients), NUMBER(1, CLIENTS_MAX),
+		.preset = "4096", .help = "placement clients that may be known"},
+	{"placement.algorithm", SETTING_NAMED, AT(algorithm), .preset = "binpack",
+		.names = algorithms,
+		.help = "which node is best: the fullest that fits, or the emptiest"},
+	{"store.map_mb", SETTING_U32, AT(store_map_mb), NUMBER(16, 16777216), .preset = "16384",
+		.help = "largest size of the log"},
+	{"store.snapshot_log_mb", SETTING_U32, AT(store_snapshot_log_mb), NUMBER(1, 1048576),
+		.preset = "256", .help = "a snapshot is taken after so much log"},
+	{"store.sync", SETTING_BOOL, AT(store_sync), .preset = "true", .names = booleans,
+		.help = "false loses acknowledged changes at a power cut: for measurements only"},
+	{"store.collect_after_s", SETTING_U32, AT(collect_after_s), NUMBER(1, 31536000),
+		.preset = "3600", .help = "terminal allocations are kept this long"},
+};
+
+// Of each entry of the list `ports`.
+static const struct setting port_settings_table[] = {
+	{"device", SETTING_TEXT, PORT(device), .preset = "",
+		.help = "kernel interface, PCI address, or DPDK vdev string"},
+	{"io", SETTING_TEXT, PORT(io), .preset = "auto",
+		.help = "for a kernel interface: auto, af_xdp, af_packet, tap"},
+	{"addresses", SETTING_ADDRESSES, PORT(addresses), .preset = "",
+		.help = "Berth's own IPv4 and IPv6 addresses on this port"},
+	{"vlan_id", SETTING_U16, PORT(vlan_id), NUMBER(0, 4094), .preset = "0",
+		.help = "the 802.1Q tag to expect; 0: any"},
+	{"queues", SETTING_U32, PORT(queues), NUMBER(1, WORKERS_MAX), .preset = "1",
+		.help = "receive queues, one worker each"},
+	{"rx_descriptors", SETTING_U32, PORT(rx_descriptors), NUMBER(0, 32768), .preset = "0",
+		.help = "0: the driver's choice"},
+	{"tx_descriptors", SETTING_U32, PORT(tx_descriptors), NUMBER(0, 32768), .preset = "0",
+		.help = "0: the driver's choice"},
+	{"promiscuous", SETTING_BOOL, PORT(promiscuous), .preset = "false", .names = booleans,
+		.help = "accept any destination MAC (replay of captures)"},
+};
+
+#define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
+
+static bool complain(char *message, const char *name, const char *what)
+{
+	snprintf(message, CONFIG_MESSAGE_BYTES, "%s: %s", name, what);
+	return false;
+}
+
+static bool set_addresses(
+	struct port_settings *port, const char *name, const char *value, char *message)
+{
+	port->address_count = 0;
+	const char *at = value;
+	while (*at) {
+		size_t size = strcspn(at, ", ");
+		if (size >= sizeof port->addresses[0])
+			return complain(message, name, "an address is too long");
+		if (size > 0) {
+			if (port->address_count == COUNT_OF(port->addresses))
+				return complain(message, name, "at most 8 addresses a port");
+			memcpy(port->addresses[port->address_count], at, size);
+			port->addresses[port->address_count++][size] = 0;
+		}
+		at += size;
+		at += strspn(at, ", ");
+	}
+	return true;
+}
+
+static bool set_number(
+	const struct setting *s, void *field, const char *name, const char *value, char *message)
+{
+	char *end;
+	errno = 0;
+	long long number = strtoll(value, &end, 10);
+	if (end == value || *end || errno || number < s->least || number > s->most) {
+		snprintf(message, CONFIG_MESSAGE_BYTES,
+			"%s: \"%.60s\" is not a whole number from %lld to %lld", name, value,
+			(long long)s->least, (long long)s->most);
+		return false;
+	}
+	if (s->kind == SETTING_U16)
+		*(uint16_t *)field = (uint16_t)number;
+	else
+		*(uint32_t *)field = (uint32_t)number;
+	return true;
+}
+
+static bool set_named(
+	const struct setting *s, void *field, const char *name, const char *value, char *message)
+{
+	for (uint32_t i = 0; s->names[i]; i++) {
+		if (strcmp(s->names[i], value) != 0)
+			continue;
+		if (s->size == sizeof(bool))
+			*(bool *)field = i;
+		else
+			*(uint32_t *)field = i;
+		return true;
+	}
+	int used = snprintf(message, CONFIG_MESSAGE_BYTES, "%s: \"%.60s\" is none of", name, value);
+	for (uint32_t i = 0; s->names[i] && used < CONFIG_MESSAGE_BYTES; i++)
+		used += snprintf(
+			message + used, CONFIG_MESSAGE_BYTES - (size_t)used, " %s", s->names[i]);
+	return false;
+}
+
+static bool set_field(
+	const struct setting *s, void *record, const char *name, const char *value, char *message)
+{
+	void *field = (char *)record + s->offset;
+	switch (s->kind) {
+	case SETTING_TEXT:
+		if (strlen(value) >= s->size)
+			return complain(message, name, "the text is too long");
+		memcpy(field, value, strlen(value) + 1);
+		return true;
+	case SETTING_U16:
+	case SETTING_U32: return set_number(s, field, name, value, message);
+	case SETTING_NAMED:
+	case SETTING_BOOL: return set_named(s, field, name, value, message);
+	case SETTING_ADDRESSES: return set_addresses(record, name, value, message);
+	}
+	return false;
+}
+
+static const struct setting *find(const struct setting *table, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(table[i].name, name) == 0)
+			return &table[i];
+	return NULL;
+}
+
+static void set_presets(const struct setting *table, size_t count, void *record)
+{
+	char message[CONFIG_MESSAGE_BYTES];
+	for (size_t i = 0; i < count; i++)
+		CHECK(set_field(&table[i], record, table[i].name, table[i].preset, message));
+}
+
+void config_defaults(struct config *config)
+{
+	memset(config, 0, sizeof *config);
+	set_presets(settings, COUNT_OF(settings), config);
+	for (uint32_t i = 0; i < PORTS_MAX; i++)
+		set_presets(port_settings_table, COUNT_OF(port_settings_table),
+			&config->dataplane.ports[i]);
+	if (gethostname(config->name, sizeof config->name - 1) != 0)
+		strcpy(config->name, "berthd");
+}
+
+// "ports.N.key"; N may be at most one past the ports so far.
+static bool set_port(struct config *config, const char *name, const char *value, char *message)
+{
+	char *rest;
+	unsigned long number = strtoul(name + 6, &rest, 10);
+	if (rest == name + 6 || *rest != '.')
+		return complain(message, name, "a port setting is named ports.NUMBER.KEY");
+	if (number >= PORTS_MAX || number > config->dataplane.port_count)
+		return complain(
+			message, name, "ports are numbered from 0 without gaps, at most 16");
+	const struct setting *s =
+		find(port_settings_table, COUNT_OF(port_settings_table), rest + 1);
+	if (!s)
+		return complain(message, name, "no such setting; --help lists them");
+	if (number == config->dataplane.port_count)
+		config->dataplane.port_count++;
+	return set_field(s, &config->dataplane.ports[number], name, value, message);
+}
+
+bool config_set(struct config *config, const char *name, const char *value, char *message)
+{
+	if (strncmp(name, "ports.", 6) == 0)
+		return set_port(config, name, value, message);
+	const struct setting *s = find(settings, COUNT_OF(settings), name);
+	if (!s)
+		return complain(message, name, "no such setting; --help lists them");
+	return set_field(s, config, name, value, message);
+}
+
+bool config_check(const struct config *config, char *message)
+{
+	const struct dataplane_settings *d = &config->dataplane;
+	if (d->port_count == 0)
+		return complain(message, "ports",
+			"none is configured; name one, for example --ports.0.device=eth1 "
+			"--ports.0.addresses=10.0.0.1");
+	uint32_t workers = 0;
+	for (uint32_t i = 0; i < d->port_count; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "ports.%u", i);
+		if (!d->ports[i].device[0])
+			return complain(message, name, "device is missing");
+		if (d->ports[i].address_count == 0)
+			return complain(message, name,
+				"addresses is empty; Berth needs an address of its own");
+		workers += d->ports[i].queues;
+	}
+	if (workers > WORKERS_MAX)
+		return complain(message, "ports", "more than 64 queues in all");
+	if (strcmp(d->huge, "auto") && strcmp(d->huge, "yes") && strcmp(d->huge, "no"))
+		return complain(message, "dataplane.huge", "is none of auto yes no");
+	if (d->stall_ms >= d->ttl_ms)
+		return complain(message, "wire.stall_ms", "must be shorter than wire.ttl_ms");
+	return true;
+}
+
+// The value as text, in a buffer of CONFIG_PATH_BYTES or more.
+static void value_text(const struct setting *s, const void *record, char *text, size_t size)
+{
+	const void *field = (const char *)record + s->offset;
+	switch (s->kind) {
+	case SETTING_TEXT: snprintf(text, size, "%s", (const char *)field); break;
+	case SETTING_U16: snprintf(text, size, "%u", *(const uint16_t *)field); break;
+	case SETTING_U32: snprintf(text, size, "%u", *(const uint32_t *)field); break;
+	case SETTING_NAMED:
+	case SETTING_BOOL:
+		snprintf(text, size, "%s",
+			s->names[s->size == sizeof(bool) ? *(const bool *)field
+							 : *(const uint32_t *)field]);
+		break;
+	case SETTING_ADDRESSES: {
+		const struct port_settings *port = record;
+		size_t used = 0;
+		text[0] = 0;
+		for (uint32_t i = 0; i < port->address_count && used < size; i++)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
+				port->addresses[i]);
+		break;
+	}
+	}
+}
+
+// A YAML or JSON double-quoted scalar.
+static void print_quoted(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		if ((unsigned char)*text < 0x20)
+			fprintf(out, "\\u%04x", *text);
+		else
+			fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void print_value(FILE *out, const struct setting *s, const void *record)
+{
+	char text[2 * CONFIG_PATH_BYTES + 64];
+	value_text(s, record, text, sizeof text);
+	if (s->kind == SETTING_TEXT)
+		print_quoted(out, text);
+	else if (s->kind == SETTING_ADDRESSES) {
+		const struct port_settings *port = record;
+		fputc('[', out);
+		for (uint32_t i = 0; i < port->address_count; i++) {
+			fputs(i ? ", " : "", out);
+			print_quoted(out, port->addresses[i]);
+		}
+		fputc(']', out);
+	} else
+		fputs(text, out);
+}
+
+void config_print(const struct config *config, FILE *out)
+{
+	char section[64] = "";
+	for (size_t i = 0; i < COUNT_OF(settings); i++) {
+		const char *dot = strchr(settings[i].name, '.');
+		size_t prefix = dot ? (size_t)(dot - settings[i].name) : 0;
+		if (dot && (strlen(section) != prefix ||
+				   strncmp(section, settings[i].name, prefix) != 0)) {
+			snprintf(section, sizeof section, "%.*s", (int)prefix, settings[i].name);
+			fprintf(out, "%s:\n", section);
+		}
+		fprintf(out, "%s%s: ", dot ? "  " : "", dot ? dot + 1 : settings[i].name);
+		print_value(out, &settings[i], config);
+		fputc('\n', out);
+	}
+	if (config->dataplane.port_count)
+		fputs("ports:\n", out);
+	for (uint32_t p = 0; p < config->dataplane.port_count; p++) {
+		for (size_t i = 0; i < COUNT_OF(port_settings_table); i++) {
+			fprintf(out, "%s%s: ", i ? "    " : "  - ", port_settings_table[i].name);
+			print_value(out, &port_settings_table[i], &config->dataplane.ports[p]);
+			fputc('\n', out);
+		}
+	}
+}
+
+static void print_json(FILE *out, const struct setting *table, size_t count, const void *record,
+	const char *prefix)
+{
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "%s\"%s%s\":", i ? "," : "", prefix, table[i].name);
+		bool quoted = table[i].kind == SETTING_NAMED;
+		fputs(quoted ? "\"" : "", out);
+		print_value(out, &table[i], record);
+		fputs(quoted ? "\"" : "", out);
+	}
+}
+
+char *config_json(const struct config *config)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	CHECK(out);
+	fputc('{', out);
+	print_json(out, settings, COUNT_OF(settings), config, "");
+	for (uint32_t p = 0; p < config->dataplane.port_count; p++) {
+		char prefix[32];
+		snprintf(prefix, sizeof prefix, "ports.%u.", p);
+		fputc(',', out);
+		print_json(out, port_settings_table, COUNT_OF(port_settings_table),
+			&config->dataplane.ports[p], prefix);
+	}
+	fputc('}', out);
+	CHECK(fclose(out) == 0);
+	return text;
+}
+
+static void help_lines(FILE *out, const struct setting *table, size_t count, const char *prefix)
+{
+	for (size_t i = 0; i < count; i++) {
+		char name[64];
+		snprintf(name, sizeof name, "%s%s", prefix, table[i].name);
+		fprintf(out, "  --%-30s %s", name, table[i].help);
+		if (table[i].names && table[i].kind == SETTING_NAMED) {
+			fputs(":", out);
+			for (uint32_t n = 0; table[i].names[n]; n++)
+				fprintf(out, " %s", table[i].names[n]);
+		}
+		if (table[i].preset[0])
+			fprintf(out, " [%s]", table[i].preset);
+		fputc('\n', out);
+	}
+}
+
+void config_help(FILE *out)
+{
+	help_lines(out, settings, COUNT_OF(settings), "");
+	help_lines(out, port_settings_table, COUNT_OF(port_settings_table), "ports.N.");
+}

@@ -1,0 +1,47 @@
+// The daemon's configuration: one table of settings serves the YAML file, the command line flags of the
+// same names, --print-config and the documentation test.
+#pragma once
+#include "dataplane/dataplane.h"
+#include "placement/placement.h"
+#include "state/state.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CONFIG_PATH_BYTES 512
+#define CONFIG_NAME_BYTES 128
+
+struct config {
+	char data_dir[CONFIG_PATH_BYTES];
+	char master_key_file[CONFIG_PATH_BYTES];
+	char region[CONFIG_NAME_BYTES], datacenter[CONFIG_NAME_BYTES], name[CONFIG_NAME_BYTES];
+	uint32_t log_level, log_format;
+	char http_address[CONFIG_NAME_BYTES];
+	uint32_t http_port, http_connections_max, http_connections_per_ip_max;
+	struct dataplane_settings dataplane;
+	struct state_limits limits;
+	uint32_t algorithm;
+	uint32_t store_map_mb, store_snapshot_log_mb, collect_after_s;
+	uint32_t store_sync;
+};
+
+#define CONFIG_MESSAGE_BYTES 512
+
+// Every setting at its default.
+void config_defaults(struct config *);
+// Sets one setting by its dotted name ("http.port", "ports.0.device"). Returns false and a sentence in
+// message when there is no such setting or the value does not fit it.
+bool config_set(struct config *, const char *name, const char *value, char *message);
+// Reads a file over the present values. Unknown keys, wrong kinds and doubled keys are refused with the
+// file's line and column in message.
+bool config_load(struct config *, const char *path, char *message);
+// The same from an open stream; path is only for messages.
+bool config_read(struct config *, FILE *, const char *path, char *message);
+// What no single setting can know: a port is configured, addresses are there, limits fit together.
+bool config_check(const struct config *, char *message);
+// The effective configuration as YAML that config_load reads back.
+void config_print(const struct config *, FILE *);
+// The same as one JSON object of dotted names; the caller frees.
+char *config_json(const struct config *);
+// One line per setting: name, default, meaning. For --help.
+void config_help(FILE *);

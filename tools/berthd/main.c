@@ -1,0 +1,178 @@
+// berthd: reads its configuration, then starts everything, waits for a signal, stops everything.
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "tools/berthd/berthd.h"
+#include "tools/berthd/options.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 64
+#define EXIT_UNHEALTHY 1
+#define TURN_MS 500
+#define COLLECT_EVERY_MS 30000
+
+static int complain(const char *message, int status)
+{
+	fprintf(stderr, "berthd: %s\n", message);
+	return status;
+}
+
+static void print_line(const char *text, void *context)
+{
+	puts(text);
+}
+
+static int run_check(const struct config *config)
+{
+	char message[BERTHD_MESSAGE_BYTES];
+	struct topology_plan plan = {0};
+	if (!berthd_plan(config, &plan, message))
+		return complain(message, EXIT_FAILURE);
+	topology_print(&plan, print_line, NULL);
+	for (uint32_t i = 0; i < plan.problem_count; i++)
+		if (plan.problems[i].severity == TOPOLOGY_ERROR)
+			return EXIT_UNHEALTHY;
+	return EXIT_SUCCESS;
+}
+
+static int run_verify(struct berthd *b)
+{
+	char message[BERTHD_MESSAGE_BYTES];
+	uint32_t violations = 1;
+	if (berthd_open(b, true, message)) {
+		violations = state_verify(b->state, print_line, NULL);
+		struct state_counts c;
+		state_counts(b->state, &c);
+		uint64_t nodes = 0;
+		for (uint32_t s = 0; s < NODE_STATUSES; s++)
+			nodes += c.nodes[s];
+		printf("index %" PRIu64 ", %" PRIu64
+		       " nodes, %u jobs, %u allocations: %u violations\n",
+			state_index(b->state), nodes, c.jobs, c.allocations, violations);
+	} else
+		complain(message, EXIT_FAILURE);
+	berthd_close(b);
+	return violations ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static void collected(struct command *command)
+{
+	atomic_flag *busy = command->context;
+	atomic_flag_clear(busy);
+}
+
+// Asks the applier to drop what is past its time; one request at a time.
+static void collect(struct berthd *b)
+{
+	static atomic_flag busy = ATOMIC_FLAG_INIT;
+	static struct command command;
+	if (atomic_flag_test_and_set(&busy))
+		return;
+	command = (struct command){.type = COMMAND_COLLECT, .done = collected, .context = &busy};
+	if (!command_queue_push(b->queue, COMMAND_PRODUCER_SHARED, &command))
+		atomic_flag_clear(&busy);
+}
+
+// Sleeps in turns until a signal asks to stop; keeps the watchdog fed only while the daemon is healthy.
+static void wait_for_signal(struct berthd *b, int signals)
+{
+	uint64_t watchdog_us = 0;
+	bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
+	uint64_t last_collect_ns = 0;
+	for (;;) {
+		struct pollfd p = {.fd = signals, .events = POLLIN};
+		int ready = poll(&p, 1, TURN_MS);
+		if (ready > 0 || (ready < 0 && errno != EINTR))
+			break;
+		char message[BERTHD_MESSAGE_BYTES];
+		bool healthy = berthd_healthy(b, message, sizeof message);
+		if (!healthy)
+			log_error("unhealthy", "reason=\"%s\"", message);
+		if (watched && healthy)
+			sd_notify(0, "WATCHDOG=1");
+		uint64_t now_ns = time_monotonic_ns(&time_source_real);
+		if (now_ns - last_collect_ns >= COLLECT_EVERY_MS * 1000000ull) {
+			collect(b);
+			last_collect_ns = now_ns;
+		}
+	}
+	struct signalfd_siginfo info = {0};
+	ssize_t got = read(signals, &info, sizeof info);
+	log_info("stopping", "signal=%u", got == (ssize_t)sizeof info ? info.ssi_signo : 0u);
+}
+
+// Blocked in every thread, so that only the descriptor delivers them.
+static int open_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	signal(SIGPIPE, SIG_IGN);
+	if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0)
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static int run_daemon(struct berthd *b)
+{
+	char message[BERTHD_MESSAGE_BYTES];
+	int error = master_keys_load(b->config.master_key_file, &b->keys, message, sizeof message);
+	if (error != 0)
+		return complain(message, EXIT_FAILURE);
+	int signals = open_signals();
+	if (signals < 0)
+		return complain("cannot set up signal handling", EXIT_FAILURE);
+	log_configure((enum log_level)b->config.log_level, b->config.log_format == 1);
+	bool started = berthd_open(b, false, message) && berthd_start(b, message);
+	if (started) {
+		sd_notifyf(0, "READY=1\nSTATUS=serving http://%s:%u", b->config.http_address,
+			api_port(b->api));
+		log_info("ready", "http=%s:%u term=%lu", b->config.http_address, api_port(b->api),
+			state_node_table(b->state)->term);
+		wait_for_signal(b, signals);
+		sd_notify(0, "STOPPING=1");
+	} else
+		complain(message, EXIT_FAILURE);
+	berthd_close(b);
+	close(signals);
+	if (started)
+		log_info("stopped", "clean=true");
+	return started ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int run_genkey(const struct options *o)
+{
+	char message[BERTHD_MESSAGE_BYTES];
+	if (master_keys_generate(o->key_file, o->rotate, message, sizeof message) != 0)
+		return complain(message, EXIT_FAILURE);
+	printf("wrote %s\n", o->key_file);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct berthd berthd;
+	struct options options;
+	char message[CONFIG_MESSAGE_BYTES];
+	config_defaults(&berthd.config);
+	if (!options_read(argc, (const char *const *)argv, &berthd.config, &options, message))
+		return complain(message, EXIT_USAGE);
+	switch (options.action) {
+	case ACTION_EXIT: return EXIT_SUCCESS;
+	case ACTION_GENKEY: return run_genkey(&options);
+	case ACTION_PRINT_CONFIG: config_print(&berthd.config, stdout); return EXIT_SUCCESS;
+	case ACTION_VERIFY_STATE: return run_verify(&berthd);
+	case ACTION_CHECK:
+	case ACTION_RUN: break;
+	}
+	if (!config_check(&berthd.config, message))
+		return complain(message, EXIT_USAGE);
+	return options.action == ACTION_CHECK ? run_check(&berthd.config) : run_daemon(&berthd);
+}

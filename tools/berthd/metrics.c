@@ -1,0 +1,191 @@
+// Every metric of the process, from the counters of its parts. Label sets are closed.
+#include "tools/berthd/berthd.h"
+#include <stdio.h>
+
+static double load(const _Atomic uint64_t *counter)
+{
+	return (double)atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void emit(
+	const struct metric_sink *m, char kind, const char *name, const char *labels, double value)
+{
+	m->value(m->sink, kind, name, labels, value);
+}
+
+// The counters of one worker that are neither refusals nor sums of others.
+static const struct {
+	const char *name;
+	size_t offset;
+} worker_counters[] = {
+	{"berth_packets_received_total", offsetof(struct hot_counters, received)},
+	{"berth_heartbeats_accepted_total", offsetof(struct hot_counters, heartbeats)},
+	{"berth_requests_total", offsetof(struct hot_counters, requests)},
+	{"berth_neighbour_answers_total", offsetof(struct hot_counters, neighbours)},
+	{"berth_replies_total", offsetof(struct hot_counters, replies)},
+	{"berth_reply_drops_total", offsetof(struct hot_counters, reply_drops)},
+	{"berth_bursts_total", offsetof(struct hot_counters, bursts)},
+	{"berth_nodes_expired_total", offsetof(struct hot_counters, expired)},
+	{"berth_nodes_returned_total", offsetof(struct hot_counters, returned)},
+	{"berth_reports_deferred_total", offsetof(struct hot_counters, reports_deferred)},
+	{"berth_stalls_total", offsetof(struct hot_counters, stalls)},
+	{"berth_stalled_ms_total", offsetof(struct hot_counters, stalled_ms)},
+};
+
+static double sum_workers(const struct dataplane *d, size_t offset)
+{
+	double sum = 0;
+	for (uint32_t w = 0; w < dataplane_workers(d); w++)
+		sum += load((
+			const _Atomic uint64_t *)((const char *)dataplane_counters(d, w) + offset));
+	return sum;
+}
+
+static double sum_refusals(const struct dataplane *d)
+{
+	double sum = 0;
+	for (uint32_t r = 0; r < HOT_REFUSED_KINDS; r++)
+		sum += sum_workers(
+			d, offsetof(struct hot_counters, refused) + r * sizeof(uint64_t));
+	return sum;
+}
+
+static void emit_hot(const struct metric_sink *m, const struct dataplane *d)
+{
+	char labels[96];
+	for (size_t i = 0; i < sizeof worker_counters / sizeof worker_counters[0]; i++)
+		emit(m, 'c', worker_counters[i].name, "",
+			sum_workers(d, worker_counters[i].offset));
+	for (uint32_t r = 0; r < HOT_REFUSED_KINDS; r++) {
+		snprintf(labels, sizeof labels, "reason=\"%s\"", hot_refusal_labels[r]);
+		emit(m, 'c', "berth_packets_refused_total", labels,
+			sum_workers(
+				d, offsetof(struct hot_counters, refused) + r * sizeof(uint64_t)));
+	}
+}
+
+// received = accepted + requests + neighbour answers + refused, worker by worker. A worker counts a burst
+// as received before it judges it, so a reader may see up to a burst per worker under way.
+static void emit_balance(const struct metric_sink *m, const struct dataplane *d)
+{
+	double judged = sum_workers(d, offsetof(struct hot_counters, heartbeats)) +
+			sum_workers(d, offsetof(struct hot_counters, requests)) +
+			sum_workers(d, offsetof(struct hot_counters, neighbours)) + sum_refusals(d);
+	double unaccounted = sum_workers(d, offsetof(struct hot_counters, received)) - judged;
+	if (unaccounted >= 0 && unaccounted <= (double)BURST_MAX * dataplane_workers(d))
+		unaccounted = 0;
+	emit(m, 'g', "berth_packets_unaccounted", "", unaccounted);
+}
+
+static void emit_ports(const struct metric_sink *m, const struct dataplane *d)
+{
+	for (uint32_t p = 0; p < dataplane_ports(d); p++) {
+		struct dataplane_port_counters c;
+		char labels[96];
+		dataplane_port_counters(d, p, &c);
+		snprintf(labels, sizeof labels, "port=\"%u\",driver=\"%.31s\"", p, c.driver);
+		emit(m, 'c', "berth_port_received_total", labels, (double)c.received);
+		emit(m, 'c', "berth_port_sent_total", labels, (double)c.sent);
+		emit(m, 'c', "berth_port_missed_total", labels, (double)c.missed);
+		emit(m, 'c', "berth_port_errors_total", labels, (double)c.errors);
+		emit(m, 'c', "berth_port_no_mbuf_total", labels, (double)c.no_mbuf);
+	}
+}
+
+static void emit_histogram(const struct metric_sink *m, const char *name,
+	const _Atomic uint64_t *from, const _Atomic uint64_t *sum)
+{
+	uint64_t buckets[32];
+	for (uint32_t i = 0; i < 32; i++)
+		buckets[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
+	m->histogram(m->sink, name, "", buckets, load(sum));
+}
+
+static void emit_applier(const struct metric_sink *m, const struct berthd *b)
+{
+	const struct applier_counters *c = applier_counters(b->applier);
+	char labels[96];
+	for (uint32_t t = 0; t < COMMAND_TYPES; t++) {
+		for (uint32_t o = 0; o < COMMAND_OUTCOMES; o++) {
+			double value = load(&c->outcomes[t][o]);
+			if (value == 0 && o != OUTCOME_DONE)
+				continue;
+			snprintf(labels, sizeof labels, "type=\"%s\",outcome=\"%s\"",
+				command_type_names[t], command_outcome_names[o]);
+			emit(m, 'c', "berth_commands_total", labels, value);
+		}
+	}
+	emit(m, 'c', "berth_batches_total", "", load(&c->batches));
+	emit(m, 'c', "berth_log_entries_total", "", load(&c->entries));
+	emit(m, 'c', "berth_log_bytes_total", "", load(&c->batch_bytes));
+	emit(m, 'c', "berth_log_waits_total", "", load(&c->log_waits));
+	emit(m, 'g', "berth_command_queue_depth", "", command_queue_depth(b->queue));
+	emit_histogram(m, "berth_journal_commit_seconds", c->journal_us, &c->journal_us_sum);
+	emit_histogram(m, "berth_place_seconds", c->place_us, &c->place_us_sum);
+}
+
+static void emit_state(const struct metric_sink *m, const struct berthd *b)
+{
+	struct state_counts counts;
+	char labels[64];
+	state_counts(b->state, &counts);
+	for (uint32_t s = 0; s < NODE_STATUSES; s++) {
+		snprintf(labels, sizeof labels, "status=\"%s\"", node_status_names[s]);
+		emit(m, 'g', "berth_nodes", labels, counts.nodes[s]);
+	}
+	emit(m, 'g', "berth_nodes_ineligible", "", counts.nodes_ineligible);
+	emit(m, 'g', "berth_node_classes", "", counts.node_classes);
+	emit(m, 'g', "berth_jobs", "", counts.jobs);
+	emit(m, 'g', "berth_allocations", "", counts.allocations);
+	emit(m, 'g', "berth_allocations_terminal", "", counts.allocations_terminal);
+	emit(m, 'g', "berth_place_requests_remembered", "", counts.place_requests);
+	emit(m, 'g', "berth_clients", "", counts.clients);
+	emit(m, 'g', "berth_node_bytes", "", (double)counts.bytes_nodes);
+	emit(m, 'g', "berth_state_index", "", (double)state_index(b->state));
+	emit(m, 'g', "berth_term", "", (double)state_node_table(b->state)->term);
+}
+
+static void emit_store(const struct metric_sink *m, const struct berthd *b)
+{
+	const struct store_counters *c = store_counters(b->store);
+	emit(m, 'c', "berth_store_appends_total", "", load(&c->appends));
+	emit(m, 'c', "berth_store_append_bytes_total", "", load(&c->append_bytes));
+	emit(m, 'c', "berth_snapshots_total", "", load(&c->snapshots));
+	emit(m, 'c', "berth_snapshot_failures_total", "", load(&c->snapshot_failures));
+	emit(m, 'g', "berth_snapshot_index", "", load(&c->snapshot_index));
+	emit(m, 'g', "berth_store_log_bytes", "", load(&c->log_bytes));
+	emit(m, 'g', "berth_store_room_bytes", "", load(&c->room_bytes));
+}
+
+static void emit_placement(const struct metric_sink *m, const struct berthd *b)
+{
+	const struct placement_counters *c = placement_counters(b->placement);
+	emit(m, 'c', "berth_placement_decisions_total", "", load(&c->decisions));
+	emit(m, 'c', "berth_placement_refusals_total", "", load(&c->refusals));
+	emit(m, 'c', "berth_placement_scans_total", "", load(&c->scans));
+}
+
+void berthd_metrics(void *context, const struct metric_sink *m)
+{
+	const struct berthd *b = context;
+	emit_hot(m, b->dataplane);
+	emit_balance(m, b->dataplane);
+	emit_ports(m, b->dataplane);
+	emit_applier(m, b);
+	emit_state(m, b);
+	emit_store(m, b);
+	emit_placement(m, b);
+	uint64_t up_ns = time_monotonic_ns(&time_source_real) - b->started_ns;
+	emit(m, 'g', "berth_uptime_seconds", "", (double)up_ns / 1e9);
+}
+
+bool berthd_healthy(void *context, char *message, uint32_t message_size)
+{
+	const struct berthd *b = context;
+	if (!dataplane_alive(b->dataplane, &time_source_real)) {
+		snprintf(message, message_size,
+			"a dataplane worker has not gone round its loop for two seconds");
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,22 @@
+// The command line: what to do, and settings over the file's.
+#pragma once
+#include "tools/berthd/config.h"
+
+enum action {
+	ACTION_RUN,
+	ACTION_CHECK,        // --check
+	ACTION_PRINT_CONFIG, // --print-config
+	ACTION_VERIFY_STATE, // --verify-state
+	ACTION_GENKEY,       // genkey [--rotate] FILE
+	ACTION_EXIT,         // --help or --version was answered
+};
+
+struct options {
+	enum action action;
+	const char *key_file; // GENKEY
+	bool rotate;
+};
+
+// Reads --config first, then the other flags over it. Returns false and a sentence in message.
+bool options_read(
+	int argc, const char *const *argv, struct config *, struct options *, char *message);
