@@ -1,0 +1,207 @@
+#include "state/base/bytes.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define LEAST_CAPACITY 64u
+
+struct bytes_writer bytes_writer_growing(size_t capacity)
+{
+	if (capacity < LEAST_CAPACITY)
+		capacity = LEAST_CAPACITY;
+	return (struct bytes_writer){
+		.data = memory_take(capacity), .capacity = capacity, .grows = true};
+}
+
+void bytes_writer_free(struct bytes_writer *w)
+{
+	CHECK(w->grows || !w->data);
+	free(w->data);
+	*w = (struct bytes_writer){0};
+}
+
+static void grow(struct bytes_writer *w, size_t least)
+{
+	size_t capacity = w->capacity;
+	while (capacity < least)
+		capacity = capacity > SIZE_MAX / 2 ? least : capacity * 2;
+	w->data = memory_resize(w->data, capacity);
+	w->capacity = capacity;
+}
+
+// Room for the next size bytes, or NULL (and failed).
+static uint8_t *reserve(struct bytes_writer *w, size_t size)
+{
+	if (w->failed)
+		return NULL;
+	if (size > w->capacity - w->size) {
+		if (!w->grows || size > SIZE_MAX - w->size) {
+			w->failed = true;
+			return NULL;
+		}
+		grow(w, w->size + size);
+	}
+	uint8_t *at = w->data + w->size;
+	w->size += size;
+	return at;
+}
+
+void bytes_put(struct bytes_writer *w, const void *data, size_t size)
+{
+	uint8_t *at = reserve(w, size);
+	if (at && size)
+		memcpy(at, data, size);
+}
+
+void bytes_put_zeros(struct bytes_writer *w, size_t size)
+{
+	uint8_t *at = reserve(w, size);
+	if (at && size)
+		memset(at, 0, size);
+}
+
+static void put_little_endian(struct bytes_writer *w, uint64_t value, size_t size)
+{
+	uint8_t *at = reserve(w, size);
+	for (size_t i = 0; at && i < size; i++)
+		at[i] = (uint8_t)(value >> (8 * i));
+}
+
+void bytes_put_u8(struct bytes_writer *w, uint8_t value)
+{
+	put_little_endian(w, value, 1);
+}
+
+void bytes_put_u16(struct bytes_writer *w, uint16_t value)
+{
+	put_little_endian(w, value, 2);
+}
+
+void bytes_put_u32(struct bytes_writer *w, uint32_t value)
+{
+	put_little_endian(w, value, 4);
+}
+
+void bytes_put_u64(struct bytes_writer *w, uint64_t value)
+{
+	put_little_endian(w, value, 8);
+}
+
+void bytes_put_f64(struct bytes_writer *w, double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	bytes_put_u64(w, bits);
+}
+
+void bytes_put_uuid(struct bytes_writer *w, const struct uuid *id)
+{
+	bytes_put(w, id->bytes, sizeof id->bytes);
+}
+
+// Length and characters go in together or not at all.
+static void put_text(struct bytes_writer *w, struct text t, size_t length_bytes, uint32_t longest)
+{
+	if (t.size > longest) {
+		w->failed = true;
+		return;
+	}
+	size_t before = w->size;
+	put_little_endian(w, t.size, length_bytes);
+	bytes_put(w, t.data, t.size);
+	if (w->failed)
+		w->size = before;
+}
+
+void bytes_put_text8(struct bytes_writer *w, struct text t)
+{
+	put_text(w, t, 1, UINT8_MAX);
+}
+
+void bytes_put_text16(struct bytes_writer *w, struct text t)
+{
+	put_text(w, t, 2, UINT16_MAX);
+}
+
+void bytes_put_text32(struct bytes_writer *w, struct text t)
+{
+	put_text(w, t, 4, UINT32_MAX);
+}
+
+const uint8_t *bytes_take(struct bytes_reader *r, size_t size)
+{
+	if (r->failed || size > r->size - r->at) {
+		r->failed = true;
+		return NULL;
+	}
+	const uint8_t *at = r->data + r->at;
+	r->at += size;
+	return at;
+}
+
+static uint64_t take_little_endian(struct bytes_reader *r, size_t size)
+{
+	const uint8_t *at = bytes_take(r, size);
+	uint64_t value = 0;
+	for (size_t i = 0; at && i < size; i++)
+		value |= (uint64_t)at[i] << (8 * i);
+	return value;
+}
+
+uint8_t bytes_take_u8(struct bytes_reader *r)
+{
+	return (uint8_t)take_little_endian(r, 1);
+}
+
+uint16_t bytes_take_u16(struct bytes_reader *r)
+{
+	return (uint16_t)take_little_endian(r, 2);
+}
+
+uint32_t bytes_take_u32(struct bytes_reader *r)
+{
+	return (uint32_t)take_little_endian(r, 4);
+}
+
+uint64_t bytes_take_u64(struct bytes_reader *r)
+{
+	return take_little_endian(r, 8);
+}
+
+double bytes_take_f64(struct bytes_reader *r)
+{
+	uint64_t bits = bytes_take_u64(r);
+	double value;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+struct uuid bytes_take_uuid(struct bytes_reader *r)
+{
+	struct uuid id = {0};
+	const uint8_t *at = bytes_take(r, sizeof id.bytes);
+	if (at)
+		memcpy(id.bytes, at, sizeof id.bytes);
+	return id;
+}
+
+static struct text take_text(struct bytes_reader *r, uint64_t size)
+{
+	const uint8_t *at = bytes_take(r, size);
+	return at ? (struct text){(const char *)at, (uint32_t)size} : (struct text){"", 0};
+}
+
+struct text bytes_take_text8(struct bytes_reader *r)
+{
+	return take_text(r, bytes_take_u8(r));
+}
+
+struct text bytes_take_text16(struct bytes_reader *r)
+{
+	return take_text(r, bytes_take_u16(r));
+}
+
+struct text bytes_take_text32(struct bytes_reader *r)
+{
+	return take_text(r, bytes_take_u32(r));
+}

@@ -4,3 +4,5 @@
 #include <stdint.h>
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t size);
+// The same by table, on any machine.
+uint32_t crc32c_portable(uint32_t crc, const void *data, size_t size);

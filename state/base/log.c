@@ -1,0 +1,243 @@
+#include "state/base/log.h"
+#include "state/base/check.h"
+#include "state/base/text.h"
+#include "state/base/time_source.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// A line is written with one system call, so that lines of several threads do not mix.
+#define LINE_BYTES 4096u
+#define FIELDS_BYTES 1024u
+// Lines of one call site in one second.
+#define SITE_LINES_MAX 5u
+
+static int least_level = LOG_INFO;
+static bool write_json;
+
+static const char *const level_names[] = {"debug", "info", "warn", "error"};
+
+void log_configure(enum log_level least, bool json)
+{
+	__atomic_store_n(&least_level, (int)least, __ATOMIC_RELAXED);
+	__atomic_store_n(&write_json, json, __ATOMIC_RELAXED);
+}
+
+enum log_level log_level_now(void)
+{
+	return (enum log_level)__atomic_load_n(&least_level, __ATOMIC_RELAXED);
+}
+
+// Two threads may open a new window at once; the worst is a line or two more than the limit.
+static bool site_admits(struct log_site *site, uint64_t now_s, uint32_t *suppressed)
+{
+	if (__atomic_exchange_n(&site->window_s, now_s, __ATOMIC_RELAXED) != now_s)
+		__atomic_store_n(&site->count, 0, __ATOMIC_RELAXED);
+	if (__atomic_fetch_add(&site->count, 1, __ATOMIC_RELAXED) >= SITE_LINES_MAX) {
+		__atomic_fetch_add(&site->suppressed, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	*suppressed = __atomic_exchange_n(&site->suppressed, 0, __ATOMIC_RELAXED);
+	return true;
+}
+
+struct line {
+	char data[LINE_BYTES];
+	uint32_t size;
+};
+
+__attribute__((format(printf, 2, 3))) static void line_add(
+	struct line *line, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	size_t room = sizeof line->data - line->size;
+	int wanted = vsnprintf(line->data + line->size, room, format, arguments);
+	va_end(arguments);
+	if (wanted > 0)
+		line->size += (size_t)wanted < room ? (uint32_t)wanted : (uint32_t)room - 1;
+}
+
+static void line_add_time(struct line *line, uint64_t wall_ns)
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000u);
+	struct tm utc;
+	gmtime_r(&seconds, &utc);
+	line_add(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", utc.tm_year + 1900, utc.tm_mon + 1,
+		utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+		(unsigned)(wall_ns / 1000000u % 1000u));
+}
+
+// What JSON takes as a number and every reader keeps exactly.
+static bool is_json_integer(const char *value, uint32_t size)
+{
+	uint32_t digits = size && value[0] == '-' ? size - 1 : size;
+	const char *first = value + (size - digits);
+	if (digits == 0 || digits > 15 || (digits > 1 && first[0] == '0'))
+		return false;
+	return strspn(first, "0123456789") >= digits;
+}
+
+// Bytes of the value that begins here: up to the closing quote, or up to the next blank.
+static uint32_t value_bytes(const char *at)
+{
+	if (at[0] != '"')
+		return (uint32_t)strcspn(at, " ");
+	uint32_t i = 1;
+	while (at[i] && at[i] != '"')
+		i += at[i] == '\\' && at[i + 1] ? 2 : 1;
+	return at[i] ? i + 1 : i;
+}
+
+static bool is_quoted(const char *value, uint32_t size)
+{
+	return size >= 2 && value[0] == '"' && value[size - 1] == '"';
+}
+
+static void line_add_json_value(struct line *line, const char *value, uint32_t size)
+{
+	// The escapes of log_quote are JSON's own.
+	if (is_quoted(value, size) || is_json_integer(value, size)) {
+		line_add(line, "%.*s", (int)size, value);
+		return;
+	}
+	char plain[FIELDS_BYTES], quoted[2 * FIELDS_BYTES];
+	snprintf(plain, sizeof plain, "%.*s", (int)size, value);
+	line_add(line, "%s", log_quote(plain, quoted, sizeof quoted));
+}
+
+static void line_add_json_fields(struct line *line, const char *at)
+{
+	while (*(at += strspn(at, " "))) {
+		uint32_t name = (uint32_t)strcspn(at, "= ");
+		line_add(line, ",\"%.*s\":", (int)name, at);
+		at += name;
+		if (*at != '=') {
+			line_add(line, "true");
+			continue;
+		}
+		uint32_t size = value_bytes(++at);
+		line_add_json_value(line, at, size);
+		at += size;
+	}
+}
+
+// A pair that did not fit is dropped whole, so that no value is read as a different one.
+static void drop_last_pair(char *fields)
+{
+	char *at = fields, *pair = fields;
+	while (*(at += strspn(at, " "))) {
+		pair = at;
+		at += strcspn(at, "= ");
+		if (*at == '=')
+			at += 1 + value_bytes(at + 1);
+	}
+	snprintf(pair, sizeof "cut=1", "cut=1");
+}
+
+// Formats the caller's pairs; a control character that was not quoted must not forge a second line.
+__attribute__((format(printf, 2, 0))) static void format_fields(
+	char fields[static FIELDS_BYTES], const char *format, va_list arguments)
+{
+	// Room for the mark that drop_last_pair leaves.
+	size_t room = FIELDS_BYTES - sizeof "cut=1";
+	int wanted = vsnprintf(fields, room, format, arguments);
+	if (wanted < 0)
+		fields[0] = 0;
+	for (char *at = fields; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = ' ';
+	if (wanted >= (int)room)
+		drop_last_pair(fields);
+}
+
+static void format_line(struct line *line, bool json, enum log_level level, const char *event,
+	const char *fields, uint32_t suppressed)
+{
+	line_add(line, json ? "{\"time\":\"" : "time=");
+	line_add_time(line, time_wall_ns(&time_source_real));
+	if (json) {
+		line_add(line, "\",\"level\":\"%s\",\"event\":\"%s\"", level_names[level], event);
+		line_add_json_fields(line, fields);
+		if (suppressed)
+			line_add(line, ",\"suppressed\":%u", suppressed);
+		line_add(line, "}\n");
+	} else {
+		line_add(line, " level=%s event=%s%s%s", level_names[level], event,
+			fields[0] ? " " : "", fields);
+		if (suppressed)
+			line_add(line, " suppressed=%u", suppressed);
+		line_add(line, "\n");
+	}
+}
+
+void log_write(
+	struct log_site *site, enum log_level level, const char *event, const char *format, ...)
+{
+	int saved_errno = errno;
+	uint32_t suppressed = 0;
+	uint64_t now_s = time_monotonic_ns(&time_source_real) / 1000000000u;
+	if (site_admits(site, now_s, &suppressed)) {
+		char fields[FIELDS_BYTES];
+		va_list arguments;
+		va_start(arguments, format);
+		format_fields(fields, format, arguments);
+		va_end(arguments);
+		struct line line = {.size = 0};
+		format_line(&line, __atomic_load_n(&write_json, __ATOMIC_RELAXED), level, event,
+			fields, suppressed);
+		// Where standard error is gone there is nobody left to tell.
+		(void)!write(STDERR_FILENO, line.data, line.size);
+	}
+	errno = saved_errno;
+}
+
+// Writes one character's escape or itself to out (at most 6 bytes); returns its length.
+static uint32_t quote_one(struct text rest, char out[static 8], uint32_t *taken)
+{
+	static const char short_escapes[32] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+	unsigned char first = (unsigned char)rest.data[0];
+	*taken = 1;
+	if (first == '"' || first == '\\')
+		return (uint32_t)snprintf(out, 8, "\\%c", first);
+	if (first < 0x20 && short_escapes[first])
+		return (uint32_t)snprintf(out, 8, "\\%c", short_escapes[first]);
+	if (first < 0x20 || first == 0x7f)
+		return (uint32_t)snprintf(out, 8, "\\u%04x", first);
+	uint32_t bytes = text_utf8_bytes(rest);
+	if (!bytes)
+		return (uint32_t)snprintf(out, 8, "\\ufffd");
+	*taken = bytes;
+	memcpy(out, rest.data, bytes);
+	return bytes;
+}
+
+char *log_quote(const char *value, char *buffer, uint32_t size)
+{
+	static const char cut_end[] = "…\"";
+	struct text rest = text_of(value);
+	CHECK(size > sizeof cut_end);
+	uint32_t at = 0;
+	uint32_t last_cut = 1; // where the mark still fits
+	buffer[at++] = '"';
+	while (rest.size) {
+		char one[8];
+		uint32_t taken, bytes = quote_one(rest, one, &taken);
+		if (at + bytes + sizeof "\"" > size) {
+			memcpy(buffer + last_cut, cut_end, sizeof cut_end);
+			return buffer;
+		}
+		memcpy(buffer + at, one, bytes);
+		at += bytes;
+		if (at + sizeof cut_end <= size)
+			last_cut = at;
+		rest.data += taken;
+		rest.size -= taken;
+	}
+	memcpy(buffer + at, "\"", sizeof "\"");
+	return buffer;
+}

@@ -1,0 +1,91 @@
+#include "state/base/memory.h"
+#include "state/base/check.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
+
+static _Noreturn void out_of_memory(size_t bytes)
+{
+	dprintf(STDERR_FILENO,
+		"berth: out of memory: %zu bytes were refused. Give the process more memory or "
+		"lower the "
+		"configured limits.\n",
+		bytes);
+	abort();
+}
+
+void *memory_take(size_t bytes)
+{
+	return memory_take_array(1, bytes);
+}
+
+void *memory_take_array(size_t count, size_t bytes_each)
+{
+	// calloc may answer NULL to zero bytes; callers are promised memory.
+	if (!count || !bytes_each)
+		count = bytes_each = 1;
+	void *memory = calloc(count, bytes_each);
+	if (!memory)
+		out_of_memory(count > SIZE_MAX / bytes_each ? SIZE_MAX : count * bytes_each);
+	return memory;
+}
+
+void *memory_resize(void *memory, size_t bytes)
+{
+	void *resized = realloc(memory, bytes ? bytes : 1);
+	if (!resized)
+		out_of_memory(bytes);
+	return resized;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	return (bytes + page - 1) / page * page;
+}
+
+static void *map_anonymous(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unmap(uint8_t *from, const uint8_t *to)
+{
+	if (from != to)
+		CHECK(munmap(from, (size_t)(to - from)) == 0);
+}
+
+// Huge pages need an address on their boundary: map one page more and give the ends back.
+static void *map_huge(size_t bytes)
+{
+	uint8_t *whole = map_anonymous(bytes + HUGE_PAGE_BYTES);
+	if (!whole)
+		return NULL;
+	size_t past = (uintptr_t)whole % HUGE_PAGE_BYTES;
+	uint8_t *aligned = past ? whole + (HUGE_PAGE_BYTES - past) : whole;
+	unmap(whole, aligned);
+	unmap(aligned + bytes, whole + bytes + HUGE_PAGE_BYTES);
+	// A wish: a kernel without transparent huge pages refuses it and nothing is lost but speed.
+	(void)madvise(aligned, bytes, MADV_HUGEPAGE);
+	return aligned;
+}
+
+void *memory_map(size_t bytes)
+{
+	if (!bytes || bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = whole_pages(bytes);
+	return bytes < HUGE_PAGE_BYTES ? map_anonymous(bytes) : map_huge(bytes);
+}
+
+void memory_unmap(void *memory, size_t bytes)
+{
+	if (memory)
+		CHECK(munmap(memory, whole_pages(bytes)) == 0);
+}

@@ -1,0 +1,73 @@
+#include "state/base/text.h"
+#include "state/base/memory.h"
+
+char *text_copy(struct text t)
+{
+	char *copy = memory_take((size_t)t.size + 1);
+	if (t.size)
+		memcpy(copy, t.data, t.size);
+	return copy;
+}
+
+// Smallest and largest second byte keep out overlong forms, surrogates and what is past U+10FFFF.
+static const struct {
+	uint8_t first_least, first_most;
+	uint8_t second_least, second_most;
+	uint8_t bytes;
+} utf8_forms[] = {
+	{0x00, 0x7f, 0, 0, 1},
+	{0xc2, 0xdf, 0x80, 0xbf, 2},
+	{0xe0, 0xe0, 0xa0, 0xbf, 3},
+	{0xe1, 0xec, 0x80, 0xbf, 3},
+	{0xed, 0xed, 0x80, 0x9f, 3},
+	{0xee, 0xef, 0x80, 0xbf, 3},
+	{0xf0, 0xf0, 0x90, 0xbf, 4},
+	{0xf1, 0xf3, 0x80, 0xbf, 4},
+	{0xf4, 0xf4, 0x80, 0x8f, 4},
+};
+
+static bool utf8_tail_holds(const uint8_t *at, uint32_t bytes, uint8_t least, uint8_t most)
+{
+	if (bytes > 1 && (at[1] < least || at[1] > most))
+		return false;
+	for (uint32_t i = 2; i < bytes; i++)
+		if (at[i] < 0x80 || at[i] > 0xbf)
+			return false;
+	return true;
+}
+
+uint32_t text_utf8_bytes(struct text t)
+{
+	const uint8_t *at = (const uint8_t *)t.data;
+	for (uint32_t i = 0; t.size && i < sizeof utf8_forms / sizeof utf8_forms[0]; i++) {
+		if (at[0] < utf8_forms[i].first_least || at[0] > utf8_forms[i].first_most)
+			continue;
+		uint32_t bytes = utf8_forms[i].bytes;
+		if (bytes > t.size)
+			return 0;
+		return utf8_tail_holds(
+			       at, bytes, utf8_forms[i].second_least, utf8_forms[i].second_most)
+			       ? bytes
+			       : 0;
+	}
+	return 0;
+}
+
+// C0, DEL and C1 (which UTF-8 writes as 0xc2 0x80..0x9f).
+static bool is_control(const uint8_t *at, uint32_t bytes)
+{
+	return bytes == 1 ? at[0] < 0x20 || at[0] == 0x7f
+			  : bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0;
+}
+
+bool text_is_printable(struct text t)
+{
+	while (t.size) {
+		uint32_t bytes = text_utf8_bytes(t);
+		if (!bytes || is_control((const uint8_t *)t.data, bytes))
+			return false;
+		t.data += bytes;
+		t.size -= bytes;
+	}
+	return true;
+}
