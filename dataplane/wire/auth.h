@@ -7,6 +7,7 @@
 #include "dataplane/wire/wire.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MASTER_KEY_BYTES 32
 #define MASTER_KEYS_MAX 4 // old ones stay valid while a fleet moves to a new one
@@ -45,6 +46,15 @@ void wire_tag(const struct wire_key *, const uint8_t *data, uint32_t size,
 	uint8_t tag[static WIRE_TAG_BYTES]);
 bool wire_verify(const struct wire_key *, const uint8_t *frame, uint32_t length);
 void wire_sign(const struct wire_key *, uint8_t *frame, uint32_t length);
+
+// Takes the same time wherever the difference is.
+static inline bool wire_tag_equal(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t x[2], y[2];
+	memcpy(x, a, sizeof x);
+	memcpy(y, b, sizeof y);
+	return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
+}
 
 // A burst: tags of count frames whose bytes before the tag are all size long, each under its own key.
 // Eight lanes at a time with AVX-512 or four with AVX2 where the processor has them, chosen once at start,

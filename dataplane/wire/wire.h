@@ -5,7 +5,7 @@
 //	 3 u8  type     enum wire_type
 //	 4 u16 length   of the whole frame, tag included; equals the UDP payload
 //	 6 u8  key_id   which master key the sender's key was derived from (0 is never used)
-//	 7 u8  flags    enum wire_flag
+//	 7 u8  flags    none is defined: senders write 0, receivers ignore them
 //	 8 u32 slot     the node's slot; WIRE_NO_SLOT in REGISTER and in a client's messages
 //	12 u32 generation  of the slot; 0 where there is no slot
 //	16 u64 sequence
@@ -163,7 +163,7 @@ struct wire_register {
 //	   u64   request       for ever: asked again, it is answered again with the same allocations.
 //	   u8    count         1 … 32
 //	   text8 namespace (empty: default), text8 job, text8 group
-//	   zeros up to at least wire_placed_bytes(count, client) - 16
+//	   zeros up to at least wire_placed_bytes(count) - 16
 // PLACED
 //	24 u64   index         state index at which this was committed
 //	32 u8    count         allocations that follow; at least 1
@@ -183,7 +183,8 @@ struct wire_register {
 //	   u8 count, u8 more (1: ask again), u16 reserved
 //	   count times: uuid allocation, u64 modify_index, u8 desired, u8 client, u8 known, u8 reserved, u32 node slot (32 bytes)
 //	   desired and client are enum values of docs/wire.md; known 0: no such allocation of this client
-// REFUSED (never longer than its request; cut at the last whole field that fits, header first)
+// REFUSED (never longer than its request; cut after the last whole field that fits, but never before 40: a
+// request shorter than WIRE_REFUSED_BYTES_MIN cannot be valid and gets no answer. filters counts what follows.)
 //	24 u8  request_type, u8 reason (enum wire_refusal), u16 filters
 //	28 u32 retry_after_ms   0: not by itself
 //	32 u64 value            STALE_REGISTRATION: newest sequence known; STALE_TERM: term; else 0
@@ -191,9 +192,23 @@ struct wire_register {
 //	60 u32 exhausted_cpu, u32 exhausted_memory, u32 exhausted_disk, u32 exhausted_device
 //	76 filters times: u32 nodes filtered by the job's constraint of that position
 
-struct wire_client {
-	struct text client;
-};
+#define WIRE_REFUSED_BYTES_MIN 56u
+// What our encoder pads a PLACE to: room for a refusal's numbers and the counts of nine constraints.
+#define WIRE_PLACE_BYTES_USUAL 128u
+
+// Lengths of the answers to a request of count items; a shorter request is malformed.
+static inline uint32_t wire_placed_bytes(uint32_t count)
+{
+	return WIRE_FRAME_BYTES_MIN + 16 + 40 * count;
+}
+static inline uint32_t wire_released_bytes(uint32_t count)
+{
+	return WIRE_FRAME_BYTES_MIN + 9 + count;
+}
+static inline uint32_t wire_status_reply_bytes(uint32_t count)
+{
+	return WIRE_FRAME_BYTES_MIN + 12 + 32 * count;
+}
 
 struct wire_place {
 	struct text client;
@@ -229,9 +244,11 @@ struct wire_released {
 	uint8_t results[PLACE_COUNT_MAX];
 };
 
+enum wire_status_mode { WIRE_STATUS_BY_ID, WIRE_STATUS_CHANGES };
+
 struct wire_status {
 	struct text client;
-	uint8_t mode; // 0 by id, 1 changes
+	uint8_t mode; // enum wire_status_mode
 	uint8_t count;
 	uint64_t since;
 	struct uuid ids[PLACE_COUNT_MAX];
@@ -299,6 +316,7 @@ uint32_t wire_register_encode(
 	uint8_t *frame, uint32_t size, struct wire_header, const struct wire_register *);
 uint32_t wire_goodbye_encode(
 	uint8_t *frame, uint32_t size, struct wire_header); // also GOODBYE_ACK, by header.type
+bool wire_goodbye_decode(const uint8_t *frame, const struct wire_header *); // both
 // Client name of any client message, for finding its key before the tag is checked.
 bool wire_client_decode(const uint8_t *frame, const struct wire_header *, struct text *client);
 bool wire_place_decode(const uint8_t *frame, const struct wire_header *, struct wire_place *);

@@ -1,0 +1,78 @@
+// What the codecs share: the fixed header, and the beginning and end of a frame around its body.
+#pragma once
+#include "dataplane/wire/wire.h"
+#include <endian.h>
+
+static inline uint16_t load16(const uint8_t *p)
+{
+	uint16_t v;
+	memcpy(&v, p, sizeof v);
+	return le16toh(v);
+}
+static inline uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof v);
+	return le32toh(v);
+}
+static inline uint64_t load64(const uint8_t *p)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof v);
+	return le64toh(v);
+}
+static inline void store16(uint8_t *p, uint16_t v)
+{
+	v = htole16(v);
+	memcpy(p, &v, sizeof v);
+}
+static inline void store32(uint8_t *p, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(p, &v, sizeof v);
+}
+static inline void store64(uint8_t *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof v);
+}
+
+// A writer that stands at the body. The header is written by frame_end, which knows the length.
+static inline struct bytes_writer frame_begin(uint8_t *frame, uint32_t size)
+{
+	struct bytes_writer w =
+		bytes_writer_over(frame, size < FRAME_BYTES_MAX ? size : FRAME_BYTES_MAX);
+	bytes_put_zeros(&w, WIRE_HEADER_BYTES);
+	return w;
+}
+
+// Pads to bytes_least (tag included), adds the empty tag and the header. Returns the length, or 0.
+static inline uint32_t frame_end(
+	struct bytes_writer *w, struct wire_header header, uint32_t bytes_least)
+{
+	if (w->size + WIRE_TAG_BYTES < bytes_least)
+		bytes_put_zeros(w, bytes_least - WIRE_TAG_BYTES - w->size);
+	bytes_put_zeros(w, WIRE_TAG_BYTES);
+	if (w->failed)
+		return 0;
+	header.length = (uint16_t)w->size;
+	wire_header_encode(w->data, &header);
+	return header.length;
+}
+
+static inline struct bytes_reader body_reader(
+	const uint8_t *frame, const struct wire_header *header)
+{
+	return bytes_reader_over(frame + WIRE_HEADER_BYTES, header->length - WIRE_FRAME_BYTES_MIN);
+}
+
+// True when every field was there and only zeros follow.
+static inline bool body_complete(const struct bytes_reader *r)
+{
+	if (r->failed)
+		return false;
+	uint8_t any = 0;
+	for (size_t i = r->at; i < r->size; i++)
+		any |= r->data[i];
+	return any == 0;
+}
