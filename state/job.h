@@ -10,6 +10,10 @@ enum job_status { JOB_PENDING, JOB_RUNNING, JOB_DEAD };
 extern const char *const job_type_names[];   // "service" "batch" "system" "sysbatch" "direct" NULL
 extern const char *const job_status_names[]; // "pending" "running" "dead" NULL
 
+// What a job leaves open and only job_canonicalize() can fill, because the default depends on the type of
+// the job or on a block of the same name further out. No canonical job has it.
+#define JOB_UNSET INT64_MIN
+
 struct constraint {
 	char *l_target, *r_target, *operand;
 };
@@ -42,7 +46,9 @@ struct port {
 	char *host_network;
 };
 struct network_ask {
-	char *mode;
+	char *mode, *hostname;
+	int64_t mbits;
+	char *dns;                                  // JSON, kept as given
 	struct array reserved_ports, dynamic_ports; // port
 };
 struct restart_policy {
@@ -53,13 +59,13 @@ struct reschedule_policy {
 	int64_t attempts, interval_ns, delay_ns;
 	char *delay_function;
 	int64_t max_delay_ns;
-	bool unlimited;
+	struct optional_bool unlimited; // always set in a canonical job
 };
 struct update_strategy {
 	int64_t stagger_ns, max_parallel;
 	char *health_check;
 	int64_t min_healthy_time_ns, healthy_deadline_ns, progress_deadline_ns;
-	bool auto_revert, auto_promote;
+	struct optional_bool auto_revert, auto_promote; // always set in a canonical job
 	int64_t canary;
 };
 struct migrate_strategy {
@@ -85,10 +91,14 @@ struct task {
 	struct array env, meta; // string_pair
 	struct array constraints, affinities;
 	struct task_resources resources;
-	int64_t kill_timeout_ns;
+	int64_t kill_timeout_ns, shutdown_delay_ns;
+	char *kill_signal, *kind;
+	struct restart_policy *restart;
 	struct task_lifecycle *lifecycle;
 	bool leader;
-	char *templates, *artifacts, *volume_mounts, *log_config; // JSON, kept as given
+	// JSON, kept as given
+	char *templates, *artifacts, *volume_mounts, *log_config, *services, *vault, *identity,
+		*dispatch_payload;
 };
 struct task_group {
 	char *name;
@@ -105,6 +115,7 @@ struct task_group {
 	struct array volumes;  // volume_ask by name
 	struct optional_i64 shutdown_delay_ns, stop_after_client_disconnect_ns,
 		max_client_disconnect_ns;
+	char *services, *scaling, *consul; // JSON, kept as given
 };
 struct periodic_config {
 	bool enabled, prohibit_overlap;
@@ -115,12 +126,8 @@ struct parameterized_config {
 	char *payload;
 	struct array meta_required, meta_optional; // char *
 };
-struct job_update { // the job-level block, used by system jobs
-	int64_t stagger_ns, max_parallel;
-};
-
 struct job {
-	struct record record; // first; not part of the description below
+	struct record record; // first; of it only the indexes are part of the description
 	bool stop;
 	char *region, *namespace_name, *id, *parent_id, *name;
 	int type; // enum job_type
@@ -130,7 +137,11 @@ struct job {
 	char *node_pool;
 	struct array constraints, affinities, spreads;
 	struct array task_groups;
-	struct job_update *update;
+	// Of a submitted job: what its groups take over. Of a canonical one: update holds stagger and
+	// max_parallel alone (used by system jobs), the others are NULL.
+	struct update_strategy *update;
+	struct migrate_strategy *migrate;
+	struct reschedule_policy *reschedule;
 	char *multiregion; // JSON, kept as given
 	struct periodic_config *periodic;
 	struct parameterized_config *parameterized;
@@ -149,6 +160,9 @@ struct job {
 	struct array asks; // struct group_ask, one per task group, in order
 };
 
+// The most that one instance may ask of a dimension: two of them still fit what counts them.
+#define ASK_MAX INT32_MAX
+
 // What one instance of a task group needs (semantics §4.15 footprint), derived once per job version.
 struct group_ask {
 	struct resources resources;
@@ -159,16 +173,25 @@ struct group_ask {
 	} devices[NODE_DEVICE_GROUPS_MAX];
 };
 
-extern const struct record_type job_type_description; // of struct job, from `stop` on
-extern const struct record_type task_group_description, task_description, constraint_description,
-	affinity_description, spread_description;
+// Descriptions of whole structs: record_encode(&job_type_description, job, writer). Names are Nomad's.
+// record_init, record_decode and record_copy write a whole struct job, its record included.
+extern const struct record_type job_type_description, task_group_description, task_description,
+	constraint_description, affinity_description, spread_description, device_ask_description,
+	network_ask_description, update_description, migrate_description, restart_description,
+	reschedule_description;
 
-struct job *job_create(void); // defaults set; caller frees with job_free
-void job_free(struct job *);
-struct job *job_copy(const struct job *);
+struct job *job_create(void);             // defaults set; caller frees with job_free
+void job_free(struct job *);              // NULL is allowed
+struct job *job_copy(const struct job *); // derived parts included, the record's links not
 // True when the specifications differ (status, indexes and version aside).
 bool job_specification_differs(const struct job *, const struct job *);
-// Fills job->asks; call once after building. CHECKs on a job that validation would have refused.
-void job_derive(struct job *);
+// What one instance of the group needs, in numbers that may be out of bounds.
+struct group_footprint {
+	int64_t cpu_mhz, memory_mb, disk_mb;
+};
+struct group_footprint task_group_footprint(const struct task_group *);
+// Fills job->asks; call once after building or decoding. Returns false, and leaves asks empty, for a job
+// that validation refuses: asks that are negative, do not fit their type, or name too many devices.
+bool job_derive(struct job *);
 // Index of a task group by name, or -1.
 int job_group_index(const struct job *, struct text name);

@@ -430,8 +430,16 @@ void record_copy(const struct record_type *type, void *to, const void *from)
 
 bool record_equal(const struct record_type *type, const void *a, const void *b)
 {
+	return record_equal_except(type, a, b, 0);
+}
+
+bool record_equal_except(
+	const struct record_type *type, const void *a, const void *b, uint32_t flags)
+{
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct field *f = &type->fields[i];
+		if (f->flags & flags)
+			continue;
 		if (!field_equal(f, member_const(f, a), member_const(f, b)))
 			return false;
 	}

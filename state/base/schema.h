@@ -59,7 +59,7 @@ struct field {
 };
 
 #define FIELD_DERIVED 1u    // shown in JSON, never read from a request
-#define FIELD_HIDDEN 2u     // stored, never shown in JSON
+#define FIELD_HIDDEN 2u     // stored and read from a request, never shown in JSON
 #define FIELD_IN_LIST 4u    // also part of the short form in lists
 #define FIELD_NULL_EMPTY 8u // an empty array or map is null in JSON (as Go's nil slice)
 #define FIELD_TIME 16u      // I64 unix ns shown as RFC 3339
@@ -81,6 +81,8 @@ void record_init(const struct record_type *, void *record);    // zeros, then de
 void record_release(const struct record_type *, void *record); // frees what it owns, zeroes it
 void record_copy(const struct record_type *, void *to, const void *from); // deep; to is overwritten
 bool record_equal(const struct record_type *, const void *a, const void *b);
+// As record_equal, without those fields of the record itself that have one of the flags.
+bool record_equal_except(const struct record_type *, const void *a, const void *b, uint32_t flags);
 void record_encode(const struct record_type *, const void *record, struct bytes_writer *);
 // Sticky error in the reader; on failure record is released and zeroed.
 // Returns 0, -ERROR_CORRUPT or -ERROR_VERSION.
