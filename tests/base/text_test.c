@@ -1,0 +1,107 @@
+#include "state/base/prng.h"
+#include "state/base/text.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void copies_end_and_compare(void **unused)
+{
+	struct text part = {"abcdef", 3};
+	char *copy = text_copy(part);
+	assert_string_equal(copy, "abc");
+	assert_true(text_equal(text_of(copy), part));
+	assert_false(text_equal(part, TEXT("abd")));
+	assert_false(text_equal(part, TEXT("abcd")));
+	free(copy);
+	copy = text_copy(text_of(NULL));
+	assert_string_equal(copy, "");
+	assert_true(text_equal(text_of(NULL), TEXT("")));
+	free(copy);
+}
+
+static const struct {
+	const char *bytes;
+	bool printable;
+} samples[] = {
+	{"", true},
+	{"node 1.example", true},
+	{"Zürich — 東京 🚀", true},
+	{"\xc2\xa0", true},
+	{"\xed\x9f\xbf", true},
+	{"\xf4\x8f\xbf\xbf", true},
+	{"line\nbreak", false},
+	{"\t", false},
+	{"\x7f", false},
+	{"\x1b[31m", false},
+	{"\xc2\x85", false},         // C1: next line
+	{"\x80", false},             // a tail alone
+	{"\xc3", false},             // a head alone
+	{"\xc0\xaf", false},         // overlong
+	{"\xe0\x9f\xbf", false},     // overlong
+	{"\xf0\x8f\xbf\xbf", false}, // overlong
+	{"\xed\xa0\x80", false},     // a surrogate
+	{"\xf4\x90\x80\x80", false}, // past U+10FFFF
+	{"\xf5\x80\x80\x80", false},
+	{"\xe2\x82", false},
+	{"\xe2\x28\xa1", false},
+	{"\xf0\x9f\x9a\xff", false},
+};
+
+static void only_clean_utf8_is_printable(void **unused)
+{
+	for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+		if (text_is_printable(text_of(samples[i].bytes)) != samples[i].printable)
+			fail_msg("sample %zu", i);
+	assert_false(text_is_printable((struct text){"a\0b", 3}));
+}
+
+// The decoder that a textbook would write: value first, then what is not allowed.
+static uint32_t naive_utf8_bytes(const uint8_t *at, uint32_t size)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	uint32_t bytes = at[0] < 0x80             ? 1
+			 : (at[0] & 0xe0) == 0xc0 ? 2
+			 : (at[0] & 0xf0) == 0xe0 ? 3
+			 : (at[0] & 0xf8) == 0xf0 ? 4
+						  : 0;
+	if (!bytes || bytes > size)
+		return 0;
+	uint32_t value = bytes == 1 ? at[0] : at[0] & (0x7fu >> bytes);
+	for (uint32_t i = 1; i < bytes; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (at[i] & 0x3f);
+	}
+	bool surrogate = value >= 0xd800 && value <= 0xdfff;
+	return value < least[bytes] || value > 0x10ffff || surrogate ? 0 : bytes;
+}
+
+static void utf8_agrees_with_the_textbook(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 6);
+	static const uint8_t edges[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1,
+		0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff};
+	for (int round = 0; round < 200000; round++) {
+		uint8_t bytes[4];
+		for (int i = 0; i < 4; i++)
+			bytes[i] = edges[prng_below(&prng, sizeof edges)];
+		uint32_t size = 1 + (uint32_t)prng_below(&prng, 4);
+		assert_int_equal(text_utf8_bytes((struct text){(char *)bytes, size}),
+			naive_utf8_bytes(bytes, size));
+	}
+	assert_int_equal(text_utf8_bytes(TEXT("")), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_end_and_compare),
+		cmocka_unit_test(only_clean_utf8_is_printable),
+		cmocka_unit_test(utf8_agrees_with_the_textbook),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
