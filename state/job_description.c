@@ -7,6 +7,7 @@
 #define OF(type, member) offsetof(struct type, member)
 #define NULLABLE NULL, NULL, FIELD_NULL_EMPTY
 #define FLAGS(flags) NULL, NULL, flags
+#define DURATION NULL, NULL, FIELD_DURATION
 
 // The description of struct `type` by the table `type`_fields.
 #define DESCRIBE(variable, type, set_defaults)                                          \
@@ -132,8 +133,8 @@ static void restart_policy_defaults(void *record)
 
 static const struct field restart_policy_fields[] = {
 	{"Attempts", FIELD_I64, OF(restart_policy, attempts)},
-	{"Interval", FIELD_I64, OF(restart_policy, interval_ns)},
-	{"Delay", FIELD_I64, OF(restart_policy, delay_ns)},
+	{"Interval", FIELD_I64, OF(restart_policy, interval_ns), DURATION},
+	{"Delay", FIELD_I64, OF(restart_policy, delay_ns), DURATION},
 	{"Mode", FIELD_STRING, OF(restart_policy, mode)},
 };
 DESCRIBE(restart_description, restart_policy, restart_policy_defaults);
@@ -147,10 +148,10 @@ static void reschedule_policy_defaults(void *record)
 
 static const struct field reschedule_policy_fields[] = {
 	{"Attempts", FIELD_I64, OF(reschedule_policy, attempts)},
-	{"Interval", FIELD_I64, OF(reschedule_policy, interval_ns)},
-	{"Delay", FIELD_I64, OF(reschedule_policy, delay_ns)},
+	{"Interval", FIELD_I64, OF(reschedule_policy, interval_ns), DURATION},
+	{"Delay", FIELD_I64, OF(reschedule_policy, delay_ns), DURATION},
 	{"DelayFunction", FIELD_STRING, OF(reschedule_policy, delay_function)},
-	{"MaxDelay", FIELD_I64, OF(reschedule_policy, max_delay_ns)},
+	{"MaxDelay", FIELD_I64, OF(reschedule_policy, max_delay_ns), DURATION},
 	{"Unlimited", FIELD_OPTIONAL_BOOL, OF(reschedule_policy, unlimited)},
 };
 DESCRIBE(reschedule_description, reschedule_policy, reschedule_policy_defaults);
@@ -164,12 +165,12 @@ static void update_strategy_defaults(void *record)
 }
 
 static const struct field update_strategy_fields[] = {
-	{"Stagger", FIELD_I64, OF(update_strategy, stagger_ns)},
+	{"Stagger", FIELD_I64, OF(update_strategy, stagger_ns), DURATION},
 	{"MaxParallel", FIELD_I64, OF(update_strategy, max_parallel)},
 	{"HealthCheck", FIELD_STRING, OF(update_strategy, health_check)},
-	{"MinHealthyTime", FIELD_I64, OF(update_strategy, min_healthy_time_ns)},
-	{"HealthyDeadline", FIELD_I64, OF(update_strategy, healthy_deadline_ns)},
-	{"ProgressDeadline", FIELD_I64, OF(update_strategy, progress_deadline_ns)},
+	{"MinHealthyTime", FIELD_I64, OF(update_strategy, min_healthy_time_ns), DURATION},
+	{"HealthyDeadline", FIELD_I64, OF(update_strategy, healthy_deadline_ns), DURATION},
+	{"ProgressDeadline", FIELD_I64, OF(update_strategy, progress_deadline_ns), DURATION},
 	{"AutoRevert", FIELD_OPTIONAL_BOOL, OF(update_strategy, auto_revert)},
 	{"AutoPromote", FIELD_OPTIONAL_BOOL, OF(update_strategy, auto_promote)},
 	{"Canary", FIELD_I64, OF(update_strategy, canary)},
@@ -186,8 +187,8 @@ static void migrate_strategy_defaults(void *record)
 static const struct field migrate_strategy_fields[] = {
 	{"MaxParallel", FIELD_I64, OF(migrate_strategy, max_parallel)},
 	{"HealthCheck", FIELD_STRING, OF(migrate_strategy, health_check)},
-	{"MinHealthyTime", FIELD_I64, OF(migrate_strategy, min_healthy_time_ns)},
-	{"HealthyDeadline", FIELD_I64, OF(migrate_strategy, healthy_deadline_ns)},
+	{"MinHealthyTime", FIELD_I64, OF(migrate_strategy, min_healthy_time_ns), DURATION},
+	{"HealthyDeadline", FIELD_I64, OF(migrate_strategy, healthy_deadline_ns), DURATION},
 };
 DESCRIBE(migrate_description, migrate_strategy, migrate_strategy_defaults);
 
@@ -241,11 +242,11 @@ static const struct field task_fields[] = {
 	{"DispatchPayload", FIELD_JSON, OF(task, dispatch_payload)},
 	{"Lifecycle", FIELD_OPTIONAL, OF(task, lifecycle), &task_lifecycle_description},
 	{"Meta", FIELD_MAP, OF(task, meta), NULLABLE},
-	{"KillTimeout", FIELD_I64, OF(task, kill_timeout_ns)},
+	{"KillTimeout", FIELD_I64, OF(task, kill_timeout_ns), DURATION},
 	{"LogConfig", FIELD_JSON, OF(task, log_config)},
 	{"Artifacts", FIELD_JSON, OF(task, artifacts)},
 	{"Leader", FIELD_BOOL, OF(task, leader)},
-	{"ShutdownDelay", FIELD_I64, OF(task, shutdown_delay_ns)},
+	{"ShutdownDelay", FIELD_I64, OF(task, shutdown_delay_ns), DURATION},
 	{"VolumeMounts", FIELD_JSON, OF(task, volume_mounts)},
 	{"KillSignal", FIELD_STRING, OF(task, kill_signal)},
 	{"Kind", FIELD_STRING, OF(task, kind)},
@@ -279,10 +280,11 @@ static const struct field task_group_fields[] = {
 	{"Services", FIELD_JSON, OF(task_group, services)},
 	{"Volumes", FIELD_STRUCT_MAP, OF(task_group, volumes), &volume_ask_description, NULL,
 		FIELD_NULL_EMPTY},
-	{"ShutdownDelay", FIELD_OPTIONAL_I64, OF(task_group, shutdown_delay_ns)},
+	{"ShutdownDelay", FIELD_OPTIONAL_I64, OF(task_group, shutdown_delay_ns), DURATION},
 	{"StopAfterClientDisconnect", FIELD_OPTIONAL_I64,
-		OF(task_group, stop_after_client_disconnect_ns)},
-	{"MaxClientDisconnect", FIELD_OPTIONAL_I64, OF(task_group, max_client_disconnect_ns)},
+		OF(task_group, stop_after_client_disconnect_ns), DURATION},
+	{"MaxClientDisconnect", FIELD_OPTIONAL_I64, OF(task_group, max_client_disconnect_ns),
+		DURATION},
 };
 DESCRIBE(task_group_description, task_group, task_group_defaults);
 

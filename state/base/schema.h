@@ -63,6 +63,7 @@ struct field {
 #define FIELD_IN_LIST 4u    // also part of the short form in lists
 #define FIELD_NULL_EMPTY 8u // an empty array or map is null in JSON (as Go's nil slice)
 #define FIELD_TIME 16u      // I64 unix ns shown as RFC 3339
+#define FIELD_DURATION 32u  // I64 ns; a request may also give it as text ("30s")
 
 struct record_type {
 	const char *name;
