@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Prints vectors.json: frames of every message type, made by a second implementation of docs/wire.md that
+shares no line with the C code. `vectors.py --check FILE` compares instead of printing."""
+
+import hashlib
+import json
+import struct
+import sys
+import uuid
+
+MASK = 0xFFFFFFFFFFFFFFFF
+TYPES = {
+    "HEARTBEAT": 2, "HEARTBEAT_ACK": 3, "REGISTER": 4, "REGISTERED": 5, "GOODBYE": 6, "GOODBYE_ACK": 7,
+    "PLACE": 8, "PLACED": 9, "RELEASE": 10, "RELEASED": 11, "STATUS": 12, "STATUS_REPLY": 13, "REFUSED": 15,
+}
+MASTERS = {7: bytes(range(32)), 6: hashlib.sha256(b"an older master key").digest()}
+NODE = uuid.UUID("7f1e9c1a-52f4-4f0e-9d39-1c07b6c4a0de")
+OTHER = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
+CLIENT = "autoscaler"
+NO_SLOT = 0xFFFFFFFF
+
+
+def siphash128(key, data):
+    def rotate(x, b):
+        return ((x << b) | (x >> (64 - b))) & MASK
+
+    k0, k1 = struct.unpack("<QQ", key)
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D ^ 0xEE, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+    def rounds(n):
+        for _ in range(n):
+            v[0] = (v[0] + v[1]) & MASK
+            v[1] = rotate(v[1], 13) ^ v[0]
+            v[0] = rotate(v[0], 32)
+            v[2] = (v[2] + v[3]) & MASK
+            v[3] = rotate(v[3], 16) ^ v[2]
+            v[0] = (v[0] + v[3]) & MASK
+            v[3] = rotate(v[3], 21) ^ v[0]
+            v[2] = (v[2] + v[1]) & MASK
+            v[1] = rotate(v[1], 17) ^ v[2]
+            v[2] = rotate(v[2], 32)
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xFF])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xEE
+    rounds(4)
+    low = v[0] ^ v[1] ^ v[2] ^ v[3]
+    v[1] ^= 0xDD
+    rounds(4)
+    return struct.pack("<QQ", low, v[0] ^ v[1] ^ v[2] ^ v[3])
+
+
+def derive(label, key_id, identity):
+    message = label.encode() + bytes([key_id]) + identity
+    return hashlib.blake2b(message, key=MASTERS[key_id], digest_size=16).digest()
+
+
+def node_key(node, key_id=7):
+    return derive("berth node v1", key_id, node.bytes)
+
+
+def client_key(name, key_id=7):
+    return derive("berth client v1", key_id, name.encode())
+
+
+def text8(s):
+    raw = s.encode()
+    return bytes([len(raw)]) + raw
+
+
+def text16(s):
+    raw = s.encode()
+    return struct.pack("<H", len(raw)) + raw
+
+
+def frame(kind, key, header, body, least=0):
+    body += bytes(max(0, least - 40 - len(body)))
+    length = 24 + len(body) + 16
+    head = struct.pack("<HBBHBBIIQ", 0x4242, 1, TYPES[kind], length, header["key_id"], header["flags"],
+                       header["slot"], header["generation"], header["sequence"])
+    return head + body + siphash128(key, head + body)
+
+
+# One body encoder per message; each returns the bytes and the least length of the frame.
+def heartbeat(f):
+    return struct.pack("<QQII", f["term"], f["alloc_index"], f["load_permille"], 0), 0
+
+
+def heartbeat_ack(f):
+    return struct.pack("<QQII", f["term"], f["alloc_index"], f["ttl_ms"], f["directives"]), 0
+
+
+def goodbye(_):
+    return bytes(24), 0
+
+
+def register(f):
+    out = uuid.UUID(f["node"]).bytes + struct.pack("<BBH", f["part"], f["parts"], 0)
+    if f["part"] == 0:
+        for name in ("cpu_mhz", "memory_mb", "disk_mb", "reserved_cpu_mhz", "reserved_memory_mb", "reserved_disk_mb"):
+            out += struct.pack("<I", f[name])
+        for name in ("name", "datacenter", "class", "pool", "address", "version"):
+            out += text8(f[name])
+        out += bytes([len(f["device_groups"])])
+        for group in f["device_groups"]:
+            out += text8(group["vendor"]) + text8(group["type"]) + text8(group["name"]) + bytes([group["instances"]])
+    out += struct.pack("<H", len(f["pairs"]))
+    for pair in f["pairs"]:
+        out += bytes([pair["kind"]]) + text8(pair["name"]) + text16(pair["value"])
+    return out, 96
+
+
+def place(f):
+    out = text8(f["client"]) + struct.pack("<QQB", f["issued_ms"], f["request"], f["count"])
+    return out + text8(f["namespace"]) + text8(f["job"]) + text8(f["group"]), max(128, 56 + 40 * f["count"])
+
+
+def placed(f):
+    out = struct.pack("<QBBHI", f["index"], len(f["items"]), f["requested"], 0, f["nodes_feasible"])
+    for item in f["items"]:
+        out += uuid.UUID(item["allocation"]).bytes + uuid.UUID(item["node"]).bytes + struct.pack("<d", item["score"])
+    return out, 0
+
+
+def ids_of(f):
+    return b"".join(uuid.UUID(i).bytes for i in f["ids"])
+
+
+def release(f):
+    return text8(f["client"]) + bytes([len(f["ids"])]) + ids_of(f), 49 + len(f["ids"])
+
+
+def released(f):
+    return struct.pack("<QB", f["index"], len(f["results"])) + bytes(f["results"]), 0
+
+
+def status(f):
+    out = text8(f["client"]) + bytes([f["mode"], f["count"]])
+    out += ids_of(f) if f["mode"] == 0 else struct.pack("<Q", f["since"])
+    return out, 52 + 32 * f["count"]
+
+
+def status_reply(f):
+    out = struct.pack("<QBBH", f["index"], len(f["items"]), f["more"], 0)
+    for i in f["items"]:
+        out += uuid.UUID(i["allocation"]).bytes
+        out += struct.pack("<QBBBBI", i["modify_index"], i["desired"], i["client"], i["known"], 0, i["node_slot"])
+    return out, 0
+
+
+NUMBERS = ("nodes_seen", "nodes_not_ready", "filtered_datacenter", "filtered_class", "filtered_device",
+           "exhausted_cpu", "exhausted_memory", "exhausted_disk", "exhausted_device")
+
+
+def refused(f):
+    out = struct.pack("<BBHIQ", f["request_type"], f["reason"], len(f["filters"]), f["retry_after_ms"], f["value"])
+    for name in NUMBERS[:f.get("numbers_sent", len(NUMBERS))]:
+        out += struct.pack("<I", f[name])
+    return out + b"".join(struct.pack("<I", n) for n in f["filters"]), 0
+
+
+def no_numbers():
+    return {name: 0 for name in NUMBERS}
+
+
+BODIES = {
+    "HEARTBEAT": heartbeat, "HEARTBEAT_ACK": heartbeat_ack, "REGISTER": register, "REGISTERED": heartbeat_ack,
+    "GOODBYE": goodbye, "GOODBYE_ACK": goodbye, "PLACE": place, "PLACED": placed, "RELEASE": release,
+    "RELEASED": released, "STATUS": status, "STATUS_REPLY": status_reply, "REFUSED": refused,
+}
+
+
+def description(**more):
+    fields = {
+        "node": str(NODE), "part": 0, "parts": 1, "cpu_mhz": 28800, "memory_mb": 32096, "disk_mb": 97204,
+        "reserved_cpu_mhz": 100, "reserved_memory_mb": 256, "reserved_disk_mb": 0, "name": "rack3-n07",
+        "datacenter": "dc1", "class": "", "pool": "default", "address": "192.0.2.7:4646", "version": "0.1.0",
+        "device_groups": [], "pairs": [],
+    }
+    fields.update(more)
+    return fields
+
+
+def cases():
+    at = {"slot": 4097, "generation": 3}
+    none = {"slot": NO_SLOT, "generation": 0}
+    born = 1767225600000
+    yield "first heartbeat", "HEARTBEAT", at, 1, {"term": 0, "alloc_index": 0, "load_permille": 0}
+    yield "heartbeat", "HEARTBEAT", at, 4294967297, {"term": 12, "alloc_index": 90017, "load_permille": 734}
+    ack = {"term": 12, "alloc_index": 90020, "ttl_ms": 10000, "directives": 0}
+    yield "answer to a heartbeat", "HEARTBEAT_ACK", at, 4294967297, ack
+    yield "answer with directives", "HEARTBEAT_ACK", at, 2, dict(ack, directives=7, term=2**63 - 1)
+    yield "smallest registration", "REGISTER", none, born, description(
+        name="", datacenter="", pool="", address="", version="")
+    pairs = [{"kind": 0, "name": "cpu.arch", "value": "amd64"}, {"kind": 0, "name": "kernel.name", "value": "linux"},
+             {"kind": 1, "name": "rack", "value": "r3 \u2013 nord"}, {"kind": 2, "name": "mock", "value": "1"},
+             {"kind": 0, "name": "unique.hostname", "value": ""}]
+    gpus = [{"vendor": "nvidia", "type": "gpu", "name": "A10", "instances": 8},
+            {"vendor": "", "type": "fpga", "name": "", "instances": 1}]
+    yield "registration", "REGISTER", none, born + 1, dict(description(), pairs=pairs, device_groups=gpus)
+    many = [{"kind": 0, "name": f"attribute.{i:03}", "value": "v" * (i % 23)} for i in range(90)]
+    yield "registration, part 0 of 2", "REGISTER", none, born + 2, description(
+        parts=2, pairs=many[:30], **{"class": "gpu-large"})
+    yield "registration, part 1 of 2", "REGISTER", none, born + 2, {
+        "node": str(NODE), "part": 1, "parts": 2, "pairs": many[30:60]}
+    yield "registration, an empty last part", "REGISTER", none, born + 3, {
+        "node": str(NODE), "part": 7, "parts": 8, "pairs": []}
+    yield "answer to a registration", "REGISTERED", at, born + 1, dict(ack, alloc_index=0)
+    yield "goodbye", "GOODBYE", at, 99, {}
+    yield "answer to goodbye", "GOODBYE_ACK", at, 99, {}
+    ask = {"client": CLIENT, "issued_ms": born, "request": 77, "count": 1, "namespace": "", "job": "web",
+           "group": "frontend"}
+    yield "placement of one", "PLACE", none, 5, ask
+    yield "placement of 32", "PLACE", none, 6, dict(ask, count=32, namespace="team-a", client="c" * 64)
+    item = {"allocation": str(OTHER), "node": str(NODE), "score": 0.8413214285714286}
+    yield "placed", "PLACED", none, 5, {"index": 90021, "requested": 1, "nodes_feasible": 99998, "items": [item]}
+    yield "placed in part", "PLACED", none, 6, {
+        "index": 90022, "requested": 32, "nodes_feasible": 2, "items": [item, dict(item, score=-0.25)] * 10}
+    yield "release", "RELEASE", none, 7, {"client": CLIENT, "ids": [str(OTHER)]}
+    yield "release of 32", "RELEASE", none, 8, {"client": CLIENT, "ids": [str(OTHER), str(NODE)] * 16}
+    yield "released", "RELEASED", none, 8, {"index": 90030, "results": [0, 1, 2]}
+    yield "status by id", "STATUS", none, 9, {"client": CLIENT, "mode": 0, "count": 2, "ids": [str(OTHER), str(NODE)]}
+    yield "status of changes", "STATUS", none, 10, {"client": CLIENT, "mode": 1, "count": 32, "since": 90021}
+    one = {"allocation": str(OTHER), "modify_index": 90021, "desired": 0, "client": 0, "known": 1, "node_slot": 4097}
+    lost = dict(one, client=4, modify_index=90044)
+    unknown = {"allocation": str(NODE), "modify_index": 0, "desired": 0, "client": 0, "known": 0, "node_slot": 0}
+    yield "status reply", "STATUS_REPLY", none, 9, {"index": 90044, "more": 0, "items": [lost, unknown]}
+    yield "status reply, nothing new", "STATUS_REPLY", none, 10, {"index": 90044, "more": 0, "items": []}
+    yield "status reply, more to come", "STATUS_REPLY", none, 10, {"index": 90060, "more": 1, "items": [one] * 32}
+    stale = dict(no_numbers(), request_type=2, reason=1, retry_after_ms=0, value=0, filters=[])
+    yield "refused: stale generation, cut to 64", "REFUSED", at, 11, dict(stale, numbers_sent=2)
+    yield "refused: older registration", "REFUSED", none, born, dict(
+        stale, request_type=4, reason=2, value=born + 9, numbers_sent=9)
+    why = dict(stale, request_type=8, reason=8, nodes_seen=1523, nodes_not_ready=2, filtered_datacenter=100,
+               filtered_class=7, filtered_device=310, exhausted_cpu=900, exhausted_memory=110, exhausted_disk=3,
+               exhausted_device=1, filters=[40, 50])
+    yield "refused: no node", "REFUSED", none, 5, why
+    yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
+
+
+def vectors():
+    frames = []
+    for name, kind, place_, sequence, fields in cases():
+        of_client = place_["slot"] == NO_SLOT and kind != "REGISTER" and fields.get("request_type") != 4
+        key = client_key(fields.get("client", CLIENT)) if of_client else node_key(NODE)
+        header = dict(key_id=7, flags=0, sequence=sequence, **place_)
+        body, least = BODIES[kind](fields)
+        shown = {k: v for k, v in fields.items() if k != "numbers_sent"}
+        frames.append({"name": name, "type": kind, "header": header, "key": "7:" + key.hex(), "fields": shown,
+                       "hex": frame(kind, key, header, body, least).hex()})
+    keys = [{"kind": "node", "name": str(n), "key_id": k, "text": f"{k}:{node_key(n, k).hex()}"}
+            for n in (NODE, OTHER) for k in MASTERS]
+    keys += [{"kind": "client", "name": c, "key_id": k, "text": f"{k}:{client_key(c, k).hex()}"}
+             for c in (CLIENT, "c" * 64) for k in MASTERS]
+    masters = [{"id": k, "hex": v.hex()} for k, v in MASTERS.items()]
+    return {"version": 1, "master_keys": masters, "keys": keys, "frames": frames}
+
+
+def main():
+    text = json.dumps(vectors(), indent=1, ensure_ascii=True) + "\n"
+    if len(sys.argv) == 3 and sys.argv[1] == "--check":
+        with open(sys.argv[2], encoding="utf-8") as file:
+            if file.read() != text:
+                sys.exit(f"{sys.argv[2]} is not what {sys.argv[0]} prints: run it again and look at the difference")
+    else:
+        sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()
