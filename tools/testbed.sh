@@ -1,0 +1,106 @@
+# A controller and its nodes on one machine, for tools/quickstart and the integration tests: two ends of a
+# veth pair, the daemon on one, agents behind the other in a network namespace of their own. Source it, set
+# BUILD to the build directory, then testbed_up; everything it made goes away with testbed_down.
+
+TESTBED_CONTROLLER=${TESTBED_CONTROLLER-}          # namespace of the daemon; empty: this one
+TESTBED_NODES=${TESTBED_NODES:-berth-nodes-$$}     # namespace of the nodes
+TESTBED_PORT=${TESTBED_PORT:-bport$$}              # the daemon's end of the pair
+TESTBED_LINK=${TESTBED_LINK:-blink$$}              # the nodes' end
+TESTBED_NET=${TESTBED_NET:-10.77.0}
+TESTBED_DIR=${TESTBED_DIR:-$(mktemp -d /tmp/berth.XXXXXX)}
+TESTBED_HTTP=${TESTBED_HTTP:-4646}
+TESTBED_IO=${TESTBED_IO:-auto}
+TESTBED_TTL_MS=${TESTBED_TTL_MS:-3000}
+CONTROLLER=$TESTBED_NET.1
+BERTHD_PID=
+CHILDREN=()
+
+say() { printf '%s\n' "$*"; }
+die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+
+in_nodes() { ip netns exec "$TESTBED_NODES" "$@"; }
+in_controller() {
+	if [ -n "$TESTBED_CONTROLLER" ]; then ip netns exec "$TESTBED_CONTROLLER" "$@"; else "$@"; fi
+}
+berth() { in_controller "$BUILD/tools/berth/berth" --address "http://127.0.0.1:$TESTBED_HTTP" "$@"; }
+api() { in_controller curl -sS --max-time 30 "http://127.0.0.1:$TESTBED_HTTP$1" "${@:2}"; }
+# One number of /v1/metrics?format=prometheus, summed over its labels; a second word picks by label.
+metric() { api '/v1/metrics?format=prometheus' | awk -v name="$1" -v label="${2-}" '
+	$0 !~ /^#/ { n = $1; sub(/\{.*/, "", n); if (n == name && index($0, label)) sum += $NF } END { printf "%.0f\n", sum }'; }
+
+# wait_until SECONDS WHAT COMMAND...: polls; the deadline is for failures, not for timing.
+wait_until() {
+	local seconds=$1 what=$2 end=$((SECONDS + $1))
+	shift 2
+	until "$@"; do
+		if [ $SECONDS -ge $end ]; then die "not within $seconds s: $what"; fi
+		if [ -n "$BERTHD_PID" ] && ! kill -0 "$BERTHD_PID" 2>/dev/null; then die "berthd ended while waiting for: $what"; fi
+		sleep 0.1
+	done
+}
+
+testbed_up() {
+	mkdir -p "$TESTBED_DIR"
+	[ -z "$TESTBED_CONTROLLER" ] || { ip netns add "$TESTBED_CONTROLLER"; in_controller ip link set lo up; }
+	ip netns add "$TESTBED_NODES"
+	ip link add "$TESTBED_PORT" type veth peer name "$TESTBED_LINK" netns "$TESTBED_NODES"
+	[ -z "$TESTBED_CONTROLLER" ] || ip link set "$TESTBED_PORT" netns "$TESTBED_CONTROLLER"
+	# The port is Berth's alone: without an address of the kernel's, nothing else answers on it.
+	in_controller sysctl -qw "net.ipv6.conf.$TESTBED_PORT.disable_ipv6=1" 2>/dev/null || true
+	in_controller ip link set "$TESTBED_PORT" up
+	# A veth leaves checksums to hardware that is not there; Berth checks them.
+	in_nodes ethtool -K "$TESTBED_LINK" tx off >/dev/null
+	in_nodes ip link set lo up
+	in_nodes ip link set "$TESTBED_LINK" up
+	in_nodes ip address add "$TESTBED_NET.2/24" dev "$TESTBED_LINK"
+	in_nodes ip -6 address add fd77::2/64 dev "$TESTBED_LINK" nodad
+	[ -f "$TESTBED_DIR/master.key" ] || "$BUILD/tools/berthd/berthd" genkey "$TESTBED_DIR/master.key" >/dev/null
+}
+
+# berthd_start [FLAG...]
+berthd_start() {
+	in_controller "$BUILD/tools/berthd/berthd" --data_dir="$TESTBED_DIR/data" \
+		--master_key_file="$TESTBED_DIR/master.key" --http.port="$TESTBED_HTTP" \
+		--wire.ttl_ms="$TESTBED_TTL_MS" --ports.0.device="$TESTBED_PORT" --ports.0.io="$TESTBED_IO" \
+		--ports.0.addresses="$CONTROLLER,fd77::1" "$@" </dev/null >>"$TESTBED_DIR/berthd.log" 2>&1 &
+	BERTHD_PID=$!
+	wait_until 60 "the daemon answers" api_is_healthy
+}
+api_is_healthy() { [ "$(api /v1/agent/health -o /dev/null -w '%{http_code}' 2>/dev/null)" = 200 ]; }
+
+# ip netns exec runs the program in place, so the pid is the daemon's own.
+berthd_kill() { kill "-${1:-TERM}" "$BERTHD_PID"; wait "$BERTHD_PID" 2>/dev/null || true; BERTHD_PID=; }
+
+# node_start NAME COMMAND...: runs it in the nodes' namespace; its output goes to NAME.log, its pid to NAME.pid.
+node_start() {
+	local name=$1
+	shift
+	in_nodes "$@" </dev/null >>"$TESTBED_DIR/$name.log" 2>&1 &
+	CHILDREN+=($!)
+	echo $! >"$TESTBED_DIR/$name.pid"
+}
+
+# agent_start NAME [FLAG...]: a real agent with its own key and state.
+agent_start() {
+	local name=$1 id
+	shift
+	id=$(cat /proc/sys/kernel/random/uuid)
+	[ -f "$TESTBED_DIR/$name.id" ] && id=$(cat "$TESTBED_DIR/$name.id")
+	echo "$id" >"$TESTBED_DIR/$name.id"
+	"$BUILD/tools/berth/berth" node key "$id" --master-key "$TESTBED_DIR/master.key" >"$TESTBED_DIR/$name.key"
+	chmod 600 "$TESTBED_DIR/$name.key"
+	node_start "$name" "$BUILD/tools/agent/berth-agent" --controller "$CONTROLLER:4647" --node-id "$id" \
+		--key-file "$TESTBED_DIR/$name.key" --state-dir "$TESTBED_DIR/$name.state" --name "$name" "$@"
+}
+
+testbed_down() {
+	local pid
+	[ -z "$BERTHD_PID" ] || { kill "$BERTHD_PID" 2>/dev/null; wait "$BERTHD_PID" 2>/dev/null; }
+	for pid in "${CHILDREN[@]}"; do kill "$pid" 2>/dev/null; done
+	for pid in "${CHILDREN[@]}"; do wait "$pid" 2>/dev/null; done
+	ip netns del "$TESTBED_NODES" 2>/dev/null
+	[ -z "$TESTBED_CONTROLLER" ] || ip netns del "$TESTBED_CONTROLLER" 2>/dev/null
+	ip link del "$TESTBED_PORT" 2>/dev/null
+	[ -n "${TESTBED_KEEP-}" ] || rm -rf "$TESTBED_DIR"
+	return 0
+}
