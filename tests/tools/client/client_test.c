@@ -1,0 +1,284 @@
+#include "tests/tools/client/responder.h"
+#include "tools/client/backoff.h"
+#include "tools/client/client.h"
+#include "tools/client/endpoint.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct responder *server;
+static struct client *client;
+static char message[256];
+static struct wire_placed placed;
+static struct wire_refused refused;
+
+static int open_client(const char *name, const char *key_of)
+{
+	struct wire_key key;
+	char text[WIRE_KEY_TEXT_BYTES];
+	assert_true(client_key_derive(&server->masters, 1, text_of(key_of), &key));
+	struct client_settings settings = {
+		.server = server->address,
+		.name = name,
+		.key_text = wire_key_format(1, &key, text),
+		.wait_ms = 30,
+		.cap_ms = 20,
+		.deadline_ms = 800,
+		.seed = 7,
+	};
+	return client_open(&settings, &client, message, sizeof message);
+}
+
+static int set_up(void **unused)
+{
+	server = responder_start();
+	return open_client("tester", "tester");
+}
+
+static int tear_down(void **unused)
+{
+	client_close(client);
+	responder_stop(server);
+	return 0;
+}
+
+static struct wire_place two_of_web(void)
+{
+	return (struct wire_place){.count = 2, .job = TEXT("web"), .group = TEXT("frontend")};
+}
+
+static void place_fills_the_answer(void **unused)
+{
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	assert_int_equal(placed.count, 2);
+	assert_int_equal(placed.requested, 2);
+	assert_false(uuid_equal(&placed.items[0].allocation, &placed.items[1].allocation));
+	assert_true(place.issued_ms > 1600000000000ull);
+	assert_true(place.request != 0);
+	assert_true(client_counters(client)->last_rtt_ns > 0);
+}
+
+static void same_request_gives_the_same_allocations(void **unused)
+{
+	struct wire_place place = two_of_web();
+	static struct wire_placed again;
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	assert_int_equal(client_place(client, &place, &again, &refused), CLIENT_DONE);
+	assert_memory_equal(placed.items, again.items, 2 * sizeof placed.items[0]);
+	place.request = 0;
+	assert_int_equal(client_place(client, &place, &again, &refused), CLIENT_DONE);
+	assert_false(uuid_equal(&placed.items[0].allocation, &again.items[0].allocation));
+}
+
+static void lost_requests_are_sent_again(void **unused)
+{
+	atomic_store(&server->rules.drop, 3);
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	assert_true(client_counters(client)->sent >= 4);
+	assert_true(client_counters(client)->resent >= 3);
+	assert_int_equal(server->counters.placed, 2);
+}
+
+static void forged_and_stray_answers_are_ignored(void **unused)
+{
+	atomic_store(&server->rules.forge, 1);
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	assert_true(client_counters(client)->ignored >= 1);
+	uint64_t before = client_counters(client)->ignored;
+	atomic_store(&server->rules.stray, 1);
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	assert_true(client_counters(client)->ignored > before);
+}
+
+static void refusal_is_returned(void **unused)
+{
+	atomic_store(&server->rules.refuse, 1);
+	atomic_store(&server->rules.reason, WIRE_REFUSED_UNKNOWN_JOB);
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_REFUSED);
+	assert_int_equal(refused.reason, WIRE_REFUSED_UNKNOWN_JOB);
+	assert_int_equal(refused.request_type, WIRE_PLACE);
+	assert_int_equal(client_counters(client)->refused, 1);
+}
+
+static void overload_is_waited_out(void **unused)
+{
+	atomic_store(&server->rules.reason, WIRE_REFUSED_OVERLOADED);
+	atomic_store(&server->rules.refuse, 2);
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	assert_int_equal(client_counters(client)->refused, 2);
+	atomic_store(&server->rules.refuse, 1000);
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_REFUSED);
+	assert_int_equal(refused.reason, WIRE_REFUSED_OVERLOADED);
+}
+
+static void silence_ends_at_the_deadline(void **unused)
+{
+	atomic_store(&server->rules.drop, UINT32_MAX);
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), -ETIMEDOUT);
+	assert_true(client_counters(client)->sent > 3);
+}
+
+static void wrong_key_is_never_answered(void **unused)
+{
+	client_close(client);
+	assert_int_equal(open_client("tester", "somebody else"), 0);
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), -ETIMEDOUT);
+	assert_true(server->counters.bad_tag > 0);
+	assert_int_equal(server->counters.placed, 0);
+}
+
+static void restarted_server_is_found_again(void **unused)
+{
+	struct wire_place place = two_of_web();
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	responder_forget(server);
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+}
+
+static void release_and_status_answer(void **unused)
+{
+	struct wire_ids ids = {.count = 3};
+	static struct wire_released released;
+	assert_int_equal(client_release(client, &ids, &released, &refused), CLIENT_DONE);
+	assert_int_equal(released.count, 3);
+	struct wire_status status = {.mode = WIRE_STATUS_BY_ID, .count = 2};
+	static struct wire_status_reply reply;
+	assert_int_equal(client_status(client, &status, &reply, &refused), CLIENT_DONE);
+	assert_int_equal(reply.count, 2);
+	assert_int_equal(server->counters.statuses, 1);
+}
+
+static void malformed_request_is_not_sent(void **unused)
+{
+	struct wire_place place = {.count = 33};
+	assert_int_equal(client_place(client, &place, &placed, &refused), -EINVAL);
+	assert_int_equal(client_counters(client)->sent, 0);
+}
+
+static void open_says_what_is_wrong(void **unused)
+{
+	struct client *none = NULL;
+	static const struct {
+		struct client_settings settings;
+		const char *says;
+	} bad[] = {
+		{{.server = "127.0.0.1", .key_text = "1:00112233445566778899aabbccddeeff"}, "name"},
+		{{.server = "127.0.0.1", .name = "n", .key_text = "1:0"}, "berth client key"},
+		{{.server = "127.0.0.1", .name = "n"}, "berth client key"},
+		{{.server = "[::1", .name = "n", .key_text = "1:00112233445566778899aabbccddeeff"},
+			"[IPv6]:PORT"},
+		{{.server = "127.0.0.1:",
+			 .name = "n",
+			 .key_text = "1:00112233445566778899aabbccddeeff"},
+			"HOST:PORT"},
+		{{.server = "127.0.0.1",
+			 .source = "192.0.2.1",
+			 .name = "n",
+			 .key_text = "1:00112233445566778899aabbccddeeff"},
+			"cannot send from 192.0.2.1"},
+	};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_true(client_open(&bad[i].settings, &none, message, sizeof message) < 0);
+		if (!strstr(message, bad[i].says))
+			fail_msg("\"%s\" does not say \"%s\"", message, bad[i].says);
+	}
+}
+
+static void endpoints_are_read(void **unused)
+{
+	static const struct {
+		const char *text;
+		int family;
+		uint16_t port;
+	} good[] = {
+		{"127.0.0.1", AF_INET, WIRE_PORT},
+		{"127.0.0.1:99", AF_INET, 99},
+		{"::1", AF_INET6, WIRE_PORT},
+		{"[::1]", AF_INET6, WIRE_PORT},
+		{"[::1]:65535", AF_INET6, 65535},
+	};
+	for (uint32_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+		struct sockaddr_storage a;
+		socklen_t size;
+		assert_int_equal(
+			endpoint_resolve(good[i].text, &a, &size, message, sizeof message), 0);
+		assert_int_equal(a.ss_family, good[i].family);
+		uint16_t port = a.ss_family == AF_INET ? ((struct sockaddr_in *)&a)->sin_port
+						       : ((struct sockaddr_in6 *)&a)->sin6_port;
+		assert_int_equal(ntohs(port), good[i].port);
+	}
+	struct sockaddr_storage a;
+	socklen_t size;
+	static const char *const bad[] = {"", ":4647", "[]", "[::1]x", "127.0.0.1:port"};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_true(endpoint_resolve(bad[i], &a, &size, message, sizeof message) < 0);
+}
+
+static void backoff_doubles_up_to_its_cap(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 1);
+	struct backoff b = {.base_ms = 100, .cap_ms = 30000};
+	uint64_t limit = 100, longest = 0;
+	for (uint32_t i = 0; i < 200; i++) {
+		uint64_t wait = backoff_next_ms(&b, &prng);
+		assert_true(wait <= limit);
+		longest = wait > longest ? wait : longest;
+		limit = limit * 2 < 30000 ? limit * 2 : 30000;
+	}
+	assert_true(longest > 15000);
+	backoff_reset(&b);
+	assert_true(backoff_next_ms(&b, &prng) <= 100);
+}
+
+static void refusals_are_said_in_words(void **unused)
+{
+	char text[300];
+	struct wire_refused why = {.reason = WIRE_REFUSED_NO_NODE,
+		.nodes_seen = 120,
+		.nodes_not_ready = 3,
+		.exhausted_memory = 100,
+		.filter_count = 2,
+		.filters = {0, 17}};
+	assert_string_equal(client_refusal_text(&why, text, sizeof text),
+		"no-node, 120 nodes seen, 3 not ready, 17 filtered by constraint 2, 100 lack "
+		"memory");
+	char small[10];
+	client_refusal_text(&why, small, sizeof small);
+	assert_string_equal(small, "no-node, ");
+}
+
+#define WITH_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SERVER(place_fills_the_answer),
+		WITH_SERVER(same_request_gives_the_same_allocations),
+		WITH_SERVER(lost_requests_are_sent_again),
+		WITH_SERVER(forged_and_stray_answers_are_ignored),
+		WITH_SERVER(refusal_is_returned),
+		WITH_SERVER(overload_is_waited_out),
+		WITH_SERVER(silence_ends_at_the_deadline),
+		WITH_SERVER(wrong_key_is_never_answered),
+		WITH_SERVER(restarted_server_is_found_again),
+		WITH_SERVER(release_and_status_answer),
+		WITH_SERVER(malformed_request_is_not_sent),
+		cmocka_unit_test(open_says_what_is_wrong),
+		cmocka_unit_test(endpoints_are_read),
+		cmocka_unit_test(backoff_doubles_up_to_its_cap),
+		cmocka_unit_test(refusals_are_said_in_words),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

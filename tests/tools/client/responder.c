@@ -1,0 +1,290 @@
+#include "tests/tools/client/responder.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct request {
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_header header;
+	struct wire_key key;
+	struct sockaddr_storage from;
+	socklen_t from_size;
+	uint8_t reply[FRAME_BYTES_MAX];
+};
+
+static bool take_one(_Atomic uint32_t *count)
+{
+	uint32_t now = atomic_load(count);
+	return now > 0 && (atomic_fetch_sub(count, 1), true);
+}
+
+static uint32_t refuse(struct request *q, uint8_t reason, uint64_t value)
+{
+	struct wire_refused refused = {
+		.request_type = q->header.type, .reason = reason, .value = value, .nodes_seen = 7};
+	return wire_refused_encode(q->reply, q->header.length, q->header, &refused);
+}
+
+static struct responder_node *find_node(struct responder *r, const struct uuid *id)
+{
+	for (uint32_t i = 0; i < r->node_count; i++)
+		if (uuid_equal(&r->nodes[i].id, id))
+			return &r->nodes[i];
+	CHECK(r->node_count < RESPONDER_NODES_MAX);
+	struct responder_node *n = &r->nodes[r->node_count];
+	*n = (struct responder_node){.id = *id};
+	atomic_fetch_add(&r->node_count, 1);
+	return n;
+}
+
+static uint32_t acknowledge(
+	struct responder *r, struct request *q, uint8_t type, uint32_t directives)
+{
+	struct wire_heartbeat_ack ack = {.term = r->rules.term,
+		.alloc_index = r->index,
+		.ttl_ms = r->rules.ttl_ms,
+		.directives = directives};
+	q->header.type = type;
+	return wire_heartbeat_ack_encode(q->reply, sizeof q->reply, q->header, &ack);
+}
+
+static uint32_t on_register(struct responder *r, struct request *q)
+{
+	static struct wire_register reg;
+	CHECK(wire_register_decode(q->frame, &q->header, &reg));
+	struct responder_node *n = find_node(r, &reg.node);
+	if (q->header.sequence < n->registration)
+		return refuse(q, WIRE_REFUSED_STALE_REGISTRATION, n->registration);
+	if (q->header.sequence > n->registration) {
+		n->registration = q->header.sequence;
+		n->parts_seen = n->pairs = 0;
+	}
+	if (!(n->parts_seen >> reg.part & 1))
+		n->pairs += reg.pair_count;
+	n->parts_seen |= 1u << reg.part;
+	if (n->parts_seen != (1u << reg.parts) - 1)
+		return 0;
+	n->generation++;
+	n->sequence = n->window = 0;
+	n->gone = false;
+	r->index++;
+	atomic_fetch_add(&r->counters.registrations, 1);
+	q->header.slot = (uint32_t)(n - r->nodes);
+	q->header.generation = n->generation;
+	return acknowledge(r, q, WIRE_REGISTERED, 0);
+}
+
+static struct responder_node *node_of(struct responder *r, const struct wire_header *h)
+{
+	return h->slot < r->node_count ? &r->nodes[h->slot] : NULL;
+}
+
+static uint32_t on_node_frame(struct responder *r, struct request *q)
+{
+	struct responder_node *n = node_of(r, &q->header);
+	if (n->generation != q->header.generation)
+		return refuse(q, WIRE_REFUSED_STALE_GENERATION, 0);
+	if (!replay_accept(&n->sequence, &n->window, q->header.sequence)) {
+		atomic_fetch_add(&r->counters.replay, 1);
+		return 0;
+	}
+	if (q->header.type == WIRE_GOODBYE) {
+		n->gone = true;
+		atomic_fetch_add(&r->counters.goodbyes, 1);
+		q->header.type = WIRE_GOODBYE_ACK;
+		return wire_goodbye_encode(q->reply, sizeof q->reply, q->header);
+	}
+	struct wire_heartbeat hb;
+	CHECK(wire_heartbeat_decode(q->frame, &hb));
+	if (hb.term != r->rules.term) {
+		atomic_fetch_add(&r->counters.resyncs, 1);
+		return acknowledge(r, q, WIRE_HEARTBEAT_ACK, WIRE_DIRECTIVE_RESYNC);
+	}
+	n->beats++;
+	atomic_fetch_add(&r->counters.heartbeats, 1);
+	return acknowledge(r, q, WIRE_HEARTBEAT_ACK, r->rules.directives);
+}
+
+static uint32_t on_place(struct responder *r, struct request *q)
+{
+	struct wire_place place;
+	CHECK(wire_place_decode(q->frame, &q->header, &place));
+	for (uint32_t i = 0; i < r->place_count; i++)
+		if (r->places[i].request == place.request &&
+			r->places[i].issued_ms == place.issued_ms)
+			return wire_placed_encode(
+				q->reply, sizeof q->reply, q->header, &r->places[i].placed);
+	uint64_t done = atomic_load(&r->counters.placed);
+	if (done >= r->rules.place_limit || r->place_count == RESPONDER_PLACES_MAX)
+		return refuse(q, WIRE_REFUSED_NO_NODE, 0);
+	struct wire_placed placed = {.index = ++r->index,
+		.count = place.count,
+		.requested = place.count,
+		.nodes_feasible = r->node_count};
+	for (uint32_t i = 0; i < place.count; i++) {
+		uint64_t number = ++done;
+		memcpy(placed.items[i].allocation.bytes, &number, sizeof number);
+		placed.items[i].node = r->nodes[r->node_count ? number % r->node_count : 0].id;
+		placed.items[i].score = 0.5;
+	}
+	atomic_store(&r->counters.placed, done);
+	r->places[r->place_count].issued_ms = place.issued_ms;
+	r->places[r->place_count].request = place.request;
+	r->places[r->place_count++].placed = placed;
+	return wire_placed_encode(q->reply, sizeof q->reply, q->header, &placed);
+}
+
+static uint32_t on_release(struct responder *r, struct request *q)
+{
+	struct wire_ids ids;
+	CHECK(wire_release_decode(q->frame, &q->header, &ids));
+	struct wire_released released = {.index = ++r->index, .count = ids.count};
+	atomic_fetch_add(&r->counters.released, ids.count);
+	return wire_released_encode(q->reply, sizeof q->reply, q->header, &released);
+}
+
+static uint32_t on_status(struct responder *r, struct request *q)
+{
+	struct wire_status status;
+	CHECK(wire_status_decode(q->frame, &q->header, &status));
+	atomic_fetch_add(&r->counters.statuses, 1);
+	struct wire_status_reply reply = {.index = r->index, .count = status.count};
+	for (uint32_t i = 0; i < status.count; i++)
+		reply.items[i] = (struct wire_status_item){.allocation = status.ids[i], .known = 1};
+	return wire_status_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
+}
+
+// The sender's key, before anything else is believed.
+static bool find_key(struct responder *r, struct request *q)
+{
+	const struct wire_header *h = &q->header;
+	struct text client;
+	struct uuid id;
+	if (h->type == WIRE_REGISTER) {
+		memcpy(id.bytes, q->frame + WIRE_HEADER_BYTES, sizeof id.bytes);
+		return node_key_derive(&r->masters, h->key_id, &id, &q->key);
+	}
+	if (h->type <= WIRE_GOODBYE_ACK) {
+		const struct responder_node *n = node_of(r, h);
+		return n && node_key_derive(&r->masters, h->key_id, &n->id, &q->key);
+	}
+	return wire_client_decode(q->frame, h, &client) &&
+	       client_key_derive(&r->masters, h->key_id, client, &q->key);
+}
+
+static uint32_t answer(struct responder *r, struct request *q)
+{
+	if (take_one(&r->rules.refuse))
+		return refuse(q, (uint8_t)r->rules.reason, 0);
+	switch (q->header.type) {
+	case WIRE_REGISTER: return on_register(r, q);
+	case WIRE_HEARTBEAT:
+	case WIRE_GOODBYE: return on_node_frame(r, q);
+	case WIRE_PLACE: return on_place(r, q);
+	case WIRE_RELEASE: return on_release(r, q);
+	case WIRE_STATUS: return on_status(r, q);
+	default: return 0;
+	}
+}
+
+static void handle(struct responder *r, struct request *q, uint32_t size)
+{
+	if (take_one(&r->rules.drop))
+		return;
+	if (wire_header_decode(q->frame, size, &q->header) != WIRE_OK) {
+		atomic_fetch_add(&r->counters.malformed, 1);
+		return;
+	}
+	if (!find_key(r, q) || !wire_verify(&q->key, q->frame, size)) {
+		atomic_fetch_add(&r->counters.bad_tag, 1);
+		return;
+	}
+	if (take_one(&r->rules.stray))
+		q->header.sequence++;
+	uint32_t length = answer(r, q);
+	if (length == 0)
+		return;
+	CHECK(length <= size);
+	wire_sign(&q->key, q->reply, length);
+	if (take_one(&r->rules.forge))
+		q->reply[length - 1] ^= 1;
+	sendto(r->fd, q->reply, length, 0, (struct sockaddr *)&q->from, q->from_size);
+}
+
+static void *run(void *context)
+{
+	struct responder *r = context;
+	struct request *q = memory_take(sizeof *q);
+	while (!atomic_load(&r->stop)) {
+		struct pollfd p = {.fd = r->fd, .events = POLLIN};
+		if (poll(&p, 1, 20) <= 0)
+			continue;
+		q->from_size = sizeof q->from;
+		ssize_t n = recvfrom(r->fd, q->frame, sizeof q->frame, MSG_DONTWAIT,
+			(struct sockaddr *)&q->from, &q->from_size);
+		if (n > 0)
+			handle(r, q, (uint32_t)n);
+	}
+	free(q);
+	return NULL;
+}
+
+static void listen_on(struct responder *r, uint16_t port)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof a;
+	int bytes = 8 << 20;
+	r->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	CHECK(r->fd >= 0);
+	setsockopt(r->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+	CHECK(bind(r->fd, (struct sockaddr *)&a, sizeof a) == 0);
+	CHECK(getsockname(r->fd, (struct sockaddr *)&a, &size) == 0);
+	r->port = ntohs(a.sin_port);
+	snprintf(r->address, sizeof r->address, "127.0.0.1:%u", r->port);
+	atomic_store(&r->stop, false);
+	CHECK(pthread_create(&r->thread, NULL, run, r) == 0);
+}
+
+static void close_down(struct responder *r)
+{
+	atomic_store(&r->stop, true);
+	pthread_join(r->thread, NULL);
+	close(r->fd);
+}
+
+struct responder *responder_start(void)
+{
+	struct responder *r = memory_take(sizeof *r);
+	r->masters.count = 1;
+	r->masters.keys[0].id = 1;
+	for (uint8_t i = 0; i < MASTER_KEY_BYTES; i++)
+		r->masters.keys[0].bytes[i] = i;
+	r->rules.ttl_ms = 300;
+	r->rules.term = 5;
+	r->rules.place_limit = UINT32_MAX;
+	listen_on(r, 0);
+	return r;
+}
+
+void responder_stop(struct responder *r)
+{
+	close_down(r);
+	free(r);
+}
+
+void responder_forget(struct responder *r)
+{
+	close_down(r);
+	memset(r->nodes, 0, sizeof r->nodes);
+	atomic_store(&r->node_count, 0);
+	listen_on(r, r->port);
+}

@@ -1,0 +1,268 @@
+#include "tools/client/client.h"
+#include "state/base/memory.h"
+#include "state/base/time_source.h"
+#include "tools/client/backoff.h"
+#include "tools/client/endpoint.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000ull
+
+struct client {
+	char *server, *source, *name;
+	uint8_t key_id;
+	struct wire_key key;
+	uint32_t wait_ms, cap_ms, deadline_ms;
+	struct prng prng;
+	uint64_t sequence;
+	int fd; // -1: to be opened at the next send
+	struct client_counters counters;
+};
+
+// One request on its way: the frame, and where its answer goes.
+struct exchange {
+	uint8_t frame[FRAME_BYTES_MAX];
+	uint32_t length;
+	uint64_t sequence;
+	uint8_t reply_type;
+	uint64_t first_sent_ns, give_up_ns;
+	uint8_t reply[FRAME_BYTES_MAX];
+	struct wire_header header; // of reply
+};
+
+static char *copy_or_null(const char *s)
+{
+	return s ? text_copy(text_of(s)) : NULL;
+}
+
+static int refuse_settings(char *message, uint32_t size, const char *what)
+{
+	snprintf(message, size, "%s", what);
+	return -EINVAL;
+}
+
+int client_open(const struct client_settings *settings, struct client **out, char *message,
+	uint32_t message_size)
+{
+	uint8_t key_id;
+	struct wire_key key;
+	struct text name = text_of(settings->name);
+	if (name.size == 0 || name.size > CLIENT_NAME_BYTES_MAX)
+		return refuse_settings(message, message_size, "a client's name has 1 to 64 bytes");
+	if (!settings->key_text || !wire_key_parse(settings->key_text, &key_id, &key))
+		return refuse_settings(message, message_size,
+			"the client's key is not \"ID:HEX\" as printed by `berth client key NAME`");
+	int fd = endpoint_connect(settings->server, settings->source, message, message_size);
+	if (fd < 0)
+		return fd;
+	struct client *c = memory_take(sizeof *c);
+	*c = (struct client){
+		.server = copy_or_null(settings->server),
+		.source = copy_or_null(settings->source),
+		.name = copy_or_null(settings->name),
+		.key_id = key_id,
+		.key = key,
+		.wait_ms = settings->wait_ms ? settings->wait_ms : 200,
+		.cap_ms = settings->cap_ms ? settings->cap_ms : 5000,
+		.deadline_ms = settings->deadline_ms ? settings->deadline_ms : 15000,
+		.fd = fd,
+	};
+	if (settings->seed)
+		prng_seed(&c->prng, settings->seed);
+	else
+		prng_seed_from_system(&c->prng);
+	c->sequence = prng_u64(&c->prng) >> 1;
+	*out = c;
+	return 0;
+}
+
+void client_close(struct client *c)
+{
+	if (!c)
+		return;
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->server);
+	free(c->source);
+	free(c->name);
+	explicit_bzero(&c->key, sizeof c->key);
+	free(c);
+}
+
+const struct client_counters *client_counters(const struct client *c)
+{
+	return &c->counters;
+}
+
+// A send that fails is as good as a lost one: the wait that follows is the same. The socket is made anew,
+// because a connected one keeps a local address that may be gone.
+static void send_frame(struct client *c, const struct exchange *x)
+{
+	char message[200];
+	if (c->fd < 0)
+		c->fd = endpoint_connect(c->server, c->source, message, sizeof message);
+	c->counters.sent++;
+	if (c->fd < 0)
+		return;
+	ssize_t n = send(c->fd, x->frame, x->length, 0);
+	if (n < 0 && errno != EAGAIN && errno != ECONNREFUSED) {
+		close(c->fd);
+		c->fd = -1;
+	}
+}
+
+static bool is_answer(struct client *c, struct exchange *x, uint32_t size)
+{
+	return wire_header_decode(x->reply, size, &x->header) == WIRE_OK &&
+	       (x->header.type == x->reply_type || x->header.type == WIRE_REFUSED) &&
+	       x->header.sequence == x->sequence && size <= x->length &&
+	       wire_verify(&c->key, x->reply, size);
+}
+
+// Everything that waits in the socket, until the answer. True when it is in x.
+static bool take_answer(struct client *c, struct exchange *x)
+{
+	if (c->fd < 0)
+		return false;
+	for (;;) {
+		ssize_t n = recv(c->fd, x->reply, sizeof x->reply, MSG_TRUNC);
+		if (n < 0 && (errno == EINTR || errno == ECONNREFUSED))
+			continue; // a pending ICMP error is reported once
+		if (n < 0)
+			return false;
+		if ((size_t)n <= sizeof x->reply && is_answer(c, x, (uint32_t)n))
+			return true;
+		c->counters.ignored++;
+	}
+}
+
+// Listens until the answer or until_ns.
+static bool listen_until(struct client *c, struct exchange *x, uint64_t until_ns)
+{
+	for (;;) {
+		if (take_answer(c, x))
+			return true;
+		uint64_t now_ns = time_monotonic_ns(&time_source_real);
+		if (now_ns >= until_ns)
+			return false;
+		struct pollfd p = {.fd = c->fd, .events = POLLIN};
+		int wait_ms = (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+		if (poll(&p, 1, wait_ms) < 0 && errno != EINTR)
+			return false;
+	}
+}
+
+// Sends until an answer. False when time is over.
+static bool answered(struct client *c, struct exchange *x, struct backoff *backoff)
+{
+	for (;;) {
+		uint64_t now_ns = time_monotonic_ns(&time_source_real);
+		if (now_ns >= x->give_up_ns)
+			return false;
+		send_frame(c, x);
+		uint64_t wait_ms = c->wait_ms + backoff_next_ms(backoff, &c->prng);
+		uint64_t until_ns = now_ns + wait_ms * NS_PER_MS;
+		if (until_ns > x->give_up_ns)
+			until_ns = x->give_up_ns;
+		if (listen_until(c, x, until_ns))
+			return true;
+		c->counters.resent++;
+		if (c->fd >= 0 && backoff->failures > 1) {
+			close(c->fd);
+			c->fd = -1;
+		}
+	}
+}
+
+static uint64_t later_ns(const struct exchange *x, uint64_t now_ns, uint64_t wait_ms)
+{
+	uint64_t at = now_ns + wait_ms * NS_PER_MS;
+	return at < x->give_up_ns ? at : x->give_up_ns;
+}
+
+// x->frame holds the encoded request. CLIENT_DONE: the answer is in x->reply.
+static int exchange(struct client *c, struct exchange *x, struct wire_refused *refused)
+{
+	if (x->length == 0)
+		return -EINVAL;
+	wire_sign(&c->key, x->frame, x->length);
+	struct backoff backoff = {.base_ms = c->wait_ms, .cap_ms = c->cap_ms};
+	uint64_t start_ns = time_monotonic_ns(&time_source_real);
+	x->give_up_ns = start_ns + c->deadline_ms * NS_PER_MS;
+	int rc = -ETIMEDOUT;
+	while (answered(c, x, &backoff)) {
+		uint64_t now_ns = time_monotonic_ns(&time_source_real);
+		c->counters.last_rtt_ns = now_ns - start_ns;
+		if (x->header.type != WIRE_REFUSED) {
+			c->counters.answered++;
+			return CLIENT_DONE;
+		}
+		c->counters.refused++;
+		if (!wire_refused_decode(x->reply, &x->header, refused))
+			return -EPROTO;
+		rc = CLIENT_REFUSED;
+		if (refused->reason != WIRE_REFUSED_OVERLOADED &&
+			refused->reason != WIRE_REFUSED_STOPPING)
+			break;
+		uint64_t wait_ms = refused->retry_after_ms + backoff_next_ms(&backoff, &c->prng);
+		uint64_t until_ns = later_ns(x, now_ns, wait_ms);
+		for (; now_ns < until_ns; now_ns = time_monotonic_ns(&time_source_real))
+			poll(NULL, 0, (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS));
+	}
+	return rc;
+}
+
+static struct wire_header begin(struct client *c, struct exchange *x, uint8_t reply_type)
+{
+	x->reply_type = reply_type;
+	x->sequence = ++c->sequence;
+	return (struct wire_header){
+		.key_id = c->key_id, .slot = WIRE_NO_SLOT, .sequence = x->sequence};
+}
+
+int client_place(struct client *c, struct wire_place *place, struct wire_placed *placed,
+	struct wire_refused *refused)
+{
+	struct exchange x;
+	place->client = text_of(c->name);
+	if (place->issued_ms == 0)
+		place->issued_ms = time_wall_ns(&time_source_real) / NS_PER_MS;
+	if (place->request == 0)
+		place->request = prng_u64(&c->prng);
+	struct wire_header h = begin(c, &x, WIRE_PLACED);
+	x.length = wire_place_encode(x.frame, sizeof x.frame, h, place);
+	int rc = exchange(c, &x, refused);
+	if (rc == CLIENT_DONE && !wire_placed_decode(x.reply, &x.header, placed))
+		return -EPROTO;
+	return rc;
+}
+
+int client_release(struct client *c, struct wire_ids *ids, struct wire_released *released,
+	struct wire_refused *refused)
+{
+	struct exchange x;
+	ids->client = text_of(c->name);
+	struct wire_header h = begin(c, &x, WIRE_RELEASED);
+	x.length = wire_release_encode(x.frame, sizeof x.frame, h, ids);
+	int rc = exchange(c, &x, refused);
+	if (rc == CLIENT_DONE && (!wire_released_decode(x.reply, &x.header, released) ||
+					 released->count != ids->count))
+		return -EPROTO;
+	return rc;
+}
+
+int client_status(struct client *c, struct wire_status *status, struct wire_status_reply *reply,
+	struct wire_refused *refused)
+{
+	struct exchange x;
+	status->client = text_of(c->name);
+	struct wire_header h = begin(c, &x, WIRE_STATUS_REPLY);
+	x.length = wire_status_encode(x.frame, sizeof x.frame, h, status);
+	int rc = exchange(c, &x, refused);
+	if (rc == CLIENT_DONE && !wire_status_reply_decode(x.reply, &x.header, reply))
+		return -EPROTO;
+	return rc;
+}
