@@ -1,0 +1,301 @@
+#include "dataplane/dataplane.h"
+#include "dataplane/address.h"
+#include "dataplane/eal.h"
+#include "dataplane/port.h"
+#include "dataplane/worker.h"
+#include "state/base/check.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <errno.h>
+#include <pthread.h>
+#include <rte_lcore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIVE_WITHIN_NS 2000000000ull
+
+struct dataplane {
+	struct dataplane_settings settings;
+	struct topology_plan plan;
+	struct device devices[PORTS_MAX];
+	struct ethernet_port *ports; // settings.port_count of them
+	bool eal_started;
+	struct workers *workers;
+	pthread_t threads[WORKERS_MAX];
+	uint32_t threads_running;
+};
+
+static uint32_t port_queues(const struct port_settings *s)
+{
+	return s->queues > 0 ? s->queues : 1;
+}
+
+void dataplane_topology_ask(const struct dataplane_settings *s, struct topology_ask *ask)
+{
+	*ask = (struct topology_ask){.ports = s->port_count, .spin = s->poll == POLL_SPIN};
+	for (uint32_t i = 0; i < s->port_count; i++) {
+		struct device device;
+		char message[256]; // preflight says it
+		ask->port[i].queues = port_queues(&s->ports[i]);
+		ask->port[i].numa_node =
+			device_resolve(&s->ports[i], i, &device, message, sizeof message) == 0
+				? device.numa_node
+				: -1;
+	}
+}
+
+static int resolve_devices(struct dataplane *d, char *message, uint32_t message_size)
+{
+	for (uint32_t i = 0; i < d->settings.port_count; i++) {
+		struct hot_port addresses;
+		int error = device_resolve(
+			&d->settings.ports[i], i, &d->devices[i], message, message_size);
+		if (error == 0)
+			error = port_addresses(
+				&d->settings.ports[i], i, &addresses, message, message_size);
+		if (error != 0)
+			return error;
+		for (uint32_t j = 0; j < i; j++) {
+			if (strcmp(d->devices[i].name, d->devices[j].name) != 0)
+				continue;
+			snprintf(message, message_size,
+				"ports %u and %u are both device %s; give each port a device of "
+				"its own",
+				j, i, d->devices[i].name);
+			return -EEXIST;
+		}
+	}
+	return 0;
+}
+
+static int start_eal(struct dataplane *d, char *message, uint32_t message_size)
+{
+	const struct dataplane_settings *s = &d->settings;
+	struct eal_ask ask = {.devices = d->devices,
+		.device_count = s->port_count,
+		.main_cpu = d->plan.main_cpu,
+		.huge = s->huge,
+		.memory_mb = s->memory_mb,
+		.needed_bytes = ports_memory_bytes(s->ports, s->port_count),
+		.extra = s->eal_extra};
+	int error = eal_start(&ask, message, message_size);
+	d->eal_started = error == 0;
+	return error;
+}
+
+// The workers of one port: their packets, its addresses, its losses.
+static void attach_workers(struct dataplane *d, uint32_t index)
+{
+	struct ethernet_port *port = &d->ports[index];
+	for (uint32_t i = 0; i < d->plan.worker_count; i++) {
+		const struct topology_worker *place = &d->plan.workers[i];
+		if (place->port != index)
+			continue;
+		struct worker *w = &d->workers->items[i];
+		worker_attach(
+			w, dpdk_queue_io(&port->queues[place->queue]), &port->hot, &port->missed);
+		if (place->queue == 0) {
+			w->meter = port_meter;
+			w->meter_context = port;
+		}
+	}
+}
+
+static int start_ports(struct dataplane *d, char *message, uint32_t message_size)
+{
+	const struct dataplane_settings *s = &d->settings;
+	bool huge = eal_wants_huge(s->huge, ports_memory_bytes(s->ports, s->port_count));
+	for (uint32_t i = 0; i < s->port_count; i++) {
+		int numa_nodes[WORKERS_MAX];
+		for (uint32_t w = 0; w < d->plan.worker_count; w++)
+			if (d->plan.workers[w].port == i)
+				numa_nodes[d->plan.workers[w].queue] =
+					huge ? d->plan.workers[w].numa_node : SOCKET_ID_ANY;
+		d->ports[i].device = d->devices[i];
+		int error = port_start(&d->ports[i], &s->ports[i], i, s->udp_port, numa_nodes,
+			message, message_size);
+		if (error != 0)
+			return error;
+		attach_workers(d, i);
+	}
+	return 0;
+}
+
+static bool plan_matches(const struct dataplane_settings *s, const struct topology_plan *plan)
+{
+	uint32_t queues = 0;
+	for (uint32_t i = 0; i < s->port_count; i++)
+		queues += port_queues(&s->ports[i]);
+	return queues == plan->worker_count;
+}
+
+int dataplane_create(const struct dataplane_settings *settings, const struct topology_plan *plan,
+	struct dataplane **out, char *message, uint32_t message_size)
+{
+	CHECK(plan_matches(settings, plan));
+	struct dataplane *d = memory_take(sizeof *d);
+	d->settings = *settings;
+	d->plan = *plan;
+	d->ports = memory_take_array(settings->port_count, sizeof *d->ports);
+	struct worker_settings worker_settings = {.ttl_ms = settings->ttl_ms,
+		.restart_grace_ms = settings->restart_grace_ms,
+		.stall_ms = settings->stall_ms,
+		.idle_sleep_us = settings->idle_sleep_us,
+		.poll = settings->poll};
+	d->workers = workers_create(plan->worker_count, &worker_settings);
+	int error = resolve_devices(d, message, message_size);
+	if (error == 0)
+		error = start_eal(d, message, message_size);
+	if (error == 0)
+		error = start_ports(d, message, message_size);
+	if (error != 0) {
+		dataplane_destroy(d);
+		return error;
+	}
+	*out = d;
+	return 0;
+}
+
+static void *worker_main(void *context)
+{
+	struct worker *w = context;
+	// An lcore number gives the thread its mempool caches.
+	if (rte_thread_register() != 0)
+		log_warn("worker not registered with DPDK",
+			"worker=%u effect=\"slower packet pools\"", w->hot.number);
+	worker_run(w);
+	if (rte_lcore_id() != LCORE_ID_ANY)
+		rte_thread_unregister();
+	return NULL;
+}
+
+static int launch(struct dataplane *d, uint32_t number)
+{
+	pthread_attr_t attributes;
+	cpu_set_t cpus;
+	char name[16];
+	int error = pthread_attr_init(&attributes);
+	if (error != 0)
+		return -error;
+	CPU_ZERO(&cpus);
+	CPU_SET(d->plan.workers[number].cpu, &cpus);
+	error = pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
+	if (error == 0)
+		error = pthread_create(
+			&d->threads[number], &attributes, worker_main, &d->workers->items[number]);
+	pthread_attr_destroy(&attributes);
+	if (error != 0)
+		return -error;
+	snprintf(name, sizeof name, "worker-%hu", (uint16_t)number);
+	pthread_setname_np(d->threads[number], name);
+	d->threads_running++;
+	return 0;
+}
+
+int dataplane_start(struct dataplane *d, struct state *state, struct command_queue *queue,
+	const struct master_keys *keys, const struct time_source *time)
+{
+	workers_open(d->workers, state, queue, keys, time);
+	// Signals are the main thread's.
+	sigset_t all, before;
+	sigfillset(&all);
+	int error = -pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (uint32_t i = 0; i < d->workers->count && error == 0; i++)
+		error = launch(d, i);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error != 0)
+		dataplane_stop(d);
+	return error;
+}
+
+void dataplane_stop(struct dataplane *d)
+{
+	atomic_store(&d->workers->stopping, true);
+	for (uint32_t i = 0; i < d->threads_running; i++)
+		pthread_join(d->threads[i], NULL);
+	d->threads_running = 0;
+	for (uint32_t i = 0; i < d->settings.port_count; i++)
+		port_stop(&d->ports[i]);
+}
+
+void dataplane_destroy(struct dataplane *d)
+{
+	if (d == NULL)
+		return;
+	for (uint32_t i = 0; i < d->settings.port_count; i++)
+		port_close(&d->ports[i]);
+	if (d->eal_started)
+		eal_stop();
+	workers_destroy(d->workers);
+	free(d->ports);
+	free(d);
+}
+
+uint32_t dataplane_workers(const struct dataplane *d)
+{
+	return d->workers->count;
+}
+
+const struct hot_counters *dataplane_counters(const struct dataplane *d, uint32_t worker)
+{
+	CHECK(worker < d->workers->count);
+	return &d->workers->items[worker].counters;
+}
+
+uint32_t dataplane_ports(const struct dataplane *d)
+{
+	return d->settings.port_count;
+}
+
+static uint64_t load(const _Atomic uint64_t *from)
+{
+	return atomic_load_explicit(from, memory_order_relaxed);
+}
+
+void dataplane_port_counters(
+	const struct dataplane *d, uint32_t port, struct dataplane_port_counters *c)
+{
+	CHECK(port < d->settings.port_count);
+	const struct ethernet_port *p = &d->ports[port];
+	*c = (struct dataplane_port_counters){.received = load(&p->received),
+		.received_bytes = load(&p->received_bytes),
+		.sent = load(&p->sent),
+		.sent_bytes = load(&p->sent_bytes),
+		.missed = load(&p->missed),
+		.errors = load(&p->errors),
+		.no_mbuf = load(&p->no_mbuf)};
+	snprintf(c->name, sizeof c->name, "%s", p->device.name);
+	snprintf(c->driver, sizeof c->driver, "%.31s", p->device.driver);
+}
+
+static bool worker_silent_for(const _Atomic uint64_t *since_ns, uint64_t now_ns, uint64_t limit_ns)
+{
+	uint64_t since = load(since_ns);
+	return now_ns > since && now_ns - since > limit_ns;
+}
+
+bool dataplane_alive(const struct dataplane *d, const struct time_source *time)
+{
+	uint64_t now_ns = time_monotonic_ns(time);
+	for (uint32_t i = 0; i < d->threads_running; i++)
+		if (worker_silent_for(&d->workers->items[i].turned_ns, now_ns, ALIVE_WITHIN_NS))
+			return false;
+	return true;
+}
+
+bool dataplane_idle(const struct dataplane *d, const struct time_source *time, uint32_t idle_ms)
+{
+	uint64_t now_ns = time_monotonic_ns(time);
+	uint32_t ending = 0;
+	for (uint32_t i = 0; i < d->workers->count; i++) {
+		const struct worker *w = &d->workers->items[i];
+		if (!d->ports[d->plan.workers[i].port].device.ends)
+			continue;
+		ending++;
+		if (!worker_silent_for(&w->received_ns, now_ns, idle_ms * 1000000ull))
+			return false;
+	}
+	return ending > 0;
+}

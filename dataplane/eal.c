@@ -1,0 +1,161 @@
+#include "dataplane/eal.h"
+#include "state/base/log.h"
+#include <errno.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARGUMENTS_MAX 64
+#define TEXT_BYTES (PORTS_MAX * DEVICE_ARGUMENTS_BYTES + 2048)
+
+// The command line that EAL wants: pointers into one text.
+struct arguments {
+	char text[TEXT_BYTES];
+	size_t used;
+	char *items[ARGUMENTS_MAX + 1];
+	int count;
+	bool failed;
+};
+
+static void add(struct arguments *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct arguments *a, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	int n = vsnprintf(a->text + a->used, sizeof a->text - a->used, format, values);
+	va_end(values);
+	if (n < 0 || (size_t)n >= sizeof a->text - a->used || a->count == ARGUMENTS_MAX) {
+		a->failed = true;
+		return;
+	}
+	a->items[a->count++] = a->text + a->used;
+	a->items[a->count] = NULL;
+	a->used += (size_t)n + 1;
+}
+
+bool eal_wants_huge(const char *huge, uint64_t needed_bytes)
+{
+	if (strcmp(huge, "yes") == 0)
+		return true;
+	return strcmp(huge, "no") != 0 && host_huge_free_bytes() >= needed_bytes;
+}
+
+static void add_memory(struct arguments *a, const struct eal_ask *ask)
+{
+	bool huge = eal_wants_huge(ask->huge, ask->needed_bytes);
+	uint32_t memory_mb = ask->memory_mb;
+	if (memory_mb == 0)
+		memory_mb = (uint32_t)(ask->needed_bytes >> 20) + 1;
+	// Nothing is left in /dev/hugepages or /var/run, and several daemons may run side by side.
+	if (huge) {
+		add(a, "--in-memory");
+	} else {
+		add(a, "--no-huge");
+		add(a, "--no-shconf");
+		add(a, "-m");
+		add(a, "%u", memory_mb);
+	}
+	add(a, "--file-prefix=berth-%d", (int)getpid());
+	log_info("memory", "huge=%s megabytes=%u", huge ? "yes" : "no", memory_mb);
+}
+
+static void add_devices(struct arguments *a, const struct eal_ask *ask)
+{
+	uint32_t pci = 0;
+	for (uint32_t i = 0; i < ask->device_count; i++) {
+		const struct device *d = &ask->devices[i];
+		if (device_is_virtual(d)) {
+			add(a, "--vdev=%s", d->arguments);
+		} else {
+			add(a, "--allow=%s", d->pci);
+			pci++;
+		}
+	}
+	// Without a card nothing on the bus is ours to look at, and addresses may be virtual.
+	if (pci == 0) {
+		add(a, "--no-pci");
+		add(a, "--iova-mode=va");
+	}
+}
+
+static void add_extra(struct arguments *a, const char *extra)
+{
+	while (*extra != '\0') {
+		size_t length = strcspn(extra, " ");
+		if (length > 0)
+			add(a, "%.*s", (int)length, extra);
+		extra += length;
+		extra += strspn(extra, " ");
+	}
+}
+
+// What DPDK says goes through our log. The last line is kept: it usually names why a start failed.
+static char last_line[256];
+
+static ssize_t take_lines(void *cookie, const char *data, size_t size)
+{
+	(void)cookie;
+	char line[sizeof last_line], quoted[2 * sizeof last_line];
+	for (size_t at = 0; at < size;) {
+		size_t length = 0;
+		while (at + length < size && data[at + length] != '\n')
+			length++;
+		snprintf(line, sizeof line, "%.*s", (int)length, data + at);
+		if (line[0] != '\0') {
+			memcpy(last_line, line, sizeof last_line);
+			log_warn("dpdk", "line=%s", log_quote(line, quoted, sizeof quoted));
+		}
+		at += length + 1;
+	}
+	return (ssize_t)size;
+}
+
+static FILE *open_log(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = take_lines});
+	if (stream != NULL)
+		setvbuf(stream, NULL, _IOLBF, 1024);
+	return stream;
+}
+
+int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
+{
+	static struct arguments a; // EAL keeps pointers into it
+	a = (struct arguments){0};
+	add(&a, "berthd");
+	add(&a, "--lcores=0@%d", ask->main_cpu);
+	add(&a, "--no-telemetry");
+	add(&a, "--log-level=error");
+	add_memory(&a, ask);
+	add_devices(&a, ask);
+	add_extra(&a, ask->extra);
+	if (a.failed) {
+		snprintf(message, message_size,
+			"too many or too long DPDK arguments; shorten eal_extra or the ports' "
+			"devices");
+		return -E2BIG;
+	}
+	FILE *stream = open_log();
+	if (stream != NULL)
+		rte_openlog_stream(stream);
+	cpu_set_t before;
+	int error = sched_getaffinity(0, sizeof before, &before) == 0 ? 0 : -errno;
+	if (error == 0 && rte_eal_init(a.count, a.items) < 0)
+		error = rte_errno > 0 ? -rte_errno : -EIO;
+	if (error == 0 && sched_setaffinity(0, sizeof before, &before) != 0)
+		error = -errno;
+	if (error != 0)
+		snprintf(message, message_size,
+			"DPDK did not start: %s (%s); see the dpdk lines above, and berthd --check",
+			last_line[0] != '\0' ? last_line : "no reason given", strerror(-error));
+	return error;
+}
+
+void eal_stop(void)
+{
+	rte_eal_cleanup();
+}

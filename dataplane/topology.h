@@ -37,6 +37,9 @@ struct topology_plan {
 	} problems[32];
 };
 
+// Adds a problem; past the last place it is left out. remedy may be "".
+void topology_problem(struct topology_plan *, enum topology_severity, const char *remedy,
+	const char *text, ...) __attribute__((format(printf, 4, 5)));
 // Only cores that this process may use (affinity mask) are planned. Returns 0 or a negative error.
 int topology_plan(hwloc_topology_t, const struct topology_ask *, struct topology_plan *);
 // One line per thread and per problem, for --check and the log at start.

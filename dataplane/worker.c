@@ -1,0 +1,181 @@
+#include "dataplane/worker.h"
+#include "dataplane/line.h"
+#include "state/base/check.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <rte_cycles.h>
+#include <rte_pause.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+// A burst smaller than this has emptied the queue: some drivers hand out at most 32 at a time.
+#define DRAINED_BELOW 32u
+// The column is swept in this many slices, one a millisecond: each node is looked at ten times a second,
+// and no slice of ten million nodes takes longer than about 50 us.
+#define SWEEP_SLICES 100u
+#define SWEEP_SLICE_NS 1000000u
+#define METER_INTERVAL_NS 100000000u
+// Turns without a packet before the worker starts to nap, and its first nap.
+#define IDLE_TURNS_AWAKE 256u
+#define NAP_US_FIRST 8u
+#define NAP_US_MAX 500u
+// Linux rounds naps up by the timer slack, 50 us by default: more than our shortest nap.
+#define TIMER_SLACK_NS 1000u
+
+struct workers *workers_create(uint32_t worker_count, const struct worker_settings *settings)
+{
+	struct workers *team = memory_take(sizeof *team);
+	team->settings = *settings;
+	if (team->settings.idle_sleep_us > NAP_US_MAX)
+		team->settings.idle_sleep_us = NAP_US_MAX;
+	team->count = worker_count;
+	team->items = aligned_alloc(_Alignof(struct worker), worker_count * sizeof(struct worker));
+	CHECK(team->items != NULL || worker_count == 0);
+	for (uint32_t i = 0; i < worker_count; i++) {
+		struct worker *w = &team->items[i];
+		*w = (struct worker){.team = team};
+		w->hot.number = (uint16_t)i;
+		w->hot.counters = &w->counters;
+		w->hot.ttl_ms = settings->ttl_ms;
+		request_pool_init(&w->requests, worker_count * WORKER_REQUESTS_MAX);
+		report_pool_init(&w->reports);
+	}
+	return team;
+}
+
+void workers_destroy(struct workers *team)
+{
+	if (team == NULL)
+		return;
+	for (uint32_t i = 0; i < team->count; i++) {
+		request_pool_free(&team->items[i].requests);
+		report_pool_free(&team->items[i].reports);
+	}
+	free(team->items);
+	free(team);
+}
+
+void worker_attach(struct worker *w, struct packet_io io, const struct hot_port *port,
+	const _Atomic uint64_t *missed)
+{
+	w->io = io;
+	w->hot.port = *port;
+	w->missed = missed;
+}
+
+static uint64_t missed_now(const struct worker *w)
+{
+	return w->missed == NULL ? 0 : atomic_load_explicit(w->missed, memory_order_relaxed);
+}
+
+void workers_open(struct workers *team, struct state *state, struct command_queue *queue,
+	const struct master_keys *keys, const struct time_source *time)
+{
+	team->state = state;
+	team->queue = queue;
+	team->keys = keys;
+	team->time = time;
+	uint64_t now_ns = time_monotonic_ns(time);
+	for (uint32_t i = 0; i < team->count; i++) {
+		struct worker *w = &team->items[i];
+		w->hot.table = state_node_table(state);
+		w->hot.up = request_upcalls(w);
+		liveness_clock_start(&w->clock, now_ns, team->settings.stall_ms);
+		w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
+		w->sweep_due_ns = now_ns;
+		w->meter_due_ns = now_ns;
+		atomic_store(&w->turned_ns, now_ns);
+		atomic_store(&w->received_ns, now_ns);
+	}
+	if (team->count == 0)
+		return;
+	uint32_t armed = lines_restore(state, state_node_table(state), team->items[0].hot.now_ms,
+		team->settings.restart_grace_ms);
+	log_info("nodes armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);
+}
+
+static void handle_burst(struct worker *w)
+{
+	uint64_t began = rte_rdtsc();
+	hot_receive(&w->hot, w->burst.packets, w->burst.count);
+	uint32_t refused = w->io.finish(w->io.context, &w->burst);
+	if (refused > 0)
+		count(&w->counters.reply_drops, refused);
+	count(&w->counters.bursts, 1);
+	count(&w->counters.busy_cycles, rte_rdtsc() - began);
+}
+
+static void sweep(struct worker *w, uint64_t now_ns)
+{
+	if (now_ns < w->sweep_due_ns)
+		return;
+	w->sweep_due_ns = now_ns + SWEEP_SLICE_NS;
+	uint32_t slots = atomic_load_explicit(&w->hot.table->slots_used, memory_order_relaxed);
+	liveness_sweep(&w->hot, &w->sweep_cursor, slots / SWEEP_SLICES + NODE_BLOCK_SLOTS);
+}
+
+uint32_t worker_step(struct worker *w)
+{
+	uint64_t now_ns = time_monotonic_ns(w->team->time);
+	atomic_store_explicit(&w->turned_ns, now_ns, memory_order_relaxed);
+	if (w->meter != NULL && now_ns >= w->meter_due_ns) {
+		w->meter(w->meter_context);
+		w->meter_due_ns = now_ns + METER_INTERVAL_NS;
+	}
+	w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
+	w->io.receive(w->io.context, &w->burst);
+	uint32_t received = w->burst.count;
+	if (received > 0)
+		handle_burst(w);
+	requests_answer(w);
+	if (received > 0 || requests_pending(&w->requests) > 0)
+		atomic_store_explicit(&w->received_ns, now_ns, memory_order_relaxed);
+	// What is queued is handled before anybody is judged silent.
+	if (received < DRAINED_BELOW)
+		sweep(w, now_ns);
+	state_reader_quiescent();
+	return received;
+}
+
+static void nap(struct worker *w)
+{
+	uint32_t longest = w->team->settings.idle_sleep_us;
+	w->nap_us = w->nap_us == 0 ? NAP_US_FIRST : w->nap_us * 2;
+	if (w->nap_us > longest)
+		w->nap_us = longest;
+	struct timespec length = {.tv_nsec = (long)w->nap_us * 1000};
+	state_reader_offline();
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
+	state_reader_online();
+}
+
+// Gives the processor away when there is nothing to do: first not at all, then to whoever else is
+// runnable while answers are awaited, then for naps that grow.
+static void rest(struct worker *w, uint32_t received)
+{
+	if (received > 0) {
+		w->idle_turns = 0;
+		w->nap_us = 0;
+		return;
+	}
+	if (w->team->settings.poll == POLL_SPIN || ++w->idle_turns < IDLE_TURNS_AWAKE)
+		rte_pause();
+	else if (requests_pending(&w->requests) > 0)
+		sched_yield();
+	else
+		nap(w);
+}
+
+void worker_run(struct worker *w)
+{
+	if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) != 0)
+		log_warn("timer slack not set", "worker=%u", w->hot.number);
+	state_reader_online();
+	while (!atomic_load_explicit(&w->team->stopping, memory_order_relaxed))
+		rest(w, worker_step(w));
+	// What the applier finished before it stopped is still answered.
+	requests_answer(w);
+	state_reader_offline();
+}
