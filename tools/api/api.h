@@ -11,7 +11,8 @@ struct api;
 // labels: "" or prometheus form `type="place",outcome="done"`; the set is closed and bounded.
 typedef void metric_value(
 	void *sink, char kind, const char *name, const char *labels, double value);
-// Histogram of powers of two: bucket i counts values < 2^i microseconds.
+// Histogram of powers of two: bucket i counts values < 2^i microseconds that no bucket before it counted;
+// the last one counts all larger ones too.
 typedef void metric_histogram(void *sink, const char *name, const char *labels,
 	const uint64_t buckets[32], double sum_us);
 
@@ -22,13 +23,14 @@ struct metric_sink {
 };
 
 struct api_settings {
-	const char *address; // "127.0.0.1"
-	uint16_t port;       // 0: any free one
-	uint32_t connections_max, connections_per_ip_max;
+	const char *address;                              // "127.0.0.1"
+	uint16_t port;                                    // 0: any free one
+	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and as many per address
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
 	const char *region, *datacenter, *name;
+	uint64_t seed; // of the jitter of blocking queries; 0: from the system
 	// Calls the sink for every metric of the process (berthd knows all of them). Any API thread.
 	void (*metrics)(void *context, const struct metric_sink *);
 	// Writes one JSON object: the effective configuration, for /v1/agent/self.
@@ -41,4 +43,6 @@ struct api_settings {
 // message: what, where and what to do on failure.
 int api_start(const struct api_settings *, struct api **, char *message, uint32_t message_size);
 uint16_t api_port(const struct api *);
-void api_stop(struct api *); // ends parked queries
+// Ends parked queries with an answer. The applier must still run (or all that was submitted be done):
+// commands that are under way are waited for.
+void api_stop(struct api *);

@@ -1,0 +1,154 @@
+#include "tools/api/router.h"
+#include "state/base/memory.h"
+#include "tools/api/handlers.h"
+#include <stdlib.h>
+
+static const struct route routes[] = {
+	{"GET", "/v1/nodes", nodes_list, nodes_watched, NULL},
+	{"GET", "/v1/node/:id", node_read, node_watched, NULL},
+	{"GET", "/v1/node/:id/allocations", node_allocations, node_allocations_watched, NULL},
+	{"GET", "/v1/jobs", jobs_list, jobs_watched, NULL},
+	{"PUT", "/v1/jobs", job_registered, NULL, job_register},
+	{"GET", "/v1/job/:id", job_read, job_watched, NULL},
+	{"PUT", "/v1/job/:id", job_registered, NULL, job_register},
+	{"DELETE", "/v1/job/:id", job_deregistered, NULL, job_deregister},
+	{"GET", "/v1/job/:id/allocations", job_allocations, job_allocations_watched, NULL},
+	{"GET", "/v1/job/:id/summary", job_summary, job_allocations_watched, NULL},
+	{"GET", "/v1/job/:id/versions", job_versions, job_watched, NULL},
+	{"GET", "/v1/job/:id/evaluations", job_evaluations, job_watched, NULL},
+	{"GET", "/v1/job/:id/deployment", job_deployment, job_watched, NULL},
+	{"GET", "/v1/job/:id/deployments", job_evaluations, job_watched, NULL},
+	{"PUT", "/v1/validate/job", NULL, NULL, job_validate},
+	{"GET", "/v1/allocations", allocations_list, allocations_watched, NULL},
+	{"GET", "/v1/allocation/:id", allocation_read, allocation_watched, NULL},
+	{"PUT", "/v1/berth/release", allocations_released, NULL, allocations_release},
+	{"GET", "/v1/agent/self", agent_self, NULL, NULL},
+	{"GET", "/v1/agent/health", agent_health, NULL, NULL},
+	{"GET", "/v1/agent/members", agent_members, NULL, NULL},
+	{"GET", "/v1/status/leader", status_leader, NULL, NULL},
+	{"GET", "/v1/status/peers", status_peers, NULL, NULL},
+	{"GET", "/v1/regions", regions_list, NULL, NULL},
+	{"GET", "/v1/metrics", metrics_read, NULL, NULL},
+	{"GET", "/healthz", healthz, NULL, NULL},
+};
+
+#define ROUTE_COUNT (sizeof routes / sizeof routes[0])
+#define SEGMENTS_MAX 8u
+
+uint32_t router_route_count(void)
+{
+	return ROUTE_COUNT;
+}
+
+const struct route *router_route(uint32_t number)
+{
+	return &routes[number];
+}
+
+uint32_t router_route_number(const struct route *route)
+{
+	return (uint32_t)(route - routes);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool percent_decode(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++, to++) {
+		if (*from != '%') {
+			*to = *from;
+			continue;
+		}
+		int high = hex_digit(from[1]);
+		int low = high < 0 ? -1 : hex_digit(from[2]);
+		if (low < 0 || high * 16 + low == 0)
+			return false;
+		*to = (char)(high * 16 + low);
+		from += 2;
+	}
+	*to = '\0';
+	return true;
+}
+
+struct segments {
+	uint32_t count;
+	char *at[SEGMENTS_MAX];
+};
+
+// Splits "/a/b/c" in place. False when it is no absolute path or has too many parts.
+static bool split(char *path, struct segments *segments)
+{
+	segments->count = 0;
+	if (*path != '/')
+		return false;
+	while (path) {
+		*path++ = '\0';
+		if (segments->count == SEGMENTS_MAX)
+			return false;
+		segments->at[segments->count++] = path;
+		path = strchr(path, '/');
+	}
+	return true;
+}
+
+// True when the path fits the pattern; notes what stands for ":id".
+static bool pattern_fits(
+	const char *pattern, const struct segments *segments, const char *ids[API_PATH_IDS_MAX])
+{
+	uint32_t at = 0, id_count = 0;
+	while (*pattern == '/') {
+		pattern++;
+		size_t size = strcspn(pattern, "/");
+		if (at == segments->count)
+			return false;
+		const char *segment = segments->at[at++];
+		if (*pattern == ':') {
+			if (!*segment)
+				return false;
+			ids[id_count++] = segment;
+		} else if (strlen(segment) != size || memcmp(segment, pattern, size) != 0) {
+			return false;
+		}
+		pattern += size;
+	}
+	return at == segments->count;
+}
+
+static bool method_fits(const struct route *route, const char *method)
+{
+	if (strcmp(route->method, method) == 0)
+		return true;
+	return strcmp(route->method, "PUT") == 0 && strcmp(method, "POST") == 0;
+}
+
+enum route_match router_match(struct request *request, const char *method, const char *url)
+{
+	struct segments segments;
+	request->path = text_copy(text_of(url));
+	if (!split(request->path, &segments))
+		return ROUTE_UNKNOWN_PATH;
+	for (uint32_t i = 0; i < segments.count; i++)
+		if (!percent_decode(segments.at[i]))
+			return ROUTE_BAD_ENCODING;
+	enum route_match match = ROUTE_UNKNOWN_PATH;
+	for (uint32_t i = 0; i < ROUTE_COUNT; i++) {
+		if (!pattern_fits(routes[i].pattern, &segments, request->ids))
+			continue;
+		if (method_fits(&routes[i], method)) {
+			request->route = &routes[i];
+			return ROUTE_FOUND;
+		}
+		match = ROUTE_WRONG_METHOD;
+	}
+	return match;
+}

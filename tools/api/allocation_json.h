@@ -1,0 +1,9 @@
+// An allocation as Nomad's API shows it. Under read lock.
+#pragma once
+#include "state/state.h"
+#include "tools/api/json_writer.h"
+
+// The short form of lists.
+void allocation_json_stub(
+	struct json_writer *, const struct state *, const struct allocation *, bool resources);
+void allocation_json(struct json_writer *, const struct state *, const struct allocation *);

@@ -1,0 +1,9 @@
+// A job and what became of its allocations, as Nomad's API shows them. Under read lock.
+#pragma once
+#include "state/state.h"
+#include "tools/api/json_writer.h"
+
+void job_json(struct json_writer *, const struct job *);
+// The short form of lists, with the summary.
+void job_json_stub(struct json_writer *, const struct state *, const struct job *);
+void job_json_summary(struct json_writer *, const struct state *, const struct job *);

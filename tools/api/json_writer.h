@@ -1,0 +1,86 @@
+// Writes JSON text into memory that grows, a value at a time; commas, escapes and indentation are its
+// business. What is not UTF-8 becomes U+FFFD, so the output is always valid JSON.
+#pragma once
+#include "state/base/text.h"
+#include "state/base/uuid.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_writer {
+	char *data;
+	size_t size, capacity;
+	uint32_t depth;
+	bool pretty;    // indented by four blanks
+	bool separated; // the next value follows a comma
+	bool after_key;
+};
+
+void json_writer_free(struct json_writer *);
+// Forgets what was written and keeps the memory; position (commas, depth) goes on.
+void json_writer_clear(struct json_writer *);
+// The text so far, NUL-terminated; the caller frees it and the writer is empty.
+char *json_writer_take(struct json_writer *);
+
+void json_begin_object(struct json_writer *);
+void json_end_object(struct json_writer *);
+void json_begin_array(struct json_writer *);
+void json_end_array(struct json_writer *);
+void json_write_key(struct json_writer *, const char *name);
+void json_write_null(struct json_writer *);
+void json_write_bool(struct json_writer *, bool);
+void json_write_i64(struct json_writer *, int64_t);
+void json_write_u64(struct json_writer *, uint64_t);
+void json_write_f64(struct json_writer *, double); // not a number and infinities are null
+void json_write_text(struct json_writer *, struct text);
+void json_write_string(struct json_writer *, const char *);      // NULL is ""
+void json_write_uuid(struct json_writer *, const struct uuid *); // zero is ""
+void json_write_time(struct json_writer *, int64_t unix_ns);     // RFC 3339 in UTC
+// A value that is JSON already.
+void json_write_raw(struct json_writer *, struct text);
+// Characters outside of any value: plain-text answers share the buffer.
+void json_write_plain(struct json_writer *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+// A key and its value on one line.
+static inline void json_put_string(struct json_writer *w, const char *key, const char *value)
+{
+	json_write_key(w, key);
+	json_write_string(w, value);
+}
+
+static inline void json_put_u64(struct json_writer *w, const char *key, uint64_t value)
+{
+	json_write_key(w, key);
+	json_write_u64(w, value);
+}
+
+static inline void json_put_i64(struct json_writer *w, const char *key, int64_t value)
+{
+	json_write_key(w, key);
+	json_write_i64(w, value);
+}
+
+static inline void json_put_f64(struct json_writer *w, const char *key, double value)
+{
+	json_write_key(w, key);
+	json_write_f64(w, value);
+}
+
+static inline void json_put_bool(struct json_writer *w, const char *key, bool value)
+{
+	json_write_key(w, key);
+	json_write_bool(w, value);
+}
+
+static inline void json_put_null(struct json_writer *w, const char *key)
+{
+	json_write_key(w, key);
+	json_write_null(w);
+}
+
+static inline void json_put_uuid(struct json_writer *w, const char *key, const struct uuid *value)
+{
+	json_write_key(w, key);
+	json_write_uuid(w, value);
+}

@@ -1,0 +1,90 @@
+#include "tools/api/list_stream.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define CHUNK_BYTES (32u * 1024)
+
+struct list_stream {
+	void *context;
+	list_produce *produce;
+	void (*free_context)(void *);
+	struct json_writer writer;
+	size_t sent; // of the writer's bytes
+	bool begun, ended;
+};
+
+static _Atomic uint64_t buffer_most;
+
+uint64_t list_stream_buffer_most(void)
+{
+	return atomic_load(&buffer_most);
+}
+
+static void note_buffer(const struct list_stream *s)
+{
+	uint64_t most = atomic_load(&buffer_most);
+	while (s->writer.capacity > most &&
+		!atomic_compare_exchange_weak(&buffer_most, &most, s->writer.capacity))
+		;
+}
+
+static void fill(struct list_stream *s)
+{
+	json_writer_clear(&s->writer);
+	s->sent = 0;
+	if (!s->begun)
+		json_begin_array(&s->writer);
+	s->begun = true;
+	while (!s->ended && s->writer.size < CHUNK_BYTES)
+		if (!s->produce(s->context, &s->writer, CHUNK_BYTES)) {
+			json_end_array(&s->writer);
+			s->ended = true;
+		}
+	note_buffer(s);
+}
+
+static ssize_t read_stream(void *context, uint64_t position, char *to, size_t most)
+{
+	struct list_stream *s = context;
+	if (s->sent == s->writer.size) {
+		if (s->ended)
+			return MHD_CONTENT_READER_END_OF_STREAM;
+		fill(s);
+	}
+	size_t size = s->writer.size - s->sent;
+	size = size < most ? size : most;
+	memcpy(to, s->writer.data + s->sent, size);
+	s->sent += size;
+	return (ssize_t)size;
+}
+
+static void free_stream(void *context)
+{
+	list_stream_free(context);
+}
+
+void list_stream_free(struct list_stream *s)
+{
+	s->free_context(s->context);
+	json_writer_free(&s->writer);
+	free(s);
+}
+
+void reply_stream(struct request *request, struct reply *reply, void *context,
+	list_produce *produce, void (*free_context)(void *))
+{
+	struct list_stream *s = memory_take(sizeof *s);
+	s->context = context;
+	s->produce = produce;
+	s->free_context = free_context;
+	s->writer.pretty = request_flag(request, "pretty");
+	reply->status = MHD_HTTP_OK;
+	reply->content_type = API_TEXT_JSON;
+	reply->stream = s;
+}
+
+struct MHD_Response *list_stream_response(struct list_stream *s)
+{
+	return MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, CHUNK_BYTES, read_stream, s, free_stream);
+}

@@ -1,0 +1,8 @@
+// A node as Nomad's API shows it. Under read lock.
+#pragma once
+#include "state/state.h"
+#include "tools/api/json_writer.h"
+
+// The short form of lists.
+void node_json_stub(struct json_writer *, const struct node *, bool resources);
+void node_json(struct json_writer *, struct state *, const struct node *);

@@ -1,0 +1,59 @@
+// Metrics in Prometheus' text exposition format.
+#include "tools/api/metric_set.h"
+#include <math.h>
+#include <stdio.h>
+
+static const char *type_name(char kind)
+{
+	return kind == 'c' ? "counter" : kind == 'h' ? "histogram" : "gauge";
+}
+
+static void put_number(struct json_writer *w, double value)
+{
+	if (value == floor(value) && fabs(value) < 1e15)
+		json_write_plain(w, "%.0f", value);
+	else
+		json_write_plain(w, "%.17g", value);
+}
+
+static void put_series(struct json_writer *w, const char *name, const char *suffix,
+	const char *labels, const char *more_labels, double value)
+{
+	bool both = *labels && *more_labels, any = *labels || *more_labels;
+	json_write_plain(w, "%s%s%s%s%s%s%s ", name, suffix, any ? "{" : "", labels,
+		both ? "," : "", more_labels, any ? "}" : "");
+	put_number(w, value);
+	json_write_plain(w, "\n");
+}
+
+// Buckets are cumulative and in seconds; the last one is for everything.
+static void put_histogram(struct json_writer *w, const struct metric *m)
+{
+	uint64_t seen = 0;
+	for (uint32_t i = 0; i < METRIC_BUCKETS; i++) {
+		char limit[48];
+		seen += m->buckets[i];
+		if (i + 1 < METRIC_BUCKETS)
+			snprintf(limit, sizeof limit, "le=\"%.17g\"", ldexp(1e-6, (int)i));
+		else
+			snprintf(limit, sizeof limit, "le=\"+Inf\"");
+		put_series(w, m->name, "_bucket", m->labels, limit, (double)seen);
+	}
+	put_series(w, m->name, "_sum", m->labels, "", m->sum_us / 1e6);
+	put_series(w, m->name, "_count", m->labels, "", (double)seen);
+}
+
+void metric_set_prometheus(const struct metric_set *set, struct json_writer *w)
+{
+	const char *family = "";
+	for (uint32_t i = 0; i < set->count; i++) {
+		const struct metric *m = &set->items[i];
+		if (strcmp(family, m->name) != 0)
+			json_write_plain(w, "# TYPE %s %s\n", m->name, type_name(m->kind));
+		family = m->name;
+		if (m->kind == 'h')
+			put_histogram(w, m);
+		else
+			put_series(w, m->name, "", m->labels, "", m->value);
+	}
+}
