@@ -1,5 +1,5 @@
-// Bounded little-endian writer and reader with a sticky error: a codec reads as a list of fields and
-// is checked once at its end.
+// Bounded little-endian writer and reader with a sticky error: a codec reads as a list of fields
+// and is checked once at its end.
 #pragma once
 #include "state/base/text.h"
 #include "state/base/uuid.h"

@@ -12,5 +12,6 @@ enum berth_error {
 	ERROR_STOPPING, // shutting down
 };
 
-// "No space left on device", "stored data is corrupt", … of a negative number. Never NULL; static text.
+// "No space left on device", "stored data is corrupt", … of a negative number. Never NULL; static
+// text.
 const char *error_text(int error);

@@ -1,6 +1,6 @@
-// Levelled structured lines on standard error: logfmt, or JSON when asked. Each call site is limited
-// to a few lines a second; what it swallowed is said in its next line (suppressed=n). Any thread but a
-// hot loop.
+// Levelled structured lines on standard error: logfmt, or JSON when asked. Each call site is
+// limited to a few lines a second; what it swallowed is said in its next line (suppressed=n). Any
+// thread but a hot loop.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@ struct log_site {
 void log_configure(enum log_level least, bool json);
 enum log_level log_level_now(void);
 
-// fields is a printf format of logfmt pairs: "node=%s index=%lu". Values with blanks, quotes or control
-// characters must be passed through LOG_QUOTED ("%s" of log_quote()).
+// fields is a printf format of logfmt pairs: "node=%s index=%lu". Values with blanks, quotes or
+// control characters must be passed through LOG_QUOTED ("%s" of log_quote()).
 void log_write(struct log_site *, enum log_level, const char *event, const char *fields, ...)
 	__attribute__((format(printf, 4, 5)));
 // Escapes and quotes into a buffer; returns buffer. Cut off with "…" when it does not fit.

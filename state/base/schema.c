@@ -48,7 +48,8 @@ static uint32_t enum_limit(const struct field *f)
 	return n;
 }
 
-// --- Items of arrays -----------------------------------------------------------------------------------
+// --- Items of arrays
+// -----------------------------------------------------------------------------------
 
 static bool is_array(enum field_kind kind)
 {
@@ -154,7 +155,8 @@ static int item_decode(const struct field *f, void *item, struct bytes_reader *r
 	}
 }
 
-// --- Arrays ---------------------------------------------------------------------------------------------
+// --- Arrays
+// ---------------------------------------------------------------------------------------------
 
 static void *item_at(const struct field *f, const struct array *a, uint32_t i)
 {
@@ -208,8 +210,8 @@ static bool names_ascend(const struct field *f, const struct array *a)
 	return true;
 }
 
-// Items are appended one by one, so that memory grows with what was really there and not with a count
-// that claims to be.
+// Items are appended one by one, so that memory grows with what was really there and not with a
+// count that claims to be.
 static int array_decode(const struct field *f, struct array *a, struct bytes_reader *r)
 {
 	uint32_t count = bytes_take_u32(r);
@@ -224,7 +226,8 @@ static int array_decode(const struct field *f, struct array *a, struct bytes_rea
 	return is_map && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
 }
 
-// --- Fields ---------------------------------------------------------------------------------------------
+// --- Fields
+// ---------------------------------------------------------------------------------------------
 
 static size_t scalar_bytes(enum field_kind kind)
 {
@@ -398,7 +401,8 @@ static int field_decode(const struct field *f, void *at, struct bytes_reader *r)
 	return 0;
 }
 
-// --- Records --------------------------------------------------------------------------------------------
+// --- Records
+// --------------------------------------------------------------------------------------------
 
 void record_init(const struct record_type *type, void *record)
 {

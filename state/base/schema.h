@@ -1,9 +1,9 @@
-// Descriptions of plain records: one table row per field gives the binary codec, the JSON form, copy,
-// equality and release, so that a new field is one line. The JSON side lives in tools/api.
+// Descriptions of plain records: one table row per field gives the binary codec, the JSON form,
+// copy, equality and release, so that a new field is one line. The JSON side lives in tools/api.
 //
-// Binary form of a struct: u16 number of fields, then each field in table order. Fields are only ever
-// appended to a table; a reader of fewer fields leaves the rest at their defaults, a reader that knows
-// fewer fields than were written refuses (ERROR_VERSION).
+// Binary form of a struct: u16 number of fields, then each field in table order. Fields are only
+// ever appended to a table; a reader of fewer fields leaves the rest at their defaults, a reader
+// that knows fewer fields than were written refuses (ERROR_VERSION).
 #pragma once
 #include "state/base/bytes.h"
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-// What is written is read back; what does not fit or is missing turns everything after it into nothing.
+// What is written is read back; what does not fit or is missing turns everything after it into
+// nothing.
 #include "state/base/bytes.h"
 #include "state/base/prng.h"
 #include <setjmp.h>

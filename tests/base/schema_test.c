@@ -1,5 +1,6 @@
-// Records of a type that has every kind of field: what is written is read back, and what was damaged is
-// either refused or still a record. Run under a leak checker, the refusals show that they free everything.
+// Records of a type that has every kind of field: what is written is read back, and what was
+// damaged is either refused or still a record. Run under a leak checker, the refusals show that
+// they free everything.
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"

@@ -1,7 +1,7 @@
-// Runs a fuzz harness without a fuzzing engine: every corpus file as it is, then seeded mutations of
-// them until the time or the number of runs is used up. The same harness links with libFuzzer for long
-// runs (tools/fuzz). The input stands against an unreadable page, so that reading past it is a crash in
-// every build. An input that crashes or hangs is saved and named.
+// Runs a fuzz harness without a fuzzing engine: every corpus file as it is, then seeded mutations
+// of them until the time or the number of runs is used up. The same harness links with libFuzzer
+// for long runs (tools/fuzz). The input stands against an unreadable page, so that reading past it
+// is a crash in every build. An input that crashes or hangs is saved and named.
 //
 //   fuzz_NAME [--seconds S] [--runs N] [--seed N] [--hang-seconds S] [--save DIRECTORY] CORPUS...
 #include "state/base/check.h"

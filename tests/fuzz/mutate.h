@@ -9,7 +9,7 @@ struct fuzz_input {
 	size_t size;
 };
 
-// Writes a changed copy of one of count > 0 inputs to out; returns its size, at most capacity. Every
-// input must be at most capacity.
+// Writes a changed copy of one of count > 0 inputs to out; returns its size, at most capacity.
+// Every input must be at most capacity.
 size_t fuzz_mutate(struct prng *, const struct fuzz_input *inputs, size_t count, uint8_t *out,
 	size_t capacity);

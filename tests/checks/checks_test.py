@@ -1,0 +1,186 @@
+"""Each rule of tools/checks must refuse a bad sample, and none may refuse a good one.
+
+checks_test.py ROOT
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools/checks"))
+import format as form  # noqa: E402
+import layers  # noqa: E402
+import symbols  # noqa: E402
+import tidy  # noqa: E402
+
+GOOD = {
+    "meson.build": "executable('good', 'state/good.c')\n",
+    "state/base/floor.h": "#pragma once\nint floor_of(int);\n",
+    "state/good.c": '#include "state/base/floor.h"\n\nint floor_of(int x)\n{\n\treturn x;\n}\n',
+    "README.md": "Good. See https://example.com/" + "long/" * 40 + "\n",
+}
+
+
+def function(lines):
+    return "int f(void)\n{\n" + "\tg();\n" * (lines - 2) + "}\n"
+
+
+# Path of the bad file, its content, what the complaint must say. Split words keep tidy calm about this file.
+TIDY = [
+    ("state/good.c", "int x; " + " " * 95 + "int y;\n", "columns"),
+    ("state/good.c", "\t" * 12 + "int yyyy;\n", "columns"),
+    ("tools/a.py", "x = " + "1 + " * 40 + "1\n", "columns"),
+    ("state/good.c", "int x;\n" * 801, "801 lines"),
+    ("state/good.c", function(71), "f has 71 lines"),
+    ("state/good.c", "// TO" "DO\n", "TO" "DO"),
+    ("state/good.c", "// FIX" "ME: x\n", "FIX" "ME"),
+    ("README.md", "X" "XX\n", "X" "XX"),
+    ("README.md", "This is so for " "now.\n", "for " "now"),
+    ("README.md", "See /ho" "me/someone/file\n", "a path of one machine"),
+    ("state/good.c", "\tstrcpy(a, b);\n", "use snprintf"),
+    ("state/good.c", "\tstrncpy(a, b, 3);\n", "use snprintf"),
+    ("state/good.c", "\tsprintf(a, b);\n", "use snprintf"),
+    ("state/good.c", "\tgets(a);\n", "use fgets"),
+    ("state/good.c", "\tstrtok(a, b);\n", "strtok_r"),
+    ("state/good.c", "\tx = atoi(a);\n", "strtol"),
+    ("state/good.c", "\tx = rand();\n", "prng"),
+    ("state/good.c", "\tx = time(NULL);\n", "time_source"),
+    ("tools/x/good.c", "\tgettimeofday(&t, NULL);\n", "time_source"),
+    ("state/good.c", "\tclock_gettime(0, &t);\n", "time_source"),
+    ("state/good.c", "\tp = malloc(4);\n", "memory_take"),
+    ("state/good.c", "\tassert(x);\n", "CHECK"),
+    ("state/good.c", "\tsystem(x);\n", "posix_spawn"),
+    ("state/good.c", "\trcu_assign_pointer(a, b);\n", "publishing"),
+    ("placement/good.c", "\trcu_xchg_pointer(a, b);\n", "publishing"),
+    ("state/good.c", "int x; /* old */\n", "use // for comments"),
+    ("state/good.c", "#if 0\n#endif\n", "switched off"),
+    ("state/good.c", "int x; \n", "blanks at the end"),
+    ("README.md", "No line end", "no line end"),
+    ("README.md", "big\n" * 70000, "280000 bytes"),
+    ("README.md", b"\xff\xfe\n", "not UTF-8"),
+    ("state/lonely.c", "int x;\n", "no meson.build names it"),
+    ("state/lonely.h", "int x;\n", "nobody includes it"),
+]
+
+# Good lines that a careless rule would refuse.
+TIDY_GOOD = [
+    ("state/good.c", '\tputs("strcpy(a, b) /* atoi(x) */");\n'),
+    ("state/good.c", "// like sprintf(3), but bounded\n"),
+    ("state/good.c", "\tx = t->time(context) + read_time(y);\n"),
+    ("state/good.c", '\t\t"' + "x" * 110 + '"\n'),
+    ("state/good.c", "#define LIST(X) \\\n\tX(a) /* first */ \\\n\tX(b)\n"),
+    ("state/publish.c", "\trcu_assign_pointer(a, b);\n"),
+    ("state/base/time_source.c", "\tclock_gettime(0, &t);\n"),
+    ("state/good.c", function(70)),
+    ("tests/fuzz/corpus/x/one", b"\xff\xfe \n  "),
+    ("README.md", "mktemp -d berth-XXXXXX and s/network/peer/\n"),
+]
+
+LAYERS = [
+    ("state/base/bad.c", '#include "state/good.h"\n', "base must not include"),
+    ("state/bad.c", '#include "placement/good.h"\n', "state must not include"),
+    ("placement/bad.c", '#include "dataplane/good.h"\n', "placement must not include"),
+    ("dataplane/bad.c", '#include "placement/good.h"\n', "dataplane must not include"),
+    ("dataplane/hot/bad.c", '#include "state/good.h"\n', "hot must not include"),
+    ("dataplane/wire/bad.c", '#include "state/good.h"\n', "wire must not include"),
+    ("tools/agent/bad.c", '#include "state/good.h"\n', "agent must not include"),
+    ("state/bad.c", '#include "good.h"\n', "not a path from the root"),
+    ("dataplane/hot/bad.c", "#include <rte_mbuf.h>\n", "packet views"),
+    ("state/bad.c", "#include <rte_ring.h>\n", "state must not include <rte_ring.h>"),
+    ("tools/api/bad.c", "#include <lmdb.h>\n", "api must not include <lmdb.h>"),
+    ("tools/agent/bad.c", "#include <urcu-qsbr.h>\n", "agent must not include"),
+]
+LAYERS_GOOD = [
+    ("dataplane/hot/fine.c", '#include "state/node_table.h"\n#include "dataplane/wire/good.h"\n'),
+    ("dataplane/fine.c", '#include <rte_mbuf.h>\n#include "dataplane/hot/good.h"\n'),
+    ("tests/fine.c", '#include "placement/good.h"\n#include "dataplane/good.h"\n#include <lmdb.h>\n'),
+]
+LAYERS_AROUND = ["state", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
+
+SYMBOLS = [
+    ("hot", "#include <stdlib.h>\nvoid *f(void) { return malloc(3); }\n", "malloc"),
+    ("hot", "#include <stdio.h>\nvoid f(int x) { printf(\"%d\", x); }\n", "printf"),
+    ("hot", "#include <pthread.h>\nvoid f(pthread_mutex_t *m) { pthread_mutex_lock(m); }\n", "pthread_mutex_lock"),
+    ("hot", "void log_write(void);\nvoid f(void) { log_write(); }\n", "log_write"),
+    ("hot", "#include <unistd.h>\nlong f(void) { return syscall(1); }\n", "syscall"),
+    ("no_dpdk", "void rte_exit(int);\nvoid f(void) { rte_exit(1); }\n", "rte_exit"),
+]
+SYMBOLS_GOOD = "void check_failed(void);\nvoid wire_verify(void);\nvoid f(void) { wire_verify(); check_failed(); }\n"
+
+
+def write(root, files):
+    for name, content in files.items():
+        path = pathlib.Path(root) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def complaints_about(check, files):
+    with tempfile.TemporaryDirectory() as root:
+        write(root, files)
+        return check(root)
+
+
+def expect(said, wanted, sample):
+    assert any(wanted in line for line in said), f"{sample!r}: wanted {wanted!r}, got {said}"
+
+
+def test_tidy():
+    def check(root):
+        return tidy.check(root)[0]
+
+    assert complaints_about(check, GOOD) == [], complaints_about(check, GOOD)
+    for name, content, wanted in TIDY:
+        expect(complaints_about(check, {**GOOD, name: content}), wanted, (name, content[:60]))
+    for name, content in TIDY_GOOD:
+        said = complaints_about(check, {**GOOD, name: content})
+        said = [line for line in said if "no meson.build names it" not in line and "nobody includes" not in line]
+        assert said == [], (name, content[:60], said)
+
+
+def test_layers():
+    around = {f"{folder}/good.h": "#pragma once\n" for folder in LAYERS_AROUND}
+    around["state/node_table.h"] = "#pragma once\n"
+    assert complaints_about(layers.check, {**GOOD, **around}) == []
+    for name, content, wanted in LAYERS:
+        expect(complaints_about(layers.check, {**around, name: content}), wanted, (name, content))
+    for name, content in LAYERS_GOOD:
+        said = complaints_about(layers.check, {**around, name: content})
+        assert said == [], (name, content, said)
+
+
+def archive(root, source):
+    write(root, {"a.c": source})
+    subprocess.run(["cc", "-O1", "-c", "a.c", "-o", "a.o"], cwd=root, check=True)
+    subprocess.run(["ar", "rc", "a.a", "a.o"], cwd=root, check=True)
+    return str(pathlib.Path(root) / "a.a")
+
+
+def test_symbols():
+    for rule, source, wanted in SYMBOLS:
+        with tempfile.TemporaryDirectory() as root:
+            expect(symbols.check(rule, [archive(root, source)]), wanted, source)
+    with tempfile.TemporaryDirectory() as root:
+        library = archive(root, SYMBOLS_GOOD)
+        assert symbols.check("hot", [library]) == []
+        assert symbols.check("no_dpdk", [library]) == []
+
+
+def test_format():
+    formatter = form.find_formatter()
+    if not formatter:
+        print("format: clang-format is not installed, nothing to try")
+        return
+    shape = {".clang-format": (ROOT / ".clang-format").read_text()}
+    with tempfile.TemporaryDirectory() as root:
+        write(root, {**shape, **GOOD})
+        assert form.check(root, formatter) == []
+        write(root, {"state/good.c": "int f( void ){return 1;}\n"})
+        expect(form.check(root, formatter), "good.c", "bad form")
+
+
+for test in (test_tidy, test_layers, test_symbols, test_format):
+    test()
+    print(f"{test.__name__}: passed")
