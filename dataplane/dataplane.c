@@ -78,7 +78,7 @@ static int start_eal(struct dataplane *d, char *message, uint32_t message_size)
 		.main_cpu = d->plan.main_cpu,
 		.huge = s->huge,
 		.memory_mb = s->memory_mb,
-		.needed_bytes = ports_memory_bytes(s->ports, s->port_count),
+		.ports = s->ports,
 		.extra = s->eal_extra};
 	int error = eal_start(&ask, message, message_size);
 	d->eal_started = error == 0;
@@ -106,7 +106,7 @@ static void attach_workers(struct dataplane *d, uint32_t index)
 static int start_ports(struct dataplane *d, char *message, uint32_t message_size)
 {
 	const struct dataplane_settings *s = &d->settings;
-	bool huge = eal_wants_huge(s->huge, ports_memory_bytes(s->ports, s->port_count));
+	bool huge = eal_wants_huge(s->huge, s->ports, s->port_count);
 	for (uint32_t i = 0; i < s->port_count; i++) {
 		int numa_nodes[WORKERS_MAX];
 		for (uint32_t w = 0; w < d->plan.worker_count; w++)

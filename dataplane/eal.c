@@ -1,4 +1,5 @@
 #include "dataplane/eal.h"
+#include "dataplane/port.h"
 #include "state/base/log.h"
 #include <errno.h>
 #include <rte_eal.h>
@@ -37,19 +38,19 @@ static void add(struct arguments *a, const char *format, ...)
 	a->used += (size_t)n + 1;
 }
 
-bool eal_wants_huge(const char *huge, uint64_t needed_bytes)
+bool eal_wants_huge(const char *huge, const struct port_settings *ports, uint32_t port_count)
 {
 	if (strcmp(huge, "yes") == 0)
 		return true;
-	return strcmp(huge, "no") != 0 && host_huge_free_bytes() >= needed_bytes;
+	return strcmp(huge, "no") != 0 &&
+	       host_huge_free_bytes() >= ports_memory_bytes(ports, port_count, true);
 }
 
 static void add_memory(struct arguments *a, const struct eal_ask *ask)
 {
-	bool huge = eal_wants_huge(ask->huge, ask->needed_bytes);
-	uint32_t memory_mb = ask->memory_mb;
-	if (memory_mb == 0)
-		memory_mb = (uint32_t)(ask->needed_bytes >> 20) + 1;
+	bool huge = eal_wants_huge(ask->huge, ask->ports, ask->device_count);
+	uint64_t bytes = ports_memory_bytes(ask->ports, ask->device_count, huge);
+	uint32_t memory_mb = ask->memory_mb > 0 ? ask->memory_mb : (uint32_t)(bytes >> 20) + 1;
 	// Nothing is left in /dev/hugepages or /var/run, and several daemons may run side by side.
 	if (huge) {
 		add(a, "--in-memory");

@@ -13,6 +13,8 @@
 // net_af_xdp fills its own ring of 2048 before any of ours, and completes as many.
 #define DRIVER_MBUFS 4096u
 #define MBUF_BYTES (sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE + 2 * RTE_CACHE_LINE_SIZE)
+// DPDK lets no packet straddle small pages, so each takes one.
+#define MBUF_BYTES_SMALL_PAGES 4096u
 // What EAL and the drivers use beside the pools.
 #define OTHER_BYTES (48ull << 20)
 #define LINK_WAIT_MS 2000u
@@ -29,11 +31,12 @@ uint32_t port_queue_mbufs(const struct port_settings *s)
 	       2 * POOL_CACHE + 4 * BURST_MAX;
 }
 
-uint64_t ports_memory_bytes(const struct port_settings *ports, uint32_t count)
+uint64_t ports_memory_bytes(const struct port_settings *ports, uint32_t count, bool huge)
 {
 	uint64_t bytes = OTHER_BYTES;
+	uint64_t each = huge ? MBUF_BYTES : MBUF_BYTES_SMALL_PAGES;
 	for (uint32_t i = 0; i < count; i++)
-		bytes += (uint64_t)port_queue_mbufs(&ports[i]) * MBUF_BYTES *
+		bytes += (uint64_t)port_queue_mbufs(&ports[i]) * each *
 			 (ports[i].queues > 0 ? ports[i].queues : 1);
 	return bytes;
 }
@@ -159,6 +162,7 @@ static int run_steps(struct start *s, const int *numa_nodes)
 	struct ethernet_port *port = s->port;
 	s->step = "finding the device that DPDK made";
 	int error = rte_eth_dev_get_port_by_name(port->device.name, &port->id);
+	port->opened = error == 0;
 	if (error == 0)
 		error = configure(s);
 	for (uint16_t q = 0; q < port->queue_count && error == 0; q++)
@@ -222,8 +226,9 @@ void port_stop(struct ethernet_port *port)
 void port_close(struct ethernet_port *port)
 {
 	port_stop(port);
-	if (port->queue_count > 0 && rte_eth_dev_is_valid_port(port->id))
+	if (port->opened)
 		rte_eth_dev_close(port->id);
+	port->opened = false;
 	for (uint32_t q = 0; q < port->queue_count; q++)
 		rte_mempool_free(port->queues[q].pool);
 	port->queue_count = 0;

@@ -6,8 +6,8 @@
 struct ethernet_port {
 	struct device device;
 	struct hot_port hot;
-	uint16_t id; // DPDK's
-	bool started;
+	uint16_t id; // DPDK's, once opened
+	bool opened, started;
 	uint16_t queue_count;
 	struct dpdk_queue queues[WORKERS_MAX];
 	// As last read by port_meter(), for any thread.
@@ -17,7 +17,7 @@ struct ethernet_port {
 // Packets of a queue's share of a pool: both rings, bursts in flight, caches, and what AF_XDP keeps.
 uint32_t port_queue_mbufs(const struct port_settings *);
 // Memory that all pools of these ports need.
-uint64_t ports_memory_bytes(const struct port_settings *, uint32_t count);
+uint64_t ports_memory_bytes(const struct port_settings *, uint32_t count, bool huge);
 
 // Configures and starts the device, which EAL knows by port->device.name. numa_nodes: of each queue's
 // worker; SOCKET_ID_ANY without huge pages.

@@ -99,7 +99,7 @@ static void check_xdp(const struct check *c)
 static void check_memlock(const struct check *c)
 {
 	struct rlimit limit;
-	uint64_t needed = (uint64_t)ports_memory_bytes(c->port, 1);
+	uint64_t needed = ports_memory_bytes(c->port, 1, false);
 	if (host_capable(CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
 		limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= needed)
 		return;
@@ -196,7 +196,7 @@ static void check_port(struct check *c)
 static void check_huge(const struct dataplane_settings *s, struct topology_plan *plan)
 {
 	char remedy[160];
-	uint64_t needed = ports_memory_bytes(s->ports, s->port_count),
+	uint64_t needed = ports_memory_bytes(s->ports, s->port_count, true),
 		 free_bytes = host_huge_free_bytes();
 	if (free_bytes >= needed || strcmp(s->huge, "no") == 0)
 		return;
