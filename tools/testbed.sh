@@ -82,15 +82,14 @@ node_start() {
 
 # agent_start NAME [FLAG...]: a real agent with its own key and state.
 agent_start() {
-	local name=$1 id
+	local name=$1 dir=$TESTBED_DIR/$1 id
 	shift
-	id=$(cat /proc/sys/kernel/random/uuid)
-	[ -f "$TESTBED_DIR/$name.id" ] && id=$(cat "$TESTBED_DIR/$name.id")
+	mkdir -p "$dir"
+	id=$("$BUILD/tools/agent/berth-agent" --print-id --state-dir "$dir")
 	echo "$id" >"$TESTBED_DIR/$name.id"
-	"$BUILD/tools/berth/berth" node key "$id" --master-key "$TESTBED_DIR/master.key" >"$TESTBED_DIR/$name.key"
-	chmod 600 "$TESTBED_DIR/$name.key"
-	node_start "$name" "$BUILD/tools/agent/berth-agent" --controller "$CONTROLLER:4647" --node-id "$id" \
-		--key-file "$TESTBED_DIR/$name.key" --state-dir "$TESTBED_DIR/$name.state" --name "$name" "$@"
+	(umask 077 && "$BUILD/tools/berth/berth" node key "$id" --master-key "$TESTBED_DIR/master.key" >"$dir/node.key")
+	node_start "$name" "$BUILD/tools/agent/berth-agent" --server "$CONTROLLER:4647" --state-dir "$dir" \
+		--name "$name" "$@"
 }
 
 testbed_down() {
