@@ -166,7 +166,7 @@ int host_pci_numa_node(const char *pci)
 {
 	char path[PATH_BYTES], line[32];
 	snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", pci);
-	return host_read_line(path, line, sizeof line) ? atoi(line) : -1;
+	return host_read_line(path, line, sizeof line) ? (int)strtol(line, NULL, 10) : -1;
 }
 
 uint64_t host_huge_free_bytes(void)

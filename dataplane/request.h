@@ -5,7 +5,9 @@
 //
 // A finished registration visits the inbox of the slot's owner first, which installs the line, so that
 // only the owner writes it; then, like every other request, that of the worker that received it, which
-// answers through its own port and takes the request back. So a pool is used by one thread alone.
+// answers through its own port and takes the request back. So a pool is used by one thread alone. A goodbye
+// that another worker received is submitted by the slot's owner, so that all news of a node goes through
+// one ring, in order.
 #pragma once
 #include "dataplane/hot/receive.h"
 #include "state/command.h"
@@ -21,6 +23,7 @@ struct worker;
 struct request {
 	struct command command; // first
 	struct worker *worker;  // received it and will answer it
+	bool forwarded;         // on its way to the slot's owner, which will submit it
 	bool installed;         // the slot's owner has seen to the line
 	struct wire_header header;
 	struct wire_key key;

@@ -1,4 +1,4 @@
-#include "dataplane/line.h"
+#include "dataplane/lines.h"
 #include "dataplane/request.h"
 #include "dataplane/worker.h"
 #include "state/base/check.h"
@@ -211,6 +211,31 @@ static bool copy_frame(struct request *r, const struct hot_frame *f)
 	return true;
 }
 
+// The worker through whose ring a request reaches the applier.
+static struct worker *submitter_of(const struct request *r)
+{
+	struct worker *w = r->worker;
+	if (r->command.type != COMMAND_NODE_GOODBYE)
+		return w;
+	uint16_t owner = node_table_owner(w->hot.table, r->header.slot);
+	return owner < w->team->count ? &w->team->items[owner] : w;
+}
+
+// Afterwards the request is the applier's. False when the ring is full.
+static bool submit(struct worker *w, struct request *r)
+{
+	bool goodbye = r->command.type == COMMAND_NODE_GOODBYE, forwarded = r->forwarded;
+	uint32_t slot = r->header.slot;
+	r->forwarded = false;
+	if (!command_queue_push(w->team->queue, w->hot.number, &r->command)) {
+		r->forwarded = forwarded;
+		return false;
+	}
+	if (goodbye)
+		line_leave(w->hot.table, slot);
+	return true;
+}
+
 static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 {
 	struct worker *w = context;
@@ -218,7 +243,7 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 	if (r == NULL)
 		return refuse_overloaded(w, f);
 	r->worker = w;
-	r->installed = false;
+	r->forwarded = r->installed = false;
 	r->command = (struct command){
 		.done = request_done, .submitted_ns = time_monotonic_ns(w->team->time)};
 	if (!copy_frame(r, f) || !decode(r)) {
@@ -226,14 +251,14 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 		count(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
 		return refuse(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
 	}
-	enum command_type type = r->command.type;
-	if (!command_queue_push(w->team->queue, w->hot.number, &r->command)) {
+	struct worker *submitter = submitter_of(r);
+	r->forwarded = submitter != w;
+	if (r->forwarded) {
+		inbox_put(&submitter->requests, r);
+	} else if (!submit(w, r)) {
 		request_give(&w->requests, r);
 		return refuse_overloaded(w, f);
 	}
-	// From here on the request is the applier's.
-	if (type == COMMAND_NODE_GOODBYE)
-		line_leave(w->hot.table, f->header.slot);
 	count(&w->counters.requests, 1);
 	return PACKET_DROP;
 }
@@ -264,19 +289,30 @@ static bool needs_install(const struct request *r)
 	       !r->installed;
 }
 
-// Takes up to max requests that are this worker's to answer.
+// Sends a request one step further. True when it is this worker's to answer.
+static bool forward(struct worker *w, struct request *r)
+{
+	if (r->forwarded) {
+		if (!submit(w, r))
+			inbox_put(&w->requests, r); // the ring is full: next turn
+		return false;
+	}
+	if (needs_install(r))
+		install(w, r);
+	if (r->worker == w)
+		return true;
+	inbox_put(&r->worker->requests, r);
+	return false;
+}
+
+// Empties up to max places of the inbox. Returns how many requests are this worker's to answer.
 static uint32_t collect(struct worker *w, struct request **finished, uint32_t max)
 {
 	uint32_t n = 0;
 	struct request *r;
-	while (n < max && (r = inbox_get(&w->requests)) != NULL) {
-		if (needs_install(r))
-			install(w, r);
-		if (r->worker == w)
+	for (uint32_t i = 0; i < max && (r = inbox_get(&w->requests)) != NULL; i++)
+		if (forward(w, r))
 			finished[n++] = r;
-		else
-			inbox_put(&r->worker->requests, r);
-	}
 	return n;
 }
 

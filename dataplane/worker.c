@@ -1,5 +1,5 @@
 #include "dataplane/worker.h"
-#include "dataplane/line.h"
+#include "dataplane/lines.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -33,11 +33,15 @@ struct workers *workers_create(uint32_t worker_count, const struct worker_settin
 	team->count = worker_count;
 	team->items = aligned_alloc(_Alignof(struct worker), worker_count * sizeof(struct worker));
 	CHECK(team->items != NULL || worker_count == 0);
+	team->counters = memory_take_array(worker_count, sizeof team->counters[0]);
 	for (uint32_t i = 0; i < worker_count; i++) {
 		struct worker *w = &team->items[i];
 		*w = (struct worker){.team = team};
 		w->hot.number = (uint16_t)i;
 		w->hot.counters = &w->counters;
+		team->counters[i] = &w->counters;
+		w->hot.peers = team->counters;
+		w->hot.peer_count = worker_count;
 		w->hot.ttl_ms = settings->ttl_ms;
 		request_pool_init(&w->requests, worker_count * WORKER_REQUESTS_MAX);
 		report_pool_init(&w->reports);
@@ -53,6 +57,7 @@ void workers_destroy(struct workers *team)
 		request_pool_free(&team->items[i].requests);
 		report_pool_free(&team->items[i].reports);
 	}
+	free(team->counters);
 	free(team->items);
 	free(team);
 }
@@ -91,6 +96,7 @@ void workers_open(struct workers *team, struct state *state, struct command_queu
 	}
 	if (team->count == 0)
 		return;
+	lines_give_owners(state_node_table(state), team->count);
 	uint32_t armed = lines_restore(state, state_node_table(state), team->items[0].hot.now_ms,
 		team->settings.restart_grace_ms);
 	log_info("nodes armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);

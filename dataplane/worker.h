@@ -47,6 +47,7 @@ struct workers {
 	_Atomic bool stopping;
 	uint32_t count;
 	struct worker *items;
+	const struct hot_counters **counters; // of each
 };
 
 // Caller destroys.

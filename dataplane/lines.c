@@ -1,5 +1,5 @@
-#include "dataplane/line.h"
-#include "dataplane/hot/liveness.h"
+#include "dataplane/lines.h"
+#include "dataplane/hot/line.h"
 #include "state/base/check.h"
 
 // Nodes restored per read section, so that reclamation is not held up by a fleet of millions.
@@ -14,12 +14,12 @@ void line_install(struct node_table *table, uint32_t slot, uint32_t generation,
 		return;
 	// A frame on another core that meets a half-written line finds no node or a tag that does not fit.
 	atomic_store_explicit(&line->generation, 0, memory_order_relaxed);
-	line->key[0] = key->k[0];
-	line->key[1] = key->k[1];
-	line->key_id = key_id;
-	line->sequence = 0;
-	line->window = 0;
-	line->flags = 0;
+	LINE_SET(line->key[0], key->k[0]);
+	LINE_SET(line->key[1], key->k[1]);
+	LINE_SET(line->key_id, key_id);
+	LINE_SET(line->sequence, 0);
+	LINE_SET(line->window, 0);
+	LINE_SET(line->flags, 0);
 	atomic_store_explicit(&line->generation, generation, memory_order_release);
 	liveness_arm(table, slot, now_ms);
 }
@@ -29,8 +29,8 @@ void line_leave(struct node_table *table, uint32_t slot)
 	struct node_line *line = node_table_line(table, slot);
 	if (line == NULL)
 		return;
-	line->flags |= NODE_LINE_DOWN;
-	atomic_store_explicit(&table->last_heard_ms[slot], NODE_NOT_ARMED, memory_order_relaxed);
+	LINE_SET(line->flags, LINE_GET(line->flags) | NODE_LINE_DOWN);
+	liveness_disarm(table, slot);
 }
 
 static bool restore(
@@ -48,9 +48,20 @@ static bool restore(
 	if (ready)
 		liveness_arm(table, slot, heard_ms);
 	else
-		atomic_store_explicit(
-			&table->last_heard_ms[slot], NODE_NOT_ARMED, memory_order_relaxed);
+		liveness_disarm(table, slot);
 	return ready;
+}
+
+void lines_give_owners(struct node_table *table, uint32_t workers)
+{
+	uint32_t slots = atomic_load_explicit(&table->slots_used, memory_order_relaxed);
+	for (uint32_t slot = 0; slot < slots; slot += NODE_BLOCK_SLOTS) {
+		uint16_t owner = node_table_owner(table, slot);
+		if (owner >= workers)
+			atomic_store_explicit(&table->block_owner[slot / NODE_BLOCK_SLOTS],
+				(uint16_t)(slot / NODE_BLOCK_SLOTS % workers),
+				memory_order_relaxed);
+	}
 }
 
 uint32_t lines_restore(
