@@ -1,0 +1,131 @@
+// What every benchmark relies on: options are taken out, medians are of what was measured, reports
+// are JSON.
+#include "bench/bench.h"
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void options_are_taken_and_the_rest_is_left(void **unused)
+{
+	const char *arguments[] = {"x_bench", "--nodes", "10", "--smoke", "--pairs", "9", "--dir",
+		"/d", "--command", "bench/run x", NULL};
+	struct bench b;
+	bench_begin(&b, "x", 10, (char **)arguments);
+	assert_true(b.smoke);
+	assert_int_equal(b.pairs, 1);
+	assert_string_equal(b.command, "bench/run x");
+	assert_int_equal(b.argument_count, 5);
+	assert_int_equal(bench_option(&b, "nodes", 3), 10);
+	assert_int_equal(bench_option(&b, "rounds", 3), 3);
+	assert_string_equal(bench_option_text(&b, "dir", "."), "/d");
+
+	const char *plain[] = {"x_bench", "--pairs", "9", NULL};
+	bench_begin(&b, "x", 3, (char **)plain);
+	assert_false(b.smoke);
+	assert_int_equal(b.pairs, 9);
+	assert_string_equal(b.command, "x_bench --pairs 9");
+}
+
+static void the_median_is_the_middle(void **unused)
+{
+	double one[] = {3}, odd[] = {9, 1, 5}, many[] = {7, 7, 1, 2, 100};
+	assert_true(bench_median(one, 1) == 3);
+	assert_true(bench_median(odd, 3) == 5);
+	assert_true(bench_median(many, 5) == 7);
+}
+
+struct calls {
+	char order[64];
+	double drift; // the machine gets slower: both sides alike
+};
+
+static double subject(void *context)
+{
+	struct calls *calls = context;
+	calls->order[strlen(calls->order)] = 's';
+	return 30 * calls->drift;
+}
+
+static double reference(void *context)
+{
+	struct calls *calls = context;
+	calls->order[strlen(calls->order)] = 'r';
+	calls->drift *= 0.9;
+	return 10 * calls->drift;
+}
+
+static void sides_alternate_and_drift_leaves_the_ratio_alone(void **unused)
+{
+	struct bench b = {.pairs = 5};
+	struct calls calls = {.drift = 1};
+	struct bench_result result = {.unit = "x/s"};
+	bench_interleave(&b, subject, reference, &calls, &result);
+	assert_string_equal(calls.order, "rsrsrsrsrsrs");
+	assert_true(fabs(result.ratio - 3) < 1e-9);
+	assert_true(fabs(result.ratio_least - 3) < 1e-9 && fabs(result.ratio_most - 3) < 1e-9);
+	assert_true(fabs(result.figure - 3 * result.reference) < 1e-9);
+}
+
+static void the_report_is_json(void **unused)
+{
+	char path[] = "/tmp/bench_test_XXXXXX";
+	int file = mkstemp(path);
+	assert_true(file >= 0);
+	close(file);
+	const char *arguments[] = {"x_bench", "--json", path, "--command", "run \"x\" \\", NULL};
+	struct bench b;
+	bench_begin(&b, "x", 5, (char **)arguments);
+	bench_report(&b, &(struct bench_result){.nodes = 1000,
+				 .figure = 2.5,
+				 .unit = "ns/node",
+				 .reference = 2,
+				 .against = "a plain read"});
+	bench_report(&b, &(struct bench_result){.name = "x.size", .figure = 96, .unit = "bytes"});
+	assert_int_equal(bench_end(&b), 0);
+
+	json_error_t error;
+	json_t *report = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	unlink(path);
+	assert_non_null(report);
+	assert_int_equal(json_array_size(report), 2);
+	json_t *first = json_array_get(report, 0), *second = json_array_get(report, 1);
+	assert_string_equal(json_string_value(json_object_get(first, "name")), "x");
+	assert_int_equal(json_integer_value(json_object_get(first, "nodes")), 1000);
+	assert_true(json_number_value(json_object_get(first, "figure")) == 2.5);
+	assert_true(json_number_value(json_object_get(first, "ratio")) == 1.25);
+	assert_string_equal(json_string_value(json_object_get(first, "command")), "run \"x\" \\");
+	assert_null(json_object_get(second, "nodes"));
+	assert_true(json_is_null(json_object_get(second, "reference")));
+	assert_true(json_is_null(json_object_get(second, "ratio")));
+	json_decref(report);
+}
+
+static void clocks_agree(void **unused)
+{
+	double rate = bench_cycles_per_second();
+	uint64_t from_ns = bench_ns(), from = bench_cycles();
+	while (bench_ns() - from_ns < 20u * 1000 * 1000)
+		;
+	double ns = (double)(bench_ns() - from_ns);
+	double by_cycles = (double)(bench_cycles() - from) / rate * 1e9;
+	// A busy machine may stop us between two readings, never for a large part of the time.
+	assert_true(by_cycles > ns * 0.5 && by_cycles < ns * 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_are_taken_and_the_rest_is_left),
+		cmocka_unit_test(the_median_is_the_middle),
+		cmocka_unit_test(sides_alternate_and_drift_leaves_the_ratio_alone),
+		cmocka_unit_test(the_report_is_json),
+		cmocka_unit_test(clocks_agree),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
