@@ -2,6 +2,10 @@
 //
 // Identity, checked in tests and exported as a metric that must be 0:
 //	received = Σ refused[] + heartbeats + requests + neighbour answers
+// The first check that a packet fails names it. A refusal may still be answered: the rows that say so count
+// the packet once, and its answer in replies. A heartbeat is accepted when it is
+// a sign of life: authentic, of this generation and this term, and new. What up.request was handed is
+// counted by it: as one of requests, bad-body and requests-full.
 #pragma once
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,6 +17,7 @@
 	X(SEGMENTED, "segmented")    /* several mbuf segments */                            \
 	X(OVERSIZED, "oversized")    /* longer than a frame may be */                       \
 	X(NOT_OURS_MAC, "other-mac") /* addressed to another port */                        \
+	X(SOURCE, "bad-source")      /* from an address that cannot be answered */          \
 	X(VLAN, "other-vlan")        /* tagged with another VLAN, or tagged twice */        \
 	X(ETHERTYPE, "ethertype")    /* neither IPv4, IPv6 nor ARP */                       \
 	X(ARP, "arp")                /* ARP for somebody else, or malformed */              \
@@ -32,7 +37,7 @@
 	X(FRAME_LENGTH, "frame-length")                                                     \
 	X(FRAME_TYPE, "frame-type")                                                         \
 	X(UNKNOWN_SLOT, "unknown-slot")                                                     \
-	X(UNKNOWN_KEY, "unknown-key") /* no master key of that id */                        \
+	X(UNKNOWN_KEY, "unknown-key") /* no key of that id, or of that sender */            \
 	X(BAD_TAG, "bad-tag")                                                               \
 	X(REPLAY, "replay")                     /* authentic, but seen before or too old */ \
 	X(STALE_GENERATION, "stale-generation") /* authentic; answered REFUSED */           \
@@ -60,6 +65,9 @@ struct hot_counters {
 	_Atomic uint64_t expired, returned;  // reports pushed
 	_Atomic uint64_t reports_deferred;   // a report found the ring full and is tried again
 	_Atomic uint64_t stalls, stalled_ms; // gaps in the loop that froze the liveness clock
+	_Atomic uint64_t foreign; // heartbeats accepted of nodes that another worker owns
+	// Not a count: this worker's liveness clock, for workers that hear a node which this one owns.
+	_Atomic uint32_t clock_ms;
 } __attribute__((aligned(64)));
 
 // A counter has one writer, so it needs no locked instruction.

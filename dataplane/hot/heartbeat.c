@@ -1,0 +1,189 @@
+#include "dataplane/hot/heartbeat.h"
+#include "dataplane/hot/line.h"
+#include "dataplane/hot/reply.h"
+#include "dataplane/wire/frame.h"
+
+#define HEARTBEAT_SIGNED_BYTES (WIRE_HEARTBEAT_BYTES - WIRE_TAG_BYTES)
+
+bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
+{
+	lane->slot = load32(f->data + 8);
+	lane->line = node_table_line(w->table, lane->slot);
+	lane->generation = lane->line == NULL ? 0
+					      : atomic_load_explicit(&lane->line->generation,
+							memory_order_acquire);
+	if (lane->generation == 0) {
+		refuse(w, HOT_REFUSED_UNKNOWN_SLOT);
+		return false;
+	}
+	uint8_t key_id = f->data[6];
+	lane->derived = LINE_GET(lane->line->key_id) != key_id;
+	if (!lane->derived) {
+		lane->key.k[0] = LINE_GET(lane->line->key[0]);
+		lane->key.k[1] = LINE_GET(lane->line->key[1]);
+		return true;
+	}
+	if (w->up.node_key(w->up.context, lane->slot, lane->generation, key_id, &lane->key))
+		return true;
+	refuse(w, HOT_REFUSED_UNKNOWN_KEY);
+	return false;
+}
+
+// Lines of blocks that nobody owns are ours to write as much as anybody's.
+static inline uint16_t foreign_owner(const struct hot_worker *w, uint32_t slot)
+{
+	uint16_t owner = node_table_owner(w->table, slot);
+	return owner == w->number ? NODE_BLOCK_UNOWNED : owner;
+}
+
+void lane_verified(const struct hot_worker *w, const struct frame *f, const struct lane *lane)
+{
+	if (!lane->derived || foreign_owner(w, lane->slot) != NODE_BLOCK_UNOWNED)
+		return;
+	LINE_SET(lane->line->key[0], lane->key.k[0]);
+	LINE_SET(lane->line->key[1], lane->key.k[1]);
+	LINE_SET(lane->line->key_id, f->data[6]);
+}
+
+bool lane_accept(struct hot_worker *w, const struct frame *f, const struct lane *lane)
+{
+	struct node_line *line = lane->line;
+	uint64_t sequence = LINE_GET(line->sequence), window = LINE_GET(line->window);
+	if (!replay_accept(&sequence, &window, load64(f->data + 16))) {
+		refuse(w, HOT_REFUSED_REPLAY);
+		return false;
+	}
+	LINE_SET(line->sequence, sequence);
+	LINE_SET(line->window, window);
+	return true;
+}
+
+void lane_refuse(struct hot_worker *w, const struct frame *f, const struct lane *lane,
+	enum hot_refusal reason, enum wire_refusal told)
+{
+	refuse(w, reason);
+	struct wire_header header;
+	if (wire_header_decode(f->data, load16(f->data + 4), &header) != WIRE_OK)
+		return;
+	struct wire_refused refused = {.request_type = header.type, .reason = (uint8_t)told};
+	uint32_t bytes = wire_refused_encode(f->data, header.length, header, &refused);
+	if (bytes == 0)
+		return;
+	wire_sign(&lane->key, f->data, bytes);
+	hot_turn_around(w, f->packet, f->offset, bytes);
+	f->packet->verdict = PACKET_REPLY;
+	count(&w->counters->replies, 1);
+}
+
+void heartbeats_tag(struct hot_worker *w, struct burst *b)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < b->count; i++) {
+		struct frame *f = &b->frames[i];
+		if (f->kind != FRAME_HEARTBEAT)
+			continue;
+		if (!lane_find(w, f, &b->lanes[n])) {
+			f->kind = FRAME_DROPPED;
+			continue;
+		}
+		b->keys[n] = &b->lanes[n].key;
+		b->signed_data[n] = f->data;
+		n++;
+	}
+	b->lane_count = n;
+	wire_tag_burst(b->keys, b->signed_data, HEARTBEAT_SIGNED_BYTES, n, b->tags);
+}
+
+// Only the owner reports, so that a node's reports are in order: it finds what is written here when it
+// sweeps. The column is on its clock.
+static void heard_elsewhere(struct hot_worker *w, const struct lane *lane, uint16_t owner)
+{
+	uint32_t now_ms = w->now_ms;
+	count(&w->counters->foreign, 1);
+	if (w->peers != NULL && owner < w->peer_count)
+		now_ms = atomic_load_explicit(&w->peers[owner]->clock_ms, memory_order_relaxed);
+	if (LINE_GET(lane->line->flags) & NODE_LINE_DOWN)
+		last_heard_set(w->table, lane->slot, LIVENESS_HEARD_ELSEWHERE);
+	else
+		liveness_arm(w->table, lane->slot, now_ms);
+}
+
+static inline void heard(struct hot_worker *w, const struct lane *lane)
+{
+	uint16_t owner = foreign_owner(w, lane->slot);
+	if (owner != NODE_BLOCK_UNOWNED) {
+		heard_elsewhere(w, lane, owner);
+		return;
+	}
+	uint8_t flags = LINE_GET(lane->line->flags);
+	if (__builtin_expect(flags & NODE_LINE_DOWN, 0)) {
+		if (!w->up.returned(w->up.context, lane->slot, lane->generation)) {
+			count(&w->counters->reports_deferred, 1);
+			return;
+		}
+		count(&w->counters->returned, 1);
+		LINE_SET(lane->line->flags, flags & (uint8_t)~NODE_LINE_DOWN);
+	}
+	last_heard_set(w->table, lane->slot, w->now_ms);
+}
+
+// The acknowledgement's fields, in the request's place. The sequence stays.
+static inline void acknowledge(struct hot_worker *w, struct burst *b, const struct frame *f,
+	const struct lane *lane, uint32_t directives)
+{
+	struct node_line *line = lane->line;
+	directives |= atomic_load_explicit(&line->directives, memory_order_relaxed);
+	f->data[3] = WIRE_HEARTBEAT_ACK;
+	store64(f->data + 24, w->table->term);
+	store64(f->data + 32, atomic_load_explicit(&line->alloc_index, memory_order_relaxed));
+	store64(f->data + 40, w->ttl_ms | (uint64_t)directives << 32);
+	b->acks[b->ack_count] = f;
+	b->keys[b->ack_count] = &lane->key;
+	b->signed_data[b->ack_count] = f->data;
+	b->ack_count++;
+}
+
+void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame *f,
+	const struct lane *lane, uint32_t number)
+{
+	if (!wire_tag_equal(b->tags[number], f->data + HEARTBEAT_SIGNED_BYTES)) {
+		refuse(w, HOT_REFUSED_BAD_TAG);
+		return;
+	}
+	lane_verified(w, f, lane);
+	if (load32(f->data + 12) != lane->generation) {
+		lane_refuse(
+			w, f, lane, HOT_REFUSED_STALE_GENERATION, WIRE_REFUSED_STALE_GENERATION);
+		return;
+	}
+	if (load32(f->data + 44) != 0) {
+		lane_refuse(w, f, lane, HOT_REFUSED_BAD_BODY, WIRE_REFUSED_BAD_REQUEST);
+		return;
+	}
+	if (load64(f->data + 24) != w->table->term) {
+		refuse(w, HOT_REFUSED_STALE_TERM);
+		acknowledge(w, b, f, lane, WIRE_DIRECTIVE_RESYNC);
+		return;
+	}
+	if (!lane_accept(w, f, lane))
+		return;
+	heard(w, lane);
+	b->accepted++;
+	acknowledge(w, b, f, lane, 0);
+}
+
+void acks_finish(struct hot_worker *w, struct burst *b)
+{
+	wire_tag_burst(b->keys, b->signed_data, HEARTBEAT_SIGNED_BYTES, b->ack_count, b->tags);
+	for (uint32_t i = 0; i < b->ack_count; i++) {
+		const struct frame *f = b->acks[i];
+		memcpy(f->data + HEARTBEAT_SIGNED_BYTES, b->tags[i], WIRE_TAG_BYTES);
+		headers_turn_around(
+			&w->port, f->packet->data, f->offset, WIRE_HEARTBEAT_BYTES, f->ipv6);
+		udp_checksum_put(f->data - UDP_BYTES, WIRE_HEARTBEAT_BYTES, f->ipv6);
+		f->packet->size = f->offset + WIRE_HEARTBEAT_BYTES;
+		f->packet->verdict = PACKET_REPLY;
+	}
+	count(&w->counters->heartbeats, b->accepted);
+	count(&w->counters->replies, b->ack_count);
+}

@@ -1,0 +1,151 @@
+#include "dataplane/hot/liveness.h"
+#include "dataplane/hot/line.h"
+
+#define NS_PER_MS 1000000u
+// Words that are looked at without a branch: four cache lines of the column.
+#define SWEEP_CHUNK 64u
+
+_Static_assert(NODE_BLOCK_SLOTS % SWEEP_CHUNK == 0, "a chunk lies in one block");
+
+void liveness_clock_start(struct liveness_clock *clock, uint64_t now_ns, uint32_t stall_ms)
+{
+	*clock = (struct liveness_clock){.last_ns = now_ns, .stall_ms = stall_ms};
+}
+
+static void count_frozen(
+	struct liveness_clock *clock, uint64_t gap_ns, struct hot_counters *counters)
+{
+	clock->stalled_ns += gap_ns;
+	if (clock->stalled_ns < NS_PER_MS)
+		return;
+	count(&counters->stalled_ms, clock->stalled_ns / NS_PER_MS);
+	clock->stalled_ns %= NS_PER_MS;
+}
+
+uint32_t liveness_clock_tick(struct liveness_clock *clock, uint64_t now_ns, uint64_t port_missed,
+	struct hot_counters *counters)
+{
+	uint64_t gap_ns = now_ns - clock->last_ns;
+	clock->last_ns = now_ns;
+	bool stalled = gap_ns > (uint64_t)clock->stall_ms * NS_PER_MS;
+	bool holding = now_ns < clock->hold_until_ns;
+	bool missed = port_missed != clock->missed_seen;
+	if (missed) {
+		clock->missed_seen = port_missed;
+		clock->hold_until_ns = now_ns + (uint64_t)LIVENESS_HOLD_MS * NS_PER_MS;
+	}
+	if (stalled || (missed && !holding))
+		count(&counters->stalls, 1);
+	if (stalled || missed || holding)
+		count_frozen(clock, gap_ns, counters);
+	else
+		clock->elapsed_ns += gap_ns;
+	uint32_t ms = clock_value((uint32_t)(clock->elapsed_ns / NS_PER_MS));
+	atomic_store_explicit(&counters->clock_ms, ms, memory_order_relaxed);
+	return ms;
+}
+
+void liveness_arm(struct node_table *table, uint32_t slot, uint32_t heard_ms)
+{
+	last_heard_set(table, slot, clock_value(heard_ms));
+}
+
+void liveness_disarm(struct node_table *table, uint32_t slot)
+{
+	last_heard_set(table, slot, NODE_NOT_ARMED);
+}
+
+// Signed, so that a time ahead of the clock (a grace period) is not silence, and that the 32 bits may wrap.
+static inline bool is_silent(uint32_t heard_ms, uint32_t limit_ms)
+{
+	return (heard_ms != NODE_NOT_ARMED) & ((int32_t)(limit_ms - heard_ms) > 0);
+}
+
+static inline bool wants_attention(uint32_t heard_ms, uint32_t limit_ms)
+{
+	return is_silent(heard_ms, limit_ms) | (heard_ms == LIVENESS_HEARD_ELSEWHERE);
+}
+
+// Another worker heard a node that is down. That it is not down any more means that this worker has heard
+// it in the meantime.
+static void bring_back(struct hot_worker *w, uint32_t slot, struct node_line *line)
+{
+	uint8_t flags = LINE_GET(line->flags);
+	if (flags & NODE_LINE_DOWN) {
+		uint32_t generation = atomic_load_explicit(&line->generation, memory_order_relaxed);
+		if (!w->up.returned(w->up.context, slot, generation)) {
+			count(&w->counters->reports_deferred, 1);
+			return;
+		}
+		count(&w->counters->returned, 1);
+		LINE_SET(line->flags, flags & (uint8_t)~NODE_LINE_DOWN);
+	}
+	liveness_arm(w->table, slot, w->now_ms);
+}
+
+static void expire(struct hot_worker *w, uint32_t slot, struct node_line *line)
+{
+	uint8_t flags = LINE_GET(line->flags);
+	uint32_t generation = atomic_load_explicit(&line->generation, memory_order_relaxed);
+	if (generation != 0 && !(flags & NODE_LINE_DOWN)) {
+		if (!w->up.expired(w->up.context, slot, generation)) {
+			count(&w->counters->reports_deferred, 1);
+			return;
+		}
+		count(&w->counters->expired, 1);
+		LINE_SET(line->flags, flags | NODE_LINE_DOWN);
+	}
+	liveness_disarm(w->table, slot);
+}
+
+static void attend(struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
+{
+	for (uint32_t slot = first; slot < end; slot++) {
+		uint32_t heard_ms = last_heard_get(w->table, slot);
+		struct node_line *line = &w->table->lines[slot];
+		if (heard_ms == LIVENESS_HEARD_ELSEWHERE)
+			bring_back(w, slot, line);
+		else if (is_silent(heard_ms, limit_ms))
+			expire(w, slot, line);
+	}
+}
+
+// Plain reads, so that the compiler may take many words at a time: what matters is read again, atomically.
+__attribute__((no_sanitize("thread"))) static void sweep_slots(
+	struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
+{
+	const uint32_t *heard_ms = (const uint32_t *)w->table->last_heard_ms;
+	uint32_t slot = first;
+	for (; slot + SWEEP_CHUNK <= end; slot += SWEEP_CHUNK) {
+		uint32_t any = 0;
+		for (uint32_t i = 0; i < SWEEP_CHUNK; i++)
+			any |= wants_attention(heard_ms[slot + i], limit_ms);
+		if (__builtin_expect(any, 0))
+			attend(w, slot, slot + SWEEP_CHUNK, limit_ms);
+	}
+	attend(w, slot, end, limit_ms);
+}
+
+uint32_t liveness_sweep(struct hot_worker *w, uint32_t *cursor, uint32_t slots_budget)
+{
+	uint32_t used = atomic_load_explicit(&w->table->slots_used, memory_order_relaxed);
+	uint32_t limit_ms = w->now_ms - w->ttl_ms;
+	uint32_t swept = 0, passed = 0, slot = *cursor;
+	while (swept < slots_budget && passed < used) {
+		if (slot >= used)
+			slot = 0;
+		uint32_t end = (slot / NODE_BLOCK_SLOTS + 1) * NODE_BLOCK_SLOTS;
+		if (end > used)
+			end = used;
+		if (node_table_owner(w->table, slot) == w->number) {
+			if (end - slot > slots_budget - swept)
+				end = slot + (slots_budget - swept);
+			sweep_slots(w, slot, end, limit_ms);
+			swept += end - slot;
+		}
+		passed += end - slot;
+		slot = end;
+	}
+	*cursor = slot;
+	return swept;
+}

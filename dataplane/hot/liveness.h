@@ -4,23 +4,34 @@
 #pragma once
 #include "dataplane/hot/receive.h"
 
+// Packets lost for want of room freeze the clock for this long from when the loss was seen: a port's
+// count of them is read ten times a second, so a lasting overload keeps the clock frozen.
+#define LIVENESS_HOLD_MS 200u
+// last_heard of a node that is down and was heard by a worker that does not own it: the owner reports the
+// return at its next sweep, so that a node's reports leave through one ring, in order.
+#define LIVENESS_HEARD_ELSEWHERE 1u
+
 struct liveness_clock {
-	uint64_t last_ns;     // monotonic, at the last tick
-	uint64_t elapsed_us;  // alive time
-	uint64_t missed_seen; // the port's count of packets lost for want of room
-	uint32_t stall_ms;    // a gap longer than this between ticks is a stall
+	uint64_t last_ns;       // monotonic, at the last tick
+	uint64_t elapsed_ns;    // alive time
+	uint64_t hold_until_ns; // frozen until then, after packets were lost
+	uint64_t missed_seen;   // the port's count of packets lost for want of room
+	uint64_t stalled_ns;    // frozen time that is not yet a whole counted millisecond
+	uint32_t stall_ms;      // a gap longer than this between ticks is a stall
 };
 
 void liveness_clock_start(struct liveness_clock *, uint64_t now_ns, uint32_t stall_ms);
-// Advances and returns the clock in ms (never 0). A gap beyond stall_ms, or any newly missed packet,
-// freezes it for that tick and is counted.
+// Advances and returns the clock in ms (never 0 or LIVENESS_HEARD_ELSEWHERE), and publishes it in the
+// counters. A gap beyond stall_ms freezes it for that tick, newly missed packets for LIVENESS_HOLD_MS; both
+// are counted.
 uint32_t liveness_clock_tick(
 	struct liveness_clock *, uint64_t now_ns, uint64_t port_missed, struct hot_counters *);
 
 // Sweeps up to slots_budget slots of this worker's blocks from *cursor on, reporting each armed node that
-// has been silent for more than ttl_ms. Call only when the receive queue has just been drained. Returns
-// slots swept; wraps around.
+// has been silent for more than ttl_ms: once reported it is disarmed and NODE_LINE_DOWN. Call only when the
+// receive queue has just been drained. Returns slots swept; wraps around, and ends early after one round.
 uint32_t liveness_sweep(struct hot_worker *, uint32_t *cursor, uint32_t slots_budget);
 
 // Arms a slot as heard at now (or in the future: a grace period). Owning worker, or before workers run.
 void liveness_arm(struct node_table *, uint32_t slot, uint32_t heard_ms);
+void liveness_disarm(struct node_table *, uint32_t slot);

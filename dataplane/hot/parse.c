@@ -1,0 +1,279 @@
+#include "dataplane/hot/parse.h"
+#include "dataplane/hot/headers.h"
+#include "dataplane/hot/neighbour.h"
+#include "dataplane/wire/frame.h"
+#include "state/base/check.h"
+
+// Results of the steps below besides NEIGHBOUR_ANSWERED and enum hot_refusal.
+#define PARSED (-2)
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+static inline bool mac_equal(const uint8_t *a, const uint8_t *b)
+{
+	return raw32(a) == raw32(b) && net16(a + 4) == net16(b + 4);
+}
+
+// Finds the IP header; *ethertype is what the packet carries.
+static inline int parse_ethernet(
+	const struct hot_port *port, struct headers *h, uint32_t *ethertype)
+{
+	const uint8_t *data = h->packet->data;
+	uint32_t size = h->packet->size;
+	if (UNLIKELY(size < ETHER_BYTES))
+		return HOT_REFUSED_SHORT;
+	if (UNLIKELY(h->packet->segments > 1))
+		return HOT_REFUSED_SEGMENTED;
+	if (UNLIKELY(size > ETHER_BYTES_MAX))
+		return HOT_REFUSED_OVERSIZED;
+	h->group = mac_is_group(data);
+	if (UNLIKELY(!h->group && !port->promiscuous_mac && !mac_equal(data, port->mac)))
+		return HOT_REFUSED_NOT_OURS_MAC;
+	if (UNLIKELY(mac_is_group(data + 6) || mac_is_zero(data + 6)))
+		return HOT_REFUSED_SOURCE;
+	h->l3 = ETHER_BYTES;
+	*ethertype = net16(data + 12);
+	if (*ethertype != ETHERTYPE_VLAN)
+		return port->vlan_id == 0 ? PARSED : HOT_REFUSED_VLAN;
+	if (size < ETHER_BYTES + VLAN_BYTES)
+		return HOT_REFUSED_SHORT;
+	h->l3 += VLAN_BYTES;
+	*ethertype = net16(data + 16);
+	if (*ethertype == ETHERTYPE_VLAN || *ethertype == ETHERTYPE_QINQ)
+		return HOT_REFUSED_VLAN;
+	uint32_t id = net16(data + 14) & 0xfff;
+	return port->vlan_id == 0 || port->vlan_id == id ? PARSED : HOT_REFUSED_VLAN;
+}
+
+// A host's address that is not ours: somebody who can be answered.
+static inline bool ipv4_can_answer(const struct hot_port *port, const uint8_t *address)
+{
+	uint8_t first = address[0];
+	return first != 0 && first != 127 && first < 224 && !port_has_ipv4(port, address);
+}
+
+static inline int parse_ipv4(const struct hot_port *port, struct headers *h, uint8_t *protocol)
+{
+	const uint8_t *ip = h->packet->data + h->l3;
+	uint32_t left = h->packet->size - h->l3;
+	if (UNLIKELY(h->group))
+		return HOT_REFUSED_NOT_OURS_MAC;
+	if (UNLIKELY(left < IPV4_BYTES))
+		return HOT_REFUSED_SHORT;
+	if (UNLIKELY(ip[0] != 0x45))
+		return ip[0] >> 4 == 4 && (ip[0] & 15) > 5 ? HOT_REFUSED_IP_OPTIONS
+							   : HOT_REFUSED_IP_HEADER;
+	uint32_t total = net16(ip + 2);
+	if (UNLIKELY(total < IPV4_BYTES || ip[8] == 0))
+		return HOT_REFUSED_IP_HEADER;
+	if (UNLIKELY(total > left))
+		return HOT_REFUSED_SHORT;
+	if (UNLIKELY(checksum_fold(checksum_add(0, ip, IPV4_BYTES)) != 0xffff))
+		return HOT_REFUSED_IP_CHECKSUM;
+	uint32_t fragment = net16(ip + 6);
+	if (UNLIKELY(fragment & 0xbfff)) // all but "don't fragment"
+		return fragment & 0x8000 ? HOT_REFUSED_IP_HEADER : HOT_REFUSED_FRAGMENT;
+	if (UNLIKELY(!port_has_ipv4(port, ip + 16)))
+		return HOT_REFUSED_NOT_OURS_IP;
+	if (UNLIKELY(!ipv4_can_answer(port, ip + 12)))
+		return HOT_REFUSED_SOURCE;
+	h->ipv6 = false;
+	h->l4 = h->l3 + IPV4_BYTES;
+	h->end = h->l3 + total;
+	*protocol = ip[9];
+	return PARSED;
+}
+
+static bool ipv6_can_answer(const struct hot_port *port, const uint8_t *address)
+{
+	bool near_zero = raw64(address) == 0 && raw32(address + 8) == 0 &&
+			 net16(address + 12) == 0 && address[14] == 0 && address[15] <= 1;
+	return !near_zero && address[0] != 0xff && !port_has_ipv6(port, address);
+}
+
+// Ours, or the group that solicitations for ours are sent to, in a frame to the group of that name.
+static inline bool ipv6_is_for_us(const struct hot_port *port, const struct headers *h)
+{
+	const uint8_t *data = h->packet->data, *destination = data + h->l3 + 24;
+	if (LIKELY(!h->group))
+		return port_has_ipv6(port, destination);
+	return port_is_solicited(port, destination) && memcmp(data, "\x33\x33\xff", 3) == 0 &&
+	       memcmp(data + 3, destination + 13, 3) == 0;
+}
+
+static int ipv6_extension(uint8_t next_header)
+{
+	switch (next_header) {
+	case 44: return HOT_REFUSED_FRAGMENT;
+	case 0:   // hop by hop
+	case 43:  // routing
+	case 50:  // security payload
+	case 51:  // authentication
+	case 60:  // destination options
+	case 135: // mobility
+	case 139: // host identity
+	case 140: // shim
+		return HOT_REFUSED_IP_OPTIONS;
+	default: return PARSED;
+	}
+}
+
+static inline int parse_ipv6(const struct hot_port *port, struct headers *h, uint8_t *protocol)
+{
+	const uint8_t *ip = h->packet->data + h->l3;
+	uint32_t left = h->packet->size - h->l3;
+	if (UNLIKELY(h->group && h->packet->data[0] != 0x33))
+		return HOT_REFUSED_NOT_OURS_MAC;
+	if (UNLIKELY(left < IPV6_BYTES))
+		return HOT_REFUSED_SHORT;
+	if (UNLIKELY(ip[0] >> 4 != 6 || ip[7] == 0))
+		return HOT_REFUSED_IP_HEADER;
+	uint32_t payload = net16(ip + 4);
+	if (UNLIKELY(payload > left - IPV6_BYTES))
+		return HOT_REFUSED_SHORT;
+	if (UNLIKELY(!ipv6_is_for_us(port, h)))
+		return HOT_REFUSED_NOT_OURS_IP;
+	if (UNLIKELY(!ipv6_can_answer(port, ip + 8)))
+		return HOT_REFUSED_SOURCE;
+	h->ipv6 = true;
+	h->l4 = h->l3 + IPV6_BYTES;
+	h->end = h->l4 + payload;
+	*protocol = ip[6];
+	return LIKELY(*protocol == PROTOCOL_UDP) ? PARSED : ipv6_extension(*protocol);
+}
+
+static inline bool udp_checksum_is_good(
+	const struct hot_port *port, const struct headers *h, const uint8_t *udp)
+{
+	if (port->trust_checksum && h->packet->checksum == PACKET_CHECKSUM_GOOD)
+		return true;
+	if (net16(udp + 6) == 0)
+		return !h->ipv6;
+	uint32_t bytes = h->end - h->l4;
+	checksum_sum sum = pseudo_header_sum(udp, bytes, h->ipv6, PROTOCOL_UDP);
+	return checksum_fold(checksum_add(sum, udp, bytes)) == 0xffff;
+}
+
+static inline int parse_udp(const struct hot_port *port, const struct headers *h)
+{
+	const uint8_t *udp = h->packet->data + h->l4;
+	uint32_t bytes = h->end - h->l4;
+	if (UNLIKELY(h->group))
+		return HOT_REFUSED_NOT_OURS_MAC;
+	if (UNLIKELY(bytes < UDP_BYTES))
+		return HOT_REFUSED_SHORT;
+	if (UNLIKELY(net16(udp + 4) != bytes))
+		return HOT_REFUSED_UDP_LENGTH;
+	if (UNLIKELY(net16(udp + 2) != port->udp_port))
+		return HOT_REFUSED_NOT_OURS_PORT;
+	if (UNLIKELY(net16(udp) == 0))
+		return HOT_REFUSED_SOURCE;
+	if (UNLIKELY(bytes > UDP_BYTES + FRAME_BYTES_MAX))
+		return HOT_REFUSED_OVERSIZED;
+	// The length twice in the sum that is checked: what the header says and what is there are one.
+	return LIKELY(udp_checksum_is_good(port, h, udp)) ? PARSED : HOT_REFUSED_UDP_CHECKSUM;
+}
+
+static int frame_refusal(enum wire_error error)
+{
+	switch (error) {
+	case WIRE_OK: return PARSED;
+	case WIRE_SHORT: return HOT_REFUSED_FRAME_SHORT;
+	case WIRE_BAD_MAGIC: return HOT_REFUSED_FRAME_MAGIC;
+	case WIRE_BAD_VERSION: return HOT_REFUSED_FRAME_VERSION;
+	case WIRE_BAD_LENGTH: return HOT_REFUSED_FRAME_LENGTH;
+	default: return HOT_REFUSED_FRAME_TYPE;
+	}
+}
+
+// The first six bytes of nearly every frame: magic, version, HEARTBEAT and its length.
+#define HEARTBEAT_START                                                     \
+	((uint64_t)WIRE_MAGIC | WIRE_VERSION << 16 | WIRE_HEARTBEAT << 24 | \
+		(uint64_t)WIRE_HEARTBEAT_BYTES << 32)
+
+static inline int parse_frame(const struct headers *h, struct frame *f)
+{
+	f->packet = h->packet;
+	f->offset = (uint16_t)(h->l4 + UDP_BYTES);
+	f->data = h->packet->data + f->offset;
+	f->ipv6 = h->ipv6;
+	uint32_t bytes = h->end - f->offset;
+	f->kind = FRAME_HEARTBEAT;
+	if (UNLIKELY(bytes != WIRE_HEARTBEAT_BYTES ||
+		     (load64(f->data) & 0xffffffffffffull) != HEARTBEAT_START)) {
+		f->kind = FRAME_OTHER;
+		struct wire_header header;
+		int refusal = frame_refusal(wire_header_decode(f->data, bytes, &header));
+		if (refusal != PARSED)
+			return refusal;
+		if (header.type & 1) // an answer
+			return HOT_REFUSED_FRAME_TYPE;
+	}
+	return LIKELY(f->data[6] != 0) ? PARSED : HOT_REFUSED_UNKNOWN_KEY;
+}
+
+static inline int parse_packet(
+	const struct hot_port *port, struct packet *packet, struct frame *frame)
+{
+	struct headers h = {.packet = packet};
+	uint32_t ethertype;
+	uint8_t protocol;
+	int result = parse_ethernet(port, &h, &ethertype);
+	if (UNLIKELY(result != PARSED))
+		return result;
+	if (LIKELY(ethertype == ETHERTYPE_IPV4))
+		result = parse_ipv4(port, &h, &protocol);
+	else if (ethertype == ETHERTYPE_IPV6)
+		result = parse_ipv6(port, &h, &protocol);
+	else if (ethertype == ETHERTYPE_ARP)
+		return arp_answer(port, &h);
+	else
+		return h.group ? HOT_REFUSED_NOT_OURS_MAC : HOT_REFUSED_ETHERTYPE;
+	if (UNLIKELY(result != PARSED))
+		return result;
+	if (UNLIKELY(protocol != PROTOCOL_UDP)) {
+		if (protocol == PROTOCOL_ICMP && !h.ipv6)
+			return icmp_answer(port, &h);
+		if (protocol == PROTOCOL_ICMPV6 && h.ipv6)
+			return icmpv6_answer(port, &h);
+		return HOT_REFUSED_PROTOCOL;
+	}
+	result = parse_udp(port, &h);
+	return LIKELY(result == PARSED) ? parse_frame(&h, frame) : result;
+}
+
+static inline void prefetch_node(const struct node_table *table, const struct frame *f)
+{
+	uint32_t slot = load32(f->data + 8);
+	const struct node_line *line = node_table_line(table, slot);
+	if (line == NULL)
+		return;
+	__builtin_prefetch(line, 1);
+	__builtin_prefetch((const void *)&table->last_heard_ms[slot], 1);
+}
+
+void parse_burst(
+	struct hot_worker *w, struct packet *packets, uint32_t packet_count, struct burst *b)
+{
+	uint32_t answered = 0;
+	b->count = 0;
+	for (uint32_t i = 0; i < packet_count; i++) {
+		struct frame *f = &b->frames[b->count];
+		packets[i].verdict = PACKET_DROP;
+		int result = parse_packet(&w->port, &packets[i], f);
+		if (LIKELY(result == PARSED)) {
+			prefetch_node(w->table, f);
+			b->count++;
+		} else if (result == NEIGHBOUR_ANSWERED) {
+			packets[i].verdict = PACKET_REPLY;
+			answered++;
+		} else {
+			refuse(w, (enum hot_refusal)result);
+		}
+	}
+	if (answered > 0) {
+		count(&w->counters->neighbours, answered);
+		count(&w->counters->replies, answered);
+	}
+}

@@ -1,0 +1,105 @@
+#include "dataplane/hot/receive.h"
+#include "dataplane/hot/heartbeat.h"
+#include "dataplane/hot/parse.h"
+#include "dataplane/wire/frame.h"
+#include "state/base/check.h"
+
+static void hand_on(struct hot_worker *w, const struct frame *f, const struct wire_header *header,
+	const struct wire_key *key)
+{
+	struct hot_frame verified = {
+		.packet = f->packet, .offset = f->offset, .header = *header, .key = *key};
+	enum packet_verdict verdict = w->up.request(w->up.context, &verified);
+	f->packet->verdict = (uint8_t)verdict;
+	if (verdict == PACKET_REPLY)
+		count(&w->counters->replies, 1);
+}
+
+// GOODBYE, and heartbeats of an unusual length, which are never right.
+static void receive_from_node(
+	struct hot_worker *w, const struct frame *f, const struct wire_header *header)
+{
+	struct lane lane;
+	if (!lane_find(w, f, &lane))
+		return;
+	if (!wire_verify(&lane.key, f->data, header->length)) {
+		refuse(w, HOT_REFUSED_BAD_TAG);
+		return;
+	}
+	lane_verified(w, f, &lane);
+	if (header->generation != lane.generation)
+		lane_refuse(
+			w, f, &lane, HOT_REFUSED_STALE_GENERATION, WIRE_REFUSED_STALE_GENERATION);
+	else if (header->type == WIRE_HEARTBEAT)
+		lane_refuse(w, f, &lane, HOT_REFUSED_BAD_BODY, WIRE_REFUSED_BAD_REQUEST);
+	else if (lane_accept(w, f, &lane))
+		hand_on(w, f, header, &lane.key);
+}
+
+// Registrations name a node, all others a client. Returns an enum hot_refusal, or -1 with the key.
+static int find_sender_key(struct hot_worker *w, const struct frame *f,
+	const struct wire_header *header, struct wire_key *key)
+{
+	if (header->type == WIRE_REGISTER) {
+		if (header->length < WIRE_REGISTER_BYTES_MIN)
+			return HOT_REFUSED_FRAME_LENGTH;
+		struct uuid node;
+		memcpy(&node, f->data + WIRE_HEADER_BYTES, sizeof node);
+		return w->up.uuid_key(w->up.context, &node, header->key_id, key)
+			       ? -1
+			       : HOT_REFUSED_UNKNOWN_KEY;
+	}
+	struct text client;
+	if (!wire_client_decode(f->data, header, &client))
+		return HOT_REFUSED_FRAME_LENGTH;
+	return w->up.client_key(w->up.context, client, header->key_id, key)
+		       ? -1
+		       : HOT_REFUSED_UNKNOWN_KEY;
+}
+
+static void receive_from_sender(
+	struct hot_worker *w, const struct frame *f, const struct wire_header *header)
+{
+	struct wire_key key;
+	int refusal = find_sender_key(w, f, header, &key);
+	if (refusal >= 0)
+		refuse(w, (enum hot_refusal)refusal);
+	else if (!wire_verify(&key, f->data, header->length))
+		refuse(w, HOT_REFUSED_BAD_TAG);
+	else
+		hand_on(w, f, header, &key);
+}
+
+static void receive_other(struct hot_worker *w, const struct frame *f)
+{
+	struct wire_header header;
+	enum wire_error error = wire_header_decode(f->data, load16(f->data + 4), &header);
+	HOT_CHECK(error == WIRE_OK); // the first pass said so
+	if (error != WIRE_OK)
+		return;
+	if (header.type == WIRE_HEARTBEAT || header.type == WIRE_GOODBYE)
+		receive_from_node(w, f, &header);
+	else
+		receive_from_sender(w, f, &header);
+}
+
+void hot_receive(struct hot_worker *w, struct packet *packets, uint32_t packet_count)
+{
+	struct burst b;
+	HOT_CHECK(packet_count <= BURST_MAX);
+	count(&w->counters->received, packet_count);
+	parse_burst(w, packets, packet_count, &b);
+	heartbeats_tag(w, &b);
+	b.ack_count = b.accepted = 0;
+	uint32_t lane = 0;
+	for (uint32_t i = 0; i < b.count; i++) {
+		const struct frame *f = &b.frames[i];
+		if (f->kind == FRAME_HEARTBEAT) {
+			heartbeat_receive(w, &b, f, &b.lanes[lane], lane);
+			lane++;
+		} else if (f->kind == FRAME_OTHER) {
+			receive_other(w, f);
+		}
+	}
+	acks_finish(w, &b);
+}

@@ -39,9 +39,12 @@ struct hot_upcalls {
 		struct wire_key *);
 	bool (*uuid_key)(void *context, const struct uuid *, uint8_t key_id, struct wire_key *);
 	bool (*client_key)(void *context, struct text name, uint8_t key_id, struct wire_key *);
-	// A verified frame other than a heartbeat. Returns PACKET_REPLY when it turned the packet into an answer.
+	// A verified frame other than a heartbeat (a GOODBYE also passed the generation and replay checks).
+	// Counts it as one of requests, bad-body and requests-full. Returns PACKET_REPLY when it turned the
+	// packet into an answer; the packet path counts that.
 	enum packet_verdict (*request)(void *context, struct hot_frame *);
-	// A heartbeat of a node that this worker had reported down. Returns false when the ring is full.
+	// A heartbeat of a node that this worker had reported down. Returns false when the ring is full: tried
+	// again at the next heartbeat.
 	bool (*returned)(void *context, uint32_t slot, uint32_t generation);
 	// A silent node. Returns false when the ring is full: tried again at the next sweep.
 	bool (*expired)(void *context, uint32_t slot, uint32_t generation);
@@ -53,6 +56,10 @@ struct hot_worker {
 	struct node_table *table;
 	struct hot_upcalls up;
 	struct hot_counters *counters;
+	// Every worker's counters by number, or NULL when there is only this one. A node's last-heard time is
+	// always on its owner's clock, also when its packets reach another worker.
+	const struct hot_counters *const *peers;
+	uint32_t peer_count;
 	uint32_t ttl_ms;
 	uint32_t
 		now_ms; // the liveness clock, see liveness.h; advanced by the loop before each burst
@@ -62,6 +69,7 @@ struct hot_worker {
 void hot_receive(struct hot_worker *, struct packet *burst, uint32_t count);
 
 // Turns a packet's Ethernet, IP and UDP headers around for a reply of frame_bytes in the same place, and
-// puts lengths and checksums right. offset is where the frame starts.
+// puts size, lengths and checksums right. offset is where the frame starts; the frame is complete, its tag
+// included. The packet's headers are those of a request that hot_receive() handed on.
 void hot_turn_around(
 	const struct hot_worker *, struct packet *, uint32_t offset, uint32_t frame_bytes);
