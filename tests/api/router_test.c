@@ -1,0 +1,94 @@
+#include "tools/api/router.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct outcome {
+	enum route_match match;
+	const char *pattern; // of the route found
+	const char *id;
+};
+
+static void check(const char *method, const char *url, struct outcome expected)
+{
+	struct request request = {0};
+	enum route_match match = router_match(&request, method, url);
+	if (match != expected.match)
+		fail_msg("%s %s gave %d, not %d", method, url, match, expected.match);
+	if (match == ROUTE_FOUND) {
+		assert_string_equal(request.route->pattern, expected.pattern);
+		if (expected.id)
+			assert_string_equal(request.ids[0], expected.id);
+	}
+	free(request.path);
+}
+
+static void finds_routes(void **unused)
+{
+	check("GET", "/v1/nodes", (struct outcome){ROUTE_FOUND, "/v1/nodes", NULL});
+	check("GET", "/v1/node/x", (struct outcome){ROUTE_FOUND, "/v1/node/:id", "x"});
+	check("GET", "/v1/job/web/summary",
+		(struct outcome){ROUTE_FOUND, "/v1/job/:id/summary", "web"});
+	check("POST", "/v1/jobs", (struct outcome){ROUTE_FOUND, "/v1/jobs", NULL});
+	check("DELETE", "/v1/job/web", (struct outcome){ROUTE_FOUND, "/v1/job/:id", "web"});
+}
+
+static void decodes_a_segment_once(void **unused)
+{
+	check("GET", "/v1/job/a%2Fb", (struct outcome){ROUTE_FOUND, "/v1/job/:id", "a/b"});
+	check("GET", "/v1/job/a%252Fb", (struct outcome){ROUTE_FOUND, "/v1/job/:id", "a%2Fb"});
+	check("GET", "/v1/job/%C3%A9/summary",
+		(struct outcome){ROUTE_FOUND, "/v1/job/:id/summary", "\xc3\xa9"});
+	check("GET", "/v1/job/..", (struct outcome){ROUTE_FOUND, "/v1/job/:id", ".."});
+}
+
+static void refuses_what_is_no_route(void **unused)
+{
+	static const char *const unknown[] = {"/", "", "v1/nodes", "/v1", "/v1/", "/v1/nodes/",
+		"/v1/nodes/x", "/v1/node/", "/v1/node//allocations", "//v1/nodes", "/v1/nodesx",
+		"/v1/node/../nodes", "/v1/job/a/b", "/a/b/c/d/e/f/g/h/i/j", "/v2/nodes"};
+	for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+		check("GET", unknown[i], (struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
+	static const char *const broken[] = {
+		"/v1/job/%", "/v1/job/%2", "/v1/job/%zz", "/v1/job/a%00b", "/v1/%0"};
+	for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
+		check("GET", broken[i], (struct outcome){ROUTE_BAD_ENCODING, NULL, NULL});
+}
+
+static void knows_the_wrong_method(void **unused)
+{
+	static const char *const methods[] = {"PUT", "POST", "DELETE", "HEAD", "get", "PATCH", ""};
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+		check(methods[i], "/v1/nodes", (struct outcome){ROUTE_WRONG_METHOD, NULL, NULL});
+	check("GET", "/v1/validate/job", (struct outcome){ROUTE_WRONG_METHOD, NULL, NULL});
+}
+
+// A row that no request reaches, or that can neither be answered nor submitted, is a mistake of the table.
+static void every_row_is_reached(void **unused)
+{
+	for (uint32_t i = 0; i < router_route_count(); i++) {
+		const struct route *route = router_route(i);
+		assert_true(route->answer || route->submit);
+		struct request request = {0};
+		assert_int_equal(
+			router_match(&request, route->method, route->pattern), ROUTE_FOUND);
+		assert_ptr_equal(request.route, route);
+		assert_int_equal(router_route_number(route), i);
+		free(request.path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_routes),
+		cmocka_unit_test(decodes_a_segment_once),
+		cmocka_unit_test(refuses_what_is_no_route),
+		cmocka_unit_test(knows_the_wrong_method),
+		cmocka_unit_test(every_row_is_reached),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
