@@ -1,0 +1,130 @@
+// What --check finds before it hurts. Runs with and without privileges: only what does not depend on them
+// is expected.
+#include "dataplane/dataplane.h"
+#include "dataplane/host.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct dataplane_settings settings(const char *device, const char *address)
+{
+	struct dataplane_settings s = {.port_count = 1, .huge = "no"};
+	snprintf(s.ports[0].device, sizeof s.ports[0].device, "%s", device);
+	s.ports[0].queues = 1;
+	if (address != NULL) {
+		snprintf(s.ports[0].addresses[0], sizeof s.ports[0].addresses[0], "%s", address);
+		s.ports[0].address_count = 1;
+	}
+	return s;
+}
+
+static struct topology_plan checked(const struct dataplane_settings *s)
+{
+	struct topology_plan plan = {0};
+	dataplane_preflight(s, &plan);
+	return plan;
+}
+
+static bool finds(const struct topology_plan *plan, enum topology_severity severity,
+	const char *text, const char *remedy)
+{
+	for (uint32_t i = 0; i < plan->problem_count; i++)
+		if (plan->problems[i].severity == severity &&
+			strstr(plan->problems[i].text, text) != NULL &&
+			strstr(plan->problems[i].remedy, remedy) != NULL)
+			return true;
+	return false;
+}
+
+static void nothing_to_say(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("net_null0", "10.0.0.1");
+	struct topology_plan plan = checked(&s);
+	assert_int_equal(plan.problem_count, 0);
+}
+
+static void port_that_does_not_exist(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("nosuch0", "10.0.0.1");
+	struct topology_plan plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "no interface \"nosuch0\"", "name one of"));
+	s = settings("0000:ff:1f.7", "10.0.0.1");
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "no PCI device", "lspci"));
+}
+
+static void no_port_and_no_address(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = {.huge = "no"};
+	struct topology_plan plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "no port is configured", "under ports"));
+	s = settings("net_null0", NULL);
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "no address", "at least one"));
+}
+
+static void capture_and_driver_that_are_not_there(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("net_pcap0,rx_pcap=/nonexistent/a.pcap", "10.0.0.1");
+	struct topology_plan plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "/nonexistent/a.pcap cannot be read", "exists"));
+	s = settings("net_warp0", "10.0.0.1");
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_WARNING, "no driver net_warp", "apt-get"));
+}
+
+// The loopback holds 127.0.0.1 on every machine.
+static void kernel_holds_the_address(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("lo", "127.0.0.1");
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "af_packet");
+	struct topology_plan plan = checked(&s);
+	if (!host_interface_is_up("lo"))
+		assert_true(finds(&plan, TOPOLOGY_WARNING, "is down", "ip link set lo up"));
+	else
+		assert_true(finds(&plan, TOPOLOGY_WARNING, "holds 127.0.0.1 on lo",
+			"ip address del 127.0.0.1 dev lo"));
+	s = settings("lo", "10.255.255.254");
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "af_packet");
+	plan = checked(&s);
+	assert_false(finds(&plan, TOPOLOGY_WARNING, "the kernel holds", ""));
+}
+
+static void huge_pages(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("net_null0", "10.0.0.1");
+	s.ports[0].rx_descriptors = 60000; // some 160 MiB
+	bool enough = host_huge_free_bytes() > 512u << 20;
+	snprintf(s.huge, sizeof s.huge, "yes");
+	struct topology_plan plan = checked(&s);
+	assert_int_equal(
+		finds(&plan, TOPOLOGY_ERROR, "of huge pages are free", "nr_hugepages"), !enough);
+	snprintf(s.huge, sizeof s.huge, "auto");
+	plan = checked(&s);
+	assert_int_equal(
+		finds(&plan, TOPOLOGY_NOTE, "small pages are used", "nr_hugepages"), !enough);
+	assert_false(finds(&plan, TOPOLOGY_ERROR, "", ""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_to_say),
+		cmocka_unit_test(port_that_does_not_exist),
+		cmocka_unit_test(no_port_and_no_address),
+		cmocka_unit_test(capture_and_driver_that_are_not_there),
+		cmocka_unit_test(kernel_holds_the_address),
+		cmocka_unit_test(huge_pages),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
