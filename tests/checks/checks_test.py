@@ -10,6 +10,7 @@ import tempfile
 ROOT = pathlib.Path(sys.argv[1])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/checks"))
+import count  # noqa: E402
 import format as form  # noqa: E402
 import layers  # noqa: E402
 import symbols  # noqa: E402
@@ -181,6 +182,25 @@ def test_format():
         expect(form.check(root, formatter), "good.c", "bad form")
 
 
-for test in (test_tidy, test_layers, test_symbols, test_format):
+CASES = "[ RUN      ] a\n[       OK ] a\n[  FAILED  ] b\n[  SKIPPED ] c\n[==========] 3 test(s) run.\n"
+COUNTS = [
+    ({"result": "OK", "stdout": "hello"}, (1, 0, 0)),
+    ({"result": "FAIL"}, (0, 1, 0)),
+    ({"result": "TIMEOUT"}, (0, 1, 0)),
+    ({"result": "SKIP"}, (0, 0, 1)),
+    ({"result": "UNEXPECTEDPASS"}, (0, 1, 0)),
+    ({"result": "FAIL", "stdout": CASES, "stderr": "[  FAILED  ] b\n"}, (1, 1, 1)),
+    ({"result": "OK", "stdout": "[       OK ] a\n" * 3}, (3, 0, 0)),
+    # All cases passed and then the leak checker had its say.
+    ({"result": "FAIL", "stdout": "[       OK ] a\n" * 3}, (3, 1, 0)),
+]
+
+
+def test_count():
+    for sample, wanted in COUNTS:
+        assert count.count_test(sample) == wanted, (sample, count.count_test(sample))
+
+
+for test in (test_count, test_tidy, test_layers, test_symbols, test_format):
     test()
     print(f"{test.__name__}: passed")
