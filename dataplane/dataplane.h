@@ -13,10 +13,10 @@ enum poll_mode { POLL_ADAPTIVE, POLL_SPIN };
 #define PORT_TEXT_BYTES 256
 
 struct port_settings {
-	// One of: a PCI address ("0000:03:00.0"), a DPDK vdev string ("net_pcap0,rx_pcap=f.pcap"), or a kernel
-	// interface ("eth0") together with io.
+	// One of: a PCI address ("0000:03:00.0"), a DPDK vdev string ("net_pcap0,rx_pcap=f.pcap"),
+	// or a kernel interface ("eth0") together with io.
 	char device[PORT_TEXT_BYTES];
-	char io[32]; // "auto", "af_xdp", "af_packet", "tap", "pci", … ; "auto" picks for a kernel interface
+	char io[32]; // "auto" (picks for a kernel interface), "af_xdp", "af_packet", "tap", "pci"
 	char addresses[HOT_ADDRESSES_MAX * 2][64]; // "10.0.0.1", "fd00::1"
 	uint32_t address_count;
 	uint16_t vlan_id;
@@ -43,14 +43,15 @@ struct dataplane;
 
 // Reads what is needed from settings for the planner (NUMA node of each device).
 void dataplane_topology_ask(const struct dataplane_settings *, struct topology_ask *);
-// What would go wrong, before EAL is started: huge pages, permissions, missing devices or interfaces,
-// drivers, address families. Adds to the plan's problems.
+// What would go wrong, before EAL is started: huge pages, permissions, missing devices or
+// interfaces, drivers, address families. Adds to the plan's problems.
 void dataplane_preflight(const struct dataplane_settings *, struct topology_plan *);
 
 // EAL, ports, queues, mempools. Once per process. message: what, where and what to do.
 int dataplane_create(const struct dataplane_settings *, const struct topology_plan *,
 	struct dataplane **, char *message, uint32_t message_size);
-// Fills every known node's line and arms it with the grace; launches the workers. keys must outlive it.
+// Fills every known node's line and arms it with the grace; launches the workers. keys must outlive
+// it.
 int dataplane_start(struct dataplane *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
 // Stops the workers (they finish their burst), then the ports.

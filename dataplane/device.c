@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A packet socket's ring: 4096 frames of 2 KiB hold what arrives while the worker is away for a second.
+// A packet socket's ring: 4096 frames of 2 KiB hold what arrives while the worker is away for a
+// second.
 #define AF_PACKET_FRAMES 4096u
 #define AF_PACKET_FRAME_BYTES 2048u
 #define AF_PACKET_BLOCK_BYTES 4096u

@@ -1,6 +1,7 @@
 #include "dataplane/eal.h"
 #include "dataplane/port.h"
 #include "state/base/log.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -123,6 +124,32 @@ static FILE *open_log(void)
 	return stream;
 }
 
+// The libraries below net_af_xdp write to standard error by themselves; their lines become ours.
+typedef int library_print(int level, const char *format, va_list arguments);
+
+static int take_library_line(int level, const char *format, va_list arguments)
+{
+	(void)level;
+	char line[sizeof last_line], quoted[2 * sizeof last_line];
+	int n = vsnprintf(line, sizeof line, format, arguments);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("xdp", "line=%s", log_quote(line, quoted, sizeof quoted));
+	return n;
+}
+
+// Only where a driver has loaded the library already.
+static void take_over_printing(const char *library, const char *setter)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+	if (handle == NULL)
+		return;
+	void (*set)(library_print *);
+	*(void **)&set = dlsym(handle, setter);
+	if (set != NULL)
+		set(take_library_line);
+	dlclose(handle); // the driver keeps it
+}
+
 int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 {
 	static struct arguments a; // EAL keeps pointers into it
@@ -149,6 +176,8 @@ int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 		error = rte_errno > 0 ? -rte_errno : -EIO;
 	if (error == 0 && sched_setaffinity(0, sizeof before, &before) != 0)
 		error = -errno;
+	take_over_printing("libbpf.so.1", "libbpf_set_print");
+	take_over_printing("libxdp.so.1", "libxdp_set_print");
 	if (error != 0)
 		snprintf(message, message_size,
 			"DPDK did not start: %s (%s); see the dpdk lines above, and berthd --check",

@@ -1,4 +1,5 @@
-// What this machine says about its interfaces, devices and huge pages: sysfs, ioctls, /proc. Control path.
+// What this machine says about its interfaces, devices and huge pages: sysfs, ioctls, /proc.
+// Control path.
 #pragma once
 #include <net/if.h>
 #include <stdbool.h>

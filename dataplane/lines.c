@@ -12,7 +12,8 @@ void line_install(struct node_table *table, uint32_t slot, uint32_t generation,
 	CHECK(line != NULL);
 	if (atomic_load_explicit(&line->generation, memory_order_relaxed) == generation)
 		return;
-	// A frame on another core that meets a half-written line finds no node or a tag that does not fit.
+	// A frame on another core that meets a half-written line finds no node or a tag that does
+	// not fit.
 	atomic_store_explicit(&line->generation, 0, memory_order_relaxed);
 	LINE_SET(line->key[0], key->k[0]);
 	LINE_SET(line->key[1], key->k[1]);

@@ -1,5 +1,5 @@
-// Where a worker's packets come from and go to: one call per burst, never per packet. DPDK queues in
-// packet_io_dpdk.c; arrays, for tests and simulation, in packet_io_memory.c.
+// Where a worker's packets come from and go to: one call per burst, never per packet. DPDK queues
+// in packet_io_dpdk.c; arrays, for tests and simulation, in packet_io_memory.c.
 #pragma once
 #include "dataplane/hot/packet.h"
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct packet_io {
 	void (*receive)(void *context, struct packet_burst *);
 	// Fills the burst with at most count empty packets to be written: size 0, capacity known.
 	void (*take)(void *context, struct packet_burst *, uint32_t count);
-	// Sends the packets whose verdict is PACKET_REPLY and releases the others; empties the burst.
-	// Returns how many replies the port did not take; they are released too.
+	// Sends the packets whose verdict is PACKET_REPLY and releases the others; empties the
+	// burst. Returns how many replies the port did not take; they are released too.
 	uint32_t (*finish)(void *context, struct packet_burst *);
 };

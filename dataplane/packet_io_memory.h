@@ -18,5 +18,6 @@ bool memory_wire_put_as(struct memory_wire *, const uint8_t *data, uint32_t size
 	uint8_t checksum);
 // From the worker: the oldest packet sent, or 0 bytes when there is none. Copies at most capacity.
 uint32_t memory_wire_get(struct memory_wire *, uint8_t *data, uint32_t capacity);
-// Replies the wire takes from now on before it refuses, as a full transmit queue does. Starts unbounded.
+// Replies the wire takes from now on before it refuses, as a full transmit queue does. Starts
+// unbounded.
 void memory_wire_limit_sends(struct memory_wire *, uint32_t sends);

@@ -108,7 +108,8 @@ static int open_queue(struct start *s, uint16_t queue, int numa_node)
 	char name[RTE_MEMPOOL_NAMESIZE];
 	snprintf(name, sizeof name, "port%u-queue%u", s->index, queue);
 	s->step = "taking memory for packets (raise memory_mb or the number of huge pages)";
-	// A pool of its own per queue: no other core touches it, so its free list stays in this core's cache.
+	// A pool of its own per queue: no other core touches it, so its free list stays in this
+	// core's cache.
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, port_queue_mbufs(s->settings),
 		POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, numa_node);
 	if (pool == NULL)

@@ -10,7 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Beyond this MTU most kernel drivers refuse native XDP: a packet must fit one page with its headroom.
+// Beyond this MTU most kernel drivers refuse native XDP: a packet must fit one page with its
+// headroom.
 #define XDP_MTU_MAX 3498u
 #define FRAME_MTU_MIN 1500u
 

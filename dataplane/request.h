@@ -1,13 +1,13 @@
-// What a worker hands to the applier, and gets back: requests, which will be answered, and reports of
-// silence and return, which will not. All memory is there from the start; an empty pool refuses.
+// What a worker hands to the applier, and gets back: requests, which will be answered, and reports
+// of silence and return, which will not. All memory is there from the start; an empty pool refuses.
 //
-//	packet → request (a copy) → command queue → applier → done → inbox of the worker that must act
+//	packet → request (a copy) → command queue → applier → done → inbox of the worker to act
 //
-// A finished registration visits the inbox of the slot's owner first, which installs the line, so that
-// only the owner writes it; then, like every other request, that of the worker that received it, which
-// answers through its own port and takes the request back. So a pool is used by one thread alone. A goodbye
-// that another worker received is submitted by the slot's owner, so that all news of a node goes through
-// one ring, in order.
+// A finished registration visits the inbox of the slot's owner first, which installs the line, so
+// that only the owner writes it; then, like every other request, that of the worker that received
+// it, which answers through its own port and takes the request back. So a pool is used by one
+// thread alone. A goodbye that another worker received is submitted by the slot's owner, so that
+// all news of a node goes through one ring, in order.
 #pragma once
 #include "dataplane/hot/receive.h"
 #include "state/command.h"
@@ -91,7 +91,8 @@ void requests_answer(struct worker *);
 // length. Returns its length; 0: there is none to be sent.
 uint32_t reply_encode(
 	const struct request *, const struct node_table *, uint32_t ttl_ms, uint8_t *frame);
-// Turns the frame into a refusal, signed, in place. Returns its length; 0: the request is too short.
+// Turns the frame into a refusal, signed, in place. Returns its length; 0: the request is too
+// short.
 uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct wire_key *,
 	const struct wire_refused *);
 

@@ -3,7 +3,7 @@
 #include "dataplane/worker.h"
 #include "state/base/check.h"
 
-// --- Keys ---------------------------------------------------------------------------------------------
+// --- Keys ----------------------------------------------------------------------------------------
 
 static bool node_key(
 	void *context, uint32_t slot, uint32_t generation, uint8_t key_id, struct wire_key *key)
@@ -24,7 +24,7 @@ static bool client_key(void *context, struct text name, uint8_t key_id, struct w
 	return client_key_derive(((struct worker *)context)->team->keys, key_id, name, key);
 }
 
-// --- Reports ------------------------------------------------------------------------------------------
+// --- Reports -------------------------------------------------------------------------------------
 
 static void report_done(struct command *command)
 {
@@ -58,7 +58,7 @@ static bool expired(void *context, uint32_t slot, uint32_t generation)
 	return report(context, COMMAND_NODE_EXPIRED, slot, generation);
 }
 
-// --- Requests -----------------------------------------------------------------------------------------
+// --- Requests ------------------------------------------------------------------------------------
 
 static const uint8_t *frame_of(const struct request *r)
 {
@@ -274,7 +274,7 @@ struct hot_upcalls request_upcalls(struct worker *w)
 		.expired = expired};
 }
 
-// --- Answers ------------------------------------------------------------------------------------------
+// --- Answers -------------------------------------------------------------------------------------
 
 static void install(struct worker *w, struct request *r)
 {

@@ -10,9 +10,9 @@
 	(sizeof(((struct topology_plan *)0)->problems) / \
 		sizeof(((struct topology_plan *)0)->problems[0]))
 
-// What a place costs, in the order of what hurts: two pollers on one processor halve each other and more,
-// two on one core share its units, a remote NUMA node adds latency to every packet, and the first core is
-// where the kernel keeps house.
+// What a place costs, in the order of what hurts: two pollers on one processor halve each other and
+// more, two on one core share its units, a remote NUMA node adds latency to every packet, and the
+// first core is where the kernel keeps house.
 #define COST_SHARED_CPU 1000000u
 #define COST_SHARED_CORE 10000u
 #define COST_DISTANCE 10u
@@ -48,7 +48,8 @@ void topology_problem(struct topology_plan *plan, enum topology_severity severit
 	snprintf(plan->problems[i].remedy, sizeof plan->problems[i].remedy, "%s", remedy);
 }
 
-// The processors this process may use. A synthetic topology has no process: all that are left in it.
+// The processors this process may use. A synthetic topology has no process: all that are left in
+// it.
 static int usable_cpus(hwloc_topology_t topology, hwloc_bitmap_t set)
 {
 	if (hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology)) != 0)

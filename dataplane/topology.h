@@ -1,6 +1,6 @@
-// Which core polls which queue. Reads the machine through hwloc (or a synthetic topology in tests) and
-// lays out: workers on their port's NUMA node, no two pollers on one core, SMT siblings of a poller left
-// idle while there are others, applier and schedulers near the workers.
+// Which core polls which queue. Reads the machine through hwloc (or a synthetic topology in tests)
+// and lays out: workers on their port's NUMA node, no two pollers on one core, SMT siblings of a
+// poller left idle while there are others, applier and schedulers near the workers.
 #pragma once
 #include "state/base/limits.h"
 #include <hwloc.h>

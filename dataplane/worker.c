@@ -12,8 +12,8 @@
 
 // A burst smaller than this has emptied the queue: some drivers hand out at most 32 at a time.
 #define DRAINED_BELOW 32u
-// The column is swept in this many slices, one a millisecond: each node is looked at ten times a second,
-// and no slice of ten million nodes takes longer than about 50 us.
+// The column is swept in this many slices, one a millisecond: each node is looked at ten times a
+// second, and no slice of ten million nodes takes longer than about 50 us.
 #define SWEEP_SLICES 100u
 #define SWEEP_SLICE_NS 1000000u
 #define METER_INTERVAL_NS 100000000u

@@ -1,6 +1,6 @@
-// One poller: takes bursts from its queue, runs them through the packet path, answers what the applier has
-// finished, sweeps for the silent. worker_step() is one turn of the loop and knows no transport, thread or
-// clock of its own, so that tests run it over arrays and a manual clock.
+// One poller: takes bursts from its queue, runs them through the packet path, answers what the
+// applier has finished, sweeps for the silent. worker_step() is one turn of the loop and knows no
+// transport, thread or clock of its own, so that tests run it over arrays and a manual clock.
 #pragma once
 #include "dataplane/dataplane.h"
 #include "dataplane/hot/liveness.h"
@@ -24,7 +24,8 @@ struct worker {
 	struct report_pool reports;
 	// Packets this worker's port lost for want of room: any thread writes, this one reads.
 	const _Atomic uint64_t *missed;
-	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else NULL.
+	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else
+	// NULL.
 	void (*meter)(void *context);
 	void *meter_context;
 	uint64_t meter_due_ns;

@@ -77,7 +77,8 @@ static void interface_by_io(void **state)
 	assert_string_equal(d.arguments, "net_tap1,iface=berth-test0");
 }
 
-// The loopback is no Ethernet interface, so whatever else this process may do it gets a packet socket.
+// The loopback is no Ethernet interface, so whatever else this process may do it gets a packet
+// socket.
 static void auto_says_why(void **state)
 {
 	(void)state;

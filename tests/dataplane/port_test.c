@@ -1,5 +1,5 @@
-// Ports of virtual devices for real: EAL without huge pages, a loop (what is sent comes back), a capture
-// that is read once, and what is refused.
+// Ports of virtual devices for real: EAL without huge pages, a loop (what is sent comes back), a
+// capture that is read once, and what is refused.
 #include "dataplane/eal.h"
 #include "dataplane/port.h"
 #include <errno.h>

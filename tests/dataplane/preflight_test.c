@@ -1,5 +1,5 @@
-// What --check finds before it hurts. Runs with and without privileges: only what does not depend on them
-// is expected.
+// What --check finds before it hurts. Runs with and without privileges: only what does not depend
+// on them is expected.
 #include "dataplane/dataplane.h"
 #include "dataplane/host.h"
 #include <setjmp.h>
