@@ -1,0 +1,270 @@
+// The whole agent over a real socket, against a controller in miniature with a time to live of 300 ms.
+#include "tests/tools/client/responder.h"
+#include "tools/agent/agent.h"
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/berth-agent-XXXXXX";
+static struct responder *server;
+static struct agent agent;
+static struct agent_options options;
+static char meta[AGENT_META_MAX][400];
+static int signals[2];
+static pthread_t thread;
+static enum agent_exit exit_code;
+
+static void nap_ms(uint32_t ms)
+{
+	struct timespec t = {.tv_nsec = ms * 1000000l};
+	nanosleep(&t, NULL);
+}
+
+// Waits up to ten seconds.
+#define WAIT_FOR(condition)                                \
+	do {                                               \
+		uint32_t tries_ = 0;                       \
+		while (!(condition) && tries_++ < 5000)    \
+			nap_ms(2);                         \
+		if (!(condition))                          \
+			fail_msg("never: %s", #condition); \
+	} while (0)
+
+static void provision_key(void)
+{
+	struct prng prng;
+	struct identity id;
+	char message[300], path[64], text[WIRE_KEY_TEXT_BYTES];
+	prng_seed_from_system(&prng);
+	assert_int_equal(identity_open(folder, &prng, &id, message, sizeof message), 0);
+	struct wire_key key;
+	assert_true(node_key_derive(&server->masters, 1, &id.node, &key));
+	identity_close(&id);
+	snprintf(path, sizeof path, "%s/node.key", folder);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	wire_key_format(1, &key, text);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void *run(void *unused)
+{
+	exit_code = agent_run(&agent, signals[0]);
+	return NULL;
+}
+
+static void start(void)
+{
+	char message[300];
+	if (agent_create(&agent, &options, message, sizeof message) < 0)
+		fail_msg("%s", message);
+	assert_int_equal(pipe2(signals, O_CLOEXEC), 0);
+	assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+}
+
+static void send_signal(uint32_t number)
+{
+	struct signalfd_siginfo info = {.ssi_signo = number};
+	assert_int_equal(write(signals[1], &info, sizeof info), sizeof info);
+}
+
+static enum agent_exit stop(void)
+{
+	send_signal(SIGTERM);
+	pthread_join(thread, NULL);
+	close(signals[0]);
+	close(signals[1]);
+	agent_destroy(&agent);
+	return exit_code;
+}
+
+static int set_up(void **unused)
+{
+	server = responder_start();
+	atomic_store(&server->rules.ttl_ms, 150);
+	options = (struct agent_options){.server = server->address,
+		.state_dir = folder,
+		.datacenter = "dc1",
+		.class_name = "",
+		.pool = "default",
+		.cpu_mhz = 4000};
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	responder_stop(server);
+	static const char *const names[] = {"node-id", "term", "lock", "node.key"};
+	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	return 0;
+}
+
+static void registers_beats_and_leaves(void **unused)
+{
+	provision_key();
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 4);
+	assert_int_equal(server->counters.registrations, 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	assert_int_equal(server->counters.goodbyes, 1);
+	assert_int_equal(server->counters.bad_tag, 0);
+	assert_int_equal(server->counters.replay, 0);
+	assert_true(server->nodes[0].pairs > 10);
+}
+
+static void long_description_goes_in_parts(void **unused)
+{
+	provision_key();
+	for (uint32_t i = 0; i < 20; i++) {
+		int at = snprintf(meta[i], sizeof meta[i], "key%u=", i);
+		memset(meta[i] + at, 'x', 300);
+		options.meta[options.meta_count++] = meta[i];
+	}
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 1);
+	assert_true(server->nodes[0].parts_seen > 1);
+	assert_true(server->nodes[0].pairs > 30);
+	assert_int_equal(stop(), AGENT_LEFT);
+}
+
+static void survives_a_controller_that_lost_its_state(void **unused)
+{
+	provision_key();
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 1);
+	responder_forget(server);
+	// It cannot answer, because it does not know whose key to take: only another registration helps.
+	WAIT_FOR(server->counters.registrations == 2);
+	WAIT_FOR(server->counters.heartbeats >= 3);
+	assert_int_equal(stop(), AGENT_LEFT);
+}
+
+static void follows_a_restarted_controller(void **unused)
+{
+	provision_key();
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 1);
+	atomic_store(&server->rules.term, 6);
+	WAIT_FOR(server->counters.resyncs == 1);
+	uint64_t before = server->counters.heartbeats;
+	WAIT_FOR(server->counters.heartbeats >= before + 2);
+	assert_int_equal(server->counters.registrations, 1);
+	send_signal(SIGHUP);
+	WAIT_FOR(server->counters.registrations == 2);
+	assert_int_equal(stop(), AGENT_LEFT);
+	assert_int_equal(agent.identity.term, 6);
+	// The highest term outlives the process: an older controller is not obeyed.
+	atomic_store(&server->rules.term, 4);
+	start();
+	WAIT_FOR(agent.counters.old_terms >= 1);
+	assert_int_equal(agent.beat.state, BEAT_REGISTERING);
+	assert_int_equal(stop(), AGENT_LEFT);
+}
+
+static void registers_above_what_the_controller_knows(void **unused)
+{
+	provision_key();
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	// As if the clock had been far ahead the last time.
+	server->nodes[0].registration += 1000000000;
+	uint64_t ahead = server->nodes[0].registration;
+	start();
+	WAIT_FOR(server->counters.registrations == 2);
+	assert_true(server->nodes[0].registration == ahead + 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+}
+
+static void registers_again_when_told(void **unused)
+{
+	provision_key();
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 1);
+	atomic_store(&server->rules.directives, WIRE_DIRECTIVE_REGISTER);
+	WAIT_FOR(server->counters.registrations >= 2);
+	atomic_store(&server->rules.directives, 0);
+	atomic_store(&server->rules.reason, WIRE_REFUSED_STALE_GENERATION);
+	atomic_store(&server->rules.refuse, 1);
+	WAIT_FOR(server->counters.registrations >= 3);
+	assert_int_equal(stop(), AGENT_LEFT);
+}
+
+static void lost_frames_do_no_harm(void **unused)
+{
+	provision_key();
+	atomic_store(&server->rules.drop, 1);
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 2);
+	atomic_store(&server->rules.drop, 3);
+	WAIT_FOR(server->rules.drop == 0);
+	uint64_t before = server->counters.heartbeats;
+	WAIT_FOR(server->counters.heartbeats >= before + 2);
+	assert_int_equal(server->counters.registrations, 1);
+	assert_true(agent.counters.reconnects > 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+}
+
+static void unheard_goodbye_is_said_so(void **unused)
+{
+	provision_key();
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 1);
+	atomic_store(&server->rules.drop, UINT32_MAX);
+	assert_int_equal(stop(), AGENT_UNCONFIRMED);
+}
+
+static void wrong_key_is_never_registered(void **unused)
+{
+	provision_key();
+	server->masters.keys[0].bytes[0] ^= 1;
+	start();
+	WAIT_FOR(server->counters.bad_tag >= 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	assert_int_equal(server->node_count, 0);
+}
+
+static void missing_key_is_explained(void **unused)
+{
+	char message[300];
+	assert_true(agent_create(&agent, &options, message, sizeof message) < 0);
+	assert_non_null(strstr(message, "node.key"));
+	agent_destroy(&agent);
+}
+
+#define WITH_SERVER(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SERVER(registers_beats_and_leaves),
+		WITH_SERVER(long_description_goes_in_parts),
+		WITH_SERVER(survives_a_controller_that_lost_its_state),
+		WITH_SERVER(follows_a_restarted_controller),
+		WITH_SERVER(registers_above_what_the_controller_knows),
+		WITH_SERVER(registers_again_when_told),
+		WITH_SERVER(lost_frames_do_no_harm),
+		WITH_SERVER(unheard_goodbye_is_said_so),
+		WITH_SERVER(wrong_key_is_never_registered),
+		WITH_SERVER(missing_key_is_explained),
+	};
+	if (!mkdtemp(folder))
+		return 1;
+	int rc = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return rc;
+}

@@ -1,0 +1,154 @@
+#include "state/base/error.h"
+#include "tools/agent/identity.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/berth-identity-XXXXXX", inner[64], path[128], message[300];
+static struct prng prng;
+static struct identity id;
+
+static int make_folder(void **unused)
+{
+	prng_seed(&prng, 1);
+	snprintf(inner, sizeof inner, "%s/state", mkdtemp(folder) ? folder : "");
+	return 0;
+}
+
+static const char *file(const char *name)
+{
+	snprintf(path, sizeof path, "%s/%s", inner, name);
+	return path;
+}
+
+static int clean(void **unused)
+{
+	static const char *const names[] = {"node-id", "term", "lock", "node.key", "term.new"};
+	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		unlink(file(names[i]));
+	rmdir(inner);
+	return 0;
+}
+
+static int remove_folder(void **unused)
+{
+	clean(NULL);
+	return rmdir(folder);
+}
+
+static void write_file(const char *name, const char *content, mode_t mode)
+{
+	unlink(file(name));
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, content, strlen(content)), strlen(content));
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static int open_identity(void)
+{
+	return identity_open(inner, &prng, &id, message, sizeof message);
+}
+
+static void is_made_once_and_kept(void **unused)
+{
+	assert_int_equal(open_identity(), 0);
+	struct uuid first = id.node;
+	assert_false(uuid_is_zero(&first));
+	assert_int_equal(id.term, 0);
+	identity_close(&id);
+	assert_int_equal(open_identity(), 0);
+	assert_true(uuid_equal(&first, &id.node));
+	identity_close(&id);
+	struct stat st;
+	assert_int_equal(stat(inner, &st), 0);
+	assert_int_equal(st.st_mode & 077, 0);
+}
+
+static void two_agents_do_not_share_it(void **unused)
+{
+	struct identity other;
+	assert_int_equal(open_identity(), 0);
+	assert_int_equal(identity_open(inner, &prng, &other, message, sizeof message), -EBUSY);
+	assert_non_null(strstr(message, "another berth-agent"));
+	identity_close(&id);
+	assert_int_equal(identity_open(inner, &prng, &other, message, sizeof message), 0);
+	identity_close(&other);
+}
+
+static void term_survives(void **unused)
+{
+	assert_int_equal(open_identity(), 0);
+	assert_int_equal(identity_store_term(&id, UINT64_MAX, message, sizeof message), 0);
+	identity_close(&id);
+	assert_int_equal(open_identity(), 0);
+	assert_true(id.term == UINT64_MAX);
+	identity_close(&id);
+}
+
+static void damaged_files_are_named(void **unused)
+{
+	static const struct {
+		const char *name, *content;
+	} bad[] = {{"node-id", "not a uuid"}, {"node-id", ""}, {"term", "12x"}, {"term", "-1"},
+		{"term", ""}, {"term", "99999999999999999999999"}};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_int_equal(open_identity(), 0);
+		identity_close(&id);
+		write_file(bad[i].name, bad[i].content, 0644);
+		assert_int_equal(open_identity(), -ERROR_CORRUPT);
+		assert_non_null(strstr(message, file(bad[i].name)));
+		assert_non_null(strstr(message, "remove it"));
+		unlink(path);
+	}
+}
+
+static void unusable_folder_is_named(void **unused)
+{
+	assert_int_equal(
+		identity_open("/proc/no/such", &prng, &id, message, sizeof message), -ENOENT);
+	assert_non_null(strstr(message, "/proc/no/such"));
+}
+
+static void key_is_read_and_must_be_private(void **unused)
+{
+	uint8_t key_id;
+	struct wire_key key;
+	assert_int_equal(open_identity(), 0);
+	identity_close(&id);
+	write_file("node.key", "7:00112233445566778899aabbccddeeff\n", 0600);
+	assert_int_equal(identity_read_key(path, &key_id, &key, message, sizeof message), 0);
+	assert_int_equal(key_id, 7);
+	assert_true(key.k[0] == 0x7766554433221100ull);
+	write_file("node.key", "7:00112233445566778899aabbccddeeff\n", 0640);
+	assert_int_equal(identity_read_key(path, &key_id, &key, message, sizeof message), -EPERM);
+	assert_non_null(strstr(message, "chmod 600"));
+	write_file("node.key", "7:0011", 0600);
+	assert_int_equal(
+		identity_read_key(path, &key_id, &key, message, sizeof message), -ERROR_CORRUPT);
+	assert_non_null(strstr(message, "berth node key"));
+	unlink(path);
+	assert_int_equal(identity_read_key(path, &key_id, &key, message, sizeof message), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(is_made_once_and_kept, clean),
+		cmocka_unit_test_setup(two_agents_do_not_share_it, clean),
+		cmocka_unit_test_setup(term_survives, clean),
+		cmocka_unit_test_setup(damaged_files_are_named, clean),
+		cmocka_unit_test(unusable_folder_is_named),
+		cmocka_unit_test_setup(key_is_read_and_must_be_private, clean),
+	};
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

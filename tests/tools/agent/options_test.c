@@ -1,0 +1,112 @@
+#include "tools/agent/options.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct agent_options o;
+static int code;
+
+// What a refused command line prints is for people; a test run should not show it.
+static int quiet(void **unused)
+{
+	return freopen("/dev/null", "w", stderr) && freopen("/dev/null", "w", stdout) ? 0 : -1;
+}
+
+static bool read_line(const char *line)
+{
+	static char copy[1024];
+	char *argv[40];
+	int argc = 0;
+	snprintf(copy, sizeof copy, "berth-agent %s", line);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	return agent_options_read(argc, argv, &o, &code);
+}
+
+static void reads_every_option(void **unused)
+{
+	assert_true(read_line("--server 192.0.2.1 --source 192.0.2.9 --state-dir /s --key-file /k "
+			      "--data-dir /d --name n --datacenter dc9 --class c --pool p "
+			      "--meta a=b --meta c= --cpu-mhz 1 --reserved-cpu 2 "
+			      "--reserved-memory 3 --reserved-disk 4294967295 "
+			      "--log-level warn --log-json"));
+	assert_string_equal(o.server, "192.0.2.1");
+	assert_string_equal(o.source, "192.0.2.9");
+	assert_string_equal(o.state_dir, "/s");
+	assert_string_equal(o.key_file, "/k");
+	assert_string_equal(o.data_dir, "/d");
+	assert_string_equal(o.name, "n");
+	assert_string_equal(o.datacenter, "dc9");
+	assert_string_equal(o.class_name, "c");
+	assert_string_equal(o.pool, "p");
+	assert_int_equal(o.meta_count, 2);
+	assert_string_equal(o.meta[1], "c=");
+	assert_int_equal(o.cpu_mhz, 1);
+	assert_int_equal(o.reserved_cpu_mhz, 2);
+	assert_int_equal(o.reserved_memory_mb, 3);
+	assert_int_equal(o.reserved_disk_mb, 4294967295u);
+	assert_true(o.log_json);
+}
+
+static void environment_yields_to_the_command_line(void **unused)
+{
+	setenv("BERTH_AGENT_SERVER", "from-environment", 1);
+	setenv("BERTH_AGENT_STATE_DIR", "/from-environment", 1);
+	setenv("BERTH_AGENT_RESERVED_CPU", "77", 1);
+	assert_true(read_line("--server from-line"));
+	assert_string_equal(o.server, "from-line");
+	assert_string_equal(o.state_dir, "/from-environment");
+	assert_int_equal(o.reserved_cpu_mhz, 77);
+	setenv("BERTH_AGENT_RESERVED_CPU", "many", 1);
+	assert_false(read_line("--server from-line"));
+	assert_int_equal(code, AGENT_USAGE);
+	unsetenv("BERTH_AGENT_SERVER");
+	unsetenv("BERTH_AGENT_STATE_DIR");
+	unsetenv("BERTH_AGENT_RESERVED_CPU");
+}
+
+static void mistakes_are_usage_errors(void **unused)
+{
+	static const char *const bad[] = {"", "--server", "--nonsense", "--server s extra",
+		"--server s --cpu-mhz -1", "--server s --cpu-mhz 4294967296",
+		"--server s --cpu-mhz 12x", "--server s --meta novalue", "--server s --meta =v",
+		"--server s --log-level loud"};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		code = 99;
+		assert_false(read_line(bad[i]));
+		assert_int_equal(code, AGENT_USAGE);
+	}
+}
+
+static void help_and_version_are_no_mistakes(void **unused)
+{
+	assert_false(read_line("--help"));
+	assert_int_equal(code, AGENT_LEFT);
+	assert_false(read_line("--version"));
+	assert_int_equal(code, AGENT_LEFT);
+}
+
+static void printing_needs_no_server(void **unused)
+{
+	assert_true(read_line("--print-id"));
+	assert_true(read_line("--print-fingerprint"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_every_option),
+		cmocka_unit_test(environment_yields_to_the_command_line),
+		cmocka_unit_test_setup(mistakes_are_usage_errors, quiet),
+		cmocka_unit_test_setup(help_and_version_are_no_mistakes, quiet),
+		cmocka_unit_test(printing_needs_no_server),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+#include "tools/agent/agent.h"
+#include "state/base/log.h"
+#include "state/base/time_source.h"
+#include "tools/client/endpoint.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000ull
+
+static uint64_t now_ns(void)
+{
+	return time_monotonic_ns(&time_source_real);
+}
+
+int agent_create(
+	struct agent *a, const struct agent_options *options, char *message, uint32_t message_size)
+{
+	*a = (struct agent){.options = options, .fd = -1, .load_fd = -1};
+	a->identity.lock_fd = -1;
+	prng_seed_from_system(&a->prng);
+	int rc = identity_open(options->state_dir, &a->prng, &a->identity, message, message_size);
+	if (rc < 0 || options->print_id)
+		return rc;
+	char path[300];
+	snprintf(path, sizeof path, "%s/node.key", options->state_dir);
+	struct node_session *s = &a->beat.session;
+	if (!options->print_fingerprint)
+		rc = identity_read_key(options->key_file ? options->key_file : path, &s->key_id,
+			&s->key, message, message_size);
+	if (rc < 0)
+		return rc;
+	if (hwloc_topology_init(&a->topology) < 0 || hwloc_topology_load(a->topology) < 0) {
+		snprintf(message, message_size, "hwloc cannot read this machine's topology");
+		return -EIO;
+	}
+	s->term = a->identity.term;
+	a->load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	beat_start(&a->beat, prng_u64(&a->prng), now_ns());
+	return 0;
+}
+
+void agent_destroy(struct agent *a)
+{
+	identity_close(&a->identity);
+	if (a->topology)
+		hwloc_topology_destroy(a->topology);
+	if (a->fd >= 0)
+		close(a->fd);
+	if (a->load_fd >= 0)
+		close(a->load_fd);
+	explicit_bzero(&a->beat.session.key, sizeof a->beat.session.key);
+}
+
+// The load of the last minute in thousandths of all cores. One read of an open file, no allocation.
+static uint32_t load_permille(const struct agent *a)
+{
+	char text[64];
+	ssize_t n = a->load_fd < 0 ? -1 : pread(a->load_fd, text, sizeof text - 1, 0);
+	int cores = hwloc_get_nbobjs_by_type(a->topology, HWLOC_OBJ_PU);
+	if (n <= 0 || cores <= 0)
+		return 0;
+	text[n] = '\0';
+	return (uint32_t)(strtod(text, NULL) * 1000 / cores);
+}
+
+static void local_address(int fd, char address[static INET6_ADDRSTRLEN])
+{
+	struct sockaddr_storage local;
+	socklen_t size = sizeof local;
+	address[0] = '\0';
+	if (fd < 0 || getsockname(fd, (struct sockaddr *)&local, &size) < 0)
+		return;
+	const void *bytes = local.ss_family == AF_INET
+				    ? (const void *)&((struct sockaddr_in *)&local)->sin_addr
+				    : (const void *)&((struct sockaddr_in6 *)&local)->sin6_addr;
+	inet_ntop(local.ss_family, bytes, address, INET6_ADDRSTRLEN);
+}
+
+static void disconnect(struct agent *a)
+{
+	if (a->fd >= 0)
+		close(a->fd);
+	a->fd = -1;
+}
+
+// Opens the socket if need be. A new local address changes the description: register again.
+static bool connected(struct agent *a)
+{
+	char message[200], quoted[240], address[INET6_ADDRSTRLEN];
+	if (a->fd >= 0)
+		return true;
+	a->fd = endpoint_connect(a->options->server, a->options->source, message, sizeof message);
+	a->counters.reconnects++;
+	if (a->fd < 0) {
+		log_warn("connect_failed", "error=%s", log_quote(message, quoted, sizeof quoted));
+		return false;
+	}
+	local_address(a->fd, address);
+	if (a->address[0] && strcmp(a->address, address) != 0) {
+		log_info("address_changed", "from=%s to=%s", a->address, address);
+		beat_describe(&a->beat, now_ns());
+	}
+	memcpy(a->address, address, sizeof a->address);
+	return true;
+}
+
+static void add_settings(struct agent *a)
+{
+	const struct agent_options *o = a->options;
+	struct wire_register *d = &a->fingerprint.description;
+	d->node = a->identity.node;
+	if (o->name)
+		d->name = text_of(o->name);
+	d->datacenter = text_of(o->datacenter);
+	d->class_name = text_of(o->class_name);
+	d->pool = text_of(o->pool);
+	d->reserved_cpu_mhz = o->reserved_cpu_mhz;
+	d->reserved_memory_mb = o->reserved_memory_mb;
+	d->reserved_disk_mb = o->reserved_disk_mb;
+	for (uint32_t i = 0; i < o->meta_count; i++) {
+		char name[ATTRIBUTE_NAME_BYTES_MAX + 1];
+		const char *equals = strchr(o->meta[i], '=');
+		snprintf(name, sizeof name, "%.*s", (int)(equals - o->meta[i]), o->meta[i]);
+		fingerprint_pair(&a->fingerprint, WIRE_PAIR_META, name, text_of(equals + 1));
+	}
+}
+
+bool agent_describe(struct agent *a)
+{
+	const struct agent_options *o = a->options;
+	struct fingerprint_source source = {.topology = a->topology,
+		.root = "",
+		.volume = o->data_dir ? o->data_dir : o->state_dir,
+		.address = a->address,
+		.cpu_mhz = o->cpu_mhz};
+	if (!fingerprint_take(&a->fingerprint, &source))
+		return false;
+	add_settings(a);
+	struct beat *b = &a->beat;
+	uint64_t sequence = time_wall_ns(&time_source_real) / NS_PER_MS;
+	if (sequence < b->registration_least)
+		sequence = b->registration_least;
+	if (sequence <= b->session.registration)
+		sequence = b->session.registration + 1;
+	if (!description_encode(&a->fingerprint.description, sequence, b->session.key_id,
+		    &b->session.key, &a->description)) {
+		snprintf(a->fingerprint.failure, sizeof a->fingerprint.failure,
+			"the description does not fit %u frames; give less --meta",
+			REGISTER_PARTS_MAX);
+		return false;
+	}
+	node_session_registering(&b->session, sequence);
+	b->describe = false;
+	return true;
+}
+
+static void send_bytes(struct agent *a, const uint8_t *frame, uint32_t length)
+{
+	a->counters.sent++;
+	if (send(a->fd, frame, length, 0) < 0 && errno != EAGAIN && errno != ECONNREFUSED)
+		disconnect(a);
+}
+
+// Fails for good only when this machine could never be described; later the next try may succeed.
+static bool send_registration(struct agent *a)
+{
+	if (a->beat.describe && !agent_describe(a)) {
+		char quoted[240];
+		log_error("cannot_describe", "error=%s",
+			log_quote(a->fingerprint.failure, quoted, sizeof quoted));
+		return a->counters.registrations > 0;
+	}
+	for (uint32_t i = 0; i < a->description.count && a->fd >= 0; i++)
+		send_bytes(a, a->description.frames[i], a->description.lengths[i]);
+	// The answer is awaited again, also when an earlier one was a refusal.
+	node_session_registering(&a->beat.session, a->beat.session.registration);
+	return true;
+}
+
+// An answer that stays away may mean that our own address or the controller's has changed: try a new socket.
+static void look_for_silence(struct agent *a)
+{
+	if (a->beat.missed == 0)
+		return;
+	disconnect(a);
+	if (a->beat.missed < 3 || a->missed_told)
+		return;
+	a->missed_told = a->beat.missed;
+	log_warn(
+		"controller_silent", "server=%s unanswered=%u", a->options->server, a->beat.missed);
+}
+
+// Sends what is due. False when the agent cannot go on.
+static bool send_due(struct agent *a)
+{
+	uint8_t frame[WIRE_HEARTBEAT_BYTES];
+	enum beat_send what = beat_due(&a->beat, now_ns());
+	if (what == BEAT_SEND_NOTHING)
+		return true;
+	look_for_silence(a);
+	if (!connected(a))
+		return true;
+	switch (what) {
+	case BEAT_SEND_REGISTER: return send_registration(a);
+	case BEAT_SEND_HEARTBEAT:
+		send_bytes(a, frame,
+			node_session_heartbeat(&a->beat.session, load_permille(a), frame));
+		break;
+	case BEAT_SEND_GOODBYE:
+		send_bytes(a, frame, node_session_goodbye(&a->beat.session, frame));
+		break;
+	case BEAT_SEND_NOTHING: break;
+	}
+	return true;
+}
+
+// A higher term is remembered before it is obeyed, so that a crash cannot make us obey an older one again.
+static void note_term(struct agent *a)
+{
+	char message[200], quoted[240];
+	uint64_t term = a->beat.session.term;
+	if (term <= a->identity.term)
+		return;
+	log_info("controller_term", "term=%lu", (unsigned long)term);
+	if (identity_store_term(&a->identity, term, message, sizeof message) < 0)
+		log_error("term_not_stored", "error=%s", log_quote(message, quoted, sizeof quoted));
+}
+
+static void tell_refusal(struct agent *a, const struct wire_refused *why)
+{
+	a->counters.refused++;
+	log_warn("refused", "request=%s reason=%s retry_after_ms=%u",
+		wire_type_name(why->request_type), wire_refusal_name(why->reason),
+		why->retry_after_ms);
+	if (why->reason == WIRE_REFUSED_BAD_DESCRIPTION)
+		log_error("bad_description", "hint=%s",
+			"\"see berth-agent --print-fingerprint and the controller's log\"");
+}
+
+static void tell(struct agent *a, const struct node_answer *answer)
+{
+	const struct node_session *s = &a->beat.session;
+	switch (answer->event) {
+	case NODE_REGISTERED:
+		a->counters.registrations++;
+		log_info("registered", "slot=%u generation=%u ttl_ms=%u term=%lu", s->slot,
+			s->generation, s->ttl_ms, (unsigned long)s->term);
+		sd_notifyf(0, "READY=1\nSTATUS=registered as slot %u, generation %u", s->slot,
+			s->generation);
+		break;
+	case NODE_REGISTER_NOW: log_info("register_again", "generation=%u", s->generation); break;
+	case NODE_OLD_TERM:
+		a->counters.old_terms++;
+		log_warn("old_term", "term=%lu highest=%lu hint=%s", (unsigned long)answer->term,
+			(unsigned long)s->term,
+			"\"a replaced controller still answers; if its store was made anew on "
+			"purpose, remove the file term in the state directory and restart\"");
+		break;
+	case NODE_REFUSED: tell_refusal(a, &answer->refused); break;
+	case NODE_GONE: log_info("left", "slot=%u", s->slot); break;
+	case NODE_NOTHING:
+	case NODE_ACKED:
+	case NODE_BEAT_NOW: break;
+	}
+}
+
+static void receive_all(struct agent *a)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	while (a->fd >= 0) {
+		ssize_t n = recv(a->fd, frame, sizeof frame, MSG_TRUNC);
+		if (n < 0 && (errno == EINTR || errno == ECONNREFUSED))
+			continue;
+		if (n < 0)
+			return;
+		if ((size_t)n > sizeof frame) {
+			a->counters.ignored++;
+			continue;
+		}
+		struct node_answer answer = beat_receive(&a->beat, frame, (uint32_t)n, now_ns());
+		if (answer.event == NODE_NOTHING) {
+			a->counters.ignored++;
+			continue;
+		}
+		a->counters.answered++;
+		note_term(a);
+		tell(a, &answer);
+		if (a->missed_told && answer.event != NODE_OLD_TERM) {
+			log_info("controller_answers", "server=%s", a->options->server);
+			a->missed_told = 0;
+		}
+	}
+}
+
+static void take_signal(struct agent *a, int signal_fd)
+{
+	struct signalfd_siginfo info;
+	if (read(signal_fd, &info, sizeof info) != sizeof info)
+		return;
+	if (info.ssi_signo == SIGHUP) {
+		log_info("describing_again", "signal=SIGHUP");
+		beat_describe(&a->beat, now_ns());
+		return;
+	}
+	log_info("leaving", "signal=%u", info.ssi_signo);
+	sd_notify(0, "STOPPING=1");
+	beat_leave(&a->beat, now_ns());
+}
+
+enum agent_exit agent_run(struct agent *a, int signal_fd)
+{
+	while (a->beat.state != BEAT_LEFT) {
+		if (!send_due(a))
+			return AGENT_FAILED;
+		uint64_t now = now_ns();
+		uint64_t wait_ns = a->beat.due_ns > now ? a->beat.due_ns - now : 0;
+		struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
+			.tv_nsec = (long)(wait_ns % 1000000000)};
+		struct pollfd polled[] = {
+			{.fd = signal_fd, .events = POLLIN}, {.fd = a->fd, .events = POLLIN}};
+		if (a->beat.state == BEAT_LEFT || ppoll(polled, 2, &timeout, NULL) <= 0)
+			continue;
+		if (polled[0].revents)
+			take_signal(a, signal_fd);
+		if (polled[1].revents)
+			receive_all(a);
+	}
+	return a->beat.session.generation ? AGENT_UNCONFIRMED : AGENT_LEFT;
+}

@@ -1,0 +1,36 @@
+// The agent at work: socket, clock and signals around the state machine of beat.h.
+#pragma once
+#include "tools/agent/beat.h"
+#include "tools/agent/fingerprint.h"
+#include "tools/agent/identity.h"
+#include "tools/agent/options.h"
+#include "tools/client/description.h"
+#include <netinet/in.h>
+
+struct agent_counters {
+	uint64_t sent, answered, ignored, registrations, refused, old_terms, reconnects;
+};
+
+struct agent {
+	const struct agent_options *options;
+	struct identity identity;
+	struct beat beat;
+	struct prng prng;
+	hwloc_topology_t topology;
+	struct fingerprint fingerprint;
+	struct description_frames description;
+	char address[INET6_ADDRSTRLEN]; // ours, as registered
+	uint32_t missed_told;           // of beat.missed, when the log was told
+	int fd;                         // -1: to be opened at the next send
+	int load_fd;                    // /proc/loadavg
+	struct agent_counters counters;
+};
+
+// Reads identity, key and topology. Returns 0, or a negative error and a sentence in message.
+int agent_create(
+	struct agent *, const struct agent_options *, char *message, uint32_t message_size);
+void agent_destroy(struct agent *);
+// Looks at the machine and makes the REGISTER frames. False when it cannot be described: fingerprint.failure.
+bool agent_describe(struct agent *);
+// Runs until signal_fd (a signalfd) says SIGTERM or SIGINT and the goodbye is through, or given up.
+enum agent_exit agent_run(struct agent *, int signal_fd);

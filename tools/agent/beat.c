@@ -1,0 +1,143 @@
+#include "tools/agent/beat.h"
+
+#define NS_PER_MS 1000000ull
+
+void beat_start(struct beat *b, uint64_t seed, uint64_t now_ns)
+{
+	b->backoff =
+		(struct backoff){.base_ms = BEAT_BACKOFF_BASE_MS, .cap_ms = BEAT_BACKOFF_CAP_MS};
+	prng_seed(&b->prng, seed);
+	b->state = BEAT_REGISTERING;
+	b->describe = true;
+	b->due_ns = now_ns;
+}
+
+static void wait_ms(struct beat *b, uint64_t now_ns, uint64_t ms)
+{
+	b->due_ns = now_ns + ms * NS_PER_MS;
+}
+
+// A third of the time to live, less up to a tenth of it, so that a fleet does not beat in step.
+static uint64_t interval_ns(struct beat *b)
+{
+	uint64_t third_ns = (uint64_t)b->session.ttl_ms * NS_PER_MS / 3;
+	if (third_ns < BEAT_INTERVAL_MS_LEAST * NS_PER_MS)
+		third_ns = BEAT_INTERVAL_MS_LEAST * NS_PER_MS;
+	return third_ns - prng_below(&b->prng, third_ns / 10 + 1);
+}
+
+static enum beat_send send_register(struct beat *b, uint64_t now_ns)
+{
+	wait_ms(b, now_ns, BEAT_REGISTER_WAIT_MS + backoff_next_ms(&b->backoff, &b->prng));
+	return BEAT_SEND_REGISTER;
+}
+
+static enum beat_send send_heartbeat(struct beat *b, uint64_t now_ns)
+{
+	b->due_ns = now_ns + interval_ns(b);
+	uint32_t silences = b->missed / BEAT_SILENT_BEATS;
+	if (b->missed == 0 || b->missed % BEAT_SILENT_BEATS != 0 || (silences & (silences - 1)))
+		return BEAT_SEND_HEARTBEAT;
+	b->describe = true;
+	return BEAT_SEND_REGISTER;
+}
+
+static enum beat_send send_goodbye(struct beat *b, uint64_t now_ns)
+{
+	if (b->goodbyes == BEAT_GOODBYES_MAX) {
+		b->state = BEAT_LEFT;
+		return BEAT_SEND_NOTHING;
+	}
+	b->goodbyes++;
+	wait_ms(b, now_ns, BEAT_GOODBYE_WAIT_MS);
+	return BEAT_SEND_GOODBYE;
+}
+
+enum beat_send beat_due(struct beat *b, uint64_t now_ns)
+{
+	if (now_ns < b->due_ns)
+		return BEAT_SEND_NOTHING;
+	if (b->session.awaiting)
+		b->missed++;
+	switch (b->state) {
+	case BEAT_REGISTERING: return send_register(b, now_ns);
+	case BEAT_BEATING: return send_heartbeat(b, now_ns);
+	case BEAT_LEAVING: return send_goodbye(b, now_ns);
+	case BEAT_LEFT: break;
+	}
+	return BEAT_SEND_NOTHING;
+}
+
+static void register_again(struct beat *b, uint64_t now_ns)
+{
+	b->state = BEAT_REGISTERING;
+	b->describe = true;
+	// Not reset before a heartbeat has counted: a controller that keeps asking is not flooded.
+	wait_ms(b, now_ns, backoff_next_ms(&b->backoff, &b->prng));
+}
+
+static void refused(struct beat *b, const struct wire_refused *why, uint64_t now_ns)
+{
+	if (b->state == BEAT_LEAVING)
+		return;
+	if (why->reason == WIRE_REFUSED_STALE_REGISTRATION) {
+		b->registration_least = why->value + 1;
+		register_again(b, now_ns);
+	} else if (b->state == BEAT_REGISTERING) {
+		wait_ms(b, now_ns, why->retry_after_ms + backoff_next_ms(&b->backoff, &b->prng));
+	}
+}
+
+static void obey(struct beat *b, const struct node_answer *answer, uint64_t now_ns)
+{
+	switch (answer->event) {
+	case NODE_REGISTERED:
+		b->state = BEAT_BEATING;
+		b->due_ns = now_ns;
+		break;
+	case NODE_ACKED:
+		b->resyncs = 0;
+		backoff_reset(&b->backoff);
+		break;
+	case NODE_BEAT_NOW:
+		if (b->resyncs++ < BEAT_RESYNCS_MAX)
+			b->due_ns = now_ns;
+		break;
+	case NODE_REGISTER_NOW: register_again(b, now_ns); break;
+	case NODE_REFUSED: refused(b, &answer->refused, now_ns); break;
+	case NODE_GONE: b->state = BEAT_LEFT; break;
+	case NODE_NOTHING:
+	case NODE_OLD_TERM: break;
+	}
+}
+
+struct node_answer beat_receive(
+	struct beat *b, const uint8_t *frame, uint32_t size, uint64_t now_ns)
+{
+	struct node_answer answer = node_session_receive(&b->session, frame, size);
+	if (answer.event == NODE_NOTHING || answer.event == NODE_OLD_TERM)
+		return answer;
+	b->missed = 0;
+	// A node that leaves does not come back because its generation is stale: it is gone already.
+	if (b->state == BEAT_LEAVING && answer.event == NODE_REGISTER_NOW) {
+		b->session.generation = 0;
+		answer.event = NODE_GONE;
+	}
+	obey(b, &answer, now_ns);
+	return answer;
+}
+
+void beat_describe(struct beat *b, uint64_t now_ns)
+{
+	if (b->state == BEAT_LEAVING || b->state == BEAT_LEFT)
+		return;
+	b->state = BEAT_REGISTERING;
+	b->describe = true;
+	b->due_ns = now_ns;
+}
+
+void beat_leave(struct beat *b, uint64_t now_ns)
+{
+	b->state = b->session.generation ? BEAT_LEAVING : BEAT_LEFT;
+	b->due_ns = now_ns;
+}

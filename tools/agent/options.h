@@ -1,0 +1,30 @@
+// The agent's command line. Every option NAME may also be given in the environment as BERTH_AGENT_NAME;
+// the command line wins.
+#pragma once
+#include "state/base/limits.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define AGENT_META_MAX 64u
+
+struct agent_options {
+	const char *server, *source;
+	const char *state_dir, *key_file, *data_dir;
+	const char *name, *datacenter, *class_name, *pool;
+	uint32_t cpu_mhz, reserved_cpu_mhz, reserved_memory_mb, reserved_disk_mb;
+	uint32_t meta_count;
+	const char *meta[AGENT_META_MAX]; // "NAME=VALUE"
+	const char *log_level;
+	bool log_json;
+	bool print_id, print_fingerprint;
+};
+
+enum agent_exit {
+	AGENT_LEFT = 0,        // said goodbye and was heard, or did what --print-… asked
+	AGENT_FAILED = 1,      // could not start, or could not go on
+	AGENT_USAGE = 2,       // the command line is wrong
+	AGENT_UNCONFIRMED = 3, // stopped, but no controller confirmed the goodbye
+};
+
+// Returns false when the process is to exit with *exit_code (--help, --version, a mistake).
+bool agent_options_read(int argc, char **argv, struct agent_options *, int *exit_code);

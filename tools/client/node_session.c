@@ -1,0 +1,95 @@
+#include "tools/client/node_session.h"
+
+static struct wire_header header_of(struct node_session *s, uint8_t type, uint8_t reply)
+{
+	s->awaiting = reply;
+	s->sequence++;
+	return (struct wire_header){.type = type,
+		.key_id = s->key_id,
+		.slot = s->slot,
+		.generation = s->generation,
+		.sequence = s->sequence};
+}
+
+uint32_t node_session_heartbeat(
+	struct node_session *s, uint32_t load_permille, uint8_t frame[static WIRE_HEARTBEAT_BYTES])
+{
+	struct wire_heartbeat hb = {
+		.term = s->term, .alloc_index = s->alloc_index, .load_permille = load_permille};
+	struct wire_header h = header_of(s, WIRE_HEARTBEAT, WIRE_HEARTBEAT_ACK);
+	uint32_t length = wire_heartbeat_encode(frame, WIRE_HEARTBEAT_BYTES, h, &hb);
+	wire_sign(&s->key, frame, length);
+	return length;
+}
+
+uint32_t node_session_goodbye(struct node_session *s, uint8_t frame[static WIRE_HEARTBEAT_BYTES])
+{
+	struct wire_header h = header_of(s, WIRE_GOODBYE, WIRE_GOODBYE_ACK);
+	uint32_t length = wire_goodbye_encode(frame, WIRE_HEARTBEAT_BYTES, h);
+	wire_sign(&s->key, frame, length);
+	return length;
+}
+
+void node_session_registering(struct node_session *s, uint64_t registration)
+{
+	s->registration = registration;
+	s->awaiting = WIRE_REGISTERED;
+}
+
+static bool is_outstanding(const struct node_session *s, const struct wire_header *h)
+{
+	if (s->awaiting == 0 || (h->type != s->awaiting && h->type != WIRE_REFUSED))
+		return false;
+	if (s->awaiting == WIRE_REGISTERED)
+		return h->sequence == s->registration;
+	return h->sequence == s->sequence && h->slot == s->slot && h->generation == s->generation;
+}
+
+static enum node_event take_ack(
+	struct node_session *s, const struct wire_header *h, const struct wire_heartbeat_ack *ack)
+{
+	if (ack->term < s->term)
+		return NODE_OLD_TERM;
+	s->awaiting = 0;
+	s->term = ack->term;
+	s->alloc_index = ack->alloc_index;
+	s->ttl_ms = ack->ttl_ms;
+	s->directives = (uint8_t)ack->directives;
+	if (h->type == WIRE_REGISTERED) {
+		s->slot = h->slot;
+		s->generation = h->generation;
+		s->sequence = 0;
+		return NODE_REGISTERED;
+	}
+	if (ack->directives & WIRE_DIRECTIVE_REGISTER)
+		return NODE_REGISTER_NOW;
+	return ack->directives & WIRE_DIRECTIVE_RESYNC ? NODE_BEAT_NOW : NODE_ACKED;
+}
+
+static enum node_event take_refusal(struct node_session *s, const struct wire_refused *refused)
+{
+	s->awaiting = 0;
+	return refused->reason == WIRE_REFUSED_STALE_GENERATION ? NODE_REGISTER_NOW : NODE_REFUSED;
+}
+
+struct node_answer node_session_receive(struct node_session *s, const uint8_t *frame, uint32_t size)
+{
+	struct node_answer answer = {.event = NODE_NOTHING};
+	struct wire_header h;
+	struct wire_heartbeat_ack ack;
+	if (wire_header_decode(frame, size, &h) != WIRE_OK || !is_outstanding(s, &h) ||
+		!wire_verify(&s->key, frame, size))
+		return answer;
+	if (h.type == WIRE_REFUSED) {
+		if (wire_refused_decode(frame, &h, &answer.refused))
+			answer.event = take_refusal(s, &answer.refused);
+	} else if (h.type == WIRE_GOODBYE_ACK) {
+		s->awaiting = 0;
+		s->generation = 0;
+		answer.event = NODE_GONE;
+	} else if (wire_heartbeat_ack_decode(frame, &h, &ack)) {
+		answer.term = ack.term;
+		answer.event = take_ack(s, &h, &ack);
+	}
+	return answer;
+}
