@@ -1,0 +1,253 @@
+// Taking snapshots and keeping the newest two; recovery reads them (recovery.c).
+//
+// A snapshot is written aside, made durable, renamed, and the rename made durable: at any moment the files
+// named snapshot-N are whole. Only then the log lets go of what the older of the two does not need.
+#include "state/base/error.h"
+#include "state/base/limits.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include "state/snapshot_view.h"
+#include "state/store/files.h"
+#include "state/store/snapshot_file.h"
+#include "state/store/store_private.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define UNFINISHED "snapshot.new"
+
+// --- Files ----------------------------------------------------------------------------------------------
+
+char *snapshot_path(const struct store *s, uint64_t index)
+{
+	char name[40];
+	snprintf(name, sizeof name, "snapshot-%lu", index);
+	return path_of(s->directory, name);
+}
+
+// "snapshot-" and a number without leading zeros.
+static bool parse_name(const char *name, uint64_t *index)
+{
+	char again[40], *end;
+	if (strncmp(name, "snapshot-", 9) != 0)
+		return false;
+	errno = 0;
+	*index = strtoul(name + 9, &end, 10);
+	snprintf(again, sizeof again, "snapshot-%lu", *index);
+	return errno == 0 && strcmp(again, name) == 0;
+}
+
+static int falling(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+int snapshot_list_read(const char *directory, struct snapshot_list *list)
+{
+	*list = (struct snapshot_list){0};
+	DIR *dir = opendir(directory);
+	if (!dir)
+		return -errno;
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		uint64_t index;
+		if (!parse_name(entry->d_name, &index))
+			continue;
+		list->indexes = memory_resize(list->indexes, (list->count + 1) * sizeof index);
+		list->indexes[list->count++] = index;
+	}
+	closedir(dir);
+	if (list->count > 0)
+		qsort(list->indexes, list->count, sizeof *list->indexes, falling);
+	return 0;
+}
+
+static void remove_file(char *path)
+{
+	if (unlink(path) < 0 && errno != ENOENT) {
+		char quoted[512];
+		log_warn("snapshot-not-removed", "path=%s error=\"%s\"",
+			log_quote(path, quoted, sizeof quoted), error_text(-errno));
+	}
+	free(path);
+}
+
+void snapshot_prune(struct store *s)
+{
+	struct snapshot_list list;
+	if (snapshot_list_read(s->directory, &list) < 0)
+		return;
+	for (uint32_t i = 0; i < list.count; i++) {
+		bool keep = false;
+		for (int k = 0; k < SNAPSHOTS_KEPT; k++)
+			keep |= s->kept[k] == list.indexes[i];
+		if (!keep)
+			remove_file(snapshot_path(s, list.indexes[i]));
+	}
+	free(list.indexes);
+	remove_file(path_of(s->directory, UNFINISHED));
+}
+
+// --- One snapshot ---------------------------------------------------------------------------------------
+
+static void write_items(struct snapshot_writer *writer, struct snapshot_view *view)
+{
+	while (snapshot_view_next(view, snapshot_item_begin(writer)))
+		snapshot_item_keep(writer);
+	snapshot_item_drop(writer);
+}
+
+// Returns 0 and the index, or a negative error; nothing is left of a failed one.
+static int write_aside(struct store *s, struct state *state, uint64_t *index)
+{
+	char *path = path_of(s->directory, UNFINISHED);
+	struct snapshot_writer *writer;
+	struct snapshot_view *view = snapshot_view_begin(state);
+	*index = snapshot_view_index(view);
+	int error = 0;
+	bool needed = *index > s->kept[0];
+	if (needed)
+		error = snapshot_writer_open(path, SNAPSHOT_ITEMS_VERSION, *index, &writer);
+	if (needed && error == 0)
+		write_items(writer, view);
+	snapshot_view_end(view); // before the sync: readers' memory waits for it
+	if (needed && error == 0)
+		error = snapshot_writer_close(writer);
+	if (error < 0)
+		unlink(path);
+	free(path);
+	return error;
+}
+
+static int put_in_place(struct store *s, uint64_t index)
+{
+	char *aside = path_of(s->directory, UNFINISHED), *path = snapshot_path(s, index);
+	int error = rename(aside, path) < 0 ? -errno : 0;
+	if (error == 0)
+		error = directory_sync(s->directory);
+	free(aside);
+	free(path);
+	return error;
+}
+
+static bool room_is_short(struct store *s)
+{
+	return journal_room_bytes(s->journal) < 2 * STORE_RESERVE_BYTES;
+}
+
+// With little room the older snapshot, and the log since it, are a luxury.
+static void let_go(struct store *s, bool of_older)
+{
+	if (of_older)
+		s->kept[1] = 0;
+	snapshot_prune(s);
+	journal_cut(s->journal, s->kept[1] ? s->kept[1] : of_older ? s->kept[0] : 0);
+}
+
+static int take(struct store *s, struct state *state)
+{
+	uint64_t index;
+	int error = write_aside(s, state, &index);
+	if (error == -ENOSPC && s->kept[1] != 0) {
+		let_go(s, true);
+		error = write_aside(s, state, &index);
+	}
+	if (error < 0)
+		return error;
+	if (index > s->kept[0]) {
+		error = put_in_place(s, index);
+		if (error < 0)
+			return error;
+		s->kept[1] = s->kept[0];
+		s->kept[0] = index;
+	}
+	let_go(s, room_is_short(s));
+	return 0;
+}
+
+int store_snapshot(struct store *s, struct state *state)
+{
+	if (s->settings.read_only)
+		return -EROFS;
+	pthread_mutex_lock(&s->taking);
+	uint64_t appended = journal_appended_bytes(s->journal), before = s->kept[0];
+	int error = take(s, state);
+	uint64_t index = s->kept[0];
+	pthread_mutex_unlock(&s->taking);
+	if (error == 0) {
+		atomic_store(
+			&s->appended_mark, appended + (uint64_t)s->settings.snapshot_log_bytes);
+		atomic_store(&s->counters.snapshot_index, index);
+		atomic_fetch_add(&s->counters.snapshots, index > before);
+		log_info("snapshot", "index=%lu", index);
+		return 0;
+	}
+	// Again when the log has grown by an eighth of what makes one due.
+	atomic_store(&s->appended_mark, appended + (uint64_t)s->settings.snapshot_log_bytes / 8);
+	atomic_fetch_add(&s->counters.snapshot_failures, 1);
+	char quoted[512];
+	log_error("snapshot-failed",
+		"directory=%s error=\"%s\" consequence=\"the log keeps growing\"",
+		log_quote(s->directory, quoted, sizeof quoted), error_text(error));
+	return error;
+}
+
+// --- The thread -----------------------------------------------------------------------------------------
+
+static bool due(struct store *s)
+{
+	return journal_appended_bytes(s->journal) >= atomic_load(&s->appended_mark);
+}
+
+void snapshot_consider(struct store *s, bool starved)
+{
+	if (!starved && !due(s))
+		return;
+	pthread_mutex_lock(&s->waking);
+	s->starved |= starved;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->waking);
+}
+
+static void *run(void *context)
+{
+	struct store *s = context;
+	pthread_mutex_lock(&s->waking);
+	while (!s->stop) {
+		if (!s->starved && !due(s)) {
+			pthread_cond_wait(&s->wake, &s->waking);
+			continue;
+		}
+		s->starved = false;
+		pthread_mutex_unlock(&s->waking);
+		(void)store_snapshot(s, s->state); // it says and counts its own failure
+		pthread_mutex_lock(&s->waking);
+	}
+	pthread_mutex_unlock(&s->waking);
+	return NULL;
+}
+
+int store_start_snapshots(struct store *s, struct state *state)
+{
+	if (s->settings.read_only)
+		return -EROFS;
+	s->state = state;
+	s->stop = false;
+	int error = -pthread_create(&s->thread, NULL, run, s);
+	s->running = error == 0;
+	return error;
+}
+
+void store_stop_snapshots(struct store *s)
+{
+	if (!s->running)
+		return;
+	pthread_mutex_lock(&s->waking);
+	s->stop = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->waking);
+	pthread_join(s->thread, NULL);
+	s->running = false;
+}

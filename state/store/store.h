@@ -1,10 +1,11 @@
 // State on disk: an LMDB environment that holds the log of batches, and snapshot files beside it.
 //
-// DIR/log/           LMDB: key u64 first_index (native), value one batch with its checksum
-// DIR/snapshot-N     the whole state at index N (format in snapshot.c)
-// DIR/lock           held while a process has it open
+// DIR/log/           LMDB: key u64 index of a batch's first entry, value the batch with its checksum (journal.c)
+// DIR/snapshot-N     the whole state at index N (snapshot_file.c); the newest two are kept
+// DIR/lock           locked while a process has the directory open; holds its process id
 //
-// Restart = newest snapshot + batches after it.
+// Restart = newest snapshot + batches after it. The log reaches back to the older snapshot, so that one
+// damaged snapshot costs a warning and not the state.
 #pragma once
 #include "state/applier.h"
 #include "state/command_log.h"
@@ -16,7 +17,7 @@ struct store;
 struct store_settings {
 	const char *directory;
 	int64_t map_bytes; // largest size of the log
-	bool read_only;    // --verify-state
+	bool read_only;    // --verify-state: nothing is changed, not even created
 	bool sync;         // false: no fdatasync (benchmarks of the rest only; said loudly)
 	int64_t snapshot_log_bytes; // take a snapshot after so many bytes of log
 };
@@ -24,7 +25,7 @@ struct store_settings {
 // Opens or creates. On failure returns a negative error and a sentence that says what, where and what to do.
 int store_open(
 	const struct store_settings *, struct store **, char *message, uint32_t message_size);
-void store_close(struct store *);
+void store_close(struct store *); // after store_stop_snapshots
 struct command_log store_log(struct store *);
 
 struct store_recovery {
@@ -32,13 +33,15 @@ struct store_recovery {
 	uint64_t snapshot_records, log_entries;
 	double seconds;
 };
-// Fills the state and the applier with what is stored. Before applier_open.
+// Fills the state and the applier with what is stored. Before applier_open. A damaged snapshot that can be
+// replaced by the one before it is said in a warning; anything else that is damaged or missing refuses.
 int store_recover(struct store *, struct state *, struct applier *, struct store_recovery *,
 	char *message, uint32_t message_size);
-// Starts the thread that takes a snapshot when the log has grown, and cuts the log.
+// Starts the thread that takes a snapshot when the log has grown, and lets go of the log before it.
 int store_start_snapshots(struct store *, struct state *);
 void store_stop_snapshots(struct store *);
-// One snapshot now; any thread that is not in a read section. Returns 0 or a negative error.
+// One snapshot now; any thread that is not in a read section. Returns 0 or a negative error; what was
+// stored before stays valid in any case.
 int store_snapshot(struct store *, struct state *);
 
 struct store_counters {

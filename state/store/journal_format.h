@@ -1,0 +1,25 @@
+// Values of the log as stored (journal.c): shared by those who write, walk and check it.
+#pragma once
+#include "state/store/journal.h"
+#include <stddef.h>
+
+#define JOURNAL_MAGIC 0x474f4c42u // "BLOG"
+#define JOURNAL_VERSION 1u
+#define JOURNAL_HEADER_BYTES 32u
+// In the header.
+#define JOURNAL_VERSION_AT 4u
+#define JOURNAL_TRANSACTION_AT 8u
+
+struct journal_value {
+	uint32_t version;
+	uint64_t transaction;
+	struct journal_batch batch; // data points into the value
+};
+
+// Returns NULL, or what is wrong with the value stored under index.
+const char *journal_value_read(
+	const void *value, size_t size, uint64_t index, struct journal_value *);
+void journal_header_write(uint8_t to[static JOURNAL_HEADER_BYTES], uint64_t transaction,
+	const struct journal_batch *);
+// The refusal of a log that a newer program wrote.
+int journal_complain_version(const struct complaint *, const char *path, uint32_t version);

@@ -1,0 +1,29 @@
+// What the files of the log share.
+#pragma once
+#include "state/store/journal.h"
+#include <lmdb.h>
+#include <string.h>
+
+struct journal {
+	MDB_env *env;
+	MDB_dbi dbi;
+	char *path; // of LMDB's directory
+	int64_t map_bytes;
+	uint32_t page_bytes;
+	bool read_only;
+	uint64_t next_index; // of the next append; 0 until known
+	int failed;          // the error after which nothing is written any more
+	int64_t reserved;    // bytes of the file that have space on disk
+	uint64_t cut_done;   // the cut_index for which nothing is left to remove
+	_Atomic uint64_t cut_index, live_bytes, appended_bytes, used_bytes;
+};
+
+// Of LMDB's code: 0 or a negative error.
+int journal_lmdb_error(int rc);
+
+static inline uint64_t key_index(const MDB_val *key)
+{
+	size_t index;
+	memcpy(&index, key->mv_data, sizeof index);
+	return index;
+}
