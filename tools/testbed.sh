@@ -26,7 +26,8 @@ berth() { in_controller "$BUILD/tools/berth/berth" --address "http://127.0.0.1:$
 api() { in_controller curl -sS --max-time 30 "http://127.0.0.1:$TESTBED_HTTP$1" "${@:2}"; }
 # One number of /v1/metrics?format=prometheus, summed over its labels; a second word picks by label.
 metric() { api '/v1/metrics?format=prometheus' | awk -v name="$1" -v label="${2-}" '
-	$0 !~ /^#/ { n = $1; sub(/\{.*/, "", n); if (n == name && index($0, label)) sum += $NF } END { printf "%.0f\n", sum }'; }
+	$0 !~ /^#/ { n = $1; sub(/\{.*/, "", n); if (n == name && index($0, label)) sum += $NF }
+	END { printf "%.0f\n", sum }'; }
 
 # wait_until SECONDS WHAT COMMAND...: polls; the deadline is for failures, not for timing.
 wait_until() {
@@ -34,7 +35,10 @@ wait_until() {
 	shift 2
 	until "$@"; do
 		if [ $SECONDS -ge $end ]; then die "not within $seconds s: $what"; fi
-		if [ -n "$BERTHD_PID" ] && ! kill -0 "$BERTHD_PID" 2>/dev/null; then die "berthd ended while waiting for: $what"; fi
+		if [ -n "$BERTHD_PID" ] && ! kill -0 "$BERTHD_PID" 2>/dev/null; then
+			tail -5 "$TESTBED_DIR/berthd.log" >&2
+			die "berthd ended while waiting for: $what"
+		fi
 		sleep 0.1
 	done
 }

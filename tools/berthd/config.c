@@ -234,7 +234,7 @@ void config_defaults(struct config *config)
 		set_presets(port_settings_table, COUNT_OF(port_settings_table),
 			&config->dataplane.ports[i]);
 	if (gethostname(config->name, sizeof config->name - 1) != 0)
-		strcpy(config->name, "berthd");
+		snprintf(config->name, sizeof config->name, "berthd");
 }
 
 // "ports.N.key"; N may be at most one past the ports so far.

@@ -1,4 +1,4 @@
-// The YAML file, as a tree of marks and scalars (libyaml), flattened into dotted names for config_set.
+// The YAML file, as a tree of marks and scalars (libyaml), flattened into dotted names.
 #include "state/base/memory.h"
 #include "tools/berthd/config.h"
 #include <errno.h>

@@ -79,7 +79,7 @@ static void collect(struct berthd *b)
 		atomic_flag_clear(&busy);
 }
 
-// Sleeps in turns until a signal asks to stop; keeps the watchdog fed only while the daemon is healthy.
+// Sleeps in turns until a signal asks to stop; feeds the watchdog only while the daemon is healthy.
 static void wait_for_signal(struct berthd *b, int signals)
 {
 	uint64_t watchdog_us = 0;

@@ -64,7 +64,7 @@ static void emit_hot(const struct metric_sink *m, const struct dataplane *d)
 	}
 }
 
-// received = accepted + requests + neighbour answers + refused, worker by worker. A worker counts a burst
+// received = accepted + requests + neighbour answers + refused. A worker counts a burst
 // as received before it judges it, so a reader may see up to a burst per worker under way.
 static void emit_balance(const struct metric_sink *m, const struct dataplane *d)
 {

@@ -83,7 +83,7 @@ static bool read_word_flag(const char *word, struct options *o, bool *known, cha
 	return true;
 }
 
-// One pass over the words: the file is loaded in the first, everything else is set in the second, so that
+// One pass over the words: the file is loaded in the first, the rest is set in the second, so that
 // flags win wherever they stand.
 static bool read_pass(int argc, const char *const *argv, bool files, struct config *config,
 	struct options *o, char *message)
