@@ -46,7 +46,8 @@ CALLS = [
      ("state/base/memory.c", "tests/", "bench/")),
     (r"(?:system|popen)", "posix_spawn with a list of arguments", ()),
     (r"alloca", "an array of a fixed limit", ()),
-    (r"rcu_(?:assign|xchg|cmpxchg)_pointer", "the one publishing function (state/publish.c)", ("state/publish.c",)),
+    (r"(?:rcu_(?:assign|xchg|cmpxchg|set)_pointer|uatomic_(?:xchg|cmpxchg|set))",
+     "the one publishing function (state/publish.c)", ("state/publish.c",)),
 ]
 CALLS = [(re.compile(r"(?<![\w.>])" + name + r"\("), instead, places) for name, instead, places in CALLS]
 
@@ -72,10 +73,11 @@ def judge_width(line, most):
     return None
 
 
-def judge_c_line(name, line):
+def judge_c_line(name, line, before):
     code = code_of(line)
     # Inside a macro of several lines // would swallow the rest.
-    if ("/*" in code or "*/" in code) and not line.endswith("\\"):
+    in_macro = line.endswith("\\") or before.endswith("\\")
+    if ("/*" in code or "*/" in code) and not in_macro:
         yield "use // for comments"
     if re.match(r"\s*#\s*if\s+0\b", code):
         yield "delete what is switched off"
@@ -137,10 +139,12 @@ def judge_text(name, text):
     elif text:
         yield True, f"{name}:{len(lines)}: no line end at the end of the file"
     columns = columns_of(name, lines[0] if lines else "")
+    before = ""
     for number, line in enumerate(lines, 1):
         complaints = list(judge_line(name, line, columns))
         if name.endswith(C_NAMES):
-            complaints += judge_c_line(name, line)
+            complaints += judge_c_line(name, line, before)
+        before = line
         for complaint in complaints:
             yield True, f"{name}:{number}: {complaint}"
     if columns:
