@@ -1,0 +1,259 @@
+#include "tests/dataplane/world.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct world *world_create(uint32_t workers)
+{
+	struct world *w = calloc(1, sizeof *w);
+	assert_non_null(w);
+	w->clock = (struct manual_time){
+		.monotonic_ns = 5000000000, .wall_ns = WORLD_WALL_MS * 1000000};
+	w->time = time_source_manual(&w->clock);
+	w->keys.count = 1;
+	w->keys.keys[0].id = 3;
+	memset(w->keys.keys[0].bytes, 0x5a, MASTER_KEY_BYTES);
+	struct state_limits limits = {.nodes = 20000,
+		.jobs = 100,
+		.allocations = 10000,
+		.place_requests = 10000,
+		.clients = 100};
+	w->state = state_create(&limits);
+	assert_non_null(w->state);
+	state_node_table(w->state)->term = WORLD_TERM;
+	w->queue = command_queue_create(workers);
+	struct worker_settings settings = {.ttl_ms = WORLD_TTL_MS,
+		.restart_grace_ms = WORLD_GRACE_MS,
+		.stall_ms = WORLD_STALL_MS,
+		.idle_sleep_us = 400};
+	w->team = workers_create(workers, &settings);
+	struct hot_port port = test_port();
+	for (uint32_t i = 0; i < workers; i++) {
+		w->wires[i] = memory_wire_create(3 * WORKER_REQUESTS_MAX);
+		worker_attach(&w->team->items[i], memory_wire_io(w->wires[i]), &port, &w->missed);
+	}
+	workers_open(w->team, w->state, w->queue, &w->keys, &w->time);
+	return w;
+}
+
+void world_destroy(struct world *w)
+{
+	for (uint32_t i = 0; i < w->team->count; i++)
+		memory_wire_destroy(w->wires[i]);
+	workers_destroy(w->team);
+	command_queue_destroy(w->queue);
+	state_destroy(w->state);
+	free(w);
+}
+
+void world_turn(struct world *w, uint32_t time_ms)
+{
+	state_reader_online();
+	for (uint32_t i = 0; i < w->team->count; i++)
+		worker_step(&w->team->items[i]);
+	state_reader_offline();
+	manual_time_advance_ms(&w->clock, time_ms);
+}
+
+void world_pass(struct world *w, uint32_t time_ms)
+{
+	for (uint32_t passed = 0; passed < time_ms; passed += 10)
+		world_turn(w, 10);
+}
+
+struct uuid world_uuid(uint32_t number)
+{
+	struct uuid id = {{0xab}};
+	memcpy(id.bytes + 12, &number, sizeof number);
+	return id;
+}
+
+struct peer node_peer(const struct world *w, const struct uuid *id, uint32_t wire)
+{
+	struct peer p = {.key_id = w->keys.keys[0].id, .wire = wire};
+	uint32_t host;
+	memcpy(&host, id->bytes + 12, sizeof host);
+	p.route = route_from(host % 60000 + 1, host % 2 == 1, false);
+	assert_true(node_key_derive(&w->keys, p.key_id, id, &p.key));
+	return p;
+}
+
+struct peer client_peer(const struct world *w, const char *name, uint32_t wire)
+{
+	struct peer p = {.key_id = w->keys.keys[0].id,
+		.wire = wire,
+		.route = route_from(61000, false, false)};
+	assert_true(client_key_derive(&w->keys, p.key_id, text_of(name), &p.key));
+	return p;
+}
+
+void peer_send(struct world *w, struct peer *p, uint8_t *frame, uint32_t bytes)
+{
+	uint8_t packet[PACKET_BYTES_MAX];
+	assert_true(bytes >= WIRE_FRAME_BYTES_MIN);
+	wire_sign(&p->key, frame, bytes);
+	p->request_bytes = udp_build(&p->route, frame, bytes, packet);
+	assert_true(memory_wire_put(w->wires[p->wire], packet, p->request_bytes));
+}
+
+struct wire_header peer_receive(struct world *w, const struct peer *p, uint8_t type, uint8_t *frame)
+{
+	uint8_t data[PACKET_BYTES_MAX];
+	struct packet packet = {.data = data, .capacity = sizeof data, .verdict = PACKET_REPLY};
+	packet.size = memory_wire_get(w->wires[p->wire], data, sizeof data);
+	assert_true(packet.size > 0);
+	uint32_t bytes;
+	const uint8_t *answer = reply_check(&p->route, &packet, p->request_bytes, &bytes);
+	memcpy(frame, answer, bytes);
+	struct wire_header header;
+	assert_int_equal(wire_header_decode(frame, bytes, &header), WIRE_OK);
+	assert_true(wire_verify(&p->key, frame, bytes));
+	assert_int_equal(header.type, type);
+	assert_int_equal(header.key_id, p->key_id);
+	return header;
+}
+
+void peer_hears_nothing(struct world *w, const struct peer *p)
+{
+	uint8_t data[PACKET_BYTES_MAX];
+	assert_int_equal(memory_wire_get(w->wires[p->wire], data, sizeof data), 0);
+}
+
+static struct wire_header header_of(const struct peer *p, uint8_t type, uint64_t sequence)
+{
+	return (struct wire_header){
+		.type = type, .key_id = p->key_id, .slot = WIRE_NO_SLOT, .sequence = sequence};
+}
+
+void send_register(struct world *w, struct peer *p, const struct uuid *id, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	static struct wire_register r;
+	r = (struct wire_register){.node = *id,
+		.parts = 1,
+		.cpu_mhz = 8000,
+		.memory_mb = 16000,
+		.disk_mb = 100000,
+		.reserved_cpu_mhz = 100,
+		.name = TEXT("node-a"),
+		.datacenter = TEXT("dc1"),
+		.class_name = TEXT("c"),
+		.pool = TEXT("default"),
+		.address = TEXT("10.2.0.1:4647"),
+		.version = TEXT("0.1.0"),
+		.pair_count = 1};
+	r.pairs[0] = (struct wire_pair){WIRE_PAIR_ATTRIBUTE, TEXT("kernel.name"), TEXT("linux")};
+	peer_send(w, p, frame,
+		wire_register_encode(
+			frame, sizeof frame, header_of(p, WIRE_REGISTER, sequence), &r));
+}
+
+void send_heartbeat(
+	struct world *w, struct peer *p, uint32_t slot, uint32_t generation, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_header header = header_of(p, WIRE_HEARTBEAT, sequence);
+	header.slot = slot;
+	header.generation = generation;
+	struct wire_heartbeat beat = {.term = state_node_table(w->state)->term};
+	peer_send(w, p, frame, wire_heartbeat_encode(frame, sizeof frame, header, &beat));
+}
+
+void send_goodbye(
+	struct world *w, struct peer *p, uint32_t slot, uint32_t generation, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_header header = header_of(p, WIRE_GOODBYE, sequence);
+	header.slot = slot;
+	header.generation = generation;
+	peer_send(w, p, frame, wire_goodbye_encode(frame, sizeof frame, header));
+}
+
+void send_place(struct world *w, struct peer *p, const char *client, uint64_t request,
+	uint8_t count, const char *job, const char *group)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_place place = {.client = text_of(client),
+		.issued_ms = w->clock.wall_ns / 1000000,
+		.request = request,
+		.count = count,
+		.job = text_of(job),
+		.group = text_of(group)};
+	peer_send(w, p, frame,
+		wire_place_encode(frame, sizeof frame, header_of(p, WIRE_PLACE, request), &place));
+}
+
+struct command *world_command(struct world *w, enum command_type type)
+{
+	struct command *c;
+	assert_int_equal(command_queue_take(w->queue, &c, 1), 1);
+	assert_string_equal(command_type_names[c->type], command_type_names[type]);
+	assert_true(c->submitted_ns > 0 && c->submitted_ns <= w->clock.monotonic_ns);
+	return c;
+}
+
+void world_no_command(struct world *w)
+{
+	struct command *c;
+	assert_int_equal(command_queue_take(w->queue, &c, 1), 0);
+}
+
+void world_finish(struct command *c, enum command_outcome outcome)
+{
+	c->outcome = outcome;
+	c->done(c);
+}
+
+void world_slot(struct world *w, uint32_t slot, uint16_t owner)
+{
+	struct node_table *t = state_node_table(w->state);
+	atomic_store(&t->block_owner[slot / NODE_BLOCK_SLOTS], owner);
+	if (atomic_load(&t->slots_used) <= slot)
+		atomic_store(&t->slots_used, slot + 1);
+}
+
+struct peer world_node(
+	struct world *w, uint32_t slot, uint32_t generation, uint16_t owner, uint32_t wire)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct uuid id = world_uuid(slot);
+	struct peer p = node_peer(w, &id, wire);
+	world_slot(w, slot, owner);
+	send_register(w, &p, &id, WORLD_WALL_MS);
+	world_turn(w, 1);
+	struct command *c = world_command(w, COMMAND_NODE_REGISTER);
+	c->node_register->slot = slot;
+	c->node_register->generation = generation;
+	c->node_register->owner = owner;
+	world_finish(c, OUTCOME_DONE);
+	world_turn(w, 1);
+	world_turn(w, 1);
+	peer_receive(w, &p, WIRE_REGISTERED, frame);
+	return p;
+}
+
+uint64_t world_refused(const struct world *w, uint32_t worker, enum hot_refusal reason)
+{
+	return atomic_load(&w->team->items[worker].counters.refused[reason]);
+}
+
+void world_balances(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->team->count; i++) {
+		const struct hot_counters *c = &w->team->items[i].counters;
+		uint64_t judged = c->heartbeats + c->requests + c->neighbours;
+		for (uint32_t r = 0; r < HOT_REFUSED_KINDS; r++)
+			judged += c->refused[r];
+		assert_int_equal(c->received, judged);
+	}
+}
+
+void world_is_quiet(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->team->count; i++) {
+		assert_int_equal(requests_pending(&w->team->items[i].requests), 0);
+		// The pool takes what has come back only when it needs it.
+		struct report_pool *reports = &w->team->items[i].reports;
+		assert_int_equal(
+			reports->free_count + ck_ring_size(&reports->returned), WORKER_REPORTS_MAX);
+	}
+}

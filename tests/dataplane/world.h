@@ -1,0 +1,81 @@
+// Workers over memory wires on a manual clock, with a real state and command queue, and peers that
+// speak the wire protocol to them. The applier's part is played by the test, command by command, or
+// by the real applier (world_with_applier()).
+#pragma once
+#include "dataplane/packet_io_memory.h"
+#include "dataplane/worker.h"
+#include "tests/hot/packets.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define WORLD_WORKERS_MAX 2u
+#define WORLD_TTL_MS 10000u
+#define WORLD_GRACE_MS 5000u
+#define WORLD_STALL_MS 200u
+#define WORLD_TERM 7u
+#define WORLD_WALL_MS 1700000000000ull
+
+struct world {
+	struct manual_time clock;
+	struct time_source time;
+	struct master_keys keys;
+	struct state *state;
+	struct command_queue *queue;
+	struct workers *team;
+	struct memory_wire *wires[WORLD_WORKERS_MAX];
+	_Atomic uint64_t missed; // by every worker's port
+};
+
+struct world *world_create(uint32_t workers);
+void world_destroy(struct world *);
+// One turn of each worker, then time_ms passes.
+void world_turn(struct world *, uint32_t time_ms);
+// Turns of 10 ms.
+void world_pass(struct world *, uint32_t time_ms);
+
+// Where frames come from: an address, a key, and the wire they arrive on.
+struct peer {
+	struct route route;
+	uint8_t key_id;
+	struct wire_key key;
+	uint32_t wire;
+	uint32_t request_bytes; // of the newest frame sent
+};
+struct peer node_peer(const struct world *, const struct uuid *, uint32_t wire);
+struct peer client_peer(const struct world *, const char *name, uint32_t wire);
+// Signs the frame in place and sends it.
+void peer_send(struct world *, struct peer *, uint8_t *frame, uint32_t bytes);
+// The next packet on the peer's wire, which must be a well-formed, signed answer of that type to
+// the peer, no longer than its request. frame holds FRAME_BYTES_MAX.
+struct wire_header peer_receive(struct world *, const struct peer *, uint8_t type, uint8_t *frame);
+// Nothing was sent on the peer's wire.
+void peer_hears_nothing(struct world *, const struct peer *);
+
+struct uuid world_uuid(uint32_t number);
+void send_register(struct world *, struct peer *, const struct uuid *, uint64_t sequence);
+void send_heartbeat(
+	struct world *, struct peer *, uint32_t slot, uint32_t generation, uint64_t sequence);
+void send_goodbye(
+	struct world *, struct peer *, uint32_t slot, uint32_t generation, uint64_t sequence);
+void send_place(struct world *, struct peer *, const char *client, uint64_t request, uint8_t count,
+	const char *job, const char *group);
+
+// The applier's part.
+struct command *world_command(
+	struct world *, enum command_type); // the next one, which must be of that type
+void world_no_command(struct world *);
+void world_finish(struct command *, enum command_outcome);
+// Makes a slot usable, as the applier does for a new node.
+void world_slot(struct world *, uint32_t slot, uint16_t owner);
+// A registered node: register, finish, answer. Returns its peer.
+struct peer world_node(
+	struct world *, uint32_t slot, uint32_t generation, uint16_t owner, uint32_t wire);
+
+uint64_t world_refused(const struct world *, uint32_t worker, enum hot_refusal);
+// received = Σ refused + heartbeats + requests + neighbours, on every worker.
+void world_balances(const struct world *);
+// No request or report is on its way.
+void world_is_quiet(const struct world *);
