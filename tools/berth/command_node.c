@@ -1,0 +1,165 @@
+#include "state/base/uuid.h"
+#include "tools/berth/allocation_table.h"
+#include "tools/berth/field.h"
+#include "tools/berth/http.h"
+#include "tools/berth/lookup.h"
+#include "tools/berth/pages.h"
+#include "tools/berth/table.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct node_filter {
+	struct table table;
+	const char *status; // NULL: all
+};
+
+static void add_node(json_t *node, void *context)
+{
+	struct node_filter *filter = context;
+	char id[16];
+	if (filter->status && strcmp(field_text(node, "Status"), filter->status) != 0)
+		return;
+	table_add(&filter->table, field_short(field_text(node, "ID"), id));
+	table_add(&filter->table, field_text(node, "Datacenter"));
+	table_add(&filter->table, field_text(node, "Name"));
+	table_add(&filter->table, field_text(node, "NodeClass"));
+	table_add(&filter->table, field_text(node, "NodePool"));
+	table_add(&filter->table, field_text(node, "SchedulingEligibility"));
+	table_add(&filter->table, field_text(node, "Status"));
+}
+
+enum exit_status node_list(struct session *session, char **arguments, int count)
+{
+	static const char *const headings[] = {
+		"ID", "DC", "Name", "Class", "Pool", "Eligibility", "Status", NULL};
+	if (flag_given(&session->flags, FLAG_JSON) && !flag_given(&session->flags, FLAG_STATUS))
+		return http_get_through(session, "/v1/nodes?resources=true");
+	struct node_filter filter = {.status = session->flags.values[FLAG_STATUS]};
+	if (flag_given(&session->flags, FLAG_JSON))
+		return complain(
+			STATUS_USAGE, "--status does not go with --json; filter the JSON instead");
+	table_begin(&filter.table, headings);
+	return table_finish(&filter.table, pages_each(session, "/v1/nodes", add_node, &filter), 0);
+}
+
+static void put_resource(
+	struct table *t, const char *name, json_t *node, const char *member, const char *unit)
+{
+	int64_t total = field_number(json_object_get(node, "Resources"), member);
+	int64_t reserved = field_number(json_object_get(node, "Reserved"), member);
+	json_t *used = json_object_get(json_object_get(node, "Berth"), "Used");
+	table_add(t, name);
+	table_add_format(t, "%lld %s", (long long)field_number(used, member), unit);
+	table_add_format(t, "%lld %s", (long long)(total - reserved), unit);
+	table_add_format(t, "%lld %s", (long long)reserved, unit);
+}
+
+static void put_resources(json_t *node)
+{
+	static const char *const headings[] = {"Resource", "Used", "Capacity", "Reserved", NULL};
+	struct table t;
+	table_begin(&t, headings);
+	put_resource(&t, "CPU", node, "CPU", "MHz");
+	put_resource(&t, "Memory", node, "MemoryMB", "MiB");
+	put_resource(&t, "Disk", node, "DiskMB", "MiB");
+	printf("\nResources\n");
+	table_print(&t, 2);
+}
+
+static void put_devices(json_t *node)
+{
+	static const char *const headings[] = {"Device", "Instances", NULL};
+	json_t *devices = json_object_get(json_object_get(node, "NodeResources"), "Devices");
+	if (json_array_size(devices) == 0)
+		return;
+	struct table t;
+	table_begin(&t, headings);
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		json_t *group = json_array_get(devices, i);
+		table_add_format(&t, "%s/%s/%s", field_text(group, "Vendor"),
+			field_text(group, "Type"), field_text(group, "Name"));
+		table_add_format(&t, "%zu", json_array_size(json_object_get(group, "Instances")));
+	}
+	printf("\nDevices\n");
+	table_print(&t, 2);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+	return strcmp(*x, *y);
+}
+
+// Attributes or metadata, sorted.
+static void put_pairs(const char *title, json_t *pairs)
+{
+	size_t count = json_object_size(pairs), at = 0;
+	if (!count)
+		return;
+	const char **names = malloc(count * sizeof *names), *name;
+	json_t *value;
+	if (!names)
+		return;
+	json_object_foreach(pairs, name, value) names[at++] = name;
+	qsort(names, count, sizeof *names, by_name);
+	struct table t;
+	table_begin_pairs(&t);
+	for (size_t i = 0; i < count; i++)
+		table_pair(&t, names[i], "= %s", field_text(pairs, names[i]));
+	printf("\n%s\n", title);
+	table_print(&t, 2);
+	free(names);
+}
+
+static void put_node(json_t *node)
+{
+	char time[32], age[32];
+	json_t *berth = json_object_get(node, "Berth");
+	int64_t updated_ns = field_number(node, "StatusUpdatedAt") * 1000000000;
+	struct table t;
+	table_begin_pairs(&t);
+	table_pair(&t, "ID", "= %s", field_text(node, "ID"));
+	table_pair(&t, "Name", "= %s", field_text(node, "Name"));
+	table_pair(&t, "Status", "= %s%s%s", field_text(node, "Status"),
+		*field_text(node, "StatusDescription") ? ": " : "",
+		field_text(node, "StatusDescription"));
+	table_pair(
+		&t, "Since", "= %s (%s)", field_time(updated_ns, time), field_age(updated_ns, age));
+	table_pair(&t, "Eligibility", "= %s", field_text(node, "SchedulingEligibility"));
+	table_pair(&t, "Datacenter", "= %s", field_text(node, "Datacenter"));
+	table_pair(&t, "Class", "= %s", field_text(node, "NodeClass"));
+	table_pair(&t, "Pool", "= %s", field_text(node, "NodePool"));
+	table_pair(&t, "Address", "= %s", field_text(node, "HTTPAddr"));
+	table_pair(&t, "Agent", "= %s", field_text(berth, "AgentVersion"));
+	table_pair(&t, "Registered", "= %s", field_text(berth, "RegisteredAt"));
+	table_pair(&t, "Slot", "= %lld, generation %lld", (long long)field_number(berth, "Slot"),
+		(long long)field_number(berth, "Generation"));
+	table_print(&t, 0);
+	put_resources(node);
+	put_devices(node);
+	put_pairs("Attributes", json_object_get(node, "Attributes"));
+	put_pairs("Meta", json_object_get(node, "Meta"));
+}
+
+enum exit_status node_status(struct session *session, char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	snprintf(path, sizeof path, "/v1/node/%s", id);
+	json_t *node;
+	result = http_get_json(session, path, &node);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_JSON)) {
+		field_print(node);
+	} else {
+		put_node(node);
+		snprintf(path, sizeof path, "/v1/node/%s/allocations", id);
+		result = allocation_table(session, path, "\nAllocations\n", NULL, 2);
+	}
+	json_decref(node);
+	return result;
+}

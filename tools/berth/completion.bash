@@ -1,0 +1,61 @@
+# Completion of berth for bash: source it, or install it as /usr/share/bash-completion/completions/berth.
+# Commands and flags come from berth's own help, so that they never differ.
+
+_berth_words()
+{
+	# The words after the ones typed so far, of all commands that begin with them.
+	berth help 2>/dev/null | sed -n 's/^  \([a-z][a-z ]*[a-z]\)  *.*/\1/p' | awk -v typed="$1" '
+		BEGIN { count = split(typed, words, " ") }
+		{
+			for (i = 1; i <= count; i++)
+				if ($i != words[i])
+					next
+			if ($(count + 1) ~ /^[a-z]+$/)
+				print $(count + 1)
+		}' | sort -u
+}
+
+_berth_flags()
+{
+	# shellcheck disable=SC2086
+	berth $1 --help 2>/dev/null | sed -n 's/^  \(--[a-z-]*\).*/\1/p'
+}
+
+_berth_ids()
+{
+	case "$1" in
+	"node status") berth node list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"alloc status") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"job status" | "job stop" | "job inspect") berth job list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	esac
+}
+
+_berth()
+{
+	local current=${COMP_WORDS[COMP_CWORD]} typed="" i word
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		[[ $word == -* ]] || typed+="${typed:+ }$word"
+	done
+	case "${COMP_WORDS[COMP_CWORD - 1]}" in
+	--key-file | --master-key)
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		return
+		;;
+	esac
+	case "$typed" in
+	"job run" | "job validate" | "key generate" | "key rotate")
+		[[ $current == -* ]] || {
+			mapfile -t COMPREPLY < <(compgen -f -- "$current")
+			return
+		}
+		;;
+	esac
+	if [[ $current == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_berth_flags "$typed")" -- "$current")
+	else
+		mapfile -t COMPREPLY < <(compgen -W "$(_berth_words "$typed") $(_berth_ids "$typed")" -- "$current")
+	fi
+}
+
+complete -F _berth berth

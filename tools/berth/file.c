@@ -1,0 +1,24 @@
+#include "tools/berth/file.h"
+#include "state/base/memory.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum exit_status file_read(const char *path, char **text, size_t *size)
+{
+	bool standard = strcmp(path, "-") == 0;
+	FILE *file = standard ? stdin : fopen(path, "re");
+	if (!file)
+		return complain(STATUS_FAILURE, "cannot read %s: %s", path, strerror(errno));
+	*text = memory_take(FILE_BYTES_MAX + 2);
+	*size = fread(*text, 1, FILE_BYTES_MAX + 1, file);
+	int error = ferror(file) ? errno : 0;
+	if (!standard)
+		fclose(file);
+	if (!error && *size <= FILE_BYTES_MAX)
+		return STATUS_OK;
+	free(*text);
+	return error ? complain(STATUS_FAILURE, "cannot read %s: %s", path, strerror(error))
+		     : complain(STATUS_FAILURE, "%s is larger than 4 MiB", path);
+}

@@ -1,0 +1,152 @@
+#include "tools/berth/flags.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct flag_description flag_descriptions[FLAGS] = {
+	[FLAG_ADDRESS] = {"address", "URL", "the controller's HTTP API", "BERTH_ADDR NOMAD_ADDR",
+		"http://127.0.0.1:4646"},
+	[FLAG_NAMESPACE] = {"namespace", "NAME", "namespace of jobs; * is all, in lists",
+		"BERTH_NAMESPACE NOMAD_NAMESPACE", "default"},
+	[FLAG_TIMEOUT] = {"timeout", "SECONDS", "how long to wait for an answer", NULL, "60"},
+	[FLAG_JSON] = {"json", NULL, "print JSON, for programs", NULL, NULL},
+	[FLAG_HELP] = {"help", NULL, "explain the command", NULL, NULL},
+	[FLAG_WIRE] = {"wire", "HOST:PORT", "the controller's wire address", "BERTH_WIRE", NULL},
+	[FLAG_NAME] = {"name", "NAME", "this client's name", "BERTH_CLIENT", NULL},
+	[FLAG_KEY_FILE] = {"key-file", "FILE",
+		"this client's key, as `berth client key` printed it", "BERTH_KEY_FILE", NULL},
+	[FLAG_MASTER_KEY] = {"master-key", "FILE",
+		"the cluster's master keys, to derive a key from", "BERTH_MASTER_KEY", NULL},
+	[FLAG_JOB] = {"job", "ID", "the job", NULL, NULL},
+	[FLAG_GROUP] = {"group", "NAME", "its task group; needed when it has several", NULL, NULL},
+	[FLAG_COUNT] = {"count", "N", "how many, 1 to 32", NULL, "1"},
+	[FLAG_REQUEST] = {"request", "MS:NUMBER",
+		"repeat an earlier request: the same allocations are answered again", NULL, NULL},
+	[FLAG_SINCE] = {"since", "INDEX", "only what changed after this index", NULL, "0"},
+	[FLAG_NODE] = {"node", "ID", "only those of one node", NULL, NULL},
+	[FLAG_STATUS] = {"status", "NAME", "only those of one status", NULL, NULL},
+	[FLAG_PURGE] = {"purge", NULL, "forget the job altogether", NULL, NULL},
+	[FLAG_CHECK_INDEX] = {"check-index", "N",
+		"only when the job is still at this modify index; 0: when it does not exist", NULL,
+		NULL},
+	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
+		NULL},
+};
+
+bool flag_is_allowed(enum flag flag, const char *allowed)
+{
+	if (flag < FLAGS_COMMON)
+		return true;
+	size_t size = strlen(flag_descriptions[flag].name);
+	for (const char *at = allowed; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
+		if (strcspn(at, " ") == size &&
+			strncmp(at, flag_descriptions[flag].name, size) == 0)
+			return true;
+	return false;
+}
+
+bool flag_given(const struct flags *flags, enum flag flag)
+{
+	return flags->values[flag] != NULL;
+}
+
+static const char *from_environment(const char *names)
+{
+	char name[64];
+	for (; names && *names; names += strcspn(names, " "), names += strspn(names, " ")) {
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(names, " "), names);
+		const char *value = getenv(name);
+		if (value && *value)
+			return value;
+	}
+	return NULL;
+}
+
+static void set_defaults(struct flags *flags, const char *allowed)
+{
+	for (enum flag flag = 0; flag < FLAGS; flag++) {
+		const struct flag_description *d = &flag_descriptions[flag];
+		if (flags->values[flag] || !d->value || !flag_is_allowed(flag, allowed))
+			continue;
+		const char *value = from_environment(d->environment);
+		flags->values[flag] = value ? value : d->standard;
+	}
+}
+
+static int find(const char *name, size_t size, const char *allowed)
+{
+	for (enum flag flag = 0; flag < FLAGS; flag++)
+		if (strlen(flag_descriptions[flag].name) == size &&
+			strncmp(flag_descriptions[flag].name, name, size) == 0 &&
+			flag_is_allowed(flag, allowed))
+			return (int)flag;
+	return -1;
+}
+
+// Takes one flag at *at; returns how many words it was, or -1.
+static int take(struct flags *flags, char **at, const char *allowed, char *message, uint32_t size)
+{
+	const char *name = *at + strspn(*at, "-");
+	const char *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	int flag = strcmp(name, "h") == 0 ? (int)FLAG_HELP : find(name, length, allowed);
+	if (flag < 0) {
+		snprintf(message, size, "unknown flag %s", *at);
+		return -1;
+	}
+	const struct flag_description *d = &flag_descriptions[flag];
+	const char *value = equals ? equals + 1 : d->value ? at[1] : "";
+	if ((equals && !d->value) || !value) {
+		snprintf(message, size, "--%s %s%s", d->name,
+			value ? "takes no value" : "needs a value: ", value ? "" : d->value);
+		return -1;
+	}
+	flags->values[flag] = value;
+	return d->value && !equals ? 2 : 1;
+}
+
+int flags_read(struct flags *flags, char **arguments, const char *allowed, char *message,
+	uint32_t message_size)
+{
+	int kept = 0;
+	char **at = arguments;
+	while (*at) {
+		if (strcmp(*at, "--") == 0) {
+			for (at++; *at; at++)
+				arguments[kept++] = *at;
+			break;
+		}
+		if (**at != '-' || !(*at)[1]) { // "-" alone is standard input
+			arguments[kept++] = *at++;
+			continue;
+		}
+		int words = take(flags, at, allowed, message, message_size);
+		if (words < 0)
+			return -1;
+		at += words;
+	}
+	arguments[kept] = NULL;
+	set_defaults(flags, allowed);
+	return kept;
+}
+
+bool flag_number(const struct flags *flags, enum flag flag, uint64_t least, uint64_t most,
+	uint64_t *number, char *message, uint32_t message_size)
+{
+	const char *text = flags->values[flag];
+	if (!text)
+		return true;
+	char *end = NULL;
+	errno = 0;
+	uint64_t value = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	if (!end || *end || errno || value < least || value > most) {
+		snprintf(message, message_size,
+			"--%s must be a number from %llu to %llu, not \"%s\"",
+			flag_descriptions[flag].name, (unsigned long long)least,
+			(unsigned long long)most, text);
+		return false;
+	}
+	*number = value;
+	return true;
+}

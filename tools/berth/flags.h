@@ -1,0 +1,52 @@
+// Flags of the command line: -name VALUE, --name VALUE or --name=VALUE, before, between or after arguments.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum flag {
+	FLAG_ADDRESS,
+	FLAG_NAMESPACE,
+	FLAG_TIMEOUT,
+	FLAG_JSON,
+	FLAG_HELP,
+	// those below belong to some commands only
+	FLAG_WIRE,
+	FLAG_NAME,
+	FLAG_KEY_FILE,
+	FLAG_MASTER_KEY,
+	FLAG_JOB,
+	FLAG_GROUP,
+	FLAG_COUNT,
+	FLAG_REQUEST,
+	FLAG_SINCE,
+	FLAG_NODE,
+	FLAG_STATUS,
+	FLAG_PURGE,
+	FLAG_CHECK_INDEX,
+	FLAG_OPERATOR,
+	FLAGS,
+};
+#define FLAGS_COMMON FLAG_WIRE // flags before it go with every command
+
+struct flag_description {
+	const char *name;
+	const char *value; // what its value is called; NULL when it has none
+	const char *help;
+	const char *environment; // variables that give its default, separated by blanks
+	const char *standard;    // its default otherwise
+};
+extern const struct flag_description flag_descriptions[FLAGS];
+
+struct flags {
+	const char *values[FLAGS]; // NULL: not given; "" for those without a value
+};
+
+// Takes the flags out of arguments (NULL-ended, program and command names already removed) and sets defaults.
+// allowed: names beyond the common ones. Returns how many arguments are left, or -1 with a sentence.
+int flags_read(struct flags *, char **arguments, const char *allowed, char *message,
+	uint32_t message_size);
+bool flag_is_allowed(enum flag, const char *allowed);
+bool flag_given(const struct flags *, enum flag);
+// A whole number between bounds; *number keeps its value when the flag is not given. False with a sentence.
+bool flag_number(const struct flags *, enum flag, uint64_t least, uint64_t most, uint64_t *number,
+	char *message, uint32_t message_size);

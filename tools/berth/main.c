@@ -1,0 +1,86 @@
+// berth: talks to a Berth controller from the command line.
+#include "tools/berth/help.h"
+#include "tools/berth/http.h"
+#include "tools/berth/session.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum exit_status complain(enum exit_status status, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fputs("berth: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	return status;
+}
+
+// True when the words begin with the command's path; *words is then how many that are.
+static bool path_fits(const struct command *command, char **arguments, int *words)
+{
+	const char *path = command->path;
+	for (*words = 0; *path; ++*words) {
+		size_t size = strcspn(path, " ");
+		const char *word = arguments[*words];
+		if (!word || strlen(word) != size || strncmp(word, path, size) != 0)
+			return false;
+		path += size;
+		path += strspn(path, " ");
+	}
+	return true;
+}
+
+static const struct command *find(char **arguments, int *words)
+{
+	for (unsigned i = 0; i < command_count; i++)
+		if (path_fits(&commands[i], arguments, words))
+			return &commands[i];
+	return NULL;
+}
+
+static enum exit_status run(const struct command *command, char **arguments)
+{
+	struct session session = {0};
+	char message[512];
+	int count = flags_read(&session.flags, arguments, command->flags, message, sizeof message);
+	if (count >= 0 && flag_given(&session.flags, FLAG_HELP)) {
+		help_command(stdout, command);
+		return STATUS_OK;
+	}
+	if (count < 0)
+		return complain(STATUS_USAGE, "%s; see berth %s --help", message, command->path);
+	if (count < command->least || (command->most >= 0 && count > command->most))
+		return complain(STATUS_USAGE, "%s; usage: berth %s %s",
+			count < command->least ? "an argument is missing" : "too many arguments",
+			command->path, command->arguments);
+	session.http = http_open(&session.flags);
+	enum exit_status status = command->run(&session, arguments, count);
+	http_close(session.http);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return complain(STATUS_FAILURE, "cannot write to standard output");
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+		strcmp(argv[1], "-h") == 0) {
+		help_all(argc < 2 ? stderr : stdout);
+		return argc < 2 ? STATUS_USAGE : STATUS_OK;
+	}
+	if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
+		puts("berth " BERTH_VERSION);
+		return STATUS_OK;
+	}
+	int words;
+	const struct command *command = find(argv + 1, &words);
+	if (command)
+		return run(command, argv + 1 + words);
+	if (help_topic(stderr, argv[1]))
+		return argv[2] && argv[2][0] != '-'
+			       ? complain(STATUS_USAGE, "%s has no subcommand %s", argv[1], argv[2])
+			       : STATUS_USAGE;
+	return complain(STATUS_USAGE, "no command %s; berth help lists them", argv[1]);
+}

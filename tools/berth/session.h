@@ -1,0 +1,49 @@
+// What every subcommand works with: the command line, and the way to the controller.
+#pragma once
+#include "tools/berth/flags.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// Exit statuses, as documented in berth(1).
+enum exit_status {
+	STATUS_OK = 0,
+	STATUS_FAILURE = 1,     // something went wrong here
+	STATUS_USAGE = 2,       // the command line is wrong
+	STATUS_NOT_FOUND = 3,   // no such thing, or a prefix that is not unique
+	STATUS_REFUSED = 4,     // the controller said no: no node, a conflict, an invalid job
+	STATUS_UNREACHABLE = 5, // no answer from the controller
+};
+
+struct http;
+
+struct session {
+	struct flags flags;
+	struct http *http;
+};
+
+struct command {
+	const char *path;      // "node list"
+	const char *arguments; // "ID", "FILE", …; for the usage line
+	const char *summary;   // one line
+	const char *details;   // for --help; may be NULL
+	const char *flags;     // names of flags beyond the common ones, separated by blanks
+	int least, most;       // positional arguments; most < 0: any number
+	enum exit_status (*run)(struct session *, char **arguments, int count);
+};
+
+// Prints "berth: …" with a newline on standard error; returns the status.
+enum exit_status complain(enum exit_status, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+// --- command_*.c ---------------------------------------------------------------------------------------
+extern const struct command commands[];
+extern const unsigned command_count;
+
+typedef enum exit_status command_run(struct session *, char **arguments, int count);
+command_run node_list, node_status, node_key;
+command_run job_list, job_run, job_status, job_stop, job_validate, job_inspect;
+command_run alloc_list, alloc_status;
+command_run place, release, status;
+command_run client_key, key_generate, key_rotate;
+command_run stats, health;

@@ -1,0 +1,24 @@
+// Aligned columns of text on standard output.
+#pragma once
+#include <stdint.h>
+
+#define TABLE_COLUMNS_MAX 12u
+
+struct table {
+	uint32_t columns, count, capacity;
+	char **cells; // row by row, headings first
+};
+
+// headings: NULL-ended.
+void table_begin(struct table *, const char *const *headings);
+// The next cell; NULL is "". Control characters become '?': names come from agents we do not trust.
+void table_add(struct table *, const char *text);
+void table_add_format(struct table *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+// Prints everything, prefixed with indent blanks, and frees it.
+void table_print(struct table *, uint32_t indent);
+void table_free(struct table *);
+// "Name = Value" lines are a table of two columns without headings.
+void table_begin_pairs(struct table *);
+void table_pair(struct table *, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
