@@ -125,10 +125,11 @@ static void add_settings(struct agent *a)
 	d->reserved_cpu_mhz = o->reserved_cpu_mhz;
 	d->reserved_memory_mb = o->reserved_memory_mb;
 	d->reserved_disk_mb = o->reserved_disk_mb;
-	for (uint32_t i = 0; i < o->meta_count; i++) {
+	for (uint32_t i = 0; i < o->meta.count; i++) {
 		char name[ATTRIBUTE_NAME_BYTES_MAX + 1];
-		const char *equals = strchr(o->meta[i], '=');
-		snprintf(name, sizeof name, "%.*s", (int)(equals - o->meta[i]), o->meta[i]);
+		const char *equals = strchr(o->meta.items[i], '=');
+		snprintf(name, sizeof name, "%.*s", (int)(equals - o->meta.items[i]),
+			o->meta.items[i]);
 		fingerprint_pair(&a->fingerprint, WIRE_PAIR_META, name, text_of(equals + 1));
 	}
 }

@@ -1,19 +1,14 @@
 // The agent's command line. Every option NAME may also be given in the environment as BERTH_AGENT_NAME;
 // the command line wins.
 #pragma once
-#include "state/base/limits.h"
-#include <stdbool.h>
-#include <stdint.h>
-
-#define AGENT_META_MAX 64u
+#include "tools/client/flags.h"
 
 struct agent_options {
 	const char *server, *source;
 	const char *state_dir, *key_file, *data_dir;
 	const char *name, *datacenter, *class_name, *pool;
 	uint32_t cpu_mhz, reserved_cpu_mhz, reserved_memory_mb, reserved_disk_mb;
-	uint32_t meta_count;
-	const char *meta[AGENT_META_MAX]; // "NAME=VALUE"
+	struct flag_list meta; // "NAME=VALUE"
 	const char *log_level;
 	bool log_json;
 	bool print_id, print_fingerprint;

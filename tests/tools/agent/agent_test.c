@@ -18,7 +18,7 @@ static char folder[] = "/tmp/berth-agent-XXXXXX";
 static struct responder *server;
 static struct agent agent;
 static struct agent_options options;
-static char meta[AGENT_META_MAX][400];
+static char meta[FLAG_LIST_MAX][400];
 static int signals[2];
 static pthread_t thread;
 static enum agent_exit exit_code;
@@ -132,7 +132,7 @@ static void long_description_goes_in_parts(void **unused)
 	for (uint32_t i = 0; i < 20; i++) {
 		int at = snprintf(meta[i], sizeof meta[i], "key%u=", i);
 		memset(meta[i] + at, 'x', 300);
-		options.meta[options.meta_count++] = meta[i];
+		options.meta.items[options.meta.count++] = meta[i];
 	}
 	start();
 	WAIT_FOR(server->counters.heartbeats >= 1);

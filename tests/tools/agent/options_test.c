@@ -46,8 +46,8 @@ static void reads_every_option(void **unused)
 	assert_string_equal(o.datacenter, "dc9");
 	assert_string_equal(o.class_name, "c");
 	assert_string_equal(o.pool, "p");
-	assert_int_equal(o.meta_count, 2);
-	assert_string_equal(o.meta[1], "c=");
+	assert_int_equal(o.meta.count, 2);
+	assert_string_equal(o.meta.items[1], "c=");
 	assert_int_equal(o.cpu_mhz, 1);
 	assert_int_equal(o.reserved_cpu_mhz, 2);
 	assert_int_equal(o.reserved_memory_mb, 3);
