@@ -31,7 +31,8 @@ struct applier_settings {
 struct applier_counters {
 	_Atomic uint64_t outcomes[COMMAND_TYPES][COMMAND_OUTCOMES];
 	_Atomic uint64_t batches, entries, batch_bytes;
-	_Atomic uint64_t log_waits; // append said ENOSPC and is being tried again
+	_Atomic uint64_t log_waits;   // append said ENOSPC and is being tried again
+	_Atomic uint64_t bad_choices; // placement chose a node that does not fit; refused
 	// Histograms, powers of two of microseconds: bucket i counts values < 2^i us.
 	_Atomic uint64_t journal_us[32]; // one commit
 	_Atomic uint64_t place_us[32];   // submit to done

@@ -1,0 +1,199 @@
+#include "state/apply.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include <urcu-qsbr.h>
+
+uint32_t generation_after(uint32_t generation)
+{
+	return generation + 1 ? generation + 1 : 1; // 0 is no node
+}
+
+static const struct node *node_at(const struct state *state, uint32_t slot)
+{
+	return slot < state_node_slots(state) ? state->cells[slot].working : NULL;
+}
+
+static uint64_t nodes_known(const struct state *state)
+{
+	uint64_t nodes = 0;
+
+	for (int i = 0; i < NODE_STATUSES; i++)
+		nodes += state->counts.nodes[i];
+	return nodes;
+}
+
+// --- Registration ---------------------------------------------------------------------------------------------------
+
+static int new_node_check(const struct state *state, const struct entry_node_register *e)
+{
+	if (e->generation != 1 || node_at(state, e->slot) ||
+		e->slot / NODE_BLOCK_SLOTS > state->block_count)
+		return -ERROR_CORRUPT;
+	return nodes_known(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
+}
+
+int node_register_check(const struct state *state, const struct entry_node_register *e)
+{
+	const struct node_cell *cell = node_cell_find(state, &e->description->node);
+
+	if (e->owner >= WORKERS_MAX)
+		return -ERROR_CORRUPT;
+	if (e->slot >= state->slots_max)
+		return -ERROR_TABLE_FULL;
+	if (!cell)
+		return new_node_check(state, e);
+	const struct node *known = cell->working;
+	return known->slot == e->slot && e->generation == generation_after(known->generation) &&
+			       e->description->sequence > known->register_sequence
+		       ? 0
+		       : -ERROR_CORRUPT;
+}
+
+static bool is_same_device(const struct device_group *a, const struct device_group *b)
+{
+	return strcmp(a->vendor, b->vendor) == 0 && strcmp(a->type, b->type) == 0 &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+// Finds instances of a former class's devices among those of the node. False when some are not there.
+static bool move_devices(const struct node_class *from, const struct node *n,
+	const struct device_set *devices, struct device_set *moved)
+{
+	const struct node_class *to = n->node_class;
+
+	*moved = (struct device_set){0};
+	for (uint32_t i = 0; i < from->device_count; i++) {
+		uint32_t j = 0;
+		if (!devices->groups[i])
+			continue;
+		while (j < to->device_count && !is_same_device(&from->devices[i], &to->devices[j]))
+			j++;
+		if (j == to->device_count || (devices->groups[i] & ~node_instances(n, j)))
+			return false;
+		moved->groups[j] = devices->groups[i];
+	}
+	return true;
+}
+
+static void move_allocation(struct state *state, struct alloc_cell *cell,
+	const struct device_set *devices, int64_t time_ns)
+{
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+
+	a->devices = *devices;
+	a->alloc_modify_index = state->index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+}
+
+// The node was described anew: device groups may have come, gone or changed their places. An allocation
+// keeps the instances that are still there; one whose instances are gone cannot be running.
+static void place_devices_again(
+	struct state *state, struct node_cell *node, const struct node_class *from, int64_t time_ns)
+{
+	struct device_set used = {0};
+	struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		struct device_set moved;
+		if (!alloc_cell_is_there(cell) || allocation_is_terminal(cell->working))
+			continue;
+		if (!move_devices(from, node->working, &cell->working->devices, &moved)) {
+			alloc_cell_end(state, cell, END_DEVICES_GONE, time_ns, ++state->index);
+			job_cell_update_status(state, cell->job_cell, state->index);
+			continue;
+		}
+		if (memcmp(&moved, &cell->working->devices, sizeof moved) != 0)
+			move_allocation(state, cell, &moved, time_ns);
+		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+			used.groups[i] |= moved.groups[i];
+	}
+	node->devices_used = used;
+}
+
+void node_register_apply(struct state *state, const struct entry_node_register *e, int64_t time_ns)
+{
+	struct node_cell *cell = node_cell_find(state, &e->description->node);
+	struct node *n = node_build(state, e->description, class_take(state, e->description));
+	const struct node *old = cell ? cell->working : NULL;
+
+	n->slot = e->slot;
+	n->generation = e->generation;
+	n->record.create_index = old ? old->record.create_index : state->index;
+	n->record.modify_index = n->register_index = state->index;
+	n->record.older = cell ? &cell->working->record : NULL;
+	n->status = NODE_READY;
+	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
+	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
+	if (!cell)
+		cell = node_cell_open(state, e->slot, e->owner, &n->id);
+	cell->working = n;
+	change_add(state->changes, CHANGE_NODE, cell, &n->record);
+	state_count_node(state, n, 1);
+	if (old) {
+		state_count_node(state, old, -1);
+		if (old->node_class != n->node_class)
+			place_devices_again(state, cell, old->node_class, time_ns);
+	}
+	state_node_changed(state, e->slot);
+}
+
+// --- Status -----------------------------------------------------------------------------------------------------------
+
+static const char *const cause_texts[NODE_CAUSES] = {
+	[NODE_CAUSE_EXPIRED] = "Node heartbeat missed",
+	[NODE_CAUSE_RETURNED] = "Node reregistered by heartbeat",
+	[NODE_CAUSE_GOODBYE] = "Node said goodbye",
+};
+
+const char *node_cause_text(uint8_t cause)
+{
+	return cause < NODE_CAUSES ? cause_texts[cause] : "";
+}
+
+uint8_t node_cause_of(const struct node *n)
+{
+	uint8_t cause = 0;
+
+	while (cause < NODE_CAUSES && n->status_description != cause_texts[cause])
+		cause++;
+	return cause;
+}
+
+int node_status_check(const struct state *state, const struct entry_node_status *e)
+{
+	const struct node *n = node_at(state, e->slot);
+
+	if (!n || n->generation != e->generation || e->cause >= NODE_CAUSES)
+		return -ERROR_CORRUPT;
+	return (e->status == NODE_READY || e->status == NODE_DOWN) && n->status != e->status
+		       ? 0
+		       : -ERROR_CORRUPT;
+}
+
+static void lose_allocations(struct state *state, struct node_cell *node, int64_t time_ns)
+{
+	struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		if (!alloc_cell_is_there(cell) || allocation_is_terminal(cell->working))
+			continue;
+		alloc_cell_end(state, cell, END_NODE_DOWN, time_ns, ++state->index);
+		job_cell_update_status(state, cell->job_cell, state->index);
+	}
+}
+
+void node_status_apply(struct state *state, const struct entry_node_status *e, int64_t time_ns)
+{
+	struct node_cell *cell = &state->cells[e->slot];
+	struct node *n = node_revise(state, cell, state->index);
+
+	state_count_node(state, n, -1);
+	n->status = e->status;
+	n->status_description = cause_texts[e->cause];
+	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
+	state_count_node(state, n, 1);
+	if (n->status == NODE_DOWN)
+		lose_allocations(state, cell, time_ns);
+	state_node_changed(state, e->slot);
+}

@@ -50,8 +50,10 @@ enum command_outcome {
 extern const char *const command_type_names[];    // "node-register", …
 extern const char *const command_outcome_names[]; // "done", "stale-generation", …
 
+enum pair_kind { PAIR_ATTRIBUTE, PAIR_META, PAIR_DRIVER };
+
 struct command_pair {
-	uint8_t kind; // 0 attribute, 1 meta, 2 driver
+	uint8_t kind; // enum pair_kind
 	struct text name, value;
 };
 struct command_device_group {
@@ -71,7 +73,8 @@ struct command_node_register {
 	struct command_device_group device_groups[NODE_DEVICE_GROUPS_MAX];
 	uint32_t pair_count;
 	struct command_pair pairs[NODE_ATTRIBUTES_MAX];
-	// result
+	// result. A repeated registration is answered with the generation that it got at first: a line that
+	// already has it stays as it is, or replayed heartbeats would count again.
 	uint32_t slot, generation;
 	uint16_t owner;           // worker that owns the slot: the line is installed there
 	uint64_t newest_sequence; // STALE_REGISTRATION

@@ -11,6 +11,7 @@ struct command_queue;
 
 struct command_queue *command_queue_create(uint32_t workers); // caller destroys
 void command_queue_destroy(struct command_queue *);
+uint32_t command_queue_workers(const struct command_queue *);
 
 // Returns false when that ring is full. producer: a worker's number (one thread each), or
 // COMMAND_PRODUCER_SHARED (any thread). Wakes the applier when it sleeps: the only system call that a

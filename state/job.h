@@ -158,6 +158,9 @@ struct job {
 	uint64_t job_modify_index;
 	// derived when the version is built, not stored
 	struct array asks; // struct group_ask, one per task group, in order
+	// bookkeeping of the tables, not stored: kept lists and allocations that hold this version, and where
+	// it is among all versions
+	uint32_t references, position;
 };
 
 // The most that one instance may ask of a dimension: two of them still fit what counts them.

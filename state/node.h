@@ -1,5 +1,6 @@
 // A node's published record. Immutable once published; strings live as long as the record.
 #pragma once
+#include "state/base/text.h"
 #include "state/base/uuid.h"
 #include "state/record.h"
 #include "state/resources.h"
@@ -25,9 +26,10 @@ struct device_group {
 // per class. Attributes and metadata whose name has a part "unique." stay with the node.
 // Reference counted by records (applier takes, call_rcu gives back); ids are dense and reused.
 struct node_class {
-	uint32_t id;    // dense, < state_class_limit()
-	uint32_t nodes; // live records that refer to it; applier only
-	uint64_t hash;  // shown as "v1:<decimal>"
+	uint32_t id;     // dense, < state_class_limit()
+	uint64_t serial; // never given again, unlike id
+	uint32_t nodes;  // live records that refer to it; applier only
+	uint64_t hash;   // shown as "v1:<decimal>"
 	const char *datacenter, *class_name, *pool;
 	uint32_t attribute_count, meta_count, driver_count, device_count;
 	const struct attribute *attributes; // sorted by name
@@ -42,8 +44,10 @@ struct node {
 	uint32_t slot;
 	uint32_t generation;
 	uint64_t register_sequence; // of the newest registration (unix ms)
+	uint64_t register_index;    // state index of the newest registration
 	uint8_t status, eligibility;
 	uint32_t status_updated_at_s; // unix seconds
+	uint32_t bytes;               // of this record, its strings included
 	struct resources total;       // as reported
 	struct resources reserved;    // of total, not for allocations
 	struct node_class *node_class;
@@ -53,6 +57,10 @@ struct node {
 	const struct attribute *unique_attributes; // sorted by name
 	const struct attribute *unique_meta;       // sorted by name
 };
+
+// True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): those stay with the
+// node, all others belong to its class.
+bool attribute_is_unique(struct text name);
 
 // Value of attribute or metadata `name`, of the class or of the node; NULL when absent. Under read lock.
 const char *node_attribute(const struct node *, const char *name);

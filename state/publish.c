@@ -1,0 +1,198 @@
+#include "state/publish.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+void change_add(struct change_list *list, enum change_kind kind, void *cell, struct record *record)
+{
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? list->capacity * 2 : 256;
+		list->items = memory_resize(list->items, list->capacity * sizeof list->items[0]);
+	}
+	list->items[list->count++] = (struct change){kind, cell, record};
+}
+
+void publish_pointer(void **where, void *what)
+{
+	__atomic_store_n(where, what, __ATOMIC_RELEASE);
+}
+
+static void *published_of(const struct change *change)
+{
+	switch (change->kind) {
+	case CHANGE_NODE: return &((struct node_cell *)change->cell)->published;
+	case CHANGE_JOB: return &((struct job_cell *)change->cell)->published;
+	case CHANGE_ALLOCATION: return &((struct alloc_cell *)change->cell)->published;
+	}
+	return NULL;
+}
+
+// The node learns with its next heartbeat that something about its allocations is new.
+static void announce(struct state *state, const struct allocation *a)
+{
+	struct node_line *line = &state->node_table->lines[a->node_slot];
+	atomic_store_explicit(&line->alloc_index, a->record.modify_index, memory_order_relaxed);
+}
+
+static void exchange(struct state *state, const struct change *change)
+{
+	void **published = published_of(change);
+
+	if (change->kind == CHANGE_JOB && !change->record->deleted) {
+		struct job_keep *keep = (struct job_keep *)change->record;
+		__atomic_store_n(&keep->versions[0]->status, keep->status, __ATOMIC_RELAXED);
+	}
+	void *old = uatomic_xchg(published, change->record);
+	CHECK(old == change->record->older);
+	if (change->kind == CHANGE_ALLOCATION)
+		announce(state, (struct allocation *)change->record);
+}
+
+static void allocation_free(struct rcu_head *head)
+{
+	free(caa_container_of(head, struct allocation, record.rcu));
+}
+
+static void retire(struct state *state, enum change_kind kind, struct record *old)
+{
+	switch (kind) {
+	case CHANGE_NODE: node_retire(state, (struct node *)old); break;
+	case CHANGE_JOB: job_keep_retire(state, (struct job_keep *)old); break;
+	case CHANGE_ALLOCATION: call_rcu(&old->rcu, allocation_free); break;
+	}
+}
+
+void state_publish(struct state *state, struct change_list *changes, uint64_t index,
+	const struct state_counts *counts)
+{
+	for (uint32_t i = 0; i < changes->count; i++)
+		exchange(state, &changes->items[i]);
+
+	pthread_mutex_lock(&state->counts_lock);
+	state->published_counts = *counts;
+	pthread_mutex_unlock(&state->counts_lock);
+	atomic_store_explicit(&state->published_index, index, memory_order_release);
+	watch_wake(state->watch);
+
+	// Only now: a snapshot that still saw the index before has begun its read section before this, so
+	// it keeps the versions that it follows.
+	atomic_thread_fence(memory_order_seq_cst);
+	for (uint32_t i = 0; i < changes->count; i++)
+		if (changes->items[i].record->older)
+			retire(state, changes->items[i].kind, changes->items[i].record->older);
+	changes->count = 0;
+	state_bury(state);
+}
+
+// --- Burying ----------------------------------------------------------------------------------------------------
+
+void state_grave_add(struct state *state, enum grave_kind kind, void *item)
+{
+	if (state->grave_count == state->grave_capacity) {
+		state->grave_capacity = state->grave_capacity ? state->grave_capacity * 2 : 256;
+		state->graves = memory_resize(
+			state->graves, state->grave_capacity * sizeof state->graves[0]);
+	}
+	state->graves[state->grave_count++] = (struct grave){kind, item};
+}
+
+static void alloc_cell_free(struct rcu_head *head)
+{
+	struct alloc_cell *cell = caa_container_of(head, struct alloc_cell, rcu);
+
+	free(cell->working);
+	free(cell);
+}
+
+static void job_cell_free(struct rcu_head *head)
+{
+	struct job_cell *cell = caa_container_of(head, struct job_cell, rcu);
+
+	free(cell->working);
+	free(cell->namespace_name);
+	free(cell->id);
+	free(cell);
+}
+
+static void version_free(struct rcu_head *head)
+{
+	job_free(caa_container_of(head, struct job, record.rcu));
+}
+
+static void request_free(struct rcu_head *head)
+{
+	free(caa_container_of(head, struct place_request, rcu));
+}
+
+static bool bury_allocation(struct state *state, struct alloc_cell *cell)
+{
+	struct job_cell *job_cell = cell->job_cell;
+
+	if (cell->published != cell->working)
+		return false;
+	CHECK(cds_lfht_del(state->allocations, &cell->by_id) == 0);
+	cds_list_del_rcu(&cell->on_node);
+	cds_list_del_rcu(&cell->of_job);
+	sequence_remove(&state->allocation_order, cell);
+	state->cells[cell->working->node_slot].allocation_count--;
+	job_version_release(state, cell->working->job);
+	if (--job_cell->allocation_count == 0 && !job_cell_keep(job_cell))
+		state_grave_add(state, GRAVE_JOB, job_cell);
+	call_rcu(&cell->rcu, alloc_cell_free);
+	return true;
+}
+
+// A job that was registered again meanwhile has left its grave, and may have been put into another since.
+static bool bury_job(struct state *state, struct job_cell *cell)
+{
+	if (cell->published != cell->working)
+		return false;
+	if (job_cell_keep(cell) || cell->allocation_count > 0 || cell->is_buried)
+		return true;
+	cell->is_buried = true;
+	CHECK(cds_lfht_del(state->jobs, &cell->by_name) == 0);
+	sequence_remove(&state->job_order, cell);
+	call_rcu(&cell->rcu, job_cell_free);
+	return true;
+}
+
+static bool bury(struct state *state, const struct grave *grave)
+{
+	struct job *version = grave->item;
+	struct place_request *request = grave->item;
+
+	switch (grave->kind) {
+	case GRAVE_ALLOCATION: return bury_allocation(state, grave->item);
+	case GRAVE_JOB: return bury_job(state, grave->item);
+	case GRAVE_VERSION:
+		sequence_remove(&state->version_order, version);
+		call_rcu(&version->record.rcu, version_free);
+		return true;
+	case GRAVE_REQUEST:
+		if (request->forgotten_index > state->published_index)
+			return false;
+		sequence_remove(&state->request_order, request);
+		call_rcu(&request->rcu, request_free);
+		return true;
+	}
+	return true;
+}
+
+// A snapshot that begins after this look at the count sees the index that was published before it, at which
+// all that is buried here was deleted already.
+void state_bury(struct state *state)
+{
+	uint32_t kept = 0;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load(&state->snapshots) > 0)
+		return;
+	// Burying one thing may add another at the end.
+	for (uint32_t i = 0; i < state->grave_count; i++) {
+		struct grave grave = state->graves[i];
+		if (!bury(state, &grave))
+			state->graves[kept++] = grave;
+	}
+	state->grave_count = kept;
+}

@@ -11,7 +11,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
-#include <urcu/call-rcu.h>
+#include <urcu-qsbr.h>
 
 struct record {
 	uint64_t create_index;
@@ -20,3 +20,12 @@ struct record {
 	struct rcu_head rcu;
 	bool deleted; // a tombstone: readers treat it as absent
 };
+
+// The version that was newest at index, or NULL when the thing was not there. Only for a reader whose
+// read-side section began before index was overtaken; see snapshot_view.h.
+static inline const struct record *state_version_at(const struct record *newest, uint64_t index)
+{
+	while (newest && newest->modify_index > index)
+		newest = newest->older;
+	return newest && !newest->deleted ? newest : (const struct record *)0;
+}

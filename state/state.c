@@ -1,0 +1,273 @@
+#include "state/state.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/publish.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+// --- Creation -----------------------------------------------------------------------------------------------------
+
+// Blocks of slots belong to workers: with each worker's last block half empty, more slots than nodes are
+// needed.
+static uint32_t slots_for(uint32_t nodes)
+{
+	uint64_t blocks = (nodes + NODE_BLOCK_SLOTS - 1) / NODE_BLOCK_SLOTS + WORKERS_MAX;
+	uint64_t slots = blocks * NODE_BLOCK_SLOTS;
+
+	return slots < NODES_MAX ? (uint32_t)slots : NODES_MAX;
+}
+
+static struct cds_lfht *table_create(void)
+{
+	return cds_lfht_new(1024, 1024, 0, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING, NULL);
+}
+
+static void limits_check(const struct state_limits *limits)
+{
+	CHECK(limits->nodes > 0 && limits->nodes <= NODES_MAX);
+	CHECK(limits->jobs > 0 && limits->jobs <= JOBS_MAX);
+	CHECK(limits->allocations > 0 && limits->allocations <= ALLOCATIONS_MAX);
+	CHECK(limits->place_requests > 0 && limits->place_requests <= PLACE_REQUESTS_MAX);
+	CHECK(limits->clients > 0 && limits->clients <= CLIENTS_MAX);
+}
+
+struct state *state_create(const struct state_limits *limits)
+{
+	limits_check(limits);
+	struct state *state = memory_take(sizeof *state);
+
+	state->limits = *limits;
+	state->slots_max = slots_for(limits->nodes);
+	pthread_mutex_init(&state->counts_lock, NULL);
+	sequence_init(&state->job_order, offsetof(struct job_cell, position));
+	sequence_init(&state->version_order, offsetof(struct job, position));
+	sequence_init(&state->allocation_order, offsetof(struct alloc_cell, position));
+	sequence_init(&state->request_order, offsetof(struct place_request, position));
+	CDS_INIT_LIST_HEAD(&state->terminal);
+	CDS_INIT_LIST_HEAD(&state->stopped);
+	classes_init(&state->classes);
+	strings_init(&state->strings);
+	clients_init(state);
+	state->unpublished_from = 1;
+	state->block_used =
+		memory_take_array(state->slots_max / NODE_BLOCK_SLOTS, sizeof state->block_used[0]);
+	state->watch = watch_create();
+	state->nodes = table_create();
+	state->jobs = table_create();
+	state->allocations = table_create();
+	state->requests = table_create();
+	state->node_table = node_table_create(state->slots_max);
+	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
+	if (state->cells && state->node_table && state->nodes && state->jobs &&
+		state->allocations && state->requests)
+		return state;
+	state_destroy(state);
+	return NULL;
+}
+
+// --- Destruction --------------------------------------------------------------------------------------------------
+
+// What nobody published yet is freed too: then `published` is somewhere behind `working`.
+static void free_versions(struct record *working, const struct record *published)
+{
+	while (working) {
+		struct record *older = working == published ? NULL : working->older;
+		free(working);
+		working = older;
+	}
+}
+
+static void destroy_allocations(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct alloc_cell *cell;
+
+	while ((cell = sequence_next(&state->allocation_order, &cursor))) {
+		CHECK(cds_lfht_del(state->allocations, &cell->by_id) == 0);
+		free_versions(&cell->working->record, (struct record *)cell->published);
+		free(cell);
+	}
+}
+
+static void destroy_jobs(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct job_cell *cell;
+	struct job *job;
+
+	while ((cell = sequence_next(&state->job_order, &cursor))) {
+		CHECK(cds_lfht_del(state->jobs, &cell->by_name) == 0);
+		free_versions(&cell->working->record, (struct record *)cell->published);
+		free(cell->namespace_name);
+		free(cell->id);
+		free(cell);
+	}
+	cursor = 0;
+	while ((job = sequence_next(&state->version_order, &cursor)))
+		job_free(job);
+}
+
+static void destroy_requests(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct place_request *request;
+
+	while ((request = sequence_next(&state->request_order, &cursor))) {
+		if (!request->forgotten_index)
+			CHECK(cds_lfht_del(state->requests, &request->by_key) == 0);
+		free(request);
+	}
+}
+
+static void destroy_nodes(struct state *state)
+{
+	for (uint32_t slot = 0; state->cells && slot < state_node_slots(state); slot++) {
+		struct node_cell *cell = &state->cells[slot];
+		if (!cell->working)
+			continue;
+		CHECK(cds_lfht_del(state->nodes, &cell->by_id) == 0);
+		free_versions(&cell->working->record, (struct record *)cell->published);
+	}
+	memory_unmap(state->cells, (size_t)state->slots_max * sizeof state->cells[0]);
+}
+
+static void table_destroy(struct cds_lfht *table)
+{
+	if (table)
+		CHECK(cds_lfht_destroy(table, NULL) == 0);
+}
+
+void state_destroy(struct state *state)
+{
+	if (!state)
+		return;
+	rcu_barrier();
+	state_read_begin();
+	if (state->node_table)
+		destroy_nodes(state);
+	destroy_allocations(state);
+	destroy_jobs(state);
+	destroy_requests(state);
+	state_read_end();
+	table_destroy(state->nodes);
+	table_destroy(state->jobs);
+	table_destroy(state->allocations);
+	table_destroy(state->requests);
+	sequence_release(&state->job_order);
+	sequence_release(&state->version_order);
+	sequence_release(&state->allocation_order);
+	sequence_release(&state->request_order);
+	clients_destroy(state);
+	classes_destroy(&state->classes);
+	strings_destroy(&state->strings);
+	node_table_destroy(state->node_table);
+	watch_destroy(state->watch);
+	pthread_mutex_destroy(&state->counts_lock);
+	free(state->block_used);
+	free(state->graves);
+	free(state);
+}
+
+// --- Nodes --------------------------------------------------------------------------------------------------------
+
+static int id_matches(struct cds_lfht_node *node, const void *id)
+{
+	return uuid_equal(&caa_container_of(node, struct node_cell, by_id)->id, id);
+}
+
+struct node_cell *node_cell_find(const struct state *state, const struct uuid *id)
+{
+	struct cds_lfht_iter iter;
+
+	cds_lfht_lookup(state->nodes, uuid_hash(id), id_matches, id, &iter);
+	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	return node ? caa_container_of(node, struct node_cell, by_id) : NULL;
+}
+
+struct node_cell *node_cell_open(
+	struct state *state, uint32_t slot, uint16_t owner, const struct uuid *id)
+{
+	struct node_table *table = state->node_table;
+	struct node_cell *cell = &state->cells[slot];
+	uint32_t block = slot / NODE_BLOCK_SLOTS;
+
+	CHECK(!cell->working);
+	CDS_INIT_LIST_HEAD(&cell->allocations);
+	cell->id = *id;
+	if (block >= state->block_count) {
+		CHECK(block == state->block_count);
+		state->block_count++;
+		atomic_store_explicit(&table->block_owner[block], owner, memory_order_relaxed);
+	}
+	if (slot % NODE_BLOCK_SLOTS >= state->block_used[block])
+		state->block_used[block] = (uint16_t)(slot % NODE_BLOCK_SLOTS + 1);
+	cds_lfht_add(state->nodes, uuid_hash(id), &cell->by_id);
+	if (slot >= table->slots_used)
+		atomic_store_explicit(&table->slots_used, slot + 1, memory_order_release);
+	return cell;
+}
+
+void state_count_node(struct state *state, const struct node *n, int change)
+{
+	state->counts.nodes[n->status] += (uint32_t)change;
+	if (n->eligibility == NODE_INELIGIBLE)
+		state->counts.nodes_ineligible += (uint32_t)change;
+}
+
+void state_node_changed(struct state *state, uint32_t slot)
+{
+	if (state->placer)
+		state->placer->node_changed(state->placer->context, slot);
+}
+
+struct node_cell *state_node_cell(struct state *state, uint32_t slot)
+{
+	return &state->cells[slot];
+}
+
+struct node_table *state_node_table(struct state *state)
+{
+	return state->node_table;
+}
+
+uint32_t state_node_slots(const struct state *state)
+{
+	return atomic_load_explicit(&state->node_table->slots_used, memory_order_acquire);
+}
+
+const struct node *state_node_at(const struct state *state, uint32_t slot)
+{
+	if (slot >= state_node_slots(state))
+		return NULL;
+	return __atomic_load_n(&state->cells[slot].published, __ATOMIC_ACQUIRE);
+}
+
+const struct node *state_node_by_id(const struct state *state, const struct uuid *id)
+{
+	const struct node_cell *cell = node_cell_find(state, id);
+	return cell ? __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE) : NULL;
+}
+
+// --- Counts -------------------------------------------------------------------------------------------------------
+
+struct state_counts state_counts_now(const struct state *state)
+{
+	struct state_counts counts = state->counts;
+	uint64_t nodes = 0;
+
+	for (int i = 0; i < NODE_STATUSES; i++)
+		nodes += counts.nodes[i];
+	counts.node_classes = state->classes.count;
+	counts.bytes_nodes = nodes * sizeof(struct node_cell) + state->bytes_records +
+			     state->classes.bytes + state->strings.bytes;
+	return counts;
+}
+
+void state_counts(const struct state *state, struct state_counts *counts)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&state->counts_lock;
+
+	pthread_mutex_lock(lock);
+	*counts = state->published_counts;
+	pthread_mutex_unlock(lock);
+}

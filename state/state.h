@@ -9,6 +9,7 @@
 #include "state/node_table.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <urcu/rculfhash.h>
 #include <urcu/rculist.h>
 
 struct state;
@@ -26,6 +27,9 @@ struct node_cell {
 	struct device_set devices_used;
 	struct cds_list_head allocations; // struct alloc_cell.on_node; RCU list
 	uint32_t allocation_count;        // on the list, terminal ones included
+	// Of the tables, for state/ only.
+	struct uuid id;
+	struct cds_lfht_node by_id;
 };
 
 struct job_cell;
@@ -35,6 +39,15 @@ struct alloc_cell {
 	struct allocation *working;   // applier only
 	struct uuid id;
 	struct cds_list_head on_node, of_job; // RCU lists
+	// Of the tables, for state/ only.
+	struct job_cell *job_cell;
+	struct cds_lfht_node by_id;
+	uint32_t position, change_position; // in creation order; among the changes of its client
+	union {
+		struct cds_list_head
+			terminal;    // in the order in which they ended; while it is terminal
+		struct rcu_head rcu; // once it is out of every table
+	};
 };
 
 struct state *state_create(const struct state_limits *); // NULL when memory is short
@@ -85,7 +98,7 @@ struct state_counts {
 	uint32_t nodes_ineligible;
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
 	uint64_t
-		bytes_nodes; // memory of records, classes and strings of nodes, for the memory bench
+		bytes_nodes; // memory of cells, records, classes and strings of nodes, for the memory bench
 };
 void state_counts(const struct state *, struct state_counts *);
 

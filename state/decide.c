@@ -1,0 +1,42 @@
+#include "state/decide.h"
+#include "state/base/check.h"
+
+int decider_commit(struct decider *d, struct entry *e)
+{
+	e->time_ns = d->now_ns;
+	int error = entry_check(d->state, e);
+	if (error)
+		return error;
+	entry_encode(e, &d->batch->bytes);
+	CHECK(!d->batch->bytes.failed);
+	d->batch->header.entries++;
+	entry_apply(d->state, e);
+	return 0;
+}
+
+static enum command_outcome decide_by_type(struct decider *d, struct command *c)
+{
+	switch (c->type) {
+	case COMMAND_NODE_REGISTER: return decide_node_register(d, c->node_register);
+	case COMMAND_NODE_EXPIRED: return decide_node_status(d, &c->node, NODE_CAUSE_EXPIRED);
+	case COMMAND_NODE_RETURNED: return decide_node_status(d, &c->node, NODE_CAUSE_RETURNED);
+	case COMMAND_NODE_GOODBYE: return decide_node_status(d, &c->node, NODE_CAUSE_GOODBYE);
+	case COMMAND_PLACE: return decide_place(d, c->place, &c->index);
+	case COMMAND_RELEASE: return decide_release(d, c->release);
+	case COMMAND_STATUS: return decide_status(d, c->status);
+	case COMMAND_JOB_REGISTER: return decide_job_register(d, &c->job_register, &c->index);
+	case COMMAND_JOB_DEREGISTER: return decide_job_deregister(d, &c->job_deregister);
+	case COMMAND_COLLECT: decider_collect(d); return OUTCOME_DONE;
+	case COMMAND_TYPES: break;
+	}
+	CHECK(!"a command of an unknown type");
+	return OUTCOME_STOPPING;
+}
+
+void decide(struct decider *d, struct command *c)
+{
+	c->index = 0;
+	c->outcome = decide_by_type(d, c);
+	if (c->index == 0)
+		c->index = d->state->index;
+}

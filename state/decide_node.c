@@ -1,0 +1,130 @@
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/decide.h"
+
+// --- Slots ------------------------------------------------------------------------------------------------------------
+
+static uint32_t blocks_max(const struct state *state)
+{
+	return state->slots_max / NODE_BLOCK_SLOTS;
+}
+
+static bool has_room(const struct state *state, uint32_t block)
+{
+	return block != NO_BLOCK && state->block_used[block] < NODE_BLOCK_SLOTS;
+}
+
+void decider_open_blocks(struct decider *d)
+{
+	for (uint32_t worker = 0; worker < WORKERS_MAX; worker++)
+		d->open_block[worker] = NO_BLOCK;
+	for (uint32_t block = 0; block < d->state->block_count; block++) {
+		uint16_t owner = d->state->node_table->block_owner[block];
+		if (has_room(d->state, block))
+			d->open_block[owner] = block;
+	}
+}
+
+// The worker's own block, a new one, or, when there are no more, somebody else's.
+static uint32_t block_for(struct decider *d, uint16_t worker)
+{
+	const struct state *state = d->state;
+
+	if (has_room(state, d->open_block[worker]))
+		return d->open_block[worker];
+	if (state->block_count < blocks_max(state))
+		return d->open_block[worker] = state->block_count;
+	for (uint32_t i = 0; i < WORKERS_MAX; i++)
+		if (has_room(state, d->open_block[i]))
+			return d->open_block[i];
+	return NO_BLOCK;
+}
+
+// --- Registration -----------------------------------------------------------------------------------------------------
+
+static void answer(const struct state *state, struct command_node_register *c, const struct node *n)
+{
+	c->slot = n->slot;
+	c->generation = n->generation;
+	c->owner = node_table_owner(state->node_table, n->slot);
+}
+
+static enum command_outcome commit_registration(struct decider *d, struct command_node_register *c)
+{
+	struct state *state = d->state;
+	const struct node_cell *cell = node_cell_find(state, &c->node);
+	uint16_t worker = c->worker < WORKERS_MAX ? c->worker : 0;
+	struct entry e = {.kind = ENTRY_NODE_REGISTER,
+		.node_register = {.owner = worker, .description = &d->whole}};
+
+	if (!node_description_complete(&d->whole))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	if (cell) {
+		e.node_register.slot = cell->working->slot;
+		e.node_register.generation = generation_after(cell->working->generation);
+	} else {
+		uint32_t block = block_for(d, worker);
+		if (block == NO_BLOCK)
+			return OUTCOME_TABLE_FULL;
+		e.node_register.slot = block * NODE_BLOCK_SLOTS + state->block_used[block];
+		e.node_register.generation = 1;
+	}
+	int error = decider_commit(d, &e);
+	CHECK(error == 0 || error == -ERROR_TABLE_FULL);
+	if (error)
+		return OUTCOME_TABLE_FULL;
+	answer(state, c, state->cells[e.node_register.slot].working);
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_node_register(struct decider *d, struct command_node_register *c)
+{
+	const struct node_cell *cell = node_cell_find(d->state, &c->node);
+	const struct node *known = cell ? cell->working : NULL;
+
+	// A retransmission gets the answer of the first, unless the node went down since: then it may be
+	// anybody's replay, and only a newer registration tells that the node is back.
+	if (known && c->sequence == known->register_sequence && known->status == NODE_READY) {
+		answer(d->state, c, known);
+		return OUTCOME_DONE;
+	}
+	if (known && c->sequence <= known->register_sequence) {
+		c->newest_sequence = known->register_sequence;
+		return OUTCOME_STALE_REGISTRATION;
+	}
+	enum command_outcome outcome =
+		registrations_add(d->registrations, c, &d->whole, &c->newest_sequence);
+	if (outcome != OUTCOME_DONE)
+		return outcome;
+	outcome = commit_registration(d, c);
+	registrations_forget(d->registrations, &c->node);
+	return outcome;
+}
+
+// --- Status -------------------------------------------------------------------------------------------------------------
+
+enum command_outcome decide_node_status(
+	struct decider *d, const struct command_node *c, enum node_status_cause cause)
+{
+	uint8_t status = cause == NODE_CAUSE_RETURNED ? NODE_READY : NODE_DOWN;
+	const struct node *n =
+		c->slot < state_node_slots(d->state) ? d->state->cells[c->slot].working : NULL;
+
+	if (!n)
+		return OUTCOME_UNKNOWN_NODE;
+	if (n->generation != c->generation)
+		return OUTCOME_STALE_GENERATION;
+	if (n->status == status)
+		return OUTCOME_DONE;
+	struct entry e = {.kind = ENTRY_NODE_STATUS,
+		.node_status = {
+			.slot = c->slot,
+			.generation = c->generation,
+			.status = status,
+			.cause = (uint8_t)cause,
+		}};
+	CHECK(decider_commit(d, &e) == 0);
+	return OUTCOME_DONE;
+}

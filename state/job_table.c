@@ -1,0 +1,313 @@
+// Jobs by namespace and id: what is kept of each, its versions and the numbers it gives to allocations.
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/publish.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+struct job_name {
+	struct text namespace_name, id;
+};
+
+static unsigned long name_hash(struct job_name name)
+{
+	uint64_t hash = hash_bytes(0, name.namespace_name.data, name.namespace_name.size);
+	return hash_bytes(hash, name.id.data, name.id.size);
+}
+
+static int name_matches(struct cds_lfht_node *node, const void *wanted)
+{
+	const struct job_cell *cell = caa_container_of(node, struct job_cell, by_name);
+	const struct job_name *name = wanted;
+
+	return text_equal(text_of(cell->namespace_name), name->namespace_name) &&
+	       text_equal(text_of(cell->id), name->id);
+}
+
+struct job_cell *job_cell_find(
+	const struct state *state, struct text namespace_name, struct text id)
+{
+	struct job_name name = {namespace_name, id};
+	struct cds_lfht_iter iter;
+
+	cds_lfht_lookup(state->jobs, name_hash(name), name_matches, &name, &iter);
+	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	return node ? caa_container_of(node, struct job_cell, by_name) : NULL;
+}
+
+struct job_cell *job_cell_find_or_add(
+	struct state *state, struct text namespace_name, struct text id, uint64_t index)
+{
+	struct job_cell *cell = job_cell_find(state, namespace_name, id);
+	if (cell)
+		return cell;
+
+	cell = memory_take(sizeof *cell);
+	cell->namespace_name = text_copy(namespace_name);
+	cell->id = text_copy(id);
+	CDS_INIT_LIST_HEAD(&cell->allocations);
+	cds_lfht_add(state->jobs, name_hash((struct job_name){namespace_name, id}), &cell->by_name);
+	cell->index = index;
+	sequence_append(&state->job_order, index, cell);
+	return cell;
+}
+
+// --- Versions ---------------------------------------------------------------------------------------------------
+
+struct job *job_version_find(const struct state *state, uint64_t modify_index)
+{
+	return sequence_find(&state->version_order, modify_index);
+}
+
+void job_version_release(struct state *state, struct job *job)
+{
+	CHECK(job->references > 0);
+	if (--job->references == 0)
+		state_grave_add(state, GRAVE_VERSION, job);
+}
+
+static struct job_keep *keep_create(uint32_t counters, uint32_t characters)
+{
+	struct job_keep *keep =
+		memory_take(sizeof *keep + counters * sizeof keep->counters[0] + characters);
+	keep->counter_count = counters;
+	keep->character_count = characters;
+	return keep;
+}
+
+static void keep_make_working(
+	struct state *state, struct job_cell *cell, struct job_keep *keep, uint64_t index)
+{
+	for (uint32_t i = 0; i < keep->version_count; i++)
+		keep->versions[i]->references++;
+	keep->record.modify_index = index;
+	keep->record.older = cell->working ? &cell->working->record : NULL;
+	cell->working = keep;
+	change_add(state->changes, CHANGE_JOB, cell, &keep->record);
+}
+
+struct job_keep *job_keep_revise(struct state *state, struct job_cell *cell, uint64_t index)
+{
+	struct job_keep *old = cell->working;
+
+	if (old->record.modify_index >= state->unpublished_from) {
+		old->record.modify_index = index;
+		return old;
+	}
+	struct job_keep *keep = keep_create(old->counter_count, old->character_count);
+	memcpy(keep, old,
+		sizeof *keep + old->counter_count * sizeof keep->counters[0] +
+			old->character_count);
+	keep_make_working(state, cell, keep, index);
+	return keep;
+}
+
+static void keep_free(struct rcu_head *head)
+{
+	free(caa_container_of(head, struct job_keep, record.rcu));
+}
+
+void job_keep_retire(struct state *state, struct job_keep *keep)
+{
+	for (uint32_t i = 0; i < keep->version_count; i++)
+		job_version_release(state, keep->versions[i]);
+	call_rcu(&keep->record.rcu, keep_free);
+}
+
+// --- Counters ---------------------------------------------------------------------------------------------------
+
+struct text job_keep_counter_name(const struct job_keep *keep, uint32_t i)
+{
+	return (struct text){
+		job_keep_characters(keep) + keep->counters[i].name_at, keep->counters[i].name_size};
+}
+
+struct group_counter *job_keep_counter(struct job_keep *keep, struct text group)
+{
+	for (uint32_t i = 0; i < keep->counter_count; i++)
+		if (text_equal(job_keep_counter_name(keep, i), group))
+			return &keep->counters[i];
+	return NULL;
+}
+
+struct names {
+	uint32_t count, characters;
+	struct text items[JOB_VERSIONS_MAX * JOB_GROUPS_MAX];
+};
+
+static bool has_name(const struct names *names, struct text name)
+{
+	for (uint32_t i = 0; i < names->count; i++)
+		if (text_equal(names->items[i], name))
+			return true;
+	return false;
+}
+
+static void add_groups(struct names *names, const struct job *job)
+{
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		struct text name = text_of(ARRAY_AT(&job->task_groups, struct task_group, i)->name);
+		if (has_name(names, name))
+			continue;
+		names->items[names->count++] = name;
+		names->characters += name.size;
+	}
+}
+
+struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_count)
+{
+	struct names *names = memory_take(sizeof *names);
+	for (uint32_t i = 0; i < version_count; i++)
+		add_groups(names, versions[i]);
+
+	struct job_keep *keep = keep_create(names->count, names->characters);
+	char *characters = (char *)&keep->counters[names->count];
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < names->count; i++) {
+		keep->counters[i].name_at = at;
+		keep->counters[i].name_size = names->items[i].size;
+		if (names->items[i].size)
+			memcpy(characters + at, names->items[i].data, names->items[i].size);
+		at += names->items[i].size;
+	}
+	keep->version_count = version_count;
+	memcpy(keep->versions, versions, version_count * sizeof versions[0]);
+	free(names);
+	return keep;
+}
+
+// Counters go on where they were; those of names that nobody has any more raise the floor.
+static void carry_counters(struct job_keep *keep, struct job_keep *old)
+{
+	keep->counter_floor = old->counter_floor;
+	for (uint32_t i = 0; i < old->counter_count; i++)
+		if (!job_keep_counter(keep, job_keep_counter_name(old, i)) &&
+			old->counters[i].next > keep->counter_floor)
+			keep->counter_floor = old->counters[i].next;
+	for (uint32_t i = 0; i < keep->counter_count; i++) {
+		struct group_counter *was = job_keep_counter(old, job_keep_counter_name(keep, i));
+		keep->counters[i].next = was ? was->next : keep->counter_floor;
+	}
+}
+
+void job_keep_push(struct state *state, struct job_cell *cell, struct job *job, uint64_t index)
+{
+	struct job_keep *old = job_cell_keep(cell);
+	struct job *versions[JOB_VERSIONS_MAX] = {job};
+	uint32_t count = 1;
+
+	for (uint32_t i = 0; old && i < old->version_count && count < JOB_VERSIONS_MAX; i++)
+		versions[count++] = old->versions[i];
+
+	struct job_keep *keep = job_keep_build(versions, count);
+	keep->record.create_index = job->record.create_index;
+	if (old) {
+		keep->status = old->status;
+		carry_counters(keep, old);
+	}
+	sequence_append(&state->version_order, job->record.modify_index, job);
+	keep_make_working(state, cell, keep, index);
+}
+
+void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
+{
+	struct job_keep *tombstone = keep_create(0, 0);
+
+	tombstone->record.create_index = cell->working->record.create_index;
+	tombstone->record.deleted = true;
+	if (state->placer)
+		state->placer->job_retired(state->placer->context, cell->working->versions[0]);
+	keep_make_working(state, cell, tombstone, index);
+	job_cell_list_stopped(state, cell, false);
+	state->counts.jobs--;
+	if (cell->allocation_count == 0)
+		state_grave_add(state, GRAVE_JOB, cell);
+}
+
+// --- Status -------------------------------------------------------------------------------------------------------
+
+void job_cell_list_stopped(struct state *state, struct job_cell *cell, bool stopped)
+{
+	if (cell->is_stopped_listed)
+		cds_list_del(&cell->stopped);
+	if (stopped)
+		cds_list_add_tail(&cell->stopped, &state->stopped);
+	cell->is_stopped_listed = stopped;
+}
+
+// A direct job that is not stopped is never dead: it waits for the next placement.
+int job_status_of(const struct job_cell *cell, const struct job_keep *keep)
+{
+	if (keep->versions[0]->stop)
+		return JOB_DEAD;
+	return cell->live_count > 0 ? JOB_RUNNING : JOB_PENDING;
+}
+
+void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t index)
+{
+	struct job_keep *keep = job_cell_keep(cell);
+
+	if (keep && keep->status != job_status_of(cell, keep)) {
+		keep = job_keep_revise(state, cell, index);
+		keep->status = job_status_of(cell, keep);
+	}
+}
+
+// --- Readers ------------------------------------------------------------------------------------------------------
+
+static const struct job_keep *published_keep(const struct job_cell *cell)
+{
+	const struct job_keep *keep = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return keep && !keep->record.deleted ? keep : NULL;
+}
+
+static const struct job_keep *find_published(
+	const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
+	return cell ? published_keep(cell) : NULL;
+}
+
+const struct job *state_job(const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct job_keep *keep = find_published(state, namespace_name, id);
+	return keep ? keep->versions[0] : NULL;
+}
+
+const struct job *state_job_version(
+	const struct state *state, struct text namespace_name, struct text id, uint64_t version)
+{
+	const struct job_keep *keep = find_published(state, namespace_name, id);
+
+	for (uint32_t i = 0; keep && i < keep->version_count; i++)
+		if (keep->versions[i]->version == version)
+			return keep->versions[i];
+	return NULL;
+}
+
+const struct job *state_next_job(const struct state *state, uint64_t *cursor)
+{
+	const struct job_cell *cell;
+
+	while ((cell = sequence_next(&state->job_order, cursor))) {
+		const struct job_keep *keep = published_keep(cell);
+		if (keep)
+			return keep->versions[0];
+	}
+	return NULL;
+}
+
+void state_job_allocations(const struct state *state, struct text namespace_name, struct text id,
+	state_allocation_visit *visit, void *context)
+{
+	const struct job_cell *job = job_cell_find(state, namespace_name, id);
+	const struct alloc_cell *cell;
+
+	if (!job)
+		return;
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		const struct allocation *a = allocation_published(cell);
+		if (a && !visit(a, context))
+			return;
+	}
+}

@@ -1,0 +1,520 @@
+// Puts the items of a snapshot back. Everything in them is checked before it is believed: a snapshot file
+// has a checksum, but the checksum does not know what the tables rely on.
+#include "state/apply.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/publish.h"
+#include "state/registration.h"
+#include "state/snapshot_item.h"
+#include "state/snapshot_view.h"
+#include <stdlib.h>
+
+struct snapshot_load {
+	struct state *state;
+	enum snapshot_item_kind at; // of the newest item
+	int error;
+	struct node_class **classes; // by number; one reference each until the end
+	uint32_t class_count, class_capacity;
+	struct command_node_register description; // scratch
+};
+
+struct snapshot_load *snapshot_load_begin(struct state *state)
+{
+	struct snapshot_load *l = memory_take(sizeof *l);
+
+	l->state = state;
+	state_read_begin();
+	return l;
+}
+
+static int corrupt_unless(bool condition)
+{
+	return condition ? 0 : -ERROR_CORRUPT;
+}
+
+// --- Head and clients -------------------------------------------------------------------------------------------------
+
+static int load_head(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+
+	state->index = bytes_take_u64(r);
+	state->term = bytes_take_u64(r);
+	state->forgotten_ms = (int64_t)bytes_take_u64(r);
+	// An index is counted up from here for as long as the system lives.
+	return corrupt_unless(!r->failed && state->index < UINT64_MAX / 2);
+}
+
+static int load_client(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct entry_client e = {.number = bytes_take_u32(r)};
+	uint64_t create_index = bytes_take_u64(r);
+	e.name = bytes_take_text8(r);
+
+	if (r->failed || create_index > l->state->index)
+		return -ERROR_CORRUPT;
+	int error = client_check(l->state, &e);
+	if (!error)
+		client_add(l->state, e.name, create_index);
+	return error;
+}
+
+// --- Nodes ------------------------------------------------------------------------------------------------------------
+
+static int load_class(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct command_node_register *d = &l->description;
+	uint32_t number = bytes_take_u32(r);
+
+	if (!node_description_decode(d, r) || number != l->class_count)
+		return -ERROR_CORRUPT;
+	d->node.bytes[0] = 1; // a class is of no node; the rest has to be sound
+	if (!node_description_is_sound(d))
+		return -ERROR_CORRUPT;
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (d->pairs[i].kind != PAIR_DRIVER && attribute_is_unique(d->pairs[i].name))
+			return -ERROR_CORRUPT;
+	if (l->class_count == l->class_capacity) {
+		l->class_capacity = l->class_capacity ? l->class_capacity * 2 : 64;
+		l->classes = memory_resize(l->classes, l->class_capacity * sizeof l->classes[0]);
+	}
+	l->classes[l->class_count++] = class_take(l->state, d);
+	return 0;
+}
+
+struct node_item {
+	uint32_t slot, generation;
+	uint16_t owner;
+	uint64_t create_index, modify_index, register_index;
+	uint8_t status, cause, eligibility;
+	uint32_t status_updated_at_s, class_number;
+};
+
+static void take_node(struct node_item *item, struct bytes_reader *r)
+{
+	item->slot = bytes_take_u32(r);
+	item->generation = bytes_take_u32(r);
+	item->owner = bytes_take_u16(r);
+	item->create_index = bytes_take_u64(r);
+	item->modify_index = bytes_take_u64(r);
+	item->register_index = bytes_take_u64(r);
+	item->status = bytes_take_u8(r);
+	item->cause = bytes_take_u8(r);
+	item->eligibility = bytes_take_u8(r);
+	item->status_updated_at_s = bytes_take_u32(r);
+	item->class_number = bytes_take_u32(r);
+}
+
+static bool is_own_only(const struct command_node_register *d)
+{
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (d->pairs[i].kind == PAIR_DRIVER || !attribute_is_unique(d->pairs[i].name))
+			return false;
+	return d->device_group_count == 0;
+}
+
+static int node_check(struct snapshot_load *l, const struct node_item *item)
+{
+	struct command_node_register *d = &l->description;
+	const struct state *state = l->state;
+
+	if (item->slot >= state->slots_max)
+		return -ERROR_TABLE_FULL;
+	d->datacenter = d->pool = TEXT("-"); // the class has them
+	if (!node_description_is_sound(d) || !is_own_only(d) ||
+		item->class_number >= l->class_count)
+		return -ERROR_CORRUPT;
+	if (item->slot < state_node_slots(state) || node_cell_find(state, &d->node) ||
+		item->slot / NODE_BLOCK_SLOTS > state->block_count || item->owner >= WORKERS_MAX)
+		return -ERROR_CORRUPT;
+	return corrupt_unless(item->generation != 0 && item->status < NODE_STATUSES &&
+			      item->cause <= NODE_CAUSES && item->eligibility <= NODE_INELIGIBLE &&
+			      item->create_index <= item->register_index &&
+			      item->register_index <= item->modify_index &&
+			      item->modify_index <= state->index);
+}
+
+static int load_node(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+	struct node_item item;
+
+	take_node(&item, r);
+	if (!node_description_decode(&l->description, r))
+		return -ERROR_CORRUPT;
+	int error = node_check(l, &item);
+	if (error)
+		return error;
+	struct node *n =
+		node_build(state, &l->description, class_share(l->classes[item.class_number]));
+	n->slot = item.slot;
+	n->generation = item.generation;
+	n->record.create_index = item.create_index;
+	n->record.modify_index = item.modify_index;
+	n->register_index = item.register_index;
+	n->status = item.status;
+	n->status_description = node_cause_text(item.cause);
+	n->eligibility = item.eligibility;
+	n->status_updated_at_s = item.status_updated_at_s;
+	struct node_cell *cell = node_cell_open(state, item.slot, item.owner, &n->id);
+	cell->working = n;
+	publish_loaded(&cell->published, n);
+	state_count_node(state, n, 1);
+	return 0;
+}
+
+// --- Jobs -------------------------------------------------------------------------------------------------------------
+
+static int load_job_version(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct sequence *order = &l->state->version_order;
+	struct job *job = job_create();
+	int error = record_decode(&job_type_description, job, r);
+
+	if (!error)
+		error = corrupt_unless(job_derive(job) && job_is_sound(job) &&
+				       job->record.modify_index > sequence_last_key(order) &&
+				       job->record.modify_index <= l->state->index);
+	if (error)
+		job_free(job);
+	else
+		sequence_append(order, job->record.modify_index, job);
+	return error;
+}
+
+struct job_item {
+	uint64_t index;
+	struct text namespace_name, id;
+	uint64_t create_index, modify_index;
+	int64_t stopped_ns;
+	uint8_t version_count;
+	struct job *versions[JOB_VERSIONS_MAX];
+};
+
+static bool take_versions(const struct state *state, struct job_item *item, struct bytes_reader *r)
+{
+	if (item->version_count > JOB_VERSIONS_MAX)
+		return false;
+	for (uint8_t i = 0; i < item->version_count; i++) {
+		uint64_t modify_index = bytes_take_u64(r);
+		struct job *job = job_version_find(state, modify_index);
+		if (!job || !text_equal(text_of(job->namespace_name), item->namespace_name) ||
+			!text_equal(text_of(job->id), item->id) ||
+			(i > 0 && job->version >= item->versions[i - 1]->version))
+			return false;
+		item->versions[i] = job;
+	}
+	return true;
+}
+
+static bool take_counters(struct job_keep *keep, struct bytes_reader *r)
+{
+	keep->counter_floor = bytes_take_u32(r);
+	uint16_t count = bytes_take_u16(r);
+	if (count != keep->counter_count)
+		return false;
+	for (uint16_t i = 0; i < count; i++) {
+		struct group_counter *counter = job_keep_counter(keep, bytes_take_text16(r));
+		if (!counter)
+			return false;
+		counter->next = bytes_take_u32(r);
+	}
+	return true;
+}
+
+static int job_check(const struct state *state, const struct job_item *item)
+{
+	if (item->index <= sequence_last_key(&state->job_order) || item->index > state->index ||
+		item->namespace_name.size == 0 || item->id.size == 0 ||
+		item->create_index > item->modify_index || item->modify_index > state->index ||
+		job_cell_find(state, item->namespace_name, item->id))
+		return -ERROR_CORRUPT;
+	return state->job_order.count < state->limits.jobs ? 0 : -ERROR_TABLE_FULL;
+}
+
+static int load_job(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+	struct job_item item = {.index = bytes_take_u64(r)};
+
+	item.namespace_name = bytes_take_text16(r);
+	item.id = bytes_take_text16(r);
+	item.create_index = bytes_take_u64(r);
+	item.modify_index = bytes_take_u64(r);
+	item.stopped_ns = (int64_t)bytes_take_u64(r);
+	item.version_count = bytes_take_u8(r);
+	if (r->failed || !take_versions(state, &item, r))
+		return -ERROR_CORRUPT;
+	int error = job_check(state, &item);
+	if (error)
+		return error;
+
+	struct job_keep *keep = job_keep_build(item.versions, item.version_count);
+	if (!take_counters(keep, r) || r->failed) {
+		free(keep);
+		return -ERROR_CORRUPT;
+	}
+	keep->record.create_index = item.create_index;
+	keep->record.modify_index = item.modify_index;
+	keep->record.deleted = item.version_count == 0;
+	keep->stopped_ns = item.stopped_ns;
+	for (uint8_t i = 0; i < item.version_count; i++)
+		item.versions[i]->references++;
+	state->counts.jobs += !keep->record.deleted;
+	struct job_cell *cell =
+		job_cell_find_or_add(state, item.namespace_name, item.id, item.index);
+	cell->working = keep;
+	publish_loaded(&cell->published, keep);
+	return 0;
+}
+
+// --- Allocations and requests -----------------------------------------------------------------------------------------
+
+static uint64_t take_allocation(struct allocation *a, uint8_t *cause, struct bytes_reader *r)
+{
+	a->id = bytes_take_uuid(r);
+	a->record.create_index = bytes_take_u64(r);
+	a->record.modify_index = bytes_take_u64(r);
+	a->alloc_modify_index = bytes_take_u64(r);
+	uint64_t version = bytes_take_u64(r);
+	a->node_slot = bytes_take_u32(r);
+	a->client = bytes_take_u32(r);
+	a->group = bytes_take_u16(r);
+	a->index = bytes_take_u32(r);
+	a->desired = bytes_take_u8(r);
+	a->client_status = bytes_take_u8(r);
+	*cause = bytes_take_u8(r);
+	a->resources.cpu_mhz = bytes_take_u32(r);
+	a->resources.memory_mb = bytes_take_u32(r);
+	a->resources.disk_mb = bytes_take_u32(r);
+	a->score = bytes_take_f64(r);
+	a->nodes_evaluated = bytes_take_u32(r);
+	a->nodes_feasible = bytes_take_u32(r);
+	a->create_time_ns = (int64_t)bytes_take_u64(r);
+	a->modify_time_ns = (int64_t)bytes_take_u64(r);
+	a->devices = device_set_decode(r);
+	return version;
+}
+
+static bool adds_up(struct resources a, struct resources b)
+{
+	return a.cpu_mhz <= UINT32_MAX - b.cpu_mhz && a.memory_mb <= UINT32_MAX - b.memory_mb &&
+	       a.disk_mb <= UINT32_MAX - b.disk_mb;
+}
+
+// A living allocation may be more than its node has now (see verify.c), but never an instance twice.
+static bool node_holds(const struct state *state, const struct allocation *a)
+{
+	if (a->node_slot >= state_node_slots(state) || !state->cells[a->node_slot].working)
+		return false;
+	if (allocation_is_terminal(a))
+		return true;
+	const struct node_cell *cell = &state->cells[a->node_slot];
+	return adds_up(cell->used, a->resources) && node_has_devices(cell, &a->devices);
+}
+
+static int allocation_check(const struct state *state, const struct allocation *a, uint8_t cause)
+{
+	if (a->record.create_index <= sequence_last_key(&state->allocation_order) ||
+		a->record.create_index > a->record.modify_index ||
+		a->record.modify_index > state->index || uuid_is_zero(&a->id) ||
+		alloc_cell_find(state, &a->id))
+		return -ERROR_CORRUPT;
+	if (a->desired > ALLOC_EVICT || a->client_status > ALLOC_UNKNOWN || cause >= END_CAUSES ||
+		(cause != END_NONE) != allocation_is_terminal(a) || !__builtin_isfinite(a->score) ||
+		!a->job || a->group >= a->job->asks.count ||
+		(a->client != CLIENT_NONE && a->client >= state->client_count) ||
+		!node_holds(state, a))
+		return -ERROR_CORRUPT;
+	return state->allocation_order.count < state->limits.allocations ? 0 : -ERROR_TABLE_FULL;
+}
+
+static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+	struct allocation item = {0};
+	uint8_t cause;
+	struct job_cell *job_cell = NULL;
+
+	item.job = job_version_find(state, take_allocation(&item, &cause, r));
+	int error = r->failed ? -ERROR_CORRUPT : allocation_check(state, &item, cause);
+	if (!error) {
+		job_cell = job_cell_find(
+			state, text_of(item.job->namespace_name), text_of(item.job->id));
+		error = corrupt_unless(job_cell != NULL);
+	}
+	if (error)
+		return error;
+
+	struct allocation *a = memory_take(sizeof *a);
+	*a = item;
+	a->node_id = state->cells[a->node_slot].id;
+	allocation_describe_end(a, cause);
+	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
+	publish_loaded(&cell->published, a);
+	return 0;
+}
+
+static int load_request(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+	struct entry_place_request e;
+	uint64_t index = bytes_take_u64(r);
+
+	place_request_decode(&e, r);
+	if (r->failed || index <= sequence_last_key(&state->request_order) || index > state->index)
+		return -ERROR_CORRUPT;
+	int error = place_request_check(state, &e);
+	if (!error)
+		place_request_apply(state, &e, index);
+	return error;
+}
+
+// --- Items in order ---------------------------------------------------------------------------------------------------
+
+static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_reader *r)
+{
+	switch (kind) {
+	case SNAPSHOT_HEAD: return load_head(l, r);
+	case SNAPSHOT_CLIENT: return load_client(l, r);
+	case SNAPSHOT_CLASS: return load_class(l, r);
+	case SNAPSHOT_NODE: return load_node(l, r);
+	case SNAPSHOT_JOB_VERSION: return load_job_version(l, r);
+	case SNAPSHOT_JOB: return load_job(l, r);
+	case SNAPSHOT_ALLOCATION: return load_allocation(l, r);
+	case SNAPSHOT_REQUEST: return load_request(l, r);
+	default: return -ERROR_VERSION;
+	}
+}
+
+// Classes and nodes alternate; otherwise kinds only go up, and the head is there once, first.
+static bool may_follow(enum snapshot_item_kind before, uint8_t kind)
+{
+	if (before == 0)
+		return kind == SNAPSHOT_HEAD;
+	return (kind >= before && kind != SNAPSHOT_HEAD) ||
+	       (before == SNAPSHOT_NODE && kind == SNAPSHOT_CLASS);
+}
+
+int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
+{
+	struct bytes_reader r = bytes_reader_over(item, size);
+	uint8_t kind = bytes_take_u8(&r);
+
+	if (l->error)
+		return l->error;
+	if (r.failed || !may_follow(l->at, kind))
+		l->error = -ERROR_CORRUPT;
+	else
+		l->error = load_by_kind(l, kind, &r);
+	if (!l->error && (r.failed || bytes_left(&r) > 0))
+		l->error = -ERROR_CORRUPT;
+	l->at = kind;
+	return l->error;
+}
+
+// --- The end ----------------------------------------------------------------------------------------------------------
+
+static int by_modify_index(const void *left, const void *right)
+{
+	const struct alloc_cell *a = *(struct alloc_cell *const *)left;
+	const struct alloc_cell *b = *(struct alloc_cell *const *)right;
+	uint64_t x = a->working->record.modify_index, y = b->working->record.modify_index;
+
+	return (x > y) - (x < y);
+}
+
+// What happened to allocations, in the order in which it happened.
+static int order_changes(struct state *state)
+{
+	uint32_t count = state->allocation_order.count;
+	struct alloc_cell **cells = memory_take_array(count, sizeof cells[0]);
+	uint64_t cursor = 0, last = 0;
+	int error = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		cells[i] = sequence_next(&state->allocation_order, &cursor);
+	qsort(cells, count, sizeof cells[0], by_modify_index);
+	for (uint32_t i = 0; i < count && !error; i++) {
+		const struct allocation *a = cells[i]->working;
+		error = corrupt_unless(a->record.modify_index > last);
+		last = a->record.modify_index;
+		if (error)
+			break;
+		if (a->client != CLIENT_NONE)
+			sequence_append(&state->clients[a->client]->changes, last, cells[i]);
+		if (allocation_is_terminal(a))
+			cds_list_add_tail(&cells[i]->terminal, &state->terminal);
+	}
+	free(cells);
+	return error;
+}
+
+static int by_stop(const void *left, const void *right)
+{
+	const struct job_cell *a = *(struct job_cell *const *)left;
+	const struct job_cell *b = *(struct job_cell *const *)right;
+	uint64_t x = a->working->versions[0]->record.modify_index;
+	uint64_t y = b->working->versions[0]->record.modify_index;
+
+	return (x > y) - (x < y);
+}
+
+static void order_jobs(struct state *state)
+{
+	struct job_cell **stopped = memory_take_array(state->job_order.count, sizeof stopped[0]);
+	uint32_t count = 0;
+	uint64_t cursor = 0;
+	struct job_cell *cell;
+
+	while ((cell = sequence_next(&state->job_order, &cursor))) {
+		struct job_keep *keep = job_cell_keep(cell);
+		if (!keep && cell->allocation_count == 0)
+			state_grave_add(state, GRAVE_JOB, cell);
+		if (!keep)
+			continue;
+		keep->status = job_status_of(cell, keep);
+		keep->versions[0]->status = keep->status;
+		if (keep->versions[0]->stop)
+			stopped[count++] = cell;
+	}
+	qsort(stopped, count, sizeof stopped[0], by_stop);
+	for (uint32_t i = 0; i < count; i++)
+		job_cell_list_stopped(state, stopped[i], true);
+	free(stopped);
+}
+
+// Versions that nothing refers to were let go of while the snapshot was read.
+static void drop_unused_versions(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct job *job;
+
+	while ((job = sequence_next(&state->version_order, &cursor)))
+		if (job->references == 0)
+			state_grave_add(state, GRAVE_VERSION, job);
+}
+
+int snapshot_load_end(struct snapshot_load *l)
+{
+	struct state *state = l->state;
+	int error = l->error ? l->error : corrupt_unless(l->at != 0);
+
+	if (!error)
+		error = order_changes(state);
+	if (!error) {
+		order_jobs(state);
+		drop_unused_versions(state);
+	}
+	for (uint32_t i = 0; i < l->class_count; i++)
+		class_release(state, l->classes[i]);
+	if (!error) {
+		struct state_counts counts = state_counts_now(state);
+		state_publish(state, &(struct change_list){0}, state->index, &counts);
+		state->unpublished_from = state->index + 1;
+	}
+	state_read_end();
+	free(l->classes);
+	free(l);
+	return error;
+}

@@ -1,0 +1,360 @@
+// What a snapshot holds. Items come in this order; each begins with a u8, its kind. Integers are
+// little-endian; text, device sets, descriptions and placement requests are as in entry.c.
+//
+//	HEAD        u64 index, u64 term, i64 forgotten_ms (placement requests issued up to then are too old)
+//	CLIENT      u32 number, u64 create index, text8 name
+//	CLASS       u32 number (counted up from 0 in this snapshot), description: of the class only
+//	NODE        u32 slot, u32 generation, u16 owner of its block, u64 create index, u64 modify index, u64
+//	            register index, u8 status, u8 cause of the status (3: none), u8 eligibility, u32 status
+//	            updated at (unix s), u32 number of its class, description: of what is the node's own
+//	JOB_VERSION a job as described in job_description.c; its modify index names it
+//	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify index,
+//	            i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its allocations are not), each:
+//	            u64 modify index, newest first; u32 counter floor, u16 counters, each: text16 group, u32 next
+//	ALLOCATION  uuid id, u64 create index, u64 modify index, u64 alloc modify index, u64 job version, u32
+//	            slot, u32 client, u16 group, u32 number, u8 desired, u8 client status, u8 enum end_cause, u32
+//	            cpu, u32 memory, u32 disk, f64 score, u32 nodes evaluated, u32 nodes feasible, i64 create
+//	            time, i64 modify time (unix ns), device set
+//	REQUEST     u64 index, placement request
+//
+// Clients come by number, nodes by slot, everything else by index.
+#include "state/snapshot_view.h"
+#include "state/apply.h"
+#include "state/base/memory.h"
+#include "state/snapshot_item.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+struct snapshot_view {
+	struct state *state;
+	uint64_t index;
+	enum snapshot_item_kind at;
+	uint64_t cursor; // within the things of that kind
+	// By id of a class: its number in this snapshot + 1, or 0. Ids of classes that nodes had at one index
+	// are all different.
+	uint32_t *class_numbers;
+	uint32_t class_capacity, class_count;
+	struct command_node_register description; // scratch
+};
+
+struct snapshot_view *snapshot_view_begin(struct state *state)
+{
+	struct snapshot_view *v = memory_take(sizeof *v);
+
+	v->state = state;
+	v->at = SNAPSHOT_HEAD;
+	// Counted before the index is read: see state_bury().
+	atomic_fetch_add(&state->snapshots, 1);
+	state_read_begin();
+	atomic_thread_fence(memory_order_seq_cst);
+	v->index = state_index(state);
+	return v;
+}
+
+void snapshot_view_end(struct snapshot_view *v)
+{
+	state_read_end();
+	atomic_fetch_sub(&v->state->snapshots, 1);
+	free(v->class_numbers);
+	free(v);
+}
+
+uint64_t snapshot_view_index(const struct snapshot_view *v)
+{
+	return v->index;
+}
+
+// --- Head and clients -------------------------------------------------------------------------------------------------
+
+static bool put_head(struct snapshot_view *v, struct bytes_writer *w)
+{
+	if (v->cursor++)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_HEAD);
+	bytes_put_u64(w, v->index);
+	bytes_put_u64(w, v->state->term); // does not change while anybody reads
+	// May be of a later index: requests are then refused as too old a little early.
+	bytes_put_u64(w, (uint64_t)atomic_load(&v->state->forgotten_ms));
+	return true;
+}
+
+static bool put_client(struct snapshot_view *v, struct bytes_writer *w)
+{
+	uint32_t count = atomic_load_explicit(&v->state->client_count, memory_order_acquire);
+	if (v->cursor >= count || v->state->clients[v->cursor]->create_index > v->index)
+		return false;
+
+	const struct client *client = v->state->clients[v->cursor++];
+	bytes_put_u8(w, SNAPSHOT_CLIENT);
+	bytes_put_u32(w, client->number);
+	bytes_put_u64(w, client->create_index);
+	bytes_put_text8(w, text_of(client->name));
+	return true;
+}
+
+// --- Nodes ------------------------------------------------------------------------------------------------------------
+
+static void add_pairs(struct command_node_register *d, uint8_t kind,
+	const struct attribute *attributes, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		d->pairs[d->pair_count++] = (struct command_pair){
+			kind, text_of(attributes[i].name), text_of(attributes[i].value)};
+}
+
+static void clear(struct command_node_register *d)
+{
+	memset(d, 0, offsetof(struct command_node_register, device_groups));
+	d->pair_count = 0;
+}
+
+static void put_class(struct snapshot_view *v, const struct node_class *c, uint32_t number,
+	struct bytes_writer *w)
+{
+	struct command_node_register *d = &v->description;
+
+	clear(d);
+	d->datacenter = text_of(c->datacenter);
+	d->class_name = text_of(c->class_name);
+	d->pool = text_of(c->pool);
+	d->device_group_count = c->device_count;
+	for (uint32_t i = 0; i < c->device_count; i++)
+		d->device_groups[i] = (struct command_device_group){text_of(c->devices[i].vendor),
+			text_of(c->devices[i].type), text_of(c->devices[i].name),
+			c->devices[i].instances};
+	add_pairs(d, PAIR_ATTRIBUTE, c->attributes, c->attribute_count);
+	add_pairs(d, PAIR_META, c->meta, c->meta_count);
+	add_pairs(d, PAIR_DRIVER, c->drivers, c->driver_count);
+	bytes_put_u8(w, SNAPSHOT_CLASS);
+	bytes_put_u32(w, number);
+	node_description_encode(d, w);
+}
+
+static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t class_number,
+	struct bytes_writer *w)
+{
+	struct command_node_register *d = &v->description;
+
+	clear(d);
+	d->node = n->id;
+	d->sequence = n->register_sequence;
+	d->total = n->total;
+	d->reserved = n->reserved;
+	d->name = text_of(n->name);
+	d->address = text_of(n->address);
+	d->version = text_of(n->version);
+	add_pairs(d, PAIR_ATTRIBUTE, n->unique_attributes, n->unique_attribute_count);
+	add_pairs(d, PAIR_META, n->unique_meta, n->unique_meta_count);
+	bytes_put_u8(w, SNAPSHOT_NODE);
+	bytes_put_u32(w, n->slot);
+	bytes_put_u32(w, n->generation);
+	bytes_put_u16(w, node_table_owner(v->state->node_table, n->slot));
+	bytes_put_u64(w, n->record.create_index);
+	bytes_put_u64(w, n->record.modify_index);
+	bytes_put_u64(w, n->register_index);
+	bytes_put_u8(w, n->status);
+	bytes_put_u8(w, node_cause_of(n));
+	bytes_put_u8(w, n->eligibility);
+	bytes_put_u32(w, n->status_updated_at_s);
+	bytes_put_u32(w, class_number);
+	node_description_encode(d, w);
+}
+
+static uint32_t *class_number(struct snapshot_view *v, uint32_t id)
+{
+	if (id >= v->class_capacity) {
+		uint32_t capacity = (id + 1) * 2;
+		v->class_numbers =
+			memory_resize(v->class_numbers, capacity * sizeof v->class_numbers[0]);
+		memset(v->class_numbers + v->class_capacity, 0,
+			(capacity - v->class_capacity) * sizeof v->class_numbers[0]);
+		v->class_capacity = capacity;
+	}
+	return &v->class_numbers[id];
+}
+
+static bool put_node(struct snapshot_view *v, struct bytes_writer *w)
+{
+	for (; v->cursor < state_node_slots(v->state); v->cursor++) {
+		const struct node *n = (const struct node *)state_version_at(
+			(const struct record *)state_node_at(v->state, (uint32_t)v->cursor),
+			v->index);
+		if (!n)
+			continue;
+		uint32_t *number = class_number(v, n->node_class->id);
+		if (*number) {
+			put_one_node(v, n, *number - 1, w);
+			v->cursor++;
+		} else {
+			*number = ++v->class_count;
+			put_class(v, n->node_class, *number - 1, w);
+		}
+		return true;
+	}
+	return false;
+}
+
+// --- Jobs -------------------------------------------------------------------------------------------------------------
+
+static bool put_job_version(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct job *job = sequence_next(&v->state->version_order, &v->cursor);
+
+	if (!job || job->record.modify_index > v->index)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_JOB_VERSION);
+	record_encode(&job_type_description, job, w);
+	return true;
+}
+
+static const struct allocation *allocation_at(const struct alloc_cell *cell, uint64_t index)
+{
+	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return (const struct allocation *)state_version_at((const struct record *)a, index);
+}
+
+static bool has_allocations(const struct job_cell *job, uint64_t index)
+{
+	const struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		if (allocation_at(cell, index))
+			return true;
+	}
+	return false;
+}
+
+static const struct job_keep *keep_at(const struct job_cell *cell, uint64_t index)
+{
+	const struct record *record =
+		(const struct record *)__atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+
+	while (record && record->modify_index > index)
+		record = record->older;
+	if (record && record->deleted && !has_allocations(cell, index))
+		return NULL;
+	return (const struct job_keep *)record;
+}
+
+static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct job_keep *keep = NULL;
+	const struct job_cell *cell;
+
+	while (!keep && (cell = sequence_next(&v->state->job_order, &v->cursor)))
+		keep = keep_at(cell, v->index);
+	if (!keep)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_JOB);
+	bytes_put_u64(w, cell->index);
+	bytes_put_text16(w, text_of(cell->namespace_name));
+	bytes_put_text16(w, text_of(cell->id));
+	bytes_put_u64(w, keep->record.create_index);
+	bytes_put_u64(w, keep->record.modify_index);
+	bytes_put_u64(w, (uint64_t)keep->stopped_ns);
+	bytes_put_u8(w, (uint8_t)keep->version_count);
+	for (uint32_t i = 0; i < keep->version_count; i++)
+		bytes_put_u64(w, keep->versions[i]->record.modify_index);
+	bytes_put_u32(w, keep->counter_floor);
+	bytes_put_u16(w, (uint16_t)keep->counter_count);
+	for (uint32_t i = 0; i < keep->counter_count; i++) {
+		bytes_put_text16(w, job_keep_counter_name(keep, i));
+		bytes_put_u32(w, keep->counters[i].next);
+	}
+	return true;
+}
+
+// --- Allocations and requests -----------------------------------------------------------------------------------------
+
+static void put_one_allocation(const struct allocation *a, struct bytes_writer *w)
+{
+	bytes_put_u8(w, SNAPSHOT_ALLOCATION);
+	bytes_put_uuid(w, &a->id);
+	bytes_put_u64(w, a->record.create_index);
+	bytes_put_u64(w, a->record.modify_index);
+	bytes_put_u64(w, a->alloc_modify_index);
+	bytes_put_u64(w, a->job->record.modify_index);
+	bytes_put_u32(w, a->node_slot);
+	bytes_put_u32(w, a->client);
+	bytes_put_u16(w, a->group);
+	bytes_put_u32(w, a->index);
+	bytes_put_u8(w, a->desired);
+	bytes_put_u8(w, a->client_status);
+	bytes_put_u8(w, (uint8_t)allocation_end_cause(a));
+	bytes_put_u32(w, a->resources.cpu_mhz);
+	bytes_put_u32(w, a->resources.memory_mb);
+	bytes_put_u32(w, a->resources.disk_mb);
+	bytes_put_f64(w, a->score);
+	bytes_put_u32(w, a->nodes_evaluated);
+	bytes_put_u32(w, a->nodes_feasible);
+	bytes_put_u64(w, (uint64_t)a->create_time_ns);
+	bytes_put_u64(w, (uint64_t)a->modify_time_ns);
+	device_set_encode(&a->devices, w);
+}
+
+static bool put_allocation(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct alloc_cell *cell;
+
+	while ((cell = sequence_next(&v->state->allocation_order, &v->cursor))) {
+		const struct allocation *a = allocation_at(cell, v->index);
+		if (!a)
+			continue;
+		put_one_allocation(a, w);
+		return true;
+	}
+	return false;
+}
+
+static bool is_remembered(const struct place_request *request, uint64_t index)
+{
+	uint64_t forgotten = atomic_load(&request->forgotten_index);
+	return request->index <= index && (forgotten == 0 || forgotten > index);
+}
+
+static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct place_request *request;
+
+	do
+		request = sequence_next(&v->state->request_order, &v->cursor);
+	while (request && !is_remembered(request, v->index));
+	if (!request)
+		return false;
+
+	struct entry_place_request e = {
+		.client = request->client,
+		.issued_ms = request->issued_ms,
+		.request = request->request,
+		.nodes_feasible = request->nodes_feasible,
+		.count = request->count,
+	};
+	memcpy(e.items, request->items, request->count * sizeof e.items[0]);
+	bytes_put_u8(w, SNAPSHOT_REQUEST);
+	bytes_put_u64(w, request->index);
+	place_request_encode(&e, w);
+	return true;
+}
+
+// --- The walk ---------------------------------------------------------------------------------------------------------
+
+typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
+
+// Classes come with the nodes.
+static put_items *const put_by_kind[SNAPSHOT_END] = {
+	[SNAPSHOT_HEAD] = put_head,
+	[SNAPSHOT_CLIENT] = put_client,
+	[SNAPSHOT_NODE] = put_node,
+	[SNAPSHOT_JOB_VERSION] = put_job_version,
+	[SNAPSHOT_JOB] = put_job,
+	[SNAPSHOT_ALLOCATION] = put_allocation,
+	[SNAPSHOT_REQUEST] = put_request,
+};
+
+bool snapshot_view_next(struct snapshot_view *v, struct bytes_writer *w)
+{
+	for (; v->at < SNAPSHOT_END; v->at++, v->cursor = 0)
+		if (put_by_kind[v->at] && put_by_kind[v->at](v, w))
+			return true;
+	return false;
+}

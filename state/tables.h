@@ -1,0 +1,266 @@
+// The inside of struct state, for state/ only. Fields marked "applier" belong to the applier's thread; what
+// others read is behind RCU or atomic.
+#pragma once
+#include "state/command.h"
+#include "state/placer.h"
+#include "state/sequence.h"
+#include "state/shared_strings.h"
+#include "state/state.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+// --- Jobs ------------------------------------------------------------------------------------------------
+
+// The next number of an allocation's name, per group name.
+struct group_counter {
+	uint32_t next;
+	uint32_t name_at, name_size; // in the characters of the keep
+};
+
+// What is kept of one job: the record that a job cell publishes. Holds a reference to each of its versions.
+struct job_keep {
+	struct record record; // first; deleted: purged or collected, without versions
+	int status;         // enum job_status; derived, given to the newest version at publication
+	int64_t stopped_ns; // when it was stopped; 0: it was not
+	uint32_t version_count;
+	struct job *versions[JOB_VERSIONS_MAX]; // newest first
+	// Groups of the kept versions. Where the counter of a group that is in no kept version has been
+	// forgotten, floor is at least what it was, so that no living name is given twice.
+	uint32_t counter_floor;
+	uint32_t counter_count;
+	uint32_t character_count;
+	struct group_counter counters[]; // then the characters of the names
+};
+
+struct job_cell {
+	struct job_keep *published; // RCU
+	struct job_keep *working;   // applier
+	char *namespace_name, *id;
+	struct cds_lfht_node by_name;
+	struct cds_list_head allocations; // struct alloc_cell.of_job; RCU list
+	uint32_t allocation_count; // on the list, deleted ones that wait for their burial included
+	uint32_t present_count, live_count; // not deleted; not terminal
+	uint32_t position;
+	uint64_t index; // at which the cell was made; its key among jobs
+	bool is_stopped_listed, is_buried;
+	struct cds_list_head stopped; // applier; jobs that wait for collection
+	struct rcu_head rcu;
+};
+
+// --- Clients and their requests -----------------------------------------------------------------------------
+
+struct client {
+	char *name;
+	uint32_t number;
+	uint64_t create_index;
+	struct client *next;     // of its bucket
+	struct sequence changes; // of its allocations, by modify index; applier
+};
+
+// What a client once asked and was answered; made once, forgotten once, never changed.
+struct place_request {
+	struct cds_lfht_node by_key;
+	struct rcu_head rcu;
+	uint64_t index;                   // at which it was answered
+	_Atomic uint64_t forgotten_index; // 0: remembered
+	int64_t issued_ms;
+	uint64_t request;
+	uint32_t client; // CLIENT_NONE when none
+	uint32_t position;
+	uint32_t nodes_feasible;
+	uint8_t count;
+	struct placed_item items[];
+};
+
+// --- Node classes -------------------------------------------------------------------------------------------
+
+struct class_entry {
+	struct node_class node_class;
+	struct class_entry *next; // of its bucket
+	struct rcu_head rcu;
+	uint32_t bytes;
+};
+
+struct class_table {
+	struct class_entry **by_id; // NULL: a hole
+	uint32_t limit, capacity;
+	uint32_t *free_ids;
+	uint32_t free_count;
+	struct class_entry **buckets;
+	uint32_t bucket_count, count;
+	uint64_t next_serial;
+	uint64_t bytes;
+};
+
+// --- Changes that wait for publication ----------------------------------------------------------------------
+
+enum change_kind { CHANGE_NODE, CHANGE_JOB, CHANGE_ALLOCATION };
+
+struct change {
+	enum change_kind kind;
+	void *cell;
+	struct record *record;
+};
+
+struct change_list {
+	struct change *items;
+	uint32_t count, capacity;
+};
+
+void change_add(struct change_list *, enum change_kind, void *cell, struct record *);
+
+// Things that are deleted for readers but stay in the tables until no snapshot can need them.
+enum grave_kind { GRAVE_ALLOCATION, GRAVE_JOB, GRAVE_VERSION, GRAVE_REQUEST };
+
+struct grave {
+	enum grave_kind kind;
+	void *item;
+};
+
+struct state {
+	struct state_limits limits;
+	uint32_t slots_max;
+	struct node_table *node_table;
+	struct node_cell *cells; // by slot
+	struct cds_lfht *nodes, *jobs, *allocations, *requests;
+	struct sequence job_order, version_order, allocation_order, request_order;
+
+	struct client **clients; // by number; entries below client_count are never changed
+	_Atomic uint32_t client_count;
+	struct client **client_buckets;
+
+	struct class_table classes;    // applier, like the rest down to the next mark
+	struct strings strings;        // of nodes
+	struct cds_list_head terminal; // alloc_cell.terminal, oldest end first
+	struct cds_list_head stopped;  // job_cell.stopped, oldest stop first
+	uint32_t block_count;          // blocks of slots that have an owner
+	uint16_t *block_used;          // slots handed out of each
+	uint64_t index;                // of the newest applied entry
+	uint64_t
+		unpublished_from; // records of this index and above are not in anybody else's hands
+	uint64_t term;
+	_Atomic int64_t
+		forgotten_ms; // newest issue time of a request that was forgotten; any thread reads
+	uint64_t oldest_request; // no request of an index below this is remembered
+	struct state_counts counts;
+	uint64_t bytes_records;      // of node records
+	struct change_list *changes; // of the batch that is being decided
+	const struct placer *placer; // NULL during recovery
+	struct grave *graves;
+	uint32_t grave_count, grave_capacity;
+
+	// Published, relaxed or release; any thread reads.
+	_Atomic uint64_t published_index;
+	_Atomic uint32_t snapshots; // being read
+	pthread_mutex_t counts_lock;
+	struct state_counts published_counts; // under the lock
+
+	struct watch *watch;
+};
+
+// --- The tables' own functions, applier thread only ------------------------------------------------------------
+
+void classes_init(struct class_table *);
+void classes_destroy(struct class_table *);
+// Finds or builds the class of a description (pairs sorted); a reference to be given back.
+struct node_class *class_take(struct state *, const struct command_node_register *);
+struct node_class *class_share(struct node_class *); // one more reference
+void class_release(struct state *, struct node_class *);
+
+// A node record built from a description; the caller fills the rest of it.
+struct node *node_build(struct state *, const struct command_node_register *, struct node_class *);
+// A copy that may be changed until it is published.
+struct node *node_revise(struct state *, struct node_cell *, uint64_t index);
+// Takes back what the record counted, then frees it after a grace period.
+void node_retire(struct state *, struct node *);
+
+void clients_init(struct state *);
+void clients_destroy(struct state *);
+struct client *client_find(const struct state *, struct text name);
+struct client *client_add(struct state *, struct text name, uint64_t index);
+
+struct job_cell *job_cell_find(const struct state *, struct text namespace_name, struct text id);
+struct job_cell *job_cell_find_or_add(
+	struct state *, struct text namespace_name, struct text id, uint64_t index);
+// A copy of what is kept that may be changed until it is published.
+struct job_keep *job_keep_revise(struct state *, struct job_cell *, uint64_t index);
+void job_keep_retire(struct state *, struct job_keep *);
+// NULL when the job is not there (any more).
+static inline struct job_keep *job_cell_keep(const struct job_cell *cell)
+{
+	return cell->working && !cell->working->record.deleted ? cell->working : NULL;
+}
+struct job *job_version_find(const struct state *, uint64_t modify_index);
+void job_version_release(struct state *, struct job *);
+// A keep of these versions with counters at 0, not yet in any cell.
+struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_count);
+// Leaves a tombstone; its allocations, if there are any left, keep the cell in its place.
+void job_cell_delete(struct state *, struct job_cell *, uint64_t index);
+void job_cell_list_stopped(struct state *, struct job_cell *, bool stopped);
+// The counter of a group's name, or NULL.
+struct group_counter *job_keep_counter(struct job_keep *, struct text group);
+struct text job_keep_counter_name(const struct job_keep *, uint32_t counter);
+static inline const char *job_keep_characters(const struct job_keep *keep)
+{
+	return (const char *)&keep->counters[keep->counter_count];
+}
+// Takes the job over as newest version. Drops the oldest beyond the
+// limit, and the counters of groups that no kept version has.
+void job_keep_push(struct state *, struct job_cell *, struct job *, uint64_t index);
+int job_status_of(const struct job_cell *, const struct job_keep *); // enum job_status
+void job_cell_update_status(struct state *, struct job_cell *, uint64_t index);
+
+struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);
+// Puts a built allocation into every table.
+struct alloc_cell *alloc_cell_add(struct state *, struct job_cell *, struct allocation *);
+struct allocation *allocation_revise(struct state *, struct alloc_cell *, uint64_t index);
+// Enters (or moves to the end of) the changes of its client.
+void alloc_cell_changed(struct state *, struct alloc_cell *);
+// How a living allocation comes to its end. Stored in snapshots: numbers are never given again.
+enum end_cause {
+	END_NONE, // living
+	END_NODE_DOWN,
+	END_DEVICES_GONE,
+	END_JOB_STOPPED,
+	END_RELEASED,
+	END_CAUSES,
+};
+enum end_cause allocation_end_cause(const struct allocation *);
+void allocation_describe_end(struct allocation *, enum end_cause);
+// Makes a living allocation terminal and gives back what it holds of its node.
+void alloc_cell_end(
+	struct state *, struct alloc_cell *, enum end_cause, int64_t time_ns, uint64_t index);
+// A terminal one is gone.
+void alloc_cell_delete(struct state *, struct alloc_cell *, uint64_t index);
+// Under read lock; NULL when it is not there (yet, or any more).
+static inline const struct allocation *allocation_published(const struct alloc_cell *cell)
+{
+	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return a && !a->record.deleted ? a : NULL;
+}
+static inline bool alloc_cell_is_there(const struct alloc_cell *cell)
+{
+	return cell->working && !cell->working->record.deleted;
+}
+
+struct place_request *place_request_find(
+	const struct state *, uint32_t client, int64_t issued_ms, uint64_t request);
+void place_request_add(struct state *, struct place_request *);
+void place_request_forget(struct state *, struct place_request *, uint64_t index);
+
+// The instances that a group of the node's devices has, one bit each.
+uint64_t node_instances(const struct node *, uint32_t group);
+// They exist, and none of them is taken.
+bool node_has_devices(const struct node_cell *, const struct device_set *);
+// The slot's cell, made ready for its first use. owner counts when the slot is the first of its block.
+struct node_cell *node_cell_open(
+	struct state *, uint32_t slot, uint16_t owner, const struct uuid *id);
+struct node_cell *node_cell_find(const struct state *, const struct uuid *);
+void state_count_node(struct state *, const struct node *, int change);
+struct state_counts state_counts_now(const struct state *); // of the working state
+// Placement is told that a node's record or use changed.
+void state_node_changed(struct state *, uint32_t slot);
+
+struct watch *watch_create(void);
+void watch_destroy(struct watch *);
+void watch_wake(struct watch *);
