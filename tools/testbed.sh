@@ -22,7 +22,7 @@ in_nodes() { ip netns exec "$TESTBED_NODES" "$@"; }
 in_controller() {
 	if [ -n "$TESTBED_CONTROLLER" ]; then ip netns exec "$TESTBED_CONTROLLER" "$@"; else "$@"; fi
 }
-berth() { in_controller "$BUILD/tools/berth/berth" --address "http://127.0.0.1:$TESTBED_HTTP" "$@"; }
+berth() { BERTH_ADDR=http://127.0.0.1:$TESTBED_HTTP in_controller "$BUILD/tools/berth/berth" "$@"; }
 api() { in_controller curl -sS --max-time 30 "http://127.0.0.1:$TESTBED_HTTP$1" "${@:2}"; }
 # One number of /v1/metrics?format=prometheus, summed over its labels; a second word picks by label.
 metric() { api '/v1/metrics?format=prometheus' | awk -v name="$1" -v label="${2-}" '
@@ -63,7 +63,9 @@ testbed_up() {
 
 # berthd_start [FLAG...]
 berthd_start() {
-	in_controller "$BUILD/tools/berthd/berthd" --data_dir="$TESTBED_DIR/data" \
+	local inside=()
+	[ -z "$TESTBED_CONTROLLER" ] || inside=(ip netns exec "$TESTBED_CONTROLLER")
+	"${inside[@]}" "$BUILD/tools/berthd/berthd" --data_dir="$TESTBED_DIR/data" \
 		--master_key_file="$TESTBED_DIR/master.key" --http.port="$TESTBED_HTTP" \
 		--wire.ttl_ms="$TESTBED_TTL_MS" --ports.0.device="$TESTBED_PORT" --ports.0.io="$TESTBED_IO" \
 		--ports.0.addresses="$CONTROLLER,fd77::1" "$@" </dev/null >>"$TESTBED_DIR/berthd.log" 2>&1 &
@@ -72,14 +74,14 @@ berthd_start() {
 }
 api_is_healthy() { [ "$(api /v1/agent/health -o /dev/null -w '%{http_code}' 2>/dev/null)" = 200 ]; }
 
-# ip netns exec runs the program in place, so the pid is the daemon's own.
+# Started without a function between, so that the pid is the daemon's own (ip netns exec runs in place).
 berthd_kill() { kill "-${1:-TERM}" "$BERTHD_PID"; wait "$BERTHD_PID" 2>/dev/null || true; BERTHD_PID=; }
 
 # node_start NAME COMMAND...: runs it in the nodes' namespace; its output goes to NAME.log, its pid to NAME.pid.
 node_start() {
 	local name=$1
 	shift
-	in_nodes "$@" </dev/null >>"$TESTBED_DIR/$name.log" 2>&1 &
+	ip netns exec "$TESTBED_NODES" "$@" </dev/null >>"$TESTBED_DIR/$name.log" 2>&1 &
 	CHILDREN+=($!)
 	echo $! >"$TESTBED_DIR/$name.pid"
 }
