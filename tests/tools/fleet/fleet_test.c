@@ -1,0 +1,353 @@
+// A fleet of five hundred nodes over real sockets, against a controller in miniature.
+#include "tests/tools/client/responder.h"
+#include "tools/fleet/faults.h"
+#include "tools/fleet/placing.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define NODES 500u
+
+static struct responder *server;
+static struct transport *transport;
+static struct fleet fleet;
+static struct placing placing;
+static struct shapes shapes = {.seed = 3,
+	.count = 1,
+	.list = {{.class_name = "c", .weight = 1, .cpu_mhz = 1, .memory_mb = 1}},
+	.datacenter_count = 1,
+	.datacenters = {"dc1"},
+	.attributes = 45,
+	.name_prefix = "n-"};
+static struct fleet_settings settings = {
+	.nodes = NODES, .key_id = 1, .register_rate = 20000, .seed = 5};
+static char message[300];
+
+static int set_up(void **unused)
+{
+	server = responder_start();
+	atomic_store(&server->rules.ttl_ms, 600);
+	transport = transport_socket_open(server->address, NULL, 3, message, sizeof message);
+	if (!transport)
+		return -1;
+	return fleet_create(&fleet, &settings, &shapes, &server->masters, &time_source_real,
+		transport, message, sizeof message);
+}
+
+static int tear_down(void **unused)
+{
+	fleet_destroy(&fleet);
+	transport->close(transport);
+	responder_stop(server);
+	settings.loss = settings.send_rate = 0;
+	settings.pcap = NULL;
+	return 0;
+}
+
+// Turns the fleet until the condition holds, for ten seconds at most.
+#define TURN_UNTIL(condition)                                                             \
+	do {                                                                              \
+		uint64_t end_ns_ = time_monotonic_ns(&time_source_real) + 10000000000ull; \
+		while (!(condition)) {                                                    \
+			if (fleet_step(&fleet) == 0)                                      \
+				transport->wait(transport, 1000);                         \
+			if (time_monotonic_ns(&time_source_real) > end_ns_)               \
+				fail_msg("never: %s", #condition);                        \
+		}                                                                         \
+	} while (0)
+
+static void turn_ms(uint32_t ms)
+{
+	uint32_t end = fleet_now_ms(&fleet) + ms;
+	TURN_UNTIL(fleet_now_ms(&fleet) >= end);
+}
+
+static void every_node_registers_and_beats(void **unused)
+{
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_int_equal(fleet.registered, NODES);
+	assert_int_equal(server->node_count, NODES);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(server->nodes[i].pairs, 45);
+	uint64_t before = server->counters.heartbeats;
+	TURN_UNTIL(server->counters.heartbeats >= before + 3 * NODES);
+	assert_int_equal(server->counters.replay, 0);
+	assert_int_equal(server->counters.bad_tag, 0);
+	assert_int_equal(fleet.ready, NODES);
+	assert_true(fleet.rtt.count >= 3 * NODES);
+}
+
+static void losses_are_made_good(void **unused)
+{
+	fleet.settings.loss = 0.2;
+	TURN_UNTIL(fleet.counters.acked >= 4 * NODES && fleet.ready > NODES * 9 / 10);
+	assert_true(fleet.counters.lost_out > 100);
+	assert_true(fleet.counters.lost_in > 100);
+	assert_true(fleet.counters.missed > 100);
+	fleet.settings.loss = 0;
+	TURN_UNTIL(fleet.ready == NODES);
+	// What was lost was sent again as the same registration: nobody has more than a few generations.
+	uint32_t most = 0;
+	for (uint32_t i = 0; i < NODES; i++)
+		if (server->nodes[i].generation > most)
+			most = server->nodes[i].generation;
+	assert_true(most < 6);
+}
+
+static void silent_nodes_send_nothing_until_they_return(void **unused)
+{
+	struct fault fault;
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_true(fault_parse(FAULT_SILENCE, "50@0", &fault));
+	assert_true(faults_strike(&fault, 1, &fleet));
+	assert_int_equal(fault.done, 50);
+	assert_int_equal(fleet.away, 50);
+	assert_int_equal(fleet.ready, NODES - 50);
+	turn_ms(50);
+	uint64_t beats = 0, later = 0;
+	for (uint32_t i = 0; i < NODES; i++)
+		if (fleet.nodes[i].phase == FLEET_SILENT)
+			beats += server->nodes[fleet.nodes[i].session.slot].beats;
+	turn_ms(500);
+	for (uint32_t i = 0; i < NODES; i++)
+		if (fleet.nodes[i].phase == FLEET_SILENT)
+			later += server->nodes[fleet.nodes[i].session.slot].beats;
+	assert_true(beats == later && beats > 0);
+	assert_true(fault_parse(FAULT_RETURN, "50@0", &fault));
+	assert_true(faults_strike(&fault, 1, &fleet));
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_int_equal(server->counters.registrations, NODES);
+}
+
+static void silence_ends_by_itself(void **unused)
+{
+	struct fault fault;
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_true(fault_parse(FAULT_SILENCE, "5@0+0.3", &fault));
+	assert_true(faults_strike(&fault, 1, &fleet));
+	turn_ms(200);
+	assert_int_equal(fleet.away, 5);
+	TURN_UNTIL(fleet.away == 0 && fleet.ready == NODES);
+}
+
+static void crashed_nodes_register_anew(void **unused)
+{
+	struct fault fault;
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_true(fault_parse(FAULT_CRASH, "20@0", &fault));
+	assert_true(faults_strike(&fault, 1, &fleet));
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_int_equal(server->counters.registrations, NODES + 20);
+	assert_int_equal(server->node_count, NODES);
+}
+
+static void leaving_nodes_say_goodbye(void **unused)
+{
+	struct fault fault;
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_true(fault_parse(FAULT_LEAVE, "30@0", &fault));
+	assert_true(faults_strike(&fault, 1, &fleet));
+	TURN_UNTIL(fleet.counters.gone == 30);
+	assert_int_equal(server->counters.goodbyes, 30);
+	assert_true(fault_parse(FAULT_RETURN, "30@0", &fault));
+	assert_true(faults_strike(&fault, 1, &fleet));
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_int_equal(server->counters.registrations, NODES + 30);
+}
+
+static void restarted_controller_is_followed(void **unused)
+{
+	TURN_UNTIL(fleet.ready == NODES);
+	atomic_store(&server->rules.term, 6);
+	TURN_UNTIL(fleet.counters.resyncs == NODES);
+	uint64_t before = fleet.counters.acked;
+	TURN_UNTIL(fleet.counters.acked >= before + NODES);
+	assert_int_equal(fleet.ready, NODES);
+	assert_int_equal(server->counters.registrations, NODES);
+}
+
+static void forgetful_controller_gets_everybody_again(void **unused)
+{
+	TURN_UNTIL(fleet.ready == NODES);
+	responder_forget(server);
+	TURN_UNTIL(server->node_count == NODES && fleet.ready == NODES);
+}
+
+static void older_registrations_go_on_above_the_newest(void **unused)
+{
+	TURN_UNTIL(fleet.ready == NODES);
+	for (uint32_t i = 0; i < NODES; i++)
+		server->nodes[i].registration += 1000000000;
+	struct fault fault;
+	assert_true(fault_parse(FAULT_CRASH, "20@0", &fault));
+	assert_true(faults_strike(&fault, 1, &fleet));
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_true(fleet.counters.refused[WIRE_REFUSED_STALE_REGISTRATION] >= 1);
+}
+
+static void send_rate_is_a_bound(void **unused)
+{
+	fleet.settings.send_rate = 400;
+	turn_ms(1000);
+	assert_in_range(fleet.counters.sent, 300, 450);
+}
+
+static void capture_holds_the_heartbeats(void **unused)
+{
+	char path[] = "/tmp/berth-fleet-pcap-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	settings.pcap = path;
+	fleet_destroy(&fleet);
+	assert_int_equal(fleet_create(&fleet, &settings, &shapes, &server->masters,
+				 &time_source_real, transport, message, sizeof message),
+		0);
+	TURN_UNTIL(fleet.ready == NODES);
+	uint64_t heartbeats = fleet.counters.heartbeats;
+	assert_int_equal(fleet.capture.packets, heartbeats);
+	assert_int_equal(fleet_destroy(&fleet), 0);
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(
+		st.st_size, 24 + heartbeats * (16 + PACKET_HEADER_BYTES + WIRE_HEARTBEAT_BYTES));
+	unlink(path);
+	settings.pcap = NULL;
+	assert_int_equal(fleet_create(&fleet, &settings, &shapes, &server->masters,
+				 &time_source_real, transport, message, sizeof message),
+		0);
+}
+
+// --- placing ----------------------------------------------------------------------------------------
+
+static uint32_t asks_left, placed_seen, refused_seen;
+
+static bool next_ask(void *context, struct placing_ask *ask)
+{
+	if (asks_left == 0)
+		return false;
+	*ask = (struct placing_ask){
+		.job = TEXT("web"), .group = TEXT("g"), .count = 3, .number = --asks_left};
+	return true;
+}
+
+static void seen_placed(void *context, uint32_t number, const struct wire_placed *placed)
+{
+	assert_int_equal(placed->count, 3);
+	placed_seen++;
+}
+
+static void seen_refused(void *context, uint32_t number, const struct wire_refused *refused)
+{
+	refused_seen++;
+}
+
+static void start_placing(uint32_t asks, double rate, double repeat, double release)
+{
+	const struct placing_settings how = {.client = "fleet",
+		.key_id = 1,
+		.window = 16,
+		.rate = rate,
+		.repeat_share = repeat,
+		.release_share = release,
+		.seed = 4};
+	const struct placing_source source = {
+		.next = next_ask, .placed = seen_placed, .refused = seen_refused};
+	asks_left = asks;
+	placed_seen = refused_seen = 0;
+	TURN_UNTIL(fleet.ready == NODES);
+	placing_start(&placing, &how, &source, &fleet);
+}
+
+static void placements_are_asked_checked_and_released(void **unused)
+{
+	start_placing(400, 0, 0.5, 0.5);
+	TURN_UNTIL(placing_step(&placing));
+	const struct placing_counters *c = &placing.counters;
+	assert_int_equal(placed_seen, 400);
+	assert_int_equal(c->answered, 400);
+	assert_int_equal(c->placed, 1200);
+	assert_in_range(c->repeated, 150, 250);
+	assert_in_range(c->released, 450, 750);
+	assert_int_equal(c->repeated_differs, 0);
+	assert_int_equal(c->duplicates, 0);
+	assert_int_equal(c->release_failed, 0);
+	assert_int_equal(server->counters.placed, 1200);
+	assert_int_equal(server->counters.released, c->released);
+	assert_true(placing.latency.count == 400);
+	placing_stop(&placing);
+}
+
+static void placements_survive_losses(void **unused)
+{
+	start_placing(60, 0, 1, 1);
+	fleet.settings.loss = 0.2;
+	TURN_UNTIL(placing_step(&placing));
+	assert_int_equal(placing.counters.answered, 60);
+	assert_int_equal(placing.counters.duplicates, 0);
+	assert_int_equal(placing.counters.repeated_differs, 0);
+	assert_true(placing.counters.resent > 5);
+	assert_int_equal(server->counters.placed, 180);
+	placing_stop(&placing);
+}
+
+static void refused_placements_are_counted(void **unused)
+{
+	atomic_store(&server->rules.place_limit, 30);
+	start_placing(40, 0, 0, 0);
+	TURN_UNTIL(placing_step(&placing));
+	assert_int_equal(placed_seen, 10);
+	assert_int_equal(refused_seen, 30);
+	assert_int_equal(placing.counters.refused[WIRE_REFUSED_NO_NODE], 30);
+	placing_stop(&placing);
+}
+
+static void overload_is_tried_again(void **unused)
+{
+	start_placing(5, 0, 0, 0);
+	atomic_store(&server->rules.reason, WIRE_REFUSED_OVERLOADED);
+	atomic_store(&server->rules.refuse, 3);
+	TURN_UNTIL(placing_step(&placing));
+	assert_int_equal(placed_seen, 5);
+	placing_stop(&placing);
+}
+
+static void place_rate_is_kept(void **unused)
+{
+	start_placing(1000000, 200, 0, 0);
+	uint32_t end = fleet_now_ms(&fleet) + 500;
+	TURN_UNTIL((placing_step(&placing), fleet_now_ms(&fleet) >= end));
+	assert_in_range(placing.counters.asked, 80, 120);
+	placing_stop(&placing);
+}
+
+#define WITH_SERVER(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SERVER(every_node_registers_and_beats),
+		WITH_SERVER(losses_are_made_good),
+		WITH_SERVER(silent_nodes_send_nothing_until_they_return),
+		WITH_SERVER(silence_ends_by_itself),
+		WITH_SERVER(crashed_nodes_register_anew),
+		WITH_SERVER(leaving_nodes_say_goodbye),
+		WITH_SERVER(restarted_controller_is_followed),
+		WITH_SERVER(forgetful_controller_gets_everybody_again),
+		WITH_SERVER(older_registrations_go_on_above_the_newest),
+		WITH_SERVER(send_rate_is_a_bound),
+		WITH_SERVER(capture_holds_the_heartbeats),
+		WITH_SERVER(placements_are_asked_checked_and_released),
+		WITH_SERVER(placements_survive_losses),
+		WITH_SERVER(refused_placements_are_counted),
+		WITH_SERVER(overload_is_tried_again),
+		WITH_SERVER(place_rate_is_kept),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

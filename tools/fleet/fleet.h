@@ -1,0 +1,111 @@
+// The simulated fleet: up to a million agents in one thread. Each is one small record; what it does next is
+// decided by its phase when its time in the wheel has come, or at once when an answer asks for it.
+#pragma once
+#include "state/base/prng.h"
+#include "state/base/time_source.h"
+#include "tools/client/node_session.h"
+#include "tools/fleet/histogram.h"
+#include "tools/fleet/packet.h"
+#include "tools/fleet/pcap.h"
+#include "tools/fleet/shape.h"
+#include "tools/fleet/transport.h"
+#include "tools/fleet/wheel.h"
+
+enum fleet_phase {
+	FLEET_REGISTERING,
+	FLEET_BEATING,
+	FLEET_SILENT,  // sends nothing until its time; then beats again
+	FLEET_CRASHED, // sends nothing until its time; then registers again
+	FLEET_LEAVING,
+	FLEET_LEFT,
+};
+
+#define FLEET_READY 1u  // its newest heartbeats were acknowledged
+#define FLEET_URGENT 2u // waits in the urgent queue
+#define FLEET_FRESH 4u  // its next registration is a new one, not the same again
+
+struct fleet_node {
+	struct node_session session;
+	uint32_t sent_us; // when its newest frame left; wraps
+	uint32_t due_ms;  // since the start
+	uint8_t phase, flags;
+	uint8_t failures; // registrations without success, goodbyes without answer
+	uint8_t missed;   // heartbeats without answer, in a row
+	uint32_t spare;
+};
+
+struct fleet_counters {
+	uint64_t sent, send_dropped; // frames; what the kernel or the port did not take
+	uint64_t heartbeats, acked, registrations, registered, resyncs, goodbyes, gone;
+	uint64_t refused[WIRE_REFUSED_REASONS];
+	uint64_t received, ignored; // frames; of them those that answer nothing outstanding
+	uint64_t old_terms, missed, lost_out, lost_in;
+};
+
+struct fleet_settings {
+	uint64_t first; // index of the first node
+	uint32_t nodes;
+	uint8_t key_id;
+	double register_rate; // new nodes per second
+	double send_rate;     // frames per second at most; 0: no limit
+	double loss;          // share of frames lost, each way
+	uint64_t seed;
+	const char *pcap; // capture of the heartbeats sent; NULL: none
+	struct packet_flow pcap_flow;
+};
+
+struct lane {
+	uint32_t count;
+	struct frame frames[BURST_MAX];
+};
+
+// Frames for somebody else: answers to a client. See placing.h.
+typedef void fleet_client_frame(void *context, const struct frame *);
+
+struct fleet {
+	struct fleet_settings settings;
+	const struct shapes *shapes;
+	const struct master_keys *masters;
+	const struct time_source *time;
+	struct transport *transport;
+	struct fleet_node *nodes;
+	struct wheel wheel;
+	struct prng prng;
+	uint64_t start_ns, now_ns;
+	uint32_t *slot_nodes;     // node + 1 by slot
+	uint32_t *register_nodes; // node by registration sequence, a ring
+	uint32_t register_mask;
+	uint64_t next_registration;
+	uint32_t *urgent; // ring of nodes that are due at once
+	uint32_t urgent_mask, urgent_head, urgent_tail;
+	struct lane *lanes;
+	struct frame *received;
+	double tokens;
+	uint64_t tokens_ns;
+	fleet_client_frame *client_frame;
+	void *client_context;
+	struct fleet_counters counters;
+	struct histogram rtt;
+	uint32_t registered, ready; // now
+	uint32_t away;              // silent, crashed or left: not expected to be ready
+	struct pcap capture;
+};
+
+// Returns 0, or -errno and a sentence in message. transport is the caller's.
+int fleet_create(struct fleet *, const struct fleet_settings *, const struct shapes *,
+	const struct master_keys *, const struct time_source *, struct transport *, char *message,
+	uint32_t message_size);
+// Returns 0, or -errno when the capture could not be written.
+int fleet_destroy(struct fleet *);
+// One round: receive, send what is due. Returns frames handled.
+uint32_t fleet_step(struct fleet *);
+
+uint32_t fleet_now_ms(const struct fleet *);
+// Queues one signed frame; lane is chosen by number. For placing.h.
+void fleet_queue(struct fleet *, uint32_t number, const uint8_t *data, uint32_t size);
+// True while the bound on the send rate leaves room for one more frame.
+bool fleet_may_send(struct fleet *);
+// Makes a node due now. For faults.h.
+void fleet_urge(struct fleet *, uint32_t node);
+// Changes a node's phase, keeping the counts of registered and ready right.
+void fleet_set_phase(struct fleet *, struct fleet_node *, enum fleet_phase);

@@ -1,0 +1,198 @@
+#include "tools/fleet/options.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct flag table[] = {
+#define AT(field) offsetof(struct fleet_options, field)
+	{"server", "HOST[:PORT]", FLAG_TEXT, AT(server), "the controller (default 127.0.0.1:4647)"},
+	{"source", "ADDRESS", FLAG_TEXT, AT(source), "local address to send from"},
+	{"sockets", "N", FLAG_U32, AT(sockets), "sockets, or UDP source ports of --vdev (4)"},
+	{"vdev", "ARGS", FLAG_TEXT, AT(vdev), "send through this DPDK device instead of sockets"},
+	{"address", "IPV4", FLAG_TEXT, AT(address), "our address on --vdev and in --write-pcap"},
+	{"eal", "ARGS", FLAG_TEXT, AT(eal), "further DPDK arguments"},
+	{"key-file", "FILE", FLAG_TEXT, AT(key_file), "the cluster's master key file (required)"},
+	{"nodes", "N", FLAG_U32, AT(nodes), "simulated nodes (1000; at most 1000000)"},
+	{"first", "INDEX", FLAG_U64, AT(first), "index of the first (0)"},
+	{"seed", "N", FLAG_U64, AT(seed), "makes ids, shapes and faults (1)"},
+	{"name", "PREFIX", FLAG_TEXT, AT(name_prefix), "node names before the index (fleet-)"},
+	{"cpu", "MHZ", FLAG_U32, AT(cpu_mhz), "of a node, unless --shape (32000)"},
+	{"memory", "MB", FLAG_U32, AT(memory_mb), "of a node, unless --shape (65536)"},
+	{"disk", "MB", FLAG_U32, AT(disk_mb), "of a node, unless --shape (500000)"},
+	{"class", "NAME", FLAG_TEXT, AT(class_name), "of a node, unless --shape"},
+	{"shape", "CLASS=WEIGHT,CPU,MEM,DISK[,GPUS[,MODEL]]", FLAG_LIST, AT(shape),
+		"a kind of node; may be repeated, chosen by weight"},
+	{"datacenter", "NAME[,NAME]...", FLAG_TEXT, AT(datacenter), "spread evenly (dc1)"},
+	{"attributes", "N", FLAG_U32, AT(attributes), "of each node (45, as a real one)"},
+	{"register-rate", "N", FLAG_REAL, AT(register_rate), "new nodes a second (10000; 0 all)"},
+	{"send-rate", "N", FLAG_REAL, AT(send_rate), "frames a second at most (0: no bound)"},
+	{"loss", "PERCENT", FLAG_REAL, AT(loss_percent), "frames lost, each way"},
+	{"silence", "COUNT@S[+S]", FLAG_LIST, AT(silence), "nodes fall silent at S (for S)"},
+	{"crash", "COUNT@S[+S]", FLAG_LIST, AT(crash), "nodes restart at S (after S more)"},
+	{"leave", "COUNT@S", FLAG_LIST, AT(leave), "nodes say goodbye at S"},
+	{"return", "COUNT@S", FLAG_LIST, AT(back), "nodes that are away come back at S"},
+	{"duration", "S", FLAG_REAL, AT(duration_s), "run so long (0: until all was seen)"},
+	{"until-registered", NULL, FLAG_SWITCH, AT(until_registered),
+		"end when all nodes are ready, and fail when --duration comes first"},
+	{"goodbye", NULL, FLAG_SWITCH, AT(goodbye), "all nodes say goodbye at the end"},
+	{"place", "JOB:GROUP", FLAG_TEXT, AT(place), "place instances once all nodes are ready"},
+	{"namespace", "NAME", FLAG_TEXT, AT(namespace_name), "of that job (default)"},
+	{"count", "N", FLAG_U32, AT(count), "requests to make (1)"},
+	{"instances", "N", FLAG_U32, AT(instances), "instances of each request (1; at most 32)"},
+	{"rate", "N", FLAG_REAL, AT(rate), "requests a second (0: as fast as answered)"},
+	{"window", "N", FLAG_U32, AT(window), "requests on their way at once (64; --trace 1)"},
+	{"repeat", "PERCENT", FLAG_REAL, AT(repeat_percent),
+		"asked twice; the answers must agree (10)"},
+	{"release", "PERCENT", FLAG_REAL, AT(release_percent), "of the placed, released again (0)"},
+	{"client", "NAME", FLAG_TEXT, AT(client), "name of the client that places (fleet)"},
+	{"trace", "DIR", FLAG_TEXT, AT(trace), "openb machines and pods instead of --nodes"},
+	{"http", "URL", FLAG_TEXT, AT(http),
+		"where --trace registers jobs (http://127.0.0.1:4646)"},
+	{"write-pcap", "FILE", FLAG_TEXT, AT(write_pcap), "capture of the heartbeats sent"},
+	{"json", "FILE", FLAG_TEXT, AT(json), "summary; \"-\" is standard output"},
+	{"quiet", NULL, FLAG_SWITCH, AT(quiet), "no line every second"},
+#undef AT
+};
+
+static const struct flags flags = {
+	.program = "berth-fleet",
+	.usage = "usage: berth-fleet --key-file FILE [OPTION]...\n"
+		 "Simulates many node agents, and a client, against a Berth controller.\n",
+	.notes = "\nExit status: 0 everything asked for was seen, 1 not, 2 usage, 3 failure.\n",
+	.table = table,
+	.count = sizeof table / sizeof table[0],
+};
+
+static bool wrong(const char *what, const char *value)
+{
+	fprintf(stderr, "berth-fleet: %s, not \"%s\"\n", what, value);
+	return false;
+}
+
+static bool read_datacenters(struct fleet_options *o)
+{
+	struct shapes *s = &o->shapes;
+	for (const char *at = o->datacenter;;) {
+		size_t size = strcspn(at, ",");
+		if (size == 0 || size >= sizeof s->datacenters[0] ||
+			s->datacenter_count == DATACENTERS_MAX)
+			return wrong("--datacenter wants 1 to 16 names", o->datacenter);
+		memcpy(s->datacenters[s->datacenter_count++], at, size);
+		if (at[size] == '\0')
+			return true;
+		at += size + 1;
+	}
+}
+
+static bool read_shapes(struct fleet_options *o)
+{
+	struct shapes *s = &o->shapes;
+	s->seed = o->seed;
+	s->attributes = o->attributes;
+	s->name_prefix = o->name_prefix;
+	if (strlen(o->name_prefix) > 100)
+		return wrong("--name wants up to 100 characters", o->name_prefix);
+	for (uint32_t i = 0; i < o->shape.count; i++)
+		if (!shape_parse(o->shape.items[i], &s->list[s->count++]))
+			return wrong("--shape wants CLASS=WEIGHT,CPU,MEMORY,DISK[,GPUS[,MODEL]]",
+				o->shape.items[i]);
+	if (s->count == 0) {
+		s->list[0] = (struct shape){.weight = 1,
+			.cpu_mhz = o->cpu_mhz,
+			.memory_mb = o->memory_mb,
+			.disk_mb = o->disk_mb};
+		snprintf(s->list[0].class_name, sizeof s->list[0].class_name, "%s", o->class_name);
+		s->count = 1;
+	}
+	return read_datacenters(o);
+}
+
+static bool read_faults(struct fleet_options *o)
+{
+	const struct {
+		enum fault_kind kind;
+		const struct flag_list *list;
+		const char *wants;
+	} kinds[] = {
+		{FAULT_SILENCE, &o->silence, "--silence wants COUNT@SECONDS[+SECONDS]"},
+		{FAULT_CRASH, &o->crash, "--crash wants COUNT@SECONDS[+SECONDS]"},
+		{FAULT_LEAVE, &o->leave, "--leave wants COUNT@SECONDS"},
+		{FAULT_RETURN, &o->back, "--return wants COUNT@SECONDS"},
+	};
+	for (uint32_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+		for (uint32_t i = 0; i < kinds[k].list->count; i++) {
+			struct fault *fault = &o->faults[o->fault_count++];
+			const char *text = kinds[k].list->items[i];
+			if (!fault_parse(kinds[k].kind, text, fault) || fault->count > o->nodes)
+				return wrong(kinds[k].wants, text);
+		}
+	}
+	return true;
+}
+
+static bool read_place(struct fleet_options *o)
+{
+	if (!o->place)
+		return true;
+	const char *colon = strrchr(o->place, ':');
+	if (!colon || colon == o->place || colon[1] == '\0' || colon - o->place > 255 ||
+		strlen(colon + 1) > 255)
+		return wrong("--place wants JOB:GROUP", o->place);
+	o->job = (struct text){o->place, (uint32_t)(colon - o->place)};
+	o->group = text_of(colon + 1);
+	return true;
+}
+
+static bool check_ranges(const struct fleet_options *o)
+{
+	const struct {
+		bool good;
+		const char *says;
+	} checks[] = {
+		{o->key_file, "--key-file FILE is missing"},
+		{o->nodes <= 1000000, "--nodes is at most 1000000"},
+		{o->loss_percent < 100, "--loss is less than 100"},
+		{o->repeat_percent <= 100 && o->release_percent <= 100,
+			"--repeat and --release are at most 100"},
+		{o->instances >= 1 && o->instances <= PLACE_COUNT_MAX, "--instances is 1 to 32"},
+		{o->window <= PLACING_WINDOW_MAX, "--window is at most 1024"},
+		{*o->client && strlen(o->client) <= CLIENT_NAME_BYTES_MAX,
+			"--client has 1 to 64 characters"},
+		{!o->vdev || o->address, "--vdev needs --address IPV4"},
+		{!o->trace || !o->place, "--trace and --place exclude each other"},
+	};
+	for (uint32_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+		if (checks[i].good)
+			continue;
+		fprintf(stderr, "berth-fleet: %s; see --help\n", checks[i].says);
+		return false;
+	}
+	return true;
+}
+
+bool fleet_options_read(int argc, char **argv, struct fleet_options *o, int *exit_code)
+{
+	*o = (struct fleet_options){.server = "127.0.0.1",
+		.sockets = 4,
+		.nodes = 1000,
+		.seed = 1,
+		.name_prefix = "fleet-",
+		.cpu_mhz = 32000,
+		.memory_mb = 65536,
+		.disk_mb = 500000,
+		.class_name = "",
+		.datacenter = "dc1",
+		.attributes = 45,
+		.register_rate = 10000,
+		.namespace_name = "",
+		.count = 1,
+		.instances = 1,
+		.repeat_percent = 10,
+		.client = "fleet",
+		.http = "http://127.0.0.1:4646"};
+	enum flags_result result = flags_read(&flags, argc, argv, o);
+	*exit_code = result == FLAGS_DONE ? FLEET_SEEN : FLEET_USAGE;
+	if (o->window == 0)
+		o->window = o->trace ? 1 : 64;
+	return result == FLAGS_READ && check_ranges(o) && read_shapes(o) && read_faults(o) &&
+	       read_place(o);
+}

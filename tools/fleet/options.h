@@ -1,0 +1,41 @@
+// The fleet simulator's command line.
+#pragma once
+#include "tools/client/flags.h"
+#include "tools/fleet/faults.h"
+#include "tools/fleet/placing.h"
+#include "tools/fleet/shape.h"
+
+enum fleet_exit {
+	FLEET_SEEN = 0,   // everything that was asked for was seen
+	FLEET_UNSEEN = 1, // something was not: said on standard error
+	FLEET_USAGE = 2,  // the command line is wrong
+	FLEET_FAILED = 3, // could not start, or could not go on
+};
+
+#define FAULTS_MAX (4 * FLAG_LIST_MAX)
+
+struct fleet_options {
+	const char *server, *source, *vdev, *address, *eal;
+	uint32_t sockets;
+	const char *key_file;
+	uint32_t nodes;
+	uint64_t first, seed;
+	uint32_t cpu_mhz, memory_mb, disk_mb, attributes;
+	const char *class_name, *datacenter, *name_prefix;
+	struct flag_list shape, silence, crash, leave, back;
+	double register_rate, send_rate, loss_percent;
+	double duration_s;
+	bool until_registered, goodbye, quiet;
+	const char *place, *namespace_name, *client;
+	uint32_t count, instances, window;
+	double rate, repeat_percent, release_percent;
+	const char *write_pcap, *json, *trace, *http;
+	// read from the above
+	struct shapes shapes;
+	struct fault faults[FAULTS_MAX];
+	uint32_t fault_count;
+	struct text job, group;
+};
+
+// Returns false when the process is to exit with *exit_code.
+bool fleet_options_read(int argc, char **argv, struct fleet_options *, int *exit_code);
