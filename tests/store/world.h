@@ -1,0 +1,37 @@
+// A whole controller without network: store, state, applier, and a placer that takes the first node that
+// fits. Everything runs on the calling thread (applier_step), on a clock that stands still unless told.
+#pragma once
+#include "state/applier.h"
+#include "state/base/time_source.h"
+#include "state/state.h"
+#include "state/store/store.h"
+
+struct world {
+	char directory[64];
+	struct store_settings settings;
+	struct store *store;
+	struct state *state;
+	struct command_queue *queue;
+	struct applier *applier;
+	struct manual_time time;
+	struct store_recovery recovery;
+	char message[1024]; // why opening was refused
+};
+
+// A directory of its own, nothing open yet.
+void world_init(struct world *);
+void world_remove(struct world *);
+// Opens the store and recovers; world_open also begins a new term. On error nothing is left open.
+int world_recover(struct world *);
+int world_open(struct world *);
+void world_close(struct world *);
+
+// Each runs one command to its end and returns its outcome.
+enum command_outcome world_register(struct world *, uint32_t number);
+enum command_outcome world_expire(struct world *, uint32_t slot);
+enum command_outcome world_job(struct world *, uint32_t cpu);
+enum command_outcome world_place(struct world *, uint64_t request, struct command_place *result);
+enum command_outcome world_release(struct world *, struct uuid allocation);
+
+// The whole state, byte by byte, as a snapshot would hold it; the caller frees.
+struct bytes_writer world_image(struct world *);
