@@ -53,18 +53,6 @@ static bool restore(
 	return ready;
 }
 
-void lines_give_owners(struct node_table *table, uint32_t workers)
-{
-	uint32_t slots = atomic_load_explicit(&table->slots_used, memory_order_relaxed);
-	for (uint32_t slot = 0; slot < slots; slot += NODE_BLOCK_SLOTS) {
-		uint16_t owner = node_table_owner(table, slot);
-		if (owner >= workers)
-			atomic_store_explicit(&table->block_owner[slot / NODE_BLOCK_SLOTS],
-				(uint16_t)(slot / NODE_BLOCK_SLOTS % workers),
-				memory_order_relaxed);
-	}
-}
-
 uint32_t lines_restore(
 	const struct state *state, struct node_table *table, uint32_t now_ms, uint32_t grace_ms)
 {

@@ -11,9 +11,6 @@ void line_install(struct node_table *, uint32_t slot, uint32_t generation, const
 	uint8_t key_id, uint32_t now_ms);
 // The node said goodbye: no deadline, and its next heartbeat is news.
 void line_leave(struct node_table *, uint32_t slot);
-// After a start with fewer workers than before: blocks of workers that are not there go to those
-// that are.
-void lines_give_owners(struct node_table *, uint32_t workers);
 // After a start: every known node as if it had just been heard, plus the grace; keys are derived at
 // the first frame. Returns how many nodes were armed.
 uint32_t lines_restore(

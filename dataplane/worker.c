@@ -96,7 +96,6 @@ void workers_open(struct workers *team, struct state *state, struct command_queu
 	}
 	if (team->count == 0)
 		return;
-	lines_give_owners(state_node_table(state), team->count);
 	uint32_t armed = lines_restore(state, state_node_table(state), team->items[0].hot.now_ms,
 		team->settings.restart_grace_ms);
 	log_info("nodes armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);

@@ -2,12 +2,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void start_applier(struct world *w, struct history *history)
+{
+	const struct applier_settings settings = {.state = w->state,
+		.queue = w->queue,
+		.log = history_log(history),
+		.placer = first_fit_placer(w->state),
+		.time = &w->time,
+		.seed = 1,
+		.collect_after_ms = 3600000,
+		.log_failed = history_failed};
+	w->applier = applier_create(&settings);
+	history_replay(history, w->applier);
+	assert_int_equal(applier_open(w->applier), 0);
+}
+
 struct world *world_create(uint32_t workers)
+{
+	return world_create_with(workers, NULL, 0);
+}
+
+struct world *world_create_with(uint32_t workers, struct history *history, uint64_t start_ms)
 {
 	struct world *w = calloc(1, sizeof *w);
 	assert_non_null(w);
 	w->clock = (struct manual_time){
 		.monotonic_ns = 5000000000, .wall_ns = WORLD_WALL_MS * 1000000};
+	manual_time_advance_ms(&w->clock, start_ms);
 	w->time = time_source_manual(&w->clock);
 	w->keys.count = 1;
 	w->keys.keys[0].id = 3;
@@ -21,6 +42,8 @@ struct world *world_create(uint32_t workers)
 	assert_non_null(w->state);
 	state_node_table(w->state)->term = WORLD_TERM;
 	w->queue = command_queue_create(workers);
+	if (history != NULL)
+		start_applier(w, history);
 	struct worker_settings settings = {.ttl_ms = WORLD_TTL_MS,
 		.restart_grace_ms = WORLD_GRACE_MS,
 		.stall_ms = WORLD_STALL_MS,
@@ -39,6 +62,8 @@ void world_destroy(struct world *w)
 {
 	for (uint32_t i = 0; i < w->team->count; i++)
 		memory_wire_destroy(w->wires[i]);
+	if (w->applier != NULL)
+		applier_destroy(w->applier);
 	workers_destroy(w->team);
 	command_queue_destroy(w->queue);
 	state_destroy(w->state);
@@ -56,8 +81,30 @@ void world_turn(struct world *w, uint32_t time_ms)
 
 void world_pass(struct world *w, uint32_t time_ms)
 {
-	for (uint32_t passed = 0; passed < time_ms; passed += 10)
+	for (uint32_t passed = 0; passed < time_ms; passed += 10) {
 		world_turn(w, 10);
+		if (w->applier != NULL)
+			applier_step(w->applier);
+	}
+}
+
+static uint64_t received_by_all(const struct world *w)
+{
+	uint64_t received = 0;
+	for (uint32_t i = 0; i < w->team->count; i++)
+		received += w->team->items[i].counters.received;
+	return received;
+}
+
+void world_settle(struct world *w)
+{
+	uint32_t idle = 0;
+	while (idle < 3) { // what one worker passes to another takes a turn of each
+		uint64_t before = received_by_all(w);
+		world_turn(w, 0);
+		bool busy = applier_step(w->applier) > 0 || received_by_all(w) > before;
+		idle = busy ? 0 : idle + 1;
+	}
 }
 
 struct uuid world_uuid(uint32_t number)

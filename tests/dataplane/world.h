@@ -1,9 +1,10 @@
 // Workers over memory wires on a manual clock, with a real state and command queue, and peers that
 // speak the wire protocol to them. The applier's part is played by the test, command by command, or
-// by the real applier (world_with_applier()).
+// by the real applier (world_create_with()).
 #pragma once
 #include "dataplane/packet_io_memory.h"
 #include "dataplane/worker.h"
+#include "tests/dataplane/history.h"
 #include "tests/hot/packets.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,17 +25,22 @@ struct world {
 	struct master_keys keys;
 	struct state *state;
 	struct command_queue *queue;
+	struct applier *applier; // or NULL
 	struct workers *team;
 	struct memory_wire *wires[WORLD_WORKERS_MAX];
 	_Atomic uint64_t missed; // by every worker's port
 };
 
 struct world *world_create(uint32_t workers);
+// With the real applier, continuing the history. The clock starts start_ms after the first world's.
+struct world *world_create_with(uint32_t workers, struct history *, uint64_t start_ms);
 void world_destroy(struct world *);
 // One turn of each worker, then time_ms passes.
 void world_turn(struct world *, uint32_t time_ms);
 // Turns of 10 ms.
 void world_pass(struct world *, uint32_t time_ms);
+// Turns, and steps of the applier, until nothing is left to do.
+void world_settle(struct world *);
 
 // Where frames come from: an address, a key, and the wire they arrive on.
 struct peer {
