@@ -95,20 +95,28 @@ static void add_extra(struct arguments *a, const char *extra)
 	}
 }
 
-// What DPDK says goes through our log. The last line is kept: it usually names why a start failed.
-static char last_line[256];
+// What DPDK says goes through our log. The first line is kept: those after it say what followed from it.
+static char first_line[256], asked_line[sizeof first_line];
+
+const char *eal_complaint(void)
+{
+	memcpy(asked_line, first_line, sizeof asked_line);
+	first_line[0] = '\0';
+	return asked_line;
+}
 
 static ssize_t take_lines(void *cookie, const char *data, size_t size)
 {
 	(void)cookie;
-	char line[sizeof last_line], quoted[2 * sizeof last_line];
+	char line[sizeof first_line], quoted[2 * sizeof first_line];
 	for (size_t at = 0; at < size;) {
 		size_t length = 0;
 		while (at + length < size && data[at + length] != '\n')
 			length++;
 		snprintf(line, sizeof line, "%.*s", (int)length, data + at);
 		if (line[0] != '\0') {
-			memcpy(last_line, line, sizeof last_line);
+			if (first_line[0] == '\0')
+				memcpy(first_line, line, sizeof first_line);
 			log_warn("dpdk", "line=%s", log_quote(line, quoted, sizeof quoted));
 		}
 		at += length + 1;
@@ -130,7 +138,7 @@ typedef int library_print(int level, const char *format, va_list arguments);
 static int take_library_line(int level, const char *format, va_list arguments)
 {
 	(void)level;
-	char line[sizeof last_line], quoted[2 * sizeof last_line];
+	char line[sizeof first_line], quoted[2 * sizeof first_line];
 	int n = vsnprintf(line, sizeof line, format, arguments);
 	line[strcspn(line, "\n")] = '\0';
 	log_debug("xdp", "line=%s", log_quote(line, quoted, sizeof quoted));
@@ -178,10 +186,12 @@ int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 		error = -errno;
 	take_over_printing("libbpf.so.1", "libbpf_set_print");
 	take_over_printing("libxdp.so.1", "libxdp_set_print");
-	if (error != 0)
+	if (error != 0) {
+		const char *why = eal_complaint();
 		snprintf(message, message_size,
 			"DPDK did not start: %s (%s); see the dpdk lines above, and berthd --check",
-			last_line[0] != '\0' ? last_line : "no reason given", strerror(-error));
+			why[0] != '\0' ? why : "no reason given", strerror(-error));
+	}
 	return error;
 }
 

@@ -17,3 +17,5 @@ bool eal_wants_huge(const char *huge, const struct port_settings *, uint32_t cou
 // Restores the calling thread's affinity, which EAL changes. message: what, where and what to do.
 int eal_start(const struct eal_ask *, char *message, uint32_t message_size);
 void eal_stop(void);
+// The first complaint of DPDK since it was last asked, or "": usually it names why something failed.
+const char *eal_complaint(void);

@@ -94,14 +94,16 @@ void host_interface_pci(const char *interface, char pci[static HOST_NAME_BYTES])
 	link_name(path, pci);
 }
 
-uint32_t host_interface_queues(const char *interface)
+struct host_queues host_interface_queues(const char *interface)
 {
 	struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
 	struct ifreq request = {.ifr_data = (void *)&channels};
 	if (!interface_ioctl(interface, SIOCETHTOOL, &request))
-		return 1;
-	uint32_t queues = channels.combined_count + channels.rx_count;
-	return queues > 0 ? queues : 1;
+		return (struct host_queues){1, 1};
+	uint32_t receive = channels.combined_count + channels.rx_count;
+	// The driver counts an interface without combined queues (veth) as one.
+	return (struct host_queues){.receive = receive > 0 ? receive : 1,
+		.combined = channels.combined_count > 0 ? channels.combined_count : 1};
 }
 
 bool host_interface_is_ethernet(const char *interface)

@@ -14,8 +14,12 @@ void host_interfaces(char *list, uint32_t size);
 void host_interface_driver(const char *interface, char driver[static HOST_NAME_BYTES]);
 // PCI address behind an interface; "" when there is none.
 void host_interface_pci(const char *interface, char pci[static HOST_NAME_BYTES]);
-// Queues the interface spreads packets over; 1 when the kernel does not say.
-uint32_t host_interface_queues(const char *interface);
+struct host_queues {
+	uint32_t receive;  // over which the interface spreads packets
+	uint32_t combined; // how many of them AF_XDP can use
+};
+// One of each when the kernel does not say.
+struct host_queues host_interface_queues(const char *interface);
 bool host_interface_is_ethernet(const char *interface);
 bool host_interface_is_up(const char *interface);
 uint32_t host_interface_mtu(const char *interface); // 0: unknown

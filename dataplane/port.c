@@ -1,5 +1,6 @@
 #include "dataplane/port.h"
 #include "dataplane/address.h"
+#include "dataplane/eal.h"
 #include "state/base/log.h"
 #include <errno.h>
 #include <rte_cycles.h>
@@ -198,8 +199,10 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 		return error;
 	error = run_steps(&s, numa_nodes);
 	if (error != 0) {
-		snprintf(message, message_size, "port %u (%s): %s: %s; see berthd --check", index,
-			port->device.name, s.step, strerror(-error));
+		const char *why = eal_complaint();
+		snprintf(message, message_size, "port %u (%s): %s: %s%s%s; see berthd --check",
+			index, port->device.name, s.step, strerror(-error),
+			why[0] != '\0' ? ": " : "", why);
 		return error;
 	}
 	wait_link(&s);

@@ -69,7 +69,7 @@ static void check_addresses(const struct check *c)
 static void check_xdp(const struct check *c)
 {
 	char remedy[160];
-	uint32_t theirs = host_interface_queues(c->device.interface);
+	struct host_queues theirs = host_interface_queues(c->device.interface);
 	uint32_t ours = c->port->queues > 0 ? c->port->queues : 1;
 	uint32_t mtu = host_interface_mtu(c->device.interface);
 	if (!host_af_xdp() || !host_capable(CAP_NET_ADMIN) ||
@@ -84,17 +84,16 @@ static void check_xdp(const struct check *c)
 			c->device.interface, mtu);
 	}
 	snprintf(remedy, sizeof remedy, "ethtool -L %s combined %u, or queues: %u",
-		c->device.interface, ours, theirs);
-	if (ours > theirs)
+		c->device.interface, ours, theirs.combined);
+	if (ours > theirs.combined)
 		topology_problem(c->plan, TOPOLOGY_ERROR, remedy,
-			"port %u: %u queues are asked for, %s has %u", c->index, ours,
-			c->device.interface, theirs);
-	else if (ours < theirs)
+			"port %u: %u queues are asked for, AF_XDP finds %u on %s", c->index, ours,
+			theirs.combined, c->device.interface);
+	if (ours < theirs.receive)
 		topology_problem(c->plan, TOPOLOGY_WARNING, remedy,
 			"port %u: %s spreads packets over %u queues, of which %u are read; the "
-			"rest "
-			"goes to the kernel",
-			c->index, c->device.interface, theirs, ours);
+			"rest goes to the kernel",
+			c->index, c->device.interface, theirs.receive, ours);
 }
 
 static void check_memlock(const struct check *c)
