@@ -102,13 +102,11 @@ void watcher_park(struct watcher *w, struct request *r, uint64_t deadline_ns)
 	poke(w);
 }
 
-// Wakes what is ready. Returns when the next one is due.
-static uint64_t look(struct watcher *w)
+// Moves what is ready to a list of its own; returns when the next one is due. Under the lock.
+static uint64_t gather(struct watcher *w, struct cds_list_head *ready)
 {
 	uint64_t now = now_ns(w), next = now + SWEEP_PERIOD_NS;
 	struct request *r, *after;
-	pthread_mutex_lock(&w->lock);
-	w->counts.looks++;
 	state_read_begin();
 	cds_list_for_each_entry_safe (r, after, &w->parked, parked) {
 		enum wake_reason reason = wake_reason(r, now);
@@ -120,9 +118,22 @@ static uint64_t look(struct watcher *w)
 		}
 		w->counts.woken_by_change += reason == WAKE_CHANGE;
 		w->counts.woken_by_deadline += reason == WAKE_DEADLINE;
-		unpark(w, r);
+		cds_list_move(&r->parked, ready);
 	}
 	state_read_end();
+	return next;
+}
+
+// Wakes what is ready. Returns when the next one is due.
+static uint64_t look(struct watcher *w)
+{
+	struct request *r, *after;
+	CDS_LIST_HEAD(ready);
+	pthread_mutex_lock(&w->lock);
+	w->counts.looks++;
+	uint64_t next = gather(w, &ready);
+	cds_list_for_each_entry_safe (r, after, &ready, parked)
+		unpark(w, r);
 	pthread_mutex_unlock(&w->lock);
 	return next;
 }

@@ -118,6 +118,9 @@ static void write_versions(
 	}
 	json_end_array(w);
 	json_put_null(w, "Diffs");
+	json_put_u64(w, "Index", job->record.modify_index);
+	json_put_u64(w, "LastContact", 0);
+	json_put_bool(w, "KnownLeader", true);
 	json_end_object(w);
 }
 

@@ -40,7 +40,7 @@ void json_write_time(struct json_writer *, int64_t unix_ns);     // RFC 3339 in 
 void json_write_raw(struct json_writer *, struct text);
 // Characters outside of any value: plain-text answers share the buffer.
 void json_write_plain(struct json_writer *, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+	__attribute__((format(printf, 2, 3), nonnull(2)));
 
 // A key and its value on one line.
 static inline void json_put_string(struct json_writer *w, const char *key, const char *value)
