@@ -16,7 +16,8 @@ BERTHD_PID=
 CHILDREN=()
 
 say() { printf '%s\n' "$*"; }
-die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+TESTBED_WHY=
+die() { TESTBED_WHY=$*; printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
 in_nodes() { ip netns exec "$TESTBED_NODES" "$@"; }
 in_controller() {
@@ -65,7 +66,7 @@ testbed_up() {
 berthd_start() {
 	local inside=()
 	[ -z "$TESTBED_CONTROLLER" ] || inside=(ip netns exec "$TESTBED_CONTROLLER")
-	"${inside[@]}" "$BUILD/tools/berthd/berthd" --data_dir="$TESTBED_DIR/data" \
+	"${inside[@]}" "$BUILD/tools/berthd/berthd" --data_dir="${TESTBED_DATA:-$TESTBED_DIR/data}" \
 		--master_key_file="$TESTBED_DIR/master.key" --http.port="$TESTBED_HTTP" \
 		--wire.ttl_ms="$TESTBED_TTL_MS" --ports.0.device="$TESTBED_PORT" --ports.0.io="$TESTBED_IO" \
 		--ports.0.addresses="$CONTROLLER,fd77::1" "$@" </dev/null >>"$TESTBED_DIR/berthd.log" 2>&1 &
