@@ -16,7 +16,7 @@ static bool is_client(const struct state *state, uint32_t client)
 	return client == CLIENT_NONE || client < state->client_count;
 }
 
-// --- Placement --------------------------------------------------------------------------------------------------------
+// --- Placement -----------------------------------------------------------------------------------
 
 static bool node_takes(const struct state *state, const struct entry_alloc_place *e)
 {
@@ -77,7 +77,7 @@ static struct allocation *build(const struct state *state, const struct entry_al
 	a->nodes_feasible = e->nodes_feasible;
 	a->alloc_modify_index = state->index;
 	a->create_time_ns = a->modify_time_ns = time_ns;
-	a->desired_description = a->client_description = "";
+	allocation_describe_end(a, END_NONE);
 	return a;
 }
 
@@ -98,7 +98,7 @@ void alloc_place_apply(struct state *state, const struct entry_alloc_place *e, i
 	state_node_changed(state, e->slot);
 }
 
-// --- Remembered requests --------------------------------------------------------------------------------------------
+// --- Remembered requests -------------------------------------------------------------------------
 
 int place_request_check(const struct state *state, const struct entry_place_request *e)
 {
@@ -123,7 +123,7 @@ void place_request_apply(struct state *state, const struct entry_place_request *
 	place_request_add(state, request);
 }
 
-// --- Release ------------------------------------------------------------------------------------------------------------
+// --- Release -------------------------------------------------------------------------------------
 
 static bool is_living(const struct state *state, const struct uuid *id)
 {
