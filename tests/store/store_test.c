@@ -339,8 +339,8 @@ static void work_until_killed(struct world *w, uint64_t seed, int to)
 	w->settings.snapshot_log_bytes = 6000;
 	if (world_open(w) < 0 || store_start_snapshots(w->store, w->state) < 0)
 		_exit(1);
-	for (uint32_t i = 0; i < 20; i++)
-		world_register(w, i);
+	for (uint32_t i = 0; i < 20; i++) // room for what this round leaves
+		world_register(w, (uint32_t)seed * 20 + i);
 	world_job(w, 10);
 	for (uint64_t request = seed * 100000;; request++) {
 		if (world_place(w, request, &place) != OUTCOME_DONE)
