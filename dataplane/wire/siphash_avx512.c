@@ -7,38 +7,30 @@
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define LANES 8u
+// Groups of lanes that are worked on side by side: one step of a round waits for the one before it, and what
+// waits in one group leaves the processor to the other. Two groups' states fit the 32 registers.
+#define GROUPS 2u
+#define SIDE_BY_SIDE (GROUPS * LANES)
 
 struct state {
 	__m512i v0, v1, v2, v3;
 };
 
-TARGET static inline void rounds(struct state *s, int count)
+TARGET static inline void round_all(struct state s[GROUPS])
 {
-	for (int i = 0; i < count; i++) {
-		s->v0 = _mm512_add_epi64(s->v0, s->v1);
-		s->v2 = _mm512_add_epi64(s->v2, s->v3);
-		s->v1 = _mm512_xor_si512(_mm512_rol_epi64(s->v1, 13), s->v0);
-		s->v3 = _mm512_xor_si512(_mm512_rol_epi64(s->v3, 16), s->v2);
-		s->v0 = _mm512_rol_epi64(s->v0, 32);
-		s->v2 = _mm512_add_epi64(s->v2, s->v1);
-		s->v0 = _mm512_add_epi64(s->v0, s->v3);
-		s->v1 = _mm512_xor_si512(_mm512_rol_epi64(s->v1, 17), s->v2);
-		s->v3 = _mm512_xor_si512(_mm512_rol_epi64(s->v3, 21), s->v0);
-		s->v2 = _mm512_rol_epi64(s->v2, 32);
+#pragma GCC unroll 2
+	for (uint32_t g = 0; g < GROUPS; g++) {
+		s[g].v0 = _mm512_add_epi64(s[g].v0, s[g].v1);
+		s[g].v2 = _mm512_add_epi64(s[g].v2, s[g].v3);
+		s[g].v1 = _mm512_xor_si512(_mm512_rol_epi64(s[g].v1, 13), s[g].v0);
+		s[g].v3 = _mm512_xor_si512(_mm512_rol_epi64(s[g].v3, 16), s[g].v2);
+		s[g].v0 = _mm512_rol_epi64(s[g].v0, 32);
+		s[g].v2 = _mm512_add_epi64(s[g].v2, s[g].v1);
+		s[g].v0 = _mm512_add_epi64(s[g].v0, s[g].v3);
+		s[g].v1 = _mm512_xor_si512(_mm512_rol_epi64(s[g].v1, 17), s[g].v2);
+		s[g].v3 = _mm512_xor_si512(_mm512_rol_epi64(s[g].v3, 21), s[g].v0);
+		s[g].v2 = _mm512_rol_epi64(s[g].v2, 32);
 	}
-}
-
-TARGET static inline void compress(struct state *s, __m512i word)
-{
-	s->v3 = _mm512_xor_si512(s->v3, word);
-	rounds(s, 2);
-	s->v0 = _mm512_xor_si512(s->v0, word);
-}
-
-TARGET static inline __m512i finish(struct state *s)
-{
-	rounds(s, 4);
-	return _mm512_xor_si512(_mm512_xor_si512(s->v0, s->v1), _mm512_xor_si512(s->v2, s->v3));
 }
 
 // rows[lane] holds eight words of one frame; afterwards rows[i] holds word i of every frame.
@@ -71,42 +63,63 @@ TARGET static inline void load_keys(
 	*k1 = _mm512_i64gather_epi64(_mm512_add_epi64(p, _mm512_set1_epi64(8)), NULL, 1);
 }
 
-TARGET static inline void absorb(struct state *s, const uint8_t *const data[LANES], uint32_t size)
+// words[g] is the next word of each lane of group g.
+TARGET static inline void compress(struct state s[GROUPS], const __m512i words[GROUPS])
+{
+	for (uint32_t g = 0; g < GROUPS; g++)
+		s[g].v3 = _mm512_xor_si512(s[g].v3, words[g]);
+	round_all(s);
+	round_all(s);
+	for (uint32_t g = 0; g < GROUPS; g++)
+		s[g].v0 = _mm512_xor_si512(s[g].v0, words[g]);
+}
+
+TARGET static inline void finish(struct state s[GROUPS], __m512i out[GROUPS])
+{
+	for (int i = 0; i < 4; i++)
+		round_all(s);
+	for (uint32_t g = 0; g < GROUPS; g++)
+		out[g] = _mm512_xor_si512(
+			_mm512_xor_si512(s[g].v0, s[g].v1), _mm512_xor_si512(s[g].v2, s[g].v3));
+}
+
+TARGET static inline void start(struct state *s, const struct wire_key *const keys[LANES])
+{
+	__m512i k0, k1;
+	load_keys(keys, &k0, &k1);
+	s->v0 = _mm512_xor_si512(k0, _mm512_set1_epi64(0x736f6d6570736575ll));
+	s->v1 = _mm512_xor_si512(k1, _mm512_set1_epi64(0x646f72616e646f6dll ^ 0xee));
+	s->v2 = _mm512_xor_si512(k0, _mm512_set1_epi64(0x6c7967656e657261ll));
+	s->v3 = _mm512_xor_si512(k1, _mm512_set1_epi64(0x7465646279746573ll));
+}
+
+TARGET static inline void absorb(
+	struct state s[GROUPS], const uint8_t *const data[SIDE_BY_SIDE], uint32_t size)
 {
 	uint32_t words = size / 8 + 1; // the last holds the size in its top byte
 	const __m512i closing = _mm512_set1_epi64((long long)((uint64_t)size << 56));
 	for (uint32_t first = 0; first < words; first += 8) {
 		uint32_t bytes = size - first * 8;
 		__mmask64 valid = bytes >= 64 ? ~0ull : (1ull << bytes) - 1;
-		__m512i rows[LANES];
-		for (uint32_t lane = 0; lane < LANES; lane++)
-			rows[lane] = _mm512_maskz_loadu_epi8(valid, data[lane] + first * 8);
-		transpose(rows);
-		if (words - first <= 8)
-			rows[words - first - 1] = _mm512_or_si512(rows[words - first - 1], closing);
-		for (uint32_t i = 0; i < 8 && first + i < words; i++)
-			compress(s, rows[i]);
+		__m512i rows[GROUPS][LANES];
+		for (uint32_t g = 0; g < GROUPS; g++) {
+			for (uint32_t lane = 0; lane < LANES; lane++)
+				rows[g][lane] = _mm512_maskz_loadu_epi8(
+					valid, data[g * LANES + lane] + first * 8);
+			transpose(rows[g]);
+		}
+		for (uint32_t i = 0; i < 8 && first + i < words; i++) {
+			__m512i word[GROUPS];
+			for (uint32_t g = 0; g < GROUPS; g++)
+				word[g] = first + i + 1 < words
+						  ? rows[g][i]
+						  : _mm512_or_si512(rows[g][i], closing);
+			compress(s, word);
+		}
 	}
 }
 
-TARGET static inline void tag_lanes(const struct wire_key *const keys[LANES],
-	const uint8_t *const data[LANES], uint32_t size, __m512i *low, __m512i *high)
-{
-	__m512i k0, k1;
-	load_keys(keys, &k0, &k1);
-	struct state s = {
-		_mm512_xor_si512(k0, _mm512_set1_epi64(0x736f6d6570736575ll)),
-		_mm512_xor_si512(k1, _mm512_set1_epi64(0x646f72616e646f6dll ^ 0xee)),
-		_mm512_xor_si512(k0, _mm512_set1_epi64(0x6c7967656e657261ll)),
-		_mm512_xor_si512(k1, _mm512_set1_epi64(0x7465646279746573ll)),
-	};
-	absorb(&s, data, size);
-	s.v2 = _mm512_xor_si512(s.v2, _mm512_set1_epi64(0xee));
-	*low = finish(&s);
-	s.v1 = _mm512_xor_si512(s.v1, _mm512_set1_epi64(0xdd));
-	*high = finish(&s);
-}
-
+// lanes: how many of a group's tags are wanted.
 TARGET static inline void store_tags(
 	__m512i low, __m512i high, uint32_t lanes, uint8_t (*tags)[WIRE_TAG_BYTES])
 {
@@ -119,28 +132,45 @@ TARGET static inline void store_tags(
 	_mm512_mask_storeu_epi64(tags + 4, in_second, _mm512_permutex2var_epi64(low, second, high));
 }
 
+TARGET static inline void tag_side_by_side(const struct wire_key *const keys[SIDE_BY_SIDE],
+	const uint8_t *const data[SIDE_BY_SIDE], uint32_t size, uint32_t wanted,
+	uint8_t (*tags)[WIRE_TAG_BYTES])
+{
+	struct state s[GROUPS];
+	__m512i low[GROUPS], high[GROUPS];
+	for (uint32_t g = 0; g < GROUPS; g++)
+		start(&s[g], keys + g * LANES);
+	absorb(s, data, size);
+	for (uint32_t g = 0; g < GROUPS; g++)
+		s[g].v2 = _mm512_xor_si512(s[g].v2, _mm512_set1_epi64(0xee));
+	finish(s, low);
+	for (uint32_t g = 0; g < GROUPS; g++)
+		s[g].v1 = _mm512_xor_si512(s[g].v1, _mm512_set1_epi64(0xdd));
+	finish(s, high);
+	for (uint32_t g = 0; g < GROUPS && g * LANES < wanted; g++) {
+		uint32_t left = wanted - g * LANES;
+		store_tags(low[g], high[g], left < LANES ? left : LANES, tags + g * LANES);
+	}
+}
+
 TARGET void siphash_burst_avx512(const struct wire_key *const keys[], const uint8_t *const data[],
 	uint32_t size, uint32_t count, uint8_t (*tags)[WIRE_TAG_BYTES])
 {
-	__m512i low, high;
 	uint32_t i = 0;
-	for (; i + LANES <= count; i += LANES) {
-		tag_lanes(keys + i, data + i, size, &low, &high);
-		store_tags(low, high, LANES, tags + i);
-	}
+	for (; i + SIDE_BY_SIDE <= count; i += SIDE_BY_SIDE)
+		tag_side_by_side(keys + i, data + i, size, SIDE_BY_SIDE, tags + i);
 	uint32_t left = count - i;
 	if (left == 0)
 		return;
 	// Idle lanes repeat the last frame; their tags are not stored.
-	const struct wire_key *last_keys[LANES];
-	const uint8_t *last_data[LANES];
-	for (uint32_t lane = 0; lane < LANES; lane++) {
+	const struct wire_key *last_keys[SIDE_BY_SIDE];
+	const uint8_t *last_data[SIDE_BY_SIDE];
+	for (uint32_t lane = 0; lane < SIDE_BY_SIDE; lane++) {
 		uint32_t from = i + (lane < left ? lane : left - 1);
 		last_keys[lane] = keys[from];
 		last_data[lane] = data[from];
 	}
-	tag_lanes(last_keys, last_data, size, &low, &high);
-	store_tags(low, high, left, tags + i);
+	tag_side_by_side(last_keys, last_data, size, left, tags + i);
 }
 
 #else

@@ -4,10 +4,12 @@
 
 bool wire_heartbeat_decode(const uint8_t *frame, struct wire_heartbeat *hb)
 {
+	if (load16(frame + 4) != WIRE_HEARTBEAT_BYTES)
+		return false;
 	hb->term = load64(frame + 24);
 	hb->alloc_index = load64(frame + 32);
 	hb->load_permille = load32(frame + 40);
-	return load16(frame + 4) == WIRE_HEARTBEAT_BYTES && load32(frame + 44) == 0;
+	return load32(frame + 44) == 0;
 }
 
 // The frame of 64 bytes that most node messages are: header, 24 bytes of body, an empty tag.

@@ -1,4 +1,4 @@
-#include "tests/wire/message.h"
+#include "tests/wire/message_again.h"
 
 union message {
 	struct wire_heartbeat heartbeat;

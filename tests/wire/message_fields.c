@@ -1,4 +1,4 @@
-#include "tests/wire/message.h"
+#include "tests/wire/message_fields.h"
 
 static json_t *text_json(struct text text)
 {

@@ -1,7 +1,8 @@
 // Every codec against the vectors of a second implementation, and against damage.
 #include "dataplane/wire/auth.h"
 #include "dataplane/wire/wire.h"
-#include "tests/wire/message.h"
+#include "tests/wire/message_again.h"
+#include "tests/wire/message_fields.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
