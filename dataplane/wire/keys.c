@@ -24,8 +24,8 @@ static int complain(char *message, uint32_t size, int error, const char *path, c
 static int complain_errno(char *message, uint32_t size, const char *path, const char *action)
 {
 	int error = -errno;
-	snprintf(
-		message, size, "master key file %s: cannot %s: %s", path, action, strerror(-error));
+	snprintf(message, size, "master key file %s: cannot %s: %s%s", path, action,
+		strerror(-error), error == -ENOENT ? "; make one with: berthd genkey FILE" : "");
 	return error;
 }
 
