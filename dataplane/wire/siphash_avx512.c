@@ -6,20 +6,21 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define STEP TARGET static inline __attribute__((always_inline))
 #define LANES 8u
 // Groups of lanes that are worked on side by side: one step of a round waits for the one before it, and what
 // waits in one group leaves the processor to the other. Two groups' states fit the 32 registers.
-#define GROUPS 2u
-#define SIDE_BY_SIDE (GROUPS * LANES)
+#define GROUPS_MAX 2u
+#define LANES_MAX (GROUPS_MAX * LANES)
 
 struct state {
 	__m512i v0, v1, v2, v3;
 };
 
-TARGET static inline void round_all(struct state s[GROUPS])
+STEP void round_all(struct state *s, uint32_t groups)
 {
 #pragma GCC unroll 2
-	for (uint32_t g = 0; g < GROUPS; g++) {
+	for (uint32_t g = 0; g < groups; g++) {
 		s[g].v0 = _mm512_add_epi64(s[g].v0, s[g].v1);
 		s[g].v2 = _mm512_add_epi64(s[g].v2, s[g].v3);
 		s[g].v1 = _mm512_xor_si512(_mm512_rol_epi64(s[g].v1, 13), s[g].v0);
@@ -34,7 +35,7 @@ TARGET static inline void round_all(struct state s[GROUPS])
 }
 
 // rows[lane] holds eight words of one frame; afterwards rows[i] holds word i of every frame.
-TARGET static inline void transpose(__m512i rows[LANES])
+STEP void transpose(__m512i rows[LANES])
 {
 	__m512i pair[8], quad[8];
 	for (int i = 0; i < 8; i += 2) {
@@ -55,8 +56,7 @@ TARGET static inline void transpose(__m512i rows[LANES])
 }
 
 // Key halves of eight frames: eight pairs of words from anywhere.
-TARGET static inline void load_keys(
-	const struct wire_key *const keys[LANES], __m512i *k0, __m512i *k1)
+STEP void load_keys(const struct wire_key *const keys[LANES], __m512i *k0, __m512i *k1)
 {
 	__m512i p = _mm512_loadu_si512(keys);
 	*k0 = _mm512_i64gather_epi64(p, NULL, 1);
@@ -64,26 +64,26 @@ TARGET static inline void load_keys(
 }
 
 // words[g] is the next word of each lane of group g.
-TARGET static inline void compress(struct state s[GROUPS], const __m512i words[GROUPS])
+STEP void compress(struct state *s, const __m512i *words, uint32_t groups)
 {
-	for (uint32_t g = 0; g < GROUPS; g++)
+	for (uint32_t g = 0; g < groups; g++)
 		s[g].v3 = _mm512_xor_si512(s[g].v3, words[g]);
-	round_all(s);
-	round_all(s);
-	for (uint32_t g = 0; g < GROUPS; g++)
+	round_all(s, groups);
+	round_all(s, groups);
+	for (uint32_t g = 0; g < groups; g++)
 		s[g].v0 = _mm512_xor_si512(s[g].v0, words[g]);
 }
 
-TARGET static inline void finish(struct state s[GROUPS], __m512i out[GROUPS])
+STEP void finish(struct state *s, __m512i *out, uint32_t groups)
 {
 	for (int i = 0; i < 4; i++)
-		round_all(s);
-	for (uint32_t g = 0; g < GROUPS; g++)
+		round_all(s, groups);
+	for (uint32_t g = 0; g < groups; g++)
 		out[g] = _mm512_xor_si512(
 			_mm512_xor_si512(s[g].v0, s[g].v1), _mm512_xor_si512(s[g].v2, s[g].v3));
 }
 
-TARGET static inline void start(struct state *s, const struct wire_key *const keys[LANES])
+STEP void start(struct state *s, const struct wire_key *const keys[LANES])
 {
 	__m512i k0, k1;
 	load_keys(keys, &k0, &k1);
@@ -93,35 +93,33 @@ TARGET static inline void start(struct state *s, const struct wire_key *const ke
 	s->v3 = _mm512_xor_si512(k1, _mm512_set1_epi64(0x7465646279746573ll));
 }
 
-TARGET static inline void absorb(
-	struct state s[GROUPS], const uint8_t *const data[SIDE_BY_SIDE], uint32_t size)
+STEP void absorb(struct state *s, const uint8_t *const data[], uint32_t size, uint32_t groups)
 {
 	uint32_t words = size / 8 + 1; // the last holds the size in its top byte
 	const __m512i closing = _mm512_set1_epi64((long long)((uint64_t)size << 56));
 	for (uint32_t first = 0; first < words; first += 8) {
 		uint32_t bytes = size - first * 8;
 		__mmask64 valid = bytes >= 64 ? ~0ull : (1ull << bytes) - 1;
-		__m512i rows[GROUPS][LANES];
-		for (uint32_t g = 0; g < GROUPS; g++) {
+		__m512i rows[GROUPS_MAX][LANES];
+		for (uint32_t g = 0; g < groups; g++) {
 			for (uint32_t lane = 0; lane < LANES; lane++)
 				rows[g][lane] = _mm512_maskz_loadu_epi8(
 					valid, data[g * LANES + lane] + first * 8);
 			transpose(rows[g]);
 		}
 		for (uint32_t i = 0; i < 8 && first + i < words; i++) {
-			__m512i word[GROUPS];
-			for (uint32_t g = 0; g < GROUPS; g++)
+			__m512i word[GROUPS_MAX];
+			for (uint32_t g = 0; g < groups; g++)
 				word[g] = first + i + 1 < words
 						  ? rows[g][i]
 						  : _mm512_or_si512(rows[g][i], closing);
-			compress(s, word);
+			compress(s, word, groups);
 		}
 	}
 }
 
 // lanes: how many of a group's tags are wanted.
-TARGET static inline void store_tags(
-	__m512i low, __m512i high, uint32_t lanes, uint8_t (*tags)[WIRE_TAG_BYTES])
+STEP void store_tags(__m512i low, __m512i high, uint32_t lanes, uint8_t (*tags)[WIRE_TAG_BYTES])
 {
 	const __m512i first = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
 	const __m512i second = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
@@ -132,45 +130,51 @@ TARGET static inline void store_tags(
 	_mm512_mask_storeu_epi64(tags + 4, in_second, _mm512_permutex2var_epi64(low, second, high));
 }
 
-TARGET static inline void tag_side_by_side(const struct wire_key *const keys[SIDE_BY_SIDE],
-	const uint8_t *const data[SIDE_BY_SIDE], uint32_t size, uint32_t wanted,
-	uint8_t (*tags)[WIRE_TAG_BYTES])
+STEP void tag_side_by_side(const struct wire_key *const keys[], const uint8_t *const data[],
+	uint32_t size, uint32_t groups, uint32_t wanted, uint8_t (*tags)[WIRE_TAG_BYTES])
 {
-	struct state s[GROUPS];
-	__m512i low[GROUPS], high[GROUPS];
-	for (uint32_t g = 0; g < GROUPS; g++)
+	struct state s[GROUPS_MAX];
+	__m512i low[GROUPS_MAX], high[GROUPS_MAX];
+	for (uint32_t g = 0; g < groups; g++)
 		start(&s[g], keys + g * LANES);
-	absorb(s, data, size);
-	for (uint32_t g = 0; g < GROUPS; g++)
+	absorb(s, data, size, groups);
+	for (uint32_t g = 0; g < groups; g++)
 		s[g].v2 = _mm512_xor_si512(s[g].v2, _mm512_set1_epi64(0xee));
-	finish(s, low);
-	for (uint32_t g = 0; g < GROUPS; g++)
+	finish(s, low, groups);
+	for (uint32_t g = 0; g < groups; g++)
 		s[g].v1 = _mm512_xor_si512(s[g].v1, _mm512_set1_epi64(0xdd));
-	finish(s, high);
-	for (uint32_t g = 0; g < GROUPS && g * LANES < wanted; g++) {
+	finish(s, high, groups);
+	for (uint32_t g = 0; g < groups && g * LANES < wanted; g++) {
 		uint32_t left = wanted - g * LANES;
 		store_tags(low[g], high[g], left < LANES ? left : LANES, tags + g * LANES);
 	}
+}
+
+// The last few. Idle lanes repeat the last frame; their tags are not stored.
+TARGET static void tag_rest(const struct wire_key *const keys[], const uint8_t *const data[],
+	uint32_t size, uint32_t count, uint8_t (*tags)[WIRE_TAG_BYTES])
+{
+	const struct wire_key *all_keys[LANES_MAX];
+	const uint8_t *all_data[LANES_MAX];
+	for (uint32_t lane = 0; lane < LANES_MAX; lane++) {
+		uint32_t from = lane < count ? lane : count - 1;
+		all_keys[lane] = keys[from];
+		all_data[lane] = data[from];
+	}
+	if (count <= LANES)
+		tag_side_by_side(all_keys, all_data, size, 1, count, tags);
+	else
+		tag_side_by_side(all_keys, all_data, size, 2, count, tags);
 }
 
 TARGET void siphash_burst_avx512(const struct wire_key *const keys[], const uint8_t *const data[],
 	uint32_t size, uint32_t count, uint8_t (*tags)[WIRE_TAG_BYTES])
 {
 	uint32_t i = 0;
-	for (; i + SIDE_BY_SIDE <= count; i += SIDE_BY_SIDE)
-		tag_side_by_side(keys + i, data + i, size, SIDE_BY_SIDE, tags + i);
-	uint32_t left = count - i;
-	if (left == 0)
-		return;
-	// Idle lanes repeat the last frame; their tags are not stored.
-	const struct wire_key *last_keys[SIDE_BY_SIDE];
-	const uint8_t *last_data[SIDE_BY_SIDE];
-	for (uint32_t lane = 0; lane < SIDE_BY_SIDE; lane++) {
-		uint32_t from = i + (lane < left ? lane : left - 1);
-		last_keys[lane] = keys[from];
-		last_data[lane] = data[from];
-	}
-	tag_side_by_side(last_keys, last_data, size, left, tags + i);
+	for (; i + LANES_MAX <= count; i += LANES_MAX)
+		tag_side_by_side(keys + i, data + i, size, 2, LANES_MAX, tags + i);
+	if (i < count)
+		tag_rest(keys + i, data + i, size, count - i, tags + i);
 }
 
 #else
