@@ -32,83 +32,107 @@ static inline uint16_t net16(const uint8_t *p)
 	return be16toh(v);
 }
 
-static inline void net16_put(uint8_t *p, uint16_t v)
-{
-	v = htobe16(v);
-	memcpy(p, &v, sizeof v);
-}
-
-static inline uint32_t raw32(const uint8_t *p)
+// Several fields at once: the byte at the lowest address is the lowest. A field of 16 bits in network order
+// is swapped in it.
+static inline uint32_t word32(const uint8_t *p)
 {
 	uint32_t v;
 	memcpy(&v, p, sizeof v);
-	return v;
+	return le32toh(v);
 }
 
-static inline uint64_t raw64(const uint8_t *p)
+static inline uint64_t word64(const uint8_t *p)
 {
 	uint64_t v;
 	memcpy(&v, p, sizeof v);
-	return v;
+	return le64toh(v);
+}
+
+static inline void word16_put(uint8_t *p, uint16_t v)
+{
+	v = htole16(v);
+	memcpy(p, &v, sizeof v);
+}
+
+static inline void word32_put(uint8_t *p, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(p, &v, sizeof v);
+}
+
+static inline void word64_put(uint8_t *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof v);
+}
+
+static inline uint16_t swapped16(uint32_t v)
+{
+	return __builtin_bswap16((uint16_t)v);
 }
 
 // One's complement arithmetic does not care about byte order, nor about how wide the words are that are
-// added: sums are kept in memory order, 64 bits at a time with the carries above, and folded at the end.
-typedef unsigned __int128 checksum_sum;
+// added: sums are of words as above, 64 bits at a time with the carries apart, and folded at the end.
+struct checksum_sum {
+	uint64_t low, carries;
+};
 
-static inline checksum_sum checksum_add(checksum_sum sum, const uint8_t *data, uint32_t size)
+static inline struct checksum_sum checksum_add_word(struct checksum_sum sum, uint64_t word)
+{
+	sum.carries += __builtin_add_overflow(sum.low, word, &sum.low);
+	return sum;
+}
+
+// A size that the compiler knows makes this a straight line of additions.
+static inline __attribute__((always_inline)) struct checksum_sum checksum_add(
+	struct checksum_sum sum, const uint8_t *data, uint32_t size)
 {
 	uint32_t i = 0;
+#pragma GCC unroll 16
 	for (; i + 8 <= size; i += 8)
-		sum += raw64(data + i);
-	if (i < size) {
-		uint64_t last = 0;
-		memcpy(&last, data + i, size - i);
-		sum += last;
+		sum = checksum_add_word(sum, word64(data + i));
+	if (size & 4) {
+		sum = checksum_add_word(sum, word32(data + i));
+		i += 4;
+	}
+	if (size & 3) {
+		uint8_t last[4] = {0};
+		memcpy(last, data + i, size & 3);
+		sum = checksum_add_word(sum, word32(last));
 	}
 	return sum;
 }
 
-// A 16-bit number that is not in the packet as such.
-static inline checksum_sum checksum_add16(checksum_sum sum, uint16_t v)
+// 0xffff when the words, the right checksum among them, add up. A half that is added to the other one
+// leaves its carry where it belongs when both are added the other way round at once.
+static inline uint16_t checksum_fold(struct checksum_sum sum)
 {
-	return sum + htobe16(v);
+	sum = checksum_add_word((struct checksum_sum){sum.low, 0}, sum.carries);
+	uint64_t a = sum.low + sum.carries;
+	a += a >> 32 | a << 32;
+	uint32_t b = (uint32_t)(a >> 32);
+	b += b >> 16 | b << 16;
+	return (uint16_t)(b >> 16);
 }
 
-// 0xffff when the words, the right checksum among them, add up.
-static inline uint16_t checksum_fold(checksum_sum sum)
-{
-	uint64_t low = (uint64_t)sum, high = (uint64_t)(sum >> 64);
-	uint64_t a = (low & 0xffffffff) + (low >> 32) + high;
-	a = (a & 0xffffffff) + (a >> 32);
-	a = (a & 0xffff) + (a >> 16);
-	a = (a & 0xffff) + (a >> 16);
-	return (uint16_t)((a & 0xffff) + (a >> 16));
-}
-
-// In memory order: to be stored as it is.
-static inline void checksum_store(uint8_t *p, uint16_t checksum)
-{
-	memcpy(p, &checksum, sizeof checksum);
-}
-
-// What addresses, length and protocol add to the checksum of what an IP packet carries. The addresses lie
-// right before it in both versions.
-static inline checksum_sum pseudo_header_sum(
+// Over what the IP packet carries, the addresses right before it, its length and protocol.
+static inline struct checksum_sum l4_sum(
 	const uint8_t *l4, uint32_t l4_bytes, bool ipv6, uint8_t protocol)
 {
-	checksum_sum sum = checksum_add16(0, protocol);
-	sum = checksum_add16(sum, (uint16_t)l4_bytes);
 	uint32_t address_bytes = ipv6 ? 32 : 8;
-	return checksum_add(sum, l4 - address_bytes, address_bytes);
+	struct checksum_sum sum = {(uint64_t)swapped16(l4_bytes) + swapped16(protocol), 0};
+	sum = checksum_add(sum, l4 - address_bytes, address_bytes);
+	return checksum_add(sum, l4, l4_bytes);
 }
 
-static inline bool mac_is_group(const uint8_t *mac)
+// The first six bytes, as a number to compare.
+#define MAC_BITS 0xffffffffffffull
+static inline uint64_t mac_at(const uint8_t *eight_bytes)
 {
-	return mac[0] & 1;
+	return word64(eight_bytes) & MAC_BITS;
 }
 
-static inline bool mac_is_zero(const uint8_t *mac)
+static inline bool mac_is_group(uint64_t mac)
 {
-	return (mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5]) == 0;
+	return mac & 1;
 }

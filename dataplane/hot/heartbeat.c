@@ -133,7 +133,7 @@ static inline void acknowledge(struct hot_worker *w, struct burst *b, const stru
 {
 	struct node_line *line = lane->line;
 	directives |= atomic_load_explicit(&line->directives, memory_order_relaxed);
-	f->data[3] = WIRE_HEARTBEAT_ACK;
+	store64(f->data, load64(f->data) ^ (WIRE_HEARTBEAT ^ WIRE_HEARTBEAT_ACK) << 24);
 	store64(f->data + 24, w->table->term);
 	store64(f->data + 32, atomic_load_explicit(&line->alloc_index, memory_order_relaxed));
 	store64(f->data + 40, w->ttl_ms | (uint64_t)directives << 32);
@@ -180,7 +180,6 @@ void acks_finish(struct hot_worker *w, struct burst *b)
 		memcpy(f->data + HEARTBEAT_SIGNED_BYTES, b->tags[i], WIRE_TAG_BYTES);
 		headers_turn_around(
 			&w->port, f->packet->data, f->offset, WIRE_HEARTBEAT_BYTES, f->ipv6);
-		udp_checksum_put(f->data - UDP_BYTES, WIRE_HEARTBEAT_BYTES, f->ipv6);
 		f->packet->size = f->offset + WIRE_HEARTBEAT_BYTES;
 		f->packet->verdict = PACKET_REPLY;
 	}

@@ -15,25 +15,6 @@
 #define OPTION_SOURCE_LINK 1
 #define OPTION_TARGET_LINK 2
 
-bool port_has_ipv4(const struct hot_port *port, const uint8_t *address)
-{
-	for (uint32_t i = 0; i < port->ipv4_count; i++) {
-		if (raw32(port->ipv4[i]) == raw32(address))
-			return true;
-	}
-	return false;
-}
-
-bool port_has_ipv6(const struct hot_port *port, const uint8_t *address)
-{
-	for (uint32_t i = 0; i < port->ipv6_count; i++) {
-		if (raw64(port->ipv6[i]) == raw64(address) &&
-			raw64(port->ipv6[i] + 8) == raw64(address + 8))
-			return true;
-	}
-	return false;
-}
-
 bool port_is_solicited(const struct hot_port *port, const uint8_t *address)
 {
 	static const uint8_t prefix[13] = {0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff};
@@ -48,7 +29,9 @@ bool port_is_solicited(const struct hot_port *port, const uint8_t *address)
 
 static bool mac_can_answer(const uint8_t *mac)
 {
-	return !mac_is_group(mac) && !mac_is_zero(mac);
+	uint8_t padded[8] = {0};
+	memcpy(padded, mac, 6);
+	return !mac_is_group(mac_at(padded)) && mac_at(padded) != 0;
 }
 
 // Who asks for one of ours: 0.0.0.0 (a probe, RFC 5227) or a host's address.
@@ -59,7 +42,7 @@ static bool arp_sender_can_answer(const struct hot_port *port, const uint8_t *ar
 	       !port_has_ipv4(port, arp + 14);
 }
 
-int arp_answer(const struct hot_port *port, struct headers *h)
+static int arp_answer(const struct hot_port *port, struct headers *h)
 {
 	static const uint8_t request[8] = {0, 1, 8, 0, 6, 4, 0, 1};
 	struct packet *packet = h->packet;
@@ -80,31 +63,28 @@ int arp_answer(const struct hot_port *port, struct headers *h)
 	return NEIGHBOUR_ANSWERED;
 }
 
-// The type is the high byte of a word of its own kind: the checksum changes by the difference.
+// The checksum changes by what the first word changes by, of which the type is the lower byte.
 static void echo_turn_around(uint8_t *icmp, uint8_t reply_type)
 {
-	uint8_t request_type = icmp[0];
-	icmp[0] = reply_type;
-	uint16_t checksum;
-	memcpy(&checksum, icmp + 2, sizeof checksum);
-	checksum_sum sum = (uint16_t)~checksum;
-	sum = checksum_add16(sum, (uint16_t) ~(request_type << 8));
-	sum = checksum_add16(sum, (uint16_t)(reply_type << 8));
-	checksum_store(icmp + 2, (uint16_t)~checksum_fold(sum));
+	uint32_t start = word32(icmp);
+	uint16_t request = (uint16_t)start, checksum = (uint16_t)(start >> 16);
+	struct checksum_sum sum = {
+		(uint64_t)(uint16_t)~checksum + (uint16_t)~request + reply_type, 0};
+	word32_put(icmp, reply_type | (uint32_t)(uint16_t)~checksum_fold(sum) << 16);
 }
 
-int icmp_answer(const struct hot_port *port, struct headers *h)
+static int icmp_answer(const struct hot_port *port, struct headers *h)
 {
-	uint8_t *icmp = h->packet->data + h->l4;
+	uint8_t *icmp = h->data + h->l4;
 	uint32_t bytes = h->end - h->l4;
 	if (bytes < ICMP_BYTES)
 		return HOT_REFUSED_SHORT;
 	if (icmp[0] != ICMP_ECHO || icmp[1] != 0 ||
-		checksum_fold(checksum_add(0, icmp, bytes)) != 0xffff)
+		checksum_fold(checksum_add((struct checksum_sum){0}, icmp, bytes)) != 0xffff)
 		return HOT_REFUSED_ICMP;
 	echo_turn_around(icmp, ICMP_ECHO_REPLY);
-	ethernet_turn_around(port, h->packet->data);
-	ipv4_turn_around(h->packet->data + h->l3, IPV4_BYTES + bytes, PROTOCOL_ICMP);
+	ethernet_turn_around(port, h->data);
+	ipv4_turn_around(h->data + h->l3, IPV4_BYTES + bytes, PROTOCOL_ICMP);
 	return NEIGHBOUR_ANSWERED;
 }
 
@@ -128,7 +108,7 @@ static bool solicitation_options(const uint8_t *option, const uint8_t *end, cons
 static bool solicitation_is_valid(
 	const struct hot_port *port, const struct headers *h, const uint8_t **link)
 {
-	const uint8_t *data = h->packet->data, *ip = data + h->l3, *icmp = data + h->l4;
+	const uint8_t *data = h->data, *ip = data + h->l3, *icmp = data + h->l4;
 	if (h->end - h->l4 < SOLICITATION_BYTES || icmp[1] != 0 || ip[7] != 255)
 		return false;
 	const uint8_t *target = icmp + 8, *destination = ip + 24;
@@ -143,7 +123,7 @@ static bool solicitation_is_valid(
 
 static void advertise(const struct hot_port *port, struct headers *h, const uint8_t *link)
 {
-	uint8_t *data = h->packet->data, *ip = data + h->l3, *icmp = data + h->l4;
+	uint8_t *data = h->data, *ip = data + h->l3, *icmp = data + h->l4;
 	uint8_t target[16];
 	memcpy(target, icmp + 8, 16);
 	ethernet_turn_around(port, data);
@@ -161,8 +141,7 @@ static void advertise(const struct hot_port *port, struct headers *h, const uint
 		icmp[25] = 1;
 		memcpy(icmp + 26, port->mac, 6);
 	}
-	checksum_sum sum = pseudo_header_sum(icmp, bytes, true, PROTOCOL_ICMPV6);
-	checksum_store(icmp + 2, (uint16_t)~checksum_fold(checksum_add(sum, icmp, bytes)));
+	word16_put(icmp + 2, (uint16_t)~checksum_fold(l4_sum(icmp, bytes, true, PROTOCOL_ICMPV6)));
 	h->packet->size = h->l4 + bytes;
 }
 
@@ -177,27 +156,37 @@ static int solicitation_answer(const struct hot_port *port, struct headers *h)
 
 static int echo6_answer(const struct hot_port *port, struct headers *h)
 {
-	uint8_t *icmp = h->packet->data + h->l4;
+	uint8_t *icmp = h->data + h->l4;
 	if (icmp[1] != 0 || h->group)
 		return HOT_REFUSED_ICMP;
 	echo_turn_around(icmp, ICMPV6_ECHO_REPLY);
-	ethernet_turn_around(port, h->packet->data);
-	ipv6_turn_around(h->packet->data + h->l3, h->end - h->l4, PROTOCOL_ICMPV6, HOP_LIMIT);
+	ethernet_turn_around(port, h->data);
+	ipv6_turn_around(h->data + h->l3, h->end - h->l4, PROTOCOL_ICMPV6, HOP_LIMIT);
 	return NEIGHBOUR_ANSWERED;
 }
 
-int icmpv6_answer(const struct hot_port *port, struct headers *h)
+static int icmpv6_answer(const struct hot_port *port, struct headers *h)
 {
-	const uint8_t *icmp = h->packet->data + h->l4;
+	const uint8_t *icmp = h->data + h->l4;
 	uint32_t bytes = h->end - h->l4;
 	if (bytes < ICMP_BYTES)
 		return HOT_REFUSED_SHORT;
-	checksum_sum sum = pseudo_header_sum(icmp, bytes, true, PROTOCOL_ICMPV6);
-	if (checksum_fold(checksum_add(sum, icmp, bytes)) != 0xffff)
+	if (checksum_fold(l4_sum(icmp, bytes, true, PROTOCOL_ICMPV6)) != 0xffff)
 		return HOT_REFUSED_ICMP;
 	switch (icmp[0]) {
 	case ICMPV6_SOLICITATION: return solicitation_answer(port, h);
 	case ICMPV6_ECHO: return echo6_answer(port, h);
 	default: return HOT_REFUSED_ICMP;
 	}
+}
+
+int neighbour_answer(const struct hot_port *port, struct headers h)
+{
+	if (h.ethertype == ETHERTYPE_ARP)
+		return arp_answer(port, &h);
+	if (h.protocol == PROTOCOL_ICMP && !h.ipv6)
+		return icmp_answer(port, &h);
+	if (h.protocol == PROTOCOL_ICMPV6 && h.ipv6)
+		return icmpv6_answer(port, &h);
+	return HOT_REFUSED_PROTOCOL;
 }

@@ -11,6 +11,5 @@ void hot_turn_around(
 	bool ipv6 = type == ETHERTYPE_IPV6;
 	HOT_CHECK(offset + frame_bytes <= packet->capacity);
 	headers_turn_around(&w->port, data, offset, frame_bytes, ipv6);
-	udp_checksum_put(data + offset - UDP_BYTES, frame_bytes, ipv6);
 	packet->size = offset + frame_bytes;
 }

@@ -4,73 +4,61 @@
 #include "dataplane/hot/headers.h"
 #include "dataplane/hot/receive.h"
 
+// Everything is written in whole words that are made in registers: a word that is read right after parts of
+// it were written has to wait for the cache.
 static inline void ethernet_turn_around(const struct hot_port *port, uint8_t *data)
 {
-	memcpy(data, data + 6, 6);
-	memcpy(data + 6, port->mac, 6);
+	uint64_t from = mac_at(data + 6), ours = mac_at(port->mac);
+	word64_put(data, from | ours << 48);
+	word32_put(data + 8, (uint32_t)(ours >> 16));
 }
 
-// IPv4 and IPv6 headers end with source and destination: they change places.
-static inline void ipv4_turn_around(uint8_t *ip, uint32_t total_bytes, uint8_t protocol)
+// Source and destination change places, which leaves their sum as it is: it is returned.
+static inline struct checksum_sum ipv4_turn_around(
+	uint8_t *ip, uint32_t total_bytes, uint8_t protocol)
 {
-	uint32_t source = raw32(ip + 12), destination = raw32(ip + 16);
-	ip[0] = 0x45;
-	ip[1] = 0;
-	net16_put(ip + 2, (uint16_t)total_bytes);
-	memset(ip + 4, 0, 2);
-	net16_put(
-		ip + 6, 0x4000); // a datagram that is never cut needs no identification (RFC 6864)
-	ip[8] = HOP_LIMIT;
-	ip[9] = protocol;
-	memcpy(ip + 12, &destination, 4);
-	memcpy(ip + 16, &source, 4);
-	checksum_sum sum = (checksum_sum)source + destination;
-	sum = checksum_add16(sum, 0x4500);
-	sum = checksum_add16(sum, (uint16_t)total_bytes);
-	sum = checksum_add16(sum, 0x4000);
-	sum = checksum_add16(sum, (uint16_t)(HOP_LIMIT << 8 | protocol));
-	checksum_store(ip + 10, (uint16_t)~checksum_fold(sum));
+	uint32_t source = word32(ip + 12), destination = word32(ip + 16);
+	uint64_t addresses = (uint64_t)source + destination;
+	// A datagram that is never cut needs no identification (RFC 6864).
+	uint64_t start = 0x45 | (uint64_t)swapped16(total_bytes) << 16 | 0x40ull << 48;
+	uint32_t hops = HOP_LIMIT | (uint32_t)protocol << 8;
+	struct checksum_sum sum =
+		checksum_add_word((struct checksum_sum){start, 0}, addresses + hops);
+	uint16_t checksum = (uint16_t)~checksum_fold(sum);
+	word64_put(ip, start);
+	word64_put(ip + 8, hops | (uint64_t)checksum << 16 | (uint64_t)destination << 32);
+	word32_put(ip + 16, source);
+	return (struct checksum_sum){addresses, 0};
 }
 
-static inline void ipv6_turn_around(
+static inline struct checksum_sum ipv6_turn_around(
 	uint8_t *ip, uint32_t payload_bytes, uint8_t next_header, uint8_t hop_limit)
 {
-	uint8_t source[16];
-	memcpy(source, ip + 8, 16);
-	memcpy(ip + 8, ip + 24, 16);
-	memcpy(ip + 24, source, 16);
-	const uint8_t version[4] = {0x60};
-	memcpy(ip, version, 4);
-	net16_put(ip + 4, (uint16_t)payload_bytes);
-	ip[6] = next_header;
-	ip[7] = hop_limit;
+	uint8_t addresses[32];
+	memcpy(addresses, ip + 8, 32);
+	memcpy(ip + 8, addresses + 16, 16);
+	memcpy(ip + 24, addresses, 16);
+	word64_put(ip, 0x60 | (uint64_t)swapped16(payload_bytes) << 32 |
+			       (uint64_t)next_header << 48 | (uint64_t)hop_limit << 56);
+	return checksum_add((struct checksum_sum){0}, addresses, 32);
 }
 
-// All of the headers but the UDP checksum, which needs the finished frame.
+// Around a finished frame.
 static inline void headers_turn_around(const struct hot_port *port, uint8_t *data, uint32_t offset,
 	uint32_t frame_bytes, bool ipv6)
 {
 	uint8_t *udp = data + offset - UDP_BYTES;
 	uint32_t udp_bytes = UDP_BYTES + frame_bytes;
 	ethernet_turn_around(port, data);
-	if (ipv6)
-		ipv6_turn_around(udp - IPV6_BYTES, udp_bytes, PROTOCOL_UDP, HOP_LIMIT);
-	else
-		ipv4_turn_around(udp - IPV4_BYTES, IPV4_BYTES + udp_bytes, PROTOCOL_UDP);
-	uint16_t source_port;
-	memcpy(&source_port, udp, 2);
-	memcpy(udp, udp + 2, 2);
-	memcpy(udp + 2, &source_port, 2);
-	net16_put(udp + 4, (uint16_t)udp_bytes);
-}
-
-static inline void udp_checksum_put(uint8_t *udp, uint32_t frame_bytes, bool ipv6)
-{
-	checksum_store(udp + 6, 0);
-	uint32_t udp_bytes = UDP_BYTES + frame_bytes;
-	checksum_sum sum = pseudo_header_sum(udp, udp_bytes, ipv6, PROTOCOL_UDP);
-	sum = checksum_add(sum, udp, udp_bytes);
+	struct checksum_sum sum =
+		ipv6 ? ipv6_turn_around(udp - IPV6_BYTES, udp_bytes, PROTOCOL_UDP, HOP_LIMIT)
+		     : ipv4_turn_around(udp - IPV4_BYTES, IPV4_BYTES + udp_bytes, PROTOCOL_UDP);
+	uint32_t ports = word32(udp);
+	uint64_t start = (ports << 16 | ports >> 16) | (uint64_t)swapped16(udp_bytes) << 32;
+	sum = checksum_add_word(sum, start);
+	sum = checksum_add_word(sum, swapped16(udp_bytes) + swapped16(PROTOCOL_UDP));
+	sum = checksum_add(sum, data + offset, frame_bytes);
 	uint16_t checksum = (uint16_t)~checksum_fold(sum);
 	// Zero would say that there is none.
-	checksum_store(udp + 6, checksum == 0 ? 0xffff : checksum);
+	word64_put(udp, start | (uint64_t)(checksum == 0 ? 0xffff : checksum) << 48);
 }
