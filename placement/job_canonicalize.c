@@ -48,7 +48,7 @@ static const struct type_defaults {
 	[JOB_SYSBATCH] = {NULL, NULL, &restart_batch, NULL},
 };
 
-// --- Blocks ---------------------------------------------------------------------------------------------
+// --- Blocks --------------------------------------------------------------------------------------
 
 static void default_string(char **string, const char *value)
 {
@@ -58,8 +58,8 @@ static void default_string(char **string, const char *value)
 	}
 }
 
-// Fills every field of a block that is open from another block of the same type; what is open in both
-// stays open.
+// Fills every field of a block that is open from another block of the same type; what is open in
+// both stays open.
 static void fill(const struct record_type *type, void *block, const void *from)
 {
 	for (uint32_t i = 0; from && i < type->field_count; i++) {
@@ -101,7 +101,8 @@ static void settle(
 	close_open(type, *block);
 }
 
-// Defaults of a block that its type of job does not have by itself: for a block that is there all the same.
+// Defaults of a block that its type of job does not have by itself: for a block that is there all
+// the same.
 static const void *if_there(const void *block, const void *defaults)
 {
 	return block ? defaults : NULL;
@@ -115,7 +116,7 @@ static void drop(const struct record_type *type, void **block)
 	*block = NULL;
 }
 
-// --- Tasks ----------------------------------------------------------------------------------------------
+// --- Tasks ---------------------------------------------------------------------------------------
 
 static void settle_networks(struct array *networks)
 {
@@ -139,7 +140,7 @@ static void settle_task(struct task *task, const struct task_group *group)
 		if_there(task->restart, &restart_service));
 }
 
-// --- Groups and the job ---------------------------------------------------------------------------------
+// --- Groups and the job --------------------------------------------------------------------------
 
 static void settle_group(
 	struct task_group *group, const struct job *job, const struct type_defaults *types)

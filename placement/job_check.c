@@ -23,7 +23,7 @@ static const uint32_t allowed_parts[JOB_TYPES] = {
 	[JOB_DIRECT] = PART_TINY,
 };
 
-// --- Sentences ------------------------------------------------------------------------------------------
+// --- Sentences -----------------------------------------------------------------------------------
 
 static int place(const struct checker *c, char *sentence)
 {
@@ -97,7 +97,7 @@ bool named(struct checker *c, const char *what, const char *name, uint32_t bytes
 	return false;
 }
 
-// --- The group ------------------------------------------------------------------------------------------
+// --- The group -----------------------------------------------------------------------------------
 
 // The items before i of the same name: reported once per doubled name.
 static bool is_first_double(const struct array *items, size_t bytes_each, uint32_t i)
@@ -275,7 +275,7 @@ static void check_groups(struct checker *c)
 	c->group = NULL;
 }
 
-// --- The job --------------------------------------------------------------------------------------------
+// --- The job -------------------------------------------------------------------------------------
 
 static void check_identity(struct checker *c)
 {

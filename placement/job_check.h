@@ -3,13 +3,14 @@
 #include "state/job.h"
 #include <stdint.h>
 
-// Sets what the specification leaves open to the defaults of the job's type, and hands what the job says for
-// all its groups down to them. Before check; a second time changes nothing.
+// Sets what the specification leaves open to the defaults of the job's type, and hands what the job
+// says for all its groups down to them. Before check; a second time changes nothing.
 void job_canonicalize(struct job *);
 
 typedef void job_mistake(const char *text, void *context);
 // Calls back once per mistake with a sentence that names the place ("group \"web\" task \"a\": …").
-// Returns how many. Also compiles every constraint. A job without mistakes can be derived (state/job.h).
+// Returns how many. Also compiles every constraint. A job without mistakes can be derived
+// (state/job.h).
 uint32_t job_check(const struct job *, job_mistake *, void *context);
 
 // The rules for a version that replaces another: what a job is may not change.

@@ -1,4 +1,5 @@
-// How a job is run: updates, migration, restarts, rescheduling, disconnects, periodic and parameterized jobs.
+// How a job is run: updates, migration, restarts, rescheduling, disconnects, periodic and
+// parameterized jobs.
 #include "placement/job_check_private.h"
 
 #define SECOND 1000000000ll

@@ -37,13 +37,13 @@ bool one_of(struct checker *, const char *field, const char *value, const char *
 // Present, printable and not too long.
 bool named(struct checker *, const char *what, const char *name, uint32_t bytes_most);
 
-// --- job_check_placement.c: where it may run ------------------------------------------------------------
+// --- job_check_placement.c: where it may run -----------------------------------------------------
 void check_constraints(struct checker *, const struct array *, bool of_device);
 void check_affinities(struct checker *, const struct array *, bool of_device);
 void check_spreads(struct checker *, const struct array *);
 void check_networks(struct checker *, const struct array *);
 void check_volumes(struct checker *, const struct array *);
-// --- job_check_policy.c: how it is run -------------------------------------------------------------------
+// --- job_check_policy.c: how it is run -----------------------------------------------------------
 void check_update(struct checker *, const struct update_strategy *);
 void check_migrate(struct checker *, const struct migrate_strategy *);
 void check_restart(struct checker *, const struct restart_policy *);
@@ -51,6 +51,6 @@ void check_reschedule(struct checker *, const struct reschedule_policy *);
 void check_disconnect(struct checker *);
 void check_periodic(struct checker *, const struct periodic_config *);
 void check_parameterized(struct checker *, const struct parameterized_config *);
-// --- job_check_task.c ---------------------------------------------------------------------------------
+// --- job_check_task.c ----------------------------------------------------------------------------
 void check_task(struct checker *);
 void check_meta(struct checker *, const char *what, const struct array *);

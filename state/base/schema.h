@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 enum field_kind {
-	FIELD_BOOL,     // bool
-	FIELD_I64,      // int64_t; also durations (ns) and times (unix ns)
-	FIELD_U64,      // uint64_t
-	FIELD_F64,      // double
-	FIELD_STRING,   // char *; NULL is the empty string
-	FIELD_ENUM,     // int; names in .names, NULL-ended
-	FIELD_UUID,     // struct uuid; zero is the empty string in JSON
-	FIELD_STRUCT,   // the struct itself, described by .type
-	FIELD_OPTIONAL, // struct *, NULL when absent, described by .type
-	FIELD_ARRAY,    // struct array of structs described by .type
-	FIELD_STRINGS,  // struct array of char *
-	FIELD_INTEGERS, // struct array of int64_t
-	FIELD_MAP,      // struct array of struct string_pair, sorted by name, names unique
-	FIELD_STRUCT_MAP, // as FIELD_MAP, but of structs whose first member is the name (FIELD_STRING)
+	FIELD_BOOL,       // bool
+	FIELD_I64,        // int64_t; also durations (ns) and times (unix ns)
+	FIELD_U64,        // uint64_t
+	FIELD_F64,        // double
+	FIELD_STRING,     // char *; NULL is the empty string
+	FIELD_ENUM,       // int; names in .names, NULL-ended
+	FIELD_UUID,       // struct uuid; zero is the empty string in JSON
+	FIELD_STRUCT,     // the struct itself, described by .type
+	FIELD_OPTIONAL,   // struct *, NULL when absent, described by .type
+	FIELD_ARRAY,      // struct array of structs described by .type
+	FIELD_STRINGS,    // struct array of char *
+	FIELD_INTEGERS,   // struct array of int64_t
+	FIELD_MAP,        // struct array of struct string_pair, sorted by name, names unique
+	FIELD_STRUCT_MAP, // as FIELD_MAP, of structs whose first member is the name (char *)
 	FIELD_JSON,       // char *: a JSON value kept as text (driver configuration), NULL is null
 	FIELD_OPTIONAL_I64,  // struct optional_i64
 	FIELD_OPTIONAL_BOOL, // struct optional_bool

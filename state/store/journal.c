@@ -1,10 +1,12 @@
 // The log of batches: one LMDB environment, its main database with integer keys (journal_format.c).
 //
-// Every transaction writes one batch, or key 0 anew. So the newest of them names the transaction, which is
-// how a meta page that went back in time is found (journal_check.c): LMDB has no checksum for it.
+// Every transaction writes one batch, or key 0 anew. So the newest of them names the transaction,
+// which is how a meta page that went back in time is found (journal_check.c): LMDB has no checksum
+// for it.
 //
-// A batch is acknowledged after mdb_txn_commit with LMDB's default sync: data, then meta page, each forced
-// to disk. Space is reserved before (fallocate), because LMDB cannot tell a full disk from a broken one.
+// A batch is acknowledged after mdb_txn_commit with LMDB's default sync: data, then meta page, each
+// forced to disk. Space is reserved before (fallocate), because LMDB cannot tell a full disk from a
+// broken one.
 #include "state/store/journal.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -63,7 +65,7 @@ static uint64_t stored_bytes(const struct journal *j, size_t size)
 	return (size + 16 + j->page_bytes - 1) / j->page_bytes * j->page_bytes;
 }
 
-// --- Opening --------------------------------------------------------------------------------------------
+// --- Opening -------------------------------------------------------------------------------------
 
 static int put_value(struct journal *j, MDB_txn *txn, const struct journal_batch *batch)
 {
@@ -81,7 +83,8 @@ static int put_value(struct journal *j, MDB_txn *txn, const struct journal_batch
 	return rc;
 }
 
-// Fresh environments are made aside and renamed, so that a log is whole from the moment it is there.
+// Fresh environments are made aside and renamed, so that a log is whole from the moment it is
+// there.
 static int env_open(struct journal *j, const char *path, unsigned flags)
 {
 	int rc = mdb_env_create(&j->env);
@@ -239,10 +242,11 @@ void journal_close(struct journal *j)
 	free(j);
 }
 
-// --- Appending ------------------------------------------------------------------------------------------
+// --- Appending -----------------------------------------------------------------------------------
 
-// Removes the first batch if the one after it begins at or before index + 1. The newest batch always stays:
-// it says how far the log has come. Returns MDB_NOTFOUND when there is nothing to remove.
+// Removes the first batch if the one after it begins at or before index + 1. The newest batch
+// always stays: it says how far the log has come. Returns MDB_NOTFOUND when there is nothing to
+// remove.
 static int remove_first(struct journal *j, MDB_cursor *cursor, uint64_t index, uint64_t *removed)
 {
 	size_t least = 1;
@@ -338,7 +342,8 @@ static int append(struct journal *j, const struct journal_batch *batch)
 {
 	uint64_t bytes = stored_bytes(j, JOURNAL_HEADER_BYTES + (size_t)batch->size);
 	int error = map_has_room(j, bytes) ? write_once(j, batch) : -ENOSPC;
-	// When full, what is no longer needed goes first: what a transaction frees only the next can use.
+	// When full, what is no longer needed goes first: what a transaction frees only the next
+	// can use.
 	while (error == -ENOSPC && j->cut_done != load(&j->cut_index)) {
 		error = write_once(j, &(struct journal_batch){0});
 		if (error < 0)
@@ -368,7 +373,7 @@ int journal_append(
 	return error;
 }
 
-// --- For others -----------------------------------------------------------------------------------------
+// --- For others ----------------------------------------------------------------------------------
 
 void journal_cut(struct journal *j, uint64_t index)
 {

@@ -12,15 +12,16 @@ struct journal_settings {
 	bool read_only, sync;
 };
 
-// Checks the structure of what is there before LMDB maps it. *out stays NULL, with success, when read_only
-// and there is no log. One process at a time has a log open: the caller sees to that.
+// Checks the structure of what is there before LMDB maps it. *out stays NULL, with success, when
+// read_only and there is no log. One process at a time has a log open: the caller sees to that.
 int journal_open(const struct journal_settings *, struct journal **out, const struct complaint *);
 void journal_close(struct journal *); // NULL is allowed
 
 // As command_log.append. One thread.
 int journal_append(
 	struct journal *, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size);
-// Batches that end at or before index are no longer needed: appends remove them as they go. Any thread.
+// Batches that end at or before index are no longer needed: appends remove them as they go. Any
+// thread.
 void journal_cut(struct journal *, uint64_t index);
 // Bytes that may still be appended before the map or the file system is full. Any thread.
 int64_t journal_room_bytes(const struct journal *);
@@ -37,8 +38,8 @@ struct journal_batch {
 	const void *data; // into the map; valid during the call
 };
 typedef int journal_visit(void *context, const struct journal_batch *);
-// Calls back for each batch that ends after index, in order. Refuses with -ERROR_CORRUPT when a batch is
-// damaged or one is missing; an error of the visitor ends the walk and is returned as it is.
-// Tells the journal which index its next append must have. Before the first append.
+// Calls back for each batch that ends after index, in order. Refuses with -ERROR_CORRUPT when a
+// batch is damaged or one is missing; an error of the visitor ends the walk and is returned as it
+// is. Tells the journal which index its next append must have. Before the first append.
 int journal_walk(
 	struct journal *, uint64_t index, journal_visit *, void *context, const struct complaint *);

@@ -1,15 +1,18 @@
-// LMDB's file (data version 1, 64-bit), as far as it is checked here. Numbers are in the machine's order.
+// LMDB's file (data version 1, 64-bit), as far as it is checked here. Numbers are in the machine's
+// order.
 //
-//	page    u64 number, u16 -, u16 flags, u16 lower, u16 upper (overflow: u32 pages), u16 node offsets…
+//	page    u64 number, u16 -, u16 flags, u16 lower, u16 upper (overflow: u32 pages),
+//	        u16 node offsets…
 //	node    u32 size, u16 flags, u16 key size, key, data (or u64 page number of an overflow run)
 //	        in a branch page the first 6 bytes are the child's page number
 //	meta    pages 0 and 1, written in turn: transaction n is in page n & 1
 //
-// A file passes when the newest tree is whole: every page where its parent says, every node inside its page,
-// keys ascending, the counts of the meta page met, and no page used twice or listed as free. What is free
-// or was never used may hold anything.
+// A file passes when the newest tree is whole: every page where its parent says, every node inside
+// its page, keys ascending, the counts of the meta page met, and no page used twice or listed as
+// free. What is free or was never used may hold anything.
 #include "state/store/journal_check.h"
 #include "state/base/error.h"
+#include "state/base/memory.h"
 #include "state/store/files.h"
 #include "state/store/journal_format.h"
 #include <errno.h>
@@ -97,7 +100,7 @@ static uint64_t u64_at(const uint8_t *at)
 	return value;
 }
 
-// --- Pages ----------------------------------------------------------------------------------------------
+// --- Pages ---------------------------------------------------------------------------------------
 
 static bool take_pages(struct check *c, uint64_t page, uint64_t count)
 {
@@ -169,7 +172,7 @@ static bool nodes_are_inside(struct check *c, uint64_t number, const uint8_t *pa
 	return true;
 }
 
-// --- Leaves ---------------------------------------------------------------------------------------------
+// --- Leaves --------------------------------------------------------------------------------------
 
 // A node's data: inside the page, or in pages of its own, which are taken.
 static const uint8_t *node_data(
@@ -253,7 +256,7 @@ static bool visit_leaf(struct check *c, struct walk *w, const uint8_t *node, uin
 	return !take || take_free_pages(c, data, size);
 }
 
-// --- Trees ----------------------------------------------------------------------------------------------
+// --- Trees ---------------------------------------------------------------------------------------
 
 static bool visit_page(struct check *c, struct walk *w, uint64_t number, uint32_t depth,
 	uint64_t low, uint64_t high, bool take);
@@ -315,7 +318,7 @@ static bool visit_tree(struct check *c, struct walk *w, const struct tree *tree,
 	return true;
 }
 
-// --- Meta pages -----------------------------------------------------------------------------------------
+// --- Meta pages ----------------------------------------------------------------------------------
 
 static bool read_meta(struct check *c, int which)
 {
@@ -361,16 +364,14 @@ static bool check_file(struct check *c)
 			before->transaction, m->transaction);
 	if (!visit_main(c, before, false))
 		return false;
-	c->taken = calloc(m->last_page / 8 + 1, 1);
-	if (!c->taken)
-		return wrong(c, "memory is short");
+	c->taken = memory_take(m->last_page / 8 + 1);
 	struct walk w = {.is_free_list = true};
 	bool passed = visit_main(c, m, true) && visit_tree(c, &w, &m->free, true);
 	free(c->taken);
 	return passed;
 }
 
-// --- The file -------------------------------------------------------------------------------------------
+// --- The file ------------------------------------------------------------------------------------
 
 // The page size is in the first meta page; the file says whether it can be true.
 static bool find_page_size(struct check *c)

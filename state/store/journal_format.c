@@ -10,7 +10,8 @@
 //	       u32 CRC-32C of the key (u64), the 28 bytes above and the batch
 //	       the batch (state/entry.c)
 //
-// Numbers in values are little-endian. Key 0 holds a batch of no entries: it says that this is a log.
+// Numbers in values are little-endian. Key 0 holds a batch of no entries: it says that this is a
+// log.
 #include "state/store/journal_format.h"
 #include "state/base/bytes.h"
 #include "state/base/check.h"

@@ -18,14 +18,15 @@ struct recovery {
 	const struct complaint *complaint;
 };
 
-// --- The snapshot ---------------------------------------------------------------------------------------
+// --- The snapshot --------------------------------------------------------------------------------
 
 static int load_item(void *context, const void *item, uint32_t size)
 {
 	return snapshot_load_item(context, item, size);
 }
 
-// Into the state. The file was read and found whole before, so a failure here is no reason to try another.
+// Into the state. The file was read and found whole before, so a failure here is no reason to try
+// another.
 static int load_snapshot(struct recovery *r, const char *path, struct state *state)
 {
 	struct snapshot_info info;
@@ -124,7 +125,7 @@ static int recover_snapshot(struct recovery *r, struct state *state)
 	return error;
 }
 
-// --- The log --------------------------------------------------------------------------------------------
+// --- The log -------------------------------------------------------------------------------------
 
 static int replay(void *context, const struct journal_batch *batch)
 {

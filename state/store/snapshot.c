@@ -1,7 +1,8 @@
 // Taking snapshots and keeping the newest two; recovery reads them (recovery.c).
 //
-// A snapshot is written aside, made durable, renamed, and the rename made durable: at any moment the files
-// named snapshot-N are whole. Only then the log lets go of what the older of the two does not need.
+// A snapshot is written aside, made durable, renamed, and the rename made durable: at any moment
+// the files named snapshot-N are whole. Only then the log lets go of what the older of the two does
+// not need.
 #include "state/base/error.h"
 #include "state/base/limits.h"
 #include "state/base/log.h"
@@ -18,7 +19,7 @@
 
 #define UNFINISHED "snapshot.new"
 
-// --- Files ----------------------------------------------------------------------------------------------
+// --- Files ---------------------------------------------------------------------------------------
 
 char *snapshot_path(const struct store *s, uint64_t index)
 {
@@ -90,7 +91,7 @@ void snapshot_prune(struct store *s)
 	remove_file(path_of(s->directory, UNFINISHED));
 }
 
-// --- One snapshot ---------------------------------------------------------------------------------------
+// --- One snapshot --------------------------------------------------------------------------------
 
 static void write_items(struct snapshot_writer *writer, struct snapshot_view *view)
 {
@@ -194,7 +195,7 @@ int store_snapshot(struct store *s, struct state *state)
 	return error;
 }
 
-// --- The thread -----------------------------------------------------------------------------------------
+// --- The thread ----------------------------------------------------------------------------------
 
 static bool due(struct store *s)
 {

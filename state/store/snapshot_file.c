@@ -13,8 +13,8 @@
 //	        u64 number of blocks, u64 number of items, u64 index
 //	        u32 CRC-32C of the 32 bytes above, begun with the CRC before it
 //
-// Checksums are chained, so that a block that is missing, doubled or of another file shows as well as one
-// that is damaged. Nothing follows the end.
+// Checksums are chained, so that a block that is missing, doubled or of another file shows as well
+// as one that is damaged. Nothing follows the end.
 #include "state/store/snapshot_file.h"
 #include "state/base/check.h"
 #include "state/base/crc32c.h"
@@ -34,10 +34,11 @@
 #define END_BYTES 36u
 // Large enough for sequential speed, small enough to stay in the cache between checksum and use.
 #define BLOCK_BYTES (256u * 1024)
-// A larger payload is refused: no item comes near (a job is the largest, JOB_JSON_BYTES_MAX of text).
+// A larger payload is refused: no item comes near (a job is the largest, JOB_JSON_BYTES_MAX of
+// text).
 #define BLOCK_BYTES_MAX (64u * 1024 * 1024)
 
-// --- Writing --------------------------------------------------------------------------------------------
+// --- Writing -------------------------------------------------------------------------------------
 
 struct snapshot_writer {
 	int fd;
@@ -184,7 +185,7 @@ int snapshot_writer_close(struct snapshot_writer *w)
 	return error;
 }
 
-// --- Reading --------------------------------------------------------------------------------------------
+// --- Reading -------------------------------------------------------------------------------------
 
 struct snapshot_reader {
 	const struct snapshot_source *source;

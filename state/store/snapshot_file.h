@@ -1,12 +1,12 @@
-// A snapshot file: items in blocks with checksums. Layout at the top of snapshot_file.c. What an item holds is
-// not known here (state/snapshot_view.h).
+// A snapshot file: items in blocks with checksums. Layout at the top of snapshot_file.c. What an
+// item holds is not known here (state/snapshot_view.h).
 #pragma once
 #include "state/base/bytes.h"
 #include "state/store/complaint.h"
 #include <stddef.h>
 #include <stdint.h>
 
-// --- Writing --------------------------------------------------------------------------------------------
+// --- Writing -------------------------------------------------------------------------------------
 
 struct snapshot_writer;
 
@@ -20,7 +20,7 @@ void snapshot_item_drop(struct snapshot_writer *);
 // Completes the file and makes it durable, frees the writer. Returns 0 or the first error.
 int snapshot_writer_close(struct snapshot_writer *);
 
-// --- Reading --------------------------------------------------------------------------------------------
+// --- Reading -------------------------------------------------------------------------------------
 
 // Reads exactly size bytes, or as many as there are. Returns how many, or -errno.
 struct snapshot_source {
@@ -34,9 +34,9 @@ struct snapshot_info {
 };
 
 typedef int snapshot_visit(void *context, const void *item, uint32_t size);
-// Reads a whole file and checks all of it; visits items (NULL: none) as their block is found good. An error
-// of the visitor ends the reading and is returned as it is, without a complaint. Returns 0, -ERROR_CORRUPT,
-// -ERROR_VERSION or -errno. name is for the complaint.
+// Reads a whole file and checks all of it; visits items (NULL: none) as their block is found good.
+// An error of the visitor ends the reading and is returned as it is, without a complaint. Returns
+// 0, -ERROR_CORRUPT, -ERROR_VERSION or -errno. name is for the complaint.
 int snapshot_read(const struct snapshot_source *, uint32_t items_version_known,
 	snapshot_visit *visit, void *context, struct snapshot_info *, const char *name,
 	const struct complaint *);

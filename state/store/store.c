@@ -26,7 +26,7 @@ static void set(_Atomic uint64_t *gauge, uint64_t n)
 	atomic_store_explicit(gauge, n, memory_order_relaxed);
 }
 
-// --- The directory and its lock -------------------------------------------------------------------------
+// --- The directory and its lock ------------------------------------------------------------------
 
 static int make_directory(struct store *s, const struct complaint *complaint)
 {
@@ -69,8 +69,8 @@ static int write_pid(struct store *s)
 	return 0;
 }
 
-// The lock goes with the process, however it ends. A reader shares it with other readers; where nothing was
-// ever written there is no lock file, and nobody to keep out.
+// The lock goes with the process, however it ends. A reader shares it with other readers; where
+// nothing was ever written there is no lock file, and nobody to keep out.
 static int lock(struct store *s, const struct complaint *complaint)
 {
 	bool read_only = s->settings.read_only;
@@ -90,7 +90,7 @@ static int lock(struct store *s, const struct complaint *complaint)
 	return 0;
 }
 
-// --- Opening --------------------------------------------------------------------------------------------
+// --- Opening -------------------------------------------------------------------------------------
 
 static int open_parts(struct store *s, const struct complaint *complaint)
 {
@@ -145,7 +145,7 @@ void store_close(struct store *s)
 	free(s);
 }
 
-// --- The log --------------------------------------------------------------------------------------------
+// --- The log -------------------------------------------------------------------------------------
 
 static int64_t room_bytes(void *context)
 {

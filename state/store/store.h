@@ -1,11 +1,12 @@
 // State on disk: an LMDB environment that holds the log of batches, and snapshot files beside it.
 //
-// DIR/log/           LMDB: key u64 index of a batch's first entry, value the batch with its checksum (journal.c)
-// DIR/snapshot-N     the whole state at index N (snapshot_file.c); the newest two are kept
-// DIR/lock           locked while a process has the directory open; holds its process id
+// DIR/log/           LMDB: key u64 index of a batch's first entry, value the batch with its
+// checksum (journal.c) DIR/snapshot-N     the whole state at index N (snapshot_file.c); the newest
+// two are kept DIR/lock           locked while a process has the directory open; holds its process
+// id
 //
-// Restart = newest snapshot + batches after it. The log reaches back to the older snapshot, so that one
-// damaged snapshot costs a warning and not the state.
+// Restart = newest snapshot + batches after it. The log reaches back to the older snapshot, so that
+// one damaged snapshot costs a warning and not the state.
 #pragma once
 #include "state/applier.h"
 #include "state/command_log.h"
@@ -22,7 +23,8 @@ struct store_settings {
 	int64_t snapshot_log_bytes; // take a snapshot after so many bytes of log
 };
 
-// Opens or creates. On failure returns a negative error and a sentence that says what, where and what to do.
+// Opens or creates. On failure returns a negative error and a sentence that says what, where and
+// what to do.
 int store_open(
 	const struct store_settings *, struct store **, char *message, uint32_t message_size);
 void store_close(struct store *); // after store_stop_snapshots
@@ -33,15 +35,16 @@ struct store_recovery {
 	uint64_t snapshot_records, log_entries;
 	double seconds;
 };
-// Fills the state and the applier with what is stored. Before applier_open. A damaged snapshot that can be
-// replaced by the one before it is said in a warning; anything else that is damaged or missing refuses.
+// Fills the state and the applier with what is stored. Before applier_open. A damaged snapshot that
+// can be replaced by the one before it is said in a warning; anything else that is damaged or
+// missing refuses.
 int store_recover(struct store *, struct state *, struct applier *, struct store_recovery *,
 	char *message, uint32_t message_size);
 // Starts the thread that takes a snapshot when the log has grown, and lets go of the log before it.
 int store_start_snapshots(struct store *, struct state *);
 void store_stop_snapshots(struct store *);
-// One snapshot now; any thread that is not in a read section. Returns 0 or a negative error; what was
-// stored before stays valid in any case.
+// One snapshot now; any thread that is not in a read section. Returns 0 or a negative error; what
+// was stored before stays valid in any case.
 int store_snapshot(struct store *, struct state *);
 
 struct store_counters {

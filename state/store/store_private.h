@@ -35,7 +35,8 @@ struct store {
 char *snapshot_path(const struct store *, uint64_t index); // caller frees
 // All files named as snapshots are. Returns 0 or -errno.
 int snapshot_list_read(const char *directory, struct snapshot_list *);
-// Removes the snapshots that are not among kept, and what an interrupted one left. Errors are logged.
+// Removes the snapshots that are not among kept, and what an interrupted one left. Errors are
+// logged.
 void snapshot_prune(struct store *);
 // After an append: wakes the thread when a snapshot is due, or at once when there was no room.
 void snapshot_consider(struct store *, bool starved);

@@ -1,7 +1,7 @@
-// Every rule of a job once broken, and many at once; defaults by type.
+// Every rule of a job once broken, and many at once.
 #include "placement/job_check.h"
-#include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "tests/placement/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,96 +9,7 @@
 
 #include <cmocka.h>
 
-#define SECOND 1000000000ll
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-// --- Jobs to begin with ---------------------------------------------------------------------------------
-
-static struct task_group *add_group(struct job *job, const char *name)
-{
-	struct task_group *group = array_append(&job->task_groups, sizeof *group);
-	record_init(&task_group_description, group);
-	group->name = text_copy(text_of(name));
-	return group;
-}
-
-static struct task *add_task(struct task_group *group, const char *name)
-{
-	struct task *task = array_append(&group->tasks, sizeof *task);
-	record_init(&task_description, task);
-	task->name = text_copy(text_of(name));
-	task->driver = text_copy(TEXT("exec"));
-	return task;
-}
-
-static struct job *job_of(enum job_type type)
-{
-	struct job *job = job_create();
-	job->type = type;
-	job->id = text_copy(TEXT("web"));
-	add_task(add_group(job, "front"), "server");
-	return job;
-}
-
-static struct task_group *group_of(struct job *job)
-{
-	return ARRAY_AT(&job->task_groups, struct task_group, 0);
-}
-
-static struct task *task_of(struct job *job)
-{
-	return ARRAY_AT(&group_of(job)->tasks, struct task, 0);
-}
-
-static void set(char **string, const char *value)
-{
-	free(*string);
-	*string = text_copy(text_of(value));
-}
-
-static void constrain(struct array *constraints, const char *l, const char *op, const char *r)
-{
-	struct constraint *constraint = array_append(constraints, sizeof *constraint);
-	set(&constraint->l_target, l);
-	set(&constraint->operand, op);
-	set(&constraint->r_target, r);
-}
-
-static struct affinity *prefer(struct array *affinities)
-{
-	struct affinity *affinity = array_append(affinities, sizeof *affinity);
-	record_init(&affinity_description, affinity);
-	set(&affinity->l_target, "${node.class}");
-	set(&affinity->operand, "=");
-	set(&affinity->r_target, "large");
-	return affinity;
-}
-
-static struct spread *spread_over(struct array *spreads, const char *attribute)
-{
-	struct spread *spread = array_append(spreads, sizeof *spread);
-	record_init(&spread_description, spread);
-	set(&spread->attribute, attribute);
-	return spread;
-}
-
-static void *block(const struct record_type *type)
-{
-	void *record = memory_take(type->size);
-	record_init(type, record);
-	return record;
-}
-
-static struct device_ask *ask_device(struct job *job, const char *name, int64_t count)
-{
-	struct device_ask *ask = array_append(&task_of(job)->resources.devices, sizeof *ask);
-	record_init(&device_ask_description, ask);
-	set(&ask->name, name);
-	ask->count = count;
-	return ask;
-}
-
-// --- Hearing mistakes -----------------------------------------------------------------------------------
+// --- Hearing mistakes ----------------------------------------------------------------------------
 
 struct heard {
 	uint32_t count;
@@ -130,7 +41,7 @@ static void assert_good(struct job *job)
 	job_free(job);
 }
 
-// --- One rule each --------------------------------------------------------------------------------------
+// --- One rule each -------------------------------------------------------------------------------
 
 static void no_id(struct job *j)
 {
@@ -699,83 +610,7 @@ static void good_jobs_of_every_type_pass(void **unused)
 	assert_good(job);
 }
 
-// --- Defaults -------------------------------------------------------------------------------------------
-
-static void a_service_takes_what_its_job_says_and_the_rest_from_its_type(void **unused)
-{
-	struct job *job = job_of(JOB_SERVICE);
-	job->update = block(&update_description);
-	job->update->min_healthy_time_ns = 0;
-	job->update->max_parallel = 3;
-	job->update->auto_revert = (struct optional_bool){true, true};
-	update(job)->canary = 2;
-	job_canonicalize(job);
-	const struct update_strategy *u = group_of(job)->update;
-	assert_int_equal(u->canary, 2);
-	assert_int_equal(u->max_parallel, 3);
-	assert_int_equal(u->min_healthy_time_ns, 0);
-	assert_true(u->auto_revert.set && u->auto_revert.value);
-	assert_true(u->auto_promote.set && !u->auto_promote.value);
-	assert_int_equal(u->stagger_ns, 30 * SECOND);
-	assert_int_equal(u->healthy_deadline_ns, 300 * SECOND);
-	assert_int_equal(u->progress_deadline_ns, 600 * SECOND);
-	assert_string_equal(u->health_check, "checks");
-	assert_int_equal(job->update->max_parallel, 3);
-	assert_int_equal(job->update->stagger_ns, 30 * SECOND);
-	assert_int_equal(job->update->healthy_deadline_ns, 0);
-	const struct reschedule_policy *r = group_of(job)->reschedule;
-	assert_true(r->unlimited.set && r->unlimited.value);
-	assert_int_equal(r->delay_ns, 30 * SECOND);
-	assert_int_equal(r->max_delay_ns, 3600 * SECOND);
-	assert_string_equal(r->delay_function, "exponential");
-	assert_int_equal(group_of(job)->migrate->max_parallel, 1);
-	assert_int_equal(task_of(job)->restart->attempts, 2);
-	assert_int_equal(task_of(job)->restart->interval_ns, 1800 * SECOND);
-	assert_int_equal(task_of(job)->resources.cpu, 100);
-	assert_string_equal(job->name, "web");
-	assert_string_equal(job->namespace_name, "default");
-	assert_string_equal(job->node_pool, "default");
-	assert_string_equal(*ARRAY_AT(&job->datacenters, char *, 0), "*");
-	job_free(job);
-}
-
-static void other_types_have_their_own_defaults(void **unused)
-{
-	struct job *batch = job_of(JOB_BATCH), *direct = job_of(JOB_DIRECT);
-	any_cores(batch);
-	job_canonicalize(batch);
-	job_canonicalize(direct);
-	assert_null(group_of(batch)->update);
-	assert_null(group_of(batch)->migrate);
-	assert_int_equal(group_of(batch)->restart->attempts, 3);
-	assert_int_equal(group_of(batch)->reschedule->attempts, 1);
-	assert_int_equal(group_of(batch)->reschedule->interval_ns, 24 * 3600 * SECOND);
-	assert_false(group_of(batch)->reschedule->unlimited.value);
-	assert_int_equal(task_of(batch)->resources.cpu, 0); // whole cores instead
-	assert_null(group_of(direct)->restart);
-	assert_null(group_of(direct)->reschedule);
-	job_free(batch);
-	job_free(direct);
-}
-
-static void a_canonical_job_stays_as_it_is(void **unused)
-{
-	for (enum job_type type = 0; type < JOB_TYPES; type++) {
-		struct job *job = job_of(type);
-		job_update(job);
-		any_update(job);
-		any_network(job);
-		any_periodic(job);
-		job_canonicalize(job);
-		struct job *again = job_copy(job);
-		job_canonicalize(again);
-		assert_true(record_equal(&job_type_description, job, again));
-		job_free(again);
-		job_free(job);
-	}
-}
-
-// --- Both ends ------------------------------------------------------------------------------------------
+// --- Both ends -----------------------------------------------------------------------------------
 
 static int64_t any_number(struct prng *prng)
 {
@@ -841,9 +676,6 @@ int main(void)
 		cmocka_unit_test(each_broken_rule_is_one_sentence),
 		cmocka_unit_test(a_job_with_twenty_mistakes_has_twenty_sentences),
 		cmocka_unit_test(good_jobs_of_every_type_pass),
-		cmocka_unit_test(a_service_takes_what_its_job_says_and_the_rest_from_its_type),
-		cmocka_unit_test(other_types_have_their_own_defaults),
-		cmocka_unit_test(a_canonical_job_stays_as_it_is),
 		cmocka_unit_test(what_passes_can_be_derived),
 		cmocka_unit_test(a_new_version_may_not_be_another_kind_of_job),
 	};

@@ -1,5 +1,5 @@
-// Damage to the log's file, at every byte of a small one: it is refused with a sentence, or what is read is
-// exactly what was written. Never a crash, never another answer.
+// Damage to the log's file, at every byte of a small one: it is refused with a sentence, or what is
+// read is exactly what was written. Never a crash, never another answer.
 #include "state/base/error.h"
 #include "state/base/prng.h"
 #include "state/store/journal.h"

@@ -135,7 +135,8 @@ static void an_index_inside_a_batch_or_past_the_end_is_refused(void **unused)
 	dir_remove(path);
 }
 
-// Changes the log behind its back: removes the batch of an index, or replaces it when value is given.
+// Changes the log behind its back: removes the batch of an index, or replaces it when value is
+// given.
 static void tamper(const char *path, uint64_t index, MDB_val *value)
 {
 	char log[300];
@@ -210,7 +211,7 @@ static void a_reader_of_nothing_creates_nothing(void **unused)
 	assert_int_equal(rmdir(path), 0);
 }
 
-// --- Cutting and room -----------------------------------------------------------------------------------
+// --- Cutting and room ----------------------------------------------------------------------------
 
 static void old_batches_are_removed_and_their_space_is_used_again(void **unused)
 {
@@ -307,7 +308,7 @@ static void a_full_file_system_refuses_and_recovers(void **unused)
 	dir_remove(path);
 }
 
-// --- kill -9 --------------------------------------------------------------------------------------------
+// --- kill -9 -------------------------------------------------------------------------------------
 
 // Appends for ever, telling each acknowledged index; now and then lets go of the past.
 static void append_until_killed(const char *path, int to)

@@ -14,7 +14,7 @@
 const char *dir_create(void)
 {
 	static char path[64];
-	strcpy(path, "/tmp/berth-store-XXXXXX");
+	snprintf(path, sizeof path, "/tmp/berth-store-XXXXXX");
 	assert_non_null(mkdtemp(path));
 	return path;
 }

@@ -91,7 +91,7 @@ static char *snapshot_of(const struct world *w, uint64_t index)
 	return path;
 }
 
-// --- Restarts -------------------------------------------------------------------------------------------
+// --- Restarts ------------------------------------------------------------------------------------
 
 static void restart_from_the_log_gives_the_same_state(void **unused)
 {
@@ -184,7 +184,7 @@ static void a_log_that_is_too_small_is_refused(void **unused)
 	world_remove(&w);
 }
 
-// --- Snapshots ------------------------------------------------------------------------------------------
+// --- Snapshots -----------------------------------------------------------------------------------
 
 static void the_thread_takes_snapshots_as_the_log_grows(void **unused)
 {
@@ -212,7 +212,8 @@ static void the_thread_takes_snapshots_as_the_log_grows(void **unused)
 	world_remove(&w);
 }
 
-// Begins with two snapshots and a tail, closed. Returns the image; indexes of the snapshots, newest first.
+// Begins with two snapshots and a tail, closed. Returns the image; indexes of the snapshots, newest
+// first.
 static struct bytes_writer two_snapshots(struct world *w, uint64_t seed, uint64_t indexes[2])
 {
 	struct life life;
@@ -316,7 +317,7 @@ static void a_snapshot_under_another_name_is_not_taken_for_it(void **unused)
 	uint64_t indexes[2];
 	char to[160];
 	struct bytes_writer image = two_snapshots(&w, 9, indexes);
-	strcpy(to, snapshot_of(&w, indexes[0] + 1000));
+	snprintf(to, sizeof to, "%s", snapshot_of(&w, indexes[0] + 1000));
 	assert_int_equal(rename(snapshot_of(&w, indexes[0]), to), 0);
 	recover_same(&w, &image); // by the one before, and said in a log line
 	assert_int_equal(w.recovery.snapshot_index, indexes[1]);
@@ -325,7 +326,7 @@ static void a_snapshot_under_another_name_is_not_taken_for_it(void **unused)
 	world_remove(&w);
 }
 
-// --- kill -9 --------------------------------------------------------------------------------------------
+// --- kill -9 -------------------------------------------------------------------------------------
 
 struct acknowledged {
 	uint64_t index;
@@ -407,7 +408,8 @@ static void everything_acknowledged_survives_kill(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		// The one that forks comes first: a child of a process with threads has no RCU helper.
+		// The one that forks comes first: a child of a process with threads has no RCU
+		// helper.
 		cmocka_unit_test(everything_acknowledged_survives_kill),
 		cmocka_unit_test(restart_from_the_log_gives_the_same_state),
 		cmocka_unit_test(restart_from_snapshot_and_tail_gives_the_same_state),

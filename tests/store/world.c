@@ -11,7 +11,7 @@
 
 enum { NODES = 4096, NODE_CPU = 4000, NODE_MEMORY = 8192 };
 
-// --- Placing --------------------------------------------------------------------------------------------
+// --- Placing -------------------------------------------------------------------------------------
 
 static void first_fit(void *context, const struct job *job, uint32_t group,
 	struct placer_choice *choice, struct place_refusal *refusal)
@@ -43,7 +43,7 @@ static void job_retired(void *context, const struct job *job)
 {
 }
 
-// --- Opening --------------------------------------------------------------------------------------------
+// --- Opening -------------------------------------------------------------------------------------
 
 static void log_failed(void *context, int error)
 {
@@ -114,7 +114,7 @@ void world_close(struct world *w)
 	store_close(w->store);
 }
 
-// --- Commands -------------------------------------------------------------------------------------------
+// --- Commands ------------------------------------------------------------------------------------
 
 static void note_done(struct command *c)
 {

@@ -1,5 +1,6 @@
-// A whole controller without network: store, state, applier, and a placer that takes the first node that
-// fits. Everything runs on the calling thread (applier_step), on a clock that stands still unless told.
+// A whole controller without network: store, state, applier, and a placer that takes the first node
+// that fits. Everything runs on the calling thread (applier_step), on a clock that stands still
+// unless told.
 #pragma once
 #include "state/applier.h"
 #include "state/base/time_source.h"
