@@ -1,0 +1,58 @@
+// A real API server over a real state and applier in this process, and a client for it.
+#pragma once
+#include "placement/placement.h"
+#include "state/applier.h"
+#include "tools/api/api.h"
+#include <jansson.h>
+
+struct server {
+	struct state *state;
+	struct command_queue *queue;
+	struct placement *placement;
+	struct applier *applier;
+	struct api *api;
+	bool applier_runs; // on its own thread; else by server_step
+	struct prng prng;
+	struct node_slot {
+		uint32_t slot, generation;
+	} newest; // of server_node
+};
+
+struct server_options {
+	bool no_applier_thread;
+	uint32_t connections_per_ip_max;
+	const struct time_source *time; // of the API; NULL: the real one
+	uint32_t nodes_max;             // 0: 4096
+};
+
+struct server *server_start(const struct server_options *);
+void server_stop(struct server *);
+
+// Handed to the applier and waited for.
+enum command_outcome server_command(struct server *, struct command *);
+// Registers node number n: a fixed id, 4000 MHz, 8192 MB, attributes and a class.
+struct uuid server_node(struct server *, uint32_t n);
+struct uuid server_node_id(uint32_t n);
+void server_node_expires(struct server *, struct node_slot);
+// Registers a direct job "ID" with a group "g" of 500 MHz and 256 MB.
+void server_job(struct server *, const char *id);
+uint32_t server_place(
+	struct server *, const char *job, uint8_t count, struct uuid ids[static PLACE_COUNT_MAX]);
+
+struct response {
+	long status;
+	char *body, *headers;
+	size_t size;
+	uint64_t index;
+};
+// body NULL: none.
+struct response http(struct server *, const char *method, const char *path, const char *body);
+struct response http_with(struct server *, const char *method, const char *path, const char *body,
+	size_t size, const char *header);
+void response_free(struct response *);
+// The body as JSON; fails the test when the status or the content type is another.
+json_t *http_json(struct server *, const char *method, const char *path, const char *body);
+// True when a header line is there, name and value as given.
+bool response_has(const struct response *, const char *line);
+// A connected socket.
+int server_connect(struct server *);

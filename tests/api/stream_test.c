@@ -1,0 +1,149 @@
+// Lists of a large fleet: complete, in order, and never in memory as a whole.
+#include "tests/api/prometheus_reader.h"
+#include "tests/api/server.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define NODES 100000u
+#define BUFFER_BYTES_MAX (256u * 1024)
+
+static struct server *server;
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){.nodes_max = NODES + 4096});
+	for (uint32_t i = 0; i < NODES; i++)
+		server_node(server, i);
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	server_stop(server);
+	return 0;
+}
+
+static double buffer_most(void)
+{
+	struct response r = http(server, "GET", "/v1/metrics?format=prometheus", NULL);
+	struct prometheus p;
+	char problem[256];
+	assert_true(prometheus_read(r.body, &p, problem, sizeof problem));
+	double value = prometheus_value(&p, "berth_http_stream_buffer_bytes_most", "");
+	prometheus_free(&p);
+	response_free(&r);
+	return value;
+}
+
+// Counts the ids of a list and checks their order, without parsing a hundred megabytes.
+static uint32_t count_sorted(const char *body, size_t size)
+{
+	static const char key[] = "\"ID\":\"";
+	char last[37] = "";
+	uint32_t count = 0;
+	for (size_t at = 0; at + sizeof key + 36 < size; at++) {
+		if (body[at] != '"' || memcmp(body + at, key, sizeof key - 1) != 0)
+			continue;
+		char id[37] = "";
+		memcpy(id, body + at + sizeof key - 1, 36);
+		assert_true(strcmp(last, id) < 0);
+		memcpy(last, id, sizeof last);
+		count++;
+	}
+	return count;
+}
+
+static void a_large_list_is_whole_and_bounded(void **unused)
+{
+	struct response r = http(server, "GET", "/v1/nodes", NULL);
+	assert_int_equal(r.status, 200);
+	assert_true(r.size > 50u * 1024 * 1024);
+	assert_int_equal(count_sorted(r.body, r.size), NODES);
+	assert_int_equal(r.body[0], '[');
+	assert_int_equal(r.body[r.size - 1], ']');
+	response_free(&r);
+	double most = buffer_most();
+	assert_true(most > 1024 && most < BUFFER_BYTES_MAX);
+}
+
+static void pages_of_a_large_list(void **unused)
+{
+	struct response r = http(server, "GET", "/v1/nodes?per_page=10", NULL);
+	json_t *page = json_loads(r.body, 0, NULL);
+	assert_int_equal(json_array_size(page), 10);
+	json_decref(page);
+	response_free(&r);
+}
+
+static _Atomic bool stop;
+
+static void *change(void *unused)
+{
+	for (uint32_t i = 0; !stop; i++)
+		server_node(server, i % 1000);
+	return NULL;
+}
+
+// A list that is read slowly while the fleet changes is still valid and complete.
+static void a_slow_reader_gets_it_all(void **unused)
+{
+	static const char request[] =
+		"GET /v1/nodes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+	pthread_t thread;
+	stop = false;
+	pthread_create(&thread, NULL, change, NULL);
+	int fd = server_connect(server);
+	assert_int_equal(send(fd, request, sizeof request - 1, 0), (ssize_t)sizeof request - 1);
+	size_t capacity = 256u * 1024 * 1024, size = 0;
+	char *answer = malloc(capacity);
+	assert_non_null(answer);
+	ssize_t got;
+	for (int i = 0; (got = recv(fd, answer + size, 256u * 1024, 0)) > 0; i++) {
+		size += (size_t)got;
+		assert_true(capacity - size > 256u * 1024);
+		if (i < 100)
+			usleep(1000);
+	}
+	answer[size] = '\0';
+	stop = true;
+	pthread_join(thread, NULL);
+	close(fd);
+	assert_int_equal(strncmp(answer, "HTTP/1.1 200", 12), 0);
+	assert_int_equal(size > 7 ? memcmp(answer + size - 7, "\r\n0\r\n\r\n", 7) : 1, 0);
+	free(answer);
+	assert_true(buffer_most() < BUFFER_BYTES_MAX);
+}
+
+// One that reads a little and leaves must not keep anything.
+static void readers_may_leave(void **unused)
+{
+	static const char request[] = "GET /v1/nodes HTTP/1.1\r\nHost: x\r\n\r\n";
+	for (int i = 0; i < 20; i++) {
+		char some[4096];
+		int fd = server_connect(server);
+		assert_int_equal(
+			send(fd, request, sizeof request - 1, 0), (ssize_t)sizeof request - 1);
+		assert_true(recv(fd, some, sizeof some, 0) > 0);
+		close(fd);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_large_list_is_whole_and_bounded),
+		cmocka_unit_test(pages_of_a_large_list),
+		cmocka_unit_test(a_slow_reader_gets_it_all),
+		cmocka_unit_test(readers_may_leave),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
