@@ -134,7 +134,7 @@ static struct target target_compile(const char *text)
 			name.size--;
 		char *copy = text_copy(name);
 		return (struct target){targets[i].value, copy,
-			targets[i].node_unique || strstr(copy, "unique.") != NULL};
+			targets[i].node_unique || attribute_is_unique(text_of(copy))};
 	}
 	return (struct target){nothing, NULL, false};
 }

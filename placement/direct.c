@@ -1,0 +1,132 @@
+// The placer of direct jobs: what the applier asks, answered from the fit index and the plans.
+#include "placement/placement.h"
+#include "placement/plan_table.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct placement {
+	struct state *state;
+	struct fit_index *index;
+	struct plan_table *plans;
+	struct placement_counters counters;
+};
+
+static const struct node_class *class_at(void *context, uint32_t node_class)
+{
+	struct placement *p = context;
+	return state_class(p->state, node_class);
+}
+
+static const struct node *node_at(void *context, uint32_t slot)
+{
+	struct placement *p = context;
+	const struct node_cell *cell = state_node_cell(p->state, slot);
+	return cell ? cell->working : NULL;
+}
+
+struct placement *placement_create(struct state *state, enum placement_algorithm algorithm)
+{
+	struct placement *p = memory_take(sizeof *p);
+	struct plan_source source = {class_at, node_at, p};
+	p->state = state;
+	p->index = fit_index_create(algorithm);
+	p->plans = plan_table_create(p->index, &source);
+	return p;
+}
+
+void placement_destroy(struct placement *p)
+{
+	if (!p)
+		return;
+	plan_table_destroy(p->plans);
+	fit_index_destroy(p->index);
+	free(p);
+}
+
+const struct placement_counters *placement_counters(const struct placement *p)
+{
+	return &p->counters;
+}
+
+static void count(_Atomic uint64_t *counter, uint64_t by)
+{
+	atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+}
+
+static struct device_set free_devices(const struct node_cell *cell)
+{
+	struct device_set free = {0};
+	const struct node_class *c = cell->working->node_class;
+	for (uint32_t i = 0; i < c->device_count && i < NODE_DEVICE_GROUPS_MAX; i++) {
+		uint32_t instances = c->devices[i].instances;
+		uint64_t all = instances >= 64 ? ~0ull : (1ull << instances) - 1;
+		free.groups[i] = all & ~cell->devices_used.groups[i];
+	}
+	return free;
+}
+
+static struct fit_input input_of(const struct node_cell *cell)
+{
+	const struct node *n = cell->working;
+	struct device_set free = free_devices(cell);
+	struct fit_input in = {
+		.capacity = node_capacity(n),
+		.used = cell->used,
+		.node_class = n->node_class->id,
+		.class_hash = n->node_class->hash,
+		.stamp = (uint32_t)n->register_index,
+		.ready = n->status == NODE_READY && n->eligibility == NODE_ELIGIBLE,
+	};
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		in.devices_free[i] = (uint8_t)__builtin_popcountll(free.groups[i]);
+	return in;
+}
+
+static void node_changed(void *context, uint32_t slot)
+{
+	struct placement *p = context;
+	const struct node_cell *cell = state_node_cell(p->state, slot);
+	if (!cell || !cell->working || cell->working->record.deleted) {
+		fit_index_set(p->index, slot, NULL);
+		return;
+	}
+	struct fit_input in = input_of(cell);
+	fit_index_set(p->index, slot, &in);
+}
+
+static void best(void *context, const struct job *job, uint32_t group, struct placer_choice *choice,
+	struct place_refusal *refusal)
+{
+	struct placement *p = context;
+	struct plan *plan = plan_table_get(p->plans, job, group);
+	struct fit_candidate winner;
+	*choice = (struct placer_choice){
+		.slot = PLACER_NO_NODE,
+		.nodes_evaluated = fit_index_nodes(p->index) - fit_index_not_ready(p->index),
+	};
+	if (plan_best(plan, &winner)) {
+		struct device_set free = free_devices(state_node_cell(p->state, winner.slot));
+		CHECK(plan_devices(plan, winner.slot, &free, &choice->devices));
+		choice->slot = winner.slot;
+		choice->score = winner.score;
+		count(&p->counters.decisions, 1);
+	} else {
+		plan_refusal(plan, refusal);
+		count(&p->counters.refusals, 1);
+	}
+	choice->nodes_feasible = plan_feasible(plan);
+	count(&p->counters.scans, plan_take_scans(plan));
+}
+
+static void job_retired(void *context, const struct job *job)
+{
+	struct placement *p = context;
+	plan_table_forget(p->plans, job);
+}
+
+struct placer placement_placer(struct placement *p)
+{
+	return (struct placer){p, best, node_changed, job_retired};
+}

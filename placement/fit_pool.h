@@ -1,0 +1,27 @@
+// Blocks of one size by number, in big chunks that never move. One thread.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#define FIT_POOL_CHUNK_BLOCKS 1024u
+
+struct fit_pool {
+	uint8_t **chunks;
+	uint32_t chunk_count;
+	size_t block_bytes; // a multiple of a cache line
+	uint32_t made;      // blocks ever handed out
+	uint32_t *returned; // a stack of blocks that were given back
+	uint32_t returned_count, returned_room;
+};
+
+void fit_pool_init(struct fit_pool *, size_t block_bytes);
+void fit_pool_release(struct fit_pool *);
+uint32_t fit_pool_take(struct fit_pool *); // contents are undefined
+void fit_pool_give(struct fit_pool *, uint32_t block);
+uint64_t fit_pool_bytes(const struct fit_pool *);
+
+static inline void *fit_pool_at(const struct fit_pool *p, uint32_t block)
+{
+	return p->chunks[block / FIT_POOL_CHUNK_BLOCKS] +
+	       block % FIT_POOL_CHUNK_BLOCKS * p->block_bytes;
+}

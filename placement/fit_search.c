@@ -1,0 +1,184 @@
+#include "placement/fit_tree_private.h"
+#include "state/base/check.h"
+#include <math.h>
+
+struct search {
+	struct fit_tree *tree;
+	const struct fit_query *query;
+	struct fit_bounds bounds;
+	struct fit_candidate *best; // sorted, best first
+	uint32_t found, wanted;
+};
+
+double fit_node_score(const struct fit_tree *t, const struct fit_node *n, const struct fit_query *q)
+{
+	struct resources capacity = {n->cpu_capacity, n->memory_capacity, 0};
+	struct resources used = {n->cpu_capacity - n->cpu_free + q->cpu,
+		n->memory_capacity - n->memory_free + q->memory, 0};
+	return placement_score(t->algorithm, capacity, used);
+}
+
+double fit_node_cost(const struct fit_tree *t, const struct fit_node *n, const struct fit_query *q)
+{
+	double x = ((double)n->cpu_free - q->cpu) / n->cpu_capacity;
+	double y = ((double)n->memory_free - q->memory) / n->memory_capacity;
+	double total = exp10(x) + exp10(y);
+	return t->algorithm == PLACEMENT_BINPACK ? total : -total;
+}
+
+static bool same_score(const struct fit_node *a, const struct fit_node *b)
+{
+	return a->cpu_free == b->cpu_free && a->memory_free == b->memory_free &&
+	       a->cpu_capacity == b->cpu_capacity && a->memory_capacity == b->memory_capacity;
+}
+
+static double exact_score(
+	const struct fit_tree *t, const struct fit_query *q, struct fit_candidate *c)
+{
+	if (c->score < 0)
+		c->score = fit_node_score(t, &(*t->nodes)[c->slot], q);
+	return c->score;
+}
+
+bool fit_prefer(struct fit_tree *t, const struct fit_query *q, struct fit_candidate *a,
+	struct fit_candidate *b)
+{
+	if (fabs(a->cost - b->cost) > FIT_SLACK)
+		return a->cost < b->cost;
+	if (!same_score(&(*t->nodes)[a->slot], &(*t->nodes)[b->slot])) {
+		double score_a = exact_score(t, q, a), score_b = exact_score(t, q, b);
+		if (score_a != score_b)
+			return score_a > score_b;
+	}
+	return a->slot < b->slot;
+}
+
+static void offer(struct search *s, struct fit_candidate c)
+{
+	if (s->found == s->wanted) {
+		if (!fit_prefer(s->tree, s->query, &c, &s->best[s->found - 1]))
+			return;
+		s->found--;
+	}
+	uint32_t i = s->found++;
+	for (; i > 0 && fit_prefer(s->tree, s->query, &c, &s->best[i - 1]); i--)
+		s->best[i] = s->best[i - 1];
+	s->best[i] = c;
+	if (s->found == s->wanted)
+		s->bounds.cost_most = s->best[s->found - 1].cost + FIT_SLACK;
+}
+
+static bool accepted(const struct search *s, const struct fit_leaf *l, uint32_t lane)
+{
+	const struct fit_query *q = s->query;
+	uint32_t node_class = l->node_class[lane];
+	if (q->classes && !(q->classes[node_class / 64] >> (node_class % 64) & 1))
+		return false;
+	uint32_t slot = l->slot[lane];
+	return !q->accepts || q->accepts(q->context, slot, &(*s->tree->nodes)[slot]);
+}
+
+// The lane of least cost; the first of equals.
+static uint32_t cheapest(const double *cost, uint32_t lanes)
+{
+	uint32_t at = (uint32_t)__builtin_ctz(lanes);
+	for (lanes &= lanes - 1; lanes; lanes &= lanes - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(lanes);
+		if (cost[i] < cost[at])
+			at = i;
+	}
+	return at;
+}
+
+static void search_leaf(struct search *s, const struct fit_leaf *l)
+{
+	double cost[FIT_LEAF_NODES];
+	uint32_t lanes = s->tree->scans->leaf(l, &s->bounds, cost);
+	while (lanes) {
+		uint32_t i = cheapest(cost, lanes);
+		if (cost[i] > s->bounds.cost_most)
+			return;
+		lanes &= ~(1u << i);
+		if (accepted(s, l, i))
+			offer(s, (struct fit_candidate){cost[i], -1.0, l->slot[i]});
+	}
+}
+
+// True when nothing below child i beats the last of the candidates although their costs are as good as
+// equal: all have its capacity, none is a better fit, and its slot is lower.
+static bool is_dominated(
+	const struct search *s, const struct fit_branch *b, uint32_t i, double cost)
+{
+	if (s->found < s->wanted)
+		return false;
+	const struct fit_candidate *last = &s->best[s->found - 1];
+	if (cost < last->cost - FIT_SLACK || b->slot_least[i] < last->slot)
+		return false;
+	const struct fit_node *n = &(*s->tree->nodes)[last->slot];
+	if (b->cpu_capacity_least[i] != n->cpu_capacity ||
+		b->cpu_capacity_most[i] != n->cpu_capacity ||
+		b->memory_capacity_least[i] != n->memory_capacity ||
+		b->memory_capacity_most[i] != n->memory_capacity)
+		return false;
+	return s->tree->algorithm == PLACEMENT_BINPACK
+		       ? b->cpu_free_least[i] >= n->cpu_free &&
+				 b->memory_free_least[i] >= n->memory_free
+		       : b->cpu_free_most[i] <= n->cpu_free &&
+				 b->memory_free_most[i] <= n->memory_free;
+}
+
+struct frame {
+	const struct fit_branch *branch;
+	uint32_t lanes; // children still to be looked at
+	double cost[FIT_BRANCH_CHILDREN];
+};
+
+static void enter(struct search *s, struct frame *f, uint32_t branch)
+{
+	f->branch = branch_at(s->tree, branch);
+	f->lanes = s->tree->scans->branch(f->branch, &s->bounds, f->cost);
+}
+
+// Depth first, the most promising child first.
+static void search_branches(struct search *s)
+{
+	struct frame frames[FIT_HEIGHT_MAX];
+	uint32_t depth = 0;
+	enter(s, &frames[0], s->tree->root);
+	for (;;) {
+		struct frame *f = &frames[depth];
+		uint32_t i = f->lanes ? cheapest(f->cost, f->lanes) : 0;
+		if (f->lanes == 0 || f->cost[i] > s->bounds.cost_most) {
+			if (depth == 0)
+				return;
+			depth--;
+			continue;
+		}
+		f->lanes &= ~(1u << i);
+		if (is_dominated(s, f->branch, i, f->cost[i]))
+			continue;
+		if (f->branch->height == 1)
+			search_leaf(s, leaf_at(s->tree, f->branch->child[i]));
+		else
+			enter(s, &frames[++depth], f->branch->child[i]);
+	}
+}
+
+uint32_t fit_tree_search(
+	struct fit_tree *t, const struct fit_query *q, uint32_t count, struct fit_candidate best[])
+{
+	struct search s = {
+		.tree = t,
+		.query = q,
+		.bounds = {q->cpu, q->memory, q->disk, q->devices, q->class_bits, INFINITY},
+		.best = best,
+		.wanted = count,
+	};
+	if (t->height == 0)
+		search_leaf(&s, leaf_at(t, t->root));
+	else
+		search_branches(&s);
+	for (uint32_t i = 0; i < s.found; i++)
+		exact_score(t, q, &best[i]);
+	return s.found;
+}

@@ -1,0 +1,382 @@
+#include "placement/plan.h"
+#include "placement/refusal.h"
+#include "placement/shortlist.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Putting one changed node in its place costs about a fiftieth of a search.
+#define SHORTLIST_CHANGES_MAX 48u
+#define SHORTLIST_FIRST 4u
+// A list of nodes up to this long is gone through instead of searching the tree.
+#define MEMBERS_MAX 2048u
+
+struct plan {
+	struct fit_index *index;
+	struct plan_source source;
+	struct feasibility *feasibility;
+	const struct group_ask *ask;
+	struct fit_query query;
+
+	// By class.
+	uint8_t *verdicts;
+	struct device_matches *matches;
+	uint64_t *classes; // bit map of those that pass
+	uint32_t class_count, class_room;
+	uint64_t class_epoch;
+
+	// By node, only for constraints on what is unique to nodes.
+	bool node_unique, node_verdicts_known;
+	uint8_t *node_verdicts;
+	uint32_t node_room;
+	uint32_t *members; // nodes that pass, if they are few
+	uint32_t member_count;
+	bool members_listed;
+
+	struct shortlist shortlist;
+	bool shortlist_known;
+	uint32_t shortlist_wanted;
+	uint64_t seen; // changes of the index that are in all of this
+
+	uint32_t feasible;
+	bool feasible_known;
+	uint64_t ready_epoch;
+
+	uint32_t counts[CATEGORIES];
+	bool counts_known;
+	uint32_t scans;
+};
+
+static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
+{
+	const struct plan *p = context;
+	if (p->node_unique && p->node_verdicts[slot] != VERDICT_PASS)
+		return false;
+	return p->ask->device_count == 0 ||
+	       devices_suffice(p->ask, &p->matches[n->node_class], n->devices_free);
+}
+
+struct plan *plan_create(struct fit_index *index, const struct plan_source *source,
+	const struct job *job, uint32_t group)
+{
+	struct plan *p = memory_take(sizeof *p);
+	p->index = index;
+	p->source = *source;
+	p->feasibility = feasibility_create(job, group);
+	p->ask = feasibility_ask(p->feasibility);
+	p->node_unique = feasibility_is_node_unique(p->feasibility);
+	p->members = p->node_unique ? memory_take_array(MEMBERS_MAX, sizeof *p->members) : NULL;
+	p->shortlist_wanted = SHORTLIST_FIRST;
+	p->query = (struct fit_query){
+		.cpu = p->ask->resources.cpu_mhz,
+		.memory = p->ask->resources.memory_mb,
+		.disk = p->ask->resources.disk_mb,
+		.context = p,
+	};
+	for (uint32_t i = 0; i < p->ask->device_count; i++)
+		if (p->ask->devices[i].count > p->query.devices)
+			p->query.devices = p->ask->devices[i].count;
+	if (p->node_unique || p->ask->device_count > 0)
+		p->query.accepts = accepts;
+	return p;
+}
+
+void plan_destroy(struct plan *p)
+{
+	if (!p)
+		return;
+	feasibility_destroy(p->feasibility);
+	free(p->verdicts);
+	free(p->matches);
+	free(p->classes);
+	free(p->node_verdicts);
+	free(p->members);
+	free(p);
+}
+
+// What depends on verdicts starts afresh.
+static void forget(struct plan *p)
+{
+	p->shortlist_known = p->feasible_known = p->counts_known = p->node_verdicts_known = false;
+}
+
+// --- Classes -------------------------------------------------------------------------------------------
+
+static void make_class_room(struct plan *p, uint32_t count)
+{
+	if (count > p->class_room) {
+		uint32_t room = (2 * count + 63) / 64 * 64;
+		p->verdicts = memory_resize(p->verdicts, room);
+		p->matches = memory_resize(p->matches, room * sizeof *p->matches);
+		p->classes = memory_resize(p->classes, room / 8);
+		memset(p->verdicts + p->class_room, VERDICT_UNKNOWN, room - p->class_room);
+		memset(p->matches + p->class_room, 0, (room - p->class_room) * sizeof *p->matches);
+		memset(p->classes + p->class_room / 64, 0, (room - p->class_room) / 8);
+		p->class_room = room;
+	}
+	p->class_count = count;
+}
+
+static void judge_class(struct plan *p, uint32_t id)
+{
+	struct device_matches matches = {0};
+	const struct node_class *c = p->source.class_at(p->source.context, id);
+	uint8_t verdict = c ? feasibility_of_class(p->feasibility, c, &matches) : VERDICT_UNKNOWN;
+	if (p->verdicts[id] == verdict && memcmp(&matches, &p->matches[id], sizeof matches) == 0)
+		return;
+	// The number meant another class before: nothing that was derived from that holds.
+	if (p->verdicts[id] != VERDICT_UNKNOWN)
+		forget(p);
+	p->verdicts[id] = verdict;
+	p->matches[id] = matches;
+	// Constraints on single nodes have their say later: here the class must not be in the way.
+	uint64_t bit = 1ull << (id % 64);
+	if (verdict == VERDICT_PASS)
+		p->classes[id / 64] |= bit;
+	else
+		p->classes[id / 64] &= ~bit;
+}
+
+static void summarise_classes(struct plan *p)
+{
+	p->query.class_bits = 0;
+	bool all = true;
+	for (uint32_t i = 0; i < p->class_count; i++)
+		if (p->verdicts[i] == VERDICT_PASS)
+			p->query.class_bits |= 1ull << (i % 64);
+		else
+			all = false;
+	p->query.classes = all ? NULL : p->classes;
+}
+
+static void catch_up_classes(struct plan *p)
+{
+	uint64_t epoch = fit_index_class_epoch(p->index);
+	if (p->class_epoch == epoch)
+		return;
+	make_class_room(p, fit_index_classes(p->index));
+	for (uint32_t i = 0; i < p->class_count; i++)
+		if (fit_index_class_since(p->index, i) > p->class_epoch)
+			judge_class(p, i);
+	p->class_epoch = epoch;
+	summarise_classes(p);
+	p->feasible_known = false;
+}
+
+// --- Nodes ---------------------------------------------------------------------------------------------
+
+static uint8_t judge_node(struct plan *p, uint32_t slot)
+{
+	const struct fit_node *n = fit_index_node(p->index, slot);
+	const struct node *record = p->source.node_at(p->source.context, slot);
+	if (n->place == FIT_ABSENT || !record)
+		return VERDICT_UNKNOWN;
+	return feasibility_of_node(p->feasibility, record, p->verdicts[n->node_class]);
+}
+
+static void member_add(struct plan *p, uint32_t slot)
+{
+	if (!p->members_listed)
+		return;
+	p->members_listed = p->member_count < MEMBERS_MAX;
+	if (p->members_listed)
+		p->members[p->member_count++] = slot;
+}
+
+static void member_drop(struct plan *p, uint32_t slot)
+{
+	for (uint32_t i = 0; p->members_listed && i < p->member_count; i++)
+		if (p->members[i] == slot) {
+			p->members[i] = p->members[--p->member_count];
+			return;
+		}
+}
+
+static void make_node_room(struct plan *p)
+{
+	uint32_t slots = fit_index_slots(p->index);
+	if (slots <= p->node_room)
+		return;
+	uint32_t room = slots + slots / 4;
+	p->node_verdicts = memory_resize(p->node_verdicts, room);
+	memset(p->node_verdicts + p->node_room, VERDICT_UNKNOWN, room - p->node_room);
+	p->node_room = room;
+}
+
+static void judge_all_nodes(struct plan *p)
+{
+	p->scans++;
+	p->feasible = p->member_count = 0;
+	p->members_listed = true;
+	for (uint32_t slot = 0; slot < fit_index_slots(p->index); slot++) {
+		p->node_verdicts[slot] = judge_node(p, slot);
+		if (p->node_verdicts[slot] != VERDICT_PASS)
+			continue;
+		member_add(p, slot);
+		p->feasible += fit_is_ready(fit_index_node(p->index, slot));
+	}
+	p->node_verdicts_known = true;
+}
+
+static uint8_t verdict_of(const struct plan *p, uint32_t slot, const struct fit_node *n)
+{
+	if (p->node_unique)
+		return p->node_verdicts[slot];
+	return n->node_class < p->class_count ? p->verdicts[n->node_class] : VERDICT_UNKNOWN;
+}
+
+static uint8_t category_of(const struct plan *p, uint32_t slot, const struct fit_node *n)
+{
+	const struct device_matches *matches =
+		n->node_class < p->class_count ? &p->matches[n->node_class] : NULL;
+	return refusal_category(p->ask, n, verdict_of(p, slot, n), matches);
+}
+
+// --- Changes -------------------------------------------------------------------------------------------
+
+// Puts a changed node in its place in the shortlist.
+static void reconsider(struct plan *p, uint32_t slot)
+{
+	shortlist_drop(&p->shortlist, slot);
+	const struct fit_node *n = fit_index_node(p->index, slot);
+	if (!fit_is_placeable(n) || category_of(p, slot, n) != CATEGORY_FITS)
+		return;
+	const struct fit_tree *tree = fit_index_tree(p->index);
+	struct fit_candidate c = {.score = fit_node_score(tree, n, &p->query), .slot = slot};
+	shortlist_offer(&p->shortlist, &c);
+}
+
+static void count_change(struct plan *p, const struct fit_change *c, bool leaves)
+{
+	const struct fit_node *n = leaves ? &c->before : &c->after;
+	uint32_t by = leaves ? -1u : 1u;
+	if (p->counts_known)
+		p->counts[category_of(p, c->slot, n)] += by;
+	if (p->node_unique && fit_is_ready(n) && p->node_verdicts[c->slot] == VERDICT_PASS)
+		p->feasible += by;
+}
+
+// Verdicts are of the node as it is now, while a change may be followed by others of the same node. That
+// is sound: what one change counts in, the next counts out by the same verdict.
+static void take_change(struct plan *p, const struct fit_change *c)
+{
+	count_change(p, c, true);
+	if (p->node_unique && c->described_anew) {
+		uint8_t before = p->node_verdicts[c->slot], now = judge_node(p, c->slot);
+		p->node_verdicts[c->slot] = now;
+		if (before == VERDICT_PASS && now != VERDICT_PASS)
+			member_drop(p, c->slot);
+		else if (before != VERDICT_PASS && now == VERDICT_PASS)
+			member_add(p, c->slot);
+	}
+	count_change(p, c, false);
+	if (p->shortlist_known)
+		reconsider(p, c->slot);
+}
+
+static void catch_up(struct plan *p)
+{
+	catch_up_classes(p);
+	uint64_t head = fit_index_head(p->index), behind = head - p->seen;
+	if (p->node_unique)
+		make_node_room(p);
+	if (behind > FIT_LOG_CHANGES)
+		forget(p);
+	if (p->node_unique && !p->node_verdicts_known) {
+		forget(p);
+		judge_all_nodes(p);
+		p->seen = head;
+		return;
+	}
+	if (behind > SHORTLIST_CHANGES_MAX && p->shortlist_known) {
+		p->shortlist_known = false;
+		p->shortlist_wanted = p->shortlist_wanted > 1 ? p->shortlist_wanted / 2 : 1;
+	}
+	if (p->shortlist_known || p->counts_known || p->node_unique)
+		for (uint64_t i = p->seen; i < head; i++)
+			take_change(p, fit_index_change(p->index, i));
+	p->seen = head;
+}
+
+// --- Answers -------------------------------------------------------------------------------------------
+
+static void go_through_members(struct plan *p)
+{
+	p->shortlist.complete = true;
+	p->shortlist.count = 0;
+	for (uint32_t i = 0; i < p->member_count; i++)
+		reconsider(p, p->members[i]);
+}
+
+static void refill(struct plan *p)
+{
+	if (p->shortlist_known && p->shortlist_wanted < SHORTLIST_MAX)
+		p->shortlist_wanted *= 2; // it ran dry: the job is asked for a lot
+	if (p->node_unique && p->members_listed) {
+		go_through_members(p);
+	} else {
+		p->shortlist.count = fit_tree_search(
+			fit_index_tree(p->index), &p->query, p->shortlist_wanted, p->shortlist.at);
+		shortlist_fill(&p->shortlist, p->shortlist_wanted);
+	}
+	p->shortlist_known = true;
+}
+
+bool plan_best(struct plan *p, struct fit_candidate *best)
+{
+	catch_up(p);
+	if (!p->shortlist_known || (p->shortlist.count == 0 && !p->shortlist.complete))
+		refill(p);
+	if (p->shortlist.count == 0)
+		return false;
+	*best = p->shortlist.at[0];
+	return true;
+}
+
+uint32_t plan_feasible(struct plan *p)
+{
+	catch_up(p);
+	uint64_t epoch = fit_index_ready_epoch(p->index);
+	if (p->node_unique || (p->feasible_known && p->ready_epoch == epoch))
+		return p->feasible;
+	p->feasible = 0;
+	for (uint32_t i = 0; i < p->class_count; i++)
+		if (p->verdicts[i] == VERDICT_PASS)
+			p->feasible += fit_index_class_ready(p->index, i);
+	p->feasible_known = true;
+	p->ready_epoch = epoch;
+	return p->feasible;
+}
+
+static void count_all(struct plan *p)
+{
+	p->scans++;
+	memset(p->counts, 0, sizeof p->counts);
+	for (uint32_t slot = 0; slot < fit_index_slots(p->index); slot++)
+		p->counts[category_of(p, slot, fit_index_node(p->index, slot))]++;
+	p->counts_known = true;
+}
+
+void plan_refusal(struct plan *p, struct place_refusal *refusal)
+{
+	catch_up(p);
+	if (!p->counts_known)
+		count_all(p);
+	refusal_fill(p->counts, feasibility_constraints(p->feasibility), refusal);
+}
+
+bool plan_devices(const struct plan *p, uint32_t slot, const struct device_set *free,
+	struct device_set *chosen)
+{
+	uint32_t node_class = fit_index_node(p->index, slot)->node_class;
+	CHECK(node_class < p->class_count);
+	return devices_choose(p->ask, &p->matches[node_class], free, chosen);
+}
+
+uint32_t plan_take_scans(struct plan *p)
+{
+	uint32_t scans = p->scans;
+	p->scans = 0;
+	return scans;
+}
