@@ -62,7 +62,7 @@ static enum exit_status list_path(struct session *session, char path[HTTP_PATH_B
 	return STATUS_OK;
 }
 
-enum exit_status alloc_list(struct session *session, char **arguments, int count)
+enum exit_status alloc_list(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
 	const struct flags *flags = &session->flags;
@@ -113,7 +113,7 @@ static void put_allocation(json_t *a)
 	table_print(&t, 0);
 }
 
-enum exit_status alloc_status(struct session *session, char **arguments, int count)
+enum exit_status alloc_status(struct session *session, const char **arguments, int count)
 {
 	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
 	enum exit_status result = lookup_id(session, &id_alloc, arguments[0], id);

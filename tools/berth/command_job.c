@@ -44,7 +44,7 @@ static void add_job(json_t *job, void *context)
 	table_add(t, field_age(field_number(job, "SubmitTime"), age));
 }
 
-enum exit_status job_list(struct session *session, char **arguments, int count)
+enum exit_status job_list(struct session *session, const char **arguments, int count)
 {
 	static const char *const headings[] = {
 		"ID", "Namespace", "Type", "Priority", "Status", "Live", "Lost", "Submitted", NULL};
@@ -123,7 +123,7 @@ static void put_registered(json_t *request, json_t *reply)
 		(long long)field_number(reply, "JobModifyIndex"));
 }
 
-enum exit_status job_run(struct session *session, char **arguments, int count)
+enum exit_status job_run(struct session *session, const char **arguments, int count)
 {
 	json_t *request = NULL, *reply = NULL;
 	enum exit_status result = read_job(arguments[0], &request);
@@ -153,7 +153,7 @@ static enum exit_status put_validation(json_t *reply)
 	return STATUS_OK;
 }
 
-enum exit_status job_validate(struct session *session, char **arguments, int count)
+enum exit_status job_validate(struct session *session, const char **arguments, int count)
 {
 	json_t *request = NULL, *reply = NULL;
 	enum exit_status result = read_job(arguments[0], &request);
@@ -170,7 +170,7 @@ enum exit_status job_validate(struct session *session, char **arguments, int cou
 	return result;
 }
 
-enum exit_status job_stop(struct session *session, char **arguments, int count)
+enum exit_status job_stop(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
 	struct http_answer answer;
@@ -189,7 +189,7 @@ enum exit_status job_stop(struct session *session, char **arguments, int count)
 
 // --- Looking ---------------------------------------------------------------------------------------------
 
-enum exit_status job_inspect(struct session *session, char **arguments, int count)
+enum exit_status job_inspect(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
 	json_t *job;
@@ -244,7 +244,7 @@ static void put_summary(json_t *summary)
 	table_print(&t, 2);
 }
 
-enum exit_status job_status(struct session *session, char **arguments, int count)
+enum exit_status job_status(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
 	json_t *job, *summary;

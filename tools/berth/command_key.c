@@ -28,7 +28,7 @@ static enum exit_status print_key(struct session *session, const char *what, con
 	return STATUS_OK;
 }
 
-enum exit_status node_key(struct session *session, char **arguments, int count)
+enum exit_status node_key(struct session *session, const char **arguments, int count)
 {
 	struct master_keys keys;
 	struct uuid node;
@@ -45,7 +45,7 @@ enum exit_status node_key(struct session *session, char **arguments, int count)
 	return print_key(session, "NodeID", uuid_format(&node, text), keys.keys[0].id, &key);
 }
 
-enum exit_status client_key(struct session *session, char **arguments, int count)
+enum exit_status client_key(struct session *session, const char **arguments, int count)
 {
 	struct master_keys keys;
 	struct wire_key key;
@@ -77,12 +77,12 @@ static enum exit_status make(const char *path, bool rotate)
 	return STATUS_OK;
 }
 
-enum exit_status key_generate(struct session *session, char **arguments, int count)
+enum exit_status key_generate(struct session *session, const char **arguments, int count)
 {
 	return make(arguments[0], false);
 }
 
-enum exit_status key_rotate(struct session *session, char **arguments, int count)
+enum exit_status key_rotate(struct session *session, const char **arguments, int count)
 {
 	return make(arguments[0], true);
 }

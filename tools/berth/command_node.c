@@ -29,7 +29,7 @@ static void add_node(json_t *node, void *context)
 	table_add(&filter->table, field_text(node, "Status"));
 }
 
-enum exit_status node_list(struct session *session, char **arguments, int count)
+enum exit_status node_list(struct session *session, const char **arguments, int count)
 {
 	static const char *const headings[] = {
 		"ID", "DC", "Name", "Class", "Pool", "Eligibility", "Status", NULL};
@@ -142,7 +142,7 @@ static void put_node(json_t *node)
 	put_pairs("Meta", json_object_get(node, "Meta"));
 }
 
-enum exit_status node_status(struct session *session, char **arguments, int count)
+enum exit_status node_status(struct session *session, const char **arguments, int count)
 {
 	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
 	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);

@@ -123,7 +123,7 @@ static enum exit_status place_with(
 		placed.count, ask->count);
 }
 
-enum exit_status place(struct session *session, char **arguments, int count)
+enum exit_status place(struct session *session, const char **arguments, int count)
 {
 	struct wire_place ask = {0};
 	struct client *client;
@@ -142,7 +142,7 @@ enum exit_status place(struct session *session, char **arguments, int count)
 
 // --- Release ---------------------------------------------------------------------------------------------
 
-static enum exit_status read_ids(char **arguments, int count, struct uuid *ids)
+static enum exit_status read_ids(const char **arguments, int count, struct uuid *ids)
 {
 	for (int i = 0; i < count; i++)
 		if (!uuid_parse(arguments[i], &ids[i]))
@@ -237,7 +237,7 @@ static enum exit_status print_released(struct session *session, json_t *all)
 	return unknown ? STATUS_NOT_FOUND : STATUS_OK;
 }
 
-enum exit_status release(struct session *session, char **arguments, int count)
+enum exit_status release(struct session *session, const char **arguments, int count)
 {
 	struct uuid *ids = memory_take_array((size_t)count, sizeof *ids);
 	json_t *all = json_array();

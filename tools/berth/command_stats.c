@@ -136,7 +136,7 @@ static void print_histograms(const struct series_list *list)
 	table_print(&t, 0);
 }
 
-enum exit_status stats(struct session *session, char **arguments, int count)
+enum exit_status stats(struct session *session, const char **arguments, int count)
 {
 	struct http_answer answer;
 	if (flag_given(&session->flags, FLAG_JSON))
@@ -154,7 +154,7 @@ enum exit_status stats(struct session *session, char **arguments, int count)
 	return result;
 }
 
-enum exit_status health(struct session *session, char **arguments, int count)
+enum exit_status health(struct session *session, const char **arguments, int count)
 {
 	struct http_answer answer;
 	if (flag_given(&session->flags, FLAG_JSON))

@@ -44,7 +44,7 @@ static enum exit_status ask(struct session *session, struct client *client,
 }
 
 static enum exit_status by_ids(
-	struct session *session, struct client *client, char **ids, int count, json_t *all)
+	struct session *session, struct client *client, const char **ids, int count, json_t *all)
 {
 	struct wire_status_reply reply;
 	enum exit_status result = STATUS_OK;
@@ -98,7 +98,7 @@ static void print_table(json_t *all, uint64_t index)
 			(unsigned long long)index);
 }
 
-enum exit_status status(struct session *session, char **arguments, int count)
+enum exit_status status(struct session *session, const char **arguments, int count)
 {
 	char message[256];
 	uint64_t index = 0;

@@ -85,7 +85,8 @@ static int find(const char *name, size_t size, const char *allowed)
 }
 
 // Takes one flag at *at; returns how many words it was, or -1.
-static int take(struct flags *flags, char **at, const char *allowed, char *message, uint32_t size)
+static int take(
+	struct flags *flags, const char **at, const char *allowed, char *message, uint32_t size)
 {
 	const char *name = *at + strspn(*at, "-");
 	const char *equals = strchr(name, '=');
@@ -106,11 +107,11 @@ static int take(struct flags *flags, char **at, const char *allowed, char *messa
 	return d->value && !equals ? 2 : 1;
 }
 
-int flags_read(struct flags *flags, char **arguments, const char *allowed, char *message,
+int flags_read(struct flags *flags, const char **arguments, const char *allowed, char *message,
 	uint32_t message_size)
 {
 	int kept = 0;
-	char **at = arguments;
+	const char **at = arguments;
 	while (*at) {
 		if (strcmp(*at, "--") == 0) {
 			for (at++; *at; at++)

@@ -43,7 +43,7 @@ struct flags {
 
 // Takes the flags out of arguments (NULL-ended, program and command names already removed) and sets defaults.
 // allowed: names beyond the common ones. Returns how many arguments are left, or -1 with a sentence.
-int flags_read(struct flags *, char **arguments, const char *allowed, char *message,
+int flags_read(struct flags *, const char **arguments, const char *allowed, char *message,
 	uint32_t message_size);
 bool flag_is_allowed(enum flag, const char *allowed);
 bool flag_given(const struct flags *, enum flag);

@@ -18,7 +18,7 @@ enum exit_status complain(enum exit_status status, const char *format, ...)
 }
 
 // True when the words begin with the command's path; *words is then how many that are.
-static bool path_fits(const struct command *command, char **arguments, int *words)
+static bool path_fits(const struct command *command, const char **arguments, int *words)
 {
 	const char *path = command->path;
 	for (*words = 0; *path; ++*words) {
@@ -32,7 +32,7 @@ static bool path_fits(const struct command *command, char **arguments, int *word
 	return true;
 }
 
-static const struct command *find(char **arguments, int *words)
+static const struct command *find(const char **arguments, int *words)
 {
 	for (unsigned i = 0; i < command_count; i++)
 		if (path_fits(&commands[i], arguments, words))
@@ -40,7 +40,7 @@ static const struct command *find(char **arguments, int *words)
 	return NULL;
 }
 
-static enum exit_status run(const struct command *command, char **arguments)
+static enum exit_status run(const struct command *command, const char **arguments)
 {
 	struct session session = {0};
 	char message[512];
@@ -74,10 +74,11 @@ int main(int argc, char **argv)
 		puts("berth " BERTH_VERSION);
 		return STATUS_OK;
 	}
+	const char **arguments = (const char **)argv + 1;
 	int words;
-	const struct command *command = find(argv + 1, &words);
+	const struct command *command = find(arguments, &words);
 	if (command)
-		return run(command, argv + 1 + words);
+		return run(command, arguments + words);
 	if (help_topic(stderr, argv[1]))
 		return argv[2] && argv[2][0] != '-'
 			       ? complain(STATUS_USAGE, "%s has no subcommand %s", argv[1], argv[2])

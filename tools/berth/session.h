@@ -29,7 +29,7 @@ struct command {
 	const char *details;   // for --help; may be NULL
 	const char *flags;     // names of flags beyond the common ones, separated by blanks
 	int least, most;       // positional arguments; most < 0: any number
-	enum exit_status (*run)(struct session *, char **arguments, int count);
+	enum exit_status (*run)(struct session *, const char **arguments, int count);
 };
 
 // Prints "berth: …" with a newline on standard error; returns the status.
@@ -40,7 +40,7 @@ enum exit_status complain(enum exit_status, const char *format, ...)
 extern const struct command commands[];
 extern const unsigned command_count;
 
-typedef enum exit_status command_run(struct session *, char **arguments, int count);
+typedef enum exit_status command_run(struct session *, const char **arguments, int count);
 command_run node_list, node_status, node_key;
 command_run job_list, job_run, job_status, job_stop, job_validate, job_inspect;
 command_run alloc_list, alloc_status;

@@ -1,0 +1,38 @@
+#!/bin/bash
+# Completion offers what the program itself offers. Arguments: the program's folder, completion.bash.
+set -eu
+PATH="$1:$PATH"
+source "$2"
+
+offered() # word… : what is offered for the last one
+{
+	COMP_WORDS=(berth "$@")
+	COMP_CWORD=$#
+	COMPREPLY=()
+	_berth
+	echo "${COMPREPLY[*]}"
+}
+
+expect() # "words offered" word…
+{
+	local expected="$1" got
+	shift
+	got=$(offered "$@")
+	[[ $got == "$expected" ]] || {
+		echo "berth $* offers \"$got\", not \"$expected\""
+		exit 1
+	}
+}
+
+export BERTH_ADDR=http://127.0.0.1:1
+expect "node" no
+expect "key list status" node ""
+expect "--job" place --jo
+expect "--check-index" job run --ch
+expect "" node list --count
+for word in alloc client health job key node place release stats status; do
+	[[ " $(offered "") " == *" $word "* ]] || {
+		echo "berth offers no $word"
+		exit 1
+	}
+done

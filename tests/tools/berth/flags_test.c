@@ -1,0 +1,90 @@
+#include "tools/berth/flags.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct flags flags;
+static char message[256];
+
+#define READ(allowed, ...)                                                 \
+	(memset(&flags, 0, sizeof flags),                                  \
+		words = (const char *[]){__VA_ARGS__ __VA_OPT__(, ) NULL}, \
+		flags_read(&flags, words, allowed, message, sizeof message))
+
+static const char **words;
+
+static void flags_stand_anywhere(void **unused)
+{
+	assert_int_equal(READ("count", "a", "-count", "3", "b", "--json", "-namespace=x", "c"), 3);
+	assert_string_equal(words[0], "a");
+	assert_string_equal(words[2], "c");
+	assert_null(words[3]);
+	assert_string_equal(flags.values[FLAG_COUNT], "3");
+	assert_string_equal(flags.values[FLAG_NAMESPACE], "x");
+	assert_true(flag_given(&flags, FLAG_JSON));
+	assert_false(flag_given(&flags, FLAG_HELP));
+	assert_int_equal(READ("", "--", "--json", "-x"), 2);
+	assert_false(flag_given(&flags, FLAG_JSON));
+	assert_int_equal(READ("", "-"), 1);
+}
+
+static void wrong_flags_are_named(void **unused)
+{
+	assert_int_equal(READ("", "--count", "3"), -1);
+	assert_string_equal(message, "unknown flag --count");
+	assert_int_equal(READ("count", "--count"), -1);
+	assert_string_equal(message, "--count needs a value: N");
+	assert_int_equal(READ("", "--json=1"), -1);
+	assert_string_equal(message, "--json takes no value");
+	assert_int_equal(READ("", "---"), -1);
+}
+
+static void defaults_come_from_the_environment(void **unused)
+{
+	unsetenv("BERTH_ADDR");
+	unsetenv("NOMAD_ADDR");
+	READ("", "x");
+	assert_string_equal(flags.values[FLAG_ADDRESS], "http://127.0.0.1:4646");
+	setenv("NOMAD_ADDR", "http://n", 1);
+	READ("", "x");
+	assert_string_equal(flags.values[FLAG_ADDRESS], "http://n");
+	setenv("BERTH_ADDR", "http://b", 1);
+	READ("", "x");
+	assert_string_equal(flags.values[FLAG_ADDRESS], "http://b");
+	READ("", "--address", "http://f");
+	assert_string_equal(flags.values[FLAG_ADDRESS], "http://f");
+	assert_null(flags.values[FLAG_COUNT]);
+}
+
+static void numbers_have_bounds(void **unused)
+{
+	static const char *const wrong[] = {
+		"", "x", "-1", "+1", " 1", "1x", "0", "33", "99999999999999999999"};
+	uint64_t number = 7;
+	assert_int_equal(READ("count"), 0);
+	assert_true(flag_number(&flags, FLAG_COUNT, 1, 32, &number, message, sizeof message));
+	assert_int_equal(number, 1); // its default
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		READ("count", "--count", wrong[i]);
+		assert_false(
+			flag_number(&flags, FLAG_COUNT, 1, 32, &number, message, sizeof message));
+	}
+	READ("count", "--count", "32");
+	assert_true(flag_number(&flags, FLAG_COUNT, 1, 32, &number, message, sizeof message));
+	assert_int_equal(number, 32);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flags_stand_anywhere),
+		cmocka_unit_test(wrong_flags_are_named),
+		cmocka_unit_test(defaults_come_from_the_environment),
+		cmocka_unit_test(numbers_have_bounds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
