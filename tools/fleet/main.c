@@ -231,8 +231,10 @@ static int run_with_keys(struct fleet_options *o, const char *program)
 		.loss = o->loss_percent / 100,
 		.seed = o->seed,
 		.pcap = o->write_pcap};
-	run = (struct run){
-		.options = o, .placing_asked = o->place || o->trace, .placing_requests = o->count};
+	run = (struct run){.options = o,
+		.out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout,
+		.placing_asked = o->place || o->trace,
+		.placing_requests = o->count};
 	bool good = master_keys_load(o->key_file, &masters, message, sizeof message) == 0;
 	if (good && o->trace) {
 		good = trace_load(&trace, o->trace, o->seed, message, sizeof message) == 0;

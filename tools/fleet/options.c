@@ -6,7 +6,8 @@ static const struct flag table[] = {
 #define AT(field) offsetof(struct fleet_options, field)
 	{"server", "HOST[:PORT]", FLAG_TEXT, AT(server), "the controller (default 127.0.0.1:4647)"},
 	{"source", "ADDRESS", FLAG_TEXT, AT(source), "local address to send from"},
-	{"sockets", "N", FLAG_U32, AT(sockets), "sockets, or UDP source ports of --vdev (4)"},
+	{"sockets", "N", FLAG_U32, AT(sockets),
+		"sockets, or UDP source ports of --vdev (4; --trace 1)"},
 	{"vdev", "ARGS", FLAG_TEXT, AT(vdev), "send through this DPDK device instead of sockets"},
 	{"address", "IPV4", FLAG_TEXT, AT(address), "our address on --vdev and in --write-pcap"},
 	{"eal", "ARGS", FLAG_TEXT, AT(eal), "further DPDK arguments"},
@@ -172,7 +173,6 @@ static bool check_ranges(const struct fleet_options *o)
 bool fleet_options_read(int argc, char **argv, struct fleet_options *o, int *exit_code)
 {
 	*o = (struct fleet_options){.server = "127.0.0.1",
-		.sockets = 4,
 		.nodes = 1000,
 		.seed = 1,
 		.name_prefix = "fleet-",
@@ -191,8 +191,11 @@ bool fleet_options_read(int argc, char **argv, struct fleet_options *o, int *exi
 		.http = "http://127.0.0.1:4646"};
 	enum flags_result result = flags_read(&flags, argc, argv, o);
 	*exit_code = result == FLAGS_DONE ? FLEET_SEEN : FLEET_USAGE;
+	// A trace is placed in its order, on machines that registered in theirs: the same each time.
 	if (o->window == 0)
 		o->window = o->trace ? 1 : 64;
+	if (o->sockets == 0)
+		o->sockets = o->trace ? 1 : 4;
 	return result == FLAGS_READ && check_ranges(o) && read_shapes(o) && read_faults(o) &&
 	       read_place(o);
 }

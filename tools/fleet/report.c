@@ -12,32 +12,35 @@ static uint64_t refused_in_all(const uint64_t *reasons)
 	return sum;
 }
 
-static void print_refusals(const uint64_t *reasons)
+static void print_refusals(FILE *out, const uint64_t *reasons)
 {
 	for (uint8_t i = 0; i < WIRE_REFUSED_REASONS; i++)
 		if (reasons[i])
-			printf(" refused_%s=%lu", wire_refusal_name(i), (unsigned long)reasons[i]);
+			fprintf(out, " refused_%s=%lu", wire_refusal_name(i),
+				(unsigned long)reasons[i]);
 }
 
 void report_line(const struct run *run)
 {
 	const struct fleet *f = &run->fleet;
+	FILE *out = run->out;
 	const struct fleet_counters *c = &f->counters;
-	printf("t=%.0fs nodes=%u registered=%u ready=%u away=%u sent=%lu acked=%lu missed=%lu "
-	       "rtt_us_p50=%u rtt_us_p99=%u",
+	fprintf(out,
+		"t=%.0fs nodes=%u registered=%u ready=%u away=%u sent=%lu acked=%lu missed=%lu "
+		"rtt_us_p50=%u rtt_us_p99=%u",
 		run->seconds, f->settings.nodes, f->registered, f->ready, f->away,
 		(unsigned long)c->sent, (unsigned long)c->acked, (unsigned long)c->missed,
 		histogram_us(&f->rtt, 0.5), histogram_us(&f->rtt, 0.99));
-	print_refusals(c->refused);
+	print_refusals(out, c->refused);
 	if (run->placing) {
 		const struct placing_counters *p = &run->placing->counters;
-		printf(" placed=%lu place_refused=%lu place_us_p50=%u place_us_p99=%u",
+		fprintf(out, " placed=%lu place_refused=%lu place_us_p50=%u place_us_p99=%u",
 			(unsigned long)p->placed, (unsigned long)refused_in_all(p->refused),
 			histogram_us(&run->placing->latency, 0.5),
 			histogram_us(&run->placing->latency, 0.99));
 	}
-	printf("\n");
-	fflush(stdout);
+	fprintf(out, "\n");
+	fflush(out);
 }
 
 static bool say(bool wrong, const char *what, uint64_t number)
@@ -223,23 +226,25 @@ int report_json(const struct run *run, bool seen, const char *path)
 	return rc == 0 ? 0 : errno ? -errno : -EIO;
 }
 
-static void print_share(const char *name, uint64_t used, uint64_t capacity)
+static void print_share(FILE *out, const char *name, uint64_t used, uint64_t capacity)
 {
-	printf("  %-10s %12lu of %12lu  %5.1f %%\n", name, (unsigned long)used,
+	fprintf(out, "  %-10s %12lu of %12lu  %5.1f %%\n", name, (unsigned long)used,
 		(unsigned long)capacity, capacity ? 100.0 * (double)used / (double)capacity : 0.0);
 }
 
 void report_trace(const struct run *run)
 {
 	struct trace_totals capacity, used;
+	FILE *out = run->out;
 	const struct trace *t = run->trace;
 	if (!t)
 		return;
 	trace_totals(t, &capacity, &used);
-	printf("trace: %u machines, %u pods of %u shapes: placed %u, refused %u, "
-	       "over-committed %u\n",
+	fprintf(out,
+		"trace: %u machines, %u pods of %u shapes: placed %u, refused %u, "
+		"over-committed %u\n",
 		t->nodes, t->pods, t->pod_shape_count, t->placed, t->refused, t->overcommitted);
-	print_share("cpu (MHz)", used.cpu_mhz, capacity.cpu_mhz);
-	print_share("memory (MB)", used.memory_mb, capacity.memory_mb);
-	print_share("GPUs", used.gpus, capacity.gpus);
+	print_share(out, "cpu (MHz)", used.cpu_mhz, capacity.cpu_mhz);
+	print_share(out, "memory (MB)", used.memory_mb, capacity.memory_mb);
+	print_share(out, "GPUs", used.gpus, capacity.gpus);
 }

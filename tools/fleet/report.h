@@ -2,9 +2,11 @@
 #pragma once
 #include "tools/fleet/options.h"
 #include "tools/fleet/trace.h"
+#include <stdio.h>
 
 struct run {
 	const struct fleet_options *options;
+	FILE *out; // for people: standard output, unless the summary goes there
 	struct fleet fleet;
 	struct placing *placing; // NULL: none asked for, or not begun
 	struct trace *trace;     // NULL: none
