@@ -200,6 +200,7 @@ static bool take_versions(const struct state *state, struct job_item *item, stru
 		struct job *job = job_version_find(state, modify_index);
 		if (!job || !text_equal(text_of(job->namespace_name), item->namespace_name) ||
 			!text_equal(text_of(job->id), item->id) ||
+			job->record.create_index != item->create_index ||
 			(i > 0 && job->version >= item->versions[i - 1]->version))
 			return false;
 		item->versions[i] = job;
