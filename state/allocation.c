@@ -59,7 +59,7 @@ static void count(struct state *state, const struct allocation *a, int change)
 		state->counts.allocations_terminal += (uint32_t)change;
 }
 
-// --- The working state --------------------------------------------------------------------------------------------
+// --- The working state ---------------------------------------------------------------------------
 
 static void hold_node(struct state *state, const struct allocation *a)
 {
@@ -154,7 +154,7 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	state_grave_add(state, GRAVE_ALLOCATION, cell);
 }
 
-// --- Readers ------------------------------------------------------------------------------------------------------
+// --- Readers -------------------------------------------------------------------------------------
 
 const struct allocation *state_allocation(const struct state *state, const struct uuid *id)
 {

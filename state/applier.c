@@ -92,7 +92,7 @@ const struct applier_counters *applier_counters(const struct applier *a)
 	return &a->counters;
 }
 
-// --- Outcomes ---------------------------------------------------------------------------------------------------------
+// --- Outcomes ------------------------------------------------------------------------------------
 
 static void measure_place(struct applier *a, const struct command *c)
 {
@@ -119,7 +119,7 @@ static void refuse(struct applier *a, struct command *c)
 	finish(a, c);
 }
 
-// --- A batch from begin to end ----------------------------------------------------------------------------------------
+// --- A batch from begin to end -------------------------------------------------------------------
 
 static bool has_work(const struct batch *batch)
 {
@@ -136,7 +136,7 @@ static void settle(struct applier *a, struct batch *batch)
 {
 	if (batch->header.entries > 0)
 		state_publish(a->state, &batch->changes,
-			batch->header.first_index + batch->header.indexes - 1, &batch->counts);
+			batch->header.first_index + batch->header.indexes - 1, &batch->summary);
 	else
 		state_bury(a->state);
 	for (uint32_t i = 0; i < batch->command_count; i++)
@@ -147,12 +147,12 @@ static void settle(struct applier *a, struct batch *batch)
 static void seal(struct applier *a, struct batch *batch)
 {
 	batch->header.indexes = (uint32_t)(a->state->index - batch->header.first_index + 1);
-	batch->counts = state_counts_now(a->state);
+	batch->summary = state_summary_now(a->state);
 	batch_seal(&batch->bytes, &batch->header);
 }
 
-// Closes the open batch and begins the next. What only read or was refused needs no log, but waits for
-// what was decided before it; that is durable when nothing is flying.
+// Closes the open batch and begins the next. What only read or was refused needs no log, but waits
+// for what was decided before it; that is durable when nothing is flying.
 static void launch(struct applier *a)
 {
 	struct batch *batch = a->open;
@@ -167,7 +167,7 @@ static void launch(struct applier *a)
 	batch_begin(a, batch == &a->batches[0] ? &a->batches[1] : &a->batches[0]);
 }
 
-// --- Deciding ---------------------------------------------------------------------------------------------------------
+// --- Deciding ------------------------------------------------------------------------------------
 
 static struct command *next_command(struct applier *a)
 {
@@ -230,7 +230,7 @@ uint32_t applier_step(struct applier *a)
 	return count;
 }
 
-// --- The thread -------------------------------------------------------------------------------------------------------
+// --- The thread ----------------------------------------------------------------------------------
 
 static void refuse_batch(struct applier *a, struct batch *batch)
 {
@@ -341,7 +341,7 @@ static void pin(struct applier *a, int cpu)
 	CPU_SET(cpu, &set);
 	int error = pthread_setaffinity_np(a->thread, sizeof set, &set);
 	if (error)
-		log_warn("applier_not_pinned", "cpu=%d error=\"%s\"", cpu, error_text(-error));
+		log_warn("applier-not-pinned", "cpu=%d error=\"%s\"", cpu, error_text(-error));
 }
 
 int applier_start(struct applier *a, int cpu)
@@ -381,7 +381,7 @@ void applier_stop(struct applier *a, uint32_t drain_ms)
 	writer_stop(a->writer);
 }
 
-// --- Recovery -----------------------------------------------------------------------------------------------------------
+// --- Recovery ------------------------------------------------------------------------------------
 
 int applier_replay(struct applier *a, uint64_t first_index, const void *batch, uint32_t size)
 {

@@ -1,10 +1,10 @@
-// The single writer. Takes commands, decides them into entries, applies the entries to the working state,
-// has the batch journalled, publishes it, and only then calls each command's done.
+// The single writer. Takes commands, decides them into entries, applies the entries to the working
+// state, has the batch journalled, publishes it, and only then calls each command's done.
 //
 //	command → decide → entry → apply (working) → journal → publish → done
 //
-// Two batches overlap: while the journal writes one, the next is decided. Replay after a restart runs the
-// same apply functions over stored entries.
+// Two batches overlap: while the journal writes one, the next is decided. Replay after a restart
+// runs the same apply functions over stored entries.
 #pragma once
 #include "state/base/prng.h"
 #include "state/base/time_source.h"
@@ -42,16 +42,16 @@ struct applier_counters {
 struct applier *applier_create(const struct applier_settings *);
 // Recovery, before start: applies one stored batch. Returns 0 or -ERROR_CORRUPT / -ERROR_VERSION.
 int applier_replay(struct applier *, uint64_t first_index, const void *batch, uint32_t size);
-// Ends recovery: rebuilds what is derived, starts a new term (an entry that is journalled before return),
-// tells the placer of every node. Returns 0 or a negative error.
+// Ends recovery: rebuilds what is derived, starts a new term (an entry that is journalled before
+// return), tells the placer of every node. Returns 0 or a negative error.
 int applier_open(struct applier *);
 // Starts the applier and journal threads. cpu < 0: not pinned.
 int applier_start(struct applier *, int cpu);
 // Finishes what is queued (refusing with STOPPING after drain_ms), stops both threads.
 void applier_stop(struct applier *, uint32_t drain_ms);
 void applier_destroy(struct applier *);
-// For tests and simulation, instead of start: takes what is queued, journals, publishes, completes, all on
-// the calling thread. Returns commands handled.
+// For tests and simulation, instead of start: takes what is queued, journals, publishes, completes,
+// all on the calling thread. Returns commands handled.
 uint32_t applier_step(struct applier *);
 
 const struct applier_counters *applier_counters(const struct applier *);

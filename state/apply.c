@@ -81,8 +81,8 @@ int batch_apply(struct state *state, uint64_t first_index, const void *batch, ui
 		return error;
 	if (state->index != last)
 		return -ERROR_CORRUPT;
-	struct state_counts counts = state_counts_now(state);
-	state_publish(state, state->changes, last, &counts);
+	struct summary summary = state_summary_now(state);
+	state_publish(state, state->changes, last, &summary);
 	state->unpublished_from = last + 1;
 	return 0;
 }

@@ -1,10 +1,11 @@
-// What entries do to the working state: the same for a decision just made and for one that is replayed.
+// What entries do to the working state: the same for a decision just made and for one that is
+// replayed.
 #pragma once
 #include "state/entry.h"
 #include "state/tables.h"
 
-// The most that one COLLECT entry deletes of each kind: what is left waits for the next, so that nobody
-// waits for all of it.
+// The most that one COLLECT entry deletes of each kind: what is left waits for the next, so that
+// nobody waits for all of it.
 #define COLLECT_ITEMS_MAX 16384u
 
 // Whether the entry may be applied to the working state as it is. Returns 0, -ERROR_CORRUPT, or
@@ -13,12 +14,12 @@ int entry_check(const struct state *, const struct entry *);
 // After entry_check: changes the working state, advances its index, takes over what the entry owns.
 void entry_apply(struct state *, struct entry *);
 
-// Replay: opens a stored batch, checks, applies and publishes. A batch that the state has already is
-// skipped. After an error the state may only be destroyed.
+// Replay: opens a stored batch, checks, applies and publishes. A batch that the state has already
+// is skipped. After an error the state may only be destroyed.
 int batch_apply(struct state *, uint64_t first_index, const void *batch, uint32_t size);
 
 uint32_t generation_after(uint32_t generation);
-// Status descriptions, by enum node_status_cause; static. NODE_CAUSES stands for none.
+// Status descriptions, by enum node_status_cause; static. NODE_CAUSE_NONE has none.
 const char *node_cause_text(uint8_t cause);
 uint8_t node_cause_of(const struct node *);
 // What the tables rely on. That a job makes sense was checked before it was submitted.

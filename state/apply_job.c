@@ -9,7 +9,7 @@ static void retire_version(struct state *state, const struct job *job)
 		state->placer->job_retired(state->placer->context, job);
 }
 
-// --- Registration ---------------------------------------------------------------------------------------------------
+// --- Registration --------------------------------------------------------------------------------
 
 static bool is_name(const char *name)
 {
@@ -74,7 +74,7 @@ void job_register_apply(struct state *state, struct entry_job_register *e, int64
 	push_version(state, cell, job, time_ns);
 }
 
-// --- Deregistration ---------------------------------------------------------------------------------------------------
+// --- Deregistration ------------------------------------------------------------------------------
 
 int job_deregister_check(const struct state *state, const struct entry_job_deregister *e)
 {
@@ -121,7 +121,7 @@ void job_deregister_apply(
 	end_allocations(state, cell, time_ns);
 }
 
-// --- Collection ---------------------------------------------------------------------------------------------------------
+// --- Collection ----------------------------------------------------------------------------------
 
 static struct alloc_cell *oldest_end(struct state *state, int64_t before_ns)
 {

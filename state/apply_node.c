@@ -22,7 +22,7 @@ static uint64_t nodes_known(const struct state *state)
 	return nodes;
 }
 
-// --- Registration ---------------------------------------------------------------------------------------------------
+// --- Registration --------------------------------------------------------------------------------
 
 static int new_node_check(const struct state *state, const struct entry_node_register *e)
 {
@@ -55,7 +55,8 @@ static bool is_same_device(const struct device_group *a, const struct device_gro
 	       strcmp(a->name, b->name) == 0;
 }
 
-// Finds instances of a former class's devices among those of the node. False when some are not there.
+// Finds instances of a former class's devices among those of the node. False when some are not
+// there.
 static bool move_devices(const struct node_class *from, const struct node *n,
 	const struct device_set *devices, struct device_set *moved)
 {
@@ -86,8 +87,9 @@ static void move_allocation(struct state *state, struct alloc_cell *cell,
 	alloc_cell_changed(state, cell);
 }
 
-// The node was described anew: device groups may have come, gone or changed their places. An allocation
-// keeps the instances that are still there; one whose instances are gone cannot be running.
+// The node was described anew: device groups may have come, gone or changed their places. An
+// allocation keeps the instances that are still there; one whose instances are gone cannot be
+// running.
 static void place_devices_again(
 	struct state *state, struct node_cell *node, const struct node_class *from, int64_t time_ns)
 {
@@ -138,7 +140,7 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 	state_node_changed(state, e->slot);
 }
 
-// --- Status -----------------------------------------------------------------------------------------------------------
+// --- Status --------------------------------------------------------------------------------------
 
 static const char *const cause_texts[NODE_CAUSES] = {
 	[NODE_CAUSE_EXPIRED] = "Node heartbeat missed",
@@ -153,11 +155,10 @@ const char *node_cause_text(uint8_t cause)
 
 uint8_t node_cause_of(const struct node *n)
 {
-	uint8_t cause = 0;
-
-	while (cause < NODE_CAUSES && n->status_description != cause_texts[cause])
-		cause++;
-	return cause;
+	for (uint8_t cause = 0; cause < NODE_CAUSES; cause++)
+		if (n->status_description == cause_texts[cause])
+			return cause;
+	return NODE_CAUSE_NONE;
 }
 
 int node_status_check(const struct state *state, const struct entry_node_status *e)

@@ -1,4 +1,5 @@
-// Clients by number and by name, never forgotten; and the requests that they are owed the same answer to.
+// Clients by number and by name, never forgotten; and the requests that they are owed the same
+// answer to.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/publish.h"
@@ -61,7 +62,7 @@ const char *state_client_name(const struct state *state, uint32_t client)
 	return client < count ? state->clients[client]->name : "";
 }
 
-// --- Remembered requests ------------------------------------------------------------------------------------
+// --- Remembered requests -------------------------------------------------------------------------
 
 struct request_key {
 	uint32_t client;

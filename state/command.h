@@ -1,10 +1,11 @@
-// A request to change the state (or to read it in order with changes). Commands are what other threads
-// hand to the applier; the applier decides each one into zero or more log entries (state/entry.h), which
-// hold everything that was decided (time, ids, chosen nodes) and are what is stored and replayed.
+// A request to change the state (or to read it in order with changes). Commands are what other
+// threads hand to the applier; the applier decides each one into zero or more log entries
+// (state/entry.h), which hold everything that was decided (time, ids, chosen nodes) and are what is
+// stored and replayed.
 //
 // Ownership: the submitter owns a command until `done` is called, on the applier thread, once its
-// outcome is durable (or it was refused). `done` must be quick and must not block; after it the applier
-// does not touch the command again.
+// outcome is durable (or it was refused). `done` must be quick and must not block; after it the
+// applier does not touch the command again.
 #pragma once
 #include "state/base/limits.h"
 #include "state/base/text.h"
@@ -23,7 +24,8 @@ enum command_type {
 	COMMAND_STATUS, // of a client's allocations; changes nothing
 	COMMAND_JOB_REGISTER,
 	COMMAND_JOB_DEREGISTER,
-	COMMAND_COLLECT, // drop terminal allocations, stopped jobs and remembered requests past their time
+	// Drop terminal allocations, stopped jobs and remembered requests that are past their time.
+	COMMAND_COLLECT,
 	COMMAND_TYPES,
 };
 
@@ -73,8 +75,8 @@ struct command_node_register {
 	struct command_device_group device_groups[NODE_DEVICE_GROUPS_MAX];
 	uint32_t pair_count;
 	struct command_pair pairs[NODE_ATTRIBUTES_MAX];
-	// result. A repeated registration is answered with the generation that it got at first: a line that
-	// already has it stays as it is, or replayed heartbeats would count again.
+	// result. A repeated registration is answered with the generation that it got at first: a
+	// line that already has it stays as it is, or replayed heartbeats would count again.
 	uint32_t slot, generation;
 	uint16_t owner;           // worker that owns the slot: the line is installed there
 	uint64_t newest_sequence; // STALE_REGISTRATION

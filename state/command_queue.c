@@ -18,7 +18,8 @@ struct inbox {
 struct command_queue {
 	uint32_t workers;
 	uint32_t next; // inbox to be taken from first, so that none starves; applier only
-	// 1 while the applier sleeps or is about to: whoever sets it to 0 wakes it. On a line of its own.
+	// 1 while the applier sleeps or is about to: whoever sets it to 0 wakes it. On a line of
+	// its own.
 	uint8_t before[64];
 	_Atomic uint32_t sleeping;
 	_Atomic uint32_t kicked;
@@ -54,7 +55,8 @@ static long futex(_Atomic uint32_t *word, int operation, uint32_t value, struct 
 	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
 }
 
-// The fence pairs with the one in wait: either the applier sees the command, or we see that it sleeps.
+// The fence pairs with the one in wait: either the applier sees the command, or we see that it
+// sleeps.
 static void wake(struct command_queue *q)
 {
 	atomic_thread_fence(memory_order_seq_cst);

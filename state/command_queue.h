@@ -1,5 +1,5 @@
-// The applier's inbox: one single-producer ring per worker and one multi-producer ring for everybody
-// else (Concurrency Kit). Bounded: full means refused and counted by the caller.
+// The applier's inbox: one single-producer ring per worker and one multi-producer ring for
+// everybody else (Concurrency Kit). Bounded: full means refused and counted by the caller.
 #pragma once
 #include "state/command.h"
 #include <stdint.h>
@@ -14,8 +14,8 @@ void command_queue_destroy(struct command_queue *);
 uint32_t command_queue_workers(const struct command_queue *);
 
 // Returns false when that ring is full. producer: a worker's number (one thread each), or
-// COMMAND_PRODUCER_SHARED (any thread). Wakes the applier when it sleeps: the only system call that a
-// worker may make, and only on its first command after a lull.
+// COMMAND_PRODUCER_SHARED (any thread). Wakes the applier when it sleeps: the only system call that
+// a worker may make, and only on its first command after a lull.
 bool command_queue_push(struct command_queue *, uint16_t producer, struct command *);
 
 // Applier only. Takes up to max commands, workers' rings in turn so that none starves.

@@ -1,5 +1,6 @@
-// From commands to entries. A decider looks at the working state, chooses everything that is to be chosen,
-// and commits entries to the batch that is open; the answers go into the command. Applier thread only.
+// From commands to entries. A decider looks at the working state, chooses everything that is to be
+// chosen, and commits entries to the batch that is open; the answers go into the command. Applier
+// thread only.
 #pragma once
 #include "state/applier.h"
 #include "state/apply.h"
@@ -10,7 +11,7 @@ struct batch {
 	struct bytes_writer bytes; // header, entries
 	struct batch_header header;
 	struct change_list changes;
-	struct state_counts counts; // as they are after it
+	struct summary summary; // of the state after it
 	uint32_t command_count;
 	struct command *commands[BATCH_COMMANDS_MAX];
 };
@@ -34,7 +35,8 @@ struct decider {
 
 // Decides one command: sets its outcome, index and results.
 void decide(struct decider *, struct command *);
-// Checks, encodes and applies. The entry is taken over when 0 is returned; otherwise nothing happened.
+// Checks, encodes and applies. The entry is taken over when 0 is returned; otherwise nothing
+// happened.
 int decider_commit(struct decider *, struct entry *);
 // One COLLECT entry, if there is anything to collect.
 void decider_collect(struct decider *);

@@ -2,7 +2,7 @@
 #include "state/base/error.h"
 #include "state/decide.h"
 
-// --- Slots ------------------------------------------------------------------------------------------------------------
+// --- Slots ---------------------------------------------------------------------------------------
 
 static uint32_t blocks_max(const struct state *state)
 {
@@ -40,7 +40,7 @@ static uint32_t block_for(struct decider *d, uint16_t worker)
 	return NO_BLOCK;
 }
 
-// --- Registration -----------------------------------------------------------------------------------------------------
+// --- Registration --------------------------------------------------------------------------------
 
 static void answer(const struct state *state, struct command_node_register *c, const struct node *n)
 {
@@ -84,8 +84,8 @@ enum command_outcome decide_node_register(struct decider *d, struct command_node
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	const struct node *known = cell ? cell->working : NULL;
 
-	// A retransmission gets the answer of the first, unless the node went down since: then it may be
-	// anybody's replay, and only a newer registration tells that the node is back.
+	// A retransmission gets the answer of the first, unless the node went down since: then it
+	// may be anybody's replay, and only a newer registration tells that the node is back.
 	if (known && c->sequence == known->register_sequence && known->status == NODE_READY) {
 		answer(d->state, c, known);
 		return OUTCOME_DONE;
@@ -103,7 +103,7 @@ enum command_outcome decide_node_register(struct decider *d, struct command_node
 	return outcome;
 }
 
-// --- Status -------------------------------------------------------------------------------------------------------------
+// --- Status --------------------------------------------------------------------------------------
 
 enum command_outcome decide_node_status(
 	struct decider *d, const struct command_node *c, enum node_status_cause cause)

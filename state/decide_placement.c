@@ -3,7 +3,7 @@
 #include "state/base/log.h"
 #include "state/decide.h"
 
-// --- PLACE ------------------------------------------------------------------------------------------------------------
+// --- PLACE ---------------------------------------------------------------------------------------
 
 static enum command_outcome answer_again(
 	const struct place_request *request, struct command_place *c, uint64_t *index)
@@ -101,8 +101,8 @@ static uint32_t client_number(struct decider *d, struct text name)
 	return e.client.number;
 }
 
-// What placement chose is checked again before it is believed. A choice that does not fit is a mistake in
-// placement, so the request ends here; nothing is over-committed.
+// What placement chose is checked again before it is believed. A choice that does not fit is a
+// mistake in placement, so the request ends here; nothing is over-committed.
 static bool commit_choice(struct decider *d, struct command_place *c, const struct job *job,
 	uint16_t group, const struct placer_choice *choice)
 {
@@ -112,7 +112,7 @@ static bool commit_choice(struct decider *d, struct command_place *c, const stru
 
 	if (decider_commit(d, &e) != 0) {
 		atomic_fetch_add(&d->counters->bad_choices, 1);
-		log_error("placement_does_not_fit", "slot=%u job=%lu group=%u", choice->slot,
+		log_error("placement-does-not-fit", "slot=%u job=%lu group=%u", choice->slot,
 			(unsigned long)job->record.modify_index, group);
 		return false;
 	}
@@ -193,7 +193,7 @@ enum command_outcome decide_place(struct decider *d, struct command_place *c, ui
 	return OUTCOME_DONE;
 }
 
-// --- RELEASE ----------------------------------------------------------------------------------------------------------
+// --- RELEASE -------------------------------------------------------------------------------------
 
 static struct alloc_cell *find_of_client(
 	const struct state *state, const struct uuid *id, struct text name, bool any_client)
@@ -239,7 +239,7 @@ enum command_outcome decide_release(struct decider *d, struct command_release *c
 	return OUTCOME_DONE;
 }
 
-// --- STATUS -----------------------------------------------------------------------------------------------------------
+// --- STATUS --------------------------------------------------------------------------------------
 
 static void add_item(struct command_status *c, const struct uuid *id, const struct alloc_cell *cell)
 {

@@ -1,5 +1,5 @@
-// The stored form of changes. All integers little-endian; text8, text16: a length of that many bits, then
-// the characters; uuid: its 16 bytes in text order; f64: IEEE 754.
+// The stored form of changes. All integers little-endian; text8, text16: a length of that many
+// bits, then the characters; uuid: its 16 bytes in text order; f64: IEEE 754.
 //
 // A batch, the unit of the log:
 //	 0 u32 magic        0x54425242 ("BRBT")
@@ -12,8 +12,8 @@
 //	28 u32 checksum     CRC-32C of bytes 0 … 27 and of everything from 32 on
 //	32 entries
 //
-// An entry advances the state's index by one, and by one more for every allocation that it ends or moves,
-// so that each of those has a modify index of its own. It begins:
+// An entry advances the state's index by one, and by one more for every allocation that it ends or
+// moves, so that each of those has a modify index of its own. It begins:
 //	 0 u8  kind         enum entry_kind
 //	 1 u8  version      1 for every kind so far
 //	 2 u32 bytes        that follow
@@ -26,19 +26,21 @@
 //	JOB_REGISTER    the job as described in job.c; version, submit time and indexes are in it
 //	JOB_DEREGISTER  u8 purge, text16 namespace, text16 id
 //	CLIENT          u32 number, text8 name
-//	ALLOC_PLACE     uuid id, u32 slot, u32 generation, u32 client (ffffffff: none), u64 job version (the
-//	                index that made it), u16 group, u32 number, u32 cpu, u32 memory, u32 disk, f64 score,
-//	                u32 nodes evaluated, u32 nodes feasible, device set
-//	PLACE_REQUEST   u32 client, i64 issued_ms, u64 request, u32 nodes feasible, u8 count, then each:
-//	                uuid allocation, uuid node, u32 slot, f64 score
+//	ALLOC_PLACE     uuid id, u32 slot, u32 generation, u32 client (ffffffff: none), u64 job
+//	                version (the index that made it), u16 group, u32 number, u32 cpu, u32
+//	                memory, u32 disk, f64 score, u32 nodes evaluated, u32 nodes feasible, device
+//	                set
+//	PLACE_REQUEST   u32 client, i64 issued_ms, u64 request, u32 nodes feasible, u8 count, then
+//	                each: uuid allocation, uuid node, u32 slot, f64 score
 //	ALLOC_RELEASE   u8 count, then each: uuid
 //	COLLECT         i64 ended_before, i64 issued_before_ms, u32 limit
 //
 // device set: u8 groups, then for each u64 bits; trailing empty groups are left out.
 // description: uuid node, u64 sequence, u32 cpu, u32 memory, u32 disk, the same three reserved,
 //	text8 name, text8 datacenter, text8 class, text8 pool, text8 address, text8 version,
-//	u8 device groups, each: text8 vendor, text8 type, text8 name, u8 instances; sorted, each once
-//	u16 pairs, each: u8 kind (0 attribute, 1 meta, 2 driver), text8 name, text16 value; sorted, each once
+//	u8 device groups, each: text8 vendor, text8 type, text8 name, u8 instances;
+//	u16 pairs, each: u8 kind (0 attribute, 1 meta, 2 driver), text8 name, text16 value;
+//	groups and pairs are sorted, each is there once
 #include "state/entry.h"
 #include "state/base/crc32c.h"
 #include "state/base/error.h"
@@ -90,7 +92,7 @@ struct device_set device_set_decode(struct bytes_reader *r)
 	return set;
 }
 
-// --- A node's description -------------------------------------------------------------------------------
+// --- A node's description ------------------------------------------------------------------------
 
 void node_description_encode(const struct command_node_register *d, struct bytes_writer *w)
 {
@@ -161,7 +163,7 @@ bool node_description_decode(struct command_node_register *d, struct bytes_reade
 	return !r->failed;
 }
 
-// --- Entries by kind ----------------------------------------------------------------------------------------
+// --- Entries by kind -----------------------------------------------------------------------------
 
 static void put_alloc_place(const struct entry_alloc_place *p, struct bytes_writer *w)
 {
@@ -388,7 +390,7 @@ void entry_release(struct entry *e)
 	e->job_register.job = NULL;
 }
 
-// --- Batches --------------------------------------------------------------------------------------------------
+// --- Batches -------------------------------------------------------------------------------------
 
 void batch_seal(struct bytes_writer *w, const struct batch_header *header)
 {

@@ -1,5 +1,5 @@
-// A log entry: one change of the state with everything that was decided about it, so that applying it needs
-// neither clock nor choice. The bytes are documented at the top of entry.c.
+// A log entry: one change of the state with everything that was decided about it, so that applying
+// it needs neither clock nor choice. The bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/command.h"
@@ -21,7 +21,13 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_KINDS,
 };
 
-enum node_status_cause { NODE_CAUSE_EXPIRED, NODE_CAUSE_RETURNED, NODE_CAUSE_GOODBYE, NODE_CAUSES };
+enum node_status_cause {
+	NODE_CAUSE_EXPIRED,
+	NODE_CAUSE_RETURNED,
+	NODE_CAUSE_GOODBYE,
+	NODE_CAUSES,
+	NODE_CAUSE_NONE = 0xff, // it registered
+};
 
 struct entry_node_register {
 	uint32_t slot, generation;

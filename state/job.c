@@ -5,7 +5,7 @@
 const char *const job_type_names[] = {"service", "batch", "system", "sysbatch", "direct", NULL};
 const char *const job_status_names[] = {"pending", "running", "dead", NULL};
 
-// --- Lookups and what is derived ----------------------------------------------------------------------
+// --- Lookups and what is derived -----------------------------------------------------------------
 
 struct job *job_create(void)
 {
@@ -58,8 +58,8 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-// When the tasks of a group run: those of one phase side by side, the phases after each other, sidecars
-// all the time.
+// When the tasks of a group run: those of one phase side by side, the phases after each other,
+// sidecars all the time.
 enum phase { PHASE_SIDECAR, PHASE_PRESTART, PHASE_MAIN, PHASE_POSTSTOP, PHASES };
 
 static enum phase task_phase(const struct task *task)

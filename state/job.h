@@ -1,5 +1,5 @@
-// A job as registered: fields of Nomad's job specification, described once in job.c for the binary codec,
-// the JSON form, copy and comparison (state/base/schema.h).
+// A job as registered: fields of Nomad's job specification, described once in job.c for the binary
+// codec, the JSON form, copy and comparison (state/base/schema.h).
 #pragma once
 #include "state/base/schema.h"
 #include "state/record.h"
@@ -10,8 +10,8 @@ enum job_status { JOB_PENDING, JOB_RUNNING, JOB_DEAD };
 extern const char *const job_type_names[];   // "service" "batch" "system" "sysbatch" "direct" NULL
 extern const char *const job_status_names[]; // "pending" "running" "dead" NULL
 
-// What a job leaves open and only job_canonicalize() can fill, because the default depends on the type of
-// the job or on a block of the same name further out. No canonical job has it.
+// What a job leaves open and only job_canonicalize() can fill, because the default depends on the
+// type of the job or on a block of the same name further out. No canonical job has it.
 #define JOB_UNSET INT64_MIN
 
 struct constraint {
@@ -137,8 +137,8 @@ struct job {
 	char *node_pool;
 	struct array constraints, affinities, spreads;
 	struct array task_groups;
-	// Of a submitted job: what its groups take over. Of a canonical one: update holds stagger and
-	// max_parallel alone (used by system jobs), the others are NULL.
+	// Of a submitted job: what its groups take over. Of a canonical one: update holds stagger
+	// and max_parallel alone (used by system jobs), the others are NULL.
 	struct update_strategy *update;
 	struct migrate_strategy *migrate;
 	struct reschedule_policy *reschedule;
@@ -158,15 +158,16 @@ struct job {
 	uint64_t job_modify_index;
 	// derived when the version is built, not stored
 	struct array asks; // struct group_ask, one per task group, in order
-	// bookkeeping of the tables, not stored: kept lists and allocations that hold this version, and where
-	// it is among all versions
+	// bookkeeping of the tables, not stored: kept lists and allocations that hold this version,
+	// and where it is among all versions
 	uint32_t references, position;
 };
 
 // The most that one instance may ask of a dimension: two of them still fit what counts them.
 #define ASK_MAX INT32_MAX
 
-// What one instance of a task group needs (semantics §4.15 footprint), derived once per job version.
+// What one instance of a task group needs (semantics §4.15 footprint), derived once per job
+// version.
 struct group_ask {
 	struct resources resources;
 	uint32_t device_count;
@@ -176,8 +177,9 @@ struct group_ask {
 	} devices[NODE_DEVICE_GROUPS_MAX];
 };
 
-// Descriptions of whole structs: record_encode(&job_type_description, job, writer). Names are Nomad's.
-// record_init, record_decode and record_copy write a whole struct job, its record included.
+// Descriptions of whole structs: record_encode(&job_type_description, job, writer). Names are
+// Nomad's. record_init, record_decode and record_copy write a whole struct job, its record
+// included.
 extern const struct record_type job_type_description, task_group_description, task_description,
 	constraint_description, affinity_description, spread_description, device_ask_description,
 	network_ask_description, update_description, migrate_description, restart_description,
@@ -193,8 +195,9 @@ struct group_footprint {
 	int64_t cpu_mhz, memory_mb, disk_mb;
 };
 struct group_footprint task_group_footprint(const struct task_group *);
-// Fills job->asks; call once after building or decoding. Returns false, and leaves asks empty, for a job
-// that validation refuses: asks that are negative, do not fit their type, or name too many devices.
+// Fills job->asks; call once after building or decoding. Returns false, and leaves asks empty, for
+// a job that validation refuses: asks that are negative, do not fit their type, or name too many
+// devices.
 bool job_derive(struct job *);
 // Index of a task group by name, or -1.
 int job_group_index(const struct job *, struct text name);

@@ -1,5 +1,5 @@
-// One row per field of a job, named as in Nomad's JSON. Rows are only ever appended to a table: their
-// order is the binary form (state/base/schema.h).
+// One row per field of a job, named as in Nomad's JSON. Rows are only ever appended to a table:
+// their order is the binary form (state/base/schema.h).
 #include "state/job.h"
 
 #define NS_PER_SECOND 1000000000ll

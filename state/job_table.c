@@ -1,4 +1,5 @@
-// Jobs by namespace and id: what is kept of each, its versions and the numbers it gives to allocations.
+// Jobs by namespace and id: what is kept of each, its versions and the numbers it gives to
+// allocations.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/publish.h"
@@ -52,7 +53,7 @@ struct job_cell *job_cell_find_or_add(
 	return cell;
 }
 
-// --- Versions ---------------------------------------------------------------------------------------------------
+// --- Versions ------------------------------------------------------------------------------------
 
 struct job *job_version_find(const struct state *state, uint64_t modify_index)
 {
@@ -114,7 +115,7 @@ void job_keep_retire(struct state *state, struct job_keep *keep)
 	call_rcu(&keep->record.rcu, keep_free);
 }
 
-// --- Counters ---------------------------------------------------------------------------------------------------
+// --- Counters ------------------------------------------------------------------------------------
 
 struct text job_keep_counter_name(const struct job_keep *keep, uint32_t i)
 {
@@ -224,7 +225,7 @@ void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 		state_grave_add(state, GRAVE_JOB, cell);
 }
 
-// --- Status -------------------------------------------------------------------------------------------------------
+// --- Status --------------------------------------------------------------------------------------
 
 void job_cell_list_stopped(struct state *state, struct job_cell *cell, bool stopped)
 {
@@ -253,7 +254,7 @@ void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t
 	}
 }
 
-// --- Readers ------------------------------------------------------------------------------------------------------
+// --- Readers -------------------------------------------------------------------------------------
 
 static const struct job_keep *published_keep(const struct job_cell *cell)
 {

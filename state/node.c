@@ -1,5 +1,5 @@
-// A node record is one piece of memory: the struct, the attributes that are its own, and the characters of
-// their values and of its name. Names of attributes are shared between nodes.
+// A node record is one piece of memory: the struct, the attributes that are its own, and the
+// characters of their values and of its name. Names of attributes are shared between nodes.
 #include "state/node.h"
 #include "state/base/memory.h"
 #include "state/tables.h"
@@ -71,7 +71,7 @@ bool node_has_devices(const struct node_cell *cell, const struct device_set *dev
 	return true;
 }
 
-// --- Building ---------------------------------------------------------------------------------------------
+// --- Building ------------------------------------------------------------------------------------
 
 static const char *place_text(char **characters, struct text text)
 {
@@ -141,7 +141,7 @@ struct node *node_build(struct state *state, const struct command_node_register 
 	return n;
 }
 
-// --- Versions ---------------------------------------------------------------------------------------------
+// --- Versions ------------------------------------------------------------------------------------
 
 static const void *moved(const void *pointer, const struct node *from, const struct node *to)
 {

@@ -21,10 +21,11 @@ struct device_group {
 	uint8_t instances;
 };
 
-// The computed class: everything about a node that scheduling may look at and that is not unique to it.
-// Nodes that agree in all of it share one object, so attributes are stored and constraints evaluated once
-// per class. Attributes and metadata whose name has a part "unique." stay with the node.
-// Reference counted by records (applier takes, call_rcu gives back); ids are dense and reused.
+// The computed class: everything about a node that scheduling may look at and that is not unique to
+// it. Nodes that agree in all of it share one object, so attributes are stored and constraints
+// evaluated once per class. Attributes and metadata whose name has a part "unique." stay with the
+// node. Reference counted by records (applier takes, call_rcu gives back); ids are dense and
+// reused.
 struct node_class {
 	uint32_t id;     // dense, < state_class_limit()
 	uint64_t serial; // never given again, unlike id
@@ -58,11 +59,12 @@ struct node {
 	const struct attribute *unique_meta;       // sorted by name
 };
 
-// True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): those stay with the
-// node, all others belong to its class.
+// True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): those stay
+// with the node, all others belong to its class.
 bool attribute_is_unique(struct text name);
 
-// Value of attribute or metadata `name`, of the class or of the node; NULL when absent. Under read lock.
+// Value of attribute or metadata `name`, of the class or of the node; NULL when absent. Under read
+// lock.
 const char *node_attribute(const struct node *, const char *name);
 const char *node_meta(const struct node *, const char *name);
 static inline struct resources node_capacity(const struct node *n)

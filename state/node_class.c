@@ -22,7 +22,7 @@ void classes_destroy(struct class_table *t)
 	free(t->buckets);
 }
 
-// --- What a description says about its class -----------------------------------------------------------------
+// --- What a description says about its class -----------------------------------------------------
 
 static bool is_of_class(const struct command_pair *pair)
 {
@@ -105,7 +105,7 @@ static bool same_class(const struct command_node_register *from, const struct no
 	       same_pairs(from, PAIR_DRIVER, c->drivers, c->driver_count) && same_devices(from, c);
 }
 
-// --- Objects --------------------------------------------------------------------------------------------------
+// --- Objects -------------------------------------------------------------------------------------
 
 static uint32_t share_pairs(struct strings *strings, const struct command_node_register *from,
 	uint8_t kind, struct attribute *to)
@@ -188,7 +188,7 @@ static void release_strings(struct strings *strings, const struct node_class *c)
 	}
 }
 
-// --- The table --------------------------------------------------------------------------------------------------
+// --- The table -----------------------------------------------------------------------------------
 
 static void grow_buckets(struct class_table *t)
 {

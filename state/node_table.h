@@ -1,5 +1,5 @@
-// The node table as the packet path sees it: dense arrays by slot. A heartbeat touches one line and one
-// word of the last-heard column, nothing else. Header-only reads; state/node_table.c allocates.
+// The node table as the packet path sees it: dense arrays by slot. A heartbeat touches one line and
+// one word of the last-heard column, nothing else. Header-only reads; state/node_table.c allocates.
 #pragma once
 #include "state/base/limits.h"
 #include <stdatomic.h>
@@ -37,8 +37,8 @@ struct node_table {
 	uint32_t slots_max;
 	_Atomic uint32_t slots_used; // slots below this may be in use; grows by the applier only
 	struct node_line *lines;
-	// When each node was last heard, in milliseconds of its worker's liveness clock (never 0 when armed).
-	// Written by the owning worker only, relaxed.
+	// When each node was last heard, in milliseconds of its worker's liveness clock (never 0
+	// when armed). Written by the owning worker only, relaxed.
 	_Atomic uint32_t *last_heard_ms;
 	// Which worker owns each block of NODE_BLOCK_SLOTS slots; written by the applier, relaxed.
 	_Atomic uint16_t *block_owner;

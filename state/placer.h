@@ -18,7 +18,8 @@ struct placer_choice {
 
 struct placer {
 	void *context;
-	// The best of all feasible nodes for one more instance of job's group; ties go to the lowest slot.
+	// The best of all feasible nodes for one more instance of job's group; ties go to the
+	// lowest slot.
 	void (*best)(void *context, const struct job *job, uint32_t group, struct placer_choice *,
 		struct place_refusal *);
 	// Working record, status or use of this node changed (also: came or went).

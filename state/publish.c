@@ -64,19 +64,19 @@ static void retire(struct state *state, enum change_kind kind, struct record *ol
 }
 
 void state_publish(struct state *state, struct change_list *changes, uint64_t index,
-	const struct state_counts *counts)
+	const struct summary *summary)
 {
 	for (uint32_t i = 0; i < changes->count; i++)
 		exchange(state, &changes->items[i]);
 
-	pthread_mutex_lock(&state->counts_lock);
-	state->published_counts = *counts;
-	pthread_mutex_unlock(&state->counts_lock);
+	pthread_mutex_lock(&state->summary_lock);
+	state->published = *summary;
 	atomic_store_explicit(&state->published_index, index, memory_order_release);
+	pthread_mutex_unlock(&state->summary_lock);
 	watch_wake(state->watch);
 
-	// Only now: a snapshot that still saw the index before has begun its read section before this, so
-	// it keeps the versions that it follows.
+	// Only now: a snapshot that still saw the index before has begun its read section before
+	// this, so it keeps the versions that it follows.
 	atomic_thread_fence(memory_order_seq_cst);
 	for (uint32_t i = 0; i < changes->count; i++)
 		if (changes->items[i].record->older)
@@ -85,7 +85,7 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	state_bury(state);
 }
 
-// --- Burying ----------------------------------------------------------------------------------------------------
+// --- Burying -------------------------------------------------------------------------------------
 
 void state_grave_add(struct state *state, enum grave_kind kind, void *item)
 {
@@ -143,7 +143,8 @@ static bool bury_allocation(struct state *state, struct alloc_cell *cell)
 	return true;
 }
 
-// A job that was registered again meanwhile has left its grave, and may have been put into another since.
+// A job that was registered again meanwhile has left its grave, and may have been put into another
+// since.
 static bool bury_job(struct state *state, struct job_cell *cell)
 {
 	if (cell->published != cell->working)
@@ -179,8 +180,8 @@ static bool bury(struct state *state, const struct grave *grave)
 	return true;
 }
 
-// A snapshot that begins after this look at the count sees the index that was published before it, at which
-// all that is buried here was deleted already.
+// A snapshot that begins after this look at the count sees the index that was published before it,
+// at which all that is buried here was deleted already.
 void state_bury(struct state *state)
 {
 	uint32_t kept = 0;

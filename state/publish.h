@@ -2,10 +2,9 @@
 #pragma once
 #include "state/tables.h"
 
-// Makes a batch visible that the log has: its records first, then the counts, then the index. Records that
-// were replaced are freed after a grace period. Applier thread only.
-void state_publish(
-	struct state *, struct change_list *, uint64_t index, const struct state_counts *);
+// Makes a batch visible that the log has: its records first, then the summary and the index.
+// Records that were replaced are freed after a grace period. Applier thread only.
+void state_publish(struct state *, struct change_list *, uint64_t index, const struct summary *);
 // For the containers of cells, which show nothing that is not published by itself.
 void publish_pointer(void **where, void *what);
 

@@ -6,7 +6,7 @@
 
 #define BUCKETS (2 * REGISTER_PENDING_MAX)
 
-// --- Rules ----------------------------------------------------------------------------------------------------
+// --- Rules ---------------------------------------------------------------------------------------
 
 static int text_compare(struct text a, struct text b)
 {
@@ -92,7 +92,7 @@ bool node_description_complete(struct command_node_register *d)
 	return node_description_is_sound(d);
 }
 
-// --- Parts ------------------------------------------------------------------------------------------------------
+// --- Parts ---------------------------------------------------------------------------------------
 
 // A registration that is not complete yet. Its parts are kept as bytes, since the packets are not.
 struct pending {

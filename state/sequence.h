@@ -1,5 +1,5 @@
-// Things in the order of a growing key (an index of the state): a sorted array with holes. The applier
-// appends and removes; anybody walks it under RCU and can go on later from a key alone.
+// Things in the order of a growing key (an index of the state): a sorted array with holes. The
+// applier appends and removes; anybody walks it under RCU and can go on later from a key alone.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ uint64_t sequence_last_key(const struct sequence *); // 0 when nothing was appen
 // The item at its position is the item: for checking.
 bool sequence_holds(const struct sequence *, const void *item, uint64_t key);
 
-// Under read lock. The first item whose key is at least *cursor; moves *cursor past it. NULL at the end.
+// Under read lock. The first item whose key is at least *cursor; moves *cursor past it. NULL at the
+// end.
 void *sequence_next(const struct sequence *, uint64_t *cursor);
 // Under read lock. The item with exactly this key, or NULL.
 void *sequence_find(const struct sequence *, uint64_t key);

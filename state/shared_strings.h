@@ -1,5 +1,5 @@
-// Strings that many records share, each stored once and counted. Applier thread only; the characters may
-// be read by anybody until a grace period after the last release.
+// Strings that many records share, each stored once and counted. Applier thread only; the
+// characters may be read by anybody until a grace period after the last release.
 #pragma once
 #include "state/base/text.h"
 #include <stdint.h>

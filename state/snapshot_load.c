@@ -1,5 +1,5 @@
-// Puts the items of a snapshot back. Everything in them is checked before it is believed: a snapshot file
-// has a checksum, but the checksum does not know what the tables rely on.
+// Puts the items of a snapshot back. Everything in them is checked before it is believed: a
+// snapshot file has a checksum, but the checksum does not know what the tables rely on.
 #include "state/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
@@ -32,7 +32,7 @@ static int corrupt_unless(bool condition)
 	return condition ? 0 : -ERROR_CORRUPT;
 }
 
-// --- Head and clients -------------------------------------------------------------------------------------------------
+// --- Head and clients ----------------------------------------------------------------------------
 
 static int load_head(struct snapshot_load *l, struct bytes_reader *r)
 {
@@ -59,7 +59,7 @@ static int load_client(struct snapshot_load *l, struct bytes_reader *r)
 	return error;
 }
 
-// --- Nodes ------------------------------------------------------------------------------------------------------------
+// --- Nodes ---------------------------------------------------------------------------------------
 
 static int load_class(struct snapshot_load *l, struct bytes_reader *r)
 {
@@ -128,7 +128,8 @@ static int node_check(struct snapshot_load *l, const struct node_item *item)
 		item->slot / NODE_BLOCK_SLOTS > state->block_count || item->owner >= WORKERS_MAX)
 		return -ERROR_CORRUPT;
 	return corrupt_unless(item->generation != 0 && item->status < NODE_STATUSES &&
-			      item->cause <= NODE_CAUSES && item->eligibility <= NODE_INELIGIBLE &&
+			      (item->cause < NODE_CAUSES || item->cause == NODE_CAUSE_NONE) &&
+			      item->eligibility <= NODE_INELIGIBLE &&
 			      item->create_index <= item->register_index &&
 			      item->register_index <= item->modify_index &&
 			      item->modify_index <= state->index);
@@ -163,7 +164,7 @@ static int load_node(struct snapshot_load *l, struct bytes_reader *r)
 	return 0;
 }
 
-// --- Jobs -------------------------------------------------------------------------------------------------------------
+// --- Jobs ----------------------------------------------------------------------------------------
 
 static int load_job_version(struct snapshot_load *l, struct bytes_reader *r)
 {
@@ -269,7 +270,7 @@ static int load_job(struct snapshot_load *l, struct bytes_reader *r)
 	return 0;
 }
 
-// --- Allocations and requests -----------------------------------------------------------------------------------------
+// --- Allocations and requests --------------------------------------------------------------------
 
 static uint64_t take_allocation(struct allocation *a, uint8_t *cause, struct bytes_reader *r)
 {
@@ -303,7 +304,8 @@ static bool adds_up(struct resources a, struct resources b)
 	       a.disk_mb <= UINT32_MAX - b.disk_mb;
 }
 
-// A living allocation may be more than its node has now (see verify.c), but never an instance twice.
+// A living allocation may be more than its node has now (see verify.c), but never an instance
+// twice.
 static bool node_holds(const struct state *state, const struct allocation *a)
 {
 	if (a->node_slot >= state_node_slots(state) || !state->cells[a->node_slot].working)
@@ -371,7 +373,7 @@ static int load_request(struct snapshot_load *l, struct bytes_reader *r)
 	return error;
 }
 
-// --- Items in order ---------------------------------------------------------------------------------------------------
+// --- Items in order ------------------------------------------------------------------------------
 
 static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_reader *r)
 {
@@ -414,7 +416,7 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 	return l->error;
 }
 
-// --- The end ----------------------------------------------------------------------------------------------------------
+// --- The end -------------------------------------------------------------------------------------
 
 static int by_modify_index(const void *left, const void *right)
 {
@@ -510,8 +512,8 @@ int snapshot_load_end(struct snapshot_load *l)
 	for (uint32_t i = 0; i < l->class_count; i++)
 		class_release(state, l->classes[i]);
 	if (!error) {
-		struct state_counts counts = state_counts_now(state);
-		state_publish(state, &(struct change_list){0}, state->index, &counts);
+		struct summary summary = state_summary_now(state);
+		state_publish(state, &(struct change_list){0}, state->index, &summary);
 		state->unpublished_from = state->index + 1;
 	}
 	state_read_end();

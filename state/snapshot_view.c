@@ -1,20 +1,24 @@
 // What a snapshot holds. Items come in this order; each begins with a u8, its kind. Integers are
 // little-endian; text, device sets, descriptions and placement requests are as in entry.c.
 //
-//	HEAD        u64 index, u64 term, i64 forgotten_ms (placement requests issued up to then are too old)
+//	HEAD        u64 index, u64 term, i64 forgotten_ms (placement requests issued up to then are
+//	            too old)
 //	CLIENT      u32 number, u64 create index, text8 name
 //	CLASS       u32 number (counted up from 0 in this snapshot), description: of the class only
-//	NODE        u32 slot, u32 generation, u16 owner of its block, u64 create index, u64 modify index, u64
-//	            register index, u8 status, u8 cause of the status (3: none), u8 eligibility, u32 status
-//	            updated at (unix s), u32 number of its class, description: of what is the node's own
+//	NODE        u32 slot, u32 generation, u16 owner of its block, u64 create index, u64 modify
+//	            index, u64 register index, u8 status, u8 cause of the status (ff: none), u8
+//	            eligibility, u32 status updated at (unix s), u32 number of its class,
+//	            description: of what is the node's own
 //	JOB_VERSION a job as described in job_description.c; its modify index names it
-//	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify index,
-//	            i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its allocations are not), each:
-//	            u64 modify index, newest first; u32 counter floor, u16 counters, each: text16 group, u32 next
-//	ALLOCATION  uuid id, u64 create index, u64 modify index, u64 alloc modify index, u64 job version, u32
-//	            slot, u32 client, u16 group, u32 number, u8 desired, u8 client status, u8 enum end_cause, u32
-//	            cpu, u32 memory, u32 disk, f64 score, u32 nodes evaluated, u32 nodes feasible, i64 create
-//	            time, i64 modify time (unix ns), device set
+//	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
+//	            index, i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its
+//	            allocations are not), each: u64 modify index, newest first; u32 counter floor,
+//	            u16 counters, each: text16 group, u32 next
+//	ALLOCATION  uuid id, u64 create index, u64 modify index, u64 alloc modify index, u64 job
+//	            version, u32 slot, u32 client, u16 group, u32 number, u8 desired, u8 client
+//	            status, u8 enum end_cause, u32 cpu, u32 memory, u32 disk, f64 score, u32 nodes
+//	            evaluated, u32 nodes feasible, i64 create time, i64 modify time (unix ns),
+//	            device set
 //	REQUEST     u64 index, placement request
 //
 // Clients come by number, nodes by slot, everything else by index.
@@ -28,10 +32,11 @@
 struct snapshot_view {
 	struct state *state;
 	uint64_t index;
+	int64_t forgotten_ms;
 	enum snapshot_item_kind at;
 	uint64_t cursor; // within the things of that kind
-	// By id of a class: its number in this snapshot + 1, or 0. Ids of classes that nodes had at one index
-	// are all different.
+	// By id of a class: its number in this snapshot + 1, or 0. Ids of classes that nodes had at
+	// one index are all different.
 	uint32_t *class_numbers;
 	uint32_t class_capacity, class_count;
 	struct command_node_register description; // scratch
@@ -47,7 +52,10 @@ struct snapshot_view *snapshot_view_begin(struct state *state)
 	atomic_fetch_add(&state->snapshots, 1);
 	state_read_begin();
 	atomic_thread_fence(memory_order_seq_cst);
+	pthread_mutex_lock(&state->summary_lock);
 	v->index = state_index(state);
+	v->forgotten_ms = state->published.forgotten_ms;
+	pthread_mutex_unlock(&state->summary_lock);
 	return v;
 }
 
@@ -64,7 +72,7 @@ uint64_t snapshot_view_index(const struct snapshot_view *v)
 	return v->index;
 }
 
-// --- Head and clients -------------------------------------------------------------------------------------------------
+// --- Head and clients ----------------------------------------------------------------------------
 
 static bool put_head(struct snapshot_view *v, struct bytes_writer *w)
 {
@@ -73,8 +81,7 @@ static bool put_head(struct snapshot_view *v, struct bytes_writer *w)
 	bytes_put_u8(w, SNAPSHOT_HEAD);
 	bytes_put_u64(w, v->index);
 	bytes_put_u64(w, v->state->term); // does not change while anybody reads
-	// May be of a later index: requests are then refused as too old a little early.
-	bytes_put_u64(w, (uint64_t)atomic_load(&v->state->forgotten_ms));
+	bytes_put_u64(w, (uint64_t)v->forgotten_ms);
 	return true;
 }
 
@@ -92,7 +99,7 @@ static bool put_client(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
-// --- Nodes ------------------------------------------------------------------------------------------------------------
+// --- Nodes ---------------------------------------------------------------------------------------
 
 static void add_pairs(struct command_node_register *d, uint8_t kind,
 	const struct attribute *attributes, uint32_t count)
@@ -194,7 +201,7 @@ static bool put_node(struct snapshot_view *v, struct bytes_writer *w)
 	return false;
 }
 
-// --- Jobs -------------------------------------------------------------------------------------------------------------
+// --- Jobs ----------------------------------------------------------------------------------------
 
 static bool put_job_version(struct snapshot_view *v, struct bytes_writer *w)
 {
@@ -264,7 +271,7 @@ static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
-// --- Allocations and requests -----------------------------------------------------------------------------------------
+// --- Allocations and requests --------------------------------------------------------------------
 
 static void put_one_allocation(const struct allocation *a, struct bytes_writer *w)
 {
@@ -336,7 +343,7 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
-// --- The walk ---------------------------------------------------------------------------------------------------------
+// --- The walk ------------------------------------------------------------------------------------
 
 typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// --- Creation -----------------------------------------------------------------------------------------------------
+// --- Creation ------------------------------------------------------------------------------------
 
-// Blocks of slots belong to workers: with each worker's last block half empty, more slots than nodes are
-// needed.
+// Blocks of slots belong to workers: with each worker's last block half empty, more slots than
+// nodes are needed.
 static uint32_t slots_for(uint32_t nodes)
 {
 	uint64_t blocks = (nodes + NODE_BLOCK_SLOTS - 1) / NODE_BLOCK_SLOTS + WORKERS_MAX;
@@ -38,7 +38,7 @@ struct state *state_create(const struct state_limits *limits)
 
 	state->limits = *limits;
 	state->slots_max = slots_for(limits->nodes);
-	pthread_mutex_init(&state->counts_lock, NULL);
+	pthread_mutex_init(&state->summary_lock, NULL);
 	sequence_init(&state->job_order, offsetof(struct job_cell, position));
 	sequence_init(&state->version_order, offsetof(struct job, position));
 	sequence_init(&state->allocation_order, offsetof(struct alloc_cell, position));
@@ -65,7 +65,7 @@ struct state *state_create(const struct state_limits *limits)
 	return NULL;
 }
 
-// --- Destruction --------------------------------------------------------------------------------------------------
+// --- Destruction ---------------------------------------------------------------------------------
 
 // What nobody published yet is freed too: then `published` is somewhere behind `working`.
 static void free_versions(struct record *working, const struct record *published)
@@ -162,13 +162,13 @@ void state_destroy(struct state *state)
 	strings_destroy(&state->strings);
 	node_table_destroy(state->node_table);
 	watch_destroy(state->watch);
-	pthread_mutex_destroy(&state->counts_lock);
+	pthread_mutex_destroy(&state->summary_lock);
 	free(state->block_used);
 	free(state->graves);
 	free(state);
 }
 
-// --- Nodes --------------------------------------------------------------------------------------------------------
+// --- Nodes ---------------------------------------------------------------------------------------
 
 static int id_matches(struct cds_lfht_node *node, const void *id)
 {
@@ -248,26 +248,26 @@ const struct node *state_node_by_id(const struct state *state, const struct uuid
 	return cell ? __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE) : NULL;
 }
 
-// --- Counts -------------------------------------------------------------------------------------------------------
+// --- Counts --------------------------------------------------------------------------------------
 
-struct state_counts state_counts_now(const struct state *state)
+struct summary state_summary_now(const struct state *state)
 {
-	struct state_counts counts = state->counts;
+	struct summary summary = {state->counts, state->forgotten_ms};
 	uint64_t nodes = 0;
 
 	for (int i = 0; i < NODE_STATUSES; i++)
-		nodes += counts.nodes[i];
-	counts.node_classes = state->classes.count;
-	counts.bytes_nodes = nodes * sizeof(struct node_cell) + state->bytes_records +
-			     state->classes.bytes + state->strings.bytes;
-	return counts;
+		nodes += state->counts.nodes[i];
+	summary.counts.node_classes = state->classes.count;
+	summary.counts.bytes_nodes = nodes * sizeof(struct node_cell) + state->bytes_records +
+				     state->classes.bytes + state->strings.bytes;
+	return summary;
 }
 
 void state_counts(const struct state *state, struct state_counts *counts)
 {
-	pthread_mutex_t *lock = (pthread_mutex_t *)&state->counts_lock;
+	pthread_mutex_t *lock = (pthread_mutex_t *)&state->summary_lock;
 
 	pthread_mutex_lock(lock);
-	*counts = state->published_counts;
+	*counts = state->published.counts;
 	pthread_mutex_unlock(lock);
 }

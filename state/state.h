@@ -18,8 +18,8 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t nodes, jobs, allocations, place_requests, clients;
 };
 
-// What the applier keeps per slot beside the published record. `used` and `devices` are working values:
-// written by the applier, read relaxed by others for display.
+// What the applier keeps per slot beside the published record. `used` and `devices` are working
+// values: written by the applier, read relaxed by others for display.
 struct node_cell {
 	struct node *published; // RCU
 	struct node *working;   // applier only
@@ -53,20 +53,21 @@ struct alloc_cell {
 struct state *state_create(const struct state_limits *); // NULL when memory is short
 void state_destroy(struct state *);                      // no readers, no applier any more
 
-// --- Readers -------------------------------------------------------------------------------------------
-// Any thread; registers it with RCU on first use. Between begin and end pointers stay valid; do not block,
-// do not nest. A thread that is not between them is offline and delays nobody.
+// --- Readers -------------------------------------------------------------------------------------
+// Any thread; registers it with RCU on first use. Between begin and end pointers stay valid; do not
+// block, do not nest. A thread that is not between them is offline and delays nobody.
 void state_read_begin(void);
 void state_read_end(void);
 
-// For threads that read all the time (dataplane workers): online for good, with a quiescent call once per
-// burst at which no pointer is held, and offline around naps. Instead of begin and end.
+// For threads that read all the time (dataplane workers): online for good, with a quiescent call
+// once per burst at which no pointer is held, and offline around naps. Instead of begin and end.
 void state_reader_online(void);
 void state_reader_quiescent(void);
 void state_reader_offline(void);
 
 uint64_t state_index(const struct state *); // newest published index
-// Waits until state_index() > index, at most timeout_ms. Not inside a read section. Returns the index.
+// Waits until state_index() > index, at most timeout_ms. Not inside a read section. Returns the
+// index.
 uint64_t state_wait(struct state *, uint64_t index, uint32_t timeout_ms);
 // An eventfd that becomes readable after publications (coalesced), for event loops. Caller closes.
 int state_watch_fd(struct state *);
@@ -81,8 +82,8 @@ const struct job *state_job(const struct state *, struct text namespace_name, st
 const struct job *state_job_version(
 	const struct state *, struct text namespace_name, struct text id, uint64_t version);
 const struct allocation *state_allocation(const struct state *, const struct uuid *);
-// Walks in creation order from *cursor (start with 0); returns NULL at the end. A cursor stays valid
-// between read sections; what comes or goes meanwhile may or may not be seen.
+// Walks in creation order from *cursor (start with 0); returns NULL at the end. A cursor stays
+// valid between read sections; what comes or goes meanwhile may or may not be seen.
 const struct job *state_next_job(const struct state *, uint64_t *cursor);
 const struct allocation *state_next_allocation(const struct state *, uint64_t *cursor);
 // Calls back for each published allocation of a node or job, under read lock; stops on false.
@@ -97,19 +98,18 @@ struct state_counts {
 	uint32_t nodes[NODE_STATUSES]; // by status
 	uint32_t nodes_ineligible;
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
-	uint64_t
-		bytes_nodes; // memory of cells, records, classes and strings of nodes, for the memory bench
+	uint64_t bytes_nodes; // memory of cells, records, classes and strings of nodes
 };
 void state_counts(const struct state *, struct state_counts *);
 
-// --- Applier thread (and placement, which runs on it) ------------------------------------------------------
+// --- Applier thread (and placement, which runs on it) --------------------------------------------
 struct node_cell *state_node_cell(struct state *, uint32_t slot);
 // Node classes by dense id; NULL for a hole. Valid until the applier's next command.
 struct node_class *state_class(struct state *, uint32_t id);
 uint32_t state_class_limit(const struct state *);
 
-// --- Checking ------------------------------------------------------------------------------------------
-// Every invariant: use sums, no over-commitment, unique slots, list membership, index order. No applier
-// running. Reports each violation; returns how many.
+// --- Checking ------------------------------------------------------------------------------------
+// Every invariant: use sums, no over-commitment, unique slots, list membership, index order. No
+// applier running. Reports each violation; returns how many.
 typedef void state_violation(const char *text, void *context);
 uint32_t state_verify(struct state *, state_violation *, void *context);

@@ -1,5 +1,5 @@
-// The inside of struct state, for state/ only. Fields marked "applier" belong to the applier's thread; what
-// others read is behind RCU or atomic.
+// The inside of struct state, for state/ only. Fields marked "applier" belong to the applier's
+// thread; what others read is behind RCU or atomic.
 #pragma once
 #include "state/command.h"
 #include "state/placer.h"
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-// --- Jobs ------------------------------------------------------------------------------------------------
+// --- Jobs ----------------------------------------------------------------------------------------
 
 // The next number of an allocation's name, per group name.
 struct group_counter {
@@ -17,15 +17,16 @@ struct group_counter {
 	uint32_t name_at, name_size; // in the characters of the keep
 };
 
-// What is kept of one job: the record that a job cell publishes. Holds a reference to each of its versions.
+// What is kept of one job: the record that a job cell publishes. Holds a reference to each of its
+// versions.
 struct job_keep {
 	struct record record; // first; deleted: purged or collected, without versions
 	int status;         // enum job_status; derived, given to the newest version at publication
 	int64_t stopped_ns; // when it was stopped; 0: it was not
 	uint32_t version_count;
 	struct job *versions[JOB_VERSIONS_MAX]; // newest first
-	// Groups of the kept versions. Where the counter of a group that is in no kept version has been
-	// forgotten, floor is at least what it was, so that no living name is given twice.
+	// Groups of the kept versions. Where the counter of a group that is in no kept version has
+	// been forgotten, floor is at least what it was, so that no living name is given twice.
 	uint32_t counter_floor;
 	uint32_t counter_count;
 	uint32_t character_count;
@@ -47,7 +48,7 @@ struct job_cell {
 	struct rcu_head rcu;
 };
 
-// --- Clients and their requests -----------------------------------------------------------------------------
+// --- Clients and their requests ------------------------------------------------------------------
 
 struct client {
 	char *name;
@@ -72,7 +73,7 @@ struct place_request {
 	struct placed_item items[];
 };
 
-// --- Node classes -------------------------------------------------------------------------------------------
+// --- Node classes --------------------------------------------------------------------------------
 
 struct class_entry {
 	struct node_class node_class;
@@ -92,7 +93,7 @@ struct class_table {
 	uint64_t bytes;
 };
 
-// --- Changes that wait for publication ----------------------------------------------------------------------
+// --- Changes that wait for publication -----------------------------------------------------------
 
 enum change_kind { CHANGE_NODE, CHANGE_JOB, CHANGE_ALLOCATION };
 
@@ -117,6 +118,12 @@ struct grave {
 	void *item;
 };
 
+// What is known of a state without looking into its tables.
+struct summary {
+	struct state_counts counts;
+	int64_t forgotten_ms;
+};
+
 struct state {
 	struct state_limits limits;
 	uint32_t slots_max;
@@ -139,8 +146,7 @@ struct state {
 	uint64_t
 		unpublished_from; // records of this index and above are not in anybody else's hands
 	uint64_t term;
-	_Atomic int64_t
-		forgotten_ms; // newest issue time of a request that was forgotten; any thread reads
+	int64_t forgotten_ms; // newest issue time of a request that was forgotten
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
 	uint64_t bytes_records;      // of node records
@@ -152,13 +158,13 @@ struct state {
 	// Published, relaxed or release; any thread reads.
 	_Atomic uint64_t published_index;
 	_Atomic uint32_t snapshots; // being read
-	pthread_mutex_t counts_lock;
-	struct state_counts published_counts; // under the lock
+	pthread_mutex_t summary_lock;
+	struct summary published; // under the lock, where published_index is written too
 
 	struct watch *watch;
 };
 
-// --- The tables' own functions, applier thread only ------------------------------------------------------------
+// --- The tables' own functions, applier thread only ----------------------------------------------
 
 void classes_init(struct class_table *);
 void classes_destroy(struct class_table *);
@@ -252,12 +258,13 @@ void place_request_forget(struct state *, struct place_request *, uint64_t index
 uint64_t node_instances(const struct node *, uint32_t group);
 // They exist, and none of them is taken.
 bool node_has_devices(const struct node_cell *, const struct device_set *);
-// The slot's cell, made ready for its first use. owner counts when the slot is the first of its block.
+// The slot's cell, made ready for its first use. owner counts when the slot is the first of its
+// block.
 struct node_cell *node_cell_open(
 	struct state *, uint32_t slot, uint16_t owner, const struct uuid *id);
 struct node_cell *node_cell_find(const struct state *, const struct uuid *);
 void state_count_node(struct state *, const struct node *, int change);
-struct state_counts state_counts_now(const struct state *); // of the working state
+struct summary state_summary_now(const struct state *); // of the working state
 // Placement is told that a node's record or use changed.
 void state_node_changed(struct state *, uint32_t slot);
 

@@ -1,7 +1,7 @@
-// Every invariant of the tables, checked by the slow road: from the records, not from what is kept beside
-// them. Over-commitment: what lives on a node is within its capacity, per dimension, with one exception. A
-// node that registered again with less than before keeps its allocations; then all that take of the
-// dimension that is short were placed before that registration.
+// Every invariant of the tables, checked by the slow road: from the records, not from what is kept
+// beside them. Over-commitment: what lives on a node is within its capacity, per dimension, with
+// one exception. A node that registered again with less than before keeps its allocations; then all
+// that take of the dimension that is short were placed before that registration.
 #include "state/apply.h"
 #include "state/base/memory.h"
 #include <stdarg.h>
@@ -35,7 +35,7 @@ __attribute__((format(printf, 3, 4))) static void expect(
 	v->report(text, v->context);
 }
 
-// --- Nodes ------------------------------------------------------------------------------------------------------------
+// --- Nodes ---------------------------------------------------------------------------------------
 
 struct use {
 	uint64_t cpu_mhz, memory_mb, disk_mb;
@@ -167,7 +167,7 @@ static void check_nodes(struct verifier *v)
 	free(v->class_nodes);
 }
 
-// --- Jobs -------------------------------------------------------------------------------------------------------------
+// --- Jobs ----------------------------------------------------------------------------------------
 
 static void check_counter(struct verifier *v, struct job_keep *keep, const struct allocation *a)
 {
@@ -260,7 +260,7 @@ static void check_jobs(struct verifier *v)
 	expect(v, jobs == state->counts.jobs, "count of jobs does not add up");
 }
 
-// --- Allocations, clients, requests -----------------------------------------------------------------------------------
+// --- Allocations, clients, requests --------------------------------------------------------------
 
 static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 {

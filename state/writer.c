@@ -76,14 +76,14 @@ int writer_append(struct writer *w, const struct batch *batch)
 	atomic_store(&w->has_no_room, error == -ENOSPC);
 	if (error == -ENOSPC) {
 		atomic_fetch_add(&w->counters->log_waits, 1);
-		log_warn("log_full",
+		log_warn("log-full",
 			"index=%lu bytes=%zu action=\"free disk space; it is tried again every "
 			"second\"",
 			(unsigned long)batch->header.first_index, batch->bytes.size);
 		return error;
 	}
 	if (error) {
-		log_error("log_failed", "index=%lu error=\"%s\"",
+		log_error("log-failed", "index=%lu error=\"%s\"",
 			(unsigned long)batch->header.first_index, error_text(error));
 		return error;
 	}
@@ -95,7 +95,7 @@ int writer_append(struct writer *w, const struct batch *batch)
 	return 0;
 }
 
-// --- The thread -------------------------------------------------------------------------------------------------------
+// --- The thread ----------------------------------------------------------------------------------
 
 static bool is_late(const struct writer *w)
 {
@@ -190,7 +190,7 @@ void writer_deadline(struct writer *w, uint64_t monotonic_ns)
 	CHECK(write(w->hurry_fd, &one, sizeof one) == sizeof one);
 }
 
-// --- The applier's side -------------------------------------------------------------------------------------------------
+// --- The applier's side --------------------------------------------------------------------------
 
 void writer_hand_over(struct writer *w, const struct batch *batch)
 {

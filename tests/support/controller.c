@@ -1,0 +1,302 @@
+#include "tests/support/controller.h"
+#include "state/base/memory.h"
+#include "state/snapshot_view.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void log_failed(void *context, int error)
+{
+	((struct controller *)context)->log_error = error;
+}
+
+static void set_default(uint32_t *limit, uint32_t value)
+{
+	*limit = *limit ? *limit : value;
+}
+
+static void create_applier(struct controller *c)
+{
+	struct applier_settings settings = {
+		.state = c->state,
+		.queue = c->queue,
+		.log = memory_log_of(&c->log),
+		.placer = c->placer,
+		.time = &c->source,
+		.seed = 7,
+		.collect_after_ms = CONTROLLER_COLLECT_AFTER_MS,
+		.log_failed = log_failed,
+		.context = c,
+	};
+	c->applier = applier_create(&settings);
+}
+
+void controller_init(struct controller *c, struct state_limits limits)
+{
+	memset(c, 0, sizeof *c);
+	set_default(&limits.nodes, 4096);
+	set_default(&limits.jobs, 64);
+	set_default(&limits.allocations, 65536);
+	set_default(&limits.place_requests, 65536);
+	set_default(&limits.clients, 64);
+	c->time = (struct manual_time){1, CONTROLLER_WALL_MS * 1000000ull};
+	c->source = time_source_manual(&c->time);
+	memory_log_init(&c->log);
+	c->state = state_create(&limits);
+	assert_non_null(c->state);
+	c->queue = command_queue_create(2);
+	c->placer = first_fit_placer(c->state);
+	create_applier(c);
+}
+
+int controller_replay(struct controller *c, const struct memory_log *log, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct memory_batch *batch = &log->batches[i];
+		int error =
+			applier_replay(c->applier, batch->first_index, batch->data, batch->size);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+void controller_open(struct controller *c)
+{
+	if (c->placer.best != first_fit_placer(c->state).best) {
+		applier_destroy(c->applier);
+		create_applier(c);
+	}
+	assert_int_equal(applier_open(c->applier), 0);
+}
+
+void controller_free(struct controller *c)
+{
+	applier_stop(c->applier, 0);
+	applier_destroy(c->applier);
+	command_queue_destroy(c->queue);
+	state_destroy(c->state);
+	memory_log_free(&c->log);
+}
+
+static void count_done(struct command *command)
+{
+	if (command->context)
+		__atomic_add_fetch((uint32_t *)command->context, 1, __ATOMIC_RELEASE);
+}
+
+void controller_push(struct controller *c, struct command *command, uint32_t *done)
+{
+	command->done = count_done;
+	command->context = done;
+	command->submitted_ns = time_monotonic_ns(&c->source);
+	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
+}
+
+enum command_outcome controller_run(struct controller *c, struct command *command)
+{
+	uint32_t done = 0;
+
+	controller_push(c, command, &done);
+	applier_step(c->applier);
+	assert_int_equal(done, 1);
+	return command->outcome;
+}
+
+int64_t controller_now_ms(const struct controller *c)
+{
+	return (int64_t)(c->time.wall_ns / 1000000);
+}
+
+// --- Builders ------------------------------------------------------------------------------------
+
+struct uuid number_uuid(uint32_t number)
+{
+	struct uuid id = {{0xb0}};
+
+	memcpy(id.bytes + 12, &number, sizeof number);
+	return id;
+}
+
+void build_node(struct command_node_register *node, uint32_t number, uint64_t sequence)
+{
+	memset(node, 0, sizeof *node);
+	node->node = number_uuid(number);
+	node->sequence = sequence;
+	node->parts = 1;
+	node->total = (struct resources){4000, 8192, 100000};
+	node->name = TEXT("a-node");
+	node->class_name = number % 2 ? TEXT("odd") : TEXT("even");
+	node->address = TEXT("192.0.2.1:1");
+	node->version = TEXT("1.0");
+	node->pair_count = 2;
+	node->pairs[0] =
+		(struct command_pair){PAIR_ATTRIBUTE, TEXT("unique.hostname"), TEXT("a-node")};
+	node->pairs[1] = (struct command_pair){PAIR_ATTRIBUTE, TEXT("cpu.arch"), TEXT("amd64")};
+}
+
+struct job *build_device_job(
+	const char *id, const struct resources *asks, const uint32_t *gpus, uint32_t groups)
+{
+	struct job *job = job_create();
+
+	job->namespace_name = text_copy(TEXT("default"));
+	job->id = text_copy(text_of(id));
+	job->name = text_copy(text_of(id));
+	job->type = JOB_DIRECT;
+	for (uint32_t i = 0; i < groups; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "g%u", i);
+		struct task_group *group =
+			array_append(&job->task_groups, sizeof(struct task_group));
+		record_init(&task_group_description, group);
+		group->name = text_copy(text_of(name));
+		group->disk.size_mb = asks[i].disk_mb;
+		struct task *task = array_append(&group->tasks, sizeof(struct task));
+		record_init(&task_description, task);
+		task->name = text_copy(TEXT("t"));
+		task->resources.cpu = asks[i].cpu_mhz;
+		task->resources.memory_mb = asks[i].memory_mb;
+		if (!gpus[i])
+			continue;
+		struct device_ask *ask =
+			array_append(&task->resources.devices, sizeof(struct device_ask));
+		ask->name = text_copy(TEXT("gpu"));
+		ask->count = gpus[i];
+	}
+	assert_true(job_derive(job));
+	return job;
+}
+
+struct job *build_job(const char *id, const struct resources *asks, uint32_t groups)
+{
+	uint32_t gpus[JOB_GROUPS_MAX] = {0};
+
+	return build_device_job(id, asks, gpus, groups);
+}
+
+// --- Commands ------------------------------------------------------------------------------------
+
+enum command_outcome controller_register(
+	struct controller *c, uint32_t number, struct command_node_register *result)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+
+	c->time.wall_ns += 1000000;
+	build_node(node, number, (uint64_t)controller_now_ms(c));
+	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
+	enum command_outcome outcome = controller_run(c, &command);
+	if (result)
+		*result = *node;
+	free(node);
+	return outcome;
+}
+
+enum command_outcome controller_job(struct controller *c, struct job *job)
+{
+	struct command command = {.type = COMMAND_JOB_REGISTER, .job_register = {.job = job}};
+	enum command_outcome outcome = controller_run(c, &command);
+
+	job_free(command.job_register.job);
+	return outcome;
+}
+
+enum command_outcome controller_place(struct controller *c, const char *client, const char *job,
+	uint64_t request, uint8_t count, struct command_place *result)
+{
+	struct command_place place = {
+		.client = text_of(client),
+		.issued_ms = controller_now_ms(c),
+		.request = request,
+		.count = count,
+		.job = text_of(job),
+		.group = TEXT("g0"),
+	};
+	struct command command = {.type = COMMAND_PLACE, .place = result ? result : &place};
+
+	*command.place = place;
+	return controller_run(c, &command);
+}
+
+enum command_outcome controller_release(
+	struct controller *c, const struct uuid *ids, uint8_t count, struct command_release *result)
+{
+	struct command_release release;
+	struct command command = {.type = COMMAND_RELEASE, .release = result ? result : &release};
+
+	*command.release = (struct command_release){.any_client = true, .count = count};
+	memcpy(command.release->ids, ids, count * sizeof *ids);
+	return controller_run(c, &command);
+}
+
+enum command_outcome controller_node(
+	struct controller *c, enum command_type type, uint32_t slot, uint32_t generation)
+{
+	struct command command = {.type = type, .node = {slot, generation}};
+
+	return controller_run(c, &command);
+}
+
+enum command_outcome controller_stop_job(struct controller *c, const char *job, bool purge)
+{
+	struct command command = {
+		.type = COMMAND_JOB_DEREGISTER,
+		.job_deregister = {.id = text_of(job), .purge = purge},
+	};
+	return controller_run(c, &command);
+}
+
+enum command_outcome controller_collect(struct controller *c)
+{
+	struct command command = {.type = COMMAND_COLLECT};
+
+	return controller_run(c, &command);
+}
+
+// --- Images --------------------------------------------------------------------------------------
+
+struct bytes_writer controller_image(const struct controller *c)
+{
+	struct bytes_writer image = bytes_writer_growing(4096);
+	struct bytes_writer item = bytes_writer_growing(4096);
+	struct snapshot_view *view = snapshot_view_begin(c->state);
+
+	while (snapshot_view_next(view, &item)) {
+		bytes_put_u32(&image, (uint32_t)item.size);
+		bytes_put(&image, item.data, item.size);
+		item.size = 0;
+	}
+	snapshot_view_end(view);
+	assert_false(item.failed || image.failed);
+	bytes_writer_free(&item);
+	return image;
+}
+
+int controller_load(struct controller *c, const struct bytes_writer *image)
+{
+	struct bytes_reader r = bytes_reader_over(image->data, image->size);
+	struct snapshot_load *load = snapshot_load_begin(c->state);
+	int error = 0;
+
+	while (!error && bytes_left(&r) > 0) {
+		uint32_t size = bytes_take_u32(&r);
+		const uint8_t *item = bytes_take(&r, size);
+		assert_non_null(item);
+		error = snapshot_load_item(load, item, size);
+	}
+	int end = snapshot_load_end(load);
+	return error ? error : end;
+}
+
+static void report(const char *text, void *context)
+{
+	print_error("%s\n", text);
+}
+
+void controller_verify(const struct controller *c)
+{
+	assert_int_equal(state_verify(c->state, report, NULL), 0);
+}

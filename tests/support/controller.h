@@ -1,0 +1,63 @@
+// A controller without network and disk: state, applier, a log in memory, a placer without policy,
+// a clock that stands still unless told. Everything runs on the calling thread, or on the applier's
+// own threads after controller_start.
+#pragma once
+#include "state/applier.h"
+#include "state/base/time_source.h"
+#include "tests/support/first_fit.h"
+#include "tests/support/memory_log.h"
+
+struct controller {
+	struct manual_time time;
+	struct time_source source;
+	struct memory_log log;
+	struct state *state;
+	struct command_queue *queue;
+	struct applier *applier;
+	struct placer placer;
+	int log_error; // what log_failed was told
+};
+
+#define CONTROLLER_WALL_MS 1700000000000ll
+#define CONTROLLER_COLLECT_AFTER_MS (60ll * 60 * 1000)
+
+// Limits with 0 are set to something middling. The placer is first fit unless changed before open.
+void controller_init(struct controller *, struct state_limits);
+// Applies batches [0, count) of another's log to this one; before open.
+int controller_replay(struct controller *, const struct memory_log *, uint32_t count);
+void controller_open(struct controller *); // a new term
+void controller_free(struct controller *); // refuses what waits
+
+// Pushes to the shared ring; `done` counts into the context when it is a uint32_t *.
+void controller_push(struct controller *, struct command *, uint32_t *done);
+// One command from push to done; returns its outcome.
+enum command_outcome controller_run(struct controller *, struct command *);
+int64_t controller_now_ms(const struct controller *);
+
+struct uuid number_uuid(uint32_t number);
+// A registration in one part: 4000 MHz, 8192 MB, 100000 MB of disk, two attributes.
+void build_node(struct command_node_register *, uint32_t number, uint64_t sequence);
+// A direct job with one group per ask ("g0", "g1", …), derived; the caller's until registered.
+struct job *build_job(const char *id, const struct resources *asks, uint32_t groups);
+// The same with a device ask for each group (0: none) of type "gpu".
+struct job *build_device_job(
+	const char *id, const struct resources *asks, const uint32_t *gpus, uint32_t groups);
+
+enum command_outcome controller_register(
+	struct controller *, uint32_t number, struct command_node_register *result);
+enum command_outcome controller_job(struct controller *, struct job *);
+enum command_outcome controller_place(struct controller *, const char *client, const char *job,
+	uint64_t request, uint8_t count, struct command_place *result);
+enum command_outcome controller_release(
+	struct controller *, const struct uuid *, uint8_t count, struct command_release *result);
+enum command_outcome controller_node(
+	struct controller *, enum command_type, uint32_t slot, uint32_t generation);
+enum command_outcome controller_stop_job(struct controller *, const char *job, bool purge);
+enum command_outcome controller_collect(struct controller *);
+
+// The whole state as a snapshot would hold it, each item with its size before it; the caller frees.
+struct bytes_writer controller_image(const struct controller *);
+// Loads such an image into a fresh controller. Returns what loading said.
+int controller_load(struct controller *, const struct bytes_writer *image);
+// Fails the test with the first violation of an invariant.
+void controller_verify(const struct controller *);

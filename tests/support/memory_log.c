@@ -1,0 +1,48 @@
+#include "tests/support/memory_log.h"
+#include "state/base/memory.h"
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int append(
+	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
+{
+	struct memory_log *log = context;
+
+	atomic_fetch_add(&log->appends, 1);
+	while (atomic_load(&log->block))
+		sched_yield();
+	int error = atomic_load(&log->error);
+	if (error)
+		return error;
+	log->batches = memory_resize(log->batches, (log->count + 1) * sizeof log->batches[0]);
+	struct memory_batch *stored = &log->batches[log->count++];
+	*stored = (struct memory_batch){first_index, entries, size, memory_take(size)};
+	memcpy(stored->data, batch, size);
+	return 0;
+}
+
+static int64_t room_bytes(void *context)
+{
+	return atomic_load(&((struct memory_log *)context)->room_bytes);
+}
+
+void memory_log_init(struct memory_log *log)
+{
+	memset(log, 0, sizeof *log);
+	log->room_bytes = INT64_MAX;
+}
+
+void memory_log_free(struct memory_log *log)
+{
+	for (uint32_t i = 0; i < log->count; i++)
+		free(log->batches[i].data);
+	free(log->batches);
+	log->batches = NULL;
+	log->count = 0;
+}
+
+struct command_log memory_log_of(struct memory_log *log)
+{
+	return (struct command_log){append, room_bytes, log};
+}

@@ -1,0 +1,25 @@
+// A command log in memory, with the faults that a disk has. One thread appends at a time; the rest
+// of it may be looked at and changed from another thread between appends only, but the faults at
+// any time.
+#pragma once
+#include "state/command_log.h"
+#include <stdatomic.h>
+
+struct memory_batch {
+	uint64_t first_index;
+	uint32_t entries, size;
+	void *data;
+};
+
+struct memory_log {
+	struct memory_batch *batches;
+	uint32_t count;
+	_Atomic int64_t room_bytes; // what room_bytes() says
+	_Atomic int error;          // what append returns instead of storing; 0: it stores
+	_Atomic uint32_t appends;   // calls, refused ones included
+	_Atomic uint32_t block;     // append spins while this is 1
+};
+
+void memory_log_init(struct memory_log *); // plenty of room, no fault
+void memory_log_free(struct memory_log *);
+struct command_log memory_log_of(struct memory_log *);
