@@ -1,0 +1,249 @@
+#include "bench/controller.h"
+#include "bench/bench.h"
+#include "bench/fleet.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/base/time_source.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REGISTRATIONS_UNDER_WAY 256u
+#define LOG_BYTES_MAX (64ll << 30)
+#define SNAPSHOT_LOG_BYTES (1ll << 30)
+
+static const char job_name[] = "bench";
+
+static _Noreturn void give_up(const char *what, const char *why)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, why);
+	exit(1);
+}
+
+static void log_failed(void *context, int error)
+{
+	give_up("the log failed", error_text(error));
+}
+
+static int forget(
+	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
+{
+	return 0;
+}
+
+static int64_t endless_room(void *context)
+{
+	return INT64_MAX;
+}
+
+static struct command_log open_log(struct controller *c, const struct controller_settings *settings)
+{
+	if (!settings->directory)
+		return (struct command_log){.append = forget, .room_bytes = endless_room};
+	char message[512];
+	const struct store_settings store = {.directory = settings->directory,
+		.map_bytes = LOG_BYTES_MAX,
+		.sync = settings->sync,
+		.snapshot_log_bytes = SNAPSHOT_LOG_BYTES};
+	if (store_open(&store, &c->store, message, sizeof message) != 0)
+		give_up("cannot open the store", message);
+	return store_log(c->store);
+}
+
+static void recover(struct controller *c)
+{
+	char message[512];
+	int error = c->store ? store_recover(c->store, c->state, c->applier, &c->recovered, message,
+				       sizeof message)
+			     : 0;
+	if (error)
+		give_up("cannot recover", message);
+	error = applier_open(c->applier);
+	if (error)
+		give_up("cannot open the applier", error_text(error));
+}
+
+void controller_open(struct controller *c, const struct controller_settings *settings)
+{
+	uint64_t begin = bench_ns();
+	*c = (struct controller){0};
+	const struct state_limits limits = {.nodes = settings->nodes_max,
+		.jobs = 16,
+		.allocations = settings->allocations_max,
+		.place_requests = settings->allocations_max,
+		.clients = 16};
+	c->state = state_create(&limits);
+	c->queue = command_queue_create(1);
+	CHECK(c->state && c->queue);
+	c->placement = placement_create(c->state, PLACEMENT_BINPACK);
+	const struct applier_settings applier = {.state = c->state,
+		.queue = c->queue,
+		.log = open_log(c, settings),
+		.placer = placement_placer(c->placement),
+		.time = &time_source_real,
+		.seed = 1,
+		.collect_after_ms = INT64_MAX / 2,
+		.log_failed = log_failed};
+	c->applier = applier_create(&applier);
+	recover(c);
+	c->open_seconds = (double)(bench_ns() - begin) / 1e9;
+	CHECK(applier_start(c->applier, -1) == 0);
+}
+
+void controller_close(struct controller *c)
+{
+	applier_stop(c->applier, 60000);
+	applier_destroy(c->applier);
+	placement_destroy(c->placement);
+	if (c->store)
+		store_close(c->store);
+	command_queue_destroy(c->queue);
+	state_destroy(c->state);
+}
+
+// A request that is used again and again. free is written by the applier when it is done.
+struct request {
+	struct command command;
+	_Atomic bool free;
+	union {
+		struct {
+			struct command_node_register description;
+			char text[FLEET_TEXT_BYTES];
+		} node;
+		struct command_place place;
+	};
+};
+
+static void finish(struct command *command)
+{
+	struct request *request = (struct request *)command;
+	atomic_store_explicit(&request->free, true, memory_order_release);
+}
+
+static struct request *create_requests(uint32_t count)
+{
+	struct request *requests = memory_take_array(count, sizeof *requests);
+	for (uint32_t i = 0; i < count; i++)
+		requests[i] = (struct request){.command.done = finish, .free = true};
+	return requests;
+}
+
+static bool take_free(struct request *request)
+{
+	return atomic_load_explicit(&request->free, memory_order_acquire);
+}
+
+static void submit(struct controller *c, struct request *request)
+{
+	atomic_store_explicit(&request->free, false, memory_order_relaxed);
+	request->command.submitted_ns = time_monotonic_ns(&time_source_real);
+	while (!command_queue_push(c->queue, 0, &request->command))
+		sched_yield();
+}
+
+static void wait_for(struct request *request)
+{
+	while (!take_free(request))
+		sched_yield();
+	if (request->command.outcome != OUTCOME_DONE)
+		give_up("a command was refused", command_outcome_names[request->command.outcome]);
+}
+
+static void wait_for_all(struct request *requests, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		wait_for(&requests[i]);
+}
+
+void controller_register(struct controller *c, uint32_t from, uint32_t count)
+{
+	struct request *requests = create_requests(REGISTRATIONS_UNDER_WAY);
+	for (uint32_t i = 0; i < count; i++) {
+		struct request *request = &requests[i % REGISTRATIONS_UNDER_WAY];
+		wait_for(request);
+		fleet_describe(from + i, &request->node.description, request->node.text);
+		request->command.type = COMMAND_NODE_REGISTER;
+		request->command.node_register = &request->node.description;
+		submit(c, request);
+	}
+	wait_for_all(requests, REGISTRATIONS_UNDER_WAY);
+	free(requests);
+}
+
+static struct job *describe_job(void)
+{
+	struct job *job = job_create();
+	job->id = text_copy(text_of(job_name));
+	job->name = text_copy(text_of(job_name));
+	job->type = JOB_DIRECT;
+	job->namespace_name =
+		job->namespace_name ? job->namespace_name : text_copy(TEXT("default"));
+	job->node_pool = job->node_pool ? job->node_pool : text_copy(TEXT("default"));
+	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
+	struct task_group *group = array_append(&job->task_groups, sizeof *group);
+	record_init(&task_group_description, group);
+	group->name = text_copy(TEXT("g"));
+	group->disk.size_mb = 10;
+	struct task *task = array_append(&group->tasks, sizeof *task);
+	record_init(&task_description, task);
+	task->name = text_copy(TEXT("t"));
+	task->driver = text_copy(TEXT("exec"));
+	task->resources.cpu = 50;
+	task->resources.memory_mb = 64;
+	CHECK(job_derive(job));
+	return job;
+}
+
+void controller_register_job(struct controller *c)
+{
+	struct request *request = create_requests(1);
+	request->command.type = COMMAND_JOB_REGISTER;
+	request->command.job_register = (struct command_job_register){.job = describe_job()};
+	submit(c, request);
+	wait_for(request);
+	free(request);
+}
+
+static void ask(struct request *request, uint64_t number)
+{
+	request->place = (struct command_place){.client = TEXT("bench"),
+		.issued_ms = (int64_t)(time_wall_ns(&time_source_real) / 1000000u),
+		.request = number,
+		.count = 1,
+		.namespace_name = TEXT("default"),
+		.job = text_of(job_name),
+		.group = TEXT("g")};
+	request->command.type = COMMAND_PLACE;
+	request->command.place = &request->place;
+}
+
+uint64_t controller_place(
+	struct controller *c, uint32_t under_way, controller_more *more, void *context)
+{
+	static uint64_t number; // of the request: an idempotency key
+	struct request *requests = create_requests(under_way);
+	uint64_t asked = 0;
+	while (more(context, asked)) {
+		struct request *request = &requests[asked % under_way];
+		wait_for(request);
+		ask(request, ++number);
+		submit(c, request);
+		asked++;
+	}
+	wait_for_all(requests, under_way);
+	free(requests);
+	return asked;
+}
+
+uint32_t fleet_description_bytes(uint32_t number)
+{
+	struct command_node_register d;
+	char text[FLEET_TEXT_BYTES];
+	fleet_describe(number, &d, text);
+	uint32_t bytes = sizeof d.node + d.name.size + d.datacenter.size + d.class_name.size +
+			 d.pool.size + d.address.size + d.version.size;
+	for (uint32_t i = 0; i < d.pair_count; i++)
+		bytes += d.pairs[i].name.size + d.pairs[i].value.size;
+	return bytes;
+}

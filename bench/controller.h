@@ -1,0 +1,44 @@
+// A controller without a network, for benchmarks: state, applier, placement and, when it has a
+// directory, the store, put together as the daemon does it; and a fleet of nodes to fill it with.
+#pragma once
+#include "placement/placement.h"
+#include "state/applier.h"
+#include "state/store/store.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct controller_settings {
+	const char *directory; // NULL: nothing is stored
+	uint32_t nodes_max, allocations_max;
+	bool sync; // of the store
+};
+
+struct controller {
+	struct state *state;
+	struct command_queue *queue;
+	struct placement *placement;
+	struct store *store; // NULL without a directory
+	struct applier *applier;
+	struct store_recovery recovered;
+	double open_seconds; // recovery, derived state and the new term
+};
+
+// Recovers what the directory holds and starts the applier. Ends the program with a sentence when
+// it cannot.
+void controller_open(struct controller *, const struct controller_settings *);
+void controller_close(struct controller *);
+
+// Registers nodes [from, from + count) of the fleet; returns when all are durable. The calling
+// thread is the only producer.
+void controller_register(struct controller *, uint32_t from, uint32_t count);
+// Registers the direct job that controller_place asks for: one group, a small instance.
+void controller_register_job(struct controller *);
+// Places instances one request each, with so many requests under way, for so long as more() holds,
+// and waits for the last. Returns how many were placed; every one is durable. Ends the program when
+// one is refused.
+typedef bool controller_more(void *context, uint64_t placed);
+uint64_t controller_place(
+	struct controller *, uint32_t under_way, controller_more *, void *context);
+
+// Bytes of a node's description as an agent would send it: texts alone, without any framing.
+uint32_t fleet_description_bytes(uint32_t number);
