@@ -72,7 +72,9 @@ void decider_collect(struct decider *d)
 			.limit = COLLECT_ITEMS_MAX,
 		}};
 
+	d->is_collecting = false;
+	if (!collect_finds(d->state, &e.collect))
+		return;
+	CHECK(decider_commit(d, &e) == 0);
 	d->is_collecting = collect_finds(d->state, &e.collect);
-	if (d->is_collecting)
-		CHECK(decider_commit(d, &e) == 0);
 }

@@ -1,0 +1,250 @@
+#include "tests/state/random_run.h"
+#include "state/base/memory.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { BATCH_MAX = 8 };
+
+// A command with all that it needs, and what the model has to know about it.
+struct random_command {
+	struct command command;
+	uint32_t node, gpus, job, group, client;
+	struct resources asks[MODEL_GROUPS];
+	uint32_t ask_gpus[MODEL_GROUPS];
+	union {
+		struct command_node_register node_register;
+		struct command_place place;
+		struct command_release release;
+		struct command_status status;
+	};
+};
+
+static uint32_t below(struct random_run *r, uint32_t bound)
+{
+	return (uint32_t)prng_below(&r->prng, bound);
+}
+
+void random_run_init(struct random_run *r, uint64_t seed)
+{
+	memset(r, 0, sizeof *r);
+	prng_seed(&r->prng, seed);
+	r->model = memory_take(sizeof *r->model);
+	controller_init(&r->controller, (struct state_limits){.nodes = MODEL_NODES_MAX});
+	controller_open(&r->controller);
+	r->sequence = 1000;
+}
+
+void random_run_free(struct random_run *r)
+{
+	controller_free(&r->controller);
+	free(r->model);
+}
+
+// --- Commands -------------------------------------------------------------------------------------------
+
+static void make_register(struct random_run *r, struct random_command *c)
+{
+	static const uint32_t cpus[] = {2000, 4000, 8000};
+	struct command_node_register *n = &c->node_register;
+
+	c->command.type = COMMAND_NODE_REGISTER;
+	c->command.node_register = n;
+	c->node = below(r, MODEL_NODES);
+	uint64_t sequence = r->sequence++;
+	if (below(r, 8) == 0)
+		sequence = r->model->nodes[c->node].sequence;
+	build_node(n, c->node, sequence);
+	n->worker = (uint16_t)below(r, 3);
+	n->total.cpu_mhz = cpus[below(r, 3)];
+	c->gpus = below(r, 4);
+	if (c->gpus)
+		n->device_groups[n->device_group_count++] = (struct command_device_group){
+			TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), (uint8_t)c->gpus};
+	if (below(r, 2)) // sorts before the other: what has instances moves
+		n->device_groups[n->device_group_count++] =
+			(struct command_device_group){TEXT("amd"), TEXT("fpga"), TEXT("x"), 3};
+	if (below(r, 3) == 0)
+		n->pairs[n->pair_count++] =
+			(struct command_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
+}
+
+static void make_node_status(struct random_run *r, struct random_command *c)
+{
+	static const enum command_type types[] = {COMMAND_NODE_EXPIRED, COMMAND_NODE_RETURNED,
+		COMMAND_NODE_RETURNED, COMMAND_NODE_GOODBYE};
+	const struct model_node *n = &r->model->nodes[below(r, MODEL_NODES)];
+
+	c->command.type = types[below(r, 4)];
+	c->command.node.slot = below(r, 10) ? n->slot : 70000;
+	c->command.node.generation = n->generation - (below(r, 10) == 0);
+}
+
+static void make_place(struct random_run *r, struct random_command *c)
+{
+	const struct model *m = r->model;
+
+	c->command.type = COMMAND_PLACE;
+	c->command.place = &c->place;
+	c->job = below(r, MODEL_JOBS);
+	c->group = below(r, MODEL_GROUPS);
+	c->client = below(r, MODEL_CLIENTS);
+	c->place = (struct command_place){
+		.issued_ms = controller_now_ms(&r->controller) - below(r, 1000),
+		.request = r->request++,
+		.count = (uint8_t)(1 + below(r, below(r, 4) ? 3 : PLACE_COUNT_MAX)),
+	};
+	if (m->request_count && below(r, 6) == 0) {
+		const struct model_request *again = &m->requests[below(r, m->request_count)];
+		c->client = again->client;
+		c->place.issued_ms = again->issued_ms;
+		c->place.request = again->request;
+	}
+	if (below(r, 20) == 0)
+		c->place.issued_ms -= PLACE_REMEMBER_MS + 10;
+	c->place.client = text_of(model_clients[c->client]);
+	c->place.job = text_of(model_jobs[c->job]);
+	c->place.group = c->group ? TEXT("g1") : TEXT("g0");
+}
+
+static struct uuid some_allocation(struct random_run *r)
+{
+	const struct model *m = r->model;
+
+	if (!m->allocation_count || below(r, 20) == 0)
+		return prng_uuid(&r->prng);
+	uint32_t window = m->allocation_count < 60 ? m->allocation_count : 60;
+	return m->allocations[m->allocation_count - 1 - below(r, window)].id;
+}
+
+static void make_release(struct random_run *r, struct random_command *c)
+{
+	c->command.type = COMMAND_RELEASE;
+	c->command.release = &c->release;
+	c->client = below(r, MODEL_CLIENTS);
+	c->release = (struct command_release){
+		.client = text_of(model_clients[c->client]),
+		.any_client = below(r, 2),
+		.count = (uint8_t)(1 + below(r, 12)),
+	};
+	for (uint8_t i = 0; i < c->release.count; i++)
+		c->release.ids[i] = some_allocation(r);
+}
+
+static void make_status(struct random_run *r, struct random_command *c)
+{
+	c->command.type = COMMAND_STATUS;
+	c->command.status = &c->status;
+	c->client = below(r, MODEL_CLIENTS);
+	c->status = (struct command_status){
+		.client = text_of(model_clients[c->client]),
+		.changes = below(r, 3),
+		.count = (uint8_t)(1 + below(r, PLACE_COUNT_MAX)),
+		.since = r->model->asked_at[c->client],
+	};
+	for (uint8_t i = 0; i < c->status.count; i++)
+		c->status.ids[i] = some_allocation(r);
+}
+
+static void make_job(struct random_run *r, struct random_command *c)
+{
+	c->command.type = COMMAND_JOB_REGISTER;
+	c->job = below(r, MODEL_JOBS);
+	for (uint32_t i = 0; i < MODEL_GROUPS; i++) {
+		c->asks[i] = (struct resources){100 + 400 * below(r, 3), 200, 50 * below(r, 2)};
+		c->ask_gpus[i] = below(r, 3) ? 0 : 1 + below(r, 2);
+	}
+	c->command.job_register.job =
+		build_device_job(model_jobs[c->job], c->asks, c->ask_gpus, MODEL_GROUPS);
+}
+
+static void make_stop(struct random_run *r, struct random_command *c)
+{
+	c->command.type = COMMAND_JOB_DEREGISTER;
+	c->job = below(r, MODEL_JOBS);
+	c->command.job_deregister.id = text_of(model_jobs[c->job]);
+	c->command.job_deregister.purge = below(r, 2);
+}
+
+static void make(struct random_run *r, struct random_command *c)
+{
+	static const struct {
+		uint32_t weight;
+		void (*make)(struct random_run *, struct random_command *);
+	} makers[] = {
+		{12, make_register},
+		{10, make_node_status},
+		{30, make_place},
+		{24, make_release},
+		{14, make_status},
+		{6, make_job},
+		{2, make_stop},
+	};
+	uint32_t pick = below(r, 100);
+
+	*c = (struct random_command){.command = {.type = COMMAND_COLLECT}};
+	for (uint32_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
+		if (pick < makers[i].weight) {
+			makers[i].make(r, c);
+			return;
+		}
+		pick -= makers[i].weight;
+	}
+}
+
+// --- The model's turn -----------------------------------------------------------------------------------
+
+static void tell_model(struct random_run *r, struct random_command *c)
+{
+	struct model *m = r->model;
+
+	switch (c->command.type) {
+	case COMMAND_NODE_REGISTER: model_register(m, c->node, c->gpus, &c->command); break;
+	case COMMAND_NODE_EXPIRED:
+	case COMMAND_NODE_RETURNED:
+	case COMMAND_NODE_GOODBYE: model_node_status(m, &c->command); break;
+	case COMMAND_PLACE: model_place(m, c->job, c->group, c->client, &c->command); break;
+	case COMMAND_RELEASE: model_release(m, c->client, &c->command); break;
+	case COMMAND_STATUS: model_status(m, c->client, &c->command); break;
+	case COMMAND_JOB_REGISTER:
+		model_job_register(m, c->job, c->asks, c->ask_gpus, &c->command);
+		break;
+	case COMMAND_JOB_DEREGISTER: model_job_stop(m, c->job, &c->command); break;
+	case COMMAND_COLLECT: model_collect(m, &c->command); break;
+	case COMMAND_TYPES: fail();
+	}
+}
+
+// One question about changes per client and batch: the next one begins where the answer ends.
+static bool asks_again(const struct random_command *commands, uint32_t count)
+{
+	const struct random_command *last = &commands[count];
+
+	for (uint32_t i = 0; i < count; i++)
+		if (commands[i].command.type == COMMAND_STATUS &&
+			commands[i].client == last->client)
+			return last->command.type == COMMAND_STATUS;
+	return false;
+}
+
+void random_run_step(struct random_run *r)
+{
+	static struct random_command commands[BATCH_MAX];
+	uint32_t count = 1 + below(r, BATCH_MAX), done = 0;
+
+	manual_time_advance_ms(&r->controller.time, below(r, 60000));
+	r->model->now_ms = controller_now_ms(&r->controller);
+	for (uint32_t i = 0; i < count; i++) {
+		do
+			make(r, &commands[i]);
+		while (asks_again(commands, i));
+		controller_push(&r->controller, &commands[i].command, &done);
+	}
+	applier_step(r->controller.applier);
+	assert_int_equal(done, count);
+	for (uint32_t i = 0; i < count; i++)
+		tell_model(r, &commands[i]);
+}
