@@ -171,7 +171,8 @@ static void one_address_has_few_connections(void **unused)
 	server_stop(s);
 }
 
-// A client that dribbles its headers is cut off, whatever it sends: the clock is moved, not waited for.
+// A client that dribbles its headers is cut off, whatever it sends: the clock is moved, not waited
+// for.
 static void dribbling_headers_are_cut_off(void **unused)
 {
 	struct manual_time manual = {1000000000000, 1795225440000000000};
@@ -195,7 +196,7 @@ static void dribbling_headers_are_cut_off(void **unused)
 	server_stop(s);
 }
 
-// --- A queue that is full, and an applier that does not answer ----------------------------------------------
+// --- A queue that is full, and an applier that does not answer -----------------------------------
 
 static void nothing(struct command *command)
 {

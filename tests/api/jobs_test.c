@@ -144,8 +144,7 @@ static void broken_json_is_pointed_at(void **unused)
 	expect("PUT", "/v1/jobs", "{\"Job\":null}", 400, "Job: must be specified");
 	expect("PUT", "/v1/validate/job", "[]", 400, "a JSON object is expected");
 	char deep[512] = "{\"Job\":";
-	for (int i = 0; i < 70; i++)
-		strcat(deep, "[");
+	memset(deep + strlen(deep), '[', 70);
 	expect("PUT", "/v1/jobs", deep, 400, "nested deeper than 64 levels");
 }
 
@@ -176,12 +175,12 @@ static void twenty_mistakes_in_one_answer(void **unused)
 			"%s{\"Name\":\"%s\",\"Count\":-1,\"Tasks\":[{\"Name\":\"\",\"Driver\":\"\","
 			"\"Resources\":{\"CPU\":-5,\"MemoryMB\":-1}}]}",
 			i ? "," : "", i < 2 ? "" : "same");
-	strcat(body, "]}}");
+	snprintf(body + strlen(body), sizeof body - strlen(body), "]}}");
 	struct response r = http(server, "PUT", "/v1/jobs", body);
 	assert_int_equal(r.status, 500);
-	int mistakes = atoi(r.body);
+	long mistakes = strtol(r.body, NULL, 10);
 	assert_true(mistakes >= 20);
-	int lines = 0;
+	long lines = 0;
 	for (const char *at = r.body; (at = strstr(at, "\n\t* ")); at++)
 		lines++;
 	assert_int_equal(lines, mistakes);

@@ -135,7 +135,7 @@ static void null_is_absent(void **unused)
 		snprintf(json + size, sizeof json - size, "%s\"%s\":null", i ? "," : "",
 			thing_fields[i].name);
 	}
-	strcat(json, "}");
+	snprintf(json + strlen(json), sizeof json - strlen(json), "}");
 	read_thing(json, &thing, &report);
 	assert_int_equal(report.errors.count, 0);
 	record_init(&thing_type, &empty);
@@ -261,7 +261,7 @@ static void depth_is_limited_before_parsing(void **unused)
 	char json[4096];
 	size_t size = 0;
 	json[size++] = '{';
-	size += (size_t)sprintf(json + size, "\n\"[[[\\\"[\":");
+	size += (size_t)snprintf(json + size, sizeof json - size, "\n\"[[[\\\"[\":");
 	for (uint32_t i = 1; i < JSON_DEPTH_MAX; i++)
 		json[size++] = '[';
 	size_t deep = size;

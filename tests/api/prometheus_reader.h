@@ -13,8 +13,9 @@ struct prometheus {
 	uint32_t count;
 };
 
-// False with a sentence when the text breaks a rule: every series belongs to the family whose TYPE line came
-// last, no family and no series comes twice, histograms are cumulative, end in +Inf and agree with _count.
+// False with a sentence when the text breaks a rule: every series belongs to the family whose TYPE
+// line came last, no family and no series comes twice, histograms are cumulative, end in +Inf and
+// agree with _count.
 bool prometheus_read(const char *text, struct prometheus *, char *problem, size_t problem_size);
 // Value of a series, or -1 when there is none.
 double prometheus_value(const struct prometheus *, const char *name, const char *labels);

@@ -66,7 +66,8 @@ static void knows_the_wrong_method(void **unused)
 	check("GET", "/v1/validate/job", (struct outcome){ROUTE_WRONG_METHOD, NULL, NULL});
 }
 
-// A row that no request reaches, or that can neither be answered nor submitted, is a mistake of the table.
+// A row that no request reaches, or that can neither be answered nor submitted, is a mistake of the
+// table.
 static void every_row_is_reached(void **unused)
 {
 	for (uint32_t i = 0; i < router_route_count(); i++) {

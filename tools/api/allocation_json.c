@@ -64,7 +64,8 @@ static void put_device_group(
 	json_end_object(w);
 }
 
-// The instances are chosen for the allocation as a whole; they are shown with the first task that asks.
+// The instances are chosen for the allocation as a whole; they are shown with the first task that
+// asks.
 static void put_devices(
 	struct json_writer *w, const struct state *state, const struct allocation *a)
 {

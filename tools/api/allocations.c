@@ -11,7 +11,7 @@
 #define ALLOCATIONS_PER_SECTION 256u
 #define RELEASES_MAX (SUBMISSION_COMMANDS_MAX * PLACE_COUNT_MAX)
 
-// --- One -------------------------------------------------------------------------------------------------
+// --- One -----------------------------------------------------------------------------------------
 
 // The allocation that a path names, or NULL. Under read lock.
 static const struct allocation *allocation_of(const struct request *request)
@@ -43,7 +43,7 @@ void allocation_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-// --- All, in order of creation -------------------------------------------------------------------------------
+// --- All, in order of creation -------------------------------------------------------------------
 
 struct allocation_list {
 	const struct state *state;
@@ -102,7 +102,7 @@ void allocations_list(struct request *request, struct reply *reply)
 	reply_stream(request, reply, list, produce_allocations, free_allocation_list);
 }
 
-// --- Those of a node or a job ------------------------------------------------------------------------------
+// --- Those of a node or a job --------------------------------------------------------------------
 
 static bool collect_one(const struct allocation *a, void *context)
 {
@@ -206,7 +206,7 @@ void job_allocations(struct request *request, struct reply *reply)
 	stream_collected(list, index ? index : state_index(state), request, reply);
 }
 
-// --- An operator's release -----------------------------------------------------------------------------------
+// --- An operator's release -----------------------------------------------------------------------
 
 static void free_release(struct command *command)
 {

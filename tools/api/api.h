@@ -11,8 +11,8 @@ struct api;
 // labels: "" or prometheus form `type="place",outcome="done"`; the set is closed and bounded.
 typedef void metric_value(
 	void *sink, char kind, const char *name, const char *labels, double value);
-// Histogram of powers of two: bucket i counts values < 2^i microseconds that no bucket before it counted;
-// the last one counts all larger ones too.
+// Histogram of powers of two: bucket i counts values < 2^i microseconds that no bucket before it
+// counted; the last one counts all larger ones too.
 typedef void metric_histogram(void *sink, const char *name, const char *labels,
 	const uint64_t buckets[32], double sum_us);
 
@@ -31,7 +31,8 @@ struct api_settings {
 	const struct time_source *time;
 	const char *region, *datacenter, *name;
 	uint64_t seed; // of the jitter of blocking queries; 0: from the system
-	// Calls the sink for every metric of the process (berthd knows all of them). Any API thread.
+	// Calls the sink for every metric of the process (berthd knows all of them). Any API
+	// thread.
 	void (*metrics)(void *context, const struct metric_sink *);
 	// Writes one JSON object: the effective configuration, for /v1/agent/self.
 	char *(*configuration)(void *context); // caller frees
@@ -43,6 +44,6 @@ struct api_settings {
 // message: what, where and what to do on failure.
 int api_start(const struct api_settings *, struct api **, char *message, uint32_t message_size);
 uint16_t api_port(const struct api *);
-// Ends parked queries with an answer. The applier must still run (or all that was submitted be done):
-// commands that are under way are waited for.
+// Ends parked queries with an answer. The applier must still run (or all that was submitted be
+// done): commands that are under way are waited for.
 void api_stop(struct api *);

@@ -93,12 +93,14 @@ void watcher_park(struct watcher *w, struct request *r, uint64_t deadline_ns)
 	if (++w->counts.parked > w->counts.parked_most)
 		w->counts.parked_most = w->counts.parked;
 	if (r->stage == REQUEST_WATCHING) {
-		// libmicrohttpd does not look at a suspended socket: we notice that its client went.
+		// libmicrohttpd does not look at a suspended socket: we notice that its client
+		// went.
 		struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = r};
 		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event);
 	}
 	pthread_mutex_unlock(&w->lock);
-	// The watcher learns of the deadline, and sees what came before the request was on the list.
+	// The watcher learns of the deadline, and sees what came before the request was on the
+	// list.
 	poke(w);
 }
 

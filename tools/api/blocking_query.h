@@ -1,5 +1,5 @@
-// Parked requests and the one thread that wakes them: on a change of the state, when a submission is done,
-// at their deadline, when their client hangs up, or at shutdown.
+// Parked requests and the one thread that wakes them: on a change of the state, when a submission
+// is done, at their deadline, when their client hangs up, or at shutdown.
 #pragma once
 #include "tools/api/http.h"
 
@@ -16,8 +16,8 @@ void watcher_park(struct watcher *, struct request *, uint64_t deadline_ns);
 // Any thread; never blocks.
 void watcher_wake(struct watcher *);
 
-// True when the request asks to wait for something newer than it has seen; sets its wait index and *deadline_ns.
-// On a parameter that does not parse fills the reply.
+// True when the request asks to wait for something newer than it has seen; sets its wait index and
+// *deadline_ns. On a parameter that does not parse fills the reply.
 bool blocking_query_wanted(struct request *, uint64_t *deadline_ns, struct reply *);
 // True when a blocking query has its answer. Under no read lock.
 bool blocking_query_is_over(struct request *);

@@ -1,5 +1,5 @@
-// Every connection and what it is busy with, so that a client that dribbles or stalls is cut off: the
-// inactivity timeout of libmicrohttpd alone is reset by each byte.
+// Every connection and what it is busy with, so that a client that dribbles or stalls is cut off:
+// the inactivity timeout of libmicrohttpd alone is reset by each byte.
 #pragma once
 #include "tools/api/http.h"
 

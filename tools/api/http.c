@@ -1,5 +1,5 @@
-// The way of a request: headers → route → body → parked or commands → answer. Only this file, server.c and
-// list_stream.c call libmicrohttpd's request side.
+// The way of a request: headers → route → body → parked or commands → answer. Only this file,
+// server.c and list_stream.c call libmicrohttpd's request side.
 #include "state/base/memory.h"
 #include "tools/api/blocking_query.h"
 #include "tools/api/connections.h"
@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// What is read and thrown away of a body that is too large, so that its sender gets to see the answer.
+// What is read and thrown away of a body that is too large, so that its sender gets to see the
+// answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
 
-// --- Replies ---------------------------------------------------------------------------------------------
+// --- Replies -------------------------------------------------------------------------------------
 
 void reply_error(struct reply *reply, unsigned status, const char *format, ...)
 {
@@ -117,7 +118,7 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 	return send_reply(request, &reply);
 }
 
-// --- Stages ----------------------------------------------------------------------------------------------
+// --- Stages --------------------------------------------------------------------------------------
 
 static enum MHD_Result answer(struct request *request)
 {
@@ -181,7 +182,7 @@ static enum MHD_Result advance(struct request *request)
 	return MHD_NO;
 }
 
-// --- Headers ---------------------------------------------------------------------------------------------
+// --- Headers -------------------------------------------------------------------------------------
 
 static const char *header(struct request *request, const char *name)
 {
@@ -242,7 +243,7 @@ static enum MHD_Result take_body(struct request *request, const char *data, size
 	return MHD_YES;
 }
 
-// --- libmicrohttpd's callbacks -----------------------------------------------------------------------------
+// --- libmicrohttpd's callbacks -------------------------------------------------------------------
 
 static struct connection *socket_of(struct MHD_Connection *connection)
 {

@@ -1,8 +1,8 @@
 // What the parts of the API share: a server, a request on its way, and the reply it becomes.
 //
-// A request lives on one of libmicrohttpd's threads. It may be parked: a blocking query until what it
-// watches changes, a write until its commands are durable. Parked requests hold no thread; the watcher
-// (blocking_query.c) wakes them.
+// A request lives on one of libmicrohttpd's threads. It may be parked: a blocking query until what
+// it watches changes, a write until its commands are durable. Parked requests hold no thread; the
+// watcher (blocking_query.c) wakes them.
 #pragma once
 #include "state/base/limits.h"
 #include "state/base/prng.h"
@@ -46,10 +46,11 @@ struct reply {
 
 // Under no read lock. Fills the reply.
 typedef void route_answer(struct request *, struct reply *);
-// The index at which what the request looks at last changed, 0 when it is not there. Under read lock.
+// The index at which what the request looks at last changed, 0 when it is not there. Under read
+// lock.
 typedef uint64_t route_watched(const struct request *);
-// Turns a write's body into commands and submits them (submission.h); then route_answer is called when
-// they are done. Or fills the reply at once.
+// Turns a write's body into commands and submits them (submission.h); then route_answer is called
+// when they are done. Or fills the reply at once.
 typedef void route_submit(struct request *, struct reply *);
 
 struct route {

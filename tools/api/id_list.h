@@ -20,7 +20,8 @@ struct id_list {
 struct id_list *id_list_create(struct api *);
 void id_list_add(struct id_list *, const struct uuid *, uint32_t slot);
 void id_list_sort(struct id_list *);
-// Applies ?per_page= and ?next_token= to a sorted list. False when they are malformed; the reply says so.
+// Applies ?per_page= and ?next_token= to a sorted list. False when they are malformed; the reply
+// says so.
 bool id_list_page(struct id_list *, const struct request *, struct reply *);
 // The list becomes the reply's stream, which frees it.
 void id_list_stream(struct id_list *, struct request *, struct reply *);

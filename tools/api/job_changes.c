@@ -44,7 +44,7 @@ static bool read_body(struct request *request, struct reply *reply)
 	return false;
 }
 
-// --- Register --------------------------------------------------------------------------------------------
+// --- Register ------------------------------------------------------------------------------------
 
 static void free_register(struct command *command)
 {
@@ -145,7 +145,7 @@ void job_registered(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-// --- Deregister ------------------------------------------------------------------------------------------
+// --- Deregister ----------------------------------------------------------------------------------
 
 static void free_deregister(struct command *command)
 {
@@ -191,7 +191,7 @@ void job_deregistered(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-// --- Validate --------------------------------------------------------------------------------------------
+// --- Validate ------------------------------------------------------------------------------------
 
 static void put_sentences(struct json_writer *w, const char *key, const struct json_sentences *s)
 {

@@ -11,8 +11,8 @@ struct job_request {
 	struct json_sentences invalid; // what validation found
 };
 
-// Reads {"Job": {…}, …}. False when the body is no such JSON, with a sentence; true otherwise, also when the
-// report has errors. Free in any case.
+// Reads {"Job": {…}, …}. False when the body is no such JSON, with a sentence; true otherwise, also
+// when the report has errors. Free in any case.
 bool job_request_read(
 	const char *body, size_t size, struct job_request *, char *message, size_t message_size);
 void job_request_free(struct job_request *);

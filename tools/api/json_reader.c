@@ -16,7 +16,7 @@ struct reader {
 	size_t path_size;
 };
 
-// --- Sentences -------------------------------------------------------------------------------------------
+// --- Sentences -----------------------------------------------------------------------------------
 
 void json_sentence(struct json_sentences *sentences, const char *format, ...)
 {
@@ -62,7 +62,7 @@ char *json_sentences_text(const struct json_sentences *sentences, const char *no
 	return text;
 }
 
-// --- Paths -----------------------------------------------------------------------------------------------
+// --- Paths ---------------------------------------------------------------------------------------
 
 // Appends to the path; returns its size before, to be given to path_cut.
 __attribute__((format(printf, 2, 3))) static size_t path_add(
@@ -99,7 +99,7 @@ static void mismatch(struct reader *r, const char *expected, const json_t *value
 		json_type_names[json_typeof(value)]);
 }
 
-// --- Values ----------------------------------------------------------------------------------------------
+// --- Values --------------------------------------------------------------------------------------
 
 static void read_record(struct reader *, const struct record_type *, void *record, json_t *value);
 
@@ -357,7 +357,7 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	}
 }
 
-// --- Objects ---------------------------------------------------------------------------------------------
+// --- Objects -------------------------------------------------------------------------------------
 
 // Field of a member, whatever its case, as Go's decoder has it; -1 when there is none.
 static int field_find(const struct record_type *type, const char *name)

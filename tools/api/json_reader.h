@@ -1,5 +1,6 @@
-// JSON from outside: parsing with limits and exact positions, and reading values into records described by
-// state/base/schema.h. All mistakes are collected, each with the path of the value it is about.
+// JSON from outside: parsing with limits and exact positions, and reading values into records
+// described by state/base/schema.h. All mistakes are collected, each with the path of the value it
+// is about.
 #pragma once
 #include "state/base/schema.h"
 #include <jansson.h>
@@ -23,12 +24,12 @@ void json_sentence(struct json_sentences *, const char *format, ...)
 // As Nomad's clients show it: "2 errors occurred:\n\t* …\n\t* …\n\n". Caller frees.
 char *json_sentences_text(const struct json_sentences *, const char *noun);
 
-// Parses one object. NULL with a sentence that names line and column. Refuses duplicate keys and what is
-// nested deeper than JSON_DEPTH_MAX before it is parsed.
+// Parses one object. NULL with a sentence that names line and column. Refuses duplicate keys and
+// what is nested deeper than JSON_DEPTH_MAX before it is parsed.
 json_t *json_parse(const char *data, size_t size, char *message, size_t message_size);
 
-// Reads an object into an initialised record. null is as good as absent. path names the value in sentences.
-// On errors the record holds what could be read and must be released all the same.
+// Reads an object into an initialised record. null is as good as absent. path names the value in
+// sentences. On errors the record holds what could be read and must be released all the same.
 void json_read_record(const struct record_type *, void *record, json_t *value, const char *path,
 	struct json_report *);
 

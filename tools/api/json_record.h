@@ -5,6 +5,7 @@
 
 // The whole record as an object; hidden fields are left out.
 void json_record(struct json_writer *, const struct record_type *, const void *record);
-// Members only, into an object that is open: of the fields that have one of the flags, or of all when 0.
+// Members only, into an object that is open: of the fields that have one of the flags, or of all
+// when 0.
 void json_record_members(
 	struct json_writer *, const struct record_type *, const void *record, uint32_t flags);

@@ -1,5 +1,5 @@
-// Writes JSON text into memory that grows, a value at a time; commas, escapes and indentation are its
-// business. What is not UTF-8 becomes U+FFFD, so the output is always valid JSON.
+// Writes JSON text into memory that grows, a value at a time; commas, escapes and indentation are
+// its business. What is not UTF-8 becomes U+FFFD, so the output is always valid JSON.
 #pragma once
 #include "state/base/text.h"
 #include "state/base/uuid.h"

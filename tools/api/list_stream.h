@@ -1,10 +1,10 @@
-// A JSON array that is written while it is sent: never more than about a chunk of it is in memory, and
-// each chunk is produced in a read section of its own.
+// A JSON array that is written while it is sent: never more than about a chunk of it is in memory,
+// and each chunk is produced in a read section of its own.
 #pragma once
 #include "tools/api/http.h"
 
-// Writes the next items until the writer holds bytes_wanted or there are none left (then false). Not
-// under read lock: takes it as it needs.
+// Writes the next items until the writer holds bytes_wanted or there are none left (then false).
+// Not under read lock: takes it as it needs.
 typedef bool list_produce(void *context, struct json_writer *, size_t bytes_wanted);
 
 // Makes the reply such an array. context is freed with free_context.

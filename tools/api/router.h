@@ -4,8 +4,9 @@
 
 enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BAD_ENCODING };
 
-// url is the raw, still encoded path. On ROUTE_FOUND sets the request's route, path and ids; each segment
-// is decoded once, after the path was split, so that an encoded slash belongs to its segment.
+// url is the raw, still encoded path. On ROUTE_FOUND sets the request's route, path and ids; each
+// segment is decoded once, after the path was split, so that an encoded slash belongs to its
+// segment.
 enum route_match router_match(struct request *, const char *method, const char *url);
 
 uint32_t router_route_count(void);

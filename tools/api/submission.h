@@ -9,7 +9,8 @@
 
 struct submission;
 
-// What a command points to and must outlive it: freed when both the request and the applier are done.
+// What a command points to and must outlive it: freed when both the request and the applier are
+// done.
 typedef void submission_free(struct command *);
 
 // The request owns it from now on.

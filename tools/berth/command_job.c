@@ -58,7 +58,7 @@ enum exit_status job_list(struct session *session, const char **arguments, int c
 	return table_finish(&table, pages_each(session, path, add_job, &table), 0);
 }
 
-// --- Submitting --------------------------------------------------------------------------------------------
+// --- Submitting ----------------------------------------------------------------------------------
 
 // The request for a job file: what it holds, wrapped into {"Job": …} unless it is already.
 static enum exit_status read_job(const char *file, json_t **request)
@@ -176,7 +176,8 @@ enum exit_status job_stop(struct session *session, const char **arguments, int c
 	struct http_answer answer;
 	bool purge = flag_given(&session->flags, FLAG_PURGE);
 	job_path(session, arguments[0], "", path);
-	strcat(path, purge ? "&purge=true" : "");
+	size_t size = strlen(path);
+	snprintf(path + size, sizeof path - size, "%s", purge ? "&purge=true" : "");
 	enum exit_status result = http_delete(session, path, &answer);
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		puts(answer.body);
@@ -187,7 +188,7 @@ enum exit_status job_stop(struct session *session, const char **arguments, int c
 	return result;
 }
 
-// --- Looking ---------------------------------------------------------------------------------------------
+// --- Looking -------------------------------------------------------------------------------------
 
 enum exit_status job_inspect(struct session *session, const char **arguments, int count)
 {

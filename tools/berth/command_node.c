@@ -1,3 +1,4 @@
+#include "state/base/memory.h"
 #include "state/base/uuid.h"
 #include "tools/berth/allocation_table.h"
 #include "tools/berth/field.h"
@@ -97,10 +98,8 @@ static void put_pairs(const char *title, json_t *pairs)
 	size_t count = json_object_size(pairs), at = 0;
 	if (!count)
 		return;
-	const char **names = malloc(count * sizeof *names), *name;
+	const char **names = memory_take_array(count, sizeof *names), *name;
 	json_t *value;
-	if (!names)
-		return;
 	json_object_foreach(pairs, name, value) names[at++] = name;
 	qsort(names, count, sizeof *names, by_name);
 	struct table t;

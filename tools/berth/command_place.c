@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- Place -----------------------------------------------------------------------------------------------
+// --- Place ---------------------------------------------------------------------------------------
 
 // "MS:NUMBER", as an earlier placement printed it.
 static bool read_request(const char *text, struct wire_place *ask)
@@ -140,7 +140,7 @@ enum exit_status place(struct session *session, const char **arguments, int coun
 	return result;
 }
 
-// --- Release ---------------------------------------------------------------------------------------------
+// --- Release -------------------------------------------------------------------------------------
 
 static enum exit_status read_ids(const char **arguments, int count, struct uuid *ids)
 {

@@ -1,4 +1,5 @@
-// Flags of the command line: -name VALUE, --name VALUE or --name=VALUE, before, between or after arguments.
+// Flags of the command line: -name VALUE, --name VALUE or --name=VALUE, before, between or after
+// arguments.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,12 +42,14 @@ struct flags {
 	const char *values[FLAGS]; // NULL: not given; "" for those without a value
 };
 
-// Takes the flags out of arguments (NULL-ended, program and command names already removed) and sets defaults.
-// allowed: names beyond the common ones. Returns how many arguments are left, or -1 with a sentence.
+// Takes the flags out of arguments (NULL-ended, program and command names already removed) and sets
+// defaults. allowed: names beyond the common ones. Returns how many arguments are left, or -1 with
+// a sentence.
 int flags_read(struct flags *, const char **arguments, const char *allowed, char *message,
 	uint32_t message_size);
 bool flag_is_allowed(enum flag, const char *allowed);
 bool flag_given(const struct flags *, enum flag);
-// A whole number between bounds; *number keeps its value when the flag is not given. False with a sentence.
+// A whole number between bounds; *number keeps its value when the flag is not given. False with a
+// sentence.
 bool flag_number(const struct flags *, enum flag, uint64_t least, uint64_t most, uint64_t *number,
 	char *message, uint32_t message_size);

@@ -15,8 +15,8 @@ struct http_answer {
 };
 void http_answer_free(struct http_answer *);
 
-// path is absolute, its parts escaped with http_escape. STATUS_OK when the controller answered with a
-// status below 300; otherwise says on standard error what, why and what next.
+// path is absolute, its parts escaped with http_escape. STATUS_OK when the controller answered with
+// a status below 300; otherwise says on standard error what, why and what next.
 enum exit_status http_get(struct session *, const char *path, struct http_answer *);
 enum exit_status http_put(
 	struct session *, const char *path, const char *body, size_t size, struct http_answer *);

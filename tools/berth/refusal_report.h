@@ -3,7 +3,8 @@
 #include "tools/berth/session.h"
 #include "tools/client/client.h"
 
-// Prints the report on standard error; constraints are named when the job can be looked up over HTTP.
+// Prints the report on standard error; constraints are named when the job can be looked up over
+// HTTP.
 enum exit_status refusal_report(
 	struct session *, const struct wire_place *, const struct wire_refused *);
 enum exit_status refusal_report_json(const struct wire_refused *);

@@ -36,7 +36,7 @@ struct command {
 enum exit_status complain(enum exit_status, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-// --- command_*.c ---------------------------------------------------------------------------------------
+// --- command_*.c ---------------------------------------------------------------------------------
 extern const struct command commands[];
 extern const unsigned command_count;
 

@@ -1,4 +1,5 @@
-// The berth program as people run it: against a real API server, and a wire controller in miniature.
+// The berth program as people run it: against a real API server, and a wire controller in
+// miniature.
 #include "state/base/memory.h"
 #include "tests/api/server.h"
 #include "tests/tools/client/responder.h"
