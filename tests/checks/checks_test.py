@@ -30,8 +30,8 @@ def function(lines):
 
 # Path of the bad file, its content, what the complaint must say. Split words keep tidy calm about this file.
 TIDY = [
-    ("state/good.c", "int x; " + " " * 95 + "int y;\n", "columns"),
-    ("state/good.c", "\t" * 12 + "int yyyy;\n", "columns"),
+    ("state/good.c", "int x; " + " " * 115 + "int y;\n", "columns"),
+    ("state/good.c", "\t" * 15 + "int yyyy;\n", "columns"),
     ("tools/a.py", "x = " + "1 + " * 40 + "1\n", "columns"),
     ("state/good.c", "int x;\n" * 801, "801 lines"),
     ("state/good.c", function(71), "f has 71 lines"),

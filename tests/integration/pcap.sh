@@ -23,7 +23,7 @@ kill -STOP "$fleet"
 sleep 0.5
 counters() {
 	api '/v1/metrics?format=prometheus' |
-		grep -E '^berth_(packets_received_total|heartbeats_accepted_total|neighbour_answers_total|packets_refused_total)'
+		grep -E '^berth_(packets_received|heartbeats_accepted|neighbour_answers|packets_refused)_total'
 }
 counters >"$TESTBED_DIR/live"
 kill -INT "$tcpdump"
@@ -34,7 +34,8 @@ berthd_kill TERM
 
 mv "$TESTBED_DIR/copy" "$TESTBED_DIR/data2"
 TESTBED_DATA=$TESTBED_DIR/data2 berthd_start \
-	--ports.0.device="net_pcap0,rx_pcap=$TESTBED_DIR/beats.pcap,tx_pcap=$TESTBED_DIR/replies.pcap" --ports.0.promiscuous=true
+	--ports.0.promiscuous=true \
+	--ports.0.device="net_pcap0,rx_pcap=$TESTBED_DIR/beats.pcap,tx_pcap=$TESTBED_DIR/replies.pcap"
 received_all() { counters | head -1 | cmp -s - <(head -1 "$TESTBED_DIR/live"); }
 wait_until 15 "the capture is replayed" received_all
 counters >"$TESTBED_DIR/replayed"

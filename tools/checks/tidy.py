@@ -8,7 +8,8 @@ import sys
 
 import sources
 
-C_COLUMNS_MAX = 100
+# clang-format holds code to 100; this bounds the comments that it leaves alone.
+C_COLUMNS_MAX = 120
 SCRIPT_COLUMNS_MAX = 120
 FILE_LINES_WARN = 500
 FILE_LINES_MAX = 800
