@@ -167,6 +167,17 @@ static void note_used(struct journal *j)
 		&j->used_bytes, (info.me_last_pgno + 1) * j->page_bytes, memory_order_relaxed);
 }
 
+// What the file has already counts as reserved, once its holes (of a sparse copy) are filled.
+static void note_reserved(struct journal *j)
+{
+	int fd;
+	struct stat stat;
+	mdb_env_get_fd(j->env, &fd);
+	if (fstat(fd, &stat) == 0 && stat.st_size > 0 && fallocate(fd, 0, 0, stat.st_size) == 0)
+		atomic_store_explicit(
+			&j->reserved_bytes, (uint64_t)stat.st_size, memory_order_relaxed);
+}
+
 static int attach(struct journal *j, bool sync)
 {
 	MDB_txn *txn;
@@ -174,9 +185,9 @@ static int attach(struct journal *j, bool sync)
 	int rc = env_open(j, j->path, flags);
 	if (rc != 0)
 		return rc;
-	MDB_stat stat;
-	mdb_env_stat(j->env, &stat);
-	j->page_bytes = stat.ms_psize;
+	MDB_stat tree;
+	mdb_env_stat(j->env, &tree);
+	j->page_bytes = tree.ms_psize;
 	rc = mdb_txn_begin(j->env, NULL, MDB_RDONLY, &txn);
 	if (rc != 0)
 		return rc;
@@ -188,6 +199,8 @@ static int attach(struct journal *j, bool sync)
 	else
 		mdb_txn_abort(txn);
 	note_used(j);
+	if (!j->read_only)
+		note_reserved(j);
 	return rc;
 }
 
@@ -287,7 +300,7 @@ static int reserve(struct journal *j, uint64_t batch_bytes)
 	int fd;
 	mdb_env_get_fd(j->env, &fd);
 	int64_t needed = (int64_t)(load(&j->used_bytes) + batch_bytes + TREE_BYTES);
-	if (needed <= j->reserved)
+	if (needed <= (int64_t)load(&j->reserved_bytes))
 		return 0;
 	int rc = 0;
 	for (int64_t ahead = GROW_BYTES; ahead >= 0; ahead -= GROW_BYTES) {
@@ -295,7 +308,8 @@ static int reserve(struct journal *j, uint64_t batch_bytes)
 			rc = fallocate(fd, 0, 0, needed + ahead) == 0 ? 0 : errno;
 		while (rc == EINTR);
 		if (rc == 0)
-			j->reserved = needed + ahead;
+			atomic_store_explicit(&j->reserved_bytes, (uint64_t)(needed + ahead),
+				memory_order_relaxed);
 		if (rc != ENOSPC && rc != EDQUOT && rc != EFBIG)
 			break;
 	}
@@ -387,7 +401,8 @@ int64_t journal_room_bytes(const struct journal *j)
 	int64_t room = j->map_bytes - live - live / 16 - TREE_BYTES;
 	if (statvfs(j->path, &fs) == 0) {
 		int64_t disk = (int64_t)(fs.f_bavail * fs.f_frsize);
-		int64_t inside = (int64_t)load(&j->used_bytes) - live;
+		uint64_t used = load(&j->used_bytes), reserved = load(&j->reserved_bytes);
+		int64_t inside = (int64_t)(used > reserved ? used : reserved) - live;
 		disk += inside > 0 ? inside : 0;
 		room = disk < room ? disk : room;
 	}

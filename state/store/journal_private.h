@@ -13,9 +13,9 @@ struct journal {
 	bool read_only;
 	uint64_t next_index; // of the next append; 0 until known
 	int failed;          // the error after which nothing is written any more
-	int64_t reserved;    // bytes of the file that have space on disk
 	uint64_t cut_done;   // the cut_index for which nothing is left to remove
-	_Atomic uint64_t cut_index, live_bytes, appended_bytes, used_bytes;
+	_Atomic uint64_t cut_index, live_bytes, appended_bytes;
+	_Atomic uint64_t used_bytes, reserved_bytes; // of the file: in use, and with space on disk
 };
 
 // Of LMDB's code: 0 or a negative error.
