@@ -275,6 +275,19 @@ const struct job *state_job(const struct state *state, struct text namespace_nam
 	return keep ? keep->versions[0] : NULL;
 }
 
+uint64_t state_job_index(const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct job_keep *keep = find_published(state, namespace_name, id);
+	return keep ? keep->record.modify_index : 0;
+}
+
+uint64_t state_job_allocations_index(
+	const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
+	return cell ? atomic_load_explicit(&cell->allocations_index, memory_order_relaxed) : 0;
+}
+
 const struct job *state_job_version(
 	const struct state *state, struct text namespace_name, struct text id, uint64_t version)
 {

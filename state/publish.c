@@ -35,6 +35,23 @@ static void announce(struct state *state, const struct allocation *a)
 	atomic_store_explicit(&line->alloc_index, a->record.modify_index, memory_order_relaxed);
 }
 
+static const enum state_table changed_table[] = {[CHANGE_NODE] = STATE_NODES,
+	[CHANGE_JOB] = STATE_JOBS,
+	[CHANGE_ALLOCATION] = STATE_ALLOCATIONS};
+
+// For who waits for changes of a list. Stored before the published index, which they see first.
+static void note_index(struct state *state, const struct change *change)
+{
+	uint64_t index = change->record->modify_index;
+
+	atomic_store_explicit(
+		&state->table_index[changed_table[change->kind]], index, memory_order_relaxed);
+	if (change->kind == CHANGE_ALLOCATION)
+		atomic_store_explicit(
+			&((struct alloc_cell *)change->cell)->job_cell->allocations_index, index,
+			memory_order_relaxed);
+}
+
 static void exchange(struct state *state, const struct change *change)
 {
 	void **published = published_of(change);
@@ -45,6 +62,7 @@ static void exchange(struct state *state, const struct change *change)
 	}
 	void *old = uatomic_xchg(published, change->record);
 	CHECK(old == change->record->older);
+	note_index(state, change);
 	if (change->kind == CHANGE_ALLOCATION)
 		announce(state, (struct allocation *)change->record);
 }

@@ -73,6 +73,17 @@ uint64_t state_wait(struct state *, uint64_t index, uint32_t timeout_ms);
 int state_watch_fd(struct state *);
 void state_unwatch_fd(struct state *, int fd);
 
+// Where in its table something last changed, for who waits for changes of a list: the index of the
+// newest published change of any record of a table since the process started, 0 when there was
+// none.
+enum state_table { STATE_NODES, STATE_JOBS, STATE_ALLOCATIONS, STATE_TABLES };
+uint64_t state_table_index(const struct state *, enum state_table);
+// The same of one job (its status included), and of its allocations since the process started. 0
+// when there is no such job, or no such change. Under read lock.
+uint64_t state_job_index(const struct state *, struct text namespace_name, struct text id);
+uint64_t state_job_allocations_index(
+	const struct state *, struct text namespace_name, struct text id);
+
 struct node_table *state_node_table(struct state *); // the packet path's arrays
 uint32_t state_node_slots(const struct state *);     // slots 0 … n-1 may hold nodes
 // Published record or NULL. Under read lock.

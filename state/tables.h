@@ -40,6 +40,7 @@ struct job_cell {
 	struct cds_lfht_node by_name;
 	struct cds_list_head allocations; // struct alloc_cell.of_job; RCU list
 	uint32_t allocation_count; // on the list, deleted ones that wait for their burial included
+	_Atomic uint64_t allocations_index; // of the newest published change of one of them
 	uint32_t present_count, live_count; // not deleted; not terminal
 	uint32_t position;
 	uint64_t index; // at which the cell was made; its key among jobs
@@ -157,6 +158,7 @@ struct state {
 
 	// Published, relaxed or release; any thread reads.
 	_Atomic uint64_t published_index;
+	_Atomic uint64_t table_index[STATE_TABLES]; // newest change of each, since the start
 	_Atomic uint32_t snapshots; // being read
 	pthread_mutex_t summary_lock;
 	struct summary published; // under the lock, where published_index is written too

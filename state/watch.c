@@ -61,6 +61,11 @@ uint64_t state_index(const struct state *state)
 	return atomic_load_explicit(&state->published_index, memory_order_acquire);
 }
 
+uint64_t state_table_index(const struct state *state, enum state_table table)
+{
+	return atomic_load_explicit(&state->table_index[table], memory_order_relaxed);
+}
+
 static void sleep_until_woken(struct watch *w, uint32_t seen, uint64_t left_ns)
 {
 	struct timespec timeout = {
