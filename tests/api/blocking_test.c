@@ -101,6 +101,38 @@ static void a_change_wakes_and_others_do_not(void **unused)
 	server_stop(s);
 }
 
+// A list of one kind sleeps through changes of another.
+static void other_tables_do_not_wake(void **unused)
+{
+	struct server *s = server_start(&(struct server_options){0});
+	struct uuid ids[PLACE_COUNT_MAX];
+	server_node(s, 1);
+	server_job(s, "web");
+	char path[128];
+	unsigned long long index = state_index(s->state);
+	snprintf(path, sizeof path, "/v1/nodes?index=%llu&wait=60s", index);
+	int nodes = ask(s, path);
+	snprintf(path, sizeof path, "/v1/jobs?index=%llu&wait=60s", index);
+	int jobs = ask(s, path);
+	snprintf(path, sizeof path, "/v1/job/web?index=%llu&wait=60s", index);
+	int job = ask(s, path);
+	snprintf(path, sizeof path, "/v1/allocations?index=%llu&wait=60s", index);
+	int allocations = ask(s, path);
+	await_parked(s, 4);
+	server_job(s, "other");
+	expect_answer(jobs, "200");
+	await_parked(s, 3);
+	// The job's status goes from pending to running.
+	assert_int_equal(server_place(s, "web", 1, ids), 1);
+	expect_answer(allocations, "200");
+	expect_answer(job, "200");
+	await_parked(s, 1);
+	assert_false(has_answer(nodes));
+	server_node(s, 2);
+	expect_answer(nodes, "200");
+	server_stop(s);
+}
+
 static void an_older_index_answers_at_once(void **unused)
 {
 	struct server *s = server_start(&(struct server_options){0});
@@ -268,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_wakes_and_others_do_not),
+		cmocka_unit_test(other_tables_do_not_wake),
 		cmocka_unit_test(an_older_index_answers_at_once),
 		cmocka_unit_test(waiting_ends),
 		cmocka_unit_test(a_job_that_comes_or_goes_wakes),

@@ -55,7 +55,7 @@ struct allocation_list {
 
 uint64_t allocations_watched(const struct request *request)
 {
-	return state_index(request->api->settings.state);
+	return table_watched(request, STATE_ALLOCATIONS);
 }
 
 static bool is_wanted(const struct allocation_list *list, const struct allocation *a)
@@ -167,29 +167,19 @@ void node_allocations(struct request *request, struct reply *reply)
 	reply_index(reply, index);
 }
 
-struct newest {
-	uint64_t index;
-};
-
-static bool note_newest(const struct allocation *a, void *context)
-{
-	struct newest *newest = context;
-	if (a->record.modify_index > newest->index)
-		newest->index = a->record.modify_index;
-	return true;
-}
-
 uint64_t job_allocations_watched(const struct request *request)
 {
 	const struct state *state = request->api->settings.state;
 	struct text namespace_name = text_of(request_namespace(request));
 	struct text id = text_of(request->ids[0]);
-	const struct job *job = state_job(state, namespace_name, id);
+	uint64_t job = state_job_index(state, namespace_name, id);
+	uint64_t allocations = state_job_allocations_index(state, namespace_name, id);
 	if (!job)
 		return 0;
-	struct newest newest = {job->record.modify_index};
-	state_job_allocations(state, namespace_name, id, note_newest, &newest);
-	return newest.index;
+	// What changed before the server started is no older than that.
+	if (!allocations)
+		allocations = request->api->first_index;
+	return job > allocations ? job : allocations;
 }
 
 void job_allocations(struct request *request, struct reply *reply)

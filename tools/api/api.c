@@ -124,6 +124,7 @@ static struct api *create(const struct api_settings *settings)
 	api->settings.region = api->region = copy(settings->region, "global");
 	api->settings.datacenter = api->datacenter = copy(settings->datacenter, "dc1");
 	api->settings.name = api->name = copy(settings->name, "berth");
+	api->first_index = state_index(settings->state);
 	api->started_ns = time_monotonic_ns(settings->time);
 	api->connections = connections_create(settings->time);
 	api->counters = request_counters_create();

@@ -299,6 +299,12 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 	return true;
 }
 
+uint64_t table_watched(const struct request *r, enum state_table table)
+{
+	uint64_t index = state_table_index(r->api->settings.state, table);
+	return index > r->api->first_index ? index : r->api->first_index;
+}
+
 bool blocking_query_is_over(struct request *r)
 {
 	state_read_begin();

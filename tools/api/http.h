@@ -104,6 +104,7 @@ struct api {
 	uint16_t port;
 	struct uuid id;
 	uint64_t started_ns;
+	uint64_t first_index; // of the state, when the server started
 	_Atomic uint32_t requests_active;
 	_Atomic uint32_t commands_under_way;
 	struct watcher *watcher;
@@ -112,6 +113,9 @@ struct api {
 	pthread_mutex_t prng_lock;
 	struct prng prng;
 };
+
+// When a table last changed, as far as this process knows.
+uint64_t table_watched(const struct request *, enum state_table);
 
 // Value of a query parameter, or NULL when it is not there.
 const char *request_parameter(const struct request *, const char *name);

@@ -17,13 +17,16 @@ static const struct job *job_of(const struct request *request)
 
 uint64_t jobs_watched(const struct request *request)
 {
-	return state_index(request->api->settings.state);
+	// The list shows a summary of each job's allocations.
+	uint64_t jobs = table_watched(request, STATE_JOBS);
+	uint64_t allocations = table_watched(request, STATE_ALLOCATIONS);
+	return jobs > allocations ? jobs : allocations;
 }
 
 uint64_t job_watched(const struct request *request)
 {
-	const struct job *job = job_of(request);
-	return job ? job->record.modify_index : 0;
+	return state_job_index(request->api->settings.state, text_of(request_namespace(request)),
+		text_of(request->ids[0]));
 }
 
 struct job_list {

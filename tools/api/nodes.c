@@ -15,7 +15,7 @@ const struct node *node_named(const struct request *request)
 
 uint64_t nodes_watched(const struct request *request)
 {
-	return state_index(request->api->settings.state);
+	return table_watched(request, STATE_NODES);
 }
 
 uint64_t node_watched(const struct request *request)
