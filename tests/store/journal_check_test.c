@@ -36,7 +36,7 @@ static uint32_t batch_bytes(uint64_t index)
 static struct journal *try_open(const struct log *log)
 {
 	struct journal *j = NULL;
-	struct journal_settings settings = {log->directory, MAP_BYTES, false, true};
+	struct journal_settings settings = {log->directory, MAP_BYTES, false, false};
 	message[0] = 0;
 	int error = journal_open(&settings, &j, &complaint);
 	assert_true((error < 0) == (j == NULL));
