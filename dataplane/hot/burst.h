@@ -24,7 +24,6 @@ struct lane {
 	struct wire_key key;
 	uint32_t slot;
 	uint32_t generation; // of the line, when the key was taken
-	bool derived;        // the key is not in the line yet
 };
 
 struct burst {

@@ -17,8 +17,7 @@ bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
 		return false;
 	}
 	uint8_t key_id = f->data[6];
-	lane->derived = LINE_GET(lane->line->key_id) != key_id;
-	if (!lane->derived) {
+	if (LINE_GET(lane->line->key_id) == key_id) {
 		lane->key.k[0] = LINE_GET(lane->line->key[0]);
 		lane->key.k[1] = LINE_GET(lane->line->key[1]);
 		return true;
@@ -38,11 +37,13 @@ static inline uint16_t foreign_owner(const struct hot_worker *w, uint32_t slot)
 
 void lane_verified(const struct hot_worker *w, const struct frame *f, const struct lane *lane)
 {
-	if (!lane->derived || foreign_owner(w, lane->slot) != NODE_BLOCK_UNOWNED)
+	uint8_t key_id = f->data[6];
+	if (__builtin_expect(LINE_GET(lane->line->key_id) == key_id, 1) ||
+		foreign_owner(w, lane->slot) != NODE_BLOCK_UNOWNED)
 		return;
 	LINE_SET(lane->line->key[0], lane->key.k[0]);
 	LINE_SET(lane->line->key[1], lane->key.k[1]);
-	LINE_SET(lane->line->key_id, f->data[6]);
+	LINE_SET(lane->line->key_id, key_id);
 }
 
 bool lane_accept(struct hot_worker *w, const struct frame *f, const struct lane *lane)

@@ -5,7 +5,7 @@
 // Finds the node and its key: from its line, or from above when that has another one. Refuses and returns
 // false when there is none.
 bool lane_find(struct hot_worker *, const struct frame *, struct lane *);
-// To be called once a frame's tag was right: keeps a derived key in the line, if that is ours.
+// To be called once a frame's tag was right: keeps its key in the line, if that is ours to write.
 void lane_verified(const struct hot_worker *, const struct frame *, const struct lane *);
 // The replay window of the node. Refuses and returns false for what was seen or is too old.
 bool lane_accept(struct hot_worker *, const struct frame *, const struct lane *);
