@@ -62,7 +62,7 @@ static void use_vdev(struct device *d, const char *arguments)
 	d->ends = replay && strstr(arguments, "infinite_rx=1") == NULL;
 }
 
-static const char *pick_io(struct device *d)
+static const char *pick_io(struct device *d, uint32_t queues)
 {
 	char driver[HOST_NAME_BYTES], pci[HOST_NAME_BYTES];
 	host_interface_driver(d->interface, driver);
@@ -73,7 +73,12 @@ static const char *pick_io(struct device *d)
 		return "pci";
 	}
 	const char *against = NULL;
-	if (!host_af_xdp())
+	struct host_queues theirs = host_interface_queues(d->interface);
+	if (theirs.combined < queues)
+		against = "the interface has fewer combined queues than are asked for";
+	else if (theirs.receive > queues)
+		against = "the interface spreads packets over more queues than are asked for";
+	else if (!host_af_xdp())
 		against = "the kernel refuses AF_XDP sockets";
 	else if (!host_capable(CAP_NET_ADMIN))
 		against = "CAP_NET_ADMIN is missing";
@@ -139,8 +144,9 @@ static int resolve_interface(const struct port_settings *s, uint32_t index, stru
 		return -ENODEV;
 	}
 	snprintf(d->interface, sizeof d->interface, "%.*s", IFNAMSIZ - 1, s->device);
-	if (strcmp(io, "auto") == 0)
-		io = pick_io(d);
+	d->automatic = strcmp(io, "auto") == 0;
+	if (d->automatic)
+		io = pick_io(d, s->queues > 0 ? s->queues : 1);
 	int error = interface_by_io(d, io, s, index);
 	if (error == -ENODEV)
 		snprintf(message, message_size,
@@ -177,4 +183,13 @@ int device_resolve(const struct port_settings *s, uint32_t index, struct device 
 		return resolve_interface(s, index, d, message, message_size);
 	use_vdev(d, s->device);
 	return 0;
+}
+
+bool device_fall_back(
+	struct device *d, const struct port_settings *s, uint32_t index, const char *why)
+{
+	if (!d->automatic || strcmp(d->driver, "net_af_xdp") != 0)
+		return false;
+	snprintf(d->why, sizeof d->why, "AF_XDP failed: %.100s", why);
+	return interface_by_io(d, "af_packet", s, index) == 0;
 }

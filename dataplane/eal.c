@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
@@ -65,17 +66,15 @@ static void add_memory(struct arguments *a, const struct eal_ask *ask)
 	log_info("memory", "huge=%s megabytes=%u", huge ? "yes" : "no", memory_mb);
 }
 
+// Virtual devices are made one by one once EAL runs, so that each can fail with its own reason.
 static void add_devices(struct arguments *a, const struct eal_ask *ask)
 {
 	uint32_t pci = 0;
 	for (uint32_t i = 0; i < ask->device_count; i++) {
-		const struct device *d = &ask->devices[i];
-		if (device_is_virtual(d)) {
-			add(a, "--vdev=%s", d->arguments);
-		} else {
-			add(a, "--allow=%s", d->pci);
-			pci++;
-		}
+		if (device_is_virtual(&ask->devices[i]))
+			continue;
+		add(a, "--allow=%s", ask->devices[i].pci);
+		pci++;
 	}
 	// Without a card nothing on the bus is ours to look at, and addresses may be virtual.
 	if (pci == 0) {
@@ -95,7 +94,8 @@ static void add_extra(struct arguments *a, const char *extra)
 	}
 }
 
-// What DPDK says goes through our log. The first line is kept: those after it say what followed from it.
+// What DPDK says goes through our log. The first line is kept: those after it say what followed
+// from it.
 static char first_line[256], asked_line[sizeof first_line];
 
 const char *eal_complaint(void)
@@ -184,8 +184,6 @@ int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 		error = rte_errno > 0 ? -rte_errno : -EIO;
 	if (error == 0 && sched_setaffinity(0, sizeof before, &before) != 0)
 		error = -errno;
-	take_over_printing("libbpf.so.1", "libbpf_set_print");
-	take_over_printing("libxdp.so.1", "libxdp_set_print");
 	if (error != 0) {
 		const char *why = eal_complaint();
 		snprintf(message, message_size,
@@ -193,6 +191,22 @@ int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 			why[0] != '\0' ? why : "no reason given", strerror(-error));
 	}
 	return error;
+}
+
+int eal_add_device(const struct device *d)
+{
+	if (!device_is_virtual(d))
+		return 0;
+	take_over_printing("libbpf.so.1", "libbpf_set_print");
+	take_over_printing("libxdp.so.1", "libxdp_set_print");
+	const char *arguments = strchr(d->arguments, ',');
+	return rte_eal_hotplug_add("vdev", d->name, arguments != NULL ? arguments + 1 : "");
+}
+
+void eal_remove_device(const struct device *d)
+{
+	if (device_is_virtual(d))
+		rte_eal_hotplug_remove("vdev", d->name);
 }
 
 void eal_stop(void)

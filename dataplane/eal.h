@@ -17,5 +17,10 @@ bool eal_wants_huge(const char *huge, const struct port_settings *, uint32_t cou
 // Restores the calling thread's affinity, which EAL changes. message: what, where and what to do.
 int eal_start(const struct eal_ask *, char *message, uint32_t message_size);
 void eal_stop(void);
-// The first complaint of DPDK since it was last asked, or "": usually it names why something failed.
+// Has DPDK make a virtual device; a PCI device is there since the start. Returns 0 or a negative
+// error.
+int eal_add_device(const struct device *);
+void eal_remove_device(const struct device *);
+// The first complaint of DPDK since it was last asked, or "": usually it names why something
+// failed.
 const char *eal_complaint(void);

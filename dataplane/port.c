@@ -162,8 +162,10 @@ static void wait_link(const struct start *s)
 static int run_steps(struct start *s, const int *numa_nodes)
 {
 	struct ethernet_port *port = s->port;
-	s->step = "finding the device that DPDK made";
-	int error = rte_eth_dev_get_port_by_name(port->device.name, &port->id);
+	s->step = "having DPDK make the device";
+	int error = eal_add_device(&port->device);
+	if (error == 0)
+		error = rte_eth_dev_get_port_by_name(port->device.name, &port->id);
 	port->opened = error == 0;
 	if (error == 0)
 		error = configure(s);
@@ -186,35 +188,6 @@ static int run_steps(struct start *s, const int *numa_nodes)
 	return error;
 }
 
-int port_start(struct ethernet_port *port, const struct port_settings *settings, uint32_t index,
-	uint16_t udp_port, const int *numa_nodes, char *message, uint32_t message_size)
-{
-	struct start s = {.port = port, .settings = settings, .index = index};
-	port->queue_count = (uint16_t)(settings->queues > 0 ? settings->queues : 1);
-	port->hot.udp_port = udp_port;
-	port->hot.vlan_id = settings->vlan_id;
-	port->hot.promiscuous_mac = settings->promiscuous || port->device.any_mac;
-	int error = port_addresses(settings, index, &port->hot, message, message_size);
-	if (error != 0)
-		return error;
-	error = run_steps(&s, numa_nodes);
-	if (error != 0) {
-		const char *why = eal_complaint();
-		snprintf(message, message_size, "port %u (%s): %s: %s%s%s; see berthd --check",
-			index, port->device.name, s.step, strerror(-error),
-			why[0] != '\0' ? ": " : "", why);
-		return error;
-	}
-	wait_link(&s);
-	log_info("port",
-		"port=%u device=%s driver=%s queues=%u rx=%u tx=%u "
-		"mac=%02x:%02x:%02x:%02x:%02x:%02x why=\"%s\"",
-		index, port->device.name, port->device.driver, port->queue_count, s.rx_descriptors,
-		s.tx_descriptors, port->hot.mac[0], port->hot.mac[1], port->hot.mac[2],
-		port->hot.mac[3], port->hot.mac[4], port->hot.mac[5], port->device.why);
-	return 0;
-}
-
 void port_stop(struct ethernet_port *port)
 {
 	if (!port->started)
@@ -230,12 +203,59 @@ void port_stop(struct ethernet_port *port)
 void port_close(struct ethernet_port *port)
 {
 	port_stop(port);
-	if (port->opened)
+	if (port->opened) {
 		rte_eth_dev_close(port->id);
+		eal_remove_device(&port->device);
+	}
 	port->opened = false;
 	for (uint32_t q = 0; q < port->queue_count; q++)
 		rte_mempool_free(port->queues[q].pool);
 	port->queue_count = 0;
+}
+
+static void say_started(const struct start *s)
+{
+	const struct ethernet_port *port = s->port;
+	const uint8_t *mac = port->hot.mac;
+	log_info("port",
+		"port=%u device=%s driver=%s queues=%u rx=%u tx=%u "
+		"mac=%02x:%02x:%02x:%02x:%02x:%02x why=\"%s\"",
+		s->index, port->device.name, port->device.driver, port->queue_count,
+		s->rx_descriptors, s->tx_descriptors, mac[0], mac[1], mac[2], mac[3], mac[4],
+		mac[5], port->device.why);
+}
+
+static void say_failed(const struct start *s, int error, char *message, uint32_t message_size)
+{
+	const char *why = eal_complaint();
+	snprintf(message, message_size, "port %u (%s): %s: %s%s%s; see berthd --check", s->index,
+		s->port->device.name, s->step, strerror(-error), why[0] != '\0' ? ": " : "", why);
+}
+
+int port_start(struct ethernet_port *port, const struct port_settings *settings, uint32_t index,
+	uint16_t udp_port, const int *numa_nodes, char *message, uint32_t message_size)
+{
+	struct start s = {.port = port, .settings = settings, .index = index};
+	port->hot.udp_port = udp_port;
+	port->hot.vlan_id = settings->vlan_id;
+	port->hot.promiscuous_mac = settings->promiscuous || port->device.any_mac;
+	int error = port_addresses(settings, index, &port->hot, message, message_size);
+	if (error != 0)
+		return error;
+	for (;;) {
+		port->queue_count = (uint16_t)(settings->queues > 0 ? settings->queues : 1);
+		error = run_steps(&s, numa_nodes);
+		if (error == 0)
+			break;
+		say_failed(&s, error, message, message_size);
+		port_close(port);
+		if (!device_fall_back(&port->device, settings, index, message))
+			return error;
+		log_warn("port falls back", "port=%u driver=%s", index, port->device.driver);
+	}
+	wait_link(&s);
+	say_started(&s);
+	return 0;
 }
 
 static void store(_Atomic uint64_t *to, uint64_t value)

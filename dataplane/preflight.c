@@ -83,8 +83,9 @@ static void check_xdp(const struct check *c)
 			"port %u: XDP may refuse %s with an MTU of %u", c->index,
 			c->device.interface, mtu);
 	}
-	snprintf(remedy, sizeof remedy, "ethtool -L %s combined %u, or queues: %u",
-		c->device.interface, ours, theirs.combined);
+	snprintf(remedy, sizeof remedy,
+		"set queues to %u, io to af_packet, or ethtool -L %s combined %u (or rx %u)",
+		theirs.combined, c->device.interface, ours, ours);
 	if (ours > theirs.combined)
 		topology_problem(c->plan, TOPOLOGY_ERROR, remedy,
 			"port %u: %u queues are asked for, AF_XDP finds %u on %s", c->index, ours,

@@ -87,6 +87,20 @@ static void auto_says_why(void **state)
 	assert_non_null(strstr(d.why, "no AF_XDP: "));
 }
 
+// What was chosen by "auto" may be chosen again; what was asked for may not.
+static void falls_back_once(void **state)
+{
+	(void)state;
+	struct port_settings s = port("lo", "auto");
+	struct device d = resolved("lo", "af_xdp");
+	assert_false(device_fall_back(&d, &s, 1, "no room"));
+	d.automatic = true;
+	assert_true(device_fall_back(&d, &s, 1, "no room"));
+	assert_string_equal(d.driver, "net_af_packet");
+	assert_non_null(strstr(d.why, "no room"));
+	assert_false(device_fall_back(&d, &s, 1, "no room"));
+}
+
 static void refusals(void **state)
 {
 	(void)state;
@@ -149,6 +163,7 @@ int main(void)
 		cmocka_unit_test(vdev_strings),
 		cmocka_unit_test(interface_by_io),
 		cmocka_unit_test(auto_says_why),
+		cmocka_unit_test(falls_back_once),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(wrong_addresses),

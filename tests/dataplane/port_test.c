@@ -181,25 +181,40 @@ static void addresses_and_offloads(void **state)
 static void missing_device_is_named(void **state)
 {
 	(void)state;
-	struct ethernet_port port = {.device = {.name = "net_ring9"}};
+	struct ethernet_port port = {.device = {.name = "net_nosuch9", .arguments = "net_nosuch9"}};
 	char message[256];
 	int numa_nodes[1] = {SOCKET_ID_ANY};
 	assert_true(
 		port_start(&port, &settings[0], 7, 4647, numa_nodes, message, sizeof message) < 0);
-	assert_non_null(strstr(message, "port 7 (net_ring9)"));
+	assert_non_null(strstr(message, "port 7 (net_nosuch9)"));
 }
 
 static void too_many_queues_are_named(void **state)
 {
-	(void)state;
-	struct ethernet_port port = {.device = devices[1]};
+	struct ethernet_port port = {0};
 	struct port_settings many = settings[1];
+	char message[512];
+	snprintf(many.device, sizeof many.device, "net_pcap7,rx_pcap=%s", (const char *)*state);
 	many.queues = 2; // one capture is one queue
-	char message[256];
+	assert_int_equal(device_resolve(&many, 1, &port.device, message, sizeof message), 0);
 	int numa_nodes[2] = {SOCKET_ID_ANY, SOCKET_ID_ANY};
 	assert_int_equal(
 		port_start(&port, &many, 1, 4647, numa_nodes, message, sizeof message), -ERANGE);
 	assert_non_null(strstr(message, "lower queues"));
+}
+
+// DPDK's own reason is part of the message.
+static void device_that_cannot_be_made(void **state)
+{
+	struct ethernet_port port = {0};
+	struct port_settings none = settings[1];
+	char message[512];
+	snprintf(none.device, sizeof none.device, "net_pcap8,rx_pcap=/nonexistent/a.pcap");
+	assert_int_equal(device_resolve(&none, 1, &port.device, message, sizeof message), 0);
+	int numa_nodes[1] = {SOCKET_ID_ANY};
+	assert_true(port_start(&port, &none, 1, 4647, numa_nodes, message, sizeof message) < 0);
+	assert_non_null(strstr(message, "port 1 (net_pcap8)"));
+	assert_non_null(strstr(message, "/nonexistent/a.pcap"));
 }
 
 int main(void)
@@ -211,6 +226,7 @@ int main(void)
 		cmocka_unit_test(addresses_and_offloads),
 		cmocka_unit_test(missing_device_is_named),
 		cmocka_unit_test(too_many_queues_are_named),
+		cmocka_unit_test(device_that_cannot_be_made),
 	};
 	return cmocka_run_group_tests(tests, start_everything, stop_everything);
 }
