@@ -181,7 +181,8 @@ struct wire_register {
 // STATUS_REPLY
 //	24 u64 index       newest index the answer reflects; mode 1: pass as since next time
 //	   u8 count, u8 more (1: ask again), u16 reserved
-//	   count times: uuid allocation, u64 modify_index, u8 desired, u8 client, u8 known, u8 reserved, u32 node slot (32 bytes)
+//	   count times (32 bytes): uuid allocation, u64 modify_index, u8 desired, u8 client, u8 known, u8 reserved,
+//	      u32 node slot
 //	   desired and client are enum values of docs/wire.md; known 0: no such allocation of this client
 // REFUSED (never longer than its request; cut after the last whole field that fits, but never before 40: a
 // request shorter than WIRE_REFUSED_BYTES_MIN cannot be valid and gets no answer. filters counts what follows.)

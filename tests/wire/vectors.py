@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Prints vectors.json: frames of every message type, made by a second implementation of docs/wire.md that
-shares no line with the C code. `vectors.py --check FILE` compares instead of printing."""
+shares no line with the C code. `vectors.py --check FILE PAGE` compares instead of printing, and looks for the
+frames and keys that PAGE (docs/wire.md) quotes."""
 
 import hashlib
 import json
+import re
 import struct
 import sys
 import uuid
@@ -259,12 +261,27 @@ def vectors():
     return {"version": 1, "master_keys": masters, "keys": keys, "frames": frames}
 
 
+def check_page(page, made):
+    """Every block of hexadecimal digits in the page is a frame, and every ID:HEX a key."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    frames = {frame["hex"] for frame in made["frames"]}
+    blocks = ["".join(block.split()) for block in re.findall(r"```\n([0-9a-f\n]+)```", text)]
+    if not blocks or any(block not in frames for block in blocks):
+        sys.exit(f"{page}: a block of hexadecimal digits is no frame of the vectors")
+    keys = {key["text"] for key in made["keys"]}
+    if any(key not in keys for key in re.findall(r"\b[0-9]+:[0-9a-f]{32}\b", text)):
+        sys.exit(f"{page}: a key is not among the vectors")
+
+
 def main():
-    text = json.dumps(vectors(), indent=1, ensure_ascii=True) + "\n"
-    if len(sys.argv) == 3 and sys.argv[1] == "--check":
+    made = vectors()
+    text = json.dumps(made, indent=1, ensure_ascii=True) + "\n"
+    if len(sys.argv) == 4 and sys.argv[1] == "--check":
         with open(sys.argv[2], encoding="utf-8") as file:
             if file.read() != text:
                 sys.exit(f"{sys.argv[2]} is not what {sys.argv[0]} prints: run it again and look at the difference")
+        check_page(sys.argv[3], made)
     else:
         sys.stdout.write(text)
 

@@ -38,8 +38,8 @@ struct flags {
 
 enum flags_result {
 	FLAGS_READ,
-	FLAGS_DONE /* --help, --version */,
-	FLAGS_WRONG /* said on stderr */
+	FLAGS_DONE,  // --help, --version: printed
+	FLAGS_WRONG, // said on standard error
 };
 
 // Fills options, which hold the defaults. Texts are views into argv and the environment.

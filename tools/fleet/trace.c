@@ -157,7 +157,7 @@ int trace_load(
 	t->shapes.seed = seed;
 	t->shapes.name_prefix = "openb-node-";
 	t->shapes.datacenter_count = 1;
-	strcpy(t->shapes.datacenters[0], "dc1");
+	memcpy(t->shapes.datacenters[0], "dc1", sizeof "dc1");
 	t->shapes.attributes = 12;
 	int rc = load_machines(t, folder, message, message_size);
 	if (rc == 0)

@@ -173,8 +173,9 @@ static bool start_eal(const struct transport_dpdk_settings *s, char *message, ui
 	for (uint32_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
 		arguments[count++] = (char *)fixed[i];
 	snprintf(extra, sizeof extra, "%s", s->eal ? s->eal : "");
-	for (char *word = strtok(extra, " "); word && count < EAL_ARGUMENTS_MAX;
-		word = strtok(NULL, " "))
+	char *rest;
+	for (char *word = strtok_r(extra, " ", &rest); word && count < EAL_ARGUMENTS_MAX;
+		word = strtok_r(NULL, " ", &rest))
 		arguments[count++] = word;
 	if (rte_eal_init(count, arguments) < 0)
 		return say(message, message_size, "DPDK does not start", rte_errno);

@@ -21,10 +21,10 @@ static int quiet(void **unused)
 static bool read_line(const char *line)
 {
 	static char copy[1024];
-	char *argv[40];
+	char *argv[40], *rest;
 	int argc = 0;
 	snprintf(copy, sizeof copy, "berth-agent %s", line);
-	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		argv[argc++] = word;
 	argv[argc] = NULL;
 	return agent_options_read(argc, argv, &o, &code);
