@@ -135,7 +135,8 @@ static FILE *open_log(void)
 // The libraries below net_af_xdp write to standard error by themselves; their lines become ours.
 typedef int library_print(int level, const char *format, va_list arguments);
 
-static int take_library_line(int level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int take_library_line(
+	int level, const char *format, va_list arguments)
 {
 	(void)level;
 	char line[sizeof first_line], quoted[2 * sizeof first_line];
