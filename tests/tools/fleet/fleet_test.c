@@ -85,6 +85,7 @@ static void every_node_registers_and_beats(void **unused)
 
 static void losses_are_made_good(void **unused)
 {
+	TURN_UNTIL(fleet.registered > NODES * 4 / 5);
 	fleet.settings.loss = 0.2;
 	TURN_UNTIL(fleet.counters.acked >= 2 * NODES && fleet.ready > NODES * 9 / 10);
 	assert_true(fleet.counters.lost_out > 100);
@@ -286,14 +287,14 @@ static void placements_are_asked_checked_and_released(void **unused)
 
 static void placements_survive_losses(void **unused)
 {
-	start_placing(40, 0, 1, 1);
+	start_placing(16, 0, 1, 1);
 	fleet.settings.loss = 0.1;
 	TURN_UNTIL(placing_step(&placing));
-	assert_int_equal(placing.counters.answered, 40);
+	assert_int_equal(placing.counters.answered, 16);
 	assert_int_equal(placing.counters.duplicates, 0);
 	assert_int_equal(placing.counters.repeated_differs, 0);
-	assert_true(placing.counters.resent > 2);
-	assert_int_equal(server->counters.placed, 120);
+	assert_true(placing.counters.resent > 0);
+	assert_int_equal(server->counters.placed, 48);
 	placing_stop(&placing);
 }
 
