@@ -4,6 +4,7 @@ static struct wire_header header_of(struct node_session *s, uint8_t type, uint8_
 {
 	s->awaiting = reply;
 	s->sequence++;
+	s->unanswered += s->unanswered < UINT8_MAX;
 	return (struct wire_header){.type = type,
 		.key_id = s->key_id,
 		.slot = s->slot,
@@ -36,13 +37,23 @@ void node_session_registering(struct node_session *s, uint64_t registration)
 	s->awaiting = WIRE_REGISTERED;
 }
 
+// An answer may be slower than the next heartbeat: any after the newest that was answered will do.
 static bool is_outstanding(const struct node_session *s, const struct wire_header *h)
 {
-	if (s->awaiting == 0 || (h->type != s->awaiting && h->type != WIRE_REFUSED))
+	uint8_t type = s->awaiting ? s->awaiting : WIRE_HEARTBEAT_ACK;
+	if (h->type != type && h->type != WIRE_REFUSED)
 		return false;
-	if (s->awaiting == WIRE_REGISTERED)
+	if (type == WIRE_REGISTERED)
 		return h->sequence == s->registration;
-	return h->sequence == s->sequence && h->slot == s->slot && h->generation == s->generation;
+	return h->slot == s->slot && h->generation == s->generation &&
+	       s->sequence - h->sequence < s->unanswered;
+}
+
+static void answered(struct node_session *s, const struct wire_header *h)
+{
+	if (s->awaiting != WIRE_REGISTERED)
+		s->unanswered = (uint8_t)(s->sequence - h->sequence);
+	s->awaiting = 0;
 }
 
 static enum node_event take_ack(
@@ -50,7 +61,7 @@ static enum node_event take_ack(
 {
 	if (ack->term < s->term)
 		return NODE_OLD_TERM;
-	s->awaiting = 0;
+	answered(s, h);
 	s->term = ack->term;
 	s->alloc_index = ack->alloc_index;
 	s->ttl_ms = ack->ttl_ms;
@@ -58,7 +69,7 @@ static enum node_event take_ack(
 	if (h->type == WIRE_REGISTERED) {
 		s->slot = h->slot;
 		s->generation = h->generation;
-		s->sequence = 0;
+		s->sequence = s->unanswered = 0;
 		return NODE_REGISTERED;
 	}
 	if (ack->directives & WIRE_DIRECTIVE_REGISTER)
@@ -66,9 +77,10 @@ static enum node_event take_ack(
 	return ack->directives & WIRE_DIRECTIVE_RESYNC ? NODE_BEAT_NOW : NODE_ACKED;
 }
 
-static enum node_event take_refusal(struct node_session *s, const struct wire_refused *refused)
+static enum node_event take_refusal(
+	struct node_session *s, const struct wire_header *h, const struct wire_refused *refused)
 {
-	s->awaiting = 0;
+	answered(s, h);
 	return refused->reason == WIRE_REFUSED_STALE_GENERATION ? NODE_REGISTER_NOW : NODE_REFUSED;
 }
 
@@ -82,13 +94,14 @@ struct node_answer node_session_receive(struct node_session *s, const uint8_t *f
 		return answer;
 	if (h.type == WIRE_REFUSED) {
 		if (wire_refused_decode(frame, &h, &answer.refused))
-			answer.event = take_refusal(s, &answer.refused);
+			answer.event = take_refusal(s, &h, &answer.refused);
 	} else if (h.type == WIRE_GOODBYE_ACK) {
-		s->awaiting = 0;
+		answered(s, &h);
 		s->generation = 0;
 		answer.event = NODE_GONE;
 	} else if (wire_heartbeat_ack_decode(frame, &h, &ack)) {
 		answer.term = ack.term;
+		answer.late = h.type == WIRE_HEARTBEAT_ACK && h.sequence != s->sequence;
 		answer.event = take_ack(s, &h, &ack);
 	}
 	return answer;

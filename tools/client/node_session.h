@@ -15,7 +15,7 @@ struct node_session {
 	uint8_t key_id;
 	uint8_t directives; // of the newest answer
 	uint8_t awaiting;   // enum wire_type of the answer that is outstanding, 0: none
-	uint8_t spare;
+	uint8_t unanswered; // frames sent since the newest that was answered, at most 255
 };
 
 _Static_assert(sizeof(struct node_session) == 64, "a million sessions must stay small");
@@ -33,6 +33,7 @@ enum node_event {
 
 struct node_answer {
 	enum node_event event;
+	bool late;     // to a heartbeat before the newest
 	uint64_t term; // of the answer, where it has one
 	struct wire_refused refused;
 };

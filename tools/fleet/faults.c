@@ -52,7 +52,7 @@ static void strike_node(struct fleet *f, const struct fault *fault, uint32_t ind
 		// A new boot: nothing is remembered but who it is.
 		fleet_set_phase(f, n, FLEET_CRASHED);
 		n->session.generation = 0;
-		n->session.sequence = n->session.awaiting = 0;
+		n->session.sequence = n->session.awaiting = n->session.unanswered = 0;
 		n->due_ms = due_after(f, fault->for_ms);
 		if (fault->for_ms == 0)
 			fleet_urge(f, index);

@@ -389,7 +389,8 @@ static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_a
 	case NODE_REGISTERED: on_registered(f, n); break;
 	case NODE_ACKED:
 		f->counters.acked++;
-		histogram_add(&f->rtt, now_us(f) - n->sent_us);
+		if (!answer->late)
+			histogram_add(&f->rtt, now_us(f) - n->sent_us);
 		set_ready(f, n, n->phase == FLEET_BEATING);
 		break;
 	case NODE_BEAT_NOW:

@@ -110,6 +110,26 @@ static void goes_on_beating_without_an_answer(void **unused)
 	assert_int_equal(beat.missed, 0);
 }
 
+// Slow answers are answers: any that is newer than the newest taken, once.
+static void late_answers_count_once(void **unused)
+{
+	register_and_beat();
+	for (uint32_t i = 0; i < 4; i++) {
+		now = beat.due_ns;
+		send_heartbeat(); // 2 … 5
+	}
+	assert_int_equal(beat.missed, 3);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 3, 5, 0), NODE_ACKED);
+	assert_int_equal(beat.missed, 0);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 3, 5, 0), NODE_NOTHING);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 2, 5, 0), NODE_NOTHING);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 6, 5, 0), NODE_NOTHING);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 4, 5, 0), NODE_ACKED);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 5, 6, 0), NODE_ACKED);
+	assert_int_equal(beat.session.term, 6);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 5, 6, 0), NODE_NOTHING);
+}
+
 static void registration_backs_off_up_to_thirty_seconds(void **unused)
 {
 	uint64_t longest = 0;
@@ -308,6 +328,7 @@ int main(void)
 		FRESH(registers_first_and_beats_at_once),
 		FRESH(beats_a_little_more_often_than_every_third),
 		FRESH(goes_on_beating_without_an_answer),
+		FRESH(late_answers_count_once),
 		FRESH(registration_backs_off_up_to_thirty_seconds),
 		FRESH(older_term_is_not_obeyed),
 		FRESH(resync_beats_again_at_once_but_not_for_ever),
