@@ -93,8 +93,8 @@ const struct job *state_job(const struct state *, struct text namespace_name, st
 const struct job *state_job_version(
 	const struct state *, struct text namespace_name, struct text id, uint64_t version);
 const struct allocation *state_allocation(const struct state *, const struct uuid *);
-// Walks in creation order from *cursor (start with 0); returns NULL at the end. A cursor stays
-// valid between read sections; what comes or goes meanwhile may or may not be seen.
+// Walks in creation order from *cursor (start with 0; cursors only grow); returns NULL at the end.
+// A cursor stays valid between read sections; what comes or goes meanwhile may or may not be seen.
 const struct job *state_next_job(const struct state *, uint64_t *cursor);
 const struct allocation *state_next_allocation(const struct state *, uint64_t *cursor);
 // Calls back for each published allocation of a node or job, under read lock; stops on false.

@@ -146,6 +146,43 @@ static void nodes_are_sorted_and_paged(void **unused)
 	json_decref(all);
 }
 
+// Pages put together are the whole list.
+static void lists_in_order_of_creation_are_paged(void **unused)
+{
+	static const struct {
+		const char *path;
+		size_t count;
+	} lists[] = {{"/v1/allocations", 3}, {"/v1/jobs", 2}, {"/v1/job/web/allocations", 3}};
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		json_t *whole = http_json(server, "GET", lists[i].path, NULL);
+		assert_int_equal(json_array_size(whole), lists[i].count);
+		for (size_t size = 1; size <= lists[i].count + 1; size++) {
+			char path[256];
+			size_t seen = 0;
+			snprintf(path, sizeof path, "%s?per_page=%zu", lists[i].path, size);
+			while (*path) {
+				struct response r = http(server, "GET", path, NULL);
+				json_t *page = json_loads(r.body, 0, NULL);
+				assert_true(json_array_size(page) <= size);
+				for (size_t at = 0; at < json_array_size(page); at++)
+					assert_true(json_equal(json_array_get(page, at),
+						json_array_get(whole, seen++)));
+				const char *token = strstr(r.headers, "X-Nomad-NextToken: ");
+				*path = '\0';
+				if (token)
+					snprintf(path, sizeof path,
+						"%s?per_page=%zu&next_token=%.*s", lists[i].path,
+						size, (int)strcspn(token + 19, "\r"), token + 19);
+				assert_true((token != NULL) == (seen < lists[i].count));
+				json_decref(page);
+				response_free(&r);
+			}
+			assert_int_equal(seen, lists[i].count);
+		}
+		json_decref(whole);
+	}
+}
+
 static void prefixes_select(void **unused)
 {
 	struct uuid id = server_node_id(7);
@@ -243,6 +280,8 @@ static void what_is_not_there_is_said(void **unused)
 		{"/v1/nothing", 404, ""},
 		{"/v1/nodes?per_page=x", 400, NULL},
 		{"/v1/nodes?next_token=x", 400, NULL},
+		{"/v1/jobs?per_page=-1", 400, NULL},
+		{"/v1/allocations?per_page=2&next_token=x", 400, NULL},
 		{"/v1/nodes?index=x", 400, NULL},
 		{"/v1/nodes?index=-1", 400, NULL},
 		{"/v1/nodes?index=1&wait=soon", 400, NULL},
@@ -339,6 +378,7 @@ int main(void)
 		cmocka_unit_test(shapes_are_nomads),
 		cmocka_unit_test(a_node_is_shown_as_it_registered),
 		cmocka_unit_test(nodes_are_sorted_and_paged),
+		cmocka_unit_test(lists_in_order_of_creation_are_paged),
 		cmocka_unit_test(prefixes_select),
 		cmocka_unit_test(namespaces_select),
 		cmocka_unit_test(allocations_say_where_and_why),

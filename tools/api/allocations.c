@@ -3,6 +3,7 @@
 #include "tools/api/handlers.h"
 #include "tools/api/id_list.h"
 #include "tools/api/json_reader.h"
+#include "tools/api/list_page.h"
 #include "tools/api/list_stream.h"
 #include "tools/api/submission.h"
 #include <stdlib.h>
@@ -47,7 +48,7 @@ void allocation_read(struct request *request, struct reply *reply)
 
 struct allocation_list {
 	const struct state *state;
-	uint64_t cursor;
+	uint64_t cursor, end;
 	struct id_prefix prefix;
 	char *namespace_name; // "*" is all
 	bool resources;
@@ -71,13 +72,22 @@ static bool produce_allocations(void *context, struct json_writer *w, size_t byt
 	const struct allocation *a = NULL;
 	state_read_begin();
 	for (uint32_t i = 0; i < ALLOCATIONS_PER_SECTION && w->size < bytes_wanted; i++) {
-		a = state_next_allocation(list->state, &list->cursor);
+		a = list->cursor < list->end ? state_next_allocation(list->state, &list->cursor)
+					     : NULL;
 		if (!a)
 			break;
 		if (is_wanted(list, a))
 			allocation_json_stub(w, list->state, a, list->resources);
 	}
 	state_read_end();
+	return a != NULL;
+}
+
+static bool step(void *context, uint64_t *cursor, bool *shown)
+{
+	struct allocation_list *list = context;
+	const struct allocation *a = state_next_allocation(list->state, cursor);
+	*shown = a && is_wanted(list, a);
 	return a != NULL;
 }
 
@@ -99,6 +109,13 @@ void allocations_list(struct request *request, struct reply *reply)
 	list->namespace_name = text_copy(text_of(request_namespace(request)));
 	list->resources = request_flag(request, "resources");
 	reply_index(reply, state_index(list->state));
+	struct cursor_page page;
+	if (!cursor_page_find(request, reply, step, list, &page)) {
+		free_allocation_list(list);
+		return;
+	}
+	list->cursor = page.start;
+	list->end = page.end;
 	reply_stream(request, reply, list, produce_allocations, free_allocation_list);
 }
 

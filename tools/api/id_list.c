@@ -1,12 +1,12 @@
 #include "tools/api/id_list.h"
 #include "state/base/memory.h"
+#include "tools/api/list_page.h"
 #include "tools/api/list_stream.h"
 #include <ctype.h>
 #include <stdlib.h>
 
 // Records written in one read section: a stream must not hold up reclamation.
 #define ITEMS_PER_SECTION 64u
-#define PAGE_ITEMS_MAX 1000000u
 
 struct id_list *id_list_create(struct api *api)
 {
@@ -37,29 +37,11 @@ void id_list_sort(struct id_list *list)
 		qsort(list->items, list->count, sizeof list->items[0], by_id);
 }
 
-static bool page_size(const struct request *request, uint32_t *size, struct reply *reply)
-{
-	const char *text = request_parameter(request, "per_page");
-	*size = 0;
-	if (!text || !*text)
-		return true;
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || value > PAGE_ITEMS_MAX) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"per_page must be a number of at most %u, not \"%.32s\"", PAGE_ITEMS_MAX,
-			text);
-		return false;
-	}
-	*size = (uint32_t)value;
-	return true;
-}
-
 bool id_list_page(struct id_list *list, const struct request *request, struct reply *reply)
 {
 	const char *token = request_parameter(request, "next_token");
 	uint32_t size;
-	if (!page_size(request, &size, reply))
+	if (!page_size_read(request, &size, reply))
 		return false;
 	if (token && *token) {
 		struct uuid first;

@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "tools/api/handlers.h"
 #include "tools/api/job_json.h"
+#include "tools/api/list_page.h"
 #include "tools/api/list_stream.h"
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ uint64_t job_watched(const struct request *request)
 
 struct job_list {
 	const struct state *state;
-	uint64_t cursor;
+	uint64_t cursor, end;
 	char *prefix, *namespace_name; // namespace "*" is all
 };
 
@@ -49,13 +50,21 @@ static bool produce_jobs(void *context, struct json_writer *w, size_t bytes_want
 	const struct job *job = NULL;
 	state_read_begin();
 	for (uint32_t i = 0; i < JOBS_PER_SECTION && w->size < bytes_wanted; i++) {
-		job = state_next_job(list->state, &list->cursor);
+		job = list->cursor < list->end ? state_next_job(list->state, &list->cursor) : NULL;
 		if (!job)
 			break;
 		if (is_wanted(list, job))
 			job_json_stub(w, list->state, job);
 	}
 	state_read_end();
+	return job != NULL;
+}
+
+static bool step(void *context, uint64_t *cursor, bool *shown)
+{
+	struct job_list *list = context;
+	const struct job *job = state_next_job(list->state, cursor);
+	*shown = job && is_wanted(list, job);
 	return job != NULL;
 }
 
@@ -75,6 +84,13 @@ void jobs_list(struct request *request, struct reply *reply)
 	list->prefix = text_copy(text_of(prefix));
 	list->namespace_name = text_copy(text_of(request_namespace(request)));
 	reply_index(reply, state_index(list->state));
+	struct cursor_page page;
+	if (!cursor_page_find(request, reply, step, list, &page)) {
+		free_job_list(list);
+		return;
+	}
+	list->cursor = page.start;
+	list->end = page.end;
 	reply_stream(request, reply, list, produce_jobs, free_job_list);
 }
 
