@@ -388,6 +388,7 @@ int applier_replay(struct applier *a, uint64_t first_index, const void *batch, u
 	state_read_begin();
 	int error = batch_apply(a->state, first_index, batch, size);
 	state_read_end();
+	tables_fit(a->state);
 	return error;
 }
 

@@ -5,7 +5,7 @@
 int entry_check(const struct state *state, const struct entry *e)
 {
 	switch (e->kind) {
-	case ENTRY_TERM: return e->term > state->term ? 0 : -ERROR_CORRUPT;
+	case ENTRY_TERM: return e->term == state->term + 1 ? 0 : -ERROR_CORRUPT;
 	case ENTRY_NODE_REGISTER: return node_register_check(state, &e->node_register);
 	case ENTRY_NODE_STATUS: return node_status_check(state, &e->node_status);
 	case ENTRY_JOB_REGISTER: return job_register_check(state, &e->job_register);

@@ -62,12 +62,18 @@ static struct uuid fresh_id(struct decider *d)
 	return id;
 }
 
+static uint32_t next_number(const struct state *state, const struct job *job, uint16_t group)
+{
+	const struct job_cell *cell =
+		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
+	const struct task_group *task_group = ARRAY_AT(&job->task_groups, struct task_group, group);
+
+	return job_keep_counter(cell->working, text_of(task_group->name))->next;
+}
+
 static struct entry place_entry(struct decider *d, const struct job *job, uint16_t group,
 	const struct placer_choice *choice, uint32_t client)
 {
-	const struct job_cell *cell =
-		job_cell_find(d->state, text_of(job->namespace_name), text_of(job->id));
-	const struct task_group *task_group = ARRAY_AT(&job->task_groups, struct task_group, group);
 	const struct node *n = d->state->cells[choice->slot].working;
 
 	return (struct entry){.kind = ENTRY_ALLOC_PLACE,
@@ -78,7 +84,7 @@ static struct entry place_entry(struct decider *d, const struct job *job, uint16
 			.client = client,
 			.job_version = job->record.modify_index,
 			.group = group,
-			.number = job_keep_counter(cell->working, text_of(task_group->name))->next,
+			.number = next_number(d->state, job, group),
 			.resources = ARRAY_AT(&job->asks, struct group_ask, group)->resources,
 			.devices = choice->devices,
 			.score = choice->score,
@@ -131,7 +137,8 @@ static enum command_outcome place_instances(
 {
 	while (c->placed < c->count) {
 		struct placer_choice choice = {.slot = PLACER_NO_NODE};
-		if (d->state->allocation_order.count >= d->state->limits.allocations)
+		if (d->state->allocation_order.count >= d->state->limits.allocations ||
+			next_number(d->state, job, group) == UINT32_MAX)
 			return OUTCOME_TABLE_FULL;
 		c->refusal = (struct place_refusal){0};
 		d->placer->best(d->placer->context, job, group, &choice, &c->refusal);

@@ -41,8 +41,9 @@ static int load_head(struct snapshot_load *l, struct bytes_reader *r)
 	state->index = bytes_take_u64(r);
 	state->term = bytes_take_u64(r);
 	state->forgotten_ms = (int64_t)bytes_take_u64(r);
-	// An index is counted up from here for as long as the system lives.
-	return corrupt_unless(!r->failed && state->index < UINT64_MAX / 2);
+	// Both are counted up from here for as long as the system lives.
+	return corrupt_unless(
+		!r->failed && state->index < UINT64_MAX / 2 && state->term < UINT64_MAX / 2);
 }
 
 static int load_client(struct snapshot_load *l, struct bytes_reader *r)
@@ -413,6 +414,10 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 	if (!l->error && (r.failed || bytes_left(&r) > 0))
 		l->error = -ERROR_CORRUPT;
 	l->at = kind;
+	// Nobody else has the state yet, so nothing is held between items.
+	state_read_end();
+	tables_fit(l->state);
+	state_read_begin();
 	return l->error;
 }
 

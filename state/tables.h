@@ -125,12 +125,15 @@ struct summary {
 	int64_t forgotten_ms;
 };
 
+#define STATE_HASHES 4u
+
 struct state {
 	struct state_limits limits;
 	uint32_t slots_max;
 	struct node_table *node_table;
 	struct node_cell *cells; // by slot
 	struct cds_lfht *nodes, *jobs, *allocations, *requests;
+	uint64_t buckets[STATE_HASHES]; // asked for by tables_fit, of each in that order
 	struct sequence job_order, version_order, allocation_order, request_order;
 
 	struct client **clients; // by number; entries below client_count are never changed
@@ -147,7 +150,7 @@ struct state {
 	uint64_t
 		unpublished_from; // records of this index and above are not in anybody else's hands
 	uint64_t term;
-	int64_t forgotten_ms; // newest issue time of a request that was forgotten
+	int64_t forgotten_ms;    // newest issue time of a request that was forgotten
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
 	uint64_t bytes_records;      // of node records
@@ -159,7 +162,7 @@ struct state {
 	// Published, relaxed or release; any thread reads.
 	_Atomic uint64_t published_index;
 	_Atomic uint64_t table_index[STATE_TABLES]; // newest change of each, since the start
-	_Atomic uint32_t snapshots; // being read
+	_Atomic uint32_t snapshots;                 // being read
 	pthread_mutex_t summary_lock;
 	struct summary published; // under the lock, where published_index is written too
 
@@ -167,6 +170,10 @@ struct state {
 };
 
 // --- The tables' own functions, applier thread only ----------------------------------------------
+
+// Gives the hash tables room for what is in them, at once. Recovery only, where they would grow faster
+// than the thread that usually enlarges them. Registered with RCU, outside a read section.
+void tables_fit(struct state *);
 
 void classes_init(struct class_table *);
 void classes_destroy(struct class_table *);

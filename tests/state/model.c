@@ -38,7 +38,7 @@ static void end(struct model *m, struct model_allocation *a, uint8_t client_stat
 	a->is_news = true;
 }
 
-// --- Nodes ----------------------------------------------------------------------------------------------
+// --- Nodes ---------------------------------------------------------------------------------------
 
 static uint32_t nodes_known(const struct model *m)
 {
@@ -120,7 +120,7 @@ void model_node_status(struct model *m, const struct command *command)
 			end(m, &m->allocations[i], ALLOC_LOST);
 }
 
-// --- Placement ------------------------------------------------------------------------------------------
+// --- Placement -----------------------------------------------------------------------------------
 
 static struct model_node *first_that_takes(
 	struct model *m, const struct model_job *job, uint32_t group)
@@ -277,7 +277,7 @@ void model_status(struct model *m, uint32_t client, const struct command *comman
 	}
 }
 
-// --- Jobs -----------------------------------------------------------------------------------------------
+// --- Jobs ----------------------------------------------------------------------------------------
 
 void model_job_register(struct model *m, uint32_t job, const struct resources *asks,
 	const uint32_t *gpus, const struct command *command)
@@ -340,7 +340,7 @@ void model_collect(struct model *m, const struct command *command)
 	}
 }
 
-// --- Comparison -----------------------------------------------------------------------------------------
+// --- Comparison ----------------------------------------------------------------------------------
 
 static void compare_node(const struct model_node *n, const struct state *state)
 {

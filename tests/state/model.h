@@ -1,5 +1,5 @@
-// A naive model of what a controller has to answer: plain arrays, searched from end to end. It is told
-// each command after it was done, in the order in which they were, and fails the test when the
+// A naive model of what a controller has to answer: plain arrays, searched from end to end. It is
+// told each command after it was done, in the order in which they were, and fails the test when the
 // controller's answer is not its own.
 #pragma once
 #include "tests/support/controller.h"

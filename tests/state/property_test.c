@@ -1,5 +1,5 @@
-// Random lives of a controller against a naive model, and everything that must be able to stand in for it:
-// its log, any beginning of its log, its snapshot, a snapshot and the rest of the log.
+// Random lives of a controller against a naive model, and everything that must be able to stand in
+// for it: its log, any beginning of its log, its snapshot, a snapshot and the rest of the log.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/snapshot_view.h"
@@ -128,8 +128,8 @@ static struct bytes_writer image_after_load(const struct bytes_writer *image)
 	return again;
 }
 
-// A view that is read late shows the moment at which it was begun. A job's status and versions that are let
-// go of meanwhile are not part of that moment; loading sets both right.
+// A view that is read late shows the moment at which it was begun. A job's status and versions that
+// are let go of meanwhile are not part of that moment; loading sets both right.
 static void a_view_stands_still(void **unused)
 {
 	for (uint64_t seed = 300; seed < 300 + SEEDS; seed++) {

@@ -44,7 +44,7 @@ void random_run_free(struct random_run *r)
 	free(r->model);
 }
 
-// --- Commands -------------------------------------------------------------------------------------------
+// --- Commands ------------------------------------------------------------------------------------
 
 static void make_register(struct random_run *r, struct random_command *c)
 {
@@ -195,7 +195,7 @@ static void make(struct random_run *r, struct random_command *c)
 	}
 }
 
-// --- The model's turn -----------------------------------------------------------------------------------
+// --- The model's turn ----------------------------------------------------------------------------
 
 static void tell_model(struct random_run *r, struct random_command *c)
 {

@@ -27,7 +27,7 @@ static void create_applier(struct controller *c)
 		.placer = c->placer,
 		.time = &c->source,
 		.seed = 7,
-		.collect_after_ms = CONTROLLER_COLLECT_AFTER_MS,
+		.collect_after_ms = c->collect_after_ms,
 		.log_failed = log_failed,
 		.context = c,
 	};
@@ -49,6 +49,7 @@ void controller_init(struct controller *c, struct state_limits limits)
 	assert_non_null(c->state);
 	c->queue = command_queue_create(2);
 	c->placer = first_fit_placer(c->state);
+	c->collect_after_ms = CONTROLLER_COLLECT_AFTER_MS;
 	create_applier(c);
 }
 
@@ -66,7 +67,8 @@ int controller_replay(struct controller *c, const struct memory_log *log, uint32
 
 void controller_open(struct controller *c)
 {
-	if (c->placer.best != first_fit_placer(c->state).best) {
+	if (c->placer.best != first_fit_placer(c->state).best ||
+		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS) {
 		applier_destroy(c->applier);
 		create_applier(c);
 	}

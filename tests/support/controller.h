@@ -15,13 +15,15 @@ struct controller {
 	struct command_queue *queue;
 	struct applier *applier;
 	struct placer placer;
-	int log_error; // what log_failed was told
+	int64_t collect_after_ms; // may be changed before open
+	int log_error;            // what log_failed was told
 };
 
 #define CONTROLLER_WALL_MS 1700000000000ll
 #define CONTROLLER_COLLECT_AFTER_MS (60ll * 60 * 1000)
 
-// Limits with 0 are set to something middling. The placer is first fit unless changed before open.
+// Limits with 0 are set to something middling. The placer is first fit, and what ended is collected
+// after CONTROLLER_COLLECT_AFTER_MS, unless changed before open.
 void controller_init(struct controller *, struct state_limits);
 // Applies batches [0, count) of another's log to this one; before open.
 int controller_replay(struct controller *, const struct memory_log *, uint32_t count);

@@ -1,0 +1,180 @@
+// The stored form of changes: what is written is read, what is damaged or newer is refused.
+#include "state/apply.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/entry.h"
+#include "state/registration.h"
+#include "tests/support/controller.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const struct resources small = {1000, 1000, 100};
+
+static struct bytes_writer encode(const struct entry *e)
+{
+	struct bytes_writer w = bytes_writer_growing(256);
+
+	entry_encode(e, &w);
+	assert_false(w.failed);
+	return w;
+}
+
+static int decode(struct entry *e, struct command_node_register *d, const void *data, size_t size)
+{
+	struct bytes_reader r = bytes_reader_over(data, size);
+
+	return entry_decode(e, d, &r);
+}
+
+static void make(struct entry *e, enum entry_kind kind, struct command_node_register *description)
+{
+	*e = (struct entry){.kind = kind, .time_ns = -5};
+	switch (kind) {
+	case ENTRY_TERM: e->term = 7; break;
+	case ENTRY_NODE_REGISTER:
+		build_node(description, 3, 9);
+		assert_true(node_description_complete(description));
+		e->node_register = (struct entry_node_register){1, 2, 3, description};
+		break;
+	case ENTRY_NODE_STATUS: e->node_status = (struct entry_node_status){1, 2, 2, 1}; break;
+	case ENTRY_JOB_REGISTER: e->job_register.job = build_job("web", &small, 1); break;
+	case ENTRY_JOB_DEREGISTER:
+		e->job_deregister =
+			(struct entry_job_deregister){TEXT("default"), TEXT("web"), true};
+		break;
+	case ENTRY_CLIENT: e->client = (struct entry_client){4, TEXT("ann")}; break;
+	case ENTRY_ALLOC_PLACE:
+		e->alloc_place = (struct entry_alloc_place){.id = number_uuid(1),
+			.slot = 4,
+			.devices = {{0, 6}},
+			.score = 0.25,
+			.number = 77,
+			.nodes_feasible = 5};
+		break;
+	case ENTRY_PLACE_REQUEST:
+		e->place_request = (struct entry_place_request){.client = 1,
+			.issued_ms = -9,
+			.request = 8,
+			.count = 2,
+			.items = {{.node_slot = 3}, {.score = 0.5}}};
+		break;
+	case ENTRY_ALLOC_RELEASE:
+		e->alloc_release =
+			(struct entry_alloc_release){2, {number_uuid(1), number_uuid(2)}};
+		break;
+	case ENTRY_COLLECT: e->collect = (struct entry_collect){-1, 2, 3}; break;
+	case ENTRY_KINDS: fail();
+	}
+}
+
+// Written again, what was read is the same bytes; and no shorter piece of them is anything.
+static void every_kind_comes_back(void **unused)
+{
+	struct command_node_register *d = memory_take(sizeof *d), *read = memory_take(sizeof *read);
+
+	for (enum entry_kind kind = ENTRY_TERM; kind < ENTRY_KINDS; kind++) {
+		struct entry e, again;
+		make(&e, kind, d);
+		struct bytes_writer first = encode(&e);
+		assert_int_equal(decode(&again, read, first.data, first.size), 0);
+		struct bytes_writer second = encode(&again);
+		assert_int_equal(first.size, second.size);
+		assert_memory_equal(first.data, second.data, first.size);
+		entry_release(&again);
+		for (size_t size = 0; size < first.size; size++) {
+			assert_int_equal(decode(&again, read, first.data, size), -ERROR_CORRUPT);
+			uint32_t body = (uint32_t)size - 6; // as if it were meant to end there
+			if (size < 6)
+				continue;
+			memcpy(first.data + 2, &body, sizeof body);
+			assert_true(decode(&again, read, first.data, size) < 0);
+		}
+		entry_release(&e);
+		bytes_writer_free(&first);
+		bytes_writer_free(&second);
+	}
+	free(d);
+	free(read);
+}
+
+static void newer_kinds_are_refused_as_such(void **unused)
+{
+	struct command_node_register *d = memory_take(sizeof *d);
+	struct entry e;
+
+	make(&e, ENTRY_TERM, d);
+	struct bytes_writer w = encode(&e);
+	w.data[0] = ENTRY_KINDS;
+	assert_int_equal(decode(&e, d, w.data, w.size), -ERROR_VERSION);
+	w.data[0] = ENTRY_TERM;
+	w.data[1]++;
+	assert_int_equal(decode(&e, d, w.data, w.size), -ERROR_VERSION);
+	bytes_writer_free(&w);
+	free(d);
+}
+
+// --- Batches -------------------------------------------------------------------------------------
+
+static int replay_damaged(const struct memory_batch *batch, uint32_t at, uint8_t bit)
+{
+	struct controller c;
+	uint8_t *copy = memory_take(batch->size);
+
+	memcpy(copy, batch->data, batch->size);
+	copy[at] ^= bit;
+	controller_init(&c, (struct state_limits){0});
+	int error = applier_replay(c.applier, batch->first_index, copy, batch->size);
+	free(copy);
+	controller_free(&c);
+	return error;
+}
+
+static void every_flipped_bit_is_found(void **unused)
+{
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	const struct memory_batch *term = &c.log.batches[0];
+	for (uint32_t at = 0; at < term->size; at++) {
+		int error = replay_damaged(term, at, (uint8_t)(1u << at % 8));
+		assert_int_equal(error, at == 4 || at == 5 ? -ERROR_VERSION : -ERROR_CORRUPT);
+	}
+	controller_free(&c);
+}
+
+static void batches_follow_each_other(void **unused)
+{
+	struct controller c, again;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (uint32_t i = 0; i < 3; i++)
+		controller_register(&c, i, NULL);
+	const struct memory_batch *b = c.log.batches;
+	controller_init(&again, (struct state_limits){0});
+	struct applier *a = again.applier;
+	assert_int_equal(applier_replay(a, 2, b[1].data, b[1].size), -ERROR_CORRUPT); // a gap
+	assert_int_equal(applier_replay(a, 1, b[0].data, b[0].size), 0);
+	assert_int_equal(applier_replay(a, 1, b[0].data, b[0].size), 0); // known already
+	assert_int_equal(applier_replay(a, 2, b[1].data, b[1].size), 0);
+	assert_int_equal(applier_replay(a, 4, b[2].data, b[2].size), -ERROR_CORRUPT);
+	assert_int_equal(applier_replay(a, 3, b[2].data, b[2].size), 0);
+	assert_int_equal(state_index(again.state), 3);
+	controller_free(&again);
+	controller_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_comes_back),
+		cmocka_unit_test(newer_kinds_are_refused_as_such),
+		cmocka_unit_test(every_flipped_bit_is_found),
+		cmocka_unit_test(batches_follow_each_other),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+// Records of nodes, what nodes share, and descriptions before they are records.
+#include "state/base/memory.h"
+#include "state/registration.h"
+#include "state/tables.h"
+#include "tests/support/controller.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void unique_is_a_part_of_a_name(void **unused)
+{
+	static const char *const own[] = {
+		"unique.hostname", "platform.unique.id", "unique.", "a.unique.b.c"};
+	static const char *const shared[] = {
+		"unique", "hostname", "nonunique.id", "a.uniques.b", "x.unique", ""};
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		assert_true(attribute_is_unique(text_of(own[i])));
+	for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+		assert_false(attribute_is_unique(text_of(shared[i])));
+}
+
+static void resources_stop_at_zero(void **unused)
+{
+	struct resources a = {5, 5, 5}, b = {3, 5, 9};
+	struct resources less = resources_minus(a, b), more = resources_plus(a, b);
+
+	assert_true(less.cpu_mhz == 2 && less.memory_mb == 0 && less.disk_mb == 0);
+	assert_true(more.cpu_mhz == 8 && more.memory_mb == 10 && more.disk_mb == 14);
+	assert_true(resources_fit(b, (struct resources){3, 5, 9}));
+	assert_false(resources_fit(b, (struct resources){3, 5, 8}));
+}
+
+static void strings_are_kept_while_they_are_held(void **unused)
+{
+	struct strings s;
+	const char *held[1000];
+	char name[16];
+
+	strings_init(&s);
+	uint64_t empty = s.bytes;
+	state_read_begin();
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof name, "name-%d", i % 500);
+		held[i] = strings_share(&s, text_of(name));
+		assert_string_equal(held[i], name);
+		if (i >= 500)
+			assert_ptr_equal(held[i], held[i - 500]);
+	}
+	assert_int_equal(s.count, 500);
+	for (int i = 0; i < 500; i++)
+		strings_release(&s, held[i]);
+	assert_int_equal(s.count, 500);
+	for (int i = 500; i < 1000; i++)
+		strings_release(&s, held[i]);
+	assert_int_equal(s.count, 0);
+	assert_true(s.bytes < empty * 5); // only its buckets are left
+	state_read_end();
+	strings_destroy(&s);
+}
+
+// --- Classes -------------------------------------------------------------------------------------
+
+static const struct node_class *class_at(struct controller *c, uint32_t slot)
+{
+	state_read_begin();
+	const struct node_class *found = state_node_at(c->state, slot)->node_class;
+	state_read_end();
+	return found;
+}
+
+static void nodes_that_agree_share_a_class(void **unused)
+{
+	struct controller c;
+	struct state_counts counts;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (uint32_t i = 0; i < 10; i++)
+		controller_register(&c, i, NULL);
+	state_counts(c.state, &counts);
+	assert_int_equal(counts.node_classes, 2); // odd and even
+	assert_ptr_equal(class_at(&c, 1), class_at(&c, 3));
+	assert_ptr_not_equal(class_at(&c, 1), class_at(&c, 2));
+	assert_int_equal(class_at(&c, 1)->nodes, 5);
+	assert_int_equal(class_at(&c, 1)->attribute_count, 1);
+	state_read_begin();
+	assert_int_equal(state_node_at(c.state, 1)->unique_attribute_count, 1);
+	state_read_end();
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+static enum command_outcome run(struct controller *c, struct command_node_register *node)
+{
+	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
+	return controller_run(c, &command);
+}
+
+static void an_id_of_a_class_is_used_again(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+	uint64_t serial = 0;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (uint32_t i = 1; i < 50; i++) {
+		char rack[16];
+		snprintf(rack, sizeof rack, "r%u", i);
+		build_node(node, 1, i);
+		node->pairs[node->pair_count++] =
+			(struct command_pair){PAIR_META, TEXT("rack"), text_of(rack)};
+		assert_int_equal(run(&c, node), OUTCOME_DONE);
+		assert_true(class_at(&c, 0)->serial > serial);
+		serial = class_at(&c, 0)->serial;
+	}
+	assert_true(state_class_limit(c.state) <= 3);
+	controller_verify(&c);
+	controller_free(&c);
+	free(node);
+}
+
+static void each_difference_is_another_class(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+	struct state_counts counts;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (uint32_t i = 0; i < 9; i++) {
+		build_node(node, 2 * i, 1);
+		node->device_group_count = 1;
+		node->device_groups[0] =
+			(struct command_device_group){TEXT("v"), TEXT("t"), TEXT("n"), 1};
+		switch (i) {
+		case 1: node->datacenter = TEXT("dc2"); break;
+		case 2: node->pool = TEXT("p"); break;
+		case 3: node->class_name = TEXT("c"); break;
+		case 4: node->pairs[1].value = TEXT("arm64"); break;
+		case 5: node->pairs[1].kind = PAIR_DRIVER; break;
+		case 6: node->device_groups[0].instances = 2; break;
+		case 7: node->device_groups[0].name = TEXT("m"); break;
+		case 8: node->pairs[0].value = TEXT("its own: no difference"); break;
+		}
+		assert_int_equal(run(&c, node), OUTCOME_DONE);
+	}
+	state_counts(c.state, &counts);
+	assert_int_equal(counts.node_classes, 8);
+	controller_verify(&c);
+	controller_free(&c);
+	free(node);
+}
+
+// --- Registration in parts -----------------------------------------------------------------------
+
+static void parts_are_put_together(void **unused)
+{
+	struct registrations *r = registrations_create();
+	struct command_node_register *part = memory_take(sizeof *part);
+	struct command_node_register *whole = memory_take(sizeof *whole);
+	uint64_t newest = 0;
+
+	build_node(part, 1, 5);
+	part->parts = 3;
+	part->part = 2;
+	part->pairs[0].name = TEXT("zone");
+	part->pair_count = 1;
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
+	part->part = 1;
+	part->pairs[0].name = TEXT("area");
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
+	build_node(part, 1, 4);
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_STALE_REGISTRATION);
+	assert_int_equal(newest, 5);
+	build_node(part, 1, 5);
+	part->parts = 3;
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_DONE);
+	memset(part, 0xff, sizeof *part); // what was stored is a copy
+	assert_int_equal(whole->pair_count, 4);
+	assert_true(node_description_complete(whole));
+	assert_true(text_equal(whole->pairs[0].name, TEXT("area")));
+	assert_true(text_equal(whole->pairs[3].name, TEXT("zone")));
+	assert_true(text_equal(whole->address, TEXT("192.0.2.1:1")));
+	registrations_forget(r, &whole->node);
+	assert_int_equal(registrations_pending(r), 0);
+	registrations_destroy(r);
+	free(part);
+	free(whole);
+}
+
+static void the_oldest_incomplete_one_goes(void **unused)
+{
+	struct registrations *r = registrations_create();
+	struct command_node_register *part = memory_take(sizeof *part);
+	struct command_node_register *whole = memory_take(sizeof *whole);
+	uint64_t newest;
+
+	for (uint32_t i = 0; i <= REGISTER_PENDING_MAX; i++) {
+		build_node(part, i, 5);
+		part->parts = 2;
+		assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
+	}
+	assert_int_equal(registrations_pending(r), REGISTER_PENDING_MAX);
+	part->part = 1;
+	part->pair_count = 0;
+	part->node = number_uuid(0);
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
+	part->node = number_uuid(2);
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_DONE);
+	registrations_destroy(r);
+	free(part);
+	free(whole);
+}
+
+static void too_much_in_parts_is_refused(void **unused)
+{
+	struct registrations *r = registrations_create();
+	struct command_node_register *part = memory_take(sizeof *part);
+	struct command_node_register *whole = memory_take(sizeof *whole);
+	uint64_t newest;
+
+	build_node(part, 1, 5);
+	part->pair_count = NODE_ATTRIBUTES_MAX;
+	part->parts = 2;
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
+	part->part = 1;
+	part->pair_count = 1;
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_BAD_DESCRIPTION);
+	assert_int_equal(registrations_pending(r), 0);
+	part->parts = REGISTER_PARTS_MAX + 1;
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_BAD_DESCRIPTION);
+	registrations_destroy(r);
+	free(part);
+	free(whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unique_is_a_part_of_a_name),
+		cmocka_unit_test(resources_stop_at_zero),
+		cmocka_unit_test(strings_are_kept_while_they_are_held),
+		cmocka_unit_test(nodes_that_agree_share_a_class),
+		cmocka_unit_test(an_id_of_a_class_is_used_again),
+		cmocka_unit_test(each_difference_is_another_class),
+		cmocka_unit_test(parts_are_put_together),
+		cmocka_unit_test(the_oldest_incomplete_one_goes),
+		cmocka_unit_test(too_much_in_parts_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

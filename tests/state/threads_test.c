@@ -1,0 +1,325 @@
+// The applier on its own threads: readers that walk while it writes, snapshots while it deletes,
+// sleepers that it wakes, a log that blocks, has no room or breaks, and every way to stop.
+#include "state/base/memory.h"
+#include "state/snapshot_view.h"
+#include "tests/support/controller.h"
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct resources tiny = {10, 10, 1};
+
+enum { NODES = 40, ROUNDS = 150, READERS = 2 };
+
+static void await(uint32_t *done, uint32_t count)
+{
+	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < count)
+		sched_yield();
+}
+
+static enum command_outcome run(struct controller *c, struct command *command)
+{
+	uint32_t done = 0;
+
+	controller_push(c, command, &done);
+	await(&done, 1);
+	return command->outcome;
+}
+
+static void start(struct controller *c, int64_t collect_after_ms)
+{
+	controller_init(c, (struct state_limits){0});
+	c->collect_after_ms = collect_after_ms;
+	controller_open(c);
+	for (uint32_t i = 0; i < NODES; i++)
+		controller_register(c, i, NULL);
+	controller_job(c, build_job("web", &tiny, 1));
+	c->source = time_source_real;
+	assert_int_equal(applier_start(c->applier, -1), 0);
+}
+
+// --- Readers -------------------------------------------------------------------------------------
+
+struct reader {
+	struct controller *controller;
+	_Atomic bool stop;
+	uint64_t rounds;
+	uint32_t wrong;
+};
+
+static void look_at(struct reader *r, const struct allocation *a, uint64_t *last)
+{
+	const struct state *state = r->controller->state;
+	const struct node *n = state_node_at(state, a->node_slot);
+
+	r->wrong += a->record.create_index <= *last || a->record.deleted;
+	r->wrong += !n || !uuid_equal(&n->id, &a->node_id) || strcmp(n->name, "a-node") != 0;
+	r->wrong += strcmp(a->job->id, "web") != 0 || strcmp(n->node_class->pool, "default") != 0;
+	r->wrong += allocation_is_terminal(a) != (a->desired_description[0] != 0);
+	*last = a->record.create_index;
+}
+
+static void *read_all(void *argument)
+{
+	struct reader *r = argument;
+	const struct state *state = r->controller->state;
+
+	while (!r->stop) {
+		const struct allocation *a;
+		uint64_t cursor = 0, last = 0;
+		do { // with the cursor alone across sections
+			state_read_begin();
+			for (int i = 0; (a = state_next_allocation(state, &cursor)) && i < 16; i++)
+				look_at(r, a, &last);
+			state_read_end();
+		} while (a);
+		r->rounds++;
+	}
+	return NULL;
+}
+
+static void *snapshot_all(void *argument)
+{
+	struct reader *r = argument;
+
+	while (!r->stop) {
+		struct controller fresh;
+		struct bytes_writer image = controller_image(r->controller);
+		controller_init(&fresh, (struct state_limits){0});
+		r->wrong += controller_load(&fresh, &image) != 0;
+		r->wrong += state_verify(fresh.state, NULL, NULL);
+		controller_free(&fresh);
+		bytes_writer_free(&image);
+		r->rounds++;
+	}
+	return NULL;
+}
+
+static void *sleep_for_news(void *argument)
+{
+	struct reader *r = argument;
+	struct state *state = r->controller->state;
+	uint64_t index = 0;
+
+	while (!r->stop) {
+		uint64_t now = state_wait(state, index, 50);
+		r->wrong += now < index;
+		r->rounds += now > index;
+		index = now;
+	}
+	return NULL;
+}
+
+static void one_round(struct controller *c, struct command_node_register *node, uint32_t round)
+{
+	struct command_place place = {.client = TEXT("ann"),
+		.issued_ms = (int64_t)(time_wall_ns(&time_source_real) / 1000000),
+		.request = round,
+		.count = 20,
+		.job = TEXT("web"),
+		.group = TEXT("g0")};
+	struct command_release release = {.any_client = true, .count = 20};
+	struct command command = {.type = COMMAND_PLACE, .place = &place};
+
+	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	for (int i = 0; i < 20; i++)
+		release.ids[i] = place.items[i].allocation;
+	command = (struct command){.type = COMMAND_RELEASE, .release = &release};
+	if (round % 3)
+		assert_int_equal(run(c, &command), OUTCOME_DONE);
+	build_node(node, round % NODES, (uint64_t)place.issued_ms * 2 + round);
+	command = (struct command){.type = COMMAND_NODE_REGISTER, .node_register = node};
+	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	command = (struct command){
+		.type = COMMAND_NODE_EXPIRED, .node = {node->slot, node->generation}};
+	if (round % 5 == 0)
+		assert_int_equal(run(c, &command), OUTCOME_DONE);
+	command = (struct command){.type = COMMAND_COLLECT};
+	assert_int_equal(run(c, &command), OUTCOME_DONE);
+}
+
+static void readers_see_whole_records(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+	void *(*bodies[])(void *) = {read_all, read_all, snapshot_all, sleep_for_news};
+	struct reader readers[4];
+	pthread_t threads[4];
+
+	start(&c, 0);
+	for (int i = 0; i < 4; i++) {
+		readers[i] = (struct reader){.controller = &c};
+		assert_int_equal(pthread_create(&threads[i], NULL, bodies[i], &readers[i]), 0);
+	}
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		one_round(&c, node, round);
+	for (int i = 0; i < 4; i++) {
+		readers[i].stop = true;
+		pthread_join(threads[i], NULL);
+		assert_int_equal(readers[i].wrong, 0);
+		assert_true(readers[i].rounds > 0);
+	}
+	applier_stop(c.applier, 1000);
+	controller_verify(&c);
+	controller_free(&c);
+	free(node);
+}
+
+static void loops_are_told(void **unused)
+{
+	struct controller c;
+	struct command command = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	int fd = state_watch_fd(c.state);
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	assert_true(fd >= 0);
+	assert_int_equal(poll(&poll_fd, 1, 0), 0);
+	assert_int_equal(run(&c, &command), OUTCOME_DONE);
+	assert_int_equal(poll(&poll_fd, 1, 10000), 1);
+	state_unwatch_fd(c.state, fd);
+	close(fd);
+	assert_int_equal(
+		state_wait(c.state, state_index(c.state) - 1, 10000), state_index(c.state));
+	assert_int_equal(state_wait(c.state, state_index(c.state), 1), state_index(c.state));
+	applier_stop(c.applier, 1000);
+	controller_free(&c);
+}
+
+// --- The log -------------------------------------------------------------------------------------
+
+// While the log is busy with one batch the next is decided, and both come out.
+static void the_next_batch_is_decided_meanwhile(void **unused)
+{
+	struct controller c;
+	struct command commands[NODES];
+	uint32_t done = 0;
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	uint32_t batches = c.log.count;
+	uint32_t appends = c.log.appends;
+	c.log.block = 1;
+	for (uint32_t i = 0; i < NODES; i++) {
+		commands[i] = (struct command){
+			.type = COMMAND_NODE_GOODBYE, .node = {.slot = i, .generation = 1}};
+		controller_push(&c, &commands[i], &done);
+		while (i == 0 && c.log.appends == appends)
+			sched_yield();
+	}
+	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
+	while (command_queue_depth(c.queue) > 0) // decided, though nothing came back yet
+		sched_yield();
+	c.log.block = 0;
+	await(&done, NODES);
+	applier_stop(c.applier, 1000);
+	assert_true(c.log.count - batches < NODES); // grouped
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+static void no_room_is_survived(void **unused)
+{
+	struct controller c;
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
+	struct command growth = {.type = COMMAND_NODE_REGISTER, .node_register = node};
+	uint32_t done = 0;
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	c.log.error = -ENOSPC;
+	controller_push(&c, &change, &done);
+	while (applier_counters(c.applier)->log_waits == 0)
+		sched_yield();
+	build_node(node, 999, 1);
+	assert_int_equal(run(&c, &growth), OUTCOME_STORE_FULL);
+	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
+	c.log.error = 0;
+	await(&done, 1);
+	assert_int_equal(change.outcome, OUTCOME_DONE);
+	assert_int_equal(run(&c, &growth), OUTCOME_DONE);
+	applier_stop(c.applier, 1000);
+	controller_verify(&c);
+	controller_free(&c);
+	free(node);
+}
+
+static void stopping_gives_up_a_full_disk(void **unused)
+{
+	struct controller c;
+	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
+	uint32_t done = 0;
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	c.log.error = -ENOSPC;
+	controller_push(&c, &change, &done);
+	while (applier_counters(c.applier)->log_waits == 0)
+		sched_yield();
+	applier_stop(c.applier, 20);
+	assert_int_equal(done, 1);
+	assert_int_equal(change.outcome, OUTCOME_STOPPING);
+	controller_free(&c);
+}
+
+static void stopping_finishes_what_waits(void **unused)
+{
+	struct controller c;
+	struct command commands[NODES];
+	uint32_t done = 0;
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	for (uint32_t i = 0; i < NODES; i++) {
+		commands[i] = (struct command){
+			.type = COMMAND_NODE_EXPIRED, .node = {.slot = i, .generation = 1}};
+		controller_push(&c, &commands[i], &done);
+	}
+	applier_stop(c.applier, 10000);
+	assert_int_equal(done, NODES);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(commands[i].outcome, OUTCOME_DONE);
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+static void a_broken_log_stops_all(void **unused)
+{
+	struct controller c;
+	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
+	struct command later = {.type = COMMAND_NODE_EXPIRED, .node = {1, 1}};
+	uint32_t done = 0, refused = 0;
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	c.log.error = -EIO;
+	controller_push(&c, &change, &done);
+	while (__atomic_load_n(&c.log_error, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+	controller_push(&c, &later, &refused);
+	await(&refused, 1);
+	assert_int_equal(later.outcome, OUTCOME_STOPPING);
+	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
+	applier_stop(c.applier, 1000);
+	assert_int_equal(done, 1);
+	assert_int_equal(change.outcome, OUTCOME_STOPPING);
+	controller_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(readers_see_whole_records),
+		cmocka_unit_test(loops_are_told),
+		cmocka_unit_test(the_next_batch_is_decided_meanwhile),
+		cmocka_unit_test(no_room_is_survived),
+		cmocka_unit_test(stopping_gives_up_a_full_disk),
+		cmocka_unit_test(stopping_finishes_what_waits),
+		cmocka_unit_test(a_broken_log_stops_all),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+// A check that finds nothing is worth what it would have found: each invariant is broken once.
+#include "state/tables.h"
+#include "tests/support/controller.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const struct resources small = {1000, 1000, 100};
+
+struct broken {
+	struct controller c;
+	struct node *node;
+	struct allocation *a;
+	struct job_cell *job;
+	struct alloc_cell *cell;
+};
+
+static void build(struct broken *b)
+{
+	struct command_place place;
+
+	controller_init(&b->c, (struct state_limits){0});
+	controller_open(&b->c);
+	controller_register(&b->c, 1, NULL);
+	controller_job(&b->c, build_job("web", &small, 1));
+	controller_place(&b->c, "ann", "web", 1, 3, &place);
+	controller_release(&b->c, &place.items[2].allocation, 1, NULL);
+	state_read_begin();
+	b->node = b->c.state->cells[0].working;
+	b->job = job_cell_find(b->c.state, TEXT("default"), TEXT("web"));
+	b->cell = alloc_cell_find(b->c.state, &place.items[0].allocation);
+	b->a = b->cell->working;
+	state_read_end();
+	controller_verify(&b->c);
+}
+
+// Flips one thing, looks, and puts it back.
+#define BREAKS(b, what, value)                                               \
+	do {                                                                 \
+		__typeof__(what) was = (what);                               \
+		(what) = (value);                                            \
+		if (state_verify((b)->c.state, NULL, NULL) == 0)             \
+			fail_msg("not found: %s", #what);                    \
+		(what) = was;                                                \
+		assert_int_equal(state_verify((b)->c.state, NULL, NULL), 0); \
+	} while (0)
+
+static void nodes(void **unused)
+{
+	struct broken b;
+
+	build(&b);
+	struct node_cell *cell = &b.c.state->cells[0];
+	BREAKS(&b, cell->used.cpu_mhz, 1);
+	BREAKS(&b, cell->devices_used.groups[1], 1);
+	BREAKS(&b, cell->allocation_count, 2);
+	BREAKS(&b, cell->published, NULL);
+	BREAKS(&b, b.node->slot, 1);
+	BREAKS(&b, b.node->generation, 0);
+	BREAKS(&b, b.node->status, NODE_DOWN);
+	BREAKS(&b, b.node->register_index, 999);
+	BREAKS(&b, b.node->total.cpu_mhz, 1999); // two instances of 1000
+	BREAKS(&b, b.node->total.memory_mb, 1);
+	BREAKS(&b, b.node->total.disk_mb, 1);
+	BREAKS(&b, b.node->node_class->nodes, 2);
+	BREAKS(&b, b.c.state->node_table->block_owner[0], NODE_BLOCK_UNOWNED);
+	BREAKS(&b, b.c.state->block_used[0], 0);
+	BREAKS(&b, b.c.state->counts.nodes[NODE_READY], 2);
+	BREAKS(&b, b.c.state->classes.count, 2);
+	controller_free(&b.c);
+}
+
+static void allocations(void **unused)
+{
+	struct broken b;
+
+	build(&b);
+	BREAKS(&b, b.a->resources.cpu_mhz, 4000);
+	BREAKS(&b, b.a->node_slot, 1);
+	BREAKS(&b, b.a->id.bytes[3], 77);
+	BREAKS(&b, b.a->group, 1);
+	BREAKS(&b, b.a->client_status, ALLOC_LOST);
+	BREAKS(&b, b.a->record.modify_index, 1);
+	BREAKS(&b, b.a->record.modify_index, 999);
+	BREAKS(&b, b.a->devices.groups[0], 1);
+	BREAKS(&b, b.a->index, 3); // the next number
+	BREAKS(&b, b.cell->position, 1);
+	BREAKS(&b, b.cell->change_position, 1);
+	BREAKS(&b, b.cell->job_cell, NULL);
+	BREAKS(&b, b.c.state->counts.allocations, 2);
+	BREAKS(&b, b.c.state->counts.allocations_terminal, 0);
+	controller_free(&b.c);
+}
+
+static void jobs_and_requests(void **unused)
+{
+	struct broken b;
+	uint64_t cursor = 0;
+
+	build(&b);
+	struct place_request *request = sequence_next(&b.c.state->request_order, &cursor);
+	struct job *job = b.job->working->versions[0];
+	BREAKS(&b, b.job->live_count, 1);
+	BREAKS(&b, b.job->present_count, 1);
+	BREAKS(&b, b.job->allocation_count, 1);
+	BREAKS(&b, b.job->is_stopped_listed, true);
+	BREAKS(&b, b.job->index, 1);
+	BREAKS(&b, b.job->working->status, JOB_PENDING);
+	BREAKS(&b, b.job->working->version_count, 0);
+	BREAKS(&b, b.job->working->counters[0].next, 1);
+	BREAKS(&b, job->status, JOB_DEAD);
+	BREAKS(&b, job->references, 0);
+	BREAKS(&b, job->record.create_index, 1);
+	BREAKS(&b, b.c.state->counts.jobs, 0);
+	BREAKS(&b, request->request, 2);
+	BREAKS(&b, request->count, 0);
+	BREAKS(&b, b.c.state->counts.place_requests, 2);
+	BREAKS(&b, b.c.state->counts.clients, 2);
+	BREAKS(&b, b.c.state->clients[0]->changes.count, 9);
+	BREAKS(&b, b.c.state->index, 999);
+	controller_free(&b.c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nodes),
+		cmocka_unit_test(allocations),
+		cmocka_unit_test(jobs_and_requests),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
