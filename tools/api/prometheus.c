@@ -2,6 +2,7 @@
 #include "tools/api/metric_set.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *type_name(char kind)
 {
@@ -10,8 +11,13 @@ static const char *type_name(char kind)
 
 static void put_number(struct json_writer *w, double value)
 {
+	char text[40];
 	if (value == floor(value) && fabs(value) < 1e15)
-		json_write_plain(w, "%.0f", value);
+		snprintf(text, sizeof text, "%.0f", value);
+	else
+		snprintf(text, sizeof text, "%.15g", value);
+	if (strtod(text, NULL) == value)
+		json_write_plain(w, "%s", text);
 	else
 		json_write_plain(w, "%.17g", value);
 }
@@ -34,7 +40,7 @@ static void put_histogram(struct json_writer *w, const struct metric *m)
 		char limit[48];
 		seen += m->buckets[i];
 		if (i + 1 < METRIC_BUCKETS)
-			snprintf(limit, sizeof limit, "le=\"%.17g\"", ldexp(1e-6, (int)i));
+			snprintf(limit, sizeof limit, "le=\"%.15g\"", ldexp(1, (int)i) / 1e6);
 		else
 			snprintf(limit, sizeof limit, "le=\"+Inf\"");
 		put_series(w, m->name, "_bucket", m->labels, limit, (double)seen);
