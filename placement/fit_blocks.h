@@ -3,6 +3,7 @@
 #pragma once
 #include "placement/placement.h"
 #include <stdint.h>
+#include <string.h>
 
 #define FIT_LEAF_NODES 32u
 #define FIT_BRANCH_CHILDREN 16u
@@ -86,3 +87,20 @@ static const double fit_exp2_terms[FIT_EXP2_TERMS] = {
 #define FIT_LOG2_OF_10 0x1.a934f0979a371p+1
 // Added to a small number it rounds that to an integer, which then sits in the low bits.
 #define FIT_ROUNDER 0x1.8p52
+
+// 10^x for x in [-1, 1], to about 1e-14; anything for others.
+static inline __attribute__((always_inline)) double fit_exp10(double x)
+{
+	double y = x * FIT_LOG2_OF_10;
+	double rounded = y + FIT_ROUNDER;
+	double f = y - (rounded - FIT_ROUNDER);
+	double p = fit_exp2_terms[FIT_EXP2_TERMS - 1];
+	for (int i = (int)FIT_EXP2_TERMS - 2; i >= 0; i--)
+		p = p * f + fit_exp2_terms[i];
+	uint64_t bits, exponent;
+	memcpy(&bits, &p, sizeof bits);
+	memcpy(&exponent, &rounded, sizeof exponent);
+	bits += exponent << 52;
+	memcpy(&p, &bits, sizeof p);
+	return p;
+}

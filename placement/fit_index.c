@@ -13,6 +13,7 @@ struct class_record {
 };
 
 struct fit_index {
+	enum placement_algorithm algorithm;
 	struct fit_tree *tree;
 	struct fit_node *nodes;
 	uint32_t *stamps; // beside the nodes: the search does not look at them
@@ -28,6 +29,7 @@ struct fit_index {
 struct fit_index *fit_index_create(enum placement_algorithm algorithm)
 {
 	struct fit_index *x = memory_take(sizeof *x);
+	x->algorithm = algorithm;
 	x->tree = fit_tree_create(algorithm, &x->nodes);
 	return x;
 }
@@ -162,6 +164,11 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 		fit_tree_insert(x->tree, slot);
 	x->log[x->head++ % FIT_LOG_CHANGES] =
 		(struct fit_change){slot, described_anew, before, after};
+}
+
+enum placement_algorithm fit_index_algorithm(const struct fit_index *x)
+{
+	return x->algorithm;
 }
 
 struct fit_tree *fit_index_tree(struct fit_index *x)

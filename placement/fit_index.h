@@ -43,6 +43,7 @@ struct fit_index *fit_index_create(enum placement_algorithm);
 void fit_index_destroy(struct fit_index *);
 void fit_index_set(struct fit_index *, uint32_t slot, const struct fit_input *); // NULL: gone
 
+enum placement_algorithm fit_index_algorithm(const struct fit_index *);
 struct fit_tree *fit_index_tree(struct fit_index *);
 uint32_t fit_index_slots(const struct fit_index *); // slots 0 … n-1 may hold nodes
 const struct fit_node *fit_index_node(const struct fit_index *, uint32_t slot);

@@ -3,23 +3,6 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-// 10^x for x in [-1, 1], to about 1e-14; anything for others.
-ALWAYS_INLINE double exp10_approximate(double x)
-{
-	double y = x * FIT_LOG2_OF_10;
-	double rounded = y + FIT_ROUNDER;
-	double f = y - (rounded - FIT_ROUNDER);
-	double p = fit_exp2_terms[FIT_EXP2_TERMS - 1];
-	for (int i = (int)FIT_EXP2_TERMS - 2; i >= 0; i--)
-		p = p * f + fit_exp2_terms[i];
-	uint64_t bits, exponent;
-	memcpy(&bits, &p, sizeof bits);
-	memcpy(&exponent, &rounded, sizeof exponent);
-	bits += exponent << 52;
-	memcpy(&p, &bits, sizeof p);
-	return p;
-}
-
 ALWAYS_INLINE double least(double a, double b)
 {
 	return a < b ? a : b;
@@ -35,7 +18,7 @@ ALWAYS_INLINE uint32_t scan_leaf(const struct fit_leaf *l, const struct fit_boun
 	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
 		double x = ((double)l->cpu_free[i] - b->cpu) / l->cpu_capacity[i];
 		double y = ((double)l->memory_free[i] - b->memory) / l->memory_capacity[i];
-		cost[i] = sign * (exp10_approximate(x) + exp10_approximate(y));
+		cost[i] = sign * (fit_exp10(x) + fit_exp10(y));
 	}
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < l->count; i++) {
@@ -67,7 +50,7 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 		double y = fraction_bound(n->memory_fraction[i], b->memory, n->memory_free_least[i],
 			n->memory_free_most[i], n->memory_capacity_least[i],
 			n->memory_capacity_most[i], spread);
-		double total = exp10_approximate(x) + exp10_approximate(y);
+		double total = fit_exp10(x) + fit_exp10(y);
 		cost[i] = spread ? -total : total;
 	}
 	uint32_t found = 0;

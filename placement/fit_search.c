@@ -10,43 +10,42 @@ struct search {
 	uint32_t found, wanted;
 };
 
-double fit_node_score(const struct fit_tree *t, const struct fit_node *n, const struct fit_query *q)
-{
-	struct resources capacity = {n->cpu_capacity, n->memory_capacity, 0};
-	struct resources used = {n->cpu_capacity - n->cpu_free + q->cpu,
-		n->memory_capacity - n->memory_free + q->memory, 0};
-	return placement_score(t->algorithm, capacity, used);
-}
-
-double fit_node_cost(const struct fit_tree *t, const struct fit_node *n, const struct fit_query *q)
+struct fit_candidate fit_candidate_of(enum placement_algorithm algorithm, const struct fit_node *n,
+	uint32_t slot, const struct fit_query *q)
 {
 	double x = ((double)n->cpu_free - q->cpu) / n->cpu_capacity;
 	double y = ((double)n->memory_free - q->memory) / n->memory_capacity;
-	double total = exp10(x) + exp10(y);
-	return t->algorithm == PLACEMENT_BINPACK ? total : -total;
+	double total = fit_exp10(x) + fit_exp10(y);
+	return (struct fit_candidate){algorithm == PLACEMENT_BINPACK ? total : -total, -1.0, slot,
+		n->cpu_free, n->memory_free, n->cpu_capacity, n->memory_capacity};
 }
 
-static bool same_score(const struct fit_node *a, const struct fit_node *b)
+double fit_candidate_score(
+	enum placement_algorithm algorithm, const struct fit_query *q, struct fit_candidate *c)
+{
+	if (c->score < 0) {
+		struct resources capacity = {c->cpu_capacity, c->memory_capacity, 0};
+		struct resources used = {c->cpu_capacity - c->cpu_free + q->cpu,
+			c->memory_capacity - c->memory_free + q->memory, 0};
+		c->score = placement_score(algorithm, capacity, used);
+	}
+	return c->score;
+}
+
+static bool same_score(const struct fit_candidate *a, const struct fit_candidate *b)
 {
 	return a->cpu_free == b->cpu_free && a->memory_free == b->memory_free &&
 	       a->cpu_capacity == b->cpu_capacity && a->memory_capacity == b->memory_capacity;
 }
 
-static double exact_score(
-	const struct fit_tree *t, const struct fit_query *q, struct fit_candidate *c)
-{
-	if (c->score < 0)
-		c->score = fit_node_score(t, &(*t->nodes)[c->slot], q);
-	return c->score;
-}
-
-bool fit_prefer(struct fit_tree *t, const struct fit_query *q, struct fit_candidate *a,
-	struct fit_candidate *b)
+bool fit_prefer(enum placement_algorithm algorithm, const struct fit_query *q,
+	struct fit_candidate *a, struct fit_candidate *b)
 {
 	if (fabs(a->cost - b->cost) > FIT_SLACK)
 		return a->cost < b->cost;
-	if (!same_score(&(*t->nodes)[a->slot], &(*t->nodes)[b->slot])) {
-		double score_a = exact_score(t, q, a), score_b = exact_score(t, q, b);
+	if (!same_score(a, b)) {
+		double score_a = fit_candidate_score(algorithm, q, a);
+		double score_b = fit_candidate_score(algorithm, q, b);
 		if (score_a != score_b)
 			return score_a > score_b;
 	}
@@ -56,12 +55,12 @@ bool fit_prefer(struct fit_tree *t, const struct fit_query *q, struct fit_candid
 static void offer(struct search *s, struct fit_candidate c)
 {
 	if (s->found == s->wanted) {
-		if (!fit_prefer(s->tree, s->query, &c, &s->best[s->found - 1]))
+		if (!fit_prefer(s->tree->algorithm, s->query, &c, &s->best[s->found - 1]))
 			return;
 		s->found--;
 	}
 	uint32_t i = s->found++;
-	for (; i > 0 && fit_prefer(s->tree, s->query, &c, &s->best[i - 1]); i--)
+	for (; i > 0 && fit_prefer(s->tree->algorithm, s->query, &c, &s->best[i - 1]); i--)
 		s->best[i] = s->best[i - 1];
 	s->best[i] = c;
 	if (s->found == s->wanted)
@@ -100,7 +99,9 @@ static void search_leaf(struct search *s, const struct fit_leaf *l)
 			return;
 		lanes &= ~(1u << i);
 		if (accepted(s, l, i))
-			offer(s, (struct fit_candidate){cost[i], -1.0, l->slot[i]});
+			offer(s, (struct fit_candidate){cost[i], -1.0, l->slot[i], l->cpu_free[i],
+					 l->memory_free[i], l->cpu_capacity[i],
+					 l->memory_capacity[i]});
 	}
 }
 
@@ -114,17 +115,16 @@ static bool is_dominated(
 	const struct fit_candidate *last = &s->best[s->found - 1];
 	if (cost < last->cost - FIT_SLACK || b->slot_least[i] < last->slot)
 		return false;
-	const struct fit_node *n = &(*s->tree->nodes)[last->slot];
-	if (b->cpu_capacity_least[i] != n->cpu_capacity ||
-		b->cpu_capacity_most[i] != n->cpu_capacity ||
-		b->memory_capacity_least[i] != n->memory_capacity ||
-		b->memory_capacity_most[i] != n->memory_capacity)
+	if (b->cpu_capacity_least[i] != last->cpu_capacity ||
+		b->cpu_capacity_most[i] != last->cpu_capacity ||
+		b->memory_capacity_least[i] != last->memory_capacity ||
+		b->memory_capacity_most[i] != last->memory_capacity)
 		return false;
 	return s->tree->algorithm == PLACEMENT_BINPACK
-		       ? b->cpu_free_least[i] >= n->cpu_free &&
-				 b->memory_free_least[i] >= n->memory_free
-		       : b->cpu_free_most[i] <= n->cpu_free &&
-				 b->memory_free_most[i] <= n->memory_free;
+		       ? b->cpu_free_least[i] >= last->cpu_free &&
+				 b->memory_free_least[i] >= last->memory_free
+		       : b->cpu_free_most[i] <= last->cpu_free &&
+				 b->memory_free_most[i] <= last->memory_free;
 }
 
 struct frame {
@@ -178,7 +178,5 @@ uint32_t fit_tree_search(
 		search_leaf(&s, leaf_at(t, t->root));
 	else
 		search_branches(&s);
-	for (uint32_t i = 0; i < s.found; i++)
-		exact_score(t, q, &best[i]);
 	return s.found;
 }

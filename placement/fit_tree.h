@@ -25,10 +25,12 @@ struct fit_query {
 	void *context;
 };
 
+// A node as it was when it was found: what its score follows from is in it.
 struct fit_candidate {
 	double cost;  // approximate, to within FIT_SLACK
 	double score; // exact; negative: not computed yet
 	uint32_t slot;
+	uint32_t cpu_free, memory_free, cpu_capacity, memory_capacity;
 };
 
 struct fit_tree;
@@ -46,11 +48,14 @@ void fit_tree_remove(struct fit_tree *, uint32_t slot);
 uint32_t fit_tree_search(
 	struct fit_tree *, const struct fit_query *, uint32_t count, struct fit_candidate best[]);
 
-// Cost of one node for an ask that fits it.
-double fit_node_cost(const struct fit_tree *, const struct fit_node *, const struct fit_query *);
-double fit_node_score(const struct fit_tree *, const struct fit_node *, const struct fit_query *);
-// True when a is to be preferred to b. Both may get their scores computed.
-bool fit_prefer(struct fit_tree *, const struct fit_query *, struct fit_candidate *a,
+// A node that fits the ask, as a candidate.
+struct fit_candidate fit_candidate_of(
+	enum placement_algorithm, const struct fit_node *, uint32_t slot, const struct fit_query *);
+// The exact score; computed once.
+double fit_candidate_score(
+	enum placement_algorithm, const struct fit_query *, struct fit_candidate *);
+// True when a is to be preferred to b: by score, then slot.
+bool fit_prefer(enum placement_algorithm, const struct fit_query *, struct fit_candidate *a,
 	struct fit_candidate *b);
 
 uint64_t fit_tree_bytes(const struct fit_tree *);

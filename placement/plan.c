@@ -68,6 +68,8 @@ struct plan *plan_create(struct fit_index *index, const struct plan_source *sour
 	p->node_unique = feasibility_is_node_unique(p->feasibility);
 	p->members = p->node_unique ? memory_take_array(MEMBERS_MAX, sizeof *p->members) : NULL;
 	p->shortlist_wanted = SHORTLIST_FIRST;
+	p->shortlist.algorithm = fit_index_algorithm(index);
+	p->shortlist.query = &p->query;
 	p->query = (struct fit_query){
 		.cpu = p->ask->resources.cpu_mhz,
 		.memory = p->ask->resources.memory_mb,
@@ -242,9 +244,8 @@ static void reconsider(struct plan *p, uint32_t slot)
 	const struct fit_node *n = fit_index_node(p->index, slot);
 	if (!fit_is_placeable(n) || category_of(p, slot, n) != CATEGORY_FITS)
 		return;
-	const struct fit_tree *tree = fit_index_tree(p->index);
-	struct fit_candidate c = {.score = fit_node_score(tree, n, &p->query), .slot = slot};
-	shortlist_offer(&p->shortlist, &c);
+	shortlist_offer(
+		&p->shortlist, fit_candidate_of(p->shortlist.algorithm, n, slot, &p->query));
 }
 
 static void count_change(struct plan *p, const struct fit_change *c, bool leaves)
@@ -330,6 +331,7 @@ bool plan_best(struct plan *p, struct fit_candidate *best)
 		refill(p);
 	if (p->shortlist.count == 0)
 		return false;
+	fit_candidate_score(p->shortlist.algorithm, &p->query, &p->shortlist.at[0]);
 	*best = p->shortlist.at[0];
 	return true;
 }

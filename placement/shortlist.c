@@ -1,8 +1,8 @@
 #include "placement/shortlist.h"
 
-bool shortlist_prefers(const struct fit_candidate *a, const struct fit_candidate *b)
+static bool prefers(struct shortlist *l, struct fit_candidate *a, struct fit_candidate *b)
 {
-	return a->score != b->score ? a->score > b->score : a->slot < b->slot;
+	return fit_prefer(l->algorithm, l->query, a, b);
 }
 
 void shortlist_fill(struct shortlist *l, uint32_t wanted)
@@ -12,22 +12,22 @@ void shortlist_fill(struct shortlist *l, uint32_t wanted)
 		l->horizon = l->at[l->count - 1];
 }
 
-void shortlist_offer(struct shortlist *l, const struct fit_candidate *c)
+void shortlist_offer(struct shortlist *l, struct fit_candidate c)
 {
-	if (!l->complete && !shortlist_prefers(c, &l->horizon))
+	if (!l->complete && !prefers(l, &c, &l->horizon))
 		return;
 	if (l->count == SHORTLIST_MAX) {
 		// One does not go in; from now on it is the best of those outside.
 		l->complete = false;
-		l->horizon = *c;
-		if (!shortlist_prefers(c, &l->at[l->count - 1]))
+		l->horizon = c;
+		if (!prefers(l, &c, &l->at[l->count - 1]))
 			return;
 		l->horizon = l->at[--l->count];
 	}
 	uint32_t i = l->count++;
-	for (; i > 0 && shortlist_prefers(c, &l->at[i - 1]); i--)
+	for (; i > 0 && prefers(l, &c, &l->at[i - 1]); i--)
 		l->at[i] = l->at[i - 1];
-	l->at[i] = *c;
+	l->at[i] = c;
 }
 
 void shortlist_drop(struct shortlist *l, uint32_t slot)

@@ -6,7 +6,9 @@
 #define SHORTLIST_MAX 32u
 
 struct shortlist {
-	struct fit_candidate at[SHORTLIST_MAX]; // best first, scores computed
+	enum placement_algorithm algorithm;
+	const struct fit_query *query;
+	struct fit_candidate at[SHORTLIST_MAX]; // best first
 	uint32_t count;
 	bool complete;                // every node that fits is in it
 	struct fit_candidate horizon; // otherwise: none outside is preferred to this one
@@ -14,8 +16,6 @@ struct shortlist {
 
 // What a search for `wanted` nodes found.
 void shortlist_fill(struct shortlist *, uint32_t wanted);
-// Puts a candidate in, unless it is beyond the horizon. Its score is computed; its slot is not in the list.
-void shortlist_offer(struct shortlist *, const struct fit_candidate *);
+// Puts a candidate in, unless it is beyond the horizon. Its slot is not in the list.
+void shortlist_offer(struct shortlist *, struct fit_candidate);
 void shortlist_drop(struct shortlist *, uint32_t slot);
-// By score, then slot.
-bool shortlist_prefers(const struct fit_candidate *a, const struct fit_candidate *b);

@@ -1,0 +1,324 @@
+// Authenticated heartbeats received and answered on one core, against a forwarder that only swaps
+// MAC addresses on the same packets.
+//
+// Both sides take mbufs from one pool and have the frame copied into them, as DPDK's net_pcap does
+// with infinite_rx=1, in bursts of the same size, and give them back packet by packet, as it does
+// without a file to write to; `dpdk-testpmd --forward-mode=macswap` on that device is what the
+// reference is calibrated against (--testpmd). Frames are built and signed outside the timed part,
+// a batch that fits the second-level cache at a time and without touching the nodes' lines, each
+// with a sequence that its node has not sent before; the nodes of a batch are the next ones of a
+// random order of the whole fleet. What is timed is from the receive call to the last packet given
+// back.
+#include "bench/bench.h"
+#include "dataplane/hot/liveness.h"
+#include "dataplane/hot/receive.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/base/prng.h"
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <rte_memcpy.h>
+#include <rte_ring.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BATCH_BURSTS 64u
+#define BATCH_FRAMES (BATCH_BURSTS * BURST_MAX)
+#define HEADERS_BYTES 42u
+#define PACKET_BYTES (HEADERS_BYTES + WIRE_HEARTBEAT_BYTES)
+#define PACKETS_PER_SIDE (1u << 20)
+#define TERM 9u
+
+struct frame {
+	uint8_t bytes[PACKET_BYTES];
+} __attribute__((aligned(128)));
+
+struct run {
+	struct rte_mempool *pool;
+	struct hot_worker worker;
+	struct hot_counters counters;
+	uint32_t *order; // of the nodes
+	uint32_t nodes, next, packets;
+	uint64_t sequence;
+	struct frame *frames;
+	struct rte_ring *ring;        // of the frames, as net_pcap keeps them
+	uint64_t bytes_in, bytes_out; // as a driver counts them
+	uint64_t forwarded;
+	double cycles_per_second;
+};
+
+static struct wire_key key_of(uint32_t slot)
+{
+	return (struct wire_key){{slot * 0x9e3779b97f4a7c15ull, slot ^ 0xd1b54a32d192ed03ull}};
+}
+
+// --- The packets
+// --------------------------------------------------------------------------------------
+
+static void checksum_put(uint8_t *at, uint32_t sum, const uint8_t *data, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i += 2)
+		sum += (uint32_t)data[i] << 8 | data[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (uint16_t) ~((sum & 0xffff) + (sum >> 16));
+	at[0] = (uint8_t)(sum >> 8);
+	at[1] = (uint8_t)sum;
+}
+
+static void build_packet(const struct run *r, uint32_t slot, uint64_t sequence, uint8_t *packet)
+{
+	static const uint8_t headers[HEADERS_BYTES] = {0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2, 8,
+		0, 0x45, 0, 0, 92, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 9, 0, 0, 10, 1, 0, 1, 0x80, 0,
+		0x12, 0x27, 0, 72, 0, 0};
+	memcpy(packet, headers, sizeof headers);
+	packet[28] = (uint8_t)(slot >> 8);
+	packet[29] = (uint8_t)slot;
+	uint8_t *frame = packet + HEADERS_BYTES;
+	struct wire_header header = {
+		.key_id = 1, .slot = slot, .generation = 1, .sequence = sequence};
+	struct wire_heartbeat beat = {.term = TERM, .alloc_index = 1, .load_permille = 500};
+	struct wire_key key = key_of(slot);
+	CHECK(wire_heartbeat_encode(frame, WIRE_HEARTBEAT_BYTES, header, &beat) ==
+		WIRE_HEARTBEAT_BYTES);
+	wire_sign(&key, frame, WIRE_HEARTBEAT_BYTES);
+	checksum_put(packet + 24, 0, packet + 14, 20);
+	checksum_put(packet + 40, 17 + 72, packet + 26, 80);
+}
+
+static void build_batch(struct run *r)
+{
+	r->sequence++;
+	for (uint32_t i = 0; i < BATCH_FRAMES; i++) {
+		if (r->next == r->nodes) {
+			r->next = 0;
+			r->sequence++;
+		}
+		build_packet(r, r->order[r->next++], r->sequence, r->frames[i].bytes);
+	}
+}
+
+// --- The port -----------------------------------------------------------------------------------------
+
+// As net_pcap receives with infinite_rx.
+static __attribute__((noinline)) uint16_t receive(
+	struct run *r, struct rte_mbuf **mbufs, uint16_t max)
+{
+	if (rte_pktmbuf_alloc_bulk(r->pool, mbufs, max) != 0)
+		return 0;
+	for (uint16_t i = 0; i < max; i++) {
+		struct frame *frame;
+		if (rte_ring_dequeue(r->ring, (void **)&frame) != 0)
+			return i;
+		rte_memcpy(rte_pktmbuf_mtod(mbufs[i], void *), frame->bytes, PACKET_BYTES);
+		mbufs[i]->data_len = PACKET_BYTES;
+		mbufs[i]->pkt_len = PACKET_BYTES;
+		mbufs[i]->port = 0;
+		r->bytes_in += PACKET_BYTES;
+		rte_ring_enqueue(r->ring, frame);
+	}
+	return max;
+}
+
+// As net_pcap transmits without a file.
+static __attribute__((noinline)) uint16_t transmit(
+	struct run *r, struct rte_mbuf **mbufs, uint16_t mbuf_count)
+{
+	for (uint16_t i = 0; i < mbuf_count; i++) {
+		r->bytes_out += mbufs[i]->pkt_len;
+		rte_pktmbuf_free(mbufs[i]);
+	}
+	return mbuf_count;
+}
+
+// --- The two sides ------------------------------------------------------------------------------------
+
+// What testpmd does in macswap mode, with the same vector instruction.
+static __attribute__((noinline)) void swap_macs(
+	struct run *r, struct rte_mbuf **mbufs, uint16_t mbuf_count)
+{
+	const __m128i swapped = _mm_set_epi8(15, 14, 13, 12, 5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6);
+	for (uint16_t i = 0; i < mbuf_count; i++) {
+		if (i + 4 < mbuf_count)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 4], void *));
+		__m128i *start = rte_pktmbuf_mtod(mbufs[i], __m128i *);
+		_mm_storeu_si128(start, _mm_shuffle_epi8(_mm_loadu_si128(start), swapped));
+		mbufs[i]->ol_flags = 0;
+		mbufs[i]->l2_len = RTE_ETHER_HDR_LEN;
+		mbufs[i]->l3_len = sizeof(struct rte_ipv4_hdr);
+	}
+	r->forwarded += transmit(r, mbufs, mbuf_count);
+}
+
+// What dataplane/packet_io_dpdk.c does around hot_receive().
+static __attribute__((noinline)) void answer(
+	struct run *r, struct rte_mbuf **mbufs, uint16_t mbuf_count)
+{
+	struct packet packets[BURST_MAX];
+	for (uint16_t i = 0; i < mbuf_count; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	for (uint16_t i = 0; i < mbuf_count; i++) {
+		struct rte_mbuf *m = mbufs[i];
+		packets[i] = (struct packet){.data = rte_pktmbuf_mtod(m, uint8_t *),
+			.size = m->data_len,
+			.capacity = (uint32_t)m->buf_len - m->data_off,
+			.segments = (uint8_t)m->nb_segs};
+	}
+	hot_receive(&r->worker, packets, mbuf_count);
+	struct rte_mbuf *replies[BURST_MAX];
+	uint16_t reply_count = 0;
+	for (uint16_t i = 0; i < mbuf_count; i++) {
+		struct rte_mbuf *m = mbufs[i];
+		if (packets[i].verdict != PACKET_REPLY) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		m->ol_flags = 0;
+		m->data_len = (uint16_t)packets[i].size;
+		m->pkt_len = packets[i].size;
+		replies[reply_count++] = m;
+	}
+	r->forwarded += transmit(r, replies, reply_count);
+}
+
+typedef void forward(struct run *, struct rte_mbuf **, uint16_t count);
+
+// Packets per second of one side over the next nodes in order.
+static double forward_rate(struct run *r, forward *side)
+{
+	struct rte_mbuf *mbufs[BURST_MAX];
+	uint64_t cycles = 0, packets = 0, forwarded = r->forwarded;
+	while (packets < r->packets) {
+		build_batch(r);
+		uint64_t began = bench_cycles();
+		for (uint32_t burst = 0; burst < BATCH_BURSTS; burst++)
+			side(r, mbufs, receive(r, mbufs, BURST_MAX));
+		cycles += bench_cycles() - began;
+		packets += BATCH_FRAMES;
+	}
+	CHECK(r->forwarded - forwarded == packets); // every one was answered
+	return (double)packets * r->cycles_per_second / (double)cycles;
+}
+
+static double subject(void *context)
+{
+	struct run *r = context;
+	uint64_t accepted = r->counters.heartbeats;
+	double rate = forward_rate(r, answer);
+	CHECK(r->counters.heartbeats - accepted >= r->packets);
+	return rate;
+}
+
+static double reference(void *context)
+{
+	return forward_rate(context, swap_macs);
+}
+
+// --- Set-up -------------------------------------------------------------------------------------------
+
+static bool no_report(void *context, uint32_t slot, uint32_t generation)
+{
+	return true;
+}
+
+static void fill_table(struct run *r)
+{
+	struct node_table *table = node_table_create(r->nodes);
+	if (table == NULL) {
+		fprintf(stderr, "heartbeat: not enough memory for %u nodes\n", r->nodes);
+		exit(77);
+	}
+	table->term = TERM;
+	table->slots_used = r->nodes;
+	for (uint32_t block = 0; block <= (r->nodes - 1) / NODE_BLOCK_SLOTS; block++)
+		table->block_owner[block] = 0;
+	for (uint32_t slot = 0; slot < r->nodes; slot++) {
+		struct wire_key key = key_of(slot);
+		struct node_line *line = &table->lines[slot];
+		memcpy(line->key, key.k, sizeof line->key);
+		line->key_id = 1;
+		line->generation = 1;
+		line->alloc_index = slot;
+		liveness_arm(table, slot, 1);
+	}
+	r->worker = (struct hot_worker){.table = table,
+		.counters = &r->counters,
+		.up = {.returned = no_report, .expired = no_report},
+		.ttl_ms = 15000,
+		.now_ms = 2};
+	r->worker.port = (struct hot_port){.mac = {0x02, 0, 0, 0, 0, 1},
+		.ipv4_count = 1,
+		.ipv4 = {{10, 1, 0, 1}},
+		.udp_port = WIRE_PORT};
+}
+
+static void shuffle(uint32_t *order, uint32_t nodes)
+{
+	struct prng prng;
+	prng_seed(&prng, 42);
+	for (uint32_t i = 0; i < nodes; i++)
+		order[i] = i;
+	for (uint32_t i = nodes - 1; i > 0; i--) {
+		uint32_t other = (uint32_t)prng_below(&prng, i + 1), kept = order[i];
+		order[i] = order[other];
+		order[other] = kept;
+	}
+}
+
+static void measure(struct bench *b, struct run *r, uint32_t nodes)
+{
+	r->nodes = nodes;
+	r->next = 0;
+	r->order = memory_map(nodes * sizeof r->order[0]);
+	CHECK(r->order != NULL);
+	shuffle(r->order, nodes);
+	fill_table(r);
+	struct bench_result result = {.name = "heartbeat",
+		.nodes = nodes,
+		.unit = "heartbeats/s",
+		.against = "macswap, packets/s"};
+	bench_interleave(b, subject, reference, r, &result);
+	bench_report(b, &result);
+	node_table_destroy(r->worker.table);
+	memory_unmap(r->order, nodes * sizeof r->order[0]);
+}
+
+static void start_eal(struct run *r)
+{
+	char core[16];
+	snprintf(core, sizeof core, "%d", bench_pin());
+	char *arguments[] = {"heartbeat", "-l", core, "--no-huge", "--no-shconf", "-m", "128",
+		"--no-pci", "--no-telemetry", "--log-level", "error", NULL};
+	if (rte_eal_init(11, arguments) < 0) {
+		fprintf(stderr, "heartbeat: EAL does not start: %s\n", rte_strerror(rte_errno));
+		exit(77);
+	}
+	r->pool = rte_pktmbuf_pool_create(
+		"packets", 16383, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	r->ring = rte_ring_create("frames", rte_align32pow2(BATCH_FRAMES + 1), SOCKET_ID_ANY,
+		RING_F_SP_ENQ | RING_F_SC_DEQ);
+	CHECK(r->pool != NULL && r->ring != NULL);
+	r->frames = memory_map(BATCH_FRAMES * sizeof r->frames[0]);
+	CHECK(r->frames != NULL);
+	for (uint32_t i = 0; i < BATCH_FRAMES; i++)
+		CHECK(rte_ring_enqueue(r->ring, &r->frames[i]) == 0);
+}
+
+int main(int argument_count, char **arguments)
+{
+	static struct run run;
+	struct bench bench;
+	bench_begin(&bench, "heartbeat", argument_count, arguments);
+	start_eal(&run);
+	run.cycles_per_second = bench_cycles_per_second();
+	run.packets = bench.smoke ? BATCH_FRAMES : PACKETS_PER_SIDE;
+	static const uint32_t sizes[] = {10000, 100000, 1000000, 10000000};
+	uint32_t only = (uint32_t)bench_option(&bench, "nodes", 0);
+	for (uint32_t i = 0; i < (bench.smoke ? 1u : 4u); i++) {
+		if (only == 0 || only == sizes[i])
+			measure(&bench, &run, sizes[i]);
+	}
+	return bench_end(&bench);
+}
