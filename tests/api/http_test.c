@@ -72,6 +72,31 @@ static void encoded_bodies_are_415(void **unused)
 	response_free(&r);
 }
 
+static void pages_of_other_sites_are_403(void **unused)
+{
+	static const struct {
+		const char *header;
+		long status;
+	} cases[] = {{"Origin: http://elsewhere.example", 403}, {"Origin: null", 403},
+		{"Origin: http://x", 400}, {"X-Nothing: y", 400}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char request[512], answer[2048];
+		int fd = server_connect(server);
+		int size = snprintf(request, sizeof request,
+			"PUT /v1/jobs HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 2\r\n\r\n{}",
+			cases[i].header);
+		assert_int_equal(send(fd, request, (size_t)size, MSG_NOSIGNAL), size);
+		ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
+		assert_true(got > 12);
+		assert_int_equal(strtol(answer + 9, NULL, 10), cases[i].status);
+		close(fd);
+	}
+	struct response r = http_with(
+		server, "GET", "/v1/regions", NULL, 0, "Origin: http://elsewhere.example");
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+}
+
 static void many_parameters_are_refused(void **unused)
 {
 	char path[512] = "/v1/nodes?";
@@ -306,6 +331,7 @@ int main(void)
 		cmocka_unit_test(wrong_methods_are_405),
 		cmocka_unit_test(large_bodies_are_413),
 		cmocka_unit_test(encoded_bodies_are_415),
+		cmocka_unit_test(pages_of_other_sites_are_403),
 		cmocka_unit_test(many_parameters_are_refused),
 		cmocka_unit_test(garbage_is_survived),
 		cmocka_unit_test(connections_are_kept_alive),

@@ -214,6 +214,30 @@ static void prefixes_select(void **unused)
 	}
 }
 
+static void search_finds_by_kind(void **unused)
+{
+	struct uuid id = server_node_id(3);
+	char whole[UUID_TEXT_BYTES], body[128];
+	snprintf(body, sizeof body, "{\"Prefix\":\"%.7s\",\"Context\":\"all\"}",
+		uuid_format(&id, whole));
+	json_t *reply = http_json(server, "PUT", "/v1/search", body);
+	json_t *matches = json_object_get(reply, "Matches");
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(matches, "nodes"), 0)), whole);
+	assert_int_equal(json_array_size(json_object_get(matches, "jobs")), 0);
+	json_decref(reply);
+	reply = http_json(server, "PUT", "/v1/search", "{\"Prefix\":\"w\",\"Context\":\"jobs\"}");
+	matches = json_object_get(reply, "Matches");
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(matches, "jobs"), 0)), "web");
+	assert_null(json_object_get(matches, "nodes"));
+	assert_true(json_is_false(json_object_get(json_object_get(reply, "Truncations"), "jobs")));
+	json_decref(reply);
+	struct response r = http(server, "PUT", "/v1/search", "{}");
+	assert_int_equal(r.status, 400);
+	response_free(&r);
+}
+
 static void namespaces_select(void **unused)
 {
 	const struct {
@@ -380,6 +404,7 @@ int main(void)
 		cmocka_unit_test(nodes_are_sorted_and_paged),
 		cmocka_unit_test(lists_in_order_of_creation_are_paged),
 		cmocka_unit_test(prefixes_select),
+		cmocka_unit_test(search_finds_by_kind),
 		cmocka_unit_test(namespaces_select),
 		cmocka_unit_test(allocations_say_where_and_why),
 		cmocka_unit_test(what_is_not_there_is_said),

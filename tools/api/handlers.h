@@ -18,6 +18,8 @@ route_watched allocations_watched, allocation_watched, node_allocations_watched,
 	job_allocations_watched;
 route_submit allocations_release;
 route_answer allocations_released;
+// search.c
+route_submit search;
 // agent.c
 route_answer agent_self, agent_health, agent_members, status_leader, status_peers, regions_list,
 	healthz;

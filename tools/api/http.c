@@ -195,6 +195,15 @@ static bool announces_too_much(struct request *request)
 	return length && strtoull(length, NULL, 10) > JOB_JSON_BYTES_MAX;
 }
 
+// A browser says which site's page a write comes from; whoever is no browser says nothing.
+static bool is_from_elsewhere(struct request *request)
+{
+	const char *origin = header(request, MHD_HTTP_HEADER_ORIGIN);
+	const char *host = header(request, MHD_HTTP_HEADER_HOST);
+	const char *site = origin ? strstr(origin, "://") : NULL;
+	return origin && (!site || !host || strcasecmp(site + 3, host) != 0);
+}
+
 static bool encoding_is_known(struct request *request)
 {
 	const char *encoding = header(request, MHD_HTTP_HEADER_CONTENT_ENCODING);
@@ -218,6 +227,9 @@ static enum MHD_Result begin(struct request *request, const char *method, const 
 	if (announces_too_much(request))
 		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
 			"the body is larger than 1 MiB, the most that is read");
+	if (request->route->submit && is_from_elsewhere(request))
+		return send_error(request, MHD_HTTP_FORBIDDEN,
+			"a web page of another site may not change anything here");
 	if (!encoding_is_known(request))
 		return send_error(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
 			"the body's Content-Encoding is not supported; send it without one");

@@ -21,6 +21,7 @@ static const struct route routes[] = {
 	{"PUT", "/v1/validate/job", NULL, NULL, job_validate},
 	{"GET", "/v1/allocations", allocations_list, allocations_watched, NULL},
 	{"GET", "/v1/allocation/:id", allocation_read, allocation_watched, NULL},
+	{"PUT", "/v1/search", NULL, NULL, search},
 	{"PUT", "/v1/berth/release", allocations_released, NULL, allocations_release},
 	{"GET", "/v1/agent/self", agent_self, NULL, NULL},
 	{"GET", "/v1/agent/health", agent_health, NULL, NULL},
