@@ -388,6 +388,8 @@ int applier_replay(struct applier *a, uint64_t first_index, const void *batch, u
 	state_read_begin();
 	int error = batch_apply(a->state, first_index, batch, size);
 	state_read_end();
+	if (state_tables_are_tight(a->state))
+		state_tables_widen(a->state);
 	tables_fit(a->state);
 	return error;
 }

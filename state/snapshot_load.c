@@ -407,6 +407,11 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 
 	if (l->error)
 		return l->error;
+	if (state_tables_are_tight(l->state)) {
+		state_read_end(); // nobody else is in the tables
+		state_tables_widen(l->state);
+		state_read_begin();
+	}
 	if (r.failed || !may_follow(l->at, kind))
 		l->error = -ERROR_CORRUPT;
 	else

@@ -127,12 +127,18 @@ struct summary {
 
 #define STATE_HASHES 4u
 
+// Buckets that a hash table was given while the state was read; see table_room.c.
+struct table_room {
+	uint64_t buckets;
+};
+
 struct state {
 	struct state_limits limits;
 	uint32_t slots_max;
 	struct node_table *node_table;
 	struct node_cell *cells; // by slot
 	struct cds_lfht *nodes, *jobs, *allocations, *requests;
+	struct table_room node_room, allocation_room, request_room;
 	uint64_t buckets[STATE_HASHES]; // asked for by tables_fit, of each in that order
 	struct sequence job_order, version_order, allocation_order, request_order;
 
@@ -168,6 +174,11 @@ struct state {
 
 	struct watch *watch;
 };
+
+// Recovery: whether a hash table has more items than buckets, and giving it more; the latter
+// outside of read sections.
+bool state_tables_are_tight(const struct state *);
+void state_tables_widen(struct state *);
 
 // --- The tables' own functions, applier thread only ----------------------------------------------
 
