@@ -19,7 +19,7 @@
 
 #define NODES 64u
 #define WARM_UP 200u
-#define PATIENCE_NS 1000000000ull
+#define PATIENCE_NS 10000000000ull
 #define CONNECT_TRIES 300u
 
 struct probe {
