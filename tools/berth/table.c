@@ -43,7 +43,8 @@ void table_add(struct table *t, const char *text)
 	add_owned(t, text_copy(text_of(text)));
 }
 
-static void add_arguments(struct table *t, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void add_arguments(
+	struct table *t, const char *format, va_list arguments)
 {
 	char *text;
 	CHECK(vasprintf(&text, format, arguments) >= 0);
