@@ -95,7 +95,7 @@ static const struct setting settings[] = {
 	{"placement.algorithm", SETTING_NAMED, AT(algorithm), .preset = "binpack",
 		.names = algorithms,
 		.help = "which node is best: the fullest that fits, or the emptiest"},
-	{"store.map_mb", SETTING_U32, AT(store_map_mb), NUMBER(16, 16777216), .preset = "16384",
+	{"store.map_mb", SETTING_U32, AT(store_map_mb), NUMBER(128, 16777216), .preset = "16384",
 		.help = "largest size of the log"},
 	{"store.snapshot_log_mb", SETTING_U32, AT(store_snapshot_log_mb), NUMBER(1, 1048576),
 		.preset = "256", .help = "a snapshot is taken after so much log"},
