@@ -185,12 +185,13 @@ void berthd_close(struct berthd *b)
 {
 	if (b->api)
 		api_stop(b->api);
-	if (b->dataplane_runs)
-		dataplane_stop(b->dataplane);
 	if (b->snapshots_run)
 		store_stop_snapshots(b->store);
+	// Before the workers, so that what is under way is still answered.
 	if (b->applier_runs)
 		applier_stop(b->applier, STOP_DRAIN_MS);
+	if (b->dataplane_runs)
+		dataplane_stop(b->dataplane);
 	if (b->dataplane)
 		dataplane_destroy(b->dataplane);
 	if (b->applier)
