@@ -138,13 +138,12 @@ struct uuid server_node_id(uint32_t n)
 	return id;
 }
 
-struct uuid server_node(struct server *s, uint32_t n)
+// The texts are views into name, which must outlive the command.
+static void describe(struct command_node_register *r, uint32_t n, char name[static 32])
 {
 	static const char *const pairs[][2] = {{"kernel.name", "linux"}, {"cpu.arch", "amd64"},
 		{"cpu.numcores", "4"}, {"driver.exec", "1"}, {"unique.hostname", "n"}};
-	struct command_node_register *r = memory_take(sizeof *r);
-	char name[32];
-	snprintf(name, sizeof name, "node-%06u", n);
+	snprintf(name, 32, "node-%06u", n);
 	r->node = server_node_id(n);
 	r->sequence = 1795225440000ull + n;
 	r->parts = 1;
@@ -160,16 +159,57 @@ struct uuid server_node(struct server *s, uint32_t n)
 	r->device_groups[0] =
 		(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-		r->pairs[r->pair_count++] =
-			(struct command_pair){0, text_of(pairs[i][0]), text_of(pairs[i][1])};
-	r->pairs[r->pair_count++] = (struct command_pair){1, TEXT("rack"), TEXT("r1")};
-	r->pairs[r->pair_count++] = (struct command_pair){2, TEXT("exec"), TEXT("1")};
+		r->pairs[r->pair_count++] = (struct command_pair){
+			PAIR_ATTRIBUTE, text_of(pairs[i][0]), text_of(pairs[i][1])};
+	r->pairs[r->pair_count++] = (struct command_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
+	r->pairs[r->pair_count++] = (struct command_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
+}
+
+struct uuid server_node(struct server *s, uint32_t n)
+{
+	struct command_node_register *r = memory_take(sizeof *r);
+	char name[32];
+	describe(r, n, name);
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = r};
 	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
 	s->newest = (struct node_slot){r->slot, r->generation};
 	struct uuid id = r->node;
 	free(r);
 	return id;
+}
+
+// Registrations that are under way together.
+#define TOGETHER 256u
+
+void server_nodes(struct server *s, uint32_t count)
+{
+	struct command *commands = memory_take_array(TOGETHER, sizeof *commands);
+	struct command_node_register *all = memory_take_array(TOGETHER, sizeof *all);
+	char(*names)[32] = memory_take_array(TOGETHER, sizeof *names);
+	sem_t done;
+	sem_init(&done, 0, 0);
+	for (uint32_t first = 0; first < count; first += TOGETHER) {
+		uint32_t some = count - first < TOGETHER ? count - first : TOGETHER;
+		for (uint32_t i = 0; i < some; i++) {
+			memset(&all[i], 0, sizeof all[i]);
+			describe(&all[i], first + i, names[i]);
+			commands[i] = (struct command){.type = COMMAND_NODE_REGISTER,
+				.node_register = &all[i],
+				.done = post,
+				.context = &done};
+			assert_true(command_queue_push(
+				s->queue, COMMAND_PRODUCER_SHARED, &commands[i]));
+		}
+		for (uint32_t i = 0; i < some; i++)
+			while (sem_wait(&done) != 0)
+				;
+		for (uint32_t i = 0; i < some; i++)
+			assert_int_equal(commands[i].outcome, OUTCOME_DONE);
+	}
+	sem_destroy(&done);
+	free(names);
+	free(all);
+	free(commands);
 }
 
 void server_node_expires(struct server *s, struct node_slot node)

@@ -33,6 +33,8 @@ enum command_outcome server_command(struct server *, struct command *);
 // Registers node number n: a fixed id, 4000 MHz, 8192 MB, attributes and a class.
 struct uuid server_node(struct server *, uint32_t n);
 struct uuid server_node_id(uint32_t n);
+// Numbers 0 to count - 1, many at a time; needs the applier's thread.
+void server_nodes(struct server *, uint32_t count);
 void server_node_expires(struct server *, struct node_slot);
 // Registers a direct job "ID" with a group "g" of 500 MHz and 256 MB.
 void server_job(struct server *, const char *id);

@@ -21,8 +21,7 @@ static struct server *server;
 static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){.nodes_max = NODES + 4096});
-	for (uint32_t i = 0; i < NODES; i++)
-		server_node(server, i);
+	server_nodes(server, NODES);
 	return 0;
 }
 
