@@ -108,7 +108,7 @@ static bool list_has(const char *list, struct text wanted)
 
 static bool test_contains_all(const char *left, const char *right, const void *program)
 {
-	if (!left)
+	if (!left || !right)
 		return false;
 	while (right)
 		if (!list_has(left, next_item(&right)))

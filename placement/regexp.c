@@ -10,7 +10,7 @@
 
 #define PATTERN_BYTES_MAX 1024u
 #define PATTERN_NESTING_MAX 64u
-#define COMPILED_BYTES_MAX (64u * 1024)
+#define COMPILED_BYTES_MAX (32u * 1024)
 // Per start position; a sensible pattern takes tens. 10000 are about a tenth of a millisecond.
 #define MATCH_STEPS_MAX 10000u
 #define MATCH_DEPTH_MAX 1000u

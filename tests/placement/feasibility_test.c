@@ -1,0 +1,75 @@
+#include "placement/feasibility.h"
+#include "state/base/prng.h"
+#include <fnmatch.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void globs_match_as_fnmatch_says(void **state)
+{
+	struct prng p;
+	prng_seed(&p, 1);
+	for (uint32_t i = 0; i < 200000; i++) {
+		char pattern[8] = "", text[12] = "";
+		for (uint32_t j = (uint32_t)prng_below(&p, 8); j > 0; j--)
+			pattern[j - 1] = "ab*"[prng_below(&p, 3)];
+		pattern[7] = 0;
+		for (uint32_t j = (uint32_t)prng_below(&p, 11); j > 0; j--)
+			text[j - 1] = "ab"[prng_below(&p, 2)];
+		if (glob_matches(pattern, text) != (fnmatch(pattern, text, 0) == 0))
+			fail_msg("pattern \"%s\" text \"%s\"", pattern, text);
+	}
+	assert_true(glob_matches("dc*-east", "dc-prod-east"));
+	assert_false(glob_matches("dc?", "dc1")); // only the star is special
+}
+
+static const struct group_ask two_asks = {
+	.device_count = 2, .devices = {{"gpu", 2}, {"nvidia/gpu", 3}}};
+
+static void devices_are_chosen(void **state)
+{
+	struct device_matches matches = {{0x3, 0x1}}; // the first ask may use both groups
+	struct device_set free = {{0xff0, 0xf0}}, chosen;
+	assert_true(devices_choose(&two_asks, &matches, &free, &chosen));
+	assert_int_equal(__builtin_popcountll(chosen.groups[0]), 5);
+	assert_int_equal(chosen.groups[0] & ~free.groups[0], 0);
+	assert_int_equal(chosen.groups[1], 0);
+}
+
+// The first ask must leave the group that only the second can use.
+static void a_greedy_choice_is_taken_back(void **state)
+{
+	struct device_matches matches = {{0x3, 0x1}};
+	struct device_set free = {{0x7, 0x3}}, chosen;
+	uint8_t counts[NODE_DEVICE_GROUPS_MAX] = {3, 2};
+	assert_true(devices_suffice(&two_asks, &matches, counts));
+	assert_true(devices_choose(&two_asks, &matches, &free, &chosen));
+	assert_int_equal(chosen.groups[0], 0x7);
+	assert_int_equal(chosen.groups[1], 0x3);
+	free.groups[1] = 1;
+	counts[1] = 1;
+	assert_false(devices_suffice(&two_asks, &matches, counts));
+	assert_false(devices_choose(&two_asks, &matches, &free, &chosen));
+}
+
+static void all_64_instances_can_be_asked_for(void **state)
+{
+	struct group_ask ask = {.device_count = 1, .devices = {{"gpu", 64}}};
+	struct device_matches matches = {{0x8}};
+	struct device_set free = {{0, 0, 0, ~0ull}}, chosen;
+	assert_true(devices_choose(&ask, &matches, &free, &chosen));
+	assert_true(chosen.groups[3] == ~0ull);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(globs_match_as_fnmatch_says),
+		cmocka_unit_test(devices_are_chosen),
+		cmocka_unit_test(a_greedy_choice_is_taken_back),
+		cmocka_unit_test(all_64_instances_can_be_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

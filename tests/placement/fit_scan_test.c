@@ -1,0 +1,160 @@
+// The scans for wide processors must say what the plain one says.
+#include "placement/fit_blocks.h"
+#include "state/base/prng.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const names[] = {"avx512", "avx2", "scalar"};
+
+static void powers_of_ten_are_close(void **state)
+{
+	for (uint32_t i = 0; i <= 100000; i++) {
+		double x = i / 100000.0;
+		assert_true(fabs(fit_exp10(x) - pow(10.0, x)) < FIT_SLACK / 20);
+	}
+}
+
+static uint32_t below(struct prng *p, uint32_t bound)
+{
+	return (uint32_t)prng_below(p, bound);
+}
+
+static void random_leaf(struct prng *p, struct fit_leaf *l)
+{
+	memset(l, 0, sizeof *l);
+	l->count = below(p, FIT_LEAF_NODES + 1);
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
+		// Large amounts, too: past 2^31 a signed comparison would go wrong.
+		l->cpu_capacity[i] = 1 + below(p, below(p, 2) ? 100 : 4000000000u);
+		l->memory_capacity[i] = 1 + below(p, below(p, 2) ? 100 : 4000000000u);
+		l->cpu_free[i] = below(p, l->cpu_capacity[i] + 1);
+		l->memory_free[i] = below(p, l->memory_capacity[i] + 1);
+		l->disk_free[i] = below(p, 100);
+	}
+}
+
+static void random_bounds(struct prng *p, struct fit_bounds *b, bool spread)
+{
+	uint32_t most = below(p, 2) ? 50 : 3000000000u;
+	*b = (struct fit_bounds){below(p, most), below(p, most), below(p, 60), below(p, 3),
+		below(p, 4) ? ~0ull : 1ull << below(p, 64), INFINITY};
+	if (below(p, 2))
+		b->cost_most = (spread ? -20 : 2) + 18 * prng_unit(p);
+}
+
+// Lanes may differ only where a cost is as good as the bound itself.
+static void assert_same(
+	uint32_t a, uint32_t b, const double *cost_a, const double *cost_b, double cost_most)
+{
+	for (uint32_t i = 0; i < 32; i++) {
+		uint32_t in_a = a >> i & 1, in_b = b >> i & 1;
+		if (in_a && in_b)
+			assert_true(fabs(cost_a[i] - cost_b[i]) < FIT_SLACK / 2);
+		else if (in_a || in_b)
+			assert_true(
+				fabs((in_a ? cost_a[i] : cost_b[i]) - cost_most) < FIT_SLACK / 2);
+	}
+}
+
+static void leaves_agree(void **state)
+{
+	struct prng p;
+	prng_seed(&p, 1);
+	for (int a = PLACEMENT_BINPACK; a <= PLACEMENT_SPREAD; a++) {
+		enum placement_algorithm algorithm = (enum placement_algorithm)a;
+		const struct fit_scans *plain = fit_scans_named(algorithm, "scalar");
+		assert_non_null(plain);
+		for (uint32_t i = 0; i < 20000; i++) {
+			struct fit_leaf l;
+			struct fit_bounds b;
+			double cost[FIT_LEAF_NODES], wide_cost[FIT_LEAF_NODES];
+			random_leaf(&p, &l);
+			random_bounds(&p, &b, a == PLACEMENT_SPREAD);
+			uint32_t should = plain->leaf(&l, &b, cost);
+			for (uint32_t k = 0; k < 2; k++) {
+				const struct fit_scans *wide = fit_scans_named(algorithm, names[k]);
+				if (wide)
+					assert_same(wide->leaf(&l, &b, wide_cost), should,
+						wide_cost, cost, b.cost_most);
+			}
+		}
+	}
+}
+
+static uint32_t more(struct prng *p, uint32_t than, uint32_t bound)
+{
+	return than + below(p, bound - than + 1);
+}
+
+static void random_branch(struct prng *p, struct fit_branch *n)
+{
+	memset(n, 0, sizeof *n);
+	n->count = 1 + below(p, FIT_BRANCH_CHILDREN);
+	for (uint32_t i = 0; i < FIT_BRANCH_CHILDREN; i++) {
+		n->cpu_capacity_least[i] = 1 + below(p, 1000);
+		n->cpu_capacity_most[i] = more(p, n->cpu_capacity_least[i], 2000);
+		n->memory_capacity_least[i] = 1 + below(p, 1000);
+		n->memory_capacity_most[i] = more(p, n->memory_capacity_least[i], 2000);
+		n->cpu_free_most[i] = below(p, n->cpu_capacity_most[i] + 1);
+		n->cpu_free_least[i] = below(p, n->cpu_free_most[i] + 1);
+		n->memory_free_most[i] = below(p, n->memory_capacity_most[i] + 1);
+		n->memory_free_least[i] = below(p, n->memory_free_most[i] + 1);
+		n->cpu_fraction[i] = prng_unit(p);
+		n->memory_fraction[i] = prng_unit(p);
+		n->disk_free_most[i] = below(p, 100);
+		n->devices_most[i] = below(p, 5);
+		n->classes[i] = i < n->count ? prng_u64(p) : 0;
+	}
+}
+
+static void branches_agree(void **state)
+{
+	struct prng p;
+	prng_seed(&p, 2);
+	for (int a = PLACEMENT_BINPACK; a <= PLACEMENT_SPREAD; a++) {
+		enum placement_algorithm algorithm = (enum placement_algorithm)a;
+		const struct fit_scans *plain = fit_scans_named(algorithm, "scalar");
+		for (uint32_t i = 0; i < 20000; i++) {
+			struct fit_branch n;
+			struct fit_bounds b;
+			double cost[FIT_LEAF_NODES], wide_cost[FIT_LEAF_NODES];
+			random_branch(&p, &n);
+			random_bounds(&p, &b, a == PLACEMENT_SPREAD);
+			b.cpu %= 300;
+			b.memory %= 300;
+			uint32_t should = plain->branch(&n, &b, cost);
+			for (uint32_t k = 0; k < 2; k++) {
+				const struct fit_scans *wide = fit_scans_named(algorithm, names[k]);
+				if (wide)
+					assert_same(wide->branch(&n, &b, wide_cost), should,
+						wide_cost, cost, b.cost_most);
+			}
+		}
+	}
+}
+
+static void unknown_scans_are_not_there(void **state)
+{
+	assert_null(fit_scans_named(PLACEMENT_BINPACK, "mmx"));
+	assert_non_null(fit_scans_best(PLACEMENT_SPREAD));
+	for (uint32_t k = 0; k < 3; k++)
+		printf("%s: %s\n", names[k],
+			fit_scans_named(PLACEMENT_BINPACK, names[k]) ? "tested" : "not here");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(powers_of_ten_are_close),
+		cmocka_unit_test(leaves_agree),
+		cmocka_unit_test(branches_agree),
+		cmocka_unit_test(unknown_scans_are_not_there),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

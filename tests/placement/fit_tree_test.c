@@ -1,0 +1,240 @@
+#include "placement/fit_tree.h"
+#include "state/base/memory.h"
+#include "state/base/prng.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define NODES 3000u
+
+struct world {
+	enum placement_algorithm algorithm;
+	struct prng prng;
+	struct fit_node *nodes;
+	bool in[NODES];
+	struct fit_tree *tree;
+};
+
+static uint32_t below(struct world *w, uint32_t bound)
+{
+	return (uint32_t)prng_below(&w->prng, bound);
+}
+
+// How the nodes of a fleet come about; each is degenerate in its own way.
+typedef struct fit_node make_node(struct world *, uint32_t slot);
+
+static struct fit_node identical(struct world *w, uint32_t slot)
+{
+	return (struct fit_node){1000, 2000, 500, 4000, 8000};
+}
+// Side by side on the curve, and every other slot: leaves would mix them without end.
+static struct fit_node two_kinds(struct world *w, uint32_t slot)
+{
+	return (struct fit_node){128000, 128000 + slot % 2, 500, 128000 + slot % 2, 256000};
+}
+static struct fit_node all_distinct(struct world *w, uint32_t slot)
+{
+	return (struct fit_node){slot, NODES - slot, slot, NODES + slot, 2 * NODES + slot};
+}
+static struct fit_node empty_distinct(struct world *w, uint32_t slot)
+{
+	uint32_t memory = 200000 + below(w, 100000);
+	return (struct fit_node){64000, memory, 500, 64000, memory};
+}
+static struct fit_node random_node(struct world *w, uint32_t slot)
+{
+	struct fit_node n = {.cpu_capacity = 1 + below(w, 20) * 1000,
+		.memory_capacity = 1 + below(w, 20) * 1000,
+		.disk_free = below(w, 100),
+		.node_class = below(w, 200)};
+	n.cpu_free = below(w, n.cpu_capacity + 1);
+	n.memory_free = below(w, n.memory_capacity + 1);
+	return n;
+}
+static struct fit_node no_disk(struct world *w, uint32_t slot)
+{
+	struct fit_node n = random_node(w, slot);
+	n.disk_free = slot == 1234 ? 100 : 0;
+	return n;
+}
+static struct fit_node huge(struct world *w, uint32_t slot)
+{
+	struct fit_node n = random_node(w, slot);
+	return (struct fit_node){n.cpu_free * 200000, n.memory_free * 200000, 4000000000u,
+		n.cpu_capacity * 200000, n.memory_capacity * 200000};
+}
+
+static void put(struct world *w, uint32_t slot, make_node *make)
+{
+	w->nodes[slot] = make(w, slot);
+	fit_tree_insert(w->tree, slot);
+	w->in[slot] = true;
+}
+static void take(struct world *w, uint32_t slot)
+{
+	fit_tree_remove(w->tree, slot);
+	w->in[slot] = false;
+}
+
+static void verify(const struct world *w)
+{
+	uint32_t count, should = 0;
+	assert_null(fit_tree_verify(w->tree, &count));
+	for (uint32_t i = 0; i < NODES; i++)
+		should += w->in[i];
+	assert_int_equal(count, should);
+}
+
+static bool fits(const struct fit_node *n, const struct fit_query *q)
+{
+	bool in_class = !q->classes || (q->classes[n->node_class / 64] >> n->node_class % 64 & 1);
+	return in_class && n->cpu_free >= q->cpu && n->memory_free >= q->memory &&
+	       n->disk_free >= q->disk;
+}
+
+static double score(const struct world *w, uint32_t slot, const struct fit_query *q)
+{
+	const struct fit_node *n = &w->nodes[slot];
+	return placement_score(w->algorithm,
+		(struct resources){n->cpu_capacity, n->memory_capacity, 0},
+		(struct resources){n->cpu_capacity - n->cpu_free + q->cpu,
+			n->memory_capacity - n->memory_free + q->memory, 0});
+}
+
+struct ranked {
+	double score;
+	uint32_t slot;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->slot < y->slot ? -1 : 1;
+}
+
+static void search(struct world *w, struct fit_query *q, uint32_t wanted)
+{
+	static struct ranked all[NODES];
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < NODES; i++)
+		if (w->in[i] && fits(&w->nodes[i], q))
+			all[count++] = (struct ranked){score(w, i, q), i};
+	qsort(all, count, sizeof all[0], by_rank);
+	struct fit_candidate best[32];
+	uint32_t found = fit_tree_search(w->tree, q, wanted, best);
+	assert_int_equal(found, count < wanted ? count : wanted);
+	for (uint32_t i = 0; i < found; i++) {
+		assert_int_equal(best[i].slot, all[i].slot);
+		assert_true(fit_candidate_score(w->algorithm, q, &best[i]) == all[i].score);
+	}
+}
+
+static void random_search(struct world *w)
+{
+	uint64_t classes[4];
+	uint32_t scale = below(w, 3) ? 1 : 1000;
+	struct fit_query q = {
+		below(w, 20) * scale, below(w, 20) * scale, below(w, 50), .class_bits = ~0ull};
+	if (below(w, 2)) {
+		q.class_bits = 0;
+		for (uint32_t i = 0; i < 4; i++)
+			q.class_bits |= classes[i] =
+				prng_u64(&w->prng) & prng_u64(&w->prng) & prng_u64(&w->prng);
+		q.classes = classes;
+	}
+	search(w, &q, below(w, 2) ? 1 : 1 + below(w, 32));
+}
+
+static struct world *world_open(enum placement_algorithm algorithm)
+{
+	struct world *w = memory_take(sizeof *w);
+	w->algorithm = algorithm;
+	prng_seed(&w->prng, 1);
+	w->nodes = memory_take_array(NODES, sizeof *w->nodes);
+	w->tree = fit_tree_create(algorithm, &w->nodes);
+	return w;
+}
+static void world_close(struct world *w)
+{
+	fit_tree_destroy(w->tree);
+	free(w->nodes);
+	free(w);
+}
+
+static void fill_search_and_empty(enum placement_algorithm algorithm, make_node *make)
+{
+	struct world *w = world_open(algorithm);
+	for (uint32_t i = 0; i < NODES; i++)
+		put(w, i, make);
+	verify(w);
+	for (uint32_t i = 0; i < 100; i++)
+		random_search(w);
+	for (uint32_t i = 0; i < 6000; i++) {
+		uint32_t slot = below(w, NODES);
+		if (w->in[slot])
+			take(w, slot);
+		if (below(w, 2))
+			put(w, slot, make);
+	}
+	verify(w);
+	for (uint32_t i = 0; i < 100; i++)
+		random_search(w);
+	for (uint32_t i = 0; i < NODES; i++) {
+		uint32_t slot = i * 7919 % NODES; // every slot once, far apart
+		if (w->in[slot])
+			take(w, slot);
+		if (i % 500 == 0)
+			verify(w);
+	}
+	verify(w);
+	random_search(w);
+	put(w, 5, make);
+	verify(w);
+	world_close(w);
+}
+
+static void every_kind_of_fleet_is_searched_exactly(void **state)
+{
+	static make_node *const kinds[] = {
+		identical, two_kinds, all_distinct, empty_distinct, random_node, no_disk, huge};
+	for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		fill_search_and_empty(PLACEMENT_BINPACK, kinds[i]);
+		fill_search_and_empty(PLACEMENT_SPREAD, kinds[i]);
+	}
+}
+
+// No blocks pile up behind nodes that come, change and go.
+static void memory_does_not_grow(void **state)
+{
+	struct world *w = world_open(PLACEMENT_BINPACK);
+	for (uint32_t i = 0; i < NODES; i++)
+		put(w, i, random_node);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t slot = below(w, NODES);
+		take(w, slot);
+		put(w, slot, random_node);
+	}
+	uint64_t bytes = fit_tree_bytes(w->tree);
+	for (uint32_t i = 0; i < 60000; i++) {
+		uint32_t slot = below(w, NODES);
+		take(w, slot);
+		put(w, slot, random_node);
+	}
+	assert_true(fit_tree_bytes(w->tree) < bytes + bytes / 4);
+	assert_true(bytes / NODES < 100);
+	world_close(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_of_fleet_is_searched_exactly),
+		cmocka_unit_test(memory_does_not_grow),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
