@@ -12,11 +12,11 @@ static uint64_t refused_in_all(const uint64_t *reasons)
 	return sum;
 }
 
-static void print_refusals(FILE *out, const uint64_t *reasons)
+static void print_refusals(FILE *out, const char *what, const uint64_t *reasons)
 {
 	for (uint8_t i = 0; i < WIRE_REFUSED_REASONS; i++)
 		if (reasons[i])
-			fprintf(out, " refused_%s=%lu", wire_refusal_name(i),
+			fprintf(out, " %s_%s=%lu", what, wire_refusal_name(i),
 				(unsigned long)reasons[i]);
 }
 
@@ -31,13 +31,13 @@ void report_line(const struct run *run)
 		run->seconds, f->settings.nodes, f->registered, f->ready, f->away,
 		(unsigned long)c->sent, (unsigned long)c->acked, (unsigned long)c->missed,
 		histogram_us(&f->rtt, 0.5), histogram_us(&f->rtt, 0.99));
-	print_refusals(out, c->refused);
+	print_refusals(out, "refused", c->refused);
 	if (run->placing) {
 		const struct placing_counters *p = &run->placing->counters;
-		fprintf(out, " placed=%lu place_refused=%lu place_us_p50=%u place_us_p99=%u",
-			(unsigned long)p->placed, (unsigned long)refused_in_all(p->refused),
-			histogram_us(&run->placing->latency, 0.5),
+		fprintf(out, " placed=%lu place_us_p50=%u place_us_p99=%u",
+			(unsigned long)p->placed, histogram_us(&run->placing->latency, 0.5),
 			histogram_us(&run->placing->latency, 0.99));
+		print_refusals(out, "place_refused", p->refused);
 	}
 	fprintf(out, "\n");
 	fflush(out);

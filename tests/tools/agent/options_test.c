@@ -12,12 +12,6 @@
 static struct agent_options o;
 static int code;
 
-// What a refused command line prints is for people; a test run should not show it.
-static int quiet(void **unused)
-{
-	return freopen("/dev/null", "w", stderr) && freopen("/dev/null", "w", stdout) ? 0 : -1;
-}
-
 static bool read_line(const char *line)
 {
 	static char copy[1024];
@@ -104,8 +98,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_option),
 		cmocka_unit_test(environment_yields_to_the_command_line),
-		cmocka_unit_test_setup(mistakes_are_usage_errors, quiet),
-		cmocka_unit_test_setup(help_and_version_are_no_mistakes, quiet),
+		cmocka_unit_test(mistakes_are_usage_errors),
+		cmocka_unit_test(help_and_version_are_no_mistakes),
 		cmocka_unit_test(printing_needs_no_server),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
