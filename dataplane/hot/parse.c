@@ -207,7 +207,7 @@ static inline int parse_frame(const struct headers *h, struct frame *f)
 	return LIKELY(f->data[6] != 0) ? PARSED : HOT_REFUSED_UNKNOWN_KEY;
 }
 
-static __attribute__((noinline)) int parse_unusual(
+static __attribute__((noinline)) int parse_packet(
 	const struct hot_port *port, struct packet *packet, struct frame *frame)
 {
 	struct headers h = {.packet = packet, .data = packet->data};
@@ -232,78 +232,97 @@ static __attribute__((noinline)) int parse_unusual(
 
 // --- The usual packet ---------------------------------------------------------------------------------
 //
-// Nearly every packet is an untagged IPv4 heartbeat to our first address. One look at its words tells it
-// from all others; whatever is different in any way goes through the steps above, which name what is wrong.
+// Nearly every packet is an untagged IPv4 heartbeat to our first address. It differs from a pattern in its
+// first 48 bytes (up to the frame's length field) only where it may; whatever else is different goes through
+// the steps above, which name what is wrong.
 
 #define USUAL_OFFSET (ETHER_BYTES + IPV4_BYTES + UDP_BYTES)
 #define USUAL_BYTES (USUAL_OFFSET + WIRE_HEARTBEAT_BYTES)
-// Version and header length, total length, flags and offset without "don't fragment".
-#define USUAL_IP_MASK 0xffbf0000ffff00ffull
+#define USUAL_UDP_BYTES (UDP_BYTES + WIRE_HEARTBEAT_BYTES)
+#define PATTERN_BYTES 48u
 
-// Zero when the two are alike where the mask is.
-static inline uint64_t differ(uint64_t a, uint64_t b, uint64_t mask)
+typedef uint64_t vector __attribute__((vector_size(16)));
+#define PATTERN_VECTORS (PATTERN_BYTES / sizeof(vector))
+
+struct pattern {
+	vector want[PATTERN_VECTORS];
+	vector where[PATTERN_VECTORS]; // the bits that are compared
+};
+
+static void pattern_put(
+	uint8_t *want, uint8_t *where, uint32_t at, const void *bytes, uint32_t byte_count)
 {
-	return (a ^ b) & mask;
+	memcpy(want + at, bytes, byte_count);
+	memset(where + at, 0xff, byte_count);
 }
 
-static inline bool usual_ethernet(const struct hot_port *port, const struct packet *p)
+static void pattern_put16(uint8_t *want, uint8_t *where, uint32_t at, uint32_t value)
+{
+	uint16_t in_network_order = htobe16((uint16_t)value);
+	pattern_put(want, where, at, &in_network_order, 2);
+}
+
+// Once per burst. A port without an IPv4 address, or with a VLAN, has no usual packets.
+static bool pattern_build(const struct hot_port *port, struct pattern *pattern)
+{
+	uint8_t want[PATTERN_BYTES] = {0}, where[PATTERN_BYTES] = {0};
+	const uint32_t ip = ETHER_BYTES, udp = ETHER_BYTES + IPV4_BYTES;
+	const uint8_t frame[6] = {WIRE_MAGIC & 0xff, WIRE_MAGIC >> 8, WIRE_VERSION, WIRE_HEARTBEAT,
+		WIRE_HEARTBEAT_BYTES};
+	pattern_put(want, where, 0, port->mac, 6);
+	where[6] = 1; // not from a group
+	pattern_put16(want, where, 12, ETHERTYPE_IPV4);
+	pattern_put(want, where, ip, "\x45", 1);
+	pattern_put16(want, where, ip + 2, IPV4_BYTES + USUAL_UDP_BYTES);
+	pattern_put16(want, where, ip + 6, 0);
+	where[ip + 6] = 0xbf; // all but "don't fragment"
+	pattern_put(want, where, ip + 9, (uint8_t[]){PROTOCOL_UDP}, 1);
+	pattern_put(want, where, ip + 16, port->ipv4[0], 4);
+	pattern_put16(want, where, udp + 2, port->udp_port);
+	pattern_put16(want, where, udp + 4, USUAL_UDP_BYTES);
+	pattern_put(want, where, USUAL_OFFSET, frame, sizeof frame);
+	memcpy(pattern->want, want, sizeof want);
+	memcpy(pattern->where, where, sizeof where);
+	return port->ipv4_count > 0 && port->vlan_id == 0;
+}
+
+static inline bool pattern_fits(const struct pattern *pattern, const uint8_t *data)
+{
+	vector differs = {0};
+#pragma GCC unroll 3
+	for (uint32_t i = 0; i < PATTERN_VECTORS; i++) {
+		vector v;
+		memcpy(&v, data + i * sizeof v, sizeof v);
+		differs |= (v ^ pattern->want[i]) & pattern->where[i];
+	}
+	return (differs[0] | differs[1]) == 0;
+}
+
+static inline bool usual_packet(
+	const struct hot_port *port, const struct pattern *pattern, const struct packet *p)
 {
 	if (UNLIKELY(p->size - USUAL_BYTES > ETHER_BYTES_MAX - USUAL_BYTES || p->segments > 1))
 		return false;
-	uint64_t from = mac_at(p->data + 6);
-	uint64_t other = differ(word64(p->data), word64(port->mac), MAC_BITS) |
-			 differ(word32(p->data + 12), swapped16(ETHERTYPE_IPV4), 0xffff) |
-			 mac_is_group(from) | port->vlan_id;
-	return LIKELY(other == 0) && LIKELY(from != 0);
-}
-
-static inline bool usual_checksum(
-	const struct hot_port *port, const struct packet *p, uint64_t addresses, uint64_t udp)
-{
-	const uint32_t bytes = UDP_BYTES + WIRE_HEARTBEAT_BYTES;
-	uint64_t rest = addresses + swapped16(bytes) + swapped16(PROTOCOL_UDP);
-	struct checksum_sum sum = checksum_add_word((struct checksum_sum){rest, 0}, udp);
-	sum = checksum_add(sum, p->data + USUAL_OFFSET, WIRE_HEARTBEAT_BYTES);
-	return LIKELY(checksum_fold(sum) == 0xffff) || udp >> 48 == 0 ||
-	       (port->trust_checksum && p->checksum == PACKET_CHECKSUM_GOOD);
-}
-
-static inline bool usual_packet(const struct hot_port *port, const struct packet *p)
-{
-	if (UNLIKELY(!usual_ethernet(port, p)))
-		return false;
 	const uint8_t *ip = p->data + ETHER_BYTES;
-	const uint32_t udp_bytes = UDP_BYTES + WIRE_HEARTBEAT_BYTES;
+	if (UNLIKELY(!pattern_fits(pattern, p->data)))
+		return false;
 	uint64_t start = word64(ip), middle = word64(ip + 8), udp = word64(ip + IPV4_BYTES);
-	uint64_t frame = word64(ip + IPV4_BYTES + UDP_BYTES);
 	uint32_t destination = word32(ip + 16);
-	uint64_t to = swapped16(port->udp_port) | (uint64_t)swapped16(udp_bytes) << 16;
-	uint64_t other = differ(start, 0x45 | (uint64_t)swapped16(IPV4_BYTES + udp_bytes) << 16,
-				 USUAL_IP_MASK) |
-			 differ(middle, PROTOCOL_UDP << 8, 0xff00) |
-			 differ(destination, word32(port->ipv4[0]), 0xffffffff) |
-			 differ(udp, to << 16, 0xffffffff0000) |
-			 differ(frame, HEARTBEAT_START, MAC_BITS);
-	// Hop limit, source port and key are all but zero.
-	if (UNLIKELY(other != 0) || UNLIKELY(!(middle & 0xff)) || UNLIKELY(!(udp & 0xffff)) ||
-		UNLIKELY(!(frame & 0xffull << 48)) || UNLIKELY(port->ipv4_count == 0) ||
+	// Source address and port, hop limit and key are all but zero.
+	if (UNLIKELY(mac_at(p->data + 6) == 0) || UNLIKELY((uint8_t)middle == 0) ||
+		UNLIKELY((uint16_t)udp == 0) || UNLIKELY(p->data[USUAL_OFFSET + 6] == 0) ||
 		UNLIKELY(!ipv4_can_answer(port, ip + 12)))
 		return false;
 	struct checksum_sum header =
 		checksum_add_word((struct checksum_sum){start, 0}, destination);
 	if (UNLIKELY(checksum_fold(checksum_add_word(header, middle)) != 0xffff))
 		return false;
-	return LIKELY(usual_checksum(port, p, (middle >> 32) + destination, udp));
-}
-
-static inline int parse_packet(
-	const struct hot_port *port, struct packet *packet, struct frame *frame)
-{
-	if (UNLIKELY(!usual_packet(port, packet)))
-		return parse_unusual(port, packet, frame);
-	*frame = (struct frame){
-		packet, packet->data + USUAL_OFFSET, USUAL_OFFSET, false, FRAME_HEARTBEAT};
-	return PARSED;
+	uint64_t rest =
+		(middle >> 32) + destination + swapped16(USUAL_UDP_BYTES) + swapped16(PROTOCOL_UDP);
+	struct checksum_sum sum = checksum_add_word((struct checksum_sum){rest, 0}, udp);
+	sum = checksum_add(sum, p->data + USUAL_OFFSET, WIRE_HEARTBEAT_BYTES);
+	return LIKELY(checksum_fold(sum) == 0xffff) || udp >> 48 == 0 ||
+	       (port->trust_checksum && p->checksum == PACKET_CHECKSUM_GOOD);
 }
 
 // --- The burst ----------------------------------------------------------------------------------------
@@ -321,26 +340,39 @@ static inline void prefetch_node(const struct node_table *table, uint32_t slots_
 // its translation. A wrong guess costs nothing but the line that it brings.
 static void prefetch_usual(const struct node_table *table, const struct packet *packets, uint32_t n)
 {
-	uint32_t slots_used = atomic_load_explicit(&table->slots_used, memory_order_relaxed);
+	uint32_t used = atomic_load_explicit(&table->slots_used, memory_order_relaxed);
 	for (uint32_t i = 0; i < n; i++) {
 		if (LIKELY(packets[i].size >= USUAL_BYTES))
-			prefetch_node(
-				table, slots_used, load32(packets[i].data + USUAL_OFFSET + 8));
+			prefetch_node(table, used, load32(packets[i].data + USUAL_OFFSET + 8));
 	}
+}
+
+static void prefetch_frame(const struct node_table *table, const struct frame *f)
+{
+	uint32_t used = atomic_load_explicit(&table->slots_used, memory_order_relaxed);
+	prefetch_node(table, used, load32(f->data + 8));
 }
 
 void parse_burst(
 	struct hot_worker *w, struct packet *packets, uint32_t packet_count, struct burst *b)
 {
 	uint32_t answered = 0, kept = 0;
+	struct pattern pattern;
+	bool usual = pattern_build(&w->port, &pattern);
 	prefetch_usual(w->table, packets, packet_count);
 	for (uint32_t i = 0; i < packet_count; i++) {
-		packets[i].verdict = PACKET_DROP;
-		int result = parse_packet(&w->port, &packets[i], &b->frames[kept]);
-		if (LIKELY(result == PARSED)) {
-			kept++;
+		struct packet *p = &packets[i];
+		p->verdict = PACKET_DROP;
+		if (LIKELY(usual && usual_packet(&w->port, &pattern, p))) {
+			b->frames[kept++] = (struct frame){
+				p, p->data + USUAL_OFFSET, USUAL_OFFSET, false, FRAME_HEARTBEAT};
+			continue;
+		}
+		int result = parse_packet(&w->port, p, &b->frames[kept]);
+		if (result == PARSED) {
+			prefetch_frame(w->table, &b->frames[kept++]);
 		} else if (result == NEIGHBOUR_ANSWERED) {
-			packets[i].verdict = PACKET_REPLY;
+			p->verdict = PACKET_REPLY;
 			answered++;
 		} else {
 			refuse(w, (enum hot_refusal)result);
