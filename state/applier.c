@@ -21,6 +21,7 @@ struct applier {
 	struct state *state;
 	struct decider decider;
 	struct writer *writer;
+	struct widener *widener; // while the threads run
 	struct batch batches[2];
 	struct batch *open;   // being decided
 	struct batch *flying; // being journalled, or NULL
@@ -202,6 +203,13 @@ static uint32_t decide_waiting(struct applier *a)
 	return count;
 }
 
+// Without the thread for it. A caller that is reading keeps its records, so its tables wait.
+static void widen_here(struct applier *a)
+{
+	if (!state_is_reading() && tables_want(a->state))
+		tables_widen(a->state);
+}
+
 uint32_t applier_step(struct applier *a)
 {
 	uint32_t count = 0;
@@ -227,6 +235,7 @@ uint32_t applier_step(struct applier *a)
 			launch(a);
 	}
 	state_read_end();
+	widen_here(a);
 	return count;
 }
 
@@ -320,6 +329,8 @@ static void *run(void *argument)
 		state_read_begin();
 		bool is_busy = turn(a);
 		state_read_end();
+		if (tables_want(a->state))
+			widener_kick(a->widener);
 		if (is_busy)
 			continue;
 		if (a->flying && is_closed(a->open) && !a->has_failed)
@@ -346,14 +357,16 @@ static void pin(struct applier *a, int cpu)
 
 int applier_start(struct applier *a, int cpu)
 {
-	int error = writer_start(a->writer);
+	int error = widener_start(a->state, &a->widener);
 	if (error)
 		return error;
-	atomic_store(&a->is_stopping, false);
-	error = pthread_create(&a->thread, NULL, run, a);
+	error = writer_start(a->writer);
+	if (!error)
+		error = -pthread_create(&a->thread, NULL, run, a);
 	if (error) {
 		writer_stop(a->writer);
-		return -error;
+		widener_stop(a->widener);
+		return error;
 	}
 	a->is_running = true;
 	(void)pthread_setname_np(a->thread, "applier");
@@ -379,6 +392,7 @@ void applier_stop(struct applier *a, uint32_t drain_ms)
 	CHECK(pthread_join(a->thread, NULL) == 0);
 	a->is_running = false;
 	writer_stop(a->writer);
+	widener_stop(a->widener);
 }
 
 // --- Recovery ------------------------------------------------------------------------------------
@@ -388,9 +402,7 @@ int applier_replay(struct applier *a, uint64_t first_index, const void *batch, u
 	state_read_begin();
 	int error = batch_apply(a->state, first_index, batch, size);
 	state_read_end();
-	if (state_tables_are_tight(a->state))
-		state_tables_widen(a->state);
-	tables_fit(a->state);
+	widen_here(a);
 	return error;
 }
 

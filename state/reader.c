@@ -1,6 +1,6 @@
 // Threads register with RCU when they first read, and are offline whenever they do not.
 #include "state/base/check.h"
-#include "state/state.h"
+#include "state/tables.h"
 #include <pthread.h>
 #include <urcu-qsbr.h>
 
@@ -44,6 +44,11 @@ void state_read_end(void)
 	CHECK(depth > 0);
 	if (--depth == 0)
 		rcu_thread_offline();
+}
+
+bool state_is_reading(void)
+{
+	return depth > 0;
 }
 
 void state_reader_online(void)

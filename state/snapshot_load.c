@@ -407,9 +407,9 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 
 	if (l->error)
 		return l->error;
-	if (state_tables_are_tight(l->state)) {
+	if (tables_want(l->state)) {
 		state_read_end(); // nobody else is in the tables
-		state_tables_widen(l->state);
+		tables_widen(l->state);
 		state_read_begin();
 	}
 	if (r.failed || !may_follow(l->at, kind))
@@ -419,10 +419,6 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 	if (!l->error && (r.failed || bytes_left(&r) > 0))
 		l->error = -ERROR_CORRUPT;
 	l->at = kind;
-	// Nobody else has the state yet, so nothing is held between items.
-	state_read_end();
-	tables_fit(l->state);
-	state_read_begin();
 	return l->error;
 }
 

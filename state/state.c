@@ -17,43 +17,18 @@ static uint32_t slots_for(uint32_t nodes)
 	return slots < NODES_MAX ? (uint32_t)slots : NODES_MAX;
 }
 
-// At first, and never less.
-#define TABLE_BUCKETS 1024u
-
 static struct cds_lfht *table_create(void)
 {
-	return cds_lfht_new(
-		TABLE_BUCKETS, TABLE_BUCKETS, 0, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING, NULL);
+	return cds_lfht_new(TABLE_BUCKETS_MIN, TABLE_BUCKETS_MIN, 0, 0, NULL); // see table_room.c
 }
 
 static uint32_t count_nodes(const struct state *state)
 {
 	uint32_t nodes = 0;
+
 	for (int i = 0; i < NODE_STATUSES; i++)
 		nodes += state->counts.nodes[i];
 	return nodes;
-}
-
-void tables_fit(struct state *state)
-{
-	const struct {
-		struct cds_lfht *table;
-		uint32_t count;
-	} tables[STATE_HASHES] = {
-		{state->nodes, count_nodes(state)},
-		{state->jobs, state->counts.jobs},
-		{state->allocations, state->counts.allocations},
-		{state->requests, state->counts.place_requests},
-	};
-
-	for (uint32_t i = 0; i < STATE_HASHES; i++) {
-		if (tables[i].count <= state->buckets[i])
-			continue;
-		while (state->buckets[i] < 2ull * tables[i].count)
-			state->buckets[i] =
-				state->buckets[i] ? state->buckets[i] * 2 : TABLE_BUCKETS;
-		cds_lfht_resize(tables[i].table, state->buckets[i]);
-	}
 }
 
 static void limits_check(const struct state_limits *limits)

@@ -1,43 +1,120 @@
-// Buckets for what is read at a start. The hash tables grow by themselves, but on a thread of their
-// own, which a recovery outruns: its chains would be hundreds of items long.
+// Buckets of the hash tables. The library can enlarge its tables by itself, in two ways of which
+// neither serves: by its count of items, which has to be seen at a power of two exactly and may
+// miss it (at 200,000 items a look-up took 7 us instead of 0.3), or by the longest chain, which
+// grows them without end (1.1 GB of buckets for 200,000 items). So the applier says when one is
+// due, and another thread does it, beside reads and changes; a recovery does it on the way.
+#include "state/base/check.h"
+#include "state/base/memory.h"
 #include "state/tables.h"
+#include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// So many times the items: the next growth is far, and chains stay short until then.
-#define BUCKETS_PER_ITEM 4
-#define BUCKETS_LEAST 1024
+struct widener {
+	struct state *state;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_wanted, is_stopping; // under the lock
+};
 
-static bool is_tight(const struct table_room *room, uint32_t count)
+static void want(struct table_room *room, struct cds_lfht *table, uint32_t count, bool *raised)
 {
-	return count > room->buckets;
-}
-
-static void widen(struct table_room *room, struct cds_lfht *table, uint32_t count)
-{
-	if (!is_tight(room, count))
-		return;
+	room->table = table;
 	if (room->buckets == 0)
-		room->buckets = BUCKETS_LEAST;
-	while (room->buckets < (uint64_t)count * BUCKETS_PER_ITEM)
-		room->buckets *= 2;
-	cds_lfht_resize(table, room->buckets);
+		room->buckets = TABLE_BUCKETS_MIN;
+	uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_relaxed);
+	if (wanted == 0)
+		wanted = TABLE_BUCKETS_MIN;
+	while (wanted < count) {
+		wanted *= 2;
+		*raised = true;
+	}
+	atomic_store_explicit(&room->wanted, wanted, memory_order_release);
 }
 
-static uint32_t node_count(const struct state *state)
+bool tables_want(struct state *state)
 {
-	return state_node_slots(state);
+	bool raised = false;
+
+	want(&state->rooms[0], state->nodes, state_node_slots(state), &raised);
+	want(&state->rooms[1], state->jobs, state->job_order.count, &raised);
+	want(&state->rooms[2], state->allocations, state->allocation_order.count, &raised);
+	want(&state->rooms[3], state->requests, state->request_order.count, &raised);
+	return raised;
 }
 
-bool state_tables_are_tight(const struct state *state)
+void tables_widen(struct state *state)
 {
-	return is_tight(&state->node_room, node_count(state)) ||
-	       is_tight(&state->allocation_room, state->allocation_order.count) ||
-	       is_tight(&state->request_room, state->request_order.count);
+	for (uint32_t i = 0; i < STATE_HASHES; i++) {
+		struct table_room *room = &state->rooms[i];
+		uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_acquire);
+		if (wanted > room->buckets)
+			cds_lfht_resize(room->table, wanted);
+		room->buckets = wanted;
+	}
 }
 
-void state_tables_widen(struct state *state)
+// --- The thread ----------------------------------------------------------------------------------
+
+static bool wait_for_work(struct widener *w)
 {
-	widen(&state->node_room, state->nodes, node_count(state));
-	widen(&state->allocation_room, state->allocations, state->allocation_order.count);
-	widen(&state->request_room, state->requests, state->request_order.count);
+	pthread_mutex_lock(&w->lock);
+	while (!w->is_wanted && !w->is_stopping)
+		pthread_cond_wait(&w->changed, &w->lock);
+	w->is_wanted = false;
+	bool is_stopping = w->is_stopping;
+	pthread_mutex_unlock(&w->lock);
+	return !is_stopping;
+}
+
+static void *run(void *argument)
+{
+	struct widener *w = argument;
+
+	state_read_begin(); // registers the thread
+	state_read_end();
+	while (wait_for_work(w))
+		tables_widen(w->state);
+	return NULL;
+}
+
+int widener_start(struct state *state, struct widener **started)
+{
+	struct widener *w = memory_take(sizeof *w);
+
+	w->state = state;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	int error = pthread_create(&w->thread, NULL, run, w);
+	if (error) {
+		pthread_mutex_destroy(&w->lock);
+		pthread_cond_destroy(&w->changed);
+		free(w);
+		return -error;
+	}
+	(void)pthread_setname_np(w->thread, "tables");
+	*started = w;
+	return 0;
+}
+
+static void tell(struct widener *w, bool *what)
+{
+	pthread_mutex_lock(&w->lock);
+	*what = true;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void widener_kick(struct widener *w)
+{
+	tell(w, &w->is_wanted);
+}
+
+void widener_stop(struct widener *w)
+{
+	tell(w, &w->is_stopping);
+	CHECK(pthread_join(w->thread, NULL) == 0);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->changed);
+	free(w);
 }

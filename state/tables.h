@@ -125,11 +125,15 @@ struct summary {
 	int64_t forgotten_ms;
 };
 
+// Buckets of a hash table at first, and never less.
+#define TABLE_BUCKETS_MIN 1024u
+
 #define STATE_HASHES 4u
 
-// Buckets that a hash table was given while the state was read; see table_room.c.
 struct table_room {
-	uint64_t buckets;
+	struct cds_lfht *table;
+	_Atomic uint64_t wanted; // buckets; by the applier
+	uint64_t buckets;        // given, by who widens
 };
 
 struct state {
@@ -138,8 +142,7 @@ struct state {
 	struct node_table *node_table;
 	struct node_cell *cells; // by slot
 	struct cds_lfht *nodes, *jobs, *allocations, *requests;
-	struct table_room node_room, allocation_room, request_room;
-	uint64_t buckets[STATE_HASHES]; // asked for by tables_fit, of each in that order
+	struct table_room rooms[STATE_HASHES]; // nodes, jobs, allocations, requests
 	struct sequence job_order, version_order, allocation_order, request_order;
 
 	struct client **clients; // by number; entries below client_count are never changed
@@ -175,16 +178,19 @@ struct state {
 	struct watch *watch;
 };
 
-// Recovery: whether a hash table has more items than buckets, and giving it more; the latter
-// outside of read sections.
-bool state_tables_are_tight(const struct state *);
-void state_tables_widen(struct state *);
-
 // --- The tables' own functions, applier thread only ----------------------------------------------
 
-// Gives the hash tables room for what is in them, at once. Recovery only, where they would grow faster
-// than the thread that usually enlarges them. Registered with RCU, outside a read section.
-void tables_fit(struct state *);
+// Applier: notes which hash tables need more buckets. True when tables_widen has something to do.
+bool tables_want(struct state *);
+// One thread at a time, registered with RCU and outside a read section. The applier may go on.
+void tables_widen(struct state *);
+// A thread that does it when kicked.
+struct widener;
+int widener_start(struct state *, struct widener **);
+void widener_kick(struct widener *);
+void widener_stop(struct widener *);
+// Whether the calling thread is in a read section.
+bool state_is_reading(void);
 
 void classes_init(struct class_table *);
 void classes_destroy(struct class_table *);

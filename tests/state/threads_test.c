@@ -123,14 +123,14 @@ static void one_round(struct controller *c, struct command_node_register *node, 
 	struct command_place place = {.client = TEXT("ann"),
 		.issued_ms = (int64_t)(time_wall_ns(&time_source_real) / 1000000),
 		.request = round,
-		.count = 20,
+		.count = 30,
 		.job = TEXT("web"),
 		.group = TEXT("g0")};
-	struct command_release release = {.any_client = true, .count = 20};
+	struct command_release release = {.any_client = true, .count = 30};
 	struct command command = {.type = COMMAND_PLACE, .place = &place};
 
 	assert_int_equal(run(c, &command), OUTCOME_DONE);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 30; i++)
 		release.ids[i] = place.items[i].allocation;
 	command = (struct command){.type = COMMAND_RELEASE, .release = &release};
 	if (round % 3)
