@@ -294,7 +294,7 @@ static void keys_are_made_and_derived(void **unused)
 		"node key 00112233-4455-6677-8899-aabbccddeeff --master-key %s/master.key", folder);
 	expect(line, 0, "1:", "");
 	assert_int_equal(strlen(run.out), strlen("1:0123456789abcdef0123456789abcdef\n"));
-	snprintf(first, sizeof first, "%s", run.out);
+	snprintf(first, sizeof first, "%.63s", run.out);
 	snprintf(line, sizeof line, "client key scaler --master-key %s/master.key", folder);
 	expect(line, 0, "1:", "");
 	assert_string_not_equal(first, run.out);
