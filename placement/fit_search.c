@@ -105,15 +105,14 @@ static void search_leaf(struct search *s, const struct fit_leaf *l)
 	}
 }
 
-// True when nothing below child i beats the last of the candidates although their costs are as good as
-// equal: all have its capacity, none is a better fit, and its slot is lower.
-static bool is_dominated(
-	const struct search *s, const struct fit_branch *b, uint32_t i, double cost)
+// True when nothing below child i beats the last of the candidates: all have its capacity, none is a
+// better fit, and its slot is lower. Without this, a fleet of equal nodes would be visited whole.
+static bool is_dominated(const struct search *s, const struct fit_branch *b, uint32_t i)
 {
 	if (s->found < s->wanted)
 		return false;
 	const struct fit_candidate *last = &s->best[s->found - 1];
-	if (cost < last->cost - FIT_SLACK || b->slot_least[i] < last->slot)
+	if (b->slot_least[i] < last->slot)
 		return false;
 	if (b->cpu_capacity_least[i] != last->cpu_capacity ||
 		b->cpu_capacity_most[i] != last->cpu_capacity ||
@@ -155,7 +154,7 @@ static void search_branches(struct search *s)
 			continue;
 		}
 		f->lanes &= ~(1u << i);
-		if (is_dominated(s, f->branch, i, f->cost[i]))
+		if (is_dominated(s, f->branch, i))
 			continue;
 		if (f->branch->height == 1)
 			search_leaf(s, leaf_at(s->tree, f->branch->child[i]));

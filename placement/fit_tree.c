@@ -343,6 +343,12 @@ static struct box box_of(const struct fit_tree *t, uint32_t height, uint32_t id)
 	return height == 0 ? box_of_leaf(t, leaf_at(t, id)) : box_of_branch(t, branch_at(t, id));
 }
 
+bool fit_bounds_are_tight(const struct fit_tree *t, const struct fit_branch *b, uint32_t i)
+{
+	struct box said = box_of_child(b, i), is = box_of(t, b->height - 1, b->child[i]);
+	return box_equal(&said, &is);
+}
+
 // --- Splitting -----------------------------------------------------------------------------------------
 
 struct keyed {

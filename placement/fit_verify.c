@@ -93,6 +93,9 @@ static void walk_block(struct walk *w, uint32_t height, uint32_t block)
 		if (i > 1 && b->first_key[i] <= b->first_key[i - 1])
 			broken(w, "children out of order");
 	for (uint32_t i = 0; i < b->count; i++)
+		if (!fit_bounds_are_tight(w->tree, b, i))
+			broken(w, "bounds that are wider than they need be");
+	for (uint32_t i = 0; i < b->count; i++)
 		walk_block(w, height - 1, b->child[i]);
 }
 

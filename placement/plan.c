@@ -163,7 +163,6 @@ static void catch_up_classes(struct plan *p)
 			judge_class(p, i);
 	p->class_epoch = epoch;
 	summarise_classes(p);
-	p->feasible_known = false;
 }
 
 // --- Nodes ---------------------------------------------------------------------------------------------

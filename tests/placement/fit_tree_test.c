@@ -35,6 +35,11 @@ static struct fit_node two_kinds(struct world *w, uint32_t slot)
 {
 	return (struct fit_node){128000, 128000 + slot % 2, 500, 128000 + slot % 2, 256000};
 }
+// Equal in what is free, not in what that is a part of.
+static struct fit_node one_use_many_capacities(struct world *w, uint32_t slot)
+{
+	return (struct fit_node){1000, 2000, 500, 4000 + below(w, 8), 8000 + below(w, 2)};
+}
 static struct fit_node all_distinct(struct world *w, uint32_t slot)
 {
 	return (struct fit_node){slot, NODES - slot, slot, NODES + slot, 2 * NODES + slot};
@@ -200,8 +205,8 @@ static void fill_search_and_empty(enum placement_algorithm algorithm, make_node 
 
 static void every_kind_of_fleet_is_searched_exactly(void **state)
 {
-	static make_node *const kinds[] = {
-		identical, two_kinds, all_distinct, empty_distinct, random_node, no_disk, huge};
+	static make_node *const kinds[] = {identical, two_kinds, one_use_many_capacities,
+		all_distinct, empty_distinct, random_node, no_disk, huge};
 	for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		fill_search_and_empty(PLACEMENT_BINPACK, kinds[i]);
 		fill_search_and_empty(PLACEMENT_SPREAD, kinds[i]);

@@ -107,6 +107,8 @@ static void run(uint64_t seed, enum placement_algorithm algorithm, uint32_t slot
 		fleet_job_create(f, i);
 	for (uint32_t i = 0; i < steps; i++) {
 		step(f);
+		for (uint32_t k = 0; classes > slots && k < 4; k++)
+			change_a_class(f);
 		if (i % 64 == 0)
 			verify_tree(f);
 	}
@@ -118,6 +120,7 @@ static void answers_as_the_naive_scan_binpack(void **state)
 	run(1, PLACEMENT_BINPACK, 300, 12, 4, 3000);
 	run(2, PLACEMENT_BINPACK, 40, 3, 2, 4000);
 	run(3, PLACEMENT_BINPACK, 600, 100, 1000, 1500);
+	run(9, PLACEMENT_BINPACK, 20, 60, 4, 6000); // numbers of classes are used again
 }
 
 static void answers_as_the_naive_scan_spread(void **state)
@@ -125,6 +128,7 @@ static void answers_as_the_naive_scan_spread(void **state)
 	run(4, PLACEMENT_SPREAD, 300, 12, 4, 3000);
 	run(5, PLACEMENT_SPREAD, 40, 3, 2, 4000);
 	run(6, PLACEMENT_SPREAD, 600, 100, 1000, 1500);
+	run(10, PLACEMENT_SPREAD, 20, 60, 4, 6000);
 }
 
 // One class, one shape, nothing used: every score is equal, so slots must come in order.
