@@ -1,10 +1,10 @@
 """Counts what a test run said, from meson's own logs.
 
-count.py LOG.json...
+count.py [--broken] LOG.json...
 
 A test program of many cases counts as many; anything else counts as one. A program that fails although
 its cases passed (a leak found at exit, a time-out) is one failure more. Skipped tests are named and
-counted apart. The last line is "N passed, N failed"; exit 1 when something failed or nothing ran.
+counted apart. --broken counts one failure more: of a step whose tests could not run. The last line is "N passed, N failed"; exit 1 when something failed or nothing ran.
 """
 import collections
 import json
@@ -42,9 +42,11 @@ def suite_of(test):
 
 
 def main():
+    arguments = sys.argv[1:]
+    broken = arguments[:1] == ["--broken"]
     suites = collections.defaultdict(lambda: [0, 0, 0])
     notes = []
-    for path in sys.argv[1:]:
+    for path in arguments[broken:]:
         for test in read_log(path):
             counts = count_test(test)
             for at in range(3):
@@ -55,7 +57,7 @@ def main():
         print(f"{suite:16} {passed:6} passed {failed:4} failed {skipped:4} skipped")
     print(*notes, sep="\n")
     passed = sum(counts[0] for counts in suites.values())
-    failed = sum(counts[1] for counts in suites.values())
+    failed = sum(counts[1] for counts in suites.values()) + broken
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
