@@ -270,6 +270,7 @@ static bool collect_flying(struct applier *a)
 		return false;
 	if (status != WRITER_DONE) { // the log failed, or we stop while it has no room
 		a->has_failed = true;
+		refuse_batch(a, a->open); // never came near the log
 		return true;
 	}
 	writer_take_back(a->writer);
@@ -278,7 +279,7 @@ static bool collect_flying(struct applier *a)
 	return true;
 }
 
-// After a failure only what was never decided can be answered; the rest waits for the end.
+// After a failure only what the log never saw can be answered; what it may have waits for the end.
 static bool refuse_waiting(struct applier *a)
 {
 	struct command *c = next_command(a);
