@@ -4,7 +4,8 @@ count.py [--broken] LOG.json...
 
 A test program of many cases counts as many; anything else counts as one. A program that fails although
 its cases passed (a leak found at exit, a time-out) is one failure more. Skipped tests are named and
-counted apart. --broken counts one failure more: of a step whose tests could not run. The last line is "N passed, N failed"; exit 1 when something failed or nothing ran.
+counted apart. --broken counts one failure more: of a step whose tests could not run. The last line is
+"N passed, N failed"; exit 1 when something failed or nothing ran.
 """
 import collections
 import json
