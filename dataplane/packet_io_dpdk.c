@@ -27,10 +27,11 @@ static void receive(void *context, struct packet_burst *burst)
 	const struct dpdk_queue *q = context;
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)burst->handles;
 	burst->count = rte_eth_rx_burst(q->port, q->queue, mbufs, BURST_MAX);
-	for (uint32_t i = 0; i < burst->count; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-	for (uint32_t i = 0; i < burst->count; i++)
+	// Nobody looks into a packet before the whole burst is there.
+	for (uint32_t i = 0; i < burst->count; i++) {
 		view(&burst->packets[i], mbufs[i]);
+		rte_prefetch0(burst->packets[i].data);
+	}
 }
 
 static void take(void *context, struct packet_burst *burst, uint32_t count)
