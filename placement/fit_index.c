@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_FIRST 1024u
+#define SLOTS_FIRST 4096u
 
 struct class_record {
 	uint64_t hash;
@@ -39,10 +39,24 @@ void fit_index_destroy(struct fit_index *x)
 	if (!x)
 		return;
 	fit_tree_destroy(x->tree);
-	free(x->nodes);
-	free(x->stamps);
+	if (x->room > 0) {
+		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
+		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
+	}
 	free(x->classes);
 	free(x);
+}
+
+// Mapped rather than allocated: with millions of nodes, huge pages halve the time of an access.
+static void *enlarge(void *array, uint32_t room, uint32_t more, size_t bytes_each)
+{
+	void *larger = memory_map(more * bytes_each);
+	CHECK(larger != NULL); // the address space is exhausted
+	if (room > 0) {
+		memcpy(larger, array, room * bytes_each);
+		memory_unmap(array, room * bytes_each);
+	}
+	return larger;
 }
 
 static void make_room(struct fit_index *x, uint32_t slot)
@@ -52,8 +66,8 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		uint32_t room = x->room ? x->room : SLOTS_FIRST;
 		while (room <= slot)
 			room *= 2;
-		x->nodes = memory_resize(x->nodes, (size_t)room * sizeof *x->nodes);
-		x->stamps = memory_resize(x->stamps, (size_t)room * sizeof *x->stamps);
+		x->nodes = enlarge(x->nodes, x->room, room, sizeof *x->nodes);
+		x->stamps = enlarge(x->stamps, x->room, room, sizeof *x->stamps);
 		x->room = room;
 	}
 	for (; x->slots <= slot; x->slots++) {

@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FIT_POOL_CHUNK_BLOCKS 1024u
+// Big enough for huge pages; what is not touched costs nothing.
+#define FIT_POOL_CHUNK_BLOCKS 8192u
 
 struct fit_pool {
 	uint8_t **chunks;
