@@ -291,6 +291,10 @@ static void placement_says_why_not(void **fixture)
 	assert_int_equal(controller_place(c, "s", "web", 3, 0, &place), OUTCOME_BAD_DESCRIPTION);
 	assert_int_equal(controller_place(c, "s", "web", 3, 33, &place), OUTCOME_BAD_DESCRIPTION);
 	assert_int_equal(controller_place(c, "s", "web", 3, 1, &place), OUTCOME_NO_NODE);
+	place.group = TEXT("g1");
+	place.count = 1;
+	struct command command = {.type = COMMAND_PLACE, .place = &place};
+	assert_int_equal(controller_run(c, &command), OUTCOME_UNKNOWN_GROUP);
 	controller_register(c, 1, NULL);
 	assert_int_equal(controller_place(c, "s", "web", 3, 9, &place), OUTCOME_DONE);
 	assert_int_equal(place.placed, 4);
@@ -590,6 +594,75 @@ static void a_full_disk_is_waited_for(void **fixture)
 	free(node);
 }
 
+static void forget(struct controller *c, struct command *commands, uint32_t *done)
+{
+	manual_time_advance_ms(&c->time, 2 * CONTROLLER_COLLECT_AFTER_MS);
+	commands[0] = (struct command){.type = COMMAND_COLLECT};
+	commands[1] = (struct command){.type = COMMAND_JOB_DEREGISTER,
+		.job_deregister = {.id = TEXT("web"), .purge = true}};
+	controller_push(c, &commands[0], done);
+	controller_push(c, &commands[1], done);
+	applier_step(c->applier);
+}
+
+// What is deleted in a batch that is not durable yet is still there, and not taken apart either
+// when the batch before it comes out.
+static void deletions_wait_for_their_batch(void **fixture)
+{
+	struct controller *c = *fixture;
+	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {1, 1}}, commands[2];
+	struct command_place place;
+	uint32_t done = 0;
+
+	controller_register(c, 1, NULL);
+	controller_register(c, 2, NULL);
+	controller_job(c, build_job("web", &small, 1));
+	controller_place(c, "s", "web", 1, 3, &place);
+	struct uuid ids[] = {
+		place.items[0].allocation, place.items[1].allocation, place.items[2].allocation};
+	controller_release(c, ids, 3, NULL);
+	c->log.error = -ENOSPC;
+	controller_push(c, &change, &done);
+	applier_step(c->applier);
+	forget(c, commands, &done);
+	assert_int_equal(done, 0);
+	assert_non_null(find(c, &ids[0]));
+	assert_non_null(find_job(c, "web"));
+	c->log.error = 0;
+	applier_step(c->applier);
+	assert_int_equal(done, 3);
+	assert_null(find(c, &ids[0]));
+	assert_null(find_job(c, "web"));
+	controller_verify(c);
+}
+
+static void a_large_collection_comes_in_pieces(void **fixture)
+{
+	struct controller *c = *fixture;
+	struct resources nothing_much = {0, 0, 0};
+	struct command_place place;
+	struct state_counts counts;
+	uint32_t placed = 0;
+
+	controller_register(c, 1, NULL);
+	controller_job(c, build_job("web", &nothing_much, 1));
+	for (uint64_t i = 0; placed < 20000; i++) {
+		assert_int_equal(
+			controller_place(c, "s", "web", i, PLACE_COUNT_MAX, &place), OUTCOME_DONE);
+		placed += place.placed;
+	}
+	controller_stop_job(c, "web", false);
+	manual_time_advance_ms(&c->time, CONTROLLER_COLLECT_AFTER_MS + 1);
+	assert_int_equal(controller_collect(c), OUTCOME_DONE);
+	state_counts(c->state, &counts);
+	assert_true(counts.allocations > 0 && counts.allocations < placed);
+	for (int i = 0; i < 3; i++)
+		applier_step(c->applier);
+	state_counts(c->state, &counts);
+	assert_int_equal(counts.allocations + counts.jobs, 0);
+	controller_verify(c);
+}
+
 static void a_broken_log_ends_it(void **fixture)
 {
 	struct controller c;
@@ -677,6 +750,8 @@ int main(void)
 		cmocka_unit_test(tables_are_bounded),
 		TEST(little_room_refuses_growth_only),
 		TEST(a_full_disk_is_waited_for),
+		TEST(deletions_wait_for_their_batch),
+		TEST(a_large_collection_comes_in_pieces),
 		cmocka_unit_test(a_broken_log_ends_it),
 		TEST(reads_keep_their_place),
 		TEST(a_term_per_start),

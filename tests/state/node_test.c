@@ -156,6 +156,29 @@ static void each_difference_is_another_class(void **unused)
 	free(node);
 }
 
+// With no block left a worker takes slots of another's, who then owns the line.
+static void the_last_slots_are_shared(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){0});
+	c.state->slots_max = NODE_BLOCK_SLOTS;
+	controller_open(&c);
+	controller_register(&c, 1, NULL);
+	build_node(node, 2, 1);
+	node->worker = 1;
+	assert_int_equal(run(&c, node), OUTCOME_DONE);
+	assert_int_equal(node->slot, 1);
+	assert_int_equal(node->owner, 0);
+	c.state->block_used[0] = NODE_BLOCK_SLOTS;
+	build_node(node, 3, 1);
+	assert_int_equal(run(&c, node), OUTCOME_TABLE_FULL);
+	c.state->slots_max = 65 * NODE_BLOCK_SLOTS;
+	controller_free(&c);
+	free(node);
+}
+
 // --- Registration in parts -----------------------------------------------------------------------
 
 static void parts_are_put_together(void **unused)
@@ -249,6 +272,7 @@ int main(void)
 		cmocka_unit_test(nodes_that_agree_share_a_class),
 		cmocka_unit_test(an_id_of_a_class_is_used_again),
 		cmocka_unit_test(each_difference_is_another_class),
+		cmocka_unit_test(the_last_slots_are_shared),
 		cmocka_unit_test(parts_are_put_together),
 		cmocka_unit_test(the_oldest_incomplete_one_goes),
 		cmocka_unit_test(too_much_in_parts_is_refused),

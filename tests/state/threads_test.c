@@ -43,7 +43,12 @@ static void start(struct controller *c, int64_t collect_after_ms)
 		controller_register(c, i, NULL);
 	controller_job(c, build_job("web", &tiny, 1));
 	c->source = time_source_real;
-	assert_int_equal(applier_start(c->applier, -1), 0);
+	assert_int_equal(applier_start(c->applier, sched_getcpu()), 0);
+}
+
+static void count_done(struct command *command)
+{
+	__atomic_add_fetch((uint32_t *)command->context, 1, __ATOMIC_RELEASE);
 }
 
 // --- Readers -------------------------------------------------------------------------------------
@@ -225,6 +230,39 @@ static void the_next_batch_is_decided_meanwhile(void **unused)
 	controller_free(&c);
 }
 
+// More than a batch holds waits while the log is busy; the rest stays in the rings.
+static void a_full_batch_waits_for_the_log(void **unused)
+{
+	enum { RINGS = 3, EACH = COMMAND_RING_SLOTS - 1 };
+	const uint16_t producers[RINGS] = {0, 1, COMMAND_PRODUCER_SHARED};
+	struct command *commands = memory_take_array(RINGS * EACH, sizeof *commands);
+	struct controller c;
+	uint32_t done = 0, pushed = 0;
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	uint32_t appends = c.log.appends;
+	c.log.block = 1;
+	for (uint32_t i = 0; i < RINGS * EACH; i++) {
+		commands[i] = (struct command){
+			.type = i % 2 ? COMMAND_NODE_RETURNED : COMMAND_NODE_EXPIRED,
+			.node = {0, 1},
+			.done = count_done,
+			.context = &done};
+		pushed += command_queue_push(c.queue, producers[i % RINGS], &commands[i]);
+		while (i == 0 && c.log.appends == appends)
+			sched_yield();
+	}
+	while (command_queue_depth(c.queue) + BATCH_COMMANDS_MAX > pushed)
+		sched_yield();
+	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
+	c.log.block = 0;
+	await(&done, pushed);
+	applier_stop(c.applier, 1000);
+	controller_verify(&c);
+	controller_free(&c);
+	free(commands);
+}
+
 static void no_room_is_survived(void **unused)
 {
 	struct controller c;
@@ -316,6 +354,7 @@ int main(void)
 		cmocka_unit_test(readers_see_whole_records),
 		cmocka_unit_test(loops_are_told),
 		cmocka_unit_test(the_next_batch_is_decided_meanwhile),
+		cmocka_unit_test(a_full_batch_waits_for_the_log),
 		cmocka_unit_test(no_room_is_survived),
 		cmocka_unit_test(stopping_gives_up_a_full_disk),
 		cmocka_unit_test(stopping_finishes_what_waits),

@@ -1,0 +1,339 @@
+// Entries that may not follow the state as it is are refused before they touch it, and items of a
+// snapshot that do not belong together.
+#include "state/apply.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/registration.h"
+#include "state/snapshot_item.h"
+#include "state/snapshot_view.h"
+#include "tests/support/controller.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const struct resources small = {1000, 1000, 100};
+
+struct fixture {
+	struct controller c;
+	struct command_node_register *node;
+	struct uuid living, ended;
+	uint64_t job_version;
+};
+
+// One ready node, one that is down, a job with a living and an ended allocation, a client, a
+// request.
+static int set_up(void **state)
+{
+	struct fixture *f = memory_take(sizeof *f);
+	struct command_place place;
+
+	f->node = memory_take(sizeof *f->node);
+	controller_init(&f->c, (struct state_limits){.nodes = 3, .jobs = 2, .clients = 2});
+	controller_open(&f->c);
+	controller_register(&f->c, 1, NULL);
+	controller_register(&f->c, 2, NULL);
+	controller_node(&f->c, COMMAND_NODE_EXPIRED, 1, 1);
+	controller_job(&f->c, build_job("web", &small, 1));
+	f->job_version = state_index(f->c.state);
+	controller_place(&f->c, "ann", "web", 1, 2, &place);
+	f->living = place.items[0].allocation;
+	f->ended = place.items[1].allocation;
+	controller_release(&f->c, &f->ended, 1, NULL);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	controller_verify(&f->c);
+	controller_free(&f->c);
+	free(f->node);
+	free(f);
+	return 0;
+}
+
+static int check(struct fixture *f, const struct entry *e)
+{
+	state_read_begin();
+	int error = entry_check(f->c.state, e);
+	state_read_end();
+	return error;
+}
+
+// The entry passes; with one thing changed it does not.
+#define REFUSED(f, e, what, value)                                       \
+	do {                                                             \
+		__typeof__(what) was = (what);                           \
+		assert_int_equal(check((f), &(e)), 0);                   \
+		(what) = (value);                                        \
+		if (check((f), &(e)) != -ERROR_CORRUPT)                  \
+			fail_msg("not refused: %s = %s", #what, #value); \
+		(what) = was;                                            \
+	} while (0)
+
+static void terms_and_clients(void **state)
+{
+	struct fixture *f = *state;
+	struct entry e = {.kind = ENTRY_TERM, .term = 2};
+
+	REFUSED(f, e, e.term, 1);
+	REFUSED(f, e, e.term, 3);
+	e = (struct entry){.kind = ENTRY_CLIENT, .client = {1, TEXT("bob")}};
+	REFUSED(f, e, e.client.number, 0);
+	REFUSED(f, e, e.client.number, 2);
+	REFUSED(f, e, e.client.name, TEXT(""));
+	REFUSED(f, e, e.client.name, TEXT("ann"));
+	REFUSED(f, e, e.client.name, TEXT("b\tb"));
+}
+
+static void nodes(void **state)
+{
+	struct fixture *f = *state;
+	struct entry e = {.kind = ENTRY_NODE_REGISTER, .node_register = {2, 1, 0, f->node}};
+
+	build_node(f->node, 7, 1);
+	assert_true(node_description_complete(f->node));
+	REFUSED(f, e, e.node_register.slot, 0);
+	REFUSED(f, e, e.node_register.slot, 2 * NODE_BLOCK_SLOTS);
+	REFUSED(f, e, e.node_register.generation, 2);
+	REFUSED(f, e, e.node_register.owner, WORKERS_MAX);
+	e.node_register.slot = UINT32_MAX;
+	assert_int_equal(check(f, &e), -ERROR_TABLE_FULL);
+
+	build_node(f->node, 1, UINT64_MAX);
+	assert_true(node_description_complete(f->node));
+	e.node_register = (struct entry_node_register){0, 2, 0, f->node};
+	REFUSED(f, e, e.node_register.slot, 2);
+	REFUSED(f, e, e.node_register.generation, 1);
+	REFUSED(f, e, f->node->sequence, 1);
+
+	e = (struct entry){
+		.kind = ENTRY_NODE_STATUS, .node_status = {0, 1, NODE_DOWN, NODE_CAUSE_EXPIRED}};
+	REFUSED(f, e, e.node_status.slot, 1); // down already
+	REFUSED(f, e, e.node_status.slot, 2);
+	REFUSED(f, e, e.node_status.slot, UINT32_MAX);
+	REFUSED(f, e, e.node_status.generation, 2);
+	REFUSED(f, e, e.node_status.status, NODE_DISCONNECTED);
+	REFUSED(f, e, e.node_status.status, 200);
+	REFUSED(f, e, e.node_status.cause, NODE_CAUSES);
+}
+
+static void jobs(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t next = state_index(f->c.state) + 1;
+	struct job *job = build_job("db", &small, 1);
+	struct entry e = {.kind = ENTRY_JOB_REGISTER, .job_register = {job}};
+	struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, 0);
+
+	job->record.create_index = job->record.modify_index = job->job_modify_index = next;
+	REFUSED(f, e, job->record.modify_index, next + 1);
+	REFUSED(f, e, job->job_modify_index, next - 1);
+	REFUSED(f, e, job->record.create_index, next - 1);
+	REFUSED(f, e, job->version, 1);
+	REFUSED(f, e, job->id, NULL);
+	REFUSED(f, e, job->namespace_name, NULL);
+	REFUSED(f, e, group->name, NULL);
+	REFUSED(f, e, job->task_groups.count, 0);
+	REFUSED(f, e, job->asks.count, 0);
+	entry_release(&e);
+
+	e = (struct entry){.kind = ENTRY_JOB_DEREGISTER,
+		.job_deregister = {TEXT("default"), TEXT("web"), false}};
+	REFUSED(f, e, e.job_deregister.id, TEXT("db"));
+	controller_stop_job(&f->c, "web", false);
+	assert_int_equal(check(f, &e), -ERROR_CORRUPT); // twice
+	e.job_deregister.purge = true;
+	assert_int_equal(check(f, &e), 0);
+}
+
+static void placements(void **state)
+{
+	struct fixture *f = *state;
+	struct entry e = {.kind = ENTRY_ALLOC_PLACE,
+		.alloc_place = {
+			.id = number_uuid(9),
+			.generation = 1,
+			.job_version = f->job_version,
+			.number = 2,
+			.resources = small,
+		}};
+	struct entry_alloc_place *p = &e.alloc_place;
+
+	REFUSED(f, e, p->id, f->living);
+	REFUSED(f, e, p->id, (struct uuid){{0}});
+	REFUSED(f, e, p->slot, 1); // down
+	REFUSED(f, e, p->slot, 2);
+	REFUSED(f, e, p->slot, UINT32_MAX);
+	REFUSED(f, e, p->generation, 2);
+	REFUSED(f, e, p->client, 1);
+	REFUSED(f, e, p->job_version, 1);
+	REFUSED(f, e, p->group, 1);
+	REFUSED(f, e, p->number, 1);
+	REFUSED(f, e, p->resources.cpu_mhz, 3001);
+	REFUSED(f, e, p->resources.memory_mb, UINT32_MAX);
+	REFUSED(f, e, p->devices.groups[0], 1);
+	REFUSED(f, e, p->devices.groups[3], 1);
+	REFUSED(f, e, p->score, __builtin_nan(""));
+	struct entry place = e;
+
+	e = (struct entry){.kind = ENTRY_PLACE_REQUEST,
+		.place_request = {.issued_ms = controller_now_ms(&f->c), .request = 2, .count = 1}};
+	REFUSED(f, e, e.place_request.client, 1);
+	REFUSED(f, e, e.place_request.request, 1);
+	e = (struct entry){.kind = ENTRY_ALLOC_RELEASE, .alloc_release = {2, {f->living}}};
+	e.alloc_release.count = 1;
+	REFUSED(f, e, e.alloc_release.ids[0], f->ended);
+	REFUSED(f, e, e.alloc_release.ids[0], number_uuid(9));
+	e.alloc_release = (struct entry_alloc_release){2, {f->living, f->living}};
+	assert_int_equal(check(f, &e), -ERROR_CORRUPT);
+	assert_int_equal(check(f, &place), 0);
+	controller_stop_job(&f->c, "web", false);
+	assert_int_equal(check(f, &place), -ERROR_CORRUPT);
+}
+
+// What passed once does not pass in a batch whose header tells another story.
+static void batches_that_do_not_add_up(void **state)
+{
+	struct entry e = {.kind = ENTRY_TERM, .term = 1};
+	const struct batch_header headers[] = {
+		{1, 2, 1}, {1, 1, 2}, {1, 0, 1}, {2, 1, 1}, {1, 1, 0}, {1, 1, 1}};
+
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+		struct controller c;
+		struct bytes_writer w = bytes_writer_growing(64);
+		bytes_put_zeros(&w, BATCH_HEADER_BYTES);
+		entry_encode(&e, &w);
+		batch_seal(&w, &headers[i]);
+		controller_init(&c, (struct state_limits){0});
+		int error =
+			applier_replay(c.applier, headers[i].first_index, w.data, (uint32_t)w.size);
+		assert_int_equal(error, i == 5 ? 0 : -ERROR_CORRUPT);
+		controller_free(&c);
+		bytes_writer_free(&w);
+	}
+}
+
+// --- Snapshots -----------------------------------------------------------------------------------
+
+static int load_edited(const struct bytes_writer *image, struct state_limits limits,
+	void (*edit)(uint8_t *item, uint32_t *size, uint32_t number))
+{
+	struct bytes_reader r = bytes_reader_over(image->data, image->size);
+	struct bytes_writer edited = bytes_writer_growing(image->size);
+	struct controller c;
+
+	for (uint32_t i = 0; bytes_left(&r) > 0; i++) {
+		uint8_t item[4096];
+		uint32_t size = bytes_take_u32(&r);
+		memcpy(item, bytes_take(&r, size), size);
+		if (edit)
+			edit(item, &size, i);
+		if (size == 0)
+			continue;
+		bytes_put_u32(&edited, size);
+		bytes_put(&edited, item, size);
+	}
+	controller_init(&c, limits);
+	int error = controller_load(&c, &edited);
+	controller_free(&c);
+	bytes_writer_free(&edited);
+	return error;
+}
+
+static void drop_head(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	*size = item[0] == SNAPSHOT_HEAD ? 0 : *size;
+}
+
+static void drop_clients(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	*size = item[0] == SNAPSHOT_CLIENT ? 0 : *size;
+}
+
+static void drop_classes(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	*size = item[0] == SNAPSHOT_CLASS ? 0 : *size;
+}
+
+static void drop_nodes(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	*size = item[0] == SNAPSHOT_NODE ? 0 : *size;
+}
+
+static void drop_versions(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	*size = item[0] == SNAPSHOT_JOB_VERSION ? 0 : *size;
+}
+
+static void drop_jobs(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	*size = item[0] == SNAPSHOT_JOB ? 0 : *size;
+}
+
+static void head_again(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	if (number == 1)
+		item[0] = SNAPSHOT_HEAD;
+}
+
+static void cut_short(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	*size -= number == 3;
+}
+
+static void longer(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	if (number == 3)
+		item[(*size)++] = 0;
+}
+
+static void unknown_kind(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	if (number == 1)
+		item[0] = SNAPSHOT_END;
+}
+
+static void earlier_index(uint8_t *item, uint32_t *size, uint32_t number)
+{
+	if (item[0] == SNAPSHOT_HEAD)
+		item[1] = 3; // what follows is of later
+}
+
+static void items_belong_together(void **state)
+{
+	struct fixture *f = *state;
+	const struct state_limits limits = {0}, few_jobs = {.allocations = 1};
+	struct bytes_writer image = controller_image(&f->c);
+	void (*const edits[])(uint8_t *, uint32_t *, uint32_t) = {drop_head, drop_clients,
+		drop_classes, drop_nodes, drop_versions, drop_jobs, head_again, cut_short, longer,
+		earlier_index};
+
+	assert_int_equal(load_edited(&image, limits, NULL), 0);
+	for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++)
+		assert_int_equal(load_edited(&image, limits, edits[i]), -ERROR_CORRUPT);
+	assert_int_equal(load_edited(&image, limits, unknown_kind), -ERROR_VERSION);
+	assert_int_equal(load_edited(&image, few_jobs, NULL), -ERROR_TABLE_FULL);
+	bytes_writer_free(&image);
+	image = bytes_writer_growing(16);
+	assert_int_equal(load_edited(&image, limits, NULL), -ERROR_CORRUPT); // nothing at all
+	bytes_writer_free(&image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(terms_and_clients, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nodes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(jobs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(placements, set_up, tear_down),
+		cmocka_unit_test(batches_that_do_not_add_up),
+		cmocka_unit_test_setup_teardown(items_belong_together, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
