@@ -103,10 +103,8 @@ static void heard_elsewhere(struct hot_worker *w, const struct lane *lane, uint1
 	count(&w->counters->foreign, 1);
 	if (w->peers != NULL && owner < w->peer_count)
 		now_ms = atomic_load_explicit(&w->peers[owner]->clock_ms, memory_order_relaxed);
-	if (LINE_GET(lane->line->flags) & NODE_LINE_DOWN)
-		last_heard_set(w->table, lane->slot, LIVENESS_HEARD_ELSEWHERE);
-	else
-		liveness_arm(w->table, lane->slot, now_ms);
+	bool down = LINE_GET(lane->line->flags) & NODE_LINE_DOWN;
+	liveness_arm(w->table, lane->slot, down ? now_ms - LIVENESS_HEARD_ELSEWHERE_MS : now_ms);
 }
 
 static inline void heard(struct hot_worker *w, const struct lane *lane)

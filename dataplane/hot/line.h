@@ -17,8 +17,8 @@ static inline uint32_t last_heard_get(const struct node_table *table, uint32_t s
 	return atomic_load_explicit(&table->last_heard_ms[slot], memory_order_relaxed);
 }
 
-// The two low values of the column mean something else.
+// The one value of the column that means something else.
 static inline uint32_t clock_value(uint32_t ms)
 {
-	return ms <= LIVENESS_HEARD_ELSEWHERE ? LIVENESS_HEARD_ELSEWHERE + 1 : ms;
+	return ms == NODE_NOT_ARMED ? NODE_NOT_ARMED + 1 : ms;
 }

@@ -55,15 +55,11 @@ void liveness_disarm(struct node_table *table, uint32_t slot)
 	last_heard_set(table, slot, NODE_NOT_ARMED);
 }
 
-// Signed, so that a time ahead of the clock (a grace period) is not silence, and that the 32 bits may wrap.
-static inline bool is_silent(uint32_t heard_ms, uint32_t limit_ms)
+// Negative when the node is silent: signed, so that a time ahead of the clock (a grace period) is not, and
+// that the 32 bits may wrap. Zero when the slot is not armed.
+static inline uint32_t time_left(uint32_t heard_ms, uint32_t limit_ms)
 {
-	return (heard_ms != NODE_NOT_ARMED) & ((int32_t)(limit_ms - heard_ms) > 0);
-}
-
-static inline bool wants_attention(uint32_t heard_ms, uint32_t limit_ms)
-{
-	return is_silent(heard_ms, limit_ms) | (heard_ms == LIVENESS_HEARD_ELSEWHERE);
+	return heard_ms == NODE_NOT_ARMED ? 0 : heard_ms - limit_ms;
 }
 
 // Another worker heard a node that is down. That it is not down any more means that this worker has heard
@@ -102,11 +98,12 @@ static void attend(struct hot_worker *w, uint32_t first, uint32_t end, uint32_t 
 {
 	for (uint32_t slot = first; slot < end; slot++) {
 		uint32_t heard_ms = last_heard_get(w->table, slot);
-		struct node_line *line = &w->table->lines[slot];
-		if (heard_ms == LIVENESS_HEARD_ELSEWHERE)
-			bring_back(w, slot, line);
-		else if (is_silent(heard_ms, limit_ms))
-			expire(w, slot, line);
+		if ((int32_t)time_left(heard_ms, limit_ms) >= 0)
+			continue;
+		if (w->now_ms - heard_ms > LIVENESS_TTL_MS_MAX)
+			bring_back(w, slot, &w->table->lines[slot]);
+		else
+			expire(w, slot, &w->table->lines[slot]);
 	}
 }
 
@@ -114,13 +111,13 @@ static void attend(struct hot_worker *w, uint32_t first, uint32_t end, uint32_t 
 __attribute__((no_sanitize("thread"))) static void sweep_slots(
 	struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
 {
-	const uint32_t *heard_ms = (const uint32_t *)w->table->last_heard_ms;
 	uint32_t slot = first;
 	for (; slot + SWEEP_CHUNK <= end; slot += SWEEP_CHUNK) {
+		const uint32_t *heard_ms = (const uint32_t *)&w->table->last_heard_ms[slot];
 		uint32_t any = 0;
 		for (uint32_t i = 0; i < SWEEP_CHUNK; i++)
-			any |= wants_attention(heard_ms[slot + i], limit_ms);
-		if (__builtin_expect(any, 0))
+			any |= time_left(heard_ms[i], limit_ms);
+		if (__builtin_expect((int32_t)any < 0, 0))
 			attend(w, slot, slot + SWEEP_CHUNK, limit_ms);
 	}
 	attend(w, slot, end, limit_ms);

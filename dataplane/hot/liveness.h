@@ -7,9 +7,11 @@
 // Packets lost for want of room freeze the clock for this long from when the loss was seen: a port's
 // count of them is read ten times a second, so a lasting overload keeps the clock frozen.
 #define LIVENESS_HOLD_MS 200u
-// last_heard of a node that is down and was heard by a worker that does not own it: the owner reports the
-// return at its next sweep, so that a node's reports leave through one ring, in order.
-#define LIVENESS_HEARD_ELSEWHERE 1u
+// A node that is down and was heard by a worker that does not own it is armed as heard this long ago, which
+// is longer than anybody stays silent unnoticed: the owner reports the return at its next sweep, so that a
+// node's reports leave through one ring, in order.
+#define LIVENESS_HEARD_ELSEWHERE_MS (1u << 30)
+#define LIVENESS_TTL_MS_MAX (1u << 29)
 
 struct liveness_clock {
 	uint64_t last_ns;       // monotonic, at the last tick
@@ -21,14 +23,13 @@ struct liveness_clock {
 };
 
 void liveness_clock_start(struct liveness_clock *, uint64_t now_ns, uint32_t stall_ms);
-// Advances and returns the clock in ms (never 0 or LIVENESS_HEARD_ELSEWHERE), and publishes it in the
-// counters. A gap beyond stall_ms freezes it for that tick, newly missed packets for LIVENESS_HOLD_MS; both
+// Advances and returns the clock in ms (never NODE_NOT_ARMED), and publishes it in the counters. A gap beyond stall_ms freezes it for that tick, newly missed packets for LIVENESS_HOLD_MS; both
 // are counted.
 uint32_t liveness_clock_tick(
 	struct liveness_clock *, uint64_t now_ns, uint64_t port_missed, struct hot_counters *);
 
 // Sweeps up to slots_budget slots of this worker's blocks from *cursor on, reporting each armed node that
-// has been silent for more than ttl_ms: once reported it is disarmed and NODE_LINE_DOWN. Call only when the
+// has been silent for more than ttl_ms (at most LIVENESS_TTL_MS_MAX): once reported it is disarmed and NODE_LINE_DOWN. Call only when the
 // receive queue has just been drained. Returns slots swept; wraps around, and ends early after one round.
 uint32_t liveness_sweep(struct hot_worker *, uint32_t *cursor, uint32_t slots_budget);
 

@@ -361,7 +361,11 @@ static void foreign_nodes_are_kept_on_their_owners_clock(void **state)
 	assert_false(send_beat(f, beat_of(SLOT, 1)).is);
 	f->table->lines[SLOT].flags = NODE_LINE_DOWN;
 	assert_true(send_beat(f, beat_of(SLOT, 2)).is);
-	assert_int_equal(heard(f, SLOT), LIVENESS_HEARD_ELSEWHERE);
+	assert_int_equal(heard(f, SLOT), 123456 - LIVENESS_HEARD_ELSEWHERE_MS);
+	f->worker.now_ms = 123456 + FLEET_TTL_MS / 2;
+	for (uint32_t slot = 0; slot < FLEET_NODES; slot++)
+		if (slot != SLOT)
+			liveness_arm(f->table, slot, f->worker.now_ms);
 	assert_int_equal(f->report_count, 0);
 	// The owner sweeps.
 	f->worker.number = 1;
