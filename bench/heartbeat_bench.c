@@ -1,22 +1,26 @@
-// Authenticated heartbeats received and answered on one core, against a forwarder that only swaps
-// MAC addresses on the same packets.
+// Authenticated heartbeats received and answered on one core, against a forwarder that only swaps MAC
+// addresses on the same packets.
 //
-// Both sides take mbufs from one pool and have the frame copied into them, as DPDK's net_pcap does
-// with infinite_rx=1, in bursts of the same size, and give them back packet by packet, as it does
-// without a file to write to; `dpdk-testpmd --forward-mode=macswap` on that device is what the
-// reference is calibrated against (--testpmd). Frames are built and signed outside the timed part,
-// a batch that fits the second-level cache at a time and without touching the nodes' lines, each
-// with a sequence that its node has not sent before; the nodes of a batch are the next ones of a
-// random order of the whole fleet. What is timed is from the receive call to the last packet given
-// back.
+// Both sides sit on one Ethernet device whose receive and transmit functions are ours and do what DPDK's
+// net_pcap does with infinite_rx=1 and without a file to write to: take mbufs from a pool, take the next frame
+// from a ring and put it back, copy it, count; give back packet by packet. The subject is the daemon's own path
+// from there on: dataplane/packet_io_dpdk.c around hot_receive(). The reference is compared once with
+// `dpdk-testpmd --forward-mode=macswap` on net_pcap itself.
+//
+// Frames are built and signed outside the timed part, a batch that fits the second-level cache at a time and
+// without touching the nodes' lines, each with a sequence that its node has not sent before; the nodes of a
+// batch are the next ones of a random order of the whole fleet. What is timed is from the receive call to the
+// last packet given back, in processor time of the thread.
 #include "bench/bench.h"
 #include "dataplane/hot/liveness.h"
 #include "dataplane/hot/receive.h"
+#include "dataplane/packet_io_dpdk.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
 #include <rte_mbuf.h>
@@ -25,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BATCH_BURSTS 64u
 #define BATCH_FRAMES (BATCH_BURSTS * BURST_MAX)
@@ -48,6 +53,9 @@ struct run {
 	struct rte_ring *ring;        // of the frames, as net_pcap keeps them
 	uint64_t bytes_in, bytes_out; // as a driver counts them
 	uint64_t forwarded;
+	double forwarder; // the reference's newest rate
+	struct dpdk_queue queue;
+	struct packet_io io;
 };
 
 static struct wire_key key_of(uint32_t slot)
@@ -102,10 +110,9 @@ static void build_batch(struct run *r)
 
 // --- The port -----------------------------------------------------------------------------------------
 
-// As net_pcap receives with infinite_rx.
-static __attribute__((noinline)) uint16_t receive(
-	struct run *r, struct rte_mbuf **mbufs, uint16_t max)
+static uint16_t port_receive(void *queue, struct rte_mbuf **mbufs, uint16_t max)
 {
+	struct run *r = queue;
 	if (rte_pktmbuf_alloc_bulk(r->pool, mbufs, max) != 0)
 		return 0;
 	for (uint16_t i = 0; i < max; i++) {
@@ -122,24 +129,43 @@ static __attribute__((noinline)) uint16_t receive(
 	return max;
 }
 
-// As net_pcap transmits without a file.
-static __attribute__((noinline)) uint16_t transmit(
-	struct run *r, struct rte_mbuf **mbufs, uint16_t mbuf_count)
+static uint16_t port_transmit(void *queue, struct rte_mbuf **mbufs, uint16_t mbuf_count)
 {
+	struct run *r = queue;
 	for (uint16_t i = 0; i < mbuf_count; i++) {
 		r->bytes_out += mbufs[i]->pkt_len;
 		rte_pktmbuf_free(mbufs[i]);
 	}
+	r->forwarded += mbuf_count;
 	return mbuf_count;
+}
+
+// A net_null device with its functions exchanged for ours.
+static void port_start(struct run *r)
+{
+	struct rte_eth_conf none = {0};
+	CHECK(rte_eth_dev_count_avail() == 1);
+	CHECK(rte_eth_dev_configure(0, 1, 1, &none) == 0);
+	CHECK(rte_eth_rx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL, r->pool) == 0);
+	CHECK(rte_eth_tx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL) == 0);
+	CHECK(rte_eth_dev_start(0) == 0);
+	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[0];
+	ops->rx_pkt_burst = port_receive;
+	ops->tx_pkt_burst = port_transmit;
+	ops->rxq.data[0] = r;
+	ops->txq.data[0] = r;
+	r->queue = (struct dpdk_queue){.pool = r->pool};
+	r->io = dpdk_queue_io(&r->queue);
 }
 
 // --- The two sides ------------------------------------------------------------------------------------
 
 // What testpmd does in macswap mode, with the same vector instruction.
-static __attribute__((noinline)) void swap_macs(
-	struct run *r, struct rte_mbuf **mbufs, uint16_t mbuf_count)
+static void swap_macs(struct run *r)
 {
 	const __m128i swapped = _mm_set_epi8(15, 14, 13, 12, 5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6);
+	struct rte_mbuf *mbufs[BURST_MAX];
+	uint16_t mbuf_count = rte_eth_rx_burst(0, 0, mbufs, BURST_MAX);
 	for (uint16_t i = 0; i < mbuf_count; i++) {
 		if (i + 4 < mbuf_count)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 4], void *));
@@ -149,41 +175,19 @@ static __attribute__((noinline)) void swap_macs(
 		mbufs[i]->l2_len = RTE_ETHER_HDR_LEN;
 		mbufs[i]->l3_len = sizeof(struct rte_ipv4_hdr);
 	}
-	r->forwarded += transmit(r, mbufs, mbuf_count);
+	uint16_t sent = rte_eth_tx_burst(0, 0, mbufs, mbuf_count);
+	if (sent < mbuf_count)
+		rte_pktmbuf_free_bulk(&mbufs[sent], mbuf_count - sent);
 }
 
-// What dataplane/packet_io_dpdk.c does around hot_receive().
-static __attribute__((noinline)) void answer(
-	struct run *r, struct rte_mbuf **mbufs, uint16_t mbuf_count)
+// A worker's turn, without what it does once in a while.
+static void answer(struct run *r)
 {
-	struct packet packets[BURST_MAX];
-	for (uint16_t i = 0; i < mbuf_count; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
-	for (uint16_t i = 0; i < mbuf_count; i++) {
-		struct rte_mbuf *m = mbufs[i];
-		packets[i] = (struct packet){.data = rte_pktmbuf_mtod(m, uint8_t *),
-			.size = m->data_len,
-			.capacity = (uint32_t)m->buf_len - m->data_off,
-			.segments = (uint8_t)m->nb_segs};
-	}
-	hot_receive(&r->worker, packets, mbuf_count);
-	struct rte_mbuf *replies[BURST_MAX];
-	uint16_t reply_count = 0;
-	for (uint16_t i = 0; i < mbuf_count; i++) {
-		struct rte_mbuf *m = mbufs[i];
-		if (packets[i].verdict != PACKET_REPLY) {
-			rte_pktmbuf_free(m);
-			continue;
-		}
-		m->ol_flags = 0;
-		m->data_len = (uint16_t)packets[i].size;
-		m->pkt_len = packets[i].size;
-		replies[reply_count++] = m;
-	}
-	r->forwarded += transmit(r, replies, reply_count);
+	struct packet_burst burst;
+	r->io.receive(r->io.context, &burst);
+	hot_receive(&r->worker, burst.packets, burst.count);
+	CHECK(r->io.finish(r->io.context, &burst) == 0);
 }
-
-typedef void forward(struct run *, struct rte_mbuf **, uint16_t count);
 
 // What this thread has used of its core: other programs' turns on it do not count.
 static uint64_t thread_ns(void)
@@ -194,15 +198,14 @@ static uint64_t thread_ns(void)
 }
 
 // Packets per second of one side over the next nodes in order.
-static double forward_rate(struct run *r, forward *side)
+static double forward_rate(struct run *r, void (*side)(struct run *))
 {
-	struct rte_mbuf *mbufs[BURST_MAX];
 	uint64_t ns = 0, forwarded = r->forwarded, packets = (uint64_t)r->batches * BATCH_FRAMES;
 	for (uint32_t batch = 0; batch < r->batches; batch++) {
 		build_batch(r);
 		uint64_t began = thread_ns();
 		for (uint32_t burst = 0; burst < BATCH_BURSTS; burst++)
-			side(r, mbufs, receive(r, mbufs, BURST_MAX));
+			side(r);
 		ns += thread_ns() - began;
 	}
 	CHECK(r->forwarded - forwarded == packets); // every one was answered
@@ -287,6 +290,7 @@ static void measure(struct bench *b, struct run *r, uint32_t nodes)
 		.unit = "heartbeats/s",
 		.against = "macswap, packets/s"};
 	bench_interleave(b, subject, reference, r, &result);
+	r->forwarder = result.reference;
 	bench_report(b, &result);
 	node_table_destroy(r->worker.table);
 	memory_unmap(r->order, nodes * sizeof r->order[0]);
@@ -294,12 +298,14 @@ static void measure(struct bench *b, struct run *r, uint32_t nodes)
 
 static void start_eal(struct run *r)
 {
-	char core[16];
-	snprintf(core, sizeof core, "%d", bench_pin());
-	char *arguments[] = {(char *)"heartbeat", (char *)"-l", core, (char *)"--no-huge",
-		(char *)"--no-shconf", (char *)"-m", (char *)"128", (char *)"--no-pci",
-		(char *)"--no-telemetry", (char *)"--log-level", (char *)"error", NULL};
-	if (rte_eal_init(11, arguments) < 0) {
+	// EAL wants strings that it may change.
+	char words[][24] = {"heartbeat", "-l", "", "--no-huge", "--no-shconf", "-m", "128",
+		"--no-pci", "--no-telemetry", "--log-level", "error", "--vdev=net_null0"};
+	char *arguments[sizeof words / sizeof words[0] + 1] = {NULL};
+	for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		arguments[i] = words[i];
+	snprintf(words[2], sizeof words[2], "%d", bench_pin());
+	if (rte_eal_init(sizeof words / sizeof words[0], arguments) < 0) {
 		fprintf(stderr, "heartbeat: EAL does not start: %s\n", rte_strerror(rte_errno));
 		exit(77);
 	}
@@ -312,6 +318,69 @@ static void start_eal(struct run *r)
 	CHECK(r->frames != NULL);
 	for (uint32_t i = 0; i < BATCH_FRAMES; i++)
 		CHECK(rte_ring_enqueue(r->ring, &r->frames[i]) == 0);
+	port_start(r);
+}
+
+// --- The reference's reference --------------------------------------------------------------------------
+
+// The frames of the newest batch, as a file for net_pcap. Returns false when it cannot be written.
+static bool write_pcap(const struct run *r, const char *path)
+{
+	const uint32_t file_header[6] = {0xa1b2c3d4, 2 | 4 << 16, 0, 0, 65535, 1};
+	const uint32_t packet_header[4] = {0, 0, PACKET_BYTES, PACKET_BYTES};
+	FILE *file = fopen(path, "w");
+	if (file == NULL)
+		return false;
+	fwrite(file_header, sizeof file_header, 1, file);
+	for (uint32_t i = 0; i < BATCH_FRAMES; i++) {
+		fwrite(packet_header, sizeof packet_header, 1, file);
+		fwrite(r->frames[i].bytes, PACKET_BYTES, 1, file);
+	}
+	bool written = !ferror(file);
+	return fclose(file) == 0 && written;
+}
+
+// The median of what testpmd prints once a second; 0 when it does not run.
+static double testpmd_rate(const char *pcap)
+{
+	char command[512], line[256];
+	double rates[8];
+	uint32_t rate_count = 0;
+	snprintf(command, sizeof command,
+		"timeout 9 dpdk-testpmd -l 0,1 --no-huge -m 1024 --no-pci --no-telemetry "
+		"--file-prefix=bench-%d --vdev=net_pcap0,rx_pcap=%s,infinite_rx=1 -- --auto-start "
+		"--forward-mode=macswap --burst=%u --port-topology=loop --no-lsc-interrupt "
+		"--stats-period=1 < /dev/null 2>/dev/null",
+		(int)getpid(), pcap, BURST_MAX);
+	FILE *output = popen(command, "r");
+	if (output == NULL)
+		return 0;
+	while (fgets(line, sizeof line, output) != NULL) {
+		const char *rate = strstr(line, "Tx-pps:");
+		double value = rate == NULL ? 0 : strtod(rate + 7, NULL);
+		if (value > 0 && rate_count < 8)
+			rates[rate_count++] = value;
+	}
+	pclose(output);
+	return rate_count == 0 ? 0 : bench_median(rates, rate_count);
+}
+
+static void calibrate(struct bench *b, struct run *r)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/tmp/berth-heartbeat-%d.pcap", (int)getpid());
+	double testpmd = write_pcap(r, path) ? testpmd_rate(path) : 0;
+	unlink(path);
+	if (testpmd == 0) {
+		printf("dpdk-testpmd did not run: the forwarder is not compared with it\n");
+		return;
+	}
+	struct bench_result result = {.name = "macswap",
+		.figure = r->forwarder,
+		.unit = "packets/s",
+		.reference = testpmd,
+		.against = "dpdk-testpmd macswap on net_pcap"};
+	bench_report(b, &result);
 }
 
 int main(int argument_count, char **arguments)
@@ -327,5 +396,7 @@ int main(int argument_count, char **arguments)
 		if (only == 0 || only == sizes[i])
 			measure(&bench, &run, sizes[i]);
 	}
+	if (!bench.smoke)
+		calibrate(&bench, &run);
 	return bench_end(&bench);
 }
