@@ -305,8 +305,20 @@ static bool adds_up(struct resources a, struct resources b)
 	       a.disk_mb <= UINT32_MAX - b.disk_mb;
 }
 
-// A living allocation may be more than its node has now (see verify.c), but never an instance
-// twice.
+// A node that registered with less may have more on it than it holds, but nothing was added since
+// (see verify.c). Allocations come in the order in which they were placed.
+static bool has_room(const struct node_cell *cell, const struct allocation *a)
+{
+	struct resources capacity = node_capacity(cell->working), ask = a->resources;
+
+	if (a->record.create_index < cell->working->register_index)
+		return true;
+	return (ask.cpu_mhz == 0 || cell->used.cpu_mhz + ask.cpu_mhz <= capacity.cpu_mhz) &&
+	       (ask.memory_mb == 0 || cell->used.memory_mb + ask.memory_mb <= capacity.memory_mb) &&
+	       (ask.disk_mb == 0 || cell->used.disk_mb + ask.disk_mb <= capacity.disk_mb);
+}
+
+// A living allocation has room on its node, which is ready, and no instance that another one has.
 static bool node_holds(const struct state *state, const struct allocation *a)
 {
 	if (a->node_slot >= state_node_slots(state) || !state->cells[a->node_slot].working)
@@ -314,7 +326,8 @@ static bool node_holds(const struct state *state, const struct allocation *a)
 	if (allocation_is_terminal(a))
 		return true;
 	const struct node_cell *cell = &state->cells[a->node_slot];
-	return adds_up(cell->used, a->resources) && node_has_devices(cell, &a->devices);
+	return cell->working->status == NODE_READY && adds_up(cell->used, a->resources) &&
+	       has_room(cell, a) && node_has_devices(cell, &a->devices);
 }
 
 static int allocation_check(const struct state *state, const struct allocation *a, uint8_t cause)
@@ -333,6 +346,21 @@ static int allocation_check(const struct state *state, const struct allocation *
 	return state->allocation_order.count < state->limits.allocations ? 0 : -ERROR_TABLE_FULL;
 }
 
+// A job that has living allocations is there, and does not give their numbers again.
+static bool job_keeps_number(struct job_cell *cell, const struct allocation *a)
+{
+	struct job_keep *keep = job_cell_keep(cell);
+
+	if (allocation_is_terminal(a))
+		return true;
+	if (!keep)
+		return false;
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct group_counter *counter = job_keep_counter(keep, text_of(group->name));
+	return a->index < (counter ? counter->next : keep->counter_floor);
+}
+
 static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
 {
 	struct state *state = l->state;
@@ -345,7 +373,7 @@ static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
 	if (!error) {
 		job_cell = job_cell_find(
 			state, text_of(item.job->namespace_name), text_of(item.job->id));
-		error = corrupt_unless(job_cell != NULL);
+		error = corrupt_unless(job_cell && job_keeps_number(job_cell, &item));
 	}
 	if (error)
 		return error;
