@@ -13,7 +13,7 @@ berthd_kill TERM
 cp -a "$TESTBED_DIR/data" "$TESTBED_DIR/copy"
 
 ip netns exec "$TESTBED_NODES" tcpdump -i "$TESTBED_LINK" -Q out -s 0 -B 16384 -U \
-	-w "$TESTBED_DIR/beats.pcap" >"$TESTBED_DIR/tcpdump.log" 2>&1 &
+	-w "$TESTBED_DIR/beats.pcap" udp dst port 4647 >"$TESTBED_DIR/tcpdump.log" 2>&1 &
 tcpdump=$!
 wait_until 10 "tcpdump listens" grep -q listening "$TESTBED_DIR/tcpdump.log"
 berthd_start
@@ -21,9 +21,10 @@ kill -CONT "$fleet"
 sleep 6
 kill -STOP "$fleet"
 sleep 0.5
+# What the nodes' kernel says of its own accord (neighbours, routers) is no part of the comparison.
 counters() {
-	api '/v1/metrics?format=prometheus' |
-		grep -E '^berth_(packets_received|heartbeats_accepted|neighbour_answers|packets_refused)_total'
+	api '/v1/metrics?format=prometheus' | grep -E '^berth_(heartbeats_accepted|packets_refused)_total' |
+		grep -vE 'reason="(arp|icmp|protocol|ethertype|ip-header|other-[a-z]*)"'
 }
 counters >"$TESTBED_DIR/live"
 kill -INT "$tcpdump"
