@@ -23,14 +23,15 @@ struct liveness_clock {
 };
 
 void liveness_clock_start(struct liveness_clock *, uint64_t now_ns, uint32_t stall_ms);
-// Advances and returns the clock in ms (never NODE_NOT_ARMED), and publishes it in the counters. A gap beyond stall_ms freezes it for that tick, newly missed packets for LIVENESS_HOLD_MS; both
-// are counted.
+// Advances and returns the clock in ms (never NODE_NOT_ARMED), and publishes it in the counters. A gap
+// beyond stall_ms freezes it for that tick, newly missed packets for LIVENESS_HOLD_MS; both are counted.
 uint32_t liveness_clock_tick(
 	struct liveness_clock *, uint64_t now_ns, uint64_t port_missed, struct hot_counters *);
 
 // Sweeps up to slots_budget slots of this worker's blocks from *cursor on, reporting each armed node that
-// has been silent for more than ttl_ms (at most LIVENESS_TTL_MS_MAX): once reported it is disarmed and NODE_LINE_DOWN. Call only when the
-// receive queue has just been drained. Returns slots swept; wraps around, and ends early after one round.
+// has been silent for more than ttl_ms (at most LIVENESS_TTL_MS_MAX): once reported it is disarmed and
+// NODE_LINE_DOWN. Call only when the receive queue has just been drained. Returns slots swept; wraps
+// around, and ends early after one round.
 uint32_t liveness_sweep(struct hot_worker *, uint32_t *cursor, uint32_t slots_budget);
 
 // Arms a slot as heard at now (or in the future: a grace period). Owning worker, or before workers run.
