@@ -292,6 +292,22 @@ static void slots_that_are_gone_are_disarmed_quietly(void **state)
 	fleet_destroy(l.fleet);
 }
 
+// Another worker that had not seen yet that the node is down armed it once more.
+static void a_node_that_is_down_does_not_expire_again(void **state)
+{
+	struct loop l;
+	loop_start(&l);
+	l.beating = FLEET_NODES;
+	l.fleet->table->lines[3].flags = NODE_LINE_DOWN;
+	loop_run(&l, 2000);
+	l.beating = 0;
+	loop_run(&l, FLEET_TTL_MS + 1100);
+	assert_int_equal(expired_count(&l), FLEET_NODES - 1);
+	assert_int_equal(l.fleet->table->last_heard_ms[3], NODE_NOT_ARMED);
+	assert_int_equal(l.fleet->table->lines[3].flags, NODE_LINE_DOWN);
+	fleet_destroy(l.fleet);
+}
+
 // Random columns, budgets and owners: what one round reports is what a naive look at each slot reports.
 static void one_round_of_slices_looks_at_each_own_slot_once(void **state)
 {
@@ -358,6 +374,7 @@ int main(void)
 		cmocka_unit_test(a_deferred_return_is_tried_again),
 		cmocka_unit_test(expiry_and_return_follow_each_other),
 		cmocka_unit_test(slots_that_are_gone_are_disarmed_quietly),
+		cmocka_unit_test(a_node_that_is_down_does_not_expire_again),
 		cmocka_unit_test(one_round_of_slices_looks_at_each_own_slot_once),
 		cmocka_unit_test(an_empty_table_is_swept_at_once),
 	};
