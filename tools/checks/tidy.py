@@ -45,7 +45,7 @@ CALLS = [
     (r"assert", "CHECK (state/base/check.h)", ()),
     (r"(?:malloc|calloc|realloc|strdup|strndup)", "memory_take, memory_resize or text_copy",
      ("state/base/memory.c", "tests/", "bench/")),
-    (r"(?:system|popen)", "posix_spawn with a list of arguments", ()),
+    (r"(?:system|popen)", "posix_spawn with a list of arguments", ("bench/",)),
     (r"alloca", "an array of a fixed limit", ()),
     (r"(?:rcu_(?:assign|xchg|cmpxchg|set)_pointer|uatomic_(?:xchg|cmpxchg|set))",
      "the one publishing function (state/publish.c)", ("state/publish.c",)),
