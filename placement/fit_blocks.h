@@ -53,8 +53,10 @@ struct fit_bounds {
 // Both return a bit per lane whose node fits (per child below which a node may fit) and whose cost (for a
 // child: a lower bound of it) is at most cost_most; cost[] holds it for those lanes. Costs are off by less
 // than FIT_SLACK: only the exact score decides between closer ones.
+struct fit_box;
 struct fit_scans {
 	const char *name;
+	void (*box)(const struct fit_leaf *, struct fit_box *); // the bounds of a leaf (fit_box.h)
 	uint32_t (*leaf)(
 		const struct fit_leaf *, const struct fit_bounds *, double cost[FIT_LEAF_NODES]);
 	uint32_t (*branch)(const struct fit_branch *, const struct fit_bounds *,

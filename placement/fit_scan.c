@@ -1,4 +1,4 @@
-#include "placement/fit_blocks.h"
+#include "placement/fit_box.h"
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -66,6 +66,14 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 
 // One body, compiled for two processors.
 #define SCANS(suffix, attributes)                                                                  \
+	attributes static void box_binpack_##suffix(const struct fit_leaf *l, struct fit_box *x)   \
+	{                                                                                          \
+		fit_box_of_leaf_plain(l, x, false);                                                \
+	}                                                                                          \
+	attributes static void box_spread_##suffix(const struct fit_leaf *l, struct fit_box *x)    \
+	{                                                                                          \
+		fit_box_of_leaf_plain(l, x, true);                                                 \
+	}                                                                                          \
 	attributes static uint32_t leaf_binpack_##suffix(                                          \
 		const struct fit_leaf *l, const struct fit_bounds *b, double cost[FIT_LEAF_NODES]) \
 	{                                                                                          \
@@ -90,16 +98,18 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 SCANS(scalar, )
 
 static const struct fit_scans scalar_scans[] = {
-	[PLACEMENT_BINPACK] = {"scalar", leaf_binpack_scalar, branch_binpack_scalar},
-	[PLACEMENT_SPREAD] = {"scalar", leaf_spread_scalar, branch_spread_scalar},
+	[PLACEMENT_BINPACK] = {"scalar", box_binpack_scalar, leaf_binpack_scalar,
+		branch_binpack_scalar},
+	[PLACEMENT_SPREAD] = {"scalar", box_spread_scalar, leaf_spread_scalar,
+		branch_spread_scalar},
 };
 
 #ifdef __x86_64__
 SCANS(avx2, __attribute__((target("avx2,fma"))))
 
 static const struct fit_scans avx2_scans[] = {
-	[PLACEMENT_BINPACK] = {"avx2", leaf_binpack_avx2, branch_binpack_avx2},
-	[PLACEMENT_SPREAD] = {"avx2", leaf_spread_avx2, branch_spread_avx2},
+	[PLACEMENT_BINPACK] = {"avx2", box_binpack_avx2, leaf_binpack_avx2, branch_binpack_avx2},
+	[PLACEMENT_SPREAD] = {"avx2", box_spread_avx2, leaf_spread_avx2, branch_spread_avx2},
 };
 
 static bool has_avx2(void)

@@ -1,5 +1,5 @@
 #ifdef __x86_64__
-#include "placement/fit_blocks.h"
+#include "placement/fit_box.h"
 #include <immintrin.h>
 
 #define WIDE __attribute__((target("avx512f,avx512vl,avx512dq")))
@@ -131,6 +131,14 @@ INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_bounds 
 	return found;
 }
 
+WIDE static void box_binpack(const struct fit_leaf *l, struct fit_box *x)
+{
+	fit_box_of_leaf_plain(l, x, false);
+}
+WIDE static void box_spread(const struct fit_leaf *l, struct fit_box *x)
+{
+	fit_box_of_leaf_plain(l, x, true);
+}
 WIDE static uint32_t leaf_binpack(
 	const struct fit_leaf *l, const struct fit_bounds *b, double cost[FIT_LEAF_NODES])
 {
@@ -153,7 +161,7 @@ WIDE static uint32_t branch_spread(
 }
 
 const struct fit_scans fit_scans_avx512[] = {
-	[PLACEMENT_BINPACK] = {"avx512", leaf_binpack, branch_binpack},
-	[PLACEMENT_SPREAD] = {"avx512", leaf_spread, branch_spread},
+	[PLACEMENT_BINPACK] = {"avx512", box_binpack, leaf_binpack, branch_binpack},
+	[PLACEMENT_SPREAD] = {"avx512", box_spread, leaf_spread, branch_spread},
 };
 #endif

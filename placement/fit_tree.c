@@ -1,3 +1,4 @@
+#include "placement/fit_box.h"
 #include "placement/fit_tree_private.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -80,153 +81,6 @@ static uint64_t key_of(const struct fit_tree *t, const struct fit_node *n, uint3
 	return (uint64_t)order_of(t, n) << 32 | fine_order(t, n) << 24 | slot;
 }
 
-// --- Bounds --------------------------------------------------------------------------------------------
-
-struct box {
-	double cpu_fraction, memory_fraction;
-	uint64_t classes;
-	uint32_t cpu_free_least, cpu_free_most, memory_free_least, memory_free_most;
-	uint32_t cpu_capacity_least, cpu_capacity_most, memory_capacity_least, memory_capacity_most;
-	uint32_t disk_free_most, devices_most, slot_least;
-};
-
-static inline uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-static inline uint32_t most(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-static inline double better(const struct fit_tree *t, double a, double b)
-{
-	return (t->algorithm == PLACEMENT_BINPACK) == (a < b) ? a : b;
-}
-
-static uint32_t fullest_devices(const struct fit_node *n)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		count = most(count, n->devices_free[i]);
-	return count;
-}
-
-static struct box box_of_node(const struct fit_node *n, uint32_t slot)
-{
-	return (struct box){
-		.cpu_fraction = (double)n->cpu_free / n->cpu_capacity,
-		.memory_fraction = (double)n->memory_free / n->memory_capacity,
-		.classes = 1ull << (n->node_class & 63),
-		.cpu_free_least = n->cpu_free,
-		.cpu_free_most = n->cpu_free,
-		.memory_free_least = n->memory_free,
-		.memory_free_most = n->memory_free,
-		.cpu_capacity_least = n->cpu_capacity,
-		.cpu_capacity_most = n->cpu_capacity,
-		.memory_capacity_least = n->memory_capacity,
-		.memory_capacity_most = n->memory_capacity,
-		.disk_free_most = n->disk_free,
-		.devices_most = fullest_devices(n),
-		.slot_least = slot,
-	};
-}
-
-static struct box box_of_child(const struct fit_branch *b, uint32_t i)
-{
-	return (struct box){
-		b->cpu_fraction[i],
-		b->memory_fraction[i],
-		b->classes[i],
-		b->cpu_free_least[i],
-		b->cpu_free_most[i],
-		b->memory_free_least[i],
-		b->memory_free_most[i],
-		b->cpu_capacity_least[i],
-		b->cpu_capacity_most[i],
-		b->memory_capacity_least[i],
-		b->memory_capacity_most[i],
-		b->disk_free_most[i],
-		b->devices_most[i],
-		b->slot_least[i],
-	};
-}
-
-static void set_box(struct fit_branch *b, uint32_t i, const struct box *x)
-{
-	b->cpu_fraction[i] = x->cpu_fraction;
-	b->memory_fraction[i] = x->memory_fraction;
-	b->classes[i] = x->classes;
-	b->cpu_free_least[i] = x->cpu_free_least;
-	b->cpu_free_most[i] = x->cpu_free_most;
-	b->memory_free_least[i] = x->memory_free_least;
-	b->memory_free_most[i] = x->memory_free_most;
-	b->cpu_capacity_least[i] = x->cpu_capacity_least;
-	b->cpu_capacity_most[i] = x->cpu_capacity_most;
-	b->memory_capacity_least[i] = x->memory_capacity_least;
-	b->memory_capacity_most[i] = x->memory_capacity_most;
-	b->disk_free_most[i] = x->disk_free_most;
-	b->devices_most[i] = x->devices_most;
-	b->slot_least[i] = x->slot_least;
-}
-
-static inline void box_join(const struct fit_tree *t, struct box *x, const struct box *y)
-{
-	x->cpu_fraction = better(t, x->cpu_fraction, y->cpu_fraction);
-	x->memory_fraction = better(t, x->memory_fraction, y->memory_fraction);
-	x->classes |= y->classes;
-	x->cpu_free_least = least(x->cpu_free_least, y->cpu_free_least);
-	x->cpu_free_most = most(x->cpu_free_most, y->cpu_free_most);
-	x->memory_free_least = least(x->memory_free_least, y->memory_free_least);
-	x->memory_free_most = most(x->memory_free_most, y->memory_free_most);
-	x->cpu_capacity_least = least(x->cpu_capacity_least, y->cpu_capacity_least);
-	x->cpu_capacity_most = most(x->cpu_capacity_most, y->cpu_capacity_most);
-	x->memory_capacity_least = least(x->memory_capacity_least, y->memory_capacity_least);
-	x->memory_capacity_most = most(x->memory_capacity_most, y->memory_capacity_most);
-	x->disk_free_most = most(x->disk_free_most, y->disk_free_most);
-	x->devices_most = most(x->devices_most, y->devices_most);
-	x->slot_least = least(x->slot_least, y->slot_least);
-}
-
-static bool box_equal(const struct box *x, const struct box *y)
-{
-	return memcmp(x, y, offsetof(struct box, slot_least) + sizeof x->slot_least) == 0;
-}
-
-static struct fit_node lane_node(const struct fit_leaf *l, uint32_t i)
-{
-	return (struct fit_node){
-		.cpu_free = l->cpu_free[i],
-		.memory_free = l->memory_free[i],
-		.disk_free = l->disk_free[i],
-		.cpu_capacity = l->cpu_capacity[i],
-		.memory_capacity = l->memory_capacity[i],
-		.node_class = l->node_class[i],
-		.devices_free = {l->devices_most[i]},
-	};
-}
-
-static struct box box_of_leaf(const struct fit_tree *t, const struct fit_leaf *l)
-{
-	struct fit_node n = lane_node(l, 0);
-	struct box all = box_of_node(&n, l->slot[0]);
-	for (uint32_t i = 1; i < l->count; i++) {
-		n = lane_node(l, i);
-		struct box one = box_of_node(&n, l->slot[i]);
-		box_join(t, &all, &one);
-	}
-	return all;
-}
-
-static struct box box_of_branch(const struct fit_tree *t, const struct fit_branch *b)
-{
-	struct box all = box_of_child(b, 0);
-	for (uint32_t i = 1; i < b->count; i++) {
-		struct box one = box_of_child(b, i);
-		box_join(t, &all, &one);
-	}
-	return all;
-}
-
 // --- Leaves --------------------------------------------------------------------------------------------
 
 static uint32_t leaf_take(struct fit_tree *t, uint32_t parent)
@@ -252,7 +106,7 @@ static void leaf_append(struct fit_tree *t, uint32_t id, uint32_t slot)
 	l->memory_capacity[i] = n->memory_capacity;
 	l->node_class[i] = n->node_class;
 	l->slot[i] = slot;
-	l->devices_most[i] = (uint8_t)fullest_devices(n);
+	l->devices_most[i] = (uint8_t)fit_fullest_devices(n);
 	n->place = id;
 }
 
@@ -312,8 +166,8 @@ static void set_parent(struct fit_tree *t, uint32_t height, uint32_t child, uint
 
 static void child_move(struct fit_branch *to, uint32_t i, const struct fit_branch *from, uint32_t j)
 {
-	struct box x = box_of_child(from, j);
-	set_box(to, i, &x);
+	struct fit_box x = fit_box_of_child(from, j);
+	fit_box_set(to, i, &x);
 	to->first_key[i] = from->first_key[j];
 	to->child[i] = from->child[j];
 }
@@ -338,18 +192,35 @@ static void child_drop(struct fit_branch *b, uint32_t at)
 		b->first_key[0] = first_key; // what was the first child's is now the second's
 }
 
-static struct box box_of(const struct fit_tree *t, uint32_t height, uint32_t id)
+static struct fit_box box_of(const struct fit_tree *t, uint32_t height, uint32_t id)
 {
-	return height == 0 ? box_of_leaf(t, leaf_at(t, id)) : box_of_branch(t, branch_at(t, id));
+	struct fit_box x;
+	if (height > 0)
+		return fit_box_of_branch(t->algorithm, branch_at(t, id));
+	t->scans->box(leaf_at(t, id), &x);
+	return x;
 }
 
 bool fit_bounds_are_tight(const struct fit_tree *t, const struct fit_branch *b, uint32_t i)
 {
-	struct box said = box_of_child(b, i), is = box_of(t, b->height - 1, b->child[i]);
-	return box_equal(&said, &is);
+	struct fit_box said = fit_box_of_child(b, i), is = box_of(t, b->height - 1, b->child[i]);
+	return fit_box_equal(&said, &is);
 }
 
 // --- Splitting -----------------------------------------------------------------------------------------
+
+static struct fit_node lane_node(const struct fit_leaf *l, uint32_t i)
+{
+	return (struct fit_node){
+		.cpu_free = l->cpu_free[i],
+		.memory_free = l->memory_free[i],
+		.disk_free = l->disk_free[i],
+		.cpu_capacity = l->cpu_capacity[i],
+		.memory_capacity = l->memory_capacity[i],
+		.node_class = l->node_class[i],
+		.devices_free = {l->devices_most[i]},
+	};
+}
 
 struct keyed {
 	uint64_t key;
@@ -416,19 +287,19 @@ static void split_child(struct fit_tree *t, struct fit_branch *b, uint32_t i)
 	uint32_t upper =
 		height == 0 ? leaf_split(t, lower, &first_key) : branch_split(t, lower, &first_key);
 	child_insert(b, i + 1, first_key, upper);
-	struct box x = box_of(t, height, lower);
-	set_box(b, i, &x);
+	struct fit_box x = box_of(t, height, lower);
+	fit_box_set(b, i, &x);
 	x = box_of(t, height, upper);
-	set_box(b, i + 1, &x);
+	fit_box_set(b, i + 1, &x);
 }
 
 static void grow_root(struct fit_tree *t)
 {
-	struct box x = box_of(t, t->height, t->root);
+	struct fit_box x = box_of(t, t->height, t->root);
 	uint32_t root = branch_take(t, t->height + 1, NO_PARENT);
 	struct fit_branch *b = branch_at(t, root);
 	child_insert(b, 0, 0, t->root);
-	set_box(b, 0, &x);
+	fit_box_set(b, 0, &x);
 	set_parent(t, t->height, t->root, root);
 	t->root = root;
 	t->height++;
@@ -447,7 +318,7 @@ void fit_tree_insert(struct fit_tree *t, uint32_t slot)
 {
 	const struct fit_node *n = &(*t->nodes)[slot];
 	uint64_t key = key_of(t, n, slot);
-	struct box own = box_of_node(n, slot);
+	struct fit_box own = fit_box_of_node(n, slot);
 	// Full blocks are split on the way down, so that there is always room above for the new half.
 	if (is_full(t, t->height, t->root))
 		grow_root(t);
@@ -459,9 +330,9 @@ void fit_tree_insert(struct fit_tree *t, uint32_t slot)
 			split_child(t, b, i);
 			i = child_for(b, key);
 		}
-		struct box x = box_of_child(b, i);
-		box_join(t, &x, &own);
-		set_box(b, i, &x);
+		struct fit_box x = fit_box_of_child(b, i);
+		fit_box_join(t->algorithm, &x, &own);
+		fit_box_set(b, i, &x);
 		id = b->child[i];
 	}
 	leaf_append(t, id, slot);
@@ -476,10 +347,10 @@ static void tighten(struct fit_tree *t, uint32_t height, uint32_t id)
 		uint32_t parent = height == 0 ? leaf_at(t, id)->parent : branch_at(t, id)->parent;
 		struct fit_branch *b = branch_at(t, parent);
 		uint32_t i = child_index(b, id);
-		struct box now = box_of(t, height, id), before = box_of_child(b, i);
-		if (box_equal(&now, &before))
+		struct fit_box now = box_of(t, height, id), before = fit_box_of_child(b, i);
+		if (fit_box_equal(&now, &before))
 			return;
-		set_box(b, i, &now);
+		fit_box_set(b, i, &now);
 		id = parent;
 		height++;
 	}
@@ -531,8 +402,8 @@ static bool merge_child(struct fit_tree *t, struct fit_branch *b, uint32_t i)
 			branch_merge(t, lower, upper, b->first_key[j + 1]);
 		give_block(t, height, upper);
 		child_drop(b, j + 1);
-		struct box x = box_of(t, height, lower);
-		set_box(b, j, &x);
+		struct fit_box x = box_of(t, height, lower);
+		fit_box_set(b, j, &x);
 		return true;
 	}
 	return false;

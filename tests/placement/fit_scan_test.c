@@ -1,5 +1,5 @@
 // The scans for wide processors must say what the plain one says.
-#include "placement/fit_blocks.h"
+#include "placement/fit_box.h"
 #include "state/base/prng.h"
 #include <math.h>
 #include <setjmp.h>
@@ -87,6 +87,43 @@ static void leaves_agree(void **state)
 	}
 }
 
+// Bounds are the same to the bit, and hold for each node on its own.
+static void boxes_agree(void **state)
+{
+	struct prng p;
+	prng_seed(&p, 3);
+	for (uint32_t i = 0; i < 20000; i++) {
+		enum placement_algorithm algorithm = i % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
+		struct fit_leaf l;
+		struct fit_box should = {0};
+		do {
+			random_leaf(&p, &l);
+		} while (l.count == 0);
+		for (uint32_t k = 0; k < FIT_LEAF_NODES; k++) {
+			l.node_class[k] = below(&p, 200);
+			l.slot[k] = below(&p, 1000);
+			l.devices_most[k] = (uint8_t)below(&p, 9);
+		}
+		for (uint32_t k = 0; k < l.count; k++) {
+			struct fit_node n = {l.cpu_free[k], l.memory_free[k], l.disk_free[k],
+				l.cpu_capacity[k], l.memory_capacity[k], l.node_class[k],
+				{0, l.devices_most[k]}};
+			struct fit_box one = fit_box_of_node(&n, l.slot[k]);
+			if (k == 0)
+				should = one;
+			fit_box_join(algorithm, &should, &one);
+		}
+		for (uint32_t k = 0; k < 3; k++) {
+			const struct fit_scans *scans = fit_scans_named(algorithm, names[k]);
+			struct fit_box is;
+			if (!scans)
+				continue;
+			scans->box(&l, &is);
+			assert_true(fit_box_equal(&is, &should));
+		}
+	}
+}
+
 static uint32_t more(struct prng *p, uint32_t than, uint32_t bound)
 {
 	return than + below(p, bound - than + 1);
@@ -154,6 +191,7 @@ int main(void)
 		cmocka_unit_test(powers_of_ten_are_close),
 		cmocka_unit_test(leaves_agree),
 		cmocka_unit_test(branches_agree),
+		cmocka_unit_test(boxes_agree),
 		cmocka_unit_test(unknown_scans_are_not_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
