@@ -63,7 +63,7 @@ static void exchange(struct state *state, const struct change *change)
 	void *old = uatomic_xchg(published, change->record);
 	CHECK(old == change->record->older);
 	note_index(state, change);
-	if (change->kind == CHANGE_ALLOCATION)
+	if (change->kind == CHANGE_ALLOCATION && !change->record->deleted)
 		announce(state, (struct allocation *)change->record);
 }
 

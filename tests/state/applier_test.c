@@ -476,12 +476,15 @@ static void stopping_and_collecting(void **fixture)
 	assert_int_equal(a->desired, ALLOC_STOP);
 	assert_string_equal(a->desired_description, "alloc not needed due to job update");
 
+	const struct node_line *line = node_table_line(state_node_table(c->state), 0);
+	uint64_t told = line->alloc_index;
 	controller_collect(c);
 	assert_non_null(find(c, &place.items[0].allocation));
 	manual_time_advance_ms(&c->time, CONTROLLER_COLLECT_AFTER_MS + 1);
 	controller_collect(c);
 	assert_null(find(c, &place.items[0].allocation));
 	assert_null(find_job(c, "web"));
+	assert_int_equal(line->alloc_index, told); // the node has nothing to do about it
 	uint64_t index = state_index(c->state);
 	controller_collect(c);
 	assert_int_equal(state_index(c->state), index); // nothing to do leaves no trace
