@@ -12,14 +12,10 @@
 // batch are the next ones of a random order of the whole fleet. What is timed is from the receive call to the
 // last packet given back, in processor time of the thread.
 #include "bench/bench.h"
-#include "dataplane/hot/liveness.h"
-#include "dataplane/hot/receive.h"
+#include "bench/heartbeats.h"
 #include "dataplane/packet_io_dpdk.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/base/prng.h"
-#include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
@@ -27,30 +23,23 @@
 #include <rte_memcpy.h>
 #include <rte_ring.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #define BATCH_BURSTS 64u
 #define BATCH_FRAMES (BATCH_BURSTS * BURST_MAX)
-#define HEADERS_BYTES 42u
-#define PACKET_BYTES (HEADERS_BYTES + WIRE_HEARTBEAT_BYTES)
 #define BATCHES 256u
-#define TERM 9u
 
 struct frame {
-	uint8_t bytes[PACKET_BYTES];
+	uint8_t bytes[HEARTBEAT_PACKET_BYTES];
 } __attribute__((aligned(128)));
 
 struct run {
+	struct heartbeats heartbeats;
 	struct rte_mempool *pool;
-	struct hot_worker worker;
-	struct hot_counters counters;
-	uint32_t *order; // of the nodes
-	uint32_t nodes, next, batches;
-	uint64_t sequence;
+	struct rte_ring *ring; // of the frames, as net_pcap keeps them
 	struct frame *frames;
-	struct rte_ring *ring;        // of the frames, as net_pcap keeps them
+	uint32_t batches;
 	uint64_t bytes_in, bytes_out; // as a driver counts them
 	uint64_t forwarded;
 	double forwarder; // the reference's newest rate
@@ -58,53 +47,13 @@ struct run {
 	struct packet_io io;
 };
 
-static struct wire_key key_of(uint32_t slot)
-{
-	return (struct wire_key){{slot * 0x9e3779b97f4a7c15ull, slot ^ 0xd1b54a32d192ed03ull}};
-}
-
-// --- The packets
-// --------------------------------------------------------------------------------------
-
-static void checksum_put(uint8_t *at, uint32_t sum, const uint8_t *data, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes; i += 2)
-		sum += (uint32_t)data[i] << 8 | data[i + 1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (uint16_t) ~((sum & 0xffff) + (sum >> 16));
-	at[0] = (uint8_t)(sum >> 8);
-	at[1] = (uint8_t)sum;
-}
-
-static void build_packet(const struct run *r, uint32_t slot, uint64_t sequence, uint8_t *packet)
-{
-	static const uint8_t headers[HEADERS_BYTES] = {0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2, 8,
-		0, 0x45, 0, 0, 92, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 9, 0, 0, 10, 1, 0, 1, 0x80, 0,
-		0x12, 0x27, 0, 72, 0, 0};
-	memcpy(packet, headers, sizeof headers);
-	packet[28] = (uint8_t)(slot >> 8);
-	packet[29] = (uint8_t)slot;
-	uint8_t *frame = packet + HEADERS_BYTES;
-	struct wire_header header = {
-		.key_id = 1, .slot = slot, .generation = 1, .sequence = sequence};
-	struct wire_heartbeat beat = {.term = TERM, .alloc_index = 1, .load_permille = 500};
-	struct wire_key key = key_of(slot);
-	CHECK(wire_heartbeat_encode(frame, WIRE_HEARTBEAT_BYTES, header, &beat) ==
-		WIRE_HEARTBEAT_BYTES);
-	wire_sign(&key, frame, WIRE_HEARTBEAT_BYTES);
-	checksum_put(packet + 24, 0, packet + 14, 20);
-	checksum_put(packet + 40, 17 + 72, packet + 26, 80);
-}
-
 static void build_batch(struct run *r)
 {
-	r->sequence++;
-	for (uint32_t i = 0; i < BATCH_FRAMES; i++) {
-		if (r->next == r->nodes) {
-			r->next = 0;
-			r->sequence++;
-		}
-		build_packet(r, r->order[r->next++], r->sequence, r->frames[i].bytes);
+	for (uint32_t first = 0; first < BATCH_FRAMES; first += BURST_MAX) {
+		uint8_t *packets[BURST_MAX];
+		for (uint32_t i = 0; i < BURST_MAX; i++)
+			packets[i] = r->frames[first + i].bytes;
+		heartbeats_build(&r->heartbeats, packets, BURST_MAX);
 	}
 }
 
@@ -119,11 +68,12 @@ static uint16_t port_receive(void *queue, struct rte_mbuf **mbufs, uint16_t max)
 		struct frame *frame;
 		if (rte_ring_dequeue(r->ring, (void **)&frame) != 0)
 			return i;
-		rte_memcpy(rte_pktmbuf_mtod(mbufs[i], void *), frame->bytes, PACKET_BYTES);
-		mbufs[i]->data_len = PACKET_BYTES;
-		mbufs[i]->pkt_len = PACKET_BYTES;
+		rte_memcpy(
+			rte_pktmbuf_mtod(mbufs[i], void *), frame->bytes, HEARTBEAT_PACKET_BYTES);
+		mbufs[i]->data_len = HEARTBEAT_PACKET_BYTES;
+		mbufs[i]->pkt_len = HEARTBEAT_PACKET_BYTES;
 		mbufs[i]->port = 0;
-		r->bytes_in += PACKET_BYTES;
+		r->bytes_in += HEARTBEAT_PACKET_BYTES;
 		rte_ring_enqueue(r->ring, frame);
 	}
 	return max;
@@ -185,7 +135,7 @@ static void answer(struct run *r)
 {
 	struct packet_burst burst;
 	r->io.receive(r->io.context, &burst);
-	hot_receive(&r->worker, burst.packets, burst.count);
+	hot_receive(&r->heartbeats.worker, burst.packets, burst.count);
 	CHECK(r->io.finish(r->io.context, &burst) == 0);
 }
 
@@ -215,9 +165,9 @@ static double forward_rate(struct run *r, void (*side)(struct run *))
 static double subject(void *context)
 {
 	struct run *r = context;
-	uint64_t accepted = r->counters.heartbeats;
+	uint64_t accepted = r->heartbeats.counters.heartbeats;
 	double rate = forward_rate(r, answer);
-	CHECK(r->counters.heartbeats - accepted == r->batches * BATCH_FRAMES);
+	CHECK(r->heartbeats.counters.heartbeats - accepted == r->batches * BATCH_FRAMES);
 	return rate;
 }
 
@@ -228,63 +178,9 @@ static double reference(void *context)
 
 // --- Set-up -------------------------------------------------------------------------------------------
 
-static bool no_report(void *context, uint32_t slot, uint32_t generation)
-{
-	return true;
-}
-
-static void fill_table(struct run *r)
-{
-	struct node_table *table = node_table_create(r->nodes);
-	if (table == NULL) {
-		fprintf(stderr, "heartbeat: not enough memory for %u nodes\n", r->nodes);
-		exit(77);
-	}
-	table->term = TERM;
-	table->slots_used = r->nodes;
-	for (uint32_t block = 0; block <= (r->nodes - 1) / NODE_BLOCK_SLOTS; block++)
-		table->block_owner[block] = 0;
-	for (uint32_t slot = 0; slot < r->nodes; slot++) {
-		struct wire_key key = key_of(slot);
-		struct node_line *line = &table->lines[slot];
-		memcpy(line->key, key.k, sizeof line->key);
-		line->key_id = 1;
-		line->generation = 1;
-		line->alloc_index = slot;
-		liveness_arm(table, slot, 1);
-	}
-	r->worker = (struct hot_worker){.table = table,
-		.counters = &r->counters,
-		.up = {.returned = no_report, .expired = no_report},
-		.ttl_ms = 15000,
-		.now_ms = 2};
-	r->worker.port = (struct hot_port){.mac = {0x02, 0, 0, 0, 0, 1},
-		.ipv4_count = 1,
-		.ipv4 = {{10, 1, 0, 1}},
-		.udp_port = WIRE_PORT};
-}
-
-static void shuffle(uint32_t *order, uint32_t nodes)
-{
-	struct prng prng;
-	prng_seed(&prng, 42);
-	for (uint32_t i = 0; i < nodes; i++)
-		order[i] = i;
-	for (uint32_t i = nodes - 1; i > 0; i--) {
-		uint32_t other = (uint32_t)prng_below(&prng, i + 1), kept = order[i];
-		order[i] = order[other];
-		order[other] = kept;
-	}
-}
-
 static void measure(struct bench *b, struct run *r, uint32_t nodes)
 {
-	r->nodes = nodes;
-	r->next = 0;
-	r->order = memory_map(nodes * sizeof r->order[0]);
-	CHECK(r->order != NULL);
-	shuffle(r->order, nodes);
-	fill_table(r);
+	heartbeats_start(&r->heartbeats, nodes);
 	struct bench_result result = {.name = "heartbeat",
 		.nodes = nodes,
 		.unit = "heartbeats/s",
@@ -292,30 +188,18 @@ static void measure(struct bench *b, struct run *r, uint32_t nodes)
 	bench_interleave(b, subject, reference, r, &result);
 	r->forwarder = result.reference;
 	bench_report(b, &result);
-	node_table_destroy(r->worker.table);
-	memory_unmap(r->order, nodes * sizeof r->order[0]);
+	heartbeats_stop(&r->heartbeats);
 }
 
-static void start_eal(struct run *r)
+static void start(struct run *r)
 {
-	// EAL wants strings that it may change.
-	char words[][24] = {"heartbeat", "-l", "", "--no-huge", "--no-shconf", "-m", "128",
-		"--no-pci", "--no-telemetry", "--log-level", "error", "--vdev=net_null0"};
-	char *arguments[sizeof words / sizeof words[0] + 1] = {NULL};
-	for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		arguments[i] = words[i];
-	snprintf(words[2], sizeof words[2], "%d", bench_pin());
-	if (rte_eal_init(sizeof words / sizeof words[0], arguments) < 0) {
-		fprintf(stderr, "heartbeat: EAL does not start: %s\n", rte_strerror(rte_errno));
-		exit(77);
-	}
+	heartbeats_start_eal("heartbeat", bench_pin(), "net_null0");
 	r->pool = rte_pktmbuf_pool_create(
 		"packets", 16383, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	r->ring = rte_ring_create("frames", rte_align32pow2(BATCH_FRAMES + 1), SOCKET_ID_ANY,
 		RING_F_SP_ENQ | RING_F_SC_DEQ);
-	CHECK(r->pool != NULL && r->ring != NULL);
 	r->frames = memory_map(BATCH_FRAMES * sizeof r->frames[0]);
-	CHECK(r->frames != NULL);
+	CHECK(r->pool != NULL && r->ring != NULL && r->frames != NULL);
 	for (uint32_t i = 0; i < BATCH_FRAMES; i++)
 		CHECK(rte_ring_enqueue(r->ring, &r->frames[i]) == 0);
 	port_start(r);
@@ -327,14 +211,14 @@ static void start_eal(struct run *r)
 static bool write_pcap(const struct run *r, const char *path)
 {
 	const uint32_t file_header[6] = {0xa1b2c3d4, 2 | 4 << 16, 0, 0, 65535, 1};
-	const uint32_t packet_header[4] = {0, 0, PACKET_BYTES, PACKET_BYTES};
+	const uint32_t packet_header[4] = {0, 0, HEARTBEAT_PACKET_BYTES, HEARTBEAT_PACKET_BYTES};
 	FILE *file = fopen(path, "w");
 	if (file == NULL)
 		return false;
 	fwrite(file_header, sizeof file_header, 1, file);
 	for (uint32_t i = 0; i < BATCH_FRAMES; i++) {
 		fwrite(packet_header, sizeof packet_header, 1, file);
-		fwrite(r->frames[i].bytes, PACKET_BYTES, 1, file);
+		fwrite(r->frames[i].bytes, HEARTBEAT_PACKET_BYTES, 1, file);
 	}
 	bool written = !ferror(file);
 	return fclose(file) == 0 && written;
@@ -388,7 +272,7 @@ int main(int argument_count, char **arguments)
 	static struct run run;
 	struct bench bench;
 	bench_begin(&bench, "heartbeat", argument_count, arguments);
-	start_eal(&run);
+	start(&run);
 	run.batches = bench.smoke ? 1 : BATCHES;
 	static const uint32_t sizes[] = {10000, 100000, 1000000, 10000000};
 	uint32_t only = (uint32_t)bench_option(&bench, "nodes", 0);
