@@ -33,7 +33,7 @@ struct dataplane_settings {
 	uint32_t ttl_ms;           // granted to nodes
 	uint32_t restart_grace_ms; // on top of ttl_ms, for every known node after a start
 	uint32_t stall_ms;         // a loop gap that counts as our own fault
-	uint32_t idle_sleep_us;    // longest nap of an idle adaptive worker, at most 500
+	uint32_t idle_sleep_us;    // longest nap of an idle adaptive worker, at most 900
 	char huge[16];             // "auto", "yes", "no"
 	uint32_t memory_mb;        // EAL memory without huge pages; 0: computed from the pools
 	char eal_extra[256];       // further EAL arguments, for experts

@@ -20,7 +20,7 @@
 // Turns without a packet before the worker starts to nap, and its first nap.
 #define IDLE_TURNS_AWAKE 256u
 #define NAP_US_FIRST 8u
-#define NAP_US_MAX 500u
+#define NAP_US_MAX 900u
 // Linux rounds naps up by the timer slack, 50 us by default: more than our shortest nap.
 #define TIMER_SLACK_NS 1000u
 
