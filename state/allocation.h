@@ -18,16 +18,21 @@ extern const char *const alloc_desired_names[]; // "run" "stop" "evict"
 extern const char
 	*const alloc_client_names[]; // "pending" "running" "complete" "failed" "lost" "unknown"
 
+#define NODE_SLOT_NONE 0xffffffffu
+
 struct job;
+struct alloc_details;
+struct alloc_report;
+struct shared_metrics;
 
 struct allocation {
 	struct record record; // first
 	struct uuid id;
 	struct uuid node_id;
-	uint32_t node_slot;
-	uint32_t client; // index of the placing client, CLIENT_NONE when none
-	struct job *job; // the version it was placed with; a counted reference
-	uint16_t group;  // index in job->task_groups
+	uint32_t node_slot; // NODE_SLOT_NONE: the node was purged
+	uint32_t client;    // index of the placing client, CLIENT_NONE when none
+	struct job *job;    // the version it was placed with; a counted reference
+	uint16_t group;     // index in job->task_groups
 	uint8_t desired, client_status;
 	uint32_t index; // the number in its name "<job>.<group>[<index>]"
 	struct resources resources;
@@ -36,6 +41,10 @@ struct allocation {
 	uint32_t nodes_evaluated, nodes_feasible;
 	uint64_t alloc_modify_index; // server-side changes
 	int64_t create_time_ns, modify_time_ns;
+	struct uuid eval_id;            // zero: placed by a client
+	struct alloc_details *details;  // a reference; NULL: none
+	struct alloc_report *report;    // a reference; NULL: its node said nothing yet
+	struct shared_metrics *metrics; // a reference; NULL: placed by a client
 	const char *desired_description,
 		*client_description; // static strings of semantics §6, or ""
 };

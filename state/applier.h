@@ -23,6 +23,10 @@ struct applier_settings {
 	const struct time_source *time;
 	uint64_t seed;            // for allocation ids; 0: from the system
 	int64_t collect_after_ms; // terminal allocations are kept this long
+	// The next plan (COMMAND_PLAN) to be decided, or NULL; asked whenever no other command waits. Who adds a plan
+	// kicks the queue. May be NULL.
+	struct command *(*next_plan)(void *context);
+	void *plan_context;
 	// Called on the journal thread when the log failed for good: say so and stop the process.
 	void (*log_failed)(void *context, int error);
 	void *context;

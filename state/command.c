@@ -11,6 +11,16 @@ const char *const command_type_names[COMMAND_TYPES] = {
 	[COMMAND_JOB_REGISTER] = "job-register",
 	[COMMAND_JOB_DEREGISTER] = "job-deregister",
 	[COMMAND_COLLECT] = "collect",
+	[COMMAND_EVALUATIONS] = "evaluations",
+	[COMMAND_PLAN] = "plan",
+	[COMMAND_ALLOC_UPDATE] = "alloc-update",
+	[COMMAND_ALLOC_STOP] = "alloc-stop",
+	[COMMAND_NODE_ELIGIBILITY] = "node-eligibility",
+	[COMMAND_NODE_EVALUATE] = "node-evaluate",
+	[COMMAND_NODE_PURGE] = "node-purge",
+	[COMMAND_JOB_EVALUATE] = "job-evaluate",
+	[COMMAND_SCHEDULER_CONFIG] = "scheduler-config",
+	[COMMAND_GC] = "gc",
 };
 
 const char *const command_outcome_names[COMMAND_OUTCOMES] = {
@@ -27,6 +37,10 @@ const char *const command_outcome_names[COMMAND_OUTCOMES] = {
 	[OUTCOME_NO_NODE] = "no-node",
 	[OUTCOME_TOO_OLD] = "too-old",
 	[OUTCOME_CONFLICT] = "conflict",
+	[OUTCOME_UNKNOWN_ALLOCATION] = "unknown-allocation",
+	[OUTCOME_NODE_NOT_ALLOWED] = "node-not-allowed",
+	[OUTCOME_DRAINING] = "draining",
+	[OUTCOME_REJECTED] = "rejected",
 	[OUTCOME_TABLE_FULL] = "table-full",
 	[OUTCOME_STORE_FULL] = "store-full",
 	[OUTCOME_STOPPING] = "stopping",

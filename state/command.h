@@ -8,6 +8,7 @@
 // applier does not touch the command again.
 #pragma once
 #include "state/base/limits.h"
+#include "state/base/schema.h"
 #include "state/base/text.h"
 #include "state/base/uuid.h"
 #include "state/resources.h"
@@ -26,6 +27,16 @@ enum command_type {
 	COMMAND_JOB_DEREGISTER,
 	// Drop terminal allocations, stopped jobs and remembered requests that are past their time.
 	COMMAND_COLLECT,
+	COMMAND_EVALUATIONS,  // store evaluations: new ones and new versions of known ones
+	COMMAND_PLAN,         // what a scheduler proposes
+	COMMAND_ALLOC_UPDATE, // a node tells what became of its allocations
+	COMMAND_ALLOC_STOP,   // flag an allocation to be stopped and replaced, with its evaluation
+	COMMAND_NODE_ELIGIBILITY, // an operator's word on whether a node takes new work
+	COMMAND_NODE_EVALUATE,    // evaluations for everything that a node concerns
+	COMMAND_NODE_PURGE,       // forget a node
+	COMMAND_JOB_EVALUATE,     // an evaluation for a job
+	COMMAND_SCHEDULER_CONFIG,
+	COMMAND_GC, // forget evaluations, allocations, jobs and nodes that are past their time
 	COMMAND_TYPES,
 };
 
@@ -43,7 +54,11 @@ enum command_outcome {
 	OUTCOME_JOB_STOPPED,
 	OUTCOME_NO_NODE,
 	OUTCOME_TOO_OLD,
-	OUTCOME_CONFLICT, // JOB_REGISTER: enforce_index does not match
+	OUTCOME_CONFLICT, // JOB_REGISTER: enforce_index does not match; EVALUATIONS: known already
+	OUTCOME_UNKNOWN_ALLOCATION,
+	OUTCOME_NODE_NOT_ALLOWED, // ALLOC_UPDATE of a node that is down or disconnected
+	OUTCOME_DRAINING,         // NODE_ELIGIBILITY: not while it drains
+	OUTCOME_REJECTED,         // JOB_REGISTER: the scheduler configuration refuses new jobs
 	OUTCOME_TABLE_FULL,
 	OUTCOME_STORE_FULL,
 	OUTCOME_STOPPING,
@@ -146,17 +161,93 @@ struct command_status {
 
 struct job;
 
+// Evaluations are taken over (the pointers set to NULL) unless refused. One whose id is known becomes its new
+// version; create_index and create time are kept.
+struct evaluation;
+struct command_evaluations {
+	struct evaluation **items;
+	uint32_t count;
+	bool create_only; // refuse (CONFLICT) when one of them is known already
+};
+
+struct plan;
+struct plan_result;
+struct command_plan {
+	struct plan *plan;          // the submitter's, before and after
+	struct plan_result *result; // filled; release with plan_result_release
+};
+
+// Client status of allocations, as their node reports it. All of one node. Idempotent: a report whose sequence
+// is not above the newest of its node changes nothing and is answered DONE.
+struct alloc_report;
+struct alloc_update_item {
+	struct uuid allocation;
+	uint8_t client_status;        // enum alloc_client: pending, running, complete or failed
+	struct optional_bool healthy; // verdict on its deployment health
+	struct alloc_report *report;  // taken over; NULL: as it was
+	bool known;                   // result
+};
+struct command_alloc_update {
+	uint32_t slot, generation;
+	uint64_t sequence;
+	uint32_t count;
+	struct alloc_update_item *items;
+};
+
+// The outcome of commands that make evaluations: the id of the (first) one and where it was made.
+struct eval_made {
+	struct uuid id; // zero: none was needed
+	uint64_t index;
+	uint32_t count;
+};
+struct command_alloc_stop {
+	struct uuid allocation;
+	bool no_shutdown_delay;
+	struct eval_made made; // result
+};
+struct command_node_eligibility {
+	struct uuid node;
+	bool eligible;
+	struct eval_made made; // result
+};
+struct command_node_named { // NODE_EVALUATE, NODE_PURGE
+	struct uuid node;
+	struct eval_made made; // result
+};
+struct command_job_evaluate {
+	struct text namespace_name, id;
+	bool force_reschedule;
+	struct eval_made made; // result
+};
+struct scheduler_config;
+struct command_scheduler_config {
+	struct scheduler_config *config; // the submitter's
+	bool cas;
+	uint64_t modify_index; // with cas: must match
+	bool updated;          // result
+};
+struct command_gc {
+	bool force; // ages do not count
+	int64_t evals_before_ns, batch_evals_before_ns, jobs_before_ns, nodes_before_ns;
+	uint32_t collected; // result
+};
+
 struct command_job_register {
 	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
 	bool enforce_index;
 	uint64_t job_modify_index;     // with enforce_index: 0 must not exist, else must match
+	int64_t eval_priority;         // 0: the job's
+	bool preserve_counts;          // of groups that exist already
 	uint64_t current_modify_index; // result of CONFLICT
 	bool existed;                  // result
+	struct eval_made made;         // result; none for direct, periodic and parameterized jobs
 };
 
 struct command_job_deregister {
 	struct text namespace_name, id;
 	bool purge;
+	int64_t eval_priority; // 0: the job's
+	struct eval_made made; // result
 };
 
 struct command {
@@ -174,5 +265,14 @@ struct command {
 		struct command_status *status;
 		struct command_job_register job_register;
 		struct command_job_deregister job_deregister;
+		struct command_evaluations evaluations;
+		struct command_plan plan;
+		struct command_alloc_update *alloc_update;
+		struct command_alloc_stop alloc_stop;
+		struct command_node_eligibility node_eligibility;
+		struct command_node_named node_named;
+		struct command_job_evaluate job_evaluate;
+		struct command_scheduler_config scheduler_config;
+		struct command_gc gc;
 	};
 };

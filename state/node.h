@@ -19,7 +19,53 @@ struct attribute {
 struct device_group {
 	const char *vendor, *type, *name;
 	uint8_t instances;
+	uint32_t attribute_count;
+	const struct attribute *attributes; // sorted by name
 };
+
+// What a group may mount, and where a node is on the network (rows A50, A51, A53).
+struct host_volume {
+	const char *name, *path;
+	bool read_only;
+};
+struct node_address {
+	const char *alias, *address, *reserved_ports; // "22,80,8000-8010"
+};
+struct node_network {
+	const char *mode, *device; // mode "host", "bridge", "cni/…"; "" is "host"
+	uint32_t speed_mbits, address_count;
+	const struct node_address *addresses;
+};
+
+struct drain_strategy { // semantics §1.2
+	int64_t deadline_ns, force_deadline_ns, started_at_ns;
+	bool ignore_system_jobs;
+};
+
+#define NODE_EVENTS_MAX 10u
+struct node_event {
+	uint8_t message; // enum node_message
+	uint32_t timestamp_s;
+	uint64_t create_index;
+};
+enum node_message { // texts of semantics §6; stored: numbers are never given again
+	NODE_REGISTERED,
+	NODE_RE_REGISTERED,
+	NODE_REREGISTERED_BY_HEARTBEAT,
+	NODE_HEARTBEAT_MISSED,
+	NODE_MARKED_ELIGIBLE,
+	NODE_MARKED_INELIGIBLE,
+	NODE_DRAIN_SET,
+	NODE_DRAIN_UPDATED,
+	NODE_DRAIN_DISABLED,
+	NODE_DRAIN_COMPLETE,
+	NODE_REJECTED_PLANS,
+	NODE_MESSAGES
+};
+struct node_message_text {
+	const char *message, *subsystem; // "Node heartbeat missed", "Cluster"
+};
+extern const struct node_message_text node_messages[NODE_MESSAGES];
 
 // The computed class: everything about a node that scheduling may look at and that is not unique to
 // it. Nodes that agree in all of it share one object, so attributes are stored and constraints
@@ -57,7 +103,24 @@ struct node {
 	uint32_t unique_attribute_count, unique_meta_count;
 	const struct attribute *unique_attributes; // sorted by name
 	const struct attribute *unique_meta;       // sorted by name
+	uint32_t network_count, volume_count;
+	const struct node_network *networks;
+	const struct host_volume *volumes;  // sorted by name
+	const char *reserved_ports;         // of every address, as in node_address; "" none
+	uint16_t port_least, port_most;     // dynamic ports; 0, 0: 20000 to 32000
+	const char *reservable_cores;       // "0-7", "" none
+	const struct drain_strategy *drain; // NULL: not draining
+	uint32_t event_count;
+	const struct node_event *events; // oldest first
+	uint64_t missed_heartbeat_index; // of its newest loss; 0 once it is ready again
+	uint64_t alloc_update_index;     // of its newest report
 };
+
+// Takes new work: ready, eligible, not draining (semantics §1.2).
+static inline bool node_is_usable(const struct node *n)
+{
+	return n->status == NODE_READY && n->eligibility == NODE_ELIGIBLE && n->drain == NULL;
+}
 
 // True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): those stay
 // with the node, all others belong to its class.

@@ -76,7 +76,7 @@ void state_unwatch_fd(struct state *, int fd);
 // Where in its table something last changed, for who waits for changes of a list: the index of the
 // newest published change of any record of a table since the process started, 0 when there was
 // none.
-enum state_table { STATE_NODES, STATE_JOBS, STATE_ALLOCATIONS, STATE_TABLES };
+enum state_table { STATE_NODES, STATE_JOBS, STATE_ALLOCATIONS, STATE_EVALUATIONS, STATE_TABLES };
 uint64_t state_table_index(const struct state *, enum state_table);
 // The same of one job (its status included), and of its allocations since the process started. 0
 // when there is no such job, or no such change. Under read lock.
@@ -104,6 +104,50 @@ void state_node_allocations(
 void state_job_allocations(const struct state *, struct text namespace_name, struct text id,
 	state_allocation_visit *, void *context);
 const char *state_client_name(const struct state *, uint32_t client);
+
+// Evaluations, as jobs and allocations above. Under read lock.
+struct evaluation;
+struct scheduler_config;
+const struct evaluation *state_evaluation(const struct state *, const struct uuid *);
+const struct evaluation *state_next_evaluation(const struct state *, uint64_t *cursor);
+typedef bool state_evaluation_visit(const struct evaluation *, void *context);
+void state_job_evaluations(const struct state *, struct text namespace_name, struct text id,
+	state_evaluation_visit *, void *context);
+// Never NULL.
+const struct scheduler_config *state_scheduler_config(const struct state *);
+// What the published allocations of a node hold of it (display, schedulers): read relaxed.
+struct node_use {
+	struct resources used;
+	struct device_set devices;
+	uint32_t with_details; // living allocations that hold ports, devices or cores
+};
+struct node_use state_node_use(const struct state *, uint32_t slot);
+// Allocations of a job's group by client status, and what its evaluations left waiting (job summary). Under
+// read lock. False when there is no such job.
+struct task_group_summary {
+	const char *group;
+	int64_t queued, complete, failed, running, starting, lost, unknown;
+};
+bool state_job_summary(const struct state *, struct text namespace_name, struct text id,
+	struct task_group_summary *groups, uint32_t *count); // count: in room, out used
+
+// --- Observers -----------------------------------------------------------------------------------
+// Called on the applier's thread after each publication, and after recovery never. `before` is NULL for what is
+// new; `after` has record.deleted set when it is gone. Both are valid during the call only. Quick: no waiting
+// on anything that waits for the applier.
+struct state_change {
+	enum state_table table;
+	const struct record *before,
+		*after; // struct node, job (newest version), allocation, evaluation
+};
+struct state_observer {
+	void (*changed)(
+		void *context, const struct state_change *changes, uint32_t count, uint64_t index);
+	void *context;
+	struct state_observer *next; // of the state
+};
+// Before the applier starts, or on its thread. The observer is the caller's and must outlive the applier.
+void state_observe(struct state *, struct state_observer *);
 
 struct state_counts {
 	uint32_t nodes[NODE_STATUSES]; // by status

@@ -15,6 +15,10 @@ static const struct {
 	{ERROR_NOT_FOUND, "not found"},
 	{ERROR_CONFLICT, "the change was made against an outdated view"},
 	{ERROR_STOPPING, "shutting down"},
+	{ERROR_TIMEOUT, "timed out"},
+	{ERROR_TOKEN, "the token does not match"},
+	{ERROR_LATE, "the delivery timed out"},
+	{ERROR_UNSUPPORTED, "not supported"},
 };
 
 const char *error_text(int error)

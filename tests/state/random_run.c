@@ -214,7 +214,7 @@ static void tell_model(struct random_run *r, struct random_command *c)
 		break;
 	case COMMAND_JOB_DEREGISTER: model_job_stop(m, c->job, &c->command); break;
 	case COMMAND_COLLECT: model_collect(m, &c->command); break;
-	case COMMAND_TYPES: fail();
+	default: fail();
 	}
 }
 

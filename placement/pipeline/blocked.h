@@ -1,0 +1,29 @@
+// Evaluations that wait for room (rows B47–B51, semantics §5.4). Thread-safe. What is to run again is given to the
+// broker.
+#pragma once
+#include "placement/pipeline/broker.h"
+
+struct blocked;
+
+struct blocked *blocked_create(struct broker *, const struct time_source *);
+void blocked_destroy(struct blocked *);
+void blocked_set_enabled(struct blocked *, bool);
+
+// A copy is kept. token: of the delivery in which it was reblocked, 0 otherwise.
+void blocked_add(struct blocked *, const struct evaluation *, uint64_t token);
+// Room came: on nodes of this computed class ("v1:…"), or on this node (system and sysbatch evaluations).
+void blocked_unblock_class(struct blocked *, const char *computed_class, uint64_t index);
+void blocked_unblock_node(struct blocked *, const struct uuid *node, uint64_t index);
+void blocked_unblock_quota(struct blocked *, const char *quota, uint64_t index);
+// Those made by plan conflicts (trigger max-plan-attempts); every minute.
+void blocked_unblock_failed(struct blocked *);
+void blocked_untrack(struct blocked *, const char *namespace_name, const char *job_id);
+// Drops what is known of unblocks older than 15 minutes.
+void blocked_prune(struct blocked *);
+// Evaluations that lost against another blocked one of their job (B48): to be canceled. Caller frees.
+uint32_t blocked_take_duplicates(struct blocked *, struct evaluation **, uint32_t count);
+
+struct blocked_stats {
+	uint32_t blocked, escaped, quota_limited;
+};
+void blocked_stats(struct blocked *, struct blocked_stats *);

@@ -1,0 +1,45 @@
+// What one attempt to place an instance saw: nodes looked at, filtered and exhausted, and the scores of the
+// best. Field names of the JSON form are Nomad's AllocMetric (semantics §1.8); described in metrics.c.
+#pragma once
+#include "state/base/schema.h"
+#include "state/base/uuid.h"
+
+// A count under a name (FIELD_COUNT_MAP), a number under a name (FIELD_NUMBER_MAP).
+struct named_count {
+	char *name;
+	int64_t count;
+};
+struct named_number {
+	char *name;
+	double number;
+};
+struct exhausted_resources { // FIELD_STRUCT_MAP, by task
+	char *task;
+	int64_t cpu, memory_mb;
+};
+struct node_score {
+	struct uuid node_id;
+	struct array scores; // named_number: "binpack", "job-anti-affinity", …
+	double norm_score;
+};
+
+// The best that are kept of each placement (row A65).
+#define SCORES_KEPT 5u
+
+struct alloc_metrics {
+	int64_t nodes_evaluated, nodes_filtered, nodes_in_pool;
+	struct array nodes_available;                     // named_count, by datacenter
+	struct array class_filtered, constraint_filtered; // named_count
+	int64_t nodes_exhausted;
+	struct array class_exhausted, dimension_exhausted; // named_count
+	struct array quota_exhausted;                      // char *
+	struct array resources_exhausted;                  // exhausted_resources
+	struct array score_metadata; // node_score, best first, at most SCORES_KEPT
+	int64_t allocation_time_ns, coalesced_failures;
+};
+
+extern const struct record_type node_score_description, metrics_description;
+
+// Adds to the count of a name in a map of named_count, keeping it sorted.
+void count_add(struct array *counts, const char *name, int64_t by);
+int64_t count_get(const struct array *counts, const char *name); // 0 when absent
