@@ -4,7 +4,7 @@
 // must give the same answers; that is checked before anything is timed.
 #include "bench/bench.h"
 #include "bench/placement_scan.h"
-#include "placement/plan.h"
+#include "placement/prospect.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
@@ -51,7 +51,7 @@ struct side {
 	side_set *set;
 	struct scan scan;
 	struct fit_index *index;
-	struct plan *plans[JOBS];
+	struct prospect *prospects[JOBS];
 	struct job *jobs[JOBS];
 };
 
@@ -80,10 +80,11 @@ static struct scan_answer none(const struct side *s)
 	return (struct scan_answer){s->nodes, -1.0};
 }
 
-static struct scan_answer plan_side(struct side *s, uint32_t job, struct resources ask)
+static struct scan_answer prospect_side(struct side *s, uint32_t job, struct resources ask)
 {
 	struct fit_candidate c;
-	return plan_best(s->plans[job], &c) ? (struct scan_answer){c.slot, c.score} : none(s);
+	return prospect_best(s->prospects[job], &c) ? (struct scan_answer){c.slot, c.score}
+						    : none(s);
 }
 
 // An ask that was never seen before: nothing is kept from earlier decisions.
@@ -98,7 +99,7 @@ static struct scan_answer search_side(struct side *s, uint32_t job, struct resou
 
 static void make_jobs(struct side *s)
 {
-	struct plan_source source = {class_at, node_at, s};
+	struct prospect_source source = {class_at, node_at, s};
 	for (uint32_t i = 0; i < JOBS; i++) {
 		struct job *job = job_create();
 		struct task_group *group = array_append(&job->task_groups, sizeof *group);
@@ -110,7 +111,7 @@ static void make_jobs(struct side *s)
 		group->disk.size_mb = job_asks[i].disk_mb;
 		CHECK(job_derive(job));
 		s->jobs[i] = job;
-		s->plans[i] = plan_create(s->index, &source, job, 0);
+		s->prospects[i] = prospect_create(s->index, &source, job, 0);
 	}
 }
 
@@ -163,7 +164,7 @@ static void side_open(struct side *s, uint32_t nodes, side_best *best, bool is_s
 static void side_close(struct side *s)
 {
 	for (uint32_t i = 0; s->index && i < JOBS; i++) {
-		plan_destroy(s->plans[i]);
+		prospect_destroy(s->prospects[i]);
 		job_free(s->jobs[i]);
 	}
 	fit_index_destroy(s->index);
@@ -271,7 +272,7 @@ static void contest(struct bench *b, uint32_t nodes, enum workload workload, sid
 	// About a tenth of a second of scanning.
 	c.reference_decisions =
 		b->smoke ? 5 : clamp((plain ? 4000000ull : 100000000ull) / nodes, 5, 100000);
-	side_open(&c.subject, nodes, workload == RANDOM ? search_side : plan_side, true);
+	side_open(&c.subject, nodes, workload == RANDOM ? search_side : prospect_side, true);
 	side_open(&c.reference, nodes, reference, false);
 	struct bench_result r = {
 		.name = name, .nodes = nodes, .unit = "decisions/s", .against = against};
@@ -284,7 +285,7 @@ static void contest(struct bench *b, uint32_t nodes, enum workload workload, sid
 static void run_size(struct bench *b, uint32_t nodes)
 {
 	uint32_t checked = b->smoke ? 50 : clamp(20000000ull / nodes, 20, 2000);
-	check(nodes, REPEATED, plan_side, checked);
+	check(nodes, REPEATED, prospect_side, checked);
 	check(nodes, RANDOM, search_side, checked);
 	printf("%u nodes: %u decisions of each kind agree with the naive scan\n", nodes, checked);
 	if (scan_has_avx512()) {

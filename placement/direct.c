@@ -1,6 +1,6 @@
-// The placer of direct jobs: what the applier asks, answered from the fit index and the plans.
+// The placer of direct jobs: what the applier asks, answered from the fit index and the prospects.
 #include "placement/placement.h"
-#include "placement/plan_table.h"
+#include "placement/prospect_table.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 struct placement {
 	struct state *state;
 	struct fit_index *index;
-	struct plan_table *plans;
+	struct prospect_table *prospects;
 	struct placement_counters counters;
 };
 
@@ -29,10 +29,10 @@ static const struct node *node_at(void *context, uint32_t slot)
 struct placement *placement_create(struct state *state, enum placement_algorithm algorithm)
 {
 	struct placement *p = memory_take(sizeof *p);
-	struct plan_source source = {class_at, node_at, p};
+	struct prospect_source source = {class_at, node_at, p};
 	p->state = state;
 	p->index = fit_index_create(algorithm);
-	p->plans = plan_table_create(p->index, &source);
+	p->prospects = prospect_table_create(p->index, &source);
 	return p;
 }
 
@@ -40,7 +40,7 @@ void placement_destroy(struct placement *p)
 {
 	if (!p)
 		return;
-	plan_table_destroy(p->plans);
+	prospect_table_destroy(p->prospects);
 	fit_index_destroy(p->index);
 	free(p);
 }
@@ -100,30 +100,30 @@ static void best(void *context, const struct job *job, uint32_t group, struct pl
 	struct place_refusal *refusal)
 {
 	struct placement *p = context;
-	struct plan *plan = plan_table_get(p->plans, job, group);
+	struct prospect *prospect = prospect_table_get(p->prospects, job, group);
 	struct fit_candidate winner;
 	*choice = (struct placer_choice){
 		.slot = PLACER_NO_NODE,
 		.nodes_evaluated = fit_index_nodes(p->index) - fit_index_not_ready(p->index),
 	};
-	if (plan_best(plan, &winner)) {
+	if (prospect_best(prospect, &winner)) {
 		struct device_set free = free_devices(state_node_cell(p->state, winner.slot));
-		CHECK(plan_devices(plan, winner.slot, &free, &choice->devices));
+		CHECK(prospect_devices(prospect, winner.slot, &free, &choice->devices));
 		choice->slot = winner.slot;
 		choice->score = winner.score;
 		count(&p->counters.decisions, 1);
 	} else {
-		plan_refusal(plan, refusal);
+		prospect_refusal(prospect, refusal);
 		count(&p->counters.refusals, 1);
 	}
-	choice->nodes_feasible = plan_feasible(plan);
-	count(&p->counters.scans, plan_take_scans(plan));
+	choice->nodes_feasible = prospect_feasible(prospect);
+	count(&p->counters.scans, prospect_take_scans(prospect));
 }
 
 static void job_retired(void *context, const struct job *job)
 {
 	struct placement *p = context;
-	plan_table_forget(p->plans, job);
+	prospect_table_forget(p->prospects, job);
 }
 
 struct placer placement_placer(struct placement *p)

@@ -244,12 +244,12 @@ static const struct node *node_at(void *context, uint32_t slot)
 
 void fleet_job_create(struct fleet *f, uint32_t i)
 {
-	struct plan_source source = {class_at, node_at, f};
-	plan_destroy(f->plans[i]);
+	struct prospect_source source = {class_at, node_at, f};
+	prospect_destroy(f->prospects[i]);
 	if (f->jobs[i])
 		job_free(f->jobs[i]);
 	f->jobs[i] = random_job(f);
-	f->plans[i] = plan_create(f->index, &source, f->jobs[i], 0);
+	f->prospects[i] = prospect_create(f->index, &source, f->jobs[i], 0);
 	if (i >= f->job_count)
 		f->job_count = i + 1;
 }
@@ -400,13 +400,13 @@ struct fleet_answer fleet_ask(struct fleet *f, uint32_t job)
 {
 	struct fleet_answer a = {.slot = PLACER_NO_NODE, .score = -1};
 	struct fit_candidate c;
-	if (plan_best(f->plans[job], &c)) {
+	if (prospect_best(f->prospects[job], &c)) {
 		a.slot = c.slot;
 		a.score = c.score;
 	} else {
-		plan_refusal(f->plans[job], &a.refusal);
+		prospect_refusal(f->prospects[job], &a.refusal);
 	}
-	a.feasible = plan_feasible(f->plans[job]);
+	a.feasible = prospect_feasible(f->prospects[job]);
 	return a;
 }
 
@@ -419,7 +419,7 @@ void fleet_allocate(struct fleet *f, uint32_t job, uint32_t slot)
 	struct device_set free = free_devices(n);
 	*a = (struct fleet_allocation){
 		slot, ARRAY_AT(&f->jobs[job]->asks, struct group_ask, 0)->resources};
-	assert_true(plan_devices(f->plans[job], slot, &free, &a->devices));
+	assert_true(prospect_devices(f->prospects[job], slot, &free, &a->devices));
 	n->used = resources_plus(n->used, a->resources);
 	assert_true(resources_fit(n->used, node_capacity(&n->record)));
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
@@ -460,7 +460,7 @@ struct fleet *fleet_create(uint64_t seed, enum placement_algorithm algorithm, ui
 void fleet_destroy(struct fleet *f)
 {
 	for (uint32_t i = 0; i < f->job_count; i++) {
-		plan_destroy(f->plans[i]);
+		prospect_destroy(f->prospects[i]);
 		job_free(f->jobs[i]);
 	}
 	fit_index_destroy(f->index);

@@ -1,4 +1,4 @@
-#include "placement/plan_table.h"
+#include "placement/prospect_table.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
@@ -11,46 +11,47 @@ struct entry {
 	TAILQ_ENTRY(entry) in_use_order;
 	const struct job *job;
 	uint32_t group;
-	struct plan *plan;
+	struct prospect *prospect;
 };
 
 LIST_HEAD(bucket, entry);
 TAILQ_HEAD(use_order, entry);
 
-struct plan_table {
+struct prospect_table {
 	struct fit_index *index;
-	struct plan_source source;
+	struct prospect_source source;
 	uint32_t count;
 	struct use_order used; // the most recently used first
 	struct bucket buckets[BUCKETS];
 };
 
 // All groups of a job share a bucket, so that forgetting the job looks at one.
-static struct bucket *bucket_of(struct plan_table *t, const struct job *job)
+static struct bucket *bucket_of(struct prospect_table *t, const struct job *job)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)job * 0x9e3779b97f4a7c15ull;
 	return &t->buckets[hash >> 32 & (BUCKETS - 1)];
 }
 
-static void drop(struct plan_table *t, struct entry *e)
+static void drop(struct prospect_table *t, struct entry *e)
 {
 	LIST_REMOVE(e, in_bucket);
 	TAILQ_REMOVE(&t->used, e, in_use_order);
-	plan_destroy(e->plan);
+	prospect_destroy(e->prospect);
 	free(e);
 	t->count--;
 }
 
-struct plan_table *plan_table_create(struct fit_index *index, const struct plan_source *source)
+struct prospect_table *prospect_table_create(
+	struct fit_index *index, const struct prospect_source *source)
 {
-	struct plan_table *t = memory_take(sizeof *t);
+	struct prospect_table *t = memory_take(sizeof *t);
 	t->index = index;
 	t->source = *source;
 	TAILQ_INIT(&t->used);
 	return t;
 }
 
-void plan_table_destroy(struct plan_table *t)
+void prospect_table_destroy(struct prospect_table *t)
 {
 	if (!t)
 		return;
@@ -59,7 +60,7 @@ void plan_table_destroy(struct plan_table *t)
 	free(t);
 }
 
-static struct entry *find(struct plan_table *t, const struct job *job, uint32_t group)
+static struct entry *find(struct prospect_table *t, const struct job *job, uint32_t group)
 {
 	struct entry *e;
 	LIST_FOREACH(e, bucket_of(t, job), in_bucket)
@@ -68,32 +69,32 @@ static struct entry *find(struct plan_table *t, const struct job *job, uint32_t 
 	return NULL;
 }
 
-static struct entry *add(struct plan_table *t, const struct job *job, uint32_t group)
+static struct entry *add(struct prospect_table *t, const struct job *job, uint32_t group)
 {
-	if (t->count == PLANS_MAX)
+	if (t->count == PROSPECTS_MAX)
 		drop(t, TAILQ_LAST(&t->used, use_order));
 	struct entry *e = memory_take(sizeof *e);
 	e->job = job;
 	e->group = group;
-	e->plan = plan_create(t->index, &t->source, job, group);
+	e->prospect = prospect_create(t->index, &t->source, job, group);
 	LIST_INSERT_HEAD(bucket_of(t, job), e, in_bucket);
 	TAILQ_INSERT_HEAD(&t->used, e, in_use_order);
 	t->count++;
 	return e;
 }
 
-struct plan *plan_table_get(struct plan_table *t, const struct job *job, uint32_t group)
+struct prospect *prospect_table_get(struct prospect_table *t, const struct job *job, uint32_t group)
 {
 	CHECK(group < job->asks.count);
 	struct entry *e = find(t, job, group);
 	if (!e)
-		return add(t, job, group)->plan;
+		return add(t, job, group)->prospect;
 	TAILQ_REMOVE(&t->used, e, in_use_order);
 	TAILQ_INSERT_HEAD(&t->used, e, in_use_order);
-	return e->plan;
+	return e->prospect;
 }
 
-void plan_table_forget(struct plan_table *t, const struct job *job)
+void prospect_table_forget(struct prospect_table *t, const struct job *job)
 {
 	struct entry *e = LIST_FIRST(bucket_of(t, job));
 	while (e) {
@@ -104,7 +105,7 @@ void plan_table_forget(struct plan_table *t, const struct job *job)
 	}
 }
 
-uint32_t plan_table_count(const struct plan_table *t)
+uint32_t prospect_table_count(const struct prospect_table *t)
 {
 	return t->count;
 }

@@ -1,4 +1,4 @@
-#include "placement/plan.h"
+#include "placement/prospect.h"
 #include "placement/refusal.h"
 #include "placement/shortlist.h"
 #include "state/base/check.h"
@@ -12,9 +12,9 @@
 // A list of nodes up to this long is gone through instead of searching the tree.
 #define MEMBERS_MAX 2048u
 
-struct plan {
+struct prospect {
 	struct fit_index *index;
-	struct plan_source source;
+	struct prospect_source source;
 	struct feasibility *feasibility;
 	const struct group_ask *ask;
 	struct fit_query query;
@@ -50,17 +50,17 @@ struct plan {
 
 static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
 {
-	const struct plan *p = context;
+	const struct prospect *p = context;
 	if (p->node_unique && p->node_verdicts[slot] != VERDICT_PASS)
 		return false;
 	return p->ask->device_count == 0 ||
 	       devices_suffice(p->ask, &p->matches[n->node_class], n->devices_free);
 }
 
-struct plan *plan_create(struct fit_index *index, const struct plan_source *source,
+struct prospect *prospect_create(struct fit_index *index, const struct prospect_source *source,
 	const struct job *job, uint32_t group)
 {
-	struct plan *p = memory_take(sizeof *p);
+	struct prospect *p = memory_take(sizeof *p);
 	p->index = index;
 	p->source = *source;
 	p->feasibility = feasibility_create(job, group);
@@ -84,7 +84,7 @@ struct plan *plan_create(struct fit_index *index, const struct plan_source *sour
 	return p;
 }
 
-void plan_destroy(struct plan *p)
+void prospect_destroy(struct prospect *p)
 {
 	if (!p)
 		return;
@@ -98,14 +98,14 @@ void plan_destroy(struct plan *p)
 }
 
 // What depends on verdicts starts afresh.
-static void forget(struct plan *p)
+static void forget(struct prospect *p)
 {
 	p->shortlist_known = p->feasible_known = p->counts_known = p->node_verdicts_known = false;
 }
 
 // --- Classes -------------------------------------------------------------------------------------------
 
-static void make_class_room(struct plan *p, uint32_t count)
+static void make_class_room(struct prospect *p, uint32_t count)
 {
 	if (count > p->class_room) {
 		uint32_t room = (2 * count + 63) / 64 * 64;
@@ -120,7 +120,7 @@ static void make_class_room(struct plan *p, uint32_t count)
 	p->class_count = count;
 }
 
-static void judge_class(struct plan *p, uint32_t id)
+static void judge_class(struct prospect *p, uint32_t id)
 {
 	struct device_matches matches = {0};
 	const struct node_class *c = p->source.class_at(p->source.context, id);
@@ -140,7 +140,7 @@ static void judge_class(struct plan *p, uint32_t id)
 		p->classes[id / 64] &= ~bit;
 }
 
-static void summarise_classes(struct plan *p)
+static void summarise_classes(struct prospect *p)
 {
 	p->query.class_bits = 0;
 	bool all = true;
@@ -152,7 +152,7 @@ static void summarise_classes(struct plan *p)
 	p->query.classes = all ? NULL : p->classes;
 }
 
-static void catch_up_classes(struct plan *p)
+static void catch_up_classes(struct prospect *p)
 {
 	uint64_t epoch = fit_index_class_epoch(p->index);
 	if (p->class_epoch == epoch)
@@ -167,7 +167,7 @@ static void catch_up_classes(struct plan *p)
 
 // --- Nodes ---------------------------------------------------------------------------------------------
 
-static uint8_t judge_node(struct plan *p, uint32_t slot)
+static uint8_t judge_node(struct prospect *p, uint32_t slot)
 {
 	const struct fit_node *n = fit_index_node(p->index, slot);
 	const struct node *record = p->source.node_at(p->source.context, slot);
@@ -176,7 +176,7 @@ static uint8_t judge_node(struct plan *p, uint32_t slot)
 	return feasibility_of_node(p->feasibility, record, p->verdicts[n->node_class]);
 }
 
-static void member_add(struct plan *p, uint32_t slot)
+static void member_add(struct prospect *p, uint32_t slot)
 {
 	if (!p->members_listed)
 		return;
@@ -185,7 +185,7 @@ static void member_add(struct plan *p, uint32_t slot)
 		p->members[p->member_count++] = slot;
 }
 
-static void member_drop(struct plan *p, uint32_t slot)
+static void member_drop(struct prospect *p, uint32_t slot)
 {
 	for (uint32_t i = 0; p->members_listed && i < p->member_count; i++)
 		if (p->members[i] == slot) {
@@ -194,7 +194,7 @@ static void member_drop(struct plan *p, uint32_t slot)
 		}
 }
 
-static void make_node_room(struct plan *p)
+static void make_node_room(struct prospect *p)
 {
 	uint32_t slots = fit_index_slots(p->index);
 	if (slots <= p->node_room)
@@ -205,7 +205,7 @@ static void make_node_room(struct plan *p)
 	p->node_room = room;
 }
 
-static void judge_all_nodes(struct plan *p)
+static void judge_all_nodes(struct prospect *p)
 {
 	p->scans++;
 	p->feasible = p->member_count = 0;
@@ -220,14 +220,14 @@ static void judge_all_nodes(struct plan *p)
 	p->node_verdicts_known = true;
 }
 
-static uint8_t verdict_of(const struct plan *p, uint32_t slot, const struct fit_node *n)
+static uint8_t verdict_of(const struct prospect *p, uint32_t slot, const struct fit_node *n)
 {
 	if (p->node_unique)
 		return p->node_verdicts[slot];
 	return n->node_class < p->class_count ? p->verdicts[n->node_class] : VERDICT_UNKNOWN;
 }
 
-static uint8_t category_of(const struct plan *p, uint32_t slot, const struct fit_node *n)
+static uint8_t category_of(const struct prospect *p, uint32_t slot, const struct fit_node *n)
 {
 	const struct device_matches *matches =
 		n->node_class < p->class_count ? &p->matches[n->node_class] : NULL;
@@ -237,7 +237,7 @@ static uint8_t category_of(const struct plan *p, uint32_t slot, const struct fit
 // --- Changes -------------------------------------------------------------------------------------------
 
 // Puts a changed node in its place in the shortlist.
-static void reconsider(struct plan *p, uint32_t slot)
+static void reconsider(struct prospect *p, uint32_t slot)
 {
 	shortlist_drop(&p->shortlist, slot);
 	const struct fit_node *n = fit_index_node(p->index, slot);
@@ -247,7 +247,7 @@ static void reconsider(struct plan *p, uint32_t slot)
 		&p->shortlist, fit_candidate_of(p->shortlist.algorithm, n, slot, &p->query));
 }
 
-static void count_change(struct plan *p, const struct fit_change *c, bool leaves)
+static void count_change(struct prospect *p, const struct fit_change *c, bool leaves)
 {
 	const struct fit_node *n = leaves ? &c->before : &c->after;
 	uint32_t by = leaves ? -1u : 1u;
@@ -259,7 +259,7 @@ static void count_change(struct plan *p, const struct fit_change *c, bool leaves
 
 // Verdicts are of the node as it is now, while a change may be followed by others of the same node. That
 // is sound: what one change counts in, the next counts out by the same verdict.
-static void take_change(struct plan *p, const struct fit_change *c)
+static void take_change(struct prospect *p, const struct fit_change *c)
 {
 	count_change(p, c, true);
 	if (p->node_unique && c->described_anew) {
@@ -275,7 +275,7 @@ static void take_change(struct plan *p, const struct fit_change *c)
 		reconsider(p, c->slot);
 }
 
-static void catch_up(struct plan *p)
+static void catch_up(struct prospect *p)
 {
 	catch_up_classes(p);
 	uint64_t head = fit_index_head(p->index), behind = head - p->seen;
@@ -301,7 +301,7 @@ static void catch_up(struct plan *p)
 
 // --- Answers -------------------------------------------------------------------------------------------
 
-static void go_through_members(struct plan *p)
+static void go_through_members(struct prospect *p)
 {
 	p->shortlist.complete = true;
 	p->shortlist.count = 0;
@@ -309,7 +309,7 @@ static void go_through_members(struct plan *p)
 		reconsider(p, p->members[i]);
 }
 
-static void refill(struct plan *p)
+static void refill(struct prospect *p)
 {
 	if (p->shortlist_known && p->shortlist_wanted < SHORTLIST_MAX)
 		p->shortlist_wanted *= 2; // it ran dry: the job is asked for a lot
@@ -323,7 +323,7 @@ static void refill(struct plan *p)
 	p->shortlist_known = true;
 }
 
-bool plan_best(struct plan *p, struct fit_candidate *best)
+bool prospect_best(struct prospect *p, struct fit_candidate *best)
 {
 	catch_up(p);
 	if (!p->shortlist_known || (p->shortlist.count == 0 && !p->shortlist.complete))
@@ -335,7 +335,7 @@ bool plan_best(struct plan *p, struct fit_candidate *best)
 	return true;
 }
 
-uint32_t plan_feasible(struct plan *p)
+uint32_t prospect_feasible(struct prospect *p)
 {
 	catch_up(p);
 	uint64_t epoch = fit_index_ready_epoch(p->index);
@@ -350,7 +350,7 @@ uint32_t plan_feasible(struct plan *p)
 	return p->feasible;
 }
 
-static void count_all(struct plan *p)
+static void count_all(struct prospect *p)
 {
 	p->scans++;
 	memset(p->counts, 0, sizeof p->counts);
@@ -359,7 +359,7 @@ static void count_all(struct plan *p)
 	p->counts_known = true;
 }
 
-void plan_refusal(struct plan *p, struct place_refusal *refusal)
+void prospect_refusal(struct prospect *p, struct place_refusal *refusal)
 {
 	catch_up(p);
 	if (!p->counts_known)
@@ -367,7 +367,7 @@ void plan_refusal(struct plan *p, struct place_refusal *refusal)
 	refusal_fill(p->counts, feasibility_constraints(p->feasibility), refusal);
 }
 
-bool plan_devices(const struct plan *p, uint32_t slot, const struct device_set *free,
+bool prospect_devices(const struct prospect *p, uint32_t slot, const struct device_set *free,
 	struct device_set *chosen)
 {
 	uint32_t node_class = fit_index_node(p->index, slot)->node_class;
@@ -375,7 +375,7 @@ bool plan_devices(const struct plan *p, uint32_t slot, const struct device_set *
 	return devices_choose(p->ask, &p->matches[node_class], free, chosen);
 }
 
-uint32_t plan_take_scans(struct plan *p)
+uint32_t prospect_take_scans(struct prospect *p)
 {
 	uint32_t scans = p->scans;
 	p->scans = 0;

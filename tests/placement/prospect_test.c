@@ -61,7 +61,7 @@ static void release_some(struct fleet *f, uint32_t count)
 		fleet_release(f, (uint32_t)prng_below(&f->prng, f->allocation_count));
 }
 
-// More than the log of changes holds, so that plans must start afresh.
+// More than the log of changes holds, so that prospects must start afresh.
 static void storm(struct fleet *f)
 {
 	for (uint32_t i = 0; i < FIT_LOG_CHANGES + 100; i++)
@@ -155,7 +155,7 @@ static void an_empty_fleet_refuses(void **state)
 	fleet_destroy(f);
 }
 
-// A long run with a seed of one's own: plan_test SEED STEPS.
+// A long run with a seed of one's own: prospect_test SEED STEPS.
 int main(int count, char **arguments)
 {
 	if (count == 3) {
