@@ -61,13 +61,18 @@ struct alloc_details {
 	struct array ports;    // allocated_port of the group
 };
 
-extern const struct record_type alloc_details_description;
+extern const struct record_type alloc_details_description, allocated_task_description,
+	allocated_network_description, allocated_device_description, allocated_port_description,
+	alloc_state_description, reschedule_event_description, desired_transition_description,
+	alloc_deployment_status_description;
 
 struct alloc_details *alloc_details_create(void); // one reference
 struct alloc_details *alloc_details_copy(
 	const struct alloc_details *);                             // NULL: empty; one reference
 struct alloc_details *alloc_details_share(struct alloc_details *); // NULL is fine
 void alloc_details_release(struct alloc_details *);                // NULL is fine
+// Whether they hold something of the node: ports, device instances or cores.
+bool alloc_details_hold_node(const struct alloc_details *); // NULL is fine
 
 // --- What the node said last ---------------------------------------------------------------------------
 struct task_event {
@@ -90,7 +95,8 @@ struct alloc_report {
 	struct array task_states; // task_state
 };
 
-extern const struct record_type alloc_report_description;
+extern const struct record_type alloc_report_description, task_state_description,
+	task_event_description;
 
 struct alloc_report *alloc_report_create(void);
 struct alloc_report *alloc_report_share(struct alloc_report *);

@@ -92,7 +92,7 @@ static const struct field port_fields[] = {
 	{"To", FIELD_I64, OF(port, to)},
 	{"HostNetwork", FIELD_STRING, OF(port, host_network)},
 };
-static DESCRIBE(port_description, port, NULL);
+DESCRIBE(port_description, port, NULL);
 
 static const struct field network_ask_fields[] = {
 	{"Mode", FIELD_STRING, OF(network_ask, mode)},

@@ -1,0 +1,172 @@
+// What a plan owns, and what only some allocations have.
+#include "state/alloc_details.h"
+#include "state/base/memory.h"
+#include "state/job.h"
+#include "state/metrics.h"
+#include "state/plan.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static char *copied(const char *text)
+{
+	return text_copy(text_of(text));
+}
+
+static struct uuid id_of(uint8_t number)
+{
+	return (struct uuid){.bytes = {[0] = 1, [15] = number}};
+}
+
+static void add_port(struct array *ports, const char *label, int64_t value)
+{
+	struct allocated_port *port = array_append(ports, sizeof *port);
+
+	*port = (struct allocated_port){copied(label), value, value, copied("10.0.0.1")};
+}
+
+static struct alloc_details *full_details(void)
+{
+	struct alloc_details *d = alloc_details_create();
+
+	d->previous_allocation = id_of(1);
+	d->next_allocation = id_of(2);
+	d->followup_eval = id_of(3);
+	d->preempted_by = id_of(4);
+	d->transition.migrate = (struct optional_bool){true, true};
+	struct alloc_state *state = array_append(&d->states, sizeof *state);
+	*state = (struct alloc_state){copied("ClientStatus"), copied("unknown"), 77};
+	struct reschedule_event *event = array_append(&d->reschedule_events, sizeof *event);
+	*event = (struct reschedule_event){5, id_of(6), id_of(7), 8};
+	*(struct uuid *)array_append(&d->preempted, sizeof(struct uuid)) = id_of(9);
+	d->deployment_status = memory_take(sizeof *d->deployment_status);
+	d->deployment_status->healthy = (struct optional_bool){true, false};
+	struct allocated_task *task = array_append(&d->tasks, sizeof *task);
+	task->task = copied("web");
+	*(int64_t *)array_append(&task->reserved_cores, sizeof(int64_t)) = 3;
+	struct allocated_network *network = array_append(&d->networks, sizeof *network);
+	network->ip = copied("10.0.0.1");
+	struct port *port = array_append(&network->dynamic_ports, sizeof *port);
+	*port = (struct port){copied("http"), 20000, 80, copied("default")};
+	add_port(&d->ports, "http", 20000);
+	return d;
+}
+
+static void details_survive_their_stored_form(void **test)
+{
+	struct alloc_details *d = full_details(), *read = alloc_details_create();
+	struct bytes_writer w = bytes_writer_growing(64);
+
+	(void)test;
+	record_encode(&alloc_details_description, d, &w);
+	struct bytes_reader r = bytes_reader_over(w.data, w.size);
+	assert_int_equal(record_decode(&alloc_details_description, read, &r), 0);
+	assert_int_equal(bytes_left(&r), 0);
+	assert_true(record_equal(&alloc_details_description, d, read));
+	assert_true(uuid_equal(ARRAY_AT(&read->preempted, struct uuid, 0),
+		ARRAY_AT(&d->preempted, struct uuid, 0)));
+	atomic_store(&read->references, 1);
+	alloc_details_release(read);
+	alloc_details_release(d);
+	bytes_writer_free(&w);
+}
+
+static void copies_of_details_are_their_own(void **test)
+{
+	struct alloc_details *d = full_details();
+	struct alloc_details *copy = alloc_details_copy(d), *empty = alloc_details_copy(NULL);
+
+	(void)test;
+	assert_true(record_equal(&alloc_details_description, d, copy));
+	copy->next_allocation = id_of(200);
+	assert_false(record_equal(&alloc_details_description, d, copy));
+	assert_int_equal(atomic_load(&copy->references), 1);
+	assert_true(alloc_details_hold_node(copy));
+	assert_false(alloc_details_hold_node(empty));
+	assert_false(alloc_details_hold_node(NULL));
+	alloc_details_release(d);
+	alloc_details_release(empty);
+	assert_string_equal(ARRAY_AT(&copy->ports, struct allocated_port, 0)->label, "http");
+	alloc_details_release(copy);
+}
+
+static void what_is_shared_lives_until_its_last_reference(void **test)
+{
+	struct alloc_details *d = full_details();
+	struct alloc_report *report = alloc_report_create();
+	struct task_state *state = array_append(&report->task_states, sizeof *state);
+
+	(void)test;
+	state->task = copied("web");
+	report->client_description = copied("Tasks are running");
+	assert_ptr_equal(alloc_details_share(d), d);
+	alloc_details_release(d);
+	assert_int_equal(ARRAY_AT(&d->ports, struct allocated_port, 0)->value, 20000);
+	alloc_details_release(d);
+	assert_ptr_equal(alloc_report_share(report), report);
+	alloc_report_release(report);
+	assert_string_equal(report->client_description, "Tasks are running");
+	alloc_report_release(report);
+	assert_null(alloc_details_share(NULL));
+	assert_null(alloc_report_share(NULL));
+	assert_null(shared_metrics_share(NULL));
+	alloc_details_release(NULL);
+	alloc_report_release(NULL);
+	shared_metrics_release(NULL);
+}
+
+static void a_plan_gives_back_what_it_refers_to(void **test)
+{
+	struct plan *plan = plan_create();
+	struct alloc_details *d = full_details();
+	struct shared_metrics *metrics = shared_metrics_create();
+
+	(void)test;
+	assert_true(plan_is_no_op(plan));
+	struct plan_placement *p = array_append(&plan->placements, sizeof *p);
+	p->details = alloc_details_share(d);
+	assert_false(plan_is_no_op(plan));
+	struct plan_update *u = array_append(&plan->updates, sizeof *u);
+	u->details = alloc_details_share(d);
+	array_append(&plan->stops, sizeof(struct plan_stop));
+	count_add(&metrics->metrics.nodes_available, "dc1", 3);
+	*(struct shared_metrics **)array_append(&plan->metrics, sizeof metrics) =
+		shared_metrics_share(metrics);
+	struct desired_updates *annotation = array_append(&plan->annotations, sizeof *annotation);
+	annotation->group = copied("web");
+	plan->job_id = copied("job");
+	assert_int_equal(atomic_load(&d->references), 3);
+	plan_free(plan);
+	assert_int_equal(atomic_load(&d->references), 1);
+	assert_int_equal(count_get(&metrics->metrics.nodes_available, "dc1"), 3);
+	alloc_details_release(d);
+	shared_metrics_release(metrics);
+	plan_free(NULL);
+}
+
+static void a_released_result_is_empty(void **test)
+{
+	struct plan_result result = {.alloc_index = 4};
+
+	(void)test;
+	count_add(&result.placed_by_group, "web", 2);
+	array_append(&result.rejections, sizeof(struct plan_rejection));
+	plan_result_release(&result);
+	assert_int_equal(result.alloc_index, 0);
+	assert_null(result.rejections.items);
+	plan_result_release(&result);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(details_survive_their_stored_form),
+		cmocka_unit_test(copies_of_details_are_their_own),
+		cmocka_unit_test(what_is_shared_lives_until_its_last_reference),
+		cmocka_unit_test(a_plan_gives_back_what_it_refers_to),
+		cmocka_unit_test(a_released_result_is_empty),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
