@@ -4,15 +4,6 @@
 #include "state/base/schema.h"
 #include "state/base/uuid.h"
 
-// A count under a name (FIELD_COUNT_MAP), a number under a name (FIELD_NUMBER_MAP).
-struct named_count {
-	char *name;
-	int64_t count;
-};
-struct named_number {
-	char *name;
-	double number;
-};
 struct exhausted_resources { // FIELD_STRUCT_MAP, by task
 	char *task;
 	int64_t cpu, memory_mb;
@@ -39,6 +30,10 @@ struct alloc_metrics {
 };
 
 extern const struct record_type node_score_description, metrics_description;
+
+// Deep; to is overwritten.
+void metrics_copy(struct alloc_metrics *to, const struct alloc_metrics *from);
+void metrics_release(struct alloc_metrics *);
 
 // Adds to the count of a name in a map of named_count, keeping it sorted.
 void count_add(struct array *counts, const char *name, int64_t by);

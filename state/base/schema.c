@@ -53,8 +53,24 @@ static uint32_t enum_limit(const struct field *f)
 
 static bool is_array(enum field_kind kind)
 {
-	return kind == FIELD_ARRAY || kind == FIELD_STRUCT_MAP || kind == FIELD_STRINGS ||
-	       kind == FIELD_INTEGERS || kind == FIELD_MAP;
+	switch (kind) {
+	case FIELD_ARRAY:
+	case FIELD_STRUCT_MAP:
+	case FIELD_STRINGS:
+	case FIELD_INTEGERS:
+	case FIELD_UUIDS:
+	case FIELD_MAP:
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: return true;
+	default: return false;
+	}
+}
+
+static bool is_map(enum field_kind kind)
+{
+	return kind == FIELD_MAP || kind == FIELD_STRUCT_MAP || kind == FIELD_COUNT_MAP ||
+	       kind == FIELD_FLAG_MAP || kind == FIELD_NUMBER_MAP;
 }
 
 static size_t item_bytes(const struct field *f)
@@ -62,7 +78,11 @@ static size_t item_bytes(const struct field *f)
 	switch (f->kind) {
 	case FIELD_STRINGS: return sizeof(char *);
 	case FIELD_INTEGERS: return sizeof(int64_t);
+	case FIELD_UUIDS: return sizeof(struct uuid);
 	case FIELD_MAP: return sizeof(struct string_pair);
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP: return sizeof(struct named_count);
+	case FIELD_NUMBER_MAP: return sizeof(struct named_number);
 	default: return f->type->size;
 	}
 }
@@ -74,6 +94,10 @@ static size_t item_encoded_least(const struct field *f)
 	case FIELD_STRINGS: return 4;
 	case FIELD_INTEGERS:
 	case FIELD_MAP: return 8;
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: return 12;
+	case FIELD_UUIDS: return 16;
 	default: return 2;
 	}
 }
@@ -83,7 +107,11 @@ static void item_release(const struct field *f, void *item)
 	struct string_pair *pair = item;
 	switch (f->kind) {
 	case FIELD_STRINGS: free(*(char **)item); break;
-	case FIELD_INTEGERS: break;
+	case FIELD_INTEGERS:
+	case FIELD_UUIDS: break;
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: free(*(char **)item); break;
 	case FIELD_MAP:
 		free(pair->name);
 		free(pair->value);
@@ -95,9 +123,17 @@ static void item_release(const struct field *f, void *item)
 static void item_copy(const struct field *f, void *to, const void *from)
 {
 	const struct string_pair *pair = from;
+	const struct named_count *count = from;
 	switch (f->kind) {
 	case FIELD_STRINGS: *(char **)to = item_string_copy(*(char *const *)from); break;
 	case FIELD_INTEGERS: *(int64_t *)to = *(const int64_t *)from; break;
+	case FIELD_UUIDS: *(struct uuid *)to = *(const struct uuid *)from; break;
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: // a number is copied by its bits
+		*(struct named_count *)to =
+			(struct named_count){item_string_copy(count->name), count->count};
+		break;
 	case FIELD_MAP:
 		*(struct string_pair *)to = (struct string_pair){
 			item_string_copy(pair->name), item_string_copy(pair->value)};
@@ -109,9 +145,14 @@ static void item_copy(const struct field *f, void *to, const void *from)
 static bool item_equal(const struct field *f, const void *a, const void *b)
 {
 	const struct string_pair *p = a, *q = b;
+	const struct named_count *m = a, *n = b;
 	switch (f->kind) {
 	case FIELD_STRINGS: return string_equal(*(char *const *)a, *(char *const *)b);
 	case FIELD_INTEGERS: return *(const int64_t *)a == *(const int64_t *)b;
+	case FIELD_UUIDS: return uuid_equal(a, b);
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: return string_equal(m->name, n->name) && m->count == n->count;
 	case FIELD_MAP: return string_equal(p->name, q->name) && string_equal(p->value, q->value);
 	default: return record_equal(f->type, a, b);
 	}
@@ -120,9 +161,17 @@ static bool item_equal(const struct field *f, const void *a, const void *b)
 static void item_encode(const struct field *f, const void *item, struct bytes_writer *w)
 {
 	const struct string_pair *pair = item;
+	const struct named_count *count = item;
 	switch (f->kind) {
 	case FIELD_STRINGS: bytes_put_text32(w, text_of(*(char *const *)item)); break;
 	case FIELD_INTEGERS: bytes_put_u64(w, (uint64_t) * (const int64_t *)item); break;
+	case FIELD_UUIDS: bytes_put_uuid(w, item); break;
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP:
+		bytes_put_text32(w, text_of(count->name));
+		bytes_put_u64(w, (uint64_t)count->count);
+		break;
 	case FIELD_MAP:
 		bytes_put_text32(w, text_of(pair->name));
 		bytes_put_text32(w, text_of(pair->value));
@@ -140,6 +189,15 @@ static int pair_decode(struct string_pair *pair, struct bytes_reader *r)
 	return 0;
 }
 
+static int count_decode(struct named_count *count, struct bytes_reader *r)
+{
+	struct text name;
+	if (!string_take(r, &name))
+		return -ERROR_CORRUPT;
+	*count = (struct named_count){text_copy(name), (int64_t)bytes_take_u64(r)};
+	return 0;
+}
+
 static int item_decode(const struct field *f, void *item, struct bytes_reader *r)
 {
 	struct text text;
@@ -150,7 +208,11 @@ static int item_decode(const struct field *f, void *item, struct bytes_reader *r
 		*(char **)item = text_copy(text);
 		return 0;
 	case FIELD_INTEGERS: *(int64_t *)item = (int64_t)bytes_take_u64(r); return 0;
+	case FIELD_UUIDS: *(struct uuid *)item = bytes_take_uuid(r); return 0;
 	case FIELD_MAP: return pair_decode(item, r);
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: return count_decode(item, r);
 	default: return record_decode(f->type, item, r);
 	}
 }
@@ -222,8 +284,7 @@ static int array_decode(const struct field *f, struct array *a, struct bytes_rea
 		if (error < 0)
 			return error;
 	}
-	bool is_map = f->kind == FIELD_MAP || f->kind == FIELD_STRUCT_MAP;
-	return is_map && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
+	return is_map(f->kind) && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
 }
 
 // --- Fields
@@ -332,6 +393,7 @@ static void field_encode(const struct field *f, const void *at, struct bytes_wri
 		bytes_put_u64(w, number->set ? (uint64_t)number->value : 0);
 		break;
 	case FIELD_OPTIONAL_BOOL: bytes_put_u8(w, flag->set ? 1 + flag->value : 0); break;
+	case FIELD_FIXED: break;
 	default: array_encode(f, at, w);
 	}
 }
@@ -396,6 +458,7 @@ static int field_decode(const struct field *f, void *at, struct bytes_reader *r)
 		number->value = (int64_t)bytes_take_u64(r);
 		break;
 	case FIELD_OPTIONAL_BOOL: optional_bool_decode(at, r); break;
+	case FIELD_FIXED: break;
 	default: return array_decode(f, at, r);
 	}
 	return 0;
@@ -508,19 +571,43 @@ bool map_sort(struct array *a, size_t bytes_each)
 	return true;
 }
 
-const char *map_get(const struct array *a, const char *name)
+bool map_find(const struct array *a, size_t bytes_each, const char *name, uint32_t *at)
 {
-	const struct string_pair *pairs = a->items;
 	uint32_t low = 0, high = a->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(name, pairs[middle].name);
-		if (order == 0)
-			return pairs[middle].value;
+		const char *there = *(char *const *)((char *)a->items + middle * bytes_each);
+		int order = strcmp(name, there ? there : "");
+		if (order == 0) {
+			*at = middle;
+			return true;
+		}
 		if (order < 0)
 			high = middle;
 		else
 			low = middle + 1;
 	}
-	return NULL;
+	*at = low;
+	return false;
+}
+
+const char *map_get(const struct array *a, const char *name)
+{
+	uint32_t at;
+	return map_find(a, sizeof(struct string_pair), name, &at)
+		       ? ARRAY_AT(a, struct string_pair, at)->value
+		       : NULL;
+}
+
+void *map_item(struct array *a, size_t bytes_each, const char *name)
+{
+	uint32_t at;
+	if (map_find(a, bytes_each, name, &at))
+		return (char *)a->items + at * bytes_each;
+	array_append(a, bytes_each);
+	char *item = (char *)a->items + at * bytes_each;
+	memmove(item + bytes_each, item, (a->count - 1 - at) * bytes_each);
+	memset(item, 0, bytes_each);
+	*(char **)item = item_string_copy(name);
+	return item;
 }

@@ -28,6 +28,12 @@ enum field_kind {
 	FIELD_JSON,       // char *: a JSON value kept as text (driver configuration), NULL is null
 	FIELD_OPTIONAL_I64,  // struct optional_i64
 	FIELD_OPTIONAL_BOOL, // struct optional_bool
+	FIELD_UUIDS,         // struct array of struct uuid
+	// struct array of struct named_count or named_number, as FIELD_MAP sorted, names unique
+	FIELD_COUNT_MAP,  // named_count
+	FIELD_FLAG_MAP,   // named_count; in JSON true unless 0
+	FIELD_NUMBER_MAP, // named_number
+	FIELD_FIXED,      // nothing is kept: always the JSON value that is the first of .names
 };
 
 struct array {
@@ -37,6 +43,14 @@ struct array {
 struct string_pair {
 	char *name;
 	char *value;
+};
+struct named_count {
+	char *name;
+	int64_t count;
+};
+struct named_number {
+	char *name;
+	double number;
 };
 struct optional_i64 {
 	bool set;
@@ -54,16 +68,19 @@ struct field {
 	enum field_kind kind;
 	uint32_t offset;
 	const struct record_type *type; // STRUCT, OPTIONAL, ARRAY, STRUCT_MAP
-	const char *const *names;       // ENUM
+	const char *const *names;       // ENUM, FIXED
 	uint32_t flags;
 };
 
-#define FIELD_DERIVED 1u    // shown in JSON, never read from a request
-#define FIELD_HIDDEN 2u     // stored and read from a request, never shown in JSON
-#define FIELD_IN_LIST 4u    // also part of the short form in lists
-#define FIELD_NULL_EMPTY 8u // an empty array or map is null in JSON (as Go's nil slice)
-#define FIELD_TIME 16u      // I64 unix ns shown as RFC 3339
-#define FIELD_DURATION 32u  // I64 ns; a request may also give it as text ("30s")
+#define FIELD_DERIVED 1u     // shown in JSON, never read from a request
+#define FIELD_HIDDEN 2u      // stored and read from a request, never shown in JSON
+#define FIELD_IN_LIST 4u     // also part of the short form in lists
+#define FIELD_NULL_EMPTY 8u  // an empty array or map is null in JSON (as Go's nil slice)
+#define FIELD_TIME 16u       // I64 unix ns shown as RFC 3339
+#define FIELD_DURATION 32u   // I64 ns; a request may also give it as text ("30s")
+#define FIELD_OMIT_EMPTY 64u // left out of the JSON form when it is as zeros would be
+#define FIELD_EMBEDDED 128u  // STRUCT: in JSON its members stand among those of the record
+#define FIELD_NULL_ZERO 256u // I64 that is 0 is null in JSON (as Go's nil time)
 
 struct record_type {
 	const char *name;
@@ -95,3 +112,9 @@ void *array_append(struct array *, size_t bytes_each);
 bool map_sort(struct array *, size_t bytes_each);
 // Value of a name in a FIELD_MAP array, or NULL.
 const char *map_get(const struct array *, const char *name);
+// Of an array of structs that begin with their name, in order: where the name is, or would go.
+// Returns whether it is there.
+bool map_find(const struct array *, size_t bytes_each, const char *name, uint32_t *at);
+// The item of a name in such an array: the one that is there, or a zeroed one put where it belongs,
+// with a copy of the name.
+void *map_item(struct array *, size_t bytes_each, const char *name);

@@ -29,6 +29,11 @@ struct thing {
 	struct optional_i64 wait_ns;
 	struct optional_bool choice;
 	int64_t secret, derived;
+	struct array ids, counts, flags, ratios;
+	int64_t at_ns, ended_ns, omitted;
+	struct whole_inside {
+		int64_t inside;
+	} embedded;
 };
 
 static const char *const colours[] = {"red", "green", NULL};
@@ -44,6 +49,13 @@ static const struct field part_fields[] = {
 };
 static const struct record_type part_type = {
 	"part", sizeof(struct part), part_fields, 2, part_defaults};
+
+static const struct field inside_fields[] = {
+	{"Inside", FIELD_I64, offsetof(struct whole_inside, inside)},
+};
+static const struct record_type inside_type = {
+	"inside", sizeof(struct whole_inside), inside_fields, 1, NULL};
+static const char *const null[] = {"null"};
 
 #define AT(member) offsetof(struct thing, member)
 static const struct field thing_fields[] = {
@@ -67,6 +79,15 @@ static const struct field thing_fields[] = {
 	{"Choice", FIELD_OPTIONAL_BOOL, AT(choice)},
 	{"Secret", FIELD_I64, AT(secret), NULL, NULL, FIELD_HIDDEN},
 	{"Derived", FIELD_I64, AT(derived), NULL, NULL, FIELD_DERIVED},
+	{"IDs", FIELD_UUIDS, AT(ids)},
+	{"Counts", FIELD_COUNT_MAP, AT(counts), NULL, NULL, FIELD_NULL_EMPTY},
+	{"Flags", FIELD_FLAG_MAP, AT(flags)},
+	{"Ratios", FIELD_NUMBER_MAP, AT(ratios)},
+	{"Fixed", FIELD_FIXED, 0, NULL, null},
+	{"At", FIELD_I64, AT(at_ns), NULL, NULL, FIELD_TIME},
+	{"Ended", FIELD_I64, AT(ended_ns), NULL, NULL, FIELD_TIME | FIELD_NULL_ZERO},
+	{"Omitted", FIELD_I64, AT(omitted), NULL, NULL, FIELD_OMIT_EMPTY},
+	{"Embedded", FIELD_STRUCT, AT(embedded), &inside_type, NULL, FIELD_EMBEDDED},
 };
 static const struct record_type thing_type = {"thing", sizeof(struct thing), thing_fields,
 	sizeof thing_fields / sizeof thing_fields[0], NULL};
@@ -99,7 +120,12 @@ static const char *const full =
 	"\"y\"],"
 	"\"Numbers\":[3,-1],\"Map\":{\"k\":\"1\",\"l\":\"2\"},"
 	"\"ByName\":{\"a\":{\"Name\":\"a\",\"Amount\":7},\"z\":{\"Name\":\"z\",\"Amount\":9}},"
-	"\"Raw\":{\"a\":[1,2.5,null]},\"Wait\":30000000000,\"Choice\":false,\"Derived\":0}";
+	"\"Raw\":{\"a\":[1,2.5,null]},\"Wait\":30000000000,\"Choice\":false,\"Derived\":0,"
+	"\"IDs\":[\"00112233-4455-6677-8899-aabbccddeeff\",\"\"],"
+	"\"Counts\":{\"a\":-1,\"b\":2},\"Flags\":{\"no\":false,\"yes\":true},"
+	"\"Ratios\":{\"h\":0.5},\"Fixed\":null,\"At\":\"2026-01-31T12:00:00.250000000Z\",\"Ended\":"
+	"null,"
+	"\"Inside\":8}";
 
 static void reads_and_writes_every_kind(void **unused)
 {
@@ -113,7 +139,10 @@ static void reads_and_writes_every_kind(void **unused)
 		   "\"Parts\":[{\"Name\":\"a\"},{\"Name\":\"b\",\"Amount\":2}],"
 		   "\"Names\":[\"x\",\"y\"],\"Numbers\":[3,-1],"
 		   "\"Raw\":{\"a\":[1,2.5,null]},\"Wait\":\"30s\",\"Choice\":false,\"Secret\":4,"
-		   "\"Derived\":99}",
+		   "\"IDs\":[\"00112233-4455-6677-8899-AABBCCDDEEFF\",\"\"],"
+		   "\"Counts\":{\"b\":2,\"a\":-1},\"Flags\":{\"yes\":true,\"no\":false},"
+		   "\"Ratios\":{\"h\":0.5},\"Fixed\":[1],\"At\":\"2026-01-31T13:00:00.25+01:00\","
+		   "\"Omitted\":0,\"inside\":8,\"Derived\":99}",
 		&thing, &report);
 	assert_int_equal(report.errors.count, 0);
 	assert_int_equal(report.warnings.count, 0);
@@ -129,7 +158,7 @@ static void null_is_absent(void **unused)
 {
 	struct thing thing, empty;
 	struct json_report report;
-	char json[512] = "{";
+	char json[1024] = "{";
 	for (uint32_t i = 0; i < thing_type.field_count; i++) {
 		size_t size = strlen(json);
 		snprintf(json + size, sizeof json - size, "%s\"%s\":null", i ? "," : "",
@@ -192,6 +221,19 @@ static void every_mistake_is_named(void **unused)
 		{"{\"Map\":[]}", "Thing.Map: expected an object, not a list"},
 		{"{\"ByName\":{\"k\":{\"Amount\":false}}}",
 			"Thing.ByName[\"k\"].Amount: expected an integer, not false"},
+		{"{\"IDs\":[\"x\"]}", "Thing.IDs[0]: \"x\" is no UUID"},
+		{"{\"IDs\":{}}", "Thing.IDs: expected a list, not an object"},
+		{"{\"Counts\":{\"k\":\"3\"}}",
+			"Thing.Counts[\"k\"]: expected an integer, not a string"},
+		{"{\"Counts\":[]}", "Thing.Counts: expected an object, not a list"},
+		{"{\"Flags\":{\"k\":1}}",
+			"Thing.Flags[\"k\"]: expected true or false, not a number"},
+		{"{\"Ratios\":{\"k\":null}}", "Thing.Ratios[\"k\"]: expected a number, not null"},
+		{"{\"At\":\"today\"}", "Thing.At: \"today\" is no time; write it like "
+				       "\"2026-01-31T12:00:00Z\""},
+		{"{\"Inside\":\"x\"}", "Thing.Inside: expected an integer, not a string"},
+		{"{\"Inside\":1,\"inside\":1}",
+			"Thing.inside: given twice, as names differ only in case"},
 		{"{\"Choice\":\"yes\"}", "Thing.Choice: expected true or false, not a string"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

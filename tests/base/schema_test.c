@@ -33,6 +33,7 @@ struct whole {
 	char *json;
 	struct optional_i64 limit;
 	struct optional_bool choice;
+	struct array ids, counts, flags, ratios;
 };
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
@@ -73,7 +74,20 @@ static const struct field whole_fields[] = {
 	{"Json", FIELD_JSON, AT(whole, json)},
 	{"Limit", FIELD_OPTIONAL_I64, AT(whole, limit)},
 	{"Choice", FIELD_OPTIONAL_BOOL, AT(whole, choice)},
+	{"IDs", FIELD_UUIDS, AT(whole, ids)},
+	{"Counts", FIELD_COUNT_MAP, AT(whole, counts)},
+	{"Flags", FIELD_FLAG_MAP, AT(whole, flags)},
+	{"Ratios", FIELD_NUMBER_MAP, AT(whole, ratios)},
 };
+static const char *const nothing[] = {"null"};
+// One field that keeps nothing.
+static const struct field fixed_fields[] = {
+	{"Flag", FIELD_BOOL, AT(whole, flag)},
+	{"Fixed", FIELD_FIXED, 0, NULL, nothing},
+	{"Number", FIELD_I64, AT(whole, number)},
+};
+static const struct record_type fixed_type = {
+	"fixed", sizeof(struct whole), fixed_fields, COUNT(fixed_fields), NULL};
 static const struct record_type whole_type = {
 	"whole", sizeof(struct whole), whole_fields, COUNT(whole_fields), NULL};
 // What an earlier program knew: the first fields only.
@@ -109,6 +123,17 @@ static char *distinct_name(struct prng *prng, uint64_t n)
 	return text_copy(text_of(name));
 }
 
+// Put one by one where they belong, some of them twice.
+static void random_counts(struct prng *prng, struct array *counts)
+{
+	for (uint64_t n = prng_below(prng, 8); n > 0; n--) {
+		char name[8];
+		snprintf(name, sizeof name, "%lu", prng_below(prng, 6));
+		struct named_count *item = map_item(counts, sizeof *item, name);
+		item->count += (int64_t)prng_below(prng, UINT32_MAX) - INT32_MAX;
+	}
+}
+
 static void random_arrays(struct prng *prng, struct whole *w)
 {
 	for (uint64_t n = prng_below(prng, 4); n > 0; n--)
@@ -128,6 +153,16 @@ static void random_arrays(struct prng *prng, struct whole *w)
 		p->name = distinct_name(prng, n);
 	}
 	assert_true(map_sort(&w->named, sizeof(struct part)));
+	for (uint64_t n = prng_below(prng, 4); n > 0; n--)
+		*(struct uuid *)array_append(&w->ids, sizeof(struct uuid)) = prng_uuid(prng);
+	random_counts(prng, &w->counts);
+	random_counts(prng, &w->flags);
+	for (uint64_t n = prng_below(prng, 6); n > 0; n--) {
+		char *name = distinct_name(prng, prng_below(prng, 4));
+		struct named_number *item = map_item(&w->ratios, sizeof *item, name);
+		item->number += prng_unit(prng);
+		free(name);
+	}
 }
 
 static void random_whole(struct prng *prng, struct whole *w)
@@ -295,6 +330,54 @@ static void maps_out_of_order_are_refused(void **unused)
 	bytes_writer_free(&writer);
 }
 
+static void items_of_maps_are_put_in_order(void **unused)
+{
+	struct record_type counts = {"c", sizeof(struct whole), &whole_fields[18], 1, NULL};
+	const char *const names[] = {"m", "b", "z", "b", "", "n"};
+	struct whole w = {0}, read;
+	uint32_t at;
+	for (uint32_t i = 0; i < COUNT(names); i++) {
+		struct named_count *item = map_item(&w.counts, sizeof *item, names[i]);
+		item->count += 1 << i;
+	}
+	assert_int_equal(w.counts.count, 5);
+	for (uint32_t i = 0; i < COUNT(names); i++) {
+		assert_true(map_find(&w.counts, sizeof(struct named_count), names[i], &at));
+		assert_string_equal(ARRAY_AT(&w.counts, struct named_count, at)->name, names[i]);
+	}
+	assert_true(map_find(&w.counts, sizeof(struct named_count), "b", &at));
+	assert_int_equal(at, 1);
+	assert_int_equal(ARRAY_AT(&w.counts, struct named_count, 1)->count, 2 + 8);
+	assert_false(map_find(&w.counts, sizeof(struct named_count), "c", &at));
+	assert_int_equal(at, 2);
+
+	struct bytes_writer writer = encoded(&counts, &w);
+	struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+	assert_int_equal(record_decode(&counts, &read, &reader), 0);
+	assert_true(record_equal(&counts, &w, &read));
+	record_release(&counts, &read);
+	ARRAY_AT(&w.counts, struct named_count, 2)->name[0] = 'a'; // before "b"
+	bytes_writer_free(&writer);
+	writer = encoded(&counts, &w);
+	reader = bytes_reader_over(writer.data, writer.size);
+	assert_int_equal(record_decode(&counts, &read, &reader), -ERROR_CORRUPT);
+	record_release(&counts, &w);
+	bytes_writer_free(&writer);
+}
+
+static void a_fixed_field_keeps_nothing(void **unused)
+{
+	struct whole w = {.flag = true, .number = 7}, copy, read;
+	struct bytes_writer writer = encoded(&fixed_type, &w);
+	struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+	assert_int_equal(writer.size, 2 + 1 + 8);
+	assert_int_equal(record_decode(&fixed_type, &read, &reader), 0);
+	record_copy(&fixed_type, &copy, &read);
+	assert_true(record_equal(&fixed_type, &copy, &w));
+	assert_int_equal(copy.number, 7);
+	bytes_writer_free(&writer);
+}
+
 static void fewer_fields_leave_defaults_and_more_are_refused(void **unused)
 {
 	struct prng prng;
@@ -326,6 +409,8 @@ int main(void)
 		cmocka_unit_test(corruption_is_refused_or_still_a_record),
 		cmocka_unit_test(count_larger_than_what_is_left_is_refused),
 		cmocka_unit_test(maps_out_of_order_are_refused),
+		cmocka_unit_test(items_of_maps_are_put_in_order),
+		cmocka_unit_test(a_fixed_field_keeps_nothing),
 		cmocka_unit_test(fewer_fields_leave_defaults_and_more_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/api/duration.h"
+#include "tools/api/timestamp.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,14 @@ static void read_duration(struct reader *r, int64_t *at, const json_t *value)
 			r->path, json_string_value(value));
 }
 
+static void read_time(struct reader *r, int64_t *at, const json_t *value)
+{
+	if (!timestamp_parse(json_string_value(value), at))
+		json_sentence(&r->report->errors,
+			"%s: \"%.64s\" is no time; write it like \"2026-01-31T12:00:00Z\"", r->path,
+			json_string_value(value));
+}
+
 static bool read_i64(struct reader *r, const struct field *f, int64_t *at, const json_t *value)
 {
 	if (json_is_integer(value)) {
@@ -120,6 +129,8 @@ static bool read_i64(struct reader *r, const struct field *f, int64_t *at, const
 	}
 	if ((f->flags & FIELD_DURATION) && json_is_string(value))
 		read_duration(r, at, value);
+	else if ((f->flags & FIELD_TIME) && json_is_string(value))
+		read_time(r, at, value);
 	else
 		mismatch(r, f->flags & FIELD_DURATION ? "a duration" : "an integer", value);
 	return true;
@@ -279,6 +290,45 @@ static void read_map(struct reader *r, struct array *at, json_t *object)
 		qsort(at->items, at->count, sizeof(struct string_pair), by_name);
 }
 
+static void read_uuids(struct reader *r, struct array *at, json_t *list)
+{
+	size_t i;
+	json_t *value;
+	json_array_foreach(list, i, value)
+	{
+		size_t before = path_add(r, "[%zu]", i);
+		read_uuid(r, array_append(at, sizeof(struct uuid)), value);
+		path_cut(r, before);
+	}
+}
+
+static void read_named_value(struct reader *r, const struct field *f, void *item, json_t *value)
+{
+	struct named_count *count = item;
+	bool flag = false;
+	switch (f->kind) {
+	case FIELD_COUNT_MAP: read_i64(r, f, &count->count, value); break;
+	case FIELD_FLAG_MAP:
+		read_bool(r, &flag, value);
+		count->count = flag;
+		break;
+	default: read_f64(r, &((struct named_number *)item)->number, value);
+	}
+}
+
+static void read_named(struct reader *r, const struct field *f, struct array *at, json_t *object)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach(object, name, value)
+	{
+		size_t before = path_add(r, "[\"%s\"]", name);
+		void *item = map_item(at, sizeof(struct named_count), name);
+		read_named_value(r, f, item, value);
+		path_cut(r, before);
+	}
+}
+
 static void read_struct_map(
 	struct reader *r, const struct record_type *type, struct array *at, json_t *object)
 {
@@ -308,7 +358,9 @@ static void read_json(char **at, const json_t *value)
 
 static void read_list(struct reader *r, const struct field *f, struct array *at, json_t *value)
 {
-	bool is_map = f->kind == FIELD_MAP || f->kind == FIELD_STRUCT_MAP;
+	bool is_list = f->kind == FIELD_ARRAY || f->kind == FIELD_STRINGS ||
+		       f->kind == FIELD_INTEGERS || f->kind == FIELD_UUIDS;
+	bool is_map = !is_list;
 	if (is_map ? !json_is_object(value) : !json_is_array(value)) {
 		mismatch(r, is_map ? "an object" : "a list", value);
 		return;
@@ -317,7 +369,11 @@ static void read_list(struct reader *r, const struct field *f, struct array *at,
 	case FIELD_ARRAY: read_array(r, f->type, at, value); break;
 	case FIELD_STRINGS: read_strings(r, at, value); break;
 	case FIELD_INTEGERS: read_integers(r, f, at, value); break;
+	case FIELD_UUIDS: read_uuids(r, at, value); break;
 	case FIELD_MAP: read_map(r, at, value); break;
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: read_named(r, f, at, value); break;
 	default: read_struct_map(r, f->type, at, value); break;
 	}
 }
@@ -349,11 +405,16 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	case FIELD_ARRAY:
 	case FIELD_STRINGS:
 	case FIELD_INTEGERS:
+	case FIELD_UUIDS:
 	case FIELD_MAP:
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP:
 	case FIELD_STRUCT_MAP: read_list(r, f, at, value); break;
 	case FIELD_JSON: read_json(at, value); break;
 	case FIELD_OPTIONAL_I64: read_optional_i64(r, f, at, value); break;
 	case FIELD_OPTIONAL_BOOL: read_optional_bool(r, at, value); break;
+	case FIELD_FIXED: break;
 	}
 }
 
@@ -382,9 +443,26 @@ static bool says_something(const json_t *value)
 	}
 }
 
+// The struct among whose members the name is, or NULL.
+static const struct field *embedded_find(const struct record_type *type, const char *name)
+{
+	for (uint32_t i = 0; i < type->field_count; i++)
+		if ((type->fields[i].flags & FIELD_EMBEDDED) &&
+			field_find(type->fields[i].type, name) >= 0)
+			return &type->fields[i];
+	return NULL;
+}
+
 static void read_member(struct reader *r, const struct record_type *type, void *record,
 	const char *name, json_t *value, bool seen[FIELDS_MAX])
 {
+	const struct field *embedded = embedded_find(type, name);
+	if (embedded) { // a struct that is one has no more of them inside
+		CHECK(type->field_count + embedded->type->field_count <= FIELDS_MAX);
+		read_member(r, embedded->type, (char *)record + embedded->offset, name, value,
+			seen + type->field_count);
+		return;
+	}
 	int number = field_find(type, name);
 	if (number < 0) {
 		if (says_something(value))

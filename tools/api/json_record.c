@@ -48,6 +48,30 @@ static void put_struct_map(
 	json_end_object(w);
 }
 
+static void put_uuids(struct json_writer *w, const struct array *array)
+{
+	json_begin_array(w);
+	for (uint32_t i = 0; i < array->count; i++)
+		json_write_uuid(w, ARRAY_AT(array, struct uuid, i));
+	json_end_array(w);
+}
+
+static void put_named(struct json_writer *w, enum field_kind kind, const struct array *array)
+{
+	json_begin_object(w);
+	for (uint32_t i = 0; i < array->count; i++) {
+		const struct named_count *item = ARRAY_AT(array, struct named_count, i);
+		json_write_key(w, item->name ? item->name : "");
+		if (kind == FIELD_COUNT_MAP)
+			json_write_i64(w, item->count);
+		else if (kind == FIELD_FLAG_MAP)
+			json_write_bool(w, item->count != 0);
+		else
+			json_write_f64(w, ARRAY_AT(array, struct named_number, i)->number);
+	}
+	json_end_object(w);
+}
+
 static void put_optional(struct json_writer *w, const struct record_type *type, const void *record)
 {
 	if (record)
@@ -71,14 +95,20 @@ static void put_list(struct json_writer *w, const struct field *f, const struct 
 	case FIELD_ARRAY: put_array(w, f->type, array); break;
 	case FIELD_STRINGS: put_strings(w, array); break;
 	case FIELD_INTEGERS: put_integers(w, array); break;
+	case FIELD_UUIDS: put_uuids(w, array); break;
 	case FIELD_MAP: put_map(w, array); break;
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: put_named(w, f->kind, array); break;
 	default: put_struct_map(w, f->type, array); break;
 	}
 }
 
 static void put_integer(struct json_writer *w, const struct field *f, int64_t value)
 {
-	if (f->flags & FIELD_TIME)
+	if (value == 0 && (f->flags & FIELD_NULL_ZERO))
+		json_write_null(w);
+	else if (f->flags & FIELD_TIME)
 		json_write_time(w, value);
 	else
 		json_write_i64(w, value);
@@ -116,11 +146,42 @@ static void put_value(struct json_writer *w, const struct field *f, const void *
 	case FIELD_ARRAY:
 	case FIELD_STRINGS:
 	case FIELD_INTEGERS:
+	case FIELD_UUIDS:
 	case FIELD_MAP:
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP:
 	case FIELD_STRUCT_MAP: put_list(w, f, at); break;
 	case FIELD_JSON: put_json(w, *(char *const *)at); break;
 	case FIELD_OPTIONAL_I64: put_optional_i64(w, f, at); break;
 	case FIELD_OPTIONAL_BOOL: put_optional_bool(w, at); break;
+	case FIELD_FIXED: json_write_raw(w, text_of(f->names[0])); break;
+	}
+}
+
+static bool is_empty_text(const char *text)
+{
+	return !text || !*text;
+}
+
+// As Go's "omitempty" has it; structs are never empty there.
+static bool is_empty(const struct field *f, const void *at)
+{
+	switch (f->kind) {
+	case FIELD_BOOL: return !*(const bool *)at;
+	case FIELD_I64:
+	case FIELD_U64: return *(const uint64_t *)at == 0;
+	case FIELD_F64: return *(const double *)at == 0;
+	case FIELD_STRING:
+	case FIELD_JSON: return is_empty_text(*(char *const *)at);
+	case FIELD_UUID: return uuid_is_zero(at);
+	case FIELD_OPTIONAL: return !*(void *const *)at;
+	case FIELD_OPTIONAL_I64: return !((const struct optional_i64 *)at)->set;
+	case FIELD_OPTIONAL_BOOL: return !((const struct optional_bool *)at)->set;
+	case FIELD_ENUM:
+	case FIELD_STRUCT:
+	case FIELD_FIXED: return false;
+	default: return ((const struct array *)at)->count == 0;
 	}
 }
 
@@ -129,10 +190,16 @@ void json_record_members(
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct field *f = &type->fields[i];
-		if ((f->flags & FIELD_HIDDEN) || (flags && !(f->flags & flags)))
+		const void *at = (const char *)record + f->offset;
+		if (f->flags & FIELD_EMBEDDED) {
+			json_record_members(w, f->type, at, flags);
+			continue;
+		}
+		if ((f->flags & FIELD_HIDDEN) || (flags && !(f->flags & flags)) ||
+			((f->flags & FIELD_OMIT_EMPTY) && is_empty(f, at)))
 			continue;
 		json_write_key(w, f->name);
-		put_value(w, f, (const char *)record + f->offset);
+		put_value(w, f, at);
 	}
 }
 
