@@ -13,24 +13,46 @@ static void emit(
 	m->value(m->sink, kind, name, labels, value);
 }
 
-// The counters of one worker that are neither refusals nor sums of others.
-static const struct {
+struct counter {
 	const char *name;
 	size_t offset;
-} worker_counters[] = {
+};
+
+// The counters of one worker that are neither refusals nor sums of others.
+static const struct counter worker_counters[] = {
 	{"berth_packets_received_total", offsetof(struct hot_counters, received)},
 	{"berth_heartbeats_accepted_total", offsetof(struct hot_counters, heartbeats)},
+	{"berth_heartbeats_foreign_total", offsetof(struct hot_counters, foreign)},
 	{"berth_requests_total", offsetof(struct hot_counters, requests)},
 	{"berth_neighbour_answers_total", offsetof(struct hot_counters, neighbours)},
 	{"berth_replies_total", offsetof(struct hot_counters, replies)},
 	{"berth_reply_drops_total", offsetof(struct hot_counters, reply_drops)},
 	{"berth_bursts_total", offsetof(struct hot_counters, bursts)},
+	{"berth_busy_cycles_total", offsetof(struct hot_counters, busy_cycles)},
 	{"berth_nodes_expired_total", offsetof(struct hot_counters, expired)},
 	{"berth_nodes_returned_total", offsetof(struct hot_counters, returned)},
 	{"berth_reports_deferred_total", offsetof(struct hot_counters, reports_deferred)},
 	{"berth_stalls_total", offsetof(struct hot_counters, stalls)},
 	{"berth_stalled_ms_total", offsetof(struct hot_counters, stalled_ms)},
 };
+
+// Of the applier, beside what became of each command.
+static const struct counter applier_own_counters[] = {
+	{"berth_batches_total", offsetof(struct applier_counters, batches)},
+	{"berth_log_entries_total", offsetof(struct applier_counters, entries)},
+	{"berth_log_bytes_total", offsetof(struct applier_counters, batch_bytes)},
+	{"berth_log_waits_total", offsetof(struct applier_counters, log_waits)},
+	{"berth_placement_bad_choices_total", offsetof(struct applier_counters, bad_choices)},
+};
+
+static void emit_counters(const struct metric_sink *m, const struct counter *counters, size_t count,
+	const void *values)
+{
+	for (size_t i = 0; i < count; i++)
+		emit(m, 'c', counters[i].name, "",
+			load((const _Atomic uint64_t *)((const char *)values +
+							counters[i].offset)));
+}
 
 static double sum_workers(const struct dataplane *d, size_t offset)
 {
@@ -85,7 +107,9 @@ static void emit_ports(const struct metric_sink *m, const struct dataplane *d)
 		dataplane_port_counters(d, p, &c);
 		snprintf(labels, sizeof labels, "port=\"%u\",driver=\"%.31s\"", p, c.driver);
 		emit(m, 'c', "berth_port_received_total", labels, (double)c.received);
+		emit(m, 'c', "berth_port_received_bytes_total", labels, (double)c.received_bytes);
 		emit(m, 'c', "berth_port_sent_total", labels, (double)c.sent);
+		emit(m, 'c', "berth_port_sent_bytes_total", labels, (double)c.sent_bytes);
 		emit(m, 'c', "berth_port_missed_total", labels, (double)c.missed);
 		emit(m, 'c', "berth_port_errors_total", labels, (double)c.errors);
 		emit(m, 'c', "berth_port_no_mbuf_total", labels, (double)c.no_mbuf);
@@ -115,10 +139,8 @@ static void emit_applier(const struct metric_sink *m, const struct berthd *b)
 			emit(m, 'c', "berth_commands_total", labels, value);
 		}
 	}
-	emit(m, 'c', "berth_batches_total", "", load(&c->batches));
-	emit(m, 'c', "berth_log_entries_total", "", load(&c->entries));
-	emit(m, 'c', "berth_log_bytes_total", "", load(&c->batch_bytes));
-	emit(m, 'c', "berth_log_waits_total", "", load(&c->log_waits));
+	emit_counters(m, applier_own_counters,
+		sizeof applier_own_counters / sizeof applier_own_counters[0], c);
 	emit(m, 'g', "berth_command_queue_depth", "", command_queue_depth(b->queue));
 	emit_histogram(m, "berth_journal_commit_seconds", c->journal_us, &c->journal_us_sum);
 	emit_histogram(m, "berth_place_seconds", c->place_us, &c->place_us_sum);

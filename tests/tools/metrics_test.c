@@ -1,0 +1,134 @@
+// The whole daemon on a device that is silent: every counter of its parts is among its metrics.
+#include "state/base/memory.h"
+#include "tests/store/store_dir.h"
+#include "tools/berthd/berthd.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define EXPORTED_MOST 2048u
+
+// What the daemon told the sink; buckets of histograms are values of their own.
+static struct {
+	char name[64];
+	double value;
+} exported[EXPORTED_MOST];
+static uint32_t exported_count;
+
+static void keep(void *sink, char kind, const char *name, const char *labels, double value)
+{
+	assert_true(exported_count < EXPORTED_MOST);
+	snprintf(exported[exported_count].name, sizeof exported->name, "%s", name);
+	exported[exported_count++].value = value;
+}
+
+static void keep_buckets(
+	void *sink, const char *name, const char *labels, const uint64_t buckets[32], double sum_us)
+{
+	for (int i = 0; i < 32; i++)
+		keep(sink, 'c', name, labels, (double)buckets[i]);
+	keep(sink, 'c', name, labels, sum_us);
+}
+
+static void collect(struct berthd *b)
+{
+	const struct metric_sink sink = {NULL, keep, keep_buckets};
+	exported_count = 0;
+	berthd_metrics(b, &sink);
+}
+
+// How often it was told, and the last name.
+static uint32_t times_exported(double value, const char **name)
+{
+	uint32_t times = 0;
+	for (uint32_t i = 0; i < exported_count; i++) {
+		if (exported[i].value != value)
+			continue;
+		*name = exported[i].name;
+		times++;
+	}
+	return times;
+}
+
+static double value_of(const char *name)
+{
+	for (uint32_t i = 0; i < exported_count; i++)
+		if (strcmp(exported[i].name, name) == 0)
+			return exported[i].value;
+	fail_msg("%s is not exported", name);
+	return 0;
+}
+
+// Gives each counter a value that nothing else has, and finds each among the metrics.
+static void each_is_exported(struct berthd *b, const void *counters, size_t bytes)
+{
+	static uint32_t fresh = 77000001;
+	const uint32_t first = fresh;
+	_Atomic uint64_t *values = (_Atomic uint64_t *)(uintptr_t)counters;
+	for (uint32_t i = 0; i < bytes / sizeof *values; i++)
+		values[i] = fresh++;
+	collect(b);
+	for (uint32_t i = 0; i < bytes / sizeof *values; i++) {
+		const char *name = "";
+		uint32_t times = times_exported(first + i, &name);
+		if (times != 1)
+			fail_msg("the counter at byte %zu is exported %u times: %s",
+				i * sizeof *values, times, name);
+	}
+}
+
+static struct berthd *silent_daemon(const char *directory)
+{
+	struct berthd *b = memory_take(sizeof *b);
+	char message[BERTHD_MESSAGE_BYTES];
+	config_defaults(&b->config);
+	const char *const settings[][2] = {{"data_dir", directory}, {"http.port", "0"},
+		{"ports.0.device", "net_null0,no-rx=1"}, {"ports.0.addresses", "10.0.0.1"},
+		{"dataplane.huge", "no"}, {"limits.nodes", "1000"}, {"limits.allocations", "1000"},
+		{"limits.place_requests", "1000"}, {"log.level", "error"}};
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		if (!config_set(&b->config, settings[i][0], settings[i][1], message))
+			fail_msg("%s", message);
+	b->keys = (struct master_keys){.count = 1, .keys = {{.id = 1, .bytes = {7}}}};
+	if (!berthd_open(b, false, message) || !berthd_start(b, message))
+		fail_msg("%s", message);
+	return b;
+}
+
+static void all_counters_are_exported(void **unused)
+{
+	const char *directory = dir_create();
+	struct berthd *b = silent_daemon(directory);
+	collect(b);
+	assert_int_equal(value_of("berth_packets_unaccounted"), 0);
+	assert_int_equal(value_of("berth_placement_bad_choices_total"), 0);
+	// Nobody else counts any more.
+	store_stop_snapshots(b->store);
+	b->snapshots_run = false;
+	applier_stop(b->applier, 1000);
+	b->applier_runs = false;
+	dataplane_stop(b->dataplane);
+	b->dataplane_runs = false;
+	assert_int_equal(dataplane_workers(b->dataplane), 1);
+	each_is_exported(
+		b, dataplane_counters(b->dataplane, 0), offsetof(struct hot_counters, clock_ms));
+	each_is_exported(b, applier_counters(b->applier), sizeof(struct applier_counters));
+	each_is_exported(b, store_counters(b->store), sizeof(struct store_counters));
+	each_is_exported(b, placement_counters(b->placement), sizeof(struct placement_counters));
+	berthd_close(b);
+	free(b);
+	dir_remove(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_counters_are_exported),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
