@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -294,16 +295,36 @@ static int remove_old(struct journal *j, MDB_txn *txn, uint64_t *removed)
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+// What this process may write to one file (ulimit -f). Looked at each time: the limit can be moved while
+// the process runs.
+static int64_t file_bytes_max(void)
+{
+	struct rlimit limit;
+	bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < INT64_MAX;
+	return limited ? (int64_t)limit.rlim_cur : INT64_MAX;
+}
+
+static int64_t log_bytes_max(const struct journal *j)
+{
+	int64_t file = file_bytes_max();
+	return file < j->map_bytes ? file : j->map_bytes;
+}
+
 // Reserves disk space for what a transaction may write at the end of the file.
 static int reserve(struct journal *j, uint64_t batch_bytes)
 {
 	int fd;
 	mdb_env_get_fd(j->env, &fd);
 	int64_t needed = (int64_t)(load(&j->used_bytes) + batch_bytes + TREE_BYTES);
+	int64_t most = file_bytes_max();
+	if (needed > most) // holds for what the file has already, too, which fallocate does not say
+		return -ENOSPC;
 	if (needed <= (int64_t)load(&j->reserved_bytes))
 		return 0;
 	int rc = 0;
 	for (int64_t ahead = GROW_BYTES; ahead >= 0; ahead -= GROW_BYTES) {
+		if (needed > most - ahead)
+			continue;
 		do
 			rc = fallocate(fd, 0, 0, needed + ahead) == 0 ? 0 : errno;
 		while (rc == EINTR);
@@ -349,7 +370,7 @@ static int write_once(struct journal *j, const struct journal_batch *batch)
 static bool map_has_room(const struct journal *j, uint64_t bytes)
 {
 	uint64_t live = load(&j->live_bytes);
-	return (int64_t)(live + live / 16 + bytes + TREE_BYTES) <= j->map_bytes;
+	return (int64_t)(live + live / 16 + bytes + TREE_BYTES) <= log_bytes_max(j);
 }
 
 static int append(struct journal *j, const struct journal_batch *batch)
@@ -398,7 +419,7 @@ int64_t journal_room_bytes(const struct journal *j)
 {
 	struct statvfs fs;
 	int64_t live = (int64_t)load(&j->live_bytes);
-	int64_t room = j->map_bytes - live - live / 16 - TREE_BYTES;
+	int64_t room = log_bytes_max(j) - live - live / 16 - TREE_BYTES;
 	if (statvfs(j->path, &fs) == 0) {
 		int64_t disk = (int64_t)(fs.f_bavail * fs.f_frsize);
 		uint64_t used = load(&j->used_bytes), reserved = load(&j->reserved_bytes);

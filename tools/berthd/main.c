@@ -107,7 +107,8 @@ static void wait_for_signal(struct berthd *b, int signals)
 	log_info("stopping", "signal=%u", got == (ssize_t)sizeof info ? info.ssi_signo : 0u);
 }
 
-// Blocked in every thread, so that only the descriptor delivers them.
+// Blocked in every thread, so that only the descriptor delivers them. A file that may not grow is an
+// error of the write, which is handled as a full disk is, and no reason to die.
 static int open_signals(void)
 {
 	sigset_t set;
@@ -115,6 +116,7 @@ static int open_signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0)
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC);
