@@ -1,0 +1,58 @@
+// A small world for tests of schedulers: nodes, jobs and allocations made from a few words each, and a
+// scheduler_view over them. No state, no applier.
+#pragma once
+#include "placement/scheduler/view.h"
+
+#define WORLD_NODES_MAX (1u << 20)
+
+struct world_allocation {
+	struct allocation record; // first
+	struct world_allocation *next_of_node, *next;
+};
+
+struct world {
+	uint64_t index; // of the newest record
+	struct scheduler_config config;
+	uint32_t node_count;
+	struct node **nodes; // by slot; NULL: purged
+	struct world_allocation **of_node;
+	uint32_t job_count;
+	struct job **jobs;                                       // every version, oldest first
+	struct world_allocation *allocations, **allocations_end; // in order of creation
+	uint32_t allocation_count;
+	// Owned memory.
+	struct world_class *classes;
+	void **kept;
+	uint32_t kept_count;
+};
+
+struct world *world_create(void); // binpack, preemption for system jobs alone
+void world_destroy(struct world *);
+struct scheduler_view world_view(struct world *);
+
+// A node in the next slot, ready and eligible. Words, each optional and divided by blanks:
+//   id=<uuid> name=n dc=dc1 class=large pool=default cpu=4000 memory=8192 disk=50000 reserved=<cpu>/<memory>/<disk>
+//   attr.<name>=<value> meta.<name>=<value> driver.<name>=1|0 device.<vendor>/<type>/<name>=<instances>
+//   device-attr.<name>=<value> (of the device group before) volume.<name>=<path>[:ro]
+//   net=<mode>/<device>/<alias>/<address>[/<reserved ports>] ports=<reserved on every address> dynamic=<least>-<most>
+//   cores=0-7 status=down ineligible draining no-driver no-net
+// Without net it has host/eth0/default/10.x.y.z; without no-driver the driver exec is healthy.
+struct node *world_node(struct world *, const char *words);
+// The node of the slot is gone; its allocations stay.
+void world_purge(struct world *, uint32_t slot);
+
+// A new job, registered, with one group "a" of one task "t":
+//   <type> <id> priority=50 dc=dc1 pool=default count=1 cpu=100 memory=64 disk=0 driver=exec name=<id>
+// Use tests/placement/job_build.h to add to it, then world_job_changed().
+struct job *world_job(struct world *, const char *words);
+// Next version of a job, equal to the newest so far but for its indexes.
+struct job *world_job_version(struct world *, const struct job *);
+// Derives anew what depends on the fields of a job.
+void world_job_changed(struct job *);
+
+// A running allocation of the group with this number in its name.
+struct allocation *world_allocate(
+	struct world *, struct job *, uint32_t group, uint32_t slot, uint32_t index);
+// Gives it a static port of the group (details are made when there are none).
+void world_hold_port(struct allocation *, const char *label, int64_t port, const char *address);
+void world_hold_cores(struct allocation *, const char *task, int64_t first, int64_t count);
