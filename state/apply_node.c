@@ -116,8 +116,12 @@ static void place_devices_again(
 void node_register_apply(struct state *state, const struct entry_node_register *e, int64_t time_ns)
 {
 	struct node_cell *cell = node_cell_find(state, &e->description->node);
-	struct node *n = node_build(state, e->description, class_take(state, e->description));
 	const struct node *old = cell ? cell->working : NULL;
+	struct node_history history = node_history_of(old);
+	node_history_add(
+		&history, old ? NODE_RE_REGISTERED : NODE_REGISTERED, time_ns, state->index);
+	struct node *n =
+		node_build(state, e->description, class_take(state, e->description), &history);
 
 	n->slot = e->slot;
 	n->generation = e->generation;
@@ -126,6 +130,7 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 	n->record.older = cell ? &cell->working->record : NULL;
 	n->status = NODE_READY;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
+	n->alloc_update_index = old ? old->alloc_update_index : 0;
 	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
 	if (!cell)
 		cell = node_cell_open(state, e->slot, e->owner, &n->id);
@@ -146,6 +151,12 @@ static const char *const cause_texts[NODE_CAUSES] = {
 	[NODE_CAUSE_EXPIRED] = "Node heartbeat missed",
 	[NODE_CAUSE_RETURNED] = "Node reregistered by heartbeat",
 	[NODE_CAUSE_GOODBYE] = "Node said goodbye",
+};
+
+static const uint8_t cause_events[NODE_CAUSES] = {
+	[NODE_CAUSE_EXPIRED] = NODE_HEARTBEAT_MISSED,
+	[NODE_CAUSE_RETURNED] = NODE_REREGISTERED_BY_HEARTBEAT,
+	[NODE_CAUSE_GOODBYE] = NODE_SAID_GOODBYE,
 };
 
 const char *node_cause_text(uint8_t cause)
@@ -187,10 +198,12 @@ static void lose_allocations(struct state *state, struct node_cell *node, int64_
 void node_status_apply(struct state *state, const struct entry_node_status *e, int64_t time_ns)
 {
 	struct node_cell *cell = &state->cells[e->slot];
-	struct node *n = node_revise(state, cell, state->index);
+	struct node *n =
+		node_revise_with_event(state, cell, state->index, cause_events[e->cause], time_ns);
 
 	state_count_node(state, n, -1);
 	n->status = e->status;
+	n->missed_heartbeat_index = e->cause == NODE_CAUSE_EXPIRED ? state->index : 0;
 	n->status_description = cause_texts[e->cause];
 	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
 	state_count_node(state, n, 1);

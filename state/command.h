@@ -67,7 +67,23 @@ enum command_outcome {
 extern const char *const command_type_names[];    // "node-register", …
 extern const char *const command_outcome_names[]; // "done", "stale-generation", …
 
-enum pair_kind { PAIR_ATTRIBUTE, PAIR_META, PAIR_DRIVER };
+// Stored and on the wire: numbers are never given again. What they say: state/node_pairs.h.
+enum pair_kind {
+	PAIR_ATTRIBUTE,
+	PAIR_META,
+	PAIR_DRIVER,
+	PAIR_VOLUME,
+	PAIR_NETWORK,
+	PAIR_ADDRESS,
+	PAIR_SETTING,
+	PAIR_DEVICE,
+	PAIR_KINDS,
+};
+// Those that describe the class (attributes and metadata may).
+static inline bool pair_kind_is_of_class(uint8_t kind)
+{
+	return kind <= PAIR_DRIVER || kind == PAIR_DEVICE;
+}
 
 struct command_pair {
 	uint8_t kind; // enum pair_kind

@@ -15,7 +15,7 @@
 // An entry advances the state's index by one, and by one more for every allocation that it ends or
 // moves, so that each of those has a modify index of its own. It begins:
 //	 0 u8  kind         enum entry_kind
-//	 1 u8  version      1 for every kind so far
+//	 1 u8  version      2 for NODE_REGISTER (1 knew the first three kinds of pairs), 1 for the others
 //	 2 u32 bytes        that follow
 //	 6 i64 time         unix ns at which it was decided
 //
@@ -39,7 +39,7 @@
 // description: uuid node, u64 sequence, u32 cpu, u32 memory, u32 disk, the same three reserved,
 //	text8 name, text8 datacenter, text8 class, text8 pool, text8 address, text8 version,
 //	u8 device groups, each: text8 vendor, text8 type, text8 name, u8 instances;
-//	u16 pairs, each: u8 kind (0 attribute, 1 meta, 2 driver), text8 name, text16 value;
+//	u16 pairs, each: u8 enum pair_kind, text8 name, text16 value (node_pairs.h);
 //	groups and pairs are sorted, each is there once
 #include "state/entry.h"
 #include "state/base/crc32c.h"
@@ -49,7 +49,6 @@
 
 #define BATCH_MAGIC 0x54425242u
 #define BATCH_VERSION 1u
-#define ENTRY_VERSION 1u
 #define ENTRY_HEAD_BYTES 6u
 
 static void put_resources(struct bytes_writer *w, struct resources r)
@@ -345,12 +344,17 @@ static int take_body(
 	return r->failed ? -ERROR_CORRUPT : 0;
 }
 
+static uint8_t newest_version(uint8_t kind)
+{
+	return kind == ENTRY_NODE_REGISTER ? 2 : 1;
+}
+
 void entry_encode(const struct entry *e, struct bytes_writer *w)
 {
 	size_t head = w->size;
 
 	bytes_put_u8(w, (uint8_t)e->kind);
-	bytes_put_u8(w, ENTRY_VERSION);
+	bytes_put_u8(w, newest_version((uint8_t)e->kind));
 	bytes_put_u32(w, 0);
 	bytes_put_u64(w, (uint64_t)e->time_ns);
 	put_body(e, w);
@@ -368,7 +372,7 @@ int entry_decode(struct entry *e, struct command_node_register *description, str
 	const uint8_t *body = bytes_take(r, size);
 	if (!body)
 		return -ERROR_CORRUPT;
-	if (kind == 0 || kind >= ENTRY_KINDS || version != ENTRY_VERSION)
+	if (kind == 0 || kind >= ENTRY_KINDS || version == 0 || version > newest_version(kind))
 		return -ERROR_VERSION;
 
 	struct bytes_reader inner = bytes_reader_over(body, size);

@@ -1,7 +1,9 @@
-// A node record is one piece of memory: the struct, the attributes that are its own, and the
-// characters of their values and of its name. Names of attributes are shared between nodes.
+// A node record is one piece of memory: the struct, its events, the attributes that are its own, its
+// networks with their addresses, its volumes, and the characters of all of them. Names of attributes
+// are shared between nodes.
 #include "state/node.h"
 #include "state/base/memory.h"
+#include "state/node_pairs.h"
 #include "state/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -71,7 +73,110 @@ bool node_has_devices(const struct node_cell *cell, const struct device_set *dev
 	return true;
 }
 
+// --- Events --------------------------------------------------------------------------------------
+
+const struct node_message_text node_messages[NODE_MESSAGES] = {
+	[NODE_REGISTERED] = {"Node registered", "Cluster"},
+	[NODE_RE_REGISTERED] = {"Node re-registered", "Cluster"},
+	[NODE_REREGISTERED_BY_HEARTBEAT] = {"Node reregistered by heartbeat", "Cluster"},
+	[NODE_HEARTBEAT_MISSED] = {"Node heartbeat missed", "Cluster"},
+	[NODE_MARKED_ELIGIBLE] = {"Node marked as eligible for scheduling", "Cluster"},
+	[NODE_MARKED_INELIGIBLE] = {"Node marked as ineligible for scheduling", "Cluster"},
+	[NODE_DRAIN_SET] = {"Node drain strategy set", "Drain"},
+	[NODE_DRAIN_UPDATED] = {"Node drain strategy updated", "Drain"},
+	[NODE_DRAIN_DISABLED] = {"Node drain disabled", "Drain"},
+	[NODE_DRAIN_COMPLETE] = {"Node drain complete", "Drain"},
+	[NODE_REJECTED_PLANS] = {"Node marked as ineligible for scheduling due to multiple plan "
+				 "rejections, see the server's log",
+		"Scheduler"},
+	[NODE_SAID_GOODBYE] = {"Node said goodbye", "Cluster"},
+};
+
+struct node_history node_history_of(const struct node *n)
+{
+	struct node_history history = {0};
+
+	if (n) {
+		history.count = n->event_count;
+		memcpy(history.events, n->events, n->event_count * sizeof history.events[0]);
+	}
+	return history;
+}
+
+void node_history_add(
+	struct node_history *history, enum node_message message, int64_t time_ns, uint64_t index)
+{
+	if (history->count == NODE_EVENTS_MAX)
+		memmove(history->events, history->events + 1,
+			--history->count * sizeof history->events[0]);
+	history->events[history->count++] = (struct node_event){.message = (uint8_t)message,
+		.timestamp_s = (uint32_t)(time_ns / 1000000000),
+		.create_index = index};
+}
+
 // --- Building ------------------------------------------------------------------------------------
+
+// How many there are of each thing that follows the struct, in this order; characters come last.
+struct node_parts {
+	uint32_t events, attributes, networks, addresses, volumes;
+	size_t characters;
+};
+
+static bool is_own_attribute(const struct command_pair *pair, uint8_t kind)
+{
+	return pair->kind == kind && attribute_is_unique(pair->name);
+}
+
+static void count_pair(const struct command_pair *pair, struct node_parts *parts)
+{
+	// Names of what is divided end in the middle as well.
+	size_t both = pair->name.size + pair->value.size + 2;
+
+	switch (pair->kind) {
+	case PAIR_ATTRIBUTE:
+	case PAIR_META:
+		if (!attribute_is_unique(pair->name))
+			return;
+		parts->attributes++;
+		parts->characters += pair->value.size + 1;
+		return;
+	case PAIR_VOLUME:
+		parts->volumes++;
+		parts->characters += both;
+		return;
+	case PAIR_NETWORK:
+		parts->networks++;
+		parts->characters += both;
+		return;
+	case PAIR_ADDRESS:
+		parts->addresses++;
+		parts->characters += both + 1;
+		return;
+	default: return;
+	}
+}
+
+static struct node_parts count_parts(
+	const struct command_node_register *from, const struct node_history *history)
+{
+	struct node_parts parts = {.events = history->count};
+
+	parts.characters = from->name.size + from->address.size + from->version.size + 3 +
+			   setting_of(from, TEXT("ports.reserved")).size + 1 +
+			   setting_of(from, TEXT("cores.reservable")).size + 1;
+	for (uint32_t i = 0; i < from->pair_count; i++)
+		count_pair(&from->pairs[i], &parts);
+	return parts;
+}
+
+static size_t parts_bytes(const struct node_parts *parts)
+{
+	return sizeof(struct node) + parts->events * sizeof(struct node_event) +
+	       parts->attributes * sizeof(struct attribute) +
+	       parts->networks * sizeof(struct node_network) +
+	       parts->addresses * sizeof(struct node_address) +
+	       parts->volumes * sizeof(struct host_volume) + parts->characters;
+}
 
 static const char *place_text(char **characters, struct text text)
 {
@@ -84,19 +189,14 @@ static const char *place_text(char **characters, struct text text)
 	return at;
 }
 
-static bool is_own(const struct command_pair *pair, uint8_t kind)
-{
-	return pair->kind == kind && attribute_is_unique(pair->name);
-}
-
 // Fills sorted attributes from the pairs of one kind that are the node's own; returns how many.
-static uint32_t place_pairs(struct state *state, const struct command_node_register *from,
+static uint32_t place_attributes(struct state *state, const struct command_node_register *from,
 	uint8_t kind, struct attribute *to, char **characters)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < from->pair_count; i++) {
-		if (!is_own(&from->pairs[i], kind))
+		if (!is_own_attribute(&from->pairs[i], kind))
 			continue;
 		to[count].name = strings_share(&state->strings, from->pairs[i].name);
 		to[count].value = place_text(characters, from->pairs[i].value);
@@ -105,22 +205,103 @@ static uint32_t place_pairs(struct state *state, const struct command_node_regis
 	return count;
 }
 
-struct node *node_build(struct state *state, const struct command_node_register *from,
-	struct node_class *node_class)
+static uint32_t place_addresses(const struct command_node_register *from, struct text network,
+	struct node_address *to, char **characters)
 {
-	uint32_t own = 0;
-	size_t bytes =
-		sizeof(struct node) + from->name.size + from->address.size + from->version.size + 3;
+	struct address_pair address;
+	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < from->pair_count; i++)
-		if (is_own(&from->pairs[i], PAIR_ATTRIBUTE) || is_own(&from->pairs[i], PAIR_META)) {
-			own++;
-			bytes += sizeof(struct attribute) + from->pairs[i].value.size + 1;
-		}
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		if (from->pairs[i].kind != PAIR_ADDRESS ||
+			!address_pair_read(&from->pairs[i], &address) ||
+			!text_equal(address.network, network))
+			continue;
+		to[count].alias = place_text(characters, address.alias);
+		to[count].address = place_text(characters, address.address);
+		to[count].reserved_ports = place_text(characters, address.reserved_ports);
+		count++;
+	}
+	return count;
+}
 
+static uint32_t place_networks(const struct command_node_register *from, struct node_network *to,
+	struct node_address *addresses, char **characters)
+{
+	struct network_pair network;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		if (from->pairs[i].kind != PAIR_NETWORK ||
+			!network_pair_read(&from->pairs[i], &network))
+			continue;
+		to[count].mode = place_text(characters, network.mode);
+		to[count].device = place_text(characters, network.device);
+		to[count].speed_mbits = network.speed_mbits;
+		to[count].addresses = addresses;
+		to[count].address_count =
+			place_addresses(from, from->pairs[i].name, addresses, characters);
+		addresses += to[count].address_count;
+		count++;
+	}
+	return count;
+}
+
+static uint32_t place_volumes(
+	const struct command_node_register *from, struct host_volume *to, char **characters)
+{
+	struct volume_pair volume;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		if (from->pairs[i].kind != PAIR_VOLUME ||
+			!volume_pair_read(&from->pairs[i], &volume))
+			continue;
+		to[count].name = place_text(characters, volume.name);
+		to[count].path = place_text(characters, volume.path);
+		to[count].read_only = volume.read_only;
+		count++;
+	}
+	return count;
+}
+
+// Everything behind the struct.
+static void place_parts(struct state *state, struct node *n,
+	const struct command_node_register *from, const struct node_parts *parts,
+	const struct node_history *history)
+{
+	struct node_event *events = (struct node_event *)(n + 1);
+	struct attribute *attributes = (struct attribute *)(events + parts->events);
+	struct node_network *networks = (struct node_network *)(attributes + parts->attributes);
+	struct node_address *addresses = (struct node_address *)(networks + parts->networks);
+	struct host_volume *volumes = (struct host_volume *)(addresses + parts->addresses);
+	char *characters = (char *)(volumes + parts->volumes);
+
+	n->name = place_text(&characters, from->name);
+	n->address = place_text(&characters, from->address);
+	n->version = place_text(&characters, from->version);
+	n->reserved_ports = place_text(&characters, setting_of(from, TEXT("ports.reserved")));
+	n->reservable_cores = place_text(&characters, setting_of(from, TEXT("cores.reservable")));
+	memcpy(events, history->events, parts->events * sizeof events[0]);
+	n->events = events;
+	n->event_count = parts->events;
+	n->unique_attributes = attributes;
+	n->unique_attribute_count =
+		place_attributes(state, from, PAIR_ATTRIBUTE, attributes, &characters);
+	n->unique_meta = attributes += n->unique_attribute_count;
+	n->unique_meta_count = place_attributes(state, from, PAIR_META, attributes, &characters);
+	n->networks = networks;
+	n->network_count = place_networks(from, networks, addresses, &characters);
+	n->volumes = volumes;
+	n->volume_count = place_volumes(from, volumes, &characters);
+}
+
+struct node *node_build(struct state *state, const struct command_node_register *from,
+	struct node_class *node_class, const struct node_history *history)
+{
+	struct node_parts parts = count_parts(from, history);
+	size_t bytes = parts_bytes(&parts);
 	struct node *n = memory_take(bytes);
-	struct attribute *attributes = (struct attribute *)(n + 1);
-	char *characters = (char *)(attributes + own);
+
 	n->bytes = (uint32_t)bytes;
 	n->id = from->node;
 	n->register_sequence = from->sequence;
@@ -128,57 +309,127 @@ struct node *node_build(struct state *state, const struct command_node_register 
 	n->reserved = from->reserved;
 	n->node_class = node_class;
 	n->status_description = "";
-	n->name = place_text(&characters, from->name);
-	n->address = place_text(&characters, from->address);
-	n->version = place_text(&characters, from->version);
-	n->unique_attributes = attributes;
-	n->unique_attribute_count =
-		place_pairs(state, from, PAIR_ATTRIBUTE, attributes, &characters);
-	n->unique_meta = attributes + n->unique_attribute_count;
-	n->unique_meta_count = place_pairs(
-		state, from, PAIR_META, attributes + n->unique_attribute_count, &characters);
+	(void)port_range_read(
+		setting_of(from, TEXT("ports.dynamic")), &n->port_least, &n->port_most);
+	place_parts(state, n, from, &parts, history);
 	state->bytes_records += bytes;
 	return n;
 }
 
 // --- Versions ------------------------------------------------------------------------------------
 
-static const void *moved(const void *pointer, const struct node *from, const struct node *to)
+// Where a copy's pointers point: everything but the events is moved as one piece.
+struct move {
+	const char *from;
+	char *to;
+};
+
+static void *moved(struct move move, const void *pointer)
 {
-	return (const char *)to + ((const char *)pointer - (const char *)from);
+	return move.to + ((const char *)pointer - move.from);
 }
 
-static struct node *node_copy(struct state *state, const struct node *from)
+static void move_networks(struct move move, struct node *n)
 {
-	struct node *n = memory_take(from->bytes);
-	uint32_t own = from->unique_attribute_count + from->unique_meta_count;
-	struct attribute *attributes = (struct attribute *)(n + 1);
+	struct node_network *networks = moved(move, n->networks);
 
-	memcpy(n, from, from->bytes);
-	n->name = moved(from->name, from, n);
-	n->address = moved(from->address, from, n);
-	n->version = moved(from->version, from, n);
+	n->networks = networks;
+	for (uint32_t i = 0; i < n->network_count; i++) {
+		struct node_address *addresses = moved(move, networks[i].addresses);
+		networks[i].mode = moved(move, networks[i].mode);
+		networks[i].device = moved(move, networks[i].device);
+		networks[i].addresses = addresses;
+		for (uint32_t j = 0; j < networks[i].address_count; j++) {
+			addresses[j].alias = moved(move, addresses[j].alias);
+			addresses[j].address = moved(move, addresses[j].address);
+			addresses[j].reserved_ports = moved(move, addresses[j].reserved_ports);
+		}
+	}
+}
+
+static void move_volumes(struct move move, struct node *n)
+{
+	struct host_volume *volumes = moved(move, n->volumes);
+
+	n->volumes = volumes;
+	for (uint32_t i = 0; i < n->volume_count; i++) {
+		volumes[i].name = moved(move, volumes[i].name);
+		volumes[i].path = moved(move, volumes[i].path);
+	}
+}
+
+static void move_attributes(struct state *state, struct move move, struct node *n)
+{
+	struct attribute *attributes = moved(move, n->unique_attributes);
+
 	n->unique_attributes = attributes;
 	n->unique_meta = attributes + n->unique_attribute_count;
-	for (uint32_t i = 0; i < own; i++) {
+	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++) {
 		attributes[i].name = strings_share(&state->strings, text_of(attributes[i].name));
-		attributes[i].value = moved(attributes[i].value, from, n);
+		attributes[i].value = moved(move, attributes[i].value);
 	}
+}
+
+// A copy with that history instead of its own.
+static struct node *node_copy(
+	struct state *state, const struct node *from, const struct node_history *history)
+{
+	size_t head = sizeof *from + from->event_count * sizeof from->events[0];
+	size_t new_head = sizeof *from + history->count * sizeof from->events[0];
+	size_t bytes = from->bytes - head + new_head;
+	struct node *n = memory_take(bytes);
+	struct move move = {(const char *)from + head, (char *)n + new_head};
+
+	memcpy(n, from, sizeof *n);
+	memcpy(n + 1, history->events, new_head - sizeof *n);
+	memcpy(move.to, move.from, from->bytes - head);
+	n->bytes = (uint32_t)bytes;
+	n->events = (struct node_event *)(n + 1);
+	n->event_count = history->count;
+	n->name = moved(move, from->name);
+	n->address = moved(move, from->address);
+	n->version = moved(move, from->version);
+	n->reserved_ports = moved(move, from->reserved_ports);
+	n->reservable_cores = moved(move, from->reservable_cores);
+	move_attributes(state, move, n);
+	move_networks(move, n);
+	move_volumes(move, n);
 	class_share(n->node_class);
 	state->bytes_records += n->bytes;
+	return n;
+}
+
+static struct node *supersede(struct state *state, struct node_cell *cell, uint64_t index,
+	const struct node_history *history)
+{
+	struct node *n = node_copy(state, cell->working, history);
+
+	n->record.older = &cell->working->record;
+	n->record.modify_index = index;
+	cell->working = n;
+	change_add(state->changes, CHANGE_NODE, cell, &n->record);
 	return n;
 }
 
 struct node *node_revise(struct state *state, struct node_cell *cell, uint64_t index)
 {
 	if (cell->working->record.modify_index < state->unpublished_from) {
-		struct node *n = node_copy(state, cell->working);
-		n->record.older = &cell->working->record;
-		cell->working = n;
-		change_add(state->changes, CHANGE_NODE, cell, &n->record);
+		struct node_history history = node_history_of(cell->working);
+		return supersede(state, cell, index, &history);
 	}
 	cell->working->record.modify_index = index;
 	return cell->working;
+}
+
+// The events are part of the record's one piece of memory: another number of them is another
+// record, even when the former one is not published yet.
+struct node *node_revise_with_event(struct state *state, struct node_cell *cell, uint64_t index,
+	enum node_message message, int64_t time_ns)
+{
+	struct node_history history = node_history_of(cell->working);
+
+	node_history_add(&history, message, time_ns, index);
+	return supersede(state, cell, index, &history);
 }
 
 static void node_free(struct rcu_head *head)

@@ -60,6 +60,7 @@ enum node_message { // texts of semantics §6; stored: numbers are never given a
 	NODE_DRAIN_DISABLED,
 	NODE_DRAIN_COMPLETE,
 	NODE_REJECTED_PLANS,
+	NODE_SAID_GOODBYE,
 	NODE_MESSAGES
 };
 struct node_message_text {

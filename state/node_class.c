@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/node_pairs.h"
 #include "state/tables.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -26,7 +27,9 @@ void classes_destroy(struct class_table *t)
 
 static bool is_of_class(const struct command_pair *pair)
 {
-	return pair->kind == PAIR_DRIVER || !attribute_is_unique(pair->name);
+	if (pair->kind == PAIR_ATTRIBUTE || pair->kind == PAIR_META)
+		return !attribute_is_unique(pair->name);
+	return pair_kind_is_of_class(pair->kind);
 }
 
 static uint64_t hash_text(uint64_t hash, struct text text)
@@ -81,6 +84,34 @@ static bool same_pairs(const struct command_node_register *from, uint8_t kind,
 	return at == count;
 }
 
+// The next attribute of that device group among the pairs from *at on, in the order of names.
+static bool next_device_pair(const struct command_node_register *from, uint32_t group, uint32_t *at,
+	struct text *name, struct text *value)
+{
+	while (*at < from->pair_count) {
+		const struct command_pair *pair = &from->pairs[(*at)++];
+		*value = pair->value;
+		if (pair->kind == PAIR_DEVICE && device_pair_group(from, pair, name) == (int)group)
+			return true;
+	}
+	return false;
+}
+
+static bool same_device_attributes(
+	const struct command_node_register *from, uint32_t group, const struct device_group *to)
+{
+	struct text name, value;
+	uint32_t at = 0, count = 0;
+
+	while (next_device_pair(from, group, &at, &name, &value)) {
+		if (count == to->attribute_count || !text_is(name, to->attributes[count].name) ||
+			!text_is(value, to->attributes[count].value))
+			return false;
+		count++;
+	}
+	return count == to->attribute_count;
+}
+
 static bool same_devices(const struct command_node_register *from, const struct node_class *c)
 {
 	if (from->device_group_count != c->device_count)
@@ -90,7 +121,8 @@ static bool same_devices(const struct command_node_register *from, const struct 
 		if (!text_is(group->vendor, c->devices[i].vendor) ||
 			!text_is(group->type, c->devices[i].type) ||
 			!text_is(group->name, c->devices[i].name) ||
-			group->instances != c->devices[i].instances)
+			group->instances != c->devices[i].instances ||
+			!same_device_attributes(from, i, &c->devices[i]))
 			return false;
 	}
 	return true;
@@ -123,8 +155,20 @@ static uint32_t share_pairs(struct strings *strings, const struct command_node_r
 	return count;
 }
 
-static void share_devices(
-	struct strings *strings, const struct command_node_register *from, struct device_group *to)
+static uint32_t share_device_attributes(struct strings *strings,
+	const struct command_node_register *from, uint32_t group, struct attribute *to)
+{
+	struct text name, value;
+	uint32_t at = 0, count = 0;
+
+	while (next_device_pair(from, group, &at, &name, &value))
+		to[count++] = (struct attribute){
+			strings_share(strings, name), strings_share(strings, value)};
+	return count;
+}
+
+static void share_devices(struct strings *strings, const struct command_node_register *from,
+	struct device_group *to, struct attribute *attributes)
 {
 	for (uint32_t i = 0; i < from->device_group_count; i++) {
 		const struct command_device_group *group = &from->device_groups[i];
@@ -132,6 +176,9 @@ static void share_devices(
 		to[i].type = strings_share(strings, group->type);
 		to[i].name = strings_share(strings, group->name);
 		to[i].instances = group->instances;
+		to[i].attributes = attributes;
+		to[i].attribute_count = share_device_attributes(strings, from, i, attributes);
+		attributes += to[i].attribute_count;
 	}
 }
 
@@ -159,7 +206,7 @@ static struct class_entry *build(struct strings *strings, const struct command_n
 	c->driver_count = share_pairs(strings, from, PAIR_DRIVER, attributes);
 	c->devices = devices;
 	c->device_count = from->device_group_count;
-	share_devices(strings, from, devices);
+	share_devices(strings, from, devices, attributes + c->driver_count);
 	entry->bytes = (uint32_t)malloc_usable_size(entry);
 	return entry;
 }
@@ -185,6 +232,7 @@ static void release_strings(struct strings *strings, const struct node_class *c)
 		strings_release(strings, c->devices[i].vendor);
 		strings_release(strings, c->devices[i].type);
 		strings_release(strings, c->devices[i].name);
+		release_pairs(strings, c->devices[i].attributes, c->devices[i].attribute_count);
 	}
 }
 

@@ -1,6 +1,7 @@
 #include "state/registration.h"
 #include "state/base/memory.h"
 #include "state/entry.h"
+#include "state/node_pairs.h"
 #include <stdlib.h>
 #include <urcu/list.h>
 
@@ -43,7 +44,7 @@ static bool pairs_are_sound(const struct command_node_register *d)
 		return false;
 	for (uint32_t i = 0; i < d->pair_count; i++) {
 		const struct command_pair *pair = &d->pairs[i];
-		if (pair->kind > PAIR_DRIVER || !is_text(pair->name, 1, ATTRIBUTE_NAME_BYTES_MAX) ||
+		if (pair->kind >= PAIR_KINDS || !is_text(pair->name, 1, ATTRIBUTE_NAME_BYTES_MAX) ||
 			!is_text(pair->value, 0, ATTRIBUTE_VALUE_BYTES_MAX))
 			return false;
 		if (i > 0 && pair_compare(pair - 1, pair) >= 0)
@@ -75,7 +76,15 @@ bool node_description_is_sound(const struct command_node_register *d)
 	       is_text(d->datacenter, 1, NAME_BYTES_MAX) &&
 	       is_text(d->class_name, 0, NAME_BYTES_MAX) && is_text(d->pool, 1, NAME_BYTES_MAX) &&
 	       !text_equal(d->pool, TEXT("all")) && is_text(d->address, 0, NAME_BYTES_MAX) &&
-	       is_text(d->version, 0, NAME_BYTES_MAX) && pairs_are_sound(d) && devices_are_sound(d);
+	       is_text(d->version, 0, NAME_BYTES_MAX) && pairs_are_sound(d) &&
+	       devices_are_sound(d) && node_pairs_are_sound(d);
+}
+
+void node_description_sort(struct command_node_register *d)
+{
+	qsort(d->pairs, d->pair_count, sizeof d->pairs[0], pair_compare);
+	qsort(d->device_groups, d->device_group_count, sizeof d->device_groups[0],
+		device_group_compare);
 }
 
 bool node_description_complete(struct command_node_register *d)
@@ -86,9 +95,7 @@ bool node_description_complete(struct command_node_register *d)
 		d->pool = TEXT("default");
 	if (d->datacenter.size == 0)
 		d->datacenter = TEXT("dc1");
-	qsort(d->pairs, d->pair_count, sizeof d->pairs[0], pair_compare);
-	qsort(d->device_groups, d->device_group_count, sizeof d->device_groups[0],
-		device_group_compare);
+	node_description_sort(d);
 	return node_description_is_sound(d);
 }
 

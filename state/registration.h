@@ -10,6 +10,9 @@ bool node_description_is_sound(const struct command_node_register *);
 // rule.
 bool node_description_complete(struct command_node_register *);
 
+// Pairs and device groups into their order.
+void node_description_sort(struct command_node_register *);
+
 struct registrations;
 
 struct registrations *registrations_create(void); // caller destroys

@@ -73,7 +73,8 @@ static int load_class(struct snapshot_load *l, struct bytes_reader *r)
 	if (!node_description_is_sound(d))
 		return -ERROR_CORRUPT;
 	for (uint32_t i = 0; i < d->pair_count; i++)
-		if (d->pairs[i].kind != PAIR_DRIVER && attribute_is_unique(d->pairs[i].name))
+		if (!pair_kind_is_of_class(d->pairs[i].kind) ||
+			(d->pairs[i].kind <= PAIR_META && attribute_is_unique(d->pairs[i].name)))
 			return -ERROR_CORRUPT;
 	if (l->class_count == l->class_capacity) {
 		l->class_capacity = l->class_capacity ? l->class_capacity * 2 : 64;
@@ -89,6 +90,8 @@ struct node_item {
 	uint64_t create_index, modify_index, register_index;
 	uint8_t status, cause, eligibility;
 	uint32_t status_updated_at_s, class_number;
+	uint64_t missed_heartbeat_index, alloc_update_index;
+	struct node_history history;
 };
 
 static void take_node(struct node_item *item, struct bytes_reader *r)
@@ -106,10 +109,34 @@ static void take_node(struct node_item *item, struct bytes_reader *r)
 	item->class_number = bytes_take_u32(r);
 }
 
+// Items of version 1 end before it.
+static bool take_history(const struct state *state, struct node_item *item, struct bytes_reader *r)
+{
+	item->missed_heartbeat_index = item->alloc_update_index = item->history.count = 0;
+	if (bytes_left(r) == 0)
+		return true;
+	item->missed_heartbeat_index = bytes_take_u64(r);
+	item->alloc_update_index = bytes_take_u64(r);
+	item->history.count = bytes_take_u8(r);
+	if (item->history.count > NODE_EVENTS_MAX || item->missed_heartbeat_index > state->index ||
+		item->alloc_update_index > state->index)
+		return false;
+	for (uint32_t i = 0; i < item->history.count; i++) {
+		struct node_event *event = &item->history.events[i];
+		event->message = bytes_take_u8(r);
+		event->timestamp_s = bytes_take_u32(r);
+		event->create_index = bytes_take_u64(r);
+		if (event->message >= NODE_MESSAGES || event->create_index > state->index)
+			return false;
+	}
+	return !r->failed;
+}
+
 static bool is_own_only(const struct command_node_register *d)
 {
 	for (uint32_t i = 0; i < d->pair_count; i++)
-		if (d->pairs[i].kind == PAIR_DRIVER || !attribute_is_unique(d->pairs[i].name))
+		if (d->pairs[i].kind <= PAIR_META ? !attribute_is_unique(d->pairs[i].name)
+						  : pair_kind_is_of_class(d->pairs[i].kind))
 			return false;
 	return d->device_group_count == 0;
 }
@@ -142,13 +169,13 @@ static int load_node(struct snapshot_load *l, struct bytes_reader *r)
 	struct node_item item;
 
 	take_node(&item, r);
-	if (!node_description_decode(&l->description, r))
+	if (!node_description_decode(&l->description, r) || !take_history(state, &item, r))
 		return -ERROR_CORRUPT;
 	int error = node_check(l, &item);
 	if (error)
 		return error;
-	struct node *n =
-		node_build(state, &l->description, class_share(l->classes[item.class_number]));
+	struct node *n = node_build(
+		state, &l->description, class_share(l->classes[item.class_number]), &item.history);
 	n->slot = item.slot;
 	n->generation = item.generation;
 	n->record.create_index = item.create_index;
@@ -158,6 +185,8 @@ static int load_node(struct snapshot_load *l, struct bytes_reader *r)
 	n->status_description = node_cause_text(item.cause);
 	n->eligibility = item.eligibility;
 	n->status_updated_at_s = item.status_updated_at_s;
+	n->missed_heartbeat_index = item.missed_heartbeat_index;
+	n->alloc_update_index = item.alloc_update_index;
 	struct node_cell *cell = node_cell_open(state, item.slot, item.owner, &n->id);
 	cell->working = n;
 	publish_loaded(&cell->published, n);

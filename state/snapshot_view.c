@@ -8,7 +8,9 @@
 //	NODE        u32 slot, u32 generation, u16 owner of its block, u64 create index, u64 modify
 //	            index, u64 register index, u8 status, u8 cause of the status (ff: none), u8
 //	            eligibility, u32 status updated at (unix s), u32 number of its class,
-//	            description: of what is the node's own
+//	            description: of what is the node's own; then (since version 2) u64 missed
+//	            heartbeat index, u64 alloc update index, u8 events, oldest first, each: u8 enum
+//	            node_message, u32 time (unix s), u64 create index
 //	JOB_VERSION a job as described in job_description.c; its modify index names it
 //	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
 //	            index, i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its
@@ -25,6 +27,7 @@
 #include "state/snapshot_view.h"
 #include "state/apply.h"
 #include "state/base/memory.h"
+#include "state/node_describe.h"
 #include "state/snapshot_item.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -40,6 +43,7 @@ struct snapshot_view {
 	uint32_t *class_numbers;
 	uint32_t class_capacity, class_count;
 	struct command_node_register description; // scratch
+	struct description_texts texts;           // its
 };
 
 struct snapshot_view *snapshot_view_begin(struct state *state)
@@ -64,6 +68,7 @@ void snapshot_view_end(struct snapshot_view *v)
 	state_read_end();
 	atomic_fetch_sub(&v->state->snapshots, 1);
 	free(v->class_numbers);
+	description_texts_free(&v->texts);
 	free(v);
 }
 
@@ -101,57 +106,29 @@ static bool put_client(struct snapshot_view *v, struct bytes_writer *w)
 
 // --- Nodes ---------------------------------------------------------------------------------------
 
-static void add_pairs(struct command_node_register *d, uint8_t kind,
-	const struct attribute *attributes, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		d->pairs[d->pair_count++] = (struct command_pair){
-			kind, text_of(attributes[i].name), text_of(attributes[i].value)};
-}
-
-static void clear(struct command_node_register *d)
-{
-	memset(d, 0, offsetof(struct command_node_register, device_groups));
-	d->pair_count = 0;
-}
-
 static void put_class(struct snapshot_view *v, const struct node_class *c, uint32_t number,
 	struct bytes_writer *w)
 {
-	struct command_node_register *d = &v->description;
-
-	clear(d);
-	d->datacenter = text_of(c->datacenter);
-	d->class_name = text_of(c->class_name);
-	d->pool = text_of(c->pool);
-	d->device_group_count = c->device_count;
-	for (uint32_t i = 0; i < c->device_count; i++)
-		d->device_groups[i] = (struct command_device_group){text_of(c->devices[i].vendor),
-			text_of(c->devices[i].type), text_of(c->devices[i].name),
-			c->devices[i].instances};
-	add_pairs(d, PAIR_ATTRIBUTE, c->attributes, c->attribute_count);
-	add_pairs(d, PAIR_META, c->meta, c->meta_count);
-	add_pairs(d, PAIR_DRIVER, c->drivers, c->driver_count);
+	node_class_describe(c, &v->description, &v->texts);
 	bytes_put_u8(w, SNAPSHOT_CLASS);
 	bytes_put_u32(w, number);
-	node_description_encode(d, w);
+	node_description_encode(&v->description, w);
+}
+
+static void put_events(const struct node *n, struct bytes_writer *w)
+{
+	bytes_put_u8(w, (uint8_t)n->event_count);
+	for (uint32_t i = 0; i < n->event_count; i++) {
+		bytes_put_u8(w, n->events[i].message);
+		bytes_put_u32(w, n->events[i].timestamp_s);
+		bytes_put_u64(w, n->events[i].create_index);
+	}
 }
 
 static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t class_number,
 	struct bytes_writer *w)
 {
-	struct command_node_register *d = &v->description;
-
-	clear(d);
-	d->node = n->id;
-	d->sequence = n->register_sequence;
-	d->total = n->total;
-	d->reserved = n->reserved;
-	d->name = text_of(n->name);
-	d->address = text_of(n->address);
-	d->version = text_of(n->version);
-	add_pairs(d, PAIR_ATTRIBUTE, n->unique_attributes, n->unique_attribute_count);
-	add_pairs(d, PAIR_META, n->unique_meta, n->unique_meta_count);
+	node_describe(n, &v->description, &v->texts);
 	bytes_put_u8(w, SNAPSHOT_NODE);
 	bytes_put_u32(w, n->slot);
 	bytes_put_u32(w, n->generation);
@@ -164,7 +141,10 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	bytes_put_u8(w, n->eligibility);
 	bytes_put_u32(w, n->status_updated_at_s);
 	bytes_put_u32(w, class_number);
-	node_description_encode(d, w);
+	node_description_encode(&v->description, w);
+	bytes_put_u64(w, n->missed_heartbeat_index);
+	bytes_put_u64(w, n->alloc_update_index);
+	put_events(n, w);
 }
 
 static uint32_t *class_number(struct snapshot_view *v, uint32_t id)

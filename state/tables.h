@@ -199,10 +199,21 @@ struct node_class *class_take(struct state *, const struct command_node_register
 struct node_class *class_share(struct node_class *); // one more reference
 void class_release(struct state *, struct node_class *);
 
+// What happened to a node, oldest first; the oldest makes room.
+struct node_history {
+	uint32_t count;
+	struct node_event events[NODE_EVENTS_MAX];
+};
+struct node_history node_history_of(const struct node *); // of NULL: empty
+void node_history_add(struct node_history *, enum node_message, int64_t time_ns, uint64_t index);
 // A node record built from a description; the caller fills the rest of it.
-struct node *node_build(struct state *, const struct command_node_register *, struct node_class *);
+struct node *node_build(struct state *, const struct command_node_register *, struct node_class *,
+	const struct node_history *);
 // A copy that may be changed until it is published.
 struct node *node_revise(struct state *, struct node_cell *, uint64_t index);
+// The same with one more event.
+struct node *node_revise_with_event(
+	struct state *, struct node_cell *, uint64_t index, enum node_message, int64_t time_ns);
 // Takes back what the record counted, then frees it after a grace period.
 void node_retire(struct state *, struct node *);
 

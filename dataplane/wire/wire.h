@@ -121,13 +121,23 @@ struct wire_heartbeat_ack {
 //	   text8 name, text8 datacenter, text8 class, text8 pool, text8 address (host:port for people), text8 version
 //	   u8    device groups; each: text8 vendor, text8 type, text8 name, u8 instances
 // every part ends with
-//	   u16   pairs; each: u8 kind (0 attribute, 1 meta, 2 driver), text8 name, text16 value
+//	   u16   pairs; each: u8 enum wire_pair_kind, text8 name, text16 value
 //	   zeros up to at least WIRE_REGISTER_BYTES_MIN - 16
 // REGISTERED, 64 bytes: header.slot and header.generation are the node's from now on
 //	24 u64 term, 32 u64 alloc_index, 40 u32 ttl_ms, 44 u32 directives
 #define WIRE_REGISTER_BYTES_MIN 96u
 
-enum wire_pair_kind { WIRE_PAIR_ATTRIBUTE, WIRE_PAIR_META, WIRE_PAIR_DRIVER };
+enum wire_pair_kind {
+	WIRE_PAIR_ATTRIBUTE,
+	WIRE_PAIR_META,
+	WIRE_PAIR_DRIVER,
+	WIRE_PAIR_VOLUME,
+	WIRE_PAIR_NETWORK,
+	WIRE_PAIR_ADDRESS,
+	WIRE_PAIR_SETTING,
+	WIRE_PAIR_DEVICE,
+	WIRE_PAIR_KINDS,
+};
 
 struct wire_device_group {
 	struct text vendor, type, name;

@@ -105,7 +105,7 @@ static void take_pairs(struct bytes_reader *r, struct wire_register *reg)
 		pair->kind = bytes_take_u8(r);
 		pair->name = bytes_take_text8(r);
 		pair->value = bytes_take_text16(r);
-		if (pair->kind > WIRE_PAIR_DRIVER)
+		if (pair->kind >= WIRE_PAIR_KINDS)
 			r->failed = true;
 	}
 }

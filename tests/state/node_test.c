@@ -263,9 +263,256 @@ static void too_much_in_parts_is_refused(void **unused)
 	free(whole);
 }
 
+// --- Networks, volumes, settings, devices ----------------------------------------------------------
+
+static void add_pair(
+	struct command_node_register *d, enum pair_kind kind, const char *name, const char *value)
+{
+	d->pairs[d->pair_count++] =
+		(struct command_pair){(uint8_t)kind, text_of(name), text_of(value)};
+}
+
+static void build_rich_node(struct command_node_register *d, uint32_t number, uint64_t sequence)
+{
+	build_node(d, number, sequence);
+	d->device_group_count = 2;
+	d->device_groups[0] =
+		(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("A10"), 2};
+	d->device_groups[1] =
+		(struct command_device_group){TEXT("nvidia-b"), TEXT("gpu"), TEXT("A10"), 2};
+	add_pair(d, PAIR_VOLUME, "scratch", "rw /srv/scratch");
+	add_pair(d, PAIR_VOLUME, "certs", "ro /etc/ssl/certs of all");
+	add_pair(d, PAIR_NETWORK, "host:eth0", "1000");
+	add_pair(d, PAIR_NETWORK, "host:eth0.5", "");
+	add_pair(d, PAIR_NETWORK, "bridge:", "");
+	add_pair(d, PAIR_ADDRESS, "host:eth0 192.0.2.7", "default 22,9000-9010");
+	add_pair(d, PAIR_ADDRESS, "host:eth0.5 fd00::7", "storage");
+	add_pair(d, PAIR_ADDRESS, "host:eth0 fd00::8", "");
+	add_pair(d, PAIR_SETTING, "ports.reserved", "111");
+	add_pair(d, PAIR_SETTING, "ports.dynamic", "25000-25999");
+	add_pair(d, PAIR_SETTING, "cores.reservable", "2-15");
+	add_pair(d, PAIR_DEVICE, "nvidia/gpu/A10/memory", "24 GiB");
+	add_pair(d, PAIR_DEVICE, "nvidia-b/gpu/A10/memory", "48 GiB");
+	add_pair(d, PAIR_DEVICE, "nvidia/gpu/A10/cores", "9216");
+}
+
+static void assert_rich(const struct node *n)
+{
+	assert_int_equal(n->volume_count, 2);
+	assert_string_equal(n->volumes[0].name, "certs");
+	assert_string_equal(n->volumes[0].path, "/etc/ssl/certs of all");
+	assert_true(n->volumes[0].read_only);
+	assert_string_equal(n->volumes[1].path, "/srv/scratch");
+	assert_false(n->volumes[1].read_only);
+	assert_int_equal(n->network_count, 3);
+	assert_string_equal(n->networks[0].mode, "bridge");
+	assert_string_equal(n->networks[0].device, "");
+	assert_int_equal(n->networks[0].address_count, 0);
+	assert_string_equal(n->networks[1].device, "eth0");
+	assert_int_equal(n->networks[1].speed_mbits, 1000);
+	assert_int_equal(n->networks[1].address_count, 2);
+	assert_string_equal(n->networks[1].addresses[0].address, "192.0.2.7");
+	assert_string_equal(n->networks[1].addresses[0].alias, "default");
+	assert_string_equal(n->networks[1].addresses[0].reserved_ports, "22,9000-9010");
+	assert_string_equal(n->networks[1].addresses[1].alias, "");
+	assert_string_equal(n->networks[2].addresses[0].address, "fd00::7");
+	assert_string_equal(n->networks[2].addresses[0].alias, "storage");
+	assert_string_equal(n->reserved_ports, "111");
+	assert_int_equal(n->port_least, 25000);
+	assert_int_equal(n->port_most, 25999);
+	assert_string_equal(n->reservable_cores, "2-15");
+	const struct node_class *c = n->node_class;
+	assert_int_equal(c->device_count, 2);
+	assert_int_equal(c->devices[0].attribute_count, 2);
+	assert_string_equal(c->devices[0].attributes[0].name, "cores");
+	assert_string_equal(c->devices[0].attributes[1].value, "24 GiB");
+	assert_int_equal(c->devices[1].attribute_count, 1);
+	assert_string_equal(c->devices[1].attributes[0].value, "48 GiB");
+	assert_string_equal(node_attribute(n, "unique.hostname"), "a-node");
+}
+
+static void a_node_has_networks_and_volumes(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+	struct command silent = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	build_rich_node(node, 1, 1);
+	assert_int_equal(run(&c, node), OUTCOME_DONE);
+	state_read_begin();
+	assert_rich(state_node_at(c.state, 0));
+	state_read_end();
+	assert_int_equal(controller_run(&c, &silent), OUTCOME_DONE);
+	controller_verify(&c);
+	state_read_begin();
+	assert_rich(state_node_at(c.state, 0)); // of the copy, too
+	state_read_end();
+
+	struct bytes_writer image = controller_image(&c);
+	struct controller other;
+	controller_init(&other, (struct state_limits){0});
+	assert_int_equal(controller_load(&other, &image), 0);
+	state_read_begin();
+	const struct node *n = state_node_at(other.state, 0);
+	assert_rich(n);
+	assert_int_equal(n->event_count, 2);
+	assert_int_equal(n->events[1].message, NODE_HEARTBEAT_MISSED);
+	assert_int_equal(n->missed_heartbeat_index, n->record.modify_index);
+	state_read_end();
+	struct bytes_writer again = controller_image(&other);
+	assert_int_equal(again.size, image.size);
+	assert_memory_equal(again.data, image.data, image.size);
+	bytes_writer_free(&image);
+	bytes_writer_free(&again);
+	controller_free(&other);
+	controller_free(&c);
+	free(node);
+}
+
+static void pairs_that_say_nothing_are_refused(void **unused)
+{
+	static const struct {
+		enum pair_kind kind;
+		const char *name, *value;
+	} bad[] = {
+		{PAIR_VOLUME, "v", "/srv"},
+		{PAIR_VOLUME, "v", "rw "},
+		{PAIR_VOLUME, "v", "wo /srv"},
+		{PAIR_NETWORK, "host", ""},
+		{PAIR_NETWORK, ":eth0", ""},
+		{PAIR_NETWORK, "host:eth0", "fast"},
+		{PAIR_NETWORK, "host:eth0", "4294967296"},
+		{PAIR_ADDRESS, "host:eth9 192.0.2.1", "default"},
+		{PAIR_ADDRESS, "bridge:", "default"},
+		{PAIR_ADDRESS, "bridge: ", "default"},
+		{PAIR_ADDRESS, "bridge: 192.0.2.1", "default 22,"},
+		{PAIR_SETTING, "ports.reserved", "65536"},
+		{PAIR_SETTING, "ports.dynamic", "1,2"},
+		{PAIR_SETTING, "ports.dynamic", ""},
+		{PAIR_SETTING, "cores.reservable", "a"},
+		{PAIR_SETTING, "ports", "1"},
+		{PAIR_DEVICE, "nvidia/gpu/A11/memory", "1"},
+		{PAIR_DEVICE, "nvidia/gpu/A10/", "1"},
+		{PAIR_DEVICE, "nvidia/gpu/A10", "1"},
+		{PAIR_DEVICE, "nvidia", "1"},
+		{PAIR_KINDS, "x", "1"},
+	};
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		build_node(node, 1, i + 1);
+		node->device_group_count = 1;
+		node->device_groups[0] =
+			(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("A10"), 2};
+		add_pair(node, PAIR_NETWORK, "bridge:", "");
+		add_pair(node, bad[i].kind, bad[i].name, bad[i].value);
+		assert_int_equal(run(&c, node), OUTCOME_BAD_DESCRIPTION);
+	}
+	controller_free(&c);
+	free(node);
+}
+
+// --- Events --------------------------------------------------------------------------------------
+
+static void the_newest_ten_events_are_kept(void **unused)
+{
+	struct controller c;
+	struct command silent = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
+	struct command back = {.type = COMMAND_NODE_RETURNED, .node = {0, 1}};
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	controller_register(&c, 1, NULL);
+	for (uint32_t i = 0; i < 6; i++) {
+		c.time.wall_ns += 1000000000;
+		controller_run(&c, &silent);
+		assert_int_equal(controller_run(&c, &back), OUTCOME_DONE);
+	}
+	state_read_begin();
+	const struct node *n = state_node_at(c.state, 0);
+	assert_int_equal(n->event_count, NODE_EVENTS_MAX);
+	assert_int_equal(n->missed_heartbeat_index, 0);
+	for (uint32_t i = 0; i < NODE_EVENTS_MAX; i++) {
+		assert_int_equal(n->events[i].message,
+			i % 2 ? NODE_REREGISTERED_BY_HEARTBEAT : NODE_HEARTBEAT_MISSED);
+		assert_int_equal(n->events[i].timestamp_s,
+			n->status_updated_at_s - (NODE_EVENTS_MAX - 1 - i) / 2);
+		assert_int_equal(n->events[i].create_index,
+			n->record.modify_index - (NODE_EVENTS_MAX - 1 - i));
+	}
+	state_read_end();
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+// Both within one batch: the first of them is never seen by readers, but counts.
+static void events_of_one_batch(void **unused)
+{
+	struct controller c;
+	struct command commands[] = {
+		{.type = COMMAND_NODE_EXPIRED, .node = {0, 1}},
+		{.type = COMMAND_NODE_RETURNED, .node = {0, 1}},
+		{.type = COMMAND_NODE_GOODBYE, .node = {0, 1}},
+	};
+	static const uint8_t messages[] = {NODE_REGISTERED, NODE_HEARTBEAT_MISSED,
+		NODE_REREGISTERED_BY_HEARTBEAT, NODE_SAID_GOODBYE};
+	uint32_t done = 0;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	controller_register(&c, 1, NULL);
+	for (uint32_t i = 0; i < 3; i++)
+		controller_push(&c, &commands[i], &done);
+	applier_step(c.applier);
+	assert_int_equal(done, 3);
+	state_read_begin();
+	const struct node *n = state_node_at(c.state, 0);
+	assert_int_equal(n->event_count, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(n->events[i].message, messages[i]);
+	assert_int_equal(n->status, NODE_DOWN);
+	state_read_end();
+	for (uint32_t i = 0; i < NODE_MESSAGES; i++)
+		assert_true(*node_messages[i].message && *node_messages[i].subsystem);
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+// Registering again keeps what an operator said of the node.
+static void a_registration_keeps_the_history(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	build_node(node, 1, 1);
+	assert_int_equal(run(&c, node), OUTCOME_DONE);
+	build_node(node, 1, 2);
+	assert_int_equal(run(&c, node), OUTCOME_DONE);
+	state_read_begin();
+	const struct node *n = state_node_at(c.state, 0);
+	assert_int_equal(n->event_count, 2);
+	assert_int_equal(n->events[0].message, NODE_REGISTERED);
+	assert_int_equal(n->events[1].message, NODE_RE_REGISTERED);
+	state_read_end();
+	controller_free(&c);
+	free(node);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_node_has_networks_and_volumes),
+		cmocka_unit_test(pairs_that_say_nothing_are_refused),
+		cmocka_unit_test(the_newest_ten_events_are_kept),
+		cmocka_unit_test(events_of_one_batch),
+		cmocka_unit_test(a_registration_keeps_the_history),
 		cmocka_unit_test(unique_is_a_part_of_a_name),
 		cmocka_unit_test(resources_stop_at_zero),
 		cmocka_unit_test(strings_are_kept_while_they_are_held),

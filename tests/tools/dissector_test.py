@@ -132,7 +132,7 @@ def damaged(vectors):
         "type": changed("heartbeat", 3, 14), "length": changed("heartbeat", 4, 63),
         "short": heartbeat[:30], "tiny": heartbeat[:3], "reserved": changed("heartbeat", 44, 1),
         "goodbye": changed("goodbye", 30, 1), "parts": changed("registration", 41, 9),
-        "pairs": changed("smallest registration", 76, 2), "kind": changed("registration, part 1 of 2", 46, 3),
+        "pairs": changed("smallest registration", 76, 2), "kind": changed("registration, part 1 of 2", 46, 8),
         "groups": changed("smallest registration", 74, 5), "client": changed("placement of one", 24, 0),
         "count": changed("placement of one", 51, 33), "more than fit": changed("placed", 32, 2),
         "result": changed("released", 33, 3), "mode": changed("status by id", 35, 2),

@@ -203,6 +203,17 @@ def cases():
     gpus = [{"vendor": "nvidia", "type": "gpu", "name": "A10", "instances": 8},
             {"vendor": "", "type": "fpga", "name": "", "instances": 1}]
     yield "registration", "REGISTER", none, born + 1, dict(description(), pairs=pairs, device_groups=gpus)
+    more = [{"kind": 3, "name": "certs", "value": "ro /etc/ssl/certs"},
+            {"kind": 3, "name": "scratch", "value": "rw /srv/scratch"},
+            {"kind": 4, "name": "host:eth0", "value": "10000"}, {"kind": 4, "name": "bridge:", "value": ""},
+            {"kind": 5, "name": "host:eth0 192.0.2.7", "value": "default 22,9000-9010"},
+            {"kind": 5, "name": "host:eth0 2001:db8::7", "value": "public"},
+            {"kind": 6, "name": "ports.reserved", "value": "22,111"},
+            {"kind": 6, "name": "ports.dynamic", "value": "25000-25999"},
+            {"kind": 6, "name": "cores.reservable", "value": "2-15"},
+            {"kind": 7, "name": "nvidia/gpu/A10/memory", "value": "24 GiB"}]
+    yield "registration with networks", "REGISTER", none, born + 4, dict(
+        description(), pairs=pairs + more, device_groups=gpus)
     many = [{"kind": 0, "name": f"attribute.{i:03}", "value": "v" * (i % 23)} for i in range(90)]
     yield "registration, part 0 of 2", "REGISTER", none, born + 2, description(
         parts=2, pairs=many[:30], **{"class": "gpu-large"})

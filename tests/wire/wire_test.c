@@ -257,7 +257,7 @@ static void values_over_a_limit_are_refused(void **unused)
 		{"smallest registration", 74, 5},     // device groups
 		{"smallest registration", 76, 2},     // pairs: more than there are
 		{"registration, part 1 of 2", 45, 2}, // pairs: 512 and more
-		{"registration, part 1 of 2", 46, 3}, // kind
+		{"registration, part 1 of 2", 46, 8}, // kind
 		{"placement of one", 24, 0},          // client name
 		{"placement of one", 24, 65},         // client name
 		{"placement of one", 51, 0},          // count

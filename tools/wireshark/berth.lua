@@ -18,7 +18,10 @@ local refusals = {
 	[10] = "overloaded", [11] = "table-full", [12] = "store-full", [13] = "stopping",
 	[14] = "bad-description",
 }
-local pair_kinds = { [0] = "attribute", [1] = "meta", [2] = "driver" }
+local pair_kinds = {
+	[0] = "attribute", [1] = "meta", [2] = "driver", [3] = "volume", [4] = "network", [5] = "address",
+	[6] = "setting", [7] = "device",
+}
 local release_results = { [0] = "done", [1] = "already", [2] = "unknown" }
 local desired = { [0] = "run", [1] = "stop", [2] = "evict" }
 local client_status = {
@@ -298,7 +301,7 @@ bodies[4] = function(r)
 		end
 		local tree = subtree(r, "Pair")
 		local kind = r:number("pair_kind", 1, tree)
-		if kind > 2 then
+		if not pair_kinds[kind] then
 			r:fail("unknown kind of pair")
 		end
 		local name = r:text("pair_name", 1, tree)
