@@ -1,6 +1,5 @@
 #include "bench/bench.h"
 #include "state/base/check.h"
-#include <ftw.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -256,15 +255,4 @@ int bench_pin(void)
 	CPU_SET((unsigned)last, &may);
 	CHECK(sched_setaffinity(0, sizeof may, &may) == 0);
 	return last;
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-	return remove(path);
-}
-
-void bench_remove_directory(const char *directory)
-{
-	if (nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0)
-		perror(directory);
 }

@@ -65,8 +65,6 @@ uint64_t bench_cycles(void);
 double bench_cycles_per_second(void);
 // Keeps the calling thread on one processor, the last that it may use; returns its number.
 int bench_pin(void);
-// Removes a directory that the benchmark made, and all in it.
-void bench_remove_directory(const char *);
 // Keeps a value alive that nothing else uses.
 static inline void bench_keep(uint64_t value)
 {

@@ -3,6 +3,7 @@
 // second.
 #include "bench/bench.h"
 #include "bench/controller.h"
+#include "bench/directory.h"
 #include "state/base/check.h"
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -15,7 +16,7 @@
 struct journal_bench {
 	struct bench bench;
 	struct controller controller;
-	char directory[4096];
+	char directory[BENCH_PATH_BYTES];
 	int raw;
 	uint64_t round_ns; // of one measurement
 	uint64_t end_ns;
@@ -63,12 +64,7 @@ static void refuse_memory(const char *directory)
 
 static void make_directory(struct journal_bench *j)
 {
-	snprintf(j->directory, sizeof j->directory, "%s/journal-bench-XXXXXX",
-		bench_option_text(&j->bench, "dir", "."));
-	if (!mkdtemp(j->directory)) {
-		perror(j->directory);
-		exit(1);
-	}
+	bench_directory_begin(&j->bench, j->directory);
 	if (!j->bench.smoke)
 		refuse_memory(j->directory);
 	char path[sizeof j->directory + 8];
@@ -101,6 +97,6 @@ int main(int count, char **arguments)
 	bench_report(&j.bench, &result);
 	controller_close(&j.controller);
 	close(j.raw);
-	bench_remove_directory(j.directory);
+	bench_directory_end();
 	return bench_end(&j.bench);
 }

@@ -3,14 +3,17 @@
 // the page cache; what is measured is the work, not the disk.
 #include "bench/bench.h"
 #include "bench/controller.h"
+#include "bench/directory.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +21,7 @@
 
 struct restart_bench {
 	struct bench bench;
-	char directory[4096];
+	char directory[BENCH_PATH_BYTES];
 	uint32_t nodes, allocations;
 };
 
@@ -43,6 +46,7 @@ static double run_apart(struct restart_bench *r, double (*work)(struct restart_b
 	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		number = work(r);
 		_exit(write(ends[1], &number, sizeof number) != sizeof number);
 	}
@@ -147,16 +151,11 @@ int main(int count, char **arguments)
 	r.nodes = (uint32_t)bench_option(&r.bench, "nodes", r.bench.smoke ? 200 : 100000);
 	r.allocations =
 		(uint32_t)bench_option(&r.bench, "allocations", r.bench.smoke ? 1000 : 1000000);
-	snprintf(r.directory, sizeof r.directory, "%s/restart-bench-XXXXXX",
-		bench_option_text(&r.bench, "dir", "."));
-	if (!mkdtemp(r.directory)) {
-		perror(r.directory);
-		return 1;
-	}
+	bench_directory_begin(&r.bench, r.directory);
 	run_apart(&r, fill);
 	report(&r, "restart.log");
 	run_apart(&r, snapshot);
 	report(&r, "restart.snapshot");
-	bench_remove_directory(r.directory);
+	bench_directory_end();
 	return bench_end(&r.bench);
 }

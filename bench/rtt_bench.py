@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -166,12 +167,15 @@ def free_port():
 
 
 def main():
+    # As an exception, so that what was started is ended and the directory removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(128 + signal.SIGINT))
     arguments = parse_arguments()
     options = choose_processors()
     if options is None:
         return say_skipped("it takes two processors, one for each end")
     if shutil.which("dpdk-testpmd") is None:
-        return say_skipped("dpdk-testpmd is missing (Debian package dpdk)")
+        return say_skipped("dpdk-testpmd is missing (Debian package dpdk-dev)")
     options["http_port"] = free_port()
     scale = 100 if arguments.smoke else 1
     counts = {name: (arguments.count or count) // scale for name, (_, count) in SUBJECTS.items()}
@@ -186,6 +190,7 @@ def main():
     results = list(results_of(pairs, arguments.smoke, arguments.command))
     for result in results:
         print_result(result)
+    print(f"command: {arguments.command}")
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2) + "\n")
     return 0
