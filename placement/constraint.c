@@ -1,5 +1,6 @@
 #include "placement/constraint.h"
 #include "placement/operators.h"
+#include "placement/quantity.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include <stdarg.h>
@@ -99,6 +100,12 @@ static const char *metadata(const struct target *t, struct subject *s)
 		       : find_sorted(s->node_class->meta, s->node_class->meta_count, t->text);
 }
 
+static const char *device_attribute(const struct target *t, struct subject *s)
+{
+	return s->device ? find_sorted(s->device->attributes, s->device->attribute_count, t->text)
+			 : NULL;
+}
+
 static const struct {
 	const char *text; // ends in '.': a prefix, a name and "}" follow
 	target_value *value;
@@ -112,6 +119,7 @@ static const struct {
 	{"${device.type}", device_type, false},
 	{"${device.vendor}", device_vendor, false},
 	{"${device.model}", device_model, false},
+	{"${device.attr.", device_attribute, false},
 	{"${attr.", attribute, false},
 	{"${meta.", metadata, false},
 };
@@ -209,11 +217,21 @@ bool constraint_is_node_unique(const struct compiled_constraint *c)
 	return c->left.node_unique || c->right.node_unique;
 }
 
+// Attributes of devices have units, so they are ordered as quantities.
+static bool quantities_match(uint8_t accepts, const char *left, const char *right)
+{
+	if (!left || !right)
+		return accepts == (ORDER_LESS | ORDER_GREATER) && left != right;
+	return quantity_order(left, right) & accepts;
+}
+
 static bool matches(const struct compiled_constraint *c, struct subject left_of)
 {
 	struct subject right_of = left_of;
 	const char *left = c->left.value(&c->left, &left_of);
 	const char *right = c->right.value(&c->right, &right_of);
+	if (left_of.device && c->operation->accepts)
+		return quantities_match(c->operation->accepts, left, right);
 	if (!c->operation->compile || c->program)
 		return c->operation->test(left, right, c->program);
 	// The right side is the node's, so it is compiled here, once for each class or node.
@@ -241,4 +259,37 @@ bool constraint_matches_device(const struct compiled_constraint *c,
 	const struct node_class *node_class, const struct device_group *device)
 {
 	return matches(c, (struct subject){.node_class = node_class, .device = device});
+}
+
+// --- Properties ----------------------------------------------------------------------------------------
+
+struct node_property {
+	struct target target;
+};
+
+struct node_property *node_property_compile(const char *target)
+{
+	struct node_property *p = memory_take(sizeof *p);
+	p->target = target_compile(target ? target : "");
+	return p;
+}
+
+void node_property_free(struct node_property *p)
+{
+	if (p)
+		free(p->target.text);
+	free(p);
+}
+
+bool node_property_is_node_unique(const struct node_property *p)
+{
+	return p->target.node_unique;
+}
+
+const char *node_property_value(
+	const struct node_property *p, const struct node *node, char id[UUID_TEXT_BYTES])
+{
+	struct subject subject = {.node_class = node->node_class, .node = node};
+	const char *value = p->target.value(&p->target, &subject);
+	return value == subject.id ? strcpy(id, value) : value;
 }

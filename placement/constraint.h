@@ -14,7 +14,8 @@ struct constraint_error {
 struct compiled_constraint;
 
 // l_target and r_target: "${node.datacenter}", "${attr.cpu.arch}", "${meta.rack}", … or a literal;
-// in a constraint of a device ask also "${device.type}", "${device.vendor}", "${device.model}".
+// in a constraint of a device ask also "${device.type}", "${device.vendor}", "${device.model}" and
+// "${device.attr.memory}", whose values compare as quantities ("11 GiB" is more than "8192 MiB").
 // NULL counts as "". Returns NULL and fills error when it is refused; the caller frees with
 // constraint_free. One thread at a time per compiled constraint.
 struct compiled_constraint *constraint_compile(const char *l_target, const char *r_target,
@@ -30,3 +31,14 @@ bool constraint_matches_class(const struct compiled_constraint *, const struct n
 bool constraint_matches_node(const struct compiled_constraint *, const struct node *);
 bool constraint_matches_device(
 	const struct compiled_constraint *, const struct node_class *, const struct device_group *);
+
+// What a target stands for on a node, without comparing it ("${meta.rack}" of a spread).
+struct node_property;
+
+struct node_property *node_property_compile(const char *target); // never NULL
+void node_property_free(struct node_property *);                 // NULL is fine
+// True when nodes of one class may differ in it.
+bool node_property_is_node_unique(const struct node_property *);
+// NULL: missing. id is room for the text of a node's id.
+const char *node_property_value(
+	const struct node_property *, const struct node *, char id[UUID_TEXT_BYTES]);

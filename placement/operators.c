@@ -39,8 +39,6 @@ static bool parse_float(const char *text, double *value)
 	return *end == 0 && !(errno == ERANGE && isinf(*value));
 }
 
-enum { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4 };
-
 // Integers if both are, else floating point if both are, else bytewise. 0: not ordered (not a number).
 static int order_of(const char *left, const char *right)
 {
@@ -143,15 +141,15 @@ static void version_release(void *program)
 
 // A row here is all that a new operator takes: validation, placement and error texts read this table.
 static const struct constraint_operator operators[] = {
-	{"=", true, test_equal},
-	{"==", true, test_equal},
-	{"is", true, test_equal},
-	{"!=", true, test_not_equal},
-	{"not", true, test_not_equal},
-	{"<", true, test_less},
-	{"<=", true, test_less_or_equal},
-	{">", true, test_greater},
-	{">=", true, test_greater_or_equal},
+	{"=", true, test_equal, .accepts = ORDER_EQUAL},
+	{"==", true, test_equal, .accepts = ORDER_EQUAL},
+	{"is", true, test_equal, .accepts = ORDER_EQUAL},
+	{"!=", true, test_not_equal, .accepts = ORDER_LESS | ORDER_GREATER},
+	{"not", true, test_not_equal, .accepts = ORDER_LESS | ORDER_GREATER},
+	{"<", true, test_less, .accepts = ORDER_LESS},
+	{"<=", true, test_less_or_equal, .accepts = ORDER_LESS | ORDER_EQUAL},
+	{">", true, test_greater, .accepts = ORDER_GREATER},
+	{">=", true, test_greater_or_equal, .accepts = ORDER_GREATER | ORDER_EQUAL},
 	{"is_set", false, test_is_set},
 	{"is_not_set", false, test_is_not_set},
 	{"regexp", true, regexp_test, regexp_compile, regexp_release},

@@ -2,6 +2,8 @@
 #pragma once
 #include "placement/constraint.h"
 
+enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4 };
+
 struct constraint_operator {
 	const char *name;
 	bool needs_value; // a right side; operators that need none refuse one
@@ -11,6 +13,7 @@ struct constraint_operator {
 	// the right side makes no sense.
 	void *(*compile)(const char *right, struct constraint_error *error);
 	void (*release)(void *program);
+	uint8_t accepts; // of an operator that compares: bits of enum order
 };
 
 const struct constraint_operator *operator_find(const char *name); // NULL: not known

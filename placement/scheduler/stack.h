@@ -59,8 +59,8 @@ struct stack_option {
 	uint8_t shown; // bits of the kinds that belong in the metadata; zeros are shown, too
 	struct resources resources;
 	struct device_set devices;
-	// Ports, devices and cores; NULL: none. To take it over, set it to NULL; it may be changed then. What
-	// remains is released by the stack at its next select.
+	// Ports, devices and cores; NULL: none. A reference that is the caller's from then on, and nobody
+	// else has one: it may be changed.
 	struct alloc_details *details;
 	const struct allocation **preempted; // victims, owned by the stack until its next select
 	uint32_t preempted_count;

@@ -13,7 +13,8 @@ static const struct attribute attributes[] = {{"arch", "amd64"}, {"cores", "10"}
 	{"flags", "a, b ,c"}, {"kernel.version", "5.10.0-rc1"}, {"pattern", "^n[0-9]$"},
 	{"score", "5.1"}, {"wanted", ">= 5"}};
 static const struct attribute meta[] = {{"rack", "r1"}};
-static const struct device_group device = {"nvidia", "gpu", "a100", 8};
+static const struct attribute device_attributes[] = {{"memory", "40960 MiB"}};
+static const struct device_group device = {"nvidia", "gpu", "a100", 8, 1, device_attributes};
 static const struct node_class node_class = {
 	.datacenter = "dc1",
 	.class_name = "big",
@@ -200,7 +201,14 @@ static void devices(void **state)
 		{"${device.vendor}", "=", "nvidia", true},
 		{"${device.model}", "regexp", "^a", true},
 		{"${device.model}", "=", "t4", false},
-		{"${device.attr.memory}", "is_set", "", false},
+		{"${device.attr.memory}", "is_set", "", true},
+		{"${device.attr.memory}", ">=", "40 GiB", true},
+		{"${device.attr.memory}", "<", "40 GiB", false},
+		{"${device.attr.memory}", "!=", "40 GiB", false},
+		{"${device.attr.memory}", "!=", "40 GHz", false},
+		{"${device.attr.memory}", "=", "40960", false},
+		{"${device.attr.bandwidth}", "!=", "1 GB/s", true},
+		{"${device.attr.bandwidth}", "is_not_set", "", true},
 	};
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		struct constraint_error error;
