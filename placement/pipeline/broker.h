@@ -36,9 +36,13 @@ const char *broker_error_text(int error);
 // B36: outstanding with this token? Restarts its nack timer. 0, -ERROR_NOT_FOUND, -ERROR_TOKEN, -ERROR_LATE
 // ("evaluation is not outstanding", "evaluation token does not match", "evaluation nack timeout reached").
 int broker_outstanding(struct broker *, const struct uuid *, uint64_t token);
+const char *broker_outstanding_text(int error);
 // B37: while its plan waits.
 void broker_pause_nack(struct broker *, const struct uuid *, uint64_t token);
 void broker_resume_nack(struct broker *, const struct uuid *, uint64_t token);
+
+// It ended otherwise (canceled, collected): forgotten, unless it is outstanding.
+void broker_forget(struct broker *, const struct uuid *);
 
 // Timers: nacks, waits, delays. Returns when to be called next (monotonic ns), UINT64_MAX: when something changes.
 uint64_t broker_tick(struct broker *);
@@ -48,7 +52,16 @@ uint32_t broker_take_cancelable(struct broker *, struct evaluation **, uint32_t 
 struct evaluation *broker_take_failed(struct broker *, uint64_t *token);
 
 struct broker_stats {
-	uint32_t ready, unacked, pending, waiting, cancelable, failed;
+	uint32_t ready; // those that failed included
+	uint32_t unacked, pending, waiting, cancelable, failed;
 	uint32_t ready_by_type[EVAL_TYPES], unacked_by_type[EVAL_TYPES];
 };
 void broker_stats(struct broker *, struct broker_stats *);
+
+// Evaluations that wait until a time of their own, in no order, at most room.
+struct broker_delayed {
+	struct uuid id;
+	char *namespace_name, *job_id; // the caller frees
+	int64_t due_in_ns;
+};
+uint32_t broker_delayed(struct broker *, struct broker_delayed *, uint32_t room);

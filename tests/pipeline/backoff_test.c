@@ -1,0 +1,58 @@
+// Row B22, and that one counter serves calls of different base and cap (trap 3).
+#include "placement/pipeline/backoff.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ll
+
+static void follow(int64_t base_ms, int64_t cap_ms, const int64_t *expected_ms, uint32_t count)
+{
+	struct backoff b = {0};
+
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(
+			backoff_next_ns(&b, base_ms * MS, cap_ms * MS), expected_ms[i] * MS);
+}
+
+static void waits_grow_fourfold_up_to_the_cap(void **unused)
+{
+	follow(20, 10000, (int64_t[]){20, 80, 320, 1280, 5120, 10000, 10000}, 7);
+	follow(20, 1000, (int64_t[]){20, 80, 320, 1000, 1000}, 5);
+	follow(500, 10000, (int64_t[]){500, 2000, 8000, 10000, 10000}, 5);
+	follow(30000, 30000, (int64_t[]){30000, 30000, 30000}, 3);
+}
+
+static void failures_stop_counting_beyond_the_cap(void **unused)
+{
+	struct backoff b = {0};
+
+	for (uint32_t i = 0; i < 1000; i++)
+		(void)backoff_next_ns(&b, 20 * MS, 1000 * MS);
+	assert_int_equal(b.failures, 3);
+	// A call with a higher cap goes on from there.
+	assert_int_equal(backoff_next_ns(&b, 20 * MS, 10000 * MS), 1280 * MS);
+	assert_int_equal(b.failures, 4);
+	backoff_reset(&b);
+	assert_int_equal(backoff_next_ns(&b, 500 * MS, 10000 * MS), 500 * MS);
+}
+
+static void a_base_beyond_the_cap_is_the_cap(void **unused)
+{
+	struct backoff b = {0};
+
+	assert_int_equal(backoff_next_ns(&b, 50 * MS, 20 * MS), 20 * MS);
+	assert_int_equal(b.failures, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_grow_fourfold_up_to_the_cap),
+		cmocka_unit_test(failures_stop_counting_beyond_the_cap),
+		cmocka_unit_test(a_base_beyond_the_cap_is_the_cap),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+// The heap and the table against sorted and plain arrays, with random operations.
+#include "placement/pipeline/heap.h"
+#include "placement/pipeline/table.h"
+#include "state/base/prng.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { ITEMS = 300, STEPS = 20000 };
+
+struct item {
+	struct heap_node order;
+	struct table_node link;
+	uint32_t key;
+	bool in;
+};
+
+static bool item_before(const struct heap_node *x, const struct heap_node *y)
+{
+	const struct item *a = CONTAINER_OF(x, const struct item, order);
+	const struct item *b = CONTAINER_OF(y, const struct item, order);
+
+	return a->key != b->key ? a->key < b->key : a < b;
+}
+
+static struct item *least(struct item *items)
+{
+	struct item *best = NULL;
+
+	for (uint32_t i = 0; i < ITEMS; i++)
+		if (items[i].in && (!best || item_before(&items[i].order, &best->order)))
+			best = &items[i];
+	return best;
+}
+
+static void a_heap_gives_the_least(void **unused)
+{
+	static struct item items[ITEMS];
+	struct heap heap;
+	struct prng prng;
+	uint32_t count = 0;
+
+	heap_init(&heap, item_before);
+	prng_seed(&prng, 1);
+	for (uint32_t step = 0; step < STEPS; step++) {
+		struct item *item = &items[prng_below(&prng, ITEMS)];
+		if (prng_below(&prng, 4) == 0) {
+			item = least(items);
+			struct heap_node *top = heap_pop(&heap);
+			assert_ptr_equal(top, item ? &item->order : NULL);
+			count -= item != NULL;
+			if (item)
+				item->in = false;
+		} else if (item->in) {
+			heap_remove(&heap, &item->order);
+			item->in = false;
+			count--;
+		} else {
+			item->key = (uint32_t)prng_below(&prng, 50);
+			heap_push(&heap, &item->order);
+			item->in = true;
+			count++;
+		}
+		item = least(items);
+		assert_ptr_equal(heap_top(&heap), item ? &item->order : NULL);
+		assert_int_equal(heap.count, count);
+		if (item)
+			assert_true(heap_holds(&item->order));
+	}
+	heap_free(&heap);
+}
+
+static bool table_has(const struct table *t, const struct item *item)
+{
+	struct table_node *n = table_first(t, item->key);
+
+	while (n && n != &item->link)
+		n = table_next(n);
+	return n != NULL;
+}
+
+static uint32_t table_size(const struct table *t, const struct item *items)
+{
+	uint32_t bucket, count = 0;
+
+	for (struct table_node *n = table_walk(t, &bucket, NULL); n;
+		n = table_walk(t, &bucket, n)) {
+		assert_true(CONTAINER_OF(n, const struct item, link)->in);
+		count++;
+	}
+	return count;
+}
+
+static void a_table_finds_what_is_in_it(void **unused)
+{
+	static struct item items[ITEMS];
+	struct table table = {0};
+	struct prng prng;
+	uint32_t count = 0;
+
+	prng_seed(&prng, 2);
+	for (uint32_t i = 0; i < ITEMS; i++)
+		items[i].key = (uint32_t)prng_below(&prng, 100); // several under one hash
+	for (uint32_t step = 0; step < STEPS; step++) {
+		struct item *item = &items[prng_below(&prng, ITEMS)];
+		assert_int_equal(table_has(&table, item), item->in);
+		if (item->in)
+			table_remove(&table, &item->link);
+		else
+			table_add(&table, &item->link, item->key);
+		item->in = !item->in;
+		count += item->in ? 1 : (uint32_t)-1;
+		if (step % 100 == 0)
+			assert_int_equal(table_size(&table, items), count);
+	}
+	table_free(&table);
+}
+
+static void a_walk_may_remove(void **unused)
+{
+	static struct item items[ITEMS];
+	struct table table = {0};
+	struct table_node *n, *next;
+	uint32_t bucket, seen = 0;
+
+	for (uint32_t i = 0; i < ITEMS; i++)
+		table_add(&table, &items[i].link, i % 37);
+	for (n = table_walk(&table, &bucket, NULL); n; n = next) {
+		next = table_walk(&table, &bucket, n);
+		table_remove(&table, n);
+		seen++;
+	}
+	assert_int_equal(seen, ITEMS);
+	assert_int_equal(table.count, 0);
+	table_free(&table);
+}
+
+static void names_do_not_run_together(void **unused)
+{
+	assert_true(hash_names("a", "bc") != hash_names("ab", "c"));
+	assert_true(hash_names("a", "") != hash_names("", "a"));
+	assert_true(hash_names(NULL, "a") == hash_names("", "a"));
+	assert_true(hash_text("v1:1") != hash_text("v1:2"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_heap_gives_the_least),
+		cmocka_unit_test(a_table_finds_what_is_in_it),
+		cmocka_unit_test(a_walk_may_remove),
+		cmocka_unit_test(names_do_not_run_together),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
