@@ -1,7 +1,6 @@
 // One row per field of what only some allocations have, named as in Nomad's JSON. Rows are only ever
 // appended to a table: their order is the binary form (state/base/schema.h).
 #include "state/alloc_details.h"
-#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/job.h"
 #include <stdlib.h>
@@ -149,6 +148,21 @@ void alloc_details_release(struct alloc_details *details)
 	free(details);
 }
 
+// record_decode writes the whole struct, too, and has emptied it after an error.
+int alloc_details_decode(struct alloc_details **out, struct bytes_reader *r)
+{
+	struct alloc_details *details = memory_take(sizeof *details);
+	int error = record_decode(&alloc_details_description, details, r);
+
+	if (error) {
+		free(details);
+		return error;
+	}
+	atomic_init(&details->references, 1);
+	*out = details;
+	return 0;
+}
+
 bool alloc_details_hold_node(const struct alloc_details *details)
 {
 	return details && (details->tasks.count > 0 || details->networks.count > 0 ||
@@ -207,4 +221,18 @@ void alloc_report_release(struct alloc_report *report)
 		return;
 	record_release(&alloc_report_description, report);
 	free(report);
+}
+
+int alloc_report_decode(struct alloc_report **out, struct bytes_reader *r)
+{
+	struct alloc_report *report = memory_take(sizeof *report);
+	int error = record_decode(&alloc_report_description, report, r);
+
+	if (error) {
+		free(report);
+		return error;
+	}
+	atomic_init(&report->references, 1);
+	*out = report;
+	return 0;
 }

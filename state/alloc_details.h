@@ -71,6 +71,8 @@ struct alloc_details *alloc_details_copy(
 	const struct alloc_details *);                             // NULL: empty; one reference
 struct alloc_details *alloc_details_share(struct alloc_details *); // NULL is fine
 void alloc_details_release(struct alloc_details *);                // NULL is fine
+// One reference. Returns 0, -ERROR_CORRUPT or -ERROR_VERSION; then there are none.
+int alloc_details_decode(struct alloc_details **, struct bytes_reader *);
 // Whether they hold something of the node: ports, device instances or cores.
 bool alloc_details_hold_node(const struct alloc_details *); // NULL is fine
 
@@ -101,3 +103,4 @@ extern const struct record_type alloc_report_description, task_state_description
 struct alloc_report *alloc_report_create(void);
 struct alloc_report *alloc_report_share(struct alloc_report *);
 void alloc_report_release(struct alloc_report *);
+int alloc_report_decode(struct alloc_report **, struct bytes_reader *); // as alloc_details_decode

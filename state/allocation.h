@@ -3,6 +3,7 @@
 #include "state/base/uuid.h"
 #include "state/record.h"
 #include "state/resources.h"
+#include <stddef.h>
 #include <stdint.h>
 
 enum alloc_desired { ALLOC_RUN, ALLOC_STOP, ALLOC_EVICT };
@@ -45,8 +46,9 @@ struct allocation {
 	struct alloc_details *details;  // a reference; NULL: none
 	struct alloc_report *report;    // a reference; NULL: its node said nothing yet
 	struct shared_metrics *metrics; // a reference; NULL: placed by a client
-	const char *desired_description,
-		*client_description; // static strings of semantics §6, or ""
+	// Static strings or "": see allocation_desired_description() and
+	// allocation_client_description() for what is to be shown.
+	const char *desired_description, *client_description;
 };
 
 #define CLIENT_NONE 0xffffffffu
@@ -56,3 +58,14 @@ static inline bool allocation_is_terminal(const struct allocation *a)
 	return a->desired != ALLOC_RUN || a->client_status == ALLOC_COMPLETE ||
 	       a->client_status == ALLOC_FAILED || a->client_status == ALLOC_LOST;
 }
+
+// "<job id>.<group>[<index>]"; of system and sysbatch jobs "<job name>.<group>[<index>]". Returns
+// buffer.
+const char *allocation_name(const struct allocation *, char *buffer, size_t size);
+// Why it is to run no more, or "". Returns buffer or a static string.
+#define DESIRED_DESCRIPTION_BYTES 80u
+const char *allocation_desired_description(
+	const struct allocation *, char buffer[static DESIRED_DESCRIPTION_BYTES]);
+// What its node said of it, or what was concluded without its node; or "". Valid as long as the
+// allocation.
+const char *allocation_client_description(const struct allocation *);

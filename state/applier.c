@@ -426,9 +426,11 @@ static void announce_allocations(struct applier *a)
 	uint64_t cursor = 0;
 
 	while ((allocation = state_next_allocation(a->state, &cursor))) {
+		if (allocation->node_slot == NODE_SLOT_NONE)
+			continue;
 		struct node_line *line = &lines[allocation->node_slot];
-		if (allocation->record.modify_index > line->alloc_index)
-			line->alloc_index = allocation->record.modify_index;
+		if (allocation->alloc_modify_index > line->alloc_index)
+			line->alloc_index = allocation->alloc_modify_index;
 	}
 }
 

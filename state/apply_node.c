@@ -183,12 +183,13 @@ int node_status_check(const struct state *state, const struct entry_node_status 
 		       : -ERROR_CORRUPT;
 }
 
+// Those of direct jobs: for all others a scheduler decides what becomes of them.
 static void lose_allocations(struct state *state, struct node_cell *node, int64_t time_ns)
 {
 	struct alloc_cell *cell;
 
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
-		if (!alloc_cell_is_there(cell) || allocation_is_terminal(cell->working))
+		if (!alloc_cell_is_living(cell) || cell->working->job->type != JOB_DIRECT)
 			continue;
 		alloc_cell_end(state, cell, END_NODE_DOWN, time_ns, ++state->index);
 		job_cell_update_status(state, cell->job_cell, state->index);

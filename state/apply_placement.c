@@ -77,7 +77,7 @@ static struct allocation *build(const struct state *state, const struct entry_al
 	a->nodes_feasible = e->nodes_feasible;
 	a->alloc_modify_index = state->index;
 	a->create_time_ns = a->modify_time_ns = time_ns;
-	allocation_describe_end(a, END_NONE);
+	allocation_describe(a, END_NONE, CLIENT_TEXT_NONE);
 	return a;
 }
 
@@ -125,16 +125,11 @@ void place_request_apply(struct state *state, const struct entry_place_request *
 
 // --- Release -------------------------------------------------------------------------------------
 
-static bool is_living(const struct state *state, const struct uuid *id)
-{
-	const struct alloc_cell *cell = alloc_cell_find(state, id);
-	return cell && alloc_cell_is_there(cell) && !allocation_is_terminal(cell->working);
-}
-
 int alloc_release_check(const struct state *state, const struct entry_alloc_release *e)
 {
 	for (uint8_t i = 0; i < e->count; i++) {
-		if (!is_living(state, &e->ids[i]))
+		const struct alloc_cell *cell = alloc_cell_find(state, &e->ids[i]);
+		if (!cell || !alloc_cell_is_living(cell))
 			return -ERROR_CORRUPT;
 		for (uint8_t j = 0; j < i; j++)
 			if (uuid_equal(&e->ids[i], &e->ids[j]))

@@ -24,20 +24,29 @@ static void *published_of(const struct change *change)
 	case CHANGE_NODE: return &((struct node_cell *)change->cell)->published;
 	case CHANGE_JOB: return &((struct job_cell *)change->cell)->published;
 	case CHANGE_ALLOCATION: return &((struct alloc_cell *)change->cell)->published;
+	case CHANGE_EVALUATION: return &((struct eval_cell *)change->cell)->published;
+	case CHANGE_CONFIG: return &((struct config_cell *)change->cell)->published;
 	}
 	return NULL;
 }
 
-// The node learns with its next heartbeat that something about its allocations is new.
+// The node learns with its next heartbeat that something about its allocations is new that it did not
+// report itself.
 static void announce(struct state *state, const struct allocation *a)
 {
+	if (a->record.deleted || a->node_slot == NODE_SLOT_NONE)
+		return;
 	struct node_line *line = &state->node_table->lines[a->node_slot];
-	atomic_store_explicit(&line->alloc_index, a->record.modify_index, memory_order_relaxed);
+	if (a->alloc_modify_index > atomic_load_explicit(&line->alloc_index, memory_order_relaxed))
+		atomic_store_explicit(
+			&line->alloc_index, a->alloc_modify_index, memory_order_relaxed);
 }
 
 static const enum state_table changed_table[] = {[CHANGE_NODE] = STATE_NODES,
 	[CHANGE_JOB] = STATE_JOBS,
-	[CHANGE_ALLOCATION] = STATE_ALLOCATIONS};
+	[CHANGE_ALLOCATION] = STATE_ALLOCATIONS,
+	[CHANGE_EVALUATION] = STATE_EVALUATIONS,
+	[CHANGE_CONFIG] = STATE_SCHEDULER_CONFIG};
 
 // For who waits for changes of a list. Stored before the published index, which they see first.
 static void note_index(struct state *state, const struct change *change)
@@ -49,6 +58,10 @@ static void note_index(struct state *state, const struct change *change)
 	if (change->kind == CHANGE_ALLOCATION)
 		atomic_store_explicit(
 			&((struct alloc_cell *)change->cell)->job_cell->allocations_index, index,
+			memory_order_relaxed);
+	if (change->kind == CHANGE_EVALUATION)
+		atomic_store_explicit(
+			&((struct eval_cell *)change->cell)->job_cell->evaluations_index, index,
 			memory_order_relaxed);
 }
 
@@ -63,42 +76,148 @@ static void exchange(struct state *state, const struct change *change)
 	void *old = uatomic_xchg(published, change->record);
 	CHECK(old == change->record->older);
 	note_index(state, change);
-	if (change->kind == CHANGE_ALLOCATION && !change->record->deleted)
+	if (change->kind == CHANGE_ALLOCATION) {
+		node_use_follow(state, old, (struct allocation *)change->record);
 		announce(state, (struct allocation *)change->record);
-}
-
-static void allocation_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct allocation, record.rcu));
-}
-
-static void retire(struct state *state, enum change_kind kind, struct record *old)
-{
-	switch (kind) {
-	case CHANGE_NODE: node_retire(state, (struct node *)old); break;
-	case CHANGE_JOB: job_keep_retire(state, (struct job_keep *)old); break;
-	case CHANGE_ALLOCATION: call_rcu(&old->rcu, allocation_free); break;
 	}
 }
+
+static void free_allocation(struct rcu_head *head)
+{
+	allocation_free(caa_container_of(head, struct allocation, record.rcu));
+}
+
+static void free_evaluation(struct rcu_head *head)
+{
+	evaluation_free(caa_container_of(head, struct evaluation, record.rcu));
+}
+
+static void free_config(struct rcu_head *head)
+{
+	free(caa_container_of(head, struct scheduler_config, record.rcu));
+}
+
+// The job that a version changed to stays; the one that it changed from is let go with that version.
+static void retire_allocation(
+	struct state *state, struct allocation *old, const struct allocation *now)
+{
+	if (old->job != now->job)
+		job_version_release(state, old->job);
+	call_rcu(&old->record.rcu, free_allocation);
+}
+
+static void retire(struct state *state, const struct change *change)
+{
+	struct record *old = change->record->older;
+
+	switch (change->kind) {
+	case CHANGE_NODE: node_retire(state, (struct node *)old); break;
+	case CHANGE_JOB: job_keep_retire(state, (struct job_keep *)old); break;
+	case CHANGE_ALLOCATION:
+		retire_allocation(
+			state, (struct allocation *)old, (struct allocation *)change->record);
+		break;
+	case CHANGE_EVALUATION: call_rcu(&old->rcu, free_evaluation); break;
+	case CHANGE_CONFIG: call_rcu(&old->rcu, free_config); break;
+	}
+}
+
+// --- Observers -----------------------------------------------------------------------------------
+
+void state_observe(struct state *state, struct state_observer *observer)
+{
+	observer->next = state->observers;
+	state->observers = observer;
+}
+
+// Of a job its newest version is shown. Its record is shared with every keep, so that of a job that is
+// gone is a copy that says so, made by hand.
+static const struct record *shown(const struct change *change, const struct record *record)
+{
+	const struct job_keep *keep = (const struct job_keep *)record;
+
+	if (!record || change->kind != CHANGE_JOB)
+		return record;
+	return record->deleted ? NULL : &keep->versions[0]->record;
+}
+
+static struct state_change *observed_next(struct state *state, uint32_t count)
+{
+	if (count == state->observed_capacity) {
+		state->observed_capacity = count ? count * 2 : 256;
+		state->observed = memory_resize(state->observed,
+			state->observed_capacity * sizeof state->observed[0]);
+	}
+	return &state->observed[count];
+}
+
+static struct record *job_gone(const struct record *before)
+{
+	struct job *gone = memory_take(sizeof *gone);
+
+	*gone = *(const struct job *)before;
+	gone->record.deleted = true;
+	return &gone->record;
+}
+
+// Returns how many there are; what came and went within one batch nobody saw.
+static uint32_t observe(struct state *state, const struct change_list *changes)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < changes->count; i++) {
+		const struct change *change = &changes->items[i];
+		const struct record *before = change->record->older;
+		if ((!before || before->deleted) && change->record->deleted)
+			continue;
+		struct state_change *seen = observed_next(state, count++);
+		seen->table = changed_table[change->kind];
+		seen->before = shown(change, before && before->deleted ? NULL : before);
+		seen->after = change->kind == CHANGE_JOB && change->record->deleted
+				      ? job_gone(seen->before)
+				      : shown(change, change->record);
+	}
+	return count;
+}
+
+static void tell_observers(struct state *state, const struct change_list *changes, uint64_t index)
+{
+	if (!state->observers || changes->count == 0)
+		return;
+	uint32_t count = observe(state, changes);
+	for (struct state_observer *o = state->observers; o && count > 0; o = o->next)
+		o->changed(o->context, state->observed, count, index);
+	for (uint32_t i = 0; i < count; i++)
+		if (state->observed[i].table == STATE_JOBS &&
+			state->observed[i].after->deleted)
+			free((struct record *)state->observed[i].after);
+}
+
+// --- Publication ---------------------------------------------------------------------------------
 
 void state_publish(struct state *state, struct change_list *changes, uint64_t index,
 	const struct summary *summary)
 {
 	for (uint32_t i = 0; i < changes->count; i++)
 		exchange(state, &changes->items[i]);
+	for (uint32_t i = 0; i < changes->count; i++)
+		if (changes->items[i].kind == CHANGE_ALLOCATION)
+			node_use_take_devices(
+				state, (struct allocation *)changes->items[i].record);
 
 	pthread_mutex_lock(&state->summary_lock);
 	state->published = *summary;
 	atomic_store_explicit(&state->published_index, index, memory_order_release);
 	pthread_mutex_unlock(&state->summary_lock);
 	watch_wake(state->watch);
+	tell_observers(state, changes, index);
 
 	// Only now: a snapshot that still saw the index before has begun its read section before
 	// this, so it keeps the versions that it follows.
 	atomic_thread_fence(memory_order_seq_cst);
 	for (uint32_t i = 0; i < changes->count; i++)
 		if (changes->items[i].record->older)
-			retire(state, changes->items[i].kind, changes->items[i].record->older);
+			retire(state, &changes->items[i]);
 	changes->count = 0;
 	state_bury(state);
 }
@@ -119,7 +238,7 @@ static void alloc_cell_free(struct rcu_head *head)
 {
 	struct alloc_cell *cell = caa_container_of(head, struct alloc_cell, rcu);
 
-	free(cell->working);
+	allocation_free(cell->working);
 	free(cell);
 }
 
@@ -143,6 +262,13 @@ static void request_free(struct rcu_head *head)
 	free(caa_container_of(head, struct place_request, rcu));
 }
 
+// When the last thing that refers to a deleted job goes, so does its place.
+static void bury_job_if_idle(struct state *state, struct job_cell *cell)
+{
+	if (!job_cell_keep(cell) && job_cell_is_idle(cell))
+		state_grave_add(state, GRAVE_JOB, cell);
+}
+
 static bool bury_allocation(struct state *state, struct alloc_cell *cell)
 {
 	struct job_cell *job_cell = cell->job_cell;
@@ -150,14 +276,37 @@ static bool bury_allocation(struct state *state, struct alloc_cell *cell)
 	if (cell->published != cell->working)
 		return false;
 	CHECK(cds_lfht_del(state->allocations, &cell->by_id) == 0);
-	cds_list_del_rcu(&cell->on_node);
+	if (cell->working->node_slot != NODE_SLOT_NONE) {
+		cds_list_del_rcu(&cell->on_node);
+		state->cells[cell->working->node_slot].allocation_count--;
+	}
 	cds_list_del_rcu(&cell->of_job);
 	sequence_remove(&state->allocation_order, cell);
-	state->cells[cell->working->node_slot].allocation_count--;
 	job_version_release(state, cell->working->job);
-	if (--job_cell->allocation_count == 0 && !job_cell_keep(job_cell))
-		state_grave_add(state, GRAVE_JOB, job_cell);
+	job_cell->allocation_count--;
+	bury_job_if_idle(state, job_cell);
 	call_rcu(&cell->rcu, alloc_cell_free);
+	return true;
+}
+
+static void eval_cell_free(struct rcu_head *head)
+{
+	struct eval_cell *cell = caa_container_of(head, struct eval_cell, rcu);
+
+	evaluation_free(cell->working);
+	free(cell);
+}
+
+static bool bury_evaluation(struct state *state, struct eval_cell *cell)
+{
+	if (cell->published != cell->working)
+		return false;
+	CHECK(cds_lfht_del(state->evaluations, &cell->by_id) == 0);
+	cds_list_del_rcu(&cell->of_job);
+	sequence_remove(&state->eval_order, cell);
+	cell->job_cell->evaluation_count--;
+	bury_job_if_idle(state, cell->job_cell);
+	call_rcu(&cell->rcu, eval_cell_free);
 	return true;
 }
 
@@ -167,7 +316,7 @@ static bool bury_job(struct state *state, struct job_cell *cell)
 {
 	if (cell->published != cell->working)
 		return false;
-	if (job_cell_keep(cell) || cell->allocation_count > 0 || cell->is_buried)
+	if (job_cell_keep(cell) || !job_cell_is_idle(cell) || cell->is_buried)
 		return true;
 	cell->is_buried = true;
 	CHECK(cds_lfht_del(state->jobs, &cell->by_name) == 0);
@@ -184,6 +333,7 @@ static bool bury(struct state *state, const struct grave *grave)
 	switch (grave->kind) {
 	case GRAVE_ALLOCATION: return bury_allocation(state, grave->item);
 	case GRAVE_JOB: return bury_job(state, grave->item);
+	case GRAVE_EVALUATION: return bury_evaluation(state, grave->item);
 	case GRAVE_VERSION:
 		sequence_remove(&state->version_order, version);
 		call_rcu(&version->record.rcu, version_free);

@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/publish.h"
 #include "state/registration.h"
+#include "state/snapshot_allocation.h"
 #include "state/snapshot_item.h"
 #include "state/snapshot_view.h"
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct snapshot_load {
 	struct node_class **classes; // by number; one reference each until the end
 	uint32_t class_count, class_capacity;
 	struct command_node_register description; // scratch
+	struct snapshot_metrics *metrics;
 };
 
 struct snapshot_load *snapshot_load_begin(struct state *state)
@@ -23,6 +25,7 @@ struct snapshot_load *snapshot_load_begin(struct state *state)
 	struct snapshot_load *l = memory_take(sizeof *l);
 
 	l->state = state;
+	l->metrics = snapshot_metrics_create();
 	state_read_begin();
 	return l;
 }
@@ -302,32 +305,6 @@ static int load_job(struct snapshot_load *l, struct bytes_reader *r)
 
 // --- Allocations and requests --------------------------------------------------------------------
 
-static uint64_t take_allocation(struct allocation *a, uint8_t *cause, struct bytes_reader *r)
-{
-	a->id = bytes_take_uuid(r);
-	a->record.create_index = bytes_take_u64(r);
-	a->record.modify_index = bytes_take_u64(r);
-	a->alloc_modify_index = bytes_take_u64(r);
-	uint64_t version = bytes_take_u64(r);
-	a->node_slot = bytes_take_u32(r);
-	a->client = bytes_take_u32(r);
-	a->group = bytes_take_u16(r);
-	a->index = bytes_take_u32(r);
-	a->desired = bytes_take_u8(r);
-	a->client_status = bytes_take_u8(r);
-	*cause = bytes_take_u8(r);
-	a->resources.cpu_mhz = bytes_take_u32(r);
-	a->resources.memory_mb = bytes_take_u32(r);
-	a->resources.disk_mb = bytes_take_u32(r);
-	a->score = bytes_take_f64(r);
-	a->nodes_evaluated = bytes_take_u32(r);
-	a->nodes_feasible = bytes_take_u32(r);
-	a->create_time_ns = (int64_t)bytes_take_u64(r);
-	a->modify_time_ns = (int64_t)bytes_take_u64(r);
-	a->devices = device_set_decode(r);
-	return version;
-}
-
 static bool adds_up(struct resources a, struct resources b)
 {
 	return a.cpu_mhz <= UINT32_MAX - b.cpu_mhz && a.memory_mb <= UINT32_MAX - b.memory_mb &&
@@ -347,40 +324,44 @@ static bool has_room(const struct node_cell *cell, const struct allocation *a)
 	       (ask.disk_mb == 0 || cell->used.disk_mb + ask.disk_mb <= capacity.disk_mb);
 }
 
-// A living allocation has room on its node, which is ready, and no instance that another one has.
+// A living allocation has room on its node, and no instance that another one has. Those of direct
+// jobs end with their node.
 static bool node_holds(const struct state *state, const struct allocation *a)
 {
+	if (a->node_slot == NODE_SLOT_NONE)
+		return !uuid_is_zero(&a->node_id);
 	if (a->node_slot >= state_node_slots(state) || !state->cells[a->node_slot].working)
 		return false;
 	if (allocation_is_terminal(a))
 		return true;
 	const struct node_cell *cell = &state->cells[a->node_slot];
-	return cell->working->status == NODE_READY && adds_up(cell->used, a->resources) &&
-	       has_room(cell, a) && node_has_devices(cell, &a->devices);
+	return (cell->working->status == NODE_READY || a->job->type != JOB_DIRECT) &&
+	       adds_up(cell->used, a->resources) && has_room(cell, a) &&
+	       node_has_devices(cell, &a->devices);
 }
 
-static int allocation_check(const struct state *state, const struct allocation *a, uint8_t cause)
+static int allocation_check(const struct state *state, const struct allocation *a)
 {
 	if (a->record.create_index <= sequence_last_key(&state->allocation_order) ||
 		a->record.create_index > a->record.modify_index ||
 		a->record.modify_index > state->index || uuid_is_zero(&a->id) ||
 		alloc_cell_find(state, &a->id))
 		return -ERROR_CORRUPT;
-	if (a->desired > ALLOC_EVICT || a->client_status > ALLOC_UNKNOWN || cause >= END_CAUSES ||
-		(cause != END_NONE) != allocation_is_terminal(a) || !__builtin_isfinite(a->score) ||
-		!a->job || a->group >= a->job->asks.count ||
+	if (a->desired > ALLOC_EVICT || a->client_status > ALLOC_UNKNOWN ||
+		(allocation_end_cause(a) != END_NONE) != (a->desired != ALLOC_RUN) ||
+		!__builtin_isfinite(a->score) || !a->job || a->group >= a->job->asks.count ||
 		(a->client != CLIENT_NONE && a->client >= state->client_count) ||
 		!node_holds(state, a))
 		return -ERROR_CORRUPT;
 	return state->allocation_order.count < state->limits.allocations ? 0 : -ERROR_TABLE_FULL;
 }
 
-// A job that has living allocations is there, and does not give their numbers again.
+// A direct job that has living allocations is there, and does not give their numbers again.
 static bool job_keeps_number(struct job_cell *cell, const struct allocation *a)
 {
 	struct job_keep *keep = job_cell_keep(cell);
 
-	if (allocation_is_terminal(a))
+	if (allocation_is_terminal(a) || a->job->type != JOB_DIRECT)
 		return true;
 	if (!keep)
 		return false;
@@ -390,30 +371,37 @@ static bool job_keeps_number(struct job_cell *cell, const struct allocation *a)
 	return a->index < (counter ? counter->next : keep->counter_floor);
 }
 
-static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
+static int add_allocation(struct state *state, struct allocation *a)
 {
-	struct state *state = l->state;
-	struct allocation item = {0};
-	uint8_t cause;
-	struct job_cell *job_cell = NULL;
-
-	item.job = job_version_find(state, take_allocation(&item, &cause, r));
-	int error = r->failed ? -ERROR_CORRUPT : allocation_check(state, &item, cause);
-	if (!error) {
-		job_cell = job_cell_find(
-			state, text_of(item.job->namespace_name), text_of(item.job->id));
-		error = corrupt_unless(job_cell && job_keeps_number(job_cell, &item));
-	}
+	int error = allocation_check(state, a);
 	if (error)
 		return error;
+	struct job_cell *job_cell =
+		job_cell_find(state, text_of(a->job->namespace_name), text_of(a->job->id));
+	if (!job_cell || !job_keeps_number(job_cell, a))
+		return -ERROR_CORRUPT;
 
-	struct allocation *a = memory_take(sizeof *a);
-	*a = item;
-	a->node_id = state->cells[a->node_slot].id;
-	allocation_describe_end(a, cause);
+	if (a->node_slot != NODE_SLOT_NONE)
+		a->node_id = state->cells[a->node_slot].id;
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	publish_loaded(&cell->published, a);
+	node_use_follow(state, NULL, a);
+	node_use_take_devices(state, a);
 	return 0;
+}
+
+static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct allocation_item item;
+	int error = allocation_item_decode(&item, l->metrics, r);
+
+	if (error)
+		return error;
+	item.allocation->job = job_version_find(l->state, item.job_version);
+	error = add_allocation(l->state, item.allocation);
+	if (error)
+		allocation_free(item.allocation);
+	return error;
 }
 
 static int load_request(struct snapshot_load *l, struct bytes_reader *r)
@@ -580,6 +568,7 @@ int snapshot_load_end(struct snapshot_load *l)
 		state->unpublished_from = state->index + 1;
 	}
 	state_read_end();
+	snapshot_metrics_free(l->metrics);
 	free(l->classes);
 	free(l);
 	return error;

@@ -20,7 +20,10 @@
 //	            version, u32 slot, u32 client, u16 group, u32 number, u8 desired, u8 client
 //	            status, u8 enum end_cause, u32 cpu, u32 memory, u32 disk, f64 score, u32 nodes
 //	            evaluated, u32 nodes feasible, i64 create time, i64 modify time (unix ns),
-//	            device set
+//	            device set; then (since version 2) u8 enum client_text, uuid evaluation, uuid
+//	            node where slot is ffffffff, u8 parts that follow: 1 details and 2 report as
+//	            described in alloc_details.c, 4 u32 number of its metrics, counted up from 0 in
+//	            this snapshot, with the first of a number the metrics as described in metrics.c
 //	REQUEST     u64 index, placement request
 //
 // Clients come by number, nodes by slot, everything else by index.
@@ -28,6 +31,7 @@
 #include "state/apply.h"
 #include "state/base/memory.h"
 #include "state/node_describe.h"
+#include "state/snapshot_allocation.h"
 #include "state/snapshot_item.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -44,6 +48,7 @@ struct snapshot_view {
 	uint32_t class_capacity, class_count;
 	struct command_node_register description; // scratch
 	struct description_texts texts;           // its
+	struct snapshot_metrics *metrics;
 };
 
 struct snapshot_view *snapshot_view_begin(struct state *state)
@@ -52,6 +57,7 @@ struct snapshot_view *snapshot_view_begin(struct state *state)
 
 	v->state = state;
 	v->at = SNAPSHOT_HEAD;
+	v->metrics = snapshot_metrics_create();
 	// Counted before the index is read: see state_bury().
 	atomic_fetch_add(&state->snapshots, 1);
 	state_read_begin();
@@ -69,6 +75,7 @@ void snapshot_view_end(struct snapshot_view *v)
 	atomic_fetch_sub(&v->state->snapshots, 1);
 	free(v->class_numbers);
 	description_texts_free(&v->texts);
+	snapshot_metrics_free(v->metrics);
 	free(v);
 }
 
@@ -253,32 +260,6 @@ static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
 
 // --- Allocations and requests --------------------------------------------------------------------
 
-static void put_one_allocation(const struct allocation *a, struct bytes_writer *w)
-{
-	bytes_put_u8(w, SNAPSHOT_ALLOCATION);
-	bytes_put_uuid(w, &a->id);
-	bytes_put_u64(w, a->record.create_index);
-	bytes_put_u64(w, a->record.modify_index);
-	bytes_put_u64(w, a->alloc_modify_index);
-	bytes_put_u64(w, a->job->record.modify_index);
-	bytes_put_u32(w, a->node_slot);
-	bytes_put_u32(w, a->client);
-	bytes_put_u16(w, a->group);
-	bytes_put_u32(w, a->index);
-	bytes_put_u8(w, a->desired);
-	bytes_put_u8(w, a->client_status);
-	bytes_put_u8(w, (uint8_t)allocation_end_cause(a));
-	bytes_put_u32(w, a->resources.cpu_mhz);
-	bytes_put_u32(w, a->resources.memory_mb);
-	bytes_put_u32(w, a->resources.disk_mb);
-	bytes_put_f64(w, a->score);
-	bytes_put_u32(w, a->nodes_evaluated);
-	bytes_put_u32(w, a->nodes_feasible);
-	bytes_put_u64(w, (uint64_t)a->create_time_ns);
-	bytes_put_u64(w, (uint64_t)a->modify_time_ns);
-	device_set_encode(&a->devices, w);
-}
-
 static bool put_allocation(struct snapshot_view *v, struct bytes_writer *w)
 {
 	const struct alloc_cell *cell;
@@ -287,7 +268,8 @@ static bool put_allocation(struct snapshot_view *v, struct bytes_writer *w)
 		const struct allocation *a = allocation_at(cell, v->index);
 		if (!a)
 			continue;
-		put_one_allocation(a, w);
+		bytes_put_u8(w, SNAPSHOT_ALLOCATION);
+		allocation_item_encode(a, v->metrics, w);
 		return true;
 	}
 	return false;

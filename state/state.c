@@ -38,6 +38,15 @@ static void limits_check(const struct state_limits *limits)
 	CHECK(limits->allocations > 0 && limits->allocations <= ALLOCATIONS_MAX);
 	CHECK(limits->place_requests > 0 && limits->place_requests <= PLACE_REQUESTS_MAX);
 	CHECK(limits->clients > 0 && limits->clients <= CLIENTS_MAX);
+	CHECK(limits->evaluations <= EVALUATIONS_MAX);
+}
+
+static struct scheduler_config *default_config(void)
+{
+	struct scheduler_config *config = memory_take(sizeof *config);
+
+	record_init(&scheduler_config_description, config);
+	return config;
 }
 
 struct state *state_create(const struct state_limits *limits)
@@ -46,14 +55,20 @@ struct state *state_create(const struct state_limits *limits)
 	struct state *state = memory_take(sizeof *state);
 
 	state->limits = *limits;
+	if (state->limits.evaluations == 0)
+		state->limits.evaluations = EVALUATIONS_MAX;
 	state->slots_max = slots_for(limits->nodes);
 	pthread_mutex_init(&state->summary_lock, NULL);
 	sequence_init(&state->job_order, offsetof(struct job_cell, position));
 	sequence_init(&state->version_order, offsetof(struct job, position));
 	sequence_init(&state->allocation_order, offsetof(struct alloc_cell, position));
 	sequence_init(&state->request_order, offsetof(struct place_request, position));
+	sequence_init(&state->eval_order, offsetof(struct eval_cell, position));
 	CDS_INIT_LIST_HEAD(&state->terminal);
 	CDS_INIT_LIST_HEAD(&state->stopped);
+	CDS_INIT_LIST_HEAD(&state->marked);
+	CDS_INIT_LIST_HEAD(&state->system);
+	state->config.published = state->config.working = default_config();
 	classes_init(&state->classes);
 	strings_init(&state->strings);
 	clients_init(state);
@@ -65,10 +80,11 @@ struct state *state_create(const struct state_limits *limits)
 	state->jobs = table_create();
 	state->allocations = table_create();
 	state->requests = table_create();
+	state->evaluations = table_create();
 	state->node_table = node_table_create(state->slots_max);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
 	if (state->cells && state->node_table && state->nodes && state->jobs &&
-		state->allocations && state->requests)
+		state->allocations && state->requests && state->evaluations)
 		return state;
 	state_destroy(state);
 	return NULL;
@@ -86,6 +102,18 @@ static void free_versions(struct record *working, const struct record *published
 	}
 }
 
+static void free_allocation_versions(struct alloc_cell *cell)
+{
+	struct allocation *a = cell->working;
+
+	while (a) {
+		struct allocation *older =
+			a == cell->published ? NULL : (struct allocation *)a->record.older;
+		allocation_free(a);
+		a = older;
+	}
+}
+
 static void destroy_allocations(struct state *state)
 {
 	uint64_t cursor = 0;
@@ -93,7 +121,31 @@ static void destroy_allocations(struct state *state)
 
 	while ((cell = sequence_next(&state->allocation_order, &cursor))) {
 		CHECK(cds_lfht_del(state->allocations, &cell->by_id) == 0);
-		free_versions(&cell->working->record, (struct record *)cell->published);
+		free_allocation_versions(cell);
+		free(cell);
+	}
+}
+
+static void free_evaluation_versions(struct eval_cell *cell)
+{
+	struct evaluation *e = cell->working;
+
+	while (e) {
+		struct evaluation *older =
+			e == cell->published ? NULL : (struct evaluation *)e->record.older;
+		evaluation_free(e);
+		e = older;
+	}
+}
+
+static void destroy_evaluations(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct eval_cell *cell;
+
+	while ((cell = sequence_next(&state->eval_order, &cursor))) {
+		CHECK(cds_lfht_del(state->evaluations, &cell->by_id) == 0);
+		free_evaluation_versions(cell);
 		free(cell);
 	}
 }
@@ -154,6 +206,7 @@ void state_destroy(struct state *state)
 	if (state->node_table)
 		destroy_nodes(state);
 	destroy_allocations(state);
+	destroy_evaluations(state);
 	destroy_jobs(state);
 	destroy_requests(state);
 	state_read_end();
@@ -161,10 +214,14 @@ void state_destroy(struct state *state)
 	table_destroy(state->jobs);
 	table_destroy(state->allocations);
 	table_destroy(state->requests);
+	table_destroy(state->evaluations);
 	sequence_release(&state->job_order);
 	sequence_release(&state->version_order);
 	sequence_release(&state->allocation_order);
 	sequence_release(&state->request_order);
+	sequence_release(&state->eval_order);
+	free_versions(&state->config.working->record, (struct record *)state->config.published);
+	free(state->observed);
 	clients_destroy(state);
 	classes_destroy(&state->classes);
 	strings_destroy(&state->strings);

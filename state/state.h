@@ -16,15 +16,25 @@ struct state;
 
 struct state_limits { // each at most the maximum in limits.h
 	uint32_t nodes, jobs, allocations, place_requests, clients;
+	uint32_t evaluations; // 0: the maximum
 };
 
-// What the applier keeps per slot beside the published record. `used` and `devices` are working
-// values: written by the applier, read relaxed by others for display.
+// What living allocations hold of a node.
+struct node_use {
+	struct resources used;
+	struct device_set devices;
+	uint32_t with_details; // of them, those that hold ports, devices or cores by their details
+};
+
+// What the applier keeps per slot beside the published record. `used`, `devices` and `with_details`
+// are working values: written by the applier, read relaxed by others for display.
 struct node_cell {
 	struct node *published; // RCU
 	struct node *working;   // applier only
 	struct resources used;  // by non-terminal allocations
 	struct device_set devices_used;
+	uint32_t with_details;
+	struct node_use published_use;    // of the published allocations: state_node_use()
 	struct cds_list_head allocations; // struct alloc_cell.on_node; RCU list
 	uint32_t allocation_count;        // on the list, terminal ones included
 	// Of the tables, for state/ only.
@@ -43,6 +53,7 @@ struct alloc_cell {
 	struct job_cell *job_cell;
 	struct cds_lfht_node by_id;
 	uint32_t position, change_position; // in creation order; among the changes of its client
+	bool is_ended;                      // its newest version is terminal and holds nothing
 	union {
 		struct cds_list_head
 			terminal;    // in the order in which they ended; while it is terminal
@@ -76,12 +87,21 @@ void state_unwatch_fd(struct state *, int fd);
 // Where in its table something last changed, for who waits for changes of a list: the index of the
 // newest published change of any record of a table since the process started, 0 when there was
 // none.
-enum state_table { STATE_NODES, STATE_JOBS, STATE_ALLOCATIONS, STATE_EVALUATIONS, STATE_TABLES };
+enum state_table {
+	STATE_NODES,
+	STATE_JOBS,
+	STATE_ALLOCATIONS,
+	STATE_EVALUATIONS,
+	STATE_SCHEDULER_CONFIG,
+	STATE_TABLES
+};
 uint64_t state_table_index(const struct state *, enum state_table);
 // The same of one job (its status included), and of its allocations since the process started. 0
 // when there is no such job, or no such change. Under read lock.
 uint64_t state_job_index(const struct state *, struct text namespace_name, struct text id);
 uint64_t state_job_allocations_index(
+	const struct state *, struct text namespace_name, struct text id);
+uint64_t state_job_evaluations_index(
 	const struct state *, struct text namespace_name, struct text id);
 
 struct node_table *state_node_table(struct state *); // the packet path's arrays
@@ -115,12 +135,8 @@ void state_job_evaluations(const struct state *, struct text namespace_name, str
 	state_evaluation_visit *, void *context);
 // Never NULL.
 const struct scheduler_config *state_scheduler_config(const struct state *);
-// What the published allocations of a node hold of it (display, schedulers): read relaxed.
-struct node_use {
-	struct resources used;
-	struct device_set devices;
-	uint32_t with_details; // living allocations that hold ports, devices or cores
-};
+// What the published allocations of a node hold of it (display, schedulers). Each number is of one
+// moment, all together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);
 // Allocations of a job's group by client status, and what its evaluations left waiting (job summary). Under
 // read lock. False when there is no such job.
@@ -138,7 +154,7 @@ bool state_job_summary(const struct state *, struct text namespace_name, struct 
 struct state_change {
 	enum state_table table;
 	const struct record *before,
-		*after; // struct node, job (newest version), allocation, evaluation
+		*after; // struct node, job (newest version), allocation, evaluation, scheduler_config
 };
 struct state_observer {
 	void (*changed)(
@@ -153,6 +169,7 @@ struct state_counts {
 	uint32_t nodes[NODE_STATUSES]; // by status
 	uint32_t nodes_ineligible;
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
+	uint32_t evaluations, evaluations_pending, evaluations_blocked;
 	uint64_t bytes_nodes; // memory of cells, records, classes and strings of nodes
 };
 void state_counts(const struct state *, struct state_counts *);

@@ -1,8 +1,11 @@
 // The inside of struct state, for state/ only. Fields marked "applier" belong to the applier's
 // thread; what others read is behind RCU or atomic.
 #pragma once
+#include "state/alloc_table.h"
 #include "state/command.h"
+#include "state/evaluation.h"
 #include "state/placer.h"
+#include "state/scheduler_config.h"
 #include "state/sequence.h"
 #include "state/shared_strings.h"
 #include "state/state.h"
@@ -11,10 +14,23 @@
 
 // --- Jobs ----------------------------------------------------------------------------------------
 
-// The next number of an allocation's name, per group name.
+// Per group name: the next number of an allocation's name, and the job's summary (state.h).
 struct group_counter {
 	uint32_t next;
-	uint32_t name_at, name_size; // in the characters of the keep
+	uint32_t name_at, name_size;         // in the characters of the keep
+	uint32_t queued;                     // as its evaluations said last
+	uint32_t clients[ALLOC_UNKNOWN + 1]; // allocations by enum alloc_client; ended ones stay in
+};
+
+// That something happened to nodes or allocations of a job after which its allocations have to be
+// looked at: becomes an evaluation (marks.h).
+struct job_mark {
+	int64_t first_ns, newest_ns; // 0: there is none
+	uint8_t trigger;             // enum eval_trigger
+	uint8_t type;                // enum job_type
+	int64_t priority;
+	struct uuid node; // of the newest; zero: none
+	uint64_t node_modify_index;
 };
 
 // What is kept of one job: the record that a job cell publishes. Holds a reference to each of its
@@ -22,7 +38,9 @@ struct group_counter {
 struct job_keep {
 	struct record record; // first; deleted: purged or collected, without versions
 	int status;         // enum job_status; derived, given to the newest version at publication
-	int64_t stopped_ns; // when it was stopped; 0: it was not
+	int64_t stopped_ns; // when it was stopped or came to its end; 0: it goes on
+	bool had_work;      // there was an evaluation of it once
+	struct job_mark mark;
 	uint32_t version_count;
 	struct job *versions[JOB_VERSIONS_MAX]; // newest first
 	// Groups of the kept versions. Where the counter of a group that is in no kept version has
@@ -46,6 +64,28 @@ struct job_cell {
 	uint64_t index; // at which the cell was made; its key among jobs
 	bool is_stopped_listed, is_buried;
 	struct cds_list_head stopped; // applier; jobs that wait for collection
+	struct cds_list_head evaluations;     // struct eval_cell.of_job; RCU list
+	uint32_t evaluation_count;            // on the list
+	_Atomic uint64_t evaluations_index;   // of the newest published change of one of them
+	uint32_t evaluations_live;            // neither deleted nor at their end
+	struct cds_list_head blocked;         // applier; struct eval_cell.blocked
+	bool is_marked, is_system_listed;
+	struct cds_list_head marked;          // applier; in the order of their first marks
+	struct cds_list_head system;          // applier; jobs that want to be on every node
+	struct rcu_head rcu;
+};
+
+// --- Evaluations ---------------------------------------------------------------------------------
+
+struct eval_cell {
+	struct evaluation *published; // RCU
+	struct evaluation *working;   // applier
+	struct uuid id;
+	struct job_cell *job_cell;
+	struct cds_lfht_node by_id;
+	struct cds_list_head of_job;  // RCU list
+	struct cds_list_head blocked; // of its job, while it is blocked
+	uint32_t position;
 	struct rcu_head rcu;
 };
 
@@ -96,7 +136,13 @@ struct class_table {
 
 // --- Changes that wait for publication -----------------------------------------------------------
 
-enum change_kind { CHANGE_NODE, CHANGE_JOB, CHANGE_ALLOCATION };
+enum change_kind {
+	CHANGE_NODE,
+	CHANGE_JOB,
+	CHANGE_ALLOCATION,
+	CHANGE_EVALUATION,
+	CHANGE_CONFIG
+};
 
 struct change {
 	enum change_kind kind;
@@ -112,7 +158,13 @@ struct change_list {
 void change_add(struct change_list *, enum change_kind, void *cell, struct record *);
 
 // Things that are deleted for readers but stay in the tables until no snapshot can need them.
-enum grave_kind { GRAVE_ALLOCATION, GRAVE_JOB, GRAVE_VERSION, GRAVE_REQUEST };
+enum grave_kind {
+	GRAVE_ALLOCATION,
+	GRAVE_JOB,
+	GRAVE_VERSION,
+	GRAVE_REQUEST,
+	GRAVE_EVALUATION
+};
 
 struct grave {
 	enum grave_kind kind;
@@ -128,7 +180,7 @@ struct summary {
 // Buckets of a hash table at first, and never less.
 #define TABLE_BUCKETS_MIN 1024u
 
-#define STATE_HASHES 4u
+#define STATE_HASHES 5u
 
 struct table_room {
 	struct cds_lfht *table;
@@ -141,9 +193,13 @@ struct state {
 	uint32_t slots_max;
 	struct node_table *node_table;
 	struct node_cell *cells; // by slot
-	struct cds_lfht *nodes, *jobs, *allocations, *requests;
-	struct table_room rooms[STATE_HASHES]; // nodes, jobs, allocations, requests
-	struct sequence job_order, version_order, allocation_order, request_order;
+	struct cds_lfht *nodes, *jobs, *allocations, *requests, *evaluations;
+	struct table_room rooms[STATE_HASHES]; // nodes, jobs, allocations, requests, evaluations
+	struct sequence job_order, version_order, allocation_order, request_order, eval_order;
+	struct config_cell {
+		struct scheduler_config *published; // RCU
+		struct scheduler_config *working;   // applier
+	} config;
 
 	struct client **clients; // by number; entries below client_count are never changed
 	_Atomic uint32_t client_count;
@@ -153,6 +209,10 @@ struct state {
 	struct strings strings;        // of nodes
 	struct cds_list_head terminal; // alloc_cell.terminal, oldest end first
 	struct cds_list_head stopped;  // job_cell.stopped, oldest stop first
+	struct cds_list_head marked;   // job_cell.marked, oldest mark first
+	struct cds_list_head system;   // job_cell.system
+	int64_t time_ns;               // at which the entry was decided that is being applied
+	struct state_observer *observers;
 	uint32_t block_count;          // blocks of slots that have an owner
 	uint16_t *block_used;          // slots handed out of each
 	uint64_t index;                // of the newest applied entry
@@ -165,6 +225,8 @@ struct state {
 	uint64_t bytes_records;      // of node records
 	struct change_list *changes; // of the batch that is being decided
 	const struct placer *placer; // NULL during recovery
+	struct state_change *observed; // scratch
+	uint32_t observed_capacity;
 	struct grave *graves;
 	uint32_t grave_count, grave_capacity;
 
@@ -205,15 +267,16 @@ struct node_history {
 	struct node_event events[NODE_EVENTS_MAX];
 };
 struct node_history node_history_of(const struct node *); // of NULL: empty
-void node_history_add(struct node_history *, enum node_message, int64_t time_ns, uint64_t index);
+void node_history_add(
+	struct node_history *, enum node_message, int64_t time_ns, uint64_t index);
 // A node record built from a description; the caller fills the rest of it.
 struct node *node_build(struct state *, const struct command_node_register *, struct node_class *,
 	const struct node_history *);
 // A copy that may be changed until it is published.
 struct node *node_revise(struct state *, struct node_cell *, uint64_t index);
 // The same with one more event.
-struct node *node_revise_with_event(
-	struct state *, struct node_cell *, uint64_t index, enum node_message, int64_t time_ns);
+struct node *node_revise_with_event(struct state *, struct node_cell *, uint64_t index,
+	enum node_message, int64_t time_ns);
 // Takes back what the record counted, then frees it after a grace period.
 void node_retire(struct state *, struct node *);
 
@@ -240,6 +303,8 @@ struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_co
 // Leaves a tombstone; its allocations, if there are any left, keep the cell in its place.
 void job_cell_delete(struct state *, struct job_cell *, uint64_t index);
 void job_cell_list_stopped(struct state *, struct job_cell *, bool stopped);
+void job_cell_list_marked(struct state *, struct job_cell *, bool marked);
+void job_cell_list_system(struct state *, struct job_cell *, bool wanted);
 // The counter of a group's name, or NULL.
 struct group_counter *job_keep_counter(struct job_keep *, struct text group);
 struct text job_keep_counter_name(const struct job_keep *, uint32_t counter);
@@ -252,38 +317,26 @@ static inline const char *job_keep_characters(const struct job_keep *keep)
 void job_keep_push(struct state *, struct job_cell *, struct job *, uint64_t index);
 int job_status_of(const struct job_cell *, const struct job_keep *); // enum job_status
 void job_cell_update_status(struct state *, struct job_cell *, uint64_t index);
-
-struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);
-// Puts a built allocation into every table.
-struct alloc_cell *alloc_cell_add(struct state *, struct job_cell *, struct allocation *);
-struct allocation *allocation_revise(struct state *, struct alloc_cell *, uint64_t index);
-// Enters (or moves to the end of) the changes of its client.
-void alloc_cell_changed(struct state *, struct alloc_cell *);
-// How a living allocation comes to its end. Stored in snapshots: numbers are never given again.
-enum end_cause {
-	END_NONE, // living
-	END_NODE_DOWN,
-	END_DEVICES_GONE,
-	END_JOB_STOPPED,
-	END_RELEASED,
-	END_CAUSES,
-};
-enum end_cause allocation_end_cause(const struct allocation *);
-void allocation_describe_end(struct allocation *, enum end_cause);
-// Makes a living allocation terminal and gives back what it holds of its node.
-void alloc_cell_end(
-	struct state *, struct alloc_cell *, enum end_cause, int64_t time_ns, uint64_t index);
-// A terminal one is gone.
-void alloc_cell_delete(struct state *, struct alloc_cell *, uint64_t index);
-// Under read lock; NULL when it is not there (yet, or any more).
-static inline const struct allocation *allocation_published(const struct alloc_cell *cell)
+// Nothing refers to a deleted job any more: it may be buried.
+static inline bool job_cell_is_idle(const struct job_cell *cell)
 {
-	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
-	return a && !a->record.deleted ? a : NULL;
+	return cell->allocation_count == 0 && cell->evaluation_count == 0 && !cell->is_marked;
 }
-static inline bool alloc_cell_is_there(const struct alloc_cell *cell)
+// A place for allocations and evaluations of a job that is not there: deleted from the beginning.
+struct job_cell *job_cell_find_or_add_deleted(
+	struct state *, struct text namespace_name, struct text id, uint64_t index);
+
+struct eval_cell *eval_cell_find(const struct state *, const struct uuid *);
+// A new evaluation, or a new version of a known one; takes it over, with its indexes set.
+struct eval_cell *eval_cell_put(struct state *, struct job_cell *, struct evaluation *);
+// A version that may be changed until it is published; after the change eval_cell_changed().
+struct evaluation *eval_cell_revise(struct state *, struct eval_cell *, uint64_t index);
+// status_before: what it was. Keeps the counts and lists that hang on it.
+void eval_cell_changed(struct state *, struct eval_cell *, int status_before);
+void eval_cell_delete(struct state *, struct eval_cell *, uint64_t index);
+static inline bool eval_cell_is_there(const struct eval_cell *cell)
 {
-	return cell->working && !cell->working->record.deleted;
+	return !cell->working->record.deleted;
 }
 
 struct place_request *place_request_find(

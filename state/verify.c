@@ -2,6 +2,7 @@
 // beside them. Over-commitment: what lives on a node is within its capacity, per dimension, with
 // one exception. A node that registered again with less than before keeps its allocations; then all
 // that take of the dimension that is short were placed before that registration.
+#include "state/alloc_details.h"
 #include "state/apply.h"
 #include "state/base/memory.h"
 #include <stdarg.h>
@@ -43,6 +44,7 @@ struct use {
 		newest_disk; // create index of the newest that takes some
 	struct device_set devices;
 	bool has_device_twice;
+	uint32_t direct, with_details; // how many
 };
 
 static void add_dimension(
@@ -55,6 +57,8 @@ static void add_dimension(
 
 static void add_use(struct use *use, const struct allocation *a)
 {
+	use->direct += a->job->type == JOB_DIRECT;
+	use->with_details += alloc_details_hold_node(a->details);
 	add_dimension(&use->cpu_mhz, &use->newest_cpu, a->resources.cpu_mhz, a);
 	add_dimension(&use->memory_mb, &use->newest_memory, a->resources.memory_mb, a);
 	add_dimension(&use->disk_mb, &use->newest_disk, a->resources.disk_mb, a);
@@ -84,6 +88,18 @@ static void check_capacity(struct verifier *v, const struct node_cell *cell, con
 			"node %s: device group %u: an instance that is not there is given", id, i);
 }
 
+// Everything is published, so both uses are of the same allocations.
+static void check_published_use(struct verifier *v, const struct node_cell *cell, uint32_t slot)
+{
+	struct node_use use = state_node_use(v->state, slot);
+
+	expect(v,
+		memcmp(&use.used, &cell->used, sizeof use.used) == 0 &&
+			memcmp(&use.devices, &cell->devices_used, sizeof use.devices) == 0 &&
+			use.with_details == cell->with_details,
+		"slot %u: readers see another use than there is", slot);
+}
+
 static void check_use(struct verifier *v, const struct node_cell *cell)
 {
 	const struct alloc_cell *alloc;
@@ -107,11 +123,13 @@ static void check_use(struct verifier *v, const struct node_cell *cell)
 		"slot %u: use does not add up", slot);
 	expect(v, memcmp(&use.devices, &cell->devices_used, sizeof use.devices) == 0,
 		"slot %u: use of devices does not add up", slot);
+	expect(v, use.with_details == cell->with_details,
+		"slot %u: %u allocations hold ports, devices or cores, %u counted", slot,
+		use.with_details, cell->with_details);
+	check_published_use(v, cell, slot);
 	check_capacity(v, cell, &use);
-	expect(v,
-		cell->working->status == NODE_READY ||
-			(use.cpu_mhz | use.memory_mb | use.disk_mb) == 0,
-		"slot %u: a node that is not ready has living allocations", slot);
+	expect(v, cell->working->status == NODE_READY || use.direct == 0,
+		"slot %u: a node that is not ready has living allocations of direct jobs", slot);
 }
 
 static void check_node(struct verifier *v, uint32_t slot)
@@ -199,6 +217,8 @@ static void check_job_allocations(struct verifier *v, const struct job_cell *cel
 		if (allocation_is_terminal(a))
 			continue;
 		live++;
+		if (a->job->type != JOB_DIRECT)
+			continue;
 		expect(v, job_cell_keep(cell) != NULL, "job %s: deleted, but its allocations live",
 			cell->id);
 		if (job_cell_keep(cell) && a->group < a->job->asks.count)
@@ -277,14 +297,19 @@ static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 		"allocation %s: indexes out of order", id);
 	expect(v, sequence_holds(&state->allocation_order, cell, r->create_index),
 		"allocation %s: out of place", id);
-	expect(v, a->node_slot < state_node_slots(state) && state->cells[a->node_slot].working,
+	expect(v,
+		a->node_slot == NODE_SLOT_NONE ||
+			(a->node_slot < state_node_slots(state) &&
+				state->cells[a->node_slot].working),
 		"allocation %s: no node at slot %u", id, a->node_slot);
 	expect(v,
 		a->group < a->job->asks.count &&
 			job_version_find(state, a->job->record.modify_index) == a->job,
 		"allocation %s: no such job version or group", id);
-	expect(v, (allocation_end_cause(a) != END_NONE) == allocation_is_terminal(a),
+	expect(v, (allocation_end_cause(a) != END_NONE) == (a->desired != ALLOC_RUN),
 		"allocation %s: its states and descriptions disagree", id);
+	expect(v, cell->is_ended == allocation_is_terminal(a),
+		"allocation %s: holds its node, or not, against its state", id);
 	if (r->deleted)
 		return;
 	expect(v,
