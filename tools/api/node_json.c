@@ -1,6 +1,6 @@
 #include "tools/api/node_json.h"
+#include "tools/api/node_resources_json.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 #define NEVER "0001-01-01T00:00:00Z"
 
@@ -51,108 +51,71 @@ static void put_drivers(struct json_writer *w, const struct node_class *class)
 	json_end_object(w);
 }
 
-static void put_device_group(struct json_writer *w, const struct device_group *group)
-{
-	json_begin_object(w);
-	json_put_string(w, "Vendor", group->vendor);
-	json_put_string(w, "Type", group->type);
-	json_put_string(w, "Name", group->name);
-	json_put_null(w, "Attributes");
-	json_write_key(w, "Instances");
-	json_begin_array(w);
-	for (uint32_t i = 0; i < group->instances; i++) {
-		char id[8];
-		snprintf(id, sizeof id, "%u", i);
-		json_begin_object(w);
-		json_put_string(w, "ID", id);
-		json_put_bool(w, "Healthy", true);
-		json_put_string(w, "HealthDescription", "");
-		json_put_null(w, "Locality");
-		json_end_object(w);
-	}
-	json_end_array(w);
-	json_end_object(w);
-}
-
-static void put_devices(struct json_writer *w, const struct node_class *class)
-{
-	json_write_key(w, "Devices");
-	if (class->device_count == 0) {
-		json_write_null(w);
-		return;
-	}
-	json_begin_array(w);
-	for (uint32_t i = 0; i < class->device_count; i++)
-		put_device_group(w, &class->devices[i]);
-	json_end_array(w);
-}
-
-// One member object with one number, Nomad's way to say {"Memory": {"MemoryMB": n}}.
-static void put_amount(struct json_writer *w, const char *what, const char *unit, uint64_t amount)
-{
-	json_write_key(w, what);
-	json_begin_object(w);
-	json_put_u64(w, unit, amount);
-	json_end_object(w);
-}
-
-static void put_node_resources(struct json_writer *w, const struct node *node)
-{
-	const char *cores = node_attribute(node, "cpu.numcores");
-	json_write_key(w, "NodeResources");
-	json_begin_object(w);
-	json_write_key(w, "Cpu");
-	json_begin_object(w);
-	json_put_u64(w, "CpuShares", node->total.cpu_mhz);
-	json_put_u64(w, "TotalCpuCores", cores ? strtoul(cores, NULL, 10) : 0);
-	json_put_null(w, "ReservableCpuCores");
-	json_end_object(w);
-	put_amount(w, "Memory", "MemoryMB", node->total.memory_mb);
-	put_amount(w, "Disk", "DiskMB", node->total.disk_mb);
-	json_put_null(w, "Networks");
-	json_put_null(w, "NodeNetworks");
-	put_devices(w, node->node_class);
-	json_end_object(w);
-}
-
-static void put_reserved_resources(struct json_writer *w, const struct node *node)
-{
-	json_write_key(w, "ReservedResources");
-	json_begin_object(w);
-	json_write_key(w, "Cpu");
-	json_begin_object(w);
-	json_put_u64(w, "CpuShares", node->reserved.cpu_mhz);
-	json_put_null(w, "ReservedCpuCores");
-	json_end_object(w);
-	put_amount(w, "Memory", "MemoryMB", node->reserved.memory_mb);
-	put_amount(w, "Disk", "DiskMB", node->reserved.disk_mb);
-	json_write_key(w, "Networks");
-	json_begin_object(w);
-	json_put_string(w, "ReservedHostPorts", "");
-	json_end_object(w);
-	json_end_object(w);
-}
-
-// The form of resources before version 0.9, which Nomad's command line still adds up.
-static void put_legacy_resources(struct json_writer *w, const char *key, struct resources amounts)
-{
-	json_write_key(w, key);
-	json_begin_object(w);
-	json_put_u64(w, "CPU", amounts.cpu_mhz);
-	json_put_u64(w, "Cores", 0);
-	json_put_u64(w, "MemoryMB", amounts.memory_mb);
-	json_put_u64(w, "MemoryMaxMB", 0);
-	json_put_u64(w, "DiskMB", amounts.disk_mb);
-	json_put_u64(w, "IOPS", 0);
-	json_put_null(w, "Networks");
-	json_put_null(w, "Devices");
-	json_end_object(w);
-}
-
 static void put_pairs(struct json_writer *w, const struct attribute *pairs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		json_put_string(w, pairs[i].name, pairs[i].value);
+}
+
+static void put_volumes(struct json_writer *w, const struct node *node)
+{
+	json_write_key(w, "HostVolumes");
+	if (!node->volume_count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	for (uint32_t i = 0; i < node->volume_count; i++) {
+		const struct host_volume *volume = &node->volumes[i];
+		json_write_key(w, volume->name);
+		json_begin_object(w);
+		json_put_string(w, "Name", volume->name);
+		json_put_string(w, "Path", volume->path);
+		json_put_bool(w, "ReadOnly", volume->read_only);
+		json_end_object(w);
+	}
+	json_end_object(w);
+}
+
+static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
+{
+	json_write_key(w, key);
+	if (unix_ns)
+		json_write_time(w, unix_ns);
+	else
+		json_write_string(w, NEVER);
+}
+
+static void put_drain(struct json_writer *w, const struct drain_strategy *drain)
+{
+	json_write_key(w, "DrainStrategy");
+	if (!drain) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_put_i64(w, "Deadline", drain->deadline_ns);
+	json_put_bool(w, "IgnoreSystemJobs", drain->ignore_system_jobs);
+	put_time(w, "ForceDeadline", drain->force_deadline_ns);
+	put_time(w, "StartedAt", drain->started_at_ns);
+	json_end_object(w);
+}
+
+static void put_events(struct json_writer *w, const struct node *node)
+{
+	json_write_key(w, "Events");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < node->event_count; i++) {
+		const struct node_event *event = &node->events[i];
+		json_begin_object(w);
+		json_put_string(w, "Message", node_messages[event->message].message);
+		json_put_string(w, "Subsystem", node_messages[event->message].subsystem);
+		json_put_null(w, "Details");
+		put_time(w, "Timestamp", (int64_t)event->timestamp_s * 1000000000);
+		json_put_u64(w, "CreateIndex", event->create_index);
+		json_end_object(w);
+	}
+	json_end_array(w);
 }
 
 static void put_identity(struct json_writer *w, const struct node *node)
@@ -162,12 +125,12 @@ static void put_identity(struct json_writer *w, const struct node *node)
 	json_put_string(w, "Name", node->name);
 	json_put_string(w, "NodeClass", node->node_class->class_name);
 	json_put_string(w, "NodePool", node->node_class->pool);
-	json_put_bool(w, "Drain", false);
+	json_put_bool(w, "Drain", node->drain != NULL);
 	json_put_string(w, "SchedulingEligibility", node_eligibility_names[node->eligibility]);
 	json_put_string(w, "Status", node_status_names[node->status]);
 	json_put_string(w, "StatusDescription", node->status_description);
 	put_drivers(w, node->node_class);
-	json_put_null(w, "HostVolumes");
+	put_volumes(w, node);
 	json_put_null(w, "LastDrain");
 	json_put_u64(w, "CreateIndex", node->record.create_index);
 	json_put_u64(w, "ModifyIndex", node->record.modify_index);
@@ -181,8 +144,7 @@ void node_json_stub(struct json_writer *w, const struct node *node, bool resourc
 	put_identity(w, node);
 	json_put_string(w, "Version", node->version);
 	if (resources) {
-		put_node_resources(w, node);
-		put_reserved_resources(w, node);
+		node_resources_json(w, node);
 	} else {
 		json_put_null(w, "NodeResources");
 		json_put_null(w, "ReservedResources");
@@ -201,7 +163,7 @@ static void put_berth(struct json_writer *w, struct state *state, const struct n
 	json_write_key(w, "RegisteredAt");
 	json_write_time(w, (int64_t)node->register_sequence * 1000000);
 	json_put_string(w, "AgentVersion", node->version);
-	put_legacy_resources(w, "Used", cell->used);
+	node_resources_json_legacy(w, "Used", cell->used);
 	json_put_u64(w, "Allocations", cell->allocation_count);
 	json_end_object(w);
 }
@@ -233,15 +195,16 @@ void node_json(struct json_writer *w, struct state *state, const struct node *no
 	json_put_bool(w, "TLSEnabled", false);
 	json_put_string(w, "SecretID", "");
 	json_put_u64(w, "StatusUpdatedAt", node->status_updated_at_s);
-	json_put_null(w, "DrainStrategy");
+	put_drain(w, node->drain);
 	json_put_null(w, "Links");
-	json_put_null(w, "Events");
+	put_events(w, node);
 	json_put_null(w, "CSIControllerPlugins");
 	json_put_null(w, "CSINodePlugins");
-	put_node_resources(w, node);
-	put_reserved_resources(w, node);
-	put_legacy_resources(w, "Resources", node->total);
-	put_legacy_resources(w, "Reserved", node->reserved);
+	node_resources_json(w, node);
+	node_resources_json_legacy(w, "Resources", node->total);
+	node_resources_json_legacy(w, "Reserved", node->reserved);
+	json_put_u64(w, "LastMissedHeartbeatIndex", node->missed_heartbeat_index);
+	json_put_u64(w, "LastAllocUpdateIndex", node->alloc_update_index);
 	put_berth(w, state, node);
 	json_end_object(w);
 }

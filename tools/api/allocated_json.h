@@ -1,0 +1,10 @@
+// What an allocation was given, derived from its job, its node and its details. Under read lock.
+#pragma once
+#include "state/state.h"
+#include "tools/api/json_writer.h"
+
+// Member "AllocatedResources".
+void allocated_json(struct json_writer *, const struct state *, const struct allocation *);
+// Members "Resources", "SharedResources" and "TaskResources": the form of before version 0.9, which
+// Nomad's command line still reads.
+void allocated_json_legacy(struct json_writer *, const struct allocation *);
