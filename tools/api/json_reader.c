@@ -13,6 +13,7 @@
 
 struct reader {
 	struct json_report *report;
+	bool exact;            // what is missing is zero, and derived fields are read
 	char path[PATH_BYTES]; // of the value at hand; cut off when it is longer
 	size_t path_size;
 };
@@ -103,6 +104,15 @@ static void mismatch(struct reader *r, const char *expected, const json_t *value
 // --- Values --------------------------------------------------------------------------------------
 
 static void read_record(struct reader *, const struct record_type *, void *record, json_t *value);
+
+// What is missing in a record within a record: its defaults, unless only what is written counts.
+static void begin_record(const struct reader *r, const struct record_type *type, void *record)
+{
+	if (r->exact)
+		memset(record, 0, type->size);
+	else
+		record_init(type, record);
+}
 
 static void read_duration(struct reader *r, int64_t *at, const json_t *value)
 {
@@ -218,7 +228,7 @@ static void read_optional(
 		return;
 	}
 	*at = memory_take(type->size);
-	record_init(type, *at);
+	begin_record(r, type, *at);
 	read_record(r, type, *at, value);
 }
 
@@ -231,7 +241,7 @@ static void read_array(
 	{
 		size_t before = path_add(r, "[%zu]", i);
 		void *item = array_append(at, type->size);
-		record_init(type, item);
+		begin_record(r, type, item);
 		read_record(r, type, item, value);
 		path_cut(r, before);
 	}
@@ -339,7 +349,7 @@ static void read_struct_map(
 	{
 		size_t before = path_add(r, "[\"%s\"]", name);
 		char **item = array_append(at, type->size);
-		record_init(type, item);
+		begin_record(r, type, item);
 		read_record(r, type, item, value);
 		free(*item);
 		*item = text_copy(text_of(name));
@@ -473,7 +483,7 @@ static void read_member(struct reader *r, const struct record_type *type, void *
 	if (seen[number])
 		json_sentence(&r->report->errors, "%s: given twice, as names differ only in case",
 			r->path);
-	else if (!(f->flags & FIELD_DERIVED) && !json_is_null(value))
+	else if ((r->exact || !(f->flags & FIELD_DERIVED)) && !json_is_null(value))
 		read_value(r, f, (char *)record + f->offset, value);
 	seen[number] = true;
 }
@@ -502,6 +512,15 @@ void json_read_record(const struct record_type *type, void *record, json_t *valu
 {
 	struct reader r = {.report = report};
 	path_add(&r, "%s", path);
+	read_record(&r, type, record, value);
+}
+
+void json_read_exact(const struct record_type *type, void *record, json_t *value, const char *path,
+	struct json_report *report)
+{
+	struct reader r = {.report = report, .exact = true};
+	path_add(&r, "%s", path);
+	memset(record, 0, type->size);
 	read_record(&r, type, record, value);
 }
 

@@ -33,6 +33,11 @@ json_t *json_parse(const char *data, size_t size, char *message, size_t message_
 void json_read_record(const struct record_type *, void *record, json_t *value, const char *path,
 	struct json_report *);
 
+// The same for a record that was stored and written down: what is missing is zero, whatever the defaults of a
+// request are, and derived fields are read, too. The record is overwritten.
+void json_read_exact(const struct record_type *, void *record, json_t *value, const char *path,
+	struct json_report *);
+
 // Members of a request around a record.
 bool json_read_bool(json_t *object, const char *name, bool *value, struct json_report *);
 bool json_read_u64(json_t *object, const char *name, uint64_t *value, struct json_report *);
