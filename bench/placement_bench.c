@@ -41,6 +41,7 @@ typedef void side_set(struct side *, uint32_t slot);
 
 // A fleet and somebody who knows it.
 struct side {
+	enum placement_algorithm algorithm;
 	uint32_t nodes;
 	struct prng prng;
 	struct resources *capacity, *used;
@@ -94,7 +95,7 @@ static struct scan_answer search_side(struct side *s, uint32_t job, struct resou
 	struct fit_candidate c;
 	if (fit_tree_search(fit_index_tree(s->index), &query, 1, &c) == 0)
 		return none(s);
-	return (struct scan_answer){c.slot, fit_candidate_score(PLACEMENT_BINPACK, &query, &c)};
+	return (struct scan_answer){c.slot, fit_candidate_score(s->algorithm, &query, &c)};
 }
 
 static void make_jobs(struct side *s)
@@ -113,6 +114,11 @@ static void make_jobs(struct side *s)
 		s->jobs[i] = job;
 		s->prospects[i] = prospect_create(s->index, &source, job, 0);
 	}
+}
+
+static side_best *subject_best(enum workload workload)
+{
+	return workload == RANDOM ? search_side : prospect_side;
 }
 
 // --- The references ------------------------------------------------------------------------------------
@@ -144,19 +150,22 @@ static void fill(struct side *s)
 	}
 }
 
-static void side_open(struct side *s, uint32_t nodes, side_best *best, bool is_subject)
+static void side_open(struct side *s, enum placement_algorithm algorithm, uint32_t nodes,
+	side_best *best, bool is_subject)
 {
-	*s = (struct side){
-		.nodes = nodes, .best = best, .set = is_subject ? index_set : columns_set};
+	*s = (struct side){.algorithm = algorithm,
+		.nodes = nodes,
+		.best = best,
+		.set = is_subject ? index_set : columns_set};
 	prng_seed(&s->prng, 1);
 	s->capacity = memory_take_array(nodes, sizeof *s->capacity);
 	s->used = memory_take_array(nodes, sizeof *s->used);
 	s->live = memory_take_array(LIVE_MOST, sizeof *s->live);
 	if (is_subject) {
-		s->index = fit_index_create(PLACEMENT_BINPACK);
+		s->index = fit_index_create(algorithm);
 		make_jobs(s);
 	} else {
-		s->scan = scan_create(nodes);
+		s->scan = scan_create(algorithm, nodes);
 	}
 	fill(s);
 }
@@ -207,12 +216,13 @@ static struct scan_answer decide(struct side *s, enum workload workload)
 }
 
 // The three give the same answers, one decision after the other.
-static void check(uint32_t nodes, enum workload workload, side_best *best, uint32_t decisions)
+static void check(enum placement_algorithm algorithm, uint32_t nodes, enum workload workload,
+	uint32_t decisions)
 {
 	struct side subject, wide, plain;
-	side_open(&subject, nodes, best, true);
-	side_open(&wide, nodes, wide_side, false);
-	side_open(&plain, nodes, plain_side, false);
+	side_open(&subject, algorithm, nodes, subject_best(workload), true);
+	side_open(&wide, algorithm, nodes, wide_side, false);
+	side_open(&plain, algorithm, nodes, plain_side, false);
 	for (uint32_t i = 0; i < decisions; i++) {
 		struct scan_answer a = decide(&subject, workload), b = decide(&plain, workload);
 		CHECK(a.slot == b.slot && a.score == b.score);
@@ -263,19 +273,35 @@ static uint32_t clamp(uint64_t value, uint32_t least, uint32_t most)
 	return value < least ? least : value > most ? most : (uint32_t)value;
 }
 
-static void contest(struct bench *b, uint32_t nodes, enum workload workload, side_best *reference,
-	const char *name, const char *against)
+// What is measured at each size.
+static const struct race {
+	const char *name;
+	enum placement_algorithm algorithm;
+	enum workload workload;
+	side_best *reference;
+	const char *against;
+} races[] = {
+	{"placement-repeated", PLACEMENT_BINPACK, REPEATED, wide_side, "AVX-512 scan"},
+	{"placement-random", PLACEMENT_BINPACK, RANDOM, wide_side, "AVX-512 scan"},
+	{"placement-spread-repeated", PLACEMENT_SPREAD, REPEATED, wide_side, "AVX-512 scan"},
+	{"placement-spread-random", PLACEMENT_SPREAD, RANDOM, wide_side, "AVX-512 scan"},
+	{"placement-repeated-plain", PLACEMENT_BINPACK, REPEATED, plain_side, "plain scan"},
+};
+
+static void contest(struct bench *b, uint32_t nodes, const struct race *race)
 {
-	struct contest c = {.workload = workload};
-	bool plain = reference == plain_side;
+	struct contest c = {.workload = race->workload};
+	bool plain = race->reference == plain_side;
 	c.subject_decisions = b->smoke ? 200 : 100000;
 	// About a tenth of a second of scanning.
 	c.reference_decisions =
 		b->smoke ? 5 : clamp((plain ? 4000000ull : 100000000ull) / nodes, 5, 100000);
-	side_open(&c.subject, nodes, workload == RANDOM ? search_side : prospect_side, true);
-	side_open(&c.reference, nodes, reference, false);
-	struct bench_result r = {
-		.name = name, .nodes = nodes, .unit = "decisions/s", .against = against};
+	side_open(&c.subject, race->algorithm, nodes, subject_best(race->workload), true);
+	side_open(&c.reference, race->algorithm, nodes, race->reference, false);
+	struct bench_result r = {.name = race->name,
+		.nodes = nodes,
+		.unit = "decisions/s",
+		.against = race->against};
 	bench_interleave(b, subject_rate, reference_rate, &c, &r);
 	bench_report(b, &r);
 	side_close(&c.subject);
@@ -285,14 +311,13 @@ static void contest(struct bench *b, uint32_t nodes, enum workload workload, sid
 static void run_size(struct bench *b, uint32_t nodes)
 {
 	uint32_t checked = b->smoke ? 50 : clamp(20000000ull / nodes, 20, 2000);
-	check(nodes, REPEATED, prospect_side, checked);
-	check(nodes, RANDOM, search_side, checked);
+	for (uint32_t i = 0; i < sizeof races / sizeof races[0]; i++)
+		if (races[i].reference != plain_side)
+			check(races[i].algorithm, nodes, races[i].workload, checked);
 	printf("%u nodes: %u decisions of each kind agree with the naive scan\n", nodes, checked);
-	if (scan_has_avx512()) {
-		contest(b, nodes, REPEATED, wide_side, "placement-repeated", "AVX-512 scan");
-		contest(b, nodes, RANDOM, wide_side, "placement-random", "AVX-512 scan");
-	}
-	contest(b, nodes, REPEATED, plain_side, "placement-repeated-plain", "plain scan");
+	for (uint32_t i = 0; i < sizeof races / sizeof races[0]; i++)
+		if (races[i].reference != wide_side || scan_has_avx512())
+			contest(b, nodes, &races[i]);
 }
 
 int main(int count, char **arguments)

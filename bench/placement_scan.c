@@ -14,10 +14,10 @@ static void *column(uint32_t nodes)
 	return memory;
 }
 
-struct scan scan_create(uint32_t nodes)
+struct scan scan_create(enum placement_algorithm algorithm, uint32_t nodes)
 {
-	return (struct scan){nodes, column(nodes), column(nodes), column(nodes), column(nodes),
-		column(nodes), memory_take_array(nodes, sizeof(struct resources))};
+	return (struct scan){algorithm, nodes, column(nodes), column(nodes), column(nodes),
+		column(nodes), column(nodes), memory_take_array(nodes, sizeof(struct resources))};
 }
 
 void scan_destroy(struct scan *s)
@@ -44,7 +44,7 @@ static double score_of(const struct scan *s, uint32_t slot, struct resources ask
 	struct resources c = s->capacity[slot];
 	struct resources used = {c.cpu_mhz - s->cpu_free[slot] + ask.cpu_mhz,
 		c.memory_mb - s->memory_free[slot] + ask.memory_mb, 0};
-	return placement_score(PLACEMENT_BINPACK, c, used);
+	return placement_score(s->algorithm, c, used);
 }
 
 struct scan_answer scan_best_plain(const struct scan *s, struct resources ask)
@@ -92,9 +92,16 @@ WIDE static inline __m512 left_over(const uint32_t *free, const float *inverse, 
 	return _mm512_mul_ps(_mm512_cvtepu32_ps(left), _mm512_load_ps(inverse));
 }
 
+// Above this cost no node of such a score, or a better one, can be.
+static inline float cost_limit(double score, bool spread)
+{
+	return (float)(spread ? -2.0 - score * 18.0 : 20.0 - score * 18.0) + FAR;
+}
+
 // One pass: sixteen nodes at a time in single precision, and the exact score only for those that come
 // close to the best so far.
-WIDE struct scan_answer scan_best_avx512(const struct scan *s, struct resources ask)
+WIDE static inline __attribute__((always_inline)) struct scan_answer scan_wide(
+	const struct scan *s, struct resources ask, bool spread)
 {
 	struct scan_answer best = {s->nodes, -1.0};
 	__m512i cpu = _mm512_set1_epi32((int)ask.cpu_mhz);
@@ -114,16 +121,24 @@ WIDE struct scan_answer scan_best_avx512(const struct scan *s, struct resources 
 		__m512 cost = _mm512_add_ps(
 			exp10_single(left_over(s->cpu_free + i, s->cpu_inverse + i, cpu)),
 			exp10_single(left_over(s->memory_free + i, s->memory_inverse + i, memory)));
+		if (spread)
+			cost = _mm512_sub_ps(_mm512_setzero_ps(), cost);
 		uint32_t close = _mm512_mask_cmp_ps_mask(fits, cost, limit, _CMP_LE_OQ);
 		for (; close; close &= close - 1) {
 			uint32_t slot = i + (uint32_t)__builtin_ctz(close);
 			double score = score_of(s, slot, ask);
 			if (score > best.score)
 				best = (struct scan_answer){slot, score};
-			limit = _mm512_set1_ps((float)(20.0 - best.score * 18.0) + FAR);
+			limit = _mm512_set1_ps(cost_limit(best.score, spread));
 		}
 	}
 	return best;
+}
+
+WIDE struct scan_answer scan_best_avx512(const struct scan *s, struct resources ask)
+{
+	return s->algorithm == PLACEMENT_SPREAD ? scan_wide(s, ask, true)
+						: scan_wide(s, ask, false);
 }
 #else
 bool scan_has_avx512(void)

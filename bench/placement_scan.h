@@ -1,11 +1,12 @@
 // The reference of the placement benchmark: the best node by looking at all of them, once as plainly as can
-// be, once as fast as AVX-512 allows. Both answer exactly as placement does (binpack).
+// be, once as fast as AVX-512 allows. Both answer exactly as placement does.
 #pragma once
 #include "placement/placement.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 struct scan {
+	enum placement_algorithm algorithm;
 	uint32_t nodes;
 	uint32_t *cpu_free, *memory_free, *disk_free;
 	float *cpu_inverse, *memory_inverse; // 1 / capacity
@@ -17,7 +18,7 @@ struct scan_answer {
 	double score;
 };
 
-struct scan scan_create(uint32_t nodes);
+struct scan scan_create(enum placement_algorithm, uint32_t nodes);
 void scan_destroy(struct scan *);
 void scan_set(struct scan *, uint32_t slot, struct resources capacity, struct resources used);
 bool scan_has_avx512(void);
