@@ -23,28 +23,6 @@ struct feasibility {
 	struct device_constraints devices[NODE_DEVICE_GROUPS_MAX];    // of each ask
 };
 
-bool glob_matches(const char *pattern, const char *text)
-{
-	const char *star = NULL, *resume = NULL;
-	while (*text) {
-		if (*pattern == '*') {
-			star = pattern++;
-			resume = text;
-		} else if (*pattern == *text) {
-			pattern++;
-			text++;
-		} else if (star) { // let the last star take one more
-			pattern = star + 1;
-			text = ++resume;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return *pattern == 0;
-}
-
 // --- Building ------------------------------------------------------------------------------------------
 
 static struct compiled_constraint *compile(const struct job *job, const struct constraint *c)

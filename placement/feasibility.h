@@ -46,6 +46,3 @@ bool devices_choose(const struct group_ask *, const struct device_matches *,
 // The same by free counts only.
 bool devices_suffice(const struct group_ask *, const struct device_matches *,
 	const uint8_t free[NODE_DEVICE_GROUPS_MAX]);
-
-// "dc*-east": '*' stands for any characters, none included.
-bool glob_matches(const char *pattern, const char *text);

@@ -2,6 +2,7 @@
 #include "state/alloc_details.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/job_summary.h"
 #include "state/plan.h"
 #include "state/publish.h"
 #include <stdlib.h>
@@ -166,12 +167,13 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 {
 	const struct allocation *a = cell->working;
 
+	job_summary_follow(state, cell);
 	if (allocation_is_terminal(a)) {
 		if (cell->is_ended)
 			cds_list_del(&cell->terminal);
 		else
 			end_hold(state, cell);
-		cds_list_add_tail(&cell->terminal, &state->terminal);
+		cds_list_add_tail(&cell->terminal, ended_list(state, a));
 	}
 	if (a->client == CLIENT_NONE)
 		return;
@@ -280,6 +282,7 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	if (cell->working->client != CLIENT_NONE)
 		sequence_remove(&state->clients[cell->working->client]->changes, cell);
 	allocation_revise(state, cell, index)->record.deleted = true;
+	job_summary_follow(state, cell);
 	state_grave_add(state, GRAVE_ALLOCATION, cell);
 }
 

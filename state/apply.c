@@ -15,6 +15,9 @@ int entry_check(const struct state *state, const struct entry *e)
 	case ENTRY_PLACE_REQUEST: return place_request_check(state, &e->place_request);
 	case ENTRY_ALLOC_RELEASE: return alloc_release_check(state, &e->alloc_release);
 	case ENTRY_COLLECT: return 0;
+	case ENTRY_EVALUATION: return evaluation_check(state, &e->evaluation);
+	case ENTRY_SCHEDULER_CONFIG: return scheduler_config_check(state, &e->scheduler_config);
+	case ENTRY_GC: return gc_check(state, &e->gc);
 	case ENTRY_KINDS: break;
 	}
 	return -ERROR_CORRUPT;
@@ -23,6 +26,7 @@ int entry_check(const struct state *state, const struct entry *e)
 void entry_apply(struct state *state, struct entry *e)
 {
 	state->index++;
+	state->time_ns = e->time_ns;
 	switch (e->kind) {
 	case ENTRY_TERM: state->term = e->term; break;
 	case ENTRY_NODE_REGISTER: node_register_apply(state, &e->node_register, e->time_ns); break;
@@ -38,6 +42,9 @@ void entry_apply(struct state *state, struct entry *e)
 		break;
 	case ENTRY_ALLOC_RELEASE: alloc_release_apply(state, &e->alloc_release, e->time_ns); break;
 	case ENTRY_COLLECT: collect_apply(state, &e->collect); break;
+	case ENTRY_EVALUATION: evaluation_apply(state, &e->evaluation); break;
+	case ENTRY_SCHEDULER_CONFIG: scheduler_config_apply(state, &e->scheduler_config); break;
+	case ENTRY_GC: gc_apply(state, &e->gc); break;
 	case ENTRY_KINDS: break;
 	}
 }

@@ -43,3 +43,6 @@ int alloc_release_check(const struct state *, const struct entry_alloc_release *
 void alloc_release_apply(struct state *, const struct entry_alloc_release *, int64_t time_ns);
 bool collect_finds(struct state *, const struct entry_collect *);
 void collect_apply(struct state *, const struct entry_collect *);
+// What the tables rely on.
+bool evaluation_is_sound(const struct evaluation *);
+bool evaluations_have_room(const struct state *, uint32_t count);

@@ -1,6 +1,7 @@
 #include "state/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/job_summary.h"
 #include <urcu-qsbr.h>
 
 static void retire_version(struct state *state, const struct job *job)
@@ -58,9 +59,12 @@ static void push_version(
 	else
 		state->counts.jobs++;
 	job_keep_push(state, cell, job, state->index);
+	if (!old && cell->present_count > 0)
+		job_summary_recount(cell->working, cell);
 	cell->working->stopped_ns = job->stop ? time_ns : 0;
 	job->status = cell->working->status;
-	job_cell_list_stopped(state, cell, job->stop);
+	job_cell_list_stopped(state, cell, job->stop && job->type == JOB_DIRECT);
+	job_cell_list_system(state, cell, !job->stop && job->type == JOB_SYSTEM);
 	job_cell_update_status(state, cell, state->index);
 }
 
@@ -112,13 +116,16 @@ void job_deregister_apply(
 {
 	struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
 
+	bool is_direct = job_cell_keep(cell)->versions[0]->type == JOB_DIRECT;
+
 	if (e->purge) {
 		job_cell_delete(state, cell, state->index);
 	} else {
 		struct job *job = stopped_version(job_cell_keep(cell)->versions[0], state->index);
 		push_version(state, cell, job, time_ns);
 	}
-	end_allocations(state, cell, time_ns);
+	if (is_direct) // of the others a scheduler ends them
+		end_allocations(state, cell, time_ns);
 }
 
 // --- Collection ----------------------------------------------------------------------------------

@@ -34,6 +34,11 @@
 //	                each: uuid allocation, uuid node, u32 slot, f64 score
 //	ALLOC_RELEASE   u8 count, then each: uuid
 //	COLLECT         i64 ended_before, i64 issued_before_ms, u32 limit
+//	EVALUATION      u8 of the job's mark, the evaluation as described in evaluation.c; its indexes
+//	                are in it
+//	SCHEDULER_CONFIG  the configuration as described in scheduler_config.c
+//	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs), u32 count, then each: uuid id, or of
+//	                a job u64 modify index of its newest version; in ascending order
 //
 // device set: u8 groups, then for each u64 bits; trailing empty groups are left out.
 // description: uuid node, u64 sequence, u32 cpu, u32 memory, u32 disk, the same three reserved,
@@ -44,8 +49,10 @@
 #include "state/entry.h"
 #include "state/base/crc32c.h"
 #include "state/base/error.h"
+#include "state/evaluation.h"
 #include "state/job.h"
 #include "state/registration.h"
+#include <stdlib.h>
 
 #define BATCH_MAGIC 0x54425242u
 #define BATCH_VERSION 1u
@@ -275,6 +282,9 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 		bytes_put_u64(w, (uint64_t)e->collect.issued_before_ms);
 		bytes_put_u32(w, e->collect.limit);
 		break;
+	case ENTRY_EVALUATION: entry_evaluation_encode(&e->evaluation, w); break;
+	case ENTRY_SCHEDULER_CONFIG: entry_scheduler_config_encode(&e->scheduler_config, w); break;
+	case ENTRY_GC: entry_gc_encode(&e->gc, w); break;
 	case ENTRY_KINDS: w->failed = true; break;
 	}
 }
@@ -339,6 +349,9 @@ static int take_body(
 		e->collect.issued_before_ms = (int64_t)bytes_take_u64(r);
 		e->collect.limit = bytes_take_u32(r);
 		break;
+	case ENTRY_EVALUATION: return entry_evaluation_decode(&e->evaluation, r);
+	case ENTRY_SCHEDULER_CONFIG: return entry_scheduler_config_decode(&e->scheduler_config, r);
+	case ENTRY_GC: return entry_gc_decode(&e->gc, r);
 	case ENTRY_KINDS: return -ERROR_VERSION;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
@@ -388,10 +401,22 @@ int entry_decode(struct entry *e, struct command_node_register *description, str
 
 void entry_release(struct entry *e)
 {
-	if (e->kind != ENTRY_JOB_REGISTER)
-		return;
-	job_free(e->job_register.job);
-	e->job_register.job = NULL;
+	switch (e->kind) {
+	case ENTRY_JOB_REGISTER:
+		job_free(e->job_register.job);
+		e->job_register.job = NULL;
+		break;
+	case ENTRY_EVALUATION:
+		evaluation_free(e->evaluation.evaluation);
+		e->evaluation.evaluation = NULL;
+		break;
+	case ENTRY_SCHEDULER_CONFIG:
+		free(e->scheduler_config.config);
+		e->scheduler_config.config = NULL;
+		break;
+	case ENTRY_GC: entry_gc_release(&e->gc); break;
+	default: break;
+	}
 }
 
 // --- Batches -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #pragma once
 #include "state/base/bytes.h"
 #include "state/command.h"
+#include "state/entry_evaluation.h"
 #include "state/resources.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,9 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_PLACE_REQUEST,
 	ENTRY_ALLOC_RELEASE,
 	ENTRY_COLLECT,
+	ENTRY_EVALUATION,
+	ENTRY_SCHEDULER_CONFIG,
+	ENTRY_GC,
 	ENTRY_KINDS,
 };
 
@@ -105,6 +109,9 @@ struct entry {
 		struct entry_place_request place_request;
 		struct entry_alloc_release alloc_release;
 		struct entry_collect collect;
+		struct entry_evaluation evaluation;
+		struct entry_scheduler_config scheduler_config;
+		struct entry_gc gc;
 	};
 };
 

@@ -47,6 +47,8 @@ struct job_cell *job_cell_find_or_add(
 	cell->namespace_name = text_copy(namespace_name);
 	cell->id = text_copy(id);
 	CDS_INIT_LIST_HEAD(&cell->allocations);
+	CDS_INIT_LIST_HEAD(&cell->evaluations);
+	CDS_INIT_LIST_HEAD(&cell->blocked);
 	cds_lfht_add(state->jobs, name_hash((struct job_name){namespace_name, id}), &cell->by_name);
 	cell->index = index;
 	sequence_append(&state->job_order, index, cell);
@@ -151,7 +153,7 @@ static void add_groups(struct names *names, const struct job *job)
 		if (has_name(names, name))
 			continue;
 		names->items[names->count++] = name;
-		names->characters += name.size;
+		names->characters += name.size + 1; // with the closing NUL
 	}
 }
 
@@ -169,7 +171,7 @@ struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_co
 		keep->counters[i].name_size = names->items[i].size;
 		if (names->items[i].size)
 			memcpy(characters + at, names->items[i].data, names->items[i].size);
-		at += names->items[i].size;
+		at += names->items[i].size + 1;
 	}
 	keep->version_count = version_count;
 	memcpy(keep->versions, versions, version_count * sizeof versions[0]);
@@ -187,7 +189,13 @@ static void carry_counters(struct job_keep *keep, struct job_keep *old)
 			keep->counter_floor = old->counters[i].next;
 	for (uint32_t i = 0; i < keep->counter_count; i++) {
 		struct group_counter *was = job_keep_counter(old, job_keep_counter_name(keep, i));
-		keep->counters[i].next = was ? was->next : keep->counter_floor;
+		if (!was) {
+			keep->counters[i].next = keep->counter_floor;
+			continue;
+		}
+		keep->counters[i].next = was->next;
+		keep->counters[i].queued = was->queued;
+		memcpy(keep->counters[i].clients, was->clients, sizeof was->clients);
 	}
 }
 
@@ -204,6 +212,8 @@ void job_keep_push(struct state *state, struct job_cell *cell, struct job *job, 
 	keep->record.create_index = job->record.create_index;
 	if (old) {
 		keep->status = old->status;
+		keep->had_work = old->had_work;
+		keep->mark = old->mark;
 		carry_counters(keep, old);
 	}
 	sequence_append(&state->version_order, job->record.modify_index, job);
@@ -220,9 +230,25 @@ void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 		state->placer->job_retired(state->placer->context, cell->working->versions[0]);
 	keep_make_working(state, cell, tombstone, index);
 	job_cell_list_stopped(state, cell, false);
+	job_cell_list_system(state, cell, false);
+	job_cell_list_marked(state, cell, false);
 	state->counts.jobs--;
-	if (cell->allocation_count == 0)
+	if (job_cell_is_idle(cell))
 		state_grave_add(state, GRAVE_JOB, cell);
+}
+
+struct job_cell *job_cell_find_or_add_deleted(
+	struct state *state, struct text namespace_name, struct text id, uint64_t index)
+{
+	struct job_cell *cell = job_cell_find_or_add(state, namespace_name, id, index);
+
+	if (!cell->working) {
+		struct job_keep *tombstone = keep_create(0, 0);
+		tombstone->record.create_index = index;
+		tombstone->record.deleted = true;
+		keep_make_working(state, cell, tombstone, index);
+	}
+	return cell;
 }
 
 // --- Status --------------------------------------------------------------------------------------
@@ -236,22 +262,60 @@ void job_cell_list_stopped(struct state *state, struct job_cell *cell, bool stop
 	cell->is_stopped_listed = stopped;
 }
 
+static void list_in(
+	bool *is_listed, struct cds_list_head *link, struct cds_list_head *list, bool wanted)
+{
+	if (*is_listed && !wanted)
+		cds_list_del(link);
+	if (!*is_listed && wanted)
+		cds_list_add_tail(link, list);
+	*is_listed = wanted;
+}
+
+void job_cell_list_marked(struct state *state, struct job_cell *cell, bool marked)
+{
+	list_in(&cell->is_marked, &cell->marked, &state->marked, marked);
+}
+
+void job_cell_list_system(struct state *state, struct job_cell *cell, bool wanted)
+{
+	list_in(&cell->is_system_listed, &cell->system, &state->system, wanted);
+}
+
+// Of which there is no work of its own: a system job is for every node that there will ever be, the
+// others make jobs.
+static bool is_for_good(const struct job *job)
+{
+	return job->type == JOB_SYSTEM || job->periodic || job->parameterized;
+}
+
 // A direct job that is not stopped is never dead: it waits for the next placement.
 int job_status_of(const struct job_cell *cell, const struct job_keep *keep)
 {
-	if (keep->versions[0]->stop)
+	const struct job *job = keep->versions[0];
+
+	if (job->type == JOB_DIRECT && job->stop)
 		return JOB_DEAD;
-	return cell->live_count > 0 ? JOB_RUNNING : JOB_PENDING;
+	if (is_for_good(job))
+		return job->stop ? JOB_DEAD : JOB_RUNNING;
+	if (cell->live_count > 0)
+		return JOB_RUNNING;
+	if (job->type == JOB_DIRECT || cell->evaluations_live > 0)
+		return JOB_PENDING;
+	return keep->had_work ? JOB_DEAD : JOB_PENDING;
 }
 
 void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t index)
 {
 	struct job_keep *keep = job_cell_keep(cell);
+	int status = keep ? job_status_of(cell, keep) : 0;
 
-	if (keep && keep->status != job_status_of(cell, keep)) {
-		keep = job_keep_revise(state, cell, index);
-		keep->status = job_status_of(cell, keep);
-	}
+	if (!keep || keep->status == status)
+		return;
+	keep = job_keep_revise(state, cell, index);
+	if (status == JOB_DEAD || keep->status == JOB_DEAD)
+		keep->stopped_ns = status == JOB_DEAD ? state->time_ns : 0;
+	keep->status = status;
 }
 
 // --- Readers -------------------------------------------------------------------------------------

@@ -145,8 +145,8 @@ static struct state_change *observed_next(struct state *state, uint32_t count)
 {
 	if (count == state->observed_capacity) {
 		state->observed_capacity = count ? count * 2 : 256;
-		state->observed = memory_resize(state->observed,
-			state->observed_capacity * sizeof state->observed[0]);
+		state->observed = memory_resize(
+			state->observed, state->observed_capacity * sizeof state->observed[0]);
 	}
 	return &state->observed[count];
 }
@@ -188,8 +188,7 @@ static void tell_observers(struct state *state, const struct change_list *change
 	for (struct state_observer *o = state->observers; o && count > 0; o = o->next)
 		o->changed(o->context, state->observed, count, index);
 	for (uint32_t i = 0; i < count; i++)
-		if (state->observed[i].table == STATE_JOBS &&
-			state->observed[i].after->deleted)
+		if (state->observed[i].table == STATE_JOBS && state->observed[i].after->deleted)
 			free((struct record *)state->observed[i].after);
 }
 
@@ -202,8 +201,7 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 		exchange(state, &changes->items[i]);
 	for (uint32_t i = 0; i < changes->count; i++)
 		if (changes->items[i].kind == CHANGE_ALLOCATION)
-			node_use_take_devices(
-				state, (struct allocation *)changes->items[i].record);
+			node_use_take_devices(state, (struct allocation *)changes->items[i].record);
 
 	pthread_mutex_lock(&state->summary_lock);
 	state->published = *summary;

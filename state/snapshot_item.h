@@ -10,5 +10,7 @@ enum snapshot_item_kind { // stored: numbers are never given again
 	SNAPSHOT_JOB,
 	SNAPSHOT_ALLOCATION,
 	SNAPSHOT_REQUEST,
+	SNAPSHOT_EVALUATION,
+	SNAPSHOT_CONFIG,
 	SNAPSHOT_END,
 };

@@ -3,9 +3,11 @@
 #include "state/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/job_summary.h"
 #include "state/publish.h"
 #include "state/registration.h"
 #include "state/snapshot_allocation.h"
+#include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
 #include "state/snapshot_view.h"
 #include <stdlib.h>
@@ -14,6 +16,7 @@ struct snapshot_load {
 	struct state *state;
 	enum snapshot_item_kind at; // of the newest item
 	int error;
+	bool are_items_old; // of version 1
 	struct node_class **classes; // by number; one reference each until the end
 	uint32_t class_count, class_capacity;
 	struct command_node_register description; // scratch
@@ -285,7 +288,12 @@ static int load_job(struct snapshot_load *l, struct bytes_reader *r)
 		return error;
 
 	struct job_keep *keep = job_keep_build(item.versions, item.version_count);
-	if (!take_counters(keep, r) || r->failed) {
+	bool is_sound = take_counters(keep, r);
+	if (bytes_left(r) == 0) // an item of version 1
+		l->are_items_old = true;
+	else
+		is_sound = is_sound && job_work_decode(keep, r);
+	if (!is_sound || r->failed) {
 		free(keep);
 		return -ERROR_CORRUPT;
 	}
@@ -385,6 +393,7 @@ static int add_allocation(struct state *state, struct allocation *a)
 		a->node_id = state->cells[a->node_slot].id;
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	publish_loaded(&cell->published, a);
+	job_summary_counted(cell);
 	node_use_follow(state, NULL, a);
 	node_use_take_devices(state, a);
 	return 0;
@@ -432,6 +441,8 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	case SNAPSHOT_JOB: return load_job(l, r);
 	case SNAPSHOT_ALLOCATION: return load_allocation(l, r);
 	case SNAPSHOT_REQUEST: return load_request(l, r);
+	case SNAPSHOT_EVALUATION: return evaluation_item_load(l->state, r);
+	case SNAPSHOT_CONFIG: return config_item_load(l->state, r);
 	default: return -ERROR_VERSION;
 	}
 }
@@ -498,7 +509,7 @@ static int order_changes(struct state *state)
 		if (a->client != CLIENT_NONE)
 			sequence_append(&state->clients[a->client]->changes, last, cells[i]);
 		if (allocation_is_terminal(a))
-			cds_list_add_tail(&cells[i]->terminal, &state->terminal);
+			cds_list_add_tail(&cells[i]->terminal, ended_list(state, a));
 	}
 	free(cells);
 	return error;
@@ -514,8 +525,9 @@ static int by_stop(const void *left, const void *right)
 	return (x > y) - (x < y);
 }
 
-static void order_jobs(struct state *state)
+static void order_jobs(struct snapshot_load *l)
 {
+	struct state *state = l->state;
 	struct job_cell **stopped = memory_take_array(state->job_order.count, sizeof stopped[0]);
 	uint32_t count = 0;
 	uint64_t cursor = 0;
@@ -523,14 +535,19 @@ static void order_jobs(struct state *state)
 
 	while ((cell = sequence_next(&state->job_order, &cursor))) {
 		struct job_keep *keep = job_cell_keep(cell);
-		if (!keep && cell->allocation_count == 0)
+		job_cell_list_marked(state, cell, cell->working->mark.first_ns != 0);
+		if (!keep && job_cell_is_idle(cell))
 			state_grave_add(state, GRAVE_JOB, cell);
 		if (!keep)
 			continue;
+		const struct job *job = keep->versions[0];
 		keep->status = job_status_of(cell, keep);
 		keep->versions[0]->status = keep->status;
-		if (keep->versions[0]->stop)
+		job_cell_list_system(state, cell, !job->stop && job->type == JOB_SYSTEM);
+		if (job->stop && job->type == JOB_DIRECT)
 			stopped[count++] = cell;
+		if (l->are_items_old)
+			job_summary_recount(keep, cell);
 	}
 	qsort(stopped, count, sizeof stopped[0], by_stop);
 	for (uint32_t i = 0; i < count; i++)
@@ -557,7 +574,7 @@ int snapshot_load_end(struct snapshot_load *l)
 	if (!error)
 		error = order_changes(state);
 	if (!error) {
-		order_jobs(state);
+		order_jobs(l);
 		drop_unused_versions(state);
 	}
 	for (uint32_t i = 0; i < l->class_count; i++)

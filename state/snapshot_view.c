@@ -15,7 +15,8 @@
 //	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
 //	            index, i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its
 //	            allocations are not), each: u64 modify index, newest first; u32 counter floor,
-//	            u16 counters, each: text16 group, u32 next
+//	            u16 counters, each: text16 group, u32 next; then (since version 2) what
+//	            snapshot_evaluation.c says
 //	ALLOCATION  uuid id, u64 create index, u64 modify index, u64 alloc modify index, u64 job
 //	            version, u32 slot, u32 client, u16 group, u32 number, u8 desired, u8 client
 //	            status, u8 enum end_cause, u32 cpu, u32 memory, u32 disk, f64 score, u32 nodes
@@ -25,6 +26,9 @@
 //	            described in alloc_details.c, 4 u32 number of its metrics, counted up from 0 in
 //	            this snapshot, with the first of a number the metrics as described in metrics.c
 //	REQUEST     u64 index, placement request
+//	EVALUATION  as described in evaluation.c; its indexes are in it
+//	CONFIG      of the schedulers, as described in scheduler_config.c; not there while it is the
+//	            default
 //
 // Clients come by number, nodes by slot, everything else by index.
 #include "state/snapshot_view.h"
@@ -32,6 +36,7 @@
 #include "state/base/memory.h"
 #include "state/node_describe.h"
 #include "state/snapshot_allocation.h"
+#include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -225,7 +230,9 @@ static const struct job_keep *keep_at(const struct job_cell *cell, uint64_t inde
 
 	while (record && record->modify_index > index)
 		record = record->older;
-	if (record && record->deleted && !has_allocations(cell, index))
+	if (record && record->deleted && !has_allocations(cell, index) &&
+		!job_has_evaluations_at(cell, index) &&
+		!((const struct job_keep *)record)->mark.first_ns)
 		return NULL;
 	return (const struct job_keep *)record;
 }
@@ -255,6 +262,7 @@ static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
 		bytes_put_text16(w, job_keep_counter_name(keep, i));
 		bytes_put_u32(w, keep->counters[i].next);
 	}
+	job_work_encode(keep, w);
 	return true;
 }
 
@@ -305,6 +313,34 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
+// --- Evaluations and configuration ---------------------------------------------------------------
+
+static bool put_evaluation(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct evaluation *e = NULL;
+	const struct eval_cell *cell;
+
+	while (!e && (cell = sequence_next(&v->state->eval_order, &v->cursor)))
+		e = evaluation_at(cell, v->index);
+	if (!e)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_EVALUATION);
+	record_encode(&evaluation_description, e, w);
+	return true;
+}
+
+static bool put_config(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct record *newest = (const struct record *)state_scheduler_config(v->state);
+	const struct record *config = state_version_at(newest, v->index);
+
+	if (v->cursor++ || !config || config->modify_index == 0)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_CONFIG);
+	record_encode(&scheduler_config_description, config, w);
+	return true;
+}
+
 // --- The walk ------------------------------------------------------------------------------------
 
 typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
@@ -318,6 +354,8 @@ static put_items *const put_by_kind[SNAPSHOT_END] = {
 	[SNAPSHOT_JOB] = put_job,
 	[SNAPSHOT_ALLOCATION] = put_allocation,
 	[SNAPSHOT_REQUEST] = put_request,
+	[SNAPSHOT_EVALUATION] = put_evaluation,
+	[SNAPSHOT_CONFIG] = put_config,
 };
 
 bool snapshot_view_next(struct snapshot_view *v, struct bytes_writer *w)

@@ -65,6 +65,7 @@ struct state *state_create(const struct state_limits *limits)
 	sequence_init(&state->request_order, offsetof(struct place_request, position));
 	sequence_init(&state->eval_order, offsetof(struct eval_cell, position));
 	CDS_INIT_LIST_HEAD(&state->terminal);
+	CDS_INIT_LIST_HEAD(&state->planned_terminal);
 	CDS_INIT_LIST_HEAD(&state->stopped);
 	CDS_INIT_LIST_HEAD(&state->marked);
 	CDS_INIT_LIST_HEAD(&state->system);

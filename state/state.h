@@ -54,6 +54,7 @@ struct alloc_cell {
 	struct cds_lfht_node by_id;
 	uint32_t position, change_position; // in creation order; among the changes of its client
 	bool is_ended;                      // its newest version is terminal and holds nothing
+	uint8_t counted_status; // in the summary of its job: 1 + enum alloc_client; 0: not counted
 	union {
 		struct cds_list_head
 			terminal;    // in the order in which they ended; while it is terminal

@@ -40,6 +40,7 @@ bool tables_want(struct state *state)
 	want(&state->rooms[1], state->jobs, state->job_order.count, &raised);
 	want(&state->rooms[2], state->allocations, state->allocation_order.count, &raised);
 	want(&state->rooms[3], state->requests, state->request_order.count, &raised);
+	want(&state->rooms[4], state->evaluations, state->eval_order.count, &raised);
 	return raised;
 }
 

@@ -63,15 +63,15 @@ struct job_cell {
 	uint32_t position;
 	uint64_t index; // at which the cell was made; its key among jobs
 	bool is_stopped_listed, is_buried;
-	struct cds_list_head stopped; // applier; jobs that wait for collection
-	struct cds_list_head evaluations;     // struct eval_cell.of_job; RCU list
-	uint32_t evaluation_count;            // on the list
-	_Atomic uint64_t evaluations_index;   // of the newest published change of one of them
-	uint32_t evaluations_live;            // neither deleted nor at their end
-	struct cds_list_head blocked;         // applier; struct eval_cell.blocked
+	struct cds_list_head stopped;       // applier; jobs that wait for collection
+	struct cds_list_head evaluations;   // struct eval_cell.of_job; RCU list
+	uint32_t evaluation_count;          // on the list
+	_Atomic uint64_t evaluations_index; // of the newest published change of one of them
+	uint32_t evaluations_live;          // neither deleted nor at their end
+	struct cds_list_head blocked;       // applier; struct eval_cell.blocked
 	bool is_marked, is_system_listed;
-	struct cds_list_head marked;          // applier; in the order of their first marks
-	struct cds_list_head system;          // applier; jobs that want to be on every node
+	struct cds_list_head marked; // applier; in the order of their first marks
+	struct cds_list_head system; // applier; jobs that want to be on every node
 	struct rcu_head rcu;
 };
 
@@ -136,13 +136,7 @@ struct class_table {
 
 // --- Changes that wait for publication -----------------------------------------------------------
 
-enum change_kind {
-	CHANGE_NODE,
-	CHANGE_JOB,
-	CHANGE_ALLOCATION,
-	CHANGE_EVALUATION,
-	CHANGE_CONFIG
-};
+enum change_kind { CHANGE_NODE, CHANGE_JOB, CHANGE_ALLOCATION, CHANGE_EVALUATION, CHANGE_CONFIG };
 
 struct change {
 	enum change_kind kind;
@@ -158,13 +152,7 @@ struct change_list {
 void change_add(struct change_list *, enum change_kind, void *cell, struct record *);
 
 // Things that are deleted for readers but stay in the tables until no snapshot can need them.
-enum grave_kind {
-	GRAVE_ALLOCATION,
-	GRAVE_JOB,
-	GRAVE_VERSION,
-	GRAVE_REQUEST,
-	GRAVE_EVALUATION
-};
+enum grave_kind { GRAVE_ALLOCATION, GRAVE_JOB, GRAVE_VERSION, GRAVE_REQUEST, GRAVE_EVALUATION };
 
 struct grave {
 	enum grave_kind kind;
@@ -205,26 +193,27 @@ struct state {
 	_Atomic uint32_t client_count;
 	struct client **client_buckets;
 
-	struct class_table classes;    // applier, like the rest down to the next mark
-	struct strings strings;        // of nodes
-	struct cds_list_head terminal; // alloc_cell.terminal, oldest end first
-	struct cds_list_head stopped;  // job_cell.stopped, oldest stop first
-	struct cds_list_head marked;   // job_cell.marked, oldest mark first
-	struct cds_list_head system;   // job_cell.system
-	int64_t time_ns;               // at which the entry was decided that is being applied
+	struct class_table classes; // applier, like the rest down to the next mark
+	struct strings strings;     // of nodes
+	// alloc_cell.terminal, oldest change first: of allocations that clients and schedulers placed
+	struct cds_list_head terminal, planned_terminal;
+	struct cds_list_head stopped; // job_cell.stopped, oldest stop first
+	struct cds_list_head marked;  // job_cell.marked, oldest mark first
+	struct cds_list_head system;  // job_cell.system
+	int64_t time_ns;              // at which the entry was decided that is being applied
 	struct state_observer *observers;
-	uint32_t block_count;          // blocks of slots that have an owner
-	uint16_t *block_used;          // slots handed out of each
-	uint64_t index;                // of the newest applied entry
+	uint32_t block_count; // blocks of slots that have an owner
+	uint16_t *block_used; // slots handed out of each
+	uint64_t index;       // of the newest applied entry
 	uint64_t
 		unpublished_from; // records of this index and above are not in anybody else's hands
 	uint64_t term;
 	int64_t forgotten_ms;    // newest issue time of a request that was forgotten
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
-	uint64_t bytes_records;      // of node records
-	struct change_list *changes; // of the batch that is being decided
-	const struct placer *placer; // NULL during recovery
+	uint64_t bytes_records;        // of node records
+	struct change_list *changes;   // of the batch that is being decided
+	const struct placer *placer;   // NULL during recovery
 	struct state_change *observed; // scratch
 	uint32_t observed_capacity;
 	struct grave *graves;
@@ -267,16 +256,15 @@ struct node_history {
 	struct node_event events[NODE_EVENTS_MAX];
 };
 struct node_history node_history_of(const struct node *); // of NULL: empty
-void node_history_add(
-	struct node_history *, enum node_message, int64_t time_ns, uint64_t index);
+void node_history_add(struct node_history *, enum node_message, int64_t time_ns, uint64_t index);
 // A node record built from a description; the caller fills the rest of it.
 struct node *node_build(struct state *, const struct command_node_register *, struct node_class *,
 	const struct node_history *);
 // A copy that may be changed until it is published.
 struct node *node_revise(struct state *, struct node_cell *, uint64_t index);
 // The same with one more event.
-struct node *node_revise_with_event(struct state *, struct node_cell *, uint64_t index,
-	enum node_message, int64_t time_ns);
+struct node *node_revise_with_event(
+	struct state *, struct node_cell *, uint64_t index, enum node_message, int64_t time_ns);
 // Takes back what the record counted, then frees it after a grace period.
 void node_retire(struct state *, struct node *);
 
@@ -326,9 +314,16 @@ static inline bool job_cell_is_idle(const struct job_cell *cell)
 struct job_cell *job_cell_find_or_add_deleted(
 	struct state *, struct text namespace_name, struct text id, uint64_t index);
 
+// What has ended goes two ways: the client's by COLLECT, the scheduler's by GC.
+static inline struct cds_list_head *ended_list(struct state *state, const struct allocation *a)
+{
+	return uuid_is_zero(&a->eval_id) ? &state->terminal : &state->planned_terminal;
+}
+
 struct eval_cell *eval_cell_find(const struct state *, const struct uuid *);
 // A new evaluation, or a new version of a known one; takes it over, with its indexes set.
 struct eval_cell *eval_cell_put(struct state *, struct job_cell *, struct evaluation *);
+struct eval_cell *eval_cell_load(struct state *, struct job_cell *, struct evaluation *);
 // A version that may be changed until it is published; after the change eval_cell_changed().
 struct evaluation *eval_cell_revise(struct state *, struct eval_cell *, uint64_t index);
 // status_before: what it was. Keeps the counts and lists that hang on it.

@@ -251,8 +251,11 @@ static void check_versions(
 		keep->status == job_status_of(cell, keep) &&
 			keep->versions[0]->status == keep->status,
 		"job %s: wrong status", cell->id);
-	expect(v, keep->versions[0]->stop == cell->is_stopped_listed,
+	const struct job *newest = keep->versions[0];
+	expect(v, (newest->stop && newest->type == JOB_DIRECT) == cell->is_stopped_listed,
 		"job %s: wrongly listed as stopped", cell->id);
+	expect(v, (!newest->stop && newest->type == JOB_SYSTEM) == cell->is_system_listed,
+		"job %s: wrongly listed as one for every node", cell->id);
 }
 
 static void check_jobs(struct verifier *v)
@@ -298,9 +301,8 @@ static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 	expect(v, sequence_holds(&state->allocation_order, cell, r->create_index),
 		"allocation %s: out of place", id);
 	expect(v,
-		a->node_slot == NODE_SLOT_NONE ||
-			(a->node_slot < state_node_slots(state) &&
-				state->cells[a->node_slot].working),
+		a->node_slot == NODE_SLOT_NONE || (a->node_slot < state_node_slots(state) &&
+							  state->cells[a->node_slot].working),
 		"allocation %s: no node at slot %u", id, a->node_slot);
 	expect(v,
 		a->group < a->job->asks.count &&
@@ -322,20 +324,31 @@ static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 	v->terminal += allocation_is_terminal(a);
 }
 
+static uint32_t count_ended(struct verifier *v, const struct cds_list_head *list, bool of_clients)
+{
+	const struct alloc_cell *cell;
+	uint32_t listed = 0;
+
+	cds_list_for_each_entry (cell, list, terminal) {
+		expect(v,
+			allocation_is_terminal(cell->working) &&
+				uuid_is_zero(&cell->working->eval_id) == of_clients,
+			"an allocation is listed as ended that is not, or is another's");
+		listed++;
+	}
+	return listed;
+}
+
 static void check_allocations(struct verifier *v)
 {
 	struct state *state = v->state;
 	const struct alloc_cell *cell;
 	uint64_t cursor = 0;
-	uint32_t listed = 0;
 
 	while ((cell = sequence_next(&state->allocation_order, &cursor)))
 		check_allocation(v, cell);
-	cds_list_for_each_entry (cell, &state->terminal, terminal) {
-		expect(v, allocation_is_terminal(cell->working),
-			"a living allocation is listed as ended");
-		listed++;
-	}
+	uint32_t listed = count_ended(v, &state->terminal, true) +
+			  count_ended(v, &state->planned_terminal, false);
 	expect(v, listed == v->terminal, "%u allocations ended, %u are listed", v->terminal,
 		listed);
 	expect(v,

@@ -12,6 +12,9 @@
 #define JOBS_MAX (256u * 1024)
 #define PLACE_REQUESTS_MAX (16u * 1024 * 1024)
 #define CLIENTS_MAX (64u * 1024)
+// Every job of JOBS_MAX may have a few that are worked off or kept for who asks; those of system jobs
+// that wait for room on a node each are most. About 1 KiB each.
+#define EVALUATIONS_MAX (4u * 1024 * 1024)
 
 // Versions of a job that are kept, as Nomad keeps them (semantics: 6).
 #define JOB_VERSIONS_MAX 6

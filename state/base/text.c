@@ -71,3 +71,25 @@ bool text_is_printable(struct text t)
 	}
 	return true;
 }
+
+bool glob_matches(const char *pattern, const char *text)
+{
+	const char *star = NULL, *resume = NULL;
+	while (*text) {
+		if (*pattern == '*') {
+			star = pattern++;
+			resume = text;
+		} else if (*pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) { // let the last star take one more
+			pattern = star + 1;
+			text = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return *pattern == 0;
+}

@@ -27,3 +27,5 @@ char *text_copy(struct text);
 bool text_is_printable(struct text);
 // Bytes of the well-formed UTF-8 sequence that t begins with; 0 when there is none.
 uint32_t text_utf8_bytes(struct text t);
+// "dc*-east": '*' stands for any characters, none included.
+bool glob_matches(const char *pattern, const char *text);

@@ -3,7 +3,9 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/entry.h"
+#include "state/evaluation.h"
 #include "state/registration.h"
+#include "state/scheduler_config.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,6 +68,21 @@ static void make(struct entry *e, enum entry_kind kind, struct command_node_regi
 			(struct entry_alloc_release){2, {number_uuid(1), number_uuid(2)}};
 		break;
 	case ENTRY_COLLECT: e->collect = (struct entry_collect){-1, 2, 3}; break;
+	case ENTRY_EVALUATION:
+		e->evaluation = (struct entry_evaluation){true, evaluation_create()};
+		e->evaluation.evaluation->id = number_uuid(4);
+		e->evaluation.evaluation->job_id = text_copy(TEXT("web"));
+		count_add(&e->evaluation.evaluation->queued, "g0", 3);
+		break;
+	case ENTRY_SCHEDULER_CONFIG:
+		e->scheduler_config.config = memory_take(sizeof *e->scheduler_config.config);
+		e->scheduler_config.config->algorithm = ALGORITHM_SPREAD;
+		break;
+	case ENTRY_GC:
+		e->gc = (struct entry_gc){.kind = GC_EVALUATION, .count = 2};
+		e->gc.ids = memory_take_array(2, sizeof e->gc.ids[0]);
+		e->gc.ids[1] = number_uuid(9);
+		break;
 	case ENTRY_KINDS: fail();
 	}
 }
