@@ -11,10 +11,11 @@
 		sizeof(((struct topology_plan *)0)->problems[0]))
 
 // What a place costs, in the order of what hurts: two pollers on one processor halve each other and
-// more, two on one core share its units, a remote NUMA node adds latency to every packet, and the
-// first core is where the kernel keeps house.
+// more, two on one core share its units, applier and schedulers want a processor each, a remote NUMA
+// node adds latency to every packet, and the first core is where the kernel keeps house.
 #define COST_SHARED_CPU 1000000u
 #define COST_SHARED_CORE 10000u
+#define COST_SHARED_THREAD 1000u
 #define COST_DISTANCE 10u
 #define COST_HOUSEKEEPING 5u
 
@@ -26,6 +27,7 @@ struct cpu {
 	int numa_node;
 	uint32_t core;
 	uint32_t pollers;
+	uint32_t threads; // applier and schedulers
 };
 
 struct machine {
@@ -154,6 +156,7 @@ static uint32_t pollers_on_core(const struct machine *m, uint32_t core)
 static uint32_t place_cost(const struct machine *m, const struct cpu *cpu, int numa_node)
 {
 	return cpu->pollers * COST_SHARED_CPU + pollers_on_core(m, cpu->core) * COST_SHARED_CORE +
+	       cpu->threads * COST_SHARED_THREAD +
 	       distance(m, cpu->numa_node, numa_node) * COST_DISTANCE;
 }
 
@@ -215,6 +218,35 @@ static int place_workers(
 		}
 	}
 	return 0;
+}
+
+static uint32_t free_cores(const struct machine *m)
+{
+	uint32_t taken = 0;
+	for (uint32_t core = 0; core < m->core_count; core++) {
+		bool busy = false;
+		for (uint32_t i = 0; i < m->cpu_count; i++)
+			busy |= m->cpus[i].core == core &&
+				m->cpus[i].pollers + m->cpus[i].threads > 0;
+		taken += busy;
+	}
+	return m->core_count - taken;
+}
+
+// One processor each where there are enough; else they share the applier's, not a poller's.
+static void place_schedulers(
+	struct machine *m, const struct topology_ask *ask, int home, struct topology_plan *plan)
+{
+	uint32_t left = free_cores(m);
+	uint32_t usual = left < SCHEDULERS_USUAL_MAX ? left : SCHEDULERS_USUAL_MAX;
+	plan->scheduler_count = ask->schedulers > 0 ? ask->schedulers : usual > 0 ? usual : 1;
+	if (plan->scheduler_count > SCHEDULERS_MAX)
+		plan->scheduler_count = SCHEDULERS_MAX;
+	for (uint32_t i = 0; i < plan->scheduler_count; i++) {
+		struct cpu *cpu = cheapest(m, home, false, UINT32_MAX);
+		cpu->threads++;
+		plan->scheduler_cpus[i] = cpu->os_index;
+	}
 }
 
 static const struct cpu *cpu_of(const struct machine *m, int os_index)
@@ -305,7 +337,10 @@ int topology_plan(
 	int home = workers_home(plan, &m);
 	struct cpu *main_cpu = cheapest(&m, -1, true, UINT32_MAX);
 	plan->main_cpu = main_cpu->os_index;
-	plan->applier_cpu = cheapest(&m, home, false, main_cpu->core)->os_index;
+	struct cpu *applier_cpu = cheapest(&m, home, false, main_cpu->core);
+	plan->applier_cpu = applier_cpu->os_index;
+	applier_cpu->threads++;
+	place_schedulers(&m, ask, home, plan);
 	say_remote(&m, ask, plan);
 	say_shared(&m, ask->spin, plan);
 	say_thread(&m, "applier", plan->applier_cpu, ask->spin, home, plan);
@@ -330,6 +365,10 @@ void topology_print(const struct topology_plan *plan, void (*line)(const char *t
 	}
 	snprintf(text, sizeof text, "applier: cpu %d", plan->applier_cpu);
 	line(text, context);
+	for (uint32_t i = 0; i < plan->scheduler_count; i++) {
+		snprintf(text, sizeof text, "scheduler %u: cpu %d", i, plan->scheduler_cpus[i]);
+		line(text, context);
+	}
 	snprintf(text, sizeof text, "main: cpu %d", plan->main_cpu);
 	line(text, context);
 	for (uint32_t i = 0; i < plan->problem_count; i++) {

@@ -13,8 +13,13 @@ struct topology_ask {
 		int numa_node;   // of the NIC; -1 unknown (virtual device)
 		uint32_t queues; // workers wanted
 	} port[PORTS_MAX];
-	bool spin; // pollers keep their core: sharing one is a problem, not a warning
+	bool spin;           // pollers keep their core: sharing one is a problem, not a warning
+	uint32_t schedulers; // scheduler threads wanted; 0: one per core that is left, at least one
 };
+
+// Schedulers beyond so many only wait for the applier.
+#define SCHEDULERS_MAX 64u
+#define SCHEDULERS_USUAL_MAX 16u
 
 struct topology_worker {
 	uint16_t port, queue;
@@ -29,6 +34,8 @@ struct topology_plan {
 	struct topology_worker workers[WORKERS_MAX];
 	int applier_cpu; // OS index
 	int main_cpu;    // for EAL's main lcore: not a poller's where there is a choice
+	uint32_t scheduler_count;
+	int scheduler_cpus[SCHEDULERS_MAX]; // near the applier; a poller's only where all are
 	uint32_t problem_count;
 	struct {
 		enum topology_severity severity;

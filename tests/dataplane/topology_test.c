@@ -83,6 +83,38 @@ static bool says(const struct topology_plan *p, enum topology_severity severity,
 	return false;
 }
 
+static uint32_t threads_on(const struct topology_plan *p, int cpu)
+{
+	uint32_t n = p->applier_cpu == cpu;
+	for (uint32_t i = 0; i < p->scheduler_count; i++)
+		n += p->scheduler_cpus[i] == cpu;
+	return n;
+}
+
+static bool polls(const struct topology_plan *p, int cpu)
+{
+	for (uint32_t i = 0; i < p->worker_count; i++)
+		if (p->workers[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+// Schedulers: one at least, none on a poller's processor while there is another, and one processor each, the
+// applier's left alone, while there are cores that nobody else has.
+static void check_schedulers(hwloc_topology_t t, const struct topology_plan *p, uint32_t cores)
+{
+	uint32_t cpus = (uint32_t)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
+	assert_in_range(p->scheduler_count, 1, SCHEDULERS_USUAL_MAX);
+	for (uint32_t i = 0; i < p->scheduler_count; i++) {
+		if (p->worker_count < cpus)
+			assert_false(polls(p, p->scheduler_cpus[i]));
+		if (p->worker_count + 1 < cores) {
+			assert_int_equal(threads_on(p, p->scheduler_cpus[i]), 1);
+			assert_false(shares_core(t, p, p->scheduler_cpus[i], UINT32_MAX));
+		}
+	}
+}
+
 // What must hold for one port on a machine of equal NUMA nodes, whatever its size.
 static void check_one_port(
 	hwloc_topology_t t, uint32_t nodes, uint32_t cores_per_node, int numa_node, uint32_t queues)
@@ -111,6 +143,7 @@ static void check_one_port(
 	}
 	if (queues > cores)
 		assert_true(p.problem_count > 0);
+	check_schedulers(t, &p, cores);
 }
 
 static void every_size(void **state)
@@ -153,7 +186,26 @@ static void two_cores_one_queue(void **state)
 	assert_int_equal(p.workers[0].cpu, 1);
 	assert_int_equal(p.applier_cpu, 0);
 	assert_int_equal(p.main_cpu, 0);
+	assert_int_equal(p.scheduler_count, 1);
+	assert_int_equal(p.scheduler_cpus[0], 0); // with the applier, not with the poller
 	assert_int_equal(p.problem_count, 0);
+	hwloc_topology_destroy(t);
+}
+
+static void as_many_schedulers_as_asked(void **state)
+{
+	(void)state;
+	hwloc_topology_t t = machine("core:4 pu:1");
+	struct topology_ask ask = one_port(-1, 1);
+	ask.schedulers = 6;
+	struct topology_plan p = plan_of(t, ask);
+	assert_int_equal(p.scheduler_count, 6);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_false(polls(&p, p.scheduler_cpus[i]));
+		assert_in_range(threads_on(&p, p.scheduler_cpus[i]), 2, 3); // spread evenly
+	}
+	ask.schedulers = 1000;
+	assert_int_equal(plan_of(t, ask).scheduler_count, SCHEDULERS_MAX);
 	hwloc_topology_destroy(t);
 }
 
@@ -355,6 +407,7 @@ int main(void)
 		cmocka_unit_test(every_size),
 		cmocka_unit_test(two_cores_two_queues),
 		cmocka_unit_test(two_cores_one_queue),
+		cmocka_unit_test(as_many_schedulers_as_asked),
 		cmocka_unit_test(one_core),
 		cmocka_unit_test(one_core_smt),
 		cmocka_unit_test(more_queues_than_cores),
