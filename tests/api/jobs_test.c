@@ -196,7 +196,7 @@ static void twenty_mistakes_in_one_answer(void **unused)
 
 static void other_types_are_refused_by_name(void **unused)
 {
-	static const char *const types[] = {"service", "batch", "system", "sysbatch"};
+	static const char *const types[] = {"service", "batch"};
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
 		char body[1024], sentence[128];
 		snprintf(body, sizeof body,
@@ -209,6 +209,43 @@ static void other_types_are_refused_by_name(void **unused)
 	}
 	expect("PUT", "/v1/jobs", "{\"Job\":{\"ID\":\"x\",\"Type\":\"nonsense\"}}", 400,
 		"Job.Type: \"nonsense\" is none of service, batch, system, sysbatch, direct");
+}
+
+static void launchers_are_refused(void **unused)
+{
+	expect("PUT", "/v1/jobs",
+		"{\"Job\":{\"ID\":\"p\",\"Name\":\"p\",\"Type\":\"sysbatch\",\"Datacenters\":["
+		"\"dc1\"],"
+		"\"Periodic\":{\"Spec\":\"* * * * *\"}," TASKS("100") "}}",
+		500, "periodic jobs are not launched by this version");
+	expect("PUT", "/v1/jobs",
+		"{\"Job\":{\"ID\":\"p\",\"Name\":\"p\",\"Type\":\"sysbatch\",\"Datacenters\":["
+		"\"dc1\"],"
+		"\"ParameterizedJob\":{}," TASKS("100") "}}",
+		500, "parameterized jobs are not launched by this version");
+}
+
+static void a_type_does_not_change(void **unused)
+{
+	json_t *reply = http_json(server, "PUT", "/v1/jobs",
+		"{\"Job\":{\"ID\":\"fixed\",\"Name\":\"f\",\"Type\":\"direct\",\"Datacenters\":["
+		"\"dc1\"]," TASKS("100") "}}");
+	json_decref(reply);
+	expect("PUT", "/v1/jobs",
+		"{\"Job\":{\"ID\":\"fixed\",\"Name\":\"f\",\"Type\":\"system\",\"Datacenters\":["
+		"\"dc1\"]," TASKS("100") "}}",
+		500, "Type may not change from \"direct\" to \"system\"");
+}
+
+static void an_evaluation_has_a_priority_in_bounds(void **unused)
+{
+	expect("PUT", "/v1/jobs",
+		"{\"EvalPriority\":101,\"Job\":{\"ID\":\"pr\",\"Name\":\"p\",\"Type\":\"direct\","
+		"\"Datacenters\":[\"dc1\"]," TASKS("100") "}}",
+		500, "Eval priority must be between 1 and 100 inclusively");
+	expect("DELETE", "/v1/job/pr?eval_priority=0", NULL, 400,
+		"Eval priority must be between 1 and 100 inclusively");
+	expect("DELETE", "/v1/job/pr?eval_priority=x", NULL, 400, "Eval priority must be");
 }
 
 static void what_is_ignored_is_a_warning(void **unused)
@@ -321,6 +358,9 @@ int main(void)
 		cmocka_unit_test(mistakes_of_form_name_their_path),
 		cmocka_unit_test(twenty_mistakes_in_one_answer),
 		cmocka_unit_test(other_types_are_refused_by_name),
+		cmocka_unit_test(launchers_are_refused),
+		cmocka_unit_test(a_type_does_not_change),
+		cmocka_unit_test(an_evaluation_has_a_priority_in_bounds),
 		cmocka_unit_test(what_is_ignored_is_a_warning),
 		cmocka_unit_test(the_path_must_name_the_job),
 		cmocka_unit_test(stopping_ends_allocations),

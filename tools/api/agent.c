@@ -17,10 +17,10 @@ static bool is_healthy(struct api *api, char message[HEALTH_MESSAGE_BYTES])
 	       api->settings.healthy(api->settings.context, message, HEALTH_MESSAGE_BYTES);
 }
 
-static void leader_address(const struct api *api, char text[static 300])
+void leader_address(const struct api *api, char text[static API_LEADER_BYTES])
 {
 	bool six = strchr(api->address, ':') != NULL;
-	snprintf(text, 300, six ? "[%s]:%u" : "%s:%u", api->address, api->port);
+	snprintf(text, API_LEADER_BYTES, six ? "[%s]:%u" : "%s:%u", api->address, api->port);
 }
 
 static void put_config(struct json_writer *w, struct api *api)
@@ -103,7 +103,7 @@ static void put_stat(struct json_writer *w, const char *name, uint64_t value)
 
 static void put_stats(struct json_writer *w, struct api *api)
 {
-	char leader[300];
+	char leader[API_LEADER_BYTES];
 	leader_address(api, leader);
 	struct utsname system;
 	CHECK(uname(&system) == 0);
@@ -179,14 +179,14 @@ void agent_members(struct request *request, struct reply *reply)
 
 void status_leader(struct request *request, struct reply *reply)
 {
-	char leader[300];
+	char leader[API_LEADER_BYTES];
 	leader_address(request->api, leader);
 	json_write_string(reply_json(request, reply), leader);
 }
 
 void status_peers(struct request *request, struct reply *reply)
 {
-	char leader[300];
+	char leader[API_LEADER_BYTES];
 	leader_address(request->api, leader);
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_array(w);

@@ -104,9 +104,8 @@ static void put_device_group(
 // Devices of an instance that a client placed are chosen for the allocation as a whole; they are
 // shown with the first task that asks.
 static void put_devices_of_all(
-	struct json_writer *w, const struct state *state, const struct allocation *a)
+	struct json_writer *w, const struct node *node, const struct allocation *a)
 {
-	const struct node *node = node_of(state, a);
 	json_write_key(w, "Devices");
 	if (!node || !has_devices(a)) {
 		json_write_null(w);
@@ -138,7 +137,7 @@ static void put_cpu(struct json_writer *w, int64_t shares, const struct array *c
 	json_end_object(w);
 }
 
-static void put_task(struct json_writer *w, const struct state *state, const struct allocation *a,
+static void put_task(struct json_writer *w, const struct node *node, const struct allocation *a,
 	const struct task *task, bool shows_devices)
 {
 	const struct allocated_task *given = allocated_to(a, task->name);
@@ -154,7 +153,7 @@ static void put_task(struct json_writer *w, const struct state *state, const str
 	if (given && given->devices.count)
 		put_records(w, "Devices", &allocated_device_description, &given->devices);
 	else if (shows_devices)
-		put_devices_of_all(w, state, a);
+		put_devices_of_all(w, node, a);
 	else
 		json_put_null(w, "Devices");
 	json_end_object(w);
@@ -190,7 +189,7 @@ static void put_shared(struct json_writer *w, const struct allocation *a)
 	json_end_object(w);
 }
 
-void allocated_json(struct json_writer *w, const struct state *state, const struct allocation *a)
+void allocated_json_on(struct json_writer *w, const struct node *node, const struct allocation *a)
 {
 	const struct array *tasks = tasks_of(a);
 	json_write_key(w, "AllocatedResources");
@@ -201,13 +200,18 @@ void allocated_json(struct json_writer *w, const struct state *state, const stru
 	for (uint32_t i = 0; i < tasks->count; i++) {
 		const struct task *task = ARRAY_AT(tasks, struct task, i);
 		bool asks = !shown && task->resources.devices.count > 0;
-		put_task(w, state, a, task, asks);
+		put_task(w, node, a, task, asks);
 		shown = shown || asks;
 	}
 	json_end_object(w);
 	put_lifecycles(w, tasks);
 	put_shared(w, a);
 	json_end_object(w);
+}
+
+void allocated_json(struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	allocated_json_on(w, node_of(state, a), a);
 }
 
 // --- The old form --------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 
 // Member "AllocatedResources".
 void allocated_json(struct json_writer *, const struct state *, const struct allocation *);
+// The same without a state: node is where it runs, NULL when that is gone.
+void allocated_json_on(struct json_writer *, const struct node *, const struct allocation *);
 // Members "Resources", "SharedResources" and "TaskResources": the form of before version 0.9, which
 // Nomad's command line still reads.
 void allocated_json_legacy(struct json_writer *, const struct allocation *);

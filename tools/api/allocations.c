@@ -1,16 +1,6 @@
-#include "state/base/memory.h"
 #include "tools/api/allocation_json.h"
+#include "tools/api/cursor_list.h"
 #include "tools/api/handlers.h"
-#include "tools/api/id_list.h"
-#include "tools/api/json_reader.h"
-#include "tools/api/list_page.h"
-#include "tools/api/list_stream.h"
-#include "tools/api/submission.h"
-#include <stdlib.h>
-
-// Allocations looked at in one read section of a list.
-#define ALLOCATIONS_PER_SECTION 256u
-#define RELEASES_MAX (SUBMISSION_COMMANDS_MAX * PLACE_COUNT_MAX)
 
 // --- One -----------------------------------------------------------------------------------------
 
@@ -46,77 +36,36 @@ void allocation_read(struct request *request, struct reply *reply)
 
 // --- All, in order of creation -------------------------------------------------------------------
 
-struct allocation_list {
-	const struct state *state;
-	uint64_t cursor, end;
-	struct id_prefix prefix;
-	char *namespace_name; // "*" is all
-	bool resources;
-};
-
 uint64_t allocations_watched(const struct request *request)
 {
 	return table_watched(request, STATE_ALLOCATIONS);
 }
 
-static bool is_wanted(const struct allocation_list *list, const struct allocation *a)
+static const void *next_allocation(const struct state *state, uint64_t *cursor)
 {
-	return id_prefix_fits(&list->prefix, &a->id) &&
-	       (strcmp(list->namespace_name, "*") == 0 ||
-		       strcmp(list->namespace_name, a->job->namespace_name) == 0);
+	return state_next_allocation(state, cursor);
 }
 
-static bool produce_allocations(void *context, struct json_writer *w, size_t bytes_wanted)
+static bool is_wanted(const struct cursor_list *list, const void *record)
 {
-	struct allocation_list *list = context;
-	const struct allocation *a = NULL;
-	state_read_begin();
-	for (uint32_t i = 0; i < ALLOCATIONS_PER_SECTION && w->size < bytes_wanted; i++) {
-		a = list->cursor < list->end ? state_next_allocation(list->state, &list->cursor)
-					     : NULL;
-		if (!a)
-			break;
-		if (is_wanted(list, a))
-			allocation_json_stub(w, list->state, a, list->resources);
-	}
-	state_read_end();
-	return a != NULL;
+	const struct allocation *a = record;
+	return id_prefix_fits(&list->id_prefix, &a->id) &&
+	       cursor_list_has_namespace(list, a->job->namespace_name) &&
+	       (!*list->status ||
+		       strcmp(list->status, alloc_client_names[a->client_status]) == 0) &&
+	       (!*list->job || strcmp(list->job, a->job->id) == 0);
 }
 
-static bool step(void *context, uint64_t *cursor, bool *shown)
+static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
 {
-	struct allocation_list *list = context;
-	const struct allocation *a = state_next_allocation(list->state, cursor);
-	*shown = a && is_wanted(list, a);
-	return a != NULL;
+	allocation_json_stub(w, list->state, record, list->resources);
 }
 
-static void free_allocation_list(void *context)
-{
-	struct allocation_list *list = context;
-	free(list->namespace_name);
-	free(list);
-}
+static const struct cursor_kind all = {"alloc", next_allocation, is_wanted, write_stub};
 
 void allocations_list(struct request *request, struct reply *reply)
 {
-	struct id_prefix prefix;
-	if (!id_prefix_read(request, "alloc", &prefix, reply))
-		return;
-	struct allocation_list *list = memory_take(sizeof *list);
-	list->state = request->api->settings.state;
-	list->prefix = prefix;
-	list->namespace_name = text_copy(text_of(request_namespace(request)));
-	list->resources = request_flag(request, "resources");
-	reply_index(reply, state_index(list->state));
-	struct cursor_page page;
-	if (!cursor_page_find(request, reply, step, list, &page)) {
-		free_allocation_list(list);
-		return;
-	}
-	list->cursor = page.start;
-	list->end = page.end;
-	reply_stream(request, reply, list, produce_allocations, free_allocation_list);
+	cursor_list_answer(request, reply, &all);
 }
 
 // --- Those of a node or a job --------------------------------------------------------------------
@@ -211,115 +160,4 @@ void job_allocations(struct request *request, struct reply *reply)
 	state_read_end();
 	// Nomad answers an unknown job with an empty list.
 	stream_collected(list, index ? index : state_index(state), request, reply);
-}
-
-// --- An operator's release -----------------------------------------------------------------------
-
-static void free_release(struct command *command)
-{
-	free(command->release);
-}
-
-// The ids of the body, or NULL with a reply.
-static json_t *read_ids(struct request *request, json_t **root, struct reply *reply)
-{
-	char message[512];
-	*root = json_parse(request->body, request->body_size, message, sizeof message);
-	json_t *ids = json_object_get(*root, "IDs");
-	size_t count = json_array_size(ids);
-	if (!*root)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
-	else if (count == 0 || count > RELEASES_MAX)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"IDs: a list of 1 to %u allocation ids is expected: {\"IDs\": [\"…\"]}",
-			RELEASES_MAX);
-	else
-		return ids;
-	return NULL;
-}
-
-static bool parse_ids(json_t *ids, struct uuid *parsed, struct reply *reply)
-{
-	for (size_t i = 0; i < json_array_size(ids); i++) {
-		const char *text = json_string_value(json_array_get(ids, i));
-		if (text && uuid_parse(text, &parsed[i]))
-			continue;
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"IDs[%zu]: \"%.64s\" is no allocation id; it must be a whole UUID", i,
-			text ? text : "");
-		return false;
-	}
-	return true;
-}
-
-static void submit_releases(struct request *request, const struct uuid *ids, uint32_t count)
-{
-	uint32_t commands = (count + PLACE_COUNT_MAX - 1) / PLACE_COUNT_MAX;
-	struct submission *submission = submission_create(request, commands, free_release);
-	for (uint32_t i = 0; i < commands; i++) {
-		uint32_t first = i * PLACE_COUNT_MAX;
-		uint32_t some = count - first < PLACE_COUNT_MAX ? count - first : PLACE_COUNT_MAX;
-		struct command *command = submission_command(submission, i);
-		command->type = COMMAND_RELEASE;
-		command->release = memory_take(sizeof *command->release);
-		command->release->any_client = true;
-		command->release->count = (uint8_t)some;
-		memcpy(command->release->ids, ids + first, some * sizeof *ids);
-	}
-}
-
-void allocations_release(struct request *request, struct reply *reply)
-{
-	json_t *root;
-	json_t *ids = read_ids(request, &root, reply);
-	if (ids) {
-		uint32_t count = (uint32_t)json_array_size(ids);
-		struct uuid *parsed = memory_take_array(count, sizeof *parsed);
-		if (parse_ids(ids, parsed, reply))
-			submit_releases(request, parsed, count);
-		free(parsed);
-	}
-	json_decref(root);
-}
-
-static void put_release(struct json_writer *w, const struct command *command)
-{
-	static const char *const result_names[] = {[RELEASE_DONE] = "released",
-		[RELEASE_ALREADY] = "already-released",
-		[RELEASE_UNKNOWN] = "unknown"};
-	for (uint32_t i = 0; i < command->release->count; i++) {
-		bool done = command->outcome == OUTCOME_DONE;
-		json_begin_object(w);
-		json_put_uuid(w, "ID", &command->release->ids[i]);
-		json_put_string(
-			w, "Result", done ? result_names[command->release->results[i]] : "refused");
-		json_end_object(w);
-	}
-}
-
-void allocations_released(struct request *request, struct reply *reply)
-{
-	struct submission *submission = request->submission;
-	uint64_t index = 0;
-	bool any = false;
-	for (uint32_t i = 0; i < submission_count(submission); i++) {
-		const struct command *command = submission_command(submission, i);
-		any = any || command->outcome == OUTCOME_DONE;
-		if (command->outcome == OUTCOME_DONE && command->index > index)
-			index = command->index;
-	}
-	if (!any) {
-		reply_outcome(reply, (int)submission_command(submission, 0)->outcome);
-		return;
-	}
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
-	json_put_u64(w, "Index", index);
-	json_write_key(w, "Results");
-	json_begin_array(w);
-	for (uint32_t i = 0; i < submission_count(submission); i++)
-		put_release(w, submission_command(submission, i));
-	json_end_array(w);
-	json_end_object(w);
-	reply_index(reply, index);
 }

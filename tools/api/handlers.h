@@ -6,21 +6,50 @@
 const struct node *node_named(const struct request *); // by the path, or NULL; under read lock
 route_answer nodes_list, node_read;
 route_watched nodes_watched, node_watched;
+// node_changes.c
+route_submit node_set_eligibility, node_evaluate, node_purge;
+route_answer node_eligibility_set, node_evaluated;
 // jobs.c
-route_answer jobs_list, job_read, job_summary, job_versions, job_evaluations, job_deployment;
-route_watched jobs_watched, job_watched;
+route_answer jobs_list, job_read, job_summary, job_versions, job_scale, job_deployment,
+	job_deployments;
+route_watched jobs_watched, job_watched, job_summary_watched;
 // job_changes.c
-route_submit job_register, job_deregister, job_validate;
-route_answer job_registered, job_deregistered;
+route_submit job_register, job_deregister, job_evaluate;
+route_answer job_registered, job_deregistered, job_evaluated;
+// job_validate.c
+route_submit job_validate;
+// job_plan.c
+route_submit job_plan;
+// evaluations.c
+route_answer evaluations_list, evaluation_read, evaluation_allocations, job_evaluations;
+route_watched evaluations_watched, evaluation_watched, evaluation_allocations_watched,
+	job_evaluations_watched;
 // allocations.c
 route_answer allocations_list, allocation_read, node_allocations, job_allocations;
 route_watched allocations_watched, allocation_watched, node_allocations_watched,
 	job_allocations_watched;
+// allocation_changes.c
+route_submit allocation_stop;
+route_answer allocation_stopped;
+// releases.c
 route_submit allocations_release;
 route_answer allocations_released;
+// operator.c
+route_submit scheduler_config_set, system_collect, system_reconcile;
+route_answer scheduler_config_read, scheduler_config_was_set, system_collected, raft_configuration;
+route_watched scheduler_config_watched;
+// absent.c
+route_answer deployments_list, deployment_read, scaling_policies_list, client_stats;
+route_submit jobs_parse;
+// explain.c
+route_answer explain_job, explain_allocation, explain_node;
+// events.c
+route_answer event_stream;
 // search.c
-route_submit search;
+route_submit search, search_fuzzy;
 // agent.c
+#define API_LEADER_BYTES 300u
+void leader_address(const struct api *, char text[static API_LEADER_BYTES]);
 route_answer agent_self, agent_health, agent_members, status_leader, status_peers, regions_list,
 	healthz;
 // metrics.c

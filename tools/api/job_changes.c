@@ -1,48 +1,13 @@
-// Registering, stopping and validating jobs.
+// Registering, stopping and evaluating jobs.
 #include "state/base/memory.h"
+#include "tools/api/body.h"
+#include "tools/api/eval_made.h"
 #include "tools/api/handlers.h"
-#include "tools/api/job_request.h"
+#include "tools/api/job_submission.h"
 #include "tools/api/submission.h"
 #include <stdlib.h>
 
-#define MESSAGE_BYTES 512u
-
-static void put_warnings(struct json_writer *w, const struct json_sentences *warnings)
-{
-	char *text = warnings->count ? json_sentences_text(warnings, "warning") : NULL;
-	json_put_string(w, "Warnings", text);
-	free(text);
-}
-
-// All mistakes of a kind in one plain answer.
-static void reply_mistakes(
-	struct reply *reply, unsigned status, const struct json_sentences *mistakes)
-{
-	char *text = json_sentences_text(mistakes, "error");
-	json_write_plain(&reply->body, "%s", text);
-	reply->status = status;
-	reply->content_type = API_TEXT_PLAIN;
-	free(text);
-}
-
-static void free_job_request(void *context)
-{
-	job_request_free(context);
-	free(context);
-}
-
-// Reads the body into the request's context. False when the reply is an error.
-static bool read_body(struct request *request, struct reply *reply)
-{
-	char message[MESSAGE_BYTES];
-	struct job_request *read = memory_take(sizeof *read);
-	request->context = read;
-	request->context_free = free_job_request;
-	if (job_request_read(request->body, request->body_size, read, message, sizeof message))
-		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
-	return false;
-}
+enum { EVAL_PRIORITY_LEAST = 1, EVAL_PRIORITY_MOST = 100 };
 
 // --- Register ------------------------------------------------------------------------------------
 
@@ -51,30 +16,13 @@ static void free_register(struct command *command)
 	job_free(command->job_register.job);
 }
 
-static bool path_names_job(struct request *request, const struct job *job, struct reply *reply)
-{
-	if (!request->ids[0] || strcmp(request->ids[0], job->id) == 0)
-		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST,
-		"Job ID does not match: the path says \"%.128s\", the body \"%.128s\"",
-		request->ids[0], job->id);
-	return false;
-}
-
 void job_register(struct request *request, struct reply *reply)
 {
-	if (!read_body(request, reply))
+	struct job_request *read = job_submission_read(request, reply);
+	if (!read)
 		return;
-	struct job_request *read = request->context;
-	if (read->report.errors.count) {
-		reply_mistakes(reply, MHD_HTTP_BAD_REQUEST, &read->report.errors);
-		return;
-	}
-	if (!job_request_is_valid(read)) {
-		reply_mistakes(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, &read->invalid);
-		return;
-	}
-	if (!path_names_job(request, read->job, reply))
+	job_submission_check_update(request, read);
+	if (!job_submission_is_valid(request, read, reply))
 		return;
 	struct submission *submission = submission_create(request, 1, free_register);
 	struct command *command = submission_command(submission, 0);
@@ -83,6 +31,8 @@ void job_register(struct request *request, struct reply *reply)
 		.job = job_copy(read->job),
 		.enforce_index = read->enforce_index,
 		.job_modify_index = read->job_modify_index,
+		.eval_priority = (int64_t)read->eval_priority,
+		.preserve_counts = read->preserve_counts,
 	};
 }
 
@@ -115,13 +65,6 @@ static uint64_t registered_index(struct request *request, const struct job *job,
 	return index;
 }
 
-static void put_write_meta(struct json_writer *w, uint64_t index)
-{
-	json_put_u64(w, "Index", index);
-	json_put_u64(w, "LastContact", 0);
-	json_put_bool(w, "KnownLeader", false);
-}
-
 void job_registered(struct request *request, struct reply *reply)
 {
 	const struct job_request *read = request->context;
@@ -136,11 +79,10 @@ void job_registered(struct request *request, struct reply *reply)
 	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_put_string(w, "EvalID", "");
-	json_put_u64(w, "EvalCreateIndex", 0);
+	eval_made_json(w, &command->job_register.made);
 	json_put_u64(w, "JobModifyIndex", registered_index(request, read->job, command->index));
-	put_warnings(w, &read->report.warnings);
-	put_write_meta(w, command->index);
+	job_warnings_json(w, &read->report.warnings);
+	write_meta_json(w, command->index);
 	json_end_object(w);
 	reply_index(reply, command->index);
 }
@@ -160,8 +102,28 @@ static struct text own_copy(const char *string)
 	return text;
 }
 
+// ?eval_priority=, 0 when none is asked for. False with a reply.
+static bool read_priority(const struct request *request, int64_t *priority, struct reply *reply)
+{
+	const char *text = request_parameter(request, "eval_priority");
+	char *end = NULL;
+	*priority = 0;
+	if (!text || !*text)
+		return true;
+	*priority = strtoll(text, &end, 10);
+	if (!*end && *priority >= EVAL_PRIORITY_LEAST && *priority <= EVAL_PRIORITY_MOST)
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		"Eval priority must be between %d and %d inclusively", EVAL_PRIORITY_LEAST,
+		EVAL_PRIORITY_MOST);
+	return false;
+}
+
 void job_deregister(struct request *request, struct reply *reply)
 {
+	int64_t priority;
+	if (!read_priority(request, &priority, reply))
+		return;
 	struct submission *submission = submission_create(request, 1, free_deregister);
 	struct command *command = submission_command(submission, 0);
 	command->type = COMMAND_JOB_DEREGISTER;
@@ -169,6 +131,7 @@ void job_deregister(struct request *request, struct reply *reply)
 		.namespace_name = own_copy(request_namespace(request)),
 		.id = own_copy(request->ids[0]),
 		.purge = request_flag(request, "purge"),
+		.eval_priority = priority,
 	};
 }
 
@@ -181,45 +144,87 @@ void job_deregistered(struct request *request, struct reply *reply)
 	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_put_string(w, "EvalID", "");
-	json_put_u64(w, "EvalCreateIndex", 0);
+	eval_made_json(w, &command->job_deregister.made);
 	json_put_u64(w, "JobModifyIndex", command->index);
 	json_put_string(w, "VolumeEvalID", "");
 	json_put_u64(w, "VolumeEvalIndex", 0);
-	put_write_meta(w, command->index);
+	write_meta_json(w, command->index);
 	json_end_object(w);
 	reply_index(reply, command->index);
 }
 
-// --- Validate ------------------------------------------------------------------------------------
+// --- Evaluate ------------------------------------------------------------------------------------
 
-static void put_sentences(struct json_writer *w, const char *key, const struct json_sentences *s)
+static void free_evaluate(struct command *command)
 {
-	json_write_key(w, key);
-	if (s->count == 0) {
-		json_write_null(w);
-		return;
-	}
-	json_begin_array(w);
-	for (uint32_t i = 0; i < s->count && i < JSON_SENTENCES_MAX; i++)
-		json_write_string(w, s->texts[i]);
-	json_end_array(w);
+	free((char *)command->job_evaluate.namespace_name.data);
+	free((char *)command->job_evaluate.id.data);
 }
 
-void job_validate(struct request *request, struct reply *reply)
+// Those are only evaluated through what they launch.
+static bool can_be_evaluated(const struct request *request, struct reply *reply)
 {
-	if (!read_body(request, reply))
+	state_read_begin();
+	const struct job *job = state_job(request->api->settings.state,
+		text_of(request_namespace(request)), text_of(request->ids[0]));
+	if (!job)
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "job not found");
+	else if (job->periodic)
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "can't evaluate periodic job");
+	else if (job->parameterized)
+		reply_error(
+			reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "can't evaluate parameterized job");
+	else if (job->type == JOB_DIRECT)
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"can't evaluate a job of type \"direct\": its instances are placed by "
+			"clients");
+	state_read_end();
+	return reply->status == 0;
+}
+
+void job_evaluate(struct request *request, struct reply *reply)
+{
+	json_t *body = body_read(request, reply);
+	bool fits = body && body_names(request, body, "JobID", "Job ID", reply) &&
+		    can_be_evaluated(request, reply);
+	json_t *options = json_object_get(body, "EvalOptions");
+	bool force = json_is_true(json_object_get(options, "ForceReschedule"));
+	json_decref(body);
+	if (!fits)
 		return;
-	const struct job_request *read = request->context;
-	const struct json_sentences *mistakes =
-		read->report.errors.count ? &read->report.errors : &read->invalid;
-	char *text = mistakes->count ? json_sentences_text(mistakes, "error") : NULL;
+	struct submission *submission = submission_create(request, 1, free_evaluate);
+	struct command *command = submission_command(submission, 0);
+	command->type = COMMAND_JOB_EVALUATE;
+	command->job_evaluate = (struct command_job_evaluate){
+		.namespace_name = own_copy(request_namespace(request)),
+		.id = own_copy(request->ids[0]),
+		.force_reschedule = force,
+	};
+}
+
+static uint64_t job_modify_index(const struct request *request)
+{
+	state_read_begin();
+	const struct job *job = state_job(request->api->settings.state,
+		text_of(request_namespace(request)), text_of(request->ids[0]));
+	uint64_t index = job ? job->job_modify_index : 0;
+	state_read_end();
+	return index;
+}
+
+void job_evaluated(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome != OUTCOME_DONE) {
+		reply_outcome(reply, (int)command->outcome);
+		return;
+	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_put_bool(w, "DriverConfigValidated", true);
-	put_sentences(w, "ValidationErrors", mistakes);
-	json_put_string(w, "Error", text);
-	put_warnings(w, &read->report.warnings);
+	eval_made_json(w, &command->job_evaluate.made);
+	json_put_u64(w, "JobModifyIndex", job_modify_index(request));
+	json_put_string(w, "Warnings", "");
+	write_meta_json(w, command->index);
 	json_end_object(w);
-	free(text);
+	reply_index(reply, command->index);
 }

@@ -3,70 +3,50 @@
 #include "tools/api/json_record.h"
 #include <stdlib.h>
 
-// Nomad's names of the columns, by client status.
-static const char *const summary_names[] = {[ALLOC_PENDING] = "Starting",
-	[ALLOC_RUNNING] = "Running",
-	[ALLOC_COMPLETE] = "Complete",
-	[ALLOC_FAILED] = "Failed",
-	[ALLOC_LOST] = "Lost",
-	[ALLOC_UNKNOWN] = "Unknown"};
-#define SUMMARY_COLUMNS (sizeof summary_names / sizeof summary_names[0])
-
-struct group_summary {
-	uint32_t columns[SUMMARY_COLUMNS];
-};
-
-struct summary {
-	const struct job *job;
-	struct group_summary *groups;
-	uint64_t modify_index;
-};
-
 void job_json(struct json_writer *w, const struct job *job)
 {
 	json_record(w, &job_type_description, job);
 }
 
-// Groups are matched by name: an allocation may be of an earlier version of the job.
-static bool add_allocation(const struct allocation *a, void *context)
+// --- Summaries -----------------------------------------------------------------------------------
+
+static void put_group(struct json_writer *w, const struct task_group_summary *group)
 {
-	struct summary *summary = context;
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
-	int at = a->job == summary->job ? a->group
-					: job_group_index(summary->job, text_of(group->name));
-	if (at >= 0)
-		summary->groups[at].columns[a->client_status]++;
-	if (a->record.modify_index > summary->modify_index)
-		summary->modify_index = a->record.modify_index;
-	return true;
+	json_write_key(w, group->group);
+	json_begin_object(w);
+	json_put_i64(w, "Queued", group->queued);
+	json_put_i64(w, "Complete", group->complete);
+	json_put_i64(w, "Failed", group->failed);
+	json_put_i64(w, "Running", group->running);
+	json_put_i64(w, "Starting", group->starting);
+	json_put_i64(w, "Lost", group->lost);
+	json_put_i64(w, "Unknown", group->unknown);
+	json_end_object(w);
 }
 
-static void put_groups(struct json_writer *w, const struct summary *summary)
+uint64_t job_summary_index(const struct state *state, const struct job *job)
 {
-	json_begin_object(w);
-	for (uint32_t i = 0; i < summary->job->task_groups.count; i++) {
-		json_write_key(w, ARRAY_AT(&summary->job->task_groups, struct task_group, i)->name);
-		json_begin_object(w);
-		json_put_u64(w, "Queued", 0);
-		for (uint32_t column = 0; column < SUMMARY_COLUMNS; column++)
-			json_put_u64(w, summary_names[column], summary->groups[i].columns[column]);
-		json_end_object(w);
-	}
-	json_end_object(w);
+	struct text namespace_name = text_of(job->namespace_name), id = text_of(job->id);
+	uint64_t of_job = state_job_index(state, namespace_name, id);
+	uint64_t of_allocations = state_job_allocations_index(state, namespace_name, id);
+	return of_job > of_allocations ? of_job : of_allocations;
 }
 
 void job_json_summary(struct json_writer *w, const struct state *state, const struct job *job)
 {
-	struct summary summary = {.job = job, .modify_index = job->record.modify_index};
-	summary.groups = memory_take_array(job->task_groups.count + 1, sizeof summary.groups[0]);
-	state_job_allocations(
-		state, text_of(job->namespace_name), text_of(job->id), add_allocation, &summary);
+	uint32_t count = job->task_groups.count;
+	struct task_group_summary *groups = memory_take_array(count + 1, sizeof groups[0]);
+	if (!state_job_summary(
+		    state, text_of(job->namespace_name), text_of(job->id), groups, &count))
+		count = 0;
 	json_begin_object(w);
 	json_put_string(w, "JobID", job->id);
 	json_put_string(w, "Namespace", job->namespace_name);
 	json_write_key(w, "Summary");
-	put_groups(w, &summary);
+	json_begin_object(w);
+	for (uint32_t i = 0; i < count; i++)
+		put_group(w, &groups[i]);
+	json_end_object(w);
 	json_write_key(w, "Children");
 	json_begin_object(w);
 	json_put_u64(w, "Pending", 0);
@@ -74,10 +54,56 @@ void job_json_summary(struct json_writer *w, const struct state *state, const st
 	json_put_u64(w, "Dead", 0);
 	json_end_object(w);
 	json_put_u64(w, "CreateIndex", job->record.create_index);
-	json_put_u64(w, "ModifyIndex", summary.modify_index);
+	json_put_u64(w, "ModifyIndex", job_summary_index(state, job));
 	json_end_object(w);
-	free(summary.groups);
+	free(groups);
 }
+
+// --- Scale ---------------------------------------------------------------------------------------
+
+static void put_scale(struct json_writer *w, const struct task_group *group,
+	const struct task_group_summary *counts)
+{
+	json_write_key(w, group->name);
+	json_begin_object(w);
+	json_put_i64(w, "Desired", group->count);
+	json_put_i64(w, "Placed", counts->starting + counts->running + counts->unknown);
+	json_put_i64(w, "Running", counts->running);
+	json_put_i64(w, "Healthy", 0);
+	json_put_i64(w, "Unhealthy", 0);
+	json_put_null(w, "Events");
+	json_end_object(w);
+}
+
+void job_json_scale(struct json_writer *w, const struct state *state, const struct job *job)
+{
+	uint32_t count = job->task_groups.count;
+	struct task_group_summary *groups = memory_take_array(count + 1, sizeof groups[0]);
+	if (!state_job_summary(
+		    state, text_of(job->namespace_name), text_of(job->id), groups, &count))
+		count = 0;
+	json_begin_object(w);
+	json_put_string(w, "JobID", job->id);
+	json_put_string(w, "Namespace", job->namespace_name);
+	json_put_u64(w, "JobCreateIndex", job->record.create_index);
+	json_put_u64(w, "JobModifyIndex", job->job_modify_index);
+	json_put_bool(w, "JobStopped", job->stop);
+	json_write_key(w, "TaskGroups");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		struct task_group_summary none = {0}, *counts = &none;
+		for (uint32_t k = 0; k < count; k++)
+			if (strcmp(groups[k].group, group->name) == 0)
+				counts = &groups[k];
+		put_scale(w, group, counts);
+	}
+	json_end_object(w);
+	json_end_object(w);
+	free(groups);
+}
+
+// --- The short form ------------------------------------------------------------------------------
 
 void job_json_stub(struct json_writer *w, const struct state *state, const struct job *job)
 {

@@ -7,3 +7,6 @@ void job_json(struct json_writer *, const struct job *);
 // The short form of lists, with the summary.
 void job_json_stub(struct json_writer *, const struct state *, const struct job *);
 void job_json_summary(struct json_writer *, const struct state *, const struct job *);
+void job_json_scale(struct json_writer *, const struct state *, const struct job *);
+// When the job, or one of its allocations, last changed.
+uint64_t job_summary_index(const struct state *, const struct job *);

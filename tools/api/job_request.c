@@ -3,13 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Job types that are known but not served (yet), and what to say of them. NULL: served.
-static const char *const type_refusals[JOB_TYPES] = {
-	[JOB_SERVICE] = "jobs of type \"service\" are not scheduled by this version",
-	[JOB_BATCH] = "jobs of type \"batch\" are not scheduled by this version",
-	[JOB_SYSTEM] = "jobs of type \"system\" are not scheduled by this version",
-	[JOB_SYSBATCH] = "jobs of type \"sysbatch\" are not scheduled by this version",
-	[JOB_DIRECT] = NULL,
+#define EVAL_PRIORITY_MOST 100u
+
+// Whether jobs of a type are served by this version.
+static const bool is_served[JOB_TYPES] = {
+	[JOB_SERVICE] = false,
+	[JOB_BATCH] = false,
+	[JOB_SYSTEM] = true,
+	[JOB_SYSBATCH] = true,
+	[JOB_DIRECT] = true,
 };
 
 static void note_mistake(const char *text, void *context)
@@ -20,10 +22,20 @@ static void note_mistake(const char *text, void *context)
 static void check(struct job_request *request)
 {
 	const struct job *job = request->job;
-	if (type_refusals[job->type])
+	if (!is_served[job->type])
 		json_sentence(&request->invalid,
-			"%s; set Type to \"direct\" and place its instances one by one",
-			type_refusals[job->type]);
+			"jobs of type \"%s\" are not scheduled by this version; set Type to "
+			"\"system\" or \"sysbatch\", or to \"direct\" and place its instances "
+			"one by one",
+			job_type_names[job->type]);
+	if (job->periodic || job->parameterized)
+		json_sentence(&request->invalid,
+			"%s jobs are not launched by this version; register what is to run as a "
+			"job of its own",
+			job->periodic ? "periodic" : "parameterized");
+	if (request->eval_priority > EVAL_PRIORITY_MOST)
+		json_sentence(&request->invalid,
+			"Eval priority must be between 1 and %u inclusively", EVAL_PRIORITY_MOST);
 	job_check(job, note_mistake, &request->invalid);
 	if (request->invalid.count == 0 && !job_derive(request->job))
 		json_sentence(&request->invalid, "what a task group asks for is out of bounds");
@@ -48,6 +60,9 @@ bool job_request_read(const char *body, size_t size, struct job_request *request
 		return false;
 	json_read_bool(root, "EnforceIndex", &request->enforce_index, &request->report);
 	json_read_u64(root, "JobModifyIndex", &request->job_modify_index, &request->report);
+	json_read_bool(root, "PreserveCounts", &request->preserve_counts, &request->report);
+	json_read_u64(root, "EvalPriority", &request->eval_priority, &request->report);
+	json_read_bool(root, "Diff", &request->diff, &request->report);
 	json_t *value = json_object_get(root, "Job");
 	if (json_is_object(value))
 		read_job(request, value);

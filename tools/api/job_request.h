@@ -5,8 +5,10 @@
 
 struct job_request {
 	struct job *job; // read, canonical and checked; NULL on failure
-	bool enforce_index;
+	bool enforce_index, preserve_counts;
 	uint64_t job_modify_index;
+	uint64_t eval_priority;        // 0: the job's
+	bool diff;                     // of a plan
 	struct json_report report;     // warnings, and mistakes of form
 	struct json_sentences invalid; // what validation found
 };

@@ -1,13 +1,12 @@
 // Looking at jobs.
-#include "state/base/memory.h"
+#include "tools/api/cursor_list.h"
 #include "tools/api/handlers.h"
+#include "tools/api/job_diff.h"
 #include "tools/api/job_json.h"
-#include "tools/api/list_page.h"
-#include "tools/api/list_stream.h"
-#include <stdlib.h>
+#include "tools/api/json_record.h"
 
-// Jobs looked at in one read section of a list.
-#define JOBS_PER_SECTION 64u
+// Numbers of versions looked for, newest first; more have no record.
+#define VERSIONS_LOOKED_AT 64u
 
 // The job that a path names, or NULL. Under read lock.
 static const struct job *job_of(const struct request *request)
@@ -30,68 +29,28 @@ uint64_t job_watched(const struct request *request)
 		text_of(request->ids[0]));
 }
 
-struct job_list {
-	const struct state *state;
-	uint64_t cursor, end;
-	char *prefix, *namespace_name; // namespace "*" is all
-};
-
-static bool is_wanted(const struct job_list *list, const struct job *job)
+static const void *next_job(const struct state *state, uint64_t *cursor)
 {
-	if (strcmp(list->namespace_name, "*") != 0 &&
-		strcmp(list->namespace_name, job->namespace_name) != 0)
-		return false;
-	return strncmp(job->id, list->prefix, strlen(list->prefix)) == 0;
+	return state_next_job(state, cursor);
 }
 
-static bool produce_jobs(void *context, struct json_writer *w, size_t bytes_wanted)
+static bool is_wanted(const struct cursor_list *list, const void *record)
 {
-	struct job_list *list = context;
-	const struct job *job = NULL;
-	state_read_begin();
-	for (uint32_t i = 0; i < JOBS_PER_SECTION && w->size < bytes_wanted; i++) {
-		job = list->cursor < list->end ? state_next_job(list->state, &list->cursor) : NULL;
-		if (!job)
-			break;
-		if (is_wanted(list, job))
-			job_json_stub(w, list->state, job);
-	}
-	state_read_end();
-	return job != NULL;
+	const struct job *job = record;
+	return cursor_list_has_namespace(list, job->namespace_name) &&
+	       strncmp(job->id, list->name_prefix, strlen(list->name_prefix)) == 0;
 }
 
-static bool step(void *context, uint64_t *cursor, bool *shown)
+static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
 {
-	struct job_list *list = context;
-	const struct job *job = state_next_job(list->state, cursor);
-	*shown = job && is_wanted(list, job);
-	return job != NULL;
+	job_json_stub(w, list->state, record);
 }
 
-static void free_job_list(void *context)
-{
-	struct job_list *list = context;
-	free(list->prefix);
-	free(list->namespace_name);
-	free(list);
-}
+static const struct cursor_kind jobs = {NULL, next_job, is_wanted, write_stub};
 
 void jobs_list(struct request *request, struct reply *reply)
 {
-	const char *prefix = request_parameter(request, "prefix");
-	struct job_list *list = memory_take(sizeof *list);
-	list->state = request->api->settings.state;
-	list->prefix = text_copy(text_of(prefix));
-	list->namespace_name = text_copy(text_of(request_namespace(request)));
-	reply_index(reply, state_index(list->state));
-	struct cursor_page page;
-	if (!cursor_page_find(request, reply, step, list, &page)) {
-		free_job_list(list);
-		return;
-	}
-	list->cursor = page.start;
-	list->end = page.end;
-	reply_stream(request, reply, list, produce_jobs, free_job_list);
+	cursor_list_answer(request, reply, &jobs);
 }
 
 // Writes what a reader asked about its job. Under read lock.
@@ -123,36 +82,56 @@ static void write_summary(
 	job_json_summary(w, request->api->settings.state, job);
 }
 
+static void write_scale(struct json_writer *w, const struct request *request, const struct job *job)
+{
+	job_json_scale(w, request->api->settings.state, job);
+}
+
+static void put_diff(struct json_writer *w, const struct job *before, const struct job *after)
+{
+	struct job_diff diff;
+	job_diff_make(before, after, &diff);
+	json_record(w, &job_diff_description, &diff);
+	record_release(&job_diff_description, &diff);
+}
+
+// What each version changed of the one before it, newest first.
+static void put_diffs(struct json_writer *w, const struct job *const *versions, uint32_t count)
+{
+	json_begin_array(w);
+	for (uint32_t i = 0; i + 1 < count; i++)
+		put_diff(w, versions[i + 1], versions[i]);
+	json_end_array(w);
+}
+
 static void write_versions(
 	struct json_writer *w, const struct request *request, const struct job *job)
 {
+	const struct job *versions[JOB_VERSIONS_MAX];
+	uint32_t count = 0;
+	for (uint64_t number = job->version + 1; number > 0 && count < JOB_VERSIONS_MAX; number--) {
+		const struct job *version = state_job_version(request->api->settings.state,
+			text_of(job->namespace_name), text_of(job->id), number - 1);
+		if (!version && job->version - (number - 1) >= VERSIONS_LOOKED_AT)
+			break;
+		if (version)
+			versions[count++] = version;
+	}
 	json_begin_object(w);
 	json_write_key(w, "Versions");
 	json_begin_array(w);
-	for (uint32_t i = 0; i < JOB_VERSIONS_MAX && i <= job->version; i++) {
-		const struct job *version = state_job_version(request->api->settings.state,
-			text_of(job->namespace_name), text_of(job->id), job->version - i);
-		if (version)
-			job_json(w, version);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		job_json(w, versions[i]);
 	json_end_array(w);
-	json_put_null(w, "Diffs");
+	json_write_key(w, "Diffs");
+	if (request_flag(request, "diffs"))
+		put_diffs(w, versions, count);
+	else
+		json_write_null(w);
 	json_put_u64(w, "Index", job->record.modify_index);
 	json_put_u64(w, "LastContact", 0);
 	json_put_bool(w, "KnownLeader", true);
 	json_end_object(w);
-}
-
-// Direct jobs have neither evaluations nor deployments; clients ask all the same.
-static void write_none(struct json_writer *w, const struct request *request, const struct job *job)
-{
-	json_begin_array(w);
-	json_end_array(w);
-}
-
-static void write_null(struct json_writer *w, const struct request *request, const struct job *job)
-{
-	json_write_null(w);
 }
 
 void job_read(struct request *request, struct reply *reply)
@@ -160,9 +139,20 @@ void job_read(struct request *request, struct reply *reply)
 	answer_about_job(request, reply, write_job);
 }
 
+uint64_t job_summary_watched(const struct request *request)
+{
+	const struct job *job = job_of(request);
+	return job ? job_summary_index(request->api->settings.state, job) : 0;
+}
+
 void job_summary(struct request *request, struct reply *reply)
 {
 	answer_about_job(request, reply, write_summary);
+}
+
+void job_scale(struct request *request, struct reply *reply)
+{
+	answer_about_job(request, reply, write_scale);
 }
 
 void job_versions(struct request *request, struct reply *reply)
@@ -170,12 +160,17 @@ void job_versions(struct request *request, struct reply *reply)
 	answer_about_job(request, reply, write_versions);
 }
 
-void job_evaluations(struct request *request, struct reply *reply)
+// Deployments are not made by this version: a job has none, whether it is there or not.
+void job_deployments(struct request *request, struct reply *reply)
 {
-	answer_about_job(request, reply, write_none);
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_array(w);
+	json_end_array(w);
+	reply_index(reply, state_index(request->api->settings.state));
 }
 
 void job_deployment(struct request *request, struct reply *reply)
 {
-	answer_about_job(request, reply, write_null);
+	json_write_null(reply_json(request, reply));
+	reply_index(reply, state_index(request->api->settings.state));
 }

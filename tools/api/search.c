@@ -1,33 +1,70 @@
 // PUT /v1/search: whole ids from the beginning of one, for Nomad's `status` command.
+// PUT /v1/search/fuzzy: names from a part of one.
+#include "state/evaluation.h"
+#include "tools/api/body.h"
 #include "tools/api/handlers.h"
-#include "tools/api/json_reader.h"
+#include <stdio.h>
 #include <strings.h>
 
 // Matches of one kind that are answered; more are only said to exist.
 #define MATCHES_MAX 20u
 #define STEPS_PER_SECTION 4096u
+// The least that a part of a name must have.
+#define FUZZY_BYTES_MIN 2u
 
 struct search {
 	const struct state *state;
 	struct json_writer *writer;
-	const char *prefix, *namespace_name;
+	const char *text, *namespace_name; // namespace "*" is all
+	bool fuzzy;
 	uint64_t cursor;
 	uint32_t found;
 };
 
-// Looks at one record; false at the end. Writes the id when it fits. Under read lock.
+// Looks at one record; false at the end. Writes what fits. Under read lock.
 typedef bool search_step(struct search *);
 
-static bool id_begins(const struct uuid *id, const char *prefix)
+// True when there is room for one more match, and the list is open.
+static bool begin_match(struct search *s)
 {
-	char text[UUID_TEXT_BYTES];
-	return strncasecmp(uuid_format(id, text), prefix, strlen(prefix)) == 0;
+	if (s->found++ == 0)
+		json_begin_array(s->writer);
+	return s->found <= MATCHES_MAX;
 }
 
-static void found_id(struct search *s, const struct uuid *id)
+// The name of a fuzzy match and where it is: {"ID": "web", "Scope": ["default", "web"]}.
+static void put_fuzzy(
+	struct search *s, const char *name, const char *namespace_name, const char *id)
 {
-	if (id_begins(id, s->prefix) && s->found++ < MATCHES_MAX)
-		json_write_uuid(s->writer, id);
+	struct json_writer *w = s->writer;
+	json_begin_object(w);
+	json_put_string(w, "ID", name);
+	json_write_key(w, "Scope");
+	json_begin_array(w);
+	if (namespace_name)
+		json_write_string(w, namespace_name);
+	json_write_string(w, id);
+	json_end_array(w);
+	json_end_object(w);
+}
+
+static void match_id(
+	struct search *s, const struct uuid *id, const char *name, const char *namespace_name)
+{
+	char text[UUID_TEXT_BYTES];
+	uuid_format(id, text);
+	if (s->fuzzy) {
+		if (name && strcasestr(name, s->text) && begin_match(s))
+			put_fuzzy(s, name, namespace_name, text);
+	} else if (strncasecmp(text, s->text, strlen(s->text)) == 0 && begin_match(s)) {
+		json_write_string(s->writer, text);
+	}
+}
+
+static bool shows(const struct search *s, const char *namespace_name)
+{
+	return strcmp(s->namespace_name, "*") == 0 ||
+	       strcmp(s->namespace_name, namespace_name) == 0;
 }
 
 static bool step_nodes(struct search *s)
@@ -36,25 +73,46 @@ static bool step_nodes(struct search *s)
 		return false;
 	const struct node *node = state_node_at(s->state, (uint32_t)s->cursor++);
 	if (node)
-		found_id(s, &node->id);
+		match_id(s, &node->id, node->name, NULL);
 	return true;
 }
 
 static bool step_allocations(struct search *s)
 {
 	const struct allocation *a = state_next_allocation(s->state, &s->cursor);
-	if (a && strcmp(a->job->namespace_name, s->namespace_name) == 0)
-		found_id(s, &a->id);
+	char name[2 * NAME_BYTES_MAX + 32];
+	if (a && shows(s, a->job->namespace_name))
+		match_id(s, &a->id, s->fuzzy ? allocation_name(a, name, sizeof name) : NULL,
+			a->job->namespace_name);
 	return a != NULL;
+}
+
+static bool step_evaluations(struct search *s)
+{
+	const struct evaluation *e = state_next_evaluation(s->state, &s->cursor);
+	if (e && shows(s, e->namespace_name))
+		match_id(s, &e->id, NULL, e->namespace_name);
+	return e != NULL;
 }
 
 static bool step_jobs(struct search *s)
 {
 	const struct job *job = state_next_job(s->state, &s->cursor);
-	if (job && strcmp(job->namespace_name, s->namespace_name) == 0 &&
-		strncmp(job->id, s->prefix, strlen(s->prefix)) == 0 && s->found++ < MATCHES_MAX)
+	if (!job || !shows(s, job->namespace_name))
+		return job != NULL;
+	if (s->fuzzy) {
+		if (strcasestr(job->name, s->text) && begin_match(s))
+			put_fuzzy(s, job->name, job->namespace_name, job->id);
+	} else if (strncmp(job->id, s->text, strlen(s->text)) == 0 && begin_match(s)) {
 		json_write_string(s->writer, job->id);
-	return job != NULL;
+	}
+	return true;
+}
+
+// What Berth has none of.
+static bool step_nothing(struct search *s)
+{
+	return false;
 }
 
 static const struct {
@@ -64,6 +122,12 @@ static const struct {
 	{"jobs", step_jobs},
 	{"nodes", step_nodes},
 	{"allocs", step_allocations},
+	{"evals", step_evaluations},
+	{"deployment", step_nothing},
+	{"volumes", step_nothing},
+	{"plugins", step_nothing},
+	{"scaling_policy", step_nothing},
+	{"namespaces", step_nothing},
 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 
@@ -76,10 +140,19 @@ static void walk(struct search *s, search_step *step)
 			goes_on = step(s);
 		state_read_end();
 	}
+	if (s->found)
+		json_end_array(s->writer);
+	else
+		json_write_null(s->writer);
 }
 
-static void answer(
-	struct request *request, struct reply *reply, const char *prefix, const char *context)
+static bool is_asked(size_t context, const char *asked)
+{
+	return !*asked || strcmp(asked, "all") == 0 || strcmp(asked, contexts[context].name) == 0;
+}
+
+static void answer(struct request *request, struct reply *reply, const char *text,
+	const char *asked, bool fuzzy)
 {
 	const struct state *state = request->api->settings.state;
 	bool truncated[CONTEXTS] = {false};
@@ -89,21 +162,19 @@ static void answer(
 	json_write_key(w, "Matches");
 	json_begin_object(w);
 	for (size_t i = 0; i < CONTEXTS; i++) {
-		if (*context && strcmp(context, "all") != 0 &&
-			strcmp(context, contexts[i].name) != 0)
+		if (!is_asked(i, asked))
 			continue;
-		struct search search = {state, w, prefix, request_namespace(request), 0, 0};
+		struct search search = {state, w, text, request_namespace(request), fuzzy, 0, 0};
 		json_write_key(w, contexts[i].name);
-		json_begin_array(w);
 		walk(&search, contexts[i].step);
-		json_end_array(w);
 		truncated[i] = search.found > MATCHES_MAX;
 	}
 	json_end_object(w);
 	json_write_key(w, "Truncations");
 	json_begin_object(w);
 	for (size_t i = 0; i < CONTEXTS; i++)
-		json_put_bool(w, contexts[i].name, truncated[i]);
+		if (is_asked(i, asked))
+			json_put_bool(w, contexts[i].name, truncated[i]);
 	json_end_object(w);
 	json_put_u64(w, "Index", index);
 	json_put_u64(w, "LastContact", 0);
@@ -112,17 +183,29 @@ static void answer(
 	reply_index(reply, index);
 }
 
+static void search_for(struct request *request, struct reply *reply, bool fuzzy)
+{
+	const char *member = fuzzy ? "Text" : "Prefix";
+	json_t *body = body_read(request, reply);
+	const char *text = json_string_value(json_object_get(body, member));
+	const char *context = json_string_value(json_object_get(body, "Context"));
+	if (body && !text)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s: a string is expected", member);
+	else if (body && fuzzy && strlen(text) < FUZZY_BYTES_MIN)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"fuzzy search query must be at least %u characters, got %zu",
+			FUZZY_BYTES_MIN, strlen(text));
+	else if (body)
+		answer(request, reply, text, context ? context : "", fuzzy);
+	json_decref(body);
+}
+
 void search(struct request *request, struct reply *reply)
 {
-	char message[512];
-	json_t *root = json_parse(request->body, request->body_size, message, sizeof message);
-	const char *prefix = json_string_value(json_object_get(root, "Prefix"));
-	const char *context = json_string_value(json_object_get(root, "Context"));
-	if (!root)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
-	else if (!prefix)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Prefix: a string is expected");
-	else
-		answer(request, reply, prefix, context ? context : "");
-	json_decref(root);
+	search_for(request, reply, false);
+}
+
+void search_fuzzy(struct request *request, struct reply *reply)
+{
+	search_for(request, reply, true);
 }

@@ -113,6 +113,14 @@ static const struct {
 	[OUTCOME_NO_NODE] = {MHD_HTTP_CONFLICT, 0, "no node can take it"},
 	[OUTCOME_TOO_OLD] = {MHD_HTTP_BAD_REQUEST, 0, "the request is too old"},
 	[OUTCOME_CONFLICT] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0, "the job changed meanwhile"},
+	[OUTCOME_UNKNOWN_ALLOCATION] = {MHD_HTTP_NOT_FOUND, 0, "alloc not found"},
+	[OUTCOME_NODE_NOT_ALLOWED] = {MHD_HTTP_FORBIDDEN, 0,
+		"the node is not allowed to update allocations in its status"},
+	[OUTCOME_DRAINING] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0,
+		"can not set node's scheduling eligibility to eligible while it is draining"},
+	[OUTCOME_REJECTED] = {MHD_HTTP_FORBIDDEN, 0,
+		"Job registration is disabled by the scheduler configuration; an operator sets "
+		"RejectJobRegistration to false to allow it"},
 	[OUTCOME_TABLE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 0,
 		"a table is full; stop and purge what is not needed, or raise its limit in the "
 		"configuration"},

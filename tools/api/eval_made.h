@@ -1,0 +1,11 @@
+// Evaluations that a write made, as the answers to writes show them.
+#pragma once
+#include "state/command.h"
+#include "tools/api/json_writer.h"
+
+// Members "EvalID" and "EvalCreateIndex".
+void eval_made_json(struct json_writer *, const struct eval_made *);
+// Members "EvalIDs" and "EvalCreateIndex".
+void evals_made_json(struct json_writer *, const struct eval_made *);
+// Members "Index", "LastContact" and "KnownLeader", which end the answer to a write.
+void write_meta_json(struct json_writer *, uint64_t index);
