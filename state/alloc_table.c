@@ -168,6 +168,7 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 	const struct allocation *a = cell->working;
 
 	job_summary_follow(state, cell);
+	eval_follow_allocation(state, cell);
 	if (allocation_is_terminal(a)) {
 		if (cell->is_ended)
 			cds_list_del(&cell->terminal);
@@ -283,6 +284,7 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 		sequence_remove(&state->clients[cell->working->client]->changes, cell);
 	allocation_revise(state, cell, index)->record.deleted = true;
 	job_summary_follow(state, cell);
+	eval_follow_allocation(state, cell);
 	state_grave_add(state, GRAVE_ALLOCATION, cell);
 }
 

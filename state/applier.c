@@ -179,6 +179,16 @@ static struct command *next_command(struct applier *a)
 	return a->taken_at < a->taken_count ? a->taken[a->taken_at++] : NULL;
 }
 
+// Counts as work even when nothing was found: there may be more to look at.
+static uint32_t collect_garbage(struct applier *a)
+{
+	struct command *finished = gc_continue(&a->decider);
+
+	if (finished)
+		a->open->commands[a->open->command_count++] = finished;
+	return 1;
+}
+
 static uint32_t decide_waiting(struct applier *a)
 {
 	struct decider *d = &a->decider;
@@ -191,9 +201,14 @@ static uint32_t decide_waiting(struct applier *a)
 		a->settings.log.room_bytes(a->settings.log.context) < STORE_RESERVE_BYTES;
 	if (d->is_collecting && !has_work(a->open)) // a piece per batch, so that nobody waits long
 		decider_collect(d);
+	decider_marks(d);
+	if (gc_is_going_on(d) && !has_work(a->open))
+		count += collect_garbage(a);
 	while (!is_closed(a->open) && (c = next_command(a))) {
-		decide(d, c);
 		count++;
+		if (c->type == COMMAND_GC && gc_begin(d, c))
+			continue;
+		decide(d, c);
 		// Says nothing about the state, so it need not wait for a log that has no room.
 		if (c->outcome == OUTCOME_STORE_FULL)
 			finish(a, c);
@@ -256,6 +271,8 @@ static void refuse_all(struct applier *a)
 
 	refuse_batch(a, a->flying);
 	refuse_batch(a, a->open);
+	while ((c = gc_abandon(&a->decider)))
+		refuse(a, c);
 	while ((c = next_command(a)))
 		refuse(a, c);
 }
@@ -307,7 +324,7 @@ static bool turn(struct applier *a)
 
 static bool is_drained(struct applier *a)
 {
-	return !a->flying && !has_work(a->open) && a->taken_at == a->taken_count &&
+	return !gc_is_going_on(&a->decider) && !a->flying && !has_work(a->open) && a->taken_at == a->taken_count &&
 	       command_queue_depth(a->settings.queue) == 0;
 }
 
@@ -320,6 +337,16 @@ static bool is_over(struct applier *a)
 	bool is_late = time_monotonic_ns(a->settings.time) >= atomic_load(&a->stop_deadline_ns);
 	// A batch on its way is awaited: whether it is durable must be known.
 	return is_drained(a) || (is_late && !a->flying);
+}
+
+// Until the next mark is due, if there is one.
+static uint32_t nap_us(const struct applier *a)
+{
+	int64_t left_ns = a->decider.marks_due_ns - (int64_t)time_wall_ns(a->settings.time);
+
+	if (cds_list_empty(&a->state->marked) || left_ns >= (int64_t)NAP_US * 1000)
+		return NAP_US;
+	return left_ns > 1000000 ? (uint32_t)(left_ns / 1000) : 1000;
 }
 
 static void *run(void *argument)
@@ -337,7 +364,7 @@ static void *run(void *argument)
 		if (a->flying && is_closed(a->open) && !a->has_failed)
 			writer_wait(a->writer);
 		else
-			command_queue_wait(a->settings.queue, NAP_US);
+			command_queue_wait(a->settings.queue, nap_us(a));
 	}
 	state_read_begin();
 	refuse_all(a);

@@ -172,7 +172,8 @@ static bool is_garbage_allocation(const struct state *state, const struct uuid *
 static bool is_garbage_evaluation(const struct state *state, const struct uuid *id)
 {
 	const struct eval_cell *cell = eval_cell_find(state, id);
-	return cell && eval_cell_is_there(cell) && evaluation_is_terminal(cell->working);
+	return cell && eval_cell_is_there(cell) && evaluation_is_terminal(cell->working) &&
+	       cell->allocations == 0;
 }
 
 static struct job_cell *job_of_version(const struct state *state, uint64_t modify_index)
@@ -187,7 +188,8 @@ static struct job_cell *job_of_version(const struct state *state, uint64_t modif
 static bool is_garbage_job(const struct state *state, uint64_t modify_index)
 {
 	const struct job_cell *cell = job_of_version(state, modify_index);
-	return cell && cell->working->status == JOB_DEAD && cell->live_count == 0;
+	return cell && cell->working->status == JOB_DEAD && cell->present_count == 0 &&
+	       cell->evaluations_present == 0;
 }
 
 static bool is_garbage(const struct state *state, const struct entry_gc *e, uint32_t i)

@@ -1,6 +1,7 @@
 #include "state/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/marks.h"
 #include <urcu-qsbr.h>
 
 uint32_t generation_after(uint32_t generation)
@@ -113,6 +114,40 @@ static void place_devices_again(
 	node->devices_used = used;
 }
 
+static bool attributes_differ(
+	const struct attribute *a, uint32_t a_count, const struct attribute *b, uint32_t b_count)
+{
+	if (a_count != b_count)
+		return true;
+	for (uint32_t i = 0; i < a_count; i++)
+		if (strcmp(a[i].name, b[i].name) != 0 || strcmp(a[i].value, b[i].value) != 0)
+			return true;
+	return false;
+}
+
+static bool volumes_differ(const struct node *a, const struct node *b)
+{
+	if (a->volume_count != b->volume_count)
+		return true;
+	for (uint32_t i = 0; i < a->volume_count; i++)
+		if (strcmp(a->volumes[i].name, b->volumes[i].name) != 0 ||
+			strcmp(a->volumes[i].path, b->volumes[i].path) != 0 ||
+			a->volumes[i].read_only != b->volumes[i].read_only)
+			return true;
+	return false;
+}
+
+// What placement looks at (row B55). The class stands for datacenter, attributes, drivers and devices.
+static bool is_of_another_kind(const struct node *a, const struct node *b)
+{
+	return a->node_class != b->node_class || strcmp(a->name, b->name) != 0 ||
+	       attributes_differ(a->unique_attributes, a->unique_attribute_count,
+		       b->unique_attributes, b->unique_attribute_count) ||
+	       attributes_differ(a->unique_meta, a->unique_meta_count, b->unique_meta,
+		       b->unique_meta_count) ||
+	       volumes_differ(a, b);
+}
+
 void node_register_apply(struct state *state, const struct entry_node_register *e, int64_t time_ns)
 {
 	struct node_cell *cell = node_cell_find(state, &e->description->node);
@@ -142,6 +177,8 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 		if (old->node_class != n->node_class)
 			place_devices_again(state, cell, old->node_class, time_ns);
 	}
+	if (!old || old->status != n->status || is_of_another_kind(old, n))
+		node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);
 }
 
@@ -210,5 +247,6 @@ void node_status_apply(struct state *state, const struct entry_node_status *e, i
 	state_count_node(state, n, 1);
 	if (n->status == NODE_DOWN)
 		lose_allocations(state, cell, time_ns);
+	node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);
 }

@@ -25,18 +25,18 @@ static enum command_outcome decide_by_type(struct decider *d, struct command *c)
 	case COMMAND_RELEASE: return decide_release(d, c->release);
 	case COMMAND_STATUS: return decide_status(d, c->status);
 	case COMMAND_JOB_REGISTER: return decide_job_register(d, &c->job_register, &c->index);
-	case COMMAND_JOB_DEREGISTER: return decide_job_deregister(d, &c->job_deregister);
+	case COMMAND_JOB_DEREGISTER: return decide_job_deregister(d, &c->job_deregister, &c->index);
 	case COMMAND_COLLECT: decider_collect(d); return OUTCOME_DONE;
-	case COMMAND_EVALUATIONS:
+	case COMMAND_EVALUATIONS: return decide_evaluations(d, &c->evaluations);
+	case COMMAND_JOB_EVALUATE: return decide_job_evaluate(d, &c->job_evaluate);
+	case COMMAND_NODE_EVALUATE: return decide_node_evaluate(d, &c->node_named);
+	case COMMAND_SCHEDULER_CONFIG: return decide_scheduler_config(d, &c->scheduler_config);
 	case COMMAND_PLAN:
 	case COMMAND_ALLOC_UPDATE:
 	case COMMAND_ALLOC_STOP:
 	case COMMAND_NODE_ELIGIBILITY:
-	case COMMAND_NODE_EVALUATE:
 	case COMMAND_NODE_PURGE:
-	case COMMAND_JOB_EVALUATE:
-	case COMMAND_SCHEDULER_CONFIG:
-	case COMMAND_GC:
+	case COMMAND_GC: return OUTCOME_CONFLICT; // several are going on
 	case COMMAND_TYPES: break;
 	}
 	CHECK(!"a command of an unknown type");

@@ -16,6 +16,17 @@ struct batch {
 	struct command *commands[BATCH_COMMANDS_MAX];
 };
 
+#define GC_COMMANDS_MAX 4u
+
+// Garbage that is being collected: the first command, and those that wait for their turn.
+struct gc_run {
+	struct command *commands[GC_COMMANDS_MAX];
+	uint32_t count;
+	uint8_t phase;    // enum gc_phase
+	uint64_t cursor;  // of evaluations, jobs and nodes
+	struct uuid kept; // the newest allocation that was looked at and kept; zero: none
+};
+
 struct decider {
 	struct state *state;
 	const struct placer *placer;
@@ -24,14 +35,49 @@ struct decider {
 	struct registrations *registrations;
 	int64_t now_ns; // unix
 	int64_t collect_after_ms;
-	bool store_is_full;                 // nothing that grows is accepted
-	bool is_collecting;                 // the last COLLECT left something
+	bool store_is_full;   // nothing that grows is accepted
+	bool is_collecting;   // the last COLLECT left something
+	int64_t marks_due_ns; // no mark becomes an evaluation before
+	struct gc_run gc;
 	uint32_t open_block[WORKERS_MAX];   // the block that each worker's next slot comes from
 	struct command_node_register whole; // scratch
 	struct applier_counters *counters;
 };
 
 #define NO_BLOCK 0xffffffffu
+
+// --- Evaluations that deciders make --------------------------------------------------------------
+
+// A pending one for the job, with a new id. The caller's until decider_evaluate.
+struct evaluation *decider_evaluation(struct decider *, const struct job *, enum eval_trigger);
+// Commits it (in any case it is taken over) and notes it. Its job's mark is settled with it. False when
+// there is no room; check evaluations_have_room() before anything else is committed.
+bool decider_evaluate(struct decider *, struct evaluation *, struct eval_made *);
+// The jobs that a change of the node concerns: with allocations on it, and system jobs that want to be
+// on it. Free the items (struct concerned_job).
+struct concerned_job {
+	struct job_cell *cell;
+	const struct job *job; // a version of it
+};
+struct array node_concerned_jobs(const struct state *, const struct node_cell *);
+// An evaluation for each, triggered by a change of this node.
+void decider_evaluate_jobs(struct decider *, const struct array *jobs, const struct uuid *node,
+	uint64_t node_modify_index, struct eval_made *);
+// Makes the evaluations of marks that are due.
+void decider_marks(struct decider *);
+
+// --- Garbage -------------------------------------------------------------------------------------
+
+// Takes a COMMAND_GC, to be answered later. False: too many wait already.
+bool gc_begin(struct decider *, struct command *);
+// Goes on for a bounded piece. Returns the command that came to its end with it, or NULL.
+struct command *gc_continue(struct decider *);
+static inline bool gc_is_going_on(const struct decider *d)
+{
+	return d->gc.count > 0;
+}
+// Gives back one that waits, or NULL.
+struct command *gc_abandon(struct decider *);
 
 // Decides one command: sets its outcome, index and results.
 void decide(struct decider *, struct command *);
@@ -51,4 +97,9 @@ enum command_outcome decide_release(struct decider *, struct command_release *);
 enum command_outcome decide_status(struct decider *, struct command_status *);
 enum command_outcome decide_job_register(
 	struct decider *, struct command_job_register *, uint64_t *index);
-enum command_outcome decide_job_deregister(struct decider *, const struct command_job_deregister *);
+enum command_outcome decide_job_deregister(
+	struct decider *, struct command_job_deregister *, uint64_t *index);
+enum command_outcome decide_job_evaluate(struct decider *, struct command_job_evaluate *);
+enum command_outcome decide_node_evaluate(struct decider *, struct command_node_named *);
+enum command_outcome decide_evaluations(struct decider *, struct command_evaluations *);
+enum command_outcome decide_scheduler_config(struct decider *, struct command_scheduler_config *);

@@ -24,30 +24,114 @@ static enum command_outcome commit_job(struct decider *d, struct command_job_reg
 	return OUTCOME_DONE;
 }
 
+// Groups that the job has already go on with as many instances as they have.
+static void keep_counts(struct job *job, const struct job *known)
+{
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		int at = job_group_index(known, text_of(group->name));
+		if (at >= 0)
+			group->count = ARRAY_AT(&known->task_groups, struct task_group, at)->count;
+	}
+}
+
+static bool is_another_kind(const struct job *job, const struct job *known)
+{
+	return job->type != known->type || !job->periodic != !known->periodic ||
+	       !job->parameterized != !known->parameterized;
+}
+
+static enum command_outcome may_register(
+	const struct decider *d, const struct command_job_register *c, const struct job *known)
+{
+	if (c->enforce_index && c->job_modify_index != c->current_modify_index)
+		return OUTCOME_CONFLICT;
+	if (d->state->config.working->reject_job_registration)
+		return OUTCOME_REJECTED;
+	return known && is_another_kind(c->job, known) ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
+}
+
+static enum command_outcome store_job(struct decider *d, struct command_job_register *c,
+	const struct job_keep *keep, uint64_t *index)
+{
+	if (!keep || job_specification_differs(c->job, keep->versions[0]))
+		return commit_job(d, c, keep, index);
+	job_free(c->job);
+	c->job = NULL;
+	*index = c->current_modify_index;
+	return OUTCOME_DONE;
+}
+
+static enum command_outcome evaluate_registered(
+	struct decider *d, struct command_job_register *c, const struct job *job)
+{
+	struct evaluation *e = decider_evaluation(d, job, TRIGGER_JOB_REGISTER);
+
+	if (c->eval_priority)
+		e->priority = c->eval_priority;
+	e->job_modify_index = job->job_modify_index;
+	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+}
+
 enum command_outcome decide_job_register(
 	struct decider *d, struct command_job_register *c, uint64_t *index)
 {
 	const struct job_cell *cell =
 		job_cell_find(d->state, text_of(c->job->namespace_name), text_of(c->job->id));
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job *known = keep ? keep->versions[0] : NULL;
 
-	c->existed = keep != NULL;
-	c->current_modify_index = keep ? keep->versions[0]->job_modify_index : 0;
-	if (c->enforce_index && c->job_modify_index != c->current_modify_index)
-		return OUTCOME_CONFLICT;
-	if (keep && !job_specification_differs(c->job, keep->versions[0])) {
-		job_free(c->job);
-		c->job = NULL;
-		*index = c->current_modify_index;
-		return OUTCOME_DONE;
-	}
-	if (d->store_is_full)
+	c->made = (struct eval_made){0};
+	c->existed = known != NULL;
+	c->current_modify_index = known ? known->job_modify_index : 0;
+	enum command_outcome outcome = may_register(d, c, known);
+	if (outcome != OUTCOME_DONE)
+		return outcome;
+	if (known && c->preserve_counts)
+		keep_counts(c->job, known);
+	bool is_evaluated = job_has_scheduler(c->job);
+	bool changes = is_evaluated || !known || job_specification_differs(c->job, known);
+	if (changes && d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	return commit_job(d, c, keep, index);
+	if (is_evaluated && !evaluations_have_room(d->state, 1))
+		return OUTCOME_TABLE_FULL;
+	outcome = store_job(d, c, keep, index);
+	if (outcome != OUTCOME_DONE || !is_evaluated)
+		return outcome;
+	return evaluate_registered(d, c, job_version_find(d->state, *index));
+}
+
+// It has to be stopped by a scheduler, whatever its type: the generic one does that for all (row B62).
+static enum command_outcome evaluate_deregistered(struct decider *d,
+	struct command_job_deregister *c, struct evaluation *e, uint64_t job_modify_index)
+{
+	e->type = EVAL_SERVICE;
+	if (c->eval_priority)
+		e->priority = c->eval_priority;
+	e->job_modify_index = job_modify_index;
+	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+}
+
+static enum command_outcome stop_job(struct decider *d, struct command_job_deregister *c,
+	const struct job *job, struct entry *entry, uint64_t *index)
+{
+	struct evaluation *e = NULL;
+
+	if (job_has_scheduler(job)) {
+		if (!evaluations_have_room(d->state, 1))
+			return OUTCOME_TABLE_FULL;
+		e = decider_evaluation(d, job, TRIGGER_JOB_DEREGISTER);
+	}
+	*index = job->job_modify_index;
+	if (!job->stop || c->purge) {
+		*index = d->state->index + 1;
+		CHECK(decider_commit(d, entry) == 0);
+	}
+	return e ? evaluate_deregistered(d, c, e, *index) : OUTCOME_DONE;
 }
 
 enum command_outcome decide_job_deregister(
-	struct decider *d, const struct command_job_deregister *c)
+	struct decider *d, struct command_job_deregister *c, uint64_t *index)
 {
 	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
 	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
@@ -55,12 +139,10 @@ enum command_outcome decide_job_deregister(
 	struct entry e = {
 		.kind = ENTRY_JOB_DEREGISTER, .job_deregister = {namespace_name, c->id, c->purge}};
 
+	c->made = (struct eval_made){0};
 	if (!keep)
 		return OUTCOME_UNKNOWN_JOB;
-	if (keep->versions[0]->stop && !c->purge)
-		return OUTCOME_DONE;
-	CHECK(decider_commit(d, &e) == 0);
-	return OUTCOME_DONE;
+	return stop_job(d, c, keep->versions[0], &e, index);
 }
 
 void decider_collect(struct decider *d)

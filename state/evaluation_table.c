@@ -33,6 +33,7 @@ static void count(struct state *state, struct job_cell *job_cell, int status, in
 	if (status == NOT_THERE)
 		return;
 	state->counts.evaluations += (uint32_t)change;
+	job_cell->evaluations_present += (uint32_t)change;
 	if (status == EVAL_PENDING)
 		state->counts.evaluations_pending += (uint32_t)change;
 	if (status == EVAL_BLOCKED)
@@ -126,9 +127,33 @@ struct evaluation *eval_cell_revise(struct state *state, struct eval_cell *cell,
 
 void eval_cell_delete(struct state *state, struct eval_cell *cell, uint64_t index)
 {
+	CHECK(cell->allocations == 0);
+	if (state->counting == cell)
+		state->counting = NULL;
 	follow_status(state, cell, cell->working->status, NOT_THERE);
 	eval_cell_revise(state, cell, index)->record.deleted = true;
 	state_grave_add(state, GRAVE_EVALUATION, cell);
+}
+
+void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
+{
+	const struct allocation *a = cell->working;
+	struct eval_cell *counting = cell->eval_cell;
+
+	if (counting && !a->record.deleted && uuid_equal(&counting->id, &a->eval_id))
+		return;
+	if (counting)
+		counting->allocations--;
+	cell->eval_cell = NULL;
+	if (a->record.deleted || uuid_is_zero(&a->eval_id))
+		return;
+	// Those of one plan come one after the other.
+	counting = state->counting;
+	if (!counting || !uuid_equal(&counting->id, &a->eval_id))
+		counting = eval_cell_find(state, &a->eval_id);
+	state->counting = cell->eval_cell = counting;
+	if (counting)
+		counting->allocations++;
 }
 
 // --- Readers -------------------------------------------------------------------------------------

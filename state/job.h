@@ -200,5 +200,11 @@ struct group_footprint task_group_footprint(const struct task_group *);
 // a job that validation refuses: asks that are negative, do not fit their type, or name too many
 // devices.
 bool job_derive(struct job *);
+// Whether evaluations are made for it: direct jobs have no scheduler, periodic and parameterized ones
+// only make others.
+static inline bool job_has_scheduler(const struct job *job)
+{
+	return job->type != JOB_DIRECT && !job->periodic && !job->parameterized;
+}
 // Index of a task group by name, or -1.
 int job_group_index(const struct job *, struct text name);

@@ -96,7 +96,7 @@ struct node_item {
 	uint64_t create_index, modify_index, register_index;
 	uint8_t status, cause, eligibility;
 	uint32_t status_updated_at_s, class_number;
-	uint64_t missed_heartbeat_index, alloc_update_index;
+	uint64_t missed_heartbeat_index, alloc_update_index, report_sequence;
 	struct node_history history;
 };
 
@@ -119,10 +119,12 @@ static void take_node(struct node_item *item, struct bytes_reader *r)
 static bool take_history(const struct state *state, struct node_item *item, struct bytes_reader *r)
 {
 	item->missed_heartbeat_index = item->alloc_update_index = item->history.count = 0;
+	item->report_sequence = 0;
 	if (bytes_left(r) == 0)
 		return true;
 	item->missed_heartbeat_index = bytes_take_u64(r);
 	item->alloc_update_index = bytes_take_u64(r);
+	item->report_sequence = bytes_take_u64(r);
 	item->history.count = bytes_take_u8(r);
 	if (item->history.count > NODE_EVENTS_MAX || item->missed_heartbeat_index > state->index ||
 		item->alloc_update_index > state->index)
@@ -193,6 +195,7 @@ static int load_node(struct snapshot_load *l, struct bytes_reader *r)
 	n->status_updated_at_s = item.status_updated_at_s;
 	n->missed_heartbeat_index = item.missed_heartbeat_index;
 	n->alloc_update_index = item.alloc_update_index;
+	n->report_sequence = item.report_sequence;
 	struct node_cell *cell = node_cell_open(state, item.slot, item.owner, &n->id);
 	cell->working = n;
 	publish_loaded(&cell->published, n);
@@ -510,6 +513,7 @@ static int order_changes(struct state *state)
 			sequence_append(&state->clients[a->client]->changes, last, cells[i]);
 		if (allocation_is_terminal(a))
 			cds_list_add_tail(&cells[i]->terminal, ended_list(state, a));
+		eval_follow_allocation(state, cells[i]);
 	}
 	free(cells);
 	return error;

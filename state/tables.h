@@ -67,8 +67,8 @@ struct job_cell {
 	struct cds_list_head evaluations;   // struct eval_cell.of_job; RCU list
 	uint32_t evaluation_count;          // on the list
 	_Atomic uint64_t evaluations_index; // of the newest published change of one of them
-	uint32_t evaluations_live;          // neither deleted nor at their end
-	struct cds_list_head blocked;       // applier; struct eval_cell.blocked
+	uint32_t evaluations_present, evaluations_live; // not deleted; not at their end
+	struct cds_list_head blocked;                   // applier; struct eval_cell.blocked
 	bool is_marked, is_system_listed;
 	struct cds_list_head marked; // applier; in the order of their first marks
 	struct cds_list_head system; // applier; jobs that want to be on every node
@@ -86,6 +86,7 @@ struct eval_cell {
 	struct cds_list_head of_job;  // RCU list
 	struct cds_list_head blocked; // of its job, while it is blocked
 	uint32_t position;
+	uint32_t allocations; // that it made or changed last, deleted ones not
 	struct rcu_head rcu;
 };
 
@@ -200,6 +201,7 @@ struct state {
 	struct cds_list_head stopped; // job_cell.stopped, oldest stop first
 	struct cds_list_head marked;  // job_cell.marked, oldest mark first
 	struct cds_list_head system;  // job_cell.system
+	struct eval_cell *counting;   // whose allocation was counted last; NULL: none
 	int64_t time_ns;              // at which the entry was decided that is being applied
 	struct state_observer *observers;
 	uint32_t block_count; // blocks of slots that have an owner
@@ -329,6 +331,8 @@ struct evaluation *eval_cell_revise(struct state *, struct eval_cell *, uint64_t
 // status_before: what it was. Keeps the counts and lists that hang on it.
 void eval_cell_changed(struct state *, struct eval_cell *, int status_before);
 void eval_cell_delete(struct state *, struct eval_cell *, uint64_t index);
+// An allocation came, changed or went: its evaluation counts it.
+void eval_follow_allocation(struct state *, struct alloc_cell *);
 static inline bool eval_cell_is_there(const struct eval_cell *cell)
 {
 	return !cell->working->record.deleted;
