@@ -115,6 +115,7 @@ struct node {
 	const struct node_event *events; // oldest first
 	uint64_t missed_heartbeat_index; // of its newest loss; 0 once it is ready again
 	uint64_t alloc_update_index;     // of its newest report
+	uint64_t report_sequence;        // of its newest report since it registered
 };
 
 // Takes new work: ready, eligible, not draining (semantics §1.2).

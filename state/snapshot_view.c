@@ -9,8 +9,9 @@
 //	            index, u64 register index, u8 status, u8 cause of the status (ff: none), u8
 //	            eligibility, u32 status updated at (unix s), u32 number of its class,
 //	            description: of what is the node's own; then (since version 2) u64 missed
-//	            heartbeat index, u64 alloc update index, u8 events, oldest first, each: u8 enum
-//	            node_message, u32 time (unix s), u64 create index
+//	            heartbeat index, u64 alloc update index, u64 sequence of its newest report, u8
+//	            events, oldest first, each: u8 enum node_message, u32 time (unix s), u64 create
+//	            index
 //	JOB_VERSION a job as described in job_description.c; its modify index names it
 //	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
 //	            index, i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its
@@ -156,6 +157,7 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	node_description_encode(&v->description, w);
 	bytes_put_u64(w, n->missed_heartbeat_index);
 	bytes_put_u64(w, n->alloc_update_index);
+	bytes_put_u64(w, n->report_sequence);
 	put_events(n, w);
 }
 
