@@ -15,7 +15,8 @@ static void hand_on(struct hot_worker *w, const struct frame *f, const struct wi
 		count(&w->counters->replies, 1);
 }
 
-// GOODBYE, and heartbeats of an unusual length, which are never right.
+// All but REGISTER and the usual heartbeat. A GOODBYE counts among the heartbeats; reports and questions
+// about allocations may be sent again and are answered again.
 static void receive_from_node(
 	struct hot_worker *w, const struct frame *f, const struct wire_header *header)
 {
@@ -32,7 +33,7 @@ static void receive_from_node(
 			w, f, &lane, HOT_REFUSED_STALE_GENERATION, WIRE_REFUSED_STALE_GENERATION);
 	else if (header->type == WIRE_HEARTBEAT)
 		lane_refuse(w, f, &lane, HOT_REFUSED_BAD_BODY, WIRE_REFUSED_BAD_REQUEST);
-	else if (lane_accept(w, f, &lane))
+	else if (header->type != WIRE_GOODBYE || lane_accept(w, f, &lane))
 		hand_on(w, f, header, &lane.key);
 }
 
@@ -70,6 +71,11 @@ static void receive_from_sender(
 		hand_on(w, f, header, &key);
 }
 
+static bool is_from_a_slot(uint8_t type)
+{
+	return type == WIRE_HEARTBEAT || type == WIRE_GOODBYE || type >= WIRE_ALLOC_UPDATE;
+}
+
 static void receive_other(struct hot_worker *w, const struct frame *f)
 {
 	struct wire_header header;
@@ -77,7 +83,7 @@ static void receive_other(struct hot_worker *w, const struct frame *f)
 	HOT_CHECK(error == WIRE_OK); // the first pass said so
 	if (error != WIRE_OK)
 		return;
-	if (header.type == WIRE_HEARTBEAT || header.type == WIRE_GOODBYE)
+	if (is_from_a_slot(header.type))
 		receive_from_node(w, f, &header);
 	else
 		receive_from_sender(w, f, &header);

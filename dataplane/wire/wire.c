@@ -1,7 +1,7 @@
 #include "dataplane/wire/wire.h"
 #include "dataplane/wire/frame.h"
 
-static const char *const type_names[16] = {
+static const char *const type_names[WIRE_TYPES] = {
 	[WIRE_HEARTBEAT] = "HEARTBEAT",
 	[WIRE_HEARTBEAT_ACK] = "HEARTBEAT_ACK",
 	[WIRE_REGISTER] = "REGISTER",
@@ -15,6 +15,12 @@ static const char *const type_names[16] = {
 	[WIRE_STATUS] = "STATUS",
 	[WIRE_STATUS_REPLY] = "STATUS_REPLY",
 	[WIRE_REFUSED] = "REFUSED",
+	[WIRE_ALLOC_UPDATE] = "ALLOC_UPDATE",
+	[WIRE_ALLOC_UPDATED] = "ALLOC_UPDATED",
+	[WIRE_ALLOCS] = "ALLOCS",
+	[WIRE_ALLOCS_REPLY] = "ALLOCS_REPLY",
+	[WIRE_ALLOC_SPEC] = "ALLOC_SPEC",
+	[WIRE_ALLOC_SPEC_REPLY] = "ALLOC_SPEC_REPLY",
 };
 
 static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
@@ -32,11 +38,13 @@ static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
 	[WIRE_REFUSED_STORE_FULL] = "store-full",
 	[WIRE_REFUSED_STOPPING] = "stopping",
 	[WIRE_REFUSED_BAD_DESCRIPTION] = "bad-description",
+	[WIRE_REFUSED_NOT_ALLOWED] = "not-allowed",
+	[WIRE_REFUSED_UNKNOWN_ALLOCATION] = "unknown-allocation",
 };
 
 const char *wire_type_name(uint8_t type)
 {
-	return type < 16 && type_names[type] ? type_names[type] : "?";
+	return type < WIRE_TYPES && type_names[type] ? type_names[type] : "?";
 }
 
 const char *wire_refusal_name(uint8_t reason)
@@ -49,7 +57,9 @@ static const uint32_t types_known =
 	1u << WIRE_HEARTBEAT | 1u << WIRE_HEARTBEAT_ACK | 1u << WIRE_REGISTER |
 	1u << WIRE_REGISTERED | 1u << WIRE_GOODBYE | 1u << WIRE_GOODBYE_ACK | 1u << WIRE_PLACE |
 	1u << WIRE_PLACED | 1u << WIRE_RELEASE | 1u << WIRE_RELEASED | 1u << WIRE_STATUS |
-	1u << WIRE_STATUS_REPLY | 1u << WIRE_REFUSED;
+	1u << WIRE_STATUS_REPLY | 1u << WIRE_REFUSED | 1u << WIRE_ALLOC_UPDATE |
+	1u << WIRE_ALLOC_UPDATED | 1u << WIRE_ALLOCS | 1u << WIRE_ALLOCS_REPLY |
+	1u << WIRE_ALLOC_SPEC | 1u << WIRE_ALLOC_SPEC_REPLY;
 
 enum wire_error wire_header_decode(const uint8_t *frame, uint32_t size, struct wire_header *h)
 {
@@ -68,7 +78,7 @@ enum wire_error wire_header_decode(const uint8_t *frame, uint32_t size, struct w
 	h->sequence = load64(frame + 16);
 	if (h->length != size || size > FRAME_BYTES_MAX)
 		return WIRE_BAD_LENGTH;
-	if (h->type > WIRE_REFUSED || !(types_known >> h->type & 1))
+	if (h->type >= WIRE_TYPES || !(types_known >> h->type & 1))
 		return WIRE_BAD_TYPE;
 	return WIRE_OK;
 }

@@ -46,6 +46,13 @@ enum wire_type {
 	WIRE_STATUS = 12,
 	WIRE_STATUS_REPLY = 13,
 	WIRE_REFUSED = 15,
+	WIRE_ALLOC_UPDATE = 16,
+	WIRE_ALLOC_UPDATED = 17,
+	WIRE_ALLOCS = 18,
+	WIRE_ALLOCS_REPLY = 19,
+	WIRE_ALLOC_SPEC = 20,
+	WIRE_ALLOC_SPEC_REPLY = 21,
+	WIRE_TYPES,
 };
 
 struct wire_header {
@@ -164,6 +171,8 @@ struct wire_register {
 };
 
 // --- GOODBYE, 64 bytes: body zeros. GOODBYE_ACK, 64 bytes: body zeros. ------------------------------
+
+// --- A node and its allocations: wire_alloc.h ---------------------------------------------------------
 
 // --- A client's messages ------------------------------------------------------------------------------
 // header.sequence is a number that the client chose for matching replies. Every body starts with
@@ -293,6 +302,8 @@ enum wire_refusal {
 	WIRE_REFUSED_STORE_FULL,
 	WIRE_REFUSED_STOPPING,
 	WIRE_REFUSED_BAD_DESCRIPTION, // registration: over a limit, or a reserved name
+	WIRE_REFUSED_NOT_ALLOWED,     // ALLOC_UPDATE of a node that is not ready: beat first
+	WIRE_REFUSED_UNKNOWN_ALLOCATION,
 	WIRE_REFUSED_REASONS,
 };
 

@@ -42,6 +42,10 @@
 #define PLACE_REMEMBER_MS (60ll * 60 * 1000)
 #define PLACE_CLOCK_AHEAD_MS (5ll * 60 * 1000)
 
+// Allocations in one report of a node, and in one answer to it: each fits one frame.
+#define ALLOC_UPDATES_MAX 16u
+#define ALLOC_ITEMS_MAX 32u
+
 // UDP payload that fits an Ethernet frame of 1500 bytes with IPv6 (1500 - 40 - 8).
 #define FRAME_BYTES_MAX 1452u
 // Packets taken from a queue at once: enough to hide a cache miss, few enough to stay in L1.

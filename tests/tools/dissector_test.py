@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 # Names of the vectors' fields where the dissector's differ.
-RENAMED = {"version": "agent_version", "client": {"STATUS_REPLY": "client_status"}}
+RENAMED = {"version": "agent_version"}
+IN_ITEMS = {"client": "client_status", "group": "group_index"}
 LISTS = {"device_groups": "device_", "pairs": "pair_"}
 
 
@@ -69,9 +70,26 @@ def expected(vector):
     def put(name, value):
         out.setdefault("berth." + name, []).append(value)
 
+    def put_item(name, value):
+        if name == "tasks":
+            put("tasks", len(value))
+            for task in value:
+                for inner, inner_value in task.items():
+                    if inner == "events":
+                        put("events", len(inner_value))
+                        for event in inner_value:
+                            for of_event, event_value in event.items():
+                                put("event_" + of_event, event_value)
+                    else:
+                        put("task_" + inner, inner_value)
+        else:
+            put(IN_ITEMS.get(name, name), value)
+
     for name, value in vector["header"].items():
         put(name, value)
     for name, value in vector["fields"].items():
+        if name == "data" and not value:
+            continue  # nothing to show
         if name in LISTS:
             for item in value:
                 for inner, inner_value in item.items():
@@ -79,15 +97,16 @@ def expected(vector):
         elif name == "items":
             for item in value:
                 for inner, inner_value in item.items():
-                    put(RENAMED["client"].get(vector["type"], inner) if inner == "client" else inner, inner_value)
-        elif name in ("ids", "results", "filters"):
-            one = {"ids": "allocation", "results": "result", "filters": "filtered_constraint"}[name]
+                    put_item(inner, inner_value)
+        elif name in ("ids", "results", "filters", "known"):
+            one = {"ids": "allocation", "results": "result", "filters": "filtered_constraint", "known": "known"}[name]
             for item in value:
                 put(one, item)
         elif name == "client":
             put("client", value)
         else:
-            put(RENAMED.get(name, name), value)
+            names = {"version": "spec_version"} if vector["type"] == "ALLOC_SPEC_REPLY" else RENAMED
+            put(names.get(name, name), value)
     return out
 
 
@@ -138,7 +157,10 @@ def damaged(vectors):
         "result": changed("released", 33, 3), "mode": changed("status by id", 35, 2),
         "known": changed("status reply", 62, 2), "filters": changed("refused: no node", 26, 65),
         "cut": heartbeat[:4] + struct.pack("<H", 60) + heartbeat[6:60],
-        "padding": changed("placement of one", 110, 1),
+        "padding": changed("placement of one", 110, 1), "report": changed("report of an allocation", 24, 17),
+        "status": changed("report of an allocation", 44, 4), "task": changed("report of an allocation", 69, 3),
+        "taken": changed("report taken", 33, 2), "allocs": changed("allocations", 33, 2),
+        "spec": changed("question for a small piece", 44, 0), "piece": changed("piece of a specification", 36, 255),
     }
 
 

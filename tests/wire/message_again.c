@@ -1,4 +1,5 @@
 #include "tests/wire/message_again.h"
+#include "dataplane/wire/wire_alloc.h"
 
 union message {
 	struct wire_heartbeat heartbeat;
@@ -11,6 +12,12 @@ union message {
 	struct wire_status status;
 	struct wire_status_reply status_reply;
 	struct wire_refused refused;
+	struct wire_alloc_update alloc_update;
+	struct wire_alloc_updated alloc_updated;
+	struct wire_allocs allocs;
+	struct wire_allocs_reply allocs_reply;
+	struct wire_alloc_spec alloc_spec;
+	struct wire_alloc_spec_reply alloc_spec_reply;
 };
 
 uint32_t message_again(
@@ -64,6 +71,31 @@ uint32_t message_again(
 		return wire_refused_decode(frame, h, &m.refused)
 			       ? wire_refused_encode(out, size, *h, &m.refused)
 			       : 0;
+	case WIRE_ALLOC_UPDATE:
+		return wire_alloc_update_decode(frame, h, &m.alloc_update)
+			       ? wire_alloc_update_encode(out, size, *h, &m.alloc_update)
+			       : 0;
+	case WIRE_ALLOC_UPDATED:
+		return wire_alloc_updated_decode(frame, h, &m.alloc_updated)
+			       ? wire_alloc_updated_encode(out, size, *h, &m.alloc_updated)
+			       : 0;
+	case WIRE_ALLOCS:
+		return wire_allocs_decode(frame, h, &m.allocs)
+			       ? wire_allocs_encode(out, size, *h, &m.allocs)
+			       : 0;
+	case WIRE_ALLOCS_REPLY:
+		return wire_allocs_reply_decode(frame, h, &m.allocs_reply)
+			       ? wire_allocs_reply_encode(out, size, *h, &m.allocs_reply)
+			       : 0;
+	case WIRE_ALLOC_SPEC:
+		return wire_alloc_spec_decode(frame, h, &m.alloc_spec)
+			       ? wire_alloc_spec_encode(out, size, *h, &m.alloc_spec)
+			       : 0;
+	case WIRE_ALLOC_SPEC_REPLY:
+		return wire_alloc_spec_reply_decode(frame, h, &m.alloc_spec_reply)
+			       ? wire_alloc_spec_reply_encode(out, size, *h, &m.alloc_spec_reply)
+			       : 0;
+	case WIRE_TYPES: break;
 	}
 	return 0;
 }

@@ -1,4 +1,5 @@
 #include "tests/wire/message_fields.h"
+#include "dataplane/wire/wire_alloc.h"
 
 static json_t *text_json(struct text text)
 {
@@ -193,6 +194,120 @@ static json_t *refused_fields(const struct wire_refused *refused)
 	return o;
 }
 
+static json_t *events_json(
+	const struct wire_alloc_update *update, uint32_t event_count, uint32_t *at)
+{
+	json_t *events = json_array();
+	for (uint32_t i = 0; i < event_count; i++) {
+		const struct wire_task_event *from = &update->events[(*at)++];
+		json_t *event = json_object();
+		json_object_set_new(event, "type", text_json(from->type));
+		json_object_set_new(event, "message", text_json(from->message));
+		json_object_set_new(event, "time", json_integer(from->time_ns));
+		json_object_set_new(event, "exit_code", json_integer(from->exit_code));
+		json_array_append_new(events, event);
+	}
+	return events;
+}
+
+static json_t *tasks_json(const struct wire_alloc_update *update, uint32_t task_count, uint32_t *at,
+	uint32_t *event_at)
+{
+	json_t *tasks = json_array();
+	for (uint32_t i = 0; i < task_count; i++) {
+		const struct wire_task *from = &update->tasks[(*at)++];
+		json_t *task = json_object();
+		json_object_set_new(task, "name", text_json(from->name));
+		set_integer(task, "state", from->state);
+		set_integer(task, "failed", from->failed);
+		set_integer(task, "restarts", from->restarts);
+		json_object_set_new(task, "started", json_integer(from->started_ns));
+		json_object_set_new(task, "finished", json_integer(from->finished_ns));
+		json_object_set_new(task, "last_restart", json_integer(from->last_restart_ns));
+		json_object_set_new(
+			task, "events", events_json(update, from->event_count, event_at));
+		json_array_append_new(tasks, task);
+	}
+	return tasks;
+}
+
+static json_t *alloc_update_fields(const struct wire_alloc_update *update)
+{
+	json_t *o = json_object(), *items = json_array();
+	uint32_t task = 0, event = 0;
+	for (uint32_t i = 0; i < update->count; i++) {
+		const struct wire_alloc_update_item *from = &update->items[i];
+		json_t *item = json_object();
+		json_object_set_new(item, "allocation", uuid_json(&from->allocation));
+		set_integer(item, "client", from->client);
+		set_integer(item, "healthy", from->healthy);
+		json_object_set_new(item, "description", text_json(from->description));
+		json_object_set_new(
+			item, "tasks", tasks_json(update, from->task_count, &task, &event));
+		json_array_append_new(items, item);
+	}
+	json_object_set_new(o, "items", items);
+	return o;
+}
+
+static json_t *alloc_updated_fields(const struct wire_alloc_updated *updated)
+{
+	json_t *o = json_object(), *known = json_array();
+	set_integer(o, "index", updated->index);
+	for (uint32_t i = 0; i < updated->count; i++)
+		json_array_append_new(known, json_integer(updated->known[i]));
+	json_object_set_new(o, "known", known);
+	return o;
+}
+
+static json_t *allocs_fields(const struct wire_allocs *allocs)
+{
+	json_t *o = json_object();
+	set_integer(o, "since", allocs->since);
+	set_integer(o, "count", allocs->count);
+	return o;
+}
+
+static json_t *allocs_reply_fields(const struct wire_allocs_reply *reply)
+{
+	json_t *o = json_object(), *items = json_array();
+	set_integer(o, "index", reply->index);
+	set_integer(o, "more", reply->more);
+	for (uint32_t i = 0; i < reply->count; i++) {
+		const struct wire_alloc_item *from = &reply->items[i];
+		json_t *item = json_object();
+		json_object_set_new(item, "allocation", uuid_json(&from->allocation));
+		set_integer(item, "modify_index", from->modify_index);
+		set_integer(item, "job_index", from->job_index);
+		set_integer(item, "desired", from->desired);
+		set_integer(item, "client", from->client);
+		set_integer(item, "group", from->group);
+		set_integer(item, "number", from->number);
+		json_array_append_new(items, item);
+	}
+	json_object_set_new(o, "items", items);
+	return o;
+}
+
+static json_t *alloc_spec_fields(const struct wire_alloc_spec *spec)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "allocation", uuid_json(&spec->allocation));
+	set_integer(o, "offset", spec->offset);
+	set_integer(o, "bytes", spec->bytes);
+	return o;
+}
+
+static json_t *alloc_spec_reply_fields(const struct wire_alloc_spec_reply *reply)
+{
+	json_t *o = json_object();
+	set_integer(o, "version", reply->version);
+	set_integer(o, "total", reply->total);
+	set_integer(o, "offset", reply->offset);
+	json_object_set_new(o, "data", json_stringn((const char *)reply->data, reply->bytes));
+	return o;
+}
+
 #define FIELDS(type, decoded, fields)               \
 	do {                                        \
 		type m;                             \
@@ -230,6 +345,24 @@ json_t *message_fields(const uint8_t *frame, const struct wire_header *h)
 			status_reply_fields(&m));
 	case WIRE_REFUSED:
 		FIELDS(struct wire_refused, wire_refused_decode(frame, h, &m), refused_fields(&m));
+	case WIRE_ALLOC_UPDATE:
+		FIELDS(struct wire_alloc_update, wire_alloc_update_decode(frame, h, &m),
+			alloc_update_fields(&m));
+	case WIRE_ALLOC_UPDATED:
+		FIELDS(struct wire_alloc_updated, wire_alloc_updated_decode(frame, h, &m),
+			alloc_updated_fields(&m));
+	case WIRE_ALLOCS:
+		FIELDS(struct wire_allocs, wire_allocs_decode(frame, h, &m), allocs_fields(&m));
+	case WIRE_ALLOCS_REPLY:
+		FIELDS(struct wire_allocs_reply, wire_allocs_reply_decode(frame, h, &m),
+			allocs_reply_fields(&m));
+	case WIRE_ALLOC_SPEC:
+		FIELDS(struct wire_alloc_spec, wire_alloc_spec_decode(frame, h, &m),
+			alloc_spec_fields(&m));
+	case WIRE_ALLOC_SPEC_REPLY:
+		FIELDS(struct wire_alloc_spec_reply, wire_alloc_spec_reply_decode(frame, h, &m),
+			alloc_spec_reply_fields(&m));
+	case WIRE_TYPES: break;
 	}
 	return NULL;
 }

@@ -14,6 +14,8 @@ MASK = 0xFFFFFFFFFFFFFFFF
 TYPES = {
     "HEARTBEAT": 2, "HEARTBEAT_ACK": 3, "REGISTER": 4, "REGISTERED": 5, "GOODBYE": 6, "GOODBYE_ACK": 7,
     "PLACE": 8, "PLACED": 9, "RELEASE": 10, "RELEASED": 11, "STATUS": 12, "STATUS_REPLY": 13, "REFUSED": 15,
+    "ALLOC_UPDATE": 16, "ALLOC_UPDATED": 17, "ALLOCS": 18, "ALLOCS_REPLY": 19, "ALLOC_SPEC": 20,
+    "ALLOC_SPEC_REPLY": 21,
 }
 MASTERS = {7: bytes(range(32)), 6: hashlib.sha256(b"an older master key").digest()}
 NODE = uuid.UUID("7f1e9c1a-52f4-4f0e-9d39-1c07b6c4a0de")
@@ -168,10 +170,50 @@ def no_numbers():
     return {name: 0 for name in NUMBERS}
 
 
+def alloc_update(f):
+    out = struct.pack("<BBH", len(f["items"]), 0, 0)
+    for i in f["items"]:
+        out += uuid.UUID(i["allocation"]).bytes + bytes([i["client"], i["healthy"], len(i["tasks"])])
+        out += text8(i["description"])
+        for t in i["tasks"]:
+            out += text8(t["name"]) + struct.pack("<BBH", t["state"], t["failed"], t["restarts"])
+            out += struct.pack("<qqqB", t["started"], t["finished"], t["last_restart"], len(t["events"]))
+            for e in t["events"]:
+                out += text8(e["type"]) + text8(e["message"]) + struct.pack("<qi", e["time"], e["exit_code"])
+    return out, 49 + len(f["items"])
+
+
+def alloc_updated(f):
+    return struct.pack("<QB", f["index"], len(f["known"])) + bytes(f["known"]), 0
+
+
+def allocs(f):
+    return struct.pack("<QB", f["since"], f["count"]), 52 + 40 * f["count"]
+
+
+def allocs_reply(f):
+    out = struct.pack("<QBBH", f["index"], len(f["items"]), f["more"], 0)
+    for i in f["items"]:
+        out += uuid.UUID(i["allocation"]).bytes + struct.pack("<QQ", i["modify_index"], i["job_index"])
+        out += struct.pack("<BBHI", i["desired"], i["client"], i["group"], i["number"])
+    return out, 0
+
+
+def alloc_spec(f):
+    return uuid.UUID(f["allocation"]).bytes + struct.pack("<IHH", f["offset"], f["bytes"], 0), 60 + f["bytes"]
+
+
+def alloc_spec_reply(f):
+    data = f["data"].encode()
+    return struct.pack("<QIIHH", f["version"], f["total"], f["offset"], len(data), 0) + data, 0
+
+
 BODIES = {
     "HEARTBEAT": heartbeat, "HEARTBEAT_ACK": heartbeat_ack, "REGISTER": register, "REGISTERED": heartbeat_ack,
     "GOODBYE": goodbye, "GOODBYE_ACK": goodbye, "PLACE": place, "PLACED": placed, "RELEASE": release,
     "RELEASED": released, "STATUS": status, "STATUS_REPLY": status_reply, "REFUSED": refused,
+    "ALLOC_UPDATE": alloc_update, "ALLOC_UPDATED": alloc_updated, "ALLOCS": allocs, "ALLOCS_REPLY": allocs_reply,
+    "ALLOC_SPEC": alloc_spec, "ALLOC_SPEC_REPLY": alloc_spec_reply,
 }
 
 
@@ -251,6 +293,35 @@ def cases():
                filtered_class=7, filtered_device=310, exhausted_cpu=900, exhausted_memory=110, exhausted_disk=3,
                exhausted_device=1, filters=[40, 50])
     yield "refused: no node", "REFUSED", none, 5, why
+    started = {"type": "Started", "message": "Task started by client", "time": born * 10**6, "exit_code": 0}
+    ended = {"type": "Terminated", "message": "Exit Code: 137, Signal: 9", "time": born * 10**6 + 5, "exit_code": 137}
+    task = {"name": "web", "state": 1, "failed": 0, "restarts": 0, "started": born * 10**6, "finished": 0,
+            "last_restart": 0, "events": [started]}
+    dead = dict(task, state=2, failed=1, restarts=3, finished=born * 10**6 + 5, last_restart=born * 10**6 + 3,
+                events=[started, ended])
+    report = {"allocation": str(OTHER), "client": 1, "healthy": 1, "description": "Tasks are running", "tasks": [task]}
+    yield "report of an allocation", "ALLOC_UPDATE", at, born, {"items": [report]}
+    yield "report of three", "ALLOC_UPDATE", at, born + 1, {"items": [
+        report, dict(report, client=3, healthy=2, description="Failed tasks", tasks=[dict(dead, name="log"), dead]),
+        dict(report, client=2, healthy=0, description="", tasks=[])]}
+    yield "report of a status alone", "ALLOC_UPDATE", at, born + 2, {
+        "items": [dict(report, healthy=0, description="", tasks=[])]}
+    yield "report taken", "ALLOC_UPDATED", at, born + 1, {"index": 90070, "known": [1, 1, 0]}
+    yield "question for all allocations", "ALLOCS", at, 1, {"since": 0, "count": 32}
+    yield "question for changed allocations", "ALLOCS", at, 2, {"since": 90020, "count": 1}
+    mine = {"allocation": str(OTHER), "modify_index": 90021, "job_index": 90001, "desired": 0, "client": 0,
+            "group": 1, "number": 4711}
+    yield "allocations", "ALLOCS_REPLY", at, 1, {"index": 90080, "more": 0, "items": [
+        mine, dict(mine, allocation=str(NODE), desired=1, client=1, modify_index=90077)]}
+    yield "allocations, more to come", "ALLOCS_REPLY", at, 1, {"index": 90060, "more": 1, "items": [mine] * 32}
+    yield "no allocation changed", "ALLOCS_REPLY", at, 2, {"index": 90080, "more": 0, "items": []}
+    yield "question for a specification", "ALLOC_SPEC", at, 3, {"allocation": str(OTHER), "offset": 0, "bytes": 1388}
+    yield "question for a small piece", "ALLOC_SPEC", at, 4, {"allocation": str(OTHER), "offset": 1392, "bytes": 1}
+    yield "piece of a specification", "ALLOC_SPEC_REPLY", at, 4, {
+        "version": 90021, "total": 1410, "offset": 1392, "data": '"Driver":"mock"}}'}
+    yield "end of a specification", "ALLOC_SPEC_REPLY", at, 5, {
+        "version": 90021, "total": 1410, "offset": 1410, "data": ""}
+    yield "refused: not allowed", "REFUSED", at, born, dict(stale, request_type=16, reason=15, numbers_sent=2)
     yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
 
 

@@ -10,13 +10,14 @@ local types = {
 	[2] = "HEARTBEAT", [3] = "HEARTBEAT_ACK", [4] = "REGISTER", [5] = "REGISTERED",
 	[6] = "GOODBYE", [7] = "GOODBYE_ACK", [8] = "PLACE", [9] = "PLACED",
 	[10] = "RELEASE", [11] = "RELEASED", [12] = "STATUS", [13] = "STATUS_REPLY",
-	[15] = "REFUSED",
+	[15] = "REFUSED", [16] = "ALLOC_UPDATE", [17] = "ALLOC_UPDATED", [18] = "ALLOCS",
+	[19] = "ALLOCS_REPLY", [20] = "ALLOC_SPEC", [21] = "ALLOC_SPEC_REPLY",
 }
 local refusals = {
 	[1] = "stale-generation", [2] = "stale-registration", [3] = "bad-request", [4] = "unknown-job",
 	[5] = "unknown-group", [6] = "not-direct", [7] = "job-stopped", [8] = "no-node", [9] = "too-old",
 	[10] = "overloaded", [11] = "table-full", [12] = "store-full", [13] = "stopping",
-	[14] = "bad-description",
+	[14] = "bad-description", [15] = "not-allowed", [16] = "unknown-allocation",
 }
 local pair_kinds = {
 	[0] = "attribute", [1] = "meta", [2] = "driver", [3] = "volume", [4] = "network", [5] = "address",
@@ -27,6 +28,8 @@ local desired = { [0] = "run", [1] = "stop", [2] = "evict" }
 local client_status = {
 	[0] = "pending", [1] = "running", [2] = "complete", [3] = "failed", [4] = "lost", [5] = "unknown",
 }
+local healthy = { [0] = "not said", [1] = "yes", [2] = "no" }
+local task_states = { [0] = "pending", [1] = "running", [2] = "dead" }
 local status_modes = { [0] = "by id", [1] = "changes" }
 
 -- One row a field: key, constructor, name in filters, what it is, more arguments of the constructor.
@@ -114,6 +117,29 @@ field("exhausted_memory", "uint32", "Exhausted memory")
 field("exhausted_disk", "uint32", "Exhausted disk")
 field("exhausted_device", "uint32", "Exhausted devices")
 field("filtered_constraint", "uint32", "Filtered by constraint")
+field("healthy", "uint8", "Healthy", base.DEC, healthy)
+field("tasks", "uint8", "Tasks")
+field("description", "string", "Description")
+field("task_name", "string", "Name")
+field("task_state", "uint8", "State", base.DEC, task_states)
+field("task_failed", "uint8", "Failed")
+field("task_restarts", "uint16", "Restarts")
+field("task_started", "int64", "Started (unix ns)")
+field("task_finished", "int64", "Finished (unix ns)")
+field("task_last_restart", "int64", "Last restart (unix ns)")
+field("events", "uint8", "Events")
+field("event_type", "string", "Type")
+field("event_message", "string", "Message")
+field("event_time", "int64", "Time (unix ns)")
+field("event_exit_code", "int32", "Exit code")
+field("job_index", "uint64", "Job index")
+field("group_index", "uint16", "Group")
+field("number", "uint32", "Number")
+field("spec_version", "uint64", "Version of the specification")
+field("total", "uint32", "Bytes of the whole")
+field("offset", "uint32", "Offset")
+field("bytes", "uint16", "Bytes")
+field("data", "string", "Data")
 berth.fields = fields
 
 local malformed = ProtoExpert.new(
@@ -426,6 +452,112 @@ bodies[15] = function(r, info)
 	end
 	for _ = 1, filters do
 		r:number("filtered_constraint", 4)
+	end
+end
+
+-- A number that is at most so much.
+local function limited(r, key, size, most, tree)
+	if r:number(key, size, tree) > most then
+		r:fail(key .. " out of range")
+	end
+end
+
+local function task(r, parent)
+	local tree = parent:add(berth, r.body(math.min(r.at, r.body:len() - 1), 1), "Task")
+	tree:set_text("Task " .. r:text("task_name", 1, tree))
+	limited(r, "task_state", 1, 2, tree)
+	limited(r, "task_failed", 1, 1, tree)
+	r:number("task_restarts", 2, tree)
+	r:number("task_started", 8, tree)
+	r:number("task_finished", 8, tree)
+	r:number("task_last_restart", 8, tree)
+	for _ = 1, r:number("events", 1, tree) do
+		if r.bad then
+			return
+		end
+		r:text("event_type", 1, tree)
+		r:text("event_message", 1, tree)
+		r:number("event_time", 8, tree)
+		r:number("event_exit_code", 4, tree)
+	end
+end
+
+bodies[16] = function(r)
+	local count = r:count(1, 16)
+	r:zeros(3, "reserved")
+	for i = 1, count do
+		if r.bad then
+			return
+		end
+		local tree = subtree(r, "Allocation " .. i)
+		r:uuid("allocation", tree)
+		limited(r, "client_status", 1, 3, tree)
+		limited(r, "healthy", 1, 2, tree)
+		local tasks = r:number("tasks", 1, tree)
+		r:text("description", 1, tree)
+		for _ = 1, tasks do
+			if r.bad then
+				return
+			end
+			task(r, tree)
+		end
+	end
+end
+
+bodies[17] = function(r)
+	r:number("index", 8)
+	for _ = 1, r:count(1, 16) do
+		limited(r, "known", 1, 1)
+	end
+end
+
+bodies[18] = function(r)
+	r:number("since", 8)
+	r:count(1, 32)
+end
+
+bodies[19] = function(r)
+	r:number("index", 8)
+	local count = r:count(0, 32)
+	limited(r, "more", 1, 1)
+	r:zeros(2, "reserved")
+	for i = 1, count do
+		if r.bad then
+			return
+		end
+		local tree = subtree(r, "Allocation " .. i)
+		r:uuid("allocation", tree)
+		r:number("modify_index", 8, tree)
+		r:number("job_index", 8, tree)
+		r:number("desired", 1, tree)
+		r:number("client_status", 1, tree)
+		r:number("group_index", 2, tree)
+		r:number("number", 4, tree)
+	end
+end
+
+bodies[20] = function(r)
+	r:uuid("allocation")
+	r:number("offset", 4)
+	local bytes = r:number("bytes", 2)
+	if bytes < 1 or bytes > 1392 then
+		r:fail("bytes out of range")
+	end
+	r:zeros(2, "reserved")
+end
+
+bodies[21] = function(r)
+	r:number("spec_version", 8)
+	local total = r:number("total", 4)
+	local offset = r:number("offset", 4)
+	local size = r:number("bytes", 2)
+	r:zeros(2, "reserved")
+	if offset + size > total then
+		r:fail("behind the end")
+	end
+	local range = r:take(size, "data")
+	if range then
+		r.tree:add(fields.data, range, range:string(ENC_UTF_8))
 	end
 end
 
