@@ -144,7 +144,9 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 		.restart_grace_ms = settings->restart_grace_ms,
 		.stall_ms = settings->stall_ms,
 		.idle_sleep_us = settings->idle_sleep_us,
-		.poll = settings->poll};
+		.poll = settings->poll,
+		.alloc_spec = settings->alloc_spec,
+		.alloc_spec_context = settings->alloc_spec_context};
 	d->workers = workers_create(plan->worker_count, &worker_settings);
 	int error = resolve_devices(d, message, message_size);
 	if (error == 0)

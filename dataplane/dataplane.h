@@ -4,6 +4,7 @@
 #include "dataplane/topology.h"
 #include "dataplane/wire/auth.h"
 #include "state/applier.h"
+#include "state/base/bytes.h"
 #include "state/base/time_source.h"
 #include "state/command_queue.h"
 #include "state/state.h"
@@ -25,6 +26,10 @@ struct port_settings {
 	bool promiscuous;
 };
 
+// Appends the JSON that says what is to run of an allocation (docs/wire.md). Called on a worker's
+// thread, which reads the state meanwhile; must not block.
+typedef void alloc_spec_render(void *context, const struct allocation *, struct bytes_writer *);
+
 struct dataplane_settings {
 	struct port_settings ports[PORTS_MAX];
 	uint32_t port_count;
@@ -37,6 +42,8 @@ struct dataplane_settings {
 	char huge[16];             // "auto", "yes", "no"
 	uint32_t memory_mb;        // EAL memory without huge pages; 0: computed from the pools
 	char eal_extra[256];       // further EAL arguments, for experts
+	alloc_spec_render *alloc_spec;
+	void *alloc_spec_context;
 };
 
 struct dataplane;

@@ -1,4 +1,4 @@
-#include "dataplane/request.h"
+#include "dataplane/alloc_requests.h"
 
 struct refusal_rule {
 	uint8_t reason; // enum wire_refusal; 0: not refused
@@ -18,6 +18,10 @@ static const struct refusal_rule refusals[COMMAND_OUTCOMES] = {
 	[OUTCOME_NO_NODE] = {WIRE_REFUSED_NO_NODE, 0},
 	[OUTCOME_TOO_OLD] = {WIRE_REFUSED_TOO_OLD, 0},
 	[OUTCOME_CONFLICT] = {WIRE_REFUSED_BAD_REQUEST, 0},
+	[OUTCOME_UNKNOWN_ALLOCATION] = {WIRE_REFUSED_UNKNOWN_ALLOCATION, 0},
+	[OUTCOME_NODE_NOT_ALLOWED] = {WIRE_REFUSED_NOT_ALLOWED, RETRY_NOT_ALLOWED_MS},
+	[OUTCOME_DRAINING] = {WIRE_REFUSED_BAD_REQUEST, 0},
+	[OUTCOME_REJECTED] = {WIRE_REFUSED_BAD_REQUEST, 0},
 	[OUTCOME_TABLE_FULL] = {WIRE_REFUSED_TABLE_FULL, RETRY_FULL_MS},
 	[OUTCOME_STORE_FULL] = {WIRE_REFUSED_STORE_FULL, RETRY_FULL_MS},
 	[OUTCOME_STOPPING] = {WIRE_REFUSED_STOPPING, RETRY_STOPPING_MS},
@@ -138,6 +142,7 @@ static uint32_t encode_done(
 	case WIRE_PLACE: return encode_placed(r, frame);
 	case WIRE_RELEASE: return encode_released(r, frame);
 	case WIRE_STATUS: return encode_status(r, frame);
+	case WIRE_ALLOC_UPDATE: return alloc_updated_encode(r, frame);
 	default: return 0;
 	}
 }

@@ -34,6 +34,10 @@ struct request {
 		struct command_place place;
 		struct command_release release;
 		struct command_status status;
+		struct {
+			struct command_alloc_update command;
+			struct alloc_update_item items[ALLOC_UPDATES_MAX];
+		} alloc_update;
 	};
 };
 
@@ -102,3 +106,5 @@ uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct
 // ... and when it is a table, the disk or the process that must first change.
 #define RETRY_FULL_MS 5000u
 #define RETRY_STOPPING_MS 1000u
+// ... and when the node has to beat first.
+#define RETRY_NOT_ALLOWED_MS 1000u

@@ -1,5 +1,5 @@
+#include "dataplane/alloc_requests.h"
 #include "dataplane/lines.h"
-#include "dataplane/request.h"
 #include "dataplane/worker.h"
 #include "state/base/check.h"
 
@@ -164,6 +164,7 @@ static bool decode(struct request *r)
 	case WIRE_PLACE: return decode_place(r);
 	case WIRE_RELEASE: return decode_release(r);
 	case WIRE_STATUS: return decode_status(r);
+	case WIRE_ALLOC_UPDATE: return alloc_update_decode(r);
 	default: return false;
 	}
 }
@@ -197,6 +198,26 @@ static enum packet_verdict refuse_overloaded(struct worker *w, struct hot_frame 
 {
 	count(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
 	return refuse(w, f, WIRE_REFUSED_OVERLOADED, RETRY_OVERLOADED_MS);
+}
+
+// A question that the published state answers.
+static enum packet_verdict answer_question(struct worker *w, struct hot_frame *f)
+{
+	uint8_t refusal;
+	uint32_t bytes = alloc_question_answer(w, f, &refusal);
+	if (bytes == 0 && refusal == 0) {
+		count(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
+		return refuse(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
+	}
+	if (refusal == WIRE_REFUSED_OVERLOADED) {
+		count(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
+		return refuse(w, f, WIRE_REFUSED_OVERLOADED, RETRY_SPEC_MS);
+	}
+	count(&w->counters.requests, 1);
+	if (refusal != 0)
+		return refuse(w, f, (enum wire_refusal)refusal, 0);
+	hot_turn_around(&w->hot, f->packet, f->offset, bytes);
+	return PACKET_REPLY;
 }
 
 static bool copy_frame(struct request *r, const struct hot_frame *f)
@@ -239,6 +260,8 @@ static bool submit(struct worker *w, struct request *r)
 static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 {
 	struct worker *w = context;
+	if (is_alloc_question(f->header.type))
+		return answer_question(w, f);
 	struct request *r = request_take(&w->requests);
 	if (r == NULL)
 		return refuse_overloaded(w, f);
@@ -256,6 +279,7 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 	if (r->forwarded) {
 		inbox_put(&submitter->requests, r);
 	} else if (!submit(w, r)) {
+		alloc_update_release(r);
 		request_give(&w->requests, r);
 		return refuse_overloaded(w, f);
 	}
@@ -343,6 +367,7 @@ void requests_answer(struct worker *w)
 	for (uint32_t i = 0; i < n; i++) {
 		if (i < burst.count)
 			write_reply(w, finished[i], &burst.packets[i]);
+		alloc_update_release(finished[i]);
 		request_give(&w->requests, finished[i]);
 	}
 	count(&w->counters.reply_drops, w->io.finish(w->io.context, &burst));

@@ -56,6 +56,7 @@ void workers_destroy(struct workers *team)
 	for (uint32_t i = 0; i < team->count; i++) {
 		request_pool_free(&team->items[i].requests);
 		report_pool_free(&team->items[i].reports);
+		spec_cache_free(&team->items[i].specs);
 	}
 	free(team->counters);
 	free(team->items);

@@ -2,6 +2,7 @@
 // applier has finished, sweeps for the silent. worker_step() is one turn of the loop and knows no
 // transport, thread or clock of its own, so that tests run it over arrays and a manual clock.
 #pragma once
+#include "dataplane/alloc_requests.h"
 #include "dataplane/dataplane.h"
 #include "dataplane/hot/liveness.h"
 #include "dataplane/packet_io.h"
@@ -22,6 +23,7 @@ struct worker {
 	uint32_t nap_us;     // of the last nap; 0 while awake
 	struct request_pool requests;
 	struct report_pool reports;
+	struct spec_cache specs;
 	// Packets this worker's port lost for want of room: any thread writes, this one reads.
 	const _Atomic uint64_t *missed;
 	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else
@@ -37,6 +39,8 @@ struct worker {
 struct worker_settings {
 	uint32_t ttl_ms, restart_grace_ms, stall_ms, idle_sleep_us;
 	enum poll_mode poll;
+	alloc_spec_render *alloc_spec; // NULL: nobody can ask
+	void *alloc_spec_context;
 };
 
 struct workers {

@@ -1,0 +1,247 @@
+#include "dataplane/alloc_requests.h"
+#include "dataplane/wire/wire_alloc.h"
+#include "dataplane/worker.h"
+#include "state/alloc_details.h"
+#include "state/allocation.h"
+
+// --- Which allocations a node has ----------------------------------------------------------------
+
+// The oldest changes of a node after an index, in order.
+struct changes {
+	uint64_t since;
+	uint32_t count, most;
+	bool more;
+	const struct allocation *items[ALLOC_ITEMS_MAX];
+};
+
+static bool add_change(const struct allocation *a, void *context)
+{
+	struct changes *c = context;
+	uint64_t index = a->record.modify_index;
+
+	if (index <= c->since)
+		return true;
+	if (c->count == c->most) {
+		c->more = true;
+		if (index > c->items[c->count - 1]->record.modify_index)
+			return true;
+		c->count--;
+	}
+	uint32_t at = c->count++;
+	for (; at > 0 && c->items[at - 1]->record.modify_index > index; at--)
+		c->items[at] = c->items[at - 1];
+	c->items[at] = a;
+	return true;
+}
+
+static struct wire_alloc_item item_of(const struct allocation *a)
+{
+	return (struct wire_alloc_item){.allocation = a->id,
+		.modify_index = a->record.modify_index,
+		.job_index = a->job->record.modify_index,
+		.desired = a->desired,
+		.client = a->client_status,
+		.group = a->group,
+		.number = a->index};
+}
+
+static uint32_t answer_allocs(struct worker *w, const struct hot_frame *f, uint8_t *frame)
+{
+	struct wire_allocs ask;
+	if (!wire_allocs_decode(frame, &f->header, &ask))
+		return 0;
+	struct changes changes = {.since = ask.since, .most = ask.count};
+	// Read first: what is published meanwhile is asked for again.
+	struct wire_allocs_reply reply = {.index = state_index(w->team->state)};
+	state_node_allocations(w->team->state, f->header.slot, add_change, &changes);
+	reply.count = (uint8_t)changes.count;
+	reply.more = changes.more;
+	for (uint32_t i = 0; i < changes.count; i++)
+		reply.items[i] = item_of(changes.items[i]);
+	if (changes.more)
+		reply.index = reply.items[changes.count - 1].modify_index;
+	return wire_allocs_reply_encode(frame, f->header.length, f->header, &reply);
+}
+
+// --- What is to run ------------------------------------------------------------------------------
+
+void spec_cache_free(struct spec_cache *cache)
+{
+	for (uint32_t i = 0; i < SPECS_CACHED; i++)
+		bytes_writer_free(&cache->items[i].json);
+}
+
+static bool may_make_spec(struct spec_cache *cache, uint32_t now_ms)
+{
+	if (cache->now_ms != now_ms) {
+		cache->now_ms = now_ms;
+		cache->made = 0;
+	}
+	return cache->made++ < SPECS_PER_MS;
+}
+
+// NULL: too many were made in this moment.
+static const struct spec *find_spec(struct worker *w, const struct allocation *a)
+{
+	struct spec *spec = &w->specs.items[uuid_hash(&a->id) % SPECS_CACHED];
+	if (spec->version == a->alloc_modify_index && uuid_equal(&spec->allocation, &a->id))
+		return spec;
+	if (!may_make_spec(&w->specs, w->hot.now_ms))
+		return NULL;
+	if (!spec->json.grows)
+		spec->json = bytes_writer_growing(4096);
+	spec->json.size = 0;
+	spec->allocation = a->id;
+	spec->version = a->alloc_modify_index;
+	w->team->settings.alloc_spec(w->team->settings.alloc_spec_context, a, &spec->json);
+	return spec;
+}
+
+static uint32_t answer_spec(
+	struct worker *w, const struct hot_frame *f, uint8_t *frame, uint8_t *refusal)
+{
+	struct wire_alloc_spec ask;
+	if (!wire_alloc_spec_decode(frame, &f->header, &ask))
+		return 0;
+	const struct allocation *a = state_allocation(w->team->state, &ask.allocation);
+	if (a == NULL || a->node_slot != f->header.slot || w->team->settings.alloc_spec == NULL) {
+		*refusal = WIRE_REFUSED_UNKNOWN_ALLOCATION;
+		return 0;
+	}
+	const struct spec *spec = find_spec(w, a);
+	if (spec == NULL) {
+		*refusal = WIRE_REFUSED_OVERLOADED;
+		return 0;
+	}
+	uint32_t total = (uint32_t)spec->json.size;
+	uint32_t from = ask.offset < total ? ask.offset : total;
+	uint32_t left = total - from;
+	struct wire_alloc_spec_reply reply = {.version = spec->version,
+		.total = total,
+		.offset = from,
+		.bytes = (uint16_t)(left < ask.bytes ? left : ask.bytes),
+		.data = spec->json.data + from};
+	return wire_alloc_spec_reply_encode(frame, f->header.length, f->header, &reply);
+}
+
+uint32_t alloc_question_answer(struct worker *w, const struct hot_frame *f, uint8_t *refusal)
+{
+	uint8_t *frame = f->packet->data + f->offset;
+	*refusal = 0;
+	uint32_t bytes = f->header.type == WIRE_ALLOCS ? answer_allocs(w, f, frame)
+						       : answer_spec(w, f, frame, refusal);
+	if (bytes > 0)
+		wire_sign(&f->key, frame, bytes);
+	return bytes;
+}
+
+// --- Reports -------------------------------------------------------------------------------------
+
+// Where in the lists of a frame its items have got to.
+struct update_cursor {
+	const struct wire_alloc_update *update;
+	uint32_t task, event;
+};
+
+static void take_events(struct update_cursor *c, uint32_t event_count, struct task_state *state)
+{
+	for (uint32_t i = 0; i < event_count; i++) {
+		const struct wire_task_event *from = &c->update->events[c->event++];
+		struct task_event *event = array_append(&state->events, sizeof *event);
+		event->type = text_copy(from->type);
+		event->display_message = text_copy(from->message);
+		event->time_ns = from->time_ns;
+		event->exit_code = from->exit_code;
+	}
+}
+
+// False when a task comes twice.
+static bool take_tasks(struct update_cursor *c, uint32_t task_count, struct alloc_report *report)
+{
+	for (uint32_t i = 0; i < task_count; i++) {
+		const struct wire_task *from = &c->update->tasks[c->task++];
+		struct task_state *state = array_append(&report->task_states, sizeof *state);
+		state->task = text_copy(from->name);
+		state->state = from->state;
+		state->failed = from->failed;
+		state->restarts = from->restarts;
+		state->last_restart_ns = from->last_restart_ns;
+		state->started_at_ns = from->started_ns;
+		state->finished_at_ns = from->finished_ns;
+		take_events(c, from->event_count, state);
+	}
+	return map_sort(&report->task_states, sizeof(struct task_state));
+}
+
+static bool take_item(struct update_cursor *c, const struct wire_alloc_update_item *from,
+	struct alloc_update_item *item)
+{
+	*item = (struct alloc_update_item){.allocation = from->allocation,
+		.client_status = from->client,
+		.healthy = {from->healthy != WIRE_HEALTH_UNSAID, from->healthy == WIRE_HEALTHY}};
+	if (from->task_count == 0 && from->description.size == 0)
+		return true;
+	if (!text_is_printable(from->description))
+		return false;
+	item->report = alloc_report_create();
+	item->report->client_description = text_copy(from->description);
+	return take_tasks(c, from->task_count, item->report);
+}
+
+_Static_assert((int)TASK_DEAD == 2 && (int)ALLOC_FAILED == 3,
+	"states of tasks and allocations go on the wire as they are");
+
+static bool texts_are_printable(const struct wire_alloc_update *update)
+{
+	for (uint32_t i = 0; i < update->task_count; i++)
+		if (!text_is_printable(update->tasks[i].name))
+			return false;
+	for (uint32_t i = 0; i < update->event_count; i++)
+		if (!text_is_printable(update->events[i].type) ||
+			!text_is_printable(update->events[i].message))
+			return false;
+	return true;
+}
+
+bool alloc_update_decode(struct request *r)
+{
+	struct wire_alloc_update update;
+	struct update_cursor cursor = {&update, 0, 0};
+
+	r->command.type = COMMAND_ALLOC_UPDATE;
+	r->command.alloc_update = &r->alloc_update.command;
+	r->alloc_update.command = (struct command_alloc_update){.slot = r->header.slot,
+		.generation = r->header.generation,
+		.sequence = r->header.sequence,
+		.items = r->alloc_update.items};
+	if (!wire_alloc_update_decode(r->packet + r->offset, &r->header, &update) ||
+		!texts_are_printable(&update))
+		return false;
+	for (uint32_t i = 0; i < update.count; i++) {
+		r->alloc_update.command.count = i + 1;
+		if (!take_item(&cursor, &update.items[i], &r->alloc_update.items[i])) {
+			alloc_update_release(r);
+			return false;
+		}
+	}
+	return true;
+}
+
+void alloc_update_release(struct request *r)
+{
+	if (r->command.type != COMMAND_ALLOC_UPDATE)
+		return;
+	for (uint32_t i = 0; i < r->alloc_update.command.count; i++)
+		if (r->alloc_update.items[i].report != NULL)
+			alloc_report_release(r->alloc_update.items[i].report);
+	r->alloc_update.command.count = 0;
+}
+
+uint32_t alloc_updated_encode(const struct request *r, uint8_t *frame)
+{
+	const struct command_alloc_update *c = &r->alloc_update.command;
+	struct wire_alloc_updated updated = {.index = r->command.index, .count = (uint8_t)c->count};
+	for (uint32_t i = 0; i < c->count; i++)
+		updated.known[i] = c->items[i].known;
+	return wire_alloc_updated_encode(frame, r->header.length, r->header, &updated);
+}

@@ -1,0 +1,368 @@
+// What a node asks and reports about its allocations: questions over the real applier's state, reports with
+// the applier's part played by hand.
+#include "dataplane/wire/wire_alloc.h"
+#include "state/alloc_details.h"
+#include "tests/dataplane/world.h"
+#include <stdio.h>
+#include <string.h>
+
+#define SPEC_BYTES 3000u
+#define PLACED 40u
+
+static void job_done(struct command *c)
+{
+	*(bool *)c->context = true;
+}
+
+static void add_job(struct world *w)
+{
+	bool done = false;
+	struct command c = {.type = COMMAND_JOB_REGISTER,
+		.done = job_done,
+		.context = &done,
+		.job_register = {.job = direct_job("web", 10, 10)}};
+	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, &c));
+	world_settle(w);
+	assert_true(done);
+	assert_int_equal(c.outcome, OUTCOME_DONE);
+}
+
+static struct peer new_node(struct world *w, uint32_t number, struct wire_header *h)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct uuid id = world_uuid(number);
+	struct peer p = node_peer(w, &id, 0);
+	send_register(w, &p, &id, WORLD_WALL_MS);
+	world_settle(w);
+	*h = peer_receive(w, &p, WIRE_REGISTERED, frame);
+	return p;
+}
+
+static void place(struct world *w, uint64_t request, uint8_t count)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct peer client = client_peer(w, "ci", 0);
+	send_place(w, &client, "ci", request, count, "web", "g");
+	world_settle(w);
+	peer_receive(w, &client, WIRE_PLACED, frame);
+}
+
+static uint32_t load_length(const uint8_t *frame)
+{
+	return frame[4] | (uint32_t)frame[5] << 8;
+}
+
+static struct wire_header header_of(
+	const struct peer *p, const struct wire_header *node, uint64_t sequence)
+{
+	return (struct wire_header){.key_id = p->key_id,
+		.slot = node->slot,
+		.generation = node->generation,
+		.sequence = sequence};
+}
+
+static struct wire_allocs_reply ask(struct world *w, struct peer *p, const struct wire_header *node,
+	uint64_t since, uint8_t count)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_allocs allocs = {since, count};
+	struct wire_allocs_reply reply;
+	uint32_t bytes = wire_allocs_encode(frame, sizeof frame, header_of(p, node, 77), &allocs);
+	assert_true(bytes > 0);
+	peer_send(w, p, frame, bytes);
+	world_turn(w, 1);
+	struct wire_header h = peer_receive(w, p, WIRE_ALLOCS_REPLY, frame);
+	assert_int_equal(h.sequence, 77);
+	assert_true(wire_allocs_reply_decode(frame, &h, &reply));
+	return reply;
+}
+
+static void all_allocations_in_pages(void **unused)
+{
+	struct history history = {0};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header node, other;
+	struct peer p = new_node(w, 1, &node), q = new_node(w, 2, &other);
+	uint64_t last = 0, since = 0;
+	uint32_t seen = 0, of_other = 0;
+
+	add_job(w);
+	assert_int_equal(ask(w, &p, &node, 0, 32).count, 0);
+	for (uint32_t i = 0; i < PLACED; i += 8)
+		place(w, i, 8);
+	for (;;) {
+		struct wire_allocs_reply reply = ask(w, &p, &node, since, 7);
+		for (uint32_t i = 0; i < reply.count; i++, seen++) {
+			assert_true(reply.items[i].modify_index > last);
+			last = reply.items[i].modify_index;
+			assert_int_equal(reply.items[i].desired, ALLOC_RUN);
+			assert_int_equal(reply.items[i].client, ALLOC_PENDING);
+		}
+		since = reply.index;
+		if (!reply.more)
+			break;
+		assert_int_equal(reply.count, 7);
+		assert_int_equal(since, last);
+	}
+	of_other = ask(w, &q, &other, 0, 32).count;
+	assert_int_equal(seen + of_other, PLACED);
+	assert_int_equal(since, state_index(w->state));
+	assert_int_equal(ask(w, &p, &node, since, 32).count, 0);
+	world_destroy(w);
+	history_free(&history);
+}
+
+// --- Specifications --------------------------------------------------------------------------------------
+
+struct renderer {
+	uint32_t made;
+};
+
+static void render(void *context, const struct allocation *a, struct bytes_writer *json)
+{
+	char text[UUID_TEXT_BYTES];
+	((struct renderer *)context)->made++;
+	while (json->size < SPEC_BYTES)
+		bytes_put(json, uuid_format(&a->id, text), 36);
+	json->size = SPEC_BYTES;
+}
+
+static uint32_t send_spec(struct world *w, struct peer *p, const struct wire_header *node,
+	const struct uuid *id, uint32_t offset, uint16_t wanted, uint8_t *frame, uint8_t answer)
+{
+	struct wire_alloc_spec spec = {*id, offset, wanted};
+	uint32_t bytes =
+		wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header_of(p, node, 5), &spec);
+	peer_send(w, p, frame, bytes);
+	world_turn(w, 1);
+	return peer_receive(w, p, answer, frame).length;
+}
+
+static void a_specification_in_pieces(void **unused)
+{
+	struct history history = {0};
+	struct world *w = world_create_with(1, &history, 0);
+	struct renderer renderer = {0};
+	struct wire_header node, other;
+	struct peer p = new_node(w, 1, &node), q = new_node(w, 2, &other);
+	uint8_t frame[FRAME_BYTES_MAX];
+	char text[UUID_TEXT_BYTES];
+
+	w->team->settings.alloc_spec = render;
+	w->team->settings.alloc_spec_context = &renderer;
+	add_job(w);
+	place(w, 1, 1);
+	struct wire_allocs_reply allocs = ask(w, &p, &node, 0, 1);
+	struct peer *owner = allocs.count ? &p : &q, *stranger = allocs.count ? &q : &p;
+	struct wire_header *home = allocs.count ? &node : &other,
+			   *away = allocs.count ? &other : &node;
+	if (allocs.count == 0)
+		allocs = ask(w, &q, &other, 0, 1);
+	struct uuid id = allocs.items[0].allocation;
+	uuid_format(&id, text);
+	for (uint32_t offset = 0; offset <= SPEC_BYTES; offset += 1000) {
+		struct wire_alloc_spec_reply reply;
+		send_spec(w, owner, home, &id, offset, 1000, frame, WIRE_ALLOC_SPEC_REPLY);
+		struct wire_header h;
+		assert_int_equal(wire_header_decode(frame, load_length(frame), &h), WIRE_OK);
+		assert_true(wire_alloc_spec_reply_decode(frame, &h, &reply));
+		assert_int_equal(reply.total, SPEC_BYTES);
+		assert_int_equal(reply.bytes, offset < SPEC_BYTES ? 1000 : 0);
+		for (uint32_t i = 0; i < reply.bytes; i++)
+			assert_int_equal(reply.data[i], text[(offset + i) % 36]);
+	}
+	assert_int_equal(renderer.made, 1);
+	struct wire_refused refused;
+	struct wire_header h;
+	send_spec(w, stranger, away, &id, 0, 100, frame, WIRE_REFUSED);
+	assert_int_equal(wire_header_decode(frame, load_length(frame), &h), WIRE_OK);
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_UNKNOWN_ALLOCATION);
+	world_balances(w);
+	world_destroy(w);
+	history_free(&history);
+}
+
+// More than are made in a moment wait.
+static void specifications_do_not_hold_heartbeats_up(void **unused)
+{
+	struct history history = {0};
+	struct world *w = world_create_with(1, &history, 0);
+	struct renderer renderer = {0};
+	struct wire_header node;
+	struct peer p = new_node(w, 1, &node);
+	uint32_t answered = 0, refused = 0;
+
+	w->team->settings.alloc_spec = render;
+	w->team->settings.alloc_spec_context = &renderer;
+	add_job(w);
+	place(w, 1, 2 * SPECS_PER_MS);
+	struct wire_allocs_reply allocs = ask(w, &p, &node, 0, 32);
+	for (uint32_t i = 0; i < allocs.count; i++) {
+		uint8_t frame[FRAME_BYTES_MAX];
+		struct wire_alloc_spec spec = {allocs.items[i].allocation, 0, 100};
+		uint32_t bytes =
+			wire_alloc_spec_encode(frame, sizeof frame, header_of(&p, &node, i), &spec);
+		peer_send(w, &p, frame, bytes);
+	}
+	world_turn(w, 1);
+	for (uint32_t i = 0; i < allocs.count; i++) {
+		uint8_t packet[PACKET_BYTES_MAX];
+		uint32_t bytes = memory_wire_get(w->wires[0], packet, sizeof packet);
+		uint32_t at = 42; // behind the headers, whichever they are
+		while (at + 4 < bytes && !(packet[at] == 0x42 && packet[at + 1] == 0x42))
+			at++;
+		assert_true(at + 4 < bytes);
+		answered += packet[at + 3] == WIRE_ALLOC_SPEC_REPLY;
+		refused += packet[at + 3] == WIRE_REFUSED;
+	}
+	assert_int_equal(renderer.made, answered);
+	assert_true(answered >= 1 && answered <= SPECS_PER_MS);
+	assert_int_equal(answered + refused, 2 * SPECS_PER_MS);
+	world_destroy(w);
+	history_free(&history);
+}
+
+// --- Reports ---------------------------------------------------------------------------------------------
+
+static void send_report(struct world *w, struct peer *p, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_header node = {.slot = 7, .generation = 1};
+	struct wire_alloc_update update = {.count = 2,
+		.task_count = 2,
+		.event_count = 1,
+		.items = {{.allocation = world_uuid(1),
+				  .client = ALLOC_FAILED,
+				  .healthy = WIRE_UNHEALTHY,
+				  .task_count = 2,
+				  .description = TEXT("Failed tasks")},
+			{.allocation = world_uuid(2), .client = ALLOC_RUNNING}},
+		.tasks = {{.name = TEXT("web"),
+				  .state = TASK_DEAD,
+				  .failed = true,
+				  .restarts = 3,
+				  .started_ns = 5,
+				  .finished_ns = 9,
+				  .event_count = 1},
+			{.name = TEXT("log"), .state = TASK_RUNNING}},
+		.events = {{TEXT("Terminated"), TEXT("Exit Code: 1"), 9, 1}}};
+	uint32_t bytes = wire_alloc_update_encode(
+		frame, sizeof frame, header_of(p, &node, sequence), &update);
+	assert_true(bytes > 0);
+	peer_send(w, p, frame, bytes);
+	world_turn(w, 1);
+}
+
+static void a_report_becomes_a_command(void **unused)
+{
+	struct world *w = world_create(1);
+	struct peer p = world_node(w, 7, 1, 0, 0);
+	uint8_t frame[FRAME_BYTES_MAX];
+
+	send_report(w, &p, 1000);
+	struct command *c = world_command(w, COMMAND_ALLOC_UPDATE);
+	struct command_alloc_update *update = c->alloc_update;
+	assert_int_equal(update->slot, 7);
+	assert_int_equal(update->generation, 1);
+	assert_int_equal(update->sequence, 1000);
+	assert_int_equal(update->count, 2);
+	const struct alloc_update_item *item = &update->items[0];
+	struct uuid first = world_uuid(1);
+	assert_true(uuid_equal(&item->allocation, &first));
+	assert_int_equal(item->client_status, ALLOC_FAILED);
+	assert_true(item->healthy.set && !item->healthy.value);
+	assert_string_equal(item->report->client_description, "Failed tasks");
+	assert_int_equal(item->report->task_states.count, 2);
+	const struct task_state *log = ARRAY_AT(&item->report->task_states, struct task_state, 0);
+	const struct task_state *web = log + 1;
+	assert_string_equal(log->task, "log");
+	assert_int_equal(log->state, TASK_RUNNING);
+	assert_string_equal(web->task, "web");
+	assert_true(web->failed);
+	assert_int_equal(web->restarts, 3);
+	assert_int_equal(web->events.count, 1);
+	assert_int_equal(ARRAY_AT(&web->events, struct task_event, 0)->exit_code, 1);
+	assert_false(update->items[1].healthy.set);
+	assert_null(update->items[1].report);
+	peer_hears_nothing(w, &p);
+	c->index = 44;
+	update->items[0].known = true;
+	alloc_report_release(update->items[0].report); // taken over
+	update->items[0].report = NULL;
+	world_finish(c, OUTCOME_DONE);
+	world_turn(w, 1);
+	struct wire_header h = peer_receive(w, &p, WIRE_ALLOC_UPDATED, frame);
+	struct wire_alloc_updated updated;
+	assert_true(wire_alloc_updated_decode(frame, &h, &updated));
+	assert_int_equal(updated.index, 44);
+	assert_int_equal(updated.known[0], 1);
+	assert_int_equal(updated.known[1], 0);
+	world_is_quiet(w);
+	world_destroy(w);
+}
+
+// What the applier did not take over is freed with the answer.
+static void a_report_is_refused(void **unused)
+{
+	struct world *w = world_create(1);
+	struct peer p = world_node(w, 7, 1, 0, 0);
+	uint8_t frame[FRAME_BYTES_MAX];
+
+	send_report(w, &p, 1000);
+	world_finish(world_command(w, COMMAND_ALLOC_UPDATE), OUTCOME_NODE_NOT_ALLOWED);
+	world_turn(w, 1);
+	struct wire_header h = peer_receive(w, &p, WIRE_REFUSED, frame);
+	struct wire_refused refused;
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_NOT_ALLOWED);
+	assert_true(refused.retry_after_ms > 0);
+	world_is_quiet(w);
+	world_destroy(w);
+}
+
+// Malformed, of an old generation, of nobody.
+static void what_is_wrong_is_told_or_dropped(void **unused)
+{
+	struct world *w = world_create(1);
+	struct peer p = world_node(w, 7, 3, 0, 0);
+	struct wire_header node = {.slot = 7, .generation = 3}, old = {.slot = 7, .generation = 2};
+	struct wire_allocs allocs = {0, 32};
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_refused refused;
+	struct wire_header h;
+
+	uint32_t bytes = wire_allocs_encode(frame, sizeof frame, header_of(&p, &node, 1), &allocs);
+	frame[32] = 0;
+	peer_send(w, &p, frame, bytes);
+	world_turn(w, 1);
+	h = peer_receive(w, &p, WIRE_REFUSED, frame);
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_BAD_REQUEST);
+	bytes = wire_allocs_encode(frame, sizeof frame, header_of(&p, &old, 1), &allocs);
+	peer_send(w, &p, frame, bytes);
+	world_turn(w, 1);
+	h = peer_receive(w, &p, WIRE_REFUSED, frame);
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_STALE_GENERATION);
+	p.key.k[0] ^= 1;
+	bytes = wire_allocs_encode(frame, sizeof frame, header_of(&p, &node, 1), &allocs);
+	peer_send(w, &p, frame, bytes);
+	world_turn(w, 1);
+	peer_hears_nothing(w, &p);
+	world_balances(w);
+	world_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_allocations_in_pages),
+		cmocka_unit_test(a_specification_in_pieces),
+		cmocka_unit_test(specifications_do_not_hold_heartbeats_up),
+		cmocka_unit_test(a_report_becomes_a_command),
+		cmocka_unit_test(a_report_is_refused),
+		cmocka_unit_test(what_is_wrong_is_told_or_dropped),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
