@@ -1,6 +1,7 @@
 #include "tools/berthd/berthd.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "tools/api/alloc_spec.h"
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
@@ -119,6 +120,7 @@ static bool start_dataplane(struct berthd *b, char *message)
 	cpu_set_t before;
 	if (sched_getaffinity(0, sizeof before, &before) != 0)
 		return fail(message, "sched_getaffinity", -errno);
+	b->config.dataplane.alloc_spec = alloc_spec_json;
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
 		    BERTHD_MESSAGE_BYTES) != 0)
 		return false;

@@ -1,0 +1,132 @@
+// What an agent is told to run.
+#include "state/alloc_details.h"
+#include "state/job.h"
+#include "tools/api/alloc_spec.h"
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void add_pair(struct array *map, const char *name, const char *value)
+{
+	struct string_pair *pair = array_append(map, sizeof *pair);
+	pair->name = text_copy(text_of(name));
+	pair->value = text_copy(text_of(value));
+}
+
+static struct job *build(void)
+{
+	struct job *job = job_create();
+	job->namespace_name = text_copy(TEXT("default"));
+	job->id = text_copy(TEXT("web-id"));
+	job->name = text_copy(TEXT("web"));
+	job->region = text_copy(TEXT("global"));
+	job->type = JOB_SYSTEM;
+	add_pair(&job->meta, "from", "job");
+	add_pair(&job->meta, "team", "a");
+	struct task_group *group = array_append(&job->task_groups, sizeof *group);
+	record_init(&task_group_description, group);
+	group->name = text_copy(TEXT("g"));
+	add_pair(&group->meta, "from", "group");
+	group->restart = calloc(1, sizeof *group->restart);
+	group->restart->attempts = 2;
+	group->restart->interval_ns = 1800000000000;
+	group->restart->mode = text_copy(TEXT("fail"));
+	struct task *task = array_append(&group->tasks, sizeof *task);
+	record_init(&task_description, task);
+	task->name = text_copy(TEXT("server"));
+	task->driver = text_copy(TEXT("raw_exec"));
+	task->config = text_copy(TEXT("{\"command\":\"/bin/true\",\"args\":[\"-v\"]}"));
+	task->resources.cpu = 500;
+	task->lifecycle = calloc(1, sizeof *task->lifecycle);
+	task->lifecycle->hook = text_copy(TEXT("prestart"));
+	add_pair(&task->env, "A", "b\n\"c\"");
+	add_pair(&task->meta, "from", "task");
+	assert_true(job_derive(job));
+	return job;
+}
+
+static json_t *render(const struct allocation *a)
+{
+	struct bytes_writer out = bytes_writer_growing(16);
+	json_error_t error;
+	alloc_spec_json(NULL, a, &out);
+	assert_false(out.failed);
+	json_t *json = json_loadb((const char *)out.data, out.size, 0, &error);
+	if (!json)
+		fail_msg("%s at %d", error.text, error.position);
+	bytes_writer_free(&out);
+	return json;
+}
+
+static const char *string_at(const json_t *json, const char *key)
+{
+	const char *value = json_string_value(json_object_get(json, key));
+	assert_non_null(value);
+	return value;
+}
+
+static void a_task_is_described(void **unused)
+{
+	struct allocation a = {.id = {{1, 2}}, .job = build(), .index = 3};
+	json_t *json = render(&a);
+	assert_string_equal(string_at(json, "Name"), "web.g[3]");
+	assert_string_equal(string_at(json, "JobID"), "web-id");
+	assert_string_equal(string_at(json, "JobType"), "system");
+	assert_int_equal(json_integer_value(json_object_get(json, "Index")), 3);
+	assert_int_equal(json_array_size(json_object_get(json, "Ports")), 0);
+	const json_t *task = json_array_get(json_object_get(json, "Tasks"), 0);
+	assert_string_equal(string_at(task, "Driver"), "raw_exec");
+	assert_string_equal(string_at(json_object_get(task, "Config"), "command"), "/bin/true");
+	assert_string_equal(string_at(json_object_get(task, "Env"), "A"), "b\n\"c\"");
+	assert_string_equal(string_at(json_object_get(task, "Meta"), "from"), "task");
+	assert_string_equal(string_at(json_object_get(task, "Meta"), "team"), "a");
+	assert_int_equal(json_object_size(json_object_get(task, "Meta")), 2);
+	assert_string_equal(string_at(json_object_get(task, "RestartPolicy"), "Mode"), "fail");
+	assert_string_equal(string_at(json_object_get(task, "Lifecycle"), "Hook"), "prestart");
+	assert_int_equal(json_integer_value(json_object_get(task, "CPU")), 500);
+	json_decref(json);
+	job_free(a.job);
+}
+
+static void ports_and_cores_are_told(void **unused)
+{
+	struct allocation a = {.id = {{1}}, .job = build()};
+	a.details = alloc_details_create();
+	struct allocated_port *port = array_append(&a.details->ports, sizeof *port);
+	port->label = text_copy(TEXT("http"));
+	port->value = 25000;
+	port->to = 8080;
+	port->host_ip = text_copy(TEXT("192.0.2.7"));
+	struct allocated_task *own = array_append(&a.details->tasks, sizeof *own);
+	own->task = text_copy(TEXT("server"));
+	*(int64_t *)array_append(&own->reserved_cores, sizeof(int64_t)) = 5;
+	struct allocated_network *network = array_append(&own->networks, sizeof *network);
+	network->ip = text_copy(TEXT("192.0.2.8"));
+	struct port *dynamic = array_append(&network->dynamic_ports, sizeof *dynamic);
+	dynamic->label = text_copy(TEXT("admin"));
+	dynamic->value = 25001;
+	json_t *json = render(&a);
+	const json_t *shown = json_array_get(json_object_get(json, "Ports"), 0);
+	assert_string_equal(string_at(shown, "Label"), "http");
+	assert_int_equal(json_integer_value(json_object_get(shown, "Value")), 25000);
+	assert_int_equal(json_integer_value(json_object_get(shown, "To")), 8080);
+	const json_t *task = json_array_get(json_object_get(json, "Tasks"), 0);
+	assert_int_equal(json_integer_value(json_array_get(json_object_get(task, "Cores"), 0)), 5);
+	shown = json_array_get(json_object_get(task, "Ports"), 0);
+	assert_string_equal(string_at(shown, "HostIP"), "192.0.2.8");
+	json_decref(json);
+	alloc_details_release(a.details);
+	job_free(a.job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_task_is_described),
+		cmocka_unit_test(ports_and_cores_are_told),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
