@@ -1,5 +1,5 @@
 #include "placement/pipeline/blocked.h"
-#include "placement/pipeline/table.h"
+#include "placement/pipeline/lookup.h"
 #include "placement/pipeline/unblocks.h"
 #include "state/base/memory.h"
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 // The blocked evaluations of one job.
 struct blocked_job {
-	struct table_node by_name;
+	struct lookup_node by_name;
 	char *namespace_name, *id;
 	struct captive *wide;         // the one that waits for any node; NULL: none does
 	struct cds_list_head members; // struct captive.of_job
@@ -20,7 +20,7 @@ struct captive {
 	uint64_t token;
 	int64_t cpu, memory_mb;
 	struct blocked_job *job;
-	struct table_node by_id, by_node; // by_node: when it waits for its node
+	struct lookup_node by_id, by_node; // by_node: when it waits for its node
 	struct cds_list_head of_job;
 	struct cds_list_head wide; // when it waits for any node
 };
@@ -29,7 +29,7 @@ struct blocked {
 	pthread_mutex_t mutex;
 	struct broker *broker;
 	bool is_enabled;
-	struct table by_id, jobs, by_node;
+	struct lookup by_id, jobs, by_node;
 	struct cds_list_head wide;
 	struct unblocks *unblocks;
 	struct cds_list_head duplicates; // struct captive.of_job
@@ -45,10 +45,10 @@ static bool waits_for_node(const struct evaluation *e)
 
 static struct captive *find(struct blocked *b, const struct uuid *id)
 {
-	struct table_node *n = table_first(&b->by_id, uuid_hash(id));
+	struct lookup_node *n = lookup_first(&b->by_id, uuid_hash(id));
 
 	while (n && !uuid_equal(&CONTAINER_OF(n, struct captive, by_id)->eval->id, id))
-		n = table_next(n);
+		n = lookup_next(n);
 	return n ? CONTAINER_OF(n, struct captive, by_id) : NULL;
 }
 
@@ -60,10 +60,10 @@ static bool is_of(const struct blocked_job *job, const char *namespace_name, con
 
 static struct blocked_job *find_job(struct blocked *b, const char *namespace_name, const char *id)
 {
-	struct table_node *n = table_first(&b->jobs, hash_names(namespace_name, id));
+	struct lookup_node *n = lookup_first(&b->jobs, hash_names(namespace_name, id));
 
 	while (n && !is_of(CONTAINER_OF(n, struct blocked_job, by_name), namespace_name, id))
-		n = table_next(n);
+		n = lookup_next(n);
 	return n ? CONTAINER_OF(n, struct blocked_job, by_name) : NULL;
 }
 
@@ -76,8 +76,8 @@ static struct captive *find_rival(struct blocked *b, const struct evaluation *e)
 		return NULL;
 	if (!waits_for_node(e))
 		return job->wide;
-	struct table_node *n = table_first(&b->by_node, uuid_hash(&e->node_id));
-	for (; n; n = table_next(n)) {
+	struct lookup_node *n = lookup_first(&b->by_node, uuid_hash(&e->node_id));
+	for (; n; n = lookup_next(n)) {
 		struct captive *c = CONTAINER_OF(n, struct captive, by_node);
 		if (c->job == job && uuid_equal(&c->eval->node_id, &e->node_id))
 			return c;
@@ -97,7 +97,7 @@ static struct blocked_job *join_job(struct blocked *b, const struct evaluation *
 	job->namespace_name = text_copy(text_of(e->namespace_name));
 	job->id = text_copy(text_of(e->job_id));
 	CDS_INIT_LIST_HEAD(&job->members);
-	table_add(&b->jobs, &job->by_name, hash_names(job->namespace_name, job->id));
+	lookup_add(&b->jobs, &job->by_name, hash_names(job->namespace_name, job->id));
 	return job;
 }
 
@@ -105,7 +105,7 @@ static void leave_job(struct blocked *b, struct blocked_job *job)
 {
 	if (!cds_list_empty(&job->members))
 		return;
-	table_remove(&b->jobs, &job->by_name);
+	lookup_remove(&b->jobs, &job->by_name);
 	free(job->namespace_name);
 	free(job->id);
 	free(job);
@@ -144,10 +144,10 @@ static struct captive *track(struct blocked *b, const struct evaluation *e, uint
 	c->token = token;
 	c->job = join_job(b, e);
 	measure(c);
-	table_add(&b->by_id, &c->by_id, uuid_hash(&e->id));
+	lookup_add(&b->by_id, &c->by_id, uuid_hash(&e->id));
 	cds_list_add_tail(&c->of_job, &c->job->members);
 	if (waits_for_node(e)) {
-		table_add(&b->by_node, &c->by_node, uuid_hash(&e->node_id));
+		lookup_add(&b->by_node, &c->by_node, uuid_hash(&e->node_id));
 	} else {
 		c->job->wide = c;
 		cds_list_add_tail(&c->wide, &b->wide);
@@ -159,10 +159,10 @@ static struct captive *track(struct blocked *b, const struct evaluation *e, uint
 static void untrack(struct blocked *b, struct captive *c)
 {
 	count(b, c, -1);
-	table_remove(&b->by_id, &c->by_id);
+	lookup_remove(&b->by_id, &c->by_id);
 	cds_list_del(&c->of_job);
 	if (waits_for_node(c->eval)) {
-		table_remove(&b->by_node, &c->by_node);
+		lookup_remove(&b->by_node, &c->by_node);
 	} else {
 		c->job->wide = NULL;
 		cds_list_del(&c->wide);
@@ -278,11 +278,11 @@ void blocked_unblock_class(struct blocked *b, const char *computed_class, uint64
 
 static void unblock_node(struct blocked *b, const struct uuid *node)
 {
-	struct table_node *n = table_first(&b->by_node, uuid_hash(node));
+	struct lookup_node *n = lookup_first(&b->by_node, uuid_hash(node));
 
 	while (n) {
 		struct captive *c = CONTAINER_OF(n, struct captive, by_node);
-		n = table_next(n);
+		n = lookup_next(n);
 		if (uuid_equal(&c->eval->node_id, node))
 			run_again(b, c);
 	}
@@ -306,15 +306,15 @@ static bool limited_by(const struct evaluation *e, const char *quota)
 
 void blocked_unblock_quota(struct blocked *b, const char *quota, uint64_t index)
 {
-	struct table_node *n, *next;
+	struct lookup_node *n, *next;
 	uint32_t bucket;
 
 	pthread_mutex_lock(&b->mutex);
 	if (b->is_enabled)
 		unblocks_of_quota(b->unblocks, quota, index);
-	for (n = table_walk(&b->by_id, &bucket, NULL); n; n = next) {
+	for (n = lookup_walk(&b->by_id, &bucket, NULL); n; n = next) {
 		struct captive *c = CONTAINER_OF(n, struct captive, by_id);
-		next = table_walk(&b->by_id, &bucket, n);
+		next = lookup_walk(&b->by_id, &bucket, n);
 		if (limited_by(c->eval, quota))
 			run_again(b, c);
 	}
@@ -323,13 +323,13 @@ void blocked_unblock_quota(struct blocked *b, const char *quota, uint64_t index)
 
 void blocked_unblock_failed(struct blocked *b)
 {
-	struct table_node *n, *next;
+	struct lookup_node *n, *next;
 	uint32_t bucket;
 
 	pthread_mutex_lock(&b->mutex);
-	for (n = table_walk(&b->by_id, &bucket, NULL); n; n = next) {
+	for (n = lookup_walk(&b->by_id, &bucket, NULL); n; n = next) {
 		struct captive *c = CONTAINER_OF(n, struct captive, by_id);
-		next = table_walk(&b->by_id, &bucket, n);
+		next = lookup_walk(&b->by_id, &bucket, n);
 		if (c->eval->triggered_by == TRIGGER_MAX_PLAN_ATTEMPTS)
 			run_again(b, c);
 	}
@@ -394,12 +394,12 @@ void blocked_stats(struct blocked *b, struct blocked_stats *stats)
 
 static void forget_all(struct blocked *b)
 {
-	struct table_node *n, *next;
+	struct lookup_node *n, *next;
 	struct captive *c, *other;
 	uint32_t bucket;
 
-	for (n = table_walk(&b->by_id, &bucket, NULL); n; n = next) {
-		next = table_walk(&b->by_id, &bucket, n);
+	for (n = lookup_walk(&b->by_id, &bucket, NULL); n; n = next) {
+		next = lookup_walk(&b->by_id, &bucket, n);
 		c = CONTAINER_OF(n, struct captive, by_id);
 		untrack(b, c);
 		discard(c);
@@ -427,9 +427,9 @@ void blocked_destroy(struct blocked *b)
 	if (!b)
 		return;
 	forget_all(b);
-	table_free(&b->by_id);
-	table_free(&b->jobs);
-	table_free(&b->by_node);
+	lookup_free(&b->by_id);
+	lookup_free(&b->jobs);
+	lookup_free(&b->by_node);
 	unblocks_destroy(b->unblocks);
 	pthread_mutex_destroy(&b->mutex);
 	free(b);

@@ -1,6 +1,6 @@
 #include "placement/pipeline/broker.h"
 #include "placement/pipeline/heap.h"
-#include "placement/pipeline/table.h"
+#include "placement/pipeline/lookup.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
@@ -25,7 +25,7 @@ enum place {
 
 // One job of one namespace, while evaluations of it are here.
 struct job_turn {
-	struct table_node by_name;
+	struct lookup_node by_name;
 	struct entry *holder; // the one that is ready, outstanding or paused after a nack
 	struct heap pending;
 };
@@ -36,7 +36,7 @@ struct entry {
 	uint32_t queue;
 	uint32_t deliveries;
 	struct job_turn *turn; // while it holds or waits for its job
-	struct table_node by_id;
+	struct lookup_node by_id;
 	struct heap_node order; // in a queue, or among the pending of its job
 	struct heap_node due;   // in timers or delays
 	uint64_t due_ns;
@@ -51,7 +51,7 @@ struct broker {
 	pthread_cond_t changed;
 	bool is_enabled;
 	struct prng prng;
-	struct table evals, turns;
+	struct lookup evals, turns;
 	struct heap queues[QUEUES];
 	struct heap timers, delays; // by the monotonic and by the wall clock
 	struct entry *cancelable, **cancelable_end;
@@ -104,10 +104,10 @@ static bool due_before(const struct heap_node *x, const struct heap_node *y)
 
 static struct entry *entry_find(struct broker *b, const struct uuid *id)
 {
-	struct table_node *n = table_first(&b->evals, uuid_hash(id));
+	struct lookup_node *n = lookup_first(&b->evals, uuid_hash(id));
 
 	while (n && !uuid_equal(&CONTAINER_OF(n, struct entry, by_id)->eval->id, id))
-		n = table_next(n);
+		n = lookup_next(n);
 	return n ? CONTAINER_OF(n, struct entry, by_id) : NULL;
 }
 
@@ -120,7 +120,7 @@ static void entry_free(struct entry *e)
 
 static void entry_drop(struct broker *b, struct entry *e)
 {
-	table_remove(&b->evals, &e->by_id);
+	lookup_remove(&b->evals, &e->by_id);
 	entry_free(e);
 }
 
@@ -140,20 +140,20 @@ static struct job_turn *turn_of(struct broker *b, const struct evaluation *eval)
 {
 	uint64_t hash = hash_names(eval->namespace_name, eval->job_id);
 
-	for (struct table_node *n = table_first(&b->turns, hash); n; n = table_next(n)) {
+	for (struct lookup_node *n = lookup_first(&b->turns, hash); n; n = lookup_next(n)) {
 		struct job_turn *turn = CONTAINER_OF(n, struct job_turn, by_name);
 		if (same_job(turn_sample(turn), eval))
 			return turn;
 	}
 	struct job_turn *turn = memory_take(sizeof *turn);
 	heap_init(&turn->pending, pending_before);
-	table_add(&b->turns, &turn->by_name, hash);
+	lookup_add(&b->turns, &turn->by_name, hash);
 	return turn;
 }
 
 static void turn_drop(struct broker *b, struct job_turn *turn)
 {
-	table_remove(&b->turns, &turn->by_name);
+	lookup_remove(&b->turns, &turn->by_name);
 	heap_free(&turn->pending);
 	free(turn);
 }
@@ -164,9 +164,13 @@ static void wait_until(struct broker *b, struct entry *e, enum place place, uint
 {
 	e->place = place;
 	e->due_ns = due_ns;
-	heap_push(place == PLACE_DELAYED ? &b->delays : &b->timers, &e->due);
-	if (place != PLACE_UNACKED)
-		b->stats.waiting++;
+	struct heap *heap = place == PLACE_DELAYED ? &b->delays : &b->timers;
+	heap_push(heap, &e->due);
+	if (place == PLACE_UNACKED)
+		return;
+	b->stats.waiting++;
+	if (heap_top(heap) == &e->due) // whoever waits has to look up earlier
+		pthread_cond_broadcast(&b->changed);
 }
 
 static void queue_or_pend(struct broker *b, struct entry *e, uint32_t queue)
@@ -312,15 +316,26 @@ static uint64_t next_due(struct broker *b)
 
 // --- Enqueue -------------------------------------------------------------------------------------
 
+// A wait counts from the creation, so that one that is taken over does not begin anew.
+static uint64_t remaining_ns(const struct broker *b, const struct evaluation *eval)
+{
+	int64_t now_ns = (int64_t)time_wall_ns(b->settings.time);
+	int64_t created_ns = eval->create_time_ns, waited_ns = now_ns - created_ns;
+
+	if (created_ns == 0 || waited_ns <= 0)
+		return (uint64_t)eval->wait_ns;
+	return waited_ns < eval->wait_ns ? (uint64_t)(eval->wait_ns - waited_ns) : 0;
+}
+
 static void enqueue_new(struct broker *b, struct evaluation *eval)
 {
 	struct entry *e = memory_take(sizeof *e);
 
 	e->eval = eval;
-	table_add(&b->evals, &e->by_id, uuid_hash(&eval->id));
+	lookup_add(&b->evals, &e->by_id, uuid_hash(&eval->id));
 	if (eval->wait_ns > 0)
 		wait_until(b, e, PLACE_TIMED,
-			time_monotonic_ns(b->settings.time) + (uint64_t)eval->wait_ns);
+			time_monotonic_ns(b->settings.time) + remaining_ns(b, eval));
 	else if (eval->wait_until_ns > 0)
 		wait_until(b, e, PLACE_DELAYED, (uint64_t)eval->wait_until_ns);
 	else
@@ -631,7 +646,7 @@ uint32_t broker_take_cancelable(struct broker *b, struct evaluation **evals, uin
 		struct entry *e = b->cancelable;
 		unlist(b, e);
 		evals[taken] = e->eval;
-		table_remove(&b->evals, &e->by_id);
+		lookup_remove(&b->evals, &e->by_id);
 		e->eval = NULL;
 		entry_free(e);
 	}
@@ -671,15 +686,15 @@ uint32_t broker_delayed(struct broker *b, struct broker_delayed *items, uint32_t
 
 static void forget_all(struct broker *b)
 {
-	struct table_node *n, *next;
+	struct lookup_node *n, *next;
 	uint32_t bucket;
 
-	for (n = table_walk(&b->turns, &bucket, NULL); n; n = next) {
-		next = table_walk(&b->turns, &bucket, n);
+	for (n = lookup_walk(&b->turns, &bucket, NULL); n; n = next) {
+		next = lookup_walk(&b->turns, &bucket, n);
 		turn_drop(b, CONTAINER_OF(n, struct job_turn, by_name));
 	}
-	for (n = table_walk(&b->evals, &bucket, NULL); n; n = next) {
-		next = table_walk(&b->evals, &bucket, n);
+	for (n = lookup_walk(&b->evals, &bucket, NULL); n; n = next) {
+		next = lookup_walk(&b->evals, &bucket, n);
 		entry_drop(b, CONTAINER_OF(n, struct entry, by_id));
 	}
 	for (uint32_t q = 0; q < QUEUES; q++)
@@ -719,8 +734,8 @@ void broker_destroy(struct broker *b)
 	if (!b)
 		return;
 	forget_all(b);
-	table_free(&b->evals);
-	table_free(&b->turns);
+	lookup_free(&b->evals);
+	lookup_free(&b->turns);
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->mutex);
 	free(b);

@@ -1,6 +1,6 @@
 #include "placement/pipeline/plan_queue.h"
 #include "placement/pipeline/heap.h"
-#include "placement/pipeline/table.h"
+#include "placement/pipeline/lookup.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/plan.h"

@@ -1,5 +1,5 @@
 #include "placement/pipeline/unblocks.h"
-#include "placement/pipeline/table.h"
+#include "placement/pipeline/lookup.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 enum kind { OF_CLASS, OF_QUOTA, OF_NODE, KINDS };
 
 struct unblock {
-	struct table_node link;
+	struct lookup_node link;
 	uint64_t index, at_ns;
 	struct uuid node; // OF_NODE
 	char name[];      // the others
@@ -17,7 +17,7 @@ struct unblock {
 
 struct unblocks {
 	const struct time_source *time;
-	struct table tables[KINDS];
+	struct lookup tables[KINDS];
 	uint64_t newest_class; // no class is newer
 	uint64_t node_floor;   // of nodes that were forgotten, none is newer
 };
@@ -31,19 +31,19 @@ struct unblocks *unblocks_create(const struct time_source *time)
 }
 
 // Those that were seen before a time; returns the newest index among them.
-static uint64_t drop(struct table *t, uint64_t before_ns)
+static uint64_t drop(struct lookup *t, uint64_t before_ns)
 {
-	struct table_node *n, *next;
+	struct lookup_node *n, *next;
 	uint64_t newest = 0;
 	uint32_t bucket;
 
-	for (n = table_walk(t, &bucket, NULL); n; n = next) {
+	for (n = lookup_walk(t, &bucket, NULL); n; n = next) {
 		struct unblock *u = CONTAINER_OF(n, struct unblock, link);
-		next = table_walk(t, &bucket, n);
+		next = lookup_walk(t, &bucket, n);
 		if (u->at_ns >= before_ns)
 			continue;
 		newest = u->index > newest ? u->index : newest;
-		table_remove(t, n);
+		lookup_remove(t, n);
 		free(u);
 	}
 	return newest;
@@ -60,25 +60,25 @@ void unblocks_destroy(struct unblocks *u)
 {
 	unblocks_forget(u);
 	for (uint32_t k = 0; k < KINDS; k++)
-		table_free(&u->tables[k]);
+		lookup_free(&u->tables[k]);
 	free(u);
 }
 
-static struct unblock *find_name(const struct table *t, const char *name)
+static struct unblock *find_name(const struct lookup *t, const char *name)
 {
-	struct table_node *n = table_first(t, hash_text(name));
+	struct lookup_node *n = lookup_first(t, hash_text(name));
 
 	while (n && strcmp(CONTAINER_OF(n, struct unblock, link)->name, name) != 0)
-		n = table_next(n);
+		n = lookup_next(n);
 	return n ? CONTAINER_OF(n, struct unblock, link) : NULL;
 }
 
-static struct unblock *find_node(const struct table *t, const struct uuid *node)
+static struct unblock *find_node(const struct lookup *t, const struct uuid *node)
 {
-	struct table_node *n = table_first(t, uuid_hash(node));
+	struct lookup_node *n = lookup_first(t, uuid_hash(node));
 
 	while (n && !uuid_equal(&CONTAINER_OF(n, struct unblock, link)->node, node))
-		n = table_next(n);
+		n = lookup_next(n);
 	return n ? CONTAINER_OF(n, struct unblock, link) : NULL;
 }
 
@@ -96,7 +96,7 @@ static void note_name(struct unblocks *u, enum kind kind, const char *name, uint
 		size_t bytes = strlen(name) + 1;
 		entry = memory_take(sizeof *entry + bytes);
 		memcpy(entry->name, name, bytes);
-		table_add(&u->tables[kind], &entry->link, hash_text(name));
+		lookup_add(&u->tables[kind], &entry->link, hash_text(name));
 	}
 	stamp(u, entry, index);
 }
@@ -119,7 +119,7 @@ static void lift_floor(struct unblocks *u, uint64_t index)
 
 void unblocks_of_node(struct unblocks *u, const struct uuid *node, uint64_t index)
 {
-	struct table *nodes = &u->tables[OF_NODE];
+	struct lookup *nodes = &u->tables[OF_NODE];
 	struct unblock *entry = find_node(nodes, node);
 
 	if (!entry && nodes->count == UNBLOCKED_NODES_MAX)
@@ -127,7 +127,7 @@ void unblocks_of_node(struct unblocks *u, const struct uuid *node, uint64_t inde
 	if (!entry) {
 		entry = memory_take(sizeof *entry);
 		entry->node = *node;
-		table_add(nodes, &entry->link, uuid_hash(node));
+		lookup_add(nodes, &entry->link, uuid_hash(node));
 	}
 	stamp(u, entry, index);
 }
@@ -144,13 +144,13 @@ static bool saw_no_room(const struct evaluation *e, const char *computed_class)
 
 bool unblocks_missed_class(const struct unblocks *u, const struct evaluation *e)
 {
-	const struct table *classes = &u->tables[OF_CLASS];
-	struct table_node *n;
+	const struct lookup *classes = &u->tables[OF_CLASS];
+	struct lookup_node *n;
 	uint32_t bucket;
 
 	if (u->newest_class <= e->snapshot_index)
 		return false;
-	for (n = table_walk(classes, &bucket, NULL); n; n = table_walk(classes, &bucket, n)) {
+	for (n = lookup_walk(classes, &bucket, NULL); n; n = lookup_walk(classes, &bucket, n)) {
 		const struct unblock *entry = CONTAINER_OF(n, struct unblock, link);
 		if (entry->index > e->snapshot_index &&
 			(e->escaped_computed_class || !saw_no_room(e, entry->name)))

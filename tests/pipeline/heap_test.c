@@ -1,6 +1,6 @@
 // The heap and the table against sorted and plain arrays, with random operations.
 #include "placement/pipeline/heap.h"
-#include "placement/pipeline/table.h"
+#include "placement/pipeline/lookup.h"
 #include "state/base/prng.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@ enum { ITEMS = 300, STEPS = 20000 };
 
 struct item {
 	struct heap_node order;
-	struct table_node link;
+	struct lookup_node link;
 	uint32_t key;
 	bool in;
 };
@@ -72,21 +72,21 @@ static void a_heap_gives_the_least(void **unused)
 	heap_free(&heap);
 }
 
-static bool table_has(const struct table *t, const struct item *item)
+static bool lookup_has(const struct lookup *t, const struct item *item)
 {
-	struct table_node *n = table_first(t, item->key);
+	struct lookup_node *n = lookup_first(t, item->key);
 
 	while (n && n != &item->link)
-		n = table_next(n);
+		n = lookup_next(n);
 	return n != NULL;
 }
 
-static uint32_t table_size(const struct table *t, const struct item *items)
+static uint32_t lookup_size(const struct lookup *t, const struct item *items)
 {
 	uint32_t bucket, count = 0;
 
-	for (struct table_node *n = table_walk(t, &bucket, NULL); n;
-		n = table_walk(t, &bucket, n)) {
+	for (struct lookup_node *n = lookup_walk(t, &bucket, NULL); n;
+		n = lookup_walk(t, &bucket, n)) {
 		assert_true(CONTAINER_OF(n, const struct item, link)->in);
 		count++;
 	}
@@ -96,7 +96,7 @@ static uint32_t table_size(const struct table *t, const struct item *items)
 static void a_table_finds_what_is_in_it(void **unused)
 {
 	static struct item items[ITEMS];
-	struct table table = {0};
+	struct lookup table = {0};
 	struct prng prng;
 	uint32_t count = 0;
 
@@ -105,36 +105,36 @@ static void a_table_finds_what_is_in_it(void **unused)
 		items[i].key = (uint32_t)prng_below(&prng, 100); // several under one hash
 	for (uint32_t step = 0; step < STEPS; step++) {
 		struct item *item = &items[prng_below(&prng, ITEMS)];
-		assert_int_equal(table_has(&table, item), item->in);
+		assert_int_equal(lookup_has(&table, item), item->in);
 		if (item->in)
-			table_remove(&table, &item->link);
+			lookup_remove(&table, &item->link);
 		else
-			table_add(&table, &item->link, item->key);
+			lookup_add(&table, &item->link, item->key);
 		item->in = !item->in;
 		count += item->in ? 1 : (uint32_t)-1;
 		if (step % 100 == 0)
-			assert_int_equal(table_size(&table, items), count);
+			assert_int_equal(lookup_size(&table, items), count);
 	}
-	table_free(&table);
+	lookup_free(&table);
 }
 
 static void a_walk_may_remove(void **unused)
 {
 	static struct item items[ITEMS];
-	struct table table = {0};
-	struct table_node *n, *next;
+	struct lookup table = {0};
+	struct lookup_node *n, *next;
 	uint32_t bucket, seen = 0;
 
 	for (uint32_t i = 0; i < ITEMS; i++)
-		table_add(&table, &items[i].link, i % 37);
-	for (n = table_walk(&table, &bucket, NULL); n; n = next) {
-		next = table_walk(&table, &bucket, n);
-		table_remove(&table, n);
+		lookup_add(&table, &items[i].link, i % 37);
+	for (n = lookup_walk(&table, &bucket, NULL); n; n = next) {
+		next = lookup_walk(&table, &bucket, n);
+		lookup_remove(&table, n);
 		seen++;
 	}
 	assert_int_equal(seen, ITEMS);
 	assert_int_equal(table.count, 0);
-	table_free(&table);
+	lookup_free(&table);
 }
 
 static void names_do_not_run_together(void **unused)

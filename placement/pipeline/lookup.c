@@ -1,33 +1,33 @@
-#include "placement/pipeline/table.h"
+#include "placement/pipeline/lookup.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
 #define BUCKETS_FIRST 64u
 
-void table_free(struct table *t)
+void lookup_free(struct lookup *t)
 {
 	free(t->buckets);
-	*t = (struct table){0};
+	*t = (struct lookup){0};
 }
 
-static void put(struct table *t, struct table_node *n)
+static void put(struct lookup *t, struct lookup_node *n)
 {
-	struct table_node **bucket = &t->buckets[n->hash & t->mask];
+	struct lookup_node **bucket = &t->buckets[n->hash & t->mask];
 
 	n->next = *bucket;
 	*bucket = n;
 }
 
-static void grow(struct table *t)
+static void grow(struct lookup *t)
 {
-	struct table old = *t;
+	struct lookup old = *t;
 	uint32_t buckets = old.buckets ? 2 * (old.mask + 1) : BUCKETS_FIRST;
 
-	t->buckets = memory_take_array(buckets, sizeof(struct table_node *));
+	t->buckets = memory_take_array(buckets, sizeof(struct lookup_node *));
 	t->mask = buckets - 1;
 	for (uint32_t b = 0; old.buckets && b <= old.mask; b++) {
-		for (struct table_node *n = old.buckets[b], *next; n; n = next) {
+		for (struct lookup_node *n = old.buckets[b], *next; n; n = next) {
 			next = n->next;
 			put(t, n);
 		}
@@ -35,7 +35,7 @@ static void grow(struct table *t)
 	free(old.buckets);
 }
 
-void table_add(struct table *t, struct table_node *n, uint64_t hash)
+void lookup_add(struct lookup *t, struct lookup_node *n, uint64_t hash)
 {
 	if (!t->buckets || t->count > t->mask)
 		grow(t);
@@ -44,9 +44,9 @@ void table_add(struct table *t, struct table_node *n, uint64_t hash)
 	t->count++;
 }
 
-void table_remove(struct table *t, struct table_node *n)
+void lookup_remove(struct lookup *t, struct lookup_node *n)
 {
-	struct table_node **at = &t->buckets[n->hash & t->mask];
+	struct lookup_node **at = &t->buckets[n->hash & t->mask];
 
 	while (*at && *at != n)
 		at = &(*at)->next;
@@ -55,24 +55,24 @@ void table_remove(struct table *t, struct table_node *n)
 	t->count--;
 }
 
-static struct table_node *skip(struct table_node *n, uint64_t hash)
+static struct lookup_node *skip(struct lookup_node *n, uint64_t hash)
 {
 	while (n && n->hash != hash)
 		n = n->next;
 	return n;
 }
 
-struct table_node *table_first(const struct table *t, uint64_t hash)
+struct lookup_node *lookup_first(const struct lookup *t, uint64_t hash)
 {
 	return t->buckets ? skip(t->buckets[hash & t->mask], hash) : NULL;
 }
 
-struct table_node *table_next(const struct table_node *n)
+struct lookup_node *lookup_next(const struct lookup_node *n)
 {
 	return skip(n->next, n->hash);
 }
 
-struct table_node *table_walk(const struct table *t, uint32_t *bucket, struct table_node *after)
+struct lookup_node *lookup_walk(const struct lookup *t, uint32_t *bucket, struct lookup_node *after)
 {
 	if (!t->buckets)
 		return NULL;

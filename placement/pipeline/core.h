@@ -1,0 +1,13 @@
+// Evaluations of type _core (rows B13, B66): garbage collection, made by the caretaker and never stored. What they do
+// is named by their job id.
+#pragma once
+#include "placement/pipeline/pipeline.h"
+
+#define CORE_PRIORITY 32767
+
+extern const char *const core_jobs[]; // "eval-gc", "job-gc", "node-gc", NULL
+
+struct evaluation *core_evaluation(const char *job, struct prng *); // caller frees
+int core_process(struct pipeline *, const struct evaluation *);
+// Everything at once, whatever its age.
+int core_force(struct pipeline *);

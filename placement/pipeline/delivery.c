@@ -1,0 +1,123 @@
+#include "placement/pipeline/delivery.h"
+#include "placement/pipeline/caretaker.h"
+#include "placement/pipeline/pipeline_private.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct delivery {
+	struct pipeline *pipeline;
+	struct uuid eval;
+	uint64_t token;
+	_Atomic uint32_t references; // the worker's, and one per command on its way
+	_Atomic int error;           // the first
+};
+
+struct delivery_command {
+	struct command command;
+	struct delivery *delivery;
+	uint64_t began_ns;
+	uint32_t count;
+	struct evaluation *items[];
+};
+
+struct delivery *delivery_begin(struct pipeline *p, const struct uuid *eval, uint64_t token)
+{
+	struct delivery *d = memory_take(sizeof *d);
+
+	d->pipeline = p;
+	d->eval = *eval;
+	d->token = token;
+	d->references = 1;
+	return d;
+}
+
+static void note_error(struct delivery *d, int error)
+{
+	int none = 0;
+
+	if (error != 0)
+		(void)atomic_compare_exchange_strong(&d->error, &none, error);
+}
+
+// B14: best effort. A lost ack is made good by the nack timer.
+static void answer(struct delivery *d)
+{
+	struct pipeline *p = d->pipeline;
+	const struct time_source *time = p->settings.time;
+	uint64_t began_ns = time_monotonic_ns(time);
+	int outcome = atomic_load(&d->error);
+	int error = outcome == 0 ? broker_ack(p->broker, &d->eval, d->token)
+				 : broker_nack(p->broker, &d->eval, d->token);
+	char id[UUID_TEXT_BYTES];
+
+	timing_add(&p->counters.send_ack, time, began_ns);
+	atomic_fetch_add(outcome == 0 ? &p->counters.processed : &p->counters.nacked, 1);
+	if (outcome != 0)
+		log_warn("evaluation-nacked", "eval=%s error=\"%s\"", uuid_format(&d->eval, id),
+			error_text(outcome));
+	if (error != 0 && !submitter_is_stopping(p->submitter))
+		log_warn("evaluation-not-answered", "eval=%s ack=%s error=\"%s\"",
+			uuid_format(&d->eval, id), outcome == 0 ? "true" : "false",
+			broker_error_text(error));
+	caretaker_kick(p->caretaker);
+}
+
+static void release(struct delivery *d)
+{
+	if (atomic_fetch_sub(&d->references, 1) != 1)
+		return;
+	answer(d);
+	free(d);
+}
+
+static void command_free(struct delivery_command *c)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		evaluation_free(c->items[i]); // those that were not taken over
+	free(c);
+}
+
+static void stored(struct command *command)
+{
+	struct delivery_command *c = command->context;
+	struct delivery *d = c->delivery;
+
+	timing_add(&d->pipeline->counters.update_eval, d->pipeline->settings.time, c->began_ns);
+	note_error(d, outcome_error(command->outcome));
+	command_free(c);
+	release(d);
+}
+
+int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count)
+{
+	struct pipeline *p = d->pipeline;
+	struct delivery_command *c = memory_take(sizeof *c + count * sizeof(struct evaluation *));
+
+	memcpy(c->items, evals, count * sizeof(struct evaluation *));
+	c->count = count;
+	c->delivery = d;
+	c->began_ns = time_monotonic_ns(p->settings.time);
+	c->command = (struct command){
+		.type = COMMAND_EVALUATIONS,
+		.evaluations = {.items = c->items, .count = count},
+		.done = stored,
+		.context = c,
+	};
+	atomic_fetch_add(&d->references, 1);
+	int error = submitter_send(p->submitter, &c->command);
+	if (error != 0) {
+		note_error(d, error);
+		command_free(c);
+		release(d);
+	}
+	return error;
+}
+
+void delivery_end(struct delivery *d, int error)
+{
+	note_error(d, error);
+	release(d);
+}

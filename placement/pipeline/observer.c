@@ -1,0 +1,148 @@
+#include "placement/pipeline/observer.h"
+#include "placement/pipeline/pipeline_private.h"
+#include "state/base/memory.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// --- Evaluations ---------------------------------------------------------------------------------
+
+static void offer(struct pipeline *p, const struct evaluation *e)
+{
+	if (e->status == EVAL_PENDING)
+		broker_enqueue(p->broker, e, 0);
+	else if (e->status == EVAL_BLOCKED)
+		blocked_add(p->blocked, e, 0);
+}
+
+// Only what newly is pending or blocked is offered: one that is being worked off changes too, and is not to be
+// tracked twice meanwhile.
+static void evaluation_changed(
+	struct pipeline *p, const struct evaluation *before, const struct evaluation *after)
+{
+	bool was_live = before && !evaluation_is_terminal(before);
+
+	if (!after->record.deleted && !evaluation_is_terminal(after)) {
+		if (!before || before->status != after->status)
+			offer(p, after);
+		return;
+	}
+	if (!was_live)
+		return;
+	broker_forget(p->broker, &after->id);
+	blocked_forget(p->blocked, &after->id);
+	// B47 and trap 6.
+	if (after->status == EVAL_COMPLETE && after->failed_groups.count == 0)
+		blocked_untrack(p->blocked, after->namespace_name, after->job_id);
+}
+
+void take_over_evaluations(struct pipeline *p)
+{
+	const struct evaluation *e;
+	uint64_t cursor = 0;
+	bool more = true;
+
+	while (more) {
+		state_read_begin();
+		for (uint32_t i = 0; i < 1024 && more; i++) {
+			e = state_next_evaluation(p->settings.state, &cursor);
+			more = e != NULL;
+			if (e)
+				offer(p, e);
+		}
+		state_read_end();
+	}
+}
+
+// --- Room ----------------------------------------------------------------------------------------
+
+// Classes and nodes that got room in one publication.
+struct room {
+	struct pipeline *pipeline;
+	uint64_t index;
+	uint64_t classes[64]; // hashes
+	uint32_t class_count;
+	struct uuid nodes[256];
+	uint32_t node_count;
+};
+
+static void flush_nodes(struct room *r)
+{
+	if (r->node_count > 0)
+		blocked_unblock_nodes(r->pipeline->blocked, r->nodes, r->node_count, r->index);
+	r->node_count = 0;
+}
+
+static void flush_classes(struct room *r)
+{
+	char name[32];
+
+	for (uint32_t i = 0; i < r->class_count; i++) {
+		snprintf(name, sizeof name, "v1:%" PRIu64, r->classes[i]);
+		blocked_unblock_class(r->pipeline->blocked, name, r->index);
+	}
+	r->class_count = 0;
+}
+
+static void add_class(struct room *r, uint64_t hash)
+{
+	for (uint32_t i = r->class_count; i > 0; i--)
+		if (r->classes[i - 1] == hash)
+			return;
+	if (r->class_count == sizeof r->classes / sizeof r->classes[0])
+		flush_classes(r);
+	r->classes[r->class_count++] = hash;
+}
+
+static void add_node(struct room *r, const struct node *node)
+{
+	if (r->node_count == sizeof r->nodes / sizeof r->nodes[0])
+		flush_nodes(r);
+	r->nodes[r->node_count++] = node->id;
+	add_class(r, node->node_class->hash);
+}
+
+// B50: a node that can be used now and could not, or that came anew with another description.
+static void node_changed(struct room *r, const struct node *before, const struct node *after)
+{
+	if (after->record.deleted || !node_is_usable(after))
+		return;
+	if (!before || !node_is_usable(before) || before->register_index != after->register_index)
+		add_node(r, after);
+}
+
+// Capacity comes back when an allocation ends, on whatever side it ends first.
+static void allocation_changed(
+	struct room *r, const struct allocation *before, const struct allocation *after)
+{
+	if (!before || allocation_is_terminal(before) || !allocation_is_terminal(after) ||
+		after->node_slot == NODE_SLOT_NONE)
+		return;
+	const struct node *node = state_node_at(r->pipeline->settings.state, after->node_slot);
+	if (node && node_is_usable(node) && uuid_equal(&node->id, &after->node_id))
+		add_node(r, node);
+}
+
+void observe_changes(
+	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
+{
+	struct room room = {.pipeline = context, .index = index};
+
+	// Room first: an evaluation that is blocked by the same publication has not seen it, and an older one that
+	// it wakes is not to be taken for the rival of a new one.
+	for (uint32_t i = 0; i < count; i++) {
+		const struct state_change *c = &changes[i];
+		if (c->table == STATE_NODES)
+			node_changed(&room, (const struct node *)c->before,
+				(const struct node *)c->after);
+		else if (c->table == STATE_ALLOCATIONS)
+			allocation_changed(&room, (const struct allocation *)c->before,
+				(const struct allocation *)c->after);
+	}
+	flush_nodes(&room);
+	flush_classes(&room);
+	for (uint32_t i = 0; i < count; i++)
+		if (changes[i].table == STATE_EVALUATIONS)
+			evaluation_changed(context, (const struct evaluation *)changes[i].before,
+				(const struct evaluation *)changes[i].after);
+}

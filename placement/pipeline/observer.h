@@ -1,0 +1,8 @@
+// What changes of the state mean to the pipeline: evaluations to work off, room for blocked ones.
+#pragma once
+#include "placement/pipeline/pipeline.h"
+
+// state_observer.changed; the context is the pipeline. Applier thread.
+void observe_changes(void *context, const struct state_change *, uint32_t count, uint64_t index);
+// B38: every pending evaluation is enqueued, every blocked one tracked.
+void take_over_evaluations(struct pipeline *);

@@ -1,0 +1,251 @@
+#include "placement/pipeline/caretaker.h"
+#include "placement/pipeline/core.h"
+#include "placement/pipeline/observer.h"
+#include "placement/pipeline/pipeline_private.h"
+#include "placement/pipeline/worker.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include "state/scheduler_config.h"
+#include <stdlib.h>
+
+#define SECOND_NS 1000000000ll
+#define MINUTE_NS (60 * SECOND_NS)
+#define HOUR_NS (60 * MINUTE_NS)
+
+// --- Measuring -----------------------------------------------------------------------------------
+
+void timing_add(struct timing *t, const struct time_source *time, uint64_t began_ns)
+{
+	uint64_t us = (time_monotonic_ns(time) - began_ns) / 1000;
+	uint32_t bucket = us ? 64 - (uint32_t)__builtin_clzll(us) : 0;
+
+	atomic_fetch_add_explicit(&t->us[bucket < 32 ? bucket : 31], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->us_sum, us, memory_order_relaxed);
+}
+
+static void timing_read(struct timing *from, struct pipeline_timing *to)
+{
+	for (uint32_t i = 0; i < 32; i++)
+		to->us[i] = atomic_load_explicit(&from->us[i], memory_order_relaxed);
+	to->us_sum = atomic_load_explicit(&from->us_sum, memory_order_relaxed);
+}
+
+void pipeline_stats(struct pipeline *p, struct pipeline_stats *s)
+{
+	struct pipeline_counters *c = &p->counters;
+
+	broker_stats(p->broker, &s->broker);
+	blocked_stats(p->blocked, &s->blocked);
+	s->plan_queue_depth = plan_queue_depth(p->plans);
+	s->processed = atomic_load(&c->processed);
+	s->nacked = atomic_load(&c->nacked);
+	s->plans_submitted = atomic_load(&c->plans_submitted);
+	s->plans_partial = atomic_load(&c->plans_partial);
+	s->nodes_rejected = atomic_load(&c->nodes_rejected);
+	timing_read(&c->dequeue, &s->dequeue);
+	timing_read(&c->send_ack, &s->send_ack);
+	timing_read(&c->wait_for_index, &s->wait_for_index);
+	timing_read(&c->submit_plan, &s->submit_plan);
+	timing_read(&c->update_eval, &s->update_eval);
+	timing_read(&c->create_eval, &s->create_eval);
+	timing_read(&c->reblock_eval, &s->reblock_eval);
+	for (uint32_t t = 0; t < EVAL_TYPES; t++)
+		timing_read(&c->invoke[t], &s->invoke[t]);
+}
+
+uint32_t pipeline_delayed(struct pipeline *p, struct broker_delayed *items, uint32_t room)
+{
+	return broker_delayed(p->broker, items, room);
+}
+
+// --- For the parts -------------------------------------------------------------------------------
+
+// What is blocked goes to the broker, so the broker is there first and goes last.
+static void enable(struct pipeline *p, bool enabled)
+{
+	p->is_enabled = enabled;
+	if (!enabled)
+		blocked_set_enabled(p->blocked, false);
+	broker_set_enabled(p->broker, enabled);
+	if (!enabled)
+		return;
+	blocked_set_enabled(p->blocked, true);
+	take_over_evaluations(p);
+}
+
+bool pipeline_follow_config(struct pipeline *p)
+{
+	state_read_begin();
+	bool paused = state_scheduler_config(p->settings.state)->pause_eval_broker;
+	state_read_end();
+	pthread_mutex_lock(&p->enabling);
+	bool enabled = !paused && !p->is_stopped, changes = enabled != p->is_enabled;
+	if (changes)
+		enable(p, enabled);
+	pthread_mutex_unlock(&p->enabling);
+	if (changes)
+		log_info("broker", "enabled=%s", enabled ? "true" : "false");
+	return changes;
+}
+
+static void disable_for_good(struct pipeline *p)
+{
+	pthread_mutex_lock(&p->enabling);
+	p->is_stopped = true;
+	if (p->is_enabled)
+		enable(p, false);
+	pthread_mutex_unlock(&p->enabling);
+}
+
+void pipeline_await_unpaused(struct pipeline *p)
+{
+	pthread_mutex_lock(&p->mutex);
+	while (p->is_paused)
+		pthread_cond_wait(&p->unpaused, &p->mutex);
+	pthread_mutex_unlock(&p->mutex);
+}
+
+int pipeline_store(struct pipeline *p, struct evaluation **evals, uint32_t count, bool create_only)
+{
+	struct command command = {
+		.type = COMMAND_EVALUATIONS,
+		.evaluations = {.items = evals, .count = count, .create_only = create_only},
+	};
+	int error = submitter_run(p->submitter, &command);
+
+	for (uint32_t i = 0; i < count; i++)
+		evaluation_free(evals[i]); // those that were not taken over
+	return error;
+}
+
+// --- Life ----------------------------------------------------------------------------------------
+
+static void fill(int64_t *setting, int64_t usual)
+{
+	if (*setting == 0)
+		*setting = usual;
+}
+
+static void fill_settings(struct pipeline_settings *s)
+{
+	fill(&s->gc_interval_ns, 5 * MINUTE_NS);
+	fill(&s->eval_gc_ns, HOUR_NS);
+	fill(&s->batch_eval_gc_ns, 24 * HOUR_NS);
+	fill(&s->job_gc_ns, 4 * HOUR_NS);
+	fill(&s->node_gc_ns, 24 * HOUR_NS);
+}
+
+static void create_parts(struct pipeline *p)
+{
+	const struct pipeline_settings *s = &p->settings;
+
+	p->broker = broker_create(&(struct broker_settings){
+		.time = s->time,
+		.seed = s->seed,
+		.nack_timeout_ns = 60 * SECOND_NS,
+		.delivery_limit = PIPELINE_DELIVERY_LIMIT,
+		.first_nack_delay_ns = SECOND_NS,
+		.nack_delay_ns = 20 * SECOND_NS,
+	});
+	p->blocked = blocked_create(p->broker, s->time);
+	p->plans = plan_queue_create(s->queue);
+	p->submitter = submitter_create(&(struct submitter_settings){
+		.queue = s->queue,
+		.plans = p->plans,
+		.time = s->time,
+		.step = s->step,
+		.step_context = s->step_context,
+	});
+	p->caretaker = caretaker_create(p);
+	p->worker_count = s->workers ? s->workers : 1;
+	for (uint32_t i = 0; i < p->worker_count; i++)
+		p->workers[i] = worker_create(p, i);
+}
+
+struct pipeline *pipeline_create(const struct pipeline_settings *settings)
+{
+	struct pipeline *p = memory_take(sizeof *p);
+
+	CHECK(settings->workers <= PIPELINE_WORKERS_MAX);
+	CHECK(settings->workers == 0 || !settings->step);
+	p->settings = *settings;
+	fill_settings(&p->settings);
+	pthread_mutex_init(&p->mutex, NULL);
+	pthread_mutex_init(&p->enabling, NULL);
+	pthread_cond_init(&p->unpaused, NULL);
+	create_parts(p);
+	p->observer = (struct state_observer){.changed = observe_changes, .context = p};
+	state_observe(p->settings.state, &p->observer);
+	return p;
+}
+
+struct command *pipeline_next_plan(void *context)
+{
+	struct pipeline *p = context;
+	return plan_queue_take(p->plans);
+}
+
+int pipeline_start(struct pipeline *p)
+{
+	const struct pipeline_settings *s = &p->settings;
+	int error = 0;
+
+	plan_queue_set_enabled(p->plans, true);
+	(void)pipeline_follow_config(p);
+	if (s->workers == 0)
+		return 0;
+	for (uint32_t i = 0; error == 0 && i < s->workers; i++)
+		error = worker_start(p->workers[i], s->cpus ? s->cpus[i] : -1);
+	return error == 0 ? caretaker_start(p->caretaker) : error;
+}
+
+void pipeline_stop(struct pipeline *p)
+{
+	submitter_stop(p->submitter);
+	plan_queue_set_enabled(p->plans, false);
+	pipeline_pause_workers(p, false);
+	disable_for_good(p);
+	caretaker_kick(p->caretaker);
+}
+
+void pipeline_destroy(struct pipeline *p)
+{
+	if (!p)
+		return;
+	pipeline_stop(p);
+	caretaker_join(p->caretaker);
+	for (uint32_t i = 0; i < p->worker_count; i++) {
+		worker_join(p->workers[i]);
+		worker_destroy(p->workers[i]);
+	}
+	caretaker_destroy(p->caretaker);
+	submitter_destroy(p->submitter);
+	plan_queue_destroy(p->plans);
+	blocked_destroy(p->blocked);
+	broker_destroy(p->broker);
+	pthread_cond_destroy(&p->unpaused);
+	pthread_mutex_destroy(&p->enabling);
+	pthread_mutex_destroy(&p->mutex);
+	free(p);
+}
+
+bool pipeline_step(struct pipeline *p)
+{
+	bool did = caretaker_turn(p->caretaker);
+	return worker_turn(p->workers[0], 0) || did;
+}
+
+void pipeline_pause_workers(struct pipeline *p, bool paused)
+{
+	pthread_mutex_lock(&p->mutex);
+	p->is_paused = paused;
+	pthread_cond_broadcast(&p->unpaused);
+	pthread_mutex_unlock(&p->mutex);
+}
+
+int pipeline_force_gc(struct pipeline *p)
+{
+	return core_force(p);
+}

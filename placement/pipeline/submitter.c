@@ -1,0 +1,161 @@
+#include "placement/pipeline/submitter.h"
+#include "placement/pipeline/backoff.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <time.h>
+
+// While the applier's ring is full.
+#define FULL_BASE_NS 1000000ll
+#define FULL_CAP_NS 100000000ll
+
+struct submitter {
+	struct submitter_settings settings;
+	pthread_mutex_t mutex;
+	pthread_cond_t stopping;
+	bool is_stopping;
+};
+
+struct submitter *submitter_create(const struct submitter_settings *settings)
+{
+	struct submitter *s = memory_take(sizeof *s);
+	pthread_condattr_t monotonic;
+
+	s->settings = *settings;
+	pthread_mutex_init(&s->mutex, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->stopping, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	return s;
+}
+
+void submitter_destroy(struct submitter *s)
+{
+	if (!s)
+		return;
+	pthread_cond_destroy(&s->stopping);
+	pthread_mutex_destroy(&s->mutex);
+	free(s);
+}
+
+void submitter_stop(struct submitter *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	s->is_stopping = true;
+	pthread_cond_broadcast(&s->stopping);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+bool submitter_is_stopping(struct submitter *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	bool stopping = s->is_stopping;
+	pthread_mutex_unlock(&s->mutex);
+	return stopping;
+}
+
+bool submitter_sleep(struct submitter *s, int64_t ns)
+{
+	uint64_t until_ns = time_monotonic_ns(s->settings.time) + (uint64_t)ns;
+	struct timespec at = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
+	int waited = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	while (!s->settings.step && !s->is_stopping && waited == 0)
+		waited = pthread_cond_timedwait(&s->stopping, &s->mutex, &at);
+	bool goes_on = !s->is_stopping;
+	pthread_mutex_unlock(&s->mutex);
+	return goes_on;
+}
+
+int outcome_error(enum command_outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_DONE: return 0;
+	case OUTCOME_STOPPING: return -ERROR_STOPPING;
+	case OUTCOME_STORE_FULL: return -ERROR_STORE_FULL;
+	case OUTCOME_TABLE_FULL: return -ERROR_TABLE_FULL;
+	case OUTCOME_CONFLICT: return -ERROR_CONFLICT;
+	case OUTCOME_UNKNOWN_JOB: return -ERROR_NOT_FOUND;
+	default: return -EINVAL;
+	}
+}
+
+// Under the mutex, so that what is pushed is pushed before the stop.
+static int push(struct submitter *s, struct command *c)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	if (s->is_stopping)
+		error = -ERROR_STOPPING;
+	else if (c->type == COMMAND_PLAN)
+		error = plan_queue_push(s->settings.plans, c);
+	else if (!command_queue_push(s->settings.queue, COMMAND_PRODUCER_SHARED, c))
+		error = -ERROR_QUEUE_FULL;
+	pthread_mutex_unlock(&s->mutex);
+	return error;
+}
+
+int submitter_send(struct submitter *s, struct command *c)
+{
+	struct backoff full = {0};
+	int error;
+
+	c->submitted_ns = time_monotonic_ns(s->settings.time);
+	while ((error = push(s, c)) == -ERROR_QUEUE_FULL) {
+		if (s->settings.step)
+			s->settings.step(s->settings.step_context);
+		else if (!submitter_sleep(s, backoff_next_ns(&full, FULL_BASE_NS, FULL_CAP_NS)))
+			return -ERROR_STOPPING;
+	}
+	return error;
+}
+
+struct awaited {
+	sem_t semaphore;
+	bool is_done;
+};
+
+static void awaited_done(struct command *c)
+{
+	struct awaited *awaited = c->context;
+
+	awaited->is_done = true;
+	CHECK(sem_post(&awaited->semaphore) == 0);
+}
+
+static void await(struct submitter *s, struct awaited *awaited)
+{
+	while (s->settings.step && !awaited->is_done)
+		s->settings.step(s->settings.step_context);
+	while (sem_wait(&awaited->semaphore) != 0)
+		CHECK(errno == EINTR);
+}
+
+int submitter_run(struct submitter *s, struct command *c)
+{
+	struct awaited awaited = {.is_done = false};
+
+	CHECK(sem_init(&awaited.semaphore, 0, 0) == 0);
+	c->done = awaited_done;
+	c->context = &awaited;
+	int error = submitter_send(s, c);
+	if (error == 0) {
+		await(s, &awaited);
+		error = outcome_error(c->outcome);
+	}
+	sem_destroy(&awaited.semaphore);
+	return error;
+}
+
+int submitter_run_plan(struct submitter *s, struct command *c)
+{
+	CHECK(c->type == COMMAND_PLAN);
+	return submitter_run(s, c);
+}
