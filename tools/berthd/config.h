@@ -23,6 +23,8 @@ struct config {
 	uint32_t algorithm;
 	uint32_t store_map_mb, store_snapshot_log_mb, collect_after_s;
 	uint32_t store_sync;
+	uint32_t scheduler_workers; // 0: as many as there are cores for
+	uint32_t gc_interval_s, eval_gc_s, batch_eval_gc_s, job_gc_s, node_gc_s;
 };
 
 #define CONFIG_MESSAGE_BYTES 512
