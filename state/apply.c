@@ -18,6 +18,9 @@ int entry_check(const struct state *state, const struct entry *e)
 	case ENTRY_EVALUATION: return evaluation_check(state, &e->evaluation);
 	case ENTRY_SCHEDULER_CONFIG: return scheduler_config_check(state, &e->scheduler_config);
 	case ENTRY_GC: return gc_check(state, &e->gc);
+	case ENTRY_PLAN: return plan_entry_check(state, &e->plan);
+	case ENTRY_ALLOC_UPDATE: return alloc_update_check(state, &e->alloc_update);
+	case ENTRY_ALLOC_TRANSITION: return alloc_transition_check(state, &e->alloc_transition);
 	case ENTRY_KINDS: break;
 	}
 	return -ERROR_CORRUPT;
@@ -45,6 +48,11 @@ void entry_apply(struct state *state, struct entry *e)
 	case ENTRY_EVALUATION: evaluation_apply(state, &e->evaluation); break;
 	case ENTRY_SCHEDULER_CONFIG: scheduler_config_apply(state, &e->scheduler_config); break;
 	case ENTRY_GC: gc_apply(state, &e->gc); break;
+	case ENTRY_PLAN: plan_apply(state, &e->plan, e->time_ns); break;
+	case ENTRY_ALLOC_UPDATE: alloc_update_apply(state, &e->alloc_update, e->time_ns); break;
+	case ENTRY_ALLOC_TRANSITION:
+		alloc_transition_apply(state, &e->alloc_transition, e->time_ns);
+		break;
 	case ENTRY_KINDS: break;
 	}
 }

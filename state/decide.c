@@ -1,17 +1,22 @@
 #include "state/decide.h"
 #include "state/base/check.h"
 
-int decider_commit(struct decider *d, struct entry *e)
+void decider_apply(struct decider *d, struct entry *e)
 {
 	e->time_ns = d->now_ns;
-	int error = entry_check(d->state, e);
-	if (error)
-		return error;
 	entry_encode(e, &d->batch->bytes);
 	CHECK(!d->batch->bytes.failed);
 	d->batch->header.entries++;
 	entry_apply(d->state, e);
-	return 0;
+}
+
+int decider_commit(struct decider *d, struct entry *e)
+{
+	int error = entry_check(d->state, e);
+
+	if (!error)
+		decider_apply(d, e);
+	return error;
 }
 
 static enum command_outcome decide_by_type(struct decider *d, struct command *c)
@@ -31,12 +36,12 @@ static enum command_outcome decide_by_type(struct decider *d, struct command *c)
 	case COMMAND_JOB_EVALUATE: return decide_job_evaluate(d, &c->job_evaluate);
 	case COMMAND_NODE_EVALUATE: return decide_node_evaluate(d, &c->node_named);
 	case COMMAND_SCHEDULER_CONFIG: return decide_scheduler_config(d, &c->scheduler_config);
-	case COMMAND_PLAN:
-	case COMMAND_ALLOC_UPDATE:
-	case COMMAND_ALLOC_STOP:
+	case COMMAND_PLAN: return decide_plan(d, &c->plan);
+	case COMMAND_ALLOC_UPDATE: return decide_alloc_update(d, c->alloc_update);
+	case COMMAND_ALLOC_STOP: return decide_alloc_stop(d, &c->alloc_stop);
+	case COMMAND_GC: return OUTCOME_CONFLICT; // several are going on
 	case COMMAND_NODE_ELIGIBILITY:
 	case COMMAND_NODE_PURGE:
-	case COMMAND_GC: return OUTCOME_CONFLICT; // several are going on
 	case COMMAND_TYPES: break;
 	}
 	CHECK(!"a command of an unknown type");

@@ -84,6 +84,8 @@ void decide(struct decider *, struct command *);
 // Checks, encodes and applies. The entry is taken over when 0 is returned; otherwise nothing
 // happened.
 int decider_commit(struct decider *, struct entry *);
+// The same for an entry that was checked already: it is taken over.
+void decider_apply(struct decider *, struct entry *);
 // One COLLECT entry, if there is anything to collect.
 void decider_collect(struct decider *);
 // Finds the blocks that have room; after recovery.
@@ -102,4 +104,7 @@ enum command_outcome decide_job_deregister(
 enum command_outcome decide_job_evaluate(struct decider *, struct command_job_evaluate *);
 enum command_outcome decide_node_evaluate(struct decider *, struct command_node_named *);
 enum command_outcome decide_evaluations(struct decider *, struct command_evaluations *);
+enum command_outcome decide_plan(struct decider *, struct command_plan *);
+enum command_outcome decide_alloc_update(struct decider *, struct command_alloc_update *);
+enum command_outcome decide_alloc_stop(struct decider *, struct command_alloc_stop *);
 enum command_outcome decide_scheduler_config(struct decider *, struct command_scheduler_config *);

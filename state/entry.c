@@ -39,6 +39,23 @@
 //	SCHEDULER_CONFIG  the configuration as described in scheduler_config.c
 //	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs), u32 count, then each: uuid id, or of
 //	                a job u64 modify index of its newest version; in ascending order
+//	PLAN            uuid evaluation, u32 metrics, each as described in metrics.c; stops,
+//	                preemptions, updates, placements
+//	ALLOC_UPDATE    u32 slot, u32 generation, u64 sequence of the node's reports, u32 count, then
+//	                each, by ascending id: uuid, u8 client status, u8 healthy (0 not said, 1 no,
+//	                2 yes), u8 1 when a report follows, the report as described in
+//	                alloc_details.c
+//	ALLOC_TRANSITION  u32 count, then each, by ascending id: uuid, u8 two bits each for migrate,
+//	                reschedule, force reschedule, no shutdown delay (0 as it was, 1 no, 2 yes)
+//
+// stops, preemptions: u32 count, then each: uuid, u8 enum stop_cause, u8 parts (1 follow-up, 2
+//	preempting, 4 lost), uuid follow-up evaluation, uuid preempting allocation
+// updates: u32 count, then each: uuid, u8 client status (ff: as it was), u8 parts, then the parts
+// placements: u32 count, then each: uuid, u32 slot, f64 score, u8 parts, then the parts
+// parts, where they are not those of the update or placement before (at first all 0, no metrics):
+//	1 u64 job version, 2 u16 group, 4 u32 index in the name, 8 u32 cpu, u32 memory, u32 disk,
+//	16 device set, 32 u32 number of the metrics (ffffffff: none); and 64 details as described
+//	in alloc_details.c, which are never those before
 //
 // device set: u8 groups, then for each u64 bits; trailing empty groups are left out.
 // description: uuid node, u64 sequence, u32 cpu, u32 memory, u32 disk, the same three reserved,
@@ -285,6 +302,9 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 	case ENTRY_EVALUATION: entry_evaluation_encode(&e->evaluation, w); break;
 	case ENTRY_SCHEDULER_CONFIG: entry_scheduler_config_encode(&e->scheduler_config, w); break;
 	case ENTRY_GC: entry_gc_encode(&e->gc, w); break;
+	case ENTRY_PLAN: entry_plan_encode(&e->plan, w); break;
+	case ENTRY_ALLOC_UPDATE: entry_alloc_update_encode(&e->alloc_update, w); break;
+	case ENTRY_ALLOC_TRANSITION: entry_alloc_transition_encode(&e->alloc_transition, w); break;
 	case ENTRY_KINDS: w->failed = true; break;
 	}
 }
@@ -352,6 +372,9 @@ static int take_body(
 	case ENTRY_EVALUATION: return entry_evaluation_decode(&e->evaluation, r);
 	case ENTRY_SCHEDULER_CONFIG: return entry_scheduler_config_decode(&e->scheduler_config, r);
 	case ENTRY_GC: return entry_gc_decode(&e->gc, r);
+	case ENTRY_PLAN: return entry_plan_decode(&e->plan, r);
+	case ENTRY_ALLOC_UPDATE: return entry_alloc_update_decode(&e->alloc_update, r);
+	case ENTRY_ALLOC_TRANSITION: return entry_alloc_transition_decode(&e->alloc_transition, r);
 	case ENTRY_KINDS: return -ERROR_VERSION;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
@@ -415,6 +438,9 @@ void entry_release(struct entry *e)
 		e->scheduler_config.config = NULL;
 		break;
 	case ENTRY_GC: entry_gc_release(&e->gc); break;
+	case ENTRY_PLAN: entry_plan_release(&e->plan); break;
+	case ENTRY_ALLOC_UPDATE: entry_alloc_update_release(&e->alloc_update); break;
+	case ENTRY_ALLOC_TRANSITION: entry_alloc_transition_release(&e->alloc_transition); break;
 	default: break;
 	}
 }

@@ -3,7 +3,9 @@
 #pragma once
 #include "state/base/bytes.h"
 #include "state/command.h"
+#include "state/entry_alloc.h"
 #include "state/entry_evaluation.h"
+#include "state/entry_plan.h"
 #include "state/resources.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +24,9 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_EVALUATION,
 	ENTRY_SCHEDULER_CONFIG,
 	ENTRY_GC,
+	ENTRY_PLAN,
+	ENTRY_ALLOC_UPDATE,
+	ENTRY_ALLOC_TRANSITION,
 	ENTRY_KINDS,
 };
 
@@ -112,6 +117,9 @@ struct entry {
 		struct entry_evaluation evaluation;
 		struct entry_scheduler_config scheduler_config;
 		struct entry_gc gc;
+		struct entry_plan plan;
+		struct entry_alloc_update alloc_update;
+		struct entry_alloc_transition alloc_transition;
 	};
 };
 

@@ -1,6 +1,7 @@
 #include "state/state.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/plan_check.h"
 #include "state/publish.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -83,6 +84,7 @@ struct state *state_create(const struct state_limits *limits)
 	state->requests = table_create();
 	state->evaluations = table_create();
 	state->node_table = node_table_create(state->slots_max);
+	state->plan_checker = plan_checker_create(state->slots_max);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
 	if (state->cells && state->node_table && state->nodes && state->jobs &&
 		state->allocations && state->requests && state->evaluations)
@@ -229,6 +231,7 @@ void state_destroy(struct state *state)
 	node_table_destroy(state->node_table);
 	watch_destroy(state->watch);
 	pthread_mutex_destroy(&state->summary_lock);
+	plan_checker_free(state->plan_checker);
 	free(state->block_used);
 	free(state->graves);
 	free(state);

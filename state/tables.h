@@ -214,6 +214,7 @@ struct state {
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
 	uint64_t bytes_records;        // of node records
+	struct plan_checker *plan_checker; // its memory
 	struct change_list *changes;   // of the batch that is being decided
 	const struct placer *placer;   // NULL during recovery
 	struct state_change *observed; // scratch

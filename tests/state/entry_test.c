@@ -31,6 +31,32 @@ static int decode(struct entry *e, struct command_node_register *d, const void *
 	return entry_decode(e, d, &r);
 }
 
+static void make_plan(struct entry_plan *e)
+{
+	struct shared_metrics *metrics = shared_metrics_create();
+
+	*e = (struct entry_plan){.eval_id = number_uuid(3)};
+	*(struct shared_metrics **)array_append(&e->metrics, sizeof metrics) = metrics;
+	struct plan_stop *stop = array_append(&e->stops, sizeof *stop);
+	*stop = (struct plan_stop){.id = number_uuid(4), .cause = STOP_LOST, .lost = true};
+	stop->followup_eval = number_uuid(5);
+	struct plan_stop *victim = array_append(&e->preemptions, sizeof *victim);
+	*victim = (struct plan_stop){.cause = STOP_PREEMPTED, .preempted_by = number_uuid(6)};
+	struct plan_update *update = array_append(&e->updates, sizeof *update);
+	*update = (struct plan_update){.job_version = 7, .client_status = ALLOC_UNKNOWN};
+	update->details = alloc_details_create();
+	for (uint32_t i = 0; i < 3; i++) { // the second has much in common with the first
+		struct plan_placement *p = array_append(&e->placements, sizeof *p);
+		*p = (struct plan_placement){.id = number_uuid(i), .slot = i, .score = 0.5};
+		p->job_version = 8;
+		p->name_index = i / 2;
+		p->resources.cpu_mhz = 100;
+		p->devices.groups[1] = i;
+		p->metrics = i ? 0 : PLAN_NO_METRICS;
+		p->details = i == 2 ? alloc_details_create() : NULL;
+	}
+}
+
 static void make(struct entry *e, enum entry_kind kind, struct command_node_register *description)
 {
 	*e = (struct entry){.kind = kind, .time_ns = -5};
@@ -82,6 +108,20 @@ static void make(struct entry *e, enum entry_kind kind, struct command_node_regi
 		e->gc = (struct entry_gc){.kind = GC_EVALUATION, .count = 2};
 		e->gc.ids = memory_take_array(2, sizeof e->gc.ids[0]);
 		e->gc.ids[1] = number_uuid(9);
+		break;
+	case ENTRY_PLAN: make_plan(&e->plan); break;
+	case ENTRY_ALLOC_UPDATE:
+		e->alloc_update = (struct entry_alloc_update){.slot = 3, .sequence = 9, .count = 2};
+		e->alloc_update.items = memory_take_array(2, sizeof e->alloc_update.items[0]);
+		e->alloc_update.items[0].healthy = (struct optional_bool){true, true};
+		e->alloc_update.items[1].id = number_uuid(9);
+		e->alloc_update.items[1].report = alloc_report_create();
+		break;
+	case ENTRY_ALLOC_TRANSITION:
+		e->alloc_transition.count = 1;
+		e->alloc_transition.items = memory_take(sizeof e->alloc_transition.items[0]);
+		e->alloc_transition.items[0].transition = (struct desired_transition){
+			.migrate = {true, true}, .no_shutdown_delay = {true, false}};
 		break;
 	case ENTRY_KINDS: fail();
 	}

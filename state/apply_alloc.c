@@ -1,0 +1,157 @@
+// What becomes of allocations by the word of their node, and by what operators ask of schedulers.
+#include "state/alloc_details.h"
+#include "state/alloc_table.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/entry_alloc.h"
+#include "state/marks.h"
+#include "state/reschedule.h"
+
+// --- What a node says ----------------------------------------------------------------------------
+
+bool allocation_is_reported_by(const struct state *state, const struct uuid *id, uint32_t slot)
+{
+	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	return cell && alloc_cell_is_there(cell) && cell->working->node_slot == slot;
+}
+
+bool node_may_report(const struct node *n)
+{
+	return n->status != NODE_DOWN && n->status != NODE_DISCONNECTED;
+}
+
+int alloc_update_check(const struct state *state, const struct entry_alloc_update *e)
+{
+	const struct node *n =
+		e->slot < state_node_slots(state) ? state->cells[e->slot].working : NULL;
+
+	if (!n || n->record.deleted || n->generation != e->generation || !node_may_report(n) ||
+		e->sequence <= n->report_sequence)
+		return -ERROR_CORRUPT;
+	for (uint32_t i = 0; i < e->count; i++)
+		if (!allocation_is_reported_by(state, &e->items[i].id, e->slot) ||
+			(i > 0 && uuid_compare(&e->items[i - 1].id, &e->items[i].id) >= 0))
+			return -ERROR_CORRUPT;
+	return 0;
+}
+
+// Why schedulers have to look at the job (row B58); EVAL_TRIGGERS: they need not.
+static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struct allocation *a,
+	const struct reported_alloc *item, int64_t now_ns)
+{
+	const struct job_keep *keep = job_cell_keep(job_cell);
+	bool ends = item->client_status == ALLOC_COMPLETE || item->client_status == ALLOC_FAILED;
+
+	if (a->job->type == JOB_DIRECT || (!ends && a->client_status != ALLOC_UNKNOWN))
+		return EVAL_TRIGGERS;
+	if (!keep)
+		return TRIGGER_JOB_DEREGISTER;
+	if (a->client_status == ALLOC_UNKNOWN)
+		return TRIGGER_RECONNECT;
+	if (item->client_status == ALLOC_FAILED && a->client_status != ALLOC_FAILED &&
+		allocation_may_be_rescheduled(a, keep->versions[0], now_ns))
+		return TRIGGER_ALLOC_FAILURE;
+	return EVAL_TRIGGERS;
+}
+
+// Only a verdict that is new is taken.
+static void note_health(struct allocation *a, struct optional_bool healthy, int64_t time_ns)
+{
+	const struct alloc_deployment_status *known =
+		a->details ? a->details->deployment_status : NULL;
+
+	if (!healthy.set || !a->details || uuid_is_zero(&a->details->deployment_id) ||
+		(known && known->healthy.set && known->healthy.value == healthy.value))
+		return;
+	struct alloc_details *details = alloc_details_copy(a->details);
+	if (!details->deployment_status)
+		details->deployment_status = memory_take(sizeof *details->deployment_status);
+	details->deployment_status->healthy = healthy;
+	details->deployment_status->timestamp_ns = time_ns;
+	details->deployment_status->modify_index = a->record.modify_index;
+	allocation_set_details(a, details);
+}
+
+// What came to its end at the client stays ended: its place may be taken.
+static bool is_final(const struct allocation *a)
+{
+	return a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED;
+}
+
+static void apply_reported(
+	struct state *state, struct reported_alloc *item, const struct node *n, int64_t time_ns)
+{
+	struct alloc_cell *cell = alloc_cell_find(state, &item->id);
+	enum eval_trigger trigger = trigger_of(cell->job_cell, cell->working, item, time_ns);
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+
+	if (!is_final(a)) {
+		a->client_status = item->client_status;
+		allocation_describe(a, allocation_end_cause(a), CLIENT_TEXT_NONE);
+	}
+	if (item->report)
+		allocation_set_report(a, item->report);
+	item->report = NULL;
+	note_health(a, item->healthy, time_ns);
+	a->modify_time_ns = time_ns;
+	if (trigger == TRIGGER_JOB_DEREGISTER && a->desired == ALLOC_RUN) {
+		a->desired = ALLOC_STOP;
+		a->alloc_modify_index = state->index;
+		allocation_describe(a, END_JOB_STOPPED, CLIENT_TEXT_NONE);
+	}
+	alloc_cell_changed(state, cell);
+	job_cell_update_status(state, cell->job_cell, state->index);
+	if (trigger != EVAL_TRIGGERS)
+		job_mark_add(state, cell->job_cell, a->job, trigger, n);
+}
+
+void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64_t time_ns)
+{
+	struct node_cell *cell = &state->cells[e->slot];
+	struct node *n = node_revise(state, cell, state->index);
+
+	n->report_sequence = e->sequence;
+	n->alloc_update_index = state->index;
+	for (uint32_t i = 0; i < e->count; i++)
+		apply_reported(state, &e->items[i], n, time_ns);
+	state_node_changed(state, e->slot);
+	entry_alloc_update_release(e);
+}
+
+// --- What is asked of schedulers -----------------------------------------------------------------
+
+int alloc_transition_check(const struct state *state, const struct entry_alloc_transition *e)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
+		if (!cell || !alloc_cell_is_there(cell) ||
+			(i > 0 && uuid_compare(&e->items[i - 1].id, &e->items[i].id) >= 0))
+			return -ERROR_CORRUPT;
+	}
+	return 0;
+}
+
+static void set(struct optional_bool *to, struct optional_bool from)
+{
+	if (from.set)
+		*to = from;
+}
+
+void alloc_transition_apply(struct state *state, struct entry_alloc_transition *e, int64_t time_ns)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct desired_transition *t = &e->items[i].transition;
+		struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
+		struct allocation *a = allocation_revise(state, cell, ++state->index);
+		struct alloc_details *details = alloc_details_copy(a->details);
+		set(&details->transition.migrate, t->migrate);
+		set(&details->transition.reschedule, t->reschedule);
+		set(&details->transition.force_reschedule, t->force_reschedule);
+		set(&details->transition.no_shutdown_delay, t->no_shutdown_delay);
+		allocation_set_details(a, details);
+		a->alloc_modify_index = state->index;
+		a->modify_time_ns = time_ns;
+		alloc_cell_changed(state, cell);
+	}
+	entry_alloc_transition_release(e);
+}

@@ -1,0 +1,141 @@
+// COMMAND_ALLOC_UPDATE (rows B57, B58, C5) and COMMAND_ALLOC_STOP (row B61).
+#include "state/alloc_details.h"
+#include "state/alloc_table.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/decide.h"
+#include <stdlib.h>
+
+// --- What a node says ----------------------------------------------------------------------------
+
+static enum command_outcome find_reporter(
+	const struct state *state, const struct command_alloc_update *c, const struct node **node)
+{
+	const struct node *n =
+		c->slot < state_node_slots(state) ? state->cells[c->slot].working : NULL;
+
+	if (!n || n->record.deleted)
+		return OUTCOME_UNKNOWN_NODE;
+	if (n->generation != c->generation)
+		return OUTCOME_STALE_GENERATION;
+	if (!node_may_report(n))
+		return OUTCOME_NODE_NOT_ALLOWED;
+	*node = n;
+	return OUTCOME_DONE;
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const struct reported_alloc *a = left, *b = right;
+	return uuid_compare(&a->id, &b->id);
+}
+
+static bool has_twice(const struct reported_alloc *items, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (uuid_equal(&items[i - 1].id, &items[i].id))
+			return true;
+	return false;
+}
+
+static bool items_are_sound(const struct command_alloc_update *c)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		if (c->items[i].client_status > ALLOC_FAILED)
+			return false;
+	return c->count > 0 && c->count <= ALLOC_ITEMS_MAX;
+}
+
+// Those that are known, in the order of their ids; reports stay the command's.
+static struct entry_alloc_update update_of(
+	const struct state *state, struct command_alloc_update *c)
+{
+	struct entry_alloc_update e = {.slot = c->slot,
+		.generation = c->generation,
+		.sequence = c->sequence,
+		.items = memory_take_array(c->count, sizeof e.items[0])};
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct alloc_update_item *item = &c->items[i];
+		item->known = allocation_is_reported_by(state, &item->allocation, c->slot);
+		if (item->known)
+			e.items[e.count++] = (struct reported_alloc){
+				item->allocation, item->client_status, item->healthy, item->report};
+	}
+	qsort(e.items, e.count, sizeof e.items[0], by_id);
+	return e;
+}
+
+static void take_reports_over(struct command_alloc_update *c)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		if (!c->items[i].known)
+			alloc_report_release(c->items[i].report);
+		c->items[i].report = NULL;
+	}
+}
+
+enum command_outcome decide_alloc_update(struct decider *d, struct command_alloc_update *c)
+{
+	const struct node *n;
+	enum command_outcome outcome = find_reporter(d->state, c, &n);
+
+	if (outcome != OUTCOME_DONE)
+		return outcome;
+	if (!items_are_sound(c))
+		return OUTCOME_BAD_DESCRIPTION;
+	struct entry e = {.kind = ENTRY_ALLOC_UPDATE, .alloc_update = update_of(d->state, c)};
+	struct entry_alloc_update *update = &e.alloc_update;
+	bool is_news = c->sequence > n->report_sequence && update->count > 0;
+	if (has_twice(update->items, update->count) || !is_news) {
+		outcome = is_news ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
+		free(update->items);
+		return outcome;
+	}
+	take_reports_over(c);
+	CHECK(decider_commit(d, &e) == 0);
+	return OUTCOME_DONE;
+}
+
+// --- Stopping one --------------------------------------------------------------------------------
+
+static void stop_direct(struct decider *d, const struct alloc_cell *cell)
+{
+	struct entry e = {.kind = ENTRY_ALLOC_RELEASE, .alloc_release = {.count = 1}};
+
+	e.alloc_release.ids[0] = cell->id;
+	if (alloc_cell_is_living(cell))
+		CHECK(decider_commit(d, &e) == 0);
+}
+
+static void commit_migration(struct decider *d, const struct command_alloc_stop *c)
+{
+	struct entry e = {.kind = ENTRY_ALLOC_TRANSITION,
+		.alloc_transition = {
+			.count = 1, .items = memory_take(sizeof e.alloc_transition.items[0])}};
+
+	e.alloc_transition.items[0] = (struct alloc_transition){c->allocation,
+		{.migrate = {true, true}, .no_shutdown_delay = {true, c->no_shutdown_delay}}};
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+enum command_outcome decide_alloc_stop(struct decider *d, struct command_alloc_stop *c)
+{
+	const struct alloc_cell *cell = alloc_cell_find(d->state, &c->allocation);
+
+	c->made = (struct eval_made){0};
+	if (!cell || !alloc_cell_is_there(cell))
+		return OUTCOME_UNKNOWN_ALLOCATION;
+	if (cell->working->job->type == JOB_DIRECT) {
+		stop_direct(d, cell);
+		return OUTCOME_DONE;
+	}
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	if (!evaluations_have_room(d->state, 1))
+		return OUTCOME_TABLE_FULL;
+	commit_migration(d, c);
+	const struct job *job = cell->working->job;
+	CHECK(decider_evaluate(d, decider_evaluation(d, job, TRIGGER_ALLOC_STOP), &c->made));
+	return OUTCOME_DONE;
+}

@@ -1,0 +1,189 @@
+// COMMAND_PLAN (semantics §5.3): what of a plan the nodes take is committed, as one entry; the rest is
+// told to the scheduler with the state that it has to look at before it tries again.
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/decide.h"
+#include "state/metrics.h"
+#include "state/plan.h"
+#include "state/plan_check.h"
+#include <stdlib.h>
+
+static bool stops_are_sound(const struct array *stops, bool are_preemptions)
+{
+	for (uint32_t i = 0; i < stops->count; i++) {
+		uint8_t cause = ARRAY_AT(stops, struct plan_stop, i)->cause;
+		if (cause >= STOP_CAUSES || (cause == STOP_PREEMPTED) != are_preemptions)
+			return false;
+	}
+	return true;
+}
+
+static bool plan_is_sound(const struct plan *plan)
+{
+	return (uint64_t)plan->stops.count + plan->preemptions.count + plan->updates.count +
+			       plan->placements.count <=
+		       PLAN_CHANGES_MAX &&
+	       stops_are_sound(&plan->stops, false) && stops_are_sound(&plan->preemptions, true);
+}
+
+static bool eval_is_there(const struct state *state, const struct uuid *id)
+{
+	const struct eval_cell *cell = eval_cell_find(state, id);
+	return cell && eval_cell_is_there(cell);
+}
+
+// --- What the scheduler is told ------------------------------------------------------------------
+
+static void add_rejection(struct plan_result *result, const struct uuid *node, const char *reason)
+{
+	struct plan_rejection *rejection = array_append(&result->rejections, sizeof *rejection);
+
+	*rejection = (struct plan_rejection){*node, reason};
+}
+
+static void tell_rejections(
+	const struct state *state, const struct plan_check *check, struct plan_result *result)
+{
+	for (uint32_t i = 0; i < check->missing_count; i++)
+		add_rejection(result, &check->missing[i], PLAN_NODE_MISSING);
+	for (uint32_t i = 0; i < check->node_count; i++)
+		if (check->nodes[i].reason)
+			add_rejection(result, &state->cells[check->nodes[i].slot].id,
+				check->nodes[i].reason);
+}
+
+static const char *group_name(const struct job *job, uint16_t group)
+{
+	return ARRAY_AT(&job->task_groups, struct task_group, group)->name;
+}
+
+// Runs of placements of one group are counted together.
+static void tell_groups(
+	const struct plan_check *check, const struct array *placements, struct plan_result *result)
+{
+	const struct job *job = NULL;
+	uint16_t group = 0;
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < placements->count; i++) {
+		const struct plan_placement *p = ARRAY_AT(placements, struct plan_placement, i);
+		if (count > 0 && (check->placement_jobs[i] != job || p->group != group)) {
+			count_add(&result->placed_by_group, group_name(job, group), count);
+			count = 0;
+		}
+		job = check->placement_jobs[i];
+		group = p->group;
+		count++;
+	}
+	if (count > 0)
+		count_add(&result->placed_by_group, group_name(job, group), count);
+}
+
+// --- Preemption ----------------------------------------------------------------------------------
+
+// The jobs that lose allocations, each once (row B46); free the items. Those of direct jobs have no
+// scheduler that could do anything for them.
+static struct array preempted_jobs(const struct plan_check *check, uint32_t count)
+{
+	struct array jobs = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct job_cell *cell = check->preemptions[i]->job_cell;
+		const struct job_keep *keep = job_cell_keep(cell);
+		bool is_known = !keep || keep->versions[0]->type == JOB_DIRECT;
+		for (uint32_t j = 0; j < jobs.count && !is_known; j++)
+			is_known = *ARRAY_AT(&jobs, struct job_cell *, j) == cell;
+		if (!is_known)
+			*(struct job_cell **)array_append(&jobs, sizeof cell) = cell;
+	}
+	return jobs;
+}
+
+static void evaluate_preempted(struct decider *d, const struct array *jobs)
+{
+	struct eval_made made = {0};
+
+	for (uint32_t i = 0; i < jobs->count; i++) {
+		const struct job_keep *keep = job_cell_keep(*ARRAY_AT(jobs, struct job_cell *, i));
+		CHECK(decider_evaluate(
+			d, decider_evaluation(d, keep->versions[0], TRIGGER_PREEMPTION), &made));
+	}
+}
+
+// --- Deciding ------------------------------------------------------------------------------------
+
+static struct entry entry_of(const struct plan *plan)
+{
+	return (struct entry){.kind = ENTRY_PLAN,
+		.plan = {
+			.eval_id = plan->eval_id,
+			.stops = plan->stops,
+			.preemptions = plan->preemptions,
+			.updates = plan->updates,
+			.placements = plan->placements,
+			.metrics = plan->metrics,
+			.is_view = true,
+		}};
+}
+
+static bool changes_nothing(const struct entry_plan *e)
+{
+	return e->stops.count == 0 && e->preemptions.count == 0 && e->updates.count == 0 &&
+	       e->placements.count == 0;
+}
+
+static void drop_everything(struct entry_plan *e)
+{
+	entry_plan_release(e);
+	e->stops.count = e->preemptions.count = e->updates.count = e->placements.count = 0;
+}
+
+static enum command_outcome commit(struct decider *d, struct entry *e,
+	const struct plan_check *check, struct plan_result *result)
+{
+	struct entry_plan *left = &e->plan;
+	struct array jobs = preempted_jobs(check, left->preemptions.count);
+
+	if (!evaluations_have_room(d->state, jobs.count) ||
+		!plan_has_room(d->state, left->placements.count)) {
+		entry_plan_release(left);
+		free(jobs.items);
+		return OUTCOME_TABLE_FULL;
+	}
+	tell_groups(check, &left->placements, result);
+	result->placements_committed = left->placements.count;
+	result->stops_committed = left->stops.count + left->preemptions.count;
+	result->updates_committed = left->updates.count;
+	decider_apply(d, e);
+	evaluate_preempted(d, &jobs);
+	free(jobs.items);
+	result->alloc_index = d->state->index;
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_plan(struct decider *d, struct command_plan *c)
+{
+	const struct plan *plan = c->plan;
+	struct plan_result *result = c->result;
+	struct entry e = entry_of(plan);
+
+	*result = (struct plan_result){.placements_planned = plan->placements.count};
+	if (!plan_is_sound(plan) || !eval_is_there(d->state, &plan->eval_id))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (d->store_is_full && plan->placements.count > 0)
+		return OUTCOME_STORE_FULL;
+	const struct plan_check *check = plan_check(d->state->plan_checker, d->state, &e.plan);
+	tell_rejections(d->state, check, result);
+	if (!check->is_complete)
+		plan_check_filter(d->state->plan_checker, &e.plan);
+	if (plan->all_at_once && result->rejections.count > 0)
+		drop_everything(&e.plan);
+	enum command_outcome outcome = OUTCOME_DONE;
+	if (changes_nothing(&e.plan))
+		entry_plan_release(&e.plan);
+	else
+		outcome = commit(d, &e, check, result);
+	if (outcome == OUTCOME_DONE && result->rejections.count > 0)
+		result->refresh_index = d->state->index;
+	return outcome;
+}

@@ -1,0 +1,588 @@
+#include "state/plan_check.h"
+#include "state/alloc_details.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/plan_names.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+// Why a node takes nothing; those about nodes and capacity are Nomad's.
+#define NODE_NOT_READY "node is not ready for placements"
+#define NODE_DISCONNECTED_INVALID "node is disconnected and contains invalid updates"
+#define NODE_NOT_ELIGIBLE "node is not eligible"
+#define JOB_MISSING "job version does not exist"
+#define NOT_SOUND "placement is not sound"
+
+// Instances of a node's device groups that change hands.
+struct plan_devices {
+	struct device_set freed, added;
+	bool are_taken; // one of the added is somebody else's, or not there
+};
+
+// Ports and cores that are added on a node.
+struct plan_details {
+	const struct alloc_details *details;
+	uint32_t next; // index + 1 of the node's next; 0: none
+};
+
+struct plan_checker {
+	struct plan_check check;
+	// By slot: index + 1 of the plan's node there; of the plan before, all 0 again.
+	uint32_t *node_at;
+	uint32_t slots_max;
+	uint32_t node_capacity, missing_capacity;
+	struct plan_devices *devices;
+	uint32_t device_count, device_capacity;
+	struct plan_details *details;
+	uint32_t details_count, details_capacity;
+	uint32_t stop_capacity, preemption_capacity, update_capacity, placement_capacity;
+	struct plan_names *names;
+	struct holdings holdings;
+	// The last versions that were looked up, of updates and of placements: most are of one.
+	struct known_version {
+		uint64_t modify_index; // 0: none was
+		struct job *job;       // NULL: not to be had
+	} of_updates, of_placements;
+};
+
+struct plan_checker *plan_checker_create(uint32_t slots_max)
+{
+	struct plan_checker *c = memory_take(sizeof *c);
+
+	c->slots_max = slots_max;
+	c->node_at = memory_map((size_t)slots_max * sizeof c->node_at[0]);
+	CHECK(c->node_at);
+	c->names = plan_names_create();
+	return c;
+}
+
+void plan_checker_free(struct plan_checker *c)
+{
+	if (!c)
+		return;
+	memory_unmap(c->node_at, (size_t)c->slots_max * sizeof c->node_at[0]);
+	plan_names_free(c->names);
+	holdings_release(&c->holdings);
+	free(c->devices);
+	free(c->details);
+	free(c->check.stops);
+	free(c->check.preemptions);
+	free(c->check.updates);
+	free(c->check.update_jobs);
+	free(c->check.update_groups);
+	free(c->check.placement_jobs);
+	free(c->check.nodes);
+	free(c->check.missing);
+	free(c);
+}
+
+struct plan_check *plan_checked(struct plan_checker *c)
+{
+	return &c->check;
+}
+
+static void *one_more(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each)
+{
+	if (count < *capacity)
+		return items;
+	*capacity = *capacity ? *capacity * 2 : 64;
+	return memory_resize(items, *capacity * bytes_each);
+}
+
+// --- Nodes of the plan ---------------------------------------------------------------------------
+
+static struct plan_node *node_of(struct plan_checker *c, uint32_t slot)
+{
+	struct plan_check *check = &c->check;
+
+	if (!c->node_at[slot]) {
+		check->nodes = one_more(
+			check->nodes, check->node_count, &c->node_capacity, sizeof check->nodes[0]);
+		check->nodes[check->node_count++] = (struct plan_node){.slot = slot};
+		c->node_at[slot] = check->node_count;
+	}
+	return &check->nodes[c->node_at[slot] - 1];
+}
+
+static struct plan_devices *devices_of(struct plan_checker *c, struct plan_node *n)
+{
+	if (!n->devices) {
+		c->devices = one_more(
+			c->devices, c->device_count, &c->device_capacity, sizeof c->devices[0]);
+		c->devices[c->device_count++] = (struct plan_devices){0};
+		n->devices = c->device_count;
+	}
+	return &c->devices[n->devices - 1];
+}
+
+static void add_missing(struct plan_checker *c, const struct uuid *id)
+{
+	struct plan_check *check = &c->check;
+
+	check->is_complete = false;
+	for (uint32_t i = 0; i < check->missing_count; i++)
+		if (uuid_equal(&check->missing[i], id))
+			return;
+	check->missing = one_more(check->missing, check->missing_count, &c->missing_capacity,
+		sizeof check->missing[0]);
+	check->missing[check->missing_count++] = *id;
+}
+
+static bool has_devices(const struct device_set *set)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		any |= set->groups[i];
+	return any != 0;
+}
+
+static void free_use(struct plan_checker *c, struct plan_node *n, const struct allocation *a)
+{
+	n->freed = resources_plus(n->freed, a->resources);
+	if (!has_devices(&a->devices))
+		return;
+	struct plan_devices *devices = devices_of(c, n);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		devices->freed.groups[i] |= a->devices.groups[i];
+}
+
+// After everything that is freed.
+static void add_use(struct plan_checker *c, const struct state *state, struct plan_node *n,
+	struct resources resources, const struct device_set *set)
+{
+	const struct node_cell *cell = &state->cells[n->slot];
+
+	n->cpu_mhz += resources.cpu_mhz;
+	n->memory_mb += resources.memory_mb;
+	n->disk_mb += resources.disk_mb;
+	if (!has_devices(set))
+		return;
+	struct plan_devices *devices = devices_of(c, n);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
+		uint64_t taken = (cell->devices_used.groups[i] & ~devices->freed.groups[i]) |
+				 devices->added.groups[i];
+		if (set->groups[i] & (taken | ~node_instances(cell->working, i)))
+			devices->are_taken = true;
+		devices->added.groups[i] |= set->groups[i];
+	}
+}
+
+static void add_details(
+	struct plan_checker *c, struct plan_node *n, const struct alloc_details *details)
+{
+	if (!alloc_details_hold_node(details))
+		return;
+	c->details =
+		one_more(c->details, c->details_count, &c->details_capacity, sizeof c->details[0]);
+	c->details[c->details_count++] = (struct plan_details){details, n->details};
+	n->details = c->details_count;
+}
+
+// --- Items ---------------------------------------------------------------------------------------
+
+// Each allocation once. The mark is taken off at the end.
+static bool mark(struct alloc_cell *cell, uint8_t mark)
+{
+	if (cell->plan_mark)
+		return false;
+	cell->plan_mark = mark;
+	return true;
+}
+
+static void look_at_stops(struct plan_checker *c, const struct state *state,
+	const struct array *stops, struct alloc_cell **cells, bool only_living)
+{
+	for (uint32_t i = 0; i < stops->count; i++) {
+		const struct plan_stop *s = ARRAY_AT(stops, struct plan_stop, i);
+		struct alloc_cell *cell = alloc_cell_find(state, &s->id);
+		bool is_there = cell && (only_living ? alloc_cell_is_living(cell)
+						     : alloc_cell_is_there(cell));
+		cells[i] = is_there && mark(cell, PLAN_MARK_STOP) ? cell : NULL;
+		c->check.is_complete &= cells[i] != NULL;
+		if (!cells[i] || cell->working->node_slot == NODE_SLOT_NONE)
+			continue;
+		struct plan_node *n = node_of(c, cell->working->node_slot);
+		if (!cell->is_ended)
+			free_use(c, n, cell->working);
+	}
+}
+
+static struct job *update_version(
+	struct plan_checker *c, const struct state *state, uint64_t modify_index)
+{
+	struct known_version *known = &c->of_updates;
+
+	if (modify_index != known->modify_index)
+		*known =
+			(struct known_version){modify_index, job_version_find(state, modify_index)};
+	return known->job;
+}
+
+// The version that an update brings an allocation to, and where its group is in it.
+static bool find_update_job(struct plan_checker *c, const struct state *state, uint32_t i,
+	const struct plan_update *u, const struct allocation *a)
+{
+	struct job *job = u->job_version ? update_version(c, state, u->job_version) : a->job;
+	int group = a->group;
+
+	if (job && job != a->job) {
+		bool is_same = strcmp(job->id, a->job->id) == 0 &&
+			       strcmp(job->namespace_name, a->job->namespace_name) == 0;
+		const struct task_group *from =
+			ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+		group = is_same ? job_group_index(job, text_of(from->name)) : -1;
+	}
+	if (!job || group < 0)
+		return false;
+	c->check.update_jobs[i] = job;
+	c->check.update_groups[i] = (uint16_t)group;
+	return true;
+}
+
+static bool update_is_sound(
+	const struct entry_plan *e, const struct plan_update *u, const struct allocation *a)
+{
+	return a->job->type != JOB_DIRECT &&
+	       (u->client_status == PLAN_KEEP || u->client_status == ALLOC_UNKNOWN) &&
+	       (u->metrics == PLAN_NO_METRICS || u->metrics < e->metrics.count);
+}
+
+static void look_at_update(struct plan_checker *c, const struct state *state,
+	const struct entry_plan *e, uint32_t i, const struct plan_update *u)
+{
+	struct alloc_cell *cell = alloc_cell_find(state, &u->id);
+
+	c->check.updates[i] = NULL;
+	if (!cell || !alloc_cell_is_living(cell) || cell->plan_mark) {
+		c->check.is_complete = false;
+		return;
+	}
+	const struct allocation *a = cell->working;
+	if (a->node_slot == NODE_SLOT_NONE) {
+		add_missing(c, &a->node_id);
+		return;
+	}
+	struct plan_node *n = node_of(c, a->node_slot);
+	c->check.updates[i] = cell;
+	(void)mark(cell, PLAN_MARK_UPDATE);
+	n->updates = true;
+	n->not_only_unknown |= u->client_status != ALLOC_UNKNOWN;
+	if (!update_is_sound(e, u, a))
+		n->reason = NOT_SOUND;
+	else if (!find_update_job(c, state, i, u, a))
+		n->reason = JOB_MISSING;
+	free_use(c, n, a);
+	add_use(c, state, n, u->resources, &u->devices);
+	n->takes_more |= !resources_fit(u->resources, a->resources) || u->details ||
+			 memcmp(&u->devices, &a->devices, sizeof a->devices) != 0;
+	add_details(c, n, u->details ? u->details : a->details);
+}
+
+static bool placement_is_sound(const struct state *state, const struct entry_plan *e,
+	const struct plan_placement *p, const struct job *job)
+{
+	return p->group < job->asks.count && job->type != JOB_DIRECT && !uuid_is_zero(&p->id) &&
+	       __builtin_isfinite(p->score) &&
+	       (p->metrics == PLAN_NO_METRICS || p->metrics < e->metrics.count) &&
+	       !alloc_cell_find(state, &p->id);
+}
+
+// All placements of a plan are of one job, which is there.
+static struct job *placement_version(
+	struct plan_checker *c, const struct state *state, uint64_t modify_index)
+{
+	struct known_version *known = &c->of_placements;
+
+	if (modify_index == known->modify_index)
+		return known->job;
+	struct job *job = job_version_find(state, modify_index);
+	struct job_cell *cell =
+		job ? job_cell_find(state, text_of(job->namespace_name), text_of(job->id)) : NULL;
+	bool is_there = cell && job_cell_keep(cell);
+	if (is_there && !c->check.job_cell)
+		c->check.job_cell = cell;
+	*known = (struct known_version){
+		modify_index, is_there && cell == c->check.job_cell ? job : NULL};
+	return known->job;
+}
+
+static void look_at_placement(struct plan_checker *c, const struct state *state,
+	const struct entry_plan *e, uint32_t i, const struct plan_placement *p)
+{
+	struct job *job = placement_version(c, state, p->job_version);
+	const struct node *there =
+		p->slot < state_node_slots(state) ? state->cells[p->slot].working : NULL;
+	// A decoded entry names nodes by their slots alone.
+	c->check.placement_jobs[i] = NULL;
+	if (!there || there->record.deleted ||
+		(!uuid_equal(&there->id, &p->node_id) && !uuid_is_zero(&p->node_id))) {
+		add_missing(c, &p->node_id);
+		return;
+	}
+	struct plan_node *n = node_of(c, p->slot);
+	n->places = n->not_only_unknown = n->takes_more = true;
+	if (!job)
+		n->reason = JOB_MISSING;
+	else if (!placement_is_sound(state, e, p, job))
+		n->reason = NOT_SOUND;
+	else
+		c->check.placement_jobs[i] = job;
+	add_use(c, state, n, p->resources, &p->devices);
+	add_details(c, n, p->details);
+}
+
+// --- Whether a node takes its part ---------------------------------------------------------------
+
+static bool exceeds(uint32_t capacity, uint32_t used, uint32_t freed, uint64_t added, bool places)
+{
+	uint64_t proposed = (used > freed ? used - freed : 0) + added;
+	bool grows = places ? added > 0 : added > freed;
+
+	return grows && proposed > capacity;
+}
+
+// What stays on the node of ports or cores, then what is added.
+static bool collides(struct plan_checker *c, const struct node_cell *cell,
+	const struct plan_node *n, bool (*hold)(struct holdings *, const struct alloc_details *))
+{
+	const struct alloc_cell *alloc;
+	bool is_free = true;
+
+	holdings_clear(&c->holdings);
+	if (cell->with_details > 0)
+		cds_list_for_each_entry_rcu (alloc, &cell->allocations, on_node)
+			if (alloc_cell_is_living(alloc) && !alloc->plan_mark &&
+				alloc_details_hold_node(alloc->working->details))
+				(void)hold(&c->holdings, alloc->working->details);
+	for (uint32_t at = n->details; at && is_free; at = c->details[at - 1].next)
+		is_free = hold(&c->holdings, c->details[at - 1].details);
+	return !is_free;
+}
+
+static bool lacks_cores(
+	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
+{
+	if (collides(c, cell, n, holdings_add_cores))
+		return true;
+	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
+		if (!node_has_cores(cell->working, c->details[at - 1].details))
+			return true;
+	return false;
+}
+
+static bool lacks_ports(
+	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
+{
+	if (collides(c, cell, n, holdings_add_ports))
+		return true;
+	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
+		if (node_keeps_port_back(cell->working, c->details[at - 1].details))
+			return true;
+	return false;
+}
+
+// In the order in which Nomad names what is exhausted.
+static const char *lacking(
+	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
+{
+	struct resources capacity = node_capacity(cell->working), used = cell->used;
+
+	if (exceeds(capacity.cpu_mhz, used.cpu_mhz, n->freed.cpu_mhz, n->cpu_mhz, n->places))
+		return "cpu";
+	if (n->details && lacks_cores(c, cell, n))
+		return "cores";
+	if (exceeds(capacity.memory_mb, used.memory_mb, n->freed.memory_mb, n->memory_mb,
+		    n->places))
+		return "memory";
+	if (exceeds(capacity.disk_mb, used.disk_mb, n->freed.disk_mb, n->disk_mb, n->places))
+		return "disk";
+	if (n->details && lacks_ports(c, cell, n))
+		return "network: port collision";
+	return n->devices && c->devices[n->devices - 1].are_taken ? "device oversubscribed" : NULL;
+}
+
+static const char *why_not(
+	struct plan_checker *c, const struct state *state, const struct plan_node *n)
+{
+	const struct node_cell *cell = &state->cells[n->slot];
+	const struct node *node = cell->working;
+
+	if (n->reason || (!n->places && !n->updates))
+		return n->reason;
+	if (node->status == NODE_DISCONNECTED)
+		return n->not_only_unknown ? NODE_DISCONNECTED_INVALID : NULL;
+	if (node->status != NODE_READY)
+		return NODE_NOT_READY;
+	if (n->places && (node->eligibility != NODE_ELIGIBLE || node->drain))
+		return NODE_NOT_ELIGIBLE;
+	return n->takes_more ? lacking(c, cell, n) : NULL;
+}
+
+// --- The whole -----------------------------------------------------------------------------------
+
+static void **room_for(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each)
+{
+	if (count <= *capacity)
+		return items;
+	*capacity = count;
+	free(items);
+	return memory_take_array(count, bytes_each);
+}
+
+static void begin(struct plan_checker *c, const struct entry_plan *e)
+{
+	struct plan_check *check = &c->check;
+	uint32_t capacity = c->update_capacity, groups = c->update_capacity;
+
+	check->stops = (struct alloc_cell **)room_for(
+		check->stops, e->stops.count, &c->stop_capacity, sizeof(void *));
+	check->preemptions = (struct alloc_cell **)room_for(
+		check->preemptions, e->preemptions.count, &c->preemption_capacity, sizeof(void *));
+	check->updates = (struct alloc_cell **)room_for(
+		check->updates, e->updates.count, &c->update_capacity, sizeof(void *));
+	check->update_jobs = (struct job **)room_for(
+		check->update_jobs, e->updates.count, &capacity, sizeof(void *));
+	check->update_groups = (uint16_t *)room_for(
+		check->update_groups, e->updates.count, &groups, sizeof(uint16_t));
+	check->placement_jobs = (struct job **)room_for(
+		check->placement_jobs, e->placements.count, &c->placement_capacity, sizeof(void *));
+	check->node_count = check->missing_count = 0;
+	check->job_cell = NULL;
+	check->is_complete = true;
+	c->device_count = c->details_count = 0;
+	c->of_updates = c->of_placements = (struct known_version){0};
+}
+
+static void unmark(struct alloc_cell *const *cells, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (cells[i])
+			cells[i]->plan_mark = 0;
+}
+
+static bool is_rejected(const struct plan_checker *c, uint32_t slot)
+{
+	return slot != NODE_SLOT_NONE && c->check.nodes[c->node_at[slot] - 1].reason;
+}
+
+static void leave_out(const struct plan_checker *c, struct alloc_cell **cells, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (cells[i] && is_rejected(c, cells[i]->working->node_slot))
+			cells[i] = NULL;
+}
+
+static void leave_out_rejected(struct plan_checker *c, const struct entry_plan *e)
+{
+	leave_out(c, c->check.stops, e->stops.count);
+	leave_out(c, c->check.preemptions, e->preemptions.count);
+	leave_out(c, c->check.updates, e->updates.count);
+	for (uint32_t i = 0; i < e->placements.count; i++)
+		if (c->check.placement_jobs[i] &&
+			is_rejected(c, ARRAY_AT(&e->placements, struct plan_placement, i)->slot))
+			c->check.placement_jobs[i] = NULL;
+}
+
+static void judge_nodes(struct plan_checker *c, const struct state *state)
+{
+	for (uint32_t i = 0; i < c->check.node_count; i++) {
+		c->check.nodes[i].reason = why_not(c, state, &c->check.nodes[i]);
+		c->check.is_complete &= c->check.nodes[i].reason == NULL;
+	}
+}
+
+struct plan_check *plan_check(
+	struct plan_checker *c, const struct state *state, const struct entry_plan *e)
+{
+	struct plan_check *check = &c->check;
+
+	begin(c, e);
+	look_at_stops(c, state, &e->stops, check->stops, false);
+	look_at_stops(c, state, &e->preemptions, check->preemptions, true);
+	for (uint32_t i = 0; i < e->updates.count; i++)
+		look_at_update(c, state, e, i, ARRAY_AT(&e->updates, struct plan_update, i));
+	for (uint32_t i = 0; i < e->placements.count; i++)
+		look_at_placement(
+			c, state, e, i, ARRAY_AT(&e->placements, struct plan_placement, i));
+	plan_names_check(c->names, state, e, check, c->node_at);
+	judge_nodes(c, state);
+	unmark(check->stops, e->stops.count);
+	unmark(check->preemptions, e->preemptions.count);
+	unmark(check->updates, e->updates.count);
+	if (!check->is_complete)
+		leave_out_rejected(c, e);
+	for (uint32_t i = 0; i < check->node_count; i++)
+		c->node_at[check->nodes[i].slot] = 0;
+	return check;
+}
+
+// --- What is left --------------------------------------------------------------------------------
+
+static void keep_stops(struct array *stops, struct alloc_cell **cells)
+{
+	const struct plan_stop *from = stops->items;
+	struct plan_stop *kept = memory_take_array(stops->count + 1, sizeof *kept);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < stops->count; i++)
+		if (cells[i]) {
+			cells[count] = cells[i];
+			kept[count++] = from[i];
+		}
+	*stops = (struct array){kept, count};
+}
+
+static void keep_updates(struct array *updates, struct plan_check *check)
+{
+	const struct plan_update *from = updates->items;
+	struct plan_update *kept = memory_take_array(updates->count + 1, sizeof *kept);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < updates->count; i++) {
+		if (!check->updates[i])
+			continue;
+		check->updates[count] = check->updates[i];
+		check->update_jobs[count] = check->update_jobs[i];
+		check->update_groups[count] = check->update_groups[i];
+		kept[count] = from[i];
+		alloc_details_share(kept[count++].details);
+	}
+	*updates = (struct array){kept, count};
+}
+
+static void keep_placements(struct array *placements, struct plan_check *check)
+{
+	const struct plan_placement *from = placements->items;
+	struct plan_placement *kept = memory_take_array(placements->count + 1, sizeof *kept);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < placements->count; i++) {
+		if (!check->placement_jobs[i])
+			continue;
+		check->placement_jobs[count] = check->placement_jobs[i];
+		kept[count] = from[i];
+		alloc_details_share(kept[count++].details);
+	}
+	*placements = (struct array){kept, count};
+}
+
+static void keep_metrics(struct array *metrics)
+{
+	struct shared_metrics **kept = memory_take_array(metrics->count + 1, sizeof *kept);
+
+	for (uint32_t i = 0; i < metrics->count; i++)
+		kept[i] = shared_metrics_share(*ARRAY_AT(metrics, struct shared_metrics *, i));
+	metrics->items = kept;
+}
+
+void plan_check_filter(struct plan_checker *c, struct entry_plan *e)
+{
+	CHECK(e->is_view);
+	keep_stops(&e->stops, c->check.stops);
+	keep_stops(&e->preemptions, c->check.preemptions);
+	keep_updates(&e->updates, &c->check);
+	keep_placements(&e->placements, &c->check);
+	keep_metrics(&e->metrics);
+	e->is_view = false;
+}
