@@ -43,7 +43,7 @@ static bool items_are_sound(const struct command_alloc_update *c)
 	for (uint32_t i = 0; i < c->count; i++)
 		if (c->items[i].client_status > ALLOC_FAILED)
 			return false;
-	return c->count > 0 && c->count <= ALLOC_ITEMS_MAX;
+	return c->count > 0 && c->count <= ENTRY_ALLOCS_MAX;
 }
 
 // Those that are known, in the order of their ids; reports stay the command's.

@@ -52,7 +52,7 @@ static int take_reported(struct reported_alloc *item, struct bytes_reader *r)
 static bool take_count(uint32_t *count, uint32_t bytes_least, struct bytes_reader *r)
 {
 	*count = bytes_take_u32(r);
-	return !r->failed && *count > 0 && *count <= ALLOC_ITEMS_MAX &&
+	return !r->failed && *count > 0 && *count <= ENTRY_ALLOCS_MAX &&
 	       *count <= bytes_left(r) / bytes_least;
 }
 

@@ -10,7 +10,7 @@
 struct state;
 
 // The most that one entry is about.
-#define ALLOC_ITEMS_MAX 65536u
+#define ENTRY_ALLOCS_MAX 65536u
 
 struct reported_alloc {
 	struct uuid id;
