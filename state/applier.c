@@ -15,6 +15,8 @@
 #define BATCH_CLOSE_BYTES (BATCH_BYTES_MAX / 2)
 #define TAKE_MAX 32u
 #define NAP_US 100000u
+// Plans come when no other command waits, and after so many of those at the latest.
+#define COMMANDS_PER_PLAN 64u
 
 struct applier {
 	struct applier_settings settings;
@@ -28,7 +30,9 @@ struct applier {
 	// Taken from the queue, not decided yet.
 	struct command *taken[TAKE_MAX];
 	uint32_t taken_at, taken_count;
-	bool has_failed; // the log did: nothing is acknowledged any more
+	struct command *held; // taken; decided once the tables have buckets for what it adds
+	uint32_t since_plan;  // other commands decided since a plan was asked for
+	bool has_failed;      // the log did: nothing is acknowledged any more
 	pthread_t thread;
 	bool is_running;
 	_Atomic bool is_stopping;
@@ -170,6 +174,12 @@ static void launch(struct applier *a)
 
 // --- Deciding ------------------------------------------------------------------------------------
 
+static struct command *next_plan(struct applier *a)
+{
+	a->since_plan = 0;
+	return a->settings.next_plan ? a->settings.next_plan(a->settings.plan_context) : NULL;
+}
+
 static struct command *next_command(struct applier *a)
 {
 	if (a->taken_at == a->taken_count) {
@@ -177,6 +187,26 @@ static struct command *next_command(struct applier *a)
 		a->taken_count = command_queue_take(a->settings.queue, a->taken, TAKE_MAX);
 	}
 	return a->taken_at < a->taken_count ? a->taken[a->taken_at++] : NULL;
+}
+
+static struct command *next_work(struct applier *a)
+{
+	struct command *c = a->held;
+
+	a->held = NULL;
+	if (!c && a->since_plan >= COMMANDS_PER_PLAN)
+		c = next_plan(a);
+	if (!c) {
+		c = next_command(a);
+		a->since_plan += c != NULL;
+	}
+	return c ? c : next_plan(a);
+}
+
+// A plan that adds many times what there is would spend its time in the chains of too few buckets.
+static bool must_be_held(struct applier *a, const struct command *c)
+{
+	return c->type == COMMAND_PLAN && tables_lack(a->state, c->plan.plan->placements.count);
 }
 
 // Counts as work even when nothing was found: there may be more to look at.
@@ -194,6 +224,7 @@ static uint32_t decide_waiting(struct applier *a)
 	struct decider *d = &a->decider;
 	struct command *c;
 	uint32_t count = 0;
+	bool was_held = a->held != NULL;
 
 	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
 	d->store_is_full =
@@ -204,7 +235,12 @@ static uint32_t decide_waiting(struct applier *a)
 	decider_marks(d);
 	if (gc_is_going_on(d) && !has_work(a->open))
 		count += collect_garbage(a);
-	while (!is_closed(a->open) && (c = next_command(a))) {
+	while (!is_closed(a->open) && (c = next_work(a))) {
+		if (!was_held && must_be_held(a, c)) {
+			a->held = c;
+			break;
+		}
+		was_held = false;
 		count++;
 		if (c->type == COMMAND_GC && gc_begin(d, c))
 			continue;
@@ -225,14 +261,10 @@ static void widen_here(struct applier *a)
 		tables_widen(a->state);
 }
 
-uint32_t applier_step(struct applier *a)
+static uint32_t step(struct applier *a)
 {
-	uint32_t count = 0;
-
-	if (a->has_failed)
-		return 0;
 	state_read_begin();
-	count = decide_waiting(a);
+	uint32_t count = decide_waiting(a);
 	if (!a->flying && has_work(a->open))
 		launch(a);
 	while (a->flying) {
@@ -251,6 +283,15 @@ uint32_t applier_step(struct applier *a)
 	}
 	state_read_end();
 	widen_here(a);
+	return count;
+}
+
+uint32_t applier_step(struct applier *a)
+{
+	uint32_t count = a->has_failed ? 0 : step(a);
+
+	while (a->held && !a->has_failed)
+		count += step(a);
 	return count;
 }
 
@@ -275,6 +316,9 @@ static void refuse_all(struct applier *a)
 		refuse(a, c);
 	while ((c = next_command(a)))
 		refuse(a, c);
+	if (a->held)
+		refuse(a, a->held);
+	a->held = NULL;
 }
 
 // What the writer has done since. Returns whether there was anything.
@@ -324,8 +368,8 @@ static bool turn(struct applier *a)
 
 static bool is_drained(struct applier *a)
 {
-	return !gc_is_going_on(&a->decider) && !a->flying && !has_work(a->open) && a->taken_at == a->taken_count &&
-	       command_queue_depth(a->settings.queue) == 0;
+	return !gc_is_going_on(&a->decider) && !a->flying && !has_work(a->open) && !a->held &&
+	       a->taken_at == a->taken_count && command_queue_depth(a->settings.queue) == 0;
 }
 
 static bool is_over(struct applier *a)
@@ -359,6 +403,10 @@ static void *run(void *argument)
 		state_read_end();
 		if (tables_want(a->state))
 			widener_kick(a->widener);
+		if (a->held && !is_closed(a->open)) {
+			widener_finish(a->widener);
+			continue;
+		}
 		if (is_busy)
 			continue;
 		if (a->flying && is_closed(a->open) && !a->has_failed)

@@ -14,14 +14,12 @@ struct widener {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool is_wanted, is_stopping; // under the lock
+	bool is_wanted, is_busy, is_stopping; // under the lock
 };
 
 static void want(struct table_room *room, struct cds_lfht *table, uint32_t count, bool *raised)
 {
 	room->table = table;
-	if (room->buckets == 0)
-		room->buckets = TABLE_BUCKETS_MIN;
 	uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_relaxed);
 	if (wanted == 0)
 		wanted = TABLE_BUCKETS_MIN;
@@ -32,15 +30,28 @@ static void want(struct table_room *room, struct cds_lfht *table, uint32_t count
 	atomic_store_explicit(&room->wanted, wanted, memory_order_release);
 }
 
+// Half as many buckets as things are still few things in each.
+bool tables_lack(struct state *state, uint32_t allocations)
+{
+	struct table_room *room = &state->rooms[2];
+	uint64_t count = (uint64_t)state->allocation_order.count + allocations;
+	uint64_t buckets = atomic_load_explicit(&room->buckets, memory_order_acquire);
+
+	state->allocations_coming = allocations;
+	return count > 2 * (buckets > TABLE_BUCKETS_MIN ? buckets : TABLE_BUCKETS_MIN);
+}
+
 bool tables_want(struct state *state)
 {
+	uint32_t coming = state->allocations_coming;
 	bool raised = false;
 
 	want(&state->rooms[0], state->nodes, state_node_slots(state), &raised);
 	want(&state->rooms[1], state->jobs, state->job_order.count, &raised);
-	want(&state->rooms[2], state->allocations, state->allocation_order.count, &raised);
+	want(&state->rooms[2], state->allocations, state->allocation_order.count + coming, &raised);
 	want(&state->rooms[3], state->requests, state->request_order.count, &raised);
 	want(&state->rooms[4], state->evaluations, state->eval_order.count, &raised);
+	state->allocations_coming = 0;
 	return raised;
 }
 
@@ -49,9 +60,9 @@ void tables_widen(struct state *state)
 	for (uint32_t i = 0; i < STATE_HASHES; i++) {
 		struct table_room *room = &state->rooms[i];
 		uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_acquire);
-		if (wanted > room->buckets)
+		if (wanted > TABLE_BUCKETS_MIN && wanted > room->buckets)
 			cds_lfht_resize(room->table, wanted);
-		room->buckets = wanted;
+		atomic_store_explicit(&room->buckets, wanted, memory_order_release);
 	}
 }
 
@@ -60,9 +71,12 @@ void tables_widen(struct state *state)
 static bool wait_for_work(struct widener *w)
 {
 	pthread_mutex_lock(&w->lock);
+	w->is_busy = false;
+	pthread_cond_broadcast(&w->changed);
 	while (!w->is_wanted && !w->is_stopping)
 		pthread_cond_wait(&w->changed, &w->lock);
 	w->is_wanted = false;
+	w->is_busy = true;
 	bool is_stopping = w->is_stopping;
 	pthread_mutex_unlock(&w->lock);
 	return !is_stopping;
@@ -102,13 +116,21 @@ static void tell(struct widener *w, bool *what)
 {
 	pthread_mutex_lock(&w->lock);
 	*what = true;
-	pthread_cond_signal(&w->changed);
+	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }
 
 void widener_kick(struct widener *w)
 {
 	tell(w, &w->is_wanted);
+}
+
+void widener_finish(struct widener *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->is_wanted || w->is_busy)
+		pthread_cond_wait(&w->changed, &w->lock);
+	pthread_mutex_unlock(&w->lock);
 }
 
 void widener_stop(struct widener *w)

@@ -174,7 +174,7 @@ struct summary {
 struct table_room {
 	struct cds_lfht *table;
 	_Atomic uint64_t wanted; // buckets; by the applier
-	uint64_t buckets;        // given, by who widens
+	_Atomic uint64_t buckets; // given, by who widens
 };
 
 struct state {
@@ -215,6 +215,7 @@ struct state {
 	struct state_counts counts;
 	uint64_t bytes_records;        // of node records
 	struct plan_checker *plan_checker; // its memory
+	uint32_t allocations_coming;       // with a plan that waits for buckets
 	struct change_list *changes;   // of the batch that is being decided
 	const struct placer *placer;   // NULL during recovery
 	struct state_change *observed; // scratch
@@ -236,12 +237,16 @@ struct state {
 
 // Applier: notes which hash tables need more buckets. True when tables_widen has something to do.
 bool tables_want(struct state *);
+// Applier: whether so many allocations more would crowd their table; the next tables_want() counts
+// them in.
+bool tables_lack(struct state *, uint32_t allocations);
 // One thread at a time, registered with RCU and outside a read section. The applier may go on.
 void tables_widen(struct state *);
 // A thread that does it when kicked.
 struct widener;
 int widener_start(struct state *, struct widener **);
 void widener_kick(struct widener *);
+void widener_finish(struct widener *); // waits until it has nothing to do; outside a read section
 void widener_stop(struct widener *);
 // Whether the calling thread is in a read section.
 bool state_is_reading(void);
