@@ -110,8 +110,7 @@ bool feasibility_is_node_unique(const struct feasibility *f)
 
 // --- Devices -------------------------------------------------------------------------------------------
 
-// name is "type", "vendor/type" or "vendor/type/name".
-static bool device_is_named(const struct device_group *d, const char *name)
+bool device_is_named(const struct device_group *d, const char *name)
 {
 	const char *parts[3];
 	uint32_t sizes[3], count = 0;

@@ -46,3 +46,6 @@ bool devices_choose(const struct group_ask *, const struct device_matches *,
 // The same by free counts only.
 bool devices_suffice(const struct group_ask *, const struct device_matches *,
 	const uint8_t free[NODE_DEVICE_GROUPS_MAX]);
+
+// name is "type", "vendor/type" or "vendor/type/name".
+bool device_is_named(const struct device_group *, const char *name);

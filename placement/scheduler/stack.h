@@ -56,7 +56,8 @@ struct stack_option {
 	const char *reason; // of a refusal; lives as long as the stack; "" otherwise
 	double score;       // normalised: the mean of the recorded scores
 	double scores[SCORE_KINDS];
-	uint8_t shown; // bits of the kinds that belong in the metadata; zeros are shown, too
+	uint8_t recorded; // bits of the kinds that are in the mean
+	uint8_t shown;    // those that belong in the metadata: some are shown even when they are 0
 	struct resources resources;
 	struct device_set devices;
 	// Ports, devices and cores; NULL: none. A reference that is the caller's from then on, and nobody
@@ -98,12 +99,12 @@ bool stack_select(struct stack *, const struct stack_request *, struct stack_opt
 
 // Row A41's memo, exported into an evaluation: class_eligibility (empty when something escapes) and
 // escaped_computed_class.
-void stack_eligibility(const struct stack *, struct evaluation *);
+void stack_eligibility(struct stack *, struct evaluation *);
 // Usable nodes by datacenter of the job (NodesAvailable), and in its pool.
 void stack_nodes_available(struct stack *, struct alloc_metrics *);
 
-// True when the node is in one of the job's datacenters (globs) and in its pool. The second is for many
-// nodes: it remembers the answer by class.
+// True when the node is in one of the job's datacenters (globs) and in its pool (state/marks.c). The second is
+// for many nodes: it remembers the answer by class.
 bool job_targets_node(const struct job *, const struct node *);
 bool stack_targets_node(struct stack *, const struct node *);
 // True when an instance of the group must be replaced to get from one version to the other (semantics §5.8).

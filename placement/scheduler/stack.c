@@ -1,0 +1,200 @@
+#include "placement/scheduler/stack_private.h"
+#include "state/base/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Life ----------------------------------------------------------------------------------------------
+
+// Where the search for dynamic ports begins: the same for the same evaluation and state.
+static uint64_t seed_of(const struct stack *s)
+{
+	return uuid_hash(&s->plan->eval_id) ^ s->view.index(s->view.context);
+}
+
+struct stack *stack_create(
+	enum stack_kind kind, const struct scheduler_view *view, struct plan *plan)
+{
+	struct stack *s = memory_take(sizeof *s);
+	s->kind = kind;
+	s->view = *view;
+	s->plan = plan;
+	s->algorithm = view->config(view->context)->algorithm == ALGORITHM_SPREAD
+			       ? PLACEMENT_SPREAD
+			       : PLACEMENT_BINPACK;
+	s->stop_room = plan->stops.count;
+	s->preemption_room = plan->preemptions.count;
+	s->placement_room = plan->placements.count;
+	s->update_room = plan->updates.count;
+	proposal_begin(&s->proposal, &s->view);
+	prng_seed(&s->ports.prng, seed_of(s));
+	return s;
+}
+
+static void forget_job(struct stack *s)
+{
+	for (uint32_t i = 0; i < s->group_count; i++)
+		group_rules_destroy(s->groups[i]);
+	free(s->groups);
+	job_rules_release(&s->job_rules);
+	s->groups = NULL;
+	s->group_count = 0;
+}
+
+void stack_destroy(struct stack *s)
+{
+	if (!s)
+		return;
+	forget_job(s);
+	proposal_release(&s->proposal);
+	reasons_release(&s->reasons);
+	class_memo_release(&s->classes);
+	victim_counts_release(&s->victim_counts);
+	port_index_release(&s->ports);
+	free(s->candidates);
+	free(s->victims);
+	free(s->changed_slots);
+	free(s);
+}
+
+static bool preempts(const struct preemption_config *config, int type)
+{
+	switch (type) {
+	case JOB_SYSTEM: return config->system;
+	case JOB_SYSBATCH: return config->sysbatch;
+	case JOB_BATCH: return config->batch;
+	case JOB_SERVICE: return config->service;
+	default: return false;
+	}
+}
+
+void stack_set_job(struct stack *s, const struct job *job)
+{
+	struct property_set *set;
+	forget_job(s);
+	s->job = job;
+	s->preemption = preempts(&s->view.config(s->view.context)->preemption, job->type);
+	s->group_count = job->task_groups.count;
+	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));
+	class_memo_begin(&s->classes, s->group_count);
+	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);
+	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
+		stack_count_planned(s, set);
+}
+
+struct group_rules *stack_group(struct stack *s, uint32_t group)
+{
+	if (!s->groups[group]) {
+		struct property_set *set;
+		s->groups[group] = group_rules_create(s->job, group, &s->view, &s->reasons);
+		for (uint32_t i = 0; (set = group_rules_property(s->groups[group], i)); i++)
+			stack_count_planned(s, set);
+	}
+	return s->groups[group];
+}
+
+// --- One node ------------------------------------------------------------------------------------------
+
+static bool filtered(struct stack_option *o, const char *reason)
+{
+	o->outcome = STACK_FILTERED;
+	o->reason = reason;
+	return false;
+}
+
+bool stack_select_node(
+	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
+{
+	struct group_rules *g = stack_group(s, group);
+	const struct node *n = s->view.node_at(s->view.context, slot);
+	option_begin(o, n);
+	if (!n)
+		return filtered(o, "node is gone");
+	const char *refusal = stack_check_static(s, g, n, name_index);
+	if (!refusal)
+		refusal = stack_check_distinct(s, g, n);
+	if (refusal)
+		return filtered(o, refusal);
+	if (!stack_fit(s, g, n, s->preemption, o))
+		return false;
+	option_settle(o);
+	return true;
+}
+
+// --- For the evaluation --------------------------------------------------------------------------------
+
+bool stack_targets_node(struct stack *s, const struct node *n)
+{
+	struct class_entry *memo = class_memo_of(&s->classes, n->node_class);
+	if (memo->targeted == CLASS_UNKNOWN)
+		memo->targeted = job_targets_node(s->job, n) ? CLASS_ELIGIBLE : CLASS_INELIGIBLE;
+	return memo->targeted == CLASS_ELIGIBLE;
+}
+
+// Eligible when any group found it so; ineligible when no group did, or the job as a whole.
+static enum class_verdict class_verdict_of(const struct class_entry *e, uint32_t groups)
+{
+	enum class_verdict verdict = e->job;
+	if (e->job == CLASS_INELIGIBLE)
+		return CLASS_INELIGIBLE;
+	for (uint32_t i = 0; i < groups; i++)
+		if (e->groups[i] == CLASS_ELIGIBLE)
+			return CLASS_ELIGIBLE;
+		else if (e->groups[i] == CLASS_INELIGIBLE)
+			verdict = CLASS_INELIGIBLE;
+	return verdict;
+}
+
+static bool group_escapes(struct stack *s, uint32_t group)
+{
+	return stack_group(s, group)->constraints.escapes;
+}
+
+void stack_eligibility(struct stack *s, struct evaluation *e)
+{
+	e->escaped_computed_class = s->job_rules.constraints.escapes;
+	for (uint32_t i = 0; i < s->group_count; i++)
+		e->escaped_computed_class |= group_escapes(s, i);
+	for (uint32_t i = 0; i < s->classes.count && !e->escaped_computed_class; i++) {
+		const struct class_entry *entry = class_memo_entry(&s->classes, i);
+		enum class_verdict verdict =
+			entry->of ? class_verdict_of(entry, s->group_count) : CLASS_UNKNOWN;
+		char name[32];
+		if (verdict == CLASS_UNKNOWN)
+			continue;
+		snprintf(name, sizeof name, "v1:%llu", (unsigned long long)entry->hash);
+		struct named_count *item = map_item(&e->class_eligibility, sizeof *item, name);
+		item->count = verdict == CLASS_ELIGIBLE;
+	}
+}
+
+static void name_datacenters(const struct job *job, struct alloc_metrics *m)
+{
+	for (uint32_t i = 0; i < job->datacenters.count; i++) {
+		const char *name = *ARRAY_AT(&job->datacenters, char *, i);
+		if (!strchr(name, '*'))
+			count_add(&m->nodes_available, name, 0);
+	}
+}
+
+void stack_nodes_available(struct stack *s, struct alloc_metrics *m)
+{
+	uint32_t slots = s->view.slots(s->view.context), run = 0;
+	const char *datacenter = NULL; // of the nodes counted in run
+	name_datacenters(s->job, m);
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		const struct node *n = s->view.node_at(s->view.context, slot);
+		if (!n || !node_is_usable(n) || !stack_targets_node(s, n))
+			continue;
+		m->nodes_in_pool++;
+		if (run && n->node_class->datacenter != datacenter &&
+			strcmp(n->node_class->datacenter, datacenter) != 0) {
+			count_add(&m->nodes_available, datacenter, run);
+			run = 0;
+		}
+		datacenter = n->node_class->datacenter;
+		run++;
+	}
+	if (run)
+		count_add(&m->nodes_available, datacenter, run);
+}
