@@ -156,10 +156,11 @@ void check_parameterized(struct checker *c, const struct parameterized_config *c
 		return;
 	one_of(c, "ParameterizedJob.Payload", config->payload, payloads);
 	for (uint32_t i = 0; i < config->meta_required.count; i++) {
-		const char *name = *ARRAY_AT(&config->meta_required, char *, i);
+		struct text name = text_of(*ARRAY_AT(&config->meta_required, char *, i));
 		for (uint32_t k = 0; k < config->meta_optional.count; k++)
-			if (strcmp(name, *ARRAY_AT(&config->meta_optional, char *, k)) == 0)
-				mistake(c, "\"%.64s\" is in MetaRequired and in MetaOptional",
-					name);
+			if (text_equal(name, text_of(*ARRAY_AT(&config->meta_optional, char *, k))))
+				mistake(c, "\"%.*s\" is in MetaRequired and in MetaOptional",
+					name.size < 64 ? (int)name.size : 64,
+					name.data ? name.data : "");
 	}
 }
