@@ -21,6 +21,8 @@ int entry_check(const struct state *state, const struct entry *e)
 	case ENTRY_PLAN: return plan_entry_check(state, &e->plan);
 	case ENTRY_ALLOC_UPDATE: return alloc_update_check(state, &e->alloc_update);
 	case ENTRY_ALLOC_TRANSITION: return alloc_transition_check(state, &e->alloc_transition);
+	case ENTRY_NODE_ELIGIBILITY: return node_eligibility_check(state, &e->node_eligibility);
+	case ENTRY_NODE_PURGE: return node_purge_check(state, &e->node_purge);
 	case ENTRY_KINDS: break;
 	}
 	return -ERROR_CORRUPT;
@@ -53,6 +55,10 @@ void entry_apply(struct state *state, struct entry *e)
 	case ENTRY_ALLOC_TRANSITION:
 		alloc_transition_apply(state, &e->alloc_transition, e->time_ns);
 		break;
+	case ENTRY_NODE_ELIGIBILITY:
+		node_eligibility_apply(state, &e->node_eligibility, e->time_ns);
+		break;
+	case ENTRY_NODE_PURGE: node_purge_apply(state, &e->node_purge, e->time_ns); break;
 	case ENTRY_KINDS: break;
 	}
 }

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/marks.h"
+#include "state/node_slots.h"
 #include <urcu-qsbr.h>
 
 uint32_t generation_after(uint32_t generation)
@@ -27,7 +28,7 @@ static uint64_t nodes_known(const struct state *state)
 
 static int new_node_check(const struct state *state, const struct entry_node_register *e)
 {
-	if (e->generation != 1 || node_at(state, e->slot) ||
+	if (e->generation != node_slot_generation(state, e->slot) || node_at(state, e->slot) ||
 		e->slot / NODE_BLOCK_SLOTS > state->block_count)
 		return -ERROR_CORRUPT;
 	return nodes_known(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
@@ -148,6 +149,14 @@ static bool is_of_another_kind(const struct node *a, const struct node *b)
 	       volumes_differ(a, b);
 }
 
+static struct record *former_record(
+	const struct state *state, const struct node_cell *cell, uint32_t slot)
+{
+	if (cell)
+		return &cell->working->record;
+	return node_slot_is_free(state, slot) ? &state->cells[slot].gone->record : NULL;
+}
+
 void node_register_apply(struct state *state, const struct entry_node_register *e, int64_t time_ns)
 {
 	struct node_cell *cell = node_cell_find(state, &e->description->node);
@@ -162,7 +171,7 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 	n->generation = e->generation;
 	n->record.create_index = old ? old->record.create_index : state->index;
 	n->record.modify_index = n->register_index = state->index;
-	n->record.older = cell ? &cell->working->record : NULL;
+	n->record.older = former_record(state, cell, e->slot);
 	n->status = NODE_READY;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
 	n->alloc_update_index = old ? old->alloc_update_index : 0;

@@ -40,8 +40,8 @@ static enum command_outcome decide_by_type(struct decider *d, struct command *c)
 	case COMMAND_ALLOC_UPDATE: return decide_alloc_update(d, c->alloc_update);
 	case COMMAND_ALLOC_STOP: return decide_alloc_stop(d, &c->alloc_stop);
 	case COMMAND_GC: return OUTCOME_CONFLICT; // several are going on
-	case COMMAND_NODE_ELIGIBILITY:
-	case COMMAND_NODE_PURGE:
+	case COMMAND_NODE_ELIGIBILITY: return decide_node_eligibility(d, &c->node_eligibility);
+	case COMMAND_NODE_PURGE: return decide_node_purge(d, &c->node_named);
 	case COMMAND_TYPES: break;
 	}
 	CHECK(!"a command of an unknown type");

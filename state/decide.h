@@ -94,6 +94,8 @@ void decider_open_blocks(struct decider *);
 enum command_outcome decide_node_register(struct decider *, struct command_node_register *);
 enum command_outcome decide_node_status(
 	struct decider *, const struct command_node *, enum node_status_cause);
+enum command_outcome decide_node_eligibility(struct decider *, struct command_node_eligibility *);
+enum command_outcome decide_node_purge(struct decider *, struct command_node_named *);
 enum command_outcome decide_place(struct decider *, struct command_place *, uint64_t *index);
 enum command_outcome decide_release(struct decider *, struct command_release *);
 enum command_outcome decide_status(struct decider *, struct command_status *);

@@ -1,6 +1,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/decide.h"
+#include "state/node_slots.h"
 
 // --- Slots ---------------------------------------------------------------------------------------
 
@@ -40,6 +41,15 @@ static uint32_t block_for(struct decider *d, uint16_t worker)
 	return NO_BLOCK;
 }
 
+static uint32_t new_slot(struct decider *d, uint16_t worker)
+{
+	uint32_t slot = node_slot_ready(d->state);
+	if (slot != NO_SLOT)
+		return slot;
+	uint32_t block = block_for(d, worker);
+	return block == NO_BLOCK ? NO_SLOT : block * NODE_BLOCK_SLOTS + d->state->block_used[block];
+}
+
 // --- Registration --------------------------------------------------------------------------------
 
 static void answer(const struct state *state, struct command_node_register *c, const struct node *n)
@@ -65,11 +75,11 @@ static enum command_outcome commit_registration(struct decider *d, struct comman
 		e.node_register.slot = cell->working->slot;
 		e.node_register.generation = generation_after(cell->working->generation);
 	} else {
-		uint32_t block = block_for(d, worker);
-		if (block == NO_BLOCK)
+		uint32_t slot = new_slot(d, worker);
+		if (slot == NO_SLOT)
 			return OUTCOME_TABLE_FULL;
-		e.node_register.slot = block * NODE_BLOCK_SLOTS + state->block_used[block];
-		e.node_register.generation = 1;
+		e.node_register.slot = slot;
+		e.node_register.generation = node_slot_generation(state, slot);
 	}
 	int error = decider_commit(d, &e);
 	CHECK(error == 0 || error == -ERROR_TABLE_FULL);
@@ -126,5 +136,42 @@ enum command_outcome decide_node_status(
 			.cause = (uint8_t)cause,
 		}};
 	CHECK(decider_commit(d, &e) == 0);
+	return OUTCOME_DONE;
+}
+
+// --- What operators do ---------------------------------------------------------------------------
+
+enum command_outcome decide_node_eligibility(struct decider *d, struct command_node_eligibility *c)
+{
+	const struct node_cell *cell = node_cell_find(d->state, &c->node);
+	uint8_t wanted = c->eligible ? NODE_ELIGIBLE : NODE_INELIGIBLE;
+
+	// Evaluations come from the marks of jobs.
+	c->made = (struct eval_made){.index = d->state->index};
+	if (!cell)
+		return OUTCOME_UNKNOWN_NODE;
+	if (c->eligible && cell->working->drain)
+		return OUTCOME_DRAINING;
+	if (cell->working->eligibility == wanted)
+		return OUTCOME_DONE;
+	struct entry e = {.kind = ENTRY_NODE_ELIGIBILITY,
+		.node_eligibility = {cell->working->slot, cell->working->generation, wanted}};
+	CHECK(decider_commit(d, &e) == 0);
+	c->made.index = d->state->index;
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_node_purge(struct decider *d, struct command_node_named *c)
+{
+	const struct node_cell *cell = node_cell_find(d->state, &c->node);
+
+	c->made = (struct eval_made){.index = d->state->index};
+	if (!cell)
+		return OUTCOME_UNKNOWN_NODE;
+	struct entry e = {.kind = ENTRY_NODE_PURGE,
+		.node_purge = {cell->working->slot, cell->working->generation}};
+	CHECK(decider_commit(d, &e) == 0);
+	registrations_forget(d->registrations, &c->node);
+	c->made.index = d->state->index;
 	return OUTCOME_DONE;
 }

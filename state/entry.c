@@ -47,6 +47,8 @@
 //	                alloc_details.c
 //	ALLOC_TRANSITION  u32 count, then each, by ascending id: uuid, u8 two bits each for migrate,
 //	                reschedule, force reschedule, no shutdown delay (0 as it was, 1 no, 2 yes)
+//	NODE_ELIGIBILITY  u32 slot, u32 generation, u8 enum node_eligibility
+//	NODE_PURGE      u32 slot, u32 generation
 //
 // stops, preemptions: u32 count, then each: uuid, u8 enum stop_cause, u8 parts (1 follow-up, 2
 //	preempting, 4 lost), uuid follow-up evaluation, uuid preempting allocation
@@ -305,6 +307,15 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 	case ENTRY_PLAN: entry_plan_encode(&e->plan, w); break;
 	case ENTRY_ALLOC_UPDATE: entry_alloc_update_encode(&e->alloc_update, w); break;
 	case ENTRY_ALLOC_TRANSITION: entry_alloc_transition_encode(&e->alloc_transition, w); break;
+	case ENTRY_NODE_ELIGIBILITY:
+		bytes_put_u32(w, e->node_eligibility.slot);
+		bytes_put_u32(w, e->node_eligibility.generation);
+		bytes_put_u8(w, e->node_eligibility.eligibility);
+		break;
+	case ENTRY_NODE_PURGE:
+		bytes_put_u32(w, e->node_purge.slot);
+		bytes_put_u32(w, e->node_purge.generation);
+		break;
 	case ENTRY_KINDS: w->failed = true; break;
 	}
 }
@@ -375,6 +386,15 @@ static int take_body(
 	case ENTRY_PLAN: return entry_plan_decode(&e->plan, r);
 	case ENTRY_ALLOC_UPDATE: return entry_alloc_update_decode(&e->alloc_update, r);
 	case ENTRY_ALLOC_TRANSITION: return entry_alloc_transition_decode(&e->alloc_transition, r);
+	case ENTRY_NODE_ELIGIBILITY:
+		e->node_eligibility.slot = bytes_take_u32(r);
+		e->node_eligibility.generation = bytes_take_u32(r);
+		e->node_eligibility.eligibility = bytes_take_u8(r);
+		break;
+	case ENTRY_NODE_PURGE:
+		e->node_purge.slot = bytes_take_u32(r);
+		e->node_purge.generation = bytes_take_u32(r);
+		break;
 	case ENTRY_KINDS: return -ERROR_VERSION;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;

@@ -5,6 +5,7 @@
 #include "state/command.h"
 #include "state/entry_alloc.h"
 #include "state/entry_evaluation.h"
+#include "state/entry_node.h"
 #include "state/entry_plan.h"
 #include "state/resources.h"
 #include <stdbool.h>
@@ -27,6 +28,8 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_PLAN,
 	ENTRY_ALLOC_UPDATE,
 	ENTRY_ALLOC_TRANSITION,
+	ENTRY_NODE_ELIGIBILITY,
+	ENTRY_NODE_PURGE,
 	ENTRY_KINDS,
 };
 
@@ -107,6 +110,8 @@ struct entry {
 		uint64_t term;
 		struct entry_node_register node_register;
 		struct entry_node_status node_status;
+		struct entry_node_eligibility node_eligibility;
+		struct entry_node_purge node_purge;
 		struct entry_job_register job_register;
 		struct entry_job_deregister job_deregister;
 		struct entry_client client;

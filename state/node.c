@@ -441,7 +441,8 @@ void node_retire(struct state *state, struct node *n)
 {
 	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++)
 		strings_release(&state->strings, n->unique_attributes[i].name);
-	class_release(state, n->node_class);
+	if (n->node_class) // a tombstone is of none
+		class_release(state, n->node_class);
 	state->bytes_records -= n->bytes;
 	call_rcu(&n->record.rcu, node_free);
 }

@@ -30,7 +30,8 @@ enum node_line_flag {
 
 _Static_assert(sizeof(struct node_line) == 64, "a node is one cache line on the hot path");
 
-#define NODE_NOT_ARMED 0u // last_heard value of a slot that cannot expire
+#define NODE_DIRECTIVE_REGISTER 2u // of enum wire_directive: register again
+#define NODE_NOT_ARMED 0u          // last_heard value of a slot that cannot expire
 #define NODE_BLOCK_UNOWNED 0xffffu
 
 struct node_table {

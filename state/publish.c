@@ -1,6 +1,7 @@
 #include "state/publish.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/node_slots.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
@@ -76,6 +77,8 @@ static void exchange(struct state *state, const struct change *change)
 	void *old = uatomic_xchg(published, change->record);
 	CHECK(old == change->record->older);
 	note_index(state, change);
+	if (change->kind == CHANGE_NODE)
+		node_slot_follow(state, change->cell, old, (struct node *)change->record);
 	if (change->kind == CHANGE_ALLOCATION) {
 		node_use_follow(state, old, (struct allocation *)change->record);
 		announce(state, (struct allocation *)change->record);

@@ -4,6 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/job_summary.h"
+#include "state/node_slots.h"
 #include "state/publish.h"
 #include "state/registration.h"
 #include "state/snapshot_allocation.h"
@@ -200,6 +201,21 @@ static int load_node(struct snapshot_load *l, struct bytes_reader *r)
 	cell->working = n;
 	publish_loaded(&cell->published, n);
 	state_count_node(state, n, 1);
+	return 0;
+}
+
+static int load_free_slot(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+	uint32_t slot = bytes_take_u32(r), generation = bytes_take_u32(r);
+	uint16_t owner = bytes_take_u16(r);
+
+	if (slot >= state->slots_max)
+		return -ERROR_TABLE_FULL;
+	if (r->failed || slot < state_node_slots(state) || generation == 0 ||
+		slot / NODE_BLOCK_SLOTS > state->block_count || owner >= WORKERS_MAX)
+		return -ERROR_CORRUPT;
+	node_cell_load_free(state, slot, generation, owner);
 	return 0;
 }
 
@@ -440,6 +456,7 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	case SNAPSHOT_CLIENT: return load_client(l, r);
 	case SNAPSHOT_CLASS: return load_class(l, r);
 	case SNAPSHOT_NODE: return load_node(l, r);
+	case SNAPSHOT_FREE_SLOT: return load_free_slot(l, r);
 	case SNAPSHOT_JOB_VERSION: return load_job_version(l, r);
 	case SNAPSHOT_JOB: return load_job(l, r);
 	case SNAPSHOT_ALLOCATION: return load_allocation(l, r);
@@ -450,11 +467,13 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	}
 }
 
-// Classes and nodes alternate; otherwise kinds only go up, and the head is there once, first.
+// Classes, nodes and free slots alternate; otherwise kinds only go up, and the head is there once, first.
 static bool may_follow(enum snapshot_item_kind before, uint8_t kind)
 {
 	if (before == 0)
 		return kind == SNAPSHOT_HEAD;
+	if (kind == SNAPSHOT_FREE_SLOT)
+		return before <= SNAPSHOT_NODE;
 	return (kind >= before && kind != SNAPSHOT_HEAD) ||
 	       (before == SNAPSHOT_NODE && kind == SNAPSHOT_CLASS);
 }
@@ -477,7 +496,7 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 		l->error = load_by_kind(l, kind, &r);
 	if (!l->error && (r.failed || bytes_left(&r) > 0))
 		l->error = -ERROR_CORRUPT;
-	l->at = kind;
+	l->at = kind == SNAPSHOT_FREE_SLOT ? SNAPSHOT_NODE : kind;
 	return l->error;
 }
 

@@ -12,6 +12,7 @@
 //	            heartbeat index, u64 alloc update index, u64 sequence of its newest report, u8
 //	            events, oldest first, each: u8 enum node_message, u32 time (unix s), u64 create
 //	            index
+//	FREE_SLOT   u32 slot, u32 generation of its newest node, u16 owner of its block
 //	JOB_VERSION a job as described in job_description.c; its modify index names it
 //	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
 //	            index, i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its
@@ -174,14 +175,37 @@ static uint32_t *class_number(struct snapshot_view *v, uint32_t id)
 	return &v->class_numbers[id];
 }
 
+// The tombstone of a slot that was free, too.
+static const struct node *node_version(const struct snapshot_view *v, uint32_t slot)
+{
+	const struct record *r = (const struct record *)__atomic_load_n(
+		&v->state->cells[slot].published, __ATOMIC_ACQUIRE);
+
+	while (r && r->modify_index > v->index)
+		r = r->older;
+	return (const struct node *)r;
+}
+
+static void put_free_slot(
+	const struct snapshot_view *v, const struct node *gone, struct bytes_writer *w)
+{
+	bytes_put_u8(w, SNAPSHOT_FREE_SLOT);
+	bytes_put_u32(w, gone->slot);
+	bytes_put_u32(w, gone->generation);
+	bytes_put_u16(w, node_table_owner(v->state->node_table, gone->slot));
+}
+
 static bool put_node(struct snapshot_view *v, struct bytes_writer *w)
 {
 	for (; v->cursor < state_node_slots(v->state); v->cursor++) {
-		const struct node *n = (const struct node *)state_version_at(
-			(const struct record *)state_node_at(v->state, (uint32_t)v->cursor),
-			v->index);
+		const struct node *n = node_version(v, (uint32_t)v->cursor);
 		if (!n)
 			continue;
+		if (n->record.deleted) {
+			put_free_slot(v, n, w);
+			v->cursor++;
+			return true;
+		}
 		uint32_t *number = class_number(v, n->node_class->id);
 		if (*number) {
 			put_one_node(v, n, *number - 1, w);

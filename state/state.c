@@ -1,6 +1,7 @@
 #include "state/state.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/node_slots.h"
 #include "state/plan_check.h"
 #include "state/publish.h"
 #include <stdlib.h>
@@ -187,10 +188,12 @@ static void destroy_nodes(struct state *state)
 {
 	for (uint32_t slot = 0; state->cells && slot < state_node_slots(state); slot++) {
 		struct node_cell *cell = &state->cells[slot];
-		if (!cell->working)
+		struct node *newest = cell->working ? cell->working : cell->gone;
+		if (!newest)
 			continue;
-		CHECK(cds_lfht_del(state->nodes, &cell->by_id) == 0);
-		free_versions(&cell->working->record, (struct record *)cell->published);
+		if (newest != cell->published || !newest->record.deleted)
+			CHECK(cds_lfht_del(state->nodes, &cell->by_id) == 0);
+		free_versions(&newest->record, (struct record *)cell->published);
 	}
 	memory_unmap(state->cells, (size_t)state->slots_max * sizeof state->cells[0]);
 }
@@ -205,6 +208,7 @@ void state_destroy(struct state *state)
 {
 	if (!state)
 		return;
+	rcu_barrier(); // slots that rest
 	state_read_begin();
 	if (state->node_table)
 		destroy_nodes(state);
@@ -233,36 +237,49 @@ void state_destroy(struct state *state)
 	pthread_mutex_destroy(&state->summary_lock);
 	plan_checker_free(state->plan_checker);
 	free(state->block_used);
+	free(state->free_slots.slots);
 	free(state->graves);
 	free(state);
 }
 
 // --- Nodes ---------------------------------------------------------------------------------------
 
-static int id_matches(struct cds_lfht_node *node, const void *id)
+// Between a purge and its publication two cells may have the id of a node that registered anew: one
+// that readers see, one that the applier works on.
+static int working_id_matches(struct cds_lfht_node *node, const void *id)
 {
-	return uuid_equal(&caa_container_of(node, struct node_cell, by_id)->id, id);
+	const struct node_cell *cell = caa_container_of(node, struct node_cell, by_id);
+	return cell->working && uuid_equal(&cell->id, id);
 }
 
-struct node_cell *node_cell_find(const struct state *state, const struct uuid *id)
+static int published_id_matches(struct cds_lfht_node *node, const void *id)
+{
+	const struct node_cell *cell = caa_container_of(node, struct node_cell, by_id);
+	const struct node *n = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return n && !n->record.deleted && uuid_equal(&n->id, id);
+}
+
+static struct node_cell *find_cell(
+	const struct state *state, const struct uuid *id, cds_lfht_match_fct matches)
 {
 	struct cds_lfht_iter iter;
 
-	cds_lfht_lookup(state->nodes, uuid_hash(id), id_matches, id, &iter);
+	cds_lfht_lookup(state->nodes, uuid_hash(id), matches, id, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
 	return node ? caa_container_of(node, struct node_cell, by_id) : NULL;
 }
 
-struct node_cell *node_cell_open(
-	struct state *state, uint32_t slot, uint16_t owner, const struct uuid *id)
+struct node_cell *node_cell_find(const struct state *state, const struct uuid *id)
+{
+	return find_cell(state, id, working_id_matches);
+}
+
+void node_slot_reserve(struct state *state, uint32_t slot, uint16_t owner)
 {
 	struct node_table *table = state->node_table;
-	struct node_cell *cell = &state->cells[slot];
 	uint32_t block = slot / NODE_BLOCK_SLOTS;
 
-	CHECK(!cell->working);
-	CDS_INIT_LIST_HEAD(&cell->allocations);
-	cell->id = *id;
+	CDS_INIT_LIST_HEAD(&state->cells[slot].allocations);
 	if (block >= state->block_count) {
 		CHECK(block == state->block_count);
 		state->block_count++;
@@ -270,9 +287,22 @@ struct node_cell *node_cell_open(
 	}
 	if (slot % NODE_BLOCK_SLOTS >= state->block_used[block])
 		state->block_used[block] = (uint16_t)(slot % NODE_BLOCK_SLOTS + 1);
-	cds_lfht_add(state->nodes, uuid_hash(id), &cell->by_id);
 	if (slot >= table->slots_used)
 		atomic_store_explicit(&table->slots_used, slot + 1, memory_order_release);
+}
+
+struct node_cell *node_cell_open(
+	struct state *state, uint32_t slot, uint16_t owner, const struct uuid *id)
+{
+	struct node_cell *cell = &state->cells[slot];
+
+	CHECK(!cell->working);
+	if (node_slot_is_free(state, slot))
+		node_slot_take(state, slot);
+	else
+		node_slot_reserve(state, slot, owner);
+	cell->id = *id;
+	cds_lfht_add(state->nodes, uuid_hash(id), &cell->by_id);
 	return cell;
 }
 
@@ -308,13 +338,16 @@ const struct node *state_node_at(const struct state *state, uint32_t slot)
 {
 	if (slot >= state_node_slots(state))
 		return NULL;
-	return __atomic_load_n(&state->cells[slot].published, __ATOMIC_ACQUIRE);
+	const struct node *n = __atomic_load_n(&state->cells[slot].published, __ATOMIC_ACQUIRE);
+	return n && !n->record.deleted ? n : NULL;
 }
 
 const struct node *state_node_by_id(const struct state *state, const struct uuid *id)
 {
-	const struct node_cell *cell = node_cell_find(state, id);
-	return cell ? __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE) : NULL;
+	const struct node_cell *cell = find_cell(state, id, published_id_matches);
+	const struct node *n = cell ? __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE) : NULL;
+	// The slot may have been given to another node since.
+	return n && !n->record.deleted && uuid_equal(&n->id, id) ? n : NULL;
 }
 
 // --- Counts --------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ struct node_cell {
 	// Of the tables, for state/ only.
 	struct uuid id;
 	struct cds_lfht_node by_id;
+	struct node *gone;       // tombstone of a slot that is free (node_slots.h); NULL else
+	_Atomic bool is_resting; // not to be used again yet
 };
 
 struct job_cell;

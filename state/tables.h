@@ -160,6 +160,11 @@ struct grave {
 	void *item;
 };
 
+struct slot_list {
+	uint32_t *slots;
+	uint32_t count, capacity;
+};
+
 // What is known of a state without looking into its tables.
 struct summary {
 	struct state_counts counts;
@@ -206,6 +211,7 @@ struct state {
 	struct state_observer *observers;
 	uint32_t block_count; // blocks of slots that have an owner
 	uint16_t *block_used; // slots handed out of each
+	struct slot_list free_slots; // of purged nodes, the oldest first; node_slots.h
 	uint64_t index;       // of the newest applied entry
 	uint64_t
 		unpublished_from; // records of this index and above are not in anybody else's hands
@@ -353,7 +359,9 @@ void place_request_forget(struct state *, struct place_request *, uint64_t index
 uint64_t node_instances(const struct node *, uint32_t group);
 // They exist, and none of them is taken.
 bool node_has_devices(const struct node_cell *, const struct device_set *);
-// The slot's cell, made ready for its first use. owner counts when the slot is the first of its
+// The slot is in use from now on. owner counts when it is the first of its block.
+void node_slot_reserve(struct state *, uint32_t slot, uint16_t owner);
+// The slot's cell, made ready for a node. owner counts when the slot is the first of its
 // block.
 struct node_cell *node_cell_open(
 	struct state *, uint32_t slot, uint16_t owner, const struct uuid *id);

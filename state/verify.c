@@ -159,6 +159,27 @@ static void check_node(struct verifier *v, uint32_t slot)
 	check_use(v, cell);
 }
 
+static void check_free_slots(struct verifier *v)
+{
+	const struct slot_list *list = &v->state->free_slots;
+	uint32_t gone = 0;
+
+	for (uint32_t i = 0; i < list->count; i++)
+		expect(v, v->state->cells[list->slots[i]].gone != NULL,
+			"slot %u: listed as free, but it is not", list->slots[i]);
+	for (uint32_t slot = 0; slot < state_node_slots(v->state); slot++) {
+		const struct node_cell *cell = &v->state->cells[slot];
+		if (!cell->gone)
+			continue;
+		gone++;
+		expect(v, !cell->working && cell->published == cell->gone,
+			"slot %u: free, but a node is there", slot);
+		expect(v, cell->allocation_count == 0, "slot %u: free, but allocations are on it",
+			slot);
+	}
+	expect(v, gone == list->count, "%u slots are free, %u are listed", gone, list->count);
+}
+
 static void check_nodes(struct verifier *v)
 {
 	struct state *state = v->state;
@@ -515,6 +536,7 @@ uint32_t state_verify(struct state *state, state_violation *report, void *contex
 	expect(&v, state_index(state) == state->index,
 		"changes after index %lu were never published", state_index(state));
 	check_nodes(&v);
+	check_free_slots(&v);
 	check_jobs(&v);
 	check_allocations(&v);
 	check_clients(&v);

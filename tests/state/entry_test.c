@@ -123,6 +123,10 @@ static void make(struct entry *e, enum entry_kind kind, struct command_node_regi
 		e->alloc_transition.items[0].transition = (struct desired_transition){
 			.migrate = {true, true}, .no_shutdown_delay = {true, false}};
 		break;
+	case ENTRY_NODE_ELIGIBILITY:
+		e->node_eligibility = (struct entry_node_eligibility){1, 2, NODE_INELIGIBLE};
+		break;
+	case ENTRY_NODE_PURGE: e->node_purge = (struct entry_node_purge){1, 2}; break;
 	case ENTRY_KINDS: fail();
 	}
 }

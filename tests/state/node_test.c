@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <urcu-qsbr.h>
 
 #include <cmocka.h>
 
@@ -505,9 +506,188 @@ static void a_registration_keeps_the_history(void **unused)
 	free(node);
 }
 
+// --- What operators do ---------------------------------------------------------------------------
+
+static enum command_outcome set_eligible(struct controller *c, uint32_t number, bool eligible)
+{
+	struct command command = {.type = COMMAND_NODE_ELIGIBILITY,
+		.node_eligibility = {.node = number_uuid(number), .eligible = eligible}};
+	return controller_run(c, &command);
+}
+
+static enum command_outcome purge(struct controller *c, uint32_t number)
+{
+	struct command command = {
+		.type = COMMAND_NODE_PURGE, .node_named = {.node = number_uuid(number)}};
+	return controller_run(c, &command);
+}
+
+static void an_ineligible_node_takes_nothing_new(void **unused)
+{
+	static const struct resources small = {100, 100, 100};
+	struct command_place place;
+	struct controller c;
+	struct state_counts counts;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	controller_register(&c, 1, NULL);
+	controller_job(&c, build_job("web", &small, 1));
+	assert_int_equal(set_eligible(&c, 2, false), OUTCOME_UNKNOWN_NODE);
+	uint64_t before = state_index(c.state);
+	assert_int_equal(set_eligible(&c, 1, true), OUTCOME_DONE); // as it is
+	assert_int_equal(state_index(c.state), before);
+	assert_int_equal(set_eligible(&c, 1, false), OUTCOME_DONE);
+	state_counts(c.state, &counts);
+	assert_int_equal(counts.nodes_ineligible, 1);
+	assert_int_equal(controller_place(&c, "ann", "web", 1, 1, &place), OUTCOME_NO_NODE);
+	state_read_begin();
+	const struct node *n = state_node_at(c.state, 0);
+	assert_int_equal(n->eligibility, NODE_INELIGIBLE);
+	assert_int_equal(n->status, NODE_READY);
+	assert_int_equal(n->events[n->event_count - 1].message, NODE_MARKED_INELIGIBLE);
+	state_read_end();
+	// It stays so when the node registers again.
+	struct command_node_register *node = memory_take(sizeof *node);
+	build_node(node, 1, UINT64_MAX / 2);
+	assert_int_equal(run(&c, node), OUTCOME_DONE);
+	free(node);
+	assert_int_equal(controller_place(&c, "ann", "web", 2, 1, &place), OUTCOME_NO_NODE);
+	assert_int_equal(set_eligible(&c, 1, true), OUTCOME_DONE);
+	assert_int_equal(controller_place(&c, "ann", "web", 3, 1, &place), OUTCOME_DONE);
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+static void a_purged_node_is_forgotten(void **unused)
+{
+	static const struct resources small = {100, 100, 100};
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct command_place place;
+	struct controller c;
+	struct state_counts counts;
+	struct uuid first = number_uuid(1);
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	controller_register(&c, 1, NULL);
+	controller_job(&c, build_job("web", &small, 1));
+	assert_int_equal(controller_place(&c, "ann", "web", 1, 2, &place), OUTCOME_DONE);
+	assert_int_equal(purge(&c, 2), OUTCOME_UNKNOWN_NODE);
+	assert_int_equal(purge(&c, 1), OUTCOME_DONE);
+	controller_verify(&c);
+	state_counts(c.state, &counts);
+	assert_int_equal(counts.nodes[NODE_READY], 0);
+	state_read_begin();
+	assert_null(state_node_at(c.state, 0));
+	assert_null(state_node_by_id(c.state, &first));
+	const struct allocation *a = state_allocation(c.state, &place.items[0].allocation);
+	assert_int_equal(a->client_status, ALLOC_LOST);
+	assert_int_equal(a->node_slot, NODE_SLOT_NONE);
+	assert_true(uuid_equal(&a->node_id, &first));
+	state_read_end();
+	// The node that is still there has to introduce itself.
+	assert_int_equal(state_node_table(c.state)->lines[0].directives, NODE_DIRECTIVE_REGISTER);
+	assert_int_equal(controller_node(&c, COMMAND_NODE_RETURNED, 0, 1), OUTCOME_UNKNOWN_NODE);
+	assert_int_equal(controller_place(&c, "ann", "web", 2, 1, &place), OUTCOME_NO_NODE);
+	rcu_barrier();
+	build_node(node, 9, 1);
+	assert_int_equal(run(&c, node), OUTCOME_DONE);
+	assert_int_equal(node->slot, 0);
+	assert_int_equal(node->generation, 2);
+	assert_int_equal(state_node_table(c.state)->lines[0].directives, 0);
+	build_node(node, 1, 1); // known before, new now
+	assert_int_equal(run(&c, node), OUTCOME_DONE);
+	assert_int_equal(node->slot, 1);
+	assert_int_equal(node->generation, 1);
+	assert_int_equal(controller_place(&c, "ann", "web", 3, 2, &place), OUTCOME_DONE);
+	controller_verify(&c);
+	controller_free(&c);
+	free(node);
+}
+
+// What was free is free after a restart, from a snapshot and from the log, with its generation.
+static void free_slots_outlive_a_restart(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c, loaded, replayed;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (uint32_t i = 0; i < 3; i++)
+		controller_register(&c, i, NULL);
+	assert_int_equal(purge(&c, 0), OUTCOME_DONE);
+	assert_int_equal(purge(&c, 2), OUTCOME_DONE);
+	rcu_barrier();
+	controller_register(&c, 7, NULL); // in slot 0
+	assert_int_equal(purge(&c, 7), OUTCOME_DONE);
+	struct bytes_writer image = controller_image(&c);
+
+	controller_init(&loaded, (struct state_limits){0});
+	assert_int_equal(controller_load(&loaded, &image), 0);
+	controller_verify(&loaded);
+	struct bytes_writer again = controller_image(&loaded);
+	assert_int_equal(again.size, image.size);
+	assert_memory_equal(again.data, image.data, image.size);
+	controller_open(&loaded);
+	build_node(node, 8, 1);
+	assert_int_equal(run(&loaded, node), OUTCOME_DONE);
+	assert_int_equal(node->slot, 0);
+	assert_int_equal(node->generation, 3);
+
+	controller_init(&replayed, (struct state_limits){0});
+	assert_int_equal(controller_replay(&replayed, &c.log, c.log.count), 0);
+	controller_verify(&replayed);
+	struct bytes_writer third = controller_image(&replayed);
+	assert_int_equal(third.size, image.size);
+	assert_memory_equal(third.data, image.data, image.size);
+	bytes_writer_free(&image);
+	bytes_writer_free(&again);
+	bytes_writer_free(&third);
+	controller_free(&c);
+	controller_free(&loaded);
+	controller_free(&replayed);
+	free(node);
+}
+
+// Purged and registered anew before anybody could have seen the first: another slot.
+static void purge_and_return_in_one_batch(void **unused)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+	struct controller c;
+	struct uuid id = number_uuid(1);
+	uint32_t done = 0;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	controller_register(&c, 1, NULL);
+	build_node(node, 1, UINT64_MAX / 2);
+	struct command commands[] = {
+		{.type = COMMAND_NODE_PURGE, .node_named = {.node = id}},
+		{.type = COMMAND_NODE_REGISTER, .node_register = node},
+	};
+	controller_push(&c, &commands[0], &done);
+	controller_push(&c, &commands[1], &done);
+	applier_step(c.applier);
+	assert_int_equal(done, 2);
+	assert_int_equal(commands[1].outcome, OUTCOME_DONE);
+	assert_int_equal(node->slot, 1);
+	state_read_begin();
+	assert_int_equal(state_node_by_id(c.state, &id)->slot, 1);
+	assert_null(state_node_at(c.state, 0));
+	state_read_end();
+	controller_verify(&c);
+	controller_free(&c);
+	free(node);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_ineligible_node_takes_nothing_new),
+		cmocka_unit_test(a_purged_node_is_forgotten),
+		cmocka_unit_test(free_slots_outlive_a_restart),
+		cmocka_unit_test(purge_and_return_in_one_batch),
 		cmocka_unit_test(a_node_has_networks_and_volumes),
 		cmocka_unit_test(pairs_that_say_nothing_are_refused),
 		cmocka_unit_test(the_newest_ten_events_are_kept),
