@@ -18,6 +18,12 @@ static void set_default(uint32_t *limit, uint32_t value)
 	*limit = *limit ? *limit : value;
 }
 
+static struct command *ask_plan(void *context)
+{
+	struct controller *c = context;
+	return c->next_plan ? c->next_plan(c->plan_context) : NULL;
+}
+
 static void create_applier(struct controller *c)
 {
 	struct applier_settings settings = {
@@ -28,6 +34,8 @@ static void create_applier(struct controller *c)
 		.time = &c->source,
 		.seed = 7,
 		.collect_after_ms = c->collect_after_ms,
+		.next_plan = ask_plan,
+		.plan_context = c,
 		.log_failed = log_failed,
 		.context = c,
 	};

@@ -17,6 +17,8 @@ struct controller {
 	struct placer placer;
 	int64_t collect_after_ms; // may be changed before open
 	int log_error;            // what log_failed was told
+	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time
+	void *plan_context;
 };
 
 #define CONTROLLER_WALL_MS 1700000000000ll
