@@ -1,9 +1,11 @@
 // Evaluations: those that schedulers store, and those that changes of jobs and nodes call for.
+#include "state/alloc_details.h"
 #include "state/alloc_table.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/decide.h"
+#include "state/entry_alloc.h"
 #include "state/marks.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -75,7 +77,7 @@ static bool continues(const struct eval_cell *cell, const struct evaluation *e)
 
 static enum command_outcome may_store(const struct decider *d, const struct command_evaluations *c)
 {
-	uint32_t new_ones = 0;
+	uint32_t new_ones = 0, new_jobs = 0;
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		struct evaluation *e = c->items[i];
@@ -87,12 +89,14 @@ static enum command_outcome may_store(const struct decider *d, const struct comm
 		if (cell && (c->create_only || !continues(cell, e)))
 			return OUTCOME_CONFLICT;
 		new_ones += cell == NULL;
+		new_jobs +=
+			!job_cell_find(d->state, text_of(e->namespace_name), text_of(e->job_id));
 	}
 	if (new_ones > 0 && d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	// Each may be of a job that is gone, which takes a place among jobs again.
+	// Those of a job that is gone take a place among jobs again.
 	return evaluations_have_room(d->state, new_ones) &&
-			       d->state->limits.jobs - d->state->job_order.count >= new_ones
+			       d->state->limits.jobs - d->state->job_order.count >= new_jobs
 		       ? OUTCOME_DONE
 		       : OUTCOME_TABLE_FULL;
 }
@@ -134,6 +138,55 @@ enum command_outcome decide_scheduler_config(struct decider *d, struct command_s
 
 // --- Called for by jobs and nodes ----------------------------------------------------------------
 
+// Failed ones that nothing replaced and nobody asked to replace yet.
+static bool may_be_forced(const struct alloc_cell *cell)
+{
+	const struct allocation *a = cell->working;
+	const struct alloc_details *details = a->details;
+
+	if (!alloc_cell_is_there(cell) || a->client_status != ALLOC_FAILED ||
+		a->job->type == JOB_DIRECT)
+		return false;
+	return !details || (uuid_is_zero(&details->next_allocation) &&
+				   !(details->transition.force_reschedule.set &&
+					   details->transition.force_reschedule.value));
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const struct alloc_transition *a = left, *b = right;
+	return uuid_compare(&a->id, &b->id);
+}
+
+static void commit_forced(struct decider *d, struct array *forced)
+{
+	struct entry e = {.kind = ENTRY_ALLOC_TRANSITION,
+		.alloc_transition = {.count = forced->count, .items = forced->items}};
+
+	if (forced->count == 0)
+		return;
+	qsort(forced->items, forced->count, sizeof(struct alloc_transition), by_id);
+	CHECK(decider_commit(d, &e) == 0);
+	*forced = (struct array){0};
+}
+
+// Row B61: asks the scheduler to replace them whatever their policy says.
+static void force_reschedule(struct decider *d, const struct job_cell *job)
+{
+	struct array forced = {0};
+	struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		if (!may_be_forced(cell))
+			continue;
+		*(struct alloc_transition *)array_append(&forced, sizeof(struct alloc_transition)) =
+			(struct alloc_transition){cell->id, {.force_reschedule = {true, true}}};
+		if (forced.count == ENTRY_ALLOCS_MAX)
+			commit_forced(d, &forced);
+	}
+	commit_forced(d, &forced);
+}
+
 enum command_outcome decide_job_evaluate(struct decider *d, struct command_job_evaluate *c)
 {
 	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
@@ -148,6 +201,10 @@ enum command_outcome decide_job_evaluate(struct decider *d, struct command_job_e
 		return OUTCOME_BAD_DESCRIPTION;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
+	if (!evaluations_have_room(d->state, 1))
+		return OUTCOME_TABLE_FULL;
+	if (c->force_reschedule)
+		force_reschedule(d, cell);
 	struct evaluation *e = decider_evaluation(d, job, TRIGGER_JOB_REGISTER);
 	e->job_modify_index = job->job_modify_index;
 	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;

@@ -1,4 +1,6 @@
 #include "tests/state/evaluations.h"
+#include "state/base/memory.h"
+#include "state/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,10 @@ struct job *build_scheduled_job(const char *id, enum job_type type)
 	static const struct resources ask = {100, 100, 10};
 	struct job *job = build_job(id, &ask, 1);
 
+	struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, 0);
 	job->type = type;
+	group->reschedule = memory_take(sizeof *group->reschedule);
+	group->reschedule->unlimited = (struct optional_bool){true, type <= JOB_BATCH};
 	job->node_pool = text_copy(TEXT("default"));
 	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
 	return job;
@@ -75,6 +80,90 @@ struct evaluation *published_evaluation(const struct controller *c, const struct
 	struct evaluation *copy = e ? evaluation_copy(e) : NULL;
 	state_read_end();
 	return copy;
+}
+
+struct uuid placed_id(uint32_t number)
+{
+	return number_uuid(2000000 + number);
+}
+
+static struct plan *begin_plan(const struct controller *c, const struct uuid *eval, const char *job)
+{
+	struct plan *plan = plan_create();
+
+	plan->eval_id = *eval;
+	plan->namespace_name = text_copy(TEXT("default"));
+	plan->job_id = text_copy(text_of(job));
+	state_read_begin();
+	const struct job *newest = state_job(c->state, TEXT("default"), text_of(job));
+	plan->job_version = newest ? newest->record.modify_index : 0;
+	state_read_end();
+	return plan;
+}
+
+// Everything that was planned has to be committed.
+static enum command_outcome submit(struct controller *c, struct plan *plan)
+{
+	struct plan_result result;
+	struct command command = {.type = COMMAND_PLAN, .plan = {.plan = plan, .result = &result}};
+	enum command_outcome outcome = controller_run(c, &command);
+
+	assert_int_equal(result.rejections.count, 0);
+	assert_int_equal(result.placements_committed, plan->placements.count);
+	plan_result_release(&result);
+	plan_free(plan);
+	return outcome;
+}
+
+enum command_outcome place_one(struct controller *c, const struct uuid *eval, const char *job,
+	const struct command_node_register *node, uint32_t number)
+{
+	struct plan *plan = begin_plan(c, eval, job);
+	struct plan_placement *p = array_append(&plan->placements, sizeof *p);
+
+	*p = (struct plan_placement){
+		.id = placed_id(number),
+		.node_id = node->node,
+		.slot = node->slot,
+		.generation = node->generation,
+		.job_version = plan->job_version,
+		.name_index = number,
+		.resources = {100, 100, 10},
+		.metrics = PLAN_NO_METRICS,
+	};
+	return submit(c, plan);
+}
+
+enum command_outcome stop_one(
+	struct controller *c, const struct uuid *eval, const char *job, uint32_t number)
+{
+	struct plan *plan = begin_plan(c, eval, job);
+	struct plan_stop *stop = array_append(&plan->stops, sizeof *stop);
+	struct uuid id = placed_id(number);
+
+	state_read_begin();
+	const struct allocation *a = state_allocation(c->state, &id);
+	assert_non_null(a);
+	*stop = (struct plan_stop){
+		.id = id, .node_id = a->node_id, .slot = a->node_slot, .cause = STOP_NOT_NEEDED};
+	state_read_end();
+	return submit(c, plan);
+}
+
+enum command_outcome report_one(struct controller *c, const struct command_node_register *node,
+	uint32_t number, enum alloc_client status)
+{
+	static uint64_t sequence;
+	struct alloc_update_item item = {
+		.allocation = placed_id(number), .client_status = (uint8_t)status};
+	struct command_alloc_update update = {.slot = node->slot,
+		.generation = node->generation,
+		.sequence = ++sequence,
+		.count = 1,
+		.items = &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+
+	return controller_run(c, &command);
 }
 
 int job_status(const struct controller *c, const char *job)

@@ -16,6 +16,16 @@ struct evaluation *build_evaluation(uint32_t number, const char *job, enum eval_
 enum command_outcome change_evaluation(struct controller *, const struct uuid *, enum eval_status);
 // Copy of what is published, or NULL; the caller frees.
 struct evaluation *published_evaluation(const struct controller *, const struct uuid *);
+// What a scheduler would commit for the evaluation: one new allocation, number 1 … of a test, of the
+// job's newest version; or the end of one.
+enum command_outcome place_one(struct controller *, const struct uuid *eval, const char *job,
+	const struct command_node_register *node, uint32_t number);
+enum command_outcome stop_one(
+	struct controller *, const struct uuid *eval, const char *job, uint32_t number);
+struct uuid placed_id(uint32_t number);
+// What the node says of it.
+enum command_outcome report_one(struct controller *, const struct command_node_register *node,
+	uint32_t number, enum alloc_client status);
 int job_status(const struct controller *, const char *job); // -1: not there
 uint32_t count_evaluations(const struct controller *, const char *job, enum eval_trigger);
 void advance_ms(struct controller *, uint64_t ms);

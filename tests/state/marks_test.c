@@ -1,4 +1,5 @@
 // Events of nodes become few evaluations, and none is lost.
+#include "state/alloc_details.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,6 +153,185 @@ static void only_targets_of_the_job_mark_it(void **unused)
 	controller_free(&c);
 }
 
+// --- Nodes that come and go, allocations that end ------------------------------------------------
+
+struct world {
+	struct controller c;
+	struct command_node_register node;
+	struct uuid eval;
+};
+
+// A node with allocation 1 of the job on it, and nothing marked.
+static void open_world(struct world *w, enum job_type type)
+{
+	struct command_job_register result = {0};
+
+	open_controller(&w->c);
+	controller_register(&w->c, 1, &w->node);
+	register_job(&w->c, build_scheduled_job("web", type), &result);
+	w->eval = result.made.id;
+	assert_int_equal(place_one(&w->c, &w->eval, "web", &w->node, 1), OUTCOME_DONE);
+	step_at(&w->c, 2000);
+	assert_int_equal(node_updates(&w->c, "web"), 0);
+}
+
+static void a_node_that_goes_and_comes_marks_what_it_runs(void **unused)
+{
+	struct world w;
+
+	open_world(&w, JOB_SYSBATCH);
+	controller_node(&w.c, COMMAND_NODE_EXPIRED, w.node.slot, w.node.generation);
+	state_read_begin();
+	struct uuid id = placed_id(1);
+	assert_int_equal(state_allocation(w.c.state, &id)->client_status, ALLOC_PENDING);
+	state_read_end(); // a scheduler says that it is lost, not the node's end
+	step_at(&w.c, 100);
+	assert_int_equal(node_updates(&w.c, "web"), 1);
+	controller_node(&w.c, COMMAND_NODE_RETURNED, w.node.slot, w.node.generation);
+	step_at(&w.c, 100);
+	assert_int_equal(node_updates(&w.c, "web"), 2);
+	expect_restores(&w.c);
+	controller_free(&w.c);
+}
+
+static enum command_outcome register_again(struct world *w, const char *rack)
+{
+	struct command_node_register *node = calloc(1, sizeof *node);
+
+	advance_ms(&w->c, 1);
+	build_node(node, 1, (uint64_t)controller_now_ms(&w->c));
+	if (rack)
+		node->pairs[node->pair_count++] =
+			(struct command_pair){PAIR_META, TEXT("rack"), text_of(rack)};
+	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
+	enum command_outcome outcome = controller_run(&w->c, &command);
+	w->node = *node;
+	free(node);
+	return outcome;
+}
+
+// Row B55: only what placement looks at.
+static void another_description_marks(void **unused)
+{
+	struct world w;
+
+	open_world(&w, JOB_SYSBATCH);
+	assert_int_equal(register_again(&w, NULL), OUTCOME_DONE);
+	step_at(&w.c, 100);
+	assert_int_equal(node_updates(&w.c, "web"), 0);
+	assert_int_equal(register_again(&w, "r1"), OUTCOME_DONE);
+	step_at(&w.c, 100);
+	assert_int_equal(node_updates(&w.c, "web"), 1);
+	assert_int_equal(register_again(&w, "r1"), OUTCOME_DONE);
+	step_at(&w.c, 100);
+	assert_int_equal(node_updates(&w.c, "web"), 1);
+	controller_free(&w.c);
+}
+
+// Row B58: one that failed is looked at when its job may replace it.
+static void a_failure_marks_what_reschedules(void **unused)
+{
+	static const enum job_type types[] = {JOB_SERVICE, JOB_BATCH, JOB_SYSTEM, JOB_SYSBATCH};
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct world w;
+		open_world(&w, types[i]);
+		report_one(&w.c, &w.node, 1, ALLOC_RUNNING);
+		report_one(&w.c, &w.node, 1, ALLOC_FAILED);
+		step_at(&w.c, 100);
+		assert_int_equal(count_evaluations(&w.c, "web", TRIGGER_ALLOC_FAILURE),
+			types[i] == JOB_SERVICE || types[i] == JOB_BATCH);
+		expect_restores(&w.c);
+		controller_free(&w.c);
+	}
+}
+
+static bool is_forced(const struct world *w)
+{
+	struct uuid id = placed_id(1);
+
+	state_read_begin();
+	const struct allocation *a = state_allocation(w->c.state, &id);
+	bool forced = a->details && a->details->transition.force_reschedule.value;
+	state_read_end();
+	return forced;
+}
+
+// Row B61: what failed is replaced whatever its policy says.
+static void replacement_may_be_forced(void **unused)
+{
+	struct world w;
+	struct command command = {.type = COMMAND_JOB_EVALUATE,
+		.job_evaluate = {.id = TEXT("web"), .force_reschedule = true}};
+
+	open_world(&w, JOB_BATCH);
+	assert_int_equal(controller_run(&w.c, &command), OUTCOME_DONE);
+	assert_false(is_forced(&w)); // it did not fail
+	report_one(&w.c, &w.node, 1, ALLOC_FAILED);
+	command.job_evaluate.force_reschedule = false;
+	assert_int_equal(controller_run(&w.c, &command), OUTCOME_DONE);
+	assert_false(is_forced(&w));
+	command.job_evaluate.force_reschedule = true;
+	assert_int_equal(controller_run(&w.c, &command), OUTCOME_DONE);
+	assert_true(is_forced(&w));
+	uint64_t index = state_index(w.c.state);
+	assert_int_equal(controller_run(&w.c, &command), OUTCOME_DONE);
+	assert_int_equal(state_index(w.c.state), index + 1); // the evaluation alone
+	assert_int_equal(command.job_evaluate.made.count, 1);
+	expect_restores(&w.c);
+	controller_free(&w.c);
+}
+
+static void asking_evaluates_at_once(void **unused)
+{
+	struct world w;
+
+	open_world(&w, JOB_SERVICE);
+	register_job(&w.c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
+	register_job(&w.c, build_scheduled_job("elsewhere", JOB_SERVICE), NULL);
+	struct command command = {
+		.type = COMMAND_NODE_EVALUATE, .node_named = {.node = number_uuid(99)}};
+	assert_int_equal(controller_run(&w.c, &command), OUTCOME_UNKNOWN_NODE);
+	command.node_named.node = w.node.node;
+	assert_int_equal(controller_run(&w.c, &command), OUTCOME_DONE);
+	assert_int_equal(command.node_named.made.count, 2);
+	assert_int_equal(node_updates(&w.c, "web"), 1);
+	assert_int_equal(node_updates(&w.c, "sys"), 1);
+	assert_int_equal(node_updates(&w.c, "elsewhere"), 0);
+	struct evaluation *e = published_evaluation(&w.c, &command.node_named.made.id);
+	assert_true(uuid_equal(&e->node_id, &w.node.node));
+	assert_int_equal(e->record.modify_index, command.node_named.made.index);
+	evaluation_free(e);
+	expect_restores(&w.c);
+	controller_free(&w.c);
+}
+
+// Marks wait for room; so does nobody else.
+static void marks_wait_while_the_table_is_full(void **unused)
+{
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){.evaluations = 1});
+	controller_open(&c);
+	struct command_job_register result = {0};
+	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), &result);
+	controller_register(&c, 1, NULL);
+	step_at(&c, 2000);
+	assert_int_equal(node_updates(&c, "sys"), 0);
+	assert_int_equal(
+		register_job(&c, build_scheduled_job("web", JOB_SYSTEM), NULL), OUTCOME_TABLE_FULL);
+	change_evaluation(&c, &result.made.id, EVAL_COMPLETE);
+	uint32_t done = 0;
+	struct command gc = {.type = COMMAND_GC, .gc = {.force = true}};
+	controller_push(&c, &gc, &done);
+	while (!done)
+		applier_step(c.applier);
+	step_at(&c, 1000);
+	assert_int_equal(node_updates(&c, "sys"), 1);
+	controller_verify(&c);
+	controller_free(&c);
+}
+
 // --- A rack of nodes -----------------------------------------------------------------------------
 
 enum { RACK_NODES = 1000, RACK_JOBS = 50 };
@@ -238,6 +418,12 @@ int main(void)
 		cmocka_unit_test(the_evaluation_says_which_node),
 		cmocka_unit_test(any_evaluation_settles_the_mark),
 		cmocka_unit_test(only_targets_of_the_job_mark_it),
+		cmocka_unit_test(a_node_that_goes_and_comes_marks_what_it_runs),
+		cmocka_unit_test(another_description_marks),
+		cmocka_unit_test(a_failure_marks_what_reschedules),
+		cmocka_unit_test(replacement_may_be_forced),
+		cmocka_unit_test(asking_evaluates_at_once),
+		cmocka_unit_test(marks_wait_while_the_table_is_full),
 		cmocka_unit_test(many_nodes_make_one_evaluation_per_job),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,8 @@ static const struct setting settings[] = {
 	{"limits.place_requests", SETTING_U32, AT(limits.place_requests),
 		NUMBER(1, PLACE_REQUESTS_MAX), .preset = "4194304",
 		.help = "placement requests that are remembered"},
+	{"limits.evaluations", SETTING_U32, AT(limits.evaluations), NUMBER(1, EVALUATIONS_MAX),
+		.preset = "1048576", .help = "evaluations that may be known, ended ones included"},
 	{"limits.clients", SETTING_U32, AT(limits.clients), NUMBER(1, CLIENTS_MAX),
 		.preset = "4096", .help = "placement clients that may be known"},
 	{"placement.algorithm", SETTING_NAMED, AT(algorithm), .preset = "binpack",
