@@ -1,5 +1,6 @@
 #include "tests/api/server.h"
 #include "state/base/memory.h"
+#include "tools/api/event_log.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <semaphore.h>
@@ -50,6 +51,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.state = s->state,
 		.queue = s->queue,
 		.time = options->time ? options->time : &time_source_real,
+		.events = s->events,
 		.region = "global",
 		.datacenter = "dc1",
 		.name = "test",
@@ -81,6 +83,9 @@ struct server *server_start(const struct server_options *options)
 		.collect_after_ms = 3600000,
 		.log_failed = log_failed,
 	};
+	s->events = event_log_create();
+	assert_non_null(s->events);
+	state_observe(s->state, event_log_observer(s->events));
 	s->applier = applier_create(&applier);
 	assert_int_equal(applier_open(s->applier), 0);
 	s->applier_runs = !options->no_applier_thread;
@@ -100,6 +105,7 @@ void server_stop(struct server *s)
 	placement_destroy(s->placement);
 	command_queue_destroy(s->queue);
 	state_destroy(s->state);
+	event_log_destroy(s->events);
 	free(s);
 }
 

@@ -10,6 +10,7 @@ struct server {
 	struct command_queue *queue;
 	struct placement *placement;
 	struct applier *applier;
+	struct event_log *events;
 	struct api *api;
 	bool applier_runs; // on its own thread; else by server_step
 	struct prng prng;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct api;
+struct event_log; // tools/api/event_log.h
 
 // One value for /v1/metrics, produced by whoever owns it. kind: 'c' counter, 'g' gauge.
 // labels: "" or prometheus form `type="place",outcome="done"`; the set is closed and bounded.
@@ -29,6 +30,7 @@ struct api_settings {
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
+	struct event_log *events; // what event streams are made from; NULL: there are none
 	const char *region, *datacenter, *name;
 	uint64_t seed; // of the jitter of blocking queries; 0: from the system
 	// Calls the sink for every metric of the process (berthd knows all of them). Any API

@@ -2,6 +2,8 @@
 #include "state/base/memory.h"
 #include "tools/api/connections.h"
 #include "tools/api/duration.h"
+#include "tools/api/event_log.h"
+#include "tools/api/event_stream.h"
 #include "tools/api/submission.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@ struct watcher {
 	struct api *api;
 	pthread_t thread;
 	int epoll_fd, wake_fd, state_fd;
+	int events_fd;        // of the event log; -1: there is none
 	_Atomic bool urgent;  // look now, whatever the pace
 	pthread_mutex_t lock; // guards what follows
 	struct cds_list_head parked;
@@ -60,10 +63,26 @@ static bool watched_moved(const struct request *r)
 	return index > r->wait_index || (index == 0 && r->wait_existed);
 }
 
+// Writes are waited for even when their client went, and when the server stops.
+static bool is_reading(const struct request *r)
+{
+	return r->stage != REQUEST_COMMANDS;
+}
+
+// Under read lock.
+static bool has_answer(const struct request *r)
+{
+	switch (r->stage) {
+	case REQUEST_COMMANDS: return submission_is_done(r->submission);
+	case REQUEST_STREAMING: return event_stream_is_ready(r->events);
+	default: return watched_moved(r);
+	}
+}
+
 // Under read lock.
 static enum wake_reason wake_reason(const struct request *r, uint64_t now)
 {
-	if (r->stage == REQUEST_COMMANDS ? submission_is_done(r->submission) : watched_moved(r))
+	if (has_answer(r))
 		return WAKE_CHANGE;
 	return now >= r->deadline_ns ? WAKE_DEADLINE : WAKE_NOT;
 }
@@ -71,7 +90,7 @@ static enum wake_reason wake_reason(const struct request *r, uint64_t now)
 // Watcher thread, under the lock: nobody else takes a request from the list.
 static void unpark(struct watcher *w, struct request *r)
 {
-	if (r->stage == REQUEST_WATCHING)
+	if (is_reading(r))
 		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, connection_fd(r->socket), NULL);
 	cds_list_del(&r->parked);
 	w->counts.parked--;
@@ -83,7 +102,7 @@ void watcher_park(struct watcher *w, struct request *r, uint64_t deadline_ns)
 	MHD_suspend_connection(r->connection);
 	connection_enter(w->api->connections, r->socket, CONNECTION_PARKED);
 	pthread_mutex_lock(&w->lock);
-	if (!w->parks && r->stage == REQUEST_WATCHING) {
+	if (!w->parks && is_reading(r)) {
 		pthread_mutex_unlock(&w->lock);
 		MHD_resume_connection(r->connection);
 		return;
@@ -92,7 +111,7 @@ void watcher_park(struct watcher *w, struct request *r, uint64_t deadline_ns)
 	cds_list_add_tail(&r->parked, &w->parked);
 	if (++w->counts.parked > w->counts.parked_most)
 		w->counts.parked_most = w->counts.parked;
-	if (r->stage == REQUEST_WATCHING) {
+	if (is_reading(r)) {
 		// libmicrohttpd does not look at a suspended socket: we notice that its client
 		// went.
 		struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = r};
@@ -112,7 +131,7 @@ static uint64_t gather(struct watcher *w, struct cds_list_head *ready)
 	state_read_begin();
 	cds_list_for_each_entry_safe (r, after, &w->parked, parked) {
 		enum wake_reason reason = wake_reason(r, now);
-		if (!w->parks && r->stage == REQUEST_WATCHING)
+		if (!w->parks && is_reading(r))
 			reason = WAKE_DEADLINE;
 		if (reason == WAKE_NOT) {
 			next = r->deadline_ns < next ? r->deadline_ns : next;
@@ -147,10 +166,14 @@ static void take_events(struct watcher *w, const struct epoll_event *events, int
 			drain(w->state_fd);
 		} else if (events[i].data.ptr == &w->wake_fd) {
 			drain(w->wake_fd);
+		} else if (events[i].data.ptr == &w->events_fd) {
+			drain(w->events_fd);
 		} else {
+			struct request *r = events[i].data.ptr;
 			pthread_mutex_lock(&w->lock);
 			w->counts.woken_by_hangup++;
-			unpark(w, events[i].data.ptr);
+			r->hung_up = true;
+			unpark(w, r);
 			pthread_mutex_unlock(&w->lock);
 		}
 	}
@@ -224,6 +247,9 @@ int watcher_start(struct api *api, struct watcher **out)
 	error = w->state_fd < 0 ? w->state_fd : error;
 	error = error ? error : add_descriptor(w, &w->wake_fd);
 	error = error ? error : add_descriptor(w, &w->state_fd);
+	w->events_fd = api->settings.events ? event_log_fd(api->settings.events) : -1;
+	if (!error && w->events_fd >= 0)
+		error = add_descriptor(w, &w->events_fd);
 	*out = w;
 	error = error ? error : -pthread_create(&w->thread, NULL, watcher_main, w);
 	if (error) {
@@ -241,6 +267,14 @@ void watcher_stop_parking(struct watcher *w)
 	w->parks = false;
 	pthread_mutex_unlock(&w->lock);
 	watcher_wake(w);
+}
+
+bool watcher_parks(struct watcher *w)
+{
+	pthread_mutex_lock(&w->lock);
+	bool parks = w->parks;
+	pthread_mutex_unlock(&w->lock);
+	return parks;
 }
 
 void watcher_stop(struct watcher *w)
@@ -276,6 +310,8 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 {
 	const char *index = request_parameter(r, "index"), *wait = request_parameter(r, "wait");
 	int64_t wait_ns = 0;
+	if (!r->route->watched)
+		return false;
 	if (wait && (!duration_parse(wait, &wait_ns) || wait_ns < 0)) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"Invalid wait time: \"%.64s\" is no duration; write it like 30s or 5m",
@@ -289,7 +325,7 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 			index);
 		return false;
 	}
-	if (!r->route->watched || !r->wait_index)
+	if (!r->wait_index)
 		return false;
 	uint64_t most_ns = API_WAIT_MS_MAX * 1000000;
 	uint64_t wanted_ns =

@@ -11,7 +11,10 @@ int watcher_start(struct api *, struct watcher **);
 void watcher_stop_parking(struct watcher *);
 void watcher_stop(struct watcher *); // ends the thread and frees it
 
-// On the request's libmicrohttpd thread, from its access handler, as the last thing there.
+// False once nothing is parked any more: the server stops.
+bool watcher_parks(struct watcher *);
+// On the request's libmicrohttpd thread, from its access handler or the reader of its answer, as the
+// last thing there.
 void watcher_park(struct watcher *, struct request *, uint64_t deadline_ns);
 // Any thread; never blocks.
 void watcher_wake(struct watcher *);

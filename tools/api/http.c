@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "tools/api/blocking_query.h"
 #include "tools/api/connections.h"
+#include "tools/api/event_stream.h"
 #include "tools/api/list_stream.h"
 #include "tools/api/request.h"
 #include "tools/api/request_counters.h"
@@ -81,6 +82,8 @@ static struct MHD_Response *response_of(struct reply *reply)
 {
 	if (reply->stream)
 		return list_stream_response(reply->stream);
+	if (reply->events)
+		return event_stream_response(reply->events);
 	size_t size = reply->body.size;
 	char *data = json_writer_take(&reply->body);
 	struct MHD_Response *response =
@@ -92,13 +95,15 @@ static struct MHD_Response *response_of(struct reply *reply)
 
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
-	request->stage = REQUEST_ANSWERED;
+	request->stage = reply->events ? REQUEST_STREAMING : REQUEST_ANSWERED;
 	request->status = reply->status;
 	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
 	struct MHD_Response *response = response_of(reply);
 	if (!response) {
 		if (reply->stream)
 			list_stream_free(reply->stream);
+		if (reply->events)
+			event_stream_free(reply->events);
 		free(reply->next_token);
 		return MHD_NO;
 	}
@@ -177,6 +182,7 @@ static enum MHD_Result advance(struct request *request)
 		return request->route->submit ? begin_write(request) : begin_read(request);
 	case REQUEST_WATCHING: return answer(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
+	case REQUEST_STREAMING:
 	case REQUEST_ANSWERED: break;
 	}
 	return MHD_NO;

@@ -32,16 +32,18 @@ struct api;
 struct request;
 struct submission;
 struct list_stream;
+struct event_stream;
 
 struct reply {
 	unsigned status; // 0: not decided yet
 	const char *content_type;
 	struct json_writer body;
 	bool has_index;
-	uint64_t index;             // X-Nomad-Index
-	char *next_token;           // X-Nomad-NextToken; owned
-	unsigned retry_after_s;     // 0: no such header
-	struct list_stream *stream; // instead of body; owned
+	uint64_t index;              // X-Nomad-Index
+	char *next_token;            // X-Nomad-NextToken; owned
+	unsigned retry_after_s;      // 0: no such header
+	struct list_stream *stream;  // instead of body; owned
+	struct event_stream *events; // instead of body; owned
 };
 
 // Under no read lock. Fills the reply.
@@ -66,10 +68,11 @@ struct parameter {
 };
 
 enum request_stage {
-	REQUEST_HEADERS,  // just begun
-	REQUEST_BODY,     // a write whose body arrives
-	REQUEST_WATCHING, // a blocking query, parked or about to look
-	REQUEST_COMMANDS, // a write whose commands are under way
+	REQUEST_HEADERS,   // just begun
+	REQUEST_BODY,      // a write whose body arrives
+	REQUEST_WATCHING,  // a blocking query, parked or about to look
+	REQUEST_COMMANDS,  // a write whose commands are under way
+	REQUEST_STREAMING, // answered with events, and waiting for more
 	REQUEST_ANSWERED,
 };
 
@@ -93,8 +96,10 @@ struct request {
 	unsigned status; // as answered, for the counters
 	// Parked: owned by blocking_query.c.
 	struct cds_list_head parked;
-	uint64_t deadline_ns; // 0: was not parked
-	bool wait_existed;    // what a blocking query watches was there when it began
+	uint64_t deadline_ns;        // 0: was not parked
+	bool wait_existed;           // what a blocking query watches was there when it began
+	bool hung_up;                // its client went while it was parked
+	struct event_stream *events; // while it streams
 };
 
 struct api {

@@ -38,6 +38,7 @@ static const struct route routes[] = {
 	{"GET", "/v1/scaling/policies", scaling_policies_list, NULL, NULL},
 	{"PUT", "/v1/search", NULL, NULL, search},
 	{"PUT", "/v1/search/fuzzy", NULL, NULL, search_fuzzy},
+	{"GET", "/v1/event/stream", event_stream, NULL, NULL},
 	{"PUT", "/v1/berth/release", allocations_released, NULL, allocations_release},
 	{"GET", "/v1/operator/scheduler/configuration", scheduler_config_read,
 		scheduler_config_watched, NULL},

@@ -1,0 +1,204 @@
+// The ring of events: order, kinds, and what happens to who is too slow.
+#include "state/evaluation.h"
+#include "tools/api/event_log.h"
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct event_log *ring;
+
+static int set_up(void **unused)
+{
+	ring = event_log_create();
+	return ring ? 0 : -1;
+}
+
+static int tear_down(void **unused)
+{
+	event_log_destroy(ring);
+	return 0;
+}
+
+static void tell(enum state_table table, const void *before, const void *after, uint64_t index)
+{
+	struct state_observer *observer = event_log_observer(ring);
+	struct state_change change = {table, before, after};
+	observer->changed(observer->context, &change, 1, index);
+}
+
+static void expect(uint64_t number, uint64_t index, int topic, int type)
+{
+	struct event event;
+	assert_true(event_log_read(ring, number, &event));
+	assert_int_equal(event.index, index);
+	assert_int_equal(event.topic, topic);
+	assert_int_equal(event.type, type);
+}
+
+static void changes_of_nodes_have_kinds(void **unused)
+{
+	struct drain_strategy drain = {0};
+	struct node node = {.id = {{7}}, .register_index = 3}, again = node;
+	tell(STATE_NODES, NULL, &node, 3);
+	again.register_index = 4;
+	tell(STATE_NODES, &node, &again, 4);
+	node = again;
+	again.eligibility = NODE_INELIGIBLE;
+	tell(STATE_NODES, &node, &again, 5);
+	again.drain = &drain;
+	tell(STATE_NODES, &node, &again, 6);
+	again = node;
+	again.status = NODE_DOWN;
+	tell(STATE_NODES, &node, &again, 7);
+	again.record.deleted = true;
+	tell(STATE_NODES, &node, &again, 8);
+	static const int types[] = {EVENT_NODE_REGISTRATION, EVENT_NODE_REGISTRATION,
+		EVENT_NODE_ELIGIBILITY, EVENT_NODE_DRAIN, EVENT_NODE_STREAM_EVENT,
+		EVENT_NODE_DEREGISTRATION};
+	assert_int_equal(event_log_head(ring), 6);
+	for (uint32_t i = 0; i < 6; i++)
+		expect(i, 3 + i, TOPIC_NODE, types[i]);
+	struct event event;
+	assert_true(event_log_read(ring, 5, &event));
+	assert_true(uuid_equal(&event.id, &node.id));
+	assert_false(event_log_read(ring, 6, &event));
+}
+
+static void changes_of_jobs_keep_their_names(void **unused)
+{
+	char id[NAME_BYTES_MAX + 1], other[] = "other", standard[] = "default";
+	memset(id, 'j', NAME_BYTES_MAX);
+	id[NAME_BYTES_MAX] = '\0';
+	struct job job = {.namespace_name = standard, .id = id, .job_modify_index = 5};
+	struct job stopped = job, counted = job;
+	stopped.stop = true;
+	stopped.job_modify_index = 6;
+	counted.id = other;
+	tell(STATE_JOBS, NULL, &job, 5);
+	tell(STATE_JOBS, &job, &job, 6); // its summary
+	tell(STATE_JOBS, &job, &stopped, 7);
+	tell(STATE_JOBS, &counted,
+		&(struct job){.namespace_name = standard, .id = other, .job_modify_index = 5}, 8);
+	assert_int_equal(event_log_head(ring), 3);
+	expect(0, 5, TOPIC_JOB, EVENT_JOB_REGISTERED);
+	expect(1, 7, TOPIC_JOB, EVENT_JOB_DEREGISTERED);
+	expect(2, 8, TOPIC_JOB, EVENT_EVALUATION_UPDATED);
+	struct event event;
+	assert_true(event_log_read(ring, 1, &event));
+	assert_string_equal(event.namespace_name, "default");
+	assert_string_equal(event.job_id, id);
+	// Their names are kept for the newest jobs only.
+	for (uint32_t i = 0; i < EVENT_LOG_JOBS; i++)
+		tell(STATE_JOBS, NULL, &job, 9 + i);
+	assert_false(event_log_read(ring, 1, &event));
+	assert_true(event_log_read(ring, 3, &event));
+}
+
+static void what_goes_quietly_is_no_event(void **unused)
+{
+	struct evaluation e = {.triggered_by = TRIGGER_JOB_REGISTER}, gone = e;
+	struct allocation a = {.alloc_modify_index = 4}, updated = a, stopping = a, ended = a;
+	gone.record.deleted = true;
+	tell(STATE_EVALUATIONS, NULL, &e, 2);
+	tell(STATE_EVALUATIONS, &e, &e, 3);
+	tell(STATE_EVALUATIONS, &e, &gone, 4);
+	stopping.alloc_modify_index = 6;
+	ended.alloc_modify_index = 7;
+	ended.desired = ALLOC_STOP;
+	tell(STATE_ALLOCATIONS, NULL, &a, 5);
+	tell(STATE_ALLOCATIONS, &a, &updated, 6);
+	tell(STATE_ALLOCATIONS, &a, &stopping, 7);
+	tell(STATE_ALLOCATIONS, &a, &ended, 8);
+	ended.record.deleted = true;
+	tell(STATE_ALLOCATIONS, &a, &ended, 9);
+	assert_int_equal(event_log_head(ring), 6);
+	expect(0, 2, TOPIC_EVALUATION, EVENT_JOB_REGISTERED);
+	expect(1, 3, TOPIC_EVALUATION, EVENT_EVALUATION_UPDATED);
+	expect(2, 5, TOPIC_ALLOCATION, EVENT_PLAN_RESULT);
+	expect(3, 6, TOPIC_ALLOCATION, EVENT_ALLOCATION_UPDATED);
+	expect(4, 7, TOPIC_ALLOCATION, EVENT_ALLOCATION_UPDATE_DESIRED_STATUS);
+	expect(5, 8, TOPIC_ALLOCATION, EVENT_PLAN_RESULT);
+}
+
+static void the_oldest_give_way(void **unused)
+{
+	struct node node = {.id = {{1}}};
+	uint64_t count = EVENT_LOG_EVENTS + 1000;
+	for (uint64_t i = 0; i < count; i++)
+		tell(STATE_NODES, NULL, &node, 10 + i / 2);
+	struct event event;
+	assert_int_equal(event_log_head(ring), count);
+	assert_false(event_log_read(ring, 0, &event));
+	assert_false(event_log_read(ring, 999, &event));
+	assert_true(event_log_read(ring, 1000, &event));
+	assert_true(event_log_read(ring, count - 1, &event));
+	assert_int_equal(event_log_find(ring, 1), 1001);
+	assert_int_equal(event_log_find(ring, 10 + 3000), 6000);
+	assert_int_equal(event_log_find(ring, 10 + count), count);
+}
+
+static void only_listeners_are_woken(void **unused)
+{
+	struct node node = {.id = {{1}}};
+	struct pollfd p = {.fd = event_log_fd(ring), .events = POLLIN};
+	tell(STATE_NODES, NULL, &node, 1);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	event_log_listen(ring, true);
+	tell(STATE_NODES, NULL, &node, 2);
+	assert_int_equal(poll(&p, 1, 0), 1);
+	event_log_listen(ring, false);
+}
+
+#define RACING_EVENTS 2000000u
+
+static void *write_on(void *unused)
+{
+	struct node node = {0};
+	for (uint32_t i = 1; i <= RACING_EVENTS; i++) {
+		memset(node.id.bytes, (int)(i & 0x7f), sizeof node.id.bytes);
+		tell(STATE_NODES, NULL, &node, i);
+	}
+	return NULL;
+}
+
+// An event is read whole or not at all, whatever the writer does meanwhile.
+static void reading_races_with_writing(void **unused)
+{
+	pthread_t writer;
+	assert_int_equal(pthread_create(&writer, NULL, write_on, NULL), 0);
+	uint64_t next = 0, read = 0;
+	while (next < RACING_EVENTS) {
+		struct event event;
+		if (next >= event_log_head(ring))
+			continue;
+		if (event_log_read(ring, next, &event)) {
+			assert_int_equal(event.index, next + 1);
+			for (size_t i = 0; i < sizeof event.id.bytes; i++)
+				assert_int_equal(event.id.bytes[i], (next + 1) & 0x7f);
+			read++;
+		}
+		next += 1 + next % 3;
+	}
+	pthread_join(writer, NULL);
+	assert_true(read > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(changes_of_nodes_have_kinds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			changes_of_jobs_keep_their_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_goes_quietly_is_no_event, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_oldest_give_way, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_listeners_are_woken, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reading_races_with_writing, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+#include "tools/api/event_log.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/evaluation.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", NULL};
+const char *const event_type_names[] = {
+	"NodeRegistration",
+	"NodeDeregistration",
+	"NodeEligibility",
+	"NodeDrain",
+	"NodeStreamEvent",
+	"JobRegistered",
+	"JobDeregistered",
+	"EvaluationUpdated",
+	"PlanResult",
+	"AllocationUpdated",
+	"AllocationUpdateDesiredStatus",
+};
+
+// --- Slots ---------------------------------------------------------------------------------------
+// A slot is written by the applier alone. Its number is 0 while it changes and one more than the
+// event's afterwards, so that a reader sees whether what it copied was all of one event.
+
+#define EVENT_WORDS 4u
+#define JOB_WORDS (2 * (NAME_BYTES_MAX + 1) / 8)
+
+struct event_slot {
+	_Atomic uint64_t number;
+	_Atomic uint64_t words[EVENT_WORDS]; // index, kind, id
+};
+struct job_slot {
+	_Atomic uint64_t number;
+	_Atomic uint64_t words[JOB_WORDS]; // namespace, id
+};
+
+struct event_log {
+	struct state_observer observer;
+	struct event_slot *events;
+	struct job_slot *jobs;
+	_Atomic uint64_t head;
+	uint64_t jobs_head; // applier
+	_Atomic uint32_t listeners;
+	int fd;
+};
+
+static void slot_write(_Atomic uint64_t *number_at, _Atomic uint64_t *words, const uint64_t *from,
+	uint32_t count, uint64_t number)
+{
+	atomic_store_explicit(number_at, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	for (uint32_t i = 0; i < count; i++)
+		atomic_store_explicit(&words[i], from[i], memory_order_relaxed);
+	atomic_store_explicit(number_at, number + 1, memory_order_release);
+}
+
+static bool slot_read(const _Atomic uint64_t *number_at, const _Atomic uint64_t *words,
+	uint64_t *to, uint32_t count, uint64_t number)
+{
+	if (atomic_load_explicit(number_at, memory_order_acquire) != number + 1)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		to[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(number_at, memory_order_relaxed) == number + 1;
+}
+
+// --- Writing -------------------------------------------------------------------------------------
+
+// What kind of event a change is: its topic, its type and where a job's name is.
+struct kind {
+	uint8_t topic, type;
+	uint32_t job;
+};
+
+static void push(struct event_log *log, uint64_t index, struct kind kind, const struct uuid *id)
+{
+	uint64_t number = atomic_load_explicit(&log->head, memory_order_relaxed);
+	struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
+	uint64_t words[EVENT_WORDS] = {
+		index, kind.topic | (uint64_t)kind.type << 8 | (uint64_t)kind.job << 16};
+	memcpy(&words[2], id, sizeof *id);
+	slot_write(&slot->number, slot->words, words, EVENT_WORDS, number);
+	atomic_store_explicit(&log->head, number + 1, memory_order_release);
+}
+
+static void push_node(
+	struct event_log *log, const struct node *before, const struct node *after, uint64_t index)
+{
+	enum event_type type = EVENT_NODE_STREAM_EVENT;
+	if (after->record.deleted)
+		type = EVENT_NODE_DEREGISTRATION;
+	else if (!before || before->register_index != after->register_index)
+		type = EVENT_NODE_REGISTRATION;
+	else if (!before->drain != !after->drain)
+		type = EVENT_NODE_DRAIN;
+	else if (before->eligibility != after->eligibility)
+		type = EVENT_NODE_ELIGIBILITY;
+	push(log, index, (struct kind){TOPIC_NODE, (uint8_t)type, 0}, &after->id);
+}
+
+static void push_job(
+	struct event_log *log, const struct job *before, const struct job *after, uint64_t index)
+{
+	static const struct uuid none;
+	uint64_t words[JOB_WORDS] = {0}, number = log->jobs_head++;
+	struct job_slot *slot = &log->jobs[number % EVENT_LOG_JOBS];
+	enum event_type type = EVENT_EVALUATION_UPDATED; // of its status
+	if (after->record.deleted || (after->stop && !(before && before->stop)))
+		type = EVENT_JOB_DEREGISTERED;
+	else if (!before || before->job_modify_index != after->job_modify_index)
+		type = EVENT_JOB_REGISTERED;
+	struct text namespace_name = text_of(after->namespace_name), id = text_of(after->id);
+	CHECK(namespace_name.size <= NAME_BYTES_MAX && id.size <= NAME_BYTES_MAX);
+	memcpy(words, namespace_name.data, namespace_name.size);
+	memcpy((char *)words + NAME_BYTES_MAX + 1, id.data, id.size);
+	slot_write(&slot->number, slot->words, words, JOB_WORDS, number);
+	push(log, index, (struct kind){TOPIC_JOB, (uint8_t)type, (uint32_t)number}, &none);
+}
+
+static void push_evaluation(struct event_log *log, const struct evaluation *before,
+	const struct evaluation *after, uint64_t index)
+{
+	enum event_type type = EVENT_EVALUATION_UPDATED;
+	if (after->record.deleted)
+		return;
+	if (!before && after->triggered_by == TRIGGER_JOB_REGISTER)
+		type = EVENT_JOB_REGISTERED;
+	else if (!before && after->triggered_by == TRIGGER_JOB_DEREGISTER)
+		type = EVENT_JOB_DEREGISTERED;
+	push(log, index, (struct kind){TOPIC_EVALUATION, (uint8_t)type, 0}, &after->id);
+}
+
+static void push_allocation(struct event_log *log, const struct allocation *before,
+	const struct allocation *after, uint64_t index)
+{
+	enum event_type type = EVENT_PLAN_RESULT;
+	if (after->record.deleted)
+		return;
+	if (before && before->alloc_modify_index == after->alloc_modify_index)
+		type = EVENT_ALLOCATION_UPDATED;
+	else if (before && before->desired == after->desired && before->job == after->job)
+		type = EVENT_ALLOCATION_UPDATE_DESIRED_STATUS;
+	push(log, index, (struct kind){TOPIC_ALLOCATION, (uint8_t)type, 0}, &after->id);
+}
+
+static void push_change(struct event_log *log, const struct state_change *change, uint64_t index)
+{
+	const void *before = change->before, *after = change->after;
+	switch (change->table) {
+	case STATE_NODES: push_node(log, before, after, index); break;
+	case STATE_JOBS:
+		// The same version: only what is counted of its allocations changed.
+		if (before != after)
+			push_job(log, before, after, index);
+		break;
+	case STATE_ALLOCATIONS: push_allocation(log, before, after, index); break;
+	case STATE_EVALUATIONS: push_evaluation(log, before, after, index); break;
+	default: break;
+	}
+}
+
+// Applier thread.
+static void changed(
+	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
+{
+	struct event_log *log = context;
+	uint64_t one = 1;
+	for (uint32_t i = 0; i < count; i++)
+		push_change(log, &changes[i], index);
+	if (!atomic_load(&log->listeners))
+		return;
+	// Fails only when the counter is full, and then the listener is awake anyway.
+	ssize_t written = write(log->fd, &one, sizeof one);
+	(void)written;
+}
+
+// --- Reading -------------------------------------------------------------------------------------
+
+uint64_t event_log_head(const struct event_log *log)
+{
+	return atomic_load_explicit(&log->head, memory_order_acquire);
+}
+
+static bool read_job(const struct event_log *log, uint32_t number, struct event *event)
+{
+	// The low bits of the number are all that the event could keep.
+	const struct job_slot *slot = &log->jobs[number % EVENT_LOG_JOBS];
+	uint64_t words[JOB_WORDS], now = atomic_load_explicit(&slot->number, memory_order_acquire);
+	if (!now || (uint32_t)(now - 1) != number ||
+		!slot_read(&slot->number, slot->words, words, JOB_WORDS, now - 1))
+		return false;
+	memcpy(event->namespace_name, words, sizeof event->namespace_name);
+	memcpy(event->job_id, (char *)words + NAME_BYTES_MAX + 1, sizeof event->job_id);
+	return true;
+}
+
+bool event_log_read(const struct event_log *log, uint64_t number, struct event *event)
+{
+	const struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
+	uint64_t words[EVENT_WORDS];
+	if (!slot_read(&slot->number, slot->words, words, EVENT_WORDS, number))
+		return false;
+	*event = (struct event){
+		.index = words[0], .topic = words[1] & 0xff, .type = words[1] >> 8 & 0xff};
+	memcpy(&event->id, &words[2], sizeof event->id);
+	return event->topic != TOPIC_JOB || read_job(log, (uint32_t)(words[1] >> 16), event);
+}
+
+// The index of an event, or 0 when it is not there any more.
+static uint64_t index_of(const struct event_log *log, uint64_t number)
+{
+	const struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
+	uint64_t words[EVENT_WORDS];
+	return slot_read(&slot->number, slot->words, words, EVENT_WORDS, number) ? words[0] : 0;
+}
+
+uint64_t event_log_find(const struct event_log *log, uint64_t index)
+{
+	uint64_t last = event_log_head(log);
+	uint64_t first = last >= EVENT_LOG_EVENTS ? last - EVENT_LOG_EVENTS + 1 : 0;
+	while (first < last) {
+		uint64_t middle = first + (last - first) / 2;
+		if (index_of(log, middle) < index)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first;
+}
+
+int event_log_fd(const struct event_log *log)
+{
+	return log->fd;
+}
+
+void event_log_listen(struct event_log *log, bool on)
+{
+	atomic_fetch_add(&log->listeners, on ? 1u : -1u);
+}
+
+// --- Lifetime ------------------------------------------------------------------------------------
+
+struct event_log *event_log_create(void)
+{
+	struct event_log *log = memory_take(sizeof *log);
+	log->events = memory_map(EVENT_LOG_EVENTS * sizeof log->events[0]);
+	log->jobs = memory_map(EVENT_LOG_JOBS * sizeof log->jobs[0]);
+	log->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (!log->events || !log->jobs || log->fd < 0) {
+		event_log_destroy(log);
+		return NULL;
+	}
+	log->observer = (struct state_observer){.changed = changed, .context = log};
+	return log;
+}
+
+void event_log_destroy(struct event_log *log)
+{
+	if (!log)
+		return;
+	if (log->fd >= 0)
+		close(log->fd);
+	if (log->events)
+		memory_unmap(log->events, EVENT_LOG_EVENTS * sizeof log->events[0]);
+	if (log->jobs)
+		memory_unmap(log->jobs, EVENT_LOG_JOBS * sizeof log->jobs[0]);
+	free(log);
+}
+
+struct state_observer *event_log_observer(struct event_log *log)
+{
+	return &log->observer;
+}

@@ -1,0 +1,51 @@
+// The newest changes of the state, as far back as a ring reaches: what event streams are made from.
+// The applier writes and never waits; who reads too slowly finds that what it wanted is overwritten.
+// A change is only named here; how the thing looks is read when the line is written.
+#pragma once
+#include "state/state.h"
+
+#define EVENT_LOG_EVENTS (1u << 18)
+#define EVENT_LOG_JOBS (1u << 13) // names of jobs; each change of a job takes one
+
+enum event_topic { TOPIC_NODE, TOPIC_JOB, TOPIC_EVALUATION, TOPIC_ALLOCATION, EVENT_TOPICS };
+extern const char *const event_topic_names[]; // "Node" "Job" "Evaluation" "Allocation" NULL
+enum event_type {
+	EVENT_NODE_REGISTRATION,
+	EVENT_NODE_DEREGISTRATION,
+	EVENT_NODE_ELIGIBILITY,
+	EVENT_NODE_DRAIN,
+	EVENT_NODE_STREAM_EVENT,
+	EVENT_JOB_REGISTERED,
+	EVENT_JOB_DEREGISTERED,
+	EVENT_EVALUATION_UPDATED,
+	EVENT_PLAN_RESULT,
+	EVENT_ALLOCATION_UPDATED,
+	EVENT_ALLOCATION_UPDATE_DESIRED_STATUS,
+	EVENT_TYPES
+};
+extern const char *const event_type_names[]; // "NodeRegistration" …
+
+struct event {
+	uint64_t index; // of the state
+	uint8_t topic, type;
+	struct uuid id; // of a node, evaluation or allocation
+	char namespace_name[NAME_BYTES_MAX + 1], job_id[NAME_BYTES_MAX + 1]; // of a job
+};
+
+struct event_log;
+
+struct event_log *event_log_create(void);
+void event_log_destroy(struct event_log *); // no readers, no applier any more
+// To be given to state_observe().
+struct state_observer *event_log_observer(struct event_log *);
+
+// Any thread. Events are numbered from 0; the log holds those before head, at least the newest
+// EVENT_LOG_EVENTS - 1.
+uint64_t event_log_head(const struct event_log *);
+// False when the event is not there (any more).
+bool event_log_read(const struct event_log *, uint64_t number, struct event *);
+// The number of the first event that is there and whose index is at least this one.
+uint64_t event_log_find(const struct event_log *, uint64_t index);
+// An eventfd that becomes readable when events came while somebody listens.
+int event_log_fd(const struct event_log *);
+void event_log_listen(struct event_log *, bool on);
