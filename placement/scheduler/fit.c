@@ -285,8 +285,8 @@ bool stack_fit(struct stack *s, struct group_rules *g, const struct node *n, boo
 	s->victim_count = 0;
 	s->candidates_known = false;
 	if (g->plain) {
-		struct node_use use = proposal_use(&s->proposal, n->slot);
-		if (!fit_resources(s, n, &use.used, evict, o))
+		struct resources used = proposal_used(&s->proposal, n->slot);
+		if (!fit_resources(s, n, &used, evict, o))
 			return false;
 	} else if (!fit_with_details(s, g, n, evict, o)) {
 		return false;

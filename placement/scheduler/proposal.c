@@ -2,9 +2,9 @@
 #include "placement/scheduler/growing.h"
 #include <stdlib.h>
 
-void proposal_begin(struct proposal *p, const struct scheduler_view *view)
+void proposal_begin(struct proposal *p, const struct scheduler_view *view, const struct plan *plan)
 {
-	*p = (struct proposal){.view = view, .slots = view->slots(view->context)};
+	*p = (struct proposal){.view = view, .plan = plan, .slots = view->slots(view->context)};
 	p->touched_at = memory_take_array(p->slots + 1, sizeof *p->touched_at);
 }
 
@@ -29,18 +29,6 @@ static struct touched_node *touch(struct proposal *p, uint32_t slot)
 	return &p->touched[p->touched_at[slot] - 1];
 }
 
-static void devices_join(struct device_set *to, const struct device_set *from)
-{
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		to->groups[i] |= from->groups[i];
-}
-
-static void devices_part(struct device_set *from, const struct device_set *gone)
-{
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		from->groups[i] &= ~gone->groups[i];
-}
-
 static struct gone_allocation *find_gone(const struct proposal *p, const struct allocation *a)
 {
 	const struct touched_node *t = proposal_touched(p, a->node_slot);
@@ -56,11 +44,12 @@ bool proposal_has_removed(const struct proposal *p, const struct allocation *a)
 	return gone && !gone->withdrawn;
 }
 
-static void free_resources(struct touched_node *t, const struct allocation *a)
+static bool is_detailed(const struct device_set *devices, const struct alloc_details *details)
 {
-	t->freed = resources_plus(t->freed, a->resources);
-	devices_join(&t->devices_freed, &a->devices);
-	t->details_freed += alloc_details_hold_node(a->details);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		if (devices->groups[i])
+			return true;
+	return alloc_details_hold_node(details);
 }
 
 void proposal_remove(struct proposal *p, const struct allocation *a)
@@ -76,8 +65,10 @@ void proposal_remove(struct proposal *p, const struct allocation *a)
 		p->gone[p->gone_count++] = (struct gone_allocation){a, t->gone, false};
 		t->gone = p->gone_count;
 	}
-	if (!allocation_is_terminal(a))
-		free_resources(t, a);
+	if (!allocation_is_terminal(a)) {
+		t->freed = resources_plus(t->freed, a->resources);
+		t->detailed |= is_detailed(&a->devices, a->details);
+	}
 }
 
 bool proposal_restore(struct proposal *p, const struct allocation *a)
@@ -87,26 +78,94 @@ bool proposal_restore(struct proposal *p, const struct allocation *a)
 		return false;
 	struct touched_node *t = touch(p, a->node_slot);
 	gone->withdrawn = true;
-	if (!allocation_is_terminal(a)) {
+	if (!allocation_is_terminal(a))
 		t->freed = resources_minus(t->freed, a->resources);
-		devices_part(&t->devices_freed, &a->devices);
-		t->details_freed -= alloc_details_hold_node(a->details);
-	}
 	return true;
 }
 
-void proposal_add(struct proposal *p, const struct proposed_allocation *a)
+static struct proposed_allocation updated(
+	const struct fresh_allocation *f, const struct plan_update *u)
 {
-	struct touched_node *t = touch(p, a->slot);
+	return (struct proposed_allocation){
+		.id = &f->existing->id,
+		.job = f->job,
+		.group = f->existing->group,
+		.resources = u->resources,
+		.devices = &u->devices,
+		.details = u->details ? u->details : f->existing->details,
+		.existing = f->existing,
+	};
+}
+
+static struct proposed_allocation placed(
+	const struct fresh_allocation *f, const struct plan_placement *p)
+{
+	return (struct proposed_allocation){
+		.id = &p->id,
+		.job = f->job,
+		.group = p->group,
+		.resources = p->resources,
+		.devices = &p->devices,
+		.details = p->details,
+	};
+}
+
+struct proposed_allocation proposal_fresh(const struct proposal *p, uint32_t at)
+{
+	const struct fresh_allocation *f = &p->fresh[at];
+	if (f->existing)
+		return updated(f, ARRAY_AT(&p->plan->updates, struct plan_update, f->at));
+	return placed(f, ARRAY_AT(&p->plan->placements, struct plan_placement, f->at));
+}
+
+static void add(struct proposal *p, uint32_t slot, const struct fresh_allocation *fresh)
+{
+	struct touched_node *t = touch(p, slot);
 	if (!t)
 		return;
 	GROW(p->fresh, p->fresh_count, p->fresh_room);
-	p->fresh[p->fresh_count] = *a;
+	p->fresh[p->fresh_count] = *fresh;
 	p->fresh[p->fresh_count++].next = t->fresh;
 	t->fresh = p->fresh_count;
-	t->added = resources_plus(t->added, a->resources);
-	devices_join(&t->devices_added, &a->devices);
-	t->details_added += alloc_details_hold_node(a->details);
+	struct proposed_allocation a = proposal_fresh(p, p->fresh_count - 1);
+	t->added = resources_plus(t->added, a.resources);
+	t->detailed |= is_detailed(a.devices, a.details);
+}
+
+void proposal_add_placement(struct proposal *p, const struct job *job)
+{
+	uint32_t at = p->plan->placements.count - 1;
+	struct fresh_allocation fresh = {.job = job, .at = at};
+	add(p, ARRAY_AT(&p->plan->placements, struct plan_placement, at)->slot, &fresh);
+}
+
+void proposal_add_update(struct proposal *p, const struct allocation *a)
+{
+	struct fresh_allocation fresh = {
+		.job = a->job, .existing = a, .at = p->plan->updates.count - 1};
+	proposal_remove(p, a);
+	add(p, a->node_slot, &fresh);
+}
+
+static struct resources used_of(struct resources used, const struct touched_node *t)
+{
+	return resources_plus(resources_minus(used, t->freed), t->added);
+}
+
+struct resources proposal_used(const struct proposal *p, uint32_t slot)
+{
+	struct resources used = p->view->node_use(p->view->context, slot).used;
+	const struct touched_node *t = proposal_touched(p, slot);
+	return t ? used_of(used, t) : used;
+}
+
+static bool count_details(const struct proposed_allocation *a, void *context)
+{
+	struct node_use *use = context;
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		use->devices.groups[i] |= a->devices->groups[i];
+	use->with_details += alloc_details_hold_node(a->details);
+	return true;
 }
 
 struct node_use proposal_use(const struct proposal *p, uint32_t slot)
@@ -115,13 +174,12 @@ struct node_use proposal_use(const struct proposal *p, uint32_t slot)
 	const struct touched_node *t = proposal_touched(p, slot);
 	if (!t)
 		return use;
-	use.used = resources_plus(resources_minus(use.used, t->freed), t->added);
-	devices_part(&use.devices, &t->devices_freed);
-	devices_join(&use.devices, &t->devices_added);
-	// The view's number is of another moment than its records.
-	use.with_details -=
-		t->details_freed < use.with_details ? t->details_freed : use.with_details;
-	use.with_details += t->details_added;
+	use.used = used_of(use.used, t);
+	if (!t->detailed)
+		return use;
+	use.devices = (struct device_set){0};
+	use.with_details = 0;
+	proposal_walk(p, slot, count_details, &use);
 	return use;
 }
 
@@ -138,12 +196,11 @@ static bool walk_existing(const struct allocation *a, void *context)
 	if (allocation_is_terminal(a) || proposal_has_removed(w->p, a))
 		return true;
 	struct proposed_allocation proposed = {
-		.id = a->id,
+		.id = &a->id,
 		.job = a->job,
 		.group = a->group,
-		.slot = a->node_slot,
 		.resources = a->resources,
-		.devices = a->devices,
+		.devices = &a->devices,
 		.details = a->details,
 		.existing = a,
 	};
@@ -156,6 +213,8 @@ void proposal_walk(const struct proposal *p, uint32_t slot, proposal_visit *visi
 	struct walk w = {p, visit, context, false};
 	const struct touched_node *t = proposal_touched(p, slot);
 	p->view->node_allocations(p->view->context, slot, walk_existing, &w);
-	for (uint32_t at = t ? t->fresh : 0; at && !w.stopped; at = p->fresh[at - 1].next)
-		w.stopped = !visit(&p->fresh[at - 1], context);
+	for (uint32_t at = t ? t->fresh : 0; at && !w.stopped; at = p->fresh[at - 1].next) {
+		struct proposed_allocation a = proposal_fresh(p, at - 1);
+		w.stopped = !visit(&a, context);
+	}
 }

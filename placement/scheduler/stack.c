@@ -26,7 +26,7 @@ struct stack *stack_create(
 	s->preemption_room = plan->preemptions.count;
 	s->placement_room = plan->placements.count;
 	s->update_room = plan->updates.count;
-	proposal_begin(&s->proposal, &s->view);
+	proposal_begin(&s->proposal, &s->view, plan);
 	prng_seed(&s->ports.prng, seed_of(s));
 	return s;
 }

@@ -56,9 +56,14 @@ static void count_stop(struct stack *s, struct property_set *set, void *context)
 		property_set_clear(set, s->view.node_at(s->view.context, a->node_slot), stop->by);
 }
 
+struct counted_placement {
+	const struct job *job;
+	uint32_t group, slot;
+};
+
 static void count_placement(struct stack *s, struct property_set *set, void *context)
 {
-	const struct proposed_allocation *p = context;
+	const struct counted_placement *p = context;
 	const struct task_group *group =
 		ARRAY_AT(&p->job->task_groups, struct task_group, p->group);
 	if (!set->group || strcmp(set->group, group->name) == 0)
@@ -73,9 +78,14 @@ void stack_count_planned(struct stack *s, struct property_set *set)
 		if (counted.allocation)
 			count_stop(s, set, &counted);
 	}
-	for (uint32_t i = 0; i < s->proposal.fresh_count; i++)
-		if (!s->proposal.fresh[i].existing)
-			count_placement(s, set, &s->proposal.fresh[i]);
+	for (uint32_t i = 0; i < s->proposal.fresh_count; i++) {
+		const struct fresh_allocation *f = &s->proposal.fresh[i];
+		const struct plan_placement *p =
+			ARRAY_AT(&s->plan->placements, struct plan_placement, f->at);
+		if (f->existing)
+			continue;
+		count_placement(s, set, &(struct counted_placement){f->job, p->group, p->slot});
+	}
 }
 
 // --- Stops ---------------------------------------------------------------------------------------------
@@ -135,17 +145,9 @@ struct plan_placement *stack_plan_place(struct stack *s, const struct plan_place
 {
 	struct plan_placement *p = append(&s->plan->placements, &s->placement_room, sizeof *p);
 	*p = *from;
-	struct proposed_allocation proposed = {
-		.id = p->id,
-		.job = s->job,
-		.group = p->group,
-		.slot = p->slot,
-		.resources = p->resources,
-		.devices = p->devices,
-		.details = p->details,
-	};
-	proposal_add(&s->proposal, &proposed);
-	each_property(s, count_placement, &proposed);
+	struct counted_placement counted = {s->job, p->group, p->slot};
+	proposal_add_placement(&s->proposal, s->job);
+	each_property(s, count_placement, &counted);
 	note_changed(s, p->slot);
 	return p;
 }
@@ -157,17 +159,6 @@ void stack_plan_update(struct stack *s, const struct plan_update *from)
 	const struct allocation *a = s->view.allocation(s->view.context, &u->id);
 	if (!a || allocation_is_terminal(a))
 		return;
-	struct proposed_allocation proposed = {
-		.id = a->id,
-		.job = a->job,
-		.group = a->group,
-		.slot = a->node_slot,
-		.resources = u->resources,
-		.devices = u->devices,
-		.details = u->details ? u->details : a->details,
-		.existing = a,
-	};
-	proposal_remove(&s->proposal, a);
-	proposal_add(&s->proposal, &proposed);
+	proposal_add_update(&s->proposal, a);
 	note_changed(s, a->node_slot);
 }
