@@ -1,0 +1,318 @@
+#include "tests/scheduler/committer.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "tests/placement/job_build.h"
+#include <stdlib.h>
+
+// --- Worlds --------------------------------------------------------------------------------------------
+
+static struct allocation *allocation_at(struct world *w, const struct uuid *id)
+{
+	struct scheduler_view view = world_view(w);
+	return (struct allocation *)view.allocation(w, id);
+}
+
+static bool same_instance(const struct allocation *a, const struct allocation *b)
+{
+	const struct task_group *x = ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *y = ARRAY_AT(&b->job->task_groups, struct task_group, b->group);
+	return strcmp(a->job->id, b->job->id) == 0 && strcmp(x->name, y->name) == 0 &&
+	       a->index == b->index;
+}
+
+static void check_names(const struct world_allocation *first)
+{
+	for (const struct world_allocation *a = first; a; a = a->next_of_node)
+		for (const struct world_allocation *b = a->next_of_node; b; b = b->next_of_node)
+			CHECK(allocation_is_terminal(&a->record) ||
+				allocation_is_terminal(&b->record) ||
+				!same_instance(&a->record, &b->record));
+}
+
+void world_check(struct world *w)
+{
+	struct scheduler_view view = world_view(w);
+	for (uint32_t slot = 0; slot < w->node_count; slot++) {
+		if (!w->nodes[slot])
+			continue;
+		struct resources used = view.node_use(w, slot).used;
+		CHECK(resources_fit(used, node_capacity(w->nodes[slot])));
+		check_names(w->of_node[slot]);
+	}
+}
+
+uint32_t world_living(const struct world *w, const struct job *job)
+{
+	uint32_t living = 0;
+	for (const struct world_allocation *a = w->allocations; a; a = a->next)
+		living += !allocation_is_terminal(&a->record) &&
+			  (!job || strcmp(a->record.job->id, job->id) == 0);
+	return living;
+}
+
+// --- Commits -------------------------------------------------------------------------------------------
+
+static bool rejects(const struct committer *c, uint32_t slot)
+{
+	return c->rejections > 0 && slot == c->rejected_slot;
+}
+
+static void commit_stop(
+	struct committer *c, const struct plan_stop *stop, enum alloc_desired desired)
+{
+	struct allocation *a = allocation_at(c->world, &stop->id);
+	CHECK(a && uuid_equal(&a->node_id, &stop->node_id) && a->node_slot == stop->slot);
+	a->desired = desired;
+	if (stop->lost)
+		a->client_status = ALLOC_LOST;
+	a->record.modify_index = ++c->world->index;
+}
+
+static struct job *version(const struct committer *c, const struct plan *plan, uint64_t index)
+{
+	for (uint32_t i = 0; i < c->world->job_count; i++)
+		if (c->world->jobs[i]->record.modify_index == index)
+			return c->world->jobs[i];
+	CHECK(!"a version that is there");
+	return NULL;
+}
+
+static void commit_placement(
+	struct committer *c, const struct plan *plan, const struct plan_placement *p)
+{
+	const struct node *node = c->world->nodes[p->slot];
+	CHECK(node && uuid_equal(&node->id, &p->node_id) && node->generation == p->generation);
+	CHECK(p->metrics < plan->metrics.count);
+	struct allocation *a = world_allocate(
+		c->world, version(c, plan, p->job_version), p->group, p->slot, p->name_index);
+	a->id = p->id;
+	a->client_status = ALLOC_PENDING;
+	a->resources = p->resources;
+	a->devices = p->devices;
+	a->details = alloc_details_share(p->details);
+	a->eval_id = plan->eval_id;
+}
+
+static void commit_update(
+	struct committer *c, const struct plan *plan, const struct plan_update *update)
+{
+	struct allocation *a = allocation_at(c->world, &update->id);
+	CHECK(a);
+	if (update->job_version) {
+		struct job *job = version(c, plan, update->job_version);
+		const char *group =
+			ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+		a->group = (uint16_t)job_group_index(job, text_of(group));
+		a->job = job;
+	}
+	a->resources = update->resources;
+	if (update->details) {
+		alloc_details_release(a->details);
+		a->details = alloc_details_share(update->details);
+	}
+	if (update->client_status != PLAN_KEEP)
+		a->client_status = update->client_status;
+	a->record.modify_index = ++c->world->index;
+}
+
+static void commit_ends(struct committer *c, const struct plan *plan, struct plan_result *result)
+{
+	for (uint32_t i = 0; i < plan->stops.count; i++) {
+		const struct plan_stop *stop = ARRAY_AT(&plan->stops, struct plan_stop, i);
+		if (rejects(c, stop->slot))
+			continue;
+		commit_stop(c, stop, ALLOC_STOP);
+		result->stops_committed++;
+	}
+	for (uint32_t i = 0; i < plan->preemptions.count; i++) {
+		const struct plan_stop *stop = ARRAY_AT(&plan->preemptions, struct plan_stop, i);
+		if (!rejects(c, stop->slot))
+			commit_stop(c, stop, ALLOC_EVICT);
+	}
+}
+
+static void commit_rest(struct committer *c, const struct plan *plan, struct plan_result *result)
+{
+	for (uint32_t i = 0; i < plan->updates.count; i++) {
+		const struct plan_update *update = ARRAY_AT(&plan->updates, struct plan_update, i);
+		if (rejects(c, update->slot))
+			continue;
+		commit_update(c, plan, update);
+		result->updates_committed++;
+	}
+	for (uint32_t i = 0; i < plan->placements.count; i++) {
+		const struct plan_placement *p =
+			ARRAY_AT(&plan->placements, struct plan_placement, i);
+		if (rejects(c, p->slot))
+			continue;
+		commit_placement(c, plan, p);
+		const struct job *job = version(c, plan, p->job_version);
+		count_add(&result->placed_by_group,
+			ARRAY_AT(&job->task_groups, struct task_group, p->group)->name, 1);
+		result->placements_committed++;
+	}
+}
+
+// --- The planner ---------------------------------------------------------------------------------------
+
+static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
+{
+	struct committer *c = context;
+	CHECK(!c->in_view);
+	if (c->view_error)
+		return c->view_error;
+	c->in_view = true;
+	c->views++;
+	c->asked_index = index;
+	*view = world_view(c->world);
+	return 0;
+}
+
+static void end_view(void *context)
+{
+	struct committer *c = context;
+	CHECK(c->in_view);
+	c->in_view = false;
+}
+
+static void forget_annotations(struct committer *c)
+{
+	for (uint32_t i = 0; i < c->annotations.count; i++)
+		record_release(&desired_updates_description,
+			ARRAY_AT(&c->annotations, struct desired_updates, i));
+	free(c->annotations.items);
+	c->annotations = (struct array){0};
+}
+
+static void note_plan(struct committer *c, const struct plan *plan)
+{
+	c->plans++;
+	c->stops = plan->stops.count;
+	c->preemptions = plan->preemptions.count;
+	c->placements = plan->placements.count;
+	c->updates = plan->updates.count;
+	forget_annotations(c);
+	for (uint32_t i = 0; i < plan->annotations.count; i++)
+		record_copy(&desired_updates_description,
+			array_append(&c->annotations, sizeof(struct desired_updates)),
+			ARRAY_AT(&plan->annotations, struct desired_updates, i));
+}
+
+static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
+{
+	struct committer *c = context;
+	CHECK(!c->in_view);
+	if (c->submit_error)
+		return c->submit_error;
+	note_plan(c, plan);
+	result->placements_planned = plan->placements.count;
+	if (!plan->annotate) {
+		commit_ends(c, plan, result);
+		commit_rest(c, plan, result);
+		world_check(c->world);
+	} else {
+		result->stops_committed = plan->stops.count;
+		result->placements_committed = plan->placements.count;
+		result->updates_committed = plan->updates.count;
+	}
+	result->alloc_index = c->world->index;
+	if (c->rejections) {
+		c->rejections--;
+		result->refresh_index = c->refreshes ? c->world->index : 0;
+	}
+	return 0;
+}
+
+static void keep(struct evaluation ***list, uint32_t *count, const struct evaluation *eval)
+{
+	*list = memory_resize(*list, (*count + 1) * sizeof **list);
+	(*list)[(*count)++] = evaluation_copy(eval);
+}
+
+static int update_eval(void *context, const struct evaluation *eval)
+{
+	struct committer *c = context;
+	CHECK(!c->in_view);
+	if (c->update_error)
+		return c->update_error;
+	keep(&c->updated, &c->updated_count, eval);
+	return 0;
+}
+
+static int create_eval(void *context, const struct evaluation *eval)
+{
+	struct committer *c = context;
+	CHECK(!c->in_view);
+	if (c->create_error)
+		return c->create_error;
+	keep(&c->created, &c->created_count, eval);
+	return 0;
+}
+
+void committer_init(struct committer *c, struct world *w)
+{
+	*c = (struct committer){.world = w};
+}
+
+static void forget(struct evaluation ***list, uint32_t *count)
+{
+	for (uint32_t i = 0; i < *count; i++)
+		evaluation_free((*list)[i]);
+	free(*list);
+	*list = NULL;
+	*count = 0;
+}
+
+void committer_release(struct committer *c)
+{
+	forget(&c->created, &c->created_count);
+	forget(&c->updated, &c->updated_count);
+	forget_annotations(c);
+}
+
+struct scheduler_settings committer_settings(struct committer *c, struct prng *prng, int64_t now_ns)
+{
+	return (struct scheduler_settings){.planner = {.context = c,
+						   .begin_view = begin_view,
+						   .end_view = end_view,
+						   .submit_plan = submit_plan,
+						   .update_eval = update_eval,
+						   .create_eval = create_eval,
+						   .reblock_eval = create_eval},
+		.prng = prng,
+		.now_ns = now_ns};
+}
+
+struct evaluation *evaluation_for(const struct job *job, enum eval_trigger trigger)
+{
+	struct evaluation *eval = evaluation_create();
+	eval->id.bytes[0] = 0xe0;
+	set(&eval->namespace_name, job->namespace_name);
+	set(&eval->job_id, job->id);
+	eval->priority = job->priority;
+	eval->type = job->type;
+	eval->triggered_by = (int)trigger;
+	eval->job_modify_index = job->job_modify_index;
+	eval->status = EVAL_PENDING;
+	return eval;
+}
+
+int committer_run(struct committer *c, const struct evaluation *eval)
+{
+	struct prng prng;
+	prng_seed(&prng, ++c->world->index);
+	forget(&c->created, &c->created_count);
+	forget(&c->updated, &c->updated_count);
+	c->plans = c->views = 0;
+	struct scheduler_settings settings = committer_settings(c, &prng, SECOND);
+	int result = scheduler_process(&settings, eval);
+	CHECK(!c->in_view);
+	CHECK(result < 0 || c->updated_count == 1);
+	return result;
+}
+
+const struct evaluation *committer_end(const struct committer *c)
+{
+	CHECK(c->updated_count == 1);
+	return c->updated[0];
+}
