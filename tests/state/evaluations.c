@@ -13,10 +13,7 @@ struct job *build_scheduled_job(const char *id, enum job_type type)
 	static const struct resources ask = {100, 100, 10};
 	struct job *job = build_job(id, &ask, 1);
 
-	struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, 0);
 	job->type = type;
-	group->reschedule = memory_take(sizeof *group->reschedule);
-	group->reschedule->unlimited = (struct optional_bool){true, type <= JOB_BATCH};
 	job->node_pool = text_copy(TEXT("default"));
 	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
 	return job;

@@ -1,5 +1,6 @@
 // Events of nodes become few evaluations, and none is lost.
 #include "state/alloc_details.h"
+#include "state/base/memory.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -168,7 +169,12 @@ static void open_world(struct world *w, enum job_type type)
 
 	open_controller(&w->c);
 	controller_register(&w->c, 1, &w->node);
-	register_job(&w->c, build_scheduled_job("web", type), &result);
+	struct job *job = build_scheduled_job("web", type);
+	struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, 0);
+	group->reschedule = memory_take(sizeof *group->reschedule);
+	group->reschedule->unlimited =
+		(struct optional_bool){true, type == JOB_SERVICE || type == JOB_BATCH};
+	register_job(&w->c, job, &result);
 	w->eval = result.made.id;
 	assert_int_equal(place_one(&w->c, &w->eval, "web", &w->node, 1), OUTCOME_DONE);
 	step_at(&w->c, 2000);
