@@ -287,9 +287,10 @@ static int model_node_frame(struct model *m, const struct view *v, const struct 
 		*reply_bytes = model_acknowledge(m, v, *h, &key, WIRE_DIRECTIVE_RESYNC, reply);
 		return HOT_REFUSED_STALE_TERM;
 	}
-	if (!model_fresh(n, h->sequence))
+	bool of_allocations = h->type >= WIRE_ALLOC_UPDATE; // asked as often as one likes
+	if (!of_allocations && !model_fresh(n, h->sequence))
 		return HOT_REFUSED_REPLAY;
-	if (h->type == WIRE_GOODBYE) {
+	if (of_allocations || h->type == WIRE_GOODBYE) {
 		if (m->reports_left == 0)
 			return HOT_REFUSED_REQUESTS_FULL;
 		m->reports_left--;
@@ -345,7 +346,8 @@ uint32_t model_receive(struct model *m, const struct packet *p, uint8_t *reply)
 		refused = model_udp(port, p, &v);
 	if (refused < 0)
 		refused = model_frame(v.data + v.l4 + 8, v.end - v.l4 - 8, &h);
-	if (refused < 0 && (h.type == WIRE_HEARTBEAT || h.type == WIRE_GOODBYE))
+	if (refused < 0 &&
+		(h.type == WIRE_HEARTBEAT || h.type == WIRE_GOODBYE || h.type >= WIRE_ALLOC_UPDATE))
 		refused = model_node_frame(m, &v, &h, reply, &reply_bytes);
 	else if (refused < 0)
 		refused = model_forged_frame(m, v.data + v.l4 + 8, &h);
