@@ -10,6 +10,12 @@ struct placement {
 	struct state *state;
 	struct fit_index *index;
 	struct prospect_table *prospects;
+	// Slots whose node changed since the index was told; each once. A plan changes a hundred thousand
+	// nodes and asks for none of them: the index follows when somebody asks, or nothing else is to do.
+	uint32_t *changed;
+	uint32_t changed_count, changed_capacity;
+	uint64_t *is_changed; // one bit per slot
+	uint32_t words;
 	struct placement_counters counters;
 };
 
@@ -42,6 +48,8 @@ void placement_destroy(struct placement *p)
 		return;
 	prospect_table_destroy(p->prospects);
 	fit_index_destroy(p->index);
+	free(p->changed);
+	free(p->is_changed);
 	free(p);
 }
 
@@ -84,9 +92,8 @@ static struct fit_input input_of(const struct node_cell *cell)
 	return in;
 }
 
-static void node_changed(void *context, uint32_t slot)
+static void follow(struct placement *p, uint32_t slot)
 {
-	struct placement *p = context;
 	const struct node_cell *cell = state_node_cell(p->state, slot);
 	if (!cell || !cell->working || cell->working->record.deleted) {
 		fit_index_set(p->index, slot, NULL);
@@ -96,10 +103,50 @@ static void node_changed(void *context, uint32_t slot)
 	fit_index_set(p->index, slot, &in);
 }
 
+static void make_room(struct placement *p, uint32_t slot)
+{
+	if (slot / 64 >= p->words) {
+		uint32_t words = slot / 64 + 1;
+		words = words > 2 * p->words ? words : 2 * p->words;
+		p->is_changed = memory_resize(p->is_changed, words * sizeof p->is_changed[0]);
+		memset(p->is_changed + p->words, 0, (words - p->words) * sizeof p->is_changed[0]);
+		p->words = words;
+	}
+	if (p->changed_count == p->changed_capacity) {
+		p->changed_capacity = p->changed_capacity ? 2 * p->changed_capacity : 1024;
+		p->changed = memory_resize(p->changed, p->changed_capacity * sizeof p->changed[0]);
+	}
+}
+
+static void node_changed(void *context, uint32_t slot)
+{
+	struct placement *p = context;
+
+	make_room(p, slot);
+	uint64_t bit = 1ull << (slot % 64);
+	if (p->is_changed[slot / 64] & bit)
+		return;
+	p->is_changed[slot / 64] |= bit;
+	p->changed[p->changed_count++] = slot;
+}
+
+static bool catch_up(void *context, uint32_t nodes)
+{
+	struct placement *p = context;
+
+	for (; nodes > 0 && p->changed_count > 0; nodes--) {
+		uint32_t slot = p->changed[--p->changed_count];
+		p->is_changed[slot / 64] &= ~(1ull << (slot % 64));
+		follow(p, slot);
+	}
+	return p->changed_count > 0;
+}
+
 static void best(void *context, const struct job *job, uint32_t group, struct placer_choice *choice,
 	struct place_refusal *refusal)
 {
 	struct placement *p = context;
+	catch_up(p, UINT32_MAX);
 	struct prospect *prospect = prospect_table_get(p->prospects, job, group);
 	struct fit_candidate winner;
 	*choice = (struct placer_choice){
@@ -128,5 +175,5 @@ static void job_retired(void *context, const struct job *job)
 
 struct placer placement_placer(struct placement *p)
 {
-	return (struct placer){p, best, node_changed, job_retired};
+	return (struct placer){p, best, node_changed, job_retired, catch_up};
 }

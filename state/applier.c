@@ -17,6 +17,8 @@
 #define NAP_US 100000u
 // Plans come when no other command waits, and after so many of those at the latest.
 #define COMMANDS_PER_PLAN 64u
+// A piece of what placement left for when nothing waits: a fraction of a millisecond.
+#define CATCH_UP_NODES 1024u
 
 struct applier {
 	struct applier_settings settings;
@@ -393,13 +395,19 @@ static uint32_t nap_us(const struct applier *a)
 	return left_ns > 1000000 ? (uint32_t)(left_ns / 1000) : 1000;
 }
 
+static bool placer_catches_up(struct applier *a, uint32_t nodes)
+{
+	const struct placer *placer = &a->settings.placer;
+	return placer->catch_up && placer->catch_up(placer->context, nodes);
+}
+
 static void *run(void *argument)
 {
 	struct applier *a = argument;
 
 	while (!is_over(a)) {
 		state_read_begin();
-		bool is_busy = turn(a);
+		bool is_busy = turn(a) || placer_catches_up(a, CATCH_UP_NODES);
 		state_read_end();
 		if (tables_want(a->state))
 			widener_kick(a->widener);
@@ -540,6 +548,7 @@ int applier_open(struct applier *a)
 		for (uint32_t slot = 0; slot < state_node_slots(a->state); slot++)
 			if (a->state->cells[slot].working)
 				placer->node_changed(placer->context, slot);
+		placer_catches_up(a, UINT32_MAX);
 	}
 	state_read_end();
 	return error;

@@ -26,4 +26,7 @@ struct placer {
 	void (*node_changed)(void *context, uint32_t slot);
 	// A job version will not be asked for again: forget what was cached for it.
 	void (*job_retired)(void *context, const struct job *job);
+	// Nothing else is to do: may work off what node_changed left for later, up to so many nodes. Returns
+	// whether more is left. NULL: nothing ever is.
+	bool (*catch_up)(void *context, uint32_t nodes);
 };
