@@ -141,7 +141,10 @@ static void release(struct world *w)
 
 static void step(struct world *w, const char *job)
 {
+	const struct placer *placer = &w->controller.placer;
 	uint32_t what = below(w, 100), slot = below(w, NODES);
+	if (below(w, 8) == 0) // now and then there is time, but not for everything
+		placer->catch_up(placer->context, below(w, 3));
 	if (what < 60)
 		place(w, job);
 	else if (what < 85)
