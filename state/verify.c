@@ -5,22 +5,13 @@
 #include "state/alloc_details.h"
 #include "state/apply.h"
 #include "state/base/memory.h"
+#include "state/verifier.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-struct verifier {
-	struct state *state;
-	state_violation *report;
-	void *context;
-	uint32_t violations;
-	uint32_t *class_nodes; // found, by class id
-	uint32_t allocations, terminal, evaluated;
-};
-
-__attribute__((format(printf, 3, 4))) static void expect(
-	struct verifier *v, bool holds, const char *format, ...)
+void expect(struct verifier *v, bool holds, const char *format, ...)
 {
 	char text[256];
 	va_list arguments;
@@ -127,6 +118,7 @@ static void check_use(struct verifier *v, const struct node_cell *cell)
 		"slot %u: %u allocations hold ports, devices or cores, %u counted", slot,
 		use.with_details, cell->with_details);
 	check_published_use(v, cell, slot);
+	verify_holdings(v, cell);
 	check_capacity(v, cell, &use);
 	expect(v, cell->working->status == NODE_READY || use.direct == 0,
 		"slot %u: a node that is not ready has living allocations of direct jobs", slot);
@@ -249,6 +241,7 @@ static void check_job_allocations(struct verifier *v, const struct job_cell *cel
 		count == cell->allocation_count && present == cell->present_count &&
 			live == cell->live_count,
 		"job %s: counts of allocations do not add up", cell->id);
+	verify_names(v, cell);
 }
 
 // Those of allocations that are there and not at their end: the others stay counted.
