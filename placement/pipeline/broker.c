@@ -49,7 +49,7 @@ struct broker {
 	struct broker_settings settings;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	bool is_enabled;
+	bool is_enabled, is_closed;
 	struct prng prng;
 	struct lookup evals, turns;
 	struct heap queues[QUEUES];
@@ -414,7 +414,7 @@ static bool wait_for_change(struct broker *b, uint64_t deadline_ns)
 {
 	uint64_t now_ns = time_monotonic_ns(b->settings.time), until_ns = next_due(b);
 
-	if (now_ns >= deadline_ns)
+	if (now_ns >= deadline_ns || b->is_closed)
 		return false;
 	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
 	struct timespec at = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
@@ -741,12 +741,25 @@ void broker_destroy(struct broker *b)
 	free(b);
 }
 
+static void set_enabled(struct broker *b, bool enabled)
+{
+	if (b->is_enabled && !enabled)
+		forget_all(b);
+	b->is_enabled = enabled && !b->is_closed;
+	pthread_cond_broadcast(&b->changed);
+}
+
 void broker_set_enabled(struct broker *b, bool enabled)
 {
 	pthread_mutex_lock(&b->mutex);
-	if (b->is_enabled && !enabled)
-		forget_all(b);
-	b->is_enabled = enabled;
-	pthread_cond_broadcast(&b->changed);
+	set_enabled(b, enabled);
+	pthread_mutex_unlock(&b->mutex);
+}
+
+void broker_close(struct broker *b)
+{
+	pthread_mutex_lock(&b->mutex);
+	b->is_closed = true;
+	set_enabled(b, false);
 	pthread_mutex_unlock(&b->mutex);
 }

@@ -20,6 +20,8 @@ struct broker *broker_create(const struct broker_settings *);
 void broker_destroy(struct broker *);
 // Disabled: everything is forgotten, dequeue waits in vain. Created disabled.
 void broker_set_enabled(struct broker *, bool);
+// Disabled for good: whoever waits in dequeue returns, and nobody waits any more.
+void broker_close(struct broker *);
 
 // The evaluation is copied. token 0: none (B33). Evaluations that are waiting, delayed or duplicates: §5.2.
 void broker_enqueue(struct broker *, const struct evaluation *, uint64_t token);

@@ -55,7 +55,7 @@ static void answer(struct delivery *d)
 
 	timing_add(&p->counters.send_ack, time, began_ns);
 	atomic_fetch_add(outcome == 0 ? &p->counters.processed : &p->counters.nacked, 1);
-	if (outcome != 0)
+	if (outcome != 0 && outcome != -ERROR_STOPPING)
 		log_warn("evaluation-nacked", "eval=%s error=\"%s\"", uuid_format(&d->eval, id),
 			error_text(outcome));
 	if (error != 0 && !submitter_is_stopping(p->submitter))

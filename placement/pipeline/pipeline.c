@@ -96,6 +96,7 @@ static void disable_for_good(struct pipeline *p)
 	p->is_stopped = true;
 	if (p->is_enabled)
 		enable(p, false);
+	broker_close(p->broker);
 	pthread_mutex_unlock(&p->enabling);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *type_name(char kind)
 {
@@ -22,12 +23,21 @@ static void put_number(struct json_writer *w, double value)
 		json_write_plain(w, "%.17g", value);
 }
 
+// Names with dots, as in the JSON form, have underscores here.
+static void put_name(struct json_writer *w, const char *name)
+{
+	for (const char *dot; (dot = strchr(name, '.')); name = dot + 1)
+		json_write_plain(w, "%.*s_", (int)(dot - name), name);
+	json_write_plain(w, "%s", name);
+}
+
 static void put_series(struct json_writer *w, const char *name, const char *suffix,
 	const char *labels, const char *more_labels, double value)
 {
 	bool both = *labels && *more_labels, any = *labels || *more_labels;
-	json_write_plain(w, "%s%s%s%s%s%s%s ", name, suffix, any ? "{" : "", labels,
-		both ? "," : "", more_labels, any ? "}" : "");
+	put_name(w, name);
+	json_write_plain(w, "%s%s%s%s%s%s ", suffix, any ? "{" : "", labels, both ? "," : "",
+		more_labels, any ? "}" : "");
 	put_number(w, value);
 	json_write_plain(w, "\n");
 }
@@ -54,8 +64,11 @@ void metric_set_prometheus(const struct metric_set *set, struct json_writer *w)
 	const char *family = "";
 	for (uint32_t i = 0; i < set->count; i++) {
 		const struct metric *m = &set->items[i];
-		if (strcmp(family, m->name) != 0)
-			json_write_plain(w, "# TYPE %s %s\n", m->name, type_name(m->kind));
+		if (strcmp(family, m->name) != 0) {
+			json_write_plain(w, "# TYPE ");
+			put_name(w, m->name);
+			json_write_plain(w, " %s\n", type_name(m->kind));
+		}
 		family = m->name;
 		if (m->kind == 'h')
 			put_histogram(w, m);

@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "tools/api/alloc_spec.h"
+#include "tools/api/event_log.h"
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define STOP_DRAIN_MS 2000
+#define SECOND_NS 1000000000ll
 // Exit status of a process that must not acknowledge anything any more (sysexits: temporary failure).
 #define EXIT_LOG_FAILED 75
 
@@ -42,6 +44,13 @@ static bool open_store(struct berthd *b, bool read_only, char *message)
 	return store_open(&settings, &b->store, message, BERTHD_MESSAGE_BYTES) == 0;
 }
 
+// The pipeline comes after the recovery, the applier before it.
+static struct command *next_plan(void *context)
+{
+	struct berthd *b = context;
+	return b->pipeline ? pipeline_next_plan(b->pipeline) : NULL;
+}
+
 static uint32_t worker_count(const struct dataplane_settings *d)
 {
 	uint32_t workers = 0;
@@ -66,6 +75,8 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.placer = placement_placer(b->placement),
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
+		.next_plan = next_plan,
+		.plan_context = b,
 		.log_failed = log_failed,
 	};
 	b->applier = applier_create(&settings);
@@ -88,6 +99,7 @@ bool berthd_plan(const struct config *config, struct topology_plan *plan, char *
 		return fail(message, "reading the machine's topology through hwloc", -EIO);
 	struct topology_ask ask = {0};
 	dataplane_topology_ask(&config->dataplane, &ask);
+	ask.schedulers = config->scheduler_workers;
 	int error = topology_plan(machine, &ask, plan);
 	hwloc_topology_destroy(machine);
 	if (error != 0)
@@ -133,6 +145,24 @@ static bool start_dataplane(struct berthd *b, char *message)
 	return true;
 }
 
+static struct pipeline *create_pipeline(struct berthd *b)
+{
+	const struct config *config = &b->config;
+	struct pipeline_settings settings = {
+		.state = b->state,
+		.queue = b->queue,
+		.time = &time_source_real,
+		.workers = b->plan.scheduler_count,
+		.cpus = b->plan.scheduler_cpus,
+		.gc_interval_ns = config->gc_interval_s * SECOND_NS,
+		.eval_gc_ns = config->eval_gc_s * SECOND_NS,
+		.batch_eval_gc_ns = config->batch_eval_gc_s * SECOND_NS,
+		.job_gc_ns = config->job_gc_s * SECOND_NS,
+		.node_gc_ns = config->node_gc_s * SECOND_NS,
+	};
+	return pipeline_create(&settings);
+}
+
 static char *configuration(void *context)
 {
 	struct berthd *b = context;
@@ -148,6 +178,7 @@ static bool start_api(struct berthd *b, char *message)
 		.connections_per_ip_max = b->config.http_connections_per_ip_max,
 		.state = b->state,
 		.queue = b->queue,
+		.events = b->events,
 		.time = &time_source_real,
 		.region = b->config.region,
 		.datacenter = b->config.datacenter,
@@ -167,12 +198,20 @@ bool berthd_start(struct berthd *b, char *message)
 	topology_print(&b->plan, log_plan_line, NULL);
 	if (!plan_is_possible(&b->plan, message))
 		return false;
+	b->pipeline = create_pipeline(b);
+	b->events = event_log_create();
+	if (!b->events)
+		return fail(message, "mapping the log of events", -ENOMEM);
+	state_observe(b->state, event_log_observer(b->events));
 	int error = applier_open(b->applier);
 	if (error == 0)
 		error = applier_start(b->applier, b->plan.applier_cpu);
 	if (error != 0)
 		return fail(message, "starting the applier", error);
 	b->applier_runs = true;
+	error = pipeline_start(b->pipeline);
+	if (error != 0)
+		return fail(message, "starting the schedulers", error);
 	if (!start_dataplane(b, message) || !start_api(b, message))
 		return false;
 	error = store_start_snapshots(b->store, b->state);
@@ -189,9 +228,14 @@ void berthd_close(struct berthd *b)
 		api_stop(b->api);
 	if (b->snapshots_run)
 		store_stop_snapshots(b->store);
+	// Schedulers begin nothing new; what they wait for, the applier still answers.
+	if (b->pipeline)
+		pipeline_stop(b->pipeline);
 	// Before the workers, so that what is under way is still answered.
 	if (b->applier_runs)
 		applier_stop(b->applier, STOP_DRAIN_MS);
+	if (b->pipeline)
+		pipeline_destroy(b->pipeline);
 	if (b->dataplane_runs)
 		dataplane_stop(b->dataplane);
 	if (b->dataplane)
@@ -206,4 +250,5 @@ void berthd_close(struct berthd *b)
 		command_queue_destroy(b->queue);
 	if (b->state)
 		state_destroy(b->state);
+	event_log_destroy(b->events);
 }

@@ -1,6 +1,7 @@
 // The daemon as one object: everything started and stopped in order, in one place.
 #pragma once
 #include "dataplane/wire/auth.h"
+#include "placement/pipeline/pipeline.h"
 #include "state/store/store.h"
 #include "tools/api/api.h"
 #include "tools/berthd/config.h"
@@ -14,7 +15,9 @@ struct berthd {
 	struct store *store;
 	struct applier *applier;
 	struct placement *placement;
+	struct pipeline *pipeline;
 	struct dataplane *dataplane;
+	struct event_log *events;
 	struct api *api;
 	bool applier_runs, dataplane_runs, snapshots_run;
 	struct store_recovery recovery;
@@ -25,7 +28,7 @@ struct berthd {
 
 // Opens the store and recovers; nothing runs yet. read_only: for --verify-state.
 bool berthd_open(struct berthd *, bool read_only, char *message);
-// Starts applier, dataplane, API and snapshots. On failure everything started is stopped again by
+// Starts applier, schedulers, dataplane, API and snapshots. On failure everything started is stopped again by
 // berthd_close.
 bool berthd_start(struct berthd *, char *message);
 // Stops in the reverse order and frees; what was never started is skipped.
@@ -36,5 +39,6 @@ bool berthd_plan(const struct config *, struct topology_plan *, char *message);
 
 // metrics.c: every metric of the process.
 void berthd_metrics(void *berthd, const struct metric_sink *);
+void berthd_metrics_pipeline(const struct metric_sink *, struct pipeline *);
 // Healthy: the applier answers and every worker turns.
 bool berthd_healthy(void *berthd, char *message, uint32_t message_size);

@@ -1,0 +1,60 @@
+// A controller with its pipeline, without threads, network and disk, on a clock that stands still: state, applier,
+// log in memory, schedulers. It can be killed and started again from its log.
+#pragma once
+#include "placement/pipeline/pipeline.h"
+#include "state/base/time_source.h"
+#include "tests/support/memory_log.h"
+
+struct cluster {
+	struct manual_time time;
+	struct time_source source;
+	struct memory_log log;
+	struct state *state;
+	struct command_queue *queue;
+	struct placer placer;
+	struct applier *applier;
+	struct pipeline *pipeline;
+	uint64_t seed;
+	uint32_t workers; // threads of the schedulers; 0: everything is done by the calling thread
+};
+
+void cluster_init(struct cluster *, uint64_t seed);
+// The same with an applier and schedulers on threads of their own, and the real clock.
+void cluster_init_threads(struct cluster *, uint32_t workers);
+void cluster_free(struct cluster *);
+// Forgets everything but the log, and starts anew from it.
+void cluster_kill(struct cluster *);
+// Works until there is nothing to do at this time. Returns evaluations and turns done.
+uint32_t cluster_settle(struct cluster *); // without threads
+// Lets the clock go on in small steps, working all the time.
+void cluster_advance(struct cluster *, uint64_t ms);
+enum command_outcome cluster_run(struct cluster *, struct command *);
+// Waits until so many allocations of the job live. With threads.
+void cluster_await(struct cluster *, const char *job, uint32_t live);
+
+// Node `number`, ready: 4000 MHz, 8192 MB, driver "exec", datacenter dc1, class by number.
+void cluster_node(struct cluster *, uint32_t number);
+void cluster_node_down(struct cluster *, uint32_t number);
+void cluster_node_returned(struct cluster *, uint32_t number);
+struct uuid cluster_node_id(uint32_t number);
+
+struct job_ask {
+	const char *id;
+	int type; // enum job_type
+	int64_t cpu, memory_mb, priority;
+	int64_t stagger_ms, max_parallel; // 0: no update block
+	const char *version;              // told in the task's environment
+};
+void cluster_job(struct cluster *, struct job_ask);
+void cluster_stop_job(struct cluster *, const char *id);
+
+struct alloc_counts {
+	uint32_t live, stopped, lost, of_version; // of_version: live ones of the newest version
+};
+struct alloc_counts cluster_allocations(struct cluster *, const char *job);
+// Evaluations with this status and trigger; negative: any.
+uint32_t cluster_evaluations(struct cluster *, const char *job, int status, int trigger);
+// The newest with this status and trigger. Caller frees; NULL: none.
+struct evaluation *cluster_evaluation(struct cluster *, const char *job, int status, int trigger);
+// Fails the test when an invariant of the state does not hold.
+void cluster_verify(struct cluster *);

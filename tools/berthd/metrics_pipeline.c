@@ -1,0 +1,91 @@
+// What schedulers, broker and queues do, under the names that operators of Nomad know.
+#include "state/evaluation.h"
+#include "tools/berthd/berthd.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+// Series of delayed evaluations: more than this would be a list, not a metric.
+#define DELAYED_MAX 64u
+
+static void gauge(const struct metric_sink *m, const char *name, double value)
+{
+	m->value(m->sink, 'g', name, "", value);
+}
+
+static void timing(
+	const struct metric_sink *m, const char *name, const struct pipeline_timing *timing)
+{
+	m->histogram(m->sink, name, "", timing->us, (double)timing->us_sum);
+}
+
+static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
+{
+	struct broker_delayed delayed[DELAYED_MAX];
+	char labels[64], id[UUID_TEXT_BYTES];
+	uint32_t count = pipeline_delayed(p, delayed, DELAYED_MAX);
+
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(labels, sizeof labels, "eval_id=\"%s\"", uuid_format(&delayed[i].id, id));
+		m->value(m->sink, 'g', "nomad.broker.eval_waiting", labels,
+			(double)delayed[i].due_in_ns / 1e9);
+		free(delayed[i].namespace_name);
+		free(delayed[i].job_id);
+	}
+}
+
+static void emit_broker(const struct metric_sink *m, const struct broker_stats *s)
+{
+	char name[64];
+
+	gauge(m, "nomad.broker.total_ready", s->ready);
+	gauge(m, "nomad.broker.total_unacked", s->unacked);
+	gauge(m, "nomad.broker.total_pending", s->pending);
+	gauge(m, "nomad.broker.total_waiting", s->waiting);
+	gauge(m, "nomad.broker.total_cancelable", s->cancelable);
+	gauge(m, "nomad.broker._failed.ready", s->failed);
+	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
+		snprintf(name, sizeof name, "nomad.broker.%s.ready", eval_type_names[t]);
+		gauge(m, name, s->ready_by_type[t]);
+		snprintf(name, sizeof name, "nomad.broker.%s.unacked", eval_type_names[t]);
+		gauge(m, name, s->unacked_by_type[t]);
+	}
+}
+
+static void emit_workers(const struct metric_sink *m, const struct pipeline_stats *s)
+{
+	char name[64];
+
+	timing(m, "nomad.worker.dequeue_eval", &s->dequeue);
+	timing(m, "nomad.worker.send_ack", &s->send_ack);
+	timing(m, "nomad.worker.wait_for_index", &s->wait_for_index);
+	timing(m, "nomad.worker.submit_plan", &s->submit_plan);
+	timing(m, "nomad.worker.update_eval", &s->update_eval);
+	timing(m, "nomad.worker.create_eval", &s->create_eval);
+	timing(m, "nomad.worker.reblock_eval", &s->reblock_eval);
+	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
+		snprintf(name, sizeof name, "nomad.worker.invoke_scheduler.%s", eval_type_names[t]);
+		timing(m, name, &s->invoke[t]);
+	}
+	m->value(m->sink, 'c', "berth_evaluations_processed_total", "", (double)s->processed);
+	m->value(m->sink, 'c', "berth_evaluations_nacked_total", "", (double)s->nacked);
+}
+
+void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)
+{
+	struct pipeline_stats s;
+
+	pipeline_stats(p, &s);
+	emit_broker(m, &s.broker);
+	emit_delayed(m, p);
+	emit_workers(m, &s);
+	gauge(m, "nomad.plan.queue_depth", s.plan_queue_depth);
+	timing(m, "nomad.plan.submit", &s.submit_plan);
+	m->value(m->sink, 'c', "nomad.plan.node_rejected", "", (double)s.nodes_rejected);
+	m->value(m->sink, 'c', "berth_plans_submitted_total", "", (double)s.plans_submitted);
+	m->value(m->sink, 'c', "berth_plans_partial_total", "", (double)s.plans_partial);
+	gauge(m, "nomad.blocked_evals.total_blocked", s.blocked.blocked);
+	gauge(m, "nomad.blocked_evals.total_escaped", s.blocked.escaped);
+	gauge(m, "nomad.blocked_evals.total_quota_limit", s.blocked.quota_limited);
+	gauge(m, "nomad.blocked_evals.cpu", (double)s.blocked.cpu);
+	gauge(m, "nomad.blocked_evals.memory", (double)s.blocked.memory_mb);
+}
