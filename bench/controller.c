@@ -64,12 +64,31 @@ static void recover(struct controller *c)
 		give_up("cannot open the applier", error_text(error));
 }
 
+static struct command *next_plan(void *context)
+{
+	struct controller *c = context;
+	return c->pipeline ? pipeline_next_plan(c->pipeline) : NULL;
+}
+
+static void create_pipeline(struct controller *c, const struct controller_settings *settings)
+{
+	int cpus[PIPELINE_WORKERS_MAX];
+	for (uint32_t i = 0; i < PIPELINE_WORKERS_MAX; i++)
+		cpus[i] = settings->cpu - 1;
+	c->pipeline = pipeline_create(&(struct pipeline_settings){.state = c->state,
+		.queue = c->queue,
+		.time = &time_source_real,
+		.seed = 1,
+		.workers = settings->schedulers,
+		.cpus = cpus});
+}
+
 void controller_open(struct controller *c, const struct controller_settings *settings)
 {
 	uint64_t begin = bench_ns();
 	*c = (struct controller){0};
 	const struct state_limits limits = {.nodes = settings->nodes_max,
-		.jobs = 16,
+		.jobs = settings->jobs_max ? settings->jobs_max : 16,
 		.allocations = settings->allocations_max,
 		.place_requests = settings->allocations_max,
 		.clients = 16};
@@ -84,16 +103,26 @@ void controller_open(struct controller *c, const struct controller_settings *set
 		.time = &time_source_real,
 		.seed = 1,
 		.collect_after_ms = INT64_MAX / 2,
+		.next_plan = next_plan,
+		.plan_context = c,
 		.log_failed = log_failed};
 	c->applier = applier_create(&applier);
 	recover(c);
 	c->open_seconds = (double)(bench_ns() - begin) / 1e9;
-	CHECK(applier_start(c->applier, -1) == 0);
+	if (settings->observer)
+		state_observe(c->state, settings->observer);
+	if (settings->schedulers)
+		create_pipeline(c, settings);
+	CHECK(applier_start(c->applier, settings->cpu - 1) == 0);
+	CHECK(!c->pipeline || pipeline_start(c->pipeline) == 0);
 }
 
 void controller_close(struct controller *c)
 {
+	if (c->pipeline)
+		pipeline_stop(c->pipeline);
 	applier_stop(c->applier, 60000);
+	pipeline_destroy(c->pipeline);
 	applier_destroy(c->applier);
 	placement_destroy(c->placement);
 	if (c->store)
@@ -156,6 +185,12 @@ static void wait_for_all(struct request *requests, uint32_t count)
 		wait_for(&requests[i]);
 }
 
+static void add_driver(struct command_node_register *d)
+{
+	d->pairs[d->pair_count++] = (struct command_pair){
+		.kind = PAIR_DRIVER, .name = TEXT("raw_exec"), .value = TEXT("1")};
+}
+
 void controller_register(struct controller *c, uint32_t from, uint32_t count)
 {
 	struct request *requests = create_requests(REGISTRATIONS_UNDER_WAY);
@@ -163,6 +198,8 @@ void controller_register(struct controller *c, uint32_t from, uint32_t count)
 		struct request *request = &requests[i % REGISTRATIONS_UNDER_WAY];
 		wait_for(request);
 		fleet_describe(from + i, &request->node.description, request->node.text);
+		if (c->pipeline)
+			add_driver(&request->node.description);
 		request->command.type = COMMAND_NODE_REGISTER;
 		request->command.node_register = &request->node.description;
 		submit(c, request);
@@ -203,6 +240,21 @@ void controller_register_job(struct controller *c)
 	submit(c, request);
 	wait_for(request);
 	free(request);
+}
+
+void controller_run(struct controller *c, struct command *commands, uint32_t count)
+{
+	struct request *requests = create_requests(count);
+	for (uint32_t i = 0; i < count; i++) {
+		requests[i].command = commands[i];
+		requests[i].command.done = finish;
+		submit(c, &requests[i]);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		wait_for(&requests[i]);
+		commands[i] = requests[i].command;
+	}
+	free(requests);
 }
 
 static void ask(struct request *request, uint64_t number)

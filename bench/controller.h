@@ -1,6 +1,7 @@
 // A controller without a network, for benchmarks: state, applier, placement and, when it has a
 // directory, the store, put together as the daemon does it; and a fleet of nodes to fill it with.
 #pragma once
+#include "placement/pipeline/pipeline.h"
 #include "placement/placement.h"
 #include "state/applier.h"
 #include "state/store/store.h"
@@ -10,7 +11,11 @@
 struct controller_settings {
 	const char *directory; // NULL: nothing is stored
 	uint32_t nodes_max, allocations_max;
-	bool sync; // of the store
+	bool sync;                       // of the store
+	uint32_t jobs_max;               // 0: a few
+	uint32_t schedulers;             // threads; 0: only clients place
+	int cpu;                         // where applier and schedulers run, plus one; 0: anywhere
+	struct state_observer *observer; // of the state; NULL: none
 };
 
 struct controller {
@@ -19,6 +24,7 @@ struct controller {
 	struct placement *placement;
 	struct store *store; // NULL without a directory
 	struct applier *applier;
+	struct pipeline *pipeline; // NULL without schedulers
 	struct store_recovery recovered;
 	double open_seconds; // recovery, derived state and the new term
 };
@@ -29,10 +35,12 @@ void controller_open(struct controller *, const struct controller_settings *);
 void controller_close(struct controller *);
 
 // Registers nodes [from, from + count) of the fleet; returns when all are durable. The calling
-// thread is the only producer.
+// thread is the only producer. With schedulers the nodes have a driver, raw_exec.
 void controller_register(struct controller *, uint32_t from, uint32_t count);
 // Registers the direct job that controller_place asks for: one group, a small instance.
 void controller_register_job(struct controller *);
+// Runs commands and waits for all of them. Ends the program when one is refused.
+void controller_run(struct controller *, struct command *, uint32_t count);
 // Places instances one request each, with so many requests under way, for so long as more() holds,
 // and waits for the last. Returns how many were placed; every one is durable. Ends the program when
 // one is refused.
