@@ -1,4 +1,5 @@
 #include "tests/api/server.h"
+#include "placement/pipeline/pipeline.h"
 #include "state/base/memory.h"
 #include "tools/api/event_log.h"
 #include <arpa/inet.h>
@@ -63,6 +64,20 @@ static void start_api(struct server *s, const struct server_options *options)
 		fail_msg("%s", message);
 }
 
+static struct pipeline *start_schedulers(struct server *s, const struct server_options *options)
+{
+	struct pipeline_settings settings = {
+		.state = s->state,
+		.queue = s->queue,
+		.time = &time_source_real,
+		.seed = 23,
+		.workers = options->schedulers,
+	};
+	struct pipeline *pipeline = pipeline_create(&settings);
+	assert_non_null(pipeline);
+	return pipeline;
+}
+
 struct server *server_start(const struct server_options *options)
 {
 	struct server *s = memory_take(sizeof *s);
@@ -83,6 +98,11 @@ struct server *server_start(const struct server_options *options)
 		.collect_after_ms = 3600000,
 		.log_failed = log_failed,
 	};
+	if (options->schedulers) {
+		s->pipeline = start_schedulers(s, options);
+		applier.next_plan = pipeline_next_plan;
+		applier.plan_context = s->pipeline;
+	}
 	s->events = event_log_create();
 	assert_non_null(s->events);
 	state_observe(s->state, event_log_observer(s->events));
@@ -91,6 +111,8 @@ struct server *server_start(const struct server_options *options)
 	s->applier_runs = !options->no_applier_thread;
 	if (s->applier_runs)
 		assert_int_equal(applier_start(s->applier, -1), 0);
+	if (s->pipeline)
+		assert_int_equal(pipeline_start(s->pipeline), 0);
 	start_api(s, options);
 	return s;
 }
@@ -99,8 +121,12 @@ void server_stop(struct server *s)
 {
 	if (s->api)
 		api_stop(s->api);
+	if (s->pipeline)
+		pipeline_stop(s->pipeline);
 	if (s->applier_runs)
 		applier_stop(s->applier, 1000);
+	if (s->pipeline)
+		pipeline_destroy(s->pipeline);
 	applier_destroy(s->applier);
 	placement_destroy(s->placement);
 	command_queue_destroy(s->queue);

@@ -11,6 +11,7 @@ struct server {
 	struct placement *placement;
 	struct applier *applier;
 	struct event_log *events;
+	struct pipeline *pipeline; // NULL: no schedulers
 	struct api *api;
 	bool applier_runs; // on its own thread; else by server_step
 	struct prng prng;
@@ -24,6 +25,7 @@ struct server_options {
 	uint32_t connections_per_ip_max;
 	const struct time_source *time; // of the API; NULL: the real one
 	uint32_t nodes_max;             // 0: 4096
+	uint32_t schedulers;            // 0: evaluations are not worked off
 };
 
 struct server *server_start(const struct server_options *);

@@ -24,6 +24,7 @@ static const struct route routes[] = {
 	{"GET", "/v1/job/:id/deployment", job_deployment, job_watched, NULL},
 	{"GET", "/v1/job/:id/deployments", job_deployments, job_watched, NULL},
 	{"PUT", "/v1/job/:id/evaluate", job_evaluated, NULL, job_evaluate},
+	{"PUT", "/v1/job/:id/plan", NULL, NULL, job_plan},
 	{"PUT", "/v1/validate/job", NULL, NULL, job_validate},
 	{"GET", "/v1/evaluations", evaluations_list, evaluations_watched, NULL},
 	{"GET", "/v1/evaluation/:id", evaluation_read, evaluation_watched, NULL},
