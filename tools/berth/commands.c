@@ -44,6 +44,14 @@ const struct command commands[] = {
 		key_generate},
 	{"key rotate", "FILE", "Put a new master key before those of a file.",
 		"Old keys stay valid until their lines are removed.", NULL, 1, 1, key_rotate},
+	{"simulate", "SCENARIO", "Say what the schedulers would do in a scenario.",
+		"The JSON file holds nodes, jobs, allocations and an evaluation "
+		"(docs/simulate.md); "
+		"-\n"
+		"is standard input. Prints the plans and evaluations that the schedulers make of "
+		"it.\n"
+		"Needs no controller.",
+		"pretty", 1, 1, simulate_scenario},
 	{"stats", "", "The controller's figures on one screen.", NULL, NULL, 0, 0, stats},
 	{"health", "", "Ask whether the controller is healthy.", NULL, NULL, 0, 0, health},
 };

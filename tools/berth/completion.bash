@@ -44,7 +44,7 @@ _berth()
 		;;
 	esac
 	case "$typed" in
-	"job run" | "job validate" | "key generate" | "key rotate")
+	"job run" | "job validate" | "simulate" | "key generate" | "key rotate")
 		[[ $current == -* ]] || {
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return

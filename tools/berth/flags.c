@@ -30,6 +30,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_CHECK_INDEX] = {"check-index", "N",
 		"only when the job is still at this modify index; 0: when it does not exist", NULL,
 		NULL},
+	[FLAG_PRETTY] = {"pretty", NULL, "indent the JSON, for people", NULL, NULL},
 	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
 		NULL},
 };

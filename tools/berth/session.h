@@ -46,4 +46,5 @@ command_run job_list, job_run, job_status, job_stop, job_validate, job_inspect;
 command_run alloc_list, alloc_status;
 command_run place, release, status;
 command_run client_key, key_generate, key_rotate;
+command_run simulate_scenario;
 command_run stats, health;

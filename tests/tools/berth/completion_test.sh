@@ -30,7 +30,7 @@ expect "key list status" node ""
 expect "--job" place --jo
 expect "--check-index" job run --ch
 expect "" node list --count
-for word in alloc client health job key node place release stats status; do
+for word in alloc client health job key node place release simulate stats status; do
 	[[ " $(offered "") " == *" $word "* ]] || {
 		echo "berth offers no $word"
 		exit 1

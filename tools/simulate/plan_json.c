@@ -1,0 +1,257 @@
+// A plan in the form of docs/simulate.md. What an allocation got is derived as the API derives it.
+#include "state/alloc_table.h"
+#include "tools/api/allocated_json.h"
+#include "tools/api/json_record.h"
+#include "tools/simulate/recorder.h"
+#include <stdio.h>
+
+// The version of the plan's job that a change is about.
+static struct job *version_of(
+	const struct scenario *s, const struct plan *plan, uint64_t modify_index)
+{
+	return (struct job *)scenario_version(s, plan->namespace_name, plan->job_id, modify_index);
+}
+
+static void put_node(
+	struct json_writer *w, const struct scenario *s, const struct uuid *id, uint32_t slot)
+{
+	const struct scenario_node *node = scenario_node_at(s, slot);
+	json_put_uuid(w, "NodeID", id);
+	if (node)
+		json_put_string(w, "NodeName", node->record.name);
+}
+
+static void put_name(struct json_writer *w, const struct allocation *a)
+{
+	char name[2 * NAME_BYTES_MAX + 32];
+	json_put_string(w, "Name", allocation_name(a, name, sizeof name));
+	json_put_string(
+		w, "TaskGroup", ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+	json_put_u64(w, "JobVersion", a->job->version);
+}
+
+// --- Stops ---------------------------------------------------------------------------------------
+
+static void put_stop(struct json_writer *w, const struct scenario *s, const struct plan_stop *stop)
+{
+	const struct allocation *a = scenario_allocation_find(s, &stop->id);
+	json_begin_object(w);
+	json_put_uuid(w, "ID", &stop->id);
+	put_name(w, a);
+	put_node(w, s, &stop->node_id, stop->slot);
+	json_put_string(w, "DesiredStatus", alloc_desired_names[ALLOC_STOP]);
+	json_put_string(w, "DesiredDescription", end_cause_text(end_cause_of_stop(stop->cause)));
+	if (stop->lost)
+		json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_LOST]);
+	if (!uuid_is_zero(&stop->followup_eval))
+		json_put_uuid(w, "FollowupEvalID", &stop->followup_eval);
+	json_end_object(w);
+}
+
+static void put_preemption(
+	struct json_writer *w, const struct scenario *s, const struct plan_stop *stop)
+{
+	char id[UUID_TEXT_BYTES], text[DESIRED_DESCRIPTION_BYTES];
+	snprintf(text, sizeof text, "%s %s", end_cause_text(end_cause_of_stop(STOP_PREEMPTED)),
+		uuid_format(&stop->preempted_by, id));
+	json_begin_object(w);
+	json_put_uuid(w, "ID", &stop->id);
+	put_name(w, scenario_allocation_find(s, &stop->id));
+	put_node(w, s, &stop->node_id, stop->slot);
+	json_put_string(w, "DesiredStatus", alloc_desired_names[ALLOC_EVICT]);
+	json_put_string(w, "DesiredDescription", text);
+	json_put_uuid(w, "PreemptedByAllocation", &stop->preempted_by);
+	json_end_object(w);
+}
+
+// --- Placements ----------------------------------------------------------------------------------
+
+// What placements share, with the score of this one when it has no others.
+static void put_metrics(
+	struct json_writer *w, const struct plan *plan, const struct plan_placement *p)
+{
+	struct named_number number = {(char[]){"binpack"}, p->score};
+	struct node_score score = {p->node_id, {&number, 1}, p->score};
+	if (p->metrics == PLAN_NO_METRICS)
+		return;
+	struct alloc_metrics metrics =
+		(*ARRAY_AT(&plan->metrics, struct shared_metrics *, p->metrics))->metrics;
+	if (!metrics.score_metadata.count)
+		metrics.score_metadata = (struct array){&score, 1};
+	json_write_key(w, "Metrics");
+	json_record(w, &metrics_description, &metrics);
+}
+
+static void put_uuids(struct json_writer *w, const char *key, const struct array *ids)
+{
+	json_write_key(w, key);
+	json_begin_array(w);
+	for (uint32_t i = 0; i < ids->count; i++)
+		json_write_uuid(w, ARRAY_AT(ids, struct uuid, i));
+	json_end_array(w);
+}
+
+static void hide_dynamic(struct array *networks)
+{
+	for (uint32_t i = 0; i < networks->count; i++) {
+		struct array *ports =
+			&ARRAY_AT(networks, struct allocated_network, i)->dynamic_ports;
+		for (uint32_t k = 0; k < ports->count; k++)
+			ARRAY_AT(ports, struct port, k)->value = 0;
+	}
+}
+
+static bool is_static(const struct array *networks, const struct allocated_port *port)
+{
+	for (uint32_t i = 0; i < networks->count; i++) {
+		const struct array *ports =
+			&ARRAY_AT(networks, struct allocated_network, i)->reserved_ports;
+		for (uint32_t k = 0; k < ports->count; k++)
+			if (strcmp(ARRAY_AT(ports, struct port, k)->label, port->label) == 0)
+				return true;
+	}
+	return false;
+}
+
+// Details without the numbers of dynamic ports: any free ones would do, so they are no decision.
+static struct alloc_details *without_dynamic_ports(const struct alloc_details *from)
+{
+	struct alloc_details *details = alloc_details_copy(from);
+	hide_dynamic(&details->networks);
+	for (uint32_t i = 0; i < details->tasks.count; i++)
+		hide_dynamic(&ARRAY_AT(&details->tasks, struct allocated_task, i)->networks);
+	for (uint32_t i = 0; i < details->ports.count; i++) {
+		struct allocated_port *port = ARRAY_AT(&details->ports, struct allocated_port, i);
+		if (!is_static(&details->networks, port))
+			port->value = 0;
+	}
+	return details;
+}
+
+static void put_placement(struct json_writer *w, const struct scenario *s, const struct plan *plan,
+	const struct plan_placement *p)
+{
+	struct alloc_details *details = without_dynamic_ports(p->details);
+	struct allocation a = {.id = p->id,
+		.job = version_of(s, plan, p->job_version),
+		.group = p->group,
+		.index = p->name_index,
+		.node_slot = p->slot,
+		.resources = p->resources,
+		.devices = p->devices,
+		.details = details};
+	json_begin_object(w);
+	json_put_uuid(w, "ID", &p->id);
+	put_name(w, &a);
+	put_node(w, s, &p->node_id, p->slot);
+	json_put_string(w, "DesiredStatus", alloc_desired_names[ALLOC_RUN]);
+	json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_PENDING]);
+	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
+	put_uuids(w, "PreemptedAllocations", &details->preempted);
+	allocated_json_on(w, &scenario_node_at(s, p->slot)->record, &a);
+	put_metrics(w, plan, p);
+	json_end_object(w);
+	alloc_details_release(details);
+}
+
+// --- Updates -------------------------------------------------------------------------------------
+
+static void put_states(struct json_writer *w, const struct alloc_details *details)
+{
+	json_write_key(w, "AllocStates");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < details->states.count; i++)
+		json_record(w, &alloc_state_description,
+			ARRAY_AT(&details->states, struct alloc_state, i));
+	json_end_array(w);
+}
+
+static void put_update(struct json_writer *w, const struct scenario *s, const struct plan *plan,
+	const struct plan_update *update)
+{
+	struct allocation a = *scenario_allocation_find(s, &update->id);
+	const char *group = ARRAY_AT(&a.job->task_groups, struct task_group, a.group)->name;
+	if (update->job_version) {
+		a.job = version_of(s, plan, update->job_version);
+		a.group = (uint16_t)job_group_index(a.job, text_of(group));
+	}
+	a.resources = update->resources;
+	a.devices = update->devices;
+	if (update->details)
+		a.details = update->details;
+	json_begin_object(w);
+	json_put_uuid(w, "ID", &update->id);
+	put_name(w, &a);
+	put_node(w, s, &update->node_id, update->slot);
+	if (update->client_status != PLAN_KEEP)
+		json_put_string(w, "ClientStatus", alloc_client_names[update->client_status]);
+	json_put_uuid(w, "DeploymentID", &a.details->deployment_id);
+	json_put_uuid(w, "FollowupEvalID", &a.details->followup_eval);
+	put_states(w, a.details);
+	allocated_json_on(w, &scenario_node_at(s, update->slot)->record, &a);
+	json_end_object(w);
+}
+
+// --- The plan ------------------------------------------------------------------------------------
+
+// Counts are unsigned there: what was planned less than nothing wraps around.
+static void put_desired(struct json_writer *w, const struct desired_updates *d)
+{
+	json_write_key(w, d->group);
+	json_begin_object(w);
+	json_put_u64(w, "Ignore", (uint64_t)d->ignore);
+	json_put_u64(w, "Place", (uint64_t)d->place);
+	json_put_u64(w, "Migrate", (uint64_t)d->migrate);
+	json_put_u64(w, "Stop", (uint64_t)d->stop);
+	json_put_u64(w, "InPlaceUpdate", (uint64_t)d->in_place_update);
+	json_put_u64(w, "DestructiveUpdate", (uint64_t)d->destructive_update);
+	json_put_u64(w, "Canary", (uint64_t)d->canary);
+	json_put_u64(w, "Preemptions", (uint64_t)d->preemptions);
+	json_end_object(w);
+}
+
+static void put_updates(struct json_writer *w, const struct scenario *s, const struct plan *plan,
+	const char *key, bool attribute_only)
+{
+	json_write_key(w, key);
+	json_begin_array(w);
+	for (uint32_t i = 0; i < plan->updates.count; i++) {
+		const struct plan_update *update = ARRAY_AT(&plan->updates, struct plan_update, i);
+		if (update->attribute_only == attribute_only)
+			put_update(w, s, plan, update);
+	}
+	json_end_array(w);
+}
+
+static void put_stops(struct json_writer *w, const struct scenario *s, const struct plan *plan)
+{
+	json_write_key(w, "NodeUpdate");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < plan->stops.count; i++)
+		put_stop(w, s, ARRAY_AT(&plan->stops, struct plan_stop, i));
+	json_end_array(w);
+	json_write_key(w, "NodePreemptions");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < plan->preemptions.count; i++)
+		put_preemption(w, s, ARRAY_AT(&plan->preemptions, struct plan_stop, i));
+	json_end_array(w);
+}
+
+void plan_json(struct json_writer *w, const struct scenario *s, const struct plan *plan)
+{
+	json_begin_object(w);
+	put_stops(w, s, plan);
+	json_write_key(w, "Placements");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < plan->placements.count; i++)
+		put_placement(w, s, plan, ARRAY_AT(&plan->placements, struct plan_placement, i));
+	json_end_array(w);
+	put_updates(w, s, plan, "InplaceUpdates", false);
+	put_updates(w, s, plan, "AttributeUpdates", true);
+	json_write_key(w, "DesiredTGUpdates");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < plan->annotations.count; i++)
+		put_desired(w, ARRAY_AT(&plan->annotations, struct desired_updates, i));
+	json_end_object(w);
+	json_end_object(w);
+}

@@ -1,0 +1,38 @@
+// A scenario file in memory: nodes, jobs, allocations and one evaluation, and what a scheduler sees of them.
+#pragma once
+#include "placement/scheduler/view.h"
+#include "tools/simulate/said_node.h"
+
+struct scenario_allocation {
+	struct allocation record; // first
+	struct scenario_allocation *next_on_node;
+};
+
+struct scenario {
+	int64_t now_ns;
+	uint64_t index; // the newest of any record
+	struct scheduler_config config;
+	bool supports_disconnect;
+	struct scenario_node *nodes; // by slot
+	uint32_t node_count;
+	uint32_t *nodes_by_id;
+	struct job **jobs; // every version of every job
+	uint32_t job_count;
+	const struct job *job;    // its newest version; NULL: purged
+	struct job *current_last; // of the versions given, the last one
+	struct scenario_allocation *allocations;
+	uint32_t allocation_count;
+	uint32_t *allocations_by_id;
+	struct evaluation *eval;
+};
+
+// Reads a file's text; mistakes are collected, each with its path. NULL when there are any.
+struct scenario *scenario_read(const char *text, size_t size, struct json_report *);
+void scenario_free(struct scenario *); // NULL is fine
+
+struct scheduler_view scenario_view(struct scenario *);
+const struct scenario_node *scenario_node_at(const struct scenario *, uint32_t slot);
+const struct allocation *scenario_allocation_find(const struct scenario *, const struct uuid *);
+// A version of a job by the index at which it was stored; NULL when there is none.
+const struct job *scenario_version(
+	const struct scenario *, const char *namespace_name, const char *id, uint64_t modify_index);

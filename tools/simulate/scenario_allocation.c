@@ -1,0 +1,277 @@
+#include "tools/simulate/scenario_allocation.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "tools/simulate/said_allocation.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+// What is being made, and where mistakes are noted.
+struct making {
+	const struct scenario *scenario;
+	struct scenario_allocation *allocation;
+	struct said_allocation *said;
+	const char *path;
+	struct json_report *report;
+};
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static const char *or_default(const char *namespace_name)
+{
+	return namespace_name && *namespace_name ? namespace_name : "default";
+}
+
+// --- Job, group and name -------------------------------------------------------------------------
+
+static struct job *find_version(const struct making *m)
+{
+	for (uint32_t i = 0; i < m->scenario->job_count; i++) {
+		struct job *job = m->scenario->jobs[i];
+		if (job->version == m->said->job_version &&
+			strcmp(job->id, or_empty(m->said->job_id)) == 0 &&
+			strcmp(job->namespace_name, or_default(m->said->namespace_name)) == 0)
+			return job;
+	}
+	return NULL;
+}
+
+static bool make_job(struct making *m)
+{
+	struct allocation *a = &m->allocation->record;
+	a->job = find_version(m);
+	if (!a->job) {
+		json_sentence(&m->report->errors,
+			"%s: there is no version %llu of job \"%.128s\"; add it to JobVersions, or "
+			"to "
+			"OtherJobs, or correct JobID, JobVersion or Namespace",
+			m->path, (unsigned long long)m->said->job_version,
+			or_empty(m->said->job_id));
+		return false;
+	}
+	int group = job_group_index(a->job, text_of(or_empty(m->said->task_group)));
+	if (group < 0) {
+		json_sentence(&m->report->errors,
+			"%s.TaskGroup: version %llu of job \"%.128s\" has no group \"%.128s\"",
+			m->path, (unsigned long long)a->job->version, a->job->id,
+			or_empty(m->said->task_group));
+		return false;
+	}
+	a->group = (uint16_t)group;
+	return true;
+}
+
+// The number in the brackets at the end of a name; false when there is none.
+static bool index_of(const char *name, uint32_t *index)
+{
+	const char *bracket = strrchr(name, '[');
+	char *end = NULL;
+	if (!bracket || bracket[1] < '0' || bracket[1] > '9')
+		return false;
+	unsigned long value = strtoul(bracket + 1, &end, 10);
+	*index = (uint32_t)value;
+	return value <= INT32_MAX && strcmp(end, "]") == 0;
+}
+
+// The name of an allocation follows from its job, group and number: only the number is read.
+static void make_name(struct making *m)
+{
+	struct allocation *a = &m->allocation->record;
+	const char *said = or_empty(m->said->name);
+	char made[2 * NAME_BYTES_MAX + 32];
+	if (index_of(said, &a->index) && strcmp(allocation_name(a, made, sizeof made), said) == 0)
+		return;
+	a->index = 0;
+	allocation_name(a, made, sizeof made);
+	*strrchr(made, '[') = 0;
+	json_sentence(&m->report->errors, "%s.Name: must be \"%s[<number>]\", not \"%.128s\"",
+		m->path, made, said);
+}
+
+// --- Resources -----------------------------------------------------------------------------------
+
+static struct task_lifecycle *make_lifecycle(const struct said_allocated *said, const char *task)
+{
+	for (uint32_t i = 0; i < said->lifecycles.count; i++) {
+		const struct said_lifecycle *l =
+			ARRAY_AT(&said->lifecycles, struct said_lifecycle, i);
+		if (strcmp(l->task, task) != 0 || !l->hook)
+			continue;
+		struct task_lifecycle *made = memory_take(sizeof *made);
+		*made = (struct task_lifecycle){l->hook, l->sidecar};
+		return made;
+	}
+	return NULL;
+}
+
+// What the tasks hold together: the same sum as of a group that asks for it (row A54).
+static struct group_footprint footprint(const struct said_allocated *said)
+{
+	uint32_t count = said->tasks.count;
+	struct task *tasks = memory_take_array(count + 1, sizeof *tasks);
+	struct task_group group = {.tasks = {tasks, count}, .disk.size_mb = said->shared.disk_mb};
+	for (uint32_t i = 0; i < count; i++) {
+		const struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+		tasks[i].resources.cpu = task->cpu.shares;
+		tasks[i].resources.memory_mb = task->memory.mb;
+		tasks[i].lifecycle = make_lifecycle(said, task->name);
+	}
+	struct group_footprint sum = task_group_footprint(&group);
+	for (uint32_t i = 0; i < count; i++)
+		free(tasks[i].lifecycle);
+	free(tasks);
+	return sum;
+}
+
+static bool is_amount(int64_t value)
+{
+	return value >= 0 && value <= ASK_MAX;
+}
+
+// Each amount by itself, so that the sums of a few do not overflow.
+static bool amounts_are_sound(const struct said_allocated *said)
+{
+	bool sound = is_amount(said->shared.disk_mb);
+	for (uint32_t i = 0; i < said->tasks.count; i++) {
+		const struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+		sound = sound && is_amount(task->cpu.shares) && is_amount(task->memory.mb);
+	}
+	return sound;
+}
+
+static void make_resources(struct making *m)
+{
+	struct allocation *a = &m->allocation->record;
+	const struct said_allocated *said = m->said->allocated;
+	if (!said) {
+		a->resources = ARRAY_AT(&a->job->asks, struct group_ask, a->group)->resources;
+		return;
+	}
+	struct group_footprint sum = {0};
+	bool sound = amounts_are_sound(said);
+	if (sound)
+		sum = footprint(said);
+	if (!sound || !is_amount(sum.cpu_mhz) || !is_amount(sum.memory_mb) ||
+		!is_amount(sum.disk_mb))
+		json_sentence(&m->report->errors,
+			"%s.AllocatedResources: amounts must be from 0 to %d", m->path, ASK_MAX);
+	else
+		a->resources = (struct resources){
+			(uint32_t)sum.cpu_mhz, (uint32_t)sum.memory_mb, (uint32_t)sum.disk_mb};
+}
+
+static void make_devices(struct making *m, const struct scenario_node *node)
+{
+	const struct said_allocated *said = m->said->allocated;
+	for (uint32_t i = 0; node && said && i < said->tasks.count; i++) {
+		const struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+		for (uint32_t k = 0; k < task->devices.count; k++) {
+			const struct allocated_device *d =
+				ARRAY_AT(&task->devices, struct allocated_device, k);
+			scenario_device_bits(node, d->vendor, d->type, d->name, &d->device_ids,
+				&m->allocation->record.devices);
+		}
+	}
+}
+
+// --- Details and report --------------------------------------------------------------------------
+
+static void move(struct array *to, struct array *from)
+{
+	*to = *from;
+	*from = (struct array){0};
+}
+
+// Tasks that got more than cpu and memory; the map is sorted already.
+static void move_tasks(struct alloc_details *details, struct said_allocated *said)
+{
+	for (uint32_t i = 0; i < said->tasks.count; i++) {
+		struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+		if (!task->networks.count && !task->devices.count &&
+			!task->cpu.reserved_cores.count)
+			continue;
+		struct allocated_task *made = array_append(&details->tasks, sizeof *made);
+		made->task = text_copy(text_of(task->name));
+		move(&made->networks, &task->networks);
+		move(&made->devices, &task->devices);
+		move(&made->reserved_cores, &task->cpu.reserved_cores);
+	}
+	move(&details->networks, &said->shared.networks);
+	move(&details->ports, &said->shared.ports);
+}
+
+static void make_details(struct making *m)
+{
+	struct said_allocation *said = m->said;
+	struct alloc_details *details = alloc_details_copy(&said->details);
+	if (said->tracker)
+		move(&details->reschedule_events, &said->tracker->events);
+	if (said->allocated)
+		move_tasks(details, said->allocated);
+	m->allocation->record.details = details;
+}
+
+static void make_report(struct making *m)
+{
+	struct alloc_report *report = alloc_report_create();
+	report->client_description = m->said->client_description;
+	m->said->client_description = NULL;
+	move(&report->task_states, &m->said->task_states);
+	m->allocation->record.report = report;
+}
+
+// --- The whole -----------------------------------------------------------------------------------
+
+static void make_identity(struct making *m)
+{
+	const struct said_allocation *said = m->said;
+	struct allocation *a = &m->allocation->record;
+	if (uuid_is_zero(&said->id))
+		json_sentence(&m->report->errors, "%s.ID: is missing; give it a UUID", m->path);
+	a->record.create_index = said->create_index;
+	a->record.modify_index = said->modify_index;
+	a->alloc_modify_index = said->alloc_modify_index;
+	a->id = said->id;
+	a->node_id = said->node_id;
+	a->eval_id = said->eval_id;
+	a->client = CLIENT_NONE;
+	a->desired = (uint8_t)said->desired;
+	a->client_status = (uint8_t)said->client_status;
+	a->create_time_ns = said->create_time_ns;
+	a->modify_time_ns = said->modify_time_ns;
+	a->desired_description = a->client_description = "";
+}
+
+static void make(struct making *m, struct scenario *s)
+{
+	struct allocation *a = &m->allocation->record;
+	struct scheduler_view view = scenario_view(s);
+	const struct node *node = view.node_by_id(s, &m->said->node_id);
+	make_identity(m);
+	a->node_slot = node ? node->slot : NODE_SLOT_NONE;
+	if (make_job(m)) {
+		make_name(m);
+		make_resources(m);
+	}
+	make_devices(m, node ? scenario_node_at(s, node->slot) : NULL);
+	make_details(m);
+	make_report(m);
+}
+
+void scenario_allocation_read(struct scenario *s, struct scenario_allocation *allocation,
+	json_t *value, const char *path, struct json_report *report)
+{
+	struct said_allocation said;
+	struct making m = {s, allocation, &said, path, report};
+	json_read_exact(&said_allocation_description, &said, value, path, report);
+	make(&m, s);
+	record_release(&said_allocation_description, &said);
+}
+
+void scenario_allocation_release(struct scenario_allocation *a)
+{
+	alloc_details_release(a->record.details);
+	alloc_report_release(a->record.report);
+}

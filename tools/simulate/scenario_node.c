@@ -1,0 +1,378 @@
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/base/number_ranges.h"
+#include "tools/simulate/said_node.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PORT_MOST 65535
+#define AMOUNT_MOST INT32_MAX
+
+// What is being made, and where mistakes are noted.
+struct making {
+	struct scenario_node *node;
+	const char *path;
+	struct json_report *report;
+};
+
+static uint32_t amount(struct making *m, const char *field, int64_t value, int64_t most)
+{
+	if (value >= 0 && value <= most)
+		return (uint32_t)value;
+	json_sentence(&m->report->errors, "%s.%s: must be from 0 to %lld, not %lld", m->path, field,
+		(long long)most, (long long)value);
+	return 0;
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static const char *ports(struct making *m, const char *field, const char *text)
+{
+	if (!text || number_ranges_are_sound(text_of(text), PORT_MOST))
+		return or_empty(text);
+	json_sentence(&m->report->errors,
+		"%s.%s: \"%.64s\" is no list of ports; write it like \"22,8000-8010\"", m->path,
+		field, text);
+	return "";
+}
+
+// --- Attributes ----------------------------------------------------------------------------------
+
+// Those that are, or are not, unique to the node; sorted by name, as the map is.
+static struct attribute *choose(const struct array *pairs, bool unique, uint32_t *count)
+{
+	struct attribute *chosen = memory_take_array(pairs->count + 1, sizeof *chosen);
+	*count = 0;
+	for (uint32_t i = 0; i < pairs->count; i++) {
+		const struct string_pair *pair = ARRAY_AT(pairs, struct string_pair, i);
+		if (attribute_is_unique(text_of(pair->name)) == unique)
+			chosen[(*count)++] = (struct attribute){pair->name, or_empty(pair->value)};
+	}
+	return chosen;
+}
+
+static void make_attributes(struct scenario_node *n)
+{
+	struct node_class *c = &n->node_class;
+	n->attributes = choose(&n->said.attributes, false, &c->attribute_count);
+	n->meta = choose(&n->said.meta, false, &c->meta_count);
+	n->unique_attributes = choose(&n->said.attributes, true, &n->record.unique_attribute_count);
+	n->unique_meta = choose(&n->said.meta, true, &n->record.unique_meta_count);
+	c->attributes = n->attributes;
+	c->meta = n->meta;
+	n->record.unique_attributes = n->unique_attributes;
+	n->record.unique_meta = n->unique_meta;
+}
+
+static void make_drivers(struct scenario_node *n)
+{
+	n->drivers = memory_take_array(n->said.drivers.count + 1, sizeof *n->drivers);
+	for (uint32_t i = 0; i < n->said.drivers.count; i++) {
+		const struct said_driver *driver =
+			ARRAY_AT(&n->said.drivers, struct said_driver, i);
+		bool usable = driver->detected && driver->healthy;
+		n->drivers[i] = (struct attribute){driver->name, usable ? "1" : "0"};
+	}
+	n->node_class.drivers = n->drivers;
+	n->node_class.driver_count = n->said.drivers.count;
+}
+
+static void make_volumes(struct scenario_node *n)
+{
+	n->volumes = memory_take_array(n->said.volumes.count + 1, sizeof *n->volumes);
+	for (uint32_t i = 0; i < n->said.volumes.count; i++) {
+		const struct said_volume *volume =
+			ARRAY_AT(&n->said.volumes, struct said_volume, i);
+		n->volumes[i] = (struct host_volume){
+			volume->name, or_empty(volume->path), volume->read_only};
+	}
+	n->record.volumes = n->volumes;
+	n->record.volume_count = n->said.volumes.count;
+}
+
+// --- Devices -------------------------------------------------------------------------------------
+
+// The value of an attribute as a text with its unit, as nodes report it.
+static void make_text(struct said_device_attribute *a)
+{
+	char *text = NULL;
+	if (a->string)
+		return;
+	if (a->flag.set)
+		text = text_copy(a->flag.value ? TEXT("true") : TEXT("false"));
+	else if (a->integer.set)
+		CHECK(asprintf(&text, "%lld%s%s", (long long)a->integer.value, a->unit ? " " : "",
+			      or_empty(a->unit)) >= 0);
+	else
+		CHECK(asprintf(&text, "%.17g%s%s", a->real, a->unit ? " " : "",
+			      or_empty(a->unit)) >= 0);
+	a->string = text;
+}
+
+static struct attribute *make_device_attributes(struct said_device *said)
+{
+	struct attribute *made = memory_take_array(said->attributes.count + 1, sizeof *made);
+	for (uint32_t i = 0; i < said->attributes.count; i++) {
+		struct said_device_attribute *a =
+			ARRAY_AT(&said->attributes, struct said_device_attribute, i);
+		make_text(a);
+		made[i] = (struct attribute){a->name, a->string};
+	}
+	return made;
+}
+
+static uint32_t healthy_instances(const struct said_device *said)
+{
+	uint32_t healthy = 0;
+	for (uint32_t i = 0; i < said->instances.count; i++)
+		healthy += ARRAY_AT(&said->instances, struct said_instance, i)->healthy;
+	return healthy;
+}
+
+static void make_device(struct making *m, uint32_t i)
+{
+	struct said_device *said =
+		ARRAY_AT(&m->node->said.resources.devices, struct said_device, i);
+	uint32_t healthy = healthy_instances(said);
+	m->node->devices[i] = (struct device_group){
+		.vendor = or_empty(said->vendor),
+		.type = or_empty(said->type),
+		.name = or_empty(said->name),
+		.instances = (uint8_t)amount(
+			m, "NodeResources.Devices.Instances", healthy, NODE_DEVICES_MAX),
+		.attribute_count = said->attributes.count,
+		.attributes = make_device_attributes(said),
+	};
+}
+
+static void make_devices(struct making *m)
+{
+	struct scenario_node *n = m->node;
+	uint32_t count = n->said.resources.devices.count;
+	if (count > NODE_DEVICE_GROUPS_MAX) {
+		json_sentence(&m->report->errors,
+			"%s.NodeResources.Devices: %u groups; a node may have %u", m->path, count,
+			NODE_DEVICE_GROUPS_MAX);
+		count = 0;
+	}
+	n->devices = memory_take_array(count + 1, sizeof *n->devices);
+	for (uint32_t i = 0; i < count; i++)
+		make_device(m, i);
+	n->node_class.devices = n->devices;
+	n->node_class.device_count = count;
+}
+
+// The number of an instance among the healthy ones, which is its bit.
+static const struct said_instance *instance_at(const struct said_device *said, uint32_t number)
+{
+	for (uint32_t i = 0; i < said->instances.count; i++) {
+		const struct said_instance *instance =
+			ARRAY_AT(&said->instances, struct said_instance, i);
+		if (instance->healthy && number-- == 0)
+			return instance;
+	}
+	return NULL;
+}
+
+const char *scenario_device_id(const struct scenario_node *n, uint32_t group, uint32_t instance)
+{
+	if (group >= n->node_class.device_count)
+		return NULL;
+	const struct said_instance *found = instance_at(
+		ARRAY_AT(&n->said.resources.devices, struct said_device, group), instance);
+	return found ? found->id : NULL;
+}
+
+static uint64_t bit_of(const struct said_device *said, const char *id)
+{
+	const struct said_instance *instance;
+	for (uint32_t bit = 0; bit < NODE_DEVICES_MAX && (instance = instance_at(said, bit)); bit++)
+		if (instance->id && strcmp(instance->id, id) == 0)
+			return 1ull << bit;
+	return 0;
+}
+
+void scenario_device_bits(const struct scenario_node *n, const char *vendor, const char *type,
+	const char *name, const struct array *ids, struct device_set *set)
+{
+	for (uint32_t g = 0; g < n->node_class.device_count; g++) {
+		const struct device_group *group = &n->devices[g];
+		if (strcmp(group->vendor, or_empty(vendor)) != 0 ||
+			strcmp(group->type, or_empty(type)) != 0 ||
+			strcmp(group->name, or_empty(name)) != 0)
+			continue;
+		const struct said_device *said =
+			ARRAY_AT(&n->said.resources.devices, struct said_device, g);
+		for (uint32_t i = 0; i < ids->count; i++)
+			set->groups[g] |= bit_of(said, or_empty(*ARRAY_AT(ids, char *, i)));
+	}
+}
+
+// --- Networks and cores --------------------------------------------------------------------------
+
+static uint32_t address_count(const struct said_resources *said)
+{
+	uint32_t count = said->networks.count;
+	for (uint32_t i = 0; i < said->node_networks.count; i++)
+		count += ARRAY_AT(&said->node_networks, struct said_node_network, i)
+				 ->addresses.count;
+	return count;
+}
+
+static struct node_network make_network(
+	struct making *m, const struct said_node_network *said, struct node_address *addresses)
+{
+	for (uint32_t i = 0; i < said->addresses.count; i++) {
+		const struct said_address *a = ARRAY_AT(&said->addresses, struct said_address, i);
+		addresses[i] = (struct node_address){or_empty(a->alias), or_empty(a->address),
+			ports(m, "NodeResources.NodeNetworks.Addresses.ReservedPorts",
+				a->reserved_ports)};
+	}
+	return (struct node_network){or_empty(said->mode), or_empty(said->device),
+		amount(m, "NodeResources.NodeNetworks.Speed", said->speed_mbits, AMOUNT_MOST),
+		said->addresses.count, addresses};
+}
+
+// A node that tells only of what agents before 0.12 did has one address for each network.
+static struct node_network make_old_network(
+	struct making *m, const struct said_network *said, struct node_address *address)
+{
+	*address = (struct node_address){"default", or_empty(said->ip), ""};
+	return (struct node_network){said->mode ? said->mode : "host", or_empty(said->device),
+		amount(m, "NodeResources.Networks.MBits", said->mbits, AMOUNT_MOST), 1, address};
+}
+
+static void make_networks(struct making *m)
+{
+	struct scenario_node *n = m->node;
+	const struct said_resources *said = &n->said.resources;
+	bool old = said->node_networks.count == 0;
+	uint32_t count = old ? said->networks.count : said->node_networks.count, used = 0;
+	n->networks = memory_take_array(count + 1, sizeof *n->networks);
+	n->addresses = memory_take_array(address_count(said) + 1, sizeof *n->addresses);
+	for (uint32_t i = 0; i < count; i++) {
+		n->networks[i] =
+			old ? make_old_network(m, ARRAY_AT(&said->networks, struct said_network, i),
+				      &n->addresses[used])
+			    : make_network(m,
+				      ARRAY_AT(&said->node_networks, struct said_node_network, i),
+				      &n->addresses[used]);
+		used += n->networks[i].address_count;
+	}
+	n->record.networks = n->networks;
+	n->record.network_count = count;
+	n->record.reserved_ports = ports(m, "ReservedResources.Networks.ReservedHostPorts",
+		n->said.reserved.networks.reserved_host_ports);
+	n->record.port_least = (uint16_t)amount(
+		m, "NodeResources.MinDynamicPort", said->min_dynamic_port, PORT_MOST);
+	n->record.port_most = (uint16_t)amount(
+		m, "NodeResources.MaxDynamicPort", said->max_dynamic_port, PORT_MOST);
+}
+
+static bool contains(const struct array *numbers, int64_t number)
+{
+	for (uint32_t i = 0; i < numbers->count; i++)
+		if (*ARRAY_AT(numbers, int64_t, i) == number)
+			return true;
+	return false;
+}
+
+// "0,1,2": those that may be reserved, without those that the node keeps for itself.
+static void make_cores(struct making *m)
+{
+	const struct array *all = &m->node->said.resources.cpu.reservable_cores;
+	const struct array *kept = &m->node->said.reserved.cpu.reserved_cores;
+	size_t size;
+	FILE *out = open_memstream(&m->node->cores, &size);
+	CHECK(out);
+	const char *comma = "";
+	for (uint32_t i = 0; i < all->count; i++) {
+		int64_t core = *ARRAY_AT(all, int64_t, i);
+		if (contains(kept, core))
+			continue;
+		fprintf(out, "%s%u", comma,
+			amount(m, "NodeResources.Cpu.ReservableCpuCores", core, UINT16_MAX));
+		comma = ",";
+	}
+	CHECK(fclose(out) == 0);
+	m->node->record.reservable_cores = m->node->cores;
+}
+
+// --- The whole -----------------------------------------------------------------------------------
+
+static void make_resources(struct making *m)
+{
+	const struct said_resources *total = &m->node->said.resources;
+	const struct said_reserved *reserved = &m->node->said.reserved;
+	struct node *n = &m->node->record;
+	n->total = (struct resources){
+		amount(m, "NodeResources.Cpu.CpuShares", total->cpu.shares, AMOUNT_MOST),
+		amount(m, "NodeResources.Memory.MemoryMB", total->memory.mb, AMOUNT_MOST),
+		amount(m, "NodeResources.Disk.DiskMB", total->disk.mb, AMOUNT_MOST)};
+	n->reserved = (struct resources){
+		amount(m, "ReservedResources.Cpu.CpuShares", reserved->cpu.shares, AMOUNT_MOST),
+		amount(m, "ReservedResources.Memory.MemoryMB", reserved->memory.mb, AMOUNT_MOST),
+		amount(m, "ReservedResources.Disk.DiskMB", reserved->disk.mb, AMOUNT_MOST)};
+}
+
+static void make_identity(struct making *m)
+{
+	const struct said_node *said = &m->node->said;
+	struct node *n = &m->node->record;
+	struct node_class *c = &m->node->node_class;
+	if (uuid_is_zero(&said->id))
+		json_sentence(&m->report->errors, "%s.ID: is missing; give it a UUID", m->path);
+	n->id = said->id;
+	n->record.create_index = said->create_index;
+	n->record.modify_index = said->modify_index;
+	n->generation = 1;
+	n->status = (uint8_t)said->status;
+	n->eligibility = (uint8_t)said->eligibility;
+	n->drain = said->drain;
+	n->node_class = c;
+	n->name = or_empty(said->name);
+	n->address = n->version = "";
+	n->status_description = or_empty(said->status_description);
+	c->datacenter = or_empty(said->datacenter);
+	c->class_name = or_empty(said->class_name);
+	c->pool = said->pool && *said->pool ? said->pool : "default";
+}
+
+void scenario_node_read(
+	struct scenario_node *node, json_t *value, const char *path, struct json_report *report)
+{
+	static const struct drain_strategy unlimited;
+	struct making m = {node, path, report};
+	memset(node, 0, sizeof *node);
+	json_read_exact(&said_node_description, &node->said, value, path, report);
+	make_identity(&m);
+	make_resources(&m);
+	make_attributes(node);
+	make_drivers(node);
+	make_volumes(node);
+	make_devices(&m);
+	make_networks(&m);
+	make_cores(&m);
+	if (!node->record.drain && node->said.is_draining)
+		node->record.drain = &unlimited;
+}
+
+void scenario_node_release(struct scenario_node *n)
+{
+	for (uint32_t i = 0; n->devices && i < n->node_class.device_count; i++)
+		free((void *)n->devices[i].attributes);
+	free(n->attributes);
+	free(n->unique_attributes);
+	free(n->meta);
+	free(n->unique_meta);
+	free(n->drivers);
+	free(n->devices);
+	free(n->volumes);
+	free(n->networks);
+	free(n->addresses);
+	free(n->cores);
+	record_release(&said_node_description, &n->said);
+}

@@ -1,0 +1,147 @@
+#include "tools/simulate/simulate.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "tools/simulate/recorder.h"
+#include <errno.h>
+#include <stdlib.h>
+
+// A scenario of a hundred thousand nodes is about a fifth of it.
+#define SCENARIO_BYTES_MAX (1u << 30)
+
+// --- Reading -------------------------------------------------------------------------------------
+
+// Everything up to the end; NULL with a message. Caller frees.
+static char *read_all(FILE *file, const struct simulate_settings *settings, size_t *size)
+{
+	size_t room = 1u << 16;
+	char *text = memory_take(room);
+	*size = 0;
+	while (*size < SCENARIO_BYTES_MAX) {
+		*size += fread(text + *size, 1, room - *size, file);
+		if (*size < room)
+			break;
+		room *= 2;
+		text = memory_resize(text, room);
+	}
+	if (!ferror(file) && *size < SCENARIO_BYTES_MAX)
+		return text;
+	fprintf(settings->messages, "berth: %s: %s\n", settings->path,
+		ferror(file) ? strerror(errno)
+			     : "is larger than 1 GiB; leave out what does not matter");
+	free(text);
+	return NULL;
+}
+
+// A digit of a number, and the first of one.
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_too_big(const char *digits, size_t count)
+{
+	static const char most[] = "9223372036854775807";
+	return count > sizeof most - 1 ||
+	       (count == sizeof most - 1 && memcmp(digits, most, count) > 0);
+}
+
+// Counters of a recorded result may have wrapped around, and the parser knows no integers beyond 63 bits. They
+// are written anew as numbers of the same length that it does know; where an integer is needed they are refused.
+static void shorten_integers(char *text, size_t size)
+{
+	bool quoted = false;
+	for (size_t i = 0, end; i < size; i = end) {
+		end = i + 1;
+		if (text[i] == '"')
+			quoted = !quoted;
+		else if (quoted && text[i] == '\\')
+			end++;
+		if (quoted || !is_digit(text[i]))
+			continue;
+		while (end < size && is_digit(text[end]))
+			end++;
+		bool whole = end == size || !strchr(".eE", text[end]);
+		if (whole && is_too_big(text + i, end - i))
+			memcpy(text + end - 3, "e99", 3);
+	}
+}
+
+static char *read_file(const struct simulate_settings *settings, size_t *size)
+{
+	if (strcmp(settings->path, "-") == 0)
+		return read_all(stdin, settings, size);
+	FILE *file = fopen(settings->path, "r");
+	if (!file) {
+		fprintf(settings->messages, "berth: %s: %s\n", settings->path, strerror(errno));
+		return NULL;
+	}
+	char *text = read_all(file, settings, size);
+	fclose(file);
+	return text;
+}
+
+static void print_sentences(const struct simulate_settings *settings, const char *kind,
+	const struct json_sentences *sentences)
+{
+	for (uint32_t i = 0; i < sentences->count && i < JSON_SENTENCES_MAX; i++)
+		fprintf(settings->messages, "berth: %s: %s%s\n", settings->path, kind,
+			sentences->texts[i]);
+	if (sentences->count > JSON_SENTENCES_MAX)
+		fprintf(settings->messages, "berth: %s: %sand %u more\n", settings->path, kind,
+			sentences->count - JSON_SENTENCES_MAX);
+}
+
+static struct scenario *read_scenario(const struct simulate_settings *settings)
+{
+	struct json_report report = {0};
+	size_t size;
+	char *text = read_file(settings, &size);
+	if (!text)
+		return NULL;
+	shorten_integers(text, size);
+	struct scenario *scenario = scenario_read(text, size, &report);
+	free(text);
+	print_sentences(settings, "warning: ", &report.warnings);
+	print_sentences(settings, "", &report.errors);
+	json_report_free(&report);
+	return scenario;
+}
+
+// --- The whole -----------------------------------------------------------------------------------
+
+static int print(const struct simulate_settings *settings, const struct json_writer *result)
+{
+	fwrite(result->data, 1, result->size, settings->output);
+	fputc('\n', settings->output);
+	if (fflush(settings->output) == 0 && !ferror(settings->output))
+		return 0;
+	fprintf(settings->messages, "berth: cannot write the result: %s\n", strerror(errno));
+	return 1;
+}
+
+static int explain(const struct simulate_settings *settings, const struct scenario *s, int error)
+{
+	if (error == -ERROR_UNSUPPORTED)
+		fprintf(settings->messages,
+			"berth: %s: Eval.Type: there is no scheduler for type \"%s\" and a job "
+			"that "
+			"runs; use system or sysbatch, or stop the job\n",
+			settings->path, eval_type_names[s->eval->type]);
+	else
+		fprintf(settings->messages, "berth: %s: the scheduler failed: %s\n", settings->path,
+			error_text(error));
+	return 1;
+}
+
+int simulate(const struct simulate_settings *settings)
+{
+	struct scenario *scenario = read_scenario(settings);
+	if (!scenario)
+		return 1;
+	struct json_writer result = {.pretty = settings->pretty};
+	int error = scenario_work_off(scenario, &result);
+	int status = error < 0 ? explain(settings, scenario, error) : print(settings, &result);
+	json_writer_free(&result);
+	scenario_free(scenario);
+	return status;
+}

@@ -1,0 +1,15 @@
+// What if: the schedulers over a scenario file, without a daemon. The very code that runs in the daemon looks at the
+// nodes, jobs and allocations of the file, works off its evaluation, and its plans and evaluations are printed. The
+// form of both is in docs/simulate.md.
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+
+struct simulate_settings {
+	const char *path; // "-" is standard input
+	bool pretty;
+	FILE *output, *messages;
+};
+
+// 0, or 1 when the scenario cannot be read or worked off; then messages say what, where and what to do.
+int simulate(const struct simulate_settings *);
