@@ -80,5 +80,7 @@ void model_job_register(struct model *, uint32_t job, const struct resources *as
 	const uint32_t *gpus, const struct command *);
 void model_job_stop(struct model *, uint32_t job, const struct command *);
 void model_collect(struct model *, const struct command *);
+// Stopped jobs that nothing is left of are forgotten, whatever their age.
+void model_drop_stopped(struct model *);
 // Every record that readers see against the model.
 void model_compare(const struct model *, const struct state *);

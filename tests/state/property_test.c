@@ -26,10 +26,12 @@ static void live(struct random_run *r, uint32_t steps)
 		if (i % 40 == 0) {
 			controller_verify(&r->controller);
 			model_compare(r->model, r->controller.state);
+			work_compare(r->work.work, r->model, r->controller.state);
 		}
 	}
 	controller_verify(&r->controller);
 	model_compare(r->model, r->controller.state);
+	work_compare(r->work.work, r->model, r->controller.state);
 }
 
 static void replay_is_the_same(void **unused)

@@ -12,6 +12,7 @@ enum { BATCH_MAX = 8 };
 // A command with all that it needs, and what the model has to know about it.
 struct random_command {
 	struct command command;
+	struct work_command work;
 	uint32_t node, gpus, job, group, client;
 	struct resources asks[MODEL_GROUPS];
 	uint32_t ask_gpus[MODEL_GROUPS];
@@ -31,16 +32,19 @@ static uint32_t below(struct random_run *r, uint32_t bound)
 void random_run_init(struct random_run *r, uint64_t seed)
 {
 	memset(r, 0, sizeof *r);
-	prng_seed(&r->prng, seed);
+	prng_seed(&r->prng, seed + 1000000); // the controller's own is small: their ids differ
 	r->model = memory_take(sizeof *r->model);
 	controller_init(&r->controller, (struct state_limits){.nodes = MODEL_NODES_MAX});
 	controller_open(&r->controller);
 	r->sequence = 1000;
+	r->work = (struct work_run){
+		.prng = &r->prng, .model = r->model, .work = memory_take(sizeof *r->work.work)};
 }
 
 void random_run_free(struct random_run *r)
 {
 	controller_free(&r->controller);
+	free(r->work.work);
 	free(r->model);
 }
 
@@ -186,6 +190,10 @@ static void make(struct random_run *r, struct random_command *c)
 	uint32_t pick = below(r, 100);
 
 	*c = (struct random_command){.command = {.type = COMMAND_COLLECT}};
+	if (below(r, 5) < 2) {
+		work_make(&r->work, &c->work, &c->command);
+		return;
+	}
 	for (uint32_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
 		if (pick < makers[i].weight) {
 			makers[i].make(r, c);
@@ -197,21 +205,55 @@ static void make(struct random_run *r, struct random_command *c)
 
 // --- The model's turn ----------------------------------------------------------------------------
 
+static void tell_register(struct random_run *r, struct random_command *c)
+{
+	const struct model_node before = r->model->nodes[c->node];
+
+	model_register(r->model, c->node, c->gpus, &c->command);
+	if (r->model->nodes[c->node].generation != before.generation)
+		work_node_registered(r->work.work, r->model, c->node, &c->command, before.is_known,
+			before.is_ready);
+}
+
+static void tell_node_status(struct random_run *r, struct random_command *c)
+{
+	uint32_t node = 0;
+
+	while (node < MODEL_NODES && !(r->model->nodes[node].is_known &&
+					     r->model->nodes[node].slot == c->command.node.slot))
+		node++;
+	bool was_ready = node < MODEL_NODES && r->model->nodes[node].is_ready;
+	model_node_status(r->model, &c->command);
+	if (node < MODEL_NODES)
+		work_node_status(r->work.work, r->model, node, &c->command, was_ready);
+}
+
+static void tell_job(struct random_run *r, struct random_command *c)
+{
+	if (r->work.work->rejects_jobs)
+		assert_int_equal(c->command.outcome, OUTCOME_REJECTED);
+	else
+		model_job_register(r->model, c->job, c->asks, c->ask_gpus, &c->command);
+	job_free(c->command.job_register.job);
+}
+
 static void tell_model(struct random_run *r, struct random_command *c)
 {
 	struct model *m = r->model;
 
+	if (c->work.is_one) {
+		work_tell(&r->work, &c->work, &c->command);
+		return;
+	}
 	switch (c->command.type) {
-	case COMMAND_NODE_REGISTER: model_register(m, c->node, c->gpus, &c->command); break;
+	case COMMAND_NODE_REGISTER: tell_register(r, c); break;
 	case COMMAND_NODE_EXPIRED:
 	case COMMAND_NODE_RETURNED:
-	case COMMAND_NODE_GOODBYE: model_node_status(m, &c->command); break;
+	case COMMAND_NODE_GOODBYE: tell_node_status(r, c); break;
 	case COMMAND_PLACE: model_place(m, c->job, c->group, c->client, &c->command); break;
 	case COMMAND_RELEASE: model_release(m, c->client, &c->command); break;
 	case COMMAND_STATUS: model_status(m, c->client, &c->command); break;
-	case COMMAND_JOB_REGISTER:
-		model_job_register(m, c->job, c->asks, c->ask_gpus, &c->command);
-		break;
+	case COMMAND_JOB_REGISTER: tell_job(r, c); break;
 	case COMMAND_JOB_DEREGISTER: model_job_stop(m, c->job, &c->command); break;
 	case COMMAND_COLLECT: model_collect(m, &c->command); break;
 	default: fail();
@@ -230,13 +272,40 @@ static bool asks_again(const struct random_command *commands, uint32_t count)
 	return false;
 }
 
+// Whatever its age; alone, as it takes as many batches as it needs.
+static void collect_garbage(struct random_run *r)
+{
+	struct command command = {.type = COMMAND_GC, .gc = {.force = true}};
+	uint32_t done = 0;
+
+	controller_push(&r->controller, &command, &done);
+	while (!done)
+		applier_step(r->controller.applier);
+	work_learn(r->work.work, r->controller.state);
+	work_collected(r->work.work, &command);
+	model_drop_stopped(r->model);
+}
+
+// Often just before or after a mark is due.
+static void let_time_pass(struct random_run *r)
+{
+	static const uint32_t bounds[] = {60000, 150, 1100, 60000};
+
+	manual_time_advance_ms(&r->controller.time, below(r, bounds[below(r, 4)]));
+	r->model->now_ms = controller_now_ms(&r->controller);
+	work_begin(r->work.work, r->model);
+}
+
 void random_run_step(struct random_run *r)
 {
 	static struct random_command commands[BATCH_MAX];
 	uint32_t count = 1 + below(r, BATCH_MAX), done = 0;
 
-	manual_time_advance_ms(&r->controller.time, below(r, 60000));
-	r->model->now_ms = controller_now_ms(&r->controller);
+	let_time_pass(r);
+	if (below(r, 30) == 0) {
+		collect_garbage(r);
+		return;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		do
 			make(r, &commands[i]);
@@ -247,4 +316,5 @@ void random_run_step(struct random_run *r)
 	assert_int_equal(done, count);
 	for (uint32_t i = 0; i < count; i++)
 		tell_model(r, &commands[i]);
+	work_learn(r->work.work, r->controller.state);
 }

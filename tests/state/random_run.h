@@ -2,6 +2,7 @@
 #pragma once
 #include "state/base/prng.h"
 #include "tests/state/model.h"
+#include "tests/state/work_run.h"
 
 struct random_run {
 	struct controller controller;
@@ -9,6 +10,7 @@ struct random_run {
 	struct prng prng;
 	uint64_t sequence; // of the newest registration
 	uint64_t request;
+	struct work_run work;
 };
 
 void random_run_init(struct random_run *, uint64_t seed);
