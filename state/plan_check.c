@@ -23,6 +23,7 @@ struct plan_devices {
 struct plan_details {
 	const struct alloc_details *details;
 	uint32_t next; // index + 1 of the node's next; 0: none
+	bool is_held;  // by an allocation that goes on with it
 };
 
 struct plan_checker {
@@ -168,14 +169,14 @@ static void add_use(struct plan_checker *c, const struct state *state, struct pl
 	}
 }
 
-static void add_details(
-	struct plan_checker *c, struct plan_node *n, const struct alloc_details *details)
+static void add_details(struct plan_checker *c, struct plan_node *n,
+	const struct alloc_details *details, bool is_held)
 {
 	if (!alloc_details_hold_node(details))
 		return;
 	c->details =
 		one_more(c->details, c->details_count, &c->details_capacity, sizeof c->details[0]);
-	c->details[c->details_count++] = (struct plan_details){details, n->details};
+	c->details[c->details_count++] = (struct plan_details){details, n->details, is_held};
 	n->details = c->details_count;
 }
 
@@ -276,7 +277,7 @@ static void look_at_update(struct plan_checker *c, const struct state *state,
 	add_use(c, state, n, u->resources, &u->devices);
 	n->takes_more |= !resources_fit(u->resources, a->resources) || u->details ||
 			 memcmp(&u->devices, &a->devices, sizeof a->devices) != 0;
-	add_details(c, n, u->details ? u->details : a->details);
+	add_details(c, n, u->details ? u->details : a->details, u->details == NULL);
 }
 
 static bool placement_is_sound(const struct state *state, const struct entry_plan *e,
@@ -329,7 +330,7 @@ static void look_at_placement(struct plan_checker *c, const struct state *state,
 	else
 		c->check.placement_jobs[i] = job;
 	add_use(c, state, n, p->resources, &p->devices);
-	add_details(c, n, p->details);
+	add_details(c, n, p->details, false);
 }
 
 // --- Whether a node takes its part ---------------------------------------------------------------
@@ -366,7 +367,8 @@ static bool lacks_cores(
 	if (collides(c, cell, n, holdings_add_cores))
 		return true;
 	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
-		if (!node_has_cores(cell->working, c->details[at - 1].details))
+		if (!c->details[at - 1].is_held &&
+			!node_has_cores(cell->working, c->details[at - 1].details))
 			return true;
 	return false;
 }
@@ -377,7 +379,8 @@ static bool lacks_ports(
 	if (collides(c, cell, n, holdings_add_ports))
 		return true;
 	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
-		if (node_keeps_port_back(cell->working, c->details[at - 1].details))
+		if (!c->details[at - 1].is_held &&
+			node_keeps_port_back(cell->working, c->details[at - 1].details))
 			return true;
 	return false;
 }

@@ -38,8 +38,9 @@ static int by_name(const void *left, const void *right)
 
 	if (a->index != b->index)
 		return a->index < b->index ? -1 : 1;
-	int nodes = uuid_compare(&a->node_id, &b->node_id);
-	return nodes ? nodes : strcmp(group_of(a), group_of(b));
+	if (a->node_slot != b->node_slot)
+		return a->node_slot < b->node_slot ? -1 : 1;
+	return strcmp(group_of(a), group_of(b));
 }
 
 void verify_names(struct verifier *v, const struct job_cell *job)
@@ -49,7 +50,8 @@ void verify_names(struct verifier *v, const struct job_cell *job)
 	uint32_t count = 0;
 
 	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job)
-		if (alloc_cell_is_living(cell) && count < job->live_count)
+		if (alloc_cell_is_living(cell) && cell->working->node_slot != NODE_SLOT_NONE &&
+			count < job->live_count)
 			living[count++] = cell->working;
 	qsort(living, count, sizeof living[0], by_name);
 	for (uint32_t i = 1; i < count; i++)
