@@ -1,0 +1,299 @@
+// The way of a plan through the applier: node by node against the working state, applied, encoded, handed to a log
+// in memory, published, answered; against a plain loop over arrays that subtracts what is placed and remembers it.
+#include "bench/bench.h"
+#include "placement/placement.h"
+#include "state/applier.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/base/text.h"
+#include "state/evaluation.h"
+#include "state/job.h"
+#include "state/plan.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct world {
+	struct state *state;
+	struct command_queue *queue;
+	struct placement *placement;
+	struct applier *applier;
+	struct time_source time;
+	struct uuid eval;
+	uint64_t job_version;
+};
+
+struct sizes {
+	uint32_t nodes, per_node;
+	bool with_ports;
+	struct prng prng;
+	struct world world;
+	void *log; // the newest batch
+	size_t log_bytes;
+	double stop_ns; // per stop, of the newest run
+};
+
+static int append(
+	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
+{
+	struct sizes *s = context;
+
+	if (size > s->log_bytes) {
+		free(s->log);
+		s->log = memory_take(size);
+		s->log_bytes = size;
+	}
+	memcpy(s->log, batch, size);
+	return 0;
+}
+
+static int64_t room_bytes(void *context)
+{
+	return INT64_MAX;
+}
+
+static void nothing(struct command *command)
+{
+}
+
+static void run(struct world *w, struct command *command)
+{
+	command->done = nothing;
+	CHECK(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, command));
+	while (applier_step(w->applier) == 0)
+		;
+	CHECK(command->outcome == OUTCOME_DONE);
+}
+
+static struct uuid node_id(uint32_t number)
+{
+	struct uuid id = {.bytes = {1}};
+
+	memcpy(id.bytes + 12, &number, sizeof number);
+	return id;
+}
+
+static void register_nodes(struct world *w, uint32_t nodes)
+{
+	struct command_node_register *n = memory_take(sizeof *n);
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = n};
+		*n = (struct command_node_register){.node = node_id(i), .sequence = 1, .parts = 1};
+		n->total = (struct resources){64000, 262144, 2000000};
+		n->name = TEXT("node");
+		n->datacenter = TEXT("dc1");
+		n->address = TEXT("192.0.2.1:1");
+		run(w, &command);
+	}
+	free(n);
+}
+
+static struct job *build_job(void)
+{
+	struct job *job = job_create();
+
+	job->namespace_name = text_copy(TEXT("default"));
+	job->id = text_copy(TEXT("everywhere"));
+	job->name = text_copy(TEXT("everywhere"));
+	job->type = JOB_BATCH;
+	job->node_pool = text_copy(TEXT("default"));
+	struct task_group *group = array_append(&job->task_groups, sizeof *group);
+	record_init(&task_group_description, group);
+	group->name = text_copy(TEXT("group"));
+	struct task *task = array_append(&group->tasks, sizeof *task);
+	record_init(&task_description, task);
+	task->name = text_copy(TEXT("task"));
+	task->resources.cpu = 100;
+	task->resources.memory_mb = 100;
+	CHECK(job_derive(job));
+	return job;
+}
+
+static void world_open(struct sizes *s)
+{
+	struct world *w = &s->world;
+	struct state_limits limits = {.nodes = s->nodes,
+		.jobs = 16,
+		.allocations = s->nodes * s->per_node,
+		.place_requests = 16,
+		.clients = 16,
+		.evaluations = 64};
+
+	w->time = time_source_real;
+	w->state = state_create(&limits);
+	CHECK(w->state);
+	w->queue = command_queue_create(1);
+	w->placement = placement_create(w->state, PLACEMENT_BINPACK);
+	struct applier_settings settings = {.state = w->state,
+		.queue = w->queue,
+		.log = {append, room_bytes, s},
+		.placer = placement_placer(w->placement),
+		.time = &w->time,
+		.seed = 1,
+		.collect_after_ms = 3600000};
+	w->applier = applier_create(&settings);
+	CHECK(applier_open(w->applier) == 0);
+	register_nodes(w, s->nodes);
+	struct command command = {
+		.type = COMMAND_JOB_REGISTER, .job_register = {.job = build_job()}};
+	run(w, &command);
+	w->eval = command.job_register.made.id;
+	state_read_begin();
+	w->job_version =
+		state_job(w->state, TEXT("default"), TEXT("everywhere"))->record.modify_index;
+	state_read_end();
+}
+
+static void world_close(struct world *w)
+{
+	applier_stop(w->applier, 0);
+	applier_destroy(w->applier);
+	placement_destroy(w->placement);
+	command_queue_destroy(w->queue);
+	state_destroy(w->state);
+}
+
+// --- Plans -----------------------------------------------------------------------------------------------
+
+static struct alloc_details *port_details(uint32_t port)
+{
+	struct alloc_details *d = alloc_details_create();
+	struct allocated_port *p = array_append(&d->ports, sizeof *p);
+
+	*p = (struct allocated_port){
+		text_copy(TEXT("http")), 20000 + port, 80, text_copy(TEXT("192.0.2.1"))};
+	return d;
+}
+
+static struct plan *placing_plan(struct sizes *s)
+{
+	struct plan *plan = plan_create();
+	uint32_t count = s->nodes * s->per_node;
+	struct plan_placement *placements = memory_take_array(count, sizeof *placements);
+
+	plan->eval_id = s->world.eval;
+	for (uint32_t i = 0; i < count; i++)
+		placements[i] = (struct plan_placement){.id = prng_uuid(&s->prng),
+			.node_id = node_id(i % s->nodes),
+			.slot = i % s->nodes,
+			.name_index = i,
+			.job_version = s->world.job_version,
+			.resources = {100, 100, 300},
+			.score = 0.5 / (1 + i % 7),
+			.details = s->with_ports ? port_details(i / s->nodes) : NULL,
+			.metrics = 0};
+	plan->placements = (struct array){placements, count};
+	struct shared_metrics **metrics = array_append(&plan->metrics, sizeof *metrics);
+	*metrics = shared_metrics_create();
+	return plan;
+}
+
+static struct plan *stopping_plan(const struct sizes *s, const struct plan *placed)
+{
+	struct plan *plan = plan_create();
+	struct plan_stop *stops = memory_take_array(placed->placements.count, sizeof *stops);
+
+	plan->eval_id = s->world.eval;
+	for (uint32_t i = 0; i < placed->placements.count; i++)
+		stops[i] = (struct plan_stop){
+			.id = ARRAY_AT(&placed->placements, struct plan_placement, i)->id,
+			.cause = STOP_NOT_NEEDED};
+	plan->stops = (struct array){stops, placed->placements.count};
+	return plan;
+}
+
+static double commit(struct world *w, struct plan *plan, uint32_t changes)
+{
+	struct plan_result result;
+	struct command command = {.type = COMMAND_PLAN, .plan = {plan, &result}};
+	uint64_t begun = bench_ns();
+
+	run(w, &command);
+	double ns = (double)(bench_ns() - begun) / changes;
+	CHECK(result.placements_committed + result.stops_committed == changes);
+	plan_result_release(&result);
+	return ns;
+}
+
+static double commit_plans(void *context)
+{
+	struct sizes *s = context;
+	uint32_t count = s->nodes * s->per_node;
+
+	world_open(s);
+	struct plan *placing = placing_plan(s), *stopping = stopping_plan(s, placing);
+	double ns = commit(&s->world, placing, count);
+	s->stop_ns = commit(&s->world, stopping, count);
+	plan_free(placing);
+	plan_free(stopping);
+	world_close(&s->world);
+	return ns;
+}
+
+// --- The reference ---------------------------------------------------------------------------------------
+
+struct naive_allocation {
+	struct uuid id;
+	uint32_t slot, name_index;
+	struct resources resources;
+	double score;
+};
+
+static double place_plainly(void *context)
+{
+	struct sizes *s = context;
+	struct plan *plan = placing_plan(s);
+	struct resources *free_of = memory_take_array(s->nodes, sizeof *free_of);
+	struct naive_allocation *placed = memory_take_array(plan->placements.count, sizeof *placed);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < s->nodes; i++)
+		free_of[i] = (struct resources){64000, 262144, 2000000};
+	uint64_t begun = bench_ns();
+	for (uint32_t i = 0; i < plan->placements.count; i++) {
+		const struct plan_placement *p =
+			ARRAY_AT(&plan->placements, struct plan_placement, i);
+		if (!resources_fit(p->resources, free_of[p->slot]))
+			continue;
+		free_of[p->slot] = resources_minus(free_of[p->slot], p->resources);
+		placed[count++] = (struct naive_allocation){
+			p->id, p->slot, p->name_index, p->resources, p->score};
+	}
+	double ns = (double)(bench_ns() - begun) / plan->placements.count;
+	bench_keep(count);
+	free(free_of);
+	free(placed);
+	plan_free(plan);
+	return ns;
+}
+
+static void measure(struct bench *b, struct sizes *s, const char *name, const char *stops)
+{
+	struct bench_result result = {.name = name,
+		.nodes = s->nodes,
+		.unit = "ns/placement",
+		.against = "a plain loop over arrays"};
+
+	bench_interleave(b, commit_plans, place_plainly, s, &result);
+	bench_report(b, &result);
+	bench_report(b,
+		&(struct bench_result){
+			.name = stops, .nodes = s->nodes, .figure = s->stop_ns, .unit = "ns/stop"});
+}
+
+int main(int count, char **arguments)
+{
+	struct bench b;
+	struct sizes s = {0};
+
+	bench_begin(&b, "plan", count, arguments);
+	prng_seed(&s.prng, 1);
+	s.nodes = (uint32_t)bench_option(&b, "nodes", b.smoke ? 100 : 100000);
+	s.per_node = (uint32_t)bench_option(&b, "per-node", 1);
+	bench_pin();
+	measure(&b, &s, "plan", "plan-stops");
+	s.with_ports = true;
+	measure(&b, &s, "plan-ports", "plan-ports-stops");
+	free(s.log);
+	return bench_end(&b);
+}
