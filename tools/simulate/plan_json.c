@@ -107,7 +107,8 @@ static bool is_static(const struct array *networks, const struct allocated_port 
 		const struct array *ports =
 			&ARRAY_AT(networks, struct allocated_network, i)->reserved_ports;
 		for (uint32_t k = 0; k < ports->count; k++)
-			if (strcmp(ARRAY_AT(ports, struct port, k)->label, port->label) == 0)
+			if (text_equal(text_of(ARRAY_AT(ports, struct port, k)->label),
+				    text_of(port->label)))
 				return true;
 	}
 	return false;
