@@ -1,4 +1,4 @@
-// COMMAND_PLAN (semantics §5.3): what of a plan the nodes take is committed, as one entry; the rest is
+// COMMAND_PLAN: what of a plan the nodes take is committed, as one entry; the rest is
 // told to the scheduler with the state that it has to look at before it tries again.
 #include "state/base/check.h"
 #include "state/base/memory.h"

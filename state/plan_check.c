@@ -2,49 +2,13 @@
 #include "state/alloc_details.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/plan_names.h"
+#include "state/plan_checker.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Why a node takes nothing; those about nodes and capacity are Nomad's.
-#define NODE_NOT_READY "node is not ready for placements"
-#define NODE_DISCONNECTED_INVALID "node is disconnected and contains invalid updates"
-#define NODE_NOT_ELIGIBLE "node is not eligible"
+// Why a node takes nothing, besides what it is itself (plan_fit.c).
 #define JOB_MISSING "job version does not exist"
 #define NOT_SOUND "placement is not sound"
-
-// Instances of a node's device groups that change hands.
-struct plan_devices {
-	struct device_set freed, added;
-	bool are_taken; // one of the added is somebody else's, or not there
-};
-
-// Ports and cores that are added on a node.
-struct plan_details {
-	const struct alloc_details *details;
-	uint32_t next; // index + 1 of the node's next; 0: none
-	bool is_held;  // by an allocation that goes on with it
-};
-
-struct plan_checker {
-	struct plan_check check;
-	// By slot: index + 1 of the plan's node there; of the plan before, all 0 again.
-	uint32_t *node_at;
-	uint32_t slots_max;
-	uint32_t node_capacity, missing_capacity;
-	struct plan_devices *devices;
-	uint32_t device_count, device_capacity;
-	struct plan_details *details;
-	uint32_t details_count, details_capacity;
-	uint32_t stop_capacity, preemption_capacity, update_capacity, placement_capacity;
-	struct plan_names *names;
-	struct holdings holdings;
-	// The last versions that were looked up, of updates and of placements: most are of one.
-	struct known_version {
-		uint64_t modify_index; // 0: none was
-		struct job *job;       // NULL: not to be had
-	} of_updates, of_placements;
-};
 
 struct plan_checker *plan_checker_create(uint32_t slots_max)
 {
@@ -333,95 +297,6 @@ static void look_at_placement(struct plan_checker *c, const struct state *state,
 	add_details(c, n, p->details, false);
 }
 
-// --- Whether a node takes its part ---------------------------------------------------------------
-
-static bool exceeds(uint32_t capacity, uint32_t used, uint32_t freed, uint64_t added, bool places)
-{
-	uint64_t proposed = (used > freed ? used - freed : 0) + added;
-	bool grows = places ? added > 0 : added > freed;
-
-	return grows && proposed > capacity;
-}
-
-// What stays on the node of ports or cores, then what is added.
-static bool collides(struct plan_checker *c, const struct node_cell *cell,
-	const struct plan_node *n, bool (*hold)(struct holdings *, const struct alloc_details *))
-{
-	const struct alloc_cell *alloc;
-	bool is_free = true;
-
-	holdings_clear(&c->holdings);
-	if (cell->with_details > 0)
-		cds_list_for_each_entry_rcu (alloc, &cell->allocations, on_node)
-			if (alloc_cell_is_living(alloc) && !alloc->plan_mark &&
-				alloc_details_hold_node(alloc->working->details))
-				(void)hold(&c->holdings, alloc->working->details);
-	for (uint32_t at = n->details; at && is_free; at = c->details[at - 1].next)
-		is_free = hold(&c->holdings, c->details[at - 1].details);
-	return !is_free;
-}
-
-static bool lacks_cores(
-	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
-{
-	if (collides(c, cell, n, holdings_add_cores))
-		return true;
-	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
-		if (!c->details[at - 1].is_held &&
-			!node_has_cores(cell->working, c->details[at - 1].details))
-			return true;
-	return false;
-}
-
-static bool lacks_ports(
-	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
-{
-	if (collides(c, cell, n, holdings_add_ports))
-		return true;
-	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
-		if (!c->details[at - 1].is_held &&
-			node_keeps_port_back(cell->working, c->details[at - 1].details))
-			return true;
-	return false;
-}
-
-// In the order in which Nomad names what is exhausted.
-static const char *lacking(
-	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
-{
-	struct resources capacity = node_capacity(cell->working), used = cell->used;
-
-	if (exceeds(capacity.cpu_mhz, used.cpu_mhz, n->freed.cpu_mhz, n->cpu_mhz, n->places))
-		return "cpu";
-	if (n->details && lacks_cores(c, cell, n))
-		return "cores";
-	if (exceeds(capacity.memory_mb, used.memory_mb, n->freed.memory_mb, n->memory_mb,
-		    n->places))
-		return "memory";
-	if (exceeds(capacity.disk_mb, used.disk_mb, n->freed.disk_mb, n->disk_mb, n->places))
-		return "disk";
-	if (n->details && lacks_ports(c, cell, n))
-		return "network: port collision";
-	return n->devices && c->devices[n->devices - 1].are_taken ? "device oversubscribed" : NULL;
-}
-
-static const char *why_not(
-	struct plan_checker *c, const struct state *state, const struct plan_node *n)
-{
-	const struct node_cell *cell = &state->cells[n->slot];
-	const struct node *node = cell->working;
-
-	if (n->reason || (!n->places && !n->updates))
-		return n->reason;
-	if (node->status == NODE_DISCONNECTED)
-		return n->not_only_unknown ? NODE_DISCONNECTED_INVALID : NULL;
-	if (node->status != NODE_READY)
-		return NODE_NOT_READY;
-	if (n->places && (node->eligibility != NODE_ELIGIBLE || node->drain))
-		return NODE_NOT_ELIGIBLE;
-	return n->takes_more ? lacking(c, cell, n) : NULL;
-}
-
 // --- The whole -----------------------------------------------------------------------------------
 
 static void **room_for(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each)
@@ -490,7 +365,7 @@ static void leave_out_rejected(struct plan_checker *c, const struct entry_plan *
 static void judge_nodes(struct plan_checker *c, const struct state *state)
 {
 	for (uint32_t i = 0; i < c->check.node_count; i++) {
-		c->check.nodes[i].reason = why_not(c, state, &c->check.nodes[i]);
+		c->check.nodes[i].reason = plan_node_lacks(c, state, &c->check.nodes[i]);
 		c->check.is_complete &= c->check.nodes[i].reason == NULL;
 	}
 }
@@ -518,74 +393,4 @@ struct plan_check *plan_check(
 	for (uint32_t i = 0; i < check->node_count; i++)
 		c->node_at[check->nodes[i].slot] = 0;
 	return check;
-}
-
-// --- What is left --------------------------------------------------------------------------------
-
-static void keep_stops(struct array *stops, struct alloc_cell **cells)
-{
-	const struct plan_stop *from = stops->items;
-	struct plan_stop *kept = memory_take_array(stops->count + 1, sizeof *kept);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < stops->count; i++)
-		if (cells[i]) {
-			cells[count] = cells[i];
-			kept[count++] = from[i];
-		}
-	*stops = (struct array){kept, count};
-}
-
-static void keep_updates(struct array *updates, struct plan_check *check)
-{
-	const struct plan_update *from = updates->items;
-	struct plan_update *kept = memory_take_array(updates->count + 1, sizeof *kept);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < updates->count; i++) {
-		if (!check->updates[i])
-			continue;
-		check->updates[count] = check->updates[i];
-		check->update_jobs[count] = check->update_jobs[i];
-		check->update_groups[count] = check->update_groups[i];
-		kept[count] = from[i];
-		alloc_details_share(kept[count++].details);
-	}
-	*updates = (struct array){kept, count};
-}
-
-static void keep_placements(struct array *placements, struct plan_check *check)
-{
-	const struct plan_placement *from = placements->items;
-	struct plan_placement *kept = memory_take_array(placements->count + 1, sizeof *kept);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < placements->count; i++) {
-		if (!check->placement_jobs[i])
-			continue;
-		check->placement_jobs[count] = check->placement_jobs[i];
-		kept[count] = from[i];
-		alloc_details_share(kept[count++].details);
-	}
-	*placements = (struct array){kept, count};
-}
-
-static void keep_metrics(struct array *metrics)
-{
-	struct shared_metrics **kept = memory_take_array(metrics->count + 1, sizeof *kept);
-
-	for (uint32_t i = 0; i < metrics->count; i++)
-		kept[i] = shared_metrics_share(*ARRAY_AT(metrics, struct shared_metrics *, i));
-	metrics->items = kept;
-}
-
-void plan_check_filter(struct plan_checker *c, struct entry_plan *e)
-{
-	CHECK(e->is_view);
-	keep_stops(&e->stops, c->check.stops);
-	keep_stops(&e->preemptions, c->check.preemptions);
-	keep_updates(&e->updates, &c->check);
-	keep_placements(&e->placements, &c->check);
-	keep_metrics(&e->metrics);
-	e->is_view = false;
 }
