@@ -1,0 +1,354 @@
+// /v1/berth/explain/…: why things run where they do, or do not run.
+#include "state/alloc_details.h"
+#include "state/evaluation.h"
+#include "tools/api/explanation.h"
+#include "tools/api/handlers.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+// Jobs that are looked at for one node.
+#define JOBS_EXPLAINED_MAX 1000u
+#define SENTENCE_BYTES 1024u
+
+// --- Parts ---------------------------------------------------------------------------------------
+
+static void put_reason(struct json_writer *w, const struct reason *reason)
+{
+	json_begin_object(w);
+	json_put_string(w, "Kind", reason_kind_names[reason->kind]);
+	json_put_string(w, "Reason", reason->text);
+	json_put_u64(w, "Nodes", reason->nodes);
+	json_write_key(w, "Nearest");
+	if (reason->lack) {
+		json_begin_object(w);
+		json_put_uuid(w, "NodeID", &reason->nearest);
+		json_put_string(w, "NodeName", reason->nearest_name);
+		json_put_u64(w, "Lack", reason->lack);
+		json_put_string(w, "Unit", reason->unit);
+		json_end_object(w);
+	} else {
+		json_write_null(w);
+	}
+	json_end_object(w);
+}
+
+static void put_reasons(struct json_writer *w, const struct group_explanation *group)
+{
+	json_write_key(w, "Reasons");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < group->reason_count; i++)
+		put_reason(w, &group->reasons[i]);
+	json_end_array(w);
+}
+
+static void put_group(struct json_writer *w, const struct group_explanation *group)
+{
+	json_begin_object(w);
+	json_put_string(w, "Group", group->group);
+	json_write_key(w, "Ask");
+	json_begin_object(w);
+	json_put_u64(w, "CPU", group->ask.cpu_mhz);
+	json_put_u64(w, "MemoryMB", group->ask.memory_mb);
+	json_put_u64(w, "DiskMB", group->ask.disk_mb);
+	json_end_object(w);
+	json_put_u64(w, "Nodes", group->nodes);
+	json_put_u64(w, "NodesRunning", group->running);
+	json_put_u64(w, "NodesFitting", group->fitting);
+	put_reasons(w, group);
+	json_end_object(w);
+}
+
+static void put_groups(
+	struct json_writer *w, const struct scheduler_view *view, const struct job *job)
+{
+	json_write_key(w, "Groups");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < job->asks.count; i++) {
+		struct group_explanation group;
+		explain_group(view, job, i, 0, UINT32_MAX, &group);
+		put_group(w, &group);
+		group_explanation_free(&group);
+	}
+	json_end_array(w);
+}
+
+__attribute__((format(printf, 2, 3))) static void put_sentence(
+	struct json_writer *w, const char *format, ...)
+{
+	char text[SENTENCE_BYTES];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	json_write_string(w, text);
+}
+
+// --- A job ---------------------------------------------------------------------------------------
+
+static void put_job_sentences(
+	struct json_writer *w, const struct state *state, const struct job *job)
+{
+	json_write_key(w, "Sentences");
+	json_begin_array(w);
+	if (job->stop)
+		put_sentence(w, "The job is stopped: nothing of it is to run.");
+	else if (job->type == JOB_DIRECT)
+		put_sentence(w, "Its instances are placed by clients, one by one, and not by "
+				"schedulers.");
+	else if (job->type == JOB_SYSTEM || job->type == JOB_SYSBATCH)
+		put_sentence(w, "One instance of each group is to run on every node that can "
+				"take it.");
+	if (job->periodic || job->parameterized)
+		put_sentence(w, "It only launches other jobs and runs nothing itself.");
+	if (state_scheduler_config(state)->pause_eval_broker)
+		put_sentence(w, "Evaluations are paused by the scheduler configuration: nothing "
+				"new is placed.");
+	json_end_array(w);
+}
+
+void explain_job(struct request *request, struct reply *reply)
+{
+	struct state *state = request->api->settings.state;
+	struct scheduler_view view = state_view_begin(state);
+	const struct job *job =
+		state_job(state, text_of(request_namespace(request)), text_of(request->ids[0]));
+	if (job) {
+		struct json_writer *w = reply_json(request, reply);
+		json_begin_object(w);
+		json_put_string(w, "JobID", job->id);
+		json_put_string(w, "Namespace", job->namespace_name);
+		json_put_string(w, "Type", job_type_names[job->type]);
+		json_put_u64(w, "JobVersion", job->version);
+		json_put_string(w, "Status", job_status_names[job->status]);
+		put_job_sentences(w, state, job);
+		put_groups(w, &view, job);
+		json_end_object(w);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "job not found");
+	}
+	reply_index(reply, state_index(state));
+	state_view_end();
+}
+
+// --- An allocation -------------------------------------------------------------------------------
+
+static void say_node(struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	const struct node *node = state_node_at(state, a->node_slot);
+	char id[UUID_TEXT_BYTES];
+	if (!node || !uuid_equal(&node->id, &a->node_id))
+		put_sentence(w, "Its node %s was purged.", uuid_format(&a->node_id, id));
+	else if (node->status != NODE_READY)
+		put_sentence(w, "Its node %s is %s.", node->name, node_status_names[node->status]);
+	else if (a->client_status == ALLOC_PENDING && a->desired == ALLOC_RUN)
+		put_sentence(
+			w, "Its node %s is ready and has not said yet that it runs.", node->name);
+}
+
+static void say_wishes(struct json_writer *w, const struct allocation *a)
+{
+	char description[DESIRED_DESCRIPTION_BYTES];
+	const char *why = allocation_desired_description(a, description);
+	const char *said = allocation_client_description(a);
+	put_sentence(w, "It is to %s%s%s.", alloc_desired_names[a->desired], *why ? ": " : "", why);
+	put_sentence(w, "Its node's word is %s%s%s.", alloc_client_names[a->client_status],
+		*said ? ": " : "", said);
+}
+
+static void say_origin(struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	char id[UUID_TEXT_BYTES];
+	const struct evaluation *e =
+		uuid_is_zero(&a->eval_id) ? NULL : state_evaluation(state, &a->eval_id);
+	if (e)
+		put_sentence(w, "Evaluation %s placed it (%s); that is %s now.",
+			uuid_format(&e->id, id), eval_trigger_names[e->triggered_by],
+			eval_status_names[e->status]);
+	else if (uuid_is_zero(&a->eval_id))
+		put_sentence(w, "Client %s placed it on the best of %u nodes, %u of them feasible.",
+			a->client == CLIENT_NONE ? "-" : state_client_name(state, a->client),
+			a->nodes_evaluated, a->nodes_feasible);
+	put_sentence(w, "The node's score was %.4f.", a->score);
+}
+
+static void say_history(struct json_writer *w, const struct allocation *a)
+{
+	const struct alloc_details *d = a->details;
+	char id[UUID_TEXT_BYTES];
+	if (!d)
+		return;
+	if (!uuid_is_zero(&d->previous_allocation))
+		put_sentence(
+			w, "It replaces allocation %s.", uuid_format(&d->previous_allocation, id));
+	if (!uuid_is_zero(&d->next_allocation))
+		put_sentence(w, "Allocation %s replaces it.", uuid_format(&d->next_allocation, id));
+	if (!uuid_is_zero(&d->preempted_by))
+		put_sentence(w, "Allocation %s took its place.", uuid_format(&d->preempted_by, id));
+	if (d->preempted.count)
+		put_sentence(w, "It took the place of %u allocations of less priority.",
+			d->preempted.count);
+	if (!uuid_is_zero(&d->followup_eval))
+		put_sentence(w, "Evaluation %s will look at it again.",
+			uuid_format(&d->followup_eval, id));
+	if (d->transition.migrate.set && d->transition.migrate.value)
+		put_sentence(w, "It was asked to go elsewhere.");
+}
+
+static void say_tasks(struct json_writer *w, const struct allocation *a)
+{
+	for (uint32_t i = 0; a->report && i < a->report->task_states.count; i++) {
+		const struct task_state *task =
+			ARRAY_AT(&a->report->task_states, struct task_state, i);
+		const struct task_event *last =
+			task->events.count
+				? ARRAY_AT(&task->events, struct task_event, task->events.count - 1)
+				: NULL;
+		const char *said = last && last->display_message ? last->display_message : "";
+		put_sentence(w, "Task %s is %s%s after %lld restarts%s%s.", task->task,
+			task_state_names[task->state], task->failed ? " and failed" : "",
+			(long long)task->restarts, *said ? ": " : "", said);
+	}
+}
+
+static void put_allocation(struct json_writer *w, const struct state *state,
+	const struct scheduler_view *view, const struct allocation *a)
+{
+	char name[2 * NAME_BYTES_MAX + 32];
+	const struct job *job =
+		state_job(state, text_of(a->job->namespace_name), text_of(a->job->id));
+	json_begin_object(w);
+	json_put_uuid(w, "ID", &a->id);
+	json_put_string(w, "Name", allocation_name(a, name, sizeof name));
+	json_put_string(w, "JobID", a->job->id);
+	json_put_string(w, "Namespace", a->job->namespace_name);
+	json_put_u64(w, "JobVersion", a->job->version);
+	json_put_uuid(w, "NodeID", &a->node_id);
+	json_write_key(w, "Sentences");
+	json_begin_array(w);
+	say_wishes(w, a);
+	say_node(w, state, a);
+	say_origin(w, state, a);
+	say_history(w, a);
+	say_tasks(w, a);
+	if (!job)
+		put_sentence(w, "Its job was purged.");
+	else if (job->stop)
+		put_sentence(w, "Its job is stopped.");
+	else if (job->job_modify_index != a->job->job_modify_index)
+		put_sentence(w, "It is of version %llu of its job, the newest is %llu.",
+			(unsigned long long)a->job->version, (unsigned long long)job->version);
+	json_end_array(w);
+	// Where one more of its kind could run now.
+	json_write_key(w, "Group");
+	struct group_explanation group;
+	explain_group(view, a->job, a->group, 0, UINT32_MAX, &group);
+	put_group(w, &group);
+	group_explanation_free(&group);
+	json_end_object(w);
+}
+
+void explain_allocation(struct request *request, struct reply *reply)
+{
+	struct state *state = request->api->settings.state;
+	struct uuid id;
+	struct scheduler_view view = state_view_begin(state);
+	const struct allocation *a =
+		uuid_parse(request->ids[0], &id) ? state_allocation(state, &id) : NULL;
+	if (a)
+		put_allocation(reply_json(request, reply), state, &view, a);
+	else
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "alloc not found");
+	reply_index(reply, state_index(state));
+	state_view_end();
+}
+
+// --- A node --------------------------------------------------------------------------------------
+
+static void put_node_sentences(struct json_writer *w, const struct node *node)
+{
+	json_write_key(w, "Sentences");
+	json_begin_array(w);
+	if (node_is_usable(node))
+		put_sentence(w, "It takes new work.");
+	if (node->status != NODE_READY)
+		put_sentence(w, "It takes no new work: it is %s%s%s.",
+			node_status_names[node->status], *node->status_description ? ": " : "",
+			node->status_description);
+	if (node->drain)
+		put_sentence(w, "It takes no new work: it drains.");
+	else if (node->eligibility != NODE_ELIGIBLE)
+		put_sentence(w, "It takes no new work: an operator made it ineligible.");
+	if (node->event_count)
+		put_sentence(w, "The last that happened to it: %s.",
+			node_messages[node->events[node->event_count - 1].message].message);
+	json_end_array(w);
+}
+
+static void put_free(struct json_writer *w, const struct state *state, const struct node *node)
+{
+	struct resources capacity = node_capacity(node);
+	struct resources left = resources_minus(capacity, state_node_use(state, node->slot).used);
+	json_write_key(w, "Free");
+	json_begin_object(w);
+	json_put_u64(w, "CPU", left.cpu_mhz);
+	json_put_u64(w, "MemoryMB", left.memory_mb);
+	json_put_u64(w, "DiskMB", left.disk_mb);
+	json_end_object(w);
+}
+
+static void put_job_on_node(struct json_writer *w, const struct scheduler_view *view,
+	const struct job *job, uint32_t slot)
+{
+	for (uint32_t i = 0; i < job->asks.count; i++) {
+		struct group_explanation group;
+		explain_group(view, job, i, slot, slot + 1, &group);
+		json_begin_object(w);
+		json_put_string(w, "JobID", job->id);
+		json_put_string(w, "Namespace", job->namespace_name);
+		json_put_string(w, "Type", job_type_names[job->type]);
+		json_put_string(w, "Group", group.group);
+		json_put_bool(w, "Running", group.running > 0);
+		json_put_bool(w, "Fits", group.fitting > 0);
+		put_reasons(w, &group);
+		json_end_object(w);
+		group_explanation_free(&group);
+	}
+}
+
+static void put_node(struct json_writer *w, const struct state *state,
+	const struct scheduler_view *view, const struct node *node)
+{
+	const struct job *job;
+	uint64_t cursor = 0;
+	uint32_t jobs = 0;
+	json_begin_object(w);
+	json_put_uuid(w, "NodeID", &node->id);
+	json_put_string(w, "NodeName", node->name);
+	json_put_string(w, "Status", node_status_names[node->status]);
+	put_node_sentences(w, node);
+	put_free(w, state, node);
+	json_write_key(w, "Jobs");
+	json_begin_array(w);
+	while (jobs < JOBS_EXPLAINED_MAX && (job = state_next_job(state, &cursor))) {
+		if (job->stop || job->periodic || job->parameterized)
+			continue;
+		jobs++;
+		put_job_on_node(w, view, job, node->slot);
+	}
+	json_end_array(w);
+	json_put_bool(w, "Truncated", jobs == JOBS_EXPLAINED_MAX);
+	json_end_object(w);
+}
+
+void explain_node(struct request *request, struct reply *reply)
+{
+	struct state *state = request->api->settings.state;
+	struct scheduler_view view = state_view_begin(state);
+	const struct node *node = node_named(request);
+	if (node)
+		put_node(reply_json(request, reply), state, &view, node);
+	else
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+	reply_index(reply, state_index(state));
+	state_view_end();
+}
