@@ -229,9 +229,8 @@ static uint32_t decide_waiting(struct applier *a)
 	bool was_held = a->held != NULL;
 
 	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
-	d->store_is_full =
-		writer_has_no_room(a->writer) ||
-		a->settings.log.room_bytes(a->settings.log.context) < STORE_RESERVE_BYTES;
+	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
+	d->store_is_full = writer_has_no_room(a->writer) || d->store_room < 0;
 	if (d->is_collecting && !has_work(a->open)) // a piece per batch, so that nobody waits long
 		decider_collect(d);
 	decider_marks(d);

@@ -23,7 +23,7 @@ struct gc_run {
 	struct command *commands[GC_COMMANDS_MAX];
 	uint32_t count;
 	uint8_t phase;    // enum gc_phase
-	uint64_t cursor;  // of evaluations, jobs and nodes
+	uint64_t cursor;  // of evaluations and jobs; the next slot
 	struct uuid kept; // the newest allocation that was looked at and kept; zero: none
 };
 
@@ -36,6 +36,7 @@ struct decider {
 	int64_t now_ns; // unix
 	int64_t collect_after_ms;
 	bool store_is_full;   // nothing that grows is accepted
+	int64_t store_room;   // bytes that the log takes beside its reserve
 	bool is_collecting;   // the last COLLECT left something
 	int64_t marks_due_ns; // no mark becomes an evaluation before
 	struct gc_run gc;
@@ -65,6 +66,9 @@ void decider_evaluate_jobs(struct decider *, const struct array *jobs, const str
 	uint64_t node_modify_index, struct eval_made *);
 // Makes the evaluations of marks that are due.
 void decider_marks(struct decider *);
+
+// Forgets a node.
+void decider_purge_node(struct decider *, const struct node_cell *);
 
 // --- Garbage -------------------------------------------------------------------------------------
 

@@ -110,6 +110,29 @@ static void evaluate_preempted(struct decider *d, const struct array *jobs)
 	}
 }
 
+// More than its entry is going to take: a batch that no log could hold would wait for ever.
+#define CHANGE_BYTES_MOST 128
+#define DETAILS_BYTES_MOST 1024
+
+static int64_t entry_bytes_most(const struct plan *plan)
+{
+	int64_t changes = (int64_t)plan->stops.count + plan->preemptions.count +
+			  plan->updates.count + plan->placements.count;
+	int64_t details = 0;
+
+	for (uint32_t i = 0; i < plan->updates.count; i++)
+		details += ARRAY_AT(&plan->updates, struct plan_update, i)->details != NULL;
+	for (uint32_t i = 0; i < plan->placements.count; i++)
+		details += ARRAY_AT(&plan->placements, struct plan_placement, i)->details != NULL;
+	return changes * CHANGE_BYTES_MOST + details * DETAILS_BYTES_MOST;
+}
+
+static bool store_takes(const struct decider *d, const struct plan *plan)
+{
+	return plan->placements.count == 0 ||
+	       (!d->store_is_full && entry_bytes_most(plan) <= d->store_room);
+}
+
 // --- Deciding ------------------------------------------------------------------------------------
 
 static struct entry entry_of(const struct plan *plan)
@@ -170,7 +193,7 @@ enum command_outcome decide_plan(struct decider *d, struct command_plan *c)
 	*result = (struct plan_result){.placements_planned = plan->placements.count};
 	if (!plan_is_sound(plan) || !eval_is_there(d->state, &plan->eval_id))
 		return OUTCOME_BAD_DESCRIPTION;
-	if (d->store_is_full && plan->placements.count > 0)
+	if (!store_takes(d, plan))
 		return OUTCOME_STORE_FULL;
 	const struct plan_check *check = plan_check(d->state->plan_checker, d->state, &e.plan);
 	tell_rejections(d->state, check, result);

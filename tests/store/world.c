@@ -121,7 +121,7 @@ static void note_done(struct command *c)
 	*(bool *)c->context = true;
 }
 
-static enum command_outcome run(struct world *w, struct command *c)
+enum command_outcome world_run(struct world *w, struct command *c)
 {
 	bool done = false;
 	c->done = note_done;
@@ -163,7 +163,7 @@ enum command_outcome world_register(struct world *w, uint32_t number)
 			{0, TEXT("unique.hostname"), text_of(name)}},
 	};
 	struct command c = {.type = COMMAND_NODE_REGISTER, .node_register = node};
-	enum command_outcome outcome = run(w, &c);
+	enum command_outcome outcome = world_run(w, &c);
 	free(node);
 	return outcome;
 }
@@ -175,7 +175,7 @@ enum command_outcome world_expire(struct world *w, uint32_t slot)
 	uint32_t generation = node ? node->generation : 0;
 	state_read_end();
 	struct command c = {.type = COMMAND_NODE_EXPIRED, .node = {slot, generation}};
-	return run(w, &c);
+	return world_run(w, &c);
 }
 
 enum command_outcome world_job(struct world *w, uint32_t cpu)
@@ -195,7 +195,7 @@ enum command_outcome world_job(struct world *w, uint32_t cpu)
 	task->name = text_copy(TEXT("server"));
 	task->resources.cpu = cpu;
 	struct command c = {.type = COMMAND_JOB_REGISTER, .job_register = {.job = job}};
-	enum command_outcome outcome = run(w, &c);
+	enum command_outcome outcome = world_run(w, &c);
 	job_free(c.job_register.job);
 	return outcome;
 }
@@ -212,7 +212,7 @@ enum command_outcome world_place(struct world *w, uint64_t request, struct comma
 		.group = TEXT("front"),
 	};
 	struct command c = {.type = COMMAND_PLACE, .place = place};
-	return run(w, &c);
+	return world_run(w, &c);
 }
 
 enum command_outcome world_release(struct world *w, struct uuid allocation)
@@ -220,7 +220,7 @@ enum command_outcome world_release(struct world *w, struct uuid allocation)
 	struct command_release release = {
 		.client = TEXT("tester"), .count = 1, .ids = {allocation}};
 	struct command c = {.type = COMMAND_RELEASE, .release = &release};
-	return run(w, &c);
+	return world_run(w, &c);
 }
 
 struct bytes_writer world_image(struct world *w)

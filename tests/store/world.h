@@ -28,6 +28,7 @@ int world_open(struct world *);
 void world_close(struct world *);
 
 // Each runs one command to its end and returns its outcome.
+enum command_outcome world_run(struct world *, struct command *);
 enum command_outcome world_register(struct world *, uint32_t number);
 enum command_outcome world_expire(struct world *, uint32_t slot);
 enum command_outcome world_job(struct world *, uint32_t cpu);
