@@ -1,5 +1,6 @@
-// What evaluations, allocations and jobs are past their time (row B66): looked for in pieces, so that
-// nobody waits for all of it. Each piece that finds something is one entry that names what goes.
+// What evaluations, allocations, jobs and nodes are past their time (row B66): looked for in pieces, so
+// that nobody waits for all of it. Each piece that finds something is one entry that names what goes; a
+// node goes by an entry of its own.
 #include "state/alloc_details.h"
 #include "state/alloc_table.h"
 #include "state/base/check.h"
@@ -8,15 +9,16 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Things that one piece looks at, at most.
+// Things that one piece looks at, at most, and nodes that it forgets: each may have many allocations.
 #define LOOK_AT_ONCE 16384u
+#define NODES_AT_ONCE 256u
 
-enum gc_phase { GC_ALLOCATIONS, GC_EVALUATIONS, GC_JOBS, GC_PHASES };
+enum gc_phase { GC_ALLOCATIONS, GC_EVALUATIONS, GC_JOBS, GC_NODES, GC_PHASES };
 
 struct piece {
 	struct decider *decider;
 	const struct command_gc *command;
-	uint32_t looked;
+	uint32_t looked, purged;
 	struct entry_gc found;
 };
 
@@ -112,6 +114,22 @@ static bool job_may_go(const struct piece *p, const struct job_cell *cell)
 	       job_is_old(p->command, keep);
 }
 
+static bool node_may_go(const struct piece *p, const struct node_cell *node)
+{
+	const struct alloc_cell *cell;
+
+	if (!node->working || node->working->record.deleted || node->working->status != NODE_DOWN)
+		return false;
+	int64_t down_ns = node->working->status_updated_at_s * 1000000000ll;
+	if (!p->command->force && down_ns >= p->command->nodes_before_ns)
+		return false;
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		if (alloc_cell_is_living(cell))
+			return false;
+	}
+	return true;
+}
+
 // --- Looking -------------------------------------------------------------------------------------
 
 static bool is_full(const struct piece *p)
@@ -183,6 +201,24 @@ static bool look_at_jobs(struct piece *p)
 	return false;
 }
 
+static bool look_at_nodes(struct piece *p)
+{
+	struct decider *d = p->decider;
+	uint32_t slots = state_node_slots(d->state);
+
+	for (; d->gc.cursor < slots; d->gc.cursor++) {
+		const struct node_cell *cell = &d->state->cells[d->gc.cursor];
+		if (p->looked == LOOK_AT_ONCE || p->purged == NODES_AT_ONCE)
+			return false;
+		p->looked++;
+		if (!node_may_go(p, cell))
+			continue;
+		decider_purge_node(d, cell);
+		p->purged++;
+	}
+	return true;
+}
+
 static const struct {
 	enum gc_kind kind;
 	bool (*look)(struct piece *);
@@ -190,6 +226,7 @@ static const struct {
 	[GC_ALLOCATIONS] = {GC_ALLOCATION, look_at_allocations},
 	[GC_EVALUATIONS] = {GC_EVALUATION, look_at_evaluations},
 	[GC_JOBS] = {GC_JOB, look_at_jobs},
+	[GC_NODES] = {GC_KINDS, look_at_nodes},
 };
 
 // --- A piece -------------------------------------------------------------------------------------
@@ -207,6 +244,8 @@ static int by_index(const void *left, const void *right)
 
 static void take_room(struct entry_gc *found)
 {
+	if (found->kind == GC_KINDS)
+		return;
 	if (found->kind == GC_JOB)
 		found->job_index = memory_take_array(GC_ITEMS_MAX, sizeof found->job_index[0]);
 	else
@@ -256,7 +295,7 @@ struct command *gc_continue(struct decider *d)
 	piece.found.kind = phases[run->phase].kind;
 	take_room(&piece.found);
 	bool is_over = phases[run->phase].look(&piece);
-	run->commands[0]->gc.collected += piece.found.count;
+	run->commands[0]->gc.collected += piece.found.count + piece.purged;
 	commit(d, &piece.found);
 	if (is_over)
 		next_phase(run);

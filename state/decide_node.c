@@ -161,6 +161,16 @@ enum command_outcome decide_node_eligibility(struct decider *d, struct command_n
 	return OUTCOME_DONE;
 }
 
+void decider_purge_node(struct decider *d, const struct node_cell *cell)
+{
+	struct entry e = {.kind = ENTRY_NODE_PURGE,
+		.node_purge = {cell->working->slot, cell->working->generation}};
+	struct uuid id = cell->id;
+
+	CHECK(decider_commit(d, &e) == 0);
+	registrations_forget(d->registrations, &id);
+}
+
 enum command_outcome decide_node_purge(struct decider *d, struct command_node_named *c)
 {
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
@@ -168,10 +178,7 @@ enum command_outcome decide_node_purge(struct decider *d, struct command_node_na
 	c->made = (struct eval_made){.index = d->state->index};
 	if (!cell)
 		return OUTCOME_UNKNOWN_NODE;
-	struct entry e = {.kind = ENTRY_NODE_PURGE,
-		.node_purge = {cell->working->slot, cell->working->generation}};
-	CHECK(decider_commit(d, &e) == 0);
-	registrations_forget(d->registrations, &c->node);
+	decider_purge_node(d, cell);
 	c->made.index = d->state->index;
 	return OUTCOME_DONE;
 }

@@ -244,6 +244,43 @@ static void what_a_purged_job_left_goes(void **unused)
 	close_world(&w);
 }
 
+static bool node_is_there(const struct world *w)
+{
+	state_read_begin();
+	bool there = state_node_by_id(w->c.state, &w->node.node) != NULL;
+	state_read_end();
+	return there;
+}
+
+// Down for a day, and with nothing on it that is not over.
+static void a_node_goes_a_day_after_its_end(void **unused)
+{
+	struct world w;
+
+	open_world(&w);
+	register_one(&w, "sys", JOB_SYSTEM);
+	place_one(&w.c, &w.eval, "sys", &w.node, 1);
+	assert_int_equal(collect_all(&w), 0);
+	controller_node(&w.c, COMMAND_NODE_EXPIRED, w.node.slot, w.node.generation);
+	advance_ms(&w.c, HOURS_MS(30));
+	assert_int_equal(collect(&w), 0); // its allocation was not given up yet
+	stop_one(&w.c, &w.eval, "sys", 1);
+	assert_int_equal(collect(&w), 1);
+	assert_false(node_is_there(&w));
+	assert_true(is_there(&w, 1)); // stopped just now
+	expect_restores(&w.c);
+
+	controller_register(&w.c, 2, &w.node);
+	controller_node(&w.c, COMMAND_NODE_EXPIRED, w.node.slot, w.node.generation);
+	advance_ms(&w.c, HOURS_MS(23));
+	collect(&w);
+	assert_true(node_is_there(&w));
+	advance_ms(&w.c, HOURS_MS(2));
+	collect(&w);
+	assert_false(node_is_there(&w));
+	close_world(&w);
+}
+
 // Nobody waits for all of it: it goes in pieces, and what comes between them is not in their way.
 static void much_garbage_goes_in_pieces(void **unused)
 {
@@ -307,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_batch_job_lets_go_of_its_former_versions),
 		cmocka_unit_test(a_stopped_job_goes_after_four_hours),
 		cmocka_unit_test(what_a_purged_job_left_goes),
+		cmocka_unit_test(a_node_goes_a_day_after_its_end),
 		cmocka_unit_test(much_garbage_goes_in_pieces),
 		cmocka_unit_test(a_stop_refuses_what_is_unfinished),
 	};

@@ -272,10 +272,13 @@ static bool asks_again(const struct random_command *commands, uint32_t count)
 	return false;
 }
 
-// Whatever its age; alone, as it takes as many batches as it needs.
+// Whatever its age, but no node; alone, as it takes as many batches as it needs.
 static void collect_garbage(struct random_run *r)
 {
-	struct command command = {.type = COMMAND_GC, .gc = {.force = true}};
+	struct command command = {.type = COMMAND_GC,
+		.gc = {.evals_before_ns = INT64_MAX,
+			.batch_evals_before_ns = INT64_MAX,
+			.jobs_before_ns = INT64_MAX}};
 	uint32_t done = 0;
 
 	controller_push(&r->controller, &command, &done);
