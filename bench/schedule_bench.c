@@ -304,23 +304,35 @@ static void measure_heartbeats(struct schedule *s, uint32_t nodes)
 	controller_close(&s->controller);
 }
 
+static void measure_all(struct schedule *s)
+{
+	static const uint32_t sizes[] = {1000, 10000, 100000};
+	uint32_t least = s->bench.smoke ? 100 : sizes[0];
+
+	for (uint32_t schedulers = 1; schedulers <= 2; schedulers++) {
+		for (uint32_t i = 0; i < (s->bench.smoke ? 0 : 3); i++)
+			measure(s, sizes[i], 1, schedulers);
+		measure(s, least, JOBS_MOST, schedulers);
+	}
+	measure_heartbeats(s, s->bench.smoke ? least : 10000);
+}
+
+// With --nodes N (and --jobs, at most 50, and --schedulers) that size alone.
 int main(int count, char **arguments)
 {
 	static struct schedule s;
-	static const uint32_t sizes[] = {1000, 10000, 100000};
 
 	bench_begin(&s.bench, "schedule", count, arguments);
-	uint64_t most = bench_option(&s.bench, "nodes-most", s.bench.smoke ? 100 : 100000);
+	uint64_t nodes = bench_option(&s.bench, "nodes", 0);
+	uint64_t jobs = bench_option(&s.bench, "jobs", 1);
+	uint64_t schedulers = bench_option(&s.bench, "schedulers", 1);
 	s.round_ns = (s.bench.smoke ? 20u : 1000u) * 1000000ull;
-	CHECK(sem_init(&s.reached, 0, 0) == 0);
+	CHECK(sem_init(&s.reached, 0, 0) == 0 && jobs <= JOBS_MOST);
 	bench_directory_begin(&s.bench, s.directory);
-	for (uint32_t schedulers = 1; schedulers <= 2; schedulers++) {
-		for (uint32_t i = 0; i < 3; i++)
-			if (sizes[i] <= most)
-				measure(&s, sizes[i], 1, schedulers);
-		measure(&s, most < 1000 ? (uint32_t)most : 1000, JOBS_MOST, schedulers);
-	}
-	measure_heartbeats(&s, most < 10000 ? (uint32_t)most : 10000);
+	if (nodes > 0)
+		measure(&s, (uint32_t)nodes, (uint32_t)jobs, (uint32_t)schedulers);
+	else
+		measure_all(&s);
 	bench_directory_end();
 	return bench_end(&s.bench);
 }
