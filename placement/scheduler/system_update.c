@@ -136,7 +136,8 @@ void system_update(struct system_attempt *a)
 	a->limit_reached = destructive > limit;
 	for (uint32_t i = 0; i < destructive && i < limit; i++) {
 		const struct diff_item *item = &updates->items[i];
-		stack_plan_stop(a->stack, item->existing, STOP_UPDATING, false, NULL);
+		if (item->existing->desired == ALLOC_RUN) // else it was told already
+			stack_plan_stop(a->stack, item->existing, STOP_UPDATING, false, NULL);
 		*diff_list_add(&a->place) = *item;
 	}
 }
