@@ -223,11 +223,16 @@ static const char *check_properties(
 	return refusal;
 }
 
+const char *stack_check_properties(struct stack *s, struct group_rules *g, const struct node *n)
+{
+	const char *refusal = check_properties(s, &s->job_rules.distinct, n);
+	return refusal ? refusal : check_properties(s, &g->distinct, n);
+}
+
 const char *stack_check_distinct(struct stack *s, struct group_rules *g, const struct node *n)
 {
 	bool hosts = s->kind == STACK_GENERIC && (s->job_rules.distinct.hosts || g->distinct.hosts);
 	if (hosts && has_collision(s, g, n))
 		return "distinct_hosts";
-	const char *refusal = check_properties(s, &s->job_rules.distinct, n);
-	return refusal ? refusal : check_properties(s, &g->distinct, n);
+	return stack_check_properties(s, g, n);
 }

@@ -23,8 +23,7 @@ static struct resources sum_of(struct resources a, struct resources b)
 		plus(a.disk_mb, b.disk_mb)};
 }
 
-// The first dimension that is short, in the order of row A52; NULL: none.
-static const char *shortage(
+const char *resources_shortage(
 	const struct resources *capacity, const struct resources *used, const struct resources *ask)
 {
 	if ((uint64_t)used->cpu_mhz + ask->cpu_mhz > capacity->cpu_mhz)
@@ -34,6 +33,12 @@ static const char *shortage(
 	if ((uint64_t)used->disk_mb + ask->disk_mb > capacity->disk_mb)
 		return "disk";
 	return NULL;
+}
+
+double stack_fit_score(const struct stack *s, const struct resources *capacity,
+	const struct resources *used, const struct resources *ask)
+{
+	return placement_score(s->algorithm, *capacity, sum_of(*used, *ask));
 }
 
 static void take_victims(struct stack *s, struct stack_option *o)
@@ -47,11 +52,10 @@ static bool fit_resources(struct stack *s, const struct node *n, const struct re
 	bool evict, struct stack_option *o)
 {
 	struct resources capacity = node_capacity(n);
-	const char *dimension = shortage(&capacity, used, &o->resources);
+	const char *dimension = resources_shortage(&capacity, used, &o->resources);
 	if (dimension && (!evict || !preempt_for_resources(s, n, used, &o->resources)))
 		return exhausted(o, dimension);
-	option_record(o, SCORE_BINPACK,
-		placement_score(s->algorithm, capacity, sum_of(*used, o->resources)));
+	option_record(o, SCORE_BINPACK, stack_fit_score(s, &capacity, used, &o->resources));
 	return true;
 }
 

@@ -27,6 +27,7 @@ static bool add_candidate(const struct proposed_allocation *a, void *context)
 	s->candidates[s->candidate_count++] = (struct candidate){
 		.allocation = a->existing,
 		.details = a->details,
+		.resources = a->resources,
 		.priority = a->job->priority,
 		.preemptible = s->job->priority - a->job->priority >= PRIORITY_DELTA,
 	};
@@ -199,13 +200,34 @@ static void choose_enough(struct choice *c, struct amounts available)
 	}
 }
 
+// What the other jobs leave. As Nomad has it, allocations of the job itself do not count here, be they there or
+// planned: the applier looks at all of them, and where it refused such a plan, so does the next attempt.
+static struct amounts left_by_others(const struct stack *s, const struct node *n)
+{
+	struct resources capacity = node_capacity(n);
+	struct amounts left = amounts_of(&capacity);
+	for (uint32_t i = 0; i < s->candidate_count; i++) {
+		struct amounts held = amounts_of(&s->candidates[i].resources);
+		if (!s->candidates[i].chosen)
+			add(&left, &held, -1);
+	}
+	return left;
+}
+
+static struct amounts left_by_all(const struct node *n, const struct resources *used)
+{
+	struct resources capacity = node_capacity(n);
+	struct amounts left = amounts_of(&capacity), held = amounts_of(used);
+	add(&left, &held, -1);
+	return left;
+}
+
 bool preempt_for_resources(struct stack *s, const struct node *n, const struct resources *used,
 	const struct resources *ask)
 {
-	struct resources capacity = node_capacity(n);
-	struct amounts available = amounts_of(&capacity), in_use = amounts_of(used);
 	find_candidates(s, n->slot);
-	add(&available, &in_use, -1);
+	struct amounts available =
+		stack_is_strict(s, n->slot) ? left_by_all(n, used) : left_by_others(s, n);
 	struct choice c = {.s = s, .available = available, .ask = amounts_of(ask)};
 	c.remaining = c.ask;
 	c.left = preemptible(s, &c.left_count);

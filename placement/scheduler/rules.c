@@ -218,6 +218,7 @@ struct group_rules *group_rules_create(const struct job *job, uint32_t group,
 	g->job = job;
 	g->group = ARRAY_AT(&job->task_groups, struct task_group, group);
 	g->number = group;
+	g->lowest_boost = -1;
 	g->ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources;
 	add_rules(&g->constraints, job, &g->group->constraints, reasons);
 	add_distinct(&g->distinct, &g->group->constraints, g->group->name, job, view);

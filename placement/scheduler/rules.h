@@ -64,6 +64,7 @@ struct group_rules {
 	bool affinity_unique; // some affinity looks at what is unique to a node
 	struct compiled_spread *spreads;
 	uint32_t spread_count;
+	double lowest_boost; // of any value so far, at most -1
 };
 
 // Properties are loaded from the view as the job's allocations are now; the caller adds what is planned.

@@ -51,8 +51,7 @@ static void put_scores(const struct stack_option *o, struct node_score *to)
 			put_score(&to->scores, score_kind_names[kind], o->scores[kind]);
 }
 
-// Keeps the best; of equal ones, those that came first.
-static void keep_scores(const struct stack_option *o, struct array *kept)
+void option_keep_scores(const struct stack_option *o, struct array *kept)
 {
 	uint32_t at = kept->count;
 	while (at > 0 && ARRAY_AT(kept, struct node_score, at - 1)->norm_score < o->score)
@@ -75,7 +74,7 @@ void stack_count(const struct stack_option *o, struct alloc_metrics *m)
 	bool has_class = class_name && class_name[0];
 	m->nodes_evaluated++;
 	switch (o->outcome) {
-	case STACK_FITS: keep_scores(o, &m->score_metadata); break;
+	case STACK_FITS: option_keep_scores(o, &m->score_metadata); break;
 	case STACK_FILTERED:
 		m->nodes_filtered++;
 		count_add(&m->constraint_filtered, o->reason, 1);

@@ -1,4 +1,5 @@
-#include "placement/scheduler/stack_private.h"
+#include "placement/scheduler/columns.h"
+#include "placement/scheduler/growing.h"
 #include "state/base/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +34,15 @@ struct stack *stack_create(
 
 static void forget_job(struct stack *s)
 {
-	for (uint32_t i = 0; i < s->group_count; i++)
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		columns_destroy(s->columns[i]);
 		group_rules_destroy(s->groups[i]);
+	}
+	free(s->columns);
 	free(s->groups);
 	job_rules_release(&s->job_rules);
 	s->groups = NULL;
+	s->columns = NULL;
 	s->group_count = 0;
 }
 
@@ -53,7 +58,9 @@ void stack_destroy(struct stack *s)
 	port_index_release(&s->ports);
 	free(s->candidates);
 	free(s->victims);
+	free(s->best_victims);
 	free(s->changed_slots);
+	free(s->strict_slots);
 	free(s);
 }
 
@@ -76,10 +83,25 @@ void stack_set_job(struct stack *s, const struct job *job)
 	s->preemption = preempts(&s->view.config(s->view.context)->preemption, job->type);
 	s->group_count = job->task_groups.count;
 	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));
+	s->columns = memory_take_array(s->group_count + 1, sizeof(*s->columns));
 	class_memo_begin(&s->classes, s->group_count);
 	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);
 	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
 		stack_count_planned(s, set);
+}
+
+void stack_be_strict(struct stack *s, uint32_t slot)
+{
+	GROW(s->strict_slots, s->strict_count, s->strict_room);
+	s->strict_slots[s->strict_count++] = slot;
+}
+
+bool stack_is_strict(const struct stack *s, uint32_t slot)
+{
+	for (uint32_t i = 0; i < s->strict_count; i++)
+		if (s->strict_slots[i] == slot)
+			return true;
+	return false;
 }
 
 struct group_rules *stack_group(struct stack *s, uint32_t group)

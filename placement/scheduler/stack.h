@@ -19,6 +19,10 @@ void stack_destroy(struct stack *); // NULL is fine
 // classes starts anew.
 void stack_set_job(struct stack *, const struct job *);
 
+// The applier refused what an earlier attempt had planned for this node: whoever makes room there has to leave
+// enough for everything, the job's own allocations included (which Nomad's choice of victims passes over).
+void stack_be_strict(struct stack *, uint32_t slot);
+
 // Appends to the plan, and makes it seen. Allocations are valid until the view ends.
 void stack_plan_stop(struct stack *, const struct allocation *, enum stop_cause, bool lost,
 	const struct uuid *followup_eval); // followup_eval may be NULL

@@ -13,10 +13,13 @@
 struct candidate {
 	const struct allocation *allocation;
 	const struct alloc_details *details; // of now: an update may have changed them
+	struct resources resources;
 	int64_t priority;
 	bool preemptible; // by its priority
 	bool chosen;
 };
+
+struct columns;
 
 struct stack {
 	enum stack_kind kind;
@@ -31,15 +34,20 @@ struct stack {
 	struct class_memo classes;
 	struct job_rules job_rules;
 	struct group_rules **groups; // by number; NULL: not asked for yet
+	struct columns **columns;    // the same; of stack_select
 	uint32_t group_count;
 	struct victim_counts victim_counts;
 	// Scratch, for one node after the other.
+	uint32_t *strict_slots; // where a plan was refused
+	uint32_t strict_count, strict_room;
 	struct port_index ports;
 	struct candidate *candidates;
 	uint32_t candidate_count, candidate_room;
 	bool candidates_known; // of the node that is being looked at
 	const struct allocation **victims;
 	uint32_t victim_count, victim_room;
+	const struct allocation **best_victims; // of the best node so far
+	uint32_t best_victim_room;
 	uint32_t *changed_slots; // touched by the plan since columns were last brought up to date
 	uint32_t changed_count, changed_room;
 };
@@ -51,6 +59,7 @@ void stack_count_planned(struct stack *, struct property_set *);
 // checks.c: why the node cannot take the group at all; NULL: it can. What depends on the plan comes last.
 const char *stack_check_static(
 	struct stack *, const struct group_rules *, const struct node *, uint32_t name_index);
+const char *stack_check_properties(struct stack *, struct group_rules *, const struct node *);
 const char *stack_check_distinct(struct stack *, struct group_rules *, const struct node *);
 bool stack_volumes_fit(const struct group_rules *, const struct node *, uint32_t name_index);
 extern const char reason_class_ineligible[];
@@ -58,6 +67,15 @@ extern const char reason_class_ineligible[];
 // fit.c: room on the node; fills the option but for the scores of other nodes. evict: victims may be chosen.
 bool stack_fit(struct stack *, struct group_rules *, const struct node *, bool evict,
 	struct stack_option *);
+
+// The first dimension that is short, in the order of row A52; NULL: none.
+const char *resources_shortage(const struct resources *capacity, const struct resources *used,
+	const struct resources *ask);
+// The node's score with the instance on it.
+double stack_fit_score(const struct stack *, const struct resources *capacity,
+	const struct resources *used, const struct resources *ask);
+
+bool stack_is_strict(const struct stack *, uint32_t slot);
 
 // preempt.c: victims on one node are added to s->victims. False: there are no sufficient ones.
 bool preempt_for_resources(struct stack *, const struct node *, const struct resources *used,
@@ -74,3 +92,5 @@ void option_begin(struct stack_option *, const struct node *);
 void option_record(struct stack_option *, enum score_kind, double score);
 // The mean of what was recorded.
 void option_settle(struct stack_option *);
+// Keeps the best in the metadata; of equal ones, those that came first.
+void option_keep_scores(const struct stack_option *, struct array *kept);

@@ -509,6 +509,7 @@ struct job *world_job(struct world *w, const char *words)
 	set(&job->id, id);
 	set(&job->name, id);
 	set(&job->namespace_name, "default");
+	set(&job->node_pool, "default");
 	set(&group_of(job)->name, "a");
 	set(&task_of(job)->name, "t");
 	job->priority = 50;

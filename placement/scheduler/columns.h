@@ -1,0 +1,83 @@
+// All nodes that a group could run on, in columns: gathered once for each attempt, then only what the plan changed
+// is looked at again, so that the best node for one more instance costs a few microseconds.
+//
+// Rows with the same values of all spread and distinct_property attributes form a bin: what those say is the same
+// for all of a bin's rows. A bin's rows lie together, by slot, in blocks; each block knows its best row for every
+// number of recorded scores (among rows with equally many, the greater sum stays the greater whatever spread adds).
+#pragma once
+#include "placement/scheduler/rank.h"
+
+#define BLOCK_ROWS 256u
+#define ROW_NONE 0xffffffffu
+// Fit alone; with anti-affinity or affinity; with both.
+#define ROW_SCORES_MAX 3u
+
+struct tally {                           // nodes refused for one reason, of one node class name
+	const char *reason, *class_name; // reason NULL: free
+	enum stack_outcome outcome;
+	int64_t count;
+};
+
+struct tallies {
+	struct tally *buckets; // open addressing
+	uint32_t mask, used;
+};
+
+struct column_block {
+	uint32_t first, end; // rows
+	uint32_t bin;
+	uint32_t best[ROW_SCORES_MAX];
+};
+
+struct column_bin {
+	const struct node *node; // one of its nodes: all have the same values
+	const char *refusal;     // by distinct_property; NULL: none
+	double spread;
+	uint32_t rows;
+};
+
+struct columns {
+	struct stack *s;
+	struct group_rules *g;
+	uint32_t candidates; // nodes looked at: rows, and those filtered at once
+	struct tallies first,
+		later; // nodes filtered at once: as it was, and as the memo has it from then on
+	struct tallies refused; // rows that are refused now, by their own reasons
+	uint32_t row_count, bin_count, block_count;
+	// By row.
+	const struct node **nodes;
+	double *sums;          // of the recorded scores, spread aside
+	double *affinities;    // NULL: the group has none
+	const char **refusals; // NULL: open
+	uint8_t *outcomes;     // enum stack_outcome
+	uint8_t *recorded;     // how many scores are in the sum
+	bool *has_neighbours;  // maybe
+	uint32_t *bin_of, *block_of;
+	uint32_t *row_of; // by slot; ROW_NONE
+	uint32_t slots;
+	struct column_bin *bins;
+	struct column_block *blocks;
+	struct fit_cache *cache;
+	uint32_t seen;            // of s->changed_slots
+	uint64_t properties_seen; // changes of all counts of properties
+};
+
+struct columns *columns_create(struct stack *, struct group_rules *);
+void columns_destroy(struct columns *); // NULL is fine
+
+// Every row and block, when they are new.
+void columns_refresh_all(struct columns *);
+// Brings everything up to what is planned now.
+void columns_catch_up(struct columns *);
+// The best open rows, best first; rows that are skipped are left out. Returns how many, at most `wanted`.
+uint32_t columns_top(const struct columns *, const uint32_t *skipped, uint32_t skipped_count,
+	uint32_t wanted, uint32_t *rows);
+#define ROWS_WANTED_MAX 16u
+// A row that looked open is exhausted.
+void columns_refuse(struct columns *, uint32_t row, const char *reason);
+// Nodes evaluated, filtered and exhausted, as of now. again: not the group's first.
+void columns_count(const struct columns *, bool again, struct alloc_metrics *);
+
+void tallies_add(
+	struct tallies *, const char *reason, const struct node *, enum stack_outcome, int by);
+void tallies_count(const struct tallies *, struct alloc_metrics *);

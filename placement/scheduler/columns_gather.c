@@ -1,0 +1,254 @@
+// Gathering the columns from the view.
+#include "placement/scheduler/columns.h"
+#include "placement/scheduler/growing.h"
+#include "state/shared_strings.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Records are all over the memory: so many are asked for before the first is looked at.
+#define AHEAD 32u
+
+struct gathering {
+	struct columns *c;
+	const struct node **rows; // by slot
+	uint32_t count, room;
+};
+
+// --- Which nodes -----------------------------------------------------------------------------------------
+
+static bool is_memoised(const struct columns *c, const struct node *n)
+{
+	const struct class_entry *memo = class_memo_of(&c->s->classes, n->node_class);
+	return (memo->job == CLASS_INELIGIBLE && !c->s->job_rules.constraints.escapes) ||
+	       (memo->groups[c->g->number] == CLASS_INELIGIBLE && !c->g->constraints.escapes);
+}
+
+static void look_at(struct gathering *g, const struct node *n)
+{
+	struct columns *c = g->c;
+	if (!node_is_usable(n) || !stack_targets_node(c->s, n))
+		return;
+	c->candidates++;
+	const char *refusal = stack_check_static(c->s, c->g, n, 0);
+	if (refusal) {
+		tallies_add(&c->first, refusal, n, STACK_FILTERED, 1);
+		tallies_add(&c->later, is_memoised(c, n) ? reason_class_ineligible : refusal, n,
+			STACK_FILTERED, 1);
+		return;
+	}
+	GROW(g->rows, g->count, g->room);
+	g->rows[g->count++] = n;
+}
+
+static void look_at_all(struct gathering *g)
+{
+	const struct scheduler_view *view = &g->c->s->view;
+	const struct node *nodes[AHEAD];
+	for (uint32_t from = 0; from < g->c->slots; from += AHEAD) {
+		uint32_t count = g->c->slots - from < AHEAD ? g->c->slots - from : AHEAD;
+		for (uint32_t i = 0; i < count; i++) {
+			nodes[i] = view->node_at(view->context, from + i);
+			__builtin_prefetch(&nodes[i]->status);
+			__builtin_prefetch(&nodes[i]->drain);
+		}
+		for (uint32_t i = 0; i < count; i++)
+			if (nodes[i])
+				look_at(g, nodes[i]);
+	}
+}
+
+// --- Bins ------------------------------------------------------------------------------------------------
+
+static struct property_set *property_at(const struct columns *c, uint32_t at)
+{
+	uint32_t of_job = c->s->job_rules.distinct.property_count;
+	return at < of_job ? job_rules_property(&c->s->job_rules, at)
+			   : group_rules_property(c->g, at - of_job);
+}
+
+static uint64_t hash_values(const struct columns *c, const struct node *n)
+{
+	const struct property_set *set;
+	char id[UUID_TEXT_BYTES];
+	uint64_t hash = 0;
+	for (uint32_t i = 0; (set = property_at(c, i)); i++) {
+		const char *value = property_set_value(set, n, id);
+		hash = hash_bytes(
+			hash + !value, value ? value : "", value ? (uint32_t)strlen(value) : 0);
+	}
+	return hash;
+}
+
+static bool same_values(const struct columns *c, const struct node *a, const struct node *b)
+{
+	const struct property_set *set;
+	char id_a[UUID_TEXT_BYTES], id_b[UUID_TEXT_BYTES];
+	for (uint32_t i = 0; (set = property_at(c, i)); i++) {
+		const char *p = property_set_value(set, a, id_a);
+		const char *q = property_set_value(set, b, id_b);
+		if (!p != !q || (p && strcmp(p, q) != 0))
+			return false;
+	}
+	return true;
+}
+
+// Finds the bin of every row.
+static void find_bins(struct columns *c, const struct gathering *g, uint32_t *bin_of)
+{
+	uint32_t mask = 15, room = 0;
+	while (mask < g->count)
+		mask = mask * 2 + 1;
+	mask = mask * 2 + 1;
+	uint32_t *table = memory_take_array(mask + 1, sizeof *table); // bin + 1
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t at = (uint32_t)hash_values(c, g->rows[i]) & mask;
+		while (table[at] && !same_values(c, c->bins[table[at] - 1].node, g->rows[i]))
+			at = (at + 1) & mask;
+		if (!table[at]) {
+			GROW(c->bins, c->bin_count, room);
+			c->bins[c->bin_count++] = (struct column_bin){.node = g->rows[i]};
+			table[at] = c->bin_count;
+		}
+		bin_of[i] = table[at] - 1;
+		c->bins[bin_of[i]].rows++;
+	}
+	free(table);
+}
+
+static void one_bin(struct columns *c, const struct gathering *g)
+{
+	c->bins = memory_take(sizeof *c->bins);
+	c->bin_count = g->count > 0;
+	if (g->count > 0)
+		*c->bins = (struct column_bin){.node = g->rows[0], .rows = g->count};
+}
+
+// Puts the rows of each bin together.
+static void sort_rows(struct columns *c, const struct gathering *g, const uint32_t *bin_of)
+{
+	uint32_t *next = memory_take_array(c->bin_count + 1, sizeof *next);
+	for (uint32_t i = 1; i < c->bin_count; i++)
+		next[i] = next[i - 1] + c->bins[i - 1].rows;
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t row = next[bin_of[i]]++;
+		c->nodes[row] = g->rows[i];
+		c->bin_of[row] = bin_of[i];
+	}
+	free(next);
+}
+
+static void divide_into_bins(struct columns *c, struct gathering *g)
+{
+	if (!property_at(c, 0)) {
+		one_bin(c, g);
+		for (uint32_t i = 0; i < g->count; i++)
+			c->nodes[i] = g->rows[i];
+		return;
+	}
+	uint32_t *bin_of = memory_take_array(g->count + 1, sizeof *bin_of);
+	find_bins(c, g, bin_of);
+	sort_rows(c, g, bin_of);
+	free(bin_of);
+}
+
+static void divide_into_blocks(struct columns *c)
+{
+	uint32_t row = 0, room = 0;
+	for (uint32_t bin = 0; bin < c->bin_count; bin++)
+		for (uint32_t end = row + c->bins[bin].rows; row < end;) {
+			uint32_t to = end - row < BLOCK_ROWS ? end : row + BLOCK_ROWS;
+			GROW(c->blocks, c->block_count, room);
+			c->blocks[c->block_count] =
+				(struct column_block){.first = row, .end = to, .bin = bin};
+			for (; row < to; row++)
+				c->block_of[row] = c->block_count;
+			c->block_count++;
+		}
+}
+
+// --- Rows ------------------------------------------------------------------------------------------------
+
+static void make_columns(struct columns *c, uint32_t rows)
+{
+	size_t room = rows + 1; // an array of none is one, too
+	c->row_count = rows;
+	c->nodes = memory_take_array(room, sizeof(*c->nodes));
+	c->sums = memory_take_array(room, sizeof *c->sums);
+	c->affinities = c->g->affinity_count ? memory_take_array(room, sizeof(double)) : NULL;
+	c->refusals = memory_take_array(room, sizeof(*c->refusals));
+	c->outcomes = memory_take(room);
+	c->recorded = memory_take(room);
+	c->has_neighbours = memory_take(room);
+	c->bin_of = memory_take_array(room, sizeof *c->bin_of);
+	c->block_of = memory_take_array(room, sizeof *c->block_of);
+	c->row_of = memory_take_array((size_t)c->slots + 1, sizeof *c->row_of);
+	memset(c->row_of, 0xff, ((size_t)c->slots + 1) * sizeof *c->row_of);
+}
+
+static bool mark_neighbour(const struct allocation *a, void *context)
+{
+	struct columns *c = context;
+	uint32_t row = a->node_slot < c->slots ? c->row_of[a->node_slot] : ROW_NONE;
+	if (row != ROW_NONE && !allocation_is_terminal(a))
+		c->has_neighbours[row] = true;
+	return true;
+}
+
+static void mark_neighbours(struct columns *c)
+{
+	const struct stack *s = c->s;
+	s->view.job_allocations(
+		s->view.context, s->job->namespace_name, s->job->id, mark_neighbour, c);
+	for (uint32_t i = 0; i < s->proposal.touched_count; i++) {
+		uint32_t slot = s->proposal.touched[i].slot;
+		if (c->row_of[slot] != ROW_NONE)
+			c->has_neighbours[c->row_of[slot]] = true;
+	}
+}
+
+// Of a class, unless some affinity looks at single nodes.
+static void find_affinities(struct columns *c)
+{
+	const struct node_class *of = NULL;
+	double score = 0;
+	for (uint32_t row = 0; row < c->row_count && c->affinities; row++) {
+		if (c->nodes[row]->node_class != of || c->g->affinity_unique) {
+			of = c->nodes[row]->node_class;
+			score = affinity_score(c->g, c->nodes[row]);
+		}
+		c->affinities[row] = score;
+	}
+}
+
+struct columns *columns_create(struct stack *s, struct group_rules *rules)
+{
+	struct columns *c = memory_take(sizeof *c);
+	struct gathering g = {.c = c};
+	c->s = s;
+	c->g = rules;
+	c->slots = s->view.slots(s->view.context);
+	look_at_all(&g);
+	make_columns(c, g.count);
+	divide_into_bins(c, &g);
+	divide_into_blocks(c);
+	free(g.rows);
+	for (uint32_t row = 0; row < c->row_count; row++)
+		c->row_of[c->nodes[row]->slot] = row;
+	mark_neighbours(c);
+	find_affinities(c);
+	columns_refresh_all(c);
+	c->seen = s->changed_count;
+	return c;
+}
+
+void columns_destroy(struct columns *c)
+{
+	if (!c)
+		return;
+	void *owned[] = {c->first.buckets, c->later.buckets, c->refused.buckets, c->nodes, c->sums,
+		c->affinities, c->refusals, c->outcomes, c->recorded, c->has_neighbours, c->bin_of,
+		c->block_of, c->row_of, c->bins, c->blocks, c->cache};
+	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+		free(owned[i]);
+	free(c);
+}

@@ -1,0 +1,173 @@
+#include "placement/scheduler/rank.h"
+#include <math.h>
+#include <string.h>
+
+// --- Neighbours ----------------------------------------------------------------------------------------
+
+struct neighbour_count {
+	const struct stack *s;
+	const struct group_rules *g;
+	struct neighbours found;
+};
+
+static bool count_neighbour(const struct proposed_allocation *a, void *context)
+{
+	struct neighbour_count *c = context;
+	const struct job *job = c->s->job;
+	if (strcmp(a->job->id, job->id) != 0 ||
+		strcmp(a->job->namespace_name, job->namespace_name) != 0)
+		return true;
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	c->found.of_job++;
+	c->found.of_group += strcmp(group->name, c->g->group->name) == 0;
+	return true;
+}
+
+struct neighbours stack_neighbours(
+	const struct stack *s, const struct group_rules *g, uint32_t slot)
+{
+	struct neighbour_count c = {s, g, {0, 0}};
+	proposal_walk(&s->proposal, slot, count_neighbour, &c);
+	return c.found;
+}
+
+double anti_affinity_score(const struct group_rules *g, uint32_t of_group)
+{
+	if (of_group == 0 || g->group->count <= 0)
+		return 0;
+	return -((double)of_group + 1) / (double)g->group->count;
+}
+
+double affinity_score(const struct group_rules *g, const struct node *n)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < g->affinity_count; i++)
+		if (g->affinities[i].condition &&
+			constraint_matches_node(g->affinities[i].condition, n))
+			sum += g->affinities[i].weight;
+	return sum == 0 ? 0 : sum / g->affinity_weights;
+}
+
+// --- Spread --------------------------------------------------------------------------------------------
+
+static bool is_listed(const struct compiled_spread *spread, const char *value)
+{
+	for (uint32_t i = 0; i < spread->bucket_count; i++)
+		if (spread->buckets[i].value && strcmp(spread->buckets[i].value, value) == 0)
+			return true;
+	return false;
+}
+
+// Allocations in the bucket of all values that are not listed.
+static int64_t used_unlisted(const struct compiled_spread *spread)
+{
+	const struct property_set *set = &spread->counts;
+	int64_t sum = 0;
+	for (uint32_t i = 0; set->counts && i <= set->mask; i++)
+		if (set->counts[i].value && !is_listed(spread, set->counts[i].value))
+			sum += property_set_used(set, set->counts[i].value);
+	return sum;
+}
+
+static const struct spread_bucket *bucket_of(
+	const struct compiled_spread *spread, const char *value)
+{
+	const struct spread_bucket *rest = NULL;
+	for (uint32_t i = 0; i < spread->bucket_count; i++)
+		if (!spread->buckets[i].value)
+			rest = &spread->buckets[i];
+		else if (strcmp(spread->buckets[i].value, value) == 0)
+			return &spread->buckets[i];
+	return rest;
+}
+
+// NaN: the bucket wants none.
+static double target_boost(const struct compiled_spread *spread, const char *value)
+{
+	const struct spread_bucket *bucket = bucket_of(spread, value);
+	if (!bucket)
+		return -1;
+	if (bucket->desired == 0)
+		return NAN;
+	int64_t used =
+		bucket->value ? property_set_used(&spread->counts, value) : used_unlisted(spread);
+	return (bucket->desired - (double)(used + 1)) / bucket->desired * spread->weight;
+}
+
+// Semantics §4.6.
+static double even_boost(const struct compiled_spread *spread, const char *value)
+{
+	int64_t least, most;
+	if (!property_set_range(&spread->counts, &least, &most))
+		return 0;
+	int64_t current = property_set_used(&spread->counts, value);
+	if (current != least)
+		return least == 0 ? -1 : (double)(least - current) / (double)least;
+	if (least == most)
+		return -1;
+	return least == 0 ? 1 : (double)(most - least) / (double)least;
+}
+
+void spread_note_lowest(struct group_rules *g, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *spread = &g->spreads[i];
+		const char *value = property_set_value(&spread->counts, n, id);
+		if (!value || spread->bucket_count == 0 || !bucket_of(spread, value))
+			continue;
+		double boost = target_boost(spread, value);
+		if (boost < g->lowest_boost) // never true of NaN
+			g->lowest_boost = boost;
+	}
+}
+
+double spread_score(const struct group_rules *g, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+	double sum = 0;
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *spread = &g->spreads[i];
+		const char *value = property_set_value(&spread->counts, n, id);
+		double boost = !value                 ? -1
+			       : spread->bucket_count ? target_boost(spread, value)
+						      : even_boost(spread, value);
+		sum += isnan(boost) ? g->lowest_boost : boost;
+	}
+	return sum;
+}
+
+// --- All of it -----------------------------------------------------------------------------------------
+
+static bool is_penalised(const struct stack_request *r, const struct node *n)
+{
+	for (uint32_t i = 0; i < r->penalty_count; i++)
+		if (uuid_equal(&r->penalty_nodes[i], &n->id))
+			return true;
+	return false;
+}
+
+static void record_or_show(struct stack_option *o, enum score_kind kind, double score)
+{
+	if (score != 0)
+		option_record(o, kind, score);
+	else
+		o->shown |= (uint8_t)(1u << kind);
+}
+
+void stack_rank(struct stack *s, const struct group_rules *g, const struct stack_request *r,
+	struct stack_option *o)
+{
+	struct neighbours near = stack_neighbours(s, g, o->slot);
+	record_or_show(o, SCORE_ANTI_AFFINITY, anti_affinity_score(g, near.of_group));
+	record_or_show(o, SCORE_RESCHEDULE_PENALTY, is_penalised(r, o->node) ? -1 : 0);
+	record_or_show(o, SCORE_AFFINITY, affinity_score(g, o->node));
+	double spread = g->spread_count ? spread_score(g, o->node) : 0;
+	if (spread != 0)
+		option_record(o, SCORE_SPREAD, spread);
+	if (o->preempted_count > 0)
+		option_record(
+			o, SCORE_PREEMPTION, preemption_score(o->preempted, o->preempted_count));
+	option_settle(o);
+}
