@@ -178,7 +178,7 @@ struct summary {
 
 struct table_room {
 	struct cds_lfht *table;
-	_Atomic uint64_t wanted; // buckets; by the applier
+	_Atomic uint64_t wanted;  // buckets; by the applier
 	_Atomic uint64_t buckets; // given, by who widens
 };
 
@@ -209,22 +209,22 @@ struct state {
 	struct eval_cell *counting;   // whose allocation was counted last; NULL: none
 	int64_t time_ns;              // at which the entry was decided that is being applied
 	struct state_observer *observers;
-	uint32_t block_count; // blocks of slots that have an owner
-	uint16_t *block_used; // slots handed out of each
+	uint32_t block_count;        // blocks of slots that have an owner
+	uint16_t *block_used;        // slots handed out of each
 	struct slot_list free_slots; // of purged nodes, the oldest first; node_slots.h
-	uint64_t index;       // of the newest applied entry
+	uint64_t index;              // of the newest applied entry
 	uint64_t
 		unpublished_from; // records of this index and above are not in anybody else's hands
 	uint64_t term;
 	int64_t forgotten_ms;    // newest issue time of a request that was forgotten
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
-	uint64_t bytes_records;        // of node records
+	uint64_t bytes_records;            // of node records
 	struct plan_checker *plan_checker; // its memory
 	uint32_t allocations_coming;       // with a plan that waits for buckets
-	struct change_list *changes;   // of the batch that is being decided
-	const struct placer *placer;   // NULL during recovery
-	struct state_change *observed; // scratch
+	struct change_list *changes;       // of the batch that is being decided
+	const struct placer *placer;       // NULL during recovery
+	struct state_change *observed;     // scratch
 	uint32_t observed_capacity;
 	struct grave *graves;
 	uint32_t grave_count, grave_capacity;

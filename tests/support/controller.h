@@ -15,8 +15,8 @@ struct controller {
 	struct command_queue *queue;
 	struct applier *applier;
 	struct placer placer;
-	int64_t collect_after_ms; // may be changed before open
-	int log_error;            // what log_failed was told
+	int64_t collect_after_ms;                    // may be changed before open
+	int log_error;                               // what log_failed was told
 	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time
 	void *plan_context;
 };

@@ -1,0 +1,213 @@
+// What nodes say of their allocations, and what operators ask about single ones.
+#include "state/alloc_details.h"
+#include "state/base/memory.h"
+#include "tests/state/plans.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { NODES = 4 }; // numbers and slots 0 …, generation 1
+
+static int setup(void **test)
+{
+	struct controller *c = memory_take(sizeof *c);
+
+	controller_init(c, (struct state_limits){0});
+	controller_open(c);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(controller_register(c, i, NULL), OUTCOME_DONE);
+	*test = c;
+	return 0;
+}
+
+static int teardown(void **test)
+{
+	expect_restores(*test);
+	controller_free(*test);
+	free(*test);
+	return 0;
+}
+
+static struct node_use use_of(const struct controller *c, uint32_t slot)
+{
+	state_read_begin();
+	struct node_use use = state_node_use(c->state, slot);
+	state_read_end();
+	return use;
+}
+
+static uint64_t alloc_index_of(const struct controller *c, uint32_t slot)
+{
+	return node_table_line(state_node_table(c->state), slot)->alloc_index;
+}
+
+static void down(struct controller *c, uint32_t slot)
+{
+	assert_int_equal(controller_node(c, COMMAND_NODE_EXPIRED, slot, 1), OUTCOME_DONE);
+}
+
+static void place_planned(
+	struct controller *c, const struct planned_job *job, uint32_t id, uint32_t node)
+{
+	struct plan *plan = build_plan(job);
+
+	plan_place(plan, id, node, node);
+	commit_plan(c, plan);
+}
+
+// --- Reports -------------------------------------------------------------------------------------
+
+static void reports_change_the_status_once(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job job = plan_job(c, "web", JOB_SYSBATCH);
+	bool known;
+
+	place_planned(c, &job, 100, 0);
+	uint64_t announced = alloc_index_of(c, 0);
+	assert_int_equal(report_status(c, 0, 1, 7, 100, ALLOC_RUNNING, &known), OUTCOME_DONE);
+	assert_true(known);
+	uint32_t batches = c->log.count;
+	assert_int_equal(report_status(c, 0, 1, 7, 100, ALLOC_FAILED, NULL), OUTCOME_DONE);
+	assert_int_equal(report_status(c, 0, 1, 6, 100, ALLOC_FAILED, NULL), OUTCOME_DONE);
+	assert_int_equal(c->log.count, batches); // seen before
+	state_read_begin();
+	const struct allocation *a = published_allocation(c, 100);
+	assert_int_equal(a->client_status, ALLOC_RUNNING);
+	assert_string_equal(allocation_client_description(a), "said by its node");
+	assert_true(a->record.modify_index > a->alloc_modify_index);
+	state_read_end();
+	assert_int_equal(alloc_index_of(c, 0), announced); // nothing that it did not know
+	assert_int_equal(report_status(c, 0, 1, 8, 100, ALLOC_COMPLETE, NULL), OUTCOME_DONE);
+	assert_int_equal(use_of(c, 0).used.cpu_mhz, 0);
+	assert_int_equal(report_status(c, 0, 1, 9, 100, ALLOC_RUNNING, NULL), OUTCOME_DONE);
+	state_read_begin(); // its place may be taken: it stays complete
+	a = published_allocation(c, 100);
+	assert_int_equal(a->client_status, ALLOC_COMPLETE);
+	assert_int_equal(a->desired, ALLOC_RUN);
+	assert_string_equal(a->desired_description, "");
+	state_read_end();
+}
+
+static void reports_of_nodes_that_are_away_are_refused(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job job = plan_job(c, "web", JOB_SYSTEM);
+	bool known = true;
+
+	place_planned(c, &job, 100, 0);
+	assert_int_equal(
+		report_status(c, 99999, 1, 1, 100, ALLOC_RUNNING, NULL), OUTCOME_UNKNOWN_NODE);
+	assert_int_equal(
+		report_status(c, 0, 2, 1, 100, ALLOC_RUNNING, NULL), OUTCOME_STALE_GENERATION);
+	assert_int_equal(report_status(c, 0, 1, 1, 100, ALLOC_LOST, NULL), OUTCOME_BAD_DESCRIPTION);
+	assert_int_equal(report_status(c, 1, 1, 1, 100, ALLOC_RUNNING, &known), OUTCOME_DONE);
+	assert_false(known); // another node's
+	down(c, 0);
+	assert_int_equal(
+		report_status(c, 0, 1, 1, 100, ALLOC_RUNNING, NULL), OUTCOME_NODE_NOT_ALLOWED);
+	assert_int_equal(controller_node(c, COMMAND_NODE_RETURNED, 0, 1), OUTCOME_DONE);
+	assert_int_equal(report_status(c, 0, 1, 1, 100, ALLOC_RUNNING, NULL), OUTCOME_DONE);
+	state_read_begin();
+	assert_int_equal(published_allocation(c, 100)->client_status, ALLOC_RUNNING);
+	state_read_end();
+}
+
+static void reports_are_known_after_a_restart(void **test)
+{
+	struct controller *c = *test, again;
+	struct planned_job job = plan_job(c, "web", JOB_SYSTEM);
+
+	place_planned(c, &job, 100, 0);
+	assert_int_equal(report_status(c, 0, 1, 7, 100, ALLOC_RUNNING, NULL), OUTCOME_DONE);
+	struct bytes_writer image = controller_image(c);
+	controller_init(&again, (struct state_limits){0});
+	assert_int_equal(controller_load(&again, &image), 0);
+	controller_open(&again);
+	uint64_t index = state_index(again.state);
+	assert_int_equal(report_status(&again, 0, 1, 7, 100, ALLOC_FAILED, NULL), OUTCOME_DONE);
+	assert_int_equal(state_index(again.state), index);
+	assert_int_equal(report_status(&again, 0, 1, 8, 100, ALLOC_FAILED, NULL), OUTCOME_DONE);
+	assert_true(state_index(again.state) > index);
+	controller_free(&again);
+	bytes_writer_free(&image);
+}
+
+// Registers a job whose groups are placed anew when they fail.
+static struct planned_job reschedule_job(struct controller *c, const char *id, enum job_type type)
+{
+	struct planned_job planned = plan_job(c, id, type);
+	struct job *job = build_scheduled_job(id, type);
+	struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, 0);
+
+	group->reschedule = memory_take(sizeof *group->reschedule);
+	group->reschedule->unlimited = (struct optional_bool){true, true};
+	assert_int_equal(register_job(c, job, NULL), OUTCOME_DONE);
+	state_read_begin();
+	planned.version = state_job(c->state, TEXT("default"), text_of(id))->record.modify_index;
+	state_read_end();
+	return planned;
+}
+
+static void failures_bring_the_scheduler_back(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job with = reschedule_job(c, "with", JOB_BATCH);
+	struct planned_job without = plan_job(c, "without", JOB_BATCH);
+
+	place_planned(c, &with, 100, 0);
+	place_planned(c, &without, 101, 1);
+	assert_int_equal(report_status(c, 0, 1, 1, 100, ALLOC_FAILED, NULL), OUTCOME_DONE);
+	assert_int_equal(report_status(c, 1, 1, 1, 101, ALLOC_FAILED, NULL), OUTCOME_DONE);
+	advance_ms(c, 2000);
+	applier_step(c->applier);
+	assert_int_equal(count_evaluations(c, "with", TRIGGER_ALLOC_FAILURE), 1);
+	assert_int_equal(count_evaluations(c, "without", TRIGGER_ALLOC_FAILURE), 0);
+}
+
+// --- Stops by operators --------------------------------------------------------------------------
+
+static enum command_outcome stop_allocation(
+	struct controller *c, uint32_t id, struct eval_made *made)
+{
+	struct command command = {
+		.type = COMMAND_ALLOC_STOP, .alloc_stop = {.allocation = number_uuid(id)}};
+	enum command_outcome outcome = controller_run(c, &command);
+
+	*made = command.alloc_stop.made;
+	return outcome;
+}
+
+static void stopping_one_asks_its_scheduler(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job job = plan_job(c, "web", JOB_SYSTEM);
+	struct eval_made made;
+
+	place_planned(c, &job, 100, 0);
+	assert_int_equal(stop_allocation(c, 999, &made), OUTCOME_UNKNOWN_ALLOCATION);
+	assert_int_equal(stop_allocation(c, 100, &made), OUTCOME_DONE);
+	assert_int_equal(made.count, 1);
+	assert_int_equal(count_evaluations(c, "web", TRIGGER_ALLOC_STOP), 1);
+	state_read_begin();
+	const struct allocation *a = published_allocation(c, 100);
+	assert_int_equal(a->desired, ALLOC_RUN);
+	assert_true(a->details->transition.migrate.set && a->details->transition.migrate.value);
+	assert_int_equal(alloc_index_of(c, 0), a->record.modify_index);
+	state_read_end();
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(reports_change_the_status_once),
+		TEST(reports_of_nodes_that_are_away_are_refused),
+		TEST(reports_are_known_after_a_restart),
+		TEST(failures_bring_the_scheduler_back),
+		TEST(stopping_one_asks_its_scheduler),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
