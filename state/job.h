@@ -170,7 +170,8 @@ struct job {
 // version.
 struct group_ask {
 	struct resources resources;
-	uint32_t row; // of the tables, applier only: where the group was last among its job's counters
+	uint32_t
+		row; // of the tables, applier only: where the group was last among its job's counters
 	uint32_t device_count;
 	struct {
 		const char *name; // of device_ask; view into the job

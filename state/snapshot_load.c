@@ -17,7 +17,7 @@ struct snapshot_load {
 	struct state *state;
 	enum snapshot_item_kind at; // of the newest item
 	int error;
-	bool are_items_old; // of version 1
+	bool are_items_old;          // of version 1
 	struct node_class **classes; // by number; one reference each until the end
 	uint32_t class_count, class_capacity;
 	struct command_node_register description; // scratch

@@ -19,3 +19,9 @@ __attribute__((format(printf, 3, 4))) void expect(
 void verify_holdings(struct verifier *, const struct node_cell *);
 // No two living allocations of a job have one name on one node.
 void verify_names(struct verifier *, const struct job_cell *);
+// Of a job that is there: its summary is what its allocations are.
+void verify_summary(struct verifier *, const struct job_cell *);
+// Its list of evaluations, and what is counted of them.
+void verify_job_evaluations(struct verifier *, const struct job_cell *);
+// All of them, each for itself, and the configuration of the schedulers.
+void verify_evaluations(struct verifier *);

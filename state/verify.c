@@ -244,31 +244,6 @@ static void check_job_allocations(struct verifier *v, const struct job_cell *cel
 	verify_names(v, cell);
 }
 
-// Those of allocations that are there and not at their end: the others stay counted.
-static void check_summary(struct verifier *v, const struct job_cell *cell, struct job_keep *keep)
-{
-	static const uint8_t statuses[] = {ALLOC_PENDING, ALLOC_RUNNING, ALLOC_UNKNOWN};
-	uint32_t(*counted)[ALLOC_UNKNOWN + 1] =
-		memory_take_array(keep->counter_count, sizeof counted[0]);
-	const struct alloc_cell *alloc;
-
-	cds_list_for_each_entry_rcu (alloc, &cell->allocations, of_job) {
-		const struct allocation *a = alloc->working;
-		if (a->record.deleted || a->group >= a->job->asks.count)
-			continue;
-		const struct group_counter *row = job_keep_counter(keep,
-			text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
-		if (row)
-			counted[row - keep->counters][a->client_status]++;
-	}
-	// A group whose row was forgotten for a while is counted from then on only.
-	for (uint32_t i = 0; i < keep->counter_count && keep->counter_floor == 0; i++)
-		for (uint32_t j = 0; j < sizeof statuses; j++)
-			expect(v, counted[i][statuses[j]] == keep->counters[i].clients[statuses[j]],
-				"job %s: summary of group %u does not add up", cell->id, i);
-	free(counted);
-}
-
 static void check_versions(
 	struct verifier *v, const struct job_cell *cell, const struct job_keep *keep)
 {
@@ -297,36 +272,6 @@ static void check_versions(
 		"job %s: wrongly listed as one for every node", cell->id);
 }
 
-static void check_job_evaluations(struct verifier *v, const struct job_cell *cell)
-{
-	const struct eval_cell *eval;
-	uint32_t count = 0, present = 0, live = 0, blocked = 0, listed = 0;
-
-	cds_list_for_each_entry_rcu (eval, &cell->evaluations, of_job) {
-		const struct evaluation *e = eval->working;
-		count++;
-		expect(v,
-			eval->job_cell == cell &&
-				strcmp(e->namespace_name, cell->namespace_name) == 0 &&
-				strcmp(e->job_id, cell->id) == 0,
-			"job %s: an evaluation of another job is on its list", cell->id);
-		if (e->record.deleted)
-			continue;
-		present++;
-		live += !evaluation_is_terminal(e);
-		blocked += e->status == EVAL_BLOCKED;
-	}
-	cds_list_for_each_entry (eval, &cell->blocked, blocked) {
-		expect(v, eval->working->status == EVAL_BLOCKED && eval->job_cell == cell,
-			"job %s: an evaluation is listed as blocked that is not", cell->id);
-		listed++;
-	}
-	expect(v,
-		count == cell->evaluation_count && present == cell->evaluations_present &&
-			live == cell->evaluations_live && blocked == listed,
-		"job %s: counts of evaluations do not add up", cell->id);
-}
-
 static void check_jobs(struct verifier *v)
 {
 	struct state *state = v->state;
@@ -348,8 +293,8 @@ static void check_jobs(struct verifier *v)
 			check_versions(v, cell, keep);
 		check_job_allocations(v, cell);
 		if (keep)
-			check_summary(v, cell, job_cell_keep(cell));
-		check_job_evaluations(v, cell);
+			verify_summary(v, cell);
+		verify_job_evaluations(v, cell);
 		expect(v, cell->is_marked == (cell->working->mark.first_ns != 0),
 			"job %s: wrongly listed as marked", cell->id);
 		jobs += keep != NULL;
@@ -476,51 +421,6 @@ static void check_requests(struct verifier *v)
 	expect(v, count == state->counts.place_requests, "count of requests does not add up");
 }
 
-// --- Evaluations ---------------------------------------------------------------------------------
-
-static void check_evaluation(struct verifier *v, const struct eval_cell *cell)
-{
-	const struct state *state = v->state;
-	const struct evaluation *e = cell->working;
-	char id[UUID_TEXT_BYTES];
-
-	uuid_format(&cell->id, id);
-	expect(v, cell->published == e, "evaluation %s: a change was never published", id);
-	expect(v, uuid_equal(&e->id, &cell->id) && eval_cell_find(state, &e->id) == cell,
-		"evaluation %s: its id does not lead to it", id);
-	expect(v, evaluation_is_sound(e) && e->record.modify_index <= state->index,
-		"evaluation %s: bad record", id);
-	expect(v, sequence_holds(&state->eval_order, cell, e->record.create_index),
-		"evaluation %s: out of place", id);
-}
-
-static void check_evaluations(struct verifier *v)
-{
-	const struct state *state = v->state;
-	const struct eval_cell *cell;
-	uint32_t present = 0, pending = 0, blocked = 0;
-	uint64_t cursor = 0, allocations = 0;
-
-	while ((cell = sequence_next(&state->eval_order, &cursor))) {
-		check_evaluation(v, cell);
-		allocations += cell->allocations;
-		if (cell->working->record.deleted)
-			continue;
-		present++;
-		pending += cell->working->status == EVAL_PENDING;
-		blocked += cell->working->status == EVAL_BLOCKED;
-	}
-	expect(v,
-		present == state->counts.evaluations &&
-			pending == state->counts.evaluations_pending &&
-			blocked == state->counts.evaluations_blocked,
-		"counts of evaluations do not add up");
-	expect(v, allocations == v->evaluated, "%lu allocations are counted by evaluations, %u are",
-		allocations, v->evaluated);
-	expect(v, state->config.published == state->config.working,
-		"the scheduler configuration was never published");
-}
-
 uint32_t state_verify(struct state *state, state_violation *report, void *context)
 {
 	struct verifier v = {.state = state, .report = report, .context = context};
@@ -534,7 +434,7 @@ uint32_t state_verify(struct state *state, state_violation *report, void *contex
 	check_allocations(&v);
 	check_clients(&v);
 	check_requests(&v);
-	check_evaluations(&v);
+	verify_evaluations(&v);
 	state_read_end();
 	return v.violations;
 }

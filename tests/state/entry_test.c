@@ -57,6 +57,46 @@ static void make_plan(struct entry_plan *e)
 	}
 }
 
+static void make_of_schedulers(struct entry *e)
+{
+	switch (e->kind) {
+	case ENTRY_EVALUATION:
+		e->evaluation = (struct entry_evaluation){true, evaluation_create()};
+		e->evaluation.evaluation->id = number_uuid(4);
+		e->evaluation.evaluation->job_id = text_copy(TEXT("web"));
+		count_add(&e->evaluation.evaluation->queued, "g0", 3);
+		break;
+	case ENTRY_SCHEDULER_CONFIG:
+		e->scheduler_config.config = memory_take(sizeof *e->scheduler_config.config);
+		e->scheduler_config.config->algorithm = ALGORITHM_SPREAD;
+		break;
+	case ENTRY_GC:
+		e->gc = (struct entry_gc){.kind = GC_EVALUATION, .count = 2};
+		e->gc.ids = memory_take_array(2, sizeof e->gc.ids[0]);
+		e->gc.ids[1] = number_uuid(9);
+		break;
+	case ENTRY_PLAN: make_plan(&e->plan); break;
+	case ENTRY_ALLOC_UPDATE:
+		e->alloc_update = (struct entry_alloc_update){.slot = 3, .sequence = 9, .count = 2};
+		e->alloc_update.items = memory_take_array(2, sizeof e->alloc_update.items[0]);
+		e->alloc_update.items[0].healthy = (struct optional_bool){true, true};
+		e->alloc_update.items[1].id = number_uuid(9);
+		e->alloc_update.items[1].report = alloc_report_create();
+		break;
+	case ENTRY_ALLOC_TRANSITION:
+		e->alloc_transition.count = 1;
+		e->alloc_transition.items = memory_take(sizeof e->alloc_transition.items[0]);
+		e->alloc_transition.items[0].transition = (struct desired_transition){
+			.migrate = {true, true}, .no_shutdown_delay = {true, false}};
+		break;
+	case ENTRY_NODE_ELIGIBILITY:
+		e->node_eligibility = (struct entry_node_eligibility){1, 2, NODE_INELIGIBLE};
+		break;
+	case ENTRY_NODE_PURGE: e->node_purge = (struct entry_node_purge){1, 2}; break;
+	default: fail();
+	}
+}
+
 static void make(struct entry *e, enum entry_kind kind, struct command_node_register *description)
 {
 	*e = (struct entry){.kind = kind, .time_ns = -5};
@@ -94,40 +134,7 @@ static void make(struct entry *e, enum entry_kind kind, struct command_node_regi
 			(struct entry_alloc_release){2, {number_uuid(1), number_uuid(2)}};
 		break;
 	case ENTRY_COLLECT: e->collect = (struct entry_collect){-1, 2, 3}; break;
-	case ENTRY_EVALUATION:
-		e->evaluation = (struct entry_evaluation){true, evaluation_create()};
-		e->evaluation.evaluation->id = number_uuid(4);
-		e->evaluation.evaluation->job_id = text_copy(TEXT("web"));
-		count_add(&e->evaluation.evaluation->queued, "g0", 3);
-		break;
-	case ENTRY_SCHEDULER_CONFIG:
-		e->scheduler_config.config = memory_take(sizeof *e->scheduler_config.config);
-		e->scheduler_config.config->algorithm = ALGORITHM_SPREAD;
-		break;
-	case ENTRY_GC:
-		e->gc = (struct entry_gc){.kind = GC_EVALUATION, .count = 2};
-		e->gc.ids = memory_take_array(2, sizeof e->gc.ids[0]);
-		e->gc.ids[1] = number_uuid(9);
-		break;
-	case ENTRY_PLAN: make_plan(&e->plan); break;
-	case ENTRY_ALLOC_UPDATE:
-		e->alloc_update = (struct entry_alloc_update){.slot = 3, .sequence = 9, .count = 2};
-		e->alloc_update.items = memory_take_array(2, sizeof e->alloc_update.items[0]);
-		e->alloc_update.items[0].healthy = (struct optional_bool){true, true};
-		e->alloc_update.items[1].id = number_uuid(9);
-		e->alloc_update.items[1].report = alloc_report_create();
-		break;
-	case ENTRY_ALLOC_TRANSITION:
-		e->alloc_transition.count = 1;
-		e->alloc_transition.items = memory_take(sizeof e->alloc_transition.items[0]);
-		e->alloc_transition.items[0].transition = (struct desired_transition){
-			.migrate = {true, true}, .no_shutdown_delay = {true, false}};
-		break;
-	case ENTRY_NODE_ELIGIBILITY:
-		e->node_eligibility = (struct entry_node_eligibility){1, 2, NODE_INELIGIBLE};
-		break;
-	case ENTRY_NODE_PURGE: e->node_purge = (struct entry_node_purge){1, 2}; break;
-	case ENTRY_KINDS: fail();
+	default: make_of_schedulers(e);
 	}
 }
 
