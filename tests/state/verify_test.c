@@ -1,6 +1,6 @@
 // A check that finds nothing is worth what it would have found: each invariant is broken once.
 #include "state/tables.h"
-#include "tests/support/controller.h"
+#include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -123,12 +123,57 @@ static void jobs_and_requests(void **unused)
 	controller_free(&b.c);
 }
 
+static void evaluations(void **unused)
+{
+	struct controller c;
+	struct command_node_register node;
+	struct command_job_register result = {0};
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), &result);
+	controller_register(&c, 1, &node); // marks the job
+	place_one(&c, &result.made.id, "sys", &node, 1);
+	store_evaluation(&c, build_evaluation(1, "sys", EVAL_BLOCKED));
+	struct uuid id = placed_id(1), blocked_id = number_uuid(1000001);
+	struct broken b = {.c = c};
+	struct eval_cell *eval = eval_cell_find(c.state, &result.made.id);
+	struct eval_cell *blocked = eval_cell_find(c.state, &blocked_id);
+	struct alloc_cell *alloc = alloc_cell_find(c.state, &id);
+	struct job_cell *job = eval->job_cell;
+	assert_int_equal(state_verify(c.state, NULL, NULL), 0);
+	BREAKS(&b, eval->published, NULL);
+	BREAKS(&b, eval->position, 1);
+	BREAKS(&b, eval->allocations, 2);
+	BREAKS(&b, eval->job_cell, NULL);
+	BREAKS(&b, eval->working->id.bytes[3], 77);
+	BREAKS(&b, eval->working->status, EVAL_COMPLETE);
+	BREAKS(&b, eval->working->record.modify_index, 999);
+	BREAKS(&b, eval->working->modify_time_ns, 1);
+	BREAKS(&b, blocked->working->status, EVAL_PENDING);
+	BREAKS(&b, alloc->eval_cell, blocked);
+	BREAKS(&b, alloc->counted_status, 0);
+	BREAKS(&b, job->evaluation_count, 1);
+	BREAKS(&b, job->evaluations_present, 1);
+	BREAKS(&b, job->evaluations_live, 1);
+	BREAKS(&b, job->is_marked, false);
+	BREAKS(&b, job->is_system_listed, false);
+	BREAKS(&b, job->working->mark.first_ns, 0);
+	BREAKS(&b, job->working->counters[0].clients[ALLOC_PENDING], 2);
+	BREAKS(&b, c.state->counts.evaluations, 1);
+	BREAKS(&b, c.state->counts.evaluations_pending, 2);
+	BREAKS(&b, c.state->counts.evaluations_blocked, 0);
+	BREAKS(&b, c.state->config.published, NULL);
+	controller_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes),
 		cmocka_unit_test(allocations),
 		cmocka_unit_test(jobs_and_requests),
+		cmocka_unit_test(evaluations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
