@@ -188,7 +188,10 @@ static bool take_item(struct update_cursor *c, const struct wire_alloc_update_it
 	return take_tasks(c, from->task_count, item->report);
 }
 
-_Static_assert((int)TASK_DEAD == 2 && (int)ALLOC_FAILED == 3,
+_Static_assert((int)TASK_DEAD == (int)WIRE_TASK_DEAD &&
+		       (int)ALLOC_FAILED == (int)WIRE_CLIENT_FAILED &&
+		       (int)ALLOC_UNKNOWN == (int)WIRE_CLIENT_UNKNOWN &&
+		       (int)ALLOC_EVICT == (int)WIRE_DESIRED_EVICT,
 	"states of tasks and allocations go on the wire as they are");
 
 static bool texts_are_printable(const struct wire_alloc_update *update)

@@ -34,6 +34,17 @@
 #pragma once
 #include "dataplane/wire/wire.h"
 
+enum wire_alloc_desired { WIRE_DESIRED_RUN, WIRE_DESIRED_STOP, WIRE_DESIRED_EVICT };
+enum wire_alloc_client {
+	WIRE_CLIENT_PENDING,
+	WIRE_CLIENT_RUNNING,
+	WIRE_CLIENT_COMPLETE,
+	WIRE_CLIENT_FAILED,
+	WIRE_CLIENT_LOST,
+	WIRE_CLIENT_UNKNOWN,
+};
+enum wire_task_state { WIRE_TASK_PENDING, WIRE_TASK_RUNNING, WIRE_TASK_DEAD };
+
 // More do not fit a frame.
 #define WIRE_UPDATE_TASKS_MAX 48u
 #define WIRE_UPDATE_EVENTS_MAX 96u

@@ -14,10 +14,36 @@
 #include <unistd.h>
 
 #define NS_PER_MS 1000000ull
+// However long tasks may take to end, a node that leaves does not wait longer.
+#define STOP_TASKS_MAX_NS 60000000000ull
 
 static uint64_t now_ns(void)
 {
 	return time_monotonic_ns(&time_source_real);
+}
+
+static int open_runner(struct agent *a, char *message, uint32_t message_size)
+{
+	const struct agent_options *o = a->options;
+	struct runner_settings settings = {.data_folder = o->data_dir ? o->data_dir : o->state_dir,
+		.state_folder = o->state_dir,
+		.time = &time_source_real,
+		.seed = prng_u64(&a->prng),
+		.no_raw_exec = o->no_raw_exec};
+	int rc = runner_open(&a->runner, &settings, message, message_size);
+	if (rc < 0)
+		return rc;
+	alloc_sync_start(&a->sync, &a->runner, &a->beat.session, prng_u64(&a->prng),
+		time_wall_ns(&time_source_real) / NS_PER_MS);
+	// Until the machine is described for the first time.
+	struct node_facts facts = {.id = a->identity.node,
+		.name = o->name ? o->name : "",
+		.datacenter = o->datacenter,
+		.class_name = o->class_name,
+		.pool = o->pool};
+	runner_know_node(&a->runner, &facts);
+	a->runs = true;
+	return 0;
 }
 
 int agent_create(
@@ -44,11 +70,15 @@ int agent_create(
 	s->term = a->identity.term;
 	a->load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	beat_start(&a->beat, prng_u64(&a->prng), now_ns());
-	return 0;
+	return options->print_fingerprint ? 0 : open_runner(a, message, message_size);
 }
 
 void agent_destroy(struct agent *a)
 {
+	if (a->runs) {
+		runner_close(&a->runner);
+		alloc_sync_stop(&a->sync);
+	}
 	identity_close(&a->identity);
 	if (a->topology)
 		hwloc_topology_destroy(a->topology);
@@ -112,6 +142,47 @@ static bool connected(struct agent *a)
 	return true;
 }
 
+// NAME=PATH or NAME=PATH:ro.
+static void add_volume(struct agent *a, const char *text)
+{
+	char name[ATTRIBUTE_NAME_BYTES_MAX + 1], value[ATTRIBUTE_VALUE_BYTES_MAX];
+	const char *path = strchr(text, '=') + 1;
+	size_t size = strlen(path);
+	bool read_only = size > 3 && strcmp(path + size - 3, ":ro") == 0;
+	snprintf(name, sizeof name, "%.*s", (int)(path - text - 1), text);
+	snprintf(value, sizeof value, "%s %.*s", read_only ? "ro" : "rw",
+		(int)(read_only ? size - 3 : size), path);
+	fingerprint_pair(&a->fingerprint, WIRE_PAIR_VOLUME, name, text_of(value));
+}
+
+static void add_driver(struct agent *a, const char *name)
+{
+	char attribute[40];
+	snprintf(attribute, sizeof attribute, "driver.%s", name);
+	fingerprint_pair(&a->fingerprint, WIRE_PAIR_ATTRIBUTE, attribute, TEXT("1"));
+	fingerprint_pair(&a->fingerprint, WIRE_PAIR_DRIVER, name, TEXT("1"));
+}
+
+// What the node has for allocations besides what was measured.
+static void add_offers(struct agent *a)
+{
+	const struct agent_options *o = a->options;
+	if (!o->no_raw_exec)
+		add_driver(a, driver_raw_exec.name);
+	add_driver(a, driver_mock.name);
+	for (uint32_t i = 0; i < o->volumes.count; i++)
+		add_volume(a, o->volumes.items[i]);
+	if (o->reserved_ports)
+		fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "ports.reserved",
+			text_of(o->reserved_ports));
+	if (o->dynamic_ports)
+		fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "ports.dynamic",
+			text_of(o->dynamic_ports));
+	if (o->reservable_cores)
+		fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "cores.reservable",
+			text_of(o->reservable_cores));
+}
+
 static void add_settings(struct agent *a)
 {
 	const struct agent_options *o = a->options;
@@ -125,6 +196,7 @@ static void add_settings(struct agent *a)
 	d->reserved_cpu_mhz = o->reserved_cpu_mhz;
 	d->reserved_memory_mb = o->reserved_memory_mb;
 	d->reserved_disk_mb = o->reserved_disk_mb;
+	add_offers(a);
 	for (uint32_t i = 0; i < o->meta.count; i++) {
 		char name[ATTRIBUTE_NAME_BYTES_MAX + 1];
 		const char *equals = strchr(o->meta.items[i], '=');
@@ -132,6 +204,20 @@ static void add_settings(struct agent *a)
 			o->meta.items[i]);
 		fingerprint_pair(&a->fingerprint, WIRE_PAIR_META, name, text_of(equals + 1));
 	}
+}
+
+// What tasks are told of the node: views into the description, which stays until it is made anew here.
+static void know_node(struct agent *a)
+{
+	const struct wire_register *d = &a->fingerprint.description;
+	struct node_facts facts = {.id = a->identity.node,
+		.name = d->name.data,
+		.datacenter = a->options->datacenter,
+		.class_name = a->options->class_name,
+		.pool = a->options->pool,
+		.pairs = d->pairs,
+		.pair_count = d->pair_count};
+	runner_know_node(&a->runner, &facts);
 }
 
 bool agent_describe(struct agent *a)
@@ -160,6 +246,7 @@ bool agent_describe(struct agent *a)
 	}
 	node_session_registering(&b->session, sequence);
 	b->describe = false;
+	know_node(a);
 	return true;
 }
 
@@ -252,6 +339,7 @@ static void tell(struct agent *a, const struct node_answer *answer)
 	switch (answer->event) {
 	case NODE_REGISTERED:
 		a->counters.registrations++;
+		alloc_sync_registered(&a->sync);
 		log_info("registered", "slot=%u generation=%u ttl_ms=%u term=%lu", s->slot,
 			s->generation, s->ttl_ms, (unsigned long)s->term);
 		sd_notifyf(0, "READY=1\nSTATUS=registered as slot %u, generation %u", s->slot,
@@ -267,8 +355,8 @@ static void tell(struct agent *a, const struct node_answer *answer)
 		break;
 	case NODE_REFUSED: tell_refusal(a, &answer->refused); break;
 	case NODE_GONE: log_info("left", "slot=%u", s->slot); break;
+	case NODE_ACKED: alloc_sync_heard(&a->sync, true); break;
 	case NODE_NOTHING:
-	case NODE_ACKED:
 	case NODE_BEAT_NOW: break;
 	}
 }
@@ -284,6 +372,10 @@ static void receive_all(struct agent *a)
 			return;
 		if ((size_t)n > sizeof frame) {
 			a->counters.ignored++;
+			continue;
+		}
+		if (alloc_sync_receive(&a->sync, frame, (uint32_t)n, now_ns())) {
+			a->counters.answered++;
 			continue;
 		}
 		struct node_answer answer = beat_receive(&a->beat, frame, (uint32_t)n, now_ns());
@@ -311,28 +403,71 @@ static void take_signal(struct agent *a, int signal_fd)
 		beat_describe(&a->beat, now_ns());
 		return;
 	}
-	log_info("leaving", "signal=%u", info.ssi_signo);
 	sd_notify(0, "STOPPING=1");
+	if (info.ssi_signo == SIGUSR1) {
+		log_info("pausing", "tasks=%u", a->runner.count);
+		a->stays = true;
+		return;
+	}
+	log_info("leaving", "signal=%u allocations=%u", info.ssi_signo, a->runner.count);
+	runner_stop_all(&a->runner);
+	a->stop_by_ns = now_ns() + STOP_TASKS_MAX_NS;
+}
+
+// A node that leaves takes its tasks with it; heartbeats go on until they have ended.
+static void leave_when_idle(struct agent *a)
+{
+	if (!a->stop_by_ns || (!runner_is_idle(&a->runner) && now_ns() < a->stop_by_ns))
+		return;
+	a->stop_by_ns = 0;
 	beat_leave(&a->beat, now_ns());
+}
+
+static void send_alloc_frames(struct agent *a)
+{
+	if (a->beat.state != BEAT_BEATING || a->stop_by_ns || a->fd < 0)
+		return;
+	if (a->beat.missed > 0)
+		alloc_sync_heard(&a->sync, false);
+	uint32_t length = alloc_sync_due(&a->sync, now_ns());
+	if (length > 0)
+		send_bytes(a, a->sync.frame, length);
+}
+
+// Does what is due. Returns when something is due again.
+static uint64_t turn(struct agent *a)
+{
+	uint64_t due = runner_step(&a->runner);
+	leave_when_idle(a);
+	send_alloc_frames(a);
+	uint64_t sync_due = a->beat.state == BEAT_BEATING && !a->stop_by_ns && a->fd >= 0
+				    ? alloc_sync_next_ns(&a->sync)
+				    : UINT64_MAX;
+	due = sync_due < due ? sync_due : due;
+	due = a->beat.due_ns < due ? a->beat.due_ns : due;
+	return a->stop_by_ns && a->stop_by_ns < due ? a->stop_by_ns : due;
 }
 
 enum agent_exit agent_run(struct agent *a, int signal_fd)
 {
-	while (a->beat.state != BEAT_LEFT) {
+	while (a->beat.state != BEAT_LEFT && !a->stays) {
 		if (!send_due(a))
 			return AGENT_FAILED;
-		uint64_t now = now_ns();
-		uint64_t wait_ns = a->beat.due_ns > now ? a->beat.due_ns - now : 0;
+		uint64_t due = turn(a), now = now_ns();
+		uint64_t wait_ns = due > now ? due - now : 0;
 		struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
 			.tv_nsec = (long)(wait_ns % 1000000000)};
-		struct pollfd polled[] = {
-			{.fd = signal_fd, .events = POLLIN}, {.fd = a->fd, .events = POLLIN}};
-		if (a->beat.state == BEAT_LEFT || ppoll(polled, 2, &timeout, NULL) <= 0)
+		struct pollfd polled[] = {{.fd = signal_fd, .events = POLLIN},
+			{.fd = a->fd, .events = POLLIN},
+			{.fd = a->runner.epoll_fd, .events = POLLIN}};
+		if (a->beat.state == BEAT_LEFT || ppoll(polled, 3, &timeout, NULL) <= 0)
 			continue;
 		if (polled[0].revents)
 			take_signal(a, signal_fd);
 		if (polled[1].revents)
 			receive_all(a);
 	}
+	if (a->stays)
+		return AGENT_LEFT;
 	return a->beat.session.generation ? AGENT_UNCONFIRMED : AGENT_LEFT;
 }

@@ -1,5 +1,6 @@
 // The agent at work: socket, clock and signals around the state machine of beat.h.
 #pragma once
+#include "tools/agent/alloc_sync.h"
 #include "tools/agent/beat.h"
 #include "tools/agent/fingerprint.h"
 #include "tools/agent/identity.h"
@@ -19,6 +20,11 @@ struct agent {
 	hwloc_topology_t topology;
 	struct fingerprint fingerprint;
 	struct description_frames description;
+	struct runner runner;
+	struct alloc_sync sync;
+	bool runs;                      // runner and sync are open
+	bool stays;                     // ends without taking leave: tasks go on
+	uint64_t stop_by_ns;            // leaving: tasks have until then to end; 0: not leaving
 	char address[INET6_ADDRSTRLEN]; // ours, as registered
 	uint32_t missed_told;           // of beat.missed, when the log was told
 	int fd;                         // -1: to be opened at the next send

@@ -1,6 +1,10 @@
 #include "tools/agent/fingerprint.h"
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -108,6 +112,18 @@ static uint32_t clock_mhz(const struct fingerprint_source *s)
 	return (uint32_t)strtod(value, NULL);
 }
 
+static bool has_address(const struct sockaddr *have, const char *address)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+	if (have->sa_family == AF_INET)
+		inet_ntop(
+			AF_INET, &((const struct sockaddr_in *)have)->sin_addr, text, sizeof text);
+	else if (have->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)have)->sin6_addr, text,
+			sizeof text);
+	return strcmp(text, address) == 0;
+}
+
 static const char *architecture(const char *machine)
 {
 	static const char *const names[][2] = {
@@ -189,6 +205,29 @@ static bool take_storage(struct fingerprint *f, const struct fingerprint_source 
 	return true;
 }
 
+// The interface that has our address, and how fast it says to be.
+static void take_network(struct fingerprint *f, const struct fingerprint_source *s)
+{
+	struct ifaddrs *list, *at;
+	char network[80], name[160], path[160], speed[24] = "";
+	if (!*s->address || getifaddrs(&list) < 0)
+		return;
+	for (at = list; at; at = at->ifa_next)
+		if (at->ifa_addr && has_address(at->ifa_addr, s->address))
+			break;
+	if (at) {
+		snprintf(path, sizeof path, "/sys/class/net/%.60s/speed", at->ifa_name);
+		uint64_t mbits = read_number(s, path);
+		if (mbits > 0 && mbits < UINT32_MAX)
+			snprintf(speed, sizeof speed, "%lu", (unsigned long)mbits);
+		snprintf(network, sizeof network, "host:%.60s", at->ifa_name);
+		snprintf(name, sizeof name, "%s %.64s", network, s->address);
+		fingerprint_pair(f, WIRE_PAIR_NETWORK, network, text_of(speed));
+		fingerprint_pair(f, WIRE_PAIR_ADDRESS, name, TEXT("default"));
+	}
+	freeifaddrs(list);
+}
+
 static bool take_system(struct fingerprint *f, const struct fingerprint_source *s)
 {
 	struct utsname u;
@@ -221,6 +260,7 @@ bool fingerprint_take(struct fingerprint *f, const struct fingerprint_source *s)
 	if (!take_cpu(f, s) || !take_memory(f, s) || !take_storage(f, s) || !take_system(f, s))
 		return false;
 	take_numa(f, s);
+	take_network(f, s);
 	const char *address = keep(f, s->address, (uint32_t)strlen(s->address));
 	f->description.address = text_of(address);
 	return true;

@@ -7,7 +7,8 @@
 
 static void print_fingerprint(const struct wire_register *d)
 {
-	static const char *const kinds[] = {"attribute", "meta", "driver"};
+	static const char *const kinds[WIRE_PAIR_KINDS] = {
+		"attribute", "meta", "driver", "volume", "network", "address", "setting", "device"};
 	printf("name %.*s\ndatacenter %.*s\nclass %.*s\npool %.*s\n", (int)d->name.size,
 		d->name.data, (int)d->datacenter.size, d->datacenter.data, (int)d->class_name.size,
 		d->class_name.data, (int)d->pool.size, d->pool.data);
@@ -26,6 +27,7 @@ static int signal_descriptor(void)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }

@@ -1,6 +1,7 @@
 #include "tools/agent/options.h"
 #include "state/base/limits.h"
 #include "state/base/log.h"
+#include "state/base/number_ranges.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ static const struct flag table[] = {
 	{"key-file", "FILE", FLAG_TEXT, AT(key_file),
 		"the node's key, from `berth node key UUID` (default DIR/node.key)"},
 	{"data-dir", "DIR", FLAG_TEXT, AT(data_dir),
-		"its file system's free room is offered as disk (default the state directory)"},
+		"where tasks run; its file system's free room is offered as disk (default the "
+		"state directory)"},
 	{"name", "NAME", FLAG_TEXT, AT(name), "name shown to people (default the host name)"},
 	{"datacenter", "NAME", FLAG_TEXT, AT(datacenter), "datacenter (default dc1)"},
 	{"class", "NAME", FLAG_TEXT, AT(class_name), "node class (default none)"},
@@ -23,6 +25,16 @@ static const struct flag table[] = {
 	{"reserved-cpu", "MHZ", FLAG_U32, AT(reserved_cpu_mhz), "not for allocations"},
 	{"reserved-memory", "MB", FLAG_U32, AT(reserved_memory_mb), "not for allocations"},
 	{"reserved-disk", "MB", FLAG_U32, AT(reserved_disk_mb), "not for allocations"},
+	{"host-volume", "NAME=PATH[:ro]", FLAG_LIST, AT(volumes),
+		"a folder that groups may mount; may be repeated"},
+	{"reserved-ports", "PORTS", FLAG_TEXT, AT(reserved_ports),
+		"not for allocations: 22,8000-8010"},
+	{"dynamic-ports", "LEAST-MOST", FLAG_TEXT, AT(dynamic_ports),
+		"given to allocations (default 20000-32000)"},
+	{"reservable-cores", "CORES", FLAG_TEXT, AT(reservable_cores),
+		"that tasks may have to themselves: 2-15 (default none)"},
+	{"no-raw-exec", NULL, FLAG_SWITCH, AT(no_raw_exec),
+		"do not run processes of jobs on this machine"},
 	{"log-level", "LEVEL", FLAG_TEXT, AT(log_level),
 		"debug, info, warn or error (default info)"},
 	{"log-json", NULL, FLAG_SWITCH, AT(log_json), "log JSON instead of logfmt"},
@@ -37,10 +49,13 @@ static const struct flags flags = {
 	.program = "berth-agent",
 	.environment = "BERTH_AGENT_",
 	.usage = "usage: berth-agent --server HOST[:PORT] [OPTION]...\n"
-		 "Registers this machine with a Berth controller and keeps reporting.\n",
+		 "Registers this machine with a Berth controller, runs its allocations and keeps "
+		 "reporting.\n",
 	.notes = "\nEach option is also read from the environment: BERTH_AGENT_STATE_DIR=...\n"
 		 "Exit status: 0 left cleanly, 1 failure, 2 usage, 3 goodbye not confirmed.\n"
-		 "SIGTERM and SIGINT leave; SIGHUP describes the machine again.\n",
+		 "SIGTERM and SIGINT stop all tasks and leave; SIGUSR1 ends the agent and lets "
+		 "tasks go "
+		 "on,\nto be taken up by the next one; SIGHUP describes the machine again.\n",
 	.table = table,
 	.count = sizeof table / sizeof table[0],
 };
@@ -56,6 +71,44 @@ static bool check_meta(const struct flag_list *meta)
 			"berth-agent: --meta wants NAME=VALUE with a name of 1 to %u bytes and a "
 			"value of up to %u, not \"%.64s\"\n",
 			ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX, item);
+		return false;
+	}
+	return true;
+}
+
+static bool check_volumes(const struct flag_list *volumes)
+{
+	for (uint32_t i = 0; i < volumes->count; i++) {
+		const char *item = volumes->items[i], *equals = strchr(item, '=');
+		if (equals && equals != item && equals[1] == '/' &&
+			equals - item <= (int)ATTRIBUTE_NAME_BYTES_MAX &&
+			strlen(equals + 1) < ATTRIBUTE_VALUE_BYTES_MAX - 4)
+			continue;
+		fprintf(stderr,
+			"berth-agent: --host-volume wants NAME=/PATH or NAME=/PATH:ro, not "
+			"\"%.64s\"\n",
+			item);
+		return false;
+	}
+	return true;
+}
+
+static bool check_ranges(const struct agent_options *o)
+{
+	const struct {
+		const char *name, *value;
+	} lists[] = {{"reserved-ports", o->reserved_ports}, {"dynamic-ports", o->dynamic_ports},
+		{"reservable-cores", o->reservable_cores}};
+	for (uint32_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		struct text value = text_of(lists[i].value);
+		bool one = i == 1; // a single range
+		if (!lists[i].value || (value.size > 0 && value.size <= ATTRIBUTE_VALUE_BYTES_MAX &&
+					       number_ranges_are_sound(value, 65535) &&
+					       !(one && memchr(value.data, ',', value.size))))
+			continue;
+		fprintf(stderr,
+			"berth-agent: --%s wants numbers and ranges up to 65535, not \"%.64s\"\n",
+			lists[i].name, lists[i].value);
 		return false;
 	}
 	return true;
@@ -84,7 +137,8 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 		.log_level = "info"};
 	enum flags_result result = flags_read(&flags, argc, argv, o);
 	*exit_code = result == FLAGS_DONE ? AGENT_LEFT : AGENT_USAGE;
-	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta))
+	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta) ||
+		!check_volumes(&o->volumes) || !check_ranges(o))
 		return false;
 	*exit_code = AGENT_USAGE;
 	if (!o->server && !o->print_id && !o->print_fingerprint) {

@@ -8,7 +8,10 @@ struct agent_options {
 	const char *state_dir, *key_file, *data_dir;
 	const char *name, *datacenter, *class_name, *pool;
 	uint32_t cpu_mhz, reserved_cpu_mhz, reserved_memory_mb, reserved_disk_mb;
-	struct flag_list meta; // "NAME=VALUE"
+	struct flag_list meta;    // "NAME=VALUE"
+	struct flag_list volumes; // "NAME=PATH[:ro]"
+	const char *reserved_ports, *dynamic_ports, *reservable_cores;
+	bool no_raw_exec;
 	const char *log_level;
 	bool log_json;
 	bool print_id, print_fingerprint;

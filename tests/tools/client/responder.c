@@ -161,6 +161,159 @@ static uint32_t on_status(struct responder *r, struct request *q)
 	return wire_status_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
 }
 
+// --- Allocations ---------------------------------------------------------------------------------------
+
+static struct uuid alloc_id(uint8_t number)
+{
+	return (struct uuid){{0xa1, 0x0c, [15] = number}};
+}
+
+static struct responder_alloc *find_alloc(struct responder *r, const struct uuid *id)
+{
+	for (uint32_t i = 0; i < r->alloc_count; i++)
+		if (uuid_equal(&r->allocs[i].id, id))
+			return &r->allocs[i];
+	return NULL;
+}
+
+void responder_add_alloc(
+	struct responder *r, uint8_t number, const char *job_type, const char *task)
+{
+	char id[UUID_TEXT_BYTES];
+	pthread_mutex_lock(&r->lock);
+	CHECK(r->alloc_count < RESPONDER_ALLOCS_MAX);
+	struct responder_alloc *a = &r->allocs[r->alloc_count++];
+	*a = (struct responder_alloc){.id = alloc_id(number)};
+	int size = snprintf(a->spec, sizeof a->spec,
+		"{\"ID\":\"%s\",\"Name\":\"job.g[3]\",\"Namespace\":\"default\",\"JobID\":\"job\","
+		"\"JobName\":\"job\",\"JobType\":\"%s\",\"Region\":\"global\",\"TaskGroup\":\"g\","
+		"\"Index\":3,\"Ports\":[],\"Tasks\":[{\"Name\":\"t\",%s}]}",
+		uuid_format(&a->id, id), job_type, task);
+	CHECK(size > 0 && (size_t)size < sizeof a->spec);
+	a->modify_index = atomic_fetch_add(&r->index, 1) + 1;
+	pthread_mutex_unlock(&r->lock);
+}
+
+void responder_stop_alloc(struct responder *r, uint8_t number)
+{
+	struct uuid id = alloc_id(number);
+	pthread_mutex_lock(&r->lock);
+	struct responder_alloc *a = find_alloc(r, &id);
+	a->desired = WIRE_DESIRED_STOP;
+	a->modify_index = atomic_fetch_add(&r->index, 1) + 1;
+	pthread_mutex_unlock(&r->lock);
+}
+
+void responder_drop_alloc(struct responder *r, uint8_t number)
+{
+	struct uuid id = alloc_id(number);
+	pthread_mutex_lock(&r->lock);
+	struct responder_alloc *a = find_alloc(r, &id);
+	*a = r->allocs[r->alloc_count - 1];
+	r->alloc_count--;
+	pthread_mutex_unlock(&r->lock);
+}
+
+struct responder_alloc responder_alloc(struct responder *r, uint8_t number)
+{
+	struct uuid id = alloc_id(number);
+	pthread_mutex_lock(&r->lock);
+	struct responder_alloc a = *find_alloc(r, &id);
+	pthread_mutex_unlock(&r->lock);
+	return a;
+}
+
+static uint32_t on_allocs(struct responder *r, struct request *q)
+{
+	struct wire_allocs allocs;
+	struct wire_allocs_reply reply = {.index = r->index};
+	CHECK(wire_allocs_decode(q->frame, &q->header, &allocs));
+	atomic_fetch_add(&r->counters.allocs, 1);
+	for (uint32_t i = 0; i < r->alloc_count && reply.count < allocs.count; i++)
+		if (r->allocs[i].modify_index > allocs.since && q->header.slot == 0)
+			reply.items[reply.count++] =
+				(struct wire_alloc_item){.allocation = r->allocs[i].id,
+					.modify_index = r->allocs[i].modify_index,
+					.desired = r->allocs[i].desired,
+					.client = r->allocs[i].client};
+	return wire_allocs_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
+}
+
+static uint32_t on_spec(struct responder *r, struct request *q)
+{
+	struct wire_alloc_spec ask;
+	CHECK(wire_alloc_spec_decode(q->frame, &q->header, &ask));
+	atomic_fetch_add(&r->counters.specs, 1);
+	const struct responder_alloc *a = find_alloc(r, &ask.allocation);
+	if (!a)
+		return refuse(q, WIRE_REFUSED_UNKNOWN_ALLOCATION, 0);
+	uint32_t total = (uint32_t)strlen(a->spec);
+	uint32_t left = ask.offset < total ? total - ask.offset : 0;
+	// In small pieces, so that there are several.
+	uint32_t bytes = left < 150 ? left : 150;
+	struct wire_alloc_spec_reply reply = {.version = 9,
+		.total = total,
+		.offset = ask.offset,
+		.bytes = (uint16_t)bytes,
+		.data = (const uint8_t *)a->spec + ask.offset};
+	return wire_alloc_spec_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
+}
+
+static void take_report(struct responder_alloc *a, const struct wire_alloc_update *update,
+	const struct wire_alloc_update_item *item, uint32_t *task, uint32_t *event)
+{
+	a->client = item->client;
+	a->reports++;
+	snprintf(a->description, sizeof a->description, "%.*s", (int)item->description.size,
+		item->description.data);
+	for (uint32_t t = 0; t < item->task_count; t++) {
+		const struct wire_task *from = &update->tasks[(*task)++];
+		a->task_state = from->state;
+		a->task_failed = from->failed;
+		a->restarts = from->restarts;
+		for (uint32_t e = 0; e < from->event_count; e++, (*event)++)
+			if (update->events[*event].exit_code)
+				a->exit_code = update->events[*event].exit_code;
+	}
+}
+
+static uint32_t on_update(struct responder *r, struct request *q)
+{
+	struct wire_alloc_update update;
+	struct wire_alloc_updated updated = {.index = r->index};
+	uint32_t task = 0, event = 0;
+	CHECK(wire_alloc_update_decode(q->frame, &q->header, &update));
+	atomic_fetch_add(&r->counters.updates, 1);
+	if (r->nodes[q->header.slot].beats == 0)
+		atomic_fetch_add(&r->counters.updates_before_beat, 1);
+	bool is_new = q->header.sequence > r->update_sequence;
+	r->update_sequence = is_new ? q->header.sequence : r->update_sequence;
+	updated.count = update.count;
+	for (uint32_t i = 0; i < update.count; i++) {
+		struct responder_alloc *a = find_alloc(r, &update.items[i].allocation);
+		updated.known[i] = a != NULL;
+		if (a && is_new)
+			take_report(a, &update, &update.items[i], &task, &event);
+	}
+	return wire_alloc_updated_encode(q->reply, sizeof q->reply, q->header, &updated);
+}
+
+static uint32_t on_alloc_frame(struct responder *r, struct request *q)
+{
+	struct responder_node *n = node_of(r, &q->header);
+	uint32_t length = 0;
+	if (n->generation != q->header.generation)
+		return refuse(q, WIRE_REFUSED_STALE_GENERATION, 0);
+	pthread_mutex_lock(&r->lock);
+	switch (q->header.type) {
+	case WIRE_ALLOCS: length = on_allocs(r, q); break;
+	case WIRE_ALLOC_SPEC: length = on_spec(r, q); break;
+	case WIRE_ALLOC_UPDATE: length = on_update(r, q); break;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return length;
+}
+
 // The sender's key, before anything else is believed.
 static bool find_key(struct responder *r, struct request *q)
 {
@@ -171,7 +324,7 @@ static bool find_key(struct responder *r, struct request *q)
 		memcpy(id.bytes, q->frame + WIRE_HEADER_BYTES, sizeof id.bytes);
 		return node_key_derive(&r->masters, h->key_id, &id, &q->key);
 	}
-	if (h->type <= WIRE_GOODBYE_ACK) {
+	if (h->type <= WIRE_GOODBYE_ACK || h->type >= WIRE_ALLOC_UPDATE) {
 		const struct responder_node *n = node_of(r, h);
 		return n && node_key_derive(&r->masters, h->key_id, &n->id, &q->key);
 	}
@@ -190,6 +343,9 @@ static uint32_t answer(struct responder *r, struct request *q)
 	case WIRE_PLACE: return on_place(r, q);
 	case WIRE_RELEASE: return on_release(r, q);
 	case WIRE_STATUS: return on_status(r, q);
+	case WIRE_ALLOC_UPDATE:
+	case WIRE_ALLOCS:
+	case WIRE_ALLOC_SPEC: return on_alloc_frame(r, q);
 	default: return 0;
 	}
 }
@@ -271,6 +427,7 @@ struct responder *responder_start(void)
 	r->rules.ttl_ms = 300;
 	r->rules.term = 5;
 	r->rules.place_limit = UINT32_MAX;
+	pthread_mutex_init(&r->lock, NULL);
 	listen_on(r, 0);
 	return r;
 }
@@ -278,6 +435,7 @@ struct responder *responder_start(void)
 void responder_stop(struct responder *r)
 {
 	close_down(r);
+	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
 

@@ -4,11 +4,13 @@
 #pragma once
 #include "dataplane/wire/auth.h"
 #include "dataplane/wire/wire.h"
+#include "dataplane/wire/wire_alloc.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
 #define RESPONDER_NODES_MAX 4096u
 #define RESPONDER_PLACES_MAX 4096u
+#define RESPONDER_ALLOCS_MAX 64u
 
 // How to misbehave. Counts go down to 0; all may be set while it runs.
 struct responder_rules {
@@ -33,9 +35,24 @@ struct responder_node {
 	bool gone; // said goodbye
 };
 
+// An allocation of the first node. Under the responder's lock.
+struct responder_alloc {
+	struct uuid id;
+	uint64_t modify_index;
+	char spec[4000];
+	uint8_t desired, client;
+	char description[64];
+	uint32_t reports;
+	uint8_t task_state;
+	bool task_failed;
+	uint32_t restarts;
+	int32_t exit_code; // of the newest event that has one
+};
+
 struct responder_counters {
 	_Atomic uint64_t heartbeats, resyncs, registrations, goodbyes, placed, released, statuses;
 	_Atomic uint64_t bad_tag, replay, malformed;
+	_Atomic uint64_t allocs, specs, updates, updates_before_beat;
 };
 
 struct responder {
@@ -44,6 +61,9 @@ struct responder {
 	struct master_keys masters;
 	char address[32]; // "127.0.0.1:port"
 	_Atomic uint32_t node_count;
+	pthread_mutex_t lock; // of the allocations
+	uint32_t alloc_count;
+	struct responder_alloc allocs[RESPONDER_ALLOCS_MAX];
 	struct responder_node nodes[RESPONDER_NODES_MAX];
 	// the rest: its thread only
 	uint32_t place_count;
@@ -51,7 +71,8 @@ struct responder {
 		uint64_t issued_ms, request;
 		struct wire_placed placed;
 	} places[RESPONDER_PLACES_MAX];
-	uint64_t index;
+	_Atomic uint64_t index;
+	uint64_t update_sequence;
 	int fd;
 	uint16_t port;
 	_Atomic bool stop;
@@ -63,3 +84,11 @@ struct responder *responder_start(void);
 void responder_stop(struct responder *);
 // Closes the socket and forgets all nodes, then listens on the same port again: a controller that lost its state.
 void responder_forget(struct responder *);
+
+// An allocation with that number as its id, of one task "t" of a job of that type; task holds further members
+// of the task's JSON ("\"Driver\":\"raw_exec\",…").
+void responder_add_alloc(
+	struct responder *, uint8_t number, const char *job_type, const char *task);
+void responder_stop_alloc(struct responder *, uint8_t number);
+void responder_drop_alloc(struct responder *, uint8_t number);              // it is forgotten
+struct responder_alloc responder_alloc(struct responder *, uint8_t number); // a copy

@@ -1,0 +1,310 @@
+// Tasks of an agent, with real processes over a real socket, against a controller in miniature.
+#include "tests/tools/client/responder.h"
+#include "tools/agent/agent.h"
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static struct responder *server;
+static struct agent agent;
+static struct agent_options options;
+static int signals[2];
+static pthread_t thread;
+static enum agent_exit exit_code;
+
+#define ID "a10c0000-0000-0000-0000-000000000001"
+
+static void nap_ms(uint32_t ms)
+{
+	struct timespec t = {.tv_nsec = ms * 1000000l};
+	nanosleep(&t, NULL);
+}
+
+// Waits up to twenty seconds.
+#define WAIT_FOR(condition)                                \
+	do {                                               \
+		uint32_t tries_ = 0;                       \
+		while (!(condition) && tries_++ < 10000)   \
+			nap_ms(2);                         \
+		if (!(condition))                          \
+			fail_msg("never: %s", #condition); \
+	} while (0)
+
+static void provision_key(void)
+{
+	struct prng prng;
+	struct identity id;
+	char message[300], path[128], text[WIRE_KEY_TEXT_BYTES];
+	prng_seed_from_system(&prng);
+	assert_int_equal(identity_open(folder, &prng, &id, message, sizeof message), 0);
+	struct wire_key key;
+	assert_true(node_key_derive(&server->masters, 1, &id.node, &key));
+	identity_close(&id);
+	snprintf(path, sizeof path, "%s/node.key", folder);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	wire_key_format(1, &key, text);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void *run(void *unused)
+{
+	exit_code = agent_run(&agent, signals[0]);
+	return NULL;
+}
+
+static void start(void)
+{
+	char message[300];
+	if (agent_create(&agent, &options, message, sizeof message) < 0)
+		fail_msg("%s", message);
+	assert_int_equal(pipe2(signals, O_CLOEXEC), 0);
+	assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+}
+
+static enum agent_exit stop(uint32_t number)
+{
+	struct signalfd_siginfo info = {.ssi_signo = number};
+	assert_int_equal(write(signals[1], &info, sizeof info), sizeof info);
+	pthread_join(thread, NULL);
+	close(signals[0]);
+	close(signals[1]);
+	agent_destroy(&agent);
+	return exit_code;
+}
+
+static int set_up(void **unused)
+{
+	snprintf(folder, sizeof folder, "/tmp/berth-tasks-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	server = responder_start();
+	atomic_store(&server->rules.ttl_ms, 150);
+	options = (struct agent_options){.server = server->address,
+		.state_dir = folder,
+		.datacenter = "dc1",
+		.class_name = "",
+		.pool = "default",
+		.cpu_mhz = 4000};
+	provision_key();
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	char command[100];
+	responder_stop(server);
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	return system(command);
+}
+
+static void path_in(const char *rest, char path[static 300])
+{
+	snprintf(path, 300, "%s/alloc/" ID "/%s", folder, rest);
+}
+
+// What a task wrote, or "".
+static const char *written(const char *rest)
+{
+	static char text[4000];
+	char path[300];
+	path_in(rest, path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+#define SH(script) \
+	"\"Driver\":\"raw_exec\",\"Config\":{\"command\":\"sh\",\"args\":[\"-c\",\"" script "\"]}"
+
+// --- Tests -----------------------------------------------------------------------------------------------
+
+static void a_batch_task_completes(void **unused)
+{
+	responder_add_alloc(server, 1, "sysbatch",
+		SH("echo $NOMAD_ALLOC_ID $NOMAD_TASK_NAME $NOMAD_ALLOC_INDEX ${node.datacenter} "
+		   "$GREETING; pwd; echo oops >&2") ",\"Env\":{\"GREETING\":\"hello "
+						    "${attr.kernel.name} ${meta.rack}\"}");
+	options.meta.items[options.meta.count++] = "rack=r7";
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	struct responder_alloc a = responder_alloc(server, 1);
+	assert_string_equal(a.description, "All tasks have completed");
+	assert_int_equal(a.task_state, WIRE_TASK_DEAD);
+	assert_false(a.task_failed);
+	char expected[600];
+	snprintf(expected, sizeof expected, ID " t 3 dc1 hello linux r7\n%s/alloc/" ID "/t/local\n",
+		folder);
+	assert_string_equal(written("alloc/logs/t.stdout.0"), expected);
+	assert_string_equal(written("alloc/logs/t.stderr.0"), "oops\n");
+	assert_int_equal(server->counters.updates_before_beat, 0);
+	assert_true(server->counters.specs >= 2); // it came in pieces
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void a_failing_task_is_restarted_and_fails(void **unused)
+{
+	responder_add_alloc(server, 1, "batch",
+		SH("echo x; exit 7") ",\"RestartPolicy\":{\"Attempts\":2,\"Interval\":60000000000,"
+				     "\"Delay\":20000000,\"Mode\":\"fail\"}");
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_FAILED);
+	struct responder_alloc a = responder_alloc(server, 1);
+	assert_true(a.task_failed);
+	assert_int_equal(a.restarts, 2);
+	assert_int_equal(a.exit_code, 7);
+	assert_string_equal(written("alloc/logs/t.stdout.0"), "x\nx\nx\n");
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// Told to stop it hears its signal; what does not listen is killed, its children with it.
+static void a_service_is_stopped(void **unused)
+{
+	responder_add_alloc(server, 1, "service",
+		SH("trap 'echo bye' INT; sleep 1000 & echo $! > child; while :; do wait; done") ","
+												"\""
+												"Ki"
+												"ll"
+												"Ti"
+												"me"
+												"ou"
+												"t"
+												"\""
+												":3"
+												"00"
+												"00"
+												"00"
+												"0"
+												"0");
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(*written("t/local/child"));
+	pid_t child = (pid_t)atoi(written("t/local/child"));
+	assert_int_equal(kill(child, 0), 0);
+	responder_stop_alloc(server, 1);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(responder_alloc(server, 1).exit_code, 128 + SIGKILL);
+	assert_non_null(strstr(written("alloc/logs/t.stdout.0"), "bye"));
+	WAIT_FOR(kill(child, 0) < 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void a_program_that_is_not_there(void **unused)
+{
+	responder_add_alloc(server, 1, "system",
+		"\"Driver\":\"raw_exec\",\"Config\":{\"command\":\"/no/such/program\"}");
+	responder_add_alloc(server, 2, "system", "\"Driver\":\"rocket\"");
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_FAILED);
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_FAILED);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// The agent pauses; its tasks go on, and the next agent takes them up: also the end of one it did not see.
+static void tasks_outlive_the_agent(void **unused)
+{
+	responder_add_alloc(server, 1, "system", SH("echo $$ >> pids; sleep 1000"));
+	responder_add_alloc(
+		server, 2, "sysbatch", SH("while ! [ -e go ]; do sleep 0.01; done; exit 5"));
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(*written("t/local/pids"));
+	pid_t pid = (pid_t)atoi(written("t/local/pids"));
+	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
+	assert_int_equal(server->counters.goodbyes, 0);
+	assert_int_equal(kill(pid, 0), 0);
+	char go[300];
+	snprintf(go, sizeof go, "%s/alloc/a10c0000-0000-0000-0000-000000000002/t/local/go", folder);
+	close(open(go, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+	start();
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_FAILED);
+	assert_int_equal(responder_alloc(server, 2).exit_code, 5);
+	assert_int_equal(kill(pid, 0), 0);
+	assert_int_equal(atoi(written("t/local/pids")), pid);
+	assert_null(strchr(strchr(written("t/local/pids"), '\n') + 1, '\n')); // started once
+	responder_stop_alloc(server, 1);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	WAIT_FOR(kill(pid, 0) < 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// What the controller forgot while the agent was away is ended and removed.
+static void what_is_forgotten_is_removed(void **unused)
+{
+	char path[300];
+	struct stat st;
+	responder_add_alloc(server, 1, "system", SH("echo $$ > pid; sleep 1000"));
+	start();
+	WAIT_FOR(*written("t/local/pid"));
+	pid_t pid = (pid_t)atoi(written("t/local/pid"));
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
+	responder_drop_alloc(server, 1);
+	start();
+	path_in("", path);
+	WAIT_FOR(kill(pid, 0) < 0);
+	WAIT_FOR(stat(path, &st) < 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// Leaving stops everything first.
+static void leaving_ends_the_tasks(void **unused)
+{
+	responder_add_alloc(server, 1, "system", SH("echo $$ > pid; exec sleep 1000"));
+	start();
+	WAIT_FOR(*written("t/local/pid"));
+	pid_t pid = (pid_t)atoi(written("t/local/pid"));
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+	assert_int_equal(server->counters.goodbyes, 1);
+	assert_true(kill(pid, 0) < 0);
+}
+
+// Reports are sent until they are acknowledged, and not while the controller does not listen to the node.
+static void reports_survive_losses_and_refusals(void **unused)
+{
+	responder_add_alloc(
+		server, 1, "batch", "\"Driver\":\"mock\",\"Config\":{\"run_for\":\"50ms\"}");
+	start();
+	WAIT_FOR(server->counters.allocs > 0);
+	atomic_store(&server->rules.drop, 3);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	atomic_store(&server->rules.reason, WIRE_REFUSED_NOT_ALLOWED);
+	atomic_store(&server->rules.refuse, 1);
+	responder_add_alloc(server, 2, "batch",
+		"\"Driver\":\"mock\",\"Config\":{\"run_for\":\"50ms\","
+		"\"exit_code\":3}");
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_FAILED);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_batch_task_completes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_failing_task_is_restarted_and_fails, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_service_is_stopped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_program_that_is_not_there, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tasks_outlive_the_agent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_forgotten_is_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(leaving_ends_the_tasks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			reports_survive_losses_and_refusals, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+#include "tools/agent/alloc_run.h"
+#include "state/base/memory.h"
+#include <errno.h>
+#include <ftw.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct alloc_run *alloc_run_create(
+	const struct uuid *id, uint64_t job_index, struct alloc_spec *spec)
+{
+	uint32_t count = spec ? spec->task_count : 0;
+	struct alloc_run *a = memory_take(sizeof *a + count * sizeof a->tasks[0]);
+	a->id = *id;
+	a->job_index = job_index;
+	a->spec = spec;
+	a->task_count = count;
+	a->description = "";
+	a->change = 1;
+	a->is_unsaved = true;
+	for (uint32_t i = 0; i < count; i++) {
+		a->tasks[i].spec = &spec->tasks[i];
+		a->tasks[i].driver = driver_find(spec->tasks[i].driver);
+		a->tasks[i].process.fd = -1;
+	}
+	return a;
+}
+
+void alloc_run_free(struct alloc_run *a)
+{
+	for (uint32_t i = 0; i < a->task_count; i++)
+		if (a->tasks[i].process.fd >= 0)
+			close(a->tasks[i].process.fd);
+	alloc_spec_free(a->spec);
+	free(a);
+}
+
+// --- Folders -------------------------------------------------------------------------------------------
+
+static void alloc_folder(const struct uuid *id, const char *data_folder, char path[static 400])
+{
+	char text[UUID_TEXT_BYTES];
+	snprintf(path, 400, "%.300s/alloc/%s", data_folder, uuid_format(id, text));
+}
+
+static void task_folders(const struct alloc_run *a, const struct task *t, const char *data_folder,
+	struct task_folders *f)
+{
+	char base[400];
+	alloc_folder(&a->id, data_folder, base);
+	snprintf(f->alloc, sizeof f->alloc, "%.350s/alloc", base);
+	snprintf(f->local, sizeof f->local, "%.350s/%.128s/local", base, t->spec->name);
+	snprintf(f->secrets, sizeof f->secrets, "%.350s/%.128s/secrets", base, t->spec->name);
+}
+
+void alloc_exit_path(const struct alloc_run *a, const struct task *t, const char *state_folder,
+	char path[static 512])
+{
+	char text[UUID_TEXT_BYTES];
+	snprintf(path, 512, "%.300s/allocs/%s.%.128s.exit", state_folder, uuid_format(&a->id, text),
+		t->spec->name);
+}
+
+// With every folder above it, which belong to us alone.
+static int make_folder(const char *path, mode_t mode)
+{
+	char part[512];
+	for (const char *at = path + 1; (at = strchr(at, '/')) != NULL; at++) {
+		snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
+		if (mkdir(part, 0711) < 0 && errno != EEXIST)
+			return -errno;
+	}
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return -errno;
+	return chmod(path, mode) < 0 ? -errno : 0;
+}
+
+static int give_to_user(const char *path, const char *user)
+{
+	char buffer[4096];
+	struct passwd entry, *found;
+	if (!*user || geteuid() != 0 ||
+		getpwnam_r(user, &entry, buffer, sizeof buffer, &found) != 0 || !found)
+		return 0; // the start will say so
+	return chown(path, entry.pw_uid, entry.pw_gid) < 0 ? -errno : 0;
+}
+
+static int make_task_folders(
+	const struct alloc_run *a, const struct task *t, const struct alloc_place *place)
+{
+	static const char *const shared[] = {"", "/data", "/logs", "/tmp"};
+	struct task_folders f;
+	char path[600];
+	int error = 0;
+	task_folders(a, t, place->data_folder, &f);
+	for (uint32_t i = 0; i < sizeof shared / sizeof shared[0] && !error; i++) {
+		snprintf(path, sizeof path, "%s%s", f.alloc, shared[i]);
+		error = make_folder(path, i == 2 ? 0755 : 0777);
+	}
+	if (!error)
+		error = make_folder(f.local, 0777);
+	if (!error)
+		error = make_folder(f.secrets, 0700);
+	return error ? error : give_to_user(f.secrets, t->spec->user);
+}
+
+int alloc_run_make_folders(const struct alloc_run *a, const struct alloc_place *place)
+{
+	int error = 0;
+	for (uint32_t i = 0; i < a->task_count && !error; i++)
+		error = make_task_folders(a, &a->tasks[i], place);
+	return error;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	(void)st;
+	(void)kind;
+	(void)where;
+	(void)remove(path); // what stays makes its folder stay
+	return 0;
+}
+
+void alloc_run_remove_folders(const struct uuid *id, const char *data_folder)
+{
+	char base[400];
+	alloc_folder(id, data_folder, base);
+	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+// --- The order of tasks --------------------------------------------------------------------------------
+
+static void changed(struct alloc_run *a)
+{
+	a->change++;
+	a->is_unsaved = true;
+}
+
+struct beginning {
+	struct alloc_run *alloc;
+	const struct alloc_place *place;
+};
+
+static void save_beginning(void *context)
+{
+	struct beginning *b = context;
+	if (b->place->save)
+		b->place->save(b->place->save_context, b->alloc);
+}
+
+static void begin(struct alloc_run *a, struct task *t, const struct alloc_place *place)
+{
+	struct task_folders folders;
+	struct beginning beginning = {a, place};
+	char output[700], error[700], exit_path[512];
+	task_folders(a, t, place->data_folder, &folders);
+	alloc_exit_path(a, t, place->state_folder, exit_path);
+	snprintf(output, sizeof output, "%s/logs/%.128s.stdout.0", folders.alloc, t->spec->name);
+	snprintf(error, sizeof error, "%s/logs/%.128s.stderr.0", folders.alloc, t->spec->name);
+	struct task_start start = {place->node, a->spec, &folders, output, error, exit_path,
+		place->now_ns, place->prng, save_beginning, &beginning};
+	if (t->phase == PHASE_WAITING) {
+		task_begin(t, &start);
+		changed(a);
+	} else if (task_tick(t, &start)) {
+		changed(a);
+	}
+}
+
+// What holds for all tasks of some hooks (a bit each).
+struct tally {
+	uint32_t count, waiting, up, over, failed;
+	bool leader_over;
+};
+#define HOOK_BIT(hook) (1u << (hook))
+enum kind { ANY, ONCE, SIDECAR };
+
+static struct tally tally(const struct alloc_run *a, uint32_t hooks, enum kind kind)
+{
+	struct tally sum = {0};
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		const struct task *t = &a->tasks[i];
+		if (!(hooks & HOOK_BIT(t->spec->hook)) ||
+			(kind != ANY && t->spec->sidecar != (kind == SIDECAR)))
+			continue;
+		sum.count++;
+		sum.waiting += t->phase == PHASE_WAITING;
+		sum.up += task_is_up(t) || t->phase == PHASE_RESTARTING;
+		sum.over += task_is_over(t);
+		sum.failed += task_is_over(t) && t->failed;
+		sum.leader_over |= t->spec->leader && task_is_over(t);
+	}
+	return sum;
+}
+
+static void begin_all(struct alloc_run *a, enum task_hook hook, const struct alloc_place *place)
+{
+	for (uint32_t i = 0; i < a->task_count; i++)
+		if (a->tasks[i].spec->hook == hook && a->tasks[i].phase == PHASE_WAITING)
+			begin(a, &a->tasks[i], place);
+}
+
+static bool leads(const struct task *t)
+{
+	return t->spec->leader && t->spec->hook == HOOK_MAIN;
+}
+
+// The leader first; the others once it is over.
+static void stop_all(struct alloc_run *a, uint32_t hooks, enum kind kind, const char *why,
+	const struct alloc_place *place)
+{
+	bool waits_for_leader = false;
+	for (uint32_t i = 0; i < a->task_count; i++)
+		waits_for_leader |= leads(&a->tasks[i]) && !task_is_over(&a->tasks[i]);
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		struct task *t = &a->tasks[i];
+		bool meant = (hooks & HOOK_BIT(t->spec->hook)) &&
+			     (kind == ANY || t->spec->sidecar == (kind == SIDECAR));
+		if (!meant || t->is_unwanted || task_is_over(t) || (waits_for_leader && !leads(t)))
+			continue;
+		if (*why)
+			task_note(t, place->now_ns, 0, why, "%s",
+				strcmp(why, "Leader Task Dead") == 0 ? "Leader Task in Group dead"
+								     : "Task's sibling failed");
+		task_stop(t, place->now_ns);
+		changed(a);
+	}
+}
+
+#define BEFORE_STOP (HOOK_BIT(HOOK_PRESTART) | HOOK_BIT(HOOK_MAIN) | HOOK_BIT(HOOK_POSTSTART))
+
+static void start_what_may(struct alloc_run *a, const struct alloc_place *place)
+{
+	begin_all(a, HOOK_PRESTART, place);
+	struct tally once = tally(a, HOOK_BIT(HOOK_PRESTART), ONCE);
+	struct tally beside = tally(a, HOOK_BIT(HOOK_PRESTART), SIDECAR);
+	if (once.over < once.count || beside.waiting > 0 || tally(a, BEFORE_STOP, ANY).failed > 0)
+		return;
+	begin_all(a, HOOK_MAIN, place);
+	if (tally(a, HOOK_BIT(HOOK_MAIN), ANY).waiting == 0)
+		begin_all(a, HOOK_POSTSTART, place);
+}
+
+static void order_tasks(struct alloc_run *a, const struct alloc_place *place)
+{
+	struct tally before = tally(a, BEFORE_STOP, ANY);
+	struct tally main_tasks = tally(a, HOOK_BIT(HOOK_MAIN), ANY);
+	if (a->is_unwanted)
+		stop_all(a, BEFORE_STOP, ANY, "", place);
+	else if (before.failed > 0)
+		stop_all(a, BEFORE_STOP, ANY, "Sibling Task Failed", place);
+	else if (main_tasks.leader_over)
+		stop_all(a, BEFORE_STOP, ANY, "Leader Task Dead", place);
+	else if (main_tasks.over == main_tasks.count)
+		stop_all(a, BEFORE_STOP, SIDECAR, "", place);
+	else
+		start_what_may(a, place);
+	before = tally(a, BEFORE_STOP, ANY);
+	bool ran = false;
+	for (uint32_t i = 0; i < a->task_count; i++)
+		ran |= a->tasks[i].has_run;
+	if (before.over < before.count)
+		return;
+	if (ran)
+		begin_all(a, HOOK_POSTSTOP, place);
+	else
+		stop_all(a, HOOK_BIT(HOOK_POSTSTOP), ANY, "", place);
+}
+
+// --- Status --------------------------------------------------------------------------------------------
+
+static void judge(struct alloc_run *a)
+{
+	struct tally all = tally(a, BEFORE_STOP | HOOK_BIT(HOOK_POSTSTOP), ANY);
+	struct tally before = tally(a, BEFORE_STOP, ANY);
+	uint8_t status = WIRE_CLIENT_PENDING;
+	const char *text = "No tasks have started";
+	if (all.failed > 0) {
+		status = WIRE_CLIENT_FAILED;
+		text = "Failed tasks";
+	} else if (all.over == all.count) {
+		status = WIRE_CLIENT_COMPLETE;
+		text = "All tasks have completed";
+	} else if (before.up > 0 || before.over == before.count) {
+		status = WIRE_CLIENT_RUNNING;
+		text = "Tasks are running";
+	}
+	if (a->status != status || a->description != text)
+		changed(a);
+	a->status = status;
+	a->description = text;
+}
+
+void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
+{
+	uint32_t before;
+	if (!a->spec)
+		return;
+	do { // one task's end may be another's beginning
+		before = a->change;
+		for (uint32_t i = 0; i < a->task_count; i++)
+			if (a->tasks[i].phase != PHASE_WAITING)
+				begin(a, &a->tasks[i], place);
+		order_tasks(a, place);
+	} while (a->change != before);
+	judge(a);
+}
+
+void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct alloc_place *place)
+{
+	char exit_path[512];
+	alloc_exit_path(a, t, place->state_folder, exit_path);
+	struct process_end how = process_end_of(&t->process, exit_path);
+	unlink(exit_path);
+	task_ended(t, &how, place->now_ns, place->prng);
+	changed(a);
+}
+
+int64_t alloc_run_due_ns(const struct alloc_run *a)
+{
+	int64_t due = 0;
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		const struct task *t = &a->tasks[i];
+		int64_t own = t->due_ns;
+		if (task_is_up(t) && t->mock.ends_ns && (!own || t->mock.ends_ns < own))
+			own = t->mock.ends_ns;
+		if (own && (!due || own < due))
+			due = own;
+	}
+	return due;
+}
+
+bool alloc_run_is_over(const struct alloc_run *a)
+{
+	struct tally all = tally(a, BEFORE_STOP | HOOK_BIT(HOOK_POSTSTOP), ANY);
+	return all.over == all.count;
+}

@@ -1,0 +1,57 @@
+// One allocation on this node: its tasks in the order of their lifecycle, and what is to be reported of it.
+//
+//	prestart tasks → main tasks → poststart tasks; when no main task is left: sidecars are stopped, poststop
+//
+// A task that failed takes its siblings with it, and so does a leader that ended.
+#pragma once
+#include "dataplane/wire/wire_alloc.h"
+#include "tools/agent/task.h"
+
+struct alloc_run {
+	struct uuid id;
+	uint64_t job_index;
+	struct alloc_spec *spec; // NULL: never ran here, it is only to be reported as ended
+	bool is_unwanted;        // to be stopped
+	bool is_forgotten; // the controller does not know it any more: removed once it is over
+	uint8_t status;    // enum wire_alloc_client
+	const char *description; // static
+	uint32_t change;         // counts what is to be reported
+	uint32_t reported;       // change that the controller has acknowledged
+	bool is_unsaved;
+	struct alloc_run *next;
+	uint32_t task_count;
+	struct task tasks[];
+};
+
+// Takes the spec over. NULL spec: one that never ran here.
+struct alloc_run *alloc_run_create(const struct uuid *, uint64_t job_index, struct alloc_spec *);
+void alloc_run_free(struct alloc_run *);
+
+// Folders and files of a task; the strings they point to are the caller's.
+struct alloc_place {
+	const char *data_folder, *state_folder;
+	const struct node_facts *node;
+	int64_t now_ns;
+	struct prng *prng;
+	// Remembers the allocation as it is now.
+	void (*save)(void *context, struct alloc_run *);
+	void *save_context;
+};
+// Makes the folders of every task. 0, or -errno.
+int alloc_run_make_folders(const struct alloc_run *, const struct alloc_place *);
+void alloc_run_remove_folders(const struct uuid *, const char *data_folder);
+
+// Ticks its tasks, then does what is due by the order of their lifecycle.
+void alloc_run_step(struct alloc_run *, const struct alloc_place *);
+// The process of one of its tasks is over.
+void alloc_run_process_ended(struct alloc_run *, struct task *, const struct alloc_place *);
+// When to be stepped next without anything happening; 0: never.
+int64_t alloc_run_due_ns(const struct alloc_run *);
+bool alloc_run_is_over(const struct alloc_run *);
+static inline bool alloc_run_has_news(const struct alloc_run *a)
+{
+	return a->change != a->reported;
+}
+// Path of the file that holds how a task's process ended.
+void alloc_exit_path(const struct alloc_run *, const struct task *, const char *state_folder,
+	char path[static 512]);

@@ -1,0 +1,400 @@
+#include "tools/agent/alloc_sync.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define NS_PER_MS 1000000ull
+
+void alloc_sync_start(struct alloc_sync *s, struct runner *runner,
+	const struct node_session *session, uint64_t seed, uint64_t wall_ms)
+{
+	*s = (struct alloc_sync){.runner = runner,
+		.session = session,
+		.backoff = {.base_ms = SYNC_WAIT_MS, .cap_ms = SYNC_CAP_MS},
+		.sequence = wall_ms};
+	prng_seed(&s->prng, seed);
+	s->spec = bytes_writer_growing(4096);
+}
+
+void alloc_sync_stop(struct alloc_sync *s)
+{
+	bytes_writer_free(&s->spec);
+	free(s->wanted);
+	free(s->listed);
+}
+
+void alloc_sync_registered(struct alloc_sync *s)
+{
+	s->awaiting = 0;
+	s->due_ns = 0;
+	s->known_index = 0;
+	s->wanted_count = 0;
+	s->spec.size = 0;
+	s->may_report = false;
+	s->wants_all = true;
+	s->lists_all = false;
+}
+
+void alloc_sync_heard(struct alloc_sync *s, bool heard)
+{
+	s->may_report = heard;
+}
+
+// --- Reports -------------------------------------------------------------------------------------------
+
+static void add_notes(struct wire_alloc_update *u, const struct task *t, uint32_t most)
+{
+	uint32_t count = t->note_count < most ? t->note_count : most;
+	struct wire_task *task = &u->tasks[u->task_count - 1];
+	for (uint32_t i = t->note_count - count; i < t->note_count; i++) {
+		if (u->event_count == WIRE_UPDATE_EVENTS_MAX)
+			return;
+		const struct task_note *note = &t->notes[i];
+		u->events[u->event_count++] = (struct wire_task_event){text_of(note->type),
+			text_of(note->message), note->time_ns, note->exit_code};
+		task->event_count++;
+	}
+}
+
+static uint8_t state_of(const struct task *t)
+{
+	if (t->phase == PHASE_ENDED)
+		return WIRE_TASK_DEAD;
+	return task_is_up(t) ? WIRE_TASK_RUNNING : WIRE_TASK_PENDING;
+}
+
+static void add_item(
+	struct wire_alloc_update *u, const struct alloc_run *a, uint32_t notes, uint32_t tasks)
+{
+	struct wire_alloc_update_item *item = &u->items[u->count++];
+	*item = (struct wire_alloc_update_item){
+		.allocation = a->id, .client = a->status, .description = text_of(a->description)};
+	for (uint32_t i = 0; i < a->task_count && i < tasks; i++) {
+		const struct task *t = &a->tasks[i];
+		if (u->task_count == WIRE_UPDATE_TASKS_MAX)
+			return;
+		u->tasks[u->task_count++] = (struct wire_task){.name = text_of(t->spec->name),
+			.state = state_of(t),
+			.failed = t->failed,
+			.restarts = (uint16_t)(t->restarts < UINT16_MAX ? t->restarts : UINT16_MAX),
+			.started_ns = t->started_ns,
+			.finished_ns = t->finished_ns,
+			.last_restart_ns = t->last_restart_ns};
+		item->task_count++;
+		add_notes(u, t, notes);
+	}
+}
+
+// Adds one if the frame still holds it: with its newest events, or fewer; the first one even with fewer tasks.
+static bool try_item(struct alloc_sync *s, struct wire_alloc_update *u, const struct alloc_run *a)
+{
+	static const struct {
+		uint32_t notes, tasks;
+	} tries[] = {{4, SPEC_TASKS_MAX}, {2, SPEC_TASKS_MAX}, {1, SPEC_TASKS_MAX},
+		{0, SPEC_TASKS_MAX}, {0, 8}, {0, 1}};
+	const struct wire_alloc_update before = *u;
+	for (uint32_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+		if (i > 3 && before.count > 0)
+			break;
+		*u = before;
+		add_item(u, a, tries[i].notes, tries[i].tasks);
+		if (wire_alloc_update_encode(s->frame, sizeof s->frame, (struct wire_header){0}, u))
+			return true;
+	}
+	*u = before;
+	return false;
+}
+
+static struct wire_header next_header(struct alloc_sync *s)
+{
+	return (struct wire_header){.key_id = s->session->key_id,
+		.slot = s->session->slot,
+		.generation = s->session->generation,
+		.sequence = ++s->sequence};
+}
+
+static uint32_t build_report(struct alloc_sync *s)
+{
+	struct wire_alloc_update u = {0};
+	s->told_count = 0;
+	for (const struct alloc_run *a = s->runner->allocs; a; a = a->next) {
+		if (!alloc_run_has_news(a))
+			continue;
+		if (u.count == ALLOC_UPDATES_MAX || !try_item(s, &u, a))
+			break;
+		s->told[s->told_count].id = a->id;
+		s->told[s->told_count++].change = a->change;
+	}
+	if (u.count == 0)
+		return 0;
+	s->counters.reports++;
+	return wire_alloc_update_encode(s->frame, sizeof s->frame, next_header(s), &u);
+}
+
+// --- Questions -----------------------------------------------------------------------------------------
+
+static uint32_t build_question(struct alloc_sync *s)
+{
+	if (s->wants_all) {
+		s->wants_all = false;
+		s->lists_all = true;
+		s->known_index = 0;
+		s->listed_count = 0;
+	} else if (!s->lists_all && s->session->alloc_index <= s->known_index) {
+		return 0;
+	}
+	struct wire_allocs allocs = {s->known_index, ALLOC_ITEMS_MAX};
+	s->counters.questions++;
+	return wire_allocs_encode(s->frame, sizeof s->frame, next_header(s), &allocs);
+}
+
+static uint32_t build_spec_question(struct alloc_sync *s)
+{
+	if (s->wanted_count == 0)
+		return 0;
+	struct wire_alloc_spec spec = {
+		s->wanted[0].id, (uint32_t)s->spec.size, WIRE_SPEC_BYTES_MAX};
+	s->counters.pieces++;
+	return wire_alloc_spec_encode(s->frame, sizeof s->frame, next_header(s), &spec);
+}
+
+static bool build(struct alloc_sync *s)
+{
+	if (s->may_report && (s->length = build_report(s)) > 0) {
+		s->awaiting = WIRE_ALLOC_UPDATED;
+		return true;
+	}
+	if ((s->length = build_question(s)) > 0) {
+		s->awaiting = WIRE_ALLOCS_REPLY;
+		return true;
+	}
+	if ((s->length = build_spec_question(s)) > 0) {
+		s->awaiting = WIRE_ALLOC_SPEC_REPLY;
+		return true;
+	}
+	return false;
+}
+
+uint32_t alloc_sync_due(struct alloc_sync *s, uint64_t now_ns)
+{
+	if (s->session->generation == 0 || now_ns < s->due_ns)
+		return 0;
+	if (s->awaiting) {
+		s->counters.resent++;
+	} else {
+		backoff_reset(&s->backoff);
+		if (!build(s))
+			return 0;
+		wire_sign(&s->session->key, s->frame, s->length);
+	}
+	s->due_ns = now_ns + (SYNC_WAIT_MS + backoff_next_ms(&s->backoff, &s->prng)) * NS_PER_MS;
+	return s->length;
+}
+
+uint64_t alloc_sync_next_ns(const struct alloc_sync *s)
+{
+	if (s->session->generation == 0)
+		return UINT64_MAX;
+	bool has_news = false;
+	for (const struct alloc_run *a = s->runner->allocs; a && !has_news; a = a->next)
+		has_news = alloc_run_has_news(a);
+	bool has_work = s->awaiting || s->wants_all || s->lists_all || s->wanted_count > 0 ||
+			s->session->alloc_index > s->known_index || (s->may_report && has_news);
+	return has_work ? s->due_ns : UINT64_MAX;
+}
+
+// --- Answers -------------------------------------------------------------------------------------------
+
+static void done(struct alloc_sync *s)
+{
+	s->awaiting = 0;
+	s->due_ns = 0;
+}
+
+static void take_updated(struct alloc_sync *s, const struct wire_alloc_updated *updated)
+{
+	for (uint32_t i = 0; i < s->told_count && i < updated->count; i++) {
+		struct alloc_run *a = runner_find(s->runner, &s->told[i].id);
+		if (!a)
+			continue;
+		a->reported = s->told[i].change;
+		if (!updated->known[i])
+			runner_forget(s->runner, a);
+	}
+}
+
+static void want(struct alloc_sync *s, const struct wire_alloc_item *item)
+{
+	for (uint32_t i = 0; i < s->wanted_count; i++)
+		if (uuid_equal(&s->wanted[i].id, &item->allocation))
+			return;
+	if (s->wanted_count == s->wanted_capacity) {
+		s->wanted_capacity = s->wanted_capacity ? s->wanted_capacity * 2 : 16;
+		s->wanted = memory_resize(s->wanted, s->wanted_capacity * sizeof s->wanted[0]);
+	}
+	s->wanted[s->wanted_count++] = (struct sync_wanted){item->allocation, item->job_index};
+}
+
+static void list(struct alloc_sync *s, const struct uuid *id)
+{
+	if (s->listed_count == s->listed_capacity) {
+		s->listed_capacity = s->listed_capacity ? s->listed_capacity * 2 : 64;
+		s->listed = memory_resize(s->listed, s->listed_capacity * sizeof s->listed[0]);
+	}
+	s->listed[s->listed_count++] = *id;
+}
+
+static void take_item(struct alloc_sync *s, const struct wire_alloc_item *item)
+{
+	struct alloc_run *a = runner_find(s->runner, &item->allocation);
+	bool has_ended = item->client >= WIRE_CLIENT_COMPLETE && item->client <= WIRE_CLIENT_LOST;
+	bool is_wanted = item->desired == WIRE_DESIRED_RUN && !has_ended;
+	if (s->lists_all)
+		list(s, &item->allocation);
+	if (a && is_wanted && item->client != a->status && item->client != WIRE_CLIENT_UNKNOWN)
+		a->reported = a->change - 1; // it may not have heard, or have forgotten
+	else if (a && !is_wanted)
+		runner_stop(s->runner, a);
+	else if (!a && is_wanted)
+		want(s, item);
+	else if (!a && !has_ended) // stopped before it began here
+		runner_add_ended(s->runner, &item->allocation, false);
+}
+
+static bool is_listed(const struct alloc_sync *s, const struct uuid *id)
+{
+	for (uint32_t i = 0; i < s->listed_count; i++)
+		if (uuid_equal(&s->listed[i], id))
+			return true;
+	return false;
+}
+
+static void take_list(struct alloc_sync *s, const struct wire_allocs_reply *reply)
+{
+	for (uint32_t i = 0; i < reply->count; i++)
+		take_item(s, &reply->items[i]);
+	s->known_index = reply->index;
+	if (reply->more || !s->lists_all)
+		return;
+	s->lists_all = false;
+	for (struct alloc_run *a = s->runner->allocs; a; a = a->next)
+		if (!is_listed(s, &a->id))
+			runner_forget(s->runner, a);
+}
+
+static void drop_wanted(struct alloc_sync *s)
+{
+	s->wanted_count--;
+	memmove(s->wanted, s->wanted + 1, s->wanted_count * sizeof s->wanted[0]);
+	s->spec.size = 0;
+}
+
+static void take_whole_spec(struct alloc_sync *s)
+{
+	char message[200], quoted[300], text[UUID_TEXT_BYTES];
+	struct sync_wanted wanted = s->wanted[0];
+	struct alloc_spec *spec = alloc_spec_read(
+		(const char *)s->spec.data, s->spec.size, &wanted.id, message, sizeof message);
+	drop_wanted(s);
+	if (runner_find(s->runner, &wanted.id)) {
+		alloc_spec_free(spec);
+		return;
+	}
+	if (spec) {
+		runner_add(s->runner, &wanted.id, wanted.job_index, spec);
+		return;
+	}
+	log_error("allocation_not_understood", "id=%s error=%s", uuid_format(&wanted.id, text),
+		log_quote(message, quoted, sizeof quoted));
+	runner_add_ended(s->runner, &wanted.id, true);
+}
+
+static void take_piece(struct alloc_sync *s, const struct wire_alloc_spec_reply *reply)
+{
+	if (s->wanted_count == 0)
+		return;
+	if (reply->version != s->spec_version && reply->offset > 0) {
+		s->spec.size = 0; // it changed between: begin again
+		return;
+	}
+	if (reply->offset != s->spec.size)
+		return;
+	s->spec_version = reply->version;
+	bytes_put(&s->spec, reply->data, reply->bytes);
+	if (s->spec.size >= reply->total)
+		take_whole_spec(s);
+}
+
+static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, uint64_t now_ns)
+{
+	uint64_t wait_ms = why->retry_after_ms + backoff_next_ms(&s->backoff, &s->prng);
+	s->counters.refused++;
+	switch (why->reason) {
+	case WIRE_REFUSED_OVERLOADED:
+	case WIRE_REFUSED_STOPPING:
+	case WIRE_REFUSED_STORE_FULL: break; // the same again
+	case WIRE_REFUSED_UNKNOWN_ALLOCATION:
+		if (s->awaiting == WIRE_ALLOC_SPEC_REPLY && s->wanted_count > 0)
+			drop_wanted(s);
+		s->awaiting = 0;
+		break;
+	case WIRE_REFUSED_NOT_ALLOWED:
+		s->may_report = false;
+		s->awaiting = 0;
+		break;
+	case WIRE_REFUSED_STALE_GENERATION: // the next heartbeat hears of it, too
+		wait_ms += SYNC_STALE_WAIT_MS;
+		s->awaiting = 0;
+		break;
+	default:
+		log_error("allocation_request_refused", "request=%s reason=%s",
+			wire_type_name(why->request_type), wire_refusal_name(why->reason));
+		wait_ms += SYNC_CAP_MS;
+		s->awaiting = 0;
+	}
+	s->due_ns = now_ns + wait_ms * NS_PER_MS;
+}
+
+static void take_answer(
+	struct alloc_sync *s, const uint8_t *frame, const struct wire_header *h, uint64_t now_ns)
+{
+	struct wire_alloc_updated updated;
+	struct wire_allocs_reply list_reply;
+	struct wire_alloc_spec_reply piece;
+	struct wire_refused refused;
+	switch (h->type) {
+	case WIRE_ALLOC_UPDATED:
+		if (wire_alloc_updated_decode(frame, h, &updated))
+			take_updated(s, &updated);
+		break;
+	case WIRE_ALLOCS_REPLY:
+		if (wire_allocs_reply_decode(frame, h, &list_reply))
+			take_list(s, &list_reply);
+		break;
+	case WIRE_ALLOC_SPEC_REPLY:
+		if (wire_alloc_spec_reply_decode(frame, h, &piece))
+			take_piece(s, &piece);
+		break;
+	case WIRE_REFUSED:
+		if (wire_refused_decode(frame, h, &refused))
+			take_refusal(s, &refused, now_ns);
+		return;
+	}
+	done(s);
+}
+
+bool alloc_sync_receive(struct alloc_sync *s, const uint8_t *frame, uint32_t size, uint64_t now_ns)
+{
+	struct wire_header h;
+	if (wire_header_decode(frame, size, &h) != WIRE_OK)
+		return false;
+	bool is_refusal = h.type == WIRE_REFUSED && size > WIRE_HEADER_BYTES &&
+			  frame[WIRE_HEADER_BYTES] >= WIRE_ALLOC_UPDATE;
+	if (!is_refusal && h.type < WIRE_ALLOC_UPDATE)
+		return false;
+	if (s->awaiting && (h.type == s->awaiting || is_refusal) && h.sequence == s->sequence &&
+		h.slot == s->session->slot && h.generation == s->session->generation &&
+		size <= s->length && wire_verify(&s->session->key, frame, size))
+		take_answer(s, frame, &h, now_ns);
+	return true;
+}

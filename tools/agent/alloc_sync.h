@@ -1,0 +1,65 @@
+// What the agent and the controller say to each other about allocations: a state machine without socket and
+// clock. One question or report is on its way at a time, sent again until it is answered; reports go before
+// questions, and none before a heartbeat was acknowledged.
+#pragma once
+#include "dataplane/wire/wire_alloc.h"
+#include "tools/agent/runner.h"
+#include "tools/client/backoff.h"
+#include "tools/client/node_session.h"
+
+#define SYNC_WAIT_MS 300u // for an answer, before the back-off
+#define SYNC_CAP_MS 5000u
+#define SYNC_STALE_WAIT_MS 1000u
+
+// An allocation whose description is wanted.
+struct sync_wanted {
+	struct uuid id;
+	uint64_t job_index;
+};
+
+struct sync_counters {
+	uint64_t questions, reports, pieces, resent, refused;
+};
+
+struct alloc_sync {
+	struct runner *runner;
+	const struct node_session *session;
+	struct prng prng;
+	struct backoff backoff;
+	uint64_t sequence;    // newest used
+	uint64_t known_index; // since of the next question
+	bool may_report;      // a heartbeat was acknowledged lately
+	bool wants_all, lists_all;
+	// On its way.
+	uint8_t frame[FRAME_BYTES_MAX];
+	uint32_t length;
+	uint8_t awaiting; // enum wire_type of the answer, 0: nothing is on its way
+	uint64_t due_ns;  // when it is sent again, or the next thing may be sent
+	struct {
+		struct uuid id;
+		uint32_t change;
+	} told[ALLOC_UPDATES_MAX]; // by the report
+	uint32_t told_count;
+	struct sync_wanted *wanted;
+	uint32_t wanted_count, wanted_capacity;
+	struct bytes_writer spec; // of wanted[0], as far as it has come
+	uint64_t spec_version;
+	struct uuid *listed; // while all are listed
+	uint32_t listed_count, listed_capacity;
+	struct sync_counters counters;
+};
+
+// wall_ms: sequences begin with it.
+void alloc_sync_start(struct alloc_sync *, struct runner *, const struct node_session *,
+	uint64_t seed, uint64_t wall_ms);
+void alloc_sync_stop(struct alloc_sync *);
+// The node has a new slot or generation: everything is asked for anew.
+void alloc_sync_registered(struct alloc_sync *);
+// Whether the controller has answered the newest heartbeat.
+void alloc_sync_heard(struct alloc_sync *, bool heard);
+// Length of what is to be sent now (in frame), 0: nothing.
+uint32_t alloc_sync_due(struct alloc_sync *, uint64_t now_ns);
+// When to ask again; UINT64_MAX: when something happened.
+uint64_t alloc_sync_next_ns(const struct alloc_sync *);
+// True when the datagram was about allocations; wrong ones are taken and forgotten.
+bool alloc_sync_receive(struct alloc_sync *, const uint8_t *frame, uint32_t size, uint64_t now_ns);

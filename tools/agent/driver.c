@@ -1,0 +1,128 @@
+// Drivers: raw_exec runs a process as it is, mock only pretends.
+#include "state/base/memory.h"
+#include "tools/agent/task.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct driver *driver_find(const char *name)
+{
+	static const struct driver *const drivers[] = {&driver_raw_exec, &driver_mock};
+	for (uint32_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
+		if (strcmp(drivers[i]->name, name) == 0)
+			return drivers[i];
+	return NULL;
+}
+
+// --- raw_exec ------------------------------------------------------------------------------------------
+
+// command and args of the configuration, expanded; NULL-ended. NULL: there is no command.
+static char **arguments_of(
+	const json_t *config, const struct environment *e, const struct node_facts *node)
+{
+	const char *command = spec_text(config, "command");
+	const json_t *list = json_object_get(config, "args"), *item;
+	size_t i;
+	if (!*command)
+		return NULL;
+	char **arguments = memory_take_array(json_array_size(list) + 2, sizeof arguments[0]);
+	arguments[0] = environment_expand(e, node, command);
+	json_array_foreach(list, i, item)
+	{
+		const char *text = json_string_value(item);
+		arguments[i + 1] = environment_expand(e, node, text ? text : "");
+	}
+	return arguments;
+}
+
+static void arguments_free(char **arguments)
+{
+	for (char **at = arguments; at && *at; at++)
+		free(*at);
+	free(arguments);
+}
+
+static int start_process(struct task *t, const struct task_start *start, char *message,
+	uint32_t message_size, bool *recoverable)
+{
+	struct environment environment;
+	*recoverable = false;
+	environment_build(&environment, start->node, start->alloc, t->spec, start->folders);
+	char **arguments = arguments_of(t->spec->config, &environment, start->node);
+	int error = -EINVAL;
+	if (arguments) {
+		struct process_start process = {.arguments = arguments,
+			.environment = environment.entries,
+			.folder = start->folders->local,
+			.output_path = start->output_path,
+			.error_path = start->error_path,
+			.exit_path = start->exit_path,
+			.user = t->spec->user,
+			.started = start->started,
+			.context = start->context};
+		error = process_start(&process, &t->process, message, message_size);
+		*recoverable = error == -EAGAIN || error == -ENOMEM || error == -EMFILE;
+	} else {
+		snprintf(message, message_size, "the configuration of raw_exec has no command");
+	}
+	arguments_free(arguments);
+	environment_free(&environment);
+	return error;
+}
+
+static void signal_process(struct task *t, int number, int64_t now_ns)
+{
+	(void)now_ns;
+	process_signal(&t->process, number);
+}
+
+const struct driver driver_raw_exec = {
+	.name = "raw_exec", .start = start_process, .signal = signal_process};
+
+// --- mock ----------------------------------------------------------------------------------------------
+
+static int64_t duration(const json_t *config, const char *key)
+{
+	int64_t ns = 0;
+	const json_t *value = json_object_get(config, key);
+	return value && spec_duration(value, &ns) ? ns : 0;
+}
+
+static int start_mock(struct task *t, const struct task_start *start, char *message,
+	uint32_t message_size, bool *recoverable)
+{
+	const json_t *config = t->spec->config;
+	const char *error = spec_text(config, "start_error");
+	*recoverable = json_is_true(json_object_get(config, "start_error_recoverable"));
+	if (*error) {
+		snprintf(message, message_size, "%s", error);
+		return -EIO;
+	}
+	int64_t run_for = duration(config, "run_for") + duration(config, "start_block_for");
+	t->mock = (struct mock){.ends_ns = start->now_ns + run_for,
+		.kill_after_ns = duration(config, "kill_after"),
+		.exit_code = (int)json_integer_value(json_object_get(config, "exit_code")),
+		.exit_signal = (int)json_integer_value(json_object_get(config, "exit_signal"))};
+	if (!json_object_get(config, "run_for"))
+		t->mock.ends_ns = 0; // until it is told to end
+	return 0;
+}
+
+static void signal_mock(struct task *t, int number, int64_t now_ns)
+{
+	bool forced = number == SIGKILL;
+	t->mock.ends_ns = now_ns + (forced ? 0 : t->mock.kill_after_ns);
+	t->mock.exit_code = 0;
+	t->mock.exit_signal = forced ? SIGKILL : 0;
+}
+
+static bool mock_has_ended(const struct task *t, int64_t now_ns, struct process_end *how)
+{
+	*how = (struct process_end){t->mock.exit_code, t->mock.exit_signal, true};
+	return t->mock.ends_ns && now_ns >= t->mock.ends_ns;
+}
+
+const struct driver driver_mock = {
+	.name = "mock", .start = start_mock, .signal = signal_mock, .has_ended = mock_has_ended};

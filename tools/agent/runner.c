@@ -1,0 +1,210 @@
+#include "tools/agent/runner.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define EVENTS_AT_ONCE 32
+
+static void save(void *context, struct alloc_run *a)
+{
+	runner_save(context, a);
+}
+
+static struct alloc_place place_of(struct runner *r)
+{
+	return (struct alloc_place){.data_folder = r->settings.data_folder,
+		.state_folder = r->settings.state_folder,
+		.node = &r->node,
+		.now_ns = r->epoch_ns + (int64_t)time_monotonic_ns(r->settings.time),
+		.prng = &r->prng,
+		.save = save,
+		.save_context = r};
+}
+
+int runner_open(struct runner *r, const struct runner_settings *settings, char *message,
+	uint32_t message_size)
+{
+	*r = (struct runner){.settings = *settings};
+	prng_seed(&r->prng, settings->seed);
+	r->epoch_ns = (int64_t)(time_wall_ns(settings->time) - time_monotonic_ns(settings->time));
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll_fd < 0) {
+		snprintf(message, message_size, "epoll: %m");
+		return -EMFILE;
+	}
+	return runner_load(r, message, message_size);
+}
+
+void runner_close(struct runner *r)
+{
+	while (r->allocs) {
+		struct alloc_run *a = r->allocs;
+		r->allocs = a->next;
+		if (a->is_unsaved)
+			runner_save(r, a);
+		alloc_run_free(a);
+	}
+	if (r->epoll_fd > 0)
+		close(r->epoll_fd);
+	r->epoll_fd = -1;
+}
+
+void runner_know_node(struct runner *r, const struct node_facts *node)
+{
+	r->node = *node;
+}
+
+struct alloc_run *runner_find(struct runner *r, const struct uuid *id)
+{
+	struct alloc_run *a = r->allocs;
+	while (a && !uuid_equal(&a->id, id))
+		a = a->next;
+	return a;
+}
+
+static struct alloc_run *add(struct runner *r, struct alloc_run *a)
+{
+	for (uint32_t i = 0; i < a->task_count && r->settings.no_raw_exec; i++)
+		if (a->tasks[i].driver == &driver_raw_exec)
+			a->tasks[i].driver = NULL;
+	a->next = r->allocs;
+	r->allocs = a;
+	r->count++;
+	return a;
+}
+
+void runner_add(
+	struct runner *r, const struct uuid *id, uint64_t job_index, struct alloc_spec *spec)
+{
+	char text[UUID_TEXT_BYTES];
+	struct alloc_place place = place_of(r);
+	struct alloc_run *a = add(r, alloc_run_create(id, job_index, spec));
+	int error = alloc_run_make_folders(a, &place);
+	log_info("allocation", "id=%s name=%s tasks=%u", uuid_format(id, text), spec->name,
+		a->task_count);
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		struct task *t = &a->tasks[i];
+		task_note(t, place.now_ns, 0, "Received", "Task received by client");
+		if (!error)
+			continue;
+		task_note(t, place.now_ns, 0, "Setup Failure",
+			"failed to make the task's folders: %s", strerror(-error));
+		t->phase = PHASE_ENDED;
+		t->failed = true;
+	}
+}
+
+void runner_add_ended(struct runner *r, const struct uuid *id, bool failed)
+{
+	struct alloc_run *a = add(r, alloc_run_create(id, 0, NULL));
+	a->is_unwanted = true;
+	a->status = failed ? WIRE_CLIENT_FAILED : WIRE_CLIENT_COMPLETE;
+	a->is_unsaved = false;
+}
+
+void runner_stop(struct runner *r, struct alloc_run *a)
+{
+	(void)r;
+	if (a->is_unwanted)
+		return;
+	a->is_unwanted = true;
+	a->is_unsaved = true;
+}
+
+void runner_forget(struct runner *r, struct alloc_run *a)
+{
+	runner_stop(r, a);
+	a->is_forgotten = true;
+}
+
+void runner_stop_all(struct runner *r)
+{
+	for (struct alloc_run *a = r->allocs; a; a = a->next)
+		runner_stop(r, a);
+}
+
+bool runner_is_idle(const struct runner *r)
+{
+	for (const struct alloc_run *a = r->allocs; a; a = a->next)
+		if (!alloc_run_is_over(a))
+			return false;
+	return true;
+}
+
+// --- Turns ---------------------------------------------------------------------------------------------
+
+static void watch(struct runner *r, struct alloc_run *a)
+{
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		struct task *t = &a->tasks[i];
+		struct epoll_event event = {.events = EPOLLIN, .data.ptr = t};
+		if (t->process.fd >= 0 &&
+			epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, t->process.fd, &event) < 0 &&
+			errno != EEXIST)
+			log_error("process_not_watched", "errno=%d", errno);
+	}
+}
+
+static struct alloc_run *alloc_of(struct runner *r, const struct task *t)
+{
+	for (struct alloc_run *a = r->allocs; a; a = a->next)
+		if (t >= a->tasks && t < a->tasks + a->task_count)
+			return a;
+	return NULL;
+}
+
+static void take_ends(struct runner *r, const struct alloc_place *place)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int count = epoll_wait(r->epoll_fd, events, EVENTS_AT_ONCE, 0);
+	for (int i = 0; i < count; i++) {
+		struct task *t = events[i].data.ptr;
+		struct alloc_run *a = alloc_of(r, t);
+		if (a && t->process.fd >= 0)
+			alloc_run_process_ended(a, t, place);
+	}
+}
+
+static void drop_forgotten(struct runner *r)
+{
+	struct alloc_run **link = &r->allocs;
+	while (*link) {
+		struct alloc_run *a = *link;
+		bool is_done = alloc_run_is_over(a) &&
+			       (a->is_forgotten || (!a->spec && !alloc_run_has_news(a)));
+		if (!is_done) {
+			link = &a->next;
+			continue;
+		}
+		*link = a->next;
+		r->count--;
+		alloc_run_remove_folders(&a->id, r->settings.data_folder);
+		runner_remove(r, a);
+		alloc_run_free(a);
+	}
+}
+
+uint64_t runner_step(struct runner *r)
+{
+	struct alloc_place place = place_of(r);
+	int64_t due = 0;
+	take_ends(r, &place);
+	for (struct alloc_run *a = r->allocs; a; a = a->next) {
+		alloc_run_step(a, &place);
+		watch(r, a);
+		if (a->is_unsaved && a->spec)
+			runner_save(r, a);
+		int64_t own = alloc_run_due_ns(a);
+		if (own && (!due || own < due))
+			due = own;
+	}
+	drop_forgotten(r);
+	if (!due)
+		return UINT64_MAX;
+	return due > r->epoch_ns ? (uint64_t)(due - r->epoch_ns) : 0;
+}

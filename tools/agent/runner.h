@@ -1,0 +1,51 @@
+// Everything that runs on this node: allocations by id, their processes in one epoll set, and what of it is
+// remembered across restarts of the agent.
+#pragma once
+#include "state/base/time_source.h"
+#include "tools/agent/alloc_run.h"
+
+struct runner_settings {
+	const char *data_folder;  // of what tasks write
+	const char *state_folder; // of what is remembered
+	const struct time_source *time;
+	uint64_t seed;
+	bool no_raw_exec; // its tasks fail
+};
+
+struct runner {
+	struct runner_settings settings;
+	struct node_facts node; // views; set by the owner
+	struct prng prng;
+	int64_t epoch_ns; // unix time less monotonic time: jumps of the clock move no timer
+	int epoll_fd;
+	struct alloc_run *allocs; // newest first
+	uint32_t count;
+};
+
+// Takes up what a former agent left: processes that still run are attached, those that ended meanwhile are
+// told so. 0, or -errno and a sentence.
+int runner_open(
+	struct runner *, const struct runner_settings *, char *message, uint32_t message_size);
+// Leaves processes alone.
+void runner_close(struct runner *);
+// Starts what runner_open found anew only after the node is known.
+void runner_know_node(struct runner *, const struct node_facts *);
+
+struct alloc_run *runner_find(struct runner *, const struct uuid *);
+// Begins to run; takes the spec over.
+void runner_add(struct runner *, const struct uuid *, uint64_t job_index, struct alloc_spec *);
+// Of one that never ran here: to be reported as ended.
+void runner_add_ended(struct runner *, const struct uuid *, bool failed);
+void runner_stop(struct runner *, struct alloc_run *);
+void runner_forget(struct runner *, struct alloc_run *);
+void runner_stop_all(struct runner *);
+bool runner_is_idle(const struct runner *); // nothing is up
+
+// Takes ends of processes, does what is due, saves what changed. Returns when to be called again (monotonic
+// ns), UINT64_MAX: when epoll_fd is readable.
+uint64_t runner_step(struct runner *);
+
+// runner_store.c
+void runner_save(const struct runner *, struct alloc_run *);
+void runner_remove(const struct runner *, const struct alloc_run *);
+int runner_load(struct runner *, char *message, uint32_t message_size);

@@ -1,0 +1,246 @@
+// What is remembered of each allocation: STATE/allocs/ID.json, rewritten whole whenever something changed. A
+// process is known again by its number and its start; both together are nobody else's until the machine starts
+// anew, which its boot id tells.
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include "tools/agent/runner.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STORE_VERSION 1
+
+static const char *boot_id(void)
+{
+	static char id[40];
+	int fd = *id ? -1 : open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		ssize_t n = read(fd, id, sizeof id - 1);
+		id[n > 0 ? n : 0] = '\0';
+		id[strcspn(id, "\n")] = '\0';
+		close(fd);
+	}
+	return id;
+}
+
+static void path_of(
+	const struct runner *r, const struct uuid *id, const char *suffix, char path[static 512])
+{
+	char text[UUID_TEXT_BYTES];
+	snprintf(path, 512, "%.300s/allocs/%s.json%s", r->settings.state_folder,
+		uuid_format(id, text), suffix);
+}
+
+// --- Save ----------------------------------------------------------------------------------------------
+
+static json_t *notes_json(const struct task *t)
+{
+	json_t *notes = json_array();
+	for (uint32_t i = 0; i < t->note_count; i++)
+		json_array_append_new(
+			notes, json_pack("[s s I i]", t->notes[i].type, t->notes[i].message,
+				       (json_int_t)t->notes[i].time_ns, t->notes[i].exit_code));
+	return notes;
+}
+
+static json_t *task_json(const struct task *t)
+{
+	return json_pack("{s:i s:b s:b s:b s:i s:i s:I s:I s:I s:I s:I s:b s:i s:i s:I s:I s:I s:I "
+			 "s:i s:i s:o}",
+		"phase", t->phase, "failed", t->failed, "has_run", t->has_run, "is_unwanted",
+		t->is_unwanted, "restarts", t->restarts, "attempts", t->attempts, "interval",
+		(json_int_t)t->interval_ns, "started", (json_int_t)t->started_ns, "finished",
+		(json_int_t)t->finished_ns, "last_restart", (json_int_t)t->last_restart_ns, "due",
+		(json_int_t)t->due_ns, "is_forced", t->is_forced, "shim", (int)t->process.shim,
+		"pid", (int)t->process.task, "shim_started", (json_int_t)t->process.shim_started,
+		"pid_started", (json_int_t)t->process.task_started, "mock_ends",
+		(json_int_t)t->mock.ends_ns, "mock_kill_after", (json_int_t)t->mock.kill_after_ns,
+		"mock_exit_code", t->mock.exit_code, "mock_exit_signal", t->mock.exit_signal,
+		"notes", notes_json(t));
+}
+
+static bool write_file(const char *path, const char *text)
+{
+	size_t size = strlen(text);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	bool good = write(fd, text, size) == (ssize_t)size;
+	return close(fd) == 0 && good;
+}
+
+void runner_save(const struct runner *r, struct alloc_run *a)
+{
+	char path[512], temporary[512], quoted[600];
+	json_t *tasks = json_array();
+	for (uint32_t i = 0; i < a->task_count; i++)
+		json_array_append_new(tasks, task_json(&a->tasks[i]));
+	json_t *json = json_pack("{s:i s:s s:I s:b s:O s:o}", "version", STORE_VERSION, "boot",
+		boot_id(), "job_index", (json_int_t)a->job_index, "is_unwanted", a->is_unwanted,
+		"spec", a->spec->root, "tasks", tasks);
+	char *text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	path_of(r, &a->id, "", path);
+	path_of(r, &a->id, ".new", temporary);
+	if (text && write_file(temporary, text) && rename(temporary, path) == 0)
+		a->is_unsaved = false;
+	else
+		log_error("allocation_not_saved", "file=%s errno=%d",
+			log_quote(path, quoted, sizeof quoted), errno);
+	free(text);
+}
+
+void runner_remove(const struct runner *r, const struct alloc_run *a)
+{
+	char path[512];
+	path_of(r, &a->id, "", path);
+	unlink(path);
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		alloc_exit_path(a, &a->tasks[i], r->settings.state_folder, path);
+		unlink(path);
+	}
+}
+
+// --- Load ----------------------------------------------------------------------------------------------
+
+static int64_t number(const json_t *json, const char *key)
+{
+	return (int64_t)json_integer_value(json_object_get(json, key));
+}
+
+static bool flag(const json_t *json, const char *key)
+{
+	return json_is_true(json_object_get(json, key));
+}
+
+static void load_notes(struct task *t, const json_t *notes)
+{
+	const json_t *note;
+	size_t i;
+	json_array_foreach(notes, i, note)
+	{
+		const char *type = json_string_value(json_array_get(note, 0));
+		const char *message = json_string_value(json_array_get(note, 1));
+		task_note(t, (int64_t)json_integer_value(json_array_get(note, 2)),
+			(int)json_integer_value(json_array_get(note, 3)), type ? type : "", "%s",
+			message ? message : "");
+	}
+}
+
+static void load_task(struct task *t, const json_t *json)
+{
+	int64_t phase = number(json, "phase");
+	t->phase = phase >= PHASE_WAITING && phase <= PHASE_ENDED ? (enum task_phase)phase
+								  : PHASE_ENDED;
+	t->failed = flag(json, "failed");
+	t->has_run = flag(json, "has_run");
+	t->is_unwanted = flag(json, "is_unwanted");
+	t->restarts = (uint32_t)number(json, "restarts");
+	t->attempts = (uint32_t)number(json, "attempts");
+	t->interval_ns = number(json, "interval");
+	t->started_ns = number(json, "started");
+	t->finished_ns = number(json, "finished");
+	t->last_restart_ns = number(json, "last_restart");
+	t->due_ns = number(json, "due");
+	t->is_forced = flag(json, "is_forced");
+	t->process = (struct process){.shim = (pid_t)number(json, "shim"),
+		.task = (pid_t)number(json, "pid"),
+		.shim_started = (uint64_t)number(json, "shim_started"),
+		.task_started = (uint64_t)number(json, "pid_started"),
+		.fd = -1};
+	t->mock = (struct mock){.ends_ns = number(json, "mock_ends"),
+		.kill_after_ns = number(json, "mock_kill_after"),
+		.exit_code = (int)number(json, "mock_exit_code"),
+		.exit_signal = (int)number(json, "mock_exit_signal")};
+	load_notes(t, json_object_get(json, "notes"));
+}
+
+// Takes a process up again, or learns how it ended.
+static void attach(struct runner *r, struct alloc_run *a, struct task *t, bool same_boot)
+{
+	struct alloc_place place = {.state_folder = r->settings.state_folder,
+		.now_ns = r->epoch_ns + (int64_t)time_monotonic_ns(r->settings.time),
+		.prng = &r->prng};
+	if (!task_is_up(t) || t->driver != &driver_raw_exec)
+		return;
+	if (same_boot && process_attach(&t->process)) {
+		task_note(t, place.now_ns, 0, "Restored", "Task was taken up again");
+		return;
+	}
+	alloc_run_process_ended(a, t, &place);
+}
+
+static struct alloc_run *load_alloc(struct runner *r, const struct uuid *id, const json_t *json,
+	char *message, uint32_t message_size)
+{
+	const json_t *tasks = json_object_get(json, "tasks");
+	bool same_boot = strcmp(spec_text(json, "boot"), boot_id()) == 0;
+	if (number(json, "version") != STORE_VERSION) {
+		snprintf(message, message_size, "it is of another version of the agent");
+		return NULL;
+	}
+	char *text = json_dumps(json_object_get(json, "spec"), JSON_COMPACT);
+	struct alloc_spec *spec =
+		text ? alloc_spec_read(text, strlen(text), id, message, message_size) : NULL;
+	free(text);
+	if (!spec || json_array_size(tasks) != spec->task_count) {
+		alloc_spec_free(spec);
+		return NULL;
+	}
+	struct alloc_run *a = alloc_run_create(id, (uint64_t)number(json, "job_index"), spec);
+	a->is_unwanted = flag(json, "is_unwanted");
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		load_task(&a->tasks[i], json_array_get(tasks, i));
+		attach(r, a, &a->tasks[i], same_boot);
+	}
+	return a;
+}
+
+static void load_file(struct runner *r, const char *folder, const char *name)
+{
+	char path[600], id_text[UUID_TEXT_BYTES], message[300] = "it is not JSON", quoted[400];
+	struct uuid id;
+	struct alloc_run *a = NULL;
+	snprintf(id_text, sizeof id_text, "%.36s", name);
+	if (strlen(name) != 41 || strcmp(name + 36, ".json") != 0 || !uuid_parse(id_text, &id))
+		return;
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	json_t *json = json_load_file(path, 0, NULL);
+	if (json)
+		a = load_alloc(r, &id, json, message, sizeof message);
+	json_decref(json);
+	if (a) {
+		a->next = r->allocs;
+		r->allocs = a;
+		r->count++;
+		return;
+	}
+	log_error("allocation_not_restored", "id=%s error=%s", id_text,
+		log_quote(message, quoted, sizeof quoted));
+}
+
+int runner_load(struct runner *r, char *message, uint32_t message_size)
+{
+	char folder[400];
+	snprintf(folder, sizeof folder, "%.300s/allocs", r->settings.state_folder);
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST) {
+		int error = -errno;
+		snprintf(message, message_size, "cannot make %s: %s", folder, strerror(-error));
+		return error;
+	}
+	DIR *listing = opendir(folder);
+	if (!listing) {
+		int error = -errno;
+		snprintf(message, message_size, "cannot read %s: %s", folder, strerror(-error));
+		return error;
+	}
+	for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+		load_file(r, folder, entry->d_name);
+	closedir(listing);
+	return 0;
+}
