@@ -1,318 +1,9 @@
-#include "placement/pipeline/broker.h"
-#include "placement/pipeline/heap.h"
-#include "placement/pipeline/lookup.h"
+#include "placement/pipeline/broker_private.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-// Beside the queue of each type: those that reached the delivery limit.
-#define QUEUE_FAILED EVAL_TYPES
-#define QUEUES (EVAL_TYPES + 1)
-#define NEVER UINT64_MAX
-
-enum place {
-	PLACE_TIMED,      // until due_ns, then to its queue: a wait, or the pause after a nack
-	PLACE_DELAYED,    // until the wall clock shows due_ns
-	PLACE_PENDING,    // another evaluation of its job is ready or outstanding
-	PLACE_READY,      // in a queue
-	PLACE_UNACKED,    // delivered; nacked at due_ns
-	PLACE_CANCELABLE, // a newer one of its job was delivered instead
-};
-
-// One job of one namespace, while evaluations of it are here.
-struct job_turn {
-	struct lookup_node by_name;
-	struct entry *holder; // the one that is ready, outstanding or paused after a nack
-	struct heap pending;
-};
-
-struct entry {
-	struct evaluation *eval;
-	enum place place;
-	uint32_t queue;
-	uint32_t deliveries;
-	struct job_turn *turn; // while it holds or waits for its job
-	struct lookup_node by_id;
-	struct heap_node order; // in a queue, or among the pending of its job
-	struct heap_node due;   // in timers or delays
-	uint64_t due_ns;
-	uint64_t token;             // of the delivery; 0: not outstanding
-	struct evaluation *requeue; // to be enqueued after the ack (B33)
-	struct entry *next;         // cancelable
-};
-
-struct broker {
-	struct broker_settings settings;
-	pthread_mutex_t mutex;
-	pthread_cond_t changed;
-	bool is_enabled, is_closed;
-	struct prng prng;
-	struct lookup evals, turns;
-	struct heap queues[QUEUES];
-	struct heap timers, delays; // by the monotonic and by the wall clock
-	struct entry *cancelable, **cancelable_end;
-	struct broker_stats stats;
-};
-
-// --- Orders --------------------------------------------------------------------------------------
-
-static const struct entry *of_order(const struct heap_node *n)
-{
-	return CONTAINER_OF(n, const struct entry, order);
-}
-
-static bool is_older(const struct evaluation *a, const struct evaluation *b)
-{
-	if (a->record.create_index != b->record.create_index)
-		return a->record.create_index < b->record.create_index;
-	return uuid_compare(&a->id, &b->id) < 0;
-}
-
-// B26.
-static bool ready_before(const struct heap_node *x, const struct heap_node *y)
-{
-	const struct evaluation *a = of_order(x)->eval, *b = of_order(y)->eval;
-
-	return a->priority != b->priority ? a->priority > b->priority : is_older(a, b);
-}
-
-// B31: the newest state of affairs first.
-static bool pending_before(const struct heap_node *x, const struct heap_node *y)
-{
-	const struct evaluation *a = of_order(x)->eval, *b = of_order(y)->eval;
-
-	if (a->priority != b->priority)
-		return a->priority > b->priority;
-	if (a->record.modify_index != b->record.modify_index)
-		return a->record.modify_index > b->record.modify_index;
-	return is_older(b, a);
-}
-
-static bool due_before(const struct heap_node *x, const struct heap_node *y)
-{
-	const struct entry *a = CONTAINER_OF(x, const struct entry, due);
-	const struct entry *b = CONTAINER_OF(y, const struct entry, due);
-
-	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : is_older(a->eval, b->eval);
-}
-
-// --- Entries and turns ---------------------------------------------------------------------------
-
-static struct entry *entry_find(struct broker *b, const struct uuid *id)
-{
-	struct lookup_node *n = lookup_first(&b->evals, uuid_hash(id));
-
-	while (n && !uuid_equal(&CONTAINER_OF(n, struct entry, by_id)->eval->id, id))
-		n = lookup_next(n);
-	return n ? CONTAINER_OF(n, struct entry, by_id) : NULL;
-}
-
-static void entry_free(struct entry *e)
-{
-	evaluation_free(e->eval);
-	evaluation_free(e->requeue);
-	free(e);
-}
-
-static void entry_drop(struct broker *b, struct entry *e)
-{
-	lookup_remove(&b->evals, &e->by_id);
-	entry_free(e);
-}
-
-static bool same_job(const struct evaluation *a, const struct evaluation *b)
-{
-	return text_equal(text_of(a->job_id), text_of(b->job_id)) &&
-	       text_equal(text_of(a->namespace_name), text_of(b->namespace_name));
-}
-
-// Any of those that a turn knows tells whose turn it is.
-static const struct evaluation *turn_sample(const struct job_turn *turn)
-{
-	return turn->holder ? turn->holder->eval : of_order(heap_top(&turn->pending))->eval;
-}
-
-static struct job_turn *turn_of(struct broker *b, const struct evaluation *eval)
-{
-	uint64_t hash = hash_names(eval->namespace_name, eval->job_id);
-
-	for (struct lookup_node *n = lookup_first(&b->turns, hash); n; n = lookup_next(n)) {
-		struct job_turn *turn = CONTAINER_OF(n, struct job_turn, by_name);
-		if (same_job(turn_sample(turn), eval))
-			return turn;
-	}
-	struct job_turn *turn = memory_take(sizeof *turn);
-	heap_init(&turn->pending, pending_before);
-	lookup_add(&b->turns, &turn->by_name, hash);
-	return turn;
-}
-
-static void turn_drop(struct broker *b, struct job_turn *turn)
-{
-	lookup_remove(&b->turns, &turn->by_name);
-	heap_free(&turn->pending);
-	free(turn);
-}
-
-// --- Between the places --------------------------------------------------------------------------
-
-static void wait_until(struct broker *b, struct entry *e, enum place place, uint64_t due_ns)
-{
-	e->place = place;
-	e->due_ns = due_ns;
-	struct heap *heap = place == PLACE_DELAYED ? &b->delays : &b->timers;
-	heap_push(heap, &e->due);
-	if (place == PLACE_UNACKED)
-		return;
-	b->stats.waiting++;
-	if (heap_top(heap) == &e->due) // whoever waits has to look up earlier
-		pthread_cond_broadcast(&b->changed);
-}
-
-static void queue_or_pend(struct broker *b, struct entry *e, uint32_t queue)
-{
-	struct job_turn *turn = e->turn ? e->turn : turn_of(b, e->eval);
-
-	e->turn = turn;
-	if (turn->holder && turn->holder != e) {
-		e->place = PLACE_PENDING;
-		heap_push(&turn->pending, &e->order);
-		b->stats.pending++;
-		return;
-	}
-	turn->holder = e;
-	e->place = PLACE_READY;
-	e->queue = queue;
-	heap_push(&b->queues[queue], &e->order);
-	b->stats.ready++;
-	pthread_cond_broadcast(&b->changed);
-}
-
-// The best of those that waited for the job has its turn.
-static void promote(struct broker *b, struct job_turn *turn)
-{
-	turn->holder = NULL;
-	struct heap_node *best = heap_pop(&turn->pending);
-	if (!best) {
-		turn_drop(b, turn);
-		return;
-	}
-	b->stats.pending--;
-	struct entry *e = CONTAINER_OF(best, struct entry, order);
-	turn->holder = e;
-	queue_or_pend(b, e, (uint32_t)e->eval->type);
-}
-
-static void make_cancelable(struct broker *b, struct entry *e)
-{
-	b->stats.pending--;
-	b->stats.cancelable++;
-	e->place = PLACE_CANCELABLE;
-	e->turn = NULL;
-	e->next = NULL;
-	*b->cancelable_end = e;
-	b->cancelable_end = &e->next;
-}
-
-// B31: what the delivered one has seen, the newest of the others will see; the rest are needless.
-static void release(struct broker *b, struct job_turn *turn)
-{
-	struct heap_node *n;
-	struct heap_node *best = heap_pop(&turn->pending);
-	while ((n = heap_pop(&turn->pending)))
-		make_cancelable(b, CONTAINER_OF(n, struct entry, order));
-	if (best)
-		heap_push(&turn->pending, best);
-	promote(b, turn);
-}
-
-static void end_delivery(struct broker *b, struct entry *e)
-{
-	if (heap_holds(&e->due))
-		heap_remove(&b->timers, &e->due);
-	e->token = 0;
-	b->stats.unacked--;
-	if (e->queue < EVAL_TYPES)
-		b->stats.unacked_by_type[e->queue]--;
-}
-
-// B32.
-static void nack(struct broker *b, struct entry *e)
-{
-	const struct broker_settings *s = &b->settings;
-
-	end_delivery(b, e);
-	evaluation_free(e->requeue);
-	e->requeue = NULL;
-	if (e->deliveries >= s->delivery_limit) {
-		queue_or_pend(b, e, QUEUE_FAILED);
-		return;
-	}
-	int64_t delay_ns = e->deliveries <= 1 ? s->first_nack_delay_ns
-					      : (e->deliveries - 1) * s->nack_delay_ns;
-	wait_until(b, e, PLACE_TIMED, time_monotonic_ns(s->time) + (uint64_t)delay_ns);
-}
-
-static void run_timers(struct broker *b)
-{
-	uint64_t now_ns = time_monotonic_ns(b->settings.time);
-	struct heap_node *n;
-
-	while ((n = heap_top(&b->timers))) {
-		struct entry *e = CONTAINER_OF(n, struct entry, due);
-		if (e->due_ns > now_ns)
-			break;
-		heap_pop(&b->timers);
-		if (e->place == PLACE_UNACKED) {
-			nack(b, e);
-			continue;
-		}
-		b->stats.waiting--;
-		queue_or_pend(b, e, (uint32_t)e->eval->type);
-	}
-}
-
-static void run_delays(struct broker *b)
-{
-	uint64_t now_ns = time_wall_ns(b->settings.time);
-	struct heap_node *n;
-
-	while ((n = heap_top(&b->delays))) {
-		struct entry *e = CONTAINER_OF(n, struct entry, due);
-		if (e->due_ns > now_ns)
-			break;
-		heap_pop(&b->delays);
-		b->stats.waiting--;
-		queue_or_pend(b, e, (uint32_t)e->eval->type);
-	}
-}
-
-static void run_due(struct broker *b)
-{
-	run_timers(b);
-	run_delays(b);
-}
-
-// On the monotonic clock; the wall clock may be set meanwhile, so who sleeps long asks again.
-static uint64_t next_due(struct broker *b)
-{
-	uint64_t due_ns = NEVER;
-
-	if (heap_top(&b->timers))
-		due_ns = CONTAINER_OF(heap_top(&b->timers), struct entry, due)->due_ns;
-	if (heap_top(&b->delays)) {
-		uint64_t at = CONTAINER_OF(heap_top(&b->delays), struct entry, due)->due_ns;
-		uint64_t now_ns = time_wall_ns(b->settings.time);
-		uint64_t then_ns =
-			time_monotonic_ns(b->settings.time) + (at > now_ns ? at - now_ns : 0);
-		due_ns = then_ns < due_ns ? then_ns : due_ns;
-	}
-	return due_ns;
-}
 
 // --- Enqueue -------------------------------------------------------------------------------------
 
@@ -334,12 +25,12 @@ static void enqueue_new(struct broker *b, struct evaluation *eval)
 	e->eval = eval;
 	lookup_add(&b->evals, &e->by_id, uuid_hash(&eval->id));
 	if (eval->wait_ns > 0)
-		wait_until(b, e, PLACE_TIMED,
+		entry_wait_until(b, e, PLACE_TIMED,
 			time_monotonic_ns(b->settings.time) + remaining_ns(b, eval));
 	else if (eval->wait_until_ns > 0)
-		wait_until(b, e, PLACE_DELAYED, (uint64_t)eval->wait_until_ns);
+		entry_wait_until(b, e, PLACE_DELAYED, (uint64_t)eval->wait_until_ns);
 	else
-		queue_or_pend(b, e, (uint32_t)eval->type);
+		entry_queue_or_pend(b, e, (uint32_t)eval->type);
 }
 
 void broker_enqueue(struct broker *b, const struct evaluation *eval, uint64_t token)
@@ -354,7 +45,7 @@ void broker_enqueue(struct broker *b, const struct evaluation *eval, uint64_t to
 		enqueue_new(b, evaluation_copy(eval));
 	}
 	if (b->is_enabled)
-		run_due(b);
+		broker_run_due(b);
 	pthread_mutex_unlock(&b->mutex);
 }
 
@@ -371,7 +62,7 @@ static struct heap *choose_queue(struct broker *b, uint32_t types)
 		struct heap_node *top = heap_top(&b->queues[t]);
 		if (!(types & (1u << t)) || !top)
 			continue;
-		int64_t own = of_order(top)->eval->priority;
+		int64_t own = entry_of_order(top)->eval->priority;
 		if (!chosen || own > priority)
 			ties = 0;
 		else if (own < priority)
@@ -403,7 +94,7 @@ static struct entry *deliver(struct broker *b, struct heap *queue)
 		b->stats.unacked_by_type[e->queue]++;
 	e->token = new_token(b);
 	e->deliveries++;
-	wait_until(b, e, PLACE_UNACKED,
+	entry_wait_until(b, e, PLACE_UNACKED,
 		time_monotonic_ns(b->settings.time) + (uint64_t)b->settings.nack_timeout_ns);
 	return e;
 }
@@ -412,7 +103,7 @@ static struct entry *deliver(struct broker *b, struct heap *queue)
 // clock of the condition; with another one only a timeout of 0 makes sense.
 static bool wait_for_change(struct broker *b, uint64_t deadline_ns)
 {
-	uint64_t now_ns = time_monotonic_ns(b->settings.time), until_ns = next_due(b);
+	uint64_t now_ns = time_monotonic_ns(b->settings.time), until_ns = broker_next_due(b);
 
 	if (now_ns >= deadline_ns || b->is_closed)
 		return false;
@@ -431,7 +122,7 @@ struct evaluation *broker_dequeue(struct broker *b, uint32_t types, uint32_t tim
 
 	pthread_mutex_lock(&b->mutex);
 	do {
-		run_due(b);
+		broker_run_due(b);
 		queue = choose_queue(b, types);
 	} while (!queue && wait_for_change(b, deadline_ns));
 	if (queue) {
@@ -449,7 +140,7 @@ struct evaluation *broker_take_failed(struct broker *b, uint64_t *token)
 	struct evaluation *eval = NULL;
 
 	pthread_mutex_lock(&b->mutex);
-	run_due(b);
+	broker_run_due(b);
 	if (heap_top(&b->queues[QUEUE_FAILED])) {
 		struct entry *e = deliver(b, &b->queues[QUEUE_FAILED]);
 		eval = evaluation_copy(e->eval);
@@ -472,7 +163,7 @@ static int find_delivery(
 	if (e->token != token)
 		return -ERROR_TOKEN;
 	if (heap_holds(&e->due) && e->due_ns <= time_monotonic_ns(b->settings.time)) {
-		run_due(b);
+		broker_run_due(b);
 		return -ERROR_LATE;
 	}
 	*found = e;
@@ -489,13 +180,13 @@ int broker_ack(struct broker *b, const struct uuid *id, uint64_t token)
 		struct evaluation *requeue = e->requeue;
 		struct job_turn *turn = e->turn;
 		e->requeue = NULL;
-		end_delivery(b, e);
+		entry_end_delivery(b, e);
 		entry_drop(b, e);
-		release(b, turn);
+		job_turn_release(b, turn);
 		if (requeue)
 			enqueue_new(b, requeue);
 	}
-	run_due(b);
+	broker_run_due(b);
 	pthread_mutex_unlock(&b->mutex);
 	return error;
 }
@@ -507,8 +198,8 @@ int broker_nack(struct broker *b, const struct uuid *id, uint64_t token)
 	pthread_mutex_lock(&b->mutex);
 	int error = find_delivery(b, id, token, &e);
 	if (error == 0)
-		nack(b, e);
-	run_due(b);
+		entry_nack(b, e);
+	broker_run_due(b);
 	pthread_mutex_unlock(&b->mutex);
 	return error;
 }
@@ -537,7 +228,7 @@ static void restart_nack(struct broker *b, struct entry *e)
 {
 	if (heap_holds(&e->due))
 		heap_remove(&b->timers, &e->due);
-	wait_until(b, e, PLACE_UNACKED,
+	entry_wait_until(b, e, PLACE_UNACKED,
 		time_monotonic_ns(b->settings.time) + (uint64_t)b->settings.nack_timeout_ns);
 }
 
@@ -576,53 +267,15 @@ void broker_resume_nack(struct broker *b, const struct uuid *id, uint64_t token)
 
 // --- Care ----------------------------------------------------------------------------------------
 
-// Only what is cancelable is in no heap; it is found on its list.
-static void unlist(struct broker *b, struct entry *e)
-{
-	struct entry **at = &b->cancelable;
-
-	while (*at != e)
-		at = &(*at)->next;
-	*at = e->next;
-	if (b->cancelable_end == &e->next)
-		b->cancelable_end = at;
-	b->stats.cancelable--;
-}
-
-static void take_out(struct broker *b, struct entry *e)
-{
-	switch (e->place) {
-	case PLACE_TIMED:
-		heap_remove(&b->timers, &e->due);
-		b->stats.waiting--;
-		break;
-	case PLACE_DELAYED:
-		heap_remove(&b->delays, &e->due);
-		b->stats.waiting--;
-		break;
-	case PLACE_PENDING:
-		heap_remove(&e->turn->pending, &e->order);
-		b->stats.pending--;
-		e->turn = NULL; // its holder is still there
-		break;
-	case PLACE_READY:
-		heap_remove(&b->queues[e->queue], &e->order);
-		b->stats.ready--;
-		break;
-	case PLACE_CANCELABLE: unlist(b, e); break;
-	case PLACE_UNACKED: CHECK(false);
-	}
-}
-
 void broker_forget(struct broker *b, const struct uuid *id)
 {
 	pthread_mutex_lock(&b->mutex);
 	struct entry *e = entry_find(b, id);
 	if (e && e->place != PLACE_UNACKED) {
-		take_out(b, e);
+		entry_take_out(b, e);
 		struct job_turn *turn = e->turn;
 		if (turn)
-			promote(b, turn);
+			job_turn_promote(b, turn);
 		entry_drop(b, e);
 	}
 	pthread_mutex_unlock(&b->mutex);
@@ -631,8 +284,8 @@ void broker_forget(struct broker *b, const struct uuid *id)
 uint64_t broker_tick(struct broker *b)
 {
 	pthread_mutex_lock(&b->mutex);
-	run_due(b);
-	uint64_t due_ns = next_due(b);
+	broker_run_due(b);
+	uint64_t due_ns = broker_next_due(b);
 	pthread_mutex_unlock(&b->mutex);
 	return due_ns;
 }
@@ -644,7 +297,7 @@ uint32_t broker_take_cancelable(struct broker *b, struct evaluation **evals, uin
 	pthread_mutex_lock(&b->mutex);
 	for (; taken < count && b->cancelable; taken++) {
 		struct entry *e = b->cancelable;
-		unlist(b, e);
+		entry_unlist(b, e);
 		evals[taken] = e->eval;
 		lookup_remove(&b->evals, &e->by_id);
 		e->eval = NULL;
@@ -691,7 +344,7 @@ static void forget_all(struct broker *b)
 
 	for (n = lookup_walk(&b->turns, &bucket, NULL); n; n = next) {
 		next = lookup_walk(&b->turns, &bucket, n);
-		turn_drop(b, CONTAINER_OF(n, struct job_turn, by_name));
+		job_turn_drop(b, CONTAINER_OF(n, struct job_turn, by_name));
 	}
 	for (n = lookup_walk(&b->evals, &bucket, NULL); n; n = next) {
 		next = lookup_walk(&b->evals, &bucket, n);
@@ -721,10 +374,7 @@ struct broker *broker_create(const struct broker_settings *settings)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&b->changed, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	for (uint32_t q = 0; q < QUEUES; q++)
-		heap_init(&b->queues[q], ready_before);
-	heap_init(&b->timers, due_before);
-	heap_init(&b->delays, due_before);
+	broker_init_orders(b);
 	b->cancelable_end = &b->cancelable;
 	return b;
 }

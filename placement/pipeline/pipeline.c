@@ -108,6 +108,14 @@ void pipeline_await_unpaused(struct pipeline *p)
 	pthread_mutex_unlock(&p->mutex);
 }
 
+bool pipeline_has(struct pipeline *p, const struct uuid *eval)
+{
+	state_read_begin();
+	bool has = state_evaluation(p->settings.state, eval) != NULL;
+	state_read_end();
+	return has;
+}
+
 int pipeline_store(struct pipeline *p, struct evaluation **evals, uint32_t count, bool create_only)
 {
 	struct command command = {

@@ -45,5 +45,6 @@ bool pipeline_follow_config(struct pipeline *);
 // Returns when the workers are not paused (or the pipeline stops).
 void pipeline_await_unpaused(struct pipeline *);
 
+bool pipeline_has(struct pipeline *, const struct uuid *eval); // in the state
 // Stores evaluations, which are taken over whatever the result.
 int pipeline_store(struct pipeline *, struct evaluation **, uint32_t count, bool create_only);

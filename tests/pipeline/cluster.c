@@ -29,6 +29,11 @@ static struct command *next_plan(void *context)
 static void step(void *context)
 {
 	struct cluster *c = context;
+	void (*meanwhile)(struct cluster *) = c->meanwhile;
+
+	c->meanwhile = NULL;
+	if (meanwhile)
+		meanwhile(c);
 	(void)applier_step(c->applier);
 }
 
@@ -202,7 +207,7 @@ void cluster_node(struct cluster *c, uint32_t number)
 	free(node);
 }
 
-static void tell(struct cluster *c, enum command_type type, uint32_t number)
+static struct command about(struct cluster *c, enum command_type type, uint32_t number)
 {
 	struct uuid id = cluster_node_id(number);
 
@@ -211,7 +216,24 @@ static void tell(struct cluster *c, enum command_type type, uint32_t number)
 	assert_non_null(node);
 	struct command command = {.type = type, .node = {node->slot, node->generation}};
 	state_read_end();
+	return command;
+}
+
+static void tell(struct cluster *c, enum command_type type, uint32_t number)
+{
+	struct command command = about(c, type, number);
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
+}
+
+static void ignore(struct command *command)
+{
+}
+
+void cluster_push_node_down(struct cluster *c, uint32_t number, struct command *command)
+{
+	*command = about(c, COMMAND_NODE_EXPIRED, number);
+	command->done = ignore;
+	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
 }
 
 void cluster_node_down(struct cluster *c, uint32_t number)

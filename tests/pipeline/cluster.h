@@ -15,6 +15,8 @@ struct cluster {
 	struct applier *applier;
 	struct pipeline *pipeline;
 	uint64_t seed;
+	void (*meanwhile)(
+		struct cluster *); // called once, while a command of the pipeline is awaited
 	uint32_t workers; // threads of the schedulers; 0: everything is done by the calling thread
 };
 
@@ -36,6 +38,8 @@ void cluster_await(struct cluster *, const char *job, uint32_t live);
 void cluster_node(struct cluster *, uint32_t number);
 void cluster_node_down(struct cluster *, uint32_t number);
 void cluster_node_returned(struct cluster *, uint32_t number);
+// The same without waiting for it: the command and what it points to stay the caller's.
+void cluster_push_node_down(struct cluster *, uint32_t number, struct command *);
 struct uuid cluster_node_id(uint32_t number);
 
 struct job_ask {

@@ -1,0 +1,267 @@
+#include "placement/pipeline/planning.h"
+#include "placement/pipeline/delivery.h"
+#include "placement/pipeline/pipeline_private.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDEX_WAIT_NS 5000000000ull
+#define INDEX_BASE_NS 20000000ll
+#define INDEX_CAP_NS 1000000000ll
+#define RESUBMIT_BASE_NS 500000000ll
+#define RESUBMIT_CAP_NS 10000000000ll
+
+static uint64_t now_ns(const struct planning *g)
+{
+	return time_monotonic_ns(g->pipeline->settings.time);
+}
+
+void planning_begin(
+	struct planning *g, struct pipeline *p, const struct evaluation *eval, uint64_t token)
+{
+	g->pipeline = p;
+	g->eval = eval;
+	g->token = token;
+	g->delivery = delivery_begin(p, &eval->id, token);
+	g->snapshot_index = g->view_index = 0;
+	g->created_count = 0;
+}
+
+void planning_end(struct planning *g, int error)
+{
+	for (uint32_t i = 0; i < g->created_count; i++)
+		evaluation_free(g->created[i]);
+	delivery_end(g->delivery, error);
+}
+
+// --- Waiting for the state -----------------------------------------------------------------------
+
+static uint64_t look(struct planning *g, uint64_t index)
+{
+	const struct pipeline_settings *s = &g->pipeline->settings;
+	int64_t wait_ns = backoff_next_ns(g->backoff, INDEX_BASE_NS, INDEX_CAP_NS);
+
+	if (s->step)
+		s->step(s->step_context);
+	else
+		(void)state_wait(s->state, index - 1, (uint32_t)(wait_ns / 1000000));
+	return state_index(s->state);
+}
+
+// B10, B11. The index is looked at before the time.
+int planning_wait_for_index(struct planning *g, uint64_t index)
+{
+	struct pipeline *p = g->pipeline;
+	uint64_t began_ns = now_ns(g);
+	bool was_there = state_index(p->settings.state) >= index, is_there = was_there;
+
+	while (!is_there && !submitter_is_stopping(p->submitter)) {
+		is_there = look(g, index) >= index;
+		if (!is_there && (p->settings.step || now_ns(g) - began_ns >= INDEX_WAIT_NS))
+			return -ERROR_TIMEOUT;
+	}
+	timing_add(&p->counters.wait_for_index, p->settings.time, began_ns);
+	if (!is_there)
+		return -ERROR_STOPPING;
+	backoff_reset(g->backoff);
+	return 0;
+}
+
+// --- What the scheduler asks for -----------------------------------------------------------------
+
+static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
+{
+	struct planning *g = context;
+	int error = planning_wait_for_index(g, index);
+
+	if (error != 0)
+		return error;
+	*view = state_view_begin(g->pipeline->settings.state);
+	g->view_index = view->index(view->context);
+	if (g->snapshot_index == 0)
+		g->snapshot_index = g->view_index;
+	return 0;
+}
+
+static void end_view(void *context)
+{
+	state_view_end();
+}
+
+// B15 and B36: nobody else has this evaluation by now, and we are not stopping.
+static int may_go_on(struct planning *g, const struct uuid *id, const char *what)
+{
+	struct pipeline *p = g->pipeline;
+	char text[UUID_TEXT_BYTES];
+
+	if (submitter_is_stopping(p->submitter))
+		return -ERROR_STOPPING; // "shutdown while planning"
+	int error = broker_outstanding(p->broker, id, g->token);
+	if (error != 0)
+		log_warn("evaluation-lost", "eval=%s request=%s error=\"%s\"",
+			uuid_format(id, text), what, broker_outstanding_text(error));
+	return error;
+}
+
+// B12 and B20.
+static struct evaluation *stamped(struct planning *g, const struct evaluation *eval, bool is_new)
+{
+	struct evaluation *e = evaluation_copy(eval);
+	int64_t now = (int64_t)time_wall_ns(g->pipeline->settings.time);
+
+	e->snapshot_index = g->snapshot_index;
+	if (is_new)
+		e->create_time_ns = now;
+	e->modify_time_ns = now > e->create_time_ns || is_new ? now : e->create_time_ns + 1;
+	return e;
+}
+
+int planning_flush(struct planning *g)
+{
+	uint32_t count = g->created_count;
+
+	g->created_count = 0;
+	return count ? delivery_store(g->delivery, g->created, count) : 0;
+}
+
+static void count_result(struct pipeline *p, const struct plan *plan, const struct plan_result *r)
+{
+	atomic_fetch_add(&p->counters.plans_submitted, 1);
+	if (r->placements_committed < r->placements_planned || r->rejections.count > 0)
+		atomic_fetch_add(&p->counters.plans_partial, 1);
+	atomic_fetch_add(&p->counters.nodes_rejected, r->rejections.count);
+}
+
+// B17: only what passes is tried again.
+static int submit_again(struct planning *g, struct command *command)
+{
+	struct submitter *s = g->pipeline->submitter;
+	int error;
+
+	while ((error = submitter_run_plan(s, command)) == -ERROR_STOPPING) {
+		if (g->pipeline->settings.step ||
+			!submitter_sleep(
+				s, backoff_next_ns(g->backoff, RESUBMIT_BASE_NS, RESUBMIT_CAP_NS)))
+			return error;
+	}
+	if (error == 0)
+		backoff_reset(g->backoff);
+	return error;
+}
+
+static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
+{
+	struct planning *g = context;
+	struct pipeline *p = g->pipeline;
+	struct command command = {.type = COMMAND_PLAN, .plan = {plan, result}};
+	uint64_t began_ns = now_ns(g);
+	int error = may_go_on(g, &g->eval->id, "plan");
+
+	if (error == 0)
+		error = planning_flush(g);
+	if (error != 0)
+		return error;
+	plan->eval_token = g->token;
+	plan->snapshot_index = g->view_index;
+	broker_pause_nack(p->broker, &g->eval->id, g->token);
+	error = submit_again(g, &command);
+	broker_resume_nack(p->broker, &g->eval->id, g->token);
+	timing_add(&p->counters.submit_plan, p->settings.time, began_ns);
+	if (error == 0)
+		count_result(p, plan, result);
+	return error;
+}
+
+static int update_eval(void *context, const struct evaluation *eval)
+{
+	struct planning *g = context;
+	int error = may_go_on(g, &eval->id, "update");
+
+	if (error != 0)
+		return error;
+	g->created[g->created_count++] = stamped(g, eval, false);
+	return planning_flush(g);
+}
+
+static int create_eval(void *context, const struct evaluation *eval)
+{
+	struct planning *g = context;
+	struct pipeline *p = g->pipeline;
+	uint64_t began_ns = now_ns(g);
+	int error = may_go_on(g, &eval->previous_eval, "create");
+
+	if (error != 0)
+		return error;
+	g->created[g->created_count++] = stamped(g, eval, true);
+	if (g->created_count == CREATED_MAX)
+		error = planning_flush(g);
+	timing_add(&p->counters.create_eval, p->settings.time, began_ns);
+	return error;
+}
+
+// B21: what waits according to the job's summary differs from what the evaluation says.
+static bool summary_differs(struct planning *g, const struct evaluation *eval)
+{
+	struct task_group_summary groups[JOB_GROUPS_MAX];
+	uint32_t count = JOB_GROUPS_MAX;
+	bool differs = false;
+
+	state_read_begin();
+	if (!state_job_summary(g->pipeline->settings.state, text_of(eval->namespace_name),
+		    text_of(eval->job_id), groups, &count))
+		count = 0;
+	for (uint32_t n = 0; n < count; n++)
+		for (uint32_t i = 0; i < eval->queued.count; i++) {
+			const struct named_count *q =
+				ARRAY_AT(&eval->queued, struct named_count, i);
+			if (strcmp(q->name, groups[n].group) == 0 && q->count != groups[n].queued)
+				differs = true;
+		}
+	state_read_end();
+	return differs;
+}
+
+static int reblock(struct planning *g, const struct evaluation *eval)
+{
+	struct pipeline *p = g->pipeline;
+	struct evaluation *e = stamped(g, eval, false);
+	int error = 0;
+
+	if (summary_differs(g, eval)) {
+		struct evaluation *update = evaluation_copy(e);
+		error = pipeline_store(p, &update, 1, false);
+	}
+	if (error == 0)
+		blocked_add(p->blocked, e, g->token);
+	evaluation_free(e);
+	return error;
+}
+
+static int reblock_eval(void *context, const struct evaluation *eval)
+{
+	struct planning *g = context;
+	struct pipeline *p = g->pipeline;
+	uint64_t began_ns = now_ns(g);
+	int error = may_go_on(g, &eval->id, "reblock");
+
+	if (error == 0)
+		error = planning_flush(g);
+	if (error == 0 && (eval->status != EVAL_BLOCKED || !pipeline_has(p, &eval->id))) {
+		log_warn("evaluation-not-reblocked", "reason=\"%s\"",
+			eval->status != EVAL_BLOCKED ? "evaluation not blocked"
+						     : "evaluation does not exist");
+		error = -EINVAL;
+	}
+	if (error == 0)
+		error = reblock(g, eval);
+	timing_add(&p->counters.reblock_eval, p->settings.time, began_ns);
+	return error;
+}
+
+struct planner planning_planner(struct planning *g)
+{
+	return (struct planner){
+		g, begin_view, end_view, submit_plan, update_eval, create_eval, reblock_eval};
+}

@@ -1,0 +1,35 @@
+// What a scheduler asks of the daemon while it works on one evaluation (rows B15–B21, B36, B37): a view of the state,
+// plans, and evaluations to be stored.
+#pragma once
+#include "placement/pipeline/backoff.h"
+#include "placement/pipeline/pipeline.h"
+#include "placement/scheduler/scheduler.h"
+
+// Evaluations that a scheduler creates are stored together.
+#define CREATED_MAX 256u
+
+struct delivery;
+
+struct planning {
+	struct pipeline *pipeline;
+	struct backoff *backoff; // of the worker: one for all of its waits (B8)
+	const struct evaluation *eval;
+	uint64_t token;
+	struct delivery *delivery;
+	uint64_t snapshot_index; // of the first view (B12)
+	uint64_t view_index;     // of the newest one
+	struct evaluation *created[CREATED_MAX + 1];
+	uint32_t created_count;
+};
+
+// From dequeue to ack: the evaluation must stay until the end, backoff is set by the caller. error: nack.
+void planning_begin(
+	struct planning *, struct pipeline *, const struct evaluation *, uint64_t token);
+void planning_end(struct planning *, int error);
+
+struct planner planning_planner(struct planning *);
+// B10, B11: 0, -ERROR_TIMEOUT ("sync wait timeout reached") or -ERROR_STOPPING ("shutdown while waiting for state
+// sync").
+int planning_wait_for_index(struct planning *, uint64_t index);
+// Sends what was created and not sent yet.
+int planning_flush(struct planning *);
