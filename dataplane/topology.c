@@ -239,7 +239,9 @@ static void place_schedulers(
 {
 	uint32_t left = free_cores(m);
 	uint32_t usual = left < SCHEDULERS_USUAL_MAX ? left : SCHEDULERS_USUAL_MAX;
-	plan->scheduler_count = ask->schedulers > 0 ? ask->schedulers : usual > 0 ? usual : 1;
+	if (usual < SCHEDULERS_USUAL_LEAST)
+		usual = SCHEDULERS_USUAL_LEAST;
+	plan->scheduler_count = ask->schedulers > 0 ? ask->schedulers : usual;
 	if (plan->scheduler_count > SCHEDULERS_MAX)
 		plan->scheduler_count = SCHEDULERS_MAX;
 	for (uint32_t i = 0; i < plan->scheduler_count; i++) {

@@ -14,11 +14,13 @@ struct topology_ask {
 		uint32_t queues; // workers wanted
 	} port[PORTS_MAX];
 	bool spin;           // pollers keep their core: sharing one is a problem, not a warning
-	uint32_t schedulers; // scheduler threads wanted; 0: one per core that is left, at least one
+	uint32_t schedulers; // scheduler threads wanted; 0: one per core that is left
 };
 
-// Schedulers beyond so many only wait for the applier.
+// Two at least: while the plan of one is on its way to the disk, the other thinks. Beyond so many they
+// only wait for the applier.
 #define SCHEDULERS_MAX 64u
+#define SCHEDULERS_USUAL_LEAST 2u
 #define SCHEDULERS_USUAL_MAX 16u
 
 struct topology_worker {
