@@ -199,14 +199,27 @@ static void carry_counters(struct job_keep *keep, struct job_keep *old)
 	}
 }
 
+// Which version makes room: the oldest, unless it is the newest that proved to be stable, which one may
+// want to go back to (row B60).
+static uint32_t version_to_drop(const struct job_keep *keep)
+{
+	uint32_t stable = 0;
+
+	while (stable < keep->version_count && !keep->versions[stable]->stable)
+		stable++;
+	bool is_oldest = stable < keep->version_count && stable == JOB_VERSIONS_MAX - 1;
+	return is_oldest ? stable - 1 : JOB_VERSIONS_MAX - 1;
+}
+
 void job_keep_push(struct state *state, struct job_cell *cell, struct job *job, uint64_t index)
 {
 	struct job_keep *old = job_cell_keep(cell);
 	struct job *versions[JOB_VERSIONS_MAX] = {job};
-	uint32_t count = 1;
+	uint32_t count = 1, drop = old ? version_to_drop(old) : 0;
 
-	for (uint32_t i = 0; old && i < old->version_count && count < JOB_VERSIONS_MAX; i++)
-		versions[count++] = old->versions[i];
+	for (uint32_t i = 0; old && i < old->version_count; i++)
+		if (i != drop)
+			versions[count++] = old->versions[i];
 
 	struct job_keep *keep = job_keep_build(versions, count);
 	keep->record.create_index = job->record.create_index;

@@ -321,6 +321,38 @@ static void only_another_specification_is_another_version(void **unused)
 	controller_free(&c);
 }
 
+static bool has_version(const struct controller *c, uint64_t version)
+{
+	state_read_begin();
+	bool found = state_job_version(c->state, TEXT("default"), TEXT("sys"), version) != NULL;
+	state_read_end();
+	return found;
+}
+
+static void the_newest_stable_version_stays(void **unused)
+{
+	struct controller c;
+
+	open_controller(&c);
+	for (uint32_t i = 0; i < 12; i++) {
+		struct job *job = build_scheduled_job("sys", JOB_SYSTEM);
+		job->priority = 20 + i;
+		job->stable = i == 1 || i == 2;
+		register_job(&c, job, NULL);
+		uint32_t kept = 0;
+		for (uint32_t version = 0; version <= i; version++)
+			kept += has_version(&c, version);
+		assert_int_equal(kept, i < JOB_VERSIONS_MAX ? i + 1 : JOB_VERSIONS_MAX);
+		assert_true(has_version(&c, i));
+	}
+	assert_false(has_version(&c, 1));
+	assert_true(has_version(&c, 2));
+	assert_false(has_version(&c, 6));
+	assert_true(has_version(&c, 7));
+	expect_restores(&c);
+	controller_free(&c);
+}
+
 static void counts_are_kept_when_asked(void **unused)
 {
 	struct controller c;
@@ -576,6 +608,7 @@ int main(void)
 		cmocka_unit_test(registering_makes_an_evaluation),
 		cmocka_unit_test(some_jobs_get_no_evaluation),
 		cmocka_unit_test(only_another_specification_is_another_version),
+		cmocka_unit_test(the_newest_stable_version_stays),
 		cmocka_unit_test(counts_are_kept_when_asked),
 		cmocka_unit_test(stopping_makes_a_service_evaluation),
 		cmocka_unit_test(evaluating_makes_one_more),
