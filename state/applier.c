@@ -68,6 +68,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.state = a->state;
 	a->decider.placer = &a->settings.placer;
 	a->decider.registrations = registrations_create();
+	a->decider.rejections = rejections_create(&settings->rejections);
 	a->decider.collect_after_ms = settings->collect_after_ms;
 	a->decider.counters = &a->counters;
 	if (settings->seed)
@@ -87,6 +88,7 @@ void applier_destroy(struct applier *a)
 	a->state->placer = NULL;
 	writer_destroy(a->writer);
 	registrations_destroy(a->decider.registrations);
+	rejections_free(a->decider.rejections);
 	for (uint32_t i = 0; i < 2; i++) {
 		bytes_writer_free(&a->batches[i].bytes);
 		free(a->batches[i].changes.items);

@@ -11,6 +11,7 @@
 #include "state/command_log.h"
 #include "state/command_queue.h"
 #include "state/placer.h"
+#include "state/rejections.h"
 #include "state/state.h"
 
 struct applier;
@@ -21,8 +22,9 @@ struct applier_settings {
 	struct command_log log;
 	struct placer placer;
 	const struct time_source *time;
-	uint64_t seed;            // for allocation ids; 0: from the system
-	int64_t collect_after_ms; // terminal allocations are kept this long
+	uint64_t seed;                        // for allocation ids; 0: from the system
+	int64_t collect_after_ms;             // terminal allocations are kept this long
+	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted
 	// The next plan (COMMAND_PLAN) to be decided, or NULL; asked whenever no other command waits. Who adds a plan
 	// kicks the queue. May be NULL.
 	struct command *(*next_plan)(void *context);

@@ -17,22 +17,29 @@ int node_eligibility_check(const struct state *state, const struct entry_node_el
 {
 	const struct node *n = node_of(state, e->slot, e->generation);
 
-	return n && e->eligibility <= NODE_INELIGIBLE && e->eligibility != n->eligibility &&
-			       !(n->drain && e->eligibility == NODE_ELIGIBLE)
+	bool eligible = e->eligibility == NODE_ELIGIBLE;
+
+	return n && e->eligibility <= NODE_INELIGIBLE_REJECTING &&
+			       eligible != (n->eligibility == NODE_ELIGIBLE) &&
+			       !(n->drain && eligible)
 		       ? 0
 		       : -ERROR_CORRUPT;
 }
+
+static const uint8_t eligibility_events[] = {[NODE_ELIGIBLE] = NODE_MARKED_ELIGIBLE,
+	[NODE_INELIGIBLE] = NODE_MARKED_INELIGIBLE,
+	[NODE_INELIGIBLE_REJECTING] = NODE_REJECTED_PLANS};
 
 void node_eligibility_apply(
 	struct state *state, const struct entry_node_eligibility *e, int64_t time_ns)
 {
 	struct node_cell *cell = &state->cells[e->slot];
 	bool eligible = e->eligibility == NODE_ELIGIBLE;
-	struct node *n = node_revise_with_event(state, cell, state->index,
-		eligible ? NODE_MARKED_ELIGIBLE : NODE_MARKED_INELIGIBLE, time_ns);
+	struct node *n = node_revise_with_event(
+		state, cell, state->index, eligibility_events[e->eligibility], time_ns);
 
 	state_count_node(state, n, -1);
-	n->eligibility = e->eligibility;
+	n->eligibility = eligible ? NODE_ELIGIBLE : NODE_INELIGIBLE;
 	state_count_node(state, n, 1);
 	if (eligible)
 		node_mark_jobs(state, cell);

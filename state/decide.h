@@ -33,7 +33,8 @@ struct decider {
 	struct batch *batch;
 	struct prng prng;
 	struct registrations *registrations;
-	int64_t now_ns; // unix
+	struct rejections *rejections; // of plans, by nodes
+	int64_t now_ns;                // unix
 	int64_t collect_after_ms;
 	bool store_is_full;   // nothing that grows is accepted
 	int64_t store_room;   // bytes that the log takes beside its reserve

@@ -52,6 +52,23 @@ static void tell_rejections(
 				check->nodes[i].reason);
 }
 
+// Nodes that reject again and again take no more work until an operator looks at them (row B46).
+static void set_rejecting_aside(struct decider *d, const struct plan_result *result)
+{
+	for (uint32_t i = 0; i < result->rejections.count; i++) {
+		const struct uuid *id =
+			&ARRAY_AT(&result->rejections, struct plan_rejection, i)->node_id;
+		const struct node_cell *cell = node_cell_find(d->state, id);
+		if (!cell || cell->working->eligibility != NODE_ELIGIBLE ||
+			!rejections_add(d->rejections, id, d->now_ns))
+			continue;
+		struct entry e = {.kind = ENTRY_NODE_ELIGIBILITY,
+			.node_eligibility = {cell->working->slot, cell->working->generation,
+				NODE_INELIGIBLE_REJECTING}};
+		CHECK(decider_commit(d, &e) == 0);
+	}
+}
+
 static const char *group_name(const struct job *job, uint16_t group)
 {
 	return ARRAY_AT(&job->task_groups, struct task_group, group)->name;
@@ -206,7 +223,9 @@ enum command_outcome decide_plan(struct decider *d, struct command_plan *c)
 		entry_plan_release(&e.plan);
 	else
 		outcome = commit(d, &e, check, result);
-	if (outcome == OUTCOME_DONE && result->rejections.count > 0)
-		result->refresh_index = d->state->index;
-	return outcome;
+	if (outcome != OUTCOME_DONE || result->rejections.count == 0)
+		return outcome;
+	set_rejecting_aside(d, result);
+	result->refresh_index = d->state->index;
+	return OUTCOME_DONE;
 }

@@ -47,7 +47,8 @@
 //	                alloc_details.c
 //	ALLOC_TRANSITION  u32 count, then each, by ascending id: uuid, u8 two bits each for migrate,
 //	                reschedule, force reschedule, no shutdown delay (0 as it was, 1 no, 2 yes)
-//	NODE_ELIGIBILITY  u32 slot, u32 generation, u8 enum node_eligibility
+//	NODE_ELIGIBILITY  u32 slot, u32 generation, u8 enum node_eligibility (2: ineligible, because
+//	                it rejected too many plans)
 //	NODE_PURGE      u32 slot, u32 generation
 //
 // stops, preemptions: u32 count, then each: uuid, u8 enum stop_cause, u8 parts (1 follow-up, 2

@@ -7,8 +7,10 @@ struct state;
 
 struct entry_node_eligibility {
 	uint32_t slot, generation;
-	uint8_t eligibility; // enum node_eligibility
+	uint8_t eligibility; // enum node_eligibility, or that of a node that rejects plans
 };
+// It became ineligible because it rejected too many plans.
+#define NODE_INELIGIBLE_REJECTING 2u
 
 // The node is forgotten and its slot free. Allocations that were on it are on no node from then on;
 // those of direct jobs are lost, for all others their scheduler decides.

@@ -678,6 +678,34 @@ static void asked_plans_come_when_nothing_else_waits(void **test)
 	c->next_plan = NULL;
 }
 
+// Off by default; with a threshold a node that rejects again and again is set aside.
+static void nodes_that_reject_again_and_again_are_set_aside(void **unused)
+{
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){0});
+	c.rejections = (struct rejection_settings){.threshold = 3, .window_ns = 60000000000};
+	controller_open(&c);
+	assert_int_equal(controller_register(&c, 0, NULL), OUTCOME_DONE);
+	struct planned_job job = plan_job(&c, "web", JOB_SYSTEM);
+	for (uint32_t i = 0; i < 4; i++) {
+		static const char *const reasons[] = {"cpu", "cpu", "cpu", "node is not eligible"};
+		struct plan *plan = build_plan(&job);
+		struct plan_result result;
+		plan_place(plan, 100, 0, 0)->resources.cpu_mhz = 5000;
+		assert_int_equal(run_plan(&c, plan, &result), OUTCOME_DONE);
+		assert_string_equal(rejection_of(&result, 0), reasons[i]);
+		plan_result_release(&result);
+	}
+	state_read_begin();
+	const struct node *n = state_node_at(c.state, 0);
+	assert_int_equal(n->eligibility, NODE_INELIGIBLE);
+	assert_int_equal(n->events[n->event_count - 1].message, NODE_REJECTED_PLANS);
+	state_read_end();
+	expect_restores(&c);
+	controller_free(&c);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -703,6 +731,7 @@ int main(void)
 		TEST(allocations_go_on_under_another_version),
 		TEST(updates_of_what_is_not_to_run_are_left_out),
 		TEST(asked_plans_come_when_nothing_else_waits),
+		cmocka_unit_test(nodes_that_reject_again_and_again_are_set_aside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,8 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.placer = placement_placer(b->placement),
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
+		.rejections = {b->config.rejection_threshold,
+			(int64_t)b->config.rejection_window_s * SECOND_NS},
 		.next_plan = next_plan,
 		.plan_context = b,
 		.log_failed = log_failed,
