@@ -86,6 +86,24 @@ static void put_devices(json_t *node)
 	table_print(&t, 2);
 }
 
+static void put_events(json_t *node)
+{
+	static const char *const headings[] = {"Time", "Subsystem", "Message", NULL};
+	json_t *events = json_object_get(node, "Events");
+	struct table t;
+	if (json_array_size(events) == 0)
+		return;
+	table_begin(&t, headings);
+	for (size_t i = json_array_size(events); i-- > 0;) {
+		json_t *event = json_array_get(events, i);
+		table_add(&t, field_text(event, "Timestamp"));
+		table_add(&t, field_text(event, "Subsystem"));
+		table_add(&t, field_text(event, "Message"));
+	}
+	printf("\nNode Events\n");
+	table_print(&t, 2);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
@@ -137,13 +155,39 @@ static void put_node(json_t *node)
 	table_print(&t, 0);
 	put_resources(node);
 	put_devices(node);
+	put_events(node);
 	put_pairs("Attributes", json_object_get(node, "Attributes"));
 	put_pairs("Meta", json_object_get(node, "Meta"));
+}
+
+enum exit_status node_eligibility(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	bool enable = flag_given(&session->flags, FLAG_ENABLE);
+	if (enable == flag_given(&session->flags, FLAG_DISABLE))
+		return complain(STATUS_USAGE, "one of --enable and --disable is needed");
+	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	json_t *reply, *body = json_pack("{s:s,s:s}", "NodeID", id, "Eligibility",
+			       enable ? "eligible" : "ineligible");
+	snprintf(path, sizeof path, "/v1/node/%s/eligibility", id);
+	result = http_put_json(session, path, body, &reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		field_print(reply);
+	else if (result == STATUS_OK)
+		printf("Node \"%s\" scheduling eligibility set: %s for scheduling\n", id,
+			enable ? "eligible" : "ineligible");
+	json_decref(reply);
+	json_decref(body);
+	return result;
 }
 
 enum exit_status node_status(struct session *session, const char **arguments, int count)
 {
 	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	if (count == 0)
+		return node_list(session, arguments, count);
 	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
 	if (result != STATUS_OK)
 		return result;

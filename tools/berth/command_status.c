@@ -98,7 +98,7 @@ static void print_table(json_t *all, uint64_t index)
 			(unsigned long long)index);
 }
 
-enum exit_status status(struct session *session, const char **arguments, int count)
+enum exit_status client_allocations(struct session *session, const char **arguments, int count)
 {
 	char message[256];
 	uint64_t index = 0;

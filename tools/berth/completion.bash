@@ -4,13 +4,13 @@
 _berth_words()
 {
 	# The words after the ones typed so far, of all commands that begin with them.
-	berth help 2>/dev/null | sed -n 's/^  \([a-z][a-z ]*[a-z]\)  *.*/\1/p' | awk -v typed="$1" '
+	berth help 2>/dev/null | sed -n 's/^  \([a-z][a-z -]*[a-z]\)  *.*/\1/p' | awk -v typed="$1" '
 		BEGIN { count = split(typed, words, " ") }
 		{
 			for (i = 1; i <= count; i++)
 				if ($i != words[i])
 					next
-			if ($(count + 1) ~ /^[a-z]+$/)
+			if ($(count + 1) ~ /^[a-z-]+$/)
 				print $(count + 1)
 		}' | sort -u
 }
@@ -24,9 +24,12 @@ _berth_flags()
 _berth_ids()
 {
 	case "$1" in
-	"node status") berth node list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
-	"alloc status") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
-	"job status" | "job stop" | "job inspect") berth job list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"node status" | "node eligibility" | "explain node") berth node list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"alloc status" | "alloc stop" | "explain alloc") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"eval status") berth eval list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"job status" | "job stop" | "job inspect" | "job history" | "job eval" | "explain job" | "status")
+		berth job list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
 	esac
 }
 
@@ -44,7 +47,7 @@ _berth()
 		;;
 	esac
 	case "$typed" in
-	"job run" | "job validate" | "simulate" | "key generate" | "key rotate")
+	"job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate")
 		[[ $current == -* ]] || {
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return

@@ -5,7 +5,7 @@ static void put_summary(FILE *out, const struct command *command)
 {
 	char usage[64];
 	snprintf(usage, sizeof usage, "%s %s", command->path, command->arguments);
-	fprintf(out, "  %-26s %s\n", usage, command->summary);
+	fprintf(out, "  %-31s %s\n", usage, command->summary);
 }
 
 void help_all(FILE *out)

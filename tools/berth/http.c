@@ -203,6 +203,23 @@ enum exit_status http_get_json(struct session *session, const char *path, json_t
 	return status;
 }
 
+enum exit_status http_put_json(
+	struct session *session, const char *path, json_t *body, json_t **root)
+{
+	struct http_answer answer;
+	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	enum exit_status result =
+		http_put(session, path, text ? text : "", text ? strlen(text) : 0, &answer);
+	free(text);
+	*root = result == STATUS_OK && answer.size
+			? json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL)
+			: NULL;
+	if (result == STATUS_OK && answer.size && !*root)
+		result = complain(STATUS_FAILURE, "the controller's answer is no JSON");
+	http_answer_free(&answer);
+	return result;
+}
+
 char *http_escape(const char *text, char *buffer, size_t size)
 {
 	static const char plain[] = "-._~";

@@ -26,6 +26,9 @@ enum exit_status http_get_through(struct session *, const char *path);
 // The answer as JSON; *root is the caller's.
 enum exit_status http_get_json(struct session *, const char *path, json_t **root);
 
+// Sends body (NULL: nothing); the answer as JSON, NULL when it is empty. *root is the caller's.
+enum exit_status http_put_json(struct session *, const char *path, json_t *body, json_t **root);
+
 // Percent-encodes one path segment or parameter value into buffer; returns buffer.
 char *http_escape(const char *text, char *buffer, size_t size);
 #define HTTP_PATH_BYTES 1024u

@@ -41,10 +41,15 @@ extern const struct command commands[];
 extern const unsigned command_count;
 
 typedef enum exit_status command_run(struct session *, const char **arguments, int count);
-command_run node_list, node_status, node_key;
-command_run job_list, job_run, job_status, job_stop, job_validate, job_inspect;
-command_run alloc_list, alloc_status;
-command_run place, release, status;
+command_run node_list, node_status, node_eligibility, node_key;
+command_run job_list, job_run, job_plan, job_status, job_history, job_stop, job_eval, job_validate,
+	job_inspect;
+command_run alloc_list, alloc_status, alloc_stop;
+command_run eval_list, eval_status;
+command_run explain_job, explain_alloc, explain_node;
+command_run server_members, agent_info, system_gc, system_reconcile, config_get, config_set;
+command_run find_status;
+command_run place, release, client_allocations;
 command_run client_key, key_generate, key_rotate;
 command_run simulate_scenario;
 command_run stats, health;

@@ -1,0 +1,253 @@
+// Registering, planning, stopping and evaluating jobs.
+#include "tools/berth/failures.h"
+#include "tools/berth/field.h"
+#include "tools/berth/http.h"
+#include "tools/berth/job_file.h"
+#include "tools/berth/monitor.h"
+#include "tools/berth/plan_diff.h"
+#include <stdio.h>
+#include <string.h>
+
+// The evaluation that a write made: followed, or named.
+static enum exit_status follow(struct session *session, const char *id)
+{
+	if (!*id)
+		return STATUS_OK;
+	if (!flag_given(&session->flags, FLAG_DETACH))
+		return monitor_evaluation(session, id);
+	printf("Evaluation ID: %s\n", id);
+	return STATUS_OK;
+}
+
+static void warn(json_t *reply)
+{
+	const char *warnings = field_text(reply, "Warnings");
+	if (*warnings)
+		fprintf(stderr, "berth: %s", warnings);
+}
+
+// A number that a flag gives, into a member of the request. False after a complaint.
+static bool add_number(struct session *session, json_t *request, enum flag flag, uint64_t least,
+	uint64_t most, const char *member)
+{
+	char message[256];
+	uint64_t number = 0;
+	if (!flag_given(&session->flags, flag))
+		return true;
+	if (!flag_number(&session->flags, flag, least, most, &number, message, sizeof message)) {
+		complain(STATUS_USAGE, "%s", message);
+		return false;
+	}
+	json_object_set_new(request, member, json_integer((json_int_t)number));
+	return true;
+}
+
+static bool add_options(struct session *session, json_t *request)
+{
+	if (flag_given(&session->flags, FLAG_CHECK_INDEX))
+		json_object_set_new(request, "EnforceIndex", json_true());
+	if (flag_given(&session->flags, FLAG_PRESERVE_COUNTS))
+		json_object_set_new(request, "PreserveCounts", json_true());
+	return add_number(session, request, FLAG_CHECK_INDEX, 0, INT64_MAX, "JobModifyIndex") &&
+	       add_number(session, request, FLAG_EVAL_PRIORITY, 1, 100, "EvalPriority");
+}
+
+static enum exit_status put_registered(struct session *session, json_t *request, json_t *reply)
+{
+	warn(reply);
+	printf("Registered job \"%s\" at index %lld.\n", job_file_id(request),
+		(long long)field_number(reply, "JobModifyIndex"));
+	return follow(session, field_text(reply, "EvalID"));
+}
+
+enum exit_status job_run(struct session *session, const char **arguments, int count)
+{
+	json_t *request = NULL, *reply = NULL;
+	enum exit_status result = job_file_read(arguments[0], &request);
+	if (result != STATUS_OK)
+		return result;
+	result = add_options(session, request) ? http_put_json(session, "/v1/jobs", request, &reply)
+					       : STATUS_USAGE;
+	if (reply && flag_given(&session->flags, FLAG_JSON))
+		field_print(reply);
+	else if (reply)
+		result = put_registered(session, request, reply);
+	json_decref(reply);
+	json_decref(request);
+	return result;
+}
+
+static enum exit_status put_validation(json_t *reply)
+{
+	const char *error = field_text(reply, "Error"), *warnings = field_text(reply, "Warnings");
+	if (*warnings)
+		printf("%s", warnings);
+	if (*error) {
+		printf("%s", error);
+		return STATUS_REFUSED;
+	}
+	printf("The job is valid.\n");
+	return STATUS_OK;
+}
+
+enum exit_status job_validate(struct session *session, const char **arguments, int count)
+{
+	json_t *request = NULL, *reply = NULL;
+	enum exit_status result = job_file_read(arguments[0], &request);
+	if (result == STATUS_OK)
+		result = http_put_json(session, "/v1/validate/job", request, &reply);
+	if (reply && flag_given(&session->flags, FLAG_JSON)) {
+		field_print(reply);
+		result = *field_text(reply, "Error") ? STATUS_REFUSED : STATUS_OK;
+	} else if (reply) {
+		result = put_validation(reply);
+	}
+	json_decref(reply);
+	json_decref(request);
+	return result;
+}
+
+// --- Plan ----------------------------------------------------------------------------------------
+
+static void put_plan(json_t *plan, const char *file)
+{
+	json_t *failed = json_object_get(plan, "FailedTGAllocs");
+	long long index = (long long)field_number(plan, "JobModifyIndex");
+	warn(plan);
+	plan_diff_print(json_object_get(plan, "Diff"));
+	printf("\nScheduler dry-run:\n");
+	if (json_object_size(failed)) {
+		printf("- WARNING: Failed to place all allocations.\n");
+		failures_print(failed, NULL, 2);
+	} else {
+		printf("- All tasks successfully allocated.\n");
+	}
+	printf("\nJob Modify Index: %lld\nTo submit the job with version verification run:\n\n"
+	       "berth job run --check-index %lld %s\n",
+		index, index, file);
+}
+
+// Like Nomad's, says by its exit status whether something would change.
+enum exit_status job_plan(struct session *session, const char **arguments, int count)
+{
+	json_t *request = NULL, *plan = NULL;
+	char path[HTTP_PATH_BYTES];
+	enum exit_status result = job_file_read(arguments[0], &request);
+	if (result != STATUS_OK)
+		return result;
+	json_object_set_new(request, "Diff", json_true());
+	job_path(session, job_file_id(request), "/plan", path);
+	result = http_put_json(session, path, request, &plan);
+	if (plan && flag_given(&session->flags, FLAG_JSON))
+		field_print(plan);
+	else if (plan)
+		put_plan(plan, arguments[0]);
+	if (plan && plan_has_changes(plan))
+		result = STATUS_FAILURE;
+	json_decref(plan);
+	json_decref(request);
+	return result;
+}
+
+// --- Stop and evaluate ---------------------------------------------------------------------------
+
+static bool add_priority(struct session *session, char *path, size_t size)
+{
+	char message[256];
+	uint64_t priority = 0;
+	if (!flag_given(&session->flags, FLAG_EVAL_PRIORITY))
+		return true;
+	if (!flag_number(&session->flags, FLAG_EVAL_PRIORITY, 1, 100, &priority, message,
+		    sizeof message)) {
+		complain(STATUS_USAGE, "%s", message);
+		return false;
+	}
+	size_t used = strlen(path);
+	snprintf(path + used, size - used, "&eval_priority=%llu", (unsigned long long)priority);
+	return true;
+}
+
+enum exit_status job_stop(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	struct http_answer answer;
+	bool purge = flag_given(&session->flags, FLAG_PURGE);
+	job_path(session, arguments[0], "", path);
+	size_t size = strlen(path);
+	snprintf(path + size, sizeof path - size, "%s", purge ? "&purge=true" : "");
+	if (!add_priority(session, path, sizeof path))
+		return STATUS_USAGE;
+	enum exit_status result = http_delete(session, path, &answer);
+	json_t *reply = result == STATUS_OK ? json_loadb(answer.body, answer.size, 0, NULL) : NULL;
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
+		puts(answer.body);
+	} else if (result == STATUS_OK) {
+		printf("Stopped job \"%s\"%s at index %llu.\n", arguments[0],
+			purge ? " and purged it" : "", (unsigned long long)answer.index);
+		result = follow(session, field_text(reply, "EvalID"));
+	}
+	json_decref(reply);
+	http_answer_free(&answer);
+	return result;
+}
+
+enum exit_status job_eval(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *reply;
+	json_t *body = json_pack("{s:s,s:{s:b}}", "JobID", arguments[0], "EvalOptions",
+		"ForceReschedule", (int)flag_given(&session->flags, FLAG_FORCE_RESCHEDULE));
+	enum exit_status result = http_put_json(
+		session, job_path(session, arguments[0], "/evaluate", path), body, &reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
+		field_print(reply);
+	} else if (result == STATUS_OK) {
+		printf("Created eval ID: \"%.8s\"\n", field_text(reply, "EvalID"));
+		if (!flag_given(&session->flags, FLAG_DETACH))
+			result = monitor_evaluation(session, field_text(reply, "EvalID"));
+	}
+	json_decref(reply);
+	json_decref(body);
+	return result;
+}
+
+// --- History -------------------------------------------------------------------------------------
+
+static void put_version(json_t *version, json_t *diff)
+{
+	char time[32];
+	printf("Version     = %lld\nStable      = %s\nSubmit Date = %s\n",
+		(long long)field_number(version, "Version"),
+		json_is_true(json_object_get(version, "Stable")) ? "true" : "false",
+		field_time(field_number(version, "SubmitTime"), time));
+	if (diff) {
+		printf("Diff        =\n");
+		plan_diff_print(diff);
+	}
+}
+
+enum exit_status job_history(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *reply, *version;
+	size_t i;
+	job_path(session, arguments[0], "/versions", path);
+	if (flag_given(&session->flags, FLAG_DIFFS))
+		strncat(path, "&diffs=true", sizeof path - strlen(path) - 1);
+	enum exit_status result = http_get_json(session, path, &reply);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_JSON)) {
+		field_print(reply);
+	} else {
+		json_t *diffs = json_object_get(reply, "Diffs");
+		json_array_foreach(json_object_get(reply, "Versions"), i, version)
+		{
+			if (i)
+				putchar('\n');
+			put_version(version, json_array_get(diffs, i));
+		}
+	}
+	json_decref(reply);
+	return STATUS_OK;
+}

@@ -1,0 +1,9 @@
+// What could not be placed, and why, as evaluations and plans say it.
+#pragma once
+#include <jansson.h>
+#include <stdint.h>
+
+// Prints each group of FailedTGAllocs; queued is QueuedAllocations, or NULL.
+void failures_print(json_t *failed, json_t *queued, int indent);
+// The reasons in one metrics object alone.
+void failures_print_metrics(json_t *metrics, int indent);

@@ -1,0 +1,165 @@
+#include "tools/berth/monitor.h"
+#include "state/base/time_source.h"
+#include "tools/berth/failures.h"
+#include "tools/berth/field.h"
+#include "tools/berth/http.h"
+#include "tools/berth/pages.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define POLL_MS 250
+// Allocations that are named; of more only their number is told.
+#define NAMED_MAX 20u
+
+struct monitor {
+	struct session *session;
+	char status[32];
+	bool begun, headed;
+	uint32_t created; // allocations seen so far
+	json_t *statuses; // by id, of those that are named
+};
+
+static const char *now(char text[static 32])
+{
+	return field_time((int64_t)time_wall_ns(&time_source_real), text);
+}
+
+// A line under the heading of this round.
+__attribute__((format(printf, 3, 4))) static void say(
+	struct monitor *m, const char *id, const char *format, ...)
+{
+	char time[32];
+	va_list arguments;
+	if (!m->headed)
+		printf("==> %s: Monitoring evaluation \"%.8s\"\n", now(time), id);
+	m->headed = true;
+	printf("    %s: ", now(time));
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+}
+
+struct round {
+	struct monitor *monitor;
+	const char *id;
+	uint32_t seen, more;
+};
+
+static void see_allocation(json_t *a, void *context)
+{
+	struct round *round = context;
+	struct monitor *m = round->monitor;
+	const char *id = field_text(a, "ID"), *status = field_text(a, "ClientStatus");
+	const char *before = json_string_value(json_object_get(m->statuses, id));
+	round->seen++;
+	if (!before && json_object_size(m->statuses) >= NAMED_MAX) {
+		round->more += round->seen > m->created;
+		return;
+	}
+	if (!before)
+		say(m, round->id, "Allocation \"%.8s\" created: node \"%.8s\", group \"%s\"", id,
+			field_text(a, "NodeID"), field_text(a, "TaskGroup"));
+	else if (strcmp(before, status) != 0)
+		say(m, round->id, "Allocation \"%.8s\" status changed: \"%s\" -> \"%s\"", id,
+			before, status);
+	json_object_set_new(m->statuses, id, json_string(status));
+}
+
+static enum exit_status see_allocations(struct monitor *m, const char *id)
+{
+	char path[HTTP_PATH_BYTES];
+	struct round round = {m, id, 0, 0};
+	snprintf(path, sizeof path, "/v1/evaluation/%s/allocations", id);
+	enum exit_status result = pages_each(m->session, path, see_allocation, &round);
+	if (round.more)
+		say(m, id, "and %u more allocations created", round.more);
+	if (round.seen > m->created)
+		m->created = round.seen;
+	return result;
+}
+
+static void see_evaluation(struct monitor *m, const char *id, json_t *evaluation)
+{
+	const char *status = field_text(evaluation, "Status");
+	const char *job = field_text(evaluation, "JobID"), *node = field_text(evaluation, "NodeID");
+	if (!m->begun && *node && !strcmp(field_text(evaluation, "TriggeredBy"), "node-update"))
+		say(m, id, "Evaluation triggered by node \"%.8s\"", node);
+	else if (!m->begun)
+		say(m, id, "Evaluation triggered by job \"%s\"", job);
+	m->begun = true;
+	snprintf(m->status, sizeof m->status, "%s", status);
+}
+
+static enum exit_status put_end(const char *id, json_t *evaluation)
+{
+	char time[32];
+	const char *status = field_text(evaluation, "Status");
+	json_t *failed = json_object_get(evaluation, "FailedTGAllocs");
+	bool all_placed = json_object_size(failed) == 0;
+	printf("==> %s: Evaluation \"%.8s\" finished with status \"%s\"%s\n", now(time), id, status,
+		all_placed ? "" : " but failed to place all allocations:");
+	failures_print(failed, json_object_get(evaluation, "QueuedAllocations"), 4);
+	const char *why = field_text(evaluation, "StatusDescription");
+	const char *blocked = field_text(evaluation, "BlockedEval");
+	if (*why && strcmp(status, "complete") != 0)
+		printf("    %s\n", why);
+	if (*blocked)
+		printf("    Evaluation \"%.8s\" waiting for additional capacity to place "
+		       "remainder\n",
+			blocked);
+	return all_placed && strcmp(status, "complete") == 0 ? STATUS_OK : STATUS_REFUSED;
+}
+
+static void wait_a_little(void)
+{
+	struct timespec pause = {.tv_nsec = POLL_MS * 1000000};
+	nanosleep(&pause, NULL);
+}
+
+static bool is_over(const char *status)
+{
+	return strcmp(status, "pending") != 0 && strcmp(status, "blocked") != 0;
+}
+
+// One look. *end is the evaluation once it is over.
+static enum exit_status look(struct monitor *m, const char *id, json_t **end)
+{
+	char path[HTTP_PATH_BYTES], before[32];
+	json_t *evaluation;
+	m->headed = false;
+	snprintf(path, sizeof path, "/v1/evaluation/%s", id);
+	enum exit_status result = http_get_json(m->session, path, &evaluation);
+	if (result != STATUS_OK)
+		return result;
+	snprintf(before, sizeof before, "%s", *m->status ? m->status : "pending");
+	see_evaluation(m, id, evaluation);
+	result = see_allocations(m, id);
+	if (strcmp(before, m->status) != 0)
+		say(m, id, "Evaluation status changed: \"%s\" -> \"%s\"", before, m->status);
+	fflush(stdout);
+	if (result == STATUS_OK && is_over(m->status))
+		*end = evaluation;
+	else
+		json_decref(evaluation);
+	return result;
+}
+
+enum exit_status monitor_evaluation(struct session *session, const char *id)
+{
+	struct monitor m = {.session = session, .statuses = json_object()};
+	json_t *end = NULL;
+	enum exit_status result = look(&m, id, &end);
+	while (result == STATUS_OK && !end && strcmp(m.status, "blocked") != 0) {
+		wait_a_little();
+		result = look(&m, id, &end);
+	}
+	if (end)
+		result = put_end(id, end);
+	json_decref(end);
+	json_decref(m.statuses);
+	return result;
+}
