@@ -243,6 +243,16 @@ void blocked_add(struct blocked *b, const struct evaluation *e, uint64_t token)
 	pthread_mutex_unlock(&b->mutex);
 }
 
+bool blocked_has_equal(struct blocked *b, const struct evaluation *e)
+{
+	pthread_mutex_lock(&b->mutex);
+	struct captive *rival = waits_for_node(e) ? find_rival(b, e) : NULL;
+	bool equal = rival && rival->eval->job_modify_index == e->job_modify_index &&
+		     rival->eval->priority == e->priority;
+	pthread_mutex_unlock(&b->mutex);
+	return equal;
+}
+
 // --- Unblocking ----------------------------------------------------------------------------------
 
 // -1: never seen.

@@ -16,6 +16,9 @@ void blocked_set_enabled(struct blocked *, bool);
 
 // A copy is kept. token: of the delivery in which it was reblocked, 0 otherwise.
 void blocked_add(struct blocked *, const struct evaluation *, uint64_t token);
+// One like it waits already: for the same version of the same job, on the same node. A scheduler that runs again
+// finds all the nodes full that were full before, and nothing is gained by storing thousands of evaluations anew.
+bool blocked_has_equal(struct blocked *, const struct evaluation *);
 // Room came: on nodes of this computed class ("v1:…"), or on these nodes (system and sysbatch evaluations).
 void blocked_unblock_class(struct blocked *, const char *computed_class, uint64_t index);
 void blocked_unblock_nodes(

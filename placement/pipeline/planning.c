@@ -194,6 +194,8 @@ static int create_eval(void *context, const struct evaluation *eval)
 
 	if (error != 0)
 		return error;
+	if (eval->status == EVAL_BLOCKED && blocked_has_equal(p->blocked, eval))
+		return 0;
 	g->created[g->created_count++] = stamped(g, eval, true);
 	if (g->created_count == CREATED_MAX)
 		error = planning_flush(g);

@@ -148,6 +148,30 @@ static void b48_system_evaluations_by_node(void **state)
 	assert_int_equal(stats(f).blocked, 3);
 }
 
+static bool has_equal(struct fixture *f, struct eval_ask ask, uint64_t job_modify_index)
+{
+	struct evaluation *e = blocked_eval(ask);
+
+	e->job_modify_index = job_modify_index;
+	bool equal = blocked_has_equal(f->blocked, e);
+	evaluation_free(e);
+	return equal;
+}
+
+static void an_equal_one_is_not_needed(void **state)
+{
+	struct fixture *f = *state;
+
+	block(f, (struct eval_ask){.number = 1, .type = EVAL_SYSTEM, .node = 1});
+	block(f, (struct eval_ask){.number = 2, .type = EVAL_BATCH, .job = "b"});
+	assert_true(has_equal(f, (struct eval_ask){.type = EVAL_SYSTEM, .node = 1}, 0));
+	assert_false(has_equal(f, (struct eval_ask){.type = EVAL_SYSTEM, .node = 2}, 0));
+	assert_false(has_equal(f, (struct eval_ask){.type = EVAL_SYSTEM, .node = 1}, 5));
+	assert_false(
+		has_equal(f, (struct eval_ask){.type = EVAL_SYSTEM, .node = 1, .priority = 9}, 0));
+	assert_false(has_equal(f, (struct eval_ask){.type = EVAL_BATCH, .job = "b"}, 0));
+}
+
 static void reblocked_replaces_itself(void **state)
 {
 	struct fixture *f = *state;
@@ -364,6 +388,7 @@ int main(void)
 		TEST(b47_a_job_is_untracked),
 		TEST(b48_the_newer_one_stays),
 		TEST(b48_system_evaluations_by_node),
+		TEST(an_equal_one_is_not_needed),
 		TEST(reblocked_replaces_itself),
 		TEST(b49_missed_on_a_class),
 		TEST(b49_missed_on_a_node),

@@ -187,6 +187,37 @@ static void a_full_node_waits_for_room(void **state)
 	assert_int_equal(stats.blocked.blocked, 0);
 }
 
+static void store(struct cluster *c, struct evaluation *e)
+{
+	struct command command = {
+		.type = COMMAND_EVALUATIONS, .evaluations = {.items = &e, .count = 1}};
+
+	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
+}
+
+// The job is looked at again while every node is full: what waits already is not made anew.
+static void a_full_fleet_is_not_asked_again(void **state)
+{
+	struct cluster *c = *state;
+
+	add_nodes(c, 0, 50);
+	cluster_job(c, (struct job_ask){.id = "big", .type = JOB_SYSTEM, .cpu = 3000});
+	(void)cluster_settle(c);
+	cluster_job(c, (struct job_ask){.id = "more", .type = JOB_SYSTEM, .cpu = 3000});
+	(void)cluster_settle(c);
+	assert_int_equal(cluster_evaluations(c, "more", EVAL_BLOCKED, -1), 50);
+	uint32_t before = cluster_evaluations(c, "more", -1, -1);
+	struct evaluation *e = cluster_evaluation(c, "more", EVAL_COMPLETE, -1), *again;
+	again = make_eval((struct eval_ask){.number = 1, .job = "more", .type = EVAL_SYSTEM});
+	again->job_modify_index = e->job_modify_index;
+	evaluation_free(e);
+	store(c, again);
+	(void)cluster_settle(c);
+	assert_int_equal(cluster_evaluations(c, "more", EVAL_BLOCKED, -1), 50);
+	assert_int_equal(cluster_evaluations(c, "more", EVAL_CANCELED, -1), 0);
+	assert_int_equal(cluster_evaluations(c, "more", -1, -1), before + 1);
+}
+
 static void a_stopped_job_ends_everywhere(void **state)
 {
 	struct cluster *c = *state;
@@ -202,14 +233,6 @@ static void a_stopped_job_ends_everywhere(void **state)
 	(void)cluster_settle(c);
 	assert_int_equal(cluster_allocations(c, "agent").live, 0);
 	assert_int_equal(cluster_allocations(c, "agent").stopped, 50);
-}
-
-static void store(struct cluster *c, struct evaluation *e)
-{
-	struct command command = {
-		.type = COMMAND_EVALUATIONS, .evaluations = {.items = &e, .count = 1}};
-
-	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 }
 
 // B35, trap 1. There is no scheduler for service jobs yet, so every delivery is nacked.
@@ -335,6 +358,7 @@ int main(void)
 		TEST(a_rollout_respects_max_parallel_and_stagger),
 		TEST(a_rollout_goes_on_after_a_kill),
 		TEST(a_full_node_waits_for_room),
+		TEST(a_full_fleet_is_not_asked_again),
 		TEST(a_stopped_job_ends_everywhere),
 		TEST(what_fails_three_times_is_followed_up),
 		TEST(needless_evaluations_are_canceled),
