@@ -37,6 +37,7 @@ void scheduler_run_reset(struct scheduler_run *run)
 void scheduler_run_release(struct scheduler_run *run)
 {
 	scheduler_run_reset(run);
+	free(run->rejected.items);
 }
 
 // --- Attempts ------------------------------------------------------------------------------------
@@ -93,6 +94,13 @@ static void lower_queued(struct scheduler_run *run, const struct array *placed)
 	}
 }
 
+static void note_rejected(struct scheduler_run *run, const struct array *rejections)
+{
+	for (uint32_t i = 0; i < rejections->count; i++)
+		*(struct uuid *)array_append(&run->rejected, sizeof(struct uuid)) =
+			ARRAY_AT(rejections, struct plan_rejection, i)->node_id;
+}
+
 int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 {
 	const struct planner *planner = &run->settings->planner;
@@ -106,6 +114,7 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 		result.stops_committed || result.placements_committed || result.updates_committed;
 	run->refresh_index = result.refresh_index;
 	lower_queued(run, &result.placed_by_group);
+	note_rejected(run, &result.rejections);
 	plan_result_release(&result);
 	return run->refresh_index || !whole ? ATTEMPT_AGAIN : ATTEMPT_DONE;
 }

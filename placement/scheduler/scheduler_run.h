@@ -8,6 +8,7 @@ struct scheduler_run {
 	const struct evaluation *eval;
 	uint64_t refresh_index;     // the next attempt's view must have it
 	bool progressed;            // the last attempt changed something
+	struct array rejected;      // struct uuid: nodes that refused a plan of this call
 	struct array queued;        // named_count, by group
 	struct array failed_groups; // failed_group, by group
 	struct uuid next_eval;      // the rolling follow-up; zero: none was made

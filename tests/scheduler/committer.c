@@ -50,12 +50,81 @@ uint32_t world_living(const struct world *w, const struct job *job)
 	return living;
 }
 
-// --- Commits -------------------------------------------------------------------------------------------
+// --- Which nodes refuse ----------------------------------------------------------------------------------
+
+// What a node would hold; bigger than it can be told.
+struct holding {
+	int64_t cpu, memory, disk;
+};
+
+static void hold(struct holding *h, const struct resources *r, int64_t sign)
+{
+	h->cpu += sign * r->cpu_mhz;
+	h->memory += sign * r->memory_mb;
+	h->disk += sign * r->disk_mb;
+}
+
+static void hold_without(
+	struct holding *h, struct world *w, const struct array *stops, uint32_t slot)
+{
+	for (uint32_t i = 0; i < stops->count; i++) {
+		const struct plan_stop *stop = ARRAY_AT(stops, struct plan_stop, i);
+		const struct allocation *a = allocation_at(w, &stop->id);
+		if (stop->slot == slot && !allocation_is_terminal(a))
+			hold(h, &a->resources, -1);
+	}
+}
+
+// As the applier looks at a plan: only nodes that get something new are looked at.
+static bool fits(const struct committer *c, const struct plan *plan, uint32_t slot)
+{
+	struct scheduler_view view = world_view(c->world);
+	struct resources used = view.node_use(c->world, slot).used;
+	struct resources capacity = node_capacity(c->world->nodes[slot]);
+	struct holding h = {0};
+	hold(&h, &used, 1);
+	hold_without(&h, c->world, &plan->stops, slot);
+	hold_without(&h, c->world, &plan->preemptions, slot);
+	for (uint32_t i = 0; i < plan->placements.count; i++) {
+		const struct plan_placement *p =
+			ARRAY_AT(&plan->placements, struct plan_placement, i);
+		if (p->slot == slot)
+			hold(&h, &p->resources, 1);
+	}
+	return h.cpu <= capacity.cpu_mhz && h.memory <= capacity.memory_mb &&
+	       h.disk <= capacity.disk_mb;
+}
+
+static void reject(struct committer *c, uint32_t slot, struct plan_result *result)
+{
+	if (c->rejects[slot])
+		return;
+	c->rejects[slot] = true;
+	struct plan_rejection *rejection = array_append(&result->rejections, sizeof *rejection);
+	rejection->node_id = c->world->nodes[slot]->id;
+	rejection->reason = "cpu";
+}
+
+static void find_rejections(
+	struct committer *c, const struct plan *plan, struct plan_result *result)
+{
+	memset(c->rejects, 0, sizeof c->rejects);
+	if (c->rejections && c->world->nodes[c->rejected_slot])
+		reject(c, c->rejected_slot, result);
+	for (uint32_t i = 0; i < plan->placements.count; i++) {
+		uint32_t slot = ARRAY_AT(&plan->placements, struct plan_placement, i)->slot;
+		CHECK(slot < COMMITTER_NODES_MAX);
+		if (!fits(c, plan, slot))
+			reject(c, slot, result);
+	}
+}
 
 static bool rejects(const struct committer *c, uint32_t slot)
 {
-	return c->rejections > 0 && slot == c->rejected_slot;
+	return slot != NODE_SLOT_NONE && c->rejects[slot];
 }
+
+// --- Commits -------------------------------------------------------------------------------------------
 
 static void commit_stop(
 	struct committer *c, const struct plan_stop *stop, enum alloc_desired desired)
@@ -207,8 +276,11 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	note_plan(c, plan);
 	result->placements_planned = plan->placements.count;
 	if (!plan->annotate) {
+		find_rejections(c, plan, result);
 		commit_ends(c, plan, result);
 		commit_rest(c, plan, result);
+		c->changes += result->stops_committed + result->updates_committed +
+			      result->placements_committed;
 		world_check(c->world);
 	} else {
 		result->stops_committed = plan->stops.count;
@@ -303,7 +375,7 @@ int committer_run(struct committer *c, const struct evaluation *eval)
 	prng_seed(&prng, ++c->world->index);
 	forget(&c->created, &c->created_count);
 	forget(&c->updated, &c->updated_count);
-	c->plans = c->views = 0;
+	c->plans = c->views = c->changes = 0;
 	struct scheduler_settings settings = committer_settings(c, &prng, SECOND);
 	int result = scheduler_process(&settings, eval);
 	CHECK(!c->in_view);

@@ -1,14 +1,18 @@
-// A planner for tests of schedulers: views are those of a world, plans are committed into it, and evaluations are
-// kept. After each commit what must hold in every committed state is checked.
+// A planner for tests of schedulers: views are those of a world, plans are committed into it but for nodes that have
+// no room, and evaluations are kept. After each commit what must hold in every committed state is checked.
 #pragma once
 #include "placement/scheduler/scheduler.h"
 #include "tests/scheduler/world.h"
 
+#define COMMITTER_NODES_MAX 64u
+
 struct committer {
 	struct world *world;
+	bool rejects[COMMITTER_NODES_MAX];      // by slot, of the plan at hand
 	struct evaluation **created, **updated; // copies, in order
 	uint32_t created_count, updated_count;
 	uint32_t plans, views;
+	uint32_t changes; // that were committed
 	bool in_view;
 	uint64_t asked_index; // of the newest view
 	// Of the newest plan that was submitted; its annotations are kept, too.
