@@ -89,16 +89,18 @@ struct node_class {
 struct node {
 	struct record record; // first: modify_index is NodeModifyIndex
 	struct uuid id;
+	// What placement looks at first, close together: it goes through all nodes.
 	uint32_t slot;
 	uint32_t generation;
-	uint64_t register_sequence; // of the newest registration (unix ms)
-	uint64_t register_index;    // state index of the newest registration
 	uint8_t status, eligibility;
-	uint32_t status_updated_at_s; // unix seconds
-	uint32_t bytes;               // of this record, its strings included
-	struct resources total;       // as reported
-	struct resources reserved;    // of total, not for allocations
+	struct resources total;    // as reported
+	struct resources reserved; // of total, not for allocations
 	struct node_class *node_class;
+	const struct drain_strategy *drain; // NULL: not draining
+	uint64_t register_sequence;         // of the newest registration (unix ms)
+	uint64_t register_index;            // state index of the newest registration
+	uint32_t status_updated_at_s;       // unix seconds
+	uint32_t bytes;                     // of this record, its strings included
 	const char *name, *address, *version;
 	const char *status_description;
 	uint32_t unique_attribute_count, unique_meta_count;
@@ -106,16 +108,13 @@ struct node {
 	const struct attribute *unique_meta;       // sorted by name
 	uint32_t network_count, volume_count;
 	const struct node_network *networks;
-	const struct host_volume *volumes;  // sorted by name
-	const char *reserved_ports;         // of every address, as in node_address; "" none
-	uint16_t port_least, port_most;     // dynamic ports; 0, 0: 20000 to 32000
-	const char *reservable_cores;       // "0-7", "" none
-	const struct drain_strategy *drain; // NULL: not draining
+	const struct host_volume *volumes; // sorted by name
+	const char *reserved_ports;        // of every address, as in node_address; "" none
+	uint16_t port_least, port_most;    // dynamic ports; 0, 0: 20000 to 32000
+	const char *reservable_cores;      // "0-7", "" none
 	uint32_t event_count;
 	const struct node_event *events; // oldest first
 	uint64_t missed_heartbeat_index; // of its newest loss; 0 once it is ready again
-	uint64_t alloc_update_index;     // of its newest report
-	uint64_t report_sequence;        // of its newest report since it registered
 };
 
 // Takes new work: ready, eligible, not draining (semantics §1.2).

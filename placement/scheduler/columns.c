@@ -17,19 +17,53 @@ struct fit_cache {
 	} slots[FIT_CACHE_SLOTS];
 };
 
-static double fit_score(
-	struct columns *c, const struct resources *capacity, const struct resources *used)
+// 10^x for x in [0, 1], at most 2e-6 off.
+static double power_near(double x)
+{
+	static const double whole[] = {1, 2, 4, 8};
+	double y = x * 3.3219280948873623; // 2^y
+	uint32_t n = (uint32_t)y;
+	double r = y - n;
+	double p =
+		1 + r * (0.69315307 +
+				r * (0.24015361 +
+					    r * (0.05582632 + r * (0.00898934 + r * 0.00187758))));
+	return whole[n & 3] * p;
+}
+
+// More than four times what two such powers can be off in a score.
+#define BOUND_SLACK 1e-6
+
+static double score_bound(
+	const struct columns *c, const struct resources *capacity, const struct resources *used)
+{
+	double cpu = ((double)used->cpu_mhz + c->g->ask.cpu_mhz) / capacity->cpu_mhz;
+	double memory = ((double)used->memory_mb + c->g->ask.memory_mb) / capacity->memory_mb;
+	double t = power_near(1 - cpu) + power_near(1 - memory);
+	double score = c->s->algorithm == PLACEMENT_SPREAD ? t - 2 : 20 - t;
+	return score / 18 + BOUND_SLACK;
+}
+
+// exact: or else a bound will do, where there is nothing like it.
+static double fit_score(struct columns *c, const struct resources *capacity,
+	const struct resources *used, bool *exact)
 {
 	uint64_t hash =
 		((uint64_t)capacity->cpu_mhz << 32 | capacity->memory_mb) * 0x9e3779b97f4a7c15ull ^
 		((uint64_t)used->cpu_mhz << 32 | used->memory_mb) * 0xff51afd7ed558ccdull;
 	struct fit_cached *slot = &c->cache->slots[hash >> 52];
-	if (!slot->known || slot->capacity.cpu_mhz != capacity->cpu_mhz ||
-		slot->capacity.memory_mb != capacity->memory_mb ||
-		slot->used.cpu_mhz != used->cpu_mhz || slot->used.memory_mb != used->memory_mb) {
-		*slot = (struct fit_cached){*capacity, *used, 0, true};
-		slot->score = stack_fit_score(c->s, capacity, used, &c->g->ask);
+	if (slot->known && slot->capacity.cpu_mhz == capacity->cpu_mhz &&
+		slot->capacity.memory_mb == capacity->memory_mb &&
+		slot->used.cpu_mhz == used->cpu_mhz && slot->used.memory_mb == used->memory_mb) {
+		*exact = true;
+		return slot->score;
 	}
+	// What takes the place of something else has little chance to stay.
+	if (!*exact && slot->known && capacity->cpu_mhz && capacity->memory_mb)
+		return score_bound(c, capacity, used);
+	*exact = true;
+	*slot = (struct fit_cached){
+		*capacity, *used, stack_fit_score(c->s, capacity, used, &c->g->ask), true};
 	return slot->score;
 }
 
@@ -59,26 +93,32 @@ static void add_score(struct columns *c, uint32_t row, double score)
 	c->recorded[row]++;
 }
 
-static void refresh_row(struct columns *c, uint32_t row)
+static void fill_row(struct columns *c, uint32_t row, const struct resources *capacity,
+	const struct resources *used, bool exact)
 {
-	const struct node *n = c->nodes[row];
-	struct resources capacity = node_capacity(n);
-	struct resources used = proposal_used(&c->s->proposal, n->slot);
 	struct neighbours near = {0, 0};
 	if (c->has_neighbours[row])
-		near = stack_neighbours(c->s, c->g, n->slot);
+		near = stack_neighbours(c->s, c->g, c->nodes[row]->slot);
 	if (needs_own_host(c, near)) {
 		set_refusal(c, row, "distinct_hosts", STACK_FILTERED);
 		return;
 	}
-	const char *dimension = resources_shortage(&capacity, &used, &c->g->ask);
+	const char *dimension = resources_shortage(capacity, used, &c->g->ask);
 	set_refusal(c, row, dimension, dimension ? STACK_EXHAUSTED : STACK_FITS);
 	if (dimension)
 		return;
-	c->sums[row] = fit_score(c, &capacity, &used);
+	c->sums[row] = fit_score(c, capacity, used, &exact);
+	c->bounded[row] = !exact;
 	c->recorded[row] = 1;
 	add_score(c, row, anti_affinity_score(c->g, near.of_group));
 	add_score(c, row, c->affinities ? c->affinities[row] : 0);
+}
+
+static void refresh_row(struct columns *c, uint32_t row)
+{
+	struct resources capacity = node_capacity(c->nodes[row]);
+	struct resources used = proposal_used(&c->s->proposal, c->nodes[row]->slot);
+	fill_row(c, row, &capacity, &used, true);
 }
 
 // --- Blocks ----------------------------------------------------------------------------------------------
@@ -95,13 +135,23 @@ static void refresh_block(struct columns *c, struct column_block *b)
 {
 	for (uint32_t k = 0; k < ROW_SCORES_MAX; k++)
 		b->best[k] = ROW_NONE;
+	b->bounded = false;
 	for (uint32_t row = b->first; row < b->end; row++) {
 		if (c->refusals[row])
 			continue;
+		b->bounded |= c->bounded[row];
 		uint32_t *best = &b->best[c->recorded[row] - 1];
 		if (*best == ROW_NONE || c->sums[row] > c->sums[*best])
 			*best = row;
 	}
+}
+
+static void make_exact(struct columns *c, struct column_block *b)
+{
+	for (uint32_t row = b->first; row < b->end; row++)
+		if (c->bounded[row] && !c->refusals[row])
+			refresh_row(c, row);
+	refresh_block(c, b);
 }
 
 void columns_refuse(struct columns *c, uint32_t row, const char *reason)
@@ -126,11 +176,12 @@ static uint64_t property_changes(const struct columns *c)
 static void refresh_bins(struct columns *c)
 {
 	uint64_t changes = property_changes(c);
-	if (changes == c->properties_seen)
+	if (changes == c->properties_seen && *c->g->lowest_boost == c->lowest_seen)
 		return;
 	c->properties_seen = changes;
 	for (uint32_t i = 0; i < c->bin_count && c->g->spread_count; i++)
 		spread_note_lowest(c->g, c->bins[i].node);
+	c->lowest_seen = *c->g->lowest_boost;
 	for (uint32_t i = 0; i < c->bin_count; i++) {
 		struct column_bin *bin = &c->bins[i];
 		bin->refusal = stack_check_properties(c->s, c->g, bin->node);
@@ -138,11 +189,11 @@ static void refresh_bins(struct columns *c)
 	}
 }
 
-void columns_refresh_all(struct columns *c)
+void columns_fill(struct columns *c, const struct gathered_node *nodes)
 {
 	c->cache = memory_take(sizeof *c->cache);
 	for (uint32_t row = 0; row < c->row_count; row++)
-		refresh_row(c, row);
+		fill_row(c, row, &nodes[row].capacity, &nodes[row].used, false);
 	for (uint32_t i = 0; i < c->block_count; i++)
 		refresh_block(c, &c->blocks[i]);
 	refresh_bins(c);
@@ -200,25 +251,53 @@ static bool is_among(const uint32_t *rows, uint32_t count, uint32_t row)
 	return false;
 }
 
-uint32_t columns_top(const struct columns *c, const uint32_t *skipped, uint32_t skipped_count,
-	uint32_t wanted, uint32_t *rows)
+static void rank_blocks(const struct columns *c, struct ranking *r)
 {
-	struct ranking blocks = {.wanted = wanted + skipped_count}, best = {.wanted = wanted};
-	uint32_t looked[ROWS_WANTED_MAX], looked_count = 0;
-	CHECK(wanted + skipped_count <= ROWS_WANTED_MAX);
+	r->count = 0;
 	for (uint32_t i = 0; i < c->block_count; i++) {
 		const struct column_block *b = &c->blocks[i];
 		for (uint32_t k = 0; k < ROW_SCORES_MAX; k++)
 			if (b->best[k] != ROW_NONE && !c->bins[b->bin].refusal)
-				rank_row(c, &blocks, b->best[k]);
+				rank_row(c, r, b->best[k]);
 	}
-	// The best rows are in the blocks whose best are the best.
-	for (uint32_t i = 0; i < blocks.count; i++) {
-		uint32_t block = c->block_of[blocks.items[i].row];
-		if (is_among(looked, looked_count, block))
-			continue;
-		looked[looked_count++] = block;
-		for (uint32_t row = c->blocks[block].first; row < c->blocks[block].end; row++)
+}
+
+// The blocks of those rows, each once.
+static uint32_t blocks_of(
+	const struct columns *c, const struct ranking *r, uint32_t blocks[ROWS_WANTED_MAX])
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < r->count; i++)
+		if (!is_among(blocks, count, c->block_of[r->items[i].row]))
+			blocks[count++] = c->block_of[r->items[i].row];
+	return count;
+}
+
+static bool make_all_exact(struct columns *c, const uint32_t *blocks, uint32_t count)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < count; i++)
+		if (c->blocks[blocks[i]].bounded) {
+			make_exact(c, &c->blocks[blocks[i]]);
+			any = true;
+		}
+	return any;
+}
+
+// The best rows are in the blocks whose best are the best.
+uint32_t columns_top(struct columns *c, const uint32_t *skipped, uint32_t skipped_count,
+	uint32_t wanted, uint32_t *rows)
+{
+	struct ranking tops = {.wanted = wanted + skipped_count}, best = {.wanted = wanted};
+	uint32_t blocks[ROWS_WANTED_MAX], count;
+	CHECK(wanted + skipped_count <= ROWS_WANTED_MAX);
+	do {
+		rank_blocks(c, &tops);
+		count = blocks_of(c, &tops, blocks);
+	} while (make_all_exact(c, blocks, count));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct column_block *b = &c->blocks[blocks[i]];
+		for (uint32_t row = b->first; row < b->end; row++)
 			if (!c->refusals[row] && !is_among(skipped, skipped_count, row))
 				rank_row(c, &best, row);
 	}

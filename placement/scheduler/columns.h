@@ -4,6 +4,9 @@
 // Rows with the same values of all spread and distinct_property attributes form a bin: what those say is the same
 // for all of a bin's rows. A bin's rows lie together, by slot, in blocks; each block knows its best row for every
 // number of recorded scores (among rows with equally many, the greater sum stays the greater whatever spread adds).
+//
+// An exact fit score takes two powers of ten. Where nodes are not alike, most rows get a bound from above at first,
+// and exact scores only in the blocks that come into question.
 #pragma once
 #include "placement/scheduler/rank.h"
 
@@ -27,6 +30,7 @@ struct column_block {
 	uint32_t first, end; // rows
 	uint32_t bin;
 	uint32_t best[ROW_SCORES_MAX];
+	bool bounded; // some row's sum is a bound from above
 };
 
 struct column_bin {
@@ -52,6 +56,7 @@ struct columns {
 	uint8_t *outcomes;     // enum stack_outcome
 	uint8_t *recorded;     // how many scores are in the sum
 	bool *has_neighbours;  // maybe
+	bool *bounded;         // the sum is a bound from above, less than a millionth off
 	uint32_t *bin_of, *block_of;
 	uint32_t *row_of; // by slot; ROW_NONE
 	uint32_t slots;
@@ -60,17 +65,24 @@ struct columns {
 	struct fit_cache *cache;
 	uint32_t seen;            // of s->changed_slots
 	uint64_t properties_seen; // changes of all counts of properties
+	double lowest_seen;       // boost of the job
 };
 
 struct columns *columns_create(struct stack *, struct group_rules *);
 void columns_destroy(struct columns *); // NULL is fine
 
-// Every row and block, when they are new.
-void columns_refresh_all(struct columns *);
+// A node when it was gathered.
+struct gathered_node {
+	const struct node *node;
+	uint32_t slot, class_id;
+	struct resources capacity, used;
+};
+// Every row and block, when they are new; nodes by row.
+void columns_fill(struct columns *, const struct gathered_node *nodes);
 // Brings everything up to what is planned now.
 void columns_catch_up(struct columns *);
 // The best open rows, best first; rows that are skipped are left out. Returns how many, at most `wanted`.
-uint32_t columns_top(const struct columns *, const uint32_t *skipped, uint32_t skipped_count,
+uint32_t columns_top(struct columns *, const uint32_t *skipped, uint32_t skipped_count,
 	uint32_t wanted, uint32_t *rows);
 #define ROWS_WANTED_MAX 16u
 // A row that looked open is exhausted.

@@ -10,7 +10,7 @@
 
 struct gathering {
 	struct columns *c;
-	const struct node **rows; // by slot
+	struct gathered_node *rows; // by slot
 	uint32_t count, room;
 };
 
@@ -37,7 +37,8 @@ static void look_at(struct gathering *g, const struct node *n)
 		return;
 	}
 	GROW(g->rows, g->count, g->room);
-	g->rows[g->count++] = n;
+	g->rows[g->count++] = (struct gathered_node){n, n->slot, n->node_class->id,
+		node_capacity(n), proposal_used(&c->s->proposal, n->slot)};
 }
 
 static void look_at_all(struct gathering *g)
@@ -48,7 +49,7 @@ static void look_at_all(struct gathering *g)
 		uint32_t count = g->c->slots - from < AHEAD ? g->c->slots - from : AHEAD;
 		for (uint32_t i = 0; i < count; i++) {
 			nodes[i] = view->node_at(view->context, from + i);
-			__builtin_prefetch(&nodes[i]->status);
+			__builtin_prefetch(&nodes[i]->slot);
 			__builtin_prefetch(&nodes[i]->drain);
 		}
 		for (uint32_t i = 0; i < count; i++)
@@ -92,27 +93,60 @@ static bool same_values(const struct columns *c, const struct node *a, const str
 	return true;
 }
 
-// Finds the bin of every row.
+struct bin_search {
+	struct columns *c;
+	uint32_t *table; // by hash of the values: bin + 1
+	uint32_t mask, bin_room;
+	uint32_t *of_class; // by number: bin + 1; NULL: nodes of a class may differ
+};
+
+static uint32_t find_bin(struct bin_search *b, const struct node *n)
+{
+	struct columns *c = b->c;
+	uint32_t at = (uint32_t)hash_values(c, n) & b->mask;
+	while (b->table[at] && !same_values(c, c->bins[b->table[at] - 1].node, n))
+		at = (at + 1) & b->mask;
+	if (!b->table[at]) {
+		GROW(c->bins, c->bin_count, b->bin_room);
+		c->bins[c->bin_count++] = (struct column_bin){.node = n};
+		b->table[at] = c->bin_count;
+	}
+	return b->table[at] - 1;
+}
+
+static uint32_t bin_of_node(struct bin_search *b, const struct gathered_node *n)
+{
+	if (!b->of_class)
+		return find_bin(b, n->node);
+	uint32_t *known = &b->of_class[n->class_id];
+	if (*known == 0)
+		*known = find_bin(b, n->node) + 1;
+	return *known - 1;
+}
+
+static bool are_of_class(const struct columns *c)
+{
+	const struct property_set *set;
+	for (uint32_t i = 0; (set = property_at(c, i)); i++)
+		if (node_property_is_node_unique(set->property))
+			return false;
+	return true;
+}
+
 static void find_bins(struct columns *c, const struct gathering *g, uint32_t *bin_of)
 {
-	uint32_t mask = 15, room = 0;
-	while (mask < g->count)
-		mask = mask * 2 + 1;
-	mask = mask * 2 + 1;
-	uint32_t *table = memory_take_array(mask + 1, sizeof *table); // bin + 1
+	struct bin_search b = {.c = c, .mask = 15};
+	while (b.mask < 2 * (uint64_t)g->count)
+		b.mask = b.mask * 2 + 1;
+	b.table = memory_take_array((size_t)b.mask + 1, sizeof *b.table);
+	if (are_of_class(c))
+		b.of_class = memory_take_array(c->s->classes.count + 1, sizeof *b.of_class);
 	for (uint32_t i = 0; i < g->count; i++) {
-		uint32_t at = (uint32_t)hash_values(c, g->rows[i]) & mask;
-		while (table[at] && !same_values(c, c->bins[table[at] - 1].node, g->rows[i]))
-			at = (at + 1) & mask;
-		if (!table[at]) {
-			GROW(c->bins, c->bin_count, room);
-			c->bins[c->bin_count++] = (struct column_bin){.node = g->rows[i]};
-			table[at] = c->bin_count;
-		}
-		bin_of[i] = table[at] - 1;
+		bin_of[i] = bin_of_node(&b, &g->rows[i]);
 		c->bins[bin_of[i]].rows++;
 	}
-	free(table);
+	free(b.table);
+	free(b.of_class);
 }
 
 static void one_bin(struct columns *c, const struct gathering *g)
@@ -120,35 +154,38 @@ static void one_bin(struct columns *c, const struct gathering *g)
 	c->bins = memory_take(sizeof *c->bins);
 	c->bin_count = g->count > 0;
 	if (g->count > 0)
-		*c->bins = (struct column_bin){.node = g->rows[0], .rows = g->count};
+		*c->bins = (struct column_bin){.node = g->rows[0].node, .rows = g->count};
 }
 
 // Puts the rows of each bin together.
-static void sort_rows(struct columns *c, const struct gathering *g, const uint32_t *bin_of)
+static struct gathered_node *sort_rows(
+	struct columns *c, const struct gathering *g, const uint32_t *bin_of)
 {
+	struct gathered_node *sorted = memory_take_array(g->count + 1, sizeof *sorted);
 	uint32_t *next = memory_take_array(c->bin_count + 1, sizeof *next);
 	for (uint32_t i = 1; i < c->bin_count; i++)
 		next[i] = next[i - 1] + c->bins[i - 1].rows;
 	for (uint32_t i = 0; i < g->count; i++) {
 		uint32_t row = next[bin_of[i]]++;
-		c->nodes[row] = g->rows[i];
+		sorted[row] = g->rows[i];
 		c->bin_of[row] = bin_of[i];
 	}
 	free(next);
+	return sorted;
 }
 
 static void divide_into_bins(struct columns *c, struct gathering *g)
 {
 	if (!property_at(c, 0)) {
 		one_bin(c, g);
-		for (uint32_t i = 0; i < g->count; i++)
-			c->nodes[i] = g->rows[i];
 		return;
 	}
 	uint32_t *bin_of = memory_take_array(g->count + 1, sizeof *bin_of);
 	find_bins(c, g, bin_of);
-	sort_rows(c, g, bin_of);
+	struct gathered_node *sorted = sort_rows(c, g, bin_of);
+	free(g->rows);
 	free(bin_of);
+	g->rows = sorted;
 }
 
 static void divide_into_blocks(struct columns *c)
@@ -179,6 +216,7 @@ static void make_columns(struct columns *c, uint32_t rows)
 	c->outcomes = memory_take(room);
 	c->recorded = memory_take(room);
 	c->has_neighbours = memory_take(room);
+	c->bounded = memory_take(room);
 	c->bin_of = memory_take_array(room, sizeof *c->bin_of);
 	c->block_of = memory_take_array(room, sizeof *c->block_of);
 	c->row_of = memory_take_array((size_t)c->slots + 1, sizeof *c->row_of);
@@ -206,18 +244,22 @@ static void mark_neighbours(struct columns *c)
 	}
 }
 
-// Of a class, unless some affinity looks at single nodes.
-static void find_affinities(struct columns *c)
+struct known_score {
+	double score;
+	bool known;
+};
+
+// Nodes of a class are all alike, unless some affinity looks at single nodes.
+static void find_affinities(struct columns *c, const struct gathered_node *nodes)
 {
-	const struct node_class *of = NULL;
-	double score = 0;
-	for (uint32_t row = 0; row < c->row_count && c->affinities; row++) {
-		if (c->nodes[row]->node_class != of || c->g->affinity_unique) {
-			of = c->nodes[row]->node_class;
-			score = affinity_score(c->g, c->nodes[row]);
-		}
-		c->affinities[row] = score;
+	struct known_score *of_class = memory_take_array(c->s->classes.count + 1, sizeof *of_class);
+	for (uint32_t row = 0; row < c->row_count; row++) {
+		struct known_score *of = &of_class[nodes[row].class_id];
+		if (!of->known || c->g->affinity_unique)
+			*of = (struct known_score){affinity_score(c->g, c->nodes[row]), true};
+		c->affinities[row] = of->score;
 	}
+	free(of_class);
 }
 
 struct columns *columns_create(struct stack *s, struct group_rules *rules)
@@ -231,12 +273,15 @@ struct columns *columns_create(struct stack *s, struct group_rules *rules)
 	make_columns(c, g.count);
 	divide_into_bins(c, &g);
 	divide_into_blocks(c);
-	free(g.rows);
-	for (uint32_t row = 0; row < c->row_count; row++)
-		c->row_of[c->nodes[row]->slot] = row;
+	for (uint32_t row = 0; row < c->row_count; row++) {
+		c->nodes[row] = g.rows[row].node;
+		c->row_of[g.rows[row].slot] = row;
+	}
 	mark_neighbours(c);
-	find_affinities(c);
-	columns_refresh_all(c);
+	if (c->affinities)
+		find_affinities(c, g.rows);
+	columns_fill(c, g.rows);
+	free(g.rows);
 	c->seen = s->changed_count;
 	return c;
 }
@@ -246,8 +291,8 @@ void columns_destroy(struct columns *c)
 	if (!c)
 		return;
 	void *owned[] = {c->first.buckets, c->later.buckets, c->refused.buckets, c->nodes, c->sums,
-		c->affinities, c->refusals, c->outcomes, c->recorded, c->has_neighbours, c->bin_of,
-		c->block_of, c->row_of, c->bins, c->blocks, c->cache};
+		c->affinities, c->refusals, c->outcomes, c->recorded, c->has_neighbours, c->bounded,
+		c->bin_of, c->block_of, c->row_of, c->bins, c->blocks, c->cache};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	free(c);

@@ -118,8 +118,8 @@ void spread_note_lowest(struct group_rules *g, const struct node *n)
 		if (!value || spread->bucket_count == 0 || !bucket_of(spread, value))
 			continue;
 		double boost = target_boost(spread, value);
-		if (boost < g->lowest_boost) // never true of NaN
-			g->lowest_boost = boost;
+		if (boost < *g->lowest_boost) // never true of NaN
+			*g->lowest_boost = boost;
 	}
 }
 
@@ -133,7 +133,7 @@ double spread_score(const struct group_rules *g, const struct node *n)
 		double boost = !value                 ? -1
 			       : spread->bucket_count ? target_boost(spread, value)
 						      : even_boost(spread, value);
-		sum += isnan(boost) ? g->lowest_boost : boost;
+		sum += isnan(boost) ? *g->lowest_boost : boost;
 	}
 	return sum;
 }

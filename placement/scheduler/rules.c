@@ -106,7 +106,7 @@ static void distinct_release(struct distinct_rules *distinct)
 void job_rules_compile(struct job_rules *rules, const struct job *job,
 	const struct scheduler_view *view, struct reasons *reasons)
 {
-	*rules = (struct job_rules){0};
+	*rules = (struct job_rules){.lowest_boost = -1};
 	add_rules(&rules->constraints, job, &job->constraints, reasons);
 	add_distinct(&rules->distinct, &job->constraints, NULL, job, view);
 }
@@ -211,14 +211,14 @@ static void look_at_volumes(struct group_rules *g)
 	}
 }
 
-struct group_rules *group_rules_create(const struct job *job, uint32_t group,
-	const struct scheduler_view *view, struct reasons *reasons)
+struct group_rules *group_rules_create(struct job_rules *of_job, const struct job *job,
+	uint32_t group, const struct scheduler_view *view, struct reasons *reasons)
 {
 	struct group_rules *g = memory_take(sizeof *g);
 	g->job = job;
 	g->group = ARRAY_AT(&job->task_groups, struct task_group, group);
 	g->number = group;
-	g->lowest_boost = -1;
+	g->lowest_boost = &of_job->lowest_boost;
 	g->ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources;
 	add_rules(&g->constraints, job, &g->group->constraints, reasons);
 	add_distinct(&g->distinct, &g->group->constraints, g->group->name, job, view);

@@ -43,6 +43,7 @@ struct compiled_spread {
 struct job_rules {
 	struct rule_list constraints;
 	struct distinct_rules distinct;
+	double lowest_boost; // by any spread so far, at most -1
 };
 
 struct group_rules {
@@ -64,15 +65,15 @@ struct group_rules {
 	bool affinity_unique; // some affinity looks at what is unique to a node
 	struct compiled_spread *spreads;
 	uint32_t spread_count;
-	double lowest_boost; // of any value so far, at most -1
+	double *lowest_boost; // of the job
 };
 
 // Properties are loaded from the view as the job's allocations are now; the caller adds what is planned.
 void job_rules_compile(
 	struct job_rules *, const struct job *, const struct scheduler_view *, struct reasons *);
 void job_rules_release(struct job_rules *);
-struct group_rules *group_rules_create(
-	const struct job *, uint32_t group, const struct scheduler_view *, struct reasons *);
+struct group_rules *group_rules_create(struct job_rules *, const struct job *, uint32_t group,
+	const struct scheduler_view *, struct reasons *);
 void group_rules_destroy(struct group_rules *); // NULL is fine
 
 // Properties of a job, or of a group (spreads included), one after the other; NULL ends them.

@@ -108,7 +108,8 @@ struct group_rules *stack_group(struct stack *s, uint32_t group)
 {
 	if (!s->groups[group]) {
 		struct property_set *set;
-		s->groups[group] = group_rules_create(s->job, group, &s->view, &s->reasons);
+		s->groups[group] =
+			group_rules_create(&s->job_rules, s->job, group, &s->view, &s->reasons);
 		for (uint32_t i = 0; (set = group_rules_property(s->groups[group], i)); i++)
 			stack_count_planned(s, set);
 	}
