@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/entry_alloc.h"
 #include "state/marks.h"
+#include "state/node_report.h"
 #include "state/reschedule.h"
 
 // --- What a node says ----------------------------------------------------------------------------
@@ -26,7 +27,7 @@ int alloc_update_check(const struct state *state, const struct entry_alloc_updat
 		e->slot < state_node_slots(state) ? state->cells[e->slot].working : NULL;
 
 	if (!n || n->record.deleted || n->generation != e->generation || !node_may_report(n) ||
-		e->sequence <= n->report_sequence)
+		e->sequence <= node_report_sequence(&state->cells[e->slot]))
 		return -ERROR_CORRUPT;
 	for (uint32_t i = 0; i < e->count; i++)
 		if (!allocation_is_reported_by(state, &e->items[i].id, e->slot) ||
@@ -108,12 +109,10 @@ static void apply_reported(
 void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64_t time_ns)
 {
 	struct node_cell *cell = &state->cells[e->slot];
-	struct node *n = node_revise(state, cell, state->index);
 
-	n->report_sequence = e->sequence;
-	n->alloc_update_index = state->index;
+	node_report_note(state, cell, e->sequence, state->index);
 	for (uint32_t i = 0; i < e->count; i++)
-		apply_reported(state, &e->items[i], n, time_ns);
+		apply_reported(state, &e->items[i], cell->working, time_ns);
 	state_node_changed(state, e->slot);
 	entry_alloc_update_release(e);
 }

@@ -174,7 +174,6 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 	n->record.older = former_record(state, cell, e->slot);
 	n->status = NODE_READY;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
-	n->alloc_update_index = old ? old->alloc_update_index : 0;
 	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
 	if (!cell)
 		cell = node_cell_open(state, e->slot, e->owner, &n->id);

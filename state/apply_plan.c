@@ -126,7 +126,7 @@ static struct allocation *build(const struct state *state, const struct entry_pl
 }
 
 // The one that it replaces points to it. Nothing that its node has to know.
-static void link_previous(struct state *state, const struct plan_placement *p)
+static void link_previous(struct state *state, const struct plan_placement *p, int64_t time_ns)
 {
 	struct alloc_cell *cell = alloc_cell_find(state, &p->details->previous_allocation);
 	if (!cell || !alloc_cell_is_there(cell))
@@ -135,6 +135,7 @@ static void link_previous(struct state *state, const struct plan_placement *p)
 	struct alloc_details *details = alloc_details_copy(a->details);
 	details->next_allocation = p->id;
 	allocation_set_details(a, details);
+	a->modify_time_ns = time_ns; // what ended is in the order of these
 	alloc_cell_changed(state, cell);
 }
 
@@ -150,7 +151,7 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
 	alloc_cell_changed(state, cell);
 	if (p->details && !uuid_is_zero(&p->details->previous_allocation))
-		link_previous(state, p);
+		link_previous(state, p, time_ns);
 }
 
 // --- The whole -----------------------------------------------------------------------------------

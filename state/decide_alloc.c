@@ -4,6 +4,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide.h"
+#include "state/node_report.h"
 #include <stdlib.h>
 
 // --- What a node says ----------------------------------------------------------------------------
@@ -86,7 +87,8 @@ enum command_outcome decide_alloc_update(struct decider *d, struct command_alloc
 		return OUTCOME_BAD_DESCRIPTION;
 	struct entry e = {.kind = ENTRY_ALLOC_UPDATE, .alloc_update = update_of(d->state, c)};
 	struct entry_alloc_update *update = &e.alloc_update;
-	bool is_news = c->sequence > n->report_sequence && update->count > 0;
+	uint64_t newest = node_report_sequence(&d->state->cells[n->slot]);
+	bool is_news = c->sequence > newest && update->count > 0;
 	if (has_twice(update->items, update->count) || !is_news) {
 		outcome = is_news ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
 		free(update->items);

@@ -1,6 +1,7 @@
 #include "state/publish.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/node_report.h"
 #include "state/node_slots.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -27,6 +28,7 @@ static void *published_of(const struct change *change)
 	case CHANGE_ALLOCATION: return &((struct alloc_cell *)change->cell)->published;
 	case CHANGE_EVALUATION: return &((struct eval_cell *)change->cell)->published;
 	case CHANGE_CONFIG: return &((struct config_cell *)change->cell)->published;
+	case CHANGE_REPORT: return &((struct node_cell *)change->cell)->report;
 	}
 	return NULL;
 }
@@ -54,6 +56,8 @@ static void note_index(struct state *state, const struct change *change)
 {
 	uint64_t index = change->record->modify_index;
 
+	if (change->kind == CHANGE_REPORT) // of no table that anybody watches
+		return;
 	atomic_store_explicit(
 		&state->table_index[changed_table[change->kind]], index, memory_order_relaxed);
 	if (change->kind == CHANGE_ALLOCATION)
@@ -100,6 +104,11 @@ static void free_config(struct rcu_head *head)
 	free(caa_container_of(head, struct scheduler_config, record.rcu));
 }
 
+static void free_report(struct rcu_head *head)
+{
+	free(caa_container_of(head, struct node_report, record.rcu));
+}
+
 // The job that a version changed to stays; the one that it changed from is let go with that version.
 static void retire_allocation(
 	struct state *state, struct allocation *old, const struct allocation *now)
@@ -122,6 +131,7 @@ static void retire(struct state *state, const struct change *change)
 		break;
 	case CHANGE_EVALUATION: call_rcu(&old->rcu, free_evaluation); break;
 	case CHANGE_CONFIG: call_rcu(&old->rcu, free_config); break;
+	case CHANGE_REPORT: call_rcu(&old->rcu, free_report); break;
 	}
 }
 
@@ -171,7 +181,8 @@ static uint32_t observe(struct state *state, const struct change_list *changes)
 	for (uint32_t i = 0; i < changes->count; i++) {
 		const struct change *change = &changes->items[i];
 		const struct record *before = change->record->older;
-		if ((!before || before->deleted) && change->record->deleted)
+		if (change->kind == CHANGE_REPORT ||
+			((!before || before->deleted) && change->record->deleted))
 			continue;
 		struct state_change *seen = observed_next(state, count++);
 		seen->table = changed_table[change->kind];

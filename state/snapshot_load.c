@@ -6,6 +6,7 @@
 #include "state/job_summary.h"
 #include "state/node_slots.h"
 #include "state/publish.h"
+#include "state/node_report.h"
 #include "state/registration.h"
 #include "state/snapshot_allocation.h"
 #include "state/snapshot_evaluation.h"
@@ -195,11 +196,11 @@ static int load_node(struct snapshot_load *l, struct bytes_reader *r)
 	n->eligibility = item.eligibility;
 	n->status_updated_at_s = item.status_updated_at_s;
 	n->missed_heartbeat_index = item.missed_heartbeat_index;
-	n->alloc_update_index = item.alloc_update_index;
-	n->report_sequence = item.report_sequence;
 	struct node_cell *cell = node_cell_open(state, item.slot, item.owner, &n->id);
 	cell->working = n;
 	publish_loaded(&cell->published, n);
+	if (item.alloc_update_index > 0)
+		node_report_load(cell, n, item.report_sequence, item.alloc_update_index);
 	state_count_node(state, n, 1);
 	return 0;
 }

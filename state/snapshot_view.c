@@ -37,6 +37,7 @@
 #include "state/apply.h"
 #include "state/base/memory.h"
 #include "state/node_describe.h"
+#include "state/node_report.h"
 #include "state/snapshot_allocation.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
@@ -139,6 +140,15 @@ static void put_events(const struct node *n, struct bytes_writer *w)
 	}
 }
 
+static void put_report(struct snapshot_view *v, const struct node *n, struct bytes_writer *w)
+{
+	const struct node_report *report = node_report_at(&v->state->cells[n->slot], n, v->index);
+	bool is_newest = report && report->register_index == n->register_index;
+
+	bytes_put_u64(w, report ? report->record.modify_index : 0);
+	bytes_put_u64(w, is_newest ? report->sequence : 0);
+}
+
 static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t class_number,
 	struct bytes_writer *w)
 {
@@ -157,8 +167,7 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	bytes_put_u32(w, class_number);
 	node_description_encode(&v->description, w);
 	bytes_put_u64(w, n->missed_heartbeat_index);
-	bytes_put_u64(w, n->alloc_update_index);
-	bytes_put_u64(w, n->report_sequence);
+	put_report(v, n, w);
 	put_events(n, w);
 }
 

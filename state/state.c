@@ -189,6 +189,7 @@ static void destroy_nodes(struct state *state)
 	for (uint32_t slot = 0; state->cells && slot < state_node_slots(state); slot++) {
 		struct node_cell *cell = &state->cells[slot];
 		struct node *newest = cell->working ? cell->working : cell->gone;
+		free_versions((struct record *)cell->report_working, (struct record *)cell->report);
 		if (!newest)
 			continue;
 		if (newest != cell->published || !newest->record.deleted)

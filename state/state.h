@@ -13,6 +13,7 @@
 #include <urcu/rculist.h>
 
 struct state;
+struct node_report;
 
 struct state_limits { // each at most the maximum in limits.h
 	uint32_t nodes, jobs, allocations, place_requests, clients;
@@ -34,9 +35,11 @@ struct node_cell {
 	struct resources used;  // by non-terminal allocations
 	struct device_set devices_used;
 	uint32_t with_details;
-	struct node_use published_use;    // of the published allocations: state_node_use()
-	struct cds_list_head allocations; // struct alloc_cell.on_node; RCU list
-	uint32_t allocation_count;        // on the list, terminal ones included
+	struct node_use published_use;      // of the published allocations: state_node_use()
+	struct node_report *report;         // RCU; NULL: none yet
+	struct node_report *report_working; // applier
+	struct cds_list_head allocations;   // struct alloc_cell.on_node; RCU list
+	uint32_t allocation_count;          // on the list, terminal ones included
 	// Of the tables, for state/ only.
 	struct uuid id;
 	struct cds_lfht_node by_id;
@@ -114,6 +117,8 @@ struct node_table *state_node_table(struct state *); // the packet path's arrays
 uint32_t state_node_slots(const struct state *);     // slots 0 … n-1 may hold nodes
 // Published record or NULL. Under read lock.
 const struct node *state_node_at(const struct state *, uint32_t slot);
+// Where a node of this state last reported about its allocations; 0: never.
+uint64_t state_node_report_index(const struct state *, const struct node *);
 const struct node *state_node_by_id(const struct state *, const struct uuid *);
 const struct job *state_job(const struct state *, struct text namespace_name, struct text id);
 const struct job *state_job_version(

@@ -137,7 +137,7 @@ struct class_table {
 
 // --- Changes that wait for publication -----------------------------------------------------------
 
-enum change_kind { CHANGE_NODE, CHANGE_JOB, CHANGE_ALLOCATION, CHANGE_EVALUATION, CHANGE_CONFIG };
+enum change_kind { CHANGE_NODE, CHANGE_JOB, CHANGE_ALLOCATION, CHANGE_EVALUATION, CHANGE_CONFIG, CHANGE_REPORT };
 
 struct change {
 	enum change_kind kind;

@@ -39,12 +39,13 @@ static void follow_node(struct life *l, uint32_t number)
 	const struct node *n = state_node_by_id(l->controller.state, &id);
 	own->exists = n != NULL;
 	if (n) {
+		if (own->slot != n->slot || own->generation != n->generation)
+			own->report_sequence = 0;
 		own->slot = n->slot;
 		own->generation = n->generation;
 		own->status = n->status;
 		own->is_eligible = n->eligibility == NODE_ELIGIBLE && !n->drain;
 		own->total = n->total;
-		own->report_sequence = n->report_sequence;
 	}
 	state_read_end();
 }

@@ -204,7 +204,7 @@ void node_json(struct json_writer *w, struct state *state, const struct node *no
 	node_resources_json_legacy(w, "Resources", node->total);
 	node_resources_json_legacy(w, "Reserved", node->reserved);
 	json_put_u64(w, "LastMissedHeartbeatIndex", node->missed_heartbeat_index);
-	json_put_u64(w, "LastAllocUpdateIndex", node->alloc_update_index);
+	json_put_u64(w, "LastAllocUpdateIndex", state_node_report_index(state, node));
 	put_berth(w, state, node);
 	json_end_object(w);
 }
