@@ -83,7 +83,7 @@ static void start(struct cluster *c)
 static void stop(struct cluster *c)
 {
 	pipeline_stop(c->pipeline);
-	applier_stop(c->applier, c->workers ? 60000 : 0);
+	applier_stop(c->applier, c->drain_ms || !c->workers ? c->drain_ms : 60000);
 	pipeline_destroy(c->pipeline);
 	c->pipeline = NULL;
 	applier_destroy(c->applier);

@@ -17,6 +17,7 @@ struct cluster {
 	uint64_t seed;
 	void (*meanwhile)(
 		struct cluster *); // called once, while a command of the pipeline is awaited
+	uint32_t drain_ms;         // of a stop, with threads; 0: as long as it takes
 	uint32_t workers; // threads of the schedulers; 0: everything is done by the calling thread
 };
 

@@ -1,5 +1,6 @@
 // The pipeline with its threads and the real clock: it does its work, pauses, and ends whenever it is told to.
 #include "tests/pipeline/cluster.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,6 +114,27 @@ static void paused_workers_take_nothing(void **state)
 	cluster_free(&c);
 }
 
+// A plan is on its way to a log that has no room: the worker that waits for it is not waited for in vain.
+static void it_stops_while_the_log_has_no_room(void **state)
+{
+	struct pipeline_stats stats;
+	struct cluster c;
+
+	cluster_init_threads(&c, 1);
+	add_nodes(&c);
+	pipeline_pause_workers(c.pipeline, true);
+	cluster_job(&c, (struct job_ask){.id = "job-0", .type = JOB_SYSTEM, .cpu = 50});
+	uint32_t appends = atomic_load(&c.log.appends);
+	atomic_store(&c.log.error, -ENOSPC);
+	pipeline_pause_workers(c.pipeline, false);
+	// The worker may have been waiting for work already, and then has taken this before the pause was seen.
+	do
+		pipeline_stats(c.pipeline, &stats);
+	while (atomic_load(&c.log.appends) == appends && stats.processed == 0);
+	c.drain_ms = 20;
+	cluster_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +142,7 @@ int main(void)
 		cmocka_unit_test(nodes_and_jobs_at_once),
 		cmocka_unit_test(it_stops_in_the_middle_of_its_work),
 		cmocka_unit_test(paused_workers_take_nothing),
+		cmocka_unit_test(it_stops_while_the_log_has_no_room),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
