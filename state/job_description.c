@@ -9,6 +9,13 @@
 #define FLAGS(flags) NULL, NULL, flags
 #define DURATION NULL, NULL, FIELD_DURATION
 
+// Members of Nomad's form that say nothing here; its clients expect them all the same.
+static const char *const zero[] = {"0"}, *const null[] = {"null"}, *const blank[] = {"\"\""};
+#define ALWAYS(name, value)                          \
+	{                                            \
+		name, FIELD_FIXED, 0, NULL, value, 0 \
+	}
+
 // The description of struct `type` by the table `type`_fields.
 #define DESCRIBE(variable, type, set_defaults)                                          \
 	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
@@ -122,6 +129,8 @@ static const struct field task_resources_fields[] = {
 		FIELD_NULL_EMPTY},
 	{"Devices", FIELD_ARRAY, OF(task_resources, devices), &device_ask_description, NULL,
 		FIELD_NULL_EMPTY},
+	ALWAYS("DiskMB", zero),
+	ALWAYS("IOPS", zero),
 };
 static DESCRIBE(task_resources_description, task_resources, task_resources_defaults);
 
@@ -251,6 +260,8 @@ static const struct field task_fields[] = {
 	{"KillSignal", FIELD_STRING, OF(task, kill_signal)},
 	{"Kind", FIELD_STRING, OF(task, kind)},
 	{"Identity", FIELD_JSON, OF(task, identity)},
+	ALWAYS("ScalingPolicies", null),
+	ALWAYS("CSIPluginConfig", null),
 };
 DESCRIBE(task_description, task, task_defaults);
 
@@ -344,7 +355,7 @@ static const struct field job_fields[] = {
 		&parameterized_config_description},
 	{"Dispatched", FIELD_BOOL, OF(job, dispatched)},
 	{"DispatchIdempotencyToken", FIELD_STRING, OF(job, dispatch_idempotency_token)},
-	{"Payload", FIELD_STRING, OF(job, payload)},
+	{"Payload", FIELD_STRING, OF(job, payload), NULLABLE},
 	{"Meta", FIELD_MAP, OF(job, meta), NULLABLE},
 	{"Status", FIELD_ENUM, OF(job, status), NULL, job_status_names,
 		FIELD_DERIVED | FIELD_IN_LIST},
@@ -359,5 +370,10 @@ static const struct field job_fields[] = {
 		FLAGS(FIELD_DERIVED | FIELD_IN_LIST)},
 	{"JobModifyIndex", FIELD_U64, OF(job, job_modify_index),
 		FLAGS(FIELD_DERIVED | FIELD_IN_LIST)},
+	ALWAYS("ConsulToken", blank),
+	ALWAYS("ConsulNamespace", blank),
+	ALWAYS("VaultToken", blank),
+	ALWAYS("VaultNamespace", blank),
+	ALWAYS("NomadTokenID", blank),
 };
 DESCRIBE(job_type_description, job, job_defaults);

@@ -47,7 +47,8 @@ bool field_is_scalar(const struct field *f)
 	case FIELD_UUID:
 	case FIELD_MAP:
 	case FIELD_OPTIONAL_I64:
-	case FIELD_OPTIONAL_BOOL: return true;
+	case FIELD_OPTIONAL_BOOL:
+	case FIELD_FIXED: return true;
 	default: return false;
 	}
 }
@@ -79,6 +80,10 @@ static void add_scalar(struct flat *flat, const struct field *f, const void *at)
 		flat_add(flat, f->name, uuid_is_zero(at) ? "" : uuid_format(at, text));
 		break;
 	case FIELD_MAP: add_map(flat, f->name, at); break;
+	case FIELD_FIXED: // of these only numbers say something
+		if (f->names[0][0] >= '0' && f->names[0][0] <= '9')
+			flat_add(flat, f->name, f->names[0]);
+		break;
 	default: add_optional(flat, f, at); break;
 	}
 }

@@ -3,9 +3,15 @@
 #include "tools/api/json_record.h"
 #include <stdlib.h>
 
+// A job's own update strategy is always there in Nomad's form; zeros say that it has none.
 void job_json(struct json_writer *w, const struct job *job)
 {
-	json_record(w, &job_type_description, job);
+	static struct update_strategy none = {
+		.auto_revert = {true, false}, .auto_promote = {true, false}};
+	struct job shown = *job;
+	if (!shown.update)
+		shown.update = &none;
+	json_record(w, &job_type_description, &shown);
 }
 
 // --- Summaries -----------------------------------------------------------------------------------

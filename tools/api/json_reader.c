@@ -463,6 +463,15 @@ static const struct field *embedded_find(const struct record_type *type, const c
 	return NULL;
 }
 
+// A value that the field has anyway.
+static bool is_fixed(const struct field *f, json_t *value)
+{
+	json_t *fixed = json_loads(f->names[0], JSON_DECODE_ANY, NULL);
+	bool same = fixed && json_equal(fixed, value);
+	json_decref(fixed);
+	return same;
+}
+
 static void read_member(struct reader *r, const struct record_type *type, void *record,
 	const char *name, json_t *value, bool seen[FIELDS_MAX])
 {
@@ -480,6 +489,8 @@ static void read_member(struct reader *r, const struct record_type *type, void *
 		return;
 	}
 	const struct field *f = &type->fields[number];
+	if (f->kind == FIELD_FIXED && says_something(value) && !is_fixed(f, value))
+		json_sentence(&r->report->warnings, "%s: not known, ignored", r->path);
 	if (seen[number])
 		json_sentence(&r->report->errors, "%s: given twice, as names differ only in case",
 			r->path);

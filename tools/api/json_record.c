@@ -114,6 +114,14 @@ static void put_integer(struct json_writer *w, const struct field *f, int64_t va
 		json_write_i64(w, value);
 }
 
+static void put_string(struct json_writer *w, const struct field *f, const char *value)
+{
+	if ((f->flags & FIELD_NULL_EMPTY) && !(value && *value))
+		json_write_null(w);
+	else
+		json_write_string(w, value);
+}
+
 static void put_optional_i64(
 	struct json_writer *w, const struct field *f, const struct optional_i64 *value)
 {
@@ -138,7 +146,7 @@ static void put_value(struct json_writer *w, const struct field *f, const void *
 	case FIELD_I64: put_integer(w, f, *(const int64_t *)at); break;
 	case FIELD_U64: json_write_u64(w, *(const uint64_t *)at); break;
 	case FIELD_F64: json_write_f64(w, *(const double *)at); break;
-	case FIELD_STRING: json_write_string(w, *(char *const *)at); break;
+	case FIELD_STRING: put_string(w, f, *(char *const *)at); break;
 	case FIELD_ENUM: json_write_string(w, f->names[*(const int *)at]); break;
 	case FIELD_UUID: json_write_uuid(w, at); break;
 	case FIELD_STRUCT: json_record(w, f->type, at); break;
