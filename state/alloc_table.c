@@ -196,17 +196,29 @@ void alloc_cell_resize(struct state *state, struct alloc_cell *cell, struct allo
 	hold_node(state, a);
 }
 
+static void leave_list(struct state *state, struct alloc_cell *cell)
+{
+	cds_list_del_rcu(&cell->on_node);
+	state->cells[cell->working->node_slot].allocation_count--;
+}
+
 void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_t index)
 {
-	struct node_cell *node = &state->cells[cell->working->node_slot];
+	leave_list(state, cell);
 	struct allocation *a = allocation_revise(state, cell, index);
 
 	if (!cell->is_ended)
 		leave_node(state, a);
 	a->node_slot = NODE_SLOT_NONE;
-	cds_list_del_rcu(&cell->on_node);
-	node->allocation_count--;
+	a->modify_time_ns = state->time_ns; // what ended is in the order of these
 	alloc_cell_changed(state, cell);
+}
+
+void alloc_cell_leave_grave(struct state *state, struct alloc_cell *cell)
+{
+	CHECK(!alloc_cell_is_there(cell));
+	leave_list(state, cell);
+	cell->working->node_slot = NODE_SLOT_NONE;
 }
 
 // --- Parts of a record ---------------------------------------------------------------------------

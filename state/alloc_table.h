@@ -28,6 +28,8 @@ void alloc_cell_resize(struct state *, struct alloc_cell *, struct allocation *,
 	const struct device_set *, struct alloc_details *);
 // Its node is forgotten: it is on no node from now on.
 void alloc_cell_leave_node(struct state *, struct alloc_cell *, uint64_t index);
+// The same of one that is deleted and only waits for its burial, which is no change of the state.
+void alloc_cell_leave_grave(struct state *, struct alloc_cell *);
 
 // How a living allocation comes to its end, and what is said of its state at the client. Both are
 // stored in snapshots: numbers are never given again.

@@ -62,7 +62,10 @@ static void leave_allocations(struct state *state, struct node_cell *node, int64
 			alloc_cell_end(state, cell, END_NODE_DOWN, time_ns, ++state->index);
 			job_cell_update_status(state, cell->job_cell, state->index);
 		}
-		alloc_cell_leave_node(state, cell, ++state->index);
+		if (alloc_cell_is_there(cell))
+			alloc_cell_leave_node(state, cell, ++state->index);
+		else
+			alloc_cell_leave_grave(state, cell);
 	}
 }
 

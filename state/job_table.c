@@ -62,6 +62,23 @@ struct job *job_version_find(const struct state *state, uint64_t modify_index)
 	return sequence_find(&state->version_order, modify_index);
 }
 
+struct job *job_version_kept(
+	const struct state *state, uint64_t modify_index, struct job_cell **cell)
+{
+	struct job *job = job_version_find(state, modify_index);
+	struct job_cell *found =
+		job ? job_cell_find(state, text_of(job->namespace_name), text_of(job->id)) : NULL;
+	const struct job_keep *keep = found ? job_cell_keep(found) : NULL;
+
+	for (uint32_t i = 0; keep && i < keep->version_count; i++) {
+		if (keep->versions[i] != job)
+			continue;
+		*cell = found;
+		return job;
+	}
+	return NULL;
+}
+
 void job_version_release(struct state *state, struct job *job)
 {
 	CHECK(job->references > 0);

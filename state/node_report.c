@@ -2,9 +2,11 @@
 #include "state/base/memory.h"
 #include "state/publish.h"
 
+// One that the node made before it was purged and came back is not its own any more.
 static bool is_of(const struct node_report *report, const struct node *n)
 {
-	return report && uuid_equal(&report->node, &n->id);
+	return report && uuid_equal(&report->node, &n->id) &&
+	       report->record.modify_index > n->record.create_index;
 }
 
 uint64_t node_report_sequence(const struct node_cell *cell)

@@ -177,10 +177,11 @@ static struct job *update_version(
 	struct plan_checker *c, const struct state *state, uint64_t modify_index)
 {
 	struct known_version *known = &c->of_updates;
+	struct job_cell *cell;
 
 	if (modify_index != known->modify_index)
-		*known =
-			(struct known_version){modify_index, job_version_find(state, modify_index)};
+		*known = (struct known_version){
+			modify_index, job_version_kept(state, modify_index, &cell)};
 	return known->job;
 }
 
@@ -261,14 +262,12 @@ static struct job *placement_version(
 
 	if (modify_index == known->modify_index)
 		return known->job;
-	struct job *job = job_version_find(state, modify_index);
-	struct job_cell *cell =
-		job ? job_cell_find(state, text_of(job->namespace_name), text_of(job->id)) : NULL;
-	bool is_there = cell && job_cell_keep(cell);
-	if (is_there && !c->check.job_cell)
+	struct job_cell *cell;
+	struct job *job = job_version_kept(state, modify_index, &cell);
+	if (job && !c->check.job_cell)
 		c->check.job_cell = cell;
-	*known = (struct known_version){
-		modify_index, is_there && cell == c->check.job_cell ? job : NULL};
+	*known =
+		(struct known_version){modify_index, job && cell == c->check.job_cell ? job : NULL};
 	return known->job;
 }
 

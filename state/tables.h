@@ -137,7 +137,14 @@ struct class_table {
 
 // --- Changes that wait for publication -----------------------------------------------------------
 
-enum change_kind { CHANGE_NODE, CHANGE_JOB, CHANGE_ALLOCATION, CHANGE_EVALUATION, CHANGE_CONFIG, CHANGE_REPORT };
+enum change_kind {
+	CHANGE_NODE,
+	CHANGE_JOB,
+	CHANGE_ALLOCATION,
+	CHANGE_EVALUATION,
+	CHANGE_CONFIG,
+	CHANGE_REPORT
+};
 
 struct change {
 	enum change_kind kind;
@@ -299,6 +306,9 @@ static inline struct job_keep *job_cell_keep(const struct job_cell *cell)
 	return cell->working && !cell->working->record.deleted ? cell->working : NULL;
 }
 struct job *job_version_find(const struct state *, uint64_t modify_index);
+// The same, when its job is there and keeps it. Others may be known still, or not any more: how long
+// depends on who reads.
+struct job *job_version_kept(const struct state *, uint64_t modify_index, struct job_cell **);
 void job_version_release(struct state *, struct job *);
 // A keep of these versions with counters at 0, not yet in any cell.
 struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_count);

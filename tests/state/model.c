@@ -56,7 +56,7 @@ static void lose_missing_devices(struct model *m, uint32_t node)
 
 	for (uint32_t i = 0; i < m->allocation_count; i++) {
 		struct model_allocation *a = &m->allocations[i];
-		if (a->node == node && model_is_living(a) && (a->gpus & ~there))
+		if (a->node == node && !a->is_off_node && model_is_living(a) && (a->gpus & ~there))
 			end(m, a, ALLOC_LOST);
 	}
 }
@@ -81,9 +81,10 @@ void model_register(struct model *m, uint32_t node, uint32_t gpus, const struct 
 		return;
 	}
 	assert_int_equal(command->outcome, OUTCOME_DONE);
-	assert_int_equal(c->generation, n->generation + 1);
-	if (n->is_known)
+	if (n->is_known) {
+		assert_int_equal(c->generation, n->generation + 1);
 		assert_int_equal(c->slot, n->slot);
+	}
 	n->is_known = n->is_ready = true;
 	n->slot = c->slot;
 	n->generation = c->generation;
@@ -120,6 +121,37 @@ void model_node_status(struct model *m, const struct command *command)
 			end(m, &m->allocations[i], ALLOC_LOST);
 }
 
+void model_eligibility(struct model *m, uint32_t node, const struct command *command)
+{
+	struct model_node *n = &m->nodes[node];
+
+	assert_int_equal(command->outcome, n->is_known ? OUTCOME_DONE : OUTCOME_UNKNOWN_NODE);
+	if (n->is_known)
+		n->is_ineligible = !command->node_eligibility.eligible;
+}
+
+void model_purge(struct model *m, uint32_t node, const struct command *command)
+{
+	struct model_node *n = &m->nodes[node];
+
+	assert_int_equal(command->outcome, n->is_known ? OUTCOME_DONE : OUTCOME_UNKNOWN_NODE);
+	if (!n->is_known)
+		return;
+	for (uint32_t i = 0; i < m->allocation_count; i++) {
+		struct model_allocation *a = &m->allocations[i];
+		if (a->node != node || a->is_off_node || a->is_collected)
+			continue;
+		if (model_is_living(a))
+			end(m, a, ALLOC_LOST);
+		a->is_off_node = a->is_news = true;
+		a->ended_ms = m->now_ms; // changed by it
+	}
+	n->is_known = n->is_ready = n->is_ineligible = false;
+	n->used = (struct resources){0};
+	n->gpus_used = 0;
+	n->sequence = 0;
+}
+
 // --- Placement -----------------------------------------------------------------------------------
 
 static struct model_node *first_that_takes(
@@ -130,7 +162,8 @@ static struct model_node *first_that_takes(
 	for (uint32_t i = 0; i < MODEL_NODES; i++) {
 		struct model_node *n = &m->nodes[i];
 		uint64_t free = ((1ull << n->gpus) - 1) & ~n->gpus_used;
-		if (!n->is_known || !n->is_ready || (best && best->slot < n->slot) ||
+		if (!n->is_known || !n->is_ready || n->is_ineligible ||
+			(best && best->slot < n->slot) ||
 			!resources_fit(job->asks[group], resources_minus(n->total, n->used)) ||
 			(job->gpus[group] && !lowest(free, job->gpus[group])))
 			continue;
@@ -248,7 +281,7 @@ static void check_item(struct model *m, uint32_t client, const struct status_ite
 		return;
 	assert_int_equal(item->desired, a->desired);
 	assert_int_equal(item->client_status, a->client_status);
-	assert_int_equal(item->node_slot, m->nodes[a->node].slot);
+	assert_int_equal(item->node_slot, a->is_off_node ? NODE_SLOT_NONE : m->nodes[a->node].slot);
 }
 
 // The changes may come in pages; what is news after the last of them was never told.
@@ -360,6 +393,7 @@ static void compare_node(const struct model_node *n, const struct state *state)
 	assert_non_null(record);
 	assert_int_equal(record->generation, n->generation);
 	assert_int_equal(record->status, n->is_ready ? NODE_READY : NODE_DOWN);
+	assert_int_equal(record->eligibility, n->is_ineligible ? NODE_INELIGIBLE : NODE_ELIGIBLE);
 	struct resources used = state_node_cell((struct state *)state, n->slot)->used;
 	assert_memory_equal(&used, &n->used, sizeof used);
 }
@@ -376,7 +410,8 @@ static void compare_allocation(
 	assert_non_null(record);
 	assert_int_equal(record->desired, a->desired);
 	assert_int_equal(record->client_status, a->client_status);
-	assert_int_equal(record->node_slot, m->nodes[a->node].slot);
+	assert_int_equal(
+		record->node_slot, a->is_off_node ? NODE_SLOT_NONE : m->nodes[a->node].slot);
 	assert_string_equal(record->job->id, model_jobs[a->job]);
 	assert_string_equal(state_client_name(state, record->client), model_clients[a->client]);
 	assert_memory_equal(&record->resources, &a->resources, sizeof a->resources);

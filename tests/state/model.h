@@ -15,7 +15,7 @@ enum {
 };
 
 struct model_node {
-	bool is_known, is_ready;
+	bool is_known, is_ready, is_ineligible;
 	uint32_t slot, generation;
 	uint64_t sequence;
 	struct resources total, used;
@@ -38,7 +38,8 @@ struct model_allocation {
 	uint64_t gpus;
 	uint8_t desired, client_status;
 	bool is_collected;
-	bool is_news; // changed since its client last asked for changes
+	bool is_off_node; // its node was purged
+	bool is_news;     // changed since its client last asked for changes
 	int64_t ended_ms;
 };
 
@@ -71,6 +72,8 @@ static inline bool model_is_living(const struct model_allocation *a)
 // node: index of the node that registered, gpus: instances of its "gpu" group.
 void model_register(struct model *, uint32_t node, uint32_t gpus, const struct command *);
 void model_node_status(struct model *, const struct command *);
+void model_eligibility(struct model *, uint32_t node, const struct command *);
+void model_purge(struct model *, uint32_t node, const struct command *);
 void model_place(
 	struct model *, uint32_t job, uint32_t group, uint32_t client, const struct command *);
 void model_release(struct model *, uint32_t client, const struct command *);

@@ -87,6 +87,21 @@ static void make_node_status(struct random_run *r, struct random_command *c)
 	c->command.node.generation = n->generation - (below(r, 10) == 0);
 }
 
+static void make_eligibility(struct random_run *r, struct random_command *c)
+{
+	c->command.type = COMMAND_NODE_ELIGIBILITY;
+	c->node = below(r, MODEL_NODES);
+	c->command.node_eligibility.node = number_uuid(c->node);
+	c->command.node_eligibility.eligible = below(r, 3) > 0;
+}
+
+static void make_purge(struct random_run *r, struct random_command *c)
+{
+	c->command.type = COMMAND_NODE_PURGE;
+	c->node = below(r, MODEL_NODES);
+	c->command.node_named.node = number_uuid(c->node);
+}
+
 static void make_place(struct random_run *r, struct random_command *c)
 {
 	const struct model *m = r->model;
@@ -181,7 +196,9 @@ static void make(struct random_run *r, struct random_command *c)
 	} makers[] = {
 		{12, make_register},
 		{10, make_node_status},
-		{30, make_place},
+		{3, make_eligibility},
+		{1, make_purge},
+		{26, make_place},
 		{24, make_release},
 		{14, make_status},
 		{6, make_job},
@@ -210,7 +227,8 @@ static void tell_register(struct random_run *r, struct random_command *c)
 	const struct model_node before = r->model->nodes[c->node];
 
 	model_register(r->model, c->node, c->gpus, &c->command);
-	if (r->model->nodes[c->node].generation != before.generation)
+	const struct model_node *after = &r->model->nodes[c->node];
+	if (after->is_known != before.is_known || after->generation != before.generation)
 		work_node_registered(r->work.work, r->model, c->node, &c->command, before.is_known,
 			before.is_ready);
 }
@@ -226,6 +244,24 @@ static void tell_node_status(struct random_run *r, struct random_command *c)
 	model_node_status(r->model, &c->command);
 	if (node < MODEL_NODES)
 		work_node_status(r->work.work, r->model, node, &c->command, was_ready);
+}
+
+static void tell_eligibility(struct random_run *r, struct random_command *c)
+{
+	bool was_ineligible = r->model->nodes[c->node].is_ineligible;
+
+	model_eligibility(r->model, c->node, &c->command);
+	work_eligibility(r->work.work, r->model, c->node, was_ineligible);
+}
+
+static void tell_purge(struct random_run *r, struct random_command *c)
+{
+	const struct model_node *n = &r->model->nodes[c->node];
+	bool was_usable = n->is_ready && !n->is_ineligible, was_known = n->is_known;
+
+	model_purge(r->model, c->node, &c->command);
+	if (was_known)
+		work_purge(r->work.work, r->model, c->node, was_usable);
 }
 
 static void tell_job(struct random_run *r, struct random_command *c)
@@ -250,6 +286,8 @@ static void tell_model(struct random_run *r, struct random_command *c)
 	case COMMAND_NODE_EXPIRED:
 	case COMMAND_NODE_RETURNED:
 	case COMMAND_NODE_GOODBYE: tell_node_status(r, c); break;
+	case COMMAND_NODE_ELIGIBILITY: tell_eligibility(r, c); break;
+	case COMMAND_NODE_PURGE: tell_purge(r, c); break;
 	case COMMAND_PLACE: model_place(m, c->job, c->group, c->client, &c->command); break;
 	case COMMAND_RELEASE: model_release(m, c->client, &c->command); break;
 	case COMMAND_STATUS: model_status(m, c->client, &c->command); break;

@@ -140,8 +140,8 @@ static void mark(struct work *w, const struct model *m, uint32_t job, int trigge
 static bool runs_on(const struct work *w, uint32_t job, uint32_t node)
 {
 	for (uint32_t i = 0; i < w->allocation_count; i++)
-		if (!w->allocations[i].is_gone && w->allocations[i].job == job &&
-			w->allocations[i].node == node)
+		if (!w->allocations[i].is_gone && !w->allocations[i].is_off_node &&
+			w->allocations[i].job == job && w->allocations[i].node == node)
 			return true;
 	return false;
 }
@@ -151,11 +151,16 @@ static bool wants_nodes(const struct work *w, uint32_t job)
 	return work_types[job] == JOB_SYSTEM && w->jobs[job].exists && !w->jobs[job].is_stopped;
 }
 
-static void mark_node(struct work *w, const struct model *m, uint32_t node)
+static void mark_node(struct work *w, const struct model *m, uint32_t node, bool is_usable)
 {
 	for (uint32_t job = 0; job < WORK_JOBS; job++)
-		if (runs_on(w, job, node) || (m->nodes[node].is_ready && wants_nodes(w, job)))
+		if (runs_on(w, job, node) || (is_usable && wants_nodes(w, job)))
 			mark(w, m, job, TRIGGER_NODE_UPDATE);
+}
+
+static bool takes_work(const struct model_node *n)
+{
+	return n->is_ready && !n->is_ineligible;
 }
 
 void work_begin(struct work *w, const struct model *m)
@@ -187,14 +192,28 @@ void work_node_registered(struct work *w, const struct model *m, uint32_t node,
 
 	w->node_kinds[node] = kind;
 	if (!was_known || !was_ready || kind != before)
-		mark_node(w, m, node);
+		mark_node(w, m, node, takes_work(&m->nodes[node]));
 }
 
 void work_node_status(struct work *w, const struct model *m, uint32_t node,
 	const struct command *command, bool was_ready)
 {
 	if (command->outcome == OUTCOME_DONE && m->nodes[node].is_ready != was_ready)
-		mark_node(w, m, node);
+		mark_node(w, m, node, takes_work(&m->nodes[node]));
+}
+
+void work_eligibility(struct work *w, const struct model *m, uint32_t node, bool was_ineligible)
+{
+	if (was_ineligible && !m->nodes[node].is_ineligible)
+		mark_node(w, m, node, takes_work(&m->nodes[node]));
+}
+
+void work_purge(struct work *w, const struct model *m, uint32_t node, bool was_usable)
+{
+	mark_node(w, m, node, was_usable);
+	for (uint32_t i = 0; i < w->allocation_count; i++)
+		if (w->allocations[i].node == node)
+			w->allocations[i].is_off_node = true;
 }
 
 void work_node_evaluate(
@@ -222,7 +241,8 @@ void work_node_evaluate(
 static void give_back(struct model *m, const struct work_allocation *a)
 {
 	struct model_node *n = &m->nodes[a->node];
-	n->used = resources_minus(n->used, WORK_ASK);
+	if (!a->is_off_node)
+		n->used = resources_minus(n->used, WORK_ASK);
 }
 
 void work_placed(struct work *w, struct model *m, uint32_t job, uint32_t incarnation, uint32_t node,
@@ -230,12 +250,9 @@ void work_placed(struct work *w, struct model *m, uint32_t job, uint32_t incarna
 {
 	struct model_node *n = &m->nodes[node];
 	const struct plan_result *result = command->plan.result;
-	bool fits = w->jobs[job].exists && n->is_known && n->is_ready &&
-		    resources_fit(WORK_ASK, resources_minus(n->total, n->used));
+	bool fits = w->jobs[job].exists && w->jobs[job].incarnation == incarnation && n->is_known &&
+		    takes_work(n) && resources_fit(WORK_ASK, resources_minus(n->total, n->used));
 
-	// The version of a former job of that name is known as long as something refers to it.
-	if (fits && w->jobs[job].incarnation != incarnation)
-		fits = result->placements_committed;
 	assert_int_equal(command->outcome, OUTCOME_DONE);
 	assert_int_equal(result->placements_committed, fits);
 	assert_int_equal(result->rejections.count, !fits);
@@ -277,6 +294,8 @@ void work_reported(
 	uint8_t status = command->alloc_update->items[0].client_status;
 	bool was_living = work_is_living(a);
 
+	if (!n->is_known) // its slot may be another's by now
+		return;
 	if (n->generation != command->alloc_update->generation) {
 		assert_int_equal(command->outcome, OUTCOME_STALE_GENERATION);
 		return;
@@ -286,6 +305,9 @@ void work_reported(
 		return;
 	}
 	assert_int_equal(command->outcome, OUTCOME_DONE);
+	assert_int_equal(command->alloc_update->items[0].known, !a->is_off_node);
+	if (a->is_off_node)
+		return;
 	bool is_end = status == ALLOC_COMPLETE || status == ALLOC_FAILED;
 	if (a->client_status != ALLOC_COMPLETE && a->client_status != ALLOC_FAILED)
 		a->client_status = status;
@@ -463,7 +485,8 @@ void work_compare(const struct work *w, const struct model *m, const struct stat
 			continue;
 		assert_int_equal(a->desired, known->desired);
 		assert_int_equal(a->client_status, known->client_status);
-		assert_int_equal(a->node_slot, m->nodes[known->node].slot);
+		assert_int_equal(a->node_slot,
+			known->is_off_node ? NODE_SLOT_NONE : m->nodes[known->node].slot);
 	}
 	assert_int_equal(state_scheduler_config(state)->reject_job_registration, w->rejects_jobs);
 	state_read_end();

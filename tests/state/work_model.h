@@ -33,7 +33,7 @@ struct work_allocation {
 	uint32_t job, node, eval;
 	uint64_t create_index;
 	uint8_t desired, client_status;
-	bool is_gone;
+	bool is_gone, is_off_node;
 };
 
 struct work {
@@ -68,6 +68,9 @@ void work_node_registered(struct work *, const struct model *, uint32_t node,
 	const struct command *, bool was_known, bool was_ready);
 void work_node_status(
 	struct work *, const struct model *, uint32_t node, const struct command *, bool was_ready);
+void work_eligibility(struct work *, const struct model *, uint32_t node, bool was_ineligible);
+// was_usable: it took new work. Its allocations are on no node from now on.
+void work_purge(struct work *, const struct model *, uint32_t node, bool was_usable);
 void work_job_register(struct work *, uint32_t job, int64_t priority, const struct command *);
 void work_job_stop(struct work *, uint32_t job, const struct command *);
 void work_job_evaluate(struct work *, uint32_t job, const struct command *);

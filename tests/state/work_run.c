@@ -140,7 +140,7 @@ static bool pick_allocation(struct work_run *r, struct work_command *w)
 		w->allocation = work->allocation_count - 1 - below(r, window);
 		const struct work_allocation *a = &work->allocations[w->allocation];
 		w->job = a->job;
-		if (!a->is_gone)
+		if (!a->is_gone && r->model->nodes[a->node].is_known)
 			return true;
 	}
 	return false;
