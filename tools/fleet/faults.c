@@ -1,4 +1,5 @@
 #include "tools/fleet/faults.h"
+#include "tools/fleet/running.h"
 #include <stdio.h>
 
 static bool seconds_to_ms(double seconds, uint32_t *ms)
@@ -51,6 +52,8 @@ static void strike_node(struct fleet *f, const struct fault *fault, uint32_t ind
 	case FAULT_CRASH:
 		// A new boot: nothing is remembered but who it is.
 		fleet_set_phase(f, n, FLEET_CRASHED);
+		if (f->running)
+			running_crashed(f->running, index);
 		n->session.generation = 0;
 		n->session.sequence = n->session.awaiting = n->session.unanswered = 0;
 		n->due_ms = due_after(f, fault->for_ms);

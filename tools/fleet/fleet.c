@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/client/description.h"
+#include "tools/fleet/running.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -350,6 +351,8 @@ static void on_registered(struct fleet *f, struct fleet_node *n)
 	f->slot_nodes[n->session.slot] = (uint32_t)(n - f->nodes) + 1;
 	fleet_set_phase(f, n, FLEET_BEATING);
 	fleet_urge(f, (uint32_t)(n - f->nodes));
+	if (f->running)
+		running_registered(f->running, (uint32_t)(n - f->nodes));
 }
 
 static void on_refused(struct fleet *f, struct fleet_node *n, const struct wire_refused *why)
@@ -392,6 +395,8 @@ static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_a
 		if (!answer->late)
 			histogram_add(&f->rtt, now_us(f) - n->sent_us);
 		set_ready(f, n, n->phase == FLEET_BEATING);
+		if (f->running)
+			running_acknowledged(f->running, (uint32_t)(n - f->nodes));
 		break;
 	case NODE_BEAT_NOW:
 		f->counters.resyncs++;
@@ -433,7 +438,11 @@ static void take_frame(struct fleet *f, const struct frame *frame)
 		return;
 	struct fleet_node *n =
 		frame->size <= sizeof frame->data ? addressee(f, frame, &client) : NULL;
-	if (n && n->phase != FLEET_SILENT && n->phase != FLEET_CRASHED) {
+	bool heard = n && n->phase != FLEET_SILENT && n->phase != FLEET_CRASHED;
+	if (heard && f->running &&
+		running_receive(f->running, (uint32_t)(n - f->nodes), frame->data, frame->size))
+		return;
+	if (heard) {
 		struct node_answer answer =
 			node_session_receive(&n->session, frame->data, frame->size);
 		on_answer(f, n, &answer);
@@ -452,6 +461,8 @@ uint32_t fleet_step(struct fleet *f)
 	for (uint32_t i = 0; i < received; i++)
 		take_frame(f, &f->received[i]);
 	uint32_t sent = send_due(f);
+	if (f->running)
+		sent += running_step(f->running);
 	for (uint32_t lane = 0; lane < f->transport->lanes; lane++)
 		flush_lane(f, lane);
 	return received + sent;

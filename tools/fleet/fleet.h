@@ -54,6 +54,8 @@ struct fleet_settings {
 	struct packet_flow pcap_flow;
 };
 
+struct running;
+
 struct lane {
 	uint32_t count;
 	struct frame frames[BURST_MAX];
@@ -82,6 +84,7 @@ struct fleet {
 	struct frame *received;
 	double tokens;
 	uint64_t tokens_ns;
+	struct running *running; // NULL: allocations are left alone
 	fleet_client_frame *client_frame;
 	void *client_context;
 	struct fleet_counters counters;

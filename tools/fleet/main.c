@@ -1,6 +1,7 @@
 #include "state/base/memory.h"
 #include "tools/client/endpoint.h"
 #include "tools/fleet/report.h"
+#include "tools/fleet/running.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -205,8 +206,14 @@ static int simulate(struct run *run, const struct fleet_settings *settings,
 			transport->close(transport);
 		return FLEET_FAILED;
 	}
+	struct running_settings running = {.run_for_s = run->options->run_for_s,
+		.fail_share = run->options->fail_percent / 100,
+		.start_delay_s = run->options->start_delay_s};
+	if (run->options->run)
+		run->fleet.running = running_create(&run->fleet, &running);
 	work(run, &stream);
 	int code = finish(run);
+	running_destroy(run->fleet.running);
 	if (run->placing)
 		placing_stop(run->placing);
 	free(run->placing);

@@ -35,6 +35,16 @@ static const struct flag table[] = {
 	{"until-registered", NULL, FLAG_SWITCH, AT(until_registered),
 		"end when all nodes are ready, and fail when --duration comes first"},
 	{"goodbye", NULL, FLAG_SWITCH, AT(goodbye), "all nodes say goodbye at the end"},
+	{"run-for", "S", FLAG_REAL, AT(run_for_s),
+		"an allocation runs so long, half to one and a half times (0: until it is "
+		"stopped)"},
+	{"fail-percent", "PERCENT", FLAG_REAL, AT(fail_percent),
+		"of the allocations that end by themselves, failed (0)"},
+	{"start-delay", "S", FLAG_REAL, AT(start_delay_s),
+		"an allocation takes up to so long to start (0)"},
+	{"run", NULL, FLAG_SWITCH, AT(run),
+		"run allocations, also with --place and --trace, where they are left alone"},
+	{"no-run", NULL, FLAG_SWITCH, AT(no_run), "leave allocations alone"},
 	{"place", "JOB:GROUP", FLAG_TEXT, AT(place), "place instances once all nodes are ready"},
 	{"namespace", "NAME", FLAG_TEXT, AT(namespace_name), "of that job (default)"},
 	{"count", "N", FLAG_U32, AT(count), "requests to make (1)"},
@@ -154,6 +164,10 @@ static bool check_ranges(const struct fleet_options *o)
 		{o->loss_percent < 100, "--loss is less than 100"},
 		{o->repeat_percent <= 100 && o->release_percent <= 100,
 			"--repeat and --release are at most 100"},
+		{o->fail_percent <= 100, "--fail-percent is at most 100"},
+		{o->run_for_s <= 4e6 && o->start_delay_s <= 4e6,
+			"--run-for and --start-delay are at most 4000000"},
+		{!o->run || !o->no_run, "--run and --no-run exclude each other"},
 		{o->instances >= 1 && o->instances <= PLACE_COUNT_MAX, "--instances is 1 to 32"},
 		{o->window <= PLACING_WINDOW_MAX, "--window is at most 1024"},
 		{*o->client && strlen(o->client) <= CLIENT_NAME_BYTES_MAX,
@@ -196,6 +210,8 @@ bool fleet_options_read(int argc, char **argv, struct fleet_options *o, int *exi
 		o->window = o->trace ? 1 : 64;
 	if (o->sockets == 0)
 		o->sockets = o->trace ? 1 : 4;
+	if (!o->place && !o->trace && !o->no_run)
+		o->run = true;
 	return result == FLAGS_READ && check_ranges(o) && read_shapes(o) && read_faults(o) &&
 	       read_place(o);
 }

@@ -29,6 +29,8 @@ struct fleet_options {
 	const char *place, *namespace_name, *client;
 	uint32_t count, instances, window;
 	double rate, repeat_percent, release_percent;
+	bool run, no_run;
+	double run_for_s, fail_percent, start_delay_s;
 	const char *write_pcap, *json, *trace, *http;
 	// read from the above
 	struct shapes shapes;

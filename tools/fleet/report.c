@@ -1,4 +1,5 @@
 #include "tools/fleet/report.h"
+#include "tools/fleet/running.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -32,6 +33,12 @@ void report_line(const struct run *run)
 		(unsigned long)c->sent, (unsigned long)c->acked, (unsigned long)c->missed,
 		histogram_us(&f->rtt, 0.5), histogram_us(&f->rtt, 0.99));
 	print_refusals(out, "refused", c->refused);
+	if (f->running) {
+		const struct running_counters *r = &f->running->counters;
+		fprintf(out, " running=%u started=%lu completed=%lu failed=%lu", f->running->up,
+			(unsigned long)r->started, (unsigned long)r->completed,
+			(unsigned long)r->failed);
+	}
 	if (run->placing) {
 		const struct placing_counters *p = &run->placing->counters;
 		fprintf(out, " placed=%lu place_us_p50=%u place_us_p99=%u",
@@ -161,6 +168,23 @@ static json_t *fleet_json(const struct fleet *f)
 	return o;
 }
 
+static json_t *running_json(const struct running *r)
+{
+	const struct running_counters *c = &r->counters;
+	json_t *o = json_object();
+	json_object_set_new(o, "running", json_integer((json_int_t)r->up));
+	SET(o, c, started);
+	SET(o, c, completed);
+	SET(o, c, failed);
+	SET(o, c, stopped);
+	SET(o, c, forgotten);
+	SET(o, c, questions);
+	SET(o, c, reports);
+	SET(o, c, resent);
+	SET(o, c, refused);
+	return o;
+}
+
 static json_t *placing_json(const struct placing *p)
 {
 	const struct placing_counters *c = &p->counters;
@@ -212,6 +236,8 @@ int report_json(const struct run *run, bool seen, const char *path)
 	json_object_set_new(o, "seen", json_boolean(seen));
 	json_object_set_new(o, "seconds", json_real(run->seconds));
 	json_object_set_new(o, "fleet", fleet_json(&run->fleet));
+	if (run->fleet.running)
+		json_object_set_new(o, "allocations", running_json(run->fleet.running));
 	if (run->placing)
 		json_object_set_new(o, "placing", placing_json(run->placing));
 	if (run->trace)

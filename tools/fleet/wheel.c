@@ -10,6 +10,11 @@ void wheel_create(struct wheel *w, uint32_t nodes, uint64_t now_ms)
 	w->tick = now_ms / WHEEL_TICK_MS;
 }
 
+void wheel_widen(struct wheel *w, uint32_t nodes)
+{
+	w->next = memory_resize(w->next, nodes * sizeof *w->next);
+}
+
 void wheel_destroy(struct wheel *w)
 {
 	free(w->next);

@@ -16,6 +16,7 @@ struct wheel {
 
 void wheel_create(struct wheel *, uint32_t nodes, uint64_t now_ms);
 void wheel_destroy(struct wheel *);
+void wheel_widen(struct wheel *, uint32_t nodes); // for more nodes than it was created for
 // Beyond the wheel's horizon (32 s) a node comes out at the horizon; the caller looks at its due time and adds
 // it again. A time in the past comes out at the next pop.
 void wheel_add(struct wheel *, uint32_t node, uint64_t due_ms);

@@ -223,19 +223,36 @@ struct responder_alloc responder_alloc(struct responder *r, uint8_t number)
 	return a;
 }
 
+static const struct responder_alloc *oldest_after(const struct responder *r, uint64_t since)
+{
+	const struct responder_alloc *oldest = NULL;
+	for (uint32_t i = 0; i < r->alloc_count; i++)
+		if (r->allocs[i].modify_index > since &&
+			(!oldest || r->allocs[i].modify_index < oldest->modify_index))
+			oldest = &r->allocs[i];
+	return oldest;
+}
+
 static uint32_t on_allocs(struct responder *r, struct request *q)
 {
 	struct wire_allocs allocs;
 	struct wire_allocs_reply reply = {.index = r->index};
 	CHECK(wire_allocs_decode(q->frame, &q->header, &allocs));
 	atomic_fetch_add(&r->counters.allocs, 1);
-	for (uint32_t i = 0; i < r->alloc_count && reply.count < allocs.count; i++)
-		if (r->allocs[i].modify_index > allocs.since && q->header.slot == 0)
-			reply.items[reply.count++] =
-				(struct wire_alloc_item){.allocation = r->allocs[i].id,
-					.modify_index = r->allocs[i].modify_index,
-					.desired = r->allocs[i].desired,
-					.client = r->allocs[i].client};
+	uint64_t since = allocs.since;
+	const struct responder_alloc *a;
+	while (q->header.slot == 0 && (a = oldest_after(r, since)) != NULL) {
+		if (reply.count == allocs.count) {
+			reply.more = 1;
+			reply.index = since;
+			break;
+		}
+		since = a->modify_index;
+		reply.items[reply.count++] = (struct wire_alloc_item){.allocation = a->id,
+			.modify_index = a->modify_index,
+			.desired = a->desired,
+			.client = a->client};
+	}
 	return wire_allocs_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
 }
 

@@ -2,6 +2,7 @@
 #include "tests/tools/client/responder.h"
 #include "tools/fleet/faults.h"
 #include "tools/fleet/placing.h"
+#include "tools/fleet/running.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,6 +43,7 @@ static int set_up(void **unused)
 
 static int tear_down(void **unused)
 {
+	running_destroy(fleet.running);
 	fleet_destroy(&fleet);
 	transport->close(transport);
 	responder_stop(server);
@@ -74,7 +76,7 @@ static void every_node_registers_and_beats(void **unused)
 	assert_int_equal(fleet.registered, NODES);
 	assert_int_equal(server->node_count, NODES);
 	for (uint32_t i = 0; i < NODES; i++)
-		assert_int_equal(server->nodes[i].pairs, 45);
+		assert_int_equal(server->nodes[i].pairs, 45 + 2); // and two drivers
 	uint64_t before = server->counters.heartbeats;
 	TURN_UNTIL(server->counters.heartbeats >= before + 3 * NODES);
 	assert_int_equal(server->counters.replay, 0);
@@ -330,9 +332,91 @@ static void place_rate_is_kept(void **unused)
 
 #define WITH_SERVER(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 
+// --- Allocations ---------------------------------------------------------------------------------------
+
+#define TASK "\"Driver\":\"mock\""
+
+static void run_allocations(double run_for_s, double fail_share)
+{
+	struct running_settings running = {
+		.run_for_s = run_for_s, .fail_share = fail_share, .start_delay_s = 0.05};
+	fleet.running = running_create(&fleet, &running);
+}
+
+static void allocations_run_until_they_are_stopped(void **unused)
+{
+	run_allocations(0, 1);
+	for (uint8_t i = 1; i <= 40; i++) // more than one answer holds
+		responder_add_alloc(server, i, "service", TASK);
+	TURN_UNTIL(fleet.running->up == 40);
+	TURN_UNTIL(responder_alloc(server, 40).client == WIRE_CLIENT_RUNNING);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	responder_stop_alloc(server, 7);
+	TURN_UNTIL(responder_alloc(server, 7).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(fleet.running->up, 39);
+	assert_int_equal(fleet.running->counters.stopped, 1);
+	assert_int_equal(server->counters.updates_before_beat, 0);
+	assert_int_equal(server->counters.bad_tag, 0);
+}
+
+static void allocations_end_and_fail(void **unused)
+{
+	uint32_t failed = 0, completed = 0;
+	run_allocations(0.05, 0.5);
+	for (uint8_t i = 1; i <= 60; i++)
+		responder_add_alloc(server, i, "batch", TASK);
+	TURN_UNTIL(fleet.running->counters.completed + fleet.running->counters.failed == 60);
+	for (uint8_t i = 1; i <= 60; i++) {
+		TURN_UNTIL(responder_alloc(server, i).client >= WIRE_CLIENT_COMPLETE);
+		failed += responder_alloc(server, i).client == WIRE_CLIENT_FAILED;
+		completed += responder_alloc(server, i).client == WIRE_CLIENT_COMPLETE;
+	}
+	assert_int_equal(failed + completed, 60);
+	assert_in_range(failed, 10, 50);
+}
+
+// Reports and questions that are lost, refused or answered twice change nothing in the end.
+static void allocations_survive_losses(void **unused)
+{
+	run_allocations(0.2, 0);
+	settings.loss = 0.2;
+	fleet.settings.loss = 0.2;
+	for (uint8_t i = 1; i <= 30; i++)
+		responder_add_alloc(server, i, "batch", TASK);
+	TURN_UNTIL(fleet.running->counters.completed == 30);
+	atomic_store(&server->rules.reason, WIRE_REFUSED_NOT_ALLOWED);
+	atomic_store(&server->rules.refuse, 3);
+	fleet.settings.loss = 0;
+	for (uint8_t i = 1; i <= 30; i++)
+		TURN_UNTIL(responder_alloc(server, i).client == WIRE_CLIENT_COMPLETE);
+	assert_true(fleet.running->counters.resent > 0);
+	assert_int_equal(server->counters.bad_tag, 0);
+}
+
+// What the controller does not list any more is dropped.
+static void forgotten_allocations_are_dropped(void **unused)
+{
+	run_allocations(0, 0);
+	responder_add_alloc(server, 1, "service", TASK);
+	responder_add_alloc(server, 2, "service", TASK);
+	TURN_UNTIL(fleet.running->up == 2);
+	responder_drop_alloc(server, 1);
+	atomic_store(&server->rules.directives, WIRE_DIRECTIVE_REGISTER);
+	turn_ms(400); // everybody beats meanwhile
+	atomic_store(&server->rules.directives, 0);
+	TURN_UNTIL(fleet.running->up == 1);
+	assert_int_equal(fleet.running->counters.forgotten, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			allocations_run_until_they_are_stopped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(allocations_end_and_fail, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(allocations_survive_losses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			forgotten_allocations_are_dropped, set_up, tear_down),
 		WITH_SERVER(every_node_registers_and_beats),
 		WITH_SERVER(losses_are_made_good),
 		WITH_SERVER(silent_nodes_send_nothing_until_they_return),

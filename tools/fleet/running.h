@@ -1,0 +1,77 @@
+// Allocations of the simulated nodes: asked for when a heartbeat's answer says that there is news, run for a
+// drawn time, reported until acknowledged. A node knows nothing of an allocation but its id; no description is
+// fetched.
+#pragma once
+#include "dataplane/wire/wire_alloc.h"
+#include "tools/fleet/wheel.h"
+
+struct fleet;
+struct fleet_node;
+
+struct running_settings {
+	double run_for_s;     // 0: until it is stopped
+	double fail_share;    // of those that end by themselves
+	double start_delay_s; // at most; drawn
+};
+
+enum running_phase { RUNNING_STARTING, RUNNING_UP, RUNNING_ENDED };
+
+#define RUNNING_NEWS 1u   // to be reported
+#define RUNNING_TOLD 2u   // in the report that is on its way
+#define RUNNING_LISTED 4u // seen in the list that is being taken
+#define RUNNING_NONE 0xffffffffu
+
+struct running_alloc {
+	struct uuid id;
+	uint32_t node, next; // of the node's; RUNNING_NONE ends
+	uint32_t due_ms;
+	uint8_t phase, status, flags, spare; // status: enum wire_alloc_client
+};
+
+// What a node has on its way, beside its session.
+struct running_node {
+	uint64_t known_index;
+	uint64_t sequence;
+	uint32_t first; // of its allocations
+	uint32_t due_ms;
+	uint8_t awaiting; // enum wire_type, 0: nothing
+	uint8_t flags;    // enum running_node_flag
+	uint8_t tries;
+	uint8_t spare;
+};
+enum running_node_flag {
+	RUNNING_WANTS_ALL = 1,
+	RUNNING_LISTS_ALL = 2,
+	RUNNING_HEARD = 4,
+	RUNNING_QUEUED = 8
+};
+
+struct running_counters {
+	uint64_t questions, reports, resent, refused;
+	uint64_t started, completed, failed, stopped, forgotten;
+};
+
+struct running {
+	struct fleet *fleet;
+	struct running_settings settings;
+	struct running_node *nodes;
+	struct running_alloc *allocs;
+	uint32_t alloc_count, alloc_capacity, free_alloc; // free ones are linked by next
+	struct wheel alloc_wheel, node_wheel;
+	uint32_t *queue; // ring of nodes with something to send
+	uint32_t queue_mask, queue_head, queue_tail;
+	uint32_t up; // now
+	struct running_counters counters;
+};
+
+struct running *running_create(struct fleet *, const struct running_settings *); // caller destroys
+void running_destroy(struct running *);
+// What is due; returns frames sent and timers handled.
+uint32_t running_step(struct running *);
+
+// The fleet tells: a node registered, was acknowledged, or lost all that it ran.
+void running_registered(struct running *, uint32_t node);
+void running_acknowledged(struct running *, uint32_t node);
+void running_crashed(struct running *, uint32_t node);
+// A frame to that node; false when it is not about allocations.
+bool running_receive(struct running *, uint32_t node, const uint8_t *data, uint32_t size);
