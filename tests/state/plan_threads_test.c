@@ -1,0 +1,181 @@
+// Plans and reports on the applier's own threads, while others read what they refer to and take snapshots: what a reader
+// has found stays whole until it lets go.
+#include "state/alloc_details.h"
+#include "state/metrics.h"
+#include "state/snapshot_view.h"
+#include "tests/state/plans.h"
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { NODES = 20, ROUNDS = 150, READERS = 2 };
+
+struct reader {
+	struct controller *controller;
+	_Atomic bool stop;
+	uint32_t rounds, wrong;
+};
+
+static void await(uint32_t *done, uint32_t count)
+{
+	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < count)
+		sched_yield();
+}
+
+static void count_done(struct command *command)
+{
+	__atomic_add_fetch((uint32_t *)command->context, 1, __ATOMIC_RELEASE);
+}
+
+static enum command_outcome run(struct controller *c, struct command *command)
+{
+	uint32_t done = 0;
+
+	command->done = count_done;
+	command->context = &done;
+	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
+	await(&done, 1);
+	return command->outcome;
+}
+
+// --- Readers -------------------------------------------------------------------------------------
+
+static bool is_whole(const struct allocation *a)
+{
+	char name[64], text[DESIRED_DESCRIPTION_BYTES];
+	const struct alloc_details *d = a->details;
+
+	if (strncmp(allocation_name(a, name, sizeof name), "web.g0[", 7) != 0 || !d || !a->metrics)
+		return false;
+	if (allocation_desired_description(a, text)[0] == 0 && a->desired != ALLOC_RUN)
+		return false;
+	if (a->report && strcmp(allocation_client_description(a), "said by its node") != 0)
+		return false;
+	return strcmp(ARRAY_AT(&d->ports, struct allocated_port, 0)->label, "http") == 0 &&
+	       count_get(&a->metrics->metrics.nodes_available, "dc1") == NODES;
+}
+
+static bool look_at(const struct allocation *a, void *context)
+{
+	struct reader *r = context;
+
+	r->wrong += !is_whole(a);
+	return true;
+}
+
+static void *read_all(void *argument)
+{
+	struct reader *r = argument;
+
+	while (!r->stop) {
+		state_read_begin();
+		for (uint32_t slot = 0; slot < NODES; slot++) {
+			struct node_use use = state_node_use(r->controller->state, slot);
+			r->wrong += use.used.cpu_mhz > 4000 || use.with_details > 2;
+			state_node_allocations(r->controller->state, slot, look_at, r);
+		}
+		state_read_end();
+		r->rounds++;
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void *snapshot_all(void *argument)
+{
+	struct reader *r = argument;
+
+	while (!r->stop) {
+		struct controller fresh;
+		struct bytes_writer image = controller_image(r->controller);
+		controller_init(&fresh, (struct state_limits){0});
+		r->wrong += controller_load(&fresh, &image) != 0;
+		r->wrong += state_verify(fresh.state, NULL, NULL);
+		controller_free(&fresh);
+		bytes_writer_free(&image);
+		r->rounds++;
+		sched_yield();
+	}
+	return NULL;
+}
+
+// --- The writer ----------------------------------------------------------------------------------
+
+// Everything is replaced: a stop and a placement with its name and its port on each node.
+static struct plan *replacing_plan(const struct planned_job *job, uint32_t round)
+{
+	struct plan *plan = build_plan(job);
+	struct shared_metrics *metrics = shared_metrics_create();
+
+	count_add(&metrics->metrics.nodes_available, "dc1", NODES);
+	*(struct shared_metrics **)array_append(&plan->metrics, sizeof metrics) = metrics;
+	for (uint32_t i = 0; i < NODES; i++) {
+		struct plan_placement *p = plan_place(plan, 1000 + round * NODES + i, i, i);
+		p->metrics = 0;
+		p->details = port_details("10.0.0.1", 8080);
+		if (round == 0)
+			continue;
+		plan_stop(plan, 1000 + (round - 1) * NODES + i, STOP_UPDATING);
+		p->details->previous_allocation = number_uuid(1000 + (round - 1) * NODES + i);
+	}
+	return plan;
+}
+
+static void report_running(struct controller *c, uint32_t round)
+{
+	struct alloc_update_item item = {
+		.allocation = number_uuid(1000 + round * NODES), .client_status = ALLOC_RUNNING};
+	struct command_alloc_update update = {0, 1, round + 1, 1, &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+
+	item.report = alloc_report_create();
+	item.report->client_description = text_copy(TEXT("said by its node"));
+	assert_int_equal(run(c, &command), OUTCOME_DONE);
+}
+
+static void readers_see_whole_allocations(void **unused)
+{
+	struct controller c;
+	struct reader readers[READERS] = {{.controller = &c}, {.controller = &c}};
+	pthread_t threads[READERS];
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (uint32_t i = 0; i < NODES; i++)
+		controller_register(&c, i, NULL);
+	struct planned_job job = plan_job(&c, "web", JOB_SYSTEM);
+	assert_int_equal(applier_start(c.applier, -1), 0);
+	pthread_create(&threads[0], NULL, read_all, &readers[0]);
+	pthread_create(&threads[1], NULL, snapshot_all, &readers[1]);
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		struct plan_result result;
+		struct command command = {
+			.type = COMMAND_PLAN, .plan = {replacing_plan(&job, round), &result}};
+		assert_int_equal(run(&c, &command), OUTCOME_DONE);
+		assert_int_equal(result.rejections.count, 0);
+		assert_int_equal(result.placements_committed, NODES);
+		plan_result_release(&result);
+		plan_free(command.plan.plan);
+		report_running(&c, round);
+	}
+	for (uint32_t i = 0; i < READERS; i++) {
+		readers[i].stop = true;
+		pthread_join(threads[i], NULL);
+		assert_int_equal(readers[i].wrong, 0);
+		assert_true(readers[i].rounds > 0);
+	}
+	applier_stop(c.applier, 1000);
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(readers_see_whole_allocations)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
