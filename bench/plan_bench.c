@@ -29,7 +29,7 @@ struct sizes {
 	struct world world;
 	void *log; // the newest batch
 	size_t log_bytes;
-	double stop_ns; // per stop, of the newest run
+	double report_ns, stop_ns; // per report and stop, of the newest run
 };
 
 static int append(
@@ -215,6 +215,38 @@ static double commit(struct world *w, struct plan *plan, uint32_t changes)
 	return ns;
 }
 
+// Each node says that what was placed first on it runs, many at a time as a fleet does it.
+static double commit_reports(struct sizes *s, const struct plan *placed)
+{
+	enum { TOGETHER = 1000 };
+	struct command *commands = memory_take_array(TOGETHER, sizeof *commands);
+	struct command_alloc_update *updates = memory_take_array(TOGETHER, sizeof *updates);
+	struct alloc_update_item *items = memory_take_array(TOGETHER, sizeof *items);
+	uint64_t begun = bench_ns();
+
+	for (uint32_t i = 0; i < s->nodes; i++) {
+		uint32_t at = i % TOGETHER;
+		items[at] = (struct alloc_update_item){
+			.allocation = ARRAY_AT(&placed->placements, struct plan_placement, i)->id,
+			.client_status = ALLOC_RUNNING,
+			.report = alloc_report_create()};
+		updates[at] = (struct command_alloc_update){i, 1, 1, 1, &items[at]};
+		commands[at] = (struct command){.type = COMMAND_ALLOC_UPDATE,
+			.done = nothing,
+			.alloc_update = &updates[at]};
+		CHECK(command_queue_push(s->world.queue, COMMAND_PRODUCER_SHARED, &commands[at]));
+		if (at == TOGETHER - 1 || i == s->nodes - 1)
+			while (applier_step(s->world.applier) > 0)
+				;
+	}
+	double ns = (double)(bench_ns() - begun) / s->nodes;
+	CHECK(commands[0].outcome == OUTCOME_DONE && items[0].known);
+	free(commands);
+	free(updates);
+	free(items);
+	return ns;
+}
+
 static double commit_plans(void *context)
 {
 	struct sizes *s = context;
@@ -223,6 +255,7 @@ static double commit_plans(void *context)
 	world_open(s);
 	struct plan *placing = placing_plan(s), *stopping = stopping_plan(s, placing);
 	double ns = commit(&s->world, placing, count);
+	s->report_ns = commit_reports(s, placing);
 	s->stop_ns = commit(&s->world, stopping, count);
 	plan_free(placing);
 	plan_free(stopping);
@@ -267,7 +300,8 @@ static double place_plainly(void *context)
 	return ns;
 }
 
-static void measure(struct bench *b, struct sizes *s, const char *name, const char *stops)
+static void measure(
+	struct bench *b, struct sizes *s, const char *name, const char *reports, const char *stops)
 {
 	struct bench_result result = {.name = name,
 		.nodes = s->nodes,
@@ -276,6 +310,10 @@ static void measure(struct bench *b, struct sizes *s, const char *name, const ch
 
 	bench_interleave(b, commit_plans, place_plainly, s, &result);
 	bench_report(b, &result);
+	bench_report(b, &(struct bench_result){.name = reports,
+				.nodes = s->nodes,
+				.figure = s->report_ns,
+				.unit = "ns/report"});
 	bench_report(b,
 		&(struct bench_result){
 			.name = stops, .nodes = s->nodes, .figure = s->stop_ns, .unit = "ns/stop"});
@@ -291,9 +329,9 @@ int main(int count, char **arguments)
 	s.nodes = (uint32_t)bench_option(&b, "nodes", b.smoke ? 100 : 100000);
 	s.per_node = (uint32_t)bench_option(&b, "per-node", 1);
 	bench_pin();
-	measure(&b, &s, "plan", "plan-stops");
+	measure(&b, &s, "plan", "plan-reports", "plan-stops");
 	s.with_ports = true;
-	measure(&b, &s, "plan-ports", "plan-ports-stops");
+	measure(&b, &s, "plan-ports", "plan-ports-reports", "plan-ports-stops");
 	free(s.log);
 	return bench_end(&b);
 }
