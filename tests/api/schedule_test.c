@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -74,15 +73,19 @@ static const char *job_body(const char *id, const char *type, const char *env, i
 	return body;
 }
 
-// The evaluation once it is worked off.
+// The evaluation once it is worked off: each look waits for it to change.
 static json_t *await_evaluation(const char *id)
 {
-	for (int tries = 0; tries < 2000; tries++) {
-		json_t *e = get("/v1/evaluation/*", id);
+	char path[256];
+	uint64_t index = 0;
+	for (int looks = 0; looks < 100; looks++) {
+		snprintf(path, sizeof path, "/v1/evaluation/%s?index=%llu&wait=10s", id,
+			(unsigned long long)index);
+		json_t *e = http_json(server, "GET", path, NULL);
 		if (strcmp(text(e, "Status"), "pending") != 0)
 			return e;
+		index = (uint64_t)number(e, "ModifyIndex");
 		json_decref(e);
-		usleep(10000);
 	}
 	fail_msg("evaluation %s stays pending", id);
 	return NULL;
@@ -269,9 +272,20 @@ static void nodes_are_taken_out_and_in(void **unused)
 	json_decref(node);
 	reply = put("/v1/node/*/eligibility", node_id, "{\"Eligibility\":\"eligible\"}");
 	json_decref(reply);
+	json_decref(run_job(job_body("also", "system", "1", 64)));
 	reply = put("/v1/node/*/evaluate", node_id, "");
 	assert_shape(reply, "node_evaluate");
-	assert_true(json_array_size(json_object_get(reply, "EvalIDs")) >= 1);
+	json_t *made = json_object_get(reply, "EvalIDs");
+	assert_int_equal(json_array_size(made), 2);
+	for (size_t i = 0; i < 2; i++) {
+		json_t *e = await_evaluation(json_string_value(json_array_get(made, i)));
+		assert_string_equal(text(e, "TriggeredBy"), "node-update");
+		assert_string_equal(text(e, "NodeID"), node_id);
+		json_decref(e);
+	}
+	json_decref(reply);
+	reply = http_json(server, "DELETE", "/v1/job/also?purge=true", NULL);
+	json_decref(await_evaluation(text(reply, "EvalID")));
 	json_decref(reply);
 	char path[128];
 	snprintf(path, sizeof path, "/v1/node/%s/eligibility", node_id);

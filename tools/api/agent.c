@@ -101,6 +101,29 @@ static void put_stat(struct json_writer *w, const char *name, uint64_t value)
 	json_put_string(w, name, text);
 }
 
+// The log of one server, in the words of those who replicate theirs.
+static void put_log(struct json_writer *w, const struct api *api)
+{
+	uint64_t index = state_index(api->settings.state);
+	json_write_key(w, "raft");
+	json_begin_object(w);
+	put_stat(w, "applied_index", index);
+	put_stat(w, "commit_index", index);
+	put_stat(w, "last_log_index", index);
+	put_stat(w, "term", state_node_table(api->settings.state)->term);
+	put_stat(w, "num_peers", 0);
+	put_stat(w, "last_contact", 0);
+	json_put_string(w, "state", "Leader");
+	json_end_object(w);
+	json_write_key(w, "serf");
+	json_begin_object(w);
+	put_stat(w, "members", 1);
+	put_stat(w, "failed", 0);
+	put_stat(w, "left", 0);
+	json_put_string(w, "encrypted", "false");
+	json_end_object(w);
+}
+
 static void put_stats(struct json_writer *w, struct api *api)
 {
 	char leader[API_LEADER_BYTES];
@@ -124,6 +147,7 @@ static void put_stats(struct json_writer *w, struct api *api)
 	put_stat(w, "node_slots", state_node_slots(api->settings.state));
 	put_stat(w, "commands_queued", command_queue_depth(api->settings.queue));
 	json_end_object(w);
+	put_log(w, api);
 	json_write_key(w, "runtime");
 	json_begin_object(w);
 	json_put_string(w, "kernel.name", "linux");

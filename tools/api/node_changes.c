@@ -59,7 +59,7 @@ void node_eligibility_set(struct request *request, struct reply *reply)
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_put_u64(w, "NodeModifyIndex", command->index);
-	evals_made_json(w, &command->node_eligibility.made);
+	evals_made_json(w, request->api->settings.state, &command->node_eligibility.made);
 	json_put_u64(w, "Index", command->index);
 	json_end_object(w);
 	reply_index(reply, command->index);
@@ -99,7 +99,7 @@ void node_evaluated(struct request *request, struct reply *reply)
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_put_u64(w, "HeartbeatTTL", 0);
-	evals_made_json(w, &command->node_named.made);
+	evals_made_json(w, request->api->settings.state, &command->node_named.made);
 	json_put_u64(w, "NodeModifyIndex", purged ? command->index : 0);
 	json_put_u64(w, "Features", 0);
 	json_put_string(w, "LeaderRPCAddr", "");
