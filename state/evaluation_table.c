@@ -151,6 +151,8 @@ void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
 	counting = state->counting;
 	if (!counting || !uuid_equal(&counting->id, &a->eval_id))
 		counting = eval_cell_find(state, &a->eval_id);
+	if (counting && !eval_cell_is_there(counting))
+		counting = NULL;
 	state->counting = cell->eval_cell = counting;
 	if (counting)
 		counting->allocations++;

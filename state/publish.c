@@ -196,7 +196,9 @@ static uint32_t observe(struct state *state, const struct change_list *changes)
 
 static void tell_observers(struct state *state, const struct change_list *changes, uint64_t index)
 {
-	if (!state->observers || changes->count == 0)
+	bool is_recovery = state->placer == NULL;
+
+	if (is_recovery || !state->observers || changes->count == 0)
 		return;
 	uint32_t count = observe(state, changes);
 	for (struct state_observer *o = state->observers; o && count > 0; o = o->next)

@@ -595,6 +595,25 @@ static void observers_see_every_change(void **unused)
 	controller_free(&c);
 }
 
+static void recovery_tells_nobody(void **unused)
+{
+	struct controller c, again;
+	struct seen seen = {0};
+	struct state_observer observer = {.changed = see, .context = &seen};
+
+	open_controller(&c);
+	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
+	controller_init(&again, (struct state_limits){0});
+	state_observe(again.state, &observer);
+	assert_int_equal(controller_replay(&again, &c.log, c.log.count), 0);
+	controller_open(&again);
+	assert_int_equal(seen.calls, 0);
+	register_job(&again, build_scheduled_job("sys", JOB_SYSTEM), NULL);
+	assert_int_equal(seen.calls, 1);
+	controller_free(&again);
+	controller_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -616,6 +635,7 @@ int main(void)
 		cmocka_unit_test(queued_counts_reach_the_summary),
 		cmocka_unit_test(the_configuration_is_one_record),
 		cmocka_unit_test(observers_see_every_change),
+		cmocka_unit_test(recovery_tells_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
