@@ -1,6 +1,7 @@
 // Events of nodes become few evaluations, and none is lost.
 #include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/plan.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -342,12 +343,19 @@ static void marks_wait_while_the_table_is_full(void **unused)
 
 enum { RACK_NODES = 1000, RACK_JOBS = 50 };
 
+struct rack {
+	struct controller c;
+	struct command_node_register *nodes;
+	struct command *commands;
+};
+
 static void name_of(uint32_t job, char name[16])
 {
 	snprintf(name, 16, "job-%u", job);
 }
 
-static uint32_t all_node_updates(const struct controller *c)
+// Node updates of all jobs; each has at most this many.
+static uint32_t all_node_updates(const struct controller *c, uint32_t most)
 {
 	char name[16];
 	uint32_t count = 0;
@@ -355,64 +363,127 @@ static uint32_t all_node_updates(const struct controller *c)
 	for (uint32_t i = 0; i < RACK_JOBS; i++) {
 		name_of(i, name);
 		uint32_t of_job = node_updates(c, name);
-		assert_true(of_job <= 1);
+		assert_true(of_job <= most);
 		count += of_job;
 	}
 	return count;
 }
 
-static void many_nodes_make_one_evaluation_per_job(void **unused)
+// All at once but for a pause of 20 ms after every hundred.
+static void push_all(struct rack *r)
 {
-	struct controller c, again;
-	char name[16];
-
-	open_controller(&c);
-	for (uint32_t i = 0; i < RACK_JOBS; i++) {
-		name_of(i, name);
-		register_job(&c, build_scheduled_job(name, JOB_SYSTEM), NULL);
-	}
-	struct command_node_register *nodes = calloc(RACK_NODES, sizeof *nodes);
-	struct command *commands = calloc(RACK_NODES, sizeof *commands);
 	uint32_t done = 0;
+
 	for (uint32_t i = 0; i < RACK_NODES; i++) {
-		build_node(&nodes[i], i, 1);
-		commands[i] =
-			(struct command){.type = COMMAND_NODE_REGISTER, .node_register = &nodes[i]};
-		controller_push(&c, &commands[i], &done);
+		controller_push(&r->c, &r->commands[i], &done);
 		if (i % 100 == 99)
-			step_at(&c, 20);
+			step_at(&r->c, 20);
 	}
 	assert_int_equal(done, RACK_NODES);
-	assert_int_equal(all_node_updates(&c), 0);
+}
 
-	// The process ends here, and another goes on where it was: from the log alone.
-	controller_init(&again, (struct state_limits){0});
-	assert_int_equal(controller_replay(&again, &c.log, c.log.count), 0);
-	again.time.wall_ns = c.time.wall_ns;
-	controller_open(&again);
-	step_at(&again, 100);
-	assert_int_equal(all_node_updates(&again), RACK_JOBS);
-	expect_restores(&c);
-	controller_verify(&again);
-	controller_free(&again);
+static void place_everywhere(struct rack *r, const char *job, uint32_t first_id)
+{
+	struct plan *plan = plan_create();
+	struct plan_result result;
 
-	// And from a snapshot.
-	struct bytes_writer image = controller_image(&c);
-	controller_init(&again, (struct state_limits){0});
-	assert_int_equal(controller_load(&again, &image), 0);
-	again.time.wall_ns = c.time.wall_ns;
-	controller_open(&again);
-	step_at(&again, 100);
-	assert_int_equal(all_node_updates(&again), RACK_JOBS);
-	controller_verify(&again);
-	controller_free(&again);
+	state_read_begin();
+	plan->job_version =
+		state_job(r->c.state, TEXT("default"), text_of(job))->record.modify_index;
+	uint64_t cursor = 0;
+	plan->eval_id = state_next_evaluation(r->c.state, &cursor)->id;
+	state_read_end();
+	for (uint32_t i = 0; i < RACK_NODES; i++) {
+		struct plan_placement *p = array_append(&plan->placements, sizeof *p);
+		*p = (struct plan_placement){
+			.id = number_uuid(10000000 + first_id + i),
+			.node_id = r->nodes[i].node,
+			.slot = r->nodes[i].slot,
+			.generation = r->nodes[i].generation,
+			.job_version = plan->job_version,
+			.resources = {10, 10, 1},
+			.metrics = PLAN_NO_METRICS,
+		};
+	}
+	struct command command = {.type = COMMAND_PLAN, .plan = {plan, &result}};
+	assert_int_equal(controller_run(&r->c, &command), OUTCOME_DONE);
+	assert_int_equal(result.placements_committed, RACK_NODES);
+	plan_result_release(&result);
+	plan_free(plan);
+}
+
+static void open_rack(struct rack *r)
+{
+	char name[16];
+
+	open_controller(&r->c);
+	r->nodes = calloc(RACK_NODES, sizeof *r->nodes);
+	r->commands = calloc(RACK_NODES, sizeof *r->commands);
+	for (uint32_t i = 0; i < RACK_JOBS; i++) {
+		name_of(i, name);
+		register_job(&r->c, build_scheduled_job(name, JOB_SYSTEM), NULL);
+	}
+	for (uint32_t i = 0; i < RACK_NODES; i++) {
+		build_node(&r->nodes[i], i, 1);
+		r->commands[i] = (struct command){
+			.type = COMMAND_NODE_REGISTER, .node_register = &r->nodes[i]};
+	}
+}
+
+static void close_rack(struct rack *r)
+{
+	free(r->nodes);
+	free(r->commands);
+	controller_free(&r->c);
+}
+
+// The process ends with marks that are not due yet, and another goes on where it was.
+static void expect_after_restart(struct rack *r, uint32_t most)
+{
+	struct bytes_writer image = controller_image(&r->c);
+
+	for (uint32_t from_snapshot = 0; from_snapshot < 2; from_snapshot++) {
+		struct controller again;
+		controller_init(&again, (struct state_limits){0});
+		assert_int_equal(from_snapshot
+					 ? controller_load(&again, &image)
+					 : controller_replay(&again, &r->c.log, r->c.log.count),
+			0);
+		again.time.wall_ns = r->c.time.wall_ns;
+		controller_open(&again);
+		step_at(&again, 100);
+		assert_int_equal(all_node_updates(&again, most), most * RACK_JOBS);
+		controller_verify(&again);
+		controller_free(&again);
+	}
 	bytes_writer_free(&image);
+}
 
-	step_at(&c, 100);
-	assert_int_equal(all_node_updates(&c), RACK_JOBS);
-	free(nodes);
-	free(commands);
-	controller_free(&c);
+static void many_nodes_make_one_evaluation_per_job(void **unused)
+{
+	struct rack r;
+	char name[16];
+
+	open_rack(&r);
+	push_all(&r);
+	assert_int_equal(all_node_updates(&r.c, 0), 0);
+	expect_after_restart(&r, 1);
+	step_at(&r.c, 100);
+	assert_int_equal(all_node_updates(&r.c, 1), RACK_JOBS);
+
+	for (uint32_t i = 0; i < RACK_JOBS; i++) {
+		name_of(i, name);
+		place_everywhere(&r, name, i * RACK_NODES);
+	}
+	for (uint32_t i = 0; i < RACK_NODES; i++)
+		r.commands[i] = (struct command){.type = COMMAND_NODE_EXPIRED,
+			.node = {r.nodes[i].slot, r.nodes[i].generation}};
+	push_all(&r);
+	assert_int_equal(all_node_updates(&r.c, 1), RACK_JOBS);
+	expect_after_restart(&r, 2);
+	step_at(&r.c, 100);
+	assert_int_equal(all_node_updates(&r.c, 2), 2 * RACK_JOBS);
+	close_rack(&r);
 }
 
 int main(void)
