@@ -67,9 +67,11 @@ static bool fits_in_place(struct system_attempt *a, const struct diff_item *item
 	stack_plan_stop(a->stack, item->existing, STOP_UPDATING, false, NULL);
 	bool fits = stack_select_node(a->stack, item->group, item->name_index, item->slot, &option);
 	stack_plan_unstop(a->stack, &item->existing->id);
-	if (fits)
-		plan_in_place(a, item, &option);
-	return fits;
+	if (!fits)
+		return false;
+	alloc_details_release(option.details);
+	plan_in_place(a, item, &option);
+	return true;
 }
 
 static bool try_in_place(struct system_attempt *a, const struct diff_item *item)

@@ -33,7 +33,9 @@ enum field_kind {
 	FIELD_COUNT_MAP,  // named_count
 	FIELD_FLAG_MAP,   // named_count; in JSON true unless 0
 	FIELD_NUMBER_MAP, // named_number
-	FIELD_FIXED,      // nothing is kept: always the JSON value that is the first of .names
+	// Nothing is kept: always the JSON value that is the first of .names. Without names: known to a reader,
+	// whatever it is, and never shown.
+	FIELD_FIXED,
 };
 
 struct array {

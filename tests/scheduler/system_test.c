@@ -367,10 +367,13 @@ static void what_need_not_be_replaced_is_changed_in_place(void **state)
 {
 	struct fixture *f = *state;
 	struct job *job = world_job(f->world, "system web cpu=3000");
+	struct network_ask *ask = array_append(&group_of(job)->networks, sizeof *ask);
+	struct port *port = array_append(&ask->reserved_ports, sizeof *port);
+	set(&port->label, "http");
+	port->value = 8080;
 	nodes(f, 2, "attr.arch=amd64");
 	nodes(f, 1, "attr.arch=arm64");
 	run(f, job, TRIGGER_JOB_REGISTER);
-	world_hold_port(&f->world->allocations->record, "http", 8080, "10.0.0.1");
 	job = world_job_version(f->world, job);
 	constrain(&job->constraints, "${attr.arch}", "=", "amd64");
 	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0);

@@ -489,7 +489,7 @@ static void read_member(struct reader *r, const struct record_type *type, void *
 		return;
 	}
 	const struct field *f = &type->fields[number];
-	if (f->kind == FIELD_FIXED && says_something(value) && !is_fixed(f, value))
+	if (f->kind == FIELD_FIXED && f->names && says_something(value) && !is_fixed(f, value))
 		json_sentence(&r->report->warnings, "%s: not known, ignored", r->path);
 	if (seen[number])
 		json_sentence(&r->report->errors, "%s: given twice, as names differ only in case",

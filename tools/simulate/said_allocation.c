@@ -8,10 +8,9 @@
 	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
 		sizeof type##_fields / sizeof type##_fields[0], NULL}
 
-static const char *const null[] = {"null"};
 #define NOT_KEPT(name)                              \
 	{                                           \
-		name, FIELD_FIXED, 0, NULL, null, 0 \
+		name, FIELD_FIXED, 0, NULL, NULL, 0 \
 	}
 
 // As alloc_desired_names and alloc_client_names, with an end.
