@@ -103,14 +103,14 @@ const struct applier_counters *applier_counters(const struct applier *a)
 
 // --- Outcomes ------------------------------------------------------------------------------------
 
-static void measure_place(struct applier *a, const struct command *c)
+static void measure(
+	struct applier *a, uint64_t since_ns, _Atomic uint64_t histogram[32], _Atomic uint64_t *sum)
 {
-	uint64_t us = (time_monotonic_ns(a->settings.time) - c->submitted_ns) / 1000;
+	uint64_t us = (time_monotonic_ns(a->settings.time) - since_ns) / 1000;
 	uint32_t bucket = us ? 64 - (uint32_t)__builtin_clzll(us) : 0;
 
-	atomic_fetch_add_explicit(
-		&a->counters.place_us[bucket < 32 ? bucket : 31], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&a->counters.place_us_sum, us, memory_order_relaxed);
+	atomic_fetch_add_explicit(&histogram[bucket < 32 ? bucket : 31], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(sum, us, memory_order_relaxed);
 }
 
 static void finish(struct applier *a, struct command *c)
@@ -118,7 +118,9 @@ static void finish(struct applier *a, struct command *c)
 	atomic_fetch_add_explicit(
 		&a->counters.outcomes[c->type][c->outcome], 1, memory_order_relaxed);
 	if (c->type == COMMAND_PLACE)
-		measure_place(a, c);
+		measure(a, c->submitted_ns, a->counters.place_us, &a->counters.place_us_sum);
+	else if (c->type == COMMAND_PLAN)
+		measure(a, c->submitted_ns, a->counters.apply_us, &a->counters.apply_us_sum);
 	c->done(c);
 }
 
@@ -126,6 +128,19 @@ static void refuse(struct applier *a, struct command *c)
 {
 	c->outcome = OUTCOME_STOPPING;
 	finish(a, c);
+}
+
+// A plan's time on the way to the log counts from its decision; how long it waited is known to its submitter.
+static void decide_one(struct applier *a, struct command *c)
+{
+	bool is_plan = c->type == COMMAND_PLAN;
+	uint64_t began_ns = is_plan ? time_monotonic_ns(a->settings.time) : 0;
+
+	decide(&a->decider, c);
+	if (!is_plan)
+		return;
+	measure(a, began_ns, a->counters.evaluate_us, &a->counters.evaluate_us_sum);
+	c->submitted_ns = time_monotonic_ns(a->settings.time);
 }
 
 // --- A batch from begin to end -------------------------------------------------------------------
@@ -247,7 +262,7 @@ static uint32_t decide_waiting(struct applier *a)
 		count++;
 		if (c->type == COMMAND_GC && gc_begin(d, c))
 			continue;
-		decide(d, c);
+		decide_one(a, c);
 		// Says nothing about the state, so it need not wait for a log that has no room.
 		if (c->outcome == OUTCOME_STORE_FULL)
 			finish(a, c);

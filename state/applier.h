@@ -43,6 +43,9 @@ struct applier_counters {
 	_Atomic uint64_t journal_us[32]; // one commit
 	_Atomic uint64_t place_us[32];   // submit to done
 	_Atomic uint64_t journal_us_sum, place_us_sum;
+	_Atomic uint64_t evaluate_us[32]; // a plan's check against every node that it touches
+	_Atomic uint64_t apply_us[32];    // from there until it is durable
+	_Atomic uint64_t evaluate_us_sum, apply_us_sum;
 };
 
 struct applier *applier_create(const struct applier_settings *);

@@ -144,6 +144,8 @@ static void emit_applier(const struct metric_sink *m, const struct berthd *b)
 	emit(m, 'g', "berth_command_queue_depth", "", command_queue_depth(b->queue));
 	emit_histogram(m, "berth_journal_commit_seconds", c->journal_us, &c->journal_us_sum);
 	emit_histogram(m, "berth_place_seconds", c->place_us, &c->place_us_sum);
+	emit_histogram(m, "nomad.plan.evaluate", c->evaluate_us, &c->evaluate_us_sum);
+	emit_histogram(m, "nomad.plan.apply", c->apply_us, &c->apply_us_sum);
 }
 
 static void emit_state(const struct metric_sink *m, const struct berthd *b)
@@ -160,6 +162,9 @@ static void emit_state(const struct metric_sink *m, const struct berthd *b)
 	emit(m, 'g', "berth_jobs", "", counts.jobs);
 	emit(m, 'g', "berth_allocations", "", counts.allocations);
 	emit(m, 'g', "berth_allocations_terminal", "", counts.allocations_terminal);
+	emit(m, 'g', "berth_evaluations", "", counts.evaluations);
+	emit(m, 'g', "berth_evaluations_pending", "", counts.evaluations_pending);
+	emit(m, 'g', "berth_evaluations_blocked", "", counts.evaluations_blocked);
 	emit(m, 'g', "berth_place_requests_remembered", "", counts.place_requests);
 	emit(m, 'g', "berth_clients", "", counts.clients);
 	emit(m, 'g', "berth_node_bytes", "", (double)counts.bytes_nodes);
