@@ -1,5 +1,4 @@
 #include "placement/scheduler/columns.h"
-#include "placement/scheduler/growing.h"
 #include "state/base/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ void stack_destroy(struct stack *s)
 	free(s->victims);
 	free(s->best_victims);
 	free(s->changed_slots);
-	free(s->strict_slots);
+	free(s->strict);
 	free(s);
 }
 
@@ -92,16 +91,15 @@ void stack_set_job(struct stack *s, const struct job *job)
 
 void stack_be_strict(struct stack *s, uint32_t slot)
 {
-	GROW(s->strict_slots, s->strict_count, s->strict_room);
-	s->strict_slots[s->strict_count++] = slot;
+	if (!s->strict)
+		s->strict = memory_take(s->proposal.slots / 8 + 1);
+	if (slot < s->proposal.slots)
+		s->strict[slot / 8] |= (uint8_t)(1u << slot % 8);
 }
 
 bool stack_is_strict(const struct stack *s, uint32_t slot)
 {
-	for (uint32_t i = 0; i < s->strict_count; i++)
-		if (s->strict_slots[i] == slot)
-			return true;
-	return false;
+	return s->strict && s->strict[slot / 8] >> slot % 8 & 1;
 }
 
 struct group_rules *stack_group(struct stack *s, uint32_t group)

@@ -38,8 +38,7 @@ struct stack {
 	uint32_t group_count;
 	struct victim_counts victim_counts;
 	// Scratch, for one node after the other.
-	uint32_t *strict_slots; // where a plan was refused
-	uint32_t strict_count, strict_room;
+	uint8_t *strict; // a bit per slot where a plan was refused; NULL: none
 	struct port_index ports;
 	struct candidate *candidates;
 	uint32_t candidate_count, candidate_room;

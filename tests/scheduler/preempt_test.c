@@ -1,9 +1,11 @@
 // Who makes room for a job that matters more.
+#include "state/base/prng.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -127,6 +129,134 @@ static void devices_are_freed_where_it_costs_least(void **state)
 	asking_teardown(&b);
 }
 
+// --- Random nodes ----------------------------------------------------------------------------------------
+
+struct sums {
+	int64_t cpu, memory, disk;
+};
+
+static void add(struct sums *to, const struct allocation *a, int sign)
+{
+	to->cpu += sign * (int64_t)a->resources.cpu_mhz;
+	to->memory += sign * (int64_t)a->resources.memory_mb;
+	to->disk += sign * (int64_t)a->resources.disk_mb;
+}
+
+static bool covers(const struct sums *have, const struct resources *ask)
+{
+	return have->cpu >= ask->cpu_mhz && have->memory >= ask->memory_mb &&
+	       have->disk >= ask->disk_mb;
+}
+
+static bool may_be_victim(const struct allocation *a, const struct job *job)
+{
+	return !allocation_is_terminal(a) && strcmp(a->job->id, job->id) != 0 &&
+	       a->job->priority <= job->priority - 10;
+}
+
+static bool is_victim(const struct asking *b, const struct allocation *a)
+{
+	for (uint32_t i = 0; i < b->option.preempted_count; i++)
+		if (b->option.preempted[i] == a)
+			return true;
+	return false;
+}
+
+// What other jobs (or all) leave of the node; what victims, or all candidates, give.
+struct room {
+	struct sums left, with_victims, with_all, without_last;
+};
+
+static struct room room_of(const struct asking *b, const struct job *job, bool strict)
+{
+	const struct node *n = b->world->nodes[0];
+	struct room r = {.left = {n->total.cpu_mhz, n->total.memory_mb, n->total.disk_mb}};
+	uint32_t victims = b->option.preempted_count;
+	for (const struct world_allocation *w = b->world->allocations; w; w = w->next)
+		if (!allocation_is_terminal(&w->record) &&
+			(strict || strcmp(w->record.job->id, job->id) != 0))
+			add(&r.left, &w->record, -1);
+	r.with_victims = r.with_all = r.left;
+	for (const struct world_allocation *w = b->world->allocations; w; w = w->next) {
+		if (may_be_victim(&w->record, job))
+			add(&r.with_all, &w->record, 1);
+		if (is_victim(b, &w->record))
+			add(&r.with_victims, &w->record, 1);
+	}
+	r.without_last = r.with_victims;
+	if (victims > 0)
+		add(&r.without_last, b->option.preempted[victims - 1], -1);
+	return r;
+}
+
+static uint32_t below(struct prng *prng, uint32_t bound)
+{
+	return (uint32_t)prng_below(prng, bound);
+}
+
+static struct job *random_node(struct asking *b, struct prng *prng)
+{
+	char words[96];
+	snprintf(words, sizeof words, "cpu=%u memory=%u disk=%u", 1000 + below(prng, 3000),
+		1000 + below(prng, 3000), 1000 + below(prng, 3000));
+	world_node(b->world, words);
+	snprintf(words, sizeof words, "system sys priority=50 cpu=%u memory=%u disk=%u",
+		below(prng, 3000), below(prng, 3000), below(prng, 1500));
+	struct job *job = world_job(b->world, words);
+	for (uint32_t i = below(prng, 12); i > 0; i--) {
+		snprintf(words, sizeof words, "batch other%u priority=%u cpu=%u memory=%u disk=%u",
+			below(prng, 4), 10 * below(prng, 6) + below(prng, 2), below(prng, 900),
+			below(prng, 900), below(prng, 400));
+		struct job *other = below(prng, 8) ? world_job(b->world, words) : job;
+		struct allocation *a = world_allocate(b->world, other, 0, 0, i);
+		if (below(prng, 10) == 0)
+			a->client_status = ALLOC_COMPLETE;
+	}
+	return job;
+}
+
+static void check_victims(const struct asking *b, const struct job *job, bool strict)
+{
+	const struct resources *ask = &ARRAY_AT(&job->asks, struct group_ask, 0)->resources;
+	struct room r = room_of(b, job, strict), all = room_of(b, job, true);
+	if (covers(&all.left, ask)) { // nobody needs to go
+		assert_int_equal(b->option.outcome, STACK_FITS);
+		assert_int_equal(b->option.preempted_count, 0);
+		return;
+	}
+	for (uint32_t i = 0; i < b->option.preempted_count; i++)
+		assert_true(may_be_victim(b->option.preempted[i], job));
+	if (b->option.outcome == STACK_FITS) {
+		assert_true(covers(&r.with_victims, ask));
+		assert_true(b->option.preempted_count > 0);
+		// The farthest go first, until it is enough: the last one was needed.
+		assert_true(b->option.preempted_count == 1 || !covers(&r.without_last, ask));
+	} else {
+		// Not even all of them would do, or nobody can go.
+		bool anybody = memcmp(&r.left, &r.with_all, sizeof r.left) != 0;
+		assert_true(!anybody || !covers(&r.with_all, ask));
+	}
+}
+
+static void victims_suffice_and_none_is_left_over(void **state)
+{
+	for (uint64_t seed = 0; seed < 2000; seed++) {
+		struct asking b;
+		struct prng prng;
+		prng_seed(&prng, seed);
+		asking_setup(&b);
+		struct job *job = random_node(&b, &prng);
+		for (uint32_t strict = 0; strict < 2; strict++) {
+			asking_begin(&b, STACK_SYSTEM, job);
+			if (strict)
+				stack_be_strict(b.stack, 0);
+			ask(&b, 0);
+			check_victims(&b, job, strict);
+		}
+		asking_teardown(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +265,7 @@ int main(void)
 		cmocka_unit_test(groups_that_gave_enough_are_spared),
 		cmocka_unit_test(who_holds_the_port_makes_room),
 		cmocka_unit_test(devices_are_freed_where_it_costs_least),
+		cmocka_unit_test(victims_suffice_and_none_is_left_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
