@@ -1,5 +1,6 @@
 // The whole way from a registered job to its allocations, on a clock that stands still: state, applier, log in
 // memory, broker, scheduler and caretaker are the daemon's own.
+#include "placement/pipeline/pipeline_private.h"
 #include "state/plan.h"
 #include "state/scheduler_config.h"
 #include "tests/pipeline/cluster.h"
@@ -263,6 +264,23 @@ static void what_fails_three_times_is_followed_up(void **state)
 	evaluation_free(next);
 }
 
+// B13, B35: nothing is stored of an evaluation of our own.
+static void an_unknown_core_job_is_dropped(void **state)
+{
+	struct cluster *c = *state;
+	struct broker_stats stats;
+	struct evaluation *e =
+		make_eval((struct eval_ask){.number = 9, .job = "nothing-gc", .type = EVAL_CORE});
+
+	broker_enqueue(c->pipeline->broker, e, 0);
+	evaluation_free(e);
+	uint64_t index = state_index(c->state);
+	cluster_advance(c, 30000);
+	broker_stats(c->pipeline->broker, &stats);
+	assert_int_equal(stats.ready + stats.unacked + stats.waiting, 0);
+	assert_int_equal(state_index(c->state), index);
+}
+
 // B31.
 static void needless_evaluations_are_canceled(void **state)
 {
@@ -361,6 +379,7 @@ int main(void)
 		TEST(a_full_fleet_is_not_asked_again),
 		TEST(a_stopped_job_ends_everywhere),
 		TEST(what_fails_three_times_is_followed_up),
+		TEST(an_unknown_core_job_is_dropped),
 		TEST(needless_evaluations_are_canceled),
 		TEST(a_paused_broker_takes_over_later),
 		TEST(ended_evaluations_are_collected),
