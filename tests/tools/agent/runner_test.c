@@ -1,0 +1,424 @@
+// Allocations on a node with the mock driver and a clock that stands still unless told: the order of tasks,
+// restarts, ends, and what is remembered.
+#include "tools/agent/runner.h"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static struct manual_time manual;
+static struct time_source source;
+static struct runner runner;
+static const struct wire_pair pairs[] = {{WIRE_PAIR_ATTRIBUTE, {"cpu.arch", 8}, {"amd64", 5}},
+	{WIRE_PAIR_META, {"rack", 4}, {"r7", 2}}};
+static const struct node_facts facts = {.id = {{7}},
+	.name = "node-a",
+	.datacenter = "dc1",
+	.class_name = "big",
+	.pool = "default",
+	.pairs = pairs,
+	.pair_count = 2};
+static const struct uuid id = {{0xa1}};
+
+static void open_runner(void)
+{
+	char message[200];
+	struct runner_settings settings = {
+		.data_folder = folder, .state_folder = folder, .time = &source, .seed = 3};
+	if (runner_open(&runner, &settings, message, sizeof message) < 0)
+		fail_msg("%s", message);
+	runner_know_node(&runner, &facts);
+}
+
+static int set_up(void **unused)
+{
+	snprintf(folder, sizeof folder, "/tmp/berth-runner-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	manual = (struct manual_time){.monotonic_ns = 1000000000, .wall_ns = 1700000000000000000};
+	source = time_source_manual(&manual);
+	open_runner();
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	char command[100];
+	runner_close(&runner);
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	return system(command);
+}
+
+// tasks: members of each task's JSON, without braces.
+static struct alloc_run *add(const char *job_type, const char *const *tasks, uint32_t count)
+{
+	char json[4000], text[UUID_TEXT_BYTES], message[200];
+	int at = snprintf(json, sizeof json,
+		"{\"ID\":\"%s\",\"Name\":\"j.g[0]\",\"Namespace\":\"default\",\"JobID\":\"j\","
+		"\"JobName\":\"job\",\"JobType\":\"%s\",\"Region\":\"global\",\"TaskGroup\":\"g\","
+		"\"Index\":0,\"Ports\":[],\"Tasks\":[",
+		uuid_format(&id, text), job_type);
+	for (uint32_t i = 0; i < count; i++)
+		at += snprintf(json + at, sizeof json - (size_t)at, "%s{\"Driver\":\"mock\",%s}",
+			i ? "," : "", tasks[i]);
+	snprintf(json + at, sizeof json - (size_t)at, "]}");
+	struct alloc_spec *spec = alloc_spec_read(json, strlen(json), &id, message, sizeof message);
+	if (!spec)
+		fail_msg("%s", message);
+	runner_add(&runner, &id, 9, spec);
+	runner_step(&runner);
+	return runner_find(&runner, &id);
+}
+#define ADD(type, ...)                                \
+	add(type, (const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void pass_ms(uint32_t ms)
+{
+	manual_time_advance_ms(&manual, ms);
+	runner_step(&runner);
+}
+
+static enum task_phase phase(const struct alloc_run *a, const char *name)
+{
+	for (uint32_t i = 0; i < a->task_count; i++)
+		if (strcmp(a->tasks[i].spec->name, name) == 0)
+			return a->tasks[i].phase;
+	fail_msg("no task %s", name);
+	return PHASE_ENDED;
+}
+
+static bool noted(const struct task *t, const char *type, const char *part)
+{
+	for (uint32_t i = 0; i < t->note_count; i++)
+		if (strcmp(t->notes[i].type, type) == 0 && strstr(t->notes[i].message, part))
+			return true;
+	return false;
+}
+
+#define FOREVER "\"Config\":{}"
+#define FOR_1S "\"Config\":{\"run_for\":\"1s\"}"
+#define FAILS_1S "\"Config\":{\"run_for\":\"1s\",\"exit_code\":2}"
+#define HOOK(hook, sidecar) ",\"Lifecycle\":{\"Hook\":\"" hook "\",\"Sidecar\":" sidecar "}"
+
+// --- Order -----------------------------------------------------------------------------------------------
+
+static void prestart_main_poststart_poststop(void **unused)
+{
+	struct alloc_run *a = ADD("batch", "\"Name\":\"init\"," FOR_1S HOOK("prestart", "false"),
+		"\"Name\":\"log\"," FOREVER HOOK("prestart", "true"), "\"Name\":\"main\"," FOR_1S,
+		"\"Name\":\"hello\"," FOR_1S HOOK("poststart", "false"),
+		"\"Name\":\"clean\"," FOR_1S HOOK("poststop", "false"));
+	assert_int_equal(phase(a, "init"), PHASE_RUNNING);
+	assert_int_equal(phase(a, "log"), PHASE_RUNNING);
+	assert_int_equal(phase(a, "main"), PHASE_WAITING);
+	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
+	pass_ms(1000);
+	assert_int_equal(phase(a, "init"), PHASE_ENDED);
+	assert_int_equal(phase(a, "main"), PHASE_RUNNING);
+	assert_int_equal(phase(a, "hello"), PHASE_RUNNING);
+	assert_int_equal(phase(a, "clean"), PHASE_WAITING);
+	pass_ms(1000);
+	assert_int_equal(phase(a, "main"), PHASE_ENDED);
+	assert_int_equal(phase(a, "log"), PHASE_ENDED); // stopped, no main task is left
+	assert_int_equal(phase(a, "clean"), PHASE_RUNNING);
+	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
+	pass_ms(1000);
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+	assert_string_equal(a->description, "All tasks have completed");
+}
+
+static void a_failed_task_takes_its_siblings_along(void **unused)
+{
+	struct alloc_run *a = ADD("service",
+		"\"Name\":\"a\"," FAILS_1S ",\"RestartPolicy\":{\"Attempts\":0,\"Mode\":\"fail\"}",
+		"\"Name\":\"b\"," FOREVER, "\"Name\":\"end\"," FOR_1S HOOK("poststop", "false"));
+	pass_ms(1000);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_true(noted(&a->tasks[0], "Not Restarting", "Policy allows no restarts"));
+	assert_int_equal(phase(a, "b"), PHASE_ENDED);
+	assert_false(a->tasks[1].failed);
+	assert_true(noted(&a->tasks[1], "Sibling Task Failed", ""));
+	assert_true(noted(&a->tasks[1], "Killed", ""));
+	assert_int_equal(phase(a, "end"), PHASE_RUNNING);
+	pass_ms(1000);
+	assert_true(alloc_run_is_over(a));
+	assert_string_equal(a->description, "Failed tasks");
+}
+
+static void a_failed_prestart_task_starts_nothing(void **unused)
+{
+	struct alloc_run *a =
+		ADD("service", "\"Name\":\"init\"," FAILS_1S HOOK("prestart", "false"),
+			"\"Name\":\"main\"," FOREVER);
+	pass_ms(1000);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_false(a->tasks[1].has_run);
+	assert_true(alloc_run_is_over(a));
+}
+
+static void the_leader_ends_first_and_ends_all(void **unused)
+{
+	struct alloc_run *a = ADD(
+		"batch", "\"Name\":\"lead\"," FOR_1S ",\"Leader\":true", "\"Name\":\"b\"," FOREVER);
+	pass_ms(1000);
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+	assert_true(noted(&a->tasks[1], "Leader Task Dead", ""));
+
+	runner_forget(&runner, a);
+	runner_step(&runner);
+	assert_null(runner_find(&runner, &id));
+	a = ADD("service",
+		"\"Name\":\"lead\",\"Config\":{\"kill_after\":\"2s\"},\"KillTimeout\":5000000000,"
+		"\"Leader\":true",
+		"\"Name\":\"b\"," FOREVER);
+	runner_stop(&runner, a);
+	runner_step(&runner);
+	assert_int_equal(phase(a, "lead"), PHASE_STOPPING);
+	assert_int_equal(phase(a, "b"), PHASE_RUNNING);
+	pass_ms(2000);
+	assert_int_equal(phase(a, "b"), PHASE_ENDED);
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+}
+
+static void what_does_not_listen_is_killed(void **unused)
+{
+	struct alloc_run *a = ADD("service",
+		"\"Name\":\"a\",\"Config\":{\"kill_after\":\"1h\"},\"KillTimeout\":3000000000");
+	runner_stop(&runner, a);
+	runner_step(&runner);
+	pass_ms(2900);
+	assert_int_equal(phase(a, "a"), PHASE_STOPPING);
+	pass_ms(200);
+	assert_int_equal(phase(a, "a"), PHASE_ENDED);
+	assert_true(noted(&a->tasks[0], "Terminated", "Signal: 9"));
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+}
+
+// --- Restarts ----------------------------------------------------------------------------------------------
+
+#define POLICY(attempts, mode)                       \
+	",\"RestartPolicy\":{\"Attempts\":" attempts \
+	",\"Interval\":60000000000,\"Delay\":1000000000,\"Mode\":\"" mode "\"}"
+
+static void restarts_are_counted_by_interval(void **unused)
+{
+	struct alloc_run *a = ADD("batch", "\"Name\":\"a\"," FAILS_1S POLICY("2", "fail"));
+	const struct task *t = &a->tasks[0];
+	for (uint32_t i = 0; i < 2; i++) {
+		pass_ms(1000);
+		assert_int_equal(t->phase, PHASE_RESTARTING);
+		assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
+		pass_ms(1250); // the delay and its shake
+		assert_int_equal(t->phase, PHASE_RUNNING);
+		assert_int_equal(t->restarts, i + 1);
+	}
+	pass_ms(1000);
+	assert_int_equal(t->phase, PHASE_ENDED);
+	assert_true(t->failed);
+	assert_true(noted(t, "Not Restarting",
+		"Exceeded allowed attempts 2 in interval 60s and mode is \"fail\""));
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+}
+
+static void mode_delay_waits_for_the_next_interval(void **unused)
+{
+	struct alloc_run *a = ADD("batch", "\"Name\":\"a\"," FAILS_1S POLICY("1", "delay"));
+	const struct task *t = &a->tasks[0];
+	pass_ms(1000);
+	pass_ms(1250);
+	pass_ms(1000);
+	assert_int_equal(t->phase, PHASE_RESTARTING);
+	pass_ms(50000);
+	assert_int_equal(t->phase, PHASE_RESTARTING);
+	pass_ms(10000);
+	assert_int_equal(t->phase, PHASE_RUNNING);
+	pass_ms(1000);
+	assert_int_equal(t->attempts, 1); // counted anew
+}
+
+// A service is meant to run for ever: also a good end is followed by a start.
+static void services_run_for_ever(void **unused)
+{
+	struct alloc_run *a = ADD("system", "\"Name\":\"a\"," FOR_1S POLICY("2", "fail"));
+	pass_ms(1000);
+	assert_int_equal(phase(a, "a"), PHASE_RESTARTING);
+	pass_ms(1250);
+	assert_int_equal(phase(a, "a"), PHASE_RUNNING);
+}
+
+static void failures_to_start(void **unused)
+{
+	struct alloc_run *a = ADD("batch",
+		"\"Name\":\"a\",\"Config\":{\"start_error\":\"no luck\"}" POLICY("2", "fail"));
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_true(noted(&a->tasks[0], "Driver Failure", "no luck"));
+	runner_forget(&runner, a);
+	runner_step(&runner);
+	a = ADD("batch", "\"Name\":\"a\",\"Config\":{\"start_error\":\"no luck\","
+			 "\"start_error_recoverable\":true}" POLICY("1", "fail"));
+	assert_int_equal(phase(a, "a"), PHASE_RESTARTING);
+	pass_ms(1250);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+}
+
+// --- Memory ------------------------------------------------------------------------------------------------
+
+static void a_restarted_agent_goes_on(void **unused)
+{
+	struct alloc_run *a = ADD("batch", "\"Name\":\"a\",\"Config\":{\"run_for\":\"10s\"}",
+		"\"Name\":\"b\"," FAILS_1S POLICY("5", "fail"));
+	pass_ms(1000);
+	assert_int_equal(phase(a, "b"), PHASE_RESTARTING);
+	uint64_t change = a->change;
+	runner_close(&runner);
+	manual_time_advance_ms(&manual, 5000);
+	open_runner();
+	a = runner_find(&runner, &id);
+	assert_non_null(a);
+	assert_true(change > 1 && alloc_run_has_news(a)); // all is told again
+	assert_int_equal(a->job_index, 9);
+	runner_step(&runner);
+	assert_int_equal(phase(a, "a"), PHASE_RUNNING);
+	assert_int_equal(phase(a, "b"), PHASE_RUNNING);
+	assert_int_equal(a->tasks[1].restarts, 1);
+	assert_true(noted(&a->tasks[0], "Started", ""));
+	pass_ms(4000);
+	assert_int_equal(phase(a, "a"), PHASE_ENDED);
+}
+
+static void what_is_damaged_is_left_alone(void **unused)
+{
+	char path[200], text[UUID_TEXT_BYTES];
+	ADD("batch", "\"Name\":\"a\"," FOREVER);
+	runner_close(&runner);
+	snprintf(path, sizeof path, "%s/allocs/%s.json", folder, uuid_format(&id, text));
+	FILE *file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("{\"version\":1,\"spec\":{", file);
+	fclose(file);
+	open_runner();
+	assert_null(runner_find(&runner, &id));
+}
+
+// --- Environment -------------------------------------------------------------------------------------------
+
+static void expected(const struct environment *e, const char *text, const char *value)
+{
+	char *expanded = environment_expand(e, &facts, text);
+	assert_string_equal(expanded, value);
+	free(expanded);
+}
+
+static void texts_are_expanded(void **unused)
+{
+	struct alloc_run *a =
+		ADD("batch", "\"Name\":\"a\",\"CPU\":500,\"MemoryMB\":64,\"Cores\":[2,3],"
+			     "\"Meta\":{\"team-name\":\"x\"},\"Env\":{\"GREETING\":\"hi "
+			     "${NOMAD_META_team_name}\"},"
+			     "\"Ports\":[{\"Label\":\"http\",\"Value\":25000,\"To\":8080,"
+			     "\"HostIP\":\"192.0.2.7\"}]," FOREVER);
+	struct environment e;
+	struct task_folders folders = {"/a", "/l", "/s"};
+	environment_build(&e, &facts, a->spec, a->tasks[0].spec, &folders);
+	static const struct {
+		const char *name, *value;
+	} variables[] = {{"NOMAD_ALLOC_ID", "a1000000-0000-0000-0000-000000000000"},
+		{"NOMAD_SHORT_ALLOC_ID", "a1000000"}, {"NOMAD_ALLOC_NAME", "j.g[0]"},
+		{"NOMAD_ALLOC_INDEX", "0"}, {"NOMAD_TASK_NAME", "a"}, {"NOMAD_GROUP_NAME", "g"},
+		{"NOMAD_JOB_ID", "j"}, {"NOMAD_JOB_NAME", "job"}, {"NOMAD_DC", "dc1"},
+		{"NOMAD_REGION", "global"}, {"NOMAD_NAMESPACE", "default"},
+		{"NOMAD_CPU_LIMIT", "500"}, {"NOMAD_MEMORY_LIMIT", "64"},
+		{"NOMAD_CPU_CORES", "2,3"}, {"NOMAD_ALLOC_DIR", "/a"}, {"NOMAD_TASK_DIR", "/l"},
+		{"NOMAD_SECRETS_DIR", "/s"}, {"NOMAD_META_team-name", "x"},
+		{"NOMAD_META_TEAM_NAME", "x"}, {"NOMAD_PORT_http", "8080"},
+		{"NOMAD_HOST_PORT_http", "25000"}, {"NOMAD_IP_http", "192.0.2.7"},
+		{"NOMAD_ADDR_http", "192.0.2.7:25000"}};
+	for (uint32_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+		const char *value = environment_get(&e, variables[i].name);
+		if (!value || strcmp(value, variables[i].value) != 0)
+			fail_msg("%s is %s", variables[i].name, value ? value : "not set");
+	}
+	expected(&e, "${NOMAD_JOB_ID}-${env.NOMAD_DC}-${env[\"NOMAD_TASK_NAME\"]}", "j-dc1-a");
+	expected(&e, "${attr.cpu.arch} ${meta.rack}", "amd64 r7");
+	expected(&e, "${node.unique.name} ${node.class} ${node.pool} ${node.datacenter}",
+		"node-a big default dc1");
+	expected(&e, "${node.unique.id}", "07000000-0000-0000-0000-000000000000");
+	expected(&e, "${unknown} ${ $ {} ${attr.none}", "${unknown} ${ $ {} ${attr.none}");
+	expected(&e, "", "");
+	environment_free(&e);
+}
+
+static void durations(void **unused)
+{
+	static const struct {
+		const char *json;
+		int64_t ns; // negative: none
+	} table[] = {{"\"1s\"", 1000000000}, {"\"1m30s\"", 90000000000}, {"\"250ms\"", 250000000},
+		{"\"1.5h\"", 5400000000000}, {"5", 5}, {"\"\"", -1}, {"\"5\"", -1}, {"\"x\"", -1},
+		{"\"-1s\"", -1}, {"true", -1}, {"-5", -1}};
+	for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		int64_t ns = -1;
+		json_t *json = json_loads(table[i].json, JSON_DECODE_ANY, NULL);
+		bool good = spec_duration(json, &ns);
+		assert_int_equal(good, table[i].ns >= 0);
+		if (good)
+			assert_int_equal(ns, table[i].ns);
+		json_decref(json);
+	}
+}
+
+static void specs_that_are_refused(void **unused)
+{
+	static const char *const bad[] = {"", "[]", "{}",
+		"{\"ID\":\"x\",\"Tasks\":[{\"Name\":\"a\"}]}",
+		"{\"ID\":\"a1000000-0000-0000-0000-000000000000\",\"Tasks\":[]}",
+		"{\"ID\":\"a1000000-0000-0000-0000-000000000000\",\"Tasks\":[{\"Name\":\"../a\"}]}",
+		"{\"ID\":\"a1000000-0000-0000-0000-000000000000\",\"Tasks\":[{\"Name\":\"..\"}]}",
+		"{\"ID\":\"a1000000-0000-0000-0000-000000000000\",\"Tasks\":[{\"Name\":\"\"}]}",
+		"{\"ID\":\"a1000000-0000-0000-0000-000000000000\",\"Tasks\":[{\"Name\":\"a\"},{"
+		"\"Name\":"
+		"\"a\"}]}",
+		"{\"ID\":\"a1000000-0000-0000-0000-000000000000\",\"Tasks\":[{\"Name\":\"a\","
+		"\"KillTimeout\":-1}]}"};
+	char message[200];
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_null(alloc_spec_read(bad[i], strlen(bad[i]), &id, message, sizeof message));
+}
+
+static void signals_by_name(void **unused)
+{
+	assert_int_equal(signal_number("SIGTERM"), SIGTERM);
+	assert_int_equal(signal_number("INT"), SIGINT);
+	assert_int_equal(signal_number("SIGNOTHING"), 0);
+	assert_int_equal(signal_number(""), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(prestart_main_poststart_poststop),
+		TEST(a_failed_task_takes_its_siblings_along),
+		TEST(a_failed_prestart_task_starts_nothing),
+		TEST(the_leader_ends_first_and_ends_all),
+		TEST(what_does_not_listen_is_killed),
+		TEST(restarts_are_counted_by_interval),
+		TEST(mode_delay_waits_for_the_next_interval),
+		TEST(services_run_for_ever),
+		TEST(failures_to_start),
+		TEST(a_restarted_agent_goes_on),
+		TEST(what_is_damaged_is_left_alone),
+		TEST(texts_are_expanded),
+		cmocka_unit_test(durations),
+		cmocka_unit_test(specs_that_are_refused),
+		cmocka_unit_test(signals_by_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
