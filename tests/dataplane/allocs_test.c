@@ -321,6 +321,88 @@ static void a_report_is_refused(void **unused)
 	world_destroy(w);
 }
 
+// --- From node to state ----------------------------------------------------------------------------------
+
+static void report(struct world *w, struct peer *p, const struct wire_header *node,
+	uint64_t sequence, const struct uuid *id, uint8_t client)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_alloc_update update = {
+		.count = 1, .items = {{.allocation = *id, .client = client}}};
+	uint32_t bytes = wire_alloc_update_encode(
+		frame, sizeof frame, header_of(p, node, sequence), &update);
+	peer_send(w, p, frame, bytes);
+	world_settle(w);
+}
+
+static uint8_t client_status(struct world *w, const struct uuid *id)
+{
+	state_read_begin();
+	uint8_t status = state_allocation(w->state, id)->client_status;
+	state_read_end();
+	return status;
+}
+
+static void reported(struct world *w, struct peer *p, const struct wire_header *node,
+	uint64_t sequence, const struct uuid *id, uint8_t client, uint8_t known)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_alloc_updated updated;
+	report(w, p, node, sequence, id, client);
+	struct wire_header h = peer_receive(w, p, WIRE_ALLOC_UPDATED, frame);
+	assert_true(wire_alloc_updated_decode(frame, &h, &updated));
+	assert_int_equal(updated.known[0], known);
+}
+
+// The whole way: told by a heartbeat's answer, asked for, reported, too late.
+static void a_node_runs_what_it_was_given(void **unused)
+{
+	struct history history = {0};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header node;
+	struct peer p = new_node(w, 1, &node);
+	struct wire_heartbeat_ack ack;
+	uint8_t frame[FRAME_BYTES_MAX];
+
+	add_job(w);
+	place(w, 1, 2);
+	send_heartbeat(w, &p, node.slot, node.generation, 1);
+	world_settle(w);
+	struct wire_header h = peer_receive(w, &p, WIRE_HEARTBEAT_ACK, frame);
+	assert_true(wire_heartbeat_ack_decode(frame, &h, &ack));
+	assert_true(ack.alloc_index > 0);
+	struct wire_allocs_reply allocs = ask(w, &p, &node, 0, 32);
+	assert_int_equal(allocs.count, 2);
+	assert_true(allocs.index >= ack.alloc_index);
+	struct uuid first = allocs.items[0].allocation, second = allocs.items[1].allocation;
+	struct uuid stranger = world_uuid(77);
+
+	reported(w, &p, &node, 1000, &first, ALLOC_RUNNING, 1);
+	assert_int_equal(client_status(w, &first), ALLOC_RUNNING);
+	reported(w, &p, &node, 1000, &first, ALLOC_FAILED, 1); // a replay says nothing new
+	assert_int_equal(client_status(w, &first), ALLOC_RUNNING);
+	reported(w, &p, &node, 1001, &stranger, ALLOC_RUNNING, 0);
+	reported(w, &p, &node, 1002, &second, ALLOC_COMPLETE, 1);
+	assert_int_equal(client_status(w, &second), ALLOC_COMPLETE);
+
+	world_pass(w, WORLD_TTL_MS + 1100);
+	assert_int_equal(client_status(w, &first), ALLOC_LOST);
+	report(w, &p, &node, 1003, &first, ALLOC_RUNNING);
+	h = peer_receive(w, &p, WIRE_REFUSED, frame);
+	struct wire_refused refused;
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_NOT_ALLOWED);
+	send_heartbeat(w, &p, node.slot, node.generation, 2);
+	world_settle(w);
+	peer_receive(w, &p, WIRE_HEARTBEAT_ACK, frame);
+	reported(w, &p, &node, 1004, &first, ALLOC_COMPLETE, 1);
+	allocs = ask(w, &p, &node, allocs.index, 32);
+	assert_true(allocs.count >= 1);
+	world_balances(w);
+	world_destroy(w);
+	history_free(&history);
+}
+
 // Malformed, of an old generation, of nobody.
 static void what_is_wrong_is_told_or_dropped(void **unused)
 {
@@ -362,6 +444,7 @@ int main(void)
 		cmocka_unit_test(specifications_do_not_hold_heartbeats_up),
 		cmocka_unit_test(a_report_becomes_a_command),
 		cmocka_unit_test(a_report_is_refused),
+		cmocka_unit_test(a_node_runs_what_it_was_given),
 		cmocka_unit_test(what_is_wrong_is_told_or_dropped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
