@@ -1,6 +1,6 @@
 // Jobs that are scheduled, over HTTP from registration to garbage collection: a real applier, a real
 // scheduler, and the shapes of every answer.
-#include "tests/api/server.h"
+#include "tests/api/scheduling.h"
 #include "tests/api/shape.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,6 @@
 #include <cmocka.h>
 
 #define NODES 10u
-
-static struct server *server;
 
 static int set_up(void **unused)
 {
@@ -29,86 +27,11 @@ static int tear_down(void **unused)
 	return 0;
 }
 
-static const char *text(json_t *object, const char *name)
-{
-	const char *value = json_string_value(json_object_get(object, name));
-	return value ? value : "";
-}
-
-static json_int_t number(json_t *object, const char *name)
-{
-	return json_integer_value(json_object_get(object, name));
-}
-
-// The path of a pattern: an asterisk stands for the id.
-static const char *path_of(const char *pattern, const char *id)
-{
-	static char path[512];
-	const char *star = strchr(pattern, '*');
-	snprintf(path, sizeof path, "%.*s%s%s", (int)(star - pattern), pattern, id, star + 1);
-	return path;
-}
-
-static json_t *get(const char *pattern, const char *id)
-{
-	return http_json(server, "GET", path_of(pattern, id), NULL);
-}
-
-static json_t *put(const char *pattern, const char *id, const char *body)
-{
-	return http_json(server, "PUT", path_of(pattern, id), body);
-}
-
-static const char *job_body(const char *id, const char *type, const char *env, int memory_mb)
-{
-	static char body[1024];
-	snprintf(body, sizeof body,
-		"{\"Diff\":true,\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"%s\","
-		"\"Datacenters\":[\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\",\"Count\":1,"
-		"\"EphemeralDisk\":{\"SizeMB\":100},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\","
-		"\"Env\":{\"A\":\"%s\"},\"Config\":{\"command\":\"/bin/"
-		"true\"},\"Resources\":{\"CPU\":"
-		"100,\"MemoryMB\":%d}}]}]}}",
-		id, id, type, env, memory_mb);
-	return body;
-}
-
-// The evaluation once it is worked off: each look waits for it to change.
-static json_t *await_evaluation(const char *id)
-{
-	char path[256];
-	uint64_t index = 0;
-	for (int looks = 0; looks < 100; looks++) {
-		snprintf(path, sizeof path, "/v1/evaluation/%s?index=%llu&wait=10s", id,
-			(unsigned long long)index);
-		json_t *e = http_json(server, "GET", path, NULL);
-		if (strcmp(text(e, "Status"), "pending") != 0)
-			return e;
-		index = (uint64_t)number(e, "ModifyIndex");
-		json_decref(e);
-	}
-	fail_msg("evaluation %s stays pending", id);
-	return NULL;
-}
-
-// Registers and waits; returns the evaluation.
-static json_t *run_job(const char *body)
-{
-	json_t *reply = put("/v1/jobs*", "", body);
-	assert_shape(reply, "job_register");
-	assert_true(strlen(text(reply, "EvalID")) == 36);
-	assert_true(number(reply, "EvalCreateIndex") > 0);
-	json_t *e = await_evaluation(text(reply, "EvalID"));
-	assert_string_equal(text(e, "Status"), "complete");
-	json_decref(reply);
-	return e;
-}
-
 static size_t count_where(json_t *list, const char *member, const char *value)
 {
 	size_t i, count = 0;
 	json_t *item;
-	json_array_foreach(list, i, item) count += strcmp(text(item, member), value) == 0;
+	json_array_foreach(list, i, item) count += strcmp(member_text(item, member), value) == 0;
 	return count;
 }
 
@@ -120,29 +43,29 @@ static void a_system_job_is_placed_everywhere(void **unused)
 {
 	json_t *e = run_job(job_body("sys", "system", "1", 64));
 	assert_shape(e, "evaluation");
-	assert_string_equal(text(e, "Type"), "system");
-	assert_string_equal(text(e, "TriggeredBy"), "job-register");
-	assert_int_equal(number(json_object_get(e, "QueuedAllocations"), "g"), 0);
-	json_t *placed = get("/v1/evaluation/*/allocations", text(e, "ID"));
+	assert_string_equal(member_text(e, "Type"), "system");
+	assert_string_equal(member_text(e, "TriggeredBy"), "job-register");
+	assert_int_equal(member_number(json_object_get(e, "QueuedAllocations"), "g"), 0);
+	json_t *placed = api_get("/v1/evaluation/*/allocations", member_text(e, "ID"));
 	assert_shape(placed, "allocations");
 	assert_int_equal(json_array_size(placed), NODES);
 	json_t *first = json_array_get(placed, 0);
-	assert_string_equal(text(first, "EvalID"), text(e, "ID"));
-	assert_string_equal(text(first, "Name"), "sys.g[0]");
-	snprintf(allocation_id, sizeof allocation_id, "%s", text(first, "ID"));
-	snprintf(node_id, sizeof node_id, "%s", text(first, "NodeID"));
-	json_t *of_job = get("/v1/job/*/allocations", "sys");
+	assert_string_equal(member_text(first, "EvalID"), member_text(e, "ID"));
+	assert_string_equal(member_text(first, "Name"), "sys.g[0]");
+	snprintf(allocation_id, sizeof allocation_id, "%s", member_text(first, "ID"));
+	snprintf(node_id, sizeof node_id, "%s", member_text(first, "NodeID"));
+	json_t *of_job = api_get("/v1/job/*/allocations", "sys");
 	assert_int_equal(json_array_size(of_job), NODES);
-	json_t *allocation = get("/v1/allocation/*", allocation_id);
+	json_t *allocation = api_get("/v1/allocation/*", allocation_id);
 	assert_shape(allocation, "allocation");
 	json_t *scores = json_object_get(json_object_get(allocation, "Metrics"), "ScoreMetaData");
-	assert_string_equal(text(json_array_get(scores, 0), "NodeID"), node_id);
-	json_t *summary = get("/v1/job/*/summary", "sys");
+	assert_string_equal(member_text(json_array_get(scores, 0), "NodeID"), node_id);
+	json_t *summary = api_get("/v1/job/*/summary", "sys");
 	assert_shape(summary, "job_summary");
-	assert_int_equal(
-		number(json_object_get(json_object_get(summary, "Summary"), "g"), "Starting"),
+	assert_int_equal(member_number(json_object_get(json_object_get(summary, "Summary"), "g"),
+				 "Starting"),
 		NODES);
-	json_t *scale = get("/v1/job/*/scale", "sys");
+	json_t *scale = api_get("/v1/job/*/scale", "sys");
 	assert_shape(scale, "job_scale");
 	json_decref(e);
 	json_decref(placed);
@@ -154,21 +77,22 @@ static void a_system_job_is_placed_everywhere(void **unused)
 
 static void evaluations_are_listed(void **unused)
 {
-	json_t *all = get("/v1/evaluations*", ""), *of_job = get("/v1/job/*/evaluations", "sys");
+	json_t *all = api_get("/v1/evaluations*", ""),
+	       *of_job = api_get("/v1/job/*/evaluations", "sys");
 	assert_shape(all, "evaluations");
 	assert_shape(of_job, "evaluations");
 	assert_int_equal(json_array_size(of_job), 1);
 	char prefix[16];
-	snprintf(prefix, sizeof prefix, "%.8s", text(json_array_get(of_job, 0), "ID"));
-	json_t *found = get("/v1/evaluations?prefix=*", prefix);
+	snprintf(prefix, sizeof prefix, "%.8s", member_text(json_array_get(of_job, 0), "ID"));
+	json_t *found = api_get("/v1/evaluations?prefix=*", prefix);
 	assert_int_equal(json_array_size(found), 1);
-	json_t *none = get("/v1/evaluations?status=*", "blocked");
+	json_t *none = api_get("/v1/evaluations?status=*", "blocked");
 	assert_int_equal(json_array_size(none), 0);
-	json_t *other = get("/v1/evaluations?job=*", "nothing");
+	json_t *other = api_get("/v1/evaluations?job=*", "nothing");
 	assert_int_equal(json_array_size(other), 0);
 	char body[64];
 	snprintf(body, sizeof body, "{\"Prefix\":\"%s\",\"Context\":\"evals\"}", prefix);
-	json_t *matches = put("/v1/search*", "", body);
+	json_t *matches = api_put("/v1/search*", "", body);
 	assert_shape(matches, "search");
 	assert_int_equal(
 		json_array_size(json_object_get(json_object_get(matches, "Matches"), "evals")), 1);
@@ -208,24 +132,25 @@ static const char *task_annotation(json_t *plan)
 static void a_plan_changes_nothing(void **unused)
 {
 	uint64_t index = state_index(server->state);
-	json_t *same = put("/v1/job/*/plan", "sys", job_body("sys", "system", "1", 64));
+	json_t *same = api_put("/v1/job/*/plan", "sys", job_body("sys", "system", "1", 64));
 	assert_shape(same, "job_plan");
-	assert_int_equal(number(updates_of(same), "Ignore"), NODES);
-	assert_int_equal(number(updates_of(same), "Place"), 0);
-	assert_string_equal(text(json_object_get(same, "Diff"), "Type"), "None");
+	assert_int_equal(member_number(updates_of(same), "Ignore"), NODES);
+	assert_int_equal(member_number(updates_of(same), "Place"), 0);
+	assert_string_equal(member_text(json_object_get(same, "Diff"), "Type"), "None");
 	assert_string_equal(task_annotation(same), "");
-	json_t *changed = put("/v1/job/*/plan", "sys", job_body("sys", "system", "2", 64));
-	assert_int_equal(number(updates_of(changed), "DestructiveUpdate"), NODES);
+	json_t *changed = api_put("/v1/job/*/plan", "sys", job_body("sys", "system", "2", 64));
+	assert_int_equal(member_number(updates_of(changed), "DestructiveUpdate"), NODES);
 	assert_string_equal(task_annotation(changed), "forces create/destroy update");
-	assert_true(number(changed, "JobModifyIndex") > 0);
-	json_t *fresh = put("/v1/job/*/plan", "fresh", job_body("fresh", "system", "1", 64));
-	assert_int_equal(number(updates_of(fresh), "Place"), NODES);
-	assert_int_equal(number(fresh, "JobModifyIndex"), 0);
+	assert_true(member_number(changed, "JobModifyIndex") > 0);
+	json_t *fresh = api_put("/v1/job/*/plan", "fresh", job_body("fresh", "system", "1", 64));
+	assert_int_equal(member_number(updates_of(fresh), "Place"), NODES);
+	assert_int_equal(member_number(fresh, "JobModifyIndex"), 0);
 	assert_string_equal(task_annotation(fresh), "forces create");
-	json_t *large = put("/v1/job/*/plan", "large", job_body("large", "system", "1", 100000));
+	json_t *large =
+		api_put("/v1/job/*/plan", "large", job_body("large", "system", "1", 100000));
 	json_t *failed = json_object_get(json_object_get(large, "FailedTGAllocs"), "g");
-	assert_int_equal(number(json_object_get(failed, "DimensionExhausted"), "memory"), 1);
-	assert_int_equal(number(failed, "CoalescedFailures"), NODES - 1);
+	assert_int_equal(member_number(json_object_get(failed, "DimensionExhausted"), "memory"), 1);
+	assert_int_equal(member_number(failed, "CoalescedFailures"), NODES - 1);
 	assert_true(json_is_array(json_object_get(large, "CreatedEvals")));
 	assert_int_equal(state_index(server->state), index);
 	json_decref(same);
@@ -236,23 +161,23 @@ static void a_plan_changes_nothing(void **unused)
 
 static void an_allocation_is_stopped_and_replaced(void **unused)
 {
-	json_t *stop = put("/v1/allocation/*/stop", allocation_id, "");
+	json_t *stop = api_put("/v1/allocation/*/stop", allocation_id, "");
 	assert_shape(stop, "alloc_stop");
-	json_t *e = await_evaluation(text(stop, "EvalID"));
-	assert_string_equal(text(e, "TriggeredBy"), "alloc-stop");
-	json_t *allocation = get("/v1/allocation/*", allocation_id);
-	assert_string_equal(text(allocation, "DesiredStatus"), "stop");
+	json_t *e = await_evaluation(member_text(stop, "EvalID"));
+	assert_string_equal(member_text(e, "TriggeredBy"), "alloc-stop");
+	json_t *allocation = api_get("/v1/allocation/*", allocation_id);
+	assert_string_equal(member_text(allocation, "DesiredStatus"), "stop");
 	assert_true(json_is_true(
 		json_object_get(json_object_get(allocation, "DesiredTransition"), "Migrate")));
 	json_decref(stop);
 	json_decref(e);
 	json_decref(allocation);
-	json_t *again = put("/v1/job/*/evaluate", "sys",
+	json_t *again = api_put("/v1/job/*/evaluate", "sys",
 		"{\"JobID\":\"sys\",\"EvalOptions\":{\"ForceReschedule\":false}}");
 	assert_shape(again, "job_evaluate");
-	json_decref(await_evaluation(text(again, "EvalID")));
+	json_decref(await_evaluation(member_text(again, "EvalID")));
 	json_decref(again);
-	json_t *all = get("/v1/job/*/allocations", "sys");
+	json_t *all = api_get("/v1/job/*/allocations", "sys");
 	assert_int_equal(count_where(all, "DesiredStatus", "run"), NODES);
 	assert_int_equal(json_array_size(all), NODES + 1);
 	json_decref(all);
@@ -260,32 +185,34 @@ static void an_allocation_is_stopped_and_replaced(void **unused)
 
 static void nodes_are_taken_out_and_in(void **unused)
 {
-	json_t *reply = put("/v1/node/*/eligibility", node_id, "{\"Eligibility\":\"ineligible\"}");
+	json_t *reply =
+		api_put("/v1/node/*/eligibility", node_id, "{\"Eligibility\":\"ineligible\"}");
 	assert_shape(reply, "node_eligibility");
 	json_decref(reply);
-	json_t *node = get("/v1/node/*", node_id);
-	assert_string_equal(text(node, "SchedulingEligibility"), "ineligible");
+	json_t *node = api_get("/v1/node/*", node_id);
+	assert_string_equal(member_text(node, "SchedulingEligibility"), "ineligible");
 	json_t *events = json_object_get(node, "Events");
-	assert_string_equal(text(json_array_get(events, json_array_size(events) - 1), "Message"),
+	assert_string_equal(
+		member_text(json_array_get(events, json_array_size(events) - 1), "Message"),
 		"Node marked as ineligible for scheduling");
 	assert_shape(node, "node");
 	json_decref(node);
-	reply = put("/v1/node/*/eligibility", node_id, "{\"Eligibility\":\"eligible\"}");
+	reply = api_put("/v1/node/*/eligibility", node_id, "{\"Eligibility\":\"eligible\"}");
 	json_decref(reply);
 	json_decref(run_job(job_body("also", "system", "1", 64)));
-	reply = put("/v1/node/*/evaluate", node_id, "");
+	reply = api_put("/v1/node/*/evaluate", node_id, "");
 	assert_shape(reply, "node_evaluate");
 	json_t *made = json_object_get(reply, "EvalIDs");
 	assert_int_equal(json_array_size(made), 2);
 	for (size_t i = 0; i < 2; i++) {
 		json_t *e = await_evaluation(json_string_value(json_array_get(made, i)));
-		assert_string_equal(text(e, "TriggeredBy"), "node-update");
-		assert_string_equal(text(e, "NodeID"), node_id);
+		assert_string_equal(member_text(e, "TriggeredBy"), "node-update");
+		assert_string_equal(member_text(e, "NodeID"), node_id);
 		json_decref(e);
 	}
 	json_decref(reply);
 	reply = http_json(server, "DELETE", "/v1/job/also?purge=true", NULL);
-	json_decref(await_evaluation(text(reply, "EvalID")));
+	json_decref(await_evaluation(member_text(reply, "EvalID")));
 	json_decref(reply);
 	char path[128];
 	snprintf(path, sizeof path, "/v1/node/%s/eligibility", node_id);
@@ -303,16 +230,16 @@ static void a_stopped_job_ends_and_is_forgotten(void **unused)
 {
 	json_t *reply = http_json(server, "DELETE", "/v1/job/sys?purge=false", NULL);
 	assert_shape(reply, "job_deregister");
-	json_t *e = await_evaluation(text(reply, "EvalID"));
-	assert_string_equal(text(e, "Type"), "service");
-	assert_string_equal(text(e, "TriggeredBy"), "job-deregister");
-	assert_string_equal(text(e, "Status"), "complete");
+	json_t *e = await_evaluation(member_text(reply, "EvalID"));
+	assert_string_equal(member_text(e, "Type"), "service");
+	assert_string_equal(member_text(e, "TriggeredBy"), "job-deregister");
+	assert_string_equal(member_text(e, "Status"), "complete");
 	json_decref(e);
 	json_decref(reply);
-	json_t *all = get("/v1/job/*/allocations", "sys");
+	json_t *all = api_get("/v1/job/*/allocations", "sys");
 	assert_int_equal(count_where(all, "DesiredStatus", "run"), 0);
 	json_decref(all);
-	json_t *job = get("/v1/job/*", "sys");
+	json_t *job = api_get("/v1/job/*", "sys");
 	assert_true(json_is_true(json_object_get(job, "Stop")));
 	json_decref(job);
 }
@@ -323,143 +250,50 @@ static void what_does_not_fit_waits(void **unused)
 {
 	json_t *e = run_job(job_body("big", "system", "1", 100000));
 	assert_shape(e, "evaluation_failed");
-	json_t *blocked = get("/v1/evaluations?status=*&job=big", "blocked");
+	json_t *blocked = api_get("/v1/evaluations?status=*&job=big", "blocked");
 	assert_true(json_array_size(blocked) >= 1);
-	json_t *job = get("/v1/job/*", "big");
-	assert_string_equal(text(job, "Status"), "running"); // as every system job is
-	json_t *summary = get("/v1/job/*/summary", "big");
+	json_t *job = api_get("/v1/job/*", "big");
+	assert_string_equal(member_text(job, "Status"), "running"); // as every system job is
+	json_t *summary = api_get("/v1/job/*/summary", "big");
 	assert_int_equal(
-		number(json_object_get(json_object_get(summary, "Summary"), "g"), "Queued"), NODES);
+		member_number(json_object_get(json_object_get(summary, "Summary"), "g"), "Queued"),
+		NODES);
 	json_decref(summary);
 	json_decref(job);
 	json_decref(blocked);
 	json_decref(e);
 	json_t *gone = http_json(server, "DELETE", "/v1/job/big?purge=true", NULL);
-	json_decref(await_evaluation(text(gone, "EvalID")));
+	json_decref(await_evaluation(member_text(gone, "EvalID")));
 	json_decref(gone);
-}
-
-// --- Why -----------------------------------------------------------------------------------------
-
-static json_t *reason_of(json_t *holder, const char *said)
-{
-	size_t i;
-	json_t *reason;
-	json_array_foreach(json_object_get(holder, "Reasons"), i, reason)
-	{
-		if (strcmp(text(reason, "Reason"), said) == 0)
-			return reason;
-	}
-	fail_msg("no reason %s", said);
-	return NULL;
-}
-
-static const char picky[] =
-	"{\"Job\":{\"ID\":\"picky\",\"Name\":\"picky\",\"Type\":\"system\",\"Datacenters\":["
-	"\"dc1\"],\"Constraints\":[{\"LTarget\":\"${attr.cpu.arch}\",\"RTarget\":\"arm64\","
-	"\"Operand\":\"=\"},{\"LTarget\":\"${node.class}\",\"RTarget\":\"large\",\"Operand\":"
-	"\"=\"}],\"TaskGroups\":[{\"Name\":\"g\",\"EphemeralDisk\":{\"SizeMB\":100},\"Tasks\":["
-	"{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"a\"},\"Resources\":{"
-	"\"CPU\":4100,\"MemoryMB\":64}}]}]}}";
-
-// Nodes have 3900 MHz to give; half of them are large, all are amd64.
-static void every_reason_is_counted(void **unused)
-{
-	json_t *reply = put("/v1/jobs*", "", picky);
-	json_decref(await_evaluation(text(reply, "EvalID")));
-	json_decref(reply);
-	json_t *why = get("/v1/berth/explain/job/*", "picky");
-	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
-	assert_int_equal(number(group, "Nodes"), NODES);
-	assert_int_equal(number(group, "NodesRunning"), 0);
-	assert_int_equal(number(group, "NodesFitting"), 0);
-	assert_int_equal(number(reason_of(group, "${attr.cpu.arch} = arm64"), "Nodes"), NODES);
-	assert_int_equal(number(reason_of(group, "${node.class} = large"), "Nodes"), NODES / 2);
-	json_t *cpu = reason_of(group, "cpu");
-	assert_string_equal(text(cpu, "Kind"), "exhausted");
-	assert_int_equal(number(cpu, "Nodes"), NODES);
-	assert_int_equal(number(json_object_get(cpu, "Nearest"), "Lack"), 200);
-	assert_string_equal(text(json_object_get(cpu, "Nearest"), "Unit"), "MHz");
-	assert_int_equal(json_array_size(json_object_get(group, "Reasons")), 3);
-	json_decref(why);
-	struct uuid id = server_node_id(3);
-	char node[UUID_TEXT_BYTES];
-	why = get("/v1/berth/explain/node/*", uuid_format(&id, node));
-	assert_string_equal(text(why, "NodeName"), "node-000003");
-	json_t *job = NULL;
-	size_t i;
-	json_array_foreach(json_object_get(why, "Jobs"), i, job)
-	{
-		if (strcmp(text(job, "JobID"), "picky") == 0)
-			break;
-	}
-	assert_false(json_is_true(json_object_get(job, "Fits")));
-	assert_int_equal(number(reason_of(job, "cpu"), "Nodes"), 1);
-	assert_int_equal(json_array_size(json_object_get(job, "Reasons")), 2);
-	json_decref(why);
-	reply = http_json(server, "DELETE", "/v1/job/picky?purge=true", NULL);
-	json_decref(await_evaluation(text(reply, "EvalID")));
-	json_decref(reply);
-}
-
-static void nodes_that_take_nothing_are_counted(void **unused)
-{
-	struct uuid id = server_node_id(1);
-	char node[UUID_TEXT_BYTES];
-	json_decref(put("/v1/node/*/eligibility", uuid_format(&id, node),
-		"{\"Eligibility\":\"ineligible\"}"));
-	json_t *e = run_job(job_body("plain", "system", "1", 64));
-	json_decref(e);
-	json_t *why = get("/v1/berth/explain/job/*", "plain");
-	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
-	assert_int_equal(number(group, "NodesRunning"), NODES - 1);
-	assert_int_equal(number(reason_of(group, "node is not eligible"), "Nodes"), 1);
-	json_decref(why);
-	json_t *all = get("/v1/job/*/allocations", "plain");
-	why = get("/v1/berth/explain/allocation/*", text(json_array_get(all, 0), "ID"));
-	assert_string_equal(text(why, "Name"), "plain.g[0]");
-	json_t *sentences = json_object_get(why, "Sentences");
-	assert_string_equal(json_string_value(json_array_get(sentences, 0)), "It is to run.");
-	assert_non_null(strstr(json_string_value(json_array_get(sentences, 2)),
-		"is ready and has not said yet that it runs"));
-	json_decref(why);
-	json_decref(all);
-	json_decref(put("/v1/node/*/eligibility", node, "{\"Eligibility\":\"eligible\"}"));
-	json_t *gone = http_json(server, "DELETE", "/v1/job/plain?purge=true", NULL);
-	json_decref(await_evaluation(text(gone, "EvalID")));
-	json_decref(gone);
-	struct response r = http(server, "GET", "/v1/berth/explain/job/none", NULL);
-	assert_int_equal(r.status, 404);
-	response_free(&r);
 }
 
 // --- The schedulers' configuration ---------------------------------------------------------------
 
 static void the_configuration_is_set_by_who_read_it(void **unused)
 {
-	json_t *before = get("/v1/operator/scheduler/configuration*", "");
+	json_t *before = api_get("/v1/operator/scheduler/configuration*", "");
 	assert_shape(before, "scheduler_config");
 	assert_true(json_is_true(json_object_get(
 		json_object_get(json_object_get(before, "SchedulerConfig"), "PreemptionConfig"),
 		"SystemSchedulerEnabled")));
 	json_decref(before);
-	json_t *set = put("/v1/operator/scheduler/configuration*", "",
+	json_t *set = api_put("/v1/operator/scheduler/configuration*", "",
 		"{\"SchedulerAlgorithm\":\"spread\",\"PreemptionConfig\":{"
 		"\"SystemSchedulerEnabled\":true}}");
 	assert_shape(set, "scheduler_config_set");
 	assert_true(json_is_true(json_object_get(set, "Updated")));
 	json_decref(set);
-	json_t *stale = put("/v1/operator/scheduler/configuration?cas=*", "1",
+	json_t *stale = api_put("/v1/operator/scheduler/configuration?cas=*", "1",
 		"{\"SchedulerAlgorithm\":\"binpack\"}");
 	assert_true(json_is_false(json_object_get(stale, "Updated")));
 	json_decref(stale);
-	json_t *after = get("/v1/operator/scheduler/configuration*", "");
+	json_t *after = api_get("/v1/operator/scheduler/configuration*", "");
 	json_t *config = json_object_get(after, "SchedulerConfig");
-	assert_string_equal(text(config, "SchedulerAlgorithm"), "spread");
+	assert_string_equal(member_text(config, "SchedulerAlgorithm"), "spread");
 	char index[32];
-	snprintf(index, sizeof index, "%lld", (long long)number(config, "ModifyIndex"));
+	snprintf(index, sizeof index, "%lld", (long long)member_number(config, "ModifyIndex"));
 	json_decref(after);
-	set = put("/v1/operator/scheduler/configuration?cas=*", index,
+	set = api_put("/v1/operator/scheduler/configuration?cas=*", index,
 		"{\"SchedulerAlgorithm\":\"binpack\",\"PreemptionConfig\":{"
 		"\"SystemSchedulerEnabled\":true}}");
 	assert_true(json_is_true(json_object_get(set, "Updated")));
@@ -476,14 +310,14 @@ static void the_configuration_is_set_by_who_read_it(void **unused)
 
 static void registration_can_be_closed(void **unused)
 {
-	json_decref(put("/v1/operator/scheduler/configuration*", "",
+	json_decref(api_put("/v1/operator/scheduler/configuration*", "",
 		"{\"RejectJobRegistration\":true,\"PreemptionConfig\":{"
 		"\"SystemSchedulerEnabled\":true}}"));
 	struct response r = http(server, "PUT", "/v1/jobs", job_body("late", "system", "1", 64));
 	assert_int_equal(r.status, 403);
 	assert_non_null(strstr(r.body, "Job registration is disabled"));
 	response_free(&r);
-	json_decref(put("/v1/operator/scheduler/configuration*", "",
+	json_decref(api_put("/v1/operator/scheduler/configuration*", "",
 		"{\"PreemptionConfig\":{\"SystemSchedulerEnabled\":true}}"));
 }
 
@@ -513,7 +347,7 @@ static void a_node_is_purged(void **unused)
 	char text_id[UUID_TEXT_BYTES], path[128];
 	server_node(server, 99);
 	server_node_expires(server, server->newest);
-	json_t *reply = put("/v1/node/*/purge", uuid_format(&id, text_id), "");
+	json_t *reply = api_put("/v1/node/*/purge", uuid_format(&id, text_id), "");
 	assert_shape(reply, "node_purge");
 	json_decref(reply);
 	snprintf(path, sizeof path, "/v1/node/%s", text_id);
@@ -558,7 +392,7 @@ static void what_is_absent_is_answered(void **unused)
 				r.status, r.body);
 		response_free(&r);
 	}
-	json_t *raft = get("/v1/operator/raft/configuration*", "");
+	json_t *raft = api_get("/v1/operator/raft/configuration*", "");
 	assert_shape(raft, "raft_configuration");
 	json_decref(raft);
 }
@@ -573,8 +407,6 @@ int main(void)
 		cmocka_unit_test(nodes_are_taken_out_and_in),
 		cmocka_unit_test(a_stopped_job_ends_and_is_forgotten),
 		cmocka_unit_test(what_does_not_fit_waits),
-		cmocka_unit_test(every_reason_is_counted),
-		cmocka_unit_test(nodes_that_take_nothing_are_counted),
 		cmocka_unit_test(the_configuration_is_set_by_who_read_it),
 		cmocka_unit_test(registration_can_be_closed),
 		cmocka_unit_test(garbage_is_collected_on_request),

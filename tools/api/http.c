@@ -72,7 +72,7 @@ static void put_headers(
 	if (!reply->has_index)
 		return;
 	put_number(response, "X-Nomad-Index", reply->index);
-	if (request->route && request->route->submit)
+	if (request->route && request->route->submit && !reply->is_read)
 		return;
 	put_header(response, "X-Nomad-KnownLeader", "true");
 	put_header(response, "X-Nomad-LastContact", "0");

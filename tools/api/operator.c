@@ -135,7 +135,10 @@ static void reply_nothing(struct reply *reply)
 void system_collected(struct request *request, struct reply *reply)
 {
 	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE)
+	if ((int)command->outcome == OUTCOME_CONFLICT)
+		reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
+			"garbage is being collected already; try again when that is done");
+	else if (command->outcome != OUTCOME_DONE)
 		reply_outcome(reply, (int)command->outcome);
 	else
 		reply_nothing(reply);

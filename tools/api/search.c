@@ -180,6 +180,7 @@ static void answer(struct request *request, struct reply *reply, const char *tex
 	json_put_u64(w, "LastContact", 0);
 	json_put_bool(w, "KnownLeader", true);
 	json_end_object(w);
+	reply->is_read = true;
 	reply_index(reply, index);
 }
 

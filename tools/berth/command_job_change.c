@@ -232,8 +232,9 @@ enum exit_status job_history(struct session *session, const char **arguments, in
 	json_t *reply, *version;
 	size_t i;
 	job_path(session, arguments[0], "/versions", path);
-	if (flag_given(&session->flags, FLAG_DIFFS))
-		strncat(path, "&diffs=true", sizeof path - strlen(path) - 1);
+	size_t size = strlen(path);
+	snprintf(path + size, sizeof path - size, "&diffs=%s",
+		flag_given(&session->flags, FLAG_DIFFS) ? "true" : "false");
 	enum exit_status result = http_get_json(session, path, &reply);
 	if (result != STATUS_OK)
 		return result;

@@ -1,0 +1,128 @@
+// Why jobs run where they do, or nowhere, over HTTP.
+#include "tests/api/scheduling.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NODES 10u
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){.schedulers = 1});
+	for (uint32_t i = 0; i < NODES; i++)
+		server_node(server, i);
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	server_stop(server);
+	return 0;
+}
+
+static json_t *reason_of(json_t *holder, const char *said)
+{
+	size_t i;
+	json_t *reason;
+	json_array_foreach(json_object_get(holder, "Reasons"), i, reason)
+	{
+		if (strcmp(member_text(reason, "Reason"), said) == 0)
+			return reason;
+	}
+	fail_msg("no reason %s", said);
+	return NULL;
+}
+
+static const char picky[] =
+	"{\"Job\":{\"ID\":\"picky\",\"Name\":\"picky\",\"Type\":\"system\",\"Datacenters\":["
+	"\"dc1\"],\"Constraints\":[{\"LTarget\":\"${attr.cpu.arch}\",\"RTarget\":\"arm64\","
+	"\"Operand\":\"=\"},{\"LTarget\":\"${node.class}\",\"RTarget\":\"large\",\"Operand\":"
+	"\"=\"}],\"TaskGroups\":[{\"Name\":\"g\",\"EphemeralDisk\":{\"SizeMB\":100},\"Tasks\":["
+	"{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"a\"},\"Resources\":{"
+	"\"CPU\":4100,\"MemoryMB\":64}}]}]}}";
+
+// Nodes have 3900 MHz to give; half of them are large, all are amd64.
+static void every_reason_is_counted(void **unused)
+{
+	json_t *reply = api_put("/v1/jobs*", "", picky);
+	json_decref(await_evaluation(member_text(reply, "EvalID")));
+	json_decref(reply);
+	json_t *why = api_get("/v1/berth/explain/job/*", "picky");
+	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
+	assert_int_equal(member_number(group, "Nodes"), NODES);
+	assert_int_equal(member_number(group, "NodesRunning"), 0);
+	assert_int_equal(member_number(group, "NodesFitting"), 0);
+	assert_int_equal(
+		member_number(reason_of(group, "${attr.cpu.arch} = arm64"), "Nodes"), NODES);
+	assert_int_equal(
+		member_number(reason_of(group, "${node.class} = large"), "Nodes"), NODES / 2);
+	json_t *cpu = reason_of(group, "cpu");
+	assert_string_equal(member_text(cpu, "Kind"), "exhausted");
+	assert_int_equal(member_number(cpu, "Nodes"), NODES);
+	assert_int_equal(member_number(json_object_get(cpu, "Nearest"), "Lack"), 200);
+	assert_string_equal(member_text(json_object_get(cpu, "Nearest"), "Unit"), "MHz");
+	assert_int_equal(json_array_size(json_object_get(group, "Reasons")), 3);
+	json_decref(why);
+	struct uuid id = server_node_id(3);
+	char node[UUID_TEXT_BYTES];
+	why = api_get("/v1/berth/explain/node/*", uuid_format(&id, node));
+	assert_string_equal(member_text(why, "NodeName"), "node-000003");
+	json_t *job = NULL;
+	size_t i;
+	json_array_foreach(json_object_get(why, "Jobs"), i, job)
+	{
+		if (strcmp(member_text(job, "JobID"), "picky") == 0)
+			break;
+	}
+	assert_false(json_is_true(json_object_get(job, "Fits")));
+	assert_int_equal(member_number(reason_of(job, "cpu"), "Nodes"), 1);
+	assert_int_equal(json_array_size(json_object_get(job, "Reasons")), 2);
+	json_decref(why);
+	reply = http_json(server, "DELETE", "/v1/job/picky?purge=true", NULL);
+	json_decref(await_evaluation(member_text(reply, "EvalID")));
+	json_decref(reply);
+}
+
+static void nodes_that_take_nothing_are_counted(void **unused)
+{
+	struct uuid id = server_node_id(1);
+	char node[UUID_TEXT_BYTES];
+	json_decref(api_put("/v1/node/*/eligibility", uuid_format(&id, node),
+		"{\"Eligibility\":\"ineligible\"}"));
+	json_t *e = run_job(job_body("plain", "system", "1", 64));
+	json_decref(e);
+	json_t *why = api_get("/v1/berth/explain/job/*", "plain");
+	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
+	assert_int_equal(member_number(group, "NodesRunning"), NODES - 1);
+	assert_int_equal(member_number(reason_of(group, "node is not eligible"), "Nodes"), 1);
+	json_decref(why);
+	json_t *all = api_get("/v1/job/*/allocations", "plain");
+	why = api_get("/v1/berth/explain/allocation/*", member_text(json_array_get(all, 0), "ID"));
+	assert_string_equal(member_text(why, "Name"), "plain.g[0]");
+	json_t *sentences = json_object_get(why, "Sentences");
+	assert_string_equal(json_string_value(json_array_get(sentences, 0)), "It is to run.");
+	assert_non_null(strstr(json_string_value(json_array_get(sentences, 2)),
+		"is ready and has not said yet that it runs"));
+	json_decref(why);
+	json_decref(all);
+	json_decref(api_put("/v1/node/*/eligibility", node, "{\"Eligibility\":\"eligible\"}"));
+	json_t *gone = http_json(server, "DELETE", "/v1/job/plain?purge=true", NULL);
+	json_decref(await_evaluation(member_text(gone, "EvalID")));
+	json_decref(gone);
+	struct response r = http(server, "GET", "/v1/berth/explain/job/none", NULL);
+	assert_int_equal(r.status, 404);
+	response_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_reason_is_counted),
+		cmocka_unit_test(nodes_that_take_nothing_are_counted),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
