@@ -36,24 +36,6 @@ static void evaluation_changed(
 		blocked_untrack(p->blocked, after->namespace_name, after->job_id);
 }
 
-void take_over_evaluations(struct pipeline *p)
-{
-	const struct evaluation *e;
-	uint64_t cursor = 0;
-	bool more = true;
-
-	while (more) {
-		state_read_begin();
-		for (uint32_t i = 0; i < 1024 && more; i++) {
-			e = state_next_evaluation(p->settings.state, &cursor);
-			more = e != NULL;
-			if (e)
-				offer(p, e);
-		}
-		state_read_end();
-	}
-}
-
 // --- Room ----------------------------------------------------------------------------------------
 
 // Classes and nodes that got room in one publication.
@@ -145,4 +127,80 @@ void observe_changes(
 		if (changes[i].table == STATE_EVALUATIONS)
 			evaluation_changed(context, (const struct evaluation *)changes[i].before,
 				(const struct evaluation *)changes[i].after);
+}
+
+// --- Taking over ---------------------------------------------------------------------------------
+
+#define WALKED_AT_ONCE 1024u // records per read section
+
+static bool has_blocked(struct pipeline *p)
+{
+	const struct evaluation *e;
+	uint64_t cursor = 0;
+
+	state_read_begin();
+	while ((e = state_next_evaluation(p->settings.state, &cursor)))
+		if (e->status == EVAL_BLOCKED)
+			break;
+	state_read_end();
+	return e != NULL;
+}
+
+static void had_room(struct room *r, const struct node *node, uint64_t index)
+{
+	if (!node || !node_is_usable(node))
+		return;
+	r->index = index;
+	add_node(r, node);
+	flush_nodes(r);
+	flush_classes(r);
+}
+
+// What became of room while nobody watched, as far as records tell: nodes that changed, allocations that ended.
+// An evaluation that was decided on before that runs again.
+static void recall_room(struct pipeline *p)
+{
+	struct state *state = p->settings.state;
+	struct room room = {.pipeline = p};
+	const struct allocation *a;
+	uint64_t cursor = 0;
+	bool more = true;
+
+	for (uint32_t slot = 0; slot < state_node_slots(state); slot++) {
+		state_read_begin();
+		const struct node *node = state_node_at(state, slot);
+		had_room(&room, node, node ? node->record.modify_index : 0);
+		state_read_end();
+	}
+	while (more) {
+		state_read_begin();
+		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {
+			a = state_next_allocation(state, &cursor);
+			more = a != NULL;
+			if (a && allocation_is_terminal(a) && a->node_slot != NODE_SLOT_NONE)
+				had_room(&room, state_node_at(state, a->node_slot),
+					a->record.modify_index);
+		}
+		state_read_end();
+	}
+}
+
+void take_over_evaluations(struct pipeline *p)
+{
+	uint64_t cursor = 0;
+	bool more = true;
+
+	if (has_blocked(p))
+		recall_room(p);
+	while (more) {
+		state_read_begin();
+		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {
+			const struct evaluation *e =
+				state_next_evaluation(p->settings.state, &cursor);
+			more = e != NULL;
+			if (e)
+				offer(p, e);
+		}
+		state_read_end();
+	}
 }

@@ -4,5 +4,6 @@
 
 // state_observer.changed; the context is the pipeline. Applier thread.
 void observe_changes(void *context, const struct state_change *, uint32_t count, uint64_t index);
-// B38: every pending evaluation is enqueued, every blocked one tracked.
+// B38: every pending evaluation is enqueued, every blocked one tracked, or enqueued when room came that it has not
+// seen.
 void take_over_evaluations(struct pipeline *);

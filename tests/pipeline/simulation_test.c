@@ -196,6 +196,26 @@ static void store(struct cluster *c, struct evaluation *e)
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 }
 
+// Room came, and before anybody made use of it the controller was killed.
+static void room_is_not_forgotten_in_a_kill(void **state)
+{
+	struct cluster *c = *state;
+
+	add_nodes(c, 0, 10);
+	cluster_job(c, (struct job_ask){.id = "big", .type = JOB_SYSTEM, .cpu = 3000});
+	(void)cluster_settle(c);
+	cluster_job(c, (struct job_ask){.id = "more", .type = JOB_SYSTEM, .cpu = 3000});
+	(void)cluster_settle(c);
+	cluster_stop_job(c, "big");
+	assert_true(pipeline_step(c->pipeline)); // what stops it
+	assert_int_equal(cluster_allocations(c, "big").live, 0);
+	assert_int_equal(cluster_allocations(c, "more").live, 0);
+	cluster_kill(c);
+	(void)cluster_settle(c);
+	assert_int_equal(cluster_allocations(c, "more").live, 10);
+	assert_int_equal(cluster_evaluations(c, "more", EVAL_BLOCKED, -1), 0);
+}
+
 // The job is looked at again while every node is full: what waits already is not made anew.
 static void a_full_fleet_is_not_asked_again(void **state)
 {
@@ -376,6 +396,7 @@ int main(void)
 		TEST(a_rollout_respects_max_parallel_and_stagger),
 		TEST(a_rollout_goes_on_after_a_kill),
 		TEST(a_full_node_waits_for_room),
+		TEST(room_is_not_forgotten_in_a_kill),
 		TEST(a_full_fleet_is_not_asked_again),
 		TEST(a_stopped_job_ends_everywhere),
 		TEST(what_fails_three_times_is_followed_up),
