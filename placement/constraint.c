@@ -291,5 +291,5 @@ const char *node_property_value(
 {
 	struct subject subject = {.node_class = node->node_class, .node = node};
 	const char *value = p->target.value(&p->target, &subject);
-	return value == subject.id ? strcpy(id, value) : value;
+	return value == subject.id ? memcpy(id, value, UUID_TEXT_BYTES) : value;
 }

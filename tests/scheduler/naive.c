@@ -158,7 +158,7 @@ static bool property_free(
 {
 	static struct value_count counts;
 	char value[256];
-	int64_t limit = c->r_target && c->r_target[0] ? atoll(c->r_target) : 1;
+	int64_t limit = c->r_target && c->r_target[0] ? strtol(c->r_target, NULL, 10) : 1;
 	if (!value_of(c->l_target, n, value))
 		return false;
 	count_values(m, c->l_target, group, &counts);
