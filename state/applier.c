@@ -70,6 +70,8 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.registrations = registrations_create();
 	a->decider.rejections = rejections_create(&settings->rejections);
 	a->decider.collect_after_ms = settings->collect_after_ms;
+	a->decider.plan_changes_max =
+		settings->plan_changes_max ? settings->plan_changes_max : PLAN_CHANGES_MAX;
 	a->decider.counters = &a->counters;
 	if (settings->seed)
 		prng_seed(&a->decider.prng, settings->seed);

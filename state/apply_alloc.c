@@ -73,10 +73,12 @@ static void note_health(struct allocation *a, struct optional_bool healthy, int6
 	allocation_set_details(a, details);
 }
 
-// What came to its end at the client stays ended: its place may be taken.
+// What came to its end at the client stays ended: its place may be taken. What was lost is not to run
+// any more, so its node may still tell how it ended.
 static bool is_final(const struct allocation *a)
 {
-	return a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED;
+	return a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED ||
+	       (a->client_status == ALLOC_LOST && a->desired == ALLOC_RUN);
 }
 
 static void apply_reported(

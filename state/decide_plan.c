@@ -20,10 +20,7 @@ static bool stops_are_sound(const struct array *stops, bool are_preemptions)
 
 static bool plan_is_sound(const struct plan *plan)
 {
-	return (uint64_t)plan->stops.count + plan->preemptions.count + plan->updates.count +
-			       plan->placements.count <=
-		       PLAN_CHANGES_MAX &&
-	       stops_are_sound(&plan->stops, false) && stops_are_sound(&plan->preemptions, true);
+	return stops_are_sound(&plan->stops, false) && stops_are_sound(&plan->preemptions, true);
 }
 
 static bool eval_is_there(const struct state *state, const struct uuid *id)
@@ -131,23 +128,72 @@ static void evaluate_preempted(struct decider *d, const struct array *jobs)
 #define CHANGE_BYTES_MOST 128
 #define DETAILS_BYTES_MOST 1024
 
-static int64_t entry_bytes_most(const struct plan *plan)
+static int64_t entry_bytes_most(const struct entry_plan *e)
 {
-	int64_t changes = (int64_t)plan->stops.count + plan->preemptions.count +
-			  plan->updates.count + plan->placements.count;
+	int64_t changes = (int64_t)e->stops.count + e->preemptions.count + e->updates.count +
+			  e->placements.count;
 	int64_t details = 0;
 
-	for (uint32_t i = 0; i < plan->updates.count; i++)
-		details += ARRAY_AT(&plan->updates, struct plan_update, i)->details != NULL;
-	for (uint32_t i = 0; i < plan->placements.count; i++)
-		details += ARRAY_AT(&plan->placements, struct plan_placement, i)->details != NULL;
+	for (uint32_t i = 0; i < e->updates.count; i++)
+		details += ARRAY_AT(&e->updates, struct plan_update, i)->details != NULL;
+	for (uint32_t i = 0; i < e->placements.count; i++)
+		details += ARRAY_AT(&e->placements, struct plan_placement, i)->details != NULL;
 	return changes * CHANGE_BYTES_MOST + details * DETAILS_BYTES_MOST;
 }
 
-static bool store_takes(const struct decider *d, const struct plan *plan)
+static bool store_takes(const struct decider *d, const struct entry_plan *e)
 {
-	return plan->placements.count == 0 ||
-	       (!d->store_is_full && entry_bytes_most(plan) <= d->store_room);
+	return e->placements.count == 0 ||
+	       (!d->store_is_full && entry_bytes_most(e) <= d->store_room);
+}
+
+// --- Plans that are too large for one turn -------------------------------------------------------
+
+static bool cut(struct array *items, uint32_t *room)
+{
+	bool is_cut = items->count > *room;
+
+	if (is_cut)
+		items->count = *room;
+	*room -= items->count;
+	return is_cut;
+}
+
+static int by_id(const void *left, const void *right)
+{
+	return uuid_compare(left, right);
+}
+
+// Victims of placements that are left for later stay where they are. Their array is the caller's.
+static void cut_preemptions(struct entry_plan *e)
+{
+	struct uuid *placed = memory_take_array(e->placements.count + 1, sizeof *placed);
+	struct plan_stop *kept = memory_take_array(e->preemptions.count + 1, sizeof *kept);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < e->placements.count; i++)
+		placed[i] = ARRAY_AT(&e->placements, struct plan_placement, i)->id;
+	qsort(placed, e->placements.count, sizeof *placed, by_id);
+	for (uint32_t i = 0; i < e->preemptions.count; i++) {
+		const struct plan_stop *s = ARRAY_AT(&e->preemptions, struct plan_stop, i);
+		if (bsearch(&s->preempted_by, placed, e->placements.count, sizeof *placed, by_id))
+			kept[count++] = *s;
+	}
+	free(placed);
+	e->preemptions = (struct array){kept, count};
+}
+
+// Takes the beginning of each kind of change. Returns whether something is left; then the preemptions
+// are to be freed.
+static bool cut_to_turn(struct entry_plan *e, uint32_t room)
+{
+	bool is_cut = cut(&e->stops, &room);
+
+	is_cut |= cut(&e->updates, &room);
+	is_cut |= cut(&e->placements, &room);
+	if (is_cut)
+		cut_preemptions(e);
+	return is_cut;
 }
 
 // --- Deciding ------------------------------------------------------------------------------------
@@ -201,6 +247,41 @@ static enum command_outcome commit(struct decider *d, struct entry *e,
 	return OUTCOME_DONE;
 }
 
+// e: everything that is planned, or its beginning, as views.
+static enum command_outcome decide_part(
+	struct decider *d, const struct plan *plan, struct entry *e, struct plan_result *result)
+{
+	const struct plan_check *check = plan_check(d->state->plan_checker, d->state, &e->plan);
+
+	tell_rejections(d->state, check, result);
+	if (!check->is_complete)
+		plan_check_filter(d->state->plan_checker, &e->plan);
+	if (plan->all_at_once && result->rejections.count > 0)
+		drop_everything(&e->plan);
+	if (!changes_nothing(&e->plan))
+		return commit(d, e, check, result);
+	entry_plan_release(&e->plan);
+	return OUTCOME_DONE;
+}
+
+static enum command_outcome decide_turn(struct decider *d, const struct plan *plan, struct entry *e,
+	bool is_cut, struct plan_result *result)
+{
+	if (is_cut && plan->all_at_once)
+		return OUTCOME_BAD_DESCRIPTION;
+	if (!store_takes(d, &e->plan))
+		return OUTCOME_STORE_FULL;
+	return decide_part(d, plan, e, result);
+}
+
+// An update that is left out without a rejection is none for a scheduler that sees the state as it is
+// now.
+static bool must_come_again(const struct plan *plan, const struct plan_result *result, bool is_cut)
+{
+	return is_cut || result->rejections.count > 0 ||
+	       result->updates_committed < plan->updates.count;
+}
+
 enum command_outcome decide_plan(struct decider *d, struct command_plan *c)
 {
 	const struct plan *plan = c->plan;
@@ -210,20 +291,11 @@ enum command_outcome decide_plan(struct decider *d, struct command_plan *c)
 	*result = (struct plan_result){.placements_planned = plan->placements.count};
 	if (!plan_is_sound(plan) || !eval_is_there(d->state, &plan->eval_id))
 		return OUTCOME_BAD_DESCRIPTION;
-	if (!store_takes(d, plan))
-		return OUTCOME_STORE_FULL;
-	const struct plan_check *check = plan_check(d->state->plan_checker, d->state, &e.plan);
-	tell_rejections(d->state, check, result);
-	if (!check->is_complete)
-		plan_check_filter(d->state->plan_checker, &e.plan);
-	if (plan->all_at_once && result->rejections.count > 0)
-		drop_everything(&e.plan);
-	enum command_outcome outcome = OUTCOME_DONE;
-	if (changes_nothing(&e.plan))
-		entry_plan_release(&e.plan);
-	else
-		outcome = commit(d, &e, check, result);
-	if (outcome != OUTCOME_DONE || result->rejections.count == 0)
+	bool is_cut = cut_to_turn(&e.plan, d->plan_changes_max);
+	void *own = is_cut ? e.plan.preemptions.items : NULL;
+	enum command_outcome outcome = decide_turn(d, plan, &e, is_cut, result);
+	free(own);
+	if (outcome != OUTCOME_DONE || !must_come_again(plan, result, is_cut))
 		return outcome;
 	set_rejecting_aside(d, result);
 	result->refresh_index = d->state->index;

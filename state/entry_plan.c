@@ -135,7 +135,7 @@ static uint32_t take_count(
 {
 	uint32_t count = bytes_take_u32(r);
 
-	if (count > bytes_left(r) / bytes_least || count > PLAN_CHANGES_MAX)
+	if (count > bytes_left(r) / bytes_least)
 		r->failed = true;
 	if (r->failed)
 		return 0;

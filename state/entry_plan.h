@@ -6,7 +6,8 @@
 
 struct state;
 
-// The most allocations that one plan may change: bounds the time that everybody else waits for it.
+// The most allocations that are changed of one plan at once: bounds the time that everybody else waits
+// for it. Its scheduler comes again for the rest.
 #define PLAN_CHANGES_MAX (1024u * 1024)
 
 struct entry_plan {

@@ -107,8 +107,9 @@ struct plan_rejection {
 // Committed is what was planned without the nodes that were rejected.
 struct plan_result {
 	uint64_t alloc_index; // at which it was committed; 0: nothing was
-	uint64_t
-		refresh_index; // 0: everything was committed; else the state to look at before the next attempt
+	// 0: everything was committed that still makes sense; else the state to look at before the next attempt
+	// (nodes rejected it, allocations ended meanwhile, or it was too large for one turn of the applier).
+	uint64_t refresh_index;
 	uint32_t placements_committed, placements_planned;
 	uint32_t stops_committed, updates_committed;
 	// New allocations that were committed, by group name (named_count): what adjusts the queued counts.

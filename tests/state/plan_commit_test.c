@@ -626,6 +626,7 @@ static void updates_of_what_is_not_to_run_are_left_out(void **test)
 	assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
 	assert_int_equal(result.updates_committed, 0);
 	assert_int_equal(result.stops_committed, 1);
+	assert_int_equal(result.refresh_index, state_index(c->state)); // look again
 	plan = build_plan(&job);
 	plan_update(plan, 100);
 	assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
@@ -676,6 +677,45 @@ static void asked_plans_come_when_nothing_else_waits(void **test)
 		plan_free(source.commands[i].plan.plan);
 	}
 	c->next_plan = NULL;
+}
+
+// One turn takes the beginning of a large plan, with the victims of what it places and no others; its
+// scheduler comes again.
+static void large_plans_take_several_turns(void **unused)
+{
+	struct controller c;
+	struct plan_result result;
+
+	controller_init(&c, (struct state_limits){0});
+	c.plan_changes_max = 3;
+	controller_open(&c);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(controller_register(&c, i, NULL), OUTCOME_DONE);
+	struct planned_job low = plan_job(&c, "low", JOB_SYSTEM);
+	struct planned_job high = plan_job(&c, "high", JOB_SYSTEM);
+	for (uint32_t i = 0; i < NODES; i++)
+		place_planned(&c, &low, 100 + i, i);
+	struct plan *plan = build_plan(&high);
+	for (uint32_t i = 0; i < NODES; i++) {
+		plan_preempt(plan, 100 + i, 200 + i);
+		plan_place(plan, 200 + i, i, i)->resources.cpu_mhz = 4000;
+	}
+	assert_int_equal(run_plan(&c, plan, &result), OUTCOME_DONE);
+	assert_int_equal(result.placements_committed, 3);
+	assert_int_equal(result.stops_committed, 3);
+	assert_int_equal(result.rejections.count, 0);
+	assert_int_equal(result.refresh_index, state_index(c.state));
+	plan_result_release(&result);
+	state_read_begin();
+	assert_int_equal(published_allocation(&c, 103)->desired, ALLOC_RUN);
+	state_read_end();
+	plan = build_plan(&high);
+	plan->all_at_once = true;
+	for (uint32_t i = 0; i < NODES; i++)
+		plan_stop(plan, 100 + i, STOP_NOT_NEEDED);
+	assert_int_equal(run_plan(&c, plan, &result), OUTCOME_BAD_DESCRIPTION);
+	expect_restores(&c);
+	controller_free(&c);
 }
 
 // Off by default; with a threshold a node that rejects again and again is set aside.
@@ -731,6 +771,7 @@ int main(void)
 		TEST(allocations_go_on_under_another_version),
 		TEST(updates_of_what_is_not_to_run_are_left_out),
 		TEST(asked_plans_come_when_nothing_else_waits),
+		cmocka_unit_test(large_plans_take_several_turns),
 		cmocka_unit_test(nodes_that_reject_again_and_again_are_set_aside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

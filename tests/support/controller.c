@@ -34,6 +34,7 @@ static void create_applier(struct controller *c)
 		.time = &c->source,
 		.seed = 7,
 		.collect_after_ms = c->collect_after_ms,
+		.plan_changes_max = c->plan_changes_max,
 		.rejections = c->rejections,
 		.next_plan = ask_plan,
 		.plan_context = c,
@@ -77,7 +78,8 @@ int controller_replay(struct controller *c, const struct memory_log *log, uint32
 void controller_open(struct controller *c)
 {
 	if (c->placer.best != first_fit_placer(c->state).best ||
-		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS || c->rejections.threshold) {
+		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS || c->rejections.threshold ||
+		c->plan_changes_max) {
 		applier_destroy(c->applier);
 		create_applier(c);
 	}
