@@ -227,7 +227,10 @@ static struct command *next_work(struct applier *a)
 // A plan that adds many times what there is would spend its time in the chains of too few buckets.
 static bool must_be_held(struct applier *a, const struct command *c)
 {
-	return c->type == COMMAND_PLAN && tables_lack(a->state, c->plan.plan->placements.count);
+	if (c->type != COMMAND_PLAN)
+		return false;
+	uint32_t placements = c->plan.plan->placements.count, most = a->decider.plan_changes_max;
+	return tables_lack(a->state, placements < most ? placements : most);
 }
 
 // Counts as work even when nothing was found: there may be more to look at.
