@@ -1,0 +1,76 @@
+#!/bin/bash
+# Real processes run by real agents: a system job's tasks start on every agent with their environment, outlive
+# the agent's death and the controller's, are started once only, and end with their job; a sysbatch job runs to its end and
+# its failures are told; an agent that leaves takes its tasks with it.
+. "$(dirname "$0")/setup.sh"
+testbed_up
+berthd_start
+for i in 1 2; do agent_start agent$i --class real --meta rack=r$i; done
+wait_until 30 "both agents are ready" nodes_are ready 2
+
+# job ID TYPE SCRIPT [MORE-OF-THE-TASK]
+job() {
+	jq -n --arg id "$1" --arg type "$2" --arg script "$3" --argjson more "${4:-{\}}" '{Job: {ID: $id, Name: $id, Type: $type,
+		Datacenters: ["*"], Meta: {color: "blue"}, TaskGroups: [{Name: "g", RestartPolicy: {Attempts: 0, Mode: "fail",
+		Interval: 60000000000, Delay: 1000000000}, Tasks: [({Name: "t", Driver: "raw_exec", Config: {command: "sh",
+		args: ["-c", $script]}, Resources: {CPU: 20, MemoryMB: 16}} + $more)]}]}}' >"$TESTBED_DIR/$1.json"
+	api /v1/jobs -X PUT --data @"$TESTBED_DIR/$1.json" | jq -e .EvalID >/dev/null || die "job $1 was not registered"
+}
+allocations() { api "/v1/job/$1/allocations" | jq -r ".[] | select(.ClientStatus == \"$2\") | .ID"; }
+count_is() { [ "$(allocations "$1" "$2" | wc -l)" = "$3" ]; }
+# pids JOB: what its tasks wrote down at every start, on both agents.
+pids() { cat "$TESTBED_DIR"/agent*/alloc/*/t/local/"$1".pid 2>/dev/null; }
+alive() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null || return 1; done; }
+gone() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
+
+job web system 'echo $$ >>web.pid; echo "$NOMAD_ALLOC_NAME $NOMAD_META_COLOR ${meta.rack} ${node.class}"; sleep 100000 & wait'
+wait_until 20 "the system job runs on both" count_is web running 2
+web=$(pids web)
+equal "processes" "$(wc -w <<<"$web")" 2
+alive $web || die "a process is not there"
+for i in 1 2; do
+	equal "output on agent$i" "$(cat "$TESTBED_DIR"/agent$i/alloc/*/alloc/logs/t.stdout.0)" "web.g[0] blue r$i real"
+done
+
+# An agent dies without a word; the next one takes its task up. So does one that was asked to pause.
+kill -9 "$(cat "$TESTBED_DIR/agent1.pid")"
+agent_start agent1 --class real --meta rack=r1
+kill -USR1 "$(cat "$TESTBED_DIR/agent2.pid")"
+agent_start agent2 --class real --meta rack=r2
+restored() { grep -q 'event=registered' <(tail -n +2 "$TESTBED_DIR/$1.log" | grep -A100 event=start | tail -20); }
+wait_until 10 "agent1 is back" restored agent1
+sleep 1
+equal "processes after the agents' restart" "$(pids web)" "$web"
+alive $web || die "a task did not outlive its agent"
+count_is web running 2 || die "an allocation does not run any more"
+
+# So does everything when the controller dies.
+berthd_kill KILL
+berthd_start
+wait_until 10 "both agents are ready again" nodes_are ready 2
+equal "processes after the controller's restart" "$(pids web)" "$web"
+alive $web || die "a task did not outlive the controller"
+
+job once sysbatch 'test "${meta.rack}" = r1 || exit 3'
+wait_until 20 "the sysbatch job completes on agent1" count_is once complete 1
+wait_until 20 "and fails on agent2" count_is once failed 1
+equal "exit code" "$(api "/v1/allocation/$(allocations once failed)" |
+	jq '[.TaskStates.t.Events[] | select(.Type == "Terminated") | .ExitCode] | first')" 3
+
+berth job stop web >/dev/null || die "the job was not stopped"
+wait_until 20 "its tasks have ended" count_is web complete 2
+gone $web || die "a process of a stopped job lives"
+
+job last system 'echo $$ >>last.pid; exec sleep 100000'
+wait_until 20 "the last job runs" count_is last running 2
+victim=$(cat "$TESTBED_DIR"/agent2/alloc/*/t/local/last.pid)
+kill -TERM "$(cat "$TESTBED_DIR/agent2.pid")"
+wait_until 10 "the agent that leaves is down" nodes_are down 1
+gone "$victim" || die "a task outlived an agent that left"
+wait_until 10 "its allocation is lost" count_is last lost 1
+berth job stop last >/dev/null
+wait_until 10 "nothing runs" count_is last running 0
+balanced
+berthd_kill TERM
+verify_state
+say "tasks: $(tail -1 "$TESTBED_DIR/verify.log")"
