@@ -171,6 +171,8 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	timing_add(&p->counters.submit_plan, p->settings.time, began_ns);
 	if (error == 0)
 		count_result(p, plan, result);
+	else // it may have been decided before it was refused
+		plan_result_release(result);
 	return error;
 }
 
