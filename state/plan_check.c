@@ -1,6 +1,5 @@
 #include "state/plan_check.h"
 #include "state/alloc_details.h"
-#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/plan_checker.h"
 #include <stdlib.h>
@@ -12,11 +11,12 @@
 
 struct plan_checker *plan_checker_create(uint32_t slots_max)
 {
+	uint32_t *node_at = memory_map((size_t)slots_max * sizeof node_at[0]);
+	if (!node_at)
+		return NULL;
 	struct plan_checker *c = memory_take(sizeof *c);
-
 	c->slots_max = slots_max;
-	c->node_at = memory_map((size_t)slots_max * sizeof c->node_at[0]);
-	CHECK(c->node_at);
+	c->node_at = node_at;
 	c->names = plan_names_create();
 	return c;
 }

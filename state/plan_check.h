@@ -44,8 +44,8 @@ struct plan_check {
 
 struct plan_checker; // keeps its memory from plan to plan
 
-struct plan_checker *plan_checker_create(uint32_t slots_max);
-void plan_checker_free(struct plan_checker *); // NULL is allowed
+struct plan_checker *plan_checker_create(uint32_t slots_max); // NULL when memory is short
+void plan_checker_free(struct plan_checker *);                // NULL is allowed
 // What it returns is valid until the next call, and while the working state stays as it is.
 struct plan_check *plan_check(
 	struct plan_checker *, const struct state *, const struct entry_plan *);

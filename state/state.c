@@ -87,8 +87,8 @@ struct state *state_create(const struct state_limits *limits)
 	state->node_table = node_table_create(state->slots_max);
 	state->plan_checker = plan_checker_create(state->slots_max);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
-	if (state->cells && state->node_table && state->nodes && state->jobs &&
-		state->allocations && state->requests && state->evaluations)
+	if (state->plan_checker && state->cells && state->node_table && state->nodes &&
+		state->jobs && state->allocations && state->requests && state->evaluations)
 		return state;
 	state_destroy(state);
 	return NULL;
