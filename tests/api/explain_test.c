@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -118,11 +121,72 @@ static void nodes_that_take_nothing_are_counted(void **unused)
 	response_free(&r);
 }
 
+#define TOGETHER 64u
+
+static long status_of(int fd)
+{
+	char answer[65536];
+	size_t size = 0;
+	ssize_t got;
+	while ((got = recv(fd, answer + size, sizeof answer - 1 - size, 0)) > 0)
+		size += (size_t)got;
+	answer[size] = '\0';
+	assert_int_equal(strncmp(answer, "HTTP/1.1 ", 9), 0);
+	return strtol(answer + 9, NULL, 10);
+}
+
+// More than may wait come together: each is answered, with its reasons or with a word to come back,
+// and who asks for something light meanwhile is served.
+static void many_ask_together(void **unused)
+{
+	static const char ask[] = "GET /v1/berth/explain/job/crowd HTTP/1.1\r\nHost: x\r\n"
+				  "Connection: close\r\n\r\n";
+	int sockets[TOGETHER];
+	uint32_t explained = 0, refused = 0;
+	json_decref(run_job(job_body("crowd", "system", "1", 64)));
+	for (uint32_t i = 0; i < TOGETHER; i++) {
+		sockets[i] = server_connect(server);
+		assert_int_equal(
+			send(sockets[i], ask, sizeof ask - 1, MSG_NOSIGNAL), sizeof ask - 1);
+	}
+	struct response r = http(server, "GET", "/healthz", NULL);
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+	for (uint32_t i = 0; i < TOGETHER; i++) {
+		long status = status_of(sockets[i]);
+		explained += status == 200;
+		refused += status == 429;
+		close(sockets[i]);
+	}
+	assert_int_equal(explained + refused, TOGETHER);
+	assert_true(explained >= 1);
+}
+
+// Who goes before the answer is worked out leaves nothing behind.
+static void some_do_not_wait(void **unused)
+{
+	static const char ask[] = "GET /v1/berth/explain/job/crowd HTTP/1.1\r\nHost: x\r\n\r\n";
+	for (uint32_t i = 0; i < TOGETHER; i++) {
+		int fd = server_connect(server);
+		assert_int_equal(send(fd, ask, sizeof ask - 1, MSG_NOSIGNAL), sizeof ask - 1);
+		close(fd);
+	}
+	long status = 429;
+	while (status == 429) {
+		struct response r = http(server, "GET", "/v1/berth/explain/job/crowd", NULL);
+		status = r.status;
+		response_free(&r);
+	}
+	assert_int_equal(status, 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reason_is_counted),
 		cmocka_unit_test(nodes_that_take_nothing_are_counted),
+		cmocka_unit_test(many_ask_together),
+		cmocka_unit_test(some_do_not_wait),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "tools/api/blocking_query.h"
 #include "tools/api/connections.h"
+#include "tools/api/heavy.h"
 #include "tools/api/request.h"
 #include "tools/api/request_counters.h"
 #include <errno.h>
@@ -139,6 +140,8 @@ static struct api *create(const struct api_settings *settings)
 
 static void destroy(struct api *api)
 {
+	if (api->heavy)
+		heavy_stop(api->heavy);
 	if (api->watcher)
 		watcher_stop(api->watcher);
 	connections_destroy(api->connections);
@@ -158,6 +161,7 @@ int api_start(
 	struct api *api = create(settings);
 	int fd = listen_socket(&api->settings, message, message_size);
 	int error = fd < 0 ? fd : watcher_start(api, &api->watcher);
+	error = error ? error : heavy_start(api, &api->heavy);
 	if (fd >= 0 && error == 0) {
 		api->port = bound_port(fd);
 		api->daemon = start_daemon(api, fd);

@@ -4,6 +4,7 @@
 #include "tools/api/duration.h"
 #include "tools/api/event_log.h"
 #include "tools/api/event_stream.h"
+#include "tools/api/heavy.h"
 #include "tools/api/submission.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -63,10 +64,11 @@ static bool watched_moved(const struct request *r)
 	return index > r->wait_index || (index == 0 && r->wait_existed);
 }
 
-// Writes are waited for even when their client went, and when the server stops.
+// Writes, and answers that are being worked out, are waited for even when their client went, and
+// when the server stops.
 static bool is_reading(const struct request *r)
 {
-	return r->stage != REQUEST_COMMANDS;
+	return r->stage != REQUEST_COMMANDS && r->stage != REQUEST_WORKING;
 }
 
 // Under read lock.
@@ -75,6 +77,7 @@ static bool has_answer(const struct request *r)
 	switch (r->stage) {
 	case REQUEST_COMMANDS: return submission_is_done(r->submission);
 	case REQUEST_STREAMING: return event_stream_is_ready(r->events);
+	case REQUEST_WORKING: return heavy_is_done(r);
 	default: return watched_moved(r);
 	}
 }

@@ -26,6 +26,15 @@ struct event_stream {
 	bool ended;       // what the writer holds is the last
 };
 
+static _Atomic uint32_t streams_open;
+static _Atomic uint64_t streams_lost;
+
+void event_stream_count(struct event_stream_counts *counts)
+{
+	counts->open = atomic_load(&streams_open);
+	counts->lost = atomic_load(&streams_lost);
+}
+
 static uint64_t now_ns(const struct event_stream *s)
 {
 	return time_monotonic_ns(s->request->api->settings.time);
@@ -49,6 +58,7 @@ static void put_loss(struct event_stream *s)
 	json_end_object(&s->writer);
 	json_write_plain(&s->writer, "\n");
 	s->ended = true;
+	atomic_fetch_add(&streams_lost, 1);
 }
 
 // A line of those events from the next on that have the index of the first; nothing when no event
@@ -139,6 +149,7 @@ static void free_stream(void *context)
 void event_stream_free(struct event_stream *s)
 {
 	event_log_listen(s->log, false);
+	atomic_fetch_sub(&streams_open, 1);
 	event_filter_free(&s->filter);
 	json_writer_free(&s->writer);
 	free(s);
@@ -195,6 +206,7 @@ void event_stream(struct request *request, struct reply *reply)
 	s->filter = filter;
 	s->next = next;
 	event_log_listen(log, true);
+	atomic_fetch_add(&streams_open, 1);
 	put_heartbeat(s);
 	request->events = s;
 	reply->status = MHD_HTTP_OK;

@@ -3,6 +3,7 @@
 #include "state/evaluation.h"
 #include "tools/api/explanation.h"
 #include "tools/api/handlers.h"
+#include "tools/api/heavy.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -106,7 +107,7 @@ static void put_job_sentences(
 	json_end_array(w);
 }
 
-void explain_job(struct request *request, struct reply *reply)
+static void work_out_job(struct request *request, struct reply *reply)
 {
 	struct state *state = request->api->settings.state;
 	struct scheduler_view view = state_view_begin(state);
@@ -247,7 +248,7 @@ static void put_allocation(struct json_writer *w, const struct state *state,
 	json_end_object(w);
 }
 
-void explain_allocation(struct request *request, struct reply *reply)
+static void work_out_allocation(struct request *request, struct reply *reply)
 {
 	struct state *state = request->api->settings.state;
 	struct uuid id;
@@ -340,7 +341,7 @@ static void put_node(struct json_writer *w, const struct state *state,
 	json_end_object(w);
 }
 
-void explain_node(struct request *request, struct reply *reply)
+static void work_out_node(struct request *request, struct reply *reply)
 {
 	struct state *state = request->api->settings.state;
 	struct scheduler_view view = state_view_begin(state);
@@ -351,4 +352,21 @@ void explain_node(struct request *request, struct reply *reply)
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
 	reply_index(reply, state_index(state));
 	state_view_end();
+}
+
+// --- Routes --------------------------------------------------------------------------------------
+
+void explain_job(struct request *request, struct reply *reply)
+{
+	heavy_answer(request, reply, work_out_job);
+}
+
+void explain_allocation(struct request *request, struct reply *reply)
+{
+	heavy_answer(request, reply, work_out_allocation);
+}
+
+void explain_node(struct request *request, struct reply *reply)
+{
+	heavy_answer(request, reply, work_out_node);
 }

@@ -4,6 +4,7 @@
 #include "tools/api/blocking_query.h"
 #include "tools/api/connections.h"
 #include "tools/api/event_stream.h"
+#include "tools/api/heavy.h"
 #include "tools/api/list_stream.h"
 #include "tools/api/request.h"
 #include "tools/api/request_counters.h"
@@ -125,10 +126,24 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 
 // --- Stages --------------------------------------------------------------------------------------
 
+// Until the answer is worked out, however long that takes.
+static enum MHD_Result await_work(struct request *request)
+{
+	watcher_park(request->api->watcher, request, UINT64_MAX);
+	return MHD_YES;
+}
+
 static enum MHD_Result answer(struct request *request)
 {
 	struct reply reply = {0};
 	request->route->answer(request, &reply);
+	return request->stage == REQUEST_WORKING ? await_work(request)
+						 : send_reply(request, &reply);
+}
+
+static enum MHD_Result work_ended(struct request *request)
+{
+	struct reply reply = heavy_take(request);
 	return send_reply(request, &reply);
 }
 
@@ -153,6 +168,8 @@ static enum MHD_Result begin_write(struct request *request)
 		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
 			"the body is larger than 1 MiB, the most that is read");
 	request->route->submit(request, &reply);
+	if (request->stage == REQUEST_WORKING)
+		return await_work(request);
 	if (reply.status)
 		return send_reply(request, &reply);
 	if (!submission_push(request->submission)) {
@@ -182,6 +199,7 @@ static enum MHD_Result advance(struct request *request)
 		return request->route->submit ? begin_write(request) : begin_read(request);
 	case REQUEST_WATCHING: return answer(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
+	case REQUEST_WORKING: return work_ended(request);
 	case REQUEST_STREAMING:
 	case REQUEST_ANSWERED: break;
 	}

@@ -33,6 +33,8 @@ struct request;
 struct submission;
 struct list_stream;
 struct event_stream;
+struct heavy;
+struct heavy_item;
 
 struct reply {
 	unsigned status; // 0: not decided yet
@@ -74,6 +76,7 @@ enum request_stage {
 	REQUEST_WATCHING,  // a blocking query, parked or about to look
 	REQUEST_COMMANDS,  // a write whose commands are under way
 	REQUEST_STREAMING, // answered with events, and waiting for more
+	REQUEST_WORKING,   // its answer is being worked out (heavy.h)
 	REQUEST_ANSWERED,
 };
 
@@ -101,6 +104,7 @@ struct request {
 	bool wait_existed;           // what a blocking query watches was there when it began
 	bool hung_up;                // its client went while it was parked
 	struct event_stream *events; // while it streams
+	struct heavy_item *heavy;    // while its answer is worked out
 };
 
 struct api {
@@ -114,6 +118,7 @@ struct api {
 	_Atomic uint32_t requests_active;
 	_Atomic uint32_t commands_under_way;
 	struct watcher *watcher;
+	struct heavy *heavy;
 	struct connections *connections;
 	struct request_counters *counters;
 	pthread_mutex_t prng_lock;

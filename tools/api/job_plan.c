@@ -3,6 +3,7 @@
 #include "tools/api/allocation_json.h"
 #include "tools/api/dry_run.h"
 #include "tools/api/handlers.h"
+#include "tools/api/heavy.h"
 #include "tools/api/job_diff.h"
 #include "tools/api/job_submission.h"
 #include "tools/api/json_record.h"
@@ -158,14 +159,9 @@ static int run(struct request *request, struct plan_request *plan)
 		(int64_t)time_wall_ns(api->settings.time), &plan->run);
 }
 
-void job_plan(struct request *request, struct reply *reply)
+static void work_out(struct request *request, struct reply *reply)
 {
-	struct job_request *read = job_submission_read(request, reply);
-	if (!read)
-		return;
-	job_submission_check_update(request, read);
-	if (!job_submission_is_valid(request, read, reply))
-		return;
+	const struct job_request *read = request->context;
 	struct plan_request plan = {.before = stored_copy(request, read->job), .after = read->job};
 	number_version(plan.after, plan.before);
 	int error = run(request, &plan);
@@ -176,4 +172,14 @@ void job_plan(struct request *request, struct reply *reply)
 			"the scheduler could not work the job off: %s", error_text(error));
 	dry_run_release(&plan.run);
 	job_free(plan.before);
+}
+
+void job_plan(struct request *request, struct reply *reply)
+{
+	struct job_request *read = job_submission_read(request, reply);
+	if (!read)
+		return;
+	job_submission_check_update(request, read);
+	if (job_submission_is_valid(request, read, reply))
+		heavy_answer(request, reply, work_out);
 }

@@ -1,7 +1,10 @@
 // /v1/metrics: the process's metrics and the API's own.
 #include "tools/api/blocking_query.h"
 #include "tools/api/connections.h"
+#include "tools/api/event_log.h"
+#include "tools/api/event_stream.h"
 #include "tools/api/handlers.h"
+#include "tools/api/heavy.h"
 #include "tools/api/list_stream.h"
 #include "tools/api/metric_set.h"
 #include "tools/api/request_counters.h"
@@ -46,6 +49,25 @@ static void put_watcher(struct api *api, const struct metric_sink *sink)
 	}
 }
 
+static void put_heavy(struct api *api, const struct metric_sink *sink)
+{
+	struct heavy_counts counts;
+	heavy_count(api->heavy, &counts);
+	put(sink, 'g', "berth_http_heavy_waiting", counts.waiting);
+	put(sink, 'c', "berth_http_heavy_total", (double)counts.done);
+	put(sink, 'c', "berth_http_heavy_refused_total", (double)counts.refused);
+}
+
+static void put_events(struct api *api, const struct metric_sink *sink)
+{
+	struct event_stream_counts counts;
+	event_stream_count(&counts);
+	put(sink, 'g', "berth_http_event_streams", counts.open);
+	put(sink, 'c', "berth_http_event_streams_lost_total", (double)counts.lost);
+	if (api->settings.events)
+		put(sink, 'c', "berth_events_total", (double)event_log_head(api->settings.events));
+}
+
 static void collect(struct api *api, const struct metric_sink *sink)
 {
 	if (api->settings.metrics)
@@ -53,6 +75,8 @@ static void collect(struct api *api, const struct metric_sink *sink)
 	request_counters_visit(api->counters, sink);
 	put_connections(api, sink);
 	put_watcher(api, sink);
+	put_heavy(api, sink);
+	put_events(api, sink);
 	put(sink, 'g', "berth_http_commands_under_way", atomic_load(&api->commands_under_way));
 	put(sink, 'g', "berth_http_stream_buffer_bytes_most", (double)list_stream_buffer_most());
 }

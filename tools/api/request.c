@@ -1,5 +1,6 @@
 #include "tools/api/request.h"
 #include "state/base/memory.h"
+#include "tools/api/heavy.h"
 #include "tools/api/router.h"
 #include "tools/api/submission.h"
 #include <stdlib.h>
@@ -20,6 +21,7 @@ void request_free(struct request *request)
 	struct api *api = request->api;
 	if (request->submission)
 		submission_release(request->submission);
+	heavy_drop(request);
 	if (request->context)
 		request->context_free(request->context);
 	for (uint32_t i = 0; i < request->parameter_count; i++) {
