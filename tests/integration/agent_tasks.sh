@@ -1,19 +1,20 @@
 #!/bin/bash
 # Real processes run by real agents: a system job's tasks start on every agent with their environment, outlive
-# the agent's death and the controller's, are started once only, and end with their job; a sysbatch job runs to its end and
-# its failures are told; an agent that leaves takes its tasks with it.
+# the agent's death and the controller's, are started once only, and end with their job; a sysbatch job runs to its end
+# and its failures are told; an agent that leaves takes its tasks with it.
 . "$(dirname "$0")/setup.sh"
 testbed_up
 berthd_start
 for i in 1 2; do agent_start agent$i --class real --meta rack=r$i; done
 wait_until 30 "both agents are ready" nodes_are ready 2
 
-# job ID TYPE SCRIPT [MORE-OF-THE-TASK]
+# job ID TYPE SCRIPT
 job() {
-	jq -n --arg id "$1" --arg type "$2" --arg script "$3" --argjson more "${4:-{\}}" '{Job: {ID: $id, Name: $id, Type: $type,
-		Datacenters: ["*"], Meta: {color: "blue"}, TaskGroups: [{Name: "g", RestartPolicy: {Attempts: 0, Mode: "fail",
-		Interval: 60000000000, Delay: 1000000000}, Tasks: [({Name: "t", Driver: "raw_exec", Config: {command: "sh",
-		args: ["-c", $script]}, Resources: {CPU: 20, MemoryMB: 16}} + $more)]}]}}' >"$TESTBED_DIR/$1.json"
+	jq -n --arg id "$1" --arg type "$2" --arg script "$3" '{Job: {ID: $id, Name: $id, Type: $type,
+		Datacenters: ["*"], Meta: {color: "blue"}, TaskGroups: [{Name: "g",
+		RestartPolicy: {Attempts: 0, Mode: "fail", Interval: 60000000000, Delay: 1000000000},
+		Tasks: [{Name: "t", Driver: "raw_exec", Config: {command: "sh", args: ["-c", $script]},
+			Resources: {CPU: 20, MemoryMB: 16}}]}]}}' >"$TESTBED_DIR/$1.json"
 	api /v1/jobs -X PUT --data @"$TESTBED_DIR/$1.json" | jq -e .EvalID >/dev/null || die "job $1 was not registered"
 }
 allocations() { api "/v1/job/$1/allocations" | jq -r ".[] | select(.ClientStatus == \"$2\") | .ID"; }
@@ -23,7 +24,8 @@ pids() { cat "$TESTBED_DIR"/agent*/alloc/*/t/local/"$1".pid 2>/dev/null; }
 alive() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null || return 1; done; }
 gone() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
 
-job web system 'echo $$ >>web.pid; echo "$NOMAD_ALLOC_NAME $NOMAD_META_COLOR ${meta.rack} ${node.class}"; sleep 100000 & wait'
+job web system 'echo $$ >>web.pid; echo "$NOMAD_ALLOC_NAME $NOMAD_META_COLOR ${meta.rack} ${node.class}"
+	sleep 100000 & wait'
 wait_until 20 "the system job runs on both" count_is web running 2
 web=$(pids web)
 equal "processes" "$(wc -w <<<"$web")" 2

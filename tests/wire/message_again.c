@@ -20,6 +20,39 @@ union message {
 	struct wire_alloc_spec_reply alloc_spec_reply;
 };
 
+static uint32_t alloc_message_again(
+	const uint8_t *frame, const struct wire_header *h, uint8_t *out, uint32_t size)
+{
+	union message m;
+	switch (h->type) {
+	case WIRE_ALLOC_UPDATE:
+		return wire_alloc_update_decode(frame, h, &m.alloc_update)
+			       ? wire_alloc_update_encode(out, size, *h, &m.alloc_update)
+			       : 0;
+	case WIRE_ALLOC_UPDATED:
+		return wire_alloc_updated_decode(frame, h, &m.alloc_updated)
+			       ? wire_alloc_updated_encode(out, size, *h, &m.alloc_updated)
+			       : 0;
+	case WIRE_ALLOCS:
+		return wire_allocs_decode(frame, h, &m.allocs)
+			       ? wire_allocs_encode(out, size, *h, &m.allocs)
+			       : 0;
+	case WIRE_ALLOCS_REPLY:
+		return wire_allocs_reply_decode(frame, h, &m.allocs_reply)
+			       ? wire_allocs_reply_encode(out, size, *h, &m.allocs_reply)
+			       : 0;
+	case WIRE_ALLOC_SPEC:
+		return wire_alloc_spec_decode(frame, h, &m.alloc_spec)
+			       ? wire_alloc_spec_encode(out, size, *h, &m.alloc_spec)
+			       : 0;
+	case WIRE_ALLOC_SPEC_REPLY:
+		return wire_alloc_spec_reply_decode(frame, h, &m.alloc_spec_reply)
+			       ? wire_alloc_spec_reply_encode(out, size, *h, &m.alloc_spec_reply)
+			       : 0;
+	default: return 0;
+	}
+}
+
 uint32_t message_again(
 	const uint8_t *frame, const struct wire_header *h, uint8_t *out, uint32_t size)
 {
@@ -72,29 +105,11 @@ uint32_t message_again(
 			       ? wire_refused_encode(out, size, *h, &m.refused)
 			       : 0;
 	case WIRE_ALLOC_UPDATE:
-		return wire_alloc_update_decode(frame, h, &m.alloc_update)
-			       ? wire_alloc_update_encode(out, size, *h, &m.alloc_update)
-			       : 0;
 	case WIRE_ALLOC_UPDATED:
-		return wire_alloc_updated_decode(frame, h, &m.alloc_updated)
-			       ? wire_alloc_updated_encode(out, size, *h, &m.alloc_updated)
-			       : 0;
 	case WIRE_ALLOCS:
-		return wire_allocs_decode(frame, h, &m.allocs)
-			       ? wire_allocs_encode(out, size, *h, &m.allocs)
-			       : 0;
 	case WIRE_ALLOCS_REPLY:
-		return wire_allocs_reply_decode(frame, h, &m.allocs_reply)
-			       ? wire_allocs_reply_encode(out, size, *h, &m.allocs_reply)
-			       : 0;
 	case WIRE_ALLOC_SPEC:
-		return wire_alloc_spec_decode(frame, h, &m.alloc_spec)
-			       ? wire_alloc_spec_encode(out, size, *h, &m.alloc_spec)
-			       : 0;
-	case WIRE_ALLOC_SPEC_REPLY:
-		return wire_alloc_spec_reply_decode(frame, h, &m.alloc_spec_reply)
-			       ? wire_alloc_spec_reply_encode(out, size, *h, &m.alloc_spec_reply)
-			       : 0;
+	case WIRE_ALLOC_SPEC_REPLY: return alloc_message_again(frame, h, out, size);
 	case WIRE_TYPES: break;
 	}
 	return 0;

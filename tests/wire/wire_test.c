@@ -241,89 +241,89 @@ static void header_refuses_more_than_a_frame(void **unused)
 }
 
 // A body byte of a named vector set to a value that is out of its range.
+static const struct {
+	const char *name;
+	uint32_t at;
+	uint8_t value;
+} body_damages[] = {
+	{"heartbeat", 44, 1},                 // reserved
+	{"goodbye", 30, 1},                   // body
+	{"registration", 40, 1},              // part of parts
+	{"registration", 41, 0},              // parts
+	{"registration", 41, 9},              // parts
+	{"registration", 42, 1},              // reserved
+	{"smallest registration", 74, 5},     // device groups
+	{"smallest registration", 76, 2},     // pairs: more than there are
+	{"registration, part 1 of 2", 45, 2}, // pairs: 512 and more
+	{"registration, part 1 of 2", 46, 8}, // kind
+	{"placement of one", 24, 0},          // client name
+	{"placement of one", 24, 65},         // client name
+	{"placement of one", 51, 0},          // count
+	{"placement of one", 51, 33},         // count
+	{"placement of one", 51, 3},          // count: the answer would be longer
+	{"placed", 32, 0},                    // count
+	{"placed", 32, 33},                   // count
+	{"placed", 33, 0},                    // requested less than placed
+	{"placed", 34, 1},                    // reserved
+	{"release", 35, 0},                   // count
+	{"release", 35, 2},                   // count: more than there are
+	{"release of 32", 35, 33},            // count
+	{"released", 32, 0},                  // count
+	{"released", 32, 33},                 // count
+	{"released", 33, 3},                  // result
+	{"status by id", 35, 2},              // mode
+	{"status by id", 36, 0},              // count
+	{"status by id", 36, 33},             // count
+	{"status reply", 32, 33},             // count
+	{"status reply", 33, 2},              // more
+	{"status reply", 34, 1},              // reserved
+	{"status reply", 62, 2},              // known
+	{"status reply", 63, 1},              // reserved
+	{"refused: no node", 26, 65},         // filters
+	{"refused: no node", 26, 3},          // filters: more than there are
+	{"report of an allocation", 24, 0},   // count
+	{"report of an allocation", 24, 17},  // count
+	{"report of an allocation", 24, 2},   // count: more than there are
+	{"report of an allocation", 25, 1},   // reserved
+	{"report of an allocation", 27, 1},   // reserved
+	{"report of an allocation", 44, 4},   // client: a node does not say lost
+	{"report of an allocation", 45, 3},   // healthy
+	{"report of an allocation", 46, 49},  // tasks
+	{"report of an allocation", 69, 3},   // state
+	{"report of an allocation", 70, 2},   // failed
+	{"report taken", 32, 0},              // count
+	{"report taken", 32, 17},             // count
+	{"report taken", 33, 2},              // known
+	{"question for changed allocations", 32, 0}, {"question for changed allocations", 32, 33},
+	{"question for changed allocations", 32, 2}, // the answer would be longer
+	{"allocations", 32, 33},                     // count
+	{"allocations", 33, 2},                      // more
+	{"allocations", 34, 1},                      // reserved
+	{"question for a small piece", 44, 0},       // bytes
+	{"question for a small piece", 44, 255},     // the answer would be longer
+	{"question for a small piece", 46, 1},       // reserved
+	{"piece of a specification", 36, 255},       // begins behind the end
+	{"piece of a specification", 40, 255},       // more than there are
+	{"piece of a specification", 42, 1},         // reserved
+};
+
 static void values_over_a_limit_are_refused(void **unused)
 {
-	static const struct {
-		const char *name;
-		uint32_t at;
-		uint8_t value;
-	} damages[] = {
-		{"heartbeat", 44, 1},                 // reserved
-		{"goodbye", 30, 1},                   // body
-		{"registration", 40, 1},              // part of parts
-		{"registration", 41, 0},              // parts
-		{"registration", 41, 9},              // parts
-		{"registration", 42, 1},              // reserved
-		{"smallest registration", 74, 5},     // device groups
-		{"smallest registration", 76, 2},     // pairs: more than there are
-		{"registration, part 1 of 2", 45, 2}, // pairs: 512 and more
-		{"registration, part 1 of 2", 46, 8}, // kind
-		{"placement of one", 24, 0},          // client name
-		{"placement of one", 24, 65},         // client name
-		{"placement of one", 51, 0},          // count
-		{"placement of one", 51, 33},         // count
-		{"placement of one", 51, 3},          // count: the answer would be longer
-		{"placed", 32, 0},                    // count
-		{"placed", 32, 33},                   // count
-		{"placed", 33, 0},                    // requested less than placed
-		{"placed", 34, 1},                    // reserved
-		{"release", 35, 0},                   // count
-		{"release", 35, 2},                   // count: more than there are
-		{"release of 32", 35, 33},            // count
-		{"released", 32, 0},                  // count
-		{"released", 32, 33},                 // count
-		{"released", 33, 3},                  // result
-		{"status by id", 35, 2},              // mode
-		{"status by id", 36, 0},              // count
-		{"status by id", 36, 33},             // count
-		{"status reply", 32, 33},             // count
-		{"status reply", 33, 2},              // more
-		{"status reply", 34, 1},              // reserved
-		{"status reply", 62, 2},              // known
-		{"status reply", 63, 1},              // reserved
-		{"refused: no node", 26, 65},         // filters
-		{"refused: no node", 26, 3},          // filters: more than there are
-		{"report of an allocation", 24, 0},   // count
-		{"report of an allocation", 24, 17},  // count
-		{"report of an allocation", 24, 2},   // count: more than there are
-		{"report of an allocation", 25, 1},   // reserved
-		{"report of an allocation", 27, 1},   // reserved
-		{"report of an allocation", 44, 4},   // client: a node does not say lost
-		{"report of an allocation", 45, 3},   // healthy
-		{"report of an allocation", 46, 49},  // tasks
-		{"report of an allocation", 69, 3},   // state
-		{"report of an allocation", 70, 2},   // failed
-		{"report taken", 32, 0},              // count
-		{"report taken", 32, 17},             // count
-		{"report taken", 33, 2},              // known
-		{"question for changed allocations", 32, 0},
-		{"question for changed allocations", 32, 33},
-		{"question for changed allocations", 32, 2}, // the answer would be longer
-		{"allocations", 32, 33},                     // count
-		{"allocations", 33, 2},                      // more
-		{"allocations", 34, 1},                      // reserved
-		{"question for a small piece", 44, 0},       // bytes
-		{"question for a small piece", 44, 255},     // the answer would be longer
-		{"question for a small piece", 46, 1},       // reserved
-		{"piece of a specification", 36, 255},       // begins behind the end
-		{"piece of a specification", 40, 255},       // more than there are
-		{"piece of a specification", 42, 1},         // reserved
-	};
 	struct frame f;
-	for (uint32_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+	for (uint32_t i = 0; i < sizeof body_damages / sizeof body_damages[0]; i++) {
 		bool found = false;
 		FOR_EACH_FRAME(f)
 		{
-			if (strcmp(f.name, damages[i].name) != 0)
+			if (strcmp(f.name, body_damages[i].name) != 0)
 				continue;
 			found = true;
-			f.bytes[damages[i].at] = damages[i].value;
+			f.bytes[body_damages[i].at] = body_damages[i].value;
 			if (message_fields(f.bytes, &f.header))
-				fail_msg("%s: %u at %u is accepted", f.name, damages[i].value,
-					damages[i].at);
+				fail_msg("%s: %u at %u is accepted", f.name, body_damages[i].value,
+					body_damages[i].at);
 		}
 		if (!found)
-			fail_msg("no vector \"%s\"", damages[i].name);
+			fail_msg("no vector \"%s\"", body_damages[i].name);
 	}
 }
 

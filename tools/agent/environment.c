@@ -38,8 +38,9 @@ static void set(struct environment *e, const char *name, const char *value)
 		e->entries[++e->count] = NULL;
 	else
 		free(e->entries[at]);
-	e->entries[at] = memory_take(size + strlen(value) + 2);
-	sprintf(e->entries[at], "%s=%s", name, value);
+	size_t room = size + strlen(value) + 2;
+	e->entries[at] = memory_take(room);
+	snprintf(e->entries[at], room, "%s=%s", name, value);
 }
 
 __attribute__((format(printf, 3, 4))) static void set_format(

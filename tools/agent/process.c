@@ -221,7 +221,7 @@ static char **find_candidates(const struct process_start *start)
 		most += *at == ':';
 	char **candidates = memory_take_array(most + 1, sizeof candidates[0]);
 	if (strchr(name, '/')) {
-		candidates[0] = strdup(name);
+		candidates[0] = text_copy(text_of(name));
 		return candidates;
 	}
 	while (*path) {

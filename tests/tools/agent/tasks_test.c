@@ -2,6 +2,7 @@
 #include "tests/tools/client/responder.h"
 #include "tools/agent/agent.h"
 #include <fcntl.h>
+#include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -101,12 +102,15 @@ static int set_up(void **unused)
 	return 0;
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	return remove(path);
+}
+
 static int tear_down(void **unused)
 {
-	char command[100];
 	responder_stop(server);
-	snprintf(command, sizeof command, "rm -rf %s", folder);
-	return system(command);
+	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static void path_in(const char *rest, char path[static 300])
@@ -126,6 +130,14 @@ static const char *written(const char *rest)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	return text;
+}
+
+static pid_t pid_of(const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+	assert_true(pid > 1 && pid < INT32_MAX && *end == '\n');
+	return (pid_t)pid;
 }
 
 #define SH(script) \
@@ -193,7 +205,7 @@ static void a_service_is_stopped(void **unused)
 	start();
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
 	WAIT_FOR(*written("t/local/child"));
-	pid_t child = (pid_t)atoi(written("t/local/child"));
+	pid_t child = pid_of(written("t/local/child"));
 	assert_int_equal(kill(child, 0), 0);
 	responder_stop_alloc(server, 1);
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
@@ -224,7 +236,7 @@ static void tasks_outlive_the_agent(void **unused)
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
 	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_RUNNING);
 	WAIT_FOR(*written("t/local/pids"));
-	pid_t pid = (pid_t)atoi(written("t/local/pids"));
+	pid_t pid = pid_of(written("t/local/pids"));
 	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
 	assert_int_equal(server->counters.goodbyes, 0);
 	assert_int_equal(kill(pid, 0), 0);
@@ -235,7 +247,7 @@ static void tasks_outlive_the_agent(void **unused)
 	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_FAILED);
 	assert_int_equal(responder_alloc(server, 2).exit_code, 5);
 	assert_int_equal(kill(pid, 0), 0);
-	assert_int_equal(atoi(written("t/local/pids")), pid);
+	assert_int_equal(pid_of(written("t/local/pids")), pid);
 	assert_null(strchr(strchr(written("t/local/pids"), '\n') + 1, '\n')); // started once
 	responder_stop_alloc(server, 1);
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
@@ -251,7 +263,7 @@ static void what_is_forgotten_is_removed(void **unused)
 	responder_add_alloc(server, 1, "system", SH("echo $$ > pid; sleep 1000"));
 	start();
 	WAIT_FOR(*written("t/local/pid"));
-	pid_t pid = (pid_t)atoi(written("t/local/pid"));
+	pid_t pid = pid_of(written("t/local/pid"));
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
 	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
 	responder_drop_alloc(server, 1);
@@ -268,7 +280,7 @@ static void leaving_ends_the_tasks(void **unused)
 	responder_add_alloc(server, 1, "system", SH("echo $$ > pid; exec sleep 1000"));
 	start();
 	WAIT_FOR(*written("t/local/pid"));
-	pid_t pid = (pid_t)atoi(written("t/local/pid"));
+	pid_t pid = pid_of(written("t/local/pid"));
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 	assert_int_equal(server->counters.goodbyes, 1);
 	assert_true(kill(pid, 0) < 0);
