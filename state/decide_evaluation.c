@@ -3,12 +3,16 @@
 #include "state/alloc_table.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/decide.h"
 #include "state/entry_alloc.h"
 #include "state/marks.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
+
+// More than most take in the log: a batch that no log could hold would wait for ever.
+#define EVALUATION_BYTES 4096
 
 // Marks that become evaluations in one batch: others wait for the next, so that nobody waits long.
 #define MARKS_AT_ONCE 4096u
@@ -92,7 +96,8 @@ static enum command_outcome may_store(const struct decider *d, const struct comm
 		new_jobs +=
 			!job_cell_find(d->state, text_of(e->namespace_name), text_of(e->job_id));
 	}
-	if (new_ones > 0 && d->store_is_full)
+	bool has_store = !d->store_is_full && (int64_t)c->count * EVALUATION_BYTES <= d->store_room;
+	if (new_ones > 0 && !has_store)
 		return OUTCOME_STORE_FULL;
 	// Those of a job that is gone take a place among jobs again.
 	return evaluations_have_room(d->state, new_ones) &&
@@ -308,11 +313,25 @@ static struct evaluation *evaluation_of_mark(struct decider *d, const struct job
 }
 
 // A mark that finds no room waits: it is as durable as its evaluation would be.
+static void say_that_marks_wait(const struct decider *d)
+{
+	log_warn("evaluations-wait", "jobs=%u evaluations=%u limit=%u action=\"%s\"",
+		d->state->counts.jobs_marked, d->state->eval_order.count,
+		d->state->limits.evaluations,
+		d->store_is_full ? "free disk space" : "raise limits.evaluations");
+}
+
+static bool evaluate_mark(struct decider *d, const struct job_cell *cell, struct eval_made *made)
+{
+	return !d->store_is_full && decider_evaluate(d, evaluation_of_mark(d, cell), made);
+}
+
 void decider_marks(struct decider *d)
 {
 	struct job_cell *cell, *next;
 	struct eval_made made = {0};
 	int64_t due_ns, earliest_ns = INT64_MAX;
+	bool is_full = false;
 
 	if (cds_list_empty(&d->state->marked)) {
 		d->marks_due_ns = 0;
@@ -322,14 +341,16 @@ void decider_marks(struct decider *d)
 		return;
 	cds_list_for_each_entry_safe (cell, next, &d->state->marked, marked) {
 		bool is_due = job_mark_is_due(&cell->working->mark, d->now_ns, &due_ns);
-		if (is_due && made.count < MARKS_AT_ONCE && !d->store_is_full &&
-			decider_evaluate(d, evaluation_of_mark(d, cell), &made))
+		bool has_turn = is_due && !is_full && made.count < MARKS_AT_ONCE;
+		if (has_turn && evaluate_mark(d, cell, &made))
 			continue;
-		// What found no room is tried again after a while.
-		if (is_due)
-			due_ns = d->now_ns + (made.count < MARKS_AT_ONCE ? MARK_QUIET_NS : 0);
+		is_full |= has_turn;
+		if (is_due) // what found no room is tried again after a while
+			due_ns = d->now_ns + (is_full ? MARK_QUIET_NS : 0);
 		if (due_ns < earliest_ns)
 			earliest_ns = due_ns;
 	}
 	d->marks_due_ns = earliest_ns;
+	if (is_full)
+		say_that_marks_wait(d);
 }

@@ -304,6 +304,7 @@ static void list_in(
 
 void job_cell_list_marked(struct state *state, struct job_cell *cell, bool marked)
 {
+	state->counts.jobs_marked += (uint32_t)marked - (uint32_t)cell->is_marked;
 	list_in(&cell->is_marked, &cell->marked, &state->marked, marked);
 }
 

@@ -181,6 +181,7 @@ struct state_counts {
 	uint32_t nodes_ineligible;
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
 	uint32_t evaluations, evaluations_pending, evaluations_blocked;
+	uint32_t jobs_marked; // for which an evaluation is to be made
 	uint64_t bytes_nodes; // memory of cells, records, classes and strings of nodes
 };
 void state_counts(const struct state *, struct state_counts *);

@@ -276,7 +276,7 @@ static void check_jobs(struct verifier *v)
 {
 	struct state *state = v->state;
 	uint64_t cursor = 0;
-	uint32_t jobs = 0;
+	uint32_t jobs = 0, marked = 0;
 	struct job_cell *cell;
 
 	while ((cell = sequence_next(&state->job_order, &cursor))) {
@@ -297,9 +297,11 @@ static void check_jobs(struct verifier *v)
 		verify_job_evaluations(v, cell);
 		expect(v, cell->is_marked == (cell->working->mark.first_ns != 0),
 			"job %s: wrongly listed as marked", cell->id);
+		marked += cell->is_marked;
 		jobs += keep != NULL;
 	}
-	expect(v, jobs == state->counts.jobs, "count of jobs does not add up");
+	expect(v, jobs == state->counts.jobs && marked == state->counts.jobs_marked,
+		"counts of jobs do not add up");
 }
 
 // --- Allocations, clients, requests --------------------------------------------------------------

@@ -147,6 +147,9 @@ static void a_full_disk_takes_only_changes(void **unused)
 
 	open_controller(&c);
 	store_evaluation(&c, build_evaluation(1, "web", EVAL_PENDING));
+	c.log.room_bytes = STORE_RESERVE_BYTES + 4000; // less than one might take
+	assert_int_equal(
+		store_evaluation(&c, build_evaluation(2, "web", EVAL_PENDING)), OUTCOME_STORE_FULL);
 	c.log.room_bytes = 0;
 	struct uuid id = number_uuid(1000001);
 	assert_int_equal(

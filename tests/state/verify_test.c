@@ -160,6 +160,7 @@ static void evaluations(void **unused)
 	BREAKS(&b, job->is_system_listed, false);
 	BREAKS(&b, job->working->mark.first_ns, 0);
 	BREAKS(&b, job->working->counters[0].clients[ALLOC_PENDING], 2);
+	BREAKS(&b, c.state->counts.jobs_marked, 0);
 	BREAKS(&b, c.state->counts.evaluations, 1);
 	BREAKS(&b, c.state->counts.evaluations_pending, 2);
 	BREAKS(&b, c.state->counts.evaluations_blocked, 0);

@@ -163,6 +163,7 @@ static void emit_state(const struct metric_sink *m, const struct berthd *b)
 	emit(m, 'g', "berth_allocations", "", counts.allocations);
 	emit(m, 'g', "berth_allocations_terminal", "", counts.allocations_terminal);
 	emit(m, 'g', "berth_evaluations", "", counts.evaluations);
+	emit(m, 'g', "berth_jobs_marked", "", counts.jobs_marked);
 	emit(m, 'g', "berth_evaluations_pending", "", counts.evaluations_pending);
 	emit(m, 'g', "berth_evaluations_blocked", "", counts.evaluations_blocked);
 	emit(m, 'g', "berth_place_requests_remembered", "", counts.place_requests);
