@@ -111,6 +111,7 @@ static void find_nodes(const struct system_diff_ask *ask, struct target_nodes *n
 			nodes->items, nodes->count, &nodes->room, sizeof *nodes->items);
 		struct target_node *target = &nodes->items[nodes->count++];
 		key_of(&node->id, target->key);
+		target->node = node;
 		target->slot = slot;
 	}
 	if (nodes->count > 1)
@@ -153,7 +154,7 @@ static bool collect(const struct allocation *a, void *context)
 		add_entry(&d->ended, a, position);
 	if (ended_unheard(d, a))
 		*diff_list_add(&d->result->lost_late) =
-			(struct diff_item){a, a->node_slot, DIFF_NO_GROUP, a->index};
+			(struct diff_item){a, NULL, a->node_slot, DIFF_NO_GROUP, a->index};
 	return true;
 }
 
@@ -210,11 +211,18 @@ static enum diff_kind judge(
 
 // --- Node by node --------------------------------------------------------------------------------
 
+// Where an instance is or goes. The slot is not read from the node: that would wait for memory.
+struct place {
+	const struct node *node;
+	uint32_t slot;
+};
+
 static void add(struct diff *d, enum diff_kind kind, const struct allocation *existing,
-	uint32_t slot, uint32_t position)
+	struct place place, uint32_t position)
 {
 	struct diff_item *item = diff_list_add(&d->result->lists[kind]);
-	*item = (struct diff_item){existing, slot, DIFF_NO_GROUP, existing ? existing->index : 0};
+	*item = (struct diff_item){
+		existing, place.node, place.slot, DIFF_NO_GROUP, existing ? existing->index : 0};
 	if (position != NAME_NOT_REQUIRED) {
 		item->group = d->names.items[position].group;
 		item->name_index = d->names.items[position].index;
@@ -232,23 +240,24 @@ static void judge_living(struct diff *d, struct span living, bool targeted)
 			d->seen[e->position] = d->node_number;
 			kind = judge(d, node, targeted, e->allocation);
 		}
-		add(d, kind, e->allocation, node ? node->slot : NODE_SLOT_NONE, e->position);
+		struct place place = {node, node ? e->allocation->node_slot : NODE_SLOT_NONE};
+		add(d, kind, e->allocation, place, e->position);
 	}
 }
 
 // A required name without a living allocation, on a node that takes instances (rows A25, A26).
 static void judge_missing(
-	struct diff *d, uint32_t slot, uint32_t position, const struct allocation *ended)
+	struct diff *d, struct place place, uint32_t position, const struct allocation *ended)
 {
 	enum diff_kind kind = DIFF_PLACE;
 	if (d->ask->sysbatch && ended)
 		kind = d->ask->job->job_modify_index != ended->job->job_modify_index ? DIFF_UPDATE
 										     : DIFF_IGNORE;
-	add(d, kind, ended, slot, position);
+	add(d, kind, ended, place, position);
 }
 
 // ended: those of this node, by name, the newest of each first.
-static void judge_names(struct diff *d, uint32_t slot, struct span ended)
+static void judge_names(struct diff *d, struct place place, struct span ended)
 {
 	const struct entry *e = ended.begin;
 	for (uint32_t i = 0; i < d->names.count; i++) {
@@ -257,7 +266,7 @@ static void judge_names(struct diff *d, uint32_t slot, struct span ended)
 		if (d->seen[i] == d->node_number)
 			continue;
 		bool has_ended = e < ended.end && e->position == i;
-		judge_missing(d, slot, i, has_ended ? e->allocation : NULL);
+		judge_missing(d, place, i, has_ended ? e->allocation : NULL);
 	}
 }
 
@@ -288,7 +297,8 @@ static void walk_nodes(struct diff *d)
 		judge_living(d, entries_of(&d->live, &live_at, key), targeted);
 		if (!targeted)
 			continue;
-		judge_names(d, target->slot, entries_of(&d->ended, &ended_at, key));
+		struct place place = {target->node, target->slot};
+		judge_names(d, place, entries_of(&d->ended, &ended_at, key));
 		next++;
 	}
 }

@@ -19,6 +19,7 @@ enum diff_kind {
 
 struct diff_item {
 	const struct allocation *existing; // DIFF_PLACE: the newest one that ended there, or NULL
+	const struct node *node;           // NULL: gone
 	uint32_t slot;                     // of the node; NODE_SLOT_NONE: gone
 	uint32_t group;                    // of the job now; DIFF_NO_GROUP: not required
 	uint32_t name_index;
@@ -32,6 +33,7 @@ struct diff_item *diff_list_add(struct diff_list *);
 // Nodes that take instances of the job (row A8), by id.
 struct target_node {
 	uint64_t key[2]; // the id as two big-endian words
+	const struct node *node;
 	uint32_t slot;
 };
 struct target_nodes {

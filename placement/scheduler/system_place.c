@@ -89,6 +89,19 @@ static bool takes_instances(const struct system_attempt *a, const struct diff_it
 	       (!item->existing || target_nodes_contain(&a->diff.nodes, &item->existing->node_id));
 }
 
+// Nodes come in the order of their ids, which is no order in memory: the next few are fetched meanwhile.
+#define NODES_AHEAD 8u
+#define NODE_LINES_AHEAD 4u
+
+static void fetch_ahead(const struct system_attempt *a, uint32_t i)
+{
+	if (i + NODES_AHEAD >= a->place.count)
+		return;
+	const char *node = (const char *)a->place.items[i + NODES_AHEAD].node;
+	for (uint32_t line = 0; line < NODE_LINES_AHEAD; line++)
+		__builtin_prefetch(node + line * 64);
+}
+
 void system_place(struct system_attempt *a)
 {
 	for (uint32_t i = 0; i < a->place.count; i++)
@@ -96,6 +109,7 @@ void system_place(struct system_attempt *a)
 	for (uint32_t i = 0; i < a->place.count; i++) {
 		const struct diff_item *item = &a->place.items[i];
 		struct stack_option option;
+		fetch_ahead(a, i);
 		if (!takes_instances(a, item))
 			continue;
 		if (stack_select_node(a->stack, item->group, item->name_index, item->slot, &option))
