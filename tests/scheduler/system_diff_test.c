@@ -329,8 +329,11 @@ static void expect(struct model *m, enum diff_kind kind, const struct allocation
 	if (is_required)
 		number = (uint32_t)job_group_index(m->f->job, text_of(group));
 	assert_true(m->counts[kind] < 512);
-	m->items[kind][m->counts[kind]++] =
-		(struct diff_item){existing, node ? node->slot : NODE_SLOT_NONE, number, index};
+	m->items[kind][m->counts[kind]++] = (struct diff_item){.existing = existing,
+		.node = node,
+		.slot = node ? node->slot : NODE_SLOT_NONE,
+		.group = number,
+		.name_index = index};
 }
 
 static bool targeted(const struct job *job, const struct node *n)
@@ -436,6 +439,8 @@ static int by_content(const void *a, const void *b)
 	const struct diff_item *x = a, *y = b;
 	if (x->slot != y->slot)
 		return x->slot < y->slot ? -1 : 1;
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
 	if (x->existing != y->existing)
 		return x->existing < y->existing ? -1 : 1;
 	if (x->group != y->group)
