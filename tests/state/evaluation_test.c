@@ -1,7 +1,4 @@
-// Evaluations in the state: stored by schedulers, made by changes of jobs, and what both mean for the
-// job.
-#include "state/base/memory.h"
-#include "state/plan.h"
+// Evaluations in the state, as schedulers store them; the schedulers' configuration; observers.
 #include "state/scheduler_config.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
@@ -232,263 +229,6 @@ static void cancelling_is_the_same_after_a_snapshot(void **unused)
 	controller_free(&c);
 }
 
-// --- Jobs (rows B60 to B62) ----------------------------------------------------------------------
-
-static void registering_makes_an_evaluation(void **unused)
-{
-	static const enum job_type types[] = {JOB_SERVICE, JOB_BATCH, JOB_SYSTEM, JOB_SYSBATCH};
-	static const char *const ids[] = {"service", "batch", "system", "sysbatch"};
-	struct controller c;
-
-	open_controller(&c);
-	for (uint32_t i = 0; i < 4; i++) {
-		struct command_job_register result = {.eval_priority = i == 3 ? 80 : 0};
-		uint32_t batches = c.log.count;
-		struct job *job = build_scheduled_job(ids[i], types[i]);
-		job->priority = 40;
-		assert_int_equal(register_job(&c, job, &result), OUTCOME_DONE);
-		assert_int_equal(c.log.count, batches + 1); // in the same batch
-		assert_int_equal(result.made.count, 1);
-		struct evaluation *e = published_evaluation(&c, &result.made.id);
-		assert_string_equal(e->job_id, ids[i]);
-		assert_string_equal(eval_type_names[e->type], ids[i]);
-		assert_int_equal(e->triggered_by, TRIGGER_JOB_REGISTER);
-		assert_int_equal(e->status, EVAL_PENDING);
-		assert_int_equal(e->priority, i == 3 ? 80 : 40);
-		assert_int_equal(e->job_modify_index, e->record.create_index - 1);
-		assert_int_equal(result.made.index, e->record.create_index);
-		evaluation_free(e);
-	}
-	expect_restores(&c);
-	controller_free(&c);
-}
-
-static void some_jobs_get_no_evaluation(void **unused)
-{
-	struct controller c;
-	struct command_job_register result = {0};
-
-	open_controller(&c);
-	struct job *job = build_scheduled_job("cron", JOB_BATCH);
-	job->periodic = memory_take(sizeof *job->periodic);
-	assert_int_equal(register_job(&c, job, &result), OUTCOME_DONE);
-	assert_int_equal(result.made.count, 0);
-	assert_int_equal(job_status(&c, "cron"), JOB_RUNNING);
-	job = build_scheduled_job("template", JOB_BATCH);
-	job->parameterized = memory_take(sizeof *job->parameterized);
-	assert_int_equal(register_job(&c, job, &result), OUTCOME_DONE);
-	assert_int_equal(result.made.count, 0);
-	assert_int_equal(
-		register_job(&c, build_scheduled_job("direct", JOB_DIRECT), &result), OUTCOME_DONE);
-	assert_int_equal(result.made.count, 0);
-	assert_int_equal(controller_stop_job(&c, "cron", false), OUTCOME_DONE);
-	assert_int_equal(job_status(&c, "cron"), JOB_DEAD);
-	struct state_counts counts;
-	state_counts(c.state, &counts);
-	assert_int_equal(counts.evaluations, 0);
-	struct command evaluate = {
-		.type = COMMAND_JOB_EVALUATE, .job_evaluate = {.id = TEXT("template")}};
-	assert_int_equal(controller_run(&c, &evaluate), OUTCOME_BAD_DESCRIPTION);
-	expect_restores(&c);
-	controller_free(&c);
-}
-
-static uint64_t version_of(const struct controller *c, const char *id)
-{
-	state_read_begin();
-	uint64_t version = state_job(c->state, TEXT("default"), text_of(id))->version;
-	state_read_end();
-	return version;
-}
-
-static void only_another_specification_is_another_version(void **unused)
-{
-	struct controller c;
-	struct command_job_register result = {0};
-
-	open_controller(&c);
-	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
-	assert_int_equal(
-		register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), &result), OUTCOME_DONE);
-	assert_true(result.existed);
-	assert_int_equal(version_of(&c, "sys"), 0);
-	assert_int_equal(count_evaluations(&c, "sys", TRIGGER_JOB_REGISTER), 2);
-	struct job *job = build_scheduled_job("sys", JOB_SYSTEM);
-	job->priority = 70;
-	assert_int_equal(register_job(&c, job, &result), OUTCOME_DONE);
-	assert_int_equal(version_of(&c, "sys"), 1);
-	assert_int_equal(count_evaluations(&c, "sys", TRIGGER_JOB_REGISTER), 3);
-	assert_int_equal(register_job(&c, build_scheduled_job("sys", JOB_SYSBATCH), NULL),
-		OUTCOME_BAD_DESCRIPTION);
-	expect_restores(&c);
-	controller_free(&c);
-}
-
-static bool has_version(const struct controller *c, uint64_t version)
-{
-	state_read_begin();
-	bool found = state_job_version(c->state, TEXT("default"), TEXT("sys"), version) != NULL;
-	state_read_end();
-	return found;
-}
-
-static void the_newest_stable_version_stays(void **unused)
-{
-	struct controller c;
-
-	open_controller(&c);
-	for (uint32_t i = 0; i < 12; i++) {
-		struct job *job = build_scheduled_job("sys", JOB_SYSTEM);
-		job->priority = 20 + i;
-		job->stable = i == 1 || i == 2;
-		register_job(&c, job, NULL);
-		uint32_t kept = 0;
-		for (uint32_t version = 0; version <= i; version++)
-			kept += has_version(&c, version);
-		assert_int_equal(kept, i < JOB_VERSIONS_MAX ? i + 1 : JOB_VERSIONS_MAX);
-		assert_true(has_version(&c, i));
-	}
-	assert_false(has_version(&c, 1));
-	assert_true(has_version(&c, 2));
-	assert_false(has_version(&c, 6));
-	assert_true(has_version(&c, 7));
-	expect_restores(&c);
-	controller_free(&c);
-}
-
-static void counts_are_kept_when_asked(void **unused)
-{
-	struct controller c;
-	struct command_job_register result = {.preserve_counts = true};
-
-	open_controller(&c);
-	struct job *job = build_scheduled_job("web", JOB_SERVICE);
-	ARRAY_AT(&job->task_groups, struct task_group, 0)->count = 7;
-	register_job(&c, job, NULL);
-	job = build_scheduled_job("web", JOB_SERVICE);
-	ARRAY_AT(&job->task_groups, struct task_group, 0)->count = 2;
-	job->priority = 60;
-	assert_int_equal(register_job(&c, job, &result), OUTCOME_DONE);
-	state_read_begin();
-	const struct job *stored = state_job(c.state, TEXT("default"), TEXT("web"));
-	assert_int_equal(ARRAY_AT(&stored->task_groups, struct task_group, 0)->count, 7);
-	assert_int_equal(stored->priority, 60);
-	state_read_end();
-	controller_free(&c);
-}
-
-static enum command_outcome deregister(
-	struct controller *c, const char *id, bool purge, int64_t priority, struct eval_made *made)
-{
-	struct command command = {.type = COMMAND_JOB_DEREGISTER,
-		.job_deregister = {.id = text_of(id), .purge = purge, .eval_priority = priority}};
-	enum command_outcome outcome = controller_run(c, &command);
-
-	*made = command.job_deregister.made;
-	return outcome;
-}
-
-static void stopping_makes_a_service_evaluation(void **unused)
-{
-	struct controller c;
-	struct eval_made made;
-
-	open_controller(&c);
-	assert_int_equal(deregister(&c, "sys", false, 0, &made), OUTCOME_UNKNOWN_JOB);
-	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
-	assert_int_equal(deregister(&c, "sys", false, 0, &made), OUTCOME_DONE);
-	struct evaluation *e = published_evaluation(&c, &made.id);
-	assert_int_equal(e->type, EVAL_SERVICE);
-	assert_int_equal(e->triggered_by, TRIGGER_JOB_DEREGISTER);
-	assert_int_equal(e->priority, 50);
-	assert_int_equal(e->job_modify_index, e->record.create_index - 1);
-	evaluation_free(e);
-	assert_int_equal(job_status(&c, "sys"), JOB_DEAD);
-	assert_int_equal(version_of(&c, "sys"), 1);
-
-	assert_int_equal(deregister(&c, "sys", false, 90, &made), OUTCOME_DONE);
-	assert_int_equal(version_of(&c, "sys"), 1); // stopped already
-	assert_int_equal(count_evaluations(&c, "sys", TRIGGER_JOB_DEREGISTER), 2);
-	assert_int_equal(deregister(&c, "sys", true, 0, &made), OUTCOME_DONE);
-	assert_int_equal(job_status(&c, "sys"), -1);
-	assert_int_equal(count_evaluations(&c, "sys", TRIGGER_JOB_DEREGISTER), 3);
-	expect_restores(&c);
-	// The name may be used again; evaluations of before stay with it.
-	assert_int_equal(
-		register_job(&c, build_scheduled_job("sys", JOB_SYSBATCH), NULL), OUTCOME_DONE);
-	assert_int_equal(version_of(&c, "sys"), 0);
-	assert_int_equal(count_evaluations(&c, "sys", TRIGGER_JOB_DEREGISTER), 3);
-	expect_restores(&c);
-	controller_free(&c);
-}
-
-static void evaluating_makes_one_more(void **unused)
-{
-	struct controller c;
-	struct command command = {
-		.type = COMMAND_JOB_EVALUATE, .job_evaluate = {.id = TEXT("sys")}};
-
-	open_controller(&c);
-	assert_int_equal(controller_run(&c, &command), OUTCOME_UNKNOWN_JOB);
-	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
-	assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
-	assert_int_equal(command.job_evaluate.made.count, 1);
-	assert_int_equal(count_evaluations(&c, "sys", TRIGGER_JOB_REGISTER), 2);
-	controller_free(&c);
-}
-
-// Semantics of job status: what is to be done, or done.
-static void status_follows_evaluations(void **unused)
-{
-	struct controller c;
-	struct command_job_register result = {0};
-
-	open_controller(&c);
-	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), &result);
-	assert_int_equal(job_status(&c, "sys"), JOB_RUNNING);
-	change_evaluation(&c, &result.made.id, EVAL_COMPLETE);
-	assert_int_equal(job_status(&c, "sys"), JOB_RUNNING);
-
-	register_job(&c, build_scheduled_job("once", JOB_SYSBATCH), &result);
-	assert_int_equal(job_status(&c, "once"), JOB_PENDING);
-	change_evaluation(&c, &result.made.id, EVAL_COMPLETE);
-	assert_int_equal(job_status(&c, "once"), JOB_DEAD); // there was no node for it
-	expect_restores(&c);
-	result = (struct command_job_register){0};
-	register_job(&c, build_scheduled_job("once", JOB_SYSBATCH), &result);
-	assert_int_equal(job_status(&c, "once"), JOB_PENDING);
-	change_evaluation(&c, &result.made.id, EVAL_BLOCKED);
-	assert_int_equal(job_status(&c, "once"), JOB_PENDING);
-	expect_restores(&c);
-	controller_free(&c);
-}
-
-static void queued_counts_reach_the_summary(void **unused)
-{
-	struct controller c;
-	struct command_job_register result = {0};
-	struct task_group_summary groups[4];
-	uint32_t count = 4;
-
-	open_controller(&c);
-	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), &result);
-	struct evaluation *e = published_evaluation(&c, &result.made.id);
-	count_add(&e->queued, "g0", 12);
-	count_add(&e->queued, "nobody", 3);
-	store_evaluation(&c, e);
-	state_read_begin();
-	assert_true(state_job_summary(c.state, TEXT("default"), TEXT("sys"), groups, &count));
-	assert_int_equal(count, 1);
-	assert_string_equal(groups[0].group, "g0");
-	assert_int_equal(groups[0].queued, 12);
-	count = 4;
-	assert_false(state_job_summary(c.state, TEXT("default"), TEXT("web"), groups, &count));
-	assert_int_equal(count, 0);
-	state_read_end();
-	expect_restores(&c);
-	controller_free(&c);
-}
-
 // --- Configuration -------------------------------------------------------------------------------
 
 static enum command_outcome configure(struct controller *c, struct scheduler_config *config,
@@ -570,7 +310,6 @@ static void observers_see_every_change(void **unused)
 	struct seen seen = {0}, second = {0};
 	struct state_observer observer = {.changed = see, .context = &seen};
 	struct state_observer another = {.changed = see, .context = &second};
-	struct eval_made made;
 
 	open_controller(&c);
 	state_observe(c.state, &observer);
@@ -587,7 +326,7 @@ static void observers_see_every_change(void **unused)
 	assert_int_equal(seen.last_status, EVAL_COMPLETE);
 	assert_int_equal(seen.by_table[STATE_EVALUATIONS], 3);
 	assert_int_equal(seen.created, 3);
-	deregister(&c, "sys", true, 0, &made);
+	controller_stop_job(&c, "sys", true);
 	assert_int_equal(seen.deleted, 1);
 	controller_register(&c, 1, NULL);
 	assert_int_equal(seen.by_table[STATE_NODES], 1);
@@ -627,15 +366,6 @@ int main(void)
 		cmocka_unit_test(a_full_disk_takes_only_changes),
 		cmocka_unit_test(a_success_cancels_what_is_blocked),
 		cmocka_unit_test(cancelling_is_the_same_after_a_snapshot),
-		cmocka_unit_test(registering_makes_an_evaluation),
-		cmocka_unit_test(some_jobs_get_no_evaluation),
-		cmocka_unit_test(only_another_specification_is_another_version),
-		cmocka_unit_test(the_newest_stable_version_stays),
-		cmocka_unit_test(counts_are_kept_when_asked),
-		cmocka_unit_test(stopping_makes_a_service_evaluation),
-		cmocka_unit_test(evaluating_makes_one_more),
-		cmocka_unit_test(status_follows_evaluations),
-		cmocka_unit_test(queued_counts_reach_the_summary),
 		cmocka_unit_test(the_configuration_is_one_record),
 		cmocka_unit_test(observers_see_every_change),
 		cmocka_unit_test(recovery_tells_nobody),
