@@ -28,7 +28,8 @@ static void match(const struct compiled_constraint *c, const char *value)
 {
 	struct attribute attributes[] = {{"a", value}, {"b", "1.2.3-rc.1"}};
 	struct attribute unique[] = {{"unique.a", value}};
-	struct device_group device = {value, "gpu", "t4", 2};
+	struct attribute memory = {"memory", value};
+	struct device_group device = {value, "gpu", "t4", 2, 1, &memory};
 	struct node_class own = {
 		.datacenter = value,
 		.class_name = "",
