@@ -119,6 +119,9 @@ uint32_t state_node_slots(const struct state *);     // slots 0 … n-1 may hold
 const struct node *state_node_at(const struct state *, uint32_t slot);
 // Where a node of this state last reported about its allocations; 0: never.
 uint64_t state_node_report_index(const struct state *, const struct node *);
+// In a scan in the order of slots: fetches what the nodes after this one will need. Records lie
+// anywhere in memory, so that a scan of a large fleet waits for little else. Under read lock.
+void state_node_prefetch(const struct state *, uint32_t slot);
 const struct node *state_node_by_id(const struct state *, const struct uuid *);
 const struct job *state_job(const struct state *, struct text namespace_name, struct text id);
 const struct job *state_job_version(

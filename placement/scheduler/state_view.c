@@ -13,6 +13,7 @@ static uint32_t view_slots(void *context)
 
 static const struct node *view_node_at(void *context, uint32_t slot)
 {
+	state_node_prefetch(context, slot);
 	return state_node_at(context, slot);
 }
 
