@@ -174,8 +174,50 @@ static void readers_see_whole_allocations(void **unused)
 	controller_free(&c);
 }
 
+// The table of allocations is small at first: the plan waits for the thread that widens it, other commands do not wait
+// for the plan for ever, nor it for them.
+static void a_plan_that_fills_the_table_many_times_over(void **unused)
+{
+	enum { PER_NODE = 1000, OTHERS = 2000 };
+	static struct command others[OTHERS];
+	struct controller c;
+	struct plan_result result;
+	uint32_t others_done = 0, done = 0;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	for (uint32_t i = 0; i < NODES; i++)
+		controller_register(&c, i, NULL);
+	struct planned_job job = plan_job(&c, "web", JOB_BATCH);
+	struct plan *plan = build_plan(&job);
+	for (uint32_t i = 0; i < NODES * PER_NODE; i++) {
+		struct plan_placement *p = plan_place(plan, 1000 + i, i % NODES, i % NODES);
+		p->name_index = i;
+		p->resources = (struct resources){1, 1, 1};
+	}
+	assert_int_equal(applier_start(c.applier, -1), 0);
+	struct command command = {.type = COMMAND_PLAN, .plan = {plan, &result}};
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		if (i == OTHERS / 2)
+			controller_push(&c, &command, &done);
+		others[i] = (struct command){.type = COMMAND_COLLECT};
+		controller_push(&c, &others[i], &others_done);
+	}
+	await(&done, 1);
+	await(&others_done, OTHERS);
+	assert_int_equal(result.placements_committed, NODES * PER_NODE);
+	plan_result_release(&result);
+	plan_free(plan);
+	applier_stop(c.applier, 1000);
+	controller_verify(&c);
+	controller_free(&c);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(readers_see_whole_allocations)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(readers_see_whole_allocations),
+		cmocka_unit_test(a_plan_that_fills_the_table_many_times_over),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
