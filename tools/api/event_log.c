@@ -52,9 +52,9 @@ static void slot_write(_Atomic uint64_t *number_at, _Atomic uint64_t *words, con
 	uint32_t count, uint64_t number)
 {
 	atomic_store_explicit(number_at, 0, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
+	// Who sees one of these sees that the slot changes.
 	for (uint32_t i = 0; i < count; i++)
-		atomic_store_explicit(&words[i], from[i], memory_order_relaxed);
+		atomic_store_explicit(&words[i], from[i], memory_order_release);
 	atomic_store_explicit(number_at, number + 1, memory_order_release);
 }
 
@@ -64,8 +64,7 @@ static bool slot_read(const _Atomic uint64_t *number_at, const _Atomic uint64_t 
 	if (atomic_load_explicit(number_at, memory_order_acquire) != number + 1)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		to[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
-	atomic_thread_fence(memory_order_acquire);
+		to[i] = atomic_load_explicit(&words[i], memory_order_acquire);
 	return atomic_load_explicit(number_at, memory_order_relaxed) == number + 1;
 }
 
