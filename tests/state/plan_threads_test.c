@@ -1,5 +1,5 @@
-// Plans and reports on the applier's own threads, while others read what they refer to and take snapshots: what a reader
-// has found stays whole until it lets go.
+// Plans and reports on the applier's own threads, while others read what they refer to and take snapshots: what a
+// reader has found stays whole until it lets go.
 #include "state/alloc_details.h"
 #include "state/metrics.h"
 #include "state/snapshot_view.h"
