@@ -2,6 +2,7 @@
 // client live through, restarts included.
 #include "tests/dataplane/world.h"
 #include <string.h>
+#include <urcu-qsbr.h>
 
 static void job_done(struct command *c)
 {
@@ -421,9 +422,57 @@ static void crowd(void **state)
 	history_free(&history);
 }
 
+// A purged node that is still there is told to register, and is a new one then; nothing that is meant for the
+// old one reaches it.
+static void purged_but_alive(void **state)
+{
+	(void)state;
+	struct history history = {0};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header old, node;
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct peer p = new_node(w, 1, 0, &old);
+	bool done = false;
+	struct command purge = {.type = COMMAND_NODE_PURGE,
+		.done = job_done,
+		.context = &done,
+		.node_named = {.node = world_uuid(1)}};
+	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, &purge));
+	world_settle(w);
+	assert_true(done);
+	assert_int_equal(purge.outcome, OUTCOME_DONE);
+	assert_int_equal(beat(w, &p, &old, 1).directives, WIRE_DIRECTIVE_REGISTER);
+	struct uuid other_id = world_uuid(2);
+	struct peer other = node_peer(w, &other_id, 0);
+	rcu_barrier();
+	node = registered(w, &other, 2, WORLD_WALL_MS);
+	assert_int_equal(node.slot, old.slot);
+	assert_int_equal(node.generation, old.generation + 1);
+	assert_int_equal(beat(w, &other, &node, 1).directives, 0);
+	// The slot's key is another's now.
+	send_heartbeat(w, &p, old.slot, old.generation, 2);
+	world_settle(w);
+	peer_hears_nothing(w, &p);
+	node = registered(w, &p, 1, WORLD_WALL_MS);
+	assert_int_not_equal(node.slot, old.slot);
+	beat(w, &p, &node, 1);
+	// Silence of the one that is gone downs nobody.
+	world_pass(w, WORLD_TTL_MS / 2);
+	beat(w, &p, &node, 2);
+	send_heartbeat(w, &other, old.slot, old.generation + 1, 2);
+	world_settle(w);
+	peer_receive(w, &other, WIRE_HEARTBEAT_ACK, frame);
+	world_pass(w, WORLD_TTL_MS / 2 + 200);
+	assert_int_equal(status_of(w, node.slot), NODE_READY);
+	assert_int_equal(status_of(w, old.slot), NODE_READY);
+	end(w);
+	history_free(&history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(purged_but_alive),
 		cmocka_unit_test(life_of_a_node),
 		cmocka_unit_test(registered_again),
 		cmocka_unit_test(placements_and_what_becomes_of_them),

@@ -7,6 +7,8 @@
 
 #define NS_PER_S 1000000000.0
 #define KILL_TIMEOUT_NS 5000000000ll
+// Three decades: added to the present it is still a time.
+#define DURATION_NS_MAX 1000000000000000000ll
 
 const char *spec_text(const json_t *object, const char *key)
 {
@@ -34,6 +36,11 @@ static double unit_s(const char *unit, size_t size)
 	return 0;
 }
 
+static bool is_duration(int64_t ns)
+{
+	return ns >= 0 && ns <= DURATION_NS_MAX;
+}
+
 static bool read_duration(const char *text, int64_t *ns)
 {
 	double seconds = 0;
@@ -49,7 +56,7 @@ static bool read_duration(const char *text, int64_t *ns)
 		seconds += amount * unit;
 		text = end + size;
 	}
-	if (seconds > 1e9)
+	if (seconds >= (double)DURATION_NS_MAX / NS_PER_S)
 		return false;
 	*ns = (int64_t)(seconds * NS_PER_S);
 	return true;
@@ -59,7 +66,7 @@ bool spec_duration(const json_t *value, int64_t *ns)
 {
 	if (json_is_integer(value)) {
 		*ns = (int64_t)json_integer_value(value);
-		return *ns >= 0;
+		return is_duration(*ns);
 	}
 	return json_is_string(value) && read_duration(json_string_value(value), ns);
 }
@@ -109,8 +116,8 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 		.delay_ns = number(restart, "Delay", 0),
 		.waits = strcmp(spec_text(restart, "Mode"), "delay") == 0,
 		.on_success = runs_for_ever(spec, task)};
-	return is_safe_name(task->name) && task->kill_timeout_ns >= 0 &&
-	       task->restart.delay_ns >= 0 && task->restart.interval_ns >= 0;
+	return is_safe_name(task->name) && is_duration(task->kill_timeout_ns) &&
+	       is_duration(task->restart.delay_ns) && is_duration(task->restart.interval_ns);
 }
 
 static bool read_tasks(struct alloc_spec *spec, const json_t *tasks)

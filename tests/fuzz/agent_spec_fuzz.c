@@ -1,0 +1,63 @@
+// What a controller tells an agent to run: whatever it is, it is understood or refused, and what is understood
+// can be run by the mock driver to its end.
+#include "state/base/check.h"
+#include "tools/agent/runner.h"
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct uuid id = {{0xa1}};
+static const struct node_facts facts = {
+	.name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
+
+// Every text of a task, through the environment.
+static void expand_all(const struct alloc_spec *spec)
+{
+	struct task_folders folders = {"/a", "/l", "/s"};
+	for (uint32_t i = 0; i < spec->task_count; i++) {
+		struct environment e;
+		environment_build(&e, &facts, spec, &spec->tasks[i], &folders);
+		char *expanded =
+			environment_expand(&e, &facts, spec_text(spec->tasks[i].config, "command"));
+		CHECK(expanded);
+		free(expanded);
+		environment_free(&e);
+	}
+}
+
+// Without folders and processes: whatever the driver, it is the mock.
+static void run(struct alloc_spec *spec)
+{
+	struct prng prng;
+	struct alloc_run *a = alloc_run_create(&id, 1, spec);
+	struct alloc_place place = {.data_folder = "/",
+		.state_folder = "/",
+		.node = &facts,
+		.now_ns = 1,
+		.prng = &prng};
+	prng_seed(&prng, 1);
+	for (uint32_t i = 0; i < a->task_count; i++)
+		a->tasks[i].driver = &driver_mock;
+	for (uint32_t turn = 0; turn < 50 && !alloc_run_is_over(a); turn++) {
+		alloc_run_step(a, &place);
+		CHECK(a->status <= WIRE_CLIENT_FAILED);
+		int64_t due = alloc_run_due_ns(a);
+		place.now_ns = due > place.now_ns ? due : place.now_ns + 1;
+		if (turn == 30)
+			a->is_unwanted = true;
+	}
+	alloc_run_free(a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char message[200];
+	struct alloc_spec *spec =
+		alloc_spec_read((const char *)data, size, &id, message, sizeof message);
+	if (!spec)
+		return 0;
+	CHECK(spec->task_count >= 1 && spec->task_count <= SPEC_TASKS_MAX);
+	expand_all(spec);
+	run(spec);
+	return 0;
+}
