@@ -140,8 +140,8 @@ static int64_t find_dynamic(struct port_index *index, const struct port_map *map
 	return -1;
 }
 
-static const char *check_static(struct port_index *index, struct reasons *reasons,
-	const struct port_map *map, const struct port *ask)
+static const char *check_static(
+	struct reasons *reasons, const struct port_map *map, const struct port *ask)
 {
 	const char *label = ask->label ? ask->label : "";
 	if (ask->value < 0 || ask->value >= PORTS)
@@ -191,9 +191,10 @@ static const char *assign_static(struct port_index *index, struct reasons *reaso
 	if (!map)
 		return reasons_format(
 			reasons, "no addresses available for %s network", host_network_of(ask));
-	const char *refusal = check_static(index, reasons, map, ask);
+	const char *refusal = check_static(reasons, map, ask);
 	if (refusal)
 		return refusal;
+	take(map, ask->value);
 	put_allocated(
 		details, put_port(&network->reserved_ports, ask, ask->value, ask->to), address);
 	return NULL;
@@ -239,11 +240,6 @@ const char *ports_assign_group(struct port_index *index, struct reasons *reasons
 	for (uint32_t i = 0; i < ask->reserved_ports.count && !refusal; i++)
 		refusal = assign_static(index, reasons,
 			ARRAY_AT(&ask->reserved_ports, struct port, i), details, network);
-	// Before the dynamic ones, so that none of those is one of them.
-	for (uint32_t i = 0; i < network->reserved_ports.count && !refusal; i++) {
-		const struct port *given = ARRAY_AT(&network->reserved_ports, struct port, i);
-		take(map_of(index, port_address(index->node, given->host_network)), given->value);
-	}
 	for (uint32_t i = 0; i < ask->dynamic_ports.count && !refusal; i++)
 		refusal = assign_dynamic(index, reasons,
 			ARRAY_AT(&ask->dynamic_ports, struct port, i), details, network);
@@ -270,8 +266,8 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 	const char *address = on->addresses[0].address;
 	struct port_map *map = map_of(index, address);
 	for (uint32_t i = 0; i < ask->reserved_ports.count; i++) {
-		const char *refusal = check_static(
-			index, reasons, map, ARRAY_AT(&ask->reserved_ports, struct port, i));
+		const char *refusal =
+			check_static(reasons, map, ARRAY_AT(&ask->reserved_ports, struct port, i));
 		if (refusal)
 			return refusal;
 	}
@@ -282,6 +278,9 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 	network->mbits = ask->mbits;
 	for (uint32_t i = 0; i < ask->reserved_ports.count; i++) {
 		const struct port *port = ARRAY_AT(&ask->reserved_ports, struct port, i);
+		const char *refusal = check_static(reasons, map, port); // asked for twice
+		if (refusal)
+			return refusal;
 		take(map, put_port(&network->reserved_ports, port, port->value, port->to)->value);
 	}
 	for (uint32_t i = 0; i < ask->dynamic_ports.count; i++) {

@@ -98,7 +98,8 @@ static void random_ask(struct model *m, struct network_ask *ask)
 
 static const char *address_of(const struct port *port)
 {
-	return strcmp(port->host_network, "private") == 0 ? "192.168.0.1" : "10.0.0.1";
+	static const char *const addresses[] = {"10.0.0.1", "192.168.0.1"};
+	return addresses[strcmp(port->host_network, "private") == 0];
 }
 
 static bool static_ports_free(const struct model *m, const struct network_ask *ask)
@@ -107,6 +108,11 @@ static bool static_ports_free(const struct model *m, const struct network_ask *a
 		const struct port *p = ARRAY_AT(&ask->reserved_ports, struct port, i);
 		if (p->value < 0 || p->value > 65535 || is_taken(m, address_of(p), p->value))
 			return false;
+		for (uint32_t k = 0; k < i; k++) { // twice in one ask
+			const struct port *q = ARRAY_AT(&ask->reserved_ports, struct port, k);
+			if (p->value == q->value && address_of(p) == address_of(q))
+				return false;
+		}
 	}
 	return true;
 }
@@ -136,7 +142,6 @@ static bool dynamic_ports_suffice(const struct model *m, const struct network_as
 	       wanted[0] <= free_dynamic(m, ask, "192.168.0.1");
 }
 
-// Two labels of one ask may share a static port; nothing else may.
 static void check_given(struct model *m, const struct network_ask *ask, struct alloc_details *d)
 {
 	uint32_t statics = ask->reserved_ports.count;
