@@ -248,6 +248,31 @@ static void an_evaluation_has_a_priority_in_bounds(void **unused)
 	expect("DELETE", "/v1/job/pr?eval_priority=x", NULL, 400, "Eval priority must be");
 }
 
+// Clients place the instances of a direct job: registering it does nothing to them.
+static void a_plan_of_a_direct_job_is_its_difference(void **unused)
+{
+	static const char first[] =
+		"{\"Diff\":true,\"Job\":{\"ID\":\"planned\",\"Name\":\"p\",\"Type\":\"direct\","
+		"\"Datacenters\":[\"dc1\"]," TASKS("100") "}}";
+	static const char second[] =
+		"{\"Diff\":true,\"Job\":{\"ID\":\"planned\",\"Name\":\"p\",\"Type\":\"direct\","
+		"\"Datacenters\":[\"dc1\"]," TASKS("200") "}}";
+	json_t *plan = http_json(server, "PUT", "/v1/job/planned/plan", first);
+	assert_string_equal(text(json_object_get(plan, "Diff"), "Type"), "Added");
+	json_t *updates = json_object_get(json_object_get(plan, "Annotations"), "DesiredTGUpdates");
+	assert_int_equal(json_object_size(updates), 0);
+	json_decref(plan);
+	expect("GET", "/v1/job/planned", NULL, 404, "job not found");
+	json_decref(http_json(server, "PUT", "/v1/jobs", first));
+	plan = http_json(server, "PUT", "/v1/job/planned/plan", second);
+	assert_string_equal(text(json_object_get(plan, "Diff"), "Type"), "Edited");
+	assert_true(number(plan, "JobModifyIndex") > 0);
+	json_decref(plan);
+	expect("PUT", "/v1/job/other/plan", first, 400, "Job ID does not match");
+	expect("PUT", "/v1/job/planned/plan", "{\"Job\":{\"ID\":\"planned\"}}", 500, "");
+	expect("PUT", "/v1/job/planned/plan", "{", 400, "line 1");
+}
+
 static void what_is_ignored_is_a_warning(void **unused)
 {
 	json_t *reply = http_json(server, "PUT", "/v1/jobs",
@@ -361,6 +386,7 @@ int main(void)
 		cmocka_unit_test(launchers_are_refused),
 		cmocka_unit_test(a_type_does_not_change),
 		cmocka_unit_test(an_evaluation_has_a_priority_in_bounds),
+		cmocka_unit_test(a_plan_of_a_direct_job_is_its_difference),
 		cmocka_unit_test(what_is_ignored_is_a_warning),
 		cmocka_unit_test(the_path_must_name_the_job),
 		cmocka_unit_test(stopping_ends_allocations),

@@ -18,8 +18,6 @@ struct monitor {
 	struct session *session;
 	char status[32];
 	bool begun, headed;
-	uint32_t created; // allocations seen so far
-	json_t *statuses; // by id, of those that are named
 };
 
 static const char *now(char text[static 32])
@@ -46,39 +44,27 @@ __attribute__((format(printf, 3, 4))) static void say(
 struct round {
 	struct monitor *monitor;
 	const char *id;
-	uint32_t seen, more;
+	uint32_t seen;
 };
 
 static void see_allocation(json_t *a, void *context)
 {
 	struct round *round = context;
-	struct monitor *m = round->monitor;
-	const char *id = field_text(a, "ID"), *status = field_text(a, "ClientStatus");
-	const char *before = json_string_value(json_object_get(m->statuses, id));
-	round->seen++;
-	if (!before && json_object_size(m->statuses) >= NAMED_MAX) {
-		round->more += round->seen > m->created;
-		return;
-	}
-	if (!before)
-		say(m, round->id, "Allocation \"%.8s\" created: node \"%.8s\", group \"%s\"", id,
-			field_text(a, "NodeID"), field_text(a, "TaskGroup"));
-	else if (strcmp(before, status) != 0)
-		say(m, round->id, "Allocation \"%.8s\" status changed: \"%s\" -> \"%s\"", id,
-			before, status);
-	json_object_set_new(m->statuses, id, json_string(status));
+	if (round->seen++ < NAMED_MAX)
+		say(round->monitor, round->id,
+			"Allocation \"%.8s\" created: node \"%.8s\", group \"%s\"",
+			field_text(a, "ID"), field_text(a, "NodeID"), field_text(a, "TaskGroup"));
 }
 
+// Once, when the evaluation is worked off: there may be very many.
 static enum exit_status see_allocations(struct monitor *m, const char *id)
 {
 	char path[HTTP_PATH_BYTES];
-	struct round round = {m, id, 0, 0};
+	struct round round = {m, id, 0};
 	snprintf(path, sizeof path, "/v1/evaluation/%s/allocations", id);
 	enum exit_status result = pages_each(m->session, path, see_allocation, &round);
-	if (round.more)
-		say(m, id, "and %u more allocations created", round.more);
-	if (round.seen > m->created)
-		m->created = round.seen;
+	if (round.seen > NAMED_MAX)
+		say(m, id, "and %u more allocations created", round.seen - NAMED_MAX);
 	return result;
 }
 
@@ -137,11 +123,12 @@ static enum exit_status look(struct monitor *m, const char *id, json_t **end)
 		return result;
 	snprintf(before, sizeof before, "%s", *m->status ? m->status : "pending");
 	see_evaluation(m, id, evaluation);
-	result = see_allocations(m, id);
+	bool over = is_over(m->status);
+	result = over ? see_allocations(m, id) : STATUS_OK;
 	if (strcmp(before, m->status) != 0)
 		say(m, id, "Evaluation status changed: \"%s\" -> \"%s\"", before, m->status);
 	fflush(stdout);
-	if (result == STATUS_OK && is_over(m->status))
+	if (result == STATUS_OK && over)
 		*end = evaluation;
 	else
 		json_decref(evaluation);
@@ -150,7 +137,7 @@ static enum exit_status look(struct monitor *m, const char *id, json_t **end)
 
 enum exit_status monitor_evaluation(struct session *session, const char *id)
 {
-	struct monitor m = {.session = session, .statuses = json_object()};
+	struct monitor m = {.session = session};
 	json_t *end = NULL;
 	enum exit_status result = look(&m, id, &end);
 	while (result == STATUS_OK && !end && strcmp(m.status, "blocked") != 0) {
@@ -160,6 +147,5 @@ enum exit_status monitor_evaluation(struct session *session, const char *id)
 	if (end)
 		result = put_end(id, end);
 	json_decref(end);
-	json_decref(m.statuses);
 	return result;
 }
