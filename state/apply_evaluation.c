@@ -22,7 +22,8 @@ bool evaluation_is_sound(const struct evaluation *e)
 {
 	return !uuid_is_zero(&e->id) && is_name(e->namespace_name) && is_name(e->job_id) &&
 	       e->type != EVAL_CORE && e->create_time_ns <= e->modify_time_ns &&
-	       e->record.create_index <= e->record.modify_index;
+	       e->record.create_index <= e->record.modify_index &&
+	       record_is_sound(&evaluation_description, e);
 }
 
 // It stays an evaluation of its job and of its time.

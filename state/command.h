@@ -178,7 +178,7 @@ struct command_status {
 struct job;
 
 // Evaluations are taken over (the pointers set to NULL) unless refused. One whose id is known becomes its new
-// version; create_index and create time are kept.
+// version; create_index and create time are kept. Those before the first that is refused by itself are stored.
 struct evaluation;
 struct command_evaluations {
 	struct evaluation **items;

@@ -113,7 +113,8 @@ enum command_outcome decide_evaluations(struct decider *d, struct command_evalua
 	if (outcome != OUTCOME_DONE)
 		return outcome;
 	for (uint32_t i = 0; i < c->count; i++) {
-		CHECK(commit(d, c->items[i], false) == 0);
+		if (commit(d, c->items[i], false) != 0) // two of one id, which do not fit together
+			return OUTCOME_CONFLICT;
 		c->items[i] = NULL;
 	}
 	return OUTCOME_DONE;
@@ -126,6 +127,8 @@ enum command_outcome decide_scheduler_config(struct decider *d, struct command_s
 	uint64_t next = d->state->index + 1;
 
 	c->updated = false;
+	if (!record_is_sound(&scheduler_config_description, c->config))
+		return OUTCOME_BAD_DESCRIPTION;
 	if (c->cas && c->modify_index != known->record.modify_index)
 		return OUTCOME_DONE;
 	if (d->store_is_full)

@@ -513,6 +513,38 @@ bool record_equal_except(
 	return true;
 }
 
+static bool array_is_sound(const struct field *f, const struct array *a)
+{
+	if (is_map(f->kind) && !names_ascend(f, a))
+		return false;
+	for (uint32_t i = 0; f->type && i < a->count; i++)
+		if (!record_is_sound(f->type, item_at(f, a, i)))
+			return false;
+	return true;
+}
+
+static bool field_is_sound(const struct field *f, const void *at)
+{
+	const void *pointed;
+	switch (f->kind) {
+	case FIELD_ENUM:
+		return *(const int *)at >= 0 && (uint32_t) * (const int *)at < enum_limit(f);
+	case FIELD_STRUCT: return record_is_sound(f->type, at);
+	case FIELD_OPTIONAL:
+		pointed = *(void *const *)at;
+		return !pointed || record_is_sound(f->type, pointed);
+	default: return !is_array(f->kind) || array_is_sound(f, at);
+	}
+}
+
+bool record_is_sound(const struct record_type *type, const void *record)
+{
+	for (uint32_t i = 0; i < type->field_count; i++)
+		if (!field_is_sound(&type->fields[i], member_const(&type->fields[i], record)))
+			return false;
+	return true;
+}
+
 void record_encode(const struct record_type *type, const void *record, struct bytes_writer *w)
 {
 	CHECK(type->field_count <= UINT16_MAX);

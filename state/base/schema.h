@@ -103,6 +103,9 @@ void record_copy(const struct record_type *, void *to, const void *from); // dee
 bool record_equal(const struct record_type *, const void *a, const void *b);
 // As record_equal, without those fields of the record itself that have one of the flags.
 bool record_equal_except(const struct record_type *, const void *a, const void *b, uint32_t flags);
+// Whether what is encoded of it can be decoded again: maps are in order, and every enum has a name. For
+// records that a program made, before they are stored.
+bool record_is_sound(const struct record_type *, const void *record);
 void record_encode(const struct record_type *, const void *record, struct bytes_writer *);
 // Sticky error in the reader; on failure record is released and zeroed.
 // Returns 0, -ERROR_CORRUPT or -ERROR_VERSION.

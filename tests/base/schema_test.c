@@ -365,6 +365,41 @@ static void items_of_maps_are_put_in_order(void **unused)
 	bytes_writer_free(&writer);
 }
 
+// What is sound is read back; what is not would be refused when it is read.
+static void only_what_is_read_back_is_sound(void **unused)
+{
+	struct prng prng;
+	struct whole w, read;
+	prng_seed(&prng, 6);
+	for (int i = 0; i < ROUNDS; i++) {
+		random_whole(&prng, &w);
+		assert_true(record_is_sound(&whole_type, &w));
+		uint32_t harm = (uint32_t)prng_below(&prng, 4);
+		bool is_harmed = true;
+		if (harm == 0)
+			w.colour = 3;
+		else if (harm == 1 && w.pairs.count > 1)
+			*ARRAY_AT(&w.pairs, struct string_pair, 0)->name = '~';
+		else if (harm == 2 && w.counts.count > 1)
+			*ARRAY_AT(&w.counts, struct named_count, 0)->name = '~';
+		else if (harm == 3 && w.named.count > 1)
+			*ARRAY_AT(&w.named, struct part, 0)->name = '~';
+		else
+			is_harmed = false;
+		assert_int_equal(record_is_sound(&whole_type, &w), !is_harmed);
+		struct bytes_writer writer = encoded(&whole_type, &w);
+		struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+		int error = record_decode(&whole_type, &read, &reader);
+		assert_int_equal(error, is_harmed ? -ERROR_CORRUPT : 0);
+		if (!error)
+			record_release(&whole_type, &read);
+		record_release(&whole_type, &w);
+		bytes_writer_free(&writer);
+	}
+	struct whole negative = {.colour = -1};
+	assert_false(record_is_sound(&whole_type, &negative));
+}
+
 static void a_fixed_field_keeps_nothing(void **unused)
 {
 	struct whole w = {.flag = true, .number = 7}, copy, read;
@@ -410,6 +445,7 @@ int main(void)
 		cmocka_unit_test(count_larger_than_what_is_left_is_refused),
 		cmocka_unit_test(maps_out_of_order_are_refused),
 		cmocka_unit_test(items_of_maps_are_put_in_order),
+		cmocka_unit_test(only_what_is_read_back_is_sound),
 		cmocka_unit_test(a_fixed_field_keeps_nothing),
 		cmocka_unit_test(fewer_fields_leave_defaults_and_more_are_refused),
 	};

@@ -108,7 +108,7 @@ static void what_makes_no_sense_is_refused(void **unused)
 {
 	struct controller c;
 
-	controller_init(&c, (struct state_limits){.evaluations = 2});
+	controller_init(&c, (struct state_limits){.evaluations = 3});
 	controller_open(&c);
 	struct evaluation *e = build_evaluation(1, "web", EVAL_PENDING);
 	e->id = (struct uuid){0};
@@ -118,6 +118,21 @@ static void what_makes_no_sense_is_refused(void **unused)
 	assert_int_equal(store_one(&c, e, false), OUTCOME_BAD_DESCRIPTION);
 	e = build_evaluation(1, "", EVAL_PENDING);
 	assert_int_equal(store_one(&c, e, false), OUTCOME_BAD_DESCRIPTION);
+	e = build_evaluation(1, "web", EVAL_STATUSES);
+	assert_int_equal(store_one(&c, e, false), OUTCOME_BAD_DESCRIPTION);
+	e = build_evaluation(1, "web", EVAL_PENDING);
+	for (uint32_t i = 0; i < 2; i++) { // a map out of order could not be read again
+		struct named_count *item = array_append(&e->queued, sizeof *item);
+		item->name = text_copy(i ? TEXT("a") : TEXT("b"));
+	}
+	assert_int_equal(store_one(&c, e, false), OUTCOME_BAD_DESCRIPTION);
+	struct evaluation *two[2] = {build_evaluation(7, "web", EVAL_PENDING),
+		build_evaluation(7, "another", EVAL_PENDING)};
+	struct command command = {
+		.type = COMMAND_EVALUATIONS, .evaluations = {.items = two, .count = 2}};
+	assert_int_equal(controller_run(&c, &command), OUTCOME_CONFLICT);
+	assert_null(two[0]);
+	evaluation_free(two[1]);
 	uint64_t index = state_index(c.state);
 
 	e = build_evaluation(1, "web", EVAL_PENDING);

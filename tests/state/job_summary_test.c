@@ -102,7 +102,7 @@ static void what_ended_stays_counted(void **unused)
 
 	// Ended without having run: it is not starting once it is gone.
 	report_one(&w.c, &w.node, 3, ALLOC_COMPLETE);
-	stop_one(&w.c, &w.eval, "once", 4);
+	stop_one(&w.c, &w.eval, "once", 4, STOP_NOT_NEEDED);
 	expect(&w, "once", (struct task_group_summary){.starting = 1, .complete = 2, .failed = 1});
 	change_evaluation(&w.c, &w.eval, EVAL_COMPLETE);
 	struct command_job_register result = {0};
