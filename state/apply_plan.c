@@ -6,6 +6,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/marks.h"
 #include "state/plan_check.h"
 
 bool plan_has_room(const struct state *state, uint32_t placements)
@@ -40,6 +41,18 @@ static void note_why(struct allocation *a, const struct plan_stop *stop)
 	allocation_set_details(a, details);
 }
 
+// What an operator had stopped keeps its name until its plan is through; the job has to be looked at
+// once more so that the node gets another instance.
+static void mark_to_replace(
+	struct state *state, struct job_cell *job_cell, const struct allocation *a)
+{
+	const struct node *node = state->cells[a->node_slot].working;
+
+	if (a->job->type == JOB_SYSTEM && a->details && a->details->transition.migrate.value &&
+		node && node_is_usable(node))
+		job_mark_add(state, job_cell, a->job, TRIGGER_ALLOC_STOP, NULL);
+}
+
 static void apply_stop(
 	struct state *state, struct alloc_cell *cell, const struct plan_stop *stop, int64_t time_ns)
 {
@@ -53,6 +66,8 @@ static void apply_stop(
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
 	note_why(a, stop);
+	if (stop->cause == STOP_NODE_TAINTED)
+		mark_to_replace(state, cell->job_cell, a);
 	job_cell_update_status(state, cell->job_cell, state->index);
 }
 

@@ -131,8 +131,8 @@ enum command_outcome place_one(struct controller *c, const struct uuid *eval, co
 	return submit(c, plan);
 }
 
-enum command_outcome stop_one(
-	struct controller *c, const struct uuid *eval, const char *job, uint32_t number)
+enum command_outcome stop_one(struct controller *c, const struct uuid *eval, const char *job,
+	uint32_t number, enum stop_cause cause)
 {
 	struct plan *plan = begin_plan(c, eval, job);
 	struct plan_stop *stop = array_append(&plan->stops, sizeof *stop);
@@ -142,7 +142,7 @@ enum command_outcome stop_one(
 	const struct allocation *a = state_allocation(c->state, &id);
 	assert_non_null(a);
 	*stop = (struct plan_stop){
-		.id = id, .node_id = a->node_id, .slot = a->node_slot, .cause = STOP_NOT_NEEDED};
+		.id = id, .node_id = a->node_id, .slot = a->node_slot, .cause = cause};
 	state_read_end();
 	return submit(c, plan);
 }

@@ -1,6 +1,7 @@
 // Jobs that schedulers work for, and what schedulers tell the applier.
 #pragma once
 #include "state/evaluation.h"
+#include "state/plan.h"
 #include "tests/support/controller.h"
 
 // A job of one group "g0" for every datacenter; the caller's until registered.
@@ -20,8 +21,8 @@ struct evaluation *published_evaluation(const struct controller *, const struct 
 // job's newest version; or the end of one.
 enum command_outcome place_one(struct controller *, const struct uuid *eval, const char *job,
 	const struct command_node_register *node, uint32_t number);
-enum command_outcome stop_one(
-	struct controller *, const struct uuid *eval, const char *job, uint32_t number);
+enum command_outcome stop_one(struct controller *, const struct uuid *eval, const char *job,
+	uint32_t number, enum stop_cause);
 struct uuid placed_id(uint32_t number);
 // What the node says of it.
 enum command_outcome report_one(struct controller *, const struct command_node_register *node,

@@ -118,7 +118,7 @@ static void an_evaluation_stays_with_its_allocations(void **unused)
 	assert_int_equal(collect(&w), 0);
 	assert_int_equal(collect_all(&w), 0);
 	report_one(&w.c, &w.node, 1, ALLOC_RUNNING);
-	stop_one(&w.c, &w.eval, "sys", 1);
+	stop_one(&w.c, &w.eval, "sys", 1, STOP_NOT_NEEDED);
 	advance_ms(&w.c, HOURS_MS(5));
 	assert_int_equal(collect_all(&w), 0); // its node says that it runs
 	report_one(&w.c, &w.node, 1, ALLOC_COMPLETE);
@@ -195,7 +195,7 @@ static void a_stopped_job_goes_after_four_hours(void **unused)
 	assert_int_equal(job_status(&w.c, "sys"), JOB_DEAD);
 	advance_ms(&w.c, HOURS_MS(5));
 	assert_int_equal(collect_all(&w), 0); // its allocation lives
-	stop_one(&w.c, &eval, "sys", 1);
+	stop_one(&w.c, &eval, "sys", 1, STOP_NOT_NEEDED);
 	report_one(&w.c, &w.node, 1, ALLOC_COMPLETE);
 	uint64_t cursor = 0;
 	state_read_begin();
@@ -264,7 +264,7 @@ static void a_node_goes_a_day_after_its_end(void **unused)
 	controller_node(&w.c, COMMAND_NODE_EXPIRED, w.node.slot, w.node.generation);
 	advance_ms(&w.c, HOURS_MS(30));
 	assert_int_equal(collect(&w), 0); // its allocation was not given up yet
-	stop_one(&w.c, &w.eval, "sys", 1);
+	stop_one(&w.c, &w.eval, "sys", 1, STOP_NOT_NEEDED);
 	assert_int_equal(collect(&w), 1);
 	assert_false(node_is_there(&w));
 	assert_true(is_there(&w, 1)); // stopped just now

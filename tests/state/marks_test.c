@@ -253,6 +253,37 @@ static void a_failure_marks_what_reschedules(void **unused)
 	}
 }
 
+// Stops allocation 1 as an operator does, the plan of its evaluation included.
+static void stop_by_hand(struct world *w)
+{
+	struct command stop = {
+		.type = COMMAND_ALLOC_STOP, .alloc_stop = {.allocation = placed_id(1)}};
+
+	assert_int_equal(controller_run(&w->c, &stop), OUTCOME_DONE);
+	assert_int_equal(stop_one(&w->c, &stop.alloc_stop.made.id, "web", 1, STOP_NODE_TAINTED),
+		OUTCOME_DONE);
+}
+
+// Row A21: the plan that stops it does not replace it.
+static void what_is_stopped_by_hand_is_looked_at_again(void **unused)
+{
+	static const enum job_type types[] = {JOB_SYSTEM, JOB_SYSBATCH};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct world w;
+		open_world(&w, types[i]);
+		stop_by_hand(&w);
+		step_at(&w.c, 100);
+		assert_int_equal(count_evaluations(&w.c, "web", TRIGGER_ALLOC_STOP),
+			types[i] == JOB_SYSTEM ? 2 : 1);
+		step_at(&w.c, 5000);
+		assert_int_equal(count_evaluations(&w.c, "web", TRIGGER_ALLOC_STOP),
+			types[i] == JOB_SYSTEM ? 2 : 1);
+		expect_restores(&w.c);
+		controller_free(&w.c);
+	}
+}
+
 static bool is_forced(const struct world *w)
 {
 	struct uuid id = placed_id(1);
@@ -498,6 +529,7 @@ int main(void)
 		cmocka_unit_test(a_node_that_goes_and_comes_marks_what_it_runs),
 		cmocka_unit_test(another_description_marks),
 		cmocka_unit_test(a_failure_marks_what_reschedules),
+		cmocka_unit_test(what_is_stopped_by_hand_is_looked_at_again),
 		cmocka_unit_test(replacement_may_be_forced),
 		cmocka_unit_test(asking_evaluates_at_once),
 		cmocka_unit_test(marks_wait_while_the_table_is_full),
