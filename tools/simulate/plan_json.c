@@ -4,6 +4,7 @@
 #include "tools/api/json_record.h"
 #include "tools/simulate/recorder.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 // The version of the plan's job that a change is about.
 static struct job *version_of(
@@ -114,13 +115,34 @@ static bool is_static(const struct array *networks, const struct allocated_port 
 	return false;
 }
 
-// Details without the numbers of dynamic ports: any free ones would do, so they are no decision.
-static struct alloc_details *without_dynamic_ports(const struct alloc_details *from)
+// Instances of devices by the ids that the scenario gives them.
+static void name_devices(const struct scenario_node *node, struct array *devices)
+{
+	for (uint32_t i = 0; i < devices->count; i++) {
+		struct array *ids = &ARRAY_AT(devices, struct allocated_device, i)->device_ids;
+		for (uint32_t k = 0; k < ids->count; k++) {
+			char **id = ARRAY_AT(ids, char *, k);
+			uint32_t group, instance;
+			if (sscanf(*id, "%u-%u", &group, &instance) != 2)
+				continue;
+			const char *name = scenario_device_id(node, group, instance);
+			free(*id);
+			*id = text_copy(text_of(name ? name : ""));
+		}
+	}
+}
+
+// Details as they are shown: without the numbers of dynamic ports, as any free ones would do.
+static struct alloc_details *shown_details(
+	const struct scenario_node *node, const struct alloc_details *from)
 {
 	struct alloc_details *details = alloc_details_copy(from);
 	hide_dynamic(&details->networks);
-	for (uint32_t i = 0; i < details->tasks.count; i++)
-		hide_dynamic(&ARRAY_AT(&details->tasks, struct allocated_task, i)->networks);
+	for (uint32_t i = 0; i < details->tasks.count; i++) {
+		struct allocated_task *task = ARRAY_AT(&details->tasks, struct allocated_task, i);
+		hide_dynamic(&task->networks);
+		name_devices(node, &task->devices);
+	}
 	for (uint32_t i = 0; i < details->ports.count; i++) {
 		struct allocated_port *port = ARRAY_AT(&details->ports, struct allocated_port, i);
 		if (!is_static(&details->networks, port))
@@ -132,7 +154,8 @@ static struct alloc_details *without_dynamic_ports(const struct alloc_details *f
 static void put_placement(struct json_writer *w, const struct scenario *s, const struct plan *plan,
 	const struct plan_placement *p)
 {
-	struct alloc_details *details = without_dynamic_ports(p->details);
+	const struct scenario_node *node = scenario_node_at(s, p->slot);
+	struct alloc_details *details = shown_details(node, p->details);
 	struct allocation a = {.id = p->id,
 		.job = version_of(s, plan, p->job_version),
 		.group = p->group,
@@ -149,7 +172,7 @@ static void put_placement(struct json_writer *w, const struct scenario *s, const
 	json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_PENDING]);
 	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
 	put_uuids(w, "PreemptedAllocations", &details->preempted);
-	allocated_json_on(w, &scenario_node_at(s, p->slot)->record, &a);
+	allocated_json_on(w, &node->record, &a);
 	put_metrics(w, plan, p);
 	json_end_object(w);
 	alloc_details_release(details);
