@@ -99,7 +99,8 @@ void stack_be_strict(struct stack *s, uint32_t slot)
 
 bool stack_is_strict(const struct stack *s, uint32_t slot)
 {
-	return s->strict && s->strict[slot / 8] >> slot % 8 & 1;
+	// Slots of nodes that came after the stack was made are beyond its map.
+	return s->strict && slot < s->proposal.slots && s->strict[slot / 8] >> slot % 8 & 1;
 }
 
 struct group_rules *stack_group(struct stack *s, uint32_t group)
