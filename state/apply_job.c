@@ -27,7 +27,7 @@ bool job_is_sound(const struct job *job)
 	for (uint32_t i = 0; i < job->task_groups.count; i++)
 		if (!is_name(ARRAY_AT(&job->task_groups, struct task_group, i)->name))
 			return false;
-	return true;
+	return record_is_sound(&job_type_description, job);
 }
 
 int job_register_check(const struct state *state, const struct entry_job_register *e)

@@ -18,9 +18,35 @@ static bool stops_are_sound(const struct array *stops, bool are_preemptions)
 	return true;
 }
 
+static bool are_sound(const struct alloc_details *details)
+{
+	return !details || record_is_sound(&alloc_details_description, details);
+}
+
+static bool details_are_sound(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->placements.count; i++)
+		if (!are_sound(ARRAY_AT(&plan->placements, struct plan_placement, i)->details))
+			return false;
+	for (uint32_t i = 0; i < plan->updates.count; i++)
+		if (!are_sound(ARRAY_AT(&plan->updates, struct plan_update, i)->details))
+			return false;
+	return true;
+}
+
+static bool metrics_are_sound(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->metrics.count; i++)
+		if (!record_is_sound(&metrics_description,
+			    &(*ARRAY_AT(&plan->metrics, struct shared_metrics *, i))->metrics))
+			return false;
+	return true;
+}
+
 static bool plan_is_sound(const struct plan *plan)
 {
-	return stops_are_sound(&plan->stops, false) && stops_are_sound(&plan->preemptions, true);
+	return stops_are_sound(&plan->stops, false) && stops_are_sound(&plan->preemptions, true) &&
+	       details_are_sound(plan) && metrics_are_sound(plan);
 }
 
 static bool eval_is_there(const struct state *state, const struct uuid *id)

@@ -1,4 +1,5 @@
 // Evaluations in the state, as schedulers store them; the schedulers' configuration; observers.
+#include "state/alloc_details.h"
 #include "state/scheduler_config.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
@@ -149,6 +150,51 @@ static void what_makes_no_sense_is_refused(void **unused)
 	e = build_evaluation(2, "web", EVAL_COMPLETE); // a known one needs no room
 	assert_int_equal(store_one(&c, e, false), OUTCOME_DONE);
 	controller_verify(&c);
+	controller_free(&c);
+}
+
+static struct alloc_report *report_out_of_order(void)
+{
+	struct alloc_report *report = alloc_report_create();
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct task_state *state = array_append(&report->task_states, sizeof *state);
+		state->task = text_copy(i ? TEXT("a") : TEXT("b"));
+	}
+	return report;
+}
+
+// Nor is what a node says of its tasks, or a plan: the log has to be read again.
+static void what_could_not_be_read_again_is_refused(void **unused)
+{
+	struct controller c;
+	struct command_node_register node;
+	struct command_job_register result = {0};
+
+	open_controller(&c);
+	controller_register(&c, 1, &node);
+	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), &result);
+	place_one(&c, &result.made.id, "sys", &node, 1);
+	struct alloc_update_item item = {.allocation = placed_id(1),
+		.client_status = ALLOC_RUNNING,
+		.report = report_out_of_order()};
+	struct command_alloc_update update = {.slot = node.slot,
+		.generation = node.generation,
+		.sequence = 1,
+		.count = 1,
+		.items = &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+	assert_int_equal(controller_run(&c, &command), OUTCOME_BAD_DESCRIPTION);
+	alloc_report_release(item.report);
+
+	struct job *job = build_scheduled_job("web", JOB_SYSTEM);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct string_pair *pair = array_append(&job->meta, sizeof *pair);
+		*pair = (struct string_pair){
+			text_copy(i ? TEXT("a") : TEXT("b")), text_copy(TEXT("1"))};
+	}
+	assert_int_equal(register_job(&c, job, NULL), OUTCOME_BAD_DESCRIPTION);
+	expect_restores(&c);
 	controller_free(&c);
 }
 
@@ -378,6 +424,7 @@ int main(void)
 		cmocka_unit_test(a_change_keeps_when_it_was_made),
 		cmocka_unit_test(several_in_one_batch_are_versions_of_one),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(what_could_not_be_read_again_is_refused),
 		cmocka_unit_test(a_full_disk_takes_only_changes),
 		cmocka_unit_test(a_success_cancels_what_is_blocked),
 		cmocka_unit_test(cancelling_is_the_same_after_a_snapshot),
