@@ -4,6 +4,7 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/decide.h"
+#include "state/marks.h"
 #include "state/publish.h"
 #include "state/writer.h"
 #include <errno.h>
@@ -70,6 +71,8 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.registrations = registrations_create();
 	a->decider.rejections = rejections_create(&settings->rejections);
 	a->decider.collect_after_ms = settings->collect_after_ms;
+	a->decider.marks_oldest_ns =
+		settings->marks_oldest_ns ? settings->marks_oldest_ns : MARK_OLDEST_NS;
 	a->decider.plan_changes_max =
 		settings->plan_changes_max ? settings->plan_changes_max : PLAN_CHANGES_MAX;
 	a->decider.counters = &a->counters;

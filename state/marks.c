@@ -61,9 +61,10 @@ void job_mark_clear(struct state *state, struct job_cell *cell)
 	job_cell_list_marked(state, cell, false);
 }
 
-bool job_mark_is_due(const struct job_mark *mark, int64_t now_ns, int64_t *due_ns)
+bool job_mark_is_due(
+	const struct job_mark *mark, int64_t now_ns, int64_t oldest_ns, int64_t *due_ns)
 {
-	int64_t quiet = mark->newest_ns + MARK_QUIET_NS, oldest = mark->first_ns + MARK_OLDEST_NS;
+	int64_t quiet = mark->newest_ns + MARK_QUIET_NS, oldest = mark->first_ns + oldest_ns;
 
 	*due_ns = quiet < oldest ? quiet : oldest;
 	return now_ns >= *due_ns || now_ns < mark->first_ns;

@@ -65,6 +65,23 @@ static void a_mark_waits_a_second_at_most(void **unused)
 	controller_free(&c);
 }
 
+// Nodes that die together are missed one by one, over an interval of heartbeats.
+static void marks_wait_as_long_as_they_are_told(void **unused)
+{
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){0});
+	c.marks_oldest_ns = 2000000000;
+	controller_open(&c);
+	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
+	for (uint32_t i = 0; i < 50; i++) {
+		controller_register(&c, i, NULL);
+		step_at(&c, 49); // never quiet for 100 ms
+		assert_int_equal(node_updates(&c, "sys"), i < 40 ? 0 : 1);
+	}
+	controller_free(&c);
+}
+
 static void a_clock_that_goes_back_delays_nothing(void **unused)
 {
 	struct controller c;
@@ -522,6 +539,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_waits_until_it_is_quiet),
 		cmocka_unit_test(a_mark_waits_a_second_at_most),
+		cmocka_unit_test(marks_wait_as_long_as_they_are_told),
 		cmocka_unit_test(a_clock_that_goes_back_delays_nothing),
 		cmocka_unit_test(the_evaluation_says_which_node),
 		cmocka_unit_test(any_evaluation_settles_the_mark),

@@ -75,6 +75,8 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.placer = placement_placer(b->placement),
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
+		// Nodes that die together are missed one by one, within an interval of heartbeats.
+		.marks_oldest_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000 / 3 + SECOND_NS,
 		.rejections = {b->config.rejection_threshold,
 			(int64_t)b->config.rejection_window_s * SECOND_NS},
 		.next_plan = next_plan,
