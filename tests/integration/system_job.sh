@@ -62,6 +62,15 @@ kill -9 "$(cat "$TESTBED_DIR/agent1.pid")"
 wait_until $((TESTBED_TTL_MS / 1000 + 10)) "the dead node's instance is lost" count_is real '.ClientStatus == "lost"' 1
 one_each real $AGENTS
 
+# Its process outlived the agent. One that comes back ends what is lost and starts anew.
+lost=$(allocations real | jq -r '.[] | select(.ClientStatus == "lost") | .ID')
+is_over() { ! grep -qsz "^NOMAD_ALLOC_ID=$1\$" /proc/[0-9]*/environ; }
+is_over "$lost" && die "the process of $lost went with its agent"
+agent_start agent1 --class agent
+wait_until 20 "the agent that is back runs a new one" count_is real "$running" $((AGENTS + 1))
+wait_until 20 "the lost one's process is over" is_over "$lost"
+one_each real $((AGENTS + 1))
+
 # Once everywhere, then done.
 job sysbatch once mock '{}' brief
 wait_until 60 "it ran on every node" count_is once '.ClientStatus == "complete"' "$BRIEF"
@@ -83,7 +92,7 @@ some_moved() { [ "$(at_version)" -gt "$first" ]; }
 wait_until 20 "the second step" some_moved
 berthd_kill KILL
 berthd_start
-wait_until 5 "all nodes are back" nodes_are ready $everybody
+wait_until 5 "all nodes are back" nodes_are ready $((everybody + 1))
 all_moved() { [ "$(at_version)" = "$NODES" ]; }
 wait_until 60 "the rollout went on to its end" all_moved
 one_each everywhere "$NODES"
