@@ -71,8 +71,9 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.registrations = registrations_create();
 	a->decider.rejections = rejections_create(&settings->rejections);
 	a->decider.collect_after_ms = settings->collect_after_ms;
-	a->decider.marks_oldest_ns =
-		settings->marks_oldest_ns ? settings->marks_oldest_ns : MARK_OLDEST_NS;
+	a->decider.patience = settings->patience;
+	if (settings->patience.oldest_ns == 0)
+		a->decider.patience = (struct mark_patience){MARK_QUIET_NS, MARK_OLDEST_NS};
 	a->decider.plan_changes_max =
 		settings->plan_changes_max ? settings->plan_changes_max : PLAN_CHANGES_MAX;
 	a->decider.counters = &a->counters;

@@ -16,16 +16,21 @@
 
 struct applier;
 
+// How long marks (marks.h) wait for more of their kind.
+struct mark_patience {
+	int64_t quiet_ns, oldest_ns;
+};
+
 struct applier_settings {
 	struct state *state;
 	struct command_queue *queue;
 	struct command_log log;
 	struct placer placer;
 	const struct time_source *time;
-	uint64_t seed;             // for allocation ids; 0: from the system
-	int64_t collect_after_ms;  // terminal allocations are kept this long
-	int64_t marks_oldest_ns;   // how long marks (marks.h) may wait for quiet; 0: a second
-	uint32_t plan_changes_max; // of one plan at once; 0: PLAN_CHANGES_MAX
+	uint64_t seed;                        // for allocation ids; 0: from the system
+	int64_t collect_after_ms;             // terminal allocations are kept this long
+	struct mark_patience patience;        // zeros: that of marks.h
+	uint32_t plan_changes_max;            // of one plan at once; 0: PLAN_CHANGES_MAX
 	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted
 	// The next plan (COMMAND_PLAN) to be decided, or NULL; asked whenever no other command waits. Who adds a plan
 	// kicks the queue. May be NULL.

@@ -36,7 +36,7 @@ struct decider {
 	struct rejections *rejections; // of plans, by nodes
 	int64_t now_ns;                // unix
 	int64_t collect_after_ms;
-	int64_t marks_oldest_ns;
+	struct mark_patience patience;
 	uint32_t plan_changes_max;
 	bool store_is_full;   // nothing that grows is accepted
 	int64_t store_room;   // bytes that the log takes beside its reserve

@@ -340,11 +340,11 @@ void decider_marks(struct decider *d)
 		d->marks_due_ns = 0;
 		return;
 	}
-	if (d->now_ns < d->marks_due_ns && d->marks_due_ns - d->now_ns <= d->marks_oldest_ns)
+	if (d->now_ns < d->marks_due_ns && d->marks_due_ns - d->now_ns <= d->patience.oldest_ns)
 		return;
 	cds_list_for_each_entry_safe (cell, next, &d->state->marked, marked) {
-		bool is_due = job_mark_is_due(
-			&cell->working->mark, d->now_ns, d->marks_oldest_ns, &due_ns);
+		bool is_due =
+			job_mark_is_due(&cell->working->mark, d->now_ns, &d->patience, &due_ns);
 		bool has_turn = is_due && !is_full && made.count < MARKS_AT_ONCE;
 		if (has_turn && evaluate_mark(d, cell, &made))
 			continue;

@@ -1,5 +1,6 @@
 #include "state/marks.h"
 #include "state/alloc_table.h"
+#include "state/applier.h"
 #include <urcu-qsbr.h>
 
 void job_mark_add(struct state *state, struct job_cell *cell, const struct job *job,
@@ -61,10 +62,11 @@ void job_mark_clear(struct state *state, struct job_cell *cell)
 	job_cell_list_marked(state, cell, false);
 }
 
-bool job_mark_is_due(
-	const struct job_mark *mark, int64_t now_ns, int64_t oldest_ns, int64_t *due_ns)
+bool job_mark_is_due(const struct job_mark *mark, int64_t now_ns,
+	const struct mark_patience *patience, int64_t *due_ns)
 {
-	int64_t quiet = mark->newest_ns + MARK_QUIET_NS, oldest = mark->first_ns + oldest_ns;
+	int64_t quiet = mark->newest_ns + patience->quiet_ns,
+		oldest = mark->first_ns + patience->oldest_ns;
 
 	*due_ns = quiet < oldest ? quiet : oldest;
 	return now_ns >= *due_ns || now_ns < mark->first_ns;

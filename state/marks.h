@@ -5,10 +5,13 @@
 #pragma once
 #include "state/tables.h"
 
-// No new one for this long, or the oldest this old: then the evaluation is made. Nodes that go silent together are
-// noticed over one interval of their heartbeats, so who knows it sets applier_settings.marks_oldest_ns above it.
+// No new one for this long, or the oldest this old: then the evaluation is made. Nodes that go silent
+// together are missed one by one, up to an interval of their heartbeats apart: who knows the interval
+// sets struct mark_patience above it. These are taken where nothing is set.
 #define MARK_QUIET_NS (100ll * 1000 * 1000)
-#define MARK_OLDEST_NS (1000ll * 1000 * 1000) // where nothing is set
+#define MARK_OLDEST_NS (1000ll * 1000 * 1000)
+
+struct mark_patience; // applier.h
 
 // While an entry is applied. job: a version of the cell's job, which may be gone by now. node: of the
 // event, NULL: none. Direct jobs have no scheduler and get no marks.
@@ -22,4 +25,5 @@ bool job_targets_node(const struct job *, const struct node *);
 // The mark's evaluation is there.
 void job_mark_clear(struct state *, struct job_cell *);
 // When its evaluation is to be made (unix ns); a clock that went back does not delay it.
-bool job_mark_is_due(const struct job_mark *, int64_t now_ns, int64_t oldest_ns, int64_t *due_ns);
+bool job_mark_is_due(
+	const struct job_mark *, int64_t now_ns, const struct mark_patience *, int64_t *due_ns);

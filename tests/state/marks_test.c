@@ -71,13 +71,13 @@ static void marks_wait_as_long_as_they_are_told(void **unused)
 	struct controller c;
 
 	controller_init(&c, (struct state_limits){0});
-	c.marks_oldest_ns = 2000000000;
+	c.patience = (struct mark_patience){.quiet_ns = 1000000000, .oldest_ns = 2000000000};
 	controller_open(&c);
 	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
 	for (uint32_t i = 0; i < 50; i++) {
 		controller_register(&c, i, NULL);
-		step_at(&c, 49); // never quiet for 100 ms
-		assert_int_equal(node_updates(&c, "sys"), i < 40 ? 0 : 1);
+		step_at(&c, i == 20 ? 349 : 49); // never quiet for a second
+		assert_int_equal(node_updates(&c, "sys"), i < 34 ? 0 : 1);
 	}
 	controller_free(&c);
 }

@@ -34,7 +34,7 @@ static void create_applier(struct controller *c)
 		.time = &c->source,
 		.seed = 7,
 		.collect_after_ms = c->collect_after_ms,
-		.marks_oldest_ns = c->marks_oldest_ns,
+		.patience = c->patience,
 		.plan_changes_max = c->plan_changes_max,
 		.rejections = c->rejections,
 		.next_plan = ask_plan,
@@ -80,7 +80,7 @@ void controller_open(struct controller *c)
 {
 	if (c->placer.best != first_fit_placer(c->state).best ||
 		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS || c->rejections.threshold ||
-		c->plan_changes_max || c->marks_oldest_ns) {
+		c->plan_changes_max || c->patience.oldest_ns) {
 		applier_destroy(c->applier);
 		create_applier(c);
 	}

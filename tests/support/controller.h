@@ -16,7 +16,7 @@ struct controller {
 	struct applier *applier;
 	struct placer placer;
 	int64_t collect_after_ms;                    // may be changed before open
-	int64_t marks_oldest_ns;                     // the same
+	struct mark_patience patience;               // the same
 	uint32_t plan_changes_max;                   // the same
 	struct rejection_settings rejections;        // the same
 	int log_error;                               // what log_failed was told

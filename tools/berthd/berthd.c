@@ -68,6 +68,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 	if (!open_store(b, read_only, message))
 		return false;
 	b->placement = placement_create(b->state, (enum placement_algorithm)b->config.algorithm);
+	int64_t interval_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000 / 3;
 	struct applier_settings settings = {
 		.state = b->state,
 		.queue = b->queue,
@@ -76,7 +77,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
 		// Nodes that die together are missed one by one, within an interval of heartbeats.
-		.marks_oldest_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000 / 3 + SECOND_NS,
+		.patience = {interval_ns + SECOND_NS / 10, 2 * interval_ns + SECOND_NS},
 		.rejections = {b->config.rejection_threshold,
 			(int64_t)b->config.rejection_window_s * SECOND_NS},
 		.next_plan = next_plan,
