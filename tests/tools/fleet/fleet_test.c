@@ -55,7 +55,7 @@ static int tear_down(void **unused)
 // Turns the fleet until the condition holds, for ten seconds at most.
 #define TURN_UNTIL(condition)                                                             \
 	do {                                                                              \
-		uint64_t end_ns_ = time_monotonic_ns(&time_source_real) + 10000000000ull; \
+		uint64_t end_ns_ = time_monotonic_ns(&time_source_real) + 60000000000ull; \
 		while (!(condition)) {                                                    \
 			if (fleet_step(&fleet) == 0)                                      \
 				transport->wait(transport, 1000);                         \
