@@ -48,8 +48,7 @@ static uint32_t enum_limit(const struct field *f)
 	return n;
 }
 
-// --- Items of arrays
-// -----------------------------------------------------------------------------------
+// --- Items of arrays -----------------------------------------------------------------------------
 
 static bool is_array(enum field_kind kind)
 {
@@ -217,8 +216,7 @@ static int item_decode(const struct field *f, void *item, struct bytes_reader *r
 	}
 }
 
-// --- Arrays
-// ---------------------------------------------------------------------------------------------
+// --- Arrays --------------------------------------------------------------------------------------
 
 static void *item_at(const struct field *f, const struct array *a, uint32_t i)
 {
@@ -287,8 +285,7 @@ static int array_decode(const struct field *f, struct array *a, struct bytes_rea
 	return is_map(f->kind) && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
 }
 
-// --- Fields
-// ---------------------------------------------------------------------------------------------
+// --- Fields --------------------------------------------------------------------------------------
 
 static size_t scalar_bytes(enum field_kind kind)
 {
@@ -464,8 +461,7 @@ static int field_decode(const struct field *f, void *at, struct bytes_reader *r)
 	return 0;
 }
 
-// --- Records
-// --------------------------------------------------------------------------------------------
+// --- Records -------------------------------------------------------------------------------------
 
 void record_init(const struct record_type *type, void *record)
 {
