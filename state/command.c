@@ -21,6 +21,13 @@ const char *const command_type_names[COMMAND_TYPES] = {
 	[COMMAND_JOB_EVALUATE] = "job-evaluate",
 	[COMMAND_SCHEDULER_CONFIG] = "scheduler-config",
 	[COMMAND_GC] = "gc",
+	[COMMAND_DEPLOYMENT] = "deployment",
+	[COMMAND_ALLOC_TRANSITIONS] = "alloc-transitions",
+	[COMMAND_NODE_DRAIN] = "node-drain",
+	[COMMAND_JOB_REVERT] = "job-revert",
+	[COMMAND_JOB_STABLE] = "job-stable",
+	[COMMAND_JOB_SCALE] = "job-scale",
+	[COMMAND_JOB_CHILD] = "job-child",
 };
 
 const char *const command_outcome_names[COMMAND_OUTCOMES] = {
@@ -41,6 +48,10 @@ const char *const command_outcome_names[COMMAND_OUTCOMES] = {
 	[OUTCOME_NODE_NOT_ALLOWED] = "node-not-allowed",
 	[OUTCOME_DRAINING] = "draining",
 	[OUTCOME_REJECTED] = "rejected",
+	[OUTCOME_UNKNOWN_DEPLOYMENT] = "unknown-deployment",
+	[OUTCOME_UNKNOWN_VERSION] = "unknown-version",
+	[OUTCOME_TERMINAL] = "terminal",
+	[OUTCOME_NOT_NOW] = "not-now",
 	[OUTCOME_TABLE_FULL] = "table-full",
 	[OUTCOME_STORE_FULL] = "store-full",
 	[OUTCOME_STOPPING] = "stopping",

@@ -37,6 +37,13 @@ enum command_type {
 	COMMAND_JOB_EVALUATE,     // an evaluation for a job
 	COMMAND_SCHEDULER_CONFIG,
 	COMMAND_GC, // forget evaluations, allocations, jobs and nodes that are past their time
+	COMMAND_DEPLOYMENT,        // what an operator, a peer or the watcher wants of a deployment
+	COMMAND_ALLOC_TRANSITIONS, // flag many allocations, with an evaluation for each job
+	COMMAND_NODE_DRAIN,
+	COMMAND_JOB_REVERT,
+	COMMAND_JOB_STABLE,
+	COMMAND_JOB_SCALE,
+	COMMAND_JOB_CHILD, // a child of a periodic or parameterized job
 	COMMAND_TYPES,
 };
 
@@ -59,6 +66,10 @@ enum command_outcome {
 	OUTCOME_NODE_NOT_ALLOWED, // ALLOC_UPDATE of a node that is down or disconnected
 	OUTCOME_DRAINING,         // NODE_ELIGIBILITY: not while it drains
 	OUTCOME_REJECTED,         // JOB_REGISTER: the scheduler configuration refuses new jobs
+	OUTCOME_UNKNOWN_DEPLOYMENT,
+	OUTCOME_UNKNOWN_VERSION, // JOB_REVERT, JOB_STABLE
+	OUTCOME_TERMINAL,        // DEPLOYMENT: it is at its end
+	OUTCOME_NOT_NOW, // DEPLOYMENT: not in its status; message says why. JOB_SCALE: an active deployment
 	OUTCOME_TABLE_FULL,
 	OUTCOME_STORE_FULL,
 	OUTCOME_STOPPING,
@@ -245,7 +256,104 @@ struct command_scheduler_config {
 struct command_gc {
 	bool force; // ages do not count
 	int64_t evals_before_ns, batch_evals_before_ns, jobs_before_ns, nodes_before_ns;
+	int64_t deployments_before_ns;
 	uint32_t collected; // result
+};
+
+// What is to become of a deployment: by whoever asks, checked against its status (semantics §2.5).
+enum deployment_action {
+	DEPLOYMENT_PAUSE,
+	DEPLOYMENT_RESUME,
+	DEPLOYMENT_FAIL,    // with the description; may revert
+	DEPLOYMENT_PROMOTE, // groups; none: all of them
+	DEPLOYMENT_UNBLOCK, // blocked → unblocking → successful
+	DEPLOYMENT_RUN,     // pending → running
+	DEPLOYMENT_CANCEL,
+	DEPLOYMENT_SET_HEALTH, // of allocations
+	DEPLOYMENT_ACTIONS
+};
+struct command_deployment {
+	struct uuid id;
+	enum deployment_action action;
+	const char *
+		description; // FAIL, CANCEL: static; without what is said of a revert, which is added
+	// FAIL: the newest stable version is registered again, when a group that failed asks for it
+	// (auto_revert), in the same batch.
+	bool revert;
+	const struct text *groups; // PROMOTE
+	uint32_t group_count;
+	const struct uuid *healthy, *unhealthy; // SET_HEALTH
+	uint32_t healthy_count, unhealthy_count;
+	// result
+	struct eval_made made;
+	uint64_t modify_index;                // of the deployment
+	struct optional_i64 reverted_version; // now current again under a new number
+	char message[256]; // of NOT_NOW, TERMINAL: as clients know it (semantics §6)
+};
+// Flags are added to those that are there (what is not set stays); allocations that are not there are passed over.
+// One evaluation for each job, of this trigger. At most ENTRY_ALLOCS_MAX.
+struct desired_transition;
+struct command_alloc_transitions {
+	const struct uuid *ids;
+	uint32_t count;
+	const struct desired_transition *transition;
+	int trigger;            // enum eval_trigger
+	int64_t eval_priority;  // 0: the job's
+	struct uuid deployment; // of the evaluations; zero: none
+	struct eval_made made;  // result
+};
+// An operator begins, changes or ends a drain; the drainer ends it.
+struct drain_strategy;
+enum drain_end { DRAIN_GOES_ON, DRAIN_CANCELED, DRAIN_COMPLETE, DRAIN_DEADLINE_REACHED };
+struct command_node_drain {
+	struct uuid node;
+	uint8_t end;         // enum drain_end; else it begins or changes
+	int64_t deadline_ns; // how long it may take: 0 for ever, negative: at once
+	bool ignore_system_jobs;
+	bool mark_eligible; // with DRAIN_CANCELED: takes new work again
+	uint32_t meta_count;
+	const struct command_pair *meta; // names and values alone
+	struct eval_made made;           // result; evaluations come from the marks of jobs
+};
+struct command_job_revert {
+	struct text namespace_name, id;
+	uint64_t version;
+	struct optional_i64 enforce_prior;          // the current version must be this one
+	uint64_t current_version, job_modify_index; // result
+	struct eval_made made;                      // result
+};
+struct command_job_stable {
+	struct text namespace_name, id;
+	uint64_t version;
+	bool stable;
+	uint64_t job_modify_index; // result
+};
+struct command_job_scale {
+	struct text namespace_name, id, group;
+	struct optional_i64 count; // not set: an event is noted and nothing changes
+	struct text message;
+	bool error;
+	struct text meta; // JSON object as text, "": none
+	bool enforce_index;
+	uint64_t job_modify_index; // with enforce_index; result: after it
+	char message_out[160];     // of BAD_DESCRIPTION, NOT_NOW: why
+	struct eval_made made;     // result
+};
+// Periodic: "<id>/periodic-<unix seconds>", launched for that time; dispatch: "<id>/dispatch-<unix>-<8 hex>".
+struct command_job_child {
+	struct text namespace_name, parent;
+	bool dispatch;
+	int64_t launch_ns;        // periodic
+	bool unless_one_is_alive; // periodic with prohibit_overlap: NOT_NOW then, and the launch is noted
+	struct text payload; // dispatch: as it is, not base64
+	const struct command_pair *meta;
+	uint32_t meta_count;
+	struct text idempotency_token; // "": none
+	// result
+	char child_id[NAME_BYTES_MAX + 64];
+	uint64_t child_index;
+	struct eval_made made;
+	char message[256]; // of BAD_DESCRIPTION: why
 };
 
 struct command_job_register {
@@ -290,5 +398,12 @@ struct command {
 		struct command_job_evaluate job_evaluate;
 		struct command_scheduler_config scheduler_config;
 		struct command_gc gc;
+		struct command_deployment *deployment; // the submitter's, as the next ones
+		struct command_alloc_transitions *alloc_transitions;
+		struct command_node_drain *node_drain;
+		struct command_job_revert job_revert;
+		struct command_job_stable job_stable;
+		struct command_job_scale *job_scale;
+		struct command_job_child *job_child;
 	};
 };

@@ -42,6 +42,13 @@ static enum command_outcome decide_by_type(struct decider *d, struct command *c)
 	case COMMAND_GC: return OUTCOME_CONFLICT; // several are going on
 	case COMMAND_NODE_ELIGIBILITY: return decide_node_eligibility(d, &c->node_eligibility);
 	case COMMAND_NODE_PURGE: return decide_node_purge(d, &c->node_named);
+	case COMMAND_DEPLOYMENT: return decide_deployment(d, c->deployment);
+	case COMMAND_ALLOC_TRANSITIONS: return decide_alloc_transitions(d, c->alloc_transitions);
+	case COMMAND_NODE_DRAIN: return decide_node_drain(d, c->node_drain);
+	case COMMAND_JOB_REVERT: return decide_job_revert(d, &c->job_revert);
+	case COMMAND_JOB_STABLE: return decide_job_stable(d, &c->job_stable);
+	case COMMAND_JOB_SCALE: return decide_job_scale(d, c->job_scale);
+	case COMMAND_JOB_CHILD: return decide_job_child(d, c->job_child);
 	case COMMAND_TYPES: break;
 	}
 	CHECK(!"a command of an unknown type");

@@ -70,6 +70,11 @@ void decider_evaluate_jobs(struct decider *, const struct array *jobs, const str
 // Makes the evaluations of marks that are due.
 void decider_marks(struct decider *);
 
+// Registers a kept version of a job again, under a new number (decide_version.c); the caller makes the evaluation.
+// OUTCOME_UNKNOWN_VERSION when it is not kept.
+struct job_cell;
+enum command_outcome decider_store_version(struct decider *, struct job_cell *, uint64_t version);
+
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);
 
@@ -117,3 +122,10 @@ enum command_outcome decide_plan(struct decider *, struct command_plan *);
 enum command_outcome decide_alloc_update(struct decider *, struct command_alloc_update *);
 enum command_outcome decide_alloc_stop(struct decider *, struct command_alloc_stop *);
 enum command_outcome decide_scheduler_config(struct decider *, struct command_scheduler_config *);
+enum command_outcome decide_deployment(struct decider *, struct command_deployment *);
+enum command_outcome decide_alloc_transitions(struct decider *, struct command_alloc_transitions *);
+enum command_outcome decide_node_drain(struct decider *, struct command_node_drain *);
+enum command_outcome decide_job_revert(struct decider *, struct command_job_revert *);
+enum command_outcome decide_job_stable(struct decider *, struct command_job_stable *);
+enum command_outcome decide_job_scale(struct decider *, struct command_job_scale *);
+enum command_outcome decide_job_child(struct decider *, struct command_job_child *);

@@ -122,6 +122,21 @@ struct periodic_config {
 	char *spec, *spec_type, *time_zone;
 	struct array specs; // char *
 };
+struct region_strategy {
+	int64_t max_parallel;
+	char *on_failure; // "", "fail_all", "fail_local"
+};
+struct job_region {
+	char *name;
+	int64_t count;
+	struct array datacenters; // char *
+	char *node_pool;
+	struct array meta; // string_pair
+};
+struct multiregion {
+	struct region_strategy *strategy; // NULL: none given
+	struct array regions;             // job_region, in the order in which they are deployed
+};
 struct parameterized_config {
 	char *payload;
 	struct array meta_required, meta_optional; // char *
@@ -142,7 +157,7 @@ struct job {
 	struct update_strategy *update;
 	struct migrate_strategy *migrate;
 	struct reschedule_policy *reschedule;
-	char *multiregion; // JSON, kept as given
+	struct multiregion *multiregion; // NULL: of this region alone
 	struct periodic_config *periodic;
 	struct parameterized_config *parameterized;
 	bool dispatched;
@@ -185,7 +200,7 @@ struct group_ask {
 extern const struct record_type job_type_description, task_group_description, task_description,
 	constraint_description, affinity_description, spread_description, device_ask_description,
 	network_ask_description, port_description, update_description, migrate_description,
-	restart_description, reschedule_description;
+	restart_description, reschedule_description, multiregion_description;
 
 struct job *job_create(void);             // defaults set; caller frees with job_free
 void job_free(struct job *);              // NULL is allowed

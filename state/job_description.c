@@ -328,6 +328,27 @@ static void job_defaults(void *record)
 	job->priority = 50;
 }
 
+static const struct field region_strategy_fields[] = {
+	{"MaxParallel", FIELD_I64, OF(region_strategy, max_parallel)},
+	{"OnFailure", FIELD_STRING, OF(region_strategy, on_failure)},
+};
+static DESCRIBE(region_strategy_description, region_strategy, NULL);
+
+static const struct field job_region_fields[] = {
+	{"Name", FIELD_STRING, OF(job_region, name)},
+	{"Count", FIELD_I64, OF(job_region, count)},
+	{"Datacenters", FIELD_STRINGS, OF(job_region, datacenters), NULLABLE},
+	{"NodePool", FIELD_STRING, OF(job_region, node_pool)},
+	{"Meta", FIELD_MAP, OF(job_region, meta), NULLABLE},
+};
+static DESCRIBE(job_region_description, job_region, NULL);
+
+static const struct field multiregion_fields[] = {
+	{"Strategy", FIELD_OPTIONAL, OF(multiregion, strategy), &region_strategy_description},
+	{"Regions", FIELD_ARRAY, OF(multiregion, regions), &job_region_description},
+};
+DESCRIBE(multiregion_description, multiregion, NULL);
+
 static const struct field job_fields[] = {
 	{"Stop", FIELD_BOOL, OF(job, stop), FLAGS(FIELD_IN_LIST)},
 	{"Region", FIELD_STRING, OF(job, region)},
@@ -349,7 +370,8 @@ static const struct field job_fields[] = {
 	{"Migrate", FIELD_OPTIONAL, OF(job, migrate), &migrate_description, NULL, FIELD_HIDDEN},
 	{"Reschedule", FIELD_OPTIONAL, OF(job, reschedule), &reschedule_description, NULL,
 		FIELD_HIDDEN},
-	{"Multiregion", FIELD_JSON, OF(job, multiregion)},
+	{"Multiregion", FIELD_OPTIONAL, OF(job, multiregion), &multiregion_description, NULL,
+		FIELD_IN_LIST},
 	{"Periodic", FIELD_OPTIONAL, OF(job, periodic), &periodic_config_description},
 	{"ParameterizedJob", FIELD_OPTIONAL, OF(job, parameterized),
 		&parameterized_config_description},

@@ -42,6 +42,15 @@ struct drain_strategy { // semantics §1.2
 	bool ignore_system_jobs;
 };
 
+enum last_drain_status { LAST_DRAIN_DRAINING, LAST_DRAIN_COMPLETE, LAST_DRAIN_CANCELED };
+extern const char *const last_drain_status_names[]; // "draining" "complete" "canceled" NULL
+struct last_drain {
+	int64_t started_at_ns, updated_at_ns;
+	uint8_t status; // enum last_drain_status
+	uint32_t meta_count;
+	const struct attribute *meta; // sorted by name
+};
+
 #define NODE_EVENTS_MAX 10u
 struct node_event {
 	uint8_t message; // enum node_message
@@ -96,11 +105,12 @@ struct node {
 	struct resources total;    // as reported
 	struct resources reserved; // of total, not for allocations
 	struct node_class *node_class;
-	const struct drain_strategy *drain; // NULL: not draining
-	uint64_t register_sequence;         // of the newest registration (unix ms)
-	uint64_t register_index;            // state index of the newest registration
-	uint32_t status_updated_at_s;       // unix seconds
-	uint32_t bytes;                     // of this record, its strings included
+	const struct drain_strategy *drain;  // NULL: not draining
+	const struct last_drain *last_drain; // NULL: it never was
+	uint64_t register_sequence;          // of the newest registration (unix ms)
+	uint64_t register_index;             // state index of the newest registration
+	uint32_t status_updated_at_s;        // unix seconds
+	uint32_t bytes;                      // of this record, its strings included
 	const char *name, *address, *version;
 	const char *status_description;
 	uint32_t unique_attribute_count, unique_meta_count;

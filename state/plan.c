@@ -66,6 +66,10 @@ void plan_free(struct plan *plan)
 	for (uint32_t i = 0; i < plan->annotations.count; i++)
 		record_release(&desired_updates_description,
 			ARRAY_AT(&plan->annotations, struct desired_updates, i));
+	for (uint32_t i = 0; i < plan->deployment_updates.count; i++)
+		free(ARRAY_AT(&plan->deployment_updates, struct deployment_update, i)->description);
+	deployment_free(plan->deployment);
+	free(plan->deployment_updates.items);
 	free(plan->stops.items);
 	free(plan->preemptions.items);
 	free(plan->placements.items);
@@ -79,7 +83,8 @@ void plan_free(struct plan *plan)
 
 bool plan_is_no_op(const struct plan *plan)
 {
-	return plan->stops.count == 0 && plan->placements.count == 0 && plan->updates.count == 0;
+	return plan->stops.count == 0 && plan->placements.count == 0 && plan->updates.count == 0 &&
+	       !plan->deployment && plan->deployment_updates.count == 0;
 }
 
 void plan_result_release(struct plan_result *result)

@@ -4,6 +4,7 @@
 #pragma once
 #include "state/alloc_details.h"
 #include "state/allocation.h"
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include "state/resources.h"
 
@@ -58,6 +59,13 @@ struct plan_update {
 };
 #define PLAN_KEEP 0xffu
 
+// What becomes of a deployment that is there.
+struct deployment_update {
+	struct uuid id;
+	int status; // enum deployment_status
+	char *description;
+};
+
 // DesiredTGUpdates, by group (annotations of a dry run).
 struct desired_updates {
 	char *group;
@@ -88,14 +96,17 @@ struct plan {
 	struct array placements;         // plan_placement
 	struct array updates;            // plan_update
 	struct array metrics;            // struct shared_metrics *, a reference each
-	// Deployments come with the service scheduler.
+	// NULL; or a deployment that begins with this plan (its id is new), or one that is put in the place of what is
+	// known of it (its groups as they were computed while it was initializing).
+	struct deployment *deployment;
+	struct array deployment_updates; // deployment_update
 	bool annotate;
 	struct array annotations; // desired_updates, by group
 };
 
 struct plan *plan_create(void);
 void plan_free(struct plan *); // NULL is allowed
-// Nothing to change: no stops, placements or updates.
+// Nothing to change: no stops, placements, updates, deployment or deployment updates.
 bool plan_is_no_op(const struct plan *);
 
 struct plan_rejection {

@@ -18,6 +18,7 @@ struct node_report;
 struct state_limits { // each at most the maximum in limits.h
 	uint32_t nodes, jobs, allocations, place_requests, clients;
 	uint32_t evaluations; // 0: the maximum
+	uint32_t deployments; // the same
 };
 
 // What living allocations hold of a node.
@@ -102,6 +103,7 @@ enum state_table {
 	STATE_ALLOCATIONS,
 	STATE_EVALUATIONS,
 	STATE_SCHEDULER_CONFIG,
+	STATE_DEPLOYMENTS,
 	STATE_TABLES
 };
 uint64_t state_table_index(const struct state *, enum state_table);
@@ -111,6 +113,8 @@ uint64_t state_job_index(const struct state *, struct text namespace_name, struc
 uint64_t state_job_allocations_index(
 	const struct state *, struct text namespace_name, struct text id);
 uint64_t state_job_evaluations_index(
+	const struct state *, struct text namespace_name, struct text id);
+uint64_t state_job_deployments_index(
 	const struct state *, struct text namespace_name, struct text id);
 
 struct node_table *state_node_table(struct state *); // the packet path's arrays
@@ -147,6 +151,25 @@ const struct evaluation *state_next_evaluation(const struct state *, uint64_t *c
 typedef bool state_evaluation_visit(const struct evaluation *, void *context);
 void state_job_evaluations(const struct state *, struct text namespace_name, struct text id,
 	state_evaluation_visit *, void *context);
+// Deployments, as evaluations above; those of a job newest first. The latest is the one with the greatest create
+// index; NULL: the job has none.
+struct deployment;
+const struct deployment *state_deployment(const struct state *, const struct uuid *);
+const struct deployment *state_next_deployment(const struct state *, uint64_t *cursor);
+typedef bool state_deployment_visit(const struct deployment *, void *context);
+void state_job_deployments(const struct state *, struct text namespace_name, struct text id,
+	state_deployment_visit *, void *context);
+const struct deployment *state_latest_deployment(
+	const struct state *, struct text namespace_name, struct text id);
+// What is remembered of a job beside its versions; NULL: nothing yet.
+const struct job_notes *state_job_notes(
+	const struct state *, struct text namespace_name, struct text id);
+// Jobs that a periodic or parameterized one made, by their status.
+struct job_children {
+	int64_t pending, running, dead;
+};
+struct job_children state_job_children(
+	const struct state *, struct text namespace_name, struct text id);
 // Never NULL.
 const struct scheduler_config *state_scheduler_config(const struct state *);
 // What the published allocations of a node hold of it (display, schedulers). Each number is of one
@@ -168,7 +191,7 @@ bool state_job_summary(const struct state *, struct text namespace_name, struct 
 struct state_change {
 	enum state_table table;
 	const struct record *before,
-		*after; // struct node, job (newest version), allocation, evaluation, scheduler_config
+		*after; // struct node, job (newest version), allocation, evaluation, scheduler_config, deployment
 };
 struct state_observer {
 	void (*changed)(
@@ -184,6 +207,7 @@ struct state_counts {
 	uint32_t nodes_ineligible;
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
 	uint32_t evaluations, evaluations_pending, evaluations_blocked;
+	uint32_t deployments, deployments_active, nodes_draining;
 	uint32_t jobs_marked; // for which an evaluation is to be made
 	uint64_t bytes_nodes; // memory of cells, records, classes and strings of nodes
 };

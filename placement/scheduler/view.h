@@ -3,6 +3,7 @@
 #pragma once
 #include "state/alloc_details.h"
 #include "state/allocation.h"
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include "state/job.h"
 #include "state/node.h"
@@ -18,6 +19,14 @@ struct scheduler_view {
 	const struct node *(*node_by_id)(void *context, const struct uuid *);
 	// The newest version; NULL: purged or never there.
 	const struct job *(*job)(void *context, const char *namespace_name, const char *id);
+	// A version by its number; NULL: not kept.
+	const struct job *(*job_version)(
+		void *context, const char *namespace_name, const char *id, uint64_t version);
+	// The one with the greatest create index; NULL: the job has none. All of a job, newest first.
+	const struct deployment *(*latest_deployment)(
+		void *context, const char *namespace_name, const char *id);
+	void (*job_deployments)(void *context, const char *namespace_name, const char *id,
+		state_deployment_visit *, void *visit_context);
 	// All of a job (every incarnation), all on a node; terminal ones included.
 	void (*job_allocations)(void *context, const char *namespace_name, const char *id,
 		state_allocation_visit *, void *visit_context);

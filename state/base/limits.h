@@ -16,6 +16,9 @@
 // that wait for room on a node each are most. About 1 KiB each.
 #define EVALUATIONS_MAX (4u * 1024 * 1024)
 
+// About one for each version of a service job that is kept.
+#define DEPLOYMENTS_MAX (1024u * 1024)
+
 // Versions of a job that are kept, as Nomad keeps them (semantics: 6).
 #define JOB_VERSIONS_MAX 6
 

@@ -427,7 +427,7 @@ static void any_cores(struct job *j)
 }
 static void any_multiregion(struct job *j)
 {
-	set(&j->multiregion, "{}");
+	j->multiregion = memory_take(sizeof *j->multiregion);
 }
 static void negative_kill_timeout(struct job *j)
 {

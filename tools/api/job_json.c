@@ -117,8 +117,6 @@ void job_json_stub(struct json_writer *w, const struct state *state, const struc
 	json_record_members(w, &job_type_description, job, FIELD_IN_LIST);
 	json_put_bool(w, "Periodic", job->periodic != NULL);
 	json_put_bool(w, "ParameterizedJob", job->parameterized != NULL);
-	json_write_key(w, "Multiregion");
-	json_write_raw(w, job->multiregion ? text_of(job->multiregion) : TEXT("null"));
 	json_write_key(w, "JobSummary");
 	job_json_summary(w, state, job);
 	json_end_object(w);

@@ -121,6 +121,10 @@ static const struct {
 	[OUTCOME_REJECTED] = {MHD_HTTP_FORBIDDEN, 0,
 		"Job registration is disabled by the scheduler configuration; an operator sets "
 		"RejectJobRegistration to false to allow it"},
+	[OUTCOME_UNKNOWN_DEPLOYMENT] = {MHD_HTTP_NOT_FOUND, 0, "deployment not found"},
+	[OUTCOME_UNKNOWN_VERSION] = {MHD_HTTP_NOT_FOUND, 0, "the job has no such version"},
+	[OUTCOME_TERMINAL] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0, "the deployment is at its end"},
+	[OUTCOME_NOT_NOW] = {MHD_HTTP_BAD_REQUEST, 0, "not in its present status"},
 	[OUTCOME_TABLE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 0,
 		"a table is full; stop and purge what is not needed, or raise its limit in the "
 		"configuration"},

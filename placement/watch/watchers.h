@@ -1,0 +1,39 @@
+// Looks after what takes its time: deployments that become healthy or do not, nodes that drain, periodic jobs,
+// nodes that lost their connection. Each watcher remembers what it needs from the changes of the state that it
+// observes, and acts through commands. One thread, no state of its own that a restart would miss. Started by berthd.
+#pragma once
+#include "placement/pipeline/pipeline.h"
+#include "state/command_queue.h"
+#include "state/state.h"
+
+struct watchers;
+
+struct watchers_settings {
+	struct state *state;
+	struct command_queue *queue;
+	const struct time_source *time;
+	uint64_t seed;       // 0: from the system
+	int64_t node_ttl_ns; // how often a disconnected node is looked at again
+	// Without threads: as pipeline_settings.
+	void (*step)(void *context);
+	void *step_context;
+};
+
+// Before the applier starts; the state tells it of every change from then on.
+struct watchers *watchers_create(const struct watchers_settings *);
+// After recovery: looks at everything that is stored, starts the thread.
+int watchers_start(struct watchers *);
+// As those of the pipeline: watchers_stop, applier_stop, watchers_destroy.
+void watchers_stop(struct watchers *);
+void watchers_destroy(struct watchers *);
+// Without a thread: everything that is due by the clock, on the calling thread. True when something was done.
+bool watchers_turn(struct watchers *);
+
+struct watchers_stats {
+	uint64_t deployments_failed, deployments_promoted, deployments_reverted;
+	uint64_t drains_completed, drains_forced, allocations_flagged;
+	uint64_t periodic_launched, periodic_skipped;
+	uint64_t commands_refused;
+	uint32_t deployments_watched, nodes_draining, periodic_jobs, nodes_disconnected;
+};
+void watchers_stats(struct watchers *, struct watchers_stats *);
