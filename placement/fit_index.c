@@ -245,9 +245,3 @@ uint64_t fit_index_ready_epoch(const struct fit_index *x)
 {
 	return x->ready_epoch;
 }
-
-uint64_t fit_index_bytes(const struct fit_index *x)
-{
-	return sizeof *x + fit_tree_bytes(x->tree) + x->class_count * sizeof *x->classes +
-	       (uint64_t)x->room * (sizeof *x->nodes + sizeof *x->stamps);
-}

@@ -62,5 +62,3 @@ uint64_t fit_index_class_since(const struct fit_index *, uint32_t node_class);
 uint32_t fit_index_class_ready(const struct fit_index *, uint32_t node_class);
 // Grows whenever a node becomes ready or stops to be, or changes its class.
 uint64_t fit_index_ready_epoch(const struct fit_index *);
-
-uint64_t fit_index_bytes(const struct fit_index *);
