@@ -3,6 +3,7 @@
 #include "placement/pipeline/submitter.h"
 #include "placement/watch/watchers.h"
 #include "state/base/prng.h"
+#include <pthread.h>
 
 #define WATCH_NEVER INT64_MAX
 
@@ -13,8 +14,13 @@ struct watch_tools {
 	const struct time_source *time;
 	struct prng *prng;
 	int64_t node_ttl_ns;
-	struct watchers_stats *stats; // of the frame; changed under its lock by watch_count()
+	struct watchers_stats *stats; // of the frame; changed by watch_count() and watch_gauge()
+	pthread_mutex_t *stats_mutex;
 };
+void watch_count(const struct watch_tools *, uint64_t *counter, uint64_t more);
+void watch_gauge(const struct watch_tools *, uint32_t *gauge, uint32_t value);
+// submitter_run; counts what is refused.
+int watch_run(const struct watch_tools *, struct command *);
 
 // One table of these in watchers.c. A context is made by create and given to the others.
 struct watcher {
@@ -23,8 +29,8 @@ struct watcher {
 	void (*destroy)(void *context);
 	// After recovery, before anything else: looks at the whole state (in read sections of its own).
 	void (*take_over)(void *context);
-	// A published change, on the applier's thread: notes what is of interest, under a lock of its own. True: the
-	// watcher wants a turn.
+	// A published change, on the applier's thread: notes what is of interest, under a lock of its own, which no
+	// command is waited for with. True: the watcher wants a turn.
 	bool (*changed)(void *context, const struct state_change *);
 	// Does what is due; unix time. Returns when it wants the next turn (unix ns), or WATCH_NEVER. done: set when
 	// something was done.

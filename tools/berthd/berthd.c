@@ -168,6 +168,17 @@ static struct pipeline *create_pipeline(struct berthd *b)
 	return pipeline_create(&settings);
 }
 
+static struct watchers *create_watchers(struct berthd *b)
+{
+	struct watchers_settings settings = {
+		.state = b->state,
+		.queue = b->queue,
+		.time = &time_source_real,
+		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000,
+	};
+	return watchers_create(&settings);
+}
+
 static char *configuration(void *context)
 {
 	struct berthd *b = context;
@@ -204,6 +215,7 @@ bool berthd_start(struct berthd *b, char *message)
 	if (!plan_is_possible(&b->plan, message))
 		return false;
 	b->pipeline = create_pipeline(b);
+	b->watchers = create_watchers(b);
 	b->events = event_log_create();
 	if (!b->events)
 		return fail(message, "mapping the log of events", -ENOMEM);
@@ -217,6 +229,9 @@ bool berthd_start(struct berthd *b, char *message)
 	error = pipeline_start(b->pipeline);
 	if (error != 0)
 		return fail(message, "starting the schedulers", error);
+	error = watchers_start(b->watchers);
+	if (error != 0)
+		return fail(message, "starting the watchers", error);
 	if (!start_dataplane(b, message) || !start_api(b, message))
 		return false;
 	error = store_start_snapshots(b->store, b->state);
@@ -233,12 +248,16 @@ void berthd_close(struct berthd *b)
 		api_stop(b->api);
 	if (b->snapshots_run)
 		store_stop_snapshots(b->store);
-	// Schedulers begin nothing new; what they wait for, the applier still answers.
+	// Watchers and schedulers begin nothing new; what they wait for, the applier still answers.
+	if (b->watchers)
+		watchers_stop(b->watchers);
 	if (b->pipeline)
 		pipeline_stop(b->pipeline);
 	// Before the workers, so that what is under way is still answered.
 	if (b->applier_runs)
 		applier_stop(b->applier, STOP_DRAIN_MS);
+	if (b->watchers)
+		watchers_destroy(b->watchers);
 	if (b->pipeline)
 		pipeline_destroy(b->pipeline);
 	if (b->dataplane_runs)

@@ -2,6 +2,7 @@
 #pragma once
 #include "dataplane/wire/auth.h"
 #include "placement/pipeline/pipeline.h"
+#include "placement/watch/watchers.h"
 #include "state/store/store.h"
 #include "tools/api/api.h"
 #include "tools/berthd/config.h"
@@ -16,6 +17,7 @@ struct berthd {
 	struct applier *applier;
 	struct placement *placement;
 	struct pipeline *pipeline;
+	struct watchers *watchers;
 	struct dataplane *dataplane;
 	struct event_log *events;
 	struct api *api;
@@ -28,7 +30,7 @@ struct berthd {
 
 // Opens the store and recovers; nothing runs yet. read_only: for --verify-state.
 bool berthd_open(struct berthd *, bool read_only, char *message);
-// Starts applier, schedulers, dataplane, API and snapshots. On failure everything started is stopped again by
+// Starts applier, schedulers, watchers, dataplane, API and snapshots. On failure everything started is stopped again by
 // berthd_close.
 bool berthd_start(struct berthd *, char *message);
 // Stops in the reverse order and frees; what was never started is skipped.
@@ -40,5 +42,6 @@ bool berthd_plan(const struct config *, struct topology_plan *, char *message);
 // metrics.c: every metric of the process.
 void berthd_metrics(void *berthd, const struct metric_sink *);
 void berthd_metrics_pipeline(const struct metric_sink *, struct pipeline *);
+void berthd_metrics_watchers(const struct metric_sink *, struct watchers *);
 // Healthy: the applier answers and every worker turns.
 bool berthd_healthy(void *berthd, char *message, uint32_t message_size);

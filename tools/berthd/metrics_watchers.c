@@ -1,0 +1,33 @@
+// What the watchers did, and what they have under their eyes.
+#include "tools/berthd/berthd.h"
+
+static void counter(
+	const struct metric_sink *m, const char *name, const char *labels, uint64_t value)
+{
+	m->value(m->sink, 'c', name, labels, (double)value);
+}
+
+static void gauge(const struct metric_sink *m, const char *name, uint32_t value)
+{
+	m->value(m->sink, 'g', name, "", value);
+}
+
+void berthd_metrics_watchers(const struct metric_sink *m, struct watchers *w)
+{
+	struct watchers_stats s;
+
+	watchers_stats(w, &s);
+	gauge(m, "berth_deployments_watched", s.deployments_watched);
+	gauge(m, "berth_nodes_draining_watched", s.nodes_draining);
+	gauge(m, "berth_periodic_jobs", s.periodic_jobs);
+	gauge(m, "berth_nodes_disconnected_watched", s.nodes_disconnected);
+	counter(m, "berth_deployments_total", "outcome=\"failed\"", s.deployments_failed);
+	counter(m, "berth_deployments_total", "outcome=\"promoted\"", s.deployments_promoted);
+	counter(m, "berth_deployments_total", "outcome=\"reverted\"", s.deployments_reverted);
+	counter(m, "berth_drains_total", "outcome=\"complete\"", s.drains_completed);
+	counter(m, "berth_drains_total", "outcome=\"deadline\"", s.drains_forced);
+	counter(m, "berth_allocations_flagged_total", "", s.allocations_flagged);
+	counter(m, "berth_periodic_launches_total", "outcome=\"launched\"", s.periodic_launched);
+	counter(m, "berth_periodic_launches_total", "outcome=\"skipped\"", s.periodic_skipped);
+	counter(m, "berth_watcher_commands_refused_total", "", s.commands_refused);
+}
