@@ -1,6 +1,6 @@
-// A scheduler turns one evaluation into plans (rows A1–A40 for system and sysbatch). Pure but for the view and the
-// planner that it is given: no clock, no randomness, no thread of its own, so that `berth simulate` and the daemon
-// run the very same code.
+// A scheduler turns one evaluation into plans (rows A1–A40 for system and sysbatch, C1–C50 for service and batch).
+// Pure but for the view and the planner that it is given: no clock, no randomness, no thread of its own, so that
+// `berth simulate` and the daemon run the very same code.
 #pragma once
 #include "placement/scheduler/view.h"
 #include "state/base/prng.h"
@@ -26,6 +26,9 @@ struct scheduler_settings {
 	struct planner planner;
 	struct prng *prng; // ids of allocations and evaluations
 	int64_t now_ns;    // unix; the evaluation's "now"
+	// What an evaluation was made for when that is no trigger we know (then triggered_by is EVAL_TRIGGERS): only
+	// scenarios have such. NULL otherwise.
+	const char *unknown_trigger;
 };
 
 // Works off one evaluation: plans are submitted, follow-up and blocked evaluations created, and at last the
@@ -36,3 +39,5 @@ int scheduler_process(const struct scheduler_settings *, const struct evaluation
 // By type; called by the one above.
 int system_scheduler_process(
 	const struct scheduler_settings *, const struct evaluation *); // and sysbatch
+int generic_scheduler_process(
+	const struct scheduler_settings *, const struct evaluation *); // service and batch

@@ -48,6 +48,7 @@ int scheduler_run_attempts(
 	uint32_t without_progress = 0;
 	while (without_progress < limit) {
 		run->progressed = false;
+		run->is_last = without_progress + 1 == limit;
 		int result = attempt(run, context);
 		if (result != ATTEMPT_AGAIN)
 			return result;
@@ -110,8 +111,9 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 		return error;
 	bool whole = result.placements_committed == plan->placements.count &&
 		     result.updates_committed == plan->updates.count;
-	run->progressed =
-		result.stops_committed || result.placements_committed || result.updates_committed;
+	bool deployed = plan->deployment || plan->deployment_updates.count;
+	run->progressed = result.stops_committed || result.placements_committed ||
+			  result.updates_committed || (deployed && result.alloc_index);
 	run->refresh_index = result.refresh_index;
 	lower_queued(run, &result.placed_by_group);
 	note_rejected(run, &result.rejections);
@@ -155,7 +157,7 @@ static struct evaluation *ended(
 	free(eval->status_description);
 	eval->status_description = text_copy(text_of(description));
 	eval->blocked_eval = run->blocked_eval;
-	eval->deployment_id = (struct uuid){0};
+	eval->deployment_id = run->deployment;
 	if (!uuid_is_zero(&run->next_eval))
 		eval->next_eval = run->next_eval;
 	clear_failed(&eval->failed_groups);
@@ -171,12 +173,32 @@ static int store(struct scheduler_run *run, struct evaluation *eval)
 	return error;
 }
 
-int scheduler_run_end(struct scheduler_run *run, enum eval_status status, const char *description)
+// What was found out in the last attempt is the evaluation's now.
+static void take_findings(struct scheduler_run *run, struct evaluation *eval)
 {
-	struct evaluation *eval = ended(run, status, description);
+	clear_failed(&eval->failed_groups);
 	move(&eval->failed_groups, &run->failed_groups);
 	clear_counts(&eval->queued);
 	move(&eval->queued, &run->queued);
+}
+
+int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibility)
+{
+	const struct planner *planner = &run->settings->planner;
+	struct evaluation *eval = evaluation_copy(run->eval);
+	eval->escaped_computed_class = eligibility->escaped_computed_class;
+	clear_counts(&eval->class_eligibility);
+	move(&eval->class_eligibility, &eligibility->class_eligibility);
+	take_findings(run, eval);
+	int error = planner->reblock_eval(planner->context, eval);
+	evaluation_free(eval);
+	return error;
+}
+
+int scheduler_run_end(struct scheduler_run *run, enum eval_status status, const char *description)
+{
+	struct evaluation *eval = ended(run, status, description);
+	take_findings(run, eval);
 	return store(run, eval);
 }
 
@@ -190,7 +212,8 @@ int scheduler_run_exhausted(struct scheduler_run *run, uint32_t limit)
 int scheduler_run_refuse_trigger(struct scheduler_run *run)
 {
 	char text[128];
+	const char *unknown = run->settings->unknown_trigger;
 	snprintf(text, sizeof text, "scheduler cannot handle '%s' evaluation reason",
-		eval_trigger_names[run->eval->triggered_by]);
+		unknown ? unknown : eval_trigger_names[run->eval->triggered_by]);
 	return store(run, ended(run, EVAL_FAILED, text));
 }

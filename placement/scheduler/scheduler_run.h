@@ -8,11 +8,13 @@ struct scheduler_run {
 	const struct evaluation *eval;
 	uint64_t refresh_index;     // the next attempt's view must have it
 	bool progressed;            // the last attempt changed something
+	bool is_last;               // no attempt follows this one unless it makes progress
 	struct array rejected;      // struct uuid: nodes that refused a plan of this call
 	struct array queued;        // named_count, by group
 	struct array failed_groups; // failed_group, by group
 	struct uuid next_eval;      // the rolling follow-up; zero: none was made
-	struct uuid blocked_eval;   // made because attempts ran out; zero: none
+	struct uuid blocked_eval; // for what found no room, or because attempts ran out; zero: none
+	struct uuid deployment;   // that the evaluation was about in the end; zero: none
 };
 
 void scheduler_run_init(
@@ -43,6 +45,9 @@ int scheduler_run_submit(struct scheduler_run *, struct plan *);
 struct evaluation *scheduler_run_follow_up(
 	struct scheduler_run *, enum eval_trigger, enum eval_status);
 
+// Puts an evaluation that is blocked back, with what is known of classes now (its classes are taken over)
+// and with what is still missing.
+int scheduler_run_reblock(struct scheduler_run *, struct evaluation *eligibility);
 // Stores the end of the evaluation: its failed groups and queued counts, and the follow-ups.
 int scheduler_run_end(struct scheduler_run *, enum eval_status, const char *description);
 // "maximum attempts reached (<limit>)"

@@ -163,7 +163,7 @@ static void release(struct system_attempt *a)
 	metrics_release(&a->available);
 	free(a->place.items);
 	system_diff_release(&a->diff);
-	system_update_release(a);
+	version_changes_release(&a->changes);
 	stack_destroy(a->stack);
 	a->stack = NULL;
 	a->job = NULL;

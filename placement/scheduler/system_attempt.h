@@ -3,6 +3,7 @@
 #include "placement/scheduler/scheduler_run.h"
 #include "placement/scheduler/stack.h"
 #include "placement/scheduler/system_diff.h"
+#include "placement/scheduler/version_changes.h"
 
 // What is kept per group of the job.
 struct group_progress {
@@ -11,8 +12,6 @@ struct group_progress {
 	uint32_t metrics; // in plan.metrics, of plain placements; PLAN_NO_METRICS: none yet
 	struct alloc_metrics filtered; // of all nodes that do not qualify
 };
-
-struct version_memo; // which groups a version's allocations must be replaced for
 
 struct system_attempt {
 	struct scheduler_run *run;
@@ -25,8 +24,7 @@ struct system_attempt {
 	struct alloc_metrics available; // nodes by datacenter and in the pool
 	struct diff_list place;         // destructive updates included
 	bool limit_reached;             // of the rolling update
-	struct version_memo *memos;
-	uint32_t memo_count;
+	struct version_changes changes;
 	uint64_t *blocked_slots; // a bit per slot that has a blocked evaluation
 	struct evaluation **blocked;
 	uint32_t blocked_count, blocked_room;
@@ -38,7 +36,6 @@ struct desired_updates *system_annotation(struct system_attempt *, const char *g
 // system_update.c: tries updates in place; then stops, within the limit, what must be replaced, and adds it to
 // those that are to be placed.
 void system_update(struct system_attempt *);
-void system_update_release(struct system_attempt *);
 
 // system_place.c: a node for every instance that is to be placed: its own or none.
 void system_place(struct system_attempt *);

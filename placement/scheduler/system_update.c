@@ -1,44 +1,6 @@
 // Allocations of an older version of the job: changed where they are, or replaced (rows A27, A29).
 #include "placement/scheduler/allocation_facts.h"
 #include "placement/scheduler/system_attempt.h"
-#include "state/base/memory.h"
-#include <stdlib.h>
-
-// Comparing two versions is much dearer than placing an instance, and thousands have the same two.
-struct version_memo {
-	const struct job *before;
-	enum { MEMO_UNKNOWN, MEMO_SAME, MEMO_UPDATED } * groups;
-};
-
-static struct version_memo *memo_of(struct system_attempt *a, const struct job *before)
-{
-	for (uint32_t i = a->memo_count; i > 0; i--)
-		if (a->memos[i - 1].before == before)
-			return &a->memos[i - 1];
-	a->memos = memory_resize(a->memos, (a->memo_count + 1) * sizeof *a->memos);
-	struct version_memo *memo = &a->memos[a->memo_count++];
-	memo->before = before;
-	memo->groups = memory_take_array(a->job->task_groups.count, sizeof *memo->groups);
-	return memo;
-}
-
-static bool must_be_replaced(struct system_attempt *a, const struct diff_item *item)
-{
-	const struct job *before = item->existing->job;
-	struct version_memo *memo = memo_of(a, before);
-	if (memo->groups[item->group] == MEMO_UNKNOWN) {
-		bool updated = tasks_updated(before, a->job, a->groups[item->group].group->name);
-		memo->groups[item->group] = updated ? MEMO_UPDATED : MEMO_SAME;
-	}
-	return memo->groups[item->group] == MEMO_UPDATED;
-}
-
-void system_update_release(struct system_attempt *a)
-{
-	for (uint32_t i = 0; i < a->memo_count; i++)
-		free(a->memos[i].groups);
-	free(a->memos);
-}
 
 // Its networks, ports and devices stay as they are; one that reconnects notes that it did.
 static void plan_in_place(
@@ -76,7 +38,7 @@ static bool fits_in_place(struct system_attempt *a, const struct diff_item *item
 
 static bool try_in_place(struct system_attempt *a, const struct diff_item *item)
 {
-	if (must_be_replaced(a, item))
+	if (version_changes_group(&a->changes, item->existing->job, a->job, item->group))
 		return false;
 	if (allocation_is_terminal(item->existing))
 		return true; // there is nothing left to change
