@@ -1,5 +1,6 @@
 // How a job is run: updates, migration, restarts, rescheduling, disconnects, periodic and
 // parameterized jobs.
+#include "placement/cron.h"
 #include "placement/job_check_private.h"
 
 #define SECOND 1000000000ll
@@ -120,16 +121,23 @@ void check_disconnect(struct checker *c)
 		mistake(c, "StopAfterClientDisconnect and MaxClientDisconnect exclude each other");
 }
 
-// Five to seven fields, or a name such as "@daily".
-static bool looks_like_cron(const char *spec)
+static void check_cron(struct checker *c, const char *field, const char *spec)
 {
-	uint32_t fields = 0;
-	for (const char *at = spec; *at;) {
-		at += strspn(at, " \t");
-		fields += *at != 0;
-		at += strcspn(at, " \t");
-	}
-	return spec[0] == '@' ? fields == 1 && spec[1] : fields >= 5 && fields <= 7;
+	struct cron cron;
+	char why[160];
+
+	if (!cron_parse(&cron, text_of(spec), why, sizeof why))
+		mistake(c, "%s \"%.64s\" is not a cron expression: %s", field, spec, why);
+}
+
+static void check_time_zone(struct checker *c, const char *name)
+{
+	struct cron_zone *zone = cron_zone_open(name);
+
+	if (!zone)
+		mistake(c, "Periodic.TimeZone \"%.64s\" is no time zone that this machine knows",
+			name);
+	cron_zone_close(zone);
 }
 
 void check_periodic(struct checker *c, const struct periodic_config *periodic)
@@ -141,13 +149,11 @@ void check_periodic(struct checker *c, const struct periodic_config *periodic)
 	if (one == (periodic->specs.count > 0))
 		mistake(c, one ? "Periodic may have Spec or Specs, not both"
 			       : "Periodic.Spec is missing");
-	if (one && !looks_like_cron(periodic->spec))
-		mistake(c, "Periodic.Spec \"%.64s\" is not a cron expression", periodic->spec);
-	for (uint32_t i = 0; i < periodic->specs.count; i++) {
-		const char *spec = *ARRAY_AT(&periodic->specs, char *, i);
-		if (!looks_like_cron(spec))
-			mistake(c, "\"%.64s\" in Periodic.Specs is not a cron expression", spec);
-	}
+	if (one)
+		check_cron(c, "Periodic.Spec", periodic->spec);
+	for (uint32_t i = 0; i < periodic->specs.count; i++)
+		check_cron(c, "Periodic.Specs:", *ARRAY_AT(&periodic->specs, char *, i));
+	check_time_zone(c, periodic->time_zone);
 }
 
 void check_parameterized(struct checker *c, const struct parameterized_config *config)

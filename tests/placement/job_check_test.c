@@ -388,6 +388,14 @@ static void periodic_not_cron(struct job *j)
 {
 	set(&periodic(j)->spec, "every day");
 }
+static void periodic_minute_60(struct job *j)
+{
+	set(&periodic(j)->spec, "60 * * * *");
+}
+static void periodic_zone(struct job *j)
+{
+	set(&periodic(j)->time_zone, "Europe/Atlantis");
+}
 static void any_parameterized(struct job *j)
 {
 	j->parameterized = memory_take(sizeof *j->parameterized);
@@ -512,7 +520,11 @@ static const struct {
 	{JOB_BATCH, any_update, "Update is not allowed for jobs of type \"batch\""},
 	{JOB_BATCH, any_migrate, "Migrate is not allowed for jobs of type \"batch\""},
 	{JOB_BATCH, periodic_without_spec, "Periodic.Spec is missing"},
-	{JOB_BATCH, periodic_not_cron, "\"every day\" is not a cron expression"},
+	{JOB_BATCH, periodic_not_cron, "\"every day\" is not a cron expression: it has 2 fields"},
+	{JOB_BATCH, periodic_minute_60,
+		"\"60 * * * *\" is not a cron expression: \"60\" in the field for the minute is no "
+		"value"},
+	{JOB_BATCH, periodic_zone, "\"Europe/Atlantis\" is no time zone"},
 	{JOB_BATCH, payload_kind, "ParameterizedJob.Payload \"maybe\""},
 	{JOB_BATCH, meta_twice, "\"who\" is in MetaRequired and in MetaOptional"},
 	{JOB_SYSTEM, system_count, "Count is 2 but jobs of type \"system\""},
