@@ -114,6 +114,10 @@ static void back_again_it_reconnects_or_is_too_late(void **state)
 	assert_int_equal(taint(f), TAINT_RECONNECTING);
 	f->node->drain = &(struct drain_strategy){0};
 	assert_int_equal(taint(f), TAINT_RECONNECTING);
+	f->a->client_status = ALLOC_UNKNOWN;
+	may_disconnect(f, 4 * SECOND);
+	assert_int_equal(taint(f), TAINT_LOST);
+	may_disconnect(f, 10 * SECOND);
 	f->a->client_status = ALLOC_FAILED;
 	assert_int_equal(taint(f), TAINT_RECONNECTING);
 	f->a->desired = ALLOC_STOP;
