@@ -194,35 +194,49 @@ static void twenty_mistakes_in_one_answer(void **unused)
 	expect("GET", "/v1/job/a%20b", NULL, 404, "job not found");
 }
 
-static void other_types_are_refused_by_name(void **unused)
+static void every_type_is_taken(void **unused)
 {
-	static const char *const types[] = {"service", "batch"};
+	static const char *const types[] = {"service", "batch", "system", "sysbatch"};
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-		char body[1024], sentence[128];
+		char body[1024], path[64];
 		snprintf(body, sizeof body,
-			"{\"Job\":{\"ID\":\"x\",\"Name\":\"x\",\"Type\":\"%s\","
+			"{\"Job\":{\"ID\":\"of-%s\",\"Name\":\"x\",\"Type\":\"%s\","
 			"\"Datacenters\":[\"dc1\"]," TASKS("100") "}}",
-			types[i]);
-		snprintf(sentence, sizeof sentence,
-			"jobs of type \"%s\" are not scheduled by this version", types[i]);
-		expect("PUT", "/v1/jobs", body, 500, sentence);
+			types[i], types[i]);
+		json_t *reply = http_json(server, "PUT", "/v1/jobs", body);
+		assert_int_equal(strlen(text(reply, "EvalID")), 36);
+		json_decref(reply);
+		snprintf(path, sizeof path, "/v1/job/of-%s", types[i]);
+		json_t *job = http_json(server, "GET", path, NULL);
+		assert_string_equal(text(job, "Type"), types[i]);
+		json_decref(job);
 	}
 	expect("PUT", "/v1/jobs", "{\"Job\":{\"ID\":\"x\",\"Type\":\"nonsense\"}}", 400,
 		"Job.Type: \"nonsense\" is none of service, batch, system, sysbatch, direct");
 }
 
-static void launchers_are_refused(void **unused)
+// They make others and are not evaluated themselves.
+static void launchers_have_no_evaluation(void **unused)
 {
+	static const char *const launchers[] = {
+		"\"Periodic\":{\"Spec\":\"0 4 * * *\"},", "\"ParameterizedJob\":{},"};
+	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+		char body[1024];
+		snprintf(body, sizeof body,
+			"{\"Job\":{\"ID\":\"l%zu\",\"Name\":\"l\",\"Type\":\"batch\","
+			"\"Datacenters\":[\"dc1\"],%s" TASKS("100") "}}",
+			i, launchers[i]);
+		json_t *reply = http_json(server, "PUT", "/v1/jobs", body);
+		assert_string_equal(text(reply, "EvalID"), "");
+		json_decref(reply);
+	}
+	expect("PUT", "/v1/job/l0/evaluate", "", 500, "can't evaluate periodic job");
+	expect("PUT", "/v1/job/l1/evaluate", "", 500, "can't evaluate parameterized job");
 	expect("PUT", "/v1/jobs",
-		"{\"Job\":{\"ID\":\"p\",\"Name\":\"p\",\"Type\":\"sysbatch\",\"Datacenters\":["
+		"{\"Job\":{\"ID\":\"p\",\"Name\":\"p\",\"Type\":\"service\",\"Datacenters\":["
 		"\"dc1\"],"
-		"\"Periodic\":{\"Spec\":\"* * * * *\"}," TASKS("100") "}}",
-		500, "periodic jobs are not launched by this version");
-	expect("PUT", "/v1/jobs",
-		"{\"Job\":{\"ID\":\"p\",\"Name\":\"p\",\"Type\":\"sysbatch\",\"Datacenters\":["
-		"\"dc1\"],"
-		"\"ParameterizedJob\":{}," TASKS("100") "}}",
-		500, "parameterized jobs are not launched by this version");
+		"\"Periodic\":{\"Spec\":\"0 4 * * *\"}," TASKS("100") "}}",
+		500, "Periodic is");
 }
 
 static void a_type_does_not_change(void **unused)
@@ -242,8 +256,8 @@ static void an_evaluation_has_a_priority_in_bounds(void **unused)
 	expect("PUT", "/v1/jobs",
 		"{\"EvalPriority\":101,\"Job\":{\"ID\":\"pr\",\"Name\":\"p\",\"Type\":\"direct\","
 		"\"Datacenters\":[\"dc1\"]," TASKS("100") "}}",
-		500, "Eval priority must be between 1 and 100 inclusively");
-	expect("DELETE", "/v1/job/pr?eval_priority=0", NULL, 400,
+		400, "Eval priority must be between 1 and 100 inclusively");
+	expect("DELETE", "/v1/job/pr?eval_priority=101", NULL, 400,
 		"Eval priority must be between 1 and 100 inclusively");
 	expect("DELETE", "/v1/job/pr?eval_priority=x", NULL, 400, "Eval priority must be");
 }
@@ -382,8 +396,8 @@ int main(void)
 		cmocka_unit_test(broken_json_is_pointed_at),
 		cmocka_unit_test(mistakes_of_form_name_their_path),
 		cmocka_unit_test(twenty_mistakes_in_one_answer),
-		cmocka_unit_test(other_types_are_refused_by_name),
-		cmocka_unit_test(launchers_are_refused),
+		cmocka_unit_test(every_type_is_taken),
+		cmocka_unit_test(launchers_have_no_evaluation),
 		cmocka_unit_test(a_type_does_not_change),
 		cmocka_unit_test(an_evaluation_has_a_priority_in_bounds),
 		cmocka_unit_test(a_plan_of_a_direct_job_is_its_difference),

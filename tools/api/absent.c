@@ -1,7 +1,7 @@
 // What Nomad has and Berth has not (yet): the answers that Nomad's clients cope with.
 #include "tools/api/handlers.h"
 
-static void empty_list(struct request *request, struct reply *reply)
+void deployments_list(struct request *request, struct reply *reply)
 {
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_array(w);
@@ -9,19 +9,15 @@ static void empty_list(struct request *request, struct reply *reply)
 	reply_index(reply, state_index(request->api->settings.state));
 }
 
-void deployments_list(struct request *request, struct reply *reply)
-{
-	empty_list(request, reply);
-}
-
-void scaling_policies_list(struct request *request, struct reply *reply)
-{
-	empty_list(request, reply);
-}
-
 void deployment_read(struct request *request, struct reply *reply)
 {
 	reply_error(reply, MHD_HTTP_NOT_FOUND, "deployment not found");
+	reply_index(reply, state_index(request->api->settings.state));
+}
+
+void job_deployment(struct request *request, struct reply *reply)
+{
+	json_write_null(reply_json(request, reply));
 	reply_index(reply, state_index(request->api->settings.state));
 }
 

@@ -110,6 +110,10 @@ uint64_t node_allocations_watched(const struct request *request)
 	const struct node_line *line =
 		node_table_line(state_node_table((struct state *)state), node->slot);
 	uint64_t index = line ? atomic_load_explicit(&line->alloc_index, memory_order_relaxed) : 0;
+	// What they say of themselves: it is what a drain waits for.
+	uint64_t reported = state_node_report_index(state, node);
+	if (reported > index)
+		index = reported;
 	return index > node->record.create_index ? index : node->record.create_index;
 }
 

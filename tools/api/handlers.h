@@ -9,13 +9,24 @@ route_watched nodes_watched, node_watched;
 // node_changes.c
 route_submit node_set_eligibility, node_evaluate, node_purge;
 route_answer node_eligibility_set, node_evaluated;
+// node_drain.c
+route_submit node_set_drain;
+route_answer node_drain_set;
 // jobs.c
-route_answer jobs_list, job_read, job_summary, job_versions, job_scale, job_deployment,
-	job_deployments;
+route_answer jobs_list, job_read, job_summary, job_versions, job_scale;
 route_watched jobs_watched, job_watched, job_summary_watched;
 // job_changes.c
 route_submit job_register, job_deregister, job_evaluate;
 route_answer job_registered, job_deregistered, job_evaluated;
+// job_children.c
+route_submit job_dispatch, job_periodic_force;
+route_answer job_dispatched, job_periodic_forced;
+// job_versions.c
+route_submit job_revert, job_set_stable;
+route_answer job_reverted, job_stable_was_set;
+// job_scale.c
+route_submit job_set_scale;
+route_answer job_scaled;
 // job_validate.c
 route_submit job_validate;
 // job_plan.c
@@ -38,8 +49,15 @@ route_answer allocations_released;
 route_submit scheduler_config_set, system_collect, system_reconcile;
 route_answer scheduler_config_read, scheduler_config_was_set, system_collected, raft_configuration;
 route_watched scheduler_config_watched;
+// deployment_changes.c
+route_submit deployment_promote, deployment_fail, deployment_pause, deployment_unblock,
+	deployment_set_health;
+route_answer deployment_changed;
+// scaling_policies.c
+route_answer scaling_policies_list, scaling_policy_read;
+route_watched scaling_policies_watched;
 // absent.c
-route_answer deployments_list, deployment_read, scaling_policies_list, client_stats;
+route_answer deployments_list, deployment_read, job_deployment, client_stats;
 route_submit jobs_parse;
 // explain.c
 route_answer explain_job, explain_allocation, explain_node;

@@ -1,13 +1,11 @@
 // Registering, stopping and evaluating jobs.
-#include "state/base/memory.h"
 #include "tools/api/body.h"
 #include "tools/api/eval_made.h"
 #include "tools/api/handlers.h"
 #include "tools/api/job_submission.h"
+#include "tools/api/owned_text.h"
 #include "tools/api/submission.h"
 #include <stdlib.h>
-
-enum { EVAL_PRIORITY_LEAST = 1, EVAL_PRIORITY_MOST = 100 };
 
 // --- Register ------------------------------------------------------------------------------------
 
@@ -91,15 +89,8 @@ void job_registered(struct request *request, struct reply *reply)
 
 static void free_deregister(struct command *command)
 {
-	free((char *)command->job_deregister.namespace_name.data);
-	free((char *)command->job_deregister.id.data);
-}
-
-static struct text own_copy(const char *string)
-{
-	struct text text = text_of(string);
-	text.data = text_copy(text);
-	return text;
+	owned_text_free(command->job_deregister.namespace_name);
+	owned_text_free(command->job_deregister.id);
 }
 
 // ?eval_priority=, 0 when none is asked for. False with a reply.
@@ -111,12 +102,9 @@ static bool read_priority(const struct request *request, int64_t *priority, stru
 	if (!text || !*text)
 		return true;
 	*priority = strtoll(text, &end, 10);
-	if (!*end && *priority >= EVAL_PRIORITY_LEAST && *priority <= EVAL_PRIORITY_MOST)
-		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST,
-		"Eval priority must be between %d and %d inclusively", EVAL_PRIORITY_LEAST,
-		EVAL_PRIORITY_MOST);
-	return false;
+	if (*end)
+		*priority = INT64_MIN;
+	return eval_priority_fits(*priority, reply);
 }
 
 void job_deregister(struct request *request, struct reply *reply)
@@ -128,8 +116,8 @@ void job_deregister(struct request *request, struct reply *reply)
 	struct command *command = submission_command(submission, 0);
 	command->type = COMMAND_JOB_DEREGISTER;
 	command->job_deregister = (struct command_job_deregister){
-		.namespace_name = own_copy(request_namespace(request)),
-		.id = own_copy(request->ids[0]),
+		.namespace_name = owned_text(request_namespace(request)),
+		.id = owned_text(request->ids[0]),
 		.purge = request_flag(request, "purge"),
 		.eval_priority = priority,
 	};
@@ -157,8 +145,8 @@ void job_deregistered(struct request *request, struct reply *reply)
 
 static void free_evaluate(struct command *command)
 {
-	free((char *)command->job_evaluate.namespace_name.data);
-	free((char *)command->job_evaluate.id.data);
+	owned_text_free(command->job_evaluate.namespace_name);
+	owned_text_free(command->job_evaluate.id);
 }
 
 // Those are only evaluated through what they launch.
@@ -196,8 +184,8 @@ void job_evaluate(struct request *request, struct reply *reply)
 	struct command *command = submission_command(submission, 0);
 	command->type = COMMAND_JOB_EVALUATE;
 	command->job_evaluate = (struct command_job_evaluate){
-		.namespace_name = own_copy(request_namespace(request)),
-		.id = own_copy(request->ids[0]),
+		.namespace_name = owned_text(request_namespace(request)),
+		.id = owned_text(request->ids[0]),
 		.force_reschedule = force,
 	};
 }

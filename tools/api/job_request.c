@@ -3,17 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EVAL_PRIORITY_MOST 100u
-
-// Whether jobs of a type are served by this version.
-static const bool is_served[JOB_TYPES] = {
-	[JOB_SERVICE] = false,
-	[JOB_BATCH] = false,
-	[JOB_SYSTEM] = true,
-	[JOB_SYSBATCH] = true,
-	[JOB_DIRECT] = true,
-};
-
 static void note_mistake(const char *text, void *context)
 {
 	json_sentence(context, "%s", text);
@@ -22,20 +11,6 @@ static void note_mistake(const char *text, void *context)
 static void check(struct job_request *request)
 {
 	const struct job *job = request->job;
-	if (!is_served[job->type])
-		json_sentence(&request->invalid,
-			"jobs of type \"%s\" are not scheduled by this version; set Type to "
-			"\"system\" or \"sysbatch\", or to \"direct\" and place its instances "
-			"one by one",
-			job_type_names[job->type]);
-	if (job->periodic || job->parameterized)
-		json_sentence(&request->invalid,
-			"%s jobs are not launched by this version; register what is to run as a "
-			"job of its own",
-			job->periodic ? "periodic" : "parameterized");
-	if (request->eval_priority > EVAL_PRIORITY_MOST)
-		json_sentence(&request->invalid,
-			"Eval priority must be between 1 and %u inclusively", EVAL_PRIORITY_MOST);
 	job_check(job, note_mistake, &request->invalid);
 	if (request->invalid.count == 0 && !job_derive(request->job))
 		json_sentence(&request->invalid, "what a task group asks for is out of bounds");

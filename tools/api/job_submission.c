@@ -5,6 +5,8 @@
 
 #define MESSAGE_BYTES 512u
 
+enum { EVAL_PRIORITY_LEAST = 1, EVAL_PRIORITY_MOST = 100 };
+
 static void free_job_request(void *context)
 {
 	job_request_free(context);
@@ -52,9 +54,21 @@ static void reply_mistakes(
 	free(text);
 }
 
+bool eval_priority_fits(int64_t priority, struct reply *reply)
+{
+	if (priority == 0 || (priority >= EVAL_PRIORITY_LEAST && priority <= EVAL_PRIORITY_MOST))
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		"Eval priority must be between %d and %d inclusively", EVAL_PRIORITY_LEAST,
+		EVAL_PRIORITY_MOST);
+	return false;
+}
+
 bool job_submission_is_valid(
 	struct request *request, const struct job_request *read, struct reply *reply)
 {
+	if (!eval_priority_fits((int64_t)read->eval_priority, reply))
+		return false;
 	if (read->report.errors.count)
 		reply_mistakes(reply, MHD_HTTP_BAD_REQUEST, &read->report.errors);
 	else if (!job_request_is_valid(read))

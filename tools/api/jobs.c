@@ -159,18 +159,3 @@ void job_versions(struct request *request, struct reply *reply)
 {
 	answer_about_job(request, reply, write_versions);
 }
-
-// Deployments are not made by this version: a job has none, whether it is there or not.
-void job_deployments(struct request *request, struct reply *reply)
-{
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_array(w);
-	json_end_array(w);
-	reply_index(reply, state_index(request->api->settings.state));
-}
-
-void job_deployment(struct request *request, struct reply *reply)
-{
-	json_write_null(reply_json(request, reply));
-	reply_index(reply, state_index(request->api->settings.state));
-}

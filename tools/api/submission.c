@@ -142,3 +142,15 @@ void reply_outcome(struct reply *reply, int outcome)
 	reply_error(reply, answers[outcome].status, "%s", answers[outcome].text);
 	reply->retry_after_s = answers[outcome].retry_after_s;
 }
+
+void reply_refusal(
+	struct reply *reply, const struct command *command, const char *message, unsigned status)
+{
+	bool is_explained = command->outcome == OUTCOME_BAD_DESCRIPTION ||
+			    command->outcome == OUTCOME_NOT_NOW ||
+			    command->outcome == OUTCOME_TERMINAL;
+	if (is_explained && *message)
+		reply_error(reply, status, "%s", message);
+	else
+		reply_outcome(reply, (int)command->outcome);
+}

@@ -25,3 +25,5 @@ void submission_release(struct submission *);
 
 // The answer to an outcome that is not OUTCOME_DONE. index 0: not known.
 void reply_outcome(struct reply *, int outcome);
+// The same for a command that says why in a message of its own ("": it does not), which is answered with status.
+void reply_refusal(struct reply *, const struct command *, const char *message, unsigned status);

@@ -1,0 +1,43 @@
+#include "tools/api/base64.h"
+
+// The number that a character stands for, or -1.
+static int digit_of(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+// How many of the last four characters are padding.
+static size_t padding_of(const char *text, size_t size)
+{
+	if (size == 0 || text[size - 1] != '=')
+		return 0;
+	return text[size - 2] == '=' ? 2 : 1;
+}
+
+bool base64_decode(const char *text, size_t size, uint8_t *bytes, size_t *decoded)
+{
+	size_t padding = size % 4 == 0 ? padding_of(text, size) : 0;
+	uint32_t bits = 0, count = 0;
+	*decoded = 0;
+	if (size % 4 != 0)
+		return false;
+	for (size_t i = 0; i < size - padding; i++) {
+		int digit = digit_of(text[i]);
+		if (digit < 0)
+			return false;
+		bits = bits << 6 | (uint32_t)digit;
+		count += 6;
+		if (count >= 8) {
+			count -= 8;
+			bytes[(*decoded)++] = (uint8_t)(bits >> count);
+		}
+	}
+	// What is left over says nothing: only zeros are right.
+	return (bits & ((1u << count) - 1)) == 0;
+}
