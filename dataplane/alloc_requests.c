@@ -34,15 +34,27 @@ static bool add_change(const struct allocation *a, void *context)
 	return true;
 }
 
+static uint16_t flags_of(const struct alloc_details *details)
+{
+	uint16_t flags = 0;
+	if (!details)
+		return flags;
+	if (!uuid_is_zero(&details->deployment_id))
+		flags |= WIRE_ALLOC_IN_DEPLOYMENT;
+	if (details->deployment_status && details->deployment_status->healthy.set)
+		flags |= WIRE_ALLOC_HEALTH_KNOWN;
+	return flags;
+}
+
 static struct wire_alloc_item item_of(const struct allocation *a)
 {
 	return (struct wire_alloc_item){.allocation = a->id,
-		.modify_index = a->record.modify_index,
+		.version = a->alloc_modify_index,
 		.job_index = a->job->record.modify_index,
 		.desired = a->desired,
 		.client = a->client_status,
 		.group = a->group,
-		.number = a->index};
+		.flags = flags_of(a->details)};
 }
 
 static uint32_t answer_allocs(struct worker *w, const struct hot_frame *f, uint8_t *frame)

@@ -189,12 +189,14 @@ bool wire_allocs_reply_decode(
 	for (uint32_t i = 0; i < reply->count && !r.failed; i++) {
 		struct wire_alloc_item *item = &reply->items[i];
 		item->allocation = bytes_take_uuid(&r);
-		item->modify_index = bytes_take_u64(&r);
+		item->version = bytes_take_u64(&r);
 		item->job_index = bytes_take_u64(&r);
 		item->desired = bytes_take_u8(&r);
 		item->client = bytes_take_u8(&r);
 		item->group = bytes_take_u16(&r);
-		item->number = bytes_take_u32(&r);
+		item->flags = bytes_take_u16(&r);
+		if (item->flags & ~WIRE_ALLOC_FLAGS || bytes_take_u16(&r) != 0)
+			r.failed = true;
 	}
 	return body_complete(&r);
 }
@@ -213,12 +215,13 @@ uint32_t wire_allocs_reply_encode(uint8_t *frame, uint32_t size, struct wire_hea
 	for (uint32_t i = 0; i < reply->count; i++) {
 		const struct wire_alloc_item *item = &reply->items[i];
 		bytes_put_uuid(&w, &item->allocation);
-		bytes_put_u64(&w, item->modify_index);
+		bytes_put_u64(&w, item->version);
 		bytes_put_u64(&w, item->job_index);
 		bytes_put_u8(&w, item->desired);
 		bytes_put_u8(&w, item->client);
 		bytes_put_u16(&w, item->group);
-		bytes_put_u32(&w, item->number);
+		bytes_put_u16(&w, item->flags);
+		bytes_put_u16(&w, 0);
 	}
 	return frame_end(&w, header, 0);
 }

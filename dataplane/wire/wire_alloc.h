@@ -24,8 +24,9 @@
 // ALLOCS_REPLY
 //	24 u64  index       since of the next question
 //	32 u8   count, u8 more (1: ask again), u16 reserved
-//	36 count times (40 bytes), oldest change first: uuid allocation, u64 modify index, u64 job index (of the
-//	   version that it runs), u8 desired, u8 client, u16 group, u32 number in its name
+//	36 count times (40 bytes), oldest change first: uuid allocation, u64 version (grows when the controller
+//	   changes something, as ALLOC_SPEC_REPLY has it), u64 job index (of the job's version that it runs),
+//	   u8 desired, u8 client, u16 group, u16 flags (enum wire_alloc_flag), u16 reserved
 // ALLOC_SPEC: a piece of the JSON that describes what is to run
 //	24 uuid allocation, u32 offset, u16 bytes (1 … 1392 wanted), u16 reserved; zeros up to the reply's size
 // ALLOC_SPEC_REPLY
@@ -43,6 +44,12 @@ enum wire_alloc_client {
 	WIRE_CLIENT_LOST,
 	WIRE_CLIENT_UNKNOWN,
 };
+enum wire_alloc_flag {
+	WIRE_ALLOC_IN_DEPLOYMENT =
+		1, // its health is judged by the update strategy, else by the migrate strategy
+	WIRE_ALLOC_HEALTH_KNOWN = 2, // the controller has its node's word on its health
+};
+#define WIRE_ALLOC_FLAGS 3u
 enum wire_task_state { WIRE_TASK_PENDING, WIRE_TASK_RUNNING, WIRE_TASK_DEAD };
 
 // More do not fit a frame.
@@ -104,10 +111,9 @@ struct wire_allocs {
 
 struct wire_alloc_item {
 	struct uuid allocation;
-	uint64_t modify_index, job_index;
+	uint64_t version, job_index;
 	uint8_t desired, client;
-	uint16_t group;
-	uint32_t number;
+	uint16_t group, flags;
 };
 struct wire_allocs_reply {
 	uint64_t index;

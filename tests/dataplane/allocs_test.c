@@ -93,8 +93,9 @@ static void all_allocations_in_pages(void **unused)
 	for (;;) {
 		struct wire_allocs_reply reply = ask(w, &p, &node, since, 7);
 		for (uint32_t i = 0; i < reply.count; i++, seen++) {
-			assert_true(reply.items[i].modify_index > last);
-			last = reply.items[i].modify_index;
+			assert_true(reply.items[i].version > last);
+			last = reply.items[i].version;
+			assert_int_equal(reply.items[i].flags, 0);
 			assert_int_equal(reply.items[i].desired, ALLOC_RUN);
 			assert_int_equal(reply.items[i].client, ALLOC_PENDING);
 		}

@@ -277,12 +277,12 @@ static json_t *allocs_reply_fields(const struct wire_allocs_reply *reply)
 		const struct wire_alloc_item *from = &reply->items[i];
 		json_t *item = json_object();
 		json_object_set_new(item, "allocation", uuid_json(&from->allocation));
-		set_integer(item, "modify_index", from->modify_index);
+		set_integer(item, "version", from->version);
 		set_integer(item, "job_index", from->job_index);
 		set_integer(item, "desired", from->desired);
 		set_integer(item, "client", from->client);
 		set_integer(item, "group", from->group);
-		set_integer(item, "number", from->number);
+		set_integer(item, "flags", from->flags);
 		json_array_append_new(items, item);
 	}
 	json_object_set_new(o, "items", items);

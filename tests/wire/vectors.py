@@ -194,8 +194,8 @@ def allocs(f):
 def allocs_reply(f):
     out = struct.pack("<QBBH", f["index"], len(f["items"]), f["more"], 0)
     for i in f["items"]:
-        out += uuid.UUID(i["allocation"]).bytes + struct.pack("<QQ", i["modify_index"], i["job_index"])
-        out += struct.pack("<BBHI", i["desired"], i["client"], i["group"], i["number"])
+        out += uuid.UUID(i["allocation"]).bytes + struct.pack("<QQ", i["version"], i["job_index"])
+        out += struct.pack("<BBHHH", i["desired"], i["client"], i["group"], i["flags"], 0)
     return out, 0
 
 
@@ -309,10 +309,10 @@ def cases():
     yield "report taken", "ALLOC_UPDATED", at, born + 1, {"index": 90070, "known": [1, 1, 0]}
     yield "question for all allocations", "ALLOCS", at, 1, {"since": 0, "count": 32}
     yield "question for changed allocations", "ALLOCS", at, 2, {"since": 90020, "count": 1}
-    mine = {"allocation": str(OTHER), "modify_index": 90021, "job_index": 90001, "desired": 0, "client": 0,
-            "group": 1, "number": 4711}
+    mine = {"allocation": str(OTHER), "version": 90021, "job_index": 90001, "desired": 0, "client": 0,
+            "group": 1, "flags": 1}
     yield "allocations", "ALLOCS_REPLY", at, 1, {"index": 90080, "more": 0, "items": [
-        mine, dict(mine, allocation=str(NODE), desired=1, client=1, modify_index=90077)]}
+        mine, dict(mine, allocation=str(NODE), desired=1, client=1, version=90077, flags=3)]}
     yield "allocations, more to come", "ALLOCS_REPLY", at, 1, {"index": 90060, "more": 1, "items": [mine] * 32}
     yield "no allocation changed", "ALLOCS_REPLY", at, 2, {"index": 90080, "more": 0, "items": []}
     yield "question for a specification", "ALLOC_SPEC", at, 3, {"allocation": str(OTHER), "offset": 0, "bytes": 1388}

@@ -134,7 +134,7 @@ field("event_time", "int64", "Time (unix ns)")
 field("event_exit_code", "int32", "Exit code")
 field("job_index", "uint64", "Job index")
 field("group_index", "uint16", "Group")
-field("number", "uint32", "Number")
+field("alloc_flags", "uint16", "Flags (1 in a deployment, 2 health known)")
 field("spec_version", "uint64", "Version of the specification")
 field("total", "uint32", "Bytes of the whole")
 field("offset", "uint32", "Offset")
@@ -527,12 +527,15 @@ bodies[19] = function(r)
 		end
 		local tree = subtree(r, "Allocation " .. i)
 		r:uuid("allocation", tree)
-		r:number("modify_index", 8, tree)
+		r:number("spec_version", 8, tree)
 		r:number("job_index", 8, tree)
 		r:number("desired", 1, tree)
 		r:number("client_status", 1, tree)
 		r:number("group_index", 2, tree)
-		r:number("number", 4, tree)
+		if r:number("alloc_flags", 2, tree) > 3 then
+			r:fail("unknown flags")
+		end
+		r:zeros(2, "reserved")
 	end
 end
 

@@ -249,7 +249,8 @@ static uint32_t on_allocs(struct responder *r, struct request *q)
 		}
 		since = a->modify_index;
 		reply.items[reply.count++] = (struct wire_alloc_item){.allocation = a->id,
-			.modify_index = a->modify_index,
+			.version = a->modify_index,
+			.flags = a->flags,
 			.desired = a->desired,
 			.client = a->client};
 	}
@@ -268,7 +269,7 @@ static uint32_t on_spec(struct responder *r, struct request *q)
 	uint32_t left = ask.offset < total ? total - ask.offset : 0;
 	// In small pieces, so that there are several.
 	uint32_t bytes = left < 150 ? left : 150;
-	struct wire_alloc_spec_reply reply = {.version = 9,
+	struct wire_alloc_spec_reply reply = {.version = a->modify_index,
 		.total = total,
 		.offset = ask.offset,
 		.bytes = (uint16_t)bytes,
@@ -280,6 +281,8 @@ static void take_report(struct responder_alloc *a, const struct wire_alloc_updat
 	const struct wire_alloc_update_item *item, uint32_t *task, uint32_t *event)
 {
 	a->client = item->client;
+	if (item->healthy != WIRE_HEALTH_UNSAID)
+		a->healthy = item->healthy;
 	a->reports++;
 	snprintf(a->description, sizeof a->description, "%.*s", (int)item->description.size,
 		item->description.data);

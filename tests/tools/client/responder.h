@@ -41,6 +41,8 @@ struct responder_alloc {
 	uint64_t modify_index;
 	char spec[4000];
 	uint8_t desired, client;
+	uint8_t healthy; // enum wire_healthy, as told
+	uint16_t flags;  // enum wire_alloc_flag
 	char description[64];
 	uint32_t reports;
 	uint8_t task_state;
