@@ -355,7 +355,9 @@ static void tell(struct agent *a, const struct node_answer *answer)
 		break;
 	case NODE_REFUSED: tell_refusal(a, &answer->refused); break;
 	case NODE_GONE: log_info("left", "slot=%u", s->slot); break;
-	case NODE_ACKED: alloc_sync_heard(&a->sync, true); break;
+	case NODE_ACKED:
+		alloc_sync_heard(&a->sync, now_ns(), time_wall_ns(&time_source_real));
+		break;
 	case NODE_NOTHING:
 	case NODE_BEAT_NOW: break;
 	}
@@ -376,6 +378,9 @@ static void receive_all(struct agent *a)
 		}
 		if (alloc_sync_receive(&a->sync, frame, (uint32_t)n, now_ns())) {
 			a->counters.answered++;
+			if (a->sync.wants_beat)
+				beat_hasten(&a->beat, now_ns());
+			a->sync.wants_beat = false;
 			continue;
 		}
 		struct node_answer answer = beat_receive(&a->beat, frame, (uint32_t)n, now_ns());
@@ -428,7 +433,7 @@ static void send_alloc_frames(struct agent *a)
 	if (a->beat.state != BEAT_BEATING || a->stop_by_ns || a->fd < 0)
 		return;
 	if (a->beat.missed > 0)
-		alloc_sync_heard(&a->sync, false);
+		alloc_sync_missed(&a->sync);
 	uint32_t length = alloc_sync_due(&a->sync, now_ns());
 	if (length > 0)
 		send_bytes(a, a->sync.frame, length);

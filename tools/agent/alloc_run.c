@@ -1,8 +1,10 @@
 #include "tools/agent/alloc_run.h"
 #include "state/base/memory.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <pwd.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,27 @@ void alloc_run_free(struct alloc_run *a)
 			close(a->tasks[i].process.fd);
 	alloc_spec_free(a->spec);
 	free(a);
+}
+
+// Tasks of the new spec stand in for those of the same name.
+bool alloc_run_revise(struct alloc_run *a, struct alloc_spec *spec, int64_t now_ns)
+{
+	bool is_same = spec->task_count == a->task_count;
+	for (uint32_t i = 0; i < a->task_count && is_same; i++)
+		is_same = alloc_spec_task(spec, a->tasks[i].spec->name) != NULL;
+	if (!is_same) {
+		alloc_spec_free(spec);
+		return false;
+	}
+	bool is_judged_anew = strcmp(spec->deployment_id, a->spec->deployment_id) != 0;
+	for (uint32_t i = 0; i < a->task_count; i++)
+		a->tasks[i].spec = alloc_spec_task(spec, a->tasks[i].spec->name);
+	alloc_spec_free(a->spec);
+	a->spec = spec;
+	a->is_unsaved = true;
+	if (is_judged_anew)
+		health_watch(&a->health, spec, now_ns);
+	return true;
 }
 
 // --- Folders -------------------------------------------------------------------------------------------
@@ -88,6 +111,34 @@ static int give_to_user(const char *path, const char *user)
 	return chown(path, entry.pw_uid, entry.pw_gid) < 0 ? -errno : 0;
 }
 
+static int write_payload(const struct task *t, const char *payload, const char *local)
+{
+	char path[900];
+	size_t room = strlen(payload), size;
+	if (!*t->spec->payload_file)
+		return 0;
+	snprintf(path, sizeof path, "%s/%s", local, t->spec->payload_file);
+	char *name = strrchr(path, '/');
+	*name = '\0';
+	int error = make_folder(path, 0777);
+	*name = '/';
+	if (error)
+		return error;
+	uint8_t *bytes = memory_take(room + 1);
+	int fd = -1;
+	if (sodium_base642bin(bytes, room, payload, room, NULL, &size, NULL,
+		    sodium_base64_VARIANT_ORIGINAL) < 0)
+		error = -EINVAL;
+	else if ((fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0)
+		error = -errno;
+	else if (write(fd, bytes, size) != (ssize_t)size)
+		error = errno ? -errno : -ENOSPC;
+	if (fd >= 0 && close(fd) < 0 && !error)
+		error = -errno;
+	free(bytes);
+	return error;
+}
+
 static int make_task_folders(
 	const struct alloc_run *a, const struct task *t, const struct alloc_place *place)
 {
@@ -104,6 +155,8 @@ static int make_task_folders(
 		error = make_folder(f.local, 0777);
 	if (!error)
 		error = make_folder(f.secrets, 0700);
+	if (!error)
+		error = write_payload(t, a->spec->payload, f.local);
 	return error ? error : give_to_user(f.secrets, t->spec->user);
 }
 
@@ -294,6 +347,14 @@ static void judge(struct alloc_run *a)
 	a->description = text;
 }
 
+static void judge_health(struct alloc_run *a, int64_t now_ns)
+{
+	if (a->is_unwanted)
+		health_leave(&a->health);
+	else if (health_judge(&a->health, a->spec, a->tasks, a->task_count, now_ns))
+		changed(a);
+}
+
 void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
 {
 	uint32_t before;
@@ -307,6 +368,7 @@ void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
 		order_tasks(a, place);
 	} while (a->change != before);
 	judge(a);
+	judge_health(a, place->now_ns);
 }
 
 void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct alloc_place *place)
@@ -321,7 +383,7 @@ void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct a
 
 int64_t alloc_run_due_ns(const struct alloc_run *a)
 {
-	int64_t due = 0;
+	int64_t due = a->spec ? health_due_ns(&a->health, a->spec, a->tasks, a->task_count) : 0;
 	for (uint32_t i = 0; i < a->task_count; i++) {
 		const struct task *t = &a->tasks[i];
 		int64_t own = t->due_ns;

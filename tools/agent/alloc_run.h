@@ -4,12 +4,12 @@
 //
 // A task that failed takes its siblings with it, and so does a leader that ended.
 #pragma once
-#include "dataplane/wire/wire_alloc.h"
-#include "tools/agent/task.h"
+#include "tools/agent/health.h"
 
 struct alloc_run {
 	struct uuid id;
 	uint64_t job_index;
+	uint64_t version;        // of the spec, as the controller counts
 	struct alloc_spec *spec; // NULL: never ran here, it is only to be reported as ended
 	bool is_unwanted;        // to be stopped
 	bool is_forgotten; // the controller does not know it any more: removed once it is over
@@ -18,6 +18,7 @@ struct alloc_run {
 	uint32_t change;         // counts what is to be reported
 	uint32_t reported;       // change that the controller has acknowledged
 	bool is_unsaved;
+	struct health health;
 	struct alloc_run *next;
 	uint32_t task_count;
 	struct task tasks[];
@@ -37,7 +38,9 @@ struct alloc_place {
 	void (*save)(void *context, struct alloc_run *);
 	void *save_context;
 };
-// Makes the folders of every task. 0, or -errno.
+// What is known of it has changed at the controller. Takes the spec over; false when its tasks are others.
+bool alloc_run_revise(struct alloc_run *, struct alloc_spec *, int64_t now_ns);
+// Makes the folders of every task, with what it was dispatched with. 0, or -errno.
 int alloc_run_make_folders(const struct alloc_run *, const struct alloc_place *);
 void alloc_run_remove_folders(const struct uuid *, const char *data_folder);
 

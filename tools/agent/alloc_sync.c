@@ -33,11 +33,29 @@ void alloc_sync_registered(struct alloc_sync *s)
 	s->may_report = false;
 	s->wants_all = true;
 	s->lists_all = false;
+	runner_report_all(s->runner);
 }
 
-void alloc_sync_heard(struct alloc_sync *s, bool heard)
+void alloc_sync_heard(struct alloc_sync *s, uint64_t now_ns, uint64_t wall_ns)
 {
-	s->may_report = heard;
+	// Its time to live runs from the heartbeat, ours from the answer.
+	uint64_t silence_ns = (uint64_t)s->session->ttl_ms * NS_PER_MS * 4 / 5;
+	bool was_away = s->heard_ns && (now_ns - s->heard_ns > silence_ns ||
+					       wall_ns - s->heard_wall_ns > silence_ns);
+	s->heard_ns = now_ns;
+	s->heard_wall_ns = wall_ns;
+	s->may_report = true;
+	runner_heard(s->runner);
+	if (was_away)
+		runner_report_all(s->runner);
+}
+
+void alloc_sync_missed(struct alloc_sync *s)
+{
+	s->may_report = false;
+	// It is made anew then, with what is true then.
+	if (s->awaiting == WIRE_ALLOC_UPDATED)
+		s->awaiting = 0;
 }
 
 // --- Reports -------------------------------------------------------------------------------------------
@@ -67,8 +85,10 @@ static void add_item(
 	struct wire_alloc_update *u, const struct alloc_run *a, uint32_t notes, uint32_t tasks)
 {
 	struct wire_alloc_update_item *item = &u->items[u->count++];
-	*item = (struct wire_alloc_update_item){
-		.allocation = a->id, .client = a->status, .description = text_of(a->description)};
+	*item = (struct wire_alloc_update_item){.allocation = a->id,
+		.client = a->status,
+		.healthy = a->health.verdict,
+		.description = text_of(a->description)};
 	for (uint32_t i = 0; i < a->task_count && i < tasks; i++) {
 		const struct task *t = &a->tasks[i];
 		if (u->task_count == WIRE_UPDATE_TASKS_MAX)
@@ -232,7 +252,8 @@ static void want(struct alloc_sync *s, const struct wire_alloc_item *item)
 		s->wanted_capacity = s->wanted_capacity ? s->wanted_capacity * 2 : 16;
 		s->wanted = memory_resize(s->wanted, s->wanted_capacity * sizeof s->wanted[0]);
 	}
-	s->wanted[s->wanted_count++] = (struct sync_wanted){item->allocation, item->job_index};
+	s->wanted[s->wanted_count++] =
+		(struct sync_wanted){item->allocation, item->job_index, item->version};
 }
 
 static void list(struct alloc_sync *s, const struct uuid *id)
@@ -244,6 +265,24 @@ static void list(struct alloc_sync *s, const struct uuid *id)
 	s->listed[s->listed_count++] = *id;
 }
 
+// What the controller wants of one that runs here. A change of its own is looked at first, and what it does not know,
+// or has forgotten, is told again.
+static void take_running(
+	struct alloc_sync *s, struct alloc_run *a, const struct wire_alloc_item *item)
+{
+	bool is_newer = item->version > a->version;
+	if (is_newer && a->spec)
+		want(s, item);
+	if (item->client == WIRE_CLIENT_UNKNOWN) {
+		if (is_newer)
+			runner_reconnect(s->runner, a);
+	} else if (item->client != a->status) {
+		a->change++;
+	} else if (a->health.verdict && !(item->flags & WIRE_ALLOC_HEALTH_KNOWN) && !is_newer) {
+		a->change++;
+	}
+}
+
 static void take_item(struct alloc_sync *s, const struct wire_alloc_item *item)
 {
 	struct alloc_run *a = runner_find(s->runner, &item->allocation);
@@ -251,9 +290,9 @@ static void take_item(struct alloc_sync *s, const struct wire_alloc_item *item)
 	bool is_wanted = item->desired == WIRE_DESIRED_RUN && !has_ended;
 	if (s->lists_all)
 		list(s, &item->allocation);
-	if (a && is_wanted && item->client != a->status && item->client != WIRE_CLIENT_UNKNOWN)
-		a->reported = a->change - 1; // it may not have heard, or have forgotten
-	else if (a && !is_wanted)
+	if (a && is_wanted)
+		take_running(s, a, item);
+	else if (a)
 		runner_stop(s->runner, a);
 	else if (!a && is_wanted)
 		want(s, item);
@@ -295,18 +334,20 @@ static void take_whole_spec(struct alloc_sync *s)
 	struct sync_wanted wanted = s->wanted[0];
 	struct alloc_spec *spec = alloc_spec_read(
 		(const char *)s->spec.data, s->spec.size, &wanted.id, message, sizeof message);
+	struct alloc_run *known = runner_find(s->runner, &wanted.id);
 	drop_wanted(s);
-	if (runner_find(s->runner, &wanted.id)) {
+	if (spec && known && !known->spec) { // it has ended here before it began
 		alloc_spec_free(spec);
 		return;
 	}
 	if (spec) {
-		runner_add(s->runner, &wanted.id, wanted.job_index, spec);
+		runner_add(s->runner, &wanted.id, wanted.job_index, s->spec_version, spec);
 		return;
 	}
 	log_error("allocation_not_understood", "id=%s error=%s", uuid_format(&wanted.id, text),
 		log_quote(message, quoted, sizeof quoted));
-	runner_add_ended(s->runner, &wanted.id, true);
+	if (!known)
+		runner_add_ended(s->runner, &wanted.id, true);
 }
 
 static void take_piece(struct alloc_sync *s, const struct wire_alloc_spec_reply *reply)
@@ -340,6 +381,7 @@ static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, u
 		break;
 	case WIRE_REFUSED_NOT_ALLOWED:
 		s->may_report = false;
+		s->wants_beat = true;
 		s->awaiting = 0;
 		break;
 	case WIRE_REFUSED_STALE_GENERATION: // the next heartbeat hears of it, too

@@ -14,7 +14,7 @@
 // An allocation whose description is wanted.
 struct sync_wanted {
 	struct uuid id;
-	uint64_t job_index;
+	uint64_t job_index, version;
 };
 
 struct sync_counters {
@@ -29,6 +29,9 @@ struct alloc_sync {
 	uint64_t sequence;    // newest used
 	uint64_t known_index; // since of the next question
 	bool may_report;      // a heartbeat was acknowledged lately
+	bool wants_beat; // a report was refused until there is another heartbeat; the owner's to clear
+	uint64_t heard_ns,
+		heard_wall_ns; // when one was acknowledged, by both clocks; 0: not since the start
 	bool wants_all, lists_all;
 	// On its way.
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -55,8 +58,11 @@ void alloc_sync_start(struct alloc_sync *, struct runner *, const struct node_se
 void alloc_sync_stop(struct alloc_sync *);
 // The node has a new slot or generation: everything is asked for anew.
 void alloc_sync_registered(struct alloc_sync *);
-// Whether the controller has answered the newest heartbeat.
-void alloc_sync_heard(struct alloc_sync *, bool heard);
+// The controller has answered the newest heartbeat. After a silence in which it may have held the node for gone, all is
+// told again: by the wall clock too, because the other one stands still while the machine sleeps.
+void alloc_sync_heard(struct alloc_sync *, uint64_t now_ns, uint64_t wall_ns);
+// The newest heartbeat was not answered: no report before one is.
+void alloc_sync_missed(struct alloc_sync *);
 // Length of what is to be sent now (in frame), 0: nothing.
 uint32_t alloc_sync_due(struct alloc_sync *, uint64_t now_ns);
 // When to ask again; UINT64_MAX: when something happened.

@@ -136,6 +136,13 @@ void beat_describe(struct beat *b, uint64_t now_ns)
 	b->due_ns = now_ns;
 }
 
+void beat_hasten(struct beat *b, uint64_t now_ns)
+{
+	uint64_t soon_ns = now_ns + BEAT_HASTE_MS * NS_PER_MS;
+	if (b->state == BEAT_BEATING && b->due_ns > soon_ns)
+		b->due_ns = soon_ns;
+}
+
 void beat_leave(struct beat *b, uint64_t now_ns)
 {
 	b->state = b->session.generation ? BEAT_LEAVING : BEAT_LEFT;

@@ -18,6 +18,7 @@
 #define BEAT_GOODBYES_MAX 5u
 #define BEAT_SILENT_BEATS 6u       // twice the time to live
 #define BEAT_INTERVAL_MS_LEAST 50u // whatever time to live is granted
+#define BEAT_HASTE_MS 300u         // one that is wanted soon waits no longer
 #define BEAT_RESYNCS_MAX 3u        // in a row; then the next beat waits its turn
 
 enum beat_state { BEAT_REGISTERING, BEAT_BEATING, BEAT_LEAVING, BEAT_LEFT };
@@ -44,4 +45,6 @@ struct node_answer beat_receive(
 	struct beat *, const uint8_t *frame, uint32_t size, uint64_t now_ns);
 // The description has changed: register again now.
 void beat_describe(struct beat *, uint64_t now_ns);
+// A heartbeat is wanted soon, if heartbeats are sent at all.
+void beat_hasten(struct beat *, uint64_t now_ns);
 void beat_leave(struct beat *, uint64_t now_ns);

@@ -37,6 +37,7 @@ int runner_open(struct runner *r, const struct runner_settings *settings, char *
 		snprintf(message, message_size, "epoll: %m");
 		return -EMFILE;
 	}
+	contact_open(&r->contact, settings->state_folder, place_of(r).now_ns);
 	return runner_load(r, message, message_size);
 }
 
@@ -49,6 +50,7 @@ void runner_close(struct runner *r)
 			runner_save(r, a);
 		alloc_run_free(a);
 	}
+	contact_close(&r->contact);
 	if (r->epoll_fd > 0)
 		close(r->epoll_fd);
 	r->epoll_fd = -1;
@@ -78,12 +80,29 @@ static struct alloc_run *add(struct runner *r, struct alloc_run *a)
 	return a;
 }
 
-void runner_add(
-	struct runner *r, const struct uuid *id, uint64_t job_index, struct alloc_spec *spec)
+static void revise(struct runner *r, struct alloc_run *a, struct alloc_spec *spec)
+{
+	char text[UUID_TEXT_BYTES];
+	if (alloc_run_revise(a, spec, place_of(r).now_ns))
+		log_info("allocation_revised", "id=%s", uuid_format(&a->id, text));
+	else
+		log_error("allocation_has_other_tasks", "id=%s", uuid_format(&a->id, text));
+}
+
+void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uint64_t version,
+	struct alloc_spec *spec)
 {
 	char text[UUID_TEXT_BYTES];
 	struct alloc_place place = place_of(r);
-	struct alloc_run *a = add(r, alloc_run_create(id, job_index, spec));
+	struct alloc_run *a = runner_find(r, id);
+	if (a) {
+		a->version = version;
+		revise(r, a, spec);
+		return;
+	}
+	a = add(r, alloc_run_create(id, job_index, spec));
+	a->version = version;
+	health_watch(&a->health, spec, place.now_ns);
 	int error = alloc_run_make_folders(a, &place);
 	log_info("allocation", "id=%s name=%s tasks=%u", uuid_format(id, text), spec->name,
 		a->task_count);
@@ -120,6 +139,37 @@ void runner_forget(struct runner *r, struct alloc_run *a)
 {
 	runner_stop(r, a);
 	a->is_forgotten = true;
+}
+
+void runner_report_all(struct runner *r)
+{
+	for (struct alloc_run *a = r->allocs; a; a = a->next)
+		a->change++;
+}
+
+void runner_reconnect(struct runner *r, struct alloc_run *a)
+{
+	int64_t now_ns = place_of(r).now_ns;
+	for (uint32_t i = 0; i < a->task_count; i++)
+		task_note(&a->tasks[i], now_ns, 0, "Reconnected", "Client reconnected");
+	a->change++;
+	a->is_unsaved = true;
+}
+
+static int64_t stop_after_ns(const struct alloc_run *a)
+{
+	return a->spec && !a->is_unwanted ? a->spec->stop_after_disconnect_ns : 0;
+}
+
+void runner_heard(struct runner *r)
+{
+	bool matters = false;
+	contact_heard(&r->contact, place_of(r).now_ns);
+	for (const struct alloc_run *a = r->allocs; a && !matters; a = a->next)
+		matters = stop_after_ns(a) > 0;
+	int error = matters ? contact_keep(&r->contact) : 0;
+	if (error)
+		log_error("contact_not_kept", "errno=%d", -error);
 }
 
 void runner_stop_all(struct runner *r)
@@ -189,19 +239,38 @@ static void drop_forgotten(struct runner *r)
 	}
 }
 
+static void sooner(int64_t *due_ns, int64_t own_ns)
+{
+	if (own_ns && (!*due_ns || own_ns < *due_ns))
+		*due_ns = own_ns;
+}
+
+// Ends what is not to run on without the controller. Returns when that is due; 0: never.
+static int64_t stop_if_alone(struct runner *r, struct alloc_run *a, int64_t now_ns)
+{
+	char text[UUID_TEXT_BYTES];
+	if (stop_after_ns(a) == 0)
+		return 0;
+	int64_t lost_ns = contact_lost_ns(&r->contact, stop_after_ns(a));
+	if (now_ns <= lost_ns)
+		return lost_ns + 1;
+	log_warn("stopped_without_controller", "id=%s", uuid_format(&a->id, text));
+	runner_stop(r, a);
+	return 0;
+}
+
 uint64_t runner_step(struct runner *r)
 {
 	struct alloc_place place = place_of(r);
 	int64_t due = 0;
 	take_ends(r, &place);
 	for (struct alloc_run *a = r->allocs; a; a = a->next) {
+		sooner(&due, stop_if_alone(r, a, place.now_ns));
 		alloc_run_step(a, &place);
 		watch(r, a);
 		if (a->is_unsaved && a->spec)
 			runner_save(r, a);
-		int64_t own = alloc_run_due_ns(a);
-		if (own && (!due || own < due))
-			due = own;
+		sooner(&due, alloc_run_due_ns(a));
 	}
 	drop_forgotten(r);
 	if (!due)

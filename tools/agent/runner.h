@@ -3,6 +3,7 @@
 #pragma once
 #include "state/base/time_source.h"
 #include "tools/agent/alloc_run.h"
+#include "tools/agent/contact.h"
 
 struct runner_settings {
 	const char *data_folder;  // of what tasks write
@@ -18,6 +19,7 @@ struct runner {
 	struct prng prng;
 	int64_t epoch_ns; // unix time less monotonic time: jumps of the clock move no timer
 	int epoll_fd;
+	struct contact contact;   // with the controller
 	struct alloc_run *allocs; // newest first
 	uint32_t count;
 };
@@ -32,11 +34,18 @@ void runner_close(struct runner *);
 void runner_know_node(struct runner *, const struct node_facts *);
 
 struct alloc_run *runner_find(struct runner *, const struct uuid *);
-// Begins to run; takes the spec over.
-void runner_add(struct runner *, const struct uuid *, uint64_t job_index, struct alloc_spec *);
+// Begins to run, or takes up what has changed of it; takes the spec over.
+void runner_add(struct runner *, const struct uuid *, uint64_t job_index, uint64_t version,
+	struct alloc_spec *);
 // Of one that never ran here: to be reported as ended.
 void runner_add_ended(struct runner *, const struct uuid *, bool failed);
 void runner_stop(struct runner *, struct alloc_run *);
+// All is to be told again.
+void runner_report_all(struct runner *);
+// The controller held its node for gone, and now wants it to go on.
+void runner_reconnect(struct runner *, struct alloc_run *);
+// The controller has answered a heartbeat: what is to stop without it goes on.
+void runner_heard(struct runner *);
 void runner_forget(struct runner *, struct alloc_run *);
 void runner_stop_all(struct runner *);
 bool runner_is_idle(const struct runner *); // nothing is up

@@ -80,9 +80,11 @@ void runner_save(const struct runner *r, struct alloc_run *a)
 	json_t *tasks = json_array();
 	for (uint32_t i = 0; i < a->task_count; i++)
 		json_array_append_new(tasks, task_json(&a->tasks[i]));
-	json_t *json = json_pack("{s:i s:s s:I s:b s:O s:o}", "version", STORE_VERSION, "boot",
-		boot_id(), "job_index", (json_int_t)a->job_index, "is_unwanted", a->is_unwanted,
-		"spec", a->spec->root, "tasks", tasks);
+	json_t *json = json_pack("{s:i s:s s:I s:I s:i s:I s:b s:O s:o}", "version", STORE_VERSION,
+		"boot", boot_id(), "job_index", (json_int_t)a->job_index, "spec_version",
+		(json_int_t)a->version, "healthy", a->health.verdict, "health_deadline",
+		(json_int_t)a->health.deadline_ns, "is_unwanted", a->is_unwanted, "spec",
+		a->spec->root, "tasks", tasks);
 	char *text = json_dumps(json, JSON_COMPACT);
 	json_decref(json);
 	path_of(r, &a->id, "", path);
@@ -175,6 +177,14 @@ static void attach(struct runner *r, struct alloc_run *a, struct task *t, bool s
 	alloc_run_process_ended(a, t, &place);
 }
 
+static void load_health(struct health *h, const json_t *json)
+{
+	int64_t verdict = number(json, "healthy");
+	bool is_known = verdict == WIRE_HEALTHY || verdict == WIRE_UNHEALTHY;
+	*h = (struct health){.verdict = is_known ? (uint8_t)verdict : WIRE_HEALTH_UNSAID,
+		.deadline_ns = number(json, "health_deadline")};
+}
+
 static struct alloc_run *load_alloc(struct runner *r, const struct uuid *id, const json_t *json,
 	char *message, uint32_t message_size)
 {
@@ -193,6 +203,8 @@ static struct alloc_run *load_alloc(struct runner *r, const struct uuid *id, con
 		return NULL;
 	}
 	struct alloc_run *a = alloc_run_create(id, (uint64_t)number(json, "job_index"), spec);
+	a->version = (uint64_t)number(json, "spec_version");
+	load_health(&a->health, json);
 	a->is_unwanted = flag(json, "is_unwanted");
 	for (uint32_t i = 0; i < a->task_count; i++) {
 		load_task(&a->tasks[i], json_array_get(tasks, i));

@@ -79,6 +79,19 @@ static bool is_safe_name(const char *name)
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= 128;
 }
 
+// It stays below its folder.
+static bool is_safe_path(const char *path)
+{
+	if (*path == '/' || strlen(path) > 256)
+		return false;
+	for (const char *part = path; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0'))
+			return false;
+	}
+	return true;
+}
+
 static enum task_hook hook_of(const json_t *lifecycle)
 {
 	const char *hook = spec_text(lifecycle, "Hook");
@@ -105,6 +118,7 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 		.driver = spec_text(json, "Driver"),
 		.user = spec_text(json, "User"),
 		.kill_signal = spec_text(json, "KillSignal"),
+		.payload_file = spec_text(json_object_get(json, "DispatchPayload"), "File"),
 		.hook = hook_of(lifecycle),
 		.sidecar = json_is_true(json_object_get(lifecycle, "Sidecar")),
 		.leader = json_is_true(json_object_get(json, "Leader")),
@@ -116,8 +130,9 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 		.delay_ns = number(restart, "Delay", 0),
 		.waits = strcmp(spec_text(restart, "Mode"), "delay") == 0,
 		.on_success = runs_for_ever(spec, task)};
-	return is_safe_name(task->name) && is_duration(task->kill_timeout_ns) &&
-	       is_duration(task->restart.delay_ns) && is_duration(task->restart.interval_ns);
+	return is_safe_name(task->name) && is_safe_path(task->payload_file) &&
+	       is_duration(task->kill_timeout_ns) && is_duration(task->restart.delay_ns) &&
+	       is_duration(task->restart.interval_ns);
 }
 
 static bool read_tasks(struct alloc_spec *spec, const json_t *tasks)
@@ -130,6 +145,40 @@ static bool read_tasks(struct alloc_spec *spec, const json_t *tasks)
 				return false;
 	}
 	return true;
+}
+
+const struct task_spec *alloc_spec_task(const struct alloc_spec *spec, const char *name)
+{
+	for (uint32_t i = 0; i < spec->task_count; i++)
+		if (strcmp(spec->tasks[i].name, name) == 0)
+			return &spec->tasks[i];
+	return NULL;
+}
+
+// --- The whole -----------------------------------------------------------------------------------------
+
+#define MIN_HEALTHY_TIME_NS 10000000000ll
+#define HEALTHY_DEADLINE_NS 300000000000ll
+
+// An update strategy that is not there asks nobody; migrations always do.
+static struct health_rule health_rule_of(const json_t *rule, bool without)
+{
+	return (struct health_rule){
+		.min_healthy_time_ns = number(rule, "MinHealthyTime", MIN_HEALTHY_TIME_NS),
+		.healthy_deadline_ns = number(rule, "HealthyDeadline", HEALTHY_DEADLINE_NS),
+		.by_hand = rule ? strcmp(spec_text(rule, "HealthCheck"), "manual") == 0 : without};
+}
+
+static bool read_rules(struct alloc_spec *spec)
+{
+	spec->update = health_rule_of(json_object_get(spec->root, "Update"), true);
+	spec->migrate = health_rule_of(json_object_get(spec->root, "Migrate"), false);
+	spec->stop_after_disconnect_ns = number(spec->root, "StopAfterClientDisconnect", 0);
+	return is_duration(spec->update.min_healthy_time_ns) &&
+	       is_duration(spec->update.healthy_deadline_ns) &&
+	       is_duration(spec->migrate.min_healthy_time_ns) &&
+	       is_duration(spec->migrate.healthy_deadline_ns) &&
+	       is_duration(spec->stop_after_disconnect_ns);
 }
 
 struct alloc_spec *alloc_spec_read(
@@ -161,11 +210,14 @@ struct alloc_spec *alloc_spec_read(
 		.job_type = spec_text(root, "JobType"),
 		.region = spec_text(root, "Region"),
 		.group = spec_text(root, "TaskGroup"),
+		.deployment_id = spec_text(root, "DeploymentID"),
+		.payload = spec_text(root, "Payload"),
 		.index = number(root, "Index", 0),
 		.task_count = (uint32_t)count};
-	if (read_tasks(spec, tasks))
+	if (read_rules(spec) && read_tasks(spec, tasks))
 		return spec;
-	snprintf(message, message_size, "a task has no usable name, or a number out of range");
+	snprintf(message, message_size,
+		"a task has no usable name or payload file, or a number is out of range");
 	alloc_spec_free(spec);
 	return NULL;
 }

@@ -18,6 +18,7 @@ struct restart_rule {
 
 struct task_spec {
 	const char *name, *driver, *user, *kill_signal;
+	const char *payload_file; // under local: gets what the job was dispatched with; "": none
 	enum task_hook hook;
 	bool sidecar, leader;
 	int64_t kill_timeout_ns;
@@ -25,11 +26,21 @@ struct task_spec {
 	const json_t *json, *config; // config may be NULL
 };
 
+// When a node says that an allocation is healthy.
+struct health_rule {
+	int64_t min_healthy_time_ns, healthy_deadline_ns;
+	bool by_hand; // an operator says it
+};
+
 struct alloc_spec {
 	json_t *root;
 	struct uuid id;
 	const char *name, *namespace_name, *job_id, *job_name, *job_parent_id, *job_type, *region,
 		*group;
+	const char *deployment_id; // "": none
+	const char *payload;       // base64
+	struct health_rule update, migrate;
+	int64_t stop_after_disconnect_ns; // 0: tasks go on without the controller
 	int64_t index;
 	uint32_t task_count;
 	struct task_spec tasks[];
@@ -39,6 +50,9 @@ struct alloc_spec {
 struct alloc_spec *alloc_spec_read(
 	const char *json, size_t size, const struct uuid *, char *message, uint32_t message_size);
 void alloc_spec_free(struct alloc_spec *); // NULL is allowed
+
+// The task of that name; NULL: none.
+const struct task_spec *alloc_spec_task(const struct alloc_spec *, const char *name);
 
 // "1m30s", or a number of nanoseconds; false when it is neither.
 bool spec_duration(const json_t *, int64_t *ns);

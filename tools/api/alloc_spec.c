@@ -126,6 +126,15 @@ static void put_lifecycle(struct json_writer *w, const struct task_lifecycle *li
 	json_end_object(w);
 }
 
+static void put_raw(struct json_writer *w, const char *key, const char *json)
+{
+	json_write_key(w, key);
+	if (json)
+		json_write_raw(w, text_of(json));
+	else
+		json_write_null(w);
+}
+
 static void put_map(struct json_writer *w, const char *key, const struct array *map)
 {
 	json_write_key(w, key);
@@ -144,11 +153,8 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	json_put_string(w, "Name", task->name);
 	json_put_string(w, "Driver", task->driver);
 	json_put_string(w, "User", task->user);
-	json_write_key(w, "Config");
-	if (task->config)
-		json_write_raw(w, text_of(task->config));
-	else
-		json_write_null(w);
+	put_raw(w, "Config", task->config);
+	put_raw(w, "DispatchPayload", task->dispatch_payload);
 	put_map(w, "Env", &task->env);
 	put_meta(w, a->job, group, task);
 	json_put_i64(w, "KillTimeout", task->kill_timeout_ns);
@@ -160,6 +166,40 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	put_restart(w, task->restart ? task->restart : group->restart);
 	put_allocated(w, allocated(a, task->name));
 	json_end_object(w);
+}
+
+// --- Health and partings -------------------------------------------------------------------------
+
+// When its node is to say that it is healthy: the part of an update or a migrate strategy that is the same.
+static void put_health_rule(struct json_writer *w, const char *key, const char *check,
+	int64_t min_healthy_time_ns, int64_t healthy_deadline_ns)
+{
+	json_write_key(w, key);
+	json_begin_object(w);
+	json_put_string(w, "HealthCheck", check);
+	json_put_i64(w, "MinHealthyTime", min_healthy_time_ns);
+	json_put_i64(w, "HealthyDeadline", healthy_deadline_ns);
+	json_end_object(w);
+}
+
+static void put_rules(
+	struct json_writer *w, const struct alloc_details *details, const struct task_group *group)
+{
+	const struct update_strategy *update = group->update;
+	const struct migrate_strategy *migrate = group->migrate;
+	const struct optional_i64 *stop_after = &group->stop_after_client_disconnect_ns;
+
+	if (details && !uuid_is_zero(&details->deployment_id))
+		json_put_uuid(w, "DeploymentID", &details->deployment_id);
+	else
+		json_put_string(w, "DeploymentID", "");
+	if (update)
+		put_health_rule(w, "Update", update->health_check, update->min_healthy_time_ns,
+			update->healthy_deadline_ns);
+	if (migrate)
+		put_health_rule(w, "Migrate", migrate->health_check, migrate->min_healthy_time_ns,
+			migrate->healthy_deadline_ns);
+	json_put_i64(w, "StopAfterClientDisconnect", stop_after->set ? stop_after->value : 0);
 }
 
 void alloc_spec_json(void *context, const struct allocation *a, struct bytes_writer *out)
@@ -181,6 +221,9 @@ void alloc_spec_json(void *context, const struct allocation *a, struct bytes_wri
 	json_put_string(&w, "Region", a->job->region);
 	json_put_string(&w, "TaskGroup", group->name);
 	json_put_u64(&w, "Index", a->index);
+	json_put_u64(&w, "JobVersion", a->job->version);
+	json_put_string(&w, "Payload", a->job->payload);
+	put_rules(&w, a->details, group);
 	put_group_ports(&w, a->details);
 	json_write_key(&w, "Tasks");
 	json_begin_array(&w);

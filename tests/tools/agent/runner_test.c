@@ -74,7 +74,7 @@ static struct alloc_run *add(const char *job_type, const char *const *tasks, uin
 	struct alloc_spec *spec = alloc_spec_read(json, strlen(json), &id, message, sizeof message);
 	if (!spec)
 		fail_msg("%s", message);
-	runner_add(&runner, &id, 9, spec);
+	runner_add(&runner, &id, 9, 5, spec);
 	runner_step(&runner);
 	return runner_find(&runner, &id);
 }

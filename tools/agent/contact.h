@@ -1,0 +1,22 @@
+// When the controller was last heard. Kept in a file while it matters, so that tasks which are not to run on without
+// it do not gain time because their agent was started anew.
+#pragma once
+#include <stdint.h>
+
+// After a start without any memory of the controller, such tasks may run so long.
+#define CONTACT_GRACE_NS 50000000000ll
+
+struct contact {
+	int fd;           // of the file; -1: it cannot be kept
+	int64_t heard_ns; // unix; 0: never
+	int64_t opened_ns;
+};
+
+// Reads what a former agent kept.
+void contact_open(struct contact *, const char *state_folder, int64_t now_ns);
+void contact_close(struct contact *);
+void contact_heard(struct contact *, int64_t now_ns);
+// Writes it down. 0, or -errno.
+int contact_keep(const struct contact *);
+// When what is to stop that long after the last word of the controller is to stop.
+int64_t contact_lost_ns(const struct contact *, int64_t stop_after_ns);
