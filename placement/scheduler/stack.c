@@ -124,8 +124,8 @@ static bool filtered(struct stack_option *o, const char *reason)
 	return false;
 }
 
-bool stack_select_node(
-	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
+static bool look_at_node(struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot,
+	bool evict, struct stack_option *o)
 {
 	struct group_rules *g = stack_group(s, group);
 	const struct node *n = s->view.node_at(s->view.context, slot);
@@ -137,10 +137,23 @@ bool stack_select_node(
 		refusal = stack_check_distinct(s, g, n);
 	if (refusal)
 		return filtered(o, refusal);
-	if (!stack_fit(s, g, n, s->preemption, o))
+	if (!stack_fit(s, g, n, evict, o))
 		return false;
 	option_settle(o);
 	return true;
+}
+
+bool stack_select_node(
+	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
+{
+	return look_at_node(s, group, name_index, slot, s->preemption, o);
+}
+
+bool stack_stay_on_node(
+	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
+{
+	return look_at_node(
+		s, group, name_index, slot, s->preemption && s->kind == STACK_SYSTEM, o);
 }
 
 // --- For the evaluation --------------------------------------------------------------------------------
@@ -174,7 +187,7 @@ static bool group_escapes(struct stack *s, uint32_t group)
 
 void stack_eligibility(struct stack *s, struct evaluation *e)
 {
-	e->escaped_computed_class = s->job_rules.constraints.escapes;
+	e->escaped_computed_class |= s->job_rules.constraints.escapes;
 	for (uint32_t i = 0; i < s->group_count; i++)
 		e->escaped_computed_class |= group_escapes(s, i);
 	for (uint32_t i = 0; i < s->classes.count && !e->escaped_computed_class; i++) {
@@ -186,7 +199,7 @@ void stack_eligibility(struct stack *s, struct evaluation *e)
 			continue;
 		snprintf(name, sizeof name, "v1:%llu", (unsigned long long)entry->hash);
 		struct named_count *item = map_item(&e->class_eligibility, sizeof *item, name);
-		item->count = verdict == CLASS_ELIGIBLE;
+		item->count |= verdict == CLASS_ELIGIBLE;
 	}
 }
 

@@ -76,6 +76,10 @@ struct stack_option {
 // node by node; metrics are made of options by stack_count.
 bool stack_select_node(
 	struct stack *, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *);
+// The same for one that is there already and was taken off the node to ask: only the system scheduler would make
+// victims for it (row A27).
+bool stack_stay_on_node(
+	struct stack *, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *);
 // Adds one looked-at node to metrics (evaluated; filtered or exhausted, or its scores).
 void stack_count(const struct stack_option *, struct alloc_metrics *);
 // True when the placement's metrics say no more than its score does: nodes_evaluated is 1 and the scores are
@@ -101,8 +105,8 @@ bool stack_select(struct stack *, const struct stack_request *, struct stack_opt
 
 // --- For the evaluation --------------------------------------------------------------------------------
 
-// Row A41's memo, exported into an evaluation: class_eligibility (empty when something escapes) and
-// escaped_computed_class.
+// Row A41's memo, added to an evaluation: class_eligibility (of no use when something escapes) and
+// escaped_computed_class. A class that was eligible before stays so.
 void stack_eligibility(struct stack *, struct evaluation *);
 // Usable nodes by datacenter of the job (NodesAvailable), and in its pool.
 void stack_nodes_available(struct stack *, struct alloc_metrics *);

@@ -44,6 +44,9 @@ void world_destroy(struct world *w)
 	}
 	for (uint32_t i = 0; i < w->job_count; i++)
 		job_free(w->jobs[i]);
+	for (uint32_t i = 0; i < w->deployment_count; i++)
+		deployment_free(w->deployments[i]);
+	free(w->deployments);
 	for (uint32_t i = 0; i < w->kept_count; i++)
 		free(w->kept[i]);
 	free(w->kept);
@@ -92,6 +95,40 @@ static const struct job *view_job(void *context, const char *namespace_name, con
 		if (is_job(w->jobs[i - 1], namespace_name, id))
 			return w->jobs[i - 1];
 	return NULL;
+}
+
+static const struct job *view_job_version(
+	void *context, const char *namespace_name, const char *id, uint64_t version)
+{
+	const struct world *w = context;
+	for (uint32_t i = w->job_count; i > 0; i--)
+		if (w->jobs[i - 1]->version == version && strcmp(w->jobs[i - 1]->id, id) == 0)
+			return w->jobs[i - 1];
+	return NULL;
+}
+
+static void view_job_deployments(void *context, const char *namespace_name, const char *id,
+	state_deployment_visit *visit, void *visit_context)
+{
+	const struct world *w = context;
+	for (uint32_t i = w->deployment_count; i > 0; i--)
+		if (strcmp(w->deployments[i - 1]->job_id, id) == 0 &&
+			!visit(w->deployments[i - 1], visit_context))
+			return;
+}
+
+static bool take_first(const struct deployment *d, void *context)
+{
+	*(const struct deployment **)context = d;
+	return false;
+}
+
+static const struct deployment *view_latest_deployment(
+	void *context, const char *namespace_name, const char *id)
+{
+	const struct deployment *latest = NULL;
+	view_job_deployments(context, namespace_name, id, take_first, &latest);
+	return latest;
 }
 
 static void view_job_allocations(void *context, const char *namespace_name, const char *id,
@@ -151,6 +188,9 @@ struct scheduler_view world_view(struct world *w)
 		.node_at = view_node_at,
 		.node_by_id = view_node_by_id,
 		.job = view_job,
+		.job_version = view_job_version,
+		.latest_deployment = view_latest_deployment,
+		.job_deployments = view_job_deployments,
 		.job_allocations = view_job_allocations,
 		.node_allocations = view_node_allocations,
 		.allocation = view_allocation,
@@ -248,6 +288,22 @@ struct job *world_job_version(struct world *w, const struct job *from)
 	job->version = from->version + 1;
 	enter(w, job);
 	return job;
+}
+
+void world_deploy(struct world *w, struct deployment *d)
+{
+	for (uint32_t i = 0; i < w->deployment_count; i++) {
+		if (!uuid_equal(&w->deployments[i]->id, &d->id))
+			continue;
+		deployment_free(w->deployments[i]);
+		w->deployments[i] = d;
+		d->record.modify_index = ++w->index;
+		return;
+	}
+	w->deployments =
+		memory_resize(w->deployments, (w->deployment_count + 1) * sizeof *w->deployments);
+	w->deployments[w->deployment_count++] = d;
+	d->record.create_index = d->record.modify_index = ++w->index;
 }
 
 void world_job_changed(struct job *job)

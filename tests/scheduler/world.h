@@ -20,6 +20,8 @@ struct world {
 	struct job **jobs;                                       // every version, oldest first
 	struct world_allocation *allocations, **allocations_end; // in order of creation
 	uint32_t allocation_count;
+	struct deployment **deployments; // oldest first
+	uint32_t deployment_count;
 	// Owned memory.
 	struct world_class *classes;
 	void **kept;
@@ -47,6 +49,8 @@ void world_purge(struct world *, uint32_t slot);
 struct job *world_job(struct world *, const char *words);
 // Next version of a job, equal to the newest so far but for its indexes.
 struct job *world_job_version(struct world *, const struct job *);
+// The world owns the deployment from now on: a new one, or one in the place of that with the same id.
+void world_deploy(struct world *, struct deployment *);
 // Derives anew what depends on the fields of a job.
 void world_job_changed(struct job *);
 

@@ -44,6 +44,27 @@ static const struct job *view_job(void *context, const char *namespace_name, con
 	return c->view.job(c->view.context, namespace_name, id);
 }
 
+static const struct job *view_job_version(
+	void *context, const char *namespace_name, const char *id, uint64_t version)
+{
+	struct planner_context *c = context;
+	return c->view.job_version(c->view.context, namespace_name, id, version);
+}
+
+static const struct deployment *view_latest_deployment(
+	void *context, const char *namespace_name, const char *id)
+{
+	struct planner_context *c = context;
+	return c->view.latest_deployment(c->view.context, namespace_name, id);
+}
+
+static void view_job_deployments(void *context, const char *namespace_name, const char *id,
+	state_deployment_visit *visit, void *visit_context)
+{
+	struct planner_context *c = context;
+	c->view.job_deployments(c->view.context, namespace_name, id, visit, visit_context);
+}
+
 static void view_job_allocations(void *context, const char *namespace_name, const char *id,
 	state_allocation_visit *visit, void *visit_context)
 {
@@ -87,6 +108,9 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 		.node_at = view_node_at,
 		.node_by_id = view_node_by_id,
 		.job = view_job,
+		.job_version = view_job_version,
+		.latest_deployment = view_latest_deployment,
+		.job_deployments = view_job_deployments,
 		.job_allocations = view_job_allocations,
 		.node_allocations = view_node_allocations,
 		.allocation = view_allocation,

@@ -151,6 +151,32 @@ static struct alloc_details *shown_details(
 	return details;
 }
 
+static void put_reschedules(struct json_writer *w, const struct alloc_details *details)
+{
+	if (!details->reschedule_events.count)
+		return;
+	json_write_key(w, "RescheduleTracker");
+	json_begin_object(w);
+	json_write_key(w, "Events");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < details->reschedule_events.count; i++)
+		json_record(w, &reschedule_event_description,
+			ARRAY_AT(&details->reschedule_events, struct reschedule_event, i));
+	json_end_array(w);
+	json_end_object(w);
+}
+
+// What it remembers.
+static void put_history(struct json_writer *w, const struct alloc_details *details)
+{
+	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
+	json_put_uuid(w, "DeploymentID", &details->deployment_id);
+	json_put_bool(
+		w, "Canary", details->deployment_status && details->deployment_status->canary);
+	put_reschedules(w, details);
+	put_uuids(w, "PreemptedAllocations", &details->preempted);
+}
+
 static void put_placement(struct json_writer *w, const struct scenario *s, const struct plan *plan,
 	const struct plan_placement *p)
 {
@@ -170,8 +196,7 @@ static void put_placement(struct json_writer *w, const struct scenario *s, const
 	put_node(w, s, &p->node_id, p->slot);
 	json_put_string(w, "DesiredStatus", alloc_desired_names[ALLOC_RUN]);
 	json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_PENDING]);
-	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
-	put_uuids(w, "PreemptedAllocations", &details->preempted);
+	put_history(w, details);
 	allocated_json_on(w, &node->record, &a);
 	put_metrics(w, plan, p);
 	json_end_object(w);
@@ -261,6 +286,26 @@ static void put_stops(struct json_writer *w, const struct scenario *s, const str
 	json_end_array(w);
 }
 
+static void put_deployment(struct json_writer *w, const struct plan *plan)
+{
+	if (plan->deployment) {
+		json_write_key(w, "Deployment");
+		json_record(w, &deployment_description, plan->deployment);
+	}
+	json_write_key(w, "DeploymentUpdates");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < plan->deployment_updates.count; i++) {
+		const struct deployment_update *update =
+			ARRAY_AT(&plan->deployment_updates, struct deployment_update, i);
+		json_begin_object(w);
+		json_put_uuid(w, "DeploymentID", &update->id);
+		json_put_string(w, "Status", deployment_status_names[update->status]);
+		json_put_string(w, "StatusDescription", update->description);
+		json_end_object(w);
+	}
+	json_end_array(w);
+}
+
 void plan_json(struct json_writer *w, const struct scenario *s, const struct plan *plan)
 {
 	json_begin_object(w);
@@ -272,6 +317,7 @@ void plan_json(struct json_writer *w, const struct scenario *s, const struct pla
 	json_end_array(w);
 	put_updates(w, s, plan, "InplaceUpdates", false);
 	put_updates(w, s, plan, "AttributeUpdates", true);
+	put_deployment(w, plan);
 	json_write_key(w, "DesiredTGUpdates");
 	json_begin_object(w);
 	for (uint32_t i = 0; i < plan->annotations.count; i++)

@@ -1,8 +1,10 @@
 #include "tools/simulate/recorder.h"
 #include "state/base/check.h"
+#include "state/base/memory.h"
 #include "tools/api/json_record.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct recorder {
 	struct scenario *scenario;
@@ -40,25 +42,49 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	return 0;
 }
 
+// An evaluation whose trigger is none that we know is written down with what the scenario says.
+static void put_unknown(
+	struct json_writer *w, const struct evaluation *eval, const char *unknown_trigger)
+{
+	const char *names[EVAL_TRIGGERS + 2] = {[EVAL_TRIGGERS] = unknown_trigger};
+	uint32_t count = evaluation_description.field_count;
+	struct record_type type = evaluation_description;
+	struct field *fields = memory_take_array(count, sizeof *fields);
+	memcpy(names, eval_trigger_names, EVAL_TRIGGERS * sizeof *names);
+	memcpy(fields, evaluation_description.fields, count * sizeof *fields);
+	for (uint32_t i = 0; i < count; i++)
+		if (fields[i].names == eval_trigger_names)
+			fields[i].names = names;
+	type.fields = fields;
+	json_record(w, &type, eval);
+	free(fields);
+}
+
+static int put_eval(const struct recorder *r, struct json_writer *w, const struct evaluation *eval)
+{
+	if (eval->triggered_by == EVAL_TRIGGERS)
+		put_unknown(w, eval, r->scenario->unknown_trigger);
+	else
+		json_record(w, &evaluation_description, eval);
+	return 0;
+}
+
 static int update_eval(void *context, const struct evaluation *eval)
 {
 	struct recorder *r = context;
-	json_record(&r->evals, &evaluation_description, eval);
-	return 0;
+	return put_eval(r, &r->evals, eval);
 }
 
 static int create_eval(void *context, const struct evaluation *eval)
 {
 	struct recorder *r = context;
-	json_record(&r->created, &evaluation_description, eval);
-	return 0;
+	return put_eval(r, &r->created, eval);
 }
 
 static int reblock_eval(void *context, const struct evaluation *eval)
 {
 	struct recorder *r = context;
-	json_record(&r->reblocked, &evaluation_description, eval);
-	return 0;
+	return put_eval(r, &r->reblocked, eval);
 }
 
 static struct planner planner_of(struct recorder *r)
@@ -100,7 +126,10 @@ int scenario_work_off(struct scenario *scenario, struct json_writer *w)
 	struct recorder r = {scenario, inside, inside, inside, inside};
 	struct prng prng;
 	prng_seed(&prng, uuid_hash(&scenario->eval->id));
-	struct scheduler_settings settings = {planner_of(&r), &prng, scenario->now_ns};
+	struct scheduler_settings settings = {.planner = planner_of(&r),
+		.prng = &prng,
+		.now_ns = scenario->now_ns,
+		.unknown_trigger = scenario->unknown_trigger};
 	int result = scheduler_process(&settings, scenario->eval);
 	if (result >= 0)
 		print(&r, w);

@@ -309,6 +309,45 @@ static void read_allocations(const struct loading *l, json_t *input)
 	check_sums(l);
 }
 
+// --- Deployments ---------------------------------------------------------------------------------
+
+static struct deployment *read_deployment(const struct loading *l, const char *path, json_t *value)
+{
+	struct deployment *d = deployment_create();
+	json_read_exact(&deployment_description, d, value, path, l->report);
+	if (uuid_is_zero(&d->id))
+		json_sentence(&l->report->errors, "%s.ID: is missing; give it a UUID", path);
+	need(l, path, "JobID", d->job_id);
+	default_text(&d->namespace_name, "default");
+	default_text(&d->status_description, "");
+	note_index(l->scenario, d->record.modify_index);
+	return d;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct deployment *x = *(const struct deployment *const *)a;
+	const struct deployment *y = *(const struct deployment *const *)b;
+	return (x->record.create_index < y->record.create_index) -
+	       (x->record.create_index > y->record.create_index);
+}
+
+static void read_deployments(const struct loading *l, json_t *input)
+{
+	struct scenario *s = l->scenario;
+	json_t *list = list_at(l, input, "Deployments"), *value;
+	char path[PATH_BYTES];
+	size_t i;
+	s->deployments = memory_take_array(json_array_size(list) + 1, sizeof *s->deployments);
+	json_array_foreach(list, i, value)
+	{
+		path_of(path, l, "Deployments", i);
+		s->deployments[s->deployment_count++] = read_deployment(l, path, value);
+	}
+	if (s->deployment_count > 1)
+		qsort(s->deployments, s->deployment_count, sizeof *s->deployments, newest_first);
+}
+
 // --- The whole -----------------------------------------------------------------------------------
 
 static void read_config(const struct loading *l, json_t *input)
@@ -323,6 +362,19 @@ static void read_config(const struct loading *l, json_t *input)
 		record_init(&scheduler_config_description, &l->scenario->config);
 }
 
+// What no scheduler knows is kept as it is said: they refuse it (row A3).
+static void take_unknown_trigger(struct scenario *s, json_t *eval)
+{
+	const char *said = json_string_value(json_object_get(eval, "TriggeredBy"));
+	for (int i = 0; said && *said && i < EVAL_TRIGGERS; i++)
+		if (strcmp(said, eval_trigger_names[i]) == 0)
+			return;
+	if (!said || !*said)
+		return;
+	s->unknown_trigger = text_copy(text_of(said));
+	json_object_del(eval, "TriggeredBy");
+}
+
 static void read_eval(const struct loading *l, json_t *input)
 {
 	struct scenario *s = l->scenario;
@@ -335,7 +387,10 @@ static void read_eval(const struct loading *l, json_t *input)
 			"%s: is missing; give the evaluation that is to be worked off", path);
 		return;
 	}
+	take_unknown_trigger(s, value);
 	json_read_exact(&evaluation_description, s->eval, value, path, l->report);
+	if (s->unknown_trigger)
+		s->eval->triggered_by = EVAL_TRIGGERS;
 	need(l, path, "JobID", s->eval->job_id);
 	default_text(&s->eval->namespace_name, "default");
 	note_index(s, s->eval->record.modify_index);
@@ -369,6 +424,7 @@ struct scenario *scenario_read(const char *text, size_t size, struct json_report
 	read_nodes(&l, input);
 	if (!report->errors.count) // they are said in terms of jobs and nodes
 		read_allocations(&l, input);
+	read_deployments(&l, input);
 	read_eval(&l, input);
 	json_decref(root);
 	if (!report->errors.count)
@@ -387,7 +443,11 @@ void scenario_free(struct scenario *s)
 		scenario_node_release(&s->nodes[i]);
 	for (uint32_t i = 0; i < s->job_count; i++)
 		job_free(s->jobs[i]);
+	for (uint32_t i = 0; i < s->deployment_count; i++)
+		deployment_free(s->deployments[i]);
 	evaluation_free(s->eval);
+	free(s->unknown_trigger);
+	free(s->deployments);
 	free(s->allocations);
 	free(s->allocations_by_id);
 	free(s->nodes);

@@ -23,7 +23,10 @@ struct scenario {
 	struct scenario_allocation *allocations;
 	uint32_t allocation_count;
 	uint32_t *allocations_by_id;
+	struct deployment **deployments; // newest first
+	uint32_t deployment_count;
 	struct evaluation *eval;
+	char *unknown_trigger; // of the evaluation; NULL: it is known
 };
 
 // Reads a file's text; mistakes are collected, each with its path. NULL when there are any.

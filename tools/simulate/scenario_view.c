@@ -92,6 +92,42 @@ static const struct job *view_job(void *context, const char *namespace_name, con
 	return NULL;
 }
 
+static const struct job *view_job_version(
+	void *context, const char *namespace_name, const char *id, uint64_t version)
+{
+	const struct scenario *s = context;
+	for (uint32_t i = s->job_count; i > 0; i--)
+		if (s->jobs[i - 1]->version == version &&
+			is_job(s->jobs[i - 1], namespace_name, id))
+			return s->jobs[i - 1];
+	return NULL;
+}
+
+static bool is_deployment_of(const struct deployment *d, const char *namespace_name, const char *id)
+{
+	return strcmp(d->job_id, id) == 0 && strcmp(d->namespace_name, namespace_name) == 0;
+}
+
+static const struct deployment *view_latest_deployment(
+	void *context, const char *namespace_name, const char *id)
+{
+	const struct scenario *s = context;
+	for (uint32_t i = 0; i < s->deployment_count; i++)
+		if (is_deployment_of(s->deployments[i], namespace_name, id))
+			return s->deployments[i];
+	return NULL;
+}
+
+static void view_job_deployments(void *context, const char *namespace_name, const char *id,
+	state_deployment_visit *visit, void *visit_context)
+{
+	const struct scenario *s = context;
+	for (uint32_t i = 0; i < s->deployment_count; i++)
+		if (is_deployment_of(s->deployments[i], namespace_name, id) &&
+			!visit(s->deployments[i], visit_context))
+			return;
+}
+
 static void view_job_allocations(void *context, const char *namespace_name, const char *id,
 	state_allocation_visit *visit, void *visit_context)
 {
@@ -145,6 +181,9 @@ struct scheduler_view scenario_view(struct scenario *s)
 		.node_at = view_node_at,
 		.node_by_id = view_node_by_id,
 		.job = view_job,
+		.job_version = view_job_version,
+		.latest_deployment = view_latest_deployment,
+		.job_deployments = view_job_deployments,
 		.job_allocations = view_job_allocations,
 		.node_allocations = view_node_allocations,
 		.allocation = view_allocation,
