@@ -12,7 +12,7 @@ static const struct field scaling_event_fields[] = {
 	{"Message", FIELD_STRING, OF(scaling_event, message)},
 	{"Error", FIELD_BOOL, OF(scaling_event, error)},
 	{"Meta", FIELD_JSON, OF(scaling_event, meta)},
-	{"EvalID", FIELD_UUID, OF(scaling_event, eval_id)},
+	{"EvalID", FIELD_UUID, OF(scaling_event, eval_id), FLAGS(FIELD_NULL_EMPTY)},
 	{"CreateIndex", FIELD_U64, OF(scaling_event, create_index)},
 };
 const struct record_type scaling_event_description = {"scaling_event", sizeof(struct scaling_event),

@@ -1,4 +1,5 @@
 // PUT /v1/job/:id/plan: what registering a job would do; stores nothing.
+#include "placement/cron.h"
 #include "state/base/error.h"
 #include "tools/api/allocation_json.h"
 #include "tools/api/dry_run.h"
@@ -121,6 +122,19 @@ static void put_diff(struct json_writer *w, const struct plan_request *plan, boo
 	record_release(&job_diff_description, &diff);
 }
 
+static void put_next_launch(struct json_writer *w, const struct job *job, int64_t now_ns)
+{
+	bool launches = job->periodic && job->periodic->enabled && !job->stop;
+	struct launch_times *times = launches ? launch_times_create(job->periodic) : NULL;
+	int64_t next_ns = times ? launch_times_next(times, now_ns) : CRON_NEVER;
+	json_write_key(w, "NextPeriodicLaunch");
+	if (next_ns == CRON_NEVER)
+		json_write_null(w);
+	else
+		json_write_time(w, next_ns);
+	launch_times_free(times);
+}
+
 static void put_plan(struct request *request, struct reply *reply, const struct job_request *read,
 	const struct plan_request *plan)
 {
@@ -136,7 +150,7 @@ static void put_plan(struct request *request, struct reply *reply, const struct 
 	json_put_u64(w, "JobModifyIndex", plan->before ? plan->before->job_modify_index : 0);
 	put_created(w, &plan->run.created);
 	put_diff(w, plan, read->diff);
-	json_put_null(w, "NextPeriodicLaunch");
+	put_next_launch(w, plan->after, (int64_t)time_wall_ns(request->api->settings.time));
 	job_warnings_json(w, &read->report.warnings);
 	json_put_u64(w, "Index", 0);
 	json_end_object(w);

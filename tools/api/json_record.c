@@ -122,6 +122,14 @@ static void put_string(struct json_writer *w, const struct field *f, const char 
 		json_write_string(w, value);
 }
 
+static void put_uuid(struct json_writer *w, const struct field *f, const struct uuid *value)
+{
+	if ((f->flags & FIELD_NULL_EMPTY) && uuid_is_zero(value))
+		json_write_null(w);
+	else
+		json_write_uuid(w, value);
+}
+
 static void put_optional_i64(
 	struct json_writer *w, const struct field *f, const struct optional_i64 *value)
 {
@@ -148,7 +156,7 @@ static void put_value(struct json_writer *w, const struct field *f, const void *
 	case FIELD_F64: json_write_f64(w, *(const double *)at); break;
 	case FIELD_STRING: put_string(w, f, *(char *const *)at); break;
 	case FIELD_ENUM: json_write_string(w, f->names[*(const int *)at]); break;
-	case FIELD_UUID: json_write_uuid(w, at); break;
+	case FIELD_UUID: put_uuid(w, f, at); break;
 	case FIELD_STRUCT: json_record(w, f->type, at); break;
 	case FIELD_OPTIONAL: put_optional(w, f->type, *(void *const *)at); break;
 	case FIELD_ARRAY:
