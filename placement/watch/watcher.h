@@ -16,11 +16,16 @@ struct watch_tools {
 	int64_t node_ttl_ns;
 	struct watchers_stats *stats; // of the frame; changed by watch_count() and watch_gauge()
 	pthread_mutex_t *stats_mutex;
+	void (*step)(void *context); // as watchers_settings
+	void *step_context;
 };
 void watch_count(const struct watch_tools *, uint64_t *counter, uint64_t more);
 void watch_gauge(const struct watch_tools *, uint32_t *gauge, uint32_t value);
 // submitter_run; counts what is refused.
 int watch_run(const struct watch_tools *, struct command *);
+// Sends all of them before it waits, so that one write of the log can serve many; counts what is refused. Those that
+// could not be sent have OUTCOME_STOPPING.
+void watch_run_all(const struct watch_tools *, struct command **, uint32_t count);
 
 // One table of these in watchers.c. A context is made by create and given to the others.
 struct watcher {

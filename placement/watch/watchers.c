@@ -2,7 +2,9 @@
 #include "placement/watch/watcher.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include <pthread.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,6 +14,7 @@
 
 // In the order in which they have their turns.
 static const struct watcher *const table[] = {
+	&deployment_watcher,
 	NULL,
 };
 #define WATCHERS_MAX (sizeof table / sizeof table[0])
@@ -162,6 +165,52 @@ int watch_run(const struct watch_tools *t, struct command *c)
 	return error;
 }
 
+struct awaited {
+	sem_t semaphore;
+	_Atomic uint32_t left;
+};
+
+static void awaited_done(struct command *c)
+{
+	struct awaited *awaited = c->context;
+
+	atomic_fetch_sub(&awaited->left, 1);
+	CHECK(sem_post(&awaited->semaphore) == 0);
+}
+
+static void await(const struct watch_tools *t, struct awaited *awaited, uint32_t sent)
+{
+	while (t->step && atomic_load(&awaited->left) > 0)
+		t->step(t->step_context);
+	for (uint32_t i = 0; i < sent; i++)
+		while (sem_wait(&awaited->semaphore) != 0)
+			CHECK(errno == EINTR);
+}
+
+void watch_run_all(const struct watch_tools *t, struct command **commands, uint32_t count)
+{
+	struct awaited awaited = {.left = 0};
+	uint32_t sent = 0, refused = 0;
+
+	CHECK(sem_init(&awaited.semaphore, 0, 0) == 0);
+	for (; sent < count; sent++) {
+		commands[sent]->done = awaited_done;
+		commands[sent]->context = &awaited;
+		atomic_fetch_add(&awaited.left, 1);
+		if (submitter_send(t->submitter, commands[sent]) != 0)
+			break;
+	}
+	atomic_fetch_sub(&awaited.left, sent < count);
+	await(t, &awaited, sent);
+	for (uint32_t i = sent; i < count; i++)
+		commands[i]->outcome = OUTCOME_STOPPING;
+	sem_destroy(&awaited.semaphore);
+	for (uint32_t i = 0; i < count; i++)
+		refused += commands[i]->outcome != OUTCOME_DONE &&
+			   commands[i]->outcome != OUTCOME_STOPPING;
+	watch_count(t, &t->stats->commands_refused, refused);
+}
+
 void watchers_stats(struct watchers *w, struct watchers_stats *stats)
 {
 	pthread_mutex_lock(&w->mutex);
@@ -204,6 +253,8 @@ static void init_tools(struct watchers *w)
 		.node_ttl_ns = s->node_ttl_ns,
 		.stats = &w->stats,
 		.stats_mutex = &w->mutex,
+		.step = s->step,
+		.step_context = s->step_context,
 	};
 }
 
