@@ -126,6 +126,8 @@ struct command_node_register {
 
 struct command_node { // EXPIRED, RETURNED, GOODBYE
 	uint32_t slot, generation;
+	// EXPIRED, of who does not watch its heartbeats: a node that is not disconnected (any more) stays as it is.
+	bool if_disconnected;
 };
 
 struct place_refusal { // see placer.h
@@ -364,6 +366,7 @@ struct command_job_register {
 	bool preserve_counts;          // of groups that exist already
 	uint64_t current_modify_index; // result of CONFLICT
 	bool existed;                  // result
+	char message[64];              // result of BAD_DESCRIPTION: why, or ""
 	struct eval_made made;         // result; none for direct, periodic and parameterized jobs
 };
 

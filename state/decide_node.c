@@ -126,7 +126,7 @@ enum command_outcome decide_node_status(
 		return OUTCOME_UNKNOWN_NODE;
 	if (n->generation != c->generation)
 		return OUTCOME_STALE_GENERATION;
-	if (n->status == status)
+	if (n->status == status || (c->if_disconnected && n->status != NODE_DISCONNECTED))
 		return OUTCOME_DONE;
 	struct entry e = {.kind = ENTRY_NODE_STATUS,
 		.node_status = {
