@@ -1,5 +1,6 @@
 // Drivers: raw_exec runs a process as it is, mock only pretends.
 #include "state/base/memory.h"
+#include "tools/agent/mock.h"
 #include "tools/agent/task.h"
 #include <errno.h>
 #include <signal.h>
@@ -83,29 +84,20 @@ const struct driver driver_raw_exec = {
 
 // --- mock ----------------------------------------------------------------------------------------------
 
-static int64_t duration(const json_t *config, const char *key)
-{
-	int64_t ns = 0;
-	const json_t *value = json_object_get(config, key);
-	return value && spec_duration(value, &ns) ? ns : 0;
-}
-
 static int start_mock(struct task *t, const struct task_start *start, char *message,
 	uint32_t message_size, bool *recoverable)
 {
-	const json_t *config = t->spec->config;
-	const char *error = spec_text(config, "start_error");
-	*recoverable = json_is_true(json_object_get(config, "start_error_recoverable"));
-	if (*error) {
-		snprintf(message, message_size, "%s", error);
+	struct mock_rules rules = mock_rules_read(t->spec);
+	*recoverable = rules.error_is_recoverable;
+	if (*rules.start_error) {
+		snprintf(message, message_size, "%s", rules.start_error);
 		return -EIO;
 	}
-	int64_t run_for = duration(config, "run_for") + duration(config, "start_block_for");
-	t->mock = (struct mock){.ends_ns = start->now_ns + run_for,
-		.kill_after_ns = duration(config, "kill_after"),
-		.exit_code = (int)json_integer_value(json_object_get(config, "exit_code")),
-		.exit_signal = (int)json_integer_value(json_object_get(config, "exit_signal"))};
-	if (!json_object_get(config, "run_for"))
+	t->mock = (struct mock){.ends_ns = start->now_ns + rules.start_block_ns + rules.run_ns,
+		.kill_after_ns = rules.kill_after_ns,
+		.exit_code = rules.exit_code,
+		.exit_signal = rules.exit_signal};
+	if (!rules.ends)
 		t->mock.ends_ns = 0; // until it is told to end
 	return 0;
 }

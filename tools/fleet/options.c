@@ -36,10 +36,12 @@ static const struct flag table[] = {
 		"end when all nodes are ready, and fail when --duration comes first"},
 	{"goodbye", NULL, FLAG_SWITCH, AT(goodbye), "all nodes say goodbye at the end"},
 	{"run-for", "S", FLAG_REAL, AT(run_for_s),
-		"an allocation runs so long, half to one and a half times (0: until it is "
-		"stopped)"},
+		"an allocation whose job does not say runs so long, half to one and a half "
+		"times (0: until it is stopped)"},
 	{"fail-percent", "PERCENT", FLAG_REAL, AT(fail_percent),
 		"of the allocations that end by themselves, failed (0)"},
+	{"bad-version", "JOB:VERSION", FLAG_LIST, AT(bad_version),
+		"allocations of that version of a job fail to start; may be repeated"},
 	{"start-delay", "S", FLAG_REAL, AT(start_delay_s),
 		"an allocation takes up to so long to start (0)"},
 	{"run", NULL, FLAG_SWITCH, AT(run),

@@ -22,7 +22,7 @@ struct fleet_options {
 	uint64_t first, seed;
 	uint32_t cpu_mhz, memory_mb, disk_mb, attributes;
 	const char *class_name, *datacenter, *name_prefix;
-	struct flag_list shape, silence, crash, leave, back;
+	struct flag_list shape, silence, crash, leave, back, bad_version;
 	double register_rate, send_rate, loss_percent;
 	double duration_s;
 	bool until_registered, goodbye, quiet;

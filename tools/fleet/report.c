@@ -178,8 +178,12 @@ static json_t *running_json(const struct running *r)
 	SET(o, c, failed);
 	SET(o, c, stopped);
 	SET(o, c, forgotten);
+	SET(o, c, restarted);
+	SET(o, c, healthy);
+	SET(o, c, unhealthy);
 	SET(o, c, questions);
 	SET(o, c, reports);
+	SET(o, c, descriptions);
 	SET(o, c, resent);
 	SET(o, c, refused);
 	return o;

@@ -1,15 +1,18 @@
 #include "tools/fleet/running.h"
-#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/fleet/fleet.h"
+#include "tools/fleet/running_alloc.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define QUESTION_ITEMS 8u // of the first question; as many as there may be when there are more
 #define RETRY_MS 500u
 #define RETRY_MS_MAX 8000u
 #define STEP_FRAMES 256u
+#define ASK_AGAIN_MS 2000u // for a description that another node had begun to take
+#define REPORT_BYTES 1300u // of the items of a report, so that it fits a frame
 
-static void enqueue(struct running *r, uint32_t node)
+void running_enqueue(struct running *r, uint32_t node)
 {
 	if (r->nodes[node].flags & RUNNING_QUEUED)
 		return;
@@ -25,6 +28,7 @@ struct running *running_create(struct fleet *f, const struct running_settings *s
 		power *= 2;
 	r->fleet = f;
 	r->settings = *settings;
+	behaviours_create(&r->behaviours, &r->settings.bad);
 	r->nodes = memory_take_array(nodes, sizeof r->nodes[0]);
 	for (uint32_t i = 0; i < nodes; i++)
 		r->nodes[i].first = RUNNING_NONE;
@@ -44,125 +48,21 @@ void running_destroy(struct running *r)
 		return;
 	wheel_destroy(&r->alloc_wheel);
 	wheel_destroy(&r->node_wheel);
+	behaviours_destroy(&r->behaviours);
 	free(r->nodes);
 	free(r->allocs);
 	free(r->queue);
 	free(r);
 }
 
-// --- Allocations ---------------------------------------------------------------------------------------
-
-static uint32_t take_alloc(struct running *r)
-{
-	uint32_t at = r->free_alloc;
-	if (at != RUNNING_NONE) {
-		r->free_alloc = r->allocs[at].next;
-		return at;
-	}
-	if (r->alloc_count == r->alloc_capacity) {
-		r->alloc_capacity *= 2;
-		r->allocs = memory_resize(r->allocs, r->alloc_capacity * sizeof r->allocs[0]);
-		wheel_widen(&r->alloc_wheel, r->alloc_capacity);
-	}
-	return r->alloc_count++;
-}
-
-static uint32_t find_alloc(const struct running *r, uint32_t node, const struct uuid *id)
-{
-	uint32_t at = r->nodes[node].first;
-	while (at != RUNNING_NONE && !uuid_equal(&r->allocs[at].id, id))
-		at = r->allocs[at].next;
-	return at;
-}
-
-static void set_phase(
-	struct running *r, struct running_alloc *a, enum running_phase phase, uint8_t status)
-{
-	r->up += (uint32_t)(phase == RUNNING_UP) - (uint32_t)(a->phase == RUNNING_UP);
-	a->phase = (uint8_t)phase;
-	a->status = status;
-	a->flags = (uint8_t)((a->flags | RUNNING_NEWS) & ~RUNNING_TOLD);
-	enqueue(r, a->node);
-}
-
-static uint32_t drawn_ms(struct running *r, double most_s)
-{
-	return (uint32_t)(prng_unit(&r->fleet->prng) * most_s * 1000);
-}
-
-static void begin(struct running *r, uint32_t node, const struct wire_alloc_item *item)
-{
-	uint32_t at = take_alloc(r);
-	r->allocs[at] = (struct running_alloc){.id = item->allocation,
-		.node = node,
-		.next = r->nodes[node].first,
-		.phase = RUNNING_STARTING,
-		.status = WIRE_CLIENT_PENDING,
-		.flags = RUNNING_LISTED,
-		.due_ms = fleet_now_ms(r->fleet) + drawn_ms(r, r->settings.start_delay_s)};
-	r->nodes[node].first = at;
-	wheel_add(&r->alloc_wheel, at, r->allocs[at].due_ms);
-}
-
-static void end(struct running *r, struct running_alloc *a, bool failed)
-{
-	r->counters.failed += failed;
-	r->counters.completed += !failed;
-	a->due_ms = UINT32_MAX;
-	set_phase(r, a, RUNNING_ENDED, failed ? WIRE_CLIENT_FAILED : WIRE_CLIENT_COMPLETE);
-}
-
-static void stop(struct running *r, struct running_alloc *a)
-{
-	if (a->phase == RUNNING_ENDED)
-		return;
-	r->counters.stopped++;
-	end(r, a, false);
-}
-
-// Its time has come: it has started, or has run long enough.
-static void alloc_due(struct running *r, struct running_alloc *a)
-{
-	double run_for_s = r->settings.run_for_s;
-	if (a->phase == RUNNING_UP) {
-		end(r, a, prng_unit(&r->fleet->prng) < r->settings.fail_share);
-		return;
-	}
-	r->counters.started++;
-	// Half as long to one and a half times as long.
-	a->due_ms = run_for_s > 0 ? fleet_now_ms(r->fleet) + (uint32_t)(run_for_s * 500) +
-					    drawn_ms(r, run_for_s)
-				  : UINT32_MAX;
-	set_phase(r, a, RUNNING_UP, WIRE_CLIENT_RUNNING);
-}
-
-// Ended and acknowledged, or forgotten: its place in the wheel is left when its time comes, so only then may it
-// be used again.
-static void let_go(struct running *r, uint32_t *link)
-{
-	uint32_t at = *link;
-	struct running_alloc *a = &r->allocs[at];
-	*link = a->next;
-	r->up -= a->phase == RUNNING_UP;
-	a->phase = RUNNING_ENDED;
-	a->node = RUNNING_NONE;
-	a->due_ms = fleet_now_ms(r->fleet);
-}
+// --- Timers --------------------------------------------------------------------------------------------
 
 static uint32_t handle_timers(struct running *r)
 {
 	uint32_t handled = 0, now_ms = fleet_now_ms(r->fleet), at;
 	while (handled < STEP_FRAMES && (at = wheel_pop(&r->alloc_wheel, now_ms)) != WHEEL_NONE) {
-		struct running_alloc *a = &r->allocs[at];
 		handled++;
-		if (a->node == RUNNING_NONE) {
-			a->next = r->free_alloc;
-			r->free_alloc = at;
-			continue;
-		}
-		if (a->phase != RUNNING_ENDED && a->due_ms <= now_ms)
-			alloc_due(r, a);
-		wheel_add(&r->alloc_wheel, at, a->due_ms);
+		running_alloc_due(r, at);
 	}
 	while (handled < STEP_FRAMES && (at = wheel_pop(&r->node_wheel, now_ms)) != WHEEL_NONE) {
 		handled++;
@@ -172,7 +72,7 @@ static uint32_t handle_timers(struct running *r)
 		}
 		r->nodes[at].due_ms = 0; // out of the wheel
 		if (r->nodes[at].awaiting)
-			enqueue(r, at);
+			running_enqueue(r, at);
 	}
 	return handled;
 }
@@ -188,17 +88,73 @@ static struct wire_header header_of(struct running *r, uint32_t node)
 		.sequence = r->nodes[node].sequence};
 }
 
+static const char *description_of(const struct running_alloc *a)
+{
+	switch (a->status) {
+	case WIRE_CLIENT_RUNNING: return "Tasks are running";
+	case WIRE_CLIENT_COMPLETE: return "All tasks have completed";
+	case WIRE_CLIENT_FAILED: return "Failed tasks";
+	default: return "No tasks have started";
+	}
+}
+
+static int64_t unix_ns(const struct running *r, uint32_t at_ms)
+{
+	return (int64_t)time_wall_ns(r->fleet->time) -
+	       (int64_t)(fleet_now_ms(r->fleet) - at_ms) * 1000000;
+}
+
+static struct wire_task task_of(
+	const struct running *r, const struct running_alloc *a, const char *name)
+{
+	bool is_up = a->phase == RUNNING_UP || a->phase == RUNNING_STOPPING;
+	bool has_ended = a->phase == RUNNING_ENDED;
+	return (struct wire_task){.name = text_of(name),
+		.state = has_ended ? WIRE_TASK_DEAD
+			 : is_up   ? WIRE_TASK_RUNNING
+				   : WIRE_TASK_PENDING,
+		.failed = a->failed,
+		.restarts = a->restarts,
+		.started_ns = a->started_ms ? unix_ns(r, a->started_ms) : 0,
+		.finished_ns = has_ended ? unix_ns(r, a->ended_ms) : 0};
+}
+
+// Returns the bytes that it takes, 0: it does not fit any more.
+static uint32_t add_item(const struct running *r, const struct running_alloc *a,
+	struct wire_alloc_update *update, uint32_t room)
+{
+	const struct behaviour *b = running_behaviour(r, a);
+	struct text description = text_of(description_of(a));
+	uint32_t bytes = 20 + description.size, tasks = update->task_count;
+	for (uint32_t i = 0; i < b->task_count; i++)
+		bytes += 31 + (uint32_t)strlen(b->tasks[i]);
+	if (update->count > 0 && (bytes > room || tasks + b->task_count > WIRE_UPDATE_TASKS_MAX))
+		return 0;
+	for (uint32_t i = 0; i < b->task_count; i++)
+		update->tasks[update->task_count++] = task_of(r, a, b->tasks[i]);
+	update->items[update->count++] = (struct wire_alloc_update_item){.allocation = a->id,
+		.client = a->status,
+		.healthy = a->health,
+		.task_count = (uint8_t)b->task_count,
+		.description = description};
+	return bytes;
+}
+
 static uint32_t encode_report(struct running *r, uint32_t node, uint8_t *frame)
 {
-	struct wire_alloc_update update = {0};
+	struct wire_alloc_update update;
+	uint32_t room = REPORT_BYTES;
+	update.count = update.task_count = update.event_count = 0;
 	for (uint32_t at = r->nodes[node].first;
 		at != RUNNING_NONE && update.count < ALLOC_UPDATES_MAX; at = r->allocs[at].next) {
 		struct running_alloc *a = &r->allocs[at];
 		if (!(a->flags & RUNNING_NEWS))
 			continue;
+		uint32_t bytes = add_item(r, a, &update, room);
+		if (bytes == 0)
+			break;
+		room -= bytes < room ? bytes : room;
 		a->flags |= RUNNING_TOLD;
-		update.items[update.count++] =
-			(struct wire_alloc_update_item){.allocation = a->id, .client = a->status};
 	}
 	return update.count ? wire_alloc_update_encode(
 				      frame, FRAME_BYTES_MAX, header_of(r, node), &update)
@@ -212,6 +168,39 @@ static uint32_t encode_question(struct running *r, uint32_t node, uint8_t *frame
 	struct wire_allocs allocs = {
 		n->known_index, goes_on && n->known_index ? ALLOC_ITEMS_MAX : QUESTION_ITEMS};
 	return wire_allocs_encode(frame, FRAME_BYTES_MAX, header_of(r, node), &allocs);
+}
+
+// An allocation whose behaviour nobody asks for just now, or this node itself does; RUNNING_NONE: none.
+static uint32_t find_unknown(const struct running *r, uint32_t node)
+{
+	uint32_t now_ms = fleet_now_ms(r->fleet), at = r->nodes[node].first;
+	for (; at != RUNNING_NONE; at = r->allocs[at].next) {
+		const struct behaviour *b = running_behaviour(r, &r->allocs[at]);
+		bool is_free = b->asker == BEHAVIOUR_NEVER || b->asker == node ||
+			       now_ms - b->asked_ms > ASK_AGAIN_MS;
+		if (r->allocs[at].phase == RUNNING_WAITING && !b->is_known && is_free)
+			break;
+	}
+	return at;
+}
+
+static uint32_t encode_spec_question(struct running *r, uint32_t node, uint8_t *frame)
+{
+	uint32_t at = find_unknown(r, node);
+	if (at == RUNNING_NONE)
+		return 0;
+	struct behaviour *b = r->behaviours.items[r->allocs[at].behaviour];
+	if (b->asker != node) {
+		bytes_writer_free(&b->json);
+		b->json = bytes_writer_growing(2048);
+	}
+	b->asker = node;
+	b->asked_ms = fleet_now_ms(r->fleet);
+	r->nodes[node].asked = r->allocs[at].behaviour;
+	r->counters.descriptions++;
+	struct wire_alloc_spec spec = {
+		r->allocs[at].id, (uint32_t)b->json.size, WIRE_SPEC_BYTES_MAX};
+	return wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header_of(r, node), &spec);
 }
 
 static bool wants_list(const struct running *r, uint32_t node)
@@ -248,7 +237,7 @@ static void await(struct running *r, uint32_t node, uint8_t awaiting)
 	if (n->tries < UINT8_MAX)
 		n->tries++;
 	n->due_ms = fleet_now_ms(r->fleet) + (wait_ms < RETRY_MS_MAX ? wait_ms : RETRY_MS_MAX) +
-		    drawn_ms(r, 0.2);
+		    running_drawn_ms(r, 0.2);
 	if (!in_wheel)
 		wheel_add(&r->node_wheel, node, n->due_ms);
 }
@@ -264,6 +253,8 @@ static bool send_next(struct running *r, uint32_t node)
 		return false;
 	if (awaiting && fleet_now_ms(r->fleet) < n->due_ms)
 		return false;
+	if (awaiting == WIRE_ALLOC_UPDATED && !(n->flags & RUNNING_HEARD))
+		awaiting = 0; // not before a heartbeat
 	r->counters.resent += awaiting != 0;
 	n->sequence++; // what is sent again may say something newer
 	if (!awaiting) {
@@ -271,7 +262,7 @@ static bool send_next(struct running *r, uint32_t node)
 		bool reports = (n->flags & RUNNING_HEARD) && has_news(r, node);
 		awaiting = reports               ? WIRE_ALLOC_UPDATED
 			   : wants_list(r, node) ? WIRE_ALLOCS_REPLY
-						 : 0;
+						 : WIRE_ALLOC_SPEC_REPLY;
 	}
 	if (awaiting == WIRE_ALLOC_UPDATED) {
 		size = encode_report(r, node, frame);
@@ -280,6 +271,8 @@ static bool send_next(struct running *r, uint32_t node)
 		begin_list(r, n);
 		size = encode_question(r, node, frame);
 		r->counters.questions++;
+	} else if (awaiting == WIRE_ALLOC_SPEC_REPLY) {
+		size = encode_spec_question(r, node, frame);
 	}
 	n->awaiting = 0;
 	if (size == 0)
@@ -313,28 +306,10 @@ static void take_updated(struct running *r, uint32_t node)
 		if (a->flags & RUNNING_TOLD)
 			a->flags &= (uint8_t) ~(RUNNING_TOLD | RUNNING_NEWS);
 		if (a->phase == RUNNING_ENDED && !(a->flags & RUNNING_NEWS))
-			let_go(r, link);
+			running_let_go(r, link);
 		else
 			link = &a->next;
 	}
-}
-
-static void take_item(struct running *r, uint32_t node, const struct wire_alloc_item *item)
-{
-	uint32_t at = find_alloc(r, node, &item->allocation);
-	bool has_ended = item->client >= WIRE_CLIENT_COMPLETE && item->client <= WIRE_CLIENT_LOST;
-	bool is_wanted = item->desired == WIRE_DESIRED_RUN && !has_ended;
-	if (at == RUNNING_NONE) {
-		if (has_ended)
-			return;
-		begin(r, node, item);
-		at = r->nodes[node].first;
-	}
-	r->allocs[at].flags |= RUNNING_LISTED;
-	if (!is_wanted)
-		stop(r, &r->allocs[at]);
-	else if (item->client != r->allocs[at].status)
-		r->allocs[at].flags |= RUNNING_NEWS;
 }
 
 static void drop_unlisted(struct running *r, uint32_t node)
@@ -346,7 +321,7 @@ static void drop_unlisted(struct running *r, uint32_t node)
 			continue;
 		}
 		r->counters.forgotten++;
-		let_go(r, link);
+		running_let_go(r, link);
 	}
 }
 
@@ -354,13 +329,33 @@ static void take_list(struct running *r, uint32_t node, const struct wire_allocs
 {
 	struct running_node *n = &r->nodes[node];
 	for (uint32_t i = 0; i < reply->count; i++)
-		take_item(r, node, &reply->items[i]);
+		running_take_item(r, node, &reply->items[i]);
 	n->known_index = reply->index;
 	if (reply->more)
 		return;
 	if (n->flags & RUNNING_LISTS_ALL)
 		drop_unlisted(r, node);
 	n->flags &= (uint8_t)~RUNNING_LISTS_ALL;
+}
+
+static void take_piece(struct running *r, uint32_t node, const struct wire_alloc_spec_reply *piece)
+{
+	struct behaviour *b = r->behaviours.items[r->nodes[node].asked];
+	if (b->is_known || b->asker != node)
+		return;
+	if (piece->offset > 0 && piece->version != b->version) {
+		b->json.size = 0; // it changed between: begin again
+		return;
+	}
+	if (piece->offset != b->json.size)
+		return;
+	b->version = piece->version;
+	bytes_put(&b->json, piece->data, piece->bytes);
+	if (b->json.size < piece->total)
+		return;
+	b->asker = BEHAVIOUR_NEVER;
+	if (!behaviour_read(&r->behaviours, b))
+		b->is_known = true; // it runs as the flags say
 }
 
 static void take_refusal(struct running *r, uint32_t node, const struct wire_refused *why)
@@ -370,6 +365,8 @@ static void take_refusal(struct running *r, uint32_t node, const struct wire_ref
 	if (why->reason == WIRE_REFUSED_OVERLOADED || why->reason == WIRE_REFUSED_STOPPING ||
 		why->reason == WIRE_REFUSED_STORE_FULL)
 		return; // sent again when its time comes
+	if (n->awaiting == WIRE_ALLOC_SPEC_REPLY && r->behaviours.items[n->asked]->asker == node)
+		r->behaviours.items[n->asked]->asker = BEHAVIOUR_NEVER;
 	n->awaiting = 0;
 	if (why->reason == WIRE_REFUSED_NOT_ALLOWED)
 		n->flags &= (uint8_t)~RUNNING_HEARD;
@@ -380,6 +377,7 @@ static void take_answer(
 {
 	struct wire_alloc_updated updated;
 	struct wire_allocs_reply reply;
+	struct wire_alloc_spec_reply piece;
 	struct wire_refused refused;
 	if (h->type == WIRE_REFUSED) {
 		if (wire_refused_decode(data, h, &refused))
@@ -391,7 +389,9 @@ static void take_answer(
 		take_updated(r, node);
 	else if (h->type == WIRE_ALLOCS_REPLY && wire_allocs_reply_decode(data, h, &reply))
 		take_list(r, node, &reply);
-	enqueue(r, node);
+	else if (h->type == WIRE_ALLOC_SPEC_REPLY && wire_alloc_spec_reply_decode(data, h, &piece))
+		take_piece(r, node, &piece);
+	running_enqueue(r, node);
 }
 
 bool running_receive(struct running *r, uint32_t node, const uint8_t *data, uint32_t size)
@@ -422,23 +422,27 @@ void running_registered(struct running *r, uint32_t node)
 		n->sequence = wall_ms;
 	n->awaiting = 0;
 	n->flags = (uint8_t)((n->flags & RUNNING_QUEUED) | RUNNING_WANTS_ALL);
-	// What was on its way is to be told again.
-	for (uint32_t at = n->first; at != RUNNING_NONE; at = r->allocs[at].next)
-		r->allocs[at].flags &= (uint8_t)~RUNNING_TOLD;
-	enqueue(r, node);
+	running_report_all(r, node);
+	running_enqueue(r, node);
 }
 
 void running_acknowledged(struct running *r, uint32_t node)
 {
 	struct running_node *n = &r->nodes[node];
+	uint32_t now_ms = fleet_now_ms(r->fleet);
+	uint32_t silence_ms = r->fleet->nodes[node].session.ttl_ms / 5 * 4;
+	// The controller may have held it for gone.
+	if (n->heard_ms && now_ms - n->heard_ms > silence_ms)
+		running_report_all(r, node);
+	n->heard_ms = now_ms;
 	n->flags |= RUNNING_HEARD;
 	if (!n->awaiting && (wants_list(r, node) || has_news(r, node)))
-		enqueue(r, node);
+		running_enqueue(r, node);
 }
 
 void running_crashed(struct running *r, uint32_t node)
 {
 	while (r->nodes[node].first != RUNNING_NONE)
-		let_go(r, &r->nodes[node].first);
+		running_let_go(r, &r->nodes[node].first);
 	r->nodes[node].awaiting = 0;
 }

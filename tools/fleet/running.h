@@ -1,31 +1,48 @@
-// Allocations of the simulated nodes: asked for when a heartbeat's answer says that there is news, run for a
-// drawn time, reported until acknowledged. A node knows nothing of an allocation but its id; no description is
-// fetched.
+// Allocations of the simulated nodes: asked for when a heartbeat's answer says that there is news, run as their job
+// says (behaviour.h) or for a drawn time, judged for health, reported until acknowledged. Nodes take no description of
+// their own: one of them asks for all allocations of a job's version.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
+#include "tools/fleet/behaviour.h"
 #include "tools/fleet/wheel.h"
 
 struct fleet;
 struct fleet_node;
 
+// For what jobs say nothing of.
 struct running_settings {
 	double run_for_s;     // 0: until it is stopped
 	double fail_share;    // of those that end by themselves
 	double start_delay_s; // at most; drawn
+	struct flag_list bad; // versions of jobs, "JOB:VERSION", that fail to start
 };
 
-enum running_phase { RUNNING_STARTING, RUNNING_UP, RUNNING_ENDED };
+enum running_phase {
+	RUNNING_WAITING, // until its behaviour is known
+	RUNNING_STARTING,
+	RUNNING_UP,
+	RUNNING_RESTARTING,
+	RUNNING_STOPPING,
+	RUNNING_ENDED,
+};
 
-#define RUNNING_NEWS 1u   // to be reported
-#define RUNNING_TOLD 2u   // in the report that is on its way
-#define RUNNING_LISTED 4u // seen in the list that is being taken
+#define RUNNING_NEWS 1u     // to be reported
+#define RUNNING_TOLD 2u     // in the report that is on its way
+#define RUNNING_LISTED 4u   // seen in the list that is being taken
+#define RUNNING_DEPLOYED 8u // belongs to a deployment
 #define RUNNING_NONE 0xffffffffu
 
 struct running_alloc {
 	struct uuid id;
-	uint32_t node, next; // of the node's; RUNNING_NONE ends
-	uint32_t due_ms;
-	uint8_t phase, status, flags, spare; // status: enum wire_alloc_client
+	uint32_t node, next;  // of the node's; RUNNING_NONE ends
+	uint32_t behaviour;   // number
+	uint32_t act_ms;      // when its phase is over; BEHAVIOUR_NEVER: not by itself
+	uint32_t deadline_ms; // for its health; BEHAVIOUR_NEVER: nobody waits
+	uint32_t started_ms, ended_ms, interval_ms; // interval: of its restarts
+	uint8_t phase, status, flags;               // status: enum wire_alloc_client
+	uint8_t health;                             // enum wire_healthy
+	uint8_t attempts, restarts;                 // attempts: in this interval
+	bool failed;
 };
 
 // What a node has on its way, beside its session.
@@ -34,8 +51,10 @@ struct running_node {
 	uint64_t sequence;
 	uint32_t first; // of its allocations
 	uint32_t due_ms;
-	uint8_t awaiting; // enum wire_type, 0: nothing
-	uint8_t flags;    // enum running_node_flag
+	uint32_t heard_ms; // when its heartbeat was answered
+	uint32_t asked;    // behaviour whose description it asks for
+	uint8_t awaiting;  // enum wire_type, 0: nothing
+	uint8_t flags;     // enum running_node_flag
 	uint8_t tries;
 	uint8_t spare;
 };
@@ -47,13 +66,15 @@ enum running_node_flag {
 };
 
 struct running_counters {
-	uint64_t questions, reports, resent, refused;
-	uint64_t started, completed, failed, stopped, forgotten;
+	uint64_t questions, reports, descriptions, resent, refused;
+	uint64_t started, completed, failed, stopped, forgotten, restarted;
+	uint64_t healthy, unhealthy; // verdicts
 };
 
 struct running {
 	struct fleet *fleet;
 	struct running_settings settings;
+	struct behaviours behaviours;
 	struct running_node *nodes;
 	struct running_alloc *allocs;
 	uint32_t alloc_count, alloc_capacity, free_alloc; // free ones are linked by next

@@ -1,0 +1,13 @@
+// What a task of the driver mock is to pretend: members of its configuration, or of its metadata (its own, its group's
+// or its job's) with "mock." before the name, so that a job can be rehearsed without touching its tasks.
+#pragma once
+#include "tools/agent/spec.h"
+
+struct mock_rules {
+	bool ends; // run_for was given; else it runs until it is told to end
+	int64_t run_ns, start_block_ns, kill_after_ns;
+	int exit_code, exit_signal;
+	const char *start_error; // "": none; a view into the spec
+	bool error_is_recoverable;
+};
+struct mock_rules mock_rules_read(const struct task_spec *);

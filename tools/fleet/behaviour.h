@@ -1,0 +1,51 @@
+// What simulated allocations of a group of a job's version do, read from the description of one of them: they have all
+// of it in common. Known by the job's index and the number of the group, as lists of allocations name them.
+#pragma once
+#include "state/base/bytes.h"
+#include "tools/client/flags.h"
+
+#define BEHAVIOUR_NEVER 0xffffffffu // ms
+#define BEHAVIOUR_TASKS_MAX 8u      // that are told of
+#define BEHAVIOURS_MAX 1000000u
+
+// When a node says that an allocation is healthy.
+struct health_wait {
+	uint32_t min_healthy_ms, deadline_ms;
+	bool is_asked;
+};
+
+struct behaviour {
+	uint64_t job_index;
+	uint16_t group;
+	bool is_known;
+	// Until it is known: who asks for it, and what has come.
+	uint32_t asker, asked_ms;
+	uint64_t version;
+	struct bytes_writer json;
+	// Then:
+	struct health_wait update, migrate;
+	uint32_t start_ms, kill_ms; // from the order to the deed
+	uint32_t run_ms;            // NEVER: until it is stopped, or as the flags say
+	bool fails, fails_to_start, start_is_tried_again;
+	struct {
+		uint32_t attempts, interval_ms, delay_ms;
+		bool waits, on_success;
+	} restart;
+	uint32_t stop_after_ms; // without the controller; 0: goes on
+	uint32_t task_count;
+	char *tasks[BEHAVIOUR_TASKS_MAX]; // names
+};
+
+struct behaviours {
+	struct behaviour **items;
+	uint32_t count, mask;
+	uint32_t *slots;             // number + 1 by hash; 0: free
+	const struct flag_list *bad; // "JOB:VERSION": fail to start
+};
+
+void behaviours_create(struct behaviours *, const struct flag_list *bad);
+void behaviours_destroy(struct behaviours *);
+// The number of that one, new when it has not been seen. The same for all beyond BEHAVIOURS_MAX.
+uint32_t behaviours_find(struct behaviours *, uint64_t job_index, uint16_t group);
+// Takes the description that has come whole. False when it cannot be read; then it is as before.
+bool behaviour_read(struct behaviours *, struct behaviour *);
