@@ -169,6 +169,7 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 
 	job_summary_follow(state, cell);
 	eval_follow_allocation(state, cell);
+	deployment_follow_allocation(state, cell);
 	if (allocation_is_terminal(a)) {
 		if (cell->is_ended)
 			cds_list_del(&cell->terminal);
@@ -245,6 +246,18 @@ void allocation_set_details(struct allocation *a, struct alloc_details *details)
 {
 	alloc_details_release(a->details);
 	a->details = details;
+}
+
+void allocation_set_health(struct allocation *a, struct optional_bool healthy, int64_t time_ns)
+{
+	struct alloc_details *details = alloc_details_copy(a->details);
+
+	if (!details->deployment_status)
+		details->deployment_status = memory_take(sizeof *details->deployment_status);
+	details->deployment_status->healthy = healthy;
+	details->deployment_status->timestamp_ns = time_ns;
+	details->deployment_status->modify_index = a->record.modify_index;
+	allocation_set_details(a, details);
 }
 
 void allocation_set_report(struct allocation *a, struct alloc_report *report)

@@ -1,6 +1,7 @@
 // Allocations in the tables: what is kept beside their records, and every way in which one changes.
 // For state/ only; applier thread unless said otherwise.
 #pragma once
+#include "state/base/schema.h"
 #include "state/state.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +21,8 @@ void alloc_cell_changed(struct state *, struct alloc_cell *);
 // Of a revised record: references are taken (details, metrics, report) or counted (job).
 void allocation_set_job(struct state *, struct allocation *, struct job *);
 void allocation_set_details(struct allocation *, struct alloc_details *);
+// A verdict on its health, with what it needs to hold it. Its node's, or an operator's.
+void allocation_set_health(struct allocation *, struct optional_bool healthy, int64_t time_ns);
 void allocation_set_report(struct allocation *, struct alloc_report *);
 void allocation_set_metrics(struct allocation *, struct shared_metrics *);
 // Of a living one: what it holds of its node from now on. Takes the reference over; NULL: details

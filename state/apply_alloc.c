@@ -55,22 +55,20 @@ static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struc
 	return EVAL_TRIGGERS;
 }
 
-// Only a verdict that is new is taken.
-static void note_health(struct allocation *a, struct optional_bool healthy, int64_t time_ns)
+// Only a verdict that is new is taken. Drains wait for those of allocations without a deployment.
+static void note_health(
+	struct state *state, struct allocation *a, struct optional_bool healthy, int64_t time_ns)
 {
 	const struct alloc_deployment_status *known =
 		a->details ? a->details->deployment_status : NULL;
 
-	if (!healthy.set || !a->details || uuid_is_zero(&a->details->deployment_id) ||
+	if (!healthy.set || a->job->type == JOB_DIRECT ||
 		(known && known->healthy.set && known->healthy.value == healthy.value))
 		return;
-	struct alloc_details *details = alloc_details_copy(a->details);
-	if (!details->deployment_status)
-		details->deployment_status = memory_take(sizeof *details->deployment_status);
-	details->deployment_status->healthy = healthy;
-	details->deployment_status->timestamp_ns = time_ns;
-	details->deployment_status->modify_index = a->record.modify_index;
-	allocation_set_details(a, details);
+	struct alloc_details *before = alloc_details_share(a->details);
+	allocation_set_health(a, healthy, time_ns);
+	deployment_count_health(state, a, before);
+	alloc_details_release(before);
 }
 
 // What came to its end at the client stays ended: its place may be taken. What was lost is not to run
@@ -95,8 +93,8 @@ static void apply_reported(
 	if (item->report)
 		allocation_set_report(a, item->report);
 	item->report = NULL;
-	note_health(a, item->healthy, time_ns);
 	a->modify_time_ns = time_ns;
+	note_health(state, a, item->healthy, time_ns);
 	if (trigger == TRIGGER_JOB_DEREGISTER && a->desired == ALLOC_RUN) {
 		a->desired = ALLOC_STOP;
 		a->alloc_modify_index = state->index;

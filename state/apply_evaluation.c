@@ -193,11 +193,19 @@ static bool is_garbage_job(const struct state *state, uint64_t modify_index)
 	       cell->evaluations_present == 0;
 }
 
+static bool is_garbage_deployment(const struct state *state, const struct uuid *id)
+{
+	const struct deployment_cell *cell = deployment_cell_find(state, id);
+	return cell && deployment_cell_is_there(cell) && !deployment_is_active(cell->working) &&
+	       cell->living == 0;
+}
+
 static bool is_garbage(const struct state *state, const struct entry_gc *e, uint32_t i)
 {
 	switch (e->kind) {
 	case GC_ALLOCATION: return is_garbage_allocation(state, &e->ids[i]);
 	case GC_EVALUATION: return is_garbage_evaluation(state, &e->ids[i]);
+	case GC_DEPLOYMENT: return is_garbage_deployment(state, &e->ids[i]);
 	default: return is_garbage_job(state, e->job_index[i]);
 	}
 }
@@ -226,6 +234,10 @@ void gc_apply(struct state *state, struct entry_gc *e)
 			break;
 		case GC_EVALUATION:
 			eval_cell_delete(state, eval_cell_find(state, &e->ids[i]), state->index);
+			break;
+		case GC_DEPLOYMENT:
+			deployment_cell_delete(state, deployment_cell_find(state, &e->ids[i]),
+				state->index);
 			break;
 		default:
 			job_cell_delete(

@@ -1,6 +1,7 @@
 #include "state/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/job_children.h"
 #include "state/job_summary.h"
 #include <urcu-qsbr.h>
 
@@ -66,6 +67,7 @@ static void push_version(
 	job_cell_list_stopped(state, cell, job->stop && job->type == JOB_DIRECT);
 	job_cell_list_system(state, cell, !job->stop && job->type == JOB_SYSTEM);
 	job_cell_update_status(state, cell, state->index);
+	job_children_join(state, cell);
 }
 
 void job_register_apply(struct state *state, struct entry_job_register *e, int64_t time_ns)
@@ -105,6 +107,7 @@ static struct job *stopped_version(const struct job *from, uint64_t index)
 	struct job *job = job_copy(from);
 
 	job->stop = true;
+	job->stable = false;
 	job->version++;
 	job->record.create_index = from->record.create_index;
 	job->record.modify_index = job->job_modify_index = index;

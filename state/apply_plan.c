@@ -6,8 +6,10 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/entry_deployment.h"
 #include "state/marks.h"
 #include "state/plan_check.h"
+#include <stdlib.h>
 
 bool plan_has_room(const struct state *state, uint32_t placements)
 {
@@ -18,7 +20,9 @@ int plan_entry_check(const struct state *state, const struct entry_plan *e)
 {
 	if (!plan_check(state->plan_checker, state, e)->is_complete)
 		return -ERROR_CORRUPT;
-	return plan_has_room(state, e->placements.count) ? 0 : -ERROR_TABLE_FULL;
+	return plan_has_room(state, e->placements.count) && plan_deployment_has_room(state, e)
+		       ? 0
+		       : -ERROR_TABLE_FULL;
 }
 
 // --- Stops ---------------------------------------------------------------------------------------
@@ -87,18 +91,67 @@ static struct shared_metrics *metrics_of(const struct entry_plan *e, uint32_t me
 						    &e->metrics, struct shared_metrics *, metrics));
 }
 
+// What was noted is new; what others said meanwhile stays: what was asked of schedulers, what the node
+// said of its health, what took its place.
+static struct alloc_details *noted(const struct alloc_details *known, const struct plan_update *u)
+{
+	struct alloc_details *details = alloc_details_copy(known);
+	struct alloc_details *planned = alloc_details_copy(u->details);
+	struct array states = details->states;
+
+	details->followup_eval = planned->followup_eval;
+	details->states = planned->states;
+	planned->states = states;
+	alloc_details_release(planned);
+	return details;
+}
+
+static struct alloc_details *merged(const struct alloc_details *known, const struct plan_update *u)
+{
+	if (!u->details || !known)
+		return alloc_details_share(u->details);
+	struct alloc_details *details = alloc_details_copy(u->details);
+	details->next_allocation = known->next_allocation;
+	details->transition = known->transition;
+	if (!uuid_equal(&details->deployment_id, &known->deployment_id))
+		return details;
+	free(details->deployment_status);
+	details->deployment_status = NULL;
+	if (known->deployment_status) {
+		details->deployment_status = memory_take(sizeof *details->deployment_status);
+		*details->deployment_status = *known->deployment_status;
+	}
+	return details;
+}
+
+static void apply_note(
+	struct state *state, struct alloc_cell *cell, const struct plan_update *u, int64_t time_ns)
+{
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+
+	if (u->details)
+		allocation_set_details(a, noted(a->details, u));
+	a->alloc_modify_index = state->index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+}
+
 static void apply_update(
 	struct state *state, const struct entry_plan *e, uint32_t i, int64_t time_ns)
 {
 	const struct plan_check *check = plan_checked(state->plan_checker);
 	const struct plan_update *u = ARRAY_AT(&e->updates, struct plan_update, i);
 	struct alloc_cell *cell = check->updates[i];
-	struct allocation *a = allocation_revise(state, cell, ++state->index);
 
+	if (plan_update_is_note(u, cell->working)) {
+		apply_note(state, cell, u, time_ns);
+		return;
+	}
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+	struct alloc_details *before = alloc_details_share(a->details);
 	allocation_set_job(state, a, check->update_jobs[i]);
 	a->group = check->update_groups[i];
-	alloc_cell_resize(
-		state, cell, a, u->resources, &u->devices, alloc_details_share(u->details));
+	alloc_cell_resize(state, cell, a, u->resources, &u->devices, merged(a->details, u));
 	if (u->metrics != PLAN_NO_METRICS)
 		allocation_set_metrics(a, metrics_of(e, u->metrics));
 	if (u->client_status == ALLOC_UNKNOWN) {
@@ -110,6 +163,8 @@ static void apply_update(
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
+	deployment_count_health(state, a, before);
+	alloc_details_release(before);
 }
 
 // --- Placements ----------------------------------------------------------------------------------
@@ -165,6 +220,7 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
 	alloc_cell_changed(state, cell);
+	deployment_count_health(state, a, NULL);
 	if (p->details && !uuid_is_zero(&p->details->previous_allocation))
 		link_previous(state, p, time_ns);
 }
@@ -186,6 +242,7 @@ void plan_apply(struct state *state, struct entry_plan *e, int64_t time_ns)
 	const struct plan_check *check = plan_checked(state->plan_checker);
 
 	touch_evaluation(state, &e->eval_id, time_ns);
+	plan_deployments_apply(state, e);
 	apply_stops(state, &e->stops, check->stops, time_ns);
 	apply_stops(state, &e->preemptions, check->preemptions, time_ns);
 	for (uint32_t i = 0; i < e->updates.count; i++)

@@ -70,10 +70,19 @@ void decider_evaluate_jobs(struct decider *, const struct array *jobs, const str
 // Makes the evaluations of marks that are due.
 void decider_marks(struct decider *);
 
+// A specification as the newest version of its job, under the next number and with the indexes of now; keep: what is
+// known of the job, NULL: nothing. Taken over (set to NULL) unless refused. The caller makes the evaluation.
+struct job_keep;
+enum command_outcome decider_store_job(struct decider *, const struct job_keep *, struct job **);
 // Registers a kept version of a job again, under a new number (decide_version.c); the caller makes the evaluation.
 // OUTCOME_UNKNOWN_VERSION when it is not kept.
 struct job_cell;
 enum command_outcome decider_store_version(struct decider *, struct job_cell *, uint64_t version);
+// What is remembered of a job: a launch, or how a group was scaled (the event is taken over).
+struct scaling_event;
+void decider_note_launch(struct decider *, const struct job_cell *, int64_t launched_ns);
+void decider_note_scaling(
+	struct decider *, const struct job_cell *, struct text group, struct scaling_event *);
 
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);

@@ -13,7 +13,14 @@
 #define LOOK_AT_ONCE 16384u
 #define NODES_AT_ONCE 256u
 
-enum gc_phase { GC_ALLOCATIONS, GC_EVALUATIONS, GC_JOBS, GC_NODES, GC_PHASES };
+enum gc_phase {
+	GC_ALLOCATIONS,
+	GC_EVALUATIONS,
+	GC_JOBS,
+	GC_DEPLOYMENTS,
+	GC_NODES,
+	GC_PHASES
+};
 
 struct piece {
 	struct decider *decider;
@@ -114,6 +121,15 @@ static bool job_may_go(const struct piece *p, const struct job_cell *cell)
 	       job_is_old(p->command, keep);
 }
 
+// At its end, and nothing that lives belongs to it.
+static bool deployment_may_go(const struct piece *p, const struct deployment_cell *cell)
+{
+	const struct deployment *d = cell->working;
+
+	return !d->record.deleted && !deployment_is_active(d) && cell->living == 0 &&
+	       (p->command->force || d->modify_time_ns < p->command->deployments_before_ns);
+}
+
 static bool node_may_go(const struct piece *p, const struct node_cell *node)
 {
 	const struct alloc_cell *cell;
@@ -201,6 +217,22 @@ static bool look_at_jobs(struct piece *p)
 	return false;
 }
 
+static bool look_at_deployments(struct piece *p)
+{
+	struct gc_run *run = &p->decider->gc;
+	struct deployment_cell *cell;
+
+	while (!is_full(p)) {
+		cell = sequence_next(&p->decider->state->deployment_order, &run->cursor);
+		if (!cell)
+			return true;
+		p->looked++;
+		if (deployment_may_go(p, cell))
+			p->found.ids[p->found.count++] = cell->id;
+	}
+	return false;
+}
+
 static bool look_at_nodes(struct piece *p)
 {
 	struct decider *d = p->decider;
@@ -226,6 +258,7 @@ static const struct {
 	[GC_ALLOCATIONS] = {GC_ALLOCATION, look_at_allocations},
 	[GC_EVALUATIONS] = {GC_EVALUATION, look_at_evaluations},
 	[GC_JOBS] = {GC_JOB, look_at_jobs},
+	[GC_DEPLOYMENTS] = {GC_DEPLOYMENT, look_at_deployments},
 	[GC_NODES] = {GC_KINDS, look_at_nodes},
 };
 

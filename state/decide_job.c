@@ -1,11 +1,12 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/decide.h"
+#include <stdio.h>
 
-static enum command_outcome commit_job(struct decider *d, struct command_job_register *c,
-	const struct job_keep *keep, uint64_t *index)
+enum command_outcome decider_store_job(
+	struct decider *d, const struct job_keep *keep, struct job **stored)
 {
-	struct job *job = c->job;
+	struct job *job = *stored;
 	struct entry e = {.kind = ENTRY_JOB_REGISTER, .job_register = {.job = job}};
 	uint64_t next = d->state->index + 1;
 
@@ -19,8 +20,7 @@ static enum command_outcome commit_job(struct decider *d, struct command_job_reg
 	int error = decider_commit(d, &e);
 	if (error)
 		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
-	c->job = NULL;
-	*index = next;
+	*stored = NULL;
 	return OUTCOME_DONE;
 }
 
@@ -35,27 +35,48 @@ static void keep_counts(struct job *job, const struct job *known)
 	}
 }
 
-static bool is_another_kind(const struct job *job, const struct job *known)
+// What a job is stays as it is; the words are those that clients know. Empty: nothing is against it.
+static void say_what_differs(struct command_job_register *c, const struct job *known)
 {
-	return job->type != known->type || !job->periodic != !known->periodic ||
-	       !job->parameterized != !known->parameterized;
+	const struct job *job = c->job;
+	const char *text = "";
+
+	if (!job->periodic != !known->periodic)
+		text = known->periodic ? "cannot update periodic job to being non-periodic"
+				       : "cannot update non-periodic job to being periodic";
+	else if (!job->parameterized != !known->parameterized)
+		text = known->parameterized
+			       ? "cannot update parameterized job to being non-parameterized"
+			       : "cannot update non-parameterized job to being parameterized";
+	else if (job->dispatched != known->dispatched)
+		text = "field 'Dispatched' is read-only";
+	snprintf(c->message, sizeof c->message, "%s", text);
+	if (job->type != known->type)
+		snprintf(c->message, sizeof c->message,
+			"cannot update job from type \"%s\" to \"%s\"", job_type_names[known->type],
+			job_type_names[job->type]);
 }
 
 static enum command_outcome may_register(
-	const struct decider *d, const struct command_job_register *c, const struct job *known)
+	const struct decider *d, struct command_job_register *c, const struct job *known)
 {
+	c->message[0] = 0;
 	if (c->enforce_index && c->job_modify_index != c->current_modify_index)
 		return OUTCOME_CONFLICT;
 	if (d->state->config.working->reject_job_registration)
 		return OUTCOME_REJECTED;
-	return known && is_another_kind(c->job, known) ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
+	if (known)
+		say_what_differs(c, known);
+	return c->message[0] ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
 }
 
 static enum command_outcome store_job(struct decider *d, struct command_job_register *c,
 	const struct job_keep *keep, uint64_t *index)
 {
-	if (!keep || job_specification_differs(c->job, keep->versions[0]))
-		return commit_job(d, c, keep, index);
+	if (!keep || job_specification_differs(c->job, keep->versions[0])) {
+		*index = d->state->index + 1;
+		return decider_store_job(d, keep, &c->job);
+	}
 	job_free(c->job);
 	c->job = NULL;
 	*index = c->current_modify_index;

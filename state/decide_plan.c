@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide.h"
+#include "state/entry_deployment.h"
 #include "state/metrics.h"
 #include "state/plan.h"
 #include "state/plan_check.h"
@@ -169,7 +170,7 @@ static int64_t entry_bytes_most(const struct entry_plan *e)
 
 static bool store_takes(const struct decider *d, const struct entry_plan *e)
 {
-	return e->placements.count == 0 ||
+	return (e->placements.count == 0 && !e->deployment) ||
 	       (!d->store_is_full && entry_bytes_most(e) <= d->store_room);
 }
 
@@ -234,6 +235,8 @@ static struct entry entry_of(const struct plan *plan)
 			.updates = plan->updates,
 			.placements = plan->placements,
 			.metrics = plan->metrics,
+			.deployment = plan->deployment,
+			.deployment_updates = plan->deployment_updates,
 			.is_view = true,
 		}};
 }
@@ -241,13 +244,15 @@ static struct entry entry_of(const struct plan *plan)
 static bool changes_nothing(const struct entry_plan *e)
 {
 	return e->stops.count == 0 && e->preemptions.count == 0 && e->updates.count == 0 &&
-	       e->placements.count == 0;
+	       e->placements.count == 0 && !e->deployment && e->deployment_updates.count == 0;
 }
 
 static void drop_everything(struct entry_plan *e)
 {
 	entry_plan_release(e);
 	e->stops.count = e->preemptions.count = e->updates.count = e->placements.count = 0;
+	e->deployment_updates.count = 0;
+	e->deployment = NULL;
 }
 
 static enum command_outcome commit(struct decider *d, struct entry *e,
@@ -257,7 +262,8 @@ static enum command_outcome commit(struct decider *d, struct entry *e,
 	struct array jobs = preempted_jobs(check, left->preemptions.count);
 
 	if (!evaluations_have_room(d->state, jobs.count) ||
-		!plan_has_room(d->state, left->placements.count)) {
+		!plan_has_room(d->state, left->placements.count) ||
+		!plan_deployment_has_room(d->state, left)) {
 		entry_plan_release(left);
 		free(jobs.items);
 		return OUTCOME_TABLE_FULL;
@@ -266,6 +272,7 @@ static enum command_outcome commit(struct decider *d, struct entry *e,
 	result->placements_committed = left->placements.count;
 	result->stops_committed = left->stops.count + left->preemptions.count;
 	result->updates_committed = left->updates.count;
+	result->deployment_updates_committed = left->deployment_updates.count;
 	decider_apply(d, e);
 	evaluate_preempted(d, &jobs);
 	free(jobs.items);
@@ -281,8 +288,8 @@ static enum command_outcome decide_part(
 
 	tell_rejections(d->state, check, result);
 	if (!check->is_complete)
-		plan_check_filter(d->state->plan_checker, &e->plan);
-	if (plan->all_at_once && result->rejections.count > 0)
+		plan_check_filter(d->state->plan_checker, d->state, &e->plan);
+	if (check->is_stale || (plan->all_at_once && result->rejections.count > 0))
 		drop_everything(&e->plan);
 	if (!changes_nothing(&e->plan))
 		return commit(d, e, check, result);
@@ -305,7 +312,9 @@ static enum command_outcome decide_turn(struct decider *d, const struct plan *pl
 static bool must_come_again(const struct plan *plan, const struct plan_result *result, bool is_cut)
 {
 	return is_cut || result->rejections.count > 0 ||
-	       result->updates_committed < plan->updates.count;
+	       result->updates_committed < plan->updates.count ||
+	       result->deployment_updates_committed < plan->deployment_updates.count ||
+	       (plan->deployment && result->alloc_index == 0);
 }
 
 enum command_outcome decide_plan(struct decider *d, struct command_plan *c)

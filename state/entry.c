@@ -37,10 +37,12 @@
 //	EVALUATION      u8 of the job's mark, the evaluation as described in evaluation.c; its indexes
 //	                are in it
 //	SCHEDULER_CONFIG  the configuration as described in scheduler_config.c
-//	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs), u32 count, then each: uuid id, or of
+//	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs, 3 deployments), u32 count, then each: uuid id, or of
 //	                a job u64 modify index of its newest version; in ascending order
 //	PLAN            uuid evaluation, u32 metrics, each as described in metrics.c; stops,
-//	                preemptions, updates, placements
+//	                preemptions, updates, placements; u8 1 when a deployment follows, the deployment
+//	                as described in deployment.c; u32 updates of deployments, each: uuid, u8 enum
+//	                deployment_status, text16 description
 //	ALLOC_UPDATE    u32 slot, u32 generation, u64 sequence of the node's reports, u32 count, then
 //	                each, by ascending id: uuid, u8 client status, u8 healthy (0 not said, 1 no,
 //	                2 yes), u8 1 when a report follows, the report as described in
@@ -50,6 +52,13 @@
 //	NODE_ELIGIBILITY  u32 slot, u32 generation, u8 enum node_eligibility (2: ineligible, because
 //	                it rejected too many plans)
 //	NODE_PURGE      u32 slot, u32 generation
+//	JOB_STABLE      text16 namespace, text16 id, u64 version, u8 stable
+//	JOB_NOTE        text16 namespace, text16 id, i64 launched for (unix ns); of 0: text16 group, the
+//	                scaling event as described in job_notes.c
+//	DEPLOYMENT      u8 enum deployment_change, then by it: the deployment as described in deployment.c;
+//	                uuid, u8 enum deployment_status, text16 description; uuid, u32 count, each: text16
+//	                group that is promoted; uuid, u32 count, each, by ascending id: uuid allocation, u8
+//	                healthy
 //
 // stops, preemptions: u32 count, then each: uuid, u8 enum stop_cause, u8 parts (1 follow-up, 2
 //	preempting, 4 lost), uuid follow-up evaluation, uuid preempting allocation
@@ -317,6 +326,9 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 		bytes_put_u32(w, e->node_purge.slot);
 		bytes_put_u32(w, e->node_purge.generation);
 		break;
+	case ENTRY_JOB_STABLE: entry_job_stable_encode(&e->job_stable, w); break;
+	case ENTRY_JOB_NOTE: entry_job_note_encode(&e->job_note, w); break;
+	case ENTRY_DEPLOYMENT: entry_deployment_encode(&e->deployment, w); break;
 	case ENTRY_KINDS: w->failed = true; break;
 	}
 }
@@ -396,6 +408,9 @@ static int take_body(
 		e->node_purge.slot = bytes_take_u32(r);
 		e->node_purge.generation = bytes_take_u32(r);
 		break;
+	case ENTRY_JOB_STABLE: return entry_job_stable_decode(&e->job_stable, r);
+	case ENTRY_JOB_NOTE: return entry_job_note_decode(&e->job_note, r);
+	case ENTRY_DEPLOYMENT: return entry_deployment_decode(&e->deployment, r);
 	case ENTRY_KINDS: return -ERROR_VERSION;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
@@ -462,6 +477,8 @@ void entry_release(struct entry *e)
 	case ENTRY_PLAN: entry_plan_release(&e->plan); break;
 	case ENTRY_ALLOC_UPDATE: entry_alloc_update_release(&e->alloc_update); break;
 	case ENTRY_ALLOC_TRANSITION: entry_alloc_transition_release(&e->alloc_transition); break;
+	case ENTRY_JOB_NOTE: entry_job_note_release(&e->job_note); break;
+	case ENTRY_DEPLOYMENT: entry_deployment_release(&e->deployment); break;
 	default: break;
 	}
 }

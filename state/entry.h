@@ -4,7 +4,9 @@
 #include "state/base/bytes.h"
 #include "state/command.h"
 #include "state/entry_alloc.h"
+#include "state/entry_deployment.h"
 #include "state/entry_evaluation.h"
+#include "state/entry_job.h"
 #include "state/entry_node.h"
 #include "state/entry_plan.h"
 #include "state/resources.h"
@@ -30,6 +32,9 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_ALLOC_TRANSITION,
 	ENTRY_NODE_ELIGIBILITY,
 	ENTRY_NODE_PURGE,
+	ENTRY_JOB_STABLE,
+	ENTRY_JOB_NOTE,
+	ENTRY_DEPLOYMENT,
 	ENTRY_KINDS,
 };
 
@@ -114,6 +119,8 @@ struct entry {
 		struct entry_node_purge node_purge;
 		struct entry_job_register job_register;
 		struct entry_job_deregister job_deregister;
+		struct entry_job_stable job_stable;
+		struct entry_job_note job_note;
 		struct entry_client client;
 		struct entry_alloc_place alloc_place;
 		struct entry_place_request place_request;
@@ -125,6 +132,7 @@ struct entry {
 		struct entry_plan plan;
 		struct entry_alloc_update alloc_update;
 		struct entry_alloc_transition alloc_transition;
+		struct entry_deployment deployment;
 	};
 };
 

@@ -23,13 +23,13 @@ struct entry_scheduler_config {
 
 // The most that one GC entry deletes.
 #define GC_ITEMS_MAX 4096u
-enum gc_kind { GC_ALLOCATION, GC_EVALUATION, GC_JOB, GC_KINDS };
+enum gc_kind { GC_ALLOCATION, GC_EVALUATION, GC_JOB, GC_DEPLOYMENT, GC_KINDS };
 
 // Things that are past their time, chosen by who decided; of one kind.
 struct entry_gc {
 	uint8_t kind; // enum gc_kind
 	uint32_t count;
-	struct uuid *ids;    // of allocations or evaluations
+	struct uuid *ids;    // of allocations, evaluations or deployments
 	uint64_t *job_index; // of jobs: the modify index of their newest version
 };
 

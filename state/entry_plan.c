@@ -4,6 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/entry.h"
+#include "state/entry_deployment.h"
 #include "state/metrics.h"
 #include <stdlib.h>
 
@@ -285,6 +286,7 @@ void entry_plan_encode(const struct entry_plan *e, struct bytes_writer *w)
 	put_stops(&e->preemptions, w);
 	put_updates(&e->updates, w);
 	put_placements(&e->placements, w);
+	plan_deployments_encode(e, w);
 }
 
 int entry_plan_decode(struct entry_plan *e, struct bytes_reader *r)
@@ -300,6 +302,8 @@ int entry_plan_decode(struct entry_plan *e, struct bytes_reader *r)
 		error = take_updates(&e->updates, r);
 	if (!error)
 		error = take_placements(&e->placements, r);
+	if (!error)
+		error = plan_deployments_decode(e, r);
 	if (!error && r->failed)
 		error = -ERROR_CORRUPT;
 	if (error)
@@ -322,5 +326,6 @@ void entry_plan_release(struct entry_plan *e)
 	free(e->updates.items);
 	free(e->placements.items);
 	free(e->metrics.items);
+	plan_deployments_release(e);
 	*e = (struct entry_plan){0};
 }

@@ -17,7 +17,9 @@ struct entry_plan {
 	struct array updates;    // plan_update; the same
 	struct array placements; // plan_placement; its node is the one at its slot
 	struct array metrics;    // struct shared_metrics *
-	bool is_view;            // the arrays belong to somebody else
+	struct deployment *deployment;   // as plan.deployment
+	struct array deployment_updates; // deployment_update
+	bool is_view;                    // the arrays and the deployment belong to somebody else
 };
 
 void entry_plan_encode(const struct entry_plan *, struct bytes_writer *);

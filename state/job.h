@@ -200,7 +200,8 @@ struct group_ask {
 extern const struct record_type job_type_description, task_group_description, task_description,
 	constraint_description, affinity_description, spread_description, device_ask_description,
 	network_ask_description, port_description, update_description, migrate_description,
-	restart_description, reschedule_description, multiregion_description;
+	restart_description, reschedule_description, multiregion_description,
+	periodic_config_description;
 
 struct job *job_create(void);             // defaults set; caller frees with job_free
 void job_free(struct job *);              // NULL is allowed
@@ -216,11 +217,16 @@ struct group_footprint task_group_footprint(const struct task_group *);
 // a job that validation refuses: asks that are negative, do not fit their type, or name too many
 // devices.
 bool job_derive(struct job *);
-// Whether evaluations are made for it: direct jobs have no scheduler, periodic and parameterized ones
-// only make others.
+// Periodic and parameterized ones do nothing themselves. What was dispatched of one is told how it may be asked, and
+// is none.
+static inline bool job_makes_jobs(const struct job *job)
+{
+	return job->periodic || (job->parameterized && !job->dispatched);
+}
+// Whether evaluations are made for it: direct jobs have no scheduler, others only make jobs.
 static inline bool job_has_scheduler(const struct job *job)
 {
-	return job->type != JOB_DIRECT && !job->periodic && !job->parameterized;
+	return job->type != JOB_DIRECT && !job_makes_jobs(job);
 }
 // Index of a task group by name, or -1.
 int job_group_index(const struct job *, struct text name);

@@ -313,7 +313,7 @@ static const struct field periodic_config_fields[] = {
 	{"ProhibitOverlap", FIELD_BOOL, OF(periodic_config, prohibit_overlap)},
 	{"TimeZone", FIELD_STRING, OF(periodic_config, time_zone)},
 };
-static DESCRIBE(periodic_config_description, periodic_config, periodic_config_defaults);
+DESCRIBE(periodic_config_description, periodic_config, periodic_config_defaults);
 
 static const struct field parameterized_config_fields[] = {
 	{"Payload", FIELD_STRING, OF(parameterized_config, payload)},

@@ -2,6 +2,8 @@
 // allocations.
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/job_children.h"
+#include "state/job_notes.h"
 #include "state/publish.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -49,6 +51,8 @@ struct job_cell *job_cell_find_or_add(
 	CDS_INIT_LIST_HEAD(&cell->allocations);
 	CDS_INIT_LIST_HEAD(&cell->evaluations);
 	CDS_INIT_LIST_HEAD(&cell->blocked);
+	CDS_INIT_LIST_HEAD(&cell->deployments);
+	CDS_INIT_LIST_HEAD(&cell->children);
 	cds_lfht_add(state->jobs, name_hash((struct job_name){namespace_name, id}), &cell->by_name);
 	cell->index = index;
 	sequence_append(&state->job_order, index, cell);
@@ -118,13 +122,20 @@ struct job_keep *job_keep_revise(struct state *state, struct job_cell *cell, uin
 	memcpy(keep, old,
 		sizeof *keep + old->counter_count * sizeof keep->counters[0] +
 			old->character_count);
+	job_notes_share(keep->notes);
 	keep_make_working(state, cell, keep, index);
 	return keep;
 }
 
+void job_keep_free(struct job_keep *keep)
+{
+	job_notes_release(keep->notes);
+	free(keep);
+}
+
 static void keep_free(struct rcu_head *head)
 {
-	free(caa_container_of(head, struct job_keep, record.rcu));
+	job_keep_free(caa_container_of(head, struct job_keep, record.rcu));
 }
 
 void job_keep_retire(struct state *state, struct job_keep *keep)
@@ -216,13 +227,18 @@ static void carry_counters(struct job_keep *keep, struct job_keep *old)
 	}
 }
 
+static bool is_stable(const struct job_keep *keep, uint32_t i)
+{
+	return keep->stable >> i & 1;
+}
+
 // Which version makes room: the oldest, unless it is the newest that proved to be stable, which one may
 // want to go back to (row B60).
 static uint32_t version_to_drop(const struct job_keep *keep)
 {
 	uint32_t stable = 0;
 
-	while (stable < keep->version_count && !keep->versions[stable]->stable)
+	while (stable < keep->version_count && !is_stable(keep, stable))
 		stable++;
 	bool is_oldest = stable < keep->version_count && stable == JOB_VERSIONS_MAX - 1;
 	return is_oldest ? stable - 1 : JOB_VERSIONS_MAX - 1;
@@ -234,13 +250,20 @@ void job_keep_push(struct state *state, struct job_cell *cell, struct job *job, 
 	struct job *versions[JOB_VERSIONS_MAX] = {job};
 	uint32_t count = 1, drop = old ? version_to_drop(old) : 0;
 
-	for (uint32_t i = 0; old && i < old->version_count; i++)
-		if (i != drop)
-			versions[count++] = old->versions[i];
+	uint32_t stable = job->stable;
 
+	for (uint32_t i = 0; old && i < old->version_count; i++) {
+		if (i == drop)
+			continue;
+		stable |= (uint32_t)is_stable(old, i) << count;
+		versions[count++] = old->versions[i];
+	}
 	struct job_keep *keep = job_keep_build(versions, count);
 	keep->record.create_index = job->record.create_index;
+	keep->stable = (uint8_t)stable;
 	if (old) {
+		keep->notes = job_notes_share(old->notes);
+		keep->children = old->children;
 		keep->status = old->status;
 		keep->had_work = old->had_work;
 		keep->mark = old->mark;
@@ -250,8 +273,38 @@ void job_keep_push(struct state *state, struct job_cell *cell, struct job *job, 
 	keep_make_working(state, cell, keep, index);
 }
 
+struct job *job_keep_newest_stable(const struct job_keep *keep)
+{
+	for (uint32_t i = 0; i < keep->version_count; i++)
+		if (is_stable(keep, i))
+			return keep->versions[i];
+	return NULL;
+}
+
+struct job *job_keep_version(const struct job_keep *keep, uint64_t version)
+{
+	for (uint32_t i = 0; i < keep->version_count; i++)
+		if (keep->versions[i]->version == version)
+			return keep->versions[i];
+	return NULL;
+}
+
+void job_keep_set_stable(struct state *state, struct job_cell *cell, uint64_t version, bool stable)
+{
+	const struct job_keep *known = job_cell_keep(cell);
+
+	for (uint32_t i = 0; known && i < known->version_count; i++) {
+		if (known->versions[i]->version != version || is_stable(known, i) == stable)
+			continue;
+		job_keep_revise(state, cell, state->index)->stable ^= (uint8_t)(1u << i);
+		return;
+	}
+}
+
 void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 {
+	job_children_leave(state, cell);
+	job_children_forsake(state, cell);
 	struct job_keep *tombstone = keep_create(0, 0);
 
 	tombstone->record.create_index = cell->working->record.create_index;
@@ -317,7 +370,7 @@ void job_cell_list_system(struct state *state, struct job_cell *cell, bool wante
 // others make jobs.
 static bool is_for_good(const struct job *job)
 {
-	return job->type == JOB_SYSTEM || job->periodic || job->parameterized;
+	return job->type == JOB_SYSTEM || job_makes_jobs(job);
 }
 
 // A direct job that is not stopped is never dead: it waits for the next placement.
@@ -347,6 +400,7 @@ void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t
 	if (status == JOB_DEAD || keep->status == JOB_DEAD)
 		keep->stopped_ns = status == JOB_DEAD ? state->time_ns : 0;
 	keep->status = status;
+	job_children_follow(state, cell);
 }
 
 // --- Readers -------------------------------------------------------------------------------------
@@ -387,11 +441,21 @@ const struct job *state_job_version(
 	const struct state *state, struct text namespace_name, struct text id, uint64_t version)
 {
 	const struct job_keep *keep = find_published(state, namespace_name, id);
+	return keep ? job_keep_version(keep, version) : NULL;
+}
 
-	for (uint32_t i = 0; keep && i < keep->version_count; i++)
-		if (keep->versions[i]->version == version)
-			return keep->versions[i];
-	return NULL;
+const struct job_notes *state_job_notes(
+	const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct job_keep *keep = find_published(state, namespace_name, id);
+	return keep ? keep->notes : NULL;
+}
+
+struct job_children state_job_children(
+	const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct job_keep *keep = find_published(state, namespace_name, id);
+	return keep ? keep->children : (struct job_children){0};
 }
 
 const struct job *state_next_job(const struct state *state, uint64_t *cursor)

@@ -122,7 +122,7 @@ struct plan_result {
 	// (nodes rejected it, allocations ended meanwhile, or it was too large for one turn of the applier).
 	uint64_t refresh_index;
 	uint32_t placements_committed, placements_planned;
-	uint32_t stops_committed, updates_committed;
+	uint32_t stops_committed, updates_committed, deployment_updates_committed;
 	// New allocations that were committed, by group name (named_count): what adjusts the queued counts.
 	struct array placed_by_group;
 	struct array rejections; // plan_rejection

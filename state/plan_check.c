@@ -1,6 +1,7 @@
 #include "state/plan_check.h"
 #include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/entry_deployment.h"
 #include "state/plan_checker.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -214,12 +215,42 @@ static bool update_is_sound(
 	       (u->metrics == PLAN_NO_METRICS || u->metrics < e->metrics.count);
 }
 
+bool plan_update_is_note(const struct plan_update *u, const struct allocation *a)
+{
+	if (u->job_version || u->client_status != PLAN_KEEP || a->job->type == JOB_DIRECT)
+		return false;
+	return allocation_is_terminal(a) ||
+	       (u->details && !alloc_details_hold_node(u->details) &&
+		       !alloc_details_hold_node(a->details) &&
+		       memcmp(&u->resources, &a->resources, sizeof a->resources) == 0 &&
+		       memcmp(&u->devices, &a->devices, sizeof a->devices) == 0);
+}
+
+static void look_at_note(struct plan_checker *c, uint32_t i, struct alloc_cell *cell)
+{
+	c->check.updates[i] = mark(cell, PLAN_MARK_UPDATE) ? cell : NULL;
+	c->check.is_complete &= c->check.updates[i] != NULL;
+	c->check.update_jobs[i] = cell->working->job;
+	c->check.update_groups[i] = cell->working->group;
+}
+
+// Of one that is unknown already something may be noted while its node is away.
+static bool leaves_unknown(const struct plan_update *u, const struct allocation *a)
+{
+	return u->client_status == ALLOC_UNKNOWN ||
+	       (a->client_status == ALLOC_UNKNOWN && u->job_version == 0);
+}
+
 static void look_at_update(struct plan_checker *c, const struct state *state,
 	const struct entry_plan *e, uint32_t i, const struct plan_update *u)
 {
 	struct alloc_cell *cell = alloc_cell_find(state, &u->id);
 
 	c->check.updates[i] = NULL;
+	if (cell && alloc_cell_is_there(cell) && plan_update_is_note(u, cell->working)) {
+		look_at_note(c, i, cell);
+		return;
+	}
 	if (!cell || !alloc_cell_is_living(cell) || cell->plan_mark) {
 		c->check.is_complete = false;
 		return;
@@ -233,7 +264,7 @@ static void look_at_update(struct plan_checker *c, const struct state *state,
 	c->check.updates[i] = cell;
 	(void)mark(cell, PLAN_MARK_UPDATE);
 	n->updates = true;
-	n->not_only_unknown |= u->client_status != ALLOC_UNKNOWN;
+	n->not_only_unknown |= !leaves_unknown(u, a);
 	if (!update_is_sound(e, u, a))
 		n->reason = NOT_SOUND;
 	else if (!find_update_job(c, state, i, u, a))
@@ -340,7 +371,8 @@ static void unmark(struct alloc_cell *const *cells, uint32_t count)
 
 static bool is_rejected(const struct plan_checker *c, uint32_t slot)
 {
-	return slot != NODE_SLOT_NONE && c->check.nodes[c->node_at[slot] - 1].reason;
+	return slot != NODE_SLOT_NONE && c->node_at[slot] &&
+	       c->check.nodes[c->node_at[slot] - 1].reason;
 }
 
 static void leave_out(const struct plan_checker *c, struct alloc_cell **cells, uint32_t count)
@@ -369,6 +401,15 @@ static void judge_nodes(struct plan_checker *c, const struct state *state)
 	}
 }
 
+static void look_at_deployments(
+	struct plan_checker *c, const struct state *state, const struct entry_plan *e)
+{
+	c->check.is_stale = plan_deployment_is_stale(state, e);
+	c->check.is_complete &= !c->check.is_stale;
+	for (uint32_t i = 0; i < e->deployment_updates.count; i++)
+		c->check.is_complete &= plan_deployment_update_holds(state, e, i);
+}
+
 struct plan_check *plan_check(
 	struct plan_checker *c, const struct state *state, const struct entry_plan *e)
 {
@@ -382,6 +423,7 @@ struct plan_check *plan_check(
 	for (uint32_t i = 0; i < e->placements.count; i++)
 		look_at_placement(
 			c, state, e, i, ARRAY_AT(&e->placements, struct plan_placement, i));
+	look_at_deployments(c, state, e);
 	plan_names_check(c->names, state, e, check, c->node_at);
 	judge_nodes(c, state);
 	unmark(check->stops, e->stops.count);

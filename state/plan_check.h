@@ -4,7 +4,8 @@
 //
 // A node with nothing but stops takes them, whatever became of it. A stop of what is gone, a
 // preemption of what has ended and an update of what is not to run any more are left out, and no
-// reason to reject.
+// reason to reject. What is only noted of an allocation (a follow-up, that it was away) asks nothing of
+// its node, and is noted of those that ended, too.
 #pragma once
 #include "state/entry_plan.h"
 #include "state/holdings.h"
@@ -39,6 +40,7 @@ struct plan_check {
 	uint32_t node_count;
 	struct uuid *missing; // nodes that are not there
 	uint32_t missing_count;
+	bool is_stale;    // its deployment cannot begin: nothing of it may be made
 	bool is_complete; // nothing is left out
 };
 
@@ -51,6 +53,8 @@ struct plan_check *plan_check(
 	struct plan_checker *, const struct state *, const struct entry_plan *);
 // Leaves out of the changes and of what was found about them what may not be made. The arrays become
 // the entry's own.
-void plan_check_filter(struct plan_checker *, struct entry_plan *);
+void plan_check_filter(struct plan_checker *, const struct state *, struct entry_plan *);
+// Whether an update is nothing but a note.
+bool plan_update_is_note(const struct plan_update *, const struct allocation *);
 // What plan_check() returned last.
 struct plan_check *plan_checked(struct plan_checker *);

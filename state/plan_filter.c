@@ -2,6 +2,7 @@
 #include "state/alloc_details.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/entry_deployment.h"
 #include "state/plan_checker.h"
 
 static void keep_stops(struct array *stops, struct alloc_cell **cells)
@@ -61,9 +62,27 @@ static void keep_metrics(struct array *metrics)
 	metrics->items = kept;
 }
 
-void plan_check_filter(struct plan_checker *c, struct entry_plan *e)
+static void keep_deployments(const struct state *state, struct entry_plan *e)
+{
+	const struct deployment_update *from = e->deployment_updates.items;
+	uint32_t planned = e->deployment_updates.count, count = 0;
+	struct deployment_update *kept = memory_take_array(planned + 1, sizeof *kept);
+
+	for (uint32_t i = 0; i < planned; i++) {
+		if (!plan_deployment_update_holds(state, e, i))
+			continue;
+		kept[count] = from[i];
+		kept[count++].description = text_copy(text_of(from[i].description));
+	}
+	e->deployment_updates = (struct array){kept, count};
+	if (e->deployment)
+		e->deployment = deployment_copy(e->deployment);
+}
+
+void plan_check_filter(struct plan_checker *c, const struct state *state, struct entry_plan *e)
 {
 	CHECK(e->is_view);
+	keep_deployments(state, e);
 	keep_stops(&e->stops, c->check.stops);
 	keep_stops(&e->preemptions, c->check.preemptions);
 	keep_updates(&e->updates, &c->check);

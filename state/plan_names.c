@@ -1,4 +1,5 @@
 #include "state/plan_names.h"
+#include "state/alloc_details.h"
 #include "state/base/memory.h"
 #include "state/plan_check.h"
 #include "state/shared_strings.h"
@@ -112,6 +113,32 @@ static void reject(
 	check->nodes[node_at[slot] - 1].reason = reason;
 }
 
+static bool is_canary(const struct alloc_details *details)
+{
+	return details && details->deployment_status && details->deployment_status->canary;
+}
+
+static bool is_service_or_batch(const struct job *job)
+{
+	return job->type == JOB_SERVICE || job->type == JOB_BATCH;
+}
+
+// A canary has the name of the one whose place it is going to take; and for a while so have instances of
+// two versions, and one that was away and the one that stood in for it.
+static bool may_share(const struct placed *placed, uint32_t i, const struct allocation *a)
+{
+	return is_service_or_batch(placed->jobs[i]) &&
+	       (a->job != placed->jobs[i] || is_canary(a->details) ||
+		       is_canary(placed->items[i].details) || (a->details && a->details->states.count));
+}
+
+static bool may_share_both(const struct placed *placed, uint32_t i, uint32_t j)
+{
+	return is_service_or_batch(placed->jobs[i]) &&
+	       (placed->jobs[i] != placed->jobs[j] || is_canary(placed->items[i].details) ||
+		       is_canary(placed->items[j].details));
+}
+
 static void enter(struct plan_names *names, const struct placed *placed, uint32_t count,
 	struct plan_check *check, const uint32_t *node_at)
 {
@@ -122,7 +149,7 @@ static void enter(struct plan_names *names, const struct placed *placed, uint32_
 		struct name name = {group_name(placed->jobs[i], p->group), p->name_index, p->slot};
 		uint32_t *named = find_name(names, placed, &name);
 		uint32_t *known = find_id(names, placed, &p->id);
-		if (*named)
+		if (*named && !may_share_both(placed, i, *named - 1))
 			reject(check, node_at, p->slot, NAME_TAKEN);
 		if (*known)
 			reject(check, node_at, p->slot, ID_TAKEN);
@@ -142,7 +169,8 @@ static void meet(struct plan_names *names, const struct placed *placed, struct p
 		!node_at[a->node_slot])
 		return;
 	struct name name = {group_name(a->job, a->group), a->index, a->node_slot};
-	if (*find_name(names, placed, &name))
+	uint32_t named = *find_name(names, placed, &name);
+	if (named && !may_share(placed, named - 1, a))
 		reject(check, node_at, a->node_slot, NAME_TAKEN);
 }
 

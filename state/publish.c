@@ -29,6 +29,7 @@ static void *published_of(const struct change *change)
 	case CHANGE_EVALUATION: return &((struct eval_cell *)change->cell)->published;
 	case CHANGE_CONFIG: return &((struct config_cell *)change->cell)->published;
 	case CHANGE_REPORT: return &((struct node_cell *)change->cell)->report;
+	case CHANGE_DEPLOYMENT: return &((struct deployment_cell *)change->cell)->published;
 	}
 	return NULL;
 }
@@ -49,7 +50,8 @@ static const enum state_table changed_table[] = {[CHANGE_NODE] = STATE_NODES,
 	[CHANGE_JOB] = STATE_JOBS,
 	[CHANGE_ALLOCATION] = STATE_ALLOCATIONS,
 	[CHANGE_EVALUATION] = STATE_EVALUATIONS,
-	[CHANGE_CONFIG] = STATE_SCHEDULER_CONFIG};
+	[CHANGE_CONFIG] = STATE_SCHEDULER_CONFIG,
+	[CHANGE_DEPLOYMENT] = STATE_DEPLOYMENTS};
 
 // For who waits for changes of a list. Stored before the published index, which they see first.
 static void note_index(struct state *state, const struct change *change)
@@ -68,16 +70,27 @@ static void note_index(struct state *state, const struct change *change)
 		atomic_store_explicit(
 			&((struct eval_cell *)change->cell)->job_cell->evaluations_index, index,
 			memory_order_relaxed);
+	if (change->kind == CHANGE_DEPLOYMENT)
+		atomic_store_explicit(
+			&((struct deployment_cell *)change->cell)->job_cell->deployments_index,
+			index, memory_order_relaxed);
+}
+
+// What is kept of a job but shown with its versions.
+static void show_kept(struct job_keep *keep)
+{
+	__atomic_store_n(&keep->versions[0]->status, keep->status, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < keep->version_count; i++)
+		__atomic_store_n(
+			&keep->versions[i]->stable, (keep->stable >> i & 1) != 0, __ATOMIC_RELAXED);
 }
 
 static void exchange(struct state *state, const struct change *change)
 {
 	void **published = published_of(change);
 
-	if (change->kind == CHANGE_JOB && !change->record->deleted) {
-		struct job_keep *keep = (struct job_keep *)change->record;
-		__atomic_store_n(&keep->versions[0]->status, keep->status, __ATOMIC_RELAXED);
-	}
+	if (change->kind == CHANGE_JOB && !change->record->deleted)
+		show_kept((struct job_keep *)change->record);
 	void *old = uatomic_xchg(published, change->record);
 	CHECK(old == change->record->older);
 	note_index(state, change);
@@ -97,6 +110,11 @@ static void free_allocation(struct rcu_head *head)
 static void free_evaluation(struct rcu_head *head)
 {
 	evaluation_free(caa_container_of(head, struct evaluation, record.rcu));
+}
+
+static void free_deployment(struct rcu_head *head)
+{
+	deployment_free(caa_container_of(head, struct deployment, record.rcu));
 }
 
 static void free_config(struct rcu_head *head)
@@ -132,6 +150,7 @@ static void retire(struct state *state, const struct change *change)
 	case CHANGE_EVALUATION: call_rcu(&old->rcu, free_evaluation); break;
 	case CHANGE_CONFIG: call_rcu(&old->rcu, free_config); break;
 	case CHANGE_REPORT: call_rcu(&old->rcu, free_report); break;
+	case CHANGE_DEPLOYMENT: call_rcu(&old->rcu, free_deployment); break;
 	}
 }
 
@@ -260,7 +279,7 @@ static void job_cell_free(struct rcu_head *head)
 {
 	struct job_cell *cell = caa_container_of(head, struct job_cell, rcu);
 
-	free(cell->working);
+	job_keep_free(cell->working);
 	free(cell->namespace_name);
 	free(cell->id);
 	free(cell);
@@ -324,6 +343,27 @@ static bool bury_evaluation(struct state *state, struct eval_cell *cell)
 	return true;
 }
 
+static void deployment_cell_free(struct rcu_head *head)
+{
+	struct deployment_cell *cell = caa_container_of(head, struct deployment_cell, rcu);
+
+	deployment_free(cell->working);
+	free(cell);
+}
+
+static bool bury_deployment(struct state *state, struct deployment_cell *cell)
+{
+	if (cell->published != cell->working)
+		return false;
+	CHECK(cds_lfht_del(state->deployments, &cell->by_id) == 0);
+	cds_list_del_rcu(&cell->of_job);
+	sequence_remove(&state->deployment_order, cell);
+	cell->job_cell->deployment_count--;
+	bury_job_if_idle(state, cell->job_cell);
+	call_rcu(&cell->rcu, deployment_cell_free);
+	return true;
+}
+
 // A job that was registered again meanwhile has left its grave, and may have been put into another
 // since.
 static bool bury_job(struct state *state, struct job_cell *cell)
@@ -348,6 +388,7 @@ static bool bury(struct state *state, const struct grave *grave)
 	case GRAVE_ALLOCATION: return bury_allocation(state, grave->item);
 	case GRAVE_JOB: return bury_job(state, grave->item);
 	case GRAVE_EVALUATION: return bury_evaluation(state, grave->item);
+	case GRAVE_DEPLOYMENT: return bury_deployment(state, grave->item);
 	case GRAVE_VERSION:
 		sequence_remove(&state->version_order, version);
 		call_rcu(&version->record.rcu, version_free);

@@ -2,6 +2,7 @@
 #include "state/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/job_notes.h"
 #include "state/publish.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -27,6 +28,37 @@ void job_work_encode(const struct job_keep *keep, struct bytes_writer *w)
 		for (uint32_t status = 0; status <= ALLOC_UNKNOWN; status++)
 			bytes_put_u32(w, keep->counters[i].clients[status]);
 	}
+	bytes_put_u8(w, keep->stable);
+	bytes_put_u64(w, (uint64_t)keep->children.pending);
+	bytes_put_u64(w, (uint64_t)keep->children.running);
+	bytes_put_u64(w, (uint64_t)keep->children.dead);
+	bytes_put_u8(w, keep->notes != NULL);
+	if (keep->notes)
+		record_encode(&job_notes_description, keep->notes, w);
+}
+
+static int64_t take_count(struct bytes_reader *r)
+{
+	int64_t count = (int64_t)bytes_take_u64(r);
+
+	if (count < 0 || count > UINT32_MAX)
+		r->failed = true;
+	return count;
+}
+
+static bool rest_decode(struct job_keep *keep, struct bytes_reader *r)
+{
+	keep->stable = bytes_take_u8(r);
+	keep->children.pending = take_count(r);
+	keep->children.running = take_count(r);
+	keep->children.dead = take_count(r);
+	uint8_t has_notes = bytes_take_u8(r);
+	if (r->failed || has_notes > 1 || keep->stable >> keep->version_count)
+		return false;
+	if (!has_notes)
+		return true;
+	keep->notes = job_notes_create();
+	return record_decode(&job_notes_description, keep->notes, r) == 0;
 }
 
 static bool mark_decode(struct job_mark *mark, struct bytes_reader *r)
@@ -55,7 +87,7 @@ bool job_work_decode(struct job_keep *keep, struct bytes_reader *r)
 		for (uint32_t status = 0; status <= ALLOC_UNKNOWN; status++)
 			keep->counters[i].clients[status] = bytes_take_u32(r);
 	}
-	return !r->failed;
+	return rest_decode(keep, r);
 }
 
 // --- Evaluations ---------------------------------------------------------------------------------

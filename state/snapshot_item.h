@@ -13,5 +13,6 @@ enum snapshot_item_kind { // stored: numbers are never given again
 	SNAPSHOT_EVALUATION,
 	SNAPSHOT_CONFIG,
 	SNAPSHOT_FREE_SLOT, // among the nodes
+	SNAPSHOT_DEPLOYMENT,
 	SNAPSHOT_END,
 };

@@ -3,12 +3,14 @@
 #include "state/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/job_children.h"
 #include "state/job_summary.h"
 #include "state/node_report.h"
 #include "state/node_slots.h"
 #include "state/publish.h"
 #include "state/registration.h"
 #include "state/snapshot_allocation.h"
+#include "state/snapshot_deployment.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
 #include "state/snapshot_view.h"
@@ -314,15 +316,17 @@ static int load_job(struct snapshot_load *l, struct bytes_reader *r)
 	else
 		is_sound = is_sound && job_work_decode(keep, r);
 	if (!is_sound || r->failed) {
-		free(keep);
+		job_keep_free(keep);
 		return -ERROR_CORRUPT;
 	}
 	keep->record.create_index = item.create_index;
 	keep->record.modify_index = item.modify_index;
 	keep->record.deleted = item.version_count == 0;
 	keep->stopped_ns = item.stopped_ns;
-	for (uint8_t i = 0; i < item.version_count; i++)
+	for (uint8_t i = 0; i < item.version_count; i++) {
 		item.versions[i]->references++;
+		item.versions[i]->stable = keep->stable >> i & 1;
+	}
 	state->counts.jobs += !keep->record.deleted;
 	struct job_cell *cell =
 		job_cell_find_or_add(state, item.namespace_name, item.id, item.index);
@@ -464,6 +468,7 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	case SNAPSHOT_REQUEST: return load_request(l, r);
 	case SNAPSHOT_EVALUATION: return evaluation_item_load(l->state, r);
 	case SNAPSHOT_CONFIG: return config_item_load(l->state, r);
+	case SNAPSHOT_DEPLOYMENT: return deployment_item_load(l->state, r);
 	default: return -ERROR_VERSION;
 	}
 }
@@ -534,6 +539,7 @@ static int order_changes(struct state *state)
 		if (allocation_is_terminal(a))
 			cds_list_add_tail(&cells[i]->terminal, ended_list(state, a));
 		eval_follow_allocation(state, cells[i]);
+		deployment_follow_allocation(state, cells[i]);
 	}
 	free(cells);
 	return error;
@@ -567,6 +573,7 @@ static void order_jobs(struct snapshot_load *l)
 		const struct job *job = keep->versions[0];
 		keep->status = job_status_of(cell, keep);
 		keep->versions[0]->status = keep->status;
+		job_children_load(state, cell);
 		job_cell_list_system(state, cell, !job->stop && job->type == JOB_SYSTEM);
 		if (job->stop && job->type == JOB_DIRECT)
 			stopped[count++] = cell;

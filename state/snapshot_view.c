@@ -31,6 +31,7 @@
 //	EVALUATION  as described in evaluation.c; its indexes are in it
 //	CONFIG      of the schedulers, as described in scheduler_config.c; not there while it is the
 //	            default
+//	DEPLOYMENT  as described in deployment.c; its indexes are in it
 //
 // Clients come by number, nodes by slot, everything else by index.
 #include "state/snapshot_view.h"
@@ -39,6 +40,7 @@
 #include "state/node_describe.h"
 #include "state/node_report.h"
 #include "state/snapshot_allocation.h"
+#include "state/snapshot_deployment.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
 #include <stdlib.h>
@@ -266,7 +268,7 @@ static const struct job_keep *keep_at(const struct job_cell *cell, uint64_t inde
 	while (record && record->modify_index > index)
 		record = record->older;
 	if (record && record->deleted && !has_allocations(cell, index) &&
-		!job_has_evaluations_at(cell, index) &&
+		!job_has_evaluations_at(cell, index) && !job_has_deployments_at(cell, index) &&
 		!((const struct job_keep *)record)->mark.first_ns)
 		return NULL;
 	return (const struct job_keep *)record;
@@ -376,6 +378,22 @@ static bool put_config(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
+// --- Deployments ---------------------------------------------------------------------------------
+
+static bool put_deployment(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct deployment *d = NULL;
+	const struct deployment_cell *cell;
+
+	while (!d && (cell = sequence_next(&v->state->deployment_order, &v->cursor)))
+		d = deployment_at(cell, v->index);
+	if (!d)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_DEPLOYMENT);
+	record_encode(&deployment_description, d, w);
+	return true;
+}
+
 // --- The walk ------------------------------------------------------------------------------------
 
 typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
@@ -391,6 +409,7 @@ static put_items *const put_by_kind[SNAPSHOT_END] = {
 	[SNAPSHOT_REQUEST] = put_request,
 	[SNAPSHOT_EVALUATION] = put_evaluation,
 	[SNAPSHOT_CONFIG] = put_config,
+	[SNAPSHOT_DEPLOYMENT] = put_deployment,
 };
 
 bool snapshot_view_next(struct snapshot_view *v, struct bytes_writer *w)

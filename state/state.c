@@ -41,6 +41,7 @@ static void limits_check(const struct state_limits *limits)
 	CHECK(limits->place_requests > 0 && limits->place_requests <= PLACE_REQUESTS_MAX);
 	CHECK(limits->clients > 0 && limits->clients <= CLIENTS_MAX);
 	CHECK(limits->evaluations <= EVALUATIONS_MAX);
+	CHECK(limits->deployments <= DEPLOYMENTS_MAX);
 }
 
 static struct scheduler_config *default_config(void)
@@ -59,6 +60,8 @@ struct state *state_create(const struct state_limits *limits)
 	state->limits = *limits;
 	if (state->limits.evaluations == 0)
 		state->limits.evaluations = EVALUATIONS_MAX;
+	if (state->limits.deployments == 0)
+		state->limits.deployments = DEPLOYMENTS_MAX;
 	state->slots_max = slots_for(limits->nodes);
 	pthread_mutex_init(&state->summary_lock, NULL);
 	sequence_init(&state->job_order, offsetof(struct job_cell, position));
@@ -66,11 +69,13 @@ struct state *state_create(const struct state_limits *limits)
 	sequence_init(&state->allocation_order, offsetof(struct alloc_cell, position));
 	sequence_init(&state->request_order, offsetof(struct place_request, position));
 	sequence_init(&state->eval_order, offsetof(struct eval_cell, position));
+	sequence_init(&state->deployment_order, offsetof(struct deployment_cell, position));
 	CDS_INIT_LIST_HEAD(&state->terminal);
 	CDS_INIT_LIST_HEAD(&state->planned_terminal);
 	CDS_INIT_LIST_HEAD(&state->stopped);
 	CDS_INIT_LIST_HEAD(&state->marked);
 	CDS_INIT_LIST_HEAD(&state->system);
+	CDS_INIT_LIST_HEAD(&state->orphans);
 	state->config.published = state->config.working = default_config();
 	classes_init(&state->classes);
 	strings_init(&state->strings);
@@ -84,11 +89,13 @@ struct state *state_create(const struct state_limits *limits)
 	state->allocations = table_create();
 	state->requests = table_create();
 	state->evaluations = table_create();
+	state->deployments = table_create();
 	state->node_table = node_table_create(state->slots_max);
 	state->plan_checker = plan_checker_create(state->slots_max);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
 	if (state->plan_checker && state->cells && state->node_table && state->nodes &&
-		state->jobs && state->allocations && state->requests && state->evaluations)
+		state->jobs && state->allocations && state->requests && state->evaluations &&
+		state->deployments)
 		return state;
 	state_destroy(state);
 	return NULL;
@@ -154,6 +161,42 @@ static void destroy_evaluations(struct state *state)
 	}
 }
 
+static void free_keeps(struct job_cell *cell)
+{
+	struct job_keep *keep = cell->working;
+
+	while (keep) {
+		struct job_keep *older =
+			keep == cell->published ? NULL : (struct job_keep *)keep->record.older;
+		job_keep_free(keep);
+		keep = older;
+	}
+}
+
+static void free_deployment_versions(struct deployment_cell *cell)
+{
+	struct deployment *d = cell->working;
+
+	while (d) {
+		struct deployment *older =
+			d == cell->published ? NULL : (struct deployment *)d->record.older;
+		deployment_free(d);
+		d = older;
+	}
+}
+
+static void destroy_deployments(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct deployment_cell *cell;
+
+	while ((cell = sequence_next(&state->deployment_order, &cursor))) {
+		CHECK(cds_lfht_del(state->deployments, &cell->by_id) == 0);
+		free_deployment_versions(cell);
+		free(cell);
+	}
+}
+
 static void destroy_jobs(struct state *state)
 {
 	uint64_t cursor = 0;
@@ -162,7 +205,7 @@ static void destroy_jobs(struct state *state)
 
 	while ((cell = sequence_next(&state->job_order, &cursor))) {
 		CHECK(cds_lfht_del(state->jobs, &cell->by_name) == 0);
-		free_versions(&cell->working->record, (struct record *)cell->published);
+		free_keeps(cell);
 		free(cell->namespace_name);
 		free(cell->id);
 		free(cell);
@@ -215,6 +258,7 @@ void state_destroy(struct state *state)
 		destroy_nodes(state);
 	destroy_allocations(state);
 	destroy_evaluations(state);
+	destroy_deployments(state);
 	destroy_jobs(state);
 	destroy_requests(state);
 	state_read_end();
@@ -223,11 +267,13 @@ void state_destroy(struct state *state)
 	table_destroy(state->allocations);
 	table_destroy(state->requests);
 	table_destroy(state->evaluations);
+	table_destroy(state->deployments);
 	sequence_release(&state->job_order);
 	sequence_release(&state->version_order);
 	sequence_release(&state->allocation_order);
 	sequence_release(&state->request_order);
 	sequence_release(&state->eval_order);
+	sequence_release(&state->deployment_order);
 	free_versions(&state->config.working->record, (struct record *)state->config.published);
 	free(state->observed);
 	clients_destroy(state);

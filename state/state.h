@@ -50,6 +50,7 @@ struct node_cell {
 
 struct job_cell;
 struct eval_cell;
+struct deployment_cell;
 
 struct alloc_cell {
 	struct allocation *published; // RCU; NULL: not there yet
@@ -59,6 +60,7 @@ struct alloc_cell {
 	// Of the tables, for state/ only.
 	struct job_cell *job_cell;
 	struct eval_cell *eval_cell; // that counts it; NULL: none that is known
+	struct deployment_cell *deployment_cell; // the same, while it is living
 	struct cds_lfht_node by_id;
 	uint32_t position, change_position; // in creation order; among the changes of its client
 	bool is_ended;                      // its newest version is terminal and holds nothing

@@ -51,6 +51,7 @@ bool tables_want(struct state *state)
 	want(&state->rooms[2], state->allocations, state->allocation_order.count + coming, &raised);
 	want(&state->rooms[3], state->requests, state->request_order.count, &raised);
 	want(&state->rooms[4], state->evaluations, state->eval_order.count, &raised);
+	want(&state->rooms[5], state->deployments, state->deployment_order.count, &raised);
 	state->allocations_coming = 0;
 	return raised;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "state/alloc_table.h"
 #include "state/command.h"
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include "state/placer.h"
 #include "state/scheduler_config.h"
@@ -41,6 +42,9 @@ struct job_keep {
 	int64_t stopped_ns; // when it was stopped or came to its end; 0: it goes on
 	bool had_work;      // there was an evaluation of it once
 	struct job_mark mark;
+	struct job_notes *notes; // a reference; NULL: nothing to remember
+	struct job_children children;
+	uint8_t stable; // a bit for each version; given to them at publication
 	uint32_t version_count;
 	struct job *versions[JOB_VERSIONS_MAX]; // newest first
 	// Groups of the kept versions. Where the counter of a group that is in no kept version has
@@ -69,9 +73,18 @@ struct job_cell {
 	_Atomic uint64_t evaluations_index; // of the newest published change of one of them
 	uint32_t evaluations_present, evaluations_live; // not deleted; not at their end
 	struct cds_list_head blocked;                   // applier; struct eval_cell.blocked
+	struct cds_list_head deployments;   // struct deployment_cell.of_job; RCU list, newest first
+	uint32_t deployment_count;          // on the list
+	uint32_t deployments_active;        // at most one
+	_Atomic uint64_t deployments_index; // of the newest published change of one of them
 	bool is_marked, is_system_listed;
 	struct cds_list_head marked; // applier; in the order of their first marks
 	struct cds_list_head system; // applier; jobs that want to be on every node
+	struct cds_list_head children; // applier; job_cell.sibling of those that it made
+	struct cds_list_head sibling;  // applier; of its parent, or of state.orphans
+	struct job_cell *parent;       // that counts it; NULL: none that is there
+	bool is_child;                 // it is on one of those lists
+	uint8_t counted_child;         // with parent: enum job_status that it is counted in
 	struct rcu_head rcu;
 };
 
@@ -87,6 +100,20 @@ struct eval_cell {
 	struct cds_list_head blocked; // of its job, while it is blocked
 	uint32_t position;
 	uint32_t allocations; // that it made or changed last, deleted ones not
+	struct rcu_head rcu;
+};
+
+// --- Deployments ---------------------------------------------------------------------------------
+
+struct deployment_cell {
+	struct deployment *published; // RCU
+	struct deployment *working;   // applier
+	struct uuid id;
+	struct job_cell *job_cell;
+	struct cds_lfht_node by_id;
+	struct cds_list_head of_job; // RCU list
+	uint32_t position;
+	uint32_t living; // allocations that belong to it and are not at their end
 	struct rcu_head rcu;
 };
 
@@ -143,7 +170,8 @@ enum change_kind {
 	CHANGE_ALLOCATION,
 	CHANGE_EVALUATION,
 	CHANGE_CONFIG,
-	CHANGE_REPORT
+	CHANGE_REPORT,
+	CHANGE_DEPLOYMENT
 };
 
 struct change {
@@ -160,7 +188,14 @@ struct change_list {
 void change_add(struct change_list *, enum change_kind, void *cell, struct record *);
 
 // Things that are deleted for readers but stay in the tables until no snapshot can need them.
-enum grave_kind { GRAVE_ALLOCATION, GRAVE_JOB, GRAVE_VERSION, GRAVE_REQUEST, GRAVE_EVALUATION };
+enum grave_kind {
+	GRAVE_ALLOCATION,
+	GRAVE_JOB,
+	GRAVE_VERSION,
+	GRAVE_REQUEST,
+	GRAVE_EVALUATION,
+	GRAVE_DEPLOYMENT
+};
 
 struct grave {
 	enum grave_kind kind;
@@ -181,7 +216,7 @@ struct summary {
 // Buckets of a hash table at first, and never less.
 #define TABLE_BUCKETS_MIN 1024u
 
-#define STATE_HASHES 5u
+#define STATE_HASHES 6u
 
 struct table_room {
 	struct cds_lfht *table;
@@ -194,9 +229,10 @@ struct state {
 	uint32_t slots_max;
 	struct node_table *node_table;
 	struct node_cell *cells; // by slot
-	struct cds_lfht *nodes, *jobs, *allocations, *requests, *evaluations;
-	struct table_room rooms[STATE_HASHES]; // nodes, jobs, allocations, requests, evaluations
-	struct sequence job_order, version_order, allocation_order, request_order, eval_order;
+	struct cds_lfht *nodes, *jobs, *allocations, *requests, *evaluations, *deployments;
+	struct table_room rooms[STATE_HASHES]; // in this order
+	struct sequence job_order, version_order, allocation_order, request_order, eval_order,
+		deployment_order;
 	struct config_cell {
 		struct scheduler_config *published; // RCU
 		struct scheduler_config *working;   // applier
@@ -213,6 +249,7 @@ struct state {
 	struct cds_list_head stopped; // job_cell.stopped, oldest stop first
 	struct cds_list_head marked;  // job_cell.marked, oldest mark first
 	struct cds_list_head system;  // job_cell.system
+	struct cds_list_head orphans; // job_cell.sibling, of jobs whose parent is not there
 	struct eval_cell *counting;   // whose allocation was counted last; NULL: none
 	int64_t time_ns;              // at which the entry was decided that is being applied
 	struct state_observer *observers;
@@ -300,6 +337,13 @@ struct job_cell *job_cell_find_or_add(
 // A copy of what is kept that may be changed until it is published.
 struct job_keep *job_keep_revise(struct state *, struct job_cell *, uint64_t index);
 void job_keep_retire(struct state *, struct job_keep *);
+void job_keep_free(struct job_keep *); // that nobody sees; its versions are let go of before
+// One of the kept versions is called stable, or is not any more.
+void job_keep_set_stable(struct state *, struct job_cell *, uint64_t version, bool stable);
+// The newest stable version, NULL: none is.
+struct job *job_keep_newest_stable(const struct job_keep *);
+// A kept version by its number, or NULL.
+struct job *job_keep_version(const struct job_keep *, uint64_t version);
 // NULL when the job is not there (any more).
 static inline struct job_keep *job_cell_keep(const struct job_cell *cell)
 {
@@ -332,7 +376,8 @@ void job_cell_update_status(struct state *, struct job_cell *, uint64_t index);
 // Nothing refers to a deleted job any more: it may be buried.
 static inline bool job_cell_is_idle(const struct job_cell *cell)
 {
-	return cell->allocation_count == 0 && cell->evaluation_count == 0 && !cell->is_marked;
+	return cell->allocation_count == 0 && cell->evaluation_count == 0 &&
+	       cell->deployment_count == 0 && !cell->is_marked;
 }
 // A place for allocations and evaluations of a job that is not there: deleted from the beginning.
 struct job_cell *job_cell_find_or_add_deleted(
@@ -359,6 +404,31 @@ static inline bool eval_cell_is_there(const struct eval_cell *cell)
 {
 	return !cell->working->record.deleted;
 }
+
+struct deployment_cell *deployment_cell_find(const struct state *, const struct uuid *);
+// A new one; takes it over, with its indexes set. To be published unless it was (of a snapshot).
+struct deployment_cell *deployment_cell_put(struct state *, struct job_cell *, struct deployment *);
+struct deployment_cell *deployment_cell_load(
+	struct state *, struct job_cell *, struct deployment *);
+// A version that may be changed until it is published. Its status is changed by the next one alone.
+struct deployment *deployment_cell_revise(struct state *, struct deployment_cell *, uint64_t index);
+// A version of the job whose deployment is successful is stable from then on.
+void deployment_cell_set_status(
+	struct state *, struct deployment_cell *, int status, struct text description);
+void deployment_cell_delete(struct state *, struct deployment_cell *, uint64_t index);
+// An allocation came, changed or went: its deployment counts the living ones.
+void deployment_follow_allocation(struct state *, struct alloc_cell *);
+// The same: it joined its deployment, or its node said something new of its health. before: its details
+// before that; NULL: it is new.
+void deployment_count_health(
+	struct state *, const struct allocation *, const struct alloc_details *before);
+static inline bool deployment_cell_is_there(const struct deployment_cell *cell)
+{
+	return cell->working && !cell->working->record.deleted;
+}
+bool deployments_have_room(const struct state *, uint32_t count);
+// What the tables rely on.
+bool deployment_is_sound(const struct deployment *);
 
 struct place_request *place_request_find(
 	const struct state *, uint32_t client, int64_t issued_ms, uint64_t request);

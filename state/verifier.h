@@ -8,7 +8,7 @@ struct verifier {
 	void *context;
 	uint32_t violations;
 	uint32_t *class_nodes; // found, by class id
-	uint32_t allocations, terminal, evaluated;
+	uint32_t allocations, terminal, evaluated, deployed;
 };
 
 // Reports a violation unless it holds.
@@ -21,7 +21,12 @@ void verify_holdings(struct verifier *, const struct node_cell *);
 void verify_names(struct verifier *, const struct job_cell *);
 // Of a job that is there: its summary is what its allocations are.
 void verify_summary(struct verifier *, const struct job_cell *);
+// Jobs that it made: who they are, and what it counts of them.
+void verify_children(struct verifier *, const struct job_cell *);
 // Its list of evaluations, and what is counted of them.
 void verify_job_evaluations(struct verifier *, const struct job_cell *);
+// Its list of deployments, what is counted of them, and what they count of its allocations.
+void verify_job_deployments(struct verifier *, const struct job_cell *);
+void verify_deployments(struct verifier *);
 // All of them, each for itself, and the configuration of the schedulers.
 void verify_evaluations(struct verifier *);

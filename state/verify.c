@@ -295,6 +295,8 @@ static void check_jobs(struct verifier *v)
 		if (keep)
 			verify_summary(v, cell);
 		verify_job_evaluations(v, cell);
+		verify_job_deployments(v, cell);
+		verify_children(v, cell);
 		expect(v, cell->is_marked == (cell->working->mark.first_ns != 0),
 			"job %s: wrongly listed as marked", cell->id);
 		marked += cell->is_marked;
@@ -346,6 +348,7 @@ static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 	expect(v, !cell->eval_cell || uuid_equal(&cell->eval_cell->id, &a->eval_id),
 		"allocation %s: counted by another evaluation", id);
 	v->evaluated += cell->eval_cell != NULL;
+	v->deployed += cell->deployment_cell != NULL;
 	v->allocations++;
 	v->terminal += allocation_is_terminal(a);
 }
@@ -437,6 +440,7 @@ uint32_t state_verify(struct state *state, state_violation *report, void *contex
 	check_clients(&v);
 	check_requests(&v);
 	verify_evaluations(&v);
+	verify_deployments(&v);
 	state_read_end();
 	return v.violations;
 }

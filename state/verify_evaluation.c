@@ -31,6 +31,41 @@ void verify_summary(struct verifier *v, const struct job_cell *cell)
 	free(counted);
 }
 
+static bool is_child_of(const struct job_cell *child, const struct job_cell *cell)
+{
+	const struct job_keep *keep = job_cell_keep(child);
+
+	return keep && child->parent == cell && child->is_child &&
+	       strcmp(keep->versions[0]->parent_id, cell->id) == 0 &&
+	       strcmp(child->namespace_name, cell->namespace_name) == 0;
+}
+
+// Of those that are dead some may be gone.
+void verify_children(struct verifier *v, const struct job_cell *cell)
+{
+	const struct job_keep *keep = job_cell_keep(cell);
+	int64_t counted[JOB_DEAD + 1] = {0};
+	const struct job_cell *child;
+	uint32_t children = 0;
+
+	cds_list_for_each_entry (child, &cell->children, sibling) {
+		bool is_sound = is_child_of(child, cell);
+		children++;
+		expect(v, is_sound, "job %s: another's child is among its own", cell->id);
+		if (is_sound)
+			counted[child->working->status]++;
+	}
+	if (!keep) {
+		expect(v, children == 0, "job %s: gone, but it has children", cell->id);
+		return;
+	}
+	expect(v,
+		counted[JOB_PENDING] == keep->children.pending &&
+			counted[JOB_RUNNING] == keep->children.running &&
+			counted[JOB_DEAD] <= keep->children.dead,
+		"job %s: counts of children do not add up", cell->id);
+}
+
 void verify_job_evaluations(struct verifier *v, const struct job_cell *cell)
 {
 	const struct eval_cell *eval;

@@ -43,6 +43,12 @@ static int by_name(const void *left, const void *right)
 	return strcmp(group_of(a), group_of(b));
 }
 
+// Those of service and batch jobs may share a name for a while (plan_names.c).
+static bool is_single(const struct allocation *a)
+{
+	return a->job->type != JOB_SERVICE && a->job->type != JOB_BATCH;
+}
+
 void verify_names(struct verifier *v, const struct job_cell *job)
 {
 	const struct allocation **living = memory_take_array(job->live_count + 1, sizeof living[0]);
@@ -50,7 +56,8 @@ void verify_names(struct verifier *v, const struct job_cell *job)
 	uint32_t count = 0;
 
 	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job)
-		if (alloc_cell_is_living(cell) && cell->working->node_slot != NODE_SLOT_NONE &&
+		if (alloc_cell_is_living(cell) && is_single(cell->working) &&
+			cell->working->node_slot != NODE_SLOT_NONE &&
 			count < job->live_count)
 			living[count++] = cell->working;
 	qsort(living, count, sizeof living[0], by_name);

@@ -274,7 +274,7 @@ static void queued_counts_reach_the_summary(void **unused)
 static void jobs_of_older_snapshots_are_counted(void **unused)
 {
 	static const struct resources ask = {100, 100, 10};
-	enum { WORK_BYTES = 1 + 8 + 4 + 4 * (ALLOC_UNKNOWN + 1) };
+	enum { WORK_BYTES = 1 + 8 + 4 + 4 * (ALLOC_UNKNOWN + 1) + 1 + 3 * 8 + 1 };
 	struct controller c, again;
 	struct task_group_summary group;
 	uint32_t count = 1;

@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/entry.h"
 #include "state/evaluation.h"
+#include "state/job_notes.h"
 #include "state/registration.h"
 #include "state/scheduler_config.h"
 #include "tests/support/controller.h"
@@ -93,6 +94,14 @@ static void make_of_schedulers(struct entry *e)
 		e->node_eligibility = (struct entry_node_eligibility){1, 2, NODE_INELIGIBLE};
 		break;
 	case ENTRY_NODE_PURGE: e->node_purge = (struct entry_node_purge){1, 2}; break;
+	case ENTRY_JOB_STABLE:
+		e->job_stable = (struct entry_job_stable){TEXT("default"), TEXT("web"), 7, true};
+		break;
+	case ENTRY_JOB_NOTE:
+		e->job_note = (struct entry_job_note){TEXT("default"), TEXT("web"), 0, TEXT("g0"),
+			memory_take(sizeof *e->job_note.event)};
+		e->job_note.event->count = (struct optional_i64){true, 3};
+		break;
 	default: fail();
 	}
 }
