@@ -15,6 +15,9 @@
 // In the order in which they have their turns.
 static const struct watcher *const table[] = {
 	&deployment_watcher,
+	&drain_watcher,
+	&periodic_watcher,
+	&disconnect_watcher,
 	NULL,
 };
 #define WATCHERS_MAX (sizeof table / sizeof table[0])
