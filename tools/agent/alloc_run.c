@@ -1,10 +1,10 @@
 #include "tools/agent/alloc_run.h"
+#include "state/base/base64.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <pwd.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,10 +111,21 @@ static int give_to_user(const char *path, const char *user)
 	return chown(path, entry.pw_uid, entry.pw_gid) < 0 ? -errno : 0;
 }
 
+static int write_file(const char *path, const uint8_t *bytes, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), error = 0;
+	if (fd < 0)
+		return -errno;
+	ssize_t written = write(fd, bytes, size);
+	if (written != (ssize_t)size)
+		error = written < 0 ? -errno : -ENOSPC;
+	return close(fd) < 0 && !error ? -errno : error;
+}
+
 static int write_payload(const struct task *t, const char *payload, const char *local)
 {
 	char path[900];
-	size_t room = strlen(payload), size;
+	size_t size = 0;
 	if (!*t->spec->payload_file)
 		return 0;
 	snprintf(path, sizeof path, "%s/%s", local, t->spec->payload_file);
@@ -122,19 +133,11 @@ static int write_payload(const struct task *t, const char *payload, const char *
 	*name = '\0';
 	int error = make_folder(path, 0777);
 	*name = '/';
-	if (error)
-		return error;
-	uint8_t *bytes = memory_take(room + 1);
-	int fd = -1;
-	if (sodium_base642bin(bytes, room, payload, room, NULL, &size, NULL,
-		    sodium_base64_VARIANT_ORIGINAL) < 0)
-		error = -EINVAL;
-	else if ((fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0)
-		error = -errno;
-	else if (write(fd, bytes, size) != (ssize_t)size)
-		error = errno ? -errno : -ENOSPC;
-	if (fd >= 0 && close(fd) < 0 && !error)
-		error = -errno;
+	uint8_t *bytes = memory_take(strlen(payload) + 1);
+	if (!error && !base64_decode(payload, strlen(payload), bytes, &size))
+		error = -EBADMSG;
+	if (!error)
+		error = write_file(path, bytes, size);
 	free(bytes);
 	return error;
 }

@@ -1,4 +1,4 @@
-#include "tools/api/base64.h"
+#include "state/base/base64.h"
 
 // The number that a character stands for, or -1.
 static int digit_of(char c)

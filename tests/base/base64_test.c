@@ -1,4 +1,4 @@
-#include "tools/api/base64.h"
+#include "state/base/base64.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
