@@ -250,8 +250,8 @@ static void promote_group(struct state *state, const struct deployment_cell *cel
 	if (g->progress_deadline_ns > 0 && g->require_progress_by_ns != 0)
 		g->require_progress_by_ns = time_ns + g->progress_deadline_ns;
 	for (uint32_t i = 0; i < g->placed_canaries.count; i++) {
-		struct alloc_cell *canary = alloc_cell_find(
-			state, ARRAY_AT(&g->placed_canaries, struct uuid, i));
+		struct alloc_cell *canary =
+			alloc_cell_find(state, ARRAY_AT(&g->placed_canaries, struct uuid, i));
 		if (canary_is_healthy(canary, &cell->id))
 			promote_canary(state, canary, time_ns);
 	}

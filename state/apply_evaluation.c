@@ -236,8 +236,8 @@ void gc_apply(struct state *state, struct entry_gc *e)
 			eval_cell_delete(state, eval_cell_find(state, &e->ids[i]), state->index);
 			break;
 		case GC_DEPLOYMENT:
-			deployment_cell_delete(state, deployment_cell_find(state, &e->ids[i]),
-				state->index);
+			deployment_cell_delete(
+				state, deployment_cell_find(state, &e->ids[i]), state->index);
 			break;
 		default:
 			job_cell_delete(

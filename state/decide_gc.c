@@ -13,14 +13,7 @@
 #define LOOK_AT_ONCE 16384u
 #define NODES_AT_ONCE 256u
 
-enum gc_phase {
-	GC_ALLOCATIONS,
-	GC_EVALUATIONS,
-	GC_JOBS,
-	GC_DEPLOYMENTS,
-	GC_NODES,
-	GC_PHASES
-};
+enum gc_phase { GC_ALLOCATIONS, GC_EVALUATIONS, GC_JOBS, GC_DEPLOYMENTS, GC_NODES, GC_PHASES };
 
 struct piece {
 	struct decider *decider;

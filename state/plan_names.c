@@ -129,7 +129,8 @@ static bool may_share(const struct placed *placed, uint32_t i, const struct allo
 {
 	return is_service_or_batch(placed->jobs[i]) &&
 	       (a->job != placed->jobs[i] || is_canary(a->details) ||
-		       is_canary(placed->items[i].details) || (a->details && a->details->states.count));
+		       is_canary(placed->items[i].details) ||
+		       (a->details && a->details->states.count));
 }
 
 static bool may_share_both(const struct placed *placed, uint32_t i, uint32_t j)

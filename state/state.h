@@ -59,7 +59,7 @@ struct alloc_cell {
 	struct cds_list_head on_node, of_job; // RCU lists
 	// Of the tables, for state/ only.
 	struct job_cell *job_cell;
-	struct eval_cell *eval_cell; // that counts it; NULL: none that is known
+	struct eval_cell *eval_cell;             // that counts it; NULL: none that is known
 	struct deployment_cell *deployment_cell; // the same, while it is living
 	struct cds_lfht_node by_id;
 	uint32_t position, change_position; // in creation order; among the changes of its client

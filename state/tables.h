@@ -78,8 +78,8 @@ struct job_cell {
 	uint32_t deployments_active;        // at most one
 	_Atomic uint64_t deployments_index; // of the newest published change of one of them
 	bool is_marked, is_system_listed;
-	struct cds_list_head marked; // applier; in the order of their first marks
-	struct cds_list_head system; // applier; jobs that want to be on every node
+	struct cds_list_head marked;   // applier; in the order of their first marks
+	struct cds_list_head system;   // applier; jobs that want to be on every node
 	struct cds_list_head children; // applier; job_cell.sibling of those that it made
 	struct cds_list_head sibling;  // applier; of its parent, or of state.orphans
 	struct job_cell *parent;       // that counts it; NULL: none that is there
@@ -308,19 +308,27 @@ struct node_class *class_take(struct state *, const struct command_node_register
 struct node_class *class_share(struct node_class *); // one more reference
 void class_release(struct state *, struct node_class *);
 
-// What happened to a node, oldest first; the oldest makes room.
+// What happened to a node, oldest first; the oldest makes room. And its drains, which are those of a record or of
+// whoever changes them.
 struct node_history {
 	uint32_t count;
 	struct node_event events[NODE_EVENTS_MAX];
+	const struct drain_strategy *drain; // NULL: none
+	const struct last_drain *last_drain;
 };
 struct node_history node_history_of(const struct node *); // of NULL: empty
 void node_history_add(struct node_history *, enum node_message, int64_t time_ns, uint64_t index);
+// A copy of it behind a record's struct, where there are so many bytes for it.
+size_t node_history_bytes(const struct node_history *);
+void node_history_place(struct node *, const struct node_history *);
 // A node record built from a description; the caller fills the rest of it.
 struct node *node_build(struct state *, const struct command_node_register *, struct node_class *,
 	const struct node_history *);
 // A copy that may be changed until it is published.
 struct node *node_revise(struct state *, struct node_cell *, uint64_t index);
-// The same with one more event.
+// The same with another history, and with one more event.
+struct node *node_revise_with_history(
+	struct state *, struct node_cell *, uint64_t index, const struct node_history *);
 struct node *node_revise_with_event(
 	struct state *, struct node_cell *, uint64_t index, enum node_message, int64_t time_ns);
 // Takes back what the record counted, then frees it after a grace period.

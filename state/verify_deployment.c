@@ -75,16 +75,16 @@ static void check_counts(struct verifier *v, const struct deployment_cell *cell)
 			!uuid_equal(&a->details->deployment_id, &cell->id))
 			continue;
 		living += !allocation_is_terminal(a);
-		struct deployment_group *g = deployment_group_of(
-			d, text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)
-					   ->name));
+		struct deployment_group *g = deployment_group_of(d,
+			text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
 		if (g)
 			listen(v, &said[g - (struct deployment_group *)d->groups.items], g, a);
 	}
 	for (uint32_t i = 0; i < d->groups.count; i++)
 		check_group(v, cell, ARRAY_AT(&d->groups, struct deployment_group, i), &said[i]);
-	expect(v, living == cell->living, "job %s: a deployment has %u living allocations, %u counted",
-		d->job_id, living, cell->living);
+	expect(v, living == cell->living,
+		"job %s: a deployment has %u living allocations, %u counted", d->job_id, living,
+		cell->living);
 	free(said);
 }
 
@@ -152,6 +152,6 @@ void verify_deployments(struct verifier *v)
 	expect(v,
 		present == state->counts.deployments && active == state->counts.deployments_active,
 		"counts of deployments do not add up");
-	expect(v, living == v->deployed, "%lu living allocations are counted by deployments, %u are",
-		living, v->deployed);
+	expect(v, living == v->deployed,
+		"%lu living allocations are counted by deployments, %u are", living, v->deployed);
 }

@@ -57,8 +57,7 @@ void verify_names(struct verifier *v, const struct job_cell *job)
 
 	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job)
 		if (alloc_cell_is_living(cell) && is_single(cell->working) &&
-			cell->working->node_slot != NODE_SLOT_NONE &&
-			count < job->live_count)
+			cell->working->node_slot != NODE_SLOT_NONE && count < job->live_count)
 			living[count++] = cell->working;
 	qsort(living, count, sizeof living[0], by_name);
 	for (uint32_t i = 1; i < count; i++)

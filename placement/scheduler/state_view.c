@@ -27,6 +27,24 @@ static const struct job *view_job(void *context, const char *namespace_name, con
 	return state_job(context, text_of(namespace_name), text_of(id));
 }
 
+static const struct job *view_job_version(
+	void *context, const char *namespace_name, const char *id, uint64_t version)
+{
+	return state_job_version(context, text_of(namespace_name), text_of(id), version);
+}
+
+static const struct deployment *view_latest_deployment(
+	void *context, const char *namespace_name, const char *id)
+{
+	return state_latest_deployment(context, text_of(namespace_name), text_of(id));
+}
+
+static void view_job_deployments(void *context, const char *namespace_name, const char *id,
+	state_deployment_visit *visit, void *visit_context)
+{
+	state_job_deployments(context, text_of(namespace_name), text_of(id), visit, visit_context);
+}
+
 static void view_job_allocations(void *context, const char *namespace_name, const char *id,
 	state_allocation_visit *visit, void *visit_context)
 {
@@ -64,6 +82,9 @@ struct scheduler_view state_view_begin(struct state *state)
 		.node_at = view_node_at,
 		.node_by_id = view_node_by_id,
 		.job = view_job,
+		.job_version = view_job_version,
+		.latest_deployment = view_latest_deployment,
+		.job_deployments = view_job_deployments,
 		.job_allocations = view_job_allocations,
 		.node_allocations = view_node_allocations,
 		.allocation = view_allocation,

@@ -56,6 +56,10 @@ static void make_plan(struct entry_plan *e)
 		p->metrics = i ? 0 : PLAN_NO_METRICS;
 		p->details = i == 2 ? alloc_details_create() : NULL;
 	}
+	e->deployment = deployment_create();
+	struct deployment_update *ends = array_append(&e->deployment_updates, sizeof *ends);
+	*ends = (struct deployment_update){
+		number_uuid(7), DEPLOYMENT_CANCELLED, text_copy(TEXT("over"))};
 }
 
 static void make_of_schedulers(struct entry *e)
@@ -92,6 +96,11 @@ static void make_of_schedulers(struct entry *e)
 		break;
 	case ENTRY_NODE_ELIGIBILITY:
 		e->node_eligibility = (struct entry_node_eligibility){1, 2, NODE_INELIGIBLE};
+		break;
+	case ENTRY_DEPLOYMENT:
+		e->deployment = (struct entry_deployment){
+			.change = DEPLOYMENT_BEGINS, .deployment = deployment_create()};
+		map_item(&e->deployment.deployment->groups, sizeof(struct deployment_group), "g0");
 		break;
 	case ENTRY_NODE_PURGE: e->node_purge = (struct entry_node_purge){1, 2}; break;
 	case ENTRY_JOB_STABLE:

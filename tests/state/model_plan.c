@@ -146,7 +146,8 @@ static bool meets_living(
 			continue;
 		if ((w->ports[at] >= 0 && a->port == w->ports[at]) ||
 			(w->cores[at] >= 0 && a->core == w->cores[at]) ||
-			(a->job == job && a->name_index == p->name_index))
+			(a->job == job && a->name_index == p->name_index &&
+				!(m->jobs[job].shares_names && a->version != p->job_version)))
 			return true;
 	}
 	return false;

@@ -111,6 +111,7 @@ static void register_version(struct life *l, uint32_t i)
 			       ->record.modify_index;
 	state_read_end();
 	job->exists = true;
+	job->shares_names = types[i] == JOB_BATCH;
 	job->planned.id = names[i];
 	job->planned.version = job->version;
 }
