@@ -4,6 +4,7 @@
 #include <string.h>
 
 const char reason_class_ineligible[] = "computed class ineligible";
+const char reason_distinct_hosts[] = "distinct_hosts";
 
 // --- Constraints and drivers -----------------------------------------------------------------------------
 
@@ -233,6 +234,6 @@ const char *stack_check_distinct(struct stack *s, struct group_rules *g, const s
 {
 	bool hosts = s->kind == STACK_GENERIC && (s->job_rules.distinct.hosts || g->distinct.hosts);
 	if (hosts && has_collision(s, g, n))
-		return "distinct_hosts";
+		return reason_distinct_hosts;
 	return stack_check_properties(s, g, n);
 }

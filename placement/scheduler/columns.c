@@ -73,16 +73,40 @@ static bool needs_own_host(const struct columns *c, struct neighbours near)
 	       (c->g->distinct.hosts && near.of_group > 0);
 }
 
+// What a row is counted for: a property that is used up comes before its room, and after other instances on it.
+static void show(struct columns *c, uint32_t row)
+{
+	const char *reason = c->refusals[row], *of_bin = c->bins[c->bin_of[row]].refusal;
+	enum stack_outcome outcome = reason ? (enum stack_outcome)c->outcomes[row] : STACK_FITS;
+	if (of_bin && reason != reason_distinct_hosts) {
+		bool by_both = outcome == STACK_FILTERED;
+		reason = by_both ? stack_check_properties(c->s, c->g, c->nodes[row]) : of_bin;
+		outcome = STACK_FILTERED;
+	}
+	if (reason == c->shown[row] && outcome == c->shown_outcomes[row])
+		return;
+	if (c->shown[row])
+		tallies_add(&c->refused, c->shown[row], c->nodes[row],
+			(enum stack_outcome)c->shown_outcomes[row], -1);
+	if (reason)
+		tallies_add(&c->refused, reason, c->nodes[row], outcome, 1);
+	c->shown[row] = reason;
+	c->shown_outcomes[row] = (uint8_t)outcome;
+}
+
 static void set_refusal(
 	struct columns *c, uint32_t row, const char *reason, enum stack_outcome outcome)
 {
-	if (c->refusals[row])
-		tallies_add(&c->refused, c->refusals[row], c->nodes[row],
-			(enum stack_outcome)c->outcomes[row], -1);
 	c->refusals[row] = reason;
 	c->outcomes[row] = (uint8_t)outcome;
-	if (reason)
-		tallies_add(&c->refused, reason, c->nodes[row], outcome, 1);
+	show(c, row);
+}
+
+void columns_set_bin_refusal(struct columns *c, struct column_bin *bin, const char *refusal)
+{
+	bin->refusal = refusal;
+	for (uint32_t row = bin->first_row; row < bin->first_row + bin->rows; row++)
+		show(c, row);
 }
 
 static void add_score(struct columns *c, uint32_t row, double score)
@@ -100,7 +124,12 @@ static void fill_row(struct columns *c, uint32_t row, const struct resources *ca
 	if (c->has_neighbours[row])
 		near = stack_neighbours(c->s, c->g, c->nodes[row]->slot);
 	if (needs_own_host(c, near)) {
-		set_refusal(c, row, "distinct_hosts", STACK_FILTERED);
+		set_refusal(c, row, reason_distinct_hosts, STACK_FILTERED);
+		return;
+	}
+	const char *property = c->row_property_count ? columns_row_refusal(c, row) : NULL;
+	if (property) {
+		set_refusal(c, row, property, STACK_FILTERED);
 		return;
 	}
 	const char *dimension = resources_shortage(capacity, used, &c->g->ask);
@@ -123,7 +152,7 @@ static void refresh_row(struct columns *c, uint32_t row)
 
 // --- Blocks ----------------------------------------------------------------------------------------------
 
-static double score_of(const struct columns *c, uint32_t row)
+double columns_score(const struct columns *c, uint32_t row)
 {
 	double spread = c->bins[c->bin_of[row]].spread;
 	if (spread == 0)
@@ -144,6 +173,7 @@ static void refresh_block(struct columns *c, struct column_block *b)
 		if (*best == ROW_NONE || c->sums[row] > c->sums[*best])
 			*best = row;
 	}
+	columns_block_changed(c, (uint32_t)(b - c->blocks));
 }
 
 static void make_exact(struct columns *c, struct column_block *b)
@@ -160,34 +190,7 @@ void columns_refuse(struct columns *c, uint32_t row, const char *reason)
 	refresh_block(c, &c->blocks[c->block_of[row]]);
 }
 
-// --- Bins ------------------------------------------------------------------------------------------------
-
-static uint64_t property_changes(const struct columns *c)
-{
-	const struct property_set *set;
-	uint64_t changes = 1;
-	for (uint32_t i = 0; (set = job_rules_property(&c->s->job_rules, i)); i++)
-		changes += set->changes;
-	for (uint32_t i = 0; (set = group_rules_property(c->g, i)); i++)
-		changes += set->changes;
-	return changes;
-}
-
-static void refresh_bins(struct columns *c)
-{
-	uint64_t changes = property_changes(c);
-	if (changes == c->properties_seen && *c->g->lowest_boost == c->lowest_seen)
-		return;
-	c->properties_seen = changes;
-	for (uint32_t i = 0; i < c->bin_count && c->g->spread_count; i++)
-		spread_note_lowest(c->g, c->bins[i].node);
-	c->lowest_seen = *c->g->lowest_boost;
-	for (uint32_t i = 0; i < c->bin_count; i++) {
-		struct column_bin *bin = &c->bins[i];
-		bin->refusal = stack_check_properties(c->s, c->g, bin->node);
-		bin->spread = c->g->spread_count ? spread_score(c->g, bin->node) : 0;
-	}
-}
+// --- All of them -----------------------------------------------------------------------------------------
 
 void columns_fill(struct columns *c, const struct gathered_node *nodes)
 {
@@ -196,7 +199,13 @@ void columns_fill(struct columns *c, const struct gathered_node *nodes)
 		fill_row(c, row, &nodes[row].capacity, &nodes[row].used, false);
 	for (uint32_t i = 0; i < c->block_count; i++)
 		refresh_block(c, &c->blocks[i]);
-	refresh_bins(c);
+	columns_refresh_bins(c);
+}
+
+static void renew(struct columns *c, uint32_t row)
+{
+	refresh_row(c, row);
+	refresh_block(c, &c->blocks[c->block_of[row]]);
 }
 
 void columns_catch_up(struct columns *c)
@@ -205,13 +214,14 @@ void columns_catch_up(struct columns *c)
 	for (; c->seen < s->changed_count; c->seen++) {
 		uint32_t slot = s->changed_slots[c->seen];
 		uint32_t row = slot < c->slots ? c->row_of[slot] : ROW_NONE;
+		if (c->row_property_count)
+			columns_each_alike(c, s->view.node_at(s->view.context, slot), renew);
 		if (row == ROW_NONE)
 			continue;
 		c->has_neighbours[row] = true;
-		refresh_row(c, row);
-		refresh_block(c, &c->blocks[c->block_of[row]]);
+		renew(c, row);
 	}
-	refresh_bins(c);
+	columns_refresh_bins(c);
 }
 
 // --- The best --------------------------------------------------------------------------------------------
@@ -229,12 +239,12 @@ struct ranking {
 static bool is_better(const struct columns *c, const struct ranked *a, const struct ranked *b)
 {
 	return a->score > b->score ||
-	       (a->score == b->score && c->nodes[a->row]->slot < c->nodes[b->row]->slot);
+	       (a->score == b->score && c->slot_of[a->row] < c->slot_of[b->row]);
 }
 
 static void rank_row(const struct columns *c, struct ranking *r, uint32_t row)
 {
-	struct ranked one = {row, score_of(c, row)};
+	struct ranked one = {row, columns_score(c, row)};
 	if (r->count == r->wanted && !is_better(c, &one, &r->items[r->count - 1]))
 		return;
 	uint32_t at = r->count < r->wanted ? r->count++ : r->count - 1;
@@ -249,28 +259,6 @@ static bool is_among(const uint32_t *rows, uint32_t count, uint32_t row)
 		if (rows[i] == row)
 			return true;
 	return false;
-}
-
-static void rank_blocks(const struct columns *c, struct ranking *r)
-{
-	r->count = 0;
-	for (uint32_t i = 0; i < c->block_count; i++) {
-		const struct column_block *b = &c->blocks[i];
-		for (uint32_t k = 0; k < ROW_SCORES_MAX; k++)
-			if (b->best[k] != ROW_NONE && !c->bins[b->bin].refusal)
-				rank_row(c, r, b->best[k]);
-	}
-}
-
-// The blocks of those rows, each once.
-static uint32_t blocks_of(
-	const struct columns *c, const struct ranking *r, uint32_t blocks[ROWS_WANTED_MAX])
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < r->count; i++)
-		if (!is_among(blocks, count, c->block_of[r->items[i].row]))
-			blocks[count++] = c->block_of[r->items[i].row];
-	return count;
 }
 
 static bool make_all_exact(struct columns *c, const uint32_t *blocks, uint32_t count)
@@ -288,12 +276,11 @@ static bool make_all_exact(struct columns *c, const uint32_t *blocks, uint32_t c
 uint32_t columns_top(struct columns *c, const uint32_t *skipped, uint32_t skipped_count,
 	uint32_t wanted, uint32_t *rows)
 {
-	struct ranking tops = {.wanted = wanted + skipped_count}, best = {.wanted = wanted};
+	struct ranking best = {.wanted = wanted};
 	uint32_t blocks[ROWS_WANTED_MAX], count;
 	CHECK(wanted + skipped_count <= ROWS_WANTED_MAX);
 	do {
-		rank_blocks(c, &tops);
-		count = blocks_of(c, &tops, blocks);
+		count = columns_best_blocks(c, wanted + skipped_count, blocks);
 	} while (make_all_exact(c, blocks, count));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct column_block *b = &c->blocks[blocks[i]];
@@ -308,31 +295,9 @@ uint32_t columns_top(struct columns *c, const uint32_t *skipped, uint32_t skippe
 
 // --- Metrics ---------------------------------------------------------------------------------------------
 
-// A property that is used up comes before the room of a row.
-static void count_rows(const struct columns *c, struct alloc_metrics *m)
-{
-	struct tallies t = {0};
-	for (uint32_t row = 0; row < c->row_count; row++) {
-		const char *of_bin = c->bins[c->bin_of[row]].refusal;
-		bool own_host = c->refusals[row] && c->outcomes[row] == STACK_FILTERED;
-		if (of_bin && !own_host)
-			tallies_add(&t, of_bin, c->nodes[row], STACK_FILTERED, 1);
-		else if (c->refusals[row])
-			tallies_add(&t, c->refusals[row], c->nodes[row],
-				(enum stack_outcome)c->outcomes[row], 1);
-	}
-	tallies_count(&t, m);
-	free(t.buckets);
-}
-
 void columns_count(const struct columns *c, bool again, struct alloc_metrics *m)
 {
-	bool by_property =
-		c->s->job_rules.distinct.property_count > 0 || c->g->distinct.property_count > 0;
 	m->nodes_evaluated += c->candidates;
 	tallies_count(again ? &c->later : &c->first, m);
-	if (by_property)
-		count_rows(c, m);
-	else
-		tallies_count(&c->refused, m);
+	tallies_count(&c->refused, m);
 }

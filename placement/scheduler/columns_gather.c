@@ -60,20 +60,12 @@ static void look_at_all(struct gathering *g)
 
 // --- Bins ------------------------------------------------------------------------------------------------
 
-static struct property_set *property_at(const struct columns *c, uint32_t at)
-{
-	uint32_t of_job = c->s->job_rules.distinct.property_count;
-	return at < of_job ? job_rules_property(&c->s->job_rules, at)
-			   : group_rules_property(c->g, at - of_job);
-}
-
 static uint64_t hash_values(const struct columns *c, const struct node *n)
 {
-	const struct property_set *set;
 	char id[UUID_TEXT_BYTES];
 	uint64_t hash = 0;
-	for (uint32_t i = 0; (set = property_at(c, i)); i++) {
-		const char *value = property_set_value(set, n, id);
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		const char *value = property_set_value(c->properties[i], n, id);
 		hash = hash_bytes(
 			hash + !value, value ? value : "", value ? (uint32_t)strlen(value) : 0);
 	}
@@ -82,11 +74,10 @@ static uint64_t hash_values(const struct columns *c, const struct node *n)
 
 static bool same_values(const struct columns *c, const struct node *a, const struct node *b)
 {
-	const struct property_set *set;
 	char id_a[UUID_TEXT_BYTES], id_b[UUID_TEXT_BYTES];
-	for (uint32_t i = 0; (set = property_at(c, i)); i++) {
-		const char *p = property_set_value(set, a, id_a);
-		const char *q = property_set_value(set, b, id_b);
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		const char *p = property_set_value(c->properties[i], a, id_a);
+		const char *q = property_set_value(c->properties[i], b, id_b);
 		if (!p != !q || (p && strcmp(p, q) != 0))
 			return false;
 	}
@@ -126,9 +117,8 @@ static uint32_t bin_of_node(struct bin_search *b, const struct gathered_node *n)
 
 static bool are_of_class(const struct columns *c)
 {
-	const struct property_set *set;
-	for (uint32_t i = 0; (set = property_at(c, i)); i++)
-		if (node_property_is_node_unique(set->property))
+	for (uint32_t i = 0; i < c->property_count; i++)
+		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
 	return true;
 }
@@ -176,7 +166,7 @@ static struct gathered_node *sort_rows(
 
 static void divide_into_bins(struct columns *c, struct gathering *g)
 {
-	if (!property_at(c, 0)) {
+	if (!c->property_count) {
 		one_bin(c, g);
 		return;
 	}
@@ -191,7 +181,9 @@ static void divide_into_bins(struct columns *c, struct gathering *g)
 static void divide_into_blocks(struct columns *c)
 {
 	uint32_t row = 0, room = 0;
-	for (uint32_t bin = 0; bin < c->bin_count; bin++)
+	for (uint32_t bin = 0; bin < c->bin_count; bin++) {
+		c->bins[bin].first_row = row;
+		c->bins[bin].first_block = c->block_count;
 		for (uint32_t end = row + c->bins[bin].rows; row < end;) {
 			uint32_t to = end - row < BLOCK_ROWS ? end : row + BLOCK_ROWS;
 			GROW(c->blocks, c->block_count, room);
@@ -201,6 +193,8 @@ static void divide_into_blocks(struct columns *c)
 				c->block_of[row] = c->block_count;
 			c->block_count++;
 		}
+		c->bins[bin].blocks = c->block_count - c->bins[bin].first_block;
+	}
 }
 
 // --- Rows ------------------------------------------------------------------------------------------------
@@ -214,6 +208,9 @@ static void make_columns(struct columns *c, uint32_t rows)
 	c->affinities = c->g->affinity_count ? memory_take_array(room, sizeof(double)) : NULL;
 	c->refusals = memory_take_array(room, sizeof(*c->refusals));
 	c->outcomes = memory_take(room);
+	c->shown = memory_take_array(room, sizeof(*c->shown));
+	c->shown_outcomes = memory_take(room);
+	c->slot_of = memory_take_array(room, sizeof *c->slot_of);
 	c->recorded = memory_take(room);
 	c->has_neighbours = memory_take(room);
 	c->bounded = memory_take(room);
@@ -269,14 +266,18 @@ struct columns *columns_create(struct stack *s, struct group_rules *rules)
 	c->s = s;
 	c->g = rules;
 	c->slots = s->view.slots(s->view.context);
+	columns_find_properties(c);
 	look_at_all(&g);
 	make_columns(c, g.count);
 	divide_into_bins(c, &g);
 	divide_into_blocks(c);
 	for (uint32_t row = 0; row < c->row_count; row++) {
 		c->nodes[row] = g.rows[row].node;
+		c->slot_of[row] = g.rows[row].slot;
 		c->row_of[g.rows[row].slot] = row;
 	}
+	columns_know_values(c);
+	columns_tree_create(c);
 	mark_neighbours(c);
 	if (c->affinities)
 		find_affinities(c, g.rows);
@@ -292,8 +293,11 @@ void columns_destroy(struct columns *c)
 		return;
 	void *owned[] = {c->first.buckets, c->later.buckets, c->refused.buckets, c->nodes, c->sums,
 		c->affinities, c->refusals, c->outcomes, c->recorded, c->has_neighbours, c->bounded,
-		c->bin_of, c->block_of, c->row_of, c->bins, c->blocks, c->cache};
+		c->bin_of, c->block_of, c->row_of, c->bins, c->blocks, c->cache, c->shown,
+		c->shown_outcomes, c->slot_of};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
+	columns_tree_release(c);
+	columns_release_properties(c);
 	free(c);
 }

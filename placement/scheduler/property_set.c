@@ -1,10 +1,10 @@
 #include "placement/scheduler/property_set.h"
-#include "state/base/memory.h"
+#include "placement/scheduler/growing.h"
 #include "state/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNTS_FIRST 16u
+#define NUMBERS_FIRST 16u
 
 void property_set_begin(struct property_set *s, const char *attribute, const char *group)
 {
@@ -14,73 +14,71 @@ void property_set_begin(struct property_set *s, const char *attribute, const cha
 	s->limit = 1;
 }
 
-static void counts_free(struct property_set *s)
-{
-	for (uint32_t i = 0; s->counts && i <= s->mask; i++)
-		free((char *)s->counts[i].value);
-	free(s->counts);
-	s->counts = NULL;
-}
-
 void property_set_release(struct property_set *s)
 {
-	counts_free(s);
+	for (uint32_t i = 0; i < s->count; i++)
+		free((char *)s->counts[i].value);
+	free(s->counts);
+	free(s->numbers);
 	node_property_free(s->property);
 	*s = (struct property_set){0};
 }
 
-static struct property_count *find(const struct property_set *s, const char *value)
+// Where the number of a value is, or would go.
+static uint32_t *find(const struct property_set *s, const char *value)
 {
 	uint32_t at = (uint32_t)hash_bytes(0, value, (uint32_t)strlen(value)) & s->mask;
-	while (s->counts[at].value && strcmp(s->counts[at].value, value) != 0)
+	while (s->numbers[at] && strcmp(s->counts[s->numbers[at] - 1].value, value) != 0)
 		at = (at + 1) & s->mask;
-	return &s->counts[at];
+	return &s->numbers[at];
 }
 
 static void grow(struct property_set *s)
 {
-	struct property_set wider = *s;
-	wider.mask = s->counts ? s->mask * 2 + 1 : COUNTS_FIRST - 1;
-	wider.counts = memory_take_array(wider.mask + 1, sizeof *wider.counts);
-	for (uint32_t i = 0; s->counts && i <= s->mask; i++)
-		if (s->counts[i].value)
-			*find(&wider, s->counts[i].value) = s->counts[i];
-	free(s->counts);
-	*s = wider;
+	s->mask = s->numbers ? s->mask * 2 + 1 : NUMBERS_FIRST - 1;
+	free(s->numbers);
+	s->numbers = memory_take_array((size_t)s->mask + 1, sizeof *s->numbers);
+	for (uint32_t i = 0; i < s->count; i++)
+		*find(s, s->counts[i].value) = i + 1;
 }
 
-static struct property_count *entry_of(struct property_set *s, const struct node *node)
+uint32_t property_set_number(struct property_set *s, const char *value)
+{
+	if (!s->numbers || s->count > s->mask / 2)
+		grow(s);
+	uint32_t *number = find(s, value);
+	if (!*number) {
+		GROW(s->counts, s->count, s->room);
+		s->counts[s->count++] = (struct property_count){.value = text_copy(text_of(value))};
+		*number = s->count;
+	}
+	return *number - 1;
+}
+
+static void count(struct property_set *s, const struct node *node, int used, int cleared)
 {
 	char id[UUID_TEXT_BYTES];
 	const char *value = node ? property_set_value(s, node, id) : NULL;
 	if (!value)
-		return NULL;
-	if (!s->counts || s->count > s->mask / 2)
-		grow(s);
-	struct property_count *entry = find(s, value);
-	if (!entry->value) {
-		entry->value = text_copy(text_of(value));
-		s->count++;
-	}
-	return entry;
+		return;
+	uint32_t number = property_set_number(s, value);
+	struct property_count *c = &s->counts[number];
+	s->total -= property_count_left(c);
+	c->used += used;
+	c->cleared += cleared;
+	c->counted = true;
+	s->total += property_count_left(c);
+	s->changes++;
 }
 
 void property_set_use(struct property_set *s, const struct node *node, int by)
 {
-	struct property_count *entry = entry_of(s, node);
-	if (!entry)
-		return;
-	entry->used += by;
-	s->changes++;
+	count(s, node, by, 0);
 }
 
 void property_set_clear(struct property_set *s, const struct node *node, int by)
 {
-	struct property_count *entry = entry_of(s, node);
-	if (!entry)
-		return;
-	entry->cleared += by;
-	s->changes++;
+	count(s, node, 0, by);
 }
 
 bool property_set_counts(
@@ -120,26 +118,35 @@ const char *property_set_value(
 	return node_property_value(s->property, node, id);
 }
 
-static int64_t left(const struct property_count *entry)
-{
-	return entry->used > entry->cleared ? entry->used - entry->cleared : 0;
-}
-
 int64_t property_set_used(const struct property_set *s, const char *value)
 {
-	return s->counts ? left(find(s, value)) : 0;
+	uint32_t number = s->numbers ? *find(s, value) : 0;
+	return number ? property_count_left(&s->counts[number - 1]) : 0;
 }
 
-bool property_set_range(const struct property_set *s, int64_t *least, int64_t *most)
+static struct property_range find_range(const struct property_set *s)
 {
-	bool any = false;
-	for (uint32_t i = 0; s->counts && i <= s->mask; i++) {
-		if (!s->counts[i].value)
+	struct property_range r = {0};
+	for (uint32_t i = 0; i < s->count; i++) {
+		int64_t used = property_count_left(&s->counts[i]);
+		if (!s->counts[i].counted)
 			continue;
-		int64_t used = left(&s->counts[i]);
-		*least = any && *least < used ? *least : used;
-		*most = any && *most > used ? *most : used;
-		any = true;
+		r.least = r.any && r.least < used ? r.least : used;
+		r.most = r.any && r.most > used ? r.most : used;
+		r.any = true;
 	}
-	return any;
+	return r;
+}
+
+struct property_range property_set_range(const struct property_set *s)
+{
+	return s->range_at == s->changes + 1 ? s->range : find_range(s);
+}
+
+void property_set_settle(struct property_set *s)
+{
+	if (s->range_at == s->changes + 1)
+		return;
+	s->range = find_range(s);
+	s->range_at = s->changes + 1;
 }

@@ -6,9 +6,10 @@
 #include "placement/scheduler/view.h"
 
 struct property_count {
-	const char *value; // NULL: free
-	int64_t used;      // counted, stops included
-	int64_t cleared;   // planned stops among them
+	const char *value;
+	int64_t used;    // counted, stops included
+	int64_t cleared; // planned stops among them
+	bool counted;    // something was: or else the value is only known
 };
 
 struct property_set {
@@ -17,10 +18,19 @@ struct property_set {
 	const char *group;             // NULL: of the whole job
 	bool usable;                   // the limit is a number
 	int64_t limit;                 // of distinct_property
-	struct property_count *counts; // open addressing by value
-	uint32_t mask, count;
+	struct property_count *counts; // by number, in the order in which values were met
+	uint32_t count, room;
+	uint32_t *numbers; // open addressing by value: its number, counted from 1
+	uint32_t mask;
 	uint64_t changes; // grows with each change of a count
+	int64_t total;    // allocations of all values
+	struct property_range {
+		bool any;
+		int64_t least, most;
+	} range; // over the values that were counted, when range_at is changes + 1
+	uint64_t range_at;
 };
+#define VALUE_NONE 0xffffffffu
 
 void property_set_begin(struct property_set *, const char *attribute, const char *group);
 void property_set_release(struct property_set *);
@@ -37,7 +47,15 @@ void property_set_clear(struct property_set *, const struct node *, int by);
 // NULL: the node does not have it.
 const char *property_set_value(
 	const struct property_set *, const struct node *, char id[UUID_TEXT_BYTES]);
+// The number of a value, which is known from now on.
+uint32_t property_set_number(struct property_set *, const char *value);
 // Allocations with this value, never below 0.
 int64_t property_set_used(const struct property_set *, const char *value);
-// The least and the most over the values that are known, those cleared to 0 included. False: there are none.
-bool property_set_range(const struct property_set *, int64_t *least, int64_t *most);
+static inline int64_t property_count_left(const struct property_count *c)
+{
+	return c->used > c->cleared ? c->used - c->cleared : 0;
+}
+// The least and the most over the values that were counted, those cleared to 0 included.
+struct property_range property_set_range(const struct property_set *);
+// Keeps the range until the next change: for those who ask many times.
+void property_set_settle(struct property_set *);

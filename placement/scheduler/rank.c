@@ -51,26 +51,18 @@ double affinity_score(const struct group_rules *g, const struct node *n)
 
 // --- Spread --------------------------------------------------------------------------------------------
 
-static bool is_listed(const struct compiled_spread *spread, const char *value)
+int64_t spread_unlisted(const struct compiled_spread *spread)
 {
-	for (uint32_t i = 0; i < spread->bucket_count; i++)
-		if (spread->buckets[i].value && strcmp(spread->buckets[i].value, value) == 0)
-			return true;
-	return false;
-}
-
-// Allocations in the bucket of all values that are not listed.
-static int64_t used_unlisted(const struct compiled_spread *spread)
-{
-	const struct property_set *set = &spread->counts;
-	int64_t sum = 0;
-	for (uint32_t i = 0; set->counts && i <= set->mask; i++)
-		if (set->counts[i].value && !is_listed(spread, set->counts[i].value))
-			sum += property_set_used(set, set->counts[i].value);
+	int64_t sum = spread->counts.total;
+	for (uint32_t i = 0; i < spread->bucket_count; i++) {
+		const struct spread_bucket *bucket = &spread->buckets[i];
+		if (bucket->value && spread_bucket_of(spread, bucket->value) == bucket)
+			sum -= property_set_used(&spread->counts, bucket->value);
+	}
 	return sum;
 }
 
-static const struct spread_bucket *bucket_of(
+const struct spread_bucket *spread_bucket_of(
 	const struct compiled_spread *spread, const char *value)
 {
 	const struct spread_bucket *rest = NULL;
@@ -82,31 +74,50 @@ static const struct spread_bucket *bucket_of(
 	return rest;
 }
 
-// NaN: the bucket wants none.
-static double target_boost(const struct compiled_spread *spread, const char *value)
+static double target_boost(
+	const struct compiled_spread *spread, const struct spread_bucket *bucket, int64_t used)
 {
-	const struct spread_bucket *bucket = bucket_of(spread, value);
 	if (!bucket)
 		return -1;
 	if (bucket->desired == 0)
 		return NAN;
-	int64_t used =
-		bucket->value ? property_set_used(&spread->counts, value) : used_unlisted(spread);
 	return (bucket->desired - (double)(used + 1)) / bucket->desired * spread->weight;
 }
 
 // Semantics §4.6.
-static double even_boost(const struct compiled_spread *spread, const char *value)
+static double even_boost(const struct compiled_spread *spread, int64_t current)
 {
-	int64_t least, most;
-	if (!property_set_range(&spread->counts, &least, &most))
+	struct property_range range = property_set_range(&spread->counts);
+	int64_t least = range.least, most = range.most;
+	if (!range.any)
 		return 0;
-	int64_t current = property_set_used(&spread->counts, value);
 	if (current != least)
 		return least == 0 ? -1 : (double)(least - current) / (double)least;
 	if (least == most)
 		return -1;
 	return least == 0 ? 1 : (double)(most - least) / (double)least;
+}
+
+double spread_boost(const struct compiled_spread *spread, uint32_t number,
+	const struct spread_bucket *bucket, int64_t unlisted)
+{
+	if (number == VALUE_NONE)
+		return -1;
+	int64_t used = property_count_left(&spread->counts.counts[number]);
+	if (!spread->bucket_count)
+		return even_boost(spread, used);
+	return target_boost(spread, bucket, bucket && !bucket->value ? unlisted : used);
+}
+
+// By the text of a value.
+static double boost_of(const struct compiled_spread *spread, const char *value)
+{
+	if (!spread->bucket_count)
+		return even_boost(spread, property_set_used(&spread->counts, value));
+	const struct spread_bucket *bucket = spread_bucket_of(spread, value);
+	bool rest = bucket && !bucket->value;
+	return target_boost(spread, bucket,
+		rest ? spread_unlisted(spread) : property_set_used(&spread->counts, value));
 }
 
 void spread_note_lowest(struct group_rules *g, const struct node *n)
@@ -115,9 +126,9 @@ void spread_note_lowest(struct group_rules *g, const struct node *n)
 	for (uint32_t i = 0; i < g->spread_count; i++) {
 		const struct compiled_spread *spread = &g->spreads[i];
 		const char *value = property_set_value(&spread->counts, n, id);
-		if (!value || spread->bucket_count == 0 || !bucket_of(spread, value))
+		if (!value || spread->bucket_count == 0 || !spread_bucket_of(spread, value))
 			continue;
-		double boost = target_boost(spread, value);
+		double boost = boost_of(spread, value);
 		if (boost < *g->lowest_boost) // never true of NaN
 			*g->lowest_boost = boost;
 	}
@@ -130,9 +141,7 @@ double spread_score(const struct group_rules *g, const struct node *n)
 	for (uint32_t i = 0; i < g->spread_count; i++) {
 		const struct compiled_spread *spread = &g->spreads[i];
 		const char *value = property_set_value(&spread->counts, n, id);
-		double boost = !value                 ? -1
-			       : spread->bucket_count ? target_boost(spread, value)
-						      : even_boost(spread, value);
+		double boost = value ? boost_of(spread, value) : -1;
 		sum += isnan(boost) ? *g->lowest_boost : boost;
 	}
 	return sum;

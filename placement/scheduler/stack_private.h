@@ -61,7 +61,7 @@ const char *stack_check_static(
 const char *stack_check_properties(struct stack *, struct group_rules *, const struct node *);
 const char *stack_check_distinct(struct stack *, struct group_rules *, const struct node *);
 bool stack_volumes_fit(const struct group_rules *, const struct node *, uint32_t name_index);
-extern const char reason_class_ineligible[];
+extern const char reason_class_ineligible[], reason_distinct_hosts[];
 
 // fit.c: room on the node; fills the option but for the scores of other nodes. evict: victims may be chosen.
 bool stack_fit(struct stack *, struct group_rules *, const struct node *, bool evict,
