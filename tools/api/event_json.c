@@ -1,5 +1,6 @@
 #include "tools/api/event_json.h"
 #include "state/alloc_details.h"
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include "tools/api/allocation_json.h"
 #include "tools/api/job_json.h"
@@ -21,17 +22,13 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 			strncasecmp(event_topic_names[i], text, size) == 0)
 			wish->topic = i;
 	bool all = size == 0 || (size == 1 && *text == '*');
-	// Deployments are not made by this version: who asks for theirs gets none.
-	bool none = size == strlen("Deployment") && strncasecmp(text, "Deployment", size) == 0;
-	if (wish->topic == EVENT_TOPICS && !all && !none) {
+	if (wish->topic == EVENT_TOPICS && !all) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
 			"Deployment or *, and may be followed by : and a key",
 			text);
 		return false;
 	}
-	if (none)
-		wish->topic = EVENT_TOPICS + 1;
 	wish->key = *key && strcmp(key, "*") != 0 ? text_copy(text_of(key)) : NULL;
 	return true;
 }
@@ -65,9 +62,9 @@ void event_filter_free(struct event_filter *filter)
 // What an event can be chosen by.
 struct names {
 	char key[UUID_TEXT_BYTES > NAME_BYTES_MAX ? UUID_TEXT_BYTES : NAME_BYTES_MAX + 1];
-	const char *namespace_name; // NULL: nodes have none
-	const char *job_id;         // of an evaluation or allocation
-	char deployment[UUID_TEXT_BYTES];
+	const char *namespace_name;       // NULL: nodes have none
+	const char *job_id;               // of an evaluation, allocation or deployment
+	char deployment[UUID_TEXT_BYTES]; // of an evaluation or allocation
 };
 
 static bool wish_fits(const struct event_wish *wish, uint8_t topic, const struct names *names)
@@ -101,7 +98,8 @@ static void put_head(struct json_writer *w, const struct event *event, const str
 	if (names->job_id) {
 		json_begin_array(w);
 		json_write_string(w, names->job_id);
-		json_write_string(w, names->deployment);
+		if (event->topic != TOPIC_DEPLOYMENT)
+			json_write_string(w, names->deployment);
 		json_end_array(w);
 	} else {
 		json_write_null(w);
@@ -200,6 +198,24 @@ static bool put_allocation(struct json_writer *w, struct state *state,
 	return true;
 }
 
+static bool put_deployment(struct json_writer *w, struct state *state,
+	const struct event_filter *filter, const struct event *event)
+{
+	const struct deployment *d = state_deployment(state, &event->id);
+	struct names names = {0};
+	if (!d)
+		return false;
+	uuid_format(&d->id, names.key);
+	names.namespace_name = d->namespace_name;
+	names.job_id = d->job_id;
+	if (!is_wanted(filter, TOPIC_DEPLOYMENT, &names))
+		return false;
+	put_head(w, event, &names);
+	json_record(w, &deployment_description, d);
+	put_tail(w);
+	return true;
+}
+
 bool event_json(struct json_writer *w, struct state *state, const struct event_filter *filter,
 	const struct event *event)
 {
@@ -210,6 +226,7 @@ bool event_json(struct json_writer *w, struct state *state, const struct event_f
 		[TOPIC_JOB] = put_job,
 		[TOPIC_EVALUATION] = put_evaluation,
 		[TOPIC_ALLOCATION] = put_allocation,
+		[TOPIC_DEPLOYMENT] = put_deployment,
 	};
 	state_read_begin();
 	bool written = put[event->topic](w, state, filter, event);

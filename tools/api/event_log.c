@@ -1,13 +1,15 @@
 #include "tools/api/event_log.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", NULL};
+const char *const event_topic_names[] = {
+	"Node", "Job", "Evaluation", "Allocation", "Deployment", NULL};
 const char *const event_type_names[] = {
 	"NodeRegistration",
 	"NodeDeregistration",
@@ -20,6 +22,9 @@ const char *const event_type_names[] = {
 	"PlanResult",
 	"AllocationUpdated",
 	"AllocationUpdateDesiredStatus",
+	"DeploymentStatusUpdate",
+	"DeploymentPromotion",
+	"DeploymentAllocHealth",
 };
 
 // --- Slots ---------------------------------------------------------------------------------------
@@ -147,6 +152,41 @@ static void push_allocation(struct event_log *log, const struct allocation *befo
 	push(log, index, (struct kind){TOPIC_ALLOCATION, (uint8_t)type, 0}, &after->id);
 }
 
+static bool is_promoted(const struct deployment *d, uint32_t group)
+{
+	return group < d->groups.count &&
+	       ARRAY_AT(&d->groups, struct deployment_group, group)->promoted;
+}
+
+static int64_t verdicts(const struct deployment *d)
+{
+	int64_t sum = 0;
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		// A verdict that turns keeps their number and changes this sum.
+		sum += g->healthy_allocs + 2 * g->unhealthy_allocs;
+	}
+	return sum;
+}
+
+static void push_deployment(struct event_log *log, const struct deployment *before,
+	const struct deployment *after, uint64_t index)
+{
+	enum event_type type = EVENT_PLAN_RESULT;
+	bool promoted = false;
+	if (after->record.deleted)
+		return;
+	for (uint32_t i = 0; before && i < after->groups.count; i++)
+		promoted = promoted || (is_promoted(after, i) && !is_promoted(before, i));
+	if (promoted)
+		type = EVENT_DEPLOYMENT_PROMOTION;
+	else if (before && before->status != after->status)
+		type = EVENT_DEPLOYMENT_STATUS_UPDATE;
+	else if (before && verdicts(before) != verdicts(after))
+		type = EVENT_DEPLOYMENT_ALLOC_HEALTH;
+	push(log, index, (struct kind){TOPIC_DEPLOYMENT, (uint8_t)type, 0}, &after->id);
+}
+
 static void push_change(struct event_log *log, const struct state_change *change, uint64_t index)
 {
 	const void *before = change->before, *after = change->after;
@@ -159,6 +199,7 @@ static void push_change(struct event_log *log, const struct state_change *change
 		break;
 	case STATE_ALLOCATIONS: push_allocation(log, before, after, index); break;
 	case STATE_EVALUATIONS: push_evaluation(log, before, after, index); break;
+	case STATE_DEPLOYMENTS: push_deployment(log, before, after, index); break;
 	default: break;
 	}
 }

@@ -7,8 +7,16 @@
 #define EVENT_LOG_EVENTS (1u << 18)
 #define EVENT_LOG_JOBS (1u << 13) // names of jobs; each change of a job takes one
 
-enum event_topic { TOPIC_NODE, TOPIC_JOB, TOPIC_EVALUATION, TOPIC_ALLOCATION, EVENT_TOPICS };
-extern const char *const event_topic_names[]; // "Node" "Job" "Evaluation" "Allocation" NULL
+enum event_topic {
+	TOPIC_NODE,
+	TOPIC_JOB,
+	TOPIC_EVALUATION,
+	TOPIC_ALLOCATION,
+	TOPIC_DEPLOYMENT,
+	EVENT_TOPICS
+};
+extern const char
+	*const event_topic_names[]; // "Node" "Job" "Evaluation" "Allocation" "Deployment" NULL
 enum event_type {
 	EVENT_NODE_REGISTRATION,
 	EVENT_NODE_DEREGISTRATION,
@@ -21,6 +29,9 @@ enum event_type {
 	EVENT_PLAN_RESULT,
 	EVENT_ALLOCATION_UPDATED,
 	EVENT_ALLOCATION_UPDATE_DESIRED_STATUS,
+	EVENT_DEPLOYMENT_STATUS_UPDATE,
+	EVENT_DEPLOYMENT_PROMOTION,
+	EVENT_DEPLOYMENT_ALLOC_HEALTH,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …
@@ -28,7 +39,7 @@ extern const char *const event_type_names[]; // "NodeRegistration" …
 struct event {
 	uint64_t index; // of the state
 	uint8_t topic, type;
-	struct uuid id; // of a node, evaluation or allocation
+	struct uuid id; // of a node, evaluation, allocation or deployment
 	char namespace_name[NAME_BYTES_MAX + 1], job_id[NAME_BYTES_MAX + 1]; // of a job
 };
 

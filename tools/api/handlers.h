@@ -49,6 +49,11 @@ route_answer allocations_released;
 route_submit scheduler_config_set, system_collect, system_reconcile;
 route_answer scheduler_config_read, scheduler_config_was_set, system_collected, raft_configuration;
 route_watched scheduler_config_watched;
+// deployments.c
+route_answer deployments_list, deployment_read, deployment_allocations, job_deployment,
+	job_deployments;
+route_watched deployments_watched, deployment_watched, deployment_allocations_watched,
+	job_deployments_watched;
 // deployment_changes.c
 route_submit deployment_promote, deployment_fail, deployment_pause, deployment_unblock,
 	deployment_set_health;
@@ -57,7 +62,7 @@ route_answer deployment_changed;
 route_answer scaling_policies_list, scaling_policy_read;
 route_watched scaling_policies_watched;
 // absent.c
-route_answer deployments_list, deployment_read, job_deployment, client_stats;
+route_answer client_stats;
 route_submit jobs_parse;
 // explain.c
 route_answer explain_job, explain_allocation, explain_node;

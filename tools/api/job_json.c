@@ -1,5 +1,7 @@
 #include "tools/api/job_json.h"
+#include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/job_notes.h"
 #include "tools/api/json_record.h"
 #include <stdlib.h>
 
@@ -45,6 +47,8 @@ void job_json_summary(struct json_writer *w, const struct state *state, const st
 	if (!state_job_summary(
 		    state, text_of(job->namespace_name), text_of(job->id), groups, &count))
 		count = 0;
+	struct job_children children =
+		state_job_children(state, text_of(job->namespace_name), text_of(job->id));
 	json_begin_object(w);
 	json_put_string(w, "JobID", job->id);
 	json_put_string(w, "Namespace", job->namespace_name);
@@ -55,9 +59,9 @@ void job_json_summary(struct json_writer *w, const struct state *state, const st
 	json_end_object(w);
 	json_write_key(w, "Children");
 	json_begin_object(w);
-	json_put_u64(w, "Pending", 0);
-	json_put_u64(w, "Running", 0);
-	json_put_u64(w, "Dead", 0);
+	json_put_i64(w, "Pending", children.pending);
+	json_put_i64(w, "Running", children.running);
+	json_put_i64(w, "Dead", children.dead);
 	json_end_object(w);
 	json_put_u64(w, "CreateIndex", job->record.create_index);
 	json_put_u64(w, "ModifyIndex", job_summary_index(state, job));
@@ -67,27 +71,77 @@ void job_json_summary(struct json_writer *w, const struct state *state, const st
 
 // --- Scale ---------------------------------------------------------------------------------------
 
+// Living instances of a group, canaries aside.
+struct scale_counts {
+	int64_t placed, running, healthy, unhealthy;
+};
+
+struct scale_scan {
+	const struct job *job;
+	struct scale_counts *groups;
+};
+
+static bool count_one(const struct allocation *a, void *context)
+{
+	const struct scale_scan *scan = context;
+	const struct alloc_deployment_status *status =
+		a->details ? a->details->deployment_status : NULL;
+	const char *name = ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+	int at = job_group_index(scan->job, text_of(name));
+	if (at < 0 || allocation_is_terminal(a) || (status && status->canary))
+		return true;
+	struct scale_counts *counts = &scan->groups[at];
+	counts->placed++;
+	counts->running += a->client_status == ALLOC_RUNNING;
+	if (status && status->healthy.set) {
+		counts->healthy += status->healthy.value;
+		counts->unhealthy += !status->healthy.value;
+	}
+	return true;
+}
+
+static void put_scaling_events(
+	struct json_writer *w, const struct job_notes *notes, const char *group)
+{
+	const struct scaled_group *scaled = NULL;
+	for (uint32_t i = 0; notes && !scaled && i < notes->scaled.count; i++) {
+		const struct scaled_group *one = ARRAY_AT(&notes->scaled, struct scaled_group, i);
+		if (strcmp(one->group, group) == 0)
+			scaled = one;
+	}
+	json_write_key(w, "Events");
+	if (!scaled || !scaled->events.count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	for (uint32_t i = 0; i < scaled->events.count; i++)
+		json_record(w, &scaling_event_description,
+			ARRAY_AT(&scaled->events, struct scaling_event, i));
+	json_end_array(w);
+}
+
 static void put_scale(struct json_writer *w, const struct task_group *group,
-	const struct task_group_summary *counts)
+	const struct scale_counts *counts, const struct job_notes *notes)
 {
 	json_write_key(w, group->name);
 	json_begin_object(w);
 	json_put_i64(w, "Desired", group->count);
-	json_put_i64(w, "Placed", counts->starting + counts->running + counts->unknown);
+	json_put_i64(w, "Placed", counts->placed);
 	json_put_i64(w, "Running", counts->running);
-	json_put_i64(w, "Healthy", 0);
-	json_put_i64(w, "Unhealthy", 0);
-	json_put_null(w, "Events");
+	json_put_i64(w, "Healthy", counts->healthy);
+	json_put_i64(w, "Unhealthy", counts->unhealthy);
+	put_scaling_events(w, notes, group->name);
 	json_end_object(w);
 }
 
 void job_json_scale(struct json_writer *w, const struct state *state, const struct job *job)
 {
-	uint32_t count = job->task_groups.count;
-	struct task_group_summary *groups = memory_take_array(count + 1, sizeof groups[0]);
-	if (!state_job_summary(
-		    state, text_of(job->namespace_name), text_of(job->id), groups, &count))
-		count = 0;
+	struct text namespace_name = text_of(job->namespace_name), id = text_of(job->id);
+	const struct job_notes *notes = state_job_notes(state, namespace_name, id);
+	struct scale_scan scan = {
+		job, memory_take_array(job->task_groups.count + 1, sizeof scan.groups[0])};
+	state_job_allocations(state, namespace_name, id, count_one, &scan);
 	json_begin_object(w);
 	json_put_string(w, "JobID", job->id);
 	json_put_string(w, "Namespace", job->namespace_name);
@@ -96,17 +150,12 @@ void job_json_scale(struct json_writer *w, const struct state *state, const stru
 	json_put_bool(w, "JobStopped", job->stop);
 	json_write_key(w, "TaskGroups");
 	json_begin_object(w);
-	for (uint32_t i = 0; i < job->task_groups.count; i++) {
-		const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
-		struct task_group_summary none = {0}, *counts = &none;
-		for (uint32_t k = 0; k < count; k++)
-			if (strcmp(groups[k].group, group->name) == 0)
-				counts = &groups[k];
-		put_scale(w, group, counts);
-	}
+	for (uint32_t i = 0; i < job->task_groups.count; i++)
+		put_scale(w, ARRAY_AT(&job->task_groups, struct task_group, i), &scan.groups[i],
+			notes);
 	json_end_object(w);
 	json_end_object(w);
-	free(groups);
+	free(scan.groups);
 }
 
 // --- The short form ------------------------------------------------------------------------------

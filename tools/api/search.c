@@ -1,5 +1,6 @@
 // PUT /v1/search: whole ids from the beginning of one, for Nomad's `status` command.
 // PUT /v1/search/fuzzy: names from a part of one.
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include "tools/api/body.h"
 #include "tools/api/handlers.h"
@@ -95,6 +96,14 @@ static bool step_evaluations(struct search *s)
 	return e != NULL;
 }
 
+static bool step_deployments(struct search *s)
+{
+	const struct deployment *d = state_next_deployment(s->state, &s->cursor);
+	if (d && shows(s, d->namespace_name))
+		match_id(s, &d->id, NULL, d->namespace_name);
+	return d != NULL;
+}
+
 static bool step_jobs(struct search *s)
 {
 	const struct job *job = state_next_job(s->state, &s->cursor);
@@ -123,7 +132,7 @@ static const struct {
 	{"nodes", step_nodes},
 	{"allocs", step_allocations},
 	{"evals", step_evaluations},
-	{"deployment", step_nothing},
+	{"deployment", step_deployments},
 	{"volumes", step_nothing},
 	{"plugins", step_nothing},
 	{"scaling_policy", step_nothing},
