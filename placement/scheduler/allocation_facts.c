@@ -61,8 +61,7 @@ bool allocation_needs_reconnect(const struct allocation *a)
 	return false;
 }
 
-// When it became unknown for the last time; 0: never.
-static int64_t last_unknown_ns(const struct allocation *a)
+int64_t allocation_last_unknown_ns(const struct allocation *a)
 {
 	int64_t latest = 0;
 	for (uint32_t i = 0; a->details && i < a->details->states.count; i++) {
@@ -74,9 +73,21 @@ static int64_t last_unknown_ns(const struct allocation *a)
 	return latest;
 }
 
+int64_t allocation_first_lost_ns(const struct allocation *a)
+{
+	for (uint32_t i = 0; a->details && i < a->details->states.count; i++) {
+		const struct alloc_state *state =
+			ARRAY_AT(&a->details->states, struct alloc_state, i);
+		if (notes_client_status(state) && state->value &&
+			strcmp(state->value, alloc_client_names[ALLOC_LOST]) == 0)
+			return state->time_ns;
+	}
+	return 0;
+}
+
 bool allocation_is_expired(const struct allocation *a, int64_t now_ns)
 {
-	int64_t unknown_ns = last_unknown_ns(a), end_ns;
+	int64_t unknown_ns = allocation_last_unknown_ns(a), end_ns;
 	const struct optional_i64 *limit = &allocation_group(a)->max_client_disconnect_ns;
 	if (a->client_status != ALLOC_UNKNOWN || !unknown_ns || !limit->set)
 		return false;

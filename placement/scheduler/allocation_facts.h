@@ -15,6 +15,10 @@ bool allocation_ran_successfully(const struct allocation *);
 bool allocation_supports_disconnect(const struct allocation *, bool cluster_supports);
 // The newest client status that was noted is "unknown".
 bool allocation_needs_reconnect(const struct allocation *);
+// When it became unknown for the last time; 0: never.
+int64_t allocation_last_unknown_ns(const struct allocation *);
+// When it was lost for the first time; 0: never.
+int64_t allocation_first_lost_ns(const struct allocation *);
 // It is unknown, and has been for longer than its group allows.
 bool allocation_is_expired(const struct allocation *, int64_t now_ns);
 // A copy of its details with one more client status noted; one reference for the caller.
