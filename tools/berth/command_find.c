@@ -12,6 +12,7 @@ static const struct {
 	{"nodes", "node", node_status},
 	{"allocs", "allocation", alloc_status},
 	{"evals", "evaluation", eval_status},
+	{"deployment", "deployment", deployment_status},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -44,11 +45,12 @@ static enum exit_status show_match(struct session *session, const char *id, json
 	}
 	if (found == 0)
 		return complain(STATUS_NOT_FOUND,
-			"no job, node, allocation or evaluation begins with \"%s\"", id);
+			"no job, node, allocation, evaluation or deployment begins with \"%s\"",
+			id);
 	if (found > 1)
 		return complain(STATUS_NOT_FOUND,
 			"several things begin with \"%s\"; give more of the id, or use berth job "
-			"status, node status, alloc status or eval status",
+			"status, node status, alloc status, eval status or deployment status",
 			id);
 	const char *match =
 		json_string_value(json_array_get(json_object_get(matches, kinds[kind].context), 0));

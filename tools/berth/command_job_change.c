@@ -8,17 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// The evaluation that a write made: followed, or named.
-static enum exit_status follow(struct session *session, const char *id)
-{
-	if (!*id)
-		return STATUS_OK;
-	if (!flag_given(&session->flags, FLAG_DETACH))
-		return monitor_evaluation(session, id);
-	printf("Evaluation ID: %s\n", id);
-	return STATUS_OK;
-}
-
 static void warn(json_t *reply)
 {
 	const char *warnings = field_text(reply, "Warnings");
@@ -57,7 +46,7 @@ static enum exit_status put_registered(struct session *session, json_t *request,
 	warn(reply);
 	printf("Registered job \"%s\" at index %lld.\n", job_file_id(request),
 		(long long)field_number(reply, "JobModifyIndex"));
-	return follow(session, field_text(reply, "EvalID"));
+	return monitor_made(session, field_text(reply, "EvalID"));
 }
 
 enum exit_status job_run(struct session *session, const char **arguments, int count)
@@ -184,7 +173,7 @@ enum exit_status job_stop(struct session *session, const char **arguments, int c
 	} else if (result == STATUS_OK) {
 		printf("Stopped job \"%s\"%s at index %llu.\n", arguments[0],
 			purge ? " and purged it" : "", (unsigned long long)answer.index);
-		result = follow(session, field_text(reply, "EvalID"));
+		result = monitor_made(session, field_text(reply, "EvalID"));
 	}
 	json_decref(reply);
 	http_answer_free(&answer);
@@ -209,46 +198,4 @@ enum exit_status job_eval(struct session *session, const char **arguments, int c
 	json_decref(reply);
 	json_decref(body);
 	return result;
-}
-
-// --- History -------------------------------------------------------------------------------------
-
-static void put_version(json_t *version, json_t *diff)
-{
-	char time[32];
-	printf("Version     = %lld\nStable      = %s\nSubmit Date = %s\n",
-		(long long)field_number(version, "Version"),
-		json_is_true(json_object_get(version, "Stable")) ? "true" : "false",
-		field_time(field_number(version, "SubmitTime"), time));
-	if (diff) {
-		printf("Diff        =\n");
-		plan_diff_print(diff);
-	}
-}
-
-enum exit_status job_history(struct session *session, const char **arguments, int count)
-{
-	char path[HTTP_PATH_BYTES];
-	json_t *reply, *version;
-	size_t i;
-	job_path(session, arguments[0], "/versions", path);
-	size_t size = strlen(path);
-	snprintf(path + size, sizeof path - size, "&diffs=%s",
-		flag_given(&session->flags, FLAG_DIFFS) ? "true" : "false");
-	enum exit_status result = http_get_json(session, path, &reply);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON)) {
-		field_print(reply);
-	} else {
-		json_t *diffs = json_object_get(reply, "Diffs");
-		json_array_foreach(json_object_get(reply, "Versions"), i, version)
-		{
-			if (i)
-				putchar('\n');
-			put_version(version, json_array_get(diffs, i));
-		}
-	}
-	json_decref(reply);
-	return STATUS_OK;
 }

@@ -24,9 +24,13 @@ _berth_flags()
 _berth_ids()
 {
 	case "$1" in
-	"node status" | "node eligibility" | "explain node") berth node list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"node status" | "node eligibility" | "node drain" | "explain node") berth node list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
 	"alloc status" | "alloc stop" | "explain alloc") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
 	"eval status") berth eval list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"deployment status" | "deployment pause" | "deployment resume" | "deployment promote" | "deployment fail" | \
+		"deployment unblock") berth deployment list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"job revert" | "job scale" | "job scaling-events" | "job dispatch" | "job periodic force" | "job deployments" | \
+		"job promote") berth job list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
 	"job status" | "job stop" | "job inspect" | "job history" | "job eval" | "explain job" | "status")
 		berth job list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;

@@ -19,7 +19,9 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_MASTER_KEY] = {"master-key", "FILE",
 		"the cluster's master keys, to derive a key from", "BERTH_MASTER_KEY", NULL},
 	[FLAG_JOB] = {"job", "ID", "the job", NULL, NULL},
-	[FLAG_GROUP] = {"group", "NAME", "its task group; needed when it has several", NULL, NULL},
+	[FLAG_GROUP] = {"group", "NAME",
+		"its task group; needed when it has several; of a promotion, may come again", NULL,
+		NULL},
 	[FLAG_COUNT] = {"count", "N", "how many, 1 to 32", NULL, "1"},
 	[FLAG_REQUEST] = {"request", "MS:NUMBER",
 		"repeat an earlier request: the same allocations are answered again", NULL, NULL},
@@ -31,7 +33,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		"only when the job is still at this modify index; 0: when it does not exist", NULL,
 		NULL},
 	[FLAG_PRETTY] = {"pretty", NULL, "indent the JSON, for people", NULL, NULL},
-	[FLAG_DETACH] = {"detach", NULL, "do not wait for the evaluation", NULL, NULL},
+	[FLAG_DETACH] = {"detach", NULL, "do not wait for what follows", NULL, NULL},
 	[FLAG_VERBOSE] = {"verbose", NULL, "show everything, with whole ids", NULL, NULL},
 	[FLAG_EVAL_PRIORITY] = {"eval-priority", "N",
 		"priority of the evaluation, 1 to 100; the job's unless given", NULL, NULL},
@@ -40,9 +42,11 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_FORCE_RESCHEDULE] = {"force-reschedule", NULL,
 		"replace failed allocations even when they may not be rescheduled", NULL, NULL},
 	[FLAG_DIFFS] = {"p", NULL, "show what each version changed", NULL, NULL},
-	[FLAG_MONITOR] = {"monitor", NULL, "wait until the evaluation is worked off", NULL, NULL},
-	[FLAG_ENABLE] = {"enable", NULL, "let the node take new work", NULL, NULL},
-	[FLAG_DISABLE] = {"disable", NULL, "let the node take no new work", NULL, NULL},
+	[FLAG_MONITOR] = {"monitor", NULL, "wait until it is over, and tell what happens", NULL,
+		NULL},
+	[FLAG_ENABLE] = {"enable", NULL, "let the node take new work; begin the drain", NULL, NULL},
+	[FLAG_DISABLE] = {"disable", NULL, "let the node take no new work; end the drain", NULL,
+		NULL},
 	[FLAG_DETAILED] = {"detailed", NULL, "show the tags of each server", NULL, NULL},
 	[FLAG_YES] = {"yes", NULL, "ask no question; none is asked anyway", NULL, NULL},
 	[FLAG_NO_SHUTDOWN_DELAY] = {"no-shutdown-delay", NULL,
@@ -61,6 +65,26 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_REJECT_REGISTRATION] = {"reject-job-registration", "BOOL",
 		"refuse new jobs and versions", NULL, NULL},
 	[FLAG_PAUSE_BROKER] = {"pause-eval-broker", "BOOL", "work off no evaluations", NULL, NULL},
+	[FLAG_DEADLINE] = {"deadline", "TIME",
+		"how long the drain may take before all is moved at once, like 30m; 1h unless "
+		"given",
+		NULL, NULL},
+	[FLAG_FORCE] = {"force", NULL, "move everything at once", NULL, NULL},
+	[FLAG_NO_DEADLINE] = {"no-deadline", NULL, "let the drain take as long as it needs", NULL,
+		NULL},
+	[FLAG_IGNORE_SYSTEM] = {"ignore-system", NULL, "leave system jobs where they are", NULL,
+		NULL},
+	[FLAG_KEEP_INELIGIBLE] = {"keep-ineligible", NULL,
+		"let the node take no new work when its drain is ended", NULL, NULL},
+	[FLAG_MESSAGE] = {"m", "TEXT", "why; kept with the drain", NULL, NULL},
+	[FLAG_META] = {"meta", "NAME=VALUE", "metadata; may come again", NULL, NULL},
+	[FLAG_DRY_RUN] = {"dry-run", NULL,
+		"say where each allocation would go and what would not fit; change nothing", NULL,
+		NULL},
+	[FLAG_IDEMPOTENCY_TOKEN] = {"idempotency-token", "TEXT",
+		"asking again with the same text gives the same child", NULL, NULL},
+	[FLAG_LATEST] = {"latest", NULL, "the newest alone", NULL, NULL},
+	[FLAG_ALL] = {"all", NULL, "also those of an earlier job of this name", NULL, NULL},
 	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
 		NULL},
 };
@@ -80,6 +104,16 @@ bool flag_is_allowed(enum flag flag, const char *allowed)
 bool flag_given(const struct flags *flags, enum flag flag)
 {
 	return flags->values[flag] != NULL;
+}
+
+const char *flag_next(const struct flags *flags, enum flag flag, uint32_t *at)
+{
+	while (*at < flags->given_count) {
+		uint32_t i = (*at)++;
+		if (flags->given[i].flag == flag)
+			return flags->given[i].value;
+	}
+	return NULL;
 }
 
 static const char *from_environment(const char *names)
@@ -134,6 +168,12 @@ static int take(
 			value ? "takes no value" : "needs a value: ", value ? "" : d->value);
 		return -1;
 	}
+	if (flags->given_count == FLAG_WORDS_MAX) {
+		snprintf(message, size, "more than %u flags", FLAG_WORDS_MAX);
+		return -1;
+	}
+	flags->given[flags->given_count].flag = (enum flag)flag;
+	flags->given[flags->given_count++].value = value;
 	flags->values[flag] = value;
 	return d->value && !equals ? 2 : 1;
 }

@@ -46,6 +46,17 @@ enum flag {
 	FLAG_MEMORY_OVERSUBSCRIPTION,
 	FLAG_REJECT_REGISTRATION,
 	FLAG_PAUSE_BROKER,
+	FLAG_DEADLINE,
+	FLAG_FORCE,
+	FLAG_NO_DEADLINE,
+	FLAG_IGNORE_SYSTEM,
+	FLAG_KEEP_INELIGIBLE,
+	FLAG_MESSAGE,
+	FLAG_META,
+	FLAG_DRY_RUN,
+	FLAG_IDEMPOTENCY_TOKEN,
+	FLAG_LATEST,
+	FLAG_ALL,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // flags before it go with every command
@@ -59,8 +70,17 @@ struct flag_description {
 };
 extern const struct flag_description flag_descriptions[FLAGS];
 
+#define FLAG_WORDS_MAX 128u
+
 struct flags {
-	const char *values[FLAGS]; // NULL: not given; "" for those without a value
+	const char *
+		values[FLAGS]; // NULL: not given; "" for those without a value; the last of several
+	// All that were given, in order: some may come more than once.
+	uint32_t given_count;
+	struct {
+		enum flag flag;
+		const char *value;
+	} given[FLAG_WORDS_MAX];
 };
 
 // Takes the flags out of arguments (NULL-ended, program and command names already removed) and sets
@@ -70,6 +90,8 @@ int flags_read(struct flags *, const char **arguments, const char *allowed, char
 	uint32_t message_size);
 bool flag_is_allowed(enum flag, const char *allowed);
 bool flag_given(const struct flags *, enum flag);
+// The values of a flag, one by one: *at is 0 before the first. NULL at the end.
+const char *flag_next(const struct flags *, enum flag, uint32_t *at);
 // A whole number between bounds; *number keeps its value when the flag is not given. False with a
 // sentence.
 bool flag_number(const struct flags *, enum flag, uint64_t least, uint64_t most, uint64_t *number,

@@ -186,6 +186,13 @@ enum exit_status http_get_through(struct session *session, const char *path)
 
 enum exit_status http_get_json(struct session *session, const char *path, json_t **root)
 {
+	uint64_t index;
+	return http_get_indexed(session, path, root, &index);
+}
+
+enum exit_status http_get_indexed(
+	struct session *session, const char *path, json_t **root, uint64_t *index)
+{
 	struct http_answer answer;
 	json_error_t error;
 	*root = NULL;
@@ -198,6 +205,7 @@ enum exit_status http_get_json(struct session *session, const char *path, json_t
 				"the answer to %s is no JSON (line %d: %s); is %s a Berth "
 				"controller?",
 				path, error.line, error.text, session->http->address);
+		*index = answer.index;
 	}
 	http_answer_free(&answer);
 	return status;

@@ -25,6 +25,9 @@ enum exit_status http_delete(struct session *, const char *path, struct http_ans
 enum exit_status http_get_through(struct session *, const char *path);
 // The answer as JSON; *root is the caller's.
 enum exit_status http_get_json(struct session *, const char *path, json_t **root);
+// The same; *index is where it changed last (X-Nomad-Index), for the next blocking query.
+enum exit_status http_get_indexed(
+	struct session *, const char *path, json_t **root, uint64_t *index);
 
 // Sends body (NULL: nothing); the answer as JSON, NULL when it is empty. *root is the caller's.
 enum exit_status http_put_json(struct session *, const char *path, json_t *body, json_t **root);

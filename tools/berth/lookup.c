@@ -11,6 +11,7 @@
 const struct id_kind id_node = {"node", "/v1/nodes", "Name"};
 const struct id_kind id_alloc = {"allocation", "/v1/allocations", "Name"};
 const struct id_kind id_eval = {"evaluation", "/v1/evaluations", "JobID"};
+const struct id_kind id_deployment = {"deployment", "/v1/deployments", "JobID"};
 
 static bool is_prefix(const char *text)
 {

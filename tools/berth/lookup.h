@@ -8,7 +8,7 @@ struct id_kind {
 	const char *list; // "/v1/nodes"
 	const char *name; // member shown when several fit: "Name"
 };
-extern const struct id_kind id_node, id_alloc, id_eval;
+extern const struct id_kind id_node, id_alloc, id_eval, id_deployment;
 
 // Completes the beginning of an id. Complains when nothing or several fit.
 enum exit_status lookup_id(struct session *, const struct id_kind *, const char *prefix,

@@ -1,5 +1,6 @@
 #include "tools/berth/monitor.h"
 #include "state/base/time_source.h"
+#include "tools/berth/deployment_view.h"
 #include "tools/berth/failures.h"
 #include "tools/berth/field.h"
 #include "tools/berth/http.h"
@@ -16,7 +17,7 @@
 
 struct monitor {
 	struct session *session;
-	char status[32];
+	char status[32], deployment[64]; // "": not known
 	bool begun, headed;
 };
 
@@ -77,6 +78,11 @@ static void see_evaluation(struct monitor *m, const char *id, json_t *evaluation
 	else if (!m->begun)
 		say(m, id, "Evaluation triggered by job \"%s\"", job);
 	m->begun = true;
+	if (!*m->deployment && *field_text(evaluation, "DeploymentID")) {
+		snprintf(m->deployment, sizeof m->deployment, "%s",
+			field_text(evaluation, "DeploymentID"));
+		say(m, id, "Evaluation within deployment: \"%.8s\"", m->deployment);
+	}
 	snprintf(m->status, sizeof m->status, "%s", status);
 }
 
@@ -144,8 +150,21 @@ enum exit_status monitor_evaluation(struct session *session, const char *id)
 		wait_a_little();
 		result = look(&m, id, &end);
 	}
-	if (end)
-		result = put_end(id, end);
+	if (!end)
+		return result;
+	result = put_end(id, end);
 	json_decref(end);
-	return result;
+	// What could not be placed keeps the deployment waiting: it is not followed then.
+	return result == STATUS_OK && *m.deployment ? deployment_monitor(session, m.deployment)
+						    : result;
+}
+
+enum exit_status monitor_made(struct session *session, const char *id)
+{
+	if (!*id)
+		return STATUS_OK;
+	if (!flag_given(&session->flags, FLAG_DETACH))
+		return monitor_evaluation(session, id);
+	printf("Evaluation ID: %s\n", id);
+	return STATUS_OK;
 }

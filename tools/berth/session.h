@@ -41,9 +41,12 @@ extern const struct command commands[];
 extern const unsigned command_count;
 
 typedef enum exit_status command_run(struct session *, const char **arguments, int count);
-command_run node_list, node_status, node_eligibility, node_key;
+command_run node_list, node_status, node_eligibility, node_drain, node_key;
 command_run job_list, job_run, job_plan, job_status, job_history, job_stop, job_eval, job_validate,
-	job_inspect;
+	job_inspect, job_revert, job_scale, job_scaling_events, job_dispatch, job_periodic_force,
+	job_deployments, job_promote;
+command_run deployment_list, deployment_status, deployment_pause, deployment_resume,
+	deployment_promote, deployment_fail, deployment_unblock;
 command_run alloc_list, alloc_status, alloc_stop;
 command_run eval_list, eval_status;
 command_run explain_job, explain_alloc, explain_node;

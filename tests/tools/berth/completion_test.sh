@@ -26,14 +26,14 @@ expect() # "words offered" word…
 
 export BERTH_ADDR=http://127.0.0.1:1
 expect "node" no
-expect "eligibility key list status" node ""
+expect "drain eligibility key list status" node ""
 expect "--job" place --jo
 expect "--check-index" job run --ch
 expect "get-config set-config" operator scheduler ""
 expect "members" server m
 expect "agent-info" ag
 expect "" node list --count
-for word in agent-info alloc client eval explain health job key node place release simulate stats status; do
+for word in agent-info alloc client deployment eval explain health job key node place release simulate stats status; do
 	[[ " $(offered "") " == *" $word "* ]] || {
 		echo "berth offers no $word"
 		exit 1
