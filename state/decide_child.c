@@ -1,4 +1,5 @@
 // Children of periodic and parameterized jobs (rows B63 to B65).
+#include "state/base/base64.h"
 #include "state/base/check.h"
 #include "state/decide.h"
 #include "state/job_notes.h"
@@ -132,27 +133,6 @@ static void replace(char **string, const char *with)
 	*string = text_copy(text_of(with));
 }
 
-static char *in_base64(struct text payload)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	struct bytes_writer w = bytes_writer_growing((size_t)payload.size / 3 * 4 + 8);
-	const uint8_t *data = (const uint8_t *)payload.data;
-
-	for (uint32_t i = 0; i < payload.size; i += 3) {
-		uint32_t left = payload.size - i;
-		uint32_t bits = (uint32_t)data[i] << 16 | (left > 1 ? data[i + 1] << 8 : 0) |
-				(left > 2 ? data[i + 2] : 0);
-		bytes_put_u8(&w, (uint8_t)digits[bits >> 18]);
-		bytes_put_u8(&w, (uint8_t)digits[bits >> 12 & 63]);
-		bytes_put_u8(&w, left > 1 ? (uint8_t)digits[bits >> 6 & 63] : '=');
-		bytes_put_u8(&w, left > 2 ? (uint8_t)digits[bits & 63] : '=');
-	}
-	char *text = text_copy((struct text){(const char *)w.data, (uint32_t)w.size});
-	bytes_writer_free(&w);
-	return text;
-}
-
 static void set_meta(struct job *child, const struct command_job_child *c)
 {
 	for (uint32_t i = 0; i < c->meta_count; i++) {
@@ -183,7 +163,7 @@ static struct job *build_child(const struct job *parent, const struct command_jo
 	child->dispatch_idempotency_token =
 		c->idempotency_token.size ? text_copy(c->idempotency_token) : NULL;
 	free(child->payload);
-	child->payload = c->payload.size ? in_base64(c->payload) : NULL;
+	child->payload = c->payload.size ? base64_encode(c->payload) : NULL;
 	set_meta(child, c);
 	return child;
 }

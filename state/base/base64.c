@@ -1,4 +1,5 @@
 #include "state/base/base64.h"
+#include "state/base/memory.h"
 
 // The number that a character stands for, or -1.
 static int digit_of(char c)
@@ -40,4 +41,19 @@ bool base64_decode(const char *text, size_t size, uint8_t *bytes, size_t *decode
 	}
 	// What is left over says nothing: only zeros are right.
 	return (bits & ((1u << count) - 1)) == 0;
+}
+
+char *base64_encode(struct text bytes)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *text = memory_take(((size_t)bytes.size + 2) / 3 * 4 + 1), *to = text;
+	for (uint32_t i = 0; i < bytes.size; i += 3) {
+		uint32_t left = bytes.size - i, word = 0;
+		for (uint32_t k = 0; k < 3; k++)
+			word = word << 8 | (k < left ? (uint8_t)bytes.data[i + k] : 0);
+		for (uint32_t k = 0; k < 4; k++)
+			*to++ = k <= left ? digits[word >> (18 - 6 * k) & 63] : '=';
+	}
+	return text;
 }

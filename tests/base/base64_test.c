@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -19,6 +20,9 @@ static void what_is_encoded_is_read(void **unused)
 		assert_true(base64_decode(cases[i].text, strlen(cases[i].text), bytes, &size));
 		assert_int_equal(size, strlen(cases[i].bytes));
 		assert_memory_equal(bytes, cases[i].bytes, size);
+		char *text = base64_encode(text_of(cases[i].bytes));
+		assert_string_equal(text, cases[i].text);
+		free(text);
 	}
 }
 
