@@ -72,7 +72,8 @@ void job_registered(struct request *request, struct reply *reply)
 		return;
 	}
 	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+		reply_refusal(reply, command, command->job_register.message,
+			MHD_HTTP_INTERNAL_SERVER_ERROR);
 		return;
 	}
 	struct json_writer *w = reply_json(request, reply);

@@ -1,6 +1,6 @@
 // Launching what periodic and parameterized jobs make: PUT /v1/job/:id/periodic/force and …/dispatch.
-#include "state/base/memory.h"
 #include "state/base/base64.h"
+#include "state/base/memory.h"
 #include "tools/api/body.h"
 #include "tools/api/eval_made.h"
 #include "tools/api/handlers.h"

@@ -146,10 +146,7 @@ void reply_outcome(struct reply *reply, int outcome)
 void reply_refusal(
 	struct reply *reply, const struct command *command, const char *message, unsigned status)
 {
-	bool is_explained = command->outcome == OUTCOME_BAD_DESCRIPTION ||
-			    command->outcome == OUTCOME_NOT_NOW ||
-			    command->outcome == OUTCOME_TERMINAL;
-	if (is_explained && *message)
+	if (*message)
 		reply_error(reply, status, "%s", message);
 	else
 		reply_outcome(reply, (int)command->outcome);
