@@ -122,11 +122,72 @@ static void ports_and_cores_are_told(void **unused)
 	job_free(a.job);
 }
 
+static int64_t number_at(const json_t *json, const char *key)
+{
+	const json_t *value = json_object_get(json, key);
+	assert_true(json_is_integer(value));
+	return json_integer_value(value);
+}
+
+static void rules_of_health_and_silence_are_told(void **unused)
+{
+	struct allocation a = {.id = {{1}}, .job = build()};
+	struct task_group *group = ARRAY_AT(&a.job->task_groups, struct task_group, 0);
+	json_t *json = render(&a);
+	assert_string_equal(string_at(json, "DeploymentID"), "");
+	assert_null(json_object_get(json, "Update"));
+	assert_null(json_object_get(json, "Migrate"));
+	assert_int_equal(number_at(json, "StopAfterClientDisconnect"), 0);
+	json_decref(json);
+	group->update = calloc(1, sizeof *group->update);
+	group->update->health_check = text_copy(TEXT("manual"));
+	group->update->min_healthy_time_ns = 11;
+	group->update->healthy_deadline_ns = 12;
+	group->migrate = calloc(1, sizeof *group->migrate);
+	group->migrate->health_check = text_copy(TEXT("checks"));
+	group->migrate->min_healthy_time_ns = 21;
+	group->migrate->healthy_deadline_ns = 22;
+	group->stop_after_client_disconnect_ns = (struct optional_i64){true, 31};
+	a.job->version = 4;
+	a.details = alloc_details_create();
+	a.details->deployment_id = (struct uuid){{0xd1}};
+	json = render(&a);
+	assert_string_equal(
+		string_at(json, "DeploymentID"), "d1000000-0000-0000-0000-000000000000");
+	assert_string_equal(string_at(json_object_get(json, "Update"), "HealthCheck"), "manual");
+	assert_int_equal(number_at(json_object_get(json, "Update"), "MinHealthyTime"), 11);
+	assert_int_equal(number_at(json_object_get(json, "Update"), "HealthyDeadline"), 12);
+	assert_int_equal(number_at(json_object_get(json, "Migrate"), "MinHealthyTime"), 21);
+	assert_int_equal(number_at(json_object_get(json, "Migrate"), "HealthyDeadline"), 22);
+	assert_int_equal(number_at(json, "StopAfterClientDisconnect"), 31);
+	assert_int_equal(number_at(json, "JobVersion"), 4);
+	json_decref(json);
+	alloc_details_release(a.details);
+	job_free(a.job);
+}
+
+static void a_dispatched_job_brings_its_payload(void **unused)
+{
+	struct allocation a = {.id = {{1}}, .job = build()};
+	struct task_group *group = ARRAY_AT(&a.job->task_groups, struct task_group, 0);
+	struct task *task = ARRAY_AT(&group->tasks, struct task, 0);
+	a.job->payload = text_copy(TEXT("aGVsbG8="));
+	task->dispatch_payload = text_copy(TEXT("{\"File\":\"in.txt\"}"));
+	json_t *json = render(&a);
+	assert_string_equal(string_at(json, "Payload"), "aGVsbG8=");
+	const json_t *shown = json_array_get(json_object_get(json, "Tasks"), 0);
+	assert_string_equal(string_at(json_object_get(shown, "DispatchPayload"), "File"), "in.txt");
+	json_decref(json);
+	job_free(a.job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task_is_described),
 		cmocka_unit_test(ports_and_cores_are_told),
+		cmocka_unit_test(rules_of_health_and_silence_are_told),
+		cmocka_unit_test(a_dispatched_job_brings_its_payload),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,12 @@ void alloc_run_free(struct alloc_run *a)
 	free(a);
 }
 
+static void changed(struct alloc_run *a)
+{
+	a->change++;
+	a->is_unsaved = true;
+}
+
 // Tasks of the new spec stand in for those of the same name.
 bool alloc_run_revise(struct alloc_run *a, struct alloc_spec *spec, int64_t now_ns)
 {
@@ -55,7 +61,7 @@ bool alloc_run_revise(struct alloc_run *a, struct alloc_spec *spec, int64_t now_
 		a->tasks[i].spec = alloc_spec_task(spec, a->tasks[i].spec->name);
 	alloc_spec_free(a->spec);
 	a->spec = spec;
-	a->is_unsaved = true;
+	changed(a); // the controller may have forgotten what it was told before
 	if (is_judged_anew)
 		health_watch(&a->health, spec, now_ns);
 	return true;
@@ -188,12 +194,6 @@ void alloc_run_remove_folders(const struct uuid *id, const char *data_folder)
 }
 
 // --- The order of tasks --------------------------------------------------------------------------------
-
-static void changed(struct alloc_run *a)
-{
-	a->change++;
-	a->is_unsaved = true;
-}
 
 struct beginning {
 	struct alloc_run *alloc;

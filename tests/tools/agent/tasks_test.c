@@ -304,6 +304,97 @@ static void reports_survive_losses_and_refusals(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+// --- Health and silences -----------------------------------------------------------------------------------
+
+#define JUDGED(deployment)                                                             \
+	"\"DeploymentID\":\"" deployment                                               \
+	"\",\"Update\":{\"HealthCheck\":\"task_states\",\"MinHealthyTime\":100000000," \
+	"\"HealthyDeadline\":5000000000},"
+#define MOCK "\"Driver\":\"mock\",\"Config\":{}"
+
+static void health_is_told(void **unused)
+{
+	responder_describe_alloc(server, 1, "service", JUDGED("d1"), MOCK);
+	responder_describe_alloc(server, 2, "service", JUDGED("d1"),
+		"\"Driver\":\"mock\",\"Config\":{\"start_error\":\"no luck\"}");
+	responder_describe_alloc(server, 3, "batch", JUDGED("d1"), MOCK);
+	start();
+	WAIT_FOR(responder_alloc(server, 1).healthy == WIRE_HEALTHY);
+	WAIT_FOR(responder_alloc(server, 2).healthy == WIRE_UNHEALTHY);
+	WAIT_FOR(responder_alloc(server, 3).client == WIRE_CLIENT_RUNNING);
+	assert_int_equal(responder_alloc(server, 3).healthy, WIRE_HEALTH_UNSAID);
+	// What was changed in place is judged for the newer deployment.
+	responder_describe_alloc(server, 1, "service", JUDGED("d2"), MOCK);
+	uint32_t reports = responder_alloc(server, 1).reports;
+	responder_flag_alloc(server, 1, 7, WIRE_ALLOC_IN_DEPLOYMENT);
+	WAIT_FOR(responder_alloc(server, 1).flags & WIRE_ALLOC_HEALTH_KNOWN);
+	assert_true(responder_alloc(server, 1).reports > reports);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// A controller that forgot what it was told of the health is told again.
+static void forgotten_health_is_told_again(void **unused)
+{
+	responder_describe_alloc(server, 1, "service", JUDGED("d1"), MOCK);
+	start();
+	WAIT_FOR(responder_alloc(server, 1).flags & WIRE_ALLOC_HEALTH_KNOWN);
+	responder_flag_alloc(server, 1, 0, 0);
+	WAIT_FOR(responder_alloc(server, 1).flags & WIRE_ALLOC_HEALTH_KNOWN);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void after_a_silence_all_is_told_again(void **unused)
+{
+	responder_add_alloc(server, 1, "service", MOCK);
+	responder_add_alloc(server, 2, "service", MOCK);
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_RUNNING);
+	nap_ms(100);
+	uint32_t first = responder_alloc(server, 1).reports;
+	uint32_t second = responder_alloc(server, 2).reports;
+	atomic_store(&server->rules.drop, 6); // longer than the time to live
+	WAIT_FOR(responder_alloc(server, 1).reports > first);
+	WAIT_FOR(responder_alloc(server, 2).reports > second);
+	assert_int_equal(server->counters.updates_before_beat, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void what_was_given_up_is_resumed(void **unused)
+{
+	responder_add_alloc(server, 1, "service", SH("echo $$ >> pids; sleep 1000"));
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(*written("t/local/pids"));
+	pid_t pid = pid_of(written("t/local/pids"));
+	responder_lose_alloc(server, 1);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	assert_int_equal(pid_of(written("t/local/pids")), pid);
+	assert_int_equal(kill(pid, 0), 0);
+	// One that is not wanted any more is not.
+	responder_lose_alloc(server, 1);
+	responder_stop_alloc(server, 1);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	WAIT_FOR(kill(pid, 0) < 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void tasks_end_that_are_not_to_run_alone(void **unused)
+{
+	responder_describe_alloc(server, 1, "service", "\"StopAfterClientDisconnect\":400000000,",
+		SH("echo $$ > pid; exec sleep 1000"));
+	start();
+	WAIT_FOR(*written("t/local/pid"));
+	pid_t pid = pid_of(written("t/local/pid"));
+	nap_ms(800);
+	assert_int_equal(kill(pid, 0), 0);
+	atomic_store(&server->rules.drop, UINT32_MAX);
+	WAIT_FOR(kill(pid, 0) < 0);
+	atomic_store(&server->rules.drop, 0);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +408,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(leaving_ends_the_tasks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			reports_survive_losses_and_refusals, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(health_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(forgotten_health_is_told_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			after_a_silence_all_is_told_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_given_up_is_resumed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			tasks_end_that_are_not_to_run_alone, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

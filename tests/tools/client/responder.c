@@ -176,21 +176,57 @@ static struct responder_alloc *find_alloc(struct responder *r, const struct uuid
 	return NULL;
 }
 
-void responder_add_alloc(
-	struct responder *r, uint8_t number, const char *job_type, const char *task)
+static void touch(struct responder *r, struct responder_alloc *a)
 {
-	char id[UUID_TEXT_BYTES];
+	a->modify_index = atomic_fetch_add(&r->index, 1) + 1;
+}
+
+void responder_describe_alloc(struct responder *r, uint8_t number, const char *job_type,
+	const char *further, const char *task)
+{
+	char text[UUID_TEXT_BYTES];
+	struct uuid id = alloc_id(number);
 	pthread_mutex_lock(&r->lock);
-	CHECK(r->alloc_count < RESPONDER_ALLOCS_MAX);
-	struct responder_alloc *a = &r->allocs[r->alloc_count++];
-	*a = (struct responder_alloc){.id = alloc_id(number)};
+	struct responder_alloc *a = find_alloc(r, &id);
+	if (!a) {
+		CHECK(r->alloc_count < RESPONDER_ALLOCS_MAX);
+		a = &r->allocs[r->alloc_count++];
+		*a = (struct responder_alloc){.id = id};
+	}
 	int size = snprintf(a->spec, sizeof a->spec,
 		"{\"ID\":\"%s\",\"Name\":\"job.g[3]\",\"Namespace\":\"default\",\"JobID\":\"job\","
 		"\"JobName\":\"job\",\"JobType\":\"%s\",\"Region\":\"global\",\"TaskGroup\":\"g\","
-		"\"Index\":3,\"Ports\":[],\"Tasks\":[{\"Name\":\"t\",%s}]}",
-		uuid_format(&a->id, id), job_type, task);
+		"\"Index\":3,%s\"Ports\":[],\"Tasks\":[{\"Name\":\"t\",%s}]}",
+		uuid_format(&a->id, text), job_type, further, task);
 	CHECK(size > 0 && (size_t)size < sizeof a->spec);
-	a->modify_index = atomic_fetch_add(&r->index, 1) + 1;
+	touch(r, a);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void responder_add_alloc(
+	struct responder *r, uint8_t number, const char *job_type, const char *task)
+{
+	responder_describe_alloc(r, number, job_type, "", task);
+}
+
+void responder_flag_alloc(struct responder *r, uint8_t number, uint64_t job_index, uint16_t flags)
+{
+	struct uuid id = alloc_id(number);
+	pthread_mutex_lock(&r->lock);
+	struct responder_alloc *a = find_alloc(r, &id);
+	a->job_index = job_index;
+	a->flags = flags;
+	touch(r, a);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void responder_lose_alloc(struct responder *r, uint8_t number)
+{
+	struct uuid id = alloc_id(number);
+	pthread_mutex_lock(&r->lock);
+	struct responder_alloc *a = find_alloc(r, &id);
+	a->client = WIRE_CLIENT_UNKNOWN;
+	touch(r, a);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -200,7 +236,7 @@ void responder_stop_alloc(struct responder *r, uint8_t number)
 	pthread_mutex_lock(&r->lock);
 	struct responder_alloc *a = find_alloc(r, &id);
 	a->desired = WIRE_DESIRED_STOP;
-	a->modify_index = atomic_fetch_add(&r->index, 1) + 1;
+	touch(r, a);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -250,6 +286,7 @@ static uint32_t on_allocs(struct responder *r, struct request *q)
 		since = a->modify_index;
 		reply.items[reply.count++] = (struct wire_alloc_item){.allocation = a->id,
 			.version = a->modify_index,
+			.job_index = a->job_index,
 			.flags = a->flags,
 			.desired = a->desired,
 			.client = a->client};
@@ -281,8 +318,10 @@ static void take_report(struct responder_alloc *a, const struct wire_alloc_updat
 	const struct wire_alloc_update_item *item, uint32_t *task, uint32_t *event)
 {
 	a->client = item->client;
-	if (item->healthy != WIRE_HEALTH_UNSAID)
+	if (item->healthy != WIRE_HEALTH_UNSAID) {
 		a->healthy = item->healthy;
+		a->flags |= WIRE_ALLOC_HEALTH_KNOWN;
+	}
 	a->reports++;
 	snprintf(a->description, sizeof a->description, "%.*s", (int)item->description.size,
 		item->description.data);

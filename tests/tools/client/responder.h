@@ -39,6 +39,7 @@ struct responder_node {
 struct responder_alloc {
 	struct uuid id;
 	uint64_t modify_index;
+	uint64_t job_index; // as given
 	char spec[4000];
 	uint8_t desired, client;
 	uint8_t healthy; // enum wire_healthy, as told
@@ -91,6 +92,12 @@ void responder_forget(struct responder *);
 // of the task's JSON ("\"Driver\":\"raw_exec\",…").
 void responder_add_alloc(
 	struct responder *, uint8_t number, const char *job_type, const char *task);
+// The same, with further members of the description ("\"DeploymentID\":\"d1\","); again: it takes the place of the
+// former description.
+void responder_describe_alloc(struct responder *, uint8_t number, const char *job_type,
+	const char *further, const char *task);
+void responder_flag_alloc(struct responder *, uint8_t number, uint64_t job_index, uint16_t flags);
 void responder_stop_alloc(struct responder *, uint8_t number);
-void responder_drop_alloc(struct responder *, uint8_t number);              // it is forgotten
+void responder_lose_alloc(struct responder *, uint8_t number); // its status is unknown now
+void responder_drop_alloc(struct responder *, uint8_t number); // it is forgotten
 struct responder_alloc responder_alloc(struct responder *, uint8_t number); // a copy
