@@ -32,7 +32,7 @@ static void create_applier(struct controller *c)
 		.log = memory_log_of(&c->log),
 		.placer = c->placer,
 		.time = &c->source,
-		.seed = 7,
+		.seed = c->seed,
 		.collect_after_ms = c->collect_after_ms,
 		.patience = c->patience,
 		.plan_changes_max = c->plan_changes_max,
@@ -56,11 +56,19 @@ void controller_init(struct controller *c, struct state_limits limits)
 	c->time = (struct manual_time){1, CONTROLLER_WALL_MS * 1000000ull};
 	c->source = time_source_manual(&c->time);
 	memory_log_init(&c->log);
+	c->seed = 7;
 	c->state = state_create(&limits);
 	assert_non_null(c->state);
 	c->queue = command_queue_create(2);
 	c->placer = first_fit_placer(c->state);
 	c->collect_after_ms = CONTROLLER_COLLECT_AFTER_MS;
+	create_applier(c);
+}
+
+void controller_seed(struct controller *c, uint64_t seed)
+{
+	c->seed = seed;
+	applier_destroy(c->applier);
 	create_applier(c);
 }
 

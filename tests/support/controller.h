@@ -19,6 +19,7 @@ struct controller {
 	struct mark_patience patience;               // the same
 	uint32_t plan_changes_max;                   // the same
 	struct rejection_settings rejections;        // the same
+	uint64_t seed;                               // of ids
 	int log_error;                               // what log_failed was told
 	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time
 	void *plan_context;
@@ -30,6 +31,8 @@ struct controller {
 // Limits with 0 are set to something middling. The placer is first fit, and what ended is collected
 // after CONTROLLER_COLLECT_AFTER_MS, unless changed before open.
 void controller_init(struct controller *, struct state_limits);
+// Right after init: for who is another controller's successor and must not give its ids again.
+void controller_seed(struct controller *, uint64_t seed);
 // Applies batches [0, count) of another's log to this one; before open.
 int controller_replay(struct controller *, const struct memory_log *, uint32_t count);
 void controller_open(struct controller *); // a new term
