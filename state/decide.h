@@ -84,6 +84,11 @@ void decider_note_launch(struct decider *, const struct job_cell *, int64_t laun
 void decider_note_scaling(
 	struct decider *, const struct job_cell *, struct text group, struct scaling_event *);
 
+// Whether a version of the job is deployed together with other regions. Its deployment is made with it: by
+// the caller of the next one, after the version is stored and with deployments_have_room().
+bool job_begins_rollout(const struct job *);
+void decider_begin_rollout(struct decider *, const struct job_cell *, int64_t eval_priority);
+
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);
 

@@ -111,15 +111,23 @@ enum command_outcome decide_job_register(
 	if (known && c->preserve_counts)
 		keep_counts(c->job, known);
 	bool is_evaluated = job_has_scheduler(c->job);
-	bool changes = is_evaluated || !known || job_specification_differs(c->job, known);
+	bool is_new = !known || job_specification_differs(c->job, known);
+	bool changes = is_evaluated || is_new;
 	if (changes && d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	if (is_evaluated && !evaluations_have_room(d->state, 1))
+	bool is_rollout = is_new && job_begins_rollout(c->job);
+	if ((is_evaluated && !evaluations_have_room(d->state, 1)) ||
+		(is_rollout && !deployments_have_room(d->state, 1)))
 		return OUTCOME_TABLE_FULL;
 	outcome = store_job(d, c, keep, index);
 	if (outcome != OUTCOME_DONE || !is_evaluated)
 		return outcome;
-	return evaluate_registered(d, c, job_version_find(d->state, *index));
+	const struct job *job = job_version_find(d->state, *index);
+	if (is_rollout)
+		decider_begin_rollout(d,
+			job_cell_find(d->state, text_of(job->namespace_name), text_of(job->id)),
+			c->eval_priority);
+	return evaluate_registered(d, c, job);
 }
 
 // It has to be stopped by a scheduler, whatever its type: the generic one does that for all (row B62).

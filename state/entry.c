@@ -52,6 +52,9 @@
 //	NODE_ELIGIBILITY  u32 slot, u32 generation, u8 enum node_eligibility (2: ineligible, because
 //	                it rejected too many plans)
 //	NODE_PURGE      u32 slot, u32 generation
+//	NODE_DRAIN      u32 slot, u32 generation, u8 enum drain_end, u8 ignores system jobs, u8 marks as
+//	                eligible, i64 deadline (ns), u8 count, then each, by name: text8 name, text16
+//	                value
 //	JOB_STABLE      text16 namespace, text16 id, u64 version, u8 stable
 //	JOB_NOTE        text16 namespace, text16 id, i64 launched for (unix ns); of 0: text16 group, the
 //	                scaling event as described in job_notes.c
@@ -329,6 +332,7 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 	case ENTRY_JOB_STABLE: entry_job_stable_encode(&e->job_stable, w); break;
 	case ENTRY_JOB_NOTE: entry_job_note_encode(&e->job_note, w); break;
 	case ENTRY_DEPLOYMENT: entry_deployment_encode(&e->deployment, w); break;
+	case ENTRY_NODE_DRAIN: entry_node_drain_encode(&e->node_drain, w); break;
 	case ENTRY_KINDS: w->failed = true; break;
 	}
 }
@@ -411,6 +415,7 @@ static int take_body(
 	case ENTRY_JOB_STABLE: return entry_job_stable_decode(&e->job_stable, r);
 	case ENTRY_JOB_NOTE: return entry_job_note_decode(&e->job_note, r);
 	case ENTRY_DEPLOYMENT: return entry_deployment_decode(&e->deployment, r);
+	case ENTRY_NODE_DRAIN: return entry_node_drain_decode(&e->node_drain, r);
 	case ENTRY_KINDS: return -ERROR_VERSION;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
@@ -478,6 +483,7 @@ void entry_release(struct entry *e)
 	case ENTRY_ALLOC_UPDATE: entry_alloc_update_release(&e->alloc_update); break;
 	case ENTRY_ALLOC_TRANSITION: entry_alloc_transition_release(&e->alloc_transition); break;
 	case ENTRY_JOB_NOTE: entry_job_note_release(&e->job_note); break;
+	case ENTRY_NODE_DRAIN: drain_meta_release(&e->node_drain.meta); break;
 	case ENTRY_DEPLOYMENT: entry_deployment_release(&e->deployment); break;
 	default: break;
 	}

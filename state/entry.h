@@ -35,6 +35,7 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_JOB_STABLE,
 	ENTRY_JOB_NOTE,
 	ENTRY_DEPLOYMENT,
+	ENTRY_NODE_DRAIN,
 	ENTRY_KINDS,
 };
 
@@ -117,6 +118,7 @@ struct entry {
 		struct entry_node_status node_status;
 		struct entry_node_eligibility node_eligibility;
 		struct entry_node_purge node_purge;
+		struct entry_node_drain node_drain;
 		struct entry_job_register job_register;
 		struct entry_job_deregister job_deregister;
 		struct entry_job_stable job_stable;

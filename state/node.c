@@ -1,4 +1,4 @@
-// A node record is one piece of memory: the struct, its events, the attributes that are its own, its
+// A node record is one piece of memory: the struct, its history (node_history.c), the attributes that are its own, its
 // networks with their addresses, its volumes, and the characters of all of them. Names of attributes
 // are shared between nodes.
 #include "state/node.h"
@@ -73,52 +73,12 @@ bool node_has_devices(const struct node_cell *cell, const struct device_set *dev
 	return true;
 }
 
-// --- Events --------------------------------------------------------------------------------------
-
-const struct node_message_text node_messages[NODE_MESSAGES] = {
-	[NODE_REGISTERED] = {"Node registered", "Cluster"},
-	[NODE_RE_REGISTERED] = {"Node re-registered", "Cluster"},
-	[NODE_REREGISTERED_BY_HEARTBEAT] = {"Node reregistered by heartbeat", "Cluster"},
-	[NODE_HEARTBEAT_MISSED] = {"Node heartbeat missed", "Cluster"},
-	[NODE_MARKED_ELIGIBLE] = {"Node marked as eligible for scheduling", "Cluster"},
-	[NODE_MARKED_INELIGIBLE] = {"Node marked as ineligible for scheduling", "Cluster"},
-	[NODE_DRAIN_SET] = {"Node drain strategy set", "Drain"},
-	[NODE_DRAIN_UPDATED] = {"Node drain strategy updated", "Drain"},
-	[NODE_DRAIN_DISABLED] = {"Node drain disabled", "Drain"},
-	[NODE_DRAIN_COMPLETE] = {"Node drain complete", "Drain"},
-	[NODE_REJECTED_PLANS] = {"Node marked as ineligible for scheduling due to multiple plan "
-				 "rejections, see the server's log",
-		"Scheduler"},
-	[NODE_SAID_GOODBYE] = {"Node said goodbye", "Cluster"},
-};
-
-struct node_history node_history_of(const struct node *n)
-{
-	struct node_history history = {0};
-
-	if (n) {
-		history.count = n->event_count;
-		memcpy(history.events, n->events, n->event_count * sizeof history.events[0]);
-	}
-	return history;
-}
-
-void node_history_add(
-	struct node_history *history, enum node_message message, int64_t time_ns, uint64_t index)
-{
-	if (history->count == NODE_EVENTS_MAX)
-		memmove(history->events, history->events + 1,
-			--history->count * sizeof history->events[0]);
-	history->events[history->count++] = (struct node_event){.message = (uint8_t)message,
-		.timestamp_s = (uint32_t)(time_ns / 1000000000),
-		.create_index = index};
-}
-
 // --- Building ------------------------------------------------------------------------------------
 
 // How many there are of each thing that follows the struct, in this order; characters come last.
 struct node_parts {
-	uint32_t events, attributes, networks, addresses, volumes;
+	size_t history; // bytes
+	uint32_t attributes, networks, addresses, volumes;
 	size_t characters;
 };
 
@@ -159,7 +119,7 @@ static void count_pair(const struct command_pair *pair, struct node_parts *parts
 static struct node_parts count_parts(
 	const struct command_node_register *from, const struct node_history *history)
 {
-	struct node_parts parts = {.events = history->count};
+	struct node_parts parts = {.history = node_history_bytes(history)};
 
 	parts.characters = from->name.size + from->address.size + from->version.size + 3 +
 			   setting_of(from, TEXT("ports.reserved")).size + 1 +
@@ -171,8 +131,7 @@ static struct node_parts count_parts(
 
 static size_t parts_bytes(const struct node_parts *parts)
 {
-	return sizeof(struct node) + parts->events * sizeof(struct node_event) +
-	       parts->attributes * sizeof(struct attribute) +
+	return sizeof(struct node) + parts->history + parts->attributes * sizeof(struct attribute) +
 	       parts->networks * sizeof(struct node_network) +
 	       parts->addresses * sizeof(struct node_address) +
 	       parts->volumes * sizeof(struct host_volume) + parts->characters;
@@ -269,8 +228,7 @@ static void place_parts(struct state *state, struct node *n,
 	const struct command_node_register *from, const struct node_parts *parts,
 	const struct node_history *history)
 {
-	struct node_event *events = (struct node_event *)(n + 1);
-	struct attribute *attributes = (struct attribute *)(events + parts->events);
+	struct attribute *attributes = (struct attribute *)((char *)(n + 1) + parts->history);
 	struct node_network *networks = (struct node_network *)(attributes + parts->attributes);
 	struct node_address *addresses = (struct node_address *)(networks + parts->networks);
 	struct host_volume *volumes = (struct host_volume *)(addresses + parts->addresses);
@@ -281,9 +239,7 @@ static void place_parts(struct state *state, struct node *n,
 	n->version = place_text(&characters, from->version);
 	n->reserved_ports = place_text(&characters, setting_of(from, TEXT("ports.reserved")));
 	n->reservable_cores = place_text(&characters, setting_of(from, TEXT("cores.reservable")));
-	memcpy(events, history->events, parts->events * sizeof events[0]);
-	n->events = events;
-	n->event_count = parts->events;
+	node_history_place(n, history);
 	n->unique_attributes = attributes;
 	n->unique_attribute_count =
 		place_attributes(state, from, PAIR_ATTRIBUTE, attributes, &characters);
@@ -318,7 +274,7 @@ struct node *node_build(struct state *state, const struct command_node_register 
 
 // --- Versions ------------------------------------------------------------------------------------
 
-// Where a copy's pointers point: everything but the events is moved as one piece.
+// Where a copy's pointers point: everything but the history is moved as one piece.
 struct move {
 	const char *from;
 	char *to;
@@ -374,18 +330,17 @@ static void move_attributes(struct state *state, struct move move, struct node *
 static struct node *node_copy(
 	struct state *state, const struct node *from, const struct node_history *history)
 {
-	size_t head = sizeof *from + from->event_count * sizeof from->events[0];
-	size_t new_head = sizeof *from + history->count * sizeof from->events[0];
+	struct node_history own = node_history_of(from);
+	size_t head = sizeof *from + node_history_bytes(&own);
+	size_t new_head = sizeof *from + node_history_bytes(history);
 	size_t bytes = from->bytes - head + new_head;
 	struct node *n = memory_take(bytes);
 	struct move move = {(const char *)from + head, (char *)n + new_head};
 
 	memcpy(n, from, sizeof *n);
-	memcpy(n + 1, history->events, new_head - sizeof *n);
+	node_history_place(n, history);
 	memcpy(move.to, move.from, from->bytes - head);
 	n->bytes = (uint32_t)bytes;
-	n->events = (struct node_event *)(n + 1);
-	n->event_count = history->count;
 	n->name = moved(move, from->name);
 	n->address = moved(move, from->address);
 	n->version = moved(move, from->version);
@@ -399,7 +354,9 @@ static struct node *node_copy(
 	return n;
 }
 
-static struct node *supersede(struct state *state, struct node_cell *cell, uint64_t index,
+// The history is part of the record's one piece of memory: another one is another record, even when
+// the former one is not published yet.
+struct node *node_revise_with_history(struct state *state, struct node_cell *cell, uint64_t index,
 	const struct node_history *history)
 {
 	struct node *n = node_copy(state, cell->working, history);
@@ -415,21 +372,19 @@ struct node *node_revise(struct state *state, struct node_cell *cell, uint64_t i
 {
 	if (cell->working->record.modify_index < state->unpublished_from) {
 		struct node_history history = node_history_of(cell->working);
-		return supersede(state, cell, index, &history);
+		return node_revise_with_history(state, cell, index, &history);
 	}
 	cell->working->record.modify_index = index;
 	return cell->working;
 }
 
-// The events are part of the record's one piece of memory: another number of them is another
-// record, even when the former one is not published yet.
 struct node *node_revise_with_event(struct state *state, struct node_cell *cell, uint64_t index,
 	enum node_message message, int64_t time_ns)
 {
 	struct node_history history = node_history_of(cell->working);
 
 	node_history_add(&history, message, time_ns, index);
-	return supersede(state, cell, index, &history);
+	return node_revise_with_history(state, cell, index, &history);
 }
 
 static void node_free(struct rcu_head *head)

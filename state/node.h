@@ -70,10 +70,12 @@ enum node_message { // texts of semantics §6; stored: numbers are never given a
 	NODE_DRAIN_COMPLETE,
 	NODE_REJECTED_PLANS,
 	NODE_SAID_GOODBYE,
+	NODE_DRAIN_DEADLINE, // complete because its time was over
 	NODE_MESSAGES
 };
 struct node_message_text {
 	const char *message, *subsystem; // "Node heartbeat missed", "Cluster"
+	const char *detail, *value;      // "deadline_reached", "true"; NULL: none
 };
 extern const struct node_message_text node_messages[NODE_MESSAGES];
 

@@ -11,6 +11,7 @@
 #include "state/registration.h"
 #include "state/snapshot_allocation.h"
 #include "state/snapshot_deployment.h"
+#include "state/snapshot_drain.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
 #include "state/snapshot_view.h"
@@ -102,6 +103,7 @@ struct node_item {
 	uint32_t status_updated_at_s, class_number;
 	uint64_t missed_heartbeat_index, alloc_update_index, report_sequence;
 	struct node_history history;
+	struct drain_item drains;
 };
 
 static void take_node(struct node_item *item, struct bytes_reader *r)
@@ -119,11 +121,25 @@ static void take_node(struct node_item *item, struct bytes_reader *r)
 	item->class_number = bytes_take_u32(r);
 }
 
+static bool take_drains(struct node_item *item, struct bytes_reader *r)
+{
+	if (!drain_item_decode(&item->drains, r))
+		return false;
+	if (item->drains.drains)
+		item->history.drain = &item->drains.drain;
+	if (item->drains.ever_drained)
+		item->history.last_drain = &item->drains.last;
+	return true;
+}
+
 // Items of version 1 end before it.
 static bool take_history(const struct state *state, struct node_item *item, struct bytes_reader *r)
 {
 	item->missed_heartbeat_index = item->alloc_update_index = item->history.count = 0;
 	item->report_sequence = 0;
+	item->drains = (struct drain_item){0};
+	item->history.drain = NULL;
+	item->history.last_drain = NULL;
 	if (bytes_left(r) == 0)
 		return true;
 	item->missed_heartbeat_index = bytes_take_u64(r);
@@ -141,7 +157,7 @@ static bool take_history(const struct state *state, struct node_item *item, stru
 		if (event->message >= NODE_MESSAGES || event->create_index > state->index)
 			return false;
 	}
-	return !r->failed;
+	return !r->failed && take_drains(item, r);
 }
 
 static bool is_own_only(const struct command_node_register *d)
@@ -170,41 +186,48 @@ static int node_check(struct snapshot_load *l, const struct node_item *item)
 	return corrupt_unless(item->generation != 0 && item->status < NODE_STATUSES &&
 			      (item->cause < NODE_CAUSES || item->cause == NODE_CAUSE_NONE) &&
 			      item->eligibility <= NODE_INELIGIBLE &&
+			      (!item->drains.drains || item->eligibility == NODE_INELIGIBLE) &&
 			      item->create_index <= item->register_index &&
 			      item->register_index <= item->modify_index &&
 			      item->modify_index <= state->index);
 }
 
-static int load_node(struct snapshot_load *l, struct bytes_reader *r)
+static void add_node(struct snapshot_load *l, const struct node_item *item)
 {
 	struct state *state = l->state;
+	struct node *n = node_build(state, &l->description,
+		class_share(l->classes[item->class_number]), &item->history);
+
+	n->slot = item->slot;
+	n->generation = item->generation;
+	n->record.create_index = item->create_index;
+	n->record.modify_index = item->modify_index;
+	n->register_index = item->register_index;
+	n->status = item->status;
+	n->status_description = node_cause_text(item->cause);
+	n->eligibility = item->eligibility;
+	n->status_updated_at_s = item->status_updated_at_s;
+	n->missed_heartbeat_index = item->missed_heartbeat_index;
+	struct node_cell *cell = node_cell_open(state, item->slot, item->owner, &n->id);
+	cell->working = n;
+	publish_loaded(&cell->published, n);
+	if (item->alloc_update_index > 0)
+		node_report_load(cell, n, item->report_sequence, item->alloc_update_index);
+	state_count_node(state, n, 1);
+}
+
+static int load_node(struct snapshot_load *l, struct bytes_reader *r)
+{
 	struct node_item item;
 
 	take_node(&item, r);
-	if (!node_description_decode(&l->description, r) || !take_history(state, &item, r))
+	if (!node_description_decode(&l->description, r) || !take_history(l->state, &item, r))
 		return -ERROR_CORRUPT;
 	int error = node_check(l, &item);
-	if (error)
-		return error;
-	struct node *n = node_build(
-		state, &l->description, class_share(l->classes[item.class_number]), &item.history);
-	n->slot = item.slot;
-	n->generation = item.generation;
-	n->record.create_index = item.create_index;
-	n->record.modify_index = item.modify_index;
-	n->register_index = item.register_index;
-	n->status = item.status;
-	n->status_description = node_cause_text(item.cause);
-	n->eligibility = item.eligibility;
-	n->status_updated_at_s = item.status_updated_at_s;
-	n->missed_heartbeat_index = item.missed_heartbeat_index;
-	struct node_cell *cell = node_cell_open(state, item.slot, item.owner, &n->id);
-	cell->working = n;
-	publish_loaded(&cell->published, n);
-	if (item.alloc_update_index > 0)
-		node_report_load(cell, n, item.report_sequence, item.alloc_update_index);
-	state_count_node(state, n, 1);
-	return 0;
+	if (!error)
+		add_node(l, &item);
+	drain_item_release(&item.drains);
+	return error;
 }
 
 static int load_free_slot(struct snapshot_load *l, struct bytes_reader *r)

@@ -11,7 +11,7 @@
 //	            description: of what is the node's own; then (since version 2) u64 missed
 //	            heartbeat index, u64 alloc update index, u64 sequence of its newest report, u8
 //	            events, oldest first, each: u8 enum node_message, u32 time (unix s), u64 create
-//	            index
+//	            index; then what snapshot_drain.h says
 //	FREE_SLOT   u32 slot, u32 generation of its newest node, u16 owner of its block
 //	JOB_VERSION a job as described in job_description.c; its modify index names it
 //	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
@@ -40,6 +40,7 @@
 #include "state/node_describe.h"
 #include "state/node_report.h"
 #include "state/snapshot_allocation.h"
+#include "state/snapshot_drain.h"
 #include "state/snapshot_deployment.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
@@ -171,6 +172,7 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	bytes_put_u64(w, n->missed_heartbeat_index);
 	put_report(v, n, w);
 	put_events(n, w);
+	drain_item_encode(n, w);
 }
 
 static uint32_t *class_number(struct snapshot_view *v, uint32_t id)

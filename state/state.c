@@ -358,6 +358,8 @@ void state_count_node(struct state *state, const struct node *n, int change)
 	state->counts.nodes[n->status] += (uint32_t)change;
 	if (n->eligibility == NODE_INELIGIBLE)
 		state->counts.nodes_ineligible += (uint32_t)change;
+	if (n->drain)
+		state->counts.nodes_draining += (uint32_t)change;
 }
 
 void state_node_changed(struct state *state, uint32_t slot)

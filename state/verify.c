@@ -143,6 +143,8 @@ static void check_node(struct verifier *v, uint32_t slot)
 		n->node_class->id < v->state->classes.limit &&
 			state_class(v->state, n->node_class->id) == n->node_class,
 		"slot %u: its class is not in the table", slot);
+	expect(v, !n->drain || (n->eligibility == NODE_INELIGIBLE && n->last_drain),
+		"slot %u: drains, but takes new work, or does not remember that it began", slot);
 	expect(v, node_table_owner(v->state->node_table, slot) < WORKERS_MAX,
 		"slot %u: nobody owns its block", slot);
 	expect(v, slot % NODE_BLOCK_SLOTS < v->state->block_used[slot / NODE_BLOCK_SLOTS],
@@ -175,7 +177,7 @@ static void check_free_slots(struct verifier *v)
 static void check_nodes(struct verifier *v)
 {
 	struct state *state = v->state;
-	uint32_t by_status[NODE_STATUSES] = {0};
+	uint32_t by_status[NODE_STATUSES] = {0}, draining = 0;
 
 	v->class_nodes = memory_take_array(state->classes.limit, sizeof v->class_nodes[0]);
 	for (uint32_t slot = 0; slot < state_node_slots(state); slot++) {
@@ -184,8 +186,11 @@ static void check_nodes(struct verifier *v)
 			continue;
 		check_node(v, slot);
 		by_status[n->status]++;
+		draining += n->drain != NULL;
 	}
-	expect(v, memcmp(by_status, state->counts.nodes, sizeof by_status) == 0,
+	expect(v,
+		memcmp(by_status, state->counts.nodes, sizeof by_status) == 0 &&
+			draining == state->counts.nodes_draining,
 		"counts of nodes do not add up");
 	uint32_t classes = 0;
 	for (uint32_t id = 0; id < state->classes.limit; id++) {

@@ -27,6 +27,8 @@
 #define NODE_DEVICE_GROUPS_MAX 4u
 // Instances of one device group are a bit map of one word.
 #define NODE_DEVICES_MAX 64u
+// What an operator says with a drain: as much as fits a few lines.
+#define NODE_DRAIN_META_MAX 32u
 #define NAME_BYTES_MAX 255u
 #define ATTRIBUTE_NAME_BYTES_MAX 128u
 #define ATTRIBUTE_VALUE_BYTES_MAX 1024u

@@ -103,6 +103,12 @@ static void make_of_schedulers(struct entry *e)
 		map_item(&e->deployment.deployment->groups, sizeof(struct deployment_group), "g0");
 		break;
 	case ENTRY_NODE_PURGE: e->node_purge = (struct entry_node_purge){1, 2}; break;
+	case ENTRY_NODE_DRAIN:
+		e->node_drain = (struct entry_node_drain){
+			.slot = 1, .end = DRAIN_CANCELED, .mark_eligible = true, .deadline_ns = -1};
+		assert_true(drain_meta_take(&e->node_drain.meta,
+			&(struct command_pair){.name = TEXT("why"), .value = TEXT("fan")}, 1));
+		break;
 	case ENTRY_JOB_STABLE:
 		e->job_stable = (struct entry_job_stable){TEXT("default"), TEXT("web"), 7, true};
 		break;
