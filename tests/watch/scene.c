@@ -59,8 +59,12 @@ void scene_restart(struct scene *s, uint64_t ms)
 	s->controller.time = old.time;
 	controller_seed(&s->controller, old.seed + 1000);
 	manual_time_advance_ms(&s->controller.time, ms);
-	assert_int_equal(controller_replay(&s->controller, &old.log, old.log.count), 0);
+	memory_log_free(&s->controller.log);
+	s->controller.log = old.log;
+	memory_log_init(&old.log);
 	controller_free(&old);
+	const struct memory_log *log = &s->controller.log;
+	assert_int_equal(controller_replay(&s->controller, log, log->count), 0);
 	watch(s);
 	scene_settle(s);
 }
