@@ -84,3 +84,13 @@ json_t *run_job(const char *body)
 	json_decref(reply);
 	return e;
 }
+
+void expect_answer(
+	const char *method, const char *path, const char *body, long status, const char *part)
+{
+	struct response r = http(server, method, path, body);
+	if (r.status != status || !strstr(r.body, part))
+		fail_msg("%s %s answered %ld \"%s\", not %ld with \"%s\"", method, path, r.status,
+			r.body, status, part);
+	response_free(&r);
+}

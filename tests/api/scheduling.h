@@ -15,3 +15,6 @@ const char *job_body(const char *id, const char *type, const char *env, int memo
 json_t *await_evaluation(const char *id);
 // Registers and waits; returns the evaluation, which must be complete.
 json_t *run_job(const char *body);
+// Fails unless the answer has the status and, somewhere in its body, the text.
+void expect_answer(
+	const char *method, const char *path, const char *body, long status, const char *part);
