@@ -91,12 +91,24 @@ struct deployment *deployment_cell_revise(
 	return cell->working;
 }
 
+// Nothing was expected of it while it was paused: the time to come on begins anew.
+static void restart_deadlines(struct deployment *d, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		if (g->require_progress_by_ns != 0)
+			g->require_progress_by_ns = now_ns + g->progress_deadline_ns;
+	}
+}
+
 void deployment_cell_set_status(
 	struct state *state, struct deployment_cell *cell, int status, struct text description)
 {
 	struct deployment *d = deployment_cell_revise(state, cell, state->index);
 	const struct job_keep *keep = job_cell_keep(cell->job_cell);
 
+	if (d->status == DEPLOYMENT_PAUSED && status == DEPLOYMENT_RUNNING)
+		restart_deadlines(d, state->time_ns);
 	count(state, cell->job_cell, d, -1);
 	d->status = status;
 	count(state, cell->job_cell, d, 1);
