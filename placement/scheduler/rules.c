@@ -168,11 +168,47 @@ static void add_spreads(
 	}
 }
 
-static void share_weights(struct group_rules *g)
+// The last spread over the attribute of this one: first those of the group, then those of the job, which are the first
+// of_job of all.
+static const struct compiled_spread *last_over(
+	const struct group_rules *g, const struct compiled_spread *spread, uint32_t of_job)
+{
+	const struct compiled_spread *last = spread;
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *next = &g->spreads[(of_job + i) % g->spread_count];
+		if (strcmp(next->counts.attribute, spread->counts.attribute) == 0)
+			last = next;
+	}
+	return last;
+}
+
+// Targets and weight of the last spread over an attribute count for all over it, as Nomad keeps them by attribute.
+static void settle_attributes(struct group_rules *g, uint32_t of_job)
+{
+	struct compiled_spread *settled = memory_take_array(g->spread_count + 1, sizeof *settled);
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *last = last_over(g, &g->spreads[i], of_job);
+		settled[i] = g->spreads[i];
+		settled[i].weight = last->weight;
+		settled[i].bucket_count = last->bucket_count;
+		settled[i].buckets =
+			memory_take_array(last->bucket_count + 1, sizeof *last->buckets);
+		memcpy(settled[i].buckets, last->buckets,
+			last->bucket_count * sizeof *last->buckets);
+	}
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		free(g->spreads[i].buckets);
+		g->spreads[i] = settled[i];
+	}
+	free(settled);
+}
+
+static void share_weights(struct group_rules *g, uint32_t of_job)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < g->spread_count; i++)
 		sum += g->spreads[i].weight;
+	settle_attributes(g, of_job);
 	for (uint32_t i = 0; i < g->spread_count && sum > 0; i++)
 		g->spreads[i].weight /= sum;
 }
@@ -227,7 +263,7 @@ struct group_rules *group_rules_create(struct job_rules *of_job, const struct jo
 	look_at_tasks(g, view, reasons);
 	add_spreads(g, &job->spreads, view);
 	add_spreads(g, &g->group->spreads, view);
-	share_weights(g);
+	share_weights(g, job->spreads.count);
 	look_at_volumes(g);
 	device_needs_compile(&g->devices, g->group);
 	if (g->group->networks.count > 0)

@@ -1,12 +1,11 @@
 #include "placement/scheduler/scheduler.h"
-#include "placement/scheduler/stopped_job.h"
 #include "state/base/error.h"
 
 typedef int process(const struct scheduler_settings *, const struct evaluation *);
 
 static process *const processes[EVAL_TYPES] = {
-	[EVAL_SERVICE] = stopped_job_process,
-	[EVAL_BATCH] = stopped_job_process,
+	[EVAL_SERVICE] = generic_scheduler_process,
+	[EVAL_BATCH] = generic_scheduler_process,
 	[EVAL_SYSTEM] = system_scheduler_process,
 	[EVAL_SYSBATCH] = system_scheduler_process,
 };

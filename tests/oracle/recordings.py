@@ -18,7 +18,7 @@ def main():
     berth, excused, folder = sys.argv[1:]
     folder = os.environ.get("BERTH_ORACLE_DIR", folder)
     compare = os.path.join(folder, "compare.py")
-    scenarios = sorted(glob.glob(os.path.join(folder, "scenarios", "system-*.json")))
+    scenarios = sorted(glob.glob(os.path.join(folder, "scenarios", "*.json")))
     if not os.path.exists(compare) or not scenarios:
         print("no recordings in %s; name their folder in BERTH_ORACLE_DIR" % folder)
         return SKIPPED

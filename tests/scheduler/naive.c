@@ -274,6 +274,19 @@ static double boost(const struct naive *m, const struct task_group *g, const str
 	return desired == 0 ? NAN : (desired - (double)(used + 1)) / desired * share;
 }
 
+// Of several over one attribute the last counts: those of the group come first, then those of the job.
+static const struct spread *last_over(
+	const struct naive *m, const struct task_group *g, const char *attribute)
+{
+	const struct array *lists[] = {&g->spreads, &m->job->spreads};
+	const struct spread *last = NULL;
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t j = 0; j < lists[i]->count; j++)
+			if (strcmp(ARRAY_AT(lists[i], struct spread, j)->attribute, attribute) == 0)
+				last = ARRAY_AT(lists[i], struct spread, j);
+	return last;
+}
+
 static double spreads(struct naive *m, const struct task_group *g, const struct node *n, bool note)
 {
 	const struct array *lists[] = {&m->job->spreads, &g->spreads};
@@ -283,7 +296,8 @@ static double spreads(struct naive *m, const struct task_group *g, const struct 
 			weights += (double)ARRAY_AT(lists[i], struct spread, j)->weight;
 	for (uint32_t i = 0; i < 2; i++)
 		for (uint32_t j = 0; j < lists[i]->count; j++) {
-			const struct spread *s = ARRAY_AT(lists[i], struct spread, j);
+			const struct spread *s =
+				last_over(m, g, ARRAY_AT(lists[i], struct spread, j)->attribute);
 			double b = boost(m, g, s, (double)s->weight / weights, n);
 			if (note && s->targets.count && b < m->lowest_boost)
 				m->lowest_boost = b;

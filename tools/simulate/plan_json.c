@@ -1,5 +1,6 @@
 // A plan in the form of docs/simulate.md. What an allocation got is derived as the API derives it.
 #include "state/alloc_table.h"
+#include "state/base/memory.h"
 #include "tools/api/allocated_json.h"
 #include "tools/api/json_record.h"
 #include "tools/simulate/recorder.h"
@@ -44,8 +45,10 @@ static void put_stop(struct json_writer *w, const struct scenario *s, const stru
 	json_put_string(w, "DesiredDescription", end_cause_text(end_cause_of_stop(stop->cause)));
 	if (stop->lost)
 		json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_LOST]);
-	if (!uuid_is_zero(&stop->followup_eval))
-		json_put_uuid(w, "FollowupEvalID", &stop->followup_eval);
+	// What it waited for before stays noted.
+	json_put_uuid(w, "FollowupEvalID",
+		uuid_is_zero(&stop->followup_eval) ? &a->details->followup_eval
+						   : &stop->followup_eval);
 	json_end_object(w);
 }
 
@@ -286,11 +289,26 @@ static void put_stops(struct json_writer *w, const struct scenario *s, const str
 	json_end_array(w);
 }
 
+// What is zero is left out, as in a scenario.
+static void put_without_zeros(
+	struct json_writer *w, const struct record_type *of, const void *record)
+{
+	struct record_type type = *of;
+	struct field *fields = memory_take_array(of->field_count, sizeof *fields);
+	for (uint32_t i = 0; i < of->field_count; i++) {
+		fields[i] = of->fields[i];
+		fields[i].flags |= FIELD_OMIT_EMPTY;
+	}
+	type.fields = fields;
+	json_record(w, &type, record);
+	free(fields);
+}
+
 static void put_deployment(struct json_writer *w, const struct plan *plan)
 {
 	if (plan->deployment) {
 		json_write_key(w, "Deployment");
-		json_record(w, &deployment_description, plan->deployment);
+		put_without_zeros(w, &deployment_description, plan->deployment);
 	}
 	json_write_key(w, "DeploymentUpdates");
 	json_begin_array(w);
