@@ -87,9 +87,9 @@ static void say_unhealthy(
 
 	say(r,
 		"%" PRId64 " of %" PRId64
-		" instances of %s.%s %s not healthy yet (max_parallel %" PRId64 ")",
+		" instances of %s.%s %s %snot healthy yet (max_parallel %" PRId64 ")",
 		missing, g->count, r->job_id, r->group, missing == 1 ? "is" : "are",
-		g->max_parallel);
+		g->leaving > 0 ? "leaving or " : "", g->max_parallel);
 	if (waits_for_room(state, r))
 		say(r, ", and an instance waits for room");
 }

@@ -50,25 +50,32 @@ static struct drain_group *group_of(const struct surveying *s, const struct allo
 	return index < 0 ? NULL : ARRAY_AT(&s->out->groups, struct drain_group, index);
 }
 
+static void survey_living(struct drain_group *g, const struct allocation *a, bool is_draining)
+{
+	const struct alloc_deployment_status *said =
+		a->details ? a->details->deployment_status : NULL;
+
+	if (allocation_is_flagged(a)) {
+		g->leaving++;
+		return;
+	}
+	g->healthy += said && said->healthy.set;
+	if (is_draining)
+		*(struct uuid *)array_append(&g->drainable, sizeof a->id) = a->id;
+}
+
 static bool survey_allocation(const struct allocation *a, void *context)
 {
 	struct surveying *s = context;
 	struct drain_group *g = group_of(s, a);
-	bool has_verdict = a->details && a->details->deployment_status &&
-			   a->details->deployment_status->healthy.set;
+	bool is_draining = !allocation_has_ended(a) && allocation_is_draining(s->state, a);
 
-	if (g && has_verdict && !allocation_is_terminal(a))
-		g->healthy++;
-	if (allocation_has_ended(a) || !allocation_is_draining(s->state, a))
-		return true;
-	s->out->draining++;
+	s->out->draining += is_draining;
 	if (!g)
 		return true;
-	g->draining++;
-	if (allocation_is_flagged(a) || a->desired != ALLOC_RUN)
-		g->flagged++;
-	else
-		*(struct uuid *)array_append(&g->drainable, sizeof a->id) = a->id;
+	g->draining += is_draining;
+	if (!allocation_is_terminal(a))
+		survey_living(g, a, is_draining);
 	return true;
 }
 

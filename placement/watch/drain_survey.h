@@ -21,10 +21,11 @@ bool allocation_is_draining(const struct state *, const struct allocation *);
 struct drain_group {
 	const struct task_group *group;
 	int64_t count, max_parallel; // of the group; of its migrate block
-	uint32_t healthy;            // those that live and have a verdict, whatever it is
-	uint32_t draining;           // on nodes that drain, and not at their end
-	uint32_t flagged;            // of these, told to leave or to stop
-	struct array drainable;      // struct uuid: the rest of these, oldest first
+	uint32_t healthy;  // that live, have a verdict (whatever it is) and are not leaving
+	uint32_t draining; // on nodes that drain, and not at their end
+	uint32_t leaving;  // that live and are told to leave
+	struct array
+		drainable; // struct uuid: on nodes that drain, living, not leaving; oldest first
 };
 struct drain_survey {
 	struct array
@@ -33,7 +34,8 @@ struct drain_survey {
 };
 void drain_survey(const struct state *, const struct job *, struct drain_survey *);
 void drain_survey_release(struct drain_survey *);
-// How many of the drainable may leave now.
+// How many of the drainable may leave now. Who is leaving already is missing already, whether or not a scheduler has
+// come to it: so at no time are more missing than may be.
 uint32_t drain_group_allowance(const struct drain_group *);
 
 // When a drain is to end in any case (unix ns); INT64_MAX: it is not.
