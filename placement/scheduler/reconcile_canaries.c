@@ -34,7 +34,7 @@ bool id_set_has(const struct id_set *set, const struct uuid *id)
 
 static void stop_unneeded(struct group_pass *g, struct member *m)
 {
-	if (is_over(m->allocation))
+	if (is_over(g, m->allocation))
 		m->set = SET_NONE;
 	else {
 		stop_member(g, m, STOP_NOT_NEEDED);

@@ -108,13 +108,6 @@ static inline bool is_of_deployment(const struct allocation *a, const struct dep
 {
 	return d && a->details && uuid_equal(&a->details->deployment_id, &d->id);
 }
-// It ended, and is wanted no more: nothing is left to tell it.
-static inline bool is_over(const struct allocation *a)
-{
-	return a->desired != ALLOC_RUN &&
-	       (a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED ||
-		       a->client_status == ALLOC_LOST);
-}
 static inline bool is_wished(const struct optional_bool *transition)
 {
 	return transition->set && transition->value;
@@ -176,6 +169,8 @@ bool is_deployment_complete(const struct group_pass *);
 
 // --- What steps share --------------------------------------------------------------------------------
 
+// It was told to end, and has, or its node will never say whether it has.
+bool is_over(const struct group_pass *, const struct allocation *);
 // Stops it.
 void note_stop(struct group_pass *, struct member *, enum stop_cause);
 // The same, and takes it out of every set.

@@ -3,6 +3,13 @@
 #include "placement/scheduler/reconcile_private.h"
 #include "placement/scheduler/taint.h"
 
+bool is_over(const struct group_pass *g, const struct allocation *a)
+{
+	bool may_run = a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING;
+	return a->desired != ALLOC_RUN &&
+	       !(may_run && !node_is_lost(allocation_node(g->r->ask->view, a)));
+}
+
 void note_stop(struct group_pass *g, struct member *m, enum stop_cause cause)
 {
 	*APPEND(&g->r->result->stops, struct reconcile_stop) =
@@ -23,7 +30,7 @@ void stop_member(struct group_pass *g, struct member *m, enum stop_cause cause)
 static bool is_left(const struct group_pass *g, const struct allocation *a)
 {
 	bool job_is_stopped = !g->r->job || g->r->job->stop;
-	return job_is_stopped ? !allocation_is_terminal(a) : !is_over(a);
+	return job_is_stopped ? !allocation_is_terminal(a) : !is_over(g, a);
 }
 
 void filter_and_stop_all(struct group_pass *g)

@@ -1,0 +1,586 @@
+#include "tests/scheduler/scene.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "tests/placement/job_build.h"
+#include "tests/scheduler/world_private.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { SLOT_READY, SLOT_DOWN, SLOT_GONE, SLOT_DRAIN, SLOT_AWAY };
+
+static const struct uuid eval_id = {{0xe0}}, other_eval_id = {{0xe1}}, deployment_id = {{0xd0}};
+
+// --- Words -----------------------------------------------------------------------------------------
+
+static bool is(const char *word, const char *name)
+{
+	return strcmp(word, name) == 0;
+}
+
+// The number after "<name>=".
+static bool takes(const char *word, const char *name, int64_t *number)
+{
+	size_t size = strlen(name);
+	if (strncmp(word, name, size) != 0 || word[size] != '=')
+		return false;
+	*number = strtoll(word + size + 1, NULL, 10);
+	return true;
+}
+
+static void for_words(const char *words, void (*take)(struct scene *, void *, const char *),
+	struct scene *s, void *context)
+{
+	char *copy = text_copy(text_of(words)), *text = copy, *word;
+	while ((word = strsep(&text, " ")))
+		if (*word)
+			take(s, context, word);
+	free(copy);
+}
+
+// --- Nodes and the job -------------------------------------------------------------------------------
+
+static void add_nodes(struct scene *s)
+{
+	static struct drain_strategy drain;
+	for (int slot = SLOT_READY; slot <= SLOT_AWAY; slot++)
+		world_node(s->world, "");
+	s->world->nodes[SLOT_DOWN]->status = NODE_DOWN;
+	s->world->nodes[SLOT_DRAIN]->drain = &drain;
+	s->world->nodes[SLOT_AWAY]->status = NODE_DISCONNECTED;
+}
+
+static struct update_strategy *update_of(struct task_group *group)
+{
+	if (!group->update)
+		group->update = block(&update_description);
+	return group->update;
+}
+
+static void take_limit(struct task_group *group, const char *value)
+{
+	char *interval;
+	group->reschedule->attempts = strtoll(value, &interval, 10);
+	group->reschedule->interval_ns = strtoll(interval + 1, NULL, 10) * SECOND;
+	group->reschedule->unlimited.value = false;
+}
+
+static bool take_group_word(struct task_group *group, const char *word)
+{
+	int64_t number;
+	if (takes(word, "count", &number))
+		group->count = number;
+	else if (takes(word, "update", &number))
+		update_of(group)->max_parallel = number;
+	else if (takes(word, "canary", &number))
+		update_of(group)->canary = number;
+	else if (is(word, "auto-promote"))
+		update_of(group)->auto_promote = (struct optional_bool){true, true};
+	else if (takes(word, "stop-after", &number))
+		group->stop_after_client_disconnect_ns =
+			(struct optional_i64){true, number * SECOND};
+	else if (takes(word, "disconnect", &number))
+		group->max_client_disconnect_ns = (struct optional_i64){true, number * SECOND};
+	else if (takes(word, "reschedule", &number))
+		group->reschedule->delay_ns = number * SECOND;
+	else if (strncmp(word, "limited=", 8) == 0)
+		take_limit(group, word + 8);
+	else if (is(word, "never"))
+		group->reschedule->unlimited.value = false;
+	else
+		return false;
+	return true;
+}
+
+static void take_job_word(struct scene *s, void *context, const char *word)
+{
+	struct job *job = context;
+	int64_t number;
+	if (take_group_word(group_of(job), word))
+		return;
+	if (takes(word, "version", &number))
+		job->version = (uint64_t)number;
+	else if (takes(word, "kill", &number))
+		task_of(job)->kill_timeout_ns = number * SECOND;
+	else if (is(word, "in-place"))
+		s->in_place = true;
+	else if (is(word, "batch"))
+		s->batch = true;
+	else if (is(word, "stopped"))
+		job->stop = true;
+	else if (is(word, "purged"))
+		s->purged = true;
+	else if (is(word, "multiregion"))
+		job->multiregion = block(&multiregion_description);
+	else
+		CHECK(!"a word of a job that is not known");
+}
+
+static struct reschedule_policy *default_reschedule(void)
+{
+	struct reschedule_policy *policy = block(&reschedule_description);
+	policy->delay_ns = 30 * SECOND;
+	set(&policy->delay_function, "constant");
+	policy->unlimited = (struct optional_bool){true, true};
+	return policy;
+}
+
+static void add_job(struct scene *s, const char *words)
+{
+	s->before = world_job(s->world, "service job");
+	group_of(s->before)->reschedule = default_reschedule();
+	add_task(add_group(s->before, "removed"), "t");
+	world_job_changed(s->before);
+	for_words(words, take_job_word, s, s->before);
+	s->job = s->before;
+	if (s->before->version > 0) {
+		s->before->version--;
+		s->job = world_job_version(s->world, s->before);
+		s->before->stop = false;
+	}
+	// The newest version lost the last group.
+	ARRAY_AT(&s->job->task_groups, struct task_group, 1)->count = 0;
+	set(&ARRAY_AT(&s->job->task_groups, struct task_group, 1)->name, "zero");
+}
+
+// --- The deployment ------------------------------------------------------------------------------------
+
+static void take_deployment_word(struct scene *s, void *context, const char *word)
+{
+	struct deployment *d = context;
+	struct deployment_group *group = d->groups.count ? d->groups.items : NULL;
+	int64_t number;
+	for (int status = 0; status < DEPLOYMENT_STATUSES; status++)
+		if (is(word, deployment_status_names[status])) {
+			d->status = status;
+			return;
+		}
+	if (takes(word, "version", &number))
+		d->job_version = (uint64_t)number;
+	else if (is(word, "group"))
+		map_item(&d->groups, sizeof *group, "a");
+	else if (takes(word, "total", &number))
+		group->desired_total = number;
+	else if (takes(word, "healthy", &number))
+		group->healthy_allocs = number;
+	else if (takes(word, "canaries", &number))
+		group->desired_canaries = number;
+	else if (is(word, "promoted"))
+		group->promoted = true;
+	else
+		CHECK(!"a word of a deployment that is not known");
+}
+
+static void add_deployment(struct scene *s, const char *words)
+{
+	if (!words)
+		return;
+	struct deployment *d = deployment_create();
+	d->id = deployment_id;
+	set(&d->namespace_name, "default");
+	set(&d->job_id, "job");
+	d->job_create_index = s->job->record.create_index;
+	d->job_version = s->job->version;
+	d->is_multiregion = s->job->multiregion;
+	for_words(words, take_deployment_word, s, d);
+	world_deploy(s->world, d);
+	s->deployment = d;
+}
+
+// --- Allocations ---------------------------------------------------------------------------------------
+
+static void move_to(struct scene *s, struct allocation *a, uint32_t slot)
+{
+	a->node_slot = slot == SLOT_GONE ? NODE_SLOT_NONE : slot;
+	a->node_id = s->world->nodes[slot]->id;
+}
+
+static void finish(struct allocation *a, bool failed, int64_t when_ns)
+{
+	a->report = alloc_report_create();
+	struct task_state *task = array_append(&a->report->task_states, sizeof *task);
+	set(&task->task, "t");
+	task->state = TASK_DEAD;
+	task->failed = failed;
+	task->finished_at_ns = when_ns;
+}
+
+static void note(struct allocation *a, enum alloc_client status, int64_t time_ns)
+{
+	struct alloc_state *state = array_append(&a->details->states, sizeof *state);
+	set(&state->field, "ClientStatus");
+	set(&state->value, alloc_client_names[status]);
+	state->time_ns = time_ns;
+}
+
+static struct alloc_deployment_status *health_of(struct allocation *a)
+{
+	if (!a->details->deployment_status)
+		a->details->deployment_status = block(&alloc_deployment_status_description);
+	return a->details->deployment_status;
+}
+
+static void add_canary(struct scene *s, struct allocation *a)
+{
+	health_of(a)->canary = true;
+	struct deployment_group *group = s->deployment->groups.items;
+	*(struct uuid *)array_append(&group->placed_canaries, sizeof(struct uuid)) = a->id;
+}
+
+static void add_attempts(struct allocation *a, const char *value)
+{
+	char *ago;
+	int64_t count = strtoll(value, &ago, 10), ago_s = strtoll(ago + 1, NULL, 10);
+	while (count-- > 0) {
+		struct reschedule_event *event =
+			array_append(&a->details->reschedule_events, sizeof *event);
+		event->reschedule_time_ns = SCENE_NOW - ago_s * SECOND;
+		event->delay_ns = 30 * SECOND;
+	}
+}
+
+static void add_score(struct scene *s, struct allocation *a, int64_t percent)
+{
+	a->metrics = world_keep(s->world, shared_metrics_create());
+	a->score = (double)percent / 100;
+}
+
+static bool take_place_word(struct scene *s, struct allocation *a, const char *word)
+{
+	static const struct {
+		const char *word;
+		uint32_t slot;
+	} places[] = {{"down", SLOT_DOWN}, {"gone", SLOT_GONE}, {"drain", SLOT_DRAIN},
+		{"away", SLOT_AWAY}};
+	for (size_t i = 0; i < COUNT(places); i++)
+		if (is(word, places[i].word)) {
+			move_to(s, a, places[i].slot);
+			return true;
+		}
+	return false;
+}
+
+static bool take_status_word(struct allocation *a, const char *word)
+{
+	for (uint8_t i = ALLOC_PENDING; i <= ALLOC_UNKNOWN; i++)
+		if (is(word, alloc_client_names[i])) {
+			a->client_status = i;
+			return true;
+		}
+	if (is(word, "stop"))
+		a->desired = ALLOC_STOP;
+	else if (is(word, "evict"))
+		a->desired = ALLOC_EVICT;
+	else
+		return false;
+	return true;
+}
+
+static bool take_transition_word(struct allocation *a, const char *word)
+{
+	struct desired_transition *t = &a->details->transition;
+	const struct optional_bool yes = {true, true};
+	if (is(word, "migrate"))
+		t->migrate = yes;
+	else if (is(word, "reschedule"))
+		t->reschedule = yes;
+	else if (is(word, "force"))
+		t->force_reschedule = yes;
+	else
+		return false;
+	return true;
+}
+
+static bool take_history_word(struct scene *s, struct allocation *a, const char *word)
+{
+	int64_t number;
+	if (takes(word, "ended", &number))
+		finish(a, true, SCENE_NOW - number * SECOND);
+	else if (is(word, "done"))
+		finish(a, false, SCENE_NOW - SECOND);
+	else if (takes(word, "unknown-for", &number))
+		note(a, ALLOC_UNKNOWN, SCENE_NOW - number * SECOND);
+	else if (takes(word, "lost-for", &number))
+		note(a, ALLOC_LOST, SCENE_NOW - number * SECOND);
+	else if (is(word, "back"))
+		note(a, ALLOC_RUNNING, SCENE_NOW - SECOND);
+	else if (strncmp(word, "attempts=", 9) == 0)
+		add_attempts(a, word + 9);
+	else if (takes(word, "score", &number))
+		add_score(s, a, number);
+	else
+		return false;
+	return true;
+}
+
+static bool take_deployed_word(struct scene *s, struct allocation *a, const char *word)
+{
+	if (is(word, "deployed"))
+		a->details->deployment_id = deployment_id;
+	else if (is(word, "canary"))
+		add_canary(s, a);
+	else if (is(word, "healthy"))
+		health_of(a)->healthy = (struct optional_bool){true, true};
+	else if (is(word, "unhealthy"))
+		health_of(a)->healthy = (struct optional_bool){true, false};
+	else
+		return false;
+	return true;
+}
+
+static void take_allocation_word(struct scene *s, void *context, const char *word)
+{
+	struct allocation *a = context;
+	if (take_place_word(s, a, word) || take_status_word(a, word) ||
+		take_transition_word(a, word) || take_history_word(s, a, word) ||
+		take_deployed_word(s, a, word))
+		return;
+	int64_t number;
+	if (takes(word, "next", &number)) // ids are numbered from 1
+		a->details->next_allocation = (struct uuid){{0xa0, [15] = (uint8_t)(number + 1)}};
+	else if (is(word, "own"))
+		a->details->followup_eval = eval_id;
+	else if (is(word, "other"))
+		a->details->followup_eval = other_eval_id;
+	else if (is(word, "v0"))
+		a->job = s->before;
+	else if (is(word, "removed")) {
+		a->job = s->before;
+		a->group = 1;
+	} else
+		CHECK(!"a word of an allocation that is not known");
+}
+
+static void add_allocation(struct scene *s, const char *words)
+{
+	char *rest;
+	uint32_t index = (uint32_t)strtoul(words, &rest, 10);
+	CHECK(rest != words && s->count < SCENE_ALLOCATIONS_MAX);
+	struct allocation *a = world_allocate(s->world, s->job, 0, SLOT_READY, index);
+	a->details = alloc_details_create();
+	a->modify_time_ns = SCENE_NOW;
+	for_words(rest, take_allocation_word, s, a);
+	s->allocations[s->count++] = a;
+}
+
+static void add_allocations(struct scene *s, const char *list)
+{
+	char *copy = text_copy(text_of(list ? list : "")), *text = copy, *words;
+	while ((words = strsep(&text, ";")))
+		if (words[strspn(words, " ")])
+			add_allocation(s, words);
+	free(copy);
+}
+
+// --- The whole -----------------------------------------------------------------------------------------
+
+void scene_open(struct scene *s, const struct scene_row *row)
+{
+	*s = (struct scene){.world = world_create()};
+	prng_seed(&s->prng, 1);
+	s->view = world_view(s->world);
+	add_nodes(s);
+	add_job(s, row->job);
+	add_deployment(s, row->deployment);
+	add_allocations(s, row->allocations);
+	s->eval = evaluation_create();
+	s->eval->id = eval_id;
+	s->eval->priority = 70;
+	set(&s->eval->namespace_name, "default");
+	set(&s->eval->job_id, "job");
+	if (row->eval && is(row->eval, "delayed"))
+		s->eval->wait_until_ns = SCENE_NOW;
+	s->view.supports_disconnect = !row->eval || !is(row->eval, "old-servers");
+}
+
+void scene_close(struct scene *s)
+{
+	reconciliation_release(&s->result);
+	evaluation_free(s->eval);
+	world_destroy(s->world);
+}
+
+static enum alloc_change change_of(void *context, const struct allocation *a)
+{
+	const struct scene *s = context;
+	if (s->in_place)
+		return allocation_is_terminal(a) ? CHANGE_NONE : CHANGE_IN_PLACE;
+	return CHANGE_DESTRUCTIVE;
+}
+
+// --- Text ----------------------------------------------------------------------------------------------
+
+__attribute__((format(printf, 2, 3))) static void say(struct scene *s, const char *format, ...)
+{
+	size_t used = strlen(s->text);
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(s->text + used, sizeof s->text - used, format, arguments);
+	va_end(arguments);
+}
+
+static void begin(struct scene *s, const char *what)
+{
+	say(s, "%s%s", s->text[0] ? "; " : "", what);
+}
+
+static unsigned position(const struct scene *s, const struct allocation *a)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->allocations[i] == a)
+			return i;
+	fail_msg("an allocation from nowhere");
+	return 0;
+}
+
+// "~30": the follow-up that comes 30 seconds from now.
+static void say_followup(struct scene *s, const struct uuid *id)
+{
+	if (uuid_is_zero(id))
+		return;
+	for (uint32_t i = 0; i < s->result.follow_ups.count; i++) {
+		const struct evaluation *eval =
+			*ARRAY_AT(&s->result.follow_ups, struct evaluation *, i);
+		if (uuid_equal(&eval->id, id)) {
+			say(s, "~%lld", (long long)(eval->wait_until_ns - SCENE_NOW) / SECOND);
+			return;
+		}
+	}
+	fail_msg("a follow-up that is not created");
+}
+
+static void say_stops(struct scene *s)
+{
+	static const char *const causes[] = {[STOP_NOT_NEEDED] = "not-needed",
+		[STOP_LOST] = "lost",
+		[STOP_MIGRATING] = "migrating",
+		[STOP_RESCHEDULED] = "rescheduled",
+		[STOP_RECONNECTED] = "reconnected"};
+	for (uint32_t i = 0; i < s->result.stops.count; i++) {
+		const struct reconcile_stop *stop =
+			ARRAY_AT(&s->result.stops, struct reconcile_stop, i);
+		assert_int_equal(stop->lost, stop->cause == STOP_LOST);
+		begin(s, "stop");
+		say(s, " %u %s", position(s, stop->allocation), causes[stop->cause]);
+		say_followup(s, &stop->followup_eval);
+	}
+}
+
+static void say_place(struct scene *s, const char *what, const struct reconcile_place *p)
+{
+	begin(s, what);
+	say(s, " [%u]", p->name_index);
+	if (p->previous)
+		say(s, " for %u", position(s, p->previous));
+	say(s, "%s%s%s%s", p->canary ? " canary" : "", p->reschedule ? " failed" : "",
+		p->lost ? " lost" : "", p->migrate ? " moved" : "");
+	if (p->downgrade)
+		say(s, " older>=%llu", (unsigned long long)p->min_version);
+}
+
+static void say_places(struct scene *s)
+{
+	for (uint32_t i = 0; i < s->result.destructive.count; i++)
+		say_place(s, "update", ARRAY_AT(&s->result.destructive, struct reconcile_place, i));
+	for (uint32_t i = 0; i < s->result.place.count; i++)
+		say_place(s, "place", ARRAY_AT(&s->result.place, struct reconcile_place, i));
+}
+
+static void say_allocations(struct scene *s, const char *what, const struct array *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		begin(s, what);
+		say(s, " %u", position(s, *ARRAY_AT(list, const struct allocation *, i)));
+	}
+}
+
+static void say_updates(struct scene *s, const char *what, const struct array *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct reconcile_update *update = ARRAY_AT(list, struct reconcile_update, i);
+		begin(s, what);
+		say(s, " %u", position(s, update->allocation));
+		say_followup(s, &update->followup_eval);
+	}
+}
+
+static void say_follow_ups(struct scene *s)
+{
+	for (uint32_t i = 0; i < s->result.follow_ups.count; i++) {
+		const struct evaluation *eval =
+			*ARRAY_AT(&s->result.follow_ups, struct evaluation *, i);
+		assert_int_equal(eval->priority, 70);
+		assert_true(uuid_equal(&eval->previous_eval, &eval_id));
+		assert_string_equal(eval->status_description,
+			eval->triggered_by == TRIGGER_ALLOC_FAILURE
+				? "created for delayed rescheduling"
+				: "created for delayed disconnect timeout");
+		begin(s, eval_trigger_names[eval->triggered_by]);
+		say(s, "~%lld", (long long)(eval->wait_until_ns - SCENE_NOW) / SECOND);
+	}
+}
+
+static void say_deployment(struct scene *s)
+{
+	const struct deployment *d = s->result.deployment;
+	for (uint32_t i = 0; i < s->result.deployment_updates.count; i++) {
+		const struct deployment_update *update =
+			ARRAY_AT(&s->result.deployment_updates, struct deployment_update, i);
+		begin(s, deployment_status_names[update->status]);
+		say(s, " \"%s\"", update->description);
+	}
+	if (!d)
+		return;
+	begin(s, "deployment ");
+	say(s, "%s", deployment_status_names[d->status]);
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		say(s, " %s %lld/%lld", g->group, (long long)g->desired_canaries,
+			(long long)g->desired_total);
+	}
+}
+
+const char *scene_reconcile(struct scene *s)
+{
+	struct reconcile_ask ask = {.view = &s->view,
+		.job = s->purged ? NULL : s->job,
+		.eval = s->eval,
+		.batch = s->batch,
+		.allocations = (const struct allocation *const *)s->allocations,
+		.allocation_count = s->count,
+		.deployment = s->deployment,
+		.now_ns = SCENE_NOW,
+		.prng = &s->prng,
+		.change_of = change_of,
+		.context = s};
+	reconciliation_release(&s->result);
+	reconcile(&ask, &s->result);
+	s->text[0] = 0;
+	say_stops(s);
+	say_places(s);
+	say_allocations(s, "in-place", &s->result.in_place);
+	say_updates(s, "note", &s->result.attribute_updates);
+	say_updates(s, "unknown", &s->result.disconnects);
+	say_allocations(s, "back", &s->result.reconnects);
+	say_follow_ups(s);
+	say_deployment(s);
+	return s->text;
+}
+
+void scene_check(const struct scene_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct scene scene;
+		scene_open(&scene, &rows[i]);
+		const char *text = scene_reconcile(&scene);
+		if (strcmp(text, rows[i].expected) != 0)
+			print_error("%s:\n  expected: %s\n  got:      %s\n", rows[i].what,
+				rows[i].expected, text);
+		assert_string_equal(text, rows[i].expected);
+		scene_close(&scene);
+	}
+}
