@@ -43,14 +43,14 @@ static bool restore(
 	line->key_id = 0;
 	line->sequence = 0;
 	line->window = 0;
-	bool ready = node->status == NODE_READY;
-	line->flags = ready ? 0 : NODE_LINE_DOWN;
+	bool is_heard = node->status == NODE_READY || node->status == NODE_INITIALIZING;
+	line->flags = is_heard ? 0 : NODE_LINE_DOWN;
 	atomic_store_explicit(&line->generation, node->generation, memory_order_relaxed);
-	if (ready)
+	if (is_heard)
 		liveness_arm(table, slot, heard_ms);
 	else
 		liveness_disarm(table, slot);
-	return ready;
+	return is_heard;
 }
 
 uint32_t lines_restore(

@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/marks.h"
 #include "state/node_slots.h"
+#include "state/node_status.h"
 #include <urcu-qsbr.h>
 
 uint32_t generation_after(uint32_t generation)
@@ -172,7 +173,9 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 	n->record.create_index = old ? old->record.create_index : state->index;
 	n->record.modify_index = n->register_index = state->index;
 	n->record.older = former_record(state, cell, e->slot);
-	n->status = NODE_READY;
+	n->status = old ? node_status_registered(cell) : NODE_READY;
+	n->missed_heartbeat_index =
+		n->status == NODE_INITIALIZING ? old->missed_heartbeat_index : 0;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
 	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
 	if (!cell)
@@ -217,15 +220,26 @@ uint8_t node_cause_of(const struct node *n)
 	return NODE_CAUSE_NONE;
 }
 
+static bool may_become(uint8_t before, uint8_t after, uint8_t cause)
+{
+	switch (after) {
+	case NODE_DOWN: return before != NODE_DOWN && cause != NODE_CAUSE_RETURNED;
+	case NODE_DISCONNECTED: return before == NODE_READY && cause == NODE_CAUSE_EXPIRED;
+	case NODE_INITIALIZING: return before == NODE_DISCONNECTED && cause == NODE_CAUSE_RETURNED;
+	case NODE_READY:
+		return (before == NODE_DOWN || before == NODE_INITIALIZING) &&
+		       cause == NODE_CAUSE_RETURNED;
+	default: return false;
+	}
+}
+
 int node_status_check(const struct state *state, const struct entry_node_status *e)
 {
 	const struct node *n = node_at(state, e->slot);
 
 	if (!n || n->generation != e->generation || e->cause >= NODE_CAUSES)
 		return -ERROR_CORRUPT;
-	return (e->status == NODE_READY || e->status == NODE_DOWN) && n->status != e->status
-		       ? 0
-		       : -ERROR_CORRUPT;
+	return may_become(n->status, e->status, e->cause) ? 0 : -ERROR_CORRUPT;
 }
 
 // Those of direct jobs: for all others a scheduler decides what becomes of them.
@@ -241,19 +255,38 @@ static void lose_allocations(struct state *state, struct node_cell *node, int64_
 	}
 }
 
+// A node that was only away is back without a word.
+static struct node *revise(
+	struct state *state, struct node_cell *cell, uint8_t cause, int64_t time_ns)
+{
+	if (cause == NODE_CAUSE_RETURNED && cell->working->status != NODE_DOWN)
+		return node_revise(state, cell, state->index);
+	return node_revise_with_event(state, cell, state->index, cause_events[cause], time_ns);
+}
+
+// Until it is ready it has to report after it.
+static uint64_t missed_after(
+	const struct node *n, const struct entry_node_status *e, uint64_t index)
+{
+	if (e->cause == NODE_CAUSE_EXPIRED && n->status != NODE_DISCONNECTED)
+		return index;
+	return e->status == NODE_READY || e->cause == NODE_CAUSE_GOODBYE
+		       ? 0
+		       : n->missed_heartbeat_index;
+}
+
 void node_status_apply(struct state *state, const struct entry_node_status *e, int64_t time_ns)
 {
 	struct node_cell *cell = &state->cells[e->slot];
-	struct node *n =
-		node_revise_with_event(state, cell, state->index, cause_events[e->cause], time_ns);
+	struct node *n = revise(state, cell, e->cause, time_ns);
 
 	state_count_node(state, n, -1);
+	n->missed_heartbeat_index = missed_after(n, e, state->index);
 	n->status = e->status;
-	n->missed_heartbeat_index = e->cause == NODE_CAUSE_EXPIRED ? state->index : 0;
 	n->status_description = cause_texts[e->cause];
 	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
 	state_count_node(state, n, 1);
-	if (n->status == NODE_DOWN)
+	if (n->status == NODE_DOWN || n->status == NODE_DISCONNECTED)
 		lose_allocations(state, cell, time_ns);
 	node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);

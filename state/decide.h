@@ -89,6 +89,8 @@ void decider_note_scaling(
 bool job_begins_rollout(const struct job *);
 void decider_begin_rollout(struct decider *, const struct job_cell *, int64_t eval_priority);
 
+// An initializing node becomes ready when nothing is against it any more.
+void decider_settle_node(struct decider *, uint32_t slot);
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);
 

@@ -98,6 +98,7 @@ enum command_outcome decide_alloc_update(struct decider *d, struct command_alloc
 	}
 	take_reports_over(c);
 	CHECK(decider_commit(d, &e) == 0);
+	decider_settle_node(d, c->slot);
 	return OUTCOME_DONE;
 }
 

@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "state/decide.h"
 #include "state/node_slots.h"
+#include "state/node_status.h"
 
 // --- Slots ---------------------------------------------------------------------------------------
 
@@ -85,6 +86,7 @@ static enum command_outcome commit_registration(struct decider *d, struct comman
 	CHECK(error == 0 || error == -ERROR_TABLE_FULL);
 	if (error)
 		return OUTCOME_TABLE_FULL;
+	decider_settle_node(d, e.node_register.slot);
 	answer(state, c, state->cells[e.node_register.slot].working);
 	return OUTCOME_DONE;
 }
@@ -96,7 +98,8 @@ enum command_outcome decide_node_register(struct decider *d, struct command_node
 
 	// A retransmission gets the answer of the first, unless the node went down since: then it
 	// may be anybody's replay, and only a newer registration tells that the node is back.
-	if (known && c->sequence == known->register_sequence && known->status == NODE_READY) {
+	bool is_here = known && (known->status == NODE_READY || known->status == NODE_INITIALIZING);
+	if (is_here && c->sequence == known->register_sequence) {
 		answer(d->state, c, known);
 		return OUTCOME_DONE;
 	}
@@ -115,27 +118,43 @@ enum command_outcome decide_node_register(struct decider *d, struct command_node
 
 // --- Status --------------------------------------------------------------------------------------
 
-enum command_outcome decide_node_status(
-	struct decider *d, const struct command_node *c, enum node_status_cause cause)
+static void commit_status(struct decider *d, const struct node_cell *cell, uint8_t status,
+	enum node_status_cause cause)
 {
-	uint8_t status = cause == NODE_CAUSE_RETURNED ? NODE_READY : NODE_DOWN;
-	const struct node *n =
-		c->slot < state_node_slots(d->state) ? d->state->cells[c->slot].working : NULL;
-
-	if (!n)
-		return OUTCOME_UNKNOWN_NODE;
-	if (n->generation != c->generation)
-		return OUTCOME_STALE_GENERATION;
-	if (n->status == status || (c->if_disconnected && n->status != NODE_DISCONNECTED))
-		return OUTCOME_DONE;
 	struct entry e = {.kind = ENTRY_NODE_STATUS,
 		.node_status = {
-			.slot = c->slot,
-			.generation = c->generation,
+			.slot = cell->working->slot,
+			.generation = cell->working->generation,
 			.status = status,
 			.cause = (uint8_t)cause,
 		}};
+
 	CHECK(decider_commit(d, &e) == 0);
+}
+
+void decider_settle_node(struct decider *d, uint32_t slot)
+{
+	const struct node_cell *cell = &d->state->cells[slot];
+
+	if (cell->working && cell->working->status == NODE_INITIALIZING && node_is_settled(cell))
+		commit_status(d, cell, NODE_READY, NODE_CAUSE_RETURNED);
+}
+
+enum command_outcome decide_node_status(
+	struct decider *d, const struct command_node *c, enum node_status_cause cause)
+{
+	if (c->slot >= state_node_slots(d->state) || !d->state->cells[c->slot].working)
+		return OUTCOME_UNKNOWN_NODE;
+	const struct node_cell *cell = &d->state->cells[c->slot];
+	const struct node *n = cell->working;
+	if (n->generation != c->generation)
+		return OUTCOME_STALE_GENERATION;
+	if (c->if_disconnected && n->status != NODE_DISCONNECTED)
+		return OUTCOME_DONE;
+	uint8_t status = node_status_after(cell, (uint8_t)cause, d->now_ns);
+	if (status != n->status)
+		commit_status(d, cell, status, cause);
+	decider_settle_node(d, c->slot);
 	return OUTCOME_DONE;
 }
 

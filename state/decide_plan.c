@@ -255,6 +255,16 @@ static void drop_everything(struct entry_plan *e)
 	e->deployment = NULL;
 }
 
+// Nodes that only waited for what is stopped now.
+static void settle_nodes(struct decider *d, const struct plan_check *check, uint32_t stops)
+{
+	for (uint32_t i = 0; i < stops && d->state->counts.nodes[NODE_INITIALIZING] > 0; i++) {
+		uint32_t slot = check->stops[i]->working->node_slot;
+		if (slot != NODE_SLOT_NONE)
+			decider_settle_node(d, slot);
+	}
+}
+
 static enum command_outcome commit(struct decider *d, struct entry *e,
 	const struct plan_check *check, struct plan_result *result)
 {
@@ -273,7 +283,9 @@ static enum command_outcome commit(struct decider *d, struct entry *e,
 	result->stops_committed = left->stops.count + left->preemptions.count;
 	result->updates_committed = left->updates.count;
 	result->deployment_updates_committed = left->deployment_updates.count;
+	uint32_t stops = left->stops.count;
 	decider_apply(d, e);
+	settle_nodes(d, check, stops);
 	evaluate_preempted(d, &jobs);
 	free(jobs.items);
 	result->alloc_index = d->state->index;

@@ -19,6 +19,12 @@ uint64_t node_report_sequence(const struct node_cell *cell)
 		       : 0;
 }
 
+uint64_t node_report_index(const struct node_cell *cell)
+{
+	const struct node_report *report = cell->report_working;
+	return is_of(report, cell->working) ? report->record.modify_index : 0;
+}
+
 static struct node_report *build(const struct node *n, uint64_t sequence, uint64_t index)
 {
 	struct node_report *report = memory_take(sizeof *report);

@@ -13,6 +13,8 @@ struct node_report {
 
 // The number of the newest report since the node at the cell registered, 0 when there is none.
 uint64_t node_report_sequence(const struct node_cell *); // applier
+// Where it reported last, under whatever registration; 0: never.
+uint64_t node_report_index(const struct node_cell *); // applier
 void node_report_note(struct state *, struct node_cell *, uint64_t sequence, uint64_t index);
 // As of an index, of a node that was there: see state_version_at(). NULL: none.
 const struct node_report *node_report_at(
