@@ -1,5 +1,6 @@
 #include "tests/api/server.h"
 #include "placement/pipeline/pipeline.h"
+#include "placement/watch/watchers.h"
 #include "state/base/memory.h"
 #include "tools/api/event_log.h"
 #include <arpa/inet.h>
@@ -78,6 +79,20 @@ static struct pipeline *start_schedulers(struct server *s, const struct server_o
 	return pipeline;
 }
 
+static struct watchers *create_watchers(struct server *s)
+{
+	struct watchers_settings settings = {
+		.state = s->state,
+		.queue = s->queue,
+		.time = &time_source_real,
+		.seed = 29,
+		.node_ttl_ns = 1000000000,
+	};
+	struct watchers *watchers = watchers_create(&settings);
+	assert_non_null(watchers);
+	return watchers;
+}
+
 struct server *server_start(const struct server_options *options)
 {
 	struct server *s = memory_take(sizeof *s);
@@ -106,6 +121,8 @@ struct server *server_start(const struct server_options *options)
 	s->events = event_log_create();
 	assert_non_null(s->events);
 	state_observe(s->state, event_log_observer(s->events));
+	if (options->watchers)
+		s->watchers = create_watchers(s);
 	s->applier = applier_create(&applier);
 	assert_int_equal(applier_open(s->applier), 0);
 	s->applier_runs = !options->no_applier_thread;
@@ -113,6 +130,8 @@ struct server *server_start(const struct server_options *options)
 		assert_int_equal(applier_start(s->applier, -1), 0);
 	if (s->pipeline)
 		assert_int_equal(pipeline_start(s->pipeline), 0);
+	if (s->watchers)
+		assert_int_equal(watchers_start(s->watchers), 0);
 	start_api(s, options);
 	return s;
 }
@@ -121,12 +140,16 @@ void server_stop(struct server *s)
 {
 	if (s->api)
 		api_stop(s->api);
+	if (s->watchers)
+		watchers_stop(s->watchers);
 	if (s->pipeline)
 		pipeline_stop(s->pipeline);
 	if (s->applier_runs)
 		applier_stop(s->applier, 1000);
 	if (s->pipeline)
 		pipeline_destroy(s->pipeline);
+	if (s->watchers)
+		watchers_destroy(s->watchers);
 	applier_destroy(s->applier);
 	placement_destroy(s->placement);
 	command_queue_destroy(s->queue);
@@ -382,4 +405,20 @@ int server_connect(struct server *s)
 	assert_true(fd >= 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
 	return fd;
+}
+
+void server_report(
+	struct server *s, struct node_slot node, const char *allocation, int status, int health)
+{
+	static uint64_t sequence;
+	struct alloc_update_item item = {
+		.client_status = (uint8_t)status, .healthy = {health != 0, health > 0}};
+	assert_true(uuid_parse(allocation, &item.allocation));
+	struct command_alloc_update update = {.slot = node.slot,
+		.generation = node.generation,
+		.sequence = ++sequence,
+		.count = 1,
+		.items = &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
 }

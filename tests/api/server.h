@@ -12,6 +12,7 @@ struct server {
 	struct applier *applier;
 	struct event_log *events;
 	struct pipeline *pipeline; // NULL: no schedulers
+	struct watchers *watchers; // NULL: none
 	struct api *api;
 	bool applier_runs; // on its own thread; else by server_step
 	struct prng prng;
@@ -26,6 +27,7 @@ struct server_options {
 	const struct time_source *time; // of the API; NULL: the real one
 	uint32_t nodes_max;             // 0: 4096
 	uint32_t schedulers;            // 0: evaluations are not worked off
+	bool watchers;                  // deployments, drains and launches are looked after
 };
 
 struct server *server_start(const struct server_options *);
@@ -39,6 +41,9 @@ struct uuid server_node_id(uint32_t n);
 // Numbers 0 to count - 1, many at a time; needs the applier's thread.
 void server_nodes(struct server *, uint32_t count);
 void server_node_expires(struct server *, struct node_slot);
+// What a node says of an allocation on it: enum alloc_client, and a verdict on its health (0: none, 1 healthy, -1 not).
+void server_report(
+	struct server *, struct node_slot, const char *allocation, int status, int health);
 // Registers a direct job "ID" with a group "g" of 500 MHz and 256 MB.
 void server_job(struct server *, const char *id);
 uint32_t server_place(

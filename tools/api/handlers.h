@@ -12,6 +12,9 @@ route_answer node_eligibility_set, node_evaluated;
 // node_drain.c
 route_submit node_set_drain;
 route_answer node_drain_set;
+// drain_report.c
+route_answer node_drain_read;
+route_watched node_drain_watched;
 // jobs.c
 route_answer jobs_list, job_read, job_summary, job_versions, job_scale;
 route_watched jobs_watched, job_watched, job_summary_watched;

@@ -101,16 +101,58 @@ static void put_drain(struct json_writer *w, const struct drain_strategy *drain)
 	json_end_object(w);
 }
 
+static void put_last_drain(struct json_writer *w, const struct last_drain *last)
+{
+	json_write_key(w, "LastDrain");
+	if (!last) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	put_time(w, "StartedAt", last->started_at_ns);
+	put_time(w, "UpdatedAt", last->updated_at_ns);
+	json_put_string(w, "Status", last_drain_status_names[last->status]);
+	json_put_string(w, "AccessorID", "");
+	json_write_key(w, "Meta");
+	if (last->meta_count) {
+		json_begin_object(w);
+		put_pairs(w, last->meta, last->meta_count);
+		json_end_object(w);
+	} else {
+		json_write_null(w);
+	}
+	json_end_object(w);
+}
+
+void node_json_drain(struct json_writer *w, const struct node *node)
+{
+	put_drain(w, node->drain);
+	put_last_drain(w, node->last_drain);
+}
+
+static void put_details(struct json_writer *w, const struct node_message_text *text)
+{
+	json_write_key(w, "Details");
+	if (!text->detail) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_put_string(w, text->detail, text->value);
+	json_end_object(w);
+}
+
 static void put_events(struct json_writer *w, const struct node *node)
 {
 	json_write_key(w, "Events");
 	json_begin_array(w);
 	for (uint32_t i = 0; i < node->event_count; i++) {
 		const struct node_event *event = &node->events[i];
+		const struct node_message_text *text = &node_messages[event->message];
 		json_begin_object(w);
-		json_put_string(w, "Message", node_messages[event->message].message);
-		json_put_string(w, "Subsystem", node_messages[event->message].subsystem);
-		json_put_null(w, "Details");
+		json_put_string(w, "Message", text->message);
+		json_put_string(w, "Subsystem", text->subsystem);
+		put_details(w, text);
 		put_time(w, "Timestamp", (int64_t)event->timestamp_s * 1000000000);
 		json_put_u64(w, "CreateIndex", event->create_index);
 		json_end_object(w);
@@ -131,7 +173,7 @@ static void put_identity(struct json_writer *w, const struct node *node)
 	json_put_string(w, "StatusDescription", node->status_description);
 	put_drivers(w, node->node_class);
 	put_volumes(w, node);
-	json_put_null(w, "LastDrain");
+	put_last_drain(w, node->last_drain);
 	json_put_u64(w, "CreateIndex", node->record.create_index);
 	json_put_u64(w, "ModifyIndex", node->record.modify_index);
 }

@@ -6,3 +6,5 @@
 // The short form of lists.
 void node_json_stub(struct json_writer *, const struct node *, bool resources);
 void node_json(struct json_writer *, struct state *, const struct node *);
+// Members "DrainStrategy" and "LastDrain".
+void node_json_drain(struct json_writer *, const struct node *);

@@ -58,6 +58,7 @@ static const struct route routes[] = {
 	{"GET", "/v1/berth/explain/job/:id", explain_job, NULL, NULL},
 	{"GET", "/v1/berth/explain/allocation/:id", explain_allocation, NULL, NULL},
 	{"GET", "/v1/berth/explain/node/:id", explain_node, NULL, NULL},
+	{"GET", "/v1/berth/node/:id/drain", node_drain_read, node_drain_watched, NULL},
 	{"GET", "/v1/operator/scheduler/configuration", scheduler_config_read,
 		scheduler_config_watched, NULL},
 	{"PUT", "/v1/operator/scheduler/configuration", scheduler_config_was_set, NULL,
