@@ -18,6 +18,7 @@
 #define MISSED_DOWN 3u // no longer counted as ready
 #define MISSED_ASKS 6u // and its doubles: register instead of beating
 #define INTERVAL_MS_LEAST 50u
+#define LOOK_MS 100u
 
 static uint32_t power_above(uint32_t least)
 {
@@ -311,6 +312,14 @@ static void node_due(struct fleet *f, struct fleet_node *n)
 	}
 }
 
+// A node that waits for an answer to its registration beats as soon as that has come, so it is looked at often: what
+// is in the wheel cannot be moved.
+static uint32_t look_ms(const struct fleet_node *n, uint32_t now_ms)
+{
+	bool may_change = n->phase == FLEET_REGISTERING && n->due_ms > now_ms + LOOK_MS;
+	return may_change ? now_ms + LOOK_MS : n->due_ms;
+}
+
 // Silent and crashed nodes stay so until their time, whatever was urgent before.
 static bool stays_down(const struct fleet_node *n, uint32_t now_ms)
 {
@@ -338,7 +347,7 @@ static uint32_t send_due(struct fleet *f)
 			node_due(f, n);
 			handled++;
 		}
-		wheel_add(&f->wheel, index, n->due_ms);
+		wheel_add(&f->wheel, index, look_ms(n, now_ms));
 	}
 	return handled;
 }

@@ -408,6 +408,105 @@ static void forgotten_allocations_are_dropped(void **unused)
 	assert_int_equal(fleet.running->counters.forgotten, 1);
 }
 
+#define JUDGED                                                                               \
+	"\"DeploymentID\":\"d1\",\"Update\":{\"HealthCheck\":\"checks\",\"MinHealthyTime\":" \
+	"300000000,\"HealthyDeadline\":1000000000},"
+#define POLICY(attempts)                                                          \
+	",\"RestartPolicy\":{\"Attempts\":" attempts ",\"Interval\":60000000000," \
+	"\"Delay\":50000000,\"Mode\":\"fail\"}"
+
+// Four versions of a job: well, crashing, crashing again and again, and one that does not start.
+static void health_is_told_as_the_job_says(void **unused)
+{
+	static const struct {
+		const char *task;
+		uint8_t client, healthy;
+	} versions[] = {{TASK, WIRE_CLIENT_RUNNING, WIRE_HEALTHY},
+		{TASK ",\"Config\":{\"run_for\":\"0.2s\",\"exit_code\":1}" POLICY("1"),
+			WIRE_CLIENT_FAILED, WIRE_UNHEALTHY},
+		{TASK ",\"Config\":{\"run_for\":\"0.2s\",\"exit_code\":1}" POLICY("100"),
+			WIRE_CLIENT_RUNNING, WIRE_UNHEALTHY},
+		{TASK ",\"Meta\":{\"mock.start_error\":\"no luck\"}", WIRE_CLIENT_FAILED,
+			WIRE_UNHEALTHY}};
+	run_allocations(0, 0);
+	for (uint8_t i = 0; i < 40; i++) {
+		responder_describe_alloc(server, i, "service", JUDGED, versions[i % 4].task);
+		responder_flag_alloc(server, i, 100 + i % 4, WIRE_ALLOC_IN_DEPLOYMENT);
+	}
+	TURN_UNTIL(fleet.running->counters.healthy + fleet.running->counters.unhealthy == 40);
+	for (uint8_t i = 0; i < 40; i++) {
+		TURN_UNTIL(responder_alloc(server, i).healthy == versions[i % 4].healthy);
+		TURN_UNTIL(responder_alloc(server, i).client == versions[i % 4].client);
+	}
+	assert_int_equal(responder_alloc(server, 1).restarts, 1);
+	assert_true(responder_alloc(server, 1).task_failed);
+	assert_int_equal(responder_alloc(server, 0).task_state, WIRE_TASK_RUNNING);
+	// One description for each version, whoever asked for it.
+	assert_int_equal(fleet.running->behaviours.count, 4);
+	assert_true(fleet.running->counters.descriptions <= 4 * 6);
+}
+
+// Changed in place by a newer version, which is judged anew.
+static void health_is_told_again_for_another_deployment(void **unused)
+{
+	run_allocations(0, 0);
+	responder_describe_alloc(server, 1, "service", JUDGED, TASK);
+	responder_flag_alloc(server, 1, 100, WIRE_ALLOC_IN_DEPLOYMENT);
+	TURN_UNTIL(responder_alloc(server, 1).flags & WIRE_ALLOC_HEALTH_KNOWN);
+	responder_flag_alloc(server, 1, 101, WIRE_ALLOC_IN_DEPLOYMENT);
+	TURN_UNTIL(responder_alloc(server, 1).flags & WIRE_ALLOC_HEALTH_KNOWN);
+	assert_int_equal(fleet.running->counters.healthy, 2);
+	assert_int_equal(fleet.running->counters.started, 1);
+}
+
+static void after_a_silence_all_is_told_again(void **unused)
+{
+	uint32_t before[5];
+	run_allocations(0, 0);
+	for (uint8_t i = 0; i < 5; i++)
+		responder_add_alloc(server, i, "service", TASK);
+	for (uint8_t i = 0; i < 5; i++)
+		TURN_UNTIL(responder_alloc(server, i).client == WIRE_CLIENT_RUNNING);
+	turn_ms(200);
+	for (uint8_t i = 0; i < 5; i++)
+		before[i] = responder_alloc(server, i).reports;
+	responder_lose_alloc(server, 2);
+	atomic_store(&server->rules.drop, UINT32_MAX);
+	turn_ms(600); // twice the time to live
+	atomic_store(&server->rules.drop, 0);
+	for (uint8_t i = 0; i < 5; i++)
+		TURN_UNTIL(responder_alloc(server, i).reports > before[i]);
+	assert_int_equal(responder_alloc(server, 2).client, WIRE_CLIENT_RUNNING);
+	assert_int_equal(fleet.running->up, 5);
+}
+
+static void allocations_end_that_are_not_to_run_alone(void **unused)
+{
+	run_allocations(0, 0);
+	responder_describe_alloc(
+		server, 1, "service", "\"StopAfterClientDisconnect\":500000000,", TASK);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	turn_ms(1000);
+	assert_int_equal(fleet.running->up, 1);
+	atomic_store(&server->rules.drop, UINT32_MAX);
+	TURN_UNTIL(fleet.running->up == 0);
+	atomic_store(&server->rules.drop, 0);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+}
+
+static void ends_take_their_time(void **unused)
+{
+	run_allocations(0, 0);
+	responder_add_alloc(server, 1, "service",
+		TASK ",\"Config\":{\"kill_after\":\"10s\"},\"KillTimeout\":400000000");
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	responder_stop_alloc(server, 1);
+	TURN_UNTIL(fleet.running->counters.stopped == 1);
+	turn_ms(300);
+	assert_int_equal(fleet.running->counters.completed, 0);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +516,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(allocations_survive_losses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			forgotten_allocations_are_dropped, set_up, tear_down),
+		WITH_SERVER(health_is_told_as_the_job_says),
+		WITH_SERVER(health_is_told_again_for_another_deployment),
+		WITH_SERVER(after_a_silence_all_is_told_again),
+		WITH_SERVER(allocations_end_that_are_not_to_run_alone),
+		WITH_SERVER(ends_take_their_time),
 		WITH_SERVER(every_node_registers_and_beats),
 		WITH_SERVER(losses_are_made_good),
 		WITH_SERVER(silent_nodes_send_nothing_until_they_return),
