@@ -71,7 +71,7 @@ static uint32_t answer_allocs(struct worker *w, const struct hot_frame *f, uint8
 	for (uint32_t i = 0; i < changes.count; i++)
 		reply.items[i] = item_of(changes.items[i]);
 	if (changes.more)
-		reply.index = reply.items[changes.count - 1].modify_index;
+		reply.index = changes.items[changes.count - 1]->record.modify_index;
 	return wire_allocs_reply_encode(frame, f->header.length, f->header, &reply);
 }
 
