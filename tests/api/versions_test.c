@@ -282,6 +282,12 @@ static void what_cannot_be_dispatched_is_refused(void **unused)
 
 static void a_periodic_job_is_launched_now(void **unused)
 {
+	json_t *plan = api_put("/v1/job/*/plan", "clock",
+		launcher_body("clock", "\"Periodic\":{\"Spec\":\"0 4 * * *\",\"Enabled\":true}"));
+	const char *next = member_text(plan, "NextPeriodicLaunch");
+	assert_int_equal(strlen(next), 20);
+	assert_string_equal(next + 10, "T04:00:00Z");
+	json_decref(plan);
 	json_decref(api_put("/v1/jobs*", "",
 		launcher_body("clock", "\"Periodic\":{\"Spec\":\"0 4 * * *\",\"Enabled\":true}")));
 	json_t *reply = api_put("/v1/job/*/periodic/force", "clock", "");
