@@ -57,8 +57,9 @@ static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struc
 
 // Only a verdict that is new is taken. Drains wait for those of allocations without a deployment.
 static void note_health(
-	struct state *state, struct allocation *a, struct optional_bool healthy, int64_t time_ns)
+	struct state *state, struct alloc_cell *cell, struct optional_bool healthy, int64_t time_ns)
 {
+	struct allocation *a = cell->working;
 	const struct alloc_deployment_status *known =
 		a->details ? a->details->deployment_status : NULL;
 
@@ -67,7 +68,7 @@ static void note_health(
 		return;
 	struct alloc_details *before = alloc_details_share(a->details);
 	allocation_set_health(a, healthy, time_ns);
-	deployment_count_health(state, a, before);
+	deployment_count_health(state, cell, before);
 	alloc_details_release(before);
 }
 
@@ -94,7 +95,7 @@ static void apply_reported(
 		allocation_set_report(a, item->report);
 	item->report = NULL;
 	a->modify_time_ns = time_ns;
-	note_health(state, a, item->healthy, time_ns);
+	note_health(state, cell, item->healthy, time_ns);
 	if (trigger == TRIGGER_JOB_DEREGISTER && a->desired == ALLOC_RUN) {
 		a->desired = ALLOC_STOP;
 		a->alloc_modify_index = state->index;

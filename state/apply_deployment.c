@@ -279,7 +279,7 @@ static void set_health(struct state *state, const struct alloc_health *item, int
 	allocation_set_health(a, (struct optional_bool){true, item->healthy}, time_ns);
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
-	deployment_count_health(state, a, before);
+	deployment_count_health(state, cell, before);
 	alloc_details_release(before);
 }
 

@@ -163,7 +163,7 @@ static void apply_update(
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
-	deployment_count_health(state, a, before);
+	deployment_count_health(state, cell, before);
 	alloc_details_release(before);
 }
 
@@ -220,7 +220,7 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
 	alloc_cell_changed(state, cell);
-	deployment_count_health(state, a, NULL);
+	deployment_count_health(state, cell, NULL);
 	if (p->details && !uuid_is_zero(&p->details->previous_allocation))
 		link_previous(state, p, time_ns);
 }

@@ -136,6 +136,15 @@ static const struct uuid *deployment_of_living(const struct allocation *a)
 	return belongs ? &a->details->deployment_id : NULL;
 }
 
+// The deployment that is there, and of the allocation's job.
+static struct deployment_cell *find_own(
+	const struct state *state, const struct alloc_cell *alloc, const struct uuid *id)
+{
+	struct deployment_cell *cell = deployment_cell_find(state, id);
+	return cell && deployment_cell_is_there(cell) && cell->job_cell == alloc->job_cell ? cell
+											   : NULL;
+}
+
 void deployment_follow_allocation(struct state *state, struct alloc_cell *cell)
 {
 	struct deployment_cell *counting = cell->deployment_cell;
@@ -145,8 +154,7 @@ void deployment_follow_allocation(struct state *state, struct alloc_cell *cell)
 		return;
 	if (counting)
 		counting->living--;
-	counting = id ? deployment_cell_find(state, id) : NULL;
-	cell->deployment_cell = counting && deployment_cell_is_there(counting) ? counting : NULL;
+	cell->deployment_cell = id ? find_own(state, cell, id) : NULL;
 	if (cell->deployment_cell)
 		cell->deployment_cell->living++;
 }
@@ -188,8 +196,9 @@ static void count_verdict(struct deployment_group *g, struct optional_bool befor
 }
 
 void deployment_count_health(
-	struct state *state, const struct allocation *a, const struct alloc_details *before)
+	struct state *state, const struct alloc_cell *alloc, const struct alloc_details *before)
 {
+	const struct allocation *a = alloc->working;
 	const struct alloc_details *now = a->details;
 	struct text group =
 		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
@@ -201,8 +210,8 @@ void deployment_count_health(
 	bool is_new = is.set && (!was.set || was.value != is.value);
 	if (!joins && !is_new)
 		return;
-	struct deployment_cell *cell = deployment_cell_find(state, &now->deployment_id);
-	if (!cell || !deployment_cell_is_there(cell) || !deployment_group_of(cell->working, group))
+	struct deployment_cell *cell = find_own(state, alloc, &now->deployment_id);
+	if (!cell || !deployment_group_of(cell->working, group))
 		return;
 	struct deployment *d = deployment_cell_revise(state, cell, state->index);
 	struct deployment_group *g = deployment_group_of(d, group);

@@ -429,7 +429,7 @@ void deployment_follow_allocation(struct state *, struct alloc_cell *);
 // The same: it joined its deployment, or its node said something new of its health. before: its details
 // before that; NULL: it is new.
 void deployment_count_health(
-	struct state *, const struct allocation *, const struct alloc_details *before);
+	struct state *, const struct alloc_cell *, const struct alloc_details *before);
 static inline bool deployment_cell_is_there(const struct deployment_cell *cell)
 {
 	return cell->working && !cell->working->record.deleted;
