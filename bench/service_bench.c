@@ -38,6 +38,9 @@ struct service {
 	struct bench bench;
 	struct controller controller;
 	uint32_t nodes, racks, count;
+	uint64_t rounds;    // of the subject alone, for a profiler; 0: measure
+	uint64_t only;      // this shape, counted from 1; 0: all
+	uint64_t instances; // 1: evaluations of one alone; more: the others alone
 	struct naive_service *naive;
 	uint32_t naive_count; // instances in a round of the reference
 	struct prng prng;
@@ -261,6 +264,12 @@ static void measure_shape(struct service *s, const struct shape *shape, uint32_t
 	s->naive_count = LOOKS_MOST / s->nodes < count ? LOOKS_MOST / s->nodes : count;
 	s->chosen = memory_take_array(count, sizeof *s->chosen);
 	register_job(s, shape);
+	for (uint64_t i = 0; i < s->rounds; i++)
+		work_off(s);
+	if (s->rounds > 0) {
+		free(s->chosen);
+		return;
+	}
 	check_answers(s);
 	snprintf(name, sizeof name, "%s, %u instance%s", shape->name, count, count > 1 ? "s" : "");
 	struct bench_result result = {.name = text_copy(text_of(name)),
@@ -284,14 +293,19 @@ static void measure(struct service *s, uint32_t nodes)
 					.jobs_max = 64});
 	register_nodes(s);
 	for (uint32_t i = 0; i < SHAPES; i++) {
-		measure_shape(s, &shapes[i], many);
-		measure_shape(s, &shapes[i], 1);
+		if (s->only > 0 && i + 1 != s->only)
+			continue;
+		if (s->instances != 1)
+			measure_shape(s, &shapes[i], many);
+		if (s->instances <= 1)
+			measure_shape(s, &shapes[i], 1);
 	}
 	controller_close(&s->controller);
 	naive_service_destroy(s->naive);
 }
 
-// With --nodes N that size alone.
+// With --nodes N that size alone, with --shape N (from 1) that job alone, with --instances 1 only evaluations of one
+// instance, or else with any other number those of many. With --rounds N the subject alone, unmeasured, for a profiler.
 int main(int count, char **arguments)
 {
 	static const uint32_t fleets[] = {1000, 10000, 100000};
@@ -300,6 +314,9 @@ int main(int count, char **arguments)
 	bench_begin(&s.bench, "service", count, arguments);
 	prng_seed(&s.prng, 1);
 	uint64_t nodes = bench_option(&s.bench, "nodes", s.bench.smoke ? 100 : 0);
+	s.only = bench_option(&s.bench, "shape", 0);
+	s.rounds = bench_option(&s.bench, "rounds", 0);
+	s.instances = bench_option(&s.bench, "instances", 0);
 	if (nodes > 0)
 		measure(&s, (uint32_t)nodes);
 	for (uint32_t i = 0; i < 3 && nodes == 0; i++)

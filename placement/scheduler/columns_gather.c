@@ -12,6 +12,7 @@ struct gathering {
 	struct columns *c;
 	struct gathered_node *rows; // by slot
 	uint32_t count, room;
+	struct availability available;
 };
 
 // --- Which nodes -----------------------------------------------------------------------------------------
@@ -29,6 +30,7 @@ static void look_at(struct gathering *g, const struct node *n)
 	if (!node_is_usable(n) || !stack_targets_node(c->s, n))
 		return;
 	c->candidates++;
+	availability_add(&g->available, n);
 	const char *refusal = stack_check_static(c->s, c->g, n, 0);
 	if (refusal) {
 		tallies_add(&c->first, refusal, n, STACK_FILTERED, 1);
@@ -43,6 +45,7 @@ static void look_at(struct gathering *g, const struct node *n)
 
 static void look_at_all(struct gathering *g)
 {
+	availability_begin(&g->available, g->c->s);
 	const struct scheduler_view *view = &g->c->s->view;
 	const struct node *nodes[AHEAD];
 	for (uint32_t from = 0; from < g->c->slots; from += AHEAD) {
@@ -54,8 +57,12 @@ static void look_at_all(struct gathering *g)
 		}
 		for (uint32_t i = 0; i < count; i++)
 			if (nodes[i])
+				__builtin_prefetch(nodes[i]->node_class);
+		for (uint32_t i = 0; i < count; i++)
+			if (nodes[i])
 				look_at(g, nodes[i]);
 	}
+	availability_end(&g->available);
 }
 
 // --- Bins ------------------------------------------------------------------------------------------------

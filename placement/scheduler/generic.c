@@ -94,10 +94,8 @@ static void look(struct generic_attempt *a)
 		a->deployment =
 			view->latest_deployment(view->context, eval->namespace_name, eval->job_id);
 	a->stack = stack_create(STACK_GENERIC, view, a->plan);
-	if (a->job && !a->job->stop) {
+	if (a->job && !a->job->stop)
 		generic_use_version(a, a->job);
-		stack_nodes_available(a->stack, &a->available);
-	}
 	be_strict_where_refused(a);
 	view->job_allocations(view->context, eval->namespace_name, eval->job_id, keep, a);
 }
@@ -171,7 +169,6 @@ static void release(struct generic_attempt *a)
 {
 	reconciliation_release(&a->found);
 	version_changes_release(&a->changes);
-	metrics_release(&a->available);
 	free(a->in_place.items);
 	free(a->allocations.items);
 	stack_destroy(a->stack);

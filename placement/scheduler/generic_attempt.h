@@ -24,7 +24,6 @@ struct generic_attempt {
 	struct reconciliation found;
 	struct version_changes changes;
 	struct array in_place;          // in_place_change, in the order of the questions
-	struct alloc_metrics available; // nodes by datacenter and in the pool
 	struct evaluation *eligibility; // what is known of classes; NULL: nobody needs it
 	struct array follow_ups;        // struct evaluation *, to be created
 };

@@ -69,12 +69,7 @@ static bool select_node(
 		.penalty_count = p->penalties->count};
 	generic_use_version(a, p->version.job);
 	bool found = stack_select(a->stack, &request, option, metrics);
-	for (uint32_t i = 0; i < a->available.nodes_available.count; i++) {
-		const struct named_count *count =
-			ARRAY_AT(&a->available.nodes_available, struct named_count, i);
-		count_add(&metrics->nodes_available, count->name, count->count);
-	}
-	metrics->nodes_in_pool = a->available.nodes_in_pool;
+	stack_nodes_available(a->stack, metrics);
 	return found;
 }
 

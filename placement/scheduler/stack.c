@@ -40,6 +40,9 @@ static void forget_job(struct stack *s)
 	free(s->columns);
 	free(s->groups);
 	job_rules_release(&s->job_rules);
+	metrics_release(&s->available);
+	s->available = (struct alloc_metrics){0};
+	s->available_known = false;
 	s->groups = NULL;
 	s->columns = NULL;
 	s->group_count = 0;
@@ -201,35 +204,4 @@ void stack_eligibility(struct stack *s, struct evaluation *e)
 		struct named_count *item = map_item(&e->class_eligibility, sizeof *item, name);
 		item->count |= verdict == CLASS_ELIGIBLE;
 	}
-}
-
-static void name_datacenters(const struct job *job, struct alloc_metrics *m)
-{
-	for (uint32_t i = 0; i < job->datacenters.count; i++) {
-		const char *name = *ARRAY_AT(&job->datacenters, char *, i);
-		if (!strchr(name, '*'))
-			count_add(&m->nodes_available, name, 0);
-	}
-}
-
-void stack_nodes_available(struct stack *s, struct alloc_metrics *m)
-{
-	uint32_t slots = s->view.slots(s->view.context), run = 0;
-	const char *datacenter = NULL; // of the nodes counted in run
-	name_datacenters(s->job, m);
-	for (uint32_t slot = 0; slot < slots; slot++) {
-		const struct node *n = s->view.node_at(s->view.context, slot);
-		if (!n || !node_is_usable(n) || !stack_targets_node(s, n))
-			continue;
-		m->nodes_in_pool++;
-		if (run && n->node_class->datacenter != datacenter &&
-			strcmp(n->node_class->datacenter, datacenter) != 0) {
-			count_add(&m->nodes_available, datacenter, run);
-			run = 0;
-		}
-		datacenter = n->node_class->datacenter;
-		run++;
-	}
-	if (run)
-		count_add(&m->nodes_available, datacenter, run);
 }

@@ -47,9 +47,22 @@ struct stack {
 	uint32_t victim_count, victim_room;
 	const struct allocation **best_victims; // of the best node so far
 	uint32_t best_victim_room;
+	// Usable nodes by datacenter, for metrics; counted when somebody looks at all of them.
+	struct alloc_metrics available;
+	bool available_known;
 	uint32_t *changed_slots; // touched by the plan since columns were last brought up to date
 	uint32_t changed_count, changed_room;
 };
+
+// stack_available.c: counts nodes as they are looked at; neighbours are mostly of one datacenter.
+struct availability {
+	struct stack *s;
+	const char *datacenter; // of the nodes counted in run
+	uint32_t run;
+};
+void availability_begin(struct availability *, struct stack *);
+void availability_add(struct availability *, const struct node *);
+void availability_end(struct availability *);
 
 struct group_rules *stack_group(struct stack *, uint32_t group);
 // Adds what is planned so far to a set that counts what is there.
