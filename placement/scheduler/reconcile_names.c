@@ -22,30 +22,54 @@ void index_names(struct group_pass *g)
 		number_set_add(&g->names.taken, m->allocation->index);
 }
 
-// What takes another's place takes its name, unless one that goes on has it too.
-static void repair_name(struct name_index *kept, struct reconcile_place *place)
+// --- Repair --------------------------------------------------------------------------------------
+
+struct repair {
+	struct name_index *names; // everything that is or will be there has its name in it
+	struct number_set given;  // names of what goes on, and of what was looked at
+};
+
+static struct reconcile_place *place_at(struct array *places, uint32_t i)
 {
-	if (!place->previous || place->canary)
-		return;
-	if (number_set_has(&kept->taken, place->name_index)) {
-		uint32_t number = name_index_lowest_free(kept);
-		if (number < kept->count)
-			place->name_index = number;
+	return ARRAY_AT(places, struct reconcile_place, i);
+}
+
+static void reserve(struct repair *r, struct array *places, uint32_t first)
+{
+	for (uint32_t i = first; i < places->count; i++)
+		if (place_at(places, i)->name_index < r->names->taken.size)
+			number_set_add(&r->names->taken, place_at(places, i)->name_index);
+}
+
+// What takes another's place takes its name, unless one that goes on has it too and another one is free.
+static void repair_places(struct repair *r, struct array *places, uint32_t first)
+{
+	for (uint32_t i = first; i < places->count; i++) {
+		struct reconcile_place *place = place_at(places, i);
+		if (!place->previous || place->canary)
+			continue;
+		bool free = name_index_lowest_free(r->names) < r->names->count;
+		if (free && number_set_has(&r->given, place->name_index))
+			place->name_index = name_index_next(r->names);
+		number_set_add(&r->given, place->name_index);
 	}
-	number_set_add(&kept->taken, place->name_index);
 }
 
 void repair_names(struct group_pass *g)
 {
 	struct reconciliation *result = g->r->result;
-	struct name_index kept;
-	name_index_init(&kept, (uint32_t)g->group->count, size_for(g));
+	struct repair r = {.names = &g->names};
+	number_set_init(&r.given, g->names.taken.size);
 	FOR_MEMBERS(m, g)
-	if (m->set == SET_UNTAINTED && !m->stopped && !is_unknown(m))
-		number_set_add(&kept.taken, m->allocation->index);
-	for (uint32_t i = g->first_destructive; i < result->destructive.count; i++)
-		repair_name(&kept, ARRAY_AT(&result->destructive, struct reconcile_place, i));
-	for (uint32_t i = g->first_place; i < result->place.count; i++)
-		repair_name(&kept, ARRAY_AT(&result->place, struct reconcile_place, i));
-	name_index_release(&kept);
+	{
+		if (m->set != SET_UNTAINTED || m->stopped || is_unknown(m))
+			continue;
+		number_set_add(&r.given, m->allocation->index);
+		number_set_add(&g->names.taken, m->allocation->index);
+	}
+	reserve(&r, &result->destructive, g->first_destructive);
+	reserve(&r, &result->place, g->first_place);
+	repair_places(&r, &result->destructive, g->first_destructive);
+	repair_places(&r, &result->place, g->first_place);
+	number_set_release(&r.given);
 }
