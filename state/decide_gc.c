@@ -106,12 +106,18 @@ static bool evaluation_may_go(const struct piece *p, const struct eval_cell *cel
 	       is_old(p->command, keep, type, e->modify_time_ns);
 }
 
+// What somebody may still want to run again stays until it is stopped; of batch jobs nothing more is to be expected.
+static bool is_over(const struct job *job)
+{
+	return job->stop || is_batch(job->type);
+}
+
 static bool job_may_go(const struct piece *p, const struct job_cell *cell)
 {
 	const struct job_keep *keep = job_cell_keep(cell);
 
-	return keep && cell->present_count == 0 && cell->evaluations_present == 0 &&
-	       job_is_old(p->command, keep);
+	return keep && is_over(keep->versions[0]) && cell->present_count == 0 &&
+	       cell->evaluations_present == 0 && job_is_old(p->command, keep);
 }
 
 // At its end, and nothing that lives belongs to it.

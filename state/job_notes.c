@@ -33,19 +33,12 @@ static const struct field job_notes_fields[] = {
 const struct record_type job_notes_description = {"job_notes", sizeof(struct job_notes),
 	job_notes_fields, sizeof job_notes_fields / sizeof job_notes_fields[0], NULL};
 
-struct job_notes *job_notes_create(void)
-{
-	struct job_notes *notes = memory_take(sizeof *notes);
-	atomic_init(&notes->references, 1);
-	return notes;
-}
-
 struct job_notes *job_notes_copy(const struct job_notes *notes)
 {
-	if (!notes)
-		return job_notes_create();
 	struct job_notes *copy = memory_take(sizeof *copy);
-	record_copy(&job_notes_description, copy, notes);
+
+	if (notes)
+		record_copy(&job_notes_description, copy, notes);
 	atomic_init(&copy->references, 1);
 	return copy;
 }
@@ -63,4 +56,19 @@ void job_notes_release(struct job_notes *notes)
 		return;
 	record_release(&job_notes_description, notes);
 	free(notes);
+}
+
+int job_notes_decode(struct job_notes **notes, struct bytes_reader *r)
+{
+	struct job_notes *decoded = memory_take(sizeof *decoded);
+	int error = record_decode(&job_notes_description, decoded, r);
+
+	*notes = NULL;
+	if (error) {
+		free(decoded);
+		return error;
+	}
+	atomic_init(&decoded->references, 1);
+	*notes = decoded;
+	return 0;
 }

@@ -30,7 +30,8 @@ struct job_notes {
 
 extern const struct record_type job_notes_description, scaling_event_description;
 
-struct job_notes *job_notes_create(void);                   // one reference
 struct job_notes *job_notes_copy(const struct job_notes *); // NULL: empty; one reference
 struct job_notes *job_notes_share(struct job_notes *);      // NULL is fine
 void job_notes_release(struct job_notes *);                 // NULL is fine
+// One reference. Returns 0, -ERROR_CORRUPT or -ERROR_VERSION; then there are none.
+int job_notes_decode(struct job_notes **, struct bytes_reader *);

@@ -57,8 +57,7 @@ static bool rest_decode(struct job_keep *keep, struct bytes_reader *r)
 		return false;
 	if (!has_notes)
 		return true;
-	keep->notes = job_notes_create();
-	return record_decode(&job_notes_description, keep->notes, r) == 0;
+	return job_notes_decode(&keep->notes, r) == 0;
 }
 
 static bool mark_decode(struct job_mark *mark, struct bytes_reader *r)

@@ -212,6 +212,25 @@ static void a_stopped_job_goes_after_four_hours(void **unused)
 }
 
 // What is left of a job that was purged goes like everything else.
+static void a_service_job_without_work_stays_until_it_is_stopped(void **unused)
+{
+	struct world w;
+	struct command stop = {
+		.type = COMMAND_JOB_DEREGISTER, .job_deregister = {.id = TEXT("web")}};
+
+	open_world(&w);
+	register_one(&w, "web", JOB_SERVICE);
+	change_evaluation(&w.c, &w.eval, EVAL_COMPLETE); // of no instances
+	assert_int_equal(job_status(&w.c, "web"), JOB_DEAD);
+	assert_int_equal(collect_all(&w), 1);
+	assert_int_equal(job_status(&w.c, "web"), JOB_DEAD);
+	controller_run(&w.c, &stop);
+	change_evaluation(&w.c, &stop.job_deregister.made.id, EVAL_COMPLETE);
+	assert_int_equal(collect_all(&w), 2);
+	assert_int_equal(job_status(&w.c, "web"), -1);
+	close_world(&w);
+}
+
 static void what_a_purged_job_left_goes(void **unused)
 {
 	struct world w;
@@ -343,6 +362,7 @@ int main(void)
 		cmocka_unit_test(a_batch_job_that_goes_on_keeps_what_it_did),
 		cmocka_unit_test(a_batch_job_lets_go_of_its_former_versions),
 		cmocka_unit_test(a_stopped_job_goes_after_four_hours),
+		cmocka_unit_test(a_service_job_without_work_stays_until_it_is_stopped),
 		cmocka_unit_test(what_a_purged_job_left_goes),
 		cmocka_unit_test(a_node_goes_a_day_after_its_end),
 		cmocka_unit_test(much_garbage_goes_in_pieces),
