@@ -15,11 +15,14 @@ route_answer node_drain_set;
 // drain_report.c
 route_answer node_drain_read;
 route_watched node_drain_watched;
+// what_if.c
+route_answer node_what_if;
 // jobs.c
 route_answer jobs_list, job_read, job_summary, job_versions, job_scale;
 route_watched jobs_watched, job_watched, job_summary_watched;
 // job_changes.c
 route_submit job_register, job_deregister, job_evaluate;
+route_answer rollout_read;
 route_answer job_registered, job_deregistered, job_evaluated;
 // job_children.c
 route_submit job_dispatch, job_periodic_force;
