@@ -1,0 +1,71 @@
+#!/bin/bash
+# A hundred nodes are drained at once: what runs on them moves to others, so many at a time as its job allows; the drains
+# are complete when nothing runs there any more, and a kill -9 of the controller in the middle changes none of it. A real
+# agent's process is ended with its kill signal before its node is said to be empty.
+. "$(dirname "$0")/setup.sh"
+. "$here/service.sh"
+COUNT=100
+PARALLEL=30
+testbed_up
+berthd_start
+agent_start old --class agent
+agent_start new --class agent
+node_start fleet "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" \
+	--key-file "$TESTBED_DIR/master.key" --nodes $((2 * COUNT)) --class sim --quiet
+ready=$((2 * COUNT + 2))
+wait_until 30 "all nodes are ready" nodes_are ready $ready
+
+rule() { # PARALLEL
+	printf '{"MaxParallel":%s,"HealthCheck":"task_states","MinHealthyTime":1000000000,"HealthyDeadline":20000000000}' "$1"
+}
+# One on each of half of the nodes.
+service web count=$COUNT migrate="$(rule $PARALLEL)" constraints='[{"Operand":"distinct_hosts","RTarget":"true"},
+	{"LTarget":"${node.class}","Operand":"=","RTarget":"sim"}]'
+service real count=1 driver='"raw_exec"' migrate="$(rule 1)" \
+	constraints='[{"LTarget":"${node.class}","Operand":"=","RTarget":"agent"}]' \
+	config='{"command":"sh","args":["-c","trap \"echo bye >left; exit 0\" INT; echo $$ >pid; while :; do sleep 0.1; done"]}'
+wait_until 20 "everything runs and is healthy" count_is web "$healthy" $COUNT
+wait_until 20 "the process runs and is healthy" count_is real "$healthy" 1
+drained=$(allocations web | jq -r ".[] | select($living) | .NodeID")
+drained+=" $(allocations real | jq -r '.[0].NodeID')"
+equal "nodes to be drained" "$(wc -w <<<"$drained")" $((COUNT + 1))
+
+for node in $drained; do
+	api "/v1/node/$node/drain" -X PUT --data '{"DrainSpec":{"Deadline":600000000000}}' >"$TESTBED_DIR/drain.answer"
+	jq -e .NodeModifyIndex "$TESTBED_DIR/drain.answer" >/dev/null 2>&1 ||
+		die "the drain was not begun: $(cat "$TESTBED_DIR/drain.answer")"
+done
+least=$COUNT
+progress() {
+	local now
+	now=$(count web "$running")
+	[ "$now" -ge "$least" ] || least=$now
+	at_least "running instances" "$now" $((COUNT - PARALLEL))
+}
+draining() { api /v1/nodes | jq '[.[] | select(.Drain)] | length'; }
+progress
+some_moved() { progress && [ "$(draining)" -lt $COUNT ]; }
+wait_until 30 "some nodes are empty" some_moved
+berthd_kill KILL
+berthd_start
+all_moved() { progress && [ "$(draining)" = 0 ]; }
+wait_until 60 "all nodes are empty" all_moved
+say "drained $((COUNT + 1)) nodes, $PARALLEL instances at a time, at least $least of $COUNT running, through a kill -9"
+
+# Complete means complete: nothing is left there, and the nodes take nothing new.
+ids=$(jq -Rn '[inputs | split(" ") | .[] | select(. != "")]' <<<"$(echo $drained)")
+equal "instances on drained nodes" \
+	"$(allocations web | jq --argjson ids "$ids" "[.[] | select(.ClientStatus == \"running\" and (.NodeID | IN(\$ids[])))] | length")" 0
+equal "nodes that take nothing new" \
+	"$(api /v1/nodes | jq --argjson ids "$ids" '[.[] | select((.ID | IN($ids[])) and .SchedulingEligibility == "ineligible"
+		and .LastDrain.Status == "complete")] | length')" $((COUNT + 1))
+wait_until 20 "everything runs elsewhere" count_is web "$healthy" $COUNT
+equal "living instances" "$(count web "$living")" $COUNT
+names_are_unique web
+equal "processes that said goodbye" "$(cat "$TESTBED_DIR"/*/alloc/*/t/local/left 2>/dev/null)" bye
+wait_until 10 "the process runs elsewhere" count_is real "$running" 1
+equal "allocations that were lost" "$(count web '.ClientStatus == "lost"')" 0
+balanced
+berthd_kill TERM
+verify_state
+say "state: $(tail -1 "$TESTBED_DIR/verify.log")"
