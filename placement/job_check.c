@@ -293,6 +293,37 @@ static void check_identity(struct checker *c)
 			PAYLOAD_BYTES_MAX);
 }
 
+static void check_region(struct checker *c, const struct multiregion *m, uint32_t i)
+{
+	const struct job_region *region = ARRAY_AT(&m->regions, struct job_region, i);
+	if (!named(c, "Name of a region", region->name, NAME_BYTES_MAX))
+		return;
+	if (region->count < 0)
+		mistake(c, "region \"%.64s\": Count must not be negative", region->name);
+	for (uint32_t n = 0; n < i; n++)
+		if (text_equal(text_of(region->name),
+			    text_of(ARRAY_AT(&m->regions, struct job_region, n)->name)))
+			mistake(c, "region \"%.64s\" is there twice", region->name);
+	for (uint32_t n = 0; n < region->datacenters.count; n++)
+		named(c, "a name in Datacenters of a region",
+			*ARRAY_AT(&region->datacenters, char *, n), NAME_BYTES_MAX);
+	check_meta(c, "Meta of a region", &region->meta);
+}
+
+static void check_multiregion(struct checker *c, const struct multiregion *m)
+{
+	const char *on_failure = m->strategy ? m->strategy->on_failure : NULL;
+	if (m->regions.count == 0 || m->regions.count > REGIONS_MAX)
+		mistake(c, "Multiregion must name between 1 and %u regions", REGIONS_MAX);
+	for (uint32_t i = 0; i < m->regions.count && i < REGIONS_MAX; i++)
+		check_region(c, m, i);
+	if (m->strategy && m->strategy->max_parallel < 0)
+		mistake(c, "MaxParallel of the regions must not be negative");
+	if (on_failure && *on_failure && strcmp(on_failure, "fail_all") != 0 &&
+		strcmp(on_failure, "fail_local") != 0)
+		mistake(c, "OnFailure must be empty, \"fail_all\" or \"fail_local\"");
+}
+
 static void check_where(struct checker *c)
 {
 	const struct job *job = c->job;
@@ -305,8 +336,10 @@ static void check_where(struct checker *c)
 	check_constraints(c, &job->constraints, false);
 	check_affinities(c, &job->affinities, false);
 	check_spreads(c, &job->spreads);
-	if (job->multiregion)
+	if (job->multiregion) {
 		allow(c, PART_PLACED_BY_NOMAD, "Multiregion is");
+		check_multiregion(c, job->multiregion);
+	}
 }
 
 static void check_whole(struct checker *c)

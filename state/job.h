@@ -136,6 +136,10 @@ struct job_region {
 struct multiregion {
 	struct region_strategy *strategy; // NULL: none given
 	struct array regions;             // job_region, in the order in which they are deployed
+	// Which submission it is of: by this the regions know each other's deployments. Empty: not submitted yet.
+	char *rollout;
+	// As it was submitted (JSON of the job): kept where that was, for the other regions.
+	char *submission;
 };
 struct parameterized_config {
 	char *payload;

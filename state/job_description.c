@@ -346,6 +346,8 @@ static DESCRIBE(job_region_description, job_region, NULL);
 static const struct field multiregion_fields[] = {
 	{"Strategy", FIELD_OPTIONAL, OF(multiregion, strategy), &region_strategy_description},
 	{"Regions", FIELD_ARRAY, OF(multiregion, regions), &job_region_description},
+	{"Rollout", FIELD_STRING, OF(multiregion, rollout), FLAGS(FIELD_OMIT_EMPTY)},
+	{"Submission", FIELD_STRING, OF(multiregion, submission), FLAGS(FIELD_HIDDEN)},
 };
 DESCRIBE(multiregion_description, multiregion, NULL);
 

@@ -14,6 +14,7 @@ struct watch_tools {
 	const struct time_source *time;
 	struct prng *prng;
 	int64_t node_ttl_ns;
+	const struct peers *peers;    // of the region watcher
 	struct watchers_stats *stats; // of the frame; changed by watch_count() and watch_gauge()
 	pthread_mutex_t *stats_mutex;
 	void (*step)(void *context); // as watchers_settings
@@ -41,4 +42,5 @@ struct watcher {
 	// something was done.
 	int64_t (*turn)(void *context, int64_t now_ns, bool *done);
 };
-extern const struct watcher deployment_watcher, drain_watcher, periodic_watcher, disconnect_watcher;
+extern const struct watcher deployment_watcher, drain_watcher, periodic_watcher, disconnect_watcher,
+	region_watcher;

@@ -13,14 +13,15 @@
 #define REST_MAX_NS SECOND_NS
 
 // In the order in which they have their turns.
-static const struct watcher *const table[] = {
+static const struct watcher *const of_this_region[] = {
 	&deployment_watcher,
 	&drain_watcher,
 	&periodic_watcher,
 	&disconnect_watcher,
 	NULL,
 };
-#define WATCHERS_MAX (sizeof table / sizeof table[0])
+static const struct watcher *const of_all_regions[] = {&region_watcher, NULL};
+#define WATCHERS_MAX (sizeof of_this_region / sizeof of_this_region[0])
 
 struct watch {
 	void *context;
@@ -30,6 +31,7 @@ struct watch {
 
 struct watchers {
 	struct watchers_settings settings;
+	const struct watcher *const *table; // ends with NULL
 	struct state_observer observer;
 	struct submitter *submitter;
 	struct prng prng;
@@ -61,14 +63,14 @@ static void observe(
 	struct watchers *w = context;
 	bool wanted[WATCHERS_MAX] = {false}, any = false;
 
-	for (uint32_t i = 0; table[i]; i++) {
-		wanted[i] = is_of_interest(table[i], w->watches[i].context, changes, count);
+	for (uint32_t i = 0; w->table[i]; i++) {
+		wanted[i] = is_of_interest(w->table[i], w->watches[i].context, changes, count);
 		any |= wanted[i];
 	}
 	if (!any)
 		return;
 	pthread_mutex_lock(&w->mutex);
-	for (uint32_t i = 0; table[i]; i++)
+	for (uint32_t i = 0; w->table[i]; i++)
 		w->watches[i].is_wanted |= wanted[i];
 	pthread_cond_signal(&w->changed);
 	pthread_mutex_unlock(&w->mutex);
@@ -89,11 +91,11 @@ bool watchers_turn(struct watchers *w)
 {
 	bool done = false;
 
-	for (uint32_t i = 0; table[i] && !submitter_is_stopping(w->submitter); i++) {
+	for (uint32_t i = 0; w->table[i] && !submitter_is_stopping(w->submitter); i++) {
 		struct watch *watch = &w->watches[i];
 		int64_t now_ns = (int64_t)time_wall_ns(w->settings.time);
 		if (take_wanted(w, watch) || now_ns >= watch->due_ns)
-			watch->due_ns = table[i]->turn(watch->context, now_ns, &done);
+			watch->due_ns = w->table[i]->turn(watch->context, now_ns, &done);
 	}
 	return done;
 }
@@ -102,7 +104,7 @@ static int64_t rest_ns(const struct watchers *w)
 {
 	int64_t now_ns = (int64_t)time_wall_ns(w->settings.time), rest_ns = REST_MAX_NS;
 
-	for (uint32_t i = 0; table[i]; i++) {
+	for (uint32_t i = 0; w->table[i]; i++) {
 		int64_t due_ns = w->watches[i].due_ns;
 		if (due_ns - now_ns < rest_ns)
 			rest_ns = due_ns > now_ns ? due_ns - now_ns : 0;
@@ -112,7 +114,7 @@ static int64_t rest_ns(const struct watchers *w)
 
 static bool is_anything_wanted(const struct watchers *w)
 {
-	for (uint32_t i = 0; table[i]; i++)
+	for (uint32_t i = 0; w->table[i]; i++)
 		if (w->watches[i].is_wanted)
 			return true;
 	return false;
@@ -254,6 +256,7 @@ static void init_tools(struct watchers *w)
 		.time = s->time,
 		.prng = &w->prng,
 		.node_ttl_ns = s->node_ttl_ns,
+		.peers = s->peers,
 		.stats = &w->stats,
 		.stats_mutex = &w->mutex,
 		.step = s->step,
@@ -266,10 +269,11 @@ struct watchers *watchers_create(const struct watchers_settings *settings)
 	struct watchers *w = memory_take(sizeof *w);
 
 	w->settings = *settings;
+	w->table = settings->peers ? of_all_regions : of_this_region;
 	init_locks(w);
 	init_tools(w);
-	for (uint32_t i = 0; table[i]; i++)
-		w->watches[i].context = table[i]->create(&w->tools);
+	for (uint32_t i = 0; w->table[i]; i++)
+		w->watches[i].context = w->table[i]->create(&w->tools);
 	w->observer = (struct state_observer){.changed = observe, .context = w};
 	state_observe(settings->state, &w->observer);
 	return w;
@@ -277,15 +281,15 @@ struct watchers *watchers_create(const struct watchers_settings *settings)
 
 int watchers_start(struct watchers *w)
 {
-	for (uint32_t i = 0; table[i]; i++)
-		table[i]->take_over(w->watches[i].context);
+	for (uint32_t i = 0; w->table[i]; i++)
+		w->table[i]->take_over(w->watches[i].context);
 	if (w->settings.step)
 		return 0;
 	int error = -pthread_create(&w->thread, NULL, run, w);
 	if (error != 0)
 		return error;
 	w->is_running = true;
-	(void)pthread_setname_np(w->thread, "watchers");
+	(void)pthread_setname_np(w->thread, w->settings.peers ? "regions" : "watchers");
 	return 0;
 }
 
@@ -305,8 +309,8 @@ void watchers_destroy(struct watchers *w)
 	watchers_stop(w);
 	if (w->is_running)
 		CHECK(pthread_join(w->thread, NULL) == 0);
-	for (uint32_t i = 0; table[i]; i++)
-		table[i]->destroy(w->watches[i].context);
+	for (uint32_t i = 0; w->table[i]; i++)
+		w->table[i]->destroy(w->watches[i].context);
 	submitter_destroy(w->submitter);
 	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->mutex);

@@ -7,6 +7,7 @@
 #include "state/state.h"
 
 struct watchers;
+struct peers; // placement/watch/peers.h
 
 struct watchers_settings {
 	struct state *state;
@@ -14,6 +15,9 @@ struct watchers_settings {
 	const struct time_source *time;
 	uint64_t seed;       // 0: from the system
 	int64_t node_ttl_ns; // how often a disconnected node is looked at again
+	// NULL: those of this region. Else the one that looks after rollouts over several regions: it waits for peers,
+	// so that it is one by itself. Must outlive the watchers.
+	const struct peers *peers;
 	// Without threads: as pipeline_settings.
 	void (*step)(void *context);
 	void *step_context;
@@ -33,7 +37,9 @@ struct watchers_stats {
 	uint64_t deployments_failed, deployments_promoted, deployments_reverted;
 	uint64_t drains_completed, drains_forced, allocations_flagged;
 	uint64_t periodic_launched, periodic_skipped;
+	uint64_t regions_told, regions_refused, region_steps;
 	uint64_t commands_refused;
 	uint32_t deployments_watched, nodes_draining, periodic_jobs, nodes_disconnected;
+	uint32_t rollouts_watched; // over several regions
 };
 void watchers_stats(struct watchers *, struct watchers_stats *);

@@ -40,6 +40,8 @@
 #define JOB_GROUPS_MAX 256u
 #define JOB_TASKS_MAX 256u
 #define JOB_CONSTRAINTS_MAX 64u
+// That a job is rolled out over: each asks all the others.
+#define REGIONS_MAX 64u
 
 // Instances of one PLACE: its answer must fit one frame.
 #define PLACE_COUNT_MAX 32u

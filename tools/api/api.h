@@ -40,6 +40,8 @@ struct api_settings {
 	char *(*configuration)(void *context); // caller frees
 	// True when healthy; else a sentence in message.
 	bool (*healthy)(void *context, char *message, uint32_t message_size);
+	// Whether the controller of another region can be reached by its name. NULL: there are none.
+	bool (*has_peer)(void *context, const char *region);
 	void *context;
 };
 

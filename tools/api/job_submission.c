@@ -1,6 +1,7 @@
 #include "tools/api/job_submission.h"
 #include "placement/job_check.h"
 #include "state/base/memory.h"
+#include "tools/api/rollout.h"
 #include <stdlib.h>
 
 #define MESSAGE_BYTES 512u
@@ -19,8 +20,10 @@ struct job_request *job_submission_read(struct request *request, struct reply *r
 	struct job_request *read = memory_take(sizeof *read);
 	request->context = read;
 	request->context_free = free_job_request;
-	if (job_request_read(request->body, request->body_size, read, message, sizeof message))
+	if (job_request_read(request->body, request->body_size, read, message, sizeof message)) {
+		rollout_settle(request, read);
 		return read;
+	}
 	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
 	return NULL;
 }

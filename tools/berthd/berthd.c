@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "tools/api/alloc_spec.h"
 #include "tools/api/event_log.h"
+#include "tools/berthd/peers.h"
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
@@ -164,17 +165,20 @@ static struct pipeline *create_pipeline(struct berthd *b)
 		.batch_eval_gc_ns = config->batch_eval_gc_s * SECOND_NS,
 		.job_gc_ns = config->job_gc_s * SECOND_NS,
 		.node_gc_ns = config->node_gc_s * SECOND_NS,
+		.deployment_gc_ns = config->deployment_gc_s * SECOND_NS,
 	};
 	return pipeline_create(&settings);
 }
 
-static struct watchers *create_watchers(struct berthd *b)
+// With peers: those that look after rollouts over several regions.
+static struct watchers *create_watchers(struct berthd *b, const struct peers *peers)
 {
 	struct watchers_settings settings = {
 		.state = b->state,
 		.queue = b->queue,
 		.time = &time_source_real,
 		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000,
+		.peers = peers,
 	};
 	return watchers_create(&settings);
 }
@@ -183,6 +187,12 @@ static char *configuration(void *context)
 {
 	struct berthd *b = context;
 	return config_json(&b->config);
+}
+
+static bool has_peer(void *context, const char *region)
+{
+	struct berthd *b = context;
+	return peer_controllers_know(b->peers, region);
 }
 
 static bool start_api(struct berthd *b, char *message)
@@ -202,6 +212,7 @@ static bool start_api(struct berthd *b, char *message)
 		.metrics = berthd_metrics,
 		.configuration = configuration,
 		.healthy = berthd_healthy,
+		.has_peer = has_peer,
 		.context = b,
 	};
 	return api_start(&settings, &b->api, message, BERTHD_MESSAGE_BYTES) == 0;
@@ -215,7 +226,12 @@ bool berthd_start(struct berthd *b, char *message)
 	if (!plan_is_possible(&b->plan, message))
 		return false;
 	b->pipeline = create_pipeline(b);
-	b->watchers = create_watchers(b);
+	b->watchers = create_watchers(b, NULL);
+	b->peers = peer_controllers_create(
+		&b->config, &time_source_real, message, BERTHD_MESSAGE_BYTES);
+	if (!b->peers)
+		return false;
+	b->region_watchers = create_watchers(b, peer_controllers_peers(b->peers));
 	b->events = event_log_create();
 	if (!b->events)
 		return fail(message, "mapping the log of events", -ENOMEM);
@@ -230,6 +246,8 @@ bool berthd_start(struct berthd *b, char *message)
 	if (error != 0)
 		return fail(message, "starting the schedulers", error);
 	error = watchers_start(b->watchers);
+	if (error == 0)
+		error = watchers_start(b->region_watchers);
 	if (error != 0)
 		return fail(message, "starting the watchers", error);
 	if (!start_dataplane(b, message) || !start_api(b, message))
@@ -249,6 +267,10 @@ void berthd_close(struct berthd *b)
 	if (b->snapshots_run)
 		store_stop_snapshots(b->store);
 	// Watchers and schedulers begin nothing new; what they wait for, the applier still answers.
+	if (b->peers)
+		peer_controllers_stop(b->peers);
+	if (b->region_watchers)
+		watchers_stop(b->region_watchers);
 	if (b->watchers)
 		watchers_stop(b->watchers);
 	if (b->pipeline)
@@ -256,6 +278,9 @@ void berthd_close(struct berthd *b)
 	// Before the workers, so that what is under way is still answered.
 	if (b->applier_runs)
 		applier_stop(b->applier, STOP_DRAIN_MS);
+	if (b->region_watchers)
+		watchers_destroy(b->region_watchers);
+	peer_controllers_destroy(b->peers);
 	if (b->watchers)
 		watchers_destroy(b->watchers);
 	if (b->pipeline)

@@ -17,7 +17,8 @@ struct berthd {
 	struct applier *applier;
 	struct placement *placement;
 	struct pipeline *pipeline;
-	struct watchers *watchers;
+	struct watchers *watchers, *region_watchers;
+	struct peer_controllers *peers;
 	struct dataplane *dataplane;
 	struct event_log *events;
 	struct api *api;
@@ -42,6 +43,6 @@ bool berthd_plan(const struct config *, struct topology_plan *, char *message);
 // metrics.c: every metric of the process.
 void berthd_metrics(void *berthd, const struct metric_sink *);
 void berthd_metrics_pipeline(const struct metric_sink *, struct pipeline *);
-void berthd_metrics_watchers(const struct metric_sink *, struct watchers *);
+void berthd_metrics_watchers(const struct metric_sink *, const struct berthd *);
 // Healthy: the applier answers and every worker turns.
 bool berthd_healthy(void *berthd, char *message, uint32_t message_size);

@@ -204,7 +204,7 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	emit_store(m, b);
 	emit_placement(m, b);
 	berthd_metrics_pipeline(m, b->pipeline);
-	berthd_metrics_watchers(m, b->watchers);
+	berthd_metrics_watchers(m, b);
 	uint64_t up_ns = time_monotonic_ns(&time_source_real) - b->started_ns;
 	emit(m, 'g', "berth_uptime_seconds", "", (double)up_ns / 1e9);
 }

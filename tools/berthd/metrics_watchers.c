@@ -12,11 +12,21 @@ static void gauge(const struct metric_sink *m, const char *name, uint32_t value)
 	m->value(m->sink, 'g', name, "", value);
 }
 
-void berthd_metrics_watchers(const struct metric_sink *m, struct watchers *w)
+static void emit_regions(const struct metric_sink *m, const struct watchers_stats *s)
 {
-	struct watchers_stats s;
+	gauge(m, "berth_rollouts_watched", s->rollouts_watched);
+	counter(m, "berth_regions_told_total", "outcome=\"done\"", s->regions_told);
+	counter(m, "berth_regions_told_total", "outcome=\"refused\"", s->regions_refused);
+	counter(m, "berth_region_steps_total", "", s->region_steps);
+}
 
-	watchers_stats(w, &s);
+void berthd_metrics_watchers(const struct metric_sink *m, const struct berthd *b)
+{
+	struct watchers_stats s, regions;
+
+	watchers_stats(b->watchers, &s);
+	watchers_stats(b->region_watchers, &regions);
+	emit_regions(m, &regions);
 	gauge(m, "berth_deployments_watched", s.deployments_watched);
 	gauge(m, "berth_nodes_draining_watched", s.nodes_draining);
 	gauge(m, "berth_periodic_jobs", s.periodic_jobs);
@@ -29,5 +39,6 @@ void berthd_metrics_watchers(const struct metric_sink *m, struct watchers *w)
 	counter(m, "berth_allocations_flagged_total", "", s.allocations_flagged);
 	counter(m, "berth_periodic_launches_total", "outcome=\"launched\"", s.periodic_launched);
 	counter(m, "berth_periodic_launches_total", "outcome=\"skipped\"", s.periodic_skipped);
-	counter(m, "berth_watcher_commands_refused_total", "", s.commands_refused);
+	counter(m, "berth_watcher_commands_refused_total", "",
+		s.commands_refused + regions.commands_refused);
 }

@@ -1,0 +1,17 @@
+// The controllers of other regions: where they are, and how they are asked (libcurl).
+#pragma once
+#include "placement/watch/peers.h"
+#include "state/base/time_source.h"
+#include "tools/berthd/config.h"
+
+struct peer_controllers;
+
+// NULL with a sentence in message when the settings do not fit. No peers at all is fine.
+struct peer_controllers *peer_controllers_create(
+	const struct config *, const struct time_source *, char *message, uint32_t message_size);
+void peer_controllers_destroy(struct peer_controllers *); // NULL is fine
+// Ends what is under way, and every later call at once.
+void peer_controllers_stop(struct peer_controllers *);
+bool peer_controllers_know(const struct peer_controllers *, const char *region);
+// For watchers_settings: one thread uses it.
+const struct peers *peer_controllers_peers(const struct peer_controllers *);
