@@ -46,18 +46,6 @@ bool drain_meta_take(struct drain_meta *meta, const struct command_pair *pairs, 
 	return false;
 }
 
-struct drain_meta drain_meta_of(const struct last_drain *last)
-{
-	struct drain_meta meta = {0};
-
-	if (!last)
-		return meta;
-	meta.items = memory_take_array(last->meta_count, sizeof meta.items[0]);
-	for (uint32_t i = 0; i < last->meta_count; i++)
-		add(&meta, text_of(last->meta[i].name), text_of(last->meta[i].value));
-	return meta;
-}
-
 void drain_meta_encode(const struct attribute *items, uint32_t count, struct bytes_writer *w)
 {
 	bytes_put_u8(w, (uint8_t)count);

@@ -13,7 +13,6 @@ struct drain_meta {
 
 // False when there is too much of it, a name is missing or comes twice, or something is no text.
 bool drain_meta_take(struct drain_meta *, const struct command_pair *, uint32_t count);
-struct drain_meta drain_meta_of(const struct last_drain *); // a copy; of NULL: none
 void drain_meta_encode(const struct attribute *, uint32_t count, struct bytes_writer *);
 bool drain_meta_decode(struct drain_meta *, struct bytes_reader *);
 void drain_meta_release(struct drain_meta *);
