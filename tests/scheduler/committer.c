@@ -1,6 +1,7 @@
 #include "tests/scheduler/committer.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/text.h"
 #include "tests/placement/job_build.h"
 #include <stdlib.h>
 
@@ -16,7 +17,9 @@ static bool same_instance(const struct allocation *a, const struct allocation *b
 {
 	const struct task_group *x = ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
 	const struct task_group *y = ARRAY_AT(&b->job->task_groups, struct task_group, b->group);
-	return strcmp(a->job->id, b->job->id) == 0 && strcmp(x->name, y->name) == 0 &&
+	// A canary of a service has the name of the one that it may replace.
+	bool once = a->job->type == JOB_SYSTEM || a->job->type == JOB_SYSBATCH;
+	return once && strcmp(a->job->id, b->job->id) == 0 && strcmp(x->name, y->name) == 0 &&
 	       a->index == b->index;
 }
 
@@ -146,6 +149,48 @@ static struct job *version(const struct committer *c, const struct plan *plan, u
 	return NULL;
 }
 
+// The one that it takes the place of points to it.
+static void link_previous(struct committer *c, const struct allocation *a)
+{
+	if (!a->details || uuid_is_zero(&a->details->previous_allocation))
+		return;
+	struct allocation *previous = allocation_at(c->world, &a->details->previous_allocation);
+	CHECK(previous);
+	struct alloc_details *details = alloc_details_copy(previous->details);
+	details->next_allocation = a->id;
+	alloc_details_release(previous->details);
+	previous->details = details;
+}
+
+// As the applier does it: a deployment knows its canaries.
+static void count_canary(struct committer *c, const struct allocation *a)
+{
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	if (!a->details || !a->details->deployment_status || !a->details->deployment_status->canary)
+		return;
+	for (uint32_t i = 0; i < c->world->deployment_count; i++) {
+		struct deployment *d = c->world->deployments[i];
+		if (uuid_equal(&d->id, &a->details->deployment_id))
+			*(struct uuid *)array_append(
+				&deployment_group_of(d, text_of(group->name))->placed_canaries,
+				sizeof(struct uuid)) = a->id;
+	}
+}
+
+static void commit_deployments(struct committer *c, const struct plan *plan)
+{
+	if (plan->deployment)
+		world_deploy(c->world, deployment_copy(plan->deployment));
+	for (uint32_t i = 0; i < plan->deployment_updates.count; i++) {
+		const struct deployment_update *update =
+			ARRAY_AT(&plan->deployment_updates, struct deployment_update, i);
+		for (uint32_t k = 0; k < c->world->deployment_count; k++)
+			if (uuid_equal(&c->world->deployments[k]->id, &update->id))
+				c->world->deployments[k]->status = update->status;
+	}
+}
+
 static void commit_placement(
 	struct committer *c, const struct plan *plan, const struct plan_placement *p)
 {
@@ -160,6 +205,8 @@ static void commit_placement(
 	a->devices = p->devices;
 	a->details = alloc_details_share(p->details);
 	a->eval_id = plan->eval_id;
+	link_previous(c, a);
+	count_canary(c, a);
 }
 
 static void commit_update(
@@ -277,6 +324,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	result->placements_planned = plan->placements.count;
 	if (!plan->annotate) {
 		find_rejections(c, plan, result);
+		commit_deployments(c, plan);
 		commit_ends(c, plan, result);
 		commit_rest(c, plan, result);
 		c->changes += result->stops_committed + result->updates_committed +
@@ -321,6 +369,14 @@ static int create_eval(void *context, const struct evaluation *eval)
 	return 0;
 }
 
+static int reblock_eval(void *context, const struct evaluation *eval)
+{
+	struct committer *c = context;
+	CHECK(!c->in_view);
+	keep(&c->reblocked, &c->reblocked_count, eval);
+	return 0;
+}
+
 void committer_init(struct committer *c, struct world *w)
 {
 	*c = (struct committer){.world = w};
@@ -339,6 +395,7 @@ void committer_release(struct committer *c)
 {
 	forget(&c->created, &c->created_count);
 	forget(&c->updated, &c->updated_count);
+	forget(&c->reblocked, &c->reblocked_count);
 	forget_annotations(c);
 }
 
@@ -350,7 +407,7 @@ struct scheduler_settings committer_settings(struct committer *c, struct prng *p
 						   .submit_plan = submit_plan,
 						   .update_eval = update_eval,
 						   .create_eval = create_eval,
-						   .reblock_eval = create_eval},
+						   .reblock_eval = reblock_eval},
 		.prng = prng,
 		.now_ns = now_ns};
 }
@@ -375,11 +432,12 @@ int committer_run(struct committer *c, const struct evaluation *eval)
 	prng_seed(&prng, ++c->world->index);
 	forget(&c->created, &c->created_count);
 	forget(&c->updated, &c->updated_count);
+	forget(&c->reblocked, &c->reblocked_count);
 	c->plans = c->views = c->changes = 0;
 	struct scheduler_settings settings = committer_settings(c, &prng, SECOND);
 	int result = scheduler_process(&settings, eval);
 	CHECK(!c->in_view);
-	CHECK(result < 0 || c->updated_count == 1);
+	CHECK(result < 0 || c->updated_count + c->reblocked_count == 1);
 	return result;
 }
 

@@ -8,9 +8,9 @@
 
 struct committer {
 	struct world *world;
-	bool rejects[COMMITTER_NODES_MAX];      // by slot, of the plan at hand
-	struct evaluation **created, **updated; // copies, in order
-	uint32_t created_count, updated_count;
+	bool rejects[COMMITTER_NODES_MAX];                   // by slot, of the plan at hand
+	struct evaluation **created, **updated, **reblocked; // copies, in order
+	uint32_t created_count, updated_count, reblocked_count;
 	uint32_t plans, views;
 	uint32_t changes; // that were committed
 	bool in_view;
@@ -35,7 +35,7 @@ int committer_run(struct committer *, const struct evaluation *);
 // The end of the newest one.
 const struct evaluation *committer_end(const struct committer *);
 
-// No two living instances of one name on a node, and none that the node has no room for. Aborts otherwise.
+// No two living instances of one name of a system job on a node, and none that the node has no room for. Aborts otherwise.
 void world_check(struct world *);
 // Living allocations of a job, or of all when it is NULL.
 uint32_t world_living(const struct world *, const struct job *);

@@ -228,7 +228,6 @@ static void types_without_a_scheduler_are_told(void **state)
 {
 	struct fixture *f = *state;
 	struct job *job = world_job(f->world, "service web");
-	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), -ERROR_UNSUPPORTED);
 	assert_int_equal(run_as(f, job, TRIGGER_JOB_REGISTER, EVAL_CORE), -ERROR_UNSUPPORTED);
 	assert_int_equal(run_as(f, job, TRIGGER_JOB_REGISTER, EVAL_TYPES), -ERROR_UNSUPPORTED);
 	// Registered with another type since: that evaluation has it.
