@@ -4,8 +4,8 @@
 #include "state/base/log.h"
 #include <string.h>
 
-enum { EVAL_GC, JOB_GC, NODE_GC };
-const char *const core_jobs[] = {"eval-gc", "job-gc", "node-gc", NULL};
+enum { EVAL_GC, JOB_GC, DEPLOYMENT_GC, NODE_GC };
+const char *const core_jobs[] = {"eval-gc", "job-gc", "deployment-gc", "node-gc", NULL};
 
 struct evaluation *core_evaluation(const char *job, struct prng *prng)
 {
@@ -49,6 +49,8 @@ int core_process(struct pipeline *p, const struct evaluation *eval)
 		ask.batch_evals_before_ns = now_ns - s->batch_eval_gc_ns;
 	} else if (strcmp(job, core_jobs[JOB_GC]) == 0) {
 		ask.jobs_before_ns = now_ns - s->job_gc_ns;
+	} else if (strcmp(job, core_jobs[DEPLOYMENT_GC]) == 0) {
+		ask.deployments_before_ns = now_ns - s->deployment_gc_ns;
 	} else if (strcmp(job, core_jobs[NODE_GC]) == 0) {
 		ask.nodes_before_ns = now_ns - s->node_gc_ns;
 	} else {

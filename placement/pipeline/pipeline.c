@@ -144,6 +144,7 @@ static void fill_settings(struct pipeline_settings *s)
 	fill(&s->batch_eval_gc_ns, 24 * HOUR_NS);
 	fill(&s->job_gc_ns, 4 * HOUR_NS);
 	fill(&s->node_gc_ns, 24 * HOUR_NS);
+	fill(&s->deployment_gc_ns, HOUR_NS);
 }
 
 static void create_parts(struct pipeline *p)

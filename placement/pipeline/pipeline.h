@@ -19,8 +19,8 @@ struct pipeline_settings {
 	uint64_t seed;    // 0: from the system
 	uint32_t workers; // scheduler threads; 0: none (tests call pipeline_step)
 	const int *cpus;  // one per worker; NULL or negative: not pinned
-	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns,
-		node_gc_ns; // 0: Nomad's (semantics §3)
+	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
+		deployment_gc_ns; // 0: Nomad's (semantics §3)
 	// Without threads: lets the applier work on the calling thread (applier_step); called while a command is
 	// awaited. Then every sleep ends at once.
 	void (*step)(void *context);

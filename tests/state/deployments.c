@@ -105,16 +105,24 @@ struct deployment_group *group_of(const struct deployment *d, const char *group)
 	return g;
 }
 
-enum command_outcome report_health(
-	struct controller *c, uint32_t slot, uint32_t id, struct optional_bool healthy)
+enum command_outcome report_as(struct controller *c, uint32_t slot, const struct uuid *id,
+	enum alloc_client status, struct optional_bool healthy)
 {
 	static uint64_t sequence;
 	struct alloc_update_item item = {
-		.allocation = number_uuid(id), .client_status = ALLOC_RUNNING, .healthy = healthy};
+		.allocation = *id, .client_status = (uint8_t)status, .healthy = healthy};
 	struct command_alloc_update update = {slot, 1, ++sequence, 1, &item};
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 
 	return controller_run(c, &command);
+}
+
+enum command_outcome report_health(
+	struct controller *c, uint32_t slot, uint32_t id, struct optional_bool healthy)
+{
+	struct uuid allocation = number_uuid(id);
+
+	return report_as(c, slot, &allocation, ALLOC_RUNNING, healthy);
 }
 
 enum command_outcome change_deployment(struct controller *c, uint32_t number,

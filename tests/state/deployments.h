@@ -22,7 +22,10 @@ void plan_deployment_status(
 struct deployment *published_deployment(const struct controller *, uint32_t number);
 // One group of it: of the copy.
 struct deployment_group *group_of(const struct deployment *, const char *group);
-// The node at slot (generation 1) says that the allocation runs, and of its health.
+// The node at slot (generation 1) says what became of the allocation, and of its health.
+enum command_outcome report_as(struct controller *, uint32_t slot, const struct uuid *,
+	enum alloc_client, struct optional_bool healthy);
+// The same: it runs.
 enum command_outcome report_health(
 	struct controller *, uint32_t slot, uint32_t id, struct optional_bool healthy);
 // Without result: the caller's command goes through.
