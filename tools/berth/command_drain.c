@@ -5,6 +5,7 @@
 #include "tools/berth/flag_meta.h"
 #include "tools/berth/http.h"
 #include "tools/berth/lookup.h"
+#include "tools/berth/what_if.h"
 #include <stdio.h>
 
 #define DEADLINE_DEFAULT "1h"
@@ -48,11 +49,12 @@ static json_t *request_for(const struct flags *flags, const char *id, json_t *me
 static const char *contradiction(const struct flags *flags)
 {
 	bool enable = flag_given(flags, FLAG_ENABLE), disable = flag_given(flags, FLAG_DISABLE);
+	bool dry_run = flag_given(flags, FLAG_DRY_RUN);
 	int deadlines = flag_given(flags, FLAG_DEADLINE) + flag_given(flags, FLAG_FORCE) +
 			flag_given(flags, FLAG_NO_DEADLINE);
-	if (enable + disable + flag_given(flags, FLAG_DRY_RUN) > 1)
+	if (enable + disable + dry_run > 1)
 		return "only one of --enable, --disable and --dry-run may be given";
-	if (!enable && !disable && !flag_given(flags, FLAG_MONITOR))
+	if (!enable && !disable && !dry_run && !flag_given(flags, FLAG_MONITOR))
 		return "one of --enable, --disable, --monitor and --dry-run is needed";
 	if (deadlines > 1)
 		return "only one of --deadline, --force and --no-deadline may be given";
@@ -126,6 +128,8 @@ enum exit_status node_drain(struct session *session, const char **arguments, int
 	const char *wrong = contradiction(flags);
 	if (wrong)
 		return complain(STATUS_USAGE, "%s", wrong);
+	if (flag_given(flags, FLAG_DRY_RUN))
+		return what_if_report(session, id, "drain");
 	if (!flag_given(flags, FLAG_ENABLE) && !flag_given(flags, FLAG_DISABLE))
 		return monitor(session, id);
 	json_t *meta = flags_meta(flags);

@@ -18,10 +18,15 @@ const struct command commands[] = {
 		"few of "
 		"each job\nat a time; tells what happens until nothing of it runs there any more, "
 		"unless --detach is\ngiven. --monitor follows a drain that was begun before. "
-		"--disable ends it where it is.",
-		"enable disable monitor deadline force no-deadline ignore-system keep-ineligible m "
+		"--disable ends it where it is. --dry-run says where each allocation would go, "
+		"and fails\nwhen something would fit nowhere.",
+		"enable disable monitor dry-run deadline force no-deadline ignore-system "
+		"keep-ineligible m "
 		"meta yes detach",
 		1, 1, node_drain},
+	{"node what-if", "ID", "Say what would become of its allocations if a node died.",
+		"Asks the schedulers and changes nothing. Fails when something would fit nowhere.",
+		NULL, 1, 1, node_what_if},
 	{"node key", "UUID", "Derive a node's key from the master keys.",
 		"Prints the line that the node's agent is provisioned with. Needs no controller.",
 		"master-key", 1, 1, node_key},
