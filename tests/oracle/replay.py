@@ -64,9 +64,11 @@ def match_items(expected, actual, names):
 def fills(output):
     """What is not said about an output is that there is none."""
     for plan in output.get("Plans", []):
-        for key in ("NodeUpdate", "NodePreemptions", "Placements", "InplaceUpdates", "AttributeUpdates"):
+        for key in ("NodeUpdate", "NodePreemptions", "Placements", "InplaceUpdates", "AttributeUpdates",
+                    "DeploymentUpdates"):
             plan.setdefault(key, [])
         plan.setdefault("DesiredTGUpdates", {})
+        plan.setdefault("Deployment", None)
     for key in ("Plans", "Evals", "CreateEvals", "ReblockEvals"):
         output.setdefault(key, [])
     return output
