@@ -163,32 +163,62 @@ static void make(struct entry *e, enum entry_kind kind, struct command_node_regi
 }
 
 // Written again, what was read is the same bytes; and no shorter piece of them is anything.
+static void expect_same(struct entry *e, struct command_node_register *read)
+{
+	struct entry again;
+
+	struct bytes_writer first = encode(e);
+	assert_int_equal(decode(&again, read, first.data, first.size), 0);
+	struct bytes_writer second = encode(&again);
+	assert_int_equal(first.size, second.size);
+	assert_memory_equal(first.data, second.data, first.size);
+	entry_release(&again);
+	for (size_t size = 0; size < first.size; size++) {
+		assert_int_equal(decode(&again, read, first.data, size), -ERROR_CORRUPT);
+		uint32_t body = (uint32_t)size - 6; // as if it were meant to end there
+		if (size < 6)
+			continue;
+		memcpy(first.data + 2, &body, sizeof body);
+		assert_true(decode(&again, read, first.data, size) < 0);
+	}
+	entry_release(e);
+	bytes_writer_free(&first);
+	bytes_writer_free(&second);
+}
+
 static void every_kind_comes_back(void **unused)
 {
 	struct command_node_register *d = memory_take(sizeof *d), *read = memory_take(sizeof *read);
 
 	for (enum entry_kind kind = ENTRY_TERM; kind < ENTRY_KINDS; kind++) {
-		struct entry e, again;
+		struct entry e;
 		make(&e, kind, d);
-		struct bytes_writer first = encode(&e);
-		assert_int_equal(decode(&again, read, first.data, first.size), 0);
-		struct bytes_writer second = encode(&again);
-		assert_int_equal(first.size, second.size);
-		assert_memory_equal(first.data, second.data, first.size);
-		entry_release(&again);
-		for (size_t size = 0; size < first.size; size++) {
-			assert_int_equal(decode(&again, read, first.data, size), -ERROR_CORRUPT);
-			uint32_t body = (uint32_t)size - 6; // as if it were meant to end there
-			if (size < 6)
-				continue;
-			memcpy(first.data + 2, &body, sizeof body);
-			assert_true(decode(&again, read, first.data, size) < 0);
-		}
-		entry_release(&e);
-		bytes_writer_free(&first);
-		bytes_writer_free(&second);
+		expect_same(&e, read);
 	}
 	free(d);
+	free(read);
+}
+
+static void every_change_of_a_deployment_comes_back(void **unused)
+{
+	struct command_node_register *read = memory_take(sizeof *read);
+
+	for (uint8_t change = DEPLOYMENT_CHANGES_STATUS; change < DEPLOYMENT_CHANGES; change++) {
+		struct entry e = {.kind = ENTRY_DEPLOYMENT, .time_ns = 8};
+		e.deployment = (struct entry_deployment){.change = change, .id = number_uuid(3)};
+		e.deployment.status = DEPLOYMENT_FAILED;
+		e.deployment.description = TEXT("over");
+		e.deployment.count = change == DEPLOYMENT_CHANGES_STATUS ? 0 : 2;
+		if (change == DEPLOYMENT_IS_PROMOTED) {
+			e.deployment.groups = memory_take_array(2, sizeof e.deployment.groups[0]);
+			e.deployment.groups[1] = TEXT("g1");
+		}
+		if (change == DEPLOYMENT_HEALTH_IS_SET) {
+			e.deployment.items = memory_take_array(2, sizeof e.deployment.items[0]);
+			e.deployment.items[1] = (struct alloc_health){number_uuid(4), true};
+		}
+		expect_same(&e, read);
+	}
 	free(read);
 }
 
@@ -264,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_comes_back),
+		cmocka_unit_test(every_change_of_a_deployment_comes_back),
 		cmocka_unit_test(newer_kinds_are_refused_as_such),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(batches_follow_each_other),
