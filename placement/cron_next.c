@@ -188,6 +188,9 @@ static bool local_from(const struct cron *c, int64_t from, int64_t *found)
 	return false;
 }
 
+// A clock does not go back, and does not differ from UTC, by more than this.
+#define CLOCK_RANGE_S (2 * DAY_SECONDS)
+
 int64_t cron_next(const struct cron *c, const struct cron_zone *zone, int64_t after_s)
 {
 	for (int64_t at = after_s + 1;;) {
@@ -197,9 +200,13 @@ int64_t cron_next(const struct cron *c, const struct cron_zone *zone, int64_t af
 		if (!is_there && !local_from(c, at + offset - DAY_SECONDS, &local))
 			return CRON_NEVER;
 		int64_t until = is_there ? local - offset : at + DAY_SECONDS;
-		int64_t change = cron_zone_change(zone, at, until);
-		if (change > until)
+		bool is_far = until - at > 2 * CLOCK_RANGE_S;
+		int64_t change = cron_zone_change(zone, at, is_far ? at + CLOCK_RANGE_S : until);
+		if (is_far && change > at + CLOCK_RANGE_S)
+			at = until - CLOCK_RANGE_S; // nothing comes before it
+		else if (change > until)
 			return is_there ? until : CRON_NEVER;
-		at = change;
+		else
+			at = change;
 	}
 }

@@ -151,7 +151,10 @@ void check_periodic(struct checker *c, const struct periodic_config *periodic)
 			       : "Periodic.Spec is missing");
 	if (one)
 		check_cron(c, "Periodic.Spec", periodic->spec);
-	for (uint32_t i = 0; i < periodic->specs.count; i++)
+	if (periodic->specs.count > PERIODIC_SPECS_MAX)
+		mistake(c, "Periodic.Specs has %u expressions but at most %u are allowed",
+			periodic->specs.count, PERIODIC_SPECS_MAX);
+	for (uint32_t i = 0; i < periodic->specs.count && i < PERIODIC_SPECS_MAX; i++)
 		check_cron(c, "Periodic.Specs:", *ARRAY_AT(&periodic->specs, char *, i));
 	check_time_zone(c, periodic->time_zone);
 }

@@ -40,6 +40,8 @@
 #define JOB_GROUPS_MAX 256u
 #define JOB_TASKS_MAX 256u
 #define JOB_CONSTRAINTS_MAX 64u
+// Each is asked for its next time at every launch.
+#define PERIODIC_SPECS_MAX 64u
 // That a job is rolled out over: each asks all the others.
 #define REGIONS_MAX 64u
 

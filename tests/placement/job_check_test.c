@@ -392,6 +392,13 @@ static void periodic_minute_60(struct job *j)
 {
 	set(&periodic(j)->spec, "60 * * * *");
 }
+static void periodic_many(struct job *j)
+{
+	set(&periodic(j)->spec, "");
+	for (uint32_t i = 0; i < 65; i++)
+		*(char **)array_append(&j->periodic->specs, sizeof(char *)) =
+			text_copy(TEXT("@daily"));
+}
 static void periodic_zone(struct job *j)
 {
 	set(&periodic(j)->time_zone, "Europe/Atlantis");
@@ -524,6 +531,7 @@ static const struct {
 	{JOB_BATCH, periodic_minute_60,
 		"\"60 * * * *\" is not a cron expression: \"60\" in the field for the minute is no "
 		"value"},
+	{JOB_BATCH, periodic_many, "Periodic.Specs has 65 expressions but at most 64 are allowed"},
 	{JOB_BATCH, periodic_zone, "\"Europe/Atlantis\" is no time zone"},
 	{JOB_BATCH, payload_kind, "ParameterizedJob.Payload \"maybe\""},
 	{JOB_BATCH, meta_twice, "\"who\" is in MetaRequired and in MetaOptional"},
