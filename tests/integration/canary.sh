@@ -1,6 +1,6 @@
 #!/bin/bash
-# Rollouts of service jobs: canaries wait for promotion, a version that fails its health is taken back by itself; on a
-# fleet and with real processes, through a kill -9 of the controller in the middle of each.
+# Rollouts of service jobs: canaries wait for promotion, a version that fails its health is taken back by itself;
+# on a fleet and with real processes, through a kill -9 of the controller in the middle of each.
 . "$(dirname "$0")/setup.sh"
 . "$here/service.sh"
 COUNT=12
@@ -11,16 +11,12 @@ node_start fleet "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" \
 	--key-file "$TESTBED_DIR/master.key" --nodes 100 --class sim --quiet
 wait_until 30 "all nodes are ready" nodes_are ready 103
 
-of_class() { printf '[{"LTarget":"${node.class}","Operand":"=","RTarget":"%s"}]' "$1"; }
-# strategy CANARIES: healthy after a second, three at a time.
-strategy() {
-	printf '{"Canary":%s,"MaxParallel":3,"AutoRevert":true,"HealthCheck":"task_states",
-		"MinHealthyTime":1000000000,"HealthyDeadline":10000000000,"ProgressDeadline":20000000000}' "$1"
-}
+# update CANARIES
+update() { strategy 3 1000 "\"Canary\":$1,\"AutoRevert\":true,\"ProgressDeadline\":20000000000"; }
 # What fails is not tried elsewhere, so a version that does is given up at once.
 once='{"Attempts":0,"Unlimited":false}'
 web() {
-	service web count=$COUNT constraints="$(of_class sim)" update="$(strategy 2)" reschedule="$once" "$@"
+	service web count=$COUNT constraints="$(on sim)" update="$(update 2)" reschedule="$once" "$@"
 }
 of_version() { printf '%s and .JobVersion == %s' "$running" "$1"; }
 web_is_well() {
@@ -64,7 +60,8 @@ taken_back() {
 	[ "$(api /v1/job/web | jq .Version)" = 3 ] && deployment_is web successful
 }
 wait_until 30 "the version before is back" watched taken_back
-equal "what is said of the bad one" "$(api /v1/job/web/deployments | jq -r '.[] | select(.JobVersion == 2).StatusDescription')" \
+equal "what is said of the bad one" \
+	"$(api /v1/job/web/deployments | jq -r '.[] | select(.JobVersion == 2).StatusDescription')" \
 	"Failed due to unhealthy allocations - rolling back to job version 1"
 wait_until 10 "nothing of the bad one is left" count_is web "$living and .JobVersion == 2" 0
 equal "instances that went on" "$(allocations web | jq -r ".[] | select($living) | .ID" | sort)" "$before"
@@ -72,8 +69,8 @@ say "auto-revert: the $COUNT instances of the good version went on through it"
 
 # The same with real processes.
 real() {
-	service real count=3 reschedule="$once" driver='"raw_exec"' constraints="$(of_class agent)" update="$(strategy 0)" \
-		config="$(jq -n --arg script "$1" '{command: "sh", args: ["-c", $script]}')"
+	service real count=3 reschedule="$once" driver='"raw_exec"' constraints="$(on agent)" \
+		update="$(update 0)" config="$(sh_config "$1")"
 }
 real 'echo $$ >>pid; exec sleep 1000'
 wait_until 20 "the processes are deployed" deployment_is real successful
@@ -86,7 +83,7 @@ alive=0
 for pid in $pids; do kill -0 "$pid" 2>/dev/null && alive=$((alive + 1)); done
 equal "processes" $alive 3
 
-berth job stop --detach web >/dev/null && berth job stop --detach real >/dev/null || die "the jobs were not stopped"
+for job in web real; do berth job stop --detach $job >/dev/null || die "$job was not stopped"; done
 wait_until 10 "nothing of web runs" count_is web "$living" 0
 wait_until 10 "nothing of real runs" count_is real "$living" 0
 balanced

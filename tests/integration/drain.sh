@@ -1,7 +1,7 @@
 #!/bin/bash
-# A hundred nodes are drained at once: what runs on them moves to others, so many at a time as its job allows; the drains
-# are complete when nothing runs there any more, and a kill -9 of the controller in the middle changes none of it. A real
-# agent's process is ended with its kill signal before its node is said to be empty.
+# A hundred nodes are drained at once: what runs on them moves to others, so many at a time as its job allows; the
+# drains are complete when nothing runs there any more, and a kill -9 of the controller in the middle changes none of
+# it. A real agent's process is ended with its kill signal before its node is said to be empty.
 . "$(dirname "$0")/setup.sh"
 . "$here/service.sh"
 COUNT=100
@@ -15,15 +15,10 @@ node_start fleet "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" \
 ready=$((2 * COUNT + 2))
 wait_until 30 "all nodes are ready" nodes_are ready $ready
 
-rule() { # PARALLEL
-	printf '{"MaxParallel":%s,"HealthCheck":"task_states","MinHealthyTime":1000000000,"HealthyDeadline":20000000000}' "$1"
-}
 # One on each of half of the nodes.
-service web count=$COUNT migrate="$(rule $PARALLEL)" constraints='[{"Operand":"distinct_hosts","RTarget":"true"},
-	{"LTarget":"${node.class}","Operand":"=","RTarget":"sim"}]'
-service real count=1 driver='"raw_exec"' migrate="$(rule 1)" \
-	constraints='[{"LTarget":"${node.class}","Operand":"=","RTarget":"agent"}]' \
-	config='{"command":"sh","args":["-c","trap \"echo bye >left; exit 0\" INT; echo $$ >pid; while :; do sleep 0.1; done"]}'
+service web count=$COUNT migrate="$(strategy $PARALLEL 1000)" constraints="$(on sim apart)"
+service real count=1 driver='"raw_exec"' migrate="$(strategy 1 1000)" constraints="$(on agent)" \
+	config="$(sh_config 'trap "echo bye >left; exit 0" INT; while :; do sleep 0.1; done')"
 wait_until 20 "everything runs and is healthy" count_is web "$healthy" $COUNT
 wait_until 20 "the process runs and is healthy" count_is real "$healthy" 1
 drained=$(allocations web | jq -r ".[] | select($living) | .NodeID")
@@ -50,15 +45,15 @@ berthd_kill KILL
 berthd_start
 all_moved() { progress && [ "$(draining)" = 0 ]; }
 wait_until 60 "all nodes are empty" all_moved
-say "drained $((COUNT + 1)) nodes, $PARALLEL instances at a time, at least $least of $COUNT running, through a kill -9"
+say "drained $((COUNT + 1)) nodes through a kill -9, at least $least of $COUNT running"
 
 # Complete means complete: nothing is left there, and the nodes take nothing new.
 ids=$(jq -Rn '[inputs | split(" ") | .[] | select(. != "")]' <<<"$(echo $drained)")
-equal "instances on drained nodes" \
-	"$(allocations web | jq --argjson ids "$ids" "[.[] | select(.ClientStatus == \"running\" and (.NodeID | IN(\$ids[])))] | length")" 0
-equal "nodes that take nothing new" \
-	"$(api /v1/nodes | jq --argjson ids "$ids" '[.[] | select((.ID | IN($ids[])) and .SchedulingEligibility == "ineligible"
-		and .LastDrain.Status == "complete")] | length')" $((COUNT + 1))
+equal "instances on drained nodes" "$(allocations web | jq --argjson ids "$ids" '[.[] |
+	select(.ClientStatus == "running" and (.NodeID | IN($ids[])))] | length')" 0
+equal "nodes that take nothing new" "$(api /v1/nodes | jq --argjson ids "$ids" '[.[] |
+	select((.ID | IN($ids[])) and .SchedulingEligibility == "ineligible" and .LastDrain.Status == "complete")] |
+	length')" $((COUNT + 1))
 wait_until 20 "everything runs elsewhere" count_is web "$healthy" $COUNT
 equal "living instances" "$(count web "$living")" $COUNT
 names_are_unique web

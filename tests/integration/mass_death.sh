@@ -1,6 +1,6 @@
 #!/bin/bash
-# A thousand nodes with service jobs on them die at once, and the controller with them: everything is placed again on
-# the nodes that are left, once.
+# A thousand nodes with service jobs on them die at once, and the controller with them: everything is placed again
+# on the nodes that are left, once.
 . "$(dirname "$0")/setup.sh"
 . "$here/service.sh"
 NODES=1000
@@ -32,14 +32,16 @@ berthd_kill KILL
 berthd_start
 wait_until $((TESTBED_TTL_MS / 1000 + 15)) "all of them are down" nodes_are down $NODES
 for i in $(seq $JOBS); do wait_until 30 "job-$i runs again" summary_is "job-$i" Running $COUNT; done
-say "$((JOBS * COUNT)) instances on $NODES nodes that died run again after $((($(date +%s%N) - began) / 1000000)) ms"
+took_ms=$((($(date +%s%N) - began) / 1000000))
+say "$((JOBS * COUNT)) instances on $NODES nodes that died run again after $took_ms ms"
 for i in $(seq $JOBS); do
 	all=$(allocations "job-$i")
 	equal "living instances of job-$i" "$(jq "[.[] | select($living)] | length" <<<"$all")" $COUNT
 	# The first to be missed may have been placed again on nodes that were dead, too, but not yet missed.
 	at_least "lost instances of job-$i" "$(jq '[.[] | select(.ClientStatus == "lost")] | length' <<<"$all")" $COUNT
-	equal "instances of job-$i on the nodes that are left" \
-		"$(jq "[.[] | select($living and (.NodeName | startswith(\"left-\"))) | .NodeID] | unique | length" <<<"$all")" $COUNT
+	on_left="$living and (.NodeName | startswith(\"left-\"))"
+	equal "nodes that are left with an instance of job-$i" \
+		"$(jq "[.[] | select($on_left) | .NodeID] | unique | length" <<<"$all")" $COUNT
 	names_are_unique "job-$i"
 done
 balanced

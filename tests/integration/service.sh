@@ -1,7 +1,7 @@
 # Sourced after setup.sh by the scripts about service jobs.
 
-# service ID [KEY=JSON]...: registers a job of one group "g" with one task "t"; waits for nothing. Keys: count, config,
-# driver, env, update, migrate, reschedule, constraints, group (further members of the group).
+# service ID [KEY=JSON]...: registers a job of one group "g" with one task "t"; waits for nothing. Keys: count,
+# config, driver, env, update, migrate, reschedule, constraints, group (further members of the group).
 service() {
 	local id=$1 pair arguments=()
 	shift
@@ -17,6 +17,20 @@ service() {
 		die "job $id was not registered: $(cat "$TESTBED_DIR/$id.answer")"
 }
 
+# Constraints: nodes of a class; with a second word no two on one node.
+on() {
+	printf '[{"LTarget":"${node.class}","Operand":"=","RTarget":"%s"}' "$1"
+	[ $# -lt 2 ] || printf ',{"Operand":"distinct_hosts","RTarget":"true"}'
+	printf ']'
+}
+# strategy PARALLEL HEALTHY-MS [MEMBERS]: of updates or migrations.
+strategy() {
+	printf '{"MaxParallel":%s,"HealthCheck":"task_states","MinHealthyTime":%s000000,' "$1" "$2"
+	printf '"HealthyDeadline":10000000000%s}' "${3:+,$3}"
+}
+# sh_config SCRIPT: the configuration of a process.
+sh_config() { jq -n --arg script "$1" '{command: "sh", args: ["-c", $script]}'; }
+
 allocations() { api "/v1/job/$1/allocations"; }
 # count ID FILTER: how many allocations of a job the filter picks.
 count() { allocations "$1" | jq "[.[] | select($2)] | length"; }
@@ -26,8 +40,8 @@ living='.DesiredStatus == "run" and (.ClientStatus == "running" or .ClientStatus
 healthy="$running and .DeploymentStatus.Healthy == true"
 # Every name of a job's living allocations once.
 names_are_unique() {
-	equal "names of $1 that are there twice" \
-		"$(allocations "$1" | jq "[.[] | select($living) | .Name] | group_by(.) | map(select(length > 1)) | length")" 0
+	equal "names of $1 that are there twice" "$(allocations "$1" |
+		jq "[.[] | select($living) | .Name] | group_by(.) | map(select(length > 1)) | length")" 0
 }
 # The newest deployment of a job, or what a filter says of it.
 deployment() { api "/v1/job/$1/deployment" | jq -r "${2:-.}"; }
