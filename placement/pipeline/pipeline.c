@@ -60,6 +60,11 @@ uint32_t pipeline_delayed(struct pipeline *p, struct broker_delayed *items, uint
 	return broker_delayed(p->broker, items, room);
 }
 
+uint32_t pipeline_reschedules(struct pipeline *p, struct reschedule_gauge gauges[RESCHEDULES_MAX])
+{
+	return reschedules_read(p->reschedules, time_monotonic_ns(p->settings.time), gauges);
+}
+
 // --- For the parts -------------------------------------------------------------------------------
 
 // What is blocked goes to the broker, so the broker is there first and goes last.
@@ -169,6 +174,7 @@ static void create_parts(struct pipeline *p)
 		.step_context = s->step_context,
 	});
 	p->caretaker = caretaker_create(p);
+	p->reschedules = reschedules_create();
 	p->worker_count = s->workers ? s->workers : 1;
 	for (uint32_t i = 0; i < p->worker_count; i++)
 		p->workers[i] = worker_create(p, i);
@@ -231,6 +237,7 @@ void pipeline_destroy(struct pipeline *p)
 		worker_destroy(p->workers[i]);
 	}
 	caretaker_destroy(p->caretaker);
+	reschedules_destroy(p->reschedules);
 	submitter_destroy(p->submitter);
 	plan_queue_destroy(p->plans);
 	blocked_destroy(p->blocked);

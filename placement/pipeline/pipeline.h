@@ -5,6 +5,7 @@
 #pragma once
 #include "placement/pipeline/blocked.h"
 #include "placement/pipeline/broker.h"
+#include "placement/pipeline/reschedules.h"
 #include "state/applier.h"
 #include "state/command_queue.h"
 
@@ -59,5 +60,7 @@ struct pipeline_stats {
 		create_eval, reblock_eval, invoke[EVAL_TYPES];
 };
 void pipeline_stats(struct pipeline *, struct pipeline_stats *);
+// As reschedules_read().
+uint32_t pipeline_reschedules(struct pipeline *, struct reschedule_gauge gauges[RESCHEDULES_MAX]);
 // As broker_delayed().
 uint32_t pipeline_delayed(struct pipeline *, struct broker_delayed *, uint32_t room);

@@ -20,6 +20,7 @@ struct pipeline_counters {
 
 struct worker;
 struct caretaker;
+struct reschedules;
 
 struct pipeline {
 	struct pipeline_settings settings; // intervals filled in
@@ -29,6 +30,7 @@ struct pipeline {
 	struct plan_queue *plans;
 	struct submitter *submitter;
 	struct caretaker *caretaker;
+	struct reschedules *reschedules;
 	struct worker *workers[PIPELINE_WORKERS_MAX];
 	uint32_t worker_count; // at least one, also without threads
 	pthread_mutex_t mutex; // of the pause

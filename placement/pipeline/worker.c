@@ -38,12 +38,20 @@ static uint64_t index_of_job(struct worker *w, const struct evaluation *eval, ui
 	return newest > own ? newest : own;
 }
 
+static void note_reschedule(void *context, const struct reschedule_note *note)
+{
+	struct worker *w = context;
+	reschedules_note(w->pipeline->reschedules, note, now_ns(w));
+}
+
 static int schedule(struct worker *w, struct planning *planning)
 {
 	struct scheduler_settings settings = {
 		.planner = planning_planner(planning),
 		.prng = &w->prng,
 		.now_ns = (int64_t)time_wall_ns(w->pipeline->settings.time),
+		.rescheduled = note_reschedule,
+		.rescheduled_context = w,
 	};
 	int error = scheduler_process(&settings, planning->eval);
 

@@ -156,6 +156,7 @@ static void make_plan(struct generic_attempt *a)
 	look(a);
 	lose_unheard(a);
 	compare(a);
+	generic_note_reschedules(a);
 	generic_plan_changes(a);
 	begin_queued(a);
 	generic_place(a);

@@ -35,6 +35,9 @@ void generic_use_version(struct generic_attempt *, const struct job *);
 enum alloc_change generic_change_of(void *attempt, const struct allocation *);
 void generic_plan_changes(struct generic_attempt *);
 
+// generic_notes.c: tells of failed allocations that are placed anew or wait for it.
+void generic_note_reschedules(const struct generic_attempt *);
+
 // generic_place.c: a node for every instance that is missing.
 void generic_place(struct generic_attempt *);
 

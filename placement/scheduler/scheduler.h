@@ -22,6 +22,13 @@ struct planner {
 	int (*reblock_eval)(void *context, const struct evaluation *);
 };
 
+// A failed allocation that is placed anew, or waits for that (row C29). Valid during the call.
+struct reschedule_note {
+	const struct allocation *allocation;
+	const struct evaluation *follow_up; // that it waits for; NULL: now
+	int64_t attempted, limit;           // by its policy; 0: without a limit
+};
+
 struct scheduler_settings {
 	struct planner planner;
 	struct prng *prng; // ids of allocations and evaluations
@@ -29,6 +36,9 @@ struct scheduler_settings {
 	// What an evaluation was made for when that is no trigger we know (then triggered_by is EVAL_TRIGGERS): only
 	// scenarios have such. NULL otherwise.
 	const char *unknown_trigger;
+	// NULL: nobody wants to know. Called within a view.
+	void (*rescheduled)(void *context, const struct reschedule_note *);
+	void *rescheduled_context;
 };
 
 // Works off one evaluation: plans are submitted, follow-up and blocked evaluations created, and at last the

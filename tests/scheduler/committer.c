@@ -377,6 +377,16 @@ static int reblock_eval(void *context, const struct evaluation *eval)
 	return 0;
 }
 
+static void note_reschedule(void *context, const struct reschedule_note *note)
+{
+	struct committer *c = context;
+	CHECK(c->in_view && note->allocation->client_status == ALLOC_FAILED);
+	c->reschedules++;
+	c->attempted = note->attempted;
+	c->limit = note->limit;
+	c->wait_until_ns = note->follow_up ? note->follow_up->wait_until_ns : 0;
+}
+
 void committer_init(struct committer *c, struct world *w)
 {
 	*c = (struct committer){.world = w};
@@ -409,7 +419,9 @@ struct scheduler_settings committer_settings(struct committer *c, struct prng *p
 						   .create_eval = create_eval,
 						   .reblock_eval = reblock_eval},
 		.prng = prng,
-		.now_ns = now_ns};
+		.now_ns = now_ns,
+		.rescheduled = note_reschedule,
+		.rescheduled_context = c};
 }
 
 struct evaluation *evaluation_for(const struct job *job, enum eval_trigger trigger)
@@ -433,7 +445,7 @@ int committer_run(struct committer *c, const struct evaluation *eval)
 	forget(&c->created, &c->created_count);
 	forget(&c->updated, &c->updated_count);
 	forget(&c->reblocked, &c->reblocked_count);
-	c->plans = c->views = c->changes = 0;
+	c->plans = c->views = c->changes = c->reschedules = 0;
 	struct scheduler_settings settings = committer_settings(c, &prng, SECOND);
 	int result = scheduler_process(&settings, eval);
 	CHECK(!c->in_view);

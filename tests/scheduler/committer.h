@@ -18,6 +18,9 @@ struct committer {
 	// Of the newest plan that was submitted; its annotations are kept, too.
 	uint32_t stops, preemptions, placements, updates;
 	struct array annotations; // desired_updates
+	// Of failed allocations that are placed anew, since the run began; and of those the last.
+	uint32_t reschedules;
+	int64_t attempted, limit, wait_until_ns;
 	// Faults: errors that are returned instead; nodes that are rejected in so many plans; a refresh with each.
 	int view_error, submit_error, create_error, update_error;
 	uint32_t rejected_slot, rejections;

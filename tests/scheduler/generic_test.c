@@ -407,6 +407,8 @@ static void a_failed_instance_goes_elsewhere_and_remembers(void **state)
 		ARRAY_AT(&newest(f)->details->reschedule_events, struct reschedule_event, 0);
 	assert_true(uuid_equal(&event->previous_node, &f->world->nodes[0]->id));
 	assert_int_equal(event->reschedule_time_ns, SECOND);
+	assert_int_equal(f->committer.reschedules, 1);
+	assert_int_equal(f->committer.wait_until_ns, 0);
 }
 
 static void one_that_waits_has_a_follow_up_and_no_blocked_evaluation(void **state)
@@ -431,6 +433,31 @@ static void one_that_waits_has_a_follow_up_and_no_blocked_evaluation(void **stat
 	assert_int_equal(later->wait_until_ns, 31 * SECOND);
 	assert_true(uuid_equal(&failed->details->followup_eval, &later->id));
 	assert_int_equal(failed->desired, ALLOC_RUN);
+	assert_int_equal(f->committer.reschedules, 1);
+	assert_int_equal(f->committer.wait_until_ns, 31 * SECOND);
+}
+
+static void attempts_are_told_with_their_limit(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = job_that_reschedules(f, 0);
+	struct reschedule_policy *policy = group_of(job)->reschedule;
+	policy->unlimited.value = false;
+	policy->attempts = 3;
+	policy->interval_ns = 10 * SECOND;
+	nodes(f, 2, "");
+	struct allocation *failed = world_allocate(f->world, job, 0, 0, 0);
+	failed->client_status = ALLOC_FAILED;
+	failed->modify_time_ns = 30 * SECOND;
+	for (int64_t at = 19; at <= 22; at += 3)
+		*(struct reschedule_event *)array_append(
+			&details_of(failed)->reschedule_events, sizeof(struct reschedule_event)) =
+			(struct reschedule_event){.reschedule_time_ns = at * SECOND};
+	details_of(failed)->transition.force_reschedule = (struct optional_bool){true, true};
+	assert_int_equal(run(f, job, TRIGGER_ALLOC_FAILURE), 0);
+	assert_int_equal(f->committer.reschedules, 1);
+	assert_int_equal(f->committer.attempted, 1);
+	assert_int_equal(f->committer.limit, 3);
 }
 
 // An evaluation that waited itself makes none, and blocks instead.
@@ -517,6 +544,7 @@ int main(void)
 		ROW(a_version_without_deployments_is_the_one_before),
 		ROW(a_failed_instance_goes_elsewhere_and_remembers),
 		ROW(one_that_waits_has_a_follow_up_and_no_blocked_evaluation),
+		ROW(attempts_are_told_with_their_limit),
 		ROW(one_that_waited_blocks),
 		ROW(a_lost_connection_is_outlived),
 		ROW(the_disk_draws_its_instance_back),

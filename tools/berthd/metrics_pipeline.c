@@ -1,4 +1,5 @@
 // What schedulers, broker and queues do, under the names that operators of Nomad know.
+#include "state/base/memory.h"
 #include "state/evaluation.h"
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
@@ -31,6 +32,43 @@ static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
 		free(delayed[i].namespace_name);
 		free(delayed[i].job_id);
 	}
+}
+
+// Names of jobs may hold what would end a label.
+static void tame(char *text)
+{
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\' || *text == '\n')
+			*text = '_';
+}
+
+static void emit_reschedule(const struct metric_sink *m, struct reschedule_gauge *g)
+{
+	char labels[4 * NAME_BYTES_MAX], id[UUID_TEXT_BYTES];
+	tame(g->job);
+	tame(g->namespace_name);
+	tame(g->group);
+	int size = snprintf(labels, sizeof labels,
+		"alloc_id=\"%s\",job=\"%s\",namespace=\"%s\",task_group=\"%s\"",
+		uuid_format(&g->allocation, id), g->job, g->namespace_name, g->group);
+	if (!uuid_is_zero(&g->follow_up)) {
+		snprintf(labels + size, sizeof labels - (size_t)size, ",followup_eval_id=\"%s\"",
+			uuid_format(&g->follow_up, id));
+		m->value(m->sink, 'g', "nomad.scheduler.allocs.reschedule.wait_until", labels,
+			(double)(g->wait_until_ns / 1000000000));
+	}
+	m->value(m->sink, 'g', "nomad.scheduler.allocs.reschedule.attempted", labels,
+		(double)g->attempted);
+	m->value(m->sink, 'g', "nomad.scheduler.allocs.reschedule.limit", labels, (double)g->limit);
+}
+
+static void emit_reschedules(const struct metric_sink *m, struct pipeline *p)
+{
+	struct reschedule_gauge *gauges = memory_take_array(RESCHEDULES_MAX, sizeof *gauges);
+	uint32_t count = pipeline_reschedules(p, gauges);
+	for (uint32_t i = 0; i < count; i++)
+		emit_reschedule(m, &gauges[i]);
+	free(gauges);
 }
 
 static void emit_broker(const struct metric_sink *m, const struct broker_stats *s)
@@ -77,6 +115,7 @@ void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)
 	pipeline_stats(p, &s);
 	emit_broker(m, &s.broker);
 	emit_delayed(m, p);
+	emit_reschedules(m, p);
 	emit_workers(m, &s);
 	gauge(m, "nomad.plan.queue_depth", s.plan_queue_depth);
 	timing(m, "nomad.plan.submit", &s.submit_plan);

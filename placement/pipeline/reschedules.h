@@ -1,0 +1,26 @@
+// What schedulers lately decided about failed allocations (row C29): the newest word on each, for a minute, as gauges
+// that name allocations would grow without end otherwise.
+#pragma once
+#include "placement/scheduler/scheduler.h"
+#include "state/base/limits.h"
+
+// The oldest makes room.
+#define RESCHEDULES_MAX 256u
+#define RESCHEDULES_KEPT_NS (60ll * 1000000000)
+
+struct reschedule_gauge {
+	struct uuid allocation, follow_up; // follow_up zero: placed anew at once
+	char job[NAME_BYTES_MAX + 1], namespace_name[NAME_BYTES_MAX + 1], group[NAME_BYTES_MAX + 1];
+	int64_t attempted, limit, wait_until_ns;
+	uint64_t noted_ns; // monotonic
+};
+
+struct reschedules;
+
+struct reschedules *reschedules_create(void);
+void reschedules_destroy(struct reschedules *); // NULL is fine
+// By any thread.
+void reschedules_note(struct reschedules *, const struct reschedule_note *, uint64_t now_ns);
+// Those that are not too old, at most RESCHEDULES_MAX; returns how many.
+uint32_t reschedules_read(
+	struct reschedules *, uint64_t now_ns, struct reschedule_gauge gauges[RESCHEDULES_MAX]);
