@@ -1,8 +1,6 @@
 // Drains: who is told to leave and when, and when a node is done. What schedulers and nodes would do is done here.
 #include "placement/watch/drain_status.h"
-#include "state/alloc_details.h"
-#include "state/base/memory.h"
-#include "tests/watch/scene.h"
+#include "tests/watch/draining.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,150 +9,10 @@
 
 #include <cmocka.h>
 
-#define SECOND_NS 1000000000ll
-
-static uint64_t sequence; // of reports
-
-static void add_nodes(struct scene *s, uint32_t count)
-{
-	sequence = 0;
-	for (uint32_t i = 1; i <= count; i++)
-		assert_int_equal(controller_register(&s->controller, i, NULL), OUTCOME_DONE);
-	scene_settle(s);
-}
-
-static void add_job(
-	struct scene *s, const char *id, enum job_type type, int64_t count, int64_t max_parallel)
-{
-	struct job *job = build_scheduled_job(id, type);
-	struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, 0);
-
-	group->count = count;
-	if (type == JOB_SERVICE) {
-		group->migrate = memory_take(sizeof *group->migrate);
-		record_init(&migrate_description, group->migrate);
-		group->migrate->max_parallel = max_parallel;
-	}
-	assert_int_equal(register_job(&s->controller, job, NULL), OUTCOME_DONE);
-	scene_settle(s);
-}
-
-// --- What a scheduler would commit ---------------------------------------------------------------
-
-static const struct node *node_numbered(struct scene *s, uint32_t number)
-{
-	struct uuid id = number_uuid(number);
-	const struct node *node = state_node_by_id(s->controller.state, &id);
-	assert_non_null(node);
-	return node;
-}
-
-static bool take_evaluation(const struct evaluation *e, void *context)
-{
-	*(struct uuid *)context = e->id;
-	return false;
-}
-
-static struct plan *plan_for(struct scene *s, const char *id)
-{
-	struct plan *plan = plan_create();
-
-	plan->namespace_name = text_copy(TEXT("default"));
-	plan->job_id = text_copy(text_of(id));
-	state_read_begin();
-	const struct job *job = state_job(s->controller.state, TEXT("default"), text_of(id));
-	plan->job_version = job->record.modify_index;
-	state_job_evaluations(
-		s->controller.state, TEXT("default"), text_of(id), take_evaluation, &plan->eval_id);
-	state_read_end();
-	return plan;
-}
-
-static void plan_on(struct scene *s, struct plan *plan, uint32_t id, uint32_t number)
-{
-	state_read_begin();
-	const struct node *node = node_numbered(s, number);
-	struct plan_placement *p = plan_place(plan, id, number, node->slot);
-	p->generation = node->generation;
-	p->resources = (struct resources){10, 10, 1};
-	p->name_index = id;
-	state_read_end();
-}
-
-static void place(struct scene *s, const char *job, uint32_t id, uint32_t number)
-{
-	struct plan *plan = plan_for(s, job);
-	plan_on(s, plan, id, number);
-	commit_plan(&s->controller, plan);
-	scene_settle(s);
-}
-
-// Stops `from` and places `to` on the node.
-static void migrate(struct scene *s, const char *job, uint32_t from, uint32_t to, uint32_t number)
-{
-	struct plan *plan = plan_for(s, job);
-	plan_stop(plan, from, STOP_MIGRATING);
-	plan_on(s, plan, to, number);
-	commit_plan(&s->controller, plan);
-	scene_settle(s);
-}
-
-static void stop(struct scene *s, const char *job, uint32_t id)
-{
-	struct plan *plan = plan_for(s, job);
-	plan_stop(plan, id, STOP_NODE_TAINTED);
-	commit_plan(&s->controller, plan);
-	scene_settle(s);
-}
-
-// --- What a node would say -----------------------------------------------------------------------
-
-static void report(
-	struct scene *s, uint32_t number, uint32_t id, enum alloc_client status, bool healthy)
-{
-	state_read_begin();
-	const struct node *node = node_numbered(s, number);
-	struct alloc_update_item item = {.allocation = number_uuid(id),
-		.client_status = (uint8_t)status,
-		.healthy = {healthy, healthy}};
-	struct command_alloc_update update = {node->slot, node->generation, ++sequence, 1, &item};
-	state_read_end();
-	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
-	assert_int_equal(scene_run(s, &command), OUTCOME_DONE);
-}
-
-static void healthy(struct scene *s, uint32_t number, uint32_t id)
-{
-	report(s, number, id, ALLOC_RUNNING, true);
-}
-
-static void ended(struct scene *s, uint32_t number, uint32_t id)
-{
-	report(s, number, id, ALLOC_COMPLETE, false);
-}
-
-// --- Drains --------------------------------------------------------------------------------------
-
-static enum command_outcome drain_with(
-	struct scene *s, uint32_t number, struct command_node_drain ask)
-{
-	ask.node = number_uuid(number);
-	struct command command = {.type = COMMAND_NODE_DRAIN, .node_drain = &ask};
-	return scene_run(s, &command);
-}
-
-static void drain(struct scene *s, uint32_t number, int64_t deadline_s)
-{
-	assert_int_equal(
-		drain_with(s, number,
-			(struct command_node_drain){.deadline_ns = deadline_s * SECOND_NS}),
-		OUTCOME_DONE);
-}
-
 static bool is_draining(struct scene *s, uint32_t number)
 {
 	state_read_begin();
-	bool is = node_numbered(s, number)->drain != NULL;
+	bool is = scene_node(s, number)->drain != NULL;
 	state_read_end();
 	return is;
 }
@@ -162,7 +20,7 @@ static bool is_draining(struct scene *s, uint32_t number)
 static void expect_complete(struct scene *s, uint32_t number, enum node_message message)
 {
 	state_read_begin();
-	const struct node *node = node_numbered(s, number);
+	const struct node *node = scene_node(s, number);
 	assert_null(node->drain);
 	assert_int_equal(node->eligibility, NODE_INELIGIBLE);
 	assert_int_equal(node->last_drain->status, LAST_DRAIN_COMPLETE);
@@ -170,19 +28,11 @@ static void expect_complete(struct scene *s, uint32_t number, enum node_message 
 	state_read_end();
 }
 
-static bool is_flagged(struct scene *s, uint32_t id)
-{
-	state_read_begin();
-	bool is = allocation_is_flagged(published_allocation(&s->controller, id));
-	state_read_end();
-	return is;
-}
-
 static uint32_t flagged(struct scene *s, uint32_t first, uint32_t last)
 {
 	uint32_t count = 0;
 	for (uint32_t id = first; id <= last; id++)
-		count += is_flagged(s, id);
+		count += scene_is_flagged(s, id);
 	return count;
 }
 
@@ -192,7 +42,7 @@ static void expect_phase(
 	struct drain_status status;
 
 	state_read_begin();
-	drain_status_read(s->controller.state, node_numbered(s, number), &status);
+	drain_status_read(s->controller.state, scene_node(s, number), &status);
 	assert_string_equal(drain_phase_names[status.phase], drain_phase_names[phase]);
 	if (reason)
 		assert_string_equal(
@@ -210,40 +60,40 @@ static void moves_one_by_one(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 2);
-	add_job(&s, "web", JOB_SERVICE, 3, 1);
+	scene_nodes(&s, 2);
+	scene_job(&s, "web", JOB_SERVICE, 3, 1);
 	for (uint32_t id = 1; id <= 3; id++)
-		place(&s, "web", id, 1);
-	drain(&s, 1, 0);
+		scene_place(&s, "web", id, 1);
+	scene_drain(&s, 1, 0);
 	assert_int_equal(scene_stats(&s).nodes_draining, 1);
 	scene_advance(&s, 5000);
 	assert_int_equal(flagged(&s, 1, 3), 0); // nobody has said yet that they are healthy
 	expect_phase(&s, 1, DRAIN_PHASE_MIGRATING,
 		"3 of 3 instances of web.g0 are not healthy yet (max_parallel 1)");
 	for (uint32_t id = 1; id <= 3; id++)
-		healthy(&s, 1, id);
+		scene_healthy(&s, 1, id);
 	expect_phase(&s, 1, DRAIN_PHASE_MIGRATING, "1 instance of web.g0 may leave now");
 	for (uint32_t id = 1; id <= 3; id++) {
 		scene_advance(&s, 1000);
 		assert_int_equal(flagged(&s, 1, 3), id);
 		assert_int_equal(count_evaluations(&s.controller, "web", TRIGGER_NODE_DRAIN), id);
 		scene_advance(&s, 5000);
-		migrate(&s, "web", id, 10 + id, 2);
+		scene_migrate(&s, "web", id, 10 + id, 2);
 		scene_advance(&s, 5000);
 		assert_int_equal(flagged(&s, 1, 3), id); // its replacement is not healthy yet
 		if (id < 3)
 			expect_phase(&s, 1, DRAIN_PHASE_MIGRATING,
 				"1 of 3 instances of web.g0 is not healthy yet (max_parallel 1)");
-		healthy(&s, 2, 10 + id);
+		scene_healthy(&s, 2, 10 + id);
 	}
 	// All are replaced and healthy, but what ran here has not ended.
 	scene_advance(&s, 60000);
 	expect_phase(&s, 1, DRAIN_PHASE_MIGRATING,
 		"3 instances of web.g0 were told to leave and have not ended yet");
-	ended(&s, 1, 1);
-	ended(&s, 1, 2);
+	scene_ended(&s, 1, 1);
+	scene_ended(&s, 1, 2);
 	assert_true(is_draining(&s, 1));
-	ended(&s, 1, 3);
+	scene_ended(&s, 1, 3);
 	expect_complete(&s, 1, NODE_DRAIN_COMPLETE);
 	expect_phase(&s, 1, DRAIN_PHASE_NONE, NULL);
 	assert_int_equal(scene_stats(&s).drains_completed, 1);
@@ -257,20 +107,20 @@ static void moves_as_many_as_the_job_can_spare(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 3);
-	add_job(&s, "web", JOB_SERVICE, 6, 3);
+	scene_nodes(&s, 3);
+	scene_job(&s, "web", JOB_SERVICE, 6, 3);
 	for (uint32_t id = 1; id <= 6; id++) {
-		place(&s, "web", id, id <= 4 ? 1 : 2);
-		healthy(&s, id <= 4 ? 1 : 2, id);
+		scene_place(&s, "web", id, id <= 4 ? 1 : 2);
+		scene_healthy(&s, id <= 4 ? 1 : 2, id);
 	}
 	// Both nodes drain, but the three that may be missing are the job's, not a node's.
-	drain(&s, 1, 0);
-	drain(&s, 2, 0);
+	scene_drain(&s, 1, 0);
+	scene_drain(&s, 2, 0);
 	scene_advance(&s, 1000);
 	assert_int_equal(flagged(&s, 1, 6), 3);
 	assert_int_equal(count_evaluations(&s.controller, "web", TRIGGER_NODE_DRAIN), 1);
 	scene_advance(&s, 10000);
-	healthy(&s, 2, 6); // any news of the job
+	scene_healthy(&s, 2, 6); // any news of the job
 	scene_advance(&s, 10000);
 	assert_int_equal(flagged(&s, 1, 6), 3); // nothing has taken their place yet
 	expect_phase(&s, 2, DRAIN_PHASE_MIGRATING,
@@ -285,19 +135,19 @@ static void a_job_that_is_stopped_waits_for_its_nodes(void **state)
 		.job_deregister = {.namespace_name = TEXT("default"), .id = TEXT("web")}};
 
 	scene_init(&s);
-	add_nodes(&s, 1);
-	add_job(&s, "web", JOB_SERVICE, 1, 1);
-	place(&s, "web", 1, 1);
-	healthy(&s, 1, 1);
+	scene_nodes(&s, 1);
+	scene_job(&s, "web", JOB_SERVICE, 1, 1);
+	scene_place(&s, "web", 1, 1);
+	scene_healthy(&s, 1, 1);
 	assert_int_equal(scene_run(&s, &command), OUTCOME_DONE);
-	drain(&s, 1, 0);
+	scene_drain(&s, 1, 0);
 	scene_advance(&s, 3000);
 	assert_int_equal(flagged(&s, 1, 1), 0);
 	expect_phase(&s, 1, DRAIN_PHASE_MIGRATING,
 		"1 instance of web.g0 is no part of the job any more and not stopped yet");
-	stop(&s, "web", 1);
+	scene_stop(&s, "web", 1);
 	assert_true(is_draining(&s, 1));
-	ended(&s, 1, 1);
+	scene_ended(&s, 1, 1);
 	expect_complete(&s, 1, NODE_DRAIN_COMPLETE);
 	scene_free(&s);
 }
@@ -307,11 +157,11 @@ static void nothing_moves_with_max_parallel_0(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
-	add_job(&s, "web", JOB_SERVICE, 1, 0);
-	place(&s, "web", 1, 1);
-	healthy(&s, 1, 1);
-	drain(&s, 1, 60);
+	scene_nodes(&s, 1);
+	scene_job(&s, "web", JOB_SERVICE, 1, 0);
+	scene_place(&s, "web", 1, 1);
+	scene_healthy(&s, 1, 1);
+	scene_drain(&s, 1, 60);
 	scene_advance(&s, 59000);
 	assert_int_equal(flagged(&s, 1, 1), 0);
 	expect_phase(&s, 1, DRAIN_PHASE_MIGRATING,
@@ -329,29 +179,29 @@ static void batch_ends_and_system_is_last(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
-	add_job(&s, "batch", JOB_BATCH, 1, 0);
-	add_job(&s, "sysbatch", JOB_SYSBATCH, 1, 0);
-	add_job(&s, "system", JOB_SYSTEM, 1, 0);
-	place(&s, "batch", 1, 1);
-	place(&s, "sysbatch", 2, 1);
-	place(&s, "system", 3, 1);
-	drain(&s, 1, 0);
+	scene_nodes(&s, 1);
+	scene_job(&s, "batch", JOB_BATCH, 1, 0);
+	scene_job(&s, "sysbatch", JOB_SYSBATCH, 1, 0);
+	scene_job(&s, "system", JOB_SYSTEM, 1, 0);
+	scene_place(&s, "batch", 1, 1);
+	scene_place(&s, "sysbatch", 2, 1);
+	scene_place(&s, "system", 3, 1);
+	scene_drain(&s, 1, 0);
 	scene_advance(&s, 10000);
 	assert_int_equal(flagged(&s, 1, 3), 0);
 	expect_phase(&s, 1, DRAIN_PHASE_FINISHING, "1 instance of batch.g0 is left to finish");
-	ended(&s, 1, 1);
+	scene_ended(&s, 1, 1);
 	assert_int_equal(flagged(&s, 1, 3), 0);
-	report(&s, 1, 2, ALLOC_FAILED, false);
+	scene_report(&s, 1, 2, ALLOC_FAILED, false);
 	assert_int_equal(flagged(&s, 1, 3), 1);
-	assert_true(is_flagged(&s, 3));
+	assert_true(scene_is_flagged(&s, 3));
 	assert_int_equal(count_evaluations(&s.controller, "system", TRIGGER_NODE_DRAIN), 1);
 	expect_phase(&s, 1, DRAIN_PHASE_SYSTEM,
 		"1 instance of system.g0 was told to leave and has not ended yet");
-	stop(&s, "system", 3);
+	scene_stop(&s, "system", 3);
 	scene_advance(&s, 10000);
 	assert_true(is_draining(&s, 1));
-	ended(&s, 1, 3);
+	scene_ended(&s, 1, 3);
 	expect_complete(&s, 1, NODE_DRAIN_COMPLETE);
 	scene_free(&s);
 }
@@ -361,18 +211,19 @@ static void system_is_ignored(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
-	add_job(&s, "batch", JOB_BATCH, 1, 0);
-	add_job(&s, "system", JOB_SYSTEM, 1, 0);
-	place(&s, "batch", 1, 1);
-	place(&s, "system", 2, 1);
-	assert_int_equal(drain_with(&s, 1, (struct command_node_drain){.ignore_system_jobs = true}),
+	scene_nodes(&s, 1);
+	scene_job(&s, "batch", JOB_BATCH, 1, 0);
+	scene_job(&s, "system", JOB_SYSTEM, 1, 0);
+	scene_place(&s, "batch", 1, 1);
+	scene_place(&s, "system", 2, 1);
+	assert_int_equal(
+		scene_drain_with(&s, 1, (struct command_node_drain){.ignore_system_jobs = true}),
 		OUTCOME_DONE);
 	scene_advance(&s, 1000);
 	assert_true(is_draining(&s, 1));
-	ended(&s, 1, 1);
+	scene_ended(&s, 1, 1);
 	expect_complete(&s, 1, NODE_DRAIN_COMPLETE);
-	assert_false(is_flagged(&s, 2));
+	assert_false(scene_is_flagged(&s, 2));
 	scene_free(&s);
 }
 
@@ -381,8 +232,8 @@ static void an_empty_node_is_done_at_once(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
-	drain(&s, 1, 3600);
+	scene_nodes(&s, 1);
+	scene_drain(&s, 1, 3600);
 	expect_complete(&s, 1, NODE_DRAIN_COMPLETE);
 	scene_free(&s);
 }
@@ -397,8 +248,8 @@ static void fill(struct scene *s, uint32_t number, uint32_t first)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		snprintf(id, sizeof id, "job-%u", first + i);
-		add_job(s, id, types[i], 1, 0);
-		place(s, id, first + i, number);
+		scene_job(s, id, types[i], 1, 0);
+		scene_place(s, id, first + i, number);
 	}
 }
 
@@ -407,9 +258,9 @@ static void everything_leaves_at_the_deadline(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
+	scene_nodes(&s, 1);
 	fill(&s, 1, 1);
-	drain(&s, 1, 60);
+	scene_drain(&s, 1, 60);
 	scene_advance(&s, 59900);
 	assert_int_equal(flagged(&s, 1, 3), 0);
 	scene_advance(&s, 100);
@@ -425,14 +276,14 @@ static void at_once(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
+	scene_nodes(&s, 1);
 	fill(&s, 1, 1);
 	assert_int_equal(
-		drain_with(&s, 1,
+		scene_drain_with(&s, 1,
 			(struct command_node_drain){.deadline_ns = -1, .ignore_system_jobs = true}),
 		OUTCOME_DONE);
 	assert_int_equal(flagged(&s, 1, 2), 2);
-	assert_false(is_flagged(&s, 3));
+	assert_false(scene_is_flagged(&s, 3));
 	expect_complete(&s, 1, NODE_DRAIN_DEADLINE);
 	scene_free(&s);
 }
@@ -442,12 +293,12 @@ static void deadlines_coalesce(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 3);
+	scene_nodes(&s, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		fill(&s, 1 + i, 1 + 3 * i);
-	drain(&s, 1, 60);
-	drain(&s, 2, 65);
-	drain(&s, 3, 66);
+	scene_drain(&s, 1, 60);
+	scene_drain(&s, 2, 65);
+	scene_drain(&s, 3, 66);
 	scene_advance(&s, 60000);
 	assert_false(is_draining(&s, 1));
 	assert_false(is_draining(&s, 2));
@@ -462,11 +313,11 @@ static void a_later_deadline_counts(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
+	scene_nodes(&s, 1);
 	fill(&s, 1, 1);
-	drain(&s, 1, 60);
+	scene_drain(&s, 1, 60);
 	scene_advance(&s, 50000);
-	drain(&s, 1, 60);
+	scene_drain(&s, 1, 60);
 	scene_advance(&s, 59000);
 	assert_true(is_draining(&s, 1));
 	scene_advance(&s, 1000);
@@ -481,11 +332,11 @@ static void direct_allocations_are_released(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
+	scene_nodes(&s, 1);
 	assert_int_equal(controller_job(&s.controller, build_job("direct", &ask, 1)), OUTCOME_DONE);
 	assert_int_equal(
 		controller_place(&s.controller, "client", "direct", 1, 2, &placed), OUTCOME_DONE);
-	drain(&s, 1, 10);
+	scene_drain(&s, 1, 10);
 	scene_advance(&s, 9000);
 	expect_phase(&s, 1, DRAIN_PHASE_FINISHING, "2 instances of direct.g0 are left to finish");
 	scene_advance(&s, 1000);
@@ -505,22 +356,22 @@ static void canceled(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 1);
-	add_job(&s, "web", JOB_SERVICE, 2, 1);
-	place(&s, "web", 1, 1);
-	place(&s, "web", 2, 1);
-	healthy(&s, 1, 1);
-	drain(&s, 1, 60);
+	scene_nodes(&s, 1);
+	scene_job(&s, "web", JOB_SERVICE, 2, 1);
+	scene_place(&s, "web", 1, 1);
+	scene_place(&s, "web", 2, 1);
+	scene_healthy(&s, 1, 1);
+	scene_drain(&s, 1, 60);
 	assert_int_equal(
-		drain_with(&s, 1,
+		scene_drain_with(&s, 1,
 			(struct command_node_drain){.end = DRAIN_CANCELED, .mark_eligible = true}),
 		OUTCOME_DONE);
-	healthy(&s, 1, 2);
+	scene_healthy(&s, 1, 2);
 	scene_advance(&s, 120000);
 	assert_int_equal(flagged(&s, 1, 2), 0);
 	assert_int_equal(scene_stats(&s).nodes_draining, 0);
 	state_read_begin();
-	assert_true(node_is_usable(node_numbered(&s, 1)));
+	assert_true(node_is_usable(scene_node(&s, 1)));
 	state_read_end();
 	scene_free(&s);
 }
@@ -530,22 +381,22 @@ static void goes_on_after_a_restart(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, 2);
-	add_job(&s, "web", JOB_SERVICE, 2, 1);
-	place(&s, "web", 1, 1);
-	place(&s, "web", 2, 1);
-	healthy(&s, 1, 1);
-	healthy(&s, 1, 2);
-	drain(&s, 1, 600);
+	scene_nodes(&s, 2);
+	scene_job(&s, "web", JOB_SERVICE, 2, 1);
+	scene_place(&s, "web", 1, 1);
+	scene_place(&s, "web", 2, 1);
+	scene_healthy(&s, 1, 1);
+	scene_healthy(&s, 1, 2);
+	scene_drain(&s, 1, 600);
 	scene_restart(&s, 100);
 	scene_advance(&s, 1000);
 	assert_int_equal(flagged(&s, 1, 2), 1);
 	scene_restart(&s, 100);
 	scene_advance(&s, 5000);
-	migrate(&s, "web", 1, 11, 2);
+	scene_migrate(&s, "web", 1, 11, 2);
 	scene_advance(&s, 5000);
 	assert_int_equal(flagged(&s, 1, 2), 1);
-	healthy(&s, 2, 11);
+	scene_healthy(&s, 2, 11);
 	scene_advance(&s, 1000);
 	assert_int_equal(flagged(&s, 1, 2), 2);
 	// The deadline passes while nobody is there.
@@ -563,14 +414,14 @@ static void a_hundred_nodes(void **state)
 	struct scene s;
 
 	scene_init(&s);
-	add_nodes(&s, NODES + 1);
-	add_job(&s, "web", JOB_SERVICE, NODES, SPARE);
+	scene_nodes(&s, NODES + 1);
+	scene_job(&s, "web", JOB_SERVICE, NODES, SPARE);
 	for (uint32_t id = 1; id <= NODES; id++) {
-		place(&s, "web", id, id);
-		healthy(&s, id, id);
+		scene_place(&s, "web", id, id);
+		scene_healthy(&s, id, id);
 	}
 	for (uint32_t id = 1; id <= NODES; id++)
-		drain(&s, id, 0);
+		scene_drain(&s, id, 0);
 	uint32_t moved = 0;
 	while (moved < NODES) {
 		scene_advance(&s, 1000);
@@ -583,9 +434,9 @@ static void a_hundred_nodes(void **state)
 			state_read_end();
 			if (!leaves)
 				continue;
-			migrate(&s, "web", id, 1000 + id, NODES + 1);
-			ended(&s, id, id);
-			healthy(&s, NODES + 1, 1000 + id);
+			scene_migrate(&s, "web", id, 1000 + id, NODES + 1);
+			scene_ended(&s, id, id);
+			scene_healthy(&s, NODES + 1, 1000 + id);
 			moved++;
 		}
 	}
