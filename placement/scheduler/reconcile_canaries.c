@@ -47,12 +47,12 @@ static void keep_canary(struct group_pass *g, struct member *m)
 {
 	const struct reconcile_ask *ask = g->r->ask;
 	switch (allocation_taint(ask->view, m->allocation, ask->now_ns)) {
-	case TAINT_NONE: m->canary = true; break;
+	case TAINT_NONE:
+	case TAINT_IGNORE: m->canary = true; break;
 	case TAINT_MIGRATE: stop_member(g, m, STOP_MIGRATING); break;
 	case TAINT_LOST: stop_member(g, m, STOP_LOST); break;
 	case TAINT_DISCONNECTING:
-	case TAINT_RECONNECTING:
-	case TAINT_IGNORE: break;
+	case TAINT_RECONNECTING: break;
 	}
 }
 

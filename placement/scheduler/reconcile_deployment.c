@@ -61,7 +61,7 @@ void cancel_unneeded_deployment(struct reconciler *r)
 	if (!is_of_version(d, r->job)) {
 		cancel(r, d, TEXT(DEPLOYMENT_TEXT_NEWER_JOB));
 		r->former = d;
-	} else if (d->status == DEPLOYMENT_SUCCESSFUL) {
+	} else if (d->status == DEPLOYMENT_SUCCESSFUL || d->status == DEPLOYMENT_CANCELLED) {
 		r->former = d;
 	} else {
 		r->deployment = deployment_copy(d);

@@ -30,18 +30,20 @@ static bool is_of_version(const struct allocation *a, const struct job *job)
 	       a->job->record.create_index == job->record.create_index;
 }
 
-static uint8_t set_of_taint(struct group_pass *g, enum taint taint)
+// What ended is judged by how it ended, also where its group outlives lost connections: else what failed there
+// would never be rescheduled, and what completed would run again.
+static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
 {
 	switch (taint) {
-	case TAINT_NONE: return SET_UNTAINTED;
 	case TAINT_MIGRATE: return SET_MIGRATE;
 	case TAINT_LOST: return SET_LOST;
-	case TAINT_DISCONNECTING: return SET_DISCONNECTING;
+	// What was told to stop is not missed: it is neither replaced nor waited for.
+	case TAINT_DISCONNECTING: return a->desired == ALLOC_RUN ? SET_DISCONNECTING : SET_NONE;
 	case TAINT_RECONNECTING: return SET_RECONNECTING;
+	case TAINT_NONE:
 	case TAINT_IGNORE: break;
 	}
-	g->desired->ignore++;
-	return SET_NONE;
+	return SET_UNTAINTED;
 }
 
 // Step 3e (semantics §5.7.1).
@@ -53,7 +55,8 @@ void split_by_taint(struct group_pass *g)
 		if (m->set == SET_NONE)
 			continue;
 		g->had_version |= is_of_version(m->allocation, g->r->job);
-		m->set = set_of_taint(g, allocation_taint(ask->view, m->allocation, ask->now_ns));
+		m->set = set_of_taint(
+			m->allocation, allocation_taint(ask->view, m->allocation, ask->now_ns));
 	}
 }
 

@@ -4,9 +4,11 @@
 static enum alloc_change change_of(const struct group_pass *g, const struct member *m)
 {
 	const struct reconcile_ask *ask = g->r->ask;
-	if (m->unknown || m->allocation->job->job_modify_index == g->r->job->job_modify_index)
+	if (m->allocation->job->job_modify_index == g->r->job->job_modify_index)
 		return CHANGE_NONE;
-	return ask->change_of(ask->context, m->allocation);
+	enum alloc_change change = ask->change_of(ask->context, m->allocation);
+	// What becomes unknown is not changed before it is back.
+	return m->unknown && change == CHANGE_IN_PLACE ? CHANGE_NONE : change;
 }
 
 static void update_member(struct group_pass *g, struct member *m)
@@ -98,7 +100,7 @@ void compute_destructive_updates(struct group_pass *g)
 	{
 		if (!m->destructive)
 			continue;
-		if (ready && g->limit > 0)
+		if (ready && g->limit > 0 && !m->unknown)
 			replace(g, m);
 		else
 			g->desired->ignore++;

@@ -18,6 +18,9 @@ static void deployments_begin(void **state)
 		{"nor with max_parallel 0", "count=1 update=0", NULL, "", NULL, "place [0]"},
 		{"nor for batch jobs", "count=1 update=1 batch", NULL, "", NULL, "place [0]"},
 		{"nor for more of the same", "count=2 update=1", NULL, "0", NULL, "place [1]"},
+		{"one that was cancelled is over", "count=2 update=1 version=1",
+			"cancelled group total=2", "0 v0; 1", NULL,
+			"update [0] for 0; deployment running a 0/1"},
 		{"nor for nothing", "count=0 update=1", NULL, "", NULL, ""},
 		{"a change in place", "count=1 update=1 version=1 in-place", NULL, "0 v0", NULL,
 			"in-place 0; deployment running a 0/1"},
@@ -264,6 +267,17 @@ static void what_is_cut_off_becomes_unknown_and_is_replaced(void **state)
 			"1 away unknown unknown-for=5; 0; 2", NULL, "stop 2 not-needed"},
 		{"a delayed evaluation leaves it to its node's", "count=1 disconnect=60", NULL,
 			"0 away", "delayed", ""},
+		{"what was told to stop is not missed", "count=1 disconnect=60 reschedule=0", NULL,
+			"0 away stop; 0", NULL, ""},
+		{"an older version is not changed while it is away, but asks for canaries",
+			"count=1 update=1 canary=1 version=1 disconnect=60 never", NULL,
+			"0 v0 away", NULL,
+			"place [0] canary; unknown 0~60; max-disconnect-timeout~60; "
+			"deployment running a 1/1"},
+		{"what failed in such a group is rescheduled", "count=1 disconnect=60", NULL,
+			"0 failed ended=60", NULL, "stop 0 rescheduled; place [0] for 0 failed"},
+		{"what completed in such a batch job is done", "count=1 disconnect=60 batch", NULL,
+			"0 complete done", NULL, ""},
 	};
 	CHECK_ROWS(rows);
 }
