@@ -23,12 +23,14 @@ static struct reconcile_place *append_missing(struct group_pass *g, const struct
 	return place;
 }
 
-// One that is cut off and was replaced does not count beside its replacement.
-static bool is_there(const struct member *m)
+// One that is cut off does not count beside its replacement. That of an earlier time, which was given up when it
+// came back, is none.
+static bool is_there(const struct group_pass *g, const struct member *m)
 {
 	if (m->set == SET_MIGRATE || m->set == SET_RESCHEDULE)
 		return true;
-	return m->set == SET_UNTAINTED && !(is_unknown(m) && was_replaced(m->allocation));
+	return m->set == SET_UNTAINTED &&
+	       !(is_unknown(m) && living_replacement(g, m->allocation));
 }
 
 static int64_t replace_failed(struct group_pass *g)
@@ -36,7 +38,7 @@ static int64_t replace_failed(struct group_pass *g)
 	int64_t there = 0;
 	FOR_MEMBERS(m, g)
 	{
-		there += is_there(m);
+		there += is_there(g, m);
 		if (m->set == SET_RESCHEDULE)
 			append_missing(g, m)->reschedule = true;
 	}

@@ -60,7 +60,7 @@ static const struct allocation *successor_of(const struct group_pass *g, const s
 }
 
 // What replaced it and is still wanted. What failed was replaced in its turn, so the search goes on from there.
-static struct member *replacement_of(const struct group_pass *g, const struct allocation *a)
+struct member *living_replacement(const struct group_pass *g, const struct allocation *a)
 {
 	for (const struct allocation *next = successor_of(g, a); next;
 		next = successor_of(g, next)) {
@@ -105,7 +105,7 @@ static bool replacement_stays(
 
 static void choose(struct group_pass *g, struct member *m)
 {
-	struct member *replacement = replacement_of(g, m->allocation);
+	struct member *replacement = living_replacement(g, m->allocation);
 	if (!replacement)
 		return;
 	if (replacement_stays(m->allocation, replacement->allocation))
