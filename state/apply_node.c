@@ -27,10 +27,17 @@ static uint64_t nodes_known(const struct state *state)
 
 // --- Registration --------------------------------------------------------------------------------
 
+// Nobody gives a slot again before everybody knows that its node is gone.
+static bool is_leaving(const struct state *state, uint32_t slot)
+{
+	const struct node_cell *cell = &state->cells[slot];
+	return cell->gone && cell->published != cell->gone;
+}
+
 static int new_node_check(const struct state *state, const struct entry_node_register *e)
 {
-	if (e->generation != node_slot_generation(state, e->slot) || node_at(state, e->slot) ||
-		e->slot / NODE_BLOCK_SLOTS > state->block_count)
+	if (is_leaving(state, e->slot) || e->generation != node_slot_generation(state, e->slot) ||
+		node_at(state, e->slot) || e->slot / NODE_BLOCK_SLOTS > state->block_count)
 		return -ERROR_CORRUPT;
 	return nodes_known(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
 }
