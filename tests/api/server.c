@@ -410,7 +410,7 @@ int server_connect(struct server *s)
 void server_report(
 	struct server *s, struct node_slot node, const char *allocation, int status, int health)
 {
-	static uint64_t sequence;
+	static _Atomic uint64_t sequence;
 	struct alloc_update_item item = {
 		.client_status = (uint8_t)status, .healthy = {health != 0, health > 0}};
 	assert_true(uuid_parse(allocation, &item.allocation));

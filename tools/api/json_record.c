@@ -1,4 +1,5 @@
 #include "tools/api/json_record.h"
+#include "tools/api/timestamp.h"
 
 static void put_array(
 	struct json_writer *w, const struct record_type *type, const struct array *array)
@@ -108,6 +109,8 @@ static void put_integer(struct json_writer *w, const struct field *f, int64_t va
 {
 	if (value == 0 && (f->flags & FIELD_NULL_ZERO))
 		json_write_null(w);
+	else if (value == 0 && (f->flags & FIELD_TIME))
+		json_write_string(w, TIMESTAMP_NEVER);
 	else if (f->flags & FIELD_TIME)
 		json_write_time(w, value);
 	else

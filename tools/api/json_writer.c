@@ -1,6 +1,7 @@
 #include "tools/api/json_writer.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "tools/api/timestamp.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -255,7 +256,7 @@ void json_write_time(struct json_writer *w, int64_t unix_ns)
 	time_t when = (time_t)seconds;
 	struct tm utc;
 	if (!gmtime_r(&when, &utc)) {
-		json_write_string(w, "0001-01-01T00:00:00Z");
+		json_write_string(w, TIMESTAMP_NEVER);
 		return;
 	}
 	char text[64];

@@ -1,8 +1,7 @@
 #include "tools/api/node_json.h"
 #include "tools/api/node_resources_json.h"
+#include "tools/api/timestamp.h"
 #include <stdio.h>
-
-#define NEVER "0001-01-01T00:00:00Z"
 
 // The address is host:port for people; some fields want the host alone.
 static struct text host_of(const char *address)
@@ -45,7 +44,7 @@ static void put_drivers(struct json_writer *w, const struct node_class *class)
 		json_put_bool(w, "Detected", true);
 		json_put_bool(w, "Healthy", healthy);
 		json_put_string(w, "HealthDescription", healthy ? "Healthy" : "Unhealthy");
-		json_put_string(w, "UpdateTime", NEVER);
+		json_put_string(w, "UpdateTime", TIMESTAMP_NEVER);
 		json_end_object(w);
 	}
 	json_end_object(w);
@@ -83,7 +82,7 @@ static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
 	if (unix_ns)
 		json_write_time(w, unix_ns);
 	else
-		json_write_string(w, NEVER);
+		json_write_string(w, TIMESTAMP_NEVER);
 }
 
 static void put_drain(struct json_writer *w, const struct drain_strategy *drain)

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #define NS_PER_SECOND 1000000000ll
-#define ZERO_TIME "0001-01-01T00:00:00Z"
 
 // Exactly this many digits, and their number within bounds.
 static bool take_number(const char **at, int digits, int least, int most, int *number)
@@ -76,7 +75,7 @@ bool timestamp_parse(const char *text, int64_t *unix_ns)
 	int64_t ns;
 	int offset_s;
 
-	if (strcmp(text, ZERO_TIME) == 0) {
+	if (strcmp(text, TIMESTAMP_NEVER) == 0) {
 		*unix_ns = 0;
 		return true;
 	}

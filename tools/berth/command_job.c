@@ -1,5 +1,6 @@
 // Looking at jobs.
 #include "tools/berth/allocation_table.h"
+#include "tools/berth/deployment_view.h"
 #include "tools/berth/evaluation_table.h"
 #include "tools/berth/failures.h"
 #include "tools/berth/field.h"
@@ -64,6 +65,11 @@ enum exit_status job_inspect(struct session *session, const char **arguments, in
 	return STATUS_OK;
 }
 
+static bool launches(json_t *job, const char *member)
+{
+	return json_is_object(json_object_get(job, member));
+}
+
 static void put_job_head(json_t *job)
 {
 	char time[32], age[32];
@@ -77,6 +83,12 @@ static void put_job_head(json_t *job)
 	table_pair(&t, "Priority", "= %lld", (long long)field_number(job, "Priority"));
 	table_pair(&t, "Status", "= %s%s", field_text(job, "Status"),
 		json_is_true(json_object_get(job, "Stop")) ? " (stopped)" : "");
+	if (launches(job, "Periodic"))
+		table_pair(&t, "Periodic", "= %s %s",
+			field_text(json_object_get(job, "Periodic"), "Spec"),
+			field_text(json_object_get(job, "Periodic"), "TimeZone"));
+	table_pair(
+		&t, "Parameterized", "= %s", launches(job, "ParameterizedJob") ? "true" : "false");
 	table_pair(&t, "Version", "= %lld, modify index %lld",
 		(long long)field_number(job, "Version"),
 		(long long)field_number(job, "JobModifyIndex"));
@@ -103,6 +115,67 @@ static void put_summary(json_t *summary)
 	}
 	printf("\nSummary\n");
 	table_print(&t, 2);
+}
+
+// --- What it launched ----------------------------------------------------------------------------
+
+static void put_children(json_t *summary)
+{
+	static const char *const headings[] = {"Pending", "Running", "Dead", NULL};
+	json_t *children = json_object_get(summary, "Children");
+	struct table t;
+	table_begin(&t, headings);
+	for (size_t i = 0; headings[i]; i++)
+		table_add_format(&t, "%lld", (long long)field_number(children, headings[i]));
+	printf("\nChildren Job Summary\n");
+	table_print(&t, 2);
+}
+
+struct child_filter {
+	struct table table;
+	const char *parent;
+};
+
+static void add_child(json_t *job, void *context)
+{
+	struct child_filter *filter = context;
+	char age[32];
+	if (strcmp(field_text(job, "ParentID"), filter->parent) != 0)
+		return;
+	table_add(&filter->table, field_text(job, "ID"));
+	table_add(&filter->table, field_text(job, "Status"));
+	table_add(&filter->table, field_age(field_number(job, "SubmitTime"), age));
+}
+
+static enum exit_status put_launched(struct session *session, const char *id)
+{
+	static const char *const headings[] = {"ID", "Status", "Submitted", NULL};
+	char path[HTTP_PATH_BYTES], escaped[400], namespace_name[400];
+	struct child_filter filter = {.parent = id};
+	http_escape(session->flags.values[FLAG_NAMESPACE], namespace_name, sizeof namespace_name);
+	snprintf(path, sizeof path, "/v1/jobs?prefix=%s%%2F&namespace=%s",
+		http_escape(id, escaped, sizeof escaped), namespace_name);
+	table_begin(&filter.table, headings);
+	enum exit_status result = pages_each(session, path, add_child, &filter);
+	if (result == STATUS_OK)
+		printf("\nLaunched Jobs\n");
+	return table_finish(&filter.table, result, 2);
+}
+
+// --- What became of it ---------------------------------------------------------------------------
+
+static enum exit_status put_deployment(struct session *session, const char *id)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *deployment;
+	enum exit_status result =
+		http_get_json(session, job_path(session, id, "/deployment", path), &deployment);
+	if (result == STATUS_OK && json_is_object(deployment)) {
+		printf("\nLatest Deployment\n");
+		deployment_print(deployment, flag_given(&session->flags, FLAG_VERBOSE));
+	}
+	json_decref(deployment);
+	return result;
 }
 
 // What the newest evaluation that is over could not place.
@@ -141,22 +214,36 @@ static enum exit_status put_evaluations(struct session *session, const char *id)
 	return STATUS_OK;
 }
 
+static enum exit_status put_work(struct session *session, const char *id)
+{
+	char path[HTTP_PATH_BYTES];
+	enum exit_status result = put_deployment(session, id);
+	if (result == STATUS_OK)
+		result = put_evaluations(session, id);
+	if (result != STATUS_OK)
+		return result;
+	job_path(session, id, "/allocations", path);
+	return allocation_table(session, path, "\nAllocations\n", NULL, 2);
+}
+
 static enum exit_status put_status(struct session *session, const char *id, json_t *job)
 {
 	char path[HTTP_PATH_BYTES];
 	json_t *summary;
+	bool is_launcher = launches(job, "Periodic") ||
+			   (launches(job, "ParameterizedJob") &&
+				   !json_is_true(json_object_get(job, "Dispatched")));
 	enum exit_status result =
 		http_get_json(session, job_path(session, id, "/summary", path), &summary);
 	if (result != STATUS_OK)
 		return result;
 	put_job_head(job);
-	put_summary(summary);
+	if (is_launcher)
+		put_children(summary);
+	else
+		put_summary(summary);
 	json_decref(summary);
-	result = put_evaluations(session, id);
-	if (result != STATUS_OK)
-		return result;
-	job_path(session, id, "/allocations", path);
-	return allocation_table(session, path, "\nAllocations\n", NULL, 2);
+	return is_launcher ? put_launched(session, id) : put_work(session, id);
 }
 
 enum exit_status job_status(struct session *session, const char **arguments, int count)

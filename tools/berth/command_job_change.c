@@ -102,6 +102,7 @@ static void put_plan(json_t *plan, const char *file)
 {
 	json_t *failed = json_object_get(plan, "FailedTGAllocs");
 	long long index = (long long)field_number(plan, "JobModifyIndex");
+	const char *next = field_text(plan, "NextPeriodicLaunch");
 	warn(plan);
 	plan_diff_print(json_object_get(plan, "Diff"));
 	printf("\nScheduler dry-run:\n");
@@ -111,6 +112,8 @@ static void put_plan(json_t *plan, const char *file)
 	} else {
 		printf("- All tasks successfully allocated.\n");
 	}
+	if (*next)
+		printf("- If submitted now, next periodic launch would be at %s.\n", next);
 	printf("\nJob Modify Index: %lld\nTo submit the job with version verification run:\n\n"
 	       "berth job run --check-index %lld %s\n",
 		index, index, file);

@@ -129,6 +129,24 @@ static void put_pairs(const char *title, json_t *pairs)
 	free(names);
 }
 
+// Since when it drains and until when at most; how its last drain ended.
+static void put_drain(struct table *t, json_t *node)
+{
+	json_t *strategy = json_object_get(node, "DrainStrategy");
+	json_t *last = json_object_get(node, "LastDrain");
+	const char *deadline = field_text(strategy, "ForceDeadline");
+	bool limited = *deadline && strncmp(deadline, "0001-", 5) != 0;
+	if (json_is_object(strategy))
+		table_pair(t, "Drain", "= since %s%s%s%s", field_text(strategy, "StartedAt"),
+			limited ? ", until " : "", limited ? deadline : "",
+			json_is_true(json_object_get(strategy, "IgnoreSystemJobs"))
+				? ", system jobs stay"
+				: "");
+	else if (json_is_object(last))
+		table_pair(t, "Last drain", "= %s, %s", field_text(last, "Status"),
+			field_text(last, "UpdatedAt"));
+}
+
 static void put_node(json_t *node)
 {
 	char time[32], age[32];
@@ -143,6 +161,7 @@ static void put_node(json_t *node)
 		field_text(node, "StatusDescription"));
 	table_pair(
 		&t, "Since", "= %s (%s)", field_time(updated_ns, time), field_age(updated_ns, age));
+	put_drain(&t, node);
 	table_pair(&t, "Eligibility", "= %s", field_text(node, "SchedulingEligibility"));
 	table_pair(&t, "Datacenter", "= %s", field_text(node, "Datacenter"));
 	table_pair(&t, "Class", "= %s", field_text(node, "NodeClass"));
