@@ -336,10 +336,8 @@ static void check_where(struct checker *c)
 	check_constraints(c, &job->constraints, false);
 	check_affinities(c, &job->affinities, false);
 	check_spreads(c, &job->spreads);
-	if (job->multiregion) {
-		allow(c, PART_PLACED_BY_NOMAD, "Multiregion is");
+	if (job->multiregion && allow(c, PART_PLACED_BY_NOMAD, "Multiregion is"))
 		check_multiregion(c, job->multiregion);
-	}
 }
 
 static void check_whole(struct checker *c)

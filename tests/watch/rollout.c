@@ -77,6 +77,7 @@ void rollout_restart(struct rollout_world *w)
 	assert_int_equal(controller_replay(after, &before->log, before->log.count), 0);
 	keep_log(&after->log, &before->log);
 	after->time = before->time;
+	controller_seed(after, ++w->ids);
 	close_controller(w);
 	w->controller = after;
 	open_controller(w);
