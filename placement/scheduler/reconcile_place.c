@@ -29,8 +29,7 @@ static bool is_there(const struct group_pass *g, const struct member *m)
 {
 	if (m->set == SET_MIGRATE || m->set == SET_RESCHEDULE)
 		return true;
-	return m->set == SET_UNTAINTED &&
-	       !(is_unknown(m) && living_replacement(g, m->allocation));
+	return m->set == SET_UNTAINTED && !(is_unknown(m) && living_replacement(g, m->allocation));
 }
 
 static int64_t replace_failed(struct group_pass *g)
