@@ -1,0 +1,69 @@
+// Numbers in names: the lowest free, overlapping ones, the highest (row C46).
+#include "placement/scheduler/name_index.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void the_lowest_free_number_comes_first(void **state)
+{
+	struct name_index names;
+	name_index_init(&names, 4, 100);
+	number_set_add(&names.taken, 1);
+	number_set_add(&names.taken, 99);
+	assert_int_equal(name_index_lowest_free(&names), 0);
+	assert_int_equal(name_index_next(&names), 0);
+	assert_int_equal(name_index_next(&names), 2);
+	name_index_free(&names, 1);
+	assert_int_equal(name_index_next(&names), 1);
+	assert_int_equal(name_index_next(&names), 3);
+	name_index_release(&names);
+}
+
+static void without_a_free_one_they_overlap_from_the_start(void **state)
+{
+	struct name_index names;
+	name_index_init(&names, 2, 0);
+	for (uint32_t number = 0; number < 2; number++)
+		assert_int_equal(name_index_next(&names), number);
+	assert_int_equal(name_index_lowest_free(&names), 2);
+	for (uint32_t number = 0; number < 3; number++)
+		assert_int_equal(name_index_next(&names), number);
+	name_index_release(&names);
+}
+
+static void the_highest_are_moved(void **state)
+{
+	static const uint32_t numbers[] = {0, 5, 63, 64, 130, 199};
+	struct number_set from, to;
+	number_set_init(&from, 200);
+	number_set_init(&to, 200);
+	for (size_t i = 0; i < 6; i++)
+		number_set_add(&from, numbers[i]);
+	number_set_move_highest(&from, &to, 0);
+	assert_true(number_set_has(&from, 199));
+	number_set_move_highest(&from, &to, 3);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(number_set_has(&to, numbers[i]), i >= 3);
+		assert_int_equal(number_set_has(&from, numbers[i]), i < 3);
+	}
+	number_set_move_highest(&from, &to, 100);
+	for (size_t i = 0; i < 6; i++)
+		assert_true(number_set_has(&to, numbers[i]));
+	assert_false(number_set_has(&to, 200));
+	number_set_remove(&to, 0);
+	assert_false(number_set_has(&to, 0));
+	number_set_release(&from);
+	number_set_release(&to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_lowest_free_number_comes_first),
+		cmocka_unit_test(without_a_free_one_they_overlap_from_the_start),
+		cmocka_unit_test(the_highest_are_moved),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
