@@ -152,6 +152,24 @@ static void a_job_that_is_stopped_waits_for_its_nodes(void **state)
 	scene_free(&s);
 }
 
+static void a_job_that_changes_is_looked_at_again(void **state)
+{
+	struct scene s;
+
+	scene_init(&s);
+	scene_nodes(&s, 1);
+	scene_job(&s, "web", JOB_SERVICE, 2, 1);
+	scene_place(&s, "web", 1, 1);
+	scene_healthy(&s, 1, 1);
+	scene_drain(&s, 1, 0);
+	scene_advance(&s, 5000);
+	assert_int_equal(flagged(&s, 1, 1), 0);
+	scene_job(&s, "web", JOB_SERVICE, 1, 1);
+	scene_advance(&s, 1000);
+	assert_int_equal(flagged(&s, 1, 1), 1);
+	scene_free(&s);
+}
+
 static void nothing_moves_with_max_parallel_0(void **state)
 {
 	struct scene s;
@@ -452,6 +470,7 @@ int main(void)
 		cmocka_unit_test(moves_one_by_one),
 		cmocka_unit_test(moves_as_many_as_the_job_can_spare),
 		cmocka_unit_test(a_job_that_is_stopped_waits_for_its_nodes),
+		cmocka_unit_test(a_job_that_changes_is_looked_at_again),
 		cmocka_unit_test(nothing_moves_with_max_parallel_0),
 		cmocka_unit_test(batch_ends_and_system_is_last),
 		cmocka_unit_test(system_is_ignored),
