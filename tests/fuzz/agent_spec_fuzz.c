@@ -1,6 +1,7 @@
 // What a controller tells an agent to run: whatever it is, it is understood or refused, and what is understood
 // can be run by the mock driver to its end.
 #include "state/base/check.h"
+#include "tools/agent/mock.h"
 #include "tools/agent/runner.h"
 #include <stdlib.h>
 
@@ -16,6 +17,8 @@ static void expand_all(const struct alloc_spec *spec)
 	struct task_folders folders = {"/a", "/l", "/s"};
 	for (uint32_t i = 0; i < spec->task_count; i++) {
 		struct environment e;
+		struct mock_rules rules = mock_rules_read(&spec->tasks[i]);
+		CHECK(rules.run_ns >= 0 && rules.exit_code >= 0 && rules.start_error);
 		environment_build(&e, &facts, spec, &spec->tasks[i], &folders);
 		char *expanded =
 			environment_expand(&e, &facts, spec_text(spec->tasks[i].config, "command"));
@@ -26,7 +29,7 @@ static void expand_all(const struct alloc_spec *spec)
 }
 
 // Without folders and processes: whatever the driver, it is the mock.
-static void run(struct alloc_spec *spec)
+static void run(struct alloc_spec *spec, struct alloc_spec *again)
 {
 	struct prng prng;
 	struct alloc_run *a = alloc_run_create(&id, 1, spec);
@@ -38,14 +41,21 @@ static void run(struct alloc_spec *spec)
 	prng_seed(&prng, 1);
 	for (uint32_t i = 0; i < a->task_count; i++)
 		a->tasks[i].driver = &driver_mock;
+	health_watch(&a->health, spec, place.now_ns);
 	for (uint32_t turn = 0; turn < 50 && !alloc_run_is_over(a); turn++) {
 		alloc_run_step(a, &place);
 		CHECK(a->status <= WIRE_CLIENT_FAILED);
+		CHECK(a->health.verdict == WIRE_HEALTH_UNSAID || a->health.deadline_ns == 0);
 		int64_t due = alloc_run_due_ns(a);
 		place.now_ns = due > place.now_ns ? due : place.now_ns + 1;
+		if (turn == 20) {
+			CHECK(alloc_run_revise(a, again, place.now_ns));
+			again = NULL;
+		}
 		if (turn == 30)
 			a->is_unwanted = true;
 	}
+	alloc_spec_free(again);
 	alloc_run_free(a);
 }
 
@@ -58,6 +68,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	CHECK(spec->task_count >= 1 && spec->task_count <= SPEC_TASKS_MAX);
 	expand_all(spec);
-	run(spec);
+	run(spec, alloc_spec_read((const char *)data, size, &id, message, sizeof message));
 	return 0;
 }

@@ -12,7 +12,7 @@ import tempfile
 
 # Names of the vectors' fields where the dissector's differ.
 RENAMED = {"version": "agent_version"}
-IN_ITEMS = {"client": "client_status", "group": "group_index"}
+IN_ITEMS = {"version": "spec_version", "flags": "alloc_flags", "client": "client_status", "group": "group_index"}
 LISTS = {"device_groups": "device_", "pairs": "pair_"}
 
 
@@ -160,6 +160,7 @@ def damaged(vectors):
         "padding": changed("placement of one", 110, 1), "report": changed("report of an allocation", 24, 17),
         "status": changed("report of an allocation", 44, 4), "task": changed("report of an allocation", 69, 3),
         "taken": changed("report taken", 33, 2), "allocs": changed("allocations", 33, 2),
+        "flags": changed("allocations", 72, 4),
         "spec": changed("question for a small piece", 44, 0), "piece": changed("piece of a specification", 36, 255),
     }
 
