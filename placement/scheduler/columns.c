@@ -298,6 +298,6 @@ uint32_t columns_top(struct columns *c, const uint32_t *skipped, uint32_t skippe
 void columns_count(const struct columns *c, bool again, struct alloc_metrics *m)
 {
 	m->nodes_evaluated += c->candidates;
-	tallies_count(again ? &c->later : &c->first, m);
 	tallies_count(&c->refused, m);
+	tallies_count(again ? &c->later : &c->first, m);
 }

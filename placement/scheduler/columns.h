@@ -17,15 +17,18 @@
 // Fit alone; with anti-affinity or affinity; with both.
 #define ROW_SCORES_MAX 3u
 
-struct tally {                           // nodes refused for one reason, of one node class name
-	const char *reason, *class_name; // reason NULL: free
+struct tally { // nodes refused for one reason, of one node class name
+	const char *reason, *class_name;
 	enum stack_outcome outcome;
 	int64_t count;
 };
 
 struct tallies {
-	struct tally *buckets; // open addressing
-	uint32_t mask, used;
+	struct tally *items;
+	uint32_t *sorted; // their numbers, by reason
+	uint32_t count, room;
+	uint32_t *buckets; // open addressing: numbers, counted from 1
+	uint32_t mask;
 };
 
 struct column_block {
@@ -152,4 +155,5 @@ void columns_count(const struct columns *, bool again, struct alloc_metrics *);
 
 void tallies_add(
 	struct tallies *, const char *reason, const struct node *, enum stack_outcome, int by);
+void tallies_release(struct tallies *);
 void tallies_count(const struct tallies *, struct alloc_metrics *);

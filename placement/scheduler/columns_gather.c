@@ -298,12 +298,14 @@ void columns_destroy(struct columns *c)
 {
 	if (!c)
 		return;
-	void *owned[] = {c->first.buckets, c->later.buckets, c->refused.buckets, c->nodes, c->sums,
-		c->affinities, c->refusals, c->outcomes, c->recorded, c->has_neighbours, c->bounded,
-		c->bin_of, c->block_of, c->row_of, c->bins, c->blocks, c->cache, c->shown,
-		c->shown_outcomes, c->slot_of};
+	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
+		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->row_of, c->bins,
+		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
+	tallies_release(&c->first);
+	tallies_release(&c->later);
+	tallies_release(&c->refused);
 	columns_tree_release(c);
 	columns_release_properties(c);
 	free(c);
