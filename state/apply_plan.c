@@ -33,15 +33,35 @@ static bool may_be_lost(const struct allocation *a)
 	       a->client_status == ALLOC_UNKNOWN;
 }
 
-static void note_why(struct allocation *a, const struct plan_stop *stop)
+// When it was lost decides when its client has surely stopped it (row C14), and that it does not come back (row C1).
+static bool is_noted_as_lost(const struct allocation *a)
 {
-	if (uuid_is_zero(&stop->followup_eval) && uuid_is_zero(&stop->preempted_by))
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	return group->stop_after_client_disconnect_ns.set || group->max_client_disconnect_ns.set;
+}
+
+static void note_lost(struct alloc_details *details, int64_t time_ns)
+{
+	struct alloc_state *noted = array_append(&details->states, sizeof *noted);
+	noted->field = text_copy(TEXT("ClientStatus"));
+	noted->value = text_copy(text_of(alloc_client_names[ALLOC_LOST]));
+	noted->time_ns = time_ns;
+}
+
+static void note_why(
+	struct allocation *a, const struct plan_stop *stop, bool becomes_lost, int64_t time_ns)
+{
+	bool noted = becomes_lost && is_noted_as_lost(a);
+	if (uuid_is_zero(&stop->followup_eval) && uuid_is_zero(&stop->preempted_by) && !noted)
 		return;
 	struct alloc_details *details = alloc_details_copy(a->details);
 	if (!uuid_is_zero(&stop->followup_eval))
 		details->followup_eval = stop->followup_eval;
 	if (!uuid_is_zero(&stop->preempted_by))
 		details->preempted_by = stop->preempted_by;
+	if (noted)
+		note_lost(details, time_ns);
 	allocation_set_details(a, details);
 }
 
@@ -61,15 +81,16 @@ static void apply_stop(
 	struct state *state, struct alloc_cell *cell, const struct plan_stop *stop, int64_t time_ns)
 {
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
+	bool becomes_lost = stop->lost && may_be_lost(a);
 
 	a->desired = stop->cause == STOP_PREEMPTED ? ALLOC_EVICT : ALLOC_STOP;
-	if (stop->lost && may_be_lost(a))
+	if (becomes_lost)
 		a->client_status = ALLOC_LOST;
 	allocation_describe(a, end_cause_of_stop(stop->cause), allocation_client_text(a));
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
-	note_why(a, stop);
+	note_why(a, stop, becomes_lost, time_ns);
 	if (stop->cause == STOP_NODE_TAINTED)
 		mark_to_replace(state, cell->job_cell, a);
 	job_cell_update_status(state, cell->job_cell, state->index);

@@ -89,7 +89,7 @@ static bool waits_for_followup(const struct group_pass *g, const struct allocati
 {
 	int64_t lost_ns = allocation_first_lost_ns(a);
 	return a->client_status == ALLOC_LOST && lost_ns && !was_replaced(a) &&
-	       stops_on_its_own(a) && !is_own_followup(g, a) &&
+	       stops_on_its_own(a) && !uuid_is_zero(followup_of(a)) && !is_own_followup(g, a) &&
 	       surely_ended_ns(a, lost_ns) > g->r->ask->now_ns;
 }
 

@@ -197,7 +197,13 @@ static void away_for_too_long_it_is_lost(void **test)
 	plan_stop(plan, 100, STOP_LOST);
 	commit_plan(&w->c, plan);
 	state_read_begin();
-	assert_int_equal(published_allocation(&w->c, 100)->client_status, ALLOC_LOST);
+	const struct allocation *a = published_allocation(&w->c, 100);
+	assert_int_equal(a->client_status, ALLOC_LOST);
+	// Noted, so that it is known since when, and that it does not come back.
+	assert_int_equal(a->details->states.count, 2);
+	const struct alloc_state *lost = ARRAY_AT(&a->details->states, struct alloc_state, 1);
+	assert_string_equal(lost->value, "lost");
+	assert_int_equal(lost->time_ns, a->modify_time_ns);
 	assert_int_equal(state_node_use(w->c.state, 0).used.cpu_mhz, 0);
 	state_read_end();
 }
