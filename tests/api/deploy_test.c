@@ -2,11 +2,14 @@
 #include "state/allocation.h"
 #include "tests/api/scheduling.h"
 #include "tests/api/shape.h"
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -311,6 +314,66 @@ static void deployments_are_listed_and_found(void **unused)
 	expect_answer("GET", "/v1/job/none/deployment", NULL, 200, "null");
 }
 
+// --- Events and reasons --------------------------------------------------------------------------
+
+// What a stream has said since the process started, up to a text.
+static void await_event(int fd, char *text, size_t size, const char *part)
+{
+	size_t used = strlen(text);
+	while (!strstr(text, part)) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		if (poll(&p, 1, 20000) != 1 || used + 1 >= size)
+			fail_msg("no %s in %s", part, text);
+		ssize_t got = recv(fd, text + used, size - 1 - used, 0);
+		assert_true(got > 0);
+		used += (size_t)got;
+		text[used] = '\0';
+	}
+}
+
+static void a_stream_tells_of_them(void **unused)
+{
+	static const char *const parts[] = {"\"Topic\":\"Deployment\",\"Type\":\"PlanResult\"",
+		"\"Type\":\"DeploymentAllocHealth\"", "\"Type\":\"DeploymentPromotion\"",
+		"\"Type\":\"DeploymentStatusUpdate\"", "\"FilterKeys\":[\"web\"]",
+		"\"Payload\":{\"Deployment\":{\"ID\":\""};
+	static char text[1u << 20];
+	static const char request[] =
+		"GET /v1/event/stream?topic=Deployment:web&index=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+	int fd = server_connect(server);
+	assert_int_equal(send(fd, request, sizeof request - 1, MSG_NOSIGNAL), sizeof request - 1);
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		await_event(fd, text, sizeof text, parts[i]);
+	assert_null(strstr(text, "\"Topic\":\"Job\""));
+	assert_null(strstr(text, "\"JobID\":\"judged\""));
+	close(fd);
+}
+
+static bool is_said(json_t *explanation, const char *part)
+{
+	json_t *sentence;
+	bool said = false;
+	size_t i;
+	json_array_foreach(json_object_get(explanation, "Sentences"), i, sentence) said =
+		said || strstr(json_string_value(sentence), part);
+	return said;
+}
+
+static void an_explanation_tells_of_them(void **unused)
+{
+	json_t *why = api_get("/v1/berth/explain/job/*", "judged");
+	assert_true(is_said(why, "3 of group g are to run."));
+	assert_true(is_said(why, " of this version is successful: Deployment completed"));
+	assert_true(is_said(why, "Of group g 3 of 3 are placed, 3 healthy and 0 not."));
+	json_decref(why);
+	json_t *all = api_get("/v1/job/*/allocations", "judged");
+	why = api_get("/v1/berth/explain/allocation/*", member_text(json_array_get(all, 0), "ID"));
+	assert_true(is_said(why, "It is part of deployment "));
+	assert_true(is_said(why, " and healthy."));
+	json_decref(why);
+	json_decref(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +386,8 @@ int main(void)
 		cmocka_unit_test(an_operator_fails_one_and_the_job_goes_back),
 		cmocka_unit_test(an_operator_judges_health),
 		cmocka_unit_test(deployments_are_listed_and_found),
+		cmocka_unit_test(a_stream_tells_of_them),
+		cmocka_unit_test(an_explanation_tells_of_them),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

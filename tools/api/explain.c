@@ -1,5 +1,6 @@
 // /v1/berth/explain/…: why things run where they do, or do not run.
 #include "state/alloc_details.h"
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include "tools/api/explanation.h"
 #include "tools/api/handlers.h"
@@ -86,21 +87,76 @@ __attribute__((format(printf, 2, 3))) static void put_sentence(
 
 // --- A job ---------------------------------------------------------------------------------------
 
-static void put_job_sentences(
-	struct json_writer *w, const struct state *state, const struct job *job)
+static void say_counts(struct json_writer *w, const struct job *job)
 {
-	json_write_key(w, "Sentences");
-	json_begin_array(w);
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		put_sentence(w, "%lld of group %s %s to run.", (long long)group->count, group->name,
+			group->count == 1 ? "is" : "are");
+	}
+}
+
+static void say_type(struct json_writer *w, const struct job *job)
+{
 	if (job->stop)
 		put_sentence(w, "The job is stopped: nothing of it is to run.");
+	else if (!job_has_scheduler(job) && job->type != JOB_DIRECT)
+		put_sentence(w, "It only launches other jobs and runs nothing itself.");
 	else if (job->type == JOB_DIRECT)
 		put_sentence(w, "Its instances are placed by clients, one by one, and not by "
 				"schedulers.");
 	else if (job->type == JOB_SYSTEM || job->type == JOB_SYSBATCH)
 		put_sentence(w, "One instance of each group is to run on every node that can "
 				"take it.");
-	if (job->periodic || job->parameterized)
-		put_sentence(w, "It only launches other jobs and runs nothing itself.");
+	else
+		say_counts(w, job);
+}
+
+static void say_deployment(struct json_writer *w, const struct state *state, const struct job *job)
+{
+	const struct deployment *d =
+		state_latest_deployment(state, text_of(job->namespace_name), text_of(job->id));
+	char id[UUID_TEXT_BYTES];
+	if (!d || d->job_version != job->version || d->job_create_index != job->record.create_index)
+		return;
+	put_sentence(w, "Deployment %s of this version is %s: %s.", uuid_format(&d->id, id),
+		deployment_status_names[d->status], d->status_description);
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		bool waits = g->desired_canaries > 0 && !g->promoted;
+		put_sentence(w, "Of group %s %lld of %lld are placed, %lld healthy and %lld not%s.",
+			g->group, (long long)g->placed_allocs, (long long)g->desired_total,
+			(long long)g->healthy_allocs, (long long)g->unhealthy_allocs,
+			waits ? "; the others wait until its canaries are promoted" : "");
+	}
+}
+
+// What is going to look at the job again.
+static bool say_evaluation(const struct evaluation *e, void *context)
+{
+	char id[UUID_TEXT_BYTES];
+	if (e->status == EVAL_BLOCKED)
+		put_sentence(context, "Evaluation %s waits for room.", uuid_format(&e->id, id));
+	else if (e->status == EVAL_PENDING && e->wait_until_ns)
+		put_sentence(context, "Evaluation %s will look at it at %lld (unix seconds): %s.",
+			uuid_format(&e->id, id), (long long)(e->wait_until_ns / 1000000000),
+			e->status_description && *e->status_description
+				? e->status_description
+				: eval_trigger_names[e->triggered_by]);
+	else if (e->status == EVAL_PENDING)
+		put_sentence(context, "Evaluation %s is under way.", uuid_format(&e->id, id));
+	return true;
+}
+
+static void put_job_sentences(
+	struct json_writer *w, const struct state *state, const struct job *job)
+{
+	json_write_key(w, "Sentences");
+	json_begin_array(w);
+	say_type(w, job);
+	say_deployment(w, state, job);
+	state_job_evaluations(
+		state, text_of(job->namespace_name), text_of(job->id), say_evaluation, w);
 	if (state_scheduler_config(state)->pause_eval_broker)
 		put_sentence(w, "Evaluations are paused by the scheduler configuration: nothing "
 				"new is placed.");
@@ -193,6 +249,15 @@ static void say_history(struct json_writer *w, const struct allocation *a)
 			uuid_format(&d->followup_eval, id));
 	if (d->transition.migrate.set && d->transition.migrate.value)
 		put_sentence(w, "It was asked to go elsewhere.");
+	if (d->deployment_status)
+		put_sentence(w, "It is %s of deployment %s and %s.",
+			d->deployment_status->canary ? "a canary" : "part",
+			uuid_format(&d->deployment_id, id),
+			!d->deployment_status->healthy.set    ? "has no verdict on its health yet"
+			: d->deployment_status->healthy.value ? "healthy"
+							      : "unhealthy");
+	if (d->reschedule_events.count)
+		put_sentence(w, "It was rescheduled %u times before.", d->reschedule_events.count);
 }
 
 static void say_tasks(struct json_writer *w, const struct allocation *a)
