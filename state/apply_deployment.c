@@ -6,6 +6,7 @@
 #include "state/base/memory.h"
 #include "state/entry_deployment.h"
 #include <stdlib.h>
+#include <urcu-qsbr.h>
 
 static struct deployment_cell *find_active(const struct state *state, const struct uuid *id)
 {
@@ -118,6 +119,19 @@ static uint32_t count_ended(
 	return ended;
 }
 
+// An id is given once: nothing belongs to a deployment before it begins, or before its groups are known.
+static bool has_members(const struct job_cell *job, const struct uuid *id)
+{
+	const struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		const struct alloc_details *details = cell->working->details;
+		if (alloc_cell_is_there(cell) && details && uuid_equal(&details->deployment_id, id))
+			return true;
+	}
+	return false;
+}
+
 bool plan_deployment_is_stale(const struct state *state, const struct entry_plan *e)
 {
 	const struct deployment *d = e->deployment;
@@ -125,7 +139,7 @@ bool plan_deployment_is_stale(const struct state *state, const struct entry_plan
 	if (!d)
 		return false;
 	const struct job_cell *job = deployment_is_sound(d) ? job_of(state, d) : NULL;
-	if (!job || !deployment_is_active(d))
+	if (!job || !deployment_is_active(d) || has_members(job, &d->id))
 		return true;
 	const struct deployment_cell *known = deployment_cell_find(state, &d->id);
 	if (known)
@@ -164,7 +178,7 @@ static int check_begin(const struct state *state, const struct deployment *d)
 	const struct job_cell *job = deployment_is_sound(d) ? job_of(state, d) : NULL;
 
 	if (!job || job->deployments_active > 0 || !deployment_is_active(d) ||
-		deployment_cell_find(state, &d->id))
+		deployment_cell_find(state, &d->id) || has_members(job, &d->id))
 		return -ERROR_CORRUPT;
 	return deployments_have_room(state, 1) ? 0 : -ERROR_TABLE_FULL;
 }
@@ -248,7 +262,7 @@ static void promote_group(struct state *state, const struct deployment_cell *cel
 {
 	g->promoted = true;
 	if (g->progress_deadline_ns > 0 && g->require_progress_by_ns != 0)
-		g->require_progress_by_ns = time_ns + g->progress_deadline_ns;
+		g->require_progress_by_ns = deployment_deadline_ns(g, time_ns);
 	for (uint32_t i = 0; i < g->placed_canaries.count; i++) {
 		struct alloc_cell *canary =
 			alloc_cell_find(state, ARRAY_AT(&g->placed_canaries, struct uuid, i));

@@ -84,6 +84,15 @@ struct deployment_group *deployment_group_of(const struct deployment *d, struct 
 	return NULL;
 }
 
+int64_t deployment_deadline_ns(const struct deployment_group *g, int64_t from_ns)
+{
+	int64_t by_ns;
+
+	if (__builtin_add_overflow(from_ns, g->progress_deadline_ns, &by_ns))
+		by_ns = INT64_MAX;
+	return by_ns ? by_ns : 1;
+}
+
 static bool waits_for_promotion(const struct deployment_group *g)
 {
 	return g->desired_canaries > 0 && !g->promoted;

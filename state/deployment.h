@@ -68,6 +68,9 @@ struct deployment *deployment_copy(const struct deployment *); // the record's l
 // NULL when the group has no part in it.
 struct deployment_group *deployment_group_of(const struct deployment *, struct text group);
 
+// When the group has to have come on, as of a time; never 0.
+int64_t deployment_deadline_ns(const struct deployment_group *, int64_t from_ns);
+
 // Running, paused, blocked, unblocking, initializing or pending: not at its end.
 static inline bool deployment_is_active(const struct deployment *d)
 {

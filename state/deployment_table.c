@@ -33,6 +33,11 @@ static bool is_name(const char *name)
 
 bool deployment_is_sound(const struct deployment *d)
 {
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		if (!is_name(g->group) || g->progress_deadline_ns < 0)
+			return false;
+	}
 	return !uuid_is_zero(&d->id) && is_name(d->namespace_name) && is_name(d->job_id) &&
 	       d->status >= 0 && d->status < DEPLOYMENT_STATUSES &&
 	       record_is_sound(&deployment_description, d);
@@ -97,7 +102,7 @@ static void restart_deadlines(struct deployment *d, int64_t now_ns)
 	for (uint32_t i = 0; i < d->groups.count; i++) {
 		struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
 		if (g->require_progress_by_ns != 0)
-			g->require_progress_by_ns = now_ns + g->progress_deadline_ns;
+			g->require_progress_by_ns = deployment_deadline_ns(g, now_ns);
 	}
 }
 
@@ -167,15 +172,24 @@ static struct optional_bool health_of(const struct alloc_details *details)
 						     : unknown;
 }
 
+// One that left for another deployment and came back was placed before.
+static bool has_canary(const struct deployment_group *g, const struct uuid *id)
+{
+	for (uint32_t i = 0; i < g->placed_canaries.count; i++)
+		if (uuid_equal(ARRAY_AT(&g->placed_canaries, struct uuid, i), id))
+			return true;
+	return false;
+}
+
 static void join(struct deployment_group *g, const struct allocation *a)
 {
 	const struct alloc_deployment_status *status = a->details->deployment_status;
 
 	g->placed_allocs++;
-	if (status && status->canary)
+	if (status && status->canary && !has_canary(g, &a->id))
 		*(struct uuid *)array_append(&g->placed_canaries, sizeof a->id) = a->id;
 	if (g->progress_deadline_ns && g->require_progress_by_ns == 0)
-		g->require_progress_by_ns = a->modify_time_ns + g->progress_deadline_ns;
+		g->require_progress_by_ns = deployment_deadline_ns(g, a->modify_time_ns);
 }
 
 static void count_verdict(struct deployment_group *g, struct optional_bool before,
@@ -190,7 +204,7 @@ static void count_verdict(struct deployment_group *g, struct optional_bool befor
 		return;
 	}
 	g->healthy_allocs++;
-	int64_t by_ns = now->timestamp_ns + g->progress_deadline_ns;
+	int64_t by_ns = deployment_deadline_ns(g, now->timestamp_ns);
 	if (g->progress_deadline_ns && by_ns > g->require_progress_by_ns)
 		g->require_progress_by_ns = by_ns;
 }

@@ -26,7 +26,7 @@ static int check(const struct state *state, const struct deployment *d)
 	if (!deployment_is_sound(d) || deployment_cell_find(state, &d->id) ||
 		d->record.create_index <= sequence_last_key(&state->deployment_order) ||
 		d->record.create_index > d->record.modify_index ||
-		d->record.modify_index > state->index)
+		d->record.modify_index > state->index || d->create_time_ns > d->modify_time_ns)
 		return -ERROR_CORRUPT;
 	const struct job_cell *job =
 		job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));

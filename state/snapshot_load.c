@@ -629,8 +629,10 @@ int snapshot_load_end(struct snapshot_load *l)
 		error = order_changes(state);
 	if (!error) {
 		order_jobs(l);
-		drop_unused_versions(state);
+		error = corrupt_unless(job_counts_add_up(state));
 	}
+	if (!error)
+		drop_unused_versions(state);
 	for (uint32_t i = 0; i < l->class_count; i++)
 		class_release(state, l->classes[i]);
 	if (!error) {

@@ -113,7 +113,8 @@ struct deployment_cell {
 	struct cds_lfht_node by_id;
 	struct cds_list_head of_job; // RCU list
 	uint32_t position;
-	uint32_t living; // allocations that belong to it and are not at their end
+	uint32_t living;  // allocations that belong to it and are not at their end
+	uint32_t checked; // while the state is verified: where it is among those of its job
 	struct rcu_head rcu;
 };
 
@@ -434,6 +435,8 @@ static inline bool deployment_cell_is_there(const struct deployment_cell *cell)
 {
 	return cell->working && !cell->working->record.deleted;
 }
+// Whether jobs and deployments count what their allocations say; of a state that was loaded.
+bool job_counts_add_up(struct state *);
 bool deployments_have_room(const struct state *, uint32_t count);
 // What the tables rely on.
 bool deployment_is_sound(const struct deployment *);

@@ -62,30 +62,77 @@ static void check_group(struct verifier *v, const struct deployment_cell *cell,
 			"deployment %s: group %s: counts do not add up", id, g->group);
 }
 
-static void check_counts(struct verifier *v, const struct deployment_cell *cell)
-{
-	const struct deployment *d = cell->working;
-	struct said *said = memory_take_array(d->groups.count + 1, sizeof *said);
-	const struct alloc_cell *alloc;
-	uint32_t living = 0;
+// Of the deployments of one job, newest first.
+struct tally {
+	const struct deployment_cell *cell;
+	struct said *groups;
+	uint32_t living;
+};
 
-	cds_list_for_each_entry_rcu (alloc, &cell->job_cell->allocations, of_job) {
-		const struct allocation *a = alloc->working;
-		if (a->record.deleted || !a->details ||
-			!uuid_equal(&a->details->deployment_id, &cell->id))
-			continue;
-		living += !allocation_is_terminal(a);
-		struct deployment_group *g = deployment_group_of(d,
-			text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
-		if (g)
-			listen(v, &said[g - (struct deployment_group *)d->groups.items], g, a);
+static struct tally *take_tallies(const struct job_cell *job)
+{
+	struct tally *tallies = memory_take_array(job->deployment_count + 1, sizeof *tallies);
+	struct deployment_cell *cell;
+	uint32_t count = 0;
+
+	cds_list_for_each_entry_rcu (cell, &job->deployments, of_job) {
+		if (count == job->deployment_count)
+			break;
+		cell->checked = count;
+		tallies[count].cell = cell;
+		tallies[count++].groups =
+			memory_take_array(cell->working->groups.count + 1, sizeof(struct said));
 	}
-	for (uint32_t i = 0; i < d->groups.count; i++)
-		check_group(v, cell, ARRAY_AT(&d->groups, struct deployment_group, i), &said[i]);
-	expect(v, living == cell->living,
-		"job %s: a deployment has %u living allocations, %u counted", d->job_id, living,
-		cell->living);
-	free(said);
+	return tallies;
+}
+
+static void free_tallies(struct tally *tallies, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		free(tallies[i].groups);
+	free(tallies);
+}
+
+static void hear(struct verifier *v, struct tally *tallies, const struct job_cell *job,
+	const struct allocation *a)
+{
+	const struct deployment_cell *cell =
+		deployment_cell_find(v->state, &a->details->deployment_id);
+
+	if (!cell || cell->job_cell != job || !deployment_cell_is_there(cell) ||
+		cell->checked >= job->deployment_count)
+		return;
+	struct tally *tally = &tallies[cell->checked];
+	const struct deployment_group *g = deployment_group_of(cell->working,
+		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
+	tally->living += !allocation_is_terminal(a);
+	if (g)
+		listen(v,
+			&tally->groups[g - (struct deployment_group *)cell->working->groups.items],
+			g, a);
+}
+
+static void check_counts(struct verifier *v, const struct job_cell *job)
+{
+	struct tally *tallies = take_tallies(job);
+	const struct alloc_cell *alloc;
+
+	cds_list_for_each_entry_rcu (alloc, &job->allocations, of_job) {
+		const struct allocation *a = alloc->working;
+		if (!a->record.deleted && a->details && a->group < a->job->asks.count)
+			hear(v, tallies, job, a);
+	}
+	for (uint32_t i = 0; i < job->deployment_count && tallies[i].cell; i++) {
+		const struct deployment *d = tallies[i].cell->working;
+		for (uint32_t j = 0; j < d->groups.count && !d->record.deleted; j++)
+			check_group(v, tallies[i].cell,
+				ARRAY_AT(&d->groups, struct deployment_group, j),
+				&tallies[i].groups[j]);
+		expect(v, tallies[i].living == tallies[i].cell->living,
+			"job %s: a deployment has %u living allocations, %u counted", d->job_id,
+			tallies[i].living, tallies[i].cell->living);
+	}
+	free_tallies(tallies, job->deployment_count);
 }
 
 void verify_job_deployments(struct verifier *v, const struct job_cell *job)
@@ -108,11 +155,27 @@ void verify_job_deployments(struct verifier *v, const struct job_cell *job)
 		if (d->record.deleted)
 			continue;
 		active += deployment_is_active(d);
-		check_counts(v, cell);
 	}
 	expect(v,
 		count == job->deployment_count && active == job->deployments_active && active <= 1,
 		"job %s: counts of deployments do not add up", job->id);
+	if (job->deployment_count > 0)
+		check_counts(v, job);
+}
+
+bool job_counts_add_up(struct state *state)
+{
+	struct verifier v = {.state = state};
+	uint64_t cursor = 0;
+	const struct job_cell *job;
+
+	while ((job = sequence_next(&state->job_order, &cursor))) {
+		verify_job_deployments(&v, job);
+		verify_children(&v, job);
+		if (job_cell_keep(job))
+			verify_summary(&v, job);
+	}
+	return v.violations == 0;
 }
 
 static void check_deployment(struct verifier *v, const struct deployment_cell *cell)

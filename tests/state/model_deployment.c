@@ -53,6 +53,14 @@ static struct rollout_group *counting(struct rollout_model *m, const struct roll
 	return d->exists && d->job == a->job ? &d->groups[a->group] : NULL;
 }
 
+static bool has_canary(const struct rollout_group *g, uint32_t alloc)
+{
+	for (int64_t i = 0; i < g->canaries; i++)
+		if (g->placed_canaries[i] == alloc)
+			return true;
+	return false;
+}
+
 void rollout_join(struct rollout_model *m, uint32_t alloc)
 {
 	struct rollout_alloc *a = &m->allocations[alloc];
@@ -61,7 +69,7 @@ void rollout_join(struct rollout_model *m, uint32_t alloc)
 	if (!g)
 		return;
 	g->placed++;
-	if (a->canary)
+	if (a->canary && !has_canary(g, alloc))
 		g->placed_canaries[g->canaries++] = alloc;
 	if (g->require_by_ns == 0)
 		g->require_by_ns = m->now_ns + DEADLINE_NS;
