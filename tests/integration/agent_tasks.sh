@@ -1,8 +1,10 @@
 #!/bin/bash
 # Real processes run by real agents: a system job's tasks start on every agent with their environment, outlive
 # the agent's death and the controller's, are started once only, and end with their job; a sysbatch job runs to its end
-# and its failures are told; an agent that leaves takes its tasks with it.
+# and its failures are told; a dispatched job finds its payload; a service that may not run without the controller ends
+# when its node is cut off, and is replaced; an agent that leaves takes its tasks with it.
 . "$(dirname "$0")/setup.sh"
+. "$here/service.sh"
 testbed_up
 berthd_start
 for i in 1 2; do agent_start agent$i --class real --meta rack=r$i; done
@@ -17,8 +19,8 @@ job() {
 			Resources: {CPU: 20, MemoryMB: 16}}]}]}}' >"$TESTBED_DIR/$1.json"
 	api /v1/jobs -X PUT --data @"$TESTBED_DIR/$1.json" | jq -e .EvalID >/dev/null || die "job $1 was not registered"
 }
-allocations() { api "/v1/job/$1/allocations" | jq -r ".[] | select(.ClientStatus == \"$2\") | .ID"; }
-count_is() { [ "$(allocations "$1" "$2" | wc -l)" = "$3" ]; }
+with_status() { allocations "$1" | jq -r ".[] | select(.ClientStatus == \"$2\") | .ID"; }
+count_is() { [ "$(with_status "$1" "$2" | wc -l)" = "$3" ]; }
 # pids JOB: what its tasks wrote down at every start, on both agents.
 pids() { cat "$TESTBED_DIR"/agent*/alloc/*/t/local/"$1".pid 2>/dev/null; }
 alive() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null || return 1; done; }
@@ -56,12 +58,40 @@ alive $web || die "a task did not outlive the controller"
 job once sysbatch 'test "${meta.rack}" = r1 || exit 3'
 wait_until 20 "the sysbatch job completes on agent1" count_is once complete 1
 wait_until 20 "and fails on agent2" count_is once failed 1
-equal "exit code" "$(api "/v1/allocation/$(allocations once failed)" |
+equal "exit code" "$(api "/v1/allocation/$(with_status once failed)" |
 	jq '[.TaskStates.t.Events[] | select(.Type == "Terminated") | .ExitCode] | first')" 3
 
 berth job stop web >/dev/null || die "the job was not stopped"
 wait_until 20 "its tasks have ended" count_is web complete 2
 gone $web || die "a process of a stopped job lives"
+
+# Each dispatch is a job of its own, with what it was given.
+jq -n '{Job: {ID: "sort", Name: "sort", Type: "batch", Datacenters: ["*"],
+	ParameterizedJob: {Payload: "required", MetaRequired: ["order"]}, TaskGroups: [{Name: "g", Count: 1,
+	Tasks: [{Name: "t", Driver: "raw_exec", DispatchPayload: {File: "in/list"}, Resources: {CPU: 20, MemoryMB: 16},
+		Config: {command: "sh", args: ["-c", "sort $NOMAD_META_ORDER in/list"]}}]}]}}' >"$TESTBED_DIR/sort.json"
+api /v1/jobs -X PUT --data @"$TESTBED_DIR/sort.json" | jq -e .JobModifyIndex >/dev/null || die "sort was not registered"
+child=$(api /v1/job/sort/dispatch -X PUT \
+	--data "{\"Payload\":\"$(printf 'b\na\nc\n' | base64)\",\"Meta\":{\"order\":\"-r\"}}" | jq -r .DispatchedJobID)
+child_is_done() { count_is "${child//\//%2F}" complete 1; }
+wait_until 20 "the dispatched job $child is done" child_is_done
+equal "what the dispatched job wrote" \
+	"$(cat "$TESTBED_DIR"/agent*/alloc/"$(with_status "${child//\//%2F}" complete)"/alloc/logs/t.stdout.0)" $'c\nb\na'
+
+# Two instances that end three seconds after the controller was heard last, whatever their agents do meanwhile.
+service alone count=2 driver='"raw_exec"' constraints="$(on real apart)" \
+	group='{"StopAfterClientDisconnect":3000000000}' config="$(sh_config 'echo $$ >>alone.pid; exec sleep 100000')"
+wait_until 20 "they run" count_is alone running 2
+alone=$(pids alone)
+alive $alone || die "a process is not there"
+in_nodes ip link set "$TESTBED_LINK" down
+kill -9 "$(cat "$TESTBED_DIR/agent1.pid")"
+agent_start agent1 --class real --meta rack=r1
+wait_until 10 "they have ended without the controller" gone $alone
+in_nodes ip link set "$TESTBED_LINK" up
+were_replaced() { [ "$(pids alone | wc -l)" = 4 ] && count_is alone running 2; }
+wait_until 30 "they were replaced" were_replaced
+alive $(pids alone | grep -vxF "$alone") || die "a process of a replacement is not there"
 
 job last system 'echo $$ >>last.pid; exec sleep 100000'
 wait_until 20 "the last job runs" count_is last running 2

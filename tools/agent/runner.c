@@ -80,6 +80,22 @@ static struct alloc_run *add(struct runner *r, struct alloc_run *a)
 	return a;
 }
 
+static int64_t stop_after_ns(const struct alloc_run *a)
+{
+	return a->spec && !a->is_unwanted ? a->spec->stop_after_disconnect_ns : 0;
+}
+
+// Writes down when the controller was heard, if that may end something.
+static void keep_contact(const struct runner *r)
+{
+	bool matters = false;
+	for (const struct alloc_run *a = r->allocs; a && !matters; a = a->next)
+		matters = stop_after_ns(a) > 0;
+	int error = matters ? contact_keep(&r->contact) : 0;
+	if (error)
+		log_error("contact_not_kept", "errno=%d", -error);
+}
+
 static void revise(struct runner *r, struct alloc_run *a, struct alloc_spec *spec)
 {
 	char text[UUID_TEXT_BYTES];
@@ -98,11 +114,13 @@ void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uin
 	if (a) {
 		a->version = version;
 		revise(r, a, spec);
+		keep_contact(r);
 		return;
 	}
 	a = add(r, alloc_run_create(id, job_index, spec));
 	a->version = version;
 	health_watch(&a->health, spec, place.now_ns);
+	keep_contact(r);
 	int error = alloc_run_make_folders(a, &place);
 	log_info("allocation", "id=%s name=%s tasks=%u", uuid_format(id, text), spec->name,
 		a->task_count);
@@ -156,20 +174,10 @@ void runner_reconnect(struct runner *r, struct alloc_run *a)
 	a->is_unsaved = true;
 }
 
-static int64_t stop_after_ns(const struct alloc_run *a)
-{
-	return a->spec && !a->is_unwanted ? a->spec->stop_after_disconnect_ns : 0;
-}
-
 void runner_heard(struct runner *r)
 {
-	bool matters = false;
 	contact_heard(&r->contact, place_of(r).now_ns);
-	for (const struct alloc_run *a = r->allocs; a && !matters; a = a->next)
-		matters = stop_after_ns(a) > 0;
-	int error = matters ? contact_keep(&r->contact) : 0;
-	if (error)
-		log_error("contact_not_kept", "errno=%d", -error);
+	keep_contact(r);
 }
 
 void runner_stop_all(struct runner *r)
