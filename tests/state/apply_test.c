@@ -118,7 +118,8 @@ static void nodes(void **state)
 	REFUSED(f, e, e.node_status.slot, 2);
 	REFUSED(f, e, e.node_status.slot, UINT32_MAX);
 	REFUSED(f, e, e.node_status.generation, 2);
-	REFUSED(f, e, e.node_status.status, NODE_DISCONNECTED);
+	REFUSED(f, e, e.node_status.status, NODE_READY);
+	REFUSED(f, e, e.node_status.status, NODE_INITIALIZING);
 	REFUSED(f, e, e.node_status.status, 200);
 	REFUSED(f, e, e.node_status.cause, NODE_CAUSES);
 }
