@@ -23,13 +23,13 @@ static struct reconcile_place *append_missing(struct group_pass *g, const struct
 	return place;
 }
 
-// One that is cut off does not count beside its replacement. That of an earlier time, which was given up when it
-// came back, is none.
+// One that is cut off does not count beside what replaced it since. What stood in for it at an earlier time, and was
+// given up when it came back, is no reason.
 static bool is_there(const struct group_pass *g, const struct member *m)
 {
 	if (m->set == SET_MIGRATE || m->set == SET_RESCHEDULE)
 		return true;
-	return m->set == SET_UNTAINTED && !(is_unknown(m) && living_replacement(g, m->allocation));
+	return m->set == SET_UNTAINTED && !(is_unknown(m) && was_replaced_since(g, m->allocation));
 }
 
 static int64_t replace_failed(struct group_pass *g)

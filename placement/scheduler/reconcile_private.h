@@ -171,8 +171,8 @@ bool is_deployment_complete(const struct group_pass *);
 
 // It was told to end, and has, or its node will never say whether it has.
 bool is_over(const struct group_pass *, const struct allocation *);
-// What replaced it and is still wanted; NULL: nothing.
-struct member *living_replacement(const struct group_pass *, const struct allocation *);
+// Something was placed in its stead since it became unknown.
+bool was_replaced_since(const struct group_pass *, const struct allocation *);
 // Stops it.
 void note_stop(struct group_pass *, struct member *, enum stop_cause);
 // The same, and takes it out of every set.

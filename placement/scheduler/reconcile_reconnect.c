@@ -1,4 +1,5 @@
 // Allocations whose client is back (step 3g, semantics §5.7.3): they stay, or what replaced them does.
+#include "placement/scheduler/allocation_facts.h"
 #include "placement/scheduler/reconcile_private.h"
 
 static bool is_to_move(const struct allocation *a)
@@ -59,8 +60,15 @@ static const struct allocation *successor_of(const struct group_pass *g, const s
 	return next && next->record.create_index > a->record.create_index ? next : NULL;
 }
 
+bool was_replaced_since(const struct group_pass *g, const struct allocation *a)
+{
+	const struct allocation *next = successor_of(g, a);
+	return next && a->client_status == ALLOC_UNKNOWN &&
+	       next->create_time_ns >= allocation_last_unknown_ns(a);
+}
+
 // What replaced it and is still wanted. What failed was replaced in its turn, so the search goes on from there.
-struct member *living_replacement(const struct group_pass *g, const struct allocation *a)
+static struct member *living_replacement(const struct group_pass *g, const struct allocation *a)
 {
 	for (const struct allocation *next = successor_of(g, a); next;
 		next = successor_of(g, next)) {
@@ -68,7 +76,7 @@ struct member *living_replacement(const struct group_pass *g, const struct alloc
 		bool ended = next->client_status == ALLOC_COMPLETE ||
 			     next->client_status == ALLOC_LOST ||
 			     (next->client_status == ALLOC_FAILED && was_replaced(next));
-		if (m && !m->stopped && next->desired == ALLOC_RUN && !ended)
+		if (m && !m->stopped && m->set != SET_LOST && next->desired == ALLOC_RUN && !ended)
 			return m;
 	}
 	return NULL;

@@ -93,7 +93,7 @@ static struct allocation *add_allocation(
 	CHECK(l->count < LIFE_ALLOCATIONS_MAX);
 	struct allocation *a = world_allocate(l->world, job, 0, slot, index);
 	a->details = alloc_details_create();
-	a->modify_time_ns = l->now_ns;
+	a->create_time_ns = a->modify_time_ns = l->now_ns;
 	l->allocations[l->count++] = a;
 	return a;
 }

@@ -342,6 +342,8 @@ static void take_allocation_word(struct scene *s, void *context, const char *wor
 	int64_t number;
 	if (takes(word, "next", &number)) // ids are numbered from 1
 		a->details->next_allocation = (struct uuid){{0xa0, [15] = (uint8_t)(number + 1)}};
+	else if (takes(word, "placed", &number))
+		a->create_time_ns = SCENE_NOW - number * SECOND;
 	else if (is(word, "own"))
 		a->details->followup_eval = eval_id;
 	else if (is(word, "other"))
@@ -362,7 +364,7 @@ static void add_allocation(struct scene *s, const char *words)
 	CHECK(rest != words && s->count < SCENE_ALLOCATIONS_MAX);
 	struct allocation *a = world_allocate(s->world, s->job, 0, SLOT_READY, index);
 	a->details = alloc_details_create();
-	a->modify_time_ns = SCENE_NOW;
+	a->create_time_ns = a->modify_time_ns = SCENE_NOW;
 	for_words(rest, take_allocation_word, s, a);
 	s->allocations[s->count++] = a;
 }

@@ -18,7 +18,7 @@ struct scene_row {
 	const char *deployment;
 	// Divided by ';'. The number in the name, then: down gone drain away (disconnected) v0 pending complete failed
 	// lost unknown stop evict done (all tasks ended well) migrate reschedule force next=<position> own (follow-up is
-	// the evaluation) other (another one) ended=<s ago> unknown-for=<s> lost-for=<s> back (noted as running)
+	// the evaluation) other (another one) placed=<s ago> ended=<s ago> unknown-for=<s> lost-for=<s> back (noted as running)
 	// deployed canary healthy unhealthy score=<percent> attempts=<n>@<s ago> removed (a group that the job lost)
 	const char *allocations;
 	const char *eval; // NULL, "delayed" or "old-servers"
