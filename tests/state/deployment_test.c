@@ -73,6 +73,32 @@ static void begins_with_what_was_placed(void **test)
 	deployment_free(d);
 }
 
+static void canaries_are_those_that_were_placed(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job job = deployed_job(c, "web", 50);
+	struct plan *plan = plan_deployment(&job, build_deployment(c, "web", 1, 2));
+	struct plan_result result;
+
+	plan_deployed(plan, 100, 0, 1, true);
+	plan_deployed(plan, 101, 1, 1, true)->resources.cpu_mhz = 99999;
+	assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
+	assert_int_equal(result.placements_committed, 1);
+	assert_string_equal(rejection_of(&result, 1), "cpu");
+	plan_result_release(&result);
+	struct deployment *d = published_deployment(c, 1);
+	assert_int_equal(group_of(d, "g0")->placed_canaries.count, 1);
+	assert_int_equal(group_of(d, "g0")->placed_allocs, 1);
+	deployment_free(d);
+	plan = plan_deployment(&job, build_deployment(c, "web", 2, 2));
+	plan_deployment_status(plan, 1, DEPLOYMENT_FAILED, "over");
+	plan->all_at_once = true;
+	plan_deployed(plan, 102, 1, 2, true)->resources.cpu_mhz = 99999;
+	assert_int_equal(run_plan(c, plan, NULL), OUTCOME_DONE);
+	assert_null(published_deployment(c, 2)); // all or nothing
+	expect_status(c, 1, DEPLOYMENT_RUNNING, "Deployment is running");
+}
+
 static bool count_one(const struct deployment *d, void *context)
 {
 	uint64_t *newer = context;
@@ -541,6 +567,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(begins_with_what_was_placed),
+		TEST(canaries_are_those_that_were_placed),
 		TEST(readers_find_them),
 		TEST(observers_are_told),
 		TEST(a_second_one_waits_for_the_end_of_the_first),
