@@ -2,6 +2,9 @@
 #include "tools/berth/session.h"
 
 #define WIRE_FLAGS "wire name key-file master-key"
+#define NODE_DRAIN_FLAGS                                                           \
+	"enable disable monitor dry-run deadline force no-deadline ignore-system " \
+	"keep-ineligible m meta yes detach"
 
 const struct command commands[] = {
 	{"node list", "", "List nodes.", "With --status only those that are ready, down, …",
@@ -20,16 +23,15 @@ const struct command commands[] = {
 		"unless --detach is\ngiven. --monitor follows a drain that was begun before. "
 		"--disable ends it where it is. --dry-run says where each allocation would go, "
 		"and fails\nwhen something would fit nowhere.",
-		"enable disable monitor dry-run deadline force no-deadline ignore-system "
-		"keep-ineligible m "
-		"meta yes detach",
-		1, 1, node_drain},
+		NODE_DRAIN_FLAGS, 1, 1, node_drain},
 	{"node what-if", "ID", "Say what would become of its allocations if a node died.",
 		"Asks the schedulers and changes nothing. Fails when something would fit nowhere.",
 		NULL, 1, 1, node_what_if},
 	{"node key", "UUID", "Derive a node's key from the master keys.",
 		"Prints the line that the node's agent is provisioned with. Needs no controller.",
 		"master-key", 1, 1, node_key},
+	{"drain", "ID", "As node drain.", "See berth node drain --help.", NODE_DRAIN_FLAGS, 1, 1,
+		node_drain},
 	{"job list", "", "List jobs.", NULL, NULL, 0, 0, job_list},
 	{"job run", "FILE", "Register a job from a JSON file; - is standard input.",
 		"The file holds {\"Job\": {…}} or the job alone, with Nomad's field names. Waits "

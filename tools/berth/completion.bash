@@ -24,7 +24,9 @@ _berth_flags()
 _berth_ids()
 {
 	case "$1" in
-	"node status" | "node eligibility" | "node drain" | "node what-if" | "explain node") berth node list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"drain" | "node status" | "node eligibility" | "node drain" | "node what-if" | "explain node")
+		berth node list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
 	"alloc status" | "alloc stop" | "explain alloc") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
 	"eval status") berth eval list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
 	"deployment status" | "deployment pause" | "deployment resume" | "deployment promote" | "deployment fail" | \
