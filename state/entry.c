@@ -37,8 +37,9 @@
 //	EVALUATION      u8 of the job's mark, the evaluation as described in evaluation.c; its indexes
 //	                are in it
 //	SCHEDULER_CONFIG  the configuration as described in scheduler_config.c
-//	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs, 3 deployments), u32 count, then each: uuid id, or of
-//	                a job u64 modify index of its newest version; in ascending order
+//	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs, 3 deployments), u32 count, then
+//	                each: uuid id, or of a job u64 modify index of its newest version; in ascending
+//	                order
 //	PLAN            uuid evaluation, u32 metrics, each as described in metrics.c; stops,
 //	                preemptions, updates, placements; u8 1 when a deployment follows, the deployment
 //	                as described in deployment.c; u32 updates of deployments, each: uuid, u8 enum

@@ -13,11 +13,11 @@ struct state;
 struct entry_plan {
 	struct uuid eval_id; // zero: of none that is known
 	struct array stops,
-		preemptions;     // plan_stop; of a slot and a node only its allocation tells
-	struct array updates;    // plan_update; the same
-	struct array placements; // plan_placement; its node is the one at its slot
-	struct array metrics;    // struct shared_metrics *
-	struct deployment *deployment;   // as plan.deployment
+		preemptions;           // plan_stop; of a slot and a node only its allocation tells
+	struct array updates;          // plan_update; the same
+	struct array placements;       // plan_placement; its node is the one at its slot
+	struct array metrics;          // struct shared_metrics *
+	struct deployment *deployment; // as plan.deployment
 	struct array deployment_updates; // deployment_update
 	bool is_view;                    // the arrays and the deployment belong to somebody else
 };

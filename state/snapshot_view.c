@@ -40,8 +40,8 @@
 #include "state/node_describe.h"
 #include "state/node_report.h"
 #include "state/snapshot_allocation.h"
-#include "state/snapshot_drain.h"
 #include "state/snapshot_deployment.h"
+#include "state/snapshot_drain.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
 #include <stdlib.h>
