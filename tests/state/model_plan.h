@@ -22,7 +22,7 @@ struct plan_model_node {
 
 struct plan_model_job {
 	bool exists, shares_names; // versions of it may have one name on one node
-	uint64_t version; // modify index of the newest, also when it is gone
+	uint64_t version;          // modify index of the newest, also when it is gone
 	struct planned_job planned;
 };
 
