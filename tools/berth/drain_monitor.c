@@ -16,6 +16,7 @@ struct drain_monitor {
 	json_t *strategy; // as it was told last; NULL: the drain is over
 	json_t *seen;     // client status by allocation: those that were told to leave or ended
 	json_t *marked;   // allocations that were told to leave
+	json_t *reasons;  // what is waited for: true once it is told
 	bool ignores_system;
 	uint32_t running; // in this look: what the drain is to move and still runs
 	uint64_t index;   // of the allocations
@@ -125,6 +126,35 @@ static enum exit_status look_at_node(struct drain_monitor *m, json_t **node)
 	return result;
 }
 
+// --- What it waits for ---------------------------------------------------------------------------
+
+// What is the same at two looks in a row is told, once: what passes by itself is not worth a line.
+static void see_reason(struct drain_monitor *m, const char *text, json_t *now)
+{
+	json_t *before = json_object_get(m->reasons, text);
+	if (before && !json_is_true(before))
+		say("Waiting: %s", text);
+	json_object_set_new(now, text, before ? json_true() : json_false());
+}
+
+static enum exit_status look_at_reasons(struct drain_monitor *m)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *status, *reason, *now;
+	size_t i;
+	snprintf(path, sizeof path, "/v1/berth/node/%s/drain", m->id);
+	enum exit_status result = http_get_json(m->session, path, &status);
+	if (result != STATUS_OK)
+		return result;
+	now = json_object();
+	json_array_foreach(json_object_get(status, "Waiting"), i, reason)
+		see_reason(m, field_text(reason, "Reason"), now);
+	json_decref(m->reasons);
+	m->reasons = now;
+	json_decref(status);
+	return STATUS_OK;
+}
+
 static bool is_canceled(json_t *node)
 {
 	return strcmp(field_text(json_object_get(node, "LastDrain"), "Status"), "canceled") == 0;
@@ -151,6 +181,8 @@ static enum exit_status follow(struct drain_monitor *m)
 		result = look_at_allocations(m);
 		if (result == STATUS_OK)
 			result = look_at_node(m, &node);
+		if (result == STATUS_OK && m->strategy)
+			result = look_at_reasons(m);
 		over = result == STATUS_OK && !m->strategy && (!m->running || is_canceled(node));
 		if (over)
 			result = put_end(m, node);
@@ -165,11 +197,13 @@ enum exit_status drain_monitor(struct session *session, const char *id, json_t *
 		.id = id,
 		.seen = json_object(),
 		.marked = json_object(),
+		.reasons = json_object(),
 		.is_first_look = true};
 	see_strategy(&m, node);
 	enum exit_status result = follow(&m);
 	json_decref(m.strategy);
 	json_decref(m.seen);
 	json_decref(m.marked);
+	json_decref(m.reasons);
 	return result;
 }
