@@ -240,6 +240,7 @@ static void a_parameterized_job_is_dispatched(void **unused)
 		launcher_body("mill",
 			"\"ParameterizedJob\":{\"Payload\":\"optional\",\"MetaRequired\":[\"who\"],"
 			"\"MetaOptional\":[\"why\"]}")));
+	struct response before = http(server, "GET", "/v1/job/mill/summary", NULL);
 	json_t *reply = api_put("/v1/job/*/dispatch?idempotency_token=t1", "mill",
 		"{\"JobID\":\"mill\",\"Payload\":\"aGVsbG8=\",\"Meta\":{\"who\":\"me\"}}");
 	assert_shape(reply, "job_dispatch");
@@ -247,6 +248,13 @@ static void a_parameterized_job_is_dispatched(void **unused)
 	snprintf(id, sizeof id, "%s", member_text(reply, "DispatchedJobID"));
 	assert_memory_equal(id, "mill/dispatch-", 14);
 	json_decref(reply);
+	char path[128];
+	snprintf(path, sizeof path, "/v1/job/mill/summary?index=%llu&wait=60s",
+		(unsigned long long)before.index);
+	struct response after = http(server, "GET", path, NULL);
+	assert_true(after.index > before.index);
+	response_free(&before);
+	response_free(&after);
 	char escaped[300];
 	snprintf(escaped, sizeof escaped, "mill%%2F%s", id + 5);
 	json_t *child = api_get("/v1/job/*", escaped);
