@@ -6,17 +6,23 @@
 
 #include <cmocka.h>
 
-struct planned_job deployed_job(struct controller *c, const char *id, int64_t priority)
+struct job *build_deployed_job(const char *id, int64_t priority)
 {
 	static const struct resources asks[2] = {{100, 100, 10}, {100, 100, 10}};
-	struct command_job_register result = {0};
 	struct job *job = build_job(id, asks, 2);
 
 	job->type = JOB_SERVICE;
 	job->priority = priority;
 	job->node_pool = text_copy(TEXT("default"));
 	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
-	assert_int_equal(register_job(c, job, &result), OUTCOME_DONE);
+	return job;
+}
+
+struct planned_job deployed_job(struct controller *c, const char *id, int64_t priority)
+{
+	struct command_job_register result = {0};
+
+	assert_int_equal(register_job(c, build_deployed_job(id, priority), &result), OUTCOME_DONE);
 	state_read_begin();
 	const struct job *found = state_job(c->state, TEXT("default"), text_of(id));
 	struct planned_job planned = {id, found->record.modify_index, result.made.id};

@@ -6,7 +6,9 @@
 
 #define DEADLINE_NS (600ll * 1000000000)
 
-// A service job with two groups, "g0" and "g1", registered with this priority: another one is another version.
+// A service job with two groups, "g0" and "g1"; the caller's until registered.
+struct job *build_deployed_job(const char *id, int64_t priority);
+// The same, registered: with another priority it is another version.
 struct planned_job deployed_job(struct controller *, const char *id, int64_t priority);
 // Of the newest version of the job, not yet in any plan: both groups want three, and "g0" as many canaries.
 struct deployment *build_deployment(
