@@ -43,6 +43,12 @@ static void metrics(void *context, const struct metric_sink *sink)
 	sink->histogram(sink->sink, "berth_test_seconds", "", buckets, 30);
 }
 
+// The server is of the region "global", and there is another.
+static bool has_peer(void *context, const char *region)
+{
+	return strcmp(region, "west") == 0;
+}
+
 static void start_api(struct server *s, const struct server_options *options)
 {
 	char message[256] = "";
@@ -55,6 +61,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.time = options->time ? options->time : &time_source_real,
 		.events = s->events,
 		.region = "global",
+		.has_peer = has_peer,
 		.datacenter = "dc1",
 		.name = "test",
 		.seed = 5,

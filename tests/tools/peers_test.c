@@ -1,0 +1,227 @@
+// Where the controllers of other regions are, and what is known of one that is not there.
+#include "state/base/memory.h"
+#include "tools/berthd/peers.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct config config;
+static char message[256];
+
+static int fresh(void **state)
+{
+	config_defaults(&config);
+	config.peer_timeout_ms = 300;
+	config.peer_retries = 2;
+	message[0] = '\0';
+	return 0;
+}
+
+static struct peer_controllers *create(const char *regions)
+{
+	snprintf(config.peer_regions, sizeof config.peer_regions, "%s", regions);
+	return peer_controllers_create(&config, &time_source_real, message, sizeof message);
+}
+
+static void a_list_names_them(void **state)
+{
+	struct peer_controllers *p =
+		create("east=http://10.0.0.1:4646, global=http://here,\twest=https://w/");
+
+	assert_non_null(p);
+	assert_true(peer_controllers_know(p, "east") && peer_controllers_know(p, "west"));
+	assert_false(peer_controllers_know(p, "global")); // that is us
+	assert_false(peer_controllers_know(p, "north"));
+	peer_controllers_destroy(p);
+	p = create("");
+	assert_non_null(p);
+	peer_controllers_destroy(p);
+}
+
+static void mistakes_are_told(void **state)
+{
+	static const struct {
+		const char *regions, *what;
+	} cases[] = {
+		{"east", "no region and its address"},
+		{"=http://x", "no region and its address"},
+		{"east=10.0.0.1", "no URL"},
+		{"east=http://x east=http://y", "twice"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		assert_null(create(cases[i].regions));
+		assert_non_null(strstr(message, cases[i].what));
+	}
+	snprintf(config.peer_token_file, sizeof config.peer_token_file, "/nowhere/token");
+	assert_null(create("east=http://x"));
+	assert_non_null(strstr(message, "/nowhere/token"));
+}
+
+// --- One that answers what the test says ---------------------------------------------------------
+
+struct listener {
+	int socket;
+	uint16_t port;
+	pthread_t thread;
+	const char *answer;
+	_Atomic uint32_t requests;
+	char request[4096]; // the last one
+};
+
+static void *serve(void *context)
+{
+	struct listener *l = context;
+
+	for (int c; (c = accept(l->socket, NULL, NULL)) >= 0;) {
+		ssize_t size = recv(c, l->request, sizeof l->request - 1, 0);
+		l->request[size > 0 ? size : 0] = '\0';
+		l->requests++;
+		(void)!send(c, l->answer, strlen(l->answer), MSG_NOSIGNAL);
+		close(c);
+	}
+	return NULL;
+}
+
+static void listen_with(struct listener *l, const char *answer)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof at;
+
+	*l = (struct listener){.socket = socket(AF_INET, SOCK_STREAM, 0), .answer = answer};
+	assert_int_equal(bind(l->socket, (struct sockaddr *)&at, size), 0);
+	assert_int_equal(listen(l->socket, 8), 0);
+	assert_int_equal(getsockname(l->socket, (struct sockaddr *)&at, &size), 0);
+	l->port = ntohs(at.sin_port);
+	assert_int_equal(pthread_create(&l->thread, NULL, serve, l), 0);
+}
+
+static void listen_no_more(struct listener *l)
+{
+	shutdown(l->socket, SHUT_RDWR);
+	pthread_join(l->thread, NULL);
+	close(l->socket);
+}
+
+static struct peer_controllers *create_at(uint16_t port)
+{
+	char regions[64];
+
+	snprintf(regions, sizeof regions, "east=http://127.0.0.1:%u/", port);
+	return create(regions);
+}
+
+static int ask(struct peer_controllers *p)
+{
+	const struct peers *peers = peer_controllers_peers(p);
+	return peers->deployment(peers->context, "east", "name space", "a/job", "r&1");
+}
+
+static void answers_are_understood(void **state)
+{
+	static const struct {
+		const char *answer;
+		int seen;
+	} cases[] = {
+		{"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nblocked", DEPLOYMENT_BLOCKED},
+		{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", REGION_ABSENT},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nodd?", REGION_UNKNOWN},
+		{"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", REGION_UNKNOWN},
+		{"nonsense", REGION_UNKNOWN},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct listener l;
+		listen_with(&l, cases[i].answer);
+		struct peer_controllers *p = create_at(l.port);
+		assert_int_equal(ask(p), cases[i].seen);
+		peer_controllers_destroy(p);
+		listen_no_more(&l);
+		assert_non_null(strstr(l.request,
+			"GET /v1/berth/rollout/a%2Fjob?namespace=name%20space&rollout=r%261 "));
+	}
+}
+
+static void the_token_goes_with_it(void **state)
+{
+	char path[] = "/tmp/peers-token-XXXXXX";
+	int file = mkstemp(path);
+	struct listener l;
+
+	assert_int_equal(write(file, "s3cret\n", 7), 7);
+	close(file);
+	snprintf(config.peer_token_file, sizeof config.peer_token_file, "%s", path);
+	listen_with(&l, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+	struct peer_controllers *p = create_at(l.port);
+	assert_non_null(p);
+	assert_int_equal(ask(p), REGION_ABSENT);
+	peer_controllers_destroy(p);
+	listen_no_more(&l);
+	unlink(path);
+	assert_non_null(strstr(l.request, "X-Nomad-Token: s3cret\r\n"));
+}
+
+static void one_that_is_away_is_left_alone_for_a_while(void **state)
+{
+	struct listener l;
+
+	listen_with(&l, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
+	config.peer_poll_ms = 600000;
+	struct peer_controllers *p = create_at(l.port);
+	assert_int_equal(ask(p), REGION_UNKNOWN);
+	assert_int_equal(l.requests, 3);
+	assert_int_equal(ask(p), REGION_UNKNOWN);
+	assert_int_equal(l.requests, 3);
+	peer_controllers_destroy(p);
+	// And after the stop nobody is asked.
+	p = create_at(l.port);
+	peer_controllers_stop(p);
+	assert_int_equal(ask(p), REGION_UNKNOWN);
+	assert_int_equal(l.requests, 3);
+	peer_controllers_destroy(p);
+	listen_no_more(&l);
+}
+
+static void a_job_is_sent_as_it_was_submitted(void **state)
+{
+	struct job *job = job_create();
+	struct listener l;
+
+	job->id = text_copy(TEXT("web"));
+	job->namespace_name = text_copy(TEXT("default"));
+	job->multiregion = memory_take(sizeof *job->multiregion);
+	job->multiregion->rollout = text_copy(TEXT("r1"));
+	job->multiregion->submission = text_copy(TEXT("{\"ID\":\"web\"}"));
+	for (int good = 0; good < 2; good++) {
+		listen_with(&l, good ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+				     : "HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nbad.");
+		struct peer_controllers *p = create_at(l.port);
+		const struct peers *peers = peer_controllers_peers(p);
+		assert_int_equal(peers->submit(peers->context, "east", job), good ? 0 : -EINVAL);
+		assert_int_equal(peers->submit(peers->context, "north", job), -EINVAL);
+		peer_controllers_destroy(p);
+		listen_no_more(&l);
+		assert_non_null(strstr(l.request, "PUT /v1/job/web?namespace=default&rollout=r1 "));
+		assert_non_null(strstr(l.request, "{\"Job\":{\"ID\":\"web\"}}"));
+	}
+	job_free(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_list_names_them, fresh),
+		cmocka_unit_test_setup(mistakes_are_told, fresh),
+		cmocka_unit_test_setup(answers_are_understood, fresh),
+		cmocka_unit_test_setup(the_token_goes_with_it, fresh),
+		cmocka_unit_test_setup(one_that_is_away_is_left_alone_for_a_while, fresh),
+		cmocka_unit_test_setup(a_job_is_sent_as_it_was_submitted, fresh),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
