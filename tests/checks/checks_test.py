@@ -52,6 +52,7 @@ TIDY = [
     ("state/good.c", "\tclock_gettime(0, &t);\n", "time_source"),
     ("state/good.c", "\tp = malloc(4);\n", "memory_take"),
     ("state/good.c", "\tassert(x);\n", "CHECK"),
+    ("state/good.c", '\tlog_warn("lost", "file=%s err=%d", file, 1);\n', "error value is error"),
     ("state/good.c", "\tsystem(x);\n", "posix_spawn"),
     ("state/good.c", "\trcu_assign_pointer(a, b);\n", "publishing"),
     ("state/good.c", "\tuatomic_xchg(a, b);\n", "publishing"),

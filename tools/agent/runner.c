@@ -1,4 +1,5 @@
 #include "tools/agent/runner.h"
+#include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include <errno.h>
@@ -93,7 +94,7 @@ static void keep_contact(const struct runner *r)
 		matters = stop_after_ns(a) > 0;
 	int error = matters ? contact_keep(&r->contact) : 0;
 	if (error)
-		log_error("contact_not_kept", "errno=%d", -error);
+		log_error("contact_not_kept", "error=\"%s\"", error_text(error));
 }
 
 static void revise(struct runner *r, struct alloc_run *a, struct alloc_spec *spec)
@@ -204,7 +205,7 @@ static void watch(struct runner *r, struct alloc_run *a)
 		if (t->process.fd >= 0 &&
 			epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, t->process.fd, &event) < 0 &&
 			errno != EEXIST)
-			log_error("process_not_watched", "errno=%d", errno);
+			log_error("process_not_watched", "error=\"%s\"", error_text(-errno));
 	}
 }
 

@@ -1,6 +1,7 @@
 // What is remembered of each allocation: STATE/allocs/ID.json, rewritten whole whenever something changed. A
 // process is known again by its number and its start; both together are nobody else's until the machine starts
 // anew, which its boot id tells.
+#include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/agent/runner.h"
@@ -92,8 +93,8 @@ void runner_save(const struct runner *r, struct alloc_run *a)
 	if (text && write_file(temporary, text) && rename(temporary, path) == 0)
 		a->is_unsaved = false;
 	else
-		log_error("allocation_not_saved", "file=%s errno=%d",
-			log_quote(path, quoted, sizeof quoted), errno);
+		log_error("allocation_not_saved", "file=%s error=\"%s\"",
+			log_quote(path, quoted, sizeof quoted), error_text(-errno));
 	free(text);
 }
 

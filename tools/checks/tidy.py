@@ -52,6 +52,9 @@ CALLS = [
 ]
 CALLS = [(re.compile(r"(?<![\w.>])" + name + r"\("), instead, places) for name, instead, places in CALLS]
 
+# In the fields of a log line.
+ERROR_KEY = re.compile(r'"[^"]*\b(?:err|errno|err_?msg)=')
+
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 FUNCTION_NAME = re.compile(r"(\w+)\(")
 
@@ -82,6 +85,8 @@ def judge_c_line(name, line, before):
         yield "use // for comments"
     if re.match(r"\s*#\s*if\s+0\b", code):
         yield "delete what is switched off"
+    if ERROR_KEY.search(line):
+        yield "the key of an error value is error"
     for call, instead, places in CALLS:
         found = call.search(code)
         if found and not sources.in_any(name, places):
