@@ -77,7 +77,7 @@ struct field {
 #define FIELD_DERIVED 1u     // shown in JSON, never read from a request
 #define FIELD_HIDDEN 2u      // stored and read from a request, never shown in JSON
 #define FIELD_IN_LIST 4u     // also part of the short form in lists
-#define FIELD_NULL_EMPTY 8u  // an empty array, map, string or UUID is null in JSON (as Go's nil slice)
+#define FIELD_NULL_EMPTY 8u  // an empty array, map, string or UUID is null in JSON (as nil in Go)
 #define FIELD_TIME 16u       // I64 unix ns shown as RFC 3339
 #define FIELD_DURATION 32u   // I64 ns; a request may also give it as text ("30s")
 #define FIELD_OMIT_EMPTY 64u // left out of the JSON form when it is as zeros would be
