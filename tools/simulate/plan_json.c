@@ -240,7 +240,9 @@ static void put_update(struct json_writer *w, const struct scenario *s, const st
 	json_put_uuid(w, "DeploymentID", &a.details->deployment_id);
 	json_put_uuid(w, "FollowupEvalID", &a.details->followup_eval);
 	put_states(w, a.details);
-	allocated_json_on(w, &scenario_node_at(s, update->slot)->record, &a);
+	const struct scenario_node *node = scenario_node_at(s, update->slot);
+	if (node) // or else it is gone, and nothing is held
+		allocated_json_on(w, &node->record, &a);
 	json_end_object(w);
 }
 
