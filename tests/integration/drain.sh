@@ -25,11 +25,14 @@ drained=$(allocations web | jq -r ".[] | select($living) | .NodeID")
 drained+=" $(allocations real | jq -r '.[0].NodeID')"
 equal "nodes to be drained" "$(wc -w <<<"$drained")" $((COUNT + 1))
 
+# All in one go: the first must not be done before the last has begun.
 for node in $drained; do
-	api "/v1/node/$node/drain" -X PUT --data '{"DrainSpec":{"Deadline":600000000000}}' >"$TESTBED_DIR/drain.answer"
-	jq -e .NodeModifyIndex "$TESTBED_DIR/drain.answer" >/dev/null 2>&1 ||
-		die "the drain was not begun: $(cat "$TESTBED_DIR/drain.answer")"
-done
+	[ "$node" = "${drained%%[[:space:]]*}" ] || echo next
+	printf 'url = "http://127.0.0.1:%s/v1/node/%s/drain"\nrequest = PUT\n' "$TESTBED_HTTP" "$node"
+	printf 'data = "{\\"DrainSpec\\":{\\"Deadline\\":600000000000}}"\nsilent\n'
+done >"$TESTBED_DIR/drains"
+in_controller curl -K "$TESTBED_DIR/drains" >"$TESTBED_DIR/drains.answers"
+equal "drains that have begun" "$(jq -s '[.[].NodeModifyIndex] | length' "$TESTBED_DIR/drains.answers")" $((COUNT + 1))
 least=$COUNT
 progress() {
 	local now
