@@ -108,9 +108,12 @@ static enum exit_status only_group(struct session *session, const char *id, char
 	if (result != STATUS_OK)
 		return result;
 	json_t *groups = json_object_get(scale, "TaskGroups");
-	if (json_object_size(groups) == 1) {
-		json_object_foreach(groups, name, one) *group = strdup(name);
-	} else
+	json_object_foreach(groups, name, one)
+	{
+		if (json_object_size(groups) == 1)
+			*group = text_copy(text_of(name));
+	}
+	if (!*group)
 		result = complain(STATUS_USAGE, "job \"%s\" has %zu groups; name the one to scale",
 			id, json_object_size(groups));
 	json_decref(scale);

@@ -33,7 +33,8 @@ expect "get-config set-config" operator scheduler ""
 expect "members" server m
 expect "agent-info" ag
 expect "" node list --count
-for word in agent-info alloc client deployment drain eval explain health job key node place release simulate stats status; do
+for word in agent-info alloc client deployment drain eval explain health job key node place release simulate stats \
+	status; do
 	[[ " $(offered "") " == *" $word "* ]] || {
 		echo "berth offers no $word"
 		exit 1
