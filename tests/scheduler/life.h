@@ -4,6 +4,7 @@
 #include "placement/scheduler/reconcile.h"
 #include "tests/scheduler/world.h"
 
+#define LIFE_NODES 8u
 #define LIFE_ALLOCATIONS_MAX 1024u
 #define LIFE_FOLLOW_UPS_MAX 256u
 
@@ -25,6 +26,15 @@ struct life {
 	int64_t now_ns;
 	uint32_t versions; // that were registered since
 };
+
+static inline uint32_t life_below(struct life *l, uint64_t n)
+{
+	return (uint32_t)prng_below(&l->prng, n);
+}
+static inline bool life_one_in(struct life *l, uint64_t n)
+{
+	return prng_below(&l->prng, n) == 0;
+}
 
 void life_begin(struct life *, uint64_t seed);
 void life_end(struct life *);

@@ -9,17 +9,19 @@
 
 struct scene_row {
 	const char *what;
-	// count=3 update=<max_parallel> canary=1 auto-promote version=1 (of the newest; 0 is the one before it)
-	// in-place (what another version means; else destructive) batch stopped purged multiregion stop-after=<s>
-	// disconnect=<s> kill=<s> reschedule=<delay s> limited=<attempts>/<interval s> never
+	// count=3 update=<max_parallel> canary=1 auto-promote version=1 (of the newest; the one before
+	// it is 0) in-place (what another version means; else destructive) batch stopped purged
+	// multiregion stop-after=<s> disconnect=<s> kill=<s> reschedule=<delay s>
+	// limited=<attempts>/<interval s> never
 	const char *job;
-	// NULL: none. A status, then: version=1 group (it has a part in it) total=3 healthy=2 canaries=1 (desired)
-	// promoted
+	// NULL: none. A status, then: version=1 group (it has a part in it) total=3 healthy=2
+	// canaries=1 (desired) promoted
 	const char *deployment;
-	// Divided by ';'. The number in the name, then: down gone drain away (disconnected) v0 pending complete failed
-	// lost unknown stop evict done (all tasks ended well) migrate reschedule force next=<position> own (follow-up is
-	// the evaluation) other (another one) placed=<s ago> ended=<s ago> unknown-for=<s> lost-for=<s> back (noted as running)
-	// deployed canary healthy unhealthy score=<percent> attempts=<n>@<s ago> removed (a group that the job lost)
+	// Divided by ';'. The number in the name, then: down gone drain away (disconnected) v0 pending
+	// complete failed lost unknown stop evict done (all tasks ended well) migrate reschedule force
+	// next=<position> own (its follow-up is the evaluation) other (another one) placed=<s ago>
+	// ended=<s ago> unknown-for=<s> lost-for=<s> back (noted as running) deployed canary healthy
+	// unhealthy score=<percent> attempts=<n>@<s ago> removed (a group that the job lost)
 	const char *allocations;
 	const char *eval; // NULL, "delayed" or "old-servers"
 	// What comes out, divided by "; ": allocations by their position, placements as [number].
