@@ -154,6 +154,7 @@ static void evaluate_preempted(struct decider *d, const struct array *jobs)
 // More than its entry is going to take: a batch that no log could hold would wait for ever.
 #define CHANGE_BYTES_MOST 128
 #define DETAILS_BYTES_MOST 1024
+#define DEPLOYMENT_BYTES_MOST 1024 // and each of its groups, and each update of one
 
 static int64_t entry_bytes_most(const struct entry_plan *e)
 {
@@ -165,7 +166,10 @@ static int64_t entry_bytes_most(const struct entry_plan *e)
 		details += ARRAY_AT(&e->updates, struct plan_update, i)->details != NULL;
 	for (uint32_t i = 0; i < e->placements.count; i++)
 		details += ARRAY_AT(&e->placements, struct plan_placement, i)->details != NULL;
-	return changes * CHANGE_BYTES_MOST + details * DETAILS_BYTES_MOST;
+	int64_t deployments =
+		e->deployment_updates.count + (e->deployment ? 1 + e->deployment->groups.count : 0);
+	return changes * CHANGE_BYTES_MOST + details * DETAILS_BYTES_MOST +
+	       deployments * DEPLOYMENT_BYTES_MOST;
 }
 
 static bool store_takes(const struct decider *d, const struct entry_plan *e)
