@@ -5,15 +5,12 @@
 #include "state/base/memory.h"
 #include "state/job_children.h"
 #include "state/job_summary.h"
-#include "state/node_report.h"
-#include "state/node_slots.h"
 #include "state/publish.h"
-#include "state/registration.h"
 #include "state/snapshot_allocation.h"
 #include "state/snapshot_deployment.h"
-#include "state/snapshot_drain.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
+#include "state/snapshot_node.h"
 #include "state/snapshot_view.h"
 #include <stdlib.h>
 
@@ -21,10 +18,8 @@ struct snapshot_load {
 	struct state *state;
 	enum snapshot_item_kind at; // of the newest item
 	int error;
-	bool are_items_old;          // of version 1
-	struct node_class **classes; // by number; one reference each until the end
-	uint32_t class_count, class_capacity;
-	struct command_node_register description; // scratch
+	bool are_items_old; // of version 1
+	struct snapshot_nodes nodes;
 	struct snapshot_metrics *metrics;
 };
 
@@ -69,180 +64,6 @@ static int load_client(struct snapshot_load *l, struct bytes_reader *r)
 	if (!error)
 		client_add(l->state, e.name, create_index);
 	return error;
-}
-
-// --- Nodes ---------------------------------------------------------------------------------------
-
-static int load_class(struct snapshot_load *l, struct bytes_reader *r)
-{
-	struct command_node_register *d = &l->description;
-	uint32_t number = bytes_take_u32(r);
-
-	if (!node_description_decode(d, r) || number != l->class_count)
-		return -ERROR_CORRUPT;
-	d->node.bytes[0] = 1; // a class is of no node; the rest has to be sound
-	if (!node_description_is_sound(d))
-		return -ERROR_CORRUPT;
-	for (uint32_t i = 0; i < d->pair_count; i++)
-		if (!pair_kind_is_of_class(d->pairs[i].kind) ||
-			(d->pairs[i].kind <= PAIR_META && attribute_is_unique(d->pairs[i].name)))
-			return -ERROR_CORRUPT;
-	if (l->class_count == l->class_capacity) {
-		l->class_capacity = l->class_capacity ? l->class_capacity * 2 : 64;
-		l->classes = memory_resize(l->classes, l->class_capacity * sizeof l->classes[0]);
-	}
-	l->classes[l->class_count++] = class_take(l->state, d);
-	return 0;
-}
-
-struct node_item {
-	uint32_t slot, generation;
-	uint16_t owner;
-	uint64_t create_index, modify_index, register_index;
-	uint8_t status, cause, eligibility;
-	uint32_t status_updated_at_s, class_number;
-	uint64_t missed_heartbeat_index, alloc_update_index, report_sequence;
-	struct node_history history;
-	struct drain_item drains;
-};
-
-static void take_node(struct node_item *item, struct bytes_reader *r)
-{
-	item->slot = bytes_take_u32(r);
-	item->generation = bytes_take_u32(r);
-	item->owner = bytes_take_u16(r);
-	item->create_index = bytes_take_u64(r);
-	item->modify_index = bytes_take_u64(r);
-	item->register_index = bytes_take_u64(r);
-	item->status = bytes_take_u8(r);
-	item->cause = bytes_take_u8(r);
-	item->eligibility = bytes_take_u8(r);
-	item->status_updated_at_s = bytes_take_u32(r);
-	item->class_number = bytes_take_u32(r);
-}
-
-static bool take_drains(struct node_item *item, struct bytes_reader *r)
-{
-	if (!drain_item_decode(&item->drains, r))
-		return false;
-	if (item->drains.drains)
-		item->history.drain = &item->drains.drain;
-	if (item->drains.ever_drained)
-		item->history.last_drain = &item->drains.last;
-	return true;
-}
-
-// Items of version 1 end before it.
-static bool take_history(const struct state *state, struct node_item *item, struct bytes_reader *r)
-{
-	item->missed_heartbeat_index = item->alloc_update_index = item->history.count = 0;
-	item->report_sequence = 0;
-	item->drains = (struct drain_item){0};
-	item->history.drain = NULL;
-	item->history.last_drain = NULL;
-	if (bytes_left(r) == 0)
-		return true;
-	item->missed_heartbeat_index = bytes_take_u64(r);
-	item->alloc_update_index = bytes_take_u64(r);
-	item->report_sequence = bytes_take_u64(r);
-	item->history.count = bytes_take_u8(r);
-	if (item->history.count > NODE_EVENTS_MAX || item->missed_heartbeat_index > state->index ||
-		item->alloc_update_index > state->index)
-		return false;
-	for (uint32_t i = 0; i < item->history.count; i++) {
-		struct node_event *event = &item->history.events[i];
-		event->message = bytes_take_u8(r);
-		event->timestamp_s = bytes_take_u32(r);
-		event->create_index = bytes_take_u64(r);
-		if (event->message >= NODE_MESSAGES || event->create_index > state->index)
-			return false;
-	}
-	return !r->failed && take_drains(item, r);
-}
-
-static bool is_own_only(const struct command_node_register *d)
-{
-	for (uint32_t i = 0; i < d->pair_count; i++)
-		if (d->pairs[i].kind <= PAIR_META ? !attribute_is_unique(d->pairs[i].name)
-						  : pair_kind_is_of_class(d->pairs[i].kind))
-			return false;
-	return d->device_group_count == 0;
-}
-
-static int node_check(struct snapshot_load *l, const struct node_item *item)
-{
-	struct command_node_register *d = &l->description;
-	const struct state *state = l->state;
-
-	if (item->slot >= state->slots_max)
-		return -ERROR_TABLE_FULL;
-	d->datacenter = d->pool = TEXT("-"); // the class has them
-	if (!node_description_is_sound(d) || !is_own_only(d) ||
-		item->class_number >= l->class_count)
-		return -ERROR_CORRUPT;
-	if (item->slot < state_node_slots(state) || node_cell_find(state, &d->node) ||
-		item->slot / NODE_BLOCK_SLOTS > state->block_count || item->owner >= WORKERS_MAX)
-		return -ERROR_CORRUPT;
-	return corrupt_unless(item->generation != 0 && item->status < NODE_STATUSES &&
-			      (item->cause < NODE_CAUSES || item->cause == NODE_CAUSE_NONE) &&
-			      item->eligibility <= NODE_INELIGIBLE &&
-			      (!item->drains.drains || item->eligibility == NODE_INELIGIBLE) &&
-			      item->create_index <= item->register_index &&
-			      item->register_index <= item->modify_index &&
-			      item->modify_index <= state->index);
-}
-
-static void add_node(struct snapshot_load *l, const struct node_item *item)
-{
-	struct state *state = l->state;
-	struct node *n = node_build(state, &l->description,
-		class_share(l->classes[item->class_number]), &item->history);
-
-	n->slot = item->slot;
-	n->generation = item->generation;
-	n->record.create_index = item->create_index;
-	n->record.modify_index = item->modify_index;
-	n->register_index = item->register_index;
-	n->status = item->status;
-	n->status_description = node_cause_text(item->cause);
-	n->eligibility = item->eligibility;
-	n->status_updated_at_s = item->status_updated_at_s;
-	n->missed_heartbeat_index = item->missed_heartbeat_index;
-	struct node_cell *cell = node_cell_open(state, item->slot, item->owner, &n->id);
-	cell->working = n;
-	publish_loaded(&cell->published, n);
-	if (item->alloc_update_index > 0)
-		node_report_load(cell, n, item->report_sequence, item->alloc_update_index);
-	state_count_node(state, n, 1);
-}
-
-static int load_node(struct snapshot_load *l, struct bytes_reader *r)
-{
-	struct node_item item;
-
-	take_node(&item, r);
-	if (!node_description_decode(&l->description, r) || !take_history(l->state, &item, r))
-		return -ERROR_CORRUPT;
-	int error = node_check(l, &item);
-	if (!error)
-		add_node(l, &item);
-	drain_item_release(&item.drains);
-	return error;
-}
-
-static int load_free_slot(struct snapshot_load *l, struct bytes_reader *r)
-{
-	struct state *state = l->state;
-	uint32_t slot = bytes_take_u32(r), generation = bytes_take_u32(r);
-	uint16_t owner = bytes_take_u16(r);
-
-	if (slot >= state->slots_max)
-		return -ERROR_TABLE_FULL;
-	if (r->failed || slot < state_node_slots(state) || generation == 0 ||
-		slot / NODE_BLOCK_SLOTS > state->block_count || owner >= WORKERS_MAX)
-		return -ERROR_CORRUPT;
-	node_cell_load_free(state, slot, generation, owner);
-	return 0;
 }
 
 // --- Jobs ----------------------------------------------------------------------------------------
@@ -482,9 +303,9 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	switch (kind) {
 	case SNAPSHOT_HEAD: return load_head(l, r);
 	case SNAPSHOT_CLIENT: return load_client(l, r);
-	case SNAPSHOT_CLASS: return load_class(l, r);
-	case SNAPSHOT_NODE: return load_node(l, r);
-	case SNAPSHOT_FREE_SLOT: return load_free_slot(l, r);
+	case SNAPSHOT_CLASS: return class_item_load(l->state, &l->nodes, r);
+	case SNAPSHOT_NODE: return node_item_load(l->state, &l->nodes, r);
+	case SNAPSHOT_FREE_SLOT: return free_slot_item_load(l->state, r);
 	case SNAPSHOT_JOB_VERSION: return load_job_version(l, r);
 	case SNAPSHOT_JOB: return load_job(l, r);
 	case SNAPSHOT_ALLOCATION: return load_allocation(l, r);
@@ -633,8 +454,7 @@ int snapshot_load_end(struct snapshot_load *l)
 	}
 	if (!error)
 		drop_unused_versions(state);
-	for (uint32_t i = 0; i < l->class_count; i++)
-		class_release(state, l->classes[i]);
+	snapshot_nodes_release(state, &l->nodes);
 	if (!error) {
 		struct summary summary = state_summary_now(state);
 		state_publish(state, &(struct change_list){0}, state->index, &summary);
@@ -642,7 +462,6 @@ int snapshot_load_end(struct snapshot_load *l)
 	}
 	state_read_end();
 	snapshot_metrics_free(l->metrics);
-	free(l->classes);
 	free(l);
 	return error;
 }
