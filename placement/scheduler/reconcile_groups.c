@@ -29,17 +29,52 @@ static bool is_sorted(const struct sort_key *keys, uint32_t count)
 	return true;
 }
 
+static struct sort_key key_of(const struct allocation *a)
+{
+	return (struct sort_key){allocation_group(a)->name, a, a->index};
+}
+
+static uint32_t highest_number(const struct reconcile_ask *ask)
+{
+	uint32_t highest = 0;
+	for (uint32_t i = 0; i < ask->allocation_count; i++)
+		if (ask->allocations[i]->index > highest)
+			highest = ask->allocations[i]->index;
+	return highest;
+}
+
+// Numbers in names are mostly dense, so that counting them puts a job of one group in its order at once.
+static void place_by_number(
+	const struct reconcile_ask *ask, struct sort_key *keys, uint32_t highest)
+{
+	uint32_t *at = memory_take_array((size_t)highest + 2, sizeof *at);
+	for (uint32_t i = 0; i < ask->allocation_count; i++)
+		at[ask->allocations[i]->index + 1]++;
+	for (uint32_t number = 0; number < highest; number++)
+		at[number + 1] += at[number];
+	for (uint32_t i = 0; i < ask->allocation_count; i++)
+		keys[at[ask->allocations[i]->index]++] = key_of(ask->allocations[i]);
+	free(at);
+}
+
+static void collect_keys(const struct reconcile_ask *ask, struct sort_key *keys)
+{
+	uint32_t highest = highest_number(ask);
+	if (highest / 4 <= ask->allocation_count)
+		place_by_number(ask, keys, highest);
+	else
+		for (uint32_t i = 0; i < ask->allocation_count; i++)
+			keys[i] = key_of(ask->allocations[i]);
+}
+
 void reconcile_members(struct reconciler *r)
 {
 	uint32_t count = r->ask->allocation_count;
-	struct sort_key *keys = memory_take_array(count + 1, sizeof *keys);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct allocation *a = r->ask->allocations[i];
-		keys[i] = (struct sort_key){allocation_group(a)->name, a, a->index};
-	}
+	struct sort_key *keys = memory_take_array((size_t)count + 1, sizeof *keys);
+	collect_keys(r->ask, keys);
 	if (!is_sorted(keys, count))
 		qsort(keys, count, sizeof *keys, key_compare);
-	r->members = memory_take_array(count + 1, sizeof *r->members);
+	r->members = memory_take_array((size_t)count + 1, sizeof *r->members);
 	r->member_count = count;
 	for (uint32_t i = 0; i < count; i++)
 		r->members[i].allocation = keys[i].allocation;

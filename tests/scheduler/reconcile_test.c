@@ -17,6 +17,8 @@ static void a_group_is_filled_up(void **state)
 		{"free numbers are filled", "count=4", NULL, "3; 1", NULL, "place [0]; place [2]"},
 		{"no free number is left: they overlap", "count=3", NULL, "0; 1; 2 stop complete",
 			NULL, "place [2]"},
+		{"numbers may be far apart", "count=2", NULL, "4000000; 1; 3000000", NULL,
+			"stop 0 not-needed"},
 		{"numbers that are too high hold places", "count=2", NULL, "5", NULL, "place [0]"},
 	};
 	CHECK_ROWS(rows);
