@@ -163,6 +163,9 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	for (uint32_t i = 0; i < plan->placements.count; i++) {
 		const struct plan_placement *p =
 			ARRAY_AT(&plan->placements, struct plan_placement, i);
+		// Groups of an older version are numbered otherwise; what waits of them is not shown.
+		if (p->job_version != c->job->record.modify_index)
+			continue;
 		const struct task_group *group =
 			ARRAY_AT(&c->job->task_groups, struct task_group, p->group);
 		count_add(&result->placed_by_group, group->name, 1);
