@@ -9,14 +9,16 @@
 
 // How long a look waits for an allocation to change before the node is asked for.
 #define WAIT_MS 1000
+#define REASONS_NS 1000000000ull // between two looks at what is waited for
 
 struct drain_monitor {
 	struct session *session;
 	const char *id;
-	json_t *strategy; // as it was told last; NULL: the drain is over
-	json_t *seen;     // client status by allocation: those that were told to leave or ended
-	json_t *marked;   // allocations that were told to leave
-	json_t *reasons;  // what is waited for: true once it is told
+	json_t *strategy;    // as it was told last; NULL: the drain is over
+	json_t *seen;        // client status by allocation: those that were told to leave or ended
+	json_t *marked;      // allocations that were told to leave
+	json_t *reasons;     // what is waited for: true once it is told
+	uint64_t reasons_ns; // when they are looked at again; monotonic
 	bool ignores_system;
 	uint32_t running; // in this look: what the drain is to move and still runs
 	uint64_t index;   // of the allocations
@@ -142,6 +144,10 @@ static enum exit_status look_at_reasons(struct drain_monitor *m)
 	char path[HTTP_PATH_BYTES];
 	json_t *status, *reason, *now;
 	size_t i;
+	uint64_t now_ns = time_monotonic_ns(&time_source_real);
+	if (!m->strategy || now_ns < m->reasons_ns)
+		return STATUS_OK;
+	m->reasons_ns = now_ns + REASONS_NS;
 	snprintf(path, sizeof path, "/v1/berth/node/%s/drain", m->id);
 	enum exit_status result = http_get_json(m->session, path, &status);
 	if (result != STATUS_OK)

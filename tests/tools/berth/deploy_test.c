@@ -220,6 +220,27 @@ static void a_drain_is_followed_until_it_is_complete(void **unused)
 	expect_run("node drain --enable --detach 00000000", 0, "\" drain strategy set\n", "");
 }
 
+static void a_drain_says_what_it_waits_for(void **unused)
+{
+	char text[1024], id[UUID_TEXT_BYTES];
+	struct uuid node = server_node_id(1);
+	uuid_format(&node, id);
+	snprintf(text, sizeof text,
+		"{\"ID\":\"still\",\"Type\":\"service\",\"Datacenters\":[\"dc1\"],\"Constraints\":"
+		"[{\"LTarget\":\"${node.unique.id}\",\"RTarget\":\"%s\",\"Operand\":\"=\"}],"
+		"\"TaskGroups\":[{\"Name\":\"g\",\"Migrate\":{\"MaxParallel\":0},\"Tasks\":[{"
+		"\"Name\":\"t\","
+		"\"Driver\":\"exec\",\"Config\":{\"command\":\"/bin/sleep\"}}]}]}",
+		id);
+	run_write("still.json", text);
+	expect_run(
+		with_file("job run *", "still.json"), 0, "finished with status \"complete\"", "");
+	expect_run(with("node drain --enable --deadline 5s *", id), 0,
+		": Waiting: still.g has a migrate block with max_parallel 0: ", "");
+	printed("Drain complete for node ");
+	expect_run(with("node drain --disable *", id), 0, " drain strategy unset\n", "");
+}
+
 static void a_stopped_allocation_is_replaced(void **unused)
 {
 	berth("alloc list --job web --status running");
@@ -240,6 +261,7 @@ int main(void)
 		cmocka_unit_test(versions_come_back_and_groups_are_scaled),
 		cmocka_unit_test(launchers_launch),
 		cmocka_unit_test(a_drain_is_followed_until_it_is_complete),
+		cmocka_unit_test(a_drain_says_what_it_waits_for),
 		cmocka_unit_test(a_stopped_allocation_is_replaced),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
