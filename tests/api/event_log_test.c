@@ -1,4 +1,5 @@
 // The ring of events: order, kinds, and what happens to who is too slow.
+#include "state/deployment.h"
 #include "state/evaluation.h"
 #include "tools/api/event_log.h"
 #include <poll.h>
@@ -43,7 +44,7 @@ static void expect(uint64_t number, uint64_t index, int topic, int type)
 
 static void changes_of_nodes_have_kinds(void **unused)
 {
-	struct drain_strategy drain = {0};
+	struct drain_strategy drain = {0}, longer = {.deadline_ns = 5}, same = longer;
 	struct node node = {.id = {{7}}, .register_index = 3}, again = node;
 	tell(STATE_NODES, NULL, &node, 3);
 	again.register_index = 4;
@@ -68,6 +69,43 @@ static void changes_of_nodes_have_kinds(void **unused)
 	assert_true(event_log_read(ring, 5, &event));
 	assert_true(uuid_equal(&event.id, &node.id));
 	assert_false(event_log_read(ring, 6, &event));
+	// Another deadline is news of the drain; what happens meanwhile is not.
+	again = node;
+	node.drain = &drain;
+	again.drain = &longer;
+	tell(STATE_NODES, &node, &again, 9);
+	expect(6, 9, TOPIC_NODE, EVENT_NODE_DRAIN);
+	node.drain = &same;
+	tell(STATE_NODES, &node, &again, 10);
+	expect(7, 10, TOPIC_NODE, EVENT_NODE_STREAM_EVENT);
+}
+
+static void changes_of_deployments_have_kinds(void **unused)
+{
+	char name[] = "g";
+	struct deployment_group groups[6];
+	struct deployment stages[6];
+	for (uint32_t i = 0; i < 6; i++) {
+		groups[i] = (struct deployment_group){.group = name, .desired_canaries = 1};
+		stages[i] = (struct deployment){.id = {{9}}, .groups = {&groups[i], 1}};
+	}
+	for (uint32_t i = 1; i < 6; i++)
+		groups[i].placed_allocs = 1;
+	groups[2].unhealthy_allocs = 1;
+	for (uint32_t i = 3; i < 6; i++)
+		groups[i].healthy_allocs = 1;
+	groups[4].promoted = groups[5].promoted = true;
+	stages[5].status = DEPLOYMENT_SUCCESSFUL;
+	static const int types[] = {EVENT_PLAN_RESULT, EVENT_PLAN_RESULT,
+		EVENT_DEPLOYMENT_ALLOC_HEALTH, EVENT_DEPLOYMENT_ALLOC_HEALTH,
+		EVENT_DEPLOYMENT_PROMOTION, EVENT_DEPLOYMENT_STATUS_UPDATE};
+	for (uint32_t i = 0; i < 6; i++) {
+		tell(STATE_DEPLOYMENTS, i ? &stages[i - 1] : NULL, &stages[i], 3 + i);
+		expect(i, 3 + i, TOPIC_DEPLOYMENT, types[i]);
+	}
+	stages[5].record.deleted = true;
+	tell(STATE_DEPLOYMENTS, &stages[4], &stages[5], 9);
+	assert_int_equal(event_log_head(ring), 6);
 }
 
 static void changes_of_jobs_keep_their_names(void **unused)
@@ -193,6 +231,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(changes_of_nodes_have_kinds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			changes_of_deployments_have_kinds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			changes_of_jobs_keep_their_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_goes_quietly_is_no_event, set_up, tear_down),

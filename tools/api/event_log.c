@@ -92,6 +92,14 @@ static void push(struct event_log *log, uint64_t index, struct kind kind, const 
 	atomic_store_explicit(&log->head, number + 1, memory_order_release);
 }
 
+static bool drains_differ(const struct drain_strategy *a, const struct drain_strategy *b)
+{
+	if (!a || !b)
+		return a != b;
+	return a->deadline_ns != b->deadline_ns || a->force_deadline_ns != b->force_deadline_ns ||
+	       a->ignore_system_jobs != b->ignore_system_jobs;
+}
+
 static void push_node(
 	struct event_log *log, const struct node *before, const struct node *after, uint64_t index)
 {
@@ -100,7 +108,7 @@ static void push_node(
 		type = EVENT_NODE_DEREGISTRATION;
 	else if (!before || before->register_index != after->register_index)
 		type = EVENT_NODE_REGISTRATION;
-	else if (!before->drain != !after->drain)
+	else if (drains_differ(before->drain, after->drain))
 		type = EVENT_NODE_DRAIN;
 	else if (before->eligibility != after->eligibility)
 		type = EVENT_NODE_ELIGIBILITY;
