@@ -160,6 +160,8 @@ static void tell(const struct watch_tools *t, const struct act *act)
 {
 	char id[UUID_TEXT_BYTES];
 
+	if (act->command.outcome == OUTCOME_STOPPING)
+		return;
 	if (act->command.outcome != OUTCOME_DONE)
 		log_warn("deployment-refused", "deployment=%s command=%s outcome=%s",
 			uuid_format(&act->deployment, id), command_type_names[act->command.type],

@@ -55,15 +55,16 @@ submit() {
 	local at=$1 id=$2 strategy=$3 version=$4 regions i=1
 	shift 4
 	regions=$(for region in "$@"; do
-		jq -n --arg name "$region" --argjson count $i '{Name: $name, Count: $count, Datacenters: ["dc-" + $name],
-			Meta: {where: $name}}'
+		jq -n --arg name "$region" --argjson count $i \
+			'{Name: $name, Count: $count, Datacenters: ["dc-" + $name], Meta: {where: $name}}'
 		i=$((i + 1))
 	done | jq -s .)
 	use "$at"
-	jq -n --arg id "$id" --arg version "$version" --argjson strategy "$strategy" --argjson regions "$regions" '{Job: {
+	jq -n --arg id "$id" --arg version "$version" --argjson strategy "$strategy" --argjson parallel ${PARALLEL:-1} \
+		--argjson regions "$regions" '{Job: {
 		ID: $id, Name: $id, Type: "service", Multiregion: {Strategy: $strategy, Regions: $regions},
 		TaskGroups: [{Name: "g", Count: 0, EphemeralDisk: {SizeMB: 10},
-		Update: {MaxParallel: 1, AutoRevert: true, HealthCheck: "task_states", MinHealthyTime: 500000000,
+		Update: {MaxParallel: $parallel, AutoRevert: true, HealthCheck: "task_states", MinHealthyTime: 500000000,
 			HealthyDeadline: 10000000000, ProgressDeadline: 20000000000},
 		ReschedulePolicy: {Attempts: 0, Unlimited: false},
 		RestartPolicy: {Attempts: 0, Mode: "fail", Interval: 60000000000, Delay: 1000000000},
@@ -122,6 +123,19 @@ for region in "${two[@]}"; do
 	use "$region"
 	equal "version in $region" "$(api /v1/job/pair | jq .Version)" 0
 done
+
+# A job that is not updated in steps is not held up in its regions either.
+PARALLEL=0 submit south plain '{"MaxParallel":1}' 1 "${two[@]}"
+runs_everywhere() {
+	local region
+	for region in "${two[@]}"; do
+		use "$region"
+		count_is plain "$running" $((1 + NUMBER[$region])) || return 1
+	done
+}
+wait_until 20 "both regions run it" runs_everywhere
+wait_until 20 "both are done" status_is plain "successful successful" "${two[@]}"
+say "two regions: without steps"
 
 # Three at once, submitted in the last one; all controllers are killed on the way.
 region_up west --bad-version all:1
