@@ -42,14 +42,21 @@ static void use_pci(struct device *d, const char *pci)
 	d->numa_node = host_pci_numa_node(d->pci);
 }
 
+static void copy_part(char *to, size_t size, const char *text, size_t length)
+{
+	length = length < size ? length : size - 1;
+	memcpy(to, text, length);
+	to[length] = '\0';
+}
+
 // driver and name from arguments: "net_pcap0,rx_pcap=f" is device net_pcap0 of driver net_pcap.
 static void name_vdev(struct device *d)
 {
 	size_t length = strcspn(d->arguments, ",");
-	snprintf(d->name, sizeof d->name, "%.*s", (int)length, d->arguments);
+	copy_part(d->name, sizeof d->name, d->arguments, length);
 	while (length > 0 && isdigit((unsigned char)d->arguments[length - 1]))
 		length--;
-	snprintf(d->driver, sizeof d->driver, "%.*s", (int)length, d->arguments);
+	copy_part(d->driver, sizeof d->driver, d->arguments, length);
 }
 
 static void use_vdev(struct device *d, const char *arguments)
