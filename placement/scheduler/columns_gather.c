@@ -274,6 +274,8 @@ struct columns *columns_create(struct stack *s, struct group_rules *rules)
 	c->g = rules;
 	c->slots = s->view.slots(s->view.context);
 	columns_find_properties(c);
+	g.room = c->slots + 1;
+	g.rows = memory_resize(NULL, (size_t)g.room * sizeof *g.rows);
 	look_at_all(&g);
 	make_columns(c, g.count);
 	divide_into_bins(c, &g);
