@@ -38,7 +38,8 @@ int committer_run(struct committer *, const struct evaluation *);
 // The end of the newest one.
 const struct evaluation *committer_end(const struct committer *);
 
-// No two living instances of one name of a system job on a node, and none that the node has no room for. Aborts otherwise.
+// No two living instances of one name of a system job on a node, and none that the node has no room for. Aborts
+// otherwise.
 void world_check(struct world *);
 // Living allocations of a job, or of all when it is NULL.
 uint32_t world_living(const struct world *, const struct job *);
