@@ -60,8 +60,8 @@ submit() {
 		i=$((i + 1))
 	done | jq -s .)
 	use "$at"
-	jq -n --arg id "$id" --arg version "$version" --argjson strategy "$strategy" --argjson parallel ${PARALLEL:-1} \
-		--argjson regions "$regions" '{Job: {
+	jq -n --arg id "$id" --arg version "$version" --argjson strategy "$strategy" \
+		--argjson parallel ${PARALLEL:-1} --argjson regions "$regions" '{Job: {
 		ID: $id, Name: $id, Type: "service", Multiregion: {Strategy: $strategy, Regions: $regions},
 		TaskGroups: [{Name: "g", Count: 0, EphemeralDisk: {SizeMB: 10},
 		Update: {MaxParallel: $parallel, AutoRevert: true, HealthCheck: "task_states", MinHealthyTime: 500000000,
