@@ -23,6 +23,13 @@ with_status() { allocations "$1" | jq -r ".[] | select(.ClientStatus == \"$2\") 
 count_is() { [ "$(with_status "$1" "$2" | wc -l)" = "$3" ]; }
 # pids JOB: what its tasks wrote down at every start, on both agents.
 pids() { cat "$TESTBED_DIR"/agent*/alloc/*/t/local/"$1".pid 2>/dev/null; }
+# agent_kill NAME SIGNAL: returns when it has ended, so that the next one may take its place.
+agent_kill() {
+	local pid
+	pid=$(cat "$TESTBED_DIR/$1.pid")
+	kill "-$2" "$pid"
+	wait "$pid" 2>/dev/null
+}
 alive() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null || return 1; done; }
 gone() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
 
@@ -37,9 +44,9 @@ for i in 1 2; do
 done
 
 # An agent dies without a word; the next one takes its task up. So does one that was asked to pause.
-kill -9 "$(cat "$TESTBED_DIR/agent1.pid")"
+agent_kill agent1 KILL
 agent_start agent1 --class real --meta rack=r1
-kill -USR1 "$(cat "$TESTBED_DIR/agent2.pid")"
+agent_kill agent2 USR1
 agent_start agent2 --class real --meta rack=r2
 restored() { grep -q 'event=registered' <(tail -n +2 "$TESTBED_DIR/$1.log" | grep -A100 event=start | tail -20); }
 wait_until 10 "agent1 is back" restored agent1
@@ -85,7 +92,7 @@ wait_until 20 "they run" count_is alone running 2
 alone=$(pids alone)
 alive $alone || die "a process is not there"
 in_nodes ip link set "$TESTBED_LINK" down
-kill -9 "$(cat "$TESTBED_DIR/agent1.pid")"
+agent_kill agent1 KILL
 agent_start agent1 --class real --meta rack=r1
 wait_until 10 "they have ended without the controller" gone $alone
 in_nodes ip link set "$TESTBED_LINK" up
