@@ -70,6 +70,13 @@ static bool launches(json_t *job, const char *member)
 	return json_is_object(json_object_get(job, member));
 }
 
+// What was dispatched runs itself.
+static bool is_parameterized(json_t *job)
+{
+	return launches(job, "ParameterizedJob") &&
+	       !json_is_true(json_object_get(job, "Dispatched"));
+}
+
 static void put_job_head(json_t *job)
 {
 	char time[32], age[32];
@@ -87,8 +94,8 @@ static void put_job_head(json_t *job)
 		table_pair(&t, "Periodic", "= %s %s",
 			field_text(json_object_get(job, "Periodic"), "Spec"),
 			field_text(json_object_get(job, "Periodic"), "TimeZone"));
-	table_pair(
-		&t, "Parameterized", "= %s", launches(job, "ParameterizedJob") ? "true" : "false");
+	if (is_parameterized(job))
+		table_pair(&t, "Parameterized", "= true");
 	table_pair(&t, "Version", "= %lld, modify index %lld",
 		(long long)field_number(job, "Version"),
 		(long long)field_number(job, "JobModifyIndex"));
@@ -230,9 +237,7 @@ static enum exit_status put_status(struct session *session, const char *id, json
 {
 	char path[HTTP_PATH_BYTES];
 	json_t *summary;
-	bool is_launcher = launches(job, "Periodic") ||
-			   (launches(job, "ParameterizedJob") &&
-				   !json_is_true(json_object_get(job, "Dispatched")));
+	bool is_launcher = launches(job, "Periodic") || is_parameterized(job);
 	enum exit_status result =
 		http_get_json(session, job_path(session, id, "/summary", path), &summary);
 	if (result != STATUS_OK)
