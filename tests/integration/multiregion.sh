@@ -64,8 +64,8 @@ submit() {
 		--argjson parallel ${PARALLEL:-1} --argjson regions "$regions" '{Job: {
 		ID: $id, Name: $id, Type: "service", Multiregion: {Strategy: $strategy, Regions: $regions},
 		TaskGroups: [{Name: "g", Count: 0, EphemeralDisk: {SizeMB: 10},
-		Update: {MaxParallel: $parallel, AutoRevert: true, HealthCheck: "task_states", MinHealthyTime: 500000000,
-			HealthyDeadline: 10000000000, ProgressDeadline: 20000000000},
+		Update: {MaxParallel: $parallel, AutoRevert: true, HealthCheck: "task_states",
+			MinHealthyTime: 500000000, HealthyDeadline: 10000000000, ProgressDeadline: 20000000000},
 		ReschedulePolicy: {Attempts: 0, Unlimited: false},
 		RestartPolicy: {Attempts: 0, Mode: "fail", Interval: 60000000000, Delay: 1000000000},
 		Tasks: [{Name: "t", Driver: "mock", Env: {V: $version}, Resources: {CPU: 20, MemoryMB: 16}}]}]}}' \
