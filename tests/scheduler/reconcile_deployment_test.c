@@ -174,6 +174,8 @@ static void an_active_deployment_decides_what_is_rescheduled(void **state)
 			"stop 0 rescheduled; place [0] for 0 failed"},
 		{"forcing alone is not allowing", "count=1 update=1", "running group total=1",
 			"0 deployed failed ended=60 force", NULL, ""},
+		{"one that failed holds nothing back", "count=1 update=1", "failed group total=1",
+			"0 deployed failed ended=10", NULL, "note 0~20; alloc-failure~20"},
 		{"of no deployment", "count=1 update=1", "running group total=1",
 			"0 failed ended=60", NULL, "stop 0 rescheduled; place [0] for 0 failed"},
 		{"over", "count=1 update=1", "successful group total=1 healthy=1",
@@ -281,6 +283,9 @@ static void what_is_cut_off_becomes_unknown_and_is_replaced(void **state)
 			"0 v0 away", NULL,
 			"place [0] canary; unknown 0~60; max-disconnect-timeout~60; "
 			"deployment running a 1/1"},
+		{"nor is it replaced by the newer one in the pass that finds it away",
+			"count=1 version=1 disconnect=60 never", NULL, "0 v0 away", NULL,
+			"unknown 0~60; max-disconnect-timeout~60"},
 		{"what failed in such a group is rescheduled", "count=1 disconnect=60", NULL,
 			"0 failed ended=60", NULL, "stop 0 rescheduled; place [0] for 0 failed"},
 		{"what completed in such a batch job is done", "count=1 disconnect=60 batch", NULL,
