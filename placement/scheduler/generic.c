@@ -43,18 +43,6 @@ static void lose_unheard(struct generic_attempt *a)
 	}
 }
 
-// Where a plan was refused in an earlier attempt, victims have to make room for everything.
-static void be_strict_where_refused(struct generic_attempt *a)
-{
-	const struct array *rejected = &a->run->rejected;
-	for (uint32_t i = 0; i < rejected->count; i++) {
-		const struct node *node =
-			a->view.node_by_id(a->view.context, ARRAY_AT(rejected, struct uuid, i));
-		if (node)
-			stack_be_strict(a->stack, node->slot);
-	}
-}
-
 static void forget_classes(struct evaluation *eval)
 {
 	for (uint32_t i = 0; i < eval->class_eligibility.count; i++)
@@ -96,7 +84,7 @@ static void look(struct generic_attempt *a)
 	a->stack = stack_create(STACK_GENERIC, view, a->plan);
 	if (a->job && !a->job->stop)
 		generic_use_version(a, a->job);
-	be_strict_where_refused(a);
+	scheduler_run_be_strict(a->run, &a->view, a->stack);
 	view->job_allocations(view->context, eval->namespace_name, eval->job_id, keep, a);
 }
 

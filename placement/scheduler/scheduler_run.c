@@ -1,4 +1,5 @@
 #include "placement/scheduler/scheduler_run.h"
+#include "placement/scheduler/stack.h"
 #include "state/base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,17 @@ void scheduler_run_end_view(struct scheduler_run *run)
 {
 	const struct planner *planner = &run->settings->planner;
 	planner->end_view(planner->context);
+}
+
+void scheduler_run_be_strict(
+	const struct scheduler_run *run, const struct scheduler_view *view, struct stack *stack)
+{
+	for (uint32_t i = 0; i < run->rejected.count; i++) {
+		const struct node *node =
+			view->node_by_id(view->context, ARRAY_AT(&run->rejected, struct uuid, i));
+		if (node)
+			stack_be_strict(stack, node->slot);
+	}
 }
 
 struct plan *scheduler_run_plan(

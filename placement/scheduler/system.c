@@ -84,24 +84,12 @@ static void disconnect_all(struct system_attempt *a, const struct diff_list *lis
 	}
 }
 
-// Where a plan was refused in an earlier attempt, victims have to make room for everything.
-static void be_strict_where_refused(struct system_attempt *a)
-{
-	const struct array *rejected = &a->run->rejected;
-	for (uint32_t i = 0; i < rejected->count; i++) {
-		const struct node *node =
-			a->view.node_by_id(a->view.context, ARRAY_AT(rejected, struct uuid, i));
-		if (node)
-			stack_be_strict(a->stack, node->slot);
-	}
-}
-
 static void begin_groups(struct system_attempt *a)
 {
 	if (!a->job)
 		return;
 	stack_set_job(a->stack, a->job);
-	be_strict_where_refused(a);
+	scheduler_run_be_strict(a->run, &a->view, a->stack);
 	stack_nodes_available(a->stack, &a->available);
 	a->groups = memory_take_array(a->job->task_groups.count + 1, sizeof *a->groups);
 	for (uint32_t i = 0; i < a->job->task_groups.count; i++) {
