@@ -313,10 +313,10 @@ static void what_is_not_known_is_warned_of(void **state)
 static void types_without_a_scheduler_are_told(void **state)
 {
 	char output[4096] = "", messages[4096] = "";
-	assert_int_equal(run_file("{" JOB("") ",\"Eval\":{\"JobID\":\"job\",\"Type\":\"batch\"}}",
+	assert_int_equal(run_file("{" JOB("") ",\"Eval\":{\"JobID\":\"job\",\"Type\":\"_core\"}}",
 				 output, messages, sizeof output),
 		1);
-	assert_non_null(strstr(messages, "no scheduler for type \"batch\""));
+	assert_non_null(strstr(messages, "no scheduler for type \"_core\""));
 	assert_string_equal(output, "");
 }
 
