@@ -30,6 +30,8 @@ const char *const eval_type_names[] = {"service", "batch", "system", "sysbatch",
 
 #define OF(type, member) offsetof(struct type, member)
 #define OMITTED NULL, NULL, FIELD_OMIT_EMPTY
+// Also shown among those that another one is related to.
+#define SHORT NULL, NULL, FIELD_IN_LIST
 
 static const struct field failed_group_fields[] = {
 	{"Group", FIELD_STRING, OF(failed_group, group), NULL, NULL, FIELD_HIDDEN},
@@ -40,24 +42,26 @@ static const struct record_type failed_group_description = {
 	"failed_group", sizeof(struct failed_group), failed_group_fields, 2, NULL};
 
 static const struct field evaluation_fields[] = {
-	{"ID", FIELD_UUID, OF(evaluation, id)},
-	{"Namespace", FIELD_STRING, OF(evaluation, namespace_name)},
-	{"Priority", FIELD_I64, OF(evaluation, priority)},
-	{"Type", FIELD_ENUM, OF(evaluation, type), NULL, eval_type_names},
-	{"TriggeredBy", FIELD_ENUM, OF(evaluation, triggered_by), NULL, eval_trigger_names},
-	{"JobID", FIELD_STRING, OF(evaluation, job_id)},
+	{"ID", FIELD_UUID, OF(evaluation, id), SHORT},
+	{"Namespace", FIELD_STRING, OF(evaluation, namespace_name), SHORT},
+	{"Priority", FIELD_I64, OF(evaluation, priority), SHORT},
+	{"Type", FIELD_ENUM, OF(evaluation, type), NULL, eval_type_names, FIELD_IN_LIST},
+	{"TriggeredBy", FIELD_ENUM, OF(evaluation, triggered_by), NULL, eval_trigger_names,
+		FIELD_IN_LIST},
+	{"JobID", FIELD_STRING, OF(evaluation, job_id), SHORT},
 	{"JobModifyIndex", FIELD_U64, OF(evaluation, job_modify_index), OMITTED},
-	{"NodeID", FIELD_UUID, OF(evaluation, node_id), OMITTED},
+	{"NodeID", FIELD_UUID, OF(evaluation, node_id), SHORT | FIELD_OMIT_EMPTY},
 	{"NodeModifyIndex", FIELD_U64, OF(evaluation, node_modify_index), OMITTED},
-	{"DeploymentID", FIELD_UUID, OF(evaluation, deployment_id), OMITTED},
-	{"Status", FIELD_ENUM, OF(evaluation, status), NULL, eval_status_names},
-	{"StatusDescription", FIELD_STRING, OF(evaluation, status_description), OMITTED},
+	{"DeploymentID", FIELD_UUID, OF(evaluation, deployment_id), SHORT | FIELD_OMIT_EMPTY},
+	{"Status", FIELD_ENUM, OF(evaluation, status), NULL, eval_status_names, FIELD_IN_LIST},
+	{"StatusDescription", FIELD_STRING, OF(evaluation, status_description),
+		SHORT | FIELD_OMIT_EMPTY},
 	{"Wait", FIELD_I64, OF(evaluation, wait_ns), NULL, NULL, FIELD_OMIT_EMPTY | FIELD_DURATION},
 	{"WaitUntil", FIELD_I64, OF(evaluation, wait_until_ns), NULL, NULL,
-		FIELD_OMIT_EMPTY | FIELD_TIME},
-	{"NextEval", FIELD_UUID, OF(evaluation, next_eval), OMITTED},
-	{"PreviousEval", FIELD_UUID, OF(evaluation, previous_eval), OMITTED},
-	{"BlockedEval", FIELD_UUID, OF(evaluation, blocked_eval), OMITTED},
+		FIELD_IN_LIST | FIELD_OMIT_EMPTY | FIELD_TIME},
+	{"NextEval", FIELD_UUID, OF(evaluation, next_eval), SHORT | FIELD_OMIT_EMPTY},
+	{"PreviousEval", FIELD_UUID, OF(evaluation, previous_eval), SHORT | FIELD_OMIT_EMPTY},
+	{"BlockedEval", FIELD_UUID, OF(evaluation, blocked_eval), SHORT | FIELD_OMIT_EMPTY},
 	{"FailedTGAllocs", FIELD_STRUCT_MAP, OF(evaluation, failed_groups),
 		&failed_group_description, NULL, FIELD_OMIT_EMPTY},
 	{"ClassEligibility", FIELD_FLAG_MAP, OF(evaluation, class_eligibility), OMITTED},
@@ -66,10 +70,10 @@ static const struct field evaluation_fields[] = {
 	{"AnnotatePlan", FIELD_BOOL, OF(evaluation, annotate_plan), OMITTED},
 	{"QueuedAllocations", FIELD_COUNT_MAP, OF(evaluation, queued), OMITTED},
 	{"SnapshotIndex", FIELD_U64, OF(evaluation, snapshot_index), OMITTED},
-	{"CreateIndex", FIELD_U64, OF(evaluation, record.create_index)},
-	{"ModifyIndex", FIELD_U64, OF(evaluation, record.modify_index)},
-	{"CreateTime", FIELD_I64, OF(evaluation, create_time_ns)},
-	{"ModifyTime", FIELD_I64, OF(evaluation, modify_time_ns)},
+	{"CreateIndex", FIELD_U64, OF(evaluation, record.create_index), SHORT},
+	{"ModifyIndex", FIELD_U64, OF(evaluation, record.modify_index), SHORT},
+	{"CreateTime", FIELD_I64, OF(evaluation, create_time_ns), SHORT},
+	{"ModifyTime", FIELD_I64, OF(evaluation, modify_time_ns), SHORT},
 };
 const struct record_type evaluation_description = {"evaluation", sizeof(struct evaluation),
 	evaluation_fields, sizeof evaluation_fields / sizeof evaluation_fields[0], NULL};

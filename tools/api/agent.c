@@ -6,8 +6,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-// The version of Nomad whose API this is; tools compare it.
-#define NOMAD_VERSION "1.1.2"
 #define HEALTH_MESSAGE_BYTES 512u
 
 static bool is_healthy(struct api *api, char message[HEALTH_MESSAGE_BYTES])
@@ -40,7 +38,7 @@ static void put_config(struct json_writer *w, struct api *api)
 	json_end_object(w);
 	json_write_key(w, "Version");
 	json_begin_object(w);
-	json_put_string(w, "Version", NOMAD_VERSION);
+	json_put_string(w, "Version", API_NOMAD_VERSION);
 	json_put_string(w, "VersionPrerelease", "");
 	json_put_string(w, "VersionMetadata", "berth-" BERTH_VERSION);
 	json_put_string(w, "Revision", "");
@@ -63,7 +61,7 @@ static void put_tags(struct json_writer *w, const struct api *api)
 	json_put_string(w, "role", "nomad");
 	json_put_string(w, "region", api->region);
 	json_put_string(w, "dc", api->datacenter);
-	json_put_string(w, "build", NOMAD_VERSION);
+	json_put_string(w, "build", API_NOMAD_VERSION);
 	json_put_string(w, "berth", BERTH_VERSION);
 	json_put_string(w, "rpc_addr", api->address);
 	json_put_string(w, "port", port);

@@ -61,7 +61,16 @@ static void write_stub(struct json_writer *w, const struct cursor_list *list, co
 	allocation_json_stub(w, list->state, record, list->resources);
 }
 
-static const struct cursor_kind all = {"alloc", next_allocation, is_wanted, write_stub};
+static void write_whole(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	allocation_json(w, list->state, record);
+}
+
+static const struct cursor_kind all = {.noun = "alloc",
+	.next = next_allocation,
+	.is_wanted = is_wanted,
+	.write = write_stub,
+	.write_whole = write_whole};
 
 void allocations_list(struct request *request, struct reply *reply)
 {
@@ -76,29 +85,26 @@ static bool collect_one(const struct allocation *a, void *context)
 	return true;
 }
 
-static void write_one(struct id_list *list, struct json_writer *w, const struct id_item *item)
+static void write_stub_of(struct id_list *list, struct json_writer *w, const struct id_item *item)
 {
-	const struct state *state = list->api->settings.state;
-	const struct allocation *a = state_allocation(state, &item->id);
-	if (!a)
-		return;
-	if (list->detailed)
-		allocation_json(w, state, a);
-	else
-		allocation_json_stub(w, state, a, false);
+	const struct allocation *a = state_allocation(list->api->settings.state, &item->id);
+	if (a)
+		allocation_json_stub(w, list->api->settings.state, a, false);
 }
 
-static void stream_collected(
+static void write_whole_of(struct id_list *list, struct json_writer *w, const struct id_item *item)
+{
+	const struct allocation *a = state_allocation(list->api->settings.state, &item->id);
+	if (a)
+		allocation_json(w, list->api->settings.state, a);
+}
+
+void allocation_list_answer(
 	struct id_list *list, uint64_t index, struct request *request, struct reply *reply)
 {
-	list->write = write_one;
-	id_list_sort(list);
-	if (!id_list_page(list, request, reply)) {
-		id_list_free(list);
-		return;
-	}
-	reply_index(reply, index);
-	id_list_stream(list, request, reply);
+	list->write = list->detailed ? write_whole_of : write_stub_of;
+	list->write_whole = write_whole_of;
+	id_list_answer(list, index, request, reply);
 }
 
 uint64_t node_allocations_watched(const struct request *request)
@@ -129,7 +135,7 @@ void node_allocations(struct request *request, struct reply *reply)
 		state_node_allocations(state, node->slot, collect_one, list);
 	state_read_end();
 	if (node) {
-		stream_collected(list, index, request, reply);
+		allocation_list_answer(list, index, request, reply);
 		return;
 	}
 	id_list_free(list);
@@ -163,5 +169,5 @@ void job_allocations(struct request *request, struct reply *reply)
 			text_of(request->ids[0]), collect_one, list);
 	state_read_end();
 	// Nomad answers an unknown job with an empty list.
-	stream_collected(list, index ? index : state_index(state), request, reply);
+	allocation_list_answer(list, index ? index : state_index(state), request, reply);
 }

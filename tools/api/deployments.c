@@ -1,7 +1,6 @@
 // Looking at deployments.
 #include "state/alloc_details.h"
 #include "state/deployment.h"
-#include "tools/api/allocation_json.h"
 #include "tools/api/cursor_list.h"
 #include "tools/api/handlers.h"
 #include "tools/api/json_record.h"
@@ -62,7 +61,11 @@ static void write_one(struct json_writer *w, const struct cursor_list *list, con
 	json_record(w, &deployment_description, record);
 }
 
-static const struct cursor_kind all = {"deployment", next_deployment, is_wanted, write_one};
+static const struct cursor_kind all = {.noun = "deployment",
+	.next = next_deployment,
+	.is_wanted = is_wanted,
+	.write = write_one,
+	.type = &deployment_description};
 
 void deployments_list(struct request *request, struct reply *reply)
 {
@@ -152,15 +155,6 @@ static bool collect_allocation(const struct allocation *a, void *context)
 	return true;
 }
 
-static void write_allocation(
-	struct id_list *list, struct json_writer *w, const struct id_item *item)
-{
-	const struct state *state = list->api->settings.state;
-	const struct allocation *a = state_allocation(state, &item->id);
-	if (a)
-		allocation_json_stub(w, state, a, false);
-}
-
 // Its job's allocations move when one of its own does.
 uint64_t deployment_allocations_watched(const struct request *request)
 {
@@ -176,7 +170,6 @@ void deployment_allocations(struct request *request, struct reply *reply)
 {
 	const struct state *state = request->api->settings.state;
 	struct of_deployment of = {.list = id_list_create(request->api)};
-	of.list->write = write_allocation;
 	uint64_t index = state_index(state);
 	state_read_begin();
 	const struct deployment *d = deployment_of(request);
@@ -187,12 +180,6 @@ void deployment_allocations(struct request *request, struct reply *reply)
 			collect_allocation, &of);
 	}
 	state_read_end();
-	id_list_sort(of.list);
 	// A deployment that is not there has none, as Nomad has it.
-	if (id_list_page(of.list, request, reply)) {
-		reply_index(reply, index);
-		id_list_stream(of.list, request, reply);
-	} else {
-		id_list_free(of.list);
-	}
+	allocation_list_answer(of.list, index, request, reply);
 }

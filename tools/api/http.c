@@ -4,6 +4,7 @@
 #include "tools/api/blocking_query.h"
 #include "tools/api/connections.h"
 #include "tools/api/event_stream.h"
+#include "tools/api/gzip.h"
 #include "tools/api/heavy.h"
 #include "tools/api/list_stream.h"
 #include "tools/api/request.h"
@@ -66,6 +67,10 @@ static void put_headers(
 {
 	if (reply->content_type)
 		put_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
+	if (!reply->events)
+		put_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	if (reply->is_packed)
+		put_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
 	if (reply->retry_after_s)
 		put_number(response, MHD_HTTP_HEADER_RETRY_AFTER, reply->retry_after_s);
 	if (reply->next_token)
@@ -87,6 +92,14 @@ static struct MHD_Response *response_of(struct reply *reply)
 		return event_stream_response(reply->events);
 	size_t size = reply->body.size;
 	char *data = json_writer_take(&reply->body);
+	if (reply->is_packed) {
+		char *packed = (char *)gzip_all(data, size, &size);
+		reply->is_packed = packed != NULL;
+		if (packed) {
+			free(data);
+			data = packed;
+		}
+	}
 	struct MHD_Response *response =
 		MHD_create_response_from_buffer_with_free_callback(size, data, free);
 	if (!response)
@@ -94,11 +107,23 @@ static struct MHD_Response *response_of(struct reply *reply)
 	return response;
 }
 
+// Event streams are never compressed: a line would wait for the next ones.
+static void choose_encoding(struct request *request, struct reply *reply)
+{
+	const char *accepted = MHD_lookup_connection_value(
+		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	if (reply->events || !gzip_is_accepted(accepted))
+		return;
+	reply->is_packed = reply->stream ? list_stream_compress(reply->stream)
+					 : reply->body.size >= GZIP_BYTES_MIN;
+}
+
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
 	request->stage = reply->events ? REQUEST_STREAMING : REQUEST_ANSWERED;
 	request->status = reply->status;
 	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
+	choose_encoding(request, reply);
 	struct MHD_Response *response = response_of(reply);
 	if (!response) {
 		if (reply->stream)

@@ -42,6 +42,7 @@ struct reply {
 	struct json_writer body;
 	bool has_index;
 	uint64_t index;              // X-Nomad-Index
+	bool is_packed;              // sent compressed
 	bool is_read;                // though its route takes a body: headers as of reads
 	char *next_token;            // X-Nomad-NextToken; owned
 	unsigned retry_after_s;      // 0: no such header

@@ -1,7 +1,7 @@
 // Ids collected for a list: sorted, cut to the page asked for, then streamed one record at a time.
 #pragma once
 #include "state/base/uuid.h"
-#include "tools/api/http.h"
+#include "tools/api/list_filter.h"
 
 struct id_item {
 	struct uuid id;
@@ -15,16 +15,17 @@ struct id_list {
 	bool detailed; // the long form, or with resources
 	// Writes one item, or nothing when it is gone by now. Under read lock.
 	void (*write)(struct id_list *, struct json_writer *, const struct id_item *);
+	// For filters, as in cursor_list.h.
+	void (*write_whole)(struct id_list *, struct json_writer *, const struct id_item *);
+	const struct record_type *type;
+	struct list_filter filter;
 };
 
 struct id_list *id_list_create(struct api *);
 void id_list_add(struct id_list *, const struct uuid *, uint32_t slot);
-void id_list_sort(struct id_list *);
-// Applies ?per_page= and ?next_token= to a sorted list. False when they are malformed; the reply
-// says so.
-bool id_list_page(struct id_list *, const struct request *, struct reply *);
-// The list becomes the reply's stream, which frees it.
-void id_list_stream(struct id_list *, struct request *, struct reply *);
+// Sorts the list, applies ?filter=, ?reverse=, ?per_page= and ?next_token= to it and makes it the reply's
+// stream, or refuses them. Frees it in the end.
+void id_list_answer(struct id_list *, uint64_t index, struct request *, struct reply *);
 void id_list_free(struct id_list *);
 
 // The ?prefix= of a list of UUIDs: hexadecimal digits and dashes.

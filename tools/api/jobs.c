@@ -46,11 +46,33 @@ static void write_stub(struct json_writer *w, const struct cursor_list *list, co
 	job_json_stub(w, list->state, record);
 }
 
-static const struct cursor_kind jobs = {NULL, next_job, is_wanted, write_stub};
+static void write_whole(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	job_json(w, record);
+}
+
+static const struct cursor_kind jobs = {
+	.next = next_job, .is_wanted = is_wanted, .write = write_stub, .write_whole = write_whole};
 
 void jobs_list(struct request *request, struct reply *reply)
 {
 	cursor_list_answer(request, reply, &jobs);
+}
+
+// Those that ask for the pool that the path names.
+static bool is_of_pool(const struct cursor_list *list, const void *record)
+{
+	const struct job *job = record;
+	return strcmp(job->node_pool, list->path_name) == 0 && is_wanted(list, record);
+}
+
+static const struct cursor_kind jobs_of_pool = {
+	.next = next_job, .is_wanted = is_of_pool, .write = write_stub, .write_whole = write_whole};
+
+void node_pool_jobs(struct request *request, struct reply *reply)
+{
+	if (node_pool_is_known(request, reply))
+		cursor_list_answer(request, reply, &jobs_of_pool);
 }
 
 // Writes what a reader asked about its job. Under read lock.

@@ -94,6 +94,11 @@ void json_writer_clear(struct json_writer *w)
 	w->size = 0;
 }
 
+void json_writer_restart(struct json_writer *w)
+{
+	*w = (struct json_writer){.data = w->data, .capacity = w->capacity, .pretty = w->pretty};
+}
+
 char *json_writer_take(struct json_writer *w)
 {
 	*room(w, 0) = '\0';

@@ -19,6 +19,8 @@ struct json_writer {
 void json_writer_free(struct json_writer *);
 // Forgets what was written and keeps the memory; position (commas, depth) goes on.
 void json_writer_clear(struct json_writer *);
+// As new, but for the memory.
+void json_writer_restart(struct json_writer *);
 // The text so far, NUL-terminated; the caller frees it and the writer is empty.
 char *json_writer_take(struct json_writer *);
 

@@ -5,7 +5,7 @@
 
 #define PAGE_ITEMS_MAX 1000000u
 // Records looked at in one read section.
-#define STEPS_PER_SECTION 1024u
+#define STEPS_PER_SECTION 256u
 
 static bool number_read(const char *text, uint64_t most, uint64_t *number)
 {
@@ -62,7 +62,6 @@ bool cursor_page_find(const struct request *request, struct reply *reply, cursor
 {
 	const char *token = request_parameter(request, "next_token");
 	uint32_t size;
-	*page = (struct cursor_page){0, UINT64_MAX};
 	if (!page_size_read(request, &size, reply))
 		return false;
 	if (token && *token && !number_read(token, UINT64_MAX, &page->start)) {

@@ -1,5 +1,6 @@
 #include "tools/api/list_stream.h"
 #include "state/base/memory.h"
+#include "tools/api/gzip.h"
 #include <stdlib.h>
 
 #define CHUNK_BYTES (32u * 1024)
@@ -9,7 +10,9 @@ struct list_stream {
 	list_produce *produce;
 	void (*free_context)(void *);
 	struct json_writer writer;
-	size_t sent; // of the writer's bytes
+	struct gzip *gzip; // NULL: sent as it is
+	const char *bytes; // the writer's, or what is made of them
+	size_t size, sent; // of them
 	bool begun, ended;
 };
 
@@ -28,10 +31,9 @@ static void note_buffer(const struct list_stream *s)
 		;
 }
 
-static void fill(struct list_stream *s)
+static void write_some(struct list_stream *s)
 {
 	json_writer_clear(&s->writer);
-	s->sent = 0;
 	if (!s->begun)
 		json_begin_array(&s->writer);
 	s->begun = true;
@@ -43,19 +45,40 @@ static void fill(struct list_stream *s)
 	note_buffer(s);
 }
 
+// Compressing keeps back what it may still make smaller: some may make no bytes.
+static void fill(struct list_stream *s)
+{
+	s->sent = s->size = 0;
+	while (!s->size && !s->ended) {
+		write_some(s);
+		s->bytes = s->writer.data;
+		s->size = s->writer.size;
+		if (!s->gzip)
+			continue;
+		gzip_add(s->gzip, s->writer.data, s->writer.size, s->ended);
+		s->bytes = (const char *)gzip_bytes(s->gzip, &s->size);
+	}
+}
+
 static ssize_t read_stream(void *context, uint64_t position, char *to, size_t most)
 {
 	struct list_stream *s = context;
-	if (s->sent == s->writer.size) {
+	if (s->sent == s->size) {
 		if (s->ended)
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		fill(s);
 	}
-	size_t size = s->writer.size - s->sent;
+	size_t size = s->size - s->sent;
 	size = size < most ? size : most;
-	memcpy(to, s->writer.data + s->sent, size);
+	memcpy(to, s->bytes + s->sent, size);
 	s->sent += size;
 	return (ssize_t)size;
+}
+
+bool list_stream_compress(struct list_stream *s)
+{
+	s->gzip = gzip_create();
+	return s->gzip != NULL;
 }
 
 static void free_stream(void *context)
@@ -67,6 +90,7 @@ void list_stream_free(struct list_stream *s)
 {
 	s->free_context(s->context);
 	json_writer_free(&s->writer);
+	gzip_free(s->gzip);
 	free(s);
 }
 

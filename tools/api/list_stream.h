@@ -13,6 +13,8 @@ void reply_stream(struct request *, struct reply *, void *context, list_produce 
 
 // For libmicrohttpd.
 struct MHD_Response *list_stream_response(struct list_stream *);
+// To be sent compressed; before any of it is sent. False when there is no memory for that.
+bool list_stream_compress(struct list_stream *);
 void list_stream_free(struct list_stream *);
 
 // Largest buffer that any stream has held so far, in bytes.

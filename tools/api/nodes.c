@@ -31,7 +31,21 @@ static void write_stub(struct id_list *list, struct json_writer *w, const struct
 		node_json_stub(w, node, list->detailed);
 }
 
-static void collect(struct id_list *list, const struct id_prefix *prefix)
+static void write_whole(struct id_list *list, struct json_writer *w, const struct id_item *item)
+{
+	struct state *state = list->api->settings.state;
+	const struct node *node = state_node_at(state, item->slot);
+	if (node && uuid_equal(&node->id, &item->id))
+		node_json(w, state, node);
+}
+
+static bool is_wanted(const struct node *node, const struct id_prefix *prefix, const char *pool)
+{
+	return id_prefix_fits(prefix, &node->id) &&
+	       (!pool || strcmp(pool, node->node_class->pool) == 0);
+}
+
+static void collect(struct id_list *list, const struct id_prefix *prefix, const char *pool)
 {
 	const struct state *state = list->api->settings.state;
 	for (uint32_t slot = 0; slot < state_node_slots(state);) {
@@ -39,30 +53,30 @@ static void collect(struct id_list *list, const struct id_prefix *prefix)
 		uint32_t slots = state_node_slots(state);
 		for (uint32_t i = 0; i < SLOTS_PER_SECTION && slot < slots; i++, slot++) {
 			const struct node *node = state_node_at(state, slot);
-			if (node && id_prefix_fits(prefix, &node->id))
+			if (node && is_wanted(node, prefix, pool))
 				id_list_add(list, &node->id, slot);
 		}
 		state_read_end();
 	}
 }
 
-void nodes_list(struct request *request, struct reply *reply)
+void nodes_of_pool(struct request *request, const char *pool, struct reply *reply)
 {
 	struct id_prefix prefix;
 	if (!id_prefix_read(request, "node", &prefix, reply))
 		return;
 	struct id_list *list = id_list_create(request->api);
 	list->write = write_stub;
+	list->write_whole = write_whole;
 	list->detailed = request_flag(request, "resources");
 	uint64_t index = state_index(request->api->settings.state);
-	collect(list, &prefix);
-	id_list_sort(list);
-	if (!id_list_page(list, request, reply)) {
-		id_list_free(list);
-		return;
-	}
-	reply_index(reply, index);
-	id_list_stream(list, request, reply);
+	collect(list, &prefix, pool);
+	id_list_answer(list, index, request, reply);
+}
+
+void nodes_list(struct request *request, struct reply *reply)
+{
+	nodes_of_pool(request, NULL, reply);
 }
 
 void node_read(struct request *request, struct reply *reply)

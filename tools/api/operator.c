@@ -174,3 +174,65 @@ void raft_configuration(struct request *request, struct reply *reply)
 	json_put_u64(w, "Index", 0);
 	json_end_object(w);
 }
+
+// --- The servers' care for themselves: one server has nobody to look after -----------------------
+
+void autopilot_configuration(struct request *request, struct reply *reply)
+{
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_bool(w, "CleanupDeadServers", true);
+	json_put_string(w, "LastContactThreshold", "200ms");
+	json_put_u64(w, "MaxTrailingLogs", 250);
+	json_put_u64(w, "MinQuorum", 0);
+	json_put_string(w, "ServerStabilizationTime", "10s");
+	json_put_bool(w, "EnableRedundancyZones", false);
+	json_put_bool(w, "DisableUpgradeMigration", false);
+	json_put_bool(w, "EnableCustomUpgrades", false);
+	json_put_u64(w, "CreateIndex", 1);
+	json_put_u64(w, "ModifyIndex", 1);
+	json_end_object(w);
+}
+
+static void put_server_health(struct json_writer *w, const struct api *api, bool healthy)
+{
+	char leader[API_LEADER_BYTES], name[300];
+	leader_address(api, leader);
+	snprintf(name, sizeof name, "%s.%s", api->name, api->region);
+	uint64_t up_ns = time_monotonic_ns(api->settings.time) - api->started_ns;
+	json_begin_object(w);
+	json_put_string(w, "ID", leader);
+	json_put_string(w, "Name", name);
+	json_put_string(w, "Address", leader);
+	json_put_string(w, "SerfStatus", "alive");
+	json_put_string(w, "Version", API_NOMAD_VERSION);
+	json_put_bool(w, "Leader", true);
+	json_put_string(w, "LastContact", "0s");
+	json_put_u64(w, "LastTerm", state_node_table(api->settings.state)->term);
+	json_put_u64(w, "LastIndex", state_index(api->settings.state));
+	json_put_bool(w, "Healthy", healthy);
+	json_put_bool(w, "Voter", true);
+	json_write_key(w, "StableSince");
+	json_write_time(w, (int64_t)(time_wall_ns(api->settings.time) - up_ns));
+	json_end_object(w);
+}
+
+// 429 when it is not healthy, as Nomad has it.
+void autopilot_health(struct request *request, struct reply *reply)
+{
+	struct api *api = request->api;
+	char message[512] = "";
+	bool healthy = !api->settings.healthy ||
+		       api->settings.healthy(api->settings.context, message, sizeof message);
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_bool(w, "Healthy", healthy);
+	json_put_u64(w, "FailureTolerance", 0);
+	json_write_key(w, "Servers");
+	json_begin_array(w);
+	put_server_health(w, api, healthy);
+	json_end_array(w);
+	json_end_object(w);
+	if (!healthy)
+		reply->status = MHD_HTTP_TOO_MANY_REQUESTS;
+}

@@ -156,7 +156,8 @@ static void write_policies(
 	}
 }
 
-static const struct cursor_kind all = {NULL, next_job, is_wanted, write_policies};
+static const struct cursor_kind all = {
+	.next = next_job, .is_wanted = is_wanted, .write = write_policies, .has_no_filter = true};
 
 void scaling_policies_list(struct request *request, struct reply *reply)
 {

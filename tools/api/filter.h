@@ -1,0 +1,30 @@
+// ?filter= of lists: expressions over the JSON form of one item, in the language that Nomad's clients write.
+//
+// Comparisons are joined by `and` and `or`, `and` binding closer, negated by `not`, and grouped by parentheses:
+//     selector == value, !=        a selector: Name, Name.Name or Name["na.me"]
+//     selector contains value, not contains        an array, a map (its names) or a text does
+//     value in selector, not in                      the same the other way around
+//     selector is empty, is not empty
+//     selector matches "regular expression", not matches
+// A value is a word, a number, or text in "" (with escapes as in JSON) or ``.
+#pragma once
+#include "state/base/text.h"
+#include <jansson.h>
+
+#define FILTER_BYTES_MAX 4096u
+#define FILTER_DEPTH_MAX 32u  // of parentheses and "not"
+#define FILTER_TERMS_MAX 128u // things compared, and what joins them
+#define FILTER_PARTS_MAX 8u   // of a selector
+#define FILTER_MESSAGE_BYTES 384u
+
+struct filter;
+
+// NULL when it is no filter: the message says where (characters from 1) and what.
+struct filter *filter_parse(struct text, char message[static FILTER_MESSAGE_BYTES]);
+void filter_free(struct filter *); // NULL is fine
+// Whether it says yes to the item. What the item has not is unequal to everything, contains nothing,
+// and is empty.
+bool filter_fits(const struct filter *, const json_t *item);
+// Calls back with the first part of every selector until that says no; returns the part, or NULL.
+const char *filter_find_unknown(
+	const struct filter *, bool (*is_known)(const char *name, void *context), void *context);
