@@ -100,6 +100,22 @@ static struct berthd *silent_daemon(const char *directory)
 	return b;
 }
 
+// What dashboards made for Nomad ask for.
+static void dashboards_find_their_names(void)
+{
+	static const char *const names[] = {"nomad.nomad.heartbeat.active",
+		"nomad.nomad.broker.total_ready", "nomad.nomad.broker.total_unacked",
+		"nomad.nomad.broker.total_pending", "nomad.nomad.blocked_evals.total_blocked",
+		"nomad.nomad.plan.queue_depth", "nomad.nomad.plan.submit",
+		"nomad.nomad.plan.evaluate", "nomad.nomad.plan.node_rejected",
+		"nomad.nomad.worker.invoke_scheduler.service",
+		"nomad.nomad.worker.invoke_scheduler.batch",
+		"nomad.nomad.worker.invoke_scheduler.system", "nomad.nomad.job_status.pending",
+		"nomad.nomad.job_status.running", "nomad.nomad.job_status.dead"};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		assert_int_equal(value_of(names[i]), 0);
+}
+
 static void all_counters_are_exported(void **unused)
 {
 	const char *directory = dir_create();
@@ -107,6 +123,7 @@ static void all_counters_are_exported(void **unused)
 	collect(b);
 	assert_int_equal(value_of("berth_packets_unaccounted"), 0);
 	assert_int_equal(value_of("berth_placement_bad_choices_total"), 0);
+	dashboards_find_their_names();
 	// Nobody else counts any more.
 	store_stop_snapshots(b->store);
 	b->snapshots_run = false;

@@ -44,5 +44,6 @@ bool berthd_plan(const struct config *, struct topology_plan *, char *message);
 void berthd_metrics(void *berthd, const struct metric_sink *);
 void berthd_metrics_pipeline(const struct metric_sink *, struct pipeline *);
 void berthd_metrics_watchers(const struct metric_sink *, const struct berthd *);
+void berthd_metrics_nomad(const struct metric_sink *, const struct berthd *);
 // Healthy: the applier answers and every worker turns.
 bool berthd_healthy(void *berthd, char *message, uint32_t message_size);

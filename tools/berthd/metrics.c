@@ -144,8 +144,8 @@ static void emit_applier(const struct metric_sink *m, const struct berthd *b)
 	emit(m, 'g', "berth_command_queue_depth", "", command_queue_depth(b->queue));
 	emit_histogram(m, "berth_journal_commit_seconds", c->journal_us, &c->journal_us_sum);
 	emit_histogram(m, "berth_place_seconds", c->place_us, &c->place_us_sum);
-	emit_histogram(m, "nomad.plan.evaluate", c->evaluate_us, &c->evaluate_us_sum);
-	emit_histogram(m, "nomad.plan.apply", c->apply_us, &c->apply_us_sum);
+	emit_histogram(m, "nomad.nomad.plan.evaluate", c->evaluate_us, &c->evaluate_us_sum);
+	emit_histogram(m, "nomad.nomad.plan.apply", c->apply_us, &c->apply_us_sum);
 }
 
 static void emit_state(const struct metric_sink *m, const struct berthd *b)
@@ -205,6 +205,7 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	emit_placement(m, b);
 	berthd_metrics_pipeline(m, b->pipeline);
 	berthd_metrics_watchers(m, b);
+	berthd_metrics_nomad(m, b);
 	uint64_t up_ns = time_monotonic_ns(&time_source_real) - b->started_ns;
 	emit(m, 'g', "berth_uptime_seconds", "", (double)up_ns / 1e9);
 }

@@ -27,7 +27,7 @@ static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
 
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(labels, sizeof labels, "eval_id=\"%s\"", uuid_format(&delayed[i].id, id));
-		m->value(m->sink, 'g', "nomad.broker.eval_waiting", labels,
+		m->value(m->sink, 'g', "nomad.nomad.broker.eval_waiting", labels,
 			(double)delayed[i].due_in_ns / 1e9);
 		free(delayed[i].namespace_name);
 		free(delayed[i].job_id);
@@ -54,12 +54,13 @@ static void emit_reschedule(const struct metric_sink *m, struct reschedule_gauge
 	if (!uuid_is_zero(&g->follow_up)) {
 		snprintf(labels + size, sizeof labels - (size_t)size, ",followup_eval_id=\"%s\"",
 			uuid_format(&g->follow_up, id));
-		m->value(m->sink, 'g', "nomad.scheduler.allocs.reschedule.wait_until", labels,
+		m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.wait_until", labels,
 			(double)(g->wait_until_ns / 1000000000));
 	}
-	m->value(m->sink, 'g', "nomad.scheduler.allocs.reschedule.attempted", labels,
+	m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.attempted", labels,
 		(double)g->attempted);
-	m->value(m->sink, 'g', "nomad.scheduler.allocs.reschedule.limit", labels, (double)g->limit);
+	m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.limit", labels,
+		(double)g->limit);
 }
 
 static void emit_reschedules(const struct metric_sink *m, struct pipeline *p)
@@ -75,16 +76,16 @@ static void emit_broker(const struct metric_sink *m, const struct broker_stats *
 {
 	char name[64];
 
-	gauge(m, "nomad.broker.total_ready", s->ready);
-	gauge(m, "nomad.broker.total_unacked", s->unacked);
-	gauge(m, "nomad.broker.total_pending", s->pending);
-	gauge(m, "nomad.broker.total_waiting", s->waiting);
-	gauge(m, "nomad.broker.total_cancelable", s->cancelable);
-	gauge(m, "nomad.broker._failed.ready", s->failed);
+	gauge(m, "nomad.nomad.broker.total_ready", s->ready);
+	gauge(m, "nomad.nomad.broker.total_unacked", s->unacked);
+	gauge(m, "nomad.nomad.broker.total_pending", s->pending);
+	gauge(m, "nomad.nomad.broker.total_waiting", s->waiting);
+	gauge(m, "nomad.nomad.broker.total_cancelable", s->cancelable);
+	gauge(m, "nomad.nomad.broker._failed.ready", s->failed);
 	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
-		snprintf(name, sizeof name, "nomad.broker.%s.ready", eval_type_names[t]);
+		snprintf(name, sizeof name, "nomad.nomad.broker.%s.ready", eval_type_names[t]);
 		gauge(m, name, s->ready_by_type[t]);
-		snprintf(name, sizeof name, "nomad.broker.%s.unacked", eval_type_names[t]);
+		snprintf(name, sizeof name, "nomad.nomad.broker.%s.unacked", eval_type_names[t]);
 		gauge(m, name, s->unacked_by_type[t]);
 	}
 }
@@ -93,15 +94,16 @@ static void emit_workers(const struct metric_sink *m, const struct pipeline_stat
 {
 	char name[64];
 
-	timing(m, "nomad.worker.dequeue_eval", &s->dequeue);
-	timing(m, "nomad.worker.send_ack", &s->send_ack);
-	timing(m, "nomad.worker.wait_for_index", &s->wait_for_index);
-	timing(m, "nomad.worker.submit_plan", &s->submit_plan);
-	timing(m, "nomad.worker.update_eval", &s->update_eval);
-	timing(m, "nomad.worker.create_eval", &s->create_eval);
-	timing(m, "nomad.worker.reblock_eval", &s->reblock_eval);
+	timing(m, "nomad.nomad.worker.dequeue_eval", &s->dequeue);
+	timing(m, "nomad.nomad.worker.send_ack", &s->send_ack);
+	timing(m, "nomad.nomad.worker.wait_for_index", &s->wait_for_index);
+	timing(m, "nomad.nomad.worker.submit_plan", &s->submit_plan);
+	timing(m, "nomad.nomad.worker.update_eval", &s->update_eval);
+	timing(m, "nomad.nomad.worker.create_eval", &s->create_eval);
+	timing(m, "nomad.nomad.worker.reblock_eval", &s->reblock_eval);
 	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
-		snprintf(name, sizeof name, "nomad.worker.invoke_scheduler.%s", eval_type_names[t]);
+		snprintf(name, sizeof name, "nomad.nomad.worker.invoke_scheduler.%s",
+			eval_type_names[t]);
 		timing(m, name, &s->invoke[t]);
 	}
 	m->value(m->sink, 'c', "berth_evaluations_processed_total", "", (double)s->processed);
@@ -117,14 +119,14 @@ void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)
 	emit_delayed(m, p);
 	emit_reschedules(m, p);
 	emit_workers(m, &s);
-	gauge(m, "nomad.plan.queue_depth", s.plan_queue_depth);
-	timing(m, "nomad.plan.submit", &s.submit_plan);
-	m->value(m->sink, 'c', "nomad.plan.node_rejected", "", (double)s.nodes_rejected);
+	gauge(m, "nomad.nomad.plan.queue_depth", s.plan_queue_depth);
+	timing(m, "nomad.nomad.plan.submit", &s.submit_plan);
+	m->value(m->sink, 'c', "nomad.nomad.plan.node_rejected", "", (double)s.nodes_rejected);
 	m->value(m->sink, 'c', "berth_plans_submitted_total", "", (double)s.plans_submitted);
 	m->value(m->sink, 'c', "berth_plans_partial_total", "", (double)s.plans_partial);
-	gauge(m, "nomad.blocked_evals.total_blocked", s.blocked.blocked);
-	gauge(m, "nomad.blocked_evals.total_escaped", s.blocked.escaped);
-	gauge(m, "nomad.blocked_evals.total_quota_limit", s.blocked.quota_limited);
-	gauge(m, "nomad.blocked_evals.cpu", (double)s.blocked.cpu);
-	gauge(m, "nomad.blocked_evals.memory", (double)s.blocked.memory_mb);
+	gauge(m, "nomad.nomad.blocked_evals.total_blocked", s.blocked.blocked);
+	gauge(m, "nomad.nomad.blocked_evals.total_escaped", s.blocked.escaped);
+	gauge(m, "nomad.nomad.blocked_evals.total_quota_limit", s.blocked.quota_limited);
+	gauge(m, "nomad.nomad.blocked_evals.cpu", (double)s.blocked.cpu);
+	gauge(m, "nomad.nomad.blocked_evals.memory", (double)s.blocked.memory_mb);
 }
