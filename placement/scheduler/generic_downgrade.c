@@ -6,6 +6,7 @@
 struct search {
 	const struct job *job;
 	struct text group;
+	uint64_t min_version; // an older one would undo what was there already
 	const struct deployment *best;
 };
 
@@ -15,6 +16,7 @@ static bool look(const struct deployment *d, void *context)
 	const struct deployment_group *group = deployment_group_of(d, s->group);
 	bool tried = group && (group->promoted || group->desired_canaries == 0);
 	if (tried && d->job_create_index == s->job->record.create_index &&
+		d->job_version >= s->min_version &&
 		(!s->best || d->job_version > s->best->job_version))
 		s->best = d;
 	return true;
@@ -41,7 +43,7 @@ bool generic_older_version(const struct generic_attempt *a, const struct reconci
 {
 	struct text group =
 		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, wanted->group)->name);
-	struct search search = {.job = a->job, .group = group};
+	struct search search = {.job = a->job, .group = group, .min_version = wanted->min_version};
 	struct uuid deployment = {0};
 	a->view.job_deployments(a->view.context, a->job->namespace_name, a->job->id, look, &search);
 	const struct job *job =
@@ -51,7 +53,7 @@ bool generic_older_version(const struct generic_attempt *a, const struct reconci
 	else if (!has_no_deployments(job, group))
 		return false;
 	int at = job ? job_group_index(job, group) : -1;
-	if (at < 0 || job->version < wanted->min_version)
+	if (at < 0)
 		return false;
 	*found = (struct older_version){job, (uint32_t)at, deployment};
 	return true;

@@ -217,6 +217,27 @@ static void victims_are_taken_where_the_configuration_allows(void **state)
 	assert_int_equal(newest(f)->details->preempted.count, 1);
 }
 
+static void every_victim_is_annotated(void **state)
+{
+	struct fixture *f = *state;
+	struct job *low = world_job(f->world, "service low priority=20 cpu=1900");
+	struct job *job = world_job(f->world, "service web priority=70 cpu=3500");
+	nodes(f, 1, "cpu=4000");
+	world_allocate(f->world, low, 0, 0, 0);
+	world_allocate(f->world, low, 0, 0, 1);
+	f->world->config.preemption.service = true;
+	struct evaluation *eval = evaluation_for(job, TRIGGER_JOB_REGISTER);
+	eval->annotate_plan = true;
+	assert_int_equal(committer_run(&f->committer, eval), 0);
+	evaluation_free(eval);
+	assert_int_equal(f->committer.preemptions, 2);
+	assert_int_equal(f->committer.annotations.count, 1);
+	const struct desired_updates *desired =
+		ARRAY_AT(&f->committer.annotations, struct desired_updates, 0);
+	assert_int_equal(desired->place, 1);
+	assert_int_equal(desired->preemptions, 2);
+}
+
 // --- Attempts ------------------------------------------------------------------------------------------
 
 static void conflicts_end_in_a_blocked_evaluation(void **state)
@@ -288,6 +309,20 @@ static void a_job_of_another_type_by_now_is_left_alone(void **state)
 	assert_int_equal(f->committer.plans, 0);
 }
 
+// Stopping a job makes an evaluation of type service, which may come to one that is there again.
+static void what_is_over_is_told_by_the_job(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "batch web");
+	nodes(f, 1, "");
+	world_allocate(f->world, job, 0, 0, 0)->client_status = ALLOC_COMPLETE;
+	struct evaluation *eval = evaluation_for(job, TRIGGER_JOB_DEREGISTER);
+	eval->type = EVAL_SERVICE;
+	assert_int_equal(committer_run(&f->committer, eval), 0);
+	evaluation_free(eval);
+	assert_int_equal(f->committer.plans, 0);
+}
+
 // --- Versions ------------------------------------------------------------------------------------------
 
 static void a_replacement_and_its_stop_go_together(void **state)
@@ -324,6 +359,11 @@ static void what_need_not_be_replaced_joins_the_deployment(void **state)
 	assert_true(uuid_equal(&committer_end(&f->committer)->deployment_id, &first->id));
 	assert_true(uuid_equal(&newest(f)->details->deployment_id, &first->id));
 	first->status = DEPLOYMENT_SUCCESSFUL;
+	for (struct world_allocation *a = f->world->allocations; a; a = a->next) {
+		struct alloc_details *details = details_of(&a->record);
+		details->deployment_status = memory_take(sizeof *details->deployment_status);
+		details->deployment_status->healthy = (struct optional_bool){true, true};
+	}
 	struct job *next = world_job_version(f->world, job);
 	group_of(next)->restart = block(&restart_description);
 	assert_int_equal(run(f, next, TRIGGER_JOB_REGISTER), 0);
@@ -357,6 +397,67 @@ static void what_is_lost_meanwhile_keeps_its_version(void **state)
 	assert_int_equal(of_version(f->world, job), 2);
 	assert_ptr_equal(newest(f)->job, job);
 	assert_true(uuid_equal(&newest(f)->details->deployment_id, &before->id));
+}
+
+// Three versions, of which the first ones are over; what runs is of the second, and the third is tried out. Then a node
+// is lost. Returns the third.
+static struct job *lose_of_the_second(struct fixture *f, struct job *second)
+{
+	roll(second, 2, 1);
+	world_job_changed(second);
+	for (uint32_t i = 0; i < 2; i++)
+		world_allocate(f->world, second, 0, i, i);
+	struct job *third = changed(f, second);
+	assert_int_equal(run(f, third, TRIGGER_JOB_REGISTER), 0);
+	assert_int_equal(of_version(f->world, third), 1);
+	f->world->nodes[0]->status = NODE_DOWN;
+	assert_int_equal(run(f, third, TRIGGER_NODE_UPDATE), 0);
+	return third;
+}
+
+static struct job *spread_out(struct fixture *f)
+{
+	struct job *job = world_job(f->world, "service web count=2");
+	constrain(&job->constraints, "", "distinct_hosts", "");
+	nodes(f, 4, "");
+	return job;
+}
+
+static void the_newest_version_that_was_tried_is_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct job *first = spread_out(f), *second = changed(f, first);
+	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
+	struct deployment *of_second = deploy(f, second, DEPLOYMENT_SUCCESSFUL);
+	lose_of_the_second(f, second);
+	assert_ptr_equal(newest(f)->job, second);
+	assert_true(uuid_equal(&newest(f)->details->deployment_id, &of_second->id));
+}
+
+static void nothing_goes_back_behind_what_it_was(void **state)
+{
+	struct fixture *f = *state;
+	struct job *first = spread_out(f), *second = changed(f, first);
+	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
+	struct job *third = lose_of_the_second(f, second);
+	assert_ptr_equal(newest(f)->job, third); // nobody knows how the second one was
+	assert_int_equal(of_version(f->world, first), 0);
+}
+
+static void a_version_without_deployments_counts_also_after_one_with(void **state)
+{
+	struct fixture *f = *state;
+	struct job *first = spread_out(f), *second = changed(f, first);
+	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
+	for (uint32_t i = 0; i < 2; i++)
+		world_allocate(f->world, second, 0, i, i);
+	struct job *third = changed(f, second);
+	roll(third, 2, 1);
+	assert_int_equal(run(f, third, TRIGGER_JOB_REGISTER), 0);
+	f->world->nodes[0]->status = NODE_DOWN;
+	assert_int_equal(run(f, third, TRIGGER_NODE_UPDATE), 0);
+	assert_ptr_equal(newest(f)->job, second);
+	assert_true(uuid_is_zero(&newest(f)->details->deployment_id));
 }
 
 static void a_version_without_deployments_is_the_one_before(void **state)
@@ -505,6 +606,23 @@ static void a_lost_connection_is_outlived(void **state)
 	assert_int_equal(f->committer.plans, 0);
 }
 
+static void what_is_away_is_not_changed(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "service web");
+	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * SECOND};
+	nodes(f, 1, "");
+	struct allocation *first = world_allocate(f->world, job, 0, 0, 0);
+	f->world->nodes[0]->status = NODE_DISCONNECTED;
+	assert_int_equal(run(f, job, TRIGGER_NODE_UPDATE), 0);
+	assert_int_equal(first->client_status, ALLOC_UNKNOWN);
+	struct job *next = world_job_version(f->world, job);
+	group_of(next)->restart = block(&restart_description);
+	assert_int_equal(run(f, next, TRIGGER_JOB_REGISTER), 0);
+	assert_int_equal(f->committer.plans, 0);
+	assert_ptr_equal(first->job, job);
+}
+
 static void the_disk_draws_its_instance_back(void **state)
 {
 	struct fixture *f = *state;
@@ -533,20 +651,26 @@ int main(void)
 		ROW(one_unique_constraint_escapes_the_classes),
 		ROW(what_is_blocked_is_put_back_until_all_is_placed),
 		ROW(victims_are_taken_where_the_configuration_allows),
+		ROW(every_victim_is_annotated),
 		ROW(conflicts_end_in_a_blocked_evaluation),
 		ROW(progress_gives_new_attempts),
 		ROW(a_partial_commit_without_anything_newer_is_an_error),
 		ROW(unknown_triggers_are_refused),
 		ROW(a_job_of_another_type_by_now_is_left_alone),
+		ROW(what_is_over_is_told_by_the_job),
 		ROW(a_replacement_and_its_stop_go_together),
 		ROW(what_need_not_be_replaced_joins_the_deployment),
 		ROW(what_is_lost_meanwhile_keeps_its_version),
+		ROW(the_newest_version_that_was_tried_is_taken),
+		ROW(nothing_goes_back_behind_what_it_was),
+		ROW(a_version_without_deployments_counts_also_after_one_with),
 		ROW(a_version_without_deployments_is_the_one_before),
 		ROW(a_failed_instance_goes_elsewhere_and_remembers),
 		ROW(one_that_waits_has_a_follow_up_and_no_blocked_evaluation),
 		ROW(attempts_are_told_with_their_limit),
 		ROW(one_that_waited_blocks),
 		ROW(a_lost_connection_is_outlived),
+		ROW(what_is_away_is_not_changed),
 		ROW(the_disk_draws_its_instance_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
