@@ -11,6 +11,7 @@
 
 #define REGISTRATIONS_UNDER_WAY 256u
 #define LOG_BYTES_MAX (64ll << 30)
+#define NODE_TTL_NS 10000000000ll
 #define SNAPSHOT_LOG_BYTES (1ll << 30)
 
 static const char job_name[] = "bench";
@@ -70,17 +71,31 @@ static struct command *next_plan(void *context)
 	return c->pipeline ? pipeline_next_plan(c->pipeline) : NULL;
 }
 
+static const struct time_source *clock_of(const struct controller_settings *settings)
+{
+	return settings->time ? settings->time : &time_source_real;
+}
+
+static void create_watchers(struct controller *c, const struct controller_settings *settings)
+{
+	c->watchers = watchers_create(&(struct watchers_settings){.state = c->state,
+		.queue = c->queue,
+		.time = clock_of(settings),
+		.seed = 3,
+		.node_ttl_ns = NODE_TTL_NS,
+		.step = settings->watch_step});
+}
+
 static void create_pipeline(struct controller *c, const struct controller_settings *settings)
 {
-	int cpus[PIPELINE_WORKERS_MAX];
 	for (uint32_t i = 0; i < PIPELINE_WORKERS_MAX; i++)
-		cpus[i] = settings->cpu - 1;
+		c->scheduler_cpus[i] = settings->cpu - 1;
 	c->pipeline = pipeline_create(&(struct pipeline_settings){.state = c->state,
 		.queue = c->queue,
-		.time = &time_source_real,
-		.seed = 1,
+		.time = clock_of(settings),
+		.seed = 2,
 		.workers = settings->schedulers,
-		.cpus = cpus});
+		.cpus = c->scheduler_cpus});
 }
 
 void controller_open(struct controller *c, const struct controller_settings *settings)
@@ -100,7 +115,7 @@ void controller_open(struct controller *c, const struct controller_settings *set
 		.queue = c->queue,
 		.log = open_log(c, settings),
 		.placer = placement_placer(c->placement),
-		.time = &time_source_real,
+		.time = clock_of(settings),
 		.seed = 1,
 		.collect_after_ms = INT64_MAX / 2,
 		.next_plan = next_plan,
@@ -113,15 +128,21 @@ void controller_open(struct controller *c, const struct controller_settings *set
 		state_observe(c->state, settings->observer);
 	if (settings->schedulers)
 		create_pipeline(c, settings);
+	if (settings->watch)
+		create_watchers(c, settings);
 	CHECK(applier_start(c->applier, settings->cpu - 1) == 0);
 	CHECK(!c->pipeline || pipeline_start(c->pipeline) == 0);
+	CHECK(!c->watchers || watchers_start(c->watchers) == 0);
 }
 
 void controller_close(struct controller *c)
 {
+	if (c->watchers)
+		watchers_stop(c->watchers);
 	if (c->pipeline)
 		pipeline_stop(c->pipeline);
 	applier_stop(c->applier, 60000);
+	watchers_destroy(c->watchers);
 	pipeline_destroy(c->pipeline);
 	applier_destroy(c->applier);
 	placement_destroy(c->placement);

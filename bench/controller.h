@@ -3,6 +3,7 @@
 #pragma once
 #include "placement/pipeline/pipeline.h"
 #include "placement/placement.h"
+#include "placement/watch/watchers.h"
 #include "state/applier.h"
 #include "state/store/store.h"
 #include <stdbool.h>
@@ -16,6 +17,10 @@ struct controller_settings {
 	uint32_t schedulers;             // threads; 0: only clients place
 	int cpu;                         // where applier and schedulers run, plus one; 0: anywhere
 	struct state_observer *observer; // of the state; NULL: none
+	const struct time_source *time;  // NULL: the real one
+	bool watch;                      // with watchers
+	// They have no thread: the caller gives them their turns, and they call this while they wait for the applier.
+	void (*watch_step)(void *context);
 };
 
 struct controller {
@@ -25,6 +30,8 @@ struct controller {
 	struct store *store; // NULL without a directory
 	struct applier *applier;
 	struct pipeline *pipeline; // NULL without schedulers
+	int scheduler_cpus[PIPELINE_WORKERS_MAX];
+	struct watchers *watchers; // NULL without them
 	struct store_recovery recovered;
 	double open_seconds; // recovery, derived state and the new term
 };

@@ -1,0 +1,250 @@
+#include "bench/service_fleet.h"
+#include "bench/bench.h"
+#include "state/allocation.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/base/prng.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RACK_NODES 40u
+#define STORAGES 8u
+#define REGISTERED_AT_ONCE 256u
+#define REPORTED_AT_ONCE 512u
+#define NODE_TEXT_BYTES 64u
+
+const struct service_shape service_shapes[SERVICE_SHAPES] = {
+	{"plain", false, false, false},
+	{"affinity", true, false, false},
+	{"spread", false, true, false},
+	{"distinct_property", false, false, true},
+	{"affinity, spread and distinct_property", true, true, true},
+};
+
+static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
+	{32000, 65536, 200000}, {64000, 262144, 200000}};
+
+// --- Nodes ---------------------------------------------------------------------------------------
+
+static struct resources size_of_node(uint32_t number)
+{
+	return sizes[number % 7 % (sizeof sizes / sizeof sizes[0])];
+}
+
+static void add_pair(struct command_node_register *d, uint8_t kind, const char *name, char *value)
+{
+	d->pairs[d->pair_count++] =
+		(struct command_pair){.kind = kind, .name = text_of(name), .value = text_of(value)};
+}
+
+static void describe_node(
+	struct command_node_register *d, uint32_t number, char texts[4][NODE_TEXT_BYTES])
+{
+	struct prng prng;
+	prng_seed(&prng, number + 1);
+	*d = (struct command_node_register){.node = prng_uuid(&prng),
+		.sequence = 1,
+		.parts = 1,
+		.total = size_of_node(number),
+		.datacenter = TEXT("dc1"),
+		.class_name = TEXT("general"),
+		.pool = TEXT("default"),
+		.version = TEXT("1")};
+	snprintf(texts[0], NODE_TEXT_BYTES, "node-%08u", number);
+	snprintf(texts[1], NODE_TEXT_BYTES, "r%u", number / RACK_NODES);
+	snprintf(texts[2], NODE_TEXT_BYTES, "nvme%u", number % STORAGES);
+	snprintf(texts[3], NODE_TEXT_BYTES, "1");
+	d->name = text_of(texts[0]);
+	add_pair(d, PAIR_ATTRIBUTE, "platform.rack", texts[1]);
+	add_pair(d, PAIR_ATTRIBUTE, "storage.class", texts[2]);
+	add_pair(d, PAIR_ATTRIBUTE, "unique.hostname", texts[0]);
+	add_pair(d, PAIR_DRIVER, "raw_exec", texts[3]);
+}
+
+static void keep_node(
+	struct service_fleet *f, const struct command_node_register *d, uint32_t number)
+{
+	CHECK(d->slot < f->nodes);
+	struct naive_service_node *n = &f->naive->nodes[d->slot];
+	f->generations[d->slot] = d->generation;
+	n->capacity = size_of_node(number);
+	n->rack = number / RACK_NODES;
+	n->preferred = number % STORAGES == 1;
+}
+
+void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t nodes)
+{
+	static struct command_node_register described[REGISTERED_AT_ONCE];
+	static char texts[REGISTERED_AT_ONCE][4][NODE_TEXT_BYTES];
+	static struct command commands[REGISTERED_AT_ONCE];
+
+	*f = (struct service_fleet){.nodes = nodes, .racks = (nodes + RACK_NODES - 1) / RACK_NODES};
+	f->generations = memory_take_array(nodes, sizeof f->generations[0]);
+	f->reports = memory_take_array(nodes, sizeof f->reports[0]);
+	f->naive = naive_service_create(nodes, f->racks);
+	for (uint32_t from = 0; from < nodes; from += REGISTERED_AT_ONCE) {
+		uint32_t left = nodes - from;
+		uint32_t count = left < REGISTERED_AT_ONCE ? left : REGISTERED_AT_ONCE;
+		for (uint32_t i = 0; i < count; i++) {
+			describe_node(&described[i], from + i, texts[i]);
+			commands[i] = (struct command){
+				.type = COMMAND_NODE_REGISTER, .node_register = &described[i]};
+		}
+		controller_run(c, commands, count);
+		for (uint32_t i = 0; i < count; i++)
+			keep_node(f, &described[i], from + i);
+	}
+}
+
+void service_fleet_close(struct service_fleet *f)
+{
+	naive_service_destroy(f->naive);
+	free(f->reports);
+	free(f->generations);
+}
+
+// --- What nodes say ------------------------------------------------------------------------------
+
+struct report {
+	struct command_alloc_update update;
+	struct alloc_update_item items[ALLOC_UPDATES_MAX];
+};
+
+static struct alloc_update_item describe_item(const struct census_note *note, bool healthy)
+{
+	return (struct alloc_update_item){.allocation = note->id,
+		.client_status = note->stops ? ALLOC_COMPLETE : ALLOC_RUNNING,
+		.healthy = {healthy && !note->stops, healthy && !note->stops}};
+}
+
+// Notes of one node, as many as a frame takes. Returns how many.
+static uint32_t fill_report(struct service_fleet *f, struct report *r,
+	const struct census_note *notes, uint32_t count, bool healthy)
+{
+	uint32_t slot = notes[0].slot, n = 0;
+
+	while (n < count && n < ALLOC_UPDATES_MAX && notes[n].slot == slot) {
+		r->items[n] = describe_item(&notes[n], healthy);
+		n++;
+	}
+	r->update = (struct command_alloc_update){.slot = slot,
+		.generation = f->generations[slot],
+		.sequence = ++f->reports[slot],
+		.count = n,
+		.items = r->items};
+	return n;
+}
+
+void service_fleet_report(struct service_fleet *f, struct controller *c,
+	const struct census_note *notes, uint32_t count, bool healthy)
+{
+	struct report *reports = memory_take_array(REPORTED_AT_ONCE, sizeof *reports);
+	struct command commands[REPORTED_AT_ONCE];
+
+	for (uint32_t at = 0; at < count;) {
+		uint32_t sent = 0;
+		for (; sent < REPORTED_AT_ONCE && at < count; sent++) {
+			at += fill_report(f, &reports[sent], &notes[at], count - at, healthy);
+			commands[sent] = (struct command){.type = COMMAND_ALLOC_UPDATE,
+				.alloc_update = &reports[sent].update};
+		}
+		controller_run(c, commands, sent);
+		for (uint32_t i = 0; i < sent; i++)
+			for (uint32_t n = 0; n < reports[i].update.count; n++)
+				CHECK(reports[i].items[n].known);
+	}
+	free(reports);
+}
+
+void service_fleet_tell(struct service_fleet *f, struct controller *c, enum command_type type,
+	const uint32_t *slots, uint32_t count)
+{
+	struct command *commands = memory_take_array(count, sizeof *commands);
+
+	for (uint32_t i = 0; i < count; i++)
+		commands[i] = (struct command){.type = type,
+			.node = {.slot = slots[i], .generation = f->generations[slots[i]]}};
+	controller_run(c, commands, count);
+	free(commands);
+}
+
+// --- Jobs ----------------------------------------------------------------------------------------
+
+static uint32_t rack_limit(const struct service_fleet *f, uint32_t count)
+{
+	return 2 * count / f->racks + 1;
+}
+
+static void add_preferences(
+	const struct service_shape *shape, struct task_group *group, uint32_t limit_per_rack)
+{
+	char limit[16];
+	snprintf(limit, sizeof limit, "%u", limit_per_rack);
+	if (shape->affinity)
+		*(struct affinity *)array_append(&group->affinities, sizeof(struct affinity)) =
+			(struct affinity){text_copy(TEXT("${attr.storage.class}")),
+				text_copy(TEXT("nvme1")), text_copy(TEXT("=")), 50};
+	if (shape->spread)
+		*(struct spread *)array_append(&group->spreads, sizeof(struct spread)) =
+			(struct spread){.attribute = text_copy(TEXT("${attr.platform.rack}")),
+				.weight = 100};
+	if (shape->distinct)
+		*(struct constraint *)array_append(&group->constraints, sizeof(struct constraint)) =
+			(struct constraint){text_copy(TEXT("${attr.platform.rack}")),
+				text_copy(text_of(limit)), text_copy(TEXT("distinct_property"))};
+}
+
+struct job *service_fleet_job(const struct service_fleet *f, const struct service_shape *shape,
+	const char *id, int type, uint32_t count)
+{
+	struct job *job = job_create();
+	job->namespace_name = text_copy(TEXT("default"));
+	job->id = text_copy(text_of(id));
+	job->name = text_copy(text_of(id));
+	job->type = type;
+	job->node_pool = text_copy(TEXT("default"));
+	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("dc1"));
+	struct task_group *group = array_append(&job->task_groups, sizeof *group);
+	record_init(&task_group_description, group);
+	group->name = text_copy(TEXT("g"));
+	group->count = count;
+	group->disk.size_mb = 10;
+	add_preferences(shape, group, rack_limit(f, count));
+	struct task *task = array_append(&group->tasks, sizeof *task);
+	record_init(&task_description, task);
+	task->name = text_copy(TEXT("t"));
+	task->driver = text_copy(TEXT("raw_exec"));
+	task->resources.cpu = 100;
+	task->resources.memory_mb = 64;
+	CHECK(job_derive(job));
+	return job;
+}
+
+// --- The reference -------------------------------------------------------------------------------
+
+void service_fleet_ask(
+	const struct service_fleet *f, const struct service_shape *shape, uint32_t count)
+{
+	f->naive->count = count;
+	f->naive->ask = (struct resources){100, 64, 10};
+	f->naive->affinity = shape->affinity;
+	f->naive->spread = shape->spread;
+	f->naive->rack_limit = shape->distinct ? rack_limit(f, count) : 0;
+}
+
+uint32_t service_fleet_reference_count(const struct service_fleet *f, uint32_t count)
+{
+	uint32_t most = SERVICE_LOOKS_MOST / f->nodes;
+	return most < count ? most : count;
+}
+
+double service_fleet_reference(const struct service_fleet *f, uint32_t count)
+{
+	uint32_t looked_for = service_fleet_reference_count(f, count);
+
+	naive_service_reset(f->naive);
+	uint64_t began_ns = bench_ns();
+	for (uint32_t i = 0; i < looked_for; i++)
+		CHECK(naive_service_place(f->naive) < f->nodes);
+	return looked_for * 1e9 / (double)(bench_ns() - began_ns);
+}
