@@ -185,13 +185,14 @@ static void what_is_too_much_is_refused(void **unused)
 	assert_refused(text, FILTER_BYTES_MAX + 1, "longer than 4096 bytes");
 	memset(text, '(', 2000);
 	assert_refused(text, 2000, "nested deeper than 32");
-	size_t size = 0;
-	for (int i = 0; i < 500; i++)
-		size += (size_t)sprintf(text + size, "not ");
+	size_t size = 500 * strlen("not ");
+	for (size_t i = 0; i < size; i++)
+		text[i] = "not "[i % 4];
 	assert_refused(text, size, "nested deeper than 32");
 	size = 0;
 	for (uint32_t i = 0; i < 65; i++)
-		size += (size_t)sprintf(text + size, "%sA == %u", i ? " or " : "", i);
+		size += (size_t)snprintf(
+			text + size, sizeof text - size, "%sA == %u", i ? " or " : "", i);
 	assert_refused(text, size, "more than 128 things");
 	// One less is taken: 64 that compare and 63 that join.
 	char message[FILTER_MESSAGE_BYTES];

@@ -112,6 +112,8 @@ static void event_streams_go_as_they_are(void **unused)
 		text[size += (size_t)some] = '\0';
 	}
 	assert_null(strstr(text, "Content-Encoding"));
+	// Of topics that are known and empty nothing comes.
+	assert_null(strstr(text, "Events"));
 	close(socket);
 }
 
@@ -244,6 +246,20 @@ static void lists_can_be_reversed_filtered_and_paged(void **unused)
 		json_decref(whole);
 		json_decref(reverse);
 	}
+}
+
+static void lists_show_more_when_asked(void **unused)
+{
+	json_t *nodes = http_json(server, "GET", "/v1/nodes?os=true&per_page=1", NULL);
+	json_t *attributes = json_object_get(json_array_get(nodes, 0), "Attributes");
+	assert_true(json_is_object(attributes));
+	json_decref(nodes);
+	json_t *jobs = http_json(server, "GET", "/v1/jobs?meta=true&per_page=1", NULL);
+	assert_true(json_is_object(json_object_get(json_array_get(jobs, 0), "Meta")));
+	json_decref(jobs);
+	jobs = http_json(server, "GET", "/v1/jobs?per_page=1", NULL);
+	assert_null(json_object_get(json_array_get(jobs, 0), "Meta"));
+	json_decref(jobs);
 }
 
 // --- Evaluations ---------------------------------------------------------------------------------
@@ -447,6 +463,7 @@ int main(void)
 		cmocka_unit_test(filters_select),
 		cmocka_unit_test(filters_that_mean_nothing_are_refused),
 		cmocka_unit_test(lists_can_be_reversed_filtered_and_paged),
+		cmocka_unit_test(lists_show_more_when_asked),
 		cmocka_unit_test(evaluations_are_counted),
 		cmocka_unit_test(related_evaluations_are_shown),
 		cmocka_unit_test(pools_follow_from_nodes),

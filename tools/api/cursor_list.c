@@ -165,6 +165,7 @@ static struct cursor_list *create(const struct request *request, const struct cu
 	list->status = copy_of(request, "status");
 	list->job = copy_of(request, "job");
 	list->resources = request_flag(request, "resources");
+	list->meta = request_flag(request, "meta");
 	list->reverse = request_flag(request, "reverse");
 	return list;
 }

@@ -31,7 +31,7 @@ struct cursor_list {
 	char *name_prefix, *namespace_name; // namespace "*" is all
 	char *path_name;                    // what the request's path names, or ""
 	char *status, *job;                 // only those; "" is all
-	bool resources;
+	bool resources, meta;
 };
 
 // Answers with the records that the request's parameters select: prefix, namespace, status, job,

@@ -12,11 +12,25 @@
 
 // --- Filters -------------------------------------------------------------------------------------
 
+// Topics of what is not kept here may be asked for: nothing comes of them.
+static const char *const empty_topics[] = {"NodePool", "Service", "Operator", "ACLToken",
+	"ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
+#define TOPIC_NEVER (EVENT_TOPICS + 1)
+
+static bool is_of_nomad_only(const char *text, size_t size)
+{
+	for (size_t i = 0; i < sizeof empty_topics / sizeof empty_topics[0]; i++)
+		if (strlen(empty_topics[i]) == size &&
+			strncasecmp(empty_topics[i], text, size) == 0)
+			return true;
+	return false;
+}
+
 static bool read_wish(const char *text, struct event_wish *wish, struct reply *reply)
 {
 	size_t size = strcspn(text, ":");
 	const char *key = text[size] == ':' ? text + size + 1 : "";
-	wish->topic = EVENT_TOPICS;
+	wish->topic = is_of_nomad_only(text, size) ? TOPIC_NEVER : EVENT_TOPICS;
 	for (uint8_t i = 0; i < EVENT_TOPICS; i++)
 		if (strlen(event_topic_names[i]) == size &&
 			strncasecmp(event_topic_names[i], text, size) == 0)

@@ -13,6 +13,7 @@ struct id_list {
 	struct id_item *items;
 	uint32_t count, capacity, next;
 	bool detailed; // the long form, or with resources
+	bool os;       // of nodes: with their operating system
 	// Writes one item, or nothing when it is gone by now. Under read lock.
 	void (*write)(struct id_list *, struct json_writer *, const struct id_item *);
 	// For filters, as in cursor_list.h.

@@ -3,14 +3,30 @@
 #include "state/base/memory.h"
 #include "state/job_notes.h"
 #include "tools/api/json_record.h"
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+
+// Without what the applier changes beside readers and nobody is shown.
+static struct job shown_part(const struct job *job)
+{
+	struct job shown = {
+		.status = __atomic_load_n(&job->status, __ATOMIC_RELAXED),
+		.status_description = job->status_description,
+		.stable = __atomic_load_n(&job->stable, __ATOMIC_RELAXED),
+	};
+	memcpy(&shown, job, offsetof(struct job, status));
+	memcpy(&shown.version, &job->version,
+		offsetof(struct job, asks) - offsetof(struct job, version));
+	return shown;
+}
 
 // A job's own update strategy is always there in Nomad's form; zeros say that it has none.
 void job_json(struct json_writer *w, const struct job *job)
 {
 	static struct update_strategy none = {
 		.auto_revert = {true, false}, .auto_promote = {true, false}};
-	struct job shown = *job;
+	struct job shown = shown_part(job);
 	if (!shown.update)
 		shown.update = &none;
 	json_record(w, &job_type_description, &shown);
@@ -160,7 +176,19 @@ void job_json_scale(struct json_writer *w, const struct state *state, const stru
 
 // --- The short form ------------------------------------------------------------------------------
 
-void job_json_stub(struct json_writer *w, const struct state *state, const struct job *job)
+static void put_meta(struct json_writer *w, const struct job *job)
+{
+	json_write_key(w, "Meta");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < job->meta.count; i++) {
+		const struct string_pair *pair = ARRAY_AT(&job->meta, struct string_pair, i);
+		json_put_string(w, pair->name, pair->value);
+	}
+	json_end_object(w);
+}
+
+void job_json_stub(
+	struct json_writer *w, const struct state *state, const struct job *job, bool meta)
 {
 	json_begin_object(w);
 	json_record_members(w, &job_type_description, job, FIELD_IN_LIST);
@@ -168,5 +196,7 @@ void job_json_stub(struct json_writer *w, const struct state *state, const struc
 	json_put_bool(w, "ParameterizedJob", job->parameterized != NULL);
 	json_write_key(w, "JobSummary");
 	job_json_summary(w, state, job);
+	if (meta)
+		put_meta(w, job);
 	json_end_object(w);
 }

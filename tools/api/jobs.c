@@ -43,7 +43,7 @@ static bool is_wanted(const struct cursor_list *list, const void *record)
 
 static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
 {
-	job_json_stub(w, list->state, record);
+	job_json_stub(w, list->state, record, list->meta);
 }
 
 static void write_whole(struct json_writer *w, const struct cursor_list *list, const void *record)

@@ -177,7 +177,17 @@ static void put_identity(struct json_writer *w, const struct node *node)
 	json_put_u64(w, "ModifyIndex", node->record.modify_index);
 }
 
-void node_json_stub(struct json_writer *w, const struct node *node, bool resources)
+static void put_os(struct json_writer *w, const struct node_class *class)
+{
+	json_write_key(w, "Attributes");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < class->attribute_count; i++)
+		if (strcmp(class->attributes[i].name, "os.name") == 0)
+			put_pairs(w, &class->attributes[i], 1);
+	json_end_object(w);
+}
+
+void node_json_stub(struct json_writer *w, const struct node *node, bool resources, bool os)
 {
 	json_begin_object(w);
 	json_write_key(w, "Address");
@@ -190,6 +200,8 @@ void node_json_stub(struct json_writer *w, const struct node *node, bool resourc
 		json_put_null(w, "NodeResources");
 		json_put_null(w, "ReservedResources");
 	}
+	if (os)
+		put_os(w, node->node_class);
 	json_end_object(w);
 }
 

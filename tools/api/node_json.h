@@ -4,7 +4,8 @@
 #include "tools/api/json_writer.h"
 
 // The short form of lists.
-void node_json_stub(struct json_writer *, const struct node *, bool resources);
+// os: also the name of its operating system.
+void node_json_stub(struct json_writer *, const struct node *, bool resources, bool os);
 void node_json(struct json_writer *, struct state *, const struct node *);
 // Members "DrainStrategy" and "LastDrain".
 void node_json_drain(struct json_writer *, const struct node *);

@@ -28,7 +28,7 @@ static void write_stub(struct id_list *list, struct json_writer *w, const struct
 {
 	const struct node *node = state_node_at(list->api->settings.state, item->slot);
 	if (node && uuid_equal(&node->id, &item->id))
-		node_json_stub(w, node, list->detailed);
+		node_json_stub(w, node, list->detailed, list->os);
 }
 
 static void write_whole(struct id_list *list, struct json_writer *w, const struct id_item *item)
@@ -69,6 +69,7 @@ void nodes_of_pool(struct request *request, const char *pool, struct reply *repl
 	list->write = write_stub;
 	list->write_whole = write_whole;
 	list->detailed = request_flag(request, "resources");
+	list->os = request_flag(request, "os");
 	uint64_t index = state_index(request->api->settings.state);
 	collect(list, &prefix, pool);
 	id_list_answer(list, index, request, reply);
