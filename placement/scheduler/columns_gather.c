@@ -52,6 +52,8 @@ static void look_at_all(struct gathering *g)
 		uint32_t count = g->c->slots - from < AHEAD ? g->c->slots - from : AHEAD;
 		for (uint32_t i = 0; i < count; i++) {
 			nodes[i] = view->node_at(view->context, from + i);
+			if (!nodes[i])
+				continue;
 			__builtin_prefetch(&nodes[i]->slot);
 			__builtin_prefetch(&nodes[i]->drain);
 		}

@@ -58,14 +58,14 @@ static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)
 
 // One for each node that is full, so that whichever has room first wakes the job. What is known of classes is
 // what has been looked at so far.
-static void block_node(struct system_attempt *a, uint32_t slot)
+static void block_node(struct system_attempt *a, const struct node *node)
 {
-	if (!is_blocked_first_time(a, slot))
+	if (!is_blocked_first_time(a, node->slot))
 		return;
 	struct evaluation *eval =
 		scheduler_run_follow_up(a->run, TRIGGER_QUEUED_ALLOCS, EVAL_BLOCKED);
 	eval->status_description = text_copy(TEXT("created to place remaining allocations"));
-	eval->node_id = a->view.node_at(a->view.context, slot)->id;
+	eval->node_id = node->id;
 	stack_eligibility(a->stack, eval);
 	if (a->blocked_count == a->blocked_room) {
 		a->blocked_room = a->blocked_room ? a->blocked_room * 2 : 8;
@@ -81,7 +81,7 @@ void system_fail(
 		note_filtered(a, item, option);
 	} else {
 		note_exhausted(a, item, option);
-		block_node(a, item->slot);
+		block_node(a, option->node); // as it was looked at: it may be gone by now
 	}
 }
 

@@ -45,7 +45,8 @@ static bool try_in_place(struct system_attempt *a, const struct diff_item *item)
 	if (item->slot == NODE_SLOT_NONE)
 		return false;
 	const struct node *node = a->view.node_at(a->view.context, item->slot);
-	return stack_targets_node(a->stack, node) && fits_in_place(a, item);
+	// It may have been forgotten since the nodes were looked through.
+	return node && stack_targets_node(a->stack, node) && fits_in_place(a, item);
 }
 
 // What was changed in place goes behind *destructive others. The last takes the place of one that leaves, as
