@@ -84,12 +84,12 @@ struct state *state_create(const struct state_limits *limits)
 	state->block_used =
 		memory_take_array(state->slots_max / NODE_BLOCK_SLOTS, sizeof state->block_used[0]);
 	state->watch = watch_create();
-	state->nodes = table_create();
-	state->jobs = table_create();
-	state->allocations = table_create();
-	state->requests = table_create();
-	state->evaluations = table_create();
-	state->deployments = table_create();
+	state->nodes = state->rooms[0].table = table_create();
+	state->jobs = state->rooms[1].table = table_create();
+	state->allocations = state->rooms[2].table = table_create();
+	state->requests = state->rooms[3].table = table_create();
+	state->evaluations = state->rooms[4].table = table_create();
+	state->deployments = state->rooms[5].table = table_create();
 	state->node_table = node_table_create(state->slots_max);
 	state->plan_checker = plan_checker_create(state->slots_max);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);

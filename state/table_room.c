@@ -17,9 +17,8 @@ struct widener {
 	bool is_wanted, is_busy, is_stopping; // under the lock
 };
 
-static void want(struct table_room *room, struct cds_lfht *table, uint32_t count, bool *raised)
+static void want(struct table_room *room, uint32_t count, bool *raised)
 {
-	room->table = table;
 	uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_relaxed);
 	if (wanted == 0)
 		wanted = TABLE_BUCKETS_MIN;
@@ -46,12 +45,12 @@ bool tables_want(struct state *state)
 	uint32_t coming = state->allocations_coming;
 	bool raised = false;
 
-	want(&state->rooms[0], state->nodes, state_node_slots(state), &raised);
-	want(&state->rooms[1], state->jobs, state->job_order.count, &raised);
-	want(&state->rooms[2], state->allocations, state->allocation_order.count + coming, &raised);
-	want(&state->rooms[3], state->requests, state->request_order.count, &raised);
-	want(&state->rooms[4], state->evaluations, state->eval_order.count, &raised);
-	want(&state->rooms[5], state->deployments, state->deployment_order.count, &raised);
+	want(&state->rooms[0], state_node_slots(state), &raised);
+	want(&state->rooms[1], state->job_order.count, &raised);
+	want(&state->rooms[2], state->allocation_order.count + coming, &raised);
+	want(&state->rooms[3], state->request_order.count, &raised);
+	want(&state->rooms[4], state->eval_order.count, &raised);
+	want(&state->rooms[5], state->deployment_order.count, &raised);
 	state->allocations_coming = 0;
 	return raised;
 }

@@ -370,11 +370,16 @@ static void field_encode(const struct field *f, const void *at, struct bytes_wri
 	const struct optional_bool *flag = at;
 	const void *pointed;
 	switch (f->kind) {
-	case FIELD_BOOL: bytes_put_u8(w, *(const bool *)at); break;
+	// A published record may be changed in its flags and words alone, beside its readers (a job's status).
+	case FIELD_BOOL:
+		bytes_put_u8(w, __atomic_load_n((const bool *)at, __ATOMIC_RELAXED));
+		break;
 	case FIELD_I64:
 	case FIELD_U64: bytes_put_u64(w, *(const uint64_t *)at); break;
 	case FIELD_F64: bytes_put_f64(w, *(const double *)at); break;
-	case FIELD_ENUM: bytes_put_u16(w, (uint16_t) * (const int *)at); break;
+	case FIELD_ENUM:
+		bytes_put_u16(w, (uint16_t)__atomic_load_n((const int *)at, __ATOMIC_RELAXED));
+		break;
 	case FIELD_UUID: bytes_put_uuid(w, at); break;
 	case FIELD_STRUCT: record_encode(f->type, at, w); break;
 	case FIELD_OPTIONAL:

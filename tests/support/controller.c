@@ -10,7 +10,7 @@
 
 static void log_failed(void *context, int error)
 {
-	((struct controller *)context)->log_error = error;
+	__atomic_store_n(&((struct controller *)context)->log_error, error, __ATOMIC_RELEASE);
 }
 
 static void set_default(uint32_t *limit, uint32_t value)

@@ -176,7 +176,8 @@ static void work_out_job(struct request *request, struct reply *reply)
 		json_put_string(w, "Namespace", job->namespace_name);
 		json_put_string(w, "Type", job_type_names[job->type]);
 		json_put_u64(w, "JobVersion", job->version);
-		json_put_string(w, "Status", job_status_names[job->status]);
+		json_put_string(w, "Status",
+			job_status_names[__atomic_load_n(&job->status, __ATOMIC_RELAXED)]);
 		put_job_sentences(w, state, job);
 		put_groups(w, &view, job);
 		json_end_object(w);

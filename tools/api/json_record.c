@@ -153,12 +153,17 @@ static void put_optional_bool(struct json_writer *w, const struct optional_bool 
 static void put_value(struct json_writer *w, const struct field *f, const void *at)
 {
 	switch (f->kind) {
-	case FIELD_BOOL: json_write_bool(w, *(const bool *)at); break;
+	// A job's status and whether it is stable change in the published record itself.
+	case FIELD_BOOL:
+		json_write_bool(w, __atomic_load_n((const bool *)at, __ATOMIC_RELAXED));
+		break;
 	case FIELD_I64: put_integer(w, f, *(const int64_t *)at); break;
 	case FIELD_U64: json_write_u64(w, *(const uint64_t *)at); break;
 	case FIELD_F64: json_write_f64(w, *(const double *)at); break;
 	case FIELD_STRING: put_string(w, f, *(char *const *)at); break;
-	case FIELD_ENUM: json_write_string(w, f->names[*(const int *)at]); break;
+	case FIELD_ENUM:
+		json_write_string(w, f->names[__atomic_load_n((const int *)at, __ATOMIC_RELAXED)]);
+		break;
 	case FIELD_UUID: put_uuid(w, f, at); break;
 	case FIELD_STRUCT: json_record(w, f->type, at); break;
 	case FIELD_OPTIONAL: put_optional(w, f->type, *(void *const *)at); break;
