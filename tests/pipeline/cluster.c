@@ -75,15 +75,32 @@ static void start(struct cluster *c)
 		.step_context = c,
 	};
 	c->pipeline = pipeline_create(&pipeline);
+	if (c->beside)
+		c->beside->create(c);
 	if (c->workers)
 		assert_int_equal(applier_start(c->applier, -1), 0);
 	assert_int_equal(pipeline_start(c->pipeline), 0);
+	if (c->beside)
+		c->beside->start(c);
+	c->is_quiet = false;
+}
+
+void cluster_quiesce(struct cluster *c)
+{
+	if (c->is_quiet)
+		return;
+	if (c->beside)
+		c->beside->stop(c);
+	pipeline_stop(c->pipeline);
+	applier_stop(c->applier, c->drain_ms || !c->workers ? c->drain_ms : 60000);
+	c->is_quiet = true;
 }
 
 static void stop(struct cluster *c)
 {
-	pipeline_stop(c->pipeline);
-	applier_stop(c->applier, c->drain_ms || !c->workers ? c->drain_ms : 60000);
+	cluster_quiesce(c);
+	if (c->beside)
+		c->beside->destroy(c);
 	pipeline_destroy(c->pipeline);
 	c->pipeline = NULL;
 	applier_destroy(c->applier);
@@ -99,11 +116,18 @@ void cluster_init(struct cluster *c, uint64_t seed)
 	start(c);
 }
 
-void cluster_init_threads(struct cluster *c, uint32_t workers)
+void cluster_init_threads_beside(
+	struct cluster *c, uint32_t workers, const struct cluster_beside *beside)
 {
-	*c = (struct cluster){.source = time_source_real, .seed = 1, .workers = workers};
+	*c = (struct cluster){
+		.source = time_source_real, .seed = 1, .workers = workers, .beside = beside};
 	memory_log_init(&c->log);
 	start(c);
+}
+
+void cluster_init_threads(struct cluster *c, uint32_t workers)
+{
+	cluster_init_threads_beside(c, workers, NULL);
 }
 
 void cluster_free(struct cluster *c)

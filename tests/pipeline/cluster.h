@@ -5,6 +5,16 @@
 #include "state/base/time_source.h"
 #include "tests/support/memory_log.h"
 
+struct cluster;
+
+// What else watches the state, from before the applier starts until after it stopped.
+struct cluster_beside {
+	void (*create)(struct cluster *);
+	void (*start)(struct cluster *);
+	void (*stop)(struct cluster *);
+	void (*destroy)(struct cluster *);
+};
+
 struct cluster {
 	struct manual_time time;
 	struct time_source source;
@@ -19,11 +29,16 @@ struct cluster {
 		struct cluster *); // called once, while a command of the pipeline is awaited
 	uint32_t drain_ms;         // of a stop, with threads; 0: as long as it takes
 	uint32_t workers; // threads of the schedulers; 0: everything is done by the calling thread
+	const struct cluster_beside *beside; // may be NULL
+	bool is_quiet;                       // all threads have ended
 };
 
 void cluster_init(struct cluster *, uint64_t seed);
 // The same with an applier and schedulers on threads of their own, and the real clock.
 void cluster_init_threads(struct cluster *, uint32_t workers);
+void cluster_init_threads_beside(struct cluster *, uint32_t workers, const struct cluster_beside *);
+// Ends all threads; the state stays, to be looked at.
+void cluster_quiesce(struct cluster *);
 void cluster_free(struct cluster *);
 // Forgets everything but the log, and starts anew from it.
 void cluster_kill(struct cluster *);
