@@ -409,6 +409,26 @@ static void one_unhealthy_allocation_fails_it(void **test)
 	assert_int_equal(newest_version(c, &priority), 1);
 }
 
+// Its own group has no say in it when what is healthy there is told along.
+static void a_healthy_one_asks_for_nothing(void **test)
+{
+	struct controller *c = *test;
+	struct uuid good = number_uuid(103), bad = number_uuid(102);
+	struct command_deployment change = {
+		.healthy = &good, .healthy_count = 1, .unhealthy = &bad, .unhealthy_count = 1};
+	int64_t priority;
+
+	deployed_job(c, "web", 40);
+	call_stable(c, "web", 0);
+	struct planned_job job = begin(c, 50, true);
+	struct plan *plan = build_plan(&job);
+	plan_deployed(plan, 103, 3, 1, false)->group = 1;
+	commit_plan(c, plan);
+	assert_int_equal(change_deployment(c, 1, DEPLOYMENT_SET_HEALTH, &change), OUTCOME_DONE);
+	expect_status(c, 1, DEPLOYMENT_FAILED, "Failed due to unhealthy allocations");
+	assert_int_equal(newest_version(c, &priority), 1);
+}
+
 static void health_of_others_is_refused(void **test)
 {
 	struct controller *c = *test;
@@ -498,6 +518,7 @@ int main(void)
 		TEST(groups_are_promoted_by_name),
 		TEST(health_by_operators),
 		TEST(one_unhealthy_allocation_fails_it),
+		TEST(a_healthy_one_asks_for_nothing),
 		TEST(health_of_others_is_refused),
 		TEST(a_region_waits_from_the_beginning),
 	};

@@ -65,30 +65,36 @@ static void reports_of_a_second_make_one_evaluation(void **state)
 	expect_status(w, &d, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
 }
 
-static void an_evaluation_carries_its_deployment(void **state)
+static void expect_asked_once(struct rollout_world *w, const struct uuid *d, int64_t priority)
 {
-	struct rollout_world *w = *state;
-	struct uuid d =
-		rollout_begin(w, (struct rollout_ask){.job = "web", .count = 2, .priority = 77});
 	const struct evaluation *e;
 	uint64_t cursor = 0;
 	uint32_t seen = 0;
 
-	place_healthy(w, &d, 0, 1);
-	rollout_advance(w, BATCH_MS);
 	state_read_begin();
 	while ((e = state_next_evaluation(w->controller->state, &cursor))) {
 		if (e->triggered_by != TRIGGER_DEPLOYMENT_WATCHER)
 			continue;
 		seen++;
-		assert_int_equal(e->priority, 77);
+		assert_int_equal(e->priority, priority);
 		assert_int_equal(e->type, EVAL_SERVICE);
 		assert_int_equal(e->status, EVAL_PENDING);
-		assert_true(uuid_equal(&e->deployment_id, &d));
+		assert_true(uuid_equal(&e->deployment_id, d));
 		assert_string_equal(e->job_id, "web");
 	}
 	state_read_end();
 	assert_int_equal(seen, 1);
+}
+
+static void an_evaluation_carries_its_deployment(void **state)
+{
+	struct rollout_world *w = *state;
+	struct uuid d =
+		rollout_begin(w, (struct rollout_ask){.job = "web", .count = 2, .priority = 77});
+
+	place_healthy(w, &d, 0, 1);
+	rollout_advance(w, BATCH_MS);
+	expect_asked_once(w, &d, 77);
 }
 
 static void what_another_evaluation_saw_is_not_asked_for(void **state)
@@ -106,6 +112,21 @@ static void what_another_evaluation_saw_is_not_asked_for(void **state)
 	rollout_advance(w, MINUTE_MS);
 	assert_int_equal(rollout_asked(w, "web"), 0);
 	place_healthy(w, &d, 0, 1);
+	rollout_advance(w, BATCH_MS);
+	assert_int_equal(rollout_asked(w, "web"), 1);
+}
+
+// It has seen nothing, whatever it says.
+static void a_cancelled_evaluation_does_not_count(void **state)
+{
+	struct rollout_world *w = *state;
+	struct uuid d = rollout_begin(w, (struct rollout_ask){.job = "web", .count = 9});
+
+	place_healthy(w, &d, 0, 2);
+	struct command again = {.type = COMMAND_JOB_EVALUATE,
+		.job_evaluate = {.namespace_name = TEXT("default"), .id = TEXT("web")}};
+	assert_int_equal(controller_run(w->controller, &again), OUTCOME_DONE);
+	rollout_end(w, "web", EVAL_CANCELED);
 	rollout_advance(w, BATCH_MS);
 	assert_int_equal(rollout_asked(w, "web"), 1);
 }
@@ -246,6 +267,7 @@ static void an_unhealthy_one_with_tries_left_is_replaced(void **state)
 	assert_true(rollout_may_be_replaced(w, &b));
 	assert_false(rollout_may_be_replaced(w, &c));
 	assert_int_equal(rollout_asked(w, "web"), 1);
+	expect_asked_once(w, &d, 60);
 	assert_int_equal(stats_of(w).allocations_flagged, 2);
 	expect_status(w, &d, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
 	rollout_advance(w, MINUTE_MS);
@@ -263,6 +285,32 @@ static void an_unhealthy_one_without_tries_fails(void **state)
 	expect_status(w, &d, DEPLOYMENT_FAILED, DEPLOYMENT_TEXT_UNHEALTHY);
 	assert_int_equal(rollout_asked(w, "web"), 1);
 	assert_false(rollout_may_be_replaced(w, &a));
+}
+
+static void one_that_was_stopped_meanwhile_fails_nothing(void **state)
+{
+	struct rollout_world *w = *state;
+	struct uuid d = rollout_begin(w, (struct rollout_ask){.job = "web", .count = 3});
+	struct uuid a = rollout_place(w, &d, 0, false);
+
+	rollout_unhealthy(w, &a);
+	rollout_stop(w, &a);
+	rollout_advance(w, MINUTE_MS);
+	expect_status(w, &d, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
+}
+
+static void one_that_waits_for_its_follow_up_fails_nothing(void **state)
+{
+	struct rollout_world *w = *state;
+	struct uuid d =
+		rollout_begin(w, (struct rollout_ask){.job = "web", .count = 3, .attempts = -1});
+	struct uuid a = rollout_place(w, &d, 0, false);
+
+	rollout_unhealthy(w, &a);
+	rollout_defer(w, &a);
+	rollout_advance(w, MINUTE_MS);
+	expect_status(w, &d, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
+	assert_true(rollout_may_be_replaced(w, &a));
 }
 
 static void without_a_progress_deadline_the_first_one_fails(void **state)
@@ -463,6 +511,7 @@ int main(void)
 		TEST(reports_of_a_second_make_one_evaluation),
 		TEST(an_evaluation_carries_its_deployment),
 		TEST(what_another_evaluation_saw_is_not_asked_for),
+		TEST(a_cancelled_evaluation_does_not_count),
 		TEST(deployments_share_a_window),
 		TEST(fails_when_nothing_goes_on),
 		TEST(enough_that_are_healthy_meet_every_deadline),
@@ -472,6 +521,8 @@ int main(void)
 		TEST(a_pause_stops_the_clock),
 		TEST(an_unhealthy_one_with_tries_left_is_replaced),
 		TEST(an_unhealthy_one_without_tries_fails),
+		TEST(one_that_was_stopped_meanwhile_fails_nothing),
+		TEST(one_that_waits_for_its_follow_up_fails_nothing),
 		TEST(without_a_progress_deadline_the_first_one_fails),
 		TEST(health_may_be_lost),
 		TEST(healthy_canaries_are_promoted),

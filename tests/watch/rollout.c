@@ -280,6 +280,37 @@ struct uuid rollout_place(
 	return id;
 }
 
+void rollout_stop(struct rollout_world *w, const struct uuid *allocation)
+{
+	state_read_begin();
+	const struct allocation *a = state_allocation(w->controller->state, allocation);
+	struct plan *plan = plan_for(w, a->job);
+	*(struct plan_stop *)array_append(
+		&plan->stops, sizeof(struct plan_stop)) = (struct plan_stop){
+		.id = a->id, .node_id = a->node_id, .slot = a->node_slot, .cause = STOP_NOT_NEEDED};
+	state_read_end();
+	commit(w, plan);
+}
+
+void rollout_defer(struct rollout_world *w, const struct uuid *allocation)
+{
+	state_read_begin();
+	const struct allocation *a = state_allocation(w->controller->state, allocation);
+	struct plan *plan = plan_for(w, a->job);
+	struct plan_update *update = array_append(&plan->updates, sizeof *update);
+	*update = (struct plan_update){.id = a->id,
+		.node_id = a->node_id,
+		.slot = a->node_slot,
+		.resources = a->resources,
+		.details = alloc_details_copy(a->details),
+		.client_status = PLAN_KEEP,
+		.metrics = PLAN_NO_METRICS,
+		.attribute_only = true};
+	update->details->followup_eval = plan->eval_id;
+	state_read_end();
+	commit(w, plan);
+}
+
 // --- Nodes and schedulers ------------------------------------------------------------------------
 
 void rollout_report(struct rollout_world *w, const struct uuid *allocation,
@@ -319,7 +350,7 @@ static bool gather(const struct evaluation *e, void *context)
 	return true;
 }
 
-void rollout_evaluate(struct rollout_world *w, const char *job)
+void rollout_end(struct rollout_world *w, const char *job, enum eval_status status)
 {
 	struct gathered g = {.count = 0};
 	uint64_t index = state_index(w->controller->state);
@@ -328,12 +359,17 @@ void rollout_evaluate(struct rollout_world *w, const char *job)
 	state_job_evaluations(w->controller->state, TEXT("default"), text_of(job), gather, &g);
 	state_read_end();
 	for (uint32_t i = 0; i < g.count; i++) {
-		g.items[i]->status = EVAL_COMPLETE;
+		g.items[i]->status = status;
 		g.items[i]->snapshot_index = index;
 		struct command command = {.type = COMMAND_EVALUATIONS,
 			.evaluations = {.items = &g.items[i], .count = 1}};
 		assert_int_equal(controller_run(w->controller, &command), OUTCOME_DONE);
 	}
+}
+
+void rollout_evaluate(struct rollout_world *w, const char *job)
+{
+	rollout_end(w, job, EVAL_COMPLETE);
 }
 
 // --- Looking -------------------------------------------------------------------------------------

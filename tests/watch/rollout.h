@@ -44,6 +44,9 @@ struct uuid rollout_begin(struct rollout_world *, struct rollout_ask);
 // One instance of the deployment.
 struct uuid rollout_place(
 	struct rollout_world *, const struct uuid *deployment, uint32_t group, bool canary);
+// By a scheduler: it is told to stop; or it waits for a follow-up that places it anew.
+void rollout_stop(struct rollout_world *, const struct uuid *allocation);
+void rollout_defer(struct rollout_world *, const struct uuid *allocation);
 // Reported by the node.
 void rollout_report(struct rollout_world *, const struct uuid *allocation, enum alloc_client,
 	struct optional_bool healthy);
@@ -51,6 +54,8 @@ void rollout_healthy(struct rollout_world *, const struct uuid *allocation);
 void rollout_unhealthy(struct rollout_world *, const struct uuid *allocation); // and failed
 // The scheduler is done with everything: all evaluations are complete, having seen the present state.
 void rollout_evaluate(struct rollout_world *, const char *job);
+// The same with another end.
+void rollout_end(struct rollout_world *, const char *job, enum eval_status);
 
 enum command_outcome rollout_change(
 	struct rollout_world *, const struct uuid *, enum deployment_action);
