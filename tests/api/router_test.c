@@ -45,11 +45,29 @@ static void decodes_a_segment_once(void **unused)
 	check("GET", "/v1/job/..", (struct outcome){ROUTE_FOUND, "/v1/job/:id", ".."});
 }
 
+static void takes_slashes_for_parts_of_a_jobs_id(void **unused)
+{
+	check("GET", "/v1/job/a/b", (struct outcome){ROUTE_FOUND, "/v1/job/:id", "a/b"});
+	check("GET", "/v1/job/a%2fb/c%20d/e",
+		(struct outcome){ROUTE_FOUND, "/v1/job/:id", "a/b/c d/e"});
+	check("GET", "/v1/job/backup/periodic-1700000000/allocations",
+		(struct outcome){
+			ROUTE_FOUND, "/v1/job/:id/allocations", "backup/periodic-1700000000"});
+	check("PUT", "/v1/job/a/b/periodic/force",
+		(struct outcome){ROUTE_FOUND, "/v1/job/:id/periodic/force", "a/b"});
+	check("GET", "/v1/berth/explain/job/a/b",
+		(struct outcome){ROUTE_FOUND, "/v1/berth/explain/job/:id", "a/b"});
+	check("PUT", "/v1/job/a/b/summary", (struct outcome){ROUTE_WRONG_METHOD, NULL, NULL});
+	check("GET", "/v1/job/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15",
+		(struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
+}
+
 static void refuses_what_is_no_route(void **unused)
 {
 	static const char *const unknown[] = {"/", "", "v1/nodes", "/v1", "/v1/", "/v1/nodes/",
 		"/v1/nodes/x", "/v1/node/", "/v1/node//allocations", "//v1/nodes", "/v1/nodesx",
-		"/v1/node/../nodes", "/v1/job/a/b", "/a/b/c/d/e/f/g/h/i/j", "/v2/nodes"};
+		"/v1/node/../nodes", "/v1/job/a/", "/v1/job//a", "/v1/node/a/b",
+		"/a/b/c/d/e/f/g/h/i/j", "/v2/nodes"};
 	for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
 		check("GET", unknown[i], (struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
 	static const char *const broken[] = {
@@ -87,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_routes),
 		cmocka_unit_test(decodes_a_segment_once),
+		cmocka_unit_test(takes_slashes_for_parts_of_a_jobs_id),
 		cmocka_unit_test(refuses_what_is_no_route),
 		cmocka_unit_test(knows_the_wrong_method),
 		cmocka_unit_test(every_row_is_reached),

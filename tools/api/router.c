@@ -108,7 +108,7 @@ static const struct route routes[] = {
 };
 
 #define ROUTE_COUNT (sizeof routes / sizeof routes[0])
-#define SEGMENTS_MAX 8u
+#define SEGMENTS_MAX 16u
 
 uint32_t router_route_count(void)
 {
@@ -176,9 +176,16 @@ static bool split(char *path, struct segments *segments)
 	return true;
 }
 
-// True when the path fits the pattern; notes what stands for ":id".
+// Jobs may have slashes in their ids, and not every client escapes them.
+static bool is_of_job(const char *pattern)
+{
+	return strstr(pattern, "/job/:id") != NULL;
+}
+
+// True when the path fits the pattern, with a job's id made of that many parts more than one; notes where
+// that begins which stands for ":id".
 static bool pattern_fits(
-	const char *pattern, const struct segments *segments, const char *ids[API_PATH_IDS_MAX])
+	const char *pattern, const struct segments *segments, uint32_t more, const char **ids)
 {
 	uint32_t at = 0, id_count = 0;
 	while (*pattern == '/') {
@@ -188,9 +195,12 @@ static bool pattern_fits(
 			return false;
 		const char *segment = segments->at[at++];
 		if (*pattern == ':') {
-			if (!*segment)
+			if (!*segment || more > segments->count - at)
 				return false;
 			ids[id_count++] = segment;
+			at += more;
+			if (!*segments->at[at - 1])
+				return false;
 		} else if (strlen(segment) != size || memcmp(segment, pattern, size) != 0) {
 			return false;
 		}
@@ -199,11 +209,45 @@ static bool pattern_fits(
 	return at == segments->count;
 }
 
+// Puts the parts of an id together again. Decoding has only made them shorter, so they are moved down.
+static void join(const struct segments *segments, const char *id, uint32_t more)
+{
+	uint32_t first = 0;
+	while (segments->at[first] != id)
+		first++;
+	char *end = segments->at[first] + strlen(id);
+	for (uint32_t i = first + 1; i <= first + more; i++) {
+		size_t size = strlen(segments->at[i]);
+		*end++ = '/';
+		memmove(end, segments->at[i], size + 1);
+		end += size;
+	}
+}
+
 static bool method_fits(const struct route *route, const char *method)
 {
 	if (strcmp(route->method, method) == 0)
 		return true;
 	return strcmp(route->method, "PUT") == 0 && strcmp(method, "POST") == 0;
+}
+
+// The route that a path and method fit when a job's id has that many parts more than one.
+static enum route_match match_with(
+	struct request *request, const char *method, const struct segments *segments, uint32_t more)
+{
+	enum route_match match = ROUTE_UNKNOWN_PATH;
+	for (uint32_t i = 0; i < ROUTE_COUNT; i++) {
+		if (more && !is_of_job(routes[i].pattern))
+			continue;
+		if (!pattern_fits(routes[i].pattern, segments, more, request->ids))
+			continue;
+		if (method_fits(&routes[i], method)) {
+			request->route = &routes[i];
+			return ROUTE_FOUND;
+		}
+		match = ROUTE_WRONG_METHOD;
+	}
+	return match;
 }
 
 enum route_match router_match(struct request *request, const char *method, const char *url)
@@ -215,15 +259,13 @@ enum route_match router_match(struct request *request, const char *method, const
 	for (uint32_t i = 0; i < segments.count; i++)
 		if (!percent_decode(segments.at[i]))
 			return ROUTE_BAD_ENCODING;
-	enum route_match match = ROUTE_UNKNOWN_PATH;
-	for (uint32_t i = 0; i < ROUTE_COUNT; i++) {
-		if (!pattern_fits(routes[i].pattern, &segments, request->ids))
-			continue;
-		if (method_fits(&routes[i], method)) {
-			request->route = &routes[i];
-			return ROUTE_FOUND;
-		}
-		match = ROUTE_WRONG_METHOD;
+	// What has a name of its own at the end of the path comes before what could be part of an id.
+	for (uint32_t more = 0; more < segments.count; more++) {
+		enum route_match match = match_with(request, method, &segments, more);
+		if (match == ROUTE_FOUND && more)
+			join(&segments, request->ids[0], more);
+		if (match != ROUTE_UNKNOWN_PATH)
+			return match;
 	}
-	return match;
+	return ROUTE_UNKNOWN_PATH;
 }
