@@ -32,7 +32,7 @@ static struct compiled_constraint *compile(const struct job *job, const struct c
 	struct compiled_constraint *compiled =
 		constraint_compile(c->l_target, c->r_target, c->operand, &error);
 	if (!compiled)
-		log_warn("constraint-unusable", "job=%s reason=%s", job->id,
+		log_warn("constraint-unusable", "job=%s error=%s", job->id,
 			log_quote(error.text, reason, sizeof reason));
 	return compiled;
 }

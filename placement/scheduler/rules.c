@@ -22,7 +22,7 @@ static struct compiled_constraint *compile(
 	char reason[CONSTRAINT_ERROR_BYTES];
 	struct compiled_constraint *c = constraint_compile(left, right, operand, &error);
 	if (!c)
-		log_warn("constraint-unusable", "job=%s reason=%s", job->id,
+		log_warn("constraint-unusable", "job=%s error=%s", job->id,
 			log_quote(error.text, reason, sizeof reason));
 	return c;
 }

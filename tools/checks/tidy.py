@@ -54,6 +54,8 @@ CALLS = [(re.compile(r"(?<![\w.>])" + name + r"\("), instead, places) for name, 
 
 # In the fields of a log line.
 ERROR_KEY = re.compile(r'"[^"]*\b(?:err|errno|err_?msg)=')
+LOG_CALL = re.compile(r"\blog_(?:debug|info|warn|error)\s*\((.*?)\);", re.S)
+ERROR_VALUE = re.compile(r"error_text\(|strerror\(|\berrno\b|\berror\.text\b")
 
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 FUNCTION_NAME = re.compile(r"(\w+)\(")
@@ -132,6 +134,14 @@ def judge_size(name, lines):
             yield fatal, f"{name}:{number}: {function} has {count} lines; at most {FUNCTION_LINES_MAX}"
 
 
+def judge_logs(name, text):
+    """What a call tells of an error has the key error, wherever in the call it is."""
+    for call in LOG_CALL.finditer(text):
+        if ERROR_VALUE.search(call.group(1)) and not re.search(r"\berror=", call.group(1)):
+            number = text.count("\n", 0, call.start()) + 1
+            yield True, f"{name}:{number}: the key of an error value is error"
+
+
 def columns_of(name, first):
     if name.endswith(C_NAMES):
         return C_COLUMNS_MAX
@@ -153,6 +163,8 @@ def judge_text(name, text):
         before = line
         for complaint in complaints:
             yield True, f"{name}:{number}: {complaint}"
+    if name.endswith(".c"):
+        yield from judge_logs(name, text)
     if columns:
         yield from judge_size(name, lines)
 
