@@ -376,6 +376,18 @@ static void what_need_not_be_replaced_joins_the_deployment(void **state)
 	assert_int_equal(f->committer.placements, 0);
 }
 
+static void what_has_ended_is_not_changed(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "service web");
+	nodes(f, 1, "");
+	world_allocate(f->world, job, 0, 0, 0)->client_status = ALLOC_FAILED;
+	struct job *next = world_job_version(f->world, job);
+	group_of(next)->restart = block(&restart_description);
+	assert_int_equal(run(f, next, TRIGGER_JOB_REGISTER), 0);
+	assert_int_equal(f->committer.plans, 0);
+}
+
 // Lost while canaries of a newer version are tried out: back as it was, and in the deployment that it was of.
 static void what_is_lost_meanwhile_keeps_its_version(void **state)
 {
@@ -399,14 +411,14 @@ static void what_is_lost_meanwhile_keeps_its_version(void **state)
 	assert_true(uuid_equal(&newest(f)->details->deployment_id, &before->id));
 }
 
-// Three versions, of which the first ones are over; what runs is of the second, and the third is tried out. Then a node
-// is lost. Returns the third.
-static struct job *lose_of_the_second(struct fixture *f, struct job *second)
+// Three versions, of which the first ones are over, and the third is tried out. Then a node is lost on which one of
+// them runs. Returns the third.
+static struct job *lose_one(struct fixture *f, struct job *of, struct job *second)
 {
 	roll(second, 2, 1);
 	world_job_changed(second);
 	for (uint32_t i = 0; i < 2; i++)
-		world_allocate(f->world, second, 0, i, i);
+		world_allocate(f->world, of, 0, i, i);
 	struct job *third = changed(f, second);
 	assert_int_equal(run(f, third, TRIGGER_JOB_REGISTER), 0);
 	assert_int_equal(of_version(f->world, third), 1);
@@ -429,7 +441,7 @@ static void the_newest_version_that_was_tried_is_taken(void **state)
 	struct job *first = spread_out(f), *second = changed(f, first);
 	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
 	struct deployment *of_second = deploy(f, second, DEPLOYMENT_SUCCESSFUL);
-	lose_of_the_second(f, second);
+	lose_one(f, first, second);
 	assert_ptr_equal(newest(f)->job, second);
 	assert_true(uuid_equal(&newest(f)->details->deployment_id, &of_second->id));
 }
@@ -439,7 +451,7 @@ static void nothing_goes_back_behind_what_it_was(void **state)
 	struct fixture *f = *state;
 	struct job *first = spread_out(f), *second = changed(f, first);
 	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
-	struct job *third = lose_of_the_second(f, second);
+	struct job *third = lose_one(f, second, second);
 	assert_ptr_equal(newest(f)->job, third); // nobody knows how the second one was
 	assert_int_equal(of_version(f->world, first), 0);
 }
@@ -660,6 +672,7 @@ int main(void)
 		ROW(what_is_over_is_told_by_the_job),
 		ROW(a_replacement_and_its_stop_go_together),
 		ROW(what_need_not_be_replaced_joins_the_deployment),
+		ROW(what_has_ended_is_not_changed),
 		ROW(what_is_lost_meanwhile_keeps_its_version),
 		ROW(the_newest_version_that_was_tried_is_taken),
 		ROW(nothing_goes_back_behind_what_it_was),
