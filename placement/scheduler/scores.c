@@ -70,7 +70,7 @@ void option_keep_scores(const struct stack_option *o, struct array *kept)
 
 void stack_count(const struct stack_option *o, struct alloc_metrics *m)
 {
-	const char *class_name = o->node->node_class->class_name;
+	const char *class_name = o->node ? o->node->node_class->class_name : NULL; // it may be gone
 	bool has_class = class_name && class_name[0];
 	m->nodes_evaluated++;
 	switch (o->outcome) {

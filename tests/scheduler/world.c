@@ -70,8 +70,10 @@ static uint32_t view_slots(void *context)
 
 static const struct node *view_node_at(void *context, uint32_t slot)
 {
-	const struct world *w = context;
-	return slot < w->node_count ? w->nodes[slot] : NULL;
+	struct world *w = context;
+	if (w->looks_left > 0 && --w->looks_left == 0)
+		w->is_deserted = true;
+	return slot < w->node_count && !w->is_deserted ? w->nodes[slot] : NULL;
 }
 
 static const struct node *view_node_by_id(void *context, const struct uuid *id)

@@ -22,6 +22,9 @@ struct world {
 	uint32_t allocation_count;
 	struct deployment **deployments; // oldest first
 	uint32_t deployment_count;
+	// Fault: so many looks at slots, and all nodes are forgotten; 0: never.
+	uint32_t looks_left;
+	bool is_deserted;
 	// Owned memory.
 	struct world_class *classes;
 	void **kept;
