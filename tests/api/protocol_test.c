@@ -100,7 +100,8 @@ static void small_answers_and_refusals_go_as_they_are(void **unused)
 static void event_streams_go_as_they_are(void **unused)
 {
 	static const char request[] =
-		"GET /v1/event/stream HTTP/1.1\r\nHost: x\r\n" GZIP "\r\n\r\n";
+		"GET /v1/event/stream?topic=NodePool&topic=Service:x HTTP/1.1\r\nHost: x\r\n" GZIP
+		"\r\n\r\n";
 	char text[65536];
 	size_t size = 0;
 	int socket = server_connect(server);
@@ -113,7 +114,8 @@ static void event_streams_go_as_they_are(void **unused)
 	}
 	assert_null(strstr(text, "Content-Encoding"));
 	// Of topics that are known and empty nothing comes.
-	assert_null(strstr(text, "Events"));
+	if (strstr(text, "Events"))
+		fail_msg("%s", text);
 	close(socket);
 }
 
@@ -252,7 +254,8 @@ static void lists_show_more_when_asked(void **unused)
 {
 	json_t *nodes = http_json(server, "GET", "/v1/nodes?os=true&per_page=1", NULL);
 	json_t *attributes = json_object_get(json_array_get(nodes, 0), "Attributes");
-	assert_true(json_is_object(attributes));
+	assert_int_equal(json_object_size(attributes), 1);
+	assert_string_equal(member_text(attributes, "os.name"), "debian");
 	json_decref(nodes);
 	json_t *jobs = http_json(server, "GET", "/v1/jobs?meta=true&per_page=1", NULL);
 	assert_true(json_is_object(json_object_get(json_array_get(jobs, 0), "Meta")));

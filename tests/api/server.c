@@ -204,7 +204,8 @@ struct uuid server_node_id(uint32_t n)
 static void describe(struct command_node_register *r, uint32_t n, char name[static 32])
 {
 	static const char *const pairs[][2] = {{"kernel.name", "linux"}, {"cpu.arch", "amd64"},
-		{"cpu.numcores", "4"}, {"driver.exec", "1"}, {"unique.hostname", "n"}};
+		{"cpu.numcores", "4"}, {"driver.exec", "1"}, {"os.name", "debian"},
+		{"unique.hostname", "n"}};
 	snprintf(name, 32, "node-%06u", n);
 	r->node = server_node_id(n);
 	r->sequence = 1795225440000ull + n;

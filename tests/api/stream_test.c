@@ -1,6 +1,7 @@
 // Lists of a large fleet: complete, in order, and never in memory as a whole.
 #include "tests/api/prometheus_reader.h"
 #include "tests/api/server.h"
+#include "tools/api/http.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -72,6 +74,55 @@ static void a_large_list_is_whole_and_bounded(void **unused)
 	response_free(&r);
 	double most = buffer_most();
 	assert_true(most > 1024 && most < BUFFER_BYTES_MAX);
+}
+
+static void a_large_list_is_compressed_on_its_way(void **unused)
+{
+	struct response plain = http(server, "GET", "/v1/nodes", NULL);
+	struct response packed =
+		http_with(server, "GET", "/v1/nodes", NULL, 0, "Accept-Encoding: gzip");
+	assert_true(response_has(&packed, "Content-Encoding: gzip"));
+	assert_true(packed.size < plain.size / 5);
+	unsigned char *text = malloc(plain.size + 1);
+	assert_non_null(text);
+	z_stream stream = {.next_in = (unsigned char *)packed.body, .avail_in = (uInt)packed.size};
+	stream.next_out = text;
+	stream.avail_out = (uInt)plain.size + 1;
+	assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	inflateEnd(&stream);
+	assert_int_equal(stream.total_out, plain.size);
+	assert_memory_equal(text, plain.body, plain.size);
+	free(text);
+	response_free(&plain);
+	response_free(&packed);
+	assert_true(buffer_most() < BUFFER_BYTES_MAX);
+}
+
+// A filter is looked at node by node, on a thread that has other connections: they get their turns.
+static void a_filter_that_finds_nothing_holds_up_nobody(void **unused)
+{
+	static const char request[] = "GET /v1/nodes?filter=Meta.rack%20==%20none HTTP/1.1\r\n"
+				      "Host: x\r\nConnection: close\r\n\r\n";
+	int filtered[API_THREADS];
+	for (uint32_t i = 0; i < API_THREADS; i++) {
+		filtered[i] = server_connect(server);
+		assert_int_equal(send(filtered[i], request, sizeof request - 1, 0),
+			(ssize_t)sizeof request - 1);
+	}
+	// All threads have one by now, or soon: whoever asks meanwhile waits for turns, not for lists.
+	for (int i = 0; i < 40; i++) {
+		struct response r = http(server, "GET", "/v1/regions", NULL);
+		assert_int_equal(r.status, 200);
+		response_free(&r);
+	}
+	// And there is nothing but the headers, and perhaps what the list begins with, so far.
+	char answer[4096];
+	ssize_t size = recv(filtered[0], answer, sizeof answer - 1, MSG_DONTWAIT);
+	answer[size > 0 ? size : 0] = '\0';
+	assert_null(strstr(answer, "\r\n0\r\n"));
+	for (uint32_t i = 0; i < API_THREADS; i++)
+		close(filtered[i]);
 }
 
 static void pages_of_a_large_list(void **unused)
@@ -140,6 +191,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_large_list_is_whole_and_bounded),
+		cmocka_unit_test(a_large_list_is_compressed_on_its_way),
+		cmocka_unit_test(a_filter_that_finds_nothing_holds_up_nobody),
 		cmocka_unit_test(pages_of_a_large_list),
 		cmocka_unit_test(a_slow_reader_gets_it_all),
 		cmocka_unit_test(readers_may_leave),

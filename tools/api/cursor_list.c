@@ -197,6 +197,8 @@ static bool find_page(struct cursor_list *list, const struct request *request, s
 void cursor_list_answer(
 	struct request *request, struct reply *reply, const struct cursor_kind *kind)
 {
+	if (!kind->has_no_filter && list_filter_defers(request, reply, false))
+		return;
 	struct cursor_list *list = create(request, kind);
 	reply_index(reply, state_index(list->state));
 	if (prepare(list, request, reply) && find_page(list, request, reply)) {
@@ -210,10 +212,12 @@ void cursor_list_answer(
 bool cursor_list_count(struct request *request, struct reply *reply, const struct cursor_kind *kind,
 	uint64_t *count)
 {
+	*count = 0;
+	if (list_filter_defers(request, reply, true))
+		return false;
 	struct cursor_list *list = create(request, kind);
 	bool fine = prepare(list, request, reply), more = fine;
 	list->reverse = false; // makes no difference to it
-	*count = 0;
 	while (more) {
 		state_read_begin();
 		for (uint32_t i = 0; i < RECORDS_PER_SECTION && more; i++) {

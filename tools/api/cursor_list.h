@@ -37,7 +37,7 @@ struct cursor_list {
 // Answers with the records that the request's parameters select: prefix, namespace, status, job,
 // filter, resources, reverse, per_page, next_token.
 void cursor_list_answer(struct request *, struct reply *, const struct cursor_kind *);
-// How many those are. False with a reply.
+// How many those are. False with a reply, or when the route is to be asked again.
 bool cursor_list_count(
 	struct request *, struct reply *, const struct cursor_kind *, uint64_t *count);
 

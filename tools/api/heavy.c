@@ -121,7 +121,8 @@ void heavy_answer(struct request *request, struct reply *reply, route_answer *wo
 	request->heavy = NULL;
 	free(item);
 	reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
-		"too many plans and explanations are being worked out; try again in a second");
+		"too many plans, explanations and filtered pages are being worked out; try again "
+		"in a second");
 	reply->retry_after_s = 1;
 }
 

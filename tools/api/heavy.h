@@ -1,4 +1,4 @@
-// Answers that take long to work out (plans, explanations look at every node): one thread of their own
+// Answers that take long to work out (plans, explanations, filtered pages look at every node): one thread of their own
 // works them off in order, so that they hold up no connection but their own.
 #pragma once
 #include "tools/api/http.h"

@@ -130,6 +130,10 @@ void id_list_answer(
 	struct id_list *list, uint64_t index, struct request *request, struct reply *reply)
 {
 	uint32_t size;
+	if (list_filter_defers(request, reply, false)) {
+		id_list_free(list);
+		return;
+	}
 	sort(list, request_flag(request, "reverse"));
 	if (!page_size_read(request, &size, reply) || !begin_page(list, request, reply) ||
 		!list_filter_read(request, &list->filter, reply) || !learn(list, reply)) {

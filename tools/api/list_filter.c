@@ -1,5 +1,15 @@
 #include "tools/api/list_filter.h"
-#include <stdlib.h>
+#include "tools/api/heavy.h"
+
+bool list_filter_defers(struct request *request, struct reply *reply, bool is_count)
+{
+	const char *text = request_parameter(request, "filter");
+	if (request->stage == REQUEST_WORKING || !text || !*text ||
+		!(is_count || request_parameter(request, "per_page")))
+		return false;
+	heavy_answer(request, reply, request->route->answer);
+	return true;
+}
 
 bool list_filter_read(const struct request *request, struct list_filter *f, struct reply *reply)
 {
@@ -32,10 +42,12 @@ static json_t *form_of(
 static json_t *item_of(
 	struct list_filter *f, list_filter_write *write, void *list, const void *item)
 {
+	if (f->form != FILTERED_BOTH)
+		return form_of(f, write, list, item, f->form == FILTERED_WHOLE);
 	json_t *shown = form_of(f, write, list, item, false);
-	json_t *whole = shown && f->needs_whole ? form_of(f, write, list, item, true) : NULL;
-	if (whole)
-		// Fails only when memory is short, which ends the process anyway.
+	json_t *whole = form_of(f, write, list, item, true);
+	// Fails only when memory is short, which ends the process anyway.
+	if (shown && whole)
 		(void)json_object_update_missing(shown, whole);
 	json_decref(whole);
 	return shown;
@@ -69,10 +81,12 @@ static const char *find_unknown(struct list_filter *f, const struct record_type 
 bool list_filter_learn(struct list_filter *f, const struct record_type *type,
 	list_filter_write *write, void *list, const void *item, struct reply *reply)
 {
-	if (!f->filter || !find_unknown(f, type, write, list, item))
-		return true;
-	f->needs_whole = true;
-	const char *name = find_unknown(f, type, write, list, item);
+	const char *name = f->filter ? "" : NULL;
+	// The one that costs least comes first.
+	for (int form = FILTERED_SHOWN; name && form <= FILTERED_BOTH; form++) {
+		f->form = form;
+		name = find_unknown(f, type, write, list, item);
+	}
 	if (name)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"filter: the items of this list have no member \"%.64s\"; capital letters "

@@ -12,9 +12,13 @@ typedef void list_filter_write(void *list, const void *item, bool whole, struct 
 struct list_filter {
 	struct filter *filter; // NULL: everything fits
 	struct json_writer scratch;
-	bool needs_whole; // for what is asked
+	// What has all that is asked for.
+	enum filtered_form { FILTERED_SHOWN, FILTERED_WHOLE, FILTERED_BOTH } form;
 };
 
+// A page or a count of what fits is found by looking at everything in one go: that is left to the thread for such
+// (heavy.h), which calls the route's answer again. True when it was.
+bool list_filter_defers(struct request *, struct reply *, bool is_count);
 // False when the parameter is no filter; the reply says so.
 bool list_filter_read(const struct request *, struct list_filter *, struct reply *);
 void list_filter_free(struct list_filter *);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #define CHUNK_BYTES (32u * 1024)
+// Pieces that are looked at before other connections of the thread get their turn.
+#define PIECES_PER_TURN 8u
 
 struct list_stream {
 	void *context;
@@ -37,7 +39,7 @@ static void write_some(struct list_stream *s)
 	if (!s->begun)
 		json_begin_array(&s->writer);
 	s->begun = true;
-	while (!s->ended && s->writer.size < CHUNK_BYTES)
+	for (uint32_t i = 0; i < PIECES_PER_TURN && !s->ended && s->writer.size < CHUNK_BYTES; i++)
 		if (!s->produce(s->context, &s->writer, CHUNK_BYTES)) {
 			json_end_array(&s->writer);
 			s->ended = true;
@@ -45,16 +47,14 @@ static void write_some(struct list_stream *s)
 	note_buffer(s);
 }
 
-// Compressing keeps back what it may still make smaller: some may make no bytes.
+// There may be none: of what was looked at a filter let nothing through, or compressing keeps it back.
 static void fill(struct list_stream *s)
 {
-	s->sent = s->size = 0;
-	while (!s->size && !s->ended) {
-		write_some(s);
-		s->bytes = s->writer.data;
-		s->size = s->writer.size;
-		if (!s->gzip)
-			continue;
+	s->sent = 0;
+	write_some(s);
+	s->bytes = s->writer.data;
+	s->size = s->writer.size;
+	if (s->gzip) {
 		gzip_add(s->gzip, s->writer.data, s->writer.size, s->ended);
 		s->bytes = (const char *)gzip_bytes(s->gzip, &s->size);
 	}
@@ -70,7 +70,9 @@ static ssize_t read_stream(void *context, uint64_t position, char *to, size_t mo
 	}
 	size_t size = s->size - s->sent;
 	size = size < most ? size : most;
-	memcpy(to, s->bytes + s->sent, size);
+	// Without bytes it is asked again when others had their turn.
+	if (size)
+		memcpy(to, s->bytes + s->sent, size);
 	s->sent += size;
 	return (ssize_t)size;
 }
