@@ -439,8 +439,8 @@ static void the_newest_version_that_was_tried_is_taken(void **state)
 {
 	struct fixture *f = *state;
 	struct job *first = spread_out(f), *second = changed(f, first);
-	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
 	struct deployment *of_second = deploy(f, second, DEPLOYMENT_SUCCESSFUL);
+	deploy(f, first, DEPLOYMENT_SUCCESSFUL); // the order of versions counts, not this one
 	lose_one(f, first, second);
 	assert_ptr_equal(newest(f)->job, second);
 	assert_true(uuid_equal(&newest(f)->details->deployment_id, &of_second->id));
