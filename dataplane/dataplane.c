@@ -166,8 +166,8 @@ static void *worker_main(void *context)
 	struct worker *w = context;
 	// An lcore number gives the thread its mempool caches.
 	if (rte_thread_register() != 0)
-		log_warn("worker not registered with DPDK",
-			"worker=%u effect=\"slower packet pools\"", w->hot.number);
+		log_warn("worker-not-registered", "worker=%u effect=\"slower packet pools\"",
+			w->hot.number);
 	worker_run(w);
 	if (rte_lcore_id() != LCORE_ID_ANY)
 		rte_thread_unregister();
@@ -212,7 +212,7 @@ static void bring_lines_home(const struct dataplane *d, const struct node_table 
 		error = numa_prefer((void *)table->last_heard_ms,
 			table->slots_max * sizeof table->last_heard_ms[0], home);
 	if (error != 0)
-		log_warn("node lines stay where they are",
+		log_warn("node-lines-not-moved",
 			"numa_node=%d error=\"%s\" effect=\"slower heartbeats\"", home,
 			strerror(-error));
 }

@@ -72,7 +72,7 @@ static void spread(const struct start *s, struct rte_eth_conf *conf)
 	if (conf->rx_adv_conf.rss_conf.rss_hf != 0)
 		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 	else if (!device_is_virtual(&s->port->device))
-		log_warn("port without RSS", "port=%u queues=%u effect=\"all packets on queue 0\"",
+		log_warn("port-without-rss", "port=%u queues=%u effect=\"all packets on queue 0\"",
 			s->index, s->port->queue_count);
 }
 
@@ -153,7 +153,7 @@ static void wait_link(const struct start *s)
 	if (link.link_status)
 		log_info("link", "port=%u megabits=%u", s->index, link.link_speed);
 	else
-		log_warn("link is down",
+		log_warn("link-down",
 			"port=%u remedy=\"check the cable or bring the peer up; packets flow once "
 			"it is up\"",
 			s->index);
@@ -195,7 +195,7 @@ void port_stop(struct ethernet_port *port)
 	port_meter(port);
 	int error = rte_eth_dev_stop(port->id);
 	if (error != 0)
-		log_warn("port not stopped", "device=%s error=\"%s\"", port->device.name,
+		log_warn("port-not-stopped", "device=%s error=\"%s\"", port->device.name,
 			strerror(-error));
 	port->started = false;
 }
@@ -251,7 +251,7 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 		port_close(port);
 		if (!device_fall_back(&port->device, settings, index, message))
 			return error;
-		log_warn("port falls back", "port=%u driver=%s", index, port->device.driver);
+		log_warn("port-fallback", "port=%u driver=%s", index, port->device.driver);
 	}
 	wait_link(&s);
 	say_started(&s);

@@ -99,7 +99,7 @@ void workers_open(struct workers *team, struct state *state, struct command_queu
 		return;
 	uint32_t armed = lines_restore(state, state_node_table(state), team->items[0].hot.now_ms,
 		team->settings.restart_grace_ms);
-	log_info("nodes armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);
+	log_info("nodes-armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);
 }
 
 static void handle_burst(struct worker *w)
@@ -177,7 +177,7 @@ static void rest(struct worker *w, uint32_t received)
 void worker_run(struct worker *w)
 {
 	if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) != 0)
-		log_warn("timer slack not set", "worker=%u", w->hot.number);
+		log_warn("timer-slack-not-set", "worker=%u", w->hot.number);
 	state_reader_online();
 	while (!atomic_load_explicit(&w->team->stopping, memory_order_relaxed))
 		rest(w, worker_step(w));

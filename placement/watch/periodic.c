@@ -167,8 +167,8 @@ static bool read_times(struct launcher *l, struct launch *launch, const struct j
 	launch->times = launch_times_create(job->periodic);
 	if (!launch->times) {
 		char quoted[300];
-		log_warn("a periodic job has times or a zone that this machine does not know",
-			"job=%s", log_quote(launch->id, quoted, sizeof quoted));
+		log_warn("periodic-times-unknown", "job=%s",
+			log_quote(launch->id, quoted, sizeof quoted));
 	}
 	return launch->times != NULL;
 }

@@ -63,10 +63,10 @@ static void logfmt_has_time_level_event_and_fields(void **unused)
 	char quoted[64];
 	log_configure(LOG_INFO, false);
 	log_warn(
-		"node_refused", "reason=%s slot=%d", log_quote("no key", quoted, sizeof quoted), 7);
+		"node-refused", "reason=%s slot=%d", log_quote("no key", quoted, sizeof quoted), 7);
 	const char *line = read_capture();
 	assert_memory_equal(line, "time=20", 7);
-	assert_non_null(strstr(line, "Z level=warn event=node_refused reason=\"no key\" slot=7\n"));
+	assert_non_null(strstr(line, "Z level=warn event=node-refused reason=\"no key\" slot=7\n"));
 	assert_int_equal(count_lines(line), 1);
 }
 

@@ -54,6 +54,7 @@ TIDY = [
     ("state/good.c", "\tassert(x);\n", "CHECK"),
     ("state/good.c", '\tlog_warn("lost", "file=%s err=%d", file, 1);\n', "error value is error"),
     ("state/good.c", '\tlog_warn("lost", "why=%s",\n\t\terror_text(e));\n', ":1: the key of an error value is error"),
+    ("state/good.c", '\tlog_warn("link is down", "port=%u", port);\n', ":1: a log event is one word"),
     ("state/good.c", "\tsystem(x);\n", "posix_spawn"),
     ("state/good.c", "\trcu_assign_pointer(a, b);\n", "publishing"),
     ("state/good.c", "\tuatomic_xchg(a, b);\n", "publishing"),

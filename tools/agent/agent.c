@@ -130,12 +130,12 @@ static bool connected(struct agent *a)
 	a->fd = endpoint_connect(a->options->server, a->options->source, message, sizeof message);
 	a->counters.reconnects++;
 	if (a->fd < 0) {
-		log_warn("connect_failed", "error=%s", log_quote(message, quoted, sizeof quoted));
+		log_warn("connect-failed", "error=%s", log_quote(message, quoted, sizeof quoted));
 		return false;
 	}
 	local_address(a->fd, address);
 	if (a->address[0] && strcmp(a->address, address) != 0) {
-		log_info("address_changed", "from=%s to=%s", a->address, address);
+		log_info("address-changed", "from=%s to=%s", a->address, address);
 		beat_describe(&a->beat, now_ns());
 	}
 	memcpy(a->address, address, sizeof a->address);
@@ -262,7 +262,7 @@ static bool send_registration(struct agent *a)
 {
 	if (a->beat.describe && !agent_describe(a)) {
 		char quoted[240];
-		log_error("cannot_describe", "error=%s",
+		log_error("cannot-describe", "error=%s",
 			log_quote(a->fingerprint.failure, quoted, sizeof quoted));
 		return a->counters.registrations > 0;
 	}
@@ -283,7 +283,7 @@ static void look_for_silence(struct agent *a)
 		return;
 	a->missed_told = a->beat.missed;
 	log_warn(
-		"controller_silent", "server=%s unanswered=%u", a->options->server, a->beat.missed);
+		"controller-silent", "server=%s unanswered=%u", a->options->server, a->beat.missed);
 }
 
 // Sends what is due. False when the agent cannot go on.
@@ -317,9 +317,9 @@ static void note_term(struct agent *a)
 	uint64_t term = a->beat.session.term;
 	if (term <= a->identity.term)
 		return;
-	log_info("controller_term", "term=%lu", (unsigned long)term);
+	log_info("controller-term", "term=%lu", (unsigned long)term);
 	if (identity_store_term(&a->identity, term, message, sizeof message) < 0)
-		log_error("term_not_stored", "error=%s", log_quote(message, quoted, sizeof quoted));
+		log_error("term-not-stored", "error=%s", log_quote(message, quoted, sizeof quoted));
 }
 
 static void tell_refusal(struct agent *a, const struct wire_refused *why)
@@ -329,7 +329,7 @@ static void tell_refusal(struct agent *a, const struct wire_refused *why)
 		wire_type_name(why->request_type), wire_refusal_name(why->reason),
 		why->retry_after_ms);
 	if (why->reason == WIRE_REFUSED_BAD_DESCRIPTION)
-		log_error("bad_description", "hint=%s",
+		log_error("bad-description", "hint=%s",
 			"\"see berth-agent --print-fingerprint and the controller's log\"");
 }
 
@@ -345,10 +345,10 @@ static void tell(struct agent *a, const struct node_answer *answer)
 		sd_notifyf(0, "READY=1\nSTATUS=registered as slot %u, generation %u", s->slot,
 			s->generation);
 		break;
-	case NODE_REGISTER_NOW: log_info("register_again", "generation=%u", s->generation); break;
+	case NODE_REGISTER_NOW: log_info("register-again", "generation=%u", s->generation); break;
 	case NODE_OLD_TERM:
 		a->counters.old_terms++;
-		log_warn("old_term", "term=%lu highest=%lu hint=%s", (unsigned long)answer->term,
+		log_warn("old-term", "term=%lu highest=%lu hint=%s", (unsigned long)answer->term,
 			(unsigned long)s->term,
 			"\"a replaced controller still answers; if its store was made anew on "
 			"purpose, remove the file term in the state directory and restart\"");
@@ -392,7 +392,7 @@ static void receive_all(struct agent *a)
 		note_term(a);
 		tell(a, &answer);
 		if (a->missed_told && answer.event != NODE_OLD_TERM) {
-			log_info("controller_answers", "server=%s", a->options->server);
+			log_info("controller-answers", "server=%s", a->options->server);
 			a->missed_told = 0;
 		}
 	}
@@ -404,7 +404,7 @@ static void take_signal(struct agent *a, int signal_fd)
 	if (read(signal_fd, &info, sizeof info) != sizeof info)
 		return;
 	if (info.ssi_signo == SIGHUP) {
-		log_info("describing_again", "signal=SIGHUP");
+		log_info("describing-again", "signal=SIGHUP");
 		beat_describe(&a->beat, now_ns());
 		return;
 	}

@@ -344,7 +344,7 @@ static void take_whole_spec(struct alloc_sync *s)
 		runner_add(s->runner, &wanted.id, wanted.job_index, s->spec_version, spec);
 		return;
 	}
-	log_error("allocation_not_understood", "id=%s error=%s", uuid_format(&wanted.id, text),
+	log_error("allocation-not-understood", "id=%s error=%s", uuid_format(&wanted.id, text),
 		log_quote(message, quoted, sizeof quoted));
 	if (!known)
 		runner_add_ended(s->runner, &wanted.id, true);
@@ -389,7 +389,7 @@ static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, u
 		s->awaiting = 0;
 		break;
 	default:
-		log_error("allocation_request_refused", "request=%s reason=%s",
+		log_error("allocation-request-refused", "request=%s reason=%s",
 			wire_type_name(why->request_type), wire_refusal_name(why->reason));
 		wait_ms += SYNC_CAP_MS;
 		s->awaiting = 0;

@@ -94,16 +94,16 @@ static void keep_contact(const struct runner *r)
 		matters = stop_after_ns(a) > 0;
 	int error = matters ? contact_keep(&r->contact) : 0;
 	if (error)
-		log_error("contact_not_kept", "error=\"%s\"", error_text(error));
+		log_error("contact-not-kept", "error=\"%s\"", error_text(error));
 }
 
 static void revise(struct runner *r, struct alloc_run *a, struct alloc_spec *spec)
 {
 	char text[UUID_TEXT_BYTES];
 	if (alloc_run_revise(a, spec, place_of(r).now_ns))
-		log_info("allocation_revised", "id=%s", uuid_format(&a->id, text));
+		log_info("allocation-revised", "id=%s", uuid_format(&a->id, text));
 	else
-		log_error("allocation_has_other_tasks", "id=%s", uuid_format(&a->id, text));
+		log_error("allocation-has-other-tasks", "id=%s", uuid_format(&a->id, text));
 }
 
 void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uint64_t version,
@@ -205,7 +205,7 @@ static void watch(struct runner *r, struct alloc_run *a)
 		if (t->process.fd >= 0 &&
 			epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, t->process.fd, &event) < 0 &&
 			errno != EEXIST)
-			log_error("process_not_watched", "error=\"%s\"", error_text(-errno));
+			log_error("process-not-watched", "error=\"%s\"", error_text(-errno));
 	}
 }
 
@@ -263,7 +263,7 @@ static int64_t stop_if_alone(struct runner *r, struct alloc_run *a, int64_t now_
 	int64_t lost_ns = contact_lost_ns(&r->contact, stop_after_ns(a));
 	if (now_ns <= lost_ns)
 		return lost_ns + 1;
-	log_warn("stopped_without_controller", "id=%s", uuid_format(&a->id, text));
+	log_warn("stopped-without-controller", "id=%s", uuid_format(&a->id, text));
 	runner_stop(r, a);
 	return 0;
 }

@@ -93,7 +93,7 @@ void runner_save(const struct runner *r, struct alloc_run *a)
 	if (text && write_file(temporary, text) && rename(temporary, path) == 0)
 		a->is_unsaved = false;
 	else
-		log_error("allocation_not_saved", "file=%s error=\"%s\"",
+		log_error("allocation-not-saved", "file=%s error=\"%s\"",
 			log_quote(path, quoted, sizeof quoted), error_text(-errno));
 	free(text);
 }
@@ -233,7 +233,7 @@ static void load_file(struct runner *r, const char *folder, const char *name)
 		r->count++;
 		return;
 	}
-	log_error("allocation_not_restored", "id=%s error=%s", id_text,
+	log_error("allocation-not-restored", "id=%s error=%s", id_text,
 		log_quote(message, quoted, sizeof quoted));
 }
 

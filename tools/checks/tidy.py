@@ -55,6 +55,7 @@ CALLS = [(re.compile(r"(?<![\w.>])" + name + r"\("), instead, places) for name, 
 # In the fields of a log line.
 ERROR_KEY = re.compile(r'"[^"]*\b(?:err|errno|err_?msg)=')
 LOG_CALL = re.compile(r"\blog_(?:debug|info|warn|error)\s*\((.*?)\);", re.S)
+LOG_EVENT_BLANK = re.compile(r'\s*"[^"]*[\s_]')
 ERROR_VALUE = re.compile(r"error_text\(|strerror\(|\berrno\b|\berror\.text\b")
 
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')
@@ -135,11 +136,13 @@ def judge_size(name, lines):
 
 
 def judge_logs(name, text):
-    """What a call tells of an error has the key error, wherever in the call it is."""
+    """An event is one word; what a call tells of an error has the key error, wherever in the call it is."""
     for call in LOG_CALL.finditer(text):
+        number = text.count("\n", 0, call.start()) + 1
         if ERROR_VALUE.search(call.group(1)) and not re.search(r"\berror=", call.group(1)):
-            number = text.count("\n", 0, call.start()) + 1
             yield True, f"{name}:{number}: the key of an error value is error"
+        if LOG_EVENT_BLANK.match(call.group(1)):
+            yield True, f"{name}:{number}: a log event is one word, with hyphens"
 
 
 def columns_of(name, first):
