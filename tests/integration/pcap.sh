@@ -12,7 +12,8 @@ kill -STOP "$fleet"
 berthd_kill TERM
 cp -a "$TESTBED_DIR/data" "$TESTBED_DIR/copy"
 
-ip netns exec "$TESTBED_NODES" tcpdump -i "$TESTBED_LINK" -Q out -s 0 -B 16384 -U \
+# Immediate: what still waited in its ring when it is told to end would be missing.
+ip netns exec "$TESTBED_NODES" tcpdump -i "$TESTBED_LINK" -Q out -s 0 -B 16384 -U --immediate-mode \
 	-w "$TESTBED_DIR/beats.pcap" udp dst port 4647 >"$TESTBED_DIR/tcpdump.log" 2>&1 &
 tcpdump=$!
 wait_until 10 "tcpdump listens" grep -q listening "$TESTBED_DIR/tcpdump.log"
