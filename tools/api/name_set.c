@@ -1,46 +1,37 @@
 #include "tools/api/name_set.h"
-#include "state/base/memory.h"
-#include "state/base/text.h"
 #include <stdlib.h>
+#include <string.h>
 
-// Where the name is, or where it would be.
-static uint32_t place_of(const struct name_set *set, const char *name)
+static const char *name_at(const struct name_set *set, uint32_t i)
 {
-	uint32_t low = 0, high = set->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (strcmp(set->names[middle], name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-bool name_set_has(const struct name_set *set, const char *name)
-{
-	uint32_t at = place_of(set, name);
-	return at < set->count && strcmp(set->names[at], name) == 0;
+	return *ARRAY_AT(&set->names, char *, i);
 }
 
 void name_set_add(struct name_set *set, const char *name)
 {
-	if (name_set_has(set, name))
-		return;
-	uint32_t at = place_of(set, name);
-	if (set->count == set->capacity) {
-		set->capacity = set->capacity ? set->capacity * 2 : 16;
-		set->names = memory_resize(set->names, set->capacity * sizeof set->names[0]);
-	}
-	memmove(&set->names[at + 1], &set->names[at], (set->count - at) * sizeof set->names[0]);
-	set->names[at] = text_copy(text_of(name));
-	set->count++;
+	(void)map_item(&set->names, sizeof(char *), name);
+}
+
+bool name_set_has(const struct name_set *set, const char *name)
+{
+	uint32_t at;
+	return map_find(&set->names, sizeof(char *), name, &at);
+}
+
+void name_set_json(const struct name_set *set, const char *prefix, struct json_writer *w,
+	void (*put)(struct json_writer *, const char *name))
+{
+	json_begin_array(w);
+	for (uint32_t i = 0; i < set->names.count; i++)
+		if (!prefix || strncmp(name_at(set, i), prefix, strlen(prefix)) == 0)
+			put(w, name_at(set, i));
+	json_end_array(w);
 }
 
 void name_set_free(struct name_set *set)
 {
-	for (uint32_t i = 0; i < set->count; i++)
-		free(set->names[i]);
-	free(set->names);
+	for (uint32_t i = 0; i < set->names.count; i++)
+		free(*ARRAY_AT(&set->names, char *, i));
+	free(set->names.items);
 	*set = (struct name_set){0};
 }

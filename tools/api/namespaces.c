@@ -39,16 +39,11 @@ static void put_namespace(struct json_writer *w, const char *name)
 
 void namespaces_list(struct request *request, struct reply *reply)
 {
-	const char *prefix = request_parameter(request, "prefix");
 	struct name_set namespaces = {0};
 	uint64_t index = state_index(request->api->settings.state);
 	collect(request, &namespaces);
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_array(w);
-	for (uint32_t i = 0; i < namespaces.count; i++)
-		if (!prefix || strncmp(namespaces.names[i], prefix, strlen(prefix)) == 0)
-			put_namespace(w, namespaces.names[i]);
-	json_end_array(w);
+	name_set_json(&namespaces, request_parameter(request, "prefix"), reply_json(request, reply),
+		put_namespace);
 	name_set_free(&namespaces);
 	reply_index(reply, index);
 }

@@ -53,16 +53,11 @@ static void put_pool(struct json_writer *w, const char *name)
 
 void node_pools_list(struct request *request, struct reply *reply)
 {
-	const char *prefix = request_parameter(request, "prefix");
 	struct name_set pools = {0};
 	uint64_t index = state_index(request->api->settings.state);
 	collect(request, &pools);
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_array(w);
-	for (uint32_t i = 0; i < pools.count; i++)
-		if (!prefix || strncmp(pools.names[i], prefix, strlen(prefix)) == 0)
-			put_pool(w, pools.names[i]);
-	json_end_array(w);
+	name_set_json(
+		&pools, request_parameter(request, "prefix"), reply_json(request, reply), put_pool);
 	name_set_free(&pools);
 	reply_index(reply, index);
 }
