@@ -2,50 +2,13 @@
 // what surrounds the reconciler, which has tests of its own.
 #include "state/base/error.h"
 #include "tests/placement/job_build.h"
-#include "tests/scheduler/committer.h"
+#include "tests/scheduler/committed.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-struct fixture {
-	struct world *world;
-	struct committer committer;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = memory_take(sizeof *f);
-	f->world = world_create();
-	committer_init(&f->committer, f->world);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	committer_release(&f->committer);
-	world_destroy(f->world);
-	free(f);
-	return 0;
-}
-
-static void nodes(struct fixture *f, uint32_t count, const char *words)
-{
-	for (uint32_t i = 0; i < count; i++)
-		world_node(f->world, words);
-}
-
-static int run(struct fixture *f, const struct job *job, enum eval_trigger trigger)
-{
-	struct evaluation *eval = evaluation_for(job, trigger);
-	int result = committer_run(&f->committer, eval);
-	evaluation_free(eval);
-	return result;
-}
 
 // An evaluation that was blocked and is tried again.
 static int run_blocked(struct fixture *f, const struct job *job)
@@ -55,13 +18,6 @@ static int run_blocked(struct fixture *f, const struct job *job)
 	int result = committer_run(&f->committer, eval);
 	evaluation_free(eval);
 	return result;
-}
-
-static void expect_end(struct fixture *f, enum eval_status status, const char *description)
-{
-	const struct evaluation *end = committer_end(&f->committer);
-	assert_int_equal(end->status, status);
-	assert_string_equal(end->status_description ? end->status_description : "", description);
 }
 
 static const struct alloc_metrics *metrics_of(const struct evaluation *eval)
@@ -83,14 +39,6 @@ static struct alloc_details *details_of(struct allocation *a)
 	if (!a->details)
 		a->details = alloc_details_create();
 	return a->details;
-}
-
-static uint32_t of_version(const struct world *w, const struct job *job)
-{
-	uint32_t count = 0;
-	for (const struct world_allocation *a = w->allocations; a; a = a->next)
-		count += !allocation_is_terminal(&a->record) && a->record.job == job;
-	return count;
 }
 
 static void roll(struct job *job, int64_t max_parallel, int64_t canary)
@@ -653,7 +601,7 @@ static void the_disk_draws_its_instance_back(void **state)
 	assert_int_equal(newest(f)->node_slot, 1);
 }
 
-#define ROW(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define ROW(name) cmocka_unit_test_setup_teardown(name, committed_set_up, committed_tear_down)
 
 int main(void)
 {

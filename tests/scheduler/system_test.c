@@ -1,7 +1,7 @@
 // The system scheduler over a world into which its plans are committed: rows A1 to A40, one by one.
 #include "state/base/error.h"
 #include "tests/placement/job_build.h"
-#include "tests/scheduler/committer.h"
+#include "tests/scheduler/committed.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,29 +9,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-struct fixture {
-	struct world *world;
-	struct committer committer;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = memory_take(sizeof *f);
-	f->world = world_create();
-	committer_init(&f->committer, f->world);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	committer_release(&f->committer);
-	world_destroy(f->world);
-	free(f);
-	return 0;
-}
 
 static int run_as(struct fixture *f, const struct job *job, enum eval_trigger trigger, int type)
 {
@@ -42,11 +19,6 @@ static int run_as(struct fixture *f, const struct job *job, enum eval_trigger tr
 	return result;
 }
 
-static int run(struct fixture *f, const struct job *job, enum eval_trigger trigger)
-{
-	return run_as(f, job, trigger, job->type);
-}
-
 static int run_annotated(struct fixture *f, const struct job *job)
 {
 	struct evaluation *eval = evaluation_for(job, TRIGGER_JOB_REGISTER);
@@ -54,13 +26,6 @@ static int run_annotated(struct fixture *f, const struct job *job)
 	int result = committer_run(&f->committer, eval);
 	evaluation_free(eval);
 	return result;
-}
-
-static void expect_end(struct fixture *f, enum eval_status status, const char *description)
-{
-	const struct evaluation *end = committer_end(&f->committer);
-	assert_int_equal(end->status, status);
-	assert_string_equal(end->status_description ? end->status_description : "", description);
 }
 
 static int64_t queued(struct fixture *f)
@@ -74,26 +39,12 @@ static const struct alloc_metrics *failed(struct fixture *f)
 	return groups->count ? &ARRAY_AT(groups, struct failed_group, 0)->metrics : NULL;
 }
 
-static void nodes(struct fixture *f, uint32_t count, const char *words)
-{
-	for (uint32_t i = 0; i < count; i++)
-		world_node(f->world, words);
-}
-
 // A version whose task differs, so that instances must be replaced.
 static struct job *changed(struct fixture *f, struct job *from)
 {
 	struct job *job = world_job_version(f->world, from);
 	set(&task_of(job)->user, from->version % 2 ? "one" : "two");
 	return job;
-}
-
-static uint32_t of_version(const struct world *w, const struct job *job)
-{
-	uint32_t count = 0;
-	for (const struct world_allocation *a = w->allocations; a; a = a->next)
-		count += !allocation_is_terminal(&a->record) && a->record.job == job;
-	return count;
 }
 
 // --- Triggers, attempts, errors ------------------------------------------------------------------------
@@ -618,7 +569,7 @@ static void a_dry_run_counts_what_it_would_do(void **state)
 	assert_int_equal(ARRAY_AT(&f->committer.annotations, struct desired_updates, 0)->stop, 1);
 }
 
-#define ROW(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define ROW(name) cmocka_unit_test_setup_teardown(name, committed_set_up, committed_tear_down)
 
 int main(void)
 {
