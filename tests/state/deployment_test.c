@@ -13,21 +13,13 @@ static const struct optional_bool healthy = {true, true}, unhealthy = {true, fal
 
 static int setup(void **test)
 {
-	struct controller *c = memory_take(sizeof *c);
-
-	controller_init(c, (struct state_limits){.deployments = 8});
-	controller_open(c);
-	for (uint32_t i = 0; i < NODES; i++)
-		assert_int_equal(controller_register(c, i, NULL), OUTCOME_DONE);
-	*test = c;
+	*test = controller_with_nodes((struct state_limits){.deployments = 8}, NODES);
 	return 0;
 }
 
 static int teardown(void **test)
 {
-	expect_restores(*test);
-	controller_free(*test);
-	free(*test);
+	controller_end(*test);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/state/plans.h"
 #include "state/alloc_details.h"
+#include "state/base/memory.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,4 +160,35 @@ enum command_outcome report_status(struct controller *c, uint32_t slot, uint32_t
 	if (known)
 		*known = item.known;
 	return outcome;
+}
+
+struct controller *controller_with_nodes(struct state_limits limits, uint32_t nodes)
+{
+	struct controller *c = memory_take(sizeof *c);
+
+	controller_init(c, limits);
+	controller_open(c);
+	for (uint32_t i = 0; i < nodes; i++)
+		assert_int_equal(controller_register(c, i, NULL), OUTCOME_DONE);
+	return c;
+}
+
+void controller_end(struct controller *c)
+{
+	expect_restores(c);
+	controller_free(c);
+	free(c);
+}
+
+struct node_use use_of(const struct controller *c, uint32_t slot)
+{
+	state_read_begin();
+	struct node_use use = state_node_use(c->state, slot);
+	state_read_end();
+	return use;
+}
+
+uint64_t alloc_index_of(const struct controller *c, uint32_t slot)
+{
+	return node_table_line(state_node_table(c->state), slot)->alloc_index;
 }

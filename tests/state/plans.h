@@ -3,6 +3,14 @@
 #include "state/plan.h"
 #include "tests/state/evaluations.h"
 
+// A controller that is open, with nodes of numbers and slots 0 … and generation 1.
+struct controller *controller_with_nodes(struct state_limits, uint32_t nodes);
+// Its state, replayed and from a snapshot, is the same; then it is freed.
+void controller_end(struct controller *);
+// Published, of the node at a slot: what allocations hold of it, and where they last changed.
+struct node_use use_of(const struct controller *, uint32_t slot);
+uint64_t alloc_index_of(const struct controller *, uint32_t slot);
+
 // A registered job that plans are made for.
 struct planned_job {
 	const char *id;

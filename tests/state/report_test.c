@@ -12,35 +12,14 @@ enum { NODES = 4 }; // numbers and slots 0 …, generation 1
 
 static int setup(void **test)
 {
-	struct controller *c = memory_take(sizeof *c);
-
-	controller_init(c, (struct state_limits){0});
-	controller_open(c);
-	for (uint32_t i = 0; i < NODES; i++)
-		assert_int_equal(controller_register(c, i, NULL), OUTCOME_DONE);
-	*test = c;
+	*test = controller_with_nodes((struct state_limits){0}, NODES);
 	return 0;
 }
 
 static int teardown(void **test)
 {
-	expect_restores(*test);
-	controller_free(*test);
-	free(*test);
+	controller_end(*test);
 	return 0;
-}
-
-static struct node_use use_of(const struct controller *c, uint32_t slot)
-{
-	state_read_begin();
-	struct node_use use = state_node_use(c->state, slot);
-	state_read_end();
-	return use;
-}
-
-static uint64_t alloc_index_of(const struct controller *c, uint32_t slot)
-{
-	return node_table_line(state_node_table(c->state), slot)->alloc_index;
 }
 
 static void down(struct controller *c, uint32_t slot)
