@@ -28,6 +28,17 @@ const char *const command_type_names[COMMAND_TYPES] = {
 	[COMMAND_JOB_STABLE] = "job-stable",
 	[COMMAND_JOB_SCALE] = "job-scale",
 	[COMMAND_JOB_CHILD] = "job-child",
+	[COMMAND_NODE_LIFECYCLE] = "node-lifecycle",
+	[COMMAND_VM_CREATE] = "vm-create",
+	[COMMAND_VM_POWER] = "vm-power",
+	[COMMAND_VM_DELETE] = "vm-delete",
+	[COMMAND_VM_REPORT] = "vm-report",
+	[COMMAND_VM_HEALTH] = "vm-health",
+	[COMMAND_VM_ASSIGN] = "vm-assign",
+	[COMMAND_VM_WORKER] = "vm-worker",
+	[COMMAND_VM_WORKER_PAUSE] = "vm-worker-pause",
+	[COMMAND_VM_WORKER_DELETE] = "vm-worker-delete",
+	[COMMAND_CLUSTER_SETTINGS] = "cluster-settings",
 };
 
 const char *const command_outcome_names[COMMAND_OUTCOMES] = {
@@ -52,6 +63,8 @@ const char *const command_outcome_names[COMMAND_OUTCOMES] = {
 	[OUTCOME_UNKNOWN_VERSION] = "unknown-version",
 	[OUTCOME_TERMINAL] = "terminal",
 	[OUTCOME_NOT_NOW] = "not-now",
+	[OUTCOME_UNKNOWN_VM] = "unknown-vm",
+	[OUTCOME_UNKNOWN_WORKER] = "unknown-worker",
 	[OUTCOME_TABLE_FULL] = "table-full",
 	[OUTCOME_STORE_FULL] = "store-full",
 	[OUTCOME_STOPPING] = "stopping",

@@ -43,7 +43,18 @@ enum command_type {
 	COMMAND_JOB_REVERT,
 	COMMAND_JOB_STABLE,
 	COMMAND_JOB_SCALE,
-	COMMAND_JOB_CHILD, // a child of a periodic or parameterized job
+	COMMAND_JOB_CHILD,      // a child of a periodic or parameterized job
+	COMMAND_NODE_LIFECYCLE, // beside its status: offlined, ready, lost, flaky
+	COMMAND_VM_CREATE,
+	COMMAND_VM_POWER,
+	COMMAND_VM_DELETE,
+	COMMAND_VM_REPORT, // over HTTP; those of nodes come as ALLOC_UPDATE
+	COMMAND_VM_HEALTH, // a health pass over some
+	COMMAND_VM_ASSIGN, // what a scheduling pass proposes
+	COMMAND_VM_WORKER, // one that is kept by hand: registered or seen again
+	COMMAND_VM_WORKER_PAUSE,
+	COMMAND_VM_WORKER_DELETE,
+	COMMAND_CLUSTER_SETTINGS,
 	COMMAND_TYPES,
 };
 
@@ -70,6 +81,8 @@ enum command_outcome {
 	OUTCOME_UNKNOWN_VERSION, // JOB_REVERT, JOB_STABLE
 	OUTCOME_TERMINAL,        // DEPLOYMENT: it is at its end
 	OUTCOME_NOT_NOW, // DEPLOYMENT: not in its status; message says why. JOB_SCALE: an active deployment
+	OUTCOME_UNKNOWN_VM,
+	OUTCOME_UNKNOWN_WORKER,
 	OUTCOME_TABLE_FULL,
 	OUTCOME_STORE_FULL,
 	OUTCOME_STOPPING,
@@ -213,8 +226,10 @@ struct alloc_update_item {
 	struct uuid allocation;
 	uint8_t client_status;        // enum alloc_client: pending, running, complete or failed
 	struct optional_bool healthy; // verdict on its deployment health
-	struct alloc_report *report;  // taken over; NULL: as it was
-	bool known;                   // result
+	bool flaky; // with its end: it failed by its node's infrastructure, not by itself (row E25)
+	bool unready; // with its end: the node's probe says that it is not ready any more (row E24)
+	struct alloc_report *report; // taken over; NULL: as it was
+	bool known;                  // result
 };
 struct command_alloc_update {
 	uint32_t slot, generation;
@@ -358,6 +373,83 @@ struct command_job_child {
 	char message[256]; // of BAD_DESCRIPTION: why
 };
 
+// Rows E1 to E33.
+enum lifecycle_action {
+	LIFECYCLE_OFFLINE, // an operator's; refused (NOT_NOW, with a message) unless it is healthy or offlined already
+	LIFECYCLE_ONLINE, // the same; unless it is offlined or online already
+	LIFECYCLE_PROBED, // its probe answered
+	LIFECYCLE_SWEEP,  // what is due of these nodes is decided again and done
+	LIFECYCLE_ACTIONS
+};
+struct command_node_lifecycle {
+	enum lifecycle_action action;
+	const struct uuid *
+		nodes; // those that are not there: UNKNOWN_NODE, but in a SWEEP they are passed over
+	uint32_t count;            // 1, in a SWEEP at most NODE_SWEEP_MAX
+	uint32_t slot, generation; // PROBED: instead of nodes
+	bool ready;                // PROBED
+	int64_t backoff_ns;        // PROBED: 0 with no: it is not asked again
+	// result
+	uint32_t changed;
+	char message[160];
+	struct eval_made made;
+};
+
+// Virtual machines (state/vm.h). Names are views that must stay valid until done.
+struct vm;
+struct vm_worker;
+struct cluster_settings;
+struct command_vm_create {
+	struct vm *vm;     // as it was asked for; taken over (set to NULL) unless refused
+	char message[160]; // of BAD_DESCRIPTION, CONFLICT
+};
+struct command_vm_power {
+	struct text name;
+	int power_state;   // enum vm_power
+	char message[160]; // of NOT_NOW
+};
+struct command_vm_named { // DELETE of a machine or a worker, PAUSE
+	struct text name;
+	bool paused; // VM_WORKER_PAUSE
+};
+// What a worker says of one of its machines.
+struct command_vm_report {
+	struct text name, uid;
+	struct optional_i64 status; // enum vm_status
+	const char *status_message; // NULL: as it was
+	struct array conditions;    // vm_condition: those are set; the submitter's
+	struct optional_i64 observed_generation;
+};
+struct command_vm_health { // names of machines; each is judged again, as it is by then
+	const struct text *names;
+	uint32_t count;   // at most VM_ASSIGN_MAX
+	uint32_t changed; // result
+};
+enum vm_assign_result {
+	VM_ASSIGNED,
+	VM_SKIPPED,        // row D12: another time
+	VM_WORKER_SKIPPED, // row D13: another worker
+};
+struct vm_assign_item {
+	struct text vm, uid;
+	struct text worker;
+	uint64_t worker_modify_index; // of the version that it was chosen by
+	uint8_t result;               // enum vm_assign_result
+};
+struct command_vm_assign {
+	struct vm_assign_item *items;
+	uint32_t count;    // at most VM_ASSIGN_MAX
+	uint32_t assigned; // result
+};
+struct command_vm_worker {
+	struct vm_worker
+		*worker; // taken over (set to NULL) unless refused; CONFLICT: another machine id
+	bool only_seen;  // it is there already: nothing but when it was seen changes
+};
+struct command_cluster_settings {
+	struct cluster_settings *settings; // taken over (set to NULL) unless refused
+};
+
 struct command_job_register {
 	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
 	bool enforce_index;
@@ -408,5 +500,14 @@ struct command {
 		struct command_job_stable job_stable;
 		struct command_job_scale *job_scale;
 		struct command_job_child *job_child;
+		struct command_node_lifecycle *node_lifecycle;
+		struct command_vm_create *vm_create;
+		struct command_vm_power *vm_power;
+		struct command_vm_named vm_named;
+		struct command_vm_report *vm_report;
+		struct command_vm_health vm_health;
+		struct command_vm_assign vm_assign;
+		struct command_vm_worker vm_worker;
+		struct command_cluster_settings cluster_settings;
 	};
 };

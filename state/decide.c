@@ -49,6 +49,17 @@ static enum command_outcome decide_by_type(struct decider *d, struct command *c)
 	case COMMAND_JOB_STABLE: return decide_job_stable(d, &c->job_stable);
 	case COMMAND_JOB_SCALE: return decide_job_scale(d, c->job_scale);
 	case COMMAND_JOB_CHILD: return decide_job_child(d, c->job_child);
+	case COMMAND_NODE_LIFECYCLE: return decide_node_lifecycle(d, c->node_lifecycle);
+	case COMMAND_VM_CREATE: return decide_vm_create(d, c->vm_create);
+	case COMMAND_VM_POWER: return decide_vm_power(d, c->vm_power);
+	case COMMAND_VM_DELETE: return decide_vm_delete(d, &c->vm_named);
+	case COMMAND_VM_REPORT: return decide_vm_report(d, c->vm_report);
+	case COMMAND_VM_HEALTH: return decide_vm_health(d, &c->vm_health);
+	case COMMAND_VM_ASSIGN: return decide_vm_assign(d, &c->vm_assign);
+	case COMMAND_VM_WORKER: return decide_vm_worker(d, &c->vm_worker);
+	case COMMAND_VM_WORKER_PAUSE: return decide_vm_worker_pause(d, &c->vm_named);
+	case COMMAND_VM_WORKER_DELETE: return decide_vm_worker_delete(d, &c->vm_named);
+	case COMMAND_CLUSTER_SETTINGS: return decide_cluster_settings(d, &c->cluster_settings);
 	case COMMAND_TYPES: break;
 	}
 	CHECK(!"a command of an unknown type");

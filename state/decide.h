@@ -145,3 +145,14 @@ enum command_outcome decide_job_revert(struct decider *, struct command_job_reve
 enum command_outcome decide_job_stable(struct decider *, struct command_job_stable *);
 enum command_outcome decide_job_scale(struct decider *, struct command_job_scale *);
 enum command_outcome decide_job_child(struct decider *, struct command_job_child *);
+enum command_outcome decide_node_lifecycle(struct decider *, struct command_node_lifecycle *);
+enum command_outcome decide_vm_create(struct decider *, struct command_vm_create *);
+enum command_outcome decide_vm_power(struct decider *, struct command_vm_power *);
+enum command_outcome decide_vm_delete(struct decider *, const struct command_vm_named *);
+enum command_outcome decide_vm_report(struct decider *, struct command_vm_report *);
+enum command_outcome decide_vm_health(struct decider *, struct command_vm_health *);
+enum command_outcome decide_vm_assign(struct decider *, struct command_vm_assign *);
+enum command_outcome decide_vm_worker(struct decider *, struct command_vm_worker *);
+enum command_outcome decide_vm_worker_pause(struct decider *, const struct command_vm_named *);
+enum command_outcome decide_vm_worker_delete(struct decider *, const struct command_vm_named *);
+enum command_outcome decide_cluster_settings(struct decider *, struct command_cluster_settings *);

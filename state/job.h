@@ -116,6 +116,7 @@ struct task_group {
 	struct optional_i64 shutdown_delay_ns, stop_after_client_disconnect_ns,
 		max_client_disconnect_ns;
 	char *services, *scaling, *consul; // JSON, kept as given
+	char *snapshot; // idle nodes that ran it last are preferred (row E32); "": none
 };
 struct periodic_config {
 	bool enabled, prohibit_overlap;

@@ -296,6 +296,7 @@ static const struct field task_group_fields[] = {
 		OF(task_group, stop_after_client_disconnect_ns), DURATION},
 	{"MaxClientDisconnect", FIELD_OPTIONAL_I64, OF(task_group, max_client_disconnect_ns),
 		DURATION},
+	{"Snapshot", FIELD_STRING, OF(task_group, snapshot), FLAGS(FIELD_OMIT_EMPTY)},
 };
 DESCRIBE(task_group_description, task_group, task_group_defaults);
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "state/base/text.h"
 #include "state/base/uuid.h"
+#include "state/lifecycle.h"
 #include "state/record.h"
 #include "state/resources.h"
 #include <stdint.h>
@@ -104,6 +105,7 @@ struct node {
 	uint32_t slot;
 	uint32_t generation;
 	uint8_t status, eligibility;
+	struct node_lifecycle lifecycle;
 	struct resources total;    // as reported
 	struct resources reserved; // of total, not for allocations
 	struct node_class *node_class;
@@ -114,6 +116,7 @@ struct node {
 	uint32_t status_updated_at_s;        // unix seconds
 	uint32_t bytes;                      // of this record, its strings included
 	const char *name, *address, *version;
+	const char *snapshot; // that it ran last; "": none
 	const char *status_description;
 	uint32_t unique_attribute_count, unique_meta_count;
 	const struct attribute *unique_attributes; // sorted by name
@@ -129,10 +132,11 @@ struct node {
 	uint64_t missed_heartbeat_index; // of its newest loss; 0 once it is ready again
 };
 
-// Takes new work: ready, eligible, not draining (semantics §1.2).
+// Takes new work: ready, eligible, not draining (semantics §1.2), healthy (rows E1, E32).
 static inline bool node_is_usable(const struct node *n)
 {
-	return n->status == NODE_READY && n->eligibility == NODE_ELIGIBLE && n->drain == NULL;
+	return n->status == NODE_READY && n->eligibility == NODE_ELIGIBLE && n->drain == NULL &&
+	       lifecycle_standing(&n->lifecycle) == NODE_HEALTHY;
 }
 
 // True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): those stay

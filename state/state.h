@@ -5,6 +5,7 @@
 #include "state/base/text.h"
 #include "state/base/uuid.h"
 #include "state/job.h"
+#include "state/lifecycle.h"
 #include "state/node.h"
 #include "state/node_table.h"
 #include <stdbool.h>
@@ -17,8 +18,9 @@ struct node_report;
 
 struct state_limits { // each at most the maximum in limits.h
 	uint32_t nodes, jobs, allocations, place_requests, clients;
-	uint32_t evaluations; // 0: the maximum
-	uint32_t deployments; // the same
+	uint32_t evaluations;     // 0: the maximum
+	uint32_t deployments;     // the same
+	uint32_t vms, vm_workers; // the same
 };
 
 // What living allocations hold of a node.
@@ -106,6 +108,9 @@ enum state_table {
 	STATE_EVALUATIONS,
 	STATE_SCHEDULER_CONFIG,
 	STATE_DEPLOYMENTS,
+	STATE_VMS,
+	STATE_VM_WORKERS,
+	STATE_CLUSTER_SETTINGS,
 	STATE_TABLES
 };
 uint64_t state_table_index(const struct state *, enum state_table);
@@ -174,6 +179,22 @@ struct job_children state_job_children(
 	const struct state *, struct text namespace_name, struct text id);
 // Never NULL.
 const struct scheduler_config *state_scheduler_config(const struct state *);
+// Virtual machines and their workers, as evaluations above. Settings are never NULL.
+struct vm;
+struct vm_worker;
+struct cluster_settings;
+const struct vm *state_vm(const struct state *, struct text name);
+const struct vm *state_vm_by_instance(const struct state *, const struct uuid *);
+const struct vm *state_next_vm(const struct state *, uint64_t *cursor);
+const struct vm_worker *state_vm_worker(const struct state *, struct text name);
+const struct vm_worker *state_vm_worker_of_node(const struct state *, const struct uuid *node);
+const struct vm_worker *state_next_vm_worker(const struct state *, uint64_t *cursor);
+// Those that are scheduled on it and have an instance there; stops on false. index (may be NULL): of the newest change of
+// one of them, or of the set.
+typedef bool state_vm_visit(const struct vm *, void *context);
+void state_worker_vms(
+	const struct state *, struct text worker, uint64_t *index, state_vm_visit *, void *context);
+const struct cluster_settings *state_cluster_settings(const struct state *);
 // What the published allocations of a node hold of it (display, schedulers). Each number is of one
 // moment, all together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);
@@ -193,7 +214,7 @@ bool state_job_summary(const struct state *, struct text namespace_name, struct 
 struct state_change {
 	enum state_table table;
 	const struct record *before,
-		*after; // struct node, job (newest version), allocation, evaluation, scheduler_config, deployment
+		*after; // struct node, job (newest version), allocation, evaluation, scheduler_config, deployment, vm …
 };
 struct state_observer {
 	void (*changed)(
@@ -210,8 +231,12 @@ struct state_counts {
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
 	uint32_t evaluations, evaluations_pending, evaluations_blocked;
 	uint32_t deployments, deployments_active, nodes_draining;
-	uint32_t jobs_marked; // for which an evaluation is to be made
-	uint64_t bytes_nodes; // memory of cells, records, classes and strings of nodes
+	uint32_t jobs_marked;                            // for which an evaluation is to be made
+	uint32_t nodes_standing[NODE_STANDINGS];         // by enum node_standing
+	uint32_t nodes_lost, nodes_flaky, nodes_unready; // of those that are suspended
+	uint32_t nodes_running;      // of all, those that something runs on (row E28)
+	uint32_t vms[3], vm_workers; // by enum vm_status
+	uint64_t bytes_nodes;        // memory of cells, records, classes and strings of nodes
 };
 void state_counts(const struct state *, struct state_counts *);
 

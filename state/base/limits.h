@@ -19,6 +19,18 @@
 // About one for each version of a service job that is kept.
 #define DEPLOYMENTS_MAX (1024u * 1024)
 
+// Nodes of one lifecycle sweep, machines of one health pass or assignment: a command holds up the others for so long.
+#define NODE_SWEEP_MAX 1024u
+#define VM_ASSIGN_MAX 1024u
+// Virtual machines and their workers; a machine takes about 1 KiB.
+#define VMS_MAX (1024u * 1024)
+#define VM_WORKERS_MAX (256u * 1024)
+// Named resources and labels of a machine or a worker.
+#define VM_RESOURCES_MAX 32u
+#define VM_LABELS_MAX 64u
+// Snapshots that nodes ran last; of those that no node is left in, empty groups are dropped first.
+#define NODE_GROUPS_MAX (64u * 1024)
+
 // Versions of a job that are kept, as Nomad keeps them (semantics: 6).
 #define JOB_VERSIONS_MAX 6
 

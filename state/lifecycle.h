@@ -1,0 +1,60 @@
+// Where a node stands beside its status (rows E1 to E33): healthy, suspended (it awaits readiness, is lost or flaky)
+// or offlined by an operator; only healthy ones take new work. Pure transitions, without clock or table: the applier,
+// the simulation and the model tests go through the same ones. A node that was forgotten (lost for too long, or
+// offlined and then gone) stands nowhere until it is announced again.
+//
+// Beside it, nodes are grouped by the snapshot that they ran last (node_groups.h).
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum node_standing { NODE_HEALTHY, NODE_SUSPENDED, NODE_OFFLINED, NODE_FORGOTTEN, NODE_STANDINGS };
+extern const char *const node_standing_names[]; // "healthy" "suspended" "offlined" "forgotten" NULL
+
+enum node_readiness {
+	READINESS_GIVEN,     // nothing is awaited
+	READINESS_AWAITED,   // its probe is asked again and again
+	READINESS_SIGNALLED, // the probe said yes; counts from the next sweep on
+	READINESS_GIVEN_UP,  // the probe said no and that it is not to be asked again
+};
+
+struct node_lifecycle {            // zeros: healthy
+	int64_t lost_ns, flaky_ns; // since when (unix); 0: it is not. Never both
+	uint8_t readiness;         // enum node_readiness
+	bool offlined, forgotten;
+	bool unready; // the probe's newest answer was no
+};
+
+struct lifecycle_limits {
+	int64_t lost_after_ns;  // a minute: then it is forgotten (strictly longer)
+	int64_t flaky_after_ns; // a quarter of an hour: then it may work again (strictly longer)
+	bool readiness;         // nodes have a probe that has to say yes first
+};
+
+enum node_standing lifecycle_standing(const struct node_lifecycle *);
+static inline bool lifecycle_is_ready(const struct node_lifecycle *l)
+{
+	return l->readiness == READINESS_GIVEN || l->readiness == READINESS_SIGNALLED;
+}
+
+// What a node or its operator did. True: something about it changed.
+bool lifecycle_added(struct node_lifecycle *, bool readiness);   // E4, E5, E7 to E11
+bool lifecycle_removed(struct node_lifecycle *, int64_t now_ns); // E14 to E17
+bool lifecycle_online(struct node_lifecycle *);                  // E12
+bool lifecycle_offline(struct node_lifecycle *);                 // E13
+// What its probe answered; backoff_ns 0 with no: it will not be asked again (E6).
+bool lifecycle_probed(struct node_lifecycle *, bool ready, int64_t backoff_ns);
+// A task of it ended (E24, E25); readiness: probes count.
+bool lifecycle_completed(struct node_lifecycle *, bool flaky, bool readiness, int64_t now_ns);
+
+// What a sweep makes of it (E18 to E20).
+enum lifecycle_sweep {
+	SWEEP_NOTHING,
+	SWEEP_HEALTHY,   // it is healthy from now on, in the group that it is in
+	SWEEP_FORGOTTEN, // it is to leave its group
+	SWEEP_REJOINED, // was flaky for long enough: healthy or awaiting readiness again, to be put into the group ""
+};
+enum lifecycle_sweep lifecycle_swept(
+	struct node_lifecycle *, const struct lifecycle_limits *, int64_t now_ns);
+// The first time at which a sweep would do something, INT64_MAX: never by time alone.
+int64_t lifecycle_due_ns(const struct node_lifecycle *, const struct lifecycle_limits *);
