@@ -3,6 +3,8 @@
 #include "dataplane/worker.h"
 #include "state/alloc_details.h"
 #include "state/allocation.h"
+#include "state/base/base64.h"
+#include "state/base/memory.h"
 
 // --- Which allocations a node has ----------------------------------------------------------------
 
@@ -167,6 +169,14 @@ static void take_events(struct update_cursor *c, uint32_t event_count, struct ta
 	}
 }
 
+static struct task_handle *handle_of(const struct wire_task *from)
+{
+	struct task_handle *handle = memory_take(sizeof *handle);
+	handle->version = from->handle_version;
+	handle->driver_state = base64_encode(from->handle);
+	return handle;
+}
+
 // False when a task comes twice.
 static bool take_tasks(struct update_cursor *c, uint32_t task_count, struct alloc_report *report)
 {
@@ -180,6 +190,8 @@ static bool take_tasks(struct update_cursor *c, uint32_t task_count, struct allo
 		state->last_restart_ns = from->last_restart_ns;
 		state->started_at_ns = from->started_ns;
 		state->finished_at_ns = from->finished_ns;
+		if (from->has_handle)
+			state->handle = handle_of(from);
 		take_events(c, from->event_count, state);
 	}
 	return map_sort(&report->task_states, sizeof(struct task_state));

@@ -181,6 +181,12 @@ static const struct field task_event_fields[] = {
 };
 DESCRIBE(task_event_description, task_event);
 
+static const struct field task_handle_fields[] = {
+	{"Version", FIELD_I64, OF(task_handle, version)},
+	{"DriverState", FIELD_STRING, OF(task_handle, driver_state)},
+};
+DESCRIBE(task_handle_description, task_handle);
+
 static const struct field task_state_fields[] = {
 	{"Task", FIELD_STRING, OF(task_state, task)},
 	{"State", FIELD_ENUM, OF(task_state, state), NULL, task_state_names},
@@ -190,6 +196,7 @@ static const struct field task_state_fields[] = {
 	{"StartedAt", FIELD_I64, OF(task_state, started_at_ns), FLAGS(FIELD_TIME)},
 	{"FinishedAt", FIELD_I64, OF(task_state, finished_at_ns), FLAGS(FIELD_TIME)},
 	{"Events", FIELD_ARRAY, OF(task_state, events), &task_event_description, NULLABLE},
+	{"TaskHandle", FIELD_OPTIONAL, OF(task_state, handle), &task_handle_description},
 };
 DESCRIBE(task_state_description, task_state);
 

@@ -81,12 +81,18 @@ struct task_event {
 	char *type, *display_message;
 	int64_t time_ns, exit_code;
 };
+// What the driver of a task that runs away from its node knows it by; its driver on another node goes on with it.
+struct task_handle {
+	int64_t version;    // of what its driver wrote
+	char *driver_state; // bytes in base64
+};
 struct task_state { // FIELD_STRUCT_MAP by task
 	char *task;
 	int state; // enum: pending running dead
 	bool failed;
 	int64_t restarts, last_restart_ns, started_at_ns, finished_at_ns;
-	struct array events; // task_event, at most 10
+	struct array events;        // task_event, at most 10
+	struct task_handle *handle; // NULL: none
 };
 enum { TASK_PENDING, TASK_RUNNING, TASK_DEAD };
 extern const char *const task_state_names[];
@@ -98,7 +104,7 @@ struct alloc_report {
 };
 
 extern const struct record_type alloc_report_description, task_state_description,
-	task_event_description;
+	task_event_description, task_handle_description;
 
 struct alloc_report *alloc_report_create(void);
 struct alloc_report *alloc_report_share(struct alloc_report *);

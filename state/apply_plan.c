@@ -211,6 +211,7 @@ static struct allocation *build(const struct state *state, const struct entry_pl
 	a->create_time_ns = a->modify_time_ns = time_ns;
 	a->eval_id = e->eval_id;
 	a->details = alloc_details_share(p->details);
+	a->report = alloc_report_share(p->report);
 	a->metrics = metrics_of(e, p->metrics);
 	allocation_describe(a, END_NONE, CLIENT_TEXT_NONE);
 	return a;

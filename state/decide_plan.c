@@ -26,9 +26,13 @@ static bool are_sound(const struct alloc_details *details)
 
 static bool details_are_sound(const struct plan *plan)
 {
-	for (uint32_t i = 0; i < plan->placements.count; i++)
-		if (!are_sound(ARRAY_AT(&plan->placements, struct plan_placement, i)->details))
+	for (uint32_t i = 0; i < plan->placements.count; i++) {
+		const struct plan_placement *p =
+			ARRAY_AT(&plan->placements, struct plan_placement, i);
+		if (!are_sound(p->details) ||
+			(p->report && !record_is_sound(&alloc_report_description, p->report)))
 			return false;
+	}
 	for (uint32_t i = 0; i < plan->updates.count; i++)
 		if (!are_sound(ARRAY_AT(&plan->updates, struct plan_update, i)->details))
 			return false;
@@ -154,21 +158,37 @@ static void evaluate_preempted(struct decider *d, const struct array *jobs)
 // More than its entry is going to take: a batch that no log could hold would wait for ever.
 #define CHANGE_BYTES_MOST 128
 #define DETAILS_BYTES_MOST 1024
+#define TASK_STATE_BYTES_MOST 128  // without its texts
 #define DEPLOYMENT_BYTES_MOST 1024 // and each of its groups, and each update of one
+
+static int64_t report_bytes_most(const struct alloc_report *report)
+{
+	int64_t bytes = 0;
+
+	for (uint32_t i = 0; report && i < report->task_states.count; i++) {
+		const struct task_state *s = ARRAY_AT(&report->task_states, struct task_state, i);
+		bytes += TASK_STATE_BYTES_MOST + text_of(s->task).size;
+		bytes += s->handle ? text_of(s->handle->driver_state).size : 0;
+	}
+	return bytes;
+}
 
 static int64_t entry_bytes_most(const struct entry_plan *e)
 {
 	int64_t changes = (int64_t)e->stops.count + e->preemptions.count + e->updates.count +
 			  e->placements.count;
-	int64_t details = 0;
+	int64_t details = 0, reports = 0;
 
 	for (uint32_t i = 0; i < e->updates.count; i++)
 		details += ARRAY_AT(&e->updates, struct plan_update, i)->details != NULL;
-	for (uint32_t i = 0; i < e->placements.count; i++)
-		details += ARRAY_AT(&e->placements, struct plan_placement, i)->details != NULL;
+	for (uint32_t i = 0; i < e->placements.count; i++) {
+		const struct plan_placement *p = ARRAY_AT(&e->placements, struct plan_placement, i);
+		details += p->details != NULL;
+		reports += report_bytes_most(p->report);
+	}
 	int64_t deployments =
 		e->deployment_updates.count + (e->deployment ? 1 + e->deployment->groups.count : 0);
-	return changes * CHANGE_BYTES_MOST + details * DETAILS_BYTES_MOST +
+	return changes * CHANGE_BYTES_MOST + details * DETAILS_BYTES_MOST + reports +
 	       deployments * DEPLOYMENT_BYTES_MOST;
 }
 

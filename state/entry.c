@@ -71,7 +71,8 @@
 // parts, where they are not those of the update or placement before (at first all 0, no metrics):
 //	1 u64 job version, 2 u16 group, 4 u32 index in the name, 8 u32 cpu, u32 memory, u32 disk,
 //	16 device set, 32 u32 number of the metrics (ffffffff: none); and 64 details as described
-//	in alloc_details.c, which are never those before
+//	in alloc_details.c, 128 of a placement the report as described there, which are never those
+//	before
 //
 // device set: u8 groups, then for each u64 bits; trailing empty groups are left out.
 // description: uuid node, u64 sequence, u32 cpu, u32 memory, u32 disk, the same three reserved,

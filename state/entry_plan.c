@@ -22,7 +22,7 @@
 #define CHANGE_DEVICES 16u
 #define CHANGE_METRICS 32u
 #define CHANGE_DETAILS 64u // none where there are none
-#define CHANGE_PARTS 127u
+#define CHANGE_REPORT 128u // of a placement; none where there is none
 
 // The least that one takes, which bounds a count before memory is taken for it.
 #define STOP_BYTES_LEAST 18u
@@ -88,8 +88,6 @@ static void put_common(const struct common *c, uint8_t parts, const struct alloc
 static int take_common(
 	struct common *c, uint8_t parts, struct alloc_details **details, struct bytes_reader *r)
 {
-	if (parts & ~CHANGE_PARTS)
-		return -ERROR_CORRUPT;
 	if (parts & CHANGE_VERSION)
 		c->job_version = bytes_take_u64(r);
 	if (parts & CHANGE_GROUP)
@@ -198,7 +196,9 @@ static int take_updates(struct array *updates, struct bytes_reader *r)
 		u->id = bytes_take_uuid(r);
 		u->slot = NODE_SLOT_NONE;
 		u->client_status = bytes_take_u8(r);
-		error = take_common(&now, bytes_take_u8(r), &u->details, r);
+		uint8_t parts = bytes_take_u8(r);
+		error = parts & CHANGE_REPORT ? -ERROR_CORRUPT
+					      : take_common(&now, parts, &u->details, r);
 		u->job_version = now.job_version;
 		u->resources = now.resources;
 		u->devices = now.devices;
@@ -221,11 +221,15 @@ static void put_placements(const struct array *placements, struct bytes_writer *
 		struct common now = {p->job_version, p->group, p->name_index, p->metrics,
 			p->resources, p->devices};
 		uint8_t parts = parts_of(&now, &before, p->details);
+		if (p->report)
+			parts |= CHANGE_REPORT;
 		bytes_put_uuid(w, &p->id);
 		bytes_put_u32(w, p->slot);
 		bytes_put_f64(w, p->score);
 		bytes_put_u8(w, parts);
 		put_common(&now, parts, p->details, w);
+		if (p->report)
+			record_encode(&alloc_report_description, p->report, w);
 		before = now;
 	}
 }
@@ -243,7 +247,10 @@ static int take_placements(struct array *placements, struct bytes_reader *r)
 		p->id = bytes_take_uuid(r);
 		p->slot = bytes_take_u32(r);
 		p->score = bytes_take_f64(r);
-		error = take_common(&now, bytes_take_u8(r), &p->details, r);
+		uint8_t parts = bytes_take_u8(r);
+		error = take_common(&now, parts, &p->details, r);
+		if (!error && parts & CHANGE_REPORT)
+			error = alloc_report_decode(&p->report, r);
 		p->job_version = now.job_version;
 		p->group = now.group;
 		p->name_index = now.name_index;
@@ -316,7 +323,7 @@ void entry_plan_release(struct entry_plan *e)
 	if (e->is_view)
 		return;
 	for (uint32_t i = 0; i < e->placements.count; i++)
-		alloc_details_release(ARRAY_AT(&e->placements, struct plan_placement, i)->details);
+		plan_placement_release(ARRAY_AT(&e->placements, struct plan_placement, i));
 	for (uint32_t i = 0; i < e->updates.count; i++)
 		alloc_details_release(ARRAY_AT(&e->updates, struct plan_update, i)->details);
 	for (uint32_t i = 0; i < e->metrics.count; i++)

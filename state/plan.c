@@ -52,13 +52,18 @@ struct plan *plan_create(void)
 	return memory_take(sizeof(struct plan));
 }
 
+void plan_placement_release(struct plan_placement *p)
+{
+	alloc_details_release(p->details);
+	alloc_report_release(p->report);
+}
+
 void plan_free(struct plan *plan)
 {
 	if (!plan)
 		return;
 	for (uint32_t i = 0; i < plan->placements.count; i++)
-		alloc_details_release(
-			ARRAY_AT(&plan->placements, struct plan_placement, i)->details);
+		plan_placement_release(ARRAY_AT(&plan->placements, struct plan_placement, i));
 	for (uint32_t i = 0; i < plan->updates.count; i++)
 		alloc_details_release(ARRAY_AT(&plan->updates, struct plan_update, i)->details);
 	for (uint32_t i = 0; i < plan->metrics.count; i++)

@@ -40,7 +40,9 @@ struct plan_placement { // a new allocation
 	struct device_set devices;
 	double score;                  // normalised
 	struct alloc_details *details; // a reference, or NULL
-	uint32_t metrics;              // index into plan.metrics, or PLAN_NO_METRICS
+	struct alloc_report
+		*report;  // a reference, or NULL: what it begins with, handles of its tasks
+	uint32_t metrics; // index into plan.metrics, or PLAN_NO_METRICS
 };
 #define PLAN_NO_METRICS 0xffffffffu
 
@@ -106,6 +108,7 @@ struct plan {
 
 struct plan *plan_create(void);
 void plan_free(struct plan *); // NULL is allowed
+void plan_placement_release(struct plan_placement *);
 // Nothing to change: no stops, placements, updates, deployment or deployment updates.
 bool plan_is_no_op(const struct plan *);
 

@@ -21,6 +21,18 @@ static void take_events(struct bytes_reader *r, struct wire_alloc_update *update
 	}
 }
 
+static void take_handle(struct bytes_reader *r, struct wire_task *task)
+{
+	task->handle_version = 0;
+	task->handle = (struct text){0};
+	if (!task->has_handle)
+		return;
+	task->handle_version = bytes_take_u32(r);
+	task->handle = bytes_take_text16(r);
+	if (task->handle.size > TASK_HANDLE_BYTES_MAX)
+		r->failed = true;
+}
+
 static void take_tasks(struct bytes_reader *r, struct wire_alloc_update *update, uint8_t count)
 {
 	if (count > WIRE_UPDATE_TASKS_MAX - update->task_count) {
@@ -31,14 +43,17 @@ static void take_tasks(struct bytes_reader *r, struct wire_alloc_update *update,
 		struct wire_task *task = &update->tasks[update->task_count++];
 		task->name = bytes_take_text8(r);
 		task->state = bytes_take_u8(r);
-		uint8_t failed = bytes_take_u8(r);
-		task->failed = failed;
+		uint8_t flags = bytes_take_u8(r);
+		task->failed = flags & WIRE_TASK_FAILED;
+		task->has_handle = flags & WIRE_TASK_HANDLE;
 		task->restarts = bytes_take_u16(r);
 		task->started_ns = (int64_t)bytes_take_u64(r);
 		task->finished_ns = (int64_t)bytes_take_u64(r);
 		task->last_restart_ns = (int64_t)bytes_take_u64(r);
+		take_handle(r, task);
 		task->event_count = bytes_take_u8(r);
-		if (task->state > TASK_STATE_MOST || failed > 1 || task->name.size == 0)
+		if (task->state > TASK_STATE_MOST || flags & ~WIRE_TASK_FLAGS ||
+			task->name.size == 0)
 			r->failed = true;
 		take_events(r, update, task->event_count);
 	}
@@ -80,11 +95,16 @@ static void put_task(struct bytes_writer *w, const struct wire_task *task)
 {
 	bytes_put_text8(w, task->name);
 	bytes_put_u8(w, task->state);
-	bytes_put_u8(w, task->failed);
+	bytes_put_u8(w, (uint8_t)((task->failed ? WIRE_TASK_FAILED : 0) |
+				  (task->has_handle ? WIRE_TASK_HANDLE : 0)));
 	bytes_put_u16(w, task->restarts);
 	bytes_put_u64(w, (uint64_t)task->started_ns);
 	bytes_put_u64(w, (uint64_t)task->finished_ns);
 	bytes_put_u64(w, (uint64_t)task->last_restart_ns);
+	if (task->has_handle) {
+		bytes_put_u32(w, task->handle_version);
+		bytes_put_text16(w, task->handle);
+	}
 	bytes_put_u8(w, task->event_count);
 }
 

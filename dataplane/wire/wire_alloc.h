@@ -11,8 +11,9 @@
 //	   u8    healthy     of its deployment: 0 not said, 1 yes, 2 no
 //	   u8    tasks
 //	   text8 description
-//	   each task: text8 name, u8 state (0 pending, 1 running, 2 dead), u8 failed, u16 restarts,
-//	      i64 started, i64 finished, i64 last restart (unix ns, 0: not), u8 events
+//	   each task: text8 name, u8 state (0 pending, 1 running, 2 dead), u8 flags (enum wire_task_flag),
+//	      u16 restarts, i64 started, i64 finished, i64 last restart (unix ns, 0: not); with a handle: u32
+//	      version, u16 bytes, the bytes; u8 events
 //	      each event: text8 type, text8 message, i64 time (unix ns), i32 exit code
 // ALLOC_UPDATED, durable before it is sent
 //	24 u64  index       of the state, at which it was committed
@@ -51,6 +52,11 @@ enum wire_alloc_flag {
 };
 #define WIRE_ALLOC_FLAGS 3u
 enum wire_task_state { WIRE_TASK_PENDING, WIRE_TASK_RUNNING, WIRE_TASK_DEAD };
+enum wire_task_flag {
+	WIRE_TASK_FAILED = 1,
+	WIRE_TASK_HANDLE = 2, // it runs away from its node, and another could go on with it
+};
+#define WIRE_TASK_FLAGS 3u
 
 // More do not fit a frame.
 #define WIRE_UPDATE_TASKS_MAX 48u
@@ -78,9 +84,11 @@ struct wire_task_event {
 struct wire_task {
 	struct text name;
 	uint8_t state;
-	bool failed;
+	bool failed, has_handle;
 	uint16_t restarts;
 	int64_t started_ns, finished_ns, last_restart_ns;
+	uint32_t handle_version;
+	struct text handle; // any bytes, at most TASK_HANDLE_BYTES_MAX
 	uint8_t event_count;
 };
 enum wire_healthy { WIRE_HEALTH_UNSAID, WIRE_HEALTHY, WIRE_UNHEALTHY };

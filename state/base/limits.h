@@ -66,6 +66,8 @@
 // Allocations in one report of a node, and in one answer to it: each fits one frame.
 #define ALLOC_UPDATES_MAX 16u
 #define ALLOC_ITEMS_MAX 32u
+// Bytes by which a task's driver knows it on another node: two of them fit a report.
+#define TASK_HANDLE_BYTES_MAX 512u
 
 // UDP payload that fits an Ethernet frame of 1500 bytes with IPv6 (1500 - 40 - 8).
 #define FRAME_BYTES_MAX 1452u

@@ -80,6 +80,13 @@ def expected(vector):
                         for event in inner_value:
                             for of_event, event_value in event.items():
                                 put("event_" + of_event, event_value)
+                    elif inner == "failed":
+                        put("task_flags", inner_value + (2 if "handle" in task else 0))
+                    elif inner == "handle":
+                        put("handle_version", inner_value["version"])
+                        put("handle_bytes", len(inner_value["state"]))
+                        if inner_value["state"]:  # else there is nothing to show
+                            put("handle", ":".join(f"{byte:02x}" for byte in inner_value["state"].encode()))
                     else:
                         put("task_" + inner, inner_value)
         else:

@@ -210,6 +210,14 @@ static json_t *events_json(
 	return events;
 }
 
+static json_t *handle_json(const struct wire_task *from)
+{
+	json_t *handle = json_object();
+	json_object_set_new(handle, "version", json_integer(from->handle_version));
+	json_object_set_new(handle, "state", text_json(from->handle));
+	return handle;
+}
+
 static json_t *tasks_json(const struct wire_alloc_update *update, uint32_t task_count, uint32_t *at,
 	uint32_t *event_at)
 {
@@ -224,6 +232,8 @@ static json_t *tasks_json(const struct wire_alloc_update *update, uint32_t task_
 		json_object_set_new(task, "started", json_integer(from->started_ns));
 		json_object_set_new(task, "finished", json_integer(from->finished_ns));
 		json_object_set_new(task, "last_restart", json_integer(from->last_restart_ns));
+		if (from->has_handle)
+			json_object_set_new(task, "handle", handle_json(from));
 		json_object_set_new(
 			task, "events", events_json(update, from->event_count, event_at));
 		json_array_append_new(tasks, task);

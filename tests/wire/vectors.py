@@ -176,8 +176,13 @@ def alloc_update(f):
         out += uuid.UUID(i["allocation"]).bytes + bytes([i["client"], i["healthy"], len(i["tasks"])])
         out += text8(i["description"])
         for t in i["tasks"]:
-            out += text8(t["name"]) + struct.pack("<BBH", t["state"], t["failed"], t["restarts"])
-            out += struct.pack("<qqqB", t["started"], t["finished"], t["last_restart"], len(t["events"]))
+            handle = t.get("handle")
+            flags = t["failed"] + (2 if handle else 0)
+            out += text8(t["name"]) + struct.pack("<BBH", t["state"], flags, t["restarts"])
+            out += struct.pack("<qqq", t["started"], t["finished"], t["last_restart"])
+            if handle:
+                out += struct.pack("<I", handle["version"]) + text16(handle["state"])
+            out += bytes([len(t["events"])])
             for e in t["events"]:
                 out += text8(e["type"]) + text8(e["message"]) + struct.pack("<qi", e["time"], e["exit_code"])
     return out, 49 + len(f["items"])
@@ -306,6 +311,9 @@ def cases():
         dict(report, client=2, healthy=0, description="", tasks=[])]}
     yield "report of a status alone", "ALLOC_UPDATE", at, born + 2, {
         "items": [dict(report, healthy=0, description="", tasks=[])]}
+    remote = dict(task, name="remote", handle={"version": 1, "state": "a task far away"})
+    yield "report of a remote task", "ALLOC_UPDATE", at, born + 3, {
+        "items": [dict(report, tasks=[remote, dict(dead, handle={"version": 4294967295, "state": ""})])]}
     yield "report taken", "ALLOC_UPDATED", at, born + 1, {"index": 90070, "known": [1, 1, 0]}
     yield "question for all allocations", "ALLOCS", at, 1, {"since": 0, "count": 32}
     yield "question for changed allocations", "ALLOCS", at, 2, {"since": 90020, "count": 1}

@@ -290,7 +290,8 @@ static const struct {
 	{"report of an allocation", 45, 3},   // healthy
 	{"report of an allocation", 46, 49},  // tasks
 	{"report of an allocation", 69, 3},   // state
-	{"report of an allocation", 70, 2},   // failed
+	{"report of an allocation", 70, 4},   // flags
+	{"report of a remote task", 105, 3},  // bytes of the handle: more than are allowed
 	{"report taken", 32, 0},              // count
 	{"report taken", 32, 17},             // count
 	{"report taken", 33, 2},              // known

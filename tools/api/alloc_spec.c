@@ -1,7 +1,7 @@
 #include "tools/api/alloc_spec.h"
 #include "state/alloc_details.h"
 #include "state/job.h"
-#include "tools/api/json_writer.h"
+#include "tools/api/json_record.h"
 
 // --- Metadata ------------------------------------------------------------------------------------
 
@@ -146,6 +146,22 @@ static void put_map(struct json_writer *w, const char *key, const struct array *
 	json_end_object(w);
 }
 
+// What the task was known by on another node, or by an agent of this node that forgot it.
+static void put_handle(struct json_writer *w, const struct allocation *a, const struct task *task)
+{
+	const struct task_handle *handle = NULL;
+	uint32_t at;
+
+	if (a->report &&
+		map_find(&a->report->task_states, sizeof(struct task_state), task->name, &at))
+		handle = ARRAY_AT(&a->report->task_states, struct task_state, at)->handle;
+	json_write_key(w, "TaskHandle");
+	if (handle)
+		json_record(w, &task_handle_description, handle);
+	else
+		json_write_null(w);
+}
+
 static void put_task(struct json_writer *w, const struct allocation *a,
 	const struct task_group *group, const struct task *task)
 {
@@ -164,6 +180,7 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	json_put_i64(w, "CPU", task->resources.cpu);
 	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
 	put_restart(w, task->restart ? task->restart : group->restart);
+	put_handle(w, a, task);
 	put_allocated(w, allocated(a, task->name));
 	json_end_object(w);
 }

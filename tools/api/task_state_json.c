@@ -1,5 +1,6 @@
 #include "tools/api/task_state_json.h"
 #include "state/alloc_details.h"
+#include "tools/api/json_record.h"
 
 // Members of Nomad's task events that say nothing here: clients expect them all the same.
 static void put_event(struct json_writer *w, const struct task_event *event)
@@ -34,6 +35,15 @@ static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
 		json_write_null(w);
 }
 
+static void put_handle(struct json_writer *w, const struct task_handle *handle)
+{
+	json_write_key(w, "TaskHandle");
+	if (handle)
+		json_record(w, &task_handle_description, handle);
+	else
+		json_write_null(w);
+}
+
 static void put_state(struct json_writer *w, const struct task_state *state)
 {
 	json_write_key(w, state->task);
@@ -49,7 +59,7 @@ static void put_state(struct json_writer *w, const struct task_state *state)
 	for (uint32_t i = 0; i < state->events.count; i++)
 		put_event(w, ARRAY_AT(&state->events, struct task_event, i));
 	json_end_array(w);
-	json_put_null(w, "TaskHandle");
+	put_handle(w, state->handle);
 	json_end_object(w);
 }
 

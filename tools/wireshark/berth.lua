@@ -122,11 +122,14 @@ field("tasks", "uint8", "Tasks")
 field("description", "string", "Description")
 field("task_name", "string", "Name")
 field("task_state", "uint8", "State", base.DEC, task_states)
-field("task_failed", "uint8", "Failed")
+field("task_flags", "uint8", "Flags")
 field("task_restarts", "uint16", "Restarts")
 field("task_started", "int64", "Started (unix ns)")
 field("task_finished", "int64", "Finished (unix ns)")
 field("task_last_restart", "int64", "Last restart (unix ns)")
+field("handle_version", "uint32", "Version of the handle")
+field("handle_bytes", "uint16", "Bytes of the handle")
+field("handle", "bytes", "Handle")
 field("events", "uint8", "Events")
 field("event_type", "string", "Type")
 field("event_message", "string", "Message")
@@ -457,20 +460,30 @@ end
 
 -- A number that is at most so much.
 local function limited(r, key, size, most, tree)
-	if r:number(key, size, tree) > most then
+	local number = r:number(key, size, tree)
+	if number > most then
 		r:fail(key .. " out of range")
 	end
+	return number
 end
 
 local function task(r, parent)
 	local tree = parent:add(berth, r.body(math.min(r.at, r.body:len() - 1), 1), "Task")
 	tree:set_text("Task " .. r:text("task_name", 1, tree))
 	limited(r, "task_state", 1, 2, tree)
-	limited(r, "task_failed", 1, 1, tree)
+	local flags = limited(r, "task_flags", 1, 3, tree)
 	r:number("task_restarts", 2, tree)
 	r:number("task_started", 8, tree)
 	r:number("task_finished", 8, tree)
 	r:number("task_last_restart", 8, tree)
+	if flags >= 2 then
+		r:number("handle_version", 4, tree)
+		local size = limited(r, "handle_bytes", 2, 512, tree)
+		local range = r:take(size, "handle")
+		if range then
+			tree:add(fields.handle, range)
+		end
+	end
 	for _ = 1, r:number("events", 1, tree) do
 		if r.bad then
 			return
