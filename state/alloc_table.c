@@ -33,6 +33,7 @@ static void hold_node(struct state *state, const struct allocation *a)
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		node->devices_used.groups[i] |= a->devices.groups[i];
 	node->with_details += alloc_details_hold_node(a->details);
+	node->living++;
 }
 
 static void leave_node(struct state *state, const struct allocation *a)
@@ -44,6 +45,7 @@ static void leave_node(struct state *state, const struct allocation *a)
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		node->devices_used.groups[i] &= ~a->devices.groups[i];
 	node->with_details -= alloc_details_hold_node(a->details);
+	node->living--;
 }
 
 static bool holds_node(const struct allocation *a)
@@ -79,12 +81,14 @@ void node_use_follow(
 		struct node_use *use = &state->cells[before->node_slot].published_use;
 		use_set(use, resources_minus(use->used, before->resources),
 			use->with_details - alloc_details_hold_node(before->details));
+		USE_STORE(use->living, use->living - 1);
 		use_drop_devices(use, &before->devices);
 	}
 	if (holds_node(after)) {
 		struct node_use *use = &state->cells[after->node_slot].published_use;
 		use_set(use, resources_plus(use->used, after->resources),
 			use->with_details + alloc_details_hold_node(after->details));
+		USE_STORE(use->living, use->living + 1);
 	}
 }
 
@@ -362,5 +366,6 @@ struct node_use state_node_use(const struct state *state, uint32_t slot)
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		use.devices.groups[i] = USE_LOAD(published->devices.groups[i]);
 	use.with_details = USE_LOAD(published->with_details);
+	use.living = USE_LOAD(published->living);
 	return use;
 }

@@ -28,16 +28,17 @@ struct node_use {
 	struct resources used;
 	struct device_set devices;
 	uint32_t with_details; // of them, those that hold ports, devices or cores by their details
+	uint32_t living;       // how many there are; 0: the node is idle
 };
 
-// What the applier keeps per slot beside the published record. `used`, `devices` and `with_details`
-// are working values: written by the applier, read relaxed by others for display.
+// What the applier keeps per slot beside the published record. `used`, `devices`, `with_details` and
+// `living` are working values: written by the applier, read relaxed by others for display.
 struct node_cell {
 	struct node *published; // RCU
 	struct node *working;   // applier only
 	struct resources used;  // by non-terminal allocations
 	struct device_set devices_used;
-	uint32_t with_details;
+	uint32_t with_details, living;
 	struct node_use published_use;      // of the published allocations: state_node_use()
 	struct node_report *report;         // RCU; NULL: none yet
 	struct node_report *report_working; // applier

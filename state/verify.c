@@ -35,7 +35,7 @@ struct use {
 		newest_disk; // create index of the newest that takes some
 	struct device_set devices;
 	bool has_device_twice;
-	uint32_t direct, with_details; // how many
+	uint32_t direct, with_details, living; // how many
 };
 
 static void add_dimension(
@@ -50,6 +50,7 @@ static void add_use(struct use *use, const struct allocation *a)
 {
 	use->direct += a->job->type == JOB_DIRECT;
 	use->with_details += alloc_details_hold_node(a->details);
+	use->living++;
 	add_dimension(&use->cpu_mhz, &use->newest_cpu, a->resources.cpu_mhz, a);
 	add_dimension(&use->memory_mb, &use->newest_memory, a->resources.memory_mb, a);
 	add_dimension(&use->disk_mb, &use->newest_disk, a->resources.disk_mb, a);
@@ -87,7 +88,7 @@ static void check_published_use(struct verifier *v, const struct node_cell *cell
 	expect(v,
 		memcmp(&use.used, &cell->used, sizeof use.used) == 0 &&
 			memcmp(&use.devices, &cell->devices_used, sizeof use.devices) == 0 &&
-			use.with_details == cell->with_details,
+			use.with_details == cell->with_details && use.living == cell->living,
 		"slot %u: readers see another use than there is", slot);
 }
 
@@ -117,6 +118,8 @@ static void check_use(struct verifier *v, const struct node_cell *cell)
 	expect(v, use.with_details == cell->with_details,
 		"slot %u: %u allocations hold ports, devices or cores, %u counted", slot,
 		use.with_details, cell->with_details);
+	expect(v, use.living == cell->living, "slot %u: %u allocations are living, %u counted",
+		slot, use.living, cell->living);
 	check_published_use(v, cell, slot);
 	verify_holdings(v, cell);
 	check_capacity(v, cell, &use);

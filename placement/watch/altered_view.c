@@ -55,6 +55,7 @@ static void add_to(struct node_use *use, const struct allocation *a)
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		use->devices.groups[i] |= a->devices.groups[i];
 	use->with_details += a->details && alloc_details_hold_node(a->details);
+	use->living++;
 }
 
 // A copy that may be changed, in the place of the one below.
@@ -289,6 +290,12 @@ static const struct allocation *view_allocation(void *context, const struct uuid
 	return now_of(context, id);
 }
 
+// What is published may have changed meanwhile.
+static uint32_t less(uint32_t count, uint32_t removed)
+{
+	return removed < count ? count - removed : 0;
+}
+
 static struct node_use view_node_use(void *context, uint32_t slot)
 {
 	const struct altered_view *v = context;
@@ -303,10 +310,9 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 		use.devices.groups[i] =
 			(use.devices.groups[i] & ~change->removed.devices.groups[i]) |
 			change->added.devices.groups[i];
-	use.with_details += change->added.with_details;
-	use.with_details -= change->removed.with_details < use.with_details
-				    ? change->removed.with_details
-				    : use.with_details;
+	use.with_details =
+		less(use.with_details + change->added.with_details, change->removed.with_details);
+	use.living = less(use.living + change->added.living, change->removed.living);
 	return use;
 }
 

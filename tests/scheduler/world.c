@@ -172,6 +172,7 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 			use.devices.groups[i] |= a->record.devices.groups[i];
 		use.with_details += d && (d->ports.count || d->networks.count || d->tasks.count);
+		use.living++;
 	}
 	return use;
 }

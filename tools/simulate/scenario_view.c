@@ -163,6 +163,7 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 			use.devices.groups[i] |= a->record.devices.groups[i];
 		use.with_details += alloc_details_hold_node(a->record.details);
+		use.living++;
 	}
 	return use;
 }
