@@ -141,8 +141,9 @@ enum vm_verdict {
 };
 enum vm_verdict vm_health(
 	const struct vm *, const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns);
+// instance and holds are the caller's, here and in an assignment.
 void vm_apply_verdict(struct vm *, enum vm_verdict, int64_t now_ns);
-// D14 to D16. instance and holds are the caller's.
+// D14 to D16.
 void vm_assign(struct vm *, const struct vm_worker *, int64_t now_ns);
 // D28: what was not said. False, and why, when it lacks something or names what is not there.
 bool vm_complete(struct vm *, const char *uid, int64_t now_ns, char *message, uint32_t size);
