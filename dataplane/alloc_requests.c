@@ -202,7 +202,9 @@ static bool take_item(struct update_cursor *c, const struct wire_alloc_update_it
 {
 	*item = (struct alloc_update_item){.allocation = from->allocation,
 		.client_status = from->client,
-		.healthy = {from->healthy != WIRE_HEALTH_UNSAID, from->healthy == WIRE_HEALTHY}};
+		.healthy = {from->healthy != WIRE_HEALTH_UNSAID, from->healthy == WIRE_HEALTHY},
+		.flaky = from->flags & WIRE_UPDATE_FLAKY,
+		.unready = from->flags & WIRE_UPDATE_UNREADY};
 	if (from->task_count == 0 && from->description.size == 0)
 		return true;
 	if (!text_is_printable(from->description))

@@ -147,6 +147,9 @@ static uint32_t encode_done(
 	case WIRE_RELEASE: return encode_released(r, frame);
 	case WIRE_STATUS: return encode_status(r, frame);
 	case WIRE_ALLOC_UPDATE: return alloc_updated_encode(r, frame);
+	case WIRE_READINESS:
+		return wire_readiness_taken_encode(
+			frame, r->header.length, r->header, r->command.index);
 	default: return 0;
 	}
 }

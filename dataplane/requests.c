@@ -3,6 +3,8 @@
 #include "dataplane/worker.h"
 #include "state/base/check.h"
 
+#define NS_PER_MS 1000000
+
 // --- Keys ----------------------------------------------------------------------------------------
 
 static bool node_key(
@@ -110,6 +112,22 @@ static bool decode_goodbye(struct request *r)
 	return wire_goodbye_decode(frame_of(r), &r->header);
 }
 
+static bool decode_readiness(struct request *r)
+{
+	struct wire_readiness wire;
+	if (!wire_readiness_decode(frame_of(r), &r->header, &wire))
+		return false;
+	r->lifecycle = (struct command_node_lifecycle){.action = LIFECYCLE_PROBED,
+		.slot = r->header.slot,
+		.generation = r->header.generation,
+		.sequence = r->header.sequence,
+		.ready = wire.ready,
+		.backoff_ns = (int64_t)wire.backoff_ms * NS_PER_MS};
+	r->command.type = COMMAND_NODE_LIFECYCLE;
+	r->command.node_lifecycle = &r->lifecycle;
+	return true;
+}
+
 static bool decode_place(struct request *r)
 {
 	struct wire_place wire;
@@ -165,6 +183,7 @@ static bool decode(struct request *r)
 	case WIRE_RELEASE: return decode_release(r);
 	case WIRE_STATUS: return decode_status(r);
 	case WIRE_ALLOC_UPDATE: return alloc_update_decode(r);
+	case WIRE_READINESS: return decode_readiness(r);
 	default: return false;
 	}
 }

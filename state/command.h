@@ -387,8 +387,10 @@ struct command_node_lifecycle {
 		nodes; // those that are not there: UNKNOWN_NODE, but in a SWEEP they are passed over
 	uint32_t count;            // 1, in a SWEEP at most NODE_SWEEP_MAX
 	uint32_t slot, generation; // PROBED: instead of nodes
-	bool ready;                // PROBED
-	int64_t backoff_ns;        // PROBED: 0 with no: it is not asked again
+	// PROBED: grows together with those of ALLOC_UPDATE; one that is not above the newest changes nothing.
+	uint64_t sequence;
+	bool ready;         // PROBED
+	int64_t backoff_ns; // PROBED: 0 with no: it is not asked again
 	// result
 	uint32_t changed;
 	char message[160];

@@ -52,6 +52,10 @@ enum wire_type {
 	WIRE_ALLOCS_REPLY = 19,
 	WIRE_ALLOC_SPEC = 20,
 	WIRE_ALLOC_SPEC_REPLY = 21,
+	WIRE_READINESS = 22,
+	WIRE_READINESS_TAKEN = 23,
+	WIRE_VMS = 24,
+	WIRE_VMS_REPLY = 25,
 	WIRE_TYPES,
 };
 
@@ -100,6 +104,7 @@ enum wire_directive {
 	WIRE_DIRECTIVE_RESYNC = 1,   // beat again at once with this term
 	WIRE_DIRECTIVE_REGISTER = 2, // register again (description wanted)
 	WIRE_DIRECTIVE_DRAIN = 4,    // the node is draining
+	WIRE_DIRECTIVE_PROBE = 8,    // say whether the node is ready (READINESS)
 };
 
 struct wire_heartbeat {
@@ -172,7 +177,20 @@ struct wire_register {
 
 // --- GOODBYE, 64 bytes: body zeros. GOODBYE_ACK, 64 bytes: body zeros. ------------------------------
 
-// --- A node and its allocations: wire_alloc.h ---------------------------------------------------------
+// --- READINESS, 64 bytes: what the node's probe says ------------------------------------------------
+// header.sequence grows with those of ALLOC_UPDATE; one that is not above the newest changes nothing.
+//	24 u8  ready        0, 1
+//	25 u8[3] reserved
+//	28 u32 backoff_ms   of one that is not ready: its probe is asked again after so long; 0: never
+//	32 zeros
+// READINESS_TAKEN, 64 bytes, durable before it is sent
+//	24 u64 index        of the state, at which it was taken; zeros
+struct wire_readiness {
+	bool ready;
+	uint32_t backoff_ms;
+};
+
+// --- A node and its allocations: wire_alloc.h; a worker and its virtual machines: wire_vm.h ----------
 
 // --- A client's messages ------------------------------------------------------------------------------
 // header.sequence is a number that the client chose for matching replies. Every body starts with
@@ -339,6 +357,13 @@ uint32_t wire_register_encode(
 uint32_t wire_goodbye_encode(
 	uint8_t *frame, uint32_t size, struct wire_header); // also GOODBYE_ACK, by header.type
 bool wire_goodbye_decode(const uint8_t *frame, const struct wire_header *); // both
+bool wire_readiness_decode(
+	const uint8_t *frame, const struct wire_header *, struct wire_readiness *);
+uint32_t wire_readiness_encode(
+	uint8_t *frame, uint32_t size, struct wire_header, const struct wire_readiness *);
+bool wire_readiness_taken_decode(const uint8_t *frame, const struct wire_header *, uint64_t *index);
+uint32_t wire_readiness_taken_encode(
+	uint8_t *frame, uint32_t size, struct wire_header, uint64_t index);
 // Client name of any client message, for finding its key before the tag is checked.
 bool wire_client_decode(const uint8_t *frame, const struct wire_header *, struct text *client);
 bool wire_place_decode(const uint8_t *frame, const struct wire_header *, struct wire_place *);

@@ -74,9 +74,11 @@ bool wire_alloc_update_decode(
 		item->allocation = bytes_take_uuid(&r);
 		item->client = bytes_take_u8(&r);
 		item->healthy = bytes_take_u8(&r);
+		item->flags = bytes_take_u8(&r);
 		item->task_count = bytes_take_u8(&r);
 		item->description = bytes_take_text8(&r);
-		if (item->client > CLIENT_STATUS_MOST || item->healthy > WIRE_UNHEALTHY)
+		if (item->client > CLIENT_STATUS_MOST || item->healthy > WIRE_UNHEALTHY ||
+			item->flags & ~WIRE_UPDATE_FLAGS)
 			r.failed = true;
 		take_tasks(&r, update, item->task_count);
 	}
@@ -124,6 +126,7 @@ uint32_t wire_alloc_update_encode(uint8_t *frame, uint32_t size, struct wire_hea
 		bytes_put_uuid(&w, &item->allocation);
 		bytes_put_u8(&w, item->client);
 		bytes_put_u8(&w, item->healthy);
+		bytes_put_u8(&w, item->flags);
 		bytes_put_u8(&w, item->task_count);
 		bytes_put_text8(&w, item->description);
 		for (uint32_t t = 0; t < item->task_count && task < update->task_count; t++) {

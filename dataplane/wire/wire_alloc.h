@@ -9,6 +9,7 @@
 //	   uuid  allocation
 //	   u8    client      0 pending, 1 running, 2 complete, 3 failed
 //	   u8    healthy     of its deployment: 0 not said, 1 yes, 2 no
+//	   u8    flags       enum wire_update_flag, of one that has ended
 //	   u8    tasks
 //	   text8 description
 //	   each task: text8 name, u8 state (0 pending, 1 running, 2 dead), u8 flags (enum wire_task_flag),
@@ -91,10 +92,15 @@ struct wire_task {
 	struct text handle; // any bytes, at most TASK_HANDLE_BYTES_MAX
 	uint8_t event_count;
 };
+enum wire_update_flag {
+	WIRE_UPDATE_FLAKY = 1,   // by its node's infrastructure, not by itself
+	WIRE_UPDATE_UNREADY = 2, // its node's probe says that the node is not ready any more
+};
+#define WIRE_UPDATE_FLAGS 3u
 enum wire_healthy { WIRE_HEALTH_UNSAID, WIRE_HEALTHY, WIRE_UNHEALTHY };
 struct wire_alloc_update_item {
 	struct uuid allocation;
-	uint8_t client, healthy, task_count;
+	uint8_t client, healthy, flags, task_count;
 	struct text description;
 };
 // Tasks of all items one after the other, and events of all tasks.

@@ -65,6 +65,39 @@ bool wire_goodbye_decode(const uint8_t *frame, const struct wire_header *header)
 	return header->length == WIRE_HEARTBEAT_BYTES && body_complete(&r);
 }
 
+bool wire_readiness_decode(
+	const uint8_t *frame, const struct wire_header *header, struct wire_readiness *readiness)
+{
+	struct bytes_reader r = body_reader(frame, header);
+	uint32_t ready = bytes_take_u32(&r); // with what is reserved
+	readiness->ready = ready == 1;
+	readiness->backoff_ms = bytes_take_u32(&r);
+	return header->length == WIRE_HEARTBEAT_BYTES && body_complete(&r) && ready <= 1;
+}
+
+uint32_t wire_readiness_encode(uint8_t *frame, uint32_t size, struct wire_header header,
+	const struct wire_readiness *readiness)
+{
+	header.type = WIRE_READINESS;
+	return encode_small(frame, size, header,
+		(uint64_t)readiness->ready | (uint64_t)readiness->backoff_ms << 32, 0, 0, 0);
+}
+
+bool wire_readiness_taken_decode(
+	const uint8_t *frame, const struct wire_header *header, uint64_t *index)
+{
+	struct bytes_reader r = body_reader(frame, header);
+	*index = bytes_take_u64(&r);
+	return header->length == WIRE_HEARTBEAT_BYTES && body_complete(&r);
+}
+
+uint32_t wire_readiness_taken_encode(
+	uint8_t *frame, uint32_t size, struct wire_header header, uint64_t index)
+{
+	header.type = WIRE_READINESS_TAKEN;
+	return encode_small(frame, size, header, index, 0, 0, 0);
+}
+
 static void take_description(struct bytes_reader *r, struct wire_register *reg)
 {
 	reg->cpu_mhz = bytes_take_u32(r);

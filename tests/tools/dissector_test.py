@@ -90,8 +90,11 @@ def expected(vector):
                     else:
                         put("task_" + inner, inner_value)
         else:
-            put(IN_ITEMS.get(name, name), value)
+            put(in_items.get(name, name), value)
 
+    in_items = dict(IN_ITEMS, version="machine_version") if vector["type"] == "VMS_REPLY" else IN_ITEMS
+    renamed = {"ALLOC_SPEC_REPLY": {"version": "spec_version"}, "VMS": {"version": "list_version"},
+               "VMS_REPLY": {"version": "list_version"}}.get(vector["type"], RENAMED)
     for name, value in vector["header"].items():
         put(name, value)
     for name, value in vector["fields"].items():
@@ -112,8 +115,7 @@ def expected(vector):
         elif name == "client":
             put("client", value)
         else:
-            names = {"version": "spec_version"} if vector["type"] == "ALLOC_SPEC_REPLY" else RENAMED
-            put(names.get(name, name), value)
+            put(renamed.get(name, name), value)
     return out
 
 
@@ -165,9 +167,12 @@ def damaged(vectors):
         "known": changed("status reply", 62, 2), "filters": changed("refused: no node", 26, 65),
         "cut": heartbeat[:4] + struct.pack("<H", 60) + heartbeat[6:60],
         "padding": changed("placement of one", 110, 1), "report": changed("report of an allocation", 24, 17),
-        "status": changed("report of an allocation", 44, 4), "task": changed("report of an allocation", 69, 3),
+        "status": changed("report of an allocation", 44, 4), "task": changed("report of an allocation", 70, 3),
         "taken": changed("report taken", 33, 2), "allocs": changed("allocations", 33, 2),
-        "flags": changed("allocations", 72, 4),
+        "flags": changed("allocations", 72, 4), "update flags": changed("report of an allocation", 46, 4),
+        "ready": changed("ready", 24, 2), "reserved of ready": changed("ready", 25, 1),
+        "backoff": changed("not ready", 33, 1), "readiness": changed("readiness taken", 40, 1),
+        "vms": changed("virtual machines", 35, 2), "power": changed("virtual machines", 60, 3),
         "spec": changed("question for a small piece", 44, 0), "piece": changed("piece of a specification", 36, 255),
     }
 

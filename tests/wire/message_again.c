@@ -1,5 +1,6 @@
 #include "tests/wire/message_again.h"
 #include "dataplane/wire/wire_alloc.h"
+#include "dataplane/wire/wire_vm.h"
 
 union message {
 	struct wire_heartbeat heartbeat;
@@ -18,6 +19,10 @@ union message {
 	struct wire_allocs_reply allocs_reply;
 	struct wire_alloc_spec alloc_spec;
 	struct wire_alloc_spec_reply alloc_spec_reply;
+	struct wire_readiness readiness;
+	uint64_t index;
+	struct wire_vms vms;
+	struct wire_vms_reply vms_reply;
 };
 
 static uint32_t alloc_message_again(
@@ -110,6 +115,21 @@ uint32_t message_again(
 	case WIRE_ALLOCS_REPLY:
 	case WIRE_ALLOC_SPEC:
 	case WIRE_ALLOC_SPEC_REPLY: return alloc_message_again(frame, h, out, size);
+	case WIRE_READINESS:
+		return wire_readiness_decode(frame, h, &m.readiness)
+			       ? wire_readiness_encode(out, size, *h, &m.readiness)
+			       : 0;
+	case WIRE_READINESS_TAKEN:
+		return wire_readiness_taken_decode(frame, h, &m.index)
+			       ? wire_readiness_taken_encode(out, size, *h, m.index)
+			       : 0;
+	case WIRE_VMS:
+		return wire_vms_decode(frame, h, &m.vms) ? wire_vms_encode(out, size, *h, &m.vms)
+							 : 0;
+	case WIRE_VMS_REPLY:
+		return wire_vms_reply_decode(frame, h, &m.vms_reply)
+			       ? wire_vms_reply_encode(out, size, *h, &m.vms_reply)
+			       : 0;
 	case WIRE_TYPES: break;
 	}
 	return 0;

@@ -1,5 +1,6 @@
 #include "tests/wire/message_fields.h"
 #include "dataplane/wire/wire_alloc.h"
+#include "dataplane/wire/wire_vm.h"
 
 static json_t *text_json(struct text text)
 {
@@ -251,6 +252,7 @@ static json_t *alloc_update_fields(const struct wire_alloc_update *update)
 		json_object_set_new(item, "allocation", uuid_json(&from->allocation));
 		set_integer(item, "client", from->client);
 		set_integer(item, "healthy", from->healthy);
+		set_integer(item, "update_flags", from->flags);
 		json_object_set_new(item, "description", text_json(from->description));
 		json_object_set_new(
 			item, "tasks", tasks_json(update, from->task_count, &task, &event));
@@ -318,6 +320,47 @@ static json_t *alloc_spec_reply_fields(const struct wire_alloc_spec_reply *reply
 	return o;
 }
 
+static json_t *readiness_fields(const struct wire_readiness *readiness)
+{
+	json_t *o = json_object();
+	set_integer(o, "ready", readiness->ready);
+	set_integer(o, "backoff_ms", readiness->backoff_ms);
+	return o;
+}
+
+static json_t *index_fields(uint64_t index)
+{
+	json_t *o = json_object();
+	set_integer(o, "index", index);
+	return o;
+}
+
+static json_t *vms_fields(const struct wire_vms *vms)
+{
+	json_t *o = json_object();
+	set_integer(o, "version", vms->version);
+	set_integer(o, "from", vms->from);
+	set_integer(o, "count", vms->count);
+	return o;
+}
+
+static json_t *vms_reply_fields(const struct wire_vms_reply *reply)
+{
+	json_t *o = json_object(), *items = json_array();
+	set_integer(o, "version", reply->version);
+	set_integer(o, "from", reply->from);
+	set_integer(o, "more", reply->more);
+	for (uint32_t i = 0; i < reply->count; i++) {
+		json_t *item = json_object();
+		json_object_set_new(item, "instance", uuid_json(&reply->items[i].instance));
+		set_integer(item, "version", reply->items[i].version);
+		set_integer(item, "power", reply->items[i].power);
+		json_array_append_new(items, item);
+	}
+	json_object_set_new(o, "items", items);
+	return o;
+}
+
 #define FIELDS(type, decoded, fields)               \
 	do {                                        \
 		type m;                             \
@@ -372,6 +415,15 @@ json_t *message_fields(const uint8_t *frame, const struct wire_header *h)
 	case WIRE_ALLOC_SPEC_REPLY:
 		FIELDS(struct wire_alloc_spec_reply, wire_alloc_spec_reply_decode(frame, h, &m),
 			alloc_spec_reply_fields(&m));
+	case WIRE_READINESS:
+		FIELDS(struct wire_readiness, wire_readiness_decode(frame, h, &m),
+			readiness_fields(&m));
+	case WIRE_READINESS_TAKEN:
+		FIELDS(uint64_t, wire_readiness_taken_decode(frame, h, &m), index_fields(m));
+	case WIRE_VMS: FIELDS(struct wire_vms, wire_vms_decode(frame, h, &m), vms_fields(&m));
+	case WIRE_VMS_REPLY:
+		FIELDS(struct wire_vms_reply, wire_vms_reply_decode(frame, h, &m),
+			vms_reply_fields(&m));
 	case WIRE_TYPES: break;
 	}
 	return NULL;

@@ -15,7 +15,7 @@ TYPES = {
     "HEARTBEAT": 2, "HEARTBEAT_ACK": 3, "REGISTER": 4, "REGISTERED": 5, "GOODBYE": 6, "GOODBYE_ACK": 7,
     "PLACE": 8, "PLACED": 9, "RELEASE": 10, "RELEASED": 11, "STATUS": 12, "STATUS_REPLY": 13, "REFUSED": 15,
     "ALLOC_UPDATE": 16, "ALLOC_UPDATED": 17, "ALLOCS": 18, "ALLOCS_REPLY": 19, "ALLOC_SPEC": 20,
-    "ALLOC_SPEC_REPLY": 21,
+    "ALLOC_SPEC_REPLY": 21, "READINESS": 22, "READINESS_TAKEN": 23, "VMS": 24, "VMS_REPLY": 25,
 }
 MASTERS = {7: bytes(range(32)), 6: hashlib.sha256(b"an older master key").digest()}
 NODE = uuid.UUID("7f1e9c1a-52f4-4f0e-9d39-1c07b6c4a0de")
@@ -173,7 +173,8 @@ def no_numbers():
 def alloc_update(f):
     out = struct.pack("<BBH", len(f["items"]), 0, 0)
     for i in f["items"]:
-        out += uuid.UUID(i["allocation"]).bytes + bytes([i["client"], i["healthy"], len(i["tasks"])])
+        out += uuid.UUID(i["allocation"]).bytes
+        out += bytes([i["client"], i["healthy"], i["update_flags"], len(i["tasks"])])
         out += text8(i["description"])
         for t in i["tasks"]:
             handle = t.get("handle")
@@ -190,6 +191,14 @@ def alloc_update(f):
 
 def alloc_updated(f):
     return struct.pack("<QB", f["index"], len(f["known"])) + bytes(f["known"]), 0
+
+
+def readiness(f):
+    return struct.pack("<BBHI", f["ready"], 0, 0, f["backoff_ms"]) + bytes(16), 0
+
+
+def readiness_taken(f):
+    return struct.pack("<Q", f["index"]) + bytes(16), 0
 
 
 def allocs(f):
@@ -213,12 +222,24 @@ def alloc_spec_reply(f):
     return struct.pack("<QIIHH", f["version"], f["total"], f["offset"], len(data), 0) + data, 0
 
 
+def vms(f):
+    return struct.pack("<QHB", f["version"], f["from"], f["count"]), 52 + 32 * f["count"]
+
+
+def vms_reply(f):
+    out = struct.pack("<QHBB", f["version"], f["from"], len(f["items"]), f["more"])
+    for i in f["items"]:
+        out += uuid.UUID(i["instance"]).bytes + struct.pack("<QB", i["version"], i["power"]) + bytes(7)
+    return out, 0
+
+
 BODIES = {
     "HEARTBEAT": heartbeat, "HEARTBEAT_ACK": heartbeat_ack, "REGISTER": register, "REGISTERED": heartbeat_ack,
     "GOODBYE": goodbye, "GOODBYE_ACK": goodbye, "PLACE": place, "PLACED": placed, "RELEASE": release,
     "RELEASED": released, "STATUS": status, "STATUS_REPLY": status_reply, "REFUSED": refused,
     "ALLOC_UPDATE": alloc_update, "ALLOC_UPDATED": alloc_updated, "ALLOCS": allocs, "ALLOCS_REPLY": allocs_reply,
     "ALLOC_SPEC": alloc_spec, "ALLOC_SPEC_REPLY": alloc_spec_reply,
+    "READINESS": readiness, "READINESS_TAKEN": readiness_taken, "VMS": vms, "VMS_REPLY": vms_reply,
 }
 
 
@@ -241,7 +262,7 @@ def cases():
     yield "heartbeat", "HEARTBEAT", at, 4294967297, {"term": 12, "alloc_index": 90017, "load_permille": 734}
     ack = {"term": 12, "alloc_index": 90020, "ttl_ms": 10000, "directives": 0}
     yield "answer to a heartbeat", "HEARTBEAT_ACK", at, 4294967297, ack
-    yield "answer with directives", "HEARTBEAT_ACK", at, 2, dict(ack, directives=7, term=2**63 - 1)
+    yield "answer with directives", "HEARTBEAT_ACK", at, 2, dict(ack, directives=15, term=2**63 - 1)
     yield "smallest registration", "REGISTER", none, born, description(
         name="", datacenter="", pool="", address="", version="")
     pairs = [{"kind": 0, "name": "cpu.arch", "value": "amd64"}, {"kind": 0, "name": "kernel.name", "value": "linux"},
@@ -304,7 +325,8 @@ def cases():
             "last_restart": 0, "events": [started]}
     dead = dict(task, state=2, failed=1, restarts=3, finished=born * 10**6 + 5, last_restart=born * 10**6 + 3,
                 events=[started, ended])
-    report = {"allocation": str(OTHER), "client": 1, "healthy": 1, "description": "Tasks are running", "tasks": [task]}
+    report = {"allocation": str(OTHER), "client": 1, "healthy": 1, "update_flags": 0,
+              "description": "Tasks are running", "tasks": [task]}
     yield "report of an allocation", "ALLOC_UPDATE", at, born, {"items": [report]}
     yield "report of three", "ALLOC_UPDATE", at, born + 1, {"items": [
         report, dict(report, client=3, healthy=2, description="Failed tasks", tasks=[dict(dead, name="log"), dead]),
@@ -314,7 +336,14 @@ def cases():
     remote = dict(task, name="remote", handle={"version": 1, "state": "a task far away"})
     yield "report of a remote task", "ALLOC_UPDATE", at, born + 3, {
         "items": [dict(report, tasks=[remote, dict(dead, handle={"version": 4294967295, "state": ""})])]}
+    lost_it = dict(report, client=3, healthy=0, update_flags=1, description="Failed tasks", tasks=[dead])
+    yield "reports of a flaky node", "ALLOC_UPDATE", at, born + 4, {"items": [
+        lost_it, dict(lost_it, client=2, update_flags=2, description="", tasks=[]), dict(lost_it, update_flags=3)]}
     yield "report taken", "ALLOC_UPDATED", at, born + 1, {"index": 90070, "known": [1, 1, 0]}
+    yield "ready", "READINESS", at, born + 5, {"ready": 1, "backoff_ms": 0}
+    yield "not ready", "READINESS", at, born + 6, {"ready": 0, "backoff_ms": 5000}
+    yield "not ready, and not to be asked again", "READINESS", at, born + 7, {"ready": 0, "backoff_ms": 0}
+    yield "readiness taken", "READINESS_TAKEN", at, born + 5, {"index": 90071}
     yield "question for all allocations", "ALLOCS", at, 1, {"since": 0, "count": 32}
     yield "question for changed allocations", "ALLOCS", at, 2, {"since": 90020, "count": 1}
     mine = {"allocation": str(OTHER), "version": 90021, "job_index": 90001, "desired": 0, "client": 0,
@@ -329,6 +358,14 @@ def cases():
         "version": 90021, "total": 1410, "offset": 1392, "data": '"Driver":"mock"}}'}
     yield "end of a specification", "ALLOC_SPEC_REPLY", at, 5, {
         "version": 90021, "total": 1410, "offset": 1410, "data": ""}
+    yield "question for virtual machines", "VMS", at, 6, {"version": 0, "from": 0, "count": 32}
+    yield "question for the next page", "VMS", at, 7, {"version": 90081, "from": 32, "count": 1}
+    guest = {"instance": str(OTHER), "version": 3, "power": 0}
+    yield "virtual machines", "VMS_REPLY", at, 6, {"version": 90081, "from": 32, "more": 0, "items": [
+        guest, dict(guest, instance=str(NODE), version=2**63 - 1, power=2)]}
+    yield "virtual machines, more to come", "VMS_REPLY", at, 7, {
+        "version": 90081, "from": 0, "more": 1, "items": [guest, dict(guest, power=1)] * 16}
+    yield "no virtual machine", "VMS_REPLY", at, 8, {"version": 1, "from": 0, "more": 0, "items": []}
     yield "refused: not allowed", "REFUSED", at, born, dict(stale, request_type=16, reason=15, numbers_sent=2)
     yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
 

@@ -67,7 +67,8 @@ static void set_length(struct frame *f, uint32_t length)
 
 static bool fixed_size(uint8_t type)
 {
-	return type <= WIRE_GOODBYE_ACK && type != WIRE_REGISTER;
+	return (type <= WIRE_GOODBYE_ACK && type != WIRE_REGISTER) || type == WIRE_READINESS ||
+	       type == WIRE_READINESS_TAKEN;
 }
 
 #define FOR_EACH_FRAME(f)                                           \
@@ -217,7 +218,7 @@ static void header_is_checked(void **unused)
 	} damages[] = {
 		{0, 0x43, WIRE_BAD_MAGIC}, {1, 0, WIRE_BAD_MAGIC}, {2, 0, WIRE_BAD_VERSION},
 		{2, 2, WIRE_BAD_VERSION}, {3, 0, WIRE_BAD_TYPE}, {3, 1, WIRE_BAD_TYPE},
-		{3, 14, WIRE_BAD_TYPE}, {3, 22, WIRE_BAD_TYPE}, {3, 32, WIRE_BAD_TYPE},
+		{3, 14, WIRE_BAD_TYPE}, {3, 30, WIRE_BAD_TYPE}, {3, 32, WIRE_BAD_TYPE},
 		{3, 255, WIRE_BAD_TYPE}, {4, 63, WIRE_BAD_LENGTH}, {5, 1, WIRE_BAD_LENGTH},
 		{7, 0xff, WIRE_OK}, // flags: none is defined, none is refused
 	};
@@ -288,10 +289,15 @@ static const struct {
 	{"report of an allocation", 27, 1},   // reserved
 	{"report of an allocation", 44, 4},   // client: a node does not say lost
 	{"report of an allocation", 45, 3},   // healthy
-	{"report of an allocation", 46, 49},  // tasks
-	{"report of an allocation", 69, 3},   // state
-	{"report of an allocation", 70, 4},   // flags
-	{"report of a remote task", 105, 3},  // bytes of the handle: more than are allowed
+	{"report of an allocation", 46, 4},   // flags
+	{"report of an allocation", 47, 49},  // tasks
+	{"report of an allocation", 70, 3},   // state
+	{"report of an allocation", 71, 4},   // flags of the task
+	{"report of a remote task", 106, 3},  // bytes of the handle: more than are allowed
+	{"ready", 24, 2},                     // ready
+	{"ready", 25, 1},                     // reserved
+	{"not ready", 32, 1},                 // body
+	{"readiness taken", 32, 1},           // body
 	{"report taken", 32, 0},              // count
 	{"report taken", 32, 17},             // count
 	{"report taken", 33, 2},              // known
@@ -306,6 +312,14 @@ static const struct {
 	{"piece of a specification", 36, 255},       // begins behind the end
 	{"piece of a specification", 40, 255},       // more than there are
 	{"piece of a specification", 42, 1},         // reserved
+	{"question for the next page", 34, 0},       // count
+	{"question for the next page", 34, 33},      // count
+	{"question for the next page", 34, 2},       // the answer would be longer
+	{"virtual machines", 34, 33},                // count
+	{"virtual machines", 34, 3},                 // count: more than there are
+	{"virtual machines", 35, 2},                 // more
+	{"virtual machines", 60, 3},                 // power
+	{"virtual machines", 67, 1},                 // reserved
 };
 
 static void values_over_a_limit_are_refused(void **unused)

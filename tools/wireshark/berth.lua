@@ -12,6 +12,7 @@ local types = {
 	[10] = "RELEASE", [11] = "RELEASED", [12] = "STATUS", [13] = "STATUS_REPLY",
 	[15] = "REFUSED", [16] = "ALLOC_UPDATE", [17] = "ALLOC_UPDATED", [18] = "ALLOCS",
 	[19] = "ALLOCS_REPLY", [20] = "ALLOC_SPEC", [21] = "ALLOC_SPEC_REPLY",
+	[22] = "READINESS", [23] = "READINESS_TAKEN", [24] = "VMS", [25] = "VMS_REPLY",
 }
 local refusals = {
 	[1] = "stale-generation", [2] = "stale-registration", [3] = "bad-request", [4] = "unknown-job",
@@ -30,6 +31,7 @@ local client_status = {
 }
 local healthy = { [0] = "not said", [1] = "yes", [2] = "no" }
 local task_states = { [0] = "pending", [1] = "running", [2] = "dead" }
+local power_states = { [0] = "running", [1] = "stopped", [2] = "suspended" }
 local status_modes = { [0] = "by id", [1] = "changes" }
 
 -- One row a field: key, constructor, name in filters, what it is, more arguments of the constructor.
@@ -57,6 +59,7 @@ field("directives", "uint32", "Directives", base.HEX)
 field("directive_resync", "bool", "Resync", 32, nil, 1)
 field("directive_register", "bool", "Register", 32, nil, 2)
 field("directive_drain", "bool", "Drain", 32, nil, 4)
+field("directive_probe", "bool", "Probe", 32, nil, 8)
 field("node", "string", "Node")
 field("part", "uint8", "Part")
 field("parts", "uint8", "Parts")
@@ -118,6 +121,7 @@ field("exhausted_disk", "uint32", "Exhausted disk")
 field("exhausted_device", "uint32", "Exhausted devices")
 field("filtered_constraint", "uint32", "Filtered by constraint")
 field("healthy", "uint8", "Healthy", base.DEC, healthy)
+field("update_flags", "uint8", "Flags (1 by its node's infrastructure, 2 the node is not ready any more)")
 field("tasks", "uint8", "Tasks")
 field("description", "string", "Description")
 field("task_name", "string", "Name")
@@ -143,6 +147,13 @@ field("total", "uint32", "Bytes of the whole")
 field("offset", "uint32", "Offset")
 field("bytes", "uint16", "Bytes")
 field("data", "string", "Data")
+field("ready", "uint8", "Ready")
+field("backoff_ms", "uint32", "Asked again after (ms)")
+field("list_version", "uint64", "Version of the list")
+field("from", "uint16", "From")
+field("instance", "string", "Instance")
+field("machine_version", "uint64", "Version of the machine")
+field("power", "uint8", "Power", base.DEC, power_states)
 berth.fields = fields
 
 local malformed = ProtoExpert.new(
@@ -280,6 +291,7 @@ local function acknowledgement(r)
 		tree:add_le(fields.directive_resync, range)
 		tree:add_le(fields.directive_register, range)
 		tree:add_le(fields.directive_drain, range)
+		tree:add_le(fields.directive_probe, range)
 	end
 end
 bodies[3] = acknowledgement
@@ -506,6 +518,7 @@ bodies[16] = function(r)
 		r:uuid("allocation", tree)
 		limited(r, "client_status", 1, 3, tree)
 		limited(r, "healthy", 1, 2, tree)
+		limited(r, "update_flags", 1, 3, tree)
 		local tasks = r:number("tasks", 1, tree)
 		r:text("description", 1, tree)
 		for _ = 1, tasks do
@@ -577,8 +590,43 @@ bodies[21] = function(r)
 	end
 end
 
+bodies[22] = function(r)
+	limited(r, "ready", 1, 1)
+	r:zeros(3, "reserved")
+	r:number("backoff_ms", 4)
+	r:zeros(16, "body")
+end
+
+bodies[23] = function(r)
+	r:number("index", 8)
+	r:zeros(16, "body")
+end
+
+bodies[24] = function(r)
+	r:number("list_version", 8)
+	r:number("from", 2)
+	r:count(1, 32)
+end
+
+bodies[25] = function(r)
+	r:number("list_version", 8)
+	r:number("from", 2)
+	local count = r:count(0, 32)
+	limited(r, "more", 1, 1)
+	for i = 1, count do
+		if r.bad then
+			return
+		end
+		local tree = subtree(r, "Virtual machine " .. i)
+		r:uuid("instance", tree)
+		r:number("machine_version", 8, tree)
+		limited(r, "power", 1, 2, tree)
+		r:zeros(7, "reserved")
+	end
+end
+
 -- Lengths that are fixed, or at least so much.
-local fixed = { [2] = 64, [3] = 64, [5] = 64, [6] = 64, [7] = 64 }
+local fixed = { [2] = 64, [3] = 64, [5] = 64, [6] = 64, [7] = 64, [22] = 64, [23] = 64 }
 local least = { [4] = 96, [15] = 56 }
 
 local function header(buffer, tree)
