@@ -66,6 +66,9 @@
 // Allocations in one report of a node, and in one answer to it: each fits one frame.
 #define ALLOC_UPDATES_MAX 16u
 #define ALLOC_ITEMS_MAX 32u
+// Virtual machines in one answer to a worker, and on one worker: it asks for all of them in pages.
+#define VM_ITEMS_MAX 32u
+#define WORKER_VMS_MAX 65535u
 // Bytes by which a task's driver knows it on another node: two of them fit a report.
 #define TASK_HANDLE_BYTES_MAX 512u
 
