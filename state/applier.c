@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/decide.h"
 #include "state/marks.h"
+#include "state/node_slots.h"
 #include "state/publish.h"
 #include "state/writer.h"
 #include <errno.h>
@@ -542,6 +543,17 @@ static void announce_allocations(struct applier *a)
 	}
 }
 
+static void announce_directives(struct applier *a)
+{
+	uint32_t used = state_node_slots(a->state);
+
+	for (uint32_t slot = 0; slot < used; slot++) {
+		const struct node *n = state_node_at(a->state, slot);
+		if (n)
+			node_slot_direct(a->state, n);
+	}
+}
+
 static int begin_term(struct applier *a)
 {
 	struct entry e = {.kind = ENTRY_TERM, .term = a->state->term + 1};
@@ -567,6 +579,7 @@ int applier_open(struct applier *a)
 	state_read_begin();
 	hand_out_blocks(a);
 	announce_allocations(a);
+	announce_directives(a);
 	int error = begin_term(a);
 	if (!error) {
 		a->state->placer = placer;

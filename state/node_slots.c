@@ -108,14 +108,22 @@ static void end_rest(struct rcu_head *head)
 	free(rest);
 }
 
-void node_slot_follow(struct state *state, struct node_cell *cell, const struct node *before,
-	const struct node *after)
+void node_slot_direct(struct state *state, const struct node *n)
+{
+	struct node_line *line = &state->node_table->lines[n->slot];
+	uint32_t directives =
+		n->lifecycle.readiness == READINESS_AWAITED ? NODE_DIRECTIVE_PROBE : 0;
+
+	if (atomic_load_explicit(&line->directives, memory_order_relaxed) != directives)
+		atomic_store_explicit(&line->directives, directives, memory_order_relaxed);
+}
+
+void node_slot_follow(struct state *state, struct node_cell *cell, const struct node *after)
 {
 	struct node_line *line = &state->node_table->lines[after->slot];
 
 	if (!after->record.deleted) {
-		if (before && before->record.deleted)
-			atomic_store_explicit(&line->directives, 0, memory_order_relaxed);
+		node_slot_direct(state, after);
 		return;
 	}
 	// Should the node still be there, it has to introduce itself again.

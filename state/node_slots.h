@@ -23,5 +23,6 @@ bool node_slot_is_free(const struct state *, uint32_t slot);
 
 // Publication of a change of a node: what the packet path is told of its slot, and, of one that is
 // gone, the beginning of the slot's rest.
-void node_slot_follow(
-	struct state *, struct node_cell *, const struct node *before, const struct node *after);
+void node_slot_follow(struct state *, struct node_cell *, const struct node *after);
+// What its next heartbeat is answered with.
+void node_slot_direct(struct state *, const struct node *);

@@ -95,7 +95,7 @@ static void exchange(struct state *state, const struct change *change)
 	CHECK(old == change->record->older);
 	note_index(state, change);
 	if (change->kind == CHANGE_NODE)
-		node_slot_follow(state, change->cell, old, (struct node *)change->record);
+		node_slot_follow(state, change->cell, (struct node *)change->record);
 	if (change->kind == CHANGE_ALLOCATION) {
 		node_use_follow(state, old, (struct allocation *)change->record);
 		announce(state, (struct allocation *)change->record);
