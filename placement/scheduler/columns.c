@@ -136,6 +136,8 @@ static void fill_row(struct columns *c, uint32_t row, const struct resources *ca
 	set_refusal(c, row, dimension, dimension ? STACK_EXHAUSTED : STACK_FITS);
 	if (dimension)
 		return;
+	if (c->tiers)
+		c->tiers[row] = (uint8_t)stack_snapshot_tier(c->s, c->g, c->nodes[row]);
 	c->sums[row] = fit_score(c, capacity, used, &exact);
 	c->bounded[row] = !exact;
 	c->recorded[row] = 1;
@@ -160,6 +162,14 @@ double columns_score(const struct columns *c, uint32_t row)
 	return (c->sums[row] + spread) / (c->recorded[row] + 1);
 }
 
+// Of rows of one bin with equally many scores.
+static bool has_more(const struct columns *c, uint32_t row, uint32_t than)
+{
+	if (columns_tier(c, row) != columns_tier(c, than))
+		return columns_tier(c, row) > columns_tier(c, than);
+	return c->sums[row] > c->sums[than];
+}
+
 static void refresh_block(struct columns *c, struct column_block *b)
 {
 	for (uint32_t k = 0; k < ROW_SCORES_MAX; k++)
@@ -170,7 +180,7 @@ static void refresh_block(struct columns *c, struct column_block *b)
 			continue;
 		b->bounded |= c->bounded[row];
 		uint32_t *best = &b->best[c->recorded[row] - 1];
-		if (*best == ROW_NONE || c->sums[row] > c->sums[*best])
+		if (*best == ROW_NONE || has_more(c, row, *best))
 			*best = row;
 	}
 	columns_block_changed(c, (uint32_t)(b - c->blocks));
@@ -228,6 +238,7 @@ void columns_catch_up(struct columns *c)
 
 struct ranked {
 	uint32_t row;
+	uint8_t tier;
 	double score;
 };
 
@@ -238,13 +249,15 @@ struct ranking {
 
 static bool is_better(const struct columns *c, const struct ranked *a, const struct ranked *b)
 {
+	if (a->tier != b->tier)
+		return a->tier > b->tier;
 	return a->score > b->score ||
 	       (a->score == b->score && c->slot_of[a->row] < c->slot_of[b->row]);
 }
 
 static void rank_row(const struct columns *c, struct ranking *r, uint32_t row)
 {
-	struct ranked one = {row, columns_score(c, row)};
+	struct ranked one = {row, columns_tier(c, row), columns_score(c, row)};
 	if (r->count == r->wanted && !is_better(c, &one, &r->items[r->count - 1]))
 		return;
 	uint32_t at = r->count < r->wanted ? r->count++ : r->count - 1;

@@ -65,6 +65,7 @@ struct row_property {
 struct contender {
 	double score;
 	uint32_t row; // ROW_NONE: none
+	uint8_t tier;
 };
 
 struct columns {
@@ -79,6 +80,7 @@ struct columns {
 	const struct node **nodes;
 	double *sums;          // of the recorded scores, spread aside
 	double *affinities;    // NULL: the group has none
+	uint8_t *tiers;        // enum snapshot_tier; NULL: the group names no snapshot
 	const char **refusals; // its own; NULL: none
 	uint8_t *outcomes;     // enum stack_outcome, of that
 	const char **shown;    // what it is counted for, be it its own or its bin's; NULL: open
@@ -139,7 +141,11 @@ void columns_block_changed(struct columns *, uint32_t block);
 // The best blocks, best first; returns how many.
 uint32_t columns_best_blocks(struct columns *, uint32_t wanted, uint32_t *blocks);
 
-// columns.c: what they share.
+// columns.c: what they share. The tier comes before the score.
+static inline uint8_t columns_tier(const struct columns *c, uint32_t row)
+{
+	return c->tiers ? c->tiers[row] : 0;
+}
 double columns_score(const struct columns *, uint32_t row);
 void columns_set_bin_refusal(struct columns *, struct column_bin *, const char *refusal);
 // Brings everything up to what is planned now.

@@ -215,6 +215,7 @@ static void make_columns(struct columns *c, uint32_t rows)
 	c->nodes = memory_take_array(room, sizeof(*c->nodes));
 	c->sums = memory_take_array(room, sizeof *c->sums);
 	c->affinities = c->g->affinity_count ? memory_take_array(room, sizeof(double)) : NULL;
+	c->tiers = c->g->snapshot ? memory_take(room) : NULL;
 	c->refusals = memory_take_array(room, sizeof(*c->refusals));
 	c->outcomes = memory_take(room);
 	c->shown = memory_take_array(room, sizeof(*c->shown));
@@ -304,7 +305,7 @@ void columns_destroy(struct columns *c)
 		return;
 	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
 		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->row_of, c->bins,
-		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of};
+		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	tallies_release(&c->first);

@@ -39,6 +39,8 @@ static bool wins(const struct columns *c, const struct contender *a, const struc
 {
 	if (a->row == ROW_NONE || b->row == ROW_NONE)
 		return b->row == ROW_NONE;
+	if (a->tier != b->tier)
+		return a->tier > b->tier;
 	return a->score > b->score ||
 	       (a->score == b->score && c->slot_of[a->row] < c->slot_of[b->row]);
 }
@@ -53,6 +55,7 @@ static struct contender best_of_block(const struct columns *c, const struct colu
 		if (one.row == ROW_NONE)
 			continue;
 		one.score = columns_score(c, one.row);
+		one.tier = columns_tier(c, one.row);
 		if (wins(c, &one, &best))
 			best = one;
 	}

@@ -159,6 +159,18 @@ struct resources proposal_used(const struct proposal *p, uint32_t slot)
 	return t ? used_of(used, t) : used;
 }
 
+bool proposal_is_idle(const struct proposal *p, uint32_t slot)
+{
+	uint32_t living = p->view->node_use(p->view->context, slot).living;
+	const struct touched_node *t = proposal_touched(p, slot);
+	if (!t)
+		return living == 0;
+	for (uint32_t at = t->gone; at; at = p->gone[at - 1].next)
+		living -= !p->gone[at - 1].withdrawn &&
+			  !allocation_is_terminal(p->gone[at - 1].allocation);
+	return !t->fresh && living == 0;
+}
+
 static bool count_details(const struct proposed_allocation *a, void *context)
 {
 	struct node_use *use = context;

@@ -68,6 +68,8 @@ static inline const struct touched_node *proposal_touched(const struct proposal 
 // Sums of a node; nothing is walked unless it is a matter of devices, ports or cores.
 struct resources proposal_used(const struct proposal *, uint32_t slot);
 struct node_use proposal_use(const struct proposal *, uint32_t slot);
+// Nothing is on the node once the plan is carried out.
+bool proposal_is_idle(const struct proposal *, uint32_t slot);
 struct proposed_allocation proposal_fresh(const struct proposal *, uint32_t at);
 
 // Every allocation that the node will hold; in no particular order.

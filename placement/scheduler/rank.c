@@ -49,6 +49,12 @@ double affinity_score(const struct group_rules *g, const struct node *n)
 	return sum == 0 ? 0 : sum / g->affinity_weights;
 }
 
+enum snapshot_tier stack_snapshot_tier(
+	const struct stack *s, const struct group_rules *g, const struct node *n)
+{
+	return snapshot_tier(g->snapshot, n->snapshot, proposal_is_idle(&s->proposal, n->slot));
+}
+
 // --- Spread --------------------------------------------------------------------------------------------
 
 int64_t spread_unlisted(const struct compiled_spread *spread)
@@ -165,6 +171,16 @@ static void record_or_show(struct stack_option *o, enum score_kind kind, double 
 		o->shown |= (uint8_t)(1u << kind);
 }
 
+// What failed on a node is not drawn back to it by the snapshot that it left there.
+static void show_snapshot(const struct stack *s, const struct group_rules *g,
+	const struct stack_request *r, struct stack_option *o)
+{
+	enum snapshot_tier tier =
+		is_penalised(r, o->node) ? SNAPSHOT_OTHER : stack_snapshot_tier(s, g, o->node);
+	o->scores[SCORE_SNAPSHOT] = snapshot_tier_score(tier);
+	o->shown |= 1u << SCORE_SNAPSHOT;
+}
+
 void stack_rank(struct stack *s, const struct group_rules *g, const struct stack_request *r,
 	struct stack_option *o)
 {
@@ -178,5 +194,7 @@ void stack_rank(struct stack *s, const struct group_rules *g, const struct stack
 	if (o->preempted_count > 0)
 		option_record(
 			o, SCORE_PREEMPTION, preemption_score(o->preempted, o->preempted_count));
+	if (g->snapshot)
+		show_snapshot(s, g, r, o);
 	option_settle(o);
 }

@@ -1,6 +1,7 @@
 // How good a node is beside its fit, for the schedulers that choose (rows A57–A59).
 #pragma once
 #include "placement/scheduler/stack_private.h"
+#include "placement/snapshot_tier.h"
 
 // Allocations of the job, and of the same group of it, that a node will hold.
 struct neighbours {
@@ -11,6 +12,9 @@ struct neighbours stack_neighbours(const struct stack *, const struct group_rule
 // 0: nothing to record.
 double anti_affinity_score(const struct group_rules *, uint32_t of_group);
 double affinity_score(const struct group_rules *, const struct node *);
+// Where the node stands by the snapshot that the group names, which must be one (row E32).
+enum snapshot_tier stack_snapshot_tier(
+	const struct stack *, const struct group_rules *, const struct node *);
 double spread_score(const struct group_rules *, const struct node *);
 // The same, for those who know what they ask of a spread: the number of a node's value among its counts (VALUE_NONE:
 // the node has none), its bucket, and how many there are beside the listed values. NaN: the bucket wants none.

@@ -268,6 +268,8 @@ struct group_rules *group_rules_create(struct job_rules *of_job, const struct jo
 	device_needs_compile(&g->devices, g->group);
 	if (g->group->networks.count > 0)
 		g->network = ARRAY_AT(&g->group->networks, struct network_ask, 0);
+	if (g->group->snapshot && g->group->snapshot[0])
+		g->snapshot = g->group->snapshot;
 	g->plain = !g->network && !g->task_networks && !g->cores && g->devices.count == 0;
 	return g;
 }

@@ -58,6 +58,7 @@ struct group_rules {
 	const struct network_ask *network; // of the group; NULL: none
 	bool task_networks, cores, volumes, volumes_per_alloc;
 	struct resources ask; // of a group without cores
+	const char *snapshot; // that nodes are preferred by; NULL: none
 	bool plain;           // no ports, devices, cores: cpu, memory and disk say it all
 	struct compiled_affinity *affinities;
 	uint32_t affinity_count;

@@ -3,7 +3,8 @@
 #include <string.h>
 
 const char *const score_kind_names[SCORE_KINDS] = {"binpack", "devices", "job-anti-affinity",
-	"node-reschedule-penalty", "node-affinity", "allocation-spread", "preemption"};
+	"node-reschedule-penalty", "node-affinity", "allocation-spread", "preemption",
+	"snapshot-affinity"};
 
 void option_begin(struct stack_option *o, const struct node *n)
 {
@@ -29,6 +30,13 @@ void option_settle(struct stack_option *o)
 	o->score = count ? sum / count : 0;
 }
 
+bool option_is_better(const struct stack_option *o, const struct stack_option *than)
+{
+	if (o->scores[SCORE_SNAPSHOT] != than->scores[SCORE_SNAPSHOT])
+		return o->scores[SCORE_SNAPSHOT] > than->scores[SCORE_SNAPSHOT];
+	return o->score > than->score;
+}
+
 bool stack_option_is_plain(const struct stack_option *o)
 {
 	return o->outcome == STACK_FITS && o->shown == 1u << SCORE_BINPACK;
@@ -51,10 +59,29 @@ static void put_scores(const struct stack_option *o, struct node_score *to)
 			put_score(&to->scores, score_kind_names[kind], o->scores[kind]);
 }
 
+static double kept_snapshot(const struct node_score *kept)
+{
+	const char *name = score_kind_names[SCORE_SNAPSHOT];
+	for (uint32_t i = 0; i < kept->scores.count; i++) {
+		const struct named_number *n = ARRAY_AT(&kept->scores, struct named_number, i);
+		if (strcmp(n->name, name) == 0)
+			return n->number;
+	}
+	return 0;
+}
+
+static bool is_better_than_kept(const struct stack_option *o, const struct node_score *kept)
+{
+	double snapshot = o->shown >> SCORE_SNAPSHOT & 1 ? kept_snapshot(kept) : 0;
+	if (o->scores[SCORE_SNAPSHOT] != snapshot)
+		return o->scores[SCORE_SNAPSHOT] > snapshot;
+	return o->score > kept->norm_score;
+}
+
 void option_keep_scores(const struct stack_option *o, struct array *kept)
 {
 	uint32_t at = kept->count;
-	while (at > 0 && ARRAY_AT(kept, struct node_score, at - 1)->norm_score < o->score)
+	while (at > 0 && is_better_than_kept(o, ARRAY_AT(kept, struct node_score, at - 1)))
 		at--;
 	if (at == SCORES_KEPT)
 		return;

@@ -47,7 +47,7 @@ static void offer(const struct scan *scan, struct stack_option *o)
 {
 	struct stack_option *best = scan->best;
 	stack_count(o, scan->metrics);
-	bool better = o->outcome == STACK_FITS && (!best->node || o->score > best->score);
+	bool better = o->outcome == STACK_FITS && (!best->node || option_is_better(o, best));
 	alloc_details_release(better ? best->details : o->details);
 	if (!better)
 		return;
@@ -119,8 +119,8 @@ static bool try_row(
 static void offer_row(const struct scan *scan, struct stack_option *o, struct array *scores)
 {
 	struct stack_option *best = scan->best;
-	bool better = !best->node || o->score > best->score ||
-		      (o->score == best->score && o->slot < best->slot);
+	bool better = !best->node || option_is_better(o, best) ||
+		      (!option_is_better(best, o) && o->slot < best->slot);
 	option_keep_scores(o, scores);
 	alloc_details_release(better ? best->details : o->details);
 	if (better)

@@ -49,6 +49,7 @@ enum score_kind {
 	SCORE_AFFINITY,
 	SCORE_SPREAD,
 	SCORE_PREEMPTION,
+	SCORE_SNAPSHOT, // comes before all others and is not in their mean
 	SCORE_KINDS
 };
 extern const char *const score_kind_names[SCORE_KINDS]; // "binpack" "devices" "job-anti-affinity" …
@@ -97,7 +98,8 @@ struct stack_request {
 	const struct uuid *penalty_nodes; // of a rescheduled instance (row A57)
 	uint32_t penalty_count;
 };
-// The exact best of all usable nodes that the job targets, by all scores; ties go to the lowest slot. With
+// The exact best of all usable nodes that the job targets, by the snapshot that it asks for, then by all scores; ties
+// go to the lowest slot. With
 // preemption only if none fits without, and the configuration allows it. Metrics (cleared or new) get what
 // the deciding pass over the nodes found.
 bool stack_select(struct stack *, const struct stack_request *, struct stack_option *,

@@ -104,5 +104,7 @@ void option_begin(struct stack_option *, const struct node *);
 void option_record(struct stack_option *, enum score_kind, double score);
 // The mean of what was recorded.
 void option_settle(struct stack_option *);
+// By the snapshot, then by what was recorded; the slot does not count.
+bool option_is_better(const struct stack_option *, const struct stack_option *than);
 // Keeps the best in the metadata; of equal ones, those that came first.
 void option_keep_scores(const struct stack_option *, struct array *kept);

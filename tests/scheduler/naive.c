@@ -62,7 +62,7 @@ struct tally_of_node {
 	uint32_t slot;
 	const char *group;
 	uint64_t cpu, memory, disk;
-	uint32_t of_job, of_group;
+	uint32_t of_job, of_group, all;
 	int64_t wanted_port;
 	bool port_taken;
 };
@@ -72,6 +72,7 @@ static void tally_held(const struct held *h, void *context)
 	struct tally_of_node *t = context;
 	if (h->slot != t->slot)
 		return;
+	t->all++;
 	t->cpu += h->resources.cpu_mhz;
 	t->memory += h->resources.memory_mb;
 	t->disk += h->resources.disk_mb;
@@ -306,6 +307,22 @@ static double spreads(struct naive *m, const struct task_group *g, const struct 
 	return sum;
 }
 
+static bool is_penalised(const struct stack_request *r, const struct node *n)
+{
+	for (uint32_t i = 0; i < r->penalty_count; i++)
+		if (uuid_equal(&r->penalty_nodes[i], &n->id))
+			return true;
+	return false;
+}
+
+// Row E32: idle and ran it last, then idle and ran none.
+static double preference(const struct task_group *g, const struct node *n, bool idle)
+{
+	if (!g->snapshot || strcmp(g->snapshot, "") == 0 || !idle)
+		return 0;
+	return strcmp(n->snapshot, g->snapshot) == 0 ? 1 : strcmp(n->snapshot, "") == 0 ? 0.5 : 0;
+}
+
 static double mean_score(struct naive *m, const struct stack_request *r, const struct task_group *g,
 	const struct node *n, const struct tally_of_node *t, struct resources used)
 {
@@ -315,9 +332,8 @@ static double mean_score(struct naive *m, const struct stack_request *r, const s
 			node_capacity(n), used)};
 	if (t->of_group)
 		parts[1] = -(double)(t->of_group + 1) / (double)g->count;
-	for (uint32_t i = 0; i < r->penalty_count; i++)
-		if (uuid_equal(&r->penalty_nodes[i], &n->id))
-			parts[2] = -1;
+	if (is_penalised(r, n))
+		parts[2] = -1;
 	parts[3] = affinity(m, g, n);
 	parts[4] = spreads(m, g, n, false);
 	double sum = parts[0], count = 1;
@@ -365,7 +381,9 @@ struct naive_verdict naive_node(
 		return (struct naive_verdict){.outcome = STACK_EXHAUSTED, .dimension = dimension};
 	struct resources used = {(uint32_t)t.cpu + ask.cpu_mhz, (uint32_t)t.memory + ask.memory_mb,
 		(uint32_t)t.disk + ask.disk_mb};
-	return (struct naive_verdict){.score = mean_score(m, r, g, n, &t, used)};
+	bool idle = t.all == 0 && !is_penalised(r, n);
+	return (struct naive_verdict){
+		.score = mean_score(m, r, g, n, &t, used), .preference = preference(g, n, idle)};
 }
 
 static bool passes_static(const struct naive *m, const struct task_group *g, const struct node *n)
@@ -403,8 +421,10 @@ struct naive_answer naive_select(struct naive *m, const struct stack_request *r)
 		best.filtered += v.outcome == STACK_FILTERED;
 		best.exhausted += v.outcome == STACK_EXHAUSTED;
 		if (v.outcome == STACK_FITS &&
-			(best.slot == NODE_SLOT_NONE || v.score > best.score)) {
+			(best.slot == NODE_SLOT_NONE || v.preference > best.preference ||
+				(v.preference == best.preference && v.score > best.score))) {
 			best.slot = slot;
+			best.preference = v.preference;
 			best.score = v.score;
 		}
 	}

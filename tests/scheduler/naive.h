@@ -14,12 +14,13 @@ struct naive {
 struct naive_verdict {
 	enum stack_outcome outcome;
 	const char *dimension; // when exhausted
+	double preference;     // by the snapshot: 1, a half or 0; before the score
 	double score;
 };
 
 struct naive_answer {
 	uint32_t slot; // NODE_SLOT_NONE
-	double score;
+	double preference, score;
 	uint32_t evaluated, filtered, exhausted;
 };
 

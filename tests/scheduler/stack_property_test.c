@@ -52,6 +52,8 @@ static void make_node(struct run *r)
 		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
 	if (chance(r, 20))
 		at += snprintf(words + at, sizeof words - (size_t)at, " reserved=100/200/50");
+	if (chance(r, 50))
+		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 3));
 	snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u", below(r, 6));
 	world_node(r->world, words);
 }
@@ -107,6 +109,8 @@ static void random_group(struct run *r, struct task_group *g)
 		random_affinity(r, chance(r, 50) ? &g->affinities : &task->affinities);
 	if (chance(r, 25))
 		random_spread(r, &g->spreads);
+	if (chance(r, 50))
+		set(&g->snapshot, below(r, 3) ? "s0" : "s1");
 	if (chance(r, 20)) {
 		struct network_ask *n = array_append(&g->networks, sizeof *n);
 		struct port *port = array_append(&n->reserved_ports, sizeof *port);
@@ -225,6 +229,14 @@ static void place(struct run *r, uint32_t group, struct stack_option *o)
 
 // --- Comparing -------------------------------------------------------------------------------------------
 
+static void check_as_good(struct run *r, const struct stack_request *request, const struct node *n,
+	const struct naive_answer *wanted)
+{
+	struct naive_verdict v = naive_node(&r->naive, request, n, true);
+	assert_float_equal(v.preference, wanted->preference, 0);
+	assert_float_equal(v.score, wanted->score, 1e-12);
+}
+
 static void check_best(struct run *r, const struct stack_request *request)
 {
 	struct stack_option o;
@@ -243,11 +255,11 @@ static void check_best(struct run *r, const struct stack_request *request)
 		assert_int_equal(m.nodes_exhausted, wanted.exhausted);
 	if (found) {
 		const struct node_score *top = ARRAY_AT(&m.score_metadata, struct node_score, 0);
+		assert_float_equal(o.scores[SCORE_SNAPSHOT], wanted.preference, 0);
 		assert_float_equal(o.score, wanted.score, 1e-12);
 		// Scores that are equal but for the order of additions may go either way.
 		if (o.slot != wanted.slot)
-			assert_float_equal(naive_node(&r->naive, request, o.node, true).score,
-				wanted.score, 1e-12);
+			check_as_good(r, request, o.node, &wanted);
 		assert_float_equal(top->norm_score, o.score, 0);
 		place(r, request->group, &o);
 	}

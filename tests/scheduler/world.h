@@ -40,7 +40,7 @@ struct scheduler_view world_view(struct world *);
 //   attr.<name>=<value> meta.<name>=<value> driver.<name>=1|0 device.<vendor>/<type>/<name>=<instances>
 //   device-attr.<name>=<value> (of the device group before) volume.<name>=<path>[:ro]
 //   net=<mode>/<device>/<alias>/<address>[/<reserved ports>] ports=<reserved on every address> dynamic=<least>-<most>
-//   cores=0-7 status=down ineligible draining no-driver no-net
+//   cores=0-7 snapshot=<that it ran last> status=down ineligible draining no-driver no-net
 // Without net it has host/eth0/default/10.x.y.z; without no-driver the driver exec is healthy.
 struct node *world_node(struct world *, const char *words);
 // The node of the slot is gone; its allocations stay.

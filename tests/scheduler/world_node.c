@@ -115,7 +115,8 @@ static bool take_text(struct parts *p, struct node *n, const char *name, const c
 	const struct {
 		const char *name, **field;
 	} rows[] = {{"dc", &p->datacenter}, {"class", &p->class_name}, {"pool", &p->pool},
-		{"name", &n->name}, {"ports", &n->reserved_ports}, {"cores", &n->reservable_cores}};
+		{"name", &n->name}, {"snapshot", &n->snapshot}, {"ports", &n->reserved_ports},
+		{"cores", &n->reservable_cores}};
 	for (uint32_t i = 0; i < COUNT(rows); i++)
 		if (strcmp(rows[i].name, name) == 0) {
 			*rows[i].field = value;
@@ -280,7 +281,7 @@ struct node *world_node(struct world *w, const char *words)
 	snprintf(name, sizeof name, "node-%u", n->slot);
 	n->name = keep_text(w, name);
 	n->address = n->version = n->status_description = "";
-	n->reserved_ports = n->reservable_cores = "";
+	n->reserved_ports = n->reservable_cores = n->snapshot = "";
 	n->status = NODE_READY;
 	n->total = (struct resources){4000, 8192, 50000};
 	p->datacenter = "dc1";

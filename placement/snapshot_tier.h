@@ -1,0 +1,23 @@
+// Which nodes a task group that names a snapshot goes to first (row E32): those that are idle and ran it last, then
+// idle ones that ran none, then all others. A tier comes before any score.
+#pragma once
+#include <stdbool.h>
+#include <string.h>
+
+enum snapshot_tier { SNAPSHOT_OTHER, SNAPSHOT_NONE, SNAPSHOT_SAME };
+
+// wanted: of the group, not empty. last: of the node, "" for none; idle: nothing is on it.
+static inline enum snapshot_tier snapshot_tier(const char *wanted, const char *last, bool idle)
+{
+	if (!idle)
+		return SNAPSHOT_OTHER;
+	if (!last || !last[0])
+		return SNAPSHOT_NONE;
+	return strcmp(wanted, last) == 0 ? SNAPSHOT_SAME : SNAPSHOT_OTHER;
+}
+
+// As it is shown among the scores of a node: 0, a half, 1.
+static inline double snapshot_tier_score(enum snapshot_tier tier)
+{
+	return (double)tier / 2;
+}
