@@ -183,7 +183,7 @@ DESCRIBE(task_event_description, task_event);
 
 static const struct field task_handle_fields[] = {
 	{"Version", FIELD_I64, OF(task_handle, version)},
-	{"DriverState", FIELD_STRING, OF(task_handle, driver_state)},
+	{"DriverState", FIELD_STRING, OF(task_handle, driver_state), NULL, NULLABLE},
 };
 DESCRIBE(task_handle_description, task_handle);
 

@@ -46,6 +46,10 @@ void generic_place(struct generic_attempt *);
 struct alloc_details *generic_details(const struct generic_attempt *,
 	const struct reconcile_place *, struct stack_option *, const struct uuid *deployment);
 
+// generic_handles.c: what a new allocation of the group begins with: handles of tasks that run on without the node of
+// the one that it replaces. NULL: none; else a reference.
+struct alloc_report *generic_handles(const struct reconcile_place *, const struct task_group *);
+
 // generic_downgrade.c: the version that an instance is placed with while another is tried out (row C31). False: the
 // newest; else its deployment, too (zero: it has none).
 struct older_version {

@@ -13,6 +13,11 @@ struct placing {
 	struct array *penalties;      // struct uuid
 };
 
+static const struct task_group *group_of(const struct placing *p)
+{
+	return ARRAY_AT(&p->version.job->task_groups, struct task_group, p->version.group);
+}
+
 // --- The question --------------------------------------------------------------------------------
 
 // The newest version belongs to the deployment that is at work.
@@ -49,8 +54,7 @@ static void find_penalties(struct placing *p)
 // Where its disk is (row A61).
 static uint32_t preferred_slot(const struct placing *p)
 {
-	const struct task_group *group =
-		ARRAY_AT(&p->version.job->task_groups, struct task_group, p->version.group);
+	const struct task_group *group = group_of(p);
 	if (!p->wanted->previous || !(group->disk.sticky || group->disk.migrate))
 		return NODE_SLOT_NONE;
 	const struct node *node = allocation_node(&p->a->view, p->wanted->previous);
@@ -102,16 +106,12 @@ static void place(struct placing *p, struct stack_option *option, struct alloc_m
 		.devices = option->devices,
 		.score = option->score,
 		.details = generic_details(a, p->wanted, option, &p->version.deployment),
+		.report = generic_handles(p->wanted, group_of(p)),
 		.metrics = a->plan->metrics.count};
 	shared->metrics = *metrics;
 	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof shared) = shared;
 	preempt(p, option, &placement.id);
 	stack_plan_place(a->stack, &placement);
-}
-
-static const struct task_group *group_of(const struct placing *p)
-{
-	return ARRAY_AT(&p->version.job->task_groups, struct task_group, p->version.group);
 }
 
 static void fail(struct placing *p, struct alloc_metrics *metrics)

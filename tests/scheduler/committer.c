@@ -204,6 +204,7 @@ static void commit_placement(
 	a->resources = p->resources;
 	a->devices = p->devices;
 	a->details = alloc_details_share(p->details);
+	a->report = alloc_report_share(p->report);
 	a->eval_id = plan->eval_id;
 	link_previous(c, a);
 	count_canary(c, a);

@@ -32,6 +32,17 @@ static int decode(struct entry *e, struct command_node_register *d, const void *
 	return entry_decode(e, d, &r);
 }
 
+static struct alloc_report *report_with_handle(void)
+{
+	struct alloc_report *report = alloc_report_create();
+	struct task_state *state = map_item(&report->task_states, sizeof(struct task_state), "web");
+
+	state->handle = memory_take(sizeof *state->handle);
+	state->handle->version = 2;
+	state->handle->driver_state = text_copy(TEXT("c3RhdGU="));
+	return report;
+}
+
 static void make_plan(struct entry_plan *e)
 {
 	struct shared_metrics *metrics = shared_metrics_create();
@@ -55,6 +66,7 @@ static void make_plan(struct entry_plan *e)
 		p->devices.groups[1] = i;
 		p->metrics = i ? 0 : PLAN_NO_METRICS;
 		p->details = i == 2 ? alloc_details_create() : NULL;
+		p->report = i == 1 ? report_with_handle() : NULL;
 	}
 	e->deployment = deployment_create();
 	struct deployment_update *ends = array_append(&e->deployment_updates, sizeof *ends);

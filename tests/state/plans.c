@@ -98,6 +98,17 @@ struct alloc_details *core_details(int64_t core)
 	return d;
 }
 
+struct alloc_report *report_with_handle(const char *task, const char *driver_state)
+{
+	struct alloc_report *report = alloc_report_create();
+	struct task_state *state = map_item(&report->task_states, sizeof(struct task_state), task);
+
+	state->handle = memory_take(sizeof *state->handle);
+	state->handle->version = 7;
+	state->handle->driver_state = text_copy(text_of(driver_state));
+	return report;
+}
+
 enum command_outcome run_plan(struct controller *c, struct plan *plan, struct plan_result *result)
 {
 	struct plan_result unused = {0};

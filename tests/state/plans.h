@@ -31,6 +31,8 @@ struct plan_update *plan_update(struct plan *, uint32_t id);
 // Details with one port of an address, or a core; a reference.
 struct alloc_details *port_details(const char *address, int64_t port);
 struct alloc_details *core_details(int64_t core);
+// What one task's handle is; a reference.
+struct alloc_report *report_with_handle(const char *task, const char *driver_state);
 
 // Decides it, frees it. The result is to be released when it is given.
 enum command_outcome run_plan(struct controller *, struct plan *, struct plan_result *);

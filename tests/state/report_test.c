@@ -178,6 +178,53 @@ static void stopping_one_asks_its_scheduler(void **test)
 	state_read_end();
 }
 
+// --- Handles of tasks that run away from their node ----------------------------------------------
+
+static const struct task_handle *handle_of(const struct allocation *a)
+{
+	assert_non_null(a->report);
+	assert_int_equal(a->report->task_states.count, 1);
+	return ARRAY_AT(&a->report->task_states, struct task_state, 0)->handle;
+}
+
+static void a_placement_begins_with_the_handles_it_takes_over(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job job = plan_job(c, "web", JOB_SERVICE);
+	struct plan *plan = build_plan(&job);
+
+	plan_place(plan, 100, 0, 0)->report = report_with_handle("t0", "c3RhdGU=");
+	plan_place(plan, 101, 1, 1);
+	commit_plan(c, plan);
+	state_read_begin();
+	const struct allocation *a = published_allocation(c, 100);
+	assert_int_equal(a->client_status, ALLOC_PENDING);
+	assert_int_equal(handle_of(a)->version, 7);
+	assert_string_equal(handle_of(a)->driver_state, "c3RhdGU=");
+	assert_string_equal(allocation_client_description(a), "");
+	assert_null(published_allocation(c, 101)->report);
+	state_read_end();
+	// What its node says stands from then on.
+	assert_int_equal(report_status(c, 0, 1, 7, 100, ALLOC_RUNNING, NULL), OUTCOME_DONE);
+	state_read_begin();
+	assert_int_equal(published_allocation(c, 100)->report->task_states.count, 0);
+	state_read_end();
+}
+
+static void handles_that_cannot_be_stored_are_refused(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job job = plan_job(c, "web", JOB_SERVICE);
+	struct plan *plan = build_plan(&job);
+	struct alloc_report *report = report_with_handle("t0", "c3RhdGU=");
+	struct plan_result result;
+
+	struct task_state *again = array_append(&report->task_states, sizeof *again);
+	again->task = text_copy(TEXT("t0"));
+	plan_place(plan, 100, 0, 0)->report = report;
+	assert_int_equal(run_plan(c, plan, &result), OUTCOME_BAD_DESCRIPTION);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -187,6 +234,8 @@ int main(void)
 		TEST(reports_are_known_after_a_restart),
 		TEST(failures_bring_the_scheduler_back),
 		TEST(stopping_one_asks_its_scheduler),
+		TEST(a_placement_begins_with_the_handles_it_takes_over),
+		TEST(handles_that_cannot_be_stored_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "tools/api/allocated_json.h"
 #include "tools/api/json_record.h"
+#include "tools/api/task_state_json.h"
 #include "tools/simulate/recorder.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,7 +193,8 @@ static void put_placement(struct json_writer *w, const struct scenario *s, const
 		.node_slot = p->slot,
 		.resources = p->resources,
 		.devices = p->devices,
-		.details = details};
+		.details = details,
+		.report = p->report};
 	json_begin_object(w);
 	json_put_uuid(w, "ID", &p->id);
 	put_name(w, &a);
@@ -200,6 +202,8 @@ static void put_placement(struct json_writer *w, const struct scenario *s, const
 	json_put_string(w, "DesiredStatus", alloc_desired_names[ALLOC_RUN]);
 	json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_PENDING]);
 	put_history(w, details);
+	if (p->report)
+		task_states_json(w, &a);
 	allocated_json_on(w, &node->record, &a);
 	put_metrics(w, plan, p);
 	json_end_object(w);
