@@ -85,7 +85,7 @@ static struct fit_input input_of(const struct node_cell *cell)
 		.node_class = n->node_class->id,
 		.class_hash = n->node_class->hash,
 		.stamp = (uint32_t)n->register_index,
-		.ready = n->status == NODE_READY && n->eligibility == NODE_ELIGIBLE,
+		.ready = node_is_usable(n),
 	};
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		in.devices_free[i] = (uint8_t)__builtin_popcountll(free.groups[i]);

@@ -244,6 +244,8 @@ static void check_group(struct checker *c)
 	const struct task_group *group = c->group;
 	named(c, "Name", group->name, NAME_BYTES_MAX);
 	check_count(c);
+	if (group->snapshot && group->snapshot[0])
+		named(c, "Snapshot", group->snapshot, NAME_BYTES_MAX);
 	if (group->update)
 		check_update(c, group->update);
 	if (group->migrate)

@@ -265,6 +265,7 @@ bool tasks_updated(const struct job *before, const struct job *after, const char
 	const struct task_group *a = ARRAY_AT(&after->task_groups, struct task_group, y);
 	return b->disk.sticky != a->disk.sticky || b->disk.migrate != a->disk.migrate ||
 	       b->disk.size_mb != a->disk.size_mb || networks_differ(&b->networks, &a->networks) ||
-	       volumes_differ(&b->volumes, &a->volumes) || affinities_differ(before, b, after, a) ||
-	       spreads_differ(before, b, after, a) || tasks_differ(before, b, after, a);
+	       volumes_differ(&b->volumes, &a->volumes) || text_differs(b->snapshot, a->snapshot) ||
+	       affinities_differ(before, b, after, a) || spreads_differ(before, b, after, a) ||
+	       tasks_differ(before, b, after, a);
 }

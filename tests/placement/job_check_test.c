@@ -52,6 +52,10 @@ static void space_in_id(struct job *j)
 {
 	set(&j->id, "a b");
 }
+static void control_in_snapshot(struct job *job)
+{
+	set(&group_of(job)->snapshot, "a\nb");
+}
 static void control_in_id(struct job *j)
 {
 	set(&j->id, "a\nb");
@@ -461,6 +465,7 @@ static const struct {
 	{JOB_SERVICE, no_id, "ID is missing"},
 	{JOB_SERVICE, space_in_id, "ID must not contain a space"},
 	{JOB_SERVICE, control_in_id, "not printable UTF-8"},
+	{JOB_SERVICE, control_in_snapshot, "Snapshot \"a\\nb\" is not printable UTF-8"},
 	{JOB_SERVICE, priority_0, "Priority is 0 but must be between 1 and 100"},
 	{JOB_SERVICE, priority_101, "Priority is 101"},
 	{JOB_SERVICE, no_groups, "TaskGroups are missing"},

@@ -88,6 +88,7 @@ CHANGE(task_network,
 CHANGE(volume_source, set(&v(job)->source, "other"))
 CHANGE(volume_read_only, v(job)->read_only = true)
 CHANGE(affinity_of_job, prefer(&job->affinities))
+CHANGE(snapshot, set(&group_of(job)->snapshot, "s2"))
 CHANGE(affinity_of_group, prefer(&group_of(job)->affinities))
 CHANGE(affinity_of_task, prefer(&task_of(job)->affinities))
 CHANGE(spread, spread_over(&group_of(job)->spreads, "${meta.rack}"))
@@ -141,11 +142,11 @@ static const struct row {
 	ROW(disk_migrate), ROW(network_mode), ROW(network_mbits), ROW(network_hostname),
 	ROW(network_dns), ROW(network_none), ROW(port_value), ROW(port_host_network),
 	ROW(dynamic_to), ROW(dynamic_label), ROW(dynamic_more), ROW(task_network),
-	ROW(volume_source), ROW(volume_read_only), ROW(affinity_of_job), ROW(affinity_of_group),
-	ROW(affinity_of_task), ROW(spread), ROW(driver), ROW(user), ROW(config), ROW(env),
-	ROW(artifacts), ROW(vault), ROW(templates), ROW(volume_mounts), ROW(identity), ROW(no_logs),
-	ROW(meta_of_task), ROW(meta_of_group), ROW(meta_of_job), ROW(cpu), ROW(cores), ROW(memory),
-	ROW(memory_max), ROW(device), ROW(group_name)},
+	ROW(volume_source), ROW(volume_read_only), ROW(affinity_of_job), ROW(snapshot),
+	ROW(affinity_of_group), ROW(affinity_of_task), ROW(spread), ROW(driver), ROW(user),
+	ROW(config), ROW(env), ROW(artifacts), ROW(vault), ROW(templates), ROW(volume_mounts),
+	ROW(identity), ROW(no_logs), ROW(meta_of_task), ROW(meta_of_group), ROW(meta_of_job),
+	ROW(cpu), ROW(cores), ROW(memory), ROW(memory_max), ROW(device), ROW(group_name)},
   harmless[] = {ROW(nothing), ROW(count), ROW(priority), ROW(constraint), ROW(services),
 	  ROW(kill_timeout), ROW(restart), ROW(reschedule), ROW(update), ROW(dynamic_value),
 	  ROW(log_files), ROW(meta_below_another), ROW(empty_json), ROW(null_json), ROW(limit)};
