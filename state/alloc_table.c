@@ -48,6 +48,12 @@ static void leave_node(struct state *state, const struct allocation *a)
 	node->living--;
 }
 
+static void living_changed(struct state *state, const struct allocation *a)
+{
+	if (a->node_slot != NODE_SLOT_NONE)
+		node_living_changed(state, a->node_slot);
+}
+
 static bool holds_node(const struct allocation *a)
 {
 	return a && !a->record.deleted && !allocation_is_terminal(a) &&
@@ -136,6 +142,7 @@ struct alloc_cell *alloc_cell_add(
 	if (!cell->is_ended) {
 		hold_node(state, a);
 		job_cell->live_count++;
+		living_changed(state, a);
 	}
 	return cell;
 }
@@ -160,6 +167,7 @@ struct allocation *allocation_revise(struct state *state, struct alloc_cell *cel
 static void end_hold(struct state *state, struct alloc_cell *cell)
 {
 	leave_node(state, cell->working);
+	living_changed(state, cell->working);
 	cell->job_cell->live_count--;
 	state->counts.allocations_terminal++;
 	cell->is_ended = true;
@@ -212,8 +220,10 @@ void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_
 	leave_list(state, cell);
 	struct allocation *a = allocation_revise(state, cell, index);
 
-	if (!cell->is_ended)
+	if (!cell->is_ended) {
 		leave_node(state, a);
+		living_changed(state, a);
+	}
 	a->node_slot = NODE_SLOT_NONE;
 	a->modify_time_ns = state->time_ns; // what ended is in the order of these
 	alloc_cell_changed(state, cell);

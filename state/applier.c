@@ -75,6 +75,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.patience = settings->patience;
 	if (settings->patience.oldest_ns == 0)
 		a->decider.patience = (struct mark_patience){MARK_QUIET_NS, MARK_OLDEST_NS};
+	a->decider.lifecycle = lifecycle_limits_or_defaults(&settings->lifecycle);
 	a->decider.plan_changes_max =
 		settings->plan_changes_max ? settings->plan_changes_max : PLAN_CHANGES_MAX;
 	a->decider.counters = &a->counters;

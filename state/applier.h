@@ -30,6 +30,7 @@ struct applier_settings {
 	uint64_t seed;                        // for allocation ids; 0: from the system
 	int64_t collect_after_ms;             // terminal allocations are kept this long
 	struct mark_patience patience;        // zeros: that of marks.h
+	struct lifecycle_limits lifecycle;    // zeros: those of lifecycle.h
 	uint32_t plan_changes_max;            // of one plan at once; 0: PLAN_CHANGES_MAX
 	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted
 	// The next plan (COMMAND_PLAN) to be decided, or NULL; asked whenever no other command waits. Who adds a plan

@@ -24,6 +24,7 @@ int entry_check(const struct state *state, const struct entry *e)
 	case ENTRY_NODE_ELIGIBILITY: return node_eligibility_check(state, &e->node_eligibility);
 	case ENTRY_NODE_PURGE: return node_purge_check(state, &e->node_purge);
 	case ENTRY_NODE_DRAIN: return node_drain_check(state, &e->node_drain);
+	case ENTRY_NODE_LIFECYCLE: return node_lifecycle_check(state, &e->node_lifecycle);
 	case ENTRY_JOB_STABLE: return job_stable_check(state, &e->job_stable);
 	case ENTRY_JOB_NOTE: return job_note_check(state, &e->job_note);
 	case ENTRY_DEPLOYMENT: return deployment_entry_check(state, &e->deployment);
@@ -64,6 +65,7 @@ void entry_apply(struct state *state, struct entry *e)
 		break;
 	case ENTRY_NODE_PURGE: node_purge_apply(state, &e->node_purge, e->time_ns); break;
 	case ENTRY_NODE_DRAIN: node_drain_apply(state, &e->node_drain, e->time_ns); break;
+	case ENTRY_NODE_LIFECYCLE: node_lifecycle_apply(state, &e->node_lifecycle); break;
 	case ENTRY_JOB_STABLE: job_stable_apply(state, &e->job_stable); break;
 	case ENTRY_JOB_NOTE: job_note_apply(state, &e->job_note); break;
 	case ENTRY_DEPLOYMENT: deployment_entry_apply(state, &e->deployment, e->time_ns); break;

@@ -80,10 +80,22 @@ static bool is_final(const struct allocation *a)
 	       (a->client_status == ALLOC_LOST && a->desired == ALLOC_RUN);
 }
 
-static void apply_reported(
+// Work that a client let go of before its node told of its end ends once more when the node says something about itself
+// with it.
+static bool is_end_of_task(const struct allocation *a, const struct reported_alloc *item)
+{
+	bool ends = item->client_status == ALLOC_COMPLETE || item->client_status == ALLOC_FAILED;
+	bool has_ended = a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED;
+
+	return ends && (!has_ended || item->flaky || item->unready);
+}
+
+// Returns whether the node's work ended with it.
+static bool apply_reported(
 	struct state *state, struct reported_alloc *item, const struct node *n, int64_t time_ns)
 {
 	struct alloc_cell *cell = alloc_cell_find(state, &item->id);
+	bool is_end = is_end_of_task(cell->working, item);
 	enum eval_trigger trigger = trigger_of(cell->job_cell, cell->working, item, time_ns);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 
@@ -105,6 +117,7 @@ static void apply_reported(
 	job_cell_update_status(state, cell->job_cell, state->index);
 	if (trigger != EVAL_TRIGGERS)
 		job_mark_add(state, cell->job_cell, a->job, trigger, n);
+	return is_end;
 }
 
 void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64_t time_ns)
@@ -112,8 +125,11 @@ void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64
 	struct node_cell *cell = &state->cells[e->slot];
 
 	node_report_note(state, cell, e->sequence, state->index);
-	for (uint32_t i = 0; i < e->count; i++)
-		apply_reported(state, &e->items[i], cell->working, time_ns);
+	for (uint32_t i = 0; i < e->count; i++) {
+		struct task_end end = {e->items[i].flaky, e->items[i].unready, e->readiness};
+		if (apply_reported(state, &e->items[i], cell->working, time_ns))
+			node_task_ended(state, cell, &end, time_ns);
+	}
 	state_node_changed(state, e->slot);
 	entry_alloc_update_release(e);
 }

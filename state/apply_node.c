@@ -184,18 +184,22 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 	n->missed_heartbeat_index =
 		n->status == NODE_INITIALIZING ? old->missed_heartbeat_index : 0;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
+	n->lifecycle = old ? old->lifecycle : (struct node_lifecycle){.forgotten = true};
+	if (old)
+		node_set_snapshot(state, n, old->snapshot);
 	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
 	if (!cell)
 		cell = node_cell_open(state, e->slot, e->owner, &n->id);
 	cell->working = n;
 	change_add(state->changes, CHANGE_NODE, cell, &n->record);
+	bool is_healthy = node_announced(state, n, e->readiness);
 	state_count_node(state, n, 1);
 	if (old) {
 		state_count_node(state, old, -1);
 		if (old->node_class != n->node_class)
 			place_devices_again(state, cell, old->node_class, time_ns);
 	}
-	if (!old || old->status != n->status || is_of_another_kind(old, n))
+	if (!old || old->status != n->status || is_healthy || is_of_another_kind(old, n))
 		node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);
 }
@@ -282,18 +286,28 @@ static uint64_t missed_after(
 		       : n->missed_heartbeat_index;
 }
 
+static bool is_away(uint8_t status)
+{
+	return status == NODE_DOWN || status == NODE_DISCONNECTED;
+}
+
 void node_status_apply(struct state *state, const struct entry_node_status *e, int64_t time_ns)
 {
 	struct node_cell *cell = &state->cells[e->slot];
 	struct node *n = revise(state, cell, e->cause, time_ns);
+	bool was_away = is_away(n->status);
 
 	state_count_node(state, n, -1);
 	n->missed_heartbeat_index = missed_after(n, e, state->index);
 	n->status = e->status;
 	n->status_description = cause_texts[e->cause];
 	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
+	if (was_away && !is_away(n->status))
+		node_announced(state, n, e->readiness);
+	if (!was_away && is_away(n->status))
+		node_went_away(state, n, time_ns);
 	state_count_node(state, n, 1);
-	if (n->status == NODE_DOWN || n->status == NODE_DISCONNECTED)
+	if (is_away(n->status))
 		lose_allocations(state, cell, time_ns);
 	node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);

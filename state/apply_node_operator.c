@@ -77,6 +77,7 @@ void node_purge_apply(struct state *state, const struct entry_node_purge *e, int
 	node_mark_jobs(state, cell);
 	leave_allocations(state, cell, time_ns);
 	state_count_node(state, cell->working, -1);
+	node_groups_leave(state->node_groups, e->slot);
 	node_cell_close(state, cell, index);
 	state_node_changed(state, e->slot);
 }

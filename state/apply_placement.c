@@ -92,6 +92,7 @@ void alloc_place_apply(struct state *state, const struct entry_alloc_place *e, i
 
 	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
 	alloc_cell_changed(state, cell);
+	node_task_scheduled(state, e->slot, group);
 	struct job_keep *keep = job_keep_revise(state, job_cell, state->index);
 	job_keep_counter(keep, text_of(group->name))->next++;
 	job_cell_update_status(state, job_cell, state->index);

@@ -242,6 +242,8 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
 	alloc_cell_changed(state, cell);
+	node_task_scheduled(
+		state, p->slot, ARRAY_AT(&job->task_groups, struct task_group, p->group));
 	deployment_count_health(state, cell, NULL);
 	if (p->details && !uuid_is_zero(&p->details->previous_allocation))
 		link_previous(state, p, time_ns);

@@ -51,19 +51,24 @@ static bool items_are_sound(const struct command_alloc_update *c)
 
 // Those that are known, in the order of their ids; reports stay the command's.
 static struct entry_alloc_update update_of(
-	const struct state *state, struct command_alloc_update *c)
+	const struct state *state, bool readiness, struct command_alloc_update *c)
 {
 	struct entry_alloc_update e = {.slot = c->slot,
 		.generation = c->generation,
 		.sequence = c->sequence,
+		.readiness = readiness,
 		.items = memory_take_array(c->count, sizeof e.items[0])};
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		struct alloc_update_item *item = &c->items[i];
 		item->known = allocation_is_reported_by(state, &item->allocation, c->slot);
 		if (item->known)
-			e.items[e.count++] = (struct reported_alloc){
-				item->allocation, item->client_status, item->healthy, item->report};
+			e.items[e.count++] = (struct reported_alloc){.id = item->allocation,
+				.client_status = item->client_status,
+				.healthy = item->healthy,
+				.flaky = item->flaky,
+				.unready = item->unready,
+				.report = item->report};
 	}
 	qsort(e.items, e.count, sizeof e.items[0], by_id);
 	return e;
@@ -87,7 +92,8 @@ enum command_outcome decide_alloc_update(struct decider *d, struct command_alloc
 		return outcome;
 	if (!items_are_sound(c))
 		return OUTCOME_BAD_DESCRIPTION;
-	struct entry e = {.kind = ENTRY_ALLOC_UPDATE, .alloc_update = update_of(d->state, c)};
+	struct entry e = {.kind = ENTRY_ALLOC_UPDATE,
+		.alloc_update = update_of(d->state, d->lifecycle.readiness, c)};
 	struct entry_alloc_update *update = &e.alloc_update;
 	uint64_t newest = node_report_sequence(&d->state->cells[n->slot]);
 	bool is_news = c->sequence > newest && update->count > 0;

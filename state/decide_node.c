@@ -66,7 +66,9 @@ static enum command_outcome commit_registration(struct decider *d, struct comman
 	const struct node_cell *cell = node_cell_find(state, &c->node);
 	uint16_t worker = c->worker < WORKERS_MAX ? c->worker : 0;
 	struct entry e = {.kind = ENTRY_NODE_REGISTER,
-		.node_register = {.owner = worker, .description = &d->whole}};
+		.node_register = {.owner = worker,
+			.readiness = d->lifecycle.readiness,
+			.description = &d->whole}};
 
 	if (!node_description_complete(&d->whole))
 		return OUTCOME_BAD_DESCRIPTION;
@@ -127,6 +129,7 @@ static void commit_status(struct decider *d, const struct node_cell *cell, uint8
 			.generation = cell->working->generation,
 			.status = status,
 			.cause = (uint8_t)cause,
+			.readiness = d->lifecycle.readiness,
 		}};
 
 	CHECK(decider_commit(d, &e) == 0);

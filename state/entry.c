@@ -15,14 +15,15 @@
 // An entry advances the state's index by one, and by one more for every allocation that it ends or
 // moves, so that each of those has a modify index of its own. It begins:
 //	 0 u8  kind         enum entry_kind
-//	 1 u8  version      2 for NODE_REGISTER (1 knew the first three kinds of pairs), 1 for the others
+//	 1 u8  version      3 for NODE_REGISTER (1 knew the first three kinds of pairs), 2 for NODE_STATUS and
+//	                ALLOC_UPDATE, 1 for the others; what a version added says so
 //	 2 u32 bytes        that follow
 //	 6 i64 time         unix ns at which it was decided
 //
 // and goes on by kind:
 //	TERM            u64 term
-//	NODE_REGISTER   u32 slot, u32 generation, u16 owner, description
-//	NODE_STATUS     u32 slot, u32 generation, u8 status, u8 cause
+//	NODE_REGISTER   u32 slot, u32 generation, u16 owner, u8 whether probes count (since 3), description
+//	NODE_STATUS     u32 slot, u32 generation, u8 status, u8 cause, u8 whether probes count (since 2)
 //	JOB_REGISTER    the job as described in job.c; version, submit time and indexes are in it
 //	JOB_DEREGISTER  u8 purge, text16 namespace, text16 id
 //	CLIENT          u32 number, text8 name
@@ -44,9 +45,10 @@
 //	                preemptions, updates, placements; u8 1 when a deployment follows, the deployment
 //	                as described in deployment.c; u32 updates of deployments, each: uuid, u8 enum
 //	                deployment_status, text16 description
-//	ALLOC_UPDATE    u32 slot, u32 generation, u64 sequence of the node's reports, u32 count, then
-//	                each, by ascending id: uuid, u8 client status, u8 healthy (0 not said, 1 no,
-//	                2 yes), u8 1 when a report follows, the report as described in
+//	ALLOC_UPDATE    u32 slot, u32 generation, u64 sequence of the node's reports, u8 whether probes
+//	                count (since 2), u32 count, then each, by ascending id: uuid, u8 client status,
+//	                u8 healthy (0 not said, 1 no, 2 yes), u8 flags: 1 when a report follows, and
+//	                (since 2) 2 flaky, 4 the node is unready; the report as described in
 //	                alloc_details.c
 //	ALLOC_TRANSITION  u32 count, then each, by ascending id: uuid, u8 two bits each for migrate,
 //	                reschedule, force reschedule, no shutdown delay (0 as it was, 1 no, 2 yes)
@@ -56,6 +58,10 @@
 //	NODE_DRAIN      u32 slot, u32 generation, u8 enum drain_end, u8 ignores system jobs, u8 marks as
 //	                eligible, i64 deadline (ns), u8 count, then each, by name: text8 name, text16
 //	                value
+//	NODE_LIFECYCLE  u32 count, then each, by ascending slot: u32 slot, u32 generation, u8 enum
+//	                lifecycle_cause, how it stands from now on: i64 lost since, i64 flaky since
+//	                (unix ns, 0: not), u8 enum node_readiness, u8 flags (1 offlined, 2 forgotten,
+//	                4 its probe said no)
 //	JOB_STABLE      text16 namespace, text16 id, u64 version, u8 stable
 //	JOB_NOTE        text16 namespace, text16 id, i64 launched for (unix ns); of 0: text16 group, the
 //	                scaling event as described in job_notes.c
@@ -284,6 +290,7 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 		bytes_put_u32(w, e->node_register.slot);
 		bytes_put_u32(w, e->node_register.generation);
 		bytes_put_u16(w, e->node_register.owner);
+		bytes_put_u8(w, e->node_register.readiness);
 		node_description_encode(e->node_register.description, w);
 		break;
 	case ENTRY_NODE_STATUS:
@@ -291,6 +298,7 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 		bytes_put_u32(w, e->node_status.generation);
 		bytes_put_u8(w, e->node_status.status);
 		bytes_put_u8(w, e->node_status.cause);
+		bytes_put_u8(w, e->node_status.readiness);
 		break;
 	case ENTRY_JOB_REGISTER:
 		record_encode(&job_type_description, e->job_register.job, w);
@@ -335,6 +343,7 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 	case ENTRY_JOB_NOTE: entry_job_note_encode(&e->job_note, w); break;
 	case ENTRY_DEPLOYMENT: entry_deployment_encode(&e->deployment, w); break;
 	case ENTRY_NODE_DRAIN: entry_node_drain_encode(&e->node_drain, w); break;
+	case ENTRY_NODE_LIFECYCLE: entry_node_lifecycle_encode(&e->node_lifecycle, w); break;
 	case ENTRY_KINDS: w->failed = true; break;
 	}
 }
@@ -361,8 +370,18 @@ static void take_ids(struct entry_alloc_release *release, struct bytes_reader *r
 		release->ids[i] = bytes_take_uuid(r);
 }
 
-static int take_body(
-	struct entry *e, struct command_node_register *description, struct bytes_reader *r)
+// A flag that versions before that one did not have.
+static bool take_flag(struct bytes_reader *r, uint8_t version, uint8_t since)
+{
+	uint8_t flag = version >= since ? bytes_take_u8(r) : 0;
+
+	if (flag > 1)
+		r->failed = true;
+	return flag;
+}
+
+static int take_body(struct entry *e, uint8_t version, struct command_node_register *description,
+	struct bytes_reader *r)
 {
 	switch (e->kind) {
 	case ENTRY_TERM: e->term = bytes_take_u64(r); break;
@@ -370,6 +389,7 @@ static int take_body(
 		e->node_register.slot = bytes_take_u32(r);
 		e->node_register.generation = bytes_take_u32(r);
 		e->node_register.owner = bytes_take_u16(r);
+		e->node_register.readiness = take_flag(r, version, 3);
 		e->node_register.description = description;
 		return node_description_decode(description, r) &&
 				       node_description_is_sound(description)
@@ -380,6 +400,7 @@ static int take_body(
 		e->node_status.generation = bytes_take_u32(r);
 		e->node_status.status = bytes_take_u8(r);
 		e->node_status.cause = bytes_take_u8(r);
+		e->node_status.readiness = take_flag(r, version, 2);
 		break;
 	case ENTRY_JOB_REGISTER: return take_job(e, r);
 	case ENTRY_JOB_DEREGISTER:
@@ -403,7 +424,7 @@ static int take_body(
 	case ENTRY_SCHEDULER_CONFIG: return entry_scheduler_config_decode(&e->scheduler_config, r);
 	case ENTRY_GC: return entry_gc_decode(&e->gc, r);
 	case ENTRY_PLAN: return entry_plan_decode(&e->plan, r);
-	case ENTRY_ALLOC_UPDATE: return entry_alloc_update_decode(&e->alloc_update, r);
+	case ENTRY_ALLOC_UPDATE: return entry_alloc_update_decode(&e->alloc_update, version, r);
 	case ENTRY_ALLOC_TRANSITION: return entry_alloc_transition_decode(&e->alloc_transition, r);
 	case ENTRY_NODE_ELIGIBILITY:
 		e->node_eligibility.slot = bytes_take_u32(r);
@@ -418,6 +439,7 @@ static int take_body(
 	case ENTRY_JOB_NOTE: return entry_job_note_decode(&e->job_note, r);
 	case ENTRY_DEPLOYMENT: return entry_deployment_decode(&e->deployment, r);
 	case ENTRY_NODE_DRAIN: return entry_node_drain_decode(&e->node_drain, r);
+	case ENTRY_NODE_LIFECYCLE: return entry_node_lifecycle_decode(&e->node_lifecycle, r);
 	case ENTRY_KINDS: return -ERROR_VERSION;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
@@ -425,7 +447,12 @@ static int take_body(
 
 static uint8_t newest_version(uint8_t kind)
 {
-	return kind == ENTRY_NODE_REGISTER ? 2 : 1;
+	switch (kind) {
+	case ENTRY_NODE_REGISTER: return 3;
+	case ENTRY_NODE_STATUS:
+	case ENTRY_ALLOC_UPDATE: return 2;
+	default: return 1;
+	}
 }
 
 void entry_encode(const struct entry *e, struct bytes_writer *w)
@@ -456,7 +483,7 @@ int entry_decode(struct entry *e, struct command_node_register *description, str
 
 	struct bytes_reader inner = bytes_reader_over(body, size);
 	*e = (struct entry){.kind = kind, .time_ns = (int64_t)bytes_take_u64(&inner)};
-	int error = take_body(e, description, &inner);
+	int error = take_body(e, version, description, &inner);
 	if (error)
 		return error;
 	if (bytes_left(&inner) == 0 && !inner.failed)
@@ -486,6 +513,7 @@ void entry_release(struct entry *e)
 	case ENTRY_ALLOC_TRANSITION: entry_alloc_transition_release(&e->alloc_transition); break;
 	case ENTRY_JOB_NOTE: entry_job_note_release(&e->job_note); break;
 	case ENTRY_NODE_DRAIN: drain_meta_release(&e->node_drain.meta); break;
+	case ENTRY_NODE_LIFECYCLE: entry_node_lifecycle_release(&e->node_lifecycle); break;
 	case ENTRY_DEPLOYMENT: entry_deployment_release(&e->deployment); break;
 	default: break;
 	}

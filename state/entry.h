@@ -7,6 +7,7 @@
 #include "state/entry_deployment.h"
 #include "state/entry_evaluation.h"
 #include "state/entry_job.h"
+#include "state/entry_lifecycle.h"
 #include "state/entry_node.h"
 #include "state/entry_plan.h"
 #include "state/resources.h"
@@ -36,6 +37,7 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_JOB_NOTE,
 	ENTRY_DEPLOYMENT,
 	ENTRY_NODE_DRAIN,
+	ENTRY_NODE_LIFECYCLE,
 	ENTRY_KINDS,
 };
 
@@ -52,12 +54,14 @@ struct entry_node_register {
 	uint16_t owner; // worker of the slot's block
 	// node, sequence, texts, device groups and pairs sorted; the rest of it is not used here
 	struct command_node_register *description;
+	bool readiness; // probes count
 };
 
 struct entry_node_status {
 	uint32_t slot, generation;
 	uint8_t status; // enum node_status
 	uint8_t cause;  // enum node_status_cause
+	bool readiness; // probes count
 };
 
 struct job;
@@ -119,6 +123,7 @@ struct entry {
 		struct entry_node_eligibility node_eligibility;
 		struct entry_node_purge node_purge;
 		struct entry_node_drain node_drain;
+		struct entry_node_lifecycle node_lifecycle;
 		struct entry_job_register job_register;
 		struct entry_job_deregister job_deregister;
 		struct entry_job_stable job_stable;

@@ -7,6 +7,8 @@
 #define UPDATE_BYTES_LEAST 19u
 #define TRANSITION_BYTES_LEAST 17u
 
+enum { HAS_REPORT = 1, IS_FLAKY = 2, IS_UNREADY = 4 };
+
 // An optional bool in two bits.
 static uint8_t optional_bits(struct optional_bool b)
 {
@@ -25,28 +27,34 @@ void entry_alloc_update_encode(const struct entry_alloc_update *e, struct bytes_
 	bytes_put_u32(w, e->slot);
 	bytes_put_u32(w, e->generation);
 	bytes_put_u64(w, e->sequence);
+	bytes_put_u8(w, e->readiness);
 	bytes_put_u32(w, e->count);
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct reported_alloc *item = &e->items[i];
 		bytes_put_uuid(w, &item->id);
 		bytes_put_u8(w, item->client_status);
 		bytes_put_u8(w, optional_bits(item->healthy));
-		bytes_put_u8(w, item->report != NULL);
+		bytes_put_u8(w,
+			(uint8_t)((item->report ? HAS_REPORT : 0) | (item->flaky ? IS_FLAKY : 0) |
+				  (item->unready ? IS_UNREADY : 0)));
 		if (item->report)
 			record_encode(&alloc_report_description, item->report, w);
 	}
 }
 
-static int take_reported(struct reported_alloc *item, struct bytes_reader *r)
+static int take_reported(struct reported_alloc *item, uint8_t version, struct bytes_reader *r)
 {
+	uint8_t known = version >= 2 ? HAS_REPORT | IS_FLAKY | IS_UNREADY : HAS_REPORT;
 	item->id = bytes_take_uuid(r);
 	item->client_status = bytes_take_u8(r);
 	uint8_t healthy = bytes_take_u8(r);
-	uint8_t has_report = bytes_take_u8(r);
+	uint8_t flags = bytes_take_u8(r);
 	item->healthy = optional_of(healthy);
-	if (r->failed || item->client_status > ALLOC_FAILED || healthy > 2 || has_report > 1)
+	item->flaky = flags & IS_FLAKY;
+	item->unready = flags & IS_UNREADY;
+	if (r->failed || item->client_status > ALLOC_FAILED || healthy > 2 || (flags & ~known))
 		return -ERROR_CORRUPT;
-	return has_report ? alloc_report_decode(&item->report, r) : 0;
+	return flags & HAS_REPORT ? alloc_report_decode(&item->report, r) : 0;
 }
 
 static bool take_count(uint32_t *count, uint32_t bytes_least, struct bytes_reader *r)
@@ -56,7 +64,7 @@ static bool take_count(uint32_t *count, uint32_t bytes_least, struct bytes_reade
 	       *count <= bytes_left(r) / bytes_least;
 }
 
-int entry_alloc_update_decode(struct entry_alloc_update *e, struct bytes_reader *r)
+int entry_alloc_update_decode(struct entry_alloc_update *e, uint8_t version, struct bytes_reader *r)
 {
 	uint32_t count;
 	int error = 0;
@@ -64,11 +72,13 @@ int entry_alloc_update_decode(struct entry_alloc_update *e, struct bytes_reader 
 	*e = (struct entry_alloc_update){.slot = bytes_take_u32(r)};
 	e->generation = bytes_take_u32(r);
 	e->sequence = bytes_take_u64(r);
-	if (!take_count(&count, UPDATE_BYTES_LEAST, r))
+	uint8_t readiness = version >= 2 ? bytes_take_u8(r) : 0;
+	e->readiness = readiness;
+	if (readiness > 1 || !take_count(&count, UPDATE_BYTES_LEAST, r))
 		return -ERROR_CORRUPT;
 	e->items = memory_take_array(count, sizeof e->items[0]);
 	while (!error && e->count < count)
-		error = take_reported(&e->items[e->count++], r);
+		error = take_reported(&e->items[e->count++], version, r);
 	if (error)
 		entry_alloc_update_release(e);
 	return error;

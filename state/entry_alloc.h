@@ -16,11 +16,13 @@ struct reported_alloc {
 	struct uuid id;
 	uint8_t client_status; // pending, running, complete or failed
 	struct optional_bool healthy;
+	bool flaky, unready;         // command.h
 	struct alloc_report *report; // a reference; NULL: as it was
 };
 struct entry_alloc_update {
 	uint32_t slot, generation;
 	uint64_t sequence; // of the node's reports
+	bool readiness;    // probes count
 	uint32_t count;
 	struct reported_alloc *items; // the entry's own; by ascending id
 };
@@ -35,7 +37,7 @@ struct entry_alloc_transition {
 };
 
 void entry_alloc_update_encode(const struct entry_alloc_update *, struct bytes_writer *);
-int entry_alloc_update_decode(struct entry_alloc_update *, struct bytes_reader *);
+int entry_alloc_update_decode(struct entry_alloc_update *, uint8_t version, struct bytes_reader *);
 void entry_alloc_update_release(struct entry_alloc_update *);
 void entry_alloc_transition_encode(const struct entry_alloc_transition *, struct bytes_writer *);
 int entry_alloc_transition_decode(struct entry_alloc_transition *, struct bytes_reader *);

@@ -17,6 +17,15 @@ enum node_standing lifecycle_standing(const struct node_lifecycle *l)
 	return is_suspended(l) ? NODE_SUSPENDED : NODE_HEALTHY;
 }
 
+bool lifecycle_is_sound(const struct node_lifecycle *l)
+{
+	bool is_marked = l->lost_ns != 0 || l->flaky_ns != 0 || l->readiness != READINESS_GIVEN;
+
+	return l->lost_ns >= 0 && l->flaky_ns >= 0 && (l->lost_ns == 0 || l->flaky_ns == 0) &&
+	       l->readiness <= READINESS_GIVEN_UP &&
+	       !(l->forgotten && (is_marked || l->offlined || l->unready));
+}
+
 static void mark_lost(struct node_lifecycle *l, int64_t now_ns)
 {
 	l->lost_ns = now_ns;
@@ -95,6 +104,17 @@ bool lifecycle_completed(struct node_lifecycle *l, bool flaky, bool readiness, i
 	return is_suspended(l);
 }
 
+struct lifecycle_limits lifecycle_limits_or_defaults(const struct lifecycle_limits *limits)
+{
+	struct lifecycle_limits given = *limits;
+
+	if (given.lost_after_ns == 0)
+		given.lost_after_ns = LIFECYCLE_LOST_AFTER_NS;
+	if (given.flaky_after_ns == 0)
+		given.flaky_after_ns = LIFECYCLE_FLAKY_AFTER_NS;
+	return given;
+}
+
 static bool is_over(int64_t since_ns, int64_t limit_ns, int64_t now_ns)
 {
 	return since_ns != 0 && now_ns - since_ns > limit_ns;
@@ -105,7 +125,8 @@ enum lifecycle_sweep lifecycle_swept(
 {
 	if (lifecycle_standing(l) != NODE_SUSPENDED)
 		return SWEEP_NOTHING;
-	if (l->readiness == READINESS_SIGNALLED)
+	// Who awaits a probe when probes stop to count need not wait for it.
+	if (l->readiness == READINESS_SIGNALLED || !limits->readiness)
 		l->readiness = READINESS_GIVEN;
 	if (!is_suspended(l))
 		return SWEEP_HEALTHY;
@@ -125,7 +146,8 @@ int64_t lifecycle_due_ns(const struct node_lifecycle *l, const struct lifecycle_
 {
 	if (lifecycle_standing(l) != NODE_SUSPENDED)
 		return INT64_MAX;
-	if (l->readiness == READINESS_SIGNALLED)
+	if (l->readiness == READINESS_SIGNALLED ||
+		(l->readiness != READINESS_GIVEN && !limits->readiness))
 		return 0;
 	if (l->lost_ns != 0)
 		return l->lost_ns + limits->lost_after_ns + 1;

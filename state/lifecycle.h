@@ -30,8 +30,14 @@ struct lifecycle_limits {
 	int64_t flaky_after_ns; // a quarter of an hour: then it may work again (strictly longer)
 	bool readiness;         // nodes have a probe that has to say yes first
 };
+#define LIFECYCLE_LOST_AFTER_NS (60ll * 1000000000)
+#define LIFECYCLE_FLAKY_AFTER_NS (15 * 60ll * 1000000000)
+// Where a limit is 0, the one above instead.
+struct lifecycle_limits lifecycle_limits_or_defaults(const struct lifecycle_limits *);
 
 enum node_standing lifecycle_standing(const struct node_lifecycle *);
+// Whether any node can stand so: never both lost and flaky, and nothing at all is known of one that was forgotten.
+bool lifecycle_is_sound(const struct node_lifecycle *);
 static inline bool lifecycle_is_ready(const struct node_lifecycle *l)
 {
 	return l->readiness == READINESS_GIVEN || l->readiness == READINESS_SIGNALLED;

@@ -265,6 +265,7 @@ struct node *node_build(struct state *state, const struct command_node_register 
 	n->reserved = from->reserved;
 	n->node_class = node_class;
 	n->status_description = "";
+	n->snapshot = "";
 	(void)port_range_read(
 		setting_of(from, TEXT("ports.dynamic")), &n->port_least, &n->port_most);
 	place_parts(state, n, from, &parts, history);
@@ -349,6 +350,8 @@ static struct node *node_copy(
 	move_attributes(state, move, n);
 	move_networks(move, n);
 	move_volumes(move, n);
+	if (*n->snapshot)
+		n->snapshot = strings_share(&state->strings, text_of(n->snapshot));
 	class_share(n->node_class);
 	state->bytes_records += n->bytes;
 	return n;
@@ -396,6 +399,8 @@ void node_retire(struct state *state, struct node *n)
 {
 	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++)
 		strings_release(&state->strings, n->unique_attributes[i].name);
+	if (n->snapshot && *n->snapshot)
+		strings_release(&state->strings, n->snapshot);
 	if (n->node_class) // a tombstone is of none
 		class_release(state, n->node_class);
 	state->bytes_records -= n->bytes;

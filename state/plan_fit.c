@@ -89,7 +89,8 @@ const char *plan_node_lacks(
 		return n->not_only_unknown ? NODE_DISCONNECTED_INVALID : NULL;
 	if (node->status != NODE_READY)
 		return NODE_NOT_READY;
-	if (n->places && (node->eligibility != NODE_ELIGIBLE || node->drain))
+	if (n->places && (node->eligibility != NODE_ELIGIBLE || node->drain ||
+				 lifecycle_standing(&node->lifecycle) != NODE_HEALTHY))
 		return NODE_NOT_ELIGIBLE;
 	return n->takes_more ? lacking(c, cell, n) : NULL;
 }

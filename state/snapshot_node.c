@@ -40,6 +40,8 @@ struct node_item {
 	uint64_t missed_heartbeat_index, alloc_update_index, report_sequence;
 	struct node_history history;
 	struct drain_item drains;
+	struct node_lifecycle lifecycle;
+	struct text snapshot;
 };
 
 static void take_node(struct node_item *item, struct bytes_reader *r)
@@ -68,6 +70,24 @@ static bool take_drains(struct node_item *item, struct bytes_reader *r)
 	return true;
 }
 
+// Items of earlier versions end before it: a node that was away then went when its status says so.
+static bool take_standing(struct node_item *item, struct bytes_reader *r)
+{
+	bool is_away = item->status == NODE_DOWN || item->status == NODE_DISCONNECTED;
+
+	item->lifecycle = (struct node_lifecycle){0};
+	item->snapshot = TEXT("");
+	if (bytes_left(r) == 0) {
+		if (is_away)
+			lifecycle_removed(
+				&item->lifecycle, item->status_updated_at_s * 1000000000ll);
+		return true;
+	}
+	bool is_sound = node_lifecycle_decode(&item->lifecycle, r);
+	item->snapshot = bytes_take_text16(r);
+	return is_sound && !r->failed && !(item->lifecycle.forgotten && item->snapshot.size);
+}
+
 // Items of version 1 end before it.
 static bool take_history(const struct state *state, struct node_item *item, struct bytes_reader *r)
 {
@@ -77,7 +97,7 @@ static bool take_history(const struct state *state, struct node_item *item, stru
 	item->history.drain = NULL;
 	item->history.last_drain = NULL;
 	if (bytes_left(r) == 0)
-		return true;
+		return take_standing(item, r);
 	item->missed_heartbeat_index = bytes_take_u64(r);
 	item->alloc_update_index = bytes_take_u64(r);
 	item->report_sequence = bytes_take_u64(r);
@@ -93,7 +113,7 @@ static bool take_history(const struct state *state, struct node_item *item, stru
 		if (event->message >= NODE_MESSAGES || event->create_index > state->index)
 			return false;
 	}
-	return !r->failed && take_drains(item, r);
+	return !r->failed && take_drains(item, r) && take_standing(item, r);
 }
 
 static bool is_own_only(const struct command_node_register *d)
@@ -144,8 +164,12 @@ static void add_node(struct state *state, struct snapshot_nodes *l, const struct
 	n->eligibility = item->eligibility;
 	n->status_updated_at_s = item->status_updated_at_s;
 	n->missed_heartbeat_index = item->missed_heartbeat_index;
+	n->lifecycle.forgotten = true;
+	if (item->snapshot.size)
+		n->snapshot = strings_share(&state->strings, item->snapshot);
 	struct node_cell *cell = node_cell_open(state, item->slot, item->owner, &n->id);
 	cell->working = n;
+	node_stands(state, n, &item->lifecycle);
 	publish_loaded(&cell->published, n);
 	if (item->alloc_update_index > 0)
 		node_report_load(cell, n, item->report_sequence, item->alloc_update_index);

@@ -11,7 +11,8 @@
 //	            description: of what is the node's own; then (since version 2) u64 missed
 //	            heartbeat index, u64 alloc update index, u64 sequence of its newest report, u8
 //	            events, oldest first, each: u8 enum node_message, u32 time (unix s), u64 create
-//	            index; then what snapshot_drain.h says
+//	            index; then what snapshot_drain.h says; then (since version 3) how it stands as in
+//	            NODE_LIFECYCLE of entry.c, text16 snapshot that it ran last
 //	FREE_SLOT   u32 slot, u32 generation of its newest node, u16 owner of its block
 //	JOB_VERSION a job as described in job_description.c; its modify index names it
 //	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
@@ -173,6 +174,8 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	put_report(v, n, w);
 	put_events(n, w);
 	drain_item_encode(n, w);
+	node_lifecycle_encode(&n->lifecycle, w);
+	bytes_put_text16(w, text_of(n->snapshot));
 }
 
 static uint32_t *class_number(struct snapshot_view *v, uint32_t id)

@@ -91,11 +91,12 @@ struct state *state_create(const struct state_limits *limits)
 	state->evaluations = state->rooms[4].table = table_create();
 	state->deployments = state->rooms[5].table = table_create();
 	state->node_table = node_table_create(state->slots_max);
+	state->node_groups = node_groups_create(state->slots_max, NODE_GROUPS_MAX);
 	state->plan_checker = plan_checker_create(state->slots_max);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
-	if (state->plan_checker && state->cells && state->node_table && state->nodes &&
-		state->jobs && state->allocations && state->requests && state->evaluations &&
-		state->deployments)
+	if (state->plan_checker && state->cells && state->node_table && state->node_groups &&
+		state->nodes && state->jobs && state->allocations && state->requests &&
+		state->evaluations && state->deployments)
 		return state;
 	state_destroy(state);
 	return NULL;
@@ -280,6 +281,7 @@ void state_destroy(struct state *state)
 	classes_destroy(&state->classes);
 	strings_destroy(&state->strings);
 	node_table_destroy(state->node_table);
+	node_groups_destroy(state->node_groups);
 	watch_destroy(state->watch);
 	pthread_mutex_destroy(&state->summary_lock);
 	plan_checker_free(state->plan_checker);
@@ -355,7 +357,18 @@ struct node_cell *node_cell_open(
 
 void state_count_node(struct state *state, const struct node *n, int change)
 {
+	const struct node_lifecycle *l = &n->lifecycle;
+	enum node_standing standing = lifecycle_standing(l);
+	bool is_suspended = standing == NODE_SUSPENDED;
+
 	state->counts.nodes[n->status] += (uint32_t)change;
+	state->counts.nodes_standing[standing] += (uint32_t)change;
+	if (is_suspended && l->lost_ns)
+		state->counts.nodes_lost += (uint32_t)change;
+	if (is_suspended && l->flaky_ns)
+		state->counts.nodes_flaky += (uint32_t)change;
+	if (is_suspended && l->readiness != READINESS_GIVEN)
+		state->counts.nodes_unready += (uint32_t)change;
 	if (n->eligibility == NODE_INELIGIBLE)
 		state->counts.nodes_ineligible += (uint32_t)change;
 	if (n->drain)

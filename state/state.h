@@ -44,6 +44,7 @@ struct node_cell {
 	struct node_report *report_working; // applier
 	struct cds_list_head allocations;   // struct alloc_cell.on_node; RCU list
 	uint32_t allocation_count;          // on the list, terminal ones included
+	bool is_busy;                       // something living is on it, as it is counted
 	// Of the tables, for state/ only.
 	struct uuid id;
 	struct cds_lfht_node by_id;

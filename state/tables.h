@@ -4,7 +4,9 @@
 #include "state/alloc_table.h"
 #include "state/command.h"
 #include "state/deployment.h"
+#include "state/entry_lifecycle.h"
 #include "state/evaluation.h"
+#include "state/node_groups.h"
 #include "state/placer.h"
 #include "state/scheduler_config.h"
 #include "state/sequence.h"
@@ -243,8 +245,9 @@ struct state {
 	_Atomic uint32_t client_count;
 	struct client **client_buckets;
 
-	struct class_table classes; // applier, like the rest down to the next mark
-	struct strings strings;     // of nodes
+	struct class_table classes;      // applier, like the rest down to the next mark
+	struct strings strings;          // of nodes
+	struct node_groups *node_groups; // of those that are not forgotten, by slot
 	// alloc_cell.terminal, oldest change first: of allocations that clients and schedulers placed
 	struct cds_list_head terminal, planned_terminal;
 	struct cds_list_head stopped; // job_cell.stopped, oldest stop first

@@ -98,6 +98,8 @@ static void make_of_schedulers(struct entry *e)
 		e->alloc_update.items = memory_take_array(2, sizeof e->alloc_update.items[0]);
 		e->alloc_update.items[0].healthy = (struct optional_bool){true, true};
 		e->alloc_update.items[1].id = number_uuid(9);
+		e->alloc_update.items[1].flaky = true;
+		e->alloc_update.items[1].unready = true;
 		e->alloc_update.items[1].report = alloc_report_create();
 		break;
 	case ENTRY_ALLOC_TRANSITION:
@@ -120,6 +122,14 @@ static void make_of_schedulers(struct entry *e)
 			.slot = 1, .end = DRAIN_CANCELED, .mark_eligible = true, .deadline_ns = -1};
 		assert_true(drain_meta_take(&e->node_drain.meta,
 			&(struct command_pair){.name = TEXT("why"), .value = TEXT("fan")}, 1));
+		break;
+	case ENTRY_NODE_LIFECYCLE:
+		e->node_lifecycle.count = 2;
+		e->node_lifecycle.items = memory_take_array(2, sizeof e->node_lifecycle.items[0]);
+		e->node_lifecycle.items[0] = (struct standing_change){
+			1, 2, LIFECYCLE_BY_OPERATOR, {.lost_ns = 5, .offlined = true}};
+		e->node_lifecycle.items[1] = (struct standing_change){2, 9, LIFECYCLE_REJOINED,
+			{.readiness = READINESS_AWAITED, .unready = true}};
 		break;
 	case ENTRY_JOB_STABLE:
 		e->job_stable = (struct entry_job_stable){TEXT("default"), TEXT("web"), 7, true};
