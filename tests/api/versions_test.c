@@ -288,6 +288,20 @@ static void what_cannot_be_dispatched_is_refused(void **unused)
 	expect_answer("PUT", "/v1/job/none/dispatch", "{}", 404, "job not found");
 }
 
+// Of two that follow at once at least one pair falls into one second.
+static void expect_one_launch_in_a_second(void)
+{
+	long status = 200;
+	for (uint32_t i = 0; i < 5 && status == 200; i++) {
+		struct response r = http(server, "PUT", "/v1/job/clock/periodic/force", "");
+		status = r.status;
+		if (status != 200)
+			assert_non_null(strstr(r.body, "in this second already"));
+		response_free(&r);
+	}
+	assert_int_equal(status, 409);
+}
+
 static void a_periodic_job_is_launched_now(void **unused)
 {
 	json_t *plan = api_put("/v1/job/*/plan", "clock",
@@ -309,6 +323,7 @@ static void a_periodic_job_is_launched_now(void **unused)
 	json_t *children = children_of("clock");
 	assert_int_equal(member_number(children, "Pending"), 1);
 	json_decref(children);
+	expect_one_launch_in_a_second();
 	expect_answer("PUT", "/v1/job/web/periodic/force", "", 500, "non-periodic");
 	expect_answer("PUT", "/v1/job/none/periodic/force", "", 404, "job not found");
 }

@@ -48,6 +48,11 @@ void job_periodic_forced(struct request *request, struct reply *reply)
 			MHD_HTTP_INTERNAL_SERVER_ERROR);
 		return;
 	}
+	if (uuid_is_zero(&command->job_child->made.id)) {
+		reply_error(reply, MHD_HTTP_CONFLICT,
+			"the job was launched in this second already; try again in the next one");
+		return;
+	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	eval_made_json(w, &command->job_child->made);
