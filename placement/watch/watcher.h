@@ -14,6 +14,7 @@ struct watch_tools {
 	const struct time_source *time;
 	struct prng *prng;
 	int64_t node_ttl_ns;
+	struct lifecycle_limits lifecycle;
 	const struct peers *peers;    // of the region watcher
 	struct watchers_stats *stats; // of the frame; changed by watch_count() and watch_gauge()
 	pthread_mutex_t *stats_mutex;
@@ -43,4 +44,4 @@ struct watcher {
 	int64_t (*turn)(void *context, int64_t now_ns, bool *done);
 };
 extern const struct watcher deployment_watcher, drain_watcher, periodic_watcher, disconnect_watcher,
-	region_watcher;
+	lifecycle_watcher, region_watcher;

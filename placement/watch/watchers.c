@@ -18,6 +18,7 @@ static const struct watcher *const of_this_region[] = {
 	&drain_watcher,
 	&periodic_watcher,
 	&disconnect_watcher,
+	&lifecycle_watcher,
 	NULL,
 };
 static const struct watcher *const of_all_regions[] = {&region_watcher, NULL};
@@ -256,6 +257,7 @@ static void init_tools(struct watchers *w)
 		.time = s->time,
 		.prng = &w->prng,
 		.node_ttl_ns = s->node_ttl_ns,
+		.lifecycle = lifecycle_limits_or_defaults(&s->lifecycle),
 		.peers = s->peers,
 		.stats = &w->stats,
 		.stats_mutex = &w->mutex,

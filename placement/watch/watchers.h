@@ -13,8 +13,9 @@ struct watchers_settings {
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
-	uint64_t seed;       // 0: from the system
-	int64_t node_ttl_ns; // how often a disconnected node is looked at again
+	uint64_t seed;                     // 0: from the system
+	int64_t node_ttl_ns;               // how often a disconnected node is looked at again
+	struct lifecycle_limits lifecycle; // as applier_settings
 	// NULL: those of this region. Else the one that looks after rollouts over several regions: it waits for peers,
 	// so that it is one by itself. Must outlive the watchers.
 	const struct peers *peers;
@@ -38,6 +39,7 @@ struct watchers_stats {
 	uint64_t drains_completed, drains_forced, allocations_flagged;
 	uint64_t periodic_launched, periodic_skipped;
 	uint64_t regions_told, regions_refused, region_steps;
+	uint64_t nodes_swept;
 	uint64_t commands_refused;
 	uint32_t deployments_watched, nodes_draining, periodic_jobs, nodes_disconnected;
 	uint32_t rollouts_watched; // over several regions
