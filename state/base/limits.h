@@ -28,6 +28,8 @@
 // Named resources and labels of a machine or a worker.
 #define VM_RESOURCES_MAX 32u
 #define VM_LABELS_MAX 64u
+// Bytes of a startup script, or of the list of folders, of a machine: each is kept with it in memory.
+#define VM_JSON_BYTES_MAX (64u * 1024)
 // Snapshots that nodes ran last; of those that no node is left in, empty groups are dropped first.
 #define NODE_GROUPS_MAX (64u * 1024)
 

@@ -125,6 +125,8 @@ static const struct {
 	[OUTCOME_UNKNOWN_VERSION] = {MHD_HTTP_NOT_FOUND, 0, "the job has no such version"},
 	[OUTCOME_TERMINAL] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0, "the deployment is at its end"},
 	[OUTCOME_NOT_NOW] = {MHD_HTTP_BAD_REQUEST, 0, "not in its present status"},
+	[OUTCOME_UNKNOWN_VM] = {MHD_HTTP_NOT_FOUND, 0, "VM not found"},
+	[OUTCOME_UNKNOWN_WORKER] = {MHD_HTTP_NOT_FOUND, 0, "worker not found"},
 	[OUTCOME_TABLE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 0,
 		"a table is full; stop and purge what is not needed, or raise its limit in the "
 		"configuration"},
