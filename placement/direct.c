@@ -86,6 +86,9 @@ static struct fit_input input_of(const struct node_cell *cell)
 		.class_hash = n->node_class->hash,
 		.stamp = (uint32_t)n->register_index,
 		.ready = node_is_usable(n),
+		.snapshot = cell->living > 0 ? NULL
+			    : n->snapshot    ? n->snapshot
+					     : "",
 	};
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		in.devices_free[i] = (uint8_t)__builtin_popcountll(free.groups[i]);

@@ -1,6 +1,7 @@
 #include "placement/fit_index.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ struct fit_index {
 	enum placement_algorithm algorithm;
 	struct fit_tree *tree;
 	struct fit_node *nodes;
-	uint32_t *stamps; // beside the nodes: the search does not look at them
+	uint32_t *stamps;       // beside the nodes: the search does not look at them
+	const char **snapshots; // the same
+	struct strings strings;
 	uint32_t slots, room;
 	uint32_t node_count, not_ready_count;
 	struct class_record *classes;
@@ -31,6 +34,7 @@ struct fit_index *fit_index_create(enum placement_algorithm algorithm)
 	struct fit_index *x = memory_take(sizeof *x);
 	x->algorithm = algorithm;
 	x->tree = fit_tree_create(algorithm, &x->nodes);
+	strings_init(&x->strings);
 	return x;
 }
 
@@ -42,7 +46,9 @@ void fit_index_destroy(struct fit_index *x)
 	if (x->room > 0) {
 		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
 		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
+		memory_unmap(x->snapshots, x->room * sizeof *x->snapshots);
 	}
+	strings_destroy(&x->strings);
 	free(x->classes);
 	free(x);
 }
@@ -68,11 +74,13 @@ static void make_room(struct fit_index *x, uint32_t slot)
 			room *= 2;
 		x->nodes = enlarge(x->nodes, x->room, room, sizeof *x->nodes);
 		x->stamps = enlarge(x->stamps, x->room, room, sizeof *x->stamps);
+		x->snapshots = enlarge(x->snapshots, x->room, room, sizeof *x->snapshots);
 		x->room = room;
 	}
 	for (; x->slots <= slot; x->slots++) {
 		x->nodes[x->slots] = (struct fit_node){.place = FIT_ABSENT};
 		x->stamps[x->slots] = 0;
+		x->snapshots[x->slots] = NULL;
 	}
 }
 
@@ -152,6 +160,35 @@ static bool is_same(const struct fit_node *a, const struct fit_node *b)
 	return memcmp(a, b, offsetof(struct fit_node, place)) == 0;
 }
 
+// --- Snapshots -----------------------------------------------------------------------------------------
+
+static const char none[] = "";
+
+const char *fit_index_snapshot_share(struct fit_index *x, const char *snapshot)
+{
+	return snapshot[0] ? strings_share(&x->strings, text_of(snapshot)) : none;
+}
+
+void fit_index_snapshot_release(struct fit_index *x, const char *snapshot)
+{
+	if (snapshot && snapshot != none)
+		strings_release(&x->strings, snapshot);
+}
+
+const char *fit_index_snapshot(const struct fit_index *x, uint32_t slot)
+{
+	return x->snapshots[slot];
+}
+
+// True when it is another one than before.
+static bool take_snapshot(struct fit_index *x, uint32_t slot, const char *snapshot)
+{
+	const char *before = x->snapshots[slot];
+	x->snapshots[slot] = snapshot ? fit_index_snapshot_share(x, snapshot) : NULL;
+	fit_index_snapshot_release(x, before);
+	return x->snapshots[slot] != before;
+}
+
 void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *in)
 {
 	if (!in && slot >= x->slots)
@@ -165,7 +202,8 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 	bool described_anew = (before.place == FIT_ABSENT) != (after.place == FIT_ABSENT) ||
 			      x->stamps[slot] != stamp || before.node_class != after.node_class;
 	x->stamps[slot] = stamp;
-	if (is_same(&before, &after) && !described_anew)
+	bool other_snapshot = take_snapshot(x, slot, in ? in->snapshot : NULL);
+	if (is_same(&before, &after) && !described_anew && !other_snapshot)
 		return;
 	if (fit_is_ready(&before) != fit_is_ready(&after) || described_anew)
 		x->ready_epoch++;

@@ -29,6 +29,7 @@ struct fit_input {
 	uint32_t stamp; // another one: what is unique to the node may have changed
 	uint8_t devices_free[NODE_DEVICE_GROUPS_MAX];
 	bool ready;
+	const char *snapshot; // that an idle node ran last, "" for none; NULL: it is not idle
 };
 
 struct fit_change {
@@ -38,6 +39,12 @@ struct fit_change {
 };
 
 struct fit_index;
+
+// Snapshots of idle nodes, each kept once: equal ones are the same pointer. To be given back.
+const char *fit_index_snapshot_share(struct fit_index *, const char *snapshot);
+void fit_index_snapshot_release(struct fit_index *, const char *);
+// NULL: the node is not idle.
+const char *fit_index_snapshot(const struct fit_index *, uint32_t slot);
 
 struct fit_index *fit_index_create(enum placement_algorithm);
 void fit_index_destroy(struct fit_index *);

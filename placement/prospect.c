@@ -34,6 +34,10 @@ struct prospect {
 	uint32_t member_count;
 	bool members_listed;
 
+	// Idle nodes that ran the group's snapshot, and those that ran none: they come first (row E32).
+	const char *wanted[2];   // NULL: the group names no snapshot
+	struct shortlist *first; // of each, NULL alike
+	bool first_known[2];
 	struct shortlist shortlist;
 	bool shortlist_known;
 	uint32_t shortlist_wanted;
@@ -57,6 +61,19 @@ static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
 	       devices_suffice(p->ask, &p->matches[n->node_class], n->devices_free);
 }
 
+static void want_snapshot(struct prospect *p, const char *snapshot)
+{
+	if (!snapshot || !snapshot[0])
+		return;
+	p->first = memory_take_array(2, sizeof *p->first);
+	p->wanted[0] = fit_index_snapshot_share(p->index, snapshot);
+	p->wanted[1] = fit_index_snapshot_share(p->index, "");
+	for (uint32_t i = 0; i < 2; i++) {
+		p->first[i].algorithm = fit_index_algorithm(p->index);
+		p->first[i].query = &p->query;
+	}
+}
+
 struct prospect *prospect_create(struct fit_index *index, const struct prospect_source *source,
 	const struct job *job, uint32_t group)
 {
@@ -76,6 +93,7 @@ struct prospect *prospect_create(struct fit_index *index, const struct prospect_
 		.disk = p->ask->resources.disk_mb,
 		.context = p,
 	};
+	want_snapshot(p, ARRAY_AT(&job->task_groups, struct task_group, group)->snapshot);
 	for (uint32_t i = 0; i < p->ask->device_count; i++)
 		if (p->ask->devices[i].count > p->query.devices)
 			p->query.devices = p->ask->devices[i].count;
@@ -89,6 +107,8 @@ void prospect_destroy(struct prospect *p)
 	if (!p)
 		return;
 	feasibility_destroy(p->feasibility);
+	fit_index_snapshot_release(p->index, p->wanted[0]);
+	free(p->first);
 	free(p->verdicts);
 	free(p->matches);
 	free(p->classes);
@@ -100,6 +120,7 @@ void prospect_destroy(struct prospect *p)
 // What depends on verdicts starts afresh.
 static void forget(struct prospect *p)
 {
+	p->first_known[0] = p->first_known[1] = false;
 	p->shortlist_known = p->feasible_known = p->counts_known = p->node_verdicts_known = false;
 }
 
@@ -236,15 +257,25 @@ static uint8_t category_of(const struct prospect *p, uint32_t slot, const struct
 
 // --- Changes -------------------------------------------------------------------------------------------
 
-// Puts a changed node in its place in the shortlist.
-static void reconsider(struct prospect *p, uint32_t slot)
+// Puts a changed node in its place in a shortlist.
+static void reconsider(struct prospect *p, struct shortlist *list, uint32_t slot)
 {
-	shortlist_drop(&p->shortlist, slot);
+	shortlist_drop(list, slot);
 	const struct fit_node *n = fit_index_node(p->index, slot);
 	if (!fit_is_placeable(n) || category_of(p, slot, n) != CATEGORY_FITS)
 		return;
-	shortlist_offer(
-		&p->shortlist, fit_candidate_of(p->shortlist.algorithm, n, slot, &p->query));
+	shortlist_offer(list, fit_candidate_of(list->algorithm, n, slot, &p->query));
+}
+
+static void reconsider_first(struct prospect *p, uint32_t slot)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		if (!p->first_known[i])
+			continue;
+		else if (fit_index_snapshot(p->index, slot) == p->wanted[i])
+			reconsider(p, &p->first[i], slot);
+		else
+			shortlist_drop(&p->first[i], slot);
 }
 
 static void count_change(struct prospect *p, const struct fit_change *c, bool leaves)
@@ -272,7 +303,9 @@ static void take_change(struct prospect *p, const struct fit_change *c)
 	}
 	count_change(p, c, false);
 	if (p->shortlist_known)
-		reconsider(p, c->slot);
+		reconsider(p, &p->shortlist, c->slot);
+	if (p->first)
+		reconsider_first(p, c->slot);
 }
 
 static void catch_up(struct prospect *p)
@@ -293,7 +326,8 @@ static void catch_up(struct prospect *p)
 		p->shortlist_known = false;
 		p->shortlist_wanted = p->shortlist_wanted > 1 ? p->shortlist_wanted / 2 : 1;
 	}
-	if (p->shortlist_known || p->counts_known || p->node_unique)
+	if (p->shortlist_known || p->counts_known || p->node_unique || p->first_known[0] ||
+		p->first_known[1])
 		for (uint64_t i = p->seen; i < head; i++)
 			take_change(p, fit_index_change(p->index, i));
 	p->seen = head;
@@ -306,7 +340,7 @@ static void go_through_members(struct prospect *p)
 	p->shortlist.complete = true;
 	p->shortlist.count = 0;
 	for (uint32_t i = 0; i < p->member_count; i++)
-		reconsider(p, p->members[i]);
+		reconsider(p, &p->shortlist, p->members[i]);
 }
 
 static void refill(struct prospect *p)
@@ -323,9 +357,32 @@ static void refill(struct prospect *p)
 	p->shortlist_known = true;
 }
 
+// They are not in the tree by snapshot: all nodes are looked at, and as many are kept as the list takes.
+static bool best_of_first(struct prospect *p, uint32_t i, struct fit_candidate *best)
+{
+	struct shortlist *list = &p->first[i];
+	if (!p->first_known[i] || (list->count == 0 && !list->complete)) {
+		list->complete = true;
+		list->count = 0;
+		for (uint32_t slot = 0; slot < fit_index_slots(p->index); slot++)
+			if (fit_index_snapshot(p->index, slot) == p->wanted[i])
+				reconsider(p, list, slot);
+		p->first_known[i] = true;
+		p->scans++;
+	}
+	if (list->count == 0)
+		return false;
+	fit_candidate_score(list->algorithm, &p->query, &list->at[0]);
+	*best = list->at[0];
+	return true;
+}
+
 bool prospect_best(struct prospect *p, struct fit_candidate *best)
 {
 	catch_up(p);
+	for (uint32_t i = 0; i < 2 && p->first; i++)
+		if (best_of_first(p, i, best))
+			return true;
 	if (!p->shortlist_known || (p->shortlist.count == 0 && !p->shortlist.complete))
 		refill(p);
 	if (p->shortlist.count == 0)

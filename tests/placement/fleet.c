@@ -18,6 +18,8 @@ static bool chance(struct fleet *f, uint32_t percent)
 	return below(f, 100) < percent;
 }
 
+static const char *const snapshots[] = {"s0", "s1", "s2"};
+
 // --- Classes and nodes ---------------------------------------------------------------------------------
 
 void fleet_class_define(struct fleet *f, uint32_t id)
@@ -89,6 +91,7 @@ static void announce(struct fleet *f, uint32_t slot)
 		.class_hash = n->record.node_class->hash,
 		.stamp = (uint32_t)n->record.register_index,
 		.ready = is_ready(n),
+		.snapshot = n->living ? NULL : n->record.snapshot,
 	};
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		in.devices_free[i] = (uint8_t)__builtin_popcountll(free.groups[i]);
@@ -112,7 +115,7 @@ void fleet_register(struct fleet *f, uint32_t slot)
 	if (!knew_devices) // instances of another class: its allocations lost them
 		n->devices_used = (struct device_set){0};
 	if (!n->present)
-		n->used = (struct resources){0};
+		n->used = (struct resources){0}, n->living = 0;
 	uint8_t status = n->present ? n->record.status : NODE_READY;
 	n->present = true;
 	snprintf(n->name, sizeof n->name, "node-%u", slot);
@@ -127,6 +130,9 @@ void fleet_register(struct fleet *f, uint32_t slot)
 		.reserved = {chance(f, 20) ? 100 : 0, 0, 0},
 		.node_class = c,
 		.name = n->name,
+		.snapshot = n->living && n->record.snapshot ? n->record.snapshot
+			    : chance(f, 40)                 ? ""
+							    : snapshots[below(f, 3)],
 		.unique_attribute_count = 1,
 		.unique_attributes = n->unique,
 	};
@@ -224,6 +230,8 @@ static struct job *random_job(struct fleet *f)
 						   : &task->constraints);
 	task->resources.cpu = chance(f, 4) ? 0 : 1 + below(f, chance(f, 20) ? 3000 : 400);
 	task->resources.memory_mb = chance(f, 4) ? 0 : 1 + below(f, chance(f, 20) ? 6000 : 800);
+	if (chance(f, 50))
+		group->snapshot = copy(snapshots[below(f, 3)]);
 	group->disk.size_mb = chance(f, 30) ? 0 : below(f, 2000);
 	for (uint32_t i = chance(f, 30) ? 1 + below(f, 3) : 0; i > 0; i--)
 		add_device(f, task);
@@ -366,6 +374,7 @@ static bool is_exhausted(const struct job *job, const struct fleet_node *n, stru
 struct fleet_answer fleet_naive(const struct fleet *f, const struct job *job)
 {
 	struct fleet_answer a = {.slot = PLACER_NO_NODE, .score = -1};
+	uint32_t best_tier = 0;
 	struct resources ask = ARRAY_AT(&job->asks, struct group_ask, 0)->resources;
 	const struct task_group *g = ARRAY_AT(&job->task_groups, struct task_group, 0);
 	a.refusal.constraint_count = job->constraints.count + g->constraints.count +
@@ -386,7 +395,14 @@ struct fleet_answer fleet_naive(const struct fleet *f, const struct job *job)
 		if (is_exhausted(job, n, used, &a.refusal))
 			continue;
 		double score = placement_score(f->algorithm, node_capacity(&n->record), used);
-		if (score > a.score) {
+		const char *last = n->record.snapshot;
+		uint32_t tier = !g->snapshot || !g->snapshot[0] || n->living ? 0
+				: !last[0]                                   ? 1
+				: strcmp(last, g->snapshot) == 0             ? 2
+									     : 0;
+		if (a.slot == PLACER_NO_NODE || tier > best_tier ||
+			(tier == best_tier && score > a.score)) {
+			best_tier = tier;
 			a.score = score;
 			a.slot = slot;
 		}
@@ -420,6 +436,9 @@ void fleet_allocate(struct fleet *f, uint32_t job, uint32_t slot)
 	*a = (struct fleet_allocation){
 		slot, ARRAY_AT(&f->jobs[job]->asks, struct group_ask, 0)->resources};
 	assert_true(prospect_devices(f->prospects[job], slot, &free, &a->devices));
+	const struct task_group *g = ARRAY_AT(&f->jobs[job]->task_groups, struct task_group, 0);
+	n->record.snapshot = g->snapshot && g->snapshot[0] ? snapshots[g->snapshot[1] - '0'] : "";
+	n->living++;
 	n->used = resources_plus(n->used, a->resources);
 	assert_true(resources_fit(n->used, node_capacity(&n->record)));
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
@@ -433,6 +452,7 @@ void fleet_release(struct fleet *f, uint32_t i)
 {
 	struct fleet_allocation a = f->allocations[i];
 	struct fleet_node *n = &f->nodes[a.slot];
+	n->living--;
 	n->used = resources_minus(n->used, a.resources);
 	for (uint32_t g = 0; g < NODE_DEVICE_GROUPS_MAX; g++)
 		n->devices_used.groups[g] &= ~a.devices.groups[g];

@@ -23,6 +23,7 @@ struct fleet_node {
 	char unique_value[16];
 	struct resources used;
 	struct device_set devices_used;
+	uint32_t living;
 };
 
 struct fleet {
