@@ -114,6 +114,9 @@ struct vm *vm_copy(const struct vm *from)
 {
 	struct vm *vm = memory_take(sizeof *vm);
 	record_copy(&vm_description, vm, from);
+	vm->holds = from->holds;
+	vm->holds_slot = from->holds_slot;
+	vm->holds_index = from->holds_index;
 	vm->record = (struct record){.create_index = from->record.create_index,
 		.modify_index = from->record.modify_index};
 	return vm;

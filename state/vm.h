@@ -77,6 +77,8 @@ struct vm {
 	// Not shown:
 	struct uuid instance;   // what its worker runs, new with every assignment; zero: nothing
 	struct resources holds; // of its worker's node, while it is scheduled
+	uint32_t holds_slot;    // of that node
+	uint64_t holds_index;   // since when; 0: it holds nothing
 };
 
 struct vm_worker {
