@@ -1,0 +1,87 @@
+// The node's probe with real processes.
+#include "tools/agent/probe.h"
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+
+// Asks and waits for the end of the process; the clock is the test's.
+static enum probe_answer ask(struct probe *p, uint64_t now_ns)
+{
+	probe_ask(p, now_ns);
+	if (probe_step(p, now_ns))
+		return p->answer;
+	struct pollfd polled = {.fd = p->fd, .events = POLLIN};
+	assert_int_equal(poll(&polled, 1, 20000), 1);
+	assert_true(probe_step(p, now_ns));
+	return p->answer;
+}
+
+static enum probe_answer answer_of(const char *command)
+{
+	struct probe p;
+	struct probe_settings settings = {command, 100, 1000};
+	probe_open(&p, &settings);
+	enum probe_answer answer = ask(&p, 5 * MS);
+	probe_close(&p);
+	return answer;
+}
+
+static void the_exit_status_is_the_answer(void **unused)
+{
+	assert_int_equal(answer_of(NULL), PROBE_YES);
+	assert_int_equal(answer_of("true"), PROBE_YES);
+	assert_int_equal(answer_of("exit 1"), PROBE_NO);
+	assert_int_equal(answer_of("exit 69"), PROBE_NEVER);
+	assert_int_equal(answer_of("kill -9 $$"), PROBE_NO);
+}
+
+static void it_waits_longer_each_time(void **unused)
+{
+	struct probe p;
+	struct probe_settings settings = {"false", 100, 1000};
+	uint64_t now_ns = MS;
+	probe_open(&p, &settings);
+	assert_int_equal(probe_due_ns(&p), UINT64_MAX);
+	for (uint32_t wait_ms = 100; wait_ms < PROBE_BACKOFF_CAP_MS; wait_ms *= 2) {
+		assert_int_equal(ask(&p, now_ns), PROBE_NO);
+		assert_int_equal(p.waits_ms, wait_ms);
+		assert_int_equal(probe_due_ns(&p), now_ns + wait_ms * MS);
+		now_ns = probe_due_ns(&p);
+	}
+	assert_int_equal(ask(&p, now_ns), PROBE_NO);
+	assert_int_equal(p.waits_ms, PROBE_BACKOFF_CAP_MS);
+	probe_rest(&p);
+	assert_int_equal(probe_due_ns(&p), UINT64_MAX);
+	probe_close(&p);
+}
+
+static void one_that_takes_too_long_is_killed(void **unused)
+{
+	struct probe p;
+	struct probe_settings settings = {"sleep 1000", 100, 50};
+	probe_open(&p, &settings);
+	probe_ask(&p, MS);
+	assert_false(probe_step(&p, MS));
+	assert_int_equal(probe_due_ns(&p), 51 * MS);
+	assert_false(probe_step(&p, 51 * MS));
+	struct pollfd polled = {.fd = p.fd, .events = POLLIN};
+	assert_int_equal(poll(&polled, 1, 20000), 1);
+	assert_true(probe_step(&p, 52 * MS));
+	assert_int_equal(p.answer, PROBE_NO);
+	probe_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_exit_status_is_the_answer),
+		cmocka_unit_test(it_waits_longer_each_time),
+		cmocka_unit_test(one_that_takes_too_long_is_killed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
