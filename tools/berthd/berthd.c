@@ -52,6 +52,13 @@ static struct command *next_plan(void *context)
 	return b->pipeline ? pipeline_next_plan(b->pipeline) : NULL;
 }
 
+static struct lifecycle_limits lifecycle_limits_of(const struct config *config)
+{
+	return (struct lifecycle_limits){.lost_after_ns = config->lost_after_ms * 1000000ll,
+		.flaky_after_ns = config->flaky_after_ms * 1000000ll,
+		.readiness = config->readiness};
+}
+
 static uint32_t worker_count(const struct dataplane_settings *d)
 {
 	uint32_t workers = 0;
@@ -79,6 +86,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
 		// Nodes that die together are missed one by one, within an interval of heartbeats.
 		.patience = {interval_ns + SECOND_NS / 10, 2 * interval_ns + SECOND_NS},
+		.lifecycle = lifecycle_limits_of(&b->config),
 		.rejections = {b->config.rejection_threshold,
 			(int64_t)b->config.rejection_window_s * SECOND_NS},
 		.next_plan = next_plan,
@@ -178,6 +186,7 @@ static struct watchers *create_watchers(struct berthd *b, const struct peers *pe
 		.queue = b->queue,
 		.time = &time_source_real,
 		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000,
+		.lifecycle = lifecycle_limits_of(&b->config),
 		.peers = peers,
 	};
 	return watchers_create(&settings);

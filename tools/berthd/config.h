@@ -27,6 +27,7 @@ struct config {
 	uint32_t scheduler_workers; // 0: as many as there are cores for
 	uint32_t gc_interval_s, eval_gc_s, batch_eval_gc_s, job_gc_s, node_gc_s, deployment_gc_s;
 	uint32_t rejection_threshold, rejection_window_s;
+	uint32_t lost_after_ms, flaky_after_ms, readiness;
 	char peer_regions[CONFIG_PEERS_BYTES], peer_token_file[CONFIG_PATH_BYTES];
 	uint32_t peer_timeout_ms, peer_retries, peer_poll_ms;
 };
