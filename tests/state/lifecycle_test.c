@@ -1,0 +1,114 @@
+// Transitions of a node beside its status (rows E1 to E31), and its groups by snapshot (rows E22, E23).
+#include "state/lifecycle.h"
+#include "state/node_groups.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct lifecycle_limits limits = {60, 900, true};
+
+static struct node_lifecycle fresh(bool readiness)
+{
+	struct node_lifecycle l = {.forgotten = true};
+
+	assert_true(lifecycle_added(&l, readiness));
+	return l;
+}
+
+static void lost_nodes_are_forgotten_after_more_than_the_limit(void **state)
+{
+	struct node_lifecycle l = fresh(false);
+
+	(void)state;
+	assert_true(lifecycle_removed(&l, 100)); // E15
+	assert_int_equal(lifecycle_standing(&l), NODE_SUSPENDED);
+	assert_int_equal(lifecycle_due_ns(&l, &limits), 161);
+	assert_int_equal(lifecycle_swept(&l, &limits, 160), SWEEP_NOTHING);
+	assert_int_equal(lifecycle_swept(&l, &limits, 161), SWEEP_FORGOTTEN); // E19
+	assert_int_equal(lifecycle_standing(&l), NODE_FORGOTTEN);
+	l = fresh(false);
+	lifecycle_removed(&l, 100);
+	assert_true(lifecycle_added(&l, false)); // E8
+	assert_int_equal(lifecycle_standing(&l), NODE_HEALTHY);
+}
+
+static void flaky_nodes_serve_their_time(void **state)
+{
+	struct node_lifecycle l = fresh(false);
+
+	(void)state;
+	assert_true(lifecycle_completed(&l, true, true, 100)); // E25
+	assert_false(lifecycle_added(&l, true));               // E9
+	assert_int_equal(lifecycle_swept(&l, &limits, 1000), SWEEP_NOTHING);
+	assert_int_equal(lifecycle_swept(&l, &limits, 1001), SWEEP_REJOINED); // E20
+	assert_int_equal(l.readiness, READINESS_AWAITED);
+	assert_true(lifecycle_probed(&l, true, 0));
+	assert_int_equal(lifecycle_swept(&l, &limits, 1002), SWEEP_HEALTHY); // E18
+}
+
+static void who_awaits_a_probe_is_let_go_when_probes_stop_to_count(void **state)
+{
+	struct node_lifecycle l = fresh(true);
+	struct lifecycle_limits without = {60, 900, false};
+
+	(void)state;
+	assert_int_equal(lifecycle_due_ns(&l, &limits), INT64_MAX);
+	assert_int_equal(lifecycle_due_ns(&l, &without), 0);
+	assert_int_equal(lifecycle_swept(&l, &without, 1), SWEEP_HEALTHY);
+}
+
+static void an_offlined_node_comes_back_as_it_was(void **state)
+{
+	struct node_lifecycle l = fresh(true);
+
+	(void)state;
+	assert_true(lifecycle_offline(&l)); // E13
+	assert_false(lifecycle_offline(&l));
+	assert_false(lifecycle_added(&l, true)); // E10
+	assert_true(lifecycle_online(&l));       // E12
+	assert_int_equal(lifecycle_standing(&l), NODE_SUSPENDED);
+	lifecycle_offline(&l);
+	assert_true(lifecycle_removed(&l, 5)); // E16
+	assert_int_equal(lifecycle_standing(&l), NODE_FORGOTTEN);
+}
+
+static void groups_follow_work(void **state)
+{
+	struct node_groups *g = node_groups_create(8, 2);
+
+	(void)state;
+	assert_non_null(g);
+	node_groups_join(g, 1, TEXT(""), false);
+	node_groups_schedule(g, 1, TEXT("a"));
+	assert_string_equal(node_groups_snapshot(g, 1), "a");
+	assert_true(node_groups_is_busy(g, 1));
+	node_groups_set_busy(g, 1, false);
+	node_groups_schedule(g, 1, TEXT("b")); // E22: "a" is empty, and gone
+	assert_int_equal(node_groups_find(g, TEXT("a")), NODE_GROUP_NONE);
+	node_groups_rejoin(g, 1); // "b" stays
+	assert_int_not_equal(node_groups_find(g, TEXT("b")), NODE_GROUP_NONE);
+	node_groups_join(g, 2, TEXT("c"), true);
+	node_groups_join(g, 3, TEXT("d"), true); // makes room: "b" goes
+	assert_int_equal(node_groups_find(g, TEXT("b")), NODE_GROUP_NONE);
+	node_groups_join(g, 4, TEXT("e"), true); // no room
+	assert_string_equal(node_groups_snapshot(g, 4), "");
+	assert_int_equal(node_groups_count(g), 3);
+	node_groups_leave(g, 2);
+	assert_false(node_groups_has(g, 2));
+	node_groups_destroy(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lost_nodes_are_forgotten_after_more_than_the_limit),
+		cmocka_unit_test(flaky_nodes_serve_their_time),
+		cmocka_unit_test(who_awaits_a_probe_is_let_go_when_probes_stop_to_count),
+		cmocka_unit_test(an_offlined_node_comes_back_as_it_was),
+		cmocka_unit_test(groups_follow_work),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
