@@ -19,6 +19,7 @@ struct alloc_run *alloc_run_create(
 	a->id = *id;
 	a->job_index = job_index;
 	a->spec = spec;
+	a->is_machine = spec && spec->is_machine;
 	a->task_count = count;
 	a->description = "";
 	a->change = 1;
@@ -402,4 +403,35 @@ bool alloc_run_is_over(const struct alloc_run *a)
 {
 	struct tally all = tally(a, BEFORE_STOP | HOOK_BIT(HOOK_POSTSTOP), ANY);
 	return all.over == all.count;
+}
+
+void alloc_run_hurry(struct alloc_run *a, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		struct task *t = &a->tasks[i];
+		a->spec->tasks[i].kill_timeout_ns = 0;
+		if (t->phase == PHASE_STOPPING && !t->is_forced)
+			t->due_ns = now_ns;
+	}
+}
+
+// A machine has no tasks that anybody could look at: why it is over is said of itself.
+static const char *machine_description(const struct alloc_run *a)
+{
+	if (a->status == WIRE_CLIENT_COMPLETE)
+		return a->is_unwanted ? "VM was stopped" : "VM ended";
+	const struct task *t = a->tasks;
+	for (uint32_t i = a->spec ? t->note_count : 0; i-- > 0;) {
+		const char *type = t->notes[i].type;
+		if (strcmp(type, "Driver Failure") == 0 || strcmp(type, "Setup Failure") == 0 ||
+			strcmp(type, "Terminated") == 0)
+			return t->notes[i].message;
+	}
+	return "VM cannot run on this worker";
+}
+
+const char *alloc_run_description(const struct alloc_run *a)
+{
+	bool is_over = a->status == WIRE_CLIENT_COMPLETE || a->status == WIRE_CLIENT_FAILED;
+	return a->is_machine && is_over ? machine_description(a) : a->description;
 }

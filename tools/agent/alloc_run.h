@@ -11,6 +11,7 @@ struct alloc_run {
 	uint64_t job_index;
 	uint64_t version;        // of the spec, as the controller counts
 	struct alloc_spec *spec; // NULL: never ran here, it is only to be reported as ended
+	bool is_machine;         // a virtual machine; its id is its instance
 	bool is_unwanted;        // to be stopped
 	bool is_forgotten; // the controller does not know it any more: removed once it is over
 	uint8_t status;    // enum wire_alloc_client
@@ -51,6 +52,10 @@ void alloc_run_process_ended(struct alloc_run *, struct task *, const struct all
 // When to be stepped next without anything happening; 0: never.
 int64_t alloc_run_due_ns(const struct alloc_run *);
 bool alloc_run_is_over(const struct alloc_run *);
+// It is not waited for: what is told to end is ended by force.
+void alloc_run_hurry(struct alloc_run *, int64_t now_ns);
+// What the controller is told besides its status.
+const char *alloc_run_description(const struct alloc_run *);
 static inline bool alloc_run_has_news(const struct alloc_run *a)
 {
 	return a->change != a->reported;

@@ -1,6 +1,7 @@
 #include "tools/agent/alloc_sync.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "tools/agent/machine.h"
 #include <stdlib.h>
 
 #define NS_PER_MS 1000000ull
@@ -21,6 +22,7 @@ void alloc_sync_stop(struct alloc_sync *s)
 	bytes_writer_free(&s->spec);
 	free(s->wanted);
 	free(s->listed);
+	vm_sync_stop(&s->vms);
 }
 
 void alloc_sync_registered(struct alloc_sync *s)
@@ -33,6 +35,7 @@ void alloc_sync_registered(struct alloc_sync *s)
 	s->may_report = false;
 	s->wants_all = true;
 	s->lists_all = false;
+	vm_sync_registered(&s->vms);
 	runner_report_all(s->runner);
 }
 
@@ -88,7 +91,7 @@ static void add_item(
 	*item = (struct wire_alloc_update_item){.allocation = a->id,
 		.client = a->status,
 		.healthy = a->health.verdict,
-		.description = text_of(a->description)};
+		.description = text_of(alloc_run_description(a))};
 	for (uint32_t i = 0; i < a->task_count && i < tasks; i++) {
 		const struct task *t = &a->tasks[i];
 		if (u->task_count == WIRE_UPDATE_TASKS_MAX)
@@ -99,7 +102,10 @@ static void add_item(
 			.restarts = (uint16_t)(t->restarts < UINT16_MAX ? t->restarts : UINT16_MAX),
 			.started_ns = t->started_ns,
 			.finished_ns = t->finished_ns,
-			.last_restart_ns = t->last_restart_ns};
+			.last_restart_ns = t->last_restart_ns,
+			.has_handle = task_is_up(t) && t->handle.size > 0,
+			.handle_version = t->handle.version,
+			.handle = {t->handle.bytes, t->handle.size}};
 		item->task_count++;
 		add_notes(u, t, notes);
 	}
@@ -178,7 +184,16 @@ static uint32_t build_spec_question(struct alloc_sync *s)
 	return wire_alloc_spec_encode(s->frame, sizeof s->frame, next_header(s), &spec);
 }
 
-static bool build(struct alloc_sync *s)
+static uint32_t build_machines_question(struct alloc_sync *s, uint64_t now_ns)
+{
+	if (vm_sync_next_ns(&s->vms, s->session->alloc_index) > now_ns)
+		return 0;
+	struct wire_vms vms = vm_sync_ask(&s->vms, s->session->alloc_index);
+	s->counters.questions++;
+	return wire_vms_encode(s->frame, sizeof s->frame, next_header(s), &vms);
+}
+
+static bool build(struct alloc_sync *s, uint64_t now_ns)
 {
 	if (s->may_report && (s->length = build_report(s)) > 0) {
 		s->awaiting = WIRE_ALLOC_UPDATED;
@@ -186,6 +201,10 @@ static bool build(struct alloc_sync *s)
 	}
 	if ((s->length = build_question(s)) > 0) {
 		s->awaiting = WIRE_ALLOCS_REPLY;
+		return true;
+	}
+	if ((s->length = build_machines_question(s, now_ns)) > 0) {
+		s->awaiting = WIRE_VMS_REPLY;
 		return true;
 	}
 	if ((s->length = build_spec_question(s)) > 0) {
@@ -203,7 +222,7 @@ uint32_t alloc_sync_due(struct alloc_sync *s, uint64_t now_ns)
 		s->counters.resent++;
 	} else {
 		backoff_reset(&s->backoff);
-		if (!build(s))
+		if (!build(s, now_ns))
 			return 0;
 		wire_sign(&s->session->key, s->frame, s->length);
 	}
@@ -220,7 +239,10 @@ uint64_t alloc_sync_next_ns(const struct alloc_sync *s)
 		has_news = alloc_run_has_news(a);
 	bool has_work = s->awaiting || s->wants_all || s->lists_all || s->wanted_count > 0 ||
 			s->session->alloc_index > s->known_index || (s->may_report && has_news);
-	return has_work ? s->due_ns : UINT64_MAX;
+	if (has_work)
+		return s->due_ns;
+	uint64_t machines_ns = vm_sync_next_ns(&s->vms, s->session->alloc_index);
+	return machines_ns > s->due_ns ? machines_ns : s->due_ns;
 }
 
 // --- Answers -------------------------------------------------------------------------------------------
@@ -243,17 +265,26 @@ static void take_updated(struct alloc_sync *s, const struct wire_alloc_updated *
 	}
 }
 
-static void want(struct alloc_sync *s, const struct wire_alloc_item *item)
+static void want(struct alloc_sync *s, struct sync_wanted wanted)
 {
 	for (uint32_t i = 0; i < s->wanted_count; i++)
-		if (uuid_equal(&s->wanted[i].id, &item->allocation))
+		if (uuid_equal(&s->wanted[i].id, &wanted.id))
 			return;
 	if (s->wanted_count == s->wanted_capacity) {
 		s->wanted_capacity = s->wanted_capacity ? s->wanted_capacity * 2 : 16;
 		s->wanted = memory_resize(s->wanted, s->wanted_capacity * sizeof s->wanted[0]);
 	}
-	s->wanted[s->wanted_count++] =
-		(struct sync_wanted){item->allocation, item->job_index, item->version};
+	s->wanted[s->wanted_count++] = wanted;
+}
+
+static void want_alloc(struct alloc_sync *s, const struct wire_alloc_item *item)
+{
+	want(s, (struct sync_wanted){item->allocation, item->job_index, item->version, false});
+}
+
+static void want_machine(void *context, const struct wire_vm_item *item)
+{
+	want(context, (struct sync_wanted){item->instance, 0, item->version, true});
 }
 
 static void list(struct alloc_sync *s, const struct uuid *id)
@@ -272,7 +303,7 @@ static void take_running(
 {
 	bool is_newer = item->version > a->version;
 	if (is_newer && a->spec)
-		want(s, item);
+		want_alloc(s, item);
 	if (item->client == WIRE_CLIENT_UNKNOWN) {
 		if (is_newer)
 			runner_reconnect(s->runner, a);
@@ -295,7 +326,7 @@ static void take_item(struct alloc_sync *s, const struct wire_alloc_item *item)
 	else if (a)
 		runner_stop(s->runner, a);
 	else if (!a && is_wanted)
-		want(s, item);
+		want_alloc(s, item);
 	else if (!a && !has_ended) // stopped before it began here
 		runner_add_ended(s->runner, &item->allocation, false);
 }
@@ -317,7 +348,7 @@ static void take_list(struct alloc_sync *s, const struct wire_allocs_reply *repl
 		return;
 	s->lists_all = false;
 	for (struct alloc_run *a = s->runner->allocs; a; a = a->next)
-		if (!is_listed(s, &a->id))
+		if (!a->is_machine && !is_listed(s, &a->id))
 			runner_forget(s->runner, a);
 }
 
@@ -332,7 +363,7 @@ static void take_whole_spec(struct alloc_sync *s)
 {
 	char message[200], quoted[300], text[UUID_TEXT_BYTES];
 	struct sync_wanted wanted = s->wanted[0];
-	struct alloc_spec *spec = alloc_spec_read(
+	struct alloc_spec *spec = (wanted.is_machine ? machine_spec_read : alloc_spec_read)(
 		(const char *)s->spec.data, s->spec.size, &wanted.id, message, sizeof message);
 	struct alloc_run *known = runner_find(s->runner, &wanted.id);
 	drop_wanted(s);
@@ -347,7 +378,7 @@ static void take_whole_spec(struct alloc_sync *s)
 	log_error("allocation-not-understood", "id=%s error=%s", uuid_format(&wanted.id, text),
 		log_quote(message, quoted, sizeof quoted));
 	if (!known)
-		runner_add_ended(s->runner, &wanted.id, true);
+		runner_add_ended(s->runner, &wanted.id, true)->is_machine = wanted.is_machine;
 }
 
 static void take_piece(struct alloc_sync *s, const struct wire_alloc_spec_reply *reply)
@@ -403,6 +434,7 @@ static void take_answer(
 	struct wire_alloc_updated updated;
 	struct wire_allocs_reply list_reply;
 	struct wire_alloc_spec_reply piece;
+	struct wire_vms_reply machines;
 	struct wire_refused refused;
 	switch (h->type) {
 	case WIRE_ALLOC_UPDATED:
@@ -416,6 +448,11 @@ static void take_answer(
 	case WIRE_ALLOC_SPEC_REPLY:
 		if (wire_alloc_spec_reply_decode(frame, h, &piece))
 			take_piece(s, &piece);
+		break;
+	case WIRE_VMS_REPLY:
+		if (wire_vms_reply_decode(frame, h, &machines) &&
+			vm_sync_take(&s->vms, &machines, now_ns))
+			vm_sync_settle(&s->vms, s->runner, want_machine, s);
 		break;
 	case WIRE_REFUSED:
 		if (wire_refused_decode(frame, h, &refused))

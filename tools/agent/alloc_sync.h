@@ -3,7 +3,7 @@
 // questions, and none before a heartbeat was acknowledged.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
-#include "tools/agent/runner.h"
+#include "tools/agent/vm_sync.h"
 #include "tools/client/backoff.h"
 #include "tools/client/node_session.h"
 
@@ -15,6 +15,7 @@
 struct sync_wanted {
 	struct uuid id;
 	uint64_t job_index, version;
+	bool is_machine;
 };
 
 struct sync_counters {
@@ -49,6 +50,7 @@ struct alloc_sync {
 	uint64_t spec_version;
 	struct uuid *listed; // while all are listed
 	uint32_t listed_count, listed_capacity;
+	struct vm_sync vms;
 	struct sync_counters counters;
 };
 

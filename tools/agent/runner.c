@@ -137,12 +137,13 @@ void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uin
 	}
 }
 
-void runner_add_ended(struct runner *r, const struct uuid *id, bool failed)
+struct alloc_run *runner_add_ended(struct runner *r, const struct uuid *id, bool failed)
 {
 	struct alloc_run *a = add(r, alloc_run_create(id, 0, NULL));
 	a->is_unwanted = true;
 	a->status = failed ? WIRE_CLIENT_FAILED : WIRE_CLIENT_COMPLETE;
 	a->is_unsaved = false;
+	return a;
 }
 
 void runner_stop(struct runner *r, struct alloc_run *a)
@@ -158,6 +159,15 @@ void runner_forget(struct runner *r, struct alloc_run *a)
 {
 	runner_stop(r, a);
 	a->is_forgotten = true;
+	if (a->is_machine)
+		alloc_run_hurry(a, place_of(r).now_ns);
+}
+
+void runner_forget_machines(struct runner *r)
+{
+	for (struct alloc_run *a = r->allocs; a; a = a->next)
+		if (a->is_machine)
+			runner_forget(r, a);
 }
 
 void runner_report_all(struct runner *r)
@@ -234,8 +244,9 @@ static void drop_forgotten(struct runner *r)
 	struct alloc_run **link = &r->allocs;
 	while (*link) {
 		struct alloc_run *a = *link;
-		bool is_done = alloc_run_is_over(a) &&
-			       (a->is_forgotten || (!a->spec && !alloc_run_has_news(a)));
+		bool is_done =
+			alloc_run_is_over(a) &&
+			(a->is_forgotten || (!a->spec && !a->is_machine && !alloc_run_has_news(a)));
 		if (!is_done) {
 			link = &a->next;
 			continue;
@@ -268,19 +279,45 @@ static int64_t stop_if_alone(struct runner *r, struct alloc_run *a, int64_t now_
 	return 0;
 }
 
+static void step(
+	struct runner *r, struct alloc_run *a, const struct alloc_place *place, int64_t *due_ns)
+{
+	sooner(due_ns, stop_if_alone(r, a, place->now_ns));
+	alloc_run_step(a, place);
+	watch(r, a);
+	if (a->is_unsaved && a->spec)
+		runner_save(r, a);
+	sooner(due_ns, alloc_run_due_ns(a));
+}
+
+// What they take is not there before they are gone. Returns whether one is left.
+static bool step_leaving_machines(
+	struct runner *r, const struct alloc_place *place, int64_t *due_ns)
+{
+	bool is_left = false;
+	for (struct alloc_run *a = r->allocs; a; a = a->next) {
+		if (!a->is_machine || !a->is_forgotten)
+			continue;
+		step(r, a, place, due_ns);
+		is_left |= !alloc_run_is_over(a);
+	}
+	return is_left;
+}
+
+static bool is_fresh_machine(const struct alloc_run *a)
+{
+	return a->is_machine && a->spec && !a->is_unwanted && a->tasks[0].phase == PHASE_WAITING;
+}
+
 uint64_t runner_step(struct runner *r)
 {
 	struct alloc_place place = place_of(r);
 	int64_t due = 0;
 	take_ends(r, &place);
-	for (struct alloc_run *a = r->allocs; a; a = a->next) {
-		sooner(&due, stop_if_alone(r, a, place.now_ns));
-		alloc_run_step(a, &place);
-		watch(r, a);
-		if (a->is_unsaved && a->spec)
-			runner_save(r, a);
-		sooner(&due, alloc_run_due_ns(a));
-	}
+	bool is_leaving = step_leaving_machines(r, &place, &due);
+	for (struct alloc_run *a = r->allocs; a; a = a->next)
+		if (!(a->is_machine && a->is_forgotten) && !(is_leaving && is_fresh_machine(a)))
+			step(r, a, &place, &due);
 	drop_forgotten(r);
 	if (!due)
 		return UINT64_MAX;

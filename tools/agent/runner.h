@@ -38,7 +38,7 @@ struct alloc_run *runner_find(struct runner *, const struct uuid *);
 void runner_add(struct runner *, const struct uuid *, uint64_t job_index, uint64_t version,
 	struct alloc_spec *);
 // Of one that never ran here: to be reported as ended.
-void runner_add_ended(struct runner *, const struct uuid *, bool failed);
+struct alloc_run *runner_add_ended(struct runner *, const struct uuid *, bool failed);
 void runner_stop(struct runner *, struct alloc_run *);
 // All is to be told again.
 void runner_report_all(struct runner *);
@@ -48,7 +48,8 @@ void runner_reconnect(struct runner *, struct alloc_run *);
 void runner_heard(struct runner *);
 void runner_forget(struct runner *, struct alloc_run *);
 void runner_stop_all(struct runner *);
-bool runner_is_idle(const struct runner *); // nothing is up
+void runner_forget_machines(struct runner *); // it is no worker
+bool runner_is_idle(const struct runner *);   // nothing is up
 
 // Takes ends of processes, does what is due, saves what changed. Returns when to be called again (monotonic
 // ns), UINT64_MAX: when epoll_fd is readable.

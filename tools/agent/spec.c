@@ -114,6 +114,7 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 {
 	const json_t *restart = json_object_get(json, "RestartPolicy");
 	const json_t *lifecycle = json_object_get(json, "Lifecycle");
+	const json_t *handle = json_object_get(json, "TaskHandle");
 	*task = (struct task_spec){.name = spec_text(json, "Name"),
 		.driver = spec_text(json, "Driver"),
 		.user = spec_text(json, "User"),
@@ -123,6 +124,9 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 		.sidecar = json_is_true(json_object_get(lifecycle, "Sidecar")),
 		.leader = json_is_true(json_object_get(json, "Leader")),
 		.kill_timeout_ns = number(json, "KillTimeout", KILL_TIMEOUT_NS),
+		.has_handle = json_is_object(handle),
+		.handle_version = number(handle, "Version", 0),
+		.handle = spec_text(handle, "DriverState"),
 		.json = json,
 		.config = json_object_get(json, "Config")};
 	task->restart = (struct restart_rule){.attempts = number(restart, "Attempts", 0),
@@ -213,6 +217,7 @@ struct alloc_spec *alloc_spec_read(
 		.deployment_id = spec_text(root, "DeploymentID"),
 		.payload = spec_text(root, "Payload"),
 		.index = number(root, "Index", 0),
+		.is_machine = json_object_get(root, "Machine") != NULL,
 		.task_count = (uint32_t)count};
 	if (read_rules(spec) && read_tasks(spec, tasks))
 		return spec;

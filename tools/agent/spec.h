@@ -23,6 +23,9 @@ struct task_spec {
 	bool sidecar, leader;
 	int64_t kill_timeout_ns;
 	struct restart_rule restart;
+	bool has_handle; // it may run already, away from its node
+	int64_t handle_version;
+	const char *handle; // what its driver knew it by, in base64
 	const json_t *json, *config; // config may be NULL
 };
 
@@ -42,6 +45,7 @@ struct alloc_spec {
 	struct health_rule update, migrate;
 	int64_t stop_after_disconnect_ns; // 0: tasks go on without the controller
 	int64_t index;
+	bool is_machine; // a virtual machine, as machine.h describes it
 	uint32_t task_count;
 	struct task_spec tasks[];
 };

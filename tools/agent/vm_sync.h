@@ -1,0 +1,30 @@
+// Which virtual machines this node is to run, as its controller lists them: page by page, at once when something may
+// have changed, and every few seconds. The list is complete: a machine that is not in it is ended.
+#pragma once
+#include "dataplane/wire/wire_vm.h"
+#include "tools/agent/runner.h"
+
+#define VM_SYNC_PERIOD_NS 5000000000ull
+
+struct vm_sync {
+	bool is_worker;             // else nothing is ever asked
+	bool wants;                 // a list, whatever time it is
+	uint64_t index;             // of allocations, as of the newest list
+	uint64_t asked_index;       // the same of the list that is coming
+	uint64_t next_ns;           // when the next list is wanted
+	uint64_t version;           // of the list that is coming
+	struct wire_vm_item *items; // of it, as far as it has come
+	uint32_t count, capacity;
+};
+
+void vm_sync_stop(struct vm_sync *);
+// Everything is asked for anew.
+void vm_sync_registered(struct vm_sync *);
+// When the next question is due; UINT64_MAX: never. allocs_index: as the newest heartbeat's answer said.
+uint64_t vm_sync_next_ns(const struct vm_sync *, uint64_t allocs_index);
+struct wire_vms vm_sync_ask(struct vm_sync *, uint64_t allocs_index);
+// True when the list is whole: then vm_sync_settle.
+bool vm_sync_take(struct vm_sync *, const struct wire_vms_reply *, uint64_t now_ns);
+// Ends what is not to run, and tells of what is to be described.
+void vm_sync_settle(struct vm_sync *, struct runner *,
+	void (*want)(void *context, const struct wire_vm_item *), void *context);
