@@ -1,13 +1,12 @@
-#include "state/base/memory.h"
 #include "state/base/uuid.h"
 #include "tools/berth/allocation_table.h"
 #include "tools/berth/field.h"
 #include "tools/berth/http.h"
 #include "tools/berth/lookup.h"
+#include "tools/berth/members.h"
 #include "tools/berth/pages.h"
 #include "tools/berth/table.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct node_filter {
@@ -104,31 +103,6 @@ static void put_events(json_t *node)
 	table_print(&t, 2);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-	return strcmp(*x, *y);
-}
-
-// Attributes or metadata, sorted.
-static void put_pairs(const char *title, json_t *pairs)
-{
-	size_t count = json_object_size(pairs), at = 0;
-	if (!count)
-		return;
-	const char **names = memory_take_array(count, sizeof *names), *name;
-	json_t *value;
-	json_object_foreach(pairs, name, value) names[at++] = name;
-	qsort(names, count, sizeof *names, by_name);
-	struct table t;
-	table_begin_pairs(&t);
-	for (size_t i = 0; i < count; i++)
-		table_pair(&t, names[i], "= %s", field_text(pairs, names[i]));
-	printf("\n%s\n", title);
-	table_print(&t, 2);
-	free(names);
-}
-
 // Since when it drains and until when at most; how its last drain ended.
 static void put_drain(struct table *t, json_t *node)
 {
@@ -175,8 +149,8 @@ static void put_node(json_t *node)
 	put_resources(node);
 	put_devices(node);
 	put_events(node);
-	put_pairs("Attributes", json_object_get(node, "Attributes"));
-	put_pairs("Meta", json_object_get(node, "Meta"));
+	members_print_texts("Attributes", json_object_get(node, "Attributes"));
+	members_print_texts("Meta", json_object_get(node, "Meta"));
 }
 
 enum exit_status node_eligibility(struct session *session, const char **arguments, int count)

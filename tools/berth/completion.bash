@@ -33,6 +33,12 @@ _berth_ids()
 		"deployment unblock") berth deployment list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
 	"job revert" | "job scale" | "job scaling-events" | "job dispatch" | "job periodic force" | "job deployments" | \
 		"job promote") berth job list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
+	"vm get" | "vm stop" | "vm suspend" | "vm delete" | "vm events")
+		berth vm list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
+	"worker get" | "worker pause" | "worker resume" | "worker delete")
+		berth worker list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
 	"job status" | "job stop" | "job inspect" | "job history" | "job eval" | "explain job" | "status")
 		berth job list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;

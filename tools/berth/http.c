@@ -109,20 +109,35 @@ static enum exit_status unreachable(const struct http *http, CURLcode code, cons
 		http->address, *error ? error : curl_easy_strerror(code));
 }
 
+// The sentence of {"message": "…"}; NULL when the answer is not of that form. The caller's.
+static json_t *message_of(const struct http_answer *answer)
+{
+	json_t *root = answer->size ? json_loadb(answer->body, answer->size, 0, NULL) : NULL;
+	json_t *message = json_incref(json_object_get(root, "message"));
+	json_decref(root);
+	return message;
+}
+
 // The controller's sentence, without the newlines at its end.
 static enum exit_status refused(const struct http_answer *answer, const char *path)
 {
-	const char *text = answer->body ? answer->body : "";
+	enum exit_status status = answer->status == 404 ? STATUS_NOT_FOUND : STATUS_REFUSED;
+	json_t *message = message_of(answer);
+	const char *text = json_string_value(message);
+	if (!text)
+		text = answer->body ? answer->body : "";
 	size_t size = strlen(text);
 	while (size && isspace((unsigned char)text[size - 1]))
 		size--;
-	if (!size)
-		return complain(answer->status == 404 ? STATUS_NOT_FOUND : STATUS_REFUSED,
+	if (size)
+		complain(status, "%.*s", (int)size, text);
+	else
+		complain(status,
 			"the controller answered %ld to %s; is it a Berth controller of this "
 			"version?",
 			answer->status, path);
-	return complain(
-		answer->status == 404 ? STATUS_NOT_FOUND : STATUS_REFUSED, "%.*s", (int)size, text);
+	json_decref(message);
+	return status;
 }
 
 static enum exit_status perform(struct session *session, const char *path,

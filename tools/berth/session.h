@@ -55,4 +55,8 @@ command_run find_status;
 command_run place, release, client_allocations;
 command_run client_key, key_generate, key_rotate;
 command_run simulate_scenario;
+command_run machine_create, machine_list, machine_get, machine_delete, machine_stop,
+	machine_suspend, machine_events;
+command_run worker_list, worker_get, worker_pause, worker_resume, worker_delete;
+command_run settings;
 command_run stats, health;
