@@ -1,5 +1,5 @@
-// What becomes of the standing of nodes (lifecycle.h), as an entry and where it is a consequence of other ones. The bytes
-// are documented at the top of entry.c.
+// What becomes of the standing of nodes (lifecycle.h), as an entry and where it is a consequence of other ones. The
+// bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/base/text.h"

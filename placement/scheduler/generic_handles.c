@@ -1,4 +1,5 @@
-// Tasks that run away from their node go on when it is lost or drained: the new allocation gets their handles (row C51).
+// Tasks that run away from their node go on when it is lost or drained: the new allocation gets their handles (row
+// C51).
 #include "placement/scheduler/allocation_facts.h"
 #include "placement/scheduler/generic_attempt.h"
 #include "state/base/memory.h"

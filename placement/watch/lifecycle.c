@@ -1,5 +1,5 @@
-// Suspended nodes: when one has been lost or flaky for long enough, or its readiness is to count, the decider is told to
-// look at it (rows E18 to E20). It judges again, by its own clock.
+// Suspended nodes: when one has been lost or flaky for long enough, or its readiness is to count, the decider is told
+// to look at it (rows E18 to E20). It judges again, by its own clock.
 #include "placement/pipeline/heap.h"
 #include "placement/pipeline/lookup.h"
 #include "placement/watch/watcher.h"

@@ -64,9 +64,9 @@ static void mistakes_are_named_by_their_path(void **unused)
 	expect_refusal("{\"startup_script\":{\"env\":{\"A\":1}}}", 400, "env[\"A\"]");
 	expect_refusal("{\"hostDirs\":[{\"path\":\"/x\"}]}", 400,
 		"VM.hostDirs[0].name: must not be empty");
-	char body[ATTRIBUTE_VALUE_BYTES_MAX + 32] = "{\"image\":\"";
-	memset(body + 10, 'x', ATTRIBUTE_VALUE_BYTES_MAX + 1);
-	strcat(body, "\"}");
+	char image[ATTRIBUTE_VALUE_BYTES_MAX + 2] = "", body[sizeof image + 32];
+	memset(image, 'x', sizeof image - 1);
+	snprintf(body, sizeof body, "{\"image\":\"%s\"}", image);
 	expect_refusal(body, 400, "VM.image: has 1025 bytes, 1024 are the most");
 }
 

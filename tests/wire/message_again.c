@@ -58,6 +58,30 @@ static uint32_t alloc_message_again(
 	}
 }
 
+static uint32_t node_message_again(
+	const uint8_t *frame, const struct wire_header *h, uint8_t *out, uint32_t size)
+{
+	union message m;
+	switch (h->type) {
+	case WIRE_READINESS:
+		return wire_readiness_decode(frame, h, &m.readiness)
+			       ? wire_readiness_encode(out, size, *h, &m.readiness)
+			       : 0;
+	case WIRE_READINESS_TAKEN:
+		return wire_readiness_taken_decode(frame, h, &m.index)
+			       ? wire_readiness_taken_encode(out, size, *h, m.index)
+			       : 0;
+	case WIRE_VMS:
+		return wire_vms_decode(frame, h, &m.vms) ? wire_vms_encode(out, size, *h, &m.vms)
+							 : 0;
+	case WIRE_VMS_REPLY:
+		return wire_vms_reply_decode(frame, h, &m.vms_reply)
+			       ? wire_vms_reply_encode(out, size, *h, &m.vms_reply)
+			       : 0;
+	default: return 0;
+	}
+}
+
 uint32_t message_again(
 	const uint8_t *frame, const struct wire_header *h, uint8_t *out, uint32_t size)
 {
@@ -116,20 +140,9 @@ uint32_t message_again(
 	case WIRE_ALLOC_SPEC:
 	case WIRE_ALLOC_SPEC_REPLY: return alloc_message_again(frame, h, out, size);
 	case WIRE_READINESS:
-		return wire_readiness_decode(frame, h, &m.readiness)
-			       ? wire_readiness_encode(out, size, *h, &m.readiness)
-			       : 0;
 	case WIRE_READINESS_TAKEN:
-		return wire_readiness_taken_decode(frame, h, &m.index)
-			       ? wire_readiness_taken_encode(out, size, *h, m.index)
-			       : 0;
 	case WIRE_VMS:
-		return wire_vms_decode(frame, h, &m.vms) ? wire_vms_encode(out, size, *h, &m.vms)
-							 : 0;
-	case WIRE_VMS_REPLY:
-		return wire_vms_reply_decode(frame, h, &m.vms_reply)
-			       ? wire_vms_reply_encode(out, size, *h, &m.vms_reply)
-			       : 0;
+	case WIRE_VMS_REPLY: return node_message_again(frame, h, out, size);
 	case WIRE_TYPES: break;
 	}
 	return 0;

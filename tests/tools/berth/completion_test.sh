@@ -35,8 +35,8 @@ expect "delete get list pause resume" worker ""
 expect "--restart-policy --resource" vm create --res
 expect "agent-info" ag
 expect "" node list --count
-for word in agent-info alloc client deployment drain eval explain health job key node place release settings simulate stats \
-	status vm worker; do
+for word in agent-info alloc client deployment drain eval explain health job key node place release settings simulate \
+	stats status vm worker; do
 	[[ " $(offered "") " == *" $word "* ]] || {
 		echo "berth offers no $word"
 		exit 1
