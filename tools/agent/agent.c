@@ -1,6 +1,7 @@
 #include "tools/agent/agent.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
+#include "tools/agent/worker.h"
 #include "tools/client/endpoint.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,6 +43,9 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 		.class_name = o->class_name,
 		.pool = o->pool};
 	runner_know_node(&a->runner, &facts);
+	a->sync.vms.is_worker = o->worker;
+	if (!o->worker)
+		runner_forget_machines(&a->runner);
 	a->runs = true;
 	return 0;
 }
@@ -231,6 +235,11 @@ bool agent_describe(struct agent *a)
 	if (!fingerprint_take(&a->fingerprint, &source))
 		return false;
 	add_settings(a);
+	if (!worker_describe(&a->fingerprint, o)) {
+		snprintf(a->fingerprint.failure, sizeof a->fingerprint.failure,
+			"there is no room for what the worker has; give fewer --worker-label");
+		return false;
+	}
 	struct beat *b = &a->beat;
 	uint64_t sequence = time_wall_ns(&time_source_real) / NS_PER_MS;
 	if (sequence < b->registration_least)

@@ -2,6 +2,7 @@
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/number_ranges.h"
+#include "tools/agent/worker.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,19 @@ static const struct flag table[] = {
 		"that tasks may have to themselves: 2-15 (default none)"},
 	{"no-raw-exec", NULL, FLAG_SWITCH, AT(no_raw_exec),
 		"do not run processes of jobs on this machine"},
+	{"worker", NULL, FLAG_SWITCH, AT(worker), "run virtual machines, too"},
+	{"worker-resource", "NAME=NUMBER", FLAG_LIST, AT(worker_resources),
+		"what machines may ask for; may be repeated (cores and memory are measured)"},
+	{"worker-label", "NAME=VALUE", FLAG_LIST, AT(worker_labels),
+		"that machines may want; may be repeated"},
+	{"worker-runtime", "NAME", FLAG_TEXT, AT(worker_runtime),
+		"what runs machines here, for those that ask for it (default none)"},
+	{"worker-machine-id", "ID", FLAG_TEXT, AT(worker_machine_id),
+		"of this hardware (default /etc/machine-id)"},
+	{"worker-default-cpu", "CORES", FLAG_U32, AT(worker_default_cpu),
+		"of a machine that asks for none (default 4)"},
+	{"worker-default-memory", "MIB", FLAG_U32, AT(worker_default_memory_mib),
+		"of a machine that asks for none (default 8192)"},
 	{"log-level", "LEVEL", FLAG_TEXT, AT(log_level),
 		"debug, info, warn or error (default info)"},
 	{"log-json", NULL, FLAG_SWITCH, AT(log_json), "log JSON instead of logfmt"},
@@ -114,6 +128,15 @@ static bool check_ranges(const struct agent_options *o)
 	return true;
 }
 
+static bool check_worker(const struct agent_options *o)
+{
+	char message[200];
+	if (worker_options_are_sound(o, message, sizeof message))
+		return true;
+	fprintf(stderr, "berth-agent: %s\n", message);
+	return false;
+}
+
 static bool configure_log(const struct agent_options *o)
 {
 	static const char *const names[] = {"debug", "info", "warn", "error"};
@@ -138,7 +161,7 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 	enum flags_result result = flags_read(&flags, argc, argv, o);
 	*exit_code = result == FLAGS_DONE ? AGENT_LEFT : AGENT_USAGE;
 	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta) ||
-		!check_volumes(&o->volumes) || !check_ranges(o))
+		!check_volumes(&o->volumes) || !check_ranges(o) || !check_worker(o))
 		return false;
 	*exit_code = AGENT_USAGE;
 	if (!o->server && !o->print_id && !o->print_fingerprint) {

@@ -12,6 +12,11 @@ struct agent_options {
 	struct flag_list volumes; // "NAME=PATH[:ro]"
 	const char *reserved_ports, *dynamic_ports, *reservable_cores;
 	bool no_raw_exec;
+	bool worker;                       // it runs virtual machines
+	struct flag_list worker_resources; // "NAME=NUMBER"
+	struct flag_list worker_labels;    // "NAME=VALUE"
+	const char *worker_runtime, *worker_machine_id;
+	uint32_t worker_default_cpu, worker_default_memory_mib;
 	const char *log_level;
 	bool log_json;
 	bool print_id, print_fingerprint;

@@ -79,6 +79,26 @@ static void mistakes_are_usage_errors(void **unused)
 	}
 }
 
+static void a_worker_says_what_it_has(void **unused)
+{
+	assert_true(read_line("--server s --worker --worker-resource gpus=4 --worker-resource "
+			      "org.cirruslabs.memory-mib=0 --worker-label zone=a --worker-label "
+			      "empty= --worker-default-cpu 2 --worker-runtime qemu"));
+	assert_true(o.worker);
+	assert_int_equal(o.worker_resources.count, 2);
+	assert_string_equal(o.worker_labels.items[1], "empty=");
+	assert_int_equal(o.worker_default_cpu, 2);
+	static const char *const bad[] = {
+		"gpus", "=1", "gpus=", "gpus=-1", "gpus=x", "gpus=9999999999999999999"};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		char line[100];
+		snprintf(line, sizeof line, "--server s --worker-resource %s", bad[i]);
+		assert_false(read_line(line));
+		assert_int_equal(code, AGENT_USAGE);
+	}
+	assert_false(read_line("--server s --worker-label zone"));
+}
+
 static void help_and_version_are_no_mistakes(void **unused)
 {
 	assert_false(read_line("--help"));
@@ -99,6 +119,7 @@ int main(void)
 		cmocka_unit_test(reads_every_option),
 		cmocka_unit_test(environment_yields_to_the_command_line),
 		cmocka_unit_test(mistakes_are_usage_errors),
+		cmocka_unit_test(a_worker_says_what_it_has),
 		cmocka_unit_test(help_and_version_are_no_mistakes),
 		cmocka_unit_test(printing_needs_no_server),
 	};
