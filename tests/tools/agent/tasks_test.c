@@ -395,6 +395,63 @@ static void tasks_end_that_are_not_to_run_alone(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+// --- Machines ----------------------------------------------------------------------------------------------
+
+// They begin, fail, are stopped and vanish as the list says, several pages of it.
+static void a_worker_runs_what_is_listed(void **unused)
+{
+	options.worker = true;
+	responder_add_machine(server, 1, "mock:x");
+	responder_add_machine(server, 2, "mock:x?run_for=50ms&exit_code=9");
+	responder_add_machine(server, 3, "mock:x");
+	responder_add_machine(server, 4, "debian.img");
+	responder_add_machine(server, 5, "mock:x?run_for=50ms");
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_FAILED);
+	WAIT_FOR(responder_alloc(server, 3).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(responder_alloc(server, 4).client == WIRE_CLIENT_FAILED);
+	WAIT_FOR(responder_alloc(server, 5).client == WIRE_CLIENT_COMPLETE);
+	assert_string_equal(responder_alloc(server, 2).description, "Exit Code: 9");
+	assert_string_equal(
+		responder_alloc(server, 4).description, "this node has no driver \"qemu\"");
+	assert_string_equal(responder_alloc(server, 5).description, "VM ended");
+	responder_power_machine(server, 1, WIRE_VM_STOPPED);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	assert_string_equal(responder_alloc(server, 1).description, "VM was stopped");
+	responder_drop_alloc(server, 3);
+	responder_add_machine(server, 6, "mock:x"); // tells of the change
+	WAIT_FOR(responder_alloc(server, 6).client == WIRE_CLIENT_RUNNING);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// The next agent goes on with its machines; one that is no worker ends them.
+static void machines_outlive_the_agent(void **unused)
+{
+	char path[300];
+	struct stat st;
+	options.worker = true;
+	responder_add_machine(server, 1, "mock:x");
+	responder_add_machine(server, 2, "mock:x");
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_RUNNING);
+	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
+	responder_drop_alloc(server, 2);
+	snprintf(path, sizeof path, "%s/allocs/a10c0000-0000-0000-0000-000000000002.json", folder);
+	assert_int_equal(stat(path, &st), 0);
+	start();
+	WAIT_FOR(stat(path, &st) < 0);
+	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
+	path[strlen(path) - 6] = '1';
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(responder_alloc(server, 1).client, WIRE_CLIENT_RUNNING);
+	options.worker = false;
+	start();
+	WAIT_FOR(stat(path, &st) < 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +472,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_given_up_is_resumed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			tasks_end_that_are_not_to_run_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_worker_runs_what_is_listed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(machines_outlive_the_agent, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,7 +263,7 @@ static const struct responder_alloc *oldest_after(const struct responder *r, uin
 {
 	const struct responder_alloc *oldest = NULL;
 	for (uint32_t i = 0; i < r->alloc_count; i++)
-		if (r->allocs[i].modify_index > since &&
+		if (!r->allocs[i].is_machine && r->allocs[i].modify_index > since &&
 			(!oldest || r->allocs[i].modify_index < oldest->modify_index))
 			oldest = &r->allocs[i];
 	return oldest;
@@ -292,6 +292,53 @@ static uint32_t on_allocs(struct responder *r, struct request *q)
 			.client = a->client};
 	}
 	return wire_allocs_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
+}
+
+void responder_add_machine(struct responder *r, uint8_t number, const char *image)
+{
+	pthread_mutex_lock(&r->lock);
+	CHECK(r->alloc_count < RESPONDER_ALLOCS_MAX);
+	struct responder_alloc *a = &r->allocs[r->alloc_count++];
+	*a = (struct responder_alloc){.id = alloc_id(number), .is_machine = true};
+	int size = snprintf(a->spec, sizeof a->spec,
+		"{\"name\":\"vm%u\",\"image\":\"%s\",\"os\":\"linux\",\"cpu\":1,\"memory\":64,"
+		"\"resources\":{},\"labels\":{},\"powerState\":\"running\",\"generation\":0}",
+		number, image);
+	CHECK(size > 0 && (size_t)size < sizeof a->spec);
+	touch(r, a);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void responder_power_machine(struct responder *r, uint8_t number, enum wire_vm_power power)
+{
+	struct uuid id = alloc_id(number);
+	pthread_mutex_lock(&r->lock);
+	struct responder_alloc *a = find_alloc(r, &id);
+	a->power = power;
+	touch(r, a);
+	pthread_mutex_unlock(&r->lock);
+}
+
+// Two at a time, so that there are several pages.
+static uint32_t on_vms(struct responder *r, struct request *q)
+{
+	struct wire_vms ask;
+	CHECK(wire_vms_decode(q->frame, &q->header, &ask));
+	atomic_fetch_add(&r->counters.vms, 1);
+	struct wire_vms_reply reply = {.version = r->index + 1, .from = ask.from};
+	uint32_t at = 0;
+	for (uint32_t i = 0; q->header.slot == 0 && i < r->alloc_count; i++) {
+		const struct responder_alloc *a = &r->allocs[i];
+		if (!a->is_machine || at++ < ask.from)
+			continue;
+		if (reply.count == 2) {
+			reply.more = 1;
+			break;
+		}
+		reply.items[reply.count++] =
+			(struct wire_vm_item){a->id, a->modify_index, a->power};
+	}
+	return wire_vms_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
 }
 
 static uint32_t on_spec(struct responder *r, struct request *q)
@@ -367,6 +414,7 @@ static uint32_t on_alloc_frame(struct responder *r, struct request *q)
 	switch (q->header.type) {
 	case WIRE_ALLOCS: length = on_allocs(r, q); break;
 	case WIRE_ALLOC_SPEC: length = on_spec(r, q); break;
+	case WIRE_VMS: length = on_vms(r, q); break;
 	case WIRE_ALLOC_UPDATE: length = on_update(r, q); break;
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -404,6 +452,7 @@ static uint32_t answer(struct responder *r, struct request *q)
 	case WIRE_STATUS: return on_status(r, q);
 	case WIRE_ALLOC_UPDATE:
 	case WIRE_ALLOCS:
+	case WIRE_VMS:
 	case WIRE_ALLOC_SPEC: return on_alloc_frame(r, q);
 	default: return 0;
 	}

@@ -5,6 +5,7 @@
 #include "dataplane/wire/auth.h"
 #include "dataplane/wire/wire.h"
 #include "dataplane/wire/wire_alloc.h"
+#include "dataplane/wire/wire_vm.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -35,12 +36,14 @@ struct responder_node {
 	bool gone; // said goodbye
 };
 
-// An allocation of the first node. Under the responder's lock.
+// An allocation of the first node, or a machine of it. Under the responder's lock.
 struct responder_alloc {
 	struct uuid id;
 	uint64_t modify_index;
 	uint64_t job_index; // as given
 	char spec[4000];
+	bool is_machine;
+	uint8_t power; // enum wire_vm_power
 	uint8_t desired, client;
 	uint8_t healthy; // enum wire_healthy, as told
 	uint16_t flags;  // enum wire_alloc_flag
@@ -55,7 +58,7 @@ struct responder_alloc {
 struct responder_counters {
 	_Atomic uint64_t heartbeats, resyncs, registrations, goodbyes, placed, released, statuses;
 	_Atomic uint64_t bad_tag, replay, malformed;
-	_Atomic uint64_t allocs, specs, updates, updates_before_beat;
+	_Atomic uint64_t allocs, specs, updates, updates_before_beat, vms;
 };
 
 struct responder {
@@ -101,3 +104,6 @@ void responder_stop_alloc(struct responder *, uint8_t number);
 void responder_lose_alloc(struct responder *, uint8_t number); // its status is unknown now
 void responder_drop_alloc(struct responder *, uint8_t number); // it is forgotten
 struct responder_alloc responder_alloc(struct responder *, uint8_t number); // a copy
+// A machine with that number as its instance, running; dropped as allocations are.
+void responder_add_machine(struct responder *, uint8_t number, const char *image);
+void responder_power_machine(struct responder *, uint8_t number, enum wire_vm_power);
