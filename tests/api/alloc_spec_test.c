@@ -91,6 +91,31 @@ static void a_task_is_described(void **unused)
 	job_free(a.job);
 }
 
+// As it was reported by the task of that name, be it of another allocation.
+static void a_task_comes_with_its_handle(void **unused)
+{
+	struct allocation a = {.id = {{1}}, .job = build(), .report = alloc_report_create()};
+	struct task_state *state = array_append(&a.report->task_states, sizeof *state);
+	state->task = text_copy(TEXT("other"));
+	state->handle = calloc(1, sizeof *state->handle);
+	json_t *json = render(&a);
+	const json_t *task = json_array_get(json_object_get(json, "Tasks"), 0);
+	assert_true(json_is_null(json_object_get(task, "TaskHandle")));
+	json_decref(json);
+	free(state->task);
+	state->task = text_copy(TEXT("server"));
+	state->handle->version = 4;
+	state->handle->driver_state = text_copy(TEXT("aS0wN2Yz"));
+	json = render(&a);
+	task = json_array_get(json_object_get(json, "Tasks"), 0);
+	const json_t *handle = json_object_get(task, "TaskHandle");
+	assert_int_equal(json_integer_value(json_object_get(handle, "Version")), 4);
+	assert_string_equal(string_at(handle, "DriverState"), "aS0wN2Yz");
+	json_decref(json);
+	alloc_report_release(a.report);
+	job_free(a.job);
+}
+
 static void ports_and_cores_are_told(void **unused)
 {
 	struct allocation a = {.id = {{1}}, .job = build()};
@@ -185,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task_is_described),
+		cmocka_unit_test(a_task_comes_with_its_handle),
 		cmocka_unit_test(ports_and_cores_are_told),
 		cmocka_unit_test(rules_of_health_and_silence_are_told),
 		cmocka_unit_test(a_dispatched_job_brings_its_payload),

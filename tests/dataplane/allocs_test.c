@@ -246,7 +246,11 @@ static void send_report(struct world *w, struct peer *p, uint64_t sequence)
 				  .started_ns = 5,
 				  .finished_ns = 9,
 				  .event_count = 1},
-			{.name = TEXT("log"), .state = TASK_RUNNING}},
+			{.name = TEXT("log"),
+				.state = TASK_RUNNING,
+				.has_handle = true,
+				.handle_version = 4,
+				.handle = TEXT("i-07f3")}},
 		.events = {{TEXT("Terminated"), TEXT("Exit Code: 1"), 9, 1}}};
 	uint32_t bytes = wire_alloc_update_encode(
 		frame, sizeof frame, header_of(p, &node, sequence), &update);
@@ -279,6 +283,9 @@ static void a_report_becomes_a_command(void **unused)
 	const struct task_state *web = log + 1;
 	assert_string_equal(log->task, "log");
 	assert_int_equal(log->state, TASK_RUNNING);
+	assert_int_equal(log->handle->version, 4);
+	assert_string_equal(log->handle->driver_state, "aS0wN2Yz");
+	assert_null(web->handle);
 	assert_string_equal(web->task, "web");
 	assert_true(web->failed);
 	assert_int_equal(web->restarts, 3);

@@ -102,7 +102,10 @@ static void add_item(
 			.restarts = (uint16_t)(t->restarts < UINT16_MAX ? t->restarts : UINT16_MAX),
 			.started_ns = t->started_ns,
 			.finished_ns = t->finished_ns,
-			.last_restart_ns = t->last_restart_ns};
+			.last_restart_ns = t->last_restart_ns,
+			.has_handle = task_is_up(t) && t->handle.size > 0,
+			.handle_version = t->handle.version,
+			.handle = {t->handle.bytes, t->handle.size}};
 		item->task_count++;
 		add_notes(u, t, notes);
 	}

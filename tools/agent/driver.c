@@ -84,6 +84,16 @@ const struct driver driver_raw_exec = {
 
 // --- mock ----------------------------------------------------------------------------------------------
 
+static void pretend(struct task *t, const struct mock_rules *rules, int64_t ends_ns)
+{
+	t->mock = (struct mock){.ends_ns = ends_ns,
+		.kill_after_ns = rules->kill_after_ns,
+		.exit_code = rules->exit_code,
+		.exit_signal = rules->exit_signal};
+	if (rules->is_remote)
+		mock_handle_write(&t->handle, ends_ns);
+}
+
 static int start_mock(struct task *t, const struct task_start *start, char *message,
 	uint32_t message_size, bool *recoverable)
 {
@@ -93,13 +103,21 @@ static int start_mock(struct task *t, const struct task_start *start, char *mess
 		snprintf(message, message_size, "%s", rules.start_error);
 		return -EIO;
 	}
-	t->mock = (struct mock){.ends_ns = start->now_ns + rules.start_block_ns + rules.run_ns,
-		.kill_after_ns = rules.kill_after_ns,
-		.exit_code = rules.exit_code,
-		.exit_signal = rules.exit_signal};
-	if (!rules.ends)
-		t->mock.ends_ns = 0; // until it is told to end
+	// 0: until it is told to end.
+	pretend(t, &rules, rules.ends ? start->now_ns + rules.start_block_ns + rules.run_ns : 0);
 	return 0;
+}
+
+// Its time ran on, whoever looked after it.
+static bool resume_mock(struct task *t, const struct task_start *start, const struct handle *handle)
+{
+	struct mock_rules rules = mock_rules_read(t->spec);
+	int64_t ends_ns;
+	(void)start;
+	if (!rules.is_remote || !mock_handle_read(handle, &ends_ns))
+		return false;
+	pretend(t, &rules, ends_ns);
+	return true;
 }
 
 static void signal_mock(struct task *t, int number, int64_t now_ns)
@@ -116,5 +134,8 @@ static bool mock_has_ended(const struct task *t, int64_t now_ns, struct process_
 	return t->mock.ends_ns && now_ns >= t->mock.ends_ns;
 }
 
-const struct driver driver_mock = {
-	.name = "mock", .start = start_mock, .signal = signal_mock, .has_ended = mock_has_ended};
+const struct driver driver_mock = {.name = "mock",
+	.start = start_mock,
+	.resume = resume_mock,
+	.signal = signal_mock,
+	.has_ended = mock_has_ended};

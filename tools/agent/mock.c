@@ -45,5 +45,27 @@ struct mock_rules mock_rules_read(const struct task_spec *task)
 		.exit_code = small_number(task, "exit_code"),
 		.exit_signal = small_number(task, "exit_signal"),
 		.start_error = error ? error : "",
-		.error_is_recoverable = flag(task, "start_error_recoverable")};
+		.error_is_recoverable = flag(task, "start_error_recoverable"),
+		.is_remote = flag(task, "remote")};
+}
+
+#define HANDLE_VERSION 1u
+
+void mock_handle_write(struct handle *handle, int64_t ends_ns)
+{
+	handle->version = HANDLE_VERSION;
+	handle->size = (uint32_t)snprintf(
+		handle->bytes, sizeof handle->bytes, "{\"Ends\":%lld}", (long long)ends_ns);
+}
+
+bool mock_handle_read(const struct handle *handle, int64_t *ends_ns)
+{
+	json_t *state = handle->version == HANDLE_VERSION
+				? json_loadb(handle->bytes, handle->size, 0, NULL)
+				: NULL;
+	const json_t *ends = json_object_get(state, "Ends");
+	bool good = json_is_integer(ends) && json_integer_value(ends) >= 0;
+	*ends_ns = good ? (int64_t)json_integer_value(ends) : 0;
+	json_decref(state);
+	return good;
 }

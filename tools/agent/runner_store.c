@@ -1,6 +1,7 @@
 // What is remembered of each allocation: STATE/allocs/ID.json, rewritten whole whenever something changed. A
 // process is known again by its number and its start; both together are nobody else's until the machine starts
 // anew, which its boot id tells.
+#include "state/base/base64.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -51,8 +52,9 @@ static json_t *notes_json(const struct task *t)
 
 static json_t *task_json(const struct task *t)
 {
-	return json_pack("{s:i s:b s:b s:b s:i s:i s:I s:I s:I s:I s:I s:b s:i s:i s:I s:I s:I s:I "
-			 "s:i s:i s:o}",
+	json_t *json = json_pack(
+		"{s:i s:b s:b s:b s:i s:i s:I s:I s:I s:I s:I s:b s:i s:i s:I s:I s:I s:I "
+		"s:i s:i s:o}",
 		"phase", t->phase, "failed", t->failed, "has_run", t->has_run, "is_unwanted",
 		t->is_unwanted, "restarts", t->restarts, "attempts", t->attempts, "interval",
 		(json_int_t)t->interval_ns, "started", (json_int_t)t->started_ns, "finished",
@@ -63,6 +65,13 @@ static json_t *task_json(const struct task *t)
 		(json_int_t)t->mock.ends_ns, "mock_kill_after", (json_int_t)t->mock.kill_after_ns,
 		"mock_exit_code", t->mock.exit_code, "mock_exit_signal", t->mock.exit_signal,
 		"notes", notes_json(t));
+	if (t->handle.size > 0) {
+		char *bytes = base64_encode((struct text){t->handle.bytes, t->handle.size});
+		json_object_set_new(
+			json, "handle", json_pack("[I s]", (json_int_t)t->handle.version, bytes));
+		free(bytes);
+	}
+	return json;
 }
 
 static bool write_file(const char *path, const char *text)
@@ -135,6 +144,14 @@ static void load_notes(struct task *t, const json_t *notes)
 	}
 }
 
+static void load_handle(struct task *t, const json_t *json)
+{
+	const char *bytes = json_string_value(json_array_get(json, 1));
+	if (bytes && !handle_read(&t->handle, (int64_t)json_integer_value(json_array_get(json, 0)),
+			     bytes))
+		t->handle.size = 0;
+}
+
 static void load_task(struct task *t, const json_t *json)
 {
 	int64_t phase = number(json, "phase");
@@ -160,6 +177,7 @@ static void load_task(struct task *t, const json_t *json)
 		.kill_after_ns = number(json, "mock_kill_after"),
 		.exit_code = (int)number(json, "mock_exit_code"),
 		.exit_signal = (int)number(json, "mock_exit_signal")};
+	load_handle(t, json_object_get(json, "handle"));
 	load_notes(t, json_object_get(json, "notes"));
 }
 

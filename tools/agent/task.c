@@ -1,4 +1,5 @@
 #include "tools/agent/task.h"
+#include "state/base/base64.h"
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,6 +88,41 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 
 // --- Start and stop ------------------------------------------------------------------------------------
 
+bool handle_read(struct handle *handle, int64_t version, const char *base64)
+{
+	uint8_t bytes[sizeof handle->bytes + 2]; // padding counts as room
+	size_t size = 0, characters = strlen(base64);
+	if (BASE64_DECODED_MAX(characters) > sizeof bytes || version < 0 || version > UINT32_MAX ||
+		!base64_decode(base64, characters, bytes, &size) || size > sizeof handle->bytes)
+		return false;
+	handle->version = (uint32_t)version;
+	handle->size = (uint32_t)size;
+	memcpy(handle->bytes, bytes, size);
+	return true;
+}
+
+// Only its first run here may be one that began elsewhere: what is started again begins anew.
+static bool resume(struct task *t, const struct task_start *start)
+{
+	struct handle handle;
+	if (!t->spec->has_handle || t->has_run)
+		return false;
+	if (t->driver->resume && handle_read(&handle, t->spec->handle_version, t->spec->handle) &&
+		t->driver->resume(t, start, &handle))
+		return true;
+	task_note(t, start->now_ns, 0, "Failed Restoring Task",
+		"the driver cannot go on with the handle, and starts the task anew");
+	return false;
+}
+
+static void has_begun(struct task *t, int64_t now_ns, const char *how)
+{
+	t->has_run = true;
+	t->started_ns = now_ns;
+	t->finished_ns = 0;
+	task_note(t, now_ns, 0, "Started", "%s", how);
+}
+
 void task_begin(struct task *t, const struct task_start *start)
 {
 	char message[300] = "";
@@ -101,12 +137,14 @@ void task_begin(struct task *t, const struct task_start *start)
 	}
 	t->phase = PHASE_RUNNING;
 	t->process = (struct process){.fd = -1};
+	t->handle.size = 0;
+	if (resume(t, start)) {
+		has_begun(t, start->now_ns, "Task taken up where it runs");
+		return;
+	}
 	int error = t->driver->start(t, start, message, sizeof message, &recoverable);
 	if (error == 0) {
-		t->has_run = true;
-		t->started_ns = start->now_ns;
-		t->finished_ns = 0;
-		task_note(t, start->now_ns, 0, "Started", "Task started by client");
+		has_begun(t, start->now_ns, "Task started by client");
 		return;
 	}
 	task_note(t, start->now_ns, 0, "Driver Failure", "%s", message);

@@ -1,6 +1,7 @@
 // One task of an allocation: from waiting for its turn to its end, restarts between. A state machine; drivers
 // (driver.h) do what touches the machine.
 #pragma once
+#include "state/base/limits.h"
 #include "state/base/prng.h"
 #include "tools/agent/environment.h"
 #include "tools/agent/process.h"
@@ -27,6 +28,15 @@ struct mock {
 	int exit_code, exit_signal;
 };
 
+// What the driver of a task that runs away from this node knows it by.
+struct handle {
+	uint32_t version, size; // size 0: it does not run elsewhere
+	char bytes[TASK_HANDLE_BYTES_MAX];
+};
+
+// From what was said of it: false when it is not base64, or too long.
+bool handle_read(struct handle *, int64_t version, const char *base64);
+
 struct driver;
 
 struct task {
@@ -43,6 +53,7 @@ struct task {
 	bool is_forced; // SIGKILL was sent
 	struct process process;
 	struct mock mock;
+	struct handle handle; // of its present run
 	uint32_t note_count;
 	struct task_note notes[TASK_EVENTS_KEPT];
 };
@@ -64,6 +75,8 @@ struct driver {
 	// 0, or a negative error with a sentence. *recoverable: trying again may help.
 	int (*start)(struct task *, const struct task_start *, char *message, uint32_t message_size,
 		bool *recoverable);
+	// Goes on with what runs away from the node already. False: it cannot. NULL: nothing of this driver does.
+	bool (*resume)(struct task *, const struct task_start *, const struct handle *);
 	void (*signal)(struct task *, int signal, int64_t now_ns);
 	// Whether it ended of itself by now; of drivers without a process.
 	bool (*has_ended)(const struct task *, int64_t now_ns, struct process_end *);
