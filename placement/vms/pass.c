@@ -1,0 +1,177 @@
+#include "placement/vms/pass.h"
+#include "placement/vms/ranking.h"
+#include "placement/vms/shapes.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct candidate {
+	const struct vm *vm;
+	uint32_t shape;
+	uint32_t worker; // to which it was proposed, or NONE
+	bool is_out;     // left out of this pass
+};
+
+struct vm_pass {
+	const struct vm_worker **workers;
+	uint32_t worker_count;
+	struct array *used; // named_count, of each worker
+	struct vm_ranking ranking;
+	struct vm_shapes shapes;
+	struct candidate *candidates; // the oldest first
+	uint32_t candidate_count, cursor;
+};
+
+// --- What there is to begin with -------------------------------------------------------------------
+
+static void count_usage(struct vm_pass *p, const struct vm_roster *r)
+{
+	for (uint32_t i = 0; i < r->vm_count; i++) {
+		uint32_t worker = vm_is_scheduled(r->vms[i])
+					  ? vm_roster_worker(r, r->vms[i]->worker)
+					  : VM_ROSTER_NONE;
+		if (worker == VM_ROSTER_NONE)
+			continue;
+		p->ranking.machines[worker]++;
+		vm_resources_add(&p->used[worker], &r->vms[i]->resources);
+	}
+}
+
+static void rank_workers(struct vm_pass *p, const struct vm_roster *r, const char *profile)
+{
+	p->ranking.fewest_first = profile && strcmp(profile, VM_PROFILE_DISTRIBUTE) == 0;
+	for (uint32_t i = 0; i < r->worker_count; i++)
+		if (!r->workers[i]->scheduling_paused &&
+			!vm_worker_is_offline(r->workers[i], r->now_ns, r->offline_after_ns))
+			p->ranking.order[p->ranking.size++] = i;
+	vm_ranking_sort(&p->ranking);
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct vm *x = *(const struct vm *const *)a, *y = *(const struct vm *const *)b;
+
+	if (x->created_at_ns != y->created_at_ns)
+		return x->created_at_ns < y->created_at_ns ? -1 : 1;
+	return strcmp(x->name ? x->name : "", y->name ? y->name : "");
+}
+
+static void take_candidates(struct vm_pass *p, const struct vm_roster *r)
+{
+	const struct vm **waiting = memory_take_array(r->vm_count + 1u, sizeof *waiting);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < r->vm_count; i++)
+		if (vm_wants_worker(r->vms[i]))
+			waiting[count++] = r->vms[i];
+	qsort(waiting, count, sizeof *waiting, oldest_first);
+	uint32_t *shapes = memory_take_array(count + 1u, sizeof *shapes);
+	vm_shapes_find(&p->shapes, waiting, count, r->worker_count, shapes);
+	p->candidates = memory_take_array(count + 1u, sizeof *p->candidates);
+	p->candidate_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		p->candidates[i] = (struct candidate){
+			.vm = waiting[i], .shape = shapes[i], .worker = VM_ROSTER_NONE};
+	free(shapes);
+	free(waiting);
+}
+
+struct vm_pass *vm_pass_begin(const struct vm_roster *r, const char *profile)
+{
+	struct vm_pass *p = memory_take(sizeof *p);
+
+	p->worker_count = r->worker_count;
+	p->workers = memory_take_array(r->worker_count + 1u, sizeof *p->workers);
+	for (uint32_t i = 0; i < r->worker_count; i++)
+		p->workers[i] = r->workers[i];
+	p->used = memory_take_array(r->worker_count + 1u, sizeof *p->used);
+	p->ranking.machines = memory_take_array(r->worker_count + 1u, sizeof(uint32_t));
+	p->ranking.order = memory_take_array(r->worker_count + 1u, sizeof(uint32_t));
+	count_usage(p, r);
+	rank_workers(p, r, profile);
+	take_candidates(p, r);
+	return p;
+}
+
+static void free_usage(struct array *used)
+{
+	for (uint32_t i = 0; i < used->count; i++)
+		free(ARRAY_AT(used, struct named_count, i)->name);
+	free(used->items);
+}
+
+void vm_pass_end(struct vm_pass *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->worker_count; i++)
+		free_usage(&p->used[i]);
+	vm_shapes_free(&p->shapes);
+	free(p->ranking.order);
+	free(p->ranking.machines);
+	free(p->used);
+	free(p->candidates);
+	free(p->workers);
+	free(p);
+}
+
+// --- Proposals -------------------------------------------------------------------------------------
+
+static bool takes(const struct vm_pass *p, uint32_t worker, const struct vm *vm)
+{
+	return vm_suits_worker(vm, p->workers[worker]) &&
+	       vm_fits(&vm->resources, &p->workers[worker]->resources, &p->used[worker]);
+}
+
+static uint32_t find_worker(struct vm_pass *p, const struct candidate *c)
+{
+	struct vm_shape *shape = &p->shapes.shapes[c->shape];
+
+	if (shape->is_exhausted)
+		return VM_ROSTER_NONE;
+	for (uint32_t i = 0; i < p->ranking.size; i++) {
+		uint32_t worker = p->ranking.order[i];
+		if (vm_shape_is_out(shape, worker))
+			continue;
+		if (takes(p, worker, c->vm))
+			return worker;
+		vm_shape_lacks(&p->shapes, shape, worker);
+	}
+	shape->is_exhausted = true;
+	return VM_ROSTER_NONE;
+}
+
+uint32_t vm_pass_propose(struct vm_pass *p, struct vm_proposal *proposals, uint32_t most)
+{
+	uint32_t count = 0;
+
+	for (; p->cursor < p->candidate_count && count < most; p->cursor++) {
+		struct candidate *c = &p->candidates[p->cursor];
+		if (c->is_out || c->worker != VM_ROSTER_NONE)
+			continue;
+		c->worker = find_worker(p, c);
+		if (c->worker == VM_ROSTER_NONE)
+			continue;
+		vm_resources_add(&p->used[c->worker], &c->vm->resources);
+		vm_ranking_move(&p->ranking, c->worker, 1);
+		proposals[count++] = (struct vm_proposal){c->vm, p->workers[c->worker], p->cursor};
+	}
+	return count;
+}
+
+void vm_pass_withdraw(struct vm_pass *p, const struct vm_proposal *proposal, bool again)
+{
+	struct candidate *c = &p->candidates[proposal->candidate];
+	uint32_t worker = c->worker;
+
+	CHECK(proposal->candidate < p->candidate_count && worker != VM_ROSTER_NONE);
+	vm_resources_remove(&p->used[worker], &c->vm->resources);
+	vm_ranking_move(&p->ranking, worker, -1);
+	vm_shapes_room(&p->shapes, worker);
+	if (again)
+		vm_shape_refused(&p->shapes, &p->shapes.shapes[c->shape], worker);
+	c->is_out = !again;
+	c->worker = VM_ROSTER_NONE;
+	p->cursor = 0;
+}

@@ -1,0 +1,25 @@
+// Machines that ask for the same are of one shape: resources, labels, architecture and runtime. What a worker said no
+// to for one of them it says no to for the others, until something there is given back.
+#pragma once
+#include "state/vm.h"
+
+struct vm_shape {
+	uint32_t machines;
+	bool is_exhausted;          // no worker takes it any more
+	uint64_t *lacks, *refusals; // a bit a worker; NULL: none
+};
+struct vm_shapes {
+	struct vm_shape *shapes;
+	uint32_t count, words; // of each bitmap
+};
+
+// Writes the shape of each machine to numbers.
+void vm_shapes_find(struct vm_shapes *, const struct vm *const *vms, uint32_t count,
+	uint32_t worker_count, uint32_t *numbers);
+void vm_shapes_free(struct vm_shapes *);
+
+bool vm_shape_is_out(const struct vm_shape *, uint32_t worker);
+void vm_shape_lacks(struct vm_shapes *, struct vm_shape *, uint32_t worker);
+void vm_shape_refused(struct vm_shapes *, struct vm_shape *, uint32_t worker);
+// There is room again on the worker.
+void vm_shapes_room(struct vm_shapes *, uint32_t worker);
