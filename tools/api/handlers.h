@@ -17,6 +17,9 @@ route_answer namespaces_list, namespace_read;
 // node_changes.c
 route_submit node_set_eligibility, node_evaluate, node_purge;
 route_answer node_eligibility_set, node_evaluated;
+// node_lifecycle.c
+route_submit node_offline, node_online;
+route_answer node_standing_read, node_standing_set, node_groups_read;
 // node_drain.c
 route_submit node_set_drain;
 route_answer node_drain_set;

@@ -9,3 +9,5 @@ void node_json_stub(struct json_writer *, const struct node *, bool resources, b
 void node_json(struct json_writer *, struct state *, const struct node *);
 // Members "DrainStrategy" and "LastDrain".
 void node_json_drain(struct json_writer *, const struct node *);
+// Member "Lifecycle": where it stands beside its status, and the snapshot that it ran last.
+void node_json_lifecycle(struct json_writer *, const struct state *, const struct node *);
