@@ -204,7 +204,7 @@ static void read_enum(struct reader *r, const struct field *f, int *at, const js
 		}
 		if (size < sizeof known)
 			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s",
-				i ? ", " : "", f->names[i]);
+				size ? ", " : "", f->names[i]);
 	}
 	if (*name) // the empty string is as good as absent
 		json_sentence(

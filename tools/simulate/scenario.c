@@ -414,6 +414,13 @@ struct scenario *scenario_read(const char *text, size_t size, struct json_report
 		json_sentence(&report->errors, "%s", message);
 		return NULL;
 	}
+	struct scenario *scenario = scenario_read_json(root, report);
+	json_decref(root);
+	return scenario;
+}
+
+struct scenario *scenario_read_json(json_t *root, struct json_report *report)
+{
 	json_t *wrapped = json_object_get(root, "Input");
 	json_t *input = json_is_object(wrapped) ? wrapped : root;
 	struct loading l = {memory_take(sizeof *l.scenario), report, input == root ? "" : "Input."};
@@ -426,7 +433,6 @@ struct scenario *scenario_read(const char *text, size_t size, struct json_report
 		read_allocations(&l, input);
 	read_deployments(&l, input);
 	read_eval(&l, input);
-	json_decref(root);
 	if (!report->errors.count)
 		return l.scenario;
 	scenario_free(l.scenario);

@@ -1,6 +1,7 @@
 #include "tools/simulate/simulate.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "tools/simulate/node_scenario.h"
 #include "tools/simulate/recorder.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -91,20 +92,26 @@ static void print_sentences(const struct simulate_settings *settings, const char
 			sentences->count - JSON_SENTENCES_MAX);
 }
 
-static struct scenario *read_scenario(const struct simulate_settings *settings)
+static void print_report(const struct simulate_settings *settings, const struct json_report *report)
 {
-	struct json_report report = {0};
+	print_sentences(settings, "warning: ", &report->warnings);
+	print_sentences(settings, "", &report->errors);
+}
+
+// NULL with a message.
+static json_t *read_json(const struct simulate_settings *settings)
+{
+	char message[256];
 	size_t size;
 	char *text = read_file(settings, &size);
 	if (!text)
 		return NULL;
 	shorten_integers(text, size);
-	struct scenario *scenario = scenario_read(text, size, &report);
+	json_t *root = json_parse(text, size, message, sizeof message);
 	free(text);
-	print_sentences(settings, "warning: ", &report.warnings);
-	print_sentences(settings, "", &report.errors);
-	json_report_free(&report);
-	return scenario;
+	if (!root)
+		fprintf(settings->messages, "berth: %s: %s\n", settings->path, message);
+	return root;
 }
 
 // --- The whole -----------------------------------------------------------------------------------
@@ -133,15 +140,65 @@ static int explain(const struct simulate_settings *settings, const struct scenar
 	return 1;
 }
 
-int simulate(const struct simulate_settings *settings)
+static int run_eval(
+	const struct simulate_settings *settings, json_t *root, struct json_writer *result)
 {
-	struct scenario *scenario = read_scenario(settings);
+	struct json_report report = {0};
+	struct scenario *scenario = scenario_read_json(root, &report);
+	print_report(settings, &report);
+	json_report_free(&report);
 	if (!scenario)
 		return 1;
-	struct json_writer result = {.pretty = settings->pretty};
-	int error = scenario_work_off(scenario, &result);
-	int status = error < 0 ? explain(settings, scenario, error) : print(settings, &result);
-	json_writer_free(&result);
+	int error = scenario_work_off(scenario, result);
+	int status = error < 0 ? explain(settings, scenario, error) : print(settings, result);
 	scenario_free(scenario);
+	return status;
+}
+
+// Everything but an evaluation, by Scenario.Type. False, with sentences: there is no result.
+struct scenario_type {
+	const char *name;
+	bool (*run)(json_t *input, struct json_report *, struct json_writer *);
+};
+static const struct scenario_type types[] = {
+	{"nodes", node_scenario_run},
+};
+
+static const struct scenario_type *type_of(json_t *root)
+{
+	json_t *scenario = json_object_get(root, "Scenario");
+	const char *name = json_string_value(json_object_get(scenario, "Type"));
+	for (size_t i = 0; name && i < sizeof types / sizeof types[0]; i++)
+		if (strcmp(types[i].name, name) == 0)
+			return &types[i];
+	return NULL;
+}
+
+static int run_type(const struct simulate_settings *settings, const struct scenario_type *type,
+	json_t *root, struct json_writer *result)
+{
+	struct json_report report = {0};
+	json_t *input = json_object_get(root, "Input");
+	bool done = false;
+	if (json_is_object(input))
+		done = type->run(input, &report, result);
+	else
+		json_sentence(&report.errors, "Input: expected an object");
+	print_report(settings, &report);
+	json_report_free(&report);
+	return done ? print(settings, result) : 1;
+}
+
+int simulate(const struct simulate_settings *settings)
+{
+	struct json_writer result = {.pretty = settings->pretty};
+	json_t *root = read_json(settings);
+	if (!root)
+		return 1;
+	const struct scenario_type *type = type_of(root);
+	int status =
+		type ? run_type(settings, type, root, &result) : run_eval(settings, root, &result);
+	json_writer_free(&result);
+	json_decref(root);
 	return status;
 }

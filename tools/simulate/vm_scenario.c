@@ -1,0 +1,190 @@
+#include "tools/simulate/vm_scenario.h"
+#include "placement/vms/pass.h"
+#include "state/base/memory.h"
+#include "tools/simulate/vm_update.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define OFFLINE_AFTER_NS (180ll * 1000 * 1000 * 1000)
+#define BATCH 64u
+
+struct said_vms {
+	int64_t now_ns, offline_after_ns;
+	struct cluster_settings settings;
+	struct array workers, vms; // vm_worker, vm
+};
+
+#define OF(member) offsetof(struct said_vms, member)
+static const struct field said_fields[] = {
+	{"Now", FIELD_I64, OF(now_ns), NULL, NULL, FIELD_TIME},
+	{"OfflineAfter", FIELD_I64, OF(offline_after_ns), NULL, NULL, FIELD_DURATION},
+	{"Settings", FIELD_STRUCT, OF(settings), &cluster_settings_description},
+	{"Workers", FIELD_ARRAY, OF(workers), &vm_worker_description},
+	{"VMs", FIELD_ARRAY, OF(vms), &vm_description},
+};
+static const struct record_type said_description = {"vm_scenario", sizeof(struct said_vms),
+	said_fields, sizeof said_fields / sizeof said_fields[0], NULL};
+
+// --- Reading ---------------------------------------------------------------------------------------
+
+// The items of a list begin with their record, then their name.
+static const char *name_at(const struct array *list, const struct record_type *type, uint32_t i)
+{
+	const char *name;
+	memcpy(&name, (const char *)list->items + i * type->size + type->fields[0].offset,
+		sizeof name);
+	return name ? name : "";
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Each has a name of its own.
+static void check_names(const struct array *list, const struct record_type *type, const char *path,
+	struct json_report *report)
+{
+	const char **names = memory_take_array(list->count + 1u, sizeof *names);
+	for (uint32_t i = 0; i < list->count; i++) {
+		names[i] = name_at(list, type, i);
+		if (!*names[i])
+			json_sentence(&report->errors, "Input.%s[%u].name: is missing", path, i);
+	}
+	qsort(names, list->count, sizeof *names, by_text);
+	for (uint32_t i = 1; i < list->count; i++)
+		if (*names[i] && strcmp(names[i - 1], names[i]) == 0)
+			json_sentence(&report->errors,
+				"Input.%s: the name \"%.128s\" is given twice", path, names[i]);
+	free(names);
+}
+
+// False with sentences; said is to be released either way.
+static bool read_said(struct said_vms *said, const json_t *input, struct json_report *report)
+{
+	json_t *object = json_deep_copy(input), *vm;
+	json_t *offline_after = json_object_get(object, "OfflineAfter");
+	size_t i;
+
+	json_array_foreach(json_object_get(object, "VMs"), i, vm) vm_given_normalise(vm);
+	json_read_exact(&said_description, said, object, "Input", report);
+	if (!offline_after || json_is_null(offline_after))
+		said->offline_after_ns = OFFLINE_AFTER_NS;
+	json_decref(object);
+	check_names(&said->workers, &vm_worker_description, "Workers", report);
+	check_names(&said->vms, &vm_description, "VMs", report);
+	return report->errors.count == 0;
+}
+
+static struct vm_roster roster_of(const struct said_vms *said)
+{
+	const struct vm **vms = memory_take_array(said->vms.count + 1u, sizeof *vms);
+	struct vm_roster r = {.vms = vms,
+		.vm_count = said->vms.count,
+		.workers = memory_take_array(said->workers.count + 1u, sizeof *r.workers),
+		.worker_count = said->workers.count,
+		.now_ns = said->now_ns,
+		.offline_after_ns = said->offline_after_ns};
+
+	for (uint32_t i = 0; i < r.vm_count; i++)
+		vms[i] = ARRAY_AT(&said->vms, struct vm, i);
+	for (uint32_t i = 0; i < r.worker_count; i++)
+		r.workers[i] = ARRAY_AT(&said->workers, struct vm_worker, i);
+	vm_roster_order(&r);
+	return r;
+}
+
+// --- The turn --------------------------------------------------------------------------------------
+
+static void write_update(struct json_writer *w, const json_t *given, struct vm *vm,
+	enum vm_verdict verdict, int64_t now_ns)
+{
+	struct vm *before = vm_copy(vm);
+	vm_apply_verdict(vm, verdict, now_ns);
+	json_t *update = vm_given_update(given, before, vm);
+	char *text = json_dumps(update, JSON_COMPACT);
+	json_write_raw(w, text_of(text));
+	free(text);
+	json_decref(update);
+	vm_free(before);
+}
+
+static void check_health(
+	struct json_writer *w, struct said_vms *said, const struct vm_roster *r, json_t *input)
+{
+	const json_t *given = json_object_get(input, "VMs");
+	struct vm_finding *findings = memory_take_array(r->vm_count + 1u, sizeof *findings);
+	uint32_t count = vm_roster_health(r, findings);
+
+	json_write_key(w, "Updates");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < count; i++)
+		write_update(w, json_array_get(given, findings[i].vm),
+			ARRAY_AT(&said->vms, struct vm, findings[i].vm), findings[i].verdict,
+			r->now_ns);
+	json_end_array(w);
+	free(findings);
+}
+
+static void write_assignment(struct json_writer *w, const struct vm *vm)
+{
+	json_begin_object(w);
+	json_put_string(w, "VM", vm->name);
+	json_put_string(w, "Worker", vm->worker);
+	json_put_u64(w, "assignedCPU", vm->assigned_cpu);
+	json_put_u64(w, "assignedMemory", vm->assigned_memory_mib);
+	json_end_object(w);
+}
+
+// Marks the workers that are to be told.
+static void schedule(
+	struct json_writer *w, struct said_vms *said, const struct vm_roster *r, bool *is_told)
+{
+	struct vm_pass *pass = vm_pass_begin(r, said->settings.scheduler_profile);
+	struct vm_proposal proposals[BATCH];
+	uint32_t count;
+
+	json_write_key(w, "Assignments");
+	json_begin_array(w);
+	while ((count = vm_pass_propose(pass, proposals, BATCH)) > 0)
+		for (uint32_t i = 0; i < count; i++) {
+			const struct vm_worker *worker = proposals[i].worker;
+			struct vm *vm = (struct vm *)proposals[i].vm;
+			vm_assign(vm, worker, r->now_ns);
+			write_assignment(w, vm);
+			is_told[vm_roster_worker(r, worker->name)] = true;
+		}
+	json_end_array(w);
+	vm_pass_end(pass);
+}
+
+static void turn(struct json_writer *w, struct said_vms *said, json_t *input)
+{
+	struct vm_roster r = roster_of(said);
+	bool *is_told = memory_take_array(r.worker_count + 1u, sizeof *is_told);
+
+	json_begin_object(w);
+	check_health(w, said, &r, input);
+	schedule(w, said, &r, is_told);
+	json_write_key(w, "Notified");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < r.worker_count; i++)
+		if (is_told[i])
+			json_write_string(w, r.workers[i]->name);
+	json_end_array(w);
+	json_end_object(w);
+	free(is_told);
+	free((void *)r.vms);
+	free(r.workers);
+}
+
+bool vm_scenario_run(json_t *input, struct json_report *report, struct json_writer *w)
+{
+	struct said_vms said = {0};
+	bool is_sound = read_said(&said, input, report);
+
+	if (is_sound)
+		turn(w, &said, input);
+	record_release(&said_description, &said);
+	return is_sound;
+}
