@@ -121,6 +121,21 @@ static void put_drain(struct table *t, json_t *node)
 			field_text(last, "UpdatedAt"));
 }
 
+// Where it stands beside its status, why and since when.
+static void put_standing(struct table *t, json_t *lifecycle)
+{
+	const char *since = field_text(lifecycle, "Since");
+	const char *snapshot = field_text(lifecycle, "Snapshot");
+	bool is_lost = json_is_true(json_object_get(lifecycle, "Lost"));
+	bool is_flaky = json_is_true(json_object_get(lifecycle, "Flaky"));
+	bool is_awaited = json_is_false(json_object_get(lifecycle, "Ready"));
+	table_pair(t, "Standing", "= %s%s%s%s%s", field_text(lifecycle, "Standing"),
+		is_lost ? ", lost since " : "", is_flaky ? ", flaky since " : "", since,
+		is_awaited ? ", not ready" : "");
+	if (*snapshot)
+		table_pair(t, "Snapshot", "= %s", snapshot);
+}
+
 static void put_node(json_t *node)
 {
 	char time[32], age[32];
@@ -135,6 +150,7 @@ static void put_node(json_t *node)
 		field_text(node, "StatusDescription"));
 	table_pair(
 		&t, "Since", "= %s (%s)", field_time(updated_ns, time), field_age(updated_ns, age));
+	put_standing(&t, json_object_get(berth, "Lifecycle"));
 	put_drain(&t, node);
 	table_pair(&t, "Eligibility", "= %s", field_text(node, "SchedulingEligibility"));
 	table_pair(&t, "Datacenter", "= %s", field_text(node, "Datacenter"));

@@ -24,6 +24,17 @@ const struct command commands[] = {
 		"--disable ends it where it is. --dry-run says where each allocation would go, "
 		"and fails\nwhen something would fit nowhere.",
 		NODE_DRAIN_FLAGS, 1, 1, node_drain},
+	{"node offline", "ID", "Take a healthy node out by hand: nothing new goes there.",
+		"What runs on it goes on. A node that is suspended (lost, flaky, or not ready) "
+		"cannot be\ntaken out. It stays out until berth node online; when it goes away "
+		"meanwhile, it is\nforgotten.",
+		NULL, 1, 1, node_offline},
+	{"node online", "ID", "Take a node back that was taken out.", NULL, NULL, 1, 1,
+		node_online},
+	{"node groups", "[SNAPSHOT]", "Show how many nodes ran which snapshot last.",
+		"And how many of them are idle. With a snapshot, or with --verbose, the nodes "
+		"themselves.",
+		"verbose", 0, 1, node_groups},
 	{"node what-if", "ID", "Say what would become of its allocations if a node died.",
 		"Asks the schedulers and changes nothing. Fails when something would fit nowhere.",
 		NULL, 1, 1, node_what_if},

@@ -24,7 +24,8 @@ _berth_flags()
 _berth_ids()
 {
 	case "$1" in
-	"drain" | "node status" | "node eligibility" | "node drain" | "node what-if" | "explain node")
+	"drain" | "node status" | "node eligibility" | "node drain" | "node what-if" | "node offline" | \
+		"node online" | "explain node")
 		berth node list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
 	"alloc status" | "alloc stop" | "explain alloc") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;

@@ -41,7 +41,8 @@ extern const struct command commands[];
 extern const unsigned command_count;
 
 typedef enum exit_status command_run(struct session *, const char **arguments, int count);
-command_run node_list, node_status, node_eligibility, node_drain, node_what_if, node_key;
+command_run node_list, node_status, node_eligibility, node_drain, node_what_if, node_key,
+	node_offline, node_online, node_groups;
 command_run job_list, job_run, job_plan, job_status, job_history, job_stop, job_eval, job_validate,
 	job_inspect, job_revert, job_scale, job_scaling_events, job_dispatch, job_periodic_force,
 	job_deployments, job_promote;

@@ -1,0 +1,77 @@
+// Nodes taken out and back with the command line, how they stand, and the groups by snapshot.
+#include "tests/api/scheduling.h"
+#include "tests/tools/berth/run.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char ids[2][UUID_TEXT_BYTES];
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){.schedulers = 1});
+	for (uint32_t i = 0; i < 2; i++) {
+		struct uuid id = server_node(server, 1 + i);
+		uuid_format(&id, ids[i]);
+	}
+	run_begin(api_port(server->api));
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	run_end();
+	server_stop(server);
+	return 0;
+}
+
+static void expect_node(
+	const char *command, uint32_t node, int status, const char *out, const char *error)
+{
+	char line[256];
+	snprintf(line, sizeof line, "%s %s", command, ids[node]);
+	expect_run(line, status, out, error);
+}
+
+static void out_and_back(void **unused)
+{
+	expect_node("node status", 0, 0, "Standing     = healthy", "");
+	expect_node("node offline", 0, 0, "was taken out; it is offlined", "");
+	expect_node("node status", 0, 0, "Standing     = offlined", "");
+	expect_node("node offline", 0, 0, "was already taken out; it is offlined", "");
+	expect_node("node online --json", 0, 0, "\"Changed\": true", "");
+	expect_node("node online", 0, 0, "was already taken back; it is healthy", "");
+}
+
+static void how_many_ran_what(void **unused)
+{
+	expect_run("node groups", 0, "<none>    2     0", "");
+	json_decref(run_job(job_body("web", "service", "1", 500)));
+	expect_run("node groups", 0, "<none>    1     1", "");
+	expect_run("node groups --verbose", 0, "<none>    busy  ", "");
+	expect_run("node groups s%1", 0, "Snapshot  Work  Node", "");
+	expect_run("node groups --json", 0, "\"Busy\": [", "");
+}
+
+static void a_lost_node_is_left_as_it_is(void **unused)
+{
+	server_node_expires(server, server->newest);
+	expect_node("node status", 1, 0, "= suspended, lost since 2", "");
+	expect_node("node offline", 1, 4, "", "was not present in nodes. It can't be offlined");
+	expect_node("node online", 1, 4, "", "was not present in offlined nodes");
+	expect_run("node offline 00000000-dead-4000-8000-000000000000", 3, "", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(out_and_back),
+		cmocka_unit_test(how_many_ran_what),
+		cmocka_unit_test(a_lost_node_is_left_as_it_is),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
