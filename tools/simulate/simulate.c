@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "tools/simulate/node_scenario.h"
 #include "tools/simulate/recorder.h"
+#include "tools/simulate/vm_scenario.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -162,6 +163,7 @@ struct scenario_type {
 };
 static const struct scenario_type types[] = {
 	{"nodes", node_scenario_run},
+	{"vms", vm_scenario_run},
 };
 
 static const struct scenario_type *type_of(json_t *root)
