@@ -9,6 +9,8 @@ struct verifier {
 	uint32_t violations;
 	uint32_t *class_nodes; // found, by class id
 	uint32_t allocations, terminal, evaluated, deployed;
+	struct state_counts standing; // found: how nodes stand, and how many run something
+	uint32_t grouped;             // nodes that are in a group
 };
 
 // Reports a violation unless it holds.
@@ -17,6 +19,10 @@ __attribute__((format(printf, 3, 4))) void expect(
 
 // Ports and cores of a node are held by one living allocation each.
 void verify_holdings(struct verifier *, const struct node_cell *);
+// How a node stands, its group, and whether it is busy; after its use.
+void verify_standing(struct verifier *, const struct node_cell *);
+// After all nodes: what is counted of them.
+void verify_standings(struct verifier *);
 // No two living allocations of a job have one name on one node.
 void verify_names(struct verifier *, const struct job_cell *);
 // Of a job that is there: its summary is what its allocations are.

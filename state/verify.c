@@ -154,6 +154,7 @@ static void check_node(struct verifier *v, uint32_t slot)
 		"slot %u: in use, but not handed out", slot);
 	v->class_nodes[n->node_class->id]++;
 	check_use(v, cell);
+	verify_standing(v, cell);
 }
 
 static void check_free_slots(struct verifier *v)
@@ -195,6 +196,7 @@ static void check_nodes(struct verifier *v)
 		memcmp(by_status, state->counts.nodes, sizeof by_status) == 0 &&
 			draining == state->counts.nodes_draining,
 		"counts of nodes do not add up");
+	verify_standings(v);
 	uint32_t classes = 0;
 	for (uint32_t id = 0; id < state->classes.limit; id++) {
 		const struct node_class *c = state_class(state, id);

@@ -69,6 +69,16 @@ static void nodes(void **unused)
 	BREAKS(&b, b.c.state->block_used[0], 0);
 	BREAKS(&b, b.c.state->counts.nodes[NODE_READY], 2);
 	BREAKS(&b, b.c.state->classes.count, 2);
+	BREAKS(&b, cell->is_busy, false);
+	BREAKS(&b, b.node->snapshot, "another");
+	BREAKS(&b, b.node->lifecycle.lost_ns, 1);
+	BREAKS(&b, b.node->lifecycle.offlined, true);
+	BREAKS(&b, b.node->lifecycle.forgotten, true);
+	BREAKS(&b, b.c.state->counts.nodes_standing[NODE_HEALTHY], 2);
+	BREAKS(&b, b.c.state->counts.nodes_lost, 1);
+	BREAKS(&b, b.c.state->counts.nodes_flaky, 1);
+	BREAKS(&b, b.c.state->counts.nodes_unready, 1);
+	BREAKS(&b, b.c.state->counts.nodes_running, 0);
 	controller_free(&b.c);
 }
 
