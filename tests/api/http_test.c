@@ -70,6 +70,26 @@ static void wrong_methods_are_405(void **unused)
 	}
 }
 
+static void other_regions_are_500(void **unused)
+{
+	static const struct {
+		const char *method, *path;
+		long status;
+	} cases[] = {{"GET", "/v1/nodes?region=global", 200}, {"GET", "/v1/nodes?region=", 200},
+		{"GET", "/v1/nodes?region=never", 500}, {"GET", "/v1/nodes?region=Global", 500},
+		{"GET", "/v1/job/x?region=global", 404}, {"GET", "/v1/job/x?region=never", 500},
+		{"DELETE", "/v1/job/x?region=global", 404},
+		{"DELETE", "/v1/job/x?region=never", 500}, {"PUT", "/v1/jobs?region=never", 500}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct response r = http(server, cases[i].method, cases[i].path,
+			strcmp(cases[i].method, "PUT") == 0 ? "{}" : NULL);
+		assert_int_equal(r.status, cases[i].status);
+		if (r.status == 500)
+			assert_string_equal(r.body, "No path to region");
+		response_free(&r);
+	}
+}
+
 static void large_bodies_are_413(void **unused)
 {
 	size_t size = JOB_JSON_BYTES_MAX + 1;
@@ -351,6 +371,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_methods_are_405),
+		cmocka_unit_test(other_regions_are_500),
 		cmocka_unit_test(large_bodies_are_413),
 		cmocka_unit_test(encoded_bodies_are_415),
 		cmocka_unit_test(pages_of_other_sites_are_403),

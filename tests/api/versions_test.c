@@ -211,6 +211,28 @@ static void policies_are_listed(void **unused)
 		"policy not found");
 }
 
+// Of the job that policies_are_listed has registered.
+static void counts_stay_within_the_policy(void **unused)
+{
+	static const char above[] = "group count was greater than scaling policy maximum: 10 > 9 "
+				    "(group \"g\")";
+	static const char below[] = "group count was less than scaling policy minimum: 0 < 1 "
+				    "(group \"g\")";
+	const char *path = "/v1/job/elastic/scale";
+	json_int_t version = version_of("elastic");
+
+	expect_answer("PUT", path, "{\"Count\":10,\"Target\":{\"Group\":\"g\"}}", 400, above);
+	expect_answer("PUT", path, "{\"Count\":0,\"Target\":{\"Group\":\"g\"}}", 400, below);
+	assert_int_equal(version_of("elastic"), version);
+	expect_answer("PUT", path, "{\"Count\":99,\"Target\":{\"Group\":\"none\"}}", 400,
+		"task group \"none\" specified for scaling does not exist in job");
+	expect_answer("PUT", path, "{\"Count\":9,\"Target\":{\"Group\":\"g\"}}", 200, "");
+	expect_answer("PUT", path, "{\"Count\":1,\"Target\":{\"Group\":\"g\"}}", 200, "");
+	expect_answer(
+		"PUT", path, "{\"Target\":{\"Group\":\"g\"},\"Message\":\"no data\"}", 200, "");
+	assert_int_equal(version_of("elastic"), version + 2);
+}
+
 // --- Children ------------------------------------------------------------------------------------
 
 static const char *launcher_body(const char *id, const char *launcher)
@@ -339,6 +361,7 @@ int main(void)
 		cmocka_unit_test(an_event_without_a_count_is_noted),
 		cmocka_unit_test(what_cannot_be_scaled_is_refused),
 		cmocka_unit_test(policies_are_listed),
+		cmocka_unit_test(counts_stay_within_the_policy),
 		cmocka_unit_test(a_parameterized_job_is_dispatched),
 		cmocka_unit_test(what_cannot_be_dispatched_is_refused),
 		cmocka_unit_test(a_periodic_job_is_launched_now),

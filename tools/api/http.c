@@ -259,6 +259,13 @@ static bool encoding_is_known(struct request *request)
 	return !encoding || strcasecmp(encoding, "identity") == 0;
 }
 
+// Nothing is passed on to the controllers of other regions.
+static bool is_for_this_region(const struct request *request)
+{
+	const char *region = request_parameter(request, "region");
+	return !region || !*region || strcmp(region, request->api->region) == 0;
+}
+
 static enum MHD_Result begin(struct request *request, const char *method, const char *url)
 {
 	switch (router_match(request, method, url)) {
@@ -273,6 +280,8 @@ static enum MHD_Result begin(struct request *request, const char *method, const 
 	const char *problem = request_parameters_read(request);
 	if (problem)
 		return send_error(request, MHD_HTTP_BAD_REQUEST, problem);
+	if (!is_for_this_region(request))
+		return send_error(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region");
 	if (announces_too_much(request))
 		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
 			"the body is larger than 1 MiB, the most that is read");

@@ -1,5 +1,7 @@
 // PUT /v1/job/:id/scale: another number of instances of a group.
 #include "state/base/memory.h"
+#include "state/job.h"
+#include "state/state.h"
 #include "tools/api/body.h"
 #include "tools/api/eval_made.h"
 #include "tools/api/handlers.h"
@@ -49,6 +51,59 @@ static bool body_is_fit(json_t *body, struct reply *reply)
 	return true;
 }
 
+// A bound as its group's "scaling" block gives it.
+static bool bound_of(json_t *scaling, const char *name, json_int_t *bound)
+{
+	json_t *value = json_object_get(scaling, name);
+	*bound = json_integer_value(value);
+	return json_is_integer(value);
+}
+
+static bool is_within(
+	const struct task_group *group, json_t *scaling, json_int_t count, struct reply *reply)
+{
+	json_int_t bound;
+	if (bound_of(scaling, "Min", &bound) && count < bound) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"group count was less than scaling policy minimum: %lld < %lld (group "
+			"\"%.128s\")",
+			count, bound, group->name);
+		return false;
+	}
+	if (bound_of(scaling, "Max", &bound) && count > bound) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"group count was greater than scaling policy maximum: %lld > %lld (group "
+			"\"%.128s\")",
+			count, bound, group->name);
+		return false;
+	}
+	return true;
+}
+
+// The policy binds whoever scales, an autoscaler or not, enabled or not; a job that is submitted says itself how many
+// it wants. A job or group that is not there is refused where the command is decided.
+static bool policy_allows(const struct request *request, json_t *body, struct reply *reply)
+{
+	json_t *count = json_object_get(body, "Count"), *scaling = NULL;
+	struct text name = text_of(
+		json_string_value(json_object_get(json_object_get(body, "Target"), "Group")));
+	bool allowed = true;
+
+	state_read_begin();
+	const struct job *job = state_job(request->api->settings.state,
+		text_of(request_namespace(request)), text_of(request->ids[0]));
+	int group = job ? job_group_index(job, name) : -1;
+	if (group >= 0 && !is_absent(count)) {
+		const struct task_group *it =
+			ARRAY_AT(&job->task_groups, struct task_group, (uint32_t)group);
+		scaling = it->scaling ? json_loads(it->scaling, 0, NULL) : NULL;
+		allowed = is_within(it, scaling, json_integer_value(count), reply);
+	}
+	state_read_end();
+	json_decref(scaling);
+	return allowed;
+}
+
 // An object as text, "" when there is none.
 static struct text meta_text(json_t *meta)
 {
@@ -78,7 +133,7 @@ static void submit(struct request *request, json_t *body)
 void job_set_scale(struct request *request, struct reply *reply)
 {
 	json_t *body = body_read(request, reply);
-	if (body && body_is_fit(body, reply))
+	if (body && body_is_fit(body, reply) && policy_allows(request, body, reply))
 		submit(request, body);
 	json_decref(body);
 }
