@@ -161,7 +161,10 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 		struct command_node_lifecycle sweep = {
 			.action = LIFECYCLE_SWEEP, .nodes = ids, .count = count};
 		struct command c = {.type = COMMAND_NODE_LIFECYCLE, .node_lifecycle = &sweep};
+		uint64_t begin_ns = time_monotonic_ns(l->tools.time);
 		(void)watch_run(&l->tools, &c); // who is refused is asked about again
+		uint64_t took_ns = time_monotonic_ns(l->tools.time) - begin_ns;
+		watch_gauge(&l->tools, &l->tools.stats->sweep_us, (uint32_t)(took_ns / 1000));
 		watch_count(&l->tools, &l->tools.stats->nodes_swept, sweep.changed);
 	}
 	*done |= count > 0;

@@ -44,4 +44,4 @@ struct watcher {
 	int64_t (*turn)(void *context, int64_t now_ns, bool *done);
 };
 extern const struct watcher deployment_watcher, drain_watcher, periodic_watcher, disconnect_watcher,
-	lifecycle_watcher, region_watcher;
+	lifecycle_watcher, standing_watcher, region_watcher;

@@ -19,6 +19,7 @@ static const struct watcher *const of_this_region[] = {
 	&periodic_watcher,
 	&disconnect_watcher,
 	&lifecycle_watcher,
+	&standing_watcher,
 	NULL,
 };
 static const struct watcher *const of_all_regions[] = {&region_watcher, NULL};

@@ -40,8 +40,17 @@ struct watchers_stats {
 	uint64_t periodic_launched, periodic_skipped;
 	uint64_t regions_told, regions_refused, region_steps;
 	uint64_t nodes_swept;
+	uint64_t looks_changed,
+		looks_unchanged; // at how the nodes stand: numbers were new, or not (row E30)
+	uint32_t sweep_us;       // how long the newest sweep took
 	uint64_t commands_refused;
 	uint32_t deployments_watched, nodes_draining, periodic_jobs, nodes_disconnected;
 	uint32_t rollouts_watched; // over several regions
 };
 void watchers_stats(struct watchers *, struct watchers_stats *);
+
+// How the nodes stand, as rows E27 and E28 count them: offlined and forgotten ones are in none of these.
+struct node_standings {
+	uint32_t healthy, free, running, suspended;
+};
+struct node_standings node_standings_of(const struct state_counts *);

@@ -20,6 +20,25 @@ static void emit_regions(const struct metric_sink *m, const struct watchers_stat
 	counter(m, "berth_region_steps_total", "", s->region_steps);
 }
 
+static void emit_standings(
+	const struct metric_sink *m, const struct berthd *b, const struct watchers_stats *s)
+{
+	struct state_counts counts;
+
+	state_counts(b->state, &counts);
+	struct node_standings standings = node_standings_of(&counts);
+	gauge(m, "berth_nodes_available", standings.healthy);
+	gauge(m, "berth_nodes_free", standings.free);
+	gauge(m, "berth_nodes_running", standings.running);
+	gauge(m, "berth_nodes_lost", standings.suspended);
+	gauge(m, "berth_nodes_flaky", counts.nodes_flaky);
+	gauge(m, "berth_nodes_offlined", counts.nodes_standing[NODE_OFFLINED]);
+	counter(m, "berth_nodes_swept_total", "", s->nodes_swept);
+	counter(m, "berth_node_updates_total", "outcome=\"changed\"", s->looks_changed);
+	counter(m, "berth_node_updates_total", "outcome=\"unchanged\"", s->looks_unchanged);
+	m->value(m->sink, 'g', "berth_node_update_seconds", "", s->sweep_us / 1e6);
+}
+
 void berthd_metrics_watchers(const struct metric_sink *m, const struct berthd *b)
 {
 	struct watchers_stats s, regions;
@@ -27,6 +46,7 @@ void berthd_metrics_watchers(const struct metric_sink *m, const struct berthd *b
 	watchers_stats(b->watchers, &s);
 	watchers_stats(b->region_watchers, &regions);
 	emit_regions(m, &regions);
+	emit_standings(m, b, &s);
 	gauge(m, "berth_deployments_watched", s.deployments_watched);
 	gauge(m, "berth_nodes_draining_watched", s.nodes_draining);
 	gauge(m, "berth_periodic_jobs", s.periodic_jobs);

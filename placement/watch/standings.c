@@ -1,0 +1,99 @@
+// How the nodes of the cluster stand, looked at once a second: what changed is logged, in the words of row E29, with how
+// many looks before it saw nothing new (row E30).
+#include "placement/watch/watcher.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define LOOK_NS 1000000000ll
+
+struct standings {
+	struct watch_tools tools;
+	struct node_standings newest;
+	uint64_t unchanged; // looks since the numbers changed
+	int64_t look_ns;    // the next one
+};
+
+static void *create(const struct watch_tools *tools)
+{
+	struct standings *s = memory_take(sizeof *s);
+
+	s->tools = *tools;
+	return s;
+}
+
+static void destroy(void *context)
+{
+	free(context);
+}
+
+static void take_over(void *context)
+{
+}
+
+// Nobody waits for these numbers: the next look is soon enough.
+static bool changed(void *context, const struct state_change *change)
+{
+	return false;
+}
+
+struct node_standings node_standings_of(const struct state_counts *counts)
+{
+	struct node_standings s = {
+		.healthy = counts->nodes_standing[NODE_HEALTHY],
+		.running = counts->nodes_running,
+		.suspended = counts->nodes_standing[NODE_SUSPENDED],
+	};
+
+	// What runs on lost nodes counts as running, too.
+	s.free = s.healthy > s.running ? s.healthy - s.running : 0;
+	return s;
+}
+
+static bool is_as_before(const struct node_standings *a, const struct node_standings *b)
+{
+	return a->healthy == b->healthy && a->free == b->free && a->running == b->running &&
+	       a->suspended == b->suspended;
+}
+
+static void look(struct standings *s)
+{
+	struct state_counts counts;
+
+	state_counts(s->tools.state, &counts);
+	struct node_standings now = node_standings_of(&counts);
+	bool is_new = !is_as_before(&now, &s->newest);
+	watch_count(&s->tools,
+		is_new ? &s->tools.stats->looks_changed : &s->tools.stats->looks_unchanged, 1);
+	s->unchanged += !is_new;
+	if (!is_new)
+		return;
+	log_info("nodes",
+		"status=\"now have %u healthy (%u free, %u running), and %u suspended\" "
+		"unchanged=%llu",
+		now.healthy, now.free, now.running, now.suspended,
+		(unsigned long long)s->unchanged);
+	s->newest = now;
+	s->unchanged = 0;
+}
+
+static int64_t turn(void *context, int64_t now_ns, bool *done)
+{
+	struct standings *s = context;
+
+	// The clock may have been set back.
+	if (now_ns < s->look_ns && s->look_ns - now_ns <= LOOK_NS)
+		return s->look_ns;
+	look(s);
+	s->look_ns = now_ns + LOOK_NS;
+	return s->look_ns;
+}
+
+const struct watcher standing_watcher = {
+	.name = "standings",
+	.create = create,
+	.destroy = destroy,
+	.take_over = take_over,
+	.changed = changed,
+	.turn = turn,
+};
