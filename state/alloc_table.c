@@ -98,6 +98,14 @@ void node_use_follow(
 	}
 }
 
+void node_use_change(
+	struct state *state, uint32_t slot, struct resources without, struct resources with)
+{
+	struct node_use *use = &state->cells[slot].published_use;
+
+	use_set(use, resources_plus(resources_minus(use->used, without), with), use->with_details);
+}
+
 void node_use_take_devices(struct state *state, const struct allocation *a)
 {
 	if (!holds_node(a))

@@ -7,6 +7,7 @@
 #include "state/marks.h"
 #include "state/node_slots.h"
 #include "state/publish.h"
+#include "state/vm.h"
 #include "state/writer.h"
 #include <errno.h>
 #include <pthread.h>
@@ -76,6 +77,8 @@ struct applier *applier_create(const struct applier_settings *settings)
 	if (settings->patience.oldest_ns == 0)
 		a->decider.patience = (struct mark_patience){MARK_QUIET_NS, MARK_OLDEST_NS};
 	a->decider.lifecycle = lifecycle_limits_or_defaults(&settings->lifecycle);
+	a->decider.vm_offline_after_ns =
+		settings->vm_offline_after_ns ? settings->vm_offline_after_ns : VM_OFFLINE_AFTER_NS;
 	a->decider.plan_changes_max =
 		settings->plan_changes_max ? settings->plan_changes_max : PLAN_CHANGES_MAX;
 	a->decider.counters = &a->counters;

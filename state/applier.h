@@ -31,6 +31,7 @@ struct applier_settings {
 	int64_t collect_after_ms;             // terminal allocations are kept this long
 	struct mark_patience patience;        // zeros: that of marks.h
 	struct lifecycle_limits lifecycle;    // zeros: those of lifecycle.h
+	int64_t vm_offline_after_ns;          // row D23; 0: VM_OFFLINE_AFTER_NS
 	uint32_t plan_changes_max;            // of one plan at once; 0: PLAN_CHANGES_MAX
 	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted
 	// The next plan (COMMAND_PLAN) to be decided, or NULL; asked whenever no other command waits. Who adds a plan

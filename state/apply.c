@@ -28,6 +28,9 @@ int entry_check(const struct state *state, const struct entry *e)
 	case ENTRY_JOB_STABLE: return job_stable_check(state, &e->job_stable);
 	case ENTRY_JOB_NOTE: return job_note_check(state, &e->job_note);
 	case ENTRY_DEPLOYMENT: return deployment_entry_check(state, &e->deployment);
+	case ENTRY_VM: return vm_entry_check(state, &e->vm);
+	case ENTRY_VM_WORKER: return vm_worker_entry_check(state, &e->vm_worker);
+	case ENTRY_CLUSTER_SETTINGS: return cluster_settings_check(&e->cluster_settings);
 	case ENTRY_KINDS: break;
 	}
 	return -ERROR_CORRUPT;
@@ -68,6 +71,9 @@ void entry_apply(struct state *state, struct entry *e)
 	case ENTRY_NODE_LIFECYCLE: node_lifecycle_apply(state, &e->node_lifecycle); break;
 	case ENTRY_JOB_STABLE: job_stable_apply(state, &e->job_stable); break;
 	case ENTRY_JOB_NOTE: job_note_apply(state, &e->job_note); break;
+	case ENTRY_VM: vm_entry_apply(state, &e->vm, e->time_ns); break;
+	case ENTRY_VM_WORKER: vm_worker_entry_apply(state, &e->vm_worker); break;
+	case ENTRY_CLUSTER_SETTINGS: cluster_settings_apply(state, &e->cluster_settings); break;
 	case ENTRY_DEPLOYMENT: deployment_entry_apply(state, &e->deployment, e->time_ns); break;
 	case ENTRY_KINDS: break;
 	}

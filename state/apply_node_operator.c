@@ -76,6 +76,7 @@ void node_purge_apply(struct state *state, const struct entry_node_purge *e, int
 
 	node_mark_jobs(state, cell);
 	leave_allocations(state, cell, time_ns);
+	vm_worker_forget_node(state, &cell->id);
 	state_count_node(state, cell->working, -1);
 	node_groups_leave(state->node_groups, e->slot);
 	node_cell_close(state, cell, index);

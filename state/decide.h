@@ -39,10 +39,11 @@ struct decider {
 	struct mark_patience patience;
 	struct lifecycle_limits lifecycle;
 	uint32_t plan_changes_max;
-	bool store_is_full;   // nothing that grows is accepted
-	int64_t store_room;   // bytes that the log takes beside its reserve
-	bool is_collecting;   // the last COLLECT left something
-	int64_t marks_due_ns; // no mark becomes an evaluation before
+	bool store_is_full;          // nothing that grows is accepted
+	int64_t store_room;          // bytes that the log takes beside its reserve
+	bool is_collecting;          // the last COLLECT left something
+	int64_t marks_due_ns;        // no mark becomes an evaluation before
+	int64_t vm_offline_after_ns; // row D23
 	struct gc_run gc;
 	uint32_t open_block[WORKERS_MAX];   // the block that each worker's next slot comes from
 	struct command_node_register whole; // scratch

@@ -65,6 +65,13 @@
 //	JOB_STABLE      text16 namespace, text16 id, u64 version, u8 stable
 //	JOB_NOTE        text16 namespace, text16 id, i64 launched for (unix ns); of 0: text16 group, the
 //	                scaling event as described in job_notes.c
+//	VM              u8 enum vm_change, then for one that comes: the machine as described in vm.c; for others text16
+//	                name, then by it: u8 enum vm_power; u8 parts (1 u8 enum vm_status, 2 text16 message, 4 u64
+//	                observed generation; those that are there follow), u8 conditions, each u8 type, u8 state; u8
+//	                enum vm_verdict; text16 worker, uuid instance, u32 cpu, u32 memory, u32 disk
+//	VM_WORKER       u8 enum vm_worker_change, then for one that is described: the worker as described in vm.c; for
+//	                others text16 name, i64 last seen (unix ns) where it is seen, u8 flag unless it goes
+//	CLUSTER_SETTINGS as described in vm.c
 //	DEPLOYMENT      u8 enum deployment_change, then by it: the deployment as described in deployment.c;
 //	                uuid, u8 enum deployment_status, text16 description; uuid, u32 count, each: text16
 //	                group that is promoted; uuid, u32 count, each, by ascending id: uuid allocation, u8
@@ -344,6 +351,9 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 	case ENTRY_DEPLOYMENT: entry_deployment_encode(&e->deployment, w); break;
 	case ENTRY_NODE_DRAIN: entry_node_drain_encode(&e->node_drain, w); break;
 	case ENTRY_NODE_LIFECYCLE: entry_node_lifecycle_encode(&e->node_lifecycle, w); break;
+	case ENTRY_VM: entry_vm_encode(&e->vm, w); break;
+	case ENTRY_VM_WORKER: entry_vm_worker_encode(&e->vm_worker, w); break;
+	case ENTRY_CLUSTER_SETTINGS: entry_cluster_settings_encode(&e->cluster_settings, w); break;
 	case ENTRY_KINDS: w->failed = true; break;
 	}
 }
@@ -440,6 +450,9 @@ static int take_body(struct entry *e, uint8_t version, struct command_node_regis
 	case ENTRY_DEPLOYMENT: return entry_deployment_decode(&e->deployment, r);
 	case ENTRY_NODE_DRAIN: return entry_node_drain_decode(&e->node_drain, r);
 	case ENTRY_NODE_LIFECYCLE: return entry_node_lifecycle_decode(&e->node_lifecycle, r);
+	case ENTRY_VM: return entry_vm_decode(&e->vm, r);
+	case ENTRY_VM_WORKER: return entry_vm_worker_decode(&e->vm_worker, r);
+	case ENTRY_CLUSTER_SETTINGS: return entry_cluster_settings_decode(&e->cluster_settings, r);
 	case ENTRY_KINDS: return -ERROR_VERSION;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
@@ -515,6 +528,9 @@ void entry_release(struct entry *e)
 	case ENTRY_NODE_DRAIN: drain_meta_release(&e->node_drain.meta); break;
 	case ENTRY_NODE_LIFECYCLE: entry_node_lifecycle_release(&e->node_lifecycle); break;
 	case ENTRY_DEPLOYMENT: entry_deployment_release(&e->deployment); break;
+	case ENTRY_VM: entry_vm_release(&e->vm); break;
+	case ENTRY_VM_WORKER: entry_vm_worker_release(&e->vm_worker); break;
+	case ENTRY_CLUSTER_SETTINGS: entry_cluster_settings_release(&e->cluster_settings); break;
 	default: break;
 	}
 }

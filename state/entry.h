@@ -10,6 +10,7 @@
 #include "state/entry_lifecycle.h"
 #include "state/entry_node.h"
 #include "state/entry_plan.h"
+#include "state/entry_vm.h"
 #include "state/resources.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +39,9 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_DEPLOYMENT,
 	ENTRY_NODE_DRAIN,
 	ENTRY_NODE_LIFECYCLE,
+	ENTRY_VM,
+	ENTRY_VM_WORKER,
+	ENTRY_CLUSTER_SETTINGS,
 	ENTRY_KINDS,
 };
 
@@ -140,6 +144,9 @@ struct entry {
 		struct entry_alloc_update alloc_update;
 		struct entry_alloc_transition alloc_transition;
 		struct entry_deployment deployment;
+		struct entry_vm vm;
+		struct entry_vm_worker vm_worker;
+		struct entry_cluster_settings cluster_settings;
 	};
 };
 

@@ -30,6 +30,10 @@ static void *published_of(const struct change *change)
 	case CHANGE_CONFIG: return &((struct config_cell *)change->cell)->published;
 	case CHANGE_REPORT: return &((struct node_cell *)change->cell)->report;
 	case CHANGE_DEPLOYMENT: return &((struct deployment_cell *)change->cell)->published;
+	case CHANGE_VM: return &((struct vm_cell *)change->cell)->published;
+	case CHANGE_VM_WORKER: return &((struct vm_worker_cell *)change->cell)->published;
+	case CHANGE_CLUSTER_SETTINGS:
+		return &((struct cluster_settings_cell *)change->cell)->published;
 	}
 	return NULL;
 }
@@ -51,7 +55,10 @@ static const enum state_table changed_table[] = {[CHANGE_NODE] = STATE_NODES,
 	[CHANGE_ALLOCATION] = STATE_ALLOCATIONS,
 	[CHANGE_EVALUATION] = STATE_EVALUATIONS,
 	[CHANGE_CONFIG] = STATE_SCHEDULER_CONFIG,
-	[CHANGE_DEPLOYMENT] = STATE_DEPLOYMENTS};
+	[CHANGE_DEPLOYMENT] = STATE_DEPLOYMENTS,
+	[CHANGE_VM] = STATE_VMS,
+	[CHANGE_VM_WORKER] = STATE_VM_WORKERS,
+	[CHANGE_CLUSTER_SETTINGS] = STATE_CLUSTER_SETTINGS};
 
 // For who waits for changes of a list. Stored before the published index, which they see first.
 static void note_index(struct state *state, const struct change *change)
@@ -100,6 +107,25 @@ static void exchange(struct state *state, const struct change *change)
 		node_use_follow(state, old, (struct allocation *)change->record);
 		announce(state, (struct allocation *)change->record);
 	}
+	if (change->kind == CHANGE_VM)
+		vm_published(state, change->cell, old, (struct vm *)change->record);
+	if (change->kind == CHANGE_VM_WORKER)
+		vm_worker_published(&state->vms, change->cell);
+}
+
+static void free_vm(struct rcu_head *head)
+{
+	vm_free(caa_container_of(head, struct vm, record.rcu));
+}
+
+static void free_worker(struct rcu_head *head)
+{
+	vm_worker_free(caa_container_of(head, struct vm_worker, record.rcu));
+}
+
+static void free_settings(struct rcu_head *head)
+{
+	cluster_settings_free(caa_container_of(head, struct cluster_settings, record.rcu));
 }
 
 static void free_allocation(struct rcu_head *head)
@@ -151,6 +177,9 @@ static void retire(struct state *state, const struct change *change)
 	case CHANGE_CONFIG: call_rcu(&old->rcu, free_config); break;
 	case CHANGE_REPORT: call_rcu(&old->rcu, free_report); break;
 	case CHANGE_DEPLOYMENT: call_rcu(&old->rcu, free_deployment); break;
+	case CHANGE_VM: call_rcu(&old->rcu, free_vm); break;
+	case CHANGE_VM_WORKER: call_rcu(&old->rcu, free_worker); break;
+	case CHANGE_CLUSTER_SETTINGS: call_rcu(&old->rcu, free_settings); break;
 	}
 }
 
@@ -389,6 +418,8 @@ static bool bury(struct state *state, const struct grave *grave)
 	case GRAVE_JOB: return bury_job(state, grave->item);
 	case GRAVE_EVALUATION: return bury_evaluation(state, grave->item);
 	case GRAVE_DEPLOYMENT: return bury_deployment(state, grave->item);
+	case GRAVE_VM: return vm_cell_bury(state, grave->item);
+	case GRAVE_VM_WORKER: return vm_worker_cell_bury(state, grave->item);
 	case GRAVE_VERSION:
 		sequence_remove(&state->version_order, version);
 		call_rcu(&version->record.rcu, version_free);

@@ -42,6 +42,7 @@ static void limits_check(const struct state_limits *limits)
 	CHECK(limits->clients > 0 && limits->clients <= CLIENTS_MAX);
 	CHECK(limits->evaluations <= EVALUATIONS_MAX);
 	CHECK(limits->deployments <= DEPLOYMENTS_MAX);
+	CHECK(limits->vms <= VMS_MAX && limits->vm_workers <= VM_WORKERS_MAX);
 }
 
 static struct scheduler_config *default_config(void)
@@ -62,6 +63,10 @@ struct state *state_create(const struct state_limits *limits)
 		state->limits.evaluations = EVALUATIONS_MAX;
 	if (state->limits.deployments == 0)
 		state->limits.deployments = DEPLOYMENTS_MAX;
+	if (state->limits.vms == 0)
+		state->limits.vms = VMS_MAX;
+	if (state->limits.vm_workers == 0)
+		state->limits.vm_workers = VM_WORKERS_MAX;
 	state->slots_max = slots_for(limits->nodes);
 	pthread_mutex_init(&state->summary_lock, NULL);
 	sequence_init(&state->job_order, offsetof(struct job_cell, position));
@@ -90,13 +95,19 @@ struct state *state_create(const struct state_limits *limits)
 	state->requests = state->rooms[3].table = table_create();
 	state->evaluations = state->rooms[4].table = table_create();
 	state->deployments = state->rooms[5].table = table_create();
+	vm_tables_init(&state->vms);
+	state->vms.by_name = state->rooms[6].table = table_create();
+	state->vms.instances = state->rooms[7].table = table_create();
+	state->vms.workers = state->rooms[8].table = table_create();
+	state->vms.worker_nodes = state->rooms[9].table = table_create();
 	state->node_table = node_table_create(state->slots_max);
 	state->node_groups = node_groups_create(state->slots_max, NODE_GROUPS_MAX);
 	state->plan_checker = plan_checker_create(state->slots_max);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
 	if (state->plan_checker && state->cells && state->node_table && state->node_groups &&
 		state->nodes && state->jobs && state->allocations && state->requests &&
-		state->evaluations && state->deployments)
+		state->evaluations && state->deployments && state->vms.by_name &&
+		state->vms.instances && state->vms.workers && state->vms.worker_nodes)
 		return state;
 	state_destroy(state);
 	return NULL;
@@ -262,7 +273,12 @@ void state_destroy(struct state *state)
 	destroy_deployments(state);
 	destroy_jobs(state);
 	destroy_requests(state);
+	vm_tables_destroy(state);
 	state_read_end();
+	table_destroy(state->vms.by_name);
+	table_destroy(state->vms.instances);
+	table_destroy(state->vms.workers);
+	table_destroy(state->vms.worker_nodes);
 	table_destroy(state->nodes);
 	table_destroy(state->jobs);
 	table_destroy(state->allocations);

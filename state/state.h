@@ -191,8 +191,8 @@ const struct vm *state_next_vm(const struct state *, uint64_t *cursor);
 const struct vm_worker *state_vm_worker(const struct state *, struct text name);
 const struct vm_worker *state_vm_worker_of_node(const struct state *, const struct uuid *node);
 const struct vm_worker *state_next_vm_worker(const struct state *, uint64_t *cursor);
-// Those that are scheduled on it and have an instance there; stops on false. index (may be NULL): of the newest change of
-// one of them, or of the set.
+// Those that are scheduled on it and have an instance there; stops on false. index (may be NULL): of the newest change
+// of one of them, or of the set.
 typedef bool state_vm_visit(const struct vm *, void *context);
 void state_worker_vms(
 	const struct state *, struct text worker, uint64_t *index, state_vm_visit *, void *context);

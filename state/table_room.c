@@ -51,6 +51,10 @@ bool tables_want(struct state *state)
 	want(&state->rooms[3], state->request_order.count, &raised);
 	want(&state->rooms[4], state->eval_order.count, &raised);
 	want(&state->rooms[5], state->deployment_order.count, &raised);
+	want(&state->rooms[6], state->vms.order.count, &raised);
+	want(&state->rooms[7], state->vms.order.count, &raised);
+	want(&state->rooms[8], state->vms.worker_order.count, &raised);
+	want(&state->rooms[9], state->vms.worker_order.count, &raised);
 	state->allocations_coming = 0;
 	return raised;
 }

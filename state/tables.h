@@ -12,6 +12,7 @@
 #include "state/sequence.h"
 #include "state/shared_strings.h"
 #include "state/state.h"
+#include "state/vm_table.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -174,7 +175,10 @@ enum change_kind {
 	CHANGE_EVALUATION,
 	CHANGE_CONFIG,
 	CHANGE_REPORT,
-	CHANGE_DEPLOYMENT
+	CHANGE_DEPLOYMENT,
+	CHANGE_VM,
+	CHANGE_VM_WORKER,
+	CHANGE_CLUSTER_SETTINGS
 };
 
 struct change {
@@ -197,7 +201,9 @@ enum grave_kind {
 	GRAVE_VERSION,
 	GRAVE_REQUEST,
 	GRAVE_EVALUATION,
-	GRAVE_DEPLOYMENT
+	GRAVE_DEPLOYMENT,
+	GRAVE_VM,
+	GRAVE_VM_WORKER
 };
 
 struct grave {
@@ -219,7 +225,7 @@ struct summary {
 // Buckets of a hash table at first, and never less.
 #define TABLE_BUCKETS_MIN 1024u
 
-#define STATE_HASHES 6u
+#define STATE_HASHES 10u
 
 struct table_room {
 	struct cds_lfht *table;
@@ -236,6 +242,7 @@ struct state {
 	struct table_room rooms[STATE_HASHES]; // in this order
 	struct sequence job_order, version_order, allocation_order, request_order, eval_order,
 		deployment_order;
+	struct vm_tables vms;
 	struct config_cell {
 		struct scheduler_config *published; // RCU
 		struct scheduler_config *working;   // applier

@@ -36,6 +36,7 @@ extern const char
 
 #define VM_DEFAULT_CPU 4u
 #define VM_DEFAULT_MEMORY_MIB 8192u
+#define VM_OFFLINE_AFTER_NS 180000000000ll
 #define VM_RESTART_DELAY_NS 15000000000ll
 #define VM_EVENTS_MAX 32u // kept with each, oldest dropped
 

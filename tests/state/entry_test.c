@@ -74,6 +74,32 @@ static void make_plan(struct entry_plan *e)
 		number_uuid(7), DEPLOYMENT_CANCELLED, text_copy(TEXT("over"))};
 }
 
+static void make_of_machines(struct entry *e)
+{
+	switch (e->kind) {
+	case ENTRY_VM:
+		e->vm = (struct entry_vm){.change = VM_IS_REPORTED, .name = TEXT("a")};
+		e->vm.report = (struct vm_report){.parts = VM_REPORT_PARTS,
+			.status = VM_RUNNING,
+			.message = TEXT("up"),
+			.observed_generation = 5,
+			.condition_count = 1,
+			.conditions = {{VM_CONDITION_RUNNING, 1}}};
+		break;
+	case ENTRY_VM_WORKER:
+		e->vm_worker = (struct entry_vm_worker){.change = VM_WORKER_IS_DESCRIBED};
+		e->vm_worker.worker = vm_worker_create();
+		e->vm_worker.worker->name = text_copy(TEXT("w"));
+		e->vm_worker.worker->node = number_uuid(4);
+		break;
+	case ENTRY_CLUSTER_SETTINGS:
+		e->cluster_settings.settings = cluster_settings_create();
+		e->cluster_settings.settings->scheduler_profile = text_copy(TEXT("any"));
+		break;
+	default: fail();
+	}
+}
+
 static void make_of_schedulers(struct entry *e)
 {
 	switch (e->kind) {
@@ -139,7 +165,7 @@ static void make_of_schedulers(struct entry *e)
 			memory_take(sizeof *e->job_note.event)};
 		e->job_note.event->count = (struct optional_i64){true, 3};
 		break;
-	default: fail();
+	default: make_of_machines(e);
 	}
 }
 

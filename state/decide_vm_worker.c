@@ -1,0 +1,94 @@
+// Workers of virtual machines that are kept by hand, and what operators say of workers and of placement.
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/decide.h"
+#include "state/vm_table.h"
+
+static struct vm_worker_cell *find(const struct decider *d, struct text name)
+{
+	struct vm_worker_cell *cell = vm_worker_cell_find(d->state, name);
+	return vm_worker_cell_is_there(cell) ? cell : NULL;
+}
+
+static void commit_worker(struct decider *d, struct entry_vm_worker change)
+{
+	struct entry e = {.kind = ENTRY_VM_WORKER, .vm_worker = change};
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+// One that is a node is seen when its node is.
+static enum command_outcome see(struct decider *d, const struct vm_worker_cell *cell)
+{
+	if (!cell)
+		return OUTCOME_UNKNOWN_WORKER;
+	if (uuid_is_zero(&cell->working->node))
+		commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_IS_SEEN,
+					 .name = text_of(cell->name),
+					 .last_seen_ns = d->now_ns});
+	return OUTCOME_DONE;
+}
+
+// An operator's pause outlives a registration, and so does the node that it is.
+static void complete(struct vm_worker *worker, const struct vm_worker_cell *known, int64_t now_ns)
+{
+	worker->last_seen_ns = now_ns;
+	worker->scheduling_paused = known && known->working->scheduling_paused;
+	worker->beats = known && known->working->beats;
+	worker->node = known ? known->working->node : (struct uuid){0};
+	if (worker->beats)
+		worker->last_seen_ns = known->working->last_seen_ns;
+}
+
+enum command_outcome decide_vm_worker(struct decider *d, struct command_vm_worker *c)
+{
+	const struct vm_worker_cell *known = find(d, text_of(c->worker->name));
+
+	if (c->only_seen)
+		return see(d, known);
+	if (known &&
+		!text_equal(text_of(known->working->machine_id), text_of(c->worker->machine_id)))
+		return OUTCOME_CONFLICT;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	complete(c->worker, known, d->now_ns);
+	struct entry e = {.kind = ENTRY_VM_WORKER,
+		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = c->worker}};
+	int error = decider_commit(d, &e);
+	if (error)
+		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
+	c->worker = NULL;
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_vm_worker_pause(struct decider *d, const struct command_vm_named *c)
+{
+	const struct vm_worker_cell *cell = find(d, c->name);
+
+	if (!cell)
+		return OUTCOME_UNKNOWN_WORKER;
+	if (cell->working->scheduling_paused != c->paused)
+		commit_worker(d,
+			(struct entry_vm_worker){
+				.change = VM_WORKER_IS_PAUSED, .name = c->name, .flag = c->paused});
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_vm_worker_delete(struct decider *d, const struct command_vm_named *c)
+{
+	if (!find(d, c->name))
+		return OUTCOME_UNKNOWN_WORKER;
+	commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_GOES, .name = c->name});
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_cluster_settings(struct decider *d, struct command_cluster_settings *c)
+{
+	struct entry e = {.kind = ENTRY_CLUSTER_SETTINGS, .cluster_settings = {c->settings}};
+
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	if (decider_commit(d, &e))
+		return OUTCOME_BAD_DESCRIPTION;
+	c->settings = NULL;
+	return OUTCOME_DONE;
+}
