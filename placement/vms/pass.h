@@ -1,5 +1,5 @@
-// A scheduling pass (rows D5 to D11): those that want a worker, the oldest first, each to the first worker that suits and
-// has room. What is proposed counts at once; what cannot be done is withdrawn, and may be tried on the next worker
+// A scheduling pass (rows D5 to D11): those that want a worker, the oldest first, each to the first worker that suits
+// and has room. What is proposed counts at once; what cannot be done is withdrawn, and may be tried on the next worker
 // (rows D12 and D13). Pure: no clock, no tables, and the same roster gives the same proposals.
 #pragma once
 #include "placement/vms/roster.h"

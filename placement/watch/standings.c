@@ -1,5 +1,5 @@
-// How the nodes of the cluster stand, looked at once a second: what changed is logged, in the words of row E29, with how
-// many looks before it saw nothing new (row E30).
+// How the nodes of the cluster stand, looked at once a second: what changed is logged, in the words of row E29, with
+// how many looks before it saw nothing new (row E30).
 #include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"

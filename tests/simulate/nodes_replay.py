@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 REFUSED = [
-    ([{"Kind": "added", "Node": "a"}, {"Kind": "task-scheduled", "Node": "b"}], 'Input.Events[1]: node "b" is not healthy'),
+    ([{"Kind": "added", "Node": "a"}, {"Kind": "task-scheduled", "Node": "b"}],
+     'Input.Events[1]: node "b" is not healthy'),
     ([{"Kind": "vanished", "Node": "a"}], 'Input.Events[0].Kind: "vanished" is none of added, removed'),
     ([{"Kind": "sweep"}, {"Node": "a"}], "Input.Events[1].Kind: is missing"),
     ([{"Kind": "added"}], "Input.Events[0].Node: is missing"),

@@ -1,5 +1,5 @@
-// One turn of the placement of virtual machines over a scenario: a health pass, then a scheduling pass, by the code that
-// runs in the daemon. The form of both is in docs/simulate.md.
+// One turn of the placement of virtual machines over a scenario: a health pass, then a scheduling pass, by the code
+// that runs in the daemon. The form of both is in docs/simulate.md.
 #pragma once
 #include "tools/api/json_reader.h"
 #include "tools/api/json_writer.h"
