@@ -19,6 +19,7 @@ struct controller {
 	struct mark_patience patience;               // the same
 	uint32_t plan_changes_max;                   // the same
 	struct rejection_settings rejections;        // the same
+	struct lifecycle_limits lifecycle;           // the same
 	uint64_t seed;                               // of ids
 	int log_error;                               // what log_failed was told
 	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time
