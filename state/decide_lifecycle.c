@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide.h"
+#include "state/node_report.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,6 +47,21 @@ static enum command_outcome decide_operator(struct decider *d, struct command_no
 	return OUTCOME_DONE;
 }
 
+// Whether the node has said nothing newer since it registered; from then on nothing older than this is heard.
+static bool is_news(struct node_cell *cell, uint64_t sequence)
+{
+	uint64_t register_index = cell->working->register_index;
+	uint64_t newest = node_report_sequence(cell);
+
+	if (cell->probe_register_index == register_index && cell->probe_sequence > newest)
+		newest = cell->probe_sequence;
+	if (sequence <= newest)
+		return false;
+	cell->probe_sequence = sequence;
+	cell->probe_register_index = register_index;
+	return true;
+}
+
 static enum command_outcome decide_probed(struct decider *d, struct command_node_lifecycle *c)
 {
 	const struct node *n =
@@ -55,6 +71,8 @@ static enum command_outcome decide_probed(struct decider *d, struct command_node
 		return OUTCOME_UNKNOWN_NODE;
 	if (n->generation != c->generation)
 		return OUTCOME_STALE_GENERATION;
+	if (!is_news(&d->state->cells[c->slot], c->sequence))
+		return OUTCOME_DONE;
 	struct node_lifecycle l = n->lifecycle;
 	c->changed = lifecycle_probed(&l, c->ready, c->backoff_ns);
 	if (c->changed)

@@ -45,6 +45,8 @@ struct node_cell {
 	struct cds_list_head allocations;   // struct alloc_cell.on_node; RCU list
 	uint32_t allocation_count;          // on the list, terminal ones included
 	bool is_busy;                       // something living is on it, as it is counted
+	// Of the newest answer of its probe, and which registration of the node gave it; not stored.
+	uint64_t probe_sequence, probe_register_index; // applier
 	// Of the tables, for state/ only.
 	struct uuid id;
 	struct cds_lfht_node by_id;

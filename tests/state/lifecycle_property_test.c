@@ -195,6 +195,11 @@ static void probe(struct life *l, uint32_t i)
 
 	assert_int_equal(run(l, &c), OUTCOME_DONE);
 	answer(&l->models[i], c.ready, c.backoff_ns);
+	// The same frame once more, and one that was on its way for long.
+	c.ready = !c.ready;
+	c.sequence -= below(l, 2);
+	assert_int_equal(run(l, &c), OUTCOME_DONE);
+	assert_int_equal(c.changed, 0);
 }
 
 static void sweep_all(struct life *l)
