@@ -34,7 +34,9 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 	int rc = runner_open(&a->runner, &settings, message, message_size);
 	if (rc < 0)
 		return rc;
-	alloc_sync_start(&a->sync, &a->runner, &a->beat.session, prng_u64(&a->prng),
+	struct probe_settings probe = {o->probe, o->probe_backoff_ms, o->probe_timeout_ms};
+	readiness_open(&a->readiness, &a->runner, &probe);
+	alloc_sync_start(&a->sync, &a->runner, &a->readiness, &a->beat.session, prng_u64(&a->prng),
 		time_wall_ns(&time_source_real) / NS_PER_MS);
 	// Until the machine is described for the first time.
 	struct node_facts facts = {.id = a->identity.node,
@@ -82,6 +84,7 @@ void agent_destroy(struct agent *a)
 	if (a->runs) {
 		runner_close(&a->runner);
 		alloc_sync_stop(&a->sync);
+		readiness_close(&a->readiness);
 	}
 	identity_close(&a->identity);
 	if (a->topology)
@@ -366,6 +369,7 @@ static void tell(struct agent *a, const struct node_answer *answer)
 	case NODE_GONE: log_info("left", "slot=%u", s->slot); break;
 	case NODE_ACKED:
 		alloc_sync_heard(&a->sync, now_ns(), time_wall_ns(&time_source_real));
+		readiness_heard(&a->readiness, s->directives, now_ns());
 		break;
 	case NODE_NOTHING:
 	case NODE_BEAT_NOW: break;
@@ -453,12 +457,16 @@ static uint64_t turn(struct agent *a)
 {
 	uint64_t due = runner_step(&a->runner);
 	leave_when_idle(a);
+	if (readiness_step(&a->readiness, now_ns()))
+		beat_describe(&a->beat, now_ns());
 	send_alloc_frames(a);
 	uint64_t sync_due = a->beat.state == BEAT_BEATING && !a->stop_by_ns && a->fd >= 0
 				    ? alloc_sync_next_ns(&a->sync)
 				    : UINT64_MAX;
 	due = sync_due < due ? sync_due : due;
 	due = a->beat.due_ns < due ? a->beat.due_ns : due;
+	uint64_t probe_due = readiness_due_ns(&a->readiness);
+	due = probe_due < due ? probe_due : due;
 	return a->stop_by_ns && a->stop_by_ns < due ? a->stop_by_ns : due;
 }
 
@@ -473,8 +481,9 @@ enum agent_exit agent_run(struct agent *a, int signal_fd)
 			.tv_nsec = (long)(wait_ns % 1000000000)};
 		struct pollfd polled[] = {{.fd = signal_fd, .events = POLLIN},
 			{.fd = a->fd, .events = POLLIN},
-			{.fd = a->runner.epoll_fd, .events = POLLIN}};
-		if (a->beat.state == BEAT_LEFT || ppoll(polled, 3, &timeout, NULL) <= 0)
+			{.fd = a->runner.epoll_fd, .events = POLLIN},
+			{.fd = a->readiness.probe.fd, .events = POLLIN}};
+		if (a->beat.state == BEAT_LEFT || ppoll(polled, 4, &timeout, NULL) <= 0)
 			continue;
 		if (polled[0].revents)
 			take_signal(a, signal_fd);

@@ -21,6 +21,7 @@ struct agent {
 	struct fingerprint fingerprint;
 	struct description_frames description;
 	struct runner runner;
+	struct readiness readiness;
 	struct alloc_sync sync;
 	bool runs;                      // runner and sync are open
 	bool stays;                     // ends without taking leave: tasks go on

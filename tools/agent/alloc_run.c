@@ -405,6 +405,20 @@ bool alloc_run_is_over(const struct alloc_run *a)
 	return all.over == all.count;
 }
 
+bool alloc_run_has_ended(const struct alloc_run *a)
+{
+	bool is_final = a->status == WIRE_CLIENT_COMPLETE || a->status == WIRE_CLIENT_FAILED;
+	return is_final && a->spec && !a->is_machine;
+}
+
+bool alloc_run_is_nodes_fault(const struct alloc_run *a)
+{
+	for (uint32_t i = 0; i < a->task_count && a->status == WIRE_CLIENT_FAILED; i++)
+		if (a->tasks[i].failed && a->tasks[i].is_nodes_fault)
+			return true;
+	return false;
+}
+
 void alloc_run_hurry(struct alloc_run *a, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < a->task_count; i++) {

@@ -6,6 +6,9 @@
 #pragma once
 #include "tools/agent/health.h"
 
+// Whether its node's probe has been asked since it ended. Its report waits meanwhile.
+enum run_end { END_UNASKED, END_WAITING, END_ASKED, END_READY, END_UNREADY };
+
 struct alloc_run {
 	struct uuid id;
 	uint64_t job_index;
@@ -16,6 +19,7 @@ struct alloc_run {
 	bool is_forgotten; // the controller does not know it any more: removed once it is over
 	uint8_t status;    // enum wire_alloc_client
 	const char *description; // static
+	uint8_t end;             // enum run_end
 	uint32_t change;         // counts what is to be reported
 	uint32_t reported;       // change that the controller has acknowledged
 	bool is_unsaved;
@@ -56,9 +60,13 @@ bool alloc_run_is_over(const struct alloc_run *);
 void alloc_run_hurry(struct alloc_run *, int64_t now_ns);
 // What the controller is told besides its status.
 const char *alloc_run_description(const struct alloc_run *);
+// As the controller counts: it ran here, and what is said of it next is the last.
+bool alloc_run_has_ended(const struct alloc_run *);
+// It failed by what its node did or did not do.
+bool alloc_run_is_nodes_fault(const struct alloc_run *);
 static inline bool alloc_run_has_news(const struct alloc_run *a)
 {
-	return a->change != a->reported;
+	return a->change != a->reported && a->end != END_WAITING && a->end != END_ASKED;
 }
 // Path of the file that holds how a task's process ended.
 void alloc_exit_path(const struct alloc_run *, const struct task *, const char *state_folder,

@@ -6,10 +6,11 @@
 
 #define NS_PER_MS 1000000ull
 
-void alloc_sync_start(struct alloc_sync *s, struct runner *runner,
+void alloc_sync_start(struct alloc_sync *s, struct runner *runner, struct readiness *readiness,
 	const struct node_session *session, uint64_t seed, uint64_t wall_ms)
 {
 	*s = (struct alloc_sync){.runner = runner,
+		.readiness = readiness,
 		.session = session,
 		.backoff = {.base_ms = SYNC_WAIT_MS, .cap_ms = SYNC_CAP_MS},
 		.sequence = wall_ms};
@@ -57,7 +58,7 @@ void alloc_sync_missed(struct alloc_sync *s)
 {
 	s->may_report = false;
 	// It is made anew then, with what is true then.
-	if (s->awaiting == WIRE_ALLOC_UPDATED)
+	if (s->awaiting == WIRE_ALLOC_UPDATED || s->awaiting == WIRE_READINESS_TAKEN)
 		s->awaiting = 0;
 }
 
@@ -84,6 +85,12 @@ static uint8_t state_of(const struct task *t)
 	return task_is_up(t) ? WIRE_TASK_RUNNING : WIRE_TASK_PENDING;
 }
 
+static uint8_t flags_of(const struct alloc_run *a)
+{
+	return (uint8_t)((alloc_run_is_nodes_fault(a) ? WIRE_UPDATE_FLAKY : 0) |
+			 (a->end == END_UNREADY ? WIRE_UPDATE_UNREADY : 0));
+}
+
 static void add_item(
 	struct wire_alloc_update *u, const struct alloc_run *a, uint32_t notes, uint32_t tasks)
 {
@@ -91,6 +98,7 @@ static void add_item(
 	*item = (struct wire_alloc_update_item){.allocation = a->id,
 		.client = a->status,
 		.healthy = a->health.verdict,
+		.flags = flags_of(a),
 		.description = text_of(alloc_run_description(a))};
 	for (uint32_t i = 0; i < a->task_count && i < tasks; i++) {
 		const struct task *t = &a->tasks[i];
@@ -157,6 +165,14 @@ static uint32_t build_report(struct alloc_sync *s)
 	return wire_alloc_update_encode(s->frame, sizeof s->frame, next_header(s), &u);
 }
 
+static uint32_t build_readiness(struct alloc_sync *s)
+{
+	if (!s->readiness->has_news)
+		return 0;
+	struct wire_readiness readiness = readiness_tell(s->readiness);
+	return wire_readiness_encode(s->frame, sizeof s->frame, next_header(s), &readiness);
+}
+
 // --- Questions -----------------------------------------------------------------------------------------
 
 static uint32_t build_question(struct alloc_sync *s)
@@ -199,6 +215,10 @@ static bool build(struct alloc_sync *s, uint64_t now_ns)
 		s->awaiting = WIRE_ALLOC_UPDATED;
 		return true;
 	}
+	if (s->may_report && (s->length = build_readiness(s)) > 0) {
+		s->awaiting = WIRE_READINESS_TAKEN;
+		return true;
+	}
 	if ((s->length = build_question(s)) > 0) {
 		s->awaiting = WIRE_ALLOCS_REPLY;
 		return true;
@@ -234,7 +254,7 @@ uint64_t alloc_sync_next_ns(const struct alloc_sync *s)
 {
 	if (s->session->generation == 0)
 		return UINT64_MAX;
-	bool has_news = false;
+	bool has_news = s->readiness->has_news;
 	for (const struct alloc_run *a = s->runner->allocs; a && !has_news; a = a->next)
 		has_news = alloc_run_has_news(a);
 	bool has_work = s->awaiting || s->wants_all || s->lists_all || s->wanted_count > 0 ||
@@ -436,6 +456,7 @@ static void take_answer(
 	struct wire_alloc_spec_reply piece;
 	struct wire_vms_reply machines;
 	struct wire_refused refused;
+	uint64_t index;
 	switch (h->type) {
 	case WIRE_ALLOC_UPDATED:
 		if (wire_alloc_updated_decode(frame, h, &updated))
@@ -453,6 +474,10 @@ static void take_answer(
 		if (wire_vms_reply_decode(frame, h, &machines) &&
 			vm_sync_take(&s->vms, &machines, now_ns))
 			vm_sync_settle(&s->vms, s->runner, want_machine, s);
+		break;
+	case WIRE_READINESS_TAKEN:
+		if (wire_readiness_taken_decode(frame, h, &index))
+			readiness_told(s->readiness);
 		break;
 	case WIRE_REFUSED:
 		if (wire_refused_decode(frame, h, &refused))

@@ -3,6 +3,7 @@
 // questions, and none before a heartbeat was acknowledged.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
+#include "tools/agent/readiness.h"
 #include "tools/agent/vm_sync.h"
 #include "tools/client/backoff.h"
 #include "tools/client/node_session.h"
@@ -24,6 +25,7 @@ struct sync_counters {
 
 struct alloc_sync {
 	struct runner *runner;
+	struct readiness *readiness;
 	const struct node_session *session;
 	struct prng prng;
 	struct backoff backoff;
@@ -55,8 +57,8 @@ struct alloc_sync {
 };
 
 // wall_ms: sequences begin with it.
-void alloc_sync_start(struct alloc_sync *, struct runner *, const struct node_session *,
-	uint64_t seed, uint64_t wall_ms);
+void alloc_sync_start(struct alloc_sync *, struct runner *, struct readiness *,
+	const struct node_session *, uint64_t seed, uint64_t wall_ms);
 void alloc_sync_stop(struct alloc_sync *);
 // The node has a new slot or generation: everything is asked for anew.
 void alloc_sync_registered(struct alloc_sync *);

@@ -101,7 +101,7 @@ static int start_mock(struct task *t, const struct task_start *start, char *mess
 	*recoverable = rules.error_is_recoverable;
 	if (*rules.start_error) {
 		snprintf(message, message_size, "%s", rules.start_error);
-		return -EIO;
+		return rules.error_is_nodes_fault ? -EIO : -EINVAL;
 	}
 	// 0: until it is told to end.
 	pretend(t, &rules, rules.ends ? start->now_ns + rules.start_block_ns + rules.run_ns : 0);

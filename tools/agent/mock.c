@@ -46,6 +46,7 @@ struct mock_rules mock_rules_read(const struct task_spec *task)
 		.exit_signal = small_number(task, "exit_signal"),
 		.start_error = error ? error : "",
 		.error_is_recoverable = flag(task, "start_error_recoverable"),
+		.error_is_nodes_fault = flag(task, "infrastructure"),
 		.is_remote = flag(task, "remote")};
 }
 

@@ -8,7 +8,7 @@ struct mock_rules {
 	int64_t run_ns, start_block_ns, kill_after_ns;
 	int exit_code, exit_signal;
 	const char *start_error; // "": none; a view into the spec
-	bool error_is_recoverable;
+	bool error_is_recoverable, error_is_nodes_fault;
 	bool is_remote; // it pretends to run away from the node: another one can go on with it
 };
 struct mock_rules mock_rules_read(const struct task_spec *);

@@ -2,6 +2,7 @@
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/number_ranges.h"
+#include "tools/agent/probe.h"
 #include "tools/agent/worker.h"
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,13 @@ static const struct flag table[] = {
 		"of a machine that asks for none (default 4)"},
 	{"worker-default-memory", "MIB", FLAG_U32, AT(worker_default_memory_mib),
 		"of a machine that asks for none (default 8192)"},
+	{"probe", "COMMAND", FLAG_TEXT, AT(probe),
+		"of /bin/sh: exit status 0 when the machine may take work, 69 when it never "
+		"will (default: it always may)"},
+	{"probe-backoff", "MS", FLAG_U32, AT(probe_backoff_ms),
+		"before it is asked again, doubled up to a minute (default 1000)"},
+	{"probe-timeout", "MS", FLAG_U32, AT(probe_timeout_ms),
+		"then it is killed, which is no (default 10000)"},
 	{"log-level", "LEVEL", FLAG_TEXT, AT(log_level),
 		"debug, info, warn or error (default info)"},
 	{"log-json", NULL, FLAG_SWITCH, AT(log_json), "log JSON instead of logfmt"},
@@ -151,17 +159,32 @@ static bool configure_log(const struct agent_options *o)
 	return false;
 }
 
+static bool check_probe(const struct agent_options *o)
+{
+	if (o->probe_backoff_ms > 0 && o->probe_backoff_ms <= PROBE_BACKOFF_CAP_MS &&
+		o->probe_timeout_ms > 0)
+		return true;
+	fprintf(stderr,
+		"berth-agent: --probe-backoff wants 1 to %u and --probe-timeout at least 1, not "
+		"%u and %u\n",
+		PROBE_BACKOFF_CAP_MS, o->probe_backoff_ms, o->probe_timeout_ms);
+	return false;
+}
+
 bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exit_code)
 {
 	*o = (struct agent_options){.state_dir = "/var/lib/berth-agent",
 		.datacenter = "dc1",
 		.class_name = "",
 		.pool = "default",
+		.probe_backoff_ms = 1000,
+		.probe_timeout_ms = 10000,
 		.log_level = "info"};
 	enum flags_result result = flags_read(&flags, argc, argv, o);
 	*exit_code = result == FLAGS_DONE ? AGENT_LEFT : AGENT_USAGE;
 	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta) ||
-		!check_volumes(&o->volumes) || !check_ranges(o) || !check_worker(o))
+		!check_volumes(&o->volumes) || !check_ranges(o) || !check_probe(o) ||
+		!check_worker(o))
 		return false;
 	*exit_code = AGENT_USAGE;
 	if (!o->server && !o->print_id && !o->print_fingerprint) {

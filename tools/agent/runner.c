@@ -134,6 +134,7 @@ void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uin
 			"failed to make the task's folders: %s", strerror(-error));
 		t->phase = PHASE_ENDED;
 		t->failed = true;
+		t->is_nodes_fault = !task_error_is_its_own(error);
 	}
 }
 

@@ -53,18 +53,18 @@ static json_t *notes_json(const struct task *t)
 static json_t *task_json(const struct task *t)
 {
 	json_t *json = json_pack(
-		"{s:i s:b s:b s:b s:i s:i s:I s:I s:I s:I s:I s:b s:i s:i s:I s:I s:I s:I "
+		"{s:i s:b s:b s:b s:b s:i s:i s:I s:I s:I s:I s:I s:b s:i s:i s:I s:I s:I s:I "
 		"s:i s:i s:o}",
-		"phase", t->phase, "failed", t->failed, "has_run", t->has_run, "is_unwanted",
-		t->is_unwanted, "restarts", t->restarts, "attempts", t->attempts, "interval",
-		(json_int_t)t->interval_ns, "started", (json_int_t)t->started_ns, "finished",
-		(json_int_t)t->finished_ns, "last_restart", (json_int_t)t->last_restart_ns, "due",
-		(json_int_t)t->due_ns, "is_forced", t->is_forced, "shim", (int)t->process.shim,
-		"pid", (int)t->process.task, "shim_started", (json_int_t)t->process.shim_started,
-		"pid_started", (json_int_t)t->process.task_started, "mock_ends",
-		(json_int_t)t->mock.ends_ns, "mock_kill_after", (json_int_t)t->mock.kill_after_ns,
-		"mock_exit_code", t->mock.exit_code, "mock_exit_signal", t->mock.exit_signal,
-		"notes", notes_json(t));
+		"phase", t->phase, "failed", t->failed, "is_nodes_fault", t->is_nodes_fault,
+		"has_run", t->has_run, "is_unwanted", t->is_unwanted, "restarts", t->restarts,
+		"attempts", t->attempts, "interval", (json_int_t)t->interval_ns, "started",
+		(json_int_t)t->started_ns, "finished", (json_int_t)t->finished_ns, "last_restart",
+		(json_int_t)t->last_restart_ns, "due", (json_int_t)t->due_ns, "is_forced",
+		t->is_forced, "shim", (int)t->process.shim, "pid", (int)t->process.task,
+		"shim_started", (json_int_t)t->process.shim_started, "pid_started",
+		(json_int_t)t->process.task_started, "mock_ends", (json_int_t)t->mock.ends_ns,
+		"mock_kill_after", (json_int_t)t->mock.kill_after_ns, "mock_exit_code",
+		t->mock.exit_code, "mock_exit_signal", t->mock.exit_signal, "notes", notes_json(t));
 	if (t->handle.size > 0) {
 		char *bytes = base64_encode((struct text){t->handle.bytes, t->handle.size});
 		json_object_set_new(
@@ -158,6 +158,7 @@ static void load_task(struct task *t, const json_t *json)
 	t->phase = phase >= PHASE_WAITING && phase <= PHASE_ENDED ? (enum task_phase)phase
 								  : PHASE_ENDED;
 	t->failed = flag(json, "failed");
+	t->is_nodes_fault = flag(json, "is_nodes_fault");
 	t->has_run = flag(json, "has_run");
 	t->is_unwanted = flag(json, "is_unwanted");
 	t->restarts = (uint32_t)number(json, "restarts");

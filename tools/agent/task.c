@@ -1,5 +1,6 @@
 #include "tools/agent/task.h"
 #include "state/base/base64.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,16 @@ void task_note(
 	va_start(arguments, format);
 	vsnprintf(note->message, sizeof note->message, format, arguments);
 	va_end(arguments);
+}
+
+bool task_error_is_its_own(int error)
+{
+	static const int own[] = {EINVAL, ENOENT, EACCES, EPERM, ENOEXEC, E2BIG, ENOTDIR, EISDIR,
+		ELOOP, ENAMETOOLONG, EBADMSG, ETXTBSY};
+	for (uint32_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (error == -own[i])
+			return true;
+	return false;
 }
 
 static void end(struct task *t, bool failed, int64_t now_ns)
@@ -69,6 +80,7 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 {
 	int code = how->signal ? 128 + how->signal : how->exit_code;
 	t->finished_ns = now_ns;
+	t->is_nodes_fault = !how->is_known;
 	if (!how->is_known)
 		task_note(t, now_ns, -1, "Terminated", "How it ended is not known");
 	else if (how->signal)
@@ -118,6 +130,7 @@ static bool resume(struct task *t, const struct task_start *start)
 static void has_begun(struct task *t, int64_t now_ns, const char *how)
 {
 	t->has_run = true;
+	t->is_nodes_fault = false;
 	t->started_ns = now_ns;
 	t->finished_ns = 0;
 	task_note(t, now_ns, 0, "Started", "%s", how);
@@ -147,6 +160,7 @@ void task_begin(struct task *t, const struct task_start *start)
 		has_begun(t, start->now_ns, "Task started by client");
 		return;
 	}
+	t->is_nodes_fault = !task_error_is_its_own(error);
 	task_note(t, start->now_ns, 0, "Driver Failure", "%s", message);
 	if (recoverable) {
 		restart_or_fail(t, start->now_ns, start->prng);

@@ -44,6 +44,7 @@ struct task {
 	const struct driver *driver;
 	enum task_phase phase;
 	bool failed;
+	bool is_nodes_fault; // its newest end: by the machine, not by itself
 	bool has_run;
 	bool is_unwanted;            // told to end for good
 	uint32_t restarts, attempts; // attempts: in the present interval
@@ -84,6 +85,8 @@ struct driver {
 const struct driver *driver_find(const char *name); // NULL: unknown
 extern const struct driver driver_raw_exec, driver_mock;
 
+// Whether any node would have met this error, so that it says nothing of this one.
+bool task_error_is_its_own(int error);
 void task_note(struct task *, int64_t now_ns, int exit_code, const char *type, const char *format,
 	...) __attribute__((format(printf, 5, 6)));
 // WAITING or RESTARTING → RUNNING, or what a failure to start leads to.

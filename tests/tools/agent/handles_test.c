@@ -87,13 +87,16 @@ static bool report(const struct uuid *id, char handle[static 1000])
 {
 	struct node_session session = {.slot = 3, .generation = 1};
 	struct alloc_sync sync;
+	struct readiness readiness;
 	struct wire_header h;
 	struct wire_alloc_update update;
 	bool found = false;
 
 	*handle = '\0';
 	runner_report_all(&runner);
-	alloc_sync_start(&sync, &runner, &session, 1, 1);
+	struct probe_settings no_probe = {NULL, 1, 1};
+	readiness_open(&readiness, &runner, &no_probe);
+	alloc_sync_start(&sync, &runner, &readiness, &session, 1, 1);
 	alloc_sync_heard(&sync, 1, 1);
 	uint32_t size = alloc_sync_due(&sync, 1);
 	assert_true(size > 0);

@@ -30,7 +30,8 @@ static void reads_every_option(void **unused)
 			      "--data-dir /d --name n --datacenter dc9 --class c --pool p "
 			      "--meta a=b --meta c= --cpu-mhz 1 --reserved-cpu 2 "
 			      "--reserved-memory 3 --reserved-disk 4294967295 "
-			      "--log-level warn --log-json"));
+			      "--log-level warn --log-json --probe /p "
+			      "--probe-backoff 5 --probe-timeout 6"));
 	assert_string_equal(o.server, "192.0.2.1");
 	assert_string_equal(o.source, "192.0.2.9");
 	assert_string_equal(o.state_dir, "/s");
@@ -47,6 +48,9 @@ static void reads_every_option(void **unused)
 	assert_int_equal(o.reserved_memory_mb, 3);
 	assert_int_equal(o.reserved_disk_mb, 4294967295u);
 	assert_true(o.log_json);
+	assert_string_equal(o.probe, "/p");
+	assert_int_equal(o.probe_backoff_ms, 5);
+	assert_int_equal(o.probe_timeout_ms, 6);
 }
 
 static void environment_yields_to_the_command_line(void **unused)
@@ -71,7 +75,8 @@ static void mistakes_are_usage_errors(void **unused)
 	static const char *const bad[] = {"", "--server", "--nonsense", "--server s extra",
 		"--server s --cpu-mhz -1", "--server s --cpu-mhz 4294967296",
 		"--server s --cpu-mhz 12x", "--server s --meta novalue", "--server s --meta =v",
-		"--server s --log-level loud"};
+		"--server s --log-level loud", "--server s --probe-backoff 0",
+		"--server s --probe-backoff 60001", "--server s --probe-timeout 0"};
 	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		code = 99;
 		assert_false(read_line(bad[i]));

@@ -452,6 +452,117 @@ static void machines_outlive_the_agent(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+// --- Readiness -------------------------------------------------------------------------------------------
+
+static void probe_with(const char *command)
+{
+	options.probe = command;
+	options.probe_backoff_ms = 20;
+	options.probe_timeout_ms = 10000;
+}
+
+// Of this test's folder.
+static void touch(const char *name)
+{
+	char path[128];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static const char *until_touched(const char *name)
+{
+	static char command[160];
+	snprintf(command, sizeof command, "test -e %s/%s", folder, name);
+	return command;
+}
+
+static void without_a_probe_a_node_is_ready(void **unused)
+{
+	atomic_store(&server->rules.directives, WIRE_DIRECTIVE_PROBE);
+	start();
+	WAIT_FOR(server->counters.ready >= 1);
+	assert_int_equal(server->counters.unready, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void the_probe_is_asked_until_it_says_yes(void **unused)
+{
+	probe_with(until_touched("ready"));
+	atomic_store(&server->rules.directives, WIRE_DIRECTIVE_PROBE);
+	start();
+	WAIT_FOR(server->counters.unready >= 2);
+	assert_int_equal(server->counters.ready, 0);
+	touch("ready");
+	WAIT_FOR(server->counters.ready >= 1);
+	assert_int_equal(server->counters.registrations, 1);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void a_node_that_nobody_asks_says_nothing(void **unused)
+{
+	probe_with("false");
+	start();
+	uint64_t beats = server->counters.heartbeats;
+	WAIT_FOR(server->counters.heartbeats > beats + 3);
+	assert_int_equal(server->counters.ready + server->counters.unready, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// Ready again, the node says so and registers.
+static void an_end_is_reported_with_what_the_probe_says(void **unused)
+{
+	probe_with(until_touched("ready"));
+	responder_add_alloc(server, 1, "batch", SH("exit 0"));
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(responder_alloc(server, 1).update_flags, WIRE_UPDATE_UNREADY);
+	assert_int_equal(server->counters.registrations, 1);
+	touch("ready");
+	WAIT_FOR(server->counters.registrations == 2);
+	WAIT_FOR(server->counters.ready == 1);
+	responder_add_alloc(server, 2, "batch", SH("exit 0"));
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(responder_alloc(server, 2).update_flags, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void the_report_of_an_end_waits_for_the_probe(void **unused)
+{
+	char command[200];
+	snprintf(command, sizeof command, "until test -e %s/go; do sleep 0.02; done", folder);
+	probe_with(command);
+	responder_add_alloc(server, 1, "batch", SH("echo over"));
+	start();
+	WAIT_FOR(*written("alloc/logs/t.stdout.0"));
+	uint64_t beats = server->counters.heartbeats;
+	WAIT_FOR(server->counters.heartbeats > beats + 3);
+	assert_int_not_equal(responder_alloc(server, 1).client, WIRE_CLIENT_COMPLETE);
+	touch("go");
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(responder_alloc(server, 1).update_flags, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+static void whose_fault_a_failure_is(void **unused)
+{
+	responder_add_alloc(server, 1, "system",
+		"\"Driver\":\"mock\",\"Config\":{\"start_error\":\"no luck\","
+		"\"infrastructure\":true}");
+	responder_add_alloc(server, 2, "system",
+		"\"Driver\":\"mock\",\"Config\":{\"start_error\":\"no luck\"}");
+	responder_add_alloc(server, 3, "system",
+		"\"Driver\":\"raw_exec\",\"Config\":{\"command\":\"/no/such/program\"}");
+	start();
+	for (uint8_t i = 1; i <= 3; i++)
+		WAIT_FOR(responder_alloc(server, i).client == WIRE_CLIENT_FAILED);
+	assert_int_equal(responder_alloc(server, 1).update_flags, WIRE_UPDATE_FLAKY);
+	assert_int_equal(responder_alloc(server, 2).update_flags, 0);
+	assert_int_equal(responder_alloc(server, 3).update_flags, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +585,16 @@ int main(void)
 			tasks_end_that_are_not_to_run_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_worker_runs_what_is_listed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(machines_outlive_the_agent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_a_probe_a_node_is_ready, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_probe_is_asked_until_it_says_yes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_node_that_nobody_asks_says_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_end_is_reported_with_what_the_probe_says, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_report_of_an_end_waits_for_the_probe, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(whose_fault_a_failure_is, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

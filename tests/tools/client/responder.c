@@ -365,6 +365,7 @@ static void take_report(struct responder_alloc *a, const struct wire_alloc_updat
 	const struct wire_alloc_update_item *item, uint32_t *task, uint32_t *event)
 {
 	a->client = item->client;
+	a->update_flags = item->flags;
 	if (item->healthy != WIRE_HEALTH_UNSAID) {
 		a->healthy = item->healthy;
 		a->flags |= WIRE_ALLOC_HEALTH_KNOWN;
@@ -404,6 +405,17 @@ static uint32_t on_update(struct responder *r, struct request *q)
 	return wire_alloc_updated_encode(q->reply, sizeof q->reply, q->header, &updated);
 }
 
+// Who is ready is not asked any more.
+static uint32_t on_readiness(struct responder *r, struct request *q)
+{
+	struct wire_readiness readiness;
+	CHECK(wire_readiness_decode(q->frame, &q->header, &readiness));
+	if (readiness.ready)
+		atomic_fetch_and(&r->rules.directives, ~(uint32_t)WIRE_DIRECTIVE_PROBE);
+	atomic_fetch_add(readiness.ready ? &r->counters.ready : &r->counters.unready, 1);
+	return wire_readiness_taken_encode(q->reply, sizeof q->reply, q->header, r->index);
+}
+
 static uint32_t on_alloc_frame(struct responder *r, struct request *q)
 {
 	struct responder_node *n = node_of(r, &q->header);
@@ -416,6 +428,7 @@ static uint32_t on_alloc_frame(struct responder *r, struct request *q)
 	case WIRE_ALLOC_SPEC: length = on_spec(r, q); break;
 	case WIRE_VMS: length = on_vms(r, q); break;
 	case WIRE_ALLOC_UPDATE: length = on_update(r, q); break;
+	case WIRE_READINESS: length = on_readiness(r, q); break;
 	}
 	pthread_mutex_unlock(&r->lock);
 	return length;
@@ -451,6 +464,7 @@ static uint32_t answer(struct responder *r, struct request *q)
 	case WIRE_RELEASE: return on_release(r, q);
 	case WIRE_STATUS: return on_status(r, q);
 	case WIRE_ALLOC_UPDATE:
+	case WIRE_READINESS:
 	case WIRE_ALLOCS:
 	case WIRE_VMS:
 	case WIRE_ALLOC_SPEC: return on_alloc_frame(r, q);

@@ -45,8 +45,9 @@ struct responder_alloc {
 	bool is_machine;
 	uint8_t power; // enum wire_vm_power
 	uint8_t desired, client;
-	uint8_t healthy; // enum wire_healthy, as told
-	uint16_t flags;  // enum wire_alloc_flag
+	uint8_t healthy;      // enum wire_healthy, as told
+	uint8_t update_flags; // enum wire_update_flag, as told
+	uint16_t flags;       // enum wire_alloc_flag
 	char description[64];
 	uint32_t reports;
 	uint8_t task_state;
@@ -58,6 +59,7 @@ struct responder_alloc {
 struct responder_counters {
 	_Atomic uint64_t heartbeats, resyncs, registrations, goodbyes, placed, released, statuses;
 	_Atomic uint64_t bad_tag, replay, malformed;
+	_Atomic uint64_t ready, unready; // answers of the node's probe
 	_Atomic uint64_t allocs, specs, updates, updates_before_beat, vms;
 };
 
