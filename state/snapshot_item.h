@@ -14,5 +14,8 @@ enum snapshot_item_kind { // stored: numbers are never given again
 	SNAPSHOT_CONFIG,
 	SNAPSHOT_FREE_SLOT, // among the nodes
 	SNAPSHOT_DEPLOYMENT,
+	SNAPSHOT_VM_WORKER,
+	SNAPSHOT_VM,
+	SNAPSHOT_CLUSTER_SETTINGS,
 	SNAPSHOT_END,
 };

@@ -12,6 +12,7 @@
 #include "state/snapshot_item.h"
 #include "state/snapshot_node.h"
 #include "state/snapshot_view.h"
+#include "state/snapshot_vm.h"
 #include <stdlib.h>
 
 struct snapshot_load {
@@ -313,6 +314,9 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	case SNAPSHOT_EVALUATION: return evaluation_item_load(l->state, r);
 	case SNAPSHOT_CONFIG: return config_item_load(l->state, r);
 	case SNAPSHOT_DEPLOYMENT: return deployment_item_load(l->state, r);
+	case SNAPSHOT_VM_WORKER: return vm_worker_item_load(l->state, r);
+	case SNAPSHOT_VM: return vm_item_load(l->state, r);
+	case SNAPSHOT_CLUSTER_SETTINGS: return cluster_settings_item_load(l->state, r);
 	default: return -ERROR_VERSION;
 	}
 }

@@ -33,6 +33,12 @@
 //	CONFIG      of the schedulers, as described in scheduler_config.c; not there while it is the
 //	            default
 //	DEPLOYMENT  as described in deployment.c; its indexes are in it
+//	VM_WORKER   u64 index of its cell, u64 create index, u64 modify index, as described in vm.c
+//	VM          u64 index of its cell, u64 create index, u64 modify index, u32 cpu, u32 memory, u32 disk
+//	            that it holds, u32 slot of whose node, u64 index since when (0: it holds nothing), as
+//	            described in vm.c
+//	CLUSTER_SETTINGS  u64 create index, u64 modify index, as described in vm.c; not there while they
+//	            are the default
 //
 // Clients come by number, nodes by slot, everything else by index.
 #include "state/snapshot_view.h"
@@ -45,6 +51,7 @@
 #include "state/snapshot_drain.h"
 #include "state/snapshot_evaluation.h"
 #include "state/snapshot_item.h"
+#include "state/snapshot_vm.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
@@ -399,6 +406,33 @@ static bool put_deployment(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
+// --- Virtual machines ----------------------------------------------------------------------------
+
+static bool put_vm_worker(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct vm_worker_cell *cell;
+
+	while ((cell = sequence_next(&v->state->vms.worker_order, &v->cursor)))
+		if (vm_worker_item_encode(cell, v->index, w))
+			return true;
+	return false;
+}
+
+static bool put_vm(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct vm_cell *cell;
+
+	while ((cell = sequence_next(&v->state->vms.order, &v->cursor)))
+		if (vm_item_encode(cell, v->index, w))
+			return true;
+	return false;
+}
+
+static bool put_cluster_settings(struct snapshot_view *v, struct bytes_writer *w)
+{
+	return !v->cursor++ && cluster_settings_item_encode(v->state, v->index, w);
+}
+
 // --- The walk ------------------------------------------------------------------------------------
 
 typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
@@ -415,6 +449,9 @@ static put_items *const put_by_kind[SNAPSHOT_END] = {
 	[SNAPSHOT_EVALUATION] = put_evaluation,
 	[SNAPSHOT_CONFIG] = put_config,
 	[SNAPSHOT_DEPLOYMENT] = put_deployment,
+	[SNAPSHOT_VM_WORKER] = put_vm_worker,
+	[SNAPSHOT_VM] = put_vm,
+	[SNAPSHOT_CLUSTER_SETTINGS] = put_cluster_settings,
 };
 
 bool snapshot_view_next(struct snapshot_view *v, struct bytes_writer *w)
