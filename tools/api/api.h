@@ -32,7 +32,8 @@ struct api_settings {
 	const struct time_source *time;
 	struct event_log *events; // what event streams are made from; NULL: there are none
 	const char *region, *datacenter, *name;
-	uint64_t seed; // of the jitter of blocking queries; 0: from the system
+	int64_t vm_offline_after_ns; // a worker that is silent for longer is offline; 0: 3 minutes
+	uint64_t seed;               // of the jitter of blocking queries; 0: from the system
 	// Calls the sink for every metric of the process (berthd knows all of them). Any API
 	// thread.
 	void (*metrics)(void *context, const struct metric_sink *);

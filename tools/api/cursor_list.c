@@ -137,6 +137,7 @@ static void free_list(void *context)
 	free(list->namespace_name);
 	free(list->status);
 	free(list->job);
+	free(list->worker);
 	free(list->path_name);
 	free(list->keys);
 	list_filter_free(&list->filter);
@@ -158,12 +159,15 @@ static struct cursor_list *create(const struct request *request, const struct cu
 {
 	struct cursor_list *list = memory_take(sizeof *list);
 	list->kind = kind;
+	list->api = request->api;
 	list->state = request->api->settings.state;
 	list->name_prefix = copy_of(request, "prefix");
 	list->namespace_name = text_copy(text_of(request_namespace(request)));
 	list->path_name = text_copy(text_of(request->ids[0]));
 	list->status = copy_of(request, "status");
 	list->job = copy_of(request, "job");
+	if (request_parameter(request, "worker"))
+		list->worker = copy_of(request, "worker");
 	list->resources = request_flag(request, "resources");
 	list->meta = request_flag(request, "meta");
 	list->reverse = request_flag(request, "reverse");

@@ -20,6 +20,7 @@ struct cursor_kind {
 
 struct cursor_list {
 	const struct cursor_kind *kind;
+	const struct api *api;
 	const struct state *state;
 	// Newest first: cursor and end are bounds as otherwise, but the records at keys come from behind.
 	bool reverse;
@@ -31,6 +32,7 @@ struct cursor_list {
 	char *name_prefix, *namespace_name; // namespace "*" is all
 	char *path_name;                    // what the request's path names, or ""
 	char *status, *job;                 // only those; "" is all
+	char *worker;                       // the same; NULL is all, "" is none
 	bool resources, meta;
 };
 

@@ -90,6 +90,21 @@ route_submit jobs_parse, client_absent_write, snapshot_absent_write, pools_absen
 route_answer explain_job, explain_allocation, explain_node;
 // events.c
 route_answer event_stream;
+// vms.c
+route_answer vms_list, vm_read, vm_events_read;
+route_watched vms_watched, vm_watched;
+// vm_changes.c
+route_submit vm_add, vm_change, vm_report, vm_remove;
+route_answer vm_added, vm_changed, vm_reported, vm_removed;
+// vm_workers.c
+route_answer vm_workers_list, vm_worker_read;
+route_watched vm_workers_watched, vm_worker_watched;
+route_submit vm_worker_register, vm_worker_change, vm_worker_remove;
+route_answer vm_worker_registered, vm_worker_changed, vm_worker_removed;
+// cluster_settings.c
+route_answer cluster_settings_read, cluster_settings_were_set;
+route_watched cluster_settings_watched;
+route_submit cluster_settings_set;
 // search.c
 route_submit search, search_fuzzy;
 // agent.c

@@ -118,8 +118,21 @@ static void choose_encoding(struct request *request, struct reply *reply)
 					 : reply->body.size >= GZIP_BYTES_MIN;
 }
 
+static void wrap_complaint(struct reply *reply)
+{
+	char *sentence = json_writer_take(&reply->body);
+	json_begin_object(&reply->body);
+	json_put_string(&reply->body, "message", sentence);
+	json_end_object(&reply->body);
+	reply->content_type = API_TEXT_JSON;
+	free(sentence);
+}
+
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
+	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route &&
+		route_complains_in_json(request->route))
+		wrap_complaint(reply);
 	request->stage = reply->events ? REQUEST_STREAMING : REQUEST_ANSWERED;
 	request->status = reply->status;
 	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);

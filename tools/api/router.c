@@ -73,6 +73,20 @@ static const struct route routes[] = {
 	{"PUT", "/v1/berth/node/:id/online", node_standing_set, NULL, node_online},
 	{"GET", "/v1/berth/node/:id/drain", node_drain_read, node_drain_watched, NULL},
 	{"GET", "/v1/berth/node/:id/what-if", node_what_if, NULL, NULL},
+	{"GET", "/v1/vms", vms_list, vms_watched, NULL},
+	{"PUT", "/v1/vms", vm_added, NULL, vm_add},
+	{"GET", "/v1/vms/:id", vm_read, vm_watched, NULL},
+	{"PUT", "/v1/vms/:id", vm_changed, NULL, vm_change},
+	{"DELETE", "/v1/vms/:id", vm_removed, NULL, vm_remove},
+	{"GET", "/v1/vms/:id/events", vm_events_read, vm_watched, NULL},
+	{"PUT", "/v1/vms/:id/state", vm_reported, NULL, vm_report},
+	{"GET", "/v1/workers", vm_workers_list, vm_workers_watched, NULL},
+	{"PUT", "/v1/workers", vm_worker_registered, NULL, vm_worker_register},
+	{"GET", "/v1/workers/:id", vm_worker_read, vm_worker_watched, NULL},
+	{"PUT", "/v1/workers/:id", vm_worker_changed, NULL, vm_worker_change},
+	{"DELETE", "/v1/workers/:id", vm_worker_removed, NULL, vm_worker_remove},
+	{"GET", "/v1/cluster-settings", cluster_settings_read, cluster_settings_watched, NULL},
+	{"PUT", "/v1/cluster-settings", cluster_settings_were_set, NULL, cluster_settings_set},
 	{"GET", "/v1/operator/scheduler/configuration", scheduler_config_read,
 		scheduler_config_watched, NULL},
 	{"PUT", "/v1/operator/scheduler/configuration", scheduler_config_was_set, NULL,
@@ -127,6 +141,15 @@ const struct route *router_route(uint32_t number)
 uint32_t router_route_number(const struct route *route)
 {
 	return (uint32_t)(route - routes);
+}
+
+bool route_complains_in_json(const struct route *route)
+{
+	static const char *const prefixes[] = {"/v1/vms", "/v1/workers", "/v1/cluster-settings"};
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+		if (strncmp(route->pattern, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
 }
 
 static int hex_digit(char c)

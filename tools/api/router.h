@@ -13,5 +13,8 @@ uint32_t router_route_count(void);
 const struct route *router_route(uint32_t number);
 uint32_t router_route_number(const struct route *);
 
+// Whether its refusals are {"message": "…"}, as Orchard has them, and not plain text.
+bool route_complains_in_json(const struct route *);
+
 // Percent-decodes once, in place. False when an escape is broken or decodes to NUL.
 bool percent_decode(char *text);
