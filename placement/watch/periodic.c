@@ -324,14 +324,14 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 
 // --- Taking over ---------------------------------------------------------------------------------
 
-// Since its last launch another was due while nobody was there.
+// Since its last launch another was due while nobody was there, or is due at this very moment: what comes next is later.
 static void recall_launch(
 	struct launcher *l, struct launch *launch, int64_t launched_ns, int64_t now_ns)
 {
 	if (!launch->times || launched_ns == 0)
 		return;
 	int64_t missed_ns = launch_times_next(launch->times, launched_ns);
-	if (missed_ns < now_ns)
+	if (missed_ns <= now_ns)
 		schedule(l, launch, now_ns, now_ns);
 }
 

@@ -359,6 +359,43 @@ static void what_is_lost_meanwhile_keeps_its_version(void **state)
 	assert_true(uuid_equal(&newest(f)->details->deployment_id, &before->id));
 }
 
+// One instance of a newer version is tried out, which finds room; one of the older version is lost, which finds none.
+// Returns what waits for it.
+static const struct evaluation *block_two_versions(struct fixture *f, bool older_escapes)
+{
+	struct job *job = world_job(f->world, "service web count=2 cpu=3000");
+	roll(job, 2, 1);
+	nodes(f, 3, "cpu=4000");
+	struct deployment *before = deploy(f, job, DEPLOYMENT_SUCCESSFUL);
+	for (uint32_t i = 0; i < 2; i++)
+		details_of(world_allocate(f->world, job, 0, i, i))->deployment_id = before->id;
+	struct job *next = changed(f, job);
+	if (older_escapes) {
+		constrain(&job->constraints, "${attr.unique.hostname}", "=", "other");
+		world_job_changed(job);
+	}
+	f->world->nodes[0]->status = NODE_DOWN;
+	assert_int_equal(run(f, next, TRIGGER_NODE_UPDATE), 0);
+	assert_int_equal(of_version(f->world, next), 1);
+	assert_int_equal(f->committer.created_count, 1);
+	return f->committer.created[0];
+}
+
+static void classes_of_two_versions_are_kept(void **state)
+{
+	const struct evaluation *blocked = block_two_versions(*state, false);
+	assert_false(blocked->escaped_computed_class);
+	assert_int_equal(blocked->class_eligibility.count, 1);
+}
+
+// What is known of the classes of one version says nothing when the other may go anywhere.
+static void one_version_that_escapes_frees_the_other(void **state)
+{
+	const struct evaluation *blocked = block_two_versions(*state, true);
+	assert_true(blocked->escaped_computed_class);
+	assert_int_equal(blocked->class_eligibility.count, 0);
+}
+
 // Three versions, of which the first ones are over, and the third is tried out. Then a node is lost on which one of
 // them runs. Returns the third.
 static struct job *lose_one(struct fixture *f, struct job *of, struct job *second)
@@ -622,6 +659,8 @@ int main(void)
 		ROW(what_need_not_be_replaced_joins_the_deployment),
 		ROW(what_has_ended_is_not_changed),
 		ROW(what_is_lost_meanwhile_keeps_its_version),
+		ROW(classes_of_two_versions_are_kept),
+		ROW(one_version_that_escapes_frees_the_other),
 		ROW(the_newest_version_that_was_tried_is_taken),
 		ROW(nothing_goes_back_behind_what_it_was),
 		ROW(a_version_without_deployments_counts_also_after_one_with),

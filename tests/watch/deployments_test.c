@@ -287,6 +287,44 @@ static void an_unhealthy_one_without_tries_fails(void **state)
 	assert_false(rollout_may_be_replaced(w, &a));
 }
 
+// What makes it fail is heard of when the window ends, not before: nothing is asked for beside that.
+static void fail_at_the_end_of_the_window(struct rollout_world *w, const struct uuid *d)
+{
+	struct uuid bad = rollout_place(w, d, 0, false);
+
+	rollout_advance(w, 1200);
+	assert_int_equal(rollout_asked(w, "web"), 0);
+	manual_time_advance_ms(&w->controller->time, 50);
+	rollout_unhealthy(w, &bad);
+	rollout_settle(w);
+	expect_status(w, d, DEPLOYMENT_FAILED, DEPLOYMENT_TEXT_UNHEALTHY);
+	assert_int_equal(rollout_asked(w, "web"), 1);
+	assert_int_equal(stats_of(w).allocations_flagged, 0);
+	rollout_advance(w, MINUTE_MS);
+	assert_int_equal(rollout_asked(w, "web"), 1);
+}
+
+static void a_failure_comes_before_news(void **state)
+{
+	struct rollout_world *w = *state;
+	struct uuid d = rollout_begin(w, (struct rollout_ask){.job = "web", .count = 9});
+
+	place_healthy(w, &d, 0, 1);
+	fail_at_the_end_of_the_window(w, &d);
+}
+
+static void a_failure_comes_before_replacements(void **state)
+{
+	struct rollout_world *w = *state;
+	struct uuid d = rollout_begin(w, (struct rollout_ask){.job = "web", .count = 9});
+	struct uuid a = rollout_place(w, &d, 0, false);
+
+	rollout_unhealthy(w, &a);
+	rollout_defer(w, &a);
+	fail_at_the_end_of_the_window(w, &d);
+	assert_false(rollout_may_be_replaced(w, &a));
+}
+
 static void one_that_was_stopped_meanwhile_fails_nothing(void **state)
 {
 	struct rollout_world *w = *state;
@@ -521,6 +559,8 @@ int main(void)
 		TEST(a_pause_stops_the_clock),
 		TEST(an_unhealthy_one_with_tries_left_is_replaced),
 		TEST(an_unhealthy_one_without_tries_fails),
+		TEST(a_failure_comes_before_news),
+		TEST(a_failure_comes_before_replacements),
 		TEST(one_that_was_stopped_meanwhile_fails_nothing),
 		TEST(one_that_waits_for_its_follow_up_fails_nothing),
 		TEST(without_a_progress_deadline_the_first_one_fails),

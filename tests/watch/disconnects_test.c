@@ -116,6 +116,20 @@ static void not_when_it_is_back(void **state)
 	scene_free(&s);
 }
 
+// Purged while it is away: nobody asks about it any more.
+static void not_when_it_is_purged(void **state)
+{
+	struct scene s;
+	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = number_uuid(1)}};
+
+	(void)disconnect(&s);
+	assert_int_equal(scene_stats(&s).nodes_disconnected, 1);
+	assert_int_equal(scene_run(&s, &purge), OUTCOME_DONE);
+	scene_advance(&s, SCENE_TTL_NS / 1000000);
+	assert_int_equal(scene_stats(&s).nodes_disconnected, 0);
+	scene_free(&s);
+}
+
 static void after_a_restart(void **state)
 {
 	struct scene s;
@@ -133,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(down_when_nothing_may_reconnect),
 		cmocka_unit_test(not_when_it_is_back),
+		cmocka_unit_test(not_when_it_is_purged),
 		cmocka_unit_test(after_a_restart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,6 +180,45 @@ static void missed_while_nobody_was_there(void **state)
 	scene_free(&s);
 }
 
+// What is due when the controller begins anew is launched then, once.
+static void due_at_the_moment_of_a_restart(void **state)
+{
+	struct scene s;
+
+	scene_init(&s);
+	register_periodic(&s, (struct periodic_ask){"cron", "* * * * *"});
+	scene_advance(&s, 40000);
+	scene_restart(&s, 59900);
+	assert_int_equal(children(&s, "cron"), 1);
+	scene_restart(&s, 100);
+	assert_int_equal(children(&s, "cron"), 2);
+	assert_true(is_there(&s, "cron", START_S + 100));
+	scene_restart(&s, 0);
+	assert_int_equal(children(&s, "cron"), 2);
+	scene_advance(&s, MINUTE_MS);
+	assert_int_equal(children(&s, "cron"), 3);
+	assert_true(is_there(&s, "cron", START_S + 160));
+	scene_free(&s);
+}
+
+// As long as it is not more than a minute late a child is launched for the time that was said.
+static void a_minute_late_is_not_too_late(void **state)
+{
+	struct scene s;
+
+	scene_init(&s);
+	register_periodic(&s, (struct periodic_ask){"exact", "* * * * *"});
+	scene_jump(&s, 100000);
+	assert_true(is_there(&s, "exact", START_S + 40));
+	assert_true(is_there(&s, "exact", START_S + 100));
+	assert_int_equal(children(&s, "exact"), 2);
+	scene_jump(&s, 2 * MINUTE_MS + 1);
+	assert_false(is_there(&s, "exact", START_S + 160));
+	assert_true(is_there(&s, "exact", START_S + 220));
+	assert_int_equal(children(&s, "exact"), 3);
+	scene_free(&s);
+}
+
 // The command of an operator, beside the launcher's.
 static void forced(void **state)
 {
@@ -223,6 +262,8 @@ int main(void)
 		cmocka_unit_test(never_over_each_other),
 		cmocka_unit_test(stopped_changed_disabled),
 		cmocka_unit_test(missed_while_nobody_was_there),
+		cmocka_unit_test(due_at_the_moment_of_a_restart),
+		cmocka_unit_test(a_minute_late_is_not_too_late),
 		cmocka_unit_test(forced),
 		cmocka_unit_test(many_at_once),
 	};
