@@ -15,6 +15,7 @@ struct watch_tools {
 	struct prng *prng;
 	int64_t node_ttl_ns;
 	struct lifecycle_limits lifecycle;
+	int64_t vm_offline_after_ns;
 	const struct peers *peers;    // of the region watcher
 	struct watchers_stats *stats; // of the frame; changed by watch_count() and watch_gauge()
 	pthread_mutex_t *stats_mutex;
@@ -44,4 +45,4 @@ struct watcher {
 	int64_t (*turn)(void *context, int64_t now_ns, bool *done);
 };
 extern const struct watcher deployment_watcher, drain_watcher, periodic_watcher, disconnect_watcher,
-	lifecycle_watcher, standing_watcher, region_watcher;
+	lifecycle_watcher, standing_watcher, region_watcher, vm_watcher;

@@ -2,6 +2,7 @@
 #include "placement/watch/watcher.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/vm.h"
 #include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -20,6 +21,7 @@ static const struct watcher *const of_this_region[] = {
 	&disconnect_watcher,
 	&lifecycle_watcher,
 	&standing_watcher,
+	&vm_watcher,
 	NULL,
 };
 static const struct watcher *const of_all_regions[] = {&region_watcher, NULL};
@@ -259,6 +261,8 @@ static void init_tools(struct watchers *w)
 		.prng = &w->prng,
 		.node_ttl_ns = s->node_ttl_ns,
 		.lifecycle = lifecycle_limits_or_defaults(&s->lifecycle),
+		.vm_offline_after_ns =
+			s->vm_offline_after_ns ? s->vm_offline_after_ns : VM_OFFLINE_AFTER_NS,
 		.peers = s->peers,
 		.stats = &w->stats,
 		.stats_mutex = &w->mutex,

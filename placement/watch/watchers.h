@@ -16,6 +16,7 @@ struct watchers_settings {
 	uint64_t seed;                     // 0: from the system
 	int64_t node_ttl_ns;               // how often a disconnected node is looked at again
 	struct lifecycle_limits lifecycle; // as applier_settings
+	int64_t vm_offline_after_ns;       // the same
 	// NULL: those of this region. Else the one that looks after rollouts over several regions: it waits for peers,
 	// so that it is one by itself. Must outlive the watchers.
 	const struct peers *peers;
@@ -40,6 +41,7 @@ struct watchers_stats {
 	uint64_t periodic_launched, periodic_skipped;
 	uint64_t regions_told, regions_refused, region_steps;
 	uint64_t nodes_swept;
+	uint64_t vm_turns, vms_assigned;
 	uint64_t looks_changed,
 		looks_unchanged; // at how the nodes stand: numbers were new, or not (row E30)
 	uint32_t sweep_us;       // how long the newest sweep took
