@@ -1,5 +1,5 @@
-// What a scheduling loop finds and proposes for virtual machines, decided again on what is true by now (rows D12 to D16,
-// D19 to D25).
+// What a scheduling loop finds and proposes for virtual machines, decided again on what is true by now (rows
+// D12 to D16, D19 to D25).
 #include "state/base/check.h"
 #include "state/decide.h"
 #include "state/vm_table.h"
