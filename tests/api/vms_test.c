@@ -1,4 +1,4 @@
-// Virtual machines, their workers and settings over HTTP: what is stored, what is refused, how lists are cut and what waits.
+// Virtual machines, their workers and settings over HTTP: what is stored, what is refused, what waits.
 #include "state/state.h"
 #include "state/vm.h"
 #include "tests/api/scheduling.h"
