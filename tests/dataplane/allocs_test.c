@@ -236,6 +236,7 @@ static void send_report(struct world *w, struct peer *p, uint64_t sequence)
 		.items = {{.allocation = world_uuid(1),
 				  .client = ALLOC_FAILED,
 				  .healthy = WIRE_UNHEALTHY,
+				  .flags = WIRE_UPDATE_FLAKY,
 				  .task_count = 2,
 				  .description = TEXT("Failed tasks")},
 			{.allocation = world_uuid(2), .client = ALLOC_RUNNING}},
@@ -277,6 +278,7 @@ static void a_report_becomes_a_command(void **unused)
 	assert_true(uuid_equal(&item->allocation, &first));
 	assert_int_equal(item->client_status, ALLOC_FAILED);
 	assert_true(item->healthy.set && !item->healthy.value);
+	assert_true(item->flaky && !item->unready);
 	assert_string_equal(item->report->client_description, "Failed tasks");
 	assert_int_equal(item->report->task_states.count, 2);
 	const struct task_state *log = ARRAY_AT(&item->report->task_states, struct task_state, 0);
@@ -306,6 +308,37 @@ static void a_report_becomes_a_command(void **unused)
 	assert_int_equal(updated.index, 44);
 	assert_int_equal(updated.known[0], 1);
 	assert_int_equal(updated.known[1], 0);
+	world_is_quiet(w);
+	world_destroy(w);
+}
+
+static void readiness_becomes_a_command(void **unused)
+{
+	struct world *w = world_create(1);
+	struct peer p = world_node(w, 7, 1, 0, 0);
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_header node = {.slot = 7, .generation = 1};
+	struct wire_readiness readiness = {false, 1500};
+	uint64_t index;
+
+	uint32_t bytes =
+		wire_readiness_encode(frame, sizeof frame, header_of(&p, &node, 1000), &readiness);
+	peer_send(w, &p, frame, bytes);
+	world_turn(w, 1);
+	struct command *c = world_command(w, COMMAND_NODE_LIFECYCLE);
+	assert_int_equal(c->node_lifecycle->action, LIFECYCLE_PROBED);
+	assert_int_equal(c->node_lifecycle->slot, 7);
+	assert_int_equal(c->node_lifecycle->generation, 1);
+	assert_int_equal(c->node_lifecycle->sequence, 1000);
+	assert_false(c->node_lifecycle->ready);
+	assert_int_equal(c->node_lifecycle->backoff_ns, 1500000000);
+	peer_hears_nothing(w, &p);
+	c->index = 45;
+	world_finish(c, OUTCOME_DONE);
+	world_turn(w, 1);
+	struct wire_header h = peer_receive(w, &p, WIRE_READINESS_TAKEN, frame);
+	assert_true(wire_readiness_taken_decode(frame, &h, &index));
+	assert_int_equal(index, 45);
 	world_is_quiet(w);
 	world_destroy(w);
 }
@@ -451,6 +484,7 @@ int main(void)
 		cmocka_unit_test(a_specification_in_pieces),
 		cmocka_unit_test(specifications_do_not_hold_heartbeats_up),
 		cmocka_unit_test(a_report_becomes_a_command),
+		cmocka_unit_test(readiness_becomes_a_command),
 		cmocka_unit_test(a_report_is_refused),
 		cmocka_unit_test(a_node_runs_what_it_was_given),
 		cmocka_unit_test(what_is_wrong_is_told_or_dropped),
