@@ -25,7 +25,7 @@ struct task_spec {
 	struct restart_rule restart;
 	bool has_handle; // it may run already, away from its node
 	int64_t handle_version;
-	const char *handle; // what its driver knew it by, in base64
+	const char *handle;          // what its driver knew it by, in base64
 	const json_t *json, *config; // config may be NULL
 };
 
