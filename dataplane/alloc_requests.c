@@ -1,4 +1,5 @@
 #include "dataplane/alloc_requests.h"
+#include "dataplane/vm_requests.h"
 #include "dataplane/wire/wire_alloc.h"
 #include "dataplane/worker.h"
 #include "state/alloc_details.h"
@@ -94,20 +95,47 @@ static bool may_make_spec(struct spec_cache *cache, uint32_t now_ms)
 	return cache->made++ < SPECS_PER_MS;
 }
 
-// NULL: too many were made in this moment.
-static const struct spec *find_spec(struct worker *w, const struct allocation *a)
+// What a node may ask a description of; neither: nothing of the node's.
+struct described {
+	const struct allocation *allocation;
+	const struct vm *vm;
+	uint64_t version;
+};
+
+static struct described find_described(const struct worker *w, uint32_t slot, const struct uuid *id)
 {
-	struct spec *spec = &w->specs.items[uuid_hash(&a->id) % SPECS_CACHED];
-	if (spec->version == a->alloc_modify_index && uuid_equal(&spec->allocation, &a->id))
+	const struct worker_settings *settings = &w->team->settings;
+	const struct allocation *a = state_allocation(w->team->state, id);
+	if (a && a->node_slot == slot && settings->alloc_spec)
+		return (struct described){.allocation = a, .version = a->alloc_modify_index};
+	const struct vm *vm = a || !settings->vm_spec ? NULL : vm_of_slot(w, slot, id);
+	return (struct described){.vm = vm, .version = vm ? vm_version(vm) : 0};
+}
+
+static void make_spec(const struct worker *w, const struct described *d, struct bytes_writer *json)
+{
+	const struct worker_settings *settings = &w->team->settings;
+	if (d->allocation)
+		settings->alloc_spec(settings->alloc_spec_context, d->allocation, json);
+	else
+		settings->vm_spec(settings->alloc_spec_context, d->vm, json);
+}
+
+// NULL: too many were made in this moment.
+static const struct spec *find_spec(
+	struct worker *w, const struct uuid *id, const struct described *d)
+{
+	struct spec *spec = &w->specs.items[uuid_hash(id) % SPECS_CACHED];
+	if (spec->version == d->version && uuid_equal(&spec->id, id))
 		return spec;
 	if (!may_make_spec(&w->specs, w->hot.now_ms))
 		return NULL;
 	if (!spec->json.grows)
 		spec->json = bytes_writer_growing(4096);
 	spec->json.size = 0;
-	spec->allocation = a->id;
-	spec->version = a->alloc_modify_index;
-	w->team->settings.alloc_spec(w->team->settings.alloc_spec_context, a, &spec->json);
+	spec->id = *id;
+	spec->version = d->version;
+	make_spec(w, d, &spec->json);
 	return spec;
 }
 
@@ -117,12 +145,12 @@ static uint32_t answer_spec(
 	struct wire_alloc_spec ask;
 	if (!wire_alloc_spec_decode(frame, &f->header, &ask))
 		return 0;
-	const struct allocation *a = state_allocation(w->team->state, &ask.allocation);
-	if (a == NULL || a->node_slot != f->header.slot || w->team->settings.alloc_spec == NULL) {
+	struct described described = find_described(w, f->header.slot, &ask.allocation);
+	if (described.version == 0) {
 		*refusal = WIRE_REFUSED_UNKNOWN_ALLOCATION;
 		return 0;
 	}
-	const struct spec *spec = find_spec(w, a);
+	const struct spec *spec = find_spec(w, &ask.allocation, &described);
 	if (spec == NULL) {
 		*refusal = WIRE_REFUSED_OVERLOADED;
 		return 0;
@@ -141,9 +169,14 @@ static uint32_t answer_spec(
 uint32_t alloc_question_answer(struct worker *w, const struct hot_frame *f, uint8_t *refusal)
 {
 	uint8_t *frame = f->packet->data + f->offset;
+	uint32_t bytes;
 	*refusal = 0;
-	uint32_t bytes = f->header.type == WIRE_ALLOCS ? answer_allocs(w, f, frame)
-						       : answer_spec(w, f, frame, refusal);
+	if (f->header.type == WIRE_ALLOCS)
+		bytes = answer_allocs(w, f, frame);
+	else if (f->header.type == WIRE_VMS)
+		bytes = vms_answer(w, f, frame);
+	else
+		bytes = answer_spec(w, f, frame, refusal);
 	if (bytes > 0)
 		wire_sign(&f->key, frame, bytes);
 	return bytes;

@@ -1,5 +1,6 @@
-// What nodes ask and report about their allocations. Questions are answered at once, from the
-// published state, in the packet itself; reports become commands like every other request.
+// What nodes ask and report about their allocations, and what a machine of theirs is. Questions are
+// answered at once, from the published state, in the packet itself; reports become commands like every
+// other request.
 #pragma once
 #include "dataplane/request.h"
 #include "state/base/bytes.h"
@@ -11,7 +12,7 @@
 #define RETRY_SPEC_MS 20u
 
 struct spec {
-	struct uuid allocation;
+	struct uuid id;   // of an allocation, or of a machine's instance
 	uint64_t version; // 0: nothing is here
 	struct bytes_writer json;
 };
@@ -23,7 +24,7 @@ void spec_cache_free(struct spec_cache *);
 
 static inline bool is_alloc_question(uint8_t type)
 {
-	return type == WIRE_ALLOCS || type == WIRE_ALLOC_SPEC;
+	return type == WIRE_ALLOCS || type == WIRE_ALLOC_SPEC || type == WIRE_VMS;
 }
 // Encodes and signs the answer over the question. Returns its length, 0: the question is malformed;
 // *refusal, when not 0, is what to tell instead (enum wire_refusal).

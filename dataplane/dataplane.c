@@ -146,6 +146,7 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 		.idle_sleep_us = settings->idle_sleep_us,
 		.poll = settings->poll,
 		.alloc_spec = settings->alloc_spec,
+		.vm_spec = settings->vm_spec,
 		.alloc_spec_context = settings->alloc_spec_context};
 	d->workers = workers_create(plan->worker_count, &worker_settings);
 	int error = resolve_devices(d, message, message_size);

@@ -29,6 +29,9 @@ struct port_settings {
 // Appends the JSON that says what is to run of an allocation (docs/wire.md). Called on a worker's
 // thread, which reads the state meanwhile; must not block.
 typedef void alloc_spec_render(void *context, const struct allocation *, struct bytes_writer *);
+// The same of a virtual machine.
+struct vm;
+typedef void vm_spec_render(void *context, const struct vm *, struct bytes_writer *);
 
 struct dataplane_settings {
 	struct port_settings ports[PORTS_MAX];
@@ -43,7 +46,8 @@ struct dataplane_settings {
 	uint32_t memory_mb;        // EAL memory without huge pages; 0: computed from the pools
 	char eal_extra[256];       // further EAL arguments, for experts
 	alloc_spec_render *alloc_spec;
-	void *alloc_spec_context;
+	vm_spec_render *vm_spec;
+	void *alloc_spec_context; // of both
 };
 
 struct dataplane;

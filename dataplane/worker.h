@@ -40,6 +40,7 @@ struct worker_settings {
 	uint32_t ttl_ms, restart_grace_ms, stall_ms, idle_sleep_us;
 	enum poll_mode poll;
 	alloc_spec_render *alloc_spec; // NULL: nobody can ask
+	vm_spec_render *vm_spec;       // the same
 	void *alloc_spec_context;
 };
 

@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "tools/api/alloc_spec.h"
 #include "tools/api/event_log.h"
+#include "tools/api/vm_spec.h"
 #include "tools/berthd/peers.h"
 #include <errno.h>
 #include <hwloc.h>
@@ -147,6 +148,7 @@ static bool start_dataplane(struct berthd *b, char *message)
 	if (sched_getaffinity(0, sizeof before, &before) != 0)
 		return fail(message, "sched_getaffinity", -errno);
 	b->config.dataplane.alloc_spec = alloc_spec_json;
+	b->config.dataplane.vm_spec = vm_spec_json;
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
 		    BERTHD_MESSAGE_BYTES) != 0)
 		return false;

@@ -1,0 +1,254 @@
+// What the node of a worker asks about its virtual machines, over the real applier's state.
+#include "dataplane/wire/wire_alloc.h"
+#include "dataplane/wire/wire_vm.h"
+#include "state/entry.h"
+#include "state/vm.h"
+#include "tests/dataplane/world.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MACHINES 40u
+
+static void command_done(struct command *c)
+{
+	*(bool *)c->context = true;
+}
+
+static void run(struct world *w, struct command *c)
+{
+	bool done = false;
+	c->done = command_done;
+	c->context = &done;
+	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, c));
+	world_settle(w);
+	assert_true(done);
+	assert_int_equal(c->outcome, OUTCOME_DONE);
+}
+
+static struct wire_header header_of(
+	const struct peer *p, const struct wire_header *node, uint64_t sequence)
+{
+	return (struct wire_header){.key_id = p->key_id,
+		.slot = node->slot,
+		.generation = node->generation,
+		.sequence = sequence};
+}
+
+// Writes down a worker of that name, which is that node.
+static void write_worker(struct history *history, uint64_t index, const char *name, uint32_t number)
+{
+	struct bytes_writer batch = bytes_writer_growing(256);
+	struct vm_worker *worker = vm_worker_create();
+	struct command_log log = history_log(history);
+	free(worker->name);
+	free(worker->machine_id);
+	worker->name = strdup(name);
+	worker->machine_id = strdup(name);
+	worker->node = world_uuid(number);
+	worker->beats = true;
+	struct entry e = {.kind = ENTRY_VM_WORKER,
+		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = worker}};
+	bytes_put_zeros(&batch, BATCH_HEADER_BYTES);
+	entry_encode(&e, &batch);
+	batch_seal(&batch, &(struct batch_header){index, 1, 1});
+	assert_int_equal(log.append(log.context, index, 1, batch.data, (uint32_t)batch.size), 0);
+	bytes_writer_free(&batch);
+	vm_worker_free(worker);
+}
+
+static struct peer new_node(
+	struct world *w, uint32_t number, uint64_t sequence, struct wire_header *h)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct uuid id = world_uuid(number);
+	struct peer p = node_peer(w, &id, 0);
+	send_register(w, &p, &id, sequence);
+	world_settle(w);
+	*h = peer_receive(w, &p, WIRE_REGISTERED, frame);
+	return p;
+}
+
+// Two nodes were there before, which are the workers "a" and "b".
+static struct world *new_world(struct history *history)
+{
+	struct wire_header h;
+	struct world *w = world_create_with(1, history, 0);
+	new_node(w, 1, WORLD_WALL_MS, &h);
+	new_node(w, 2, WORLD_WALL_MS, &h);
+	uint64_t index = state_index(w->state);
+	world_destroy(w);
+	write_worker(history, index + 1, "a", 1);
+	write_worker(history, index + 2, "b", 2);
+	return world_create_with(1, history, 1000);
+}
+
+static void add_machine(struct world *w, uint32_t number)
+{
+	char name[32];
+	struct vm *vm = vm_create();
+	snprintf(name, sizeof name, "vm%03u", number);
+	free(vm->name);
+	free(vm->image);
+	vm->name = strdup(name);
+	vm->image = strdup("mock:x");
+	struct command_vm_create create = {.vm = vm};
+	struct command c = {.type = COMMAND_VM_CREATE, .vm_create = &create};
+	run(w, &c);
+}
+
+static void assign(struct world *w, uint32_t number, const char *worker)
+{
+	char name[32];
+	snprintf(name, sizeof name, "vm%03u", number);
+	struct vm_assign_item item = {.vm = text_of(name), .worker = text_of(worker)};
+	item.uid = text_of(state_vm(w->state, item.vm)->uid);
+	item.worker_modify_index = state_vm_worker(w->state, item.worker)->record.modify_index;
+	struct command c = {.type = COMMAND_VM_ASSIGN, .vm_assign = {.items = &item, .count = 1}};
+	run(w, &c);
+	assert_int_equal(item.result, VM_ASSIGNED);
+}
+
+static struct wire_vms_reply ask(struct world *w, struct peer *p, const struct wire_header *node,
+	uint64_t version, uint16_t from, uint8_t count)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_vms vms = {version, from, count};
+	struct wire_vms_reply reply;
+	uint32_t bytes = wire_vms_encode(frame, sizeof frame, header_of(p, node, 77), &vms);
+	assert_true(bytes > 0);
+	peer_send(w, p, frame, bytes);
+	world_turn(w, 1);
+	struct wire_header h = peer_receive(w, p, WIRE_VMS_REPLY, frame);
+	assert_int_equal(h.sequence, 77);
+	assert_true(wire_vms_reply_decode(frame, &h, &reply));
+	return reply;
+}
+
+static void all_machines_in_pages(void **unused)
+{
+	struct history history = {0};
+	struct world *w = new_world(&history);
+	struct wire_header home, away;
+	struct peer p = new_node(w, 1, WORLD_WALL_MS + 1000, &home),
+		    q = new_node(w, 2, WORLD_WALL_MS + 1000, &away);
+	struct uuid seen[MACHINES];
+	uint32_t count = 0;
+
+	assert_int_equal(ask(w, &p, &home, 0, 0, 32).count, 0);
+	for (uint32_t i = 0; i <= MACHINES; i++) {
+		add_machine(w, i);
+		assign(w, i, i < MACHINES ? "a" : "b");
+	}
+	struct wire_vms_reply page = ask(w, &p, &home, 0, 0, 7);
+	uint64_t version = page.version;
+	assert_true(version > 0);
+	for (;; page = ask(w, &p, &home, version, (uint16_t)count, 7)) {
+		assert_int_equal(page.version, version);
+		assert_int_equal(page.from, count);
+		for (uint32_t i = 0; i < page.count; i++) {
+			assert_int_equal(page.items[i].power, WIRE_VM_RUNNING);
+			assert_int_equal(page.items[i].version, 1);
+			for (uint32_t other = 0; other < count; other++)
+				assert_false(uuid_equal(&seen[other], &page.items[i].instance));
+			assert_true(count < MACHINES);
+			seen[count++] = page.items[i].instance;
+		}
+		if (!page.more)
+			break;
+		assert_int_equal(page.count, 7);
+	}
+	assert_int_equal(count, MACHINES);
+	assert_int_equal(ask(w, &q, &away, 0, 0, 32).count, 1);
+	world_balances(w);
+	world_destroy(w);
+	history_free(&history);
+}
+
+// The list has another version then, and so has the machine.
+static void a_change_is_seen(void **unused)
+{
+	struct history history = {0};
+	struct world *w = new_world(&history);
+	struct wire_header home;
+	struct peer p = new_node(w, 1, WORLD_WALL_MS + 1000, &home);
+
+	add_machine(w, 0);
+	assign(w, 0, "a");
+	struct wire_vms_reply before = ask(w, &p, &home, 0, 0, 32);
+	struct command_vm_power power = {.name = TEXT("vm000"), .power_state = VM_POWER_STOPPED};
+	struct command c = {.type = COMMAND_VM_POWER, .vm_power = &power};
+	run(w, &c);
+	struct wire_vms_reply after = ask(w, &p, &home, 0, 0, 32);
+	assert_true(after.version > before.version);
+	assert_int_equal(after.count, 1);
+	assert_int_equal(after.items[0].power, WIRE_VM_STOPPED);
+	assert_true(after.items[0].version > before.items[0].version);
+	assert_true(uuid_equal(&after.items[0].instance, &before.items[0].instance));
+	struct command gone = {.type = COMMAND_VM_DELETE, .vm_named = {.name = TEXT("vm000")}};
+	run(w, &gone);
+	assert_int_equal(ask(w, &p, &home, 0, 0, 32).count, 0);
+	world_destroy(w);
+	history_free(&history);
+}
+
+// --- Descriptions ----------------------------------------------------------------------------------------
+
+static void render(void *context, const struct vm *vm, struct bytes_writer *json)
+{
+	(*(uint32_t *)context)++;
+	bytes_put(json, vm->name, strlen(vm->name));
+}
+
+static void send_spec(struct world *w, struct peer *p, const struct wire_header *node,
+	const struct uuid *id, uint8_t *frame, uint8_t answer, struct wire_header *h)
+{
+	struct wire_alloc_spec spec = {*id, 0, 1000};
+	uint32_t bytes =
+		wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header_of(p, node, 5), &spec);
+	peer_send(w, p, frame, bytes);
+	world_turn(w, 1);
+	*h = peer_receive(w, p, answer, frame);
+}
+
+static void only_its_worker_hears_what_it_is(void **unused)
+{
+	struct history history = {0};
+	struct world *w = new_world(&history);
+	struct wire_header home, away, h;
+	struct peer p = new_node(w, 1, WORLD_WALL_MS + 1000, &home),
+		    q = new_node(w, 2, WORLD_WALL_MS + 1000, &away);
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_alloc_spec_reply reply;
+	struct wire_refused refused;
+	uint32_t made = 0;
+
+	w->team->settings.vm_spec = render;
+	w->team->settings.alloc_spec_context = &made;
+	add_machine(w, 0);
+	assign(w, 0, "a");
+	struct wire_vms_reply list = ask(w, &p, &home, 0, 0, 1);
+	struct uuid id = list.items[0].instance;
+	for (uint32_t i = 0; i < 2; i++) {
+		send_spec(w, &p, &home, &id, frame, WIRE_ALLOC_SPEC_REPLY, &h);
+		assert_true(wire_alloc_spec_reply_decode(frame, &h, &reply));
+		assert_int_equal(reply.version, list.items[0].version);
+		assert_int_equal(reply.total, 5);
+		assert_memory_equal(reply.data, "vm000", 5);
+	}
+	assert_int_equal(made, 1);
+	send_spec(w, &q, &away, &id, frame, WIRE_REFUSED, &h);
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_UNKNOWN_ALLOCATION);
+	world_balances(w);
+	world_destroy(w);
+	history_free(&history);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_machines_in_pages),
+		cmocka_unit_test(a_change_is_seen),
+		cmocka_unit_test(only_its_worker_hears_what_it_is)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
