@@ -324,7 +324,8 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 
 // --- Taking over ---------------------------------------------------------------------------------
 
-// Since its last launch another was due while nobody was there, or is due at this very moment: what comes next is later.
+// Since its last launch another was due while nobody was there, or is due at this very moment: what comes next is
+// later.
 static void recall_launch(
 	struct launcher *l, struct launch *launch, int64_t launched_ns, int64_t now_ns)
 {

@@ -1,5 +1,5 @@
-// Virtual machines (rows D1 to D4, D17): woken by what changes and at the latest after five seconds, one thread looks at
-// whether all are well, and then places those that wait. The decider judges everything again.
+// Virtual machines (rows D1 to D4, D17): woken by what changes and at the latest after five seconds, one thread looks
+// at whether all are well, and then places those that wait. The decider judges everything again.
 #include "placement/vms/pass.h"
 #include "placement/watch/watcher.h"
 #include "state/base/limits.h"
