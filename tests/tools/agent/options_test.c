@@ -15,7 +15,7 @@ static int code;
 static bool read_line(const char *line)
 {
 	static char copy[1024];
-	char *argv[40], *rest;
+	char *argv[64], *rest;
 	int argc = 0;
 	snprintf(copy, sizeof copy, "berth-agent %s", line);
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
