@@ -43,7 +43,9 @@ static bool report(struct worker *w, enum command_type type, uint32_t slot, uint
 	r->command = (struct command){.type = type,
 		.done = report_done,
 		.submitted_ns = time_monotonic_ns(w->team->time),
-		.node = {.slot = slot, .generation = generation}};
+		.node = {.slot = slot,
+			.generation = generation,
+			.silent_ms = type == COMMAND_NODE_EXPIRED ? w->team->settings.ttl_ms : 0}};
 	if (command_queue_push(w->team->queue, w->hot.number, &r->command))
 		return true;
 	report_give(&w->reports, r);

@@ -141,6 +141,7 @@ struct command_node { // EXPIRED, RETURNED, GOODBYE
 	uint32_t slot, generation;
 	// EXPIRED, of who does not watch its heartbeats: a node that is not disconnected (any more) stays as it is.
 	bool if_disconnected;
+	uint32_t silent_ms; // EXPIRED: it was not heard for at least so long
 };
 
 struct place_refusal { // see placer.h

@@ -93,6 +93,17 @@ void decider_begin_rollout(struct decider *, const struct job_cell *, int64_t ev
 
 // An initializing node becomes ready when nothing is against it any more.
 void decider_settle_node(struct decider *, uint32_t slot);
+// After a release was committed: its tasks have ended before their nodes tell of it, so what their probes said last
+// counts (row E24).
+void decider_judge_released(struct decider *, const struct entry_alloc_release *);
+// Whether a whole description may be taken as that of a worker of virtual machines: DONE also when it is of none.
+// CONFLICT: its name is that of another machine. TABLE_FULL.
+enum command_outcome decider_check_worker(
+	const struct decider *, const struct command_node_register *);
+// After the registration of a node: its worker is made, renewed or let go of.
+void decider_register_worker(struct decider *, const struct command_node_register *);
+// After a change of its status: its worker beats, or does not any more since then.
+void decider_follow_node(struct decider *, const struct node_cell *, int64_t heard_ns);
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);
 

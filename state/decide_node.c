@@ -74,6 +74,9 @@ static enum command_outcome commit_registration(struct decider *d, struct comman
 		return OUTCOME_BAD_DESCRIPTION;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
+	enum command_outcome outcome = decider_check_worker(d, &d->whole);
+	if (outcome != OUTCOME_DONE)
+		return outcome;
 	if (cell) {
 		e.node_register.slot = cell->working->slot;
 		e.node_register.generation = generation_after(cell->working->generation);
@@ -89,6 +92,7 @@ static enum command_outcome commit_registration(struct decider *d, struct comman
 	if (error)
 		return OUTCOME_TABLE_FULL;
 	decider_settle_node(d, e.node_register.slot);
+	decider_register_worker(d, &d->whole);
 	answer(state, c, state->cells[e.node_register.slot].working);
 	return OUTCOME_DONE;
 }
@@ -158,6 +162,7 @@ enum command_outcome decide_node_status(
 	if (status != n->status)
 		commit_status(d, cell, status, cause);
 	decider_settle_node(d, c->slot);
+	decider_follow_node(d, cell, d->now_ns - c->silent_ms * 1000000ll);
 	return OUTCOME_DONE;
 }
 

@@ -1,7 +1,9 @@
-// Workers of virtual machines that are kept by hand, and what operators say of workers and of placement.
+// Workers of virtual machines: those that nodes are, those that are kept by hand, and what operators say of workers and
+// of placement.
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/decide.h"
+#include "state/node_worker.h"
 #include "state/vm_table.h"
 
 static struct vm_worker_cell *find(const struct decider *d, struct text name)
@@ -15,6 +17,87 @@ static void commit_worker(struct decider *d, struct entry_vm_worker change)
 	struct entry e = {.kind = ENTRY_VM_WORKER, .vm_worker = change};
 	CHECK(decider_commit(d, &e) == 0);
 }
+
+static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b)
+{
+	return text_equal(text_of(a->machine_id), text_of(b->machine_id));
+}
+
+// --- Nodes that are workers ----------------------------------------------------------------------
+
+enum command_outcome decider_check_worker(
+	const struct decider *d, const struct command_node_register *described)
+{
+	struct vm_worker *worker = node_worker(described, d->now_ns);
+	enum command_outcome outcome = OUTCOME_DONE;
+
+	if (!worker)
+		return outcome;
+	const struct vm_worker_cell *known = find(d, text_of(worker->name));
+	if (known && !is_same_machine(known->working, worker))
+		outcome = OUTCOME_CONFLICT;
+	else if (!vm_workers_have_room(d->state, text_of(worker->name)))
+		outcome = OUTCOME_TABLE_FULL;
+	vm_worker_free(worker);
+	return outcome;
+}
+
+static void describe(struct decider *d, struct vm_worker *worker)
+{
+	struct entry e = {.kind = ENTRY_VM_WORKER,
+		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = worker}};
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+// The node is called otherwise now, or is no worker any more: nobody lives here who would tell of its machines. When
+// nobody comes back it is lost in its time.
+static void leave_node(struct decider *d, const struct vm_worker_cell *cell)
+{
+	struct vm_worker *worker = vm_worker_copy(cell->working);
+
+	worker->node = (struct uuid){0};
+	worker->beats = false;
+	worker->last_seen_ns = d->now_ns;
+	describe(d, worker);
+}
+
+static void keep_what_is_known(struct vm_worker *worker, const struct vm_worker *known)
+{
+	worker->scheduling_paused = known->scheduling_paused;
+	if (known->beats)
+		worker->last_seen_ns = known->last_seen_ns;
+}
+
+void decider_register_worker(struct decider *d, const struct command_node_register *described)
+{
+	struct vm_worker *worker = node_worker(described, d->now_ns);
+	const struct vm_worker_cell *known = worker ? find(d, text_of(worker->name)) : NULL;
+	const struct vm_worker_cell *former = vm_worker_cell_of_node(d->state, &described->node);
+
+	if (former && former != known)
+		leave_node(d, former);
+	if (known)
+		keep_what_is_known(worker, known->working);
+	if (worker && !(known && record_equal(&vm_worker_description, known->working, worker)))
+		describe(d, worker);
+	else
+		vm_worker_free(worker);
+}
+
+void decider_follow_node(struct decider *d, const struct node_cell *node, int64_t heard_ns)
+{
+	const struct vm_worker_cell *cell = vm_worker_cell_of_node(d->state, &node->id);
+	uint8_t status = node->working->status;
+	bool beats = status == NODE_READY || status == NODE_INITIALIZING;
+
+	if (cell && cell->working->beats != beats)
+		commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_IS_SEEN,
+					 .name = text_of(cell->name),
+					 .last_seen_ns = heard_ns,
+					 .flag = beats});
+}
+
+// --- Those that are kept by hand -----------------------------------------------------------------
 
 // One that is a node is seen when its node is.
 static enum command_outcome see(struct decider *d, const struct vm_worker_cell *cell)
@@ -45,8 +128,7 @@ enum command_outcome decide_vm_worker(struct decider *d, struct command_vm_worke
 
 	if (c->only_seen)
 		return see(d, known);
-	if (known &&
-		!text_equal(text_of(known->working->machine_id), text_of(c->worker->machine_id)))
+	if (known && !is_same_machine(known->working, c->worker))
 		return OUTCOME_CONFLICT;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
@@ -59,6 +141,8 @@ enum command_outcome decide_vm_worker(struct decider *d, struct command_vm_worke
 	c->worker = NULL;
 	return OUTCOME_DONE;
 }
+
+// --- What operators say --------------------------------------------------------------------------
 
 enum command_outcome decide_vm_worker_pause(struct decider *d, const struct command_vm_named *c)
 {

@@ -1,5 +1,6 @@
 #include "state/node_pairs.h"
 #include "state/base/number_ranges.h"
+#include "state/node_worker.h"
 
 #define PORT_MOST 65535u
 #define CORE_MOST 65535u
@@ -114,6 +115,8 @@ static bool setting_is_sound(const struct command_pair *pair)
 {
 	uint16_t least, most;
 
+	if (setting_is_of_worker(pair->name))
+		return worker_setting_is_sound(pair);
 	if (text_equal(pair->name, TEXT("ports.reserved")))
 		return number_ranges_are_sound(pair->value, PORT_MOST);
 	if (text_equal(pair->name, TEXT("ports.dynamic")))
@@ -149,5 +152,5 @@ bool node_pairs_are_sound(const struct command_node_register *d)
 	for (uint32_t i = 0; i < d->pair_count; i++)
 		if (!pair_is_sound(d, &d->pairs[i]))
 			return false;
-	return true;
+	return node_worker_is_sound(d);
 }

@@ -9,6 +9,7 @@
 //	setting   "ports.reserved"                  PORTS
 //	          "ports.dynamic"                   "LEAST-MOST"
 //	          "cores.reservable"                CORES
+//	          "vm.…"                            see node_worker.h
 //	device    "VENDOR/TYPE/NAME/ATTRIBUTE"      value of the attribute
 //
 // MODE is "host", "bridge", "cni/…"; DEVICE may be empty. PORTS and CORES are lists of numbers and

@@ -164,3 +164,31 @@ void settle(struct controller *c)
 	for (int i = 0; i < 3; i++)
 		(void)controller_collect(c);
 }
+
+enum command_outcome register_worker(struct controller *c, uint32_t number, const char *name,
+	const struct worker_setting *settings, struct command_node_register *result)
+{
+	struct command_node_register *node = memory_take(sizeof *node);
+
+	c->time.wall_ns += 1000000;
+	build_node(node, number, (uint64_t)controller_now_ms(c));
+	node->name = text_of(name);
+	for (; settings->name; settings++)
+		node->pairs[node->pair_count++] = (struct command_pair){
+			PAIR_SETTING, text_of(settings->name), text_of(settings->value)};
+	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
+	enum command_outcome outcome = controller_run(c, &command);
+	if (result)
+		*result = *node;
+	free(node);
+	return outcome;
+}
+
+struct vm_worker *published_worker(const struct controller *c, const char *name)
+{
+	state_read_begin();
+	const struct vm_worker *worker = state_vm_worker(c->state, text_of(name));
+	struct vm_worker *copy = worker ? vm_worker_copy(worker) : NULL;
+	state_read_end();
+	return copy;
+}

@@ -27,3 +27,14 @@ enum command_outcome delete_worker(struct controller *, const char *name);
 uint64_t worker_index(
 	const struct controller *, const char *name); // of its newest version; 0: none
 void settle(struct controller *);                     // what is gone is buried
+
+// Settings of a registration, until one without a name.
+struct worker_setting {
+	const char *name, *value;
+};
+// The node of that number under another name and with these settings; what was made of it is in result, which may be
+// NULL.
+enum command_outcome register_worker(struct controller *, uint32_t number, const char *name,
+	const struct worker_setting *, struct command_node_register *result);
+// A copy of what is published, or NULL; the caller frees.
+struct vm_worker *published_worker(const struct controller *, const char *name);

@@ -1,0 +1,268 @@
+// Nodes that are workers of virtual machines: made and renewed by their registrations, heard as their nodes are.
+#include "tests/state/vms.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static int setup(void **test)
+{
+	*test = controller_with_nodes((struct state_limits){.vms = 8, .vm_workers = 4}, 0);
+	return 0;
+}
+
+static int teardown(void **test)
+{
+	controller_end(*test);
+	return 0;
+}
+
+static const struct worker_setting plain[] = {{"vm.worker", "1"}, {0}}, none[] = {{0}};
+
+static enum command_outcome tell(
+	struct controller *c, enum command_type type, const struct command_node_register *n)
+{
+	return controller_node(c, type, n->slot, n->generation);
+}
+
+// --- Registration --------------------------------------------------------------------------------
+
+static void a_node_that_says_so_becomes_a_worker(void **test)
+{
+	struct controller *c = *test;
+	const struct worker_setting settings[] = {{"vm.arch", "arm64"}, {"vm.default_cpu", "2"},
+		{"vm.default_memory", "4096"}, {"vm.label.site", "north"}, {"vm.machine_id", "m7"},
+		{"vm.resource." VM_RESOURCE_CORES, "8"}, {"vm.resource.slots", "0"},
+		{"vm.runtime", "qemu"}, {"vm.worker", "1"}, {0}};
+
+	assert_int_equal(register_worker(c, 1, "rack-1", settings, NULL), OUTCOME_DONE);
+	struct vm_worker *w = published_worker(c, "rack-1");
+	assert_non_null(w);
+	assert_string_equal(w->machine_id, "m7");
+	assert_string_equal(w->arch, "arm64");
+	assert_string_equal(w->runtime, "qemu");
+	assert_int_equal(w->default_cpu, 2);
+	assert_int_equal(w->default_memory_mib, 4096);
+	assert_string_equal(map_get(&w->labels, "site"), "north");
+	assert_int_equal(w->labels.count, 1);
+	assert_int_equal(w->resources.count, 2);
+	assert_int_equal(ARRAY_AT(&w->resources, struct named_count, 0)->count, 8);
+	assert_int_equal(ARRAY_AT(&w->resources, struct named_count, 1)->count, 0);
+	assert_true(w->beats);
+	assert_int_equal(w->last_seen_ns, c->time.wall_ns);
+	struct uuid id = number_uuid(1);
+	assert_true(uuid_equal(&w->node, &id));
+	state_read_begin();
+	const struct vm_worker *of_node = state_vm_worker_of_node(c->state, &id);
+	assert_string_equal(of_node ? of_node->name : "", "rack-1");
+	state_read_end();
+	vm_worker_free(w);
+}
+
+static void without_a_machine_id_it_is_its_node(void **test)
+{
+	struct controller *c = *test;
+	struct uuid id = number_uuid(1);
+	char text[UUID_TEXT_BYTES];
+
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	struct vm_worker *w = published_worker(c, "a");
+	assert_string_equal(w->machine_id, uuid_format(&id, text));
+	vm_worker_free(w);
+}
+
+static void others_do_not(void **test)
+{
+	struct controller *c = *test;
+	const struct worker_setting no[] = {{"vm.label.a", "b"}, {"vm.worker", "0"}, {0}};
+
+	assert_int_equal(register_worker(c, 1, "a", no, NULL), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 2, "b", none, NULL), OUTCOME_DONE);
+	assert_int_equal(worker_index(c, "a"), 0);
+	assert_int_equal(worker_index(c, "b"), 0);
+}
+
+static void what_is_not_of_the_form_is_refused(void **test)
+{
+	struct controller *c = *test;
+	const struct {
+		const char *name, *value;
+	} wrong[] = {{"vm.worker", "yes"}, {"vm.worker", ""}, {"vm.cores", "4"},
+		{"vm.resource.", "1"}, {"vm.resource.a", ""}, {"vm.resource.a", "-1"},
+		{"vm.resource.a", "1.5"}, {"vm.resource.a", "1000000000000000000"},
+		{"vm.label.", "x"}, {"vm.default_cpu", "many"},
+		{"vm.default_memory", "4294967296"}};
+
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		const struct worker_setting settings[] = {{wrong[i].name, wrong[i].value}, {0}};
+		assert_int_equal(
+			register_worker(c, 1, "a", settings, NULL), OUTCOME_BAD_DESCRIPTION);
+	}
+	assert_int_equal(register_worker(c, 1, "", plain, NULL), OUTCOME_BAD_DESCRIPTION);
+	const struct worker_setting most[] = {
+		{"vm.resource.a", "999999999999999999"}, {"vm.worker", "1"}, {0}};
+	assert_int_equal(register_worker(c, 1, "a", most, NULL), OUTCOME_DONE);
+}
+
+static void another_machine_under_a_known_name_is_refused(void **test)
+{
+	struct controller *c = *test;
+	const struct worker_setting m1[] = {{"vm.machine_id", "m1"}, {"vm.worker", "1"}, {0}};
+	const struct worker_setting m2[] = {{"vm.machine_id", "m2"}, {"vm.worker", "1"}, {0}};
+	struct command_node_register n;
+
+	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_DONE);
+	uint64_t index = state_index(c->state);
+	assert_int_equal(register_worker(c, 2, "a", m2, &n), OUTCOME_CONFLICT);
+	assert_int_equal(state_index(c->state), index); // nor is the node registered
+	// Its state directory is new, but the machine is the same.
+	assert_int_equal(register_worker(c, 2, "a", m1, &n), OUTCOME_DONE);
+	struct vm_worker *w = published_worker(c, "a");
+	assert_true(uuid_equal(&w->node, &n.node));
+	vm_worker_free(w);
+	struct uuid former = number_uuid(1);
+	state_read_begin();
+	assert_null(state_vm_worker_of_node(c->state, &former));
+	state_read_end();
+}
+
+static void there_is_an_end_of_room(void **test)
+{
+	struct controller *c = *test;
+	const char *names[] = {"a", "b", "c", "d"};
+
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(register_worker(c, 1 + i, names[i], plain, NULL), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 5, "e", plain, NULL), OUTCOME_TABLE_FULL);
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+}
+
+static void a_pause_outlives_registrations(void **test)
+{
+	struct controller *c = *test;
+	const struct worker_setting more[] = {{"vm.label.a", "b"}, {"vm.worker", "1"}, {0}};
+
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	uint64_t began_ns = c->time.wall_ns;
+	assert_int_equal(pause_worker(c, "a", true), OUTCOME_DONE);
+	uint64_t index = worker_index(c, "a");
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	assert_int_equal(worker_index(c, "a"), index); // nothing is new
+	assert_int_equal(register_worker(c, 1, "a", more, NULL), OUTCOME_DONE);
+	struct vm_worker *w = published_worker(c, "a");
+	assert_true(w->scheduling_paused);
+	assert_int_equal(w->labels.count, 1);
+	assert_int_equal(w->last_seen_ns, began_ns);
+	vm_worker_free(w);
+}
+
+static void a_node_of_another_name_leaves_its_worker(void **test)
+{
+	struct controller *c = *test;
+
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	advance_ms(c, 1000);
+	assert_int_equal(register_worker(c, 1, "b", plain, NULL), OUTCOME_DONE);
+	struct vm_worker *a = published_worker(c, "a"), *b = published_worker(c, "b");
+	assert_false(a->beats);
+	assert_true(uuid_is_zero(&a->node));
+	assert_int_equal(a->last_seen_ns, c->time.wall_ns);
+	assert_true(b->beats);
+	vm_worker_free(a);
+	vm_worker_free(b);
+	assert_int_equal(register_worker(c, 1, "b", none, NULL), OUTCOME_DONE);
+	b = published_worker(c, "b");
+	assert_false(b->beats);
+	assert_true(uuid_is_zero(&b->node));
+	vm_worker_free(b);
+}
+
+// --- Whether it is heard -------------------------------------------------------------------------
+
+static void expect_heard(const struct controller *c, bool beats, uint64_t last_seen_ns)
+{
+	struct vm_worker *w = published_worker(c, "a");
+
+	assert_int_equal(w->beats, beats);
+	assert_int_equal(w->last_seen_ns, last_seen_ns);
+	vm_worker_free(w);
+}
+
+static void it_beats_as_long_as_its_node_does(void **test)
+{
+	struct controller *c = *test;
+	struct command_node_register n;
+
+	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
+	advance_ms(c, 60000);
+	struct command silent = {.type = COMMAND_NODE_EXPIRED,
+		.node = {.slot = n.slot, .generation = n.generation, .silent_ms = 30000}};
+	assert_int_equal(controller_run(c, &silent), OUTCOME_DONE);
+	expect_heard(c, false, c->time.wall_ns - 30000000000);
+	advance_ms(c, 1000);
+	assert_int_equal(tell(c, COMMAND_NODE_RETURNED, &n), OUTCOME_DONE);
+	expect_heard(c, true, c->time.wall_ns);
+	advance_ms(c, 1000);
+	assert_int_equal(tell(c, COMMAND_NODE_GOODBYE, &n), OUTCOME_DONE);
+	expect_heard(c, false, c->time.wall_ns);
+	advance_ms(c, 1000);
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	expect_heard(c, true, c->time.wall_ns);
+}
+
+static void it_goes_with_its_node(void **test)
+{
+	struct controller *c = *test;
+	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = number_uuid(1)}};
+
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
+	assert_int_equal(controller_run(c, &purge), OUTCOME_DONE);
+	assert_int_equal(worker_index(c, "a"), 0);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	struct vm *vm = published_vm(c, "vm");
+	assert_string_equal(vm->status_message, VM_TEXT_WORKER_GONE);
+	vm_free(vm);
+}
+
+// --- What its node is told -----------------------------------------------------------------------
+
+static void its_node_is_told_at_once(void **test)
+{
+	struct controller *c = *test;
+	struct command_node_register n;
+
+	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
+	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
+	uint64_t before = alloc_index_of(c, n.slot);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
+	assert_int_equal(alloc_index_of(c, n.slot), state_index(c->state));
+	assert_true(alloc_index_of(c, n.slot) > before);
+	before = alloc_index_of(c, n.slot);
+	assert_int_equal(set_power(c, "vm", VM_POWER_STOPPED), OUTCOME_DONE);
+	assert_true(alloc_index_of(c, n.slot) > before);
+	before = alloc_index_of(c, n.slot);
+	assert_int_equal(delete_vm(c, "vm"), OUTCOME_DONE);
+	assert_true(alloc_index_of(c, n.slot) > before);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_node_that_says_so_becomes_a_worker),
+		TEST(without_a_machine_id_it_is_its_node),
+		TEST(others_do_not),
+		TEST(what_is_not_of_the_form_is_refused),
+		TEST(another_machine_under_a_known_name_is_refused),
+		TEST(there_is_an_end_of_room),
+		TEST(a_pause_outlives_registrations),
+		TEST(a_node_of_another_name_leaves_its_worker),
+		TEST(it_beats_as_long_as_its_node_does),
+		TEST(it_goes_with_its_node),
+		TEST(its_node_is_told_at_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
