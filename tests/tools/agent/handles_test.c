@@ -1,8 +1,8 @@
 // Tasks that run away from their node: what the mock driver reports them by, and how it goes on with one of another
 // node. The clock stands still unless told.
 #include "state/base/base64.h"
+#include "tests/tools/agent/stage.h"
 #include "tools/agent/alloc_sync.h"
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,66 +12,27 @@
 
 #include <cmocka.h>
 
-static char folder[64];
-static struct manual_time manual;
-static struct time_source source;
-static struct runner runner;
 static const struct node_facts facts = {
 	.name = "node-a", .datacenter = "dc1", .class_name = "", .pool = "default"};
 static const struct uuid first = {{0xa1}}, second = {{0xa2}};
 
-static void open_runner(void)
-{
-	char message[200];
-	struct runner_settings settings = {
-		.data_folder = folder, .state_folder = folder, .time = &source, .seed = 3};
-	if (runner_open(&runner, &settings, message, sizeof message) < 0)
-		fail_msg("%s", message);
-	runner_know_node(&runner, &facts);
-}
-
 static int set_up(void **unused)
 {
-	snprintf(folder, sizeof folder, "/tmp/berth-handles-XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	manual = (struct manual_time){.monotonic_ns = 1000000000, .wall_ns = 1700000000000000000};
-	source = time_source_manual(&manual);
-	open_runner();
+	stage_open(&facts);
 	return 0;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-	return remove(path);
 }
 
 static int tear_down(void **unused)
 {
-	runner_close(&runner);
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return stage_close();
 }
 
 // rest: members of the task's JSON.
 static const struct task *run(const struct uuid *id, const char *job_type, const char *rest)
 {
-	char json[4000], text[UUID_TEXT_BYTES], message[200];
-	int size = snprintf(json, sizeof json,
-		"{\"ID\":\"%s\",\"Name\":\"j.g[0]\",\"Namespace\":\"default\",\"JobID\":\"j\","
-		"\"JobName\":\"j\",\"JobType\":\"%s\",\"Region\":\"global\",\"TaskGroup\":\"g\","
-		"\"Index\":0,\"Ports\":[],\"Tasks\":[{\"Name\":\"t\",%s}]}",
-		uuid_format(id, text), job_type, rest);
-	struct alloc_spec *spec = alloc_spec_read(json, (size_t)size, id, message, sizeof message);
-	if (!spec)
-		fail_msg("%s", message);
-	runner_add(&runner, id, 9, 5, spec);
-	runner_step(&runner);
-	return &runner_find(&runner, id)->tasks[0];
-}
-
-static void pass_ms(uint32_t ms)
-{
-	manual_time_advance_ms(&manual, ms);
-	runner_step(&runner);
+	char task[3000];
+	snprintf(task, sizeof task, "{\"Name\":\"t\",%s}", rest);
+	return &stage_run(id, job_type, "", task)->tasks[0];
 }
 
 static bool noted(const struct task *t, const char *type)
@@ -130,7 +91,7 @@ static void only_what_runs_elsewhere_has_a_handle(void **unused)
 	t = run(&second, "batch", REMOTE_10S);
 	assert_true(report(&second, handle));
 	assert_false(report(&first, handle));
-	pass_ms(10000);
+	stage_pass_ms(10000);
 	assert_int_equal(t->phase, PHASE_ENDED);
 	assert_false(report(&second, handle));
 }
@@ -140,7 +101,7 @@ static void another_goes_on_where_it_was(void **unused)
 {
 	char handle[1000], rest[1500];
 	run(&first, "batch", REMOTE_10S);
-	pass_ms(7000);
+	stage_pass_ms(7000);
 	assert_true(report(&first, handle));
 	snprintf(rest, sizeof rest, "%s" REMOTE_10S, handle);
 	const struct task *t = run(&second, "batch", rest);
@@ -150,9 +111,9 @@ static void another_goes_on_where_it_was(void **unused)
 	char again[1000];
 	assert_true(report(&second, again)); // as its own
 	assert_string_equal(again, handle);
-	pass_ms(2900);
+	stage_pass_ms(2900);
 	assert_int_equal(t->phase, PHASE_RUNNING);
-	pass_ms(100);
+	stage_pass_ms(100);
 	assert_int_equal(t->phase, PHASE_ENDED);
 	assert_true(t->failed);
 	assert_int_equal(t->notes[t->note_count - 2].exit_code, 3);
@@ -165,7 +126,7 @@ static void one_without_an_end_goes_on_without(void **unused)
 	assert_true(report(&first, handle));
 	snprintf(rest, sizeof rest, "%s" REMOTE_10S, handle);
 	const struct task *t = run(&second, "service", rest);
-	pass_ms(60000);
+	stage_pass_ms(60000);
 	assert_int_equal(t->phase, PHASE_RUNNING);
 	assert_int_equal(t->restarts, 0);
 }
@@ -175,7 +136,7 @@ static void it_may_have_ended_while_nobody_looked(void **unused)
 	char handle[1000], rest[1500];
 	run(&first, "batch", REMOTE_10S);
 	assert_true(report(&first, handle));
-	pass_ms(20000);
+	stage_pass_ms(20000);
 	snprintf(rest, sizeof rest, "%s" REMOTE_10S, handle);
 	const struct task *t = run(&second, "batch", rest);
 	assert_int_equal(t->phase, PHASE_ENDED);
@@ -186,23 +147,23 @@ static void what_is_restarted_begins_anew(void **unused)
 {
 	char handle[1000], rest[1500], again[1000];
 	run(&first, "batch", REMOTE_10S);
-	pass_ms(7000);
+	stage_pass_ms(7000);
 	assert_true(report(&first, handle));
 	snprintf(rest, sizeof rest,
 		"%s" REMOTE_10S ",\"RestartPolicy\":{\"Attempts\":1,\"Interval\":60000000000,"
 		"\"Delay\":1000000000,\"Mode\":\"fail\"}",
 		handle);
 	const struct task *t = run(&second, "batch", rest);
-	pass_ms(3000);
+	stage_pass_ms(3000);
 	assert_int_equal(t->phase, PHASE_RESTARTING);
 	assert_false(report(&second, again));
-	pass_ms(1250);
+	stage_pass_ms(1250);
 	assert_int_equal(t->phase, PHASE_RUNNING);
 	assert_true(report(&second, again));
 	assert_string_not_equal(again, handle);
-	pass_ms(9900);
+	stage_pass_ms(9900);
 	assert_int_equal(t->phase, PHASE_RUNNING);
-	pass_ms(100);
+	stage_pass_ms(100);
 	assert_int_equal(t->phase, PHASE_ENDED);
 }
 
@@ -212,7 +173,7 @@ static void a_restarted_agent_still_has_it(void **unused)
 	run(&first, "batch", REMOTE_10S);
 	assert_true(report(&first, handle));
 	runner_close(&runner);
-	open_runner();
+	stage_reopen();
 	runner_step(&runner);
 	assert_true(report(&first, again));
 	assert_string_equal(again, handle);

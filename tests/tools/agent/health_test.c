@@ -1,8 +1,7 @@
 // What a node says of the health of allocations, when it stops them without a controller, and what it writes for
 // dispatched jobs: mock tasks and a clock that stands still unless told.
+#include "tests/tools/agent/stage.h"
 #include "tools/agent/mock.h"
-#include "tools/agent/runner.h"
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,43 +13,19 @@
 
 #define S 1000u // ms
 
-static char folder[64];
-static struct manual_time manual;
-static struct time_source source;
-static struct runner runner;
 static const struct node_facts facts = {
 	.name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
 static const struct uuid id = {{0xa1}};
 
-static void open_runner(void)
-{
-	char message[200];
-	struct runner_settings settings = {
-		.data_folder = folder, .state_folder = folder, .time = &source, .seed = 3};
-	if (runner_open(&runner, &settings, message, sizeof message) < 0)
-		fail_msg("%s", message);
-	runner_know_node(&runner, &facts);
-}
-
 static int set_up(void **unused)
 {
-	snprintf(folder, sizeof folder, "/tmp/berth-health-XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	manual = (struct manual_time){.monotonic_ns = 1000000000, .wall_ns = 1700000000000000000};
-	source = time_source_manual(&manual);
-	open_runner();
+	stage_open(&facts);
 	return 0;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-	return remove(path);
 }
 
 static int tear_down(void **unused)
 {
-	runner_close(&runner);
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return stage_close();
 }
 
 #define DEPLOYED "\"DeploymentID\":\"d1\","
@@ -61,26 +36,9 @@ static int tear_down(void **unused)
 #define MIGRATE "\"Migrate\":" RULE("task_states", 5, 30)
 #define FOREVER "{\"Name\":\"a\",\"Driver\":\"mock\",\"Config\":{}}"
 
-// further: members of the description; tasks: objects.
-static struct alloc_spec *describe(const char *type, const char *further, const char *tasks)
-{
-	char json[3000], text[UUID_TEXT_BYTES], message[200];
-	snprintf(json, sizeof json,
-		"{\"ID\":\"%s\",\"Name\":\"j.g[0]\",\"Namespace\":\"default\",\"JobID\":\"j\","
-		"\"JobName\":\"j\",\"JobType\":\"%s\",\"Region\":\"global\",\"TaskGroup\":\"g\","
-		"\"Index\":0,%s\"Ports\":[],\"Tasks\":[%s]}",
-		uuid_format(&id, text), type, further, tasks);
-	struct alloc_spec *spec = alloc_spec_read(json, strlen(json), &id, message, sizeof message);
-	if (!spec)
-		fail_msg("%s: %s", message, json);
-	return spec;
-}
-
 static struct alloc_run *run(const char *type, const char *further, const char *tasks)
 {
-	runner_add(&runner, &id, 9, 5, describe(type, further, tasks));
-	runner_step(&runner);
-	return runner_find(&runner, &id);
+	return stage_run(&id, type, further, tasks);
 }
 
 // The runner is stepped only when it asked to be: what is due must be told.
@@ -232,7 +190,7 @@ static void another_deployment_asks_again(void **unused)
 	assert_int_equal(a->health.verdict, WIRE_HEALTHY);
 	uint32_t change = a->change;
 	runner_add(&runner, &id, 12, 8,
-		describe("service", "\"DeploymentID\":\"d2\"," UPDATE, FOREVER));
+		stage_describe(&id, "service", "\"DeploymentID\":\"d2\"," UPDATE, FOREVER));
 	assert_int_equal(a->health.verdict, WIRE_HEALTH_UNSAID);
 	assert_int_equal(a->version, 8);
 	runner_step(&runner);
@@ -242,7 +200,8 @@ static void another_deployment_asks_again(void **unused)
 	assert_int_equal(a->tasks[0].restarts, 0);
 	// One with other tasks is refused; what runs goes on.
 	runner_add(&runner, &id, 13, 9,
-		describe("service", DEPLOYED UPDATE, "{\"Name\":\"z\",\"Driver\":\"mock\"}"));
+		stage_describe(
+			&id, "service", DEPLOYED UPDATE, "{\"Name\":\"z\",\"Driver\":\"mock\"}"));
 	pass(1 * S);
 	assert_string_equal(a->tasks[0].spec->name, "a");
 	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
@@ -254,7 +213,7 @@ static void a_restarted_agent_remembers(void **unused)
 		run("service", DEPLOYED "\"Update\":" RULE("checks", 90, 60), FOREVER);
 	pass(50 * S);
 	runner_close(&runner);
-	open_runner();
+	stage_reopen();
 	a = runner_find(&runner, &id);
 	assert_int_equal(a->version, 5);
 	pass(9 * S);
@@ -262,7 +221,7 @@ static void a_restarted_agent_remembers(void **unused)
 	pass(2 * S);
 	assert_int_equal(a->health.verdict, WIRE_UNHEALTHY); // the deadline did not begin anew
 	runner_close(&runner);
-	open_runner();
+	stage_reopen();
 	a = runner_find(&runner, &id);
 	assert_int_equal(a->health.verdict, WIRE_UNHEALTHY);
 }
@@ -299,7 +258,7 @@ static void away(uint32_t ms)
 	runner_close(&runner);
 	manual_time_advance_ms(&manual, ms);
 	manual.monotonic_ns = 5000000000; // another boot
-	open_runner();
+	stage_reopen();
 }
 
 static void a_restart_gains_no_time(void **unused)
@@ -330,19 +289,19 @@ static void a_damaged_memory_is_none(void **unused)
 	static const char *const damaged[] = {"", "x", "00000000000000000000",
 		"0000000000000000000z\n", "99999999999999999999\n", "-0000000000000000001\n"};
 	char path[100];
-	snprintf(path, sizeof path, "%s/heard", folder);
+	snprintf(path, sizeof path, "%s/heard", stage_folder);
 	for (uint32_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
 		struct contact c;
 		FILE *file = fopen(path, "we");
 		assert_non_null(file);
 		fputs(damaged[i], file);
 		fclose(file);
-		contact_open(&c, folder, 1000);
+		contact_open(&c, stage_folder, 1000);
 		assert_int_equal(c.heard_ns, 0);
 		contact_heard(&c, 2000);
 		assert_int_equal(contact_keep(&c), 0);
 		contact_close(&c);
-		contact_open(&c, folder, 1500); // the clock went back
+		contact_open(&c, stage_folder, 1500); // the clock went back
 		assert_int_equal(c.heard_ns, 1500);
 		contact_close(&c);
 	}
@@ -354,8 +313,8 @@ static const char *local_file(const char *name)
 {
 	static char text[64];
 	char path[300], alloc[UUID_TEXT_BYTES];
-	snprintf(
-		path, sizeof path, "%s/alloc/%s/a/local/%s", folder, uuid_format(&id, alloc), name);
+	snprintf(path, sizeof path, "%s/alloc/%s/a/local/%s", stage_folder, uuid_format(&id, alloc),
+		name);
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return "?";
@@ -406,7 +365,7 @@ static void a_payload_stays_in_its_folder(void **unused)
 
 static void mock_rules(const char *task, const struct mock_rules *expected)
 {
-	struct alloc_spec *spec = describe("batch", "", task);
+	struct alloc_spec *spec = stage_describe(&id, "batch", "", task);
 	struct mock_rules rules = mock_rules_read(&spec->tasks[0]);
 	assert_int_equal(rules.ends, expected->ends);
 	assert_int_equal(rules.run_ns, expected->run_ns);

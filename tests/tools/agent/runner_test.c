@@ -1,7 +1,6 @@
 // Allocations on a node with the mock driver and a clock that stands still unless told: the order of tasks,
 // restarts, ends, and what is remembered.
-#include "tools/agent/runner.h"
-#include <ftw.h>
+#include "tests/tools/agent/stage.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,10 +11,6 @@
 
 #include <cmocka.h>
 
-static char folder[64];
-static struct manual_time manual;
-static struct time_source source;
-static struct runner runner;
 static const struct wire_pair pairs[] = {{WIRE_PAIR_ATTRIBUTE, {"cpu.arch", 8}, {"amd64", 5}},
 	{WIRE_PAIR_META, {"rack", 4}, {"r7", 2}}};
 static const struct node_facts facts = {.id = {{7}},
@@ -27,66 +22,30 @@ static const struct node_facts facts = {.id = {{7}},
 	.pair_count = 2};
 static const struct uuid id = {{0xa1}};
 
-static void open_runner(void)
-{
-	char message[200];
-	struct runner_settings settings = {
-		.data_folder = folder, .state_folder = folder, .time = &source, .seed = 3};
-	if (runner_open(&runner, &settings, message, sizeof message) < 0)
-		fail_msg("%s", message);
-	runner_know_node(&runner, &facts);
-}
-
 static int set_up(void **unused)
 {
-	snprintf(folder, sizeof folder, "/tmp/berth-runner-XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	manual = (struct manual_time){.monotonic_ns = 1000000000, .wall_ns = 1700000000000000000};
-	source = time_source_manual(&manual);
-	open_runner();
+	stage_open(&facts);
 	return 0;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-	return remove(path);
 }
 
 static int tear_down(void **unused)
 {
-	runner_close(&runner);
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return stage_close();
 }
 
 // tasks: members of each task's JSON, without braces.
 static struct alloc_run *add(const char *job_type, const char *const *tasks, uint32_t count)
 {
-	char json[4000], text[UUID_TEXT_BYTES], message[200];
-	int at = snprintf(json, sizeof json,
-		"{\"ID\":\"%s\",\"Name\":\"j.g[0]\",\"Namespace\":\"default\",\"JobID\":\"j\","
-		"\"JobName\":\"job\",\"JobType\":\"%s\",\"Region\":\"global\",\"TaskGroup\":\"g\","
-		"\"Index\":0,\"Ports\":[],\"Tasks\":[",
-		uuid_format(&id, text), job_type);
+	char list[3500] = "";
+	size_t size = 0;
 	for (uint32_t i = 0; i < count; i++)
-		at += snprintf(json + at, sizeof json - (size_t)at, "%s{\"Driver\":\"mock\",%s}",
-			i ? "," : "", tasks[i]);
-	snprintf(json + at, sizeof json - (size_t)at, "]}");
-	struct alloc_spec *spec = alloc_spec_read(json, strlen(json), &id, message, sizeof message);
-	if (!spec)
-		fail_msg("%s", message);
-	runner_add(&runner, &id, 9, 5, spec);
-	runner_step(&runner);
-	return runner_find(&runner, &id);
+		size += (size_t)snprintf(list + size, sizeof list - size,
+			"%s{\"Driver\":\"mock\",%s}", i ? "," : "", tasks[i]);
+	return stage_run(&id, job_type, "", list);
 }
 #define ADD(type, ...)                                \
 	add(type, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-static void pass_ms(uint32_t ms)
-{
-	manual_time_advance_ms(&manual, ms);
-	runner_step(&runner);
-}
 
 static enum task_phase phase(const struct alloc_run *a, const char *name)
 {
@@ -122,17 +81,17 @@ static void prestart_main_poststart_poststop(void **unused)
 	assert_int_equal(phase(a, "log"), PHASE_RUNNING);
 	assert_int_equal(phase(a, "main"), PHASE_WAITING);
 	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(phase(a, "init"), PHASE_ENDED);
 	assert_int_equal(phase(a, "main"), PHASE_RUNNING);
 	assert_int_equal(phase(a, "hello"), PHASE_RUNNING);
 	assert_int_equal(phase(a, "clean"), PHASE_WAITING);
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(phase(a, "main"), PHASE_ENDED);
 	assert_int_equal(phase(a, "log"), PHASE_ENDED); // stopped, no main task is left
 	assert_int_equal(phase(a, "clean"), PHASE_RUNNING);
 	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 	assert_string_equal(a->description, "All tasks have completed");
 }
@@ -142,7 +101,7 @@ static void a_failed_task_takes_its_siblings_along(void **unused)
 	struct alloc_run *a = ADD("service",
 		"\"Name\":\"a\"," FAILS_1S ",\"RestartPolicy\":{\"Attempts\":0,\"Mode\":\"fail\"}",
 		"\"Name\":\"b\"," FOREVER, "\"Name\":\"end\"," FOR_1S HOOK("poststop", "false"));
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 	assert_true(noted(&a->tasks[0], "Not Restarting", "Policy allows no restarts"));
 	assert_int_equal(phase(a, "b"), PHASE_ENDED);
@@ -150,7 +109,7 @@ static void a_failed_task_takes_its_siblings_along(void **unused)
 	assert_true(noted(&a->tasks[1], "Sibling Task Failed", ""));
 	assert_true(noted(&a->tasks[1], "Killed", ""));
 	assert_int_equal(phase(a, "end"), PHASE_RUNNING);
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_true(alloc_run_is_over(a));
 	assert_string_equal(a->description, "Failed tasks");
 }
@@ -160,7 +119,7 @@ static void a_failed_prestart_task_starts_nothing(void **unused)
 	struct alloc_run *a =
 		ADD("service", "\"Name\":\"init\"," FAILS_1S HOOK("prestart", "false"),
 			"\"Name\":\"main\"," FOREVER);
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 	assert_false(a->tasks[1].has_run);
 	assert_true(alloc_run_is_over(a));
@@ -170,7 +129,7 @@ static void the_leader_ends_first_and_ends_all(void **unused)
 {
 	struct alloc_run *a = ADD(
 		"batch", "\"Name\":\"lead\"," FOR_1S ",\"Leader\":true", "\"Name\":\"b\"," FOREVER);
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 	assert_true(noted(&a->tasks[1], "Leader Task Dead", ""));
 
@@ -185,7 +144,7 @@ static void the_leader_ends_first_and_ends_all(void **unused)
 	runner_step(&runner);
 	assert_int_equal(phase(a, "lead"), PHASE_STOPPING);
 	assert_int_equal(phase(a, "b"), PHASE_RUNNING);
-	pass_ms(2000);
+	stage_pass_ms(2000);
 	assert_int_equal(phase(a, "b"), PHASE_ENDED);
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 }
@@ -196,9 +155,9 @@ static void what_does_not_listen_is_killed(void **unused)
 		"\"Name\":\"a\",\"Config\":{\"kill_after\":\"1h\"},\"KillTimeout\":3000000000");
 	runner_stop(&runner, a);
 	runner_step(&runner);
-	pass_ms(2900);
+	stage_pass_ms(2900);
 	assert_int_equal(phase(a, "a"), PHASE_STOPPING);
-	pass_ms(200);
+	stage_pass_ms(200);
 	assert_int_equal(phase(a, "a"), PHASE_ENDED);
 	assert_true(noted(&a->tasks[0], "Terminated", "Signal: 9"));
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
@@ -215,14 +174,14 @@ static void restarts_are_counted_by_interval(void **unused)
 	struct alloc_run *a = ADD("batch", "\"Name\":\"a\"," FAILS_1S POLICY("2", "fail"));
 	const struct task *t = &a->tasks[0];
 	for (uint32_t i = 0; i < 2; i++) {
-		pass_ms(1000);
+		stage_pass_ms(1000);
 		assert_int_equal(t->phase, PHASE_RESTARTING);
 		assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
-		pass_ms(1250); // the delay and its shake
+		stage_pass_ms(1250); // the delay and its shake
 		assert_int_equal(t->phase, PHASE_RUNNING);
 		assert_int_equal(t->restarts, i + 1);
 	}
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(t->phase, PHASE_ENDED);
 	assert_true(t->failed);
 	assert_true(noted(t, "Not Restarting",
@@ -234,15 +193,15 @@ static void mode_delay_waits_for_the_next_interval(void **unused)
 {
 	struct alloc_run *a = ADD("batch", "\"Name\":\"a\"," FAILS_1S POLICY("1", "delay"));
 	const struct task *t = &a->tasks[0];
-	pass_ms(1000);
-	pass_ms(1250);
-	pass_ms(1000);
+	stage_pass_ms(1000);
+	stage_pass_ms(1250);
+	stage_pass_ms(1000);
 	assert_int_equal(t->phase, PHASE_RESTARTING);
-	pass_ms(50000);
+	stage_pass_ms(50000);
 	assert_int_equal(t->phase, PHASE_RESTARTING);
-	pass_ms(10000);
+	stage_pass_ms(10000);
 	assert_int_equal(t->phase, PHASE_RUNNING);
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(t->attempts, 1); // counted anew
 }
 
@@ -250,9 +209,9 @@ static void mode_delay_waits_for_the_next_interval(void **unused)
 static void services_run_for_ever(void **unused)
 {
 	struct alloc_run *a = ADD("system", "\"Name\":\"a\"," FOR_1S POLICY("2", "fail"));
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(phase(a, "a"), PHASE_RESTARTING);
-	pass_ms(1250);
+	stage_pass_ms(1250);
 	assert_int_equal(phase(a, "a"), PHASE_RUNNING);
 }
 
@@ -267,7 +226,7 @@ static void failures_to_start(void **unused)
 	a = ADD("batch", "\"Name\":\"a\",\"Config\":{\"start_error\":\"no luck\","
 			 "\"start_error_recoverable\":true}" POLICY("1", "fail"));
 	assert_int_equal(phase(a, "a"), PHASE_RESTARTING);
-	pass_ms(1250);
+	stage_pass_ms(1250);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 }
 
@@ -277,12 +236,12 @@ static void a_restarted_agent_goes_on(void **unused)
 {
 	struct alloc_run *a = ADD("batch", "\"Name\":\"a\",\"Config\":{\"run_for\":\"10s\"}",
 		"\"Name\":\"b\"," FAILS_1S POLICY("5", "fail"));
-	pass_ms(1000);
+	stage_pass_ms(1000);
 	assert_int_equal(phase(a, "b"), PHASE_RESTARTING);
 	uint64_t change = a->change;
 	runner_close(&runner);
 	manual_time_advance_ms(&manual, 5000);
-	open_runner();
+	stage_reopen();
 	a = runner_find(&runner, &id);
 	assert_non_null(a);
 	assert_true(change > 1 && alloc_run_has_news(a)); // all is told again
@@ -292,7 +251,7 @@ static void a_restarted_agent_goes_on(void **unused)
 	assert_int_equal(phase(a, "b"), PHASE_RUNNING);
 	assert_int_equal(a->tasks[1].restarts, 1);
 	assert_true(noted(&a->tasks[0], "Started", ""));
-	pass_ms(4000);
+	stage_pass_ms(4000);
 	assert_int_equal(phase(a, "a"), PHASE_ENDED);
 }
 
@@ -301,12 +260,12 @@ static void what_is_damaged_is_left_alone(void **unused)
 	char path[200], text[UUID_TEXT_BYTES];
 	ADD("batch", "\"Name\":\"a\"," FOREVER);
 	runner_close(&runner);
-	snprintf(path, sizeof path, "%s/allocs/%s.json", folder, uuid_format(&id, text));
+	snprintf(path, sizeof path, "%s/allocs/%s.json", stage_folder, uuid_format(&id, text));
 	FILE *file = fopen(path, "we");
 	assert_non_null(file);
 	fputs("{\"version\":1,\"spec\":{", file);
 	fclose(file);
-	open_runner();
+	stage_reopen();
 	assert_null(runner_find(&runner, &id));
 }
 

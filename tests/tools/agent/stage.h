@@ -1,0 +1,24 @@
+// A node's runner in a folder of its own, with mock tasks and a clock that stands still unless told. One of each a
+// program.
+#pragma once
+#include "tools/agent/runner.h"
+
+extern char stage_folder[64];
+extern struct manual_time manual;
+extern struct runner runner;
+
+// The caller keeps the facts until it closes; stage_close() answers as a tear-down does.
+void stage_open(const struct node_facts *);
+int stage_close(void);
+// The runner again after runner_close(), as an agent that starts again opens it.
+void stage_reopen(void);
+
+// An allocation of job "j", run and stepped once. further: members of the description, each with its comma; tasks:
+// objects.
+struct alloc_run *stage_run(
+	const struct uuid *, const char *job_type, const char *further, const char *tasks);
+// What stage_run() runs. Caller frees.
+struct alloc_spec *stage_describe(
+	const struct uuid *, const char *job_type, const char *further, const char *tasks);
+// Lets the time pass, and steps the runner once.
+void stage_pass_ms(uint32_t ms);
