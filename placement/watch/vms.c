@@ -1,4 +1,4 @@
-// Virtual machines (rows D1 to D4, D17): woken by what changes and at the latest after five seconds, one thread looks
+// Virtual machines (rows D1 to D4, D17): woken by what changes and at the latest after vm_interval_ns, one thread looks
 // at whether all are well, and then places those that wait. The decider judges everything again.
 #include "placement/vms/pass.h"
 #include "placement/watch/watcher.h"
@@ -7,8 +7,6 @@
 #include "state/command.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define INTERVAL_NS (5ll * 1000 * 1000 * 1000)
 
 struct vm_watch {
 	struct watch_tools tools;
@@ -212,7 +210,7 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 	*done |= check_health(w, now_ns);
 	*done |= schedule(w, now_ns);
 	watch_count(&w->tools, &w->tools.stats->vm_turns, 1);
-	return now_ns + INTERVAL_NS;
+	return now_ns + w->tools.vm_interval_ns;
 }
 
 const struct watcher vm_watcher = {

@@ -15,7 +15,7 @@ struct watch_tools {
 	struct prng *prng;
 	int64_t node_ttl_ns;
 	struct lifecycle_limits lifecycle;
-	int64_t vm_offline_after_ns;
+	int64_t vm_offline_after_ns, vm_interval_ns;
 	const struct peers *peers;    // of the region watcher
 	struct watchers_stats *stats; // of the frame; changed by watch_count() and watch_gauge()
 	pthread_mutex_t *stats_mutex;

@@ -12,6 +12,7 @@
 #define SECOND_NS 1000000000ll
 // The wall clock may be set while nobody looks, so nobody sleeps for longer.
 #define REST_MAX_NS SECOND_NS
+#define VM_INTERVAL_NS (5 * SECOND_NS)
 
 // In the order in which they have their turns.
 static const struct watcher *const of_this_region[] = {
@@ -263,6 +264,7 @@ static void init_tools(struct watchers *w)
 		.lifecycle = lifecycle_limits_or_defaults(&s->lifecycle),
 		.vm_offline_after_ns =
 			s->vm_offline_after_ns ? s->vm_offline_after_ns : VM_OFFLINE_AFTER_NS,
+		.vm_interval_ns = s->vm_interval_ns ? s->vm_interval_ns : VM_INTERVAL_NS,
 		.peers = s->peers,
 		.stats = &w->stats,
 		.stats_mutex = &w->mutex,

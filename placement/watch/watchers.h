@@ -17,6 +17,7 @@ struct watchers_settings {
 	int64_t node_ttl_ns;               // how often a disconnected node is looked at again
 	struct lifecycle_limits lifecycle; // as applier_settings
 	int64_t vm_offline_after_ns;       // the same
+	int64_t vm_interval_ns; // longest time between two looks at virtual machines; 0: 5 s (row D1)
 	// NULL: those of this region. Else the one that looks after rollouts over several regions: it waits for peers,
 	// so that it is one by itself. Must outlive the watchers.
 	const struct peers *peers;

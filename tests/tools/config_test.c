@@ -54,6 +54,19 @@ static void a_file_sets_nested_keys_and_ports(void **state)
 	assert_true(config_check(&config, message));
 }
 
+static void virtual_machines_have_times_of_their_own(void **state)
+{
+	assert_int_equal(config.vm_offline_after_ms, 180000);
+	assert_int_equal(config.vm_interval_ms, 5000);
+	assert_true(read_text("vms:\n  offline_after_ms: 2500\n  interval_ms: 250\n"));
+	assert_int_equal(config.vm_offline_after_ms, 2500);
+	assert_int_equal(config.vm_interval_ms, 250);
+	assert_false(read_text("vms:\n  interval_ms: 9\n"));
+	assert_non_null(strstr(message, "from 10"));
+	assert_false(read_text("vms:\n  offline_after_ms: 0\n"));
+	assert_non_null(strstr(message, "from 1"));
+}
+
 static void mistakes_name_line_and_column(void **state)
 {
 	static const struct {
@@ -163,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(defaults_are_safe, fresh),
 		cmocka_unit_test_setup(a_file_sets_nested_keys_and_ports, fresh),
+		cmocka_unit_test_setup(virtual_machines_have_times_of_their_own, fresh),
 		cmocka_unit_test_setup(mistakes_name_line_and_column, fresh),
 		cmocka_unit_test_setup(a_missing_file_says_so, fresh),
 		cmocka_unit_test_setup(printed_configuration_reads_back_equal, fresh),

@@ -60,6 +60,11 @@ static struct lifecycle_limits lifecycle_limits_of(const struct config *config)
 		.readiness = config->readiness};
 }
 
+static int64_t vm_offline_after_ns_of(const struct config *config)
+{
+	return config->vm_offline_after_ms * 1000000ll;
+}
+
 static uint32_t worker_count(const struct dataplane_settings *d)
 {
 	uint32_t workers = 0;
@@ -88,6 +93,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		// Nodes that die together are missed one by one, within an interval of heartbeats.
 		.patience = {interval_ns + SECOND_NS / 10, 2 * interval_ns + SECOND_NS},
 		.lifecycle = lifecycle_limits_of(&b->config),
+		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
 		.rejections = {b->config.rejection_threshold,
 			(int64_t)b->config.rejection_window_s * SECOND_NS},
 		.next_plan = next_plan,
@@ -189,6 +195,8 @@ static struct watchers *create_watchers(struct berthd *b, const struct peers *pe
 		.time = &time_source_real,
 		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000,
 		.lifecycle = lifecycle_limits_of(&b->config),
+		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
+		.vm_interval_ns = b->config.vm_interval_ms * 1000000ll,
 		.peers = peers,
 	};
 	return watchers_create(&settings);
@@ -220,6 +228,7 @@ static bool start_api(struct berthd *b, char *message)
 		.region = b->config.region,
 		.datacenter = b->config.datacenter,
 		.name = b->config.name,
+		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
 		.metrics = berthd_metrics,
 		.configuration = configuration,
 		.healthy = berthd_healthy,
