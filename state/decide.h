@@ -104,6 +104,10 @@ enum command_outcome decider_check_worker(
 void decider_register_worker(struct decider *, const struct command_node_register *);
 // After a change of its status: its worker beats, or does not any more since then.
 void decider_follow_node(struct decider *, const struct node_cell *, int64_t heard_ns);
+// Whether an instance is of a machine that the node at a slot has to run.
+bool decider_finds_vm(const struct decider *, uint32_t slot, const struct uuid *instance);
+// What a node says of such machines; takes the reports of these items over.
+void decider_report_vms(struct decider *, struct command_alloc_update *);
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);
 

@@ -49,7 +49,7 @@ static bool items_are_sound(const struct command_alloc_update *c)
 	return c->count > 0 && c->count <= ENTRY_ALLOCS_MAX;
 }
 
-// Those that are known, in the order of their ids; reports stay the command's.
+// Those that are known, in the order of their ids, machines not; reports stay the command's.
 static struct entry_alloc_update update_of(
 	const struct state *state, bool readiness, struct command_alloc_update *c)
 {
@@ -74,6 +74,19 @@ static struct entry_alloc_update update_of(
 	return e;
 }
 
+// Items that are of virtual machines of the node are known as well.
+static bool find_machines(const struct decider *d, struct command_alloc_update *c)
+{
+	bool has_some = false;
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		bool is_machine = decider_finds_vm(d, c->slot, &c->items[i].allocation);
+		c->items[i].known |= is_machine;
+		has_some |= is_machine;
+	}
+	return has_some;
+}
+
 static void take_reports_over(struct command_alloc_update *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -95,13 +108,15 @@ enum command_outcome decide_alloc_update(struct decider *d, struct command_alloc
 	struct entry e = {.kind = ENTRY_ALLOC_UPDATE,
 		.alloc_update = update_of(d->state, d->lifecycle.readiness, c)};
 	struct entry_alloc_update *update = &e.alloc_update;
+	bool has_machines = find_machines(d, c);
 	uint64_t newest = node_report_sequence(&d->state->cells[n->slot]);
-	bool is_news = c->sequence > newest && update->count > 0;
+	bool is_news = c->sequence > newest && (update->count > 0 || has_machines);
 	if (has_twice(update->items, update->count) || !is_news) {
 		outcome = is_news ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
 		free(update->items);
 		return outcome;
 	}
+	decider_report_vms(d, c);
 	take_reports_over(c);
 	CHECK(decider_commit(d, &e) == 0);
 	decider_settle_node(d, c->slot);

@@ -1,4 +1,5 @@
 // Virtual machines: what people ask for and what workers report (rows D28, D29).
+#include "state/alloc_details.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/decide.h"
@@ -114,4 +115,101 @@ enum command_outcome decide_vm_report(struct decider *d, struct command_vm_repor
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
 	return decider_commit(d, &e) ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
+}
+
+// --- Reports of nodes ----------------------------------------------------------------------------
+
+// The machine of an instance that the node at a slot has to run, or NULL.
+static const struct vm_cell *find_on(
+	const struct decider *d, uint32_t slot, const struct uuid *instance)
+{
+	const struct vm_cell *cell = vm_cell_find_instance(d->state, instance);
+	const struct vm_worker_cell *worker =
+		vm_worker_cell_of_node(d->state, &d->state->cells[slot].id);
+
+	return vm_cell_is_there(cell) && uuid_equal(&cell->working->instance, instance) && worker &&
+			       cell->worker == worker
+		       ? cell
+		       : NULL;
+}
+
+static void say_status(struct vm_report *report, enum vm_status status)
+{
+	report->parts |= VM_REPORT_STATUS;
+	report->status = (uint8_t)status;
+}
+
+static void say_running(struct vm_report *report, bool is_running)
+{
+	report->conditions[report->condition_count++] =
+		(struct vm_condition){VM_CONDITION_RUNNING, is_running};
+}
+
+static void say_failed(struct vm_report *report, const struct alloc_update_item *item)
+{
+	struct text why = text_of(item->report ? item->report->client_description : NULL);
+
+	say_status(report, VM_FAILED);
+	report->parts |= VM_REPORT_MESSAGE;
+	report->message = why.size ? why : TEXT(VM_TEXT_ENDED);
+}
+
+// A machine that ended while it had to run failed; else it came to rest. Either way its worker has followed the newest
+// change of its power, and so has one that runs a machine that has to.
+static struct vm_report report_of(const struct vm *vm, const struct alloc_update_item *item)
+{
+	bool has_to_run = vm->power_state == VM_POWER_RUNNING;
+	bool runs = item->client_status == ALLOC_RUNNING;
+	struct vm_report report = {0};
+
+	if (item->client_status == ALLOC_PENDING)
+		return report;
+	if (runs)
+		say_status(&report, VM_RUNNING);
+	else if (has_to_run)
+		say_failed(&report, item);
+	if (runs || !has_to_run)
+		say_running(&report, runs);
+	if (runs == has_to_run) {
+		report.parts |= VM_REPORT_GENERATION;
+		report.observed_generation = vm->generation;
+	}
+	return report;
+}
+
+static bool is_known(const struct vm *vm, const struct vm_report *report)
+{
+	if (report->parts & VM_REPORT_STATUS && report->status != vm->status && !vm_is_failed(vm))
+		return false;
+	if (report->parts & VM_REPORT_GENERATION &&
+		report->observed_generation != vm->observed_generation)
+		return false;
+	for (uint8_t i = 0; i < report->condition_count; i++) {
+		const struct vm_condition *c = vm_condition(vm, report->conditions[i].type);
+		if (!c || c->state != report->conditions[i].state)
+			return false;
+	}
+	return true;
+}
+
+bool decider_finds_vm(const struct decider *d, uint32_t slot, const struct uuid *instance)
+{
+	return find_on(d, slot, instance) != NULL;
+}
+
+void decider_report_vms(struct decider *d, struct command_alloc_update *c)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct alloc_update_item *item = &c->items[i];
+		const struct vm_cell *cell = find_on(d, c->slot, &item->allocation);
+		if (!cell)
+			continue;
+		struct vm_report report = report_of(cell->working, item);
+		if (!is_known(cell->working, &report))
+			commit_vm(d, (struct entry_vm){.change = VM_IS_REPORTED,
+					     .name = text_of(cell->name),
+					     .report = report});
+		alloc_report_release(item->report);
+		item->report = NULL;
+	}
 }

@@ -60,8 +60,7 @@ static int take_reported(struct reported_alloc *item, uint8_t version, struct by
 static bool take_count(uint32_t *count, uint32_t bytes_least, struct bytes_reader *r)
 {
 	*count = bytes_take_u32(r);
-	return !r->failed && *count > 0 && *count <= ENTRY_ALLOCS_MAX &&
-	       *count <= bytes_left(r) / bytes_least;
+	return !r->failed && *count <= ENTRY_ALLOCS_MAX && *count <= bytes_left(r) / bytes_least;
 }
 
 int entry_alloc_update_decode(struct entry_alloc_update *e, uint8_t version, struct bytes_reader *r)
@@ -113,7 +112,7 @@ int entry_alloc_transition_decode(struct entry_alloc_transition *e, struct bytes
 	uint32_t count;
 
 	*e = (struct entry_alloc_transition){0};
-	if (!take_count(&count, TRANSITION_BYTES_LEAST, r))
+	if (!take_count(&count, TRANSITION_BYTES_LEAST, r) || count == 0)
 		return -ERROR_CORRUPT;
 	e->items = memory_take_array(count, sizeof e->items[0]);
 	while (e->count < count) {

@@ -43,6 +43,7 @@ extern const char
 #define VM_TEXT_WORKER_GONE "VM is assigned to a worker that doesn't exist anymore"
 #define VM_TEXT_WORKER_LOST "VM is assigned to a worker that lost connection with the controller"
 #define VM_TEXT_RESTARTED "VM restarted"
+#define VM_TEXT_ENDED "VM ended on its worker"
 
 struct vm_condition {
 	int type;  // enum vm_condition_type

@@ -1,4 +1,6 @@
 // Nodes that are workers of virtual machines: made and renewed by their registrations, heard as their nodes are.
+#include "state/alloc_details.h"
+#include "state/allocation.h"
 #include "tests/state/vms.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -248,6 +250,164 @@ static void its_node_is_told_at_once(void **test)
 	assert_true(alloc_index_of(c, n.slot) > before);
 }
 
+// --- What its node says --------------------------------------------------------------------------
+
+struct machine {
+	struct command_node_register node;
+	struct uuid instance;
+};
+
+// "vm" on worker "a", which is node 1.
+static void open_machine(struct controller *c, struct machine *m)
+{
+	assert_int_equal(register_worker(c, 1, "a", plain, &m->node), OUTCOME_DONE);
+	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
+	struct vm *vm = published_vm(c, "vm");
+	m->instance = vm->instance;
+	vm_free(vm);
+}
+
+static enum command_outcome say(struct controller *c, const struct machine *m, uint64_t sequence,
+	enum alloc_client status, const char *why, bool *known)
+{
+	struct alloc_update_item item = {
+		.allocation = m->instance, .client_status = (uint8_t)status};
+	struct command_alloc_update update = {.slot = m->node.slot,
+		.generation = m->node.generation,
+		.sequence = sequence,
+		.count = 1,
+		.items = &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+
+	if (why) {
+		item.report = alloc_report_create();
+		item.report->client_description = text_copy(text_of(why));
+	}
+	enum command_outcome outcome = controller_run(c, &command);
+	if (item.report)
+		alloc_report_release(item.report);
+	*known = item.known;
+	return outcome;
+}
+
+static bool runs(const struct vm *vm)
+{
+	const struct vm_condition *c = vm_condition(vm, VM_CONDITION_RUNNING);
+	return c && c->state;
+}
+
+static void a_machine_that_its_node_runs_is_running(void **test)
+{
+	struct controller *c = *test;
+	struct machine m;
+	bool known;
+
+	open_machine(c, &m);
+	assert_int_equal(say(c, &m, 1, ALLOC_PENDING, NULL, &known), OUTCOME_DONE);
+	assert_true(known);
+	struct vm *vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_PENDING);
+	assert_false(runs(vm));
+	vm_free(vm);
+	assert_int_equal(say(c, &m, 2, ALLOC_RUNNING, "up", &known), OUTCOME_DONE);
+	vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_RUNNING);
+	assert_int_equal(vm->started_at_ns, c->time.wall_ns);
+	assert_true(runs(vm));
+	uint64_t index = vm->record.modify_index;
+	vm_free(vm);
+	// Said again, and once more by a frame that came twice.
+	assert_int_equal(say(c, &m, 3, ALLOC_RUNNING, "up", &known), OUTCOME_DONE);
+	assert_int_equal(say(c, &m, 3, ALLOC_FAILED, "old", &known), OUTCOME_DONE);
+	assert_true(known);
+	vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_RUNNING);
+	assert_int_equal(vm->record.modify_index, index);
+	vm_free(vm);
+}
+
+static void one_that_ends_by_itself_failed(void **test)
+{
+	struct controller *c = *test;
+	struct machine m;
+	bool known;
+
+	open_machine(c, &m);
+	assert_int_equal(say(c, &m, 1, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	assert_int_equal(say(c, &m, 2, ALLOC_FAILED, "no image", &known), OUTCOME_DONE);
+	struct vm *vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_FAILED);
+	assert_string_equal(vm->status_message, "no image");
+	vm_free(vm);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	assert_int_equal(say(c, &m, 3, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	assert_false(known); // it has to run it no more
+	vm = published_vm(c, "vm");
+	assert_false(vm_is_scheduled(vm));
+	assert_int_equal(vm->status, VM_FAILED);
+	vm_free(vm);
+}
+
+static void one_without_a_word_ended(void **test)
+{
+	struct controller *c = *test;
+	struct machine m;
+	bool known;
+
+	open_machine(c, &m);
+	assert_int_equal(say(c, &m, 1, ALLOC_COMPLETE, NULL, &known), OUTCOME_DONE);
+	struct vm *vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_FAILED);
+	assert_string_equal(vm->status_message, VM_TEXT_ENDED);
+	vm_free(vm);
+}
+
+static void one_that_was_to_stop_comes_to_rest(void **test)
+{
+	struct controller *c = *test;
+	struct machine m;
+	bool known;
+
+	open_machine(c, &m);
+	assert_int_equal(say(c, &m, 1, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	assert_int_equal(set_power(c, "vm", VM_POWER_STOPPED), OUTCOME_DONE);
+	assert_int_equal(say(c, &m, 2, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	struct vm *vm = published_vm(c, "vm");
+	assert_true(vm->observed_generation < vm->generation); // it has not heard of it
+	vm_free(vm);
+	assert_int_equal(judge_vm(c, "vm"), 0);
+	assert_int_equal(say(c, &m, 3, ALLOC_FAILED, "killed", &known), OUTCOME_DONE);
+	vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_RUNNING);
+	assert_false(runs(vm));
+	assert_int_equal(vm->observed_generation, vm->generation);
+	vm_free(vm);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	vm = published_vm(c, "vm");
+	assert_false(vm_is_scheduled(vm));
+	vm_free(vm);
+}
+
+static void nobody_speaks_for_others(void **test)
+{
+	struct controller *c = *test;
+	struct machine m, other;
+	bool known;
+
+	open_machine(c, &m);
+	assert_int_equal(register_worker(c, 2, "b", plain, &other.node), OUTCOME_DONE);
+	other.instance = m.instance;
+	assert_int_equal(say(c, &other, 1, ALLOC_FAILED, "mine", &known), OUTCOME_DONE);
+	assert_false(known);
+	assert_int_equal(register_worker(c, 1, "a", none, &m.node), OUTCOME_DONE);
+	assert_int_equal(say(c, &m, 1, ALLOC_FAILED, "no worker", &known), OUTCOME_DONE);
+	assert_false(known);
+	struct vm *vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_PENDING);
+	vm_free(vm);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -263,6 +423,11 @@ int main(void)
 		TEST(it_beats_as_long_as_its_node_does),
 		TEST(it_goes_with_its_node),
 		TEST(its_node_is_told_at_once),
+		TEST(a_machine_that_its_node_runs_is_running),
+		TEST(one_that_ends_by_itself_failed),
+		TEST(one_without_a_word_ended),
+		TEST(one_that_was_to_stop_comes_to_rest),
+		TEST(nobody_speaks_for_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
