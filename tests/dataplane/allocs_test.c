@@ -9,33 +9,16 @@
 #define SPEC_BYTES 3000u
 #define PLACED 40u
 
-static void job_done(struct command *c)
-{
-	*(bool *)c->context = true;
-}
-
 static void add_job(struct world *w)
 {
-	bool done = false;
-	struct command c = {.type = COMMAND_JOB_REGISTER,
-		.done = job_done,
-		.context = &done,
-		.job_register = {.job = direct_job("web", 10, 10)}};
-	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, &c));
-	world_settle(w);
-	assert_true(done);
-	assert_int_equal(c.outcome, OUTCOME_DONE);
+	struct command c = {
+		.type = COMMAND_JOB_REGISTER, .job_register = {.job = direct_job("web", 10, 10)}};
+	world_run(w, &c);
 }
 
 static struct peer new_node(struct world *w, uint32_t number, struct wire_header *h)
 {
-	uint8_t frame[FRAME_BYTES_MAX];
-	struct uuid id = world_uuid(number);
-	struct peer p = node_peer(w, &id, 0);
-	send_register(w, &p, &id, WORLD_WALL_MS);
-	world_settle(w);
-	*h = peer_receive(w, &p, WIRE_REGISTERED, frame);
-	return p;
+	return world_join(w, number, 0, WORLD_WALL_MS, h);
 }
 
 static void place(struct world *w, uint64_t request, uint8_t count)
@@ -52,22 +35,13 @@ static uint32_t load_length(const uint8_t *frame)
 	return frame[4] | (uint32_t)frame[5] << 8;
 }
 
-static struct wire_header header_of(
-	const struct peer *p, const struct wire_header *node, uint64_t sequence)
-{
-	return (struct wire_header){.key_id = p->key_id,
-		.slot = node->slot,
-		.generation = node->generation,
-		.sequence = sequence};
-}
-
 static struct wire_allocs_reply ask(struct world *w, struct peer *p, const struct wire_header *node,
 	uint64_t since, uint8_t count)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_allocs allocs = {since, count};
 	struct wire_allocs_reply reply;
-	uint32_t bytes = wire_allocs_encode(frame, sizeof frame, header_of(p, node, 77), &allocs);
+	uint32_t bytes = wire_allocs_encode(frame, sizeof frame, node_header(p, node, 77), &allocs);
 	assert_true(bytes > 0);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
@@ -133,7 +107,7 @@ static uint32_t send_spec(struct world *w, struct peer *p, const struct wire_hea
 {
 	struct wire_alloc_spec spec = {*id, offset, wanted};
 	uint32_t bytes =
-		wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header_of(p, node, 5), &spec);
+		wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, node_header(p, node, 5), &spec);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
 	return peer_receive(w, p, answer, frame).length;
@@ -202,8 +176,8 @@ static void specifications_do_not_hold_heartbeats_up(void **unused)
 	for (uint32_t i = 0; i < allocs.count; i++) {
 		uint8_t frame[FRAME_BYTES_MAX];
 		struct wire_alloc_spec spec = {allocs.items[i].allocation, 0, 100};
-		uint32_t bytes =
-			wire_alloc_spec_encode(frame, sizeof frame, header_of(&p, &node, i), &spec);
+		uint32_t bytes = wire_alloc_spec_encode(
+			frame, sizeof frame, node_header(&p, &node, i), &spec);
 		peer_send(w, &p, frame, bytes);
 	}
 	world_turn(w, 1);
@@ -254,7 +228,7 @@ static void send_report(struct world *w, struct peer *p, uint64_t sequence)
 				.handle = TEXT("i-07f3")}},
 		.events = {{TEXT("Terminated"), TEXT("Exit Code: 1"), 9, 1}}};
 	uint32_t bytes = wire_alloc_update_encode(
-		frame, sizeof frame, header_of(p, &node, sequence), &update);
+		frame, sizeof frame, node_header(p, &node, sequence), &update);
 	assert_true(bytes > 0);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
@@ -321,8 +295,8 @@ static void readiness_becomes_a_command(void **unused)
 	struct wire_readiness readiness = {false, 1500};
 	uint64_t index;
 
-	uint32_t bytes =
-		wire_readiness_encode(frame, sizeof frame, header_of(&p, &node, 1000), &readiness);
+	uint32_t bytes = wire_readiness_encode(
+		frame, sizeof frame, node_header(&p, &node, 1000), &readiness);
 	peer_send(w, &p, frame, bytes);
 	world_turn(w, 1);
 	struct command *c = world_command(w, COMMAND_NODE_LIFECYCLE);
@@ -371,7 +345,7 @@ static void report(struct world *w, struct peer *p, const struct wire_header *no
 	struct wire_alloc_update update = {
 		.count = 1, .items = {{.allocation = *id, .client = client}}};
 	uint32_t bytes = wire_alloc_update_encode(
-		frame, sizeof frame, header_of(p, node, sequence), &update);
+		frame, sizeof frame, node_header(p, node, sequence), &update);
 	peer_send(w, p, frame, bytes);
 	world_settle(w);
 }
@@ -455,21 +429,22 @@ static void what_is_wrong_is_told_or_dropped(void **unused)
 	struct wire_refused refused;
 	struct wire_header h;
 
-	uint32_t bytes = wire_allocs_encode(frame, sizeof frame, header_of(&p, &node, 1), &allocs);
+	uint32_t bytes =
+		wire_allocs_encode(frame, sizeof frame, node_header(&p, &node, 1), &allocs);
 	frame[32] = 0;
 	peer_send(w, &p, frame, bytes);
 	world_turn(w, 1);
 	h = peer_receive(w, &p, WIRE_REFUSED, frame);
 	assert_true(wire_refused_decode(frame, &h, &refused));
 	assert_int_equal(refused.reason, WIRE_REFUSED_BAD_REQUEST);
-	bytes = wire_allocs_encode(frame, sizeof frame, header_of(&p, &old, 1), &allocs);
+	bytes = wire_allocs_encode(frame, sizeof frame, node_header(&p, &old, 1), &allocs);
 	peer_send(w, &p, frame, bytes);
 	world_turn(w, 1);
 	h = peer_receive(w, &p, WIRE_REFUSED, frame);
 	assert_true(wire_refused_decode(frame, &h, &refused));
 	assert_int_equal(refused.reason, WIRE_REFUSED_STALE_GENERATION);
 	p.key.k[0] ^= 1;
-	bytes = wire_allocs_encode(frame, sizeof frame, header_of(&p, &node, 1), &allocs);
+	bytes = wire_allocs_encode(frame, sizeof frame, node_header(&p, &node, 1), &allocs);
 	peer_send(w, &p, frame, bytes);
 	world_turn(w, 1);
 	peer_hears_nothing(w, &p);

@@ -4,40 +4,16 @@
 #include <string.h>
 #include <urcu-qsbr.h>
 
-static void job_done(struct command *c)
-{
-	*(bool *)c->context = true;
-}
-
 static void add_job(struct world *w, const char *id, uint32_t cpu_mhz)
 {
-	bool done = false;
 	struct command c = {.type = COMMAND_JOB_REGISTER,
-		.done = job_done,
-		.context = &done,
 		.job_register = {.job = direct_job(id, cpu_mhz, 100)}};
-	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, &c));
-	world_settle(w);
-	assert_true(done);
-	assert_int_equal(c.outcome, OUTCOME_DONE);
-}
-
-static struct wire_header registered(
-	struct world *w, struct peer *p, uint32_t number, uint64_t sequence)
-{
-	uint8_t frame[FRAME_BYTES_MAX];
-	struct uuid id = world_uuid(number);
-	send_register(w, p, &id, sequence);
-	world_settle(w);
-	return peer_receive(w, p, WIRE_REGISTERED, frame);
+	world_run(w, &c);
 }
 
 static struct peer new_node(struct world *w, uint32_t number, uint32_t wire, struct wire_header *h)
 {
-	struct uuid id = world_uuid(number);
-	struct peer p = node_peer(w, &id, wire);
-	*h = registered(w, &p, number, WORLD_WALL_MS);
-	return p;
+	return world_join(w, number, wire, WORLD_WALL_MS, h);
 }
 
 static struct wire_heartbeat_ack beat(
@@ -116,7 +92,7 @@ static void registered_again(void **state)
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct peer p = new_node(w, 1, 0, &old);
 	beat(w, &p, &old, 50);
-	node = registered(w, &p, 1, WORLD_WALL_MS + 5);
+	node = world_register(w, &p, 1, WORLD_WALL_MS + 5);
 	assert_int_equal(node.slot, old.slot);
 	assert_int_not_equal(node.generation, old.generation);
 	send_heartbeat(w, &p, old.slot, old.generation, 51);
@@ -133,7 +109,7 @@ static void registered_again(void **state)
 	assert_int_equal(refused.reason, WIRE_REFUSED_STALE_REGISTRATION);
 	assert_int_equal(refused.value, WORLD_WALL_MS + 5);
 	// The newest one again is a retransmission.
-	h = registered(w, &p, 1, WORLD_WALL_MS + 5);
+	h = world_register(w, &p, 1, WORLD_WALL_MS + 5);
 	assert_int_equal(h.generation, node.generation);
 	send_heartbeat(w, &p, node.slot, node.generation, 1);
 	world_settle(w);
@@ -432,20 +408,13 @@ static void purged_but_alive(void **state)
 	struct wire_header old, node;
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct peer p = new_node(w, 1, 0, &old);
-	bool done = false;
-	struct command purge = {.type = COMMAND_NODE_PURGE,
-		.done = job_done,
-		.context = &done,
-		.node_named = {.node = world_uuid(1)}};
-	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, &purge));
-	world_settle(w);
-	assert_true(done);
-	assert_int_equal(purge.outcome, OUTCOME_DONE);
+	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = world_uuid(1)}};
+	world_run(w, &purge);
 	assert_int_equal(beat(w, &p, &old, 1).directives, WIRE_DIRECTIVE_REGISTER);
 	struct uuid other_id = world_uuid(2);
 	struct peer other = node_peer(w, &other_id, 0);
 	rcu_barrier();
-	node = registered(w, &other, 2, WORLD_WALL_MS);
+	node = world_register(w, &other, 2, WORLD_WALL_MS);
 	assert_int_equal(node.slot, old.slot);
 	assert_int_equal(node.generation, old.generation + 1);
 	assert_int_equal(beat(w, &other, &node, 1).directives, 0);
@@ -453,7 +422,7 @@ static void purged_but_alive(void **state)
 	send_heartbeat(w, &p, old.slot, old.generation, 2);
 	world_settle(w);
 	peer_hears_nothing(w, &p);
-	node = registered(w, &p, 1, WORLD_WALL_MS);
+	node = world_register(w, &p, 1, WORLD_WALL_MS);
 	assert_int_not_equal(node.slot, old.slot);
 	beat(w, &p, &node, 1);
 	// Silence of the one that is gone downs nobody.

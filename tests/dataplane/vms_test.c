@@ -1,7 +1,6 @@
 // What the node of a worker asks about its virtual machines, over the real applier's state.
 #include "dataplane/wire/wire_alloc.h"
 #include "dataplane/wire/wire_vm.h"
-#include "state/entry.h"
 #include "state/vm.h"
 #include "tests/dataplane/world.h"
 #include <stdio.h>
@@ -10,77 +9,16 @@
 
 #define MACHINES 40u
 
-static void command_done(struct command *c)
-{
-	*(bool *)c->context = true;
-}
-
-static void run(struct world *w, struct command *c)
-{
-	bool done = false;
-	c->done = command_done;
-	c->context = &done;
-	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, c));
-	world_settle(w);
-	assert_true(done);
-	assert_int_equal(c->outcome, OUTCOME_DONE);
-}
-
-static struct wire_header header_of(
-	const struct peer *p, const struct wire_header *node, uint64_t sequence)
-{
-	return (struct wire_header){.key_id = p->key_id,
-		.slot = node->slot,
-		.generation = node->generation,
-		.sequence = sequence};
-}
-
-// Writes down a worker of that name, which is that node.
-static void write_worker(struct history *history, uint64_t index, const char *name, uint32_t number)
-{
-	struct bytes_writer batch = bytes_writer_growing(256);
-	struct vm_worker *worker = vm_worker_create();
-	struct command_log log = history_log(history);
-	free(worker->name);
-	free(worker->machine_id);
-	worker->name = strdup(name);
-	worker->machine_id = strdup(name);
-	worker->node = world_uuid(number);
-	worker->beats = true;
-	struct entry e = {.kind = ENTRY_VM_WORKER,
-		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = worker}};
-	bytes_put_zeros(&batch, BATCH_HEADER_BYTES);
-	entry_encode(&e, &batch);
-	batch_seal(&batch, &(struct batch_header){index, 1, 1});
-	assert_int_equal(log.append(log.context, index, 1, batch.data, (uint32_t)batch.size), 0);
-	bytes_writer_free(&batch);
-	vm_worker_free(worker);
-}
-
-static struct peer new_node(
-	struct world *w, uint32_t number, uint64_t sequence, struct wire_header *h)
+static struct peer new_worker(
+	struct world *w, uint32_t number, const char *name, struct wire_header *h)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct uuid id = world_uuid(number);
 	struct peer p = node_peer(w, &id, 0);
-	send_register(w, &p, &id, sequence);
+	send_register_worker(w, &p, &id, name, WORLD_WALL_MS);
 	world_settle(w);
 	*h = peer_receive(w, &p, WIRE_REGISTERED, frame);
 	return p;
-}
-
-// Two nodes were there before, which are the workers "a" and "b".
-static struct world *new_world(struct history *history)
-{
-	struct wire_header h;
-	struct world *w = world_create_with(1, history, 0);
-	new_node(w, 1, WORLD_WALL_MS, &h);
-	new_node(w, 2, WORLD_WALL_MS, &h);
-	uint64_t index = state_index(w->state);
-	world_destroy(w);
-	write_worker(history, index + 1, "a", 1);
-	write_worker(history, index + 2, "b", 2);
-	return world_create_with(1, history, 1000);
 }
 
 static void add_machine(struct world *w, uint32_t number)
@@ -94,7 +32,7 @@ static void add_machine(struct world *w, uint32_t number)
 	vm->image = strdup("mock:x");
 	struct command_vm_create create = {.vm = vm};
 	struct command c = {.type = COMMAND_VM_CREATE, .vm_create = &create};
-	run(w, &c);
+	world_run(w, &c);
 }
 
 static void assign(struct world *w, uint32_t number, const char *worker)
@@ -105,7 +43,7 @@ static void assign(struct world *w, uint32_t number, const char *worker)
 	item.uid = text_of(state_vm(w->state, item.vm)->uid);
 	item.worker_modify_index = state_vm_worker(w->state, item.worker)->record.modify_index;
 	struct command c = {.type = COMMAND_VM_ASSIGN, .vm_assign = {.items = &item, .count = 1}};
-	run(w, &c);
+	world_run(w, &c);
 	assert_int_equal(item.result, VM_ASSIGNED);
 }
 
@@ -115,7 +53,7 @@ static struct wire_vms_reply ask(struct world *w, struct peer *p, const struct w
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_vms vms = {version, from, count};
 	struct wire_vms_reply reply;
-	uint32_t bytes = wire_vms_encode(frame, sizeof frame, header_of(p, node, 77), &vms);
+	uint32_t bytes = wire_vms_encode(frame, sizeof frame, node_header(p, node, 77), &vms);
 	assert_true(bytes > 0);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
@@ -128,10 +66,9 @@ static struct wire_vms_reply ask(struct world *w, struct peer *p, const struct w
 static void all_machines_in_pages(void **unused)
 {
 	struct history history = {0};
-	struct world *w = new_world(&history);
+	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header home, away;
-	struct peer p = new_node(w, 1, WORLD_WALL_MS + 1000, &home),
-		    q = new_node(w, 2, WORLD_WALL_MS + 1000, &away);
+	struct peer p = new_worker(w, 1, "a", &home), q = new_worker(w, 2, "b", &away);
 	struct uuid seen[MACHINES];
 	uint32_t count = 0;
 
@@ -169,16 +106,16 @@ static void all_machines_in_pages(void **unused)
 static void a_change_is_seen(void **unused)
 {
 	struct history history = {0};
-	struct world *w = new_world(&history);
+	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header home;
-	struct peer p = new_node(w, 1, WORLD_WALL_MS + 1000, &home);
+	struct peer p = new_worker(w, 1, "a", &home);
 
 	add_machine(w, 0);
 	assign(w, 0, "a");
 	struct wire_vms_reply before = ask(w, &p, &home, 0, 0, 32);
 	struct command_vm_power power = {.name = TEXT("vm000"), .power_state = VM_POWER_STOPPED};
 	struct command c = {.type = COMMAND_VM_POWER, .vm_power = &power};
-	run(w, &c);
+	world_run(w, &c);
 	struct wire_vms_reply after = ask(w, &p, &home, 0, 0, 32);
 	assert_true(after.version > before.version);
 	assert_int_equal(after.count, 1);
@@ -186,7 +123,7 @@ static void a_change_is_seen(void **unused)
 	assert_true(after.items[0].version > before.items[0].version);
 	assert_true(uuid_equal(&after.items[0].instance, &before.items[0].instance));
 	struct command gone = {.type = COMMAND_VM_DELETE, .vm_named = {.name = TEXT("vm000")}};
-	run(w, &gone);
+	world_run(w, &gone);
 	assert_int_equal(ask(w, &p, &home, 0, 0, 32).count, 0);
 	world_destroy(w);
 	history_free(&history);
@@ -205,7 +142,7 @@ static void send_spec(struct world *w, struct peer *p, const struct wire_header 
 {
 	struct wire_alloc_spec spec = {*id, 0, 1000};
 	uint32_t bytes =
-		wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header_of(p, node, 5), &spec);
+		wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, node_header(p, node, 5), &spec);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
 	*h = peer_receive(w, p, answer, frame);
@@ -214,10 +151,9 @@ static void send_spec(struct world *w, struct peer *p, const struct wire_header 
 static void only_its_worker_hears_what_it_is(void **unused)
 {
 	struct history history = {0};
-	struct world *w = new_world(&history);
+	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header home, away, h;
-	struct peer p = new_node(w, 1, WORLD_WALL_MS + 1000, &home),
-		    q = new_node(w, 2, WORLD_WALL_MS + 1000, &away);
+	struct peer p = new_worker(w, 1, "a", &home), q = new_worker(w, 2, "b", &away);
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_alloc_spec_reply reply;
 	struct wire_refused refused;

@@ -171,11 +171,18 @@ static struct wire_header header_of(const struct peer *p, uint8_t type, uint64_t
 		.type = type, .key_id = p->key_id, .slot = WIRE_NO_SLOT, .sequence = sequence};
 }
 
-void send_register(struct world *w, struct peer *p, const struct uuid *id, uint64_t sequence)
+struct wire_header node_header(
+	const struct peer *p, const struct wire_header *registered, uint64_t sequence)
 {
-	uint8_t frame[FRAME_BYTES_MAX];
-	static struct wire_register r;
-	r = (struct wire_register){.node = *id,
+	return (struct wire_header){.key_id = p->key_id,
+		.slot = registered->slot,
+		.generation = registered->generation,
+		.sequence = sequence};
+}
+
+static void describe(const struct uuid *id, struct wire_register *r)
+{
+	*r = (struct wire_register){.node = *id,
 		.parts = 1,
 		.cpu_mhz = 8000,
 		.memory_mb = 16000,
@@ -188,10 +195,34 @@ void send_register(struct world *w, struct peer *p, const struct uuid *id, uint6
 		.address = TEXT("10.2.0.1:4647"),
 		.version = TEXT("0.1.0"),
 		.pair_count = 1};
-	r.pairs[0] = (struct wire_pair){WIRE_PAIR_ATTRIBUTE, TEXT("kernel.name"), TEXT("linux")};
+	r->pairs[0] = (struct wire_pair){WIRE_PAIR_ATTRIBUTE, TEXT("kernel.name"), TEXT("linux")};
+}
+
+static void register_as(
+	struct world *w, struct peer *p, const struct wire_register *r, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
 	peer_send(w, p, frame,
 		wire_register_encode(
-			frame, sizeof frame, header_of(p, WIRE_REGISTER, sequence), &r));
+			frame, sizeof frame, header_of(p, WIRE_REGISTER, sequence), r));
+}
+
+void send_register(struct world *w, struct peer *p, const struct uuid *id, uint64_t sequence)
+{
+	static struct wire_register r;
+	describe(id, &r);
+	register_as(w, p, &r, sequence);
+}
+
+void send_register_worker(
+	struct world *w, struct peer *p, const struct uuid *id, const char *name, uint64_t sequence)
+{
+	static struct wire_register r;
+	describe(id, &r);
+	r.name = text_of(name);
+	r.pairs[r.pair_count++] =
+		(struct wire_pair){WIRE_PAIR_SETTING, TEXT("vm.worker"), TEXT("1")};
+	register_as(w, p, &r, sequence);
 }
 
 void send_heartbeat(
@@ -227,6 +258,41 @@ void send_place(struct world *w, struct peer *p, const char *client, uint64_t re
 		.group = text_of(group)};
 	peer_send(w, p, frame,
 		wire_place_encode(frame, sizeof frame, header_of(p, WIRE_PLACE, request), &place));
+}
+
+static void command_done(struct command *c)
+{
+	*(bool *)c->context = true;
+}
+
+void world_run(struct world *w, struct command *c)
+{
+	bool done = false;
+	c->done = command_done;
+	c->context = &done;
+	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, c));
+	world_settle(w);
+	assert_true(done);
+	assert_int_equal(c->outcome, OUTCOME_DONE);
+}
+
+struct wire_header world_register(
+	struct world *w, struct peer *p, uint32_t number, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct uuid id = world_uuid(number);
+	send_register(w, p, &id, sequence);
+	world_settle(w);
+	return peer_receive(w, p, WIRE_REGISTERED, frame);
+}
+
+struct peer world_join(struct world *w, uint32_t number, uint32_t wire, uint64_t sequence,
+	struct wire_header *registered)
+{
+	struct uuid id = world_uuid(number);
+	struct peer p = node_peer(w, &id, wire);
+	*registered = world_register(w, &p, number, sequence);
+	return p;
 }
 
 struct command *world_command(struct world *w, enum command_type type)

@@ -61,13 +61,28 @@ struct wire_header peer_receive(struct world *, const struct peer *, uint8_t typ
 void peer_hears_nothing(struct world *, const struct peer *);
 
 struct uuid world_uuid(uint32_t number);
+// Of a frame of a registered node: slot and generation as its registration was answered.
+struct wire_header node_header(
+	const struct peer *, const struct wire_header *registered, uint64_t sequence);
 void send_register(struct world *, struct peer *, const struct uuid *, uint64_t sequence);
+// As a worker of that name, too.
+void send_register_worker(
+	struct world *, struct peer *, const struct uuid *, const char *name, uint64_t sequence);
 void send_heartbeat(
 	struct world *, struct peer *, uint32_t slot, uint32_t generation, uint64_t sequence);
 void send_goodbye(
 	struct world *, struct peer *, uint32_t slot, uint32_t generation, uint64_t sequence);
 void send_place(struct world *, struct peer *, const char *client, uint64_t request, uint8_t count,
 	const char *job, const char *group);
+
+// With the real applier: the command is carried out.
+void world_run(struct world *, struct command *);
+// With the real applier: the node with that number registers as the peer; the answer.
+struct wire_header world_register(
+	struct world *, struct peer *, uint32_t number, uint64_t sequence);
+// The same, of a peer on that wire, which is returned.
+struct peer world_join(struct world *, uint32_t number, uint32_t wire, uint64_t sequence,
+	struct wire_header *registered);
 
 // The applier's part.
 struct command *world_command(
