@@ -45,6 +45,23 @@ const char *ask(struct asking *b, uint32_t slot)
 	return ask_index(b, slot, 0);
 }
 
+uint32_t select_with(struct asking *b, const struct stack_request *r, struct alloc_metrics *m)
+{
+	alloc_details_release(b->option.details);
+	bool found = stack_select(b->stack, r, &b->option, m);
+	CHECK(found == (b->option.slot != NODE_SLOT_NONE));
+	return b->option.slot;
+}
+
+uint32_t select_any(struct asking *b)
+{
+	struct stack_request r = {.preferred_slot = NODE_SLOT_NONE};
+	struct alloc_metrics m = {0};
+	uint32_t slot = select_with(b, &r, &m);
+	metrics_release(&m);
+	return slot;
+}
+
 void asking_place(struct asking *b, uint32_t slot)
 {
 	struct plan_placement p = {.node_id = b->world->nodes[slot]->id,

@@ -19,6 +19,9 @@ void asking_teardown(struct asking *);
 // The reason why the node cannot take an instance of the first group; "" when it can.
 const char *ask(struct asking *, uint32_t slot);
 const char *ask_index(struct asking *, uint32_t slot, uint32_t name_index);
+// The best node of all, counted in the metrics; NODE_SLOT_NONE: none.
+uint32_t select_with(struct asking *, const struct stack_request *, struct alloc_metrics *);
+uint32_t select_any(struct asking *); // asks for nothing in particular
 // Places on the node what was found for it.
 void asking_place(struct asking *, uint32_t slot);
 

@@ -17,25 +17,6 @@ static struct stack_request any(void)
 	return (struct stack_request){.preferred_slot = NODE_SLOT_NONE};
 }
 
-// Slot of the best; NODE_SLOT_NONE: none.
-static uint32_t select_with(
-	struct asking *b, const struct stack_request *r, struct alloc_metrics *m)
-{
-	alloc_details_release(b->option.details);
-	bool found = stack_select(b->stack, r, &b->option, m);
-	assert_int_equal(found, b->option.slot != NODE_SLOT_NONE);
-	return b->option.slot;
-}
-
-static uint32_t select_any(struct asking *b)
-{
-	struct stack_request r = any();
-	struct alloc_metrics m = {0};
-	uint32_t slot = select_with(b, &r, &m);
-	metrics_release(&m);
-	return slot;
-}
-
 // --- Spread ----------------------------------------------------------------------------------------------
 
 // Boosts of the three racks r1, r2, r3 when there are so many allocations on each (semantics §4.6).

@@ -10,24 +10,6 @@
 
 #include <cmocka.h>
 
-static uint32_t select_among(
-	struct asking *b, const struct stack_request *r, struct alloc_metrics *m)
-{
-	alloc_details_release(b->option.details);
-	bool found = stack_select(b->stack, r, &b->option, m);
-	assert_int_equal(found, b->option.slot != NODE_SLOT_NONE);
-	return b->option.slot;
-}
-
-static uint32_t select_any(struct asking *b)
-{
-	struct stack_request r = {.preferred_slot = NODE_SLOT_NONE};
-	struct alloc_metrics m = {0};
-	uint32_t slot = select_among(b, &r, &m);
-	metrics_release(&m);
-	return slot;
-}
-
 // Places instances until there is room no more, and checks where they went.
 static void check_order(struct asking *b, const uint32_t *slots, uint32_t count)
 {
@@ -147,7 +129,7 @@ static void what_failed_on_a_node_is_not_drawn_back(void **state)
 		.penalty_nodes = &b.world->nodes[1]->id,
 		.penalty_count = 1};
 	assert_int_equal(select_any(&b), 1);
-	assert_int_equal(select_among(&b, &r, &m), 0);
+	assert_int_equal(select_with(&b, &r, &m), 0);
 	metrics_release(&m);
 	asking_teardown(&b);
 }
@@ -246,7 +228,7 @@ static void it_is_shown_and_not_in_the_mean(void **state)
 	struct stack_request r = {.preferred_slot = NODE_SLOT_NONE};
 	make_fleet(&b);
 	asking_begin(&b, STACK_GENERIC, asks_for(&b, "service web count=10 cpu=600", "web"));
-	assert_int_equal(select_among(&b, &r, &m), 4);
+	assert_int_equal(select_with(&b, &r, &m), 4);
 	assert_int_equal(m.score_metadata.count, SCORES_KEPT);
 	for (uint32_t i = 0; i < SCORES_KEPT; i++) {
 		const struct node_score *s = ARRAY_AT(&m.score_metadata, struct node_score, i);
