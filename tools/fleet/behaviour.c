@@ -125,6 +125,7 @@ static void take_task(struct behaviour *b, const struct task_spec *task, bool is
 	b->kill_ms = kill_ms > b->kill_ms ? kill_ms : b->kill_ms;
 	b->fails_to_start |= *rules.start_error != '\0';
 	b->start_is_tried_again |= rules.error_is_recoverable;
+	b->start_is_nodes_fault |= *rules.start_error != '\0' && rules.error_is_nodes_fault;
 	if (!is_first && !decides(b, run_ms, fails))
 		return;
 	b->run_ms = run_ms;
@@ -162,7 +163,7 @@ static void take_spec(
 	take_tasks(b, spec);
 	if (is_bad(all, spec)) {
 		b->fails_to_start = true;
-		b->start_is_tried_again = false;
+		b->start_is_tried_again = b->start_is_nodes_fault = false;
 	}
 }
 

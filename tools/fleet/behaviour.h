@@ -26,7 +26,7 @@ struct behaviour {
 	struct health_wait update, migrate;
 	uint32_t start_ms, kill_ms; // from the order to the deed
 	uint32_t run_ms;            // NEVER: until it is stopped, or as the flags say
-	bool fails, fails_to_start, start_is_tried_again;
+	bool fails, fails_to_start, start_is_tried_again, start_is_nodes_fault;
 	struct {
 		uint32_t attempts, interval_ms, delay_ms;
 		bool waits, on_success;

@@ -1,19 +1,34 @@
-// What goes wrong, and when: so many nodes fall silent, crash, leave or return at a time after the start.
+// What goes wrong, and when: so many nodes fall silent, crash, leave, return, flap, are not ready or break at a time
+// after the start.
 #pragma once
 #include "tools/fleet/fleet.h"
 
-enum fault_kind { FAULT_SILENCE, FAULT_CRASH, FAULT_LEAVE, FAULT_RETURN };
+enum fault_kind {
+	FAULT_SILENCE,
+	FAULT_CRASH,
+	FAULT_LEAVE,
+	FAULT_RETURN,
+	// These last; a node has one of them at a time.
+	FAULT_FLAP,    // silent and back, again and again
+	FAULT_UNREADY, // its probe says no
+	FAULT_BREAK,   // what runs there fails by the node's fault
+};
 
 struct fault {
 	enum fault_kind kind;
 	uint32_t count;
 	uint32_t at_ms;
-	uint32_t for_ms; // silence and crash: how long; UINT32_MAX: for good
+	uint32_t for_ms; // how long, flapping: how long each time; UINT32_MAX: for good
+	uint32_t rounds; // of flapping
 	uint32_t done;   // nodes it has struck
-	bool struck;
+	uint32_t round;  // rounds that have begun
+	bool struck, is_over;
 };
 
-// "COUNT@SECONDS" or "COUNT@SECONDS+SECONDS" (how long). False when it is not, or the kind knows no length.
+// "COUNT@SECONDS" or "COUNT@SECONDS+SECONDS" (how long), and for flapping "COUNT@SECONDS+SECONDS" or
+// "COUNT@SECONDS+SECONDSxTIMES". False when it is not, or the kind knows no length.
 bool fault_parse(enum fault_kind, const char *text, struct fault *);
-// Strikes what is due. Returns true when all have struck.
+// Strikes what is due, and ends what is over. Returns true when all have struck.
 bool faults_strike(struct fault *, uint32_t count, struct fleet *);
+// When it is over (since the start); one that is for good: when it strikes.
+double fault_end_ms(const struct fault *);

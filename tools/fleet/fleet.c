@@ -194,6 +194,12 @@ void fleet_set_phase(struct fleet *f, struct fleet_node *n, enum fleet_phase pha
 	n->failures = n->missed = 0;
 }
 
+void fleet_announce(struct fleet *f, uint32_t node)
+{
+	fleet_set_phase(f, &f->nodes[node], FLEET_REGISTERING);
+	fleet_urge(f, node);
+}
+
 static uint32_t backoff_ms(struct fleet *f, struct fleet_node *n)
 {
 	uint64_t limit = BACKOFF_CAP_MS;
@@ -387,8 +393,18 @@ static void on_register_again(struct fleet *f, struct fleet_node *n, bool refuse
 		fleet_set_phase(f, n, FLEET_LEFT);
 		return;
 	}
-	fleet_set_phase(f, n, FLEET_REGISTERING);
-	fleet_urge(f, (uint32_t)(n - f->nodes));
+	fleet_announce(f, (uint32_t)(n - f->nodes));
+}
+
+// A fleet that leaves allocations alone still answers for its probes.
+static void on_acknowledged(struct fleet *f, uint32_t node)
+{
+	bool is_asked = f->nodes[node].session.directives & WIRE_DIRECTIVE_PROBE;
+	const struct running_settings leaves_alone = {.leaves_allocs = true};
+	if (!f->running && is_asked)
+		f->running = running_create(f, &leaves_alone);
+	if (f->running)
+		running_acknowledged(f->running, node);
 }
 
 static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_answer *answer)
@@ -404,8 +420,7 @@ static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_a
 		if (!answer->late)
 			histogram_add(&f->rtt, now_us(f) - n->sent_us);
 		set_ready(f, n, n->phase == FLEET_BEATING);
-		if (f->running)
-			running_acknowledged(f->running, (uint32_t)(n - f->nodes));
+		on_acknowledged(f, (uint32_t)(n - f->nodes));
 		break;
 	case NODE_BEAT_NOW:
 		f->counters.resyncs++;

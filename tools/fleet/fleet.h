@@ -20,9 +20,11 @@ enum fleet_phase {
 	FLEET_LEFT,
 };
 
-#define FLEET_READY 1u  // its newest heartbeats were acknowledged
-#define FLEET_URGENT 2u // waits in the urgent queue
-#define FLEET_FRESH 4u  // its next registration is a new one, not the same again
+#define FLEET_READY 1u   // its newest heartbeats were acknowledged
+#define FLEET_URGENT 2u  // waits in the urgent queue
+#define FLEET_FRESH 4u   // its next registration is a new one, not the same again
+#define FLEET_UNREADY 8u // its probe says no
+#define FLEET_BROKEN 16u // whatever runs there fails, by the node's fault
 
 struct fleet_node {
 	struct node_session session;
@@ -31,7 +33,8 @@ struct fleet_node {
 	uint8_t phase, flags;
 	uint8_t failures; // registrations without success, goodbyes without answer
 	uint8_t missed;   // heartbeats without answer, in a row
-	uint32_t spare;
+	uint16_t fault;   // number of the lasting fault that has struck it; 0: none
+	uint16_t spare;
 };
 
 struct fleet_counters {
@@ -84,7 +87,7 @@ struct fleet {
 	struct frame *received;
 	double tokens;
 	uint64_t tokens_ns;
-	struct running *running; // NULL: allocations are left alone
+	struct running *running; // NULL: allocations are left alone, and no probe was asked for yet
 	fleet_client_frame *client_frame;
 	void *client_context;
 	struct fleet_counters counters;
@@ -112,3 +115,5 @@ bool fleet_may_send(struct fleet *);
 void fleet_urge(struct fleet *, uint32_t node);
 // Changes a node's phase, keeping the counts of registered and ready right.
 void fleet_set_phase(struct fleet *, struct fleet_node *, enum fleet_phase);
+// Registers a node anew, at once.
+void fleet_announce(struct fleet *, uint32_t node);

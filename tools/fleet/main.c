@@ -110,10 +110,7 @@ static bool settled(const struct run *run)
 	const struct fleet_options *o = run->options;
 	double last_ms = 0;
 	for (uint32_t i = 0; i < o->fault_count; i++) {
-		const struct fault *fault = &o->faults[i];
-		double end_ms = fault->at_ms;
-		if (fault->for_ms != UINT32_MAX)
-			end_ms += fault->for_ms;
+		double end_ms = fault_end_ms(&o->faults[i]);
 		last_ms = end_ms > last_ms ? end_ms : last_ms;
 	}
 	const struct fleet *f = &run->fleet;

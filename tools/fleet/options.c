@@ -31,6 +31,11 @@ static const struct flag table[] = {
 	{"crash", "COUNT@S[+S]", FLAG_LIST, AT(crash), "nodes restart at S (after S more)"},
 	{"leave", "COUNT@S", FLAG_LIST, AT(leave), "nodes say goodbye at S"},
 	{"return", "COUNT@S", FLAG_LIST, AT(back), "nodes that are away come back at S"},
+	{"flap", "COUNT@S+S[xN]", FLAG_LIST, AT(flap),
+		"nodes are silent for S and back for S, N times (3)"},
+	{"unready", "COUNT@S[+S]", FLAG_LIST, AT(unready), "their probes say no from S on (for S)"},
+	{"break", "COUNT@S[+S]", FLAG_LIST, AT(broken),
+		"what runs on them fails by their fault from S on (for S)"},
 	{"duration", "S", FLAG_REAL, AT(duration_s), "run so long (0: until all was seen)"},
 	{"until-registered", NULL, FLAG_SWITCH, AT(until_registered),
 		"end when all nodes are ready, and fail when --duration comes first"},
@@ -130,6 +135,9 @@ static bool read_faults(struct fleet_options *o)
 		{FAULT_CRASH, &o->crash, "--crash wants COUNT@SECONDS[+SECONDS]"},
 		{FAULT_LEAVE, &o->leave, "--leave wants COUNT@SECONDS"},
 		{FAULT_RETURN, &o->back, "--return wants COUNT@SECONDS"},
+		{FAULT_FLAP, &o->flap, "--flap wants COUNT@SECONDS+SECONDS[xTIMES]"},
+		{FAULT_UNREADY, &o->unready, "--unready wants COUNT@SECONDS[+SECONDS]"},
+		{FAULT_BREAK, &o->broken, "--break wants COUNT@SECONDS[+SECONDS]"},
 	};
 	for (uint32_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
 		for (uint32_t i = 0; i < kinds[k].list->count; i++) {
@@ -169,6 +177,7 @@ static bool check_ranges(const struct fleet_options *o)
 		{o->fail_percent <= 100, "--fail-percent is at most 100"},
 		{o->run_for_s <= 4e6 && o->start_delay_s <= 4e6,
 			"--run-for and --start-delay are at most 4000000"},
+		{o->run || o->broken.count == 0, "--break needs allocations to be run"},
 		{!o->run || !o->no_run, "--run and --no-run exclude each other"},
 		{o->instances >= 1 && o->instances <= PLACE_COUNT_MAX, "--instances is 1 to 32"},
 		{o->window <= PLACING_WINDOW_MAX, "--window is at most 1024"},

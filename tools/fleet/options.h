@@ -12,7 +12,7 @@ enum fleet_exit {
 	FLEET_FAILED = 3, // could not start, or could not go on
 };
 
-#define FAULTS_MAX (4 * FLAG_LIST_MAX)
+#define FAULTS_MAX (7 * FLAG_LIST_MAX)
 
 struct fleet_options {
 	const char *server, *source, *vdev, *address, *eal;
@@ -22,7 +22,7 @@ struct fleet_options {
 	uint64_t first, seed;
 	uint32_t cpu_mhz, memory_mb, disk_mb, attributes;
 	const char *class_name, *datacenter, *name_prefix;
-	struct flag_list shape, silence, crash, leave, back, bad_version;
+	struct flag_list shape, silence, crash, leave, back, flap, unready, broken, bad_version;
 	double register_rate, send_rate, loss_percent;
 	double duration_s;
 	bool until_registered, goodbye, quiet;

@@ -33,7 +33,7 @@ void report_line(const struct run *run)
 		(unsigned long)c->sent, (unsigned long)c->acked, (unsigned long)c->missed,
 		histogram_us(&f->rtt, 0.5), histogram_us(&f->rtt, 0.99));
 	print_refusals(out, "refused", c->refused);
-	if (f->running) {
+	if (run->options->run) {
 		const struct running_counters *r = &f->running->counters;
 		fprintf(out, " running=%u started=%lu completed=%lu failed=%lu", f->running->up,
 			(unsigned long)r->started, (unsigned long)r->completed,
@@ -181,6 +181,9 @@ static json_t *running_json(const struct running *r)
 	SET(o, c, restarted);
 	SET(o, c, healthy);
 	SET(o, c, unhealthy);
+	SET(o, c, ready);
+	SET(o, c, unready);
+	SET(o, c, flaky);
 	SET(o, c, questions);
 	SET(o, c, reports);
 	SET(o, c, descriptions);
@@ -240,7 +243,7 @@ int report_json(const struct run *run, bool seen, const char *path)
 	json_object_set_new(o, "seen", json_boolean(seen));
 	json_object_set_new(o, "seconds", json_real(run->seconds));
 	json_object_set_new(o, "fleet", fleet_json(&run->fleet));
-	if (run->fleet.running)
+	if (run->options->run)
 		json_object_set_new(o, "allocations", running_json(run->fleet.running));
 	if (run->placing)
 		json_object_set_new(o, "placing", placing_json(run->placing));

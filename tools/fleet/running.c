@@ -20,6 +20,11 @@ void running_enqueue(struct running *r, uint32_t node)
 	r->queue[r->queue_tail++ & r->queue_mask] = node;
 }
 
+static uint64_t wall_ms(const struct fleet *f)
+{
+	return time_wall_ns(f->time) / 1000000;
+}
+
 struct running *running_create(struct fleet *f, const struct running_settings *settings)
 {
 	struct running *r = memory_take(sizeof *r);
@@ -30,8 +35,10 @@ struct running *running_create(struct fleet *f, const struct running_settings *s
 	r->settings = *settings;
 	behaviours_create(&r->behaviours, &r->settings.bad);
 	r->nodes = memory_take_array(nodes, sizeof r->nodes[0]);
-	for (uint32_t i = 0; i < nodes; i++)
+	for (uint32_t i = 0; i < nodes; i++) {
 		r->nodes[i].first = RUNNING_NONE;
+		r->nodes[i].sequence = wall_ms(f);
+	}
 	r->queue = memory_take_array(power, sizeof r->queue[0]);
 	r->queue_mask = power - 1;
 	r->free_alloc = RUNNING_NONE;
@@ -79,7 +86,7 @@ static uint32_t handle_timers(struct running *r)
 
 // --- Sending -------------------------------------------------------------------------------------------
 
-static struct wire_header header_of(struct running *r, uint32_t node)
+struct wire_header running_header(const struct running *r, uint32_t node)
 {
 	const struct node_session *s = &r->fleet->nodes[node].session;
 	return (struct wire_header){.key_id = s->key_id,
@@ -135,6 +142,7 @@ static uint32_t add_item(const struct running *r, const struct running_alloc *a,
 	update->items[update->count++] = (struct wire_alloc_update_item){.allocation = a->id,
 		.client = a->status,
 		.healthy = a->health,
+		.flags = a->end_flags,
 		.task_count = (uint8_t)b->task_count,
 		.description = description};
 	return bytes;
@@ -157,7 +165,7 @@ static uint32_t encode_report(struct running *r, uint32_t node, uint8_t *frame)
 		a->flags |= RUNNING_TOLD;
 	}
 	return update.count ? wire_alloc_update_encode(
-				      frame, FRAME_BYTES_MAX, header_of(r, node), &update)
+				      frame, FRAME_BYTES_MAX, running_header(r, node), &update)
 			    : 0;
 }
 
@@ -167,7 +175,7 @@ static uint32_t encode_question(struct running *r, uint32_t node, uint8_t *frame
 	bool goes_on = n->flags & RUNNING_LISTS_ALL;
 	struct wire_allocs allocs = {
 		n->known_index, goes_on && n->known_index ? ALLOC_ITEMS_MAX : QUESTION_ITEMS};
-	return wire_allocs_encode(frame, FRAME_BYTES_MAX, header_of(r, node), &allocs);
+	return wire_allocs_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &allocs);
 }
 
 // An allocation whose behaviour nobody asks for just now, or this node itself does; RUNNING_NONE: none.
@@ -200,14 +208,15 @@ static uint32_t encode_spec_question(struct running *r, uint32_t node, uint8_t *
 	r->counters.descriptions++;
 	struct wire_alloc_spec spec = {
 		r->allocs[at].id, (uint32_t)b->json.size, WIRE_SPEC_BYTES_MAX};
-	return wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header_of(r, node), &spec);
+	return wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &spec);
 }
 
 static bool wants_list(const struct running *r, uint32_t node)
 {
 	const struct running_node *n = &r->nodes[node];
-	return (n->flags & (RUNNING_WANTS_ALL | RUNNING_LISTS_ALL)) ||
-	       r->fleet->nodes[node].session.alloc_index > n->known_index;
+	bool has_changed = r->fleet->nodes[node].session.alloc_index > n->known_index;
+	return !r->settings.leaves_allocs &&
+	       (has_changed || (n->flags & (RUNNING_WANTS_ALL | RUNNING_LISTS_ALL)));
 }
 
 static bool has_news(const struct running *r, uint32_t node)
@@ -242,38 +251,52 @@ static void await(struct running *r, uint32_t node, uint8_t awaiting)
 		wheel_add(&r->node_wheel, node, n->due_ms);
 }
 
+// Which answer it wants next. Reports and probes wait for a heartbeat.
+static uint8_t choose(const struct running *r, uint32_t node)
+{
+	const struct running_node *n = &r->nodes[node];
+	bool may_report = n->flags & RUNNING_HEARD;
+	if (may_report && has_news(r, node))
+		return WIRE_ALLOC_UPDATED;
+	if (may_report && (n->flags & RUNNING_PROBED))
+		return WIRE_READINESS_TAKEN;
+	return wants_list(r, node) ? WIRE_ALLOCS_REPLY : WIRE_ALLOC_SPEC_REPLY;
+}
+
+static uint32_t encode(struct running *r, uint32_t node, uint8_t awaiting, uint8_t *frame)
+{
+	switch (awaiting) {
+	case WIRE_ALLOC_UPDATED: r->counters.reports++; return encode_report(r, node, frame);
+	case WIRE_READINESS_TAKEN: return running_encode_readiness(r, node, frame);
+	case WIRE_ALLOCS_REPLY:
+		begin_list(r, &r->nodes[node]);
+		r->counters.questions++;
+		return encode_question(r, node, frame);
+	case WIRE_ALLOC_SPEC_REPLY: return encode_spec_question(r, node, frame);
+	}
+	return 0;
+}
+
 // Sends what a node has to say next: what was on its way again, else a report, else a question.
 static bool send_next(struct running *r, uint32_t node)
 {
 	struct running_node *n = &r->nodes[node];
 	struct fleet_node *fleet_node = &r->fleet->nodes[node];
 	uint8_t frame[FRAME_BYTES_MAX], awaiting = n->awaiting;
-	uint32_t size = 0;
 	if (fleet_node->phase != FLEET_BEATING)
 		return false;
 	if (awaiting && fleet_now_ms(r->fleet) < n->due_ms)
 		return false;
-	if (awaiting == WIRE_ALLOC_UPDATED && !(n->flags & RUNNING_HEARD))
+	bool is_told = awaiting == WIRE_ALLOC_UPDATED || awaiting == WIRE_READINESS_TAKEN;
+	if (is_told && !(n->flags & RUNNING_HEARD))
 		awaiting = 0; // not before a heartbeat
 	r->counters.resent += awaiting != 0;
 	n->sequence++; // what is sent again may say something newer
 	if (!awaiting) {
 		n->tries = 0;
-		bool reports = (n->flags & RUNNING_HEARD) && has_news(r, node);
-		awaiting = reports               ? WIRE_ALLOC_UPDATED
-			   : wants_list(r, node) ? WIRE_ALLOCS_REPLY
-						 : WIRE_ALLOC_SPEC_REPLY;
+		awaiting = choose(r, node);
 	}
-	if (awaiting == WIRE_ALLOC_UPDATED) {
-		size = encode_report(r, node, frame);
-		r->counters.reports++;
-	} else if (awaiting == WIRE_ALLOCS_REPLY) {
-		begin_list(r, n);
-		size = encode_question(r, node, frame);
-		r->counters.questions++;
-	} else if (awaiting == WIRE_ALLOC_SPEC_REPLY) {
-		size = encode_spec_question(r, node, frame);
-	}
+	uint32_t size = encode(r, node, awaiting, frame);
 	n->awaiting = 0;
 	if (size == 0)
 		return false;
@@ -379,6 +402,7 @@ static void take_answer(
 	struct wire_allocs_reply reply;
 	struct wire_alloc_spec_reply piece;
 	struct wire_refused refused;
+	uint64_t index;
 	if (h->type == WIRE_REFUSED) {
 		if (wire_refused_decode(data, h, &refused))
 			take_refusal(r, node, &refused);
@@ -391,6 +415,8 @@ static void take_answer(
 		take_list(r, node, &reply);
 	else if (h->type == WIRE_ALLOC_SPEC_REPLY && wire_alloc_spec_reply_decode(data, h, &piece))
 		take_piece(r, node, &piece);
+	else if (h->type == WIRE_READINESS_TAKEN && wire_readiness_taken_decode(data, h, &index))
+		running_take_readiness(r, node);
 	running_enqueue(r, node);
 }
 
@@ -417,10 +443,10 @@ bool running_receive(struct running *r, uint32_t node, const uint8_t *data, uint
 void running_registered(struct running *r, uint32_t node)
 {
 	struct running_node *n = &r->nodes[node];
-	uint64_t wall_ms = time_wall_ns(r->fleet->time) / 1000000;
-	if (n->sequence < wall_ms)
-		n->sequence = wall_ms;
+	if (n->sequence < wall_ms(r->fleet))
+		n->sequence = wall_ms(r->fleet);
 	n->awaiting = 0;
+	n->probe_ms = 0;
 	n->flags = (uint8_t)((n->flags & RUNNING_QUEUED) | RUNNING_WANTS_ALL);
 	running_report_all(r, node);
 	running_enqueue(r, node);
@@ -436,6 +462,7 @@ void running_acknowledged(struct running *r, uint32_t node)
 		running_report_all(r, node);
 	n->heard_ms = now_ms;
 	n->flags |= RUNNING_HEARD;
+	running_hear_probe(r, node);
 	if (!n->awaiting && (wants_list(r, node) || has_news(r, node)))
 		running_enqueue(r, node);
 }

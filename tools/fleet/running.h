@@ -11,6 +11,7 @@ struct fleet_node;
 
 // For what jobs say nothing of.
 struct running_settings {
+	bool leaves_allocs;   // asks for none and runs none: probes are answered for alone
 	double run_for_s;     // 0: until it is stopped
 	double fail_share;    // of those that end by themselves
 	double start_delay_s; // at most; drawn
@@ -42,6 +43,7 @@ struct running_alloc {
 	uint8_t phase, status, flags;               // status: enum wire_alloc_client
 	uint8_t health;                             // enum wire_healthy
 	uint8_t attempts, restarts;                 // attempts: in this interval
+	uint8_t end_flags;                          // enum wire_update_flag
 	bool failed;
 };
 
@@ -56,19 +58,24 @@ struct running_node {
 	uint8_t awaiting;  // enum wire_type, 0: nothing
 	uint8_t flags;     // enum running_node_flag
 	uint8_t tries;
-	uint8_t spare;
+	bool told_ready;   // by the readiness on its way
+	uint32_t probe_ms; // when its probe may be asked again
 };
 enum running_node_flag {
 	RUNNING_WANTS_ALL = 1,
 	RUNNING_LISTS_ALL = 2,
 	RUNNING_HEARD = 4,
-	RUNNING_QUEUED = 8
+	RUNNING_QUEUED = 8,
+	RUNNING_PROBED = 16,     // what its probe says is to be told
+	RUNNING_WAS_UNREADY = 32 // as a report said
 };
 
 struct running_counters {
 	uint64_t questions, reports, descriptions, resent, refused;
 	uint64_t started, completed, failed, stopped, forgotten, restarted;
 	uint64_t healthy, unhealthy; // verdicts
+	uint64_t ready, unready;     // answers of probes
+	uint64_t flaky;              // failures that were their node's fault
 };
 
 struct running {
@@ -94,5 +101,7 @@ uint32_t running_step(struct running *);
 void running_registered(struct running *, uint32_t node);
 void running_acknowledged(struct running *, uint32_t node);
 void running_crashed(struct running *, uint32_t node);
+// Its infrastructure broke: what is up there fails.
+void running_broke(struct running *, uint32_t node);
 // A frame to that node; false when it is not about allocations.
 bool running_receive(struct running *, uint32_t node, const uint8_t *data, uint32_t size);

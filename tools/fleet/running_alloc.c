@@ -65,17 +65,30 @@ static void set_phase(struct running *r, struct running_alloc *a, enum running_p
 	tell(r, a);
 }
 
-static void end(struct running *r, struct running_alloc *a, bool failed)
+// flags: FLAKY, of one that failed by its node's fault. Whether the node is ready now is said with the end.
+static void end_with(struct running *r, struct running_alloc *a, bool failed, uint8_t flags)
 {
+	if (r->fleet->nodes[a->node].flags & FLEET_UNREADY) {
+		flags |= WIRE_UPDATE_UNREADY;
+		r->nodes[a->node].flags |= RUNNING_WAS_UNREADY;
+	}
 	r->counters.failed += failed;
 	r->counters.completed += !failed;
+	r->counters.flaky += flags & WIRE_UPDATE_FLAKY;
 	a->failed = failed;
+	a->end_flags = flags;
 	a->ended_ms = fleet_now_ms(r->fleet);
 	set_phase(r, a, RUNNING_ENDED, failed ? WIRE_CLIENT_FAILED : WIRE_CLIENT_COMPLETE,
 		BEHAVIOUR_NEVER);
 }
 
-static void restart_or_fail(struct running *r, struct running_alloc *a)
+static void end(struct running *r, struct running_alloc *a, bool failed)
+{
+	end_with(r, a, failed, 0);
+}
+
+// flags: if it fails for good.
+static void restart_or_fail(struct running *r, struct running_alloc *a, uint8_t flags)
 {
 	const struct behaviour *b = running_behaviour(r, a);
 	uint32_t now_ms = fleet_now_ms(r->fleet);
@@ -86,7 +99,7 @@ static void restart_or_fail(struct running *r, struct running_alloc *a)
 	uint32_t wait_ms = b->restart.delay_ms;
 	if (a->attempts >= b->restart.attempts) {
 		if (!b->restart.waits || b->restart.interval_ms == 0) {
-			end(r, a, true);
+			end_with(r, a, true, flags);
 			return;
 		}
 		wait_ms = a->interval_ms + b->restart.interval_ms - now_ms;
@@ -114,11 +127,14 @@ static uint32_t end_ms(struct running *r, const struct behaviour *b)
 static void start(struct running *r, struct running_alloc *a)
 {
 	const struct behaviour *b = running_behaviour(r, a);
-	if (b->fails_to_start) {
-		if (b->start_is_tried_again)
-			restart_or_fail(r, a);
-		else
-			end(r, a, true);
+	bool is_broken = r->fleet->nodes[a->node].flags & FLEET_BROKEN;
+	uint8_t flags = is_broken || b->start_is_nodes_fault ? WIRE_UPDATE_FLAKY : 0;
+	if (!is_broken && b->fails_to_start && b->start_is_tried_again) {
+		restart_or_fail(r, a, flags);
+		return;
+	}
+	if (is_broken || b->fails_to_start) {
+		end_with(r, a, true, flags);
 		return;
 	}
 	r->counters.started++;
@@ -133,7 +149,7 @@ static void has_run(struct running *r, struct running_alloc *a)
 	if (b->run_ms == BEHAVIOUR_NEVER)
 		end(r, a, prng_unit(&r->fleet->prng) < r->settings.fail_share);
 	else if (b->fails || b->restart.on_success)
-		restart_or_fail(r, a);
+		restart_or_fail(r, a, 0);
 	else
 		end(r, a, false);
 }
@@ -189,6 +205,17 @@ static void judge(struct running *r, struct running_alloc *a)
 	r->counters.unhealthy += a->health == WIRE_UNHEALTHY;
 	a->deadline_ms = BEHAVIOUR_NEVER;
 	tell(r, a);
+}
+
+void running_broke(struct running *r, uint32_t node)
+{
+	for (uint32_t at = r->nodes[node].first; at != RUNNING_NONE; at = r->allocs[at].next) {
+		struct running_alloc *a = &r->allocs[at];
+		if (a->phase != RUNNING_UP && a->phase != RUNNING_RESTARTING)
+			continue;
+		end_with(r, a, true, WIRE_UPDATE_FLAKY);
+		judge(r, a);
+	}
 }
 
 // --- Time ----------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // A fleet of five hundred nodes over real sockets, against a controller in miniature.
-#include "tests/tools/client/responder.h"
+#include "tests/tools/fleet/small_fleet.h"
 #include "tools/fleet/faults.h"
 #include "tools/fleet/placing.h"
 #include "tools/fleet/running.h"
@@ -13,62 +13,7 @@
 
 #include <cmocka.h>
 
-#define NODES 500u
-
-static struct responder *server;
-static struct transport *transport;
-static struct fleet fleet;
 static struct placing placing;
-static struct shapes shapes = {.seed = 3,
-	.count = 1,
-	.list = {{.class_name = "c", .weight = 1, .cpu_mhz = 1, .memory_mb = 1}},
-	.datacenter_count = 1,
-	.datacenters = {"dc1"},
-	.attributes = 45,
-	.name_prefix = "n-"};
-static struct fleet_settings settings = {
-	.nodes = NODES, .key_id = 1, .register_rate = 20000, .seed = 5};
-static char message[300];
-
-static int set_up(void **unused)
-{
-	server = responder_start();
-	atomic_store(&server->rules.ttl_ms, 300);
-	transport = transport_socket_open(server->address, NULL, 3, message, sizeof message);
-	if (!transport)
-		return -1;
-	return fleet_create(&fleet, &settings, &shapes, &server->masters, &time_source_real,
-		transport, message, sizeof message);
-}
-
-static int tear_down(void **unused)
-{
-	running_destroy(fleet.running);
-	fleet_destroy(&fleet);
-	transport->close(transport);
-	responder_stop(server);
-	settings.loss = settings.send_rate = 0;
-	settings.pcap = NULL;
-	return 0;
-}
-
-// Turns the fleet until the condition holds, for ten seconds at most.
-#define TURN_UNTIL(condition)                                                             \
-	do {                                                                              \
-		uint64_t end_ns_ = time_monotonic_ns(&time_source_real) + 60000000000ull; \
-		while (!(condition)) {                                                    \
-			if (fleet_step(&fleet) == 0)                                      \
-				transport->wait(transport, 1000);                         \
-			if (time_monotonic_ns(&time_source_real) > end_ns_)               \
-				fail_msg("never: %s", #condition);                        \
-		}                                                                         \
-	} while (0)
-
-static void turn_ms(uint32_t ms)
-{
-	uint32_t end = fleet_now_ms(&fleet) + ms;
-	TURN_UNTIL(fleet_now_ms(&fleet) >= end);
-}
 
 static void every_node_registers_and_beats(void **unused)
 {
@@ -210,7 +155,7 @@ static void capture_holds_the_heartbeats(void **unused)
 	settings.pcap = path;
 	fleet_destroy(&fleet);
 	assert_int_equal(fleet_create(&fleet, &settings, &shapes, &server->masters,
-				 &time_source_real, transport, message, sizeof message),
+				 &time_source_real, transport, fleet_message, sizeof fleet_message),
 		0);
 	TURN_UNTIL(fleet.ready == NODES);
 	uint64_t heartbeats = fleet.counters.heartbeats;
@@ -223,7 +168,7 @@ static void capture_holds_the_heartbeats(void **unused)
 	unlink(path);
 	settings.pcap = NULL;
 	assert_int_equal(fleet_create(&fleet, &settings, &shapes, &server->masters,
-				 &time_source_real, transport, message, sizeof message),
+				 &time_source_real, transport, fleet_message, sizeof fleet_message),
 		0);
 }
 
@@ -330,18 +275,7 @@ static void place_rate_is_kept(void **unused)
 	placing_stop(&placing);
 }
 
-#define WITH_SERVER(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
-
 // --- Allocations ---------------------------------------------------------------------------------------
-
-#define TASK "\"Driver\":\"mock\""
-
-static void run_allocations(double run_for_s, double fail_share)
-{
-	struct running_settings running = {
-		.run_for_s = run_for_s, .fail_share = fail_share, .start_delay_s = 0.05};
-	fleet.running = running_create(&fleet, &running);
-}
 
 static void allocations_run_until_they_are_stopped(void **unused)
 {
@@ -510,12 +444,10 @@ static void ends_take_their_time(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			allocations_run_until_they_are_stopped, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(allocations_end_and_fail, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(allocations_survive_losses, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			forgotten_allocations_are_dropped, set_up, tear_down),
+		WITH_SERVER(allocations_run_until_they_are_stopped),
+		WITH_SERVER(allocations_end_and_fail),
+		WITH_SERVER(allocations_survive_losses),
+		WITH_SERVER(forgotten_allocations_are_dropped),
 		WITH_SERVER(health_is_told_as_the_job_says),
 		WITH_SERVER(health_is_told_again_for_another_deployment),
 		WITH_SERVER(after_a_silence_all_is_told_again),

@@ -44,14 +44,20 @@ static void everything_is_read(void **unused)
 		"--seed 9 "
 		"--shape a=1,2,3,4 --shape b=5,6,7,8,2,T4 --datacenter x,y,z --attributes 3 "
 		"--register-rate 1.5 --send-rate 100 --loss 99.5 --silence 1@2+3 --silence 2@3 "
-		"--crash 5@4+1 --leave 1@5 --return 2@6 --duration 7 --until-registered --goodbye "
+		"--crash 5@4+1 --leave 1@5 --return 2@6 "
+		"--flap 3@1+2x5 --unready 4@0 --break 2@1+9 --duration 7 --until-registered "
+		"--goodbye "
 		"--place a:b:c --namespace n --count 8 --instances 32 --rate 0.5 --window 1024 "
-		"--repeat 100 --release 50 --client me --write-pcap p --json - --quiet"));
+		"--run --repeat 100 --release 50 --client me --write-pcap p --json - --quiet"));
 	assert_int_equal(o.shapes.count, 2);
 	assert_int_equal(o.shapes.datacenter_count, 3);
 	assert_string_equal(o.shapes.datacenters[2], "z");
 	assert_true(o.first == UINT64_MAX);
-	assert_int_equal(o.fault_count, 5);
+	assert_int_equal(o.fault_count, 8);
+	assert_int_equal(o.faults[5].kind, FAULT_FLAP);
+	assert_int_equal(o.faults[5].rounds, 5);
+	assert_int_equal(o.faults[6].kind, FAULT_UNREADY);
+	assert_int_equal(o.faults[7].kind, FAULT_BREAK);
 	assert_int_equal(o.faults[0].for_ms, 3000);
 	assert_true(text_equal(o.job, TEXT("a:b")));
 	assert_true(text_equal(o.group, TEXT("c")));
@@ -68,6 +74,7 @@ static void mistakes_are_usage_errors(void **unused)
 		"--key-file k --place web:", "--key-file k --vdev net_null0",
 		"--key-file k --trace d --place a:b", "--key-file k --silence 5",
 		"--key-file k --nodes 4 --silence 5@1", "--key-file k --leave 1@1+1",
+		"--key-file k --flap 1@1", "--key-file k --no-run --break 1@1",
 		"--key-file k --shape x", "--key-file k --datacenter ,", "--key-file k extra"};
 	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		code = 99;

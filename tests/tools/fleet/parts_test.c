@@ -189,6 +189,20 @@ static void faults_are_read(void **unused)
 		if (fault_parse(FAULT_SILENCE, bad[i], &f))
 			fail_msg("\"%s\" is read", bad[i]);
 	assert_false(fault_parse(FAULT_LEAVE, "1@5+5", &f));
+	assert_true(fault_parse(FAULT_FLAP, "7@1+2.5x4", &f));
+	assert_int_equal(f.for_ms, 2500);
+	assert_int_equal(f.rounds, 4);
+	assert_true(fault_end_ms(&f) == 1000 + 7 * 2500);
+	assert_true(fault_parse(FAULT_FLAP, "7@1+2", &f));
+	assert_true(fault_end_ms(&f) == 1000 + 5 * 2000);
+	assert_true(fault_parse(FAULT_UNREADY, "7@1+2", &f) && fault_end_ms(&f) == 3000);
+	assert_true(fault_parse(FAULT_BREAK, "7@1", &f) && fault_end_ms(&f) == 1000);
+	static const char *const bad_flaps[] = {
+		"1@5", "1@5+0", "1@5+1x", "1@5+1x0", "1@5+1x-1", "1@5+1x2y", "1@5x2"};
+	for (uint32_t i = 0; i < sizeof bad_flaps / sizeof bad_flaps[0]; i++)
+		if (fault_parse(FAULT_FLAP, bad_flaps[i], &f))
+			fail_msg("\"%s\" is read", bad_flaps[i]);
+	assert_false(fault_parse(FAULT_BREAK, "1@5+1x2", &f));
 }
 
 static uint32_t sum16(uint32_t sum, const uint8_t *data, uint32_t size)

@@ -1,0 +1,55 @@
+#include "tests/tools/fleet/small_fleet.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+struct responder *server;
+struct transport *transport;
+struct fleet fleet;
+struct shapes shapes = {.seed = 3,
+	.count = 1,
+	.list = {{.class_name = "c", .weight = 1, .cpu_mhz = 1, .memory_mb = 1}},
+	.datacenter_count = 1,
+	.datacenters = {"dc1"},
+	.attributes = 45,
+	.name_prefix = "n-"};
+struct fleet_settings settings = {.nodes = NODES, .key_id = 1, .register_rate = 20000, .seed = 5};
+char fleet_message[300];
+
+int fleet_up(void **unused)
+{
+	server = responder_start();
+	atomic_store(&server->rules.ttl_ms, 300);
+	transport = transport_socket_open(
+		server->address, NULL, 3, fleet_message, sizeof fleet_message);
+	if (!transport)
+		return -1;
+	return fleet_create(&fleet, &settings, &shapes, &server->masters, &time_source_real,
+		transport, fleet_message, sizeof fleet_message);
+}
+
+int fleet_down(void **unused)
+{
+	running_destroy(fleet.running);
+	fleet_destroy(&fleet);
+	transport->close(transport);
+	responder_stop(server);
+	settings.loss = settings.send_rate = 0;
+	settings.pcap = NULL;
+	return 0;
+}
+
+void run_allocations(double run_for_s, double fail_share)
+{
+	struct running_settings running = {
+		.run_for_s = run_for_s, .fail_share = fail_share, .start_delay_s = 0.05};
+	fleet.running = running_create(&fleet, &running);
+}
+
+void turn_ms(uint32_t ms)
+{
+	uint32_t end = fleet_now_ms(&fleet) + ms;
+	TURN_UNTIL(fleet_now_ms(&fleet) >= end);
+}

@@ -1,0 +1,35 @@
+// Five hundred nodes over real sockets, against a controller in miniature, for tests.
+#pragma once
+#include "tests/tools/client/responder.h"
+#include "tools/fleet/fleet.h"
+#include "tools/fleet/running.h"
+
+#define NODES 500u
+#define TASK "\"Driver\":\"mock\""
+#define WITH_SERVER(t) cmocka_unit_test_setup_teardown(t, fleet_up, fleet_down)
+
+extern struct responder *server;
+extern struct transport *transport;
+extern struct fleet fleet;
+extern struct shapes shapes;
+extern struct fleet_settings settings;
+extern char fleet_message[300];
+
+int fleet_up(void **unused);
+int fleet_down(void **unused);
+// Allocations are run.
+void run_allocations(double run_for_s, double fail_share);
+
+// Turns the fleet until the condition holds, for a minute at most.
+#define TURN_UNTIL(condition)                                                             \
+	do {                                                                              \
+		uint64_t end_ns_ = time_monotonic_ns(&time_source_real) + 60000000000ull; \
+		while (!(condition)) {                                                    \
+			if (fleet_step(&fleet) == 0)                                      \
+				transport->wait(transport, 1000);                         \
+			if (time_monotonic_ns(&time_source_real) > end_ns_)               \
+				fail_msg("never: %s", #condition);                        \
+		}                                                                         \
+	} while (0)
+
+void turn_ms(uint32_t ms);
