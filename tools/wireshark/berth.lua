@@ -272,6 +272,25 @@ local function subtree(r, title)
 	return r.tree:add(berth, r.body(math.min(r.at, r.body:len() - 1), 1), title)
 end
 
+-- A number that is at most so much.
+local function limited(r, key, size, most, tree)
+	local number = r:number(key, size, tree)
+	if number > most then
+		r:fail(key .. " out of range")
+	end
+	return number
+end
+
+-- So many of a kind, each with a tree of its own that says which it is.
+local function items(r, count, title, read)
+	for i = 1, count do
+		if r.bad then
+			return
+		end
+		read(subtree(r, title .. " " .. i))
+	end
+end
+
 local bodies = {}
 
 bodies[2] = function(r)
@@ -305,20 +324,13 @@ local function description(r)
 	for _, key in ipairs({ "name", "datacenter", "class", "pool", "address", "agent_version" }) do
 		r:text(key, 1)
 	end
-	local groups = r:number("device_groups", 1)
-	if groups > 4 then
-		r:fail("more than 4 device groups")
-	end
-	for i = 1, groups do
-		if r.bad then
-			return
-		end
-		local tree = subtree(r, "Device group " .. i)
+	local groups = limited(r, "device_groups", 1, 4)
+	items(r, groups, "Device group", function(tree)
 		r:text("device_vendor", 1, tree)
 		r:text("device_type", 1, tree)
 		r:text("device_name", 1, tree)
 		r:number("device_instances", 1, tree)
-	end
+	end)
 end
 
 bodies[4] = function(r)
@@ -381,15 +393,11 @@ bodies[9] = function(r)
 	end
 	r:zeros(2, "reserved")
 	r:number("nodes_feasible", 4)
-	for i = 1, count do
-		if r.bad then
-			return
-		end
-		local tree = subtree(r, "Instance " .. i)
+	items(r, count, "Instance", function(tree)
 		r:uuid("allocation", tree)
 		r:uuid("node", tree)
 		r:real("score", tree)
-	end
+	end)
 end
 
 local function allocations(r, count)
@@ -428,25 +436,17 @@ end
 bodies[13] = function(r)
 	r:number("index", 8)
 	local count = r:count(0, 32)
-	if r:number("more", 1) > 1 then
-		r:fail("more is neither 0 nor 1")
-	end
+	limited(r, "more", 1, 1)
 	r:zeros(2, "reserved")
-	for i = 1, count do
-		if r.bad then
-			return
-		end
-		local tree = subtree(r, "Allocation " .. i)
+	items(r, count, "Allocation", function(tree)
 		r:uuid("allocation", tree)
 		r:number("modify_index", 8, tree)
 		r:number("desired", 1, tree)
 		r:number("client_status", 1, tree)
-		if r:number("known", 1, tree) > 1 then
-			r:fail("known is neither 0 nor 1")
-		end
+		limited(r, "known", 1, 1, tree)
 		r:zeros(1, "reserved")
 		r:number("node_slot", 4, tree)
-	end
+	end)
 end
 
 bodies[15] = function(r, info)
@@ -468,15 +468,6 @@ bodies[15] = function(r, info)
 	for _ = 1, filters do
 		r:number("filtered_constraint", 4)
 	end
-end
-
--- A number that is at most so much.
-local function limited(r, key, size, most, tree)
-	local number = r:number(key, size, tree)
-	if number > most then
-		r:fail(key .. " out of range")
-	end
-	return number
 end
 
 local function task(r, parent)
@@ -510,11 +501,7 @@ end
 bodies[16] = function(r)
 	local count = r:count(1, 16)
 	r:zeros(3, "reserved")
-	for i = 1, count do
-		if r.bad then
-			return
-		end
-		local tree = subtree(r, "Allocation " .. i)
+	items(r, count, "Allocation", function(tree)
 		r:uuid("allocation", tree)
 		limited(r, "client_status", 1, 3, tree)
 		limited(r, "healthy", 1, 2, tree)
@@ -527,7 +514,7 @@ bodies[16] = function(r)
 			end
 			task(r, tree)
 		end
-	end
+	end)
 end
 
 bodies[17] = function(r)
@@ -547,22 +534,16 @@ bodies[19] = function(r)
 	local count = r:count(0, 32)
 	limited(r, "more", 1, 1)
 	r:zeros(2, "reserved")
-	for i = 1, count do
-		if r.bad then
-			return
-		end
-		local tree = subtree(r, "Allocation " .. i)
+	items(r, count, "Allocation", function(tree)
 		r:uuid("allocation", tree)
 		r:number("spec_version", 8, tree)
 		r:number("job_index", 8, tree)
 		r:number("desired", 1, tree)
 		r:number("client_status", 1, tree)
 		r:number("group_index", 2, tree)
-		if r:number("alloc_flags", 2, tree) > 3 then
-			r:fail("unknown flags")
-		end
+		limited(r, "alloc_flags", 2, 3, tree)
 		r:zeros(2, "reserved")
-	end
+	end)
 end
 
 bodies[20] = function(r)
@@ -613,16 +594,12 @@ bodies[25] = function(r)
 	r:number("from", 2)
 	local count = r:count(0, 32)
 	limited(r, "more", 1, 1)
-	for i = 1, count do
-		if r.bad then
-			return
-		end
-		local tree = subtree(r, "Virtual machine " .. i)
+	items(r, count, "Virtual machine", function(tree)
 		r:uuid("instance", tree)
 		r:number("machine_version", 8, tree)
 		limited(r, "power", 1, 2, tree)
 		r:zeros(7, "reserved")
-	end
+	end)
 end
 
 -- Lengths that are fixed, or at least so much.
