@@ -1,0 +1,18 @@
+// What placing virtual machines takes, done in the plainest way: the reference of the vms benchmark. The workers are
+// sorted again for each machine, and asked one after the other; it answers exactly as the placement does. In memory
+// alone: nothing is looked at again, and nothing is written down.
+#pragma once
+#include "state/vm.h"
+
+#define NAIVE_VM_WAITS UINT32_MAX
+
+struct naive_vms {
+	const struct vm *const *vms; // the oldest first
+	uint32_t vm_count;
+	const struct vm_worker *const *workers; // in the order of their names
+	uint32_t worker_count;
+	uint32_t *on; // the worker of each machine, or NAIVE_VM_WAITS
+	bool fewest_first;
+};
+// Places those that wait. Returns how many found a worker.
+uint32_t naive_vms_place(struct naive_vms *);
