@@ -36,3 +36,5 @@ void verify_job_deployments(struct verifier *, const struct job_cell *);
 void verify_deployments(struct verifier *);
 // All of them, each for itself, and the configuration of the schedulers.
 void verify_evaluations(struct verifier *);
+// Virtual machines, their workers and the settings of their placement.
+void verify_vms(struct verifier *);

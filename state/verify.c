@@ -32,18 +32,24 @@ void expect(struct verifier *v, bool holds, const char *format, ...)
 struct use {
 	uint64_t cpu_mhz, memory_mb, disk_mb;
 	uint64_t newest_cpu, newest_memory,
-		newest_disk; // create index of the newest that takes some
+		newest_disk; // index since which the newest takes some
 	struct device_set devices;
 	bool has_device_twice;
 	uint32_t direct, with_details, living; // how many
 };
 
-static void add_dimension(
-	uint64_t *sum, uint64_t *newest, uint32_t amount, const struct allocation *a)
+static void add_dimension(uint64_t *sum, uint64_t *newest, uint32_t amount, uint64_t since_index)
 {
 	*sum += amount;
-	if (amount > 0 && a->record.create_index > *newest)
-		*newest = a->record.create_index;
+	if (amount > 0 && since_index > *newest)
+		*newest = since_index;
+}
+
+static void add_resources(struct use *use, struct resources r, uint64_t since_index)
+{
+	add_dimension(&use->cpu_mhz, &use->newest_cpu, r.cpu_mhz, since_index);
+	add_dimension(&use->memory_mb, &use->newest_memory, r.memory_mb, since_index);
+	add_dimension(&use->disk_mb, &use->newest_disk, r.disk_mb, since_index);
 }
 
 static void add_use(struct use *use, const struct allocation *a)
@@ -51,13 +57,22 @@ static void add_use(struct use *use, const struct allocation *a)
 	use->direct += a->job->type == JOB_DIRECT;
 	use->with_details += alloc_details_hold_node(a->details);
 	use->living++;
-	add_dimension(&use->cpu_mhz, &use->newest_cpu, a->resources.cpu_mhz, a);
-	add_dimension(&use->memory_mb, &use->newest_memory, a->resources.memory_mb, a);
-	add_dimension(&use->disk_mb, &use->newest_disk, a->resources.disk_mb, a);
+	add_resources(use, a->resources, a->record.create_index);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
 		use->has_device_twice |= (use->devices.groups[i] & a->devices.groups[i]) != 0;
 		use->devices.groups[i] |= a->devices.groups[i];
 	}
+}
+
+// What machines hold of it, if it is a worker.
+static void add_machines(struct verifier *v, const struct node_cell *cell, struct use *use)
+{
+	const struct vm_worker_cell *worker = vm_worker_cell_of_node(v->state, &cell->id);
+	const struct vm_cell *vm;
+
+	if (worker)
+		cds_list_for_each_entry (vm, &worker->machines, of_worker)
+			add_resources(use, vm->working->holds, vm->working->holds_index);
 }
 
 static void check_capacity(struct verifier *v, const struct node_cell *cell, const struct use *use)
@@ -106,6 +121,7 @@ static void check_use(struct verifier *v, const struct node_cell *cell)
 		if (!a->record.deleted && !allocation_is_terminal(a))
 			add_use(&use, a);
 	}
+	add_machines(v, cell, &use);
 	expect(v, count == cell->allocation_count,
 		"slot %u: %u allocations on the list, %u counted", slot, count,
 		cell->allocation_count);
@@ -451,6 +467,7 @@ uint32_t state_verify(struct state *state, state_violation *report, void *contex
 	check_requests(&v);
 	verify_evaluations(&v);
 	verify_deployments(&v);
+	verify_vms(&v);
 	state_read_end();
 	return v.violations;
 }
