@@ -145,6 +145,8 @@ void alloc_release_apply(struct state *state, const struct entry_alloc_release *
 		struct alloc_cell *cell = alloc_cell_find(state, &e->ids[i]);
 		alloc_cell_end(state, cell, END_RELEASED, time_ns, ++state->index);
 		job_cell_update_status(state, cell->job_cell, state->index);
-		state_node_changed(state, cell->working->node_slot);
+		// Of one that is not of a direct job the node may have been purged while it lived.
+		if (cell->working->node_slot != NODE_SLOT_NONE)
+			state_node_changed(state, cell->working->node_slot);
 	}
 }

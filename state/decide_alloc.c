@@ -130,8 +130,10 @@ static void stop_direct(struct decider *d, const struct alloc_cell *cell)
 	struct entry e = {.kind = ENTRY_ALLOC_RELEASE, .alloc_release = {.count = 1}};
 
 	e.alloc_release.ids[0] = cell->id;
-	if (alloc_cell_is_living(cell))
-		CHECK(decider_commit(d, &e) == 0);
+	if (!alloc_cell_is_living(cell))
+		return;
+	CHECK(decider_commit(d, &e) == 0);
+	decider_judge_released(d, &e.alloc_release);
 }
 
 static void commit_migration(struct decider *d, const struct command_alloc_stop *c)

@@ -1,4 +1,5 @@
 // COMMAND_NODE_LIFECYCLE: where a node stands beside its status (rows E1 to E33).
+#include "state/alloc_table.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide.h"
@@ -78,6 +79,19 @@ static enum command_outcome decide_probed(struct decider *d, struct command_node
 	if (c->changed)
 		commit_one(d, n, &l, LIFECYCLE_BY_PROBE);
 	return OUTCOME_DONE;
+}
+
+void decider_judge_released(struct decider *d, const struct entry_alloc_release *release)
+{
+	for (uint8_t i = 0; i < release->count; i++) {
+		const struct alloc_cell *cell = alloc_cell_find(d->state, &release->ids[i]);
+		if (cell->working->node_slot == NODE_SLOT_NONE)
+			continue;
+		const struct node *n = d->state->cells[cell->working->node_slot].working;
+		struct node_lifecycle l = n->lifecycle;
+		if (lifecycle_completed(&l, false, d->lifecycle.readiness, d->now_ns))
+			commit_one(d, n, &l, LIFECYCLE_BY_PROBE);
+	}
 }
 
 // --- A sweep -------------------------------------------------------------------------------------

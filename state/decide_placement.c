@@ -241,8 +241,10 @@ enum command_outcome decide_release(struct decider *d, struct command_release *c
 		c->results[i] = RELEASE_DONE;
 		release->ids[release->count++] = c->ids[i];
 	}
-	if (release->count > 0)
+	if (release->count > 0) {
 		CHECK(decider_commit(d, &e) == 0);
+		decider_judge_released(d, release);
+	}
 	return OUTCOME_DONE;
 }
 

@@ -35,8 +35,12 @@ struct life {
 	uint64_t sequence;
 	struct command_node_register nodes[NODES];
 	struct model models[NODES];
-	uint32_t placed;
+	uint32_t placed, released;
 	int on[ALLOCATIONS + 1]; // by number: the node on which it lives, -1: none
+	struct uuid direct[ALLOCATIONS];
+	int direct_on
+		[ALLOCATIONS]; // the same of those of the direct job, by the order in which they came
+	uint32_t direct_count;
 };
 
 static uint32_t below(struct life *l, uint32_t bound)
@@ -131,6 +135,18 @@ static void end_task(struct model *m, bool flaky, bool unready, bool readiness, 
 
 // --- Nodes ---------------------------------------------------------------------------------------
 
+// What it ran of the direct job ends with it, without a word.
+static void lose(struct life *l, uint32_t i)
+{
+	go_away(&l->models[i], now_ns(l));
+	for (uint32_t d = 0; d < l->direct_count; d++) {
+		if (l->direct_on[d] != (int)i)
+			continue;
+		l->direct_on[d] = -1;
+		l->models[i].living--;
+	}
+}
+
 static void change_status(struct life *l, uint32_t i)
 {
 	struct command_node_register *n = &l->nodes[i];
@@ -154,7 +170,7 @@ static void change_status(struct life *l, uint32_t i)
 		controller_node(&l->c, below(l, 2) ? COMMAND_NODE_EXPIRED : COMMAND_NODE_GOODBYE,
 			n->slot, n->generation);
 		if (!m->away)
-			go_away(m, now_ns(l));
+			lose(l, i);
 		m->away = true;
 	}
 }
@@ -292,6 +308,45 @@ static void end_one(struct life *l)
 	l->on[number] = -1;
 }
 
+// Where a placer puts it; its snapshot is "".
+static void place_direct(struct life *l)
+{
+	struct command_place place;
+
+	if (l->direct_count == ALLOCATIONS)
+		return;
+	if (controller_place(&l->c, "client", "direct", 1 + l->direct_count, 1, &place) !=
+		OUTCOME_DONE)
+		return;
+	for (uint32_t i = 0; i < NODES; i++) {
+		struct model *m = &l->models[i];
+		if (l->nodes[i].slot != place.items[0].node_slot)
+			continue;
+		assert_int_equal(m->place, HEALTHY);
+		assert_false(m->away);
+		m->living++;
+		m->snapshot = 0;
+		l->direct_on[l->direct_count] = (int)i;
+	}
+	l->direct[l->direct_count++] = place.items[0].allocation;
+}
+
+static void release_direct(struct life *l)
+{
+	// The newest, more likely living, or any.
+	uint32_t some = l->direct_count > 8 && below(l, 4) > 0 ? 8 : l->direct_count;
+
+	if (l->direct_count == 0)
+		return;
+	uint32_t which = l->direct_count - 1 - below(l, some);
+	assert_int_equal(controller_release(&l->c, &l->direct[which], 1, NULL), OUTCOME_DONE);
+	if (l->direct_on[which] < 0)
+		return;
+	end_task(&l->models[l->direct_on[which]], false, false, l->readiness, now_ns(l));
+	l->direct_on[which] = -1;
+	l->released++;
+}
+
 // --- The same ------------------------------------------------------------------------------------
 
 static enum place place_of(const struct node_lifecycle *l)
@@ -335,12 +390,16 @@ static void step(struct life *l)
 		change_status(l, i);
 	else if (what < 16)
 		operate(l, i);
-	else if (what < 36)
+	else if (what < 32)
 		probe(l, i);
-	else if (what < 56)
+	else if (what < 48)
 		sweep_all(l);
-	else if (what < 80)
+	else if (what < 68)
 		place(l, i);
+	else if (what < 76)
+		place_direct(l);
+	else if (what < 84)
+		release_direct(l);
 	else
 		end_one(l);
 	for (i = 0; i < NODES; i++)
@@ -349,6 +408,8 @@ static void step(struct life *l)
 
 static void begin(struct life *l, uint64_t seed)
 {
+	const struct resources asks = {.cpu_mhz = 1, .memory_mb = 1, .disk_mb = 1};
+
 	*l = (struct life){.sequence = CONTROLLER_WALL_MS + 1000000, .readiness = seed % 2};
 	prng_seed(&l->prng, seed);
 	memset(l->on, 0xff, sizeof l->on);
@@ -365,6 +426,15 @@ static void begin(struct life *l, uint64_t seed)
 		group->snapshot = text_copy(text_of(snapshots[i]));
 		assert_int_equal(register_job(&l->c, job, NULL), OUTCOME_DONE);
 	}
+	assert_int_equal(controller_job(&l->c, build_job("direct", &asks, 1)), OUTCOME_DONE);
+}
+
+static void expect_much(const struct life *l, uint64_t seed)
+{
+	print_message("seed %lu: %u placed, %u directly, %u of them released\n",
+		(unsigned long)seed, l->placed, l->direct_count, l->released);
+	assert_true(l->placed > STEPS / 50);
+	assert_true(l->released > 10);
 }
 
 static void nodes_stand_as_the_rows_say_and_again_after_a_restart(void **unused)
@@ -381,8 +451,7 @@ static void nodes_stand_as_the_rows_say_and_again_after_a_restart(void **unused)
 			if (i % 500 == 499)
 				expect_restores(&l.c);
 		}
-		print_message("seed %lu: %u placed\n", (unsigned long)seed, l.placed);
-		assert_true(l.placed > STEPS / 50);
+		expect_much(&l, seed);
 		controller_free(&l.c);
 	}
 }

@@ -44,7 +44,7 @@ bool first_fit_takes(
 	const struct node *n = cell->working;
 
 	*devices = (struct device_set){0};
-	if (!n || n->status != NODE_READY || n->eligibility != NODE_ELIGIBLE ||
+	if (!n || !node_is_usable(n) ||
 		!resources_fit(ask->resources, resources_minus(node_capacity(n), cell->used)))
 		return false;
 	for (uint32_t i = 0; i < ask->device_count; i++)

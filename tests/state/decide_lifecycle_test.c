@@ -1,0 +1,350 @@
+// How nodes stand, command by command: what operators are told, which answers of probes are heard, and what tasks that
+// are released make of it before their node tells of their end (row E24).
+#include "state/tables.h"
+#include "tests/state/evaluations.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct world {
+	struct controller c;
+	struct command_node_register node;
+};
+
+static void open_world(struct world *w, bool readiness)
+{
+	controller_init(&w->c, (struct state_limits){0});
+	w->c.lifecycle = (struct lifecycle_limits){
+		LIFECYCLE_LOST_AFTER_NS, LIFECYCLE_FLAKY_AFTER_NS, readiness};
+	controller_open(&w->c);
+	controller_register(&w->c, 1, &w->node);
+}
+
+static void close_world(struct world *w)
+{
+	controller_verify(&w->c);
+	expect_restores(&w->c);
+	controller_free(&w->c);
+}
+
+static enum command_outcome lifecycle(struct world *w, struct command_node_lifecycle *c)
+{
+	struct command command = {.type = COMMAND_NODE_LIFECYCLE, .node_lifecycle = c};
+
+	return controller_run(&w->c, &command);
+}
+
+static struct node_lifecycle lifecycle_of(const struct world *w)
+{
+	state_read_begin();
+	struct node_lifecycle l = state_node_by_id(w->c.state, &w->node.node)->lifecycle;
+	state_read_end();
+	return l;
+}
+
+static enum node_standing standing(const struct world *w)
+{
+	struct node_lifecycle l = lifecycle_of(w);
+
+	return lifecycle_standing(&l);
+}
+
+// --- Probes --------------------------------------------------------------------------------------
+
+// What changed of it.
+static uint32_t probed(struct world *w, uint64_t sequence, bool ready)
+{
+	struct command_node_lifecycle c = {.action = LIFECYCLE_PROBED,
+		.slot = w->node.slot,
+		.generation = w->node.generation,
+		.sequence = sequence,
+		.ready = ready,
+		.backoff_ns = 1};
+
+	assert_int_equal(lifecycle(w, &c), OUTCOME_DONE);
+	return c.changed;
+}
+
+static uint32_t sweep(struct world *w)
+{
+	struct command_node_lifecycle c = {
+		.action = LIFECYCLE_SWEEP, .nodes = &w->node.node, .count = 1};
+
+	assert_int_equal(lifecycle(w, &c), OUTCOME_DONE);
+	return c.changed;
+}
+
+static void become_ready(struct world *w)
+{
+	assert_int_equal(probed(w, 10, true), 1);
+	assert_int_equal(standing(w), NODE_SUSPENDED);
+	assert_int_equal(sweep(w), 1);
+	assert_int_equal(standing(w), NODE_HEALTHY);
+}
+
+static void answers_are_of_a_node_that_is_there(void **unused)
+{
+	struct world w;
+	struct command_node_lifecycle c = {.action = LIFECYCLE_PROBED, .sequence = 10};
+
+	(void)unused;
+	open_world(&w, true);
+	c.slot = w.node.slot;
+	c.generation = w.node.generation + 1;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_STALE_GENERATION);
+	c.generation = w.node.generation;
+	c.slot = 4000;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_UNKNOWN_NODE);
+	c.slot = 0xffffffff;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_UNKNOWN_NODE);
+	assert_int_equal(standing(&w), NODE_SUSPENDED);
+	close_world(&w);
+}
+
+static void an_answer_is_heard_once(void **unused)
+{
+	struct world w;
+
+	(void)unused;
+	open_world(&w, true);
+	assert_int_equal(probed(&w, 10, false), 1);
+	assert_int_equal(probed(&w, 10, true), 0);
+	assert_int_equal(probed(&w, 9, true), 0);
+	assert_int_equal(probed(&w, 11, false), 0);
+	assert_int_equal(probed(&w, 12, true), 1);
+	assert_int_equal(probed(&w, 13, true), 0);
+	// A registration begins a new count.
+	build_node(&w.node, 1, w.node.sequence + 1);
+	struct command again = {.type = COMMAND_NODE_REGISTER, .node_register = &w.node};
+	assert_int_equal(controller_run(&w.c, &again), OUTCOME_DONE);
+	assert_int_equal(probed(&w, 1, false), 1);
+	close_world(&w);
+}
+
+static void one_that_is_not_to_be_asked_again_stays_suspended(void **unused)
+{
+	struct world w;
+	struct command_node_lifecycle c = {.action = LIFECYCLE_PROBED, .sequence = 10};
+
+	(void)unused;
+	open_world(&w, true);
+	c.slot = w.node.slot;
+	c.generation = w.node.generation;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(c.changed, 1);
+	assert_int_equal(lifecycle_of(&w).readiness, READINESS_GIVEN_UP);
+	assert_int_equal(probed(&w, 11, true), 1);
+	assert_int_equal(sweep(&w), 0);
+	assert_int_equal(standing(&w), NODE_SUSPENDED);
+	close_world(&w);
+}
+
+// --- Operators -----------------------------------------------------------------------------------
+
+static void expect_refused(struct world *w, enum lifecycle_action action, const struct uuid *id,
+	enum command_outcome outcome, const char *why)
+{
+	struct command_node_lifecycle c = {.action = action, .nodes = id, .count = 1};
+	char uuid[UUID_TEXT_BYTES], message[160];
+
+	uuid_format(id, uuid);
+	snprintf(message, sizeof message, "node %s was not present in %s", uuid, why);
+	assert_int_equal(lifecycle(w, &c), outcome);
+	assert_string_equal(c.message, message);
+	assert_int_equal(c.changed, 0);
+}
+
+static void operators_are_told_why_not(void **unused)
+{
+	const char *no_offline = "nodes. It can't be offlined";
+	const char *no_online = "offlined nodes. It can't be reinstated";
+	struct uuid other = number_uuid(7);
+	struct world w;
+
+	(void)unused;
+	open_world(&w, true);
+	expect_refused(&w, LIFECYCLE_OFFLINE, &w.node.node, OUTCOME_NOT_NOW, no_offline);
+	expect_refused(&w, LIFECYCLE_ONLINE, &w.node.node, OUTCOME_NOT_NOW, no_online);
+	expect_refused(&w, LIFECYCLE_OFFLINE, &other, OUTCOME_UNKNOWN_NODE, no_offline);
+	expect_refused(&w, LIFECYCLE_ONLINE, &other, OUTCOME_UNKNOWN_NODE, no_online);
+	become_ready(&w);
+	struct command_node_lifecycle c = {
+		.action = LIFECYCLE_OFFLINE, .nodes = &w.node.node, .count = 1};
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+		assert_int_equal(c.changed, i == 0);
+		assert_int_equal(standing(&w), NODE_OFFLINED);
+	}
+	c.action = LIFECYCLE_ONLINE;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+		assert_int_equal(c.changed, i == 0);
+		assert_int_equal(standing(&w), NODE_HEALTHY);
+	}
+	close_world(&w);
+}
+
+static void commands_that_say_nothing_are_refused(void **unused)
+{
+	struct uuid ids[NODE_SWEEP_MAX + 1] = {0};
+	struct command_node_lifecycle c = {
+		.action = LIFECYCLE_OFFLINE, .nodes = ids, .count = 2, .changed = 5};
+	struct world w;
+
+	(void)unused;
+	open_world(&w, false);
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	assert_int_equal(c.changed, 0);
+	c.count = 0;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	c.action = LIFECYCLE_SWEEP;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	c.count = NODE_SWEEP_MAX + 1;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	c.count = NODE_SWEEP_MAX;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(c.changed, 0);
+	close_world(&w);
+}
+
+// Nodes come in any order, some of them twice, some are not there, some are well.
+static void a_sweep_takes_whatever_it_is_given(void **unused)
+{
+	struct command_node_register others[3];
+	struct world w;
+
+	(void)unused;
+	open_world(&w, false);
+	for (uint32_t i = 0; i < 3; i++) {
+		controller_register(&w.c, i + 2, &others[i]);
+		if (i < 2)
+			controller_node(
+				&w.c, COMMAND_NODE_EXPIRED, others[i].slot, others[i].generation);
+	}
+	struct uuid ids[] = {others[1].node, others[2].node, number_uuid(9), others[0].node,
+		others[1].node, w.node.node};
+	struct command_node_lifecycle c = {.action = LIFECYCLE_SWEEP, .nodes = ids, .count = 6};
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(c.changed, 0);
+	advance_ms(&w.c, 60001);
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(c.changed, 2);
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(c.changed, 0);
+	close_world(&w);
+}
+
+// --- Tasks that are released ---------------------------------------------------------------------
+
+static void run_direct(struct world *w, struct command_place *place)
+{
+	const struct resources asks = {.cpu_mhz = 100, .memory_mb = 100, .disk_mb = 10};
+
+	assert_int_equal(controller_job(&w->c, build_job("direct", &asks, 1)), OUTCOME_DONE);
+	assert_int_equal(controller_place(&w->c, "client", "direct", 1, 2, place), OUTCOME_DONE);
+	assert_int_equal(place->placed, 2);
+}
+
+static void stop_direct(struct world *w, const struct uuid *id, bool by_operator)
+{
+	struct command stop = {.type = COMMAND_ALLOC_STOP, .alloc_stop = {.allocation = *id}};
+	struct command_release release = {.client = TEXT("client"), .count = 1, .ids = {*id}};
+	struct command let_go = {.type = COMMAND_RELEASE, .release = &release};
+
+	assert_int_equal(controller_run(&w->c, by_operator ? &stop : &let_go), OUTCOME_DONE);
+}
+
+static void who_is_known_to_be_unready_is_lost_with_a_release(void **unused)
+{
+	for (int by_operator = 0; by_operator < 2; by_operator++) {
+		struct command_place place;
+		struct world w;
+
+		(void)unused;
+		open_world(&w, true);
+		become_ready(&w);
+		run_direct(&w, &place);
+		assert_int_equal(probed(&w, 11, false), 1);
+		assert_int_equal(standing(&w), NODE_HEALTHY);
+		stop_direct(&w, &place.items[0].allocation, by_operator);
+		assert_int_equal(standing(&w), NODE_SUSPENDED);
+		int64_t lost_ns = lifecycle_of(&w).lost_ns;
+		assert_true(lost_ns >= controller_now_ms(&w.c) * 1000000);
+		// It is lost already: the next one changes nothing.
+		advance_ms(&w.c, 1000);
+		stop_direct(&w, &place.items[1].allocation, by_operator);
+		assert_int_equal(lifecycle_of(&w).lost_ns, lost_ns);
+		close_world(&w);
+	}
+}
+
+static void who_is_ready_or_has_no_probe_is_healthy_after_a_release(void **unused)
+{
+	for (int readiness = 0; readiness < 2; readiness++) {
+		struct command_place place;
+		struct world w;
+
+		(void)unused;
+		open_world(&w, readiness);
+		if (readiness)
+			become_ready(&w);
+		else
+			probed(&w, 10, false);
+		run_direct(&w, &place);
+		stop_direct(&w, &place.items[0].allocation, false);
+		stop_direct(&w, &place.items[0].allocation, true);
+		assert_int_equal(standing(&w), NODE_HEALTHY);
+		close_world(&w);
+	}
+}
+
+static void expect_slot(void *context, uint32_t slot)
+{
+	const struct world *w = context;
+
+	assert_true(slot < state_node_slots(w->c.state));
+}
+
+// Its node was purged while it lived, and its scheduler has not looked yet.
+static void what_has_no_node_is_released(void **unused)
+{
+	struct command_job_register result = {0};
+	struct command_release release = {.any_client = true, .count = 1};
+	struct command let_go = {.type = COMMAND_RELEASE, .release = &release};
+	struct world w;
+
+	(void)unused;
+	open_world(&w, true);
+	become_ready(&w);
+	struct placer placer = {.context = &w, .node_changed = expect_slot};
+	w.c.state->placer = &placer;
+	assert_int_equal(
+		register_job(&w.c, build_scheduled_job("web", JOB_SERVICE), &result), OUTCOME_DONE);
+	assert_int_equal(place_one(&w.c, &result.made.id, "web", &w.node, 1), OUTCOME_DONE);
+	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = w.node.node}};
+	assert_int_equal(controller_run(&w.c, &purge), OUTCOME_DONE);
+	release.ids[0] = placed_id(1);
+	assert_int_equal(controller_run(&w.c, &let_go), OUTCOME_DONE);
+	assert_int_equal(release.results[0], RELEASE_DONE);
+	w.c.state->placer = NULL;
+	close_world(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_are_of_a_node_that_is_there),
+		cmocka_unit_test(an_answer_is_heard_once),
+		cmocka_unit_test(one_that_is_not_to_be_asked_again_stays_suspended),
+		cmocka_unit_test(operators_are_told_why_not),
+		cmocka_unit_test(commands_that_say_nothing_are_refused),
+		cmocka_unit_test(a_sweep_takes_whatever_it_is_given),
+		cmocka_unit_test(who_is_known_to_be_unready_is_lost_with_a_release),
+		cmocka_unit_test(who_is_ready_or_has_no_probe_is_healthy_after_a_release),
+		cmocka_unit_test(what_has_no_node_is_released),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
