@@ -1,7 +1,6 @@
 // Deployments on the applier's own threads, while others read them and take snapshots.
-#include "state/snapshot_view.h"
 #include "tests/state/deployments.h"
-#include <pthread.h>
+#include "tests/support/readers.h"
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,32 +9,9 @@
 
 #include <cmocka.h>
 
-enum { NODES = 3, ROUNDS = 150, READERS = 2 };
+enum { NODES = 3, ROUNDS = 150, READERS = 3 };
 
 static const struct optional_bool healthy = {true, true};
-
-struct reader {
-	struct controller *controller;
-	_Atomic bool stop;
-	uint32_t rounds, wrong;
-};
-
-static void count_done(struct command *command)
-{
-	__atomic_add_fetch((uint32_t *)command->context, 1, __ATOMIC_RELEASE);
-}
-
-static enum command_outcome run(struct controller *c, struct command *command)
-{
-	uint32_t done = 0;
-
-	command->done = count_done;
-	command->context = &done;
-	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
-	while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) < 1)
-		sched_yield();
-	return command->outcome;
-}
 
 // --- Readers -------------------------------------------------------------------------------------
 
@@ -77,24 +53,6 @@ static void *read_all(void *argument)
 	return NULL;
 }
 
-static void *snapshot_all(void *argument)
-{
-	struct reader *r = argument;
-
-	while (!r->stop) {
-		struct controller fresh;
-		struct bytes_writer image = controller_image(r->controller);
-		controller_init(&fresh, (struct state_limits){0});
-		r->wrong += controller_load(&fresh, &image) != 0;
-		r->wrong += state_verify(fresh.state, NULL, NULL);
-		controller_free(&fresh);
-		bytes_writer_free(&image);
-		r->rounds++;
-		sched_yield();
-	}
-	return NULL;
-}
-
 // --- The writer ----------------------------------------------------------------------------------
 
 static struct planned_job register_version(struct controller *c, uint32_t round)
@@ -102,7 +60,7 @@ static struct planned_job register_version(struct controller *c, uint32_t round)
 	struct command command = {.type = COMMAND_JOB_REGISTER,
 		.job_register = {.job = build_deployed_job("web", 1 + round % 99)}};
 
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 	return (struct planned_job){"web", command.index, command.job_register.made.id};
 }
 
@@ -112,7 +70,7 @@ static void commit(struct controller *c, struct plan *plan)
 	struct command command = {.type = COMMAND_PLAN, .plan = {.plan = plan, .result = &result}};
 	uint32_t placements = plan->placements.count;
 
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 	assert_int_equal(result.placements_committed, placements);
 	assert_int_equal(result.refresh_index, 0);
 	plan_result_release(&result);
@@ -141,7 +99,7 @@ static void report(struct controller *c, uint32_t round, uint32_t node)
 	struct command_alloc_update update = {node, 1, round + 1, 1, &item};
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 }
 
 static void promote_or_end(struct controller *c, const struct planned_job *job, uint32_t round)
@@ -151,32 +109,27 @@ static void promote_or_end(struct controller *c, const struct planned_job *job, 
 	struct command command = {.type = COMMAND_DEPLOYMENT, .deployment = &change};
 	struct command gc = {.type = COMMAND_GC, .gc = {.deployments_before_ns = INT64_MAX}};
 
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 	if (round % 3 != 0)
 		return;
 	struct plan *plan = build_plan(job);
 	plan_deployment_status(plan, 1 + round, DEPLOYMENT_SUCCESSFUL, DEPLOYMENT_TEXT_SUCCESSFUL);
 	commit(c, plan);
-	assert_int_equal(run(c, &gc), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &gc), OUTCOME_DONE);
 }
 
 static void deployments_change_under_readers(void **unused)
 {
 	struct controller c;
-	pthread_t threads[READERS + 1];
-	struct reader readers[READERS + 1] = {0};
+	reader_body *const bodies[READERS] = {read_all, read_all, reader_of_snapshots};
+	struct reader readers[READERS];
 
 	controller_init(&c, (struct state_limits){0});
 	controller_open(&c);
 	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(controller_register(&c, i, NULL), OUTCOME_DONE);
 	assert_int_equal(applier_start(c.applier, -1), 0);
-	for (uint32_t i = 0; i <= READERS; i++) {
-		readers[i].controller = &c;
-		assert_int_equal(pthread_create(&threads[i], NULL,
-					 i < READERS ? read_all : snapshot_all, &readers[i]),
-			0);
-	}
+	readers_start(readers, bodies, READERS, &c);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct planned_job job = register_version(&c, round);
 		roll_out(&c, &job, round);
@@ -184,12 +137,7 @@ static void deployments_change_under_readers(void **unused)
 			report(&c, round, node);
 		promote_or_end(&c, &job, round);
 	}
-	for (uint32_t i = 0; i <= READERS; i++) {
-		readers[i].stop = true;
-		assert_int_equal(pthread_join(threads[i], NULL), 0);
-		assert_int_equal(readers[i].wrong, 0);
-		assert_true(readers[i].rounds > 0);
-	}
+	readers_stop(readers, READERS);
 	applier_stop(c.applier, 1000);
 	expect_restores(&c);
 	controller_free(&c);

@@ -2,9 +2,8 @@
 // reader has found stays whole until it lets go.
 #include "state/alloc_details.h"
 #include "state/metrics.h"
-#include "state/snapshot_view.h"
 #include "tests/state/plans.h"
-#include <pthread.h>
+#include "tests/support/readers.h"
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,34 +13,6 @@
 #include <cmocka.h>
 
 enum { NODES = 20, ROUNDS = 150, READERS = 2 };
-
-struct reader {
-	struct controller *controller;
-	_Atomic bool stop;
-	uint32_t rounds, wrong;
-};
-
-static void await(uint32_t *done, uint32_t count)
-{
-	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < count)
-		sched_yield();
-}
-
-static void count_done(struct command *command)
-{
-	__atomic_add_fetch((uint32_t *)command->context, 1, __ATOMIC_RELEASE);
-}
-
-static enum command_outcome run(struct controller *c, struct command *command)
-{
-	uint32_t done = 0;
-
-	command->done = count_done;
-	command->context = &done;
-	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
-	await(&done, 1);
-	return command->outcome;
-}
 
 // --- Readers -------------------------------------------------------------------------------------
 
@@ -86,24 +57,6 @@ static void *read_all(void *argument)
 	return NULL;
 }
 
-static void *snapshot_all(void *argument)
-{
-	struct reader *r = argument;
-
-	while (!r->stop) {
-		struct controller fresh;
-		struct bytes_writer image = controller_image(r->controller);
-		controller_init(&fresh, (struct state_limits){0});
-		r->wrong += controller_load(&fresh, &image) != 0;
-		r->wrong += state_verify(fresh.state, NULL, NULL);
-		controller_free(&fresh);
-		bytes_writer_free(&image);
-		r->rounds++;
-		sched_yield();
-	}
-	return NULL;
-}
-
 // --- The writer ----------------------------------------------------------------------------------
 
 // Everything is replaced: a stop and a placement with its name and its port on each node.
@@ -135,14 +88,14 @@ static void report_running(struct controller *c, uint32_t round)
 
 	item.report = alloc_report_create();
 	item.report->client_description = text_copy(TEXT("said by its node"));
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 }
 
 static void readers_see_whole_allocations(void **unused)
 {
 	struct controller c;
-	struct reader readers[READERS] = {{.controller = &c}, {.controller = &c}};
-	pthread_t threads[READERS];
+	reader_body *const bodies[READERS] = {read_all, reader_of_snapshots};
+	struct reader readers[READERS];
 
 	controller_init(&c, (struct state_limits){0});
 	controller_open(&c);
@@ -150,25 +103,19 @@ static void readers_see_whole_allocations(void **unused)
 		controller_register(&c, i, NULL);
 	struct planned_job job = plan_job(&c, "web", JOB_SYSTEM);
 	assert_int_equal(applier_start(c.applier, -1), 0);
-	pthread_create(&threads[0], NULL, read_all, &readers[0]);
-	pthread_create(&threads[1], NULL, snapshot_all, &readers[1]);
+	readers_start(readers, bodies, READERS, &c);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct plan_result result;
 		struct command command = {
 			.type = COMMAND_PLAN, .plan = {replacing_plan(&job, round), &result}};
-		assert_int_equal(run(&c, &command), OUTCOME_DONE);
+		assert_int_equal(run_and_await(&c, &command), OUTCOME_DONE);
 		assert_int_equal(result.rejections.count, 0);
 		assert_int_equal(result.placements_committed, NODES);
 		plan_result_release(&result);
 		plan_free(command.plan.plan);
 		report_running(&c, round);
 	}
-	for (uint32_t i = 0; i < READERS; i++) {
-		readers[i].stop = true;
-		pthread_join(threads[i], NULL);
-		assert_int_equal(readers[i].wrong, 0);
-		assert_true(readers[i].rounds > 0);
-	}
+	readers_stop(readers, READERS);
 	applier_stop(c.applier, 1000);
 	controller_verify(&c);
 	controller_free(&c);
@@ -203,8 +150,8 @@ static void a_plan_that_fills_the_table_many_times_over(void **unused)
 		others[i] = (struct command){.type = COMMAND_COLLECT};
 		controller_push(&c, &others[i], &others_done);
 	}
-	await(&done, 1);
-	await(&others_done, OTHERS);
+	await_done(&done, 1);
+	await_done(&others_done, OTHERS);
 	assert_int_equal(result.placements_committed, NODES * PER_NODE);
 	plan_result_release(&result);
 	plan_free(plan);

@@ -1,11 +1,9 @@
 // The applier on its own threads: readers that walk while it writes, snapshots while it deletes,
 // sleepers that it wakes, a log that blocks, has no room or breaks, and every way to stop.
 #include "state/base/memory.h"
-#include "state/snapshot_view.h"
-#include "tests/support/controller.h"
+#include "tests/support/readers.h"
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,22 +15,7 @@
 
 static const struct resources tiny = {10, 10, 1};
 
-enum { NODES = 40, ROUNDS = 150, READERS = 2 };
-
-static void await(uint32_t *done, uint32_t count)
-{
-	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < count)
-		sched_yield();
-}
-
-static enum command_outcome run(struct controller *c, struct command *command)
-{
-	uint32_t done = 0;
-
-	controller_push(c, command, &done);
-	await(&done, 1);
-	return command->outcome;
-}
+enum { NODES = 40, ROUNDS = 150 };
 
 static void start(struct controller *c, int64_t collect_after_ms)
 {
@@ -52,13 +35,6 @@ static void count_done(struct command *command)
 }
 
 // --- Readers -------------------------------------------------------------------------------------
-
-struct reader {
-	struct controller *controller;
-	_Atomic bool stop;
-	_Atomic uint64_t rounds;
-	uint32_t wrong;
-};
 
 static void look_at(struct reader *r, const struct allocation *a, uint64_t *last)
 {
@@ -92,24 +68,6 @@ static void *read_all(void *argument)
 	return NULL;
 }
 
-static void *snapshot_all(void *argument)
-{
-	struct reader *r = argument;
-
-	while (!r->stop) {
-		struct controller fresh;
-		struct bytes_writer image = controller_image(r->controller);
-		controller_init(&fresh, (struct state_limits){0});
-		r->wrong += controller_load(&fresh, &image) != 0;
-		r->wrong += state_verify(fresh.state, NULL, NULL);
-		controller_free(&fresh);
-		bytes_writer_free(&image);
-		r->rounds++;
-		sched_yield();
-	}
-	return NULL;
-}
-
 static void *sleep_for_news(void *argument)
 {
 	struct reader *r = argument;
@@ -136,45 +94,35 @@ static void one_round(struct controller *c, struct command_node_register *node, 
 	struct command_release release = {.any_client = true, .count = 30};
 	struct command command = {.type = COMMAND_PLACE, .place = &place};
 
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 	for (int i = 0; i < 30; i++)
 		release.ids[i] = place.items[i].allocation;
 	command = (struct command){.type = COMMAND_RELEASE, .release = &release};
 	if (round % 3)
-		assert_int_equal(run(c, &command), OUTCOME_DONE);
+		assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 	build_node(node, round % NODES, (uint64_t)place.issued_ms * 2 + round);
 	command = (struct command){.type = COMMAND_NODE_REGISTER, .node_register = node};
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 	command = (struct command){
 		.type = COMMAND_NODE_EXPIRED, .node = {node->slot, node->generation}};
 	if (round % 5 == 0)
-		assert_int_equal(run(c, &command), OUTCOME_DONE);
+		assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 	command = (struct command){.type = COMMAND_COLLECT};
-	assert_int_equal(run(c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
 }
 
 static void readers_see_whole_records(void **unused)
 {
 	struct command_node_register *node = memory_take(sizeof *node);
 	struct controller c;
-	void *(*bodies[])(void *) = {read_all, read_all, snapshot_all, sleep_for_news};
+	reader_body *const bodies[] = {read_all, read_all, reader_of_snapshots, sleep_for_news};
 	struct reader readers[4];
-	pthread_t threads[4];
 
 	start(&c, 0);
-	for (int i = 0; i < 4; i++) {
-		readers[i] = (struct reader){.controller = &c};
-		assert_int_equal(pthread_create(&threads[i], NULL, bodies[i], &readers[i]), 0);
-	}
+	readers_start(readers, bodies, 4, &c);
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		one_round(&c, node, round);
-	for (int i = 0; i < 4; i++) {
-		while (readers[i].rounds == 0) // a busy machine may not have let it begin
-			sched_yield();
-		readers[i].stop = true;
-		pthread_join(threads[i], NULL);
-		assert_int_equal(readers[i].wrong, 0);
-	}
+	readers_stop(readers, 4);
 	applier_stop(c.applier, 1000);
 	controller_verify(&c);
 	controller_free(&c);
@@ -191,7 +139,7 @@ static void loops_are_told(void **unused)
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	assert_true(fd >= 0);
 	assert_int_equal(poll(&poll_fd, 1, 0), 0);
-	assert_int_equal(run(&c, &command), OUTCOME_DONE);
+	assert_int_equal(run_and_await(&c, &command), OUTCOME_DONE);
 	assert_int_equal(poll(&poll_fd, 1, 10000), 1);
 	state_unwatch_fd(c.state, fd);
 	close(fd);
@@ -226,7 +174,7 @@ static void the_next_batch_is_decided_meanwhile(void **unused)
 	while (command_queue_depth(c.queue) > 0) // decided, though nothing came back yet
 		sched_yield();
 	c.log.block = 0;
-	await(&done, NODES);
+	await_done(&done, NODES);
 	applier_stop(c.applier, 1000);
 	assert_true(c.log.count - batches < NODES); // grouped
 	controller_verify(&c);
@@ -259,7 +207,7 @@ static void a_full_batch_waits_for_the_log(void **unused)
 		sched_yield();
 	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
 	c.log.block = 0;
-	await(&done, pushed);
+	await_done(&done, pushed);
 	applier_stop(c.applier, 1000);
 	controller_verify(&c);
 	controller_free(&c);
@@ -280,12 +228,12 @@ static void no_room_is_survived(void **unused)
 	while (applier_counters(c.applier)->log_waits == 0)
 		sched_yield();
 	build_node(node, 999, 1);
-	assert_int_equal(run(&c, &growth), OUTCOME_STORE_FULL);
+	assert_int_equal(run_and_await(&c, &growth), OUTCOME_STORE_FULL);
 	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
 	c.log.error = 0;
-	await(&done, 1);
+	await_done(&done, 1);
 	assert_int_equal(change.outcome, OUTCOME_DONE);
-	assert_int_equal(run(&c, &growth), OUTCOME_DONE);
+	assert_int_equal(run_and_await(&c, &growth), OUTCOME_DONE);
 	applier_stop(c.applier, 1000);
 	controller_verify(&c);
 	controller_free(&c);
@@ -342,7 +290,7 @@ static void a_broken_log_stops_all(void **unused)
 	while (__atomic_load_n(&c.log_error, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	controller_push(&c, &later, &refused);
-	await(&refused, 1);
+	await_done(&refused, 1);
 	assert_int_equal(later.outcome, OUTCOME_STOPPING);
 	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
 	applier_stop(c.applier, 1000);

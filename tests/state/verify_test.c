@@ -1,6 +1,7 @@
 // A check that finds nothing is worth what it would have found: each invariant is broken once.
 #include "state/tables.h"
 #include "tests/state/evaluations.h"
+#include "tests/support/broken.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -36,16 +37,7 @@ static void build(struct broken *b)
 	controller_verify(&b->c);
 }
 
-// Flips one thing, looks, and puts it back.
-#define BREAKS(b, what, value)                                               \
-	do {                                                                 \
-		__typeof__(what) was = (what);                               \
-		(what) = (value);                                            \
-		if (state_verify((b)->c.state, NULL, NULL) == 0)             \
-			fail_msg("not found: %s", #what);                    \
-		(what) = was;                                                \
-		assert_int_equal(state_verify((b)->c.state, NULL, NULL), 0); \
-	} while (0)
+#define BREAKS(b, what, value) BREAKS_STATE(&(b)->c, what, value)
 
 static void nodes(void **unused)
 {
