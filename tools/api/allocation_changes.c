@@ -23,11 +23,9 @@ void allocation_stop(struct request *request, struct reply *reply)
 
 void allocation_stopped(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+	const struct command *command = submission_done(request, reply);
+	if (!command)
 		return;
-	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_put_uuid(w, "EvalID", &command->alloc_stop.made.id);

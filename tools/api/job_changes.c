@@ -126,11 +126,9 @@ void job_deregister(struct request *request, struct reply *reply)
 
 void job_deregistered(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+	const struct command *command = submission_done(request, reply);
+	if (!command)
 		return;
-	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	eval_made_json(w, &command->job_deregister.made);
@@ -203,11 +201,9 @@ static uint64_t job_modify_index(const struct request *request)
 
 void job_evaluated(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+	const struct command *command = submission_done(request, reply);
+	if (!command)
 		return;
-	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	eval_made_json(w, &command->job_evaluate.made);

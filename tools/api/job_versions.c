@@ -117,11 +117,9 @@ void job_set_stable(struct request *request, struct reply *reply)
 
 void job_stable_was_set(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+	const struct command *command = submission_done(request, reply);
+	if (!command)
 		return;
-	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_put_u64(w, "JobModifyIndex", command->job_stable.job_modify_index);

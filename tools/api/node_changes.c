@@ -51,11 +51,9 @@ void node_set_eligibility(struct request *request, struct reply *reply)
 
 void node_eligibility_set(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+	const struct command *command = submission_done(request, reply);
+	if (!command)
 		return;
-	}
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_put_u64(w, "NodeModifyIndex", command->index);
@@ -90,11 +88,9 @@ void node_purge(struct request *request, struct reply *reply)
 
 void node_evaluated(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+	const struct command *command = submission_done(request, reply);
+	if (!command)
 		return;
-	}
 	bool purged = command->type == COMMAND_NODE_PURGE;
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);

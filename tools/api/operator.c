@@ -98,11 +98,9 @@ void scheduler_config_set(struct request *request, struct reply *reply)
 
 void scheduler_config_was_set(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_outcome(reply, (int)command->outcome);
+	const struct command *command = submission_done(request, reply);
+	if (!command)
 		return;
-	}
 	uint64_t index =
 		command->index ? command->index : state_index(request->api->settings.state);
 	struct json_writer *w = reply_json(request, reply);

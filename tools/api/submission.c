@@ -145,6 +145,15 @@ void reply_outcome(struct reply *reply, int outcome)
 	reply->retry_after_s = answers[outcome].retry_after_s;
 }
 
+const struct command *submission_done(const struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome == OUTCOME_DONE)
+		return command;
+	reply_outcome(reply, (int)command->outcome);
+	return NULL;
+}
+
 void reply_refusal(
 	struct reply *reply, const struct command *command, const char *message, unsigned status)
 {

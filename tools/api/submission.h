@@ -16,6 +16,8 @@ typedef void submission_free(struct command *);
 // The request owns it from now on.
 struct submission *submission_create(struct request *, uint32_t count, submission_free *);
 struct command *submission_command(struct submission *, uint32_t number);
+// The first command of a request's, when it was done; else NULL, and the reply says why not.
+const struct command *submission_done(const struct request *, struct reply *);
 uint32_t submission_count(const struct submission *);
 // Hands all commands to the applier; false when the queue had no room for any.
 bool submission_push(struct submission *);
@@ -23,7 +25,7 @@ bool submission_is_done(const struct submission *);
 // The request lets go; commands that are under way stay alive until they are done.
 void submission_release(struct submission *);
 
-// The answer to an outcome that is not OUTCOME_DONE. index 0: not known.
+// The answer to an outcome that is not OUTCOME_DONE.
 void reply_outcome(struct reply *, int outcome);
 // The same for a command that says why in a message of its own ("": it does not), which is answered with status.
 void reply_refusal(struct reply *, const struct command *, const char *message, unsigned status);
