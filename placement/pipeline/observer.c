@@ -1,6 +1,7 @@
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_private.h"
 #include "state/base/memory.h"
+#include "state/vm.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,19 @@ static void allocation_changed(
 		add_node(r, node);
 }
 
+// So it does when a virtual machine does not hold anything of its worker's node any more.
+static void machine_changed(struct room *r, const struct vm *before, const struct vm *after)
+{
+	bool goes_on =
+		!after->record.deleted && before && after->holds_index == before->holds_index;
+
+	if (!before || before->holds_index == 0 || goes_on)
+		return;
+	const struct node *node = state_node_at(r->pipeline->settings.state, before->holds_slot);
+	if (node && node_is_usable(node))
+		add_node(r, node);
+}
+
 void observe_changes(
 	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
 {
@@ -120,6 +134,9 @@ void observe_changes(
 		else if (c->table == STATE_ALLOCATIONS)
 			allocation_changed(&room, (const struct allocation *)c->before,
 				(const struct allocation *)c->after);
+		else if (c->table == STATE_VMS)
+			machine_changed(
+				&room, (const struct vm *)c->before, (const struct vm *)c->after);
 	}
 	flush_nodes(&room);
 	flush_classes(&room);
@@ -156,8 +173,29 @@ static void had_room(struct room *r, const struct node *node, uint64_t index)
 	flush_classes(r);
 }
 
-// What became of room while nobody watched, as far as records tell: nodes that changed, allocations that ended.
-// An evaluation that was decided on before that runs again.
+// A machine that is gone, or begins again, does not tell where it was.
+static void recall_workers(struct room *r)
+{
+	struct state *state = r->pipeline->settings.state;
+	const struct vm_worker *worker;
+	uint64_t cursor = 0;
+	bool more = true;
+
+	while (more) {
+		state_read_begin();
+		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {
+			worker = state_next_vm_worker(state, &cursor);
+			more = worker != NULL;
+			if (worker && !uuid_is_zero(&worker->node))
+				had_room(r, state_node_by_id(state, &worker->node),
+					state_index(state));
+		}
+		state_read_end();
+	}
+}
+
+// What became of room while nobody watched, as far as records tell: nodes that changed, allocations that ended, and
+// any node that runs virtual machines. An evaluation that was decided on before that runs again.
 static void recall_room(struct pipeline *p)
 {
 	struct state *state = p->settings.state;
@@ -183,6 +221,7 @@ static void recall_room(struct pipeline *p)
 		}
 		state_read_end();
 	}
+	recall_workers(&room);
 }
 
 void take_over_evaluations(struct pipeline *p)

@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/job.h"
 #include "state/node.h"
+#include "state/vm.h"
 #include "tests/support/first_fit.h"
 #include <semaphore.h>
 #include <setjmp.h>
@@ -206,7 +207,7 @@ struct uuid cluster_node_id(uint32_t number)
 	return id;
 }
 
-void cluster_node(struct cluster *c, uint32_t number)
+static void register_node(struct cluster *c, uint32_t number, const char *name, bool is_worker)
 {
 	struct command_node_register *node = memory_take(sizeof *node);
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
@@ -219,7 +220,7 @@ void cluster_node(struct cluster *c, uint32_t number)
 	node->sequence = time_wall_ns(&c->source) / 1000000;
 	node->parts = 1;
 	node->total = (struct resources){4000, 8192, 100000};
-	node->name = TEXT("a-node");
+	node->name = text_of(name);
 	node->datacenter = TEXT("dc1");
 	node->class_name = text_of(class_name);
 	node->address = TEXT("192.0.2.1:1");
@@ -227,8 +228,24 @@ void cluster_node(struct cluster *c, uint32_t number)
 	node->pair_count = 2;
 	node->pairs[0] = (struct command_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
 	node->pairs[1] = (struct command_pair){PAIR_ATTRIBUTE, TEXT("kernel.name"), TEXT("linux")};
+	if (is_worker) {
+		node->pairs[node->pair_count++] =
+			(struct command_pair){PAIR_SETTING, TEXT("vm.worker"), TEXT("1")};
+		node->pairs[node->pair_count++] = (struct command_pair){
+			PAIR_SETTING, TEXT("vm.resource." VM_RESOURCE_MEMORY), TEXT("8192")};
+	}
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 	free(node);
+}
+
+void cluster_node(struct cluster *c, uint32_t number)
+{
+	register_node(c, number, "a-node", false);
+}
+
+void cluster_worker(struct cluster *c, uint32_t number, const char *name)
+{
+	register_node(c, number, name, true);
 }
 
 static struct command about(struct cluster *c, enum command_type type, uint32_t number)

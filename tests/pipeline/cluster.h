@@ -52,6 +52,8 @@ void cluster_await(struct cluster *, const char *job, uint32_t live);
 
 // Node `number`, ready: 4000 MHz, 8192 MB, driver "exec", datacenter dc1, class by number.
 void cluster_node(struct cluster *, uint32_t number);
+// The same, and a worker of virtual machines under this name, which may take all of its memory.
+void cluster_worker(struct cluster *, uint32_t number, const char *name);
 void cluster_node_down(struct cluster *, uint32_t number);
 void cluster_node_returned(struct cluster *, uint32_t number);
 // The same without waiting for it: the command and what it points to stay the caller's.

@@ -2,6 +2,7 @@
 // (B47). Evaluations of type batch stand for those that wait for any node.
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_private.h"
+#include "state/vm.h"
 #include "tests/pipeline/cluster.h"
 #include "tests/pipeline/evals.h"
 #include <inttypes.h>
@@ -160,6 +161,55 @@ static void what_ends_is_room_on_its_nodes(void **state)
 	assert_int_equal(blocked(c), 1);
 }
 
+// --- Virtual machines ----------------------------------------------------------------------------
+
+// On the worker "w", of whose memory it asks for so much.
+static void add_machine(struct cluster *c, const char *name, int64_t memory_mib)
+{
+	struct command_vm_create create = {.vm = vm_create()};
+	struct command command = {.type = COMMAND_VM_CREATE, .vm_create = &create};
+	struct vm_assign_item item = {.vm = text_of(name), .worker = TEXT("w")};
+	struct command assign = {
+		.type = COMMAND_VM_ASSIGN, .vm_assign = {.items = &item, .count = 1}};
+	struct named_count *memory = map_item(&create.vm->resources, sizeof *memory,
+		memory_mib ? VM_RESOURCE_MEMORY : "something");
+
+	create.vm->name = strdup(name);
+	create.vm->image = strdup("image");
+	memory->count = memory_mib;
+	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
+	state_read_begin();
+	char *uid = strdup(state_vm(c->state, item.vm)->uid);
+	item.uid = text_of(uid);
+	item.worker_modify_index = state_vm_worker(c->state, item.worker)->record.modify_index;
+	state_read_end();
+	assert_int_equal(cluster_run(c, &assign), OUTCOME_DONE);
+	assert_int_equal(item.result, VM_ASSIGNED);
+	free(uid);
+}
+
+static void remove_machine(struct cluster *c, const char *name)
+{
+	struct command command = {.type = COMMAND_VM_DELETE, .vm_named = {.name = text_of(name)}};
+	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
+}
+
+static void a_machine_that_goes_is_room_on_its_node(void **state)
+{
+	struct cluster *c = *state;
+
+	cluster_worker(c, 3, "w");
+	add_machine(c, "large", 4096);
+	add_machine(c, "nothing", 0);
+	block(c, waiting(c, 1, "a"));
+	block(c, waiting_for_node(c, 2, 3));
+	block(c, waiting_for_node(c, 3, 1));
+	remove_machine(c, "nothing");
+	assert_int_equal(blocked(c), 3);
+	remove_machine(c, "large");
+	assert_int_equal(blocked(c), 1);
+}
+
 static void store(struct cluster *c, struct evaluation *e)
 {
 	struct command command = {
@@ -186,6 +236,22 @@ static void a_complete_evaluation_ends_the_wait(void **state)
 	store(c, e);
 	assert_int_equal(blocked(c), 0);
 	assert_int_equal(cluster_evaluations(c, "a", EVAL_CANCELED, -1), 1);
+}
+
+// Whether a machine went before nobody can tell after a restart.
+static void a_worker_may_have_got_room_meanwhile(void **state)
+{
+	struct cluster *c = *state;
+
+	cluster_job(c, (struct job_ask){.id = "a", .type = JOB_SYSTEM});
+	store(c, waiting(c, 1, "a"));
+	cluster_kill(c);
+	assert_int_equal(blocked(c), 1);
+	cluster_worker(c, 3, "w");
+	store(c, waiting(c, 2, "a"));
+	assert_int_equal(blocked(c), 1);
+	cluster_kill(c);
+	assert_int_equal(blocked(c), 0);
 }
 
 static uint32_t ready(struct cluster *c)
@@ -221,6 +287,8 @@ int main(void)
 		TEST(a_node_that_takes_work_again_is_room),
 		TEST(one_node_is_room_on_that_node),
 		TEST(what_ends_is_room_on_its_nodes),
+		TEST(a_machine_that_goes_is_room_on_its_node),
+		TEST(a_worker_may_have_got_room_meanwhile),
 		TEST(a_complete_evaluation_ends_the_wait),
 		TEST(a_canceled_evaluation_leaves_the_broker),
 	};
