@@ -28,10 +28,8 @@ struct vm_pass {
 static void count_usage(struct vm_pass *p, const struct vm_roster *r)
 {
 	for (uint32_t i = 0; i < r->vm_count; i++) {
-		uint32_t worker = vm_is_scheduled(r->vms[i])
-					  ? vm_roster_worker(r, r->vms[i]->worker)
-					  : VM_ROSTER_NONE;
-		if (worker == VM_ROSTER_NONE)
+		uint32_t worker = vm_roster_worker(r, i);
+		if (worker == VM_ROSTER_NONE || !vm_is_scheduled(r->vms[i]))
 			continue;
 		p->ranking.machines[worker]++;
 		vm_resources_add(&p->used[worker], &r->vms[i]->resources);
@@ -155,7 +153,8 @@ uint32_t vm_pass_propose(struct vm_pass *p, struct vm_proposal *proposals, uint3
 			continue;
 		vm_resources_add(&p->used[c->worker], &c->vm->resources);
 		vm_ranking_move(&p->ranking, c->worker, 1);
-		proposals[count++] = (struct vm_proposal){c->vm, p->workers[c->worker], p->cursor};
+		proposals[count++] =
+			(struct vm_proposal){c->vm, p->workers[c->worker], c->worker, p->cursor};
 	}
 	return count;
 }

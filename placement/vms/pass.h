@@ -8,7 +8,8 @@ struct vm_pass;
 struct vm_proposal {
 	const struct vm *vm;
 	const struct vm_worker *worker;
-	uint32_t candidate; // the pass's
+	uint32_t worker_number; // in the roster
+	uint32_t candidate;     // the pass's
 };
 
 // Of the roster's machines only those that want a worker, and all workers, must stay until the end. Workers are in

@@ -8,14 +8,20 @@
 struct vm_roster {
 	const struct vm *const *vms;
 	uint32_t vm_count;
-	const struct vm_worker **workers; // in the order of their names: vm_roster_order()
+	const struct vm_worker **workers;
 	uint32_t worker_count;
 	int64_t now_ns, offline_after_ns;
+	uint32_t *worker_of; // the roster's: what vm_roster_order() found
 };
 
+// Brings the workers into the order of their names, and finds the one that each machine names.
 void vm_roster_order(struct vm_roster *);
-// The number of a worker, or VM_ROSTER_NONE.
-uint32_t vm_roster_worker(const struct vm_roster *, const char *name);
+void vm_roster_free(struct vm_roster *); // what vm_roster_order() took
+// The number of a machine's worker, or VM_ROSTER_NONE. A machine that got a worker since is not looked at again.
+static inline uint32_t vm_roster_worker(const struct vm_roster *r, uint32_t vm)
+{
+	return r->worker_of[vm];
+}
 
 // A health pass (rows D19 to D25): those of which something is to be written, in their order. Room for vm_count.
 struct vm_finding {

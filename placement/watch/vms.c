@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// So many commands are sent before one is waited for.
+#define ROUND_COMMANDS 16u
+
 struct vm_watch {
 	struct watch_tools tools;
 };
@@ -82,71 +85,64 @@ static struct vm_roster list_all(const struct vm_watch *w, int64_t now_ns)
 
 static void forget_list(struct vm_roster *r)
 {
+	vm_roster_free(r);
 	free((void *)r->vms);
 	free(r->workers);
 }
 
-// --- Health --------------------------------------------------------------------------------------
-
-// Copies of the names of those that something is to be written of; caller frees each and the list.
-static char **find_unwell(const struct vm_watch *w, int64_t now_ns, uint32_t *count)
-{
-	state_read_begin();
-	struct vm_roster r = list_all(w, now_ns);
-	struct vm_finding *findings = memory_take_array(r.vm_count + 1u, sizeof *findings);
-	*count = vm_roster_health(&r, findings);
-	char **names = memory_take_array(*count + 1u, sizeof *names);
-	for (uint32_t i = 0; i < *count; i++)
-		names[i] = text_copy(text_of(r.vms[findings[i].vm]->name));
-	state_read_end();
-	free(findings);
-	forget_list(&r);
-	return names;
-}
-
-static bool check_health(struct vm_watch *w, int64_t now_ns)
-{
-	struct text texts[VM_ASSIGN_MAX];
-	uint32_t count, changes = 0;
-	char **names = find_unwell(w, now_ns, &count);
-
-	for (uint32_t from = 0; from < count; from += VM_ASSIGN_MAX) {
-		struct command c = {.type = COMMAND_VM_HEALTH, .vm_health = {.names = texts}};
-		for (uint32_t i = from; i < count && i - from < VM_ASSIGN_MAX; i++)
-			texts[c.vm_health.count++] = text_of(names[i]);
-		(void)watch_run(&w->tools, &c); // who is refused is looked at again
-		changes += c.vm_health.changed;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		free(names[i]);
-	free(names);
-	return changes > 0;
-}
-
-// --- Scheduling ----------------------------------------------------------------------------------
-
-// A pass over copies of those that wait and of the workers, which outlive the read section.
+// What one look at it came to; all of it outlives the read section.
 struct vm_view {
+	char **unwell; // names of those that something is to be written of
+	uint32_t unwell_count;
+	// When there are none: a pass over copies of those that wait and of the workers.
 	struct vm_pass *pass;
 	struct vm **waiting;
 	struct vm_worker **workers;
 	uint32_t waiting_count, worker_count;
 };
 
-static struct vm_view look(const struct vm_watch *w, int64_t now_ns)
+static void note_unwell(struct vm_view *v, const struct vm_roster *r)
 {
+	struct vm_finding *findings = memory_take_array(r->vm_count + 1u, sizeof *findings);
+
+	v->unwell_count = vm_roster_health(r, findings);
+	v->unwell = memory_take_array(v->unwell_count + 1u, sizeof *v->unwell);
+	for (uint32_t i = 0; i < v->unwell_count; i++)
+		v->unwell[i] = text_copy(text_of(r->vms[findings[i].vm]->name));
+	free(findings);
+}
+
+static void note_waiting(struct vm_view *v, struct vm_roster *r)
+{
+	const struct vm **vms = (const struct vm **)r->vms;
+
+	v->waiting = memory_take_array(r->vm_count + 1u, sizeof *v->waiting);
+	for (uint32_t i = 0; i < r->vm_count; i++)
+		if (vm_wants_worker(vms[i]))
+			vms[i] = v->waiting[v->waiting_count++] = vm_copy(vms[i]);
+}
+
+static void begin_pass(struct vm_view *v, struct vm_roster *r, const char *profile)
+{
+	note_waiting(v, r);
+	if (v->waiting_count == 0)
+		return;
+	v->workers = memory_take_array(r->worker_count + 1u, sizeof *v->workers);
+	for (uint32_t i = 0; i < r->worker_count; i++)
+		r->workers[i] = v->workers[v->worker_count++] = vm_worker_copy(r->workers[i]);
+	v->pass = vm_pass_begin(r, profile);
+}
+
+static struct vm_view look(const struct vm_watch *w, int64_t now_ns, bool judges)
+{
+	struct vm_view v = {0};
+
 	state_read_begin();
 	struct vm_roster r = list_all(w, now_ns);
-	const struct vm **vms = (const struct vm **)r.vms;
-	struct vm_view v = {.waiting = memory_take_array(r.vm_count + 1u, sizeof *v.waiting),
-		.workers = memory_take_array(r.worker_count + 1u, sizeof *v.workers)};
-
-	for (uint32_t i = 0; i < r.vm_count; i++)
-		if (vm_wants_worker(vms[i]))
-			vms[i] = v.waiting[v.waiting_count++] = vm_copy(vms[i]);
-	for (uint32_t i = 0; i < r.worker_count; i++)
-		r.workers[i] = v.workers[v.worker_count++] = vm_worker_copy(r.workers[i]);
-	v.pass = vm_pass_begin(&r, state_cluster_settings(w->tools.state)->scheduler_profile);
+	if (judges)
+		note_unwell(&v, &r);
+	if (v.unwell_count == 0)
+		begin_pass(&v, &r, state_cluster_settings(w->tools.state)->scheduler_profile);
 	state_read_end();
 	forget_list(&r);
 	return v;
@@ -155,60 +151,109 @@ static struct vm_view look(const struct vm_watch *w, int64_t now_ns)
 static void look_away(struct vm_view *v)
 {
 	vm_pass_end(v->pass);
+	for (uint32_t i = 0; i < v->unwell_count; i++)
+		free(v->unwell[i]);
 	for (uint32_t i = 0; i < v->waiting_count; i++)
 		vm_free(v->waiting[i]);
 	for (uint32_t i = 0; i < v->worker_count; i++)
 		vm_worker_free(v->workers[i]);
+	free(v->unwell);
 	free(v->waiting);
 	free(v->workers);
 }
 
-// Those of a batch that were refused are given back. How many were assigned, or negative: the pass cannot go on.
-static int assign(struct vm_watch *w, struct vm_pass *pass, const struct vm_proposal *proposals,
-	struct vm_assign_item *items, uint32_t count)
-{
-	struct command c = {
-		.type = COMMAND_VM_ASSIGN, .vm_assign = {.items = items, .count = count}};
+// --- Health --------------------------------------------------------------------------------------
 
-	for (uint32_t i = 0; i < count; i++)
-		items[i] = (struct vm_assign_item){.vm = text_of(proposals[i].vm->name),
-			.uid = text_of(proposals[i].vm->uid),
-			.worker = text_of(proposals[i].worker->name),
-			.worker_modify_index = proposals[i].worker->record.modify_index};
-	if (watch_run(&w->tools, &c) != 0)
-		return -1;
-	for (uint32_t i = 0; i < count; i++)
-		if (items[i].result != VM_ASSIGNED)
-			vm_pass_withdraw(pass, &proposals[i], items[i].result == VM_WORKER_SKIPPED);
-	return (int)c.vm_assign.assigned;
+static bool note_health(struct vm_watch *w, const struct vm_view *v)
+{
+	struct text texts[VM_ASSIGN_MAX];
+	uint32_t changes = 0;
+
+	for (uint32_t from = 0; from < v->unwell_count; from += VM_ASSIGN_MAX) {
+		struct command c = {.type = COMMAND_VM_HEALTH, .vm_health = {.names = texts}};
+		for (uint32_t i = from; i < v->unwell_count && i - from < VM_ASSIGN_MAX; i++)
+			texts[c.vm_health.count++] = text_of(v->unwell[i]);
+		(void)watch_run(&w->tools, &c); // who is refused is looked at again
+		changes += c.vm_health.changed;
+	}
+	return changes > 0;
 }
 
-static bool schedule(struct vm_watch *w, int64_t now_ns)
-{
-	struct vm_view v = look(w, now_ns);
-	struct vm_proposal *proposals = memory_take_array(VM_ASSIGN_MAX, sizeof *proposals);
-	struct vm_assign_item *items = memory_take_array(VM_ASSIGN_MAX, sizeof *items);
-	uint64_t total = 0;
-	uint32_t count;
-	int assigned = 0;
+// --- Scheduling ----------------------------------------------------------------------------------
 
-	while (assigned >= 0 && (count = vm_pass_propose(v.pass, proposals, VM_ASSIGN_MAX)) > 0) {
-		assigned = assign(w, v.pass, proposals, items, count);
-		total += assigned > 0 ? (uint64_t)assigned : 0;
+// Proposals of a round, in commands that the log takes together.
+struct round {
+	struct vm_proposal proposals[ROUND_COMMANDS * VM_ASSIGN_MAX];
+	struct vm_assign_item items[ROUND_COMMANDS * VM_ASSIGN_MAX];
+	struct command commands[ROUND_COMMANDS];
+	uint32_t count, command_count;
+};
+
+static bool propose(struct round *r, struct vm_pass *pass)
+{
+	r->count = vm_pass_propose(pass, r->proposals, ROUND_COMMANDS * VM_ASSIGN_MAX);
+	r->command_count = (r->count + VM_ASSIGN_MAX - 1) / VM_ASSIGN_MAX;
+	for (uint32_t i = 0; i < r->count; i++)
+		r->items[i] = (struct vm_assign_item){.vm = text_of(r->proposals[i].vm->name),
+			.uid = text_of(r->proposals[i].vm->uid),
+			.worker = text_of(r->proposals[i].worker->name),
+			.worker_modify_index = r->proposals[i].worker->record.modify_index};
+	for (uint32_t i = 0; i < r->command_count; i++) {
+		uint32_t from = i * VM_ASSIGN_MAX, left = r->count - from;
+		r->commands[i] = (struct command){.type = COMMAND_VM_ASSIGN,
+			.vm_assign = {.items = &r->items[from],
+				.count = left < VM_ASSIGN_MAX ? left : VM_ASSIGN_MAX}};
 	}
-	watch_count(&w->tools, &w->tools.stats->vms_assigned, total);
-	free(items);
-	free(proposals);
-	look_away(&v);
-	return total > 0;
+	return r->count > 0;
+}
+
+// Those that were refused are given back. False: the pass cannot go on (row D17).
+static bool settle(struct round *r, struct vm_pass *pass, uint64_t *assigned)
+{
+	bool goes_on = true;
+
+	for (uint32_t i = 0; i < r->command_count; i++) {
+		goes_on = goes_on && r->commands[i].outcome == OUTCOME_DONE;
+		*assigned += r->commands[i].vm_assign.assigned;
+	}
+	for (uint32_t i = 0; goes_on && i < r->count; i++)
+		if (r->items[i].result != VM_ASSIGNED)
+			vm_pass_withdraw(
+				pass, &r->proposals[i], r->items[i].result == VM_WORKER_SKIPPED);
+	return goes_on;
+}
+
+static bool schedule(struct vm_watch *w, struct vm_pass *pass)
+{
+	struct round *r = memory_take(sizeof *r);
+	struct command *commands[ROUND_COMMANDS];
+	uint64_t assigned = 0;
+
+	for (uint32_t i = 0; i < ROUND_COMMANDS; i++)
+		commands[i] = &r->commands[i];
+	while (propose(r, pass)) {
+		watch_run_all(&w->tools, commands, r->command_count);
+		if (!settle(r, pass, &assigned))
+			break;
+	}
+	watch_count(&w->tools, &w->tools.stats->vms_assigned, assigned);
+	free(r);
+	return assigned > 0;
 }
 
 static int64_t turn(void *context, int64_t now_ns, bool *done)
 {
 	struct vm_watch *w = context;
+	struct vm_view v = look(w, now_ns, true);
 
-	*done |= check_health(w, now_ns);
-	*done |= schedule(w, now_ns);
+	if (v.unwell_count > 0) {
+		*done |= note_health(w, &v);
+		look_away(&v);
+		v = look(w, now_ns, false);
+	}
+	if (v.pass)
+		*done |= schedule(w, v.pass);
+	look_away(&v);
 	watch_count(&w->tools, &w->tools.stats->vm_turns, 1);
 	return now_ns + w->tools.vm_interval_ns;
 }

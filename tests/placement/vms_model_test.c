@@ -241,6 +241,7 @@ static void turn_of_the_engine(void)
 	struct vm_pass *pass = vm_pass_begin(&r, profile);
 	work_off(pass);
 	vm_pass_end(pass);
+	vm_roster_free(&r);
 }
 
 // --- Both alike ------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ static void schedule(
 			struct vm *vm = (struct vm *)proposals[i].vm;
 			vm_assign(vm, worker, r->now_ns);
 			write_assignment(w, vm);
-			is_told[vm_roster_worker(r, worker->name)] = true;
+			is_told[proposals[i].worker_number] = true;
 		}
 	json_end_array(w);
 	vm_pass_end(pass);
@@ -174,6 +174,7 @@ static void turn(struct json_writer *w, struct said_vms *said, json_t *input)
 	json_end_array(w);
 	json_end_object(w);
 	free(is_told);
+	vm_roster_free(&r);
 	free((void *)r.vms);
 	free(r.workers);
 }
