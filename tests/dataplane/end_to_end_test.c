@@ -81,6 +81,43 @@ static void life_of_a_node(void **state)
 	history_free(&history);
 }
 
+static void say_ready(
+	struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence, bool is)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_readiness readiness = {is, is ? 0 : 1000};
+
+	uint32_t bytes = wire_readiness_encode(
+		frame, sizeof frame, node_header(p, node, sequence), &readiness);
+	peer_send(w, p, frame, bytes);
+	world_settle(w);
+	peer_receive(w, p, WIRE_READINESS_TAKEN, frame);
+}
+
+// Every answer asks for the probe until it has said yes, also after a restart of the controller; from then on none does.
+static void readiness_is_asked_for_until_it_is_there(void **state)
+{
+	(void)state;
+	struct history history = {.readiness = true};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header node;
+	struct peer p = new_node(w, 1, 0, &node);
+	assert_int_equal(beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
+	assert_int_equal(beat(w, &p, &node, 2).directives, WIRE_DIRECTIVE_PROBE);
+	say_ready(w, &p, &node, 3, false);
+	assert_int_equal(beat(w, &p, &node, 4).directives, WIRE_DIRECTIVE_PROBE);
+	world_destroy(w);
+	w = world_create_with(1, &history, 1000);
+	p = world_join(w, 1, 0, WORLD_WALL_MS + 1, &node);
+	assert_int_equal(beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
+	say_ready(w, &p, &node, 2, true);
+	assert_int_equal(beat(w, &p, &node, 3).directives, 0);
+	say_ready(w, &p, &node, 4, false);
+	assert_int_equal(beat(w, &p, &node, 5).directives, 0);
+	end(w);
+	history_free(&history);
+}
+
 // Described anew the node gets a generation of its own; what still speaks with the old one is told.
 static void registered_again(void **state)
 {
@@ -443,6 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(purged_but_alive),
 		cmocka_unit_test(life_of_a_node),
+		cmocka_unit_test(readiness_is_asked_for_until_it_is_there),
 		cmocka_unit_test(registered_again),
 		cmocka_unit_test(placements_and_what_becomes_of_them),
 		cmocka_unit_test(asked_twice_answered_alike),

@@ -13,6 +13,7 @@ struct history {
 	struct batch *batches;
 	uint32_t count;
 	bool disk_full; // no room for what may be refused
+	bool readiness; // probes count
 };
 
 void history_free(struct history *);

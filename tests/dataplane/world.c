@@ -11,6 +11,7 @@ static void start_applier(struct world *w, struct history *history)
 		.time = &w->time,
 		.seed = 1,
 		.collect_after_ms = 3600000,
+		.lifecycle = {.readiness = history->readiness},
 		.log_failed = history_failed};
 	w->applier = applier_create(&settings);
 	history_replay(history, w->applier);

@@ -563,6 +563,45 @@ static void whose_fault_a_failure_is(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+// The disk is full where its payload goes.
+static void what_cannot_be_set_up_for_want_of_room_is_the_nodes_fault(void **unused)
+{
+	static const char *const folders[] = {"", "/" ID, "/" ID "/t", "/" ID "/t/local"};
+	char path[300];
+	for (uint32_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		snprintf(path, sizeof path, "%s/alloc%s", folder, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	path_in("t/local/full", path);
+	assert_int_equal(symlink("/dev/full", path), 0);
+	responder_describe_alloc(server, 1, "batch", "\"Payload\":\"aGVsbG8=\",",
+		SH("exit 0") ",\"DispatchPayload\":{\"File\":\"full\"}");
+	responder_describe_alloc(server, 2, "batch", "\"Payload\":\"a===\",",
+		SH("exit 0") ",\"DispatchPayload\":{\"File\":\"full\"}");
+	start();
+	for (uint8_t i = 1; i <= 2; i++)
+		WAIT_FOR(responder_alloc(server, i).client == WIRE_CLIENT_FAILED);
+	assert_int_equal(responder_alloc(server, 1).update_flags, WIRE_UPDATE_FLAKY);
+	assert_int_equal(responder_alloc(server, 2).update_flags, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
+// Somebody killed who looked after it, so nobody knows how it ended.
+static void an_end_that_nobody_saw_is_the_nodes_fault(void **unused)
+{
+	responder_add_alloc(server, 1, "batch",
+		SH("kill -9 $PPID; sleep 1000") ",\"RestartPolicy\":{\"Attempts\":0,\"Mode\":"
+						"\"fail\"}");
+	responder_add_alloc(server, 2, "batch",
+		SH("kill -9 $$") ",\"RestartPolicy\":{\"Attempts\":0,\"Mode\":\"fail\"}");
+	start();
+	for (uint8_t i = 1; i <= 2; i++)
+		WAIT_FOR(responder_alloc(server, i).client == WIRE_CLIENT_FAILED);
+	assert_int_equal(responder_alloc(server, 1).update_flags, WIRE_UPDATE_FLAKY);
+	assert_int_equal(responder_alloc(server, 2).update_flags, 0);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -595,6 +634,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_report_of_an_end_waits_for_the_probe, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(whose_fault_a_failure_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_cannot_be_set_up_for_want_of_room_is_the_nodes_fault, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_end_that_nobody_saw_is_the_nodes_fault, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
