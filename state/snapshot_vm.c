@@ -105,20 +105,37 @@ static int check_vm(const struct state *state, const struct vm *vm, uint64_t ind
 	return vms_have_room(state) ? 0 : -ERROR_TABLE_FULL;
 }
 
+// What it holds, which its description has not.
+struct holding {
+	struct resources holds;
+	uint32_t slot;
+	uint64_t index;
+};
+
+static struct holding take_holding(struct bytes_reader *r)
+{
+	struct holding h = {.holds.cpu_mhz = bytes_take_u32(r)};
+
+	h.holds.memory_mb = bytes_take_u32(r);
+	h.holds.disk_mb = bytes_take_u32(r);
+	h.slot = bytes_take_u32(r);
+	h.index = bytes_take_u64(r);
+	return h;
+}
+
 int vm_item_load(struct state *state, struct bytes_reader *r)
 {
 	struct vm *vm = vm_create();
 	uint64_t index = bytes_take_u64(r);
 	struct record record = {0};
 	bool are_sound = take_indexes(state, &record, r);
-
-	vm->holds.cpu_mhz = bytes_take_u32(r);
-	vm->holds.memory_mb = bytes_take_u32(r);
-	vm->holds.disk_mb = bytes_take_u32(r);
-	vm->holds_slot = bytes_take_u32(r);
-	vm->holds_index = bytes_take_u64(r);
+	struct holding holding = take_holding(r);
 	int error = are_sound ? record_decode(&vm_description, vm, r) : -ERROR_CORRUPT;
+
 	vm->record = record;
+	vm->holds = holding.holds;
+	vm->holds_slot = holding.slot;
+	vm->holds_index = holding.index;
 	if (!error)
 		error = check_vm(state, vm, index);
 	if (error)
