@@ -19,9 +19,8 @@
 void timing_add(struct timing *t, const struct time_source *time, uint64_t began_ns)
 {
 	uint64_t us = (time_monotonic_ns(time) - began_ns) / 1000;
-	uint32_t bucket = us ? 64 - (uint32_t)__builtin_clzll(us) : 0;
 
-	atomic_fetch_add_explicit(&t->us[bucket < 32 ? bucket : 31], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->us[timing_bucket(us)], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&t->us_sum, us, memory_order_relaxed);
 }
 

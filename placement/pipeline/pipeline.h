@@ -51,6 +51,11 @@ int pipeline_force_gc(struct pipeline *);
 struct pipeline_timing {
 	uint64_t us[32], us_sum;
 };
+static inline uint32_t timing_bucket(uint64_t us)
+{
+	uint32_t bucket = us ? 64 - (uint32_t)__builtin_clzll(us) : 0;
+	return bucket < 32 ? bucket : 31;
+}
 struct pipeline_stats {
 	struct broker_stats broker;
 	struct blocked_stats blocked;

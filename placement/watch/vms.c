@@ -133,6 +133,16 @@ static void begin_pass(struct vm_view *v, struct vm_roster *r, const char *profi
 	v->pass = vm_pass_begin(r, profile);
 }
 
+static void count_workers(const struct vm_watch *w, const struct vm_roster *r)
+{
+	uint32_t offline = 0;
+
+	for (uint32_t i = 0; i < r->worker_count; i++)
+		offline += vm_worker_is_offline(r->workers[i], r->now_ns, r->offline_after_ns);
+	watch_gauge(&w->tools, &w->tools.stats->vm_workers_online, r->worker_count - offline);
+	watch_gauge(&w->tools, &w->tools.stats->vm_workers_offline, offline);
+}
+
 static struct vm_view look(const struct vm_watch *w, int64_t now_ns, bool judges)
 {
 	struct vm_view v = {0};
@@ -143,6 +153,7 @@ static struct vm_view look(const struct vm_watch *w, int64_t now_ns, bool judges
 		note_unwell(&v, &r);
 	if (v.unwell_count == 0)
 		begin_pass(&v, &r, state_cluster_settings(w->tools.state)->scheduler_profile);
+	count_workers(w, &r);
 	state_read_end();
 	forget_list(&r);
 	return v;
@@ -223,6 +234,26 @@ static bool settle(struct round *r, struct vm_pass *pass, uint64_t *assigned)
 	return goes_on;
 }
 
+// How long those had waited that were assigned.
+static void count_round(const struct vm_watch *w, const struct round *r)
+{
+	int64_t now_ns = (int64_t)time_wall_ns(w->tools.time);
+	struct watchers_stats *s = w->tools.stats;
+
+	pthread_mutex_lock(w->tools.stats_mutex);
+	for (uint32_t i = 0; i < r->count; i++) {
+		int64_t waited_ns = now_ns - r->proposals[i].vm->created_at_ns;
+		uint64_t us = waited_ns > 0 ? (uint64_t)waited_ns / 1000 : 0;
+		if (r->items[i].result != VM_ASSIGNED ||
+			r->commands[i / VM_ASSIGN_MAX].outcome != OUTCOME_DONE)
+			continue;
+		s->vms_assigned++;
+		s->vm_scheduling.us[timing_bucket(us)]++;
+		s->vm_scheduling.us_sum += us;
+	}
+	pthread_mutex_unlock(w->tools.stats_mutex);
+}
+
 static bool schedule(struct vm_watch *w, struct vm_pass *pass)
 {
 	struct round *r = memory_take(sizeof *r);
@@ -233,10 +264,10 @@ static bool schedule(struct vm_watch *w, struct vm_pass *pass)
 		commands[i] = &r->commands[i];
 	while (propose(r, pass)) {
 		watch_run_all(&w->tools, commands, r->command_count);
+		count_round(w, r);
 		if (!settle(r, pass, &assigned))
 			break;
 	}
-	watch_count(&w->tools, &w->tools.stats->vms_assigned, assigned);
 	free(r);
 	return assigned > 0;
 }
