@@ -280,6 +280,59 @@ static int run_file(const char *text, char *output, char *messages, size_t size)
 	return status;
 }
 
+#define NODE(number, more)                                                               \
+	"{\"ID\":\"10000000-0000-4000-8000-00000000000" number                           \
+	"\",\"Datacenter\":\"dc1\",\"Status\":\"ready\",\"Drivers\":{\"exec\":{"         \
+	"\"Detected\":true,\"Healthy\":true}},\"NodeResources\":{\"Cpu\":{\"CpuShares\"" \
+	":1000},\"Memory\":{\"MemoryMB\":1000},\"Disk\":{\"DiskMB\":1000}}" more "}"
+#define WARM_JOB                                                                               \
+	"\"JobInState\":true,\"JobVersions\":[{\"ID\":\"job\",\"Type\":\"service\","           \
+	"\"ModifyIndex\":7,\"Datacenters\":[\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\","         \
+	"\"Count\":1,\"Snapshot\":\"warm\",\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\"}]}]" \
+	"}],\"Eval\":{\"ID\":\"30000000-0000-4000-8000-000000000001\",\"JobID\":\"job\","      \
+	"\"Type\":\"service\",\"TriggeredBy\":\"job-register\"}"
+#define STANDS(standing, snapshot)                                                                 \
+	",\"Berth\":{\"Slot\":1,\"Generation\":1,\"RegisteredAt\":\"\",\"AgentVersion\":"          \
+	"\"\",\"Used\":{},\"Lifecycle\":{\"Standing\":\"" standing                                 \
+	"\",\"Lost\":false,\"Flaky\":false,\"Ready\":true,\"Since\":null,\"Snapshot\":\"" snapshot \
+	"\",\"Busy\":false}}"
+
+// The node of that number takes the only instance.
+static void expect_placed_on(const char *nodes, const char *number)
+{
+	char output[8192] = "", messages[4096] = "", text[4096], id[64];
+	snprintf(text, sizeof text, "{\"Nodes\":[%s]," WARM_JOB "}", nodes);
+	assert_int_equal(run_file(text, output, messages, sizeof messages), 0);
+	assert_string_equal(messages, "");
+	snprintf(id, sizeof id, "\"NodeID\":\"10000000-0000-4000-8000-00000000000%s\"", number);
+	if (!strstr(output, id))
+		fail_msg("not on node %s: %s", number, output);
+}
+
+// As they stand, and by what they ran last, whether a scenario says that itself or was pasted from the API.
+static void nodes_are_chosen_by_their_snapshot(void **state)
+{
+	const char *other = NODE("1", ",\"Snapshot\":\"other\"");
+	const char *none = NODE("2", STANDS("healthy", ""));
+	const char *warm = NODE("3", ",\"Snapshot\":\"warm\"");
+	const char *pasted = NODE("4", STANDS("healthy", "warm"));
+	static const char *const unfit[] = {NODE("5", STANDS("suspended", "warm")),
+		NODE("5", STANDS("offlined", "warm")), NODE("5", STANDS("forgotten", "warm"))};
+	char text[4096];
+
+	expect_placed_on(other, "1");
+	snprintf(text, sizeof text, "%s,%s", other, none);
+	expect_placed_on(text, "2");
+	snprintf(text, sizeof text, "%s,%s,%s", other, none, warm);
+	expect_placed_on(text, "3");
+	snprintf(text, sizeof text, "%s,%s,%s", other, none, pasted);
+	expect_placed_on(text, "4");
+	for (uint32_t i = 0; i < 3; i++) {
+		snprintf(text, sizeof text, "%s,%s,%s", unfit[i], other, none);
+		expect_placed_on(text, "2");
+	}
+}
+
 static void wrapped_counters_of_a_recording_do_no_harm(void **state)
 {
 	char output[4096] = "", messages[4096] = "";
@@ -347,6 +400,7 @@ int main(void)
 		cmocka_unit_test(purged_jobs_keep_their_versions_for_allocations),
 		cmocka_unit_test(nodes_of_one_computed_class_share_it),
 		cmocka_unit_test(mistakes_say_where_they_are),
+		cmocka_unit_test(nodes_are_chosen_by_their_snapshot),
 		cmocka_unit_test(wrapped_counters_of_a_recording_do_no_harm),
 		cmocka_unit_test(what_is_not_known_is_warned_of),
 		cmocka_unit_test(types_without_a_scheduler_are_told),

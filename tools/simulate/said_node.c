@@ -146,6 +146,27 @@ static const struct field drain_strategy_fields[] = {
 };
 static DESCRIBE(drain_strategy_description, drain_strategy);
 
+static const struct field said_standing_fields[] = {
+	{"Standing", FIELD_ENUM, OF(said_standing, standing), NULL, node_standing_names},
+	{"Snapshot", FIELD_STRING, OF(said_standing, snapshot)},
+	NOT_KEPT("Lost"),
+	NOT_KEPT("Flaky"),
+	NOT_KEPT("Ready"),
+	NOT_KEPT("Since"),
+	NOT_KEPT("Busy"),
+};
+static DESCRIBE(said_standing_description, said_standing);
+
+static const struct field said_berth_fields[] = {
+	{"Lifecycle", FIELD_STRUCT, OF(said_berth, lifecycle), &said_standing_description},
+	NOT_KEPT("Slot"),
+	NOT_KEPT("Generation"),
+	NOT_KEPT("RegisteredAt"),
+	NOT_KEPT("AgentVersion"),
+	NOT_KEPT("Used"),
+};
+static DESCRIBE(said_berth_description, said_berth);
+
 static const struct field said_node_fields[] = {
 	{"ID", FIELD_UUID, OF(said_node, id)},
 	{"Name", FIELD_STRING, OF(said_node, name)},
@@ -163,6 +184,8 @@ static const struct field said_node_fields[] = {
 	{"Drain", FIELD_BOOL, OF(said_node, is_draining)},
 	{"SchedulingEligibility", FIELD_ENUM, OF(said_node, eligibility), NULL, eligibilities},
 	{"Status", FIELD_ENUM, OF(said_node, status), NULL, statuses},
+	{"Snapshot", FIELD_STRING, OF(said_node, snapshot)},
+	{"Berth", FIELD_STRUCT, OF(said_node, berth), &said_berth_description},
 	{"StatusDescription", FIELD_STRING, OF(said_node, status_description)},
 	{"CreateIndex", FIELD_U64, OF(said_node, create_index)},
 	{"ModifyIndex", FIELD_U64, OF(said_node, modify_index)},

@@ -65,9 +65,18 @@ struct said_reserved {
 	struct said_disk disk;
 	struct said_reserved_networks networks;
 };
+struct said_standing {
+	int standing; // enum node_standing
+	char *snapshot;
+};
+struct said_berth {
+	struct said_standing lifecycle;
+};
 struct said_node {
 	struct uuid id;
 	char *name, *datacenter, *class_name, *pool, *computed_class, *status_description;
+	char *snapshot;                // as a scenario says it
+	struct said_berth berth;       // as the API shows it
 	struct array attributes, meta; // string_pair
 	struct array drivers, volumes; // said_driver, said_volume
 	struct said_resources resources;

@@ -318,6 +318,18 @@ static void make_resources(struct making *m)
 		amount(m, "ReservedResources.Disk.DiskMB", reserved->disk.mb, AMOUNT_MOST)};
 }
 
+// How it stands says whether it takes work; since when it does so does not count here.
+static void make_standing(struct scenario_node *n)
+{
+	const struct said_standing *said = &n->said.berth.lifecycle;
+	static const struct node_lifecycle stands[NODE_STANDINGS] = {
+		[NODE_SUSPENDED] = {.lost_ns = 1},
+		[NODE_OFFLINED] = {.offlined = true},
+		[NODE_FORGOTTEN] = {.forgotten = true}};
+	n->record.lifecycle = stands[said->standing];
+	n->record.snapshot = n->said.snapshot ? n->said.snapshot : or_empty(said->snapshot);
+}
+
 static void make_identity(struct making *m)
 {
 	const struct said_node *said = &m->node->said;
@@ -349,6 +361,7 @@ void scenario_node_read(
 	memset(node, 0, sizeof *node);
 	json_read_exact(&said_node_description, &node->said, value, path, report);
 	make_identity(&m);
+	make_standing(node);
 	make_resources(&m);
 	make_attributes(node);
 	make_drivers(node);
