@@ -1,5 +1,6 @@
 // Why jobs run where they do, or nowhere, over HTTP.
 #include "tests/api/scheduling.h"
+#include "tools/api/explanation.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +13,15 @@
 #include <cmocka.h>
 
 #define NODES 10u
+static struct node_slot slots[NODES];
 
 static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){.schedulers = 1});
-	for (uint32_t i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++) {
 		server_node(server, i);
+		slots[i] = server->newest;
+	}
 	return 0;
 }
 
@@ -121,6 +125,92 @@ static void nodes_that_take_nothing_are_counted(void **unused)
 	response_free(&r);
 }
 
+static bool says(json_t *holder, const char *sentence)
+{
+	size_t i;
+	json_t *item;
+	json_array_foreach(json_object_get(holder, "Sentences"), i, item)
+	{
+		if (strcmp(json_string_value(item), sentence) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void expect_tiers(const char *job, int same, int none, int other)
+{
+	json_t *why = api_get("/v1/berth/explain/job/*", job);
+	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
+	json_t *snapshot = json_object_get(group, "Snapshot");
+	assert_string_equal(member_text(snapshot, "ID"), "warm");
+	assert_int_equal(member_number(snapshot, "NodesIdleWithIt"), same);
+	assert_int_equal(member_number(snapshot, "NodesIdleWithout"), none);
+	assert_int_equal(member_number(snapshot, "NodesOther"), other);
+	assert_int_equal(member_number(group, "NodesFitting"), same + none + other);
+	json_decref(why);
+}
+
+static void nodes_that_are_not_healthy_are_counted(void **unused)
+{
+	struct uuid id = server_node_id(2);
+	char node[UUID_TEXT_BYTES];
+	json_decref(api_put("/v1/berth/node/*/offline", uuid_format(&id, node), ""));
+	json_decref(run_job(job_body("off", "system", "1", 64)));
+	json_t *why = api_get("/v1/berth/explain/job/*", "off");
+	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
+	assert_int_equal(member_number(group, "NodesRunning"), NODES - 1);
+	assert_int_equal(member_number(reason_of(group, "node is offlined"), "Nodes"), 1);
+	assert_int_equal(json_array_size(json_object_get(group, "Reasons")), 1);
+	assert_true(json_is_null(json_object_get(group, "Snapshot")));
+	json_decref(why);
+	why = api_get("/v1/berth/explain/node/*", node);
+	assert_true(says(why, "It takes no new work: it is offlined."));
+	assert_false(says(why, "It takes new work."));
+	json_decref(why);
+	json_t *gone = http_json(server, "DELETE", "/v1/job/off?purge=true", NULL);
+	json_decref(await_evaluation(member_text(gone, "EvalID")));
+	json_decref(gone);
+	json_decref(api_put("/v1/berth/node/*/online", node, ""));
+}
+
+static const char warm[] =
+	"{\"Job\":{\"ID\":\"warm\",\"Name\":\"warm\",\"Type\":\"batch\",\"Datacenters\":["
+	"\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\",\"Count\":1,\"Snapshot\":\"warm\","
+	"\"EphemeralDisk\":{\"SizeMB\":100},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\","
+	"\"Config\":{\"command\":\"a\"},\"Resources\":{\"CPU\":100,\"MemoryMB\":64}}]}]}}";
+
+// Nodes have nothing on them, and what ended left its snapshot on one of them.
+static void who_comes_first_by_the_snapshot_is_counted(void **unused)
+{
+	json_decref(run_job(warm));
+	json_t *all = api_get("/v1/job/*/allocations", "warm");
+	assert_int_equal(json_array_size(all), 1);
+	const char *node = member_text(json_array_get(all, 0), "NodeID");
+	expect_tiers("warm", 0, NODES - 1, 1);
+	for (uint32_t i = 0; i < NODES; i++) {
+		char text[UUID_TEXT_BYTES];
+		struct uuid id = server_node_id(i);
+		if (strcmp(uuid_format(&id, text), node) == 0)
+			server_report(server, slots[i], member_text(json_array_get(all, 0), "ID"),
+				ALLOC_COMPLETE, 0);
+	}
+	expect_tiers("warm", 1, NODES - 1, 0);
+	json_t *why = api_get("/v1/berth/explain/node/*", node);
+	assert_true(says(why, "The snapshot that it ran last is warm."));
+	json_decref(why);
+	json_decref(all);
+}
+
+static void how_a_node_stands_is_said(void **unused)
+{
+	struct node_lifecycle lost = {.lost_ns = 1}, flaky = {.flaky_ns = 1};
+	struct node_lifecycle asked = {.readiness = READINESS_AWAITED}, out = {.offlined = true};
+	assert_string_equal(explain_standing(&lost), "suspended: it was lost");
+	assert_string_equal(explain_standing(&flaky), "suspended: it is flaky");
+	assert_string_equal(explain_standing(&asked), "suspended: its probe has not said yes");
+	assert_string_equal(explain_standing(&out), "offlined");
+}
+
 #define TOGETHER 64u
 
 static long status_of(int fd)
@@ -185,6 +275,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reason_is_counted),
 		cmocka_unit_test(nodes_that_take_nothing_are_counted),
+		cmocka_unit_test(nodes_that_are_not_healthy_are_counted),
+		cmocka_unit_test(who_comes_first_by_the_snapshot_is_counted),
+		cmocka_unit_test(how_a_node_stands_is_said),
 		cmocka_unit_test(many_ask_together),
 		cmocka_unit_test(some_do_not_wait),
 	};

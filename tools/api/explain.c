@@ -1,4 +1,5 @@
 // /v1/berth/explain/…: why things run where they do, or do not run.
+#include "placement/snapshot_tier.h"
 #include "state/alloc_details.h"
 #include "state/deployment.h"
 #include "state/evaluation.h"
@@ -43,6 +44,22 @@ static void put_reasons(struct json_writer *w, const struct group_explanation *g
 	json_end_array(w);
 }
 
+// Which of those that fit come first.
+static void put_snapshot(struct json_writer *w, const struct group_explanation *group)
+{
+	json_write_key(w, "Snapshot");
+	if (!group->snapshot) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_put_string(w, "ID", group->snapshot);
+	json_put_u64(w, "NodesIdleWithIt", group->tiers[SNAPSHOT_SAME]);
+	json_put_u64(w, "NodesIdleWithout", group->tiers[SNAPSHOT_NONE]);
+	json_put_u64(w, "NodesOther", group->tiers[SNAPSHOT_OTHER]);
+	json_end_object(w);
+}
+
 static void put_group(struct json_writer *w, const struct group_explanation *group)
 {
 	json_begin_object(w);
@@ -56,6 +73,7 @@ static void put_group(struct json_writer *w, const struct group_explanation *gro
 	json_put_u64(w, "Nodes", group->nodes);
 	json_put_u64(w, "NodesRunning", group->running);
 	json_put_u64(w, "NodesFitting", group->fitting);
+	put_snapshot(w, group);
 	put_reasons(w, group);
 	json_end_object(w);
 }
@@ -341,10 +359,15 @@ static void put_node_sentences(struct json_writer *w, const struct node *node)
 		put_sentence(w, "It takes no new work: it is %s%s%s.",
 			node_status_names[node->status], *node->status_description ? ": " : "",
 			node->status_description);
+	else if (lifecycle_standing(&node->lifecycle) != NODE_HEALTHY)
+		put_sentence(
+			w, "It takes no new work: it is %s.", explain_standing(&node->lifecycle));
 	if (node->drain)
 		put_sentence(w, "It takes no new work: it drains.");
 	else if (node->eligibility != NODE_ELIGIBLE)
 		put_sentence(w, "It takes no new work: an operator made it ineligible.");
+	if (node->snapshot && *node->snapshot)
+		put_sentence(w, "The snapshot that it ran last is %s.", node->snapshot);
 	if (node->event_count)
 		put_sentence(w, "The last that happened to it: %s.",
 			node_messages[node->events[node->event_count - 1].message].message);

@@ -1,6 +1,7 @@
 #include "tools/api/explanation.h"
 #include "placement/constraint.h"
 #include "placement/scheduler/stack.h"
+#include "placement/snapshot_tier.h"
 #include "state/base/memory.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -102,6 +103,17 @@ __attribute__((format(printf, 2, 3))) static void refuse(
 	reason_for(e->out, REASON_NODE, text)->nodes++;
 }
 
+const char *explain_standing(const struct node_lifecycle *l)
+{
+	enum node_standing standing = lifecycle_standing(l);
+
+	if (standing != NODE_SUSPENDED)
+		return node_standing_names[standing];
+	if (l->lost_ns)
+		return "suspended: it was lost";
+	return l->flaky_ns ? "suspended: it is flaky" : "suspended: its probe has not said yes";
+}
+
 // False when the node takes nothing new, or not this job: every reason is counted.
 static bool node_takes(struct explainer *e, const struct node *node)
 {
@@ -109,6 +121,8 @@ static bool node_takes(struct explainer *e, const struct node *node)
 		return true;
 	if (node->status != NODE_READY)
 		refuse(e, "node is %s", node_status_names[node->status]);
+	else if (lifecycle_standing(&node->lifecycle) != NODE_HEALTHY)
+		refuse(e, "node is %s", explain_standing(&node->lifecycle));
 	if (node->drain)
 		refuse(e, "node is draining");
 	else if (node->eligibility != NODE_ELIGIBLE)
@@ -224,6 +238,15 @@ static bool count_lacks(struct explainer *e, const struct node *node)
 	return any;
 }
 
+static void count_fitting(struct explainer *e, const struct node *node)
+{
+	bool is_idle = e->view->node_use(e->view->context, node->slot).living == 0;
+
+	e->out->fitting++;
+	if (e->out->snapshot)
+		e->out->tiers[snapshot_tier(e->out->snapshot, node->snapshot, is_idle)]++;
+}
+
 // --- One node ------------------------------------------------------------------------------------
 
 static void look_at(struct explainer *e, const struct node *node)
@@ -232,7 +255,7 @@ static void look_at(struct explainer *e, const struct node *node)
 	if (!node_takes(e, node))
 		return;
 	if (stack_select_node(e->stack, e->group, 0, node->slot, &option)) {
-		e->out->fitting++;
+		count_fitting(e, node);
 		return;
 	}
 	count_constraints(e, node);
@@ -302,7 +325,10 @@ void explain_group(const struct scheduler_view *view, const struct job *job, uin
 {
 	const struct task_group *asked = ARRAY_AT(&job->task_groups, struct task_group, group);
 	*out = (struct group_explanation){.group = asked->name,
-		.ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources};
+		.ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources,
+		.snapshot = asked->snapshot && *asked->snapshot && !runs_once_a_node(job)
+				    ? asked->snapshot
+				    : NULL};
 	struct plan *plan = plan_create();
 	uint32_t slots = view->slots(view->context);
 	struct explainer e = {.view = view,

@@ -26,10 +26,14 @@ struct group_explanation {
 	uint32_t nodes;         // looked at
 	uint32_t running;       // of them, those that run an instance
 	uint32_t fitting;       // that could take one (more)
+	const char *snapshot;   // that it names; NULL: none
+	uint32_t tiers[3];      // with a snapshot: of those that fit, by enum snapshot_tier
 	struct reason *reasons; // most nodes first
 	uint32_t reason_count, reason_capacity;
 };
 
+// How a node that is not healthy stands, and why: "suspended: it is flaky".
+const char *explain_standing(const struct node_lifecycle *);
 // Of the nodes in slots first … last-1. The view stays open; job must have been derived.
 void explain_group(const struct scheduler_view *, const struct job *, uint32_t group,
 	uint32_t first, uint32_t last, struct group_explanation *);

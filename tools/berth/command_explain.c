@@ -43,6 +43,18 @@ static void put_reasons(json_t *holder, int indent)
 		put_reason(reason, indent);
 }
 
+static void put_snapshot(json_t *snapshot)
+{
+	if (json_is_object(snapshot))
+		printf("  of these %lld are idle and ran snapshot \"%s\" last, %lld are idle and "
+		       "ran "
+		       "none, %lld are others\n",
+			(long long)field_number(snapshot, "NodesIdleWithIt"),
+			field_text(snapshot, "ID"),
+			(long long)field_number(snapshot, "NodesIdleWithout"),
+			(long long)field_number(snapshot, "NodesOther"));
+}
+
 static void put_group(json_t *group)
 {
 	json_t *ask = json_object_get(group, "Ask");
@@ -53,6 +65,7 @@ static void put_group(json_t *group)
 		(long long)field_number(group, "Nodes"),
 		(long long)field_number(group, "NodesRunning"),
 		(long long)field_number(group, "NodesFitting"));
+	put_snapshot(json_object_get(group, "Snapshot"));
 	put_reasons(group, 2);
 }
 
