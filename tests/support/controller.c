@@ -38,6 +38,7 @@ static void create_applier(struct controller *c)
 		.plan_changes_max = c->plan_changes_max,
 		.rejections = c->rejections,
 		.lifecycle = c->lifecycle,
+		.vm_offline_after_ns = c->vm_offline_after_ns,
 		.next_plan = ask_plan,
 		.plan_context = c,
 		.log_failed = log_failed,
@@ -89,7 +90,8 @@ void controller_open(struct controller *c)
 {
 	if (c->placer.best != first_fit_placer(c->state).best ||
 		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS || c->rejections.threshold ||
-		c->plan_changes_max || c->patience.oldest_ns || c->lifecycle.lost_after_ns) {
+		c->plan_changes_max || c->patience.oldest_ns || c->lifecycle.lost_after_ns ||
+		c->vm_offline_after_ns) {
 		applier_destroy(c->applier);
 		create_applier(c);
 	}

@@ -20,6 +20,7 @@ struct controller {
 	uint32_t plan_changes_max;                   // the same
 	struct rejection_settings rejections;        // the same
 	struct lifecycle_limits lifecycle;           // the same
+	int64_t vm_offline_after_ns;                 // the same
 	uint64_t seed;                               // of ids
 	int log_error;                               // what log_failed was told
 	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time

@@ -124,6 +124,10 @@ static void all_counters_are_exported(void **unused)
 	assert_int_equal(value_of("berth_packets_unaccounted"), 0);
 	assert_int_equal(value_of("berth_placement_bad_choices_total"), 0);
 	dashboards_find_their_names();
+	assert_int_equal(value_of("berth_vms"), 0);
+	assert_int_equal(value_of("berth_vm_workers"), 0);
+	assert_int_equal(value_of("berth_vms_assigned_total"), 0);
+	assert_int_equal(value_of("berth_vm_scheduling_seconds"), 0);
 	// Nobody else counts any more.
 	store_stop_snapshots(b->store);
 	b->snapshots_run = false;

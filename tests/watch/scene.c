@@ -14,16 +14,16 @@ static void step(void *context)
 static void watch(struct scene *s)
 {
 	struct controller *c = &s->controller;
-	struct watchers_settings settings = {
-		.state = c->state,
-		.queue = c->queue,
-		.time = &c->source,
-		.seed = 5,
-		.node_ttl_ns = SCENE_TTL_NS,
-		.step = step,
-		.step_context = c,
-	};
+	struct watchers_settings settings = s->settings;
 
+	settings.state = c->state;
+	settings.queue = c->queue;
+	settings.time = &c->source;
+	settings.seed = 5;
+	settings.node_ttl_ns = SCENE_TTL_NS;
+	settings.step = step;
+	settings.step_context = c;
+	c->vm_offline_after_ns = settings.vm_offline_after_ns;
 	s->watchers = watchers_create(&settings);
 	controller_open(c);
 	assert_int_equal(watchers_start(s->watchers), 0);
@@ -31,6 +31,12 @@ static void watch(struct scene *s)
 
 void scene_init(struct scene *s)
 {
+	scene_init_with(s, &(struct watchers_settings){0});
+}
+
+void scene_init_with(struct scene *s, const struct watchers_settings *settings)
+{
+	s->settings = *settings;
 	controller_init(&s->controller, (struct state_limits){0});
 	watch(s);
 	scene_settle(s);

@@ -6,11 +6,14 @@
 struct scene {
 	struct controller controller;
 	struct watchers *watchers;
+	struct watchers_settings settings; // but what the scene itself has
 };
 
 #define SCENE_TTL_NS (10ll * 1000000000)
 
 void scene_init(struct scene *);
+// With times of its own: those that the applier also goes by are its as well.
+void scene_init_with(struct scene *, const struct watchers_settings *);
 void scene_free(struct scene *);
 // Forgets everything but the log, and starts anew from it after so many ms.
 void scene_restart(struct scene *, uint64_t ms);
