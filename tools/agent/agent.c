@@ -26,12 +26,17 @@ static uint64_t now_ns(void)
 static int open_runner(struct agent *a, char *message, uint32_t message_size)
 {
 	const struct agent_options *o = a->options;
+	struct machine_settings machines;
+	int rc = worker_machines(o, &machines, a->images, message, message_size);
+	if (rc < 0)
+		return rc;
 	struct runner_settings settings = {.data_folder = o->data_dir ? o->data_dir : o->state_dir,
 		.state_folder = o->state_dir,
 		.time = &time_source_real,
 		.seed = prng_u64(&a->prng),
-		.no_raw_exec = o->no_raw_exec};
-	int rc = runner_open(&a->runner, &settings, message, message_size);
+		.no_raw_exec = o->no_raw_exec,
+		.machines = machines};
+	rc = runner_open(&a->runner, &settings, message, message_size);
 	if (rc < 0)
 		return rc;
 	struct probe_settings probe = {o->probe, o->probe_backoff_ms, o->probe_timeout_ms};
@@ -46,6 +51,9 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 		.pool = o->pool};
 	runner_know_node(&a->runner, &facts);
 	a->sync.vms.is_worker = o->worker;
+	if (o->worker)
+		log_info("worker", "machines=%s images=%s", machines.qemu ? "qemu" : "mock",
+			a->images);
 	if (!o->worker)
 		runner_forget_machines(&a->runner);
 	a->runs = true;

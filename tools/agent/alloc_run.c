@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +34,7 @@ struct alloc_run *alloc_run_create(
 void alloc_run_free(struct alloc_run *a)
 {
 	for (uint32_t i = 0; i < a->task_count; i++)
-		if (a->tasks[i].process.fd >= 0)
-			close(a->tasks[i].process.fd);
+		task_forget(&a->tasks[i]);
 	alloc_spec_free(a->spec);
 	free(a);
 }
@@ -108,16 +106,6 @@ static int make_folder(const char *path, mode_t mode)
 	return chmod(path, mode) < 0 ? -errno : 0;
 }
 
-static int give_to_user(const char *path, const char *user)
-{
-	char buffer[4096];
-	struct passwd entry, *found;
-	if (!*user || geteuid() != 0 ||
-		getpwnam_r(user, &entry, buffer, sizeof buffer, &found) != 0 || !found)
-		return 0; // the start will say so
-	return chown(path, entry.pw_uid, entry.pw_gid) < 0 ? -errno : 0;
-}
-
 static int write_file(const char *path, const uint8_t *bytes, size_t size)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), error = 0;
@@ -167,7 +155,7 @@ static int make_task_folders(
 		error = make_folder(f.secrets, 0700);
 	if (!error)
 		error = write_payload(t, a->spec->payload, f.local);
-	return error ? error : give_to_user(f.secrets, t->spec->user);
+	return error ? error : process_give_file(f.secrets, t->spec->user);
 }
 
 int alloc_run_make_folders(const struct alloc_run *a, const struct alloc_place *place)
@@ -208,6 +196,12 @@ static void save_beginning(void *context)
 		b->place->save(b->place->save_context, b->alloc);
 }
 
+static void output_path(const struct task_folders *f, const struct task *t, const char *which,
+	char path[static 700])
+{
+	snprintf(path, 700, "%s/logs/%.128s.%s.0", f->alloc, t->spec->name, which);
+}
+
 static void begin(struct alloc_run *a, struct task *t, const struct alloc_place *place)
 {
 	struct task_folders folders;
@@ -215,10 +209,11 @@ static void begin(struct alloc_run *a, struct task *t, const struct alloc_place 
 	char output[700], error[700], exit_path[512];
 	task_folders(a, t, place->data_folder, &folders);
 	alloc_exit_path(a, t, place->state_folder, exit_path);
-	snprintf(output, sizeof output, "%s/logs/%.128s.stdout.0", folders.alloc, t->spec->name);
-	snprintf(error, sizeof error, "%s/logs/%.128s.stderr.0", folders.alloc, t->spec->name);
-	struct task_start start = {place->node, a->spec, &folders, output, error, exit_path,
-		place->now_ns, place->prng, save_beginning, &beginning};
+	output_path(&folders, t, "stdout", output);
+	output_path(&folders, t, "stderr", error);
+	struct task_start start = {place->node, a->spec, &folders, place->data_folder,
+		place->machines, output, error, exit_path, place->now_ns, place->prng,
+		save_beginning, &beginning};
 	if (t->phase == PHASE_WAITING) {
 		task_begin(t, &start);
 		changed(a);
@@ -377,11 +372,18 @@ void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
 
 void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct alloc_place *place)
 {
-	char exit_path[512];
+	char exit_path[512], error[700];
+	struct task_folders folders;
 	alloc_exit_path(a, t, place->state_folder, exit_path);
+	task_folders(a, t, place->data_folder, &folders);
+	output_path(&folders, t, "stderr", error);
 	struct process_end how = process_end_of(&t->process, exit_path);
 	unlink(exit_path);
 	task_ended(t, &how, place->now_ns, place->prng);
+	if (t->driver->explain)
+		t->driver->explain(t, &how, error, place->now_ns);
+	if (t->driver->forget)
+		t->driver->forget(t);
 	changed(a);
 }
 
@@ -393,6 +395,8 @@ int64_t alloc_run_due_ns(const struct alloc_run *a)
 		int64_t own = t->due_ns;
 		if (task_is_up(t) && t->mock.ends_ns && (!own || t->mock.ends_ns < own))
 			own = t->mock.ends_ns;
+		if (task_is_up(t) && t->poll_ns && (!own || t->poll_ns < own))
+			own = t->poll_ns;
 		if (own && (!due || own < due))
 			due = own;
 	}
@@ -432,9 +436,12 @@ void alloc_run_hurry(struct alloc_run *a, int64_t now_ns)
 // A machine has no tasks that anybody could look at: why it is over is said of itself.
 static const char *machine_description(const struct alloc_run *a)
 {
-	if (a->status == WIRE_CLIENT_COMPLETE)
-		return a->is_unwanted ? "VM was stopped" : "VM ended";
 	const struct task *t = a->tasks;
+	if (a->status == WIRE_CLIENT_COMPLETE && !a->is_unwanted)
+		return "VM ended";
+	if (a->status == WIRE_CLIENT_COMPLETE)
+		return a->spec && task_noted(t, "Suspended") ? "VM was suspended"
+							     : "VM was stopped";
 	for (uint32_t i = a->spec ? t->note_count : 0; i-- > 0;) {
 		const char *type = t->notes[i].type;
 		if (strcmp(type, "Driver Failure") == 0 || strcmp(type, "Setup Failure") == 0 ||

@@ -37,6 +37,7 @@ void alloc_run_free(struct alloc_run *);
 struct alloc_place {
 	const char *data_folder, *state_folder;
 	const struct node_facts *node;
+	const struct machine_settings *machines;
 	int64_t now_ns;
 	struct prng *prng;
 	// Remembers the allocation as it is now.

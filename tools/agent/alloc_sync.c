@@ -383,8 +383,12 @@ static void take_whole_spec(struct alloc_sync *s)
 {
 	char message[200], quoted[300], text[UUID_TEXT_BYTES];
 	struct sync_wanted wanted = s->wanted[0];
-	struct alloc_spec *spec = (wanted.is_machine ? machine_spec_read : alloc_spec_read)(
-		(const char *)s->spec.data, s->spec.size, &wanted.id, message, sizeof message);
+	const char *json = (const char *)s->spec.data;
+	struct alloc_spec *spec =
+		wanted.is_machine
+			? machine_spec_read(json, s->spec.size, &wanted.id,
+				  &s->runner->settings.machines, message, sizeof message)
+			: alloc_spec_read(json, s->spec.size, &wanted.id, message, sizeof message);
 	struct alloc_run *known = runner_find(s->runner, &wanted.id);
 	drop_wanted(s);
 	if (spec && known && !known->spec) { // it has ended here before it began

@@ -1,4 +1,4 @@
-// Drivers: raw_exec runs a process as it is, mock only pretends.
+// Drivers: raw_exec runs a process as it is, mock only pretends. The third, qemu, is in a file of its own.
 #include "state/base/memory.h"
 #include "tools/agent/mock.h"
 #include "tools/agent/task.h"
@@ -10,7 +10,8 @@
 
 const struct driver *driver_find(const char *name)
 {
-	static const struct driver *const drivers[] = {&driver_raw_exec, &driver_mock};
+	static const struct driver *const drivers[] = {
+		&driver_raw_exec, &driver_mock, &driver_qemu};
 	for (uint32_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
 		if (strcmp(drivers[i]->name, name) == 0)
 			return drivers[i];

@@ -22,27 +22,28 @@ static json_t *mock_config(const char *image)
 	return config;
 }
 
-static json_t *task_of(const char *image)
+static json_t *task_of(const char *image, const struct machine_settings *settings)
 {
-	bool is_mock = strncmp(image, MOCK_PREFIX, strlen(MOCK_PREFIX)) == 0;
+	bool is_mock = !settings->qemu || strncmp(image, MOCK_PREFIX, strlen(MOCK_PREFIX)) == 0;
 	json_t *config = is_mock ? mock_config(image) : json_pack("{s:s}", "image", image);
-	return json_pack("{s:s s:s s:o s:I s:s s:{s:i s:s}}", "Name", MACHINE_TASK, "Driver",
-		is_mock ? "mock" : "qemu", "Config", config, "KillTimeout",
-		(json_int_t)MACHINE_KILL_TIMEOUT_NS, "KillSignal", "SIGTERM", "RestartPolicy",
-		"Attempts", 0, "Mode", "fail"); // restarts are the controller's
+	return json_pack("{s:s s:s s:s s:o s:I s:s s:{s:i s:s}}", "Name", MACHINE_TASK, "Driver",
+		is_mock ? "mock" : "qemu", "User", is_mock ? "" : settings->user, "Config", config,
+		"KillTimeout", (json_int_t)MACHINE_KILL_TIMEOUT_NS, "KillSignal", "SIGTERM",
+		"RestartPolicy", "Attempts", 0, "Mode", "fail"); // restarts are the controller's
 }
 
-static json_t *allocation_of(const struct uuid *instance, json_t *machine)
+static json_t *allocation_of(
+	const struct uuid *instance, json_t *machine, const struct machine_settings *settings)
 {
 	char id[UUID_TEXT_BYTES];
 	const char *name = spec_text(machine, "name");
 	return json_pack("{s:s s:s s:s s:s s:s s:o s:[o]}", "ID", uuid_format(instance, id), "Name",
 		name, "JobID", name, "JobName", name, "JobType", "batch", "Machine", machine,
-		"Tasks", task_of(spec_text(machine, "image")));
+		"Tasks", task_of(spec_text(machine, "image"), settings));
 }
 
 struct alloc_spec *machine_spec_read(const char *json, size_t size, const struct uuid *instance,
-	char *message, uint32_t message_size)
+	const struct machine_settings *settings, char *message, uint32_t message_size)
 {
 	json_error_t error;
 	json_t *machine = json_loadb(json, size, JSON_REJECT_DUPLICATES, &error);
@@ -55,7 +56,7 @@ struct alloc_spec *machine_spec_read(const char *json, size_t size, const struct
 		json_decref(machine);
 		return NULL;
 	}
-	json_t *root = allocation_of(instance, machine);
+	json_t *root = allocation_of(instance, machine, settings);
 	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
 	json_decref(root);
 	if (!text) {
@@ -66,4 +67,14 @@ struct alloc_spec *machine_spec_read(const char *json, size_t size, const struct
 		alloc_spec_read(text, strlen(text), instance, message, message_size);
 	free(text);
 	return spec;
+}
+
+// In the JSON too, which is what is remembered.
+void machine_spec_suspend(struct alloc_spec *spec)
+{
+	json_t *task = json_array_get(json_object_get(spec->root, "Tasks"), 0);
+	json_object_set_new(task, "KillSignal", json_string(MACHINE_SUSPEND_SIGNAL));
+	json_object_set_new(task, "KillTimeout", json_integer(MACHINE_SUSPEND_TIMEOUT_NS));
+	spec->tasks[0].kill_signal = MACHINE_SUSPEND_SIGNAL;
+	spec->tasks[0].kill_timeout_ns = MACHINE_SUSPEND_TIMEOUT_NS;
 }

@@ -50,6 +50,16 @@ static const struct flag table[] = {
 		"of a machine that asks for none (default 4)"},
 	{"worker-default-memory", "MIB", FLAG_U32, AT(worker_default_memory_mib),
 		"of a machine that asks for none (default 8192)"},
+	{"vm-driver", "NAME", FLAG_TEXT, AT(vm_driver),
+		"of machines: qemu, mock (they are only pretended), or auto: qemu where it is "
+		"installed (default auto)"},
+	{"vm-acceleration", "NAME", FLAG_TEXT, AT(vm_acceleration),
+		"of machines: auto: KVM where this one has it, or none (default auto)"},
+	{"vm-images", "DIR", FLAG_TEXT, AT(vm_images),
+		"where their images are (default images in the data directory)"},
+	{"vm-user", "NAME", FLAG_TEXT, AT(vm_user), "who runs them (default the agent's user)"},
+	{"vm-network", "NAME", FLAG_TEXT, AT(vm_network),
+		"of machines: none, or user: by way of this machine's own (default none)"},
 	{"probe", "COMMAND", FLAG_TEXT, AT(probe),
 		"of /bin/sh: exit status 0 when the machine may take work, 69 when it never "
 		"will (default: it always may)"},
@@ -136,9 +146,26 @@ static bool check_ranges(const struct agent_options *o)
 	return true;
 }
 
+static bool is_one_of(const char *option, const char *value, const char *const *names)
+{
+	for (const char *const *name = names; *name; name++)
+		if (strcmp(value, *name) == 0)
+			return true;
+	fprintf(stderr, "berth-agent: --%s is %s, %s%s%s, not \"%.64s\"\n", option, names[0],
+		names[1], names[2] ? " or " : "", names[2] ? names[2] : "", value);
+	return false;
+}
+
 static bool check_worker(const struct agent_options *o)
 {
+	static const char *const drivers[] = {"auto", "qemu", "mock", NULL};
+	static const char *const networks[] = {"none", "user", NULL};
+	static const char *const accelerations[] = {"auto", "none", NULL};
 	char message[200];
+	if (!is_one_of("vm-driver", o->vm_driver, drivers) ||
+		!is_one_of("vm-network", o->vm_network, networks) ||
+		!is_one_of("vm-acceleration", o->vm_acceleration, accelerations))
+		return false;
 	if (worker_options_are_sound(o, message, sizeof message))
 		return true;
 	fprintf(stderr, "berth-agent: %s\n", message);
@@ -177,6 +204,10 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 		.datacenter = "dc1",
 		.class_name = "",
 		.pool = "default",
+		.vm_driver = "auto",
+		.vm_user = "",
+		.vm_network = "none",
+		.vm_acceleration = "auto",
 		.probe_backoff_ms = 1000,
 		.probe_timeout_ms = 10000,
 		.log_level = "info"};

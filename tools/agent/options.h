@@ -19,6 +19,8 @@ struct agent_options {
 	struct flag_list worker_labels;    // "NAME=VALUE"
 	const char *worker_runtime, *worker_machine_id;
 	uint32_t worker_default_cpu, worker_default_memory_mib;
+	const char *vm_driver, *vm_user, *vm_network, *vm_acceleration;
+	const char *vm_images; // NULL: below the data directory
 	const char *log_level;
 	bool log_json;
 	bool print_id, print_fingerprint;

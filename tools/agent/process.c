@@ -117,6 +117,8 @@ static _Noreturn void run_task(const struct child *c)
 	close(c->go[1]);
 	if (read(c->go[0], &go, 1) != 1)
 		_exit(127); // nobody knows of us
+	if (c->start->kept_fd > 0 && fcntl(c->start->kept_fd, F_SETFD, 0) < 0)
+		give_up(c, STAGE_OUTPUT);
 	umask(022);
 	int error = ENOENT;
 	for (char **path = c->candidates; *path; path++) {
@@ -202,6 +204,16 @@ static int find_user(const char *name, struct child *c, char *message, uint32_t 
 	if (getgrouplist(name, c->gid, c->groups, &c->group_count) < 0)
 		c->group_count = 1;
 	return 0;
+}
+
+int process_give_file(const char *path, const char *user)
+{
+	char buffer[4096];
+	struct passwd entry, *found;
+	if (!*user || geteuid() != 0 ||
+		getpwnam_r(user, &entry, buffer, sizeof buffer, &found) != 0 || !found)
+		return 0; // the start will say so
+	return chown(path, entry.pw_uid, entry.pw_gid) < 0 ? -errno : 0;
 }
 
 static const char *path_of(char *const *environment)

@@ -13,6 +13,7 @@ struct process_start {
 	const char *output_path, *error_path; // appended to
 	const char *exit_path;                // where the shim writes
 	const char *user;                     // "": ours
+	int kept_fd;                          // of ours, that the program has too; 0: none
 	// Called when the process is there and known, but before it runs the program: what is remembered by then
 	// is enough to find it again. An agent that dies before runs nothing.
 	void (*started)(void *context);
@@ -34,6 +35,9 @@ struct process_end {
 // 0, or a negative error and a sentence.
 int process_start(
 	const struct process_start *, struct process *, char *message, uint32_t message_size);
+// Of a file or folder that a process of that user is to have ("": ours); nothing when we may not change to it. 0, or
+// -errno.
+int process_give_file(const char *path, const char *user);
 // To one that a former agent started; pid and start times as they were. False when its shim is over: then
 // what is left of the task was killed, and process_end_of() tells how it ended.
 bool process_attach(struct process *);

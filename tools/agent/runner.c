@@ -21,6 +21,7 @@ static struct alloc_place place_of(struct runner *r)
 	return (struct alloc_place){.data_folder = r->settings.data_folder,
 		.state_folder = r->settings.state_folder,
 		.node = &r->node,
+		.machines = &r->settings.machines,
 		.now_ns = r->epoch_ns + (int64_t)time_monotonic_ns(r->settings.time),
 		.prng = &r->prng,
 		.save = save,

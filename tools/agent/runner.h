@@ -11,6 +11,7 @@ struct runner_settings {
 	const struct time_source *time;
 	uint64_t seed;
 	bool no_raw_exec; // its tasks fail
+	struct machine_settings machines;
 };
 
 struct runner {

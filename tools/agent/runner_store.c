@@ -185,10 +185,11 @@ static void load_task(struct task *t, const json_t *json)
 // Takes a process up again, or learns how it ended.
 static void attach(struct runner *r, struct alloc_run *a, struct task *t, bool same_boot)
 {
-	struct alloc_place place = {.state_folder = r->settings.state_folder,
+	struct alloc_place place = {.data_folder = r->settings.data_folder,
+		.state_folder = r->settings.state_folder,
 		.now_ns = r->epoch_ns + (int64_t)time_monotonic_ns(r->settings.time),
 		.prng = &r->prng};
-	if (!task_is_up(t) || t->driver != &driver_raw_exec)
+	if (!task_is_up(t) || !t->driver || t->driver->has_ended)
 		return;
 	if (same_boot && process_attach(&t->process)) {
 		task_note(t, place.now_ns, 0, "Restored", "Task was taken up again");

@@ -73,14 +73,12 @@ bool spec_duration(const json_t *value, int64_t *ns)
 
 // --- Tasks -------------------------------------------------------------------------------------------
 
-// It becomes the name of a folder.
-static bool is_safe_name(const char *name)
+bool spec_is_safe_name(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= 128;
 }
 
-// It stays below its folder.
-static bool is_safe_path(const char *path)
+bool spec_is_inner_path(const char *path)
 {
 	if (*path == '/' || strlen(path) > 256)
 		return false;
@@ -134,7 +132,7 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 		.delay_ns = number(restart, "Delay", 0),
 		.waits = strcmp(spec_text(restart, "Mode"), "delay") == 0,
 		.on_success = runs_for_ever(spec, task)};
-	return is_safe_name(task->name) && is_safe_path(task->payload_file) &&
+	return spec_is_safe_name(task->name) && spec_is_inner_path(task->payload_file) &&
 	       is_duration(task->kill_timeout_ns) && is_duration(task->restart.delay_ns) &&
 	       is_duration(task->restart.interval_ns);
 }

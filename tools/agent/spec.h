@@ -61,3 +61,6 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *, const char *n
 // "1m30s", or a number of nanoseconds; false when it is neither.
 bool spec_duration(const json_t *, int64_t *ns);
 const char *spec_text(const json_t *object, const char *key); // "" when absent
+// It may become the name of a folder, and it stays below its folder.
+bool spec_is_safe_name(const char *);
+bool spec_is_inner_path(const char *);

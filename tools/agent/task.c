@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NS_PER_S 1e9
 
@@ -20,6 +21,14 @@ void task_note(
 	va_start(arguments, format);
 	vsnprintf(note->message, sizeof note->message, format, arguments);
 	va_end(arguments);
+}
+
+bool task_noted(const struct task *t, const char *type)
+{
+	for (uint32_t i = 0; i < t->note_count; i++)
+		if (strcmp(t->notes[i].type, type) == 0)
+			return true;
+	return false;
 }
 
 bool task_error_is_its_own(int error)
@@ -187,10 +196,20 @@ void task_stop(struct task *t, int64_t now_ns)
 	t->driver->signal(t, number ? number : SIGTERM, now_ns);
 }
 
+void task_forget(struct task *t)
+{
+	if (t->driver && t->driver->forget)
+		t->driver->forget(t);
+	if (t->process.fd >= 0)
+		close(t->process.fd);
+}
+
 bool task_tick(struct task *t, const struct task_start *start)
 {
 	struct process_end how;
 	int64_t now_ns = start->now_ns;
+	if (task_is_up(t) && t->driver->turn && t->driver->turn(t, start))
+		return true;
 	if (task_is_up(t) && t->driver->has_ended && t->driver->has_ended(t, now_ns, &how)) {
 		task_ended(t, &how, now_ns, start->prng);
 		return true;

@@ -4,8 +4,8 @@
 #include "state/base/limits.h"
 #include "state/base/prng.h"
 #include "tools/agent/environment.h"
+#include "tools/agent/machine.h"
 #include "tools/agent/process.h"
-#include "tools/agent/spec.h"
 
 enum task_phase {
 	PHASE_WAITING, // its turn has not come
@@ -50,9 +50,11 @@ struct task {
 	uint32_t restarts, attempts; // attempts: in the present interval
 	int64_t interval_ns;         // unix; when that began
 	int64_t started_ns, finished_ns, last_restart_ns;
-	int64_t due_ns; // unix; when something is to be done, 0: never
-	bool is_forced; // SIGKILL was sent
+	int64_t due_ns;  // unix; when something is to be done, 0: never
+	bool is_forced;  // SIGKILL was sent
+	int64_t poll_ns; // unix; when its driver's turn is due, 0: never
 	struct process process;
+	struct talk *talk; // with a virtual machine that is told to end; its driver's
 	struct mock mock;
 	struct handle handle; // of its present run
 	uint32_t note_count;
@@ -64,6 +66,8 @@ struct task_start {
 	const struct node_facts *node;
 	const struct alloc_spec *alloc;
 	const struct task_folders *folders;
+	const char *data_folder;
+	const struct machine_settings *machines;
 	const char *output_path, *error_path, *exit_path;
 	int64_t now_ns; // unix
 	struct prng *prng;
@@ -81,14 +85,24 @@ struct driver {
 	void (*signal)(struct task *, int signal, int64_t now_ns);
 	// Whether it ended of itself by now; of drivers without a process.
 	bool (*has_ended)(const struct task *, int64_t now_ns, struct process_end *);
+	// Goes on with what takes more than one turn, while the task is up. True when something changed. NULL: nothing.
+	bool (*turn)(struct task *, const struct task_start *);
+	// Its process has ended: notes why, if that is known. NULL: it never is.
+	void (*explain)(
+		struct task *, const struct process_end *, const char *error_path, int64_t now_ns);
+	// Frees what it keeps of the task in memory. NULL: nothing.
+	void (*forget)(struct task *);
 };
 const struct driver *driver_find(const char *name); // NULL: unknown
-extern const struct driver driver_raw_exec, driver_mock;
+extern const struct driver driver_raw_exec, driver_mock, driver_qemu;
+
+void task_forget(struct task *); // lets its process be
 
 // Whether any node would have met this error, so that it says nothing of this one.
 bool task_error_is_its_own(int error);
 void task_note(struct task *, int64_t now_ns, int exit_code, const char *type, const char *format,
 	...) __attribute__((format(printf, 5, 6)));
+bool task_noted(const struct task *, const char *type);
 // WAITING or RESTARTING → RUNNING, or what a failure to start leads to.
 void task_begin(struct task *, const struct task_start *);
 // It is over: what comes next is for its restart policy to say.

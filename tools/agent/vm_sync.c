@@ -1,5 +1,6 @@
 #include "tools/agent/vm_sync.h"
 #include "state/base/memory.h"
+#include "tools/agent/machine.h"
 #include <stdlib.h>
 
 void vm_sync_stop(struct vm_sync *v)
@@ -66,6 +67,13 @@ static bool is_listed(const struct vm_sync *v, const struct uuid *id)
 	return false;
 }
 
+static void end(struct runner *runner, struct alloc_run *a, bool is_to_be_suspended)
+{
+	if (is_to_be_suspended && !a->is_unwanted && a->spec)
+		machine_spec_suspend(a->spec);
+	runner_stop(runner, a);
+}
+
 static void settle_one(const struct wire_vm_item *item, struct runner *runner,
 	void (*want)(void *context, const struct wire_vm_item *), void *context)
 {
@@ -76,7 +84,7 @@ static void settle_one(const struct wire_vm_item *item, struct runner *runner,
 	else if (!a) // stopped before it began here
 		runner_add_ended(runner, &item->instance, false)->is_machine = true;
 	else if (!is_to_run)
-		runner_stop(runner, a);
+		end(runner, a, item->power == WIRE_VM_SUSPENDED);
 	else if (a->spec && item->version > a->version)
 		want(context, item);
 }

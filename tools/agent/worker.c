@@ -1,11 +1,11 @@
 #include "tools/agent/worker.h"
 #include "state/base/limits.h"
+#include "tools/agent/qemu.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RESOURCE_CORES "org.cirruslabs.logical-cores"
-#define RESOURCE_MEMORY "org.cirruslabs.memory-mib"
 #define RESOURCE_PREFIX "vm.resource."
 #define LABEL_PREFIX "vm.label."
 
@@ -36,13 +36,23 @@ static bool are_sound(const struct flag_list *list, const char *option, const ch
 	return false;
 }
 
+// Two resources are known without being said.
+bool worker_resources_are_sound(const struct flag_list *list, char *message, uint32_t message_size)
+{
+	return are_sound(list, "worker-resource", RESOURCE_PREFIX, VM_RESOURCES_MAX - 2, true,
+		message, message_size);
+}
+
+bool worker_labels_are_sound(const struct flag_list *list, char *message, uint32_t message_size)
+{
+	return are_sound(
+		list, "worker-label", LABEL_PREFIX, VM_LABELS_MAX, false, message, message_size);
+}
+
 bool worker_options_are_sound(const struct agent_options *o, char *message, uint32_t message_size)
 {
-	// Two resources are known without being said.
-	return are_sound(&o->worker_resources, "worker-resource", RESOURCE_PREFIX,
-		       VM_RESOURCES_MAX - 2, true, message, message_size) &&
-	       are_sound(&o->worker_labels, "worker-label", LABEL_PREFIX, VM_LABELS_MAX, false,
-		       message, message_size);
+	return worker_resources_are_sound(&o->worker_resources, message, message_size) &&
+	       worker_labels_are_sound(&o->worker_labels, message, message_size);
 }
 
 static bool setting(struct fingerprint *f, const char *name, const char *value)
@@ -69,7 +79,7 @@ static bool settings(struct fingerprint *f, const char *prefix, const struct fla
 	return true;
 }
 
-static bool is_said(const struct flag_list *list, const char *name)
+bool worker_list_says(const struct flag_list *list, const char *name)
 {
 	size_t size = strlen(name);
 	for (uint32_t i = 0; i < list->count; i++)
@@ -92,10 +102,12 @@ static uint64_t attribute_number(const struct fingerprint *f, const char *name)
 static bool measured(struct fingerprint *f, const struct agent_options *o)
 {
 	const struct flag_list *said = &o->worker_resources;
-	return (is_said(said, RESOURCE_CORES) || setting_number(f, RESOURCE_PREFIX RESOURCE_CORES,
-							 attribute_number(f, "cpu.numcores"))) &&
-	       (is_said(said, RESOURCE_MEMORY) || setting_number(f, RESOURCE_PREFIX RESOURCE_MEMORY,
-							  f->description.memory_mb));
+	return (worker_list_says(said, WORKER_RESOURCE_CORES) ||
+		       setting_number(f, RESOURCE_PREFIX WORKER_RESOURCE_CORES,
+			       attribute_number(f, "cpu.numcores"))) &&
+	       (worker_list_says(said, WORKER_RESOURCE_MEMORY) ||
+		       setting_number(f, RESOURCE_PREFIX WORKER_RESOURCE_MEMORY,
+			       f->description.memory_mb));
 }
 
 static bool arch(struct fingerprint *f)
@@ -123,14 +135,42 @@ static bool machine_id(struct fingerprint *f, const struct agent_options *o)
 	return setting(f, "vm.machine_id", o->worker_machine_id ? o->worker_machine_id : id);
 }
 
+static bool is_chosen(const char *option, const char *value)
+{
+	return option && strcmp(option, value) == 0;
+}
+
 bool worker_describe(struct fingerprint *f, const struct agent_options *o)
 {
 	if (!o->worker)
 		return true;
-	return setting(f, "vm.worker", "1") && machine_id(f, o) && arch(f) &&
+	const char *driver = is_chosen(o->vm_driver, "mock") || !qemu_program() ? "mock" : "qemu";
+	return fingerprint_pair(f, WIRE_PAIR_ATTRIBUTE, "vm.driver", text_of(driver)) &&
+	       setting(f, "vm.worker", "1") && machine_id(f, o) && arch(f) &&
 	       (!o->worker_runtime || setting(f, "vm.runtime", o->worker_runtime)) &&
 	       setting_number(f, "vm.default_cpu", o->worker_default_cpu) &&
 	       setting_number(f, "vm.default_memory", o->worker_default_memory_mib) &&
 	       measured(f, o) && settings(f, RESOURCE_PREFIX, &o->worker_resources) &&
 	       settings(f, LABEL_PREFIX, &o->worker_labels);
+}
+
+int worker_machines(const struct agent_options *o, struct machine_settings *m,
+	char images[static WORKER_IMAGES_BYTES], char *message, uint32_t message_size)
+{
+	if (o->vm_images)
+		snprintf(images, WORKER_IMAGES_BYTES, "%s", o->vm_images);
+	else
+		snprintf(images, WORKER_IMAGES_BYTES, "%.300s/images",
+			o->data_dir ? o->data_dir : o->state_dir);
+	*m = (struct machine_settings){
+		.qemu = is_chosen(o->vm_driver, "mock") ? NULL : qemu_program(),
+		.images = images,
+		.user = o->vm_user ? o->vm_user : "",
+		.has_network = is_chosen(o->vm_network, "user"),
+		.is_emulated = is_chosen(o->vm_acceleration, "none")};
+	if (!is_chosen(o->vm_driver, "qemu") || m->qemu)
+		return 0;
+	snprintf(message, message_size,
+		"--vm-driver is qemu, but there is no qemu-system-x86_64 in PATH for this machine");
+	return -ENOENT;
 }

@@ -401,10 +401,11 @@ static void tasks_end_that_are_not_to_run_alone(void **unused)
 static void a_worker_runs_what_is_listed(void **unused)
 {
 	options.worker = true;
-	responder_add_machine(server, 1, "mock:x");
+	options.vm_driver = "mock"; // also where an image does not ask for it
+	responder_add_machine(server, 1, "debian.img");
 	responder_add_machine(server, 2, "mock:x?run_for=50ms&exit_code=9");
 	responder_add_machine(server, 3, "mock:x");
-	responder_add_machine(server, 4, "debian.img");
+	responder_add_machine(server, 4, "debian.img?start_error=no room");
 	responder_add_machine(server, 5, "mock:x?run_for=50ms");
 	start();
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
@@ -413,8 +414,7 @@ static void a_worker_runs_what_is_listed(void **unused)
 	WAIT_FOR(responder_alloc(server, 4).client == WIRE_CLIENT_FAILED);
 	WAIT_FOR(responder_alloc(server, 5).client == WIRE_CLIENT_COMPLETE);
 	assert_string_equal(responder_alloc(server, 2).description, "Exit Code: 9");
-	assert_string_equal(
-		responder_alloc(server, 4).description, "this node has no driver \"qemu\"");
+	assert_string_equal(responder_alloc(server, 4).description, "no room");
 	assert_string_equal(responder_alloc(server, 5).description, "VM ended");
 	responder_power_machine(server, 1, WIRE_VM_STOPPED);
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);

@@ -59,8 +59,8 @@ static struct alloc_run *add(uint8_t number, const char *image)
 	char json[300], message[200];
 	struct uuid id = instance(number);
 	snprintf(json, sizeof json, "{\"name\":\"vm%u\",\"image\":\"%s\"}", number, image);
-	struct alloc_spec *spec =
-		machine_spec_read(json, strlen(json), &id, message, sizeof message);
+	struct alloc_spec *spec = machine_spec_read(
+		json, strlen(json), &id, &runner.settings.machines, message, sizeof message);
 	if (!spec)
 		fail_msg("%s", message);
 	runner_add(&runner, &id, 0, 1, spec);
@@ -123,8 +123,8 @@ static void what_is_no_machine_is_refused(void **unused)
 	char message[200];
 	for (uint32_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		message[0] = '\0';
-		assert_null(machine_spec_read(
-			wrong[i], strlen(wrong[i]), &id, message, sizeof message));
+		assert_null(machine_spec_read(wrong[i], strlen(wrong[i]), &id,
+			&runner.settings.machines, message, sizeof message));
 		assert_true(*message);
 	}
 }

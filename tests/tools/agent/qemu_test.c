@@ -1,0 +1,364 @@
+// Real machines of a few bytes, in qemu: what they say, how they end, are suspended and go on.
+#include "tests/tools/agent/guest.h"
+#include "tools/agent/machine.h"
+#include "tools/agent/qemu.h"
+#include "tools/agent/runner.h"
+#include <ftw.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#define WAIT_NS 60000000000ull  // for failures, not for timing
+#define STEADY_NS 2000000000ull // nothing more comes of what is over
+
+static char folder[64], images[80];
+static struct runner runner;
+
+static void open_runner(void)
+{
+	char message[200];
+	struct runner_settings settings = {.data_folder = folder,
+		.state_folder = folder,
+		.time = &time_source_real,
+		.seed = 3,
+		.machines = {qemu_program(), images, "", true, true}};
+	if (runner_open(&runner, &settings, message, sizeof message) < 0)
+		fail_msg("%s", message);
+	runner_know_node(&runner, &(struct node_facts){.name = "n", .datacenter = "dc1"});
+}
+
+static void path_in(const char *base, const char *name, char path[static 600])
+{
+	snprintf(path, 600, "%s/%s", base, name);
+}
+
+static void write_images(void)
+{
+	char path[600];
+	assert_int_equal(mkdir(images, 0755), 0);
+	path_in(images, "ticks.img", path);
+	assert_true(guest_write_disk(path));
+	path_in(images, "direct", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	path_in(images, "direct/kernel", path);
+	assert_true(guest_write_kernel(path));
+	path_in(images, "direct/initrd", path);
+	assert_true(guest_write_file(path, (const uint8_t *)"seven b", 7, 0, 7));
+	path_in(images, "direct/cmdline", path);
+	assert_true(guest_write_file(path, (const uint8_t *)"root=none quiet\n", 16, 0, 16));
+}
+
+static int set_up(void **unused)
+{
+	if (!qemu_program())
+		return 0;
+	snprintf(folder, sizeof folder, "/tmp/berth-qemu-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(images, sizeof images, "%s/images", folder);
+	write_images();
+	open_runner();
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	return remove(path);
+}
+
+static int tear_down(void **unused)
+{
+	if (!qemu_program())
+		return 0;
+	for (struct alloc_run *a = runner.allocs; a; a = a->next)
+		process_signal(&a->tasks[0].process, SIGKILL);
+	while (!runner_is_idle(&runner))
+		runner_step(&runner);
+	runner_close(&runner);
+	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void needs_qemu(void)
+{
+	if (qemu_program())
+		return;
+	print_message("skipped: qemu-system-x86_64 is not installed (tools/setup installs it)\n");
+	skip();
+}
+
+static const struct uuid id = {{0x1a, [15] = 1}}, other_id = {{0x1a, [15] = 2}};
+
+static struct alloc_run *add(const struct uuid *instance, const char *members)
+{
+	char json[600], message[200];
+	snprintf(json, sizeof json, "{\"name\":\"web\",\"uid\":\"u-1\",%s}", members);
+	struct alloc_spec *spec = machine_spec_read(
+		json, strlen(json), instance, &runner.settings.machines, message, sizeof message);
+	if (!spec)
+		fail_msg("%s", message);
+	runner_add(&runner, instance, 0, 1, spec);
+	runner_step(&runner);
+	return runner_find(&runner, instance);
+}
+#define SMALL ",\"assignedCPU\":1,\"assignedMemory\":32"
+
+static void output_of(const struct uuid *instance, const char *which, char path[static 600])
+{
+	char text[UUID_TEXT_BYTES];
+	snprintf(path, 600, "%s/alloc/%s/alloc/logs/machine.%s.0", folder,
+		uuid_format(instance, text), which);
+}
+
+// What it has said on its serial port.
+static const char *said(const struct uuid *instance)
+{
+	static char text[4096];
+	char path[600];
+	output_of(instance, "stdout", path);
+	FILE *file = fopen(path, "re");
+	size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+	text[size] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+typedef bool condition(const struct alloc_run *);
+
+static void wait_for(const struct alloc_run *a, condition *holds, const char *what)
+{
+	uint64_t begin_ns = time_monotonic_ns(&time_source_real), end_ns = begin_ns + WAIT_NS;
+	while (!holds(a)) {
+		uint64_t now_ns = time_monotonic_ns(&time_source_real);
+		if (now_ns > end_ns || (alloc_run_is_over(a) && now_ns > begin_ns + STEADY_NS))
+			fail_msg("it is not so: %s; said \"%s\", status %u (%s)", what,
+				said(&a->id), a->status, alloc_run_description(a));
+		struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
+		poll(&polled, 1, 20);
+		runner_step(&runner);
+	}
+}
+#define WAIT_FOR(a, condition) wait_for(a, condition, #condition)
+
+static bool says_letters(const struct alloc_run *a)
+{
+	return strstr(said(&a->id), "c\nd\n") != NULL;
+}
+
+static bool is_over(const struct alloc_run *a)
+{
+	return alloc_run_is_over(a);
+}
+
+static void a_disk_is_booted_and_powers_down_when_told(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
+	WAIT_FOR(a, says_letters);
+	assert_int_equal(strncmp(said(&id), "a\nb\n", 4), 0);
+	runner_stop(&runner, a);
+	WAIT_FOR(a, is_over);
+	assert_non_null(strstr(said(&id), "\n!\n")); // it was asked, not cut off
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+	assert_string_equal(alloc_run_description(a), "VM was stopped");
+}
+
+static void a_kernel_is_booted_and_ends(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"direct\"" SMALL);
+	WAIT_FOR(a, is_over);
+	assert_string_equal(said(&id), "root=none quiet 7\n");
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+	assert_string_equal(alloc_run_description(a), "VM ended");
+}
+
+static void what_vanished_is_cut_off(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	runner_forget(&runner, a);
+	while (runner_find(&runner, &id)) // its folders go with it
+		runner_step(&runner);
+	assert_int_equal(runner.count, 0);
+}
+
+// The next agent takes it up, and can tell it to end.
+static void it_outlives_the_agent(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	pid_t pid = a->tasks[0].process.task;
+	runner_close(&runner);
+	open_runner();
+	a = runner_find(&runner, &id);
+	assert_non_null(a);
+	runner_step(&runner);
+	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
+	assert_int_equal(a->tasks[0].process.task, pid);
+	assert_true(task_noted(&a->tasks[0], "Restored"));
+	runner_stop(&runner, a);
+	WAIT_FOR(a, is_over);
+	assert_non_null(strstr(said(&id), "\n!\n"));
+}
+
+static void what_ended_while_no_agent_looked_is_told(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	pid_t pid = a->tasks[0].process.task;
+	runner_close(&runner);
+	kill(pid, SIGKILL);
+	while (process_started(pid)) // its shim takes leave of it
+		poll(NULL, 0, 5);
+	open_runner();
+	a = runner_find(&runner, &id);
+	runner_step(&runner);
+	WAIT_FOR(a, is_over);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_string_equal(alloc_run_description(a), "Exit Code: 137, Signal: 9");
+}
+
+static void suspend(struct alloc_run *a)
+{
+	machine_spec_suspend(a->spec);
+	runner_stop(&runner, a);
+}
+
+static struct alloc_run *resume(const char *more)
+{
+	char members[200];
+	snprintf(members, sizeof members, "\"image\":\"suspended:web-u-1\",%s", more);
+	return add(&other_id, members);
+}
+
+static void it_goes_on_where_it_was_suspended(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	suspend(a);
+	WAIT_FOR(a, is_over);
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+	assert_string_equal(alloc_run_description(a), "VM was suspended");
+	assert_null(strchr(said(&id), '!'));
+	const char *text = said(&id);
+	char next = text[strlen(text) - 2];
+	next = next == 'z' ? 'a' : (char)(next + 1);
+	struct alloc_run *b = resume("\"assignedCPU\":1,\"assignedMemory\":32");
+	assert_int_equal(b->status, WIRE_CLIENT_RUNNING);
+	uint64_t end_ns = time_monotonic_ns(&time_source_real) + WAIT_NS;
+	while (strlen(said(&other_id)) < 8 && time_monotonic_ns(&time_source_real) < end_ns)
+		runner_step(&runner);
+	assert_int_equal(said(&other_id)[0], next);
+	runner_stop(&runner, b);
+	WAIT_FOR(b, is_over);
+	assert_non_null(strstr(said(&other_id), "\n!\n"));
+}
+
+// The next agent finds it half way, and ends what was begun.
+static void an_agent_that_died_does_not_keep_it_from_being_suspended(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	suspend(a);
+	for (int i = 0; i < 3; i++)
+		runner_step(&runner);
+	runner_close(&runner);
+	open_runner();
+	a = runner_find(&runner, &id);
+	WAIT_FOR(a, is_over);
+	assert_string_equal(alloc_run_description(a), "VM was suspended");
+	assert_int_equal(
+		resume("\"assignedCPU\":1,\"assignedMemory\":32")->status, WIRE_CLIENT_RUNNING);
+}
+
+static void what_was_suspended_goes_on_as_it_was_or_not_at_all(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	suspend(a);
+	WAIT_FOR(a, is_over);
+	struct alloc_run *b = resume("\"assignedCPU\":1,\"assignedMemory\":64");
+	assert_int_equal(b->status, WIRE_CLIENT_FAILED);
+	assert_non_null(strstr(alloc_run_description(b), "1 cpus and 32 MiB"));
+}
+
+static void what_cannot_be_is_told(void **unused)
+{
+	static const struct {
+		const char *members, *description;
+	} wrong[] = {{"\"image\":\"none.img\"" SMALL,
+			     "cannot use the image \"none.img\": No such file or directory"},
+		{"\"image\":\"../secret\"" SMALL,
+			"cannot use the image \"../secret\": Permission denied"},
+		{"\"image\":\"/etc/passwd\"" SMALL,
+			"cannot use the image \"/etc/passwd\": Permission denied"},
+		{"\"image\":\"ticks.img\"", "the machine was given no cpus or no memory"},
+		{"\"image\":\"suspended:../images\"" SMALL,
+			"no machine was suspended here as \"../images\" (NAME-UID)"}};
+	needs_qemu();
+	for (uint8_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		struct uuid one = {{0x1b, [15] = i}};
+		struct alloc_run *a = add(&one, wrong[i].members);
+		assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+		assert_string_equal(alloc_run_description(a), wrong[i].description);
+		assert_false(alloc_run_is_nodes_fault(a));
+	}
+}
+
+// Its own words, not only a number.
+static void what_qemu_says_last_is_the_description(void **unused)
+{
+	needs_qemu();
+	struct alloc_run *a =
+		add(&id, "\"image\":\"ticks.img\",\"assignedCPU\":100000,\"assignedMemory\":32");
+	WAIT_FOR(a, is_over);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_non_null(strstr(alloc_run_description(a), "100000"));
+}
+
+static void tasks_of_jobs_are_not_its_business(void **unused)
+{
+	char json[400], text[UUID_TEXT_BYTES], message[200];
+	needs_qemu();
+	snprintf(json, sizeof json,
+		"{\"ID\":\"%s\",\"Name\":\"j.g[0]\",\"JobID\":\"j\",\"JobType\":\"batch\","
+		"\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"qemu\","
+		"\"Config\":{\"image\":\"ticks.img\"}}]}",
+		uuid_format(&id, text));
+	struct alloc_spec *spec = alloc_spec_read(json, strlen(json), &id, message, sizeof message);
+	assert_non_null(spec);
+	runner_add(&runner, &id, 0, 1, spec);
+	runner_step(&runner);
+	struct alloc_run *a = runner_find(&runner, &id);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_true(task_noted(&a->tasks[0], "Driver Failure"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {TEST(a_disk_is_booted_and_powers_down_when_told),
+		TEST(a_kernel_is_booted_and_ends), TEST(what_vanished_is_cut_off),
+		TEST(it_outlives_the_agent), TEST(what_ended_while_no_agent_looked_is_told),
+		TEST(it_goes_on_where_it_was_suspended),
+		TEST(an_agent_that_died_does_not_keep_it_from_being_suspended),
+		TEST(what_was_suspended_goes_on_as_it_was_or_not_at_all),
+		TEST(what_cannot_be_is_told), TEST(what_qemu_says_last_is_the_description),
+		TEST(tasks_of_jobs_are_not_its_business)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
