@@ -63,11 +63,16 @@ static bool holds_node(const struct allocation *a)
 // Readers see whole words, not all of one moment.
 #define USE_STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 
+static void put_resources(struct resources *at, struct resources r)
+{
+	USE_STORE(at->cpu_mhz, r.cpu_mhz);
+	USE_STORE(at->memory_mb, r.memory_mb);
+	USE_STORE(at->disk_mb, r.disk_mb);
+}
+
 static void use_set(struct node_use *use, struct resources used, uint32_t with_details)
 {
-	USE_STORE(use->used.cpu_mhz, used.cpu_mhz);
-	USE_STORE(use->used.memory_mb, used.memory_mb);
-	USE_STORE(use->used.disk_mb, used.disk_mb);
+	put_resources(&use->used, used);
 	if (use->with_details != with_details)
 		USE_STORE(use->with_details, with_details);
 }
@@ -98,12 +103,14 @@ void node_use_follow(
 	}
 }
 
-void node_use_change(
-	struct state *state, uint32_t slot, struct resources without, struct resources with)
+void node_use_machines(
+	struct state *state, uint32_t slot, struct resources before, struct resources now)
 {
 	struct node_use *use = &state->cells[slot].published_use;
+	struct resources machines = resources_plus(resources_minus(use->machines, before), now);
 
-	use_set(use, resources_plus(resources_minus(use->used, without), with), use->with_details);
+	use_set(use, resources_plus(resources_minus(use->used, before), now), use->with_details);
+	put_resources(&use->machines, machines);
 }
 
 void node_use_take_devices(struct state *state, const struct allocation *a)
@@ -371,6 +378,12 @@ void state_node_allocations(
 
 #define USE_LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
+static struct resources take_resources(const struct resources *at)
+{
+	return (struct resources){
+		USE_LOAD(at->cpu_mhz), USE_LOAD(at->memory_mb), USE_LOAD(at->disk_mb)};
+}
+
 struct node_use state_node_use(const struct state *state, uint32_t slot)
 {
 	struct node_use use = {0};
@@ -378,9 +391,8 @@ struct node_use state_node_use(const struct state *state, uint32_t slot)
 	if (slot >= state_node_slots(state))
 		return use;
 	const struct node_use *published = &state->cells[slot].published_use;
-	use.used.cpu_mhz = USE_LOAD(published->used.cpu_mhz);
-	use.used.memory_mb = USE_LOAD(published->used.memory_mb);
-	use.used.disk_mb = USE_LOAD(published->used.disk_mb);
+	use.used = take_resources(&published->used);
+	use.machines = take_resources(&published->machines);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		use.devices.groups[i] = USE_LOAD(published->devices.groups[i]);
 	use.with_details = USE_LOAD(published->with_details);

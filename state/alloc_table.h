@@ -94,6 +94,6 @@ static inline bool alloc_cell_is_living(const struct alloc_cell *cell)
 	return alloc_cell_is_there(cell) && !allocation_is_terminal(cell->working);
 }
 
-// Readers see the published use of the slot's node without the one and with the other.
-void node_use_change(
-	struct state *, uint32_t slot, struct resources without, struct resources with);
+// Readers see that virtual machines hold the other of the slot's node instead of the one.
+void node_use_machines(
+	struct state *, uint32_t slot, struct resources before, struct resources now);

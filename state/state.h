@@ -23,9 +23,10 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t vms, vm_workers; // the same
 };
 
-// What living allocations hold of a node.
+// What living allocations hold of a node, and the virtual machines of the worker that it is.
 struct node_use {
 	struct resources used;
+	struct resources machines; // of used: what the machines hold
 	struct device_set devices;
 	uint32_t with_details; // of them, those that hold ports, devices or cores by their details
 	uint32_t living;       // how many there are; 0: the node is idle

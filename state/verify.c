@@ -95,13 +95,27 @@ static void check_capacity(struct verifier *v, const struct node_cell *cell, con
 			"node %s: device group %u: an instance that is not there is given", id, i);
 }
 
-// Everything is published, so both uses are of the same allocations.
+static struct resources held_by_machines(const struct verifier *v, const struct node_cell *cell)
+{
+	const struct vm_worker_cell *worker = vm_worker_cell_of_node(v->state, &cell->id);
+	const struct vm_cell *vm;
+	struct resources sum = {0};
+
+	if (worker)
+		cds_list_for_each_entry (vm, &worker->machines, of_worker)
+			sum = resources_plus(sum, vm->working->holds);
+	return sum;
+}
+
+// Everything is published, so both uses are of the same allocations and machines.
 static void check_published_use(struct verifier *v, const struct node_cell *cell, uint32_t slot)
 {
 	struct node_use use = state_node_use(v->state, slot);
+	struct resources machines = held_by_machines(v, cell);
 
 	expect(v,
 		memcmp(&use.used, &cell->used, sizeof use.used) == 0 &&
+			memcmp(&use.machines, &machines, sizeof machines) == 0 &&
 			memcmp(&use.devices, &cell->devices_used, sizeof use.devices) == 0 &&
 			use.with_details == cell->with_details && use.living == cell->living,
 		"slot %u: readers see another use than there is", slot);

@@ -320,9 +320,9 @@ static void note(
 static void move_use(struct state *state, const struct vm *before, const struct vm *now)
 {
 	if (before && !before->record.deleted && holds_something(before->holds))
-		node_use_change(state, before->holds_slot, before->holds, (struct resources){0});
+		node_use_machines(state, before->holds_slot, before->holds, (struct resources){0});
 	if (!now->record.deleted && holds_something(now->holds))
-		node_use_change(state, now->holds_slot, (struct resources){0}, now->holds);
+		node_use_machines(state, now->holds_slot, (struct resources){0}, now->holds);
 }
 
 void vm_published(

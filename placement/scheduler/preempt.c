@@ -200,12 +200,14 @@ static void choose_enough(struct choice *c, struct amounts available)
 	}
 }
 
-// What the other jobs leave. As Nomad has it, allocations of the job itself do not count here, be they there or
-// planned: the applier looks at all of them, and where it refused such a plan, so does the next attempt.
+// What the other jobs and virtual machines leave. As Nomad has it, allocations of the job itself do not count here, be
+// they there or planned: the applier looks at all of them, and where it refused such a plan, so does the next attempt.
 static struct amounts left_by_others(const struct stack *s, const struct node *n)
 {
 	struct resources capacity = node_capacity(n);
-	struct amounts left = amounts_of(&capacity);
+	struct node_use use = s->view.node_use(s->view.context, n->slot);
+	struct amounts left = amounts_of(&capacity), machines = amounts_of(&use.machines);
+	add(&left, &machines, -1);
 	for (uint32_t i = 0; i < s->candidate_count; i++) {
 		struct amounts held = amounts_of(&s->candidates[i].resources);
 		if (!s->candidates[i].chosen)

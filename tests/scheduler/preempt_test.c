@@ -55,6 +55,26 @@ static void superfluous_victims_stay(void **state)
 	asking_teardown(&b);
 }
 
+// Machines are never preempted, so what they hold is not to be had, whoever goes.
+static void machines_make_no_room(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "cpu=1000 memory=4096");
+	b.world->machines[0] = (struct resources){.cpu_mhz = 500};
+	struct job *low = world_job(b.world, "batch low priority=20 cpu=400");
+	struct allocation *victim = world_allocate(b.world, low, 0, 0, 0);
+	struct job *job = world_job(b.world, "system sys priority=50 cpu=600");
+	asking_begin(&b, STACK_SYSTEM, job);
+	assert_string_equal(ask(&b, 0), "cpu");
+	struct job *less = world_job(b.world, "system less priority=50 cpu=500");
+	asking_begin(&b, STACK_SYSTEM, less);
+	assert_string_equal(ask(&b, 0), "");
+	assert_int_equal(b.option.preempted_count, 1);
+	assert_ptr_equal(b.option.preempted[0], victim);
+	asking_teardown(&b);
+}
+
 static void groups_that_gave_enough_are_spared(void **state)
 {
 	struct asking b;
@@ -262,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_least_important_make_room_first),
 		cmocka_unit_test(superfluous_victims_stay),
+		cmocka_unit_test(machines_make_no_room),
 		cmocka_unit_test(groups_that_gave_enough_are_spared),
 		cmocka_unit_test(who_holds_the_port_makes_room),
 		cmocka_unit_test(devices_are_freed_where_it_costs_least),

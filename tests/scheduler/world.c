@@ -27,7 +27,8 @@ struct world *world_create(void)
 	struct world *w = memory_take(sizeof *w);
 	w->nodes = memory_map(WORLD_NODES_MAX * sizeof *w->nodes);
 	w->of_node = memory_map(WORLD_NODES_MAX * sizeof(*w->of_node));
-	CHECK(w->nodes && w->of_node);
+	w->machines = memory_map(WORLD_NODES_MAX * sizeof *w->machines);
+	CHECK(w->nodes && w->of_node && w->machines);
 	w->allocations_end = &w->allocations;
 	w->config.preemption.system = true;
 	w->index = 1;
@@ -53,6 +54,7 @@ void world_destroy(struct world *w)
 	free(w->jobs);
 	memory_unmap(w->nodes, WORLD_NODES_MAX * sizeof *w->nodes);
 	memory_unmap(w->of_node, WORLD_NODES_MAX * sizeof(*w->of_node));
+	memory_unmap(w->machines, WORLD_NODES_MAX * sizeof *w->machines);
 	free(w);
 }
 
@@ -163,7 +165,7 @@ static const struct allocation *view_allocation(void *context, const struct uuid
 static struct node_use view_node_use(void *context, uint32_t slot)
 {
 	const struct world *w = context;
-	struct node_use use = {0};
+	struct node_use use = {.used = w->machines[slot], .machines = w->machines[slot]};
 	for (const struct world_allocation *a = w->of_node[slot]; a; a = a->next_of_node) {
 		const struct alloc_details *d = a->record.details;
 		if (allocation_is_terminal(&a->record))

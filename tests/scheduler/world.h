@@ -16,6 +16,7 @@ struct world {
 	uint32_t node_count;
 	struct node **nodes; // by slot; NULL: purged
 	struct world_allocation **of_node;
+	struct resources *machines; // by slot: what virtual machines hold
 	uint32_t job_count;
 	struct job **jobs;                                       // every version, oldest first
 	struct world_allocation *allocations, **allocations_end; // in order of creation

@@ -87,6 +87,8 @@ static void what_a_machine_holds_is_not_placed(void **test)
 	expect_use(w, 3000, 5000);
 	assert_true(place(w, 1));
 	expect_use(w, 4000, 7048);
+	assert_int_equal(use_of(w->c, w->node.slot).machines.cpu_mhz, 3000);
+	assert_int_equal(use_of(w->c, w->node.slot).machines.memory_mb, 5000);
 	assert_false(place(w, 2)); // no cpu is left
 	assert_int_equal(delete_vm(w->c, "a"), OUTCOME_DONE);
 	expect_use(w, 1000, 2048);
