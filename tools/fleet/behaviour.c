@@ -1,5 +1,6 @@
 #include "tools/fleet/behaviour.h"
 #include "state/base/memory.h"
+#include "tools/agent/machine.h"
 #include "tools/agent/mock.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,10 @@ uint32_t behaviours_find(struct behaviours *all, uint64_t job_index, uint16_t gr
 		slot = slot_of(all, job_index, group);
 	}
 	struct behaviour *b = memory_take(sizeof *b);
-	*b = (struct behaviour){.job_index = job_index, .group = group, .asker = BEHAVIOUR_NEVER};
+	*b = (struct behaviour){.job_index = job_index,
+		.group = group,
+		.asker = BEHAVIOUR_NEVER,
+		.run_ms = BEHAVIOUR_NEVER};
 	all->items = memory_resize(all->items, (all->count + 1) * sizeof all->items[0]);
 	all->items[all->count++] = b;
 	all->slots[slot] = all->count;
@@ -156,7 +160,6 @@ static void take_spec(
 	const struct behaviours *all, struct behaviour *b, const struct alloc_spec *spec)
 {
 	b->is_known = true;
-	b->run_ms = BEHAVIOUR_NEVER;
 	b->update = wait_of(spec, &spec->update);
 	b->migrate = wait_of(spec, &spec->migrate);
 	b->stop_after_ms = ms_of(spec->stop_after_disconnect_ns);
@@ -190,4 +193,30 @@ bool behaviour_read(struct behaviours *all, struct behaviour *b)
 	take_spec(all, b, spec);
 	alloc_spec_free(spec);
 	return true;
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+	return hash;
+}
+
+uint32_t behaviour_of_machine(
+	struct behaviours *all, const struct bytes_writer *json, const struct uuid *instance)
+{
+	static const struct machine_settings pretended;
+	char message[200];
+	struct alloc_spec *spec = machine_spec_read((const char *)json->data, json->size, instance,
+		&pretended, message, sizeof message);
+	const json_t *machine = spec ? json_object_get(spec->root, "Machine") : NULL;
+	uint32_t number = behaviours_find(
+		all, hash_of(spec_text(machine, "image")) | 1, BEHAVIOUR_OF_MACHINES);
+	struct behaviour *b = all->items[number];
+	if (!b->is_known && spec)
+		take_spec(all, b, spec);
+	b->is_known = true;
+	alloc_spec_free(spec);
+	return number;
 }

@@ -7,6 +7,7 @@
 #define BEHAVIOUR_NEVER 0xffffffffu // ms
 #define BEHAVIOUR_TASKS_MAX 8u      // that are told of
 #define BEHAVIOURS_MAX 1000000u
+#define BEHAVIOUR_OF_MACHINES 0xffffu // in place of a group: the index is a hash of the image
 
 // When a node says that an allocation is healthy.
 struct health_wait {
@@ -47,5 +48,9 @@ void behaviours_create(struct behaviours *, const struct flag_list *bad);
 void behaviours_destroy(struct behaviours *);
 // The number of that one, new when it has not been seen. The same for all beyond BEHAVIOURS_MAX.
 uint32_t behaviours_find(struct behaviours *, uint64_t job_index, uint16_t group);
+// The number of that of a machine, by its image, from its whole description; one that cannot be read is as the flags
+// say.
+uint32_t behaviour_of_machine(
+	struct behaviours *, const struct bytes_writer *json, const struct uuid *instance);
 // Takes the description that has come whole. False when it cannot be read; then it is as before.
 bool behaviour_read(struct behaviours *, struct behaviour *);

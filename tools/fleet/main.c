@@ -206,7 +206,8 @@ static int simulate(struct run *run, const struct fleet_settings *settings,
 	struct running_settings running = {.run_for_s = run->options->run_for_s,
 		.fail_share = run->options->fail_percent / 100,
 		.start_delay_s = run->options->start_delay_s,
-		.bad = run->options->bad_version};
+		.bad = run->options->bad_version,
+		.workers = run->options->workers};
 	if (run->options->run)
 		run->fleet.running = running_create(&run->fleet, &running);
 	work(run, &stream);

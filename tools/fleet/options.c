@@ -1,4 +1,5 @@
 #include "tools/fleet/options.h"
+#include "tools/agent/worker.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,15 @@ static const struct flag table[] = {
 	{"run", NULL, FLAG_SWITCH, AT(run),
 		"run allocations, also with --place and --trace, where they are left alone"},
 	{"no-run", NULL, FLAG_SWITCH, AT(no_run), "leave allocations alone"},
+	{"workers", "N", FLAG_U32, AT(workers), "of the nodes run virtual machines, too (0)"},
+	{"worker-resource", "NAME=N", FLAG_LIST, AT(worker_resources),
+		"that a worker has; may be repeated"},
+	{"worker-label", "NAME=VALUE", FLAG_LIST, AT(worker_labels),
+		"of a worker; may be repeated"},
+	{"worker-default-cpu", "N", FLAG_U32, AT(worker_default_cpu),
+		"cores of a machine that does not say (the controller's)"},
+	{"worker-default-memory", "MIB", FLAG_U32, AT(worker_default_memory_mib),
+		"memory of a machine that does not say (the controller's)"},
 	{"place", "JOB:GROUP", FLAG_TEXT, AT(place), "place instances once all nodes are ready"},
 	{"namespace", "NAME", FLAG_TEXT, AT(namespace_name), "of that job (default)"},
 	{"count", "N", FLAG_U32, AT(count), "requests to make (1)"},
@@ -163,6 +173,22 @@ static bool read_place(struct fleet_options *o)
 	return true;
 }
 
+static bool read_workers(struct fleet_options *o)
+{
+	char message[200] = "";
+	o->shapes.workers = (struct shape_workers){.first = o->first,
+		.count = o->workers,
+		.resources = o->worker_resources,
+		.labels = o->worker_labels,
+		.default_cpu = o->worker_default_cpu,
+		.default_memory_mib = o->worker_default_memory_mib};
+	if (worker_resources_are_sound(&o->worker_resources, message, sizeof message) &&
+		worker_labels_are_sound(&o->worker_labels, message, sizeof message))
+		return true;
+	fprintf(stderr, "berth-fleet: %s\n", message);
+	return false;
+}
+
 static bool check_ranges(const struct fleet_options *o)
 {
 	const struct {
@@ -177,6 +203,8 @@ static bool check_ranges(const struct fleet_options *o)
 		{o->fail_percent <= 100, "--fail-percent is at most 100"},
 		{o->run_for_s <= 4e6 && o->start_delay_s <= 4e6,
 			"--run-for and --start-delay are at most 4000000"},
+		{o->workers <= o->nodes, "--workers is at most --nodes"},
+		{o->run || o->workers == 0, "--workers needs allocations to be run"},
 		{o->run || o->broken.count == 0, "--break needs allocations to be run"},
 		{!o->run || !o->no_run, "--run and --no-run exclude each other"},
 		{o->instances >= 1 && o->instances <= PLACE_COUNT_MAX, "--instances is 1 to 32"},
@@ -224,5 +252,5 @@ bool fleet_options_read(int argc, char **argv, struct fleet_options *o, int *exi
 	if (!o->place && !o->trace && !o->no_run)
 		o->run = true;
 	return result == FLAGS_READ && check_ranges(o) && read_shapes(o) && read_faults(o) &&
-	       read_place(o);
+	       read_place(o) && read_workers(o);
 }

@@ -31,6 +31,8 @@ struct fleet_options {
 	double rate, repeat_percent, release_percent;
 	bool run, no_run;
 	double run_for_s, fail_percent, start_delay_s;
+	uint32_t workers, worker_default_cpu, worker_default_memory_mib;
+	struct flag_list worker_resources, worker_labels;
 	const char *write_pcap, *json, *trace, *http;
 	// read from the above
 	struct shapes shapes;

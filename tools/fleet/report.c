@@ -173,6 +173,7 @@ static json_t *running_json(const struct running *r)
 	const struct running_counters *c = &r->counters;
 	json_t *o = json_object();
 	json_object_set_new(o, "running", json_integer((json_int_t)r->up));
+	json_object_set_new(o, "machines", json_integer((json_int_t)running_machines_up(r)));
 	SET(o, c, started);
 	SET(o, c, completed);
 	SET(o, c, failed);

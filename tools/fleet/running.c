@@ -42,6 +42,7 @@ struct running *running_create(struct fleet *f, const struct running_settings *s
 	r->queue = memory_take_array(power, sizeof r->queue[0]);
 	r->queue_mask = power - 1;
 	r->free_alloc = RUNNING_NONE;
+	running_create_workers(r);
 	r->alloc_capacity = 1024;
 	r->allocs = memory_take_array(r->alloc_capacity, sizeof r->allocs[0]);
 	wheel_create(&r->alloc_wheel, r->alloc_capacity, fleet_now_ms(f));
@@ -53,6 +54,7 @@ void running_destroy(struct running *r)
 {
 	if (!r)
 		return;
+	running_destroy_workers(r);
 	wheel_destroy(&r->alloc_wheel);
 	wheel_destroy(&r->node_wheel);
 	behaviours_destroy(&r->behaviours);
@@ -186,7 +188,8 @@ static uint32_t find_unknown(const struct running *r, uint32_t node)
 		const struct behaviour *b = running_behaviour(r, &r->allocs[at]);
 		bool is_free = b->asker == BEHAVIOUR_NEVER || b->asker == node ||
 			       now_ms - b->asked_ms > ASK_AGAIN_MS;
-		if (r->allocs[at].phase == RUNNING_WAITING && !b->is_known && is_free)
+		bool is_unknown = !b->is_known && !(r->allocs[at].flags & RUNNING_MACHINE);
+		if (r->allocs[at].phase == RUNNING_WAITING && is_unknown && is_free)
 			break;
 	}
 	return at;
@@ -196,7 +199,7 @@ static uint32_t encode_spec_question(struct running *r, uint32_t node, uint8_t *
 {
 	uint32_t at = find_unknown(r, node);
 	if (at == RUNNING_NONE)
-		return 0;
+		return running_encode_machine_question(r, node, frame);
 	struct behaviour *b = r->behaviours.items[r->allocs[at].behaviour];
 	if (b->asker != node) {
 		bytes_writer_free(&b->json);
@@ -260,7 +263,9 @@ static uint8_t choose(const struct running *r, uint32_t node)
 		return WIRE_ALLOC_UPDATED;
 	if (may_report && (n->flags & RUNNING_PROBED))
 		return WIRE_READINESS_TAKEN;
-	return wants_list(r, node) ? WIRE_ALLOCS_REPLY : WIRE_ALLOC_SPEC_REPLY;
+	if (wants_list(r, node))
+		return WIRE_ALLOCS_REPLY;
+	return running_wants_machines(r, node) ? WIRE_VMS_REPLY : WIRE_ALLOC_SPEC_REPLY;
 }
 
 static uint32_t encode(struct running *r, uint32_t node, uint8_t awaiting, uint8_t *frame)
@@ -272,6 +277,7 @@ static uint32_t encode(struct running *r, uint32_t node, uint8_t awaiting, uint8
 		begin_list(r, &r->nodes[node]);
 		r->counters.questions++;
 		return encode_question(r, node, frame);
+	case WIRE_VMS_REPLY: return running_encode_machines_question(r, node, frame);
 	case WIRE_ALLOC_SPEC_REPLY: return encode_spec_question(r, node, frame);
 	}
 	return 0;
@@ -309,6 +315,7 @@ static bool send_next(struct running *r, uint32_t node)
 uint32_t running_step(struct running *r)
 {
 	uint32_t handled = handle_timers(r);
+	running_look_at_workers(r);
 	for (uint32_t i = 0;
 		i < STEP_FRAMES && r->queue_head != r->queue_tail && fleet_may_send(r->fleet);
 		i++) {
@@ -328,7 +335,7 @@ static void take_updated(struct running *r, uint32_t node)
 		struct running_alloc *a = &r->allocs[*link];
 		if (a->flags & RUNNING_TOLD)
 			a->flags &= (uint8_t) ~(RUNNING_TOLD | RUNNING_NEWS);
-		if (a->phase == RUNNING_ENDED && !(a->flags & RUNNING_NEWS))
+		if (a->phase == RUNNING_ENDED && !(a->flags & (RUNNING_NEWS | RUNNING_MACHINE)))
 			running_let_go(r, link);
 		else
 			link = &a->next;
@@ -339,7 +346,7 @@ static void drop_unlisted(struct running *r, uint32_t node)
 {
 	uint32_t *link = &r->nodes[node].first;
 	while (*link != RUNNING_NONE) {
-		if (r->allocs[*link].flags & RUNNING_LISTED) {
+		if (r->allocs[*link].flags & (RUNNING_LISTED | RUNNING_MACHINE)) {
 			link = &r->allocs[*link].next;
 			continue;
 		}
@@ -363,6 +370,10 @@ static void take_list(struct running *r, uint32_t node, const struct wire_allocs
 
 static void take_piece(struct running *r, uint32_t node, const struct wire_alloc_spec_reply *piece)
 {
+	if (r->nodes[node].asked == RUNNING_NONE) {
+		running_take_machine_piece(r, node, piece);
+		return;
+	}
 	struct behaviour *b = r->behaviours.items[r->nodes[node].asked];
 	if (b->is_known || b->asker != node)
 		return;
@@ -388,7 +399,11 @@ static void take_refusal(struct running *r, uint32_t node, const struct wire_ref
 	if (why->reason == WIRE_REFUSED_OVERLOADED || why->reason == WIRE_REFUSED_STOPPING ||
 		why->reason == WIRE_REFUSED_STORE_FULL)
 		return; // sent again when its time comes
-	if (n->awaiting == WIRE_ALLOC_SPEC_REPLY && r->behaviours.items[n->asked]->asker == node)
+	bool is_machines = n->awaiting == WIRE_ALLOC_SPEC_REPLY && n->asked == RUNNING_NONE;
+	if (is_machines || n->awaiting == WIRE_VMS_REPLY)
+		running_worker_refused(r, node);
+	else if (n->awaiting == WIRE_ALLOC_SPEC_REPLY &&
+		 r->behaviours.items[n->asked]->asker == node)
 		r->behaviours.items[n->asked]->asker = BEHAVIOUR_NEVER;
 	n->awaiting = 0;
 	if (why->reason == WIRE_REFUSED_NOT_ALLOWED)
@@ -401,6 +416,7 @@ static void take_answer(
 	struct wire_alloc_updated updated;
 	struct wire_allocs_reply reply;
 	struct wire_alloc_spec_reply piece;
+	struct wire_vms_reply machines;
 	struct wire_refused refused;
 	uint64_t index;
 	if (h->type == WIRE_REFUSED) {
@@ -415,6 +431,8 @@ static void take_answer(
 		take_list(r, node, &reply);
 	else if (h->type == WIRE_ALLOC_SPEC_REPLY && wire_alloc_spec_reply_decode(data, h, &piece))
 		take_piece(r, node, &piece);
+	else if (h->type == WIRE_VMS_REPLY && wire_vms_reply_decode(data, h, &machines))
+		running_take_machines(r, node, &machines);
 	else if (h->type == WIRE_READINESS_TAKEN && wire_readiness_taken_decode(data, h, &index))
 		running_take_readiness(r, node);
 	running_enqueue(r, node);
@@ -447,6 +465,7 @@ void running_registered(struct running *r, uint32_t node)
 		n->sequence = wall_ms(r->fleet);
 	n->awaiting = 0;
 	n->probe_ms = 0;
+	running_worker_registered(r, node);
 	n->flags = (uint8_t)((n->flags & RUNNING_QUEUED) | RUNNING_WANTS_ALL);
 	running_report_all(r, node);
 	running_enqueue(r, node);

@@ -3,6 +3,7 @@
 // their own: one of them asks for all allocations of a job's version.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
+#include "tools/agent/vm_sync.h"
 #include "tools/fleet/behaviour.h"
 #include "tools/fleet/wheel.h"
 
@@ -16,6 +17,7 @@ struct running_settings {
 	double fail_share;    // of those that end by themselves
 	double start_delay_s; // at most; drawn
 	struct flag_list bad; // versions of jobs, "JOB:VERSION", that fail to start
+	uint32_t workers;     // so many of the first nodes run machines
 };
 
 enum running_phase {
@@ -31,10 +33,12 @@ enum running_phase {
 #define RUNNING_TOLD 2u     // in the report that is on its way
 #define RUNNING_LISTED 4u   // seen in the list that is being taken
 #define RUNNING_DEPLOYED 8u // belongs to a deployment
+#define RUNNING_MACHINE 16u // kept until its worker's list has it no more
 #define RUNNING_NONE 0xffffffffu
 
 struct running_alloc {
 	struct uuid id;
+	uint64_t version;     // of a machine: of what is to be done with it
 	uint32_t node, next;  // of the node's; RUNNING_NONE ends
 	uint32_t behaviour;   // number
 	uint32_t act_ms;      // when its phase is over; BEHAVIOUR_NEVER: not by itself
@@ -47,7 +51,7 @@ struct running_alloc {
 	bool failed;
 };
 
-// What a node has on its way, beside its session.
+// What a node has on its way, beside its session. asked: RUNNING_NONE, a machine's.
 struct running_node {
 	uint64_t known_index;
 	uint64_t sequence;
@@ -60,6 +64,15 @@ struct running_node {
 	uint8_t tries;
 	bool told_ready;   // by the readiness on its way
 	uint32_t probe_ms; // when its probe may be asked again
+};
+
+// What a worker has besides.
+struct running_worker {
+	struct vm_sync list;
+	struct uuid asked; // whose description is on its way; zero: none
+	uint64_t version;  // of that
+	uint32_t again_ms; // not asked before
+	struct bytes_writer json;
 };
 enum running_node_flag {
 	RUNNING_WANTS_ALL = 1,
@@ -83,6 +96,9 @@ struct running {
 	struct running_settings settings;
 	struct behaviours behaviours;
 	struct running_node *nodes;
+	struct running_worker *workers; // the first of the nodes
+	uint32_t next_worker;           // to be looked at
+	uint32_t unread_machine;        // behaviour of machines whose description has not come
 	struct running_alloc *allocs;
 	uint32_t alloc_count, alloc_capacity, free_alloc; // free ones are linked by next
 	struct wheel alloc_wheel, node_wheel;
@@ -103,5 +119,6 @@ void running_acknowledged(struct running *, uint32_t node);
 void running_crashed(struct running *, uint32_t node);
 // Its infrastructure broke: what is up there fails.
 void running_broke(struct running *, uint32_t node);
+uint32_t running_machines_up(const struct running *);
 // A frame to that node; false when it is not about allocations.
 bool running_receive(struct running *, uint32_t node, const uint8_t *data, uint32_t size);

@@ -341,6 +341,41 @@ void running_take_item(struct running *r, uint32_t node, const struct wire_alloc
 		a->flags |= RUNNING_NEWS;
 }
 
+static uint32_t begin_machine(struct running *r, uint32_t node, const struct wire_vm_item *item)
+{
+	uint32_t at = take_place(r), now_ms = fleet_now_ms(r->fleet);
+	bool is_to_run = item->power == WIRE_VM_RUNNING;
+	r->allocs[at] = (struct running_alloc){.id = item->instance,
+		.version = item->version,
+		.node = node,
+		.next = r->nodes[node].first,
+		.behaviour = r->unread_machine,
+		.act_ms = is_to_run ? now_ms : BEHAVIOUR_NEVER,
+		.deadline_ms = BEHAVIOUR_NEVER,
+		.interval_ms = now_ms,
+		.phase = is_to_run ? RUNNING_WAITING : RUNNING_ENDED,
+		.status = is_to_run ? WIRE_CLIENT_PENDING : WIRE_CLIENT_COMPLETE,
+		.flags = RUNNING_MACHINE};
+	r->nodes[node].first = at;
+	wheel_add(&r->alloc_wheel, at, now_ms);
+	return at;
+}
+
+void running_take_machine(struct running *r, uint32_t node, const struct wire_vm_item *item)
+{
+	uint32_t at = running_find(r, node, &item->instance);
+	bool is_new = at == RUNNING_NONE;
+	if (is_new)
+		at = begin_machine(r, node, item);
+	struct running_alloc *a = &r->allocs[at];
+	if (item->power != WIRE_VM_RUNNING)
+		stop(r, a);
+	// What is asked of it has changed, so what it does is told again; also of one that was stopped before it began.
+	if (item->version > a->version || (is_new && a->phase == RUNNING_ENDED))
+		tell(r, a);
+	a->version = item->version;
+}
+
 void running_report_all(struct running *r, uint32_t node)
 {
 	for (uint32_t at = r->nodes[node].first; at != RUNNING_NONE; at = r->allocs[at].next)

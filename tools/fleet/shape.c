@@ -1,6 +1,7 @@
 #include "tools/fleet/shape.h"
 #include "state/base/check.h"
 #include "state/base/prng.h"
+#include "tools/agent/worker.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,42 @@ static void add_attributes(const struct shapes *shapes, const struct shape *shap
 			.value = TEXT("1")};
 }
 
+static void set(struct wire_register *d, struct text name, struct text value)
+{
+	if (d->pair_count < NODE_ATTRIBUTES_MAX)
+		d->pairs[d->pair_count++] =
+			(struct wire_pair){.kind = WIRE_PAIR_SETTING, .name = name, .value = value};
+}
+
+static void add_list(struct wire_register *d, struct shape_text *t, const char *prefix,
+	const struct flag_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const char *item = list->items[i], *equals = strchr(item, '=');
+		set(d, print(t, "%s%.*s", prefix, (int)(equals - item), item), text_of(equals + 1));
+	}
+}
+
+// As an agent that is one says it. One core for each GHz, unless its resources say otherwise.
+static void add_worker(const struct shape_workers *w, const struct shape *shape,
+	struct wire_register *d, struct shape_text *t)
+{
+	uint32_t cores = shape->cpu_mhz < 1000 ? 1 : shape->cpu_mhz / 1000;
+	set(d, TEXT("vm.worker"), TEXT("1"));
+	set(d, TEXT("vm.arch"), TEXT("amd64"));
+	if (w->default_cpu)
+		set(d, TEXT("vm.default_cpu"), print(t, "%u", w->default_cpu));
+	if (w->default_memory_mib)
+		set(d, TEXT("vm.default_memory"), print(t, "%u", w->default_memory_mib));
+	if (!worker_list_says(&w->resources, WORKER_RESOURCE_CORES))
+		set(d, TEXT("vm.resource." WORKER_RESOURCE_CORES), print(t, "%u", cores));
+	if (!worker_list_says(&w->resources, WORKER_RESOURCE_MEMORY))
+		set(d, TEXT("vm.resource." WORKER_RESOURCE_MEMORY),
+			print(t, "%u", shape->memory_mb));
+	add_list(d, t, "vm.resource.", &w->resources);
+	add_list(d, t, "vm.label.", &w->labels);
+}
+
 void shape_describe(const struct shapes *shapes, uint64_t index, struct wire_register *d,
 	struct shape_text *text)
 {
@@ -132,4 +169,7 @@ void shape_describe(const struct shapes *shapes, uint64_t index, struct wire_reg
 	}
 	d->pair_count = 0;
 	add_attributes(shapes, shape, d, text);
+	const struct shape_workers *w = &shapes->workers;
+	if (index - w->first < w->count)
+		add_worker(w, shape, d, text);
 }

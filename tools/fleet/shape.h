@@ -2,6 +2,7 @@
 // same seed are the same fleet.
 #pragma once
 #include "dataplane/wire/wire.h"
+#include "tools/client/flags.h"
 
 #define SHAPES_MAX 64u
 #define DATACENTERS_MAX 16u
@@ -14,6 +15,14 @@ struct shape {
 	char gpu_model[64];
 };
 
+// Nodes that run machines, and what they say of themselves besides.
+struct shape_workers {
+	uint64_t first;
+	uint32_t count;
+	struct flag_list resources, labels; // "NAME=NUMBER", "NAME=VALUE"
+	uint32_t default_cpu, default_memory_mib;
+};
+
 struct shapes {
 	uint64_t seed;
 	uint32_t count;
@@ -24,6 +33,7 @@ struct shapes {
 	// When not NULL, node i has shape of_node[i] instead of one chosen by weight.
 	const uint16_t *of_node;
 	const char *name_prefix; // node i is "<prefix><i>"
+	struct shape_workers workers;
 };
 
 // "CLASS=WEIGHT,CPU,MEMORY,DISK[,GPUS[,MODEL]]"; amounts in MHz and MB. False when it is not.

@@ -62,6 +62,15 @@ static void everything_is_read(void **unused)
 	assert_true(text_equal(o.job, TEXT("a:b")));
 	assert_true(text_equal(o.group, TEXT("c")));
 	assert_int_equal(o.window, 1024);
+	assert_true(
+		read_line("--key-file k --first 7 --workers 3 --worker-resource a=1 "
+			  "--worker-label b=c --worker-default-cpu 2 --worker-default-memory 9"));
+	const struct shape_workers *w = &o.shapes.workers;
+	assert_true(w->first == 7 && w->count == 3);
+	assert_string_equal(w->resources.items[0], "a=1");
+	assert_string_equal(w->labels.items[0], "b=c");
+	assert_int_equal(w->default_cpu, 2);
+	assert_int_equal(w->default_memory_mib, 9);
 }
 
 static void mistakes_are_usage_errors(void **unused)
@@ -74,8 +83,11 @@ static void mistakes_are_usage_errors(void **unused)
 		"--key-file k --place web:", "--key-file k --vdev net_null0",
 		"--key-file k --trace d --place a:b", "--key-file k --silence 5",
 		"--key-file k --nodes 4 --silence 5@1", "--key-file k --leave 1@1+1",
-		"--key-file k --flap 1@1", "--key-file k --no-run --break 1@1",
-		"--key-file k --shape x", "--key-file k --datacenter ,", "--key-file k extra"};
+		"--key-file k --flap 1@1", "--key-file k --nodes 4 --workers 5",
+		"--key-file k --no-run --workers 1", "--key-file k --worker-resource cores",
+		"--key-file k --worker-resource cores=x", "--key-file k --worker-label =x",
+		"--key-file k --no-run --break 1@1", "--key-file k --shape x",
+		"--key-file k --datacenter ,", "--key-file k extra"};
 	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		code = 99;
 		if (read_line(bad[i]))

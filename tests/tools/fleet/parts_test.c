@@ -1,5 +1,6 @@
 // The fleet's small parts: wheel, histogram, set of ids, shapes, faults, packets and captures.
 #include "state/base/prng.h"
+#include "tools/agent/worker.h"
 #include "tools/fleet/faults.h"
 #include "tools/fleet/histogram.h"
 #include "tools/fleet/packet.h"
@@ -171,6 +172,46 @@ static void descriptions_are_a_function_of_the_seed(void **unused)
 	}
 }
 
+static struct text setting_of(const struct wire_register *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (d->pairs[i].kind == WIRE_PAIR_SETTING &&
+			text_equal(d->pairs[i].name, text_of(name)))
+			return d->pairs[i].value;
+	return (struct text){0};
+}
+
+static void workers_say_what_they_have(void **unused)
+{
+	struct shapes shapes = two_shapes();
+	static struct wire_register d;
+	static struct shape_text text;
+	shapes.count = 1; // 1000 MHz, 2000 MB
+	shapes.workers = (struct shape_workers){.first = 10,
+		.count = 2,
+		.resources = {2, {"tapes=4", WORKER_RESOURCE_CORES "=16"}},
+		.labels = {1, {"site=north"}},
+		.default_cpu = 3};
+	for (uint64_t i = 8; i < 14; i++) {
+		shape_describe(&shapes, i, &d, &text);
+		bool is_worker = i == 10 || i == 11;
+		assert_int_equal(d.pair_count, 45 + 2 + (is_worker ? 7 : 0));
+		assert_true(text_equal(setting_of(&d, "vm.worker"), text_of(is_worker ? "1" : "")));
+	}
+	shape_describe(&shapes, 10, &d, &text);
+	assert_true(text_equal(setting_of(&d, "vm.arch"), TEXT("amd64")));
+	assert_true(text_equal(setting_of(&d, "vm.default_cpu"), TEXT("3")));
+	assert_true(text_equal(setting_of(&d, "vm.label.site"), TEXT("north")));
+	assert_true(text_equal(setting_of(&d, "vm.resource.tapes"), TEXT("4")));
+	// What is said takes the place of what is known; what is not said does not.
+	assert_true(text_equal(setting_of(&d, "vm.resource." WORKER_RESOURCE_CORES), TEXT("16")));
+	assert_true(
+		text_equal(setting_of(&d, "vm.resource." WORKER_RESOURCE_MEMORY), TEXT("2000")));
+	shapes.workers.resources.count = 0;
+	shape_describe(&shapes, 11, &d, &text);
+	assert_true(text_equal(setting_of(&d, "vm.resource." WORKER_RESOURCE_CORES), TEXT("1")));
+}
+
 static void faults_are_read(void **unused)
 {
 	struct fault f;
@@ -281,6 +322,7 @@ int main(void)
 		cmocka_unit_test(shapes_are_read),
 		cmocka_unit_test(shapes_follow_their_weights),
 		cmocka_unit_test(descriptions_are_a_function_of_the_seed),
+		cmocka_unit_test(workers_say_what_they_have),
 		cmocka_unit_test(faults_are_read),
 		cmocka_unit_test(packets_have_right_checksums_and_come_back),
 		cmocka_unit_test(capture_is_a_pcap_file),
