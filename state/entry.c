@@ -48,8 +48,8 @@
 //	ALLOC_UPDATE    u32 slot, u32 generation, u64 sequence of the node's reports, u8 whether probes
 //	                count (since 2), u32 count (0: it told of virtual machines alone), then each, by
 //	                ascending id: uuid, u8 client status, u8 healthy (0 not said, 1 no, 2 yes),
-//	                u8 flags: 1 when a report follows, and (since 2) 2 flaky, 4 the node is unready; the report as described in
-//	                alloc_details.c
+//	                u8 flags: 1 when a report follows, and (since 2) 2 flaky, 4 the node is
+//	                unready; the report as described in alloc_details.c
 //	ALLOC_TRANSITION  u32 count, then each, by ascending id: uuid, u8 two bits each for migrate,
 //	                reschedule, force reschedule, no shutdown delay (0 as it was, 1 no, 2 yes)
 //	NODE_ELIGIBILITY  u32 slot, u32 generation, u8 enum node_eligibility (2: ineligible, because
