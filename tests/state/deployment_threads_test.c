@@ -60,7 +60,7 @@ static struct planned_job register_version(struct controller *c, uint32_t round)
 	struct command command = {.type = COMMAND_JOB_REGISTER,
 		.job_register = {.job = build_deployed_job("web", 1 + round % 99)}};
 
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	return (struct planned_job){"web", command.index, command.job_register.made.id};
 }
 
@@ -70,7 +70,7 @@ static void commit(struct controller *c, struct plan *plan)
 	struct command command = {.type = COMMAND_PLAN, .plan = {.plan = plan, .result = &result}};
 	uint32_t placements = plan->placements.count;
 
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	assert_int_equal(result.placements_committed, placements);
 	assert_int_equal(result.refresh_index, 0);
 	plan_result_release(&result);
@@ -99,7 +99,7 @@ static void report(struct controller *c, uint32_t round, uint32_t node)
 	struct command_alloc_update update = {node, 1, round + 1, 1, &item};
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 }
 
 static void promote_or_end(struct controller *c, const struct planned_job *job, uint32_t round)
@@ -109,13 +109,13 @@ static void promote_or_end(struct controller *c, const struct planned_job *job, 
 	struct command command = {.type = COMMAND_DEPLOYMENT, .deployment = &change};
 	struct command gc = {.type = COMMAND_GC, .gc = {.deployments_before_ns = INT64_MAX}};
 
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	if (round % 3 != 0)
 		return;
 	struct plan *plan = build_plan(job);
 	plan_deployment_status(plan, 1 + round, DEPLOYMENT_SUCCESSFUL, DEPLOYMENT_TEXT_SUCCESSFUL);
 	commit(c, plan);
-	assert_int_equal(run_and_await(c, &gc), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &gc), OUTCOME_DONE);
 }
 
 static void deployments_change_under_readers(void **unused)
@@ -128,7 +128,7 @@ static void deployments_change_under_readers(void **unused)
 	controller_open(&c);
 	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(controller_register(&c, i, NULL), OUTCOME_DONE);
-	assert_int_equal(applier_start(c.applier, -1), 0);
+	controller_start(&c, -1);
 	readers_start(readers, bodies, READERS, &c);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct planned_job job = register_version(&c, round);

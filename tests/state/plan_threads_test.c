@@ -88,7 +88,7 @@ static void report_running(struct controller *c, uint32_t round)
 
 	item.report = alloc_report_create();
 	item.report->client_description = text_copy(TEXT("said by its node"));
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 }
 
 static void readers_see_whole_allocations(void **unused)
@@ -102,13 +102,13 @@ static void readers_see_whole_allocations(void **unused)
 	for (uint32_t i = 0; i < NODES; i++)
 		controller_register(&c, i, NULL);
 	struct planned_job job = plan_job(&c, "web", JOB_SYSTEM);
-	assert_int_equal(applier_start(c.applier, -1), 0);
+	controller_start(&c, -1);
 	readers_start(readers, bodies, READERS, &c);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct plan_result result;
 		struct command command = {
 			.type = COMMAND_PLAN, .plan = {replacing_plan(&job, round), &result}};
-		assert_int_equal(run_and_await(&c, &command), OUTCOME_DONE);
+		assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
 		assert_int_equal(result.rejections.count, 0);
 		assert_int_equal(result.placements_committed, NODES);
 		plan_result_release(&result);
@@ -142,7 +142,7 @@ static void a_plan_that_fills_the_table_many_times_over(void **unused)
 		p->name_index = i;
 		p->resources = (struct resources){1, 1, 1};
 	}
-	assert_int_equal(applier_start(c.applier, -1), 0);
+	controller_start(&c, -1);
 	struct command command = {.type = COMMAND_PLAN, .plan = {plan, &result}};
 	for (uint32_t i = 0; i < OTHERS; i++) {
 		if (i == OTHERS / 2)
@@ -150,8 +150,8 @@ static void a_plan_that_fills_the_table_many_times_over(void **unused)
 		others[i] = (struct command){.type = COMMAND_COLLECT};
 		controller_push(&c, &others[i], &others_done);
 	}
-	await_done(&done, 1);
-	await_done(&others_done, OTHERS);
+	controller_await(&done, 1);
+	controller_await(&others_done, OTHERS);
 	assert_int_equal(result.placements_committed, NODES * PER_NODE);
 	plan_result_release(&result);
 	plan_free(plan);

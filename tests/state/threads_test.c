@@ -26,7 +26,7 @@ static void start(struct controller *c, int64_t collect_after_ms)
 		controller_register(c, i, NULL);
 	controller_job(c, build_job("web", &tiny, 1));
 	c->source = time_source_real;
-	assert_int_equal(applier_start(c->applier, sched_getcpu()), 0);
+	controller_start(c, sched_getcpu());
 }
 
 static void count_done(struct command *command)
@@ -94,21 +94,21 @@ static void one_round(struct controller *c, struct command_node_register *node, 
 	struct command_release release = {.any_client = true, .count = 30};
 	struct command command = {.type = COMMAND_PLACE, .place = &place};
 
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	for (int i = 0; i < 30; i++)
 		release.ids[i] = place.items[i].allocation;
 	command = (struct command){.type = COMMAND_RELEASE, .release = &release};
 	if (round % 3)
-		assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+		assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	build_node(node, round % NODES, (uint64_t)place.issued_ms * 2 + round);
 	command = (struct command){.type = COMMAND_NODE_REGISTER, .node_register = node};
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	command = (struct command){
 		.type = COMMAND_NODE_EXPIRED, .node = {node->slot, node->generation}};
 	if (round % 5 == 0)
-		assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+		assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	command = (struct command){.type = COMMAND_COLLECT};
-	assert_int_equal(run_and_await(c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 }
 
 static void readers_see_whole_records(void **unused)
@@ -139,7 +139,7 @@ static void loops_are_told(void **unused)
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	assert_true(fd >= 0);
 	assert_int_equal(poll(&poll_fd, 1, 0), 0);
-	assert_int_equal(run_and_await(&c, &command), OUTCOME_DONE);
+	assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
 	assert_int_equal(poll(&poll_fd, 1, 10000), 1);
 	state_unwatch_fd(c.state, fd);
 	close(fd);
@@ -174,7 +174,7 @@ static void the_next_batch_is_decided_meanwhile(void **unused)
 	while (command_queue_depth(c.queue) > 0) // decided, though nothing came back yet
 		sched_yield();
 	c.log.block = 0;
-	await_done(&done, NODES);
+	controller_await(&done, NODES);
 	applier_stop(c.applier, 1000);
 	assert_true(c.log.count - batches < NODES); // grouped
 	controller_verify(&c);
@@ -207,7 +207,7 @@ static void a_full_batch_waits_for_the_log(void **unused)
 		sched_yield();
 	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
 	c.log.block = 0;
-	await_done(&done, pushed);
+	controller_await(&done, pushed);
 	applier_stop(c.applier, 1000);
 	controller_verify(&c);
 	controller_free(&c);
@@ -228,12 +228,12 @@ static void no_room_is_survived(void **unused)
 	while (applier_counters(c.applier)->log_waits == 0)
 		sched_yield();
 	build_node(node, 999, 1);
-	assert_int_equal(run_and_await(&c, &growth), OUTCOME_STORE_FULL);
+	assert_int_equal(controller_run(&c, &growth), OUTCOME_STORE_FULL);
 	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
 	c.log.error = 0;
-	await_done(&done, 1);
+	controller_await(&done, 1);
 	assert_int_equal(change.outcome, OUTCOME_DONE);
-	assert_int_equal(run_and_await(&c, &growth), OUTCOME_DONE);
+	assert_int_equal(controller_run(&c, &growth), OUTCOME_DONE);
 	applier_stop(c.applier, 1000);
 	controller_verify(&c);
 	controller_free(&c);
@@ -290,7 +290,7 @@ static void a_broken_log_stops_all(void **unused)
 	while (__atomic_load_n(&c.log_error, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	controller_push(&c, &later, &refused);
-	await_done(&refused, 1);
+	controller_await(&refused, 1);
 	assert_int_equal(later.outcome, OUTCOME_STOPPING);
 	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
 	applier_stop(c.applier, 1000);

@@ -1,6 +1,7 @@
 #include "tests/support/controller.h"
 #include "state/base/memory.h"
 #include "state/snapshot_view.h"
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,6 +99,12 @@ void controller_open(struct controller *c)
 	assert_int_equal(applier_open(c->applier), 0);
 }
 
+void controller_start(struct controller *c, int cpu)
+{
+	c->is_started = true;
+	assert_int_equal(applier_start(c->applier, cpu), 0);
+}
+
 void controller_free(struct controller *c)
 {
 	applier_stop(c->applier, 0);
@@ -121,12 +128,21 @@ void controller_push(struct controller *c, struct command *command, uint32_t *do
 	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
 }
 
+void controller_await(uint32_t *done, uint32_t count)
+{
+	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < count)
+		sched_yield();
+}
+
 enum command_outcome controller_run(struct controller *c, struct command *command)
 {
 	uint32_t done = 0;
 
 	controller_push(c, command, &done);
-	applier_step(c->applier);
+	if (c->is_started)
+		controller_await(&done, 1);
+	else
+		applier_step(c->applier);
 	assert_int_equal(done, 1);
 	return command->outcome;
 }

@@ -15,14 +15,15 @@ struct controller {
 	struct command_queue *queue;
 	struct applier *applier;
 	struct placer placer;
-	int64_t collect_after_ms;                    // may be changed before open
-	struct mark_patience patience;               // the same
-	uint32_t plan_changes_max;                   // the same
-	struct rejection_settings rejections;        // the same
-	struct lifecycle_limits lifecycle;           // the same
-	int64_t vm_offline_after_ns;                 // the same
-	uint64_t seed;                               // of ids
-	int log_error;                               // what log_failed was told
+	int64_t collect_after_ms;             // may be changed before open
+	struct mark_patience patience;        // the same
+	uint32_t plan_changes_max;            // the same
+	struct rejection_settings rejections; // the same
+	struct lifecycle_limits lifecycle;    // the same
+	int64_t vm_offline_after_ns;          // the same
+	uint64_t seed;                        // of ids
+	int log_error;                        // what log_failed was told
+	bool is_started;
 	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time
 	void *plan_context;
 };
@@ -38,10 +39,14 @@ void controller_seed(struct controller *, uint64_t seed);
 // Applies batches [0, count) of another's log to this one; before open.
 int controller_replay(struct controller *, const struct memory_log *, uint32_t count);
 void controller_open(struct controller *); // a new term
+// From now on the applier's own threads run, pinned to a CPU or (-1) anywhere.
+void controller_start(struct controller *, int cpu);
 void controller_free(struct controller *); // refuses what waits
 
 // Pushes to the shared ring; `done` counts into the context when it is a uint32_t *.
 void controller_push(struct controller *, struct command *, uint32_t *done);
+// Until so many are done, while the applier's threads run.
+void controller_await(uint32_t *done, uint32_t count);
 // One command from push to done; returns its outcome.
 enum command_outcome controller_run(struct controller *, struct command *);
 int64_t controller_now_ms(const struct controller *);

@@ -7,21 +7,6 @@
 
 #include <cmocka.h>
 
-void await_done(uint32_t *done, uint32_t count)
-{
-	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) < count)
-		sched_yield();
-}
-
-enum command_outcome run_and_await(struct controller *c, struct command *command)
-{
-	uint32_t done = 0;
-
-	controller_push(c, command, &done);
-	await_done(&done, 1);
-	return command->outcome;
-}
-
 void readers_start(
 	struct reader *readers, reader_body *const *bodies, uint32_t count, struct controller *c)
 {

@@ -1,13 +1,7 @@
-// A controller on the applier's own threads, for tests: commands that are waited for, and threads that look on
-// meanwhile.
+// Threads that look on while a controller's applier runs on its own.
 #pragma once
 #include "tests/support/controller.h"
 #include <pthread.h>
-
-// Until the commands of controller_push() that count into it are done.
-void await_done(uint32_t *done, uint32_t count);
-// A command from push to done, while the applier's threads run.
-enum command_outcome run_and_await(struct controller *, struct command *);
 
 struct reader {
 	struct controller *controller;
