@@ -80,9 +80,10 @@ static bool find_machines(const struct decider *d, struct command_alloc_update *
 	bool has_some = false;
 
 	for (uint32_t i = 0; i < c->count; i++) {
-		bool is_machine = decider_finds_vm(d, c->slot, &c->items[i].allocation);
-		c->items[i].known |= is_machine;
-		has_some |= is_machine;
+		struct alloc_update_item *item = &c->items[i];
+		if (item->known || !decider_finds_vm(d, c->slot, &item->allocation))
+			continue;
+		item->known = has_some = true;
 	}
 	return has_some;
 }

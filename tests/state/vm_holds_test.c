@@ -213,11 +213,18 @@ static void cores_are_those_that_the_node_says(void **test)
 	struct world *w = *test;
 	const struct worker_setting many[] = {
 		{"vm.resource." VM_RESOURCE_CORES, "64"}, {"vm.worker", "1"}, {0}};
+	const struct worker_setting said[] = {{"cpu.numcores", "8"},
+		{"vm.resource." VM_RESOURCE_CORES, "64"}, {"vm.worker", "1"}, {0}};
 
 	assert_int_equal(register_worker(w->c, 7, "w", many, NULL), OUTCOME_DONE);
 	assert_int_equal(create_vm(w->c, build_vm("a", 16)), OUTCOME_DONE);
 	assert_int_equal(assign_vm(w->c, "a", "w"), VM_ASSIGNED);
 	expect_use(w, 1000, 0); // 16 of 64
+	assert_int_equal(delete_vm(w->c, "a"), OUTCOME_DONE);
+	assert_int_equal(register_worker(w->c, 7, "w", said, NULL), OUTCOME_DONE);
+	assert_int_equal(create_vm(w->c, build_vm("b", 2)), OUTCOME_DONE);
+	assert_int_equal(assign_vm(w->c, "b", "w"), VM_ASSIGNED);
+	expect_use(w, 1000, 0); // 2 of 8
 }
 
 // --- How many ------------------------------------------------------------------------------------

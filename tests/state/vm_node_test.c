@@ -4,6 +4,7 @@
 #include "tests/state/vms.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -105,6 +106,33 @@ static void what_is_not_of_the_form_is_refused(void **test)
 	const struct worker_setting most[] = {
 		{"vm.resource.a", "999999999999999999"}, {"vm.worker", "1"}, {0}};
 	assert_int_equal(register_worker(c, 1, "a", most, NULL), OUTCOME_DONE);
+}
+
+// So many settings of a prefix, and that it is a worker.
+static enum command_outcome register_many(struct controller *c, const char *prefix, uint32_t count)
+{
+	static char names[70][32];
+	struct worker_setting settings[72] = {{"vm.worker", "1"}};
+
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(names[i], sizeof names[i], "%s%u", prefix, i);
+		settings[1 + i] = (struct worker_setting){names[i], "7"};
+	}
+	return register_worker(c, 1, "a", settings, NULL);
+}
+
+static void what_is_too_much_is_refused(void **test)
+{
+	struct controller *c = *test;
+
+	assert_int_equal(register_many(c, "vm.resource.", VM_RESOURCES_MAX), OUTCOME_DONE);
+	assert_int_equal(
+		register_many(c, "vm.resource.", VM_RESOURCES_MAX + 1), OUTCOME_BAD_DESCRIPTION);
+	assert_int_equal(register_many(c, "vm.label.", VM_LABELS_MAX), OUTCOME_DONE);
+	assert_int_equal(register_many(c, "vm.label.", VM_LABELS_MAX + 1), OUTCOME_BAD_DESCRIPTION);
+	struct vm_worker *w = published_worker(c, "a");
+	assert_int_equal(w->labels.count, VM_LABELS_MAX);
+	vm_worker_free(w);
 }
 
 static void another_machine_under_a_known_name_is_refused(void **test)
@@ -210,6 +238,36 @@ static void it_beats_as_long_as_its_node_does(void **test)
 	expect_heard(c, false, c->time.wall_ns);
 	advance_ms(c, 1000);
 	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	expect_heard(c, true, c->time.wall_ns);
+}
+
+static uint8_t status_of(const struct controller *c, const struct command_node_register *n)
+{
+	state_read_begin();
+	uint8_t status = state_node_by_id(c->state, &n->node)->status;
+	state_read_end();
+	return status;
+}
+
+// It is heard again, though what runs on it was not told of yet.
+static void it_beats_before_it_is_ready_again(void **test)
+{
+	struct controller *c = *test;
+	struct job *job = build_scheduled_job("web", JOB_SERVICE);
+	struct command_job_register result = {0};
+	struct command_node_register n;
+
+	ARRAY_AT(&job->task_groups, struct task_group, 0)->max_client_disconnect_ns =
+		(struct optional_i64){true, 1000000000000};
+	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
+	assert_int_equal(register_job(c, job, &result), OUTCOME_DONE);
+	assert_int_equal(place_one(c, &result.made.id, "web", &n, 1), OUTCOME_DONE);
+	assert_int_equal(tell(c, COMMAND_NODE_EXPIRED, &n), OUTCOME_DONE);
+	assert_int_equal(status_of(c, &n), NODE_DISCONNECTED);
+	expect_heard(c, false, c->time.wall_ns);
+	advance_ms(c, 1000);
+	assert_int_equal(tell(c, COMMAND_NODE_RETURNED, &n), OUTCOME_DONE);
+	assert_int_equal(status_of(c, &n), NODE_INITIALIZING);
 	expect_heard(c, true, c->time.wall_ns);
 }
 
@@ -339,9 +397,14 @@ static void one_that_ends_by_itself_failed(void **test)
 	struct vm *vm = published_vm(c, "vm");
 	assert_int_equal(vm->status, VM_FAILED);
 	assert_string_equal(vm->status_message, "no image");
+	uint64_t index = vm->record.modify_index;
+	vm_free(vm);
+	assert_int_equal(say(c, &m, 3, ALLOC_FAILED, "again", &known), OUTCOME_DONE);
+	vm = published_vm(c, "vm");
+	assert_int_equal(vm->record.modify_index, index);
 	vm_free(vm);
 	assert_int_equal(judge_vm(c, "vm"), 1);
-	assert_int_equal(say(c, &m, 3, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	assert_int_equal(say(c, &m, 4, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
 	assert_false(known); // it has to run it no more
 	vm = published_vm(c, "vm");
 	assert_false(vm_is_scheduled(vm));
@@ -416,11 +479,13 @@ int main(void)
 		TEST(without_a_machine_id_it_is_its_node),
 		TEST(others_do_not),
 		TEST(what_is_not_of_the_form_is_refused),
+		TEST(what_is_too_much_is_refused),
 		TEST(another_machine_under_a_known_name_is_refused),
 		TEST(there_is_an_end_of_room),
 		TEST(a_pause_outlives_registrations),
 		TEST(a_node_of_another_name_leaves_its_worker),
 		TEST(it_beats_as_long_as_its_node_does),
+		TEST(it_beats_before_it_is_ready_again),
 		TEST(it_goes_with_its_node),
 		TEST(its_node_is_told_at_once),
 		TEST(a_machine_that_its_node_runs_is_running),

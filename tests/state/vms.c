@@ -173,9 +173,12 @@ enum command_outcome register_worker(struct controller *c, uint32_t number, cons
 	c->time.wall_ns += 1000000;
 	build_node(node, number, (uint64_t)controller_now_ms(c));
 	node->name = text_of(name);
-	for (; settings->name; settings++)
-		node->pairs[node->pair_count++] = (struct command_pair){
-			PAIR_SETTING, text_of(settings->name), text_of(settings->value)};
+	for (; settings->name; settings++) {
+		bool is_setting = strncmp(settings->name, "vm.", 3) == 0;
+		node->pairs[node->pair_count++] =
+			(struct command_pair){is_setting ? PAIR_SETTING : PAIR_ATTRIBUTE,
+				text_of(settings->name), text_of(settings->value)};
+	}
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	enum command_outcome outcome = controller_run(c, &command);
 	if (result)

@@ -28,7 +28,7 @@ uint64_t worker_index(
 	const struct controller *, const char *name); // of its newest version; 0: none
 void settle(struct controller *);                     // what is gone is buried
 
-// Settings of a registration, until one without a name.
+// Settings of a registration, until one without a name; those that do not begin with "vm." are attributes.
 struct worker_setting {
 	const char *name, *value;
 };
