@@ -1,6 +1,7 @@
 // The ring of events: order, kinds, and what happens to who is too slow.
 #include "state/deployment.h"
 #include "state/evaluation.h"
+#include "state/vm.h"
 #include "tools/api/event_log.h"
 #include <poll.h>
 #include <pthread.h>
@@ -130,12 +131,83 @@ static void changes_of_jobs_keep_their_names(void **unused)
 	struct event event;
 	assert_true(event_log_read(ring, 1, &event));
 	assert_string_equal(event.namespace_name, "default");
-	assert_string_equal(event.job_id, id);
+	assert_string_equal(event.name, id);
 	// Their names are kept for the newest jobs only.
 	for (uint32_t i = 0; i < EVENT_LOG_JOBS; i++)
 		tell(STATE_JOBS, NULL, &job, 9 + i);
-	assert_false(event_log_read(ring, 1, &event));
+	assert_true(event_log_read(ring, 1, &event));
+	assert_true(event_has_lost_its_name(&event));
+	assert_string_equal(event.namespace_name, "");
 	assert_true(event_log_read(ring, 3, &event));
+	assert_false(event_has_lost_its_name(&event));
+}
+
+static void changes_of_machines_have_kinds(void **unused)
+{
+	char name[NAME_BYTES_MAX + 1], uid[] = "1", other_uid[] = "2";
+	memset(name, 'v', NAME_BYTES_MAX);
+	name[NAME_BYTES_MAX] = '\0';
+	struct vm_condition scheduled[] = {{VM_CONDITION_SCHEDULED, 1}};
+	struct vm stages[7] = {{.name = name, .uid = uid}};
+	for (uint32_t i = 1; i < 7; i++)
+		stages[i] = stages[0];
+	stages[1].instance = (struct uuid){{1}};
+	stages[1].conditions = (struct array){scheduled, 1};
+	stages[2] = stages[1];
+	stages[2].status = VM_RUNNING;
+	stages[3].restart_count = 1;
+	stages[4] = stages[3];
+	stages[4].power_state = VM_POWER_STOPPED;
+	stages[5].uid = other_uid;
+	stages[6] = stages[5];
+	stages[6].record.deleted = true;
+	static const int types[] = {EVENT_VM_CREATED, EVENT_VM_SCHEDULED, EVENT_VM_UPDATED,
+		EVENT_VM_RESTARTED, EVENT_VM_UPDATED, EVENT_VM_CREATED, EVENT_VM_DELETED};
+	for (uint32_t i = 0; i < 7; i++) {
+		tell(STATE_VMS, i ? &stages[i - 1] : NULL, &stages[i], 3 + i);
+		expect(i, 3 + i, TOPIC_VM, types[i]);
+	}
+	struct event event;
+	assert_true(event_log_read(ring, 6, &event));
+	assert_string_equal(event.name, name);
+	assert_string_equal(event.namespace_name, "");
+	for (uint32_t i = 0; i < EVENT_LOG_MACHINES; i++)
+		tell(STATE_VMS, &stages[1], &stages[2], 9 + i);
+	assert_true(event_log_read(ring, 6, &event));
+	assert_true(event_has_lost_its_name(&event));
+	assert_int_equal(event.type, EVENT_VM_DELETED);
+}
+
+static void changes_of_workers_have_kinds(void **unused)
+{
+	char name[] = "w";
+	char kind[] = "cores";
+	struct named_count cores = {kind, 4};
+	struct vm_worker stages[7] = {{.name = name, .last_seen_ns = 1}};
+	for (uint32_t i = 1; i < 7; i++) {
+		stages[i] = stages[i - 1];
+		stages[i].last_seen_ns++;
+		stages[i].record.modify_index++;
+		if (i == 1)
+			stages[i].beats = true;
+		if (i == 2)
+			stages[i].scheduling_paused = true;
+		if (i == 3)
+			stages[i].resources = (struct array){&cores, 1};
+		if (i == 5)
+			stages[i].record.deleted = true;
+		if (i == 6)
+			stages[i].record.deleted = false;
+	}
+	static const int types[] = {EVENT_VM_WORKER_REGISTRATION, EVENT_VM_WORKER_UPDATED,
+		EVENT_VM_WORKER_PAUSE, EVENT_VM_WORKER_REGISTRATION, -1,
+		EVENT_VM_WORKER_DEREGISTRATION, EVENT_VM_WORKER_REGISTRATION};
+	for (uint32_t i = 0, number = 0; i < 7; i++) {
+		tell(STATE_VM_WORKERS, i ? &stages[i - 1] : NULL, &stages[i], 3 + i);
+		if (types[i] >= 0) // that it was only seen is no event
+			expect(number++, 3 + i, TOPIC_VM_WORKER, types[i]);
+		assert_int_equal(event_log_head(ring), number);
+	}
 }
 
 static void what_goes_quietly_is_no_event(void **unused)
@@ -235,6 +307,8 @@ int main(void)
 			changes_of_deployments_have_kinds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			changes_of_jobs_keep_their_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(changes_of_machines_have_kinds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(changes_of_workers_have_kinds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_goes_quietly_is_no_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_oldest_give_way, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_listeners_are_woken, set_up, tear_down),

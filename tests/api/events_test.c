@@ -1,4 +1,6 @@
 // The event stream over HTTP.
+#include "state/base/memory.h"
+#include "state/vm.h"
 #include "tests/api/server.h"
 #include "tools/api/event_log.h"
 #include <poll.h>
@@ -6,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -97,6 +100,88 @@ static void changes_come_as_they_happen(void **unused)
 	await(&stream, "\"FilterKeys\":[\"web\",\"\"]");
 	json_decref(http_json(server, "DELETE", "/v1/job/web", NULL));
 	await(&stream, "\"Type\":\"JobDeregistered\",\"Key\":\"web\"");
+	close(stream.fd);
+}
+
+static void delete (const char *path)
+{
+	struct response r = http(server, "DELETE", path, NULL);
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+}
+
+static void machines_and_workers_have_topics(void **unused)
+{
+	struct command pause = {
+		.type = COMMAND_VM_WORKER_PAUSE, .vm_named = {TEXT("rack-1"), true}};
+	open_stream(&stream, "?topic=VM&topic=VMWorker:rack-1&index=now");
+	open_stream(&second, "?topic=VM:rack-1&index=now");
+	await(&stream, "{}\n");
+	await(&second, "{}\n");
+	json_decref(http_json(server, "PUT", "/v1/workers",
+		"{\"name\":\"rack-1\",\"machine_id\":\"m\",\"resources\":{\"slots\":2}}"));
+	await(&stream,
+		"\"Topic\":\"VMWorker\",\"Type\":\"VMWorkerRegistration\",\"Key\":\"rack-1\"");
+	await(&stream, "\"status\":\"online\"");
+	json_decref(http_json(
+		server, "PUT", "/v1/workers", "{\"name\":\"rack-2\",\"machine_id\":\"n\"}"));
+	json_decref(http_json(server, "PUT", "/v1/vms",
+		"{\"name\":\"a\",\"image\":\"i\",\"password\":\"secret\",\"resources\":{\"slots\":"
+		"1}}"));
+	await(&stream, "\"Topic\":\"VM\",\"Type\":\"VMCreated\",\"Key\":\"a\",\"Namespace\":");
+	assert_null(strstr(second.text, "VMCreated"));
+	state_read_begin();
+	char *uid = text_copy(text_of(state_vm(server->state, TEXT("a"))->uid));
+	struct vm_assign_item item = {.vm = TEXT("a"),
+		.uid = text_of(uid),
+		.worker = TEXT("rack-1"),
+		.worker_modify_index =
+			state_vm_worker(server->state, TEXT("rack-1"))->record.modify_index};
+	state_read_end();
+	struct command assign = {
+		.type = COMMAND_VM_ASSIGN, .vm_assign = {.items = &item, .count = 1}};
+	assert_int_equal(server_command(server, &assign), OUTCOME_DONE);
+	free(uid);
+	await(&stream, "\"Type\":\"VMScheduled\",\"Key\":\"a\"");
+	await(&stream, "\"FilterKeys\":[\"rack-1\"]");
+	await(&second, "\"Type\":\"VMScheduled\",\"Key\":\"a\"");
+	assert_int_equal(server_command(server, &pause), OUTCOME_DONE);
+	await(&stream, "\"Type\":\"VMWorkerPause\",\"Key\":\"rack-1\"");
+	delete ("/v1/vms/a");
+	await(&stream, "\"Type\":\"VMDeleted\",\"Key\":\"a\"");
+	await(&stream, "\"Payload\":{\"VM\":null}");
+	delete ("/v1/workers/rack-1");
+	await(&stream, "\"Type\":\"VMWorkerDeregistration\",\"Key\":\"rack-1\"");
+	assert_null(strstr(stream.text, "rack-2"));
+	assert_null(strstr(stream.text, "secret"));
+	close(stream.fd);
+	close(second.fd);
+}
+
+// After the applier has stopped. So many that their names are not remembered: who follows nodes alone misses nothing.
+static void many_machines_disturb_nobody(void **unused)
+{
+	struct state_observer *observer = event_log_observer(server->events);
+	char name[] = "vm", uid[] = "1", query[64];
+	struct vm vm = {.name = name, .uid = uid};
+	struct state_change change = {STATE_VMS, NULL, &vm.record};
+	uint64_t index = state_index(server->state);
+	for (uint32_t i = 0; i <= EVENT_LOG_MACHINES; i++)
+		observer->changed(observer->context, &change, 1, index + 1);
+	state_read_begin();
+	struct uuid id = server_node_id(0);
+	struct state_change node = {
+		STATE_NODES, NULL, &state_node_by_id(server->state, &id)->record};
+	state_read_end();
+	observer->changed(observer->context, &node, 1, index + 2);
+	snprintf(query, sizeof query, "?topic=Node&index=%llu", (unsigned long long)index + 1);
+	open_stream(&stream, query);
+	await(&stream, "NodeRegistration");
+	assert_null(strstr(stream.text, "Error"));
+	close(stream.fd);
+	snprintf(query, sizeof query, "?topic=VM&index=%llu", (unsigned long long)index + 1);
+	open_stream(&stream, query);
+	await(&stream, "{\"Error\":\"events were lost: ");
 	close(stream.fd);
 }
 
@@ -212,7 +297,7 @@ static void a_slow_reader_is_told_that_it_lost(void **unused)
 	close(stream.fd);
 }
 
-// The other tests leave a running applier; this one comes last but one. Stopping the server ends
+// The others that come last stop the applier. Stopping the server ends
 // streams that wait.
 static void a_stopping_server_ends_streams(void **unused)
 {
@@ -233,12 +318,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_begins_with_a_heartbeat),
 		cmocka_unit_test(changes_come_as_they_happen),
+		cmocka_unit_test(machines_and_workers_have_topics),
 		cmocka_unit_test(topics_and_keys_select),
 		cmocka_unit_test(namespaces_select),
 		cmocka_unit_test(an_index_replays),
 		cmocka_unit_test(mistakes_are_told),
 		cmocka_unit_test(a_stopping_server_ends_streams),
 		cmocka_unit_test(a_slow_reader_is_told_that_it_lost),
+		cmocka_unit_test(many_machines_disturb_nobody),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -6,6 +6,7 @@
 #include "tools/api/job_json.h"
 #include "tools/api/json_record.h"
 #include "tools/api/node_json.h"
+#include "tools/api/vm_json.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -39,7 +40,7 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 	if (wish->topic == EVENT_TOPICS && !all) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
-			"Deployment or *, and may be followed by : and a key",
+			"Deployment, VM, VMWorker or *, and may be followed by : and a key",
 			text);
 		return false;
 	}
@@ -50,7 +51,7 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 bool event_filter_read(
 	const struct request *request, struct event_filter *filter, struct reply *reply)
 {
-	*filter = (struct event_filter){0};
+	*filter = (struct event_filter){.api = request->api};
 	for (uint32_t i = 0; i < request->parameter_count; i++) {
 		if (strcmp(request->parameters[i].name, "topic") != 0)
 			continue;
@@ -73,12 +74,21 @@ void event_filter_free(struct event_filter *filter)
 	*filter = (struct event_filter){0};
 }
 
+bool event_filter_has(const struct event_filter *filter, uint8_t topic)
+{
+	bool has = filter->count == 0;
+	for (uint32_t i = 0; i < filter->count && !has; i++)
+		has = filter->wishes[i].topic == EVENT_TOPICS || filter->wishes[i].topic == topic;
+	return has;
+}
+
 // What an event can be chosen by.
 struct names {
 	char key[UUID_TEXT_BYTES > NAME_BYTES_MAX ? UUID_TEXT_BYTES : NAME_BYTES_MAX + 1];
-	const char *namespace_name;       // NULL: nodes have none
+	const char *namespace_name;       // NULL: nodes, machines and workers have none
 	const char *job_id;               // of an evaluation, allocation or deployment
 	char deployment[UUID_TEXT_BYTES]; // of an evaluation or allocation
+	const char *worker;               // of a machine
 };
 
 static bool wish_fits(const struct event_wish *wish, uint8_t topic, const struct names *names)
@@ -87,6 +97,7 @@ static bool wish_fits(const struct event_wish *wish, uint8_t topic, const struct
 		return false;
 	return !wish->key || strcmp(wish->key, names->key) == 0 ||
 	       (names->job_id && strcmp(wish->key, names->job_id) == 0) ||
+	       (names->worker && strcmp(wish->key, names->worker) == 0) ||
 	       (*names->deployment && strcmp(wish->key, names->deployment) == 0);
 }
 
@@ -114,6 +125,10 @@ static void put_head(struct json_writer *w, const struct event *event, const str
 		json_write_string(w, names->job_id);
 		if (event->topic != TOPIC_DEPLOYMENT)
 			json_write_string(w, names->deployment);
+		json_end_array(w);
+	} else if (names->worker) {
+		json_begin_array(w);
+		json_write_string(w, names->worker);
 		json_end_array(w);
 	} else {
 		json_write_null(w);
@@ -159,8 +174,8 @@ static bool put_job(struct json_writer *w, struct state *state, const struct eve
 {
 	struct names names = {.namespace_name = event->namespace_name};
 	const struct job *job =
-		state_job(state, text_of(event->namespace_name), text_of(event->job_id));
-	snprintf(names.key, sizeof names.key, "%s", event->job_id);
+		state_job(state, text_of(event->namespace_name), text_of(event->name));
+	snprintf(names.key, sizeof names.key, "%s", event->name);
 	if ((!job && event->type != EVENT_JOB_DEREGISTERED) ||
 		!is_wanted(filter, TOPIC_JOB, &names))
 		return false;
@@ -230,6 +245,44 @@ static bool put_deployment(struct json_writer *w, struct state *state,
 	return true;
 }
 
+static bool put_vm(struct json_writer *w, struct state *state, const struct event_filter *filter,
+	const struct event *event)
+{
+	const struct vm *vm = state_vm(state, text_of(event->name));
+	struct names names = {0};
+	snprintf(names.key, sizeof names.key, "%s", event->name);
+	if (vm && vm->worker && *vm->worker)
+		names.worker = vm->worker;
+	if ((!vm && event->type != EVENT_VM_DELETED) || !is_wanted(filter, TOPIC_VM, &names))
+		return false;
+	put_head(w, event, &names);
+	if (vm)
+		vm_json_without_password(w, vm);
+	else
+		json_write_null(w);
+	put_tail(w);
+	return true;
+}
+
+static bool put_vm_worker(struct json_writer *w, struct state *state,
+	const struct event_filter *filter, const struct event *event)
+{
+	const struct worker_view view = worker_view_of(filter->api);
+	const struct vm_worker *worker = state_vm_worker(state, text_of(event->name));
+	struct names names = {0};
+	snprintf(names.key, sizeof names.key, "%s", event->name);
+	if ((!worker && event->type != EVENT_VM_WORKER_DEREGISTRATION) ||
+		!is_wanted(filter, TOPIC_VM_WORKER, &names))
+		return false;
+	put_head(w, event, &names);
+	if (worker)
+		vm_worker_json(w, &view, worker);
+	else
+		json_write_null(w);
+	put_tail(w);
+	return true;
+}
+
 bool event_json(struct json_writer *w, struct state *state, const struct event_filter *filter,
 	const struct event *event)
 {
@@ -241,6 +294,8 @@ bool event_json(struct json_writer *w, struct state *state, const struct event_f
 		[TOPIC_EVALUATION] = put_evaluation,
 		[TOPIC_ALLOCATION] = put_allocation,
 		[TOPIC_DEPLOYMENT] = put_deployment,
+		[TOPIC_VM] = put_vm,
+		[TOPIC_VM_WORKER] = put_vm_worker,
 	};
 	state_read_begin();
 	bool written = put[event->topic](w, state, filter, event);

@@ -3,13 +3,14 @@
 #include "state/base/memory.h"
 #include "state/deployment.h"
 #include "state/evaluation.h"
+#include "state/vm.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 const char *const event_topic_names[] = {
-	"Node", "Job", "Evaluation", "Allocation", "Deployment", NULL};
+	"Node", "Job", "Evaluation", "Allocation", "Deployment", "VM", "VMWorker", NULL};
 const char *const event_type_names[] = {
 	"NodeRegistration",
 	"NodeDeregistration",
@@ -25,6 +26,15 @@ const char *const event_type_names[] = {
 	"DeploymentStatusUpdate",
 	"DeploymentPromotion",
 	"DeploymentAllocHealth",
+	"VMCreated",
+	"VMDeleted",
+	"VMScheduled",
+	"VMRestarted",
+	"VMUpdated",
+	"VMWorkerRegistration",
+	"VMWorkerDeregistration",
+	"VMWorkerPause",
+	"VMWorkerUpdated",
 };
 
 // --- Slots ---------------------------------------------------------------------------------------
@@ -32,23 +42,46 @@ const char *const event_type_names[] = {
 // event's afterwards, so that a reader sees whether what it copied was all of one event.
 
 #define EVENT_WORDS 4u
-#define JOB_WORDS (2 * (NAME_BYTES_MAX + 1) / 8)
+#define NAME_WORDS ((NAME_BYTES_MAX + 1) / 8)
 
 struct event_slot {
 	_Atomic uint64_t number;
 	_Atomic uint64_t words[EVENT_WORDS]; // index, kind, id
 };
-struct job_slot {
-	_Atomic uint64_t number;
-	_Atomic uint64_t words[JOB_WORDS]; // namespace, id
+// What has names instead of ids: a ring of slots for those with so many. Many machines that change leave the names of
+// jobs alone.
+struct names {
+	_Atomic uint64_t *slots; // number, then the words of each name
+	uint32_t room, count;    // slots; names in each
+	uint64_t head;           // applier
 };
+enum name_ring { NAMES_OF_JOBS, NAMES_OF_MACHINES, NAME_RINGS };
+static const struct names empty_names[NAME_RINGS] = {
+	[NAMES_OF_JOBS] = {.room = EVENT_LOG_JOBS, .count = 2}, // with the namespace
+	[NAMES_OF_MACHINES] = {.room = EVENT_LOG_MACHINES, .count = 1},
+};
+#define NAMES_MOST 2u
+
+static uint32_t slot_words(const struct names *names)
+{
+	return 1 + names->count * NAME_WORDS;
+}
+
+static size_t names_bytes(const struct names *names)
+{
+	return (size_t)names->room * slot_words(names) * sizeof names->slots[0];
+}
+
+static _Atomic uint64_t *name_slot(const struct names *names, uint64_t number)
+{
+	return names->slots + number % names->room * slot_words(names);
+}
 
 struct event_log {
 	struct state_observer observer;
 	struct event_slot *events;
-	struct job_slot *jobs;
+	struct names names[NAME_RINGS];
 	_Atomic uint64_t head;
-	uint64_t jobs_head; // applier
 	_Atomic uint32_t listeners;
 	int fd;
 };
@@ -75,10 +108,10 @@ static bool slot_read(const _Atomic uint64_t *number_at, const _Atomic uint64_t 
 
 // --- Writing -------------------------------------------------------------------------------------
 
-// What kind of event a change is: its topic, its type and where a job's name is.
+// What kind of event a change is: its topic, its type and, without an id, where its name is.
 struct kind {
 	uint8_t topic, type;
-	uint32_t job;
+	uint32_t name;
 };
 
 static void push(struct event_log *log, uint64_t index, struct kind kind, const struct uuid *id)
@@ -86,10 +119,26 @@ static void push(struct event_log *log, uint64_t index, struct kind kind, const 
 	uint64_t number = atomic_load_explicit(&log->head, memory_order_relaxed);
 	struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
 	uint64_t words[EVENT_WORDS] = {
-		index, kind.topic | (uint64_t)kind.type << 8 | (uint64_t)kind.job << 16};
+		index, kind.topic | (uint64_t)kind.type << 8 | (uint64_t)kind.name << 16};
 	memcpy(&words[2], id, sizeof *id);
 	slot_write(&slot->number, slot->words, words, EVENT_WORDS, number);
 	atomic_store_explicit(&log->head, number + 1, memory_order_release);
+}
+
+static void push_named(struct event_log *log, enum name_ring ring, enum event_topic topic,
+	enum event_type type, const char *const *texts, uint64_t index)
+{
+	static const struct uuid none;
+	struct names *names = &log->names[ring];
+	uint64_t words[NAMES_MOST * NAME_WORDS] = {0}, number = names->head++;
+	for (uint32_t i = 0; i < names->count; i++) {
+		struct text text = text_of(texts[i]);
+		CHECK(text.size <= NAME_BYTES_MAX);
+		memcpy(words + i * NAME_WORDS, text.data, text.size);
+	}
+	_Atomic uint64_t *slot = name_slot(names, number);
+	slot_write(slot, slot + 1, words, names->count * NAME_WORDS, number);
+	push(log, index, (struct kind){(uint8_t)topic, (uint8_t)type, (uint32_t)number}, &none);
 }
 
 static bool drains_differ(const struct drain_strategy *a, const struct drain_strategy *b)
@@ -118,20 +167,13 @@ static void push_node(
 static void push_job(
 	struct event_log *log, const struct job *before, const struct job *after, uint64_t index)
 {
-	static const struct uuid none;
-	uint64_t words[JOB_WORDS] = {0}, number = log->jobs_head++;
-	struct job_slot *slot = &log->jobs[number % EVENT_LOG_JOBS];
+	const char *const names[2] = {after->namespace_name, after->id};
 	enum event_type type = EVENT_EVALUATION_UPDATED; // of its status
 	if (after->record.deleted || (after->stop && !(before && before->stop)))
 		type = EVENT_JOB_DEREGISTERED;
 	else if (!before || before->job_modify_index != after->job_modify_index)
 		type = EVENT_JOB_REGISTERED;
-	struct text namespace_name = text_of(after->namespace_name), id = text_of(after->id);
-	CHECK(namespace_name.size <= NAME_BYTES_MAX && id.size <= NAME_BYTES_MAX);
-	memcpy(words, namespace_name.data, namespace_name.size);
-	memcpy((char *)words + NAME_BYTES_MAX + 1, id.data, id.size);
-	slot_write(&slot->number, slot->words, words, JOB_WORDS, number);
-	push(log, index, (struct kind){TOPIC_JOB, (uint8_t)type, (uint32_t)number}, &none);
+	push_named(log, NAMES_OF_JOBS, TOPIC_JOB, type, names, index);
 }
 
 static void push_evaluation(struct event_log *log, const struct evaluation *before,
@@ -195,6 +237,48 @@ static void push_deployment(struct event_log *log, const struct deployment *befo
 	push(log, index, (struct kind){TOPIC_DEPLOYMENT, (uint8_t)type, 0}, &after->id);
 }
 
+static void push_vm(
+	struct event_log *log, const struct vm *before, const struct vm *after, uint64_t index)
+{
+	const char *const name = after->name;
+	enum event_type type = EVENT_VM_UPDATED;
+	if (after->record.deleted)
+		type = EVENT_VM_DELETED;
+	else if (!before || strcmp(before->uid, after->uid) != 0)
+		type = EVENT_VM_CREATED;
+	else if (before->restart_count != after->restart_count)
+		type = EVENT_VM_RESTARTED;
+	else if (vm_is_scheduled(after) && !uuid_equal(&before->instance, &after->instance))
+		type = EVENT_VM_SCHEDULED;
+	push_named(log, NAMES_OF_MACHINES, TOPIC_VM, type, &name, index);
+}
+
+// But when it was heard of last.
+static bool is_described_as(const struct vm_worker *before, const struct vm_worker *after)
+{
+	struct vm_worker like = *after;
+	like.scheduling_paused = before->scheduling_paused;
+	like.last_seen_ns = before->last_seen_ns;
+	like.beats = before->beats;
+	return !before->record.deleted && record_equal(&vm_worker_description, before, &like);
+}
+
+static void push_vm_worker(struct event_log *log, const struct vm_worker *before,
+	const struct vm_worker *after, uint64_t index)
+{
+	const char *const name = after->name;
+	enum event_type type = EVENT_VM_WORKER_UPDATED;
+	if (after->record.deleted)
+		type = EVENT_VM_WORKER_DEREGISTRATION;
+	else if (!before || !is_described_as(before, after))
+		type = EVENT_VM_WORKER_REGISTRATION;
+	else if (before->scheduling_paused != after->scheduling_paused)
+		type = EVENT_VM_WORKER_PAUSE;
+	else if (before->beats == after->beats)
+		return; // it was seen again
+	push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
+}
+
 static void push_change(struct event_log *log, const struct state_change *change, uint64_t index)
 {
 	const void *before = change->before, *after = change->after;
@@ -208,6 +292,8 @@ static void push_change(struct event_log *log, const struct state_change *change
 	case STATE_ALLOCATIONS: push_allocation(log, before, after, index); break;
 	case STATE_EVALUATIONS: push_evaluation(log, before, after, index); break;
 	case STATE_DEPLOYMENTS: push_deployment(log, before, after, index); break;
+	case STATE_VMS: push_vm(log, before, after, index); break;
+	case STATE_VM_WORKERS: push_vm_worker(log, before, after, index); break;
 	default: break;
 	}
 }
@@ -234,17 +320,18 @@ uint64_t event_log_head(const struct event_log *log)
 	return atomic_load_explicit(&log->head, memory_order_acquire);
 }
 
-static bool read_job(const struct event_log *log, uint32_t number, struct event *event)
+// The low bits of the number are all that the event could keep.
+static void read_names(
+	const struct names *names, uint32_t number, char *const texts[static NAMES_MOST])
 {
-	// The low bits of the number are all that the event could keep.
-	const struct job_slot *slot = &log->jobs[number % EVENT_LOG_JOBS];
-	uint64_t words[JOB_WORDS], now = atomic_load_explicit(&slot->number, memory_order_acquire);
+	const _Atomic uint64_t *slot = name_slot(names, number);
+	uint64_t words[NAMES_MOST * NAME_WORDS];
+	uint64_t now = atomic_load_explicit(slot, memory_order_acquire);
 	if (!now || (uint32_t)(now - 1) != number ||
-		!slot_read(&slot->number, slot->words, words, JOB_WORDS, now - 1))
-		return false;
-	memcpy(event->namespace_name, words, sizeof event->namespace_name);
-	memcpy(event->job_id, (char *)words + NAME_BYTES_MAX + 1, sizeof event->job_id);
-	return true;
+		!slot_read(slot, slot + 1, words, names->count * NAME_WORDS, now - 1))
+		return;
+	for (uint32_t i = 0; i < names->count; i++)
+		memcpy(texts[i], words + i * NAME_WORDS, NAME_BYTES_MAX + 1);
 }
 
 bool event_log_read(const struct event_log *log, uint64_t number, struct event *event)
@@ -256,7 +343,14 @@ bool event_log_read(const struct event_log *log, uint64_t number, struct event *
 	*event = (struct event){
 		.index = words[0], .topic = words[1] & 0xff, .type = words[1] >> 8 & 0xff};
 	memcpy(&event->id, &words[2], sizeof event->id);
-	return event->topic != TOPIC_JOB || read_job(log, (uint32_t)(words[1] >> 16), event);
+	uint32_t name = (uint32_t)(words[1] >> 16);
+	if (event->topic == TOPIC_JOB)
+		read_names(&log->names[NAMES_OF_JOBS], name,
+			(char *const[]){event->namespace_name, event->name});
+	else if (event->topic == TOPIC_VM || event->topic == TOPIC_VM_WORKER)
+		read_names(
+			&log->names[NAMES_OF_MACHINES], name, (char *const[]){event->name, NULL});
+	return true;
 }
 
 // The index of an event, or 0 when it is not there any more.
@@ -297,9 +391,14 @@ struct event_log *event_log_create(void)
 {
 	struct event_log *log = memory_take(sizeof *log);
 	log->events = memory_map(EVENT_LOG_EVENTS * sizeof log->events[0]);
-	log->jobs = memory_map(EVENT_LOG_JOBS * sizeof log->jobs[0]);
+	bool has_names = true;
+	for (uint32_t i = 0; i < NAME_RINGS; i++) {
+		log->names[i] = empty_names[i];
+		log->names[i].slots = memory_map(names_bytes(&log->names[i]));
+		has_names = has_names && log->names[i].slots;
+	}
 	log->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (!log->events || !log->jobs || log->fd < 0) {
+	if (!log->events || !has_names || log->fd < 0) {
 		event_log_destroy(log);
 		return NULL;
 	}
@@ -315,8 +414,9 @@ void event_log_destroy(struct event_log *log)
 		close(log->fd);
 	if (log->events)
 		memory_unmap(log->events, EVENT_LOG_EVENTS * sizeof log->events[0]);
-	if (log->jobs)
-		memory_unmap(log->jobs, EVENT_LOG_JOBS * sizeof log->jobs[0]);
+	for (uint32_t i = 0; i < NAME_RINGS; i++)
+		if (log->names[i].slots)
+			memory_unmap(log->names[i].slots, names_bytes(&log->names[i]));
 	free(log);
 }
 

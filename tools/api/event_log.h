@@ -5,7 +5,9 @@
 #include "state/state.h"
 
 #define EVENT_LOG_EVENTS (1u << 18)
-#define EVENT_LOG_JOBS (1u << 13) // names of jobs; each change of a job takes one
+// Names that are remembered of jobs, and of virtual machines and their workers; each change of one takes a place.
+#define EVENT_LOG_JOBS (1u << 13)
+#define EVENT_LOG_MACHINES (1u << 16)
 
 enum event_topic {
 	TOPIC_NODE,
@@ -13,10 +15,11 @@ enum event_topic {
 	TOPIC_EVALUATION,
 	TOPIC_ALLOCATION,
 	TOPIC_DEPLOYMENT,
+	TOPIC_VM,
+	TOPIC_VM_WORKER,
 	EVENT_TOPICS
 };
-extern const char
-	*const event_topic_names[]; // "Node" "Job" "Evaluation" "Allocation" "Deployment" NULL
+extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
 enum event_type {
 	EVENT_NODE_REGISTRATION,
 	EVENT_NODE_DEREGISTRATION,
@@ -32,6 +35,15 @@ enum event_type {
 	EVENT_DEPLOYMENT_STATUS_UPDATE,
 	EVENT_DEPLOYMENT_PROMOTION,
 	EVENT_DEPLOYMENT_ALLOC_HEALTH,
+	EVENT_VM_CREATED,
+	EVENT_VM_DELETED,
+	EVENT_VM_SCHEDULED,
+	EVENT_VM_RESTARTED,
+	EVENT_VM_UPDATED,
+	EVENT_VM_WORKER_REGISTRATION,
+	EVENT_VM_WORKER_DEREGISTRATION,
+	EVENT_VM_WORKER_PAUSE,
+	EVENT_VM_WORKER_UPDATED,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …
@@ -39,9 +51,18 @@ extern const char *const event_type_names[]; // "NodeRegistration" …
 struct event {
 	uint64_t index; // of the state
 	uint8_t topic, type;
-	struct uuid id; // of a node, evaluation, allocation or deployment
-	char namespace_name[NAME_BYTES_MAX + 1], job_id[NAME_BYTES_MAX + 1]; // of a job
+	struct uuid id;                          // of a node, evaluation, allocation or deployment
+	char namespace_name[NAME_BYTES_MAX + 1]; // of a job
+	// Of a job (its id), a virtual machine or a worker; empty when it is not remembered any more.
+	char name[NAME_BYTES_MAX + 1];
 };
+
+// It is of a job, a virtual machine or a worker, and nobody knows of which.
+static inline bool event_has_lost_its_name(const struct event *event)
+{
+	return !event->name[0] && (event->topic == TOPIC_JOB || event->topic == TOPIC_VM ||
+					  event->topic == TOPIC_VM_WORKER);
+}
 
 struct event_log;
 

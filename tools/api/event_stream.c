@@ -72,7 +72,9 @@ static uint32_t put_line(struct event_stream *s)
 	uint32_t looked = 0;
 	bool any = false;
 	for (; s->next < head && looked < EVENTS_PER_TURN && line.size < LINE_BYTES; looked++) {
-		if (!event_log_read(s->log, s->next, &event)) {
+		if (!event_log_read(s->log, s->next, &event) ||
+			(event_has_lost_its_name(&event) &&
+				event_filter_has(&s->filter, event.topic))) {
 			put_loss(s);
 			break;
 		}

@@ -16,6 +16,8 @@ struct worker_view {
 	const struct state *state;
 	int64_t now_ns, offline_after_ns;
 };
+struct api;
+struct worker_view worker_view_of(const struct api *); // now
 // With its status, its node, how many machines are on it and what those take. Under read lock.
 void vm_worker_json(struct json_writer *, const struct worker_view *, const struct vm_worker *);
 void vm_worker_members_json(

@@ -12,7 +12,7 @@
 
 // --- Looking -------------------------------------------------------------------------------------
 
-static struct worker_view view_of(const struct api *api)
+struct worker_view worker_view_of(const struct api *api)
 {
 	int64_t offline_after_ns = api->settings.vm_offline_after_ns;
 	return (struct worker_view){
@@ -37,7 +37,7 @@ uint64_t vm_worker_watched(const struct request *request)
 // The worker as it is stored now.
 static void reply_stored(struct request *request, struct reply *reply, const char *name)
 {
-	const struct worker_view view = view_of(request->api);
+	const struct worker_view view = worker_view_of(request->api);
 	state_read_begin();
 	const struct vm_worker *worker = state_vm_worker(view.state, text_of(name));
 	if (worker) {
@@ -77,7 +77,7 @@ static bool is_wanted(const struct cursor_list *list, const void *record)
 
 static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
 {
-	const struct worker_view view = view_of(list->api);
+	const struct worker_view view = worker_view_of(list->api);
 	json_begin_object(w);
 	vm_worker_members_json(w, &view, record);
 	json_end_object(w);
