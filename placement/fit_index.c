@@ -17,8 +17,10 @@ struct fit_index {
 	enum placement_algorithm algorithm;
 	struct fit_tree *tree;
 	struct fit_node *nodes;
-	uint32_t *stamps;       // beside the nodes: the search does not look at them
-	const char **snapshots; // the same
+	struct fit_tree *idle;       // NULL: nobody asked for it
+	struct fit_node *idle_nodes; // of the idle tree, NULL alike
+	uint32_t *stamps;            // beside the nodes: the search does not look at them
+	const char **snapshots;      // the same
 	struct strings strings;
 	uint32_t slots, room;
 	uint32_t node_count, not_ready_count;
@@ -43,6 +45,9 @@ void fit_index_destroy(struct fit_index *x)
 	if (!x)
 		return;
 	fit_tree_destroy(x->tree);
+	fit_tree_destroy(x->idle);
+	if (x->idle_nodes)
+		memory_unmap(x->idle_nodes, x->room * sizeof *x->idle_nodes);
 	if (x->room > 0) {
 		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
 		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
@@ -75,9 +80,14 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		x->nodes = enlarge(x->nodes, x->room, room, sizeof *x->nodes);
 		x->stamps = enlarge(x->stamps, x->room, room, sizeof *x->stamps);
 		x->snapshots = enlarge(x->snapshots, x->room, room, sizeof *x->snapshots);
+		if (x->idle)
+			x->idle_nodes =
+				enlarge(x->idle_nodes, x->room, room, sizeof *x->idle_nodes);
 		x->room = room;
 	}
 	for (; x->slots <= slot; x->slots++) {
+		if (x->idle)
+			x->idle_nodes[x->slots].place = FIT_ABSENT;
 		x->nodes[x->slots] = (struct fit_node){.place = FIT_ABSENT};
 		x->stamps[x->slots] = 0;
 		x->snapshots[x->slots] = NULL;
@@ -189,6 +199,40 @@ static bool take_snapshot(struct fit_index *x, uint32_t slot, const char *snapsh
 	return x->snapshots[slot] != before;
 }
 
+uint32_t fit_index_snapshot_class(const char *shared)
+{
+	return shared == none
+		       ? 0
+		       : 1 + (uint32_t)(((uintptr_t)shared * 0x9e3779b97f4a7c15ull >> 32) % 63);
+}
+
+static void follow_idle(struct fit_index *x, uint32_t slot)
+{
+	struct fit_node *n = &x->idle_nodes[slot];
+	if (n->place != FIT_ABSENT)
+		fit_tree_remove(x->idle, slot);
+	n->place = FIT_ABSENT;
+	if (!x->snapshots[slot] || !fit_is_placeable(&x->nodes[slot]))
+		return;
+	*n = x->nodes[slot];
+	n->node_class = fit_index_snapshot_class(x->snapshots[slot]);
+	fit_tree_insert(x->idle, slot);
+}
+
+struct fit_tree *fit_index_idle_tree(struct fit_index *x)
+{
+	if (x->idle)
+		return x->idle;
+	x->idle = fit_tree_create(x->algorithm, &x->idle_nodes);
+	if (x->room > 0)
+		x->idle_nodes = enlarge(NULL, 0, x->room, sizeof *x->idle_nodes);
+	for (uint32_t slot = 0; slot < x->slots; slot++) {
+		x->idle_nodes[slot].place = FIT_ABSENT;
+		follow_idle(x, slot);
+	}
+	return x->idle;
+}
+
 void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *in)
 {
 	if (!in && slot >= x->slots)
@@ -214,6 +258,8 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 	count(x, &after, 1);
 	if (fit_is_placeable(&after))
 		fit_tree_insert(x->tree, slot);
+	if (x->idle)
+		follow_idle(x, slot);
 	x->log[x->head++ % FIT_LOG_CHANGES] =
 		(struct fit_change){slot, described_anew, before, after};
 }

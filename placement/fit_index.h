@@ -1,5 +1,6 @@
-// The fleet as placement sees it: a record per slot, the fit tree over the nodes that may take work, and a
-// log of the last changes, from which what was computed for a job is brought up to date.
+// The fleet as placement sees it: a record per slot, the fit tree over the nodes that may take work, another one over
+// those of them that are idle, and a log of the last changes, from which what was computed for a job is brought up to
+// date.
 #pragma once
 #include "placement/fit_tree.h"
 
@@ -52,6 +53,11 @@ void fit_index_set(struct fit_index *, uint32_t slot, const struct fit_input *);
 
 enum placement_algorithm fit_index_algorithm(const struct fit_index *);
 struct fit_tree *fit_index_tree(struct fit_index *);
+// Idle nodes that may take work, by the snapshot that they ran last: in this tree the class of a node is what
+// fit_index_snapshot_class() says of its snapshot, below 64, and others may have the same. Nobody needs it before a
+// group names a snapshot, so it is made when it is asked for first.
+struct fit_tree *fit_index_idle_tree(struct fit_index *);
+uint32_t fit_index_snapshot_class(const char *shared);
 uint32_t fit_index_slots(const struct fit_index *); // slots 0 … n-1 may hold nodes
 const struct fit_node *fit_index_node(const struct fit_index *, uint32_t slot);
 uint32_t fit_index_nodes(const struct fit_index *);     // that are there

@@ -12,12 +12,21 @@
 // A list of nodes up to this long is gone through instead of searching the tree.
 #define MEMBERS_MAX 2048u
 
+// The best nodes of one kind, as far as they are known.
+struct ranking {
+	struct prospect *of;
+	const char *snapshot; // of idle nodes that ran it last; NULL: of all
+	struct fit_query query;
+	struct shortlist list;
+	bool known;
+	uint32_t wanted; // of the next search
+};
+
 struct prospect {
 	struct fit_index *index;
 	struct prospect_source source;
 	struct feasibility *feasibility;
 	const struct group_ask *ask;
-	struct fit_query query;
 
 	// By class.
 	uint8_t *verdicts;
@@ -34,13 +43,10 @@ struct prospect {
 	uint32_t member_count;
 	bool members_listed;
 
-	// Idle nodes that ran the group's snapshot, and those that ran none: they come first (row E32).
-	const char *wanted[2];   // NULL: the group names no snapshot
-	struct shortlist *first; // of each, NULL alike
-	bool first_known[2];
-	struct shortlist shortlist;
-	bool shortlist_known;
-	uint32_t shortlist_wanted;
+	// In the order in which they are asked. Of a group that names a snapshot: idle nodes that ran it, idle
+	// ones that ran none (row E32), all; of others only the last.
+	struct ranking *rankings;
+	uint32_t ranking_count;
 	uint64_t seen; // changes of the index that are in all of this
 
 	uint32_t feasible;
@@ -61,17 +67,59 @@ static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
 	       devices_suffice(p->ask, &p->matches[n->node_class], n->devices_free);
 }
 
-static void want_snapshot(struct prospect *p, const char *snapshot)
+static uint8_t category_of(const struct prospect *, uint32_t slot, const struct fit_node *);
+
+// What the tree of idle nodes knows of a node is not its class.
+static bool accepts_idle(void *context, uint32_t slot, const struct fit_node *unused)
 {
-	if (!snapshot || !snapshot[0])
+	const struct ranking *r = context;
+	const struct prospect *p = r->of;
+	const struct fit_node *n = fit_index_node(p->index, slot);
+	return fit_index_snapshot(p->index, slot) == r->snapshot &&
+	       category_of(p, slot, n) == CATEGORY_FITS;
+}
+
+static void make_ranking(struct prospect *p, uint32_t i)
+{
+	struct ranking *r = &p->rankings[i];
+	*r = (struct ranking){.of = p,
+		.query = {.cpu = p->ask->resources.cpu_mhz,
+			.memory = p->ask->resources.memory_mb,
+			.disk = p->ask->resources.disk_mb,
+			.context = p},
+		.list = {.algorithm = fit_index_algorithm(p->index), .query = &r->query},
+		.wanted = SHORTLIST_FIRST};
+	for (uint32_t d = 0; d < p->ask->device_count; d++)
+		if (p->ask->devices[d].count > r->query.devices)
+			r->query.devices = p->ask->devices[d].count;
+	if (p->node_unique || p->ask->device_count > 0)
+		r->query.accepts = accepts;
+}
+
+static void make_idle_ranking(struct prospect *p, uint32_t i, const char *snapshot)
+{
+	struct ranking *r = &p->rankings[i];
+	make_ranking(p, i);
+	r->snapshot = fit_index_snapshot_share(p->index, snapshot);
+	r->query.class_bits = 1ull << fit_index_snapshot_class(r->snapshot);
+	r->query.accepts = accepts_idle;
+	r->query.context = r;
+}
+
+static void make_rankings(struct prospect *p, const char *snapshot)
+{
+	p->ranking_count = snapshot && snapshot[0] ? 3 : 1;
+	p->rankings = memory_take_array(p->ranking_count, sizeof *p->rankings);
+	make_ranking(p, p->ranking_count - 1);
+	if (p->ranking_count == 1)
 		return;
-	p->first = memory_take_array(2, sizeof *p->first);
-	p->wanted[0] = fit_index_snapshot_share(p->index, snapshot);
-	p->wanted[1] = fit_index_snapshot_share(p->index, "");
-	for (uint32_t i = 0; i < 2; i++) {
-		p->first[i].algorithm = fit_index_algorithm(p->index);
-		p->first[i].query = &p->query;
-	}
+	make_idle_ranking(p, 0, snapshot);
+	make_idle_ranking(p, 1, "");
+}
+
+static struct fit_query *general_query(struct prospect *p)
+{
+	return &p->rankings[p->ranking_count - 1].query;
 }
 
 struct prospect *prospect_create(struct fit_index *index, const struct prospect_source *source,
@@ -84,21 +132,7 @@ struct prospect *prospect_create(struct fit_index *index, const struct prospect_
 	p->ask = feasibility_ask(p->feasibility);
 	p->node_unique = feasibility_is_node_unique(p->feasibility);
 	p->members = p->node_unique ? memory_take_array(MEMBERS_MAX, sizeof *p->members) : NULL;
-	p->shortlist_wanted = SHORTLIST_FIRST;
-	p->shortlist.algorithm = fit_index_algorithm(index);
-	p->shortlist.query = &p->query;
-	p->query = (struct fit_query){
-		.cpu = p->ask->resources.cpu_mhz,
-		.memory = p->ask->resources.memory_mb,
-		.disk = p->ask->resources.disk_mb,
-		.context = p,
-	};
-	want_snapshot(p, ARRAY_AT(&job->task_groups, struct task_group, group)->snapshot);
-	for (uint32_t i = 0; i < p->ask->device_count; i++)
-		if (p->ask->devices[i].count > p->query.devices)
-			p->query.devices = p->ask->devices[i].count;
-	if (p->node_unique || p->ask->device_count > 0)
-		p->query.accepts = accepts;
+	make_rankings(p, ARRAY_AT(&job->task_groups, struct task_group, group)->snapshot);
 	return p;
 }
 
@@ -107,8 +141,9 @@ void prospect_destroy(struct prospect *p)
 	if (!p)
 		return;
 	feasibility_destroy(p->feasibility);
-	fit_index_snapshot_release(p->index, p->wanted[0]);
-	free(p->first);
+	for (uint32_t i = 0; i < p->ranking_count; i++)
+		fit_index_snapshot_release(p->index, p->rankings[i].snapshot);
+	free(p->rankings);
 	free(p->verdicts);
 	free(p->matches);
 	free(p->classes);
@@ -120,8 +155,9 @@ void prospect_destroy(struct prospect *p)
 // What depends on verdicts starts afresh.
 static void forget(struct prospect *p)
 {
-	p->first_known[0] = p->first_known[1] = false;
-	p->shortlist_known = p->feasible_known = p->counts_known = p->node_verdicts_known = false;
+	for (uint32_t i = 0; i < p->ranking_count; i++)
+		p->rankings[i].known = false;
+	p->feasible_known = p->counts_known = p->node_verdicts_known = false;
 }
 
 // --- Classes -------------------------------------------------------------------------------------------
@@ -163,14 +199,15 @@ static void judge_class(struct prospect *p, uint32_t id)
 
 static void summarise_classes(struct prospect *p)
 {
-	p->query.class_bits = 0;
+	struct fit_query *query = general_query(p);
+	query->class_bits = 0;
 	bool all = true;
 	for (uint32_t i = 0; i < p->class_count; i++)
 		if (p->verdicts[i] == VERDICT_PASS)
-			p->query.class_bits |= 1ull << (i % 64);
+			query->class_bits |= 1ull << (i % 64);
 		else
 			all = false;
-	p->query.classes = all ? NULL : p->classes;
+	query->classes = all ? NULL : p->classes;
 }
 
 static void catch_up_classes(struct prospect *p)
@@ -257,25 +294,16 @@ static uint8_t category_of(const struct prospect *p, uint32_t slot, const struct
 
 // --- Changes -------------------------------------------------------------------------------------------
 
-// Puts a changed node in its place in a shortlist.
-static void reconsider(struct prospect *p, struct shortlist *list, uint32_t slot)
+// Puts a changed node in its place in a ranking.
+static void reconsider(struct prospect *p, struct ranking *r, uint32_t slot)
 {
-	shortlist_drop(list, slot);
+	shortlist_drop(&r->list, slot);
 	const struct fit_node *n = fit_index_node(p->index, slot);
+	if (r->snapshot && fit_index_snapshot(p->index, slot) != r->snapshot)
+		return;
 	if (!fit_is_placeable(n) || category_of(p, slot, n) != CATEGORY_FITS)
 		return;
-	shortlist_offer(list, fit_candidate_of(list->algorithm, n, slot, &p->query));
-}
-
-static void reconsider_first(struct prospect *p, uint32_t slot)
-{
-	for (uint32_t i = 0; i < 2; i++)
-		if (!p->first_known[i])
-			continue;
-		else if (fit_index_snapshot(p->index, slot) == p->wanted[i])
-			reconsider(p, &p->first[i], slot);
-		else
-			shortlist_drop(&p->first[i], slot);
+	shortlist_offer(&r->list, fit_candidate_of(r->list.algorithm, n, slot, &r->query));
 }
 
 static void count_change(struct prospect *p, const struct fit_change *c, bool leaves)
@@ -302,10 +330,24 @@ static void take_change(struct prospect *p, const struct fit_change *c)
 			member_add(p, c->slot);
 	}
 	count_change(p, c, false);
-	if (p->shortlist_known)
-		reconsider(p, &p->shortlist, c->slot);
-	if (p->first)
-		reconsider_first(p, c->slot);
+	for (uint32_t i = 0; i < p->ranking_count; i++)
+		if (p->rankings[i].known)
+			reconsider(p, &p->rankings[i], c->slot);
+}
+
+// Searching again costs less than that many changes. Returns whether any ranking is still known.
+static bool give_up_rankings(struct prospect *p, uint64_t changes)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < p->ranking_count; i++) {
+		struct ranking *r = &p->rankings[i];
+		if (r->known && changes > SHORTLIST_CHANGES_MAX) {
+			r->known = false;
+			r->wanted = r->wanted > 1 ? r->wanted / 2 : 1;
+		}
+		any |= r->known;
+	}
+	return any;
 }
 
 static void catch_up(struct prospect *p)
@@ -322,12 +364,7 @@ static void catch_up(struct prospect *p)
 		p->seen = head;
 		return;
 	}
-	if (behind > SHORTLIST_CHANGES_MAX && p->shortlist_known) {
-		p->shortlist_known = false;
-		p->shortlist_wanted = p->shortlist_wanted > 1 ? p->shortlist_wanted / 2 : 1;
-	}
-	if (p->shortlist_known || p->counts_known || p->node_unique || p->first_known[0] ||
-		p->first_known[1])
+	if (give_up_rankings(p, behind) || p->counts_known || p->node_unique)
 		for (uint64_t i = p->seen; i < head; i++)
 			take_change(p, fit_index_change(p->index, i));
 	p->seen = head;
@@ -335,61 +372,43 @@ static void catch_up(struct prospect *p)
 
 // --- Answers -------------------------------------------------------------------------------------------
 
-static void go_through_members(struct prospect *p)
+static void go_through_members(struct prospect *p, struct ranking *r)
 {
-	p->shortlist.complete = true;
-	p->shortlist.count = 0;
+	r->list.complete = true;
+	r->list.count = 0;
 	for (uint32_t i = 0; i < p->member_count; i++)
-		reconsider(p, &p->shortlist, p->members[i]);
+		reconsider(p, r, p->members[i]);
 }
 
-static void refill(struct prospect *p)
+static void refill(struct prospect *p, struct ranking *r)
 {
-	if (p->shortlist_known && p->shortlist_wanted < SHORTLIST_MAX)
-		p->shortlist_wanted *= 2; // it ran dry: the job is asked for a lot
+	if (r->known && r->wanted < SHORTLIST_MAX)
+		r->wanted *= 2; // it ran dry: the job is asked for a lot
 	if (p->node_unique && p->members_listed) {
-		go_through_members(p);
+		go_through_members(p, r);
 	} else {
-		p->shortlist.count = fit_tree_search(
-			fit_index_tree(p->index), &p->query, p->shortlist_wanted, p->shortlist.at);
-		shortlist_fill(&p->shortlist, p->shortlist_wanted);
+		struct fit_tree *tree =
+			r->snapshot ? fit_index_idle_tree(p->index) : fit_index_tree(p->index);
+		r->list.count = fit_tree_search(tree, &r->query, r->wanted, r->list.at);
+		shortlist_fill(&r->list, r->wanted);
 	}
-	p->shortlist_known = true;
-}
-
-// They are not in the tree by snapshot: all nodes are looked at, and as many are kept as the list takes.
-static bool best_of_first(struct prospect *p, uint32_t i, struct fit_candidate *best)
-{
-	struct shortlist *list = &p->first[i];
-	if (!p->first_known[i] || (list->count == 0 && !list->complete)) {
-		list->complete = true;
-		list->count = 0;
-		for (uint32_t slot = 0; slot < fit_index_slots(p->index); slot++)
-			if (fit_index_snapshot(p->index, slot) == p->wanted[i])
-				reconsider(p, list, slot);
-		p->first_known[i] = true;
-		p->scans++;
-	}
-	if (list->count == 0)
-		return false;
-	fit_candidate_score(list->algorithm, &p->query, &list->at[0]);
-	*best = list->at[0];
-	return true;
+	r->known = true;
 }
 
 bool prospect_best(struct prospect *p, struct fit_candidate *best)
 {
 	catch_up(p);
-	for (uint32_t i = 0; i < 2 && p->first; i++)
-		if (best_of_first(p, i, best))
-			return true;
-	if (!p->shortlist_known || (p->shortlist.count == 0 && !p->shortlist.complete))
-		refill(p);
-	if (p->shortlist.count == 0)
-		return false;
-	fit_candidate_score(p->shortlist.algorithm, &p->query, &p->shortlist.at[0]);
-	*best = p->shortlist.at[0];
-	return true;
+	for (uint32_t i = 0; i < p->ranking_count; i++) {
+		struct ranking *r = &p->rankings[i];
+		if (!r->known || (r->list.count == 0 && !r->list.complete))
+			refill(p, r);
+		if (r->list.count == 0)
+			continue;
+		fit_candidate_score(r->list.algorithm, &r->query, &r->list.at[0]);
+		*best = r->list.at[0];
+		return true;
+	}
+	return false;
 }
 
 uint32_t prospect_feasible(struct prospect *p)

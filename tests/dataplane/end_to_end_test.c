@@ -94,7 +94,7 @@ static void say_ready(
 	peer_receive(w, p, WIRE_READINESS_TAKEN, frame);
 }
 
-// Every answer asks for the probe until it has said yes, also after a restart of the controller; from then on none does.
+// Every answer asks for the probe until it has said yes, also after a restart of the controller; from then on none.
 static void readiness_is_asked_for_until_it_is_there(void **state)
 {
 	(void)state;

@@ -89,12 +89,59 @@ static void step(struct fleet *f)
 
 static void verify_tree(struct fleet *f)
 {
-	uint32_t nodes, placeable = 0;
+	uint32_t nodes, placeable = 0, idle = 0;
 	assert_null(fit_tree_verify(fit_index_tree(f->index), &nodes));
-	for (uint32_t i = 0; i < f->slots; i++)
-		placeable += i < fit_index_slots(f->index) &&
-			     fit_is_placeable(fit_index_node(f->index, i));
+	for (uint32_t i = 0; i < f->slots && i < fit_index_slots(f->index); i++) {
+		bool is_in = fit_is_placeable(fit_index_node(f->index, i));
+		placeable += is_in;
+		idle += is_in && fit_index_snapshot(f->index, i);
+	}
 	assert_int_equal(nodes, placeable);
+	assert_null(fit_tree_verify(fit_index_idle_tree(f->index), &nodes));
+	assert_int_equal(nodes, idle);
+}
+
+struct warmth {
+	const struct fit_index *index;
+	const char *warm;
+	uint32_t asked; // how often
+};
+
+static bool is_warm(void *context, uint32_t slot, const struct fit_node *n)
+{
+	struct warmth *w = context;
+	w->asked++;
+	return fit_index_snapshot(w->index, slot) == w->warm;
+}
+
+// The tree of idle nodes is asked for before there are any, and follows from then on.
+static void idle_nodes_are_known_however_many_come(void **state)
+{
+	struct fit_index *x = fit_index_create(PLACEMENT_BINPACK);
+	struct fit_tree *idle = fit_index_idle_tree(x);
+	const char *warm = fit_index_snapshot_share(x, "warm");
+	struct fit_input in = {.capacity = {1000, 1000, 1000}, .class_hash = 1, .ready = true};
+	struct warmth warmth = {x, warm, 0};
+	struct fit_query query = {.cpu = 100,
+		.class_bits = 1ull << fit_index_snapshot_class(warm),
+		.accepts = is_warm,
+		.context = &warmth};
+	struct fit_candidate best[4];
+	uint32_t nodes;
+	for (uint32_t slot = 0; slot < 10000; slot++) {
+		in.snapshot = slot % 3 == 0 ? "" : slot == 7000 ? "warm" : NULL;
+		fit_index_set(x, slot, &in);
+	}
+	assert_null(fit_tree_verify(idle, &nodes));
+	assert_int_equal(nodes, 3334 + 1);
+	assert_int_equal(fit_tree_search(idle, &query, 4, best), 1);
+	assert_int_equal(best[0].slot, 7000);
+	assert_true(warmth.asked < 100); // of 3,335: the others are not looked at
+	in.snapshot = NULL;
+	fit_index_set(x, 7000, &in);
+	assert_int_equal(fit_tree_search(idle, &query, 4, best), 0);
+	fit_index_snapshot_release(x, warm);
+	fit_index_destroy(x);
 }
 
 static void run(uint64_t seed, enum placement_algorithm algorithm, uint32_t slots, uint32_t classes,
@@ -167,6 +214,7 @@ int main(int count, char **arguments)
 		return 0;
 	}
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(idle_nodes_are_known_however_many_come),
 		cmocka_unit_test(answers_as_the_naive_scan_binpack),
 		cmocka_unit_test(answers_as_the_naive_scan_spread),
 		cmocka_unit_test(identical_nodes_are_taken_in_order),
