@@ -7,10 +7,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static const char *reason(int error)
+{
+	switch (error) {
+	case -EPERM: return "it is not named as one of the images folder";
+	case -ENOEXEC: return "a folder wants a kernel";
+	case -E2BIG: return "its cmdline is longer than 2047 bytes";
+	default: return strerror(-error);
+	}
+}
+
 static int refuse(int error, char *message, uint32_t message_size, const char *image)
 {
-	snprintf(message, message_size, "cannot use the image \"%.100s\": %s", image,
-		strerror(-error));
+	snprintf(
+		message, message_size, "cannot use the image \"%.100s\": %s", image, reason(error));
 	return error;
 }
 
@@ -51,7 +61,7 @@ static int read_command_line(const char *folder, char line[static 2048])
 	fclose(file);
 	line[size] = '\0';
 	line[strcspn(line, "\n")] = '\0';
-	return is_whole ? 0 : -EFBIG;
+	return is_whole ? 0 : -E2BIG;
 }
 
 static int look_at_folder(struct vm_image *v, const char *folder)
@@ -59,7 +69,7 @@ static int look_at_folder(struct vm_image *v, const char *folder)
 	part_of(folder, "kernel", v->kernel);
 	part_of(folder, "initrd", v->initrd);
 	part_of(folder, "disk", v->disk);
-	return *v->kernel ? read_command_line(folder, v->command_line) : -ENOENT;
+	return *v->kernel ? read_command_line(folder, v->command_line) : -ENOEXEC;
 }
 
 // Nothing outside of the images folder but what its links lead to, which are the operator's.
@@ -68,7 +78,7 @@ static int look_at_image(struct vm_image *v, const char *image, const char *imag
 	struct stat st;
 	char path[600];
 	if (!spec_is_inner_path(image) || strlen(image) >= sizeof v->origin)
-		return -EACCES;
+		return -EPERM;
 	snprintf(v->origin, sizeof v->origin, "%s", image);
 	snprintf(path, sizeof path, "%.300s/%s", images_folder, image);
 	if (stat(path, &st) < 0)

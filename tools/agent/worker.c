@@ -8,6 +8,7 @@
 
 #define RESOURCE_PREFIX "vm.resource."
 #define LABEL_PREFIX "vm.label."
+#define IMAGES_BYTES_MAX 300u // leaves room for names in it
 
 static bool is_number(const char *text)
 {
@@ -168,6 +169,11 @@ int worker_machines(const struct agent_options *o, struct machine_settings *m,
 		.user = o->vm_user ? o->vm_user : "",
 		.has_network = is_chosen(o->vm_network, "user"),
 		.is_emulated = is_chosen(o->vm_acceleration, "none")};
+	if (o->vm_images && strlen(o->vm_images) > IMAGES_BYTES_MAX) {
+		snprintf(message, message_size, "--vm-images is longer than %u bytes",
+			IMAGES_BYTES_MAX);
+		return -ENAMETOOLONG;
+	}
 	if (!is_chosen(o->vm_driver, "qemu") || m->qemu)
 		return 0;
 	snprintf(message, message_size,

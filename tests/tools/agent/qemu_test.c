@@ -298,18 +298,33 @@ static void what_was_suspended_goes_on_as_it_was_or_not_at_all(void **unused)
 
 static void what_cannot_be_is_told(void **unused)
 {
+	char path[600];
 	static const struct {
 		const char *members, *description;
 	} wrong[] = {{"\"image\":\"none.img\"" SMALL,
 			     "cannot use the image \"none.img\": No such file or directory"},
 		{"\"image\":\"../secret\"" SMALL,
-			"cannot use the image \"../secret\": Permission denied"},
+			"cannot use the image \"../secret\": it is not named as one of the "
+			"images folder"},
 		{"\"image\":\"/etc/passwd\"" SMALL,
-			"cannot use the image \"/etc/passwd\": Permission denied"},
+			"cannot use the image \"/etc/passwd\": it is not named as one of the "
+			"images folder"},
+		{"\"image\":\"empty\"" SMALL,
+			"cannot use the image \"empty\": a folder wants a kernel"},
+		{"\"image\":\"long\"" SMALL,
+			"cannot use the image \"long\": its cmdline is longer than 2047 bytes"},
 		{"\"image\":\"ticks.img\"", "the machine was given no cpus or no memory"},
 		{"\"image\":\"suspended:../images\"" SMALL,
 			"no machine was suspended here as \"../images\" (NAME-UID)"}};
 	needs_qemu();
+	path_in(images, "empty", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	path_in(images, "long", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	path_in(images, "long/kernel", path);
+	assert_true(guest_write_kernel(path));
+	path_in(images, "long/cmdline", path);
+	assert_true(guest_write_file(path, (const uint8_t *)"x", 1, 0, 2048));
 	for (uint8_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		struct uuid one = {{0x1b, [15] = i}};
 		struct alloc_run *a = add(&one, wrong[i].members);
