@@ -263,9 +263,25 @@ static bool name_is_sound(const struct vm *vm, char *message, uint32_t size)
 	return true;
 }
 
+static bool is_macos(const struct vm *vm)
+{
+	const char *os = or_empty(vm->os);
+	if (os[0])
+		return strcmp(os, "darwin") == 0 || strcmp(os, "macos") == 0;
+	return strcmp(or_empty(vm->runtime), "tart") == 0;
+}
+
+// One of macOS takes one of the few that its worker may run, whether it says so or not.
+static bool asks_for_more(const struct vm *vm)
+{
+	uint32_t at;
+	return is_macos(vm) &&
+	       !map_find(&vm->resources, sizeof(struct named_count), VM_RESOURCE_TART, &at);
+}
+
 static bool resources_are_sound(const struct vm *vm, char *message, uint32_t size)
 {
-	if (vm->resources.count > VM_RESOURCES_MAX)
+	if (vm->resources.count + asks_for_more(vm) > VM_RESOURCES_MAX)
 		return refuse(
 			message, size, "VM requests more than %u resources", VM_RESOURCES_MAX);
 	for (uint32_t i = 0; i < vm->resources.count; i++) {
@@ -313,14 +329,6 @@ static bool request_is_sound(const struct vm *vm, char *message, uint32_t size)
 	return resources_are_sound(vm, message, size) && labels_are_sound(vm, message, size);
 }
 
-static bool is_macos(const struct vm *vm)
-{
-	const char *os = or_empty(vm->os);
-	if (os[0])
-		return strcmp(os, "darwin") == 0 || strcmp(os, "macos") == 0;
-	return strcmp(or_empty(vm->runtime), "tart") == 0;
-}
-
 static void drop_events(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->events.count; i++)
@@ -356,9 +364,7 @@ bool vm_complete(struct vm *vm, const char *uid, int64_t now_ns, char *message, 
 	name_locally(vm);
 	if (is_empty(vm->image_pull_policy))
 		put(&vm->image_pull_policy, "IfNotPresent");
-	uint32_t at;
-	if (is_macos(vm) &&
-		!map_find(&vm->resources, sizeof(struct named_count), VM_RESOURCE_TART, &at))
+	if (asks_for_more(vm))
 		((struct named_count *)map_item(
 			 &vm->resources, sizeof(struct named_count), VM_RESOURCE_TART))
 			->count = 1;

@@ -446,6 +446,19 @@ static void creation_refuses_what_is_missing_or_unknown(void **state)
 	assert_refused(f, "VM has more than 64 labels");
 }
 
+static void what_is_added_to_a_request_counts_as_well(void **state)
+{
+	struct fixture *f = *state;
+	char name[8];
+	for (unsigned i = 0; i < VM_RESOURCES_MAX; i++) {
+		snprintf(name, sizeof name, "r%u", i);
+		put_count(&f->vm->resources, name, 1);
+	}
+	assert_true(complete(f));
+	set_text(&f->vm->os, "darwin");
+	assert_refused(f, "VM requests more than 32 resources");
+}
+
 static bool power(struct fixture *f, int to)
 {
 	return vm_set_power(f->vm, to, f->message, sizeof f->message);
@@ -508,6 +521,7 @@ int main(void)
 		TEST(creation_says_what_was_not_said),
 		TEST(one_of_macos_takes_a_place_of_its_own),
 		TEST(creation_refuses_what_is_missing_or_unknown),
+		TEST(what_is_added_to_a_request_counts_as_well),
 		TEST(power_goes_one_way),
 		TEST(only_the_newest_events_are_kept),
 	};
