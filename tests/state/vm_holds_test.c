@@ -204,8 +204,14 @@ static void so_does_one_that_is_deleted(void **test)
 	struct world *w = *test;
 
 	add(w, "a", 2, 1024);
+	add(w, "nothing", 0, 0);
+	struct vm *before = published_vm(w->c, "nothing");
 	assert_int_equal(delete_worker(w->c, "w"), OUTCOME_DONE);
 	expect_use(w, 0, 0);
+	struct vm *after = published_vm(w->c, "nothing");
+	assert_int_equal(after->record.modify_index, before->record.modify_index);
+	vm_free(before);
+	vm_free(after);
 }
 
 static void cores_are_those_that_the_node_says(void **test)
@@ -225,6 +231,34 @@ static void cores_are_those_that_the_node_says(void **test)
 	assert_int_equal(create_vm(w->c, build_vm("b", 2)), OUTCOME_DONE);
 	assert_int_equal(assign_vm(w->c, "b", "w"), VM_ASSIGNED);
 	expect_use(w, 1000, 0); // 2 of 8
+}
+
+static uint32_t told;
+
+static void count_told(void *context, uint32_t slot)
+{
+	(void)context;
+	(void)slot;
+	told++;
+}
+
+static void placement_is_told(void **test)
+{
+	struct controller c;
+
+	(void)test;
+	controller_init(&c, (struct state_limits){0});
+	c.placer.node_changed = count_told;
+	controller_seed(&c, 1); // with that placer
+	controller_open(&c);
+	assert_int_equal(register_worker(&c, 7, "w", whole, NULL), OUTCOME_DONE);
+	assert_int_equal(create_vm(&c, build("a", 1, 0)), OUTCOME_DONE);
+	uint32_t before = told;
+	assert_int_equal(assign_vm(&c, "a", "w"), VM_ASSIGNED);
+	assert_int_equal(told, before + 1);
+	assert_int_equal(delete_vm(&c, "a"), OUTCOME_DONE);
+	assert_int_equal(told, before + 2);
+	controller_free(&c);
 }
 
 // --- How many ------------------------------------------------------------------------------------
@@ -283,6 +317,7 @@ int main(void)
 		TEST(a_worker_that_leaves_its_node_gives_all_back),
 		TEST(so_does_one_that_is_deleted),
 		TEST(cores_are_those_that_the_node_says),
+		cmocka_unit_test(placement_is_told),
 		cmocka_unit_test(there_is_an_end_of_machines_on_one_worker),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,6 +271,21 @@ static void it_beats_before_it_is_ready_again(void **test)
 	expect_heard(c, true, c->time.wall_ns);
 }
 
+// Whoever chose it before need not look at it again.
+static void one_that_was_away_is_what_it_was(void **test)
+{
+	struct controller *c = *test;
+	struct command_node_register n;
+
+	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
+	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
+	uint64_t chosen_by = worker_index(c, "a");
+	assert_int_equal(tell(c, COMMAND_NODE_GOODBYE, &n), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 1, "a", plain, NULL), OUTCOME_DONE);
+	assert_true(worker_index(c, "a") > chosen_by);
+	assert_int_equal(assign_chosen(c, "vm", "a", chosen_by), VM_ASSIGNED);
+}
+
 static void it_goes_with_its_node(void **test)
 {
 	struct controller *c = *test;
@@ -403,8 +418,13 @@ static void one_that_ends_by_itself_failed(void **test)
 	vm = published_vm(c, "vm");
 	assert_int_equal(vm->record.modify_index, index);
 	vm_free(vm);
-	assert_int_equal(judge_vm(c, "vm"), 1);
 	assert_int_equal(say(c, &m, 4, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	vm = published_vm(c, "vm");
+	assert_int_equal(vm->status, VM_FAILED);
+	assert_int_equal(vm->record.modify_index, index);
+	vm_free(vm);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	assert_int_equal(say(c, &m, 5, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
 	assert_false(known); // it has to run it no more
 	vm = published_vm(c, "vm");
 	assert_false(vm_is_scheduled(vm));
@@ -486,6 +506,7 @@ int main(void)
 		TEST(a_node_of_another_name_leaves_its_worker),
 		TEST(it_beats_as_long_as_its_node_does),
 		TEST(it_beats_before_it_is_ready_again),
+		TEST(one_that_was_away_is_what_it_was),
 		TEST(it_goes_with_its_node),
 		TEST(its_node_is_told_at_once),
 		TEST(a_machine_that_its_node_runs_is_running),
