@@ -42,11 +42,16 @@ static bool vm_matters(const struct vm *before, const struct vm *after)
 	       (before && vm_is_scheduled(before) && !vm_is_scheduled(after));
 }
 
-// That it was merely seen again waits for the next turn.
-static bool worker_matters(const struct vm_worker *before, const struct vm_worker *after)
+// That it was merely seen again waits for the next turn, unless it had been lost.
+static bool worker_matters(
+	const struct vm_watch *w, const struct vm_worker *before, const struct vm_worker *after)
 {
-	return !before || after->record.deleted || before->beats != after->beats ||
-	       before->last_seen_ns == after->last_seen_ns;
+	if (!before || after->record.deleted ||
+		vm_worker_is_offline(before, after->last_seen_ns, w->tools.vm_offline_after_ns))
+		return true;
+	struct vm_worker seen = *before;
+	seen.last_seen_ns = after->last_seen_ns;
+	return !record_equal(&vm_worker_description, &seen, after);
 }
 
 static bool changed(void *context, const struct state_change *change)
@@ -55,7 +60,7 @@ static bool changed(void *context, const struct state_change *change)
 		return vm_matters(
 			(const struct vm *)change->before, (const struct vm *)change->after);
 	return change->table == STATE_VM_WORKERS &&
-	       worker_matters((const struct vm_worker *)change->before,
+	       worker_matters(context, (const struct vm_worker *)change->before,
 		       (const struct vm_worker *)change->after);
 }
 

@@ -91,6 +91,40 @@ static void what_was_on_a_silent_worker_goes_to_another(void **state)
 	scene_free(&s);
 }
 
+// One that is seen again, or says that it has more, is of use at once; one that is merely seen can wait.
+static void a_worker_that_changes_is_looked_at(void **state)
+{
+	struct scene s;
+	scene_init(&s);
+	come(&s, "w1", 1);
+	scene_jump(&s, 181 * 1000);
+	ask(&s, "a");
+	scene_settle(&s);
+	expect(&s, "a", "", VM_PENDING);
+	assert_int_equal(see_worker(&s.controller, "w1"), OUTCOME_DONE);
+	scene_settle(&s);
+	expect(&s, "a", "w1", VM_PENDING);
+	ask(&s, "b");
+	scene_settle(&s);
+	uint64_t turns = scene_stats(&s).vm_turns;
+	s.controller.time.wall_ns += 1000000;
+	assert_int_equal(see_worker(&s.controller, "w1"), OUTCOME_DONE);
+	scene_settle(&s);
+	assert_int_equal(scene_stats(&s).vm_turns, turns);
+	s.controller.time.wall_ns += 1000000;
+	come(&s, "w1", 2);
+	scene_settle(&s);
+	expect(&s, "b", "w1", VM_PENDING);
+	come(&s, "w2", 1);
+	assert_int_equal(delete_worker(&s.controller, "w2"), OUTCOME_DONE);
+	ask(&s, "c");
+	scene_settle(&s);
+	come(&s, "w2", 1); // as it was
+	scene_settle(&s);
+	expect(&s, "c", "w2", VM_PENDING);
+	scene_free(&s);
+}
+
 static void how_long_it_waits_is_a_setting(void **state)
 {
 	const struct watchers_settings often = {
@@ -456,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_is_placed_at_once),
 		cmocka_unit_test(what_was_on_a_silent_worker_goes_to_another),
+		cmocka_unit_test(a_worker_that_changes_is_looked_at),
 		cmocka_unit_test(how_long_it_waits_is_a_setting),
 		cmocka_unit_test(requests_of_a_turn_are_one),
 		cmocka_unit_test(one_of_them_schedules),
