@@ -1,8 +1,8 @@
 #!/bin/bash
-# Real virtual machines of a few bytes, emulated by qemu on real agents: one is placed, boots, speaks and is reported; it
-# outlives its agent's death and the controller's; one that dies is begun again by its policy; one that is stopped has
-# its power button pressed; one that is suspended goes on in another one where it was; what is wrong with an image is
-# told; deleted ones are gone.
+# Real virtual machines of a few bytes, emulated by qemu on real agents: one is placed, boots, speaks and is reported;
+# it outlives its agent's death and the controller's; one that dies is begun again by its policy; one that is stopped
+# has its power button pressed; one that is suspended goes on in another one where it was; what is wrong with an image
+# is told; deleted ones are gone.
 . "$(dirname "$0")/setup.sh"
 command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing: run tools/setup"
 testbed_up

@@ -104,6 +104,29 @@ static void a_worker_says_what_it_has(void **unused)
 	assert_false(read_line("--server s --worker-label zone"));
 }
 
+static void how_machines_are_run(void **unused)
+{
+	assert_true(read_line("--server s"));
+	assert_string_equal(o.vm_driver, "auto");
+	assert_string_equal(o.vm_user, "");
+	assert_string_equal(o.vm_network, "none");
+	assert_string_equal(o.vm_acceleration, "auto");
+	assert_null(o.vm_images);
+	assert_true(read_line("--server s --vm-driver mock --vm-user nobody --vm-network user "
+			      "--vm-acceleration none --vm-images /i"));
+	assert_string_equal(o.vm_driver, "mock");
+	assert_string_equal(o.vm_user, "nobody");
+	assert_string_equal(o.vm_network, "user");
+	assert_string_equal(o.vm_acceleration, "none");
+	assert_string_equal(o.vm_images, "/i");
+	static const char *const bad[] = {"--server s --vm-driver tart",
+		"--server s --vm-network bridge", "--server s --vm-acceleration kvm"};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_false(read_line(bad[i]));
+		assert_int_equal(code, AGENT_USAGE);
+	}
+}
+
 static void help_and_version_are_no_mistakes(void **unused)
 {
 	assert_false(read_line("--help"));
@@ -125,6 +148,7 @@ int main(void)
 		cmocka_unit_test(environment_yields_to_the_command_line),
 		cmocka_unit_test(mistakes_are_usage_errors),
 		cmocka_unit_test(a_worker_says_what_it_has),
+		cmocka_unit_test(how_machines_are_run),
 		cmocka_unit_test(help_and_version_are_no_mistakes),
 		cmocka_unit_test(printing_needs_no_server),
 	};

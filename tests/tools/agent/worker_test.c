@@ -1,9 +1,14 @@
 // What a worker says of itself.
 #include "tools/agent/worker.h"
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -81,12 +86,98 @@ static void what_does_not_fit_is_said(void **unused)
 	assert_false(worker_describe(&f, &o));
 }
 
+// --- What runs machines ------------------------------------------------------------------------------------
+
+static char folder[64], program[100];
+
+// The only program in PATH, if it is there at all.
+static int with_qemu(bool is_installed)
+{
+	snprintf(folder, sizeof folder, "/tmp/berth-worker-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(program, sizeof program, "%s/qemu-system-x86_64", folder);
+	int fd = is_installed ? open(program, O_CREAT | O_WRONLY, 0755) : 0;
+	assert_true(fd >= 0);
+	if (is_installed)
+		close(fd);
+	return setenv("PATH", folder, 1);
+}
+
+static int without_folder(void **unused)
+{
+	unlink(program);
+	return rmdir(folder);
+}
+
+// Of another architecture none is found.
+static bool may_have_qemu(void)
+{
+	struct utsname system;
+	return uname(&system) == 0 && strcmp(system.machine, "x86_64") == 0;
+}
+
+static const char *driver_of(const struct agent_options *o)
+{
+	set_up(NULL);
+	assert_true(worker_describe(&f, o));
+	for (uint32_t i = 0; i < f.description.pair_count; i++)
+		if (text_equal(f.description.pairs[i].name, TEXT("vm.driver")))
+			return f.description.pairs[i].value.data;
+	return NULL;
+}
+
+static void machines_are_pretended_without_qemu(void **unused)
+{
+	struct agent_options o = {.worker = true, .vm_driver = "auto", .state_dir = "/s"};
+	struct machine_settings m;
+	char images[WORKER_IMAGES_BYTES], message[200] = "";
+	assert_int_equal(with_qemu(false), 0);
+	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_null(m.qemu);
+	assert_string_equal(m.images, "/s/images");
+	assert_string_equal(driver_of(&o), "mock");
+	o.vm_driver = "qemu"; // a worker that was told to run them does not pretend
+	assert_true(worker_machines(&o, &m, images, message, sizeof message) < 0);
+	assert_non_null(strstr(message, "qemu-system-x86_64"));
+}
+
+static void machines_run_where_qemu_is(void **unused)
+{
+	struct agent_options o = {.worker = true,
+		.vm_driver = "auto",
+		.state_dir = "/s",
+		.data_dir = "/d",
+		.vm_user = "nobody",
+		.vm_network = "user",
+		.vm_acceleration = "none"};
+	struct machine_settings m;
+	char images[WORKER_IMAGES_BYTES], message[200] = "";
+	if (!may_have_qemu())
+		skip();
+	assert_int_equal(with_qemu(true), 0);
+	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_string_equal(m.qemu, program);
+	assert_string_equal(m.images, "/d/images");
+	assert_string_equal(m.user, "nobody");
+	assert_true(m.has_network);
+	assert_true(m.is_emulated);
+	assert_string_equal(driver_of(&o), "qemu");
+	o.vm_driver = "mock";
+	o.vm_images = "/i";
+	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_null(m.qemu);
+	assert_string_equal(m.images, "/i");
+	assert_string_equal(driver_of(&o), "mock");
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(a_node_that_is_no_worker_says_nothing),
 		TEST(what_is_measured_is_offered), TEST(what_is_said_is_offered),
-		TEST(what_does_not_fit_is_said)};
+		TEST(what_does_not_fit_is_said),
+		cmocka_unit_test_teardown(machines_are_pretended_without_qemu, without_folder),
+		cmocka_unit_test_teardown(machines_run_where_qemu_is, without_folder)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
