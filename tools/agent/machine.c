@@ -42,6 +42,13 @@ static json_t *allocation_of(
 		"Tasks", task_of(spec_text(machine, "image"), settings));
 }
 
+// Name and uid become the name of a folder.
+static bool is_nameable(const json_t *machine)
+{
+	const char *uid = spec_text(machine, "uid");
+	return spec_is_safe_name(spec_text(machine, "name")) && (!*uid || spec_is_safe_name(uid));
+}
+
 struct alloc_spec *machine_spec_read(const char *json, size_t size, const struct uuid *instance,
 	const struct machine_settings *settings, char *message, uint32_t message_size)
 {
@@ -51,8 +58,8 @@ struct alloc_spec *machine_spec_read(const char *json, size_t size, const struct
 		snprintf(message, message_size, "the machine is not JSON: %.100s", error.text);
 		return NULL;
 	}
-	if (!*spec_text(machine, "name") || !*spec_text(machine, "image")) {
-		snprintf(message, message_size, "the machine has no name or no image");
+	if (!is_nameable(machine) || !*spec_text(machine, "image")) {
+		snprintf(message, message_size, "the machine has no usable name, or no image");
 		json_decref(machine);
 		return NULL;
 	}

@@ -118,7 +118,9 @@ static void an_image_without_a_driver_fails(void **unused)
 static void what_is_no_machine_is_refused(void **unused)
 {
 	static const char *const wrong[] = {"", "[]", "{\"name\":\"x\"}", "{\"image\":\"mock:x\"}",
-		"{\"name\":\"x\",\"image\":7}", "{\"name\":\"x\",\"image\":\"y\""};
+		"{\"name\":\"../x\",\"image\":\"y\"}",
+		"{\"name\":\"x\",\"uid\":\"a/b\",\"image\":\"y\"}", "{\"name\":\"x\",\"image\":7}",
+		"{\"name\":\"x\",\"image\":\"y\""};
 	struct uuid id = instance(1);
 	char message[200];
 	for (uint32_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
