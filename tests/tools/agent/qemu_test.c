@@ -1,10 +1,12 @@
 // Real machines of a few bytes, in qemu: what they say, how they end, are suspended and go on.
 #include "tests/tools/agent/guest.h"
 #include "tools/agent/machine.h"
+#include "tools/agent/qcow2.h"
 #include "tools/agent/qemu.h"
 #include "tools/agent/runner.h"
 #include <ftw.h>
 #include <poll.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -235,6 +237,11 @@ static void suspend(struct alloc_run *a)
 	runner_stop(&runner, a);
 }
 
+static bool has_spoken_again(const struct alloc_run *a)
+{
+	return strlen(said(&a->id)) >= 8;
+}
+
 static struct alloc_run *resume(const char *more)
 {
 	char members[200];
@@ -257,9 +264,7 @@ static void it_goes_on_where_it_was_suspended(void **unused)
 	next = next == 'z' ? 'a' : (char)(next + 1);
 	struct alloc_run *b = resume("\"assignedCPU\":1,\"assignedMemory\":32");
 	assert_int_equal(b->status, WIRE_CLIENT_RUNNING);
-	uint64_t end_ns = time_monotonic_ns(&time_source_real) + WAIT_NS;
-	while (strlen(said(&other_id)) < 8 && time_monotonic_ns(&time_source_real) < end_ns)
-		runner_step(&runner);
+	WAIT_FOR(b, has_spoken_again);
 	assert_int_equal(said(&other_id)[0], next);
 	runner_stop(&runner, b);
 	WAIT_FOR(b, is_over);
@@ -334,6 +339,47 @@ static void what_cannot_be_is_told(void **unused)
 	}
 }
 
+static uid_t owner_of(const struct alloc_run *a)
+{
+	char path[64];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%d", (int)a->tasks[0].process.task);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_uid;
+}
+
+// Also where its memory is put aside and taken up.
+static void it_is_run_by_who_was_named(void **unused)
+{
+	const struct passwd *nobody = getpwnam("nobody");
+	needs_qemu();
+	if (geteuid() != 0 || !nobody)
+		skip();
+	assert_int_equal(chmod(folder, 0711), 0);
+	runner.settings.machines.user = "nobody";
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	assert_int_equal(owner_of(a), nobody->pw_uid);
+	suspend(a);
+	WAIT_FOR(a, is_over);
+	assert_string_equal(alloc_run_description(a), "VM was suspended");
+	struct alloc_run *b = resume("\"assignedCPU\":1,\"assignedMemory\":32");
+	WAIT_FOR(b, has_spoken_again);
+	assert_int_equal(owner_of(b), nobody->pw_uid);
+}
+
+// A disk may stand on one that stands on another.
+static void a_layered_disk_is_booted(void **unused)
+{
+	char image[600], layer[600], message[200];
+	needs_qemu();
+	path_in(images, "ticks.img", image);
+	path_in(images, "layer.qcow2", layer);
+	assert_int_equal(qcow2_create(layer, image, 1 << 30, message, sizeof message), 0);
+	struct alloc_run *a = add(&id, "\"image\":\"layer.qcow2\",\"diskSize\":5" SMALL);
+	WAIT_FOR(a, says_letters);
+}
+
 // Its own words, not only a number.
 static void what_qemu_says_last_is_the_description(void **unused)
 {
@@ -373,6 +419,7 @@ int main(void)
 		TEST(it_goes_on_where_it_was_suspended),
 		TEST(an_agent_that_died_does_not_keep_it_from_being_suspended),
 		TEST(what_was_suspended_goes_on_as_it_was_or_not_at_all),
+		TEST(it_is_run_by_who_was_named), TEST(a_layered_disk_is_booted),
 		TEST(what_cannot_be_is_told), TEST(what_qemu_says_last_is_the_description),
 		TEST(tasks_of_jobs_are_not_its_business)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
