@@ -270,6 +270,66 @@ static void every_change_of_a_deployment_comes_back(void **unused)
 	free(read);
 }
 
+static struct vm *a_machine(void)
+{
+	struct vm *vm = vm_create();
+
+	vm->name = text_copy(TEXT("a"));
+	vm->instance = number_uuid(4);
+	vm_set_condition(vm, VM_CONDITION_SCHEDULED, true);
+	vm_note(vm, VM_TEXT_RESTARTED, 5);
+	return vm;
+}
+
+static void every_change_of_a_machine_comes_back(void **unused)
+{
+	struct command_node_register *read = memory_take(sizeof *read);
+
+	for (uint8_t change = VM_COMES; change < VM_CHANGES; change++) {
+		struct entry e = {.kind = ENTRY_VM, .time_ns = 8, .vm = {.change = change}};
+		if (change == VM_COMES)
+			e.vm.vm = a_machine();
+		else
+			e.vm.name = TEXT("a");
+		if (change == VM_CHANGES_POWER)
+			e.vm.power_state = VM_POWER_SUSPENDED;
+		if (change == VM_IS_JUDGED)
+			e.vm.verdict = VM_STOPPED;
+		if (change == VM_IS_ASSIGNED) {
+			e.vm.worker = TEXT("w");
+			e.vm.instance = number_uuid(5);
+			e.vm.holds = (struct resources){1, 2, 3};
+		}
+		expect_same(&e, read);
+	}
+	free(read);
+}
+
+static void every_change_of_a_worker_comes_back(void **unused)
+{
+	struct command_node_register *read = memory_take(sizeof *read);
+
+	for (uint8_t change = VM_WORKER_IS_SEEN; change < VM_WORKER_CHANGES; change++) {
+		struct entry e = {.kind = ENTRY_VM_WORKER, .time_ns = 8};
+		e.vm_worker = (struct entry_vm_worker){.change = change, .name = TEXT("w")};
+		e.vm_worker.last_seen_ns = change == VM_WORKER_IS_SEEN ? -7 : 0;
+		e.vm_worker.flag = change != VM_WORKER_GOES;
+		expect_same(&e, read);
+	}
+	free(read);
+}
+
+// A node that told of its virtual machines alone.
+static void a_report_of_no_allocation_comes_back(void **unused)
+{
+	struct command_node_register *read = memory_take(sizeof *read);
+	struct entry e = {.kind = ENTRY_ALLOC_UPDATE,
+		.alloc_update = {.slot = 3, .generation = 4, .sequence = 9}};
+
+	expect_same(&e, read);
+	free(read);
+}
+
 static void newer_kinds_are_refused_as_such(void **unused)
 {
 	struct command_node_register *d = memory_take(sizeof *d);
@@ -343,6 +403,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_comes_back),
 		cmocka_unit_test(every_change_of_a_deployment_comes_back),
+		cmocka_unit_test(every_change_of_a_machine_comes_back),
+		cmocka_unit_test(every_change_of_a_worker_comes_back),
+		cmocka_unit_test(a_report_of_no_allocation_comes_back),
 		cmocka_unit_test(newer_kinds_are_refused_as_such),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(batches_follow_each_other),
