@@ -323,6 +323,24 @@ static void its_node_is_told_at_once(void **test)
 	assert_true(alloc_index_of(c, n.slot) > before);
 }
 
+// Whoever takes over tells it again, also one that knows the machines from a snapshot alone.
+static void a_successor_tells_it_again(void **test)
+{
+	struct controller *c = *test, next;
+	struct command_node_register n;
+
+	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
+	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
+	struct bytes_writer image = controller_image(c);
+	controller_init(&next, (struct state_limits){.vms = 8, .vm_workers = 4});
+	assert_int_equal(controller_load(&next, &image), 0);
+	controller_open(&next);
+	assert_int_equal(alloc_index_of(&next, n.slot), alloc_index_of(c, n.slot));
+	bytes_writer_free(&image);
+	controller_free(&next);
+}
+
 // --- What its node says --------------------------------------------------------------------------
 
 struct machine {
@@ -509,6 +527,7 @@ int main(void)
 		TEST(one_that_was_away_is_what_it_was),
 		TEST(it_goes_with_its_node),
 		TEST(its_node_is_told_at_once),
+		TEST(a_successor_tells_it_again),
 		TEST(a_machine_that_its_node_runs_is_running),
 		TEST(one_that_ends_by_itself_failed),
 		TEST(one_without_a_word_ended),
