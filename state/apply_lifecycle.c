@@ -103,8 +103,9 @@ int node_lifecycle_check(const struct state *state, const struct entry_node_life
 		const struct node *n = item->slot < state_node_slots(state)
 					       ? state->cells[item->slot].working
 					       : NULL;
-		// Nobody is taken up again but by its own word.
+		// Nobody is taken up again but by its own word, and who is forgotten joins no group.
 		if (!n || n->generation != item->generation || n->lifecycle.forgotten ||
+			(item->cause == LIFECYCLE_REJOINED && item->lifecycle.forgotten) ||
 			(i > 0 && item->slot <= e->items[i - 1].slot))
 			return -ERROR_CORRUPT;
 	}

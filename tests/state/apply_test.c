@@ -124,6 +124,20 @@ static void nodes(void **state)
 	REFUSED(f, e, e.node_status.cause, NODE_CAUSES);
 }
 
+static void standings(void **state)
+{
+	struct fixture *f = *state;
+	struct standing_change items[] = {
+		{0, 1, LIFECYCLE_REJOINED, {0}}, {1, 1, LIFECYCLE_BY_TIME, {.forgotten = true}}};
+	struct entry e = {.kind = ENTRY_NODE_LIFECYCLE, .node_lifecycle = {2, items}};
+
+	REFUSED(f, e, items[0].slot, 1);
+	REFUSED(f, e, items[0].slot, 2);
+	REFUSED(f, e, items[1].slot, UINT32_MAX);
+	REFUSED(f, e, items[1].generation, 2);
+	REFUSED(f, e, items[0].lifecycle.forgotten, true); // it cannot be in a group then
+}
+
 static void jobs(void **state)
 {
 	struct fixture *f = *state;
@@ -331,6 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(terms_and_clients, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nodes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(standings, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(jobs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(placements, set_up, tear_down),
 		cmocka_unit_test(batches_that_do_not_add_up),
