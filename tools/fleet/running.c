@@ -400,10 +400,10 @@ static void take_refusal(struct running *r, uint32_t node, const struct wire_ref
 		why->reason == WIRE_REFUSED_STORE_FULL)
 		return; // sent again when its time comes
 	bool is_machines = n->awaiting == WIRE_ALLOC_SPEC_REPLY && n->asked == RUNNING_NONE;
-	if (is_machines || n->awaiting == WIRE_VMS_REPLY)
-		running_worker_refused(r, node);
-	else if (n->awaiting == WIRE_ALLOC_SPEC_REPLY &&
-		 r->behaviours.items[n->asked]->asker == node)
+	is_machines |= n->awaiting == WIRE_VMS_REPLY;
+	running_worker_refused(r, node, is_machines);
+	if (!is_machines && n->awaiting == WIRE_ALLOC_SPEC_REPLY &&
+		r->behaviours.items[n->asked]->asker == node)
 		r->behaviours.items[n->asked]->asker = BEHAVIOUR_NEVER;
 	n->awaiting = 0;
 	if (why->reason == WIRE_REFUSED_NOT_ALLOWED)

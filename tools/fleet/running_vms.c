@@ -157,12 +157,13 @@ void running_worker_registered(struct running *r, uint32_t node)
 	r->workers[node].asked = (struct uuid){{0}};
 }
 
-// Another list will say whose its machines are.
-void running_worker_refused(struct running *r, uint32_t node)
+// Another list will say whose its machines are, if the refusal was about them.
+void running_worker_refused(struct running *r, uint32_t node, bool is_machines)
 {
 	if (node >= r->settings.workers)
 		return;
-	running_worker_registered(r, node);
+	if (is_machines)
+		running_worker_registered(r, node);
 	r->workers[node].again_ms = fleet_now_ms(r->fleet) + AGAIN_MS;
 }
 

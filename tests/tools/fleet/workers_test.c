@@ -123,6 +123,21 @@ static void machines_survive_losses_and_refusals(void **unused)
 	assert_int_equal(server->counters.bad_tag, 0);
 }
 
+static void refusals_do_not_make_it_ask_faster(void **unused)
+{
+	TURN_UNTIL(fleet.ready == NODES);
+	uint64_t before = counters()->questions;
+	atomic_store(&server->rules.reason, WIRE_REFUSED_UNKNOWN_ALLOCATION);
+	atomic_store(&server->rules.refuse, UINT32_MAX);
+	responder_add_machine(server, 1, "mock:debian");
+	for (uint32_t i = 0; i < NODES; i++)
+		running_registered(fleet.running, i); // all ask for their lists
+	turn_ms(1200);
+	assert_true(counters()->questions - before < 10 * NODES);
+	atomic_store(&server->rules.refuse, 0);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+}
+
 static void a_worker_that_crashed_begins_again(void **unused)
 {
 	struct fault fault;
@@ -158,6 +173,7 @@ int main(void)
 		WITH_WORKERS(another_version_is_answered),
 		WITH_WORKERS(lists_are_asked_for_again),
 		WITH_WORKERS(machines_survive_losses_and_refusals),
+		WITH_WORKERS(refusals_do_not_make_it_ask_faster),
 		WITH_WORKERS(a_worker_that_crashed_begins_again),
 		WITH_WORKERS(machines_of_a_broken_worker_fail),
 	};
