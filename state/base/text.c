@@ -72,6 +72,19 @@ bool text_is_printable(struct text t)
 	return true;
 }
 
+void text_make_printable(char *string)
+{
+	while (*string) {
+		uint32_t bytes = text_utf8_bytes(text_of(string));
+		if (bytes && !is_control((const uint8_t *)string, bytes)) {
+			string += bytes;
+			continue;
+		}
+		for (uint32_t i = 0; i < (bytes ? bytes : 1); i++)
+			*string++ = '?';
+	}
+}
+
 bool glob_matches(const char *pattern, const char *text)
 {
 	const char *star = NULL, *resume = NULL;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -58,6 +59,21 @@ static void only_clean_utf8_is_printable(void **unused)
 	assert_false(text_is_printable((struct text){"a\0b", 3}));
 }
 
+static void anything_can_be_made_printable(void **unused)
+{
+	char lines[] = "qemu:\tno\r\n \x1b[31mKVM\xc2\x85\xe2\x82 \xe6\x9d\xb1\xc3";
+	text_make_printable(lines);
+	assert_string_equal(lines, "qemu:?no?? ?[31mKVM???? \xe6\x9d\xb1?");
+	for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+		char *copy = text_copy(text_of(samples[i].bytes));
+		text_make_printable(copy);
+		assert_true(text_is_printable(text_of(copy)));
+		assert_int_equal(strcmp(copy, samples[i].bytes) == 0, samples[i].printable);
+		assert_int_equal(strlen(copy), strlen(samples[i].bytes));
+		free(copy);
+	}
+}
+
 // The decoder that a textbook would write: value first, then what is not allowed.
 static uint32_t naive_utf8_bytes(const uint8_t *at, uint32_t size)
 {
@@ -101,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_end_and_compare),
 		cmocka_unit_test(only_clean_utf8_is_printable),
+		cmocka_unit_test(anything_can_be_made_printable),
 		cmocka_unit_test(utf8_agrees_with_the_textbook),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
