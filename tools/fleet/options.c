@@ -203,6 +203,7 @@ static bool check_ranges(const struct fleet_options *o)
 		{o->fail_percent <= 100, "--fail-percent is at most 100"},
 		{o->run_for_s <= 4e6 && o->start_delay_s <= 4e6,
 			"--run-for and --start-delay are at most 4000000"},
+		{!o->trace || o->workers == 0, "--trace and --workers exclude each other"},
 		{o->workers <= o->nodes, "--workers is at most --nodes"},
 		{o->run || o->workers == 0, "--workers needs allocations to be run"},
 		{o->run || o->broken.count == 0, "--break needs allocations to be run"},

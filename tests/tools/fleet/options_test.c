@@ -84,10 +84,10 @@ static void mistakes_are_usage_errors(void **unused)
 		"--key-file k --trace d --place a:b", "--key-file k --silence 5",
 		"--key-file k --nodes 4 --silence 5@1", "--key-file k --leave 1@1+1",
 		"--key-file k --flap 1@1", "--key-file k --nodes 4 --workers 5",
-		"--key-file k --no-run --workers 1", "--key-file k --worker-resource cores",
-		"--key-file k --worker-resource cores=x", "--key-file k --worker-label =x",
-		"--key-file k --no-run --break 1@1", "--key-file k --shape x",
-		"--key-file k --datacenter ,", "--key-file k extra"};
+		"--key-file k --no-run --workers 1", "--key-file k --run --trace d --workers 1",
+		"--key-file k --worker-resource cores", "--key-file k --worker-resource cores=x",
+		"--key-file k --worker-label =x", "--key-file k --no-run --break 1@1",
+		"--key-file k --shape x", "--key-file k --datacenter ,", "--key-file k extra"};
 	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		code = 99;
 		if (read_line(bad[i]))
