@@ -145,13 +145,13 @@ static void say_running(struct vm_report *report, bool is_running)
 		(struct vm_condition){VM_CONDITION_RUNNING, is_running};
 }
 
-static void say_failed(struct vm_report *report, const struct alloc_update_item *item)
+static void say_why(
+	struct vm_report *report, const struct alloc_update_item *item, const char *without)
 {
 	struct text why = text_of(item->report ? item->report->client_description : NULL);
 
-	say_status(report, VM_FAILED);
 	report->parts |= VM_REPORT_MESSAGE;
-	report->message = why.size ? why : TEXT(VM_TEXT_ENDED);
+	report->message = why.size ? why : text_of(without);
 }
 
 // A machine that ended while it had to run failed; else it came to rest. Either way its worker has followed the newest
@@ -167,7 +167,9 @@ static struct vm_report report_of(const struct vm *vm, const struct alloc_update
 	if (runs)
 		say_status(&report, VM_RUNNING);
 	else if (has_to_run)
-		say_failed(&report, item);
+		say_status(&report, VM_FAILED);
+	if (!runs)
+		say_why(&report, item, has_to_run ? VM_TEXT_ENDED : "");
 	if (runs || !has_to_run)
 		say_running(&report, runs);
 	if (runs == has_to_run) {

@@ -70,6 +70,7 @@ berth vm stop web >/dev/null || die "web was not stopped"
 # It is cut off after thirty seconds: before, it ends only because its button was pressed.
 wait_until 20 "north-1 is free of web" is_unscheduled web
 is_free north-1 || die "web lives"
+equal "what is said of web" "$(vm web status_message)" "VM was stopped"
 
 # One goes on from where another one was suspended, on its worker.
 create first --image ticks.img --label zone=south --suspendable
@@ -77,6 +78,7 @@ wait_until 30 "first runs" vm_is first running
 wait_until 30 "first speaks" speaks south-1
 berth vm suspend first >/dev/null || die "first was not suspended"
 wait_until 30 "south-1 is free of first" is_unscheduled first
+equal "what is said of first" "$(vm first status_message)" "VM was suspended"
 aside=first-$(vm first uid)
 [ -s "$TESTBED_DIR/south-1/suspended/$aside/state" ] || die "its memory was not put aside"
 forgot() { [ -z "$(ls "$TESTBED_DIR/$1/alloc")" ]; }

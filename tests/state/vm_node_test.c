@@ -481,6 +481,7 @@ static void one_that_was_to_stop_comes_to_rest(void **test)
 	assert_int_equal(say(c, &m, 3, ALLOC_FAILED, "killed", &known), OUTCOME_DONE);
 	vm = published_vm(c, "vm");
 	assert_int_equal(vm->status, VM_RUNNING);
+	assert_string_equal(vm->status_message, "killed");
 	assert_false(runs(vm));
 	assert_int_equal(vm->observed_generation, vm->generation);
 	vm_free(vm);

@@ -433,22 +433,27 @@ void alloc_run_hurry(struct alloc_run *a, int64_t now_ns)
 	}
 }
 
+// The message of the newest event of one of these types; NULL: none.
+static const char *newest_of(const struct task *t, const char *const *types)
+{
+	for (uint32_t i = t->note_count; i-- > 0;)
+		for (const char *const *type = types; *type; type++)
+			if (strcmp(t->notes[i].type, *type) == 0)
+				return t->notes[i].message;
+	return NULL;
+}
+
 // A machine has no tasks that anybody could look at: why it is over is said of itself.
 static const char *machine_description(const struct alloc_run *a)
 {
-	const struct task *t = a->tasks;
-	if (a->status == WIRE_CLIENT_COMPLETE && !a->is_unwanted)
+	static const char *const failures[] = {
+		"Driver Failure", "Setup Failure", "Terminated", NULL};
+	static const char *const ends[] = {"Driver Failure", "Suspended", NULL};
+	bool is_failed = a->status == WIRE_CLIENT_FAILED;
+	if (!is_failed && !a->is_unwanted)
 		return "VM ended";
-	if (a->status == WIRE_CLIENT_COMPLETE)
-		return a->spec && task_noted(t, "Suspended") ? "VM was suspended"
-							     : "VM was stopped";
-	for (uint32_t i = a->spec ? t->note_count : 0; i-- > 0;) {
-		const char *type = t->notes[i].type;
-		if (strcmp(type, "Driver Failure") == 0 || strcmp(type, "Setup Failure") == 0 ||
-			strcmp(type, "Terminated") == 0)
-			return t->notes[i].message;
-	}
-	return "VM cannot run on this worker";
+	const char *said = a->spec ? newest_of(a->tasks, is_failed ? failures : ends) : NULL;
+	return said ? said : is_failed ? "VM cannot run on this worker" : "VM was stopped";
 }
 
 const char *alloc_run_description(const struct alloc_run *a)

@@ -192,7 +192,7 @@ static bool look_at_state(struct task *t, const struct task_start *start, const 
 	int error = put_aside(start);
 	if (error)
 		return give_up(t, start, error_text(error));
-	task_note(t, start->now_ns, 0, "Suspended", "Memory and disk were put aside");
+	task_note(t, start->now_ns, 0, "Suspended", "VM was suspended");
 	t->talk->has_news = true;
 	return say_word(t, STEP_LAST, "quit");
 }

@@ -23,14 +23,6 @@ void task_note(
 	va_end(arguments);
 }
 
-bool task_noted(const struct task *t, const char *type)
-{
-	for (uint32_t i = 0; i < t->note_count; i++)
-		if (strcmp(t->notes[i].type, type) == 0)
-			return true;
-	return false;
-}
-
 bool task_error_is_its_own(int error)
 {
 	static const int own[] = {EINVAL, ENOENT, EACCES, EPERM, ENOEXEC, E2BIG, ENOTDIR, EISDIR,

@@ -102,7 +102,6 @@ void task_forget(struct task *); // lets its process be
 bool task_error_is_its_own(int error);
 void task_note(struct task *, int64_t now_ns, int exit_code, const char *type, const char *format,
 	...) __attribute__((format(printf, 5, 6)));
-bool task_noted(const struct task *, const char *type);
 // WAITING or RESTARTING → RUNNING, or what a failure to start leads to.
 void task_begin(struct task *, const struct task_start *);
 // It is over: what comes next is for its restart policy to say.

@@ -131,6 +131,14 @@ static const char *said(const struct uuid *instance)
 	return text;
 }
 
+static bool noted(const struct task *t, const char *type)
+{
+	for (uint32_t i = 0; i < t->note_count; i++)
+		if (strcmp(t->notes[i].type, type) == 0)
+			return true;
+	return false;
+}
+
 typedef bool condition(const struct alloc_run *);
 
 static void wait_for(const struct alloc_run *a, condition *holds, const char *what)
@@ -207,7 +215,7 @@ static void it_outlives_the_agent(void **unused)
 	runner_step(&runner);
 	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
 	assert_int_equal(a->tasks[0].process.task, pid);
-	assert_true(task_noted(&a->tasks[0], "Restored"));
+	assert_true(noted(&a->tasks[0], "Restored"));
 	runner_stop(&runner, a);
 	WAIT_FOR(a, is_over);
 	assert_non_null(strstr(said(&id), "\n!\n"));
@@ -269,6 +277,22 @@ static void it_goes_on_where_it_was_suspended(void **unused)
 	runner_stop(&runner, b);
 	WAIT_FOR(b, is_over);
 	assert_non_null(strstr(said(&other_id), "\n!\n"));
+}
+
+// It ends all the same, and says why it cannot go on.
+static void one_that_cannot_be_put_aside_is_ended(void **unused)
+{
+	char path[600];
+	needs_qemu();
+	path_in(folder, "suspended", path);
+	assert_true(guest_write_file(path, (const uint8_t *)"x", 1, 0, 1));
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	suspend(a);
+	WAIT_FOR(a, is_over);
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+	assert_non_null(strstr(alloc_run_description(a), "VM could not be suspended: "));
+	assert_int_equal(unlink(path), 0);
 }
 
 // The next agent finds it half way, and ends what was begun.
@@ -406,7 +430,7 @@ static void tasks_of_jobs_are_not_its_business(void **unused)
 	runner_step(&runner);
 	struct alloc_run *a = runner_find(&runner, &id);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
-	assert_true(task_noted(&a->tasks[0], "Driver Failure"));
+	assert_true(noted(&a->tasks[0], "Driver Failure"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -418,6 +442,7 @@ int main(void)
 		TEST(it_outlives_the_agent), TEST(what_ended_while_no_agent_looked_is_told),
 		TEST(it_goes_on_where_it_was_suspended),
 		TEST(an_agent_that_died_does_not_keep_it_from_being_suspended),
+		TEST(one_that_cannot_be_put_aside_is_ended),
 		TEST(what_was_suspended_goes_on_as_it_was_or_not_at_all),
 		TEST(it_is_run_by_who_was_named), TEST(a_layered_disk_is_booted),
 		TEST(what_cannot_be_is_told), TEST(what_qemu_says_last_is_the_description),
