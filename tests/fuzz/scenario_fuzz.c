@@ -1,6 +1,8 @@
-// Bytes of a scenario → nodes, jobs, allocations → the scheduler → a result that is JSON, the same each time.
+// Bytes of a scenario → nodes, jobs, allocations → the scheduler → a result that is JSON, the same each time. Or events of
+// nodes, or virtual machines and workers, as Scenario.Type says.
 #include "state/base/check.h"
 #include "tools/simulate/recorder.h"
+#include "tools/simulate/simulate.h"
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -16,16 +18,39 @@ static bool is_small(const struct scenario *s)
 	return count < 1000;
 }
 
-static char *work_off(const uint8_t *data, size_t size)
+static bool run_type(
+	const struct scenario_type *type, const json_t *root, struct json_writer *result)
 {
 	struct json_report report = {0};
-	struct json_writer result = {0};
+	bool done = scenario_type_run(type, root, &report, result);
+	CHECK(!done == (report.errors.count > 0));
+	json_report_free(&report);
+	return done;
+}
+
+static bool run_eval(const uint8_t *data, size_t size, struct json_writer *result)
+{
+	struct json_report report = {0};
 	struct scenario *scenario = scenario_read((const char *)data, size, &report);
 	CHECK(!scenario == (report.errors.count > 0));
-	bool done = scenario && is_small(scenario) && scenario_work_off(scenario, &result) >= 0;
+	bool done = scenario && is_small(scenario) && scenario_work_off(scenario, result) >= 0;
 	scenario_free(scenario);
 	json_report_free(&report);
-	return done ? json_writer_take(&result) : NULL;
+	return done;
+}
+
+static char *work_off(const uint8_t *data, size_t size)
+{
+	struct json_writer result = {0};
+	char message[256];
+	json_t *root = json_parse((const char *)data, size, message, sizeof message);
+	const struct scenario_type *type = root ? scenario_type_of(root) : NULL;
+	bool done = type ? run_type(type, root, &result) : run_eval(data, size, &result);
+	json_decref(root);
+	if (done)
+		return json_writer_take(&result);
+	json_writer_free(&result);
+	return NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

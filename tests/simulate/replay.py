@@ -30,6 +30,8 @@ REFUSED = {
         ({"VMs": [7]}, "Input.VMs[0]: expected an object"),
         ({"VMs": {}}, "Input.VMs: expected a list"),
         ({"Now": "now"}, 'Input.Now: "now" is no time'),
+        ({"vMs": [{"name": "a", "status": "failed"}]}, 'Input.VMs: is to be spelled exactly so'),
+        ({"VMs": [{"name": "a", "Conditions": []}]}, 'Input.VMs[0].conditions: is to be spelled exactly so'),
     ],
 }
 

@@ -156,7 +156,6 @@ static int run_eval(
 	return status;
 }
 
-// Everything but an evaluation, by Scenario.Type. False, with sentences: there is no result.
 struct scenario_type {
 	const char *name;
 	bool (*run)(json_t *input, struct json_report *, struct json_writer *);
@@ -166,9 +165,9 @@ static const struct scenario_type types[] = {
 	{"vms", vm_scenario_run},
 };
 
-static const struct scenario_type *type_of(json_t *root)
+const struct scenario_type *scenario_type_of(const json_t *root)
 {
-	json_t *scenario = json_object_get(root, "Scenario");
+	const json_t *scenario = json_object_get(root, "Scenario");
 	const char *name = json_string_value(json_object_get(scenario, "Type"));
 	for (size_t i = 0; name && i < sizeof types / sizeof types[0]; i++)
 		if (strcmp(types[i].name, name) == 0)
@@ -176,16 +175,21 @@ static const struct scenario_type *type_of(json_t *root)
 	return NULL;
 }
 
+bool scenario_type_run(const struct scenario_type *type, const json_t *root,
+	struct json_report *report, struct json_writer *w)
+{
+	json_t *input = json_object_get(root, "Input");
+	if (json_is_object(input))
+		return type->run(input, report, w);
+	json_sentence(&report->errors, "Input: expected an object");
+	return false;
+}
+
 static int run_type(const struct simulate_settings *settings, const struct scenario_type *type,
-	json_t *root, struct json_writer *result)
+	const json_t *root, struct json_writer *result)
 {
 	struct json_report report = {0};
-	json_t *input = json_object_get(root, "Input");
-	bool done = false;
-	if (json_is_object(input))
-		done = type->run(input, &report, result);
-	else
-		json_sentence(&report.errors, "Input: expected an object");
+	bool done = scenario_type_run(type, root, &report, result);
 	print_report(settings, &report);
 	json_report_free(&report);
 	return done ? print(settings, result) : 1;
@@ -197,7 +201,7 @@ int simulate(const struct simulate_settings *settings)
 	json_t *root = read_json(settings);
 	if (!root)
 		return 1;
-	const struct scenario_type *type = type_of(root);
+	const struct scenario_type *type = scenario_type_of(root);
 	int status =
 		type ? run_type(settings, type, root, &result) : run_eval(settings, root, &result);
 	json_writer_free(&result);

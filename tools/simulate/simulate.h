@@ -2,7 +2,8 @@
 // nodes, jobs and allocations of the file, works off its evaluation, and its plans and evaluations are printed. The
 // form of both is in docs/simulate.md.
 #pragma once
-#include <stdbool.h>
+#include "tools/api/json_reader.h"
+#include "tools/api/json_writer.h"
 #include <stdio.h>
 
 struct simulate_settings {
@@ -13,3 +14,10 @@ struct simulate_settings {
 
 // 0, or 1 when the scenario cannot be read or worked off; then messages say what, where and what to do.
 int simulate(const struct simulate_settings *);
+
+// A kind of scenario that is no evaluation: its Scenario.Type. NULL: there is none, or none of that name.
+struct scenario_type;
+const struct scenario_type *scenario_type_of(const json_t *root);
+// Writes the result. False, with sentences: there is none.
+bool scenario_type_run(const struct scenario_type *, const json_t *root, struct json_report *,
+	struct json_writer *);

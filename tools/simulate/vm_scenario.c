@@ -4,6 +4,7 @@
 #include "tools/simulate/vm_update.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define OFFLINE_AFTER_NS (180ll * 1000 * 1000 * 1000)
 #define BATCH 64u
@@ -59,13 +60,52 @@ static void check_names(const struct array *list, const struct record_type *type
 	free(names);
 }
 
+static void check_name(const char *name, const struct record_type *type, const char *path,
+	struct json_report *report)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const char *member = type->fields[i].name;
+		if (strcasecmp(member, name) == 0 && strcmp(member, name) != 0)
+			json_sentence(&report->errors, "%s.%s: is to be spelled exactly so", path,
+				member);
+	}
+}
+
+// Members are read whatever the case of their letters, but what is answered is made of what was given.
+static void check_spelling(
+	json_t *given, const struct record_type *type, const char *path, struct json_report *report)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(given, name, value)
+	{
+		check_name(name, type, path, report);
+	}
+}
+
+static void check_spellings(json_t *input, struct json_report *report)
+{
+	char path[32];
+	json_t *vm;
+	size_t i;
+
+	check_spelling(input, &said_description, "Input", report);
+	json_array_foreach(json_object_get(input, "VMs"), i, vm)
+	{
+		snprintf(path, sizeof path, "Input.VMs[%zu]", i);
+		check_spelling(vm, &vm_description, path, report);
+	}
+}
+
 // False with sentences; said is to be released either way.
-static bool read_said(struct said_vms *said, const json_t *input, struct json_report *report)
+static bool read_said(struct said_vms *said, json_t *input, struct json_report *report)
 {
 	json_t *object = json_deep_copy(input), *vm;
 	json_t *offline_after = json_object_get(object, "OfflineAfter");
 	size_t i;
 
+	check_spellings(input, report);
 	json_array_foreach(json_object_get(object, "VMs"), i, vm) vm_given_normalise(vm);
 	json_read_exact(&said_description, said, object, "Input", report);
 	if (!offline_after || json_is_null(offline_after))
