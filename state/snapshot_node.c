@@ -113,7 +113,12 @@ static bool take_history(const struct state *state, struct node_item *item, stru
 		if (event->message >= NODE_MESSAGES || event->create_index > state->index)
 			return false;
 	}
-	return !r->failed && take_drains(item, r) && take_standing(item, r);
+	if (r->failed || !take_drains(item, r))
+		return false;
+	bool is_sound = take_standing(item, r);
+	if (!is_sound)
+		drain_item_release(&item->drains);
+	return is_sound;
 }
 
 static bool is_own_only(const struct command_node_register *d)
