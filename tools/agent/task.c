@@ -21,6 +21,8 @@ void task_note(
 	va_start(arguments, format);
 	vsnprintf(note->message, sizeof note->message, format, arguments);
 	va_end(arguments);
+	// What a program said may have any bytes, and may be cut in the middle of a character.
+	text_make_printable(note->message);
 }
 
 bool task_error_is_its_own(int error)

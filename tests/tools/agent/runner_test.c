@@ -255,6 +255,16 @@ static void a_restarted_agent_goes_on(void **unused)
 	assert_int_equal(phase(a, "a"), PHASE_ENDED);
 }
 
+// Or the controller would refuse the whole report, again and again.
+static void what_is_noted_can_be_told(void **unused)
+{
+	struct alloc_run *a =
+		ADD("batch", "\"Name\":\"a\",\"Config\":{\"start_error\":\"no\\n\\tway\"}");
+	assert_true(noted(&a->tasks[0], "Driver Failure", "no??way"));
+	for (uint32_t i = 0; i < a->tasks[0].note_count; i++)
+		assert_true(text_is_printable(text_of(a->tasks[0].notes[i].message)));
+}
+
 static void what_is_damaged_is_left_alone(void **unused)
 {
 	char path[200], text[UUID_TEXT_BYTES];
@@ -377,6 +387,7 @@ int main(void)
 		TEST(services_run_for_ever),
 		TEST(failures_to_start),
 		TEST(a_restarted_agent_goes_on),
+		TEST(what_is_noted_can_be_told),
 		TEST(what_is_damaged_is_left_alone),
 		TEST(texts_are_expanded),
 		cmocka_unit_test(durations),
