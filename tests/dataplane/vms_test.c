@@ -181,10 +181,75 @@ static void only_its_worker_hears_what_it_is(void **unused)
 	history_free(&history);
 }
 
+// --- The whole way ---------------------------------------------------------------------------------------
+
+// The allocation index that an answer to a heartbeat tells.
+static uint64_t beat(
+	struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_heartbeat_ack ack;
+
+	send_heartbeat(w, p, node->slot, node->generation, sequence);
+	world_settle(w);
+	struct wire_header h = peer_receive(w, p, WIRE_HEARTBEAT_ACK, frame);
+	assert_true(wire_heartbeat_ack_decode(frame, &h, &ack));
+	return ack.alloc_index;
+}
+
+static void say(struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence,
+	const struct uuid *instance, uint8_t client)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_alloc_updated updated;
+	struct wire_alloc_update update = {
+		.count = 1, .items = {{.allocation = *instance, .client = client}}};
+	uint32_t bytes = wire_alloc_update_encode(
+		frame, sizeof frame, node_header(p, node, sequence), &update);
+
+	peer_send(w, p, frame, bytes);
+	world_settle(w);
+	struct wire_header h = peer_receive(w, p, WIRE_ALLOC_UPDATED, frame);
+	assert_true(wire_alloc_updated_decode(frame, &h, &updated));
+	assert_int_equal(updated.known[0], 1);
+}
+
+// Told by a heartbeat's answer (row D18), asked for, reported; then its node falls silent.
+static void a_worker_runs_what_it_was_given(void **unused)
+{
+	struct history history = {0};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header home;
+	struct peer p = new_worker(w, 1, "a", &home);
+
+	uint64_t before = beat(w, &p, &home, 1);
+	add_machine(w, 0);
+	assign(w, 0, "a");
+	assert_true(beat(w, &p, &home, 2) > before);
+	struct uuid instance = ask(w, &p, &home, 0, 0, 1).items[0].instance;
+	say(w, &p, &home, 3, &instance, WIRE_CLIENT_RUNNING);
+	state_read_begin();
+	assert_int_equal(state_vm(w->state, TEXT("vm000"))->status, VM_RUNNING);
+	assert_true(state_vm_worker(w->state, TEXT("a"))->beats);
+	state_read_end();
+	uint64_t heard_ns = w->clock.wall_ns;
+	world_pass(w, WORLD_TTL_MS + WORLD_STALL_MS);
+	world_settle(w);
+	state_read_begin();
+	const struct vm_worker *worker = state_vm_worker(w->state, TEXT("a"));
+	assert_false(worker->beats);
+	int64_t apart_ns = worker->last_seen_ns - (int64_t)heard_ns;
+	state_read_end();
+	assert_true(apart_ns >= 0 && apart_ns <= WORLD_STALL_MS * 1000000ll);
+	world_destroy(w);
+	history_free(&history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(all_machines_in_pages),
 		cmocka_unit_test(a_change_is_seen),
-		cmocka_unit_test(only_its_worker_hears_what_it_is)};
+		cmocka_unit_test(only_its_worker_hears_what_it_is),
+		cmocka_unit_test(a_worker_runs_what_it_was_given)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
