@@ -38,8 +38,9 @@ static uint32_t collect_with(struct world *w, const struct command_gc *gc, uint3
 	uint32_t done = 0;
 
 	controller_push(&w->c, &command, &done);
-	for (*pieces = 0; done == 0; (*pieces)++) {
-		assert_true(*pieces < 1000);
+	*pieces = 0;
+	while (done == 0) {
+		assert_true((*pieces)++ < 1000);
 		applier_step(w->c.applier);
 	}
 	assert_int_equal(command.outcome, OUTCOME_DONE);

@@ -127,8 +127,9 @@ enum command_outcome world_run(struct world *w, struct command *c)
 	c->done = note_done;
 	c->context = &done;
 	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, c));
-	for (int steps = 0; !done; steps++) {
-		assert_true(steps < 1000);
+	int steps = 0;
+	while (!done) {
+		assert_true(steps++ < 1000);
 		applier_step(w->applier);
 	}
 	return c->outcome;
