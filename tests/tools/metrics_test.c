@@ -1,13 +1,18 @@
-// The whole daemon on a device that is silent: every counter of its parts is among its metrics.
+// The whole daemon on a device that is silent: every counter of its parts is among its metrics, and what is said once in
+// its configuration is known to all of them.
 #include "state/base/memory.h"
+#include "state/vm.h"
 #include "tests/store/store_dir.h"
+#include "tools/api/vm_json.h"
 #include "tools/berthd/berthd.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -90,7 +95,8 @@ static struct berthd *silent_daemon(const char *directory)
 	const char *const settings[][2] = {{"data_dir", directory}, {"http.port", "0"},
 		{"ports.0.device", "net_null0,no-rx=1"}, {"ports.0.addresses", "10.0.0.1"},
 		{"dataplane.huge", "no"}, {"limits.nodes", "1000"}, {"limits.allocations", "1000"},
-		{"limits.place_requests", "1000"}, {"log.level", "error"}};
+		{"limits.place_requests", "1000"}, {"log.level", "error"},
+		{"vms.offline_after_ms", "300"}, {"vms.interval_ms", "50"}};
 	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
 		if (!config_set(&b->config, settings[i][0], settings[i][1], message))
 			fail_msg("%s", message);
@@ -116,18 +122,98 @@ static void dashboards_find_their_names(void)
 		assert_int_equal(value_of(names[i]), 0);
 }
 
-static void all_counters_are_exported(void **unused)
+// --- One value for all parts -----------------------------------------------------------------------
+
+static void finished(struct command *c)
 {
-	const char *directory = dir_create();
-	struct berthd *b = silent_daemon(directory);
+	atomic_store((_Atomic bool *)c->context, true);
+}
+
+static void run(struct berthd *b, struct command *c)
+{
+	_Atomic bool is_done = false;
+	c->done = finished;
+	c->context = (void *)&is_done;
+	assert_true(command_queue_push(b->queue, COMMAND_PRODUCER_SHARED, c));
+	while (!atomic_load(&is_done))
+		usleep(100);
+	assert_int_equal(c->outcome, OUTCOME_DONE);
+}
+
+static void see_worker(struct berthd *b)
+{
+	struct vm_worker *worker = vm_worker_create();
+	worker->name = text_copy(TEXT("w"));
+	worker->machine_id = text_copy(TEXT("m"));
+	struct command c = {.type = COMMAND_VM_WORKER, .vm_worker = {.worker = worker}};
+	run(b, &c);
+}
+
+static void ask_for_machine(struct berthd *b)
+{
+	struct vm *vm = vm_create();
+	vm->name = text_copy(TEXT("a"));
+	vm->image = text_copy(TEXT("i"));
+	struct command_vm_create create = {.vm = vm};
+	struct command c = {.type = COMMAND_VM_CREATE, .vm_create = &create};
+	run(b, &c);
+}
+
+static struct vm *machine(struct berthd *b)
+{
+	state_read_begin();
+	struct vm *vm = vm_copy(state_vm(b->state, TEXT("a")));
+	state_read_end();
+	return vm;
+}
+
+static bool is_scheduled(struct berthd *b)
+{
+	struct vm *vm = machine(b);
+	bool scheduled = vm_is_scheduled(vm);
+	vm_free(vm);
+	return scheduled;
+}
+
+static bool is_failed(struct berthd *b)
+{
+	struct vm *vm = machine(b);
+	bool failed = vm_is_failed(vm);
+	vm_free(vm);
+	return failed;
+}
+
+// The watcher finds that the worker is silent for too long, the applier that it is right, and the API says so.
+static void all_agree_who_is_offline(void **state)
+{
+	struct berthd *b = *state;
+	ask_for_machine(b);
+	for (int i = 0; i < 1000 && !is_scheduled(b); i++) {
+		see_worker(b);
+		usleep(10000);
+	}
+	assert_true(is_scheduled(b));
+	for (int i = 0; i < 1000 && !is_failed(b); i++)
+		usleep(10000);
+	struct vm *vm = machine(b);
+	assert_int_equal(vm->status, VM_FAILED);
+	assert_string_equal(vm->status_message, VM_TEXT_WORKER_LOST);
+	vm_free(vm);
+	assert_int_equal(worker_view_of(b->api).offline_after_ns, 300000000);
+}
+
+static void all_counters_are_exported(void **state)
+{
+	struct berthd *b = *state;
 	collect(b);
 	assert_int_equal(value_of("berth_packets_unaccounted"), 0);
 	assert_int_equal(value_of("berth_placement_bad_choices_total"), 0);
 	dashboards_find_their_names();
-	assert_int_equal(value_of("berth_vms"), 0);
+	assert_int_equal(value_of("berth_vms"), 0); // that are pending
 	assert_int_equal(value_of("berth_vm_workers"), 0);
-	assert_int_equal(value_of("berth_vms_assigned_total"), 0);
-	assert_int_equal(value_of("berth_vm_scheduling_seconds"), 0);
+	assert_int_equal(value_of("berth_vms_assigned_total"), 1);
+	assert_true(value_of("berth_vm_turns_total") > 0);
+	assert_int_equal(value_of("berth_vm_scheduling_seconds"), 0); // within a microsecond
 	// Nobody else counts any more.
 	store_stop_snapshots(b->store);
 	b->snapshots_run = false;
@@ -141,15 +227,31 @@ static void all_counters_are_exported(void **unused)
 	each_is_exported(b, applier_counters(b->applier), sizeof(struct applier_counters));
 	each_is_exported(b, store_counters(b->store), sizeof(struct store_counters));
 	each_is_exported(b, placement_counters(b->placement), sizeof(struct placement_counters));
-	berthd_close(b);
-	free(b);
+}
+
+// One daemon, since DPDK begins once in a process; the last test stops what counts.
+static const char *directory;
+
+static int set_up(void **state)
+{
+	directory = dir_create();
+	*state = silent_daemon(directory);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	berthd_close(*state);
+	free(*state);
 	dir_remove(directory);
+	return 0;
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_agree_who_is_offline),
 		cmocka_unit_test(all_counters_are_exported),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
