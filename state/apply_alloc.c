@@ -6,6 +6,7 @@
 #include "state/entry_alloc.h"
 #include "state/marks.h"
 #include "state/node_report.h"
+#include "state/node_status.h"
 #include "state/reschedule.h"
 
 // --- What a node says ----------------------------------------------------------------------------
@@ -120,11 +121,22 @@ static bool apply_reported(
 	return is_end;
 }
 
+// Of a node that told of virtual machines alone no more is known of its allocations than before.
+static void note_report(
+	struct state *state, struct node_cell *cell, const struct entry_alloc_update *e)
+{
+	bool is_awaited = cell->working->missed_heartbeat_index != 0 && !node_is_settled(cell);
+
+	node_report_note(state, cell, e->sequence, state->index);
+	if (e->count == 0 && is_awaited)
+		node_revise(state, cell, state->index)->missed_heartbeat_index = state->index;
+}
+
 void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64_t time_ns)
 {
 	struct node_cell *cell = &state->cells[e->slot];
 
-	node_report_note(state, cell, e->sequence, state->index);
+	note_report(state, cell, e);
 	for (uint32_t i = 0; i < e->count; i++) {
 		struct task_end end = {e->items[i].flaky, e->items[i].unready, e->readiness};
 		if (apply_reported(state, &e->items[i], cell->working, time_ns))

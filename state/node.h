@@ -129,7 +129,8 @@ struct node {
 	const char *reservable_cores;      // "0-7", "" none
 	uint32_t event_count;
 	const struct node_event *events; // oldest first
-	uint64_t missed_heartbeat_index; // of its newest loss; 0 once it is ready again
+	// Of its newest loss, or of what it told after that of anything but its allocations; 0 once it is ready again.
+	uint64_t missed_heartbeat_index;
 };
 
 // Takes new work: ready, eligible, not draining (semantics §1.2), healthy (rows E1, E32).

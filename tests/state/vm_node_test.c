@@ -249,28 +249,6 @@ static uint8_t status_of(const struct controller *c, const struct command_node_r
 	return status;
 }
 
-// It is heard again, though what runs on it was not told of yet.
-static void it_beats_before_it_is_ready_again(void **test)
-{
-	struct controller *c = *test;
-	struct job *job = build_scheduled_job("web", JOB_SERVICE);
-	struct command_job_register result = {0};
-	struct command_node_register n;
-
-	ARRAY_AT(&job->task_groups, struct task_group, 0)->max_client_disconnect_ns =
-		(struct optional_i64){true, 1000000000000};
-	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
-	assert_int_equal(register_job(c, job, &result), OUTCOME_DONE);
-	assert_int_equal(place_one(c, &result.made.id, "web", &n, 1), OUTCOME_DONE);
-	assert_int_equal(tell(c, COMMAND_NODE_EXPIRED, &n), OUTCOME_DONE);
-	assert_int_equal(status_of(c, &n), NODE_DISCONNECTED);
-	expect_heard(c, false, c->time.wall_ns);
-	advance_ms(c, 1000);
-	assert_int_equal(tell(c, COMMAND_NODE_RETURNED, &n), OUTCOME_DONE);
-	assert_int_equal(status_of(c, &n), NODE_INITIALIZING);
-	expect_heard(c, true, c->time.wall_ns);
-}
-
 // Whoever chose it before need not look at it again.
 static void one_that_was_away_is_what_it_was(void **test)
 {
@@ -508,6 +486,38 @@ static void nobody_speaks_for_others(void **test)
 	struct vm *vm = published_vm(c, "vm");
 	assert_int_equal(vm->status, VM_PENDING);
 	vm_free(vm);
+}
+
+// It is heard again, but what is known of its allocations is old, whatever it tells of its machine.
+static void it_beats_before_it_is_ready_again(void **test)
+{
+	struct controller *c = *test;
+	struct job *job = build_scheduled_job("web", JOB_SERVICE);
+	struct command_job_register result = {0};
+	struct machine m;
+	bool known;
+
+	ARRAY_AT(&job->task_groups, struct task_group, 0)->max_client_disconnect_ns =
+		(struct optional_i64){true, 1000000000000};
+	open_machine(c, &m);
+	assert_int_equal(register_job(c, job, &result), OUTCOME_DONE);
+	assert_int_equal(place_one(c, &result.made.id, "web", &m.node, 1), OUTCOME_DONE);
+	assert_int_equal(tell(c, COMMAND_NODE_EXPIRED, &m.node), OUTCOME_DONE);
+	assert_int_equal(status_of(c, &m.node), NODE_DISCONNECTED);
+	expect_heard(c, false, c->time.wall_ns);
+	advance_ms(c, 1000);
+	assert_int_equal(tell(c, COMMAND_NODE_RETURNED, &m.node), OUTCOME_DONE);
+	assert_int_equal(status_of(c, &m.node), NODE_INITIALIZING);
+	expect_heard(c, true, c->time.wall_ns);
+	assert_int_equal(say(c, &m, 1, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	assert_true(known);
+	assert_int_equal(status_of(c, &m.node), NODE_INITIALIZING);
+	assert_int_equal(say(c, &m, 2, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	assert_int_equal(status_of(c, &m.node), NODE_INITIALIZING);
+	m.instance = placed_id(1);
+	assert_int_equal(say(c, &m, 3, ALLOC_RUNNING, NULL, &known), OUTCOME_DONE);
+	assert_true(known);
+	assert_int_equal(status_of(c, &m.node), NODE_READY);
 }
 
 int main(void)
