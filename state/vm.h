@@ -126,10 +126,14 @@ static inline bool vm_is_failed(const struct vm *vm)
 bool vm_wants_worker(const struct vm *);
 bool vm_worker_is_offline(
 	const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns); // D23
+// Whether it says of itself what it said before, but for pauses and when it was heard of.
+bool vm_worker_is_described_as(const struct vm_worker *, const struct vm_worker *before);
 // Whether what does not change with use lets it run there: labels, arch, runtime (D10).
 bool vm_suits_worker(const struct vm *, const struct vm_worker *);
 // request ≤ total − used of each named resource; what is absent counts as 0, and the difference is never less (D11).
 bool vm_fits(const struct array *request, const struct array *total, const struct array *used);
+// What is left of one: 0 when it is absent, or more is used than there is.
+int64_t vm_resource_left(const struct array *total, const struct array *used, const char *name);
 void vm_resources_add(struct array *used, const struct array *request);
 void vm_resources_remove(struct array *used, const struct array *request);
 

@@ -75,6 +75,16 @@ bool vm_worker_is_offline(const struct vm_worker *worker, int64_t now_ns, int64_
 	return !worker->beats && is_longer_than(worker->last_seen_ns, now_ns, offline_after_ns);
 }
 
+bool vm_worker_is_described_as(const struct vm_worker *worker, const struct vm_worker *before)
+{
+	struct vm_worker like = *worker;
+
+	like.scheduling_paused = before->scheduling_paused;
+	like.last_seen_ns = before->last_seen_ns;
+	like.beats = before->beats;
+	return record_equal(&vm_worker_description, before, &like);
+}
+
 static bool is_any_or_equal(const char *wanted, const char *there)
 {
 	return is_empty(wanted) || strcmp(wanted, or_empty(there)) == 0;
@@ -107,12 +117,17 @@ static int64_t count_of(const struct array *resources, const char *name)
 	return ARRAY_AT(resources, struct named_count, at)->count;
 }
 
+int64_t vm_resource_left(const struct array *total, const struct array *used, const char *name)
+{
+	int64_t has = count_of(total, name), taken = count_of(used, name);
+	return taken < has ? has - taken : 0;
+}
+
 bool vm_fits(const struct array *request, const struct array *total, const struct array *used)
 {
 	for (uint32_t i = 0; i < request->count; i++) {
 		const struct named_count *r = ARRAY_AT(request, struct named_count, i);
-		int64_t has = count_of(total, r->name), taken = count_of(used, r->name);
-		if (r->count > (taken < has ? has - taken : 0))
+		if (r->count > vm_resource_left(total, used, r->name))
 			return false;
 	}
 	return true;

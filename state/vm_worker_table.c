@@ -145,17 +145,6 @@ bool vm_workers_have_room(const struct state *state, struct text name)
 	return (cell && cell->index) || state->vms.worker_order.count < state->limits.vm_workers;
 }
 
-// Whoever chose it by what it was before has to look at it again (row D13).
-static bool is_described_anew(const struct vm_worker *before, const struct vm_worker *now)
-{
-	struct vm_worker like = *now;
-
-	like.scheduling_paused = before->scheduling_paused;
-	like.last_seen_ns = before->last_seen_ns;
-	like.beats = before->beats;
-	return before->record.deleted || !record_equal(&vm_worker_description, before, &like);
-}
-
 // What machines hold is of the node that their worker is.
 static void drop_holds(struct state *state, const struct vm_worker_cell *worker)
 {
@@ -212,7 +201,8 @@ void vm_worker_cell_put(struct state *state, struct vm_worker *worker)
 
 	worker->record.create_index =
 		is_there ? cell->working->record.create_index : worker->record.modify_index;
-	if (!is_there || is_described_anew(cell->working, worker))
+	// Whoever chose it by what it was before has to look at it again (row D13).
+	if (!is_there || !vm_worker_is_described_as(worker, cell->working))
 		cell->described_index = worker->record.modify_index;
 	state->counts.vm_workers += !is_there;
 	enter(state, cell, worker->record.modify_index);

@@ -253,16 +253,6 @@ static void push_vm(
 	push_named(log, NAMES_OF_MACHINES, TOPIC_VM, type, &name, index);
 }
 
-// But when it was heard of last.
-static bool is_described_as(const struct vm_worker *before, const struct vm_worker *after)
-{
-	struct vm_worker like = *after;
-	like.scheduling_paused = before->scheduling_paused;
-	like.last_seen_ns = before->last_seen_ns;
-	like.beats = before->beats;
-	return !before->record.deleted && record_equal(&vm_worker_description, before, &like);
-}
-
 static void push_vm_worker(struct event_log *log, const struct vm_worker *before,
 	const struct vm_worker *after, uint64_t index)
 {
@@ -270,7 +260,7 @@ static void push_vm_worker(struct event_log *log, const struct vm_worker *before
 	enum event_type type = EVENT_VM_WORKER_UPDATED;
 	if (after->record.deleted)
 		type = EVENT_VM_WORKER_DEREGISTRATION;
-	else if (!before || !is_described_as(before, after))
+	else if (!before || !vm_worker_is_described_as(after, before))
 		type = EVENT_VM_WORKER_REGISTRATION;
 	else if (before->scheduling_paused != after->scheduling_paused)
 		type = EVENT_VM_WORKER_PAUSE;
