@@ -11,7 +11,6 @@ void running_hear_probe(struct running *r, uint32_t node)
 	const struct fleet_node *fleet_node = &r->fleet->nodes[node];
 	bool is_wanted = fleet_node->session.directives & WIRE_DIRECTIVE_PROBE;
 	if (!(fleet_node->flags & FLEET_UNREADY) && (n->flags & RUNNING_WAS_UNREADY)) {
-		n->flags &= (uint8_t)~RUNNING_WAS_UNREADY;
 		fleet_announce(r->fleet, node);
 		return;
 	}

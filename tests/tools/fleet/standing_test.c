@@ -25,6 +25,10 @@ static void probes_are_answered_also_when_nothing_is_run(void **unused)
 	atomic_store(&server->rules.directives, WIRE_DIRECTIVE_PROBE);
 	TURN_UNTIL(server->counters.ready > 0);
 	TURN_UNTIL(fleet.running->counters.ready > 0);
+	// Their numbers go on above those of a former run of the fleet.
+	uint64_t wall_ms = time_wall_ns(&time_source_real) / 1000000;
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_in_range(fleet.running->nodes[i].sequence, wall_ms - 60000, wall_ms + 1000);
 	assert_int_equal(server->counters.unready, 0);
 	assert_int_equal(server->counters.allocs, 0);
 	assert_int_equal(server->counters.bad_tag, 0);
@@ -136,18 +140,33 @@ static void flapping_nodes_are_silent_again_and_again(void **unused)
 	assert_int_equal(fleet.ready, NODES);
 }
 
+static uint32_t flagged(uint8_t flag)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < NODES; i++)
+		count += (fleet.nodes[i].flags & flag) != 0;
+	return count;
+}
+
 // A node has one lasting fault at a time, so that each ends with its own.
 static void lasting_faults_do_not_meet(void **unused)
 {
-	struct fault faults[2];
-	assert_true(fault_parse(FAULT_UNREADY, "400@0", &faults[0]));
+	struct fault faults[3];
+	assert_true(fault_parse(FAULT_UNREADY, "400@0+0.3", &faults[0]));
 	assert_true(fault_parse(FAULT_BREAK, "400@0", &faults[1]));
-	assert_true(faults_strike(faults, 2, &fleet));
+	assert_true(fault_parse(FAULT_BREAK, "400@0.6", &faults[2]));
+	assert_false(faults_strike(faults, 3, &fleet));
 	assert_int_equal(faults[0].done, 400);
 	assert_int_equal(faults[1].done, NODES - 400);
-	for (uint32_t i = 0; i < NODES; i++)
-		assert_true(!(fleet.nodes[i].flags & FLEET_UNREADY) !=
-			    !(fleet.nodes[i].flags & FLEET_BROKEN));
+	assert_int_equal(flagged(FLEET_UNREADY), 400);
+	assert_int_equal(flagged(FLEET_BROKEN), NODES - 400);
+	TURN_UNTIL((faults_strike(faults, 3, &fleet), faults[0].is_over));
+	assert_int_equal(flagged(FLEET_UNREADY), 0);
+	assert_int_equal(flagged(FLEET_BROKEN), NODES - 400);
+	// Who is rid of one may have another.
+	TURN_UNTIL(faults_strike(faults, 3, &fleet));
+	assert_int_equal(faults[2].done, 400);
+	assert_int_equal(flagged(FLEET_BROKEN), NODES);
 }
 
 int main(void)
