@@ -1,5 +1,6 @@
 // Virtual machines that wait, from the first look at them to the moment when the last assignment is durable: health
-// pass, scheduling pass, applier, log on disk, publication; and one more machine where all the others have a worker.
+// pass, scheduling pass, applier, log on disk, publication; one more machine where all the others have a worker; and a
+// look at machines that are too large for every worker, no two of them alike.
 // Machines differ in what they ask for, and some go only to one of eight zones or to fast disks. The reference sorts
 // the workers again for each machine, in memory alone (bench/naive_vms.h); it answers the same, which is checked in
 // every round.
@@ -21,7 +22,7 @@
 struct vms_bench {
 	struct bench bench;
 	struct controller controller;
-	struct vm **vms; // one more than count
+	struct vm **vms; // one more than count, then those that fit nowhere
 	struct vm_worker **workers;
 	uint32_t count, worker_count, placed; // those that find a worker
 	struct naive_vms naive;
@@ -87,24 +88,38 @@ static struct vm *describe_vm(uint32_t number, uint32_t kind)
 	return vm;
 }
 
+static uint32_t all_vms(const struct vms_bench *b)
+{
+	return 2 * b->count + 1;
+}
+
+// Of each its own size, more than any worker has.
+static struct vm *describe_giant(uint32_t number)
+{
+	struct vm *vm = describe_vm(number, 1);
+	set_count(&vm->resources, VM_RESOURCE_CORES, 1000 + number);
+	return vm;
+}
+
 static void describe(struct vms_bench *b)
 {
-	b->vms = memory_take_array(b->count + 1u, sizeof *b->vms);
+	b->vms = memory_take_array(all_vms(b), sizeof *b->vms);
 	b->workers = memory_take_array(b->worker_count, sizeof *b->workers);
 	for (uint32_t i = 0; i < b->count; i++)
 		b->vms[i] = describe_vm(i, i);
 	b->vms[b->count] = describe_vm(b->count, 1);
+	for (uint32_t i = b->count + 1; i < all_vms(b); i++)
+		b->vms[i] = describe_giant(i);
 	for (uint32_t i = 0; i < b->worker_count; i++)
 		b->workers[i] = describe_worker(i);
-	b->naive = (struct naive_vms){.vms = (const struct vm *const *)b->vms,
-		.workers = (const struct vm_worker *const *)b->workers,
+	b->naive = (struct naive_vms){.workers = (const struct vm_worker *const *)b->workers,
 		.worker_count = b->worker_count,
-		.on = memory_take_array(b->count + 1u, sizeof *b->naive.on)};
+		.on = memory_take_array(all_vms(b), sizeof *b->naive.on)};
 }
 
 static void forget(struct vms_bench *b)
 {
-	for (uint32_t i = 0; i <= b->count; i++)
+	for (uint32_t i = 0; i < all_vms(b); i++)
 		vm_free(b->vms[i]);
 	for (uint32_t i = 0; i < b->worker_count; i++)
 		vm_worker_free(b->workers[i]);
@@ -165,14 +180,20 @@ static void delete_vms(struct vms_bench *b, uint32_t from, uint32_t count)
 	free(commands);
 }
 
-// The commands of all machines, some at a time.
+// The commands of count machines, some at a time.
+static void for_those_from(struct vms_bench *b, uint32_t first,
+	void (*run)(struct vms_bench *, uint32_t from, uint32_t count))
+{
+	for (uint32_t done = 0; done < b->count; done += COMMANDS_MOST) {
+		uint32_t left = b->count - done;
+		run(b, first + done, left < COMMANDS_MOST ? left : COMMANDS_MOST);
+	}
+}
+
 static void for_all(
 	struct vms_bench *b, void (*run)(struct vms_bench *, uint32_t from, uint32_t count))
 {
-	for (uint32_t from = 0; from < b->count; from += COMMANDS_MOST) {
-		uint32_t left = b->count - from;
-		run(b, from, left < COMMANDS_MOST ? left : COMMANDS_MOST);
-	}
+	for_those_from(b, 0, run);
 }
 
 // --- Measuring -----------------------------------------------------------------------------------
@@ -223,16 +244,44 @@ static double place_all(void *context)
 	return b->placed * 1e9 / (double)ns;
 }
 
+static void let_wait(struct vms_bench *b, uint32_t from, uint32_t count)
+{
+	b->naive.vms = (const struct vm *const *)b->vms + from;
+	b->naive.vm_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		b->naive.on[i] = NAIVE_VM_WAITS;
+}
+
 static double place_all_naively(void *context)
 {
 	struct vms_bench *b = context;
 
-	for (uint32_t i = 0; i < b->count; i++)
-		b->naive.on[i] = NAIVE_VM_WAITS;
-	b->naive.vm_count = b->count;
+	let_wait(b, 0, b->count);
 	uint64_t began_ns = bench_ns();
 	b->placed = naive_vms_place(&b->naive);
 	return b->placed * 1e9 / (double)(bench_ns() - began_ns);
+}
+
+static double look_at_giants(void *context)
+{
+	struct vms_bench *b = context;
+
+	see_workers(b);
+	for_those_from(b, b->count + 1, create_vms);
+	uint64_t ns = place_waiting(b, 0);
+	for_those_from(b, b->count + 1, delete_vms);
+	(void)place_waiting(b, 0);
+	return b->count * 1e9 / (double)ns;
+}
+
+static double look_at_giants_naively(void *context)
+{
+	struct vms_bench *b = context;
+
+	let_wait(b, b->count + 1, b->count);
+	uint64_t began_ns = bench_ns();
+	CHECK(naive_vms_place(&b->naive) == 0);
+	return b->count * 1e9 / (double)(bench_ns() - began_ns);
 }
 
 static double place_singles(void *context)
@@ -266,14 +315,15 @@ static double place_singles_naively(void *context)
 	return SINGLES * 1e9 / (double)(bench_ns() - began_ns);
 }
 
-static void report(struct vms_bench *b, const char *what, bench_side *subject, bench_side *naive)
+static void report(struct vms_bench *b, const char *what, const char *unit, bench_side *subject,
+	bench_side *naive)
 {
 	char name[96];
 
 	snprintf(name, sizeof name, "%s, %s", what, b->profile);
 	struct bench_result result = {.name = text_copy(text_of(name)),
 		.nodes = b->worker_count,
-		.unit = "assigned/s",
+		.unit = unit,
 		.against = "workers sorted for each machine"};
 	bench_interleave(&b->bench, subject, naive, b, &result);
 	bench_report(&b->bench, &result);
@@ -286,13 +336,15 @@ static void measure(struct vms_bench *b, const char *profile)
 	b->profile = profile;
 	choose_profile(b);
 	snprintf(what, sizeof what, "%u that wait", b->count);
-	report(b, what, place_all, place_all_naively);
+	report(b, what, "assigned/s", place_all, place_all_naively);
 	for_all(b, create_vms);
 	(void)place_waiting(b, b->placed);
 	snprintf(what, sizeof what, "one more than %u", b->count);
-	report(b, what, place_singles, place_singles_naively);
+	report(b, what, "assigned/s", place_singles, place_singles_naively);
 	for_all(b, delete_vms);
 	(void)place_waiting(b, 0);
+	snprintf(what, sizeof what, "%u that fit nowhere", b->count);
+	report(b, what, "looked at/s", look_at_giants, look_at_giants_naively);
 }
 
 // With --count N (machines) and --workers N.

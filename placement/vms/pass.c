@@ -16,7 +16,8 @@ struct candidate {
 struct vm_pass {
 	const struct vm_worker **workers;
 	uint32_t worker_count;
-	struct array *used; // named_count, of each worker
+	struct array *used;     // named_count, of each worker
+	struct array most_free; // named_count: of each resource no worker has more left
 	struct vm_ranking ranking;
 	struct vm_shapes shapes;
 	struct candidate *candidates; // the oldest first
@@ -44,6 +45,21 @@ static void rank_workers(struct vm_pass *p, const struct vm_roster *r, const cha
 			!vm_worker_is_offline(r->workers[i], r->now_ns, r->offline_after_ns))
 			p->ranking.order[p->ranking.size++] = i;
 	vm_ranking_sort(&p->ranking);
+}
+
+// What asks for more than the most that is left anywhere needs no look at the workers. What is taken later does not make
+// it wrong: less may be left by then.
+static void note_free(struct vm_pass *p, uint32_t worker)
+{
+	const struct array *total = &p->workers[worker]->resources;
+
+	for (uint32_t i = 0; i < total->count; i++) {
+		const struct named_count *t = ARRAY_AT(total, struct named_count, i);
+		struct named_count *most = map_item(&p->most_free, sizeof *most, t->name);
+		int64_t left = vm_resource_left(total, &p->used[worker], t->name);
+		if (left > most->count)
+			most->count = left;
+	}
 }
 
 static int oldest_first(const void *a, const void *b)
@@ -88,15 +104,17 @@ struct vm_pass *vm_pass_begin(const struct vm_roster *r, const char *profile)
 	p->ranking.order = memory_take_array(r->worker_count + 1u, sizeof(uint32_t));
 	count_usage(p, r);
 	rank_workers(p, r, profile);
+	for (uint32_t i = 0; i < p->ranking.size; i++)
+		note_free(p, p->ranking.order[i]);
 	take_candidates(p, r);
 	return p;
 }
 
-static void free_usage(struct array *used)
+static void free_counts(struct array *counts)
 {
-	for (uint32_t i = 0; i < used->count; i++)
-		free(ARRAY_AT(used, struct named_count, i)->name);
-	free(used->items);
+	for (uint32_t i = 0; i < counts->count; i++)
+		free(ARRAY_AT(counts, struct named_count, i)->name);
+	free(counts->items);
 }
 
 void vm_pass_end(struct vm_pass *p)
@@ -104,7 +122,8 @@ void vm_pass_end(struct vm_pass *p)
 	if (!p)
 		return;
 	for (uint32_t i = 0; i < p->worker_count; i++)
-		free_usage(&p->used[i]);
+		free_counts(&p->used[i]);
+	free_counts(&p->most_free);
 	vm_shapes_free(&p->shapes);
 	free(p->ranking.order);
 	free(p->ranking.machines);
@@ -124,9 +143,10 @@ static bool takes(const struct vm_pass *p, uint32_t worker, const struct vm *vm)
 
 static uint32_t find_worker(struct vm_pass *p, const struct candidate *c)
 {
+	static const struct array nothing;
 	struct vm_shape *shape = &p->shapes.shapes[c->shape];
 
-	if (shape->is_exhausted)
+	if (shape->is_exhausted || !vm_fits(&c->vm->resources, &p->most_free, &nothing))
 		return VM_ROSTER_NONE;
 	for (uint32_t i = 0; i < p->ranking.size; i++) {
 		uint32_t worker = p->ranking.order[i];
@@ -168,6 +188,7 @@ void vm_pass_withdraw(struct vm_pass *p, const struct vm_proposal *proposal, boo
 	vm_resources_remove(&p->used[worker], &c->vm->resources);
 	vm_ranking_move(&p->ranking, worker, -1);
 	vm_shapes_room(&p->shapes, worker);
+	note_free(p, worker);
 	if (again)
 		vm_shape_refused(&p->shapes, &p->shapes.shapes[c->shape], worker);
 	c->is_out = !again;
