@@ -179,13 +179,15 @@ static bool begin_file(struct task *t, const struct task_start *start)
 static bool look_at_state(struct task *t, const struct task_start *start, const json_t *said)
 {
 	const char *status = spec_text(said, "status");
-	if (!*status || strcmp(status, "none") == 0)
+	bool is_completed = strcmp(status, "completed") == 0;
+	// A machine that was taken up says so of how it came. How it goes is told with what went.
+	if (!*status || (is_completed && !json_object_get(said, "ram")))
 		return say_word(t, STEP_STOPPED, "stop");
 	if (strcmp(status, "failed") == 0 || strcmp(status, "cancelled") == 0) {
 		const char *why = spec_text(said, "error-desc");
 		return give_up(t, start, *why ? why : status);
 	}
-	if (strcmp(status, "completed") != 0) {
+	if (!is_completed) {
 		t->talk->step = STEP_WAITING;
 		return true;
 	}
@@ -275,7 +277,7 @@ static bool ask_again(struct task *t, const struct task_start *start)
 // A machine that does not answer is not waited for: its time to end runs out.
 bool qemu_turn(struct task *t, const struct task_start *start)
 {
-	if (t->phase != PHASE_STOPPING || t->is_forced) {
+	if (t->phase != PHASE_STOPPING) {
 		t->poll_ns = 0;
 		return false;
 	}

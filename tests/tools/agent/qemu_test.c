@@ -3,7 +3,9 @@
 #include "tools/agent/machine.h"
 #include "tools/agent/qcow2.h"
 #include "tools/agent/qemu.h"
+#include "tools/agent/qmp.h"
 #include "tools/agent/runner.h"
+#include <endian.h>
 #include <ftw.h>
 #include <poll.h>
 #include <pwd.h>
@@ -96,10 +98,11 @@ static void needs_qemu(void)
 
 static const struct uuid id = {{0x1a, [15] = 1}}, other_id = {{0x1a, [15] = 2}};
 
-static struct alloc_run *add(const struct uuid *instance, const char *members)
+static struct alloc_run *add_named(
+	const struct uuid *instance, const char *name, const char *members)
 {
 	char json[600], message[200];
-	snprintf(json, sizeof json, "{\"name\":\"web\",\"uid\":\"u-1\",%s}", members);
+	snprintf(json, sizeof json, "{\"name\":\"%s\",\"uid\":\"u-1\",%s}", name, members);
 	struct alloc_spec *spec = machine_spec_read(
 		json, strlen(json), instance, &runner.settings.machines, message, sizeof message);
 	if (!spec)
@@ -107,6 +110,11 @@ static struct alloc_run *add(const struct uuid *instance, const char *members)
 	runner_add(&runner, instance, 0, 1, spec);
 	runner_step(&runner);
 	return runner_find(&runner, instance);
+}
+
+static struct alloc_run *add(const struct uuid *instance, const char *members)
+{
+	return add_named(instance, "web", members);
 }
 #define SMALL ",\"assignedCPU\":1,\"assignedMemory\":32"
 
@@ -227,6 +235,9 @@ static void what_ended_while_no_agent_looked_is_told(void **unused)
 	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
 	WAIT_FOR(a, says_letters);
 	pid_t pid = a->tasks[0].process.task;
+	char path[600];
+	output_of(&id, "stderr", path); // what it said before is not why it ended
+	assert_true(guest_write_file(path, (const uint8_t *)"a warning\n", 10, 0, 10));
 	runner_close(&runner);
 	kill(pid, SIGKILL);
 	while (process_started(pid)) // its shim takes leave of it
@@ -237,6 +248,19 @@ static void what_ended_while_no_agent_looked_is_told(void **unused)
 	WAIT_FOR(a, is_over);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 	assert_string_equal(alloc_run_description(a), "Exit Code: 137, Signal: 9");
+}
+
+// As large as the machine sees it.
+static uint64_t disk_bytes_of(const struct uuid *instance)
+{
+	char path[600], text[UUID_TEXT_BYTES];
+	uint64_t bytes = 0;
+	snprintf(path, sizeof path, "%s/alloc/%s/machine/secrets/disk.qcow2", folder,
+		uuid_format(instance, text));
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pread(fd, &bytes, sizeof bytes, 24), sizeof bytes);
+	close(fd);
+	return be64toh(bytes);
 }
 
 static void suspend(struct alloc_run *a)
@@ -266,17 +290,83 @@ static void it_goes_on_where_it_was_suspended(void **unused)
 	WAIT_FOR(a, is_over);
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 	assert_string_equal(alloc_run_description(a), "VM was suspended");
+	assert_null(a->tasks[0].talk);
 	assert_null(strchr(said(&id), '!'));
 	const char *text = said(&id);
 	char next = text[strlen(text) - 2];
 	next = next == 'z' ? 'a' : (char)(next + 1);
-	struct alloc_run *b = resume("\"assignedCPU\":1,\"assignedMemory\":32");
+	struct alloc_run *b = resume("\"diskSize\":5" SMALL);
 	assert_int_equal(b->status, WIRE_CLIENT_RUNNING);
+	assert_int_equal(disk_bytes_of(&other_id), 1 << 20); // as it was
 	WAIT_FOR(b, has_spoken_again);
 	assert_int_equal(said(&other_id)[0], next);
 	runner_stop(&runner, b);
 	WAIT_FOR(b, is_over);
 	assert_non_null(strstr(said(&other_id), "\n!\n"));
+}
+
+// What was taken up can be put aside again; and what an agent left half way does not matter.
+static void it_may_be_suspended_again(void **unused)
+{
+	char path[600];
+	needs_qemu();
+	path_in(folder, "suspended", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	path_in(folder, "suspended/web-u-1.part", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	path_in(folder, "suspended/web-u-1.part/state", path);
+	assert_true(guest_write_file(path, (const uint8_t *)"x", 1, 0, 1));
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	suspend(a);
+	WAIT_FOR(a, is_over);
+	struct alloc_run *b =
+		add_named(&other_id, "again", "\"image\":\"suspended:web-u-1\"" SMALL);
+	WAIT_FOR(b, has_spoken_again);
+	suspend(b);
+	WAIT_FOR(b, is_over);
+	assert_string_equal(alloc_run_description(b), "VM was suspended");
+	const char *text = said(&other_id);
+	char next = text[strlen(text) - 2];
+	next = next == 'z' ? 'a' : (char)(next + 1);
+	struct uuid third = {{0x1a, [15] = 3}};
+	struct alloc_run *c = add_named(&third, "third", "\"image\":\"suspended:again-u-1\"" SMALL);
+	WAIT_FOR(c, has_spoken_again);
+	assert_int_equal(said(&third)[0], next);
+}
+
+// Says one thing to its monitor and hears the answer.
+static void tell(struct qmp *q, const char *command)
+{
+	bool is_over = false;
+	json_t *answer = NULL;
+	if (command)
+		assert_true(qmp_send(q, json_loads(command, 0, NULL), -1));
+	while (!answer && !is_over)
+		answer = qmp_receive(q, &is_over);
+	assert_non_null(answer);
+	json_decref(answer);
+}
+
+static void what_went_wrong_is_told(void **unused)
+{
+	char text[UUID_TEXT_BYTES], path[600];
+	needs_qemu();
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	snprintf(path, sizeof path, "%s/alloc/%s/machine/secrets", folder, uuid_format(&id, text));
+	struct qmp *q = qmp_open(path);
+	assert_non_null(q);
+	tell(q, NULL);
+	tell(q, "{\"execute\":\"qmp_capabilities\"}");
+	// Nobody takes its memory there.
+	tell(q, "{\"execute\":\"migrate\",\"arguments\":{\"uri\":\"tcp:127.0.0.1:1\"}}");
+	qmp_close(q);
+	suspend(a);
+	WAIT_FOR(a, is_over);
+	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
+	assert_non_null(strstr(alloc_run_description(a), "VM could not be suspended: "));
+	assert_non_null(strstr(alloc_run_description(a), "refused"));
 }
 
 // It ends all the same, and says why it cannot go on.
@@ -313,6 +403,17 @@ static void an_agent_that_died_does_not_keep_it_from_being_suspended(void **unus
 		resume("\"assignedCPU\":1,\"assignedMemory\":32")->status, WIRE_CLIENT_RUNNING);
 }
 
+static void refuses_to_resume(const char *members, const char *why)
+{
+	struct alloc_run *a = resume(members);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	if (!strstr(alloc_run_description(a), why))
+		fail_msg("\"%s\" says not why: %s", alloc_run_description(a), why);
+	runner_forget(&runner, a);
+	runner_step(&runner);
+	assert_null(runner_find(&runner, &other_id));
+}
+
 static void what_was_suspended_goes_on_as_it_was_or_not_at_all(void **unused)
 {
 	needs_qemu();
@@ -320,9 +421,25 @@ static void what_was_suspended_goes_on_as_it_was_or_not_at_all(void **unused)
 	WAIT_FOR(a, says_letters);
 	suspend(a);
 	WAIT_FOR(a, is_over);
-	struct alloc_run *b = resume("\"assignedCPU\":1,\"assignedMemory\":64");
-	assert_int_equal(b->status, WIRE_CLIENT_FAILED);
-	assert_non_null(strstr(alloc_run_description(b), "1 cpus and 32 MiB"));
+	static const char *const others[] = {"\"assignedCPU\":1,\"assignedMemory\":64",
+		"\"assignedCPU\":2,\"assignedMemory\":32", "\"nested\":true" SMALL};
+	for (uint32_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		refuses_to_resume(others[i], "1 cpus and 32 MiB");
+	runner.settings.machines.has_network = false;
+	refuses_to_resume("\"headless\":true" SMALL, "another network");
+	runner.settings.machines.has_network = true;
+	char path[600], elsewhere[600];
+	path_in(folder, "suspended/web-u-1/machine.json", path);
+	path_in(images, "machine.json", elsewhere);
+	assert_int_equal(link(path, elsewhere), 0);
+	path_in(folder, "suspended/web-u-1/state", path);
+	path_in(images, "state", elsewhere);
+	assert_int_equal(rename(path, elsewhere), 0);
+	refuses_to_resume("\"headless\":true" SMALL, "No data available");
+	struct uuid outside = {{0x1c, [15] = 1}};
+	a = add(&outside, "\"image\":\"suspended:../images\"" SMALL);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_non_null(strstr(alloc_run_description(a), "no machine was suspended here"));
 }
 
 static void what_cannot_be_is_told(void **unused)
@@ -342,7 +459,10 @@ static void what_cannot_be_is_told(void **unused)
 			"cannot use the image \"empty\": a folder wants a kernel"},
 		{"\"image\":\"long\"" SMALL,
 			"cannot use the image \"long\": its cmdline is longer than 2047 bytes"},
-		{"\"image\":\"ticks.img\"", "the machine was given no cpus or no memory"},
+		{"\"image\":\"ticks.img\",\"assignedMemory\":32",
+			"the machine was given no cpus or no memory"},
+		{"\"image\":\"ticks.img\",\"assignedCPU\":1",
+			"the machine was given no cpus or no memory"},
 		{"\"image\":\"suspended:../images\"" SMALL,
 			"no machine was suspended here as \"../images\" (NAME-UID)"}};
 	needs_qemu();
@@ -401,6 +521,7 @@ static void a_layered_disk_is_booted(void **unused)
 	path_in(images, "layer.qcow2", layer);
 	assert_int_equal(qcow2_create(layer, image, 1 << 30, message, sizeof message), 0);
 	struct alloc_run *a = add(&id, "\"image\":\"layer.qcow2\",\"diskSize\":5" SMALL);
+	assert_int_equal(disk_bytes_of(&id), 5ull << 30);
 	WAIT_FOR(a, says_letters);
 }
 
@@ -442,6 +563,7 @@ int main(void)
 		TEST(it_outlives_the_agent), TEST(what_ended_while_no_agent_looked_is_told),
 		TEST(it_goes_on_where_it_was_suspended),
 		TEST(an_agent_that_died_does_not_keep_it_from_being_suspended),
+		TEST(it_may_be_suspended_again), TEST(what_went_wrong_is_told),
 		TEST(one_that_cannot_be_put_aside_is_ended),
 		TEST(what_was_suspended_goes_on_as_it_was_or_not_at_all),
 		TEST(it_is_run_by_who_was_named), TEST(a_layered_disk_is_booted),

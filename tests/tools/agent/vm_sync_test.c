@@ -115,6 +115,25 @@ static void an_image_without_a_driver_fails(void **unused)
 	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
 }
 
+static const char *driver_of(const char *image, const char *qemu)
+{
+	runner.settings.machines.qemu = qemu;
+	struct alloc_run *a = add(1, image);
+	const struct driver *driver = a->tasks[0].driver;
+	runner_forget(&runner, a);
+	runner_step(&runner);
+	return driver->name;
+}
+
+static void images_are_run_by_qemu_where_it_is(void **unused)
+{
+	runner.settings.machines = (struct machine_settings){.images = "/none", .user = ""};
+	assert_string_equal(driver_of("web.img", NULL), "mock");
+	assert_string_equal(driver_of("mock:web", NULL), "mock");
+	assert_string_equal(driver_of("web.img", "/none/qemu"), "qemu");
+	assert_string_equal(driver_of("mock:web", "/none/qemu"), "mock");
+}
+
 static void what_is_no_machine_is_refused(void **unused)
 {
 	static const char *const wrong[] = {"", "[]", "{\"name\":\"x\"}", "{\"image\":\"mock:x\"}",
@@ -206,6 +225,23 @@ static void what_is_to_be_stopped_is_stopped_and_kept(void **unused)
 	assert_int_equal(runner.count, 0);
 }
 
+static void what_is_to_be_suspended_is_told_so(void **unused)
+{
+	struct alloc_run *a = add(1, "mock:x?kill_after=1s");
+	settle(LIST(1), WIRE_VM_SUSPENDED, 2);
+	assert_string_equal(a->tasks[0].spec->kill_signal, MACHINE_SUSPEND_SIGNAL);
+	assert_int_equal(a->tasks[0].due_ns, 1700000000000000000 + MACHINE_SUSPEND_TIMEOUT_NS);
+	assert_int_equal(a->tasks[0].phase, PHASE_STOPPING);
+	struct alloc_run *b = add(2, "mock:x?kill_after=1s");
+	settle(LIST(2), WIRE_VM_STOPPED, 2);
+	settle(LIST(2), WIRE_VM_SUSPENDED, 3); // it is stopped already
+	assert_string_equal(b->tasks[0].spec->kill_signal, "SIGTERM");
+	struct uuid never = instance(3);
+	settle(LIST(2, 3), WIRE_VM_SUSPENDED, 3);
+	settle(LIST(2, 3), WIRE_VM_SUSPENDED, 4);
+	assert_int_equal(runner_find(&runner, &never)->status, WIRE_CLIENT_COMPLETE);
+}
+
 // The room of a machine that vanished is free before another one begins.
 static void what_vanished_is_ended_first(void **unused)
 {
@@ -250,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(a_machine_is_an_allocation_of_one_task),
 		TEST(an_image_without_a_driver_fails), TEST(what_is_no_machine_is_refused),
+		TEST(images_are_run_by_qemu_where_it_is), TEST(what_is_to_be_suspended_is_told_so),
 		TEST(pages_make_one_list), TEST(lists_are_asked_for_in_time),
 		TEST(what_is_new_or_newer_is_wanted),
 		TEST(what_is_to_be_stopped_is_stopped_and_kept), TEST(what_vanished_is_ended_first),
