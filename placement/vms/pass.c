@@ -47,8 +47,8 @@ static void rank_workers(struct vm_pass *p, const struct vm_roster *r, const cha
 	vm_ranking_sort(&p->ranking);
 }
 
-// What asks for more than the most that is left anywhere needs no look at the workers. What is taken later does not make
-// it wrong: less may be left by then.
+// What asks for more than the most that is left anywhere needs no look at the workers. Placements do not make it wrong:
+// less may be left by then.
 static void note_free(struct vm_pass *p, uint32_t worker)
 {
 	const struct array *total = &p->workers[worker]->resources;

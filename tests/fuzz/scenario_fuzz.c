@@ -1,5 +1,5 @@
-// Bytes of a scenario → nodes, jobs, allocations → the scheduler → a result that is JSON, the same each time. Or events of
-// nodes, or virtual machines and workers, as Scenario.Type says.
+// Bytes of a scenario → nodes, jobs, allocations → the scheduler → a result that is JSON, the same each time. As
+// Scenario.Type says, they are events of nodes or virtual machines and workers instead.
 #include "state/base/check.h"
 #include "tools/simulate/recorder.h"
 #include "tools/simulate/simulate.h"

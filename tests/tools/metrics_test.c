@@ -1,5 +1,5 @@
-// The whole daemon on a device that is silent: every counter of its parts is among its metrics, and what is said once in
-// its configuration is known to all of them.
+// The whole daemon on a device that is silent: every counter of its parts is among its metrics, and what is said once
+// in its configuration is known to all of them.
 #include "state/base/memory.h"
 #include "state/vm.h"
 #include "tests/store/store_dir.h"

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,7 +303,7 @@ static void note_uid(struct scene *s, struct meanwhile *m)
 {
 	struct vm *vm = published_vm(&s->controller, "a");
 
-	strncpy(m->uid, vm->uid, sizeof m->uid - 1);
+	snprintf(m->uid, sizeof m->uid, "%s", vm->uid);
 	vm_free(vm);
 }
 
