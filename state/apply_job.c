@@ -87,7 +87,11 @@ int job_deregister_check(const struct state *state, const struct entry_job_dereg
 	const struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
 
-	return keep && (e->purge || !keep->versions[0]->stop) ? 0 : -ERROR_CORRUPT;
+	if (!keep || e->everywhere >= STOP_EVERYWHERES)
+		return -ERROR_CORRUPT;
+	if (e->everywhere != STOP_HERE)
+		return !e->purge && keep->versions[0]->multiregion ? 0 : -ERROR_CORRUPT;
+	return e->purge || !keep->versions[0]->stop ? 0 : -ERROR_CORRUPT;
 }
 
 static void end_allocations(struct state *state, struct job_cell *job, int64_t time_ns)
@@ -102,12 +106,17 @@ static void end_allocations(struct state *state, struct job_cell *job, int64_t t
 	}
 }
 
-static struct job *stopped_version(const struct job *from, uint64_t index)
+static struct job *stopped_version(const struct job *from, uint64_t index,
+	const struct entry_job_deregister *e, int64_t time_ns)
 {
 	struct job *job = job_copy(from);
 
 	job->stop = true;
 	job->stable = false;
+	if (job->multiregion) {
+		job->multiregion->stop_everywhere_ns = e->everywhere != STOP_HERE ? time_ns : 0;
+		job->multiregion->purge_everywhere = e->everywhere == PURGE_EVERYWHERE;
+	}
 	job->version++;
 	job->record.create_index = from->record.create_index;
 	job->record.modify_index = job->job_modify_index = index;
@@ -124,7 +133,8 @@ void job_deregister_apply(
 	if (e->purge) {
 		job_cell_delete(state, cell, state->index);
 	} else {
-		struct job *job = stopped_version(job_cell_keep(cell)->versions[0], state->index);
+		struct job *job =
+			stopped_version(job_cell_keep(cell)->versions[0], state->index, e, time_ns);
 		push_version(state, cell, job, time_ns);
 	}
 	if (is_direct) // of the others a scheduler ends them

@@ -468,6 +468,10 @@ struct command_job_register {
 struct command_job_deregister {
 	struct text namespace_name, id;
 	bool purge;
+	// In all its regions: the others are told of it, and a purge is done here when they have been.
+	bool everywhere;
+	// Not 0: when (unix) another region stopped it. One that was submitted later, or is stopped, is left alone.
+	int64_t before_ns;
 	int64_t eval_priority; // 0: the job's
 	struct eval_made made; // result
 };

@@ -152,7 +152,7 @@ static enum command_outcome stop_job(struct decider *d, struct command_job_dereg
 		e = decider_evaluation(d, job, TRIGGER_JOB_DEREGISTER);
 	}
 	*index = job->job_modify_index;
-	if (!job->stop || c->purge) {
+	if (!job->stop || c->purge || entry->job_deregister.everywhere != STOP_HERE) {
 		*index = d->state->index + 1;
 		CHECK(decider_commit(d, entry) == 0);
 	}
@@ -165,13 +165,23 @@ enum command_outcome decide_job_deregister(
 	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
 	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
-	struct entry e = {
-		.kind = ENTRY_JOB_DEREGISTER, .job_deregister = {namespace_name, c->id, c->purge}};
 
 	c->made = (struct eval_made){0};
 	if (!keep)
 		return OUTCOME_UNKNOWN_JOB;
-	return stop_job(d, c, keep->versions[0], &e, index);
+	const struct job *job = keep->versions[0];
+	// Another region's word: it may come late, and again.
+	bool is_old = job->submit_time_ns > c->before_ns || (job->stop && !c->purge);
+	if (c->before_ns && is_old) {
+		*index = job->job_modify_index;
+		return OUTCOME_DONE;
+	}
+	// A job of this region alone has nobody who would have to be told.
+	bool everywhere = c->everywhere && job->multiregion;
+	uint8_t whom = !everywhere ? STOP_HERE : c->purge ? PURGE_EVERYWHERE : STOP_EVERYWHERE;
+	struct entry e = {.kind = ENTRY_JOB_DEREGISTER,
+		.job_deregister = {namespace_name, c->id, c->purge && !everywhere, whom}};
+	return stop_job(d, c, job, &e, index);
 }
 
 void decider_collect(struct decider *d)

@@ -15,8 +15,8 @@
 // An entry advances the state's index by one, and by one more for every allocation that it ends or
 // moves, so that each of those has a modify index of its own. It begins:
 //	 0 u8  kind         enum entry_kind
-//	 1 u8  version      3 for NODE_REGISTER (1 knew the first three kinds of pairs), 2 for NODE_STATUS and
-//	                ALLOC_UPDATE, 1 for the others; what a version added says so
+//	 1 u8  version      3 for NODE_REGISTER (1 knew the first three kinds of pairs), 2 for NODE_STATUS,
+//	                ALLOC_UPDATE and JOB_DEREGISTER, 1 for the others; what a version added says so
 //	 2 u32 bytes        that follow
 //	 6 i64 time         unix ns at which it was decided
 //
@@ -25,7 +25,7 @@
 //	NODE_REGISTER   u32 slot, u32 generation, u16 owner, u8 whether probes count (since 3), description
 //	NODE_STATUS     u32 slot, u32 generation, u8 status, u8 cause, u8 whether probes count (since 2)
 //	JOB_REGISTER    the job as described in job.c; version, submit time and indexes are in it
-//	JOB_DEREGISTER  u8 purge, text16 namespace, text16 id
+//	JOB_DEREGISTER  u8 purge, text16 namespace, text16 id, u8 enum stop_everywhere (since 2)
 //	CLIENT          u32 number, text8 name
 //	ALLOC_PLACE     uuid id, u32 slot, u32 generation, u32 client (ffffffff: none), u64 job
 //	                version (the index that made it), u16 group, u32 number, u32 cpu, u32
@@ -314,6 +314,7 @@ static void put_body(const struct entry *e, struct bytes_writer *w)
 		bytes_put_u8(w, e->job_deregister.purge);
 		bytes_put_text16(w, e->job_deregister.namespace_name);
 		bytes_put_text16(w, e->job_deregister.id);
+		bytes_put_u8(w, e->job_deregister.everywhere);
 		break;
 	case ENTRY_CLIENT:
 		bytes_put_u32(w, e->client.number);
@@ -417,6 +418,7 @@ static int take_body(struct entry *e, uint8_t version, struct command_node_regis
 		e->job_deregister.purge = bytes_take_u8(r);
 		e->job_deregister.namespace_name = bytes_take_text16(r);
 		e->job_deregister.id = bytes_take_text16(r);
+		e->job_deregister.everywhere = version >= 2 ? bytes_take_u8(r) : STOP_HERE;
 		break;
 	case ENTRY_CLIENT:
 		e->client.number = bytes_take_u32(r);
@@ -463,7 +465,8 @@ static uint8_t newest_version(uint8_t kind)
 	switch (kind) {
 	case ENTRY_NODE_REGISTER: return 3;
 	case ENTRY_NODE_STATUS:
-	case ENTRY_ALLOC_UPDATE: return 2;
+	case ENTRY_ALLOC_UPDATE:
+	case ENTRY_JOB_DEREGISTER: return 2;
 	default: return 1;
 	}
 }

@@ -74,9 +74,16 @@ struct entry_job_register {
 	struct job *job; // taken over by apply, freed by entry_release otherwise
 };
 
+enum stop_everywhere { // stored; of a stop that is no purge
+	STOP_HERE,
+	STOP_EVERYWHERE,  // other regions are told of it
+	PURGE_EVERYWHERE, // and are to forget it
+	STOP_EVERYWHERES,
+};
 struct entry_job_deregister {
 	struct text namespace_name, id;
 	bool purge;
+	uint8_t everywhere; // enum stop_everywhere
 };
 
 struct entry_client {

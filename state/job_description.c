@@ -349,6 +349,10 @@ static const struct field multiregion_fields[] = {
 	{"Regions", FIELD_ARRAY, OF(multiregion, regions), &job_region_description},
 	{"Rollout", FIELD_STRING, OF(multiregion, rollout), FLAGS(FIELD_OMIT_EMPTY)},
 	{"Submission", FIELD_STRING, OF(multiregion, submission), FLAGS(FIELD_HIDDEN)},
+	{"StopEverywhere", FIELD_I64, OF(multiregion, stop_everywhere_ns),
+		FLAGS(FIELD_HIDDEN | FIELD_DERIVED)},
+	{"PurgeEverywhere", FIELD_BOOL, OF(multiregion, purge_everywhere),
+		FLAGS(FIELD_HIDDEN | FIELD_DERIVED)},
 };
 DESCRIBE(multiregion_description, multiregion, NULL);
 

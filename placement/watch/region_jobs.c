@@ -1,5 +1,5 @@
-// The region watcher (rows C37–C41, semantics §5.14): gives a job that was submitted here to the other regions, and
-// takes the steps of our own deployment when those of the others are so far. Asks them again and again while a rollout
+// The region watcher (rows C37–C41, semantics §5.14): gives a job that was submitted here to the other regions, has it
+// stopped there when it is to be stopped everywhere, and takes the steps of our own deployment when those of the others are so far. Asks them again and again while a rollout
 // is under way, so that it matters to nobody who of them was away, or began anew. Runs on a thread of its own.
 #include "placement/job_region.h"
 #include "placement/pipeline/lookup.h"
@@ -20,8 +20,9 @@ struct region_job {
 	LIST_ENTRY(region_job) others;
 	char *namespace_name, *id;
 	int64_t due_ns;
-	char *rollout; // that the following is about
-	bool *has;     // by region: it has got the job
+	char *rollout;      // that the following is about
+	int64_t stopped_ns; // the same, of one that is to be stopped everywhere
+	bool *has;          // by region: it has got the job, or the word that it is stopped
 	uint32_t regions;
 };
 LIST_HEAD(region_jobs, region_job);
@@ -144,11 +145,15 @@ static void take_noted(struct region_watch *x)
 
 static void begin_rollout(struct region_job *j, const struct job *job)
 {
-	if (j->rollout && strcmp(j->rollout, job->multiregion->rollout) == 0)
+	int64_t stopped_ns = job->stop ? job->multiregion->stop_everywhere_ns : 0;
+
+	if (j->rollout && strcmp(j->rollout, job->multiregion->rollout) == 0 &&
+		j->stopped_ns == stopped_ns)
 		return;
 	free(j->rollout);
 	free(j->has);
 	j->rollout = text_copy(text_of(job->multiregion->rollout));
+	j->stopped_ns = stopped_ns;
 	j->regions = job->multiregion->regions.count;
 	j->has = memory_take_array(j->regions, sizeof *j->has);
 }
@@ -169,13 +174,15 @@ static struct standing read_standing(const struct region_watch *x, const struct 
 
 	state_read_begin();
 	const struct job *job = state_job(state, text_of(j->namespace_name), text_of(j->id));
-	int self = job && !job->stop ? job_region_index(job, x->tools->peers->region) : -1;
+	bool is_told =
+		job && job->multiregion && (!job->stop || job->multiregion->stop_everywhere_ns);
+	int self = is_told ? job_region_index(job, x->tools->peers->region) : -1;
 	if (self >= 0 && job->multiregion->rollout && *job->multiregion->rollout) {
 		const struct deployment *d =
 			state_latest_deployment(state, text_of(j->namespace_name), text_of(j->id));
 		s.job = job_copy(job);
 		s.self = (uint32_t)self;
-		if (d && d->is_multiregion && deployment_is_active(d) &&
+		if (d && !job->stop && d->is_multiregion && deployment_is_active(d) &&
 			d->job_version == job->version &&
 			d->job_create_index == job->record.create_index) {
 			s.deployment = d->id;
@@ -193,20 +200,24 @@ static const char *region_name(const struct job *job, uint32_t i)
 	return ARRAY_AT(&job->multiregion->regions, struct job_region, i)->name;
 }
 
-static void tell(struct region_watch *x, const struct job *job, uint32_t i)
+// Of the job, or that it is stopped. True: the region knows it.
+static bool tell(struct region_watch *x, const struct job *job, uint32_t i)
 {
 	const struct peers *peers = x->tools->peers;
 	char id[128], region[64];
-	int error = peers->submit(peers->context, region_name(job, i), job);
+	int error =
+		(job->stop ? peers->stop : peers->submit)(peers->context, region_name(job, i), job);
 
 	log_quote(job->id, id, sizeof id);
 	log_quote(region_name(job, i), region, sizeof region);
 	watch_count(x->tools, &x->tools->stats->regions_told, error == 0);
 	watch_count(x->tools, &x->tools->stats->regions_refused, error != 0);
 	if (error == 0)
-		log_info("region-told", "job=%s region=%s", id, region);
+		log_info("region-told", "job=%s region=%s stop=%d", id, region, job->stop);
 	else
-		log_warn("region-not-told", "job=%s region=%s action=\"trying again\"", id, region);
+		log_warn("region-not-told", "job=%s region=%s stop=%d action=\"trying again\"", id,
+			region, job->stop);
+	return error == 0;
 }
 
 static bool may_tell(const struct job *job, int64_t now_ns)
@@ -238,7 +249,7 @@ static void ask_others(struct region_watch *x, struct region_job *j, const struc
 			j->namespace_name, j->id, j->rollout);
 		j->has[i] |= seen[i] < DEPLOYMENT_STATUSES;
 		if (seen[i] == REGION_ABSENT && may_tell(s->job, now_ns))
-			tell(x, s->job, i);
+			(void)tell(x, s->job, i);
 	}
 	seen[s->self] = s->status;
 }
@@ -286,24 +297,61 @@ static bool step_rollout(struct region_watch *x, const struct standing *s, const
 	return step != REGION_WAIT && take_step(x, s, step);
 }
 
+// --- A stop everywhere ---------------------------------------------------------------------------
+
+// When the others know, or cannot be told in time. False: it has to be tried again.
+static bool purge_here(struct region_watch *x, const struct region_job *j)
+{
+	struct command command = {.type = COMMAND_JOB_DEREGISTER,
+		.job_deregister = {.namespace_name = text_of(j->namespace_name),
+			.id = text_of(j->id),
+			.purge = true,
+			.before_ns = j->stopped_ns}};
+
+	return watch_run(x->tools, &command) == 0;
+}
+
+// True when it goes on.
+static bool tell_of_stop(
+	struct region_watch *x, struct region_job *j, const struct standing *s, int64_t now_ns)
+{
+	bool in_time = now_ns - j->stopped_ns < TELL_NS;
+
+	for (uint32_t i = 0; i < j->regions && in_time; i++)
+		if (i != s->self && !j->has[i])
+			j->has[i] = tell(x, s->job, i);
+	if (in_time && !all_have_it(j, s->self))
+		return true;
+	return s->job->multiregion->purge_everywhere && !purge_here(x, j);
+}
+
+// --- All -----------------------------------------------------------------------------------------
+
+static bool look_at_rollout(struct region_watch *x, struct region_job *j, const struct standing *s,
+	int64_t now_ns, bool *done)
+{
+	bool is_active = !uuid_is_zero(&s->deployment);
+
+	if (!is_active && (!may_tell(s->job, now_ns) || all_have_it(j, s->self)))
+		return false;
+	int *seen = memory_take_array(j->regions, sizeof *seen);
+	ask_others(x, j, s, seen, now_ns);
+	if (is_active)
+		*done |= step_rollout(x, s, seen);
+	free(seen);
+	return true;
+}
+
 // True when it goes on.
 static bool look_at(struct region_watch *x, struct region_job *j, int64_t now_ns, bool *done)
 {
 	struct standing s = read_standing(x, j);
-	bool goes_on = false;
 
 	if (!s.job)
 		return false;
 	begin_rollout(j, s.job);
-	bool is_active = !uuid_is_zero(&s.deployment);
-	if (is_active || (may_tell(s.job, now_ns) && !all_have_it(j, s.self))) {
-		int *seen = memory_take_array(j->regions, sizeof *seen);
-		ask_others(x, j, &s, seen, now_ns);
-		if (is_active)
-			*done |= step_rollout(x, &s, seen);
-		free(seen);
-		goes_on = true;
-	}
+	bool goes_on = s.job->stop ? tell_of_stop(x, j, &s, now_ns)
+				   : look_at_rollout(x, j, &s, now_ns, done);
 	job_free(s.job);
 	return goes_on;
 }

@@ -110,6 +110,35 @@ static void the_same_words_are_the_same_submission(void **unused)
 	free(another);
 }
 
+// Stopped, they are another one: the others have to begin it anew, too.
+static void a_stopped_job_begins_a_submission_of_its_own(void **unused)
+{
+	char *before = rollout_of("web");
+	json_decref(http_json(server, "DELETE", "/v1/job/web?global=true", NULL));
+	state_read_begin();
+	const struct job *stored = state_job(server->state, TEXT("default"), TEXT("web"));
+	assert_true(stored->stop && stored->multiregion->stop_everywhere_ns > 0);
+	state_read_end();
+	json_decref(api_put("/v1/jobs*", "", body_of("web", 21, "west")));
+	char *after = rollout_of("web");
+	assert_string_not_equal(before, after);
+	free(before);
+	free(after);
+	struct response r = http(server, "DELETE", "/v1/job/web?before=1000", NULL);
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+	after = rollout_of("web"); // it is still there, and runs
+	json_t *job = api_get("/v1/job/*", "web");
+	assert_true(json_is_false(json_object_get(job, "Stop")));
+	assert_null(json_object_get(json_object_get(job, "Multiregion"), "StopEverywhere"));
+	json_decref(job);
+	free(after);
+	r = http(server, "DELETE", "/v1/job/web?before=soon", NULL);
+	assert_int_equal(r.status, 400);
+	assert_non_null(strstr(r.body, "before: \"soon\" is no time"));
+	response_free(&r);
+}
+
 static void what_another_region_sends_keeps_its_name(void **unused)
 {
 	json_decref(api_put("/v1/job/sent?rollout=r-1*", "", body_of("sent", 20, "west")));
@@ -163,6 +192,7 @@ int main(void)
 		cmocka_unit_test(what_is_submitted_here_takes_its_region),
 		cmocka_unit_test(its_deployment_waits),
 		cmocka_unit_test(the_same_words_are_the_same_submission),
+		cmocka_unit_test(a_stopped_job_begins_a_submission_of_its_own),
 		cmocka_unit_test(what_another_region_sends_keeps_its_name),
 		cmocka_unit_test(a_submission_can_be_read_again),
 		cmocka_unit_test(unknown_regions_are_refused),

@@ -174,6 +174,27 @@ use west
 wait_until 10 "all instances of west run" count_is all "$healthy" 3
 say "on_failure: west failed, south with it; both went back"
 
+# Stopped in all regions from one of them, though another one is away meanwhile; and forgotten.
+controller_kill south
+use north
+berth job stop -global all >/dev/null
+is_stopped() { use "$1"; [ "$(api /v1/job/all | jq .Stop)" = true ]; }
+wait_until 10 "west was told of the stop" is_stopped west
+controller_start south
+BERTHD_PID=
+wait_until 20 "south was told when it was back" is_stopped south
+for region in "${REGIONS[@]}"; do
+	use "$region"
+	wait_until 20 "nothing of it runs in $region" count_is all "$running" 0
+done
+use north
+berth job stop -global -purge plain >/dev/null
+is_gone() { use "$1"; [ "$(api /v1/job/plain)" = "job not found" ]; }
+for region in "${two[@]}"; do
+	wait_until 20 "$region has forgotten it" is_gone "$region"
+done
+say "stopped and forgotten in all regions, one of which was away"
+
 for region in "${REGIONS[@]}"; do
 	use "$region"
 	balanced

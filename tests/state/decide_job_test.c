@@ -202,6 +202,93 @@ static void stopping_makes_a_service_evaluation(void **unused)
 	controller_free(&c);
 }
 
+static const struct multiregion *regions_of(const struct controller *c, const char *id)
+{
+	const struct job *job = state_job(c->state, TEXT("default"), text_of(id));
+
+	return job ? job->multiregion : NULL;
+}
+
+static struct job *build_job_of_regions(const char *id)
+{
+	struct job *job = build_scheduled_job(id, JOB_BATCH);
+
+	job->multiregion = memory_take(sizeof *job->multiregion);
+	struct job_region *region = array_append(&job->multiregion->regions, sizeof *region);
+	region->name = text_copy(TEXT("global"));
+	return job;
+}
+
+static void a_stop_everywhere_is_kept_with_the_job(void **unused)
+{
+	struct command command = {.type = COMMAND_JOB_DEREGISTER,
+		.job_deregister = {.id = TEXT("two"), .everywhere = true}};
+	struct controller c;
+
+	open_controller(&c);
+	register_job(&c, build_job_of_regions("two"), NULL);
+	for (uint32_t purge = 0; purge < 2; purge++) { // the second time it is stopped already
+		command.job_deregister.purge = purge;
+		assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
+		assert_int_equal(version_of(&c, "two"), 1 + purge);
+		state_read_begin();
+		const struct multiregion *m = regions_of(&c, "two");
+		assert_true(m->stop_everywhere_ns >= controller_now_ms(&c) * 1000000);
+		assert_int_equal(m->purge_everywhere, purge);
+		state_read_end();
+	}
+	expect_restores(&c);
+	// A job of one region is stopped, or purged, as ever.
+	register_job(&c, build_scheduled_job("one", JOB_BATCH), NULL);
+	command.job_deregister = (struct command_job_deregister){
+		.id = TEXT("one"), .everywhere = true, .purge = true};
+	assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
+	assert_int_equal(job_status(&c, "one"), -1);
+	// Registered again nothing is left of the stop.
+	register_job(&c, build_job_of_regions("two"), NULL);
+	state_read_begin();
+	assert_int_equal(regions_of(&c, "two")->stop_everywhere_ns, 0);
+	state_read_end();
+	command.job_deregister = (struct command_job_deregister){.id = TEXT("two")};
+	assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
+	state_read_begin();
+	assert_int_equal(regions_of(&c, "two")->stop_everywhere_ns, 0);
+	state_read_end();
+	expect_restores(&c);
+	controller_free(&c);
+}
+
+static void the_late_word_of_another_region_stops_nothing(void **unused)
+{
+	struct command command = {
+		.type = COMMAND_JOB_DEREGISTER, .job_deregister = {.id = TEXT("web")}};
+	struct controller c;
+
+	open_controller(&c);
+	register_job(&c, build_scheduled_job("web", JOB_BATCH), NULL);
+	state_read_begin();
+	int64_t submitted_ns = state_job(c.state, TEXT("default"), TEXT("web"))->submit_time_ns;
+	state_read_end();
+	command.job_deregister.before_ns = submitted_ns - 1;
+	for (uint32_t purge = 0; purge < 2; purge++) {
+		command.job_deregister.purge = purge;
+		assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
+		assert_int_equal(command.job_deregister.made.count, 0);
+		assert_int_equal(version_of(&c, "web"), 0);
+	}
+	command.job_deregister.purge = false;
+	command.job_deregister.before_ns = submitted_ns;
+	for (uint32_t again = 0; again < 2; again++) { // said twice it is done once
+		assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
+		assert_int_equal(command.job_deregister.made.count, !again);
+		assert_int_equal(version_of(&c, "web"), 1);
+	}
+	command.job_deregister.purge = true;
+	assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
+	assert_int_equal(job_status(&c, "web"), -1);
+	controller_free(&c);
+}
+
 static void evaluating_makes_one_more(void **unused)
 {
 	struct controller c;
@@ -314,6 +401,8 @@ int main(void)
 		cmocka_unit_test(the_newest_stable_version_stays),
 		cmocka_unit_test(counts_are_kept_when_asked),
 		cmocka_unit_test(stopping_makes_a_service_evaluation),
+		cmocka_unit_test(a_stop_everywhere_is_kept_with_the_job),
+		cmocka_unit_test(the_late_word_of_another_region_stops_nothing),
 		cmocka_unit_test(evaluating_makes_one_more),
 		cmocka_unit_test(status_follows_evaluations),
 		cmocka_unit_test(queued_counts_reach_the_summary),

@@ -182,8 +182,8 @@ static void make(struct entry *e, enum entry_kind kind, struct command_node_regi
 	case ENTRY_NODE_STATUS: e->node_status = (struct entry_node_status){1, 2, 2, 1}; break;
 	case ENTRY_JOB_REGISTER: e->job_register.job = build_job("web", &small, 1); break;
 	case ENTRY_JOB_DEREGISTER:
-		e->job_deregister =
-			(struct entry_job_deregister){TEXT("default"), TEXT("web"), true};
+		e->job_deregister = (struct entry_job_deregister){
+			TEXT("default"), TEXT("web"), true, PURGE_EVERYWHERE};
 		break;
 	case ENTRY_CLIENT: e->client = (struct entry_client){4, TEXT("ann")}; break;
 	case ENTRY_ALLOC_PLACE:

@@ -213,6 +213,43 @@ static void a_job_is_sent_as_it_was_submitted(void **state)
 	job_free(job);
 }
 
+static void a_stop_is_told_of(void **state)
+{
+	static const struct {
+		const char *answer;
+		bool purge;
+		int error;
+	} cases[] = {
+		{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", false, 0},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", true, 0},
+		{"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", true, 0},
+		{"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", false, -EINVAL},
+		{"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", false, -EAGAIN},
+	};
+	struct job *job = job_create();
+	job->id = text_copy(TEXT("a/web"));
+	job->namespace_name = text_copy(TEXT("default"));
+	job->multiregion = memory_take(sizeof *job->multiregion);
+	job->multiregion->stop_everywhere_ns = 1700000000000000007;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct listener l;
+		listen_with(&l, cases[i].answer);
+		struct peer_controllers *p = create_at(l.port);
+		const struct peers *peers = peer_controllers_peers(p);
+		job->multiregion->purge_everywhere = cases[i].purge;
+		assert_int_equal(peers->stop(peers->context, "east", job), cases[i].error);
+		assert_int_equal(peers->stop(peers->context, "north", job), -EINVAL);
+		peer_controllers_destroy(p);
+		listen_no_more(&l);
+		assert_non_null(strstr(l.request,
+			cases[i].purge ? "DELETE /v1/job/a%2Fweb?namespace=default&before="
+					 "1700000000000000007&purge=true "
+				       : "DELETE /v1/job/a%2Fweb?namespace=default&before="
+					 "1700000000000000007 "));
+	}
+	job_free(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +259,7 @@ int main(void)
 		cmocka_unit_test_setup(the_token_goes_with_it, fresh),
 		cmocka_unit_test_setup(one_that_is_away_is_left_alone_for_a_while, fresh),
 		cmocka_unit_test_setup(a_job_is_sent_as_it_was_submitted, fresh),
+		cmocka_unit_test_setup(a_stop_is_told_of, fresh),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

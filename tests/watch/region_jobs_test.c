@@ -25,6 +25,8 @@ struct scene {
 	int seen[REGIONS];     // what they answer
 	bool refuses[REGIONS]; // to take a job
 	uint32_t asked, told[REGIONS];
+	bool is_stopped[REGIONS], is_purged[REGIONS];
+	uint32_t stops; // that they were told of
 	char rollout[64];
 };
 
@@ -63,18 +65,29 @@ static int submit(void *context, const char *region, const struct job *job)
 	return 0;
 }
 
+static int stop(void *context, const char *region, const struct job *job)
+{
+	struct scene *s = context;
+	int i = region_of(region);
+
+	assert_true(job->stop);
+	assert_in_range(job->multiregion->stop_everywhere_ns, 1,
+		controller_now_ms(&s->controller) * 1000000);
+	s->stops++;
+	if (s->refuses[i])
+		return -EINVAL;
+	s->is_stopped[i] = true;
+	s->is_purged[i] = job->multiregion->purge_everywhere;
+	return 0;
+}
+
 static void step(void *context)
 {
 	(void)applier_step(((struct scene *)context)->controller.applier);
 }
 
-static int setup(void **state)
+static void watch(struct scene *s)
 {
-	struct scene *s = calloc(1, sizeof *s);
-
-	*state = s;
-	controller_init(&s->controller, (struct state_limits){0});
-	s->peers = (struct peers){"home", SECOND_NS, deployment, submit, s};
 	struct watchers_settings settings = {
 		.state = s->controller.state,
 		.queue = s->controller.queue,
@@ -84,12 +97,43 @@ static int setup(void **state)
 		.step = step,
 		.step_context = s,
 	};
+
 	s->watchers = watchers_create(&settings);
 	controller_open(&s->controller);
 	assert_int_equal(watchers_start(s->watchers), 0);
+}
+
+static int setup(void **state)
+{
+	struct scene *s = calloc(1, sizeof *s);
+
+	*state = s;
+	controller_init(&s->controller, (struct state_limits){0});
+	s->peers = (struct peers){"home", SECOND_NS, deployment, submit, stop, s};
+	watch(s);
 	for (uint32_t i = 0; i < REGIONS; i++)
 		s->seen[i] = REGION_ABSENT;
 	return 0;
+}
+
+// The next controller, from the log of this one.
+static void restart(struct scene *s)
+{
+	struct controller old = s->controller;
+
+	watchers_stop(s->watchers);
+	applier_stop(old.applier, 0);
+	watchers_destroy(s->watchers);
+	controller_init(&s->controller, (struct state_limits){0});
+	s->controller.time = old.time;
+	controller_seed(&s->controller, old.seed + 1000);
+	memory_log_free(&s->controller.log);
+	s->controller.log = old.log;
+	memory_log_init(&old.log);
+	controller_free(&old);
+	const struct memory_log *log = &s->controller.log;
+	assert_int_equal(controller_replay(&s->controller, log, log->count), 0);
+	watch(s);
 }
 
 static int teardown(void **state)
@@ -295,6 +339,121 @@ static void jobs_without_deployments_are_not_held_up(void **state)
 	state_read_end();
 }
 
+// --- A stop everywhere ---------------------------------------------------------------------------
+
+static void stop_here(struct scene *s, bool everywhere, bool purge)
+{
+	struct command command = {.type = COMMAND_JOB_DEREGISTER,
+		.job_deregister = {.id = TEXT("web"), .everywhere = everywhere, .purge = purge}};
+
+	assert_int_equal(controller_run(&s->controller, &command), OUTCOME_DONE);
+}
+
+// -1: it is not there.
+static int is_stopped_here(struct scene *s)
+{
+	state_read_begin();
+	const struct job *job = state_job(s->controller.state, TEXT("default"), TEXT("web"));
+	int is_stopped = job ? job->stop : -1;
+	state_read_end();
+	return is_stopped;
+}
+
+static void deploy_everywhere(struct scene *s)
+{
+	s->seen[EAST] = s->seen[WEST] = DEPLOYMENT_PENDING;
+	submit_here(s, "r1", false, JOB_SERVICE);
+	advance(s, 2);
+}
+
+static void a_stop_here_is_no_one_elses_affair(void **state)
+{
+	struct scene *s = *state;
+
+	deploy_everywhere(s);
+	stop_here(s, false, false);
+	uint32_t asked = s->asked;
+	advance(s, 10);
+	assert_int_equal(s->stops, 0);
+	assert_int_equal(s->asked, asked);
+	assert_int_equal(is_stopped_here(s), 1);
+}
+
+static void everybody_is_told_to_stop_until_he_has(void **state)
+{
+	struct scene *s = *state;
+
+	deploy_everywhere(s);
+	s->refuses[WEST] = true;
+	stop_here(s, true, false);
+	advance(s, 3);
+	assert_true(s->is_stopped[EAST] && !s->is_purged[EAST]);
+	assert_int_equal(s->stops, 1 + 4);
+	s->refuses[WEST] = false;
+	advance(s, 10);
+	assert_true(s->is_stopped[WEST] && !s->is_purged[WEST]);
+	assert_int_equal(s->stops, 1 + 5);
+	assert_int_equal(is_stopped_here(s), 1);
+	// Submitted again it begins again, and nobody is told to stop.
+	s->is_stopped[EAST] = false;
+	s->seen[EAST] = s->seen[WEST] = REGION_ABSENT;
+	submit_here(s, "r2", true, JOB_SERVICE);
+	advance(s, 10);
+	assert_int_equal(s->told[EAST], 1);
+	assert_int_equal(s->stops, 1 + 5);
+	assert_int_equal(is_stopped_here(s), 0);
+}
+
+static void it_is_forgotten_here_when_all_know(void **state)
+{
+	struct scene *s = *state;
+
+	deploy_everywhere(s);
+	s->refuses[WEST] = true;
+	stop_here(s, true, true);
+	assert_int_equal(is_stopped_here(s), 1);
+	advance(s, 3);
+	assert_true(s->is_purged[EAST]);
+	assert_int_equal(is_stopped_here(s), 1);
+	s->refuses[WEST] = false;
+	advance(s, 1);
+	assert_true(s->is_purged[WEST]);
+	assert_int_equal(is_stopped_here(s), -1);
+}
+
+static void one_that_does_not_come_back_is_not_waited_for(void **state)
+{
+	struct scene *s = *state;
+
+	deploy_everywhere(s);
+	s->refuses[WEST] = true;
+	stop_here(s, true, true);
+	advance(s, 3599);
+	assert_int_equal(is_stopped_here(s), 1);
+	assert_int_equal(s->stops, 1 + 3600);
+	advance(s, 2);
+	assert_int_equal(is_stopped_here(s), -1);
+	assert_int_equal(s->stops, 1 + 3600);
+	assert_false(s->is_stopped[WEST]);
+}
+
+// What is to be told is stored with the job.
+static void a_stop_is_told_of_after_a_restart(void **state)
+{
+	struct scene *s = *state;
+
+	deploy_everywhere(s);
+	s->refuses[EAST] = s->refuses[WEST] = true;
+	stop_here(s, true, true);
+	advance(s, 1);
+	restart(s);
+	assert_int_equal(is_stopped_here(s), 1);
+	s->refuses[EAST] = s->refuses[WEST] = false;
+	advance(s, 1);
+	assert_true(s->is_purged[EAST] && s->is_purged[WEST]);
+	assert_int_equal(is_stopped_here(s), -1);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
@@ -306,6 +465,11 @@ int main(void)
 		TEST(a_failure_before_us_is_ours),
 		TEST(a_failure_after_us_is_not),
 		TEST(jobs_without_deployments_are_not_held_up),
+		TEST(a_stop_here_is_no_one_elses_affair),
+		TEST(everybody_is_told_to_stop_until_he_has),
+		TEST(it_is_forgotten_here_when_all_know),
+		TEST(one_that_does_not_come_back_is_not_waited_for),
+		TEST(a_stop_is_told_of_after_a_restart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

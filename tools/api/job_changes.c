@@ -108,10 +108,23 @@ static bool read_priority(const struct request *request, int64_t *priority, stru
 	return eval_priority_fits(*priority, reply);
 }
 
+// ?before=, unix ns; 0 when it is not there. False with a reply.
+static bool read_before(const struct request *request, int64_t *before_ns, struct reply *reply)
+{
+	const char *text = request_parameter(request, "before");
+	char *end = NULL;
+	*before_ns = text && *text ? strtoll(text, &end, 10) : 0;
+	if (*before_ns >= 0 && (!end || !*end))
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		"before: \"%.64s\" is no time; give nanoseconds since 1970", text);
+	return false;
+}
+
 void job_deregister(struct request *request, struct reply *reply)
 {
-	int64_t priority;
-	if (!read_priority(request, &priority, reply))
+	int64_t priority, before_ns;
+	if (!read_priority(request, &priority, reply) || !read_before(request, &before_ns, reply))
 		return;
 	struct submission *submission = submission_create(request, 1, free_deregister);
 	struct command *command = submission_command(submission, 0);
@@ -120,6 +133,8 @@ void job_deregister(struct request *request, struct reply *reply)
 		.namespace_name = owned_text(request_namespace(request)),
 		.id = owned_text(request->ids[0]),
 		.purge = request_flag(request, "purge"),
+		.everywhere = request_flag(request, "global"),
+		.before_ns = before_ns,
 		.eval_priority = priority,
 	};
 }

@@ -22,13 +22,14 @@ static char *submission_of(const struct job *job)
 	return json_writer_take(&w);
 }
 
-// The same words once more are the same submission: nobody begins anything because of them.
+// The same words once more are the same submission: nobody begins anything because of them. A job that was stopped
+// since begins anew, in all its regions.
 static bool take_known_rollout(const struct request *request, struct job *job)
 {
 	state_read_begin();
 	const struct job *stored = state_job(
 		request->api->settings.state, text_of(job->namespace_name), text_of(job->id));
-	const struct multiregion *known = stored ? stored->multiregion : NULL;
+	const struct multiregion *known = stored && !stored->stop ? stored->multiregion : NULL;
 	bool same = known &&
 		    text_equal(text_of(known->submission), text_of(job->multiregion->submission));
 	if (same)

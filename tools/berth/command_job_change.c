@@ -166,7 +166,8 @@ enum exit_status job_stop(struct session *session, const char **arguments, int c
 	bool purge = flag_given(&session->flags, FLAG_PURGE);
 	job_path(session, arguments[0], "", path);
 	size_t size = strlen(path);
-	snprintf(path + size, sizeof path - size, "%s", purge ? "&purge=true" : "");
+	snprintf(path + size, sizeof path - size, "%s%s", purge ? "&purge=true" : "",
+		flag_given(&session->flags, FLAG_GLOBAL) ? "&global=true" : "");
 	if (!add_priority(session, path, sizeof path))
 		return STATUS_USAGE;
 	enum exit_status result = http_delete(session, path, &answer);

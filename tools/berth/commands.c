@@ -77,7 +77,7 @@ const struct command commands[] = {
 	{"job history", "ID", "Show the versions of a job.", NULL, "p", 1, 1, job_history},
 	{"job stop", "ID", "Stop a job and all its allocations.",
 		"Waits until its evaluation is worked off, unless --detach is given.",
-		"purge detach eval-priority yes", 1, 1, job_stop},
+		"purge global detach eval-priority yes", 1, 1, job_stop},
 	{"job eval", "ID", "Have a job looked at again by its scheduler.",
 		"Waits until the evaluation is worked off, unless --detach is given.",
 		"detach force-reschedule", 1, 1, job_eval},

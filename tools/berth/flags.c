@@ -29,6 +29,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_NODE] = {"node", "ID", "only those of one node", NULL, NULL},
 	[FLAG_STATUS] = {"status", "NAME", "only those of one status", NULL, NULL},
 	[FLAG_PURGE] = {"purge", NULL, "forget the job altogether", NULL, NULL},
+	[FLAG_GLOBAL] = {"global", NULL, "in all regions of the job", NULL, NULL},
 	[FLAG_CHECK_INDEX] = {"check-index", "N",
 		"only when the job is still at this modify index; 0: when it does not exist", NULL,
 		NULL},

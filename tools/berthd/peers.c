@@ -118,12 +118,17 @@ static int is_over(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl
 	return atomic_load(&((struct peer_controllers *)context)->is_stopping);
 }
 
-static void prepare(struct peer_controllers *p, const char *url, const char *body,
+struct question {
+	const char *method; // NULL: GET
+	const char *url, *body;
+};
+
+static void prepare(struct peer_controllers *p, const struct question *q,
 	struct curl_slist *headers, struct answer *a)
 {
 	CURL *curl = p->curl;
 	curl_easy_reset(curl);
-	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_URL, q->url);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)p->config->peer_timeout_ms);
@@ -134,10 +139,10 @@ static void prepare(struct peer_controllers *p, const char *url, const char *bod
 	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_over);
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, p);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	if (!body)
-		return;
-	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PUT");
-	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+	if (q->method)
+		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
+	if (q->body)
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->body);
 }
 
 static struct curl_slist *headers_of(const struct peer_controllers *p)
@@ -148,11 +153,11 @@ static struct curl_slist *headers_of(const struct peer_controllers *p)
 	return *p->token ? curl_slist_append(headers, token) : headers;
 }
 
-static CURLcode try(struct peer_controllers *p, const char *url, const char *body, struct answer *a)
+static CURLcode try(struct peer_controllers *p, const struct question *q, struct answer *a)
 {
 	struct curl_slist *headers = headers_of(p);
 	*a = (struct answer){0};
-	prepare(p, url, body, headers, a);
+	prepare(p, q, headers, a);
 	CURLcode code = curl_easy_perform(p->curl);
 	if (code == CURLE_OK)
 		curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &a->status);
@@ -166,15 +171,15 @@ static bool is_temporary(CURLcode code, const struct answer *a)
 }
 
 // One that did not answer is left alone for a while: others are waiting for their turn behind it.
-static bool ask(struct peer_controllers *p, struct peer *peer, const char *url, const char *body,
-	struct answer *a)
+static bool ask(
+	struct peer_controllers *p, struct peer *peer, const struct question *q, struct answer *a)
 {
 	char region[64];
 	CURLcode code = CURLE_OK;
 	if (time_monotonic_ns(p->time) < peer->away_until_ns || atomic_load(&p->is_stopping))
 		return false;
 	for (uint32_t i = 0; i <= p->config->peer_retries && !atomic_load(&p->is_stopping); i++) {
-		code = try(p, url, body, a);
+		code = try(p, q, a);
 		if (!is_temporary(code, a))
 			return true;
 	}
@@ -193,17 +198,23 @@ static struct peer *find(struct peer_controllers *p, const char *region)
 	return NULL;
 }
 
-// The path and three values in it, escaped.
+// What is asked of a job.
+struct about {
+	const char *path, *id, *namespace_name;
+	const char *name, *value; // one more parameter
+};
+
 static bool make_url(struct peer_controllers *p, const struct peer *peer, char url[URL_BYTES],
-	const char *format, const char *a, const char *b, const char *c)
+	const struct about *about)
 {
-	char *texts[3] = {curl_easy_escape(p->curl, a, 0), curl_easy_escape(p->curl, b, 0),
-		curl_easy_escape(p->curl, c, 0)};
+	char *texts[3] = {curl_easy_escape(p->curl, about->id, 0),
+		curl_easy_escape(p->curl, about->namespace_name, 0),
+		curl_easy_escape(p->curl, about->value, 0)};
 	int size = snprintf(url, URL_BYTES, "%s", peer->address);
 	bool fits = texts[0] && texts[1] && texts[2] && size >= 0 && size < (int)URL_BYTES;
 	if (fits) {
-		int more = snprintf(url + size, URL_BYTES - (size_t)size,
-			"%s%s?namespace=%s&rollout=%s", format, texts[0], texts[1], texts[2]);
+		int more = snprintf(url + size, URL_BYTES - (size_t)size, "%s%s?namespace=%s&%s=%s",
+			about->path, texts[0], texts[1], about->name, texts[2]);
 		fits = more >= 0 && size + more < (int)URL_BYTES;
 	}
 	for (uint32_t i = 0; i < 3; i++)
@@ -216,11 +227,11 @@ static int deployment(void *context, const char *region, const char *namespace_n
 {
 	struct peer_controllers *p = context;
 	struct peer *peer = find(p, region);
+	struct about about = {"/v1/berth/rollout/", job_id, namespace_name, "rollout", rollout};
 	char url[URL_BYTES];
+	struct question q = {.url = url};
 	struct answer a;
-	if (!peer ||
-		!make_url(p, peer, url, "/v1/berth/rollout/", job_id, namespace_name, rollout) ||
-		!ask(p, peer, url, NULL, &a))
+	if (!peer || !make_url(p, peer, url, &about) || !ask(p, peer, &q, &a))
 		return REGION_UNKNOWN;
 	if (a.status == 404)
 		return REGION_ABSENT;
@@ -230,24 +241,54 @@ static int deployment(void *context, const char *region, const char *namespace_n
 	return REGION_UNKNOWN;
 }
 
+// 0, -ENOENT when it is not there, or another negative error.
+static int command(struct peer_controllers *p, struct peer *peer, const struct question *q)
+{
+	char region[64], why[ANSWER_BYTES];
+	struct answer a;
+	if (!ask(p, peer, q, &a))
+		return -EAGAIN;
+	if (a.status == 200 || a.status == 404)
+		return a.status == 200 ? 0 : -ENOENT;
+	log_warn("peer-refused", "region=%s status=%ld text=%s",
+		log_quote(peer->region, region, sizeof region), a.status,
+		log_quote(a.text, why, sizeof why));
+	return -EINVAL;
+}
+
 static int submit(void *context, const char *region, const struct job *job)
 {
 	struct peer_controllers *p = context;
 	struct peer *peer = find(p, region);
 	const struct multiregion *m = job->multiregion;
-	char url[URL_BYTES], why[ANSWER_BYTES];
-	struct answer a;
-	if (!peer || !make_url(p, peer, url, "/v1/job/", job->id, job->namespace_name, m->rollout))
+	struct about about = {"/v1/job/", job->id, job->namespace_name, "rollout", m->rollout};
+	char url[URL_BYTES];
+	if (!peer || !make_url(p, peer, url, &about))
 		return -EINVAL;
 	size_t size = strlen(m->submission) + sizeof "{\"Job\":}";
 	char *body = memory_take(size);
 	snprintf(body, size, "{\"Job\":%s}", m->submission);
-	bool answered = ask(p, peer, url, body, &a);
+	int error = command(p, peer, &(struct question){"PUT", url, body});
 	free(body);
-	if (answered && a.status != 200)
-		log_warn("peer-refused", "region=%s status=%ld text=%s", peer->region, a.status,
-			log_quote(a.text, why, sizeof why));
-	return !answered ? -EAGAIN : a.status == 200 ? 0 : -EINVAL;
+	return error == -ENOENT ? -EINVAL : error;
+}
+
+static int stop(void *context, const char *region, const struct job *job)
+{
+	struct peer_controllers *p = context;
+	struct peer *peer = find(p, region);
+	char url[URL_BYTES], before[32];
+	snprintf(before, sizeof before, "%lld", (long long)job->multiregion->stop_everywhere_ns);
+	struct about about = {"/v1/job/", job->id, job->namespace_name, "before", before};
+	if (!peer || !make_url(p, peer, url, &about))
+		return -EINVAL;
+	size_t size = strlen(url);
+	bool purge = job->multiregion->purge_everywhere;
+	if (snprintf(url + size, sizeof url - size, "%s", purge ? "&purge=true" : "") >=
+		(int)(sizeof url - size))
+		return -EINVAL;
+	int error = command(p, peer, &(struct question){"DELETE", url, NULL});
+	return error == -ENOENT ? 0 : error;
 }
 
 // --- Life ----------------------------------------------------------------------------------------
@@ -263,6 +304,7 @@ struct peer_controllers *peer_controllers_create(const struct config *config,
 		.poll_ns = (int64_t)config->peer_poll_ms * 1000000,
 		.deployment = deployment,
 		.submit = submit,
+		.stop = stop,
 		.context = p,
 	};
 	p->curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_easy_init() : NULL;
