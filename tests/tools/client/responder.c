@@ -527,7 +527,6 @@ static void listen_on(struct responder *r, uint16_t port)
 	CHECK(bind(r->fd, (struct sockaddr *)&a, sizeof a) == 0);
 	CHECK(getsockname(r->fd, (struct sockaddr *)&a, &size) == 0);
 	r->port = ntohs(a.sin_port);
-	snprintf(r->address, sizeof r->address, "127.0.0.1:%u", r->port);
 	atomic_store(&r->stop, false);
 	CHECK(pthread_create(&r->thread, NULL, run, r) == 0);
 }
@@ -551,6 +550,7 @@ struct responder *responder_start(void)
 	r->rules.place_limit = UINT32_MAX;
 	pthread_mutex_init(&r->lock, NULL);
 	listen_on(r, 0);
+	snprintf(r->address, sizeof r->address, "127.0.0.1:%u", r->port);
 	return r;
 }
 

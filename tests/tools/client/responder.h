@@ -29,9 +29,9 @@ struct responder_rules {
 struct responder_node {
 	struct uuid id;
 	uint32_t generation;
-	uint64_t registration;
-	uint32_t parts_seen; // bits of the newest registration
-	uint32_t pairs;      // of all parts of the newest registration
+	_Atomic uint64_t registration; // sequence of the newest one
+	uint32_t parts_seen;           // bits of the newest registration
+	uint32_t pairs;                // of all parts of the newest registration
 	uint64_t sequence, window, beats;
 	bool gone; // said goodbye
 };
