@@ -141,8 +141,8 @@ struct multiregion {
 	char *rollout;
 	// As it was submitted (JSON of the job): kept where that was, for the other regions.
 	char *submission;
-	// Of a stopped version: since when (unix) the other regions are to stop it, too, 0: they are not; and whether they
-	// and we are to forget it.
+	// Of a stopped version: since when (unix) the other regions are to stop it, too, 0: they are not; and whether
+	// they and we are to forget it.
 	int64_t stop_everywhere_ns;
 	bool purge_everywhere;
 };

@@ -161,6 +161,7 @@ static void apply_placement(
 		.devices = p->devices,
 		.score = p->score,
 		.details = p->details ? alloc_details_share(p->details) : alloc_details_create(),
+		.report = p->report ? alloc_report_share(p->report) : NULL,
 		.desired_description = "",
 		.client_description = "",
 	};
@@ -360,6 +361,8 @@ void altered_view_release(struct altered_view *v)
 		next = lookup_walk(&v->allocations, &bucket, at);
 		struct altered_allocation *a = CONTAINER_OF(at, struct altered_allocation, by_id);
 		alloc_details_release(a->is.details);
+		if (a->is_new) // others have that of the view below
+			alloc_report_release(a->is.report);
 		free(a);
 	}
 	bucket = 0;

@@ -11,8 +11,8 @@ struct peers {
 		const char *job_id, const char *rollout);
 	// Registers there what was submitted here (job->multiregion->submission). 0, or a negative error.
 	int (*submit)(void *context, const char *region, const struct job *job);
-	// Stops it there as it was stopped here (job->multiregion->stop_everywhere_ns, purge_everywhere). Alike; 0 also when
-	// it is not there.
+	// Stops it there as it was stopped here (job->multiregion->stop_everywhere_ns, purge_everywhere). Alike; 0
+	// also when it is not there.
 	int (*stop)(void *context, const char *region, const struct job *job);
 	void *context;
 };

@@ -1,6 +1,7 @@
 // The region watcher (rows C37–C41, semantics §5.14): gives a job that was submitted here to the other regions, has it
-// stopped there when it is to be stopped everywhere, and takes the steps of our own deployment when those of the others are so far. Asks them again and again while a rollout
-// is under way, so that it matters to nobody who of them was away, or began anew. Runs on a thread of its own.
+// stopped there when it is to be stopped everywhere, and takes the steps of our own deployment when those of the others
+// are so far. Asks them again and again while a rollout is under way, so that it matters to nobody who of them was
+// away, or began anew. Runs on a thread of its own.
 #include "placement/job_region.h"
 #include "placement/pipeline/lookup.h"
 #include "placement/watch/peers.h"

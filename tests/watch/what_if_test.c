@@ -1,4 +1,5 @@
 // What would become of a node's allocations: the schedulers' own word, with nothing stored.
+#include "placement/watch/altered_view.h"
 #include "placement/watch/what_if.h"
 #include "state/alloc_details.h"
 #include "state/base/memory.h"
@@ -245,6 +246,33 @@ static void an_empty_node(void **state)
 	close_controller(&c);
 }
 
+// What it begins with is on it, as on one that was committed: handles of its tasks go on to the next.
+static void a_placement_begins_with_its_report(void **state)
+{
+	struct controller c;
+	struct altered_view altered;
+	struct plan *plan = plan_create();
+
+	open_controller(&c, 1);
+	add_job(&c, (struct ask){"web", JOB_SERVICE, 1, 100});
+	struct plan_placement *p = array_append(&plan->placements, sizeof *p);
+	*p = (struct plan_placement){.id = number_uuid(77), .report = alloc_report_create()};
+	struct task_state *task = array_append(&p->report->task_states, sizeof *task);
+	task->task = text_copy(TEXT("t"));
+	struct scheduler_view below = state_view_begin(c.state);
+	altered_view_init(&altered, &below, NULL);
+	altered_view_apply(&altered, plan, state_job(c.state, TEXT("default"), TEXT("web")));
+	plan_free(plan);
+	struct scheduler_view view = altered_view_of(&altered);
+	struct uuid id = number_uuid(77);
+	const struct allocation *a = view.allocation(view.context, &id);
+	assert_non_null(a->report);
+	assert_string_equal(ARRAY_AT(&a->report->task_states, struct task_state, 0)->task, "t");
+	altered_view_release(&altered);
+	state_view_end();
+	close_controller(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +281,7 @@ int main(void)
 		cmocka_unit_test(some_of_a_job_fit),
 		cmocka_unit_test(what_is_no_service),
 		cmocka_unit_test(an_empty_node),
+		cmocka_unit_test(a_placement_begins_with_its_report),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
