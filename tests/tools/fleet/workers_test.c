@@ -53,12 +53,12 @@ static void machines_run_and_end_as_their_images_say(void **unused)
 	assert_string_equal(responder_alloc(server, 3).description, "Failed tasks");
 	assert_int_equal(running_machines_up(fleet.running), 1);
 	// What has ended is listed still, and is not begun again.
-	responder_add_machine(server, 5, "mock:debian");
-	TURN_UNTIL(responder_alloc(server, 5).client == WIRE_CLIENT_RUNNING);
+	responder_add_machine(server, 5, "mock:debian?run_for=100ms");
+	TURN_UNTIL(responder_alloc(server, 5).client == WIRE_CLIENT_COMPLETE);
 	assert_int_equal(counters()->started, 4);
-	assert_int_equal(running_machines_up(fleet.running), 2);
+	assert_int_equal(running_machines_up(fleet.running), 1);
 	// One behaviour for each image, and one for those that are not read yet.
-	assert_int_equal(fleet.running->behaviours.count, 4 + 1);
+	assert_int_equal(fleet.running->behaviours.count, 5 + 1);
 	assert_int_equal(server->counters.updates_before_beat, 0);
 	assert_int_equal(server->counters.bad_tag, 0);
 }
