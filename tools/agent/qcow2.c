@@ -135,8 +135,8 @@ int qcow2_create(const char *path, const char *name, uint64_t least_bytes, char 
 		return error;
 	}
 	uint64_t bytes = image.bytes > least_bytes ? image.bytes : least_bytes;
-	bytes = (bytes + 511) / 512 * 512;
-	error = bytes > DISK_BYTES_MAX ? -EFBIG : write_disk(path, &image, bytes);
+	error = bytes > DISK_BYTES_MAX ? -EFBIG
+				       : write_disk(path, &image, (bytes + 511) / 512 * 512);
 	if (error)
 		snprintf(message, message_size, "cannot make the disk %.200s: %s", path,
 			strerror(-error));

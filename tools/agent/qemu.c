@@ -187,6 +187,13 @@ static int run(struct task *t, const struct task_start *start, const struct vm_s
 	return error;
 }
 
+// What is too much to be counted is too much for a disk, too.
+static uint64_t disk_bytes(const json_t *machine)
+{
+	uint64_t size_gib = number(machine, "diskSize");
+	return size_gib < UINT64_MAX / GIB ? size_gib * GIB : UINT64_MAX;
+}
+
 static int start_machine(struct task *t, const struct task_start *start, char *message,
 	uint32_t message_size, bool *recoverable)
 {
@@ -208,8 +215,7 @@ static int start_machine(struct task *t, const struct task_start *start, char *m
 	int error = vm_image_find(&image, spec_text(t->spec->config, "image"),
 		start->machines->images, start->data_folder, &shape, message, message_size);
 	if (!error && *image.disk)
-		error = make_disk(
-			t, start, &image, number(machine, "diskSize") * GIB, message, message_size);
+		error = make_disk(t, start, &image, disk_bytes(machine), message, message_size);
 	return error ? error : run(t, start, &shape, &image, message, message_size);
 }
 

@@ -28,7 +28,7 @@ void task_note(
 bool task_error_is_its_own(int error)
 {
 	static const int own[] = {EINVAL, ENOENT, EACCES, EPERM, ENOEXEC, E2BIG, ENOTDIR, EISDIR,
-		ELOOP, ENAMETOOLONG, EBADMSG, ETXTBSY};
+		ELOOP, ENAMETOOLONG, EFBIG, EBADMSG, ETXTBSY};
 	for (uint32_t i = 0; i < sizeof own / sizeof own[0]; i++)
 		if (error == -own[i])
 			return true;

@@ -142,6 +142,7 @@ static void what_is_no_image_is_refused(void **unused)
 	assert_int_equal(create(0), -ENODATA);
 	write_image(512);
 	assert_int_equal(create(65 * 1024 * GIB), -EFBIG);
+	assert_int_equal(create(UINT64_MAX), -EFBIG);
 	assert_int_equal(create(0), 0);
 	assert_int_equal(create(0), -EEXIST); // another machine's is not taken away
 	assert_int_equal(unlink(image), 0);
