@@ -16,18 +16,6 @@ static struct peer new_node(struct world *w, uint32_t number, uint32_t wire, str
 	return world_join(w, number, wire, WORLD_WALL_MS, h);
 }
 
-static struct wire_heartbeat_ack beat(
-	struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence)
-{
-	uint8_t frame[FRAME_BYTES_MAX];
-	struct wire_heartbeat_ack ack;
-	send_heartbeat(w, p, node->slot, node->generation, sequence);
-	world_settle(w);
-	struct wire_header h = peer_receive(w, p, WIRE_HEARTBEAT_ACK, frame);
-	assert_true(wire_heartbeat_ack_decode(frame, &h, &ack));
-	return ack;
-}
-
 static uint8_t status_of(struct world *w, uint32_t slot)
 {
 	state_read_begin();
@@ -61,7 +49,7 @@ static void life_of_a_node(void **state)
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct peer p = new_node(w, 1, 0, &node);
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
-	struct wire_heartbeat_ack ack = beat(w, &p, &node, 1);
+	struct wire_heartbeat_ack ack = world_beat(w, &p, &node, 1);
 	assert_int_equal(ack.ttl_ms, WORLD_TTL_MS);
 	assert_int_equal(ack.term, state_node_table(w->state)->term);
 	assert_int_equal(ack.directives, 0);
@@ -69,13 +57,13 @@ static void life_of_a_node(void **state)
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
 	world_pass(w, 1100);
 	assert_int_equal(status_of(w, node.slot), NODE_DOWN);
-	beat(w, &p, &node, 2);
+	world_beat(w, &p, &node, 2);
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
 	send_goodbye(w, &p, node.slot, node.generation, 3);
 	world_settle(w);
 	peer_receive(w, &p, WIRE_GOODBYE_ACK, frame);
 	assert_int_equal(status_of(w, node.slot), NODE_DOWN);
-	beat(w, &p, &node, 4);
+	world_beat(w, &p, &node, 4);
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
 	end(w);
 	history_free(&history);
@@ -102,18 +90,18 @@ static void readiness_is_asked_for_until_it_is_there(void **state)
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header node;
 	struct peer p = new_node(w, 1, 0, &node);
-	assert_int_equal(beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
-	assert_int_equal(beat(w, &p, &node, 2).directives, WIRE_DIRECTIVE_PROBE);
+	assert_int_equal(world_beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
+	assert_int_equal(world_beat(w, &p, &node, 2).directives, WIRE_DIRECTIVE_PROBE);
 	say_ready(w, &p, &node, 3, false);
-	assert_int_equal(beat(w, &p, &node, 4).directives, WIRE_DIRECTIVE_PROBE);
+	assert_int_equal(world_beat(w, &p, &node, 4).directives, WIRE_DIRECTIVE_PROBE);
 	world_destroy(w);
 	w = world_create_with(1, &history, 1000);
 	p = world_join(w, 1, 0, WORLD_WALL_MS + 1, &node);
-	assert_int_equal(beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
+	assert_int_equal(world_beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
 	say_ready(w, &p, &node, 2, true);
-	assert_int_equal(beat(w, &p, &node, 3).directives, 0);
+	assert_int_equal(world_beat(w, &p, &node, 3).directives, 0);
 	say_ready(w, &p, &node, 4, false);
-	assert_int_equal(beat(w, &p, &node, 5).directives, 0);
+	assert_int_equal(world_beat(w, &p, &node, 5).directives, 0);
 	end(w);
 	history_free(&history);
 }
@@ -128,7 +116,7 @@ static void registered_again(void **state)
 	struct wire_refused refused;
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct peer p = new_node(w, 1, 0, &old);
-	beat(w, &p, &old, 50);
+	world_beat(w, &p, &old, 50);
 	node = world_register(w, &p, 1, WORLD_WALL_MS + 5);
 	assert_int_equal(node.slot, old.slot);
 	assert_int_not_equal(node.generation, old.generation);
@@ -137,7 +125,7 @@ static void registered_again(void **state)
 	h = peer_receive(w, &p, WIRE_REFUSED, frame);
 	assert_true(wire_refused_decode(frame, &h, &refused));
 	assert_int_equal(refused.reason, WIRE_REFUSED_STALE_GENERATION);
-	beat(w, &p, &node, 1); // sequences start again
+	world_beat(w, &p, &node, 1); // sequences start again
 	struct uuid id = world_uuid(1);
 	send_register(w, &p, &id, WORLD_WALL_MS);
 	world_settle(w);
@@ -226,11 +214,11 @@ static void placements_and_what_becomes_of_them(void **state)
 	assert_int_equal(released(w, &ci, &first.items[0].allocation), WIRE_RELEASE_ALREADY);
 	assert_int_equal(placed(w, &ci, 3, 1).count, 1);
 	// The node's newest allocation index is told with its next heartbeat.
-	assert_true(beat(w, &peers[0], &nodes[0], 1).alloc_index >= first.index);
+	assert_true(world_beat(w, &peers[0], &nodes[0], 1).alloc_index >= first.index);
 	uint64_t index = status(w, &ci, 0).index;
 	for (uint64_t i = 0; i < 3; i++) { // the second node falls silent
 		world_pass(w, WORLD_TTL_MS / 2);
-		beat(w, &peers[0], &nodes[0], 2 + i);
+		world_beat(w, &peers[0], &nodes[0], 2 + i);
 	}
 	assert_int_equal(status_of(w, nodes[0].slot), NODE_READY);
 	assert_int_equal(status_of(w, nodes[1].slot), NODE_DOWN);
@@ -285,8 +273,8 @@ static void restart(void **state)
 	new_node(w, 2, 1, &down);
 	for (uint64_t i = 1; i <= 3; i++) {
 		world_pass(w, WORLD_TTL_MS / 2);
-		beat(w, &p, &alive, i);
-		beat(w, &q, &silent, i);
+		world_beat(w, &p, &alive, i);
+		world_beat(w, &q, &silent, i);
 	}
 	assert_int_equal(status_of(w, down.slot), NODE_DOWN);
 	uint64_t old_term = state_node_table(w->state)->term;
@@ -313,11 +301,11 @@ static void restart(void **state)
 	assert_int_equal(status_of(w, alive.slot), NODE_READY);
 	assert_int_equal(status_of(w, silent.slot), NODE_READY);
 	assert_int_equal(status_of(w, down.slot), NODE_DOWN);
-	beat(w, &p, &alive, 4);
+	world_beat(w, &p, &alive, 4);
 	world_pass(w, 3000);
 	assert_int_equal(status_of(w, alive.slot), NODE_READY);
 	assert_int_equal(status_of(w, silent.slot), NODE_DOWN);
-	beat(w, &q, &silent, 4);
+	world_beat(w, &q, &silent, 4);
 	assert_int_equal(status_of(w, silent.slot), NODE_READY);
 	end(w);
 	history_free(&history);
@@ -373,7 +361,7 @@ static void disk_full(void **state)
 	assert_int_equal(released(w, &ci, &one.items[0].allocation), WIRE_RELEASE_DONE);
 	world_pass(w, WORLD_TTL_MS + 1000);
 	assert_int_equal(status_of(w, node.slot), NODE_DOWN);
-	beat(w, &p, &node, 1);
+	world_beat(w, &p, &node, 1);
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
 	history.disk_full = false;
 	assert_int_equal(placed(w, &ci, 2, 1).count, 1);
@@ -447,24 +435,24 @@ static void purged_but_alive(void **state)
 	struct peer p = new_node(w, 1, 0, &old);
 	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = world_uuid(1)}};
 	world_run(w, &purge);
-	assert_int_equal(beat(w, &p, &old, 1).directives, WIRE_DIRECTIVE_REGISTER);
+	assert_int_equal(world_beat(w, &p, &old, 1).directives, WIRE_DIRECTIVE_REGISTER);
 	struct uuid other_id = world_uuid(2);
 	struct peer other = node_peer(w, &other_id, 0);
 	rcu_barrier();
 	node = world_register(w, &other, 2, WORLD_WALL_MS);
 	assert_int_equal(node.slot, old.slot);
 	assert_int_equal(node.generation, old.generation + 1);
-	assert_int_equal(beat(w, &other, &node, 1).directives, 0);
+	assert_int_equal(world_beat(w, &other, &node, 1).directives, 0);
 	// The slot's key is another's now.
 	send_heartbeat(w, &p, old.slot, old.generation, 2);
 	world_settle(w);
 	peer_hears_nothing(w, &p);
 	node = world_register(w, &p, 1, WORLD_WALL_MS);
 	assert_int_not_equal(node.slot, old.slot);
-	beat(w, &p, &node, 1);
+	world_beat(w, &p, &node, 1);
 	// Silence of the one that is gone downs nobody.
 	world_pass(w, WORLD_TTL_MS / 2);
-	beat(w, &p, &node, 2);
+	world_beat(w, &p, &node, 2);
 	send_heartbeat(w, &other, old.slot, old.generation + 1, 2);
 	world_settle(w);
 	peer_receive(w, &other, WIRE_HEARTBEAT_ACK, frame);

@@ -183,20 +183,6 @@ static void only_its_worker_hears_what_it_is(void **unused)
 
 // --- The whole way ---------------------------------------------------------------------------------------
 
-// The allocation index that an answer to a heartbeat tells.
-static uint64_t beat(
-	struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence)
-{
-	uint8_t frame[FRAME_BYTES_MAX];
-	struct wire_heartbeat_ack ack;
-
-	send_heartbeat(w, p, node->slot, node->generation, sequence);
-	world_settle(w);
-	struct wire_header h = peer_receive(w, p, WIRE_HEARTBEAT_ACK, frame);
-	assert_true(wire_heartbeat_ack_decode(frame, &h, &ack));
-	return ack.alloc_index;
-}
-
 static void say(struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence,
 	const struct uuid *instance, uint8_t client)
 {
@@ -222,10 +208,10 @@ static void a_worker_runs_what_it_was_given(void **unused)
 	struct wire_header home;
 	struct peer p = new_worker(w, 1, "a", &home);
 
-	uint64_t before = beat(w, &p, &home, 1);
+	uint64_t before = world_beat(w, &p, &home, 1).alloc_index;
 	add_machine(w, 0);
 	assign(w, 0, "a");
-	assert_true(beat(w, &p, &home, 2) > before);
+	assert_true(world_beat(w, &p, &home, 2).alloc_index > before);
 	struct uuid instance = ask(w, &p, &home, 0, 0, 1).items[0].instance;
 	say(w, &p, &home, 3, &instance, WIRE_CLIENT_RUNNING);
 	state_read_begin();

@@ -296,6 +296,18 @@ struct peer world_join(struct world *w, uint32_t number, uint32_t wire, uint64_t
 	return p;
 }
 
+struct wire_heartbeat_ack world_beat(
+	struct world *w, struct peer *p, const struct wire_header *registered, uint64_t sequence)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_heartbeat_ack ack;
+	send_heartbeat(w, p, registered->slot, registered->generation, sequence);
+	world_settle(w);
+	struct wire_header h = peer_receive(w, p, WIRE_HEARTBEAT_ACK, frame);
+	assert_true(wire_heartbeat_ack_decode(frame, &h, &ack));
+	return ack;
+}
+
 struct command *world_command(struct world *w, enum command_type type)
 {
 	struct command *c;

@@ -84,6 +84,10 @@ struct wire_header world_register(
 struct peer world_join(struct world *, uint32_t number, uint32_t wire, uint64_t sequence,
 	struct wire_header *registered);
 
+// With the real applier: a heartbeat of a registered node, and its answer.
+struct wire_heartbeat_ack world_beat(
+	struct world *, struct peer *, const struct wire_header *registered, uint64_t sequence);
+
 // The applier's part.
 struct command *world_command(
 	struct world *, enum command_type); // the next one, which must be of that type

@@ -1,6 +1,7 @@
 // Nodes taken out and back with the command line, how they stand, and the groups by snapshot.
 #include "tests/api/scheduling.h"
 #include "tests/tools/berth/run.h"
+#include "tests/tools/berth/two_nodes.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,31 +10,11 @@
 
 #include <cmocka.h>
 
-static char ids[2][UUID_TEXT_BYTES];
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	for (uint32_t i = 0; i < 2; i++) {
-		struct uuid id = server_node(server, 1 + i);
-		uuid_format(&id, ids[i]);
-	}
-	run_begin(api_port(server->api));
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	run_end();
-	server_stop(server);
-	return 0;
-}
-
 static void expect_node(
 	const char *command, uint32_t node, int status, const char *out, const char *error)
 {
 	char line[256];
-	snprintf(line, sizeof line, "%s %s", command, ids[node]);
+	snprintf(line, sizeof line, "%s %s", command, node_ids[node]);
 	expect_run(line, status, out, error);
 }
 
@@ -73,5 +54,5 @@ int main(void)
 		cmocka_unit_test(how_many_ran_what),
 		cmocka_unit_test(a_lost_node_is_left_as_it_is),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, two_nodes_begin, two_nodes_end);
 }

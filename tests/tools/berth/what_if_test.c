@@ -1,6 +1,7 @@
 // What the command line says of a drain or a dead node that is not there yet.
 #include "tests/api/scheduling.h"
 #include "tests/tools/berth/run.h"
+#include "tests/tools/berth/two_nodes.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,31 +10,11 @@
 
 #include <cmocka.h>
 
-static char ids[2][UUID_TEXT_BYTES];
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	for (uint32_t i = 0; i < 2; i++) {
-		struct uuid id = server_node(server, 1 + i);
-		uuid_format(&id, ids[i]);
-	}
-	run_begin(api_port(server->api));
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	run_end();
-	server_stop(server);
-	return 0;
-}
-
 static uint32_t place_of(const char *job)
 {
 	json_t *all = api_get("/v1/job/*/allocations", job);
 	assert_int_equal(json_array_size(all), 1);
-	bool second = strcmp(member_text(json_array_get(all, 0), "NodeID"), ids[1]) == 0;
+	bool second = strcmp(member_text(json_array_get(all, 0), "NodeID"), node_ids[1]) == 0;
 	json_decref(all);
 	return second;
 }
@@ -41,7 +22,7 @@ static uint32_t place_of(const char *job)
 static int ask(const char *command, uint32_t node)
 {
 	char line[256];
-	snprintf(line, sizeof line, "%s %s", command, ids[node]);
+	snprintf(line, sizeof line, "%s %s", command, node_ids[node]);
 	return berth(line);
 }
 
@@ -58,7 +39,7 @@ static void where_each_would_go(void **unused)
 	uint32_t from = place_of("web");
 	assert_int_equal(ask("node drain --dry-run", from), 0);
 	printed("if it were drained: 1 moves.");
-	snprintf(to, sizeof to, "%.8s", ids[!from]);
+	snprintf(to, sizeof to, "%.8s", node_ids[!from]);
 	printed(to);
 	assert_int_equal(ask("node what-if", from), 0);
 	printed("if it died: 1 moves.");
@@ -68,7 +49,7 @@ static void where_each_would_go(void **unused)
 	printed("\"Outcome\": \"moves\"");
 	// Nothing came of it.
 	assert_int_equal(place_of("web"), from);
-	json_t *node = api_get("/v1/node/*", ids[from]);
+	json_t *node = api_get("/v1/node/*", node_ids[from]);
 	assert_true(json_is_null(json_object_get(node, "DrainStrategy")));
 	json_decref(node);
 }
@@ -96,5 +77,5 @@ int main(void)
 		cmocka_unit_test(what_would_not_fit),
 		cmocka_unit_test(it_goes_with_nothing_else),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, two_nodes_begin, two_nodes_end);
 }
