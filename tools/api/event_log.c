@@ -260,7 +260,7 @@ static void push_vm_worker(struct event_log *log, const struct vm_worker *before
 	enum event_type type = EVENT_VM_WORKER_UPDATED;
 	if (after->record.deleted)
 		type = EVENT_VM_WORKER_DEREGISTRATION;
-	else if (!before || !vm_worker_is_described_as(after, before))
+	else if (!before || before->record.deleted || !vm_worker_is_described_as(after, before))
 		type = EVENT_VM_WORKER_REGISTRATION;
 	else if (before->scheduling_paused != after->scheduling_paused)
 		type = EVENT_VM_WORKER_PAUSE;
