@@ -1,6 +1,7 @@
 #include "tools/agent/alloc_run.h"
 #include "state/base/base64.h"
 #include "state/base/memory.h"
+#include "tools/agent/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -106,17 +107,6 @@ static int make_folder(const char *path, mode_t mode)
 	return chmod(path, mode) < 0 ? -errno : 0;
 }
 
-static int write_file(const char *path, const uint8_t *bytes, size_t size)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), error = 0;
-	if (fd < 0)
-		return -errno;
-	ssize_t written = write(fd, bytes, size);
-	if (written != (ssize_t)size)
-		error = written < 0 ? -errno : -ENOSPC;
-	return close(fd) < 0 && !error ? -errno : error;
-}
-
 static int write_payload(const struct task *t, const char *payload, const char *local)
 {
 	char path[900];
@@ -132,7 +122,7 @@ static int write_payload(const struct task *t, const char *payload, const char *
 	if (!error && !base64_decode(payload, strlen(payload), bytes, &size))
 		error = -EBADMSG;
 	if (!error)
-		error = write_file(path, bytes, size);
+		error = file_write(path, O_TRUNC, 0644, bytes, size);
 	free(bytes);
 	return error;
 }

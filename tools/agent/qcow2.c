@@ -10,6 +10,7 @@
 //	100 header's bytes
 #include "tools/agent/qcow2.h"
 #include "state/base/memory.h"
+#include "tools/agent/file.h"
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -79,21 +80,6 @@ static int look_at(const char *name, struct image *image)
 	return image->bytes == 0 ? -ENODATA : 0;
 }
 
-static int write_whole(const char *path, const uint8_t *bytes, size_t size)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = 0;
-	if (fd < 0)
-		return -errno;
-	ssize_t written = write(fd, bytes, size);
-	if (written != (ssize_t)size)
-		error = written < 0 ? -errno : -ENOSPC;
-	if (close(fd) < 0 && !error)
-		error = -errno;
-	if (error)
-		unlink(path);
-	return error;
-}
-
 static int write_disk(const char *path, const struct image *image, uint64_t bytes)
 {
 	uint64_t l1_entries = (bytes + L1_ENTRY_BYTES - 1) / L1_ENTRY_BYTES;
@@ -119,8 +105,10 @@ static int write_disk(const char *path, const struct image *image, uint64_t byte
 	put_u64(file + CLUSTER_BYTES, 2 * CLUSTER_BYTES);
 	for (uint64_t i = 0; i < 3 + l1_clusters; i++)
 		file[2 * CLUSTER_BYTES + 2 * i + 1] = 1;
-	int error = write_whole(path, file, size);
+	int error = file_write(path, O_EXCL, 0600, file, size);
 	free(file);
+	if (error && error != -EEXIST)
+		unlink(path);
 	return error;
 }
 

@@ -5,6 +5,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "tools/agent/file.h"
 #include "tools/agent/runner.h"
 #include <dirent.h>
 #include <errno.h>
@@ -74,16 +75,6 @@ static json_t *task_json(const struct task *t)
 	return json;
 }
 
-static bool write_file(const char *path, const char *text)
-{
-	size_t size = strlen(text);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return false;
-	bool good = write(fd, text, size) == (ssize_t)size;
-	return close(fd) == 0 && good;
-}
-
 void runner_save(const struct runner *r, struct alloc_run *a)
 {
 	char path[512], temporary[512], quoted[600];
@@ -99,11 +90,14 @@ void runner_save(const struct runner *r, struct alloc_run *a)
 	json_decref(json);
 	path_of(r, &a->id, "", path);
 	path_of(r, &a->id, ".new", temporary);
-	if (text && write_file(temporary, text) && rename(temporary, path) == 0)
-		a->is_unsaved = false;
-	else
+	int error = text ? file_write(temporary, O_TRUNC, 0600, text, strlen(text)) : -ENOMEM;
+	if (!error && rename(temporary, path) < 0)
+		error = -errno;
+	if (error)
 		log_error("allocation-not-saved", "file=%s error=\"%s\"",
-			log_quote(path, quoted, sizeof quoted), error_text(-errno));
+			log_quote(path, quoted, sizeof quoted), error_text(error));
+	else
+		a->is_unsaved = false;
 	free(text);
 }
 
