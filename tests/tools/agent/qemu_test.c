@@ -169,6 +169,13 @@ static bool says_letters(const struct alloc_run *a)
 	return strstr(said(&a->id), "c\nd\n") != NULL;
 }
 
+static struct alloc_run *boot(void)
+{
+	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
+	WAIT_FOR(a, says_letters);
+	return a;
+}
+
 static bool is_over(const struct alloc_run *a)
 {
 	return alloc_run_is_over(a);
@@ -201,8 +208,7 @@ static void a_kernel_is_booted_and_ends(void **unused)
 static void what_vanished_is_cut_off(void **unused)
 {
 	needs_qemu();
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	runner_forget(&runner, a);
 	while (runner_find(&runner, &id)) // its folders go with it
 		runner_step(&runner);
@@ -213,8 +219,7 @@ static void what_vanished_is_cut_off(void **unused)
 static void it_outlives_the_agent(void **unused)
 {
 	needs_qemu();
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	pid_t pid = a->tasks[0].process.task;
 	runner_close(&runner);
 	open_runner();
@@ -232,8 +237,7 @@ static void it_outlives_the_agent(void **unused)
 static void what_ended_while_no_agent_looked_is_told(void **unused)
 {
 	needs_qemu();
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	pid_t pid = a->tasks[0].process.task;
 	char path[600];
 	output_of(&id, "stderr", path); // what it said before is not why it ended
@@ -248,6 +252,13 @@ static void what_ended_while_no_agent_looked_is_told(void **unused)
 	WAIT_FOR(a, is_over);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 	assert_string_equal(alloc_run_description(a), "Exit Code: 137, Signal: 9");
+}
+
+static char letter_after(const struct uuid *instance)
+{
+	const char *text = said(instance);
+	char last = text[strlen(text) - 2];
+	return last == 'z' ? 'a' : (char)(last + 1);
 }
 
 // As large as the machine sees it.
@@ -284,17 +295,14 @@ static struct alloc_run *resume(const char *more)
 static void it_goes_on_where_it_was_suspended(void **unused)
 {
 	needs_qemu();
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	suspend(a);
 	WAIT_FOR(a, is_over);
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 	assert_string_equal(alloc_run_description(a), "VM was suspended");
 	assert_null(a->tasks[0].talk);
 	assert_null(strchr(said(&id), '!'));
-	const char *text = said(&id);
-	char next = text[strlen(text) - 2];
-	next = next == 'z' ? 'a' : (char)(next + 1);
+	char next = letter_after(&id);
 	struct alloc_run *b = resume("\"diskSize\":5" SMALL);
 	assert_int_equal(b->status, WIRE_CLIENT_RUNNING);
 	assert_int_equal(disk_bytes_of(&other_id), 1 << 20); // as it was
@@ -316,8 +324,7 @@ static void it_may_be_suspended_again(void **unused)
 	assert_int_equal(mkdir(path, 0755), 0);
 	path_in(folder, "suspended/web-u-1.part/state", path);
 	assert_true(guest_write_file(path, (const uint8_t *)"x", 1, 0, 1));
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	suspend(a);
 	WAIT_FOR(a, is_over);
 	struct alloc_run *b =
@@ -326,9 +333,7 @@ static void it_may_be_suspended_again(void **unused)
 	suspend(b);
 	WAIT_FOR(b, is_over);
 	assert_string_equal(alloc_run_description(b), "VM was suspended");
-	const char *text = said(&other_id);
-	char next = text[strlen(text) - 2];
-	next = next == 'z' ? 'a' : (char)(next + 1);
+	char next = letter_after(&other_id);
 	struct uuid third = {{0x1a, [15] = 3}};
 	struct alloc_run *c = add_named(&third, "third", "\"image\":\"suspended:again-u-1\"" SMALL);
 	WAIT_FOR(c, has_spoken_again);
@@ -352,8 +357,7 @@ static void what_went_wrong_is_told(void **unused)
 {
 	char text[UUID_TEXT_BYTES], path[600];
 	needs_qemu();
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	snprintf(path, sizeof path, "%s/alloc/%s/machine/secrets", folder, uuid_format(&id, text));
 	struct qmp *q = qmp_open(path);
 	assert_non_null(q);
@@ -376,8 +380,7 @@ static void one_that_cannot_be_put_aside_is_ended(void **unused)
 	needs_qemu();
 	path_in(folder, "suspended", path);
 	assert_true(guest_write_file(path, (const uint8_t *)"x", 1, 0, 1));
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	suspend(a);
 	WAIT_FOR(a, is_over);
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
@@ -389,8 +392,7 @@ static void one_that_cannot_be_put_aside_is_ended(void **unused)
 static void an_agent_that_died_does_not_keep_it_from_being_suspended(void **unused)
 {
 	needs_qemu();
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	suspend(a);
 	for (int i = 0; i < 3; i++)
 		runner_step(&runner);
@@ -417,8 +419,7 @@ static void refuses_to_resume(const char *members, const char *why)
 static void what_was_suspended_goes_on_as_it_was_or_not_at_all(void **unused)
 {
 	needs_qemu();
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	suspend(a);
 	WAIT_FOR(a, is_over);
 	static const char *const others[] = {"\"assignedCPU\":1,\"assignedMemory\":64",
@@ -505,8 +506,7 @@ static void it_is_run_by_who_was_named(void **unused)
 		skip();
 	assert_int_equal(chmod(folder, 0711), 0);
 	runner.settings.machines.user = "nobody";
-	struct alloc_run *a = add(&id, "\"image\":\"ticks.img\"" SMALL);
-	WAIT_FOR(a, says_letters);
+	struct alloc_run *a = boot();
 	assert_int_equal(owner_of(a), nobody->pw_uid);
 	suspend(a);
 	WAIT_FOR(a, is_over);
