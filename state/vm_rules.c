@@ -143,12 +143,28 @@ void vm_resources_add(struct array *used, const struct array *request)
 	}
 }
 
+// Machines come and go, and may name what they like: what nobody uses any more is forgotten.
+static void drop_count(struct array *counts, uint32_t at)
+{
+	struct named_count *count = ARRAY_AT(counts, struct named_count, at);
+
+	free(count->name);
+	memmove(count, count + 1, (--counts->count - at) * sizeof *count);
+}
+
 void vm_resources_remove(struct array *used, const struct array *request)
 {
+	uint32_t at;
+
 	for (uint32_t i = 0; i < request->count; i++) {
 		const struct named_count *r = ARRAY_AT(request, struct named_count, i);
-		struct named_count *u = map_item(used, sizeof *u, r->name);
-		u->count = r->count < u->count ? u->count - r->count : 0;
+		if (!map_find(used, sizeof *r, r->name, &at))
+			continue;
+		struct named_count *u = ARRAY_AT(used, struct named_count, at);
+		if (r->count < u->count)
+			u->count -= r->count;
+		else
+			drop_count(used, at);
 	}
 }
 

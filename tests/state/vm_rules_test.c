@@ -198,7 +198,7 @@ static void use_is_added_and_taken_off(void **state)
 	vm_resources_remove(&used, &b);
 	assert_int_equal(ARRAY_AT(&used, struct named_count, 0)->count, 2);
 	vm_resources_remove(&used, &b);
-	assert_int_equal(ARRAY_AT(&used, struct named_count, 0)->count, 0);
+	assert_int_equal(used.count, 0); // what is not used takes no memory
 	put_count(&b, "cores", INT64_MAX);
 	vm_resources_add(&used, &b);
 	vm_resources_add(&used, &b);
