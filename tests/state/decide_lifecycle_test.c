@@ -1,11 +1,13 @@
 // How nodes stand, command by command: what operators are told, which answers of probes are heard, and what tasks that
 // are released make of it before their node tells of their end (row E24).
+#include "state/base/error.h"
 #include "state/tables.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <urcu-qsbr.h>
 
 #include <cmocka.h>
 
@@ -237,6 +239,105 @@ static void a_sweep_takes_whatever_it_is_given(void **unused)
 	close_world(&w);
 }
 
+// --- What it means for others --------------------------------------------------------------------
+
+static uint32_t jobs_marked(const struct world *w)
+{
+	struct state_counts counts;
+
+	state_counts(w->c.state, &counts);
+	return counts.jobs_marked;
+}
+
+static void report_end(struct world *w, uint32_t number, uint64_t sequence, bool flaky)
+{
+	struct alloc_update_item item = {
+		.allocation = placed_id(number), .client_status = ALLOC_FAILED, .flaky = flaky};
+	struct command_alloc_update update = {.slot = w->node.slot,
+		.generation = w->node.generation,
+		.sequence = sequence,
+		.count = 1,
+		.items = &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+
+	assert_int_equal(controller_run(&w->c, &command), OUTCOME_DONE);
+}
+
+// Two instances of "web", whose group names a snapshot, on the node.
+static void run_web(struct world *w)
+{
+	struct command_job_register result = {0};
+	struct job *job = build_scheduled_job("web", JOB_SERVICE);
+
+	ARRAY_AT(&job->task_groups, struct task_group, 0)->snapshot = text_copy(TEXT("warm"));
+	assert_int_equal(register_job(&w->c, job, &result), OUTCOME_DONE);
+	for (uint32_t i = 1; i <= 2; i++)
+		assert_int_equal(
+			place_one(&w->c, &result.made.id, "web", &w->node, i), OUTCOME_DONE);
+}
+
+static void settle_marks(struct world *w)
+{
+	advance_ms(&w->c, 60000);
+	while (applier_step(w->c.applier) > 0)
+		continue;
+	assert_int_equal(jobs_marked(w), 0);
+}
+
+// And what it ran last is kept nowhere when it stands in the group "" again.
+static void jobs_are_looked_at_when_their_node_is_healthy_again(void **unused)
+{
+	struct world w;
+
+	(void)unused;
+	open_world(&w, false);
+	uint32_t strings = w.c.state->strings.count;
+	run_web(&w);
+	assert_int_equal(w.c.state->strings.count, strings + 1);
+	report_end(&w, 1, 20, true);
+	assert_int_equal(standing(&w), NODE_SUSPENDED);
+	settle_marks(&w);
+	advance_ms(&w.c, 16 * 60000);
+	settle_marks(&w);
+	assert_int_equal(sweep(&w), 1);
+	assert_int_equal(standing(&w), NODE_HEALTHY);
+	assert_int_equal(jobs_marked(&w), 1);
+	rcu_barrier();
+	assert_int_equal(w.c.state->strings.count, strings);
+	close_world(&w);
+}
+
+static void entries_that_no_decider_makes_are_corrupt(void **unused)
+{
+	struct standing_change items[2];
+	struct entry_node_lifecycle e = {2, items};
+	struct command_node_register second;
+	struct world w;
+
+	(void)unused;
+	open_world(&w, false);
+	controller_register(&w.c, 2, &second);
+	items[0] = (struct standing_change){w.node.slot, w.node.generation, LIFECYCLE_BY_TIME, {0}};
+	items[1] = (struct standing_change){second.slot, second.generation, LIFECYCLE_BY_TIME, {0}};
+	assert_true(items[0].slot < items[1].slot);
+	assert_int_equal(node_lifecycle_check(w.c.state, &e), 0);
+	items[1].generation++;
+	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	items[1] = items[0];
+	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	items[1].slot = state_node_slots(w.c.state);
+	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	controller_node(&w.c, COMMAND_NODE_EXPIRED, second.slot, second.generation);
+	advance_ms(&w.c, 61000);
+	struct command_node_lifecycle forget = {
+		.action = LIFECYCLE_SWEEP, .nodes = &second.node, .count = 1};
+	assert_int_equal(lifecycle(&w, &forget), OUTCOME_DONE);
+	assert_int_equal(forget.changed, 1);
+	items[1] = (struct standing_change){second.slot, second.generation, LIFECYCLE_BY_TIME, {0}};
+	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	close_world(&w);
+}
+
 // --- Tasks that are released ---------------------------------------------------------------------
 
 static void run_direct(struct world *w, struct command_place *place)
@@ -342,6 +443,8 @@ int main(void)
 		cmocka_unit_test(operators_are_told_why_not),
 		cmocka_unit_test(commands_that_say_nothing_are_refused),
 		cmocka_unit_test(a_sweep_takes_whatever_it_is_given),
+		cmocka_unit_test(jobs_are_looked_at_when_their_node_is_healthy_again),
+		cmocka_unit_test(entries_that_no_decider_makes_are_corrupt),
 		cmocka_unit_test(who_is_known_to_be_unready_is_lost_with_a_release),
 		cmocka_unit_test(who_is_ready_or_has_no_probe_is_healthy_after_a_release),
 		cmocka_unit_test(what_has_no_node_is_released),
