@@ -101,9 +101,28 @@ static void groups_follow_work(void **state)
 	node_groups_destroy(g);
 }
 
+static void how_no_node_can_stand(void **state)
+{
+	static const struct node_lifecycle sound[] = {{0}, {.forgotten = true}, {.offlined = true},
+		{.lost_ns = 1, .offlined = true}, {.flaky_ns = 1, .unready = true},
+		{.readiness = READINESS_GIVEN_UP, .unready = true}};
+	static const struct node_lifecycle unsound[] = {{.lost_ns = 1, .flaky_ns = 1},
+		{.lost_ns = -1}, {.flaky_ns = -1}, {.readiness = READINESS_GIVEN_UP + 1},
+		{.forgotten = true, .offlined = true}, {.forgotten = true, .unready = true},
+		{.forgotten = true, .lost_ns = 1}, {.forgotten = true, .flaky_ns = 1},
+		{.forgotten = true, .readiness = READINESS_AWAITED}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sound / sizeof sound[0]; i++)
+		assert_true(lifecycle_is_sound(&sound[i]));
+	for (size_t i = 0; i < sizeof unsound / sizeof unsound[0]; i++)
+		assert_false(lifecycle_is_sound(&unsound[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(how_no_node_can_stand),
 		cmocka_unit_test(lost_nodes_are_forgotten_after_more_than_the_limit),
 		cmocka_unit_test(flaky_nodes_serve_their_time),
 		cmocka_unit_test(who_awaits_a_probe_is_let_go_when_probes_stop_to_count),

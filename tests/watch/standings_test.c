@@ -34,6 +34,13 @@ static void expire(struct scene *s, const struct command_node_register *node)
 	assert_int_equal(scene_run(s, &expired), OUTCOME_DONE);
 }
 
+// How often the applier was asked for one.
+static uint64_t sweeps(struct scene *s)
+{
+	return applier_counters(s->controller.applier)
+		->outcomes[COMMAND_NODE_LIFECYCLE][OUTCOME_DONE];
+}
+
 static void each_look_is_counted_once(void **state)
 {
 	struct command_node_register node;
@@ -77,6 +84,8 @@ static void a_lost_node_is_forgotten_after_a_minute_and_no_sooner(void **state)
 	assert_int_equal(standing_of(&s, 2), NODE_HEALTHY);
 	assert_int_equal(scene_stats(&s).nodes_swept, 1);
 	assert_int_equal(standings_of(&s).suspended, 0);
+	assert_int_equal(sweeps(&s), 1);
+	assert_int_equal(scene_stats(&s).commands_refused, 0);
 	scene_free(&s);
 }
 
@@ -111,6 +120,7 @@ static void who_returns_in_time_is_healthy(void **state)
 	assert_int_equal(scene_run(&s, &returned), OUTCOME_DONE);
 	scene_advance(&s, 120000);
 	assert_int_equal(standing_of(&s, 1), NODE_HEALTHY);
+	assert_int_equal(sweeps(&s), 0); // nothing is due of it any more
 	scene_free(&s);
 }
 
