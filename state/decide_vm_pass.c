@@ -93,12 +93,19 @@ static bool is_wanted(const struct vm_assign_item *item, const struct vm_cell *c
 	       vm_wants_worker(cell->working);
 }
 
+static bool takes_new_work(const struct decider *d, const struct vm_worker_cell *worker)
+{
+	const struct node_cell *node = vm_worker_cell_node(d->state, worker);
+
+	return !worker->working->scheduling_paused && (!node || node_is_usable(node->working));
+}
+
 // Of the same description as when it was chosen, in use, and with room.
 static bool may_take(const struct decider *d, const struct vm_assign_item *item,
 	const struct vm_worker_cell *worker, const struct vm *vm)
 {
 	return worker && worker->described_index <= item->worker_modify_index &&
-	       !worker->working->scheduling_paused &&
+	       takes_new_work(d, worker) &&
 	       !vm_worker_is_offline(worker->working, d->now_ns, d->vm_offline_after_ns) &&
 	       vm_suits_worker(vm, worker->working) && worker->machine_count < WORKER_VMS_MAX &&
 	       vm_fits(&vm->resources, &worker->working->resources, &worker->used);

@@ -54,11 +54,23 @@ static bool worker_matters(
 	return !record_equal(&vm_worker_description, &seen, after);
 }
 
+// A worker's node that takes new work again.
+static bool node_matters(
+	const struct vm_watch *w, const struct node *before, const struct node *after)
+{
+	return !after->record.deleted && node_is_usable(after) &&
+	       (!before || !node_is_usable(before)) &&
+	       state_vm_worker_of_node(w->tools.state, &after->id);
+}
+
 static bool changed(void *context, const struct state_change *change)
 {
 	if (change->table == STATE_VMS)
 		return vm_matters(
 			(const struct vm *)change->before, (const struct vm *)change->after);
+	if (change->table == STATE_NODES)
+		return node_matters(context, (const struct node *)change->before,
+			(const struct node *)change->after);
 	return change->table == STATE_VM_WORKERS &&
 	       worker_matters(context, (const struct vm_worker *)change->before,
 		       (const struct vm_worker *)change->after);
@@ -127,14 +139,27 @@ static void note_waiting(struct vm_view *v, struct vm_roster *r)
 			vms[i] = v->waiting[v->waiting_count++] = vm_copy(vms[i]);
 }
 
-static void begin_pass(struct vm_view *v, struct vm_roster *r, const char *profile)
+// A node that takes no new work is none for machines either, as if its worker was paused.
+static struct vm_worker *worker_to_ask(const struct vm_watch *w, const struct vm_worker *worker)
+{
+	struct vm_worker *copy = vm_worker_copy(worker);
+
+	if (!uuid_is_zero(&worker->node)) {
+		const struct node *node = state_node_by_id(w->tools.state, &worker->node);
+		copy->scheduling_paused |= node && !node_is_usable(node);
+	}
+	return copy;
+}
+
+static void begin_pass(
+	const struct vm_watch *w, struct vm_view *v, struct vm_roster *r, const char *profile)
 {
 	note_waiting(v, r);
 	if (v->waiting_count == 0)
 		return;
 	v->workers = memory_take_array(r->worker_count + 1u, sizeof *v->workers);
 	for (uint32_t i = 0; i < r->worker_count; i++)
-		r->workers[i] = v->workers[v->worker_count++] = vm_worker_copy(r->workers[i]);
+		r->workers[i] = v->workers[v->worker_count++] = worker_to_ask(w, r->workers[i]);
 	v->pass = vm_pass_begin(r, profile);
 }
 
@@ -157,7 +182,7 @@ static struct vm_view look(const struct vm_watch *w, int64_t now_ns, bool judges
 	if (judges)
 		note_unwell(&v, &r);
 	if (v.unwell_count == 0)
-		begin_pass(&v, &r, state_cluster_settings(w->tools.state)->scheduler_profile);
+		begin_pass(w, &v, &r, state_cluster_settings(w->tools.state)->scheduler_profile);
 	count_workers(w, &r);
 	state_read_end();
 	forget_list(&r);

@@ -98,12 +98,11 @@ static void workers(void **unused)
 	BREAKS(&b, b.worker->listed_count, 0);
 	BREAKS(&b, ARRAY_AT(&b.worker->used, struct named_count, 0)->count, 3);
 	BREAKS(&b, b.worker->used.count, 0);
-	BREAKS(&b, worker->beats, false);
+	BREAKS(&b, b.other->working->node, (struct uuid){{0}});
 	BREAKS(&b, worker->node.bytes[3], 77);
 	BREAKS(&b, worker->name, (char[]){""});
 	BREAKS(&b, worker->record.modify_index, 9999);
 	BREAKS(&b, b.other->working->node, worker->node);
-	BREAKS(&b, b.c.state->cells[1].working->status, NODE_DOWN);
 	BREAKS(&b, b.c.state->counts.vm_workers, 1);
 	BREAKS(&b, b.c.state->vms.settings.published, NULL);
 	controller_free(&b.c);

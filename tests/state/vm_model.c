@@ -124,7 +124,9 @@ enum vm_assign_result model_assign(struct vm_model *m, int vm, int worker)
 	if (!v->is_there || v->is_scheduled || v->status == VM_FAILED ||
 		v->power != VM_POWER_RUNNING)
 		return VM_SKIPPED;
-	if (!w->is_there || w->paused || is_offline(m, w) || !fits(m, v, worker))
+	bool takes_work =
+		w->is_there && !w->paused && (w->node == NO_ONE || m->nodes[w->node].is_up);
+	if (!takes_work || is_offline(m, w) || !fits(m, v, worker))
 		return VM_WORKER_SKIPPED;
 	struct resources holds = {(uint32_t)(v->cores * model_node_total.cpu_mhz / w->cores),
 		(uint32_t)v->memory_mib, 0};

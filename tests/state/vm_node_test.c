@@ -520,6 +520,23 @@ static void it_beats_before_it_is_ready_again(void **test)
 	assert_int_equal(status_of(c, &m.node), NODE_READY);
 }
 
+// One model: what takes no new work takes no machines either.
+static void a_node_that_takes_no_new_work_takes_no_machines(void **test)
+{
+	struct controller *c = *test;
+	struct command_node_register node;
+
+	assert_int_equal(register_worker(c, 1, "a", plain, &node), OUTCOME_DONE);
+	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
+	struct command eligibility = {
+		.type = COMMAND_NODE_ELIGIBILITY, .node_eligibility = {number_uuid(1), false}};
+	assert_int_equal(controller_run(c, &eligibility), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_WORKER_SKIPPED);
+	eligibility.node_eligibility.eligible = true;
+	assert_int_equal(controller_run(c, &eligibility), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -544,6 +561,7 @@ int main(void)
 		TEST(one_without_a_word_ended),
 		TEST(one_that_was_to_stop_comes_to_rest),
 		TEST(nobody_speaks_for_others),
+		TEST(a_node_that_takes_no_new_work_takes_no_machines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,35 @@ static void how_long_it_waits_is_a_setting(void **state)
 	scene_free(&s);
 }
 
+static void make_eligible(struct scene *s, uint32_t node, bool eligible)
+{
+	struct command c = {.type = COMMAND_NODE_ELIGIBILITY,
+		.node_eligibility = {number_uuid(node), eligible}};
+	assert_int_equal(scene_run(s, &c), OUTCOME_DONE);
+}
+
+// A node that is taken out is left alone, and of use at once when it takes new work again.
+static void a_node_that_takes_no_new_work_is_left_out(void **state)
+{
+	static const struct worker_setting one[] = {
+		{"vm.resource." VM_RESOURCE_CORES, "1"}, {"vm.worker", "1"}, {0}};
+	struct scene s;
+	scene_init(&s);
+	assert_int_equal(register_worker(&s.controller, 7, "n1", one, NULL), OUTCOME_DONE);
+	assert_int_equal(register_worker(&s.controller, 8, "n2", one, NULL), OUTCOME_DONE);
+	scene_settle(&s);
+	make_eligible(&s, 7, false);
+	ask(&s, "a");
+	ask(&s, "b");
+	scene_settle(&s);
+	expect(&s, "a", "n2", VM_PENDING);
+	expect(&s, "b", "", VM_PENDING);
+	make_eligible(&s, 7, true);
+	scene_settle(&s);
+	expect(&s, "b", "n1", VM_PENDING);
+	scene_free(&s);
+}
+
 // --- What happens meanwhile ------------------------------------------------------------------------
 
 static void hand_in(struct scene *s, struct command *c)
@@ -493,6 +522,7 @@ int main(void)
 		cmocka_unit_test(what_was_on_a_silent_worker_goes_to_another),
 		cmocka_unit_test(a_worker_that_changes_is_looked_at),
 		cmocka_unit_test(how_long_it_waits_is_a_setting),
+		cmocka_unit_test(a_node_that_takes_no_new_work_is_left_out),
 		cmocka_unit_test(requests_of_a_turn_are_one),
 		cmocka_unit_test(one_of_them_schedules),
 		cmocka_unit_test(a_pass_keeps_its_view),
