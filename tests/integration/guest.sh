@@ -86,7 +86,7 @@ wait_until 20 "its worker has forgotten it" forgot south-1
 create second --image "suspended:$aside" --label zone=south
 wait_until 30 "second runs" vm_is second running
 wait_until 30 "second speaks" speaks south-1
-[ "$(output south-1 | head -1)" != a ] || die "second began anew"
+[ "$(output south-1 | grep -m 1 .)" != a ] || die "second began anew"
 
 create wrong --image none.img --label zone=south
 wait_until 30 "wrong has failed" vm_has_failed wrong

@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-// Says a letter and a line feed at every tick of its clock (18 a second), a to z and again, on the first serial port.
+// Says a letter and a line feed at every tick of its clock (18 a second), a to z and z for ever, on the first serial
+// port, so that one that goes on does not say what one says that begins.
 // When its power button is pressed it says "!" and powers down. 16-bit code at 0x7c00:
 static const uint8_t guest_code[] = {
 	0xfa,                // cli
@@ -29,7 +30,7 @@ static const uint8_t guest_code[] = {
 	0xfe, 0xc3,          // inc bl
 	0x80, 0xfb, 'z' + 1, // cmp bl, 'z' + 1
 	0x75, 0x02,          // jne tick
-	0xb3, 'a',           // mov bl, 'a'
+	0xb3, 'z',           // mov bl, 'z'
 	0xba, 0x00, 0x06,    // tick: mov dx, 0x600
 	0xed,                // in ax, dx
 	0xf6, 0xc4, 0x01,    // test ah, 1
