@@ -111,7 +111,7 @@ static void add_image(struct command *c, const struct vm_image *image, int state
 	static const char *const disk[] = {"-blockdev",
 		"driver=qcow2,node-name=disk,discard=unmap,file.driver=file,"
 		"file.filename=" SUSPENDED_DISK,
-		"-device", "virtio-blk-pci,drive=disk,bootindex=0", NULL};
+		"-device", "virtio-blk-pci,drive=disk,bootindex=1", NULL}; // a kernel's is 0
 	if (*image->disk)
 		add_all(c, disk);
 	if (*image->kernel)

@@ -147,6 +147,19 @@ static bool noted(const struct task *t, const char *type)
 	return false;
 }
 
+// As large as the machine sees it.
+static uint64_t disk_bytes_of(const struct uuid *instance)
+{
+	char path[600], text[UUID_TEXT_BYTES];
+	uint64_t bytes = 0;
+	snprintf(path, sizeof path, "%s/alloc/%s/machine/secrets/disk.qcow2", folder,
+		uuid_format(instance, text));
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pread(fd, &bytes, sizeof bytes, 24), sizeof bytes);
+	close(fd);
+	return be64toh(bytes);
+}
+
 typedef bool condition(const struct alloc_run *);
 
 static void wait_for(const struct alloc_run *a, condition *holds, const char *what)
@@ -203,6 +216,23 @@ static void a_kernel_is_booted_and_ends(void **unused)
 	assert_string_equal(said(&id), "root=none quiet 7\n");
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 	assert_string_equal(alloc_run_description(a), "VM ended");
+}
+
+// The kernel is what is booted; without a cmdline it has a console, and no initrd is none.
+static void a_kernel_may_have_a_disk(void **unused)
+{
+	char path[600];
+	needs_qemu();
+	path_in(images, "both", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	path_in(images, "both/kernel", path);
+	assert_true(guest_write_kernel(path));
+	path_in(images, "both/disk", path);
+	assert_true(guest_write_disk(path));
+	struct alloc_run *a = add(&id, "\"image\":\"both\"" SMALL);
+	WAIT_FOR(a, is_over);
+	assert_string_equal(said(&id), "console=ttyS0 0\n");
+	assert_int_equal(disk_bytes_of(&id), 1 << 20);
 }
 
 static void what_vanished_is_cut_off(void **unused)
@@ -267,19 +297,6 @@ static char first_letter(const struct uuid *instance)
 {
 	const char *text = said(instance);
 	return text[strspn(text, "\n")];
-}
-
-// As large as the machine sees it.
-static uint64_t disk_bytes_of(const struct uuid *instance)
-{
-	char path[600], text[UUID_TEXT_BYTES];
-	uint64_t bytes = 0;
-	snprintf(path, sizeof path, "%s/alloc/%s/machine/secrets/disk.qcow2", folder,
-		uuid_format(instance, text));
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(pread(fd, &bytes, sizeof bytes, 24), sizeof bytes);
-	close(fd);
-	return be64toh(bytes);
 }
 
 static void suspend(struct alloc_run *a)
@@ -571,8 +588,9 @@ static void tasks_of_jobs_are_not_its_business(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(a_disk_is_booted_and_powers_down_when_told),
-		TEST(a_kernel_is_booted_and_ends), TEST(what_vanished_is_cut_off),
-		TEST(it_outlives_the_agent), TEST(what_ended_while_no_agent_looked_is_told),
+		TEST(a_kernel_is_booted_and_ends), TEST(a_kernel_may_have_a_disk),
+		TEST(what_vanished_is_cut_off), TEST(it_outlives_the_agent),
+		TEST(what_ended_while_no_agent_looked_is_told),
 		TEST(it_goes_on_where_it_was_suspended),
 		TEST(an_agent_that_died_does_not_keep_it_from_being_suspended),
 		TEST(it_may_be_suspended_again), TEST(what_went_wrong_is_told),
