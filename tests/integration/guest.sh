@@ -4,6 +4,10 @@
 # has its power button pressed; one that is suspended goes on in another one where it was; what is wrong with an image
 # is told; deleted ones are gone.
 . "$(dirname "$0")/setup.sh"
+if [ "$(uname -m)" != x86_64 ]; then
+	echo "skipped: machines are pretended on $(uname -m)"
+	exit 77
+fi
 command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing: run tools/setup"
 testbed_up
 mkdir "$TESTBED_DIR/images"

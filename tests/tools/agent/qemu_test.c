@@ -92,7 +92,8 @@ static void needs_qemu(void)
 {
 	if (qemu_program())
 		return;
-	print_message("skipped: qemu-system-x86_64 is not installed (tools/setup installs it)\n");
+	print_message(
+		"skipped: no qemu-system-x86_64 (tools/setup installs it), or another machine\n");
 	skip();
 }
 
