@@ -47,8 +47,8 @@ static void rank_workers(struct vm_pass *p, const struct vm_roster *r, const cha
 	vm_ranking_sort(&p->ranking);
 }
 
-// What asks for more than the most that is left anywhere needs no look at the workers. Placements do not make it wrong:
-// less may be left by then.
+// What asks for more than the most that is left anywhere needs no look at the workers. The pass only takes from that, and
+// what is withdrawn was taken by it.
 static void note_free(struct vm_pass *p, uint32_t worker)
 {
 	const struct array *total = &p->workers[worker]->resources;
@@ -188,7 +188,6 @@ void vm_pass_withdraw(struct vm_pass *p, const struct vm_proposal *proposal, boo
 	vm_resources_remove(&p->used[worker], &c->vm->resources);
 	vm_ranking_move(&p->ranking, worker, -1);
 	vm_shapes_room(&p->shapes, worker);
-	note_free(p, worker);
 	if (again)
 		vm_shape_refused(&p->shapes, &p->shapes.shapes[c->shape], worker);
 	c->is_out = !again;
