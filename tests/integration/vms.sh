@@ -1,6 +1,6 @@
 #!/bin/bash
-# 1,000 virtual machines over 100 workers under both profiles. The controller dies while they are placed; workers die and
-# return; machines that fail are restarted by their policy, some are stopped. Each step ends as it is predicted.
+# 1,000 virtual machines over 100 workers under both profiles. The controller dies while they are placed; workers die
+# and return; machines that fail are restarted by their policy, some are stopped. Each step ends as it is predicted.
 . "$(dirname "$0")/setup.sh"
 WORKERS=100
 DYING=10 # the last of them
@@ -18,13 +18,14 @@ workers() {
 		--duration 600 --json "$TESTBED_DIR/$1.json" --quiet "${@:5}"
 }
 steady() { workers "$1" fleet- "$2" "$3" --worker-resource slots=$SLOTS; }
-# create NAME-FORMAT FIRST COUNT MEMBERS: machines, one after the other, restarted if their number is even.
+# create PREFIX FIRST COUNT MEMBERS: machines, one after the other, restarted if their number is even.
 create() {
-	jq -rn --arg name "$1" --arg url "http://127.0.0.1:$TESTBED_HTTP/v1/vms" --argjson first "$2" --argjson count "$3" \
-		--argjson further "$4" 'range($first; $first + $count) | {name: "\($name)\(10000 + .)", image: "mock:debian",
-		restart_policy: (if . % 2 == 0 then "OnFailure" else "Never" end)} + $further | "url = \"\($url)\"",
-		"data = \(tojson | tojson)", "output = /dev/null", "write-out = \"%{http_code}\\n\"", "silent", "next"' |
-		sed '$d' >"$TESTBED_DIR/curl"
+	jq -rn --arg name "$1" --arg url "http://127.0.0.1:$TESTBED_HTTP/v1/vms" --argjson first "$2" \
+		--argjson count "$3" --argjson further "$4" 'range($first; $first + $count) |
+		{name: "\($name)\(10000 + .)", image: "mock:debian",
+			restart_policy: (if . % 2 == 0 then "OnFailure" else "Never" end)} + $further |
+		"url = \"\($url)\"", "data = \(tojson | tojson)", "output = /dev/null",
+		"write-out = \"%{http_code}\\n\"", "silent", "next"' | sed '$d' >"$TESTBED_DIR/curl"
 	equal "machines that were created" "$(in_controller curl -K "$TESTBED_DIR/curl" | grep -c '^200$')" "$3"
 }
 with_slot='{"resources":{"slots":1}}'
@@ -96,8 +97,9 @@ never=$((6 * DYING / 2))
 wait_until 20 "their machines are elsewhere" spread_is "[[6,15],[7,47],[11,1],[$SLOTS,27]]"
 wait_until 20 "their machines run again" running_are $((2 * HALF - never))
 api /v1/vms | jq -c --rawfile lost "$TESTBED_DIR/lost" '($lost | split("\n")) as $lost |
-	[.[] | select(.name | IN($lost[]))] | group_by(.restart_policy) | map([.[0].restart_policy, length,
-	(map(.status) | unique), (map(.restart_count) | unique), (map(.status_message) | unique)])' >"$TESTBED_DIR/became"
+	[.[] | select(.name | IN($lost[]))] | group_by(.restart_policy) |
+	map([.[0].restart_policy, length, (map(.status) | unique), (map(.restart_count) | unique),
+		(map(.status_message) | unique)])' >"$TESTBED_DIR/became"
 gone="VM is assigned to a worker that lost connection with the controller"
 equal "what became of them" "$(cat "$TESTBED_DIR/became")" "$(jq -nc --arg gone "$gone" --argjson count $never \
 	'[["Never", $count, ["failed"], [0], [$gone]], ["OnFailure", $count, ["running"], [1], [""]]]')"
@@ -120,13 +122,13 @@ wait_until 20 "the new ones run" running_are $((2 * HALF - never))
 
 # Restarted at once, and then not within fifteen seconds.
 failed='.status == "failed" and .status_message == "Failed tasks"'
-equal "brief ones that stay failed" "$(machines brief- "$failed and .restart_policy == \"Never\" and .restart_count == 0")" \
-	$BRIEF
+stays="$failed and .restart_policy == \"Never\" and .restart_count == 0"
+equal "brief ones that stay failed" "$(machines brief- "$stays")" $BRIEF
 twice='.restart_policy == "OnFailure" and .restart_count >= 2'
 wait_until 30 "the others were restarted again" machines_are brief- "$twice" $BRIEF
 for i in $(seq 0 2 $((2 * BRIEF - 1))); do
-	between=$(api "/v1/vms/brief-$((10000 + i))/events" | jq '[.[] | select(.payload == "VM restarted") | .timestamp] |
-		sort | .[1] - .[0]')
+	between=$(api "/v1/vms/brief-$((10000 + i))/events" |
+		jq '[.[] | select(.payload == "VM restarted") | .timestamp] | sort | .[1] - .[0]')
 	at_least "seconds between two restarts" "$between" 15
 	at_most "seconds between two restarts" "$between" 25
 done
