@@ -47,8 +47,8 @@ static void rank_workers(struct vm_pass *p, const struct vm_roster *r, const cha
 	vm_ranking_sort(&p->ranking);
 }
 
-// What asks for more than the most that is left anywhere needs no look at the workers. The pass only takes from that, and
-// what is withdrawn was taken by it.
+// What asks for more than the most that is left anywhere needs no look at the workers. The pass only takes from that,
+// and what is withdrawn was taken by it.
 static void note_free(struct vm_pass *p, uint32_t worker)
 {
 	const struct array *total = &p->workers[worker]->resources;
