@@ -202,6 +202,10 @@ static void commands_that_say_nothing_are_refused(void **unused)
 	assert_int_equal(c.changed, 0);
 	c.count = 0;
 	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	c.action = LIFECYCLE_ACTIONS;
+	c.count = 1;
+	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	c.count = 0;
 	c.action = LIFECYCLE_SWEEP;
 	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
 	c.count = NODE_SWEEP_MAX + 1;

@@ -89,6 +89,30 @@ static void a_lost_node_is_forgotten_after_a_minute_and_no_sooner(void **state)
 	scene_free(&s);
 }
 
+// In the order of their times, whatever that of their numbers.
+static void each_is_forgotten_in_its_own_time(void **state)
+{
+	struct command_node_register nodes[4];
+	struct scene s;
+
+	scene_init(&s);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(
+			controller_register(&s.controller, i + 1, &nodes[i]), OUTCOME_DONE);
+	for (uint32_t i = 4; i-- > 0;) {
+		expire(&s, &nodes[i]);
+		scene_advance(&s, 10000);
+	}
+	scene_advance(&s, 20100);
+	for (uint32_t i = 4; i-- > 0;) {
+		assert_int_equal(scene_stats(&s).nodes_swept, 4 - i);
+		assert_int_equal(standing_of(&s, i + 1), NODE_FORGOTTEN);
+		scene_advance(&s, 10000);
+	}
+	assert_int_equal(sweeps(&s), 4);
+	scene_free(&s);
+}
+
 // The mark is stored: time goes on while nobody looks.
 static void so_it_is_after_a_restart(void **state)
 {
@@ -144,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_look_is_counted_once),
 		cmocka_unit_test(a_lost_node_is_forgotten_after_a_minute_and_no_sooner),
+		cmocka_unit_test(each_is_forgotten_in_its_own_time),
 		cmocka_unit_test(so_it_is_after_a_restart),
 		cmocka_unit_test(who_returns_in_time_is_healthy),
 		cmocka_unit_test(what_runs_on_lost_nodes_leaves_fewer_free),
