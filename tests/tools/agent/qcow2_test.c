@@ -150,6 +150,8 @@ static void what_is_no_image_is_refused(void **unused)
 	unlink(disk);
 	assert_int_equal(create(0), -EISDIR);
 	assert_int_equal(rmdir(image), 0);
+	assert_int_equal(symlink("/dev/zero", image), 0); // it would never end
+	assert_int_equal(create(GIB), -EISDIR);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

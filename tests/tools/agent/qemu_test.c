@@ -582,6 +582,75 @@ static void tasks_of_jobs_are_not_its_business(void **unused)
 	struct alloc_run *a = runner_find(&runner, &id);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 	assert_true(noted(&a->tasks[0], "Driver Failure"));
+	assert_non_null(strstr(a->tasks[0].notes[1].message, "not tasks of jobs"));
+}
+
+static void one_that_comes_after_qemu_went_is_told_so(void **unused)
+{
+	char message[200];
+	static const char json[] = "{\"name\":\"web\",\"image\":\"ticks.img\"" SMALL "}";
+	needs_qemu();
+	struct alloc_spec *spec = machine_spec_read(
+		json, strlen(json), &id, &runner.settings.machines, message, sizeof message);
+	assert_non_null(spec);
+	runner.settings.machines.qemu = NULL;
+	runner_add(&runner, &id, 0, 1, spec);
+	runner_step(&runner);
+	assert_string_equal(alloc_run_description(runner_find(&runner, &id)),
+		"qemu is not installed on this worker any more");
+}
+
+// The arguments of its process, a space behind each.
+static const char *command_of(const struct alloc_run *a)
+{
+	static char text[4096];
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)a->tasks[0].process.task);
+	FILE *file = fopen(path, "re");
+	assert_non_null(file);
+	size_t size = fread(text, 1, sizeof text - 1, file);
+	fclose(file);
+	for (size_t i = 0; i < size; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	text[size] = '\0';
+	return text;
+}
+
+static void it_has_what_it_was_given(void **unused)
+{
+	needs_qemu();
+	const char *command = command_of(boot());
+	assert_non_null(strstr(command, "-smp 1 -m 32M "));
+	assert_non_null(strstr(command, "-netdev user,"));
+	assert_non_null(strstr(command, "vmx=off,svm=off "));
+	assert_non_null(strstr(command, "-accel tcg "));
+	assert_null(strstr(command, "-accel kvm "));
+	runner.settings.machines.has_network = false;
+	command = command_of(add(&other_id,
+		"\"image\":\"ticks.img\",\"nested\":true,\"assignedCPU\":2,\"assignedMemory\":64"));
+	assert_non_null(strstr(command, "-smp 2 -m 64M "));
+	assert_null(strstr(command, "-netdev"));
+	assert_null(strstr(command, "vmx=off"));
+}
+
+// Its monitor is listened to though nothing wakes the agent, and what it said is written down at once.
+static void what_takes_turns_is_not_forgotten(void **unused)
+{
+	char path[600], text[UUID_TEXT_BYTES];
+	needs_qemu();
+	struct alloc_run *a = boot();
+	suspend(a);
+	while (!noted(&a->tasks[0], "Suspended")) {
+		uint64_t due_ns = runner_step(&runner);
+		uint64_t now_ns = time_monotonic_ns(&time_source_real);
+		assert_true(due_ns < now_ns + 1000000000);
+	}
+	snprintf(path, sizeof path, "%s/allocs/%s.json", folder, uuid_format(&id, text));
+	json_t *json = json_load_file(path, 0, NULL);
+	char *saved = json_dumps(json, 0);
+	assert_non_null(strstr(saved, "VM was suspended"));
+	free(saved);
+	json_decref(json);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -599,6 +668,8 @@ int main(void)
 		TEST(what_was_suspended_goes_on_as_it_was_or_not_at_all),
 		TEST(it_is_run_by_who_was_named), TEST(a_layered_disk_is_booted),
 		TEST(what_cannot_be_is_told), TEST(what_qemu_says_last_is_the_description),
-		TEST(tasks_of_jobs_are_not_its_business)};
+		TEST(tasks_of_jobs_are_not_its_business),
+		TEST(one_that_comes_after_qemu_went_is_told_so), TEST(it_has_what_it_was_given),
+		TEST(what_takes_turns_is_not_forgotten)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,6 +141,21 @@ static void machines_are_pretended_without_qemu(void **unused)
 	assert_non_null(strstr(message, "qemu-system-x86_64"));
 }
 
+static void images_are_where_names_fit(void **unused)
+{
+	char folder_name[302], images[WORKER_IMAGES_BYTES], message[200] = "";
+	struct agent_options o = {
+		.worker = true, .vm_driver = "mock", .vm_images = folder_name, .state_dir = "/s"};
+	struct machine_settings m;
+	memset(folder_name, 'i', sizeof folder_name);
+	folder_name[301] = '\0';
+	assert_true(worker_machines(&o, &m, images, message, sizeof message) < 0);
+	assert_non_null(strstr(message, "--vm-images is longer than 300 bytes"));
+	folder_name[300] = '\0';
+	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_string_equal(m.images, folder_name);
+}
+
 static void machines_run_where_qemu_is(void **unused)
 {
 	struct agent_options o = {.worker = true,
@@ -176,7 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(a_node_that_is_no_worker_says_nothing),
 		TEST(what_is_measured_is_offered), TEST(what_is_said_is_offered),
-		TEST(what_does_not_fit_is_said),
+		TEST(what_does_not_fit_is_said), TEST(images_are_where_names_fit),
 		cmocka_unit_test_teardown(machines_are_pretended_without_qemu, without_folder),
 		cmocka_unit_test_teardown(machines_run_where_qemu_is, without_folder)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
