@@ -148,32 +148,39 @@ static void changes_of_machines_have_kinds(void **unused)
 	memset(name, 'v', NAME_BYTES_MAX);
 	name[NAME_BYTES_MAX] = '\0';
 	struct vm_condition scheduled[] = {{VM_CONDITION_SCHEDULED, 1}};
-	struct vm stages[7] = {{.name = name, .uid = uid}};
-	for (uint32_t i = 1; i < 7; i++)
+	struct vm stages[8] = {{.name = name, .uid = uid}};
+	for (uint32_t i = 1; i < 8; i++)
 		stages[i] = stages[0];
 	stages[1].instance = (struct uuid){{1}};
 	stages[1].conditions = (struct array){scheduled, 1};
 	stages[2] = stages[1];
 	stages[2].status = VM_RUNNING;
 	stages[3].restart_count = 1;
-	stages[4] = stages[3];
-	stages[4].power_state = VM_POWER_STOPPED;
-	stages[5].uid = other_uid;
-	stages[6] = stages[5];
-	stages[6].record.deleted = true;
+	stages[4] = stages[1];
+	stages[4].restart_count = 1;
+	stages[5] = stages[4];
+	stages[5].instance = (struct uuid){0}; // its worker is free of it
+	stages[5].conditions = (struct array){0};
+	stages[6].uid = other_uid;
+	stages[7] = stages[6];
+	stages[7].record.deleted = true;
 	static const int types[] = {EVENT_VM_CREATED, EVENT_VM_SCHEDULED, EVENT_VM_UPDATED,
-		EVENT_VM_RESTARTED, EVENT_VM_UPDATED, EVENT_VM_CREATED, EVENT_VM_DELETED};
-	for (uint32_t i = 0; i < 7; i++) {
+		EVENT_VM_RESTARTED, EVENT_VM_SCHEDULED, EVENT_VM_UPDATED, EVENT_VM_CREATED,
+		EVENT_VM_DELETED};
+	for (uint32_t i = 0; i < 8; i++) {
 		tell(STATE_VMS, i ? &stages[i - 1] : NULL, &stages[i], 3 + i);
 		expect(i, 3 + i, TOPIC_VM, types[i]);
 	}
 	struct event event;
-	assert_true(event_log_read(ring, 6, &event));
+	assert_true(event_log_read(ring, 7, &event));
 	assert_string_equal(event.name, name);
 	assert_string_equal(event.namespace_name, "");
-	for (uint32_t i = 0; i < EVENT_LOG_MACHINES; i++)
+	for (uint32_t i = 1; i < EVENT_LOG_MACHINES; i++)
 		tell(STATE_VMS, &stages[1], &stages[2], 9 + i);
-	assert_true(event_log_read(ring, 6, &event));
+	assert_true(event_log_read(ring, 7, &event));
+	assert_false(event_has_lost_its_name(&event));
+	tell(STATE_VMS, &stages[1], &stages[2], 9 + EVENT_LOG_MACHINES);
+	assert_true(event_log_read(ring, 7, &event));
 	assert_true(event_has_lost_its_name(&event));
 	assert_int_equal(event.type, EVENT_VM_DELETED);
 }

@@ -1,6 +1,7 @@
 // Virtual machines are placed at once, also after refusals and restarts, and fail when their worker is silent. What
 // happens during a pass is handed in before it: the applier takes it before what the pass proposes.
 #include "placement/watch/peers.h"
+#include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "state/command_queue.h"
 #include "tests/state/vms.h"
@@ -179,6 +180,28 @@ static void a_node_that_takes_no_new_work_is_left_out(void **state)
 	scene_free(&s);
 }
 
+// Row D1: one turn, in which one machine fails and another gets its worker.
+static void both_passes_are_of_one_turn(void **state)
+{
+	struct scene s;
+	scene_init(&s);
+	come(&s, "w1", 1);
+	ask_for(&s, "a", VM_RESTART_NEVER);
+	scene_settle(&s);
+	ask(&s, "b");
+	scene_settle(&s);
+	expect(&s, "b", "", VM_PENDING);
+	assert_int_equal(delete_worker(&s.controller, "w1"), OUTCOME_DONE);
+	come(&s, "w2", 1);
+	assert_true(watchers_turn(s.watchers));
+	expect(&s, "b", "w2", VM_PENDING);
+	struct vm *vm = published_vm(&s.controller, "a");
+	assert_int_equal(vm->status, VM_FAILED);
+	assert_string_equal(vm->status_message, VM_TEXT_WORKER_GONE);
+	vm_free(vm);
+	scene_free(&s);
+}
+
 // --- What happens meanwhile ------------------------------------------------------------------------
 
 static void hand_in(struct scene *s, struct command *c)
@@ -353,6 +376,12 @@ static void turn_while(struct scene *s, happens *first, happens *second)
 	vm_free(m.create.vm);
 }
 
+static uint64_t assign_commands(const struct scene *s)
+{
+	const struct applier_counters *c = applier_counters(s->controller.applier);
+	return atomic_load(&c->outcomes[COMMAND_VM_ASSIGN][OUTCOME_DONE]);
+}
+
 static void a_machine_that_changed_is_left_out_of_the_pass(void **state)
 {
 	static const struct {
@@ -375,6 +404,8 @@ static void a_machine_that_changed_is_left_out_of_the_pass(void **state)
 		ask(&s, "b");
 		turn_while(&s, rows[i].first, rows[i].second);
 		expect(&s, "b", "w1", VM_PENDING);
+		// No other worker is tried for it.
+		assert_int_equal(assign_commands(&s), rows[i].first == is_assigned ? 2 : 1);
 		if (rows[i].worker)
 			expect(&s, "a", rows[i].worker, rows[i].status);
 		assert_int_equal(scene_stats(&s).vms_assigned, 1);
@@ -496,6 +527,28 @@ static void a_full_disk_ends_the_pass(void **state)
 	scene_free(&s);
 }
 
+// More than a round: the disk is full before its first, so there is no second one.
+static void a_round_that_is_refused_is_the_last(void **state)
+{
+	const uint32_t rounds = 16, count = rounds * VM_ASSIGN_MAX + 1;
+	char name[16];
+	struct scene s;
+	scene_init(&s);
+	come(&s, "w1", count);
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(name, sizeof name, "m%u", i);
+		ask(&s, name);
+	}
+	atomic_store(&s.controller.log.room_bytes, 0);
+	(void)watchers_turn(s.watchers);
+	assert_int_equal(scene_stats(&s).commands_refused, rounds);
+	atomic_store(&s.controller.log.room_bytes, INT64_MAX);
+	scene_jump(&s, 5000);
+	assert_int_equal(scene_stats(&s).vms_assigned, count);
+	expect(&s, name, "w1", VM_PENDING);
+	scene_free(&s);
+}
+
 // --- Row D27 ---------------------------------------------------------------------------------------
 
 static void the_time_to_an_assignment_is_measured(void **state)
@@ -523,12 +576,14 @@ int main(void)
 		cmocka_unit_test(a_worker_that_changes_is_looked_at),
 		cmocka_unit_test(how_long_it_waits_is_a_setting),
 		cmocka_unit_test(a_node_that_takes_no_new_work_is_left_out),
+		cmocka_unit_test(both_passes_are_of_one_turn),
 		cmocka_unit_test(requests_of_a_turn_are_one),
 		cmocka_unit_test(one_of_them_schedules),
 		cmocka_unit_test(a_pass_keeps_its_view),
 		cmocka_unit_test(a_machine_that_changed_is_left_out_of_the_pass),
 		cmocka_unit_test(after_a_worker_that_changed_the_next_is_tried),
 		cmocka_unit_test(a_full_disk_ends_the_pass),
+		cmocka_unit_test(a_round_that_is_refused_is_the_last),
 		cmocka_unit_test(the_time_to_an_assignment_is_measured),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
