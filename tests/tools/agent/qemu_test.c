@@ -652,6 +652,12 @@ static void it_has_what_it_was_given(void **unused)
 	assert_non_null(strstr(command, "-smp 2 -m 64M "));
 	assert_null(strstr(command, "-netdev"));
 	assert_null(strstr(command, "vmx=off"));
+	if (access("/dev/kvm", R_OK | W_OK) < 0)
+		return;
+	runner.settings.machines.is_emulated = false;
+	struct uuid third = {{0x1a, [15] = 3}};
+	command = command_of(add(&third, "\"image\":\"ticks.img\"" SMALL));
+	assert_non_null(strstr(command, "-accel kvm -accel tcg "));
 }
 
 // Its monitor is listened to though nothing wakes the agent, and what it said is written down at once.
