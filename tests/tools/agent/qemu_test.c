@@ -470,7 +470,8 @@ static void what_was_suspended_goes_on_as_it_was_or_not_at_all(void **unused)
 	suspend(a);
 	WAIT_FOR(a, is_over);
 	static const char *const others[] = {"\"assignedCPU\":1,\"assignedMemory\":64",
-		"\"assignedCPU\":2,\"assignedMemory\":32", "\"nested\":true" SMALL};
+		"\"assignedCPU\":2,\"assignedMemory\":32",
+		"\"nested\":true,\"assignedCPU\":1,\"assignedMemory\":32"};
 	for (uint32_t i = 0; i < sizeof others / sizeof others[0]; i++)
 		refuses_to_resume(others[i], "1 cpus and 32 MiB");
 	runner.settings.machines.has_network = false;
