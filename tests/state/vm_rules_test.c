@@ -440,6 +440,7 @@ static void creation_refuses_what_is_missing_or_unknown(void **state)
 	assert_string_equal(f->vm->image_pull_policy, "Always");
 	char name[8];
 	for (unsigned i = 0; i < VM_LABELS_MAX + 1; i++) {
+		assert_true(complete(f));
 		snprintf(name, sizeof name, "l%u", i);
 		put_label(&f->vm->labels, name, "x");
 	}
