@@ -447,6 +447,52 @@ static void creation_refuses_what_is_missing_or_unknown(void **state)
 	assert_refused(f, "VM has more than 64 labels");
 }
 
+static const char *repeated(char letter, uint32_t count)
+{
+	static char text[ATTRIBUTE_VALUE_BYTES_MAX + ATTRIBUTE_NAME_BYTES_MAX];
+	memset(text, letter, count);
+	text[count] = '\0';
+	return text;
+}
+
+// Each alone is too much; one byte less is not.
+static void names_and_values_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	for (uint32_t more = 0; more < 2; more++) {
+		put_count(&f->vm->resources, repeated('r', ATTRIBUTE_NAME_BYTES_MAX + more), 1);
+		if (!more)
+			assert_true(complete(f));
+	}
+	assert_refused(f, "the name of a resource has 1 to 128 bytes");
+	counts_release(&f->vm->resources);
+	f->vm->resources = (struct array){0};
+	put_label(&f->vm->labels, repeated('l', ATTRIBUTE_NAME_BYTES_MAX), "");
+	assert_true(complete(f));
+	put_label(&f->vm->labels, "l", repeated('v', ATTRIBUTE_VALUE_BYTES_MAX));
+	assert_true(complete(f));
+	put_label(&f->vm->labels, "l", repeated('v', ATTRIBUTE_VALUE_BYTES_MAX + 1));
+	assert_refused(f, "a label has a name of 1 to 128 bytes and a value of at most 1024");
+	put_label(&f->vm->labels, "l", "");
+	assert_true(complete(f));
+	put_label(&f->vm->labels, repeated('m', ATTRIBUTE_NAME_BYTES_MAX + 1), "");
+	assert_refused(f, "a label has a name of 1 to 128 bytes and a value of at most 1024");
+}
+
+static void labels_have_names(void **state)
+{
+	struct fixture *f = *state;
+	put_label(&f->vm->labels, "", "x");
+	assert_refused(f, "a label has a name of 1 to 128 bytes and a value of at most 1024");
+}
+
+static void resources_have_names(void **state)
+{
+	struct fixture *f = *state;
+	put_count(&f->vm->resources, "", 1);
+	assert_refused(f, "the name of a resource has 1 to 128 bytes");
+}
+
 static void what_is_added_to_a_request_counts_as_well(void **state)
 {
 	struct fixture *f = *state;
@@ -523,6 +569,9 @@ int main(void)
 		TEST(one_of_macos_takes_a_place_of_its_own),
 		TEST(creation_refuses_what_is_missing_or_unknown),
 		TEST(what_is_added_to_a_request_counts_as_well),
+		TEST(names_and_values_are_bounded),
+		TEST(labels_have_names),
+		TEST(resources_have_names),
 		TEST(power_goes_one_way),
 		TEST(only_the_newest_events_are_kept),
 	};
