@@ -568,9 +568,38 @@ static void the_time_to_an_assignment_is_measured(void **state)
 	scene_free(&s);
 }
 
+// More than one command takes, all of them running: when their worker goes they fail, the last one, too.
+static void a_look_is_at_all_of_them(void **state)
+{
+	struct command_vm_report runs = {.status = {true, VM_RUNNING}};
+	struct state_counts counts;
+	struct scene s;
+	char name[16];
+
+	scene_init(&s);
+	come(&s, "w1", VM_ASSIGN_MAX + 10);
+	for (uint32_t i = 0; i < VM_ASSIGN_MAX + 10; i++) {
+		snprintf(name, sizeof name, "vm%u", i);
+		ask_for(&s, name, VM_RESTART_NEVER);
+	}
+	scene_settle(&s);
+	for (uint32_t i = 0; i < VM_ASSIGN_MAX + 10; i++) {
+		snprintf(name, sizeof name, "vm%u", i);
+		assert_int_equal(report_vm(&s.controller, name, NULL, &runs), OUTCOME_DONE);
+	}
+	state_counts(s.controller.state, &counts);
+	assert_int_equal(counts.vms[VM_RUNNING], VM_ASSIGN_MAX + 10);
+	assert_int_equal(delete_worker(&s.controller, "w1"), OUTCOME_DONE);
+	scene_advance(&s, 10000);
+	state_counts(s.controller.state, &counts);
+	assert_int_equal(counts.vms[VM_FAILED], VM_ASSIGN_MAX + 10);
+	scene_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_look_is_at_all_of_them),
 		cmocka_unit_test(a_machine_is_placed_at_once),
 		cmocka_unit_test(what_was_on_a_silent_worker_goes_to_another),
 		cmocka_unit_test(a_worker_that_changes_is_looked_at),
