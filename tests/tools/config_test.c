@@ -61,6 +61,9 @@ static void virtual_machines_have_times_of_their_own(void **state)
 	assert_true(read_text("vms:\n  offline_after_ms: 2500\n  interval_ms: 250\n"));
 	assert_int_equal(config.vm_offline_after_ms, 2500);
 	assert_int_equal(config.vm_interval_ms, 250);
+	assert_int_equal(config.vm_metrics, 0);
+	assert_true(read_text("vms:\n  metrics: true\n"));
+	assert_int_equal(config.vm_metrics, 1);
 	assert_false(read_text("vms:\n  interval_ms: 9\n"));
 	assert_non_null(strstr(message, "from 10"));
 	assert_false(read_text("vms:\n  offline_after_ms: 0\n"));

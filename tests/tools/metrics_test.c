@@ -28,7 +28,9 @@ static uint32_t exported_count;
 static void keep(void *sink, char kind, const char *name, const char *labels, double value)
 {
 	assert_true(exported_count < EXPORTED_MOST);
-	snprintf(exported[exported_count].name, sizeof exported->name, "%s", name);
+	bool is_of_worker = strstr(labels, "worker_name=");
+	snprintf(exported[exported_count].name, sizeof exported->name,
+		is_of_worker ? "%s{%s}" : "%s", name, labels);
 	exported[exported_count++].value = value;
 }
 
@@ -117,7 +119,8 @@ static void dashboards_find_their_names(void)
 		"nomad.nomad.worker.invoke_scheduler.service",
 		"nomad.nomad.worker.invoke_scheduler.batch",
 		"nomad.nomad.worker.invoke_scheduler.system", "nomad.nomad.job_status.pending",
-		"nomad.nomad.job_status.running", "nomad.nomad.job_status.dead"};
+		"nomad.nomad.job_status.running", "nomad.nomad.job_status.dead", "availableNodes",
+		"freeNodes", "runningNodes", "lostNodes"};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		assert_int_equal(value_of(names[i]), 0);
 }
@@ -202,6 +205,35 @@ static void all_agree_who_is_offline(void **state)
 	assert_int_equal(worker_view_of(b->api).offline_after_ns, 300000000);
 }
 
+static bool is_exported(const char *name)
+{
+	for (uint32_t i = 0; i < exported_count; i++)
+		if (strcmp(exported[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+// Row D27: a series for each worker is for those who ask for it.
+static void names_of_orchard_are_off_by_default(void **state)
+{
+	static const char *const names[] = {"orchard_scheduler_loop_iteration_total", "orchard_vms",
+		"orchard_workers{worker_name=\"w\",status=\"online\"}",
+		"orchard_workers{worker_name=\"w\",status=\"offline\"}",
+		"org.cirruslabs.orchard.controller.scheduling_time"};
+	struct berthd *b = *state;
+	collect(b);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		assert_false(is_exported(names[i]));
+	b->config.vm_metrics = true;
+	collect(b);
+	b->config.vm_metrics = false;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		assert_true(is_exported(names[i]));
+	assert_int_equal(value_of(names[2]), 0);
+	assert_int_equal(value_of(names[3]), 1);
+	assert_true(value_of(names[0]) > 0);
+}
+
 static void all_counters_are_exported(void **state)
 {
 	struct berthd *b = *state;
@@ -251,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_agree_who_is_offline),
+		cmocka_unit_test(names_of_orchard_are_off_by_default),
 		cmocka_unit_test(all_counters_are_exported),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

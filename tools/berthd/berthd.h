@@ -44,6 +44,10 @@ bool berthd_plan(const struct config *, struct topology_plan *, char *message);
 void berthd_metrics(void *berthd, const struct metric_sink *);
 void berthd_metrics_pipeline(const struct metric_sink *, struct pipeline *);
 void berthd_metrics_watchers(const struct metric_sink *, const struct berthd *);
+void berthd_metrics_vms(
+	const struct metric_sink *, const struct berthd *, const struct watchers_stats *);
+// Names of jobs and workers may hold what would end a label.
+void metric_label_tame(char *text);
 void berthd_metrics_nomad(const struct metric_sink *, const struct berthd *);
 // Healthy: the applier answers and every worker turns.
 bool berthd_healthy(void *berthd, char *message, uint32_t message_size);

@@ -131,6 +131,8 @@ static const struct setting settings[] = {
 		.help = "virtual machines fail when their worker is silent for longer"},
 	{"vms.interval_ms", SETTING_U32, AT(vm_interval_ms), NUMBER(10, 600000), .preset = "5000",
 		.help = "longest time between two looks at virtual machines"},
+	{"vms.metrics", SETTING_BOOL, AT(vm_metrics), .preset = "false", .names = booleans,
+		.help = "metrics under Orchard's names, too, with a series for each worker"},
 	{"peers.regions", SETTING_TEXT, AT(peer_regions), .preset = "",
 		.help = "controllers of other regions: name=http://host:port, …"},
 	{"peers.token_file", SETTING_TEXT, AT(peer_token_file), .preset = "",

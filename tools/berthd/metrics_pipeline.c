@@ -34,8 +34,7 @@ static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
 	}
 }
 
-// Names of jobs may hold what would end a label.
-static void tame(char *text)
+void metric_label_tame(char *text)
 {
 	for (; *text; text++)
 		if (*text == '"' || *text == '\\' || *text == '\n')
@@ -45,9 +44,9 @@ static void tame(char *text)
 static void emit_reschedule(const struct metric_sink *m, struct reschedule_gauge *g)
 {
 	char labels[4 * NAME_BYTES_MAX], id[UUID_TEXT_BYTES];
-	tame(g->job);
-	tame(g->namespace_name);
-	tame(g->group);
+	metric_label_tame(g->job);
+	metric_label_tame(g->namespace_name);
+	metric_label_tame(g->group);
 	int size = snprintf(labels, sizeof labels,
 		"alloc_id=\"%s\",job=\"%s\",namespace=\"%s\",task_group=\"%s\"",
 		uuid_format(&g->allocation, id), g->job, g->namespace_name, g->group);

@@ -1,7 +1,5 @@
 // What the watchers did, and what they have under their eyes.
-#include "state/vm.h"
 #include "tools/berthd/berthd.h"
-#include <stdio.h>
 
 static void counter(
 	const struct metric_sink *m, const char *name, const char *labels, uint64_t value)
@@ -39,25 +37,12 @@ static void emit_standings(
 	counter(m, "berth_node_updates_total", "outcome=\"changed\"", s->looks_changed);
 	counter(m, "berth_node_updates_total", "outcome=\"unchanged\"", s->looks_unchanged);
 	m->value(m->sink, 'g', "berth_node_update_seconds", "", s->sweep_us / 1e6);
-}
-
-static void emit_vms(
-	const struct metric_sink *m, const struct berthd *b, const struct watchers_stats *s)
-{
-	struct state_counts counts;
-	char labels[32];
-
-	state_counts(b->state, &counts);
-	for (uint32_t i = 0; vm_status_names[i]; i++) {
-		snprintf(labels, sizeof labels, "status=\"%s\"", vm_status_names[i]);
-		m->value(m->sink, 'g', "berth_vms", labels, counts.vms[i]);
-	}
-	m->value(m->sink, 'g', "berth_vm_workers", "status=\"online\"", s->vm_workers_online);
-	m->value(m->sink, 'g', "berth_vm_workers", "status=\"offline\"", s->vm_workers_offline);
-	counter(m, "berth_vm_turns_total", "", s->vm_turns);
-	counter(m, "berth_vms_assigned_total", "", s->vms_assigned);
-	m->histogram(m->sink, "berth_vm_scheduling_seconds", "", s->vm_scheduling.us,
-		(double)s->vm_scheduling.us_sum);
+	// The same under the names that dashboards made for Scoot ask for (row E28).
+	gauge(m, "availableNodes", standings.healthy);
+	gauge(m, "freeNodes", standings.free);
+	gauge(m, "runningNodes", standings.running);
+	gauge(m, "lostNodes", standings.suspended);
+	m->value(m->sink, 'g', "schedUpdateClusterLatency_ms", "", s->sweep_us / 1e3);
 }
 
 void berthd_metrics_watchers(const struct metric_sink *m, const struct berthd *b)
@@ -68,7 +53,7 @@ void berthd_metrics_watchers(const struct metric_sink *m, const struct berthd *b
 	watchers_stats(b->region_watchers, &regions);
 	emit_regions(m, &regions);
 	emit_standings(m, b, &s);
-	emit_vms(m, b, &s);
+	berthd_metrics_vms(m, b, &s);
 	gauge(m, "berth_deployments_watched", s.deployments_watched);
 	gauge(m, "berth_nodes_draining_watched", s.nodes_draining);
 	gauge(m, "berth_periodic_jobs", s.periodic_jobs);

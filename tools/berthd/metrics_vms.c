@@ -1,0 +1,81 @@
+// Virtual machines and their workers (row D27).
+#include "state/base/time_source.h"
+#include "state/vm.h"
+#include "tools/berthd/berthd.h"
+#include <stdio.h>
+
+// Workers looked at in one read section.
+#define WORKERS_PER_SECTION 4096u
+
+static void emit_statuses(const struct metric_sink *m, const char *name, const struct berthd *b)
+{
+	struct state_counts counts;
+	char labels[32];
+
+	state_counts(b->state, &counts);
+	for (uint32_t i = 0; vm_status_names[i]; i++) {
+		snprintf(labels, sizeof labels, "status=\"%s\"", vm_status_names[i]);
+		m->value(m->sink, 'g', name, labels, counts.vms[i]);
+	}
+}
+
+static void emit_worker(const struct metric_sink *m, const char *name, bool is_offline)
+{
+	char tame[NAME_BYTES_MAX + 1], labels[NAME_BYTES_MAX + 64];
+
+	snprintf(tame, sizeof tame, "%s", name);
+	metric_label_tame(tame);
+	snprintf(labels, sizeof labels, "worker_name=\"%s\",status=\"online\"", tame);
+	m->value(m->sink, 'g', "orchard_workers", labels, !is_offline);
+	snprintf(labels, sizeof labels, "worker_name=\"%s\",status=\"offline\"", tame);
+	m->value(m->sink, 'g', "orchard_workers", labels, is_offline);
+}
+
+static void emit_workers(const struct metric_sink *m, const struct berthd *b)
+{
+	int64_t now_ns = (int64_t)time_wall_ns(&time_source_real),
+		limit_ns = b->config.vm_offline_after_ms * 1000000ll;
+	const struct vm_worker *worker;
+	uint64_t cursor = 0;
+
+	do {
+		state_read_begin();
+		for (uint32_t i = 0; i < WORKERS_PER_SECTION; i++) {
+			worker = state_next_vm_worker(b->state, &cursor);
+			if (!worker)
+				break;
+			emit_worker(
+				m, worker->name, vm_worker_is_offline(worker, now_ns, limit_ns));
+		}
+		state_read_end();
+	} while (worker);
+}
+
+static void emit_scheduling(
+	const struct metric_sink *m, const char *name, const struct watchers_stats *s)
+{
+	m->histogram(m->sink, name, "", s->vm_scheduling.us, (double)s->vm_scheduling.us_sum);
+}
+
+// Under the names that dashboards made for Orchard ask for, a series for each worker among them: off by default.
+static void emit_orchard(
+	const struct metric_sink *m, const struct berthd *b, const struct watchers_stats *s)
+{
+	m->value(m->sink, 'c', "orchard_scheduler_loop_iteration_total", "", (double)s->vm_turns);
+	emit_statuses(m, "orchard_vms", b);
+	emit_workers(m, b);
+	emit_scheduling(m, "org.cirruslabs.orchard.controller.scheduling_time", s);
+}
+
+void berthd_metrics_vms(
+	const struct metric_sink *m, const struct berthd *b, const struct watchers_stats *s)
+{
+	emit_statuses(m, "berth_vms", b);
+	m->value(m->sink, 'g', "berth_vm_workers", "status=\"online\"", s->vm_workers_online);
+	m->value(m->sink, 'g', "berth_vm_workers", "status=\"offline\"", s->vm_workers_offline);
+	m->value(m->sink, 'c', "berth_vm_turns_total", "", (double)s->vm_turns);
+	m->value(m->sink, 'c', "berth_vms_assigned_total", "", (double)s->vms_assigned);
+	emit_scheduling(m, "berth_vm_scheduling_seconds", s);
+	if (b->config.vm_metrics)
+		emit_orchard(m, b, s);
+}
