@@ -11,25 +11,6 @@
 
 // --- Create --------------------------------------------------------------------------------------
 
-static enum exit_status read_object(const char *file, json_t **object)
-{
-	char *text;
-	size_t size;
-	json_error_t error;
-	enum exit_status result = file_read(file, &text, &size);
-	if (result != STATUS_OK)
-		return result;
-	*object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-	free(text);
-	if (json_is_object(*object))
-		return STATUS_OK;
-	result = complain(STATUS_REFUSED, "%s line %d column %d: %s; a JSON object is expected",
-		file, error.line, error.column, *object ? "no object" : error.text);
-	json_decref(*object);
-	*object = NULL;
-	return result;
-}
-
 static void put_texts(const struct flags *flags, json_t *body)
 {
 	static const struct {
@@ -124,7 +105,7 @@ enum exit_status machine_create(struct session *session, const char **arguments,
 	json_t *body = NULL;
 	enum exit_status result = STATUS_OK;
 	if (count > 1)
-		result = read_object(arguments[1], &body);
+		result = file_read_object(arguments[1], &body);
 	else
 		body = json_object();
 	if (result != STATUS_OK)

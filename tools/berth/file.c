@@ -22,3 +22,25 @@ enum exit_status file_read(const char *path, char **text, size_t *size)
 	return error ? complain(STATUS_FAILURE, "cannot read %s: %s", path, strerror(error))
 		     : complain(STATUS_FAILURE, "%s is larger than 4 MiB", path);
 }
+
+enum exit_status file_read_object(const char *path, json_t **object)
+{
+	char *text;
+	size_t size;
+	json_error_t error;
+	enum exit_status result = file_read(path, &text, &size);
+	if (result != STATUS_OK)
+		return result;
+	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+	free(text);
+	if (!root)
+		return complain(STATUS_REFUSED,
+			"%s line %d column %d: %s; a JSON object is expected", path, error.line,
+			error.column, error.text);
+	if (!json_is_object(root)) {
+		json_decref(root);
+		return complain(STATUS_REFUSED, "%s: a JSON object is expected", path);
+	}
+	*object = root;
+	return STATUS_OK;
+}

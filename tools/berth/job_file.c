@@ -3,24 +3,13 @@
 #include "tools/berth/file.h"
 #include "tools/berth/http.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 enum exit_status job_file_read(const char *file, json_t **request)
 {
-	char *text;
-	size_t size;
-	json_error_t error;
-	enum exit_status result = file_read(file, &text, &size);
+	json_t *root;
+	enum exit_status result = file_read_object(file, &root);
 	if (result != STATUS_OK)
 		return result;
-	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-	free(text);
-	if (!json_is_object(root)) {
-		json_decref(root);
-		return complain(STATUS_REFUSED,
-			"%s line %d column %d: %s; a JSON object is expected", file, error.line,
-			error.column, root ? "no object" : error.text);
-	}
 	if (!json_object_get(root, "Job"))
 		root = json_pack("{s:o}", "Job", root);
 	*request = root;

@@ -88,6 +88,9 @@ static void bad_jobs_are_told_every_mistake(void **unused)
 	run_write("broken.json", "{\n\"Job\": {");
 	snprintf(line, sizeof line, "job run %s/broken.json", run_folder());
 	expect_run(line, 4, "", "broken.json line 2 column ");
+	run_write("list.json", "[1]");
+	snprintf(line, sizeof line, "job run %s/list.json", run_folder());
+	expect_run(line, 4, "", "list.json: a JSON object is expected");
 	expect_run("job run /nowhere.json", 1, "", "cannot read /nowhere.json: No such file");
 }
 
