@@ -21,6 +21,29 @@ static struct peer new_worker(
 	return p;
 }
 
+// Row D28: who may not register is told why.
+static void another_machine_of_its_name_is_refused(void **unused)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct history history = {0};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header h;
+	struct wire_refused refused;
+	struct uuid id = world_uuid(2);
+	struct peer other = node_peer(w, &id, 0);
+
+	(void)new_worker(w, 1, "a", &h);
+	send_register_worker(w, &other, &id, "a", WORLD_WALL_MS);
+	world_settle(w);
+	h = peer_receive(w, &other, WIRE_REFUSED, frame);
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_CONFLICT);
+	assert_int_equal(refused.retry_after_ms, 0);
+	world_balances(w);
+	world_destroy(w);
+	history_free(&history);
+}
+
 static void add_machine(struct world *w, uint32_t number)
 {
 	char name[32];
@@ -234,6 +257,7 @@ static void a_worker_runs_what_it_was_given(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(all_machines_in_pages),
+		cmocka_unit_test(another_machine_of_its_name_is_refused),
 		cmocka_unit_test(a_change_is_seen),
 		cmocka_unit_test(only_its_worker_hears_what_it_is),
 		cmocka_unit_test(a_worker_runs_what_it_was_given)};

@@ -348,6 +348,10 @@ static void tell_refusal(struct agent *a, const struct wire_refused *why)
 	log_warn("refused", "request=%s reason=%s retry_after_ms=%u",
 		wire_type_name(why->request_type), wire_refusal_name(why->reason),
 		why->retry_after_ms);
+	if (why->reason == WIRE_REFUSED_CONFLICT)
+		log_error("conflict", "hint=%s",
+			"\"another machine is the worker of this name: berth worker delete, or "
+			"--name\"");
 	if (why->reason == WIRE_REFUSED_BAD_DESCRIPTION)
 		log_error("bad-description", "hint=%s",
 			"\"see berth-agent --print-fingerprint and the controller's log\"");
