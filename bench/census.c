@@ -1,8 +1,8 @@
 #include "bench/census.h"
-#include "state/alloc_details.h"
-#include "state/allocation.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
+#include "state/records/allocation.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

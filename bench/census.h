@@ -1,7 +1,7 @@
 // Counts what becomes of allocations as the state publishes it, so that a benchmark can wait for it; and notes what
 // nodes would have to say of them.
 #pragma once
-#include "state/state.h"
+#include "state/tables/state.h"
 #include <pthread.h>
 
 struct census_note {

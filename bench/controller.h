@@ -1,10 +1,10 @@
 // A controller without a network, for benchmarks: state, applier, placement and, when it has a
 // directory, the store, put together as the daemon does it; and a fleet of nodes to fill it with.
 #pragma once
+#include "placement/direct/placement.h"
 #include "placement/pipeline/pipeline.h"
-#include "placement/placement.h"
 #include "placement/watch/watchers.h"
-#include "state/applier.h"
+#include "state/applier/applier.h"
 #include "state/store/store.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,12 +11,12 @@
 #include "bench/census.h"
 #include "bench/directory.h"
 #include "bench/service_fleet.h"
-#include "state/alloc_details.h"
-#include "state/allocation.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
-#include "state/deployment.h"
+#include "state/records/alloc_details.h"
+#include "state/records/allocation.h"
+#include "state/records/deployment.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>

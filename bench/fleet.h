@@ -1,7 +1,7 @@
 // The nodes that benchmarks register: 45 attributes each, as a real agent reports them. 36 are
 // those of the hardware and software that the node shares with one in eight others; 9 are its own.
 #pragma once
-#include "state/command.h"
+#include "state/log/command.h"
 #include <stdint.h>
 
 #define FLEET_CLASSES 8u

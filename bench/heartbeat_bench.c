@@ -4,7 +4,7 @@
 // Both sides sit on one Ethernet device whose receive and transmit functions are ours and do what DPDK's
 // net_pcap does with infinite_rx=1 and without a file to write to: take mbufs from a pool, take the next frame
 // from a ring and put it back, copy it, count; give back packet by packet. The subject is the daemon's own path
-// from there on: dataplane/packet_io_dpdk.c around hot_receive(). The reference is compared once with
+// from there on: dataplane/port/packet_io_dpdk.c around hot_receive(). The reference is compared once with
 // `dpdk-testpmd --forward-mode=macswap` on net_pcap itself.
 //
 // Frames are built and signed outside the timed part, a batch that fits the second-level cache at a time and
@@ -13,7 +13,7 @@
 // last packet given back, in processor time of the thread.
 #include "bench/bench.h"
 #include "bench/heartbeats.h"
-#include "dataplane/packet_io_dpdk.h"
+#include "dataplane/port/packet_io_dpdk.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <rte_ethdev.h>

@@ -7,8 +7,8 @@
 #include "bench/census.h"
 #include "bench/directory.h"
 #include "bench/service_fleet.h"
-#include "state/allocation.h"
 #include "state/base/check.h"
+#include "state/records/allocation.h"
 #include <stdio.h>
 #include <stdlib.h>
 

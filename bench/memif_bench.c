@@ -7,7 +7,7 @@
 // packets, against the same of a forwarder that swaps MAC addresses.
 #include "bench/bench.h"
 #include "bench/heartbeats.h"
-#include "dataplane/packet_io_dpdk.h"
+#include "dataplane/port/packet_io_dpdk.h"
 #include "state/base/check.h"
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>

@@ -1,5 +1,5 @@
 #include "bench/naive_service.h"
-#include "placement/placement.h"
+#include "placement/direct/placement.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>

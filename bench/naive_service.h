@@ -2,7 +2,7 @@
 // benchmark. Every node is looked at for every instance, with the same scores in the same order; it answers exactly
 // as the scheduler does.
 #pragma once
-#include "state/resources.h"
+#include "state/records/resources.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 // must give the same answers; that is checked before anything is timed.
 #include "bench/bench.h"
 #include "bench/placement_scan.h"
-#include "placement/prospect.h"
+#include "placement/direct/candidate_cache.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"

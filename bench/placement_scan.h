@@ -1,7 +1,7 @@
 // The reference of the placement benchmark: the best node by looking at all of them, once as plainly as can
 // be, once as fast as AVX-512 allows. Both answer exactly as placement does.
 #pragma once
-#include "placement/placement.h"
+#include "placement/direct/placement.h"
 #include <stdbool.h>
 #include <stdint.h>
 

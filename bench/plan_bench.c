@@ -1,14 +1,14 @@
 // The way of a plan through the applier: node by node against the working state, applied, encoded, handed to a log
 // in memory, published, answered; against a plain loop over arrays that subtracts what is placed and remembers it.
 #include "bench/bench.h"
-#include "placement/placement.h"
-#include "state/applier.h"
+#include "placement/direct/placement.h"
+#include "state/applier/applier.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
-#include "state/evaluation.h"
-#include "state/job.h"
-#include "state/plan.h"
+#include "state/records/evaluation.h"
+#include "state/records/job.h"
+#include "state/records/plan.h"
 #include <stdio.h>
 #include <stdlib.h>
 

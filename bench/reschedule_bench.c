@@ -7,10 +7,10 @@
 #include "bench/census.h"
 #include "bench/directory.h"
 #include "bench/service_fleet.h"
-#include "state/alloc_details.h"
-#include "state/allocation.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
+#include "state/records/allocation.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

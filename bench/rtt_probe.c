@@ -5,11 +5,11 @@
 // Prints "ready" when the device is there, then a JSON object for each part of the plan: round trips in
 // microseconds by percentile, and what was lost.
 #include "bench/bench.h"
-#include "dataplane/eal.h"
-#include "dataplane/port.h"
+#include "dataplane/port/eal.h"
+#include "dataplane/port/port.h"
 #include "dataplane/wire/auth.h"
 #include "state/base/memory.h"
-#include "tools/fleet/packet.h"
+#include "tools/fleet/net/packet.h"
 #include <arpa/inet.h>
 #include <sched.h>
 #include <stdio.h>

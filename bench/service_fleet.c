@@ -1,9 +1,9 @@
 #include "bench/service_fleet.h"
 #include "bench/bench.h"
-#include "state/allocation.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "state/records/allocation.h"
 #include <stdio.h>
 #include <stdlib.h>
 

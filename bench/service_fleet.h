@@ -4,7 +4,7 @@
 #include "bench/census.h"
 #include "bench/controller.h"
 #include "bench/naive_service.h"
-#include "state/job.h"
+#include "state/records/job.h"
 
 // Looked at by the reference in one round, so that it ends.
 #define SERVICE_LOOKS_MOST 20000000u

@@ -3,11 +3,11 @@
 #include "dataplane/hot/receive.h"
 #include "dataplane/topology.h"
 #include "dataplane/wire/auth.h"
-#include "state/applier.h"
+#include "state/applier/applier.h"
+#include "state/applier/command_queue.h"
 #include "state/base/bytes.h"
 #include "state/base/time_source.h"
-#include "state/command_queue.h"
-#include "state/state.h"
+#include "state/tables/state.h"
 
 enum poll_mode { POLL_ADAPTIVE, POLL_SPIN };
 

@@ -1,6 +1,6 @@
-#include "dataplane/address.h"
-#include "dataplane/eal.h"
-#include "dataplane/port.h"
+#include "dataplane/port/address.h"
+#include "dataplane/port/eal.h"
+#include "dataplane/port/port.h"
 #include <arpa/inet.h>
 #include <linux/capability.h>
 #include <rte_build_config.h>

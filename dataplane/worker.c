@@ -1,5 +1,5 @@
 #include "dataplane/worker.h"
-#include "dataplane/lines.h"
+#include "dataplane/requests/lines.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"

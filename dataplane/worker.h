@@ -2,11 +2,11 @@
 // applier has finished, sweeps for the silent. worker_step() is one turn of the loop and knows no
 // transport, thread or clock of its own, so that tests run it over arrays and a manual clock.
 #pragma once
-#include "dataplane/alloc_requests.h"
 #include "dataplane/dataplane.h"
 #include "dataplane/hot/liveness.h"
-#include "dataplane/packet_io.h"
-#include "dataplane/request.h"
+#include "dataplane/port/packet_io.h"
+#include "dataplane/requests/alloc_requests.h"
+#include "dataplane/requests/request.h"
 
 struct workers;
 

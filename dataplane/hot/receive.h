@@ -4,8 +4,8 @@
 #include "dataplane/hot/counters.h"
 #include "dataplane/hot/packet.h"
 #include "dataplane/wire/auth.h"
-#include "state/command_queue.h"
-#include "state/node_table.h"
+#include "state/applier/command_queue.h"
+#include "state/tables/node_table.h"
 #include <stdbool.h>
 #include <stdint.h>
 

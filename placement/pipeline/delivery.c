@@ -1,5 +1,5 @@
 #include "placement/pipeline/delivery.h"
-#include "placement/pipeline/caretaker.h"
+#include "placement/pipeline/housekeeping.h"
 #include "placement/pipeline/pipeline_private.h"
 #include "state/base/error.h"
 #include "state/base/log.h"

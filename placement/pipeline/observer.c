@@ -1,7 +1,7 @@
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_private.h"
 #include "state/base/memory.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-#include "placement/pipeline/caretaker.h"
 #include "placement/pipeline/core.h"
+#include "placement/pipeline/housekeeping.h"
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_private.h"
-#include "placement/pipeline/worker.h"
+#include "placement/pipeline/scheduler_thread.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
-#include "state/scheduler_config.h"
+#include "state/records/scheduler_config.h"
 #include <stdlib.h>
 
 #define SECOND_NS 1000000000ll

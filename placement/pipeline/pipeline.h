@@ -3,11 +3,11 @@
 //
 //	stored evaluation → broker → worker: view, scheduler → plan queue → applier → worker → ack
 #pragma once
-#include "placement/pipeline/blocked.h"
-#include "placement/pipeline/broker.h"
+#include "placement/broker/blocked.h"
+#include "placement/broker/broker.h"
 #include "placement/pipeline/reschedules.h"
-#include "state/applier.h"
-#include "state/command_queue.h"
+#include "state/applier/applier.h"
+#include "state/applier/command_queue.h"
 
 struct pipeline;
 

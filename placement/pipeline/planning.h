@@ -1,9 +1,9 @@
 // What a scheduler asks of the daemon while it works on one evaluation (rows B15–B21, B36, B37): a view of the state,
 // plans, and evaluations to be stored.
 #pragma once
-#include "placement/pipeline/backoff.h"
+#include "placement/broker/backoff.h"
 #include "placement/pipeline/pipeline.h"
-#include "placement/scheduler/scheduler.h"
+#include "placement/scheduler/common/planner.h"
 
 // Evaluations that a scheduler creates are stored together.
 #define CREATED_MAX 256u

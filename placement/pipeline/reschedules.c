@@ -1,5 +1,5 @@
 #include "placement/pipeline/reschedules.h"
-#include "placement/scheduler/allocation_facts.h"
+#include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/memory.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // What schedulers lately decided about failed allocations (row C29): the newest word on each, for a minute, as gauges
 // that name allocations would grow without end otherwise.
 #pragma once
-#include "placement/scheduler/scheduler.h"
+#include "placement/scheduler/common/planner.h"
 #include "state/base/limits.h"
 
 // The oldest makes room.

@@ -1,5 +1,5 @@
 #include "placement/pipeline/submitter.h"
-#include "placement/pipeline/backoff.h"
+#include "placement/broker/backoff.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"

@@ -1,7 +1,7 @@
 // Commands of the pipeline on their way to the applier and back. Several threads; after submitter_stop nothing is
 // sent any more, so that whoever stops the applier next knows that it has seen everything.
 #pragma once
-#include "placement/pipeline/plan_queue.h"
+#include "placement/broker/plan_queue.h"
 #include "state/base/time_source.h"
 
 struct submitter;

@@ -1,4 +1,6 @@
 #include "placement/scheduler/scheduler.h"
+#include "placement/scheduler/generic/generic.h"
+#include "placement/scheduler/system/system.h"
 #include "state/base/error.h"
 
 typedef int process(const struct scheduler_settings *, const struct evaluation *);

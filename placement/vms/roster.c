@@ -1,6 +1,6 @@
 #include "placement/vms/roster.h"
 #include "state/base/memory.h"
-#include "state/shared_strings.h"
+#include "state/records/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
 

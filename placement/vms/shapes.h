@@ -1,7 +1,7 @@
 // Machines that ask for the same are of one shape: resources, labels, architecture and runtime. What a worker said no
 // to for one of them it says no to for the others, until something there is given back.
 #pragma once
-#include "state/vm.h"
+#include "state/records/vm.h"
 
 struct vm_shape {
 	uint32_t machines;

@@ -4,7 +4,7 @@
 #include "placement/watch/watcher.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
-#include "state/command.h"
+#include "state/log/command.h"
 #include <stdlib.h>
 #include <string.h>
 

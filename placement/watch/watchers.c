@@ -2,7 +2,7 @@
 #include "placement/watch/watcher.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
 #include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>

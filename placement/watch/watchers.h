@@ -3,11 +3,11 @@
 // observes, and acts through commands. One thread, no state of its own that a restart would miss. Started by berthd.
 #pragma once
 #include "placement/pipeline/pipeline.h"
-#include "state/command_queue.h"
-#include "state/state.h"
+#include "state/applier/command_queue.h"
+#include "state/tables/state.h"
 
 struct watchers;
-struct peers; // placement/watch/peers.h
+struct peers; // placement/watch/jobs/peers.h
 
 struct watchers_settings {
 	struct state *state;

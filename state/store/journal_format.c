@@ -8,7 +8,7 @@
 //	       u32 size of the batch
 //	       u32 zero
 //	       u32 CRC-32C of the key (u64), the 28 bytes above and the batch
-//	       the batch (state/entry.c)
+//	       the batch (state/log/entry.c)
 //
 // Numbers in values are little-endian. Key 0 holds a batch of no entries: it says that this is a
 // log.

@@ -2,7 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
 #include "state/store/snapshot_file.h"
 #include "state/store/store_private.h"
 #include <stdio.h>

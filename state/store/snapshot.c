@@ -7,7 +7,7 @@
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
 #include "state/store/files.h"
 #include "state/store/snapshot_file.h"
 #include "state/store/store_private.h"

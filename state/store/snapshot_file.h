@@ -1,5 +1,5 @@
 // A snapshot file: items in blocks with checksums. Layout at the top of snapshot_file.c. What an
-// item holds is not known here (state/snapshot_view.h).
+// item holds is not known here (state/snapshot/snapshot_view.h).
 #pragma once
 #include "state/base/bytes.h"
 #include "state/store/complaint.h"

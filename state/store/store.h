@@ -8,8 +8,8 @@
 // Restart = newest snapshot + batches after it. The log reaches back to the older snapshot, so that
 // one damaged snapshot costs a warning and not the state.
 #pragma once
-#include "state/applier.h"
-#include "state/command_log.h"
+#include "state/applier/applier.h"
+#include "state/applier/command_log.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // What an agent is told to run.
-#include "state/alloc_details.h"
-#include "state/job.h"
-#include "tools/api/alloc_spec.h"
+#include "state/records/alloc_details.h"
+#include "state/records/job.h"
+#include "tools/forms/alloc_spec.h"
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>

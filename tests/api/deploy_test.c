@@ -1,5 +1,5 @@
 // Deployments over HTTP: a first version that becomes healthy, canaries that are promoted, one that is failed.
-#include "state/allocation.h"
+#include "state/records/allocation.h"
 #include "tests/api/scheduling.h"
 #include "tests/api/shape.h"
 #include <poll.h>

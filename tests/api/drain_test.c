@@ -1,5 +1,5 @@
 // Draining a node over HTTP: what is answered, what the node shows, what waits for whom, and the end.
-#include "state/node.h"
+#include "state/records/node.h"
 #include "tests/api/scheduling.h"
 #include "tests/api/shape.h"
 #include <setjmp.h>

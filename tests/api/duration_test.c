@@ -1,4 +1,4 @@
-#include "tools/api/duration.h"
+#include "tools/json/duration.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

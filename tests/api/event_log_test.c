@@ -1,8 +1,8 @@
 // The ring of events: order, kinds, and what happens to who is too slow.
-#include "state/deployment.h"
-#include "state/evaluation.h"
-#include "state/vm.h"
-#include "tools/api/event_log.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "state/records/vm.h"
+#include "tools/api/events/event_log.h"
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>

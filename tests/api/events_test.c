@@ -1,8 +1,8 @@
 // The event stream over HTTP.
 #include "state/base/memory.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
 #include "tests/api/server.h"
-#include "tools/api/event_log.h"
+#include "tools/api/events/event_log.h"
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // Why jobs run where they do, or nowhere, over HTTP.
 #include "tests/api/scheduling.h"
-#include "tools/api/explanation.h"
+#include "tools/forms/explanation.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

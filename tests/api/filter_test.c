@@ -1,5 +1,5 @@
 // Filters of lists: what they mean, and what is said of those that mean nothing.
-#include "tools/api/filter.h"
+#include "tools/forms/filter.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

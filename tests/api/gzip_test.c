@@ -1,7 +1,7 @@
 // Compressed answers: who gets them, and that they say the same.
 #include "state/base/memory.h"
 #include "state/base/prng.h"
-#include "tools/api/gzip.h"
+#include "tools/api/server/gzip.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 // What differs between two versions of a job, and what is said of it.
-#include "placement/job_check.h"
+#include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
-#include "state/plan.h"
-#include "tools/api/job_diff.h"
-#include "tools/api/json_reader.h"
-#include "tools/api/json_record.h"
+#include "state/records/plan.h"
+#include "tools/forms/job_diff.h"
+#include "tools/json/json_reader.h"
+#include "tools/json/json_record.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

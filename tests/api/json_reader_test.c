@@ -1,6 +1,6 @@
 #include "state/base/limits.h"
-#include "tools/api/json_reader.h"
-#include "tools/api/json_record.h"
+#include "tools/json/json_reader.h"
+#include "tools/json/json_record.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 #include "state/base/prng.h"
-#include "tools/api/json_writer.h"
+#include "tools/json/json_writer.h"
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>

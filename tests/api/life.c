@@ -1,5 +1,5 @@
 #include "tests/api/life.h"
-#include "state/alloc_details.h"
+#include "state/records/alloc_details.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
 // those that are left out, and null against empty.
 #include "state/base/memory.h"
 #include "state/base/text.h"
-#include "state/evaluation.h"
-#include "state/scheduler_config.h"
-#include "tools/api/json_reader.h"
-#include "tools/api/json_record.h"
+#include "state/records/evaluation.h"
+#include "state/records/scheduler_config.h"
+#include "tools/json/json_reader.h"
+#include "tools/json/json_record.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

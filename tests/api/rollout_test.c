@@ -1,5 +1,5 @@
 // Jobs of several regions: what becomes of them where they are submitted, and where another region sends them.
-#include "placement/watch/peers.h"
+#include "placement/watch/jobs/peers.h"
 #include "tests/api/scheduling.h"
 #include <setjmp.h>
 #include <stdarg.h>

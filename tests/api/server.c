@@ -2,7 +2,7 @@
 #include "placement/pipeline/pipeline.h"
 #include "placement/watch/watchers.h"
 #include "state/base/memory.h"
-#include "tools/api/event_log.h"
+#include "tools/api/events/event_log.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <semaphore.h>

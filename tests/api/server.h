@@ -1,7 +1,7 @@
 // A real API server over a real state and applier in this process, and a client for it.
 #pragma once
-#include "placement/placement.h"
-#include "state/applier.h"
+#include "placement/direct/placement.h"
+#include "state/applier/applier.h"
 #include "tools/api/api.h"
 #include <jansson.h>
 

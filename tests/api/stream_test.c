@@ -1,7 +1,7 @@
 // Lists of a large fleet: complete, in order, and never in memory as a whole.
 #include "tests/api/prometheus_reader.h"
 #include "tests/api/server.h"
-#include "tools/api/http.h"
+#include "tools/api/server/http.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

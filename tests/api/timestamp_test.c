@@ -1,5 +1,5 @@
-#include "tools/api/json_writer.h"
-#include "tools/api/timestamp.h"
+#include "tools/json/json_writer.h"
+#include "tools/json/timestamp.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // What clients may say of virtual machines and workers, and what they are told when they say it wrongly.
 #include "state/base/limits.h"
-#include "tools/api/vm_body.h"
-#include "tools/api/vm_filter.h"
+#include "tools/api/orchard/vm_body.h"
+#include "tools/api/orchard/vm_filter.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

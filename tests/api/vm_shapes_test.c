@@ -1,6 +1,6 @@
 // Virtual machines, workers and settings with everything that they can say, against the shapes in golden/.
-#include "state/state.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
+#include "state/tables/state.h"
 #include "tests/api/scheduling.h"
 #include "tests/api/shape.h"
 #include <setjmp.h>

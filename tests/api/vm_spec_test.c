@@ -1,5 +1,5 @@
 // What a worker is told of a machine.
-#include "tools/api/vm_spec.h"
+#include "tools/forms/vm_spec.h"
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>

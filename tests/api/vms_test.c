@@ -1,6 +1,6 @@
 // Virtual machines, their workers and settings over HTTP: what is stored, what is refused, what waits.
-#include "state/state.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
+#include "state/tables/state.h"
 #include "tests/api/scheduling.h"
 #include <pthread.h>
 #include <setjmp.h>

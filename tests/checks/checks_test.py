@@ -76,7 +76,7 @@ TIDY_GOOD = [
     ("state/good.c", "\tx = t->time(context) + read_time(y);\n"),
     ("state/good.c", '\t\t"' + "x" * 110 + '"\n'),
     ("state/good.c", "#define LIST(X) \\\n\tX(a) /* first */ \\\n\tX(b) /* last */\n"),
-    ("state/publish.c", "\trcu_assign_pointer(a, b);\n"),
+    ("state/tables/publish.c", "\trcu_assign_pointer(a, b);\n"),
     ("state/base/time_source.c", "\tclock_gettime(0, &t);\n"),
     ("state/good.c", function(70)),
     ("tests/fuzz/corpus/x/one", b"\xff\xfe \n  "),
@@ -98,7 +98,7 @@ LAYERS = [
     ("tools/agent/bad.c", "#include <urcu-qsbr.h>\n", "agent must not include"),
 ]
 LAYERS_GOOD = [
-    ("dataplane/hot/fine.c", '#include "state/node_table.h"\n#include "dataplane/wire/good.h"\n'),
+    ("dataplane/hot/fine.c", '#include "state/tables/node_table.h"\n#include "dataplane/wire/good.h"\n'),
     ("dataplane/fine.c", '#include <rte_mbuf.h>\n#include "dataplane/hot/good.h"\n'),
     ("tests/fine.c", '#include "placement/good.h"\n#include "dataplane/good.h"\n#include <lmdb.h>\n'),
 ]
@@ -147,7 +147,7 @@ def test_tidy():
 
 def test_layers():
     around = {f"{folder}/good.h": "#pragma once\n" for folder in LAYERS_AROUND}
-    around["state/node_table.h"] = "#pragma once\n"
+    around["state/tables/node_table.h"] = "#pragma once\n"
     assert complaints_about(layers.check, {**GOOD, **around}) == []
     for name, content, wanted in LAYERS:
         expect(complaints_about(layers.check, {**around, name: content}), wanted, (name, content))

@@ -1,7 +1,7 @@
 // What a node asks and reports about its allocations: questions over the real applier's state, reports with
 // the applier's part played by hand.
 #include "dataplane/wire/wire_alloc.h"
-#include "state/alloc_details.h"
+#include "state/records/alloc_details.h"
 #include "tests/dataplane/world.h"
 #include <stdio.h>
 #include <string.h>

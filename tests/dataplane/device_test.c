@@ -1,6 +1,6 @@
 // What a port's settings mean, and what is said about those that mean nothing.
-#include "dataplane/address.h"
-#include "dataplane/device.h"
+#include "dataplane/port/address.h"
+#include "dataplane/port/device.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // What the applier needs around it, in memory: a log that survives the world it was written in, and
 // a placer that takes the first node that fits.
 #pragma once
-#include "state/applier.h"
+#include "state/applier/applier.h"
 
 struct batch {
 	uint64_t first_index;

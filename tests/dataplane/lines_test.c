@@ -1,6 +1,6 @@
 // After a start the packet path takes every node as what it is known as: those that are heard are armed, those that
 // were silent are news when they are heard.
-#include "dataplane/lines.h"
+#include "dataplane/requests/lines.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

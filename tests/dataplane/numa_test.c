@@ -1,5 +1,5 @@
 // Every machine has node 0, and its memory can be asked to lie there.
-#include "dataplane/numa.h"
+#include "dataplane/port/numa.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

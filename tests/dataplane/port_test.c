@@ -1,7 +1,7 @@
 // Ports of virtual devices for real: EAL without huge pages, a loop (what is sent comes back), a
 // capture that is read once, and what is refused.
-#include "dataplane/eal.h"
-#include "dataplane/port.h"
+#include "dataplane/port/eal.h"
+#include "dataplane/port/port.h"
 #include <errno.h>
 #include <rte_ethdev.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // What --check finds before it hurts. Runs with and without privileges: only what does not depend
 // on them is expected.
 #include "dataplane/dataplane.h"
-#include "dataplane/host.h"
+#include "dataplane/port/host.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 // speak the wire protocol to them. The applier's part is played by the test, command by command, or
 // by the real applier (world_create_with()).
 #pragma once
-#include "dataplane/packet_io_memory.h"
+#include "dataplane/port/packet_io_memory.h"
 #include "dataplane/worker.h"
 #include "tests/dataplane/history.h"
 #include "tests/hot/packets.h"

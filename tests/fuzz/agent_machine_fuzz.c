@@ -1,7 +1,7 @@
 // What a controller tells a worker to run: whatever it is, it is understood or refused, and nothing of it leads out of
 // the folders that are there for it.
 #include "state/base/check.h"
-#include "tools/agent/qemu.h"
+#include "tools/agent/vm/qemu.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

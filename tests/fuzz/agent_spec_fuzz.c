@@ -1,8 +1,8 @@
 // What a controller tells an agent to run: whatever it is, it is understood or refused, and what is understood
 // can be run by the mock driver to its end.
 #include "state/base/check.h"
-#include "tools/agent/mock.h"
 #include "tools/agent/runner.h"
+#include "tools/agent/task/mock.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

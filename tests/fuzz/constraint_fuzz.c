@@ -1,7 +1,7 @@
 // A constraint as a job may bring it, matched against a node whose values are as strange: "operator left
 // right value", cut at the first three NULs or line ends.
-#include "placement/constraint.h"
-#include "placement/version.h"
+#include "placement/constraint/constraint.h"
+#include "placement/constraint/version.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // A cron expression and the zone that its times are on, as a job may bring them: "expression NUL zone". What is taken
 // has times that go on, each of which the expression means again one second before it.
-#include "placement/cron.h"
+#include "placement/cron/cron.h"
 #include "state/base/check.h"
 #include <stdlib.h>
 

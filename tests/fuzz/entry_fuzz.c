@@ -1,11 +1,11 @@
 // Log entries and snapshot items that nobody wrote. The first byte says which. Whatever the bytes
 // are, nothing aborts; and entries that pass their checks leave a state without a broken invariant,
 // which its own snapshot restores.
-#include "state/apply.h"
+#include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/publish.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
+#include "state/tables/publish.h"
 #include <stdio.h>
 #include <stdlib.h>
 

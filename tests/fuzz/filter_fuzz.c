@@ -1,7 +1,7 @@
 // A filter as a client may send it. What is refused says where; what is taken says the same of an item twice, and
 // the opposite when it is negated.
 #include "state/base/check.h"
-#include "tools/api/filter.h"
+#include "tools/forms/filter.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // Bytes of a request → job → canonical → checked → stored and shown, and both read back equal.
-#include "placement/job_check.h"
+#include "placement/job_check/job_check.h"
 #include "state/base/check.h"
-#include "tools/api/job_request.h"
-#include "tools/api/json_record.h"
+#include "tools/api/server/job_request.h"
+#include "tools/json/json_record.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

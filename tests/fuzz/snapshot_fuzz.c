@@ -2,7 +2,7 @@
 // again as it was read. The first byte chooses: 0, the rest is a file, checksums and all; else the rest
 // is items, each after its size (u16), so that a mutation gets past the checksums.
 #include "state/base/check.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
 #include "state/store/snapshot_file.h"
 #include <stdio.h>
 #include <string.h>

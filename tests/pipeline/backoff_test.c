@@ -1,5 +1,5 @@
 // Row B22, and that one counter serves calls of different base and cap (trap 3).
-#include "placement/pipeline/backoff.h"
+#include "placement/broker/backoff.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

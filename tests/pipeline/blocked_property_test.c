@@ -1,6 +1,6 @@
 // Blocked evaluations against a list that is searched from end to end. Nothing is ever lost: an evaluation is
 // blocked, in the broker, or a duplicate.
-#include "placement/pipeline/blocked.h"
+#include "placement/broker/blocked.h"
 #include "state/base/prng.h"
 #include "tests/pipeline/evals.h"
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // Rows B47–B51 one by one.
-#include "placement/pipeline/blocked.h"
-#include "placement/pipeline/unblocks.h"
+#include "placement/broker/blocked.h"
+#include "placement/broker/unblocks.h"
 #include "tests/pipeline/evals.h"
 #include <setjmp.h>
 #include <stdarg.h>

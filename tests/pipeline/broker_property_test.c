@@ -1,6 +1,6 @@
 // The broker against a list that is searched from end to end, with random operations on a clock that moves now
 // and then.
-#include "placement/pipeline/broker.h"
+#include "placement/broker/broker.h"
 #include "state/base/error.h"
 #include "state/base/prng.h"
 #include "tests/pipeline/evals.h"

@@ -1,5 +1,5 @@
 // Rows B24–B39 one by one, on a clock that stands still.
-#include "placement/pipeline/broker.h"
+#include "placement/broker/broker.h"
 #include "state/base/error.h"
 #include "tests/pipeline/evals.h"
 #include <setjmp.h>

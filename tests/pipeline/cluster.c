@@ -1,11 +1,11 @@
 #include "tests/pipeline/cluster.h"
-#include "placement/job_check.h"
-#include "state/allocation.h"
+#include "placement/job_check/job_check.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/job.h"
-#include "state/node.h"
-#include "state/vm.h"
+#include "state/records/allocation.h"
+#include "state/records/job.h"
+#include "state/records/node.h"
+#include "state/records/vm.h"
 #include "tests/support/first_fit.h"
 #include <semaphore.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // Evaluations for tests, told apart by a number.
 #pragma once
-#include "state/evaluation.h"
+#include "state/records/evaluation.h"
 
 struct eval_ask {
 	uint32_t number;

@@ -1,6 +1,6 @@
 // The heap and the table against sorted and plain arrays, with random operations.
-#include "placement/pipeline/heap.h"
-#include "placement/pipeline/lookup.h"
+#include "placement/broker/heap.h"
+#include "placement/broker/lookup.h"
 #include "state/base/prng.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // (B47). Evaluations of type batch stand for those that wait for any node.
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_private.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
 #include "tests/pipeline/cluster.h"
 #include "tests/pipeline/evals.h"
 #include <inttypes.h>

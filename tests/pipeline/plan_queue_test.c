@@ -1,8 +1,8 @@
 // Row B40.
-#include "placement/pipeline/plan_queue.h"
+#include "placement/broker/plan_queue.h"
 #include "state/base/error.h"
 #include "state/base/prng.h"
-#include "state/plan.h"
+#include "state/records/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

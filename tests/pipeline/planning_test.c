@@ -3,7 +3,7 @@
 #include "placement/pipeline/delivery.h"
 #include "placement/pipeline/pipeline_private.h"
 #include "placement/pipeline/planning.h"
-#include "placement/pipeline/worker.h"
+#include "placement/pipeline/scheduler_thread.h"
 #include "state/base/error.h"
 #include "tests/pipeline/cluster.h"
 #include "tests/pipeline/evals.h"

@@ -2,7 +2,7 @@
 // there is room for.
 #include "placement/pipeline/reschedules.h"
 #include "state/base/memory.h"
-#include "state/job.h"
+#include "state/records/job.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

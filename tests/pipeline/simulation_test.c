@@ -1,8 +1,8 @@
 // The whole way from a registered job to its allocations, on a clock that stands still: state, applier, log in
 // memory, broker, scheduler and caretaker are the daemon's own.
 #include "placement/pipeline/pipeline_private.h"
-#include "state/plan.h"
-#include "state/scheduler_config.h"
+#include "state/records/plan.h"
+#include "state/records/scheduler_config.h"
 #include "tests/pipeline/cluster.h"
 #include "tests/pipeline/evals.h"
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "placement/constraint.h"
+#include "placement/constraint/constraint.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

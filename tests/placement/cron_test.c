@@ -1,8 +1,8 @@
 // Cron expressions by example, by what they refuse, and against a model that looks at every minute of a clock.
-#include "placement/cron.h"
+#include "placement/cron/cron.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
-#include "state/job.h"
+#include "state/records/job.h"
 #include <glib.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // Placement behind the real applier: what it chooses must be what a look at every node would choose.
-#include "placement/placement.h"
+#include "placement/direct/placement.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "placement/feasibility.h"
+#include "placement/direct/feasibility.h"
 #include "state/base/prng.h"
 #include <fnmatch.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // The scans for wide processors must say what the plain one says.
-#include "placement/fit_box.h"
+#include "placement/direct/fit_box.h"
 #include "state/base/prng.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "placement/fit_tree.h"
+#include "placement/direct/fit_tree.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // A small fleet and a few jobs without an applier, beside the index and prospects under test; and the naive
 // scan that they must agree with.
 #pragma once
-#include "placement/prospect.h"
+#include "placement/direct/candidate_cache.h"
 #include "state/base/prng.h"
 
 #define FLEET_NODES_MAX 2048u

@@ -1,7 +1,7 @@
 // Jobs for tests: one group with one task, and parts to add to it.
 #pragma once
 #include "state/base/memory.h"
-#include "state/job.h"
+#include "state/records/job.h"
 #include <stdlib.h>
 
 #define SECOND 1000000000ll

@@ -1,5 +1,5 @@
 // What a submitted job leaves open, by type.
-#include "placement/job_check.h"
+#include "placement/job_check/job_check.h"
 #include "tests/placement/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>

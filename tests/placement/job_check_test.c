@@ -1,5 +1,5 @@
 // Every rule of a job once broken, and many at once.
-#include "placement/job_check.h"
+#include "placement/job_check/job_check.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_build.h"
 #include <setjmp.h>

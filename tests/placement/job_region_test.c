@@ -1,6 +1,6 @@
 // What a region says of a job goes into the job.
-#include "placement/job_check.h"
-#include "placement/job_region.h"
+#include "placement/job_check/job_check.h"
+#include "placement/job_check/job_region.h"
 #include "tests/placement/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "placement/prospect_table.h"
+#include "placement/direct/candidate_cache_table.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "placement/quantity.h"
+#include "placement/constraint/quantity.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

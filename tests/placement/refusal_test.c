@@ -1,4 +1,4 @@
-#include "placement/refusal.h"
+#include "placement/direct/refusal.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "placement/placement.h"
+#include "placement/direct/placement.h"
 #include "state/base/prng.h"
 #include <math.h>
 #include <setjmp.h>

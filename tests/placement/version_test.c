@@ -1,4 +1,4 @@
-#include "placement/version.h"
+#include "placement/constraint/version.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

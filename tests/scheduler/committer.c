@@ -1,4 +1,5 @@
 #include "tests/scheduler/committer.h"
+#include "placement/scheduler/scheduler.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"

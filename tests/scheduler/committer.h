@@ -1,7 +1,7 @@
 // A planner for tests of schedulers: views are those of a world, plans are committed into it but for nodes that have
 // no room, and evaluations are kept. After each commit what must hold in every committed state is checked.
 #pragma once
-#include "placement/scheduler/scheduler.h"
+#include "placement/scheduler/common/planner.h"
 #include "tests/scheduler/world.h"
 
 #define COMMITTER_NODES_MAX 64u

@@ -1,7 +1,7 @@
 #include "tests/scheduler/life.h"
-#include "placement/scheduler/allocation_facts.h"
+#include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/check.h"
-#include "state/reschedule.h"
+#include "state/records/reschedule.h"
 #include "tests/placement/job_build.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // A job and its allocations that live on: a naive model of what the applier does with the result of the reconciler, and
 // of what clients and watchers do meanwhile.
 #pragma once
-#include "placement/scheduler/reconcile.h"
+#include "placement/scheduler/reconcile/reconcile.h"
 #include "tests/scheduler/world.h"
 
 #define LIFE_NODES 8u

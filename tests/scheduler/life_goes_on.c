@@ -1,5 +1,5 @@
 // What happens between the passes of a scheduler, and what is there in the end.
-#include "placement/scheduler/allocation_facts.h"
+#include "placement/scheduler/common/allocation_facts.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/life.h"
 

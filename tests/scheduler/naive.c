@@ -1,6 +1,6 @@
 #include "tests/scheduler/naive.h"
-#include "placement/constraint.h"
-#include "placement/placement.h"
+#include "placement/constraint/constraint.h"
+#include "placement/direct/placement.h"
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // Numbers in names: the lowest free, overlapping ones, the highest (row C46).
-#include "placement/scheduler/name_index.h"
+#include "placement/scheduler/reconcile/name_index.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

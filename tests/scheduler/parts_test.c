@@ -1,9 +1,9 @@
 // The small parts that a stack is made of.
-#include "placement/scheduler/class_memo.h"
-#include "placement/scheduler/cores.h"
-#include "placement/scheduler/device_needs.h"
-#include "placement/scheduler/reasons.h"
-#include "placement/scheduler/victim_counts.h"
+#include "placement/scheduler/common/reasons.h"
+#include "placement/scheduler/node/class_memo.h"
+#include "placement/scheduler/node/cores.h"
+#include "placement/scheduler/node/device_needs.h"
+#include "placement/scheduler/node/victim_counts.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>

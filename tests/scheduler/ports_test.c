@@ -1,5 +1,5 @@
 // Ports against a naive model: a list of (address, port) that are taken.
-#include "placement/scheduler/ports.h"
+#include "placement/scheduler/node/ports.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // One group of a job, its allocations and its deployment from a few words, and what the reconciler makes of them as
 // text: rows of tables in tests.
 #pragma once
-#include "placement/scheduler/reconcile.h"
+#include "placement/scheduler/reconcile/reconcile.h"
 #include "tests/scheduler/world.h"
 
 #define SCENE_NOW 1000000000000ll // ns

@@ -1,5 +1,5 @@
 // Random fleets, jobs and plans: single nodes and the best of all must be what the naive model says.
-#include "placement/scheduler/stack.h"
+#include "placement/scheduler/node/stack.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/naive.h"

@@ -1,5 +1,5 @@
 // Room on single nodes: dimensions, ports, cores, devices, and what the plan changes.
-#include "placement/placement.h"
+#include "placement/direct/placement.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <math.h>

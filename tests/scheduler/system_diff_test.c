@@ -1,7 +1,7 @@
 // What a system job asks for against what is there: the rows one by one, and random worlds against a naive model
 // that walks every node and every name.
-#include "placement/scheduler/allocation_facts.h"
-#include "placement/scheduler/system_diff.h"
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/system/system_diff.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/world.h"

@@ -1,6 +1,6 @@
 // Random histories of a small fleet: whatever happens, what is committed never breaks an invariant (the committer
 // looks after each plan), the scheduler comes to rest, and then every node has what it should have.
-#include "placement/scheduler/stack.h"
+#include "placement/scheduler/node/stack.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/committer.h"

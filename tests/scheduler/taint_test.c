@@ -1,6 +1,6 @@
 // What is concluded from allocations and their nodes: rule by rule.
-#include "placement/scheduler/allocation_facts.h"
-#include "placement/scheduler/taint.h"
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/common/taint.h"
 #include "tests/placement/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>

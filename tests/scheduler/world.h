@@ -1,7 +1,7 @@
 // A small world for tests of schedulers: nodes, jobs and allocations made from a few words each, and a
 // scheduler_view over them. No state, no applier.
 #pragma once
-#include "placement/scheduler/view.h"
+#include "placement/scheduler/common/view.h"
 
 #define WORLD_NODES_MAX (1u << 20)
 

@@ -1,11 +1,11 @@
 // Entries that may not follow the state as it is are refused before they touch it, and items of a
 // snapshot that do not belong together.
-#include "state/apply.h"
+#include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/registration.h"
-#include "state/snapshot_item.h"
-#include "state/snapshot_view.h"
+#include "state/decide/registration.h"
+#include "state/snapshot/snapshot_item.h"
+#include "state/snapshot/snapshot_view.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // Children of periodic and parameterized jobs, and what their parents count of them.
 #include "state/base/memory.h"
-#include "state/job_notes.h"
+#include "state/records/job_notes.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

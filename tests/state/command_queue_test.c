@@ -1,5 +1,5 @@
+#include "state/applier/command_queue.h"
 #include "state/base/memory.h"
-#include "state/command_queue.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // What registering, stopping and evaluating jobs makes of evaluations, versions and summaries.
 #include "state/base/memory.h"
-#include "state/snapshot_item.h"
+#include "state/snapshot/snapshot_item.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // How nodes stand, command by command: what operators are told, which answers of probes are heard, and what tasks that
 // are released make of it before their node tells of their end (row E24).
 #include "state/base/error.h"
-#include "state/tables.h"
+#include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

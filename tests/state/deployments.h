@@ -1,7 +1,7 @@
 // Deployments as schedulers begin them, and what nodes and operators say of them.
 #pragma once
-#include "state/alloc_details.h"
-#include "state/deployment.h"
+#include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
 #include "tests/state/plans.h"
 
 #define DEADLINE_NS (600ll * 1000000000)

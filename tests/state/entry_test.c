@@ -1,12 +1,12 @@
 // The stored form of changes: what is written is read, what is damaged or newer is refused.
-#include "state/apply.h"
+#include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/entry.h"
-#include "state/evaluation.h"
-#include "state/job_notes.h"
-#include "state/registration.h"
-#include "state/scheduler_config.h"
+#include "state/decide/registration.h"
+#include "state/log/entry.h"
+#include "state/records/evaluation.h"
+#include "state/records/job_notes.h"
+#include "state/records/scheduler_config.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
 #include <stdarg.h>

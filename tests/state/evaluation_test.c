@@ -1,6 +1,6 @@
 // Evaluations in the state, as schedulers store them; the schedulers' configuration; observers.
-#include "state/alloc_details.h"
-#include "state/scheduler_config.h"
+#include "state/records/alloc_details.h"
+#include "state/records/scheduler_config.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

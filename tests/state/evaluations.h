@@ -1,7 +1,7 @@
 // Jobs that schedulers work for, and what schedulers tell the applier.
 #pragma once
-#include "state/evaluation.h"
-#include "state/plan.h"
+#include "state/records/evaluation.h"
+#include "state/records/plan.h"
 #include "tests/support/controller.h"
 
 // A job of one group "g0" for every datacenter; the caller's until registered.

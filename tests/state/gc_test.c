@@ -1,5 +1,5 @@
 // What is past its time goes, and nothing else (row B66).
-#include "state/entry.h"
+#include "state/log/entry.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

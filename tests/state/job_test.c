@@ -1,5 +1,5 @@
 #include "state/base/error.h"
-#include "state/job.h"
+#include "state/records/job.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // Random lives of nodes and of jobs with versions and children: after each command what is published is what the one
 // before it and the command make of it, by the plain words of the rules; and the log, and a snapshot with the rest of
 // the log, lead to the same end.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "state/records/alloc_details.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Random commands about nodes and what runs on them, through the applier: where every node stands is what a naive model
 // makes of the rows E4 to E31, after every command; and the log, and a snapshot, lead to the same state.
 #include "state/base/prng.h"
-#include "state/tables.h"
+#include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

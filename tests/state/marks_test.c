@@ -1,7 +1,7 @@
 // Events of nodes become few evaluations, and none is lost.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
-#include "state/plan.h"
+#include "state/records/alloc_details.h"
+#include "state/records/plan.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #include "tests/state/model_plan.h"
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // Nodes that lose their connection while what runs on them may go on, and come back.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Records of nodes, what nodes share, and descriptions before they are records.
 #include "state/base/memory.h"
-#include "state/registration.h"
-#include "state/tables.h"
+#include "state/decide/registration.h"
+#include "state/tables/tables.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
 #include <stdarg.h>

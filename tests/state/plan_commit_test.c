@@ -1,6 +1,6 @@
 // What becomes of plans: what nodes take, what they do not and why, and what is left behind.
-#include "state/alloc_details.h"
-#include "state/metrics.h"
+#include "state/records/alloc_details.h"
+#include "state/records/metrics.h"
 #include "tests/state/plans.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Random plans, reports and stops on a small fleet that changes under them, against a naive model; every invariant
 // after every command, and everything that must be able to stand in for the controller: its log and its snapshot.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
 #include "tests/state/model_plan.h"
 #include <setjmp.h>
 #include <stdarg.h>

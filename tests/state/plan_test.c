@@ -1,9 +1,9 @@
 // What a plan owns, and what only some allocations have.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
-#include "state/job.h"
-#include "state/metrics.h"
-#include "state/plan.h"
+#include "state/records/alloc_details.h"
+#include "state/records/job.h"
+#include "state/records/metrics.h"
+#include "state/records/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Plans and reports on the applier's own threads, while others read what they refer to and take snapshots: what a
 // reader has found stays whole until it lets go.
-#include "state/alloc_details.h"
-#include "state/metrics.h"
+#include "state/records/alloc_details.h"
+#include "state/records/metrics.h"
 #include "tests/state/plans.h"
 #include "tests/support/readers.h"
 #include <sched.h>

@@ -1,7 +1,7 @@
 // Plans about allocations whose node is disconnected: they become unknown, something stands in for them, and one
 // day they may be back.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
 #include "tests/state/plans.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // Plans as a scheduler would make them, and their way through the applier.
 #pragma once
-#include "state/plan.h"
+#include "state/records/plan.h"
 #include "tests/state/evaluations.h"
 
 // A controller that is open, with nodes of numbers and slots 0 … and generation 1.

@@ -2,7 +2,7 @@
 // for it: its log, any beginning of its log, its snapshot, a snapshot and the rest of the log.
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
 #include "tests/state/random_run.h"
 #include <setjmp.h>
 #include <stdarg.h>

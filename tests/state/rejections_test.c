@@ -1,5 +1,5 @@
 // When a node that rejects plans is set aside.
-#include "state/rejections.h"
+#include "state/decide/rejections.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

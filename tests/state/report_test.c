@@ -1,6 +1,6 @@
 // What nodes say of their allocations, and what operators ask about single ones.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
 #include "tests/state/plans.h"
 #include <setjmp.h>
 #include <stdarg.h>

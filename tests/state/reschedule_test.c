@@ -1,6 +1,6 @@
 // Delays and attempts of reschedule policies (rows C24–C26).
-#include "state/alloc_details.h"
-#include "state/reschedule.h"
+#include "state/records/alloc_details.h"
+#include "state/records/reschedule.h"
 #include "tests/placement/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>

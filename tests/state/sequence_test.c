@@ -1,7 +1,7 @@
 #include "state/base/memory.h"
 #include "state/base/prng.h"
-#include "state/sequence.h"
-#include "state/state.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

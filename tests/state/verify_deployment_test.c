@@ -1,6 +1,6 @@
 // Each invariant of deployments is broken once, and has to be found.
-#include "state/alloc_details.h"
-#include "state/tables.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/tables.h"
 #include "tests/state/deployments.h"
 #include "tests/support/broken.h"
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // A check that finds nothing is worth what it would have found: each invariant is broken once.
-#include "state/tables.h"
+#include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include "tests/support/broken.h"
 #include <setjmp.h>

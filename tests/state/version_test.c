@@ -1,6 +1,6 @@
 // Versions of jobs: going back, calling one stable, scaling, and what is remembered of that.
 #include "state/base/memory.h"
-#include "state/job_notes.h"
+#include "state/records/job_notes.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>

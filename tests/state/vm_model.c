@@ -1,5 +1,5 @@
 #include "tests/state/vm_model.h"
-#include "state/allocation.h"
+#include "state/records/allocation.h"
 
 #define RESTART_DELAY_NS 15000000000ll
 #define OFFLINE_AFTER_NS 180000000000ll

@@ -1,6 +1,6 @@
 // Nodes that are workers of virtual machines: made and renewed by their registrations, heard as their nodes are.
-#include "state/alloc_details.h"
-#include "state/allocation.h"
+#include "state/records/alloc_details.h"
+#include "state/records/allocation.h"
 #include "tests/state/vms.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 // Random commands about virtual machines, workers and the nodes that they are, through the applier: after every command
 // everything is what a naive model makes of the rows; and the log, and a snapshot, lead to the same state.
-#include "state/alloc_details.h"
-#include "state/allocation.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "state/records/alloc_details.h"
+#include "state/records/allocation.h"
 #include "tests/state/vm_model.h"
 #include <setjmp.h>
 #include <stdarg.h>

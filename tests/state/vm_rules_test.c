@@ -1,7 +1,7 @@
 // What a virtual machine is, fits and becomes, row by row (D6, D10, D11, D14 to D16, D20 to D26, D28, D29).
 #include "state/base/limits.h"
 #include "state/base/memory.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #include "tests/state/work_model.h"
-#include "state/marks.h"
-#include "state/plan.h"
+#include "state/records/plan.h"
+#include "state/tables/job_reevaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 

@@ -1,7 +1,7 @@
 // The part of the naive model that is about schedulers: jobs that have one, their evaluations, what
 // they are marked for, and the allocations that plans make. It shares nodes with the rest.
 #pragma once
-#include "state/evaluation.h"
+#include "state/records/evaluation.h"
 #include "tests/state/model.h"
 
 enum {

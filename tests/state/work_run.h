@@ -1,8 +1,8 @@
 // Random commands about what schedulers do, and their answers against the model.
 #pragma once
 #include "state/base/prng.h"
-#include "state/plan.h"
-#include "state/scheduler_config.h"
+#include "state/records/plan.h"
+#include "state/records/scheduler_config.h"
 #include "tests/state/work_model.h"
 
 // What a command needs beside itself, until the model was told.

@@ -1,8 +1,8 @@
 // One plan is one batch, and whole or not there, also when it is larger than what batches are closed at.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
-#include "state/job.h"
-#include "state/plan.h"
+#include "state/records/alloc_details.h"
+#include "state/records/job.h"
+#include "state/records/plan.h"
 #include "state/store/store.h"
 #include "tests/store/store_dir.h"
 #include "tests/store/world.h"

@@ -1,6 +1,6 @@
 #include "tests/store/world.h"
 #include "state/base/memory.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
 #include "tests/store/store_dir.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
 // that fits. Everything runs on the calling thread (applier_step), on a clock that stands still
 // unless told.
 #pragma once
-#include "state/applier.h"
+#include "state/applier/applier.h"
 #include "state/base/time_source.h"
-#include "state/state.h"
 #include "state/store/store.h"
+#include "state/tables/state.h"
 
 struct world {
 	char directory[64];

@@ -1,6 +1,6 @@
 #include "tests/support/controller.h"
 #include "state/base/memory.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // a clock that stands still unless told. Everything runs on the calling thread, or on the applier's
 // own threads after controller_start.
 #pragma once
-#include "state/applier.h"
+#include "state/applier/applier.h"
 #include "state/base/time_source.h"
 #include "tests/support/first_fit.h"
 #include "tests/support/memory_log.h"

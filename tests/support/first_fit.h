@@ -1,8 +1,8 @@
 // A placer without policy: the lowest slot whose node is ready and has room, the lowest free
 // instances of the first device group that matches. It keeps nothing, so it cannot be out of date.
 #pragma once
-#include "state/placer.h"
-#include "state/state.h"
+#include "state/tables/placer.h"
+#include "state/tables/state.h"
 
 struct placer first_fit_placer(struct state *);
 // Whether the node would take one more instance, and with which device instances.

@@ -2,7 +2,7 @@
 // of it may be looked at and changed from another thread between appends only, but the faults at
 // any time.
 #pragma once
-#include "state/command_log.h"
+#include "state/applier/command_log.h"
 #include <stdatomic.h>
 
 struct memory_batch {

@@ -1,5 +1,5 @@
 #include "tests/support/readers.h"
-#include "state/snapshot_view.h"
+#include "state/snapshot/snapshot_view.h"
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 // The whole daemon on a device that is silent: every counter of its parts is among its metrics, and what is said once
 // in its configuration is known to all of them.
 #include "state/base/memory.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
 #include "tests/store/store_dir.h"
-#include "tools/api/vm_json.h"
 #include "tools/berthd/berthd.h"
+#include "tools/forms/vm_json.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

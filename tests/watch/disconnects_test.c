@@ -1,6 +1,6 @@
 // Disconnected nodes become down once nothing on them may reconnect any more, and not when they are back.
-#include "state/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
 #include "tests/watch/scene.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 #include "tests/watch/draining.h"
-#include "placement/watch/drain_survey.h"
+#include "placement/watch/drains/drain_survey.h"
 #include "state/base/memory.h"
 #include <setjmp.h>
 #include <stdarg.h>

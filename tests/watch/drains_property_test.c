@@ -1,8 +1,8 @@
 // Random drains of random jobs, with schedulers and nodes that take their time, cancellations, deadlines and restarts
 // in between. No job ever misses more than its migrate block allows because of a drain that still had time; a drain
 // that is complete left nothing behind; and every drain ends.
-#include "placement/watch/drain_survey.h"
-#include "state/alloc_details.h"
+#include "placement/watch/drains/drain_survey.h"
+#include "state/records/alloc_details.h"
 #include "tests/watch/draining.h"
 #include <setjmp.h>
 #include <stdarg.h>

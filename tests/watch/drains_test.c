@@ -1,5 +1,5 @@
 // Drains: who is told to leave and when, and when a node is done. What schedulers and nodes would do is done here.
-#include "placement/watch/drain_status.h"
+#include "placement/watch/drains/drain_status.h"
 #include "tests/watch/draining.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // When children of periodic jobs are launched: on time, not over each other, once for all that was missed.
 #include "state/base/memory.h"
-#include "state/job_notes.h"
+#include "state/records/job_notes.h"
 #include "tests/watch/scene.h"
 #include <setjmp.h>
 #include <stdarg.h>

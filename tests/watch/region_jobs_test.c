@@ -1,9 +1,9 @@
 // A region among others, whose controllers are what the test says they are.
-#include "placement/watch/peers.h"
+#include "placement/watch/jobs/peers.h"
 #include "placement/watch/watchers.h"
 #include "state/base/memory.h"
-#include "state/evaluation.h"
-#include "state/plan.h"
+#include "state/records/evaluation.h"
+#include "state/records/plan.h"
 #include "tests/support/controller.h"
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "placement/watch/regions.h"
+#include "placement/watch/jobs/regions.h"
 #include "state/base/prng.h"
 #include <setjmp.h>
 #include <stdarg.h>

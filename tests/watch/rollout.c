@@ -1,6 +1,6 @@
 #include "tests/watch/rollout.h"
 #include "state/base/memory.h"
-#include "state/plan.h"
+#include "state/records/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

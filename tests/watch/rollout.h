@@ -2,10 +2,10 @@
 // it, and plans as a scheduler would make them.
 #pragma once
 #include "placement/watch/watchers.h"
-#include "state/alloc_details.h"
-#include "state/deployment.h"
-#include "state/evaluation.h"
-#include "state/job.h"
+#include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "state/records/job.h"
 #include "tests/support/controller.h"
 
 // When what was noted is asked for: a second of the job, and what others may add in a quarter of one.

@@ -1,16 +1,16 @@
 // All threads of a controller at once, on the real clock: applier, schedulers, watchers, readers, nodes that report,
 // and two operators, of which one changes jobs and the other drains nodes and lets them go down. In the end everything
 // has to settle: nobody drains, every deployment has come to its end, every job has what it asked for.
-#include "placement/job_check.h"
+#include "placement/job_check/job_check.h"
 #include "placement/watch/watchers.h"
-#include "state/alloc_details.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
-#include "state/deployment.h"
-#include "state/evaluation.h"
-#include "state/job.h"
-#include "state/node.h"
+#include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "state/records/job.h"
+#include "state/records/node.h"
 #include "tests/pipeline/cluster.h"
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "placement/watch/verdict.h"
+#include "placement/watch/deployments/verdict.h"
 #include "state/base/memory.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 // Virtual machines are placed at once, also after refusals and restarts, and fail when their worker is silent. What
 // happens during a pass is handed in before it: the applier takes it before what the pass proposes.
-#include "placement/watch/peers.h"
+#include "placement/watch/jobs/peers.h"
+#include "state/applier/command_queue.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
-#include "state/command_queue.h"
 #include "tests/state/vms.h"
 #include "tests/watch/scene.h"
 #include <setjmp.h>

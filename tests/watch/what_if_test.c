@@ -1,9 +1,9 @@
 // What would become of a node's allocations: the schedulers' own word, with nothing stored.
-#include "placement/watch/altered_view.h"
-#include "placement/watch/what_if.h"
-#include "state/alloc_details.h"
+#include "placement/watch/what_if/altered_view.h"
+#include "placement/watch/what_if/what_if.h"
 #include "state/base/memory.h"
-#include "state/evaluation.h"
+#include "state/records/alloc_details.h"
+#include "state/records/evaluation.h"
 #include "tests/state/plans.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #include "tools/agent/agent.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
-#include "tools/agent/worker.h"
+#include "tools/agent/vm/worker.h"
 #include "tools/client/endpoint.h"
 #include <arpa/inet.h>
 #include <errno.h>

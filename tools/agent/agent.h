@@ -1,11 +1,11 @@
 // The agent at work: socket, clock and signals around the state machine of beat.h.
 #pragma once
 #include "tools/agent/alloc_sync.h"
+#include "tools/agent/base/identity.h"
 #include "tools/agent/beat.h"
 #include "tools/agent/fingerprint.h"
-#include "tools/agent/identity.h"
 #include "tools/agent/options.h"
-#include "tools/agent/worker.h"
+#include "tools/agent/vm/worker.h"
 #include "tools/client/description.h"
 #include <netinet/in.h>
 

@@ -1,7 +1,7 @@
 #include "tools/agent/alloc_sync.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
-#include "tools/agent/machine.h"
+#include "tools/agent/vm/machine.h"
 #include <stdlib.h>
 
 #define NS_PER_MS 1000000ull

@@ -2,8 +2,8 @@
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/number_ranges.h"
-#include "tools/agent/probe.h"
-#include "tools/agent/worker.h"
+#include "tools/agent/task/probe.h"
+#include "tools/agent/vm/worker.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
 // not is announced again when it is.
 #pragma once
 #include "dataplane/wire/wire.h"
-#include "tools/agent/probe.h"
 #include "tools/agent/runner.h"
+#include "tools/agent/task/probe.h"
 
 struct readiness {
 	struct probe probe;

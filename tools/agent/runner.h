@@ -2,8 +2,8 @@
 // remembered across restarts of the agent.
 #pragma once
 #include "state/base/time_source.h"
-#include "tools/agent/alloc_run.h"
-#include "tools/agent/contact.h"
+#include "tools/agent/base/contact.h"
+#include "tools/agent/task/alloc_run.h"
 
 struct runner_settings {
 	const char *data_folder;  // of what tasks write

@@ -5,7 +5,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
-#include "tools/agent/file.h"
+#include "tools/agent/base/file.h"
 #include "tools/agent/runner.h"
 #include <dirent.h>
 #include <errno.h>

@@ -3,11 +3,11 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
-#include "tools/api/blocking_query.h"
-#include "tools/api/connections.h"
-#include "tools/api/heavy.h"
-#include "tools/api/request.h"
-#include "tools/api/request_counters.h"
+#include "tools/api/server/background_answers.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/connections.h"
+#include "tools/api/server/request.h"
+#include "tools/api/server/request_counters.h"
 #include <errno.h>
 #include <netdb.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 // The HTTP API: Nomad's v1 JSON over libmicrohttpd, plus metrics.
 #pragma once
-#include "state/applier.h"
-#include "state/command_queue.h"
-#include "state/state.h"
+#include "state/applier/applier.h"
+#include "state/applier/command_queue.h"
+#include "state/tables/state.h"
 #include <stdint.h>
 
 struct api;
-struct event_log; // tools/api/event_log.h
+struct event_log; // tools/api/events/event_log.h
 
 // One value for /v1/metrics, produced by whoever owns it. kind: 'c' counter, 'g' gauge.
 // labels: "" or prometheus form `type="place",outcome="done"`; the set is closed and bounded.

@@ -1,6 +1,6 @@
 // Every handler that the table of routes names, by the file that has it.
 #pragma once
-#include "tools/api/http.h"
+#include "tools/api/server/http.h"
 
 // nodes.c
 const struct node *node_named(const struct request *); // by the path, or NULL; under read lock

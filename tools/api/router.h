@@ -1,6 +1,6 @@
 // The table of routes and the way from a request line to a row of it.
 #pragma once
-#include "tools/api/http.h"
+#include "tools/api/server/http.h"
 
 enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BAD_ENCODING };
 

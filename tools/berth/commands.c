@@ -1,5 +1,5 @@
 // The table of subcommands: help, dispatch and completion come from it.
-#include "tools/berth/session.h"
+#include "tools/berth/cli/session.h"
 
 #define WIRE_FLAGS "wire name key-file master-key"
 #define NODE_DRAIN_FLAGS                                                           \

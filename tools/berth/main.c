@@ -1,7 +1,7 @@
 // berth: talks to a Berth controller from the command line.
-#include "tools/berth/help.h"
-#include "tools/berth/http.h"
-#include "tools/berth/session.h"
+#include "tools/berth/cli/help.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/session.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 #include "tools/berthd/berthd.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
-#include "tools/api/alloc_spec.h"
-#include "tools/api/event_log.h"
-#include "tools/api/vm_spec.h"
+#include "tools/api/events/event_log.h"
 #include "tools/berthd/peers.h"
+#include "tools/forms/alloc_spec.h"
+#include "tools/forms/vm_spec.h"
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>

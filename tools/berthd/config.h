@@ -2,8 +2,8 @@
 // the same names, --print-config and --help.
 #pragma once
 #include "dataplane/dataplane.h"
-#include "placement/placement.h"
-#include "state/state.h"
+#include "placement/direct/placement.h"
+#include "state/tables/state.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

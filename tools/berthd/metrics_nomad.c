@@ -1,5 +1,5 @@
 // Numbers that dashboards made for Nomad look for, and that are counted nowhere else.
-#include "state/job.h"
+#include "state/records/job.h"
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // What schedulers, broker and queues do, under the names that operators of Nomad know.
 #include "state/base/memory.h"
-#include "state/evaluation.h"
+#include "state/records/evaluation.h"
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
 #include <stdlib.h>

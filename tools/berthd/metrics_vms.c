@@ -1,6 +1,6 @@
 // Virtual machines and their workers (row D27).
 #include "state/base/time_source.h"
-#include "state/vm.h"
+#include "state/records/vm.h"
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // The controllers of other regions: where they are, and how they are asked (libcurl).
 #pragma once
-#include "placement/watch/peers.h"
+#include "placement/watch/jobs/peers.h"
 #include "state/base/time_source.h"
 #include "tools/berthd/config.h"
 

@@ -48,7 +48,7 @@ CALLS = [
     (r"(?:system|popen)", "posix_spawn with a list of arguments", ("bench/",)),
     (r"alloca", "an array of a fixed limit", ()),
     (r"(?:rcu_(?:assign|xchg|cmpxchg|set)_pointer|uatomic_(?:xchg|cmpxchg|set))",
-     "the one publishing function (state/publish.c)", ("state/publish.c",)),
+     "the one publishing function (state/tables/publish.c)", ("state/tables/publish.c",)),
 ]
 CALLS = [(re.compile(r"(?<![\w.>])" + name + r"\("), instead, places) for name, instead, places in CALLS]
 

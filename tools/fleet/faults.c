@@ -1,5 +1,5 @@
 #include "tools/fleet/faults.h"
-#include "tools/fleet/running.h"
+#include "tools/fleet/work/running.h"
 #include <stdio.h>
 
 #define ROUNDS_DEFAULT 3u // of flapping

@@ -2,7 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/client/description.h"
-#include "tools/fleet/running.h"
+#include "tools/fleet/work/running.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 #include "state/base/time_source.h"
 #include "tools/client/node_session.h"
 #include "tools/fleet/histogram.h"
-#include "tools/fleet/packet.h"
-#include "tools/fleet/pcap.h"
+#include "tools/fleet/net/packet.h"
+#include "tools/fleet/net/pcap.h"
+#include "tools/fleet/net/transport.h"
 #include "tools/fleet/shape.h"
-#include "tools/fleet/transport.h"
 #include "tools/fleet/wheel.h"
 
 enum fleet_phase {

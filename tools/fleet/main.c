@@ -1,7 +1,7 @@
 #include "state/base/memory.h"
 #include "tools/client/endpoint.h"
 #include "tools/fleet/report.h"
-#include "tools/fleet/running.h"
+#include "tools/fleet/work/running.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>

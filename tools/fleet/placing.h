@@ -2,7 +2,7 @@
 // made a second time and must give the same allocations; some allocations are released again.
 #pragma once
 #include "tools/fleet/fleet.h"
-#include "tools/fleet/uuid_set.h"
+#include "tools/fleet/work/uuid_set.h"
 
 #define PLACING_WINDOW_MAX 1024u
 

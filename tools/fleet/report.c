@@ -1,5 +1,5 @@
 #include "tools/fleet/report.h"
-#include "tools/fleet/running.h"
+#include "tools/fleet/work/running.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>

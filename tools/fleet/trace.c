@@ -2,7 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "tools/fleet/csv.h"
-#include "tools/fleet/http.h"
+#include "tools/fleet/net/http.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-// Nodes beside their status, one event after the other: the daemon's own transitions (state/lifecycle.h) and groups
-// (state/node_groups.h), without its records.
+// Nodes beside their status, one event after the other: the daemon's own transitions
+// (state/records/node_standing.h) and groups (state/tables/node_groups.h), without its records.
 #pragma once
-#include "state/lifecycle.h"
-#include "state/node_groups.h"
+#include "state/records/node_standing.h"
+#include "state/tables/node_groups.h"
 
 enum node_event_kind {
 	NODE_EVENT_NONE, // not said

@@ -1,9 +1,9 @@
 // A plan in the form of docs/simulate.md. What an allocation got is derived as the API derives it.
-#include "state/alloc_table.h"
 #include "state/base/memory.h"
-#include "tools/api/allocated_json.h"
-#include "tools/api/json_record.h"
-#include "tools/api/task_state_json.h"
+#include "state/tables/alloc_table.h"
+#include "tools/forms/allocated_json.h"
+#include "tools/forms/task_state_json.h"
+#include "tools/json/json_record.h"
 #include "tools/simulate/recorder.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 #include "tools/simulate/recorder.h"
+#include "placement/scheduler/scheduler.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "tools/api/json_record.h"
+#include "tools/json/json_record.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // Takes what a scheduler decides about a scenario: plans are committed whole, and everything is written down as
 // it comes.
 #pragma once
-#include "placement/scheduler/scheduler.h"
-#include "tools/api/json_writer.h"
+#include "placement/scheduler/common/planner.h"
+#include "tools/json/json_writer.h"
 #include "tools/simulate/scenario.h"
 
 // {"Plans": […], "Evals": […], "CreateEvals": […], "ReblockEvals": […]}, indented as the writer says. Or a

@@ -1,7 +1,7 @@
 // A scenario file in memory: nodes, jobs, allocations and one evaluation, and what a scheduler sees of them.
 #pragma once
-#include "placement/scheduler/view.h"
-#include "tools/simulate/said_node.h"
+#include "placement/scheduler/common/view.h"
+#include "tools/simulate/scenario_node_json.h"
 
 struct scenario_allocation {
 	struct allocation record; // first

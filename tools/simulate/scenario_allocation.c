@@ -1,7 +1,7 @@
 #include "tools/simulate/scenario_allocation.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "tools/simulate/said_allocation.h"
+#include "tools/simulate/scenario_allocation_json.h"
 #include <stdio.h>
 #include <stdlib.h>
 

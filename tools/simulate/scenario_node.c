@@ -1,7 +1,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/number_ranges.h"
-#include "tools/simulate/said_node.h"
+#include "tools/simulate/scenario_node_json.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 // nodes, jobs and allocations of the file, works off its evaluation, and its plans and evaluations are printed. The
 // form of both is in docs/simulate.md.
 #pragma once
-#include "tools/api/json_reader.h"
-#include "tools/api/json_writer.h"
+#include "tools/json/json_reader.h"
+#include "tools/json/json_writer.h"
 #include <stdio.h>
 
 struct simulate_settings {

@@ -1,6 +1,6 @@
 #include "tools/simulate/vm_update.h"
 #include "state/base/check.h"
-#include "tools/api/json_record.h"
+#include "tools/json/json_record.h"
 #include <string.h>
 
 // --- How it is read --------------------------------------------------------------------------------

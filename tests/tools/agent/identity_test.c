@@ -1,5 +1,5 @@
 #include "state/base/error.h"
-#include "tools/agent/identity.h"
+#include "tools/agent/base/identity.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

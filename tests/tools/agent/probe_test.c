@@ -1,5 +1,5 @@
 // The node's probe with real processes.
-#include "tools/agent/probe.h"
+#include "tools/agent/task/probe.h"
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // Disks by their first bytes; that qemu takes them is shown by qemu_test.c.
-#include "tools/agent/qcow2.h"
+#include "tools/agent/vm/qcow2.h"
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>

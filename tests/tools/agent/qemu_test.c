@@ -1,10 +1,10 @@
 // Real machines of a few bytes, in qemu: what they say, how they end, are suspended and go on.
 #include "tests/tools/agent/guest.h"
-#include "tools/agent/machine.h"
-#include "tools/agent/qcow2.h"
-#include "tools/agent/qemu.h"
-#include "tools/agent/qmp.h"
 #include "tools/agent/runner.h"
+#include "tools/agent/vm/machine.h"
+#include "tools/agent/vm/qcow2.h"
+#include "tools/agent/vm/qemu.h"
+#include "tools/agent/vm/qmp.h"
 #include <endian.h>
 #include <ftw.h>
 #include <poll.h>

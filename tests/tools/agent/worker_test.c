@@ -1,5 +1,5 @@
 // What a worker says of itself.
-#include "tools/agent/worker.h"
+#include "tools/agent/vm/worker.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

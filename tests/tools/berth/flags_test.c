@@ -1,4 +1,4 @@
-#include "tools/berth/flags.h"
+#include "tools/berth/cli/flags.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

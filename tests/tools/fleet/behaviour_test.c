@@ -1,5 +1,5 @@
 // What simulated allocations do, as their description says.
-#include "tools/fleet/behaviour.h"
+#include "tools/fleet/work/behaviour.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "tests/tools/fleet/small_fleet.h"
 #include "tools/fleet/faults.h"
 #include "tools/fleet/placing.h"
-#include "tools/fleet/running.h"
+#include "tools/fleet/work/running.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "tests/tools/client/responder.h"
 #include "tools/fleet/fleet.h"
-#include "tools/fleet/running.h"
+#include "tools/fleet/work/running.h"
 
 #define NODES 500u
 #define TASK "\"Driver\":\"mock\""

@@ -1,0 +1,202 @@
+#include "dataplane/port/device.h"
+#include <ctype.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A packet socket's ring: 4096 frames of 2 KiB hold what arrives while the worker is away for a
+// second.
+#define AF_PACKET_FRAMES 4096u
+#define AF_PACKET_FRAME_BYTES 2048u
+#define AF_PACKET_BLOCK_BYTES 4096u
+
+static bool is_pci_address(const char *text)
+{
+	unsigned domain, bus, slot, function;
+	int used = 0;
+	if (sscanf(text, "%4x:%2x:%2x.%1x%n", &domain, &bus, &slot, &function, &used) == 4)
+		return text[used] == '\0';
+	return sscanf(text, "%2x:%2x.%1x%n", &bus, &slot, &function, &used) == 3 &&
+	       text[used] == '\0';
+}
+
+static bool is_vdev(const char *text)
+{
+	return strncmp(text, "net_", 4) == 0 || strncmp(text, "virtio_user", 11) == 0;
+}
+
+// Drivers whose PMD works beside the kernel's, on the same function.
+static bool is_bifurcated(const char *driver)
+{
+	return strcmp(driver, "mlx5_core") == 0 || strcmp(driver, "mlx4_core") == 0;
+}
+
+static void use_pci(struct device *d, const char *pci)
+{
+	// sysfs writes the domain, people often do not.
+	snprintf(d->pci, sizeof d->pci, "%s%.12s", strlen(pci) < 12 ? "0000:" : "", pci);
+	snprintf(d->name, sizeof d->name, "%s", d->pci);
+	host_pci_driver(d->pci, d->driver);
+	d->numa_node = host_pci_numa_node(d->pci);
+}
+
+static void copy_part(char *to, size_t size, const char *text, size_t length)
+{
+	length = length < size ? length : size - 1;
+	memcpy(to, text, length);
+	to[length] = '\0';
+}
+
+// driver and name from arguments: "net_pcap0,rx_pcap=f" is device net_pcap0 of driver net_pcap.
+static void name_vdev(struct device *d)
+{
+	size_t length = strcspn(d->arguments, ",");
+	copy_part(d->name, sizeof d->name, d->arguments, length);
+	while (length > 0 && isdigit((unsigned char)d->arguments[length - 1]))
+		length--;
+	copy_part(d->driver, sizeof d->driver, d->arguments, length);
+}
+
+static void use_vdev(struct device *d, const char *arguments)
+{
+	snprintf(d->arguments, sizeof d->arguments, "%s", arguments);
+	name_vdev(d);
+	bool replay = strcmp(d->driver, "net_pcap") == 0 && strstr(arguments, "rx_pcap=") != NULL;
+	d->any_mac =
+		replay || strcmp(d->driver, "net_ring") == 0 || strcmp(d->driver, "net_null") == 0;
+	d->ends = replay && strstr(arguments, "infinite_rx=1") == NULL;
+}
+
+static const char *pick_io(struct device *d, uint32_t queues)
+{
+	char driver[HOST_NAME_BYTES], pci[HOST_NAME_BYTES];
+	host_interface_driver(d->interface, driver);
+	host_interface_pci(d->interface, pci);
+	if (is_bifurcated(driver) && pci[0] != '\0') {
+		snprintf(d->why, sizeof d->why,
+			"%s has a DPDK driver that works beside the kernel's", driver);
+		return "pci";
+	}
+	const char *against = NULL;
+	struct host_queues theirs = host_interface_queues(d->interface);
+	if (theirs.combined < queues)
+		against = "the interface has fewer combined queues than are asked for";
+	else if (theirs.receive > queues)
+		against = "the interface spreads packets over more queues than are asked for";
+	else if (!host_af_xdp())
+		against = "the kernel refuses AF_XDP sockets";
+	else if (!host_capable(CAP_NET_ADMIN))
+		against = "CAP_NET_ADMIN is missing";
+	else if (!host_capable(CAP_BPF) && !host_capable(CAP_SYS_ADMIN))
+		against = "CAP_BPF is missing";
+	else if (!host_interface_is_ethernet(d->interface))
+		against = "it is not an Ethernet interface";
+	if (against != NULL) {
+		snprintf(d->why, sizeof d->why, "no AF_XDP: %s", against);
+		return "af_packet";
+	}
+	snprintf(d->why, sizeof d->why, "AF_XDP is there (driver %s)",
+		driver[0] ? driver : "unknown");
+	return "af_xdp";
+}
+
+static int interface_by_io(
+	struct device *d, const char *io, const struct port_settings *s, uint32_t index)
+{
+	uint32_t queues = s->queues > 0 ? s->queues : 1;
+	char *to = d->arguments;
+	size_t size = sizeof d->arguments;
+	char pci[HOST_NAME_BYTES];
+	if (strcmp(io, "af_xdp") == 0) {
+		snprintf(to, size, "net_af_xdp%u,iface=%s,start_queue=0,queue_count=%u", index,
+			d->interface, queues);
+	} else if (strcmp(io, "af_packet") == 0) {
+		snprintf(to, size,
+			"net_af_packet%u,iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u",
+			index, d->interface, queues, AF_PACKET_BLOCK_BYTES, AF_PACKET_FRAME_BYTES,
+			s->rx_descriptors > 0 ? s->rx_descriptors : AF_PACKET_FRAMES);
+	} else if (strcmp(io, "pci") == 0) {
+		host_interface_pci(d->interface, pci);
+		if (pci[0] == '\0')
+			return -ENODEV;
+		use_pci(d, pci);
+		return 0;
+	} else {
+		return -EINVAL;
+	}
+	name_vdev(d);
+	host_interface_pci(d->interface, pci);
+	d->numa_node = pci[0] != '\0' ? host_pci_numa_node(pci) : -1;
+	return 0;
+}
+
+static int resolve_interface(const struct port_settings *s, uint32_t index, struct device *d,
+	char *message, uint32_t message_size)
+{
+	const char *io = s->io[0] != '\0' ? s->io : "auto";
+	if (strcmp(io, "tap") == 0) { // the driver makes the interface
+		snprintf(d->arguments, sizeof d->arguments, "net_tap%u,iface=%s", index, s->device);
+		name_vdev(d);
+		return 0;
+	}
+	if (!host_interface_exists(s->device) || strlen(s->device) >= sizeof d->interface) {
+		char list[160];
+		host_interfaces(list, sizeof list);
+		snprintf(message, message_size,
+			"port %u: there is no interface \"%s\"; name one of %s, a PCI address "
+			"(0000:03:00.0) or a DPDK device (net_…)",
+			index, s->device, list);
+		return -ENODEV;
+	}
+	snprintf(d->interface, sizeof d->interface, "%.*s", IFNAMSIZ - 1, s->device);
+	d->automatic = strcmp(io, "auto") == 0;
+	if (d->automatic)
+		io = pick_io(d, s->queues > 0 ? s->queues : 1);
+	int error = interface_by_io(d, io, s, index);
+	if (error == -ENODEV)
+		snprintf(message, message_size,
+			"port %u: interface \"%s\" is no PCI function; set io to auto, af_xdp or "
+			"af_packet",
+			index, s->device);
+	else if (error != 0)
+		snprintf(message, message_size,
+			"port %u: unknown io \"%s\"; use auto, af_xdp, af_packet, tap or pci",
+			index, io);
+	return error;
+}
+
+static int resolve_pci(const struct port_settings *s, uint32_t index, struct device *d,
+	char *message, uint32_t message_size)
+{
+	use_pci(d, s->device);
+	if (host_pci_exists(d->pci))
+		return 0;
+	snprintf(message, message_size,
+		"port %u: there is no PCI device %s; lspci -D lists those that are there", index,
+		d->pci);
+	return -ENODEV;
+}
+
+int device_resolve(const struct port_settings *s, uint32_t index, struct device *d, char *message,
+	uint32_t message_size)
+{
+	*d = (struct device){.numa_node = -1};
+	message[0] = '\0';
+	if (is_pci_address(s->device))
+		return resolve_pci(s, index, d, message, message_size);
+	if (!is_vdev(s->device))
+		return resolve_interface(s, index, d, message, message_size);
+	use_vdev(d, s->device);
+	return 0;
+}
+
+bool device_fall_back(
+	struct device *d, const struct port_settings *s, uint32_t index, const char *why)
+{
+	if (!d->automatic || strcmp(d->driver, "net_af_xdp") != 0)
+		return false;
+	snprintf(d->why, sizeof d->why, "AF_XDP failed: %.100s", why);
+	return interface_by_io(d, "af_packet", s, index) == 0;
+}

@@ -1,0 +1,31 @@
+// What a port's settings mean: which DPDK device, and what kind of thing it is.
+#pragma once
+#include "dataplane/dataplane.h"
+#include "dataplane/port/host.h"
+
+#define DEVICE_ARGUMENTS_BYTES 512
+
+struct device {
+	char pci[HOST_NAME_BYTES];              // for EAL's allow list; "" for a virtual device
+	char arguments[DEVICE_ARGUMENTS_BYTES]; // for --vdev; "" for a PCI device
+	char name[64];                          // of the Ethernet device once EAL has started
+	char driver[HOST_NAME_BYTES]; // "net_af_xdp"; for a PCI device the kernel's driver
+	char interface[IFNAMSIZ];     // kernel interface behind it, or ""
+	char why[128];                // how "auto" was decided, or ""
+	int numa_node;                // -1 unknown
+	bool automatic;               // io was "auto"
+	bool any_mac;                 // carries no traffic of its own address: a capture, a loop
+	bool ends;                    // a capture that is read once
+};
+
+// Fails with a message that says what, where and what to do. index is the port's number.
+int device_resolve(const struct port_settings *, uint32_t index, struct device *, char *message,
+	uint32_t message_size);
+// A device that "auto" chose could not be started, and why: chooses the next one. False when there
+// is none.
+bool device_fall_back(
+	struct device *, const struct port_settings *, uint32_t index, const char *why);
+static inline bool device_is_virtual(const struct device *d)
+{
+	return d->pci[0] == '\0';
+}

@@ -1,0 +1,216 @@
+#include "dataplane/port/eal.h"
+#include "dataplane/port/port.h"
+#include "state/base/log.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARGUMENTS_MAX 64
+#define TEXT_BYTES (PORTS_MAX * DEVICE_ARGUMENTS_BYTES + 2048)
+
+// The command line that EAL wants: pointers into one text.
+struct arguments {
+	char text[TEXT_BYTES];
+	size_t used;
+	char *items[ARGUMENTS_MAX + 1];
+	int count;
+	bool failed;
+};
+
+static void add(struct arguments *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct arguments *a, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	int n = vsnprintf(a->text + a->used, sizeof a->text - a->used, format, values);
+	va_end(values);
+	if (n < 0 || (size_t)n >= sizeof a->text - a->used || a->count == ARGUMENTS_MAX) {
+		a->failed = true;
+		return;
+	}
+	a->items[a->count++] = a->text + a->used;
+	a->items[a->count] = NULL;
+	a->used += (size_t)n + 1;
+}
+
+bool eal_wants_huge(const char *huge, const struct port_settings *ports, uint32_t port_count)
+{
+	if (strcmp(huge, "yes") == 0)
+		return true;
+	return strcmp(huge, "no") != 0 &&
+	       host_huge_free_bytes() >= ports_memory_bytes(ports, port_count, true);
+}
+
+static void add_memory(struct arguments *a, const struct eal_ask *ask)
+{
+	bool huge = eal_wants_huge(ask->huge, ask->ports, ask->device_count);
+	uint64_t bytes = ports_memory_bytes(ask->ports, ask->device_count, huge);
+	uint32_t memory_mb = ask->memory_mb > 0 ? ask->memory_mb : (uint32_t)(bytes >> 20) + 1;
+	// Nothing is left in /dev/hugepages or /var/run, and several daemons may run side by side.
+	if (huge) {
+		add(a, "--in-memory");
+	} else {
+		add(a, "--no-huge");
+		add(a, "--no-shconf");
+		add(a, "-m");
+		add(a, "%u", memory_mb);
+	}
+	add(a, "--file-prefix=berth-%d", (int)getpid());
+	log_info("memory", "huge=%s megabytes=%u", huge ? "yes" : "no", memory_mb);
+}
+
+// Virtual devices are made one by one once EAL runs, so that each can fail with its own reason.
+static void add_devices(struct arguments *a, const struct eal_ask *ask)
+{
+	uint32_t pci = 0;
+	for (uint32_t i = 0; i < ask->device_count; i++) {
+		if (device_is_virtual(&ask->devices[i]))
+			continue;
+		add(a, "--allow=%s", ask->devices[i].pci);
+		pci++;
+	}
+	// Without a card nothing on the bus is ours to look at, and addresses may be virtual.
+	if (pci == 0) {
+		add(a, "--no-pci");
+		add(a, "--iova-mode=va");
+	}
+}
+
+static void add_extra(struct arguments *a, const char *extra)
+{
+	while (*extra != '\0') {
+		size_t length = strcspn(extra, " ");
+		if (length > 0)
+			add(a, "%.*s", (int)length, extra);
+		extra += length;
+		extra += strspn(extra, " ");
+	}
+}
+
+// What DPDK says goes through our log. The first line is kept: those after it say what followed
+// from it.
+static char first_line[256], asked_line[sizeof first_line];
+
+const char *eal_complaint(void)
+{
+	memcpy(asked_line, first_line, sizeof asked_line);
+	first_line[0] = '\0';
+	return asked_line;
+}
+
+static ssize_t take_lines(void *cookie, const char *data, size_t size)
+{
+	(void)cookie;
+	char line[sizeof first_line], quoted[2 * sizeof first_line];
+	for (size_t at = 0; at < size;) {
+		size_t length = 0;
+		while (at + length < size && data[at + length] != '\n')
+			length++;
+		snprintf(line, sizeof line, "%.*s", (int)length, data + at);
+		if (line[0] != '\0') {
+			if (first_line[0] == '\0')
+				memcpy(first_line, line, sizeof first_line);
+			log_warn("dpdk", "line=%s", log_quote(line, quoted, sizeof quoted));
+		}
+		at += length + 1;
+	}
+	return (ssize_t)size;
+}
+
+static FILE *open_log(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = take_lines});
+	if (stream != NULL)
+		setvbuf(stream, NULL, _IOLBF, 1024);
+	return stream;
+}
+
+// The libraries below net_af_xdp write to standard error by themselves; their lines become ours.
+typedef int library_print(int level, const char *format, va_list arguments);
+
+__attribute__((format(printf, 2, 0))) static int take_library_line(
+	int level, const char *format, va_list arguments)
+{
+	(void)level;
+	char line[sizeof first_line], quoted[2 * sizeof first_line];
+	int n = vsnprintf(line, sizeof line, format, arguments);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("xdp", "line=%s", log_quote(line, quoted, sizeof quoted));
+	return n;
+}
+
+// Only where a driver has loaded the library already.
+static void take_over_printing(const char *library, const char *setter)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+	if (handle == NULL)
+		return;
+	void (*set)(library_print *);
+	*(void **)&set = dlsym(handle, setter);
+	if (set != NULL)
+		set(take_library_line);
+	dlclose(handle); // the driver keeps it
+}
+
+int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
+{
+	static struct arguments a; // EAL keeps pointers into it
+	a = (struct arguments){0};
+	add(&a, "berthd");
+	add(&a, "--lcores=0@%d", ask->main_cpu);
+	add(&a, "--no-telemetry");
+	add(&a, "--log-level=error");
+	add_memory(&a, ask);
+	add_devices(&a, ask);
+	add_extra(&a, ask->extra);
+	if (a.failed) {
+		snprintf(message, message_size,
+			"too many or too long DPDK arguments; shorten eal_extra or the ports' "
+			"devices");
+		return -E2BIG;
+	}
+	FILE *stream = open_log();
+	if (stream != NULL)
+		rte_openlog_stream(stream);
+	cpu_set_t before;
+	int error = sched_getaffinity(0, sizeof before, &before) == 0 ? 0 : -errno;
+	if (error == 0 && rte_eal_init(a.count, a.items) < 0)
+		error = rte_errno > 0 ? -rte_errno : -EIO;
+	if (error == 0 && sched_setaffinity(0, sizeof before, &before) != 0)
+		error = -errno;
+	if (error != 0) {
+		const char *why = eal_complaint();
+		snprintf(message, message_size,
+			"DPDK did not start: %s (%s); see the dpdk lines above, and berthd --check",
+			why[0] != '\0' ? why : "no reason given", strerror(-error));
+	}
+	return error;
+}
+
+int eal_add_device(const struct device *d)
+{
+	if (!device_is_virtual(d))
+		return 0;
+	take_over_printing("libbpf.so.1", "libbpf_set_print");
+	take_over_printing("libxdp.so.1", "libxdp_set_print");
+	const char *arguments = strchr(d->arguments, ',');
+	return rte_eal_hotplug_add("vdev", d->name, arguments != NULL ? arguments + 1 : "");
+}
+
+void eal_remove_device(const struct device *d)
+{
+	if (device_is_virtual(d))
+		rte_eal_hotplug_remove("vdev", d->name);
+}
+
+void eal_stop(void)
+{
+	rte_eal_cleanup();
+}

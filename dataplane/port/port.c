@@ -1,0 +1,279 @@
+#include "dataplane/port/port.h"
+#include "dataplane/port/address.h"
+#include "dataplane/port/eal.h"
+#include "state/base/log.h"
+#include <errno.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DESCRIPTORS_USUAL 2048u
+#define POOL_CACHE 256u
+// net_af_xdp fills its own ring of 2048 before any of ours, and completes as many.
+#define DRIVER_MBUFS 4096u
+#define MBUF_BYTES (sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE + 2 * RTE_CACHE_LINE_SIZE)
+// DPDK lets no packet straddle small pages, so each takes one.
+#define MBUF_BYTES_SMALL_PAGES 4096u
+// What EAL and the drivers use beside the pools.
+#define OTHER_BYTES (48ull << 20)
+#define LINK_WAIT_MS 2000u
+#define FRAME_MTU 1500u
+
+static uint32_t wanted(uint32_t descriptors)
+{
+	return descriptors > 0 ? descriptors : DESCRIPTORS_USUAL;
+}
+
+uint32_t port_queue_mbufs(const struct port_settings *s)
+{
+	return wanted(s->rx_descriptors) + wanted(s->tx_descriptors) + DRIVER_MBUFS +
+	       2 * POOL_CACHE + 4 * BURST_MAX;
+}
+
+uint64_t ports_memory_bytes(const struct port_settings *ports, uint32_t count, bool huge)
+{
+	uint64_t bytes = OTHER_BYTES;
+	uint64_t each = huge ? MBUF_BYTES : MBUF_BYTES_SMALL_PAGES;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += (uint64_t)port_queue_mbufs(&ports[i]) * each *
+			 (ports[i].queues > 0 ? ports[i].queues : 1);
+	return bytes;
+}
+
+struct start {
+	struct ethernet_port *port;
+	const struct port_settings *settings;
+	uint32_t index;
+	struct rte_eth_dev_info info;
+	uint16_t rx_descriptors, tx_descriptors;
+	const char *step; // what failed, for the message
+};
+
+static void offload(const struct start *s, struct rte_eth_conf *conf)
+{
+	const uint64_t checksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+	// A virtual device says "good" for what nobody has looked at.
+	s->port->hot.trust_checksum = !device_is_virtual(&s->port->device) &&
+				      (s->info.rx_offload_capa & checksums) == checksums;
+	if (s->port->hot.trust_checksum)
+		conf->rxmode.offloads |= checksums;
+	// Every packet a queue sends comes from that queue's one pool and has one owner.
+	conf->txmode.offloads |= s->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+}
+
+static void spread(const struct start *s, struct rte_eth_conf *conf)
+{
+	if (s->port->queue_count < 2)
+		return;
+	const uint64_t fields = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP;
+	conf->rx_adv_conf.rss_conf.rss_hf = fields & s->info.flow_type_rss_offloads;
+	if (conf->rx_adv_conf.rss_conf.rss_hf != 0)
+		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	else if (!device_is_virtual(&s->port->device))
+		log_warn("port-without-rss", "port=%u queues=%u effect=\"all packets on queue 0\"",
+			s->index, s->port->queue_count);
+}
+
+static int configure(struct start *s)
+{
+	struct ethernet_port *port = s->port;
+	struct rte_eth_conf conf = {.rxmode.mtu = FRAME_MTU};
+	s->step = "reading what the device can do";
+	int error = rte_eth_dev_info_get(port->id, &s->info);
+	if (error != 0)
+		return error;
+	s->step = "asking for more queues than the device has (lower queues)";
+	if (port->queue_count > s->info.max_rx_queues || port->queue_count > s->info.max_tx_queues)
+		return -ERANGE;
+	if (s->info.max_mtu > 0 && s->info.max_mtu < FRAME_MTU)
+		conf.rxmode.mtu = s->info.max_mtu;
+	offload(s, &conf);
+	spread(s, &conf);
+	s->step = "configuring the device";
+	error = rte_eth_dev_configure(port->id, port->queue_count, port->queue_count, &conf);
+	if (error != 0)
+		return error;
+	s->rx_descriptors =
+		(uint16_t)RTE_MIN(wanted(s->settings->rx_descriptors), (uint32_t)UINT16_MAX);
+	s->tx_descriptors =
+		(uint16_t)RTE_MIN(wanted(s->settings->tx_descriptors), (uint32_t)UINT16_MAX);
+	s->step = "choosing descriptors";
+	return rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &s->rx_descriptors, &s->tx_descriptors);
+}
+
+static int open_queue(struct start *s, uint16_t queue, int numa_node)
+{
+	struct ethernet_port *port = s->port;
+	char name[RTE_MEMPOOL_NAMESIZE];
+	snprintf(name, sizeof name, "port%u-queue%u", s->index, queue);
+	s->step = "taking memory for packets (raise memory_mb or the number of huge pages)";
+	// A pool of its own per queue: no other core touches it, so its free list stays in this
+	// core's cache.
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, port_queue_mbufs(s->settings),
+		POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, numa_node);
+	if (pool == NULL)
+		return rte_errno > 0 ? -rte_errno : -ENOMEM;
+	port->queues[queue] = (struct dpdk_queue){.port = port->id, .queue = queue, .pool = pool};
+	unsigned socket = numa_node < 0 ? (unsigned)SOCKET_ID_ANY : (unsigned)numa_node;
+	s->step = "opening a receive queue";
+	int error = rte_eth_rx_queue_setup(
+		port->id, queue, s->rx_descriptors, socket, &s->info.default_rxconf, pool);
+	if (error != 0)
+		return error;
+	s->step = "opening a transmit queue";
+	return rte_eth_tx_queue_setup(
+		port->id, queue, s->tx_descriptors, socket, &s->info.default_txconf);
+}
+
+// Solicited-node addresses are multicast: without them nobody finds our IPv6 addresses.
+static int hear(struct start *s)
+{
+	struct ethernet_port *port = s->port;
+	bool promiscuous = s->settings->promiscuous;
+	if (port->hot.ipv6_count > 0 && rte_eth_allmulticast_enable(port->id) != 0)
+		promiscuous = true;
+	s->step = "making the device promiscuous";
+	int error = promiscuous ? rte_eth_promiscuous_enable(port->id) : 0;
+	// Captures and loops deliver everything as it is.
+	return error == -ENOTSUP && (port->device.any_mac || !s->settings->promiscuous) ? 0 : error;
+}
+
+static void wait_link(const struct start *s)
+{
+	struct rte_eth_link link = {0};
+	uint32_t waits = device_is_virtual(&s->port->device) ? 1 : LINK_WAIT_MS / 10;
+	for (uint32_t i = 0; i < waits; i++) {
+		if (rte_eth_link_get_nowait(s->port->id, &link) == 0 && link.link_status)
+			break;
+		if (i + 1 < waits)
+			rte_delay_us_sleep(10000);
+	}
+	if (link.link_status)
+		log_info("link", "port=%u megabits=%u", s->index, link.link_speed);
+	else
+		log_warn("link-down",
+			"port=%u remedy=\"check the cable or bring the peer up; packets flow once "
+			"it is up\"",
+			s->index);
+}
+
+static int run_steps(struct start *s, const int *numa_nodes)
+{
+	struct ethernet_port *port = s->port;
+	s->step = "having DPDK make the device";
+	int error = eal_add_device(&port->device);
+	if (error == 0)
+		error = rte_eth_dev_get_port_by_name(port->device.name, &port->id);
+	port->opened = error == 0;
+	if (error == 0)
+		error = configure(s);
+	for (uint16_t q = 0; q < port->queue_count && error == 0; q++)
+		error = open_queue(s, q, numa_nodes[q]);
+	if (error != 0)
+		return error;
+	s->step = "starting the device";
+	error = rte_eth_dev_start(port->id);
+	if (error != 0)
+		return error;
+	port->started = true;
+	error = hear(s);
+	if (error != 0)
+		return error;
+	s->step = "reading the device's address";
+	struct rte_ether_addr mac;
+	error = rte_eth_macaddr_get(port->id, &mac);
+	memcpy(port->hot.mac, mac.addr_bytes, sizeof port->hot.mac);
+	return error;
+}
+
+void port_stop(struct ethernet_port *port)
+{
+	if (!port->started)
+		return;
+	port_meter(port);
+	int error = rte_eth_dev_stop(port->id);
+	if (error != 0)
+		log_warn("port-not-stopped", "device=%s error=\"%s\"", port->device.name,
+			strerror(-error));
+	port->started = false;
+}
+
+void port_close(struct ethernet_port *port)
+{
+	port_stop(port);
+	if (port->opened) {
+		rte_eth_dev_close(port->id);
+		eal_remove_device(&port->device);
+	}
+	port->opened = false;
+	for (uint32_t q = 0; q < port->queue_count; q++)
+		rte_mempool_free(port->queues[q].pool);
+	port->queue_count = 0;
+}
+
+static void say_started(const struct start *s)
+{
+	const struct ethernet_port *port = s->port;
+	const uint8_t *mac = port->hot.mac;
+	log_info("port",
+		"port=%u device=%s driver=%s queues=%u rx=%u tx=%u "
+		"mac=%02x:%02x:%02x:%02x:%02x:%02x why=\"%s\"",
+		s->index, port->device.name, port->device.driver, port->queue_count,
+		s->rx_descriptors, s->tx_descriptors, mac[0], mac[1], mac[2], mac[3], mac[4],
+		mac[5], port->device.why);
+}
+
+static void say_failed(const struct start *s, int error, char *message, uint32_t message_size)
+{
+	const char *why = eal_complaint();
+	snprintf(message, message_size, "port %u (%s): %s: %s%s%s; see berthd --check", s->index,
+		s->port->device.name, s->step, strerror(-error), why[0] != '\0' ? ": " : "", why);
+}
+
+int port_start(struct ethernet_port *port, const struct port_settings *settings, uint32_t index,
+	uint16_t udp_port, const int *numa_nodes, char *message, uint32_t message_size)
+{
+	struct start s = {.port = port, .settings = settings, .index = index};
+	port->hot.udp_port = udp_port;
+	port->hot.vlan_id = settings->vlan_id;
+	port->hot.promiscuous_mac = settings->promiscuous || port->device.any_mac;
+	int error = port_addresses(settings, index, &port->hot, message, message_size);
+	if (error != 0)
+		return error;
+	for (;;) {
+		port->queue_count = (uint16_t)(settings->queues > 0 ? settings->queues : 1);
+		error = run_steps(&s, numa_nodes);
+		if (error == 0)
+			break;
+		say_failed(&s, error, message, message_size);
+		port_close(port);
+		if (!device_fall_back(&port->device, settings, index, message))
+			return error;
+		log_warn("port-fallback", "port=%u driver=%s", index, port->device.driver);
+	}
+	wait_link(&s);
+	say_started(&s);
+	return 0;
+}
+
+static void store(_Atomic uint64_t *to, uint64_t value)
+{
+	atomic_store_explicit(to, value, memory_order_relaxed);
+}
+
+void port_meter(void *context)
+{
+	struct ethernet_port *port = context;
+	struct rte_eth_stats stats;
+	if (rte_eth_stats_get(port->id, &stats) != 0)
+		return;
+	store(&port->received, stats.ipackets);
+	store(&port->received_bytes, stats.ibytes);
+	store(&port->sent, stats.opackets);
+	store(&port->sent_bytes, stats.obytes);
+	store(&port->missed, stats.imissed);
+	store(&port->errors, stats.ierrors + stats.oerrors);
+	store(&port->no_mbuf, stats.rx_nombuf);
+}

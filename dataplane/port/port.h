@@ -1,0 +1,30 @@
+// One Ethernet device: queues, pools, addresses, counters.
+#pragma once
+#include "dataplane/port/device.h"
+#include "dataplane/port/packet_io_dpdk.h"
+
+struct ethernet_port {
+	struct device device;
+	struct hot_port hot;
+	uint16_t id; // DPDK's, once opened
+	bool opened, started;
+	uint16_t queue_count;
+	struct dpdk_queue queues[WORKERS_MAX];
+	// As last read by port_meter(), for any thread.
+	_Atomic uint64_t received, received_bytes, sent, sent_bytes, missed, errors, no_mbuf;
+};
+
+// Packets of a queue's share of a pool: both rings, bursts in flight, caches, and what AF_XDP
+// keeps.
+uint32_t port_queue_mbufs(const struct port_settings *);
+// Memory that all pools of these ports need.
+uint64_t ports_memory_bytes(const struct port_settings *, uint32_t count, bool huge);
+
+// Configures and starts the device, which EAL knows by port->device.name. numa_nodes: of each
+// queue's worker; SOCKET_ID_ANY without huge pages.
+int port_start(struct ethernet_port *, const struct port_settings *, uint32_t index,
+	uint16_t udp_port, const int *numa_nodes, char *message, uint32_t message_size);
+void port_stop(struct ethernet_port *); // no worker uses it any more
+void port_close(struct ethernet_port *);
+// Reads the device's counters; one thread at a time. context is the port.
+void port_meter(void *context);

@@ -1,0 +1,111 @@
+// What a worker hands to the applier, and gets back: requests, which will be answered, and reports
+// of silence and return, which will not. All memory is there from the start; an empty pool refuses.
+//
+//	packet → request (a copy) → command queue → applier → done → inbox of the worker to act
+//
+// A finished registration visits the inbox of the slot's owner first, which installs the line, so
+// that only the owner writes it; then, like every other request, that of the worker that received
+// it, which answers through its own port and takes the request back. So a pool is used by one
+// thread alone. A goodbye that another worker received is submitted by the slot's owner, so that
+// all news of a node goes through one ring, in order.
+#pragma once
+#include "dataplane/hot/receive.h"
+#include "state/log/command.h"
+#include <ck_ring.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct worker;
+
+// Ethernet with one tag, IPv6, UDP.
+#define REQUEST_HEADERS_MAX (14u + 4u + 40u + 8u)
+
+struct request {
+	struct command command; // first
+	struct worker *worker;  // received it and will answer it
+	bool forwarded;         // on its way to the slot's owner, which will submit it
+	bool installed;         // the slot's owner has seen to the line
+	struct wire_header header;
+	struct wire_key key;
+	uint32_t offset; // of the frame in packet
+	uint8_t packet[REQUEST_HEADERS_MAX + FRAME_BYTES_MAX];
+	union {
+		struct command_node_register node_register;
+		struct command_place place;
+		struct command_release release;
+		struct command_status status;
+		struct command_node_lifecycle lifecycle;
+		struct {
+			struct command_alloc_update command;
+			struct alloc_update_item items[ALLOC_UPDATES_MAX];
+		} alloc_update;
+	};
+};
+
+struct request_pool {
+	struct request *requests;
+	struct request **free; // a stack: what was used last is warm
+	uint32_t free_count;
+	// Finished requests on their way to this worker. From the applier and the other workers.
+	struct ck_ring inbox;
+	struct ck_ring_buffer *inbox_buffer;
+};
+
+struct report {
+	struct command command; // first
+	struct worker *worker;
+};
+
+struct report_pool {
+	struct report *reports;
+	struct report **free;
+	uint32_t free_count;
+	struct ck_ring returned; // from the applier
+	struct ck_ring_buffer *returned_buffer;
+};
+
+#define WORKER_REPORTS_MAX WORKER_REQUESTS_MAX
+
+// inbox_max: requests of all workers, any of which may be in one inbox.
+void request_pool_init(struct request_pool *, uint32_t inbox_max);
+void request_pool_free(struct request_pool *);
+static inline uint32_t requests_pending(const struct request_pool *pool)
+{
+	return WORKER_REQUESTS_MAX - pool->free_count;
+}
+// NULL when all are on their way.
+struct request *request_take(struct request_pool *);
+void request_give(struct request_pool *, struct request *);
+// Any thread; there is always room.
+void inbox_put(struct request_pool *, struct request *);
+struct request *inbox_get(struct request_pool *);
+
+void report_pool_init(struct report_pool *);
+void report_pool_free(struct report_pool *);
+struct report *report_take(struct report_pool *);
+void report_give(struct report_pool *, struct report *);
+// Applier's thread.
+void report_return(struct report_pool *, struct report *);
+
+// The packet path's upcalls; context is the worker.
+struct hot_upcalls request_upcalls(struct worker *);
+// Acts on and answers what has come to the worker's inbox.
+void requests_answer(struct worker *);
+
+// Encodes and signs the answer to a finished request into frame, which holds at least the request's
+// length. Returns its length; 0: there is none to be sent.
+uint32_t reply_encode(
+	const struct request *, const struct node_table *, uint32_t ttl_ms, uint8_t *frame);
+// Turns the frame into a refusal, signed, in place. Returns its length; 0: the request is too
+// short.
+uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct wire_key *,
+	const struct wire_refused *);
+
+// How long a refused sender should wait when it is load that refused it: about what a full ring of
+// commands takes to drain.
+#define RETRY_OVERLOADED_MS 100u
+// ... and when it is a table, the disk or the process that must first change.
+#define RETRY_FULL_MS 5000u
+#define RETRY_STOPPING_MS 1000u
+// ... and when the node has to beat first.
+#define RETRY_NOT_ALLOWED_MS 1000u

@@ -1,0 +1,395 @@
+#include "dataplane/requests/alloc_requests.h"
+#include "dataplane/requests/lines.h"
+#include "dataplane/worker.h"
+#include "state/base/check.h"
+
+#define NS_PER_MS 1000000
+
+// --- Keys ----------------------------------------------------------------------------------------
+
+static bool node_key(
+	void *context, uint32_t slot, uint32_t generation, uint8_t key_id, struct wire_key *key)
+{
+	const struct workers *team = ((struct worker *)context)->team;
+	const struct node *node = state_node_at(team->state, slot);
+	return node != NULL && node->generation == generation &&
+	       node_key_derive(team->keys, key_id, &node->id, key);
+}
+
+static bool uuid_key(void *context, const struct uuid *id, uint8_t key_id, struct wire_key *key)
+{
+	return node_key_derive(((struct worker *)context)->team->keys, key_id, id, key);
+}
+
+static bool client_key(void *context, struct text name, uint8_t key_id, struct wire_key *key)
+{
+	return client_key_derive(((struct worker *)context)->team->keys, key_id, name, key);
+}
+
+// --- Reports -------------------------------------------------------------------------------------
+
+static void report_done(struct command *command)
+{
+	struct report *report = (struct report *)command;
+	report_return(&report->worker->reports, report);
+}
+
+static bool report(struct worker *w, enum command_type type, uint32_t slot, uint32_t generation)
+{
+	struct report *r = report_take(&w->reports);
+	if (r == NULL)
+		return false;
+	r->worker = w;
+	r->command = (struct command){.type = type,
+		.done = report_done,
+		.submitted_ns = time_monotonic_ns(w->team->time),
+		.node = {.slot = slot,
+			.generation = generation,
+			.silent_ms = type == COMMAND_NODE_EXPIRED ? w->team->settings.ttl_ms : 0}};
+	if (command_queue_push(w->team->queue, w->hot.number, &r->command))
+		return true;
+	report_give(&w->reports, r);
+	return false;
+}
+
+static bool returned(void *context, uint32_t slot, uint32_t generation)
+{
+	return report(context, COMMAND_NODE_RETURNED, slot, generation);
+}
+
+static bool expired(void *context, uint32_t slot, uint32_t generation)
+{
+	return report(context, COMMAND_NODE_EXPIRED, slot, generation);
+}
+
+// --- Requests ------------------------------------------------------------------------------------
+
+static const uint8_t *frame_of(const struct request *r)
+{
+	return r->packet + r->offset;
+}
+
+static bool decode_register(struct request *r)
+{
+	struct wire_register wire;
+	if (!wire_register_decode(frame_of(r), &r->header, &wire))
+		return false;
+	struct command_node_register *c = &r->node_register;
+	c->node = wire.node;
+	c->sequence = r->header.sequence;
+	c->part = wire.part;
+	c->parts = wire.parts;
+	c->worker = r->worker->hot.number;
+	c->total = (struct resources){wire.cpu_mhz, wire.memory_mb, wire.disk_mb};
+	c->reserved = (struct resources){
+		wire.reserved_cpu_mhz, wire.reserved_memory_mb, wire.reserved_disk_mb};
+	c->name = wire.name;
+	c->datacenter = wire.datacenter;
+	c->class_name = wire.class_name;
+	c->pool = wire.pool;
+	c->address = wire.address;
+	c->version = wire.version;
+	c->device_group_count = wire.device_group_count;
+	for (uint32_t i = 0; i < wire.device_group_count; i++) {
+		const struct wire_device_group *g = &wire.device_groups[i];
+		c->device_groups[i] =
+			(struct command_device_group){g->vendor, g->type, g->name, g->instances};
+	}
+	c->pair_count = wire.pair_count;
+	for (uint32_t i = 0; i < wire.pair_count; i++)
+		c->pairs[i] = (struct command_pair){
+			wire.pairs[i].kind, wire.pairs[i].name, wire.pairs[i].value};
+	c->slot = c->generation = 0;
+	c->owner = 0;
+	c->newest_sequence = 0;
+	r->command.type = COMMAND_NODE_REGISTER;
+	r->command.node_register = c;
+	return true;
+}
+
+static bool decode_goodbye(struct request *r)
+{
+	r->command.type = COMMAND_NODE_GOODBYE;
+	r->command.node = (struct command_node){r->header.slot, r->header.generation};
+	return wire_goodbye_decode(frame_of(r), &r->header);
+}
+
+static bool decode_readiness(struct request *r)
+{
+	struct wire_readiness wire;
+	if (!wire_readiness_decode(frame_of(r), &r->header, &wire))
+		return false;
+	r->lifecycle = (struct command_node_lifecycle){.action = LIFECYCLE_PROBED,
+		.slot = r->header.slot,
+		.generation = r->header.generation,
+		.sequence = r->header.sequence,
+		.ready = wire.ready,
+		.backoff_ns = (int64_t)wire.backoff_ms * NS_PER_MS};
+	r->command.type = COMMAND_NODE_LIFECYCLE;
+	r->command.node_lifecycle = &r->lifecycle;
+	return true;
+}
+
+static bool decode_place(struct request *r)
+{
+	struct wire_place wire;
+	if (!wire_place_decode(frame_of(r), &r->header, &wire) || wire.issued_ms > INT64_MAX)
+		return false;
+	r->place = (struct command_place){.client = wire.client,
+		.issued_ms = (int64_t)wire.issued_ms,
+		.request = wire.request,
+		.count = wire.count,
+		.namespace_name =
+			wire.namespace_name.size > 0 ? wire.namespace_name : TEXT("default"),
+		.job = wire.job,
+		.group = wire.group};
+	r->command.type = COMMAND_PLACE;
+	r->command.place = &r->place;
+	return true;
+}
+
+static bool decode_release(struct request *r)
+{
+	struct wire_ids wire;
+	if (!wire_release_decode(frame_of(r), &r->header, &wire))
+		return false;
+	r->release = (struct command_release){.client = wire.client, .count = wire.count};
+	memcpy(r->release.ids, wire.ids, wire.count * sizeof wire.ids[0]);
+	r->command.type = COMMAND_RELEASE;
+	r->command.release = &r->release;
+	return true;
+}
+
+static bool decode_status(struct request *r)
+{
+	struct wire_status wire;
+	if (!wire_status_decode(frame_of(r), &r->header, &wire))
+		return false;
+	r->status = (struct command_status){.client = wire.client,
+		.changes = wire.mode == WIRE_STATUS_CHANGES,
+		.count = wire.count,
+		.since = wire.since};
+	if (!r->status.changes)
+		memcpy(r->status.ids, wire.ids, wire.count * sizeof wire.ids[0]);
+	r->command.type = COMMAND_STATUS;
+	r->command.status = &r->status;
+	return true;
+}
+
+static bool decode(struct request *r)
+{
+	switch (r->header.type) {
+	case WIRE_REGISTER: return decode_register(r);
+	case WIRE_GOODBYE: return decode_goodbye(r);
+	case WIRE_PLACE: return decode_place(r);
+	case WIRE_RELEASE: return decode_release(r);
+	case WIRE_STATUS: return decode_status(r);
+	case WIRE_ALLOC_UPDATE: return alloc_update_decode(r);
+	case WIRE_READINESS: return decode_readiness(r);
+	default: return false;
+	}
+}
+
+static void request_done(struct command *command)
+{
+	struct request *r = (struct request *)command;
+	struct workers *team = r->worker->team;
+	struct worker *next = r->worker;
+	if (command->type == COMMAND_NODE_REGISTER && command->outcome == OUTCOME_DONE &&
+		r->node_register.owner < team->count)
+		next = &team->items[r->node_register.owner];
+	inbox_put(&next->requests, r);
+}
+
+// Answers at once, in the packet itself.
+static enum packet_verdict refuse(
+	struct worker *w, struct hot_frame *f, enum wire_refusal reason, uint32_t retry_after_ms)
+{
+	struct wire_refused refused = {.request_type = f->header.type,
+		.reason = (uint8_t)reason,
+		.retry_after_ms = retry_after_ms};
+	uint32_t bytes = refusal_encode(f->packet->data + f->offset, &f->header, &f->key, &refused);
+	if (bytes == 0)
+		return PACKET_DROP;
+	hot_turn_around(&w->hot, f->packet, f->offset, bytes);
+	return PACKET_REPLY;
+}
+
+static enum packet_verdict refuse_overloaded(struct worker *w, struct hot_frame *f)
+{
+	count(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
+	return refuse(w, f, WIRE_REFUSED_OVERLOADED, RETRY_OVERLOADED_MS);
+}
+
+// A question that the published state answers.
+static enum packet_verdict answer_question(struct worker *w, struct hot_frame *f)
+{
+	uint8_t refusal;
+	uint32_t bytes = alloc_question_answer(w, f, &refusal);
+	if (bytes == 0 && refusal == 0) {
+		count(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
+		return refuse(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
+	}
+	if (refusal == WIRE_REFUSED_OVERLOADED) {
+		count(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
+		return refuse(w, f, WIRE_REFUSED_OVERLOADED, RETRY_SPEC_MS);
+	}
+	count(&w->counters.requests, 1);
+	if (refusal != 0)
+		return refuse(w, f, (enum wire_refusal)refusal, 0);
+	hot_turn_around(&w->hot, f->packet, f->offset, bytes);
+	return PACKET_REPLY;
+}
+
+static bool copy_frame(struct request *r, const struct hot_frame *f)
+{
+	uint32_t bytes = f->offset + f->header.length;
+	if (bytes > sizeof r->packet || bytes > f->packet->size)
+		return false;
+	memcpy(r->packet, f->packet->data, bytes);
+	r->offset = f->offset;
+	r->header = f->header;
+	r->key = f->key;
+	return true;
+}
+
+// The worker through whose ring a request reaches the applier.
+static struct worker *submitter_of(const struct request *r)
+{
+	struct worker *w = r->worker;
+	if (r->command.type != COMMAND_NODE_GOODBYE)
+		return w;
+	uint16_t owner = node_table_owner(w->hot.table, r->header.slot);
+	return owner < w->team->count ? &w->team->items[owner] : w;
+}
+
+// Afterwards the request is the applier's. False when the ring is full.
+static bool submit(struct worker *w, struct request *r)
+{
+	bool goodbye = r->command.type == COMMAND_NODE_GOODBYE, forwarded = r->forwarded;
+	uint32_t slot = r->header.slot;
+	r->forwarded = false;
+	if (!command_queue_push(w->team->queue, w->hot.number, &r->command)) {
+		r->forwarded = forwarded;
+		return false;
+	}
+	if (goodbye)
+		line_leave(w->hot.table, slot);
+	return true;
+}
+
+static enum packet_verdict receive_request(void *context, struct hot_frame *f)
+{
+	struct worker *w = context;
+	if (is_alloc_question(f->header.type))
+		return answer_question(w, f);
+	struct request *r = request_take(&w->requests);
+	if (r == NULL)
+		return refuse_overloaded(w, f);
+	r->worker = w;
+	r->forwarded = r->installed = false;
+	r->command = (struct command){
+		.done = request_done, .submitted_ns = time_monotonic_ns(w->team->time)};
+	if (!copy_frame(r, f) || !decode(r)) {
+		request_give(&w->requests, r);
+		count(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
+		return refuse(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
+	}
+	struct worker *submitter = submitter_of(r);
+	r->forwarded = submitter != w;
+	if (r->forwarded) {
+		inbox_put(&submitter->requests, r);
+	} else if (!submit(w, r)) {
+		alloc_update_release(r);
+		request_give(&w->requests, r);
+		return refuse_overloaded(w, f);
+	}
+	count(&w->counters.requests, 1);
+	return PACKET_DROP;
+}
+
+struct hot_upcalls request_upcalls(struct worker *w)
+{
+	return (struct hot_upcalls){.context = w,
+		.node_key = node_key,
+		.uuid_key = uuid_key,
+		.client_key = client_key,
+		.request = receive_request,
+		.returned = returned,
+		.expired = expired};
+}
+
+// --- Answers -------------------------------------------------------------------------------------
+
+static void install(struct worker *w, struct request *r)
+{
+	line_install(w->hot.table, r->node_register.slot, r->node_register.generation, &r->key,
+		r->header.key_id, w->hot.now_ms);
+	r->installed = true;
+}
+
+static bool needs_install(const struct request *r)
+{
+	return r->command.type == COMMAND_NODE_REGISTER && r->command.outcome == OUTCOME_DONE &&
+	       !r->installed;
+}
+
+// Sends a request one step further. True when it is this worker's to answer.
+static bool forward(struct worker *w, struct request *r)
+{
+	if (r->forwarded) {
+		if (!submit(w, r))
+			inbox_put(&w->requests, r); // the ring is full: next turn
+		return false;
+	}
+	if (needs_install(r))
+		install(w, r);
+	if (r->worker == w)
+		return true;
+	inbox_put(&r->worker->requests, r);
+	return false;
+}
+
+// Empties up to max places of the inbox. Returns how many requests are this worker's to answer.
+static uint32_t collect(struct worker *w, struct request **finished, uint32_t max)
+{
+	uint32_t n = 0;
+	struct request *r;
+	for (uint32_t i = 0; i < max && (r = inbox_get(&w->requests)) != NULL; i++)
+		if (forward(w, r))
+			finished[n++] = r;
+	return n;
+}
+
+static void write_reply(struct worker *w, const struct request *r, struct packet *p)
+{
+	if (r->offset + r->header.length > p->capacity)
+		return; // verdict stays PACKET_DROP
+	memcpy(p->data, r->packet, r->offset);
+	uint32_t bytes =
+		reply_encode(r, w->hot.table, w->team->settings.ttl_ms, p->data + r->offset);
+	if (bytes == 0)
+		return;
+	hot_turn_around(&w->hot, p, r->offset, bytes);
+	p->verdict = PACKET_REPLY;
+	count(&w->counters.replies, 1);
+}
+
+void requests_answer(struct worker *w)
+{
+	struct request *finished[BURST_MAX];
+	uint32_t n = collect(w, finished, BURST_MAX);
+	if (n == 0)
+		return;
+	struct packet_burst burst;
+	w->io.take(w->io.context, &burst, n);
+	// Without a packet to write into the answer is lost; the sender asks again.
+	count(&w->counters.reply_drops, n - burst.count);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i < burst.count)
+			write_reply(w, finished[i], &burst.packets[i]);
+		alloc_update_release(finished[i]);
+		request_give(&w->requests, finished[i]);
+	}
+	count(&w->counters.reply_drops, w->io.finish(w->io.context, &burst));
+}

@@ -1,0 +1,16 @@
+#include "placement/broker/backoff.h"
+
+int64_t backoff_next_ns(struct backoff *b, int64_t base_ns, int64_t cap_ns)
+{
+	int64_t wait_ns = base_ns;
+
+	for (uint32_t i = 0; i < b->failures; i++) {
+		if (wait_ns > cap_ns / 4)
+			return cap_ns;
+		wait_ns *= 4;
+	}
+	if (wait_ns > cap_ns)
+		return cap_ns;
+	b->failures++;
+	return wait_ns;
+}

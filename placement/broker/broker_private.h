@@ -1,0 +1,84 @@
+// Inside of the broker: where evaluations are, and how they get from one place to another. Under its mutex.
+#pragma once
+#include "placement/broker/broker.h"
+#include "placement/broker/heap.h"
+#include "placement/broker/lookup.h"
+#include <pthread.h>
+
+// Beside the queue of each type: those that reached the delivery limit.
+#define QUEUE_FAILED EVAL_TYPES
+#define QUEUES (EVAL_TYPES + 1)
+#define NEVER UINT64_MAX
+
+enum place {
+	PLACE_TIMED,      // until due_ns, then to its queue: a wait, or the pause after a nack
+	PLACE_DELAYED,    // until the wall clock shows due_ns
+	PLACE_PENDING,    // another evaluation of its job is ready or outstanding
+	PLACE_READY,      // in a queue
+	PLACE_UNACKED,    // delivered; nacked at due_ns
+	PLACE_CANCELABLE, // a newer one of its job was delivered instead
+};
+
+// One job of one namespace, while evaluations of it are here.
+struct job_turn {
+	struct lookup_node by_name;
+	struct entry *holder; // the one that is ready, outstanding or paused after a nack
+	struct heap pending;
+};
+
+struct entry {
+	struct evaluation *eval;
+	enum place place;
+	uint32_t queue;
+	uint32_t deliveries;
+	struct job_turn *turn; // while it holds or waits for its job
+	struct lookup_node by_id;
+	struct heap_node order; // in a queue, or among the pending of its job
+	struct heap_node due;   // in timers or delays
+	uint64_t due_ns;
+	uint64_t token;             // of the delivery; 0: not outstanding
+	struct evaluation *requeue; // to be enqueued after the ack (B33)
+	struct entry *next;         // cancelable
+};
+
+struct broker {
+	struct broker_settings settings;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	bool is_enabled, is_closed;
+	struct prng prng;
+	struct lookup evals, turns;
+	struct heap queues[QUEUES];
+	struct heap timers, delays; // by the monotonic and by the wall clock
+	struct entry *cancelable, **cancelable_end;
+	struct broker_stats stats;
+};
+
+struct entry *entry_find(struct broker *, const struct uuid *);
+void entry_free(struct entry *);
+// Out of the table and freed; it is in no other place any more.
+void entry_drop(struct broker *, struct entry *);
+void job_turn_drop(struct broker *, struct job_turn *);
+void broker_init_orders(struct broker *);
+
+// Until due_ns. Anything but PLACE_UNACKED counts as waiting.
+void entry_wait_until(struct broker *, struct entry *, enum place, uint64_t due_ns);
+// Ready in a queue, or pending behind the one that holds its job.
+void entry_queue_or_pend(struct broker *, struct entry *, uint32_t queue);
+// The best of those that waited for the job has its turn; the turn goes when nobody did.
+void job_turn_promote(struct broker *, struct job_turn *);
+// The same after an ack: the others are needless (B31).
+void job_turn_release(struct broker *, struct job_turn *);
+void entry_end_delivery(struct broker *, struct entry *);
+void entry_nack(struct broker *, struct entry *);
+// Out of whatever place it is in, which is not PLACE_UNACKED.
+void entry_take_out(struct broker *, struct entry *);
+void entry_unlist(struct broker *, struct entry *); // a cancelable one
+void broker_run_due(struct broker *);
+// On the monotonic clock; NEVER when nothing is. The wall clock may be set meanwhile, so who sleeps long asks again.
+uint64_t broker_next_due(struct broker *);
+
+static inline struct entry *entry_of_order(struct heap_node *n)
+{
+	return CONTAINER_OF(n, struct entry, order);
+}

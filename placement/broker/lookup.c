@@ -1,0 +1,112 @@
+#include "placement/broker/lookup.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define BUCKETS_FIRST 64u
+
+void lookup_free(struct lookup *t)
+{
+	free(t->buckets);
+	*t = (struct lookup){0};
+}
+
+static void put(struct lookup *t, struct lookup_node *n)
+{
+	struct lookup_node **bucket = &t->buckets[n->hash & t->mask];
+
+	n->next = *bucket;
+	*bucket = n;
+}
+
+static void grow(struct lookup *t)
+{
+	struct lookup old = *t;
+	uint32_t buckets = old.buckets ? 2 * (old.mask + 1) : BUCKETS_FIRST;
+
+	t->buckets = memory_take_array(buckets, sizeof(struct lookup_node *));
+	t->mask = buckets - 1;
+	for (uint32_t b = 0; old.buckets && b <= old.mask; b++) {
+		for (struct lookup_node *n = old.buckets[b], *next; n; n = next) {
+			next = n->next;
+			put(t, n);
+		}
+	}
+	free(old.buckets);
+}
+
+void lookup_add(struct lookup *t, struct lookup_node *n, uint64_t hash)
+{
+	if (!t->buckets || t->count > t->mask)
+		grow(t);
+	n->hash = hash;
+	put(t, n);
+	t->count++;
+}
+
+void lookup_remove(struct lookup *t, struct lookup_node *n)
+{
+	struct lookup_node **at = &t->buckets[n->hash & t->mask];
+
+	while (*at && *at != n)
+		at = &(*at)->next;
+	CHECK(*at == n);
+	*at = n->next;
+	t->count--;
+}
+
+static struct lookup_node *skip(struct lookup_node *n, uint64_t hash)
+{
+	while (n && n->hash != hash)
+		n = n->next;
+	return n;
+}
+
+struct lookup_node *lookup_first(const struct lookup *t, uint64_t hash)
+{
+	return t->buckets ? skip(t->buckets[hash & t->mask], hash) : NULL;
+}
+
+struct lookup_node *lookup_next(const struct lookup_node *n)
+{
+	return skip(n->next, n->hash);
+}
+
+struct lookup_node *lookup_walk(const struct lookup *t, uint32_t *bucket, struct lookup_node *after)
+{
+	if (!t->buckets)
+		return NULL;
+	if (!after)
+		*bucket = 0;
+	else if (after->next)
+		return after->next;
+	else
+		++*bucket;
+	while (*bucket <= t->mask && !t->buckets[*bucket])
+		++*bucket;
+	return *bucket <= t->mask ? t->buckets[*bucket] : NULL;
+}
+
+// FNV-1a, whose low bits are then mixed: names differ at their ends.
+static uint64_t fold(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+	return hash * 0x100000001b3ull;
+}
+
+static uint64_t mix(uint64_t hash)
+{
+	hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdull;
+	return hash ^ (hash >> 33);
+}
+
+uint64_t hash_names(const char *namespace_name, const char *id)
+{
+	return mix(fold(fold(0xcbf29ce484222325ull, namespace_name), id));
+}
+
+uint64_t hash_text(const char *text)
+{
+	return mix(fold(0xcbf29ce484222325ull, text));
+}

@@ -1,0 +1,30 @@
+// The operators of constraints: one table row each.
+#pragma once
+#include "placement/constraint/constraint.h"
+
+enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4 };
+
+struct constraint_operator {
+	const char *name;
+	bool needs_value; // a right side; operators that need none refuse one
+	// left and right are NULL when missing; program is what compile returned for right.
+	bool (*test)(const char *left, const char *right, const void *program);
+	// Prepares the right side. NULL: the text is used as it is. Returns NULL and fills error when
+	// the right side makes no sense.
+	void *(*compile)(const char *right, struct constraint_error *error);
+	void (*release)(void *program);
+	uint8_t accepts; // of an operator that compares: bits of enum order
+};
+
+const struct constraint_operator *operator_find(const char *name); // NULL: not known
+// "=, ==, is, …", for error messages. Returns buffer.
+char *operator_names(char *buffer, size_t size);
+
+// regexp.c: a search anywhere in the subject, with bounded work.
+void *regexp_compile(const char *pattern, struct constraint_error *error);
+bool regexp_test(const char *left, const char *right, const void *program);
+void regexp_release(void *program);
+
+// Formats into error->text; returns NULL, so that a compile function can end with it.
+void *constraint_refuse(struct constraint_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));

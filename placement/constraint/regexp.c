@@ -1,0 +1,95 @@
+// Regular expressions in constraints. They come from whoever may submit a job, and subjects from nodes,
+// so both size and work are bounded: a pattern that exceeds a bound is refused, a search that does
+// matches nothing.
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "placement/constraint/operators.h"
+#include "state/base/memory.h"
+#include "state/base/text.h"
+#include <pcre2.h>
+#include <stdlib.h>
+
+#define PATTERN_BYTES_MAX 1024u
+#define PATTERN_NESTING_MAX 64u
+#define COMPILED_BYTES_MAX (32u * 1024)
+// Per start position; a sensible pattern takes tens. 10000 are about a tenth of a millisecond.
+#define MATCH_STEPS_MAX 10000u
+#define MATCH_DEPTH_MAX 1000u
+#define MATCH_HEAP_KIB_MAX 1024u
+#define SUBJECT_BYTES_MAX 4096u
+
+struct regexp {
+	pcre2_code *code;
+	pcre2_match_data *data;
+	pcre2_match_context *context;
+};
+
+void regexp_release(void *program)
+{
+	struct regexp *r = program;
+	if (!r)
+		return;
+	pcre2_match_data_free(r->data);
+	pcre2_match_context_free(r->context);
+	pcre2_code_free(r->code);
+	free(r);
+}
+
+static pcre2_code *compile_bounded(const char *pattern, struct constraint_error *error)
+{
+	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+	if (!context)
+		return constraint_refuse(error, "no memory to compile the regular expression");
+	pcre2_set_max_pattern_length(context, PATTERN_BYTES_MAX);
+	pcre2_set_parens_nest_limit(context, PATTERN_NESTING_MAX);
+	int code;
+	PCRE2_SIZE at = 0;
+	pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+		PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, context);
+	pcre2_compile_context_free(context);
+	if (!compiled) {
+		char why[160];
+		if (pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why) < 0)
+			why[0] = 0;
+		return constraint_refuse(error,
+			"regular expression failed to compile at character %zu: %s", at, why);
+	}
+	size_t size = 0;
+	if (pcre2_pattern_info(compiled, PCRE2_INFO_SIZE, &size) != 0 ||
+		size > COMPILED_BYTES_MAX) {
+		pcre2_code_free(compiled);
+		return constraint_refuse(error,
+			"regular expression needs %zu bytes when compiled; at most %u are allowed",
+			size, COMPILED_BYTES_MAX);
+	}
+	return compiled;
+}
+
+void *regexp_compile(const char *pattern, struct constraint_error *error)
+{
+	pcre2_code *code = compile_bounded(pattern, error);
+	if (!code)
+		return NULL;
+	struct regexp *r = memory_take(sizeof *r);
+	r->code = code;
+	r->data = pcre2_match_data_create(1, NULL);
+	r->context = pcre2_match_context_create(NULL);
+	if (!r->data || !r->context) {
+		regexp_release(r);
+		return constraint_refuse(error, "no memory to compile the regular expression");
+	}
+	pcre2_set_match_limit(r->context, MATCH_STEPS_MAX);
+	pcre2_set_depth_limit(r->context, MATCH_DEPTH_MAX);
+	pcre2_set_heap_limit(r->context, MATCH_HEAP_KIB_MAX);
+	return r;
+}
+
+bool regexp_test(const char *left, const char *right, const void *program)
+{
+	const struct regexp *r = program;
+	struct text subject = text_of(left);
+	if (!left || subject.size > SUBJECT_BYTES_MAX)
+		return false;
+	// Zero: matched, but the caller has no room for groups.
+	return pcre2_match(r->code, (PCRE2_SPTR)subject.data, subject.size, 0, 0, r->data,
+		       r->context) >= 0;
+}

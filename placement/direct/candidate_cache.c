@@ -1,0 +1,459 @@
+#include "placement/direct/candidate_cache.h"
+#include "placement/direct/refusal.h"
+#include "placement/direct/shortlist.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Putting one changed node in its place costs about a fiftieth of a search.
+#define SHORTLIST_CHANGES_MAX 48u
+#define SHORTLIST_FIRST 4u
+// A list of nodes up to this long is gone through instead of searching the tree.
+#define MEMBERS_MAX 2048u
+
+// The best nodes of one kind, as far as they are known.
+struct ranking {
+	struct prospect *of;
+	const char *snapshot; // of idle nodes that ran it last; NULL: of all
+	struct fit_query query;
+	struct shortlist list;
+	bool known;
+	uint32_t wanted; // of the next search
+};
+
+struct prospect {
+	struct fit_index *index;
+	struct prospect_source source;
+	struct feasibility *feasibility;
+	const struct group_ask *ask;
+
+	// By class.
+	uint8_t *verdicts;
+	struct device_matches *matches;
+	uint64_t *classes; // bit map of those that pass
+	uint32_t class_count, class_room;
+	uint64_t class_epoch;
+
+	// By node, only for constraints on what is unique to nodes.
+	bool node_unique, node_verdicts_known;
+	uint8_t *node_verdicts;
+	uint32_t node_room;
+	uint32_t *members; // nodes that pass, if they are few
+	uint32_t member_count;
+	bool members_listed;
+
+	// In the order in which they are asked. Of a group that names a snapshot: idle nodes that ran it, idle
+	// ones that ran none (row E32), all; of others only the last.
+	struct ranking *rankings;
+	uint32_t ranking_count;
+	uint64_t seen; // changes of the index that are in all of this
+
+	uint32_t feasible;
+	bool feasible_known;
+	uint64_t ready_epoch;
+
+	uint32_t counts[CATEGORIES];
+	bool counts_known;
+	uint32_t scans;
+};
+
+static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
+{
+	const struct prospect *p = context;
+	if (p->node_unique && p->node_verdicts[slot] != VERDICT_PASS)
+		return false;
+	return p->ask->device_count == 0 ||
+	       devices_suffice(p->ask, &p->matches[n->node_class], n->devices_free);
+}
+
+static uint8_t category_of(const struct prospect *, uint32_t slot, const struct fit_node *);
+
+// What the tree of idle nodes knows of a node is not its class.
+static bool accepts_idle(void *context, uint32_t slot, const struct fit_node *unused)
+{
+	const struct ranking *r = context;
+	const struct prospect *p = r->of;
+	const struct fit_node *n = fit_index_node(p->index, slot);
+	return fit_index_snapshot(p->index, slot) == r->snapshot &&
+	       category_of(p, slot, n) == CATEGORY_FITS;
+}
+
+static void make_ranking(struct prospect *p, uint32_t i)
+{
+	struct ranking *r = &p->rankings[i];
+	*r = (struct ranking){.of = p,
+		.query = {.cpu = p->ask->resources.cpu_mhz,
+			.memory = p->ask->resources.memory_mb,
+			.disk = p->ask->resources.disk_mb,
+			.context = p},
+		.list = {.algorithm = fit_index_algorithm(p->index), .query = &r->query},
+		.wanted = SHORTLIST_FIRST};
+	for (uint32_t d = 0; d < p->ask->device_count; d++)
+		if (p->ask->devices[d].count > r->query.devices)
+			r->query.devices = p->ask->devices[d].count;
+	if (p->node_unique || p->ask->device_count > 0)
+		r->query.accepts = accepts;
+}
+
+static void make_idle_ranking(struct prospect *p, uint32_t i, const char *snapshot)
+{
+	struct ranking *r = &p->rankings[i];
+	make_ranking(p, i);
+	r->snapshot = fit_index_snapshot_share(p->index, snapshot);
+	r->query.class_bits = 1ull << fit_index_snapshot_class(r->snapshot);
+	r->query.accepts = accepts_idle;
+	r->query.context = r;
+}
+
+static void make_rankings(struct prospect *p, const char *snapshot)
+{
+	p->ranking_count = snapshot && snapshot[0] ? 3 : 1;
+	p->rankings = memory_take_array(p->ranking_count, sizeof *p->rankings);
+	make_ranking(p, p->ranking_count - 1);
+	if (p->ranking_count == 1)
+		return;
+	make_idle_ranking(p, 0, snapshot);
+	make_idle_ranking(p, 1, "");
+}
+
+static struct fit_query *general_query(struct prospect *p)
+{
+	return &p->rankings[p->ranking_count - 1].query;
+}
+
+struct prospect *prospect_create(struct fit_index *index, const struct prospect_source *source,
+	const struct job *job, uint32_t group)
+{
+	struct prospect *p = memory_take(sizeof *p);
+	p->index = index;
+	p->source = *source;
+	p->feasibility = feasibility_create(job, group);
+	p->ask = feasibility_ask(p->feasibility);
+	p->node_unique = feasibility_is_node_unique(p->feasibility);
+	p->members = p->node_unique ? memory_take_array(MEMBERS_MAX, sizeof *p->members) : NULL;
+	make_rankings(p, ARRAY_AT(&job->task_groups, struct task_group, group)->snapshot);
+	return p;
+}
+
+void prospect_destroy(struct prospect *p)
+{
+	if (!p)
+		return;
+	feasibility_destroy(p->feasibility);
+	for (uint32_t i = 0; i < p->ranking_count; i++)
+		fit_index_snapshot_release(p->index, p->rankings[i].snapshot);
+	free(p->rankings);
+	free(p->verdicts);
+	free(p->matches);
+	free(p->classes);
+	free(p->node_verdicts);
+	free(p->members);
+	free(p);
+}
+
+// What depends on verdicts starts afresh.
+static void forget(struct prospect *p)
+{
+	for (uint32_t i = 0; i < p->ranking_count; i++)
+		p->rankings[i].known = false;
+	p->feasible_known = p->counts_known = p->node_verdicts_known = false;
+}
+
+// --- Classes -------------------------------------------------------------------------------------------
+
+static void make_class_room(struct prospect *p, uint32_t count)
+{
+	if (count > p->class_room) {
+		uint32_t room = (2 * count + 63) / 64 * 64;
+		p->verdicts = memory_resize(p->verdicts, room);
+		p->matches = memory_resize(p->matches, room * sizeof *p->matches);
+		p->classes = memory_resize(p->classes, room / 8);
+		memset(p->verdicts + p->class_room, VERDICT_UNKNOWN, room - p->class_room);
+		memset(p->matches + p->class_room, 0, (room - p->class_room) * sizeof *p->matches);
+		memset(p->classes + p->class_room / 64, 0, (room - p->class_room) / 8);
+		p->class_room = room;
+	}
+	p->class_count = count;
+}
+
+static void judge_class(struct prospect *p, uint32_t id)
+{
+	struct device_matches matches = {0};
+	const struct node_class *c = p->source.class_at(p->source.context, id);
+	uint8_t verdict = c ? feasibility_of_class(p->feasibility, c, &matches) : VERDICT_UNKNOWN;
+	if (p->verdicts[id] == verdict && memcmp(&matches, &p->matches[id], sizeof matches) == 0)
+		return;
+	// The number meant another class before: nothing that was derived from that holds.
+	if (p->verdicts[id] != VERDICT_UNKNOWN)
+		forget(p);
+	p->verdicts[id] = verdict;
+	p->matches[id] = matches;
+	// Constraints on single nodes have their say later: here the class must not be in the way.
+	uint64_t bit = 1ull << (id % 64);
+	if (verdict == VERDICT_PASS)
+		p->classes[id / 64] |= bit;
+	else
+		p->classes[id / 64] &= ~bit;
+}
+
+static void summarise_classes(struct prospect *p)
+{
+	struct fit_query *query = general_query(p);
+	query->class_bits = 0;
+	bool all = true;
+	for (uint32_t i = 0; i < p->class_count; i++)
+		if (p->verdicts[i] == VERDICT_PASS)
+			query->class_bits |= 1ull << (i % 64);
+		else
+			all = false;
+	query->classes = all ? NULL : p->classes;
+}
+
+static void catch_up_classes(struct prospect *p)
+{
+	uint64_t epoch = fit_index_class_epoch(p->index);
+	if (p->class_epoch == epoch)
+		return;
+	make_class_room(p, fit_index_classes(p->index));
+	for (uint32_t i = 0; i < p->class_count; i++)
+		if (fit_index_class_since(p->index, i) > p->class_epoch)
+			judge_class(p, i);
+	p->class_epoch = epoch;
+	summarise_classes(p);
+}
+
+// --- Nodes ---------------------------------------------------------------------------------------------
+
+static uint8_t judge_node(struct prospect *p, uint32_t slot)
+{
+	const struct fit_node *n = fit_index_node(p->index, slot);
+	const struct node *record = p->source.node_at(p->source.context, slot);
+	if (n->place == FIT_ABSENT || !record)
+		return VERDICT_UNKNOWN;
+	return feasibility_of_node(p->feasibility, record, p->verdicts[n->node_class]);
+}
+
+static void member_add(struct prospect *p, uint32_t slot)
+{
+	if (!p->members_listed)
+		return;
+	p->members_listed = p->member_count < MEMBERS_MAX;
+	if (p->members_listed)
+		p->members[p->member_count++] = slot;
+}
+
+static void member_drop(struct prospect *p, uint32_t slot)
+{
+	for (uint32_t i = 0; p->members_listed && i < p->member_count; i++)
+		if (p->members[i] == slot) {
+			p->members[i] = p->members[--p->member_count];
+			return;
+		}
+}
+
+static void make_node_room(struct prospect *p)
+{
+	uint32_t slots = fit_index_slots(p->index);
+	if (slots <= p->node_room)
+		return;
+	uint32_t room = slots + slots / 4;
+	p->node_verdicts = memory_resize(p->node_verdicts, room);
+	memset(p->node_verdicts + p->node_room, VERDICT_UNKNOWN, room - p->node_room);
+	p->node_room = room;
+}
+
+static void judge_all_nodes(struct prospect *p)
+{
+	p->scans++;
+	p->feasible = p->member_count = 0;
+	p->members_listed = true;
+	for (uint32_t slot = 0; slot < fit_index_slots(p->index); slot++) {
+		p->node_verdicts[slot] = judge_node(p, slot);
+		if (p->node_verdicts[slot] != VERDICT_PASS)
+			continue;
+		member_add(p, slot);
+		p->feasible += fit_is_ready(fit_index_node(p->index, slot));
+	}
+	p->node_verdicts_known = true;
+}
+
+static uint8_t verdict_of(const struct prospect *p, uint32_t slot, const struct fit_node *n)
+{
+	if (p->node_unique)
+		return p->node_verdicts[slot];
+	return n->node_class < p->class_count ? p->verdicts[n->node_class] : VERDICT_UNKNOWN;
+}
+
+static uint8_t category_of(const struct prospect *p, uint32_t slot, const struct fit_node *n)
+{
+	const struct device_matches *matches =
+		n->node_class < p->class_count ? &p->matches[n->node_class] : NULL;
+	return refusal_category(p->ask, n, verdict_of(p, slot, n), matches);
+}
+
+// --- Changes -------------------------------------------------------------------------------------------
+
+// Puts a changed node in its place in a ranking.
+static void reconsider(struct prospect *p, struct ranking *r, uint32_t slot)
+{
+	shortlist_drop(&r->list, slot);
+	const struct fit_node *n = fit_index_node(p->index, slot);
+	if (r->snapshot && fit_index_snapshot(p->index, slot) != r->snapshot)
+		return;
+	if (!fit_is_placeable(n) || category_of(p, slot, n) != CATEGORY_FITS)
+		return;
+	shortlist_offer(&r->list, fit_candidate_of(r->list.algorithm, n, slot, &r->query));
+}
+
+static void count_change(struct prospect *p, const struct fit_change *c, bool leaves)
+{
+	const struct fit_node *n = leaves ? &c->before : &c->after;
+	uint32_t by = leaves ? -1u : 1u;
+	if (p->counts_known)
+		p->counts[category_of(p, c->slot, n)] += by;
+	if (p->node_unique && fit_is_ready(n) && p->node_verdicts[c->slot] == VERDICT_PASS)
+		p->feasible += by;
+}
+
+// Verdicts are of the node as it is now, while a change may be followed by others of the same node. That
+// is sound: what one change counts in, the next counts out by the same verdict.
+static void take_change(struct prospect *p, const struct fit_change *c)
+{
+	count_change(p, c, true);
+	if (p->node_unique && c->described_anew) {
+		uint8_t before = p->node_verdicts[c->slot], now = judge_node(p, c->slot);
+		p->node_verdicts[c->slot] = now;
+		if (before == VERDICT_PASS && now != VERDICT_PASS)
+			member_drop(p, c->slot);
+		else if (before != VERDICT_PASS && now == VERDICT_PASS)
+			member_add(p, c->slot);
+	}
+	count_change(p, c, false);
+	for (uint32_t i = 0; i < p->ranking_count; i++)
+		if (p->rankings[i].known)
+			reconsider(p, &p->rankings[i], c->slot);
+}
+
+// Searching again costs less than that many changes. Returns whether any ranking is still known.
+static bool give_up_rankings(struct prospect *p, uint64_t changes)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < p->ranking_count; i++) {
+		struct ranking *r = &p->rankings[i];
+		if (r->known && changes > SHORTLIST_CHANGES_MAX) {
+			r->known = false;
+			r->wanted = r->wanted > 1 ? r->wanted / 2 : 1;
+		}
+		any |= r->known;
+	}
+	return any;
+}
+
+static void catch_up(struct prospect *p)
+{
+	catch_up_classes(p);
+	uint64_t head = fit_index_head(p->index), behind = head - p->seen;
+	if (p->node_unique)
+		make_node_room(p);
+	if (behind > FIT_LOG_CHANGES)
+		forget(p);
+	if (p->node_unique && !p->node_verdicts_known) {
+		forget(p);
+		judge_all_nodes(p);
+		p->seen = head;
+		return;
+	}
+	if (give_up_rankings(p, behind) || p->counts_known || p->node_unique)
+		for (uint64_t i = p->seen; i < head; i++)
+			take_change(p, fit_index_change(p->index, i));
+	p->seen = head;
+}
+
+// --- Answers -------------------------------------------------------------------------------------------
+
+static void go_through_members(struct prospect *p, struct ranking *r)
+{
+	r->list.complete = true;
+	r->list.count = 0;
+	for (uint32_t i = 0; i < p->member_count; i++)
+		reconsider(p, r, p->members[i]);
+}
+
+static void refill(struct prospect *p, struct ranking *r)
+{
+	if (r->known && r->wanted < SHORTLIST_MAX)
+		r->wanted *= 2; // it ran dry: the job is asked for a lot
+	if (p->node_unique && p->members_listed) {
+		go_through_members(p, r);
+	} else {
+		struct fit_tree *tree =
+			r->snapshot ? fit_index_idle_tree(p->index) : fit_index_tree(p->index);
+		r->list.count = fit_tree_search(tree, &r->query, r->wanted, r->list.at);
+		shortlist_fill(&r->list, r->wanted);
+	}
+	r->known = true;
+}
+
+bool prospect_best(struct prospect *p, struct fit_candidate *best)
+{
+	catch_up(p);
+	for (uint32_t i = 0; i < p->ranking_count; i++) {
+		struct ranking *r = &p->rankings[i];
+		if (!r->known || (r->list.count == 0 && !r->list.complete))
+			refill(p, r);
+		if (r->list.count == 0)
+			continue;
+		fit_candidate_score(r->list.algorithm, &r->query, &r->list.at[0]);
+		*best = r->list.at[0];
+		return true;
+	}
+	return false;
+}
+
+uint32_t prospect_feasible(struct prospect *p)
+{
+	catch_up(p);
+	uint64_t epoch = fit_index_ready_epoch(p->index);
+	if (p->node_unique || (p->feasible_known && p->ready_epoch == epoch))
+		return p->feasible;
+	p->feasible = 0;
+	for (uint32_t i = 0; i < p->class_count; i++)
+		if (p->verdicts[i] == VERDICT_PASS)
+			p->feasible += fit_index_class_ready(p->index, i);
+	p->feasible_known = true;
+	p->ready_epoch = epoch;
+	return p->feasible;
+}
+
+static void count_all(struct prospect *p)
+{
+	p->scans++;
+	memset(p->counts, 0, sizeof p->counts);
+	for (uint32_t slot = 0; slot < fit_index_slots(p->index); slot++)
+		p->counts[category_of(p, slot, fit_index_node(p->index, slot))]++;
+	p->counts_known = true;
+}
+
+void prospect_refusal(struct prospect *p, struct place_refusal *refusal)
+{
+	catch_up(p);
+	if (!p->counts_known)
+		count_all(p);
+	refusal_fill(p->counts, feasibility_constraints(p->feasibility), refusal);
+}
+
+bool prospect_devices(const struct prospect *p, uint32_t slot, const struct device_set *free,
+	struct device_set *chosen)
+{
+	uint32_t node_class = fit_index_node(p->index, slot)->node_class;
+	CHECK(node_class < p->class_count);
+	return devices_choose(p->ask, &p->matches[node_class], free, chosen);
+}
+
+uint32_t prospect_take_scans(struct prospect *p)
+{
+	uint32_t scans = p->scans;
+	p->scans = 0;
+	return scans;
+}

@@ -1,0 +1,182 @@
+// The placer of direct jobs: what the applier asks, answered from the fit index and the prospects.
+#include "placement/direct/candidate_cache_table.h"
+#include "placement/direct/placement.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct placement {
+	struct state *state;
+	struct fit_index *index;
+	struct prospect_table *prospects;
+	// Slots whose node changed since the index was told; each once. A plan changes a hundred thousand
+	// nodes and asks for none of them: the index follows when somebody asks, or nothing else is to do.
+	uint32_t *changed;
+	uint32_t changed_count, changed_capacity;
+	uint64_t *is_changed; // one bit per slot
+	uint32_t words;
+	struct placement_counters counters;
+};
+
+static const struct node_class *class_at(void *context, uint32_t node_class)
+{
+	struct placement *p = context;
+	return state_class(p->state, node_class);
+}
+
+static const struct node *node_at(void *context, uint32_t slot)
+{
+	struct placement *p = context;
+	const struct node_cell *cell = state_node_cell(p->state, slot);
+	return cell ? cell->working : NULL;
+}
+
+struct placement *placement_create(struct state *state, enum placement_algorithm algorithm)
+{
+	struct placement *p = memory_take(sizeof *p);
+	struct prospect_source source = {class_at, node_at, p};
+	p->state = state;
+	p->index = fit_index_create(algorithm);
+	p->prospects = prospect_table_create(p->index, &source);
+	return p;
+}
+
+void placement_destroy(struct placement *p)
+{
+	if (!p)
+		return;
+	prospect_table_destroy(p->prospects);
+	fit_index_destroy(p->index);
+	free(p->changed);
+	free(p->is_changed);
+	free(p);
+}
+
+const struct placement_counters *placement_counters(const struct placement *p)
+{
+	return &p->counters;
+}
+
+static void count(_Atomic uint64_t *counter, uint64_t by)
+{
+	atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+}
+
+static struct device_set free_devices(const struct node_cell *cell)
+{
+	struct device_set free = {0};
+	const struct node_class *c = cell->working->node_class;
+	for (uint32_t i = 0; i < c->device_count && i < NODE_DEVICE_GROUPS_MAX; i++) {
+		uint32_t instances = c->devices[i].instances;
+		uint64_t all = instances >= 64 ? ~0ull : (1ull << instances) - 1;
+		free.groups[i] = all & ~cell->devices_used.groups[i];
+	}
+	return free;
+}
+
+static struct fit_input input_of(const struct node_cell *cell)
+{
+	const struct node *n = cell->working;
+	struct device_set free = free_devices(cell);
+	struct fit_input in = {
+		.capacity = node_capacity(n),
+		.used = cell->used,
+		.node_class = n->node_class->id,
+		.class_hash = n->node_class->hash,
+		.stamp = (uint32_t)n->register_index,
+		.ready = node_is_usable(n),
+		.snapshot = cell->living > 0 ? NULL
+			    : n->snapshot    ? n->snapshot
+					     : "",
+	};
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		in.devices_free[i] = (uint8_t)__builtin_popcountll(free.groups[i]);
+	return in;
+}
+
+static void follow(struct placement *p, uint32_t slot)
+{
+	const struct node_cell *cell = state_node_cell(p->state, slot);
+	if (!cell || !cell->working || cell->working->record.deleted) {
+		fit_index_set(p->index, slot, NULL);
+		return;
+	}
+	struct fit_input in = input_of(cell);
+	fit_index_set(p->index, slot, &in);
+}
+
+static void make_room(struct placement *p, uint32_t slot)
+{
+	if (slot / 64 >= p->words) {
+		uint32_t words = slot / 64 + 1;
+		words = words > 2 * p->words ? words : 2 * p->words;
+		p->is_changed = memory_resize(p->is_changed, words * sizeof p->is_changed[0]);
+		memset(p->is_changed + p->words, 0, (words - p->words) * sizeof p->is_changed[0]);
+		p->words = words;
+	}
+	if (p->changed_count == p->changed_capacity) {
+		p->changed_capacity = p->changed_capacity ? 2 * p->changed_capacity : 1024;
+		p->changed = memory_resize(p->changed, p->changed_capacity * sizeof p->changed[0]);
+	}
+}
+
+static void node_changed(void *context, uint32_t slot)
+{
+	struct placement *p = context;
+
+	make_room(p, slot);
+	uint64_t bit = 1ull << (slot % 64);
+	if (p->is_changed[slot / 64] & bit)
+		return;
+	p->is_changed[slot / 64] |= bit;
+	p->changed[p->changed_count++] = slot;
+}
+
+static bool catch_up(void *context, uint32_t nodes)
+{
+	struct placement *p = context;
+
+	for (; nodes > 0 && p->changed_count > 0; nodes--) {
+		uint32_t slot = p->changed[--p->changed_count];
+		p->is_changed[slot / 64] &= ~(1ull << (slot % 64));
+		follow(p, slot);
+	}
+	return p->changed_count > 0;
+}
+
+static void best(void *context, const struct job *job, uint32_t group, struct placer_choice *choice,
+	struct place_refusal *refusal)
+{
+	struct placement *p = context;
+	catch_up(p, UINT32_MAX);
+	struct prospect *prospect = prospect_table_get(p->prospects, job, group);
+	struct fit_candidate winner;
+	*choice = (struct placer_choice){
+		.slot = PLACER_NO_NODE,
+		.nodes_evaluated = fit_index_nodes(p->index) - fit_index_not_ready(p->index),
+	};
+	if (prospect_best(prospect, &winner)) {
+		struct device_set free = free_devices(state_node_cell(p->state, winner.slot));
+		CHECK(prospect_devices(prospect, winner.slot, &free, &choice->devices));
+		choice->slot = winner.slot;
+		choice->score = winner.score;
+		count(&p->counters.decisions, 1);
+	} else {
+		prospect_refusal(prospect, refusal);
+		count(&p->counters.refusals, 1);
+	}
+	choice->nodes_feasible = prospect_feasible(prospect);
+	count(&p->counters.scans, prospect_take_scans(prospect));
+}
+
+static void job_retired(void *context, const struct job *job)
+{
+	struct placement *p = context;
+	prospect_table_forget(p->prospects, job);
+}
+
+struct placer placement_placer(struct placement *p)
+{
+	return (struct placer){p, best, node_changed, job_retired, catch_up};
+}

@@ -1,0 +1,331 @@
+#include "placement/direct/fit_index.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/records/shared_strings.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_FIRST 4096u
+
+struct class_record {
+	uint64_t hash;
+	uint64_t since;
+	uint32_t nodes, ready;
+};
+
+struct fit_index {
+	enum placement_algorithm algorithm;
+	struct fit_tree *tree;
+	struct fit_node *nodes;
+	struct fit_tree *idle;       // NULL: nobody asked for it
+	struct fit_node *idle_nodes; // of the idle tree, NULL alike
+	uint32_t *stamps;            // beside the nodes: the search does not look at them
+	const char **snapshots;      // the same
+	struct strings strings;
+	uint32_t slots, room;
+	uint32_t node_count, not_ready_count;
+	struct class_record *classes;
+	uint32_t class_count;
+	uint64_t class_epoch, ready_epoch;
+	uint64_t head;
+	struct fit_change log[FIT_LOG_CHANGES];
+};
+
+struct fit_index *fit_index_create(enum placement_algorithm algorithm)
+{
+	struct fit_index *x = memory_take(sizeof *x);
+	x->algorithm = algorithm;
+	x->tree = fit_tree_create(algorithm, &x->nodes);
+	strings_init(&x->strings);
+	return x;
+}
+
+void fit_index_destroy(struct fit_index *x)
+{
+	if (!x)
+		return;
+	fit_tree_destroy(x->tree);
+	fit_tree_destroy(x->idle);
+	if (x->idle_nodes)
+		memory_unmap(x->idle_nodes, x->room * sizeof *x->idle_nodes);
+	if (x->room > 0) {
+		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
+		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
+		memory_unmap(x->snapshots, x->room * sizeof *x->snapshots);
+	}
+	strings_destroy(&x->strings);
+	free(x->classes);
+	free(x);
+}
+
+// Mapped rather than allocated: with millions of nodes, huge pages halve the time of an access.
+static void *enlarge(void *array, uint32_t room, uint32_t more, size_t bytes_each)
+{
+	void *larger = memory_map(more * bytes_each);
+	CHECK(larger != NULL); // the address space is exhausted
+	if (room > 0) {
+		memcpy(larger, array, room * bytes_each);
+		memory_unmap(array, room * bytes_each);
+	}
+	return larger;
+}
+
+static void make_room(struct fit_index *x, uint32_t slot)
+{
+	CHECK(slot < NODES_MAX);
+	if (slot >= x->room) {
+		uint32_t room = x->room ? x->room : SLOTS_FIRST;
+		while (room <= slot)
+			room *= 2;
+		x->nodes = enlarge(x->nodes, x->room, room, sizeof *x->nodes);
+		x->stamps = enlarge(x->stamps, x->room, room, sizeof *x->stamps);
+		x->snapshots = enlarge(x->snapshots, x->room, room, sizeof *x->snapshots);
+		if (x->idle)
+			x->idle_nodes =
+				enlarge(x->idle_nodes, x->room, room, sizeof *x->idle_nodes);
+		x->room = room;
+	}
+	for (; x->slots <= slot; x->slots++) {
+		if (x->idle)
+			x->idle_nodes[x->slots].place = FIT_ABSENT;
+		x->nodes[x->slots] = (struct fit_node){.place = FIT_ABSENT};
+		x->stamps[x->slots] = 0;
+		x->snapshots[x->slots] = NULL;
+	}
+}
+
+static struct class_record *class_record(struct fit_index *x, uint32_t id)
+{
+	if (id >= x->class_count) {
+		uint32_t count = id + 1;
+		x->classes = memory_resize(x->classes, count * sizeof *x->classes);
+		memset(x->classes + x->class_count, 0,
+			(count - x->class_count) * sizeof *x->classes);
+		x->class_count = count;
+	}
+	return &x->classes[id];
+}
+
+static void class_enter(struct fit_index *x, const struct fit_input *in)
+{
+	struct class_record *c = class_record(x, in->node_class);
+	if (c->nodes == 0 || c->hash != in->class_hash) {
+		c->hash = in->class_hash;
+		c->since = ++x->class_epoch;
+	}
+}
+
+// Counts a node in (by = 1) or out (by = -1).
+static void count(struct fit_index *x, const struct fit_node *n, int by)
+{
+	if (n->place == FIT_ABSENT)
+		return;
+	struct class_record *c = class_record(x, n->node_class);
+	x->node_count += (uint32_t)by;
+	c->nodes += (uint32_t)by;
+	if (fit_is_ready(n))
+		c->ready += (uint32_t)by;
+	else
+		x->not_ready_count += (uint32_t)by;
+}
+
+static uint32_t minus(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint32_t at_least_one(uint32_t a)
+{
+	return a ? a : 1;
+}
+
+static struct fit_node node_of(const struct fit_input *in)
+{
+	struct resources c = in->capacity, u = in->used;
+	uint32_t over = (u.cpu_mhz > c.cpu_mhz ? FIT_OVER_CPU : 0u) |
+			(u.memory_mb > c.memory_mb ? FIT_OVER_MEMORY : 0u) |
+			(u.disk_mb > c.disk_mb ? FIT_OVER_DISK : 0u);
+	struct fit_node n = {
+		.cpu_free = minus(c.cpu_mhz, u.cpu_mhz),
+		.memory_free = minus(c.memory_mb, u.memory_mb),
+		.disk_free = minus(c.disk_mb, u.disk_mb),
+		.cpu_capacity = at_least_one(c.cpu_mhz),
+		.memory_capacity = at_least_one(c.memory_mb),
+		.node_class = in->node_class,
+		// For those that go into a leaf, the tree sets it.
+		.place = !in->ready ? FIT_NOT_READY
+			 : over     ? FIT_OVER | over
+				    : 0,
+	};
+	memcpy(n.devices_free, in->devices_free, sizeof n.devices_free);
+	return n;
+}
+
+// A leaf's number says nothing about the node: two records are the same when all else is.
+static bool is_same(const struct fit_node *a, const struct fit_node *b)
+{
+	if (fit_is_placeable(a) != fit_is_placeable(b) ||
+		(!fit_is_placeable(a) && a->place != b->place))
+		return false;
+	return memcmp(a, b, offsetof(struct fit_node, place)) == 0;
+}
+
+// --- Snapshots -----------------------------------------------------------------------------------------
+
+static const char none[] = "";
+
+const char *fit_index_snapshot_share(struct fit_index *x, const char *snapshot)
+{
+	return snapshot[0] ? strings_share(&x->strings, text_of(snapshot)) : none;
+}
+
+void fit_index_snapshot_release(struct fit_index *x, const char *snapshot)
+{
+	if (snapshot && snapshot != none)
+		strings_release(&x->strings, snapshot);
+}
+
+const char *fit_index_snapshot(const struct fit_index *x, uint32_t slot)
+{
+	return x->snapshots[slot];
+}
+
+// True when it is another one than before.
+static bool take_snapshot(struct fit_index *x, uint32_t slot, const char *snapshot)
+{
+	const char *before = x->snapshots[slot];
+	x->snapshots[slot] = snapshot ? fit_index_snapshot_share(x, snapshot) : NULL;
+	fit_index_snapshot_release(x, before);
+	return x->snapshots[slot] != before;
+}
+
+uint32_t fit_index_snapshot_class(const char *shared)
+{
+	return shared == none
+		       ? 0
+		       : 1 + (uint32_t)(((uintptr_t)shared * 0x9e3779b97f4a7c15ull >> 32) % 63);
+}
+
+static void follow_idle(struct fit_index *x, uint32_t slot)
+{
+	struct fit_node *n = &x->idle_nodes[slot];
+	if (n->place != FIT_ABSENT)
+		fit_tree_remove(x->idle, slot);
+	n->place = FIT_ABSENT;
+	if (!x->snapshots[slot] || !fit_is_placeable(&x->nodes[slot]))
+		return;
+	*n = x->nodes[slot];
+	n->node_class = fit_index_snapshot_class(x->snapshots[slot]);
+	fit_tree_insert(x->idle, slot);
+}
+
+struct fit_tree *fit_index_idle_tree(struct fit_index *x)
+{
+	if (x->idle)
+		return x->idle;
+	x->idle = fit_tree_create(x->algorithm, &x->idle_nodes);
+	if (x->room > 0)
+		x->idle_nodes = enlarge(NULL, 0, x->room, sizeof *x->idle_nodes);
+	for (uint32_t slot = 0; slot < x->slots; slot++) {
+		x->idle_nodes[slot].place = FIT_ABSENT;
+		follow_idle(x, slot);
+	}
+	return x->idle;
+}
+
+void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *in)
+{
+	if (!in && slot >= x->slots)
+		return;
+	make_room(x, slot);
+	struct fit_node *n = &x->nodes[slot], before = *n;
+	struct fit_node after = in ? node_of(in) : (struct fit_node){.place = FIT_ABSENT};
+	if (in)
+		class_enter(x, in);
+	uint32_t stamp = in ? in->stamp : 0;
+	bool described_anew = (before.place == FIT_ABSENT) != (after.place == FIT_ABSENT) ||
+			      x->stamps[slot] != stamp || before.node_class != after.node_class;
+	x->stamps[slot] = stamp;
+	bool other_snapshot = take_snapshot(x, slot, in ? in->snapshot : NULL);
+	if (is_same(&before, &after) && !described_anew && !other_snapshot)
+		return;
+	if (fit_is_ready(&before) != fit_is_ready(&after) || described_anew)
+		x->ready_epoch++;
+	if (fit_is_placeable(&before))
+		fit_tree_remove(x->tree, slot);
+	count(x, &before, -1);
+	*n = after;
+	count(x, &after, 1);
+	if (fit_is_placeable(&after))
+		fit_tree_insert(x->tree, slot);
+	if (x->idle)
+		follow_idle(x, slot);
+	x->log[x->head++ % FIT_LOG_CHANGES] =
+		(struct fit_change){slot, described_anew, before, after};
+}
+
+enum placement_algorithm fit_index_algorithm(const struct fit_index *x)
+{
+	return x->algorithm;
+}
+
+struct fit_tree *fit_index_tree(struct fit_index *x)
+{
+	return x->tree;
+}
+
+uint32_t fit_index_slots(const struct fit_index *x)
+{
+	return x->slots;
+}
+
+const struct fit_node *fit_index_node(const struct fit_index *x, uint32_t slot)
+{
+	return &x->nodes[slot];
+}
+
+uint32_t fit_index_nodes(const struct fit_index *x)
+{
+	return x->node_count;
+}
+
+uint32_t fit_index_not_ready(const struct fit_index *x)
+{
+	return x->not_ready_count;
+}
+
+uint64_t fit_index_head(const struct fit_index *x)
+{
+	return x->head;
+}
+
+const struct fit_change *fit_index_change(const struct fit_index *x, uint64_t number)
+{
+	CHECK(number < x->head && x->head - number <= FIT_LOG_CHANGES);
+	return &x->log[number % FIT_LOG_CHANGES];
+}
+
+uint32_t fit_index_classes(const struct fit_index *x)
+{
+	return x->class_count;
+}
+
+uint64_t fit_index_class_epoch(const struct fit_index *x)
+{
+	return x->class_epoch;
+}
+
+uint64_t fit_index_class_since(const struct fit_index *x, uint32_t node_class)
+{
+	return x->classes[node_class].since;
+}
+
+uint32_t fit_index_class_ready(const struct fit_index *x, uint32_t node_class)
+{
+	return x->classes[node_class].ready;
+}
+
+uint64_t fit_index_ready_epoch(const struct fit_index *x)
+{
+	return x->ready_epoch;
+}

@@ -1,0 +1,154 @@
+#include "placement/direct/fit_box.h"
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+ALWAYS_INLINE double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+ALWAYS_INLINE uint32_t scan_leaf(const struct fit_leaf *l, const struct fit_bounds *b,
+	double cost[FIT_LEAF_NODES], double sign)
+{
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
+		double x = ((double)l->cpu_free[i] - b->cpu) / l->cpu_capacity[i];
+		double y = ((double)l->memory_free[i] - b->memory) / l->memory_capacity[i];
+		cost[i] = sign * (fit_exp10(x) + fit_exp10(y));
+	}
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < l->count; i++) {
+		uint32_t fits = (l->cpu_free[i] >= b->cpu) & (l->memory_free[i] >= b->memory) &
+				(l->disk_free[i] >= b->disk) & (cost[i] <= b->cost_most);
+		found |= fits << i;
+	}
+	return found;
+}
+
+// The best fraction that a node below a child can keep free. Two bounds hold, one tight when the child's
+// nodes have one capacity, one tight when they have much the same free amount.
+ALWAYS_INLINE double fraction_bound(double fraction, double ask, double free_least,
+	double free_most, double capacity_least, double capacity_most, bool spread)
+{
+	if (spread)
+		return least(1.0,
+			least(fraction - ask / capacity_most, (free_most - ask) / capacity_least));
+	return most(0.0, most(fraction - ask / capacity_least, (free_least - ask) / capacity_most));
+}
+
+ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_bounds *b,
+	double cost[FIT_BRANCH_CHILDREN], bool spread)
+{
+	for (uint32_t i = 0; i < FIT_BRANCH_CHILDREN; i++) {
+		double x = fraction_bound(n->cpu_fraction[i], b->cpu, n->cpu_free_least[i],
+			n->cpu_free_most[i], n->cpu_capacity_least[i], n->cpu_capacity_most[i],
+			spread);
+		double y = fraction_bound(n->memory_fraction[i], b->memory, n->memory_free_least[i],
+			n->memory_free_most[i], n->memory_capacity_least[i],
+			n->memory_capacity_most[i], spread);
+		double total = fit_exp10(x) + fit_exp10(y);
+		cost[i] = spread ? -total : total;
+	}
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < n->count; i++) {
+		uint32_t may =
+			(n->cpu_free_most[i] >= b->cpu) & (n->memory_free_most[i] >= b->memory) &
+			(n->disk_free_most[i] >= b->disk) & (n->devices_most[i] >= b->devices) &
+			((n->classes[i] & b->classes) != 0) & (cost[i] <= b->cost_most);
+		found |= may << i;
+	}
+	return found;
+}
+
+// One body, compiled for two processors.
+#define SCANS(suffix, attributes)                                                                  \
+	attributes static void box_binpack_##suffix(const struct fit_leaf *l, struct fit_box *x)   \
+	{                                                                                          \
+		fit_box_of_leaf_plain(l, x, false);                                                \
+	}                                                                                          \
+	attributes static void box_spread_##suffix(const struct fit_leaf *l, struct fit_box *x)    \
+	{                                                                                          \
+		fit_box_of_leaf_plain(l, x, true);                                                 \
+	}                                                                                          \
+	attributes static uint32_t leaf_binpack_##suffix(                                          \
+		const struct fit_leaf *l, const struct fit_bounds *b, double cost[FIT_LEAF_NODES]) \
+	{                                                                                          \
+		return scan_leaf(l, b, cost, 1.0);                                                 \
+	}                                                                                          \
+	attributes static uint32_t leaf_spread_##suffix(                                           \
+		const struct fit_leaf *l, const struct fit_bounds *b, double cost[FIT_LEAF_NODES]) \
+	{                                                                                          \
+		return scan_leaf(l, b, cost, -1.0);                                                \
+	}                                                                                          \
+	attributes static uint32_t branch_binpack_##suffix(const struct fit_branch *n,             \
+		const struct fit_bounds *b, double cost[FIT_BRANCH_CHILDREN])                      \
+	{                                                                                          \
+		return scan_branch(n, b, cost, false);                                             \
+	}                                                                                          \
+	attributes static uint32_t branch_spread_##suffix(const struct fit_branch *n,              \
+		const struct fit_bounds *b, double cost[FIT_BRANCH_CHILDREN])                      \
+	{                                                                                          \
+		return scan_branch(n, b, cost, true);                                              \
+	}
+
+SCANS(scalar, )
+
+static const struct fit_scans scalar_scans[] = {
+	[PLACEMENT_BINPACK] = {"scalar", box_binpack_scalar, leaf_binpack_scalar,
+		branch_binpack_scalar},
+	[PLACEMENT_SPREAD] = {"scalar", box_spread_scalar, leaf_spread_scalar,
+		branch_spread_scalar},
+};
+
+#ifdef __x86_64__
+SCANS(avx2, __attribute__((target("avx2,fma"))))
+
+static const struct fit_scans avx2_scans[] = {
+	[PLACEMENT_BINPACK] = {"avx2", box_binpack_avx2, leaf_binpack_avx2, branch_binpack_avx2},
+	[PLACEMENT_SPREAD] = {"avx2", box_spread_avx2, leaf_spread_avx2, branch_spread_avx2},
+};
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+static bool has_avx512(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512dq");
+}
+#endif
+
+static bool has_always(void)
+{
+	return true;
+}
+
+// The widest first.
+static const struct {
+	const struct fit_scans *scans; // by algorithm
+	bool (*present)(void);
+} kinds[] = {
+#ifdef __x86_64__
+	{fit_scans_avx512, has_avx512},
+	{avx2_scans, has_avx2},
+#endif
+	{scalar_scans, has_always},
+};
+
+const struct fit_scans *fit_scans_named(enum placement_algorithm algorithm, const char *name)
+{
+	for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (kinds[i].present() && (!name || strcmp(kinds[i].scans->name, name) == 0))
+			return &kinds[i].scans[algorithm];
+	return NULL;
+}
+
+const struct fit_scans *fit_scans_best(enum placement_algorithm algorithm)
+{
+	return fit_scans_named(algorithm, NULL);
+}

@@ -1,0 +1,181 @@
+#include "placement/direct/fit_tree_private.h"
+#include "state/base/check.h"
+#include <math.h>
+
+struct search {
+	struct fit_tree *tree;
+	const struct fit_query *query;
+	struct fit_bounds bounds;
+	struct fit_candidate *best; // sorted, best first
+	uint32_t found, wanted;
+};
+
+struct fit_candidate fit_candidate_of(enum placement_algorithm algorithm, const struct fit_node *n,
+	uint32_t slot, const struct fit_query *q)
+{
+	double x = ((double)n->cpu_free - q->cpu) / n->cpu_capacity;
+	double y = ((double)n->memory_free - q->memory) / n->memory_capacity;
+	double total = fit_exp10(x) + fit_exp10(y);
+	return (struct fit_candidate){algorithm == PLACEMENT_BINPACK ? total : -total, -1.0, slot,
+		n->cpu_free, n->memory_free, n->cpu_capacity, n->memory_capacity};
+}
+
+double fit_candidate_score(
+	enum placement_algorithm algorithm, const struct fit_query *q, struct fit_candidate *c)
+{
+	if (c->score < 0) {
+		struct resources capacity = {c->cpu_capacity, c->memory_capacity, 0};
+		struct resources used = {c->cpu_capacity - c->cpu_free + q->cpu,
+			c->memory_capacity - c->memory_free + q->memory, 0};
+		c->score = placement_score(algorithm, capacity, used);
+	}
+	return c->score;
+}
+
+static bool same_score(const struct fit_candidate *a, const struct fit_candidate *b)
+{
+	return a->cpu_free == b->cpu_free && a->memory_free == b->memory_free &&
+	       a->cpu_capacity == b->cpu_capacity && a->memory_capacity == b->memory_capacity;
+}
+
+bool fit_prefer(enum placement_algorithm algorithm, const struct fit_query *q,
+	struct fit_candidate *a, struct fit_candidate *b)
+{
+	if (fabs(a->cost - b->cost) > FIT_SLACK)
+		return a->cost < b->cost;
+	if (!same_score(a, b)) {
+		double score_a = fit_candidate_score(algorithm, q, a);
+		double score_b = fit_candidate_score(algorithm, q, b);
+		if (score_a != score_b)
+			return score_a > score_b;
+	}
+	return a->slot < b->slot;
+}
+
+static void offer(struct search *s, struct fit_candidate c)
+{
+	if (s->found == s->wanted) {
+		if (!fit_prefer(s->tree->algorithm, s->query, &c, &s->best[s->found - 1]))
+			return;
+		s->found--;
+	}
+	uint32_t i = s->found++;
+	for (; i > 0 && fit_prefer(s->tree->algorithm, s->query, &c, &s->best[i - 1]); i--)
+		s->best[i] = s->best[i - 1];
+	s->best[i] = c;
+	if (s->found == s->wanted)
+		s->bounds.cost_most = s->best[s->found - 1].cost + FIT_SLACK;
+}
+
+static bool accepted(const struct search *s, const struct fit_leaf *l, uint32_t lane)
+{
+	const struct fit_query *q = s->query;
+	uint32_t node_class = l->node_class[lane];
+	if (q->classes && !(q->classes[node_class / 64] >> (node_class % 64) & 1))
+		return false;
+	uint32_t slot = l->slot[lane];
+	return !q->accepts || q->accepts(q->context, slot, &(*s->tree->nodes)[slot]);
+}
+
+// The lane of least cost; the first of equals.
+static uint32_t cheapest(const double *cost, uint32_t lanes)
+{
+	uint32_t at = (uint32_t)__builtin_ctz(lanes);
+	for (lanes &= lanes - 1; lanes; lanes &= lanes - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(lanes);
+		if (cost[i] < cost[at])
+			at = i;
+	}
+	return at;
+}
+
+static void search_leaf(struct search *s, const struct fit_leaf *l)
+{
+	double cost[FIT_LEAF_NODES];
+	uint32_t lanes = s->tree->scans->leaf(l, &s->bounds, cost);
+	while (lanes) {
+		uint32_t i = cheapest(cost, lanes);
+		if (cost[i] > s->bounds.cost_most)
+			return;
+		lanes &= ~(1u << i);
+		if (accepted(s, l, i))
+			offer(s, (struct fit_candidate){cost[i], -1.0, l->slot[i], l->cpu_free[i],
+					 l->memory_free[i], l->cpu_capacity[i],
+					 l->memory_capacity[i]});
+	}
+}
+
+// True when nothing below child i beats the last of the candidates: all have its capacity, none is a
+// better fit, and its slot is lower. Without this, a fleet of equal nodes would be visited whole.
+static bool is_dominated(const struct search *s, const struct fit_branch *b, uint32_t i)
+{
+	if (s->found < s->wanted)
+		return false;
+	const struct fit_candidate *last = &s->best[s->found - 1];
+	if (b->slot_least[i] < last->slot)
+		return false;
+	if (b->cpu_capacity_least[i] != last->cpu_capacity ||
+		b->cpu_capacity_most[i] != last->cpu_capacity ||
+		b->memory_capacity_least[i] != last->memory_capacity ||
+		b->memory_capacity_most[i] != last->memory_capacity)
+		return false;
+	return s->tree->algorithm == PLACEMENT_BINPACK
+		       ? b->cpu_free_least[i] >= last->cpu_free &&
+				 b->memory_free_least[i] >= last->memory_free
+		       : b->cpu_free_most[i] <= last->cpu_free &&
+				 b->memory_free_most[i] <= last->memory_free;
+}
+
+struct frame {
+	const struct fit_branch *branch;
+	uint32_t lanes; // children still to be looked at
+	double cost[FIT_BRANCH_CHILDREN];
+};
+
+static void enter(struct search *s, struct frame *f, uint32_t branch)
+{
+	f->branch = branch_at(s->tree, branch);
+	f->lanes = s->tree->scans->branch(f->branch, &s->bounds, f->cost);
+}
+
+// Depth first, the most promising child first.
+static void search_branches(struct search *s)
+{
+	struct frame frames[FIT_HEIGHT_MAX];
+	uint32_t depth = 0;
+	enter(s, &frames[0], s->tree->root);
+	for (;;) {
+		struct frame *f = &frames[depth];
+		uint32_t i = f->lanes ? cheapest(f->cost, f->lanes) : 0;
+		if (f->lanes == 0 || f->cost[i] > s->bounds.cost_most) {
+			if (depth == 0)
+				return;
+			depth--;
+			continue;
+		}
+		f->lanes &= ~(1u << i);
+		if (is_dominated(s, f->branch, i))
+			continue;
+		if (f->branch->height == 1)
+			search_leaf(s, leaf_at(s->tree, f->branch->child[i]));
+		else
+			enter(s, &frames[++depth], f->branch->child[i]);
+	}
+}
+
+uint32_t fit_tree_search(
+	struct fit_tree *t, const struct fit_query *q, uint32_t count, struct fit_candidate best[])
+{
+	struct search s = {
+		.tree = t,
+		.query = q,
+		.bounds = {q->cpu, q->memory, q->disk, q->devices, q->class_bits, INFINITY},
+		.best = best,
+		.wanted = count,
+	};
+	if (t->height == 0)
+		search_leaf(&s, leaf_at(t, t->root));
+	else
+		search_branches(&s);
+	return s.found;
+}

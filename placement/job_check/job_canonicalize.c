@@ -1,0 +1,204 @@
+// The defaults of a job that depend on its type, or on what the job says for all its groups.
+#include "placement/job_check/job_check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define SECOND 1000000000ll
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+
+enum { CPU_MHZ = 100 };
+
+static const struct update_strategy update_defaults = {
+	.stagger_ns = 30 * SECOND,
+	.max_parallel = 1,
+	.health_check = (char[]){"checks"},
+	.min_healthy_time_ns = 10 * SECOND,
+	.healthy_deadline_ns = 5 * MINUTE,
+	.progress_deadline_ns = 10 * MINUTE,
+	.auto_revert = {true, false},
+	.auto_promote = {true, false},
+	.canary = 0,
+};
+static const struct migrate_strategy migrate_defaults = {
+	.max_parallel = 1,
+	.health_check = (char[]){"checks"},
+	.min_healthy_time_ns = 10 * SECOND,
+	.healthy_deadline_ns = 5 * MINUTE,
+};
+static const struct restart_policy restart_service = {
+	2, 30 * MINUTE, 15 * SECOND, (char[]){"fail"}};
+static const struct restart_policy restart_batch = {3, 24 * HOUR, 15 * SECOND, (char[]){"fail"}};
+static const struct reschedule_policy reschedule_service = {
+	0, 0, 30 * SECOND, (char[]){"exponential"}, HOUR, {true, true}};
+static const struct reschedule_policy reschedule_batch = {
+	1, 24 * HOUR, 5 * SECOND, (char[]){"constant"}, 0, {true, false}};
+
+// What a type of job has when nothing is said; NULL: it has no such block.
+static const struct type_defaults {
+	const struct update_strategy *update;
+	const struct migrate_strategy *migrate;
+	const struct restart_policy *restart;
+	const struct reschedule_policy *reschedule;
+} type_defaults[JOB_TYPES] = {
+	[JOB_SERVICE] = {&update_defaults, &migrate_defaults, &restart_service,
+		&reschedule_service},
+	[JOB_BATCH] = {NULL, NULL, &restart_batch, &reschedule_batch},
+	[JOB_SYSTEM] = {NULL, NULL, &restart_service, NULL},
+	[JOB_SYSBATCH] = {NULL, NULL, &restart_batch, NULL},
+};
+
+// --- Blocks --------------------------------------------------------------------------------------
+
+static void default_string(char **string, const char *value)
+{
+	if (!*string || !**string) {
+		free(*string);
+		*string = value && *value ? text_copy(text_of(value)) : NULL;
+	}
+}
+
+// Fills every field of a block that is open from another block of the same type; what is open in
+// both stays open.
+static void fill(const struct record_type *type, void *block, const void *from)
+{
+	for (uint32_t i = 0; from && i < type->field_count; i++) {
+		const struct field *f = &type->fields[i];
+		void *to = (char *)block + f->offset;
+		const void *value = (const char *)from + f->offset;
+		if (f->kind == FIELD_I64 && *(int64_t *)to == JOB_UNSET)
+			*(int64_t *)to = *(const int64_t *)value;
+		else if (f->kind == FIELD_STRING)
+			default_string(to, *(char *const *)value);
+		else if (f->kind == FIELD_OPTIONAL_BOOL && !((struct optional_bool *)to)->set)
+			*(struct optional_bool *)to = *(const struct optional_bool *)value;
+	}
+}
+
+// What is open in a block that its type does not know: zero, so that the check sees no accident.
+static void close_open(const struct record_type *type, void *block)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct field *f = &type->fields[i];
+		int64_t *number = (void *)((char *)block + f->offset);
+		if (f->kind == FIELD_I64 && *number == JOB_UNSET)
+			*number = 0;
+	}
+}
+
+// A group's block: its own words, then the job's, then the type's. Absent when nobody has one.
+static void settle(
+	const struct record_type *type, void **block, const void *of_job, const void *of_type)
+{
+	if (!*block && !of_job && !of_type)
+		return;
+	if (!*block) {
+		*block = memory_take(type->size);
+		record_init(type, *block);
+	}
+	fill(type, *block, of_job);
+	fill(type, *block, of_type);
+	close_open(type, *block);
+}
+
+// Defaults of a block that its type of job does not have by itself: for a block that is there all
+// the same.
+static const void *if_there(const void *block, const void *defaults)
+{
+	return block ? defaults : NULL;
+}
+
+static void drop(const struct record_type *type, void **block)
+{
+	if (*block)
+		record_release(type, *block);
+	free(*block);
+	*block = NULL;
+}
+
+// --- Tasks ---------------------------------------------------------------------------------------
+
+static void settle_networks(struct array *networks)
+{
+	for (uint32_t i = 0; i < networks->count; i++) {
+		struct network_ask *network = ARRAY_AT(networks, struct network_ask, i);
+		struct array *lists[] = {&network->reserved_ports, &network->dynamic_ports};
+		for (uint32_t n = 0; n < 2; n++)
+			for (uint32_t k = 0; k < lists[n]->count; k++)
+				default_string(&ARRAY_AT(lists[n], struct port, k)->host_network,
+					"default");
+	}
+}
+
+static void settle_task(struct task *task, const struct task_group *group)
+{
+	struct task_resources *resources = &task->resources;
+	if (resources->cpu == JOB_UNSET)
+		resources->cpu = resources->cores > 0 ? 0 : CPU_MHZ;
+	settle_networks(&resources->networks);
+	settle(&restart_description, (void **)&task->restart, group->restart,
+		if_there(task->restart, &restart_service));
+}
+
+// --- Groups and the job --------------------------------------------------------------------------
+
+static void settle_group(
+	struct task_group *group, const struct job *job, const struct type_defaults *types)
+{
+	settle(&update_description, (void **)&group->update, types->update ? job->update : NULL,
+		types->update ? types->update : if_there(group->update, &update_defaults));
+	settle(&migrate_description, (void **)&group->migrate, types->migrate ? job->migrate : NULL,
+		types->migrate);
+	settle(&restart_description, (void **)&group->restart, NULL,
+		types->restart ? types->restart : if_there(group->restart, &restart_service));
+	settle(&reschedule_description, (void **)&group->reschedule,
+		types->reschedule ? job->reschedule : NULL, types->reschedule);
+	settle_networks(&group->networks);
+	for (uint32_t i = 0; i < group->tasks.count; i++)
+		settle_task(ARRAY_AT(&group->tasks, struct task, i), group);
+}
+
+// After its groups have taken it over: the two numbers that are the job's own.
+static void settle_job_update(struct job *job, bool handed_down)
+{
+	if (!job->update)
+		return;
+	struct update_strategy *update = job->update;
+	fill(&update_description, update, &update_defaults);
+	if (!handed_down && job->type != JOB_SYSTEM)
+		return;
+	int64_t stagger = update->stagger_ns, parallel = update->max_parallel;
+	record_release(&update_description, update);
+	update->stagger_ns = stagger;
+	update->max_parallel = parallel;
+	update->auto_revert = update->auto_promote = (struct optional_bool){true, false};
+}
+
+static void settle_identity(struct job *job)
+{
+	default_string(&job->region, "global");
+	default_string(&job->namespace_name, "default");
+	default_string(&job->name, job->id);
+	default_string(&job->node_pool, "default");
+	if (job->datacenters.count == 0)
+		*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
+	if (job->periodic) {
+		default_string(&job->periodic->spec_type, "cron");
+		default_string(&job->periodic->time_zone, "UTC");
+	}
+	if (job->parameterized)
+		default_string(&job->parameterized->payload, "optional");
+}
+
+void job_canonicalize(struct job *job)
+{
+	const struct type_defaults *types = &type_defaults[job->type];
+	settle_identity(job);
+	for (uint32_t i = 0; i < job->task_groups.count; i++)
+		settle_group(ARRAY_AT(&job->task_groups, struct task_group, i), job, types);
+	settle_job_update(job, types->update != NULL);
+	if (types->migrate)
+		drop(&migrate_description, (void **)&job->migrate);
+	if (types->reschedule)
+		drop(&reschedule_description, (void **)&job->reschedule);
+}

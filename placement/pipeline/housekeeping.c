@@ -1,0 +1,295 @@
+#include "placement/pipeline/housekeeping.h"
+#include "placement/pipeline/core.h"
+#include "placement/pipeline/pipeline_private.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SECOND_NS 1000000000ull
+#define TURN_NS SECOND_NS
+#define UNBLOCK_FAILED_NS (60 * SECOND_NS)
+#define PRUNE_NS (5 * 60 * SECOND_NS)
+#define FOLLOW_UP_BASE_NS (60 * SECOND_NS)
+#define FOLLOW_UP_RANGE_NS (300 * SECOND_NS)
+#define CANCEL_MAX 728u // evaluations per command
+
+#define CANCELED_BY_NEWER "canceled after more recent eval was processed"
+
+struct caretaker {
+	struct pipeline *pipeline;
+	pthread_t thread;
+	bool is_running;
+	pthread_mutex_t mutex;
+	pthread_cond_t kicked;
+	bool has_kick;
+	struct prng prng;
+	uint64_t next_unblock_ns, next_prune_ns, next_gc_ns; // 0: not begun
+};
+
+// --- Evaluations that are ended here -------------------------------------------------------------
+
+// The stored version with another status; NULL when it has ended already.
+static struct evaluation *ended_version(struct caretaker *w, const struct uuid *id,
+	enum eval_status status, const char *description)
+{
+	struct pipeline *p = w->pipeline;
+	struct evaluation *e = NULL;
+
+	state_read_begin();
+	const struct evaluation *stored = state_evaluation(p->settings.state, id);
+	if (stored && !evaluation_is_terminal(stored))
+		e = evaluation_copy(stored);
+	state_read_end();
+	if (!e)
+		return NULL;
+	free(e->status_description);
+	e->status = status;
+	e->status_description = text_copy(text_of(description));
+	int64_t now_ns = (int64_t)time_wall_ns(p->settings.time);
+	e->modify_time_ns = now_ns > e->create_time_ns ? now_ns : e->create_time_ns + 1;
+	return e;
+}
+
+static void free_all(struct evaluation **evals, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		evaluation_free(evals[i]);
+}
+
+static bool cancel_needless(struct caretaker *w)
+{
+	struct evaluation *taken[CANCEL_MAX], *canceled[CANCEL_MAX];
+	struct pipeline *p = w->pipeline;
+	uint32_t count = broker_take_cancelable(p->broker, taken, CANCEL_MAX), ended = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		canceled[ended] = ended_version(w, &taken[i]->id, EVAL_CANCELED, CANCELED_BY_NEWER);
+		ended += canceled[ended] != NULL;
+	}
+	int error = ended > 0 ? pipeline_store(p, canceled, ended, false) : 0;
+	// Refused: they are as good as new, and will be found needless again.
+	for (uint32_t i = 0; error != 0 && i < count; i++)
+		broker_enqueue(p->broker, taken[i], 0);
+	free_all(taken, count);
+	return count > 0 && error == 0;
+}
+
+static bool cancel_duplicates(struct caretaker *w)
+{
+	struct evaluation *taken[CANCEL_MAX], *canceled[CANCEL_MAX];
+	struct pipeline *p = w->pipeline;
+	uint32_t count = blocked_take_duplicates(p->blocked, taken, CANCEL_MAX), ended = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "existing blocked evaluation exists for job \"%s\"",
+			taken[i]->job_id ? taken[i]->job_id : "");
+		canceled[ended] = ended_version(w, &taken[i]->id, EVAL_CANCELED, text);
+		ended += canceled[ended] != NULL;
+	}
+	int error = ended > 0 ? pipeline_store(p, canceled, ended, false) : 0;
+	for (uint32_t i = 0; error != 0 && i < count; i++)
+		blocked_add(p->blocked, taken[i], 0);
+	free_all(taken, count);
+	return count > 0 && error == 0;
+}
+
+// --- Failed ones ---------------------------------------------------------------------------------
+
+static struct evaluation *follow_up(struct caretaker *w, const struct evaluation *failed)
+{
+	struct evaluation *e = evaluation_create();
+
+	e->id = prng_uuid(&w->prng);
+	e->namespace_name = text_copy(text_of(failed->namespace_name));
+	e->job_id = text_copy(text_of(failed->job_id));
+	e->priority = failed->priority;
+	e->type = failed->type;
+	e->triggered_by = TRIGGER_FAILED_FOLLOW_UP;
+	e->job_modify_index = failed->job_modify_index;
+	e->status = EVAL_PENDING;
+	e->wait_ns = (int64_t)(FOLLOW_UP_BASE_NS + prng_below(&w->prng, FOLLOW_UP_RANGE_NS));
+	e->previous_eval = failed->id;
+	e->create_time_ns = e->modify_time_ns = failed->modify_time_ns;
+	return e;
+}
+
+static int fail(struct caretaker *w, const struct evaluation *delivered)
+{
+	struct pipeline *p = w->pipeline;
+	struct evaluation *pair[2];
+	char text[64], id[UUID_TEXT_BYTES];
+
+	snprintf(text, sizeof text, "evaluation reached delivery limit (%u)",
+		PIPELINE_DELIVERY_LIMIT);
+	pair[0] = ended_version(w, &delivered->id, EVAL_FAILED, text);
+	if (!pair[0])
+		return 0;
+	pair[1] = follow_up(w, pair[0]);
+	pair[0]->next_eval = pair[1]->id;
+	log_warn("evaluation-failed", "eval=%s reason=\"%s\"", uuid_format(&delivered->id, id),
+		text);
+	return pipeline_store(p, pair, 2, false);
+}
+
+// B35. What cannot be stored stays failed until the next turn.
+static bool reap_failed(struct caretaker *w)
+{
+	struct pipeline *p = w->pipeline;
+	struct evaluation *e;
+	uint64_t token;
+	bool reaped = false;
+	int error = 0;
+
+	while (error == 0 && (e = broker_take_failed(p->broker, &token))) {
+		error = e->type == EVAL_CORE ? 0 : fail(w, e);
+		if (error == 0)
+			(void)broker_ack(p->broker, &e->id, token);
+		else
+			(void)broker_nack(p->broker, &e->id, token);
+		evaluation_free(e);
+		reaped |= error == 0;
+	}
+	return reaped;
+}
+
+// --- By the clock --------------------------------------------------------------------------------
+
+// True once per period; the first time a period after the first look.
+static bool is_due(uint64_t *next_ns, uint64_t now_ns, uint64_t period_ns)
+{
+	bool due = *next_ns != 0 && now_ns >= *next_ns;
+
+	if (due || *next_ns == 0)
+		*next_ns = now_ns + period_ns;
+	return due;
+}
+
+static void enqueue_core(struct caretaker *w)
+{
+	for (uint32_t i = 0; core_jobs[i]; i++) {
+		struct evaluation *e = core_evaluation(core_jobs[i], &w->prng);
+		broker_enqueue(w->pipeline->broker, e, 0);
+		evaluation_free(e);
+	}
+}
+
+static bool run_schedule(struct caretaker *w)
+{
+	struct pipeline *p = w->pipeline;
+	uint64_t now_ns = time_monotonic_ns(p->settings.time);
+	bool unblock = is_due(&w->next_unblock_ns, now_ns, UNBLOCK_FAILED_NS);
+	bool prune = is_due(&w->next_prune_ns, now_ns, PRUNE_NS);
+	bool gc = is_due(&w->next_gc_ns, now_ns, (uint64_t)p->settings.gc_interval_ns);
+
+	if (unblock)
+		blocked_unblock_failed(p->blocked);
+	if (prune)
+		blocked_prune(p->blocked);
+	if (gc)
+		enqueue_core(w);
+	return unblock || prune || gc;
+}
+
+bool caretaker_turn(struct caretaker *w)
+{
+	struct pipeline *p = w->pipeline;
+	bool did = pipeline_follow_config(p);
+
+	(void)broker_tick(p->broker);
+	did |= reap_failed(w);
+	while (cancel_needless(w))
+		did = true;
+	while (cancel_duplicates(w))
+		did = true;
+	return run_schedule(w) || did;
+}
+
+// --- The thread ----------------------------------------------------------------------------------
+
+static void rest(struct caretaker *w)
+{
+	struct pipeline *p = w->pipeline;
+	uint64_t until_ns = time_monotonic_ns(p->settings.time) + TURN_NS;
+	uint64_t due_ns = broker_tick(p->broker);
+
+	until_ns = due_ns < until_ns ? due_ns : until_ns;
+	struct timespec at = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)};
+	pthread_mutex_lock(&w->mutex);
+	if (!w->has_kick)
+		(void)pthread_cond_timedwait(&w->kicked, &w->mutex, &at);
+	w->has_kick = false;
+	pthread_mutex_unlock(&w->mutex);
+}
+
+static void *run(void *argument)
+{
+	struct caretaker *w = argument;
+
+	while (!submitter_is_stopping(w->pipeline->submitter)) {
+		(void)caretaker_turn(w);
+		rest(w);
+	}
+	return NULL;
+}
+
+void caretaker_kick(struct caretaker *w)
+{
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->mutex);
+	w->has_kick = true;
+	pthread_cond_signal(&w->kicked);
+	pthread_mutex_unlock(&w->mutex);
+}
+
+struct caretaker *caretaker_create(struct pipeline *p)
+{
+	struct caretaker *w = memory_take(sizeof *w);
+	pthread_condattr_t monotonic;
+
+	w->pipeline = p;
+	if (p->settings.seed)
+		prng_seed(&w->prng, ~p->settings.seed);
+	else
+		prng_seed_from_system(&w->prng);
+	pthread_mutex_init(&w->mutex, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->kicked, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	return w;
+}
+
+int caretaker_start(struct caretaker *w)
+{
+	int error = -pthread_create(&w->thread, NULL, run, w);
+
+	if (error != 0)
+		return error;
+	w->is_running = true;
+	(void)pthread_setname_np(w->thread, "caretaker");
+	return 0;
+}
+
+void caretaker_join(struct caretaker *w)
+{
+	if (w && w->is_running) {
+		CHECK(pthread_join(w->thread, NULL) == 0);
+		w->is_running = false;
+	}
+}
+
+void caretaker_destroy(struct caretaker *w)
+{
+	if (!w)
+		return;
+	CHECK(!w->is_running);
+	pthread_cond_destroy(&w->kicked);
+	pthread_mutex_destroy(&w->mutex);
+	free(w);
+}

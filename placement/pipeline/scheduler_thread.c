@@ -1,0 +1,181 @@
+#include "placement/pipeline/scheduler_thread.h"
+#include "placement/pipeline/core.h"
+#include "placement/pipeline/pipeline_private.h"
+#include "placement/pipeline/planning.h"
+#include "placement/scheduler/scheduler.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEQUEUE_TIMEOUT_MS 500u
+#define ALL_TYPES ((1u << EVAL_TYPES) - 1)
+
+struct worker {
+	struct pipeline *pipeline;
+	uint32_t number;
+	pthread_t thread;
+	bool is_running;
+	struct prng prng;
+	struct backoff backoff;   // B8: one for all waits
+	struct planning planning; // of the evaluation that is worked off
+};
+
+static uint64_t now_ns(const struct worker *w)
+{
+	return time_monotonic_ns(w->pipeline->settings.time);
+}
+
+// The newest index of any evaluation of its job, so that what an earlier one did is seen.
+static uint64_t index_of_job(struct worker *w, const struct evaluation *eval, uint64_t own)
+{
+	state_read_begin();
+	uint64_t newest = state_job_evaluations_index(
+		w->pipeline->settings.state, text_of(eval->namespace_name), text_of(eval->job_id));
+	state_read_end();
+	return newest > own ? newest : own;
+}
+
+static void note_reschedule(void *context, const struct reschedule_note *note)
+{
+	struct worker *w = context;
+	reschedules_note(w->pipeline->reschedules, note, now_ns(w));
+}
+
+static int schedule(struct worker *w, struct planning *planning)
+{
+	struct scheduler_settings settings = {
+		.planner = planning_planner(planning),
+		.prng = &w->prng,
+		.now_ns = (int64_t)time_wall_ns(w->pipeline->settings.time),
+		.rescheduled = note_reschedule,
+		.rescheduled_context = w,
+	};
+	int error = scheduler_process(&settings, planning->eval);
+
+	if (error == -ERROR_UNSUPPORTED)
+		log_warn("no-scheduler", "error=\"unknown scheduler '%s'\"",
+			eval_type_names[planning->eval->type]);
+	int late = planning_flush(planning);
+	return error != 0 ? error : late;
+}
+
+static int invoke(struct worker *w, struct planning *planning, uint64_t wait_index)
+{
+	const struct evaluation *eval = planning->eval;
+	struct pipeline *p = w->pipeline;
+	bool is_core = eval->type == EVAL_CORE;
+
+	if (!is_core && !pipeline_has(p, &eval->id))
+		return 0; // collected meanwhile: it had ended
+	int error = planning_wait_for_index(
+		planning, is_core ? wait_index : index_of_job(w, eval, wait_index));
+	if (error != 0)
+		return error;
+	uint64_t began_ns = now_ns(w);
+	error = is_core ? core_process(p, eval) : schedule(w, planning);
+	timing_add(&p->counters.invoke[eval->type], p->settings.time, began_ns);
+	return error;
+}
+
+static void work_off(
+	struct worker *w, const struct evaluation *eval, uint64_t token, uint64_t wait_index)
+{
+	struct pipeline *p = w->pipeline;
+	struct planning *planning = &w->planning;
+
+	planning_begin(planning, p, eval, token);
+	planning->backoff = &w->backoff;
+	// B9: what was dequeued while we stop goes back.
+	int error = submitter_is_stopping(p->submitter) ? -ERROR_STOPPING
+							: invoke(w, planning, wait_index);
+	planning_end(planning, error);
+}
+
+bool worker_turn(struct worker *w, uint32_t timeout_ms)
+{
+	struct pipeline *p = w->pipeline;
+	uint64_t began_ns = now_ns(w), token, wait_index;
+	struct evaluation *eval =
+		broker_dequeue(p->broker, ALL_TYPES, timeout_ms, &token, &wait_index);
+
+	if (!eval)
+		return false;
+	timing_add(&p->counters.dequeue, p->settings.time, began_ns);
+	backoff_reset(&w->backoff);
+	work_off(w, eval, token, wait_index);
+	evaluation_free(eval);
+	return true;
+}
+
+// --- The thread ----------------------------------------------------------------------------------
+
+static void *run(void *argument)
+{
+	struct worker *w = argument;
+	struct pipeline *p = w->pipeline;
+
+	while (!submitter_is_stopping(p->submitter)) {
+		pipeline_await_unpaused(p);
+		(void)worker_turn(w, DEQUEUE_TIMEOUT_MS);
+	}
+	return NULL;
+}
+
+struct worker *worker_create(struct pipeline *p, uint32_t number)
+{
+	struct worker *w = memory_take(sizeof *w);
+
+	w->pipeline = p;
+	w->number = number;
+	if (p->settings.seed)
+		prng_seed(&w->prng, p->settings.seed + 1 + number);
+	else
+		prng_seed_from_system(&w->prng);
+	return w;
+}
+
+static void pin(struct worker *w, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	int error = pthread_setaffinity_np(w->thread, sizeof set, &set);
+	if (error)
+		log_warn("scheduler-not-pinned", "cpu=%d error=\"%s\"", cpu, error_text(-error));
+}
+
+int worker_start(struct worker *w, int cpu)
+{
+	char name[16];
+	int error = -pthread_create(&w->thread, NULL, run, w);
+
+	if (error != 0)
+		return error;
+	w->is_running = true;
+	snprintf(name, sizeof name, "scheduler-%u", w->number % 1000);
+	(void)pthread_setname_np(w->thread, name);
+	if (cpu >= 0)
+		pin(w, cpu);
+	return 0;
+}
+
+void worker_join(struct worker *w)
+{
+	if (w && w->is_running) {
+		CHECK(pthread_join(w->thread, NULL) == 0);
+		w->is_running = false;
+	}
+}
+
+void worker_destroy(struct worker *w)
+{
+	if (!w)
+		return;
+	CHECK(!w->is_running);
+	free(w);
+}

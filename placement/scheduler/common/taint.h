@@ -1,0 +1,15 @@
+// How a node that is gone, down, draining or disconnected concerns an allocation on it (semantics §5.7.1).
+#pragma once
+#include "placement/scheduler/common/view.h"
+
+enum taint {
+	TAINT_NONE,          // goes on as it is
+	TAINT_MIGRATE,       // flagged to move elsewhere
+	TAINT_LOST,          // its node is down or gone, or it was unknown for too long
+	TAINT_DISCONNECTING, // becomes unknown
+	TAINT_RECONNECTING,  // its node is back
+	TAINT_IGNORE
+};
+
+enum taint allocation_taint(
+	const struct scheduler_view *, const struct allocation *, int64_t now_ns);

@@ -1,0 +1,306 @@
+// The scheduler of service and batch jobs (rows C44, C18; semantics §5.6). One attempt: see → reconcile → plan →
+// follow-ups → submit.
+#include "placement/scheduler/generic/generic.h"
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/error.h"
+#include "state/base/text.h"
+#include <stdlib.h>
+
+#define SERVICE_ATTEMPTS 5u
+#define BATCH_ATTEMPTS 2u
+
+// --- What there is -------------------------------------------------------------------------------
+
+// Purged and registered again with another type since the evaluation was made: that has one of its own.
+static bool is_of_another_scheduler(const struct job *job)
+{
+	return job && !job->stop && job->type != JOB_SERVICE && job->type != JOB_BATCH;
+}
+
+static bool is_batch(const struct evaluation *eval, const struct job *job)
+{
+	return job && !job->stop ? job->type == JOB_BATCH : eval->type == EVAL_BATCH;
+}
+
+static bool keep(const struct allocation *a, void *context)
+{
+	struct generic_attempt *attempt = context;
+	*(const struct allocation **)array_append(&attempt->allocations, sizeof a) = a;
+	return true;
+}
+
+// Stopped before, but its node was gone before it could say so (rows A17, C20).
+static void lose_unheard(struct generic_attempt *a)
+{
+	for (uint32_t i = 0; i < a->allocations.count; i++) {
+		const struct allocation *old =
+			*ARRAY_AT(&a->allocations, const struct allocation *, i);
+		bool waits =
+			old->client_status == ALLOC_PENDING || old->client_status == ALLOC_RUNNING;
+		if (old->desired != ALLOC_RUN && waits &&
+			node_is_lost(allocation_node(&a->view, old)))
+			stack_plan_stop(a->stack, old, STOP_LOST, true, NULL);
+	}
+}
+
+static void forget_classes(struct evaluation *eval)
+{
+	for (uint32_t i = 0; i < eval->class_eligibility.count; i++)
+		free(ARRAY_AT(&eval->class_eligibility, struct named_count, i)->name);
+	eval->class_eligibility.count = 0;
+}
+
+// What is known of the classes of one version is kept when the stack turns to another: an instance of either may be
+// what waits for room.
+static void keep_eligibility(struct generic_attempt *a)
+{
+	if (!a->eligibility)
+		a->eligibility = evaluation_create();
+	if (a->stack_job)
+		stack_eligibility(a->stack, a->eligibility);
+	if (a->eligibility->escaped_computed_class)
+		forget_classes(a->eligibility);
+}
+
+void generic_use_version(struct generic_attempt *a, const struct job *job)
+{
+	if (a->stack_job == job)
+		return;
+	if (a->stack_job)
+		keep_eligibility(a);
+	stack_set_job(a->stack, job);
+	a->stack_job = job;
+}
+
+// --- The plan ------------------------------------------------------------------------------------
+
+static void look(struct generic_attempt *a)
+{
+	const struct evaluation *eval = a->run->eval;
+	const struct scheduler_view *view = &a->view;
+	if (!a->batch)
+		a->deployment =
+			view->latest_deployment(view->context, eval->namespace_name, eval->job_id);
+	a->stack = stack_create(STACK_GENERIC, view, a->plan);
+	if (a->job && !a->job->stop)
+		generic_use_version(a, a->job);
+	scheduler_run_be_strict(a->run, &a->view, a->stack);
+	view->job_allocations(view->context, eval->namespace_name, eval->job_id, keep, a);
+}
+
+static void compare(struct generic_attempt *a)
+{
+	struct reconcile_ask ask = {.view = &a->view,
+		.job = a->job,
+		.eval = a->run->eval,
+		.batch = a->batch,
+		.allocations = a->allocations.items,
+		.allocation_count = a->allocations.count,
+		.deployment = a->deployment,
+		.now_ns = a->run->settings->now_ns,
+		.prng = a->run->settings->prng,
+		.change_of = generic_change_of,
+		.context = a};
+	reconcile(&ask, &a->found);
+}
+
+static void count_queued(struct generic_attempt *a, const struct array *places)
+{
+	for (uint32_t i = 0; i < places->count; i++) {
+		uint32_t group = ARRAY_AT(places, struct reconcile_place, i)->group;
+		count_add(&a->run->queued,
+			ARRAY_AT(&a->job->task_groups, struct task_group, group)->name, 1);
+	}
+}
+
+static void begin_queued(struct generic_attempt *a)
+{
+	for (uint32_t i = 0; a->job && i < a->job->task_groups.count; i++)
+		count_add(&a->run->queued,
+			ARRAY_AT(&a->job->task_groups, struct task_group, i)->name, 0);
+	count_queued(a, &a->found.place);
+	count_queued(a, &a->found.destructive);
+}
+
+// An evaluation that waited itself makes none (row C18).
+static void take_follow_ups(struct generic_attempt *a)
+{
+	if (a->run->eval->wait_until_ns != 0)
+		return;
+	a->follow_ups = a->found.follow_ups;
+	a->found.follow_ups = (struct array){0};
+}
+
+// Everything that needs the view.
+static void make_plan(struct generic_attempt *a)
+{
+	const struct evaluation *eval = a->run->eval;
+	scheduler_run_reset(a->run);
+	a->job = a->view.job(a->view.context, eval->namespace_name, eval->job_id);
+	a->plan = scheduler_run_plan(a->run, &a->view, a->job);
+	if (is_of_another_scheduler(a->job))
+		return;
+	a->batch = is_batch(eval, a->job);
+	look(a);
+	lose_unheard(a);
+	compare(a);
+	generic_note_reschedules(a);
+	generic_plan_changes(a);
+	begin_queued(a);
+	generic_place(a);
+	take_follow_ups(a);
+	if (a->run->failed_groups.count || a->run->is_last)
+		keep_eligibility(a);
+	a->run->deployment = a->deployment ? a->deployment->id : (struct uuid){0};
+}
+
+static void release(struct generic_attempt *a)
+{
+	reconciliation_release(&a->found);
+	version_changes_release(&a->changes);
+	free(a->in_place.items);
+	free(a->allocations.items);
+	stack_destroy(a->stack);
+}
+
+static void release_follow_ups(struct generic_attempt *a)
+{
+	for (uint32_t i = 0; i < a->follow_ups.count; i++)
+		evaluation_free(*ARRAY_AT(&a->follow_ups, struct evaluation *, i));
+	free(a->follow_ups.items);
+}
+
+// --- Other evaluations ---------------------------------------------------------------------------
+
+static void copy_failed(struct evaluation *to, const struct array *failed)
+{
+	for (uint32_t i = 0; i < failed->count; i++) {
+		const struct failed_group *from = ARRAY_AT(failed, struct failed_group, i);
+		struct failed_group *group =
+			map_item(&to->failed_groups, sizeof *group, from->group);
+		metrics_copy(&group->metrics, &from->metrics);
+	}
+}
+
+// Waits for room, or for the end of a conflict; what is known of classes is taken over.
+static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
+	const char *description, struct evaluation *eligibility)
+{
+	const struct planner *planner = &run->settings->planner;
+	struct evaluation *blocked = scheduler_run_follow_up(run, trigger, EVAL_BLOCKED);
+	blocked->status_description = text_copy(text_of(description));
+	copy_failed(blocked, &run->failed_groups);
+	if (eligibility) {
+		struct array classes = blocked->class_eligibility;
+		blocked->escaped_computed_class = eligibility->escaped_computed_class;
+		blocked->class_eligibility = eligibility->class_eligibility;
+		eligibility->class_eligibility = classes;
+	}
+	int error = planner->create_eval(planner->context, blocked);
+	if (error >= 0)
+		run->blocked_eval = blocked->id;
+	evaluation_free(blocked);
+	return error < 0 ? error : 0;
+}
+
+// For what found no room, once, unless a follow-up will look again anyway (row C18).
+static int block_if_needed(struct generic_attempt *a)
+{
+	struct scheduler_run *run = a->run;
+	if (!run->failed_groups.count || run->eval->status == EVAL_BLOCKED ||
+		!uuid_is_zero(&run->blocked_eval) || a->follow_ups.count)
+		return 0;
+	return create_blocked(run, TRIGGER_QUEUED_ALLOCS, "created to place remaining allocations",
+		a->eligibility);
+}
+
+static int create_follow_ups(struct generic_attempt *a)
+{
+	const struct planner *planner = &a->run->settings->planner;
+	int error = 0;
+	for (uint32_t i = 0; i < a->follow_ups.count && error >= 0; i++)
+		error = planner->create_eval(
+			planner->context, *ARRAY_AT(&a->follow_ups, struct evaluation *, i));
+	return error < 0 ? error : 0;
+}
+
+// --- Attempts ------------------------------------------------------------------------------------
+
+static int submit(struct generic_attempt *a)
+{
+	int error = block_if_needed(a);
+	if (error < 0)
+		return error;
+	if (plan_is_no_op(a->plan) && !a->plan->annotate)
+		return ATTEMPT_DONE;
+	error = create_follow_ups(a);
+	if (error < 0)
+		return error;
+	int result = scheduler_run_submit(a->run, a->plan);
+	// A part of it was not committed, and nothing newer is there to look at: trying again would not help.
+	return result == ATTEMPT_AGAIN && !a->run->refresh_index ? -ERROR_CONFLICT : result;
+}
+
+// What the last attempt knows of classes, for the end of the evaluation.
+struct process {
+	struct evaluation *eligibility; // NULL: nobody needed it
+};
+
+static int attempt(struct scheduler_run *run, void *context)
+{
+	struct process *process = context;
+	struct generic_attempt a = {.run = run};
+	int result = scheduler_run_begin_view(run, &a.view);
+	if (result < 0)
+		return result;
+	make_plan(&a);
+	release(&a);
+	scheduler_run_end_view(run);
+	result = submit(&a);
+	evaluation_free(process->eligibility);
+	process->eligibility = a.eligibility;
+	release_follow_ups(&a);
+	plan_free(a.plan);
+	return result;
+}
+
+// Unlike the system scheduler's, an evaluation that conflicts too often is tried again later.
+static int try_again_later(struct scheduler_run *run, uint32_t limit, struct process *process)
+{
+	int error = create_blocked(run, TRIGGER_MAX_PLAN_ATTEMPTS,
+		"created due to placement conflicts", process->eligibility);
+	return error < 0 ? error : scheduler_run_exhausted(run, limit);
+}
+
+static int end(struct scheduler_run *run, struct process *process)
+{
+	if (run->eval->status == EVAL_BLOCKED && run->failed_groups.count)
+		return scheduler_run_reblock(run, process->eligibility);
+	return scheduler_run_end(run, EVAL_COMPLETE, "");
+}
+
+static bool is_accepted(const struct evaluation *eval)
+{
+	return eval->triggered_by != TRIGGER_SCHEDULED && eval->triggered_by >= 0 &&
+	       eval->triggered_by < EVAL_TRIGGERS;
+}
+
+int generic_scheduler_process(
+	const struct scheduler_settings *settings, const struct evaluation *eval)
+{
+	uint32_t limit = eval->type == EVAL_BATCH ? BATCH_ATTEMPTS : SERVICE_ATTEMPTS;
+	struct process process = {0};
+	struct scheduler_run run;
+	scheduler_run_init(&run, settings, eval);
+	if (!is_accepted(eval))
+		return scheduler_run_refuse_trigger(&run);
+	int result = scheduler_run_attempts(&run, limit, attempt, &process);
+	if (result == ATTEMPTS_EXHAUSTED)
+		result = try_again_later(&run, limit, &process);
+	else if (result == ATTEMPT_DONE)
+		result = end(&run, &process);
+	scheduler_run_release(&run);
+	evaluation_free(process.eligibility);
+	return result;
+}

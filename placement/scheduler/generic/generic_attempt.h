@@ -1,0 +1,61 @@
+// One attempt of the generic scheduler at an evaluation of a service or batch job: what its steps share.
+#pragma once
+#include "placement/scheduler/common/version_changes.h"
+#include "placement/scheduler/node/scheduler_run.h"
+#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/reconcile/reconcile.h"
+
+// An allocation that goes on where it is under the newest version, and what it holds then.
+struct in_place_change {
+	const struct allocation *allocation;
+	struct resources resources;
+};
+
+struct generic_attempt {
+	struct scheduler_run *run;
+	struct scheduler_view view;
+	const struct job *job; // NULL: purged; it may be stopped
+	bool batch;
+	struct plan *plan;
+	struct stack *stack;
+	const struct job *stack_job;         // the version that the stack places; NULL: none yet
+	const struct deployment *deployment; // the latest, or the one that begins; NULL: none
+	struct array allocations;            // const struct allocation *; all of the job
+	struct reconciliation found;
+	struct version_changes changes;
+	struct array in_place;          // in_place_change, in the order of the questions
+	struct evaluation *eligibility; // what is known of classes; NULL: nobody needs it
+	struct array follow_ups;        // struct evaluation *, to be created
+};
+
+// Asks the stack for a version's groups from now on.
+void generic_use_version(struct generic_attempt *, const struct job *);
+
+// generic_update.c: what the newest version means to an allocation, and everything of the plan but for placements.
+enum alloc_change generic_change_of(void *attempt, const struct allocation *);
+void generic_plan_changes(struct generic_attempt *);
+
+// generic_notes.c: tells of failed allocations that are placed anew or wait for it.
+void generic_note_reschedules(const struct generic_attempt *);
+
+// generic_place.c: a node for every instance that is missing.
+void generic_place(struct generic_attempt *);
+
+// generic_details.c: what a new allocation remembers of the one that it replaces. NULL: nothing. Takes over what the
+// option found.
+struct alloc_details *generic_details(const struct generic_attempt *,
+	const struct reconcile_place *, struct stack_option *, const struct uuid *deployment);
+
+// generic_handles.c: what a new allocation of the group begins with: handles of tasks that run on without the node of
+// the one that it replaces. NULL: none; else a reference.
+struct alloc_report *generic_handles(const struct reconcile_place *, const struct task_group *);
+
+// generic_downgrade.c: the version that an instance is placed with while another is tried out (row C31). False: the
+// newest; else its deployment, too (zero: it has none).
+struct older_version {
+	const struct job *job;
+	uint32_t group; // of it
+	struct uuid deployment;
+};
+bool generic_older_version(
+	const struct generic_attempt *, const struct reconcile_place *, struct older_version *);

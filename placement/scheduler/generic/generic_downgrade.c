@@ -1,0 +1,60 @@
+// Which version an instance is placed with while another one is tried out by canaries (row C31): the newest that
+// was promoted, or that needed no canaries.
+#include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/text.h"
+
+struct search {
+	const struct job *job;
+	struct text group;
+	uint64_t min_version; // an older one would undo what was there already
+	const struct deployment *best;
+};
+
+static bool look(const struct deployment *d, void *context)
+{
+	struct search *s = context;
+	const struct deployment_group *group = deployment_group_of(d, s->group);
+	bool tried = group && (group->promoted || group->desired_canaries == 0);
+	if (tried && d->job_create_index == s->job->record.create_index &&
+		d->job_version >= s->min_version &&
+		(!s->best || d->job_version > s->best->job_version))
+		s->best = d;
+	return true;
+}
+
+static const struct job *version_at(const struct generic_attempt *a, uint64_t version)
+{
+	return a->view.job_version(a->view.context, a->job->namespace_name, a->job->id, version);
+}
+
+// A version that has no deployments was never tried out.
+static bool has_no_deployments(const struct job *job, struct text group)
+{
+	int at = job ? job_group_index(job, group) : -1;
+	if (at < 0)
+		return false;
+	const struct update_strategy *update =
+		ARRAY_AT(&job->task_groups, struct task_group, at)->update;
+	return !update || update->max_parallel == 0;
+}
+
+bool generic_older_version(const struct generic_attempt *a, const struct reconcile_place *wanted,
+	struct older_version *found)
+{
+	struct text group =
+		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, wanted->group)->name);
+	struct search search = {.job = a->job, .group = group, .min_version = wanted->min_version};
+	struct uuid deployment = {0};
+	a->view.job_deployments(a->view.context, a->job->namespace_name, a->job->id, look, &search);
+	const struct job *job =
+		version_at(a, search.best ? search.best->job_version : wanted->min_version);
+	if (search.best)
+		deployment = search.best->id;
+	else if (!has_no_deployments(job, group))
+		return false;
+	int at = job ? job_group_index(job, group) : -1;
+	if (at < 0)
+		return false;
+	*found = (struct older_version){job, (uint32_t)at, deployment};
+	return true;
+}

@@ -1,0 +1,177 @@
+// A node for every instance that is missing: first for those that take the place of a running one, which has to make
+// room, then for all others (semantics §5.6).
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/text.h"
+#include <stdlib.h>
+
+struct placing {
+	struct generic_attempt *a;
+	const struct reconcile_place *wanted;
+	struct older_version version; // that it is placed with, which may be the newest
+	const char *group;            // its name
+	struct array *penalties;      // struct uuid
+};
+
+static const struct task_group *group_of(const struct placing *p)
+{
+	return ARRAY_AT(&p->version.job->task_groups, struct task_group, p->version.group);
+}
+
+// --- The question --------------------------------------------------------------------------------
+
+// The newest version belongs to the deployment that is at work.
+static struct older_version newest_version(
+	const struct generic_attempt *a, const struct reconcile_place *wanted)
+{
+	struct older_version version = {.job = a->job, .group = wanted->group};
+	if (a->deployment && deployment_is_active(a->deployment))
+		version.deployment = a->deployment->id;
+	return version;
+}
+
+static void add_penalty(struct array *penalties, const struct uuid *node)
+{
+	*(struct uuid *)array_append(penalties, sizeof *node) = *node;
+}
+
+// Where it failed, and where those before it did (row A57).
+static void find_penalties(struct placing *p)
+{
+	const struct allocation *previous = p->wanted->previous;
+	p->penalties->count = 0;
+	if (!previous)
+		return;
+	if (previous->client_status == ALLOC_FAILED)
+		add_penalty(p->penalties, &previous->node_id);
+	for (uint32_t i = 0; previous->details && i < previous->details->reschedule_events.count;
+		i++)
+		add_penalty(p->penalties,
+			&ARRAY_AT(&previous->details->reschedule_events, struct reschedule_event, i)
+				 ->previous_node);
+}
+
+// Where its disk is (row A61).
+static uint32_t preferred_slot(const struct placing *p)
+{
+	const struct task_group *group = group_of(p);
+	if (!p->wanted->previous || !(group->disk.sticky || group->disk.migrate))
+		return NODE_SLOT_NONE;
+	const struct node *node = allocation_node(&p->a->view, p->wanted->previous);
+	return node ? node->slot : NODE_SLOT_NONE;
+}
+
+static bool select_node(
+	struct placing *p, struct stack_option *option, struct alloc_metrics *metrics)
+{
+	struct generic_attempt *a = p->a;
+	find_penalties(p);
+	struct stack_request request = {.group = p->version.group,
+		.name_index = p->wanted->name_index,
+		.preferred_slot = preferred_slot(p),
+		.penalty_nodes = p->penalties->items,
+		.penalty_count = p->penalties->count};
+	generic_use_version(a, p->version.job);
+	bool found = stack_select(a->stack, &request, option, metrics);
+	stack_nodes_available(a->stack, metrics);
+	return found;
+}
+
+// --- The answer ----------------------------------------------------------------------------------
+
+static void preempt(struct placing *p, const struct stack_option *option, const struct uuid *by)
+{
+	struct generic_attempt *a = p->a;
+	for (uint32_t i = 0; i < option->preempted_count; i++)
+		stack_plan_preempt(a->stack, option->preempted[i], by);
+	if (!a->plan->annotate || !option->preempted_count)
+		return;
+	struct desired_updates *desired =
+		map_item(&a->plan->annotations, sizeof *desired, p->group);
+	desired->preemptions += option->preempted_count;
+}
+
+static void place(struct placing *p, struct stack_option *option, struct alloc_metrics *metrics)
+{
+	struct generic_attempt *a = p->a;
+	struct shared_metrics *shared = shared_metrics_create();
+	struct plan_placement placement = {.id = prng_uuid(a->run->settings->prng),
+		.node_id = option->node->id,
+		.slot = option->slot,
+		.generation = option->node->generation,
+		.group = (uint16_t)p->version.group,
+		.name_index = p->wanted->name_index,
+		.job_version = p->version.job->record.modify_index,
+		.resources = option->resources,
+		.devices = option->devices,
+		.score = option->score,
+		.details = generic_details(a, p->wanted, option, &p->version.deployment),
+		.report = generic_handles(p->wanted, group_of(p)),
+		.metrics = a->plan->metrics.count};
+	shared->metrics = *metrics;
+	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof shared) = shared;
+	preempt(p, option, &placement.id);
+	stack_plan_place(a->stack, &placement);
+}
+
+static void fail(struct placing *p, struct alloc_metrics *metrics)
+{
+	struct failed_group *failed = map_item(&p->a->run->failed_groups, sizeof *failed, p->group);
+	failed->metrics = *metrics;
+	stack_count_exhausted(group_of(p), &failed->metrics);
+}
+
+// What did not fit once is not looked for again.
+static bool failed_before(struct placing *p)
+{
+	struct array *failed = &p->a->run->failed_groups;
+	uint32_t at;
+	if (!map_find(failed, sizeof(struct failed_group), p->group, &at))
+		return false;
+	struct alloc_metrics *metrics = &ARRAY_AT(failed, struct failed_group, at)->metrics;
+	metrics->coalesced_failures++;
+	stack_count_exhausted(group_of(p), metrics);
+	return true;
+}
+
+static void place_one(struct placing *p)
+{
+	struct generic_attempt *a = p->a;
+	const struct allocation *replaced = p->wanted->destructive ? p->wanted->previous : NULL;
+	struct alloc_metrics metrics = {0};
+	struct stack_option option;
+	if (failed_before(p))
+		return;
+	if (replaced)
+		stack_plan_stop(a->stack, replaced, STOP_UPDATING, false, NULL);
+	if (select_node(p, &option, &metrics)) {
+		place(p, &option, &metrics);
+		return;
+	}
+	fail(p, &metrics);
+	if (replaced)
+		stack_plan_unstop(a->stack, &replaced->id);
+}
+
+static void place_all(
+	struct generic_attempt *a, const struct array *wanted, struct array *penalties)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		struct placing p = {.a = a,
+			.wanted = ARRAY_AT(wanted, struct reconcile_place, i),
+			.penalties = penalties};
+		p.version = newest_version(a, p.wanted);
+		p.group = ARRAY_AT(&a->job->task_groups, struct task_group, p.wanted->group)->name;
+		if (p.wanted->downgrade)
+			generic_older_version(a, p.wanted, &p.version);
+		place_one(&p);
+	}
+}
+
+void generic_place(struct generic_attempt *a)
+{
+	struct array penalties = {0};
+	place_all(a, &a->found.destructive, &penalties);
+	place_all(a, &a->found.place, &penalties);
+	free(penalties.items);
+}

@@ -1,0 +1,317 @@
+// Gathering the columns from the view.
+#include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/node/candidate_columns.h"
+#include "state/records/shared_strings.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Records are all over the memory: so many are asked for before the first is looked at.
+#define AHEAD 32u
+
+struct gathering {
+	struct columns *c;
+	struct gathered_node *rows; // by slot
+	uint32_t count, room;
+	struct availability available;
+};
+
+// --- Which nodes -----------------------------------------------------------------------------------------
+
+static bool is_memoised(const struct columns *c, const struct node *n)
+{
+	const struct class_entry *memo = class_memo_of(&c->s->classes, n->node_class);
+	return (memo->job == CLASS_INELIGIBLE && !c->s->job_rules.constraints.escapes) ||
+	       (memo->groups[c->g->number] == CLASS_INELIGIBLE && !c->g->constraints.escapes);
+}
+
+static void look_at(struct gathering *g, const struct node *n)
+{
+	struct columns *c = g->c;
+	if (!node_is_usable(n) || !stack_targets_node(c->s, n))
+		return;
+	c->candidates++;
+	availability_add(&g->available, n);
+	const char *refusal = stack_check_static(c->s, c->g, n, 0);
+	if (refusal) {
+		tallies_add(&c->first, refusal, n, STACK_FILTERED, 1);
+		tallies_add(&c->later, is_memoised(c, n) ? reason_class_ineligible : refusal, n,
+			STACK_FILTERED, 1);
+		return;
+	}
+	GROW(g->rows, g->count, g->room);
+	g->rows[g->count++] = (struct gathered_node){n, n->slot, n->node_class->id,
+		node_capacity(n), proposal_used(&c->s->proposal, n->slot)};
+}
+
+static void look_at_all(struct gathering *g)
+{
+	availability_begin(&g->available, g->c->s);
+	const struct scheduler_view *view = &g->c->s->view;
+	const struct node *nodes[AHEAD];
+	for (uint32_t from = 0; from < g->c->slots; from += AHEAD) {
+		uint32_t count = g->c->slots - from < AHEAD ? g->c->slots - from : AHEAD;
+		for (uint32_t i = 0; i < count; i++) {
+			nodes[i] = view->node_at(view->context, from + i);
+			if (!nodes[i])
+				continue;
+			__builtin_prefetch(&nodes[i]->slot);
+			__builtin_prefetch(&nodes[i]->drain);
+		}
+		for (uint32_t i = 0; i < count; i++)
+			if (nodes[i])
+				__builtin_prefetch(nodes[i]->node_class);
+		for (uint32_t i = 0; i < count; i++)
+			if (nodes[i])
+				look_at(g, nodes[i]);
+	}
+	availability_end(&g->available);
+}
+
+// --- Bins ------------------------------------------------------------------------------------------------
+
+static uint64_t hash_values(const struct columns *c, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+	uint64_t hash = 0;
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		const char *value = property_set_value(c->properties[i], n, id);
+		hash = hash_bytes(
+			hash + !value, value ? value : "", value ? (uint32_t)strlen(value) : 0);
+	}
+	return hash;
+}
+
+static bool same_values(const struct columns *c, const struct node *a, const struct node *b)
+{
+	char id_a[UUID_TEXT_BYTES], id_b[UUID_TEXT_BYTES];
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		const char *p = property_set_value(c->properties[i], a, id_a);
+		const char *q = property_set_value(c->properties[i], b, id_b);
+		if (!p != !q || (p && strcmp(p, q) != 0))
+			return false;
+	}
+	return true;
+}
+
+struct bin_search {
+	struct columns *c;
+	uint32_t *table; // by hash of the values: bin + 1
+	uint32_t mask, bin_room;
+	uint32_t *of_class; // by number: bin + 1; NULL: nodes of a class may differ
+};
+
+static uint32_t find_bin(struct bin_search *b, const struct node *n)
+{
+	struct columns *c = b->c;
+	uint32_t at = (uint32_t)hash_values(c, n) & b->mask;
+	while (b->table[at] && !same_values(c, c->bins[b->table[at] - 1].node, n))
+		at = (at + 1) & b->mask;
+	if (!b->table[at]) {
+		GROW(c->bins, c->bin_count, b->bin_room);
+		c->bins[c->bin_count++] = (struct column_bin){.node = n};
+		b->table[at] = c->bin_count;
+	}
+	return b->table[at] - 1;
+}
+
+static uint32_t bin_of_node(struct bin_search *b, const struct gathered_node *n)
+{
+	if (!b->of_class)
+		return find_bin(b, n->node);
+	uint32_t *known = &b->of_class[n->class_id];
+	if (*known == 0)
+		*known = find_bin(b, n->node) + 1;
+	return *known - 1;
+}
+
+static bool are_of_class(const struct columns *c)
+{
+	for (uint32_t i = 0; i < c->property_count; i++)
+		if (node_property_is_node_unique(c->properties[i]->property))
+			return false;
+	return true;
+}
+
+static void find_bins(struct columns *c, const struct gathering *g, uint32_t *bin_of)
+{
+	struct bin_search b = {.c = c, .mask = 15};
+	while (b.mask < 2 * (uint64_t)g->count)
+		b.mask = b.mask * 2 + 1;
+	b.table = memory_take_array((size_t)b.mask + 1, sizeof *b.table);
+	if (are_of_class(c))
+		b.of_class = memory_take_array(c->s->classes.count + 1, sizeof *b.of_class);
+	for (uint32_t i = 0; i < g->count; i++) {
+		bin_of[i] = bin_of_node(&b, &g->rows[i]);
+		c->bins[bin_of[i]].rows++;
+	}
+	free(b.table);
+	free(b.of_class);
+}
+
+static void one_bin(struct columns *c, const struct gathering *g)
+{
+	c->bins = memory_take(sizeof *c->bins);
+	c->bin_count = g->count > 0;
+	if (g->count > 0)
+		*c->bins = (struct column_bin){.node = g->rows[0].node, .rows = g->count};
+}
+
+// Puts the rows of each bin together.
+static struct gathered_node *sort_rows(
+	struct columns *c, const struct gathering *g, const uint32_t *bin_of)
+{
+	struct gathered_node *sorted = memory_take_array(g->count + 1, sizeof *sorted);
+	uint32_t *next = memory_take_array(c->bin_count + 1, sizeof *next);
+	for (uint32_t i = 1; i < c->bin_count; i++)
+		next[i] = next[i - 1] + c->bins[i - 1].rows;
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t row = next[bin_of[i]]++;
+		sorted[row] = g->rows[i];
+		c->bin_of[row] = bin_of[i];
+	}
+	free(next);
+	return sorted;
+}
+
+static void divide_into_bins(struct columns *c, struct gathering *g)
+{
+	if (!c->property_count) {
+		one_bin(c, g);
+		return;
+	}
+	uint32_t *bin_of = memory_take_array(g->count + 1, sizeof *bin_of);
+	find_bins(c, g, bin_of);
+	struct gathered_node *sorted = sort_rows(c, g, bin_of);
+	free(g->rows);
+	free(bin_of);
+	g->rows = sorted;
+}
+
+static void divide_into_blocks(struct columns *c)
+{
+	uint32_t row = 0, room = 0;
+	for (uint32_t bin = 0; bin < c->bin_count; bin++) {
+		c->bins[bin].first_row = row;
+		c->bins[bin].first_block = c->block_count;
+		for (uint32_t end = row + c->bins[bin].rows; row < end;) {
+			uint32_t to = end - row < BLOCK_ROWS ? end : row + BLOCK_ROWS;
+			GROW(c->blocks, c->block_count, room);
+			c->blocks[c->block_count] =
+				(struct column_block){.first = row, .end = to, .bin = bin};
+			for (; row < to; row++)
+				c->block_of[row] = c->block_count;
+			c->block_count++;
+		}
+		c->bins[bin].blocks = c->block_count - c->bins[bin].first_block;
+	}
+}
+
+// --- Rows ------------------------------------------------------------------------------------------------
+
+static void make_columns(struct columns *c, uint32_t rows)
+{
+	size_t room = rows + 1; // an array of none is one, too
+	c->row_count = rows;
+	c->nodes = memory_take_array(room, sizeof(*c->nodes));
+	c->sums = memory_take_array(room, sizeof *c->sums);
+	c->affinities = c->g->affinity_count ? memory_take_array(room, sizeof(double)) : NULL;
+	c->tiers = c->g->snapshot ? memory_take(room) : NULL;
+	c->refusals = memory_take_array(room, sizeof(*c->refusals));
+	c->outcomes = memory_take(room);
+	c->shown = memory_take_array(room, sizeof(*c->shown));
+	c->shown_outcomes = memory_take(room);
+	c->slot_of = memory_take_array(room, sizeof *c->slot_of);
+	c->recorded = memory_take(room);
+	c->has_neighbours = memory_take(room);
+	c->bounded = memory_take(room);
+	c->bin_of = memory_take_array(room, sizeof *c->bin_of);
+	c->block_of = memory_take_array(room, sizeof *c->block_of);
+	c->row_of = memory_take_array((size_t)c->slots + 1, sizeof *c->row_of);
+	memset(c->row_of, 0xff, ((size_t)c->slots + 1) * sizeof *c->row_of);
+}
+
+static bool mark_neighbour(const struct allocation *a, void *context)
+{
+	struct columns *c = context;
+	uint32_t row = a->node_slot < c->slots ? c->row_of[a->node_slot] : ROW_NONE;
+	if (row != ROW_NONE && !allocation_is_terminal(a))
+		c->has_neighbours[row] = true;
+	return true;
+}
+
+static void mark_neighbours(struct columns *c)
+{
+	const struct stack *s = c->s;
+	s->view.job_allocations(
+		s->view.context, s->job->namespace_name, s->job->id, mark_neighbour, c);
+	for (uint32_t i = 0; i < s->proposal.touched_count; i++) {
+		uint32_t slot = s->proposal.touched[i].slot;
+		if (c->row_of[slot] != ROW_NONE)
+			c->has_neighbours[c->row_of[slot]] = true;
+	}
+}
+
+struct known_score {
+	double score;
+	bool known;
+};
+
+// Nodes of a class are all alike, unless some affinity looks at single nodes.
+static void find_affinities(struct columns *c, const struct gathered_node *nodes)
+{
+	struct known_score *of_class = memory_take_array(c->s->classes.count + 1, sizeof *of_class);
+	for (uint32_t row = 0; row < c->row_count; row++) {
+		struct known_score *of = &of_class[nodes[row].class_id];
+		if (!of->known || c->g->affinity_unique)
+			*of = (struct known_score){affinity_score(c->g, c->nodes[row]), true};
+		c->affinities[row] = of->score;
+	}
+	free(of_class);
+}
+
+struct columns *columns_create(struct stack *s, struct group_rules *rules)
+{
+	struct columns *c = memory_take(sizeof *c);
+	struct gathering g = {.c = c};
+	c->s = s;
+	c->g = rules;
+	c->slots = s->view.slots(s->view.context);
+	columns_find_properties(c);
+	g.room = c->slots + 1;
+	g.rows = memory_resize(NULL, (size_t)g.room * sizeof *g.rows);
+	look_at_all(&g);
+	make_columns(c, g.count);
+	divide_into_bins(c, &g);
+	divide_into_blocks(c);
+	for (uint32_t row = 0; row < c->row_count; row++) {
+		c->nodes[row] = g.rows[row].node;
+		c->slot_of[row] = g.rows[row].slot;
+		c->row_of[g.rows[row].slot] = row;
+	}
+	columns_know_values(c);
+	columns_tree_create(c);
+	mark_neighbours(c);
+	if (c->affinities)
+		find_affinities(c, g.rows);
+	columns_fill(c, g.rows);
+	free(g.rows);
+	c->seen = s->changed_count;
+	return c;
+}
+
+void columns_destroy(struct columns *c)
+{
+	if (!c)
+		return;
+	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
+		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->row_of, c->bins,
+		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers};
+	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+		free(owned[i]);
+	tallies_release(&c->first);
+	tallies_release(&c->later);
+	tallies_release(&c->refused);
+	columns_tree_release(c);
+	columns_release_properties(c);
+	free(c);
+}

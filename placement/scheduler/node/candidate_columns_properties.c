@@ -1,0 +1,238 @@
+// What spreads and distinct properties say of bins, and of single rows.
+#include "placement/scheduler/node/candidate_columns.h"
+#include "state/base/memory.h"
+#include "state/records/shared_strings.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Which there are -------------------------------------------------------------------------------------
+
+static struct property_set *property_at(const struct columns *c, uint32_t at)
+{
+	uint32_t of_job = c->s->job_rules.distinct.property_count;
+	return at < of_job ? job_rules_property(&c->s->job_rules, at)
+			   : group_rules_property(c->g, at - of_job);
+}
+
+static uint32_t distinct_count(const struct columns *c)
+{
+	return c->s->job_rules.distinct.property_count + c->g->distinct.property_count;
+}
+
+void columns_find_properties(struct columns *c)
+{
+	uint32_t distinct = distinct_count(c), all = distinct + c->g->spread_count;
+	c->properties = memory_take_array(all + 1, sizeof(*c->properties));
+	c->row_properties = memory_take_array(distinct + 1, sizeof *c->row_properties);
+	for (uint32_t i = 0; i < all; i++) {
+		struct property_set *set = property_at(c, i);
+		if (i < distinct && node_property_is_node_unique(set->property))
+			c->row_properties[c->row_property_count++].set = set;
+		else
+			c->properties[c->property_count++] = set;
+	}
+}
+
+void columns_release_properties(struct columns *c)
+{
+	for (uint32_t i = 0; i < c->row_property_count; i++) {
+		free(c->row_properties[i].first_row);
+		free(c->row_properties[i].next);
+	}
+	free(c->row_properties);
+	free(c->properties);
+	free(c->values);
+}
+
+// --- Bins ------------------------------------------------------------------------------------------------
+
+static uint32_t distinct_of_bins(const struct columns *c)
+{
+	return c->property_count - c->g->spread_count;
+}
+
+static struct bin_value value_of(const struct columns *c, uint32_t bin, uint32_t property)
+{
+	char id[UUID_TEXT_BYTES];
+	struct property_set *set = c->properties[property];
+	const char *value = property_set_value(set, c->bins[bin].node, id);
+	struct bin_value found = {.number = VALUE_NONE};
+	if (!value)
+		return found;
+	found.number = property_set_number(set, value);
+	if (property >= distinct_of_bins(c))
+		found.bucket =
+			spread_bucket_of(&c->g->spreads[property - distinct_of_bins(c)], value);
+	return found;
+}
+
+static const struct bin_value *values_of(const struct columns *c, uint32_t bin)
+{
+	return &c->values[(size_t)bin * c->property_count];
+}
+
+static uint64_t property_changes(const struct columns *c)
+{
+	uint64_t changes = 1;
+	for (uint32_t i = 0; i < c->property_count; i++)
+		changes += c->properties[i]->changes;
+	return changes;
+}
+
+static void bin_changed(struct columns *c, const struct column_bin *bin)
+{
+	for (uint32_t i = 0; i < bin->blocks; i++)
+		columns_block_changed(c, bin->first_block + i);
+}
+
+// The text is made anew only when the property that rules the bin out, or how often it is used, has changed.
+static void refresh_refusal(struct columns *c, uint32_t at)
+{
+	struct column_bin *bin = &c->bins[at];
+	const struct bin_value *values = values_of(c, at);
+	uint32_t refused_by = 0;
+	int64_t used = 0;
+	for (uint32_t i = 0; i < distinct_of_bins(c) && !refused_by; i++) {
+		const struct property_set *set = c->properties[i];
+		used = values[i].number == VALUE_NONE
+			       ? set->limit
+			       : property_count_left(&set->counts[values[i].number]);
+		refused_by = !set->usable || used >= set->limit ? i + 1 : 0;
+	}
+	if (refused_by == bin->refused_by && (!refused_by || used == bin->refused_at))
+		return;
+	bin->refused_by = refused_by;
+	bin->refused_at = used;
+	columns_set_bin_refusal(
+		c, bin, refused_by ? stack_check_properties(c->s, c->g, bin->node) : NULL);
+	bin_changed(c, bin);
+}
+
+static void refresh_refusals(struct columns *c)
+{
+	for (uint32_t i = 0; i < c->bin_count && distinct_of_bins(c); i++)
+		refresh_refusal(c, i);
+}
+
+// The lowest boost is what values get that nobody wants, so it has to be known before any score (§4.5).
+static void note_lowest(struct columns *c, uint32_t spread, int64_t unlisted)
+{
+	const struct compiled_spread *s = &c->g->spreads[spread];
+	for (uint32_t i = 0; i < c->bin_count; i++) {
+		const struct bin_value *v = &values_of(c, i)[distinct_of_bins(c) + spread];
+		if (v->number == VALUE_NONE || !v->bucket)
+			continue;
+		double boost = spread_boost(s, v->number, v->bucket, unlisted);
+		if (boost < *c->g->lowest_boost) // never true of NaN
+			*c->g->lowest_boost = boost;
+	}
+}
+
+static double spread_of(struct columns *c, uint32_t bin, const int64_t *unlisted)
+{
+	const struct bin_value *values = values_of(c, bin) + distinct_of_bins(c);
+	double sum = 0;
+	for (uint32_t i = 0; i < c->g->spread_count; i++) {
+		double boost = spread_boost(
+			&c->g->spreads[i], values[i].number, values[i].bucket, unlisted[i]);
+		sum += isnan(boost) ? *c->g->lowest_boost : boost;
+	}
+	return sum;
+}
+
+static void refresh_spreads(struct columns *c)
+{
+	int64_t *unlisted = memory_take_array(c->g->spread_count + 1, sizeof *unlisted);
+	for (uint32_t i = 0; i < c->g->spread_count; i++) {
+		property_set_settle(&c->g->spreads[i].counts);
+		unlisted[i] = spread_unlisted(&c->g->spreads[i]);
+		if (c->g->spreads[i].bucket_count)
+			note_lowest(c, i, unlisted[i]);
+	}
+	for (uint32_t i = 0; i < c->bin_count; i++) {
+		double spread = spread_of(c, i, unlisted);
+		if (spread == c->bins[i].spread)
+			continue;
+		c->bins[i].spread = spread;
+		bin_changed(c, &c->bins[i]);
+	}
+	free(unlisted);
+}
+
+void columns_refresh_bins(struct columns *c)
+{
+	uint64_t changes = property_changes(c);
+	if (changes == c->properties_seen && *c->g->lowest_boost == c->lowest_seen)
+		return;
+	c->properties_seen = changes;
+	refresh_refusals(c);
+	if (c->g->spread_count)
+		refresh_spreads(c);
+	c->lowest_seen = *c->g->lowest_boost;
+}
+
+// --- Rows ------------------------------------------------------------------------------------------------
+
+static uint32_t hash_of(const char *value)
+{
+	return (uint32_t)hash_bytes(0, value, (uint32_t)strlen(value));
+}
+
+static void know_rows(const struct columns *c, struct row_property *p)
+{
+	char id[UUID_TEXT_BYTES];
+	p->mask = 15;
+	while (p->mask < c->row_count)
+		p->mask = p->mask * 2 + 1;
+	p->first_row = memory_take_array((size_t)p->mask + 1, sizeof *p->first_row);
+	p->next = memory_take_array((size_t)c->row_count + 1, sizeof *p->next);
+	memset(p->first_row, 0xff, ((size_t)p->mask + 1) * sizeof *p->first_row);
+	for (uint32_t row = 0; row < c->row_count; row++) {
+		const char *value = property_set_value(p->set, c->nodes[row], id);
+		if (!value)
+			continue;
+		uint32_t *first = &p->first_row[hash_of(value) & p->mask];
+		p->next[row] = *first;
+		*first = row;
+	}
+}
+
+void columns_know_values(struct columns *c)
+{
+	c->values =
+		memory_take_array((size_t)c->bin_count * c->property_count + 1, sizeof *c->values);
+	for (uint32_t bin = 0; bin < c->bin_count; bin++)
+		for (uint32_t i = 0; i < c->property_count; i++)
+			c->values[(size_t)bin * c->property_count + i] = value_of(c, bin, i);
+	for (uint32_t i = 0; i < c->row_property_count; i++)
+		know_rows(c, &c->row_properties[i]);
+}
+
+const char *columns_row_refusal(const struct columns *c, uint32_t row)
+{
+	const struct node *n = c->nodes[row];
+	char id[UUID_TEXT_BYTES];
+	for (uint32_t i = 0; i < c->row_property_count; i++) {
+		const struct property_set *set = c->row_properties[i].set;
+		const char *value = property_set_value(set, n, id);
+		if (!set->usable || !value || property_set_used(set, value) >= set->limit)
+			return stack_check_properties(c->s, c->g, n);
+	}
+	return NULL;
+}
+
+void columns_each_alike(struct columns *c, const struct node *n, columns_row_visit *visit)
+{
+	char id[UUID_TEXT_BYTES], other[UUID_TEXT_BYTES];
+	for (uint32_t i = 0; n && i < c->row_property_count; i++) {
+		const struct row_property *p = &c->row_properties[i];
+		const char *value = property_set_value(p->set, n, id);
+		uint32_t row = value ? p->first_row[hash_of(value) & p->mask] : ROW_NONE;
+		for (; row != ROW_NONE; row = p->next[row]) {
+			const char *its = property_set_value(p->set, c->nodes[row], other);
+			if (its && strcmp(its, value) == 0)
+				visit(c, row);
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// Which blocks have the best rows: a tree of winners, whose leaves are the blocks.
+#include "placement/scheduler/node/candidate_columns.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+// With more of them out of date, making all anew is cheaper than one way up for each.
+#define STALE_SHARE 8u
+
+void columns_tree_create(struct columns *c)
+{
+	c->leaves = 1;
+	while (c->leaves < c->block_count)
+		c->leaves *= 2;
+	c->tree = memory_take_array(2 * (size_t)c->leaves, sizeof *c->tree);
+	for (uint32_t i = 0; i < 2 * c->leaves; i++)
+		c->tree[i].row = ROW_NONE;
+	c->stale = memory_take_array((size_t)c->block_count + 1, sizeof *c->stale);
+	c->is_stale = memory_take((size_t)c->block_count + 1);
+}
+
+void columns_tree_release(struct columns *c)
+{
+	free(c->tree);
+	free(c->stale);
+	free(c->is_stale);
+}
+
+void columns_block_changed(struct columns *c, uint32_t block)
+{
+	if (c->is_stale[block])
+		return;
+	c->is_stale[block] = true;
+	c->stale[c->stale_count++] = block;
+}
+
+// Ties go to the lowest slot.
+static bool wins(const struct columns *c, const struct contender *a, const struct contender *b)
+{
+	if (a->row == ROW_NONE || b->row == ROW_NONE)
+		return b->row == ROW_NONE;
+	if (a->tier != b->tier)
+		return a->tier > b->tier;
+	return a->score > b->score ||
+	       (a->score == b->score && c->slot_of[a->row] < c->slot_of[b->row]);
+}
+
+static struct contender best_of_block(const struct columns *c, const struct column_block *b)
+{
+	struct contender best = {.row = ROW_NONE};
+	if (c->bins[b->bin].refusal)
+		return best;
+	for (uint32_t k = 0; k < ROW_SCORES_MAX; k++) {
+		struct contender one = {.row = b->best[k]};
+		if (one.row == ROW_NONE)
+			continue;
+		one.score = columns_score(c, one.row);
+		one.tier = columns_tier(c, one.row);
+		if (wins(c, &one, &best))
+			best = one;
+	}
+	return best;
+}
+
+static void play(struct columns *c, uint32_t at)
+{
+	struct contender *left = &c->tree[2 * at], *right = &c->tree[2 * at + 1];
+	c->tree[at] = wins(c, right, left) ? *right : *left;
+}
+
+static void renew_all(struct columns *c)
+{
+	for (uint32_t at = c->leaves - 1; at > 0; at--)
+		play(c, at);
+}
+
+static void catch_up(struct columns *c)
+{
+	bool all = c->stale_count > c->leaves / STALE_SHARE;
+	for (uint32_t i = 0; i < c->stale_count; i++) {
+		uint32_t block = c->stale[i];
+		c->is_stale[block] = false;
+		c->tree[c->leaves + block] = best_of_block(c, &c->blocks[block]);
+		for (uint32_t at = (c->leaves + block) / 2; at > 0 && !all; at /= 2)
+			play(c, at);
+	}
+	c->stale_count = 0;
+	if (all)
+		renew_all(c);
+}
+
+// Places of the tree whose winners may come next: the losers on the way to those that were taken.
+struct frontier {
+	uint32_t places[ROWS_WANTED_MAX * 32];
+	uint32_t count;
+};
+
+static void add_place(const struct columns *c, struct frontier *f, uint32_t place)
+{
+	if (c->tree[place].row != ROW_NONE)
+		f->places[f->count++] = place;
+}
+
+static uint32_t take_best(const struct columns *c, struct frontier *f)
+{
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < f->count; i++)
+		if (wins(c, &c->tree[f->places[i]], &c->tree[f->places[best]]))
+			best = i;
+	uint32_t place = f->places[best];
+	f->places[best] = f->places[--f->count];
+	return place;
+}
+
+uint32_t columns_best_blocks(struct columns *c, uint32_t wanted, uint32_t *blocks)
+{
+	struct frontier f;
+	uint32_t count = 0;
+	f.count = 0;
+	catch_up(c);
+	add_place(c, &f, 1);
+	while (f.count > 0 && count < wanted) {
+		uint32_t place = take_best(c, &f);
+		while (place < c->leaves) {
+			bool left = c->tree[2 * place].row == c->tree[place].row;
+			add_place(c, &f, 2 * place + left);
+			place = 2 * place + !left;
+		}
+		blocks[count++] = place - c->leaves;
+	}
+	return count;
+}

@@ -1,0 +1,33 @@
+#include "placement/scheduler/node/class_memo.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+void class_memo_begin(struct class_memo *m, uint32_t groups)
+{
+	class_memo_release(m);
+	m->groups = groups;
+	// Whole words, so that the next entry's pointer is aligned.
+	m->entry_bytes = (sizeof(struct class_entry) + groups + 7) & ~(size_t)7;
+}
+
+void class_memo_release(struct class_memo *m)
+{
+	free(m->entries);
+	*m = (struct class_memo){0};
+}
+
+void class_memo_grow(struct class_memo *m, uint32_t id)
+{
+	uint32_t count = id + 1 + id / 2;
+	m->entries = memory_resize(m->entries, count * m->entry_bytes);
+	memset(m->entries + m->count * m->entry_bytes, 0, (count - m->count) * m->entry_bytes);
+	m->count = count;
+}
+
+void class_entry_reset(struct class_memo *m, struct class_entry *entry, const struct node_class *c)
+{
+	memset(entry, 0, m->entry_bytes);
+	entry->of = c;
+	entry->hash = c->hash;
+}

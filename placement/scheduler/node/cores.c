@@ -1,0 +1,86 @@
+#include "placement/scheduler/node/cores.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct core_set core_set_parse(const char *ranges)
+{
+	struct core_set set = {0};
+	while (ranges && *ranges) {
+		char *end;
+		long first = strtol(ranges, &end, 10), last = first;
+		if (end == ranges || first < 0)
+			break;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		for (long core = first; core <= last && core < (long)CORES_MAX; core++)
+			set.words[core / 64] |= 1ull << (core % 64);
+		ranges = *end == ',' ? end + 1 : "";
+	}
+	return set;
+}
+
+uint32_t core_set_count(const struct core_set *set)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < CORES_MAX / 64; i++)
+		count += (uint32_t)__builtin_popcountll(set->words[i]);
+	return count;
+}
+
+void core_set_remove(struct core_set *from, const struct core_set *gone)
+{
+	for (uint32_t i = 0; i < CORES_MAX / 64; i++)
+		from->words[i] &= ~gone->words[i];
+}
+
+void core_set_add_details(struct core_set *set, const struct alloc_details *details)
+{
+	for (uint32_t i = 0; details && i < details->tasks.count; i++) {
+		const struct array *cores =
+			&ARRAY_AT(&details->tasks, struct allocated_task, i)->reserved_cores;
+		for (uint32_t j = 0; j < cores->count; j++) {
+			int64_t core = *ARRAY_AT(cores, int64_t, j);
+			if (core >= 0 && core < CORES_MAX)
+				set->words[core / 64] |= 1ull << (core % 64);
+		}
+	}
+}
+
+bool core_set_take(struct core_set *set, int64_t count, struct allocated_task *task)
+{
+	if (core_set_count(set) < count)
+		return false;
+	for (uint32_t i = 0; i < CORES_MAX / 64; i++)
+		for (; count > 0 && set->words[i]; count--) {
+			int64_t core = (int64_t)i * 64 + __builtin_ctzll(set->words[i]);
+			set->words[i] &= set->words[i] - 1;
+			*(int64_t *)array_append(&task->reserved_cores, sizeof core) = core;
+		}
+	return true;
+}
+
+int64_t node_shares_per_core(const struct node *node)
+{
+	const char *reported = node_attribute(node, "cpu.numcores");
+	long cores = reported ? strtol(reported, NULL, 10) : 0;
+	struct core_set reservable = core_set_parse(node->reservable_cores);
+	int64_t least = core_set_count(&reservable);
+	if (cores < least)
+		cores = least;
+	return cores > 0 ? node->total.cpu_mhz / cores : 0;
+}
+
+struct group_footprint footprint_with_cores(const struct task_group *group, int64_t shares_per_core)
+{
+	struct task_group copy = *group;
+	struct task *tasks = memory_take_array(group->tasks.count + 1, sizeof *tasks);
+	memcpy(tasks, group->tasks.items, group->tasks.count * sizeof *tasks);
+	for (uint32_t i = 0; i < group->tasks.count; i++)
+		if (tasks[i].resources.cores > 0)
+			tasks[i].resources.cpu = tasks[i].resources.cores * shares_per_core;
+	copy.tasks.items = tasks;
+	struct group_footprint print = task_group_footprint(&copy);
+	free(tasks);
+	return print;
+}

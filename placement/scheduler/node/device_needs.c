@@ -1,0 +1,207 @@
+#include "placement/scheduler/node/device_needs.h"
+#include "placement/direct/feasibility.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void compile_need(struct device_need *need, const struct device_ask *ask, uint32_t task)
+{
+	struct constraint_error ignored; // validation has refused what does not compile
+	*need = (struct device_need){.ask = ask, .task = task};
+	need->constraints = memory_take_array(ask->constraints.count + 1, sizeof(void *));
+	need->affinities = memory_take_array(ask->affinities.count + 1, sizeof *need->affinities);
+	for (uint32_t i = 0; i < ask->constraints.count; i++) {
+		const struct constraint *c = ARRAY_AT(&ask->constraints, struct constraint, i);
+		need->constraints[i] =
+			constraint_compile(c->l_target, c->r_target, c->operand, &ignored);
+	}
+	for (uint32_t i = 0; i < ask->affinities.count; i++) {
+		const struct affinity *a = ARRAY_AT(&ask->affinities, struct affinity, i);
+		need->affinities[i].condition =
+			constraint_compile(a->l_target, a->r_target, a->operand, &ignored);
+		need->affinities[i].weight = a->weight;
+		need->weights += fabs((double)a->weight);
+	}
+}
+
+void device_needs_compile(struct device_needs *needs, const struct task_group *group)
+{
+	*needs = (struct device_needs){0};
+	for (uint32_t i = 0; i < group->tasks.count; i++)
+		needs->count += ARRAY_AT(&group->tasks, struct task, i)->resources.devices.count;
+	needs->items = memory_take_array(needs->count + 1, sizeof *needs->items);
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < group->tasks.count; i++) {
+		const struct array *asks =
+			&ARRAY_AT(&group->tasks, struct task, i)->resources.devices;
+		for (uint32_t j = 0; j < asks->count; j++) {
+			compile_need(&needs->items[at], ARRAY_AT(asks, struct device_ask, j), i);
+			needs->weights += needs->items[at++].weights;
+		}
+	}
+}
+
+void device_needs_release(struct device_needs *needs)
+{
+	for (uint32_t i = 0; i < needs->count; i++) {
+		struct device_need *need = &needs->items[i];
+		for (uint32_t j = 0; j < need->ask->constraints.count; j++)
+			constraint_free(need->constraints[j]);
+		for (uint32_t j = 0; j < need->ask->affinities.count; j++)
+			constraint_free(need->affinities[j].condition);
+		free(need->constraints);
+		free(need->affinities);
+	}
+	free(needs->items);
+	*needs = (struct device_needs){0};
+}
+
+// --- Matching ------------------------------------------------------------------------------------------
+
+bool device_need_matches(const struct device_need *need, const struct node_class *c, uint32_t group)
+{
+	const struct device_group *device = &c->devices[group];
+	if (!device_is_named(device, need->ask->name))
+		return false;
+	for (uint32_t i = 0; i < need->ask->constraints.count; i++)
+		if (!need->constraints[i] ||
+			!constraint_matches_device(need->constraints[i], c, device))
+			return false;
+	return true;
+}
+
+static double matched_weights(
+	const struct device_need *need, const struct node_class *c, uint32_t group)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < need->ask->affinities.count; i++)
+		if (need->affinities[i].condition &&
+			constraint_matches_device(
+				need->affinities[i].condition, c, &c->devices[group]))
+			sum += (double)need->affinities[i].weight;
+	return sum;
+}
+
+static uint32_t device_groups(const struct node_class *c)
+{
+	return c->device_count < NODE_DEVICE_GROUPS_MAX ? c->device_count : NODE_DEVICE_GROUPS_MAX;
+}
+
+struct device_set device_set_of_class(const struct node_class *c)
+{
+	struct device_set all = {0};
+	for (uint32_t i = 0; i < device_groups(c); i++) {
+		uint8_t instances = c->devices[i].instances;
+		all.groups[i] = instances >= NODE_DEVICES_MAX ? ~0ull : (1ull << instances) - 1;
+	}
+	return all;
+}
+
+// --- Choosing ------------------------------------------------------------------------------------------
+
+// Every way is tried in the worst case; needs that compete for groups are few, but nobody promises it.
+#define STEPS_MAX 4096u
+
+struct search {
+	const struct device_needs *needs;
+	const struct node_class *node_class;
+	uint32_t left[NODE_DEVICE_GROUPS_MAX]; // free instances
+	struct device_choice *choice;
+	uint32_t steps;
+};
+
+// The groups that serve a need, what it likes best first, then by place.
+static uint32_t order_groups(const struct search *s, const struct device_need *need,
+	uint8_t order[NODE_DEVICE_GROUPS_MAX], double weights[NODE_DEVICE_GROUPS_MAX])
+{
+	uint32_t count = 0;
+	for (uint8_t group = 0; group < device_groups(s->node_class); group++) {
+		if (s->left[group] < need->ask->count ||
+			!device_need_matches(need, s->node_class, group))
+			continue;
+		double weight = matched_weights(need, s->node_class, group);
+		uint32_t at = count++;
+		for (; at > 0 && weights[at - 1] < weight; at--) {
+			order[at] = order[at - 1];
+			weights[at] = weights[at - 1];
+		}
+		order[at] = group;
+		weights[at] = weight;
+	}
+	return count;
+}
+
+static bool choose(struct search *s, uint32_t at)
+{
+	uint8_t order[NODE_DEVICE_GROUPS_MAX];
+	double weights[NODE_DEVICE_GROUPS_MAX];
+	if (at == s->needs->count)
+		return true;
+	const struct device_need *need = &s->needs->items[at];
+	uint32_t count = order_groups(s, need, order, weights);
+	for (uint32_t i = 0; i < count && s->steps < STEPS_MAX; i++) {
+		s->steps++;
+		s->left[order[i]] -= (uint32_t)need->ask->count;
+		s->choice->groups[at] = order[i];
+		s->choice->matched += weights[i];
+		if (choose(s, at + 1))
+			return true;
+		s->left[order[i]] += (uint32_t)need->ask->count;
+		s->choice->matched -= weights[i];
+	}
+	return false;
+}
+
+bool device_needs_choose(const struct device_needs *needs, const struct node_class *c,
+	const struct device_set *free_set, struct device_choice *choice)
+{
+	struct search s = {.needs = needs, .node_class = c, .choice = choice};
+	if (needs->count > DEVICE_NEEDS_MAX)
+		return false;
+	choice->matched = 0;
+	for (uint32_t i = 0; i < device_groups(c); i++)
+		s.left[i] = (uint32_t)__builtin_popcountll(free_set->groups[i]);
+	return choose(&s, 0);
+}
+
+// --- Giving out ----------------------------------------------------------------------------------------
+
+struct allocated_task *details_task(struct alloc_details *details, const char *name)
+{
+	return map_item(&details->tasks, sizeof(struct allocated_task), name);
+}
+
+static void put_instance(struct allocated_device *device, uint32_t group, uint32_t instance)
+{
+	char id[32];
+	snprintf(id, sizeof id, "%u-%u", group, instance);
+	*(char **)array_append(&device->device_ids, sizeof(char *)) = text_copy(text_of(id));
+}
+
+void device_needs_assign(const struct device_needs *needs, const struct task_group *group,
+	const struct node_class *c, const struct device_set *free_set,
+	const struct device_choice *choice, struct device_set *taken, struct alloc_details *details)
+{
+	struct device_set left = *free_set;
+	*taken = (struct device_set){0};
+	for (uint32_t i = 0; i < needs->count; i++) {
+		const struct device_need *need = &needs->items[i];
+		const struct task *task = ARRAY_AT(&group->tasks, struct task, need->task);
+		uint32_t from = choice->groups[i];
+		struct allocated_device *device =
+			array_append(&details_task(details, task->name)->devices, sizeof *device);
+		device->vendor = text_copy(text_of(c->devices[from].vendor));
+		device->type = text_copy(text_of(c->devices[from].type));
+		device->name = text_copy(text_of(c->devices[from].name));
+		for (int64_t n = 0; n < need->ask->count; n++) {
+			CHECK(left.groups[from]);
+			uint32_t instance = (uint32_t)__builtin_ctzll(left.groups[from]);
+			left.groups[from] &= left.groups[from] - 1;
+			taken->groups[from] |= 1ull << instance;
+			put_instance(device, from, instance);
+		}
+	}
+}

@@ -1,0 +1,300 @@
+// Room on one node (rows A52–A55), and making room (§5.11): ports, then devices and cores, then cpu, memory and
+// disk. What is chosen for one ask counts as gone for the next.
+#include "placement/scheduler/node/stack_private.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+static bool exhausted(struct stack_option *o, const char *dimension)
+{
+	o->outcome = STACK_EXHAUSTED;
+	o->reason = dimension;
+	return false;
+}
+
+static uint32_t plus(uint32_t a, uint32_t b)
+{
+	uint32_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT32_MAX : sum;
+}
+
+static struct resources sum_of(struct resources a, struct resources b)
+{
+	return (struct resources){plus(a.cpu_mhz, b.cpu_mhz), plus(a.memory_mb, b.memory_mb),
+		plus(a.disk_mb, b.disk_mb)};
+}
+
+const char *resources_shortage(
+	const struct resources *capacity, const struct resources *used, const struct resources *ask)
+{
+	if ((uint64_t)used->cpu_mhz + ask->cpu_mhz > capacity->cpu_mhz)
+		return "cpu";
+	if ((uint64_t)used->memory_mb + ask->memory_mb > capacity->memory_mb)
+		return "memory";
+	if ((uint64_t)used->disk_mb + ask->disk_mb > capacity->disk_mb)
+		return "disk";
+	return NULL;
+}
+
+double stack_fit_score(const struct stack *s, const struct resources *capacity,
+	const struct resources *used, const struct resources *ask)
+{
+	return placement_score(s->algorithm, *capacity, sum_of(*used, *ask));
+}
+
+static void take_victims(struct stack *s, struct stack_option *o)
+{
+	o->preempted = s->victims;
+	o->preempted_count = s->victim_count;
+}
+
+// The node's score is of what it holds now and the new instance: victims for cpu, memory and disk included.
+static bool fit_resources(struct stack *s, const struct node *n, const struct resources *used,
+	bool evict, struct stack_option *o)
+{
+	struct resources capacity = node_capacity(n);
+	const char *dimension = resources_shortage(&capacity, used, &o->resources);
+	if (dimension && (!evict || !preempt_for_resources(s, n, used, &o->resources)))
+		return exhausted(o, dimension);
+	option_record(o, SCORE_BINPACK, stack_fit_score(s, &capacity, used, &o->resources));
+	return true;
+}
+
+// --- Groups that ask for more ----------------------------------------------------------------------------
+
+struct fitting {
+	struct stack *s;
+	const struct group_rules *g;
+	const struct node *node;
+	struct stack_option *option;
+	bool evict;
+	uint32_t victims_gone; // of s->victims, already taken off what is below
+	struct resources used;
+	struct device_set devices_used, devices_taken;
+	struct core_set cores_used;
+	struct alloc_details *details;
+};
+
+static bool add_details(const struct proposed_allocation *a, void *context)
+{
+	struct fitting *f = context;
+	port_index_take(&f->s->ports, a->details);
+	core_set_add_details(&f->cores_used, a->details);
+	return true;
+}
+
+static bool add_unless_victim(const struct proposed_allocation *a, void *context)
+{
+	struct fitting *f = context;
+	for (uint32_t i = 0; i < f->s->victim_count; i++)
+		if (a->existing == f->s->victims[i])
+			return true;
+	return add_details(a, f);
+}
+
+// What the node holds without the victims chosen so far, and what was given to this instance.
+static void look_again(struct fitting *f)
+{
+	struct stack *s = f->s;
+	for (; f->victims_gone < s->victim_count; f->victims_gone++) {
+		const struct allocation *victim = s->victims[f->victims_gone];
+		f->used = resources_minus(f->used, victim->resources);
+		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+			f->devices_used.groups[i] &= ~victim->devices.groups[i];
+	}
+	port_index_begin(&s->ports, f->node);
+	f->cores_used = (struct core_set){0};
+	proposal_walk(&s->proposal, f->node->slot, add_unless_victim, f);
+	port_index_take(&s->ports, f->details);
+	core_set_add_details(&f->cores_used, f->details);
+}
+
+static void fitting_begin(struct fitting *f)
+{
+	struct stack *s = f->s;
+	struct node_use use = proposal_use(&s->proposal, f->node->slot);
+	f->used = use.used;
+	f->devices_used = use.devices;
+	f->details = alloc_details_create();
+	port_index_begin(&s->ports, f->node);
+	if (use.with_details > 0)
+		proposal_walk(&s->proposal, f->node->slot, add_details, f);
+}
+
+static bool network_exhausted(struct fitting *f, const char *why)
+{
+	return exhausted(f->option, reasons_format(&f->s->reasons, "network: %s", why));
+}
+
+static void drop_group_network(struct alloc_details *details)
+{
+	struct alloc_details *empty = alloc_details_create();
+	struct array ports = details->ports, networks = details->networks;
+	details->ports = details->networks = (struct array){0};
+	empty->ports = ports;
+	empty->networks = networks;
+	alloc_details_release(empty);
+}
+
+static bool fit_group_network(struct fitting *f)
+{
+	struct stack *s = f->s;
+	const struct network_ask *ask = f->g->network;
+	if (!ask)
+		return true;
+	const char *why = ports_assign_group(&s->ports, &s->reasons, ask, f->details);
+	if (!why)
+		return true;
+	if (!f->evict)
+		return network_exhausted(f, why);
+	drop_group_network(f->details);
+	look_again(f);
+	if (!preempt_for_ports(s, f->node, ask))
+		return network_exhausted(f, why);
+	look_again(f);
+	why = ports_assign_group(&s->ports, &s->reasons, ask, f->details);
+	return why ? network_exhausted(f, why) : true;
+}
+
+static bool fit_task_network(struct fitting *f, const struct task *task)
+{
+	struct stack *s = f->s;
+	if (task->resources.networks.count == 0)
+		return true;
+	const struct network_ask *ask = ARRAY_AT(&task->resources.networks, struct network_ask, 0);
+	const char *why = ports_assign_task(
+		&s->ports, &s->reasons, ask, details_task(f->details, task->name));
+	if (!why)
+		return true;
+	if (!f->evict || !preempt_for_task_ports(s, f->node, ask))
+		return network_exhausted(f, why);
+	look_again(f);
+	why = ports_assign_task(&s->ports, &s->reasons, ask, details_task(f->details, task->name));
+	return why ? network_exhausted(f, why) : true;
+}
+
+static struct device_set free_devices(const struct fitting *f)
+{
+	struct device_set left = device_set_of_class(f->node->node_class);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		left.groups[i] &= ~(f->devices_used.groups[i] | f->devices_taken.groups[i]);
+	return left;
+}
+
+static void remove_lowest(uint64_t *set, int64_t count)
+{
+	for (; count > 0 && *set; count--)
+		*set &= *set - 1;
+}
+
+// The first need that cannot be served beside those before it, which have taken theirs from left.
+static const struct device_need *first_unserved(const struct fitting *f, struct device_set *left)
+{
+	const struct device_needs *all = &f->g->devices;
+	struct device_needs some = *all;
+	struct device_choice choice, before;
+	for (some.count = 1; some.count <= all->count; some.count++) {
+		if (!device_needs_choose(&some, f->node->node_class, left, &choice))
+			break;
+		before = choice;
+	}
+	for (uint32_t i = 0; i + 1 < some.count; i++)
+		remove_lowest(&left->groups[before.groups[i]], all->items[i].ask->count);
+	return some.count <= all->count ? &all->items[some.count - 1] : NULL;
+}
+
+static bool make_room_for_devices(struct fitting *f, struct device_choice *choice)
+{
+	for (uint32_t tries = 0; tries < f->g->devices.count; tries++) {
+		struct device_set left = free_devices(f);
+		const struct device_need *need = first_unserved(f, &left);
+		if (!need || !preempt_for_devices(f->s, f->node, need, &left))
+			return false;
+		look_again(f);
+		left = free_devices(f);
+		if (device_needs_choose(&f->g->devices, f->node->node_class, &left, choice))
+			return true;
+	}
+	return false;
+}
+
+static bool fit_devices(struct fitting *f)
+{
+	const struct device_needs *needs = &f->g->devices;
+	const struct node_class *c = f->node->node_class;
+	struct device_choice choice;
+	struct device_set left = free_devices(f);
+	if (needs->count == 0)
+		return true;
+	if (!device_needs_choose(needs, c, &left, &choice) &&
+		(!f->evict || !make_room_for_devices(f, &choice)))
+		return exhausted(f->option, c->device_count == 0
+						    ? "devices: no devices available"
+						    : "devices: no devices match request");
+	left = free_devices(f);
+	device_needs_assign(needs, f->g->group, c, &left, &choice, &f->devices_taken, f->details);
+	if (needs->weights > 0)
+		option_record(f->option, SCORE_DEVICES, choice.matched / needs->weights);
+	return true;
+}
+
+static bool fit_cores(struct fitting *f)
+{
+	struct core_set left = core_set_parse(f->node->reservable_cores);
+	core_set_remove(&left, &f->cores_used);
+	for (uint32_t i = 0; i < f->g->group->tasks.count; i++) {
+		const struct task *task = ARRAY_AT(&f->g->group->tasks, struct task, i);
+		if (task->resources.cores > 0 && !core_set_take(&left, task->resources.cores,
+							 details_task(f->details, task->name)))
+			return exhausted(f->option, "cores");
+	}
+	struct group_footprint print =
+		footprint_with_cores(f->g->group, node_shares_per_core(f->node));
+	f->option->resources.cpu_mhz = print.cpu_mhz > ASK_MAX ? ASK_MAX : (uint32_t)print.cpu_mhz;
+	return true;
+}
+
+static bool fit_task_networks(struct fitting *f)
+{
+	for (uint32_t i = 0; i < f->g->group->tasks.count; i++)
+		if (!fit_task_network(f, ARRAY_AT(&f->g->group->tasks, struct task, i)))
+			return false;
+	return true;
+}
+
+static bool fit_all(struct fitting *f)
+{
+	return fit_group_network(f) && (!f->g->task_networks || fit_task_networks(f)) &&
+	       fit_devices(f) && (!f->g->cores || fit_cores(f)) &&
+	       fit_resources(f->s, f->node, &f->used, f->evict, f->option);
+}
+
+static bool fit_with_details(struct stack *s, const struct group_rules *g, const struct node *n,
+	bool evict, struct stack_option *o)
+{
+	struct fitting f = {.s = s, .g = g, .node = n, .option = o, .evict = evict};
+	fitting_begin(&f);
+	if (!fit_all(&f)) {
+		alloc_details_release(f.details);
+		return false;
+	}
+	o->devices = f.devices_taken;
+	o->details = f.details;
+	return true;
+}
+
+bool stack_fit(struct stack *s, struct group_rules *g, const struct node *n, bool evict,
+	struct stack_option *o)
+{
+	o->resources = g->ask;
+	s->victim_count = 0;
+	s->candidates_known = false;
+	if (g->plain) {
+		struct resources used = proposal_used(&s->proposal, n->slot);
+		if (!fit_resources(s, n, &used, evict, o))
+			return false;
+	} else if (!fit_with_details(s, g, n, evict, o)) {
+		return false;
+	}
+	take_victims(s, o);
+	return true;
+}

@@ -1,0 +1,200 @@
+#include "placement/scheduler/node/rank.h"
+#include <math.h>
+#include <string.h>
+
+// --- Neighbours ----------------------------------------------------------------------------------------
+
+struct neighbour_count {
+	const struct stack *s;
+	const struct group_rules *g;
+	struct neighbours found;
+};
+
+static bool count_neighbour(const struct proposed_allocation *a, void *context)
+{
+	struct neighbour_count *c = context;
+	const struct job *job = c->s->job;
+	if (strcmp(a->job->id, job->id) != 0 ||
+		strcmp(a->job->namespace_name, job->namespace_name) != 0)
+		return true;
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	c->found.of_job++;
+	c->found.of_group += strcmp(group->name, c->g->group->name) == 0;
+	return true;
+}
+
+struct neighbours stack_neighbours(
+	const struct stack *s, const struct group_rules *g, uint32_t slot)
+{
+	struct neighbour_count c = {s, g, {0, 0}};
+	proposal_walk(&s->proposal, slot, count_neighbour, &c);
+	return c.found;
+}
+
+double anti_affinity_score(const struct group_rules *g, uint32_t of_group)
+{
+	if (of_group == 0 || g->group->count <= 0)
+		return 0;
+	return -((double)of_group + 1) / (double)g->group->count;
+}
+
+double affinity_score(const struct group_rules *g, const struct node *n)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < g->affinity_count; i++)
+		if (g->affinities[i].condition &&
+			constraint_matches_node(g->affinities[i].condition, n))
+			sum += g->affinities[i].weight;
+	return sum == 0 ? 0 : sum / g->affinity_weights;
+}
+
+enum snapshot_tier stack_snapshot_tier(
+	const struct stack *s, const struct group_rules *g, const struct node *n)
+{
+	return snapshot_tier(g->snapshot, n->snapshot, proposal_is_idle(&s->proposal, n->slot));
+}
+
+// --- Spread --------------------------------------------------------------------------------------------
+
+int64_t spread_unlisted(const struct compiled_spread *spread)
+{
+	int64_t sum = spread->counts.total;
+	for (uint32_t i = 0; i < spread->bucket_count; i++) {
+		const struct spread_bucket *bucket = &spread->buckets[i];
+		if (bucket->value && spread_bucket_of(spread, bucket->value) == bucket)
+			sum -= property_set_used(&spread->counts, bucket->value);
+	}
+	return sum;
+}
+
+const struct spread_bucket *spread_bucket_of(
+	const struct compiled_spread *spread, const char *value)
+{
+	const struct spread_bucket *rest = NULL;
+	for (uint32_t i = 0; i < spread->bucket_count; i++)
+		if (!spread->buckets[i].value)
+			rest = &spread->buckets[i];
+		else if (strcmp(spread->buckets[i].value, value) == 0)
+			return &spread->buckets[i];
+	return rest;
+}
+
+static double target_boost(
+	const struct compiled_spread *spread, const struct spread_bucket *bucket, int64_t used)
+{
+	if (!bucket)
+		return -1;
+	if (bucket->desired == 0)
+		return NAN;
+	return (bucket->desired - (double)(used + 1)) / bucket->desired * spread->weight;
+}
+
+// Semantics §4.6.
+static double even_boost(const struct compiled_spread *spread, int64_t current)
+{
+	struct property_range range = property_set_range(&spread->counts);
+	int64_t least = range.least, most = range.most;
+	if (!range.any)
+		return 0;
+	if (current != least)
+		return least == 0 ? -1 : (double)(least - current) / (double)least;
+	if (least == most)
+		return -1;
+	return least == 0 ? 1 : (double)(most - least) / (double)least;
+}
+
+double spread_boost(const struct compiled_spread *spread, uint32_t number,
+	const struct spread_bucket *bucket, int64_t unlisted)
+{
+	if (number == VALUE_NONE)
+		return -1;
+	int64_t used = property_count_left(&spread->counts.counts[number]);
+	if (!spread->bucket_count)
+		return even_boost(spread, used);
+	return target_boost(spread, bucket, bucket && !bucket->value ? unlisted : used);
+}
+
+// By the text of a value.
+static double boost_of(const struct compiled_spread *spread, const char *value)
+{
+	if (!spread->bucket_count)
+		return even_boost(spread, property_set_used(&spread->counts, value));
+	const struct spread_bucket *bucket = spread_bucket_of(spread, value);
+	bool rest = bucket && !bucket->value;
+	return target_boost(spread, bucket,
+		rest ? spread_unlisted(spread) : property_set_used(&spread->counts, value));
+}
+
+void spread_note_lowest(struct group_rules *g, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *spread = &g->spreads[i];
+		const char *value = property_set_value(&spread->counts, n, id);
+		if (!value || spread->bucket_count == 0 || !spread_bucket_of(spread, value))
+			continue;
+		double boost = boost_of(spread, value);
+		if (boost < *g->lowest_boost) // never true of NaN
+			*g->lowest_boost = boost;
+	}
+}
+
+double spread_score(const struct group_rules *g, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+	double sum = 0;
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *spread = &g->spreads[i];
+		const char *value = property_set_value(&spread->counts, n, id);
+		double boost = value ? boost_of(spread, value) : -1;
+		sum += isnan(boost) ? *g->lowest_boost : boost;
+	}
+	return sum;
+}
+
+// --- All of it -----------------------------------------------------------------------------------------
+
+static bool is_penalised(const struct stack_request *r, const struct node *n)
+{
+	for (uint32_t i = 0; i < r->penalty_count; i++)
+		if (uuid_equal(&r->penalty_nodes[i], &n->id))
+			return true;
+	return false;
+}
+
+static void record_or_show(struct stack_option *o, enum score_kind kind, double score)
+{
+	if (score != 0)
+		option_record(o, kind, score);
+	else
+		o->shown |= (uint8_t)(1u << kind);
+}
+
+// What failed on a node is not drawn back to it by the snapshot that it left there.
+static void show_snapshot(const struct stack *s, const struct group_rules *g,
+	const struct stack_request *r, struct stack_option *o)
+{
+	enum snapshot_tier tier =
+		is_penalised(r, o->node) ? SNAPSHOT_OTHER : stack_snapshot_tier(s, g, o->node);
+	o->scores[SCORE_SNAPSHOT] = snapshot_tier_score(tier);
+	o->shown |= 1u << SCORE_SNAPSHOT;
+}
+
+void stack_rank(struct stack *s, const struct group_rules *g, const struct stack_request *r,
+	struct stack_option *o)
+{
+	struct neighbours near = stack_neighbours(s, g, o->slot);
+	record_or_show(o, SCORE_ANTI_AFFINITY, anti_affinity_score(g, near.of_group));
+	record_or_show(o, SCORE_RESCHEDULE_PENALTY, is_penalised(r, o->node) ? -1 : 0);
+	record_or_show(o, SCORE_AFFINITY, affinity_score(g, o->node));
+	double spread = g->spread_count ? spread_score(g, o->node) : 0;
+	if (spread != 0)
+		option_record(o, SCORE_SPREAD, spread);
+	if (o->preempted_count > 0)
+		option_record(
+			o, SCORE_PREEMPTION, preemption_score(o->preempted, o->preempted_count));
+	if (g->snapshot)
+		show_snapshot(s, g, r, o);
+	option_settle(o);
+}

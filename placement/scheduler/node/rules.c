@@ -1,0 +1,302 @@
+#include "placement/scheduler/node/rules.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is(const char *text, const char *word)
+{
+	return text && strcmp(text, word) == 0;
+}
+
+static const char *shown(const char *text)
+{
+	return text ? text : "";
+}
+
+static struct compiled_constraint *compile(
+	const struct job *job, const char *left, const char *right, const char *operand)
+{
+	struct constraint_error error;
+	char reason[CONSTRAINT_ERROR_BYTES];
+	struct compiled_constraint *c = constraint_compile(left, right, operand, &error);
+	if (!c)
+		log_warn("constraint-unusable", "job=%s error=%s", job->id,
+			log_quote(error.text, reason, sizeof reason));
+	return c;
+}
+
+// --- Constraints ---------------------------------------------------------------------------------------
+
+static bool is_distinct(const struct constraint *c)
+{
+	return is(c->operand, "distinct_hosts") || is(c->operand, "distinct_property");
+}
+
+static void add_rules(struct rule_list *list, const struct job *job,
+	const struct array *constraints, struct reasons *reasons)
+{
+	for (uint32_t i = 0; i < constraints->count; i++) {
+		const struct constraint *c = ARRAY_AT(constraints, struct constraint, i);
+		if (is_distinct(c))
+			continue;
+		list->items = memory_resize(list->items, (list->count + 1) * sizeof *list->items);
+		struct compiled_rule *rule = &list->items[list->count++];
+		rule->condition = compile(job, c->l_target, c->r_target, c->operand);
+		rule->text = reasons_format(reasons, "%s %s %s", shown(c->l_target),
+			shown(c->operand), shown(c->r_target));
+		list->escapes |= rule->condition && constraint_is_node_unique(rule->condition);
+	}
+}
+
+static void rules_release(struct rule_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		constraint_free(list->items[i].condition);
+	free(list->items);
+}
+
+// "" and what is no truth value mean yes.
+static bool means_yes(const char *value)
+{
+	static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
+	for (uint32_t i = 0; i < sizeof no / sizeof no[0]; i++)
+		if (is(value, no[i]))
+			return false;
+	return true;
+}
+
+static void add_property(struct distinct_rules *distinct, const struct constraint *c,
+	const char *group, const struct job *job, const struct scheduler_view *view)
+{
+	distinct->properties = memory_resize(distinct->properties,
+		(distinct->property_count + 1) * sizeof *distinct->properties);
+	struct property_set *set = &distinct->properties[distinct->property_count++];
+	property_set_begin(set, c->l_target, group);
+	if (c->r_target && c->r_target[0]) {
+		char *end;
+		set->limit = strtoll(c->r_target, &end, 10);
+		set->usable = *end == 0 && set->limit >= 0;
+	}
+	property_set_load(set, view, job);
+}
+
+static void add_distinct(struct distinct_rules *distinct, const struct array *constraints,
+	const char *group, const struct job *job, const struct scheduler_view *view)
+{
+	for (uint32_t i = 0; i < constraints->count; i++) {
+		const struct constraint *c = ARRAY_AT(constraints, struct constraint, i);
+		if (is(c->operand, "distinct_hosts"))
+			distinct->hosts |= means_yes(c->r_target);
+		else if (is(c->operand, "distinct_property"))
+			add_property(distinct, c, group, job, view);
+	}
+}
+
+static void distinct_release(struct distinct_rules *distinct)
+{
+	for (uint32_t i = 0; i < distinct->property_count; i++)
+		property_set_release(&distinct->properties[i]);
+	free(distinct->properties);
+}
+
+// --- Jobs ----------------------------------------------------------------------------------------------
+
+void job_rules_compile(struct job_rules *rules, const struct job *job,
+	const struct scheduler_view *view, struct reasons *reasons)
+{
+	*rules = (struct job_rules){.lowest_boost = -1};
+	add_rules(&rules->constraints, job, &job->constraints, reasons);
+	add_distinct(&rules->distinct, &job->constraints, NULL, job, view);
+}
+
+void job_rules_release(struct job_rules *rules)
+{
+	rules_release(&rules->constraints);
+	distinct_release(&rules->distinct);
+	*rules = (struct job_rules){0};
+}
+
+struct property_set *job_rules_property(struct job_rules *rules, uint32_t at)
+{
+	return at < rules->distinct.property_count ? &rules->distinct.properties[at] : NULL;
+}
+
+// --- Preferences ---------------------------------------------------------------------------------------
+
+static void add_affinities(struct group_rules *g, const struct array *affinities)
+{
+	for (uint32_t i = 0; i < affinities->count; i++) {
+		const struct affinity *a = ARRAY_AT(affinities, struct affinity, i);
+		g->affinities = memory_resize(
+			g->affinities, (g->affinity_count + 1) * sizeof *g->affinities);
+		struct compiled_affinity *to = &g->affinities[g->affinity_count++];
+		to->condition = compile(g->job, a->l_target, a->r_target, a->operand);
+		to->weight = (double)a->weight;
+		g->affinity_weights += fabs(to->weight);
+		g->affinity_unique |= to->condition && constraint_is_node_unique(to->condition);
+	}
+}
+
+// What the listed values leave of the count is shared by all others (semantics §4.5).
+static void add_buckets(struct compiled_spread *to, const struct spread *spread, double count)
+{
+	double sum = 0;
+	to->buckets = memory_take_array(spread->targets.count + 1, sizeof *to->buckets);
+	for (uint32_t i = 0; i < spread->targets.count; i++) {
+		const struct spread_target *t = ARRAY_AT(&spread->targets, struct spread_target, i);
+		double desired = (double)t->percent / 100.0 * count;
+		to->buckets[to->bucket_count++] = (struct spread_bucket){shown(t->value), desired};
+		sum += desired;
+	}
+	if (sum > 0 && sum < count)
+		to->buckets[to->bucket_count++] = (struct spread_bucket){NULL, count - sum};
+}
+
+static void add_spreads(
+	struct group_rules *g, const struct array *spreads, const struct scheduler_view *view)
+{
+	for (uint32_t i = 0; i < spreads->count; i++) {
+		const struct spread *spread = ARRAY_AT(spreads, struct spread, i);
+		g->spreads = memory_resize(g->spreads, (g->spread_count + 1) * sizeof *g->spreads);
+		struct compiled_spread *to = &g->spreads[g->spread_count++];
+		*to = (struct compiled_spread){.weight = (double)spread->weight};
+		property_set_begin(&to->counts, spread->attribute, g->group->name);
+		property_set_load(&to->counts, view, g->job);
+		add_buckets(to, spread, (double)g->group->count);
+	}
+}
+
+// The last spread over the attribute of this one: first those of the group, then those of the job, which are the first
+// of_job of all.
+static const struct compiled_spread *last_over(
+	const struct group_rules *g, const struct compiled_spread *spread, uint32_t of_job)
+{
+	const struct compiled_spread *last = spread;
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *next = &g->spreads[(of_job + i) % g->spread_count];
+		if (strcmp(next->counts.attribute, spread->counts.attribute) == 0)
+			last = next;
+	}
+	return last;
+}
+
+// Targets and weight of the last spread over an attribute count for all over it, as Nomad keeps them by attribute.
+static void settle_attributes(struct group_rules *g, uint32_t of_job)
+{
+	struct compiled_spread *settled = memory_take_array(g->spread_count + 1, sizeof *settled);
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *last = last_over(g, &g->spreads[i], of_job);
+		settled[i] = g->spreads[i];
+		settled[i].weight = last->weight;
+		settled[i].bucket_count = last->bucket_count;
+		settled[i].buckets =
+			memory_take_array(last->bucket_count + 1, sizeof *last->buckets);
+		memcpy(settled[i].buckets, last->buckets,
+			last->bucket_count * sizeof *last->buckets);
+	}
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		free(g->spreads[i].buckets);
+		g->spreads[i] = settled[i];
+	}
+	free(settled);
+}
+
+static void share_weights(struct group_rules *g, uint32_t of_job)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < g->spread_count; i++)
+		sum += g->spreads[i].weight;
+	settle_attributes(g, of_job);
+	for (uint32_t i = 0; i < g->spread_count && sum > 0; i++)
+		g->spreads[i].weight /= sum;
+}
+
+// --- Groups --------------------------------------------------------------------------------------------
+
+static void add_driver(struct group_rules *g, const char *driver)
+{
+	for (uint32_t i = 0; i < g->driver_count; i++)
+		if (is(driver, g->drivers[i]))
+			return;
+	g->drivers[g->driver_count++] = shown(driver);
+}
+
+static void look_at_tasks(
+	struct group_rules *g, const struct scheduler_view *view, struct reasons *reasons)
+{
+	g->drivers = memory_take_array(g->group->tasks.count + 1, sizeof *g->drivers);
+	for (uint32_t i = 0; i < g->group->tasks.count; i++) {
+		const struct task *task = ARRAY_AT(&g->group->tasks, struct task, i);
+		add_driver(g, task->driver);
+		add_rules(&g->constraints, g->job, &task->constraints, reasons);
+		add_distinct(&g->distinct, &task->constraints, g->group->name, g->job, view);
+		add_affinities(g, &task->affinities);
+		g->task_networks |= task->resources.networks.count > 0;
+		g->cores |= task->resources.cores > 0;
+	}
+}
+
+static void look_at_volumes(struct group_rules *g)
+{
+	for (uint32_t i = 0; i < g->group->volumes.count; i++) {
+		const struct volume_ask *ask = ARRAY_AT(&g->group->volumes, struct volume_ask, i);
+		g->volumes = true;
+		g->volumes_per_alloc |= ask->per_alloc;
+	}
+}
+
+struct group_rules *group_rules_create(struct job_rules *of_job, const struct job *job,
+	uint32_t group, const struct scheduler_view *view, struct reasons *reasons)
+{
+	struct group_rules *g = memory_take(sizeof *g);
+	g->job = job;
+	g->group = ARRAY_AT(&job->task_groups, struct task_group, group);
+	g->number = group;
+	g->lowest_boost = &of_job->lowest_boost;
+	g->ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources;
+	add_rules(&g->constraints, job, &g->group->constraints, reasons);
+	add_distinct(&g->distinct, &g->group->constraints, g->group->name, job, view);
+	add_affinities(g, &job->affinities);
+	add_affinities(g, &g->group->affinities);
+	look_at_tasks(g, view, reasons);
+	add_spreads(g, &job->spreads, view);
+	add_spreads(g, &g->group->spreads, view);
+	share_weights(g, job->spreads.count);
+	look_at_volumes(g);
+	device_needs_compile(&g->devices, g->group);
+	if (g->group->networks.count > 0)
+		g->network = ARRAY_AT(&g->group->networks, struct network_ask, 0);
+	if (g->group->snapshot && g->group->snapshot[0])
+		g->snapshot = g->group->snapshot;
+	g->plain = !g->network && !g->task_networks && !g->cores && g->devices.count == 0;
+	return g;
+}
+
+void group_rules_destroy(struct group_rules *g)
+{
+	if (!g)
+		return;
+	rules_release(&g->constraints);
+	distinct_release(&g->distinct);
+	for (uint32_t i = 0; i < g->affinity_count; i++)
+		constraint_free(g->affinities[i].condition);
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		property_set_release(&g->spreads[i].counts);
+		free(g->spreads[i].buckets);
+	}
+	free(g->affinities);
+	free(g->spreads);
+	free(g->drivers);
+	device_needs_release(&g->devices);
+	free(g);
+}
+
+struct property_set *group_rules_property(struct group_rules *g, uint32_t at)
+{
+	if (at < g->distinct.property_count)
+		return &g->distinct.properties[at];
+	at -= g->distinct.property_count;
+	return at < g->spread_count ? &g->spreads[at].counts : NULL;
+}

@@ -1,0 +1,82 @@
+// What a job and one of its groups ask of a node, compiled once for each attempt.
+#pragma once
+#include "placement/constraint/constraint.h"
+#include "placement/scheduler/common/reasons.h"
+#include "placement/scheduler/node/device_needs.h"
+#include "placement/scheduler/node/property_set.h"
+#include "state/records/job.h"
+
+struct compiled_rule {
+	struct compiled_constraint *condition; // NULL: met by none
+	const char *text;                      // "${attr.arch} = arm64"
+};
+
+struct rule_list {
+	struct compiled_rule *items;
+	uint32_t count;
+	bool escapes; // some look at what is unique to a node: no memo of classes
+};
+
+struct distinct_rules {
+	bool hosts;
+	struct property_set *properties;
+	uint32_t property_count;
+};
+
+struct compiled_affinity {
+	struct compiled_constraint *condition; // NULL: met by none
+	double weight;
+};
+
+struct spread_bucket {
+	const char *value; // NULL: every value that is not listed
+	double desired;
+};
+
+struct compiled_spread {
+	struct property_set counts;
+	double weight;                 // of all weights of the group
+	struct spread_bucket *buckets; // none: an even spread
+	uint32_t bucket_count;
+};
+
+struct job_rules {
+	struct rule_list constraints;
+	struct distinct_rules distinct;
+	double lowest_boost; // by any spread so far, at most -1
+};
+
+struct group_rules {
+	const struct job *job;
+	const struct task_group *group;
+	uint32_t number;
+	struct rule_list constraints; // of the group and its tasks
+	struct distinct_rules distinct;
+	const char **drivers;
+	uint32_t driver_count;
+	struct device_needs devices;
+	const struct network_ask *network; // of the group; NULL: none
+	bool task_networks, cores, volumes, volumes_per_alloc;
+	struct resources ask; // of a group without cores
+	const char *snapshot; // that nodes are preferred by; NULL: none
+	bool plain;           // no ports, devices, cores: cpu, memory and disk say it all
+	struct compiled_affinity *affinities;
+	uint32_t affinity_count;
+	double affinity_weights;
+	bool affinity_unique; // some affinity looks at what is unique to a node
+	struct compiled_spread *spreads;
+	uint32_t spread_count;
+	double *lowest_boost; // of the job
+};
+
+// Properties are loaded from the view as the job's allocations are now; the caller adds what is planned.
+void job_rules_compile(
+	struct job_rules *, const struct job *, const struct scheduler_view *, struct reasons *);
+void job_rules_release(struct job_rules *);
+struct group_rules *group_rules_create(struct job_rules *, const struct job *, uint32_t group,
+	const struct scheduler_view *, struct reasons *);
+void group_rules_destroy(struct group_rules *); // NULL is fine
+
+// Properties of a job, or of a group (spreads included), one after the other; NULL ends them.
+struct property_set *job_rules_property(struct job_rules *, uint32_t at);
+struct property_set *group_rules_property(struct group_rules *, uint32_t at);

@@ -1,0 +1,231 @@
+#include "placement/scheduler/node/scheduler_run.h"
+#include "placement/scheduler/node/stack.h"
+#include "state/base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+void scheduler_run_init(struct scheduler_run *run, const struct scheduler_settings *settings,
+	const struct evaluation *eval)
+{
+	*run = (struct scheduler_run){.settings = settings, .eval = eval};
+}
+
+static void clear_counts(struct array *counts)
+{
+	for (uint32_t i = 0; i < counts->count; i++)
+		free(ARRAY_AT(counts, struct named_count, i)->name);
+	free(counts->items);
+	*counts = (struct array){0};
+}
+
+static void clear_failed(struct array *failed)
+{
+	for (uint32_t i = 0; i < failed->count; i++) {
+		struct failed_group *group = ARRAY_AT(failed, struct failed_group, i);
+		free(group->group);
+		metrics_release(&group->metrics);
+	}
+	free(failed->items);
+	*failed = (struct array){0};
+}
+
+void scheduler_run_reset(struct scheduler_run *run)
+{
+	clear_counts(&run->queued);
+	clear_failed(&run->failed_groups);
+}
+
+void scheduler_run_release(struct scheduler_run *run)
+{
+	scheduler_run_reset(run);
+	free(run->rejected.items);
+}
+
+// --- Attempts ------------------------------------------------------------------------------------
+
+int scheduler_run_attempts(
+	struct scheduler_run *run, uint32_t limit, scheduler_attempt *attempt, void *context)
+{
+	uint32_t without_progress = 0;
+	while (without_progress < limit) {
+		run->progressed = false;
+		run->is_last = without_progress + 1 == limit;
+		int result = attempt(run, context);
+		if (result != ATTEMPT_AGAIN)
+			return result;
+		without_progress = run->progressed ? 0 : without_progress + 1;
+	}
+	return ATTEMPTS_EXHAUSTED;
+}
+
+int scheduler_run_begin_view(struct scheduler_run *run, struct scheduler_view *view)
+{
+	const struct planner *planner = &run->settings->planner;
+	return planner->begin_view(planner->context, run->refresh_index, view);
+}
+
+void scheduler_run_end_view(struct scheduler_run *run)
+{
+	const struct planner *planner = &run->settings->planner;
+	planner->end_view(planner->context);
+}
+
+void scheduler_run_be_strict(
+	const struct scheduler_run *run, const struct scheduler_view *view, struct stack *stack)
+{
+	for (uint32_t i = 0; i < run->rejected.count; i++) {
+		const struct node *node =
+			view->node_by_id(view->context, ARRAY_AT(&run->rejected, struct uuid, i));
+		if (node)
+			stack_be_strict(stack, node->slot);
+	}
+}
+
+struct plan *scheduler_run_plan(
+	const struct scheduler_run *run, const struct scheduler_view *view, const struct job *job)
+{
+	struct plan *plan = plan_create();
+	plan->eval_id = run->eval->id;
+	plan->priority = run->eval->priority;
+	plan->all_at_once = job && job->all_at_once;
+	plan->namespace_name = text_copy(text_of(run->eval->namespace_name));
+	plan->job_id = text_copy(text_of(run->eval->job_id));
+	plan->job_version = job ? job->record.modify_index : 0;
+	plan->snapshot_index = view->index(view->context);
+	plan->annotate = run->eval->annotate_plan;
+	return plan;
+}
+
+// New allocations are not waited for any more; a group that is not known is none of ours.
+static void lower_queued(struct scheduler_run *run, const struct array *placed)
+{
+	for (uint32_t i = 0; i < placed->count; i++) {
+		const struct named_count *group = ARRAY_AT(placed, struct named_count, i);
+		uint32_t at;
+		if (map_find(&run->queued, sizeof(struct named_count), group->name, &at))
+			ARRAY_AT(&run->queued, struct named_count, at)->count -= group->count;
+	}
+}
+
+static void note_rejected(struct scheduler_run *run, const struct array *rejections)
+{
+	for (uint32_t i = 0; i < rejections->count; i++)
+		*(struct uuid *)array_append(&run->rejected, sizeof(struct uuid)) =
+			ARRAY_AT(rejections, struct plan_rejection, i)->node_id;
+}
+
+int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
+{
+	const struct planner *planner = &run->settings->planner;
+	struct plan_result result = {0};
+	int error = planner->submit_plan(planner->context, plan, &result);
+	if (error < 0)
+		return error;
+	bool whole = result.placements_committed == plan->placements.count &&
+		     result.updates_committed == plan->updates.count;
+	bool deployed = plan->deployment || plan->deployment_updates.count;
+	run->progressed = result.stops_committed || result.placements_committed ||
+			  result.updates_committed || (deployed && result.alloc_index);
+	run->refresh_index = result.refresh_index;
+	lower_queued(run, &result.placed_by_group);
+	note_rejected(run, &result.rejections);
+	plan_result_release(&result);
+	return run->refresh_index || !whole ? ATTEMPT_AGAIN : ATTEMPT_DONE;
+}
+
+// --- Evaluations ---------------------------------------------------------------------------------
+
+struct evaluation *scheduler_run_follow_up(
+	struct scheduler_run *run, enum eval_trigger trigger, enum eval_status status)
+{
+	const struct evaluation *eval = run->eval;
+	struct evaluation *next = evaluation_create();
+	next->id = prng_uuid(run->settings->prng);
+	next->namespace_name = text_copy(text_of(eval->namespace_name));
+	next->job_id = text_copy(text_of(eval->job_id));
+	next->priority = eval->priority;
+	next->type = eval->type;
+	next->triggered_by = trigger;
+	next->job_modify_index = eval->job_modify_index;
+	next->status = status;
+	next->previous_eval = eval->id;
+	next->create_time_ns = next->modify_time_ns = run->settings->now_ns;
+	return next;
+}
+
+// Moves an array over: what was there is forgotten, where it comes from is left empty.
+static void move(struct array *to, struct array *from)
+{
+	*to = *from;
+	*from = (struct array){0};
+}
+
+// As it was handed in, with what every end of it has.
+static struct evaluation *ended(
+	struct scheduler_run *run, enum eval_status status, const char *description)
+{
+	struct evaluation *eval = evaluation_copy(run->eval);
+	eval->status = status;
+	free(eval->status_description);
+	eval->status_description = text_copy(text_of(description));
+	eval->blocked_eval = run->blocked_eval;
+	eval->deployment_id = run->deployment;
+	if (!uuid_is_zero(&run->next_eval))
+		eval->next_eval = run->next_eval;
+	clear_failed(&eval->failed_groups);
+	eval->modify_time_ns = run->settings->now_ns;
+	return eval;
+}
+
+static int store(struct scheduler_run *run, struct evaluation *eval)
+{
+	const struct planner *planner = &run->settings->planner;
+	int error = planner->update_eval(planner->context, eval);
+	evaluation_free(eval);
+	return error;
+}
+
+// What was found out in the last attempt is the evaluation's now.
+static void take_findings(struct scheduler_run *run, struct evaluation *eval)
+{
+	clear_failed(&eval->failed_groups);
+	move(&eval->failed_groups, &run->failed_groups);
+	clear_counts(&eval->queued);
+	move(&eval->queued, &run->queued);
+}
+
+int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibility)
+{
+	const struct planner *planner = &run->settings->planner;
+	struct evaluation *eval = evaluation_copy(run->eval);
+	eval->escaped_computed_class = eligibility->escaped_computed_class;
+	clear_counts(&eval->class_eligibility);
+	move(&eval->class_eligibility, &eligibility->class_eligibility);
+	take_findings(run, eval);
+	int error = planner->reblock_eval(planner->context, eval);
+	evaluation_free(eval);
+	return error;
+}
+
+int scheduler_run_end(struct scheduler_run *run, enum eval_status status, const char *description)
+{
+	struct evaluation *eval = ended(run, status, description);
+	take_findings(run, eval);
+	return store(run, eval);
+}
+
+int scheduler_run_exhausted(struct scheduler_run *run, uint32_t limit)
+{
+	char text[64];
+	snprintf(text, sizeof text, "maximum attempts reached (%u)", limit);
+	return scheduler_run_end(run, EVAL_FAILED, text);
+}
+
+int scheduler_run_refuse_trigger(struct scheduler_run *run)
+{
+	char text[128];
+	const char *unknown = run->settings->unknown_trigger;
+	snprintf(text, sizeof text, "scheduler cannot handle '%s' evaluation reason",
+		unknown ? unknown : eval_trigger_names[run->eval->triggered_by]);
+	return store(run, ended(run, EVAL_FAILED, text));
+}

@@ -1,0 +1,60 @@
+// What schedulers of all types do around their decisions, in one call of scheduler_process(): attempts and
+// their limit, submission, queued counts, and the evaluation's end (rows A3–A6, A9–A14).
+#pragma once
+#include "placement/scheduler/common/planner.h"
+
+struct scheduler_run {
+	const struct scheduler_settings *settings;
+	const struct evaluation *eval;
+	uint64_t refresh_index;     // the next attempt's view must have it
+	bool progressed;            // the last attempt changed something
+	bool is_last;               // no attempt follows this one unless it makes progress
+	struct array rejected;      // struct uuid: nodes that refused a plan of this call
+	struct array queued;        // named_count, by group
+	struct array failed_groups; // failed_group, by group
+	struct uuid next_eval;      // the rolling follow-up; zero: none was made
+	struct uuid blocked_eval; // for what found no room, or because attempts ran out; zero: none
+	struct uuid deployment;   // that the evaluation was about in the end; zero: none
+};
+
+void scheduler_run_init(
+	struct scheduler_run *, const struct scheduler_settings *, const struct evaluation *);
+void scheduler_run_release(struct scheduler_run *);
+// Forgets what an earlier attempt found out.
+void scheduler_run_reset(struct scheduler_run *);
+
+#define ATTEMPT_AGAIN 0
+#define ATTEMPT_DONE 1
+#define ATTEMPTS_EXHAUSTED 2
+// One attempt: ATTEMPT_DONE, ATTEMPT_AGAIN, or a negative error.
+typedef int scheduler_attempt(struct scheduler_run *, void *context);
+// Tries until it is done, at most `limit` times in a row without progress. ATTEMPT_DONE, ATTEMPTS_EXHAUSTED or
+// a negative error.
+int scheduler_run_attempts(
+	struct scheduler_run *, uint32_t limit, scheduler_attempt *, void *context);
+
+int scheduler_run_begin_view(struct scheduler_run *, struct scheduler_view *);
+void scheduler_run_end_view(struct scheduler_run *);
+// Where a plan was refused in an earlier attempt, victims have to make room for everything.
+struct stack;
+void scheduler_run_be_strict(
+	const struct scheduler_run *, const struct scheduler_view *, struct stack *);
+// A plan of the evaluation, still empty. job: NULL when it is purged.
+struct plan *scheduler_run_plan(
+	const struct scheduler_run *, const struct scheduler_view *, const struct job *job);
+// Outside of a view: submits, and lowers the queued counts by what was placed. Result as of an attempt.
+int scheduler_run_submit(struct scheduler_run *, struct plan *);
+
+// A new evaluation of the same job that names this one as the previous. Caller frees.
+struct evaluation *scheduler_run_follow_up(
+	struct scheduler_run *, enum eval_trigger, enum eval_status);
+
+// Puts an evaluation that is blocked back, with what is known of classes now (its classes are taken over)
+// and with what is still missing.
+int scheduler_run_reblock(struct scheduler_run *, struct evaluation *eligibility);
+// Stores the end of the evaluation: its failed groups and queued counts, and the follow-ups.
+int scheduler_run_end(struct scheduler_run *, enum eval_status, const char *description);
+// "maximum attempts reached (<limit>)"
+int scheduler_run_exhausted(struct scheduler_run *, uint32_t limit);
+// For a trigger that the scheduler does not know: failed, and queued counts stay as they were (row A3).
+int scheduler_run_refuse_trigger(struct scheduler_run *);

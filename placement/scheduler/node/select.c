@@ -1,0 +1,233 @@
+// The exact best of all nodes (rows A56–A62, A65).
+#include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/node/candidate_columns.h"
+#include <string.h>
+
+// --- Looking at every node -------------------------------------------------------------------------------
+
+struct scan {
+	struct stack *s;
+	struct group_rules *g;
+	const struct stack_request *request;
+	bool evict;
+	struct stack_option *best;
+	struct alloc_metrics *metrics;
+};
+
+static void evaluate(const struct scan *scan, const struct node *n, struct stack_option *o)
+{
+	struct stack *s = scan->s;
+	option_begin(o, n);
+	const char *refusal = stack_check_static(s, scan->g, n, scan->request->name_index);
+	if (!refusal)
+		refusal = stack_check_distinct(s, scan->g, n);
+	if (refusal) {
+		o->outcome = STACK_FILTERED;
+		o->reason = refusal;
+	} else if (stack_fit(s, scan->g, n, scan->evict, o)) {
+		stack_rank(s, scan->g, scan->request, o);
+	}
+}
+
+// Victims are scratch until the node turns out to be the best so far.
+static void keep_victims(struct stack *s, struct stack_option *o)
+{
+	if (s->best_victim_room < o->preempted_count) {
+		s->best_victim_room = o->preempted_count * 2;
+		s->best_victims = memory_resize(
+			s->best_victims, s->best_victim_room * sizeof(*s->best_victims));
+	}
+	if (o->preempted_count > 0)
+		memcpy(s->best_victims, o->preempted,
+			o->preempted_count * sizeof(*s->best_victims));
+	o->preempted = s->best_victims;
+}
+
+static void offer(const struct scan *scan, struct stack_option *o)
+{
+	struct stack_option *best = scan->best;
+	stack_count(o, scan->metrics);
+	bool better = o->outcome == STACK_FITS && (!best->node || option_is_better(o, best));
+	alloc_details_release(better ? best->details : o->details);
+	if (!better)
+		return;
+	*best = *o;
+	keep_victims(scan->s, best);
+}
+
+static bool is_candidate(struct stack *s, const struct node *n)
+{
+	return n && node_is_usable(n) && stack_targets_node(s, n);
+}
+
+static void note_lowest_boosts(const struct scan *scan)
+{
+	const struct scheduler_view *view = &scan->s->view;
+	uint32_t slots = scan->g->spread_count ? view->slots(view->context) : 0;
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		const struct node *n = view->node_at(view->context, slot);
+		if (is_candidate(scan->s, n) &&
+			!stack_check_static(scan->s, scan->g, n, scan->request->name_index))
+			spread_note_lowest(scan->g, n);
+	}
+}
+
+static bool scan_all(const struct scan *scan)
+{
+	const struct scheduler_view *view = &scan->s->view;
+	uint32_t slots = view->slots(view->context);
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		struct stack_option o;
+		const struct node *n = view->node_at(view->context, slot);
+		if (!is_candidate(scan->s, n))
+			continue;
+		evaluate(scan, n, &o);
+		offer(scan, &o);
+	}
+	return scan->best->node;
+}
+
+// --- Columns ---------------------------------------------------------------------------------------------
+
+static uint32_t penalty_rows(
+	const struct columns *c, const struct stack_request *r, uint32_t rows[ROWS_WANTED_MAX])
+{
+	const struct scheduler_view *view = &c->s->view;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < r->penalty_count; i++) {
+		const struct node *n = view->node_by_id(view->context, &r->penalty_nodes[i]);
+		uint32_t row = n && n->slot < c->slots ? c->row_of[n->slot] : ROW_NONE;
+		bool again = false;
+		for (uint32_t j = 0; j < count; j++)
+			again |= rows[j] == row;
+		if (row != ROW_NONE && !again)
+			rows[count++] = row;
+	}
+	return count;
+}
+
+// Evaluates a row that looks open. False: it is not, and is marked so.
+static bool try_row(
+	const struct scan *scan, struct columns *c, uint32_t row, struct stack_option *o)
+{
+	evaluate(scan, c->nodes[row], o);
+	if (o->outcome == STACK_EXHAUSTED)
+		columns_refuse(c, row, o->reason);
+	return o->outcome == STACK_FITS;
+}
+
+static void offer_row(const struct scan *scan, struct stack_option *o, struct array *scores)
+{
+	struct stack_option *best = scan->best;
+	bool better = !best->node || option_is_better(o, best) ||
+		      (!option_is_better(best, o) && o->slot < best->slot);
+	option_keep_scores(o, scores);
+	alloc_details_release(better ? best->details : o->details);
+	if (better)
+		*best = *o;
+}
+
+static void drop_scores(struct array *scores)
+{
+	struct alloc_metrics dropped = {.score_metadata = *scores};
+	metrics_release(&dropped);
+	*scores = (struct array){0};
+}
+
+// The best few by the columns, and those under a penalty, which the columns know nothing of. False: one of them
+// turned out to be exhausted, so there may be others.
+static bool try_top(const struct scan *scan, struct columns *c, struct array *scores)
+{
+	uint32_t rows[ROWS_WANTED_MAX], penalised[ROWS_WANTED_MAX];
+	uint32_t count, penalties = penalty_rows(c, scan->request, penalised);
+	bool all_fit = true;
+	count = columns_top(c, penalised, penalties, SCORES_KEPT, rows);
+	memcpy(rows + count, penalised, penalties * sizeof *rows);
+	for (uint32_t i = 0; i < count + penalties; i++) {
+		struct stack_option o;
+		if (c->refusals[rows[i]])
+			continue;
+		if (try_row(scan, c, rows[i], &o))
+			offer_row(scan, &o, scores);
+		else
+			all_fit &= o.outcome != STACK_EXHAUSTED;
+	}
+	return all_fit;
+}
+
+static bool select_by_columns(const struct scan *scan)
+{
+	struct stack *s = scan->s;
+	struct columns **of_group = &s->columns[scan->g->number], *c;
+	struct array scores = {0};
+	bool again = *of_group;
+	if (!again)
+		*of_group = columns_create(s, scan->g);
+	c = *of_group;
+	columns_catch_up(c);
+	while (!try_top(scan, c, &scores)) {
+		drop_scores(&scores);
+		alloc_details_release(scan->best->details);
+		option_begin(scan->best, NULL);
+	}
+	columns_count(c, again, scan->metrics);
+	scan->metrics->score_metadata = scores;
+	return scan->best->node;
+}
+
+// --- Asking ----------------------------------------------------------------------------------------------
+
+// What the columns cannot say of a row: volumes by the number of the instance, the cpu that cores stand for, scores
+// of devices; and more penalties than there is room for.
+static bool columns_suffice(const struct group_rules *g, const struct stack_request *r)
+{
+	return !g->volumes_per_alloc && !g->cores && g->devices.weights == 0 &&
+	       r->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
+}
+
+static bool try_preferred(const struct scan *scan)
+{
+	const struct scheduler_view *view = &scan->s->view;
+	const struct stack_request *r = scan->request;
+	const struct node *n = r->preferred_slot != NODE_SLOT_NONE
+				       ? view->node_at(view->context, r->preferred_slot)
+				       : NULL;
+	struct stack_option o;
+	if (!is_candidate(scan->s, n))
+		return false;
+	evaluate(scan, n, &o);
+	offer(scan, &o);
+	return scan->best->node;
+}
+
+static bool select_all(const struct scan *scan)
+{
+	if (!scan->evict && columns_suffice(scan->g, scan->request))
+		return select_by_columns(scan);
+	note_lowest_boosts(scan);
+	return scan_all(scan);
+}
+
+static void forget_metrics(const struct scan *scan)
+{
+	metrics_release(scan->metrics);
+	*scan->metrics = (struct alloc_metrics){0};
+}
+
+bool stack_select(struct stack *s, const struct stack_request *r, struct stack_option *o,
+	struct alloc_metrics *metrics)
+{
+	struct scan scan = {s, stack_group(s, r->group), r, false, o, metrics};
+	option_begin(o, NULL);
+	for (uint32_t pass = 0; pass < (s->preemption ? 2u : 1u); pass++) {
+		scan.evict = pass == 1;
+		if (pass == 1)
+			forget_metrics(&scan);
+		if (try_preferred(&scan))
+			return true;
+		forget_metrics(&scan);
+		if (select_all(&scan))
+			return true;
+	}
+	return false;
+}

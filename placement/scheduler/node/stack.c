@@ -1,0 +1,207 @@
+#include "placement/scheduler/node/candidate_columns.h"
+#include "state/base/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Life ----------------------------------------------------------------------------------------------
+
+// Where the search for dynamic ports begins: the same for the same evaluation and state.
+static uint64_t seed_of(const struct stack *s)
+{
+	return uuid_hash(&s->plan->eval_id) ^ s->view.index(s->view.context);
+}
+
+struct stack *stack_create(
+	enum stack_kind kind, const struct scheduler_view *view, struct plan *plan)
+{
+	struct stack *s = memory_take(sizeof *s);
+	s->kind = kind;
+	s->view = *view;
+	s->plan = plan;
+	s->algorithm = view->config(view->context)->algorithm == ALGORITHM_SPREAD
+			       ? PLACEMENT_SPREAD
+			       : PLACEMENT_BINPACK;
+	s->stop_room = plan->stops.count;
+	s->preemption_room = plan->preemptions.count;
+	s->placement_room = plan->placements.count;
+	s->update_room = plan->updates.count;
+	proposal_begin(&s->proposal, &s->view, plan);
+	prng_seed(&s->ports.prng, seed_of(s));
+	return s;
+}
+
+static void forget_job(struct stack *s)
+{
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		columns_destroy(s->columns[i]);
+		group_rules_destroy(s->groups[i]);
+	}
+	free(s->columns);
+	free(s->groups);
+	job_rules_release(&s->job_rules);
+	metrics_release(&s->available);
+	s->available = (struct alloc_metrics){0};
+	s->available_known = false;
+	s->groups = NULL;
+	s->columns = NULL;
+	s->group_count = 0;
+}
+
+void stack_destroy(struct stack *s)
+{
+	if (!s)
+		return;
+	forget_job(s);
+	proposal_release(&s->proposal);
+	reasons_release(&s->reasons);
+	class_memo_release(&s->classes);
+	victim_counts_release(&s->victim_counts);
+	port_index_release(&s->ports);
+	free(s->candidates);
+	free(s->victims);
+	free(s->best_victims);
+	free(s->changed_slots);
+	free(s->strict);
+	free(s);
+}
+
+static bool preempts(const struct preemption_config *config, int type)
+{
+	switch (type) {
+	case JOB_SYSTEM: return config->system;
+	case JOB_SYSBATCH: return config->sysbatch;
+	case JOB_BATCH: return config->batch;
+	case JOB_SERVICE: return config->service;
+	default: return false;
+	}
+}
+
+void stack_set_job(struct stack *s, const struct job *job)
+{
+	struct property_set *set;
+	forget_job(s);
+	s->job = job;
+	s->preemption = preempts(&s->view.config(s->view.context)->preemption, job->type);
+	s->group_count = job->task_groups.count;
+	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));
+	s->columns = memory_take_array(s->group_count + 1, sizeof(*s->columns));
+	class_memo_begin(&s->classes, s->group_count);
+	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);
+	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
+		stack_count_planned(s, set);
+}
+
+void stack_be_strict(struct stack *s, uint32_t slot)
+{
+	if (!s->strict)
+		s->strict = memory_take(s->proposal.slots / 8 + 1);
+	if (slot < s->proposal.slots)
+		s->strict[slot / 8] |= (uint8_t)(1u << slot % 8);
+}
+
+bool stack_is_strict(const struct stack *s, uint32_t slot)
+{
+	// Slots of nodes that came after the stack was made are beyond its map.
+	return s->strict && slot < s->proposal.slots && s->strict[slot / 8] >> slot % 8 & 1;
+}
+
+struct group_rules *stack_group(struct stack *s, uint32_t group)
+{
+	if (!s->groups[group]) {
+		struct property_set *set;
+		s->groups[group] =
+			group_rules_create(&s->job_rules, s->job, group, &s->view, &s->reasons);
+		for (uint32_t i = 0; (set = group_rules_property(s->groups[group], i)); i++)
+			stack_count_planned(s, set);
+	}
+	return s->groups[group];
+}
+
+// --- One node ------------------------------------------------------------------------------------------
+
+static bool filtered(struct stack_option *o, const char *reason)
+{
+	o->outcome = STACK_FILTERED;
+	o->reason = reason;
+	return false;
+}
+
+static bool look_at_node(struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot,
+	bool evict, struct stack_option *o)
+{
+	struct group_rules *g = stack_group(s, group);
+	const struct node *n = s->view.node_at(s->view.context, slot);
+	option_begin(o, n);
+	if (!n)
+		return filtered(o, "node is gone");
+	const char *refusal = stack_check_static(s, g, n, name_index);
+	if (!refusal)
+		refusal = stack_check_distinct(s, g, n);
+	if (refusal)
+		return filtered(o, refusal);
+	if (!stack_fit(s, g, n, evict, o))
+		return false;
+	option_settle(o);
+	return true;
+}
+
+bool stack_select_node(
+	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
+{
+	return look_at_node(s, group, name_index, slot, s->preemption, o);
+}
+
+bool stack_stay_on_node(
+	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
+{
+	return look_at_node(
+		s, group, name_index, slot, s->preemption && s->kind == STACK_SYSTEM, o);
+}
+
+// --- For the evaluation --------------------------------------------------------------------------------
+
+bool stack_targets_node(struct stack *s, const struct node *n)
+{
+	struct class_entry *memo = class_memo_of(&s->classes, n->node_class);
+	if (memo->targeted == CLASS_UNKNOWN)
+		memo->targeted = job_targets_node(s->job, n) ? CLASS_ELIGIBLE : CLASS_INELIGIBLE;
+	return memo->targeted == CLASS_ELIGIBLE;
+}
+
+// Eligible when any group found it so; ineligible when no group did, or the job as a whole.
+static enum class_verdict class_verdict_of(const struct class_entry *e, uint32_t groups)
+{
+	enum class_verdict verdict = e->job;
+	if (e->job == CLASS_INELIGIBLE)
+		return CLASS_INELIGIBLE;
+	for (uint32_t i = 0; i < groups; i++)
+		if (e->groups[i] == CLASS_ELIGIBLE)
+			return CLASS_ELIGIBLE;
+		else if (e->groups[i] == CLASS_INELIGIBLE)
+			verdict = CLASS_INELIGIBLE;
+	return verdict;
+}
+
+static bool group_escapes(struct stack *s, uint32_t group)
+{
+	return stack_group(s, group)->constraints.escapes;
+}
+
+void stack_eligibility(struct stack *s, struct evaluation *e)
+{
+	e->escaped_computed_class |= s->job_rules.constraints.escapes;
+	for (uint32_t i = 0; i < s->group_count; i++)
+		e->escaped_computed_class |= group_escapes(s, i);
+	for (uint32_t i = 0; i < s->classes.count && !e->escaped_computed_class; i++) {
+		const struct class_entry *entry = class_memo_entry(&s->classes, i);
+		enum class_verdict verdict =
+			entry->of ? class_verdict_of(entry, s->group_count) : CLASS_UNKNOWN;
+		char name[32];
+		if (verdict == CLASS_UNKNOWN)
+			continue;
+		snprintf(name, sizeof name, "v1:%llu", (unsigned long long)entry->hash);
+		struct named_count *item = map_item(&e->class_eligibility, sizeof *item, name);
+		item->count |= verdict == CLASS_ELIGIBLE;
+	}
+}

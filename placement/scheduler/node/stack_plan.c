@@ -1,0 +1,164 @@
+// What is appended to the plan, and seen by everything that counts (row A47).
+#include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/node/stack_private.h"
+#include <string.h>
+
+// Room in an array of the plan, which nobody else appends to meanwhile.
+static void *append(struct array *to, uint32_t *room, size_t bytes_each)
+{
+	if (to->count >= *room) {
+		*room = to->count + to->count / 2 + 8;
+		to->items = memory_resize(to->items, *room * bytes_each);
+	}
+	void *item = (char *)to->items + to->count++ * bytes_each;
+	return memset(item, 0, bytes_each);
+}
+
+static void note_changed(struct stack *s, uint32_t slot)
+{
+	if (s->kind != STACK_GENERIC)
+		return;
+	GROW(s->changed_slots, s->changed_count, s->changed_room);
+	s->changed_slots[s->changed_count++] = slot;
+}
+
+// --- Counts of properties ------------------------------------------------------------------------------
+
+typedef void property_visit(struct stack *, struct property_set *, void *context);
+
+static void each_property(struct stack *s, property_visit *visit, void *context)
+{
+	struct property_set *set;
+	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
+		visit(s, set, context);
+	for (uint32_t g = 0; g < s->group_count; g++)
+		for (uint32_t i = 0; s->groups[g] && (set = group_rules_property(s->groups[g], i));
+			i++)
+			visit(s, set, context);
+}
+
+struct counted_stop {
+	const struct allocation *allocation;
+	int by;
+};
+
+static bool is_own(const struct stack *s, const struct allocation *a)
+{
+	return s->job && strcmp(a->job->id, s->job->id) == 0 &&
+	       strcmp(a->job->namespace_name, s->job->namespace_name) == 0;
+}
+
+static void count_stop(struct stack *s, struct property_set *set, void *context)
+{
+	const struct counted_stop *stop = context;
+	const struct allocation *a = stop->allocation;
+	if (is_own(s, a) && property_set_counts(set, s->job, a) && a->node_slot != NODE_SLOT_NONE)
+		property_set_clear(set, s->view.node_at(s->view.context, a->node_slot), stop->by);
+}
+
+struct counted_placement {
+	const struct job *job;
+	uint32_t group, slot;
+};
+
+static void count_placement(struct stack *s, struct property_set *set, void *context)
+{
+	const struct counted_placement *p = context;
+	const struct task_group *group =
+		ARRAY_AT(&p->job->task_groups, struct task_group, p->group);
+	if (!set->group || strcmp(set->group, group->name) == 0)
+		property_set_use(set, s->view.node_at(s->view.context, p->slot), 1);
+}
+
+void stack_count_planned(struct stack *s, struct property_set *set)
+{
+	for (uint32_t i = 0; i < s->plan->stops.count; i++) {
+		struct plan_stop *stop = ARRAY_AT(&s->plan->stops, struct plan_stop, i);
+		struct counted_stop counted = {s->view.allocation(s->view.context, &stop->id), 1};
+		if (counted.allocation)
+			count_stop(s, set, &counted);
+	}
+	for (uint32_t i = 0; i < s->proposal.fresh_count; i++) {
+		const struct fresh_allocation *f = &s->proposal.fresh[i];
+		const struct plan_placement *p =
+			ARRAY_AT(&s->plan->placements, struct plan_placement, f->at);
+		if (f->existing)
+			continue;
+		count_placement(s, set, &(struct counted_placement){f->job, p->group, p->slot});
+	}
+}
+
+// --- Stops ---------------------------------------------------------------------------------------------
+
+void stack_plan_stop(struct stack *s, const struct allocation *a, enum stop_cause cause, bool lost,
+	const struct uuid *followup_eval)
+{
+	struct plan_stop *stop = append(&s->plan->stops, &s->stop_room, sizeof *stop);
+	struct counted_stop counted = {a, 1};
+	stop->id = a->id;
+	stop->node_id = a->node_id;
+	stop->slot = a->node_slot;
+	stop->cause = (uint8_t)cause;
+	stop->lost = lost;
+	if (followup_eval)
+		stop->followup_eval = *followup_eval;
+	proposal_remove(&s->proposal, a);
+	each_property(s, count_stop, &counted);
+	note_changed(s, a->node_slot);
+}
+
+void stack_plan_unstop(struct stack *s, const struct uuid *id)
+{
+	struct array *stops = &s->plan->stops;
+	struct plan_stop *items = stops->items;
+	uint32_t at = stops->count;
+	while (at > 0 && !uuid_equal(&items[at - 1].id, id))
+		at--;
+	if (at == 0)
+		return;
+	memmove(&items[at - 1], &items[at], (stops->count - at) * sizeof *items);
+	stops->count--;
+	const struct allocation *a = s->view.allocation(s->view.context, id);
+	struct counted_stop counted = {a, -1};
+	if (!a || (a->node_slot != NODE_SLOT_NONE && !proposal_restore(&s->proposal, a)))
+		return;
+	each_property(s, count_stop, &counted);
+	note_changed(s, a->node_slot);
+}
+
+void stack_plan_preempt(struct stack *s, const struct allocation *a, const struct uuid *by)
+{
+	struct plan_stop *stop = append(&s->plan->preemptions, &s->preemption_room, sizeof *stop);
+	stop->id = a->id;
+	stop->node_id = a->node_id;
+	stop->slot = a->node_slot;
+	stop->cause = STOP_PREEMPTED;
+	stop->preempted_by = *by;
+	proposal_remove(&s->proposal, a);
+	victim_counts_add(&s->victim_counts, a);
+	note_changed(s, a->node_slot);
+}
+
+// --- Placements and updates ----------------------------------------------------------------------------
+
+struct plan_placement *stack_plan_place(struct stack *s, const struct plan_placement *from)
+{
+	struct plan_placement *p = append(&s->plan->placements, &s->placement_room, sizeof *p);
+	*p = *from;
+	struct counted_placement counted = {s->job, p->group, p->slot};
+	proposal_add_placement(&s->proposal, s->job);
+	each_property(s, count_placement, &counted);
+	note_changed(s, p->slot);
+	return p;
+}
+
+void stack_plan_update(struct stack *s, const struct plan_update *from)
+{
+	struct plan_update *u = append(&s->plan->updates, &s->update_room, sizeof *u);
+	*u = *from;
+	const struct allocation *a = s->view.allocation(s->view.context, &u->id);
+	if (!a || allocation_is_terminal(a))
+		return;
+	proposal_add_update(&s->proposal, a);
+	note_changed(s, a->node_slot);
+}

@@ -1,0 +1,23 @@
+// How many allocations of each group the plan preempts already (semantics §4.8, p).
+#pragma once
+#include "state/records/allocation.h"
+#include "state/records/job.h"
+
+struct victim_count {
+	const struct allocation *of; // one of them; NULL: free
+	uint32_t count;
+};
+
+struct victim_counts {
+	struct victim_count *buckets; // open addressing by job and group
+	uint32_t mask, used;
+};
+
+void victim_counts_release(struct victim_counts *);
+void victim_counts_add(struct victim_counts *, const struct allocation *);
+uint32_t victim_counts_of(const struct victim_counts *, const struct allocation *);
+// The group of the version that the allocation was placed with.
+static inline const struct task_group *allocation_group(const struct allocation *a)
+{
+	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+}

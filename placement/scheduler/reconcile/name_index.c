@@ -1,0 +1,93 @@
+#include "placement/scheduler/reconcile/name_index.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define WORD_BITS 64u
+
+// --- Sets of numbers -----------------------------------------------------------------------------
+
+static uint32_t word_count(uint32_t size)
+{
+	return size / WORD_BITS + 1;
+}
+
+static uint64_t bit_of(uint32_t number)
+{
+	return 1ull << (number % WORD_BITS);
+}
+
+void number_set_init(struct number_set *set, uint32_t size)
+{
+	set->words = memory_take_array(word_count(size), sizeof *set->words);
+	set->size = size;
+}
+
+void number_set_release(struct number_set *set)
+{
+	free(set->words);
+	*set = (struct number_set){0};
+}
+
+void number_set_add(struct number_set *set, uint32_t number)
+{
+	CHECK(number < set->size);
+	set->words[number / WORD_BITS] |= bit_of(number);
+}
+
+void number_set_remove(struct number_set *set, uint32_t number)
+{
+	CHECK(number < set->size);
+	set->words[number / WORD_BITS] &= ~bit_of(number);
+}
+
+bool number_set_has(const struct number_set *set, uint32_t number)
+{
+	return number < set->size && (set->words[number / WORD_BITS] & bit_of(number));
+}
+
+void number_set_move_highest(struct number_set *from, struct number_set *to, int64_t n)
+{
+	for (uint32_t w = word_count(from->size); w > 0 && n > 0; w--)
+		for (uint64_t *word = &from->words[w - 1]; *word && n > 0; n--) {
+			uint64_t highest = 1ull << (WORD_BITS - 1 - __builtin_clzll(*word));
+			*word &= ~highest;
+			to->words[w - 1] |= highest;
+		}
+}
+
+// --- Names of a group ----------------------------------------------------------------------------
+
+void name_index_init(struct name_index *names, uint32_t count, uint32_t size)
+{
+	*names = (struct name_index){.count = count};
+	number_set_init(&names->taken, size > count ? size : count);
+}
+
+void name_index_release(struct name_index *names)
+{
+	number_set_release(&names->taken);
+}
+
+uint32_t name_index_lowest_free(struct name_index *names)
+{
+	while (names->free_at < names->count && number_set_has(&names->taken, names->free_at))
+		names->free_at++;
+	return names->free_at;
+}
+
+uint32_t name_index_next(struct name_index *names)
+{
+	uint32_t number = name_index_lowest_free(names);
+	if (number == names->count)
+		return names->overlap++;
+	number_set_add(&names->taken, number);
+	return number;
+}
+
+void name_index_free(struct name_index *names, uint32_t number)
+{
+	number_set_remove(&names->taken, number);
+	if (number < names->free_at)
+		names->free_at = number;
+}

@@ -1,0 +1,124 @@
+#include "placement/scheduler/reconcile/reconcile_private.h"
+#include <stdlib.h>
+
+uint32_t set_count(const struct group_pass *g, enum member_set set)
+{
+	uint32_t count = 0;
+	FOR_MEMBERS(m, g)
+	count += m->set == set;
+	return count;
+}
+
+bool is_place_ready(const struct group_pass *g)
+{
+	return !g->r->paused && !g->r->failed && !is_canarying(g);
+}
+
+// Steps 3b–3v of a group that the job has.
+static bool compute_group(struct group_pass *g)
+{
+	initialize_deployment_state(g);
+	filter_old_terminal(g);
+	cancel_unneeded_canaries(g);
+	split_by_taint(g);
+	filter_rescheduleable(g);
+	reconcile_reconnecting(g);
+	reconcile_disconnecting(g);
+	create_lost_later_evals(g);
+	create_reschedule_later_evals(g);
+	index_names(g);
+	compute_stop(g);
+	compute_updates(g);
+	compute_canaries(g);
+	compute_under_provisioned_by(g);
+	compute_placements(g);
+	compute_replacements(g);
+	compute_destructive_updates(g);
+	compute_migrations(g);
+	repair_names(g);
+	note_follow_ups(g);
+	create_deployment(g);
+	return is_deployment_complete(g);
+}
+
+static void release_group(struct group_pass *g)
+{
+	name_index_release(&g->names);
+	free(g->place.items);
+}
+
+static bool job_is_stopped(const struct reconciler *r)
+{
+	return !r->job || r->job->stop;
+}
+
+// Returns whether nothing is left to do in it.
+static bool visit_group(struct group_pass *g)
+{
+	g->desired = map_item(&g->r->result->desired, sizeof *g->desired, g->name);
+	g->first_destructive = g->r->result->destructive.count;
+	g->first_place = g->r->result->place.count;
+	if (!g->group) {
+		filter_and_stop_all(g);
+		return true;
+	}
+	bool complete = compute_group(g);
+	release_group(g);
+	return complete;
+}
+
+// The deployment goes to the plan whole when it is new, or was not worked out yet.
+static void hand_over_deployment(struct reconciler *r)
+{
+	struct deployment *d = r->deployment;
+	if (d && (r->is_new || d->status == DEPLOYMENT_INITIALIZING))
+		r->result->deployment = d;
+	if (d && deployment_is_active(d))
+		r->result->current = r->result->deployment ? d : r->ask->deployment;
+	if (!r->result->deployment)
+		deployment_free(d);
+}
+
+static bool compute_groups(struct reconciler *r)
+{
+	bool complete = true;
+	struct group_pass g = {0};
+	while (next_group(r, &g))
+		complete &= visit_group(&g);
+	return complete;
+}
+
+void reconcile(const struct reconcile_ask *ask, struct reconciliation *result)
+{
+	*result = (struct reconciliation){0};
+	struct reconciler r = {.ask = ask, .result = result, .job = ask->job};
+	reconcile_members(&r);
+	cancel_unneeded_deployment(&r);
+	compute_deployment_paused(&r);
+	bool complete = compute_groups(&r);
+	if (!job_is_stopped(&r))
+		compute_deployment_updates(&r, complete);
+	hand_over_deployment(&r);
+	free(r.members);
+	free(r.canaries.ids);
+	free(r.unneeded.ids);
+}
+
+void reconciliation_release(struct reconciliation *result)
+{
+	struct array *lists[] = {&result->stops, &result->destructive, &result->place,
+		&result->in_place, &result->attribute_updates, &result->disconnects,
+		&result->reconnects, &result->follow_ups, &result->deployment_updates,
+		&result->desired};
+	for (uint32_t i = 0; i < result->follow_ups.count; i++)
+		evaluation_free(*ARRAY_AT(&result->follow_ups, struct evaluation *, i));
+	for (uint32_t i = 0; i < result->deployment_updates.count; i++)
+		free(ARRAY_AT(&result->deployment_updates, struct deployment_update, i)
+				->description);
+	for (uint32_t i = 0; i < result->desired.count; i++)
+		free(ARRAY_AT(&result->desired, struct desired_updates, i)->group);
+	for (uint32_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+		free(lists[i]->items);
+	deployment_free(result->deployment);
+	*result = (struct reconciliation){0};
+}

@@ -1,0 +1,156 @@
+// Which set an allocation belongs to, by its version, its node and how it ended (steps 3c, 3e, 3f).
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/common/taint.h"
+#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "state/records/reschedule.h"
+
+static bool is_older(const struct allocation *a, const struct job *job)
+{
+	return a->job->version < job->version ||
+	       a->job->record.create_index < job->record.create_index;
+}
+
+// Step 3c: a batch job that changed runs anew.
+void filter_old_terminal(struct group_pass *g)
+{
+	if (!g->r->ask->batch)
+		return;
+	FOR_MEMBERS(m, g)
+	{
+		if (!allocation_is_terminal(m->allocation) || !is_older(m->allocation, g->r->job))
+			continue;
+		m->set = SET_NONE;
+		g->desired->ignore++;
+	}
+}
+
+static bool is_of_version(const struct allocation *a, const struct job *job)
+{
+	return a->job->version == job->version &&
+	       a->job->record.create_index == job->record.create_index;
+}
+
+// What ended is judged by how it ended, also where its group outlives lost connections: else what failed there
+// would never be rescheduled, and what completed would run again.
+static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
+{
+	switch (taint) {
+	case TAINT_MIGRATE: return SET_MIGRATE;
+	case TAINT_LOST: return SET_LOST;
+	// What was told to stop is not missed: it is neither replaced nor waited for.
+	case TAINT_DISCONNECTING: return a->desired == ALLOC_RUN ? SET_DISCONNECTING : SET_NONE;
+	case TAINT_RECONNECTING: return SET_RECONNECTING;
+	case TAINT_NONE:
+	case TAINT_IGNORE: break;
+	}
+	return SET_UNTAINTED;
+}
+
+// Step 3e (semantics §5.7.1).
+void split_by_taint(struct group_pass *g)
+{
+	const struct reconcile_ask *ask = g->r->ask;
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set == SET_NONE)
+			continue;
+		g->had_version |= is_of_version(m->allocation, g->r->job);
+		m->set = set_of_taint(
+			m->allocation, allocation_taint(ask->view, m->allocation, ask->now_ns));
+	}
+}
+
+// --- Rescheduling --------------------------------------------------------------------------------
+
+// Row C28: what a job of the type takes for over, and what it looks at for a failure.
+enum end { END_COUNTS, END_IGNORED, END_LOOKED_AT };
+
+static enum end batch_end(const struct allocation *a)
+{
+	if (a->desired == ALLOC_EVICT)
+		return END_IGNORED;
+	if (a->desired == ALLOC_STOP)
+		return allocation_ran_successfully(a) ? END_COUNTS : END_IGNORED;
+	return a->client_status == ALLOC_FAILED ? END_LOOKED_AT : END_COUNTS;
+}
+
+static enum end service_end(const struct allocation *a)
+{
+	bool over = a->desired != ALLOC_RUN || a->client_status == ALLOC_COMPLETE ||
+		    a->client_status == ALLOC_LOST;
+	return over ? END_IGNORED : END_LOOKED_AT;
+}
+
+// Of one of the active deployment its watcher decides (row C27).
+static bool may_reschedule(const struct reconciler *r, const struct allocation *a)
+{
+	const struct deployment *d = r->deployment;
+	return !is_of_deployment(a, d) || !deployment_is_active(d) ||
+	       is_wished(&a->details->transition.reschedule);
+}
+
+// When it is due, if it is at all. is_own: its follow-up is this evaluation.
+static bool due_of(const struct reconciler *r, const struct member *m, bool is_own, int64_t *due_ns)
+{
+	const struct allocation *a = m->allocation;
+	if (m->set == SET_DISCONNECTING)
+		return allocation_reschedule_due(a, r->ask->now_ns, due_ns);
+	if (a->client_status == ALLOC_UNKNOWN && is_own)
+		return allocation_reschedule_due(a, allocation_last_unknown_ns(a), due_ns);
+	return allocation_failure_due(a, due_ns);
+}
+
+// Whether it is to be replaced now, or later: then due_ns is set (semantics §5.7.2, row C24).
+enum reschedule { RESCHEDULE_NEVER, RESCHEDULE_NOW, RESCHEDULE_LATER };
+
+static enum reschedule reschedule_of(
+	const struct reconciler *r, const struct member *m, int64_t *due_ns)
+{
+	const struct allocation *a = m->allocation;
+	const struct uuid *followup = followup_of(a);
+	bool is_own = uuid_equal(followup, &r->ask->eval->id);
+	if (!may_reschedule(r, a))
+		return RESCHEDULE_NEVER;
+	if (a->details && is_wished(&a->details->transition.force_reschedule))
+		return RESCHEDULE_NOW;
+	if (!due_of(r, m, is_own, due_ns))
+		return RESCHEDULE_NEVER;
+	if (is_own || *due_ns - r->ask->now_ns <= SAME_TIME_NS)
+		return RESCHEDULE_NOW;
+	bool is_free = uuid_is_zero(followup) || m->set == SET_DISCONNECTING;
+	return is_free ? RESCHEDULE_LATER : RESCHEDULE_NEVER;
+}
+
+void reschedule_member(struct group_pass *g, struct member *m)
+{
+	switch (reschedule_of(g->r, m, &m->due_ns)) {
+	case RESCHEDULE_NOW: m->set = SET_RESCHEDULE; break;
+	case RESCHEDULE_LATER:
+		m->later = true;
+		g->later_count++;
+		// fallthrough
+	case RESCHEDULE_NEVER: m->set = SET_UNTAINTED; break;
+	}
+}
+
+static void filter_member(struct group_pass *g, struct member *m)
+{
+	const struct allocation *a = m->allocation;
+	if (was_replaced(a) && allocation_is_terminal(a)) {
+		m->set = SET_NONE;
+		return;
+	}
+	switch (g->r->ask->batch ? batch_end(a) : service_end(a)) {
+	case END_COUNTS: break;
+	case END_IGNORED: m->set = SET_NONE; break;
+	case END_LOOKED_AT: reschedule_member(g, m); break;
+	}
+}
+
+// Step 3f.
+void filter_rescheduleable(struct group_pass *g)
+{
+	FOR_MEMBERS(m, g)
+	if (m->set == SET_UNTAINTED)
+		filter_member(g, m);
+}

@@ -1,0 +1,157 @@
+// What cannot be settled in this pass: clients that are cut off, lost work that surely ends later, failures that wait
+// for their delay (steps 3h–3j).
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/reconcile/reconcile_private.h"
+#include <stdlib.h>
+
+#define KILL_TIMEOUT_NS 5000000000ll // the least that a client takes to end tasks
+
+static int64_t later_ns(int64_t now_ns, int64_t delay_ns)
+{
+	int64_t later;
+	return __builtin_add_overflow(now_ns, delay_ns, &later) ? INT64_MAX : later;
+}
+
+struct member_list {
+	struct member **items;
+	uint32_t count;
+};
+
+static struct member_list list_for(const struct group_pass *g)
+{
+	return (struct member_list){memory_take_array(g->count + 1, sizeof(struct member *)), 0};
+}
+
+// --- Cut off (row C9) ----------------------------------------------------------------------------
+
+static void create_timeout_later_evals(struct group_pass *g)
+{
+	struct member_list cut_off = list_for(g);
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set != SET_DISCONNECTING)
+			continue;
+		m->due_ns = later_ns(g->r->ask->now_ns,
+			allocation_group(m->allocation)->max_client_disconnect_ns.value);
+		m->unknown = true;
+		cut_off.items[cut_off.count++] = m;
+	}
+	create_follow_ups(g, cut_off.items, cut_off.count, TRIGGER_MAX_DISCONNECT_TIMEOUT,
+		"created for delayed disconnect timeout");
+	free(cut_off.items);
+}
+
+// Step 3h. An evaluation that may not look again leaves them to the one that its node made.
+void reconcile_disconnecting(struct group_pass *g)
+{
+	bool delayed = is_delayed(g->r->ask);
+	if (!delayed)
+		create_timeout_later_evals(g);
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set != SET_DISCONNECTING)
+			continue;
+		if (delayed)
+			m->set = SET_UNTAINTED;
+		else
+			reschedule_member(g, m);
+	}
+}
+
+// --- Lost, and not surely ended (rows C14–C17) ---------------------------------------------------
+
+static bool stops_on_its_own(const struct allocation *a)
+{
+	const struct optional_i64 *after = &allocation_group(a)->stop_after_client_disconnect_ns;
+	return after->set && after->value > 0;
+}
+
+// Its client has ended its tasks by then.
+static int64_t surely_ended_ns(const struct allocation *a, int64_t lost_ns)
+{
+	const struct task_group *group = allocation_group(a);
+	int64_t kill_ns = KILL_TIMEOUT_NS;
+	for (uint32_t i = 0; i < group->tasks.count; i++) {
+		const struct task *task = ARRAY_AT(&group->tasks, struct task, i);
+		if (task->kill_timeout_ns > kill_ns)
+			kill_ns = task->kill_timeout_ns;
+	}
+	return later_ns(lost_ns, later_ns(group->stop_after_client_disconnect_ns.value, kill_ns));
+}
+
+static bool is_own_followup(const struct group_pass *g, const struct allocation *a)
+{
+	return uuid_equal(followup_of(a), &g->r->ask->eval->id);
+}
+
+// Stopped as lost by an earlier pass, whose follow-up is still to come.
+static bool waits_for_followup(const struct group_pass *g, const struct allocation *a)
+{
+	int64_t lost_ns = allocation_first_lost_ns(a);
+	return a->client_status == ALLOC_LOST && lost_ns && !was_replaced(a) &&
+	       stops_on_its_own(a) && !uuid_is_zero(followup_of(a)) && !is_own_followup(g, a) &&
+	       surely_ended_ns(a, lost_ns) > g->r->ask->now_ns;
+}
+
+// Returns whether it has to be waited for.
+static bool defer_lost(struct group_pass *g, struct member *m)
+{
+	const struct allocation *a = m->allocation;
+	int64_t now_ns = g->r->ask->now_ns, lost_ns = allocation_first_lost_ns(a);
+	if (m->set != SET_LOST || !stops_on_its_own(a))
+		return false;
+	m->due_ns = surely_ended_ns(a, lost_ns ? lost_ns : now_ns);
+	return m->due_ns > now_ns;
+}
+
+// Step 3i. One that may not look again leaves them as they are, to the evaluation that their node made.
+void create_lost_later_evals(struct group_pass *g)
+{
+	bool delayed = is_delayed(g->r->ask);
+	struct member_list lost = list_for(g);
+	FOR_MEMBERS(m, g)
+	{
+		if (waits_for_followup(g, m->allocation))
+			g->waits = true;
+		if (!defer_lost(g, m))
+			continue;
+		g->waits = true;
+		if (delayed)
+			m->set = SET_NONE;
+		else
+			lost.items[lost.count++] = m;
+	}
+	create_follow_ups(g, lost.items, lost.count, TRIGGER_ALLOC_FAILURE,
+		"created for delayed rescheduling");
+	free(lost.items);
+}
+
+// --- Failed, and not due yet (rows C16, C23) -------------------------------------------------------
+
+// Step 3j. Which follow-up an allocation waits for is noted at the end, when it is known whether it stays.
+void create_reschedule_later_evals(struct group_pass *g)
+{
+	if (g->later_count == 0 || is_delayed(g->r->ask))
+		return;
+	struct member_list later = list_for(g);
+	FOR_MEMBERS(m, g)
+	if (m->later && m->set == SET_UNTAINTED)
+		later.items[later.count++] = m;
+	create_follow_ups(g, later.items, later.count, TRIGGER_ALLOC_FAILURE,
+		"created for delayed rescheduling");
+	free(later.items);
+}
+
+void note_follow_ups(struct group_pass *g)
+{
+	struct reconciliation *result = g->r->result;
+	FOR_MEMBERS(m, g)
+	{
+		struct array *list = m->unknown ? &result->disconnects
+				     : m->later ? &result->attribute_updates
+						: NULL;
+		if (list && !m->stopped && (m->unknown || !uuid_is_zero(&m->followup)))
+			*APPEND(list, struct reconcile_update) =
+				(struct reconcile_update){m->allocation, m->followup};
+	}
+}

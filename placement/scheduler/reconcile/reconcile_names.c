@@ -1,0 +1,75 @@
+// The numbers in names (step 3k, row C46).
+#include "placement/scheduler/reconcile/reconcile_private.h"
+
+static bool holds_name(const struct member *m)
+{
+	return m->set == SET_UNTAINTED || m->set == SET_MIGRATE || m->set == SET_RESCHEDULE ||
+	       m->set == SET_LOST;
+}
+
+// Members are in the order of their numbers, so the last has the highest.
+static uint32_t size_for(const struct group_pass *g)
+{
+	return g->count ? g->members[g->count - 1].allocation->index + 1 : 0;
+}
+
+// Step 3k.
+void index_names(struct group_pass *g)
+{
+	name_index_init(&g->names, (uint32_t)g->group->count, size_for(g));
+	FOR_MEMBERS(m, g)
+	if (holds_name(m))
+		number_set_add(&g->names.taken, m->allocation->index);
+}
+
+// --- Repair --------------------------------------------------------------------------------------
+
+struct repair {
+	struct name_index *names; // everything that is or will be there has its name in it
+	struct number_set given;  // names of what goes on, and of what was looked at
+};
+
+static struct reconcile_place *place_at(struct array *places, uint32_t i)
+{
+	return ARRAY_AT(places, struct reconcile_place, i);
+}
+
+static void reserve(struct repair *r, struct array *places, uint32_t first)
+{
+	for (uint32_t i = first; i < places->count; i++)
+		if (place_at(places, i)->name_index < r->names->taken.size)
+			number_set_add(&r->names->taken, place_at(places, i)->name_index);
+}
+
+// What takes another's place takes its name, unless one that goes on has it too and another one is free.
+static void repair_places(struct repair *r, struct array *places, uint32_t first)
+{
+	for (uint32_t i = first; i < places->count; i++) {
+		struct reconcile_place *place = place_at(places, i);
+		if (!place->previous || place->canary)
+			continue;
+		bool free = name_index_lowest_free(r->names) < r->names->count;
+		if (free && number_set_has(&r->given, place->name_index))
+			place->name_index = name_index_next(r->names);
+		number_set_add(&r->given, place->name_index);
+	}
+}
+
+void repair_names(struct group_pass *g)
+{
+	struct reconciliation *result = g->r->result;
+	struct repair r = {.names = &g->names};
+	number_set_init(&r.given, g->names.taken.size);
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set != SET_UNTAINTED || m->stopped || is_unknown(m))
+			continue;
+		number_set_add(&r.given, m->allocation->index);
+		number_set_add(&g->names.taken, m->allocation->index);
+	}
+	reserve(&r, &result->destructive, g->first_destructive);
+	reserve(&r, &result->place, g->first_place);
+	repair_places(&r, &result->destructive, g->first_destructive);
+	repair_places(&r, &result->place, g->first_place);
+	number_set_release(&r.given);
+}

@@ -1,0 +1,146 @@
+// What is missing, and what moves (steps 3q, 3r, 3t).
+#include "placement/scheduler/reconcile/reconcile_private.h"
+
+// --- What is missing (semantics §5.7.5) ------------------------------------------------------------
+
+static struct reconcile_place replacement_of(const struct group_pass *g, const struct member *m)
+{
+	bool canary = is_canary(m->allocation);
+	return (struct reconcile_place){
+		.group = g->number,
+		.name_index = m->allocation->index,
+		.canary = canary,
+		.previous = m->allocation,
+		.downgrade = is_canarying(g) && !canary,
+		.min_version = m->allocation->job->version,
+	};
+}
+
+static struct reconcile_place *append_missing(struct group_pass *g, const struct member *m)
+{
+	struct reconcile_place *place = APPEND(&g->place, struct reconcile_place);
+	*place = replacement_of(g, m);
+	return place;
+}
+
+// One that is cut off does not count beside what replaced it since. What stood in for it at an earlier time, and was
+// given up when it came back, is no reason.
+static bool is_there(const struct group_pass *g, const struct member *m)
+{
+	if (m->set == SET_MIGRATE || m->set == SET_RESCHEDULE)
+		return true;
+	return m->set == SET_UNTAINTED && !(is_unknown(m) && was_replaced_since(g, m->allocation));
+}
+
+static int64_t replace_failed(struct group_pass *g)
+{
+	int64_t there = 0;
+	FOR_MEMBERS(m, g)
+	{
+		there += is_there(g, m);
+		if (m->set == SET_RESCHEDULE)
+			append_missing(g, m)->reschedule = true;
+	}
+	return there;
+}
+
+static int64_t replace_lost(struct group_pass *g, int64_t there)
+{
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set != SET_LOST || there >= g->group->count)
+			continue;
+		append_missing(g, m)->lost = true;
+		there++;
+	}
+	return there;
+}
+
+static void fill_up(struct group_pass *g, int64_t there)
+{
+	for (; there < g->group->count; there++)
+		*APPEND(&g->place, struct reconcile_place) = (struct reconcile_place){
+			.group = g->number,
+			.name_index = name_index_next(&g->names),
+			.downgrade = is_canarying(g),
+		};
+}
+
+// Step 3q.
+void compute_placements(struct group_pass *g)
+{
+	if (g->waits)
+		return;
+	fill_up(g, replace_lost(g, replace_failed(g)));
+	if (!g->had_dstate)
+		g->dstate->desired_total += g->place.count;
+}
+
+// --- What of it is placed now ------------------------------------------------------------------------
+
+static void place(struct group_pass *g, const struct reconcile_place *missing)
+{
+	*APPEND(&g->r->result->place, struct reconcile_place) = *missing;
+	g->desired->place++;
+}
+
+// While a version is tried out, or waits, only what was lost or failed is replaced; and not what failed with it.
+static bool is_placed_anyway(const struct group_pass *g, const struct reconcile_place *missing)
+{
+	const struct reconciler *r = g->r;
+	if (missing->lost)
+		return true;
+	return missing->reschedule &&
+	       !(r->failed && is_of_deployment(missing->previous, r->deployment));
+}
+
+static const struct reconcile_place *missing_at(const struct group_pass *g, uint32_t i)
+{
+	return ARRAY_AT(&g->place, struct reconcile_place, i);
+}
+
+// What failed ends with its replacement; what is cut off may come back.
+static void stop_replaced(struct group_pass *g, bool ready)
+{
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set != SET_RESCHEDULE || is_unknown(m))
+			continue;
+		if (!ready && g->r->failed && is_of_deployment(m->allocation, g->r->deployment))
+			continue;
+		note_stop(g, m, STOP_RESCHEDULED);
+		g->desired->stop++;
+	}
+}
+
+// Step 3r.
+void compute_replacements(struct group_pass *g)
+{
+	bool ready = is_place_ready(g);
+	if (g->waits)
+		return;
+	for (uint32_t i = 0; i < g->place.count; i++)
+		if (ready || is_placed_anyway(g, missing_at(g, i)))
+			place(g, missing_at(g, i));
+	stop_replaced(g, ready);
+	if (ready)
+		g->limit -= g->place.count < g->limit ? g->place.count : g->limit;
+}
+
+// --- What moves ----------------------------------------------------------------------------------
+
+// Step 3t: drains go on whatever becomes of the deployment (row C35).
+void compute_migrations(struct group_pass *g)
+{
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set != SET_MIGRATE)
+			continue;
+		struct reconcile_place *moved =
+			APPEND(&g->r->result->place, struct reconcile_place);
+		*moved = replacement_of(g, m);
+		moved->migrate = true;
+		note_stop(g, m, STOP_MIGRATING);
+		g->desired->migrate++;
+	}
+}

@@ -1,0 +1,184 @@
+// What the steps of the reconciler share (semantics §5.7): the job's side, and one group as it is worked out. Each
+// step takes allocations out of one set and puts them into another; none looks at what comes after it.
+#pragma once
+#include "placement/scheduler/reconcile/name_index.h"
+#include "placement/scheduler/reconcile/reconcile.h"
+#include "state/base/memory.h"
+
+#define SAME_TIME_NS 1000000000ll // due within it is due now (row C24)
+
+enum member_set {
+	SET_UNTAINTED, // counts as it is
+	SET_MIGRATE,
+	SET_LOST,
+	SET_DISCONNECTING,
+	SET_RECONNECTING,
+	SET_RESCHEDULE, // to be replaced now: it failed, or is cut off
+	SET_NONE        // stopped, or of no account any more
+};
+
+// An allocation of the group.
+struct member {
+	const struct allocation *allocation;
+	uint8_t set; // enum member_set
+	bool canary; // of the deployment that is at work, on a sound node
+	bool destructive;
+	bool later;   // failed: replaced when it is due
+	bool unknown; // becomes unknown in this pass
+	bool stopped; // in this pass
+	int64_t due_ns;
+	struct uuid followup;
+};
+
+// Ids in order.
+struct id_set {
+	struct uuid *ids;
+	uint32_t count;
+};
+
+struct reconciler {
+	const struct reconcile_ask *ask;
+	struct reconciliation *result;
+	const struct job *job;
+	struct deployment
+		*deployment; // owned: that of this version, as it is changed here; or NULL
+	const struct deployment *former; // of an older version, or at its end; or NULL
+	bool is_new;                     // deployment begins in this pass
+	bool paused, failed;
+	// Placed canaries: of the deployment, and of those that nobody promoted and nobody will.
+	struct id_set canaries, unneeded;
+	struct member *members; // by group name, number in the name, id
+	uint32_t member_count;
+};
+
+struct group_pass {
+	struct reconciler *r;
+	const char *name;
+	const struct task_group *group; // NULL: the job has none of this name any more
+	uint32_t number;                // of the group in the job
+	struct member *members;
+	uint32_t count;
+	struct desired_updates *desired;
+	struct deployment_group *dstate, fresh;
+	bool had_dstate, had_version; // some allocation is of this version of the job
+	struct name_index names;
+	bool waits; // for a client that surely stopped what is lost: nothing is placed (row C17)
+	bool requires_canaries;
+	uint32_t destructive_count, in_place_count, later_count;
+	int64_t limit;                           // of what is replaced (row C47)
+	struct array place;                      // reconcile_place: what is missing
+	uint32_t first_destructive, first_place; // of this group in the result
+};
+
+#define FOR_MEMBERS(m, g) \
+	for (struct member *m = (g)->members, *end_##m = m + (g)->count; m < end_##m; m++)
+
+// Room doubles; all items of the array are added so.
+static inline void *reconcile_append(struct array *a, size_t bytes_each)
+{
+	if ((a->count & (a->count - 1)) == 0)
+		a->items = memory_resize(a->items, (a->count ? 2 * a->count : 1) * bytes_each);
+	return memset((char *)a->items + (size_t)a->count++ * bytes_each, 0, bytes_each);
+}
+#define APPEND(array, type) ((type *)reconcile_append((array), sizeof(type)))
+
+// The set of an id_set is sorted once, before it is asked.
+bool id_set_has(const struct id_set *, const struct uuid *);
+void id_set_add_all(struct id_set *, const struct array *ids);
+void id_set_sort(struct id_set *);
+
+static inline bool update_is_empty(const struct update_strategy *update)
+{
+	return !update || update->max_parallel == 0;
+}
+static inline const struct uuid *followup_of(const struct allocation *a)
+{
+	static const struct uuid none;
+	return a->details ? &a->details->followup_eval : &none;
+}
+static inline bool was_replaced(const struct allocation *a)
+{
+	return a->details && !uuid_is_zero(&a->details->next_allocation);
+}
+static inline bool is_canary(const struct allocation *a)
+{
+	return a->details && a->details->deployment_status && a->details->deployment_status->canary;
+}
+static inline bool is_of_deployment(const struct allocation *a, const struct deployment *d)
+{
+	return d && a->details && uuid_equal(&a->details->deployment_id, &d->id);
+}
+static inline bool is_wished(const struct optional_bool *transition)
+{
+	return transition->set && transition->value;
+}
+// The deployment takes whatever it is given: it is not held up, and no canaries are tried out.
+bool is_place_ready(const struct group_pass *);
+// An evaluation that was itself delayed makes no follow-ups (row C18).
+static inline bool is_delayed(const struct reconcile_ask *ask)
+{
+	return ask->eval->wait_until_ns != 0;
+}
+// Canaries are there or wanted, and nobody promoted them.
+static inline bool is_canarying(const struct group_pass *g)
+{
+	return g->dstate->desired_canaries != 0 && !g->dstate->promoted;
+}
+static inline bool is_unknown(const struct member *m)
+{
+	return m->unknown || m->allocation->client_status == ALLOC_UNKNOWN;
+}
+uint32_t set_count(const struct group_pass *, enum member_set);
+
+// --- The job's side ------------------------------------------------------------------------------
+
+void reconcile_members(struct reconciler *);
+// The groups of the job and of the allocations, in the order of their names; zeros come before the first. Returns
+// false after the last. A group of a stopped job is none that the job has.
+bool next_group(struct reconciler *, struct group_pass *);
+
+void cancel_unneeded_deployment(struct reconciler *);
+void compute_deployment_paused(struct reconciler *);
+void compute_deployment_updates(struct reconciler *, bool complete);
+
+// --- Steps of a group, in their order --------------------------------------------------------------
+
+void filter_and_stop_all(struct group_pass *);
+void initialize_deployment_state(struct group_pass *);
+void filter_old_terminal(struct group_pass *);
+void cancel_unneeded_canaries(struct group_pass *);
+void split_by_taint(struct group_pass *);
+void filter_rescheduleable(struct group_pass *);
+void reconcile_reconnecting(struct group_pass *);
+void reconcile_disconnecting(struct group_pass *);
+void create_lost_later_evals(struct group_pass *);
+void create_reschedule_later_evals(struct group_pass *);
+void index_names(struct group_pass *);
+void compute_stop(struct group_pass *);
+void compute_updates(struct group_pass *);
+void compute_canaries(struct group_pass *);
+void compute_under_provisioned_by(struct group_pass *);
+void compute_placements(struct group_pass *);
+void compute_replacements(struct group_pass *);
+void compute_destructive_updates(struct group_pass *);
+void compute_migrations(struct group_pass *);
+void repair_names(struct group_pass *);
+void note_follow_ups(struct group_pass *);
+void create_deployment(struct group_pass *);
+bool is_deployment_complete(const struct group_pass *);
+
+// --- What steps share --------------------------------------------------------------------------------
+
+// It was told to end, and has, or its node will never say whether it has.
+bool is_over(const struct group_pass *, const struct allocation *);
+// Something was placed in its stead since it became unknown.
+bool was_replaced_since(const struct group_pass *, const struct allocation *);
+// Stops it.
+void note_stop(struct group_pass *, struct member *, enum stop_cause);
+// The same, and takes it out of every set.
+void stop_member(struct group_pass *, struct member *, enum stop_cause);
+// Puts what failed, or is cut off, among what is replaced now, or what counts (later: until it is due).
+void reschedule_member(struct group_pass *, struct member *);
+// Evaluations at the times of members (due_ns), in batches; each member learns its own (followup).
+void create_follow_ups(struct group_pass *, struct member **, uint32_t count,
+	enum eval_trigger trigger, const char *description);

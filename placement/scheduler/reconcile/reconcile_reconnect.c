@@ -1,0 +1,143 @@
+// Allocations whose client is back (step 3g, semantics §5.7.3): they stay, or what replaced them does.
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/reconcile/reconcile_private.h"
+
+static bool is_to_move(const struct allocation *a)
+{
+	const struct desired_transition *t = a->details ? &a->details->transition : NULL;
+	return t && (is_wished(&t->migrate) || is_wished(&t->reschedule) ||
+			    is_wished(&t->force_reschedule));
+}
+
+// Of an older version than the other job.
+static bool is_older(const struct allocation *a, const struct job *job)
+{
+	return a->job->version < job->version ||
+	       a->job->record.create_index < job->record.create_index;
+}
+
+// Row C11.
+static bool stop_unwanted(struct group_pass *g, struct member *m)
+{
+	const struct allocation *a = m->allocation;
+	if (a->desired == ALLOC_RUN && a->client_status == ALLOC_FAILED)
+		stop_member(g, m, STOP_RESCHEDULED);
+	else if (a->desired != ALLOC_RUN || is_to_move(a) || is_older(a, g->r->job))
+		stop_member(g, m, STOP_NOT_NEEDED);
+	else
+		return false;
+	g->desired->stop++;
+	return true;
+}
+
+// --- The replacement -----------------------------------------------------------------------------
+
+static struct member *find_member(const struct group_pass *g, const struct allocation *a)
+{
+	uint32_t low = 0, high = g->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct allocation *b = g->members[middle].allocation;
+		bool before = b->index != a->index ? b->index < a->index
+						   : uuid_compare(&b->id, &a->id) < 0;
+		if (before)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < g->count && uuid_equal(&g->members[low].allocation->id, &a->id);
+	return found ? &g->members[low] : NULL;
+}
+
+static const struct allocation *successor_of(const struct group_pass *g, const struct allocation *a)
+{
+	const struct scheduler_view *view = g->r->ask->view;
+	if (!was_replaced(a))
+		return NULL;
+	const struct allocation *next =
+		view->allocation(view->context, &a->details->next_allocation);
+	// A link never leads back, whatever is stored.
+	return next && next->record.create_index > a->record.create_index ? next : NULL;
+}
+
+bool was_replaced_since(const struct group_pass *g, const struct allocation *a)
+{
+	const struct allocation *next = successor_of(g, a);
+	return next && a->client_status == ALLOC_UNKNOWN &&
+	       next->create_time_ns >= allocation_last_unknown_ns(a);
+}
+
+// What replaced it and is still wanted. What failed was replaced in its turn, so the search goes on from there.
+static struct member *living_replacement(const struct group_pass *g, const struct allocation *a)
+{
+	for (const struct allocation *next = successor_of(g, a); next;
+		next = successor_of(g, next)) {
+		struct member *m = find_member(g, next);
+		bool ended = next->client_status == ALLOC_COMPLETE ||
+			     next->client_status == ALLOC_LOST ||
+			     (next->client_status == ALLOC_FAILED && was_replaced(next));
+		if (m && !m->stopped && m->set != SET_LOST && next->desired == ALLOC_RUN && !ended)
+			return m;
+	}
+	return NULL;
+}
+
+// --- Which one stays (row C12) -------------------------------------------------------------------
+
+// The best score that its placement saw. Returns false when none was kept.
+static bool best_score(const struct allocation *a, double *score)
+{
+	if (!a->metrics)
+		return false;
+	const struct array *best = &a->metrics->metrics.score_metadata;
+	*score = best->count ? ARRAY_AT(best, struct node_score, 0)->norm_score : a->score;
+	return true;
+}
+
+static bool scores_better(const struct allocation *a, const struct allocation *than)
+{
+	double score, other;
+	bool has_other = best_score(than, &other);
+	return best_score(a, &score) && (!has_other || score > other);
+}
+
+static bool replacement_stays(
+	const struct allocation *original, const struct allocation *replacement)
+{
+	if (is_older(original, replacement->job))
+		return true;
+	return scores_better(replacement, original) &&
+	       (replacement->client_status == ALLOC_RUNNING ||
+		       original->client_status != ALLOC_RUNNING);
+}
+
+static void choose(struct group_pass *g, struct member *m)
+{
+	struct member *replacement = living_replacement(g, m->allocation);
+	if (!replacement)
+		return;
+	if (replacement_stays(m->allocation, replacement->allocation))
+		stop_member(g, m, STOP_NOT_NEEDED);
+	else
+		stop_member(g, replacement, STOP_RECONNECTED);
+	g->desired->stop++;
+}
+
+// An ordinary one from now on; only what runs is known to be back.
+static void keep(struct group_pass *g, struct member *m)
+{
+	m->set = SET_UNTAINTED;
+	if (m->allocation->client_status == ALLOC_RUNNING)
+		*APPEND(&g->r->result->reconnects, const struct allocation *) = m->allocation;
+}
+
+// Step 3g.
+void reconcile_reconnecting(struct group_pass *g)
+{
+	FOR_MEMBERS(m, g)
+	if (m->set == SET_RECONNECTING && !stop_unwanted(g, m))
+		choose(g, m);
+	FOR_MEMBERS(m, g)
+	if (m->set == SET_RECONNECTING)
+		keep(g, m);
+}

@@ -1,0 +1,108 @@
+// What another version of the job changes in what is there, and how much of it at once (steps 3m, 3p, 3s).
+#include "placement/scheduler/reconcile/reconcile_private.h"
+
+static enum alloc_change change_of(const struct group_pass *g, const struct member *m)
+{
+	const struct reconcile_ask *ask = g->r->ask;
+	if (m->allocation->job->job_modify_index == g->r->job->job_modify_index)
+		return CHANGE_NONE;
+	enum alloc_change change = ask->change_of(ask->context, m->allocation);
+	// What becomes unknown is not changed before it is back.
+	return m->unknown && change == CHANGE_IN_PLACE ? CHANGE_NONE : change;
+}
+
+static void update_member(struct group_pass *g, struct member *m)
+{
+	switch (change_of(g, m)) {
+	case CHANGE_NONE: g->desired->ignore++; break;
+	case CHANGE_IN_PLACE:
+		*APPEND(&g->r->result->in_place, const struct allocation *) = m->allocation;
+		g->in_place_count++;
+		break;
+	case CHANGE_DESTRUCTIVE:
+		m->destructive = true;
+		g->destructive_count++;
+		break;
+	}
+}
+
+// Step 3m.
+void compute_updates(struct group_pass *g)
+{
+	FOR_MEMBERS(m, g)
+	if (m->set == SET_UNTAINTED)
+		update_member(g, m);
+	g->desired->in_place_update += g->in_place_count;
+	if (!g->had_dstate)
+		g->dstate->desired_total += g->destructive_count + g->in_place_count;
+}
+
+// --- The limit (row C47) ---------------------------------------------------------------------------
+
+static const struct optional_bool *health_of(const struct allocation *a)
+{
+	static const struct optional_bool none;
+	const struct alloc_deployment_status *status =
+		a->details ? a->details->deployment_status : NULL;
+	return status ? &status->healthy : &none;
+}
+
+// max_parallel, less those of the deployment that are not known to be healthy yet; 0 when one is known not to be.
+static int64_t rest_of_max_parallel(const struct group_pass *g)
+{
+	int64_t limit = g->group->update->max_parallel;
+	FOR_MEMBERS(m, g)
+	{
+		if (m->set != SET_UNTAINTED || !is_of_deployment(m->allocation, g->r->deployment))
+			continue;
+		const struct optional_bool *healthy = health_of(m->allocation);
+		if (healthy->set && !healthy->value)
+			return 0;
+		limit -= !healthy->set;
+	}
+	return limit > 0 ? limit : 0;
+}
+
+// Step 3p.
+void compute_under_provisioned_by(struct group_pass *g)
+{
+	const struct reconciler *r = g->r;
+	if (update_is_empty(g->group->update) ||
+		g->destructive_count + set_count(g, SET_MIGRATE) == 0)
+		g->limit = g->group->count;
+	else if (!r->deployment)
+		g->limit = g->group->update->max_parallel;
+	else if (r->paused || r->failed || is_canarying(g))
+		g->limit = 0;
+	else
+		g->limit = rest_of_max_parallel(g);
+}
+
+// --- Destructive updates ---------------------------------------------------------------------------
+
+static void replace(struct group_pass *g, struct member *m)
+{
+	*APPEND(&g->r->result->destructive, struct reconcile_place) =
+		(struct reconcile_place){.group = g->number,
+			.name_index = m->allocation->index,
+			.previous = m->allocation,
+			.destructive = true};
+	m->stopped = true;
+	g->desired->destructive_update++;
+	g->limit--;
+}
+
+// Step 3s: the lowest names first.
+void compute_destructive_updates(struct group_pass *g)
+{
+	bool ready = is_place_ready(g);
+	FOR_MEMBERS(m, g)
+	{
+		if (!m->destructive)
+			continue;
+		if (ready && g->limit > 0 && !m->unknown)
+			replace(g, m);
+		else
+			g->desired->ignore++;
+	}
+}

@@ -1,0 +1,259 @@
+// The scheduler of system and sysbatch jobs: an instance of every group on every node that qualifies (rows
+// A1–A14, A28–A31). One attempt: see → plan → follow-ups → submit.
+#include "placement/scheduler/system/system.h"
+#include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/system/system_attempt.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define SYSTEM_ATTEMPTS 5u
+#define SYSBATCH_ATTEMPTS 2u
+#define TRIGGER(name) (1u << TRIGGER_##name)
+
+static const uint32_t accepted_triggers =
+	TRIGGER(JOB_REGISTER) | TRIGGER(NODE_UPDATE) | TRIGGER(FAILED_FOLLOW_UP) |
+	TRIGGER(JOB_DEREGISTER) | TRIGGER(ROLLING_UPDATE) | TRIGGER(PREEMPTION) |
+	TRIGGER(DEPLOYMENT_WATCHER) | TRIGGER(NODE_DRAIN) | TRIGGER(ALLOC_STOP) |
+	TRIGGER(QUEUED_ALLOCS) | TRIGGER(JOB_SCALING) | TRIGGER(RECONNECT);
+
+struct process {
+	struct node_ids { // that have a blocked evaluation of an earlier attempt
+		struct uuid *items;
+		uint32_t count;
+	} blocked;
+};
+
+// --- Annotations ---------------------------------------------------------------------------------
+
+struct desired_updates *system_annotation(struct system_attempt *a, const char *group)
+{
+	return a->plan->annotate ? map_item(&a->plan->annotations, sizeof(struct desired_updates),
+					   group ? group : "")
+				 : NULL;
+}
+
+static const char *group_name(const struct system_attempt *a, const struct diff_item *item)
+{
+	return item->group == DIFF_NO_GROUP ? allocation_group(item->existing)->name
+					    : a->groups[item->group].group->name;
+}
+
+static void annotate(struct system_attempt *a)
+{
+	static const struct {
+		enum diff_kind kind;
+		size_t counter;
+	} counters[] = {
+		{DIFF_PLACE, offsetof(struct desired_updates, place)},
+		{DIFF_STOP, offsetof(struct desired_updates, stop)},
+		{DIFF_IGNORE, offsetof(struct desired_updates, ignore)},
+		{DIFF_MIGRATE, offsetof(struct desired_updates, migrate)},
+	};
+	for (unsigned i = 0; i < sizeof counters / sizeof *counters; i++) {
+		const struct diff_list *list = &a->diff.lists[counters[i].kind];
+		for (uint32_t k = 0; a->plan->annotate && k < list->count; k++) {
+			struct desired_updates *desired =
+				system_annotation(a, group_name(a, &list->items[k]));
+			++*(int64_t *)((char *)desired + counters[i].counter);
+		}
+	}
+}
+
+// --- The plan ------------------------------------------------------------------------------------
+
+static void stop_all(struct system_attempt *a, const struct diff_list *list, enum stop_cause cause)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		stack_plan_stop(a->stack, list->items[i].existing, cause, cause == STOP_LOST, NULL);
+}
+
+// Its node lost the connection: it may go on there, and nobody knows.
+static void disconnect_all(struct system_attempt *a, const struct diff_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct allocation *existing = list->items[i].existing;
+		struct plan_update update = {.id = existing->id,
+			.node_id = existing->node_id,
+			.slot = list->items[i].slot,
+			.resources = existing->resources,
+			.devices = existing->devices,
+			.details = details_with_client_status(
+				existing, ALLOC_UNKNOWN, a->run->settings->now_ns),
+			.client_status = ALLOC_UNKNOWN,
+			.metrics = PLAN_NO_METRICS};
+		stack_plan_update(a->stack, &update);
+	}
+}
+
+static void begin_groups(struct system_attempt *a)
+{
+	if (!a->job)
+		return;
+	stack_set_job(a->stack, a->job);
+	scheduler_run_be_strict(a->run, &a->view, a->stack);
+	stack_nodes_available(a->stack, &a->available);
+	a->groups = memory_take_array(a->job->task_groups.count + 1, sizeof *a->groups);
+	for (uint32_t i = 0; i < a->job->task_groups.count; i++) {
+		a->groups[i].group = ARRAY_AT(&a->job->task_groups, struct task_group, i);
+		a->groups[i].metrics = PLAN_NO_METRICS;
+	}
+}
+
+static void store_queued(struct system_attempt *a)
+{
+	for (uint32_t i = 0; a->job && i < a->job->task_groups.count; i++)
+		count_add(&a->run->queued, a->groups[i].group->name, a->groups[i].queued);
+}
+
+// Purged and registered again with another type since the evaluation was made: that has one of its own.
+static bool is_of_another_scheduler(const struct job *job)
+{
+	return job && !job->stop && job->type != JOB_SYSTEM && job->type != JOB_SYSBATCH;
+}
+
+// Everything that needs the view.
+static void make_plan(struct system_attempt *a)
+{
+	const struct evaluation *eval = a->run->eval;
+	const struct job *job = a->view.job(a->view.context, eval->namespace_name, eval->job_id);
+	scheduler_run_reset(a->run);
+	a->plan = scheduler_run_plan(a->run, &a->view, job);
+	if (is_of_another_scheduler(job))
+		return;
+	a->stack = stack_create(STACK_SYSTEM, &a->view, a->plan);
+	a->job = job && !job->stop ? job : NULL;
+	begin_groups(a);
+	struct system_diff_ask ask = {.view = &a->view,
+		.job = a->job,
+		.namespace_name = eval->namespace_name,
+		.job_id = eval->job_id,
+		.sysbatch = a->job && a->job->type == JOB_SYSBATCH,
+		.now_ns = a->run->settings->now_ns};
+	system_diff(&ask, &a->diff);
+	stop_all(a, &a->diff.lost_late, STOP_LOST);
+	stop_all(a, &a->diff.lists[DIFF_STOP], STOP_NOT_NEEDED);
+	stop_all(a, &a->diff.lists[DIFF_MIGRATE], STOP_NODE_TAINTED);
+	stop_all(a, &a->diff.lists[DIFF_LOST], STOP_LOST);
+	disconnect_all(a, &a->diff.lists[DIFF_DISCONNECTING]);
+	annotate(a);
+	a->place = a->diff.lists[DIFF_PLACE];
+	a->diff.lists[DIFF_PLACE] = (struct diff_list){0};
+	system_update(a);
+	system_place(a);
+	store_queued(a);
+	system_settle_blocked(a);
+}
+
+static void release(struct system_attempt *a)
+{
+	for (uint32_t i = 0; a->job && i < a->job->task_groups.count; i++)
+		metrics_release(&a->groups[i].filtered);
+	free(a->groups);
+	metrics_release(&a->available);
+	free(a->place.items);
+	system_diff_release(&a->diff);
+	version_changes_release(&a->changes);
+	stack_destroy(a->stack);
+	a->stack = NULL;
+	a->job = NULL;
+}
+
+// --- Follow-ups ----------------------------------------------------------------------------------
+
+static int by_uuid(const void *a, const void *b)
+{
+	return uuid_compare(a, b);
+}
+
+static bool has_blocked(const struct node_ids *nodes, const struct uuid *id)
+{
+	return nodes->count && bsearch(id, nodes->items, nodes->count, sizeof *id, by_uuid);
+}
+
+// One for each node and call: those of earlier attempts still stand. One that cannot be stored is given up,
+// as the next change of its node makes an evaluation anyway (row A37).
+static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
+{
+	const struct planner *planner = &a->run->settings->planner;
+	uint32_t known = nodes->count;
+	if (!a->blocked_count)
+		return;
+	nodes->items =
+		memory_resize(nodes->items, (known + a->blocked_count) * sizeof *nodes->items);
+	for (uint32_t i = 0; i < a->blocked_count; i++) {
+		struct node_ids earlier = {nodes->items, known};
+		if (has_blocked(&earlier, &a->blocked[i]->node_id))
+			continue;
+		(void)planner->create_eval(planner->context, a->blocked[i]);
+		nodes->items[nodes->count++] = a->blocked[i]->node_id;
+	}
+	qsort(nodes->items, nodes->count, sizeof *nodes->items, by_uuid);
+}
+
+// Goes on with the rolling update when its stagger has passed; one for all attempts.
+static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
+{
+	const struct planner *planner = &a->run->settings->planner;
+	if (!a->limit_reached || !uuid_is_zero(&a->run->next_eval))
+		return 0;
+	struct evaluation *next =
+		scheduler_run_follow_up(a->run, TRIGGER_ROLLING_UPDATE, EVAL_PENDING);
+	next->wait_ns = stagger_ns;
+	int error = planner->create_eval(planner->context, next);
+	if (error >= 0)
+		a->run->next_eval = next->id;
+	evaluation_free(next);
+	return error < 0 ? error : 0;
+}
+
+// --- Attempts ------------------------------------------------------------------------------------
+
+static int submit(struct system_attempt *a, int64_t stagger_ns)
+{
+	if (plan_is_no_op(a->plan) && !a->plan->annotate)
+		return ATTEMPT_DONE;
+	int error = create_rolling(a, stagger_ns);
+	return error < 0 ? error : scheduler_run_submit(a->run, a->plan);
+}
+
+static int attempt(struct scheduler_run *run, void *context)
+{
+	struct process *process = context;
+	struct system_attempt a = {.run = run};
+	int result = scheduler_run_begin_view(run, &a.view);
+	if (result < 0)
+		return result;
+	make_plan(&a);
+	int64_t stagger_ns = a.limit_reached ? a.job->update->stagger_ns : 0;
+	release(&a);
+	scheduler_run_end_view(run);
+	create_blocked(&a, &process->blocked);
+	result = submit(&a, stagger_ns);
+	system_blocked_release(&a);
+	plan_free(a.plan);
+	return result;
+}
+
+int system_scheduler_process(
+	const struct scheduler_settings *settings, const struct evaluation *eval)
+{
+	bool sysbatch = eval->type == EVAL_SYSBATCH;
+	uint32_t limit = sysbatch ? SYSBATCH_ATTEMPTS : SYSTEM_ATTEMPTS;
+	uint32_t accepted = accepted_triggers | (sysbatch ? TRIGGER(PERIODIC_JOB) : 0);
+	struct process process = {0};
+	struct scheduler_run run;
+	scheduler_run_init(&run, settings, eval);
+	int result;
+	if (!(accepted >> eval->triggered_by & 1)) {
+		result = scheduler_run_refuse_trigger(&run);
+	} else {
+		result = scheduler_run_attempts(&run, limit, attempt, &process);
+		if (result == ATTEMPTS_EXHAUSTED)
+			result = scheduler_run_exhausted(&run, limit);
+		else if (result == ATTEMPT_DONE)
+			result = scheduler_run_end(&run, EVAL_COMPLETE, "");
+	}
+	scheduler_run_release(&run);
+	free(process.blocked.items);
+	return result;
+}

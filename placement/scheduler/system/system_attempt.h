@@ -1,0 +1,52 @@
+// One attempt of the system scheduler at an evaluation: what its steps share.
+#pragma once
+#include "placement/scheduler/common/version_changes.h"
+#include "placement/scheduler/node/scheduler_run.h"
+#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/system/system_diff.h"
+
+// What is kept per group of the job.
+struct group_progress {
+	const struct task_group *group;
+	int64_t queued;   // instances still to be placed
+	uint32_t metrics; // in plan.metrics, of plain placements; PLAN_NO_METRICS: none yet
+	struct alloc_metrics filtered; // of all nodes that do not qualify
+};
+
+struct system_attempt {
+	struct scheduler_run *run;
+	struct scheduler_view view;
+	const struct job *job; // NULL: purged or stopped, so that nothing is required
+	struct plan *plan;
+	struct stack *stack;
+	struct system_diff diff;
+	struct group_progress *groups;
+	struct alloc_metrics available; // nodes by datacenter and in the pool
+	struct diff_list place;         // destructive updates included
+	bool limit_reached;             // of the rolling update
+	struct version_changes changes;
+	uint64_t *blocked_slots; // a bit per slot that has a blocked evaluation
+	struct evaluation **blocked;
+	uint32_t blocked_count, blocked_room;
+};
+
+// The annotation of a group (dry run); NULL when nobody asked.
+struct desired_updates *system_annotation(struct system_attempt *, const char *group);
+
+// system_update.c: tries updates in place; then stops, within the limit, what must be replaced, and adds it to
+// those that are to be placed.
+void system_update(struct system_attempt *);
+
+// system_place.c: a node for every instance that is to be placed: its own or none.
+void system_place(struct system_attempt *);
+// The metrics of a placement or update, as a number in the plan. Plain ones of a group share one.
+uint32_t system_keep_metrics(struct system_attempt *, uint32_t group, const struct stack_option *);
+
+// Nodes by datacenter and in the pool.
+void system_add_available(const struct system_attempt *, struct alloc_metrics *);
+
+// system_failure.c: there is no room for an instance, for the reason in the option.
+void system_fail(struct system_attempt *, const struct diff_item *, const struct stack_option *);
+// Copies what failed into the blocked evaluations, now that all of it is known.
+void system_settle_blocked(struct system_attempt *);
+void system_blocked_release(struct system_attempt *);

@@ -1,0 +1,106 @@
+// Instances that found no room (rows A32–A34, A37): a node that does not qualify is no failure unless none
+// does; a full one is, and wakes the job when it has room again.
+#include "placement/scheduler/system/system_attempt.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+static struct alloc_metrics *failed_metrics(struct system_attempt *a, uint32_t group)
+{
+	struct failed_group *failed =
+		map_item(&a->run->failed_groups, sizeof *failed, a->groups[group].group->name);
+	return &failed->metrics;
+}
+
+// Filtered: the instance is not waited for. When that is so of all of a group's, its metrics say why.
+static void note_filtered(
+	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
+{
+	struct group_progress *group = &a->groups[item->group];
+	struct desired_updates *desired = system_annotation(a, group->group->name);
+	group->queued--;
+	if (desired)
+		desired->place--;
+	stack_count(option, &group->filtered);
+	if (group->queued > 0)
+		return;
+	struct alloc_metrics *failed = failed_metrics(a, item->group);
+	metrics_release(failed);
+	metrics_copy(failed, &group->filtered);
+	system_add_available(a, failed);
+}
+
+static void note_exhausted(
+	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
+{
+	uint32_t known = a->run->failed_groups.count;
+	struct alloc_metrics *failed = failed_metrics(a, item->group);
+	if (a->run->failed_groups.count == known) {
+		failed->coalesced_failures++;
+	} else {
+		stack_count(option, failed);
+		system_add_available(a, failed);
+	}
+	stack_count_exhausted(a->groups[item->group].group, failed);
+}
+
+// --- Blocked evaluations -------------------------------------------------------------------------
+
+static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)
+{
+	if (!a->blocked_slots)
+		a->blocked_slots = memory_take_array(
+			a->view.slots(a->view.context) / 64 + 1, sizeof *a->blocked_slots);
+	uint64_t bit = 1ull << (slot % 64), *word = &a->blocked_slots[slot / 64];
+	bool first = !(*word & bit);
+	*word |= bit;
+	return first;
+}
+
+// One for each node that is full, so that whichever has room first wakes the job. What is known of classes is
+// what has been looked at so far.
+static void block_node(struct system_attempt *a, const struct node *node)
+{
+	if (!is_blocked_first_time(a, node->slot))
+		return;
+	struct evaluation *eval =
+		scheduler_run_follow_up(a->run, TRIGGER_QUEUED_ALLOCS, EVAL_BLOCKED);
+	eval->status_description = text_copy(TEXT("created to place remaining allocations"));
+	eval->node_id = node->id;
+	stack_eligibility(a->stack, eval);
+	if (a->blocked_count == a->blocked_room) {
+		a->blocked_room = a->blocked_room ? a->blocked_room * 2 : 8;
+		a->blocked = memory_resize(a->blocked, a->blocked_room * sizeof *a->blocked);
+	}
+	a->blocked[a->blocked_count++] = eval;
+}
+
+void system_fail(
+	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
+{
+	if (option->outcome == STACK_FILTERED) {
+		note_filtered(a, item, option);
+	} else {
+		note_exhausted(a, item, option);
+		block_node(a, option->node); // as it was looked at: it may be gone by now
+	}
+}
+
+void system_settle_blocked(struct system_attempt *a)
+{
+	const struct array *failed = &a->run->failed_groups;
+	for (uint32_t i = 0; i < a->blocked_count; i++)
+		for (uint32_t k = 0; k < failed->count; k++) {
+			const struct failed_group *from = ARRAY_AT(failed, struct failed_group, k);
+			struct failed_group *to =
+				map_item(&a->blocked[i]->failed_groups, sizeof *to, from->group);
+			metrics_copy(&to->metrics, &from->metrics);
+		}
+}
+
+void system_blocked_release(struct system_attempt *a)
+{
+	for (uint32_t i = 0; i < a->blocked_count; i++)
+		evaluation_free(a->blocked[i]);
+	free(a->blocked);
+	free(a->blocked_slots);
+}

@@ -1,0 +1,120 @@
+// Instances that are missing, each on its own node (rows A30–A36).
+#include "placement/scheduler/system/system_attempt.h"
+#include "state/base/check.h"
+#include <stdlib.h>
+
+// --- Metrics -------------------------------------------------------------------------------------
+
+void system_add_available(const struct system_attempt *a, struct alloc_metrics *m)
+{
+	for (uint32_t i = 0; i < a->available.nodes_available.count; i++) {
+		const struct named_count *count =
+			ARRAY_AT(&a->available.nodes_available, struct named_count, i);
+		count_add(&m->nodes_available, count->name, count->count);
+	}
+	m->nodes_in_pool = a->available.nodes_in_pool;
+}
+
+uint32_t system_keep_metrics(
+	struct system_attempt *a, uint32_t group, const struct stack_option *option)
+{
+	uint32_t *plain = &a->groups[group].metrics, number = a->plan->metrics.count;
+	bool is_plain = stack_option_is_plain(option);
+	if (is_plain && *plain != PLAN_NO_METRICS)
+		return *plain;
+	struct shared_metrics *metrics = shared_metrics_create();
+	if (is_plain)
+		metrics->metrics.nodes_evaluated = 1;
+	else
+		stack_count(option, &metrics->metrics);
+	system_add_available(a, &metrics->metrics);
+	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof metrics) = metrics;
+	if (is_plain)
+		*plain = number;
+	return number;
+}
+
+// --- Placements ----------------------------------------------------------------------------------
+
+// Takes over what the option found, with what else is to be said; NULL when there is nothing.
+static struct alloc_details *take_details(struct stack_option *option, const struct diff_item *item)
+{
+	struct alloc_details *details = option->details;
+	option->details = NULL;
+	if (!item->existing && !option->preempted_count)
+		return details;
+	if (!details)
+		details = alloc_details_create();
+	if (item->existing)
+		details->previous_allocation = item->existing->id;
+	for (uint32_t i = 0; i < option->preempted_count; i++)
+		*(struct uuid *)array_append(&details->preempted, sizeof(struct uuid)) =
+			option->preempted[i]->id;
+	return details;
+}
+
+static void preempt(struct system_attempt *a, uint32_t group, const struct stack_option *option,
+	const struct uuid *by)
+{
+	struct desired_updates *desired = system_annotation(a, a->groups[group].group->name);
+	for (uint32_t i = 0; i < option->preempted_count; i++)
+		stack_plan_preempt(a->stack, option->preempted[i], by);
+	if (desired)
+		desired->preemptions += option->preempted_count;
+}
+
+static void place(
+	struct system_attempt *a, const struct diff_item *item, struct stack_option *option)
+{
+	struct plan_placement placement = {.id = prng_uuid(a->run->settings->prng),
+		.node_id = option->node->id,
+		.slot = item->slot,
+		.generation = option->node->generation,
+		.group = (uint16_t)item->group,
+		.name_index = item->name_index,
+		.job_version = a->job->record.modify_index,
+		.resources = option->resources,
+		.devices = option->devices,
+		.score = option->score,
+		.details = take_details(option, item),
+		.metrics = system_keep_metrics(a, item->group, option)};
+	preempt(a, item->group, option, &placement.id);
+	stack_plan_place(a->stack, &placement);
+}
+
+// Its node may have stopped taking instances of the job since it was placed there (row A31).
+static bool takes_instances(const struct system_attempt *a, const struct diff_item *item)
+{
+	return item->slot != NODE_SLOT_NONE &&
+	       (!item->existing || target_nodes_contain(&a->diff.nodes, &item->existing->node_id));
+}
+
+// Nodes come in the order of their ids, which is no order in memory: the next few are fetched meanwhile.
+#define NODES_AHEAD 8u
+#define NODE_LINES_AHEAD 4u
+
+static void fetch_ahead(const struct system_attempt *a, uint32_t i)
+{
+	if (i + NODES_AHEAD >= a->place.count)
+		return;
+	const char *node = (const char *)a->place.items[i + NODES_AHEAD].node;
+	for (uint32_t line = 0; line < NODE_LINES_AHEAD; line++)
+		__builtin_prefetch(node + line * 64);
+}
+
+void system_place(struct system_attempt *a)
+{
+	for (uint32_t i = 0; i < a->place.count; i++)
+		a->groups[a->place.items[i].group].queued++;
+	for (uint32_t i = 0; i < a->place.count; i++) {
+		const struct diff_item *item = &a->place.items[i];
+		struct stack_option option;
+		fetch_ahead(a, i);
+		if (!takes_instances(a, item))
+			continue;
+		if (stack_select_node(a->stack, item->group, item->name_index, item->slot, &option))
+			place(a, item, &option);
+		else
+			system_fail(a, item, &option);
+	}
+}

@@ -1,0 +1,448 @@
+// The deployment watcher (rows C52–C56, semantics §5.13): what a deployment's allocations report leads to evaluations
+// that push it along, to its promotion, or to its end.
+//
+//	changes → noted ids → records are read, deployments touched → looked at → acts: commands
+//	                                             deadline, batch ──┘
+#include "placement/watch/deployments/deployment_commands.h"
+#include "placement/watch/deployments/watched.h"
+#include "placement/watch/watcher.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "state/records/job.h"
+#include "state/records/reschedule.h"
+#include <stdlib.h>
+
+#define MILLISECOND_NS 1000000ll
+#define BATCH_NS (1000 * MILLISECOND_NS) // one evaluation of a job for all that happens in it
+#define WINDOW_NS \
+	(250 * MILLISECOND_NS) // evaluations of different deployments that are sent together
+#define RETRY_NS (1000 * MILLISECOND_NS)
+#define READ_AT_ONCE 1024u       // records per read section
+#define NOTED_MAX (1024u * 1024) // ids; when there are more, everything is looked through instead
+
+struct noted {
+	struct uuid id;
+	bool is_allocation;
+};
+
+struct deployment_watch {
+	const struct watch_tools *tools;
+	pthread_mutex_t mutex; // of what is noted
+	struct noted *noted;
+	uint32_t noted_count, noted_room;
+	bool is_overrun; // more was noted than there is room for
+	struct watched_table table;
+	struct watched_list waiting; // for the window to end
+	int64_t window_ns;           // unix; 0: nothing waits
+	struct acts *acts;
+};
+
+// --- Noting (applier thread) ---------------------------------------------------------------------
+
+static bool note(struct deployment_watch *x, const struct uuid *id, bool is_allocation)
+{
+	pthread_mutex_lock(&x->mutex);
+	if (x->noted_count == NOTED_MAX) {
+		x->is_overrun = true;
+	} else {
+		if (x->noted_count == x->noted_room) {
+			x->noted_room = x->noted_room ? 2 * x->noted_room : 256;
+			x->noted = memory_resize(x->noted, x->noted_room * sizeof *x->noted);
+		}
+		x->noted[x->noted_count++] = (struct noted){*id, is_allocation};
+	}
+	pthread_mutex_unlock(&x->mutex);
+	return true;
+}
+
+static bool is_judged(const struct allocation *a)
+{
+	return a && a->details && a->details->deployment_status &&
+	       a->details->deployment_status->healthy.set;
+}
+
+// Versions share what did not change.
+static bool matters(const struct allocation *before, const struct allocation *after)
+{
+	if (!is_judged(before) && !is_judged(after))
+		return false;
+	return !before || after->record.deleted || before->details != after->details ||
+	       allocation_is_terminal(before) != allocation_is_terminal(after);
+}
+
+static bool changed(void *context, const struct state_change *c)
+{
+	if (c->table == STATE_DEPLOYMENTS)
+		return note(context, &((const struct deployment *)c->after)->id, false);
+	if (c->table != STATE_ALLOCATIONS)
+		return false;
+	const struct allocation *after = (const struct allocation *)c->after;
+	return matters((const struct allocation *)c->before, after) &&
+	       note(context, &after->id, true);
+}
+
+// --- Reading what was noted ----------------------------------------------------------------------
+
+// Under read lock. NULL: it is at its end.
+static struct watched *watch(struct deployment_watch *x, const struct uuid *id)
+{
+	struct watched *w = watched_find(&x->table, id);
+	const struct deployment *d = w ? NULL : state_deployment(x->tools->state, id);
+
+	return d && deployment_is_active(d) ? watched_add(&x->table, id) : w;
+}
+
+static void note_allocation(
+	struct deployment_watch *x, const struct uuid *id, const struct allocation *a)
+{
+	bool belongs = a && a->details && !uuid_is_zero(&a->details->deployment_id);
+
+	watched_note(&x->table, id, a, belongs ? watch(x, &a->details->deployment_id) : NULL);
+}
+
+static void read_noted(struct deployment_watch *x, const struct noted *n)
+{
+	if (n->is_allocation) {
+		note_allocation(x, &n->id, state_allocation(x->tools->state, &n->id));
+		return;
+	}
+	struct watched *w = watch(x, &n->id);
+	if (w)
+		watched_touch(&x->table, w);
+}
+
+static void read_deployments(struct deployment_watch *x)
+{
+	uint64_t cursor = 0;
+
+	for (bool more = true; more;) {
+		state_read_begin();
+		for (uint32_t i = 0; i < READ_AT_ONCE && more; i++) {
+			const struct deployment *d =
+				state_next_deployment(x->tools->state, &cursor);
+			more = d != NULL;
+			if (d && watch(x, &d->id))
+				watched_touch(&x->table, watched_find(&x->table, &d->id));
+		}
+		state_read_end();
+	}
+}
+
+static void read_allocations(struct deployment_watch *x)
+{
+	uint64_t cursor = 0;
+
+	for (bool more = true; more;) {
+		state_read_begin();
+		for (uint32_t i = 0; i < READ_AT_ONCE && more; i++) {
+			const struct allocation *a =
+				state_next_allocation(x->tools->state, &cursor);
+			more = a != NULL;
+			if (is_judged(a))
+				note_allocation(x, &a->id, a);
+		}
+		state_read_end();
+	}
+}
+
+// Also when more changed than could be noted: then nothing that is remembered is relied on.
+static void take_over(void *context)
+{
+	struct deployment_watch *x = context;
+
+	watched_table_free(&x->table);
+	watched_table_init(&x->table);
+	LIST_INIT(&x->waiting);
+	x->window_ns = 0;
+	read_deployments(x);
+	if (x->table.deployments.count > 0)
+		read_allocations(x);
+}
+
+static void read_changes(struct deployment_watch *x)
+{
+	pthread_mutex_lock(&x->mutex);
+	struct noted *noted = x->noted;
+	uint32_t count = x->noted_count;
+	bool is_overrun = x->is_overrun;
+	x->noted = NULL;
+	x->noted_count = x->noted_room = 0;
+	x->is_overrun = false;
+	pthread_mutex_unlock(&x->mutex);
+	for (uint32_t i = 0; i < count && !is_overrun;) {
+		state_read_begin();
+		for (uint32_t n = 0; n < READ_AT_ONCE && i < count; n++)
+			read_noted(x, &noted[i++]);
+		state_read_end();
+	}
+	free(noted);
+	if (is_overrun)
+		take_over(x);
+}
+
+// --- Judging (under read lock) -------------------------------------------------------------------
+
+// Of the unhealthy ones that nothing was decided about yet.
+struct unhealthy {
+	bool fails, reverts;
+	uint32_t replaceable;
+	struct uuid *ids; // of those, at most ACT_IDS_MAX; NULL: not asked for
+};
+
+// Its policy leaves it another try, or has given it one already.
+static bool has_tries_left(const struct allocation *a, int64_t now_ns)
+{
+	return !uuid_is_zero(&a->details->followup_eval) ||
+	       allocation_may_be_rescheduled(a, a->job, now_ns);
+}
+
+static void judge_unhealthy(
+	const struct allocation *a, const struct deployment *d, int64_t now_ns, struct unhealthy *u)
+{
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct deployment_group *g = deployment_group_of(d, text_of(group->name));
+
+	if (!g)
+		return;
+	if (g->progress_deadline_ns != 0 && a->desired != ALLOC_RUN)
+		return; // it was replaced or stopped for another reason
+	if (g->progress_deadline_ns == 0 || !has_tries_left(a, now_ns)) {
+		u->fails = true;
+		u->reverts |= g->auto_revert;
+	} else if (!u->ids) {
+		u->replaceable++;
+	} else if (u->replaceable < ACT_IDS_MAX) {
+		u->ids[u->replaceable++] = a->id;
+	}
+}
+
+static void judge_open(const struct deployment_watch *x, const struct watched *w,
+	const struct deployment *d, int64_t now_ns, struct unhealthy *u)
+{
+	const struct judged *j;
+
+	LIST_FOREACH(j, &w->open, of_deployment)
+	{
+		const struct allocation *a = state_allocation(x->tools->state, &j->id);
+		// What changed since it was noted is noted again.
+		if (is_judged(a) && !a->details->deployment_status->healthy.value &&
+			!(a->details->transition.reschedule.set &&
+				a->details->transition.reschedule.value))
+			judge_unhealthy(a, d, now_ns, u);
+	}
+}
+
+static bool see_snapshot(const struct evaluation *e, void *context)
+{
+	uint64_t *newest = context;
+	uint64_t seen = e->snapshot_index ? e->snapshot_index : e->record.create_index;
+
+	if (e->status != EVAL_CANCELED && seen > *newest)
+		*newest = seen;
+	return true;
+}
+
+// Some allocation was found healthy after the job's newest evaluation looked.
+static bool has_news(
+	const struct deployment_watch *x, struct watched *w, const struct deployment *d)
+{
+	if (w->healthy_index <= w->evaluated_index)
+		return false;
+	w->evaluated_index = 0;
+	state_job_evaluations(x->tools->state, text_of(d->namespace_name), text_of(d->job_id),
+		see_snapshot, &w->evaluated_index);
+	return w->healthy_index > w->evaluated_index;
+}
+
+// --- Looking at one deployment -------------------------------------------------------------------
+
+static void begin_window(struct deployment_watch *x, struct watched *w, int64_t now_ns)
+{
+	w->batch_ns = 0;
+	w->is_waiting = true;
+	LIST_INSERT_HEAD(&x->waiting, w, waiting);
+	if (x->window_ns == 0)
+		x->window_ns = now_ns + WINDOW_NS;
+}
+
+static void push_along(struct deployment_watch *x, struct watched *w, const struct deployment *d,
+	uint32_t replaceable, int64_t now_ns)
+{
+	if (w->batch_ns != 0 && now_ns >= w->batch_ns)
+		begin_window(x, w, now_ns);
+	else if (w->batch_ns == 0 && !w->is_waiting && (replaceable > 0 || has_news(x, w, d)))
+		w->batch_ns = now_ns + BATCH_NS;
+}
+
+static void judge(
+	struct deployment_watch *x, struct watched *w, const struct deployment *d, int64_t now_ns)
+{
+	struct group_health health[JOB_GROUPS_MAX];
+	struct unhealthy u = {.fails = false};
+	bool reverts;
+
+	watched_health(w, d, health);
+	judge_open(x, w, d, now_ns, &u);
+	int64_t deadline_ns = deployment_deadline(d, health, w->judged_ns);
+	bool is_late = deadline_ns != 0 && now_ns >= deadline_ns;
+	watched_due_at(&x->table, w, WATCH_NEVER);
+	if (u.fails) {
+		acts_fail(x->acts, d, DEPLOYMENT_TEXT_UNHEALTHY, u.reverts);
+		return;
+	}
+	if (is_late && deployment_lags(d, &reverts)) {
+		acts_fail(x->acts, d, DEPLOYMENT_TEXT_DEADLINE, reverts);
+		return;
+	}
+	if (is_late) { // it waits for its promotion
+		w->judged_ns = now_ns;
+		deadline_ns = deployment_deadline(d, health, now_ns);
+	}
+	if (deployment_is_ripe(d, health))
+		acts_promote(x->acts, d);
+	push_along(x, w, d, u.replaceable, now_ns);
+	int64_t due_ns = deadline_ns ? deadline_ns : WATCH_NEVER;
+	watched_due_at(&x->table, w, w->batch_ns && w->batch_ns < due_ns ? w->batch_ns : due_ns);
+}
+
+static void look_at(struct deployment_watch *x, struct watched *w, int64_t now_ns)
+{
+	watched_untouch(w);
+	if (now_ns < w->rest_ns) {
+		watched_due_at(&x->table, w, w->rest_ns);
+		return;
+	}
+	state_read_begin();
+	const struct deployment *d = state_deployment(x->tools->state, &w->id);
+	bool is_active = d && deployment_is_active(d);
+	if (is_active)
+		judge(x, w, d, now_ns);
+	state_read_end();
+	if (!is_active)
+		watched_drop(&x->table, w);
+}
+
+// --- Turns ---------------------------------------------------------------------------------------
+
+static void settle_act(void *context, const struct uuid *deployment, bool was_done, int64_t now_ns)
+{
+	struct deployment_watch *x = context;
+	struct watched *w = watched_find(&x->table, deployment);
+
+	if (!w || was_done)
+		return;
+	w->rest_ns = now_ns + RETRY_NS;
+	watched_touch(&x->table, w);
+}
+
+static void act(struct deployment_watch *x, int64_t now_ns, bool *done)
+{
+	*done |= acts_run(x->acts, settle_act, x, now_ns);
+}
+
+// What a deployment waited for is asked for, unless something else brought it meanwhile.
+static void ask(struct deployment_watch *x, struct watched *w, int64_t now_ns)
+{
+	struct unhealthy u = {.ids = acts_ids(x->acts)};
+
+	state_read_begin();
+	const struct deployment *d = state_deployment(x->tools->state, &w->id);
+	if (d && deployment_is_active(d)) {
+		judge_open(x, w, d, now_ns, &u);
+		if (!u.fails && u.replaceable > 0)
+			acts_replace(x->acts, d, u.ids, u.replaceable);
+		else if (!u.fails && has_news(x, w, d))
+			acts_evaluate(x->acts, d);
+	}
+	state_read_end();
+}
+
+static void end_window(struct deployment_watch *x, int64_t now_ns, bool *done)
+{
+	struct watched *w;
+
+	while ((w = LIST_FIRST(&x->waiting))) {
+		LIST_REMOVE(w, waiting);
+		w->is_waiting = false;
+		watched_touch(&x->table, w);
+		ask(x, w, now_ns);
+		if (acts_are_full(x->acts))
+			act(x, now_ns, done);
+	}
+	x->window_ns = 0;
+	act(x, now_ns, done);
+}
+
+static struct watched *next_due(const struct deployment_watch *x, int64_t now_ns)
+{
+	struct heap_node *top = heap_top(&x->table.due);
+	struct watched *w = top ? CONTAINER_OF(top, struct watched, order) : NULL;
+
+	return w && w->due_ns <= now_ns ? w : NULL;
+}
+
+static void look_at_all(struct deployment_watch *x, int64_t now_ns, bool *done)
+{
+	struct watched *w;
+
+	do {
+		while ((w = next_due(x, now_ns)) || (w = LIST_FIRST(&x->table.touched))) {
+			look_at(x, w, now_ns);
+			if (acts_are_full(x->acts))
+				act(x, now_ns, done);
+		}
+		act(x, now_ns, done);
+	} while (!LIST_EMPTY(&x->table.touched)); // what was refused
+}
+
+static int64_t turn(void *context, int64_t now_ns, bool *done)
+{
+	struct deployment_watch *x = context;
+
+	read_changes(x);
+	if (x->window_ns != 0 && now_ns >= x->window_ns)
+		end_window(x, now_ns, done);
+	look_at_all(x, now_ns, done);
+	watch_gauge(x->tools, &x->tools->stats->deployments_watched, x->table.deployments.count);
+	struct heap_node *top = heap_top(&x->table.due);
+	int64_t due_ns = top ? CONTAINER_OF(top, struct watched, order)->due_ns : WATCH_NEVER;
+	return x->window_ns != 0 && x->window_ns < due_ns ? x->window_ns : due_ns;
+}
+
+// --- Life ----------------------------------------------------------------------------------------
+
+static void *create(const struct watch_tools *tools)
+{
+	struct deployment_watch *x = memory_take(sizeof *x);
+
+	x->tools = tools;
+	pthread_mutex_init(&x->mutex, NULL);
+	watched_table_init(&x->table);
+	LIST_INIT(&x->waiting);
+	x->acts = acts_create(tools);
+	return x;
+}
+
+static void destroy(void *context)
+{
+	struct deployment_watch *x = context;
+
+	watched_table_free(&x->table);
+	acts_destroy(x->acts);
+	pthread_mutex_destroy(&x->mutex);
+	free(x->noted);
+	free(x);
+}
+
+const struct watcher deployment_watcher = {
+	.name = "deployments",
+	.create = create,
+	.destroy = destroy,
+	.take_over = take_over,
+	.changed = changed,
+	.turn = turn,
+};

@@ -1,0 +1,51 @@
+// Which nodes drain, which jobs have allocations on them, and what of both changed since it was looked at. Changes are
+// noted on the applier's thread, taken on the watchers'; only that one forgets.
+#pragma once
+#include "placement/broker/heap.h"
+#include "placement/broker/lookup.h"
+#include "state/tables/state.h"
+#include <pthread.h>
+
+struct drain_node {
+	struct lookup_node by_id;
+	struct heap_node by_deadline; // of the watchers' thread
+	struct uuid id;
+	int64_t deadline_ns;
+	bool is_dirty;
+	struct drain_node *next_dirty;
+};
+struct drain_job {
+	struct lookup_node by_name;
+	char *namespace_name, *id;
+	bool is_dirty;
+	struct drain_job *next_dirty;
+};
+
+struct drain_book {
+	pthread_mutex_t mutex; // of everything
+	struct lookup nodes, jobs;
+	struct drain_node *dirty_nodes;
+	struct drain_job *dirty_jobs;
+};
+
+void drain_book_init(struct drain_book *);
+void drain_book_free(struct drain_book *);
+
+// What is known, or drains from now on, is dirty then. True: something is.
+bool drain_book_note_node(struct drain_book *, const struct node *);
+bool drain_book_note_allocation(struct drain_book *, const struct allocation *);
+bool drain_book_note_job(struct drain_book *, const struct job *);
+// Has allocations on a node that drains. Dirty when it is new.
+void drain_book_add_job(struct drain_book *, const struct job *);
+
+// What is dirty, all at once (struct drain_node *, struct drain_job *); the caller frees the items. What becomes dirty
+// meanwhile is for the next time.
+struct array drain_book_take_nodes(struct drain_book *);
+struct array drain_book_take_jobs(struct drain_book *);
+bool drain_book_has_dirty_jobs(struct drain_book *);
+// To be looked at once more.
+void drain_book_keep_node(struct drain_book *, struct drain_node *);
+void drain_book_keep_job(struct drain_book *, struct drain_job *);
+// Freed, unless it is dirty again.
+void drain_book_forget_node(struct drain_book *, struct drain_node *);
+void drain_book_forget_job(struct drain_book *, struct drain_job *);

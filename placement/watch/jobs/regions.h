@@ -1,0 +1,23 @@
+// The next step of a region in a rollout over several of them (rows C37–C41, semantics §5.14). Pure: every region
+// looks at all of them and decides about itself alone, so that nobody has to be asked, and none is waited for that is
+// not needed. What a region sees may be old. It only ever sees too little progress, and then it waits.
+#pragma once
+#include "state/records/deployment.h"
+
+// What is known of one region: the status of its deployment of this rollout, or
+enum region_seen {
+	REGION_UNKNOWN = DEPLOYMENT_STATUSES, // it could not be asked
+	REGION_ABSENT,                        // it has not got the job yet
+};
+
+enum region_step { REGION_WAIT, REGION_RUN, REGION_UNBLOCK, REGION_FAIL };
+
+struct rollout {
+	const int *
+		seen; // enum deployment_status or enum region_seen, in the order of the job's regions
+	uint32_t count;
+	int64_t max_parallel;   // regions that are at work at once; 0: all
+	const char *on_failure; // NULL or "", "fail_all", "fail_local"
+};
+
+enum region_step region_next_step(const struct rollout *, uint32_t self);

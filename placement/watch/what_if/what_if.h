@@ -1,0 +1,45 @@
+// What would become of the allocations of a node if it were drained, or dead: the schedulers themselves over a view in
+// which it is. Nothing is stored. As if everything left at once:
+// it is where things end up, not the order in which they get there.
+#pragma once
+#include "placement/scheduler/common/view.h"
+#include "state/base/prng.h"
+
+enum what_if_kind { WHAT_IF_DRAIN, WHAT_IF_DOWN };
+extern const char *const what_if_kind_names[]; // "drain" "down" NULL
+
+enum what_if_outcome {
+	WHAT_IF_MOVES,   // a replacement fits on `to`
+	WHAT_IF_NO_ROOM, // it is wanted and fits nowhere; metrics say why
+	WHAT_IF_LATER, // it is wanted, but not yet: delayed by its reschedule or disconnect policy
+	WHAT_IF_STOPS, // it ends there, and nothing takes its place
+	WHAT_IF_STAYS, // nothing moves it: it is held by a client, or its job leaves it where it is
+	WHAT_IF_OUTCOMES
+};
+extern const char *const what_if_outcome_names[]; // "moves" "no-room" "later" "stops" "stays" NULL
+
+struct what_if_item {
+	const struct allocation *allocation; // of the view
+	enum what_if_outcome outcome;
+	bool finishes; // left to finish until the deadline; the outcome is what happens there
+	const struct node *to;
+	double score;
+	uint32_t preempted; // allocations that would be stopped on `to` for it
+};
+// Why instances of a job's group fit nowhere.
+struct what_if_failure {
+	const struct job *job;
+	struct array groups; // failed_group
+};
+struct what_if {
+	struct array items;     // what_if_item, jobs of high priority first
+	struct array failures;  // what_if_failure
+	struct array preempted; // const struct allocation *: of other nodes, stopped to make room
+	uint32_t outcomes[WHAT_IF_OUTCOMES];
+};
+
+// The view must stay open until what_if_release. Returns 0, or what a scheduler failed with; *out is to be released in
+// any case.
+int what_if(const struct scheduler_view *, const struct node *, enum what_if_kind, struct prng *,
+	int64_t now_ns, struct what_if *out);
+void what_if_release(struct what_if *);

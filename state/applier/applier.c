@@ -1,0 +1,597 @@
+#include "state/applier/applier.h"
+#include "state/applier/journal_thread.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include "state/decide/decide.h"
+#include "state/records/vm.h"
+#include "state/tables/job_reevaluations.h"
+#include "state/tables/node_slots.h"
+#include "state/tables/publish.h"
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+// A batch is closed at half of its limit, so that one large command more does not take it past.
+#define BATCH_CLOSE_BYTES (BATCH_BYTES_MAX / 2)
+#define TAKE_MAX 32u
+#define NAP_US 100000u
+// Plans come when no other command waits, and after so many of those at the latest.
+#define COMMANDS_PER_PLAN 64u
+// A piece of what placement left for when nothing waits: a fraction of a millisecond.
+#define CATCH_UP_NODES 1024u
+
+struct applier {
+	struct applier_settings settings;
+	struct state *state;
+	struct decider decider;
+	struct writer *writer;
+	struct widener *widener; // while the threads run
+	struct batch batches[2];
+	struct batch *open;   // being decided
+	struct batch *flying; // being journalled, or NULL
+	// Taken from the queue, not decided yet.
+	struct command *taken[TAKE_MAX];
+	uint32_t taken_at, taken_count;
+	struct command *held; // taken; decided once the tables have buckets for what it adds
+	uint32_t since_plan;  // other commands decided since a plan was asked for
+	bool has_failed;      // the log did: nothing is acknowledged any more
+	pthread_t thread;
+	bool is_running;
+	_Atomic bool is_stopping;
+	_Atomic uint64_t stop_deadline_ns;
+	struct applier_counters counters;
+};
+
+static void batch_begin(struct applier *a, struct batch *batch)
+{
+	batch->bytes.size = 0;
+	batch->bytes.failed = false;
+	bytes_put_zeros(&batch->bytes, BATCH_HEADER_BYTES);
+	batch->header = (struct batch_header){.first_index = a->state->index + 1};
+	batch->command_count = 0;
+	a->open = batch;
+	a->decider.batch = batch;
+	a->state->changes = &batch->changes;
+	a->state->unpublished_from = a->state->index + 1;
+}
+
+struct applier *applier_create(const struct applier_settings *settings)
+{
+	struct applier *a = memory_take(sizeof *a);
+
+	a->settings = *settings;
+	a->state = settings->state;
+	a->writer = writer_create(settings->log, settings->time, settings->queue, &a->counters,
+		settings->log_failed, settings->context);
+	for (uint32_t i = 0; i < 2; i++)
+		a->batches[i].bytes = bytes_writer_growing(64 * 1024);
+	a->decider.state = a->state;
+	a->decider.placer = &a->settings.placer;
+	a->decider.registrations = registrations_create();
+	a->decider.rejections = rejections_create(&settings->rejections);
+	a->decider.collect_after_ms = settings->collect_after_ms;
+	a->decider.patience = settings->patience;
+	if (settings->patience.oldest_ns == 0)
+		a->decider.patience = (struct mark_patience){MARK_QUIET_NS, MARK_OLDEST_NS};
+	a->decider.lifecycle = lifecycle_limits_or_defaults(&settings->lifecycle);
+	a->decider.vm_offline_after_ns =
+		settings->vm_offline_after_ns ? settings->vm_offline_after_ns : VM_OFFLINE_AFTER_NS;
+	a->decider.plan_changes_max =
+		settings->plan_changes_max ? settings->plan_changes_max : PLAN_CHANGES_MAX;
+	a->decider.counters = &a->counters;
+	if (settings->seed)
+		prng_seed(&a->decider.prng, settings->seed);
+	else
+		prng_seed_from_system(&a->decider.prng);
+	batch_begin(a, &a->batches[0]);
+	return a;
+}
+
+void applier_destroy(struct applier *a)
+{
+	if (!a)
+		return;
+	CHECK(!a->is_running);
+	a->state->changes = NULL;
+	a->state->placer = NULL;
+	writer_destroy(a->writer);
+	registrations_destroy(a->decider.registrations);
+	rejections_free(a->decider.rejections);
+	for (uint32_t i = 0; i < 2; i++) {
+		bytes_writer_free(&a->batches[i].bytes);
+		free(a->batches[i].changes.items);
+	}
+	free(a);
+}
+
+const struct applier_counters *applier_counters(const struct applier *a)
+{
+	return &a->counters;
+}
+
+// --- Outcomes ------------------------------------------------------------------------------------
+
+static void measure(
+	struct applier *a, uint64_t since_ns, _Atomic uint64_t histogram[32], _Atomic uint64_t *sum)
+{
+	uint64_t us = (time_monotonic_ns(a->settings.time) - since_ns) / 1000;
+	uint32_t bucket = us ? 64 - (uint32_t)__builtin_clzll(us) : 0;
+
+	atomic_fetch_add_explicit(&histogram[bucket < 32 ? bucket : 31], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(sum, us, memory_order_relaxed);
+}
+
+static void finish(struct applier *a, struct command *c)
+{
+	atomic_fetch_add_explicit(
+		&a->counters.outcomes[c->type][c->outcome], 1, memory_order_relaxed);
+	if (c->type == COMMAND_PLACE)
+		measure(a, c->submitted_ns, a->counters.place_us, &a->counters.place_us_sum);
+	else if (c->type == COMMAND_PLAN)
+		measure(a, c->submitted_ns, a->counters.apply_us, &a->counters.apply_us_sum);
+	c->done(c);
+}
+
+static void refuse(struct applier *a, struct command *c)
+{
+	c->outcome = OUTCOME_STOPPING;
+	finish(a, c);
+}
+
+// A plan's time on the way to the log counts from its decision; how long it waited is known to its submitter.
+static void decide_one(struct applier *a, struct command *c)
+{
+	bool is_plan = c->type == COMMAND_PLAN;
+	uint64_t began_ns = is_plan ? time_monotonic_ns(a->settings.time) : 0;
+
+	decide(&a->decider, c);
+	if (!is_plan)
+		return;
+	measure(a, began_ns, a->counters.evaluate_us, &a->counters.evaluate_us_sum);
+	c->submitted_ns = time_monotonic_ns(a->settings.time);
+}
+
+// --- A batch from begin to end -------------------------------------------------------------------
+
+static bool has_work(const struct batch *batch)
+{
+	return batch->command_count > 0 || batch->header.entries > 0;
+}
+
+static bool is_closed(const struct batch *batch)
+{
+	return batch->command_count == BATCH_COMMANDS_MAX || batch->bytes.size >= BATCH_CLOSE_BYTES;
+}
+
+// The batch is durable (or changed nothing): everybody may see it, and then everybody is told.
+static void settle(struct applier *a, struct batch *batch)
+{
+	if (batch->header.entries > 0)
+		state_publish(a->state, &batch->changes,
+			batch->header.first_index + batch->header.indexes - 1, &batch->summary);
+	else
+		state_bury(a->state);
+	for (uint32_t i = 0; i < batch->command_count; i++)
+		finish(a, batch->commands[i]);
+	batch->command_count = 0;
+}
+
+static void seal(struct applier *a, struct batch *batch)
+{
+	batch->header.indexes = (uint32_t)(a->state->index - batch->header.first_index + 1);
+	batch->summary = state_summary_now(a->state);
+	batch_seal(&batch->bytes, &batch->header);
+}
+
+// Closes the open batch and begins the next. What only read or was refused needs no log, but waits
+// for what was decided before it; that is durable when nothing is flying.
+static void launch(struct applier *a)
+{
+	struct batch *batch = a->open;
+
+	CHECK(!a->flying);
+	if (batch->header.entries == 0) {
+		settle(a, batch);
+		return;
+	}
+	seal(a, batch);
+	a->flying = batch;
+	batch_begin(a, batch == &a->batches[0] ? &a->batches[1] : &a->batches[0]);
+}
+
+// --- Deciding ------------------------------------------------------------------------------------
+
+static struct command *next_plan(struct applier *a)
+{
+	a->since_plan = 0;
+	return a->settings.next_plan ? a->settings.next_plan(a->settings.plan_context) : NULL;
+}
+
+static struct command *next_command(struct applier *a)
+{
+	if (a->taken_at == a->taken_count) {
+		a->taken_at = 0;
+		a->taken_count = command_queue_take(a->settings.queue, a->taken, TAKE_MAX);
+	}
+	return a->taken_at < a->taken_count ? a->taken[a->taken_at++] : NULL;
+}
+
+static struct command *next_work(struct applier *a)
+{
+	struct command *c = a->held;
+
+	a->held = NULL;
+	if (!c && a->since_plan >= COMMANDS_PER_PLAN)
+		c = next_plan(a);
+	if (!c) {
+		c = next_command(a);
+		a->since_plan += c != NULL;
+	}
+	return c ? c : next_plan(a);
+}
+
+// A plan that adds many times what there is would spend its time in the chains of too few buckets.
+static bool must_be_held(struct applier *a, const struct command *c)
+{
+	if (c->type != COMMAND_PLAN)
+		return false;
+	uint32_t placements = c->plan.plan->placements.count, most = a->decider.plan_changes_max;
+	return tables_lack(a->state, placements < most ? placements : most);
+}
+
+// Counts as work even when nothing was found: there may be more to look at.
+static uint32_t collect_garbage(struct applier *a)
+{
+	struct command *finished = gc_continue(&a->decider);
+
+	if (finished)
+		a->open->commands[a->open->command_count++] = finished;
+	return 1;
+}
+
+static uint32_t decide_waiting(struct applier *a)
+{
+	struct decider *d = &a->decider;
+	struct command *c;
+	uint32_t count = 0;
+	bool was_held = a->held != NULL;
+
+	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
+	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
+	d->store_is_full = writer_has_no_room(a->writer) || d->store_room < 0;
+	if (d->is_collecting && !has_work(a->open)) // a piece per batch, so that nobody waits long
+		decider_collect(d);
+	decider_marks(d);
+	if (gc_is_going_on(d) && !has_work(a->open))
+		count += collect_garbage(a);
+	while (!is_closed(a->open) && (c = next_work(a))) {
+		if (!was_held && must_be_held(a, c)) {
+			a->held = c;
+			break;
+		}
+		was_held = false;
+		count++;
+		if (c->type == COMMAND_GC && gc_begin(d, c))
+			continue;
+		decide_one(a, c);
+		// Says nothing about the state, so it need not wait for a log that has no room.
+		if (c->outcome == OUTCOME_STORE_FULL)
+			finish(a, c);
+		else
+			a->open->commands[a->open->command_count++] = c;
+	}
+	return count;
+}
+
+// Without the thread for it. A caller that is reading keeps its records, so its tables wait.
+static void widen_here(struct applier *a)
+{
+	if (!state_is_reading() && tables_want(a->state))
+		tables_widen(a->state);
+}
+
+static uint32_t step(struct applier *a)
+{
+	state_read_begin();
+	uint32_t count = decide_waiting(a);
+	if (!a->flying && has_work(a->open))
+		launch(a);
+	while (a->flying) {
+		int error = writer_append(a->writer, a->flying);
+		if (error && error != -ENOSPC) {
+			a->has_failed = true;
+			a->settings.log_failed(a->settings.context, error);
+		}
+		if (error)
+			break;
+		struct batch *durable = a->flying;
+		a->flying = NULL;
+		settle(a, durable);
+		if (has_work(a->open))
+			launch(a);
+	}
+	state_read_end();
+	widen_here(a);
+	return count;
+}
+
+uint32_t applier_step(struct applier *a)
+{
+	uint32_t count = a->has_failed ? 0 : step(a);
+
+	while (a->held && !a->has_failed)
+		count += step(a);
+	return count;
+}
+
+// --- The thread ----------------------------------------------------------------------------------
+
+static void refuse_batch(struct applier *a, struct batch *batch)
+{
+	for (uint32_t i = 0; batch && i < batch->command_count; i++)
+		refuse(a, batch->commands[i]);
+	if (batch)
+		batch->command_count = 0;
+}
+
+// Everything that was not acknowledged is refused; its entries are never published.
+static void refuse_all(struct applier *a)
+{
+	struct command *c;
+
+	refuse_batch(a, a->flying);
+	refuse_batch(a, a->open);
+	while ((c = gc_abandon(&a->decider)))
+		refuse(a, c);
+	while ((c = next_command(a)))
+		refuse(a, c);
+	if (a->held)
+		refuse(a, a->held);
+	a->held = NULL;
+}
+
+// What the writer has done since. Returns whether there was anything.
+static bool collect_flying(struct applier *a)
+{
+	enum writer_status status = writer_status(a->writer);
+	struct batch *batch = a->flying;
+
+	if (!batch || status == WRITER_BUSY)
+		return false;
+	if (status != WRITER_DONE) { // the log failed, or we stop while it has no room
+		a->has_failed = true;
+		refuse_batch(a, a->open); // never came near the log
+		return true;
+	}
+	writer_take_back(a->writer);
+	a->flying = NULL;
+	settle(a, batch);
+	return true;
+}
+
+// After a failure only what the log never saw can be answered; what it may have waits for the end.
+static bool refuse_waiting(struct applier *a)
+{
+	struct command *c = next_command(a);
+
+	if (c)
+		refuse(a, c);
+	return c != NULL;
+}
+
+static bool turn(struct applier *a)
+{
+	if (a->has_failed)
+		return refuse_waiting(a);
+	bool is_busy = decide_waiting(a) > 0;
+
+	is_busy |= collect_flying(a);
+	if (!a->has_failed && !a->flying && has_work(a->open)) {
+		launch(a);
+		if (a->flying)
+			writer_hand_over(a->writer, a->flying);
+		is_busy = true;
+	}
+	return is_busy;
+}
+
+static bool is_drained(struct applier *a)
+{
+	return !gc_is_going_on(&a->decider) && !a->flying && !has_work(a->open) && !a->held &&
+	       a->taken_at == a->taken_count && command_queue_depth(a->settings.queue) == 0;
+}
+
+static bool is_over(struct applier *a)
+{
+	if (a->has_failed)
+		return atomic_load(&a->is_stopping);
+	if (!atomic_load(&a->is_stopping))
+		return false;
+	bool is_late = time_monotonic_ns(a->settings.time) >= atomic_load(&a->stop_deadline_ns);
+	// A batch on its way is awaited: whether it is durable must be known.
+	return is_drained(a) || (is_late && !a->flying);
+}
+
+// Until the next mark is due, if there is one.
+static uint32_t nap_us(const struct applier *a)
+{
+	int64_t left_ns = a->decider.marks_due_ns - (int64_t)time_wall_ns(a->settings.time);
+
+	if (cds_list_empty(&a->state->marked) || left_ns >= (int64_t)NAP_US * 1000)
+		return NAP_US;
+	return left_ns > 1000000 ? (uint32_t)(left_ns / 1000) : 1000;
+}
+
+static bool placer_catches_up(struct applier *a, uint32_t nodes)
+{
+	const struct placer *placer = &a->settings.placer;
+	return placer->catch_up && placer->catch_up(placer->context, nodes);
+}
+
+static void *run(void *argument)
+{
+	struct applier *a = argument;
+
+	while (!is_over(a)) {
+		state_read_begin();
+		bool is_busy = turn(a) || placer_catches_up(a, CATCH_UP_NODES);
+		state_read_end();
+		if (tables_want(a->state))
+			widener_kick(a->widener);
+		if (a->held && !is_closed(a->open)) {
+			widener_finish(a->widener);
+			continue;
+		}
+		if (is_busy)
+			continue;
+		if (a->flying && is_closed(a->open) && !a->has_failed)
+			writer_wait(a->writer);
+		else
+			command_queue_wait(a->settings.queue, nap_us(a));
+	}
+	state_read_begin();
+	refuse_all(a);
+	state_read_end();
+	return NULL;
+}
+
+static void pin(struct applier *a, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	int error = pthread_setaffinity_np(a->thread, sizeof set, &set);
+	if (error)
+		log_warn("applier-not-pinned", "cpu=%d error=\"%s\"", cpu, error_text(-error));
+}
+
+int applier_start(struct applier *a, int cpu)
+{
+	int error = widener_start(a->state, &a->widener);
+	if (error)
+		return error;
+	error = writer_start(a->writer);
+	if (!error)
+		error = -pthread_create(&a->thread, NULL, run, a);
+	if (error) {
+		writer_stop(a->writer);
+		widener_stop(a->widener);
+		return error;
+	}
+	a->is_running = true;
+	(void)pthread_setname_np(a->thread, "applier");
+	if (cpu >= 0)
+		pin(a, cpu);
+	return 0;
+}
+
+void applier_stop(struct applier *a, uint32_t drain_ms)
+{
+	uint64_t deadline = time_monotonic_ns(a->settings.time) + drain_ms * 1000000ull;
+
+	if (!a->is_running) {
+		state_read_begin();
+		refuse_all(a);
+		state_read_end();
+		return;
+	}
+	atomic_store(&a->stop_deadline_ns, deadline);
+	writer_deadline(a->writer, deadline);
+	atomic_store(&a->is_stopping, true);
+	command_queue_kick(a->settings.queue);
+	CHECK(pthread_join(a->thread, NULL) == 0);
+	a->is_running = false;
+	writer_stop(a->writer);
+	widener_stop(a->widener);
+}
+
+// --- Recovery ------------------------------------------------------------------------------------
+
+int applier_replay(struct applier *a, uint64_t first_index, const void *batch, uint32_t size)
+{
+	state_read_begin();
+	int error = batch_apply(a->state, first_index, batch, size);
+	state_read_end();
+	widen_here(a);
+	return error;
+}
+
+// Blocks of workers that do not exist any more go to those that do.
+static void hand_out_blocks(struct applier *a)
+{
+	_Atomic uint16_t *owner = a->state->node_table->block_owner;
+	uint32_t workers = command_queue_workers(a->settings.queue);
+
+	for (uint32_t block = 0; block < a->state->block_count; block++)
+		if (owner[block] >= workers)
+			owner[block] = workers ? (uint16_t)(block % workers) : 0;
+	decider_open_blocks(&a->decider);
+}
+
+static void announce_allocations(struct applier *a)
+{
+	struct node_line *lines = a->state->node_table->lines;
+	const struct allocation *allocation;
+	uint64_t cursor = 0;
+
+	while ((allocation = state_next_allocation(a->state, &cursor))) {
+		if (allocation->node_slot == NODE_SLOT_NONE)
+			continue;
+		struct node_line *line = &lines[allocation->node_slot];
+		if (allocation->alloc_modify_index > line->alloc_index)
+			line->alloc_index = allocation->alloc_modify_index;
+	}
+}
+
+static void announce_directives(struct applier *a)
+{
+	uint32_t used = state_node_slots(a->state);
+
+	for (uint32_t slot = 0; slot < used; slot++) {
+		const struct node *n = state_node_at(a->state, slot);
+		if (n)
+			node_slot_direct(a->state, n);
+	}
+}
+
+static int begin_term(struct applier *a)
+{
+	struct entry e = {.kind = ENTRY_TERM, .term = a->state->term + 1};
+
+	a->decider.now_ns = (int64_t)time_wall_ns(a->settings.time);
+	batch_begin(a, a->open);
+	CHECK(decider_commit(&a->decider, &e) == 0);
+	launch(a);
+	int error = writer_append(a->writer, a->flying);
+	if (error)
+		return error;
+	struct batch *durable = a->flying;
+	a->flying = NULL;
+	settle(a, durable);
+	a->state->node_table->term = a->state->term;
+	return 0;
+}
+
+int applier_open(struct applier *a)
+{
+	const struct placer *placer = &a->settings.placer;
+
+	state_read_begin();
+	hand_out_blocks(a);
+	announce_allocations(a);
+	announce_directives(a);
+	int error = begin_term(a);
+	if (!error) {
+		a->state->placer = placer;
+		for (uint32_t slot = 0; slot < state_node_slots(a->state); slot++)
+			if (a->state->cells[slot].working)
+				placer->node_changed(placer->context, slot);
+		placer_catches_up(a, UINT32_MAX);
+	}
+	state_read_end();
+	return error;
+}

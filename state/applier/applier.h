@@ -1,0 +1,75 @@
+// The single writer. Takes commands, decides them into entries, applies the entries to the working
+// state, has the batch journalled, publishes it, and only then calls each command's done.
+//
+//	command → decide → entry → apply (working) → journal → publish → done
+//
+// Two batches overlap: while the journal writes one, the next is decided. Replay after a restart
+// runs the same apply functions over stored entries.
+#pragma once
+#include "state/applier/command_log.h"
+#include "state/applier/command_queue.h"
+#include "state/base/prng.h"
+#include "state/base/time_source.h"
+#include "state/decide/rejections.h"
+#include "state/tables/placer.h"
+#include "state/tables/state.h"
+
+struct applier;
+
+// How long marks (marks.h) wait for more of their kind.
+struct mark_patience {
+	int64_t quiet_ns, oldest_ns;
+};
+
+struct applier_settings {
+	struct state *state;
+	struct command_queue *queue;
+	struct command_log log;
+	struct placer placer;
+	const struct time_source *time;
+	uint64_t seed;                        // for allocation ids; 0: from the system
+	int64_t collect_after_ms;             // terminal allocations are kept this long
+	struct mark_patience patience;        // zeros: that of marks.h
+	struct lifecycle_limits lifecycle;    // zeros: those of lifecycle.h
+	int64_t vm_offline_after_ns;          // row D23; 0: VM_OFFLINE_AFTER_NS
+	uint32_t plan_changes_max;            // of one plan at once; 0: PLAN_CHANGES_MAX
+	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted
+	// The next plan (COMMAND_PLAN) to be decided, or NULL; asked whenever no other command waits. Who adds a plan
+	// kicks the queue. May be NULL.
+	struct command *(*next_plan)(void *context);
+	void *plan_context;
+	// Called on the journal thread when the log failed for good: say so and stop the process.
+	void (*log_failed)(void *context, int error);
+	void *context;
+};
+
+struct applier_counters {
+	_Atomic uint64_t outcomes[COMMAND_TYPES][COMMAND_OUTCOMES];
+	_Atomic uint64_t batches, entries, batch_bytes;
+	_Atomic uint64_t log_waits;   // append said ENOSPC and is being tried again
+	_Atomic uint64_t bad_choices; // placement chose a node that does not fit; refused
+	// Histograms, powers of two of microseconds: bucket i counts values < 2^i us.
+	_Atomic uint64_t journal_us[32]; // one commit
+	_Atomic uint64_t place_us[32];   // submit to done
+	_Atomic uint64_t journal_us_sum, place_us_sum;
+	_Atomic uint64_t evaluate_us[32]; // a plan's check against every node that it touches
+	_Atomic uint64_t apply_us[32];    // from there until it is durable
+	_Atomic uint64_t evaluate_us_sum, apply_us_sum;
+};
+
+struct applier *applier_create(const struct applier_settings *);
+// Recovery, before start: applies one stored batch. Returns 0 or -ERROR_CORRUPT / -ERROR_VERSION.
+int applier_replay(struct applier *, uint64_t first_index, const void *batch, uint32_t size);
+// Ends recovery: rebuilds what is derived, starts a new term (an entry that is journalled before
+// return), tells the placer of every node. Returns 0 or a negative error.
+int applier_open(struct applier *);
+// Starts the applier and journal threads. cpu < 0: not pinned.
+int applier_start(struct applier *, int cpu);
+// Finishes what is queued (refusing with STOPPING after drain_ms), stops both threads.
+void applier_stop(struct applier *, uint32_t drain_ms);
+void applier_destroy(struct applier *);
+// For tests and simulation, instead of start: takes what is queued, journals, publishes, completes,
+// all on the calling thread. Returns commands handled.
+uint32_t applier_step(struct applier *);
+
+const struct applier_counters *applier_counters(const struct applier *);

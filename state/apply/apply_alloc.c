@@ -1,0 +1,185 @@
+// What becomes of allocations by the word of their node, and by what operators ask of schedulers.
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/log/entry_alloc.h"
+#include "state/records/alloc_details.h"
+#include "state/records/reschedule.h"
+#include "state/tables/alloc_table.h"
+#include "state/tables/job_reevaluations.h"
+#include "state/tables/node_report.h"
+#include "state/tables/node_status.h"
+
+// --- What a node says ----------------------------------------------------------------------------
+
+bool allocation_is_reported_by(const struct state *state, const struct uuid *id, uint32_t slot)
+{
+	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	return cell && alloc_cell_is_there(cell) && cell->working->node_slot == slot;
+}
+
+bool node_may_report(const struct node *n)
+{
+	return n->status != NODE_DOWN && n->status != NODE_DISCONNECTED;
+}
+
+int alloc_update_check(const struct state *state, const struct entry_alloc_update *e)
+{
+	const struct node *n =
+		e->slot < state_node_slots(state) ? state->cells[e->slot].working : NULL;
+
+	if (!n || n->record.deleted || n->generation != e->generation || !node_may_report(n) ||
+		e->sequence <= node_report_sequence(&state->cells[e->slot]))
+		return -ERROR_CORRUPT;
+	for (uint32_t i = 0; i < e->count; i++)
+		if (!allocation_is_reported_by(state, &e->items[i].id, e->slot) ||
+			(i > 0 && uuid_compare(&e->items[i - 1].id, &e->items[i].id) >= 0))
+			return -ERROR_CORRUPT;
+	return 0;
+}
+
+// Why schedulers have to look at the job (row B58); EVAL_TRIGGERS: they need not.
+static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struct allocation *a,
+	const struct reported_alloc *item, int64_t now_ns)
+{
+	const struct job_keep *keep = job_cell_keep(job_cell);
+	bool ends = item->client_status == ALLOC_COMPLETE || item->client_status == ALLOC_FAILED;
+
+	if (a->job->type == JOB_DIRECT || (!ends && a->client_status != ALLOC_UNKNOWN))
+		return EVAL_TRIGGERS;
+	if (!keep)
+		return TRIGGER_JOB_DEREGISTER;
+	if (a->client_status == ALLOC_UNKNOWN)
+		return TRIGGER_RECONNECT;
+	if (item->client_status == ALLOC_FAILED && a->client_status != ALLOC_FAILED &&
+		allocation_may_be_rescheduled(a, keep->versions[0], now_ns))
+		return TRIGGER_ALLOC_FAILURE;
+	return EVAL_TRIGGERS;
+}
+
+// Only a verdict that is new is taken. Drains wait for those of allocations without a deployment.
+static void note_health(
+	struct state *state, struct alloc_cell *cell, struct optional_bool healthy, int64_t time_ns)
+{
+	struct allocation *a = cell->working;
+	const struct alloc_deployment_status *known =
+		a->details ? a->details->deployment_status : NULL;
+
+	if (!healthy.set || a->job->type == JOB_DIRECT ||
+		(known && known->healthy.set && known->healthy.value == healthy.value))
+		return;
+	struct alloc_details *before = alloc_details_share(a->details);
+	allocation_set_health(a, healthy, time_ns);
+	deployment_count_health(state, cell, before);
+	alloc_details_release(before);
+}
+
+// What came to its end at the client stays ended: its place may be taken. What was lost is not to run
+// any more, so its node may still tell how it ended.
+static bool is_final(const struct allocation *a)
+{
+	return a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED ||
+	       (a->client_status == ALLOC_LOST && a->desired == ALLOC_RUN);
+}
+
+// Work that a client let go of before its node told of its end ends once more when the node says something about itself
+// with it.
+static bool is_end_of_task(const struct allocation *a, const struct reported_alloc *item)
+{
+	bool ends = item->client_status == ALLOC_COMPLETE || item->client_status == ALLOC_FAILED;
+	bool has_ended = a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED;
+
+	return ends && (!has_ended || item->flaky || item->unready);
+}
+
+// Returns whether the node's work ended with it.
+static bool apply_reported(
+	struct state *state, struct reported_alloc *item, const struct node *n, int64_t time_ns)
+{
+	struct alloc_cell *cell = alloc_cell_find(state, &item->id);
+	bool is_end = is_end_of_task(cell->working, item);
+	enum eval_trigger trigger = trigger_of(cell->job_cell, cell->working, item, time_ns);
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+
+	if (!is_final(a)) {
+		a->client_status = item->client_status;
+		allocation_describe(a, allocation_end_cause(a), CLIENT_TEXT_NONE);
+	}
+	if (item->report)
+		allocation_set_report(a, item->report);
+	item->report = NULL;
+	a->modify_time_ns = time_ns;
+	note_health(state, cell, item->healthy, time_ns);
+	if (trigger == TRIGGER_JOB_DEREGISTER && a->desired == ALLOC_RUN) {
+		a->desired = ALLOC_STOP;
+		a->alloc_modify_index = state->index;
+		allocation_describe(a, END_JOB_STOPPED, CLIENT_TEXT_NONE);
+	}
+	alloc_cell_changed(state, cell);
+	job_cell_update_status(state, cell->job_cell, state->index);
+	if (trigger != EVAL_TRIGGERS)
+		job_mark_add(state, cell->job_cell, a->job, trigger, n);
+	return is_end;
+}
+
+// Of a node that told of virtual machines alone no more is known of its allocations than before.
+static void note_report(
+	struct state *state, struct node_cell *cell, const struct entry_alloc_update *e)
+{
+	bool is_awaited = cell->working->missed_heartbeat_index != 0 && !node_is_settled(cell);
+
+	node_report_note(state, cell, e->sequence, state->index);
+	if (e->count == 0 && is_awaited)
+		node_revise(state, cell, state->index)->missed_heartbeat_index = state->index;
+}
+
+void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64_t time_ns)
+{
+	struct node_cell *cell = &state->cells[e->slot];
+
+	note_report(state, cell, e);
+	for (uint32_t i = 0; i < e->count; i++) {
+		struct task_end end = {e->items[i].flaky, e->items[i].unready, e->readiness};
+		if (apply_reported(state, &e->items[i], cell->working, time_ns))
+			node_task_ended(state, cell, &end, time_ns);
+	}
+	state_node_changed(state, e->slot);
+	entry_alloc_update_release(e);
+}
+
+// --- What is asked of schedulers -----------------------------------------------------------------
+
+int alloc_transition_check(const struct state *state, const struct entry_alloc_transition *e)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
+		if (!cell || !alloc_cell_is_there(cell) ||
+			(i > 0 && uuid_compare(&e->items[i - 1].id, &e->items[i].id) >= 0))
+			return -ERROR_CORRUPT;
+	}
+	return 0;
+}
+
+static void set(struct optional_bool *to, struct optional_bool from)
+{
+	if (from.set)
+		*to = from;
+}
+
+void alloc_transition_apply(struct state *state, struct entry_alloc_transition *e, int64_t time_ns)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct desired_transition *t = &e->items[i].transition;
+		struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
+		struct allocation *a = allocation_revise(state, cell, ++state->index);
+		struct alloc_details *details = alloc_details_copy(a->details);
+		set(&details->transition.migrate, t->migrate);
+		set(&details->transition.reschedule, t->reschedule);
+		set(&details->transition.force_reschedule, t->force_reschedule);
+		set(&details->transition.no_shutdown_delay, t->no_shutdown_delay);
+		allocation_set_details(a, details);
+		a->alloc_modify_index = state->index;
+		a->modify_time_ns = time_ns;
+		alloc_cell_changed(state, cell);
+	}
+	entry_alloc_transition_release(e);
+}

@@ -1,0 +1,319 @@
+// What becomes of deployments: by the word of operators, peers and watchers, and by plans.
+#include "state/apply/apply.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/log/entry_deployment.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/alloc_table.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+static struct deployment_cell *find_active(const struct state *state, const struct uuid *id)
+{
+	struct deployment_cell *cell = deployment_cell_find(state, id);
+	return cell && deployment_cell_is_there(cell) && deployment_is_active(cell->working) ? cell
+											     : NULL;
+}
+
+// Of the very job that it was made for, not of a later one of the same name.
+static struct job_cell *job_of(const struct state *state, const struct deployment *d)
+{
+	struct job_cell *cell =
+		job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));
+	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	return keep && keep->record.create_index == d->job_create_index ? cell : NULL;
+}
+
+// From one status of an active deployment to another (semantics: 2.5). What waits for other regions, or
+// just did, is not set back by who has not seen that yet.
+static bool may_become(int from, int to)
+{
+	if (to == DEPLOYMENT_PENDING)
+		return from == DEPLOYMENT_INITIALIZING;
+	if (to == DEPLOYMENT_BLOCKED)
+		return from != DEPLOYMENT_UNBLOCKING;
+	return to >= 0 && to < DEPLOYMENT_STATUSES && to != DEPLOYMENT_INITIALIZING;
+}
+
+static bool is_description(struct text text)
+{
+	return text.size <= UINT16_MAX && text_is_printable(text);
+}
+
+// --- Storing -------------------------------------------------------------------------------------
+
+// Takes it over. Nothing of it was placed yet, whatever who made it believed.
+static void begin(struct state *state, struct job_cell *job, struct deployment *d)
+{
+	d->record.create_index = d->record.modify_index = state->index;
+	d->create_time_ns = d->modify_time_ns = state->time_ns;
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		free(g->placed_canaries.items);
+		g->placed_canaries = (struct array){0};
+		g->placed_allocs = g->healthy_allocs = g->unhealthy_allocs = 0;
+		g->require_progress_by_ns = 0;
+	}
+	deployment_cell_put(state, job, d);
+}
+
+static void keep_counts(struct deployment_group *to, struct deployment_group *from)
+{
+	struct array canaries = to->placed_canaries;
+
+	to->placed_canaries = from->placed_canaries;
+	from->placed_canaries = canaries;
+	to->placed_allocs = from->placed_allocs;
+	to->healthy_allocs = from->healthy_allocs;
+	to->unhealthy_allocs = from->unhealthy_allocs;
+	to->require_progress_by_ns = from->require_progress_by_ns;
+}
+
+// Its groups as a scheduler computed them; what was placed of it meanwhile stays counted.
+static void replace_groups(
+	struct state *state, struct deployment_cell *cell, const struct deployment *computed)
+{
+	struct deployment *d = deployment_cell_revise(state, cell, state->index);
+	struct deployment *copy = deployment_copy(computed);
+
+	for (uint32_t i = 0; i < copy->groups.count; i++) {
+		struct deployment_group *g = ARRAY_AT(&copy->groups, struct deployment_group, i);
+		struct deployment_group *known = deployment_group_of(d, text_of(g->group));
+		if (known)
+			keep_counts(g, known);
+	}
+	struct array groups = d->groups;
+	d->groups = copy->groups;
+	copy->groups = groups;
+	deployment_free(copy);
+}
+
+// --- In plans ------------------------------------------------------------------------------------
+
+bool plan_deployment_update_holds(const struct state *state, const struct entry_plan *e, uint32_t i)
+{
+	const struct deployment_update *u =
+		ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
+	const struct deployment_cell *cell = find_active(state, &u->id);
+
+	for (uint32_t j = 0; j < i; j++)
+		if (uuid_equal(&u->id,
+			    &ARRAY_AT(&e->deployment_updates, struct deployment_update, j)->id))
+			return false;
+	return cell && may_become(cell->working->status, u->status) &&
+	       is_description(text_of(u->description));
+}
+
+static uint32_t count_ended(
+	const struct state *state, const struct entry_plan *e, const struct job_cell *job)
+{
+	uint32_t ended = 0;
+
+	for (uint32_t i = 0; i < e->deployment_updates.count; i++) {
+		const struct deployment_update *u =
+			ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
+		struct deployment after = {.status = u->status};
+		if (plan_deployment_update_holds(state, e, i) && !deployment_is_active(&after))
+			ended += deployment_cell_find(state, &u->id)->job_cell == job;
+	}
+	return ended;
+}
+
+// An id is given once: nothing belongs to a deployment before it begins, or before its groups are known.
+static bool has_members(const struct job_cell *job, const struct uuid *id)
+{
+	const struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		const struct alloc_details *details = cell->working->details;
+		if (alloc_cell_is_there(cell) && details && uuid_equal(&details->deployment_id, id))
+			return true;
+	}
+	return false;
+}
+
+bool plan_deployment_is_stale(const struct state *state, const struct entry_plan *e)
+{
+	const struct deployment *d = e->deployment;
+
+	if (!d)
+		return false;
+	const struct job_cell *job = deployment_is_sound(d) ? job_of(state, d) : NULL;
+	if (!job || !deployment_is_active(d) || has_members(job, &d->id))
+		return true;
+	const struct deployment_cell *known = deployment_cell_find(state, &d->id);
+	if (known)
+		return !deployment_cell_is_there(known) || known->job_cell != job ||
+		       known->working->status != DEPLOYMENT_INITIALIZING;
+	return count_ended(state, e, job) != job->deployments_active;
+}
+
+bool plan_deployment_has_room(const struct state *state, const struct entry_plan *e)
+{
+	return !e->deployment || deployment_cell_find(state, &e->deployment->id) ||
+	       deployments_have_room(state, 1);
+}
+
+void plan_deployments_apply(struct state *state, const struct entry_plan *e)
+{
+	struct deployment_cell *known =
+		e->deployment ? deployment_cell_find(state, &e->deployment->id) : NULL;
+
+	if (known)
+		replace_groups(state, known, e->deployment);
+	else if (e->deployment)
+		begin(state, job_of(state, e->deployment), deployment_copy(e->deployment));
+	for (uint32_t i = 0; i < e->deployment_updates.count; i++) {
+		const struct deployment_update *u =
+			ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
+		deployment_cell_set_status(state, deployment_cell_find(state, &u->id), u->status,
+			text_of(u->description));
+	}
+}
+
+// --- By somebody's word --------------------------------------------------------------------------
+
+static int check_begin(const struct state *state, const struct deployment *d)
+{
+	const struct job_cell *job = deployment_is_sound(d) ? job_of(state, d) : NULL;
+
+	if (!job || job->deployments_active > 0 || !deployment_is_active(d) ||
+		deployment_cell_find(state, &d->id) || has_members(job, &d->id))
+		return -ERROR_CORRUPT;
+	return deployments_have_room(state, 1) ? 0 : -ERROR_TABLE_FULL;
+}
+
+static bool has_groups(const struct deployment *d, const struct entry_deployment *e)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		if (!deployment_group_of(d, e->groups[i]))
+			return false;
+		for (uint32_t j = 0; j < i; j++)
+			if (text_equal(e->groups[i], e->groups[j]))
+				return false;
+	}
+	return e->count <= d->groups.count;
+}
+
+bool allocation_is_of_deployment(
+	const struct state *state, const struct uuid *id, const struct uuid *deployment)
+{
+	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	const struct alloc_details *details =
+		cell && alloc_cell_is_there(cell) ? cell->working->details : NULL;
+	return details && uuid_equal(&details->deployment_id, deployment);
+}
+
+static bool has_allocations(const struct state *state, const struct entry_deployment *e)
+{
+	for (uint32_t i = 0; i < e->count; i++)
+		if (!allocation_is_of_deployment(state, &e->items[i].id, &e->id) ||
+			(i > 0 && uuid_compare(&e->items[i - 1].id, &e->items[i].id) >= 0))
+			return false;
+	return true;
+}
+
+int deployment_entry_check(const struct state *state, const struct entry_deployment *e)
+{
+	if (e->change == DEPLOYMENT_BEGINS)
+		return check_begin(state, e->deployment);
+	const struct deployment_cell *cell = find_active(state, &e->id);
+	bool holds = false;
+
+	if (!cell)
+		return -ERROR_CORRUPT;
+	switch (e->change) {
+	case DEPLOYMENT_CHANGES_STATUS:
+		holds = may_become(cell->working->status, e->status) &&
+			is_description(e->description);
+		break;
+	case DEPLOYMENT_IS_PROMOTED: holds = has_groups(cell->working, e); break;
+	case DEPLOYMENT_HEALTH_IS_SET: holds = has_allocations(state, e); break;
+	}
+	return holds ? 0 : -ERROR_CORRUPT;
+}
+
+bool canary_is_healthy(const struct alloc_cell *cell, const struct uuid *deployment)
+{
+	const struct alloc_details *details =
+		cell && alloc_cell_is_living(cell) ? cell->working->details : NULL;
+
+	return details && uuid_equal(&details->deployment_id, deployment) &&
+	       details->deployment_status && details->deployment_status->healthy.set &&
+	       details->deployment_status->healthy.value;
+}
+
+// One that proved itself is one of the others from now on.
+static void promote_canary(struct state *state, struct alloc_cell *cell, int64_t time_ns)
+{
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+	struct alloc_details *details = alloc_details_copy(a->details);
+
+	details->deployment_status->canary = false;
+	details->deployment_status->modify_index = state->index;
+	allocation_set_details(a, details);
+	a->alloc_modify_index = state->index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+}
+
+static void promote_group(struct state *state, const struct deployment_cell *cell,
+	struct deployment_group *g, int64_t time_ns)
+{
+	g->promoted = true;
+	if (g->progress_deadline_ns > 0 && g->require_progress_by_ns != 0)
+		g->require_progress_by_ns = deployment_deadline_ns(g, time_ns);
+	for (uint32_t i = 0; i < g->placed_canaries.count; i++) {
+		struct alloc_cell *canary =
+			alloc_cell_find(state, ARRAY_AT(&g->placed_canaries, struct uuid, i));
+		if (canary_is_healthy(canary, &cell->id))
+			promote_canary(state, canary, time_ns);
+	}
+}
+
+static void promote(struct state *state, struct deployment_cell *cell,
+	const struct entry_deployment *e, int64_t time_ns)
+{
+	struct deployment *d = deployment_cell_revise(state, cell, state->index);
+
+	for (uint32_t i = 0; i < e->count; i++)
+		promote_group(state, cell, deployment_group_of(d, e->groups[i]), time_ns);
+	if (d->status != DEPLOYMENT_RUNNING || deployment_requires_promotion(d))
+		return;
+	free(d->status_description);
+	d->status_description = text_copy(TEXT(DEPLOYMENT_TEXT_RUNNING));
+}
+
+static void set_health(struct state *state, const struct alloc_health *item, int64_t time_ns)
+{
+	struct alloc_cell *cell = alloc_cell_find(state, &item->id);
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+	struct alloc_details *before = alloc_details_share(a->details);
+
+	allocation_set_health(a, (struct optional_bool){true, item->healthy}, time_ns);
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+	deployment_count_health(state, cell, before);
+	alloc_details_release(before);
+}
+
+void deployment_entry_apply(struct state *state, struct entry_deployment *e, int64_t time_ns)
+{
+	struct deployment_cell *cell = deployment_cell_find(state, &e->id);
+
+	switch (e->change) {
+	case DEPLOYMENT_BEGINS:
+		begin(state, job_of(state, e->deployment), e->deployment);
+		e->deployment = NULL;
+		break;
+	case DEPLOYMENT_CHANGES_STATUS:
+		deployment_cell_set_status(state, cell, e->status, e->description);
+		break;
+	case DEPLOYMENT_IS_PROMOTED: promote(state, cell, e, time_ns); break;
+	case DEPLOYMENT_HEALTH_IS_SET:
+		for (uint32_t i = 0; i < e->count; i++)
+			set_health(state, &e->items[i], time_ns);
+		break;
+	}
+	entry_deployment_release(e);
+}

@@ -1,0 +1,248 @@
+// What entries about evaluations and schedulers do.
+#include "state/apply/apply.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/tables/alloc_table.h"
+#include "state/tables/job_reevaluations.h"
+#include "state/tables/job_summary.h"
+#include "state/tables/publish.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+// --- Evaluations ---------------------------------------------------------------------------------
+
+static bool is_name(const char *name)
+{
+	struct text text = text_of(name);
+	return text.size > 0 && text.size <= UINT16_MAX && text_is_printable(text);
+}
+
+bool evaluation_is_sound(const struct evaluation *e)
+{
+	return !uuid_is_zero(&e->id) && is_name(e->namespace_name) && is_name(e->job_id) &&
+	       e->type != EVAL_CORE && e->create_time_ns <= e->modify_time_ns &&
+	       e->record.create_index <= e->record.modify_index &&
+	       record_is_sound(&evaluation_description, e);
+}
+
+// It stays an evaluation of its job and of its time.
+static bool continues(const struct evaluation *known, const struct evaluation *e)
+{
+	return !known->record.deleted && known->record.create_index == e->record.create_index &&
+	       known->create_time_ns == e->create_time_ns &&
+	       strcmp(known->namespace_name, e->namespace_name) == 0 &&
+	       strcmp(known->job_id, e->job_id) == 0;
+}
+
+bool evaluations_have_room(const struct state *state, uint32_t count)
+{
+	return state->limits.evaluations - state->eval_order.count >= count;
+}
+
+static bool job_has_place(const struct state *state, const struct evaluation *e)
+{
+	return state->job_order.count < state->limits.jobs ||
+	       job_cell_find(state, text_of(e->namespace_name), text_of(e->job_id));
+}
+
+int evaluation_check(const struct state *state, const struct entry_evaluation *entry)
+{
+	const struct evaluation *e = entry->evaluation;
+	const struct eval_cell *cell = eval_cell_find(state, &e->id);
+	const struct job_cell *job_cell;
+
+	if (!evaluation_is_sound(e) || e->record.modify_index != state->index + 1)
+		return -ERROR_CORRUPT;
+	if (cell && !continues(cell->working, e))
+		return -ERROR_CORRUPT;
+	if (!cell && e->record.create_index != state->index + 1)
+		return -ERROR_CORRUPT;
+	if (entry->of_mark) {
+		job_cell = job_cell_find(state, text_of(e->namespace_name), text_of(e->job_id));
+		if (!job_cell || !job_cell->is_marked)
+			return -ERROR_CORRUPT;
+	}
+	return cell || (evaluations_have_room(state, 1) && job_has_place(state, e))
+		       ? 0
+		       : -ERROR_TABLE_FULL;
+}
+
+static void cancel(struct state *state, struct eval_cell *cell, const char *description)
+{
+	struct evaluation *e = eval_cell_revise(state, cell, ++state->index);
+	int before = e->status;
+
+	e->status = EVAL_CANCELED;
+	free(e->status_description);
+	e->status_description = text_copy(text_of(description));
+	e->modify_time_ns =
+		state->time_ns > e->create_time_ns ? state->time_ns : e->create_time_ns + 1;
+	eval_cell_changed(state, cell, before);
+}
+
+static int by_create_index(const void *left, const void *right)
+{
+	const struct eval_cell *a = *(struct eval_cell *const *)left;
+	const struct eval_cell *b = *(struct eval_cell *const *)right;
+	uint64_t x = a->working->record.create_index, y = b->working->record.create_index;
+
+	return (x > y) - (x < y);
+}
+
+// Everything was placed: nothing waits for room any more (row B47). In an order that does not depend
+// on when each came to be blocked, which a snapshot does not tell.
+static void cancel_blocked(struct state *state, struct job_cell *job, const struct uuid *successful)
+{
+	char id[UUID_TEXT_BYTES], description[UUID_TEXT_BYTES + 32];
+	struct array cells = {0};
+	struct eval_cell *cell;
+
+	cds_list_for_each_entry (cell, &job->blocked, blocked)
+		*(struct eval_cell **)array_append(&cells, sizeof(cell)) = cell;
+	if (cells.count == 0)
+		return;
+	qsort(cells.items, cells.count, sizeof(cell), by_create_index);
+	snprintf(description, sizeof description, "evaluation \"%s\" successful",
+		uuid_format(successful, id));
+	for (uint32_t i = 0; i < cells.count; i++)
+		cancel(state, *ARRAY_AT(&cells, struct eval_cell *, i), description);
+	free(cells.items);
+}
+
+static void note_work(struct state *state, struct job_cell *cell)
+{
+	if (job_cell_keep(cell) && !cell->working->had_work)
+		job_keep_revise(state, cell, state->index)->had_work = true;
+}
+
+void evaluation_apply(struct state *state, struct entry_evaluation *entry)
+{
+	struct evaluation *e = entry->evaluation;
+	struct job_cell *job = job_cell_find_or_add_deleted(
+		state, text_of(e->namespace_name), text_of(e->job_id), state->index);
+
+	entry->evaluation = NULL;
+	e = eval_cell_put(state, job, e)->working;
+	if (entry->of_mark)
+		job_mark_clear(state, job);
+	note_work(state, job);
+	job_summary_queued(state, job, &e->queued);
+	if (e->status == EVAL_COMPLETE && e->failed_groups.count == 0)
+		cancel_blocked(state, job, &e->id);
+	job_cell_update_status(state, job, state->index);
+}
+
+// --- Configuration -------------------------------------------------------------------------------
+
+int scheduler_config_check(const struct state *state, const struct entry_scheduler_config *e)
+{
+	uint64_t index = state->index + 1, known = state->config.working->record.create_index;
+
+	return e->config->record.modify_index == index &&
+			       e->config->record.create_index == (known ? known : index)
+		       ? 0
+		       : -ERROR_CORRUPT;
+}
+
+void scheduler_config_apply(struct state *state, struct entry_scheduler_config *entry)
+{
+	struct scheduler_config *config = entry->config, *old = state->config.working;
+
+	entry->config = NULL;
+	if (old->record.modify_index >= state->unpublished_from) {
+		struct record *older = old->record.older;
+		*old = *config;
+		old->record.older = older;
+		free(config);
+		return;
+	}
+	config->record.older = &old->record;
+	state->config.working = config;
+	change_add(state->changes, CHANGE_CONFIG, &state->config, &config->record);
+}
+
+// --- Garbage -------------------------------------------------------------------------------------
+
+static bool is_garbage_allocation(const struct state *state, const struct uuid *id)
+{
+	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	return cell && alloc_cell_is_there(cell) && allocation_is_terminal(cell->working);
+}
+
+static bool is_garbage_evaluation(const struct state *state, const struct uuid *id)
+{
+	const struct eval_cell *cell = eval_cell_find(state, id);
+	return cell && eval_cell_is_there(cell) && evaluation_is_terminal(cell->working) &&
+	       cell->allocations == 0;
+}
+
+static struct job_cell *job_of_version(const struct state *state, uint64_t modify_index)
+{
+	const struct job *job = job_version_find(state, modify_index);
+	struct job_cell *cell =
+		job ? job_cell_find(state, text_of(job->namespace_name), text_of(job->id)) : NULL;
+	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	return keep && keep->versions[0] == job ? cell : NULL;
+}
+
+static bool is_garbage_job(const struct state *state, uint64_t modify_index)
+{
+	const struct job_cell *cell = job_of_version(state, modify_index);
+	return cell && cell->working->status == JOB_DEAD && cell->present_count == 0 &&
+	       cell->evaluations_present == 0;
+}
+
+static bool is_garbage_deployment(const struct state *state, const struct uuid *id)
+{
+	const struct deployment_cell *cell = deployment_cell_find(state, id);
+	return cell && deployment_cell_is_there(cell) && !deployment_is_active(cell->working) &&
+	       cell->living == 0;
+}
+
+static bool is_garbage(const struct state *state, const struct entry_gc *e, uint32_t i)
+{
+	switch (e->kind) {
+	case GC_ALLOCATION: return is_garbage_allocation(state, &e->ids[i]);
+	case GC_EVALUATION: return is_garbage_evaluation(state, &e->ids[i]);
+	case GC_DEPLOYMENT: return is_garbage_deployment(state, &e->ids[i]);
+	default: return is_garbage_job(state, e->job_index[i]);
+	}
+}
+
+static bool is_twice(const struct entry_gc *e, uint32_t i)
+{
+	return e->kind == GC_JOB ? e->job_index[i - 1] >= e->job_index[i]
+				 : uuid_compare(&e->ids[i - 1], &e->ids[i]) >= 0;
+}
+
+// In ascending order, so that nothing is there twice.
+int gc_check(const struct state *state, const struct entry_gc *e)
+{
+	for (uint32_t i = 0; i < e->count; i++)
+		if ((i > 0 && is_twice(e, i)) || !is_garbage(state, e, i))
+			return -ERROR_CORRUPT;
+	return 0;
+}
+
+void gc_apply(struct state *state, struct entry_gc *e)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		switch (e->kind) {
+		case GC_ALLOCATION:
+			alloc_cell_delete(state, alloc_cell_find(state, &e->ids[i]), state->index);
+			break;
+		case GC_EVALUATION:
+			eval_cell_delete(state, eval_cell_find(state, &e->ids[i]), state->index);
+			break;
+		case GC_DEPLOYMENT:
+			deployment_cell_delete(
+				state, deployment_cell_find(state, &e->ids[i]), state->index);
+			break;
+		default:
+			job_cell_delete(
+				state, job_of_version(state, e->job_index[i]), state->index);
+		}
+	}
+	entry_gc_release(e);
+}

@@ -1,0 +1,314 @@
+#include "state/apply/apply.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/tables/job_reevaluations.h"
+#include "state/tables/node_slots.h"
+#include "state/tables/node_status.h"
+#include <urcu-qsbr.h>
+
+uint32_t generation_after(uint32_t generation)
+{
+	return generation + 1 ? generation + 1 : 1; // 0 is no node
+}
+
+static const struct node *node_at(const struct state *state, uint32_t slot)
+{
+	return slot < state_node_slots(state) ? state->cells[slot].working : NULL;
+}
+
+static uint64_t nodes_known(const struct state *state)
+{
+	uint64_t nodes = 0;
+
+	for (int i = 0; i < NODE_STATUSES; i++)
+		nodes += state->counts.nodes[i];
+	return nodes;
+}
+
+// --- Registration --------------------------------------------------------------------------------
+
+// Nobody gives a slot again before everybody knows that its node is gone.
+static bool is_leaving(const struct state *state, uint32_t slot)
+{
+	const struct node_cell *cell = &state->cells[slot];
+	return cell->gone && cell->published != cell->gone;
+}
+
+static int new_node_check(const struct state *state, const struct entry_node_register *e)
+{
+	if (is_leaving(state, e->slot) || e->generation != node_slot_generation(state, e->slot) ||
+		node_at(state, e->slot) || e->slot / NODE_BLOCK_SLOTS > state->block_count)
+		return -ERROR_CORRUPT;
+	return nodes_known(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
+}
+
+int node_register_check(const struct state *state, const struct entry_node_register *e)
+{
+	const struct node_cell *cell = node_cell_find(state, &e->description->node);
+
+	if (e->owner >= WORKERS_MAX)
+		return -ERROR_CORRUPT;
+	if (e->slot >= state->slots_max)
+		return -ERROR_TABLE_FULL;
+	if (!cell)
+		return new_node_check(state, e);
+	const struct node *known = cell->working;
+	return known->slot == e->slot && e->generation == generation_after(known->generation) &&
+			       e->description->sequence > known->register_sequence
+		       ? 0
+		       : -ERROR_CORRUPT;
+}
+
+static bool is_same_device(const struct device_group *a, const struct device_group *b)
+{
+	return strcmp(a->vendor, b->vendor) == 0 && strcmp(a->type, b->type) == 0 &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+// Finds instances of a former class's devices among those of the node. False when some are not
+// there.
+static bool move_devices(const struct node_class *from, const struct node *n,
+	const struct device_set *devices, struct device_set *moved)
+{
+	const struct node_class *to = n->node_class;
+
+	*moved = (struct device_set){0};
+	for (uint32_t i = 0; i < from->device_count; i++) {
+		uint32_t j = 0;
+		if (!devices->groups[i])
+			continue;
+		while (j < to->device_count && !is_same_device(&from->devices[i], &to->devices[j]))
+			j++;
+		if (j == to->device_count || (devices->groups[i] & ~node_instances(n, j)))
+			return false;
+		moved->groups[j] = devices->groups[i];
+	}
+	return true;
+}
+
+static void move_allocation(struct state *state, struct alloc_cell *cell,
+	const struct device_set *devices, int64_t time_ns)
+{
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+
+	a->devices = *devices;
+	a->alloc_modify_index = state->index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+}
+
+// The node was described anew: device groups may have come, gone or changed their places. An
+// allocation keeps the instances that are still there; one whose instances are gone cannot be
+// running.
+static void place_devices_again(
+	struct state *state, struct node_cell *node, const struct node_class *from, int64_t time_ns)
+{
+	struct device_set used = {0};
+	struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		struct device_set moved;
+		if (!alloc_cell_is_there(cell) || allocation_is_terminal(cell->working))
+			continue;
+		if (!move_devices(from, node->working, &cell->working->devices, &moved)) {
+			alloc_cell_end(state, cell, END_DEVICES_GONE, time_ns, ++state->index);
+			job_cell_update_status(state, cell->job_cell, state->index);
+			continue;
+		}
+		if (memcmp(&moved, &cell->working->devices, sizeof moved) != 0)
+			move_allocation(state, cell, &moved, time_ns);
+		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+			used.groups[i] |= moved.groups[i];
+	}
+	node->devices_used = used;
+}
+
+static bool attributes_differ(
+	const struct attribute *a, uint32_t a_count, const struct attribute *b, uint32_t b_count)
+{
+	if (a_count != b_count)
+		return true;
+	for (uint32_t i = 0; i < a_count; i++)
+		if (strcmp(a[i].name, b[i].name) != 0 || strcmp(a[i].value, b[i].value) != 0)
+			return true;
+	return false;
+}
+
+static bool volumes_differ(const struct node *a, const struct node *b)
+{
+	if (a->volume_count != b->volume_count)
+		return true;
+	for (uint32_t i = 0; i < a->volume_count; i++)
+		if (strcmp(a->volumes[i].name, b->volumes[i].name) != 0 ||
+			strcmp(a->volumes[i].path, b->volumes[i].path) != 0 ||
+			a->volumes[i].read_only != b->volumes[i].read_only)
+			return true;
+	return false;
+}
+
+// What placement looks at (row B55). The class stands for datacenter, attributes, drivers and devices.
+static bool is_of_another_kind(const struct node *a, const struct node *b)
+{
+	return a->node_class != b->node_class || strcmp(a->name, b->name) != 0 ||
+	       attributes_differ(a->unique_attributes, a->unique_attribute_count,
+		       b->unique_attributes, b->unique_attribute_count) ||
+	       attributes_differ(a->unique_meta, a->unique_meta_count, b->unique_meta,
+		       b->unique_meta_count) ||
+	       volumes_differ(a, b);
+}
+
+static struct record *former_record(
+	const struct state *state, const struct node_cell *cell, uint32_t slot)
+{
+	if (cell)
+		return &cell->working->record;
+	return node_slot_is_free(state, slot) ? &state->cells[slot].gone->record : NULL;
+}
+
+void node_register_apply(struct state *state, const struct entry_node_register *e, int64_t time_ns)
+{
+	struct node_cell *cell = node_cell_find(state, &e->description->node);
+	const struct node *old = cell ? cell->working : NULL;
+	struct node_history history = node_history_of(old);
+	node_history_add(
+		&history, old ? NODE_RE_REGISTERED : NODE_REGISTERED, time_ns, state->index);
+	struct node *n =
+		node_build(state, e->description, class_take(state, e->description), &history);
+
+	n->slot = e->slot;
+	n->generation = e->generation;
+	n->record.create_index = old ? old->record.create_index : state->index;
+	n->record.modify_index = n->register_index = state->index;
+	n->record.older = former_record(state, cell, e->slot);
+	n->status = old ? node_status_registered(cell) : NODE_READY;
+	n->missed_heartbeat_index =
+		n->status == NODE_INITIALIZING ? old->missed_heartbeat_index : 0;
+	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
+	n->lifecycle = old ? old->lifecycle : (struct node_lifecycle){.forgotten = true};
+	if (old)
+		node_set_snapshot(state, n, old->snapshot);
+	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
+	if (!cell)
+		cell = node_cell_open(state, e->slot, e->owner, &n->id);
+	cell->working = n;
+	change_add(state->changes, CHANGE_NODE, cell, &n->record);
+	bool is_healthy = node_announced(state, n, e->readiness);
+	state_count_node(state, n, 1);
+	if (old) {
+		state_count_node(state, old, -1);
+		if (old->node_class != n->node_class)
+			place_devices_again(state, cell, old->node_class, time_ns);
+	}
+	if (!old || old->status != n->status || is_healthy || is_of_another_kind(old, n))
+		node_mark_jobs(state, cell);
+	state_node_changed(state, e->slot);
+}
+
+// --- Status --------------------------------------------------------------------------------------
+
+static const char *const cause_texts[NODE_CAUSES] = {
+	[NODE_CAUSE_EXPIRED] = "Node heartbeat missed",
+	[NODE_CAUSE_RETURNED] = "Node reregistered by heartbeat",
+	[NODE_CAUSE_GOODBYE] = "Node said goodbye",
+};
+
+static const uint8_t cause_events[NODE_CAUSES] = {
+	[NODE_CAUSE_EXPIRED] = NODE_HEARTBEAT_MISSED,
+	[NODE_CAUSE_RETURNED] = NODE_REREGISTERED_BY_HEARTBEAT,
+	[NODE_CAUSE_GOODBYE] = NODE_SAID_GOODBYE,
+};
+
+const char *node_cause_text(uint8_t cause)
+{
+	return cause < NODE_CAUSES ? cause_texts[cause] : "";
+}
+
+uint8_t node_cause_of(const struct node *n)
+{
+	for (uint8_t cause = 0; cause < NODE_CAUSES; cause++)
+		if (n->status_description == cause_texts[cause])
+			return cause;
+	return NODE_CAUSE_NONE;
+}
+
+static bool may_become(uint8_t before, uint8_t after, uint8_t cause)
+{
+	switch (after) {
+	case NODE_DOWN: return before != NODE_DOWN && cause != NODE_CAUSE_RETURNED;
+	case NODE_DISCONNECTED: return before == NODE_READY && cause == NODE_CAUSE_EXPIRED;
+	case NODE_INITIALIZING: return before == NODE_DISCONNECTED && cause == NODE_CAUSE_RETURNED;
+	case NODE_READY:
+		return (before == NODE_DOWN || before == NODE_INITIALIZING) &&
+		       cause == NODE_CAUSE_RETURNED;
+	default: return false;
+	}
+}
+
+int node_status_check(const struct state *state, const struct entry_node_status *e)
+{
+	const struct node *n = node_at(state, e->slot);
+
+	if (!n || n->generation != e->generation || e->cause >= NODE_CAUSES)
+		return -ERROR_CORRUPT;
+	return may_become(n->status, e->status, e->cause) ? 0 : -ERROR_CORRUPT;
+}
+
+// Those of direct jobs: for all others a scheduler decides what becomes of them.
+static void lose_allocations(struct state *state, struct node_cell *node, int64_t time_ns)
+{
+	struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		if (!alloc_cell_is_living(cell) || cell->working->job->type != JOB_DIRECT)
+			continue;
+		alloc_cell_end(state, cell, END_NODE_DOWN, time_ns, ++state->index);
+		job_cell_update_status(state, cell->job_cell, state->index);
+	}
+}
+
+// A node that was only away is back without a word.
+static struct node *revise(
+	struct state *state, struct node_cell *cell, uint8_t cause, int64_t time_ns)
+{
+	if (cause == NODE_CAUSE_RETURNED && cell->working->status != NODE_DOWN)
+		return node_revise(state, cell, state->index);
+	return node_revise_with_event(state, cell, state->index, cause_events[cause], time_ns);
+}
+
+// Until it is ready it has to report after it.
+static uint64_t missed_after(
+	const struct node *n, const struct entry_node_status *e, uint64_t index)
+{
+	if (e->cause == NODE_CAUSE_EXPIRED && n->status != NODE_DISCONNECTED)
+		return index;
+	return e->status == NODE_READY || e->cause == NODE_CAUSE_GOODBYE
+		       ? 0
+		       : n->missed_heartbeat_index;
+}
+
+static bool is_away(uint8_t status)
+{
+	return status == NODE_DOWN || status == NODE_DISCONNECTED;
+}
+
+void node_status_apply(struct state *state, const struct entry_node_status *e, int64_t time_ns)
+{
+	struct node_cell *cell = &state->cells[e->slot];
+	struct node *n = revise(state, cell, e->cause, time_ns);
+	bool was_away = is_away(n->status);
+
+	state_count_node(state, n, -1);
+	n->missed_heartbeat_index = missed_after(n, e, state->index);
+	n->status = e->status;
+	n->status_description = cause_texts[e->cause];
+	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
+	if (was_away && !is_away(n->status))
+		node_announced(state, n, e->readiness);
+	if (!was_away && is_away(n->status))
+		node_went_away(state, n, time_ns);
+	state_count_node(state, n, 1);
+	if (is_away(n->status))
+		lose_allocations(state, cell, time_ns);
+	node_mark_jobs(state, cell);
+	state_node_changed(state, e->slot);
+}

@@ -1,0 +1,84 @@
+#include "state/apply/apply.h"
+#include "state/base/error.h"
+#include "state/tables/alloc_table.h"
+#include "state/tables/job_reevaluations.h"
+#include "state/tables/node_slots.h"
+#include <urcu-qsbr.h>
+
+static const struct node *node_of(const struct state *state, uint32_t slot, uint32_t generation)
+{
+	const struct node *n = slot < state_node_slots(state) ? state->cells[slot].working : NULL;
+	return n && n->generation == generation ? n : NULL;
+}
+
+// --- Eligibility ---------------------------------------------------------------------------------
+
+int node_eligibility_check(const struct state *state, const struct entry_node_eligibility *e)
+{
+	const struct node *n = node_of(state, e->slot, e->generation);
+
+	bool eligible = e->eligibility == NODE_ELIGIBLE;
+
+	return n && e->eligibility <= NODE_INELIGIBLE_REJECTING &&
+			       eligible != (n->eligibility == NODE_ELIGIBLE) &&
+			       !(n->drain && eligible)
+		       ? 0
+		       : -ERROR_CORRUPT;
+}
+
+static const uint8_t eligibility_events[] = {[NODE_ELIGIBLE] = NODE_MARKED_ELIGIBLE,
+	[NODE_INELIGIBLE] = NODE_MARKED_INELIGIBLE,
+	[NODE_INELIGIBLE_REJECTING] = NODE_REJECTED_PLANS};
+
+void node_eligibility_apply(
+	struct state *state, const struct entry_node_eligibility *e, int64_t time_ns)
+{
+	struct node_cell *cell = &state->cells[e->slot];
+	bool eligible = e->eligibility == NODE_ELIGIBLE;
+	struct node *n = node_revise_with_event(
+		state, cell, state->index, eligibility_events[e->eligibility], time_ns);
+
+	state_count_node(state, n, -1);
+	n->eligibility = eligible ? NODE_ELIGIBLE : NODE_INELIGIBLE;
+	state_count_node(state, n, 1);
+	if (eligible)
+		node_mark_jobs(state, cell);
+	state_node_changed(state, e->slot);
+}
+
+// --- Purge ---------------------------------------------------------------------------------------
+
+int node_purge_check(const struct state *state, const struct entry_node_purge *e)
+{
+	return node_of(state, e->slot, e->generation) ? 0 : -ERROR_CORRUPT;
+}
+
+static void leave_allocations(struct state *state, struct node_cell *node, int64_t time_ns)
+{
+	struct alloc_cell *cell, *next;
+
+	cds_list_for_each_entry_safe (cell, next, &node->allocations, on_node) {
+		if (alloc_cell_is_living(cell) && cell->working->job->type == JOB_DIRECT) {
+			alloc_cell_end(state, cell, END_NODE_DOWN, time_ns, ++state->index);
+			job_cell_update_status(state, cell->job_cell, state->index);
+		}
+		if (alloc_cell_is_there(cell))
+			alloc_cell_leave_node(state, cell, ++state->index);
+		else
+			alloc_cell_leave_grave(state, cell);
+	}
+}
+
+void node_purge_apply(struct state *state, const struct entry_node_purge *e, int64_t time_ns)
+{
+	struct node_cell *cell = &state->cells[e->slot];
+	uint64_t index = state->index;
+
+	node_mark_jobs(state, cell);
+	leave_allocations(state, cell, time_ns);
+	vm_worker_forget_node(state, &cell->id);
+	state_count_node(state, cell->working, -1);
+	node_groups_leave(state->node_groups, e->slot);
+	node_cell_close(state, cell, index);
+	state_node_changed(state, e->slot);
+}

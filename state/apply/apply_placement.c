@@ -1,0 +1,152 @@
+#include "state/apply/apply.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+
+int client_check(const struct state *state, const struct entry_client *e)
+{
+	if (e->name.size == 0 || e->name.size > CLIENT_NAME_BYTES_MAX ||
+		!text_is_printable(e->name) || e->number != state->client_count ||
+		client_find(state, e->name))
+		return -ERROR_CORRUPT;
+	return e->number < state->limits.clients ? 0 : -ERROR_TABLE_FULL;
+}
+
+static bool is_client(const struct state *state, uint32_t client)
+{
+	return client == CLIENT_NONE || client < state->client_count;
+}
+
+// --- Placement -----------------------------------------------------------------------------------
+
+static bool node_takes(const struct state *state, const struct entry_alloc_place *e)
+{
+	if (e->slot >= state_node_slots(state))
+		return false;
+	const struct node_cell *cell = &state->cells[e->slot];
+	const struct node *n = cell->working;
+	return n && n->generation == e->generation && n->status == NODE_READY &&
+	       n->eligibility == NODE_ELIGIBLE &&
+	       resources_fit(e->resources, resources_minus(node_capacity(n), cell->used)) &&
+	       node_has_devices(cell, &e->devices);
+}
+
+static bool job_takes(const struct state *state, const struct entry_alloc_place *e)
+{
+	const struct job *job = job_version_find(state, e->job_version);
+	if (!job || job->stop || e->group >= job->asks.count)
+		return false;
+
+	const struct job_cell *cell =
+		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
+	struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	if (!keep || keep->versions[0] != job)
+		return false;
+	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, e->group);
+	const struct group_counter *counter = job_keep_counter(keep, text_of(group->name));
+	return counter && counter->next == e->number && e->number != UINT32_MAX;
+}
+
+int alloc_place_check(const struct state *state, const struct entry_alloc_place *e)
+{
+	if (uuid_is_zero(&e->id) || !is_client(state, e->client) || !node_takes(state, e) ||
+		!job_takes(state, e) || alloc_cell_find(state, &e->id) ||
+		!__builtin_isfinite(e->score))
+		return -ERROR_CORRUPT;
+	return state->allocation_order.count < state->limits.allocations ? 0 : -ERROR_TABLE_FULL;
+}
+
+static struct allocation *build(const struct state *state, const struct entry_alloc_place *e,
+	struct job *job, int64_t time_ns)
+{
+	struct allocation *a = memory_take(sizeof *a);
+
+	a->record.create_index = a->record.modify_index = state->index;
+	a->id = e->id;
+	a->node_id = state->cells[e->slot].id;
+	a->node_slot = e->slot;
+	a->client = e->client;
+	a->job = job;
+	a->group = e->group;
+	a->desired = ALLOC_RUN;
+	a->client_status = ALLOC_PENDING;
+	a->index = e->number;
+	a->resources = e->resources;
+	a->devices = e->devices;
+	a->score = e->score;
+	a->nodes_evaluated = e->nodes_evaluated;
+	a->nodes_feasible = e->nodes_feasible;
+	a->alloc_modify_index = state->index;
+	a->create_time_ns = a->modify_time_ns = time_ns;
+	allocation_describe(a, END_NONE, CLIENT_TEXT_NONE);
+	return a;
+}
+
+void alloc_place_apply(struct state *state, const struct entry_alloc_place *e, int64_t time_ns)
+{
+	struct job *job = job_version_find(state, e->job_version);
+	struct job_cell *job_cell =
+		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
+	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, e->group);
+	struct allocation *a = build(state, e, job, time_ns);
+	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
+
+	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
+	alloc_cell_changed(state, cell);
+	node_task_scheduled(state, e->slot, group);
+	struct job_keep *keep = job_keep_revise(state, job_cell, state->index);
+	job_keep_counter(keep, text_of(group->name))->next++;
+	job_cell_update_status(state, job_cell, state->index);
+	state_node_changed(state, e->slot);
+}
+
+// --- Remembered requests -------------------------------------------------------------------------
+
+int place_request_check(const struct state *state, const struct entry_place_request *e)
+{
+	if (!is_client(state, e->client) ||
+		place_request_find(state, e->client, e->issued_ms, e->request))
+		return -ERROR_CORRUPT;
+	return state->request_order.count < state->limits.place_requests ? 0 : -ERROR_TABLE_FULL;
+}
+
+void place_request_apply(struct state *state, const struct entry_place_request *e, uint64_t index)
+{
+	size_t items = e->count * sizeof e->items[0];
+	struct place_request *request = memory_take(sizeof *request + items);
+
+	request->index = index;
+	request->issued_ms = e->issued_ms;
+	request->request = e->request;
+	request->client = e->client;
+	request->nodes_feasible = e->nodes_feasible;
+	request->count = e->count;
+	memcpy(request->items, e->items, items);
+	place_request_add(state, request);
+}
+
+// --- Release -------------------------------------------------------------------------------------
+
+int alloc_release_check(const struct state *state, const struct entry_alloc_release *e)
+{
+	for (uint8_t i = 0; i < e->count; i++) {
+		const struct alloc_cell *cell = alloc_cell_find(state, &e->ids[i]);
+		if (!cell || !alloc_cell_is_living(cell))
+			return -ERROR_CORRUPT;
+		for (uint8_t j = 0; j < i; j++)
+			if (uuid_equal(&e->ids[i], &e->ids[j]))
+				return -ERROR_CORRUPT;
+	}
+	return 0;
+}
+
+void alloc_release_apply(struct state *state, const struct entry_alloc_release *e, int64_t time_ns)
+{
+	for (uint8_t i = 0; i < e->count; i++) {
+		struct alloc_cell *cell = alloc_cell_find(state, &e->ids[i]);
+		alloc_cell_end(state, cell, END_RELEASED, time_ns, ++state->index);
+		job_cell_update_status(state, cell->job_cell, state->index);
+		// Of one that is not of a direct job the node may have been purged while it lived.
+		if (cell->working->node_slot != NODE_SLOT_NONE)
+			state_node_changed(state, cell->working->node_slot);
+	}
+}

@@ -1,0 +1,282 @@
+// What a plan does to allocations: stops, then updates, then placements, in the order in which they
+// were planned.
+#include "state/apply/apply.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/log/entry_deployment.h"
+#include "state/plan/plan_check.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/alloc_table.h"
+#include "state/tables/job_reevaluations.h"
+#include <stdlib.h>
+
+bool plan_has_room(const struct state *state, uint32_t placements)
+{
+	return state->limits.allocations - state->allocation_order.count >= placements;
+}
+
+int plan_entry_check(const struct state *state, const struct entry_plan *e)
+{
+	if (!plan_check(state->plan_checker, state, e)->is_complete)
+		return -ERROR_CORRUPT;
+	return plan_has_room(state, e->placements.count) && plan_deployment_has_room(state, e)
+		       ? 0
+		       : -ERROR_TABLE_FULL;
+}
+
+// --- Stops ---------------------------------------------------------------------------------------
+
+static bool may_be_lost(const struct allocation *a)
+{
+	return a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING ||
+	       a->client_status == ALLOC_UNKNOWN;
+}
+
+// When it was lost decides when its client has surely stopped it (row C14), and that it does not come back (row C1).
+static bool is_noted_as_lost(const struct allocation *a)
+{
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	return group->stop_after_client_disconnect_ns.set || group->max_client_disconnect_ns.set;
+}
+
+static void note_lost(struct alloc_details *details, int64_t time_ns)
+{
+	struct alloc_state *noted = array_append(&details->states, sizeof *noted);
+	noted->field = text_copy(TEXT("ClientStatus"));
+	noted->value = text_copy(text_of(alloc_client_names[ALLOC_LOST]));
+	noted->time_ns = time_ns;
+}
+
+static void note_why(
+	struct allocation *a, const struct plan_stop *stop, bool becomes_lost, int64_t time_ns)
+{
+	bool noted = becomes_lost && is_noted_as_lost(a);
+	if (uuid_is_zero(&stop->followup_eval) && uuid_is_zero(&stop->preempted_by) && !noted)
+		return;
+	struct alloc_details *details = alloc_details_copy(a->details);
+	if (!uuid_is_zero(&stop->followup_eval))
+		details->followup_eval = stop->followup_eval;
+	if (!uuid_is_zero(&stop->preempted_by))
+		details->preempted_by = stop->preempted_by;
+	if (noted)
+		note_lost(details, time_ns);
+	allocation_set_details(a, details);
+}
+
+// What an operator had stopped keeps its name until its plan is through; the job has to be looked at
+// once more so that the node gets another instance.
+static void mark_to_replace(
+	struct state *state, struct job_cell *job_cell, const struct allocation *a)
+{
+	const struct node *node = state->cells[a->node_slot].working;
+
+	if (a->job->type == JOB_SYSTEM && a->details && a->details->transition.migrate.value &&
+		node && node_is_usable(node))
+		job_mark_add(state, job_cell, a->job, TRIGGER_ALLOC_STOP, NULL);
+}
+
+static void apply_stop(
+	struct state *state, struct alloc_cell *cell, const struct plan_stop *stop, int64_t time_ns)
+{
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+	bool becomes_lost = stop->lost && may_be_lost(a);
+
+	a->desired = stop->cause == STOP_PREEMPTED ? ALLOC_EVICT : ALLOC_STOP;
+	if (becomes_lost)
+		a->client_status = ALLOC_LOST;
+	allocation_describe(a, end_cause_of_stop(stop->cause), allocation_client_text(a));
+	a->alloc_modify_index = state->index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+	note_why(a, stop, becomes_lost, time_ns);
+	if (stop->cause == STOP_NODE_TAINTED)
+		mark_to_replace(state, cell->job_cell, a);
+	job_cell_update_status(state, cell->job_cell, state->index);
+}
+
+static void apply_stops(struct state *state, const struct array *stops,
+	struct alloc_cell *const *cells, int64_t time_ns)
+{
+	for (uint32_t i = 0; i < stops->count; i++)
+		apply_stop(state, cells[i], ARRAY_AT(stops, struct plan_stop, i), time_ns);
+}
+
+// --- Updates -------------------------------------------------------------------------------------
+
+static struct shared_metrics *metrics_of(const struct entry_plan *e, uint32_t metrics)
+{
+	return metrics == PLAN_NO_METRICS ? NULL
+					  : shared_metrics_share(*ARRAY_AT(
+						    &e->metrics, struct shared_metrics *, metrics));
+}
+
+// What was noted is new; what others said meanwhile stays: what was asked of schedulers, what the node
+// said of its health, what took its place.
+static struct alloc_details *noted(const struct alloc_details *known, const struct plan_update *u)
+{
+	struct alloc_details *details = alloc_details_copy(known);
+	struct alloc_details *planned = alloc_details_copy(u->details);
+	struct array states = details->states;
+
+	details->followup_eval = planned->followup_eval;
+	details->states = planned->states;
+	planned->states = states;
+	alloc_details_release(planned);
+	return details;
+}
+
+static struct alloc_details *merged(const struct alloc_details *known, const struct plan_update *u)
+{
+	if (!u->details || !known)
+		return alloc_details_share(u->details);
+	struct alloc_details *details = alloc_details_copy(u->details);
+	details->next_allocation = known->next_allocation;
+	details->transition = known->transition;
+	if (!uuid_equal(&details->deployment_id, &known->deployment_id))
+		return details;
+	free(details->deployment_status);
+	details->deployment_status = NULL;
+	if (known->deployment_status) {
+		details->deployment_status = memory_take(sizeof *details->deployment_status);
+		*details->deployment_status = *known->deployment_status;
+	}
+	return details;
+}
+
+static void apply_note(
+	struct state *state, struct alloc_cell *cell, const struct plan_update *u, int64_t time_ns)
+{
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+
+	if (u->details)
+		allocation_set_details(a, noted(a->details, u));
+	a->alloc_modify_index = state->index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+}
+
+static void apply_update(
+	struct state *state, const struct entry_plan *e, uint32_t i, int64_t time_ns)
+{
+	const struct plan_check *check = plan_checked(state->plan_checker);
+	const struct plan_update *u = ARRAY_AT(&e->updates, struct plan_update, i);
+	struct alloc_cell *cell = check->updates[i];
+
+	if (plan_update_is_note(u, cell->working)) {
+		apply_note(state, cell, u, time_ns);
+		return;
+	}
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+	struct alloc_details *before = alloc_details_share(a->details);
+	allocation_set_job(state, a, check->update_jobs[i]);
+	a->group = check->update_groups[i];
+	alloc_cell_resize(state, cell, a, u->resources, &u->devices, merged(a->details, u));
+	if (u->metrics != PLAN_NO_METRICS)
+		allocation_set_metrics(a, metrics_of(e, u->metrics));
+	if (u->client_status == ALLOC_UNKNOWN) {
+		a->client_status = ALLOC_UNKNOWN;
+		allocation_describe(a, END_NONE, CLIENT_TEXT_DISCONNECTED);
+	}
+	if (u->job_version)
+		a->eval_id = e->eval_id;
+	a->alloc_modify_index = state->index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+	deployment_count_health(state, cell, before);
+	alloc_details_release(before);
+}
+
+// --- Placements ----------------------------------------------------------------------------------
+
+static struct allocation *build(const struct state *state, const struct entry_plan *e,
+	const struct plan_placement *p, struct job *job, int64_t time_ns)
+{
+	struct allocation *a = memory_take(sizeof *a);
+
+	a->record.create_index = a->record.modify_index = a->alloc_modify_index = state->index;
+	a->id = p->id;
+	a->node_id = state->cells[p->slot].id;
+	a->node_slot = p->slot;
+	a->client = CLIENT_NONE;
+	a->job = job;
+	a->group = p->group;
+	a->desired = ALLOC_RUN;
+	a->client_status = ALLOC_PENDING;
+	a->index = p->name_index;
+	a->resources = p->resources;
+	a->devices = p->devices;
+	a->score = p->score;
+	a->create_time_ns = a->modify_time_ns = time_ns;
+	a->eval_id = e->eval_id;
+	a->details = alloc_details_share(p->details);
+	a->report = alloc_report_share(p->report);
+	a->metrics = metrics_of(e, p->metrics);
+	allocation_describe(a, END_NONE, CLIENT_TEXT_NONE);
+	return a;
+}
+
+// The one that it replaces points to it. Nothing that its node has to know.
+static void link_previous(struct state *state, const struct plan_placement *p, int64_t time_ns)
+{
+	struct alloc_cell *cell = alloc_cell_find(state, &p->details->previous_allocation);
+	if (!cell || !alloc_cell_is_there(cell))
+		return;
+	struct allocation *a = allocation_revise(state, cell, ++state->index);
+	struct alloc_details *details = alloc_details_copy(a->details);
+	details->next_allocation = p->id;
+	allocation_set_details(a, details);
+	a->modify_time_ns = time_ns; // what ended is in the order of these
+	alloc_cell_changed(state, cell);
+}
+
+static void apply_placement(struct state *state, const struct entry_plan *e, uint32_t i,
+	struct job_cell *job_cell, int64_t time_ns)
+{
+	const struct plan_placement *p = ARRAY_AT(&e->placements, struct plan_placement, i);
+	struct job *job = plan_checked(state->plan_checker)->placement_jobs[i];
+
+	state->index++;
+	struct allocation *a = build(state, e, p, job, time_ns);
+	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
+	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
+	alloc_cell_changed(state, cell);
+	node_task_scheduled(
+		state, p->slot, ARRAY_AT(&job->task_groups, struct task_group, p->group));
+	deployment_count_health(state, cell, NULL);
+	if (p->details && !uuid_is_zero(&p->details->previous_allocation))
+		link_previous(state, p, time_ns);
+}
+
+// --- The whole -----------------------------------------------------------------------------------
+
+static void touch_evaluation(struct state *state, const struct uuid *id, int64_t time_ns)
+{
+	struct eval_cell *cell = eval_cell_find(state, id);
+	if (!cell || !eval_cell_is_there(cell))
+		return;
+	struct evaluation *e = eval_cell_revise(state, cell, state->index);
+	e->modify_time_ns = time_ns > e->create_time_ns ? time_ns : e->create_time_ns + 1;
+	eval_cell_changed(state, cell, e->status);
+}
+
+void plan_apply(struct state *state, struct entry_plan *e, int64_t time_ns)
+{
+	const struct plan_check *check = plan_checked(state->plan_checker);
+
+	touch_evaluation(state, &e->eval_id, time_ns);
+	plan_deployments_apply(state, e);
+	apply_stops(state, &e->stops, check->stops, time_ns);
+	apply_stops(state, &e->preemptions, check->preemptions, time_ns);
+	for (uint32_t i = 0; i < e->updates.count; i++)
+		apply_update(state, e, i, time_ns);
+	for (uint32_t i = 0; i < e->placements.count; i++)
+		apply_placement(state, e, i, check->job_cell, time_ns);
+	if (check->job_cell)
+		job_cell_update_status(state, check->job_cell, state->index);
+	for (uint32_t i = 0; i < check->node_count; i++)
+		if (!check->nodes[i].reason)
+			state_node_changed(state, check->nodes[i].slot);
+	entry_plan_release(e);
+}

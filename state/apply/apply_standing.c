@@ -1,0 +1,137 @@
+// How nodes stand (lifecycle.h): in their records, in what is counted, and in the groups by snapshot.
+#include "state/base/error.h"
+#include "state/log/entry.h"
+#include "state/tables/job_reevaluations.h"
+#include "state/tables/tables.h"
+
+// --- One node ------------------------------------------------------------------------------------
+
+void node_set_snapshot(struct state *state, struct node *n, const char *snapshot)
+{
+	const char *former = n->snapshot;
+
+	n->snapshot = *snapshot ? strings_share(&state->strings, text_of(snapshot)) : "";
+	if (*former)
+		strings_release(&state->strings, former);
+}
+
+bool node_stands(struct state *state, struct node *n, const struct node_lifecycle *l)
+{
+	struct node_groups *groups = state->node_groups;
+	enum node_standing before = lifecycle_standing(&n->lifecycle);
+	enum node_standing after = lifecycle_standing(l);
+
+	n->lifecycle = *l;
+	if (after == NODE_FORGOTTEN) {
+		node_groups_leave(groups, n->slot);
+		node_set_snapshot(state, n, "");
+	} else if (!node_groups_has(groups, n->slot)) {
+		node_groups_join(
+			groups, n->slot, text_of(n->snapshot), state->cells[n->slot].living > 0);
+	}
+	return before != NODE_HEALTHY && after == NODE_HEALTHY;
+}
+
+bool node_announced(struct state *state, struct node *n, bool readiness)
+{
+	struct node_lifecycle l = n->lifecycle;
+
+	lifecycle_added(&l, readiness);
+	return node_stands(state, n, &l);
+}
+
+void node_went_away(struct state *state, struct node *n, int64_t time_ns)
+{
+	struct node_lifecycle l = n->lifecycle;
+
+	lifecycle_removed(&l, time_ns);
+	node_stands(state, n, &l);
+}
+
+// --- What runs on it -----------------------------------------------------------------------------
+
+void node_living_changed(struct state *state, uint32_t slot)
+{
+	struct node_cell *cell = &state->cells[slot];
+	bool is_busy = cell->living > 0;
+
+	if (cell->is_busy == is_busy)
+		return;
+	cell->is_busy = is_busy;
+	state->counts.nodes_running += is_busy ? 1u : -1u;
+	if (node_groups_has(state->node_groups, slot))
+		node_groups_set_busy(state->node_groups, slot, is_busy);
+}
+
+void node_task_scheduled(struct state *state, uint32_t slot, const struct task_group *task)
+{
+	struct node_cell *cell = &state->cells[slot];
+	const char *snapshot = task->snapshot ? task->snapshot : "";
+
+	if (!node_groups_has(state->node_groups, slot))
+		return;
+	node_groups_schedule(state->node_groups, slot, text_of(snapshot));
+	const char *group = node_groups_snapshot(state->node_groups, slot);
+	if (strcmp(cell->working->snapshot, group) != 0)
+		node_set_snapshot(state, node_revise(state, cell, state->index), group);
+}
+
+void node_task_ended(
+	struct state *state, struct node_cell *cell, const struct task_end *end, int64_t time_ns)
+{
+	struct node_lifecycle l = cell->working->lifecycle;
+	bool changes = false;
+
+	// The report says no more than that it is not ready now: whether its probe is asked on is its agent's word.
+	if (end->unready)
+		changes = lifecycle_probed(&l, false, 1);
+	changes |= lifecycle_completed(&l, end->flaky, end->readiness, time_ns);
+	if (!changes)
+		return;
+	struct node *n = node_revise(state, cell, state->index);
+	state_count_node(state, n, -1);
+	node_stands(state, n, &l);
+	state_count_node(state, n, 1);
+}
+
+// --- Entries -------------------------------------------------------------------------------------
+
+int node_lifecycle_check(const struct state *state, const struct entry_node_lifecycle *e)
+{
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct standing_change *item = &e->items[i];
+		const struct node *n = item->slot < state_node_slots(state)
+					       ? state->cells[item->slot].working
+					       : NULL;
+		// Nobody is taken up again but by its own word, and who is forgotten joins no group.
+		if (!n || n->generation != item->generation || n->lifecycle.forgotten ||
+			(item->cause == LIFECYCLE_REJOINED && item->lifecycle.forgotten) ||
+			(i > 0 && item->slot <= e->items[i - 1].slot))
+			return -ERROR_CORRUPT;
+	}
+	return 0;
+}
+
+static void apply_change(struct state *state, const struct standing_change *item)
+{
+	struct node_cell *cell = &state->cells[item->slot];
+	struct node *n = node_revise(state, cell, state->index);
+
+	state_count_node(state, n, -1);
+	bool is_healthy = node_stands(state, n, &item->lifecycle);
+	state_count_node(state, n, 1);
+	if (item->cause == LIFECYCLE_REJOINED) {
+		node_groups_rejoin(state->node_groups, item->slot);
+		node_set_snapshot(state, n, "");
+	}
+	if (is_healthy)
+		node_mark_jobs(state, cell);
+	state_node_changed(state, item->slot);
+}
+
+void node_lifecycle_apply(struct state *state, struct entry_node_lifecycle *e)
+{
+	for (uint32_t i = 0; i < e->count; i++)
+		apply_change(state, &e->items[i]);
+	entry_node_lifecycle_release(e);
+}

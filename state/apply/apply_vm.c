@@ -1,0 +1,255 @@
+// What becomes of virtual machines and of their workers.
+#include "state/apply/apply.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/tables/vm_table.h"
+#include <stdlib.h>
+
+static struct vm_cell *find(const struct state *state, struct text name)
+{
+	struct vm_cell *cell = vm_cell_find(state, name);
+	return vm_cell_is_there(cell) ? cell : NULL;
+}
+
+static struct vm_worker_cell *find_worker(const struct state *state, struct text name)
+{
+	struct vm_worker_cell *cell = vm_worker_cell_find(state, name);
+	return vm_worker_cell_is_there(cell) ? cell : NULL;
+}
+
+// --- Machines ------------------------------------------------------------------------------------
+
+static bool holds_nothing(struct resources r)
+{
+	return r.cpu_mhz == 0 && r.memory_mb == 0 && r.disk_mb == 0;
+}
+
+static int check_new(const struct state *state, const struct vm *vm)
+{
+	if (!vm_is_sound(vm) || find(state, text_of(vm->name)) || vm_is_scheduled(vm) ||
+		vm->status != VM_PENDING)
+		return -ERROR_CORRUPT;
+	return vm_cell_find(state, text_of(vm->name)) || vms_have_room(state) ? 0
+									      : -ERROR_TABLE_FULL;
+}
+
+static bool may_change_power(const struct vm *vm, uint8_t power_state)
+{
+	char message[160];
+	struct vm *copy = vm_copy(vm);
+	bool may = power_state <= VM_POWER_SUSPENDED &&
+		   vm_set_power(copy, power_state, message, sizeof message);
+
+	vm_free(copy);
+	return may;
+}
+
+static bool report_is_sound(const struct vm_report *report)
+{
+	for (uint8_t i = 0; i < report->condition_count; i++)
+		if (report->conditions[i].type <= VM_CONDITION_SCHEDULED ||
+			report->conditions[i].type > VM_CONDITION_STOPPING)
+			return false;
+	return report->status <= VM_FAILED && text_is_printable(report->message) &&
+	       report->condition_count <= VM_REPORT_CONDITIONS_MAX;
+}
+
+static bool may_be_judged(const struct vm *vm, uint8_t verdict)
+{
+	if (verdict == VM_RESTART)
+		return vm_is_failed(vm);
+	return verdict > VM_HEALTHY && verdict <= VM_FAILED_FREED && vm_is_scheduled(vm);
+}
+
+static bool may_be_assigned(
+	const struct state *state, const struct vm *vm, const struct entry_vm *e)
+{
+	const struct vm_worker_cell *worker = find_worker(state, e->worker);
+
+	if (!worker || uuid_is_zero(&e->instance) || !vm_wants_worker(vm) ||
+		vm_cell_find_instance(state, &e->instance))
+		return false;
+	const struct node_cell *node = vm_worker_cell_node(state, worker);
+	if (!node)
+		return holds_nothing(e->holds);
+	return resources_fit(e->holds, resources_minus(node_capacity(node->working), node->used));
+}
+
+int vm_entry_check(const struct state *state, const struct entry_vm *e)
+{
+	bool holds = false;
+
+	if (e->change == VM_COMES)
+		return check_new(state, e->vm);
+	const struct vm_cell *cell = find(state, e->name);
+	if (!cell)
+		return -ERROR_CORRUPT;
+	switch (e->change) {
+	case VM_GOES: holds = true; break;
+	case VM_CHANGES_POWER: holds = may_change_power(cell->working, e->power_state); break;
+	case VM_IS_REPORTED: holds = report_is_sound(&e->report); break;
+	case VM_IS_JUDGED: holds = may_be_judged(cell->working, e->verdict); break;
+	case VM_IS_ASSIGNED: holds = may_be_assigned(state, cell->working, e); break;
+	}
+	return holds ? 0 : -ERROR_CORRUPT;
+}
+
+static void begin(struct state *state, struct vm *vm)
+{
+	vm->record.create_index = vm->record.modify_index = state->index;
+	vm_cell_put(state, vm);
+}
+
+static void change_power(struct vm *vm, uint8_t power_state)
+{
+	char message[160];
+	CHECK(vm_set_power(vm, power_state, message, sizeof message));
+}
+
+// What failed stays so until it is restarted, whatever its worker goes on to say.
+static void report(struct vm *vm, const struct vm_report *r, int64_t time_ns)
+{
+	bool is_taken = r->parts & VM_REPORT_STATUS && !vm_is_failed(vm);
+
+	if (is_taken) {
+		vm->status = r->status;
+		if (r->status == VM_RUNNING && vm->started_at_ns == 0)
+			vm->started_at_ns = time_ns;
+	}
+	if (r->parts & VM_REPORT_MESSAGE && (is_taken || !vm_is_failed(vm))) {
+		free(vm->status_message);
+		vm->status_message = r->message.size ? text_copy(r->message) : NULL;
+	}
+	if (r->parts & VM_REPORT_GENERATION)
+		vm->observed_generation = r->observed_generation;
+	for (uint8_t i = 0; i < r->condition_count; i++)
+		vm_set_condition(vm, r->conditions[i].type, r->conditions[i].state);
+}
+
+static void judge(struct vm *vm, uint8_t verdict, int64_t time_ns)
+{
+	vm_apply_verdict(vm, verdict, time_ns);
+	if (!vm_is_scheduled(vm))
+		vm_leave_worker(vm);
+}
+
+static void assign(
+	const struct state *state, struct vm *vm, const struct entry_vm *e, int64_t time_ns)
+{
+	const struct vm_worker_cell *worker = find_worker(state, e->worker);
+	const struct node_cell *node = vm_worker_cell_node(state, worker);
+
+	vm_assign(vm, worker->working, time_ns);
+	vm->instance = e->instance;
+	vm->holds = e->holds;
+	if (holds_nothing(e->holds))
+		return;
+	vm->holds_slot = node->working->slot;
+	vm->holds_index = state->index;
+}
+
+static void change(struct state *state, const struct entry_vm *e, int64_t time_ns)
+{
+	struct vm_cell *cell = find(state, e->name);
+	struct vm *vm = vm_cell_revise(state, cell, state->index);
+
+	switch (e->change) {
+	case VM_CHANGES_POWER: change_power(vm, e->power_state); break;
+	case VM_IS_REPORTED: report(vm, &e->report, time_ns); break;
+	case VM_IS_JUDGED: judge(vm, e->verdict, time_ns); break;
+	case VM_IS_ASSIGNED: assign(state, vm, e, time_ns); break;
+	}
+	vm_cell_changed(state, cell);
+}
+
+void vm_entry_apply(struct state *state, struct entry_vm *e, int64_t time_ns)
+{
+	if (e->change == VM_COMES) {
+		begin(state, e->vm);
+		e->vm = NULL;
+	} else if (e->change == VM_GOES) {
+		vm_cell_delete(state, find(state, e->name), state->index);
+	} else {
+		change(state, e, time_ns);
+	}
+}
+
+// --- Workers -------------------------------------------------------------------------------------
+
+static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b)
+{
+	return text_equal(text_of(a->machine_id), text_of(b->machine_id));
+}
+
+static int check_described(const struct state *state, const struct vm_worker *worker)
+{
+	if (!vm_worker_is_sound(worker))
+		return -ERROR_CORRUPT;
+	const struct vm_worker_cell *known = find_worker(state, text_of(worker->name));
+	if (known && !is_same_machine(known->working, worker))
+		return -ERROR_CORRUPT;
+	if (!uuid_is_zero(&worker->node)) {
+		const struct vm_worker_cell *of_node = vm_worker_cell_of_node(state, &worker->node);
+		if (!node_cell_find(state, &worker->node) || (of_node && of_node != known))
+			return -ERROR_CORRUPT;
+	}
+	return vm_workers_have_room(state, text_of(worker->name)) ? 0 : -ERROR_TABLE_FULL;
+}
+
+int vm_worker_entry_check(const struct state *state, const struct entry_vm_worker *e)
+{
+	if (e->change == VM_WORKER_IS_DESCRIBED)
+		return check_described(state, e->worker);
+	const struct vm_worker_cell *cell = find_worker(state, e->name);
+	if (!cell)
+		return -ERROR_CORRUPT;
+	bool beats_alone =
+		e->change == VM_WORKER_IS_SEEN && e->flag && uuid_is_zero(&cell->working->node);
+	return beats_alone ? -ERROR_CORRUPT : 0;
+}
+
+void vm_worker_entry_apply(struct state *state, struct entry_vm_worker *e)
+{
+	if (e->change == VM_WORKER_IS_DESCRIBED) {
+		e->worker->record.modify_index = state->index;
+		vm_worker_cell_put(state, e->worker);
+		e->worker = NULL;
+		return;
+	}
+	struct vm_worker_cell *cell = find_worker(state, e->name);
+	if (e->change == VM_WORKER_GOES) {
+		vm_worker_cell_delete(state, cell);
+		return;
+	}
+	struct vm_worker *worker = vm_worker_cell_revise(state, cell, state->index);
+	if (e->change == VM_WORKER_IS_PAUSED) {
+		worker->scheduling_paused = e->flag;
+		return;
+	}
+	worker->last_seen_ns = e->last_seen_ns;
+	worker->beats = e->flag;
+}
+
+void vm_worker_forget_node(struct state *state, const struct uuid *node)
+{
+	struct vm_worker_cell *cell = vm_worker_cell_of_node(state, node);
+
+	if (!cell)
+		return;
+	state->index++;
+	vm_worker_cell_delete(state, cell);
+}
+
+// --- Settings ------------------------------------------------------------------------------------
+
+int cluster_settings_check(const struct entry_cluster_settings *e)
+{
+	struct text profile = text_of(e->settings->scheduler_profile);
+	return profile.size <= NAME_BYTES_MAX && text_is_printable(profile) ? 0 : -ERROR_CORRUPT;
+}
+
+void cluster_settings_apply(struct state *state, struct entry_cluster_settings *e)
+{
+	cluster_settings_put(state, e->settings);
+	e->settings = NULL;
+}

@@ -1,0 +1,360 @@
+// Evaluations: those that schedulers store, and those that changes of jobs and nodes call for.
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/base/memory.h"
+#include "state/decide/decide.h"
+#include "state/log/entry_alloc.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/alloc_table.h"
+#include "state/tables/job_reevaluations.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+// More than most take in the log: a batch that no log could hold would wait for ever.
+#define EVALUATION_BYTES 4096
+
+// Marks that become evaluations in one batch: others wait for the next, so that nobody waits long.
+#define MARKS_AT_ONCE 4096u
+
+// --- Making --------------------------------------------------------------------------------------
+
+struct evaluation *decider_evaluation(
+	struct decider *d, const struct job *job, enum eval_trigger trigger)
+{
+	struct evaluation *e = evaluation_create();
+
+	CHECK(job->type != JOB_DIRECT);
+	e->id = prng_uuid(&d->prng);
+	e->namespace_name = text_copy(text_of(job->namespace_name));
+	e->job_id = text_copy(text_of(job->id));
+	e->priority = job->priority;
+	e->type = job->type; // the first of both are the same
+	e->triggered_by = (int)trigger;
+	e->status = EVAL_PENDING;
+	return e;
+}
+
+// New, or a new version of a known one: with the indexes and times that it will have.
+static int commit(struct decider *d, struct evaluation *e, bool of_mark)
+{
+	const struct eval_cell *cell = eval_cell_find(d->state, &e->id);
+	struct entry entry = {.kind = ENTRY_EVALUATION, .evaluation = {of_mark, e}};
+	uint64_t next = d->state->index + 1;
+
+	e->record.modify_index = next;
+	e->record.create_index = cell ? cell->working->record.create_index : next;
+	e->create_time_ns = cell ? cell->working->create_time_ns : d->now_ns;
+	e->modify_time_ns = d->now_ns;
+	if (cell && e->modify_time_ns <= e->create_time_ns)
+		e->modify_time_ns = e->create_time_ns + 1;
+	return decider_commit(d, &entry);
+}
+
+bool decider_evaluate(struct decider *d, struct evaluation *e, struct eval_made *made)
+{
+	const struct job_cell *cell =
+		job_cell_find(d->state, text_of(e->namespace_name), text_of(e->job_id));
+	struct uuid id = e->id;
+	int error = commit(d, e, cell && cell->is_marked);
+
+	CHECK(error == 0 || error == -ERROR_TABLE_FULL);
+	if (error) {
+		evaluation_free(e);
+		return false;
+	}
+	if (made->count++ == 0) {
+		made->id = id;
+		made->index = d->state->index;
+	}
+	return true;
+}
+
+// --- Stored by schedulers ------------------------------------------------------------------------
+
+static bool continues(const struct eval_cell *cell, const struct evaluation *e)
+{
+	const struct evaluation *known = cell->working;
+	return eval_cell_is_there(cell) && strcmp(known->job_id, e->job_id) == 0 &&
+	       strcmp(known->namespace_name, e->namespace_name) == 0;
+}
+
+static enum command_outcome may_store(const struct decider *d, const struct command_evaluations *c)
+{
+	uint32_t new_ones = 0, new_jobs = 0;
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct evaluation *e = c->items[i];
+		e->create_time_ns = e->modify_time_ns = 0;
+		e->record.create_index = e->record.modify_index = 0;
+		if (!evaluation_is_sound(e))
+			return OUTCOME_BAD_DESCRIPTION;
+		const struct eval_cell *cell = eval_cell_find(d->state, &e->id);
+		if (cell && (c->create_only || !continues(cell, e)))
+			return OUTCOME_CONFLICT;
+		new_ones += cell == NULL;
+		new_jobs +=
+			!job_cell_find(d->state, text_of(e->namespace_name), text_of(e->job_id));
+	}
+	bool has_store = !d->store_is_full && (int64_t)c->count * EVALUATION_BYTES <= d->store_room;
+	if (new_ones > 0 && !has_store)
+		return OUTCOME_STORE_FULL;
+	// Those of a job that is gone take a place among jobs again.
+	return evaluations_have_room(d->state, new_ones) &&
+			       d->state->limits.jobs - d->state->job_order.count >= new_jobs
+		       ? OUTCOME_DONE
+		       : OUTCOME_TABLE_FULL;
+}
+
+enum command_outcome decide_evaluations(struct decider *d, struct command_evaluations *c)
+{
+	enum command_outcome outcome = may_store(d, c);
+
+	if (outcome != OUTCOME_DONE)
+		return outcome;
+	for (uint32_t i = 0; i < c->count; i++) {
+		if (commit(d, c->items[i], false) != 0) // two of one id, which do not fit together
+			return OUTCOME_CONFLICT;
+		c->items[i] = NULL;
+	}
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_scheduler_config(struct decider *d, struct command_scheduler_config *c)
+{
+	const struct scheduler_config *known = d->state->config.working;
+	struct entry entry = {.kind = ENTRY_SCHEDULER_CONFIG};
+	uint64_t next = d->state->index + 1;
+
+	c->updated = false;
+	if (!record_is_sound(&scheduler_config_description, c->config))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (c->cas && c->modify_index != known->record.modify_index)
+		return OUTCOME_DONE;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	struct scheduler_config *config = memory_take(sizeof *config);
+	record_copy(&scheduler_config_description, config, c->config);
+	config->record.modify_index = next;
+	config->record.create_index =
+		known->record.create_index ? known->record.create_index : next;
+	entry.scheduler_config.config = config;
+	CHECK(decider_commit(d, &entry) == 0);
+	c->updated = true;
+	return OUTCOME_DONE;
+}
+
+// --- Called for by jobs and nodes ----------------------------------------------------------------
+
+// Failed ones that nothing replaced and nobody asked to replace yet.
+static bool may_be_forced(const struct alloc_cell *cell)
+{
+	const struct allocation *a = cell->working;
+	const struct alloc_details *details = a->details;
+
+	if (!alloc_cell_is_there(cell) || a->client_status != ALLOC_FAILED ||
+		a->job->type == JOB_DIRECT)
+		return false;
+	return !details || (uuid_is_zero(&details->next_allocation) &&
+				   !(details->transition.force_reschedule.set &&
+					   details->transition.force_reschedule.value));
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const struct alloc_transition *a = left, *b = right;
+	return uuid_compare(&a->id, &b->id);
+}
+
+static void commit_forced(struct decider *d, struct array *forced)
+{
+	struct entry e = {.kind = ENTRY_ALLOC_TRANSITION,
+		.alloc_transition = {.count = forced->count, .items = forced->items}};
+
+	if (forced->count == 0)
+		return;
+	qsort(forced->items, forced->count, sizeof(struct alloc_transition), by_id);
+	CHECK(decider_commit(d, &e) == 0);
+	*forced = (struct array){0};
+}
+
+// Row B61: asks the scheduler to replace them whatever their policy says.
+static void force_reschedule(struct decider *d, const struct job_cell *job)
+{
+	struct array forced = {0};
+	struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		if (!may_be_forced(cell))
+			continue;
+		*(struct alloc_transition *)array_append(&forced, sizeof(struct alloc_transition)) =
+			(struct alloc_transition){cell->id, {.force_reschedule = {true, true}}};
+		if (forced.count == ENTRY_ALLOCS_MAX)
+			commit_forced(d, &forced);
+	}
+	commit_forced(d, &forced);
+}
+
+enum command_outcome decide_job_evaluate(struct decider *d, struct command_job_evaluate *c)
+{
+	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
+	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
+	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+
+	c->made = (struct eval_made){0};
+	if (!keep)
+		return OUTCOME_UNKNOWN_JOB;
+	const struct job *job = keep->versions[0];
+	if (!job_has_scheduler(job))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	if (!evaluations_have_room(d->state, 1))
+		return OUTCOME_TABLE_FULL;
+	if (c->force_reschedule)
+		force_reschedule(d, cell);
+	struct evaluation *e = decider_evaluation(d, job, TRIGGER_JOB_REGISTER);
+	e->job_modify_index = job->job_modify_index;
+	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+}
+
+static void add_job(struct array *jobs, struct job_cell *cell, const struct job *job)
+{
+	struct concerned_job *added = array_append(jobs, sizeof *added);
+	*added = (struct concerned_job){cell, job};
+}
+
+static int by_cell(const void *left, const void *right)
+{
+	const struct concerned_job *a = left, *b = right;
+	return (a->cell->index > b->cell->index) - (a->cell->index < b->cell->index);
+}
+
+static void drop_repeated(struct array *jobs)
+{
+	uint32_t kept = 0;
+
+	if (jobs->count > 1)
+		qsort(jobs->items, jobs->count, sizeof(struct concerned_job), by_cell);
+	for (uint32_t i = 0; i < jobs->count; i++) {
+		struct concerned_job *job = ARRAY_AT(jobs, struct concerned_job, i);
+		if (kept == 0 || ARRAY_AT(jobs, struct concerned_job, kept - 1)->cell != job->cell)
+			*ARRAY_AT(jobs, struct concerned_job, kept++) = *job;
+	}
+	jobs->count = kept;
+}
+
+struct array node_concerned_jobs(const struct state *state, const struct node_cell *node)
+{
+	struct array jobs = {0};
+	struct job_cell *job_cell;
+	struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		if (alloc_cell_is_there(cell) && cell->working->job->type != JOB_DIRECT)
+			add_job(&jobs, cell->job_cell, cell->working->job);
+	}
+	cds_list_for_each_entry (job_cell, &state->system, system) {
+		const struct job *job = job_cell_keep(job_cell)->versions[0];
+		if (job_targets_node(job, node->working))
+			add_job(&jobs, job_cell, job);
+	}
+	drop_repeated(&jobs);
+	return jobs;
+}
+
+void decider_evaluate_jobs(struct decider *d, const struct array *jobs, const struct uuid *node,
+	uint64_t node_modify_index, struct eval_made *made)
+{
+	for (uint32_t i = 0; i < jobs->count; i++) {
+		const struct concerned_job *concerned = ARRAY_AT(jobs, struct concerned_job, i);
+		struct evaluation *e = decider_evaluation(d, concerned->job, TRIGGER_NODE_UPDATE);
+		e->node_id = *node;
+		e->node_modify_index = node_modify_index;
+		if (!decider_evaluate(d, e, made))
+			return;
+	}
+}
+
+enum command_outcome decide_node_evaluate(struct decider *d, struct command_node_named *c)
+{
+	const struct node_cell *cell = node_cell_find(d->state, &c->node);
+	enum command_outcome outcome = OUTCOME_DONE;
+
+	c->made = (struct eval_made){0};
+	if (!cell)
+		return OUTCOME_UNKNOWN_NODE;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	struct array jobs = node_concerned_jobs(d->state, cell);
+	if (evaluations_have_room(d->state, jobs.count))
+		decider_evaluate_jobs(
+			d, &jobs, &c->node, cell->working->record.modify_index, &c->made);
+	else
+		outcome = OUTCOME_TABLE_FULL;
+	free(jobs.items);
+	return outcome;
+}
+
+// --- Marks ---------------------------------------------------------------------------------------
+
+// Type and priority are of the mark: the job may be gone, with all of its versions.
+static struct evaluation *evaluation_of_mark(struct decider *d, const struct job_cell *cell)
+{
+	const struct job_mark *mark = &cell->working->mark;
+	struct job like = {
+		.namespace_name = cell->namespace_name,
+		.id = cell->id,
+		.priority = mark->priority,
+		.type = mark->type,
+	};
+	struct evaluation *e = decider_evaluation(d, &like, mark->trigger);
+
+	e->node_id = mark->node;
+	e->node_modify_index = mark->node_modify_index;
+	return e;
+}
+
+// A mark that finds no room waits: it is as durable as its evaluation would be.
+static void say_that_marks_wait(const struct decider *d)
+{
+	log_warn("evaluations-wait", "jobs=%u evaluations=%u limit=%u action=\"%s\"",
+		d->state->counts.jobs_marked, d->state->eval_order.count,
+		d->state->limits.evaluations,
+		d->store_is_full ? "free disk space" : "raise limits.evaluations");
+}
+
+static bool evaluate_mark(struct decider *d, const struct job_cell *cell, struct eval_made *made)
+{
+	return !d->store_is_full && decider_evaluate(d, evaluation_of_mark(d, cell), made);
+}
+
+void decider_marks(struct decider *d)
+{
+	struct job_cell *cell, *next;
+	struct eval_made made = {0};
+	int64_t due_ns, earliest_ns = INT64_MAX;
+	bool is_full = false;
+
+	if (cds_list_empty(&d->state->marked)) {
+		d->marks_due_ns = 0;
+		return;
+	}
+	if (d->now_ns < d->marks_due_ns && d->marks_due_ns - d->now_ns <= d->patience.oldest_ns)
+		return;
+	cds_list_for_each_entry_safe (cell, next, &d->state->marked, marked) {
+		bool is_due =
+			job_mark_is_due(&cell->working->mark, d->now_ns, &d->patience, &due_ns);
+		bool has_turn = is_due && !is_full && made.count < MARKS_AT_ONCE;
+		if (has_turn && evaluate_mark(d, cell, &made))
+			continue;
+		is_full |= has_turn;
+		if (is_due) // what found no room is tried again after a while
+			due_ns = d->now_ns + (is_full ? MARK_QUIET_NS : 0);
+		if (due_ns < earliest_ns)
+			earliest_ns = due_ns;
+	}
+	d->marks_due_ns = earliest_ns;
+	if (is_full)
+		say_that_marks_wait(d);
+}

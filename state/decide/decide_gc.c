@@ -1,0 +1,352 @@
+// What evaluations, allocations, jobs and nodes are past their time (row B66): looked for in pieces, so
+// that nobody waits for all of it. Each piece that finds something is one entry that names what goes; a
+// node goes by an entry of its own.
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/decide/decide.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/alloc_table.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+// Things that one piece looks at, at most, and nodes that it forgets: each may have many allocations.
+#define LOOK_AT_ONCE 16384u
+#define NODES_AT_ONCE 256u
+
+enum gc_phase { GC_ALLOCATIONS, GC_EVALUATIONS, GC_JOBS, GC_DEPLOYMENTS, GC_NODES, GC_PHASES };
+
+struct piece {
+	struct decider *decider;
+	const struct command_gc *command;
+	uint32_t looked, purged;
+	struct entry_gc found;
+};
+
+// --- What may go ---------------------------------------------------------------------------------
+
+static bool is_batch(int type)
+{
+	return type == JOB_BATCH || type == JOB_SYSBATCH;
+}
+
+// Dead for so long that everything of it goes.
+static bool job_is_old(const struct command_gc *c, const struct job_keep *keep)
+{
+	return !keep ||
+	       (keep->status == JOB_DEAD && (c->force || keep->stopped_ns < c->jobs_before_ns));
+}
+
+// Something of this job of this type that was changed last at this time.
+static bool is_old(
+	const struct command_gc *c, const struct job_keep *keep, int type, int64_t time_ns)
+{
+	int64_t before_ns = c->evals_before_ns;
+
+	if (c->force)
+		return true;
+	// Of a batch job that ran to its end people want to know for longer.
+	if (is_batch(type) && keep && !keep->versions[0]->stop)
+		before_ns = c->batch_evals_before_ns;
+	if (keep && job_is_old(c, keep) && c->jobs_before_ns > before_ns)
+		before_ns = c->jobs_before_ns;
+	return time_ns < before_ns;
+}
+
+static bool is_live_batch(const struct job_keep *keep)
+{
+	return keep && is_batch(keep->versions[0]->type) && keep->status != JOB_DEAD;
+}
+
+static bool reschedules(const struct allocation *a)
+{
+	const struct reschedule_policy *policy =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->reschedule;
+	return policy && (policy->unlimited.value || policy->attempts > 0);
+}
+
+// A failed one that may still be replaced is needed to find its replacement.
+static bool waits_for_replacement(
+	const struct allocation *a, const struct job_keep *keep, int64_t now_ns)
+{
+	if (!keep || keep->versions[0]->stop || keep->status == JOB_DEAD ||
+		a->desired != ALLOC_RUN || a->client_status != ALLOC_FAILED || !reschedules(a))
+		return false;
+	if (a->details && !uuid_is_zero(&a->details->next_allocation))
+		return false;
+	const struct reschedule_policy *policy =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->reschedule;
+	return policy->unlimited.value || now_ns - a->modify_time_ns < policy->interval_ns;
+}
+
+static bool allocation_may_go(const struct piece *p, const struct alloc_cell *cell)
+{
+	const struct allocation *a = cell->working;
+	const struct job_keep *keep = job_cell_keep(cell->job_cell);
+	const struct evaluation *e = cell->eval_cell ? cell->eval_cell->working : NULL;
+
+	if (a->client_status == ALLOC_RUNNING || a->client_status == ALLOC_UNKNOWN ||
+		!is_old(p->command, keep, a->job->type, a->modify_time_ns))
+		return false;
+	if (e && (!evaluation_is_terminal(e) ||
+			 !is_old(p->command, keep, a->job->type, e->modify_time_ns)))
+		return false;
+	// A batch job that goes on keeps what it did: it would do it again.
+	if (is_live_batch(keep) && a->record.create_index >= keep->versions[0]->job_modify_index)
+		return false;
+	return !waits_for_replacement(a, keep, p->decider->now_ns);
+}
+
+static bool evaluation_may_go(const struct piece *p, const struct eval_cell *cell)
+{
+	const struct evaluation *e = cell->working;
+	const struct job_keep *keep = job_cell_keep(cell->job_cell);
+	int type = keep ? keep->versions[0]->type : e->type;
+
+	return !e->record.deleted && evaluation_is_terminal(e) && cell->allocations == 0 &&
+	       is_old(p->command, keep, type, e->modify_time_ns);
+}
+
+// What somebody may still want to run again stays until it is stopped; of batch jobs nothing more is to be expected.
+static bool is_over(const struct job *job)
+{
+	return job->stop || is_batch(job->type);
+}
+
+static bool job_may_go(const struct piece *p, const struct job_cell *cell)
+{
+	const struct job_keep *keep = job_cell_keep(cell);
+
+	return keep && is_over(keep->versions[0]) && cell->present_count == 0 &&
+	       cell->evaluations_present == 0 && job_is_old(p->command, keep);
+}
+
+// At its end, and nothing that lives belongs to it.
+static bool deployment_may_go(const struct piece *p, const struct deployment_cell *cell)
+{
+	const struct deployment *d = cell->working;
+
+	return !d->record.deleted && !deployment_is_active(d) && cell->living == 0 &&
+	       (p->command->force || d->modify_time_ns < p->command->deployments_before_ns);
+}
+
+static bool node_may_go(const struct piece *p, const struct node_cell *node)
+{
+	const struct alloc_cell *cell;
+
+	if (!node->working || node->working->record.deleted || node->working->status != NODE_DOWN)
+		return false;
+	int64_t down_ns = node->working->status_updated_at_s * 1000000000ll;
+	if (!p->command->force && down_ns >= p->command->nodes_before_ns)
+		return false;
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		if (alloc_cell_is_living(cell))
+			return false;
+	}
+	return true;
+}
+
+// --- Looking -------------------------------------------------------------------------------------
+
+static bool is_full(const struct piece *p)
+{
+	return p->looked == LOOK_AT_ONCE || p->found.count == GC_ITEMS_MAX;
+}
+
+// Where the last piece ended. What it kept is still there, unless it changed since: then it is at the
+// end of the list, and so are we.
+static struct cds_list_head *after_kept(const struct state *state, const struct uuid *kept)
+{
+	struct alloc_cell *cell = uuid_is_zero(kept) ? NULL : alloc_cell_find(state, kept);
+
+	if (!cell || !alloc_cell_is_there(cell) || !cell->is_ended)
+		return state->planned_terminal.next;
+	return cell->terminal.next;
+}
+
+// Those that ended are in the order of their last change. Returns whether that was all.
+static bool look_at_allocations(struct piece *p)
+{
+	struct gc_run *run = &p->decider->gc;
+	struct state *state = p->decider->state;
+	struct cds_list_head *at = after_kept(state, &run->kept);
+
+	for (; at != &state->planned_terminal; at = at->next) {
+		struct alloc_cell *cell = cds_list_entry(at, struct alloc_cell, terminal);
+		if (is_full(p))
+			return false;
+		p->looked++;
+		if (allocation_may_go(p, cell))
+			p->found.ids[p->found.count++] = cell->id;
+		else
+			run->kept = cell->id;
+	}
+	return true;
+}
+
+static bool look_at_evaluations(struct piece *p)
+{
+	struct gc_run *run = &p->decider->gc;
+	struct eval_cell *cell;
+
+	while (!is_full(p)) {
+		cell = sequence_next(&p->decider->state->eval_order, &run->cursor);
+		if (!cell)
+			return true;
+		p->looked++;
+		if (evaluation_may_go(p, cell))
+			p->found.ids[p->found.count++] = cell->id;
+	}
+	return false;
+}
+
+static bool look_at_jobs(struct piece *p)
+{
+	struct gc_run *run = &p->decider->gc;
+	struct job_cell *cell;
+
+	while (!is_full(p)) {
+		cell = sequence_next(&p->decider->state->job_order, &run->cursor);
+		if (!cell)
+			return true;
+		p->looked++;
+		if (job_may_go(p, cell))
+			p->found.job_index[p->found.count++] =
+				job_cell_keep(cell)->versions[0]->record.modify_index;
+	}
+	return false;
+}
+
+static bool look_at_deployments(struct piece *p)
+{
+	struct gc_run *run = &p->decider->gc;
+	struct deployment_cell *cell;
+
+	while (!is_full(p)) {
+		cell = sequence_next(&p->decider->state->deployment_order, &run->cursor);
+		if (!cell)
+			return true;
+		p->looked++;
+		if (deployment_may_go(p, cell))
+			p->found.ids[p->found.count++] = cell->id;
+	}
+	return false;
+}
+
+static bool look_at_nodes(struct piece *p)
+{
+	struct decider *d = p->decider;
+	uint32_t slots = state_node_slots(d->state);
+
+	for (; d->gc.cursor < slots; d->gc.cursor++) {
+		const struct node_cell *cell = &d->state->cells[d->gc.cursor];
+		if (p->looked == LOOK_AT_ONCE || p->purged == NODES_AT_ONCE)
+			return false;
+		p->looked++;
+		if (!node_may_go(p, cell))
+			continue;
+		decider_purge_node(d, cell);
+		p->purged++;
+	}
+	return true;
+}
+
+static const struct {
+	enum gc_kind kind;
+	bool (*look)(struct piece *);
+} phases[GC_PHASES] = {
+	[GC_ALLOCATIONS] = {GC_ALLOCATION, look_at_allocations},
+	[GC_EVALUATIONS] = {GC_EVALUATION, look_at_evaluations},
+	[GC_JOBS] = {GC_JOB, look_at_jobs},
+	[GC_DEPLOYMENTS] = {GC_DEPLOYMENT, look_at_deployments},
+	[GC_NODES] = {GC_KINDS, look_at_nodes},
+};
+
+// --- A piece -------------------------------------------------------------------------------------
+
+static int by_id(const void *left, const void *right)
+{
+	return uuid_compare(left, right);
+}
+
+static int by_index(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	return (a > b) - (a < b);
+}
+
+static void take_room(struct entry_gc *found)
+{
+	if (found->kind == GC_KINDS)
+		return;
+	if (found->kind == GC_JOB)
+		found->job_index = memory_take_array(GC_ITEMS_MAX, sizeof found->job_index[0]);
+	else
+		found->ids = memory_take_array(GC_ITEMS_MAX, sizeof found->ids[0]);
+}
+
+static void commit(struct decider *d, struct entry_gc *found)
+{
+	struct entry e = {.kind = ENTRY_GC};
+
+	if (found->count == 0) {
+		entry_gc_release(found);
+		return;
+	}
+	if (found->kind == GC_JOB)
+		qsort(found->job_index, found->count, sizeof found->job_index[0], by_index);
+	else
+		qsort(found->ids, found->count, sizeof found->ids[0], by_id);
+	e.gc = *found;
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+static void next_phase(struct gc_run *run)
+{
+	run->phase++;
+	run->cursor = 0;
+	run->kept = (struct uuid){0};
+}
+
+static struct command *finish(struct gc_run *run)
+{
+	struct command *finished = run->commands[0];
+
+	run->count--;
+	for (uint32_t i = 0; i < run->count; i++)
+		run->commands[i] = run->commands[i + 1];
+	run->phase = GC_ALLOCATIONS;
+	finished->outcome = OUTCOME_DONE;
+	return finished;
+}
+
+struct command *gc_continue(struct decider *d)
+{
+	struct gc_run *run = &d->gc;
+	struct piece piece = {.decider = d, .command = &run->commands[0]->gc};
+
+	piece.found.kind = phases[run->phase].kind;
+	take_room(&piece.found);
+	bool is_over = phases[run->phase].look(&piece);
+	run->commands[0]->gc.collected += piece.found.count + piece.purged;
+	commit(d, &piece.found);
+	if (is_over)
+		next_phase(run);
+	if (run->phase < GC_PHASES)
+		return NULL;
+	run->commands[0]->index = d->state->index;
+	return finish(run);
+}
+
+bool gc_begin(struct decider *d, struct command *c)
+{
+	if (d->gc.count == GC_COMMANDS_MAX)
+		return false;
+	c->gc.collected = 0;
+	d->gc.commands[d->gc.count++] = c;
+	return true;
+}
+
+struct command *gc_abandon(struct decider *d)
+{
+	return d->gc.count > 0 ? d->gc.commands[--d->gc.count] : NULL;
+}

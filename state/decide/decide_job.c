@@ -1,0 +1,201 @@
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/decide/decide.h"
+#include <stdio.h>
+
+enum command_outcome decider_store_job(
+	struct decider *d, const struct job_keep *keep, struct job **stored)
+{
+	struct job *job = *stored;
+	struct entry e = {.kind = ENTRY_JOB_REGISTER, .job_register = {.job = job}};
+	uint64_t next = d->state->index + 1;
+
+	job->record.create_index = keep ? keep->record.create_index : next;
+	job->record.modify_index = job->job_modify_index = next;
+	job->version = keep ? keep->versions[0]->version + 1 : 0;
+	job->submit_time_ns = d->now_ns;
+	job->status = JOB_PENDING;
+	if (!job_derive(job))
+		return OUTCOME_BAD_DESCRIPTION;
+	int error = decider_commit(d, &e);
+	if (error)
+		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
+	*stored = NULL;
+	return OUTCOME_DONE;
+}
+
+// Groups that the job has already go on with as many instances as they have.
+static void keep_counts(struct job *job, const struct job *known)
+{
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		int at = job_group_index(known, text_of(group->name));
+		if (at >= 0)
+			group->count = ARRAY_AT(&known->task_groups, struct task_group, at)->count;
+	}
+}
+
+// What a job is stays as it is; the words are those that clients know. Empty: nothing is against it.
+static void say_what_differs(struct command_job_register *c, const struct job *known)
+{
+	const struct job *job = c->job;
+	const char *text = "";
+
+	if (!job->periodic != !known->periodic)
+		text = known->periodic ? "cannot update periodic job to being non-periodic"
+				       : "cannot update non-periodic job to being periodic";
+	else if (!job->parameterized != !known->parameterized)
+		text = known->parameterized
+			       ? "cannot update parameterized job to being non-parameterized"
+			       : "cannot update non-parameterized job to being parameterized";
+	else if (job->dispatched != known->dispatched)
+		text = "field 'Dispatched' is read-only";
+	snprintf(c->message, sizeof c->message, "%s", text);
+	if (job->type != known->type)
+		snprintf(c->message, sizeof c->message,
+			"cannot update job from type \"%s\" to \"%s\"", job_type_names[known->type],
+			job_type_names[job->type]);
+}
+
+static enum command_outcome may_register(
+	const struct decider *d, struct command_job_register *c, const struct job *known)
+{
+	c->message[0] = 0;
+	if (c->enforce_index && c->job_modify_index != c->current_modify_index)
+		return OUTCOME_CONFLICT;
+	if (d->state->config.working->reject_job_registration)
+		return OUTCOME_REJECTED;
+	if (known)
+		say_what_differs(c, known);
+	return c->message[0] ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
+}
+
+static enum command_outcome store_job(struct decider *d, struct command_job_register *c,
+	const struct job_keep *keep, uint64_t *index)
+{
+	if (!keep || job_specification_differs(c->job, keep->versions[0])) {
+		*index = d->state->index + 1;
+		return decider_store_job(d, keep, &c->job);
+	}
+	job_free(c->job);
+	c->job = NULL;
+	*index = c->current_modify_index;
+	return OUTCOME_DONE;
+}
+
+static enum command_outcome evaluate_registered(
+	struct decider *d, struct command_job_register *c, const struct job *job)
+{
+	struct evaluation *e = decider_evaluation(d, job, TRIGGER_JOB_REGISTER);
+
+	if (c->eval_priority)
+		e->priority = c->eval_priority;
+	e->job_modify_index = job->job_modify_index;
+	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+}
+
+enum command_outcome decide_job_register(
+	struct decider *d, struct command_job_register *c, uint64_t *index)
+{
+	const struct job_cell *cell =
+		job_cell_find(d->state, text_of(c->job->namespace_name), text_of(c->job->id));
+	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job *known = keep ? keep->versions[0] : NULL;
+
+	c->made = (struct eval_made){0};
+	c->existed = known != NULL;
+	c->current_modify_index = known ? known->job_modify_index : 0;
+	enum command_outcome outcome = may_register(d, c, known);
+	if (outcome != OUTCOME_DONE)
+		return outcome;
+	if (known && c->preserve_counts)
+		keep_counts(c->job, known);
+	bool is_evaluated = job_has_scheduler(c->job);
+	bool is_new = !known || job_specification_differs(c->job, known);
+	bool changes = is_evaluated || is_new;
+	if (changes && d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	bool is_rollout = is_new && job_begins_rollout(c->job);
+	if ((is_evaluated && !evaluations_have_room(d->state, 1)) ||
+		(is_rollout && !deployments_have_room(d->state, 1)))
+		return OUTCOME_TABLE_FULL;
+	outcome = store_job(d, c, keep, index);
+	if (outcome != OUTCOME_DONE || !is_evaluated)
+		return outcome;
+	const struct job *job = job_version_find(d->state, *index);
+	if (is_rollout)
+		decider_begin_rollout(d,
+			job_cell_find(d->state, text_of(job->namespace_name), text_of(job->id)),
+			c->eval_priority);
+	return evaluate_registered(d, c, job);
+}
+
+// It has to be stopped by a scheduler, whatever its type: the generic one does that for all (row B62).
+static enum command_outcome evaluate_deregistered(struct decider *d,
+	struct command_job_deregister *c, struct evaluation *e, uint64_t job_modify_index)
+{
+	e->type = EVAL_SERVICE;
+	if (c->eval_priority)
+		e->priority = c->eval_priority;
+	e->job_modify_index = job_modify_index;
+	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+}
+
+static enum command_outcome stop_job(struct decider *d, struct command_job_deregister *c,
+	const struct job *job, struct entry *entry, uint64_t *index)
+{
+	struct evaluation *e = NULL;
+
+	if (job_has_scheduler(job)) {
+		if (!evaluations_have_room(d->state, 1))
+			return OUTCOME_TABLE_FULL;
+		e = decider_evaluation(d, job, TRIGGER_JOB_DEREGISTER);
+	}
+	*index = job->job_modify_index;
+	if (!job->stop || c->purge || entry->job_deregister.everywhere != STOP_HERE) {
+		*index = d->state->index + 1;
+		CHECK(decider_commit(d, entry) == 0);
+	}
+	return e ? evaluate_deregistered(d, c, e, *index) : OUTCOME_DONE;
+}
+
+enum command_outcome decide_job_deregister(
+	struct decider *d, struct command_job_deregister *c, uint64_t *index)
+{
+	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
+	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
+	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+
+	c->made = (struct eval_made){0};
+	if (!keep)
+		return OUTCOME_UNKNOWN_JOB;
+	const struct job *job = keep->versions[0];
+	// Another region's word: it may come late, and again.
+	bool is_old = job->submit_time_ns > c->before_ns || (job->stop && !c->purge);
+	if (c->before_ns && is_old) {
+		*index = job->job_modify_index;
+		return OUTCOME_DONE;
+	}
+	// A job of this region alone has nobody who would have to be told.
+	bool everywhere = c->everywhere && job->multiregion;
+	uint8_t whom = !everywhere ? STOP_HERE : c->purge ? PURGE_EVERYWHERE : STOP_EVERYWHERE;
+	struct entry e = {.kind = ENTRY_JOB_DEREGISTER,
+		.job_deregister = {namespace_name, c->id, c->purge && !everywhere, whom}};
+	return stop_job(d, c, job, &e, index);
+}
+
+void decider_collect(struct decider *d)
+{
+	struct entry e = {.kind = ENTRY_COLLECT,
+		.collect = {
+			.ended_before_ns = d->now_ns - d->collect_after_ms * 1000000,
+			.issued_before_ms = d->now_ns / 1000000 - PLACE_REMEMBER_MS,
+			.limit = COLLECT_ITEMS_MAX,
+		}};
+
+	d->is_collecting = false;
+	if (!collect_finds(d->state, &e.collect))
+		return;
+	CHECK(decider_commit(d, &e) == 0);
+	d->is_collecting = collect_finds(d->state, &e.collect);
+}

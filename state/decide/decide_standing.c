@@ -1,0 +1,167 @@
+// COMMAND_NODE_LIFECYCLE: where a node stands beside its status (rows E1 to E33).
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/decide/decide.h"
+#include "state/tables/alloc_table.h"
+#include "state/tables/node_report.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+// --- One node ------------------------------------------------------------------------------------
+
+static void commit_one(
+	struct decider *d, const struct node *n, const struct node_lifecycle *l, uint8_t cause)
+{
+	struct entry e = {.kind = ENTRY_NODE_LIFECYCLE,
+		.node_lifecycle = {
+			.count = 1, .items = memory_take(sizeof *e.node_lifecycle.items)}};
+
+	e.node_lifecycle.items[0] = (struct standing_change){n->slot, n->generation, cause, *l};
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+static enum command_outcome refuse(struct command_node_lifecycle *c, enum command_outcome outcome)
+{
+	bool offline = c->action == LIFECYCLE_OFFLINE;
+	char id[UUID_TEXT_BYTES];
+
+	uuid_format(&c->nodes[0], id);
+	snprintf(c->message, sizeof c->message, "node %s was not present in %s. It can't be %s", id,
+		offline ? "nodes" : "offlined nodes", offline ? "offlined" : "reinstated");
+	return outcome;
+}
+
+// Both are what the operator wants it to be, however often that is said (row E31).
+static enum command_outcome decide_operator(struct decider *d, struct command_node_lifecycle *c)
+{
+	const struct node_cell *cell = node_cell_find(d->state, &c->nodes[0]);
+
+	if (!cell)
+		return refuse(c, OUTCOME_UNKNOWN_NODE);
+	struct node_lifecycle l = cell->working->lifecycle;
+	enum node_standing standing = lifecycle_standing(&l);
+	if (standing != NODE_HEALTHY && standing != NODE_OFFLINED)
+		return refuse(c, OUTCOME_NOT_NOW);
+	c->changed = c->action == LIFECYCLE_OFFLINE ? lifecycle_offline(&l) : lifecycle_online(&l);
+	if (c->changed)
+		commit_one(d, cell->working, &l, LIFECYCLE_BY_OPERATOR);
+	return OUTCOME_DONE;
+}
+
+// Whether the node has said nothing newer since it registered; from then on nothing older than this is heard.
+static bool is_news(struct node_cell *cell, uint64_t sequence)
+{
+	uint64_t register_index = cell->working->register_index;
+	uint64_t newest = node_report_sequence(cell);
+
+	if (cell->probe_register_index == register_index && cell->probe_sequence > newest)
+		newest = cell->probe_sequence;
+	if (sequence <= newest)
+		return false;
+	cell->probe_sequence = sequence;
+	cell->probe_register_index = register_index;
+	return true;
+}
+
+static enum command_outcome decide_probed(struct decider *d, struct command_node_lifecycle *c)
+{
+	const struct node *n =
+		c->slot < state_node_slots(d->state) ? d->state->cells[c->slot].working : NULL;
+
+	if (!n)
+		return OUTCOME_UNKNOWN_NODE;
+	if (n->generation != c->generation)
+		return OUTCOME_STALE_GENERATION;
+	if (!is_news(&d->state->cells[c->slot], c->sequence))
+		return OUTCOME_DONE;
+	struct node_lifecycle l = n->lifecycle;
+	c->changed = lifecycle_probed(&l, c->ready, c->backoff_ns);
+	if (c->changed)
+		commit_one(d, n, &l, LIFECYCLE_BY_PROBE);
+	return OUTCOME_DONE;
+}
+
+void decider_judge_released(struct decider *d, const struct entry_alloc_release *release)
+{
+	for (uint8_t i = 0; i < release->count; i++) {
+		const struct alloc_cell *cell = alloc_cell_find(d->state, &release->ids[i]);
+		if (cell->working->node_slot == NODE_SLOT_NONE)
+			continue;
+		const struct node *n = d->state->cells[cell->working->node_slot].working;
+		struct node_lifecycle l = n->lifecycle;
+		if (lifecycle_completed(&l, false, d->lifecycle.readiness, d->now_ns))
+			commit_one(d, n, &l, LIFECYCLE_BY_PROBE);
+	}
+}
+
+// --- A sweep -------------------------------------------------------------------------------------
+
+static int by_slot(const void *left, const void *right)
+{
+	const struct standing_change *a = left, *b = right;
+	return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
+
+// What is due of it now, whoever found it and when. False: nothing.
+static bool sweep(struct decider *d, const struct node *n, struct standing_change *change)
+{
+	struct node_lifecycle l = n->lifecycle;
+	enum lifecycle_sweep swept = lifecycle_swept(&l, &d->lifecycle, d->now_ns);
+	bool is_awaited_less = l.readiness != n->lifecycle.readiness;
+
+	if (swept == SWEEP_NOTHING && !is_awaited_less)
+		return false;
+	*change = (struct standing_change){n->slot, n->generation,
+		swept == SWEEP_REJOINED ? LIFECYCLE_REJOINED : LIFECYCLE_BY_TIME, l};
+	return true;
+}
+
+static void drop_repeated(struct entry_node_lifecycle *e)
+{
+	uint32_t kept = 0;
+
+	qsort(e->items, e->count, sizeof e->items[0], by_slot);
+	for (uint32_t i = 0; i < e->count; i++)
+		if (kept == 0 || e->items[kept - 1].slot != e->items[i].slot)
+			e->items[kept++] = e->items[i];
+	e->count = kept;
+}
+
+static enum command_outcome decide_sweep(struct decider *d, struct command_node_lifecycle *c)
+{
+	struct entry e = {.kind = ENTRY_NODE_LIFECYCLE};
+	struct entry_node_lifecycle *changes = &e.node_lifecycle;
+
+	if (c->count == 0 || c->count > NODE_SWEEP_MAX)
+		return OUTCOME_BAD_DESCRIPTION;
+	changes->items = memory_take_array(c->count, sizeof changes->items[0]);
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct node_cell *cell = node_cell_find(d->state, &c->nodes[i]);
+		if (cell && sweep(d, cell->working, &changes->items[changes->count]))
+			changes->count++;
+	}
+	drop_repeated(changes);
+	c->changed = changes->count;
+	if (changes->count == 0)
+		entry_node_lifecycle_release(changes);
+	else
+		CHECK(decider_commit(d, &e) == 0);
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_node_lifecycle(struct decider *d, struct command_node_lifecycle *c)
+{
+	enum command_outcome outcome = OUTCOME_BAD_DESCRIPTION;
+
+	c->changed = 0;
+	c->message[0] = 0;
+	if (c->action == LIFECYCLE_PROBED)
+		outcome = decide_probed(d, c);
+	else if (c->action == LIFECYCLE_SWEEP)
+		outcome = decide_sweep(d, c);
+	else if (c->action < LIFECYCLE_ACTIONS && c->count == 1)
+		outcome = decide_operator(d, c);
+	// Evaluations come from the marks of jobs.
+	c->made = (struct eval_made){.index = d->state->index};
+	return outcome;
+}

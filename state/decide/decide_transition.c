@@ -1,0 +1,116 @@
+// COMMAND_ALLOC_TRANSITIONS: many allocations are flagged at once, and each of their jobs is looked at.
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/decide/decide.h"
+#include "state/tables/alloc_table.h"
+#include <stdlib.h>
+
+static int by_id(const void *left, const void *right)
+{
+	const struct alloc_transition *a = left, *b = right;
+	return uuid_compare(&a->id, &b->id);
+}
+
+// Direct jobs have no scheduler that could do anything about a flag.
+static const struct alloc_cell *find(const struct state *state, const struct uuid *id)
+{
+	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	return cell && alloc_cell_is_there(cell) && cell->working->job->type != JOB_DIRECT ? cell
+											   : NULL;
+}
+
+// Those that are there, in the order of their ids, each once.
+static struct entry_alloc_transition transition_of(
+	const struct state *state, const struct command_alloc_transitions *c)
+{
+	struct entry_alloc_transition e = {
+		.items = memory_take_array(c->count + 1, sizeof e.items[0])};
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < c->count; i++)
+		if (find(state, &c->ids[i]))
+			e.items[e.count++] = (struct alloc_transition){c->ids[i], *c->transition};
+	qsort(e.items, e.count, sizeof e.items[0], by_id);
+	for (uint32_t i = 0; i < e.count; i++)
+		if (kept == 0 || !uuid_equal(&e.items[kept - 1].id, &e.items[i].id))
+			e.items[kept++] = e.items[i];
+	e.count = kept;
+	return e;
+}
+
+struct flagged_job {
+	struct job_cell *cell;
+	const struct job *job; // a version of it
+};
+
+static int by_cell(const void *left, const void *right)
+{
+	const struct flagged_job *a = left, *b = right;
+	return (a->cell->index > b->cell->index) - (a->cell->index < b->cell->index);
+}
+
+static struct array jobs_of(const struct state *state, const struct entry_alloc_transition *e)
+{
+	struct flagged_job *jobs = memory_take_array(e->count + 1, sizeof *jobs);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct alloc_cell *cell = find(state, &e->items[i].id);
+		jobs[i] = (struct flagged_job){cell->job_cell, cell->working->job};
+	}
+	qsort(jobs, e->count, sizeof *jobs, by_cell);
+	for (uint32_t i = 0; i < e->count; i++)
+		if (kept == 0 || jobs[kept - 1].cell != jobs[i].cell)
+			jobs[kept++] = jobs[i];
+	return (struct array){jobs, kept};
+}
+
+// As the job is now; when it is gone, as it was.
+static void evaluate(
+	struct decider *d, const struct flagged_job *flagged, struct command_alloc_transitions *c)
+{
+	const struct job_keep *keep = job_cell_keep(flagged->cell);
+	const struct job *job = keep ? keep->versions[0] : flagged->job;
+
+	if (job->type == JOB_DIRECT) // another one by now
+		return;
+	struct evaluation *e = decider_evaluation(d, job, c->trigger);
+	e->job_modify_index = job->job_modify_index;
+	e->deployment_id = c->deployment;
+	if (c->eval_priority)
+		e->priority = c->eval_priority;
+	CHECK(decider_evaluate(d, e, &c->made));
+}
+
+static enum command_outcome commit(
+	struct decider *d, struct command_alloc_transitions *c, struct entry *e)
+{
+	struct array jobs = jobs_of(d->state, &e->alloc_transition);
+	enum command_outcome outcome = OUTCOME_TABLE_FULL;
+
+	if (evaluations_have_room(d->state, jobs.count)) {
+		CHECK(decider_commit(d, e) == 0);
+		for (uint32_t i = 0; i < jobs.count; i++)
+			evaluate(d, ARRAY_AT(&jobs, struct flagged_job, i), c);
+		outcome = OUTCOME_DONE;
+	}
+	free(jobs.items);
+	return outcome;
+}
+
+enum command_outcome decide_alloc_transitions(
+	struct decider *d, struct command_alloc_transitions *c)
+{
+	c->made = (struct eval_made){0};
+	if (c->count > ENTRY_ALLOCS_MAX || c->trigger < 0 || c->trigger >= EVAL_TRIGGERS)
+		return OUTCOME_BAD_DESCRIPTION;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	struct entry e = {
+		.kind = ENTRY_ALLOC_TRANSITION, .alloc_transition = transition_of(d->state, c)};
+	enum command_outcome outcome =
+		e.alloc_transition.count > 0 ? commit(d, c, &e) : OUTCOME_DONE;
+	if (e.alloc_transition.items && (outcome != OUTCOME_DONE || e.alloc_transition.count == 0))
+		entry_release(&e);
+	return outcome;
+}

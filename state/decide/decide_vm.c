@@ -1,0 +1,217 @@
+// Virtual machines: what people ask for and what workers report (rows D28, D29).
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/decide/decide.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/vm_table.h"
+#include <stdio.h>
+
+static struct vm_cell *find(const struct decider *d, struct text name)
+{
+	struct vm_cell *cell = vm_cell_find(d->state, name);
+	return vm_cell_is_there(cell) ? cell : NULL;
+}
+
+static void commit_vm(struct decider *d, struct entry_vm change)
+{
+	struct entry e = {.kind = ENTRY_VM, .vm = change};
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+// --- Machines ------------------------------------------------------------------------------------
+
+enum command_outcome decide_vm_create(struct decider *d, struct command_vm_create *c)
+{
+	struct uuid id = prng_uuid(&d->prng);
+	char uid[UUID_TEXT_BYTES];
+
+	c->message[0] = 0;
+	if (!vm_complete(c->vm, uuid_format(&id, uid), d->now_ns, c->message, sizeof c->message))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (find(d, text_of(c->vm->name))) {
+		snprintf(c->message, sizeof c->message, "VM with this name already exists");
+		return OUTCOME_CONFLICT;
+	}
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	struct entry e = {.kind = ENTRY_VM, .vm = {.change = VM_COMES, .vm = c->vm}};
+	int error = decider_commit(d, &e);
+	if (error)
+		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
+	c->vm = NULL;
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_vm_power(struct decider *d, struct command_vm_power *c)
+{
+	const struct vm_cell *cell = find(d, c->name);
+
+	c->message[0] = 0;
+	if (!cell)
+		return OUTCOME_UNKNOWN_VM;
+	struct vm *copy = vm_copy(cell->working);
+	bool may = vm_set_power(copy, c->power_state, c->message, sizeof c->message);
+	bool changes = copy->power_state != cell->working->power_state;
+	vm_free(copy);
+	if (!may)
+		return OUTCOME_NOT_NOW;
+	if (changes)
+		commit_vm(d, (struct entry_vm){.change = VM_CHANGES_POWER,
+				     .name = text_of(cell->name),
+				     .power_state = (uint8_t)c->power_state});
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_vm_delete(struct decider *d, const struct command_vm_named *c)
+{
+	if (!find(d, c->name))
+		return OUTCOME_UNKNOWN_VM;
+	commit_vm(d, (struct entry_vm){.change = VM_GOES, .name = c->name});
+	return OUTCOME_DONE;
+}
+
+// --- Reports -------------------------------------------------------------------------------------
+
+// Whether it is scheduled is the controller's to say, so that is left out.
+static bool take_conditions(struct vm_report *report, const struct array *conditions)
+{
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		const struct vm_condition *c = ARRAY_AT(conditions, struct vm_condition, i);
+		if (c->type == VM_CONDITION_SCHEDULED)
+			continue;
+		if (report->condition_count == VM_REPORT_CONDITIONS_MAX)
+			return false;
+		report->conditions[report->condition_count++] = *c;
+	}
+	return true;
+}
+
+enum command_outcome decide_vm_report(struct decider *d, struct command_vm_report *c)
+{
+	const struct vm_cell *cell = find(d, c->name);
+	struct entry e = {.kind = ENTRY_VM, .vm = {.change = VM_IS_REPORTED, .name = c->name}};
+	struct vm_report *report = &e.vm.report;
+
+	if (!cell)
+		return OUTCOME_UNKNOWN_VM;
+	if (!text_equal(c->uid, text_of(cell->working->uid)))
+		return OUTCOME_CONFLICT;
+	if (c->status.set && (c->status.value < VM_PENDING || c->status.value > VM_FAILED))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (c->status.set) {
+		report->parts |= VM_REPORT_STATUS;
+		report->status = (uint8_t)c->status.value;
+	}
+	if (c->status_message) {
+		report->parts |= VM_REPORT_MESSAGE;
+		report->message = text_of(c->status_message);
+	}
+	if (c->observed_generation.set) {
+		report->parts |= VM_REPORT_GENERATION;
+		report->observed_generation = (uint64_t)c->observed_generation.value;
+	}
+	if (!take_conditions(report, &c->conditions))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	return decider_commit(d, &e) ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
+}
+
+// --- Reports of nodes ----------------------------------------------------------------------------
+
+// The machine of an instance that the node at a slot has to run, or NULL.
+static const struct vm_cell *find_on(
+	const struct decider *d, uint32_t slot, const struct uuid *instance)
+{
+	const struct vm_cell *cell = vm_cell_find_instance(d->state, instance);
+	const struct vm_worker_cell *worker =
+		vm_worker_cell_of_node(d->state, &d->state->cells[slot].id);
+
+	return vm_cell_is_there(cell) && uuid_equal(&cell->working->instance, instance) && worker &&
+			       cell->worker == worker
+		       ? cell
+		       : NULL;
+}
+
+static void say_status(struct vm_report *report, enum vm_status status)
+{
+	report->parts |= VM_REPORT_STATUS;
+	report->status = (uint8_t)status;
+}
+
+static void say_running(struct vm_report *report, bool is_running)
+{
+	report->conditions[report->condition_count++] =
+		(struct vm_condition){VM_CONDITION_RUNNING, is_running};
+}
+
+static void say_why(
+	struct vm_report *report, const struct alloc_update_item *item, const char *without)
+{
+	struct text why = text_of(item->report ? item->report->client_description : NULL);
+
+	report->parts |= VM_REPORT_MESSAGE;
+	report->message = why.size ? why : text_of(without);
+}
+
+// A machine that ended while it had to run failed; else it came to rest. Either way its worker has followed the newest
+// change of its power, and so has one that runs a machine that has to.
+static struct vm_report report_of(const struct vm *vm, const struct alloc_update_item *item)
+{
+	bool has_to_run = vm->power_state == VM_POWER_RUNNING;
+	bool runs = item->client_status == ALLOC_RUNNING;
+	struct vm_report report = {0};
+
+	if (item->client_status == ALLOC_PENDING)
+		return report;
+	if (runs)
+		say_status(&report, VM_RUNNING);
+	else if (has_to_run)
+		say_status(&report, VM_FAILED);
+	if (!runs)
+		say_why(&report, item, has_to_run ? VM_TEXT_ENDED : "");
+	if (runs || !has_to_run)
+		say_running(&report, runs);
+	if (runs == has_to_run) {
+		report.parts |= VM_REPORT_GENERATION;
+		report.observed_generation = vm->generation;
+	}
+	return report;
+}
+
+static bool is_known(const struct vm *vm, const struct vm_report *report)
+{
+	if (report->parts & VM_REPORT_STATUS && report->status != vm->status && !vm_is_failed(vm))
+		return false;
+	if (report->parts & VM_REPORT_GENERATION &&
+		report->observed_generation != vm->observed_generation)
+		return false;
+	for (uint8_t i = 0; i < report->condition_count; i++) {
+		const struct vm_condition *c = vm_condition(vm, report->conditions[i].type);
+		if (!c || c->state != report->conditions[i].state)
+			return false;
+	}
+	return true;
+}
+
+bool decider_finds_vm(const struct decider *d, uint32_t slot, const struct uuid *instance)
+{
+	return find_on(d, slot, instance) != NULL;
+}
+
+void decider_report_vms(struct decider *d, struct command_alloc_update *c)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct alloc_update_item *item = &c->items[i];
+		const struct vm_cell *cell = find_on(d, c->slot, &item->allocation);
+		if (!cell)
+			continue;
+		struct vm_report report = report_of(cell->working, item);
+		if (!is_known(cell->working, &report))
+			commit_vm(d, (struct entry_vm){.change = VM_IS_REPORTED,
+					     .name = text_of(cell->name),
+					     .report = report});
+		alloc_report_release(item->report);
+		item->report = NULL;
+	}
+}

@@ -1,0 +1,147 @@
+// What a scheduling loop finds and proposes for virtual machines, decided again on what is true by now (rows
+// D12 to D16, D19 to D25).
+#include "state/base/check.h"
+#include "state/decide/decide.h"
+#include "state/tables/vm_table.h"
+#include <stdlib.h>
+
+static struct vm_cell *find(const struct decider *d, struct text name)
+{
+	struct vm_cell *cell = vm_cell_find(d->state, name);
+	return vm_cell_is_there(cell) ? cell : NULL;
+}
+
+static struct vm_worker_cell *find_worker(const struct decider *d, struct text name)
+{
+	struct vm_worker_cell *cell = vm_worker_cell_find(d->state, name);
+	return vm_worker_cell_is_there(cell) ? cell : NULL;
+}
+
+// --- Health --------------------------------------------------------------------------------------
+
+static void judge(struct decider *d, struct command_vm_health *c, const struct vm_cell *cell)
+{
+	const struct vm_worker_cell *worker = find_worker(d, text_of(cell->working->worker));
+	enum vm_verdict verdict = vm_health(
+		cell->working, worker ? worker->working : NULL, d->now_ns, d->vm_offline_after_ns);
+	struct entry e = {.kind = ENTRY_VM,
+		.vm = {.change = VM_IS_JUDGED,
+			.name = text_of(cell->name),
+			.verdict = (uint8_t)verdict}};
+
+	if (verdict == VM_HEALTHY)
+		return;
+	CHECK(decider_commit(d, &e) == 0);
+	c->changed++;
+}
+
+enum command_outcome decide_vm_health(struct decider *d, struct command_vm_health *c)
+{
+	c->changed = 0;
+	if (c->count > VM_ASSIGN_MAX)
+		return OUTCOME_BAD_DESCRIPTION;
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct vm_cell *cell = find(d, c->names[i]);
+		if (cell)
+			judge(d, c, cell);
+	}
+	return OUTCOME_DONE;
+}
+
+// --- Assignment ----------------------------------------------------------------------------------
+
+static uint64_t count_of(const struct array *resources, const char *name)
+{
+	uint32_t at;
+
+	if (!map_find(resources, sizeof(struct named_count), name, &at))
+		return 0;
+	return (uint64_t)ARRAY_AT(resources, struct named_count, at)->count;
+}
+
+static uint32_t limited(uint64_t value)
+{
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+static uint64_t cores_of(const struct node *n, const struct vm_worker *worker)
+{
+	const char *said = node_attribute(n, "cpu.numcores");
+	uint64_t cores = said ? strtoull(said, NULL, 10) : 0;
+
+	return cores ? cores : count_of(&worker->resources, VM_RESOURCE_CORES);
+}
+
+// Memory and cores that it asks for by the names that stand for those of its node.
+static struct resources held(
+	const struct vm *vm, const struct vm_worker *worker, const struct node *n)
+{
+	uint64_t cores = count_of(&vm->resources, VM_RESOURCE_CORES), all = cores_of(n, worker);
+	struct resources holds = {
+		.memory_mb = limited(count_of(&vm->resources, VM_RESOURCE_MEMORY))};
+	uint64_t cpu = 0;
+
+	if (cores && all && __builtin_mul_overflow(cores, (uint64_t)node_capacity(n).cpu_mhz, &cpu))
+		cpu = UINT64_MAX;
+	holds.cpu_mhz = limited(all ? cpu / all : 0);
+	return holds;
+}
+
+static bool is_wanted(const struct vm_assign_item *item, const struct vm_cell *cell)
+{
+	return cell && text_equal(text_of(cell->working->uid), item->uid) &&
+	       vm_wants_worker(cell->working);
+}
+
+static bool takes_new_work(const struct decider *d, const struct vm_worker_cell *worker)
+{
+	const struct node_cell *node = vm_worker_cell_node(d->state, worker);
+
+	return !worker->working->scheduling_paused && (!node || node_is_usable(node->working));
+}
+
+// Of the same description as when it was chosen, in use, and with room.
+static bool may_take(const struct decider *d, const struct vm_assign_item *item,
+	const struct vm_worker_cell *worker, const struct vm *vm)
+{
+	return worker && worker->described_index <= item->worker_modify_index &&
+	       takes_new_work(d, worker) &&
+	       !vm_worker_is_offline(worker->working, d->now_ns, d->vm_offline_after_ns) &&
+	       vm_suits_worker(vm, worker->working) && worker->machine_count < WORKER_VMS_MAX &&
+	       vm_fits(&vm->resources, &worker->working->resources, &worker->used);
+}
+
+static enum vm_assign_result assign(struct decider *d, const struct vm_assign_item *item)
+{
+	const struct vm_cell *cell = find(d, item->vm);
+	const struct vm_worker_cell *worker = find_worker(d, item->worker);
+
+	if (!is_wanted(item, cell))
+		return VM_SKIPPED;
+	if (!may_take(d, item, worker, cell->working))
+		return VM_WORKER_SKIPPED;
+	const struct node_cell *node = vm_worker_cell_node(d->state, worker);
+	struct entry e = {.kind = ENTRY_VM,
+		.vm = {.change = VM_IS_ASSIGNED,
+			.name = text_of(cell->name),
+			.worker = text_of(worker->name),
+			.instance = prng_uuid(&d->prng)}};
+	if (node)
+		e.vm.holds = held(cell->working, worker->working, node->working);
+	// Its node's allocations hold what it would take.
+	return decider_commit(d, &e) ? VM_WORKER_SKIPPED : VM_ASSIGNED;
+}
+
+enum command_outcome decide_vm_assign(struct decider *d, struct command_vm_assign *c)
+{
+	c->assigned = 0;
+	if (c->count > VM_ASSIGN_MAX)
+		return OUTCOME_BAD_DESCRIPTION;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	for (uint32_t i = 0; i < c->count; i++) {
+		c->items[i].result = (uint8_t)assign(d, &c->items[i]);
+		c->assigned += c->items[i].result == VM_ASSIGNED;
+	}
+	return OUTCOME_DONE;
+}

@@ -1,0 +1,178 @@
+// Workers of virtual machines: those that nodes are, those that are kept by hand, and what operators say of workers and
+// of placement.
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/decide/decide.h"
+#include "state/records/node_worker.h"
+#include "state/tables/vm_table.h"
+
+static struct vm_worker_cell *find(const struct decider *d, struct text name)
+{
+	struct vm_worker_cell *cell = vm_worker_cell_find(d->state, name);
+	return vm_worker_cell_is_there(cell) ? cell : NULL;
+}
+
+static void commit_worker(struct decider *d, struct entry_vm_worker change)
+{
+	struct entry e = {.kind = ENTRY_VM_WORKER, .vm_worker = change};
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b)
+{
+	return text_equal(text_of(a->machine_id), text_of(b->machine_id));
+}
+
+// --- Nodes that are workers ----------------------------------------------------------------------
+
+enum command_outcome decider_check_worker(
+	const struct decider *d, const struct command_node_register *described)
+{
+	struct vm_worker *worker = node_worker(described, d->now_ns);
+	enum command_outcome outcome = OUTCOME_DONE;
+
+	if (!worker)
+		return outcome;
+	const struct vm_worker_cell *known = find(d, text_of(worker->name));
+	if (known && !is_same_machine(known->working, worker))
+		outcome = OUTCOME_CONFLICT;
+	else if (!vm_workers_have_room(d->state, text_of(worker->name)))
+		outcome = OUTCOME_TABLE_FULL;
+	vm_worker_free(worker);
+	return outcome;
+}
+
+static void describe(struct decider *d, struct vm_worker *worker)
+{
+	struct entry e = {.kind = ENTRY_VM_WORKER,
+		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = worker}};
+	CHECK(decider_commit(d, &e) == 0);
+}
+
+// The node is called otherwise now, or is no worker any more: nobody lives here who would tell of its machines. When
+// nobody comes back it is lost in its time.
+static void leave_node(struct decider *d, const struct vm_worker_cell *cell)
+{
+	struct vm_worker *worker = vm_worker_copy(cell->working);
+
+	worker->node = (struct uuid){0};
+	worker->beats = false;
+	worker->last_seen_ns = d->now_ns;
+	describe(d, worker);
+}
+
+static void keep_what_is_known(struct vm_worker *worker, const struct vm_worker *known)
+{
+	worker->scheduling_paused = known->scheduling_paused;
+	if (known->beats)
+		worker->last_seen_ns = known->last_seen_ns;
+}
+
+void decider_register_worker(struct decider *d, const struct command_node_register *described)
+{
+	struct vm_worker *worker = node_worker(described, d->now_ns);
+	const struct vm_worker_cell *known = worker ? find(d, text_of(worker->name)) : NULL;
+	const struct vm_worker_cell *former = vm_worker_cell_of_node(d->state, &described->node);
+
+	if (former && former != known)
+		leave_node(d, former);
+	if (known)
+		keep_what_is_known(worker, known->working);
+	if (worker && !(known && record_equal(&vm_worker_description, known->working, worker)))
+		describe(d, worker);
+	else
+		vm_worker_free(worker);
+}
+
+void decider_follow_node(struct decider *d, const struct node_cell *node, int64_t heard_ns)
+{
+	const struct vm_worker_cell *cell = vm_worker_cell_of_node(d->state, &node->id);
+	uint8_t status = node->working->status;
+	bool beats = status == NODE_READY || status == NODE_INITIALIZING;
+
+	if (cell && cell->working->beats != beats)
+		commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_IS_SEEN,
+					 .name = text_of(cell->name),
+					 .last_seen_ns = heard_ns,
+					 .flag = beats});
+}
+
+// --- Those that are kept by hand -----------------------------------------------------------------
+
+// One that is a node is seen when its node is.
+static enum command_outcome see(struct decider *d, const struct vm_worker_cell *cell)
+{
+	if (!cell)
+		return OUTCOME_UNKNOWN_WORKER;
+	if (uuid_is_zero(&cell->working->node))
+		commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_IS_SEEN,
+					 .name = text_of(cell->name),
+					 .last_seen_ns = d->now_ns});
+	return OUTCOME_DONE;
+}
+
+// An operator's pause outlives a registration, and so does the node that it is.
+static void complete(struct vm_worker *worker, const struct vm_worker_cell *known, int64_t now_ns)
+{
+	worker->last_seen_ns = now_ns;
+	worker->scheduling_paused = known && known->working->scheduling_paused;
+	worker->beats = known && known->working->beats;
+	worker->node = known ? known->working->node : (struct uuid){0};
+	if (worker->beats)
+		worker->last_seen_ns = known->working->last_seen_ns;
+}
+
+enum command_outcome decide_vm_worker(struct decider *d, struct command_vm_worker *c)
+{
+	const struct vm_worker_cell *known = find(d, text_of(c->worker->name));
+
+	if (c->only_seen)
+		return see(d, known);
+	if (known && !is_same_machine(known->working, c->worker))
+		return OUTCOME_CONFLICT;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	complete(c->worker, known, d->now_ns);
+	struct entry e = {.kind = ENTRY_VM_WORKER,
+		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = c->worker}};
+	int error = decider_commit(d, &e);
+	if (error)
+		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
+	c->worker = NULL;
+	return OUTCOME_DONE;
+}
+
+// --- What operators say --------------------------------------------------------------------------
+
+enum command_outcome decide_vm_worker_pause(struct decider *d, const struct command_vm_named *c)
+{
+	const struct vm_worker_cell *cell = find(d, c->name);
+
+	if (!cell)
+		return OUTCOME_UNKNOWN_WORKER;
+	if (cell->working->scheduling_paused != c->paused)
+		commit_worker(d,
+			(struct entry_vm_worker){
+				.change = VM_WORKER_IS_PAUSED, .name = c->name, .flag = c->paused});
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_vm_worker_delete(struct decider *d, const struct command_vm_named *c)
+{
+	if (!find(d, c->name))
+		return OUTCOME_UNKNOWN_WORKER;
+	commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_GOES, .name = c->name});
+	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_cluster_settings(struct decider *d, struct command_cluster_settings *c)
+{
+	struct entry e = {.kind = ENTRY_CLUSTER_SETTINGS, .cluster_settings = {c->settings}};
+
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	if (decider_commit(d, &e))
+		return OUTCOME_BAD_DESCRIPTION;
+	c->settings = NULL;
+	return OUTCOME_DONE;
+}

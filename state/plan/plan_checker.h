@@ -1,0 +1,40 @@
+// The inside of a plan's check. For plan_*.c only.
+#pragma once
+#include "state/plan/plan_check.h"
+#include "state/plan/plan_names.h"
+
+// Instances of a node's device groups that change hands.
+struct plan_devices {
+	struct device_set freed, added;
+	bool are_taken; // one of the added is somebody else's, or not there
+};
+
+// Ports and cores that are added on a node.
+struct plan_details {
+	const struct alloc_details *details;
+	uint32_t next; // index + 1 of the node's next; 0: none
+	bool is_held;  // by an allocation that goes on with it
+};
+
+struct plan_checker {
+	struct plan_check check;
+	// By slot: index + 1 of the plan's node there; of the plan before, all 0 again.
+	uint32_t *node_at;
+	uint32_t slots_max;
+	uint32_t node_capacity, missing_capacity;
+	struct plan_devices *devices;
+	uint32_t device_count, device_capacity;
+	struct plan_details *details;
+	uint32_t details_count, details_capacity;
+	uint32_t stop_capacity, preemption_capacity, update_capacity, placement_capacity;
+	struct plan_names *names;
+	struct holdings holdings;
+	// The last versions that were looked up, of updates and of placements: most are of one.
+	struct known_version {
+		uint64_t modify_index; // 0: none was
+		struct job *job;       // NULL: not to be had
+	} of_updates, of_placements;
+};
+
+// Why the node takes nothing of its part, which is known in full; NULL: it takes it.
+const char *plan_node_lacks(struct plan_checker *, const struct state *, const struct plan_node *);

@@ -1,0 +1,245 @@
+// One row per field of what only some allocations have, named as in Nomad's JSON. Rows are only ever
+// appended to a table: their order is the binary form (state/base/schema.h).
+#include "state/records/alloc_details.h"
+#include "state/base/memory.h"
+#include "state/records/job.h"
+#include <stdlib.h>
+
+#define OF(type, member) offsetof(struct type, member)
+#define FLAGS(flags) NULL, NULL, flags
+#define NULLABLE NULL, FIELD_NULL_EMPTY
+
+// The description of struct `type` by the table `type`_fields.
+#define DESCRIBE(variable, type)                                                        \
+	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
+		sizeof type##_fields / sizeof type##_fields[0], NULL}
+
+// --- Resources -----------------------------------------------------------------------------------
+
+static const struct field allocated_port_fields[] = {
+	{"Label", FIELD_STRING, OF(allocated_port, label)},
+	{"Value", FIELD_I64, OF(allocated_port, value)},
+	{"To", FIELD_I64, OF(allocated_port, to)},
+	{"HostIP", FIELD_STRING, OF(allocated_port, host_ip)},
+};
+DESCRIBE(allocated_port_description, allocated_port);
+
+static const struct field allocated_network_fields[] = {
+	{"Mode", FIELD_STRING, OF(allocated_network, mode)},
+	{"Device", FIELD_STRING, OF(allocated_network, device)},
+	{"IP", FIELD_STRING, OF(allocated_network, ip)},
+	{"MBits", FIELD_I64, OF(allocated_network, mbits)},
+	{"ReservedPorts", FIELD_ARRAY, OF(allocated_network, reserved_ports), &port_description,
+		NULLABLE},
+	{"DynamicPorts", FIELD_ARRAY, OF(allocated_network, dynamic_ports), &port_description,
+		NULLABLE},
+};
+DESCRIBE(allocated_network_description, allocated_network);
+
+static const struct field allocated_device_fields[] = {
+	{"Vendor", FIELD_STRING, OF(allocated_device, vendor)},
+	{"Type", FIELD_STRING, OF(allocated_device, type)},
+	{"Name", FIELD_STRING, OF(allocated_device, name)},
+	{"DeviceIDs", FIELD_STRINGS, OF(allocated_device, device_ids), FLAGS(FIELD_NULL_EMPTY)},
+};
+DESCRIBE(allocated_device_description, allocated_device);
+
+static const struct field allocated_task_fields[] = {
+	{"Task", FIELD_STRING, OF(allocated_task, task)},
+	{"Networks", FIELD_ARRAY, OF(allocated_task, networks), &allocated_network_description,
+		NULLABLE},
+	{"Devices", FIELD_ARRAY, OF(allocated_task, devices), &allocated_device_description,
+		NULLABLE},
+	{"ReservedCores", FIELD_INTEGERS, OF(allocated_task, reserved_cores),
+		FLAGS(FIELD_NULL_EMPTY)},
+};
+DESCRIBE(allocated_task_description, allocated_task);
+
+// --- History -------------------------------------------------------------------------------------
+
+static const struct field alloc_state_fields[] = {
+	{"Field", FIELD_STRING, OF(alloc_state, field)},
+	{"Value", FIELD_STRING, OF(alloc_state, value)},
+	{"Time", FIELD_I64, OF(alloc_state, time_ns), FLAGS(FIELD_TIME)},
+};
+DESCRIBE(alloc_state_description, alloc_state);
+
+static const struct field reschedule_event_fields[] = {
+	{"RescheduleTime", FIELD_I64, OF(reschedule_event, reschedule_time_ns)},
+	{"PrevAllocID", FIELD_UUID, OF(reschedule_event, previous_alloc)},
+	{"PrevNodeID", FIELD_UUID, OF(reschedule_event, previous_node)},
+	{"Delay", FIELD_I64, OF(reschedule_event, delay_ns), FLAGS(FIELD_DURATION)},
+};
+DESCRIBE(reschedule_event_description, reschedule_event);
+
+static const struct field desired_transition_fields[] = {
+	{"Migrate", FIELD_OPTIONAL_BOOL, OF(desired_transition, migrate)},
+	{"Reschedule", FIELD_OPTIONAL_BOOL, OF(desired_transition, reschedule)},
+	{"ForceReschedule", FIELD_OPTIONAL_BOOL, OF(desired_transition, force_reschedule)},
+	{"NoShutdownDelay", FIELD_OPTIONAL_BOOL, OF(desired_transition, no_shutdown_delay)},
+};
+DESCRIBE(desired_transition_description, desired_transition);
+
+static const struct field alloc_deployment_status_fields[] = {
+	{"Healthy", FIELD_OPTIONAL_BOOL, OF(alloc_deployment_status, healthy)},
+	{"Timestamp", FIELD_I64, OF(alloc_deployment_status, timestamp_ns), FLAGS(FIELD_TIME)},
+	{"Canary", FIELD_BOOL, OF(alloc_deployment_status, canary)},
+	{"ModifyIndex", FIELD_U64, OF(alloc_deployment_status, modify_index)},
+};
+DESCRIBE(alloc_deployment_status_description, alloc_deployment_status);
+
+// --- The whole -----------------------------------------------------------------------------------
+
+static const struct field alloc_details_fields[] = {
+	{"PreviousAllocation", FIELD_UUID, OF(alloc_details, previous_allocation)},
+	{"NextAllocation", FIELD_UUID, OF(alloc_details, next_allocation)},
+	{"FollowupEvalID", FIELD_UUID, OF(alloc_details, followup_eval)},
+	{"PreemptedByAllocation", FIELD_UUID, OF(alloc_details, preempted_by)},
+	{"DeploymentID", FIELD_UUID, OF(alloc_details, deployment_id)},
+	{"DesiredTransition", FIELD_STRUCT, OF(alloc_details, transition),
+		&desired_transition_description},
+	{"AllocStates", FIELD_ARRAY, OF(alloc_details, states), &alloc_state_description, NULLABLE},
+	{"RescheduleEvents", FIELD_ARRAY, OF(alloc_details, reschedule_events),
+		&reschedule_event_description, NULLABLE},
+	{"PreemptedAllocations", FIELD_UUIDS, OF(alloc_details, preempted),
+		FLAGS(FIELD_NULL_EMPTY)},
+	{"DeploymentStatus", FIELD_OPTIONAL, OF(alloc_details, deployment_status),
+		&alloc_deployment_status_description},
+	{"Tasks", FIELD_STRUCT_MAP, OF(alloc_details, tasks), &allocated_task_description,
+		NULLABLE},
+	{"Networks", FIELD_ARRAY, OF(alloc_details, networks), &allocated_network_description,
+		NULLABLE},
+	{"Ports", FIELD_ARRAY, OF(alloc_details, ports), &allocated_port_description, NULLABLE},
+};
+DESCRIBE(alloc_details_description, alloc_details);
+
+struct alloc_details *alloc_details_create(void)
+{
+	struct alloc_details *details = memory_take(sizeof *details);
+
+	atomic_init(&details->references, 1);
+	return details;
+}
+
+// record_copy writes the whole struct, the count included.
+struct alloc_details *alloc_details_copy(const struct alloc_details *from)
+{
+	struct alloc_details *details = memory_take(sizeof *details);
+
+	if (from)
+		record_copy(&alloc_details_description, details, from);
+	atomic_init(&details->references, 1);
+	return details;
+}
+
+struct alloc_details *alloc_details_share(struct alloc_details *details)
+{
+	if (details)
+		atomic_fetch_add_explicit(&details->references, 1, memory_order_relaxed);
+	return details;
+}
+
+void alloc_details_release(struct alloc_details *details)
+{
+	if (!details ||
+		atomic_fetch_sub_explicit(&details->references, 1, memory_order_acq_rel) > 1)
+		return;
+	record_release(&alloc_details_description, details);
+	free(details);
+}
+
+// record_decode writes the whole struct, too, and has emptied it after an error.
+int alloc_details_decode(struct alloc_details **out, struct bytes_reader *r)
+{
+	struct alloc_details *details = memory_take(sizeof *details);
+	int error = record_decode(&alloc_details_description, details, r);
+
+	if (error) {
+		free(details);
+		return error;
+	}
+	atomic_init(&details->references, 1);
+	*out = details;
+	return 0;
+}
+
+bool alloc_details_hold_node(const struct alloc_details *details)
+{
+	return details && (details->tasks.count > 0 || details->networks.count > 0 ||
+				  details->ports.count > 0);
+}
+
+// --- What the node said last ---------------------------------------------------------------------
+
+const char *const task_state_names[] = {"pending", "running", "dead", NULL};
+
+static const struct field task_event_fields[] = {
+	{"Type", FIELD_STRING, OF(task_event, type)},
+	{"Time", FIELD_I64, OF(task_event, time_ns)},
+	{"DisplayMessage", FIELD_STRING, OF(task_event, display_message)},
+	{"ExitCode", FIELD_I64, OF(task_event, exit_code)},
+};
+DESCRIBE(task_event_description, task_event);
+
+static const struct field task_handle_fields[] = {
+	{"Version", FIELD_I64, OF(task_handle, version)},
+	{"DriverState", FIELD_STRING, OF(task_handle, driver_state), NULL, NULLABLE},
+};
+DESCRIBE(task_handle_description, task_handle);
+
+static const struct field task_state_fields[] = {
+	{"Task", FIELD_STRING, OF(task_state, task)},
+	{"State", FIELD_ENUM, OF(task_state, state), NULL, task_state_names},
+	{"Failed", FIELD_BOOL, OF(task_state, failed)},
+	{"Restarts", FIELD_I64, OF(task_state, restarts)},
+	{"LastRestart", FIELD_I64, OF(task_state, last_restart_ns), FLAGS(FIELD_TIME)},
+	{"StartedAt", FIELD_I64, OF(task_state, started_at_ns), FLAGS(FIELD_TIME)},
+	{"FinishedAt", FIELD_I64, OF(task_state, finished_at_ns), FLAGS(FIELD_TIME)},
+	{"Events", FIELD_ARRAY, OF(task_state, events), &task_event_description, NULLABLE},
+	{"TaskHandle", FIELD_OPTIONAL, OF(task_state, handle), &task_handle_description},
+};
+DESCRIBE(task_state_description, task_state);
+
+static const struct field alloc_report_fields[] = {
+	{"ClientDescription", FIELD_STRING, OF(alloc_report, client_description)},
+	{"TaskStates", FIELD_STRUCT_MAP, OF(alloc_report, task_states), &task_state_description,
+		NULLABLE},
+};
+DESCRIBE(alloc_report_description, alloc_report);
+
+struct alloc_report *alloc_report_create(void)
+{
+	struct alloc_report *report = memory_take(sizeof *report);
+
+	atomic_init(&report->references, 1);
+	return report;
+}
+
+struct alloc_report *alloc_report_share(struct alloc_report *report)
+{
+	if (report)
+		atomic_fetch_add_explicit(&report->references, 1, memory_order_relaxed);
+	return report;
+}
+
+void alloc_report_release(struct alloc_report *report)
+{
+	if (!report || atomic_fetch_sub_explicit(&report->references, 1, memory_order_acq_rel) > 1)
+		return;
+	record_release(&alloc_report_description, report);
+	free(report);
+}
+
+int alloc_report_decode(struct alloc_report **out, struct bytes_reader *r)
+{
+	struct alloc_report *report = memory_take(sizeof *report);
+	int error = record_decode(&alloc_report_description, report, r);
+
+	if (error) {
+		free(report);
+		return error;
+	}
+	atomic_init(&report->references, 1);
+	*out = report;
+	return 0;
+}

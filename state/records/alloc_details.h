@@ -1,0 +1,112 @@
+// What only some allocations have. Immutable once an allocation refers to it, so that versions of an
+// allocation share it (counted references); described in alloc_details.c with Nomad's names.
+#pragma once
+#include "state/base/schema.h"
+#include "state/base/uuid.h"
+#include <stdatomic.h>
+
+// --- Resources beyond cpu, memory and disk (NULL arrays: none) ---------------------------------------
+struct allocated_port {
+	char *label;
+	int64_t value, to;
+	char *host_ip;
+};
+struct allocated_network { // NetworkResource of a task or of the group
+	char *mode, *device, *ip;
+	int64_t mbits;
+	struct array reserved_ports, dynamic_ports; // port (state/records/job.h)
+};
+struct allocated_device {
+	char *vendor, *type, *name;
+	struct array device_ids; // char *: "<group>-<number of the instance>"
+};
+struct allocated_task { // FIELD_STRUCT_MAP by task
+	char *task;
+	struct array networks;       // allocated_network
+	struct array devices;        // allocated_device
+	struct array reserved_cores; // int64_t
+};
+
+// --- History -----------------------------------------------------------------------------------------
+struct alloc_state {         // AllocStates
+	char *field, *value; // "ClientStatus", "unknown"
+	int64_t time_ns;
+};
+struct reschedule_event {
+	int64_t reschedule_time_ns;
+	struct uuid previous_alloc, previous_node;
+	int64_t delay_ns;
+};
+struct desired_transition {
+	struct optional_bool migrate, reschedule, force_reschedule, no_shutdown_delay;
+};
+struct alloc_deployment_status {
+	struct optional_bool healthy;
+	int64_t timestamp_ns;
+	bool canary;
+	uint64_t modify_index;
+};
+
+struct alloc_details {
+	_Atomic uint32_t references; // not described
+	struct uuid previous_allocation, next_allocation, followup_eval, preempted_by,
+		deployment_id;
+	struct desired_transition transition;
+	struct array states;            // alloc_state, oldest first
+	struct array reschedule_events; // reschedule_event
+	struct array preempted;         // struct uuid (FIELD_UUIDS)
+	struct alloc_deployment_status *deployment_status;
+	struct array tasks;    // allocated_task
+	struct array networks; // allocated_network of the group
+	struct array ports;    // allocated_port of the group
+};
+
+extern const struct record_type alloc_details_description, allocated_task_description,
+	allocated_network_description, allocated_device_description, allocated_port_description,
+	alloc_state_description, reschedule_event_description, desired_transition_description,
+	alloc_deployment_status_description;
+
+struct alloc_details *alloc_details_create(void); // one reference
+struct alloc_details *alloc_details_copy(
+	const struct alloc_details *);                             // NULL: empty; one reference
+struct alloc_details *alloc_details_share(struct alloc_details *); // NULL is fine
+void alloc_details_release(struct alloc_details *);                // NULL is fine
+// One reference. Returns 0, -ERROR_CORRUPT or -ERROR_VERSION; then there are none.
+int alloc_details_decode(struct alloc_details **, struct bytes_reader *);
+// Whether they hold something of the node: ports, device instances or cores.
+bool alloc_details_hold_node(const struct alloc_details *); // NULL is fine
+
+// --- What the node said last ---------------------------------------------------------------------------
+struct task_event {
+	char *type, *display_message;
+	int64_t time_ns, exit_code;
+};
+// What the driver of a task that runs away from its node knows it by; its driver on another node goes on with it.
+struct task_handle {
+	int64_t version;    // of what its driver wrote
+	char *driver_state; // bytes in base64
+};
+struct task_state { // FIELD_STRUCT_MAP by task
+	char *task;
+	int state; // enum: pending running dead
+	bool failed;
+	int64_t restarts, last_restart_ns, started_at_ns, finished_at_ns;
+	struct array events;        // task_event, at most 10
+	struct task_handle *handle; // NULL: none
+};
+enum { TASK_PENDING, TASK_RUNNING, TASK_DEAD };
+extern const char *const task_state_names[];
+
+struct alloc_report {
+	_Atomic uint32_t references; // not described
+	char *client_description;
+	struct array task_states; // task_state
+};
+
+extern const struct record_type alloc_report_description, task_state_description,
+	task_event_description, task_handle_description;
+
+struct alloc_report *alloc_report_create(void);
+struct alloc_report *alloc_report_share(struct alloc_report *);
+void alloc_report_release(struct alloc_report *);
+int alloc_report_decode(struct alloc_report **, struct bytes_reader *); // as alloc_details_decode

@@ -1,0 +1,127 @@
+// What is said of an allocation: its name, and the texts of its states. Records keep pointers to the
+// texts below; snapshots keep their numbers.
+#include "state/records/allocation.h"
+#include "state/base/check.h"
+#include "state/records/alloc_details.h"
+#include "state/records/job.h"
+#include "state/records/plan.h"
+#include "state/tables/tables.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const alloc_desired_names[] = {"run", "stop", "evict"};
+const char *const alloc_client_names[] = {
+	"pending", "running", "complete", "failed", "lost", "unknown"};
+
+#define LOST_WITH_NODE "alloc is lost since its node is down"
+#define LOST_WITH_DEVICES "alloc is lost since its devices are gone"
+
+static const char *const end_texts[END_CAUSES] = {
+	[END_NONE] = "",
+	[END_NODE_DOWN] = LOST_WITH_NODE,
+	[END_DEVICES_GONE] = LOST_WITH_DEVICES,
+	[END_JOB_STOPPED] = "alloc not needed due to job update",
+	[END_RELEASED] = "released by client",
+	[END_UPDATING] = "alloc is being updated due to job update",
+	[END_MIGRATING] = "alloc is being migrated",
+	[END_NODE_TAINTED] = "alloc not needed as node is tainted",
+	[END_RESCHEDULED] = "alloc was rescheduled because it failed",
+	[END_RECONNECTED] = "alloc not needed due to disconnected client reconnect",
+	[END_PREEMPTED] = "Preempted by alloc ID",
+};
+
+static const char *const client_texts[CLIENT_TEXTS] = {
+	[CLIENT_TEXT_NONE] = "",
+	[CLIENT_TEXT_NODE_DOWN] = LOST_WITH_NODE,
+	[CLIENT_TEXT_DEVICES_GONE] = LOST_WITH_DEVICES,
+	[CLIENT_TEXT_RELEASED] = "released by client",
+	[CLIENT_TEXT_DISCONNECTED] = "alloc is unknown since its node is disconnected",
+};
+
+static const uint8_t causes_of_stops[STOP_CAUSES] = {
+	[STOP_NOT_NEEDED] = END_JOB_STOPPED,
+	[STOP_LOST] = END_NODE_DOWN,
+	[STOP_UPDATING] = END_UPDATING,
+	[STOP_MIGRATING] = END_MIGRATING,
+	[STOP_NODE_TAINTED] = END_NODE_TAINTED,
+	[STOP_RESCHEDULED] = END_RESCHEDULED,
+	[STOP_RECONNECTED] = END_RECONNECTED,
+	[STOP_PREEMPTED] = END_PREEMPTED,
+};
+
+enum end_cause end_cause_of_stop(uint8_t stop_cause)
+{
+	CHECK(stop_cause < STOP_CAUSES);
+	return causes_of_stops[stop_cause];
+}
+
+const char *end_cause_text(enum end_cause cause)
+{
+	return end_texts[cause];
+}
+
+enum end_cause allocation_end_cause(const struct allocation *a)
+{
+	enum end_cause cause = END_NONE;
+
+	while (cause + 1 < END_CAUSES && a->desired_description != end_texts[cause])
+		cause++;
+	return cause;
+}
+
+enum client_text allocation_client_text(const struct allocation *a)
+{
+	enum client_text text = CLIENT_TEXT_NONE;
+
+	while (text + 1 < CLIENT_TEXTS && a->client_description != client_texts[text])
+		text++;
+	return text;
+}
+
+void allocation_describe(struct allocation *a, enum end_cause cause, enum client_text text)
+{
+	a->desired_description = end_texts[cause];
+	a->client_description = client_texts[text];
+}
+
+void allocation_free(struct allocation *a)
+{
+	if (!a)
+		return;
+	alloc_details_release(a->details);
+	alloc_report_release(a->report);
+	shared_metrics_release(a->metrics);
+	free(a);
+}
+
+// --- For who shows it ----------------------------------------------------------------------------
+
+const char *allocation_name(const struct allocation *a, char *buffer, size_t size)
+{
+	const struct job *job = a->job;
+	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, a->group);
+	bool by_name = job->type == JOB_SYSTEM || job->type == JOB_SYSBATCH;
+	const char *first = by_name && job->name ? job->name : job->id;
+
+	(void)snprintf(buffer, size, "%s.%s[%u]", first, group->name, a->index);
+	return buffer;
+}
+
+const char *allocation_desired_description(
+	const struct allocation *a, char buffer[static DESIRED_DESCRIPTION_BYTES])
+{
+	char id[UUID_TEXT_BYTES];
+
+	if (a->desired_description != end_texts[END_PREEMPTED] || !a->details)
+		return a->desired_description;
+	(void)snprintf(buffer, DESIRED_DESCRIPTION_BYTES, "%s %s", a->desired_description,
+		uuid_format(&a->details->preempted_by, id));
+	return buffer;
+}
+
+const char *allocation_client_description(const struct allocation *a)
+{
+	if (a->client_description[0] == 0 && a->report && a->report->client_description)
+		return a->report->client_description;
+	return a->client_description;
+}

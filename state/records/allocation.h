@@ -1,0 +1,71 @@
+// One instance of a task group on one node.
+#pragma once
+#include "state/base/uuid.h"
+#include "state/records/record.h"
+#include "state/records/resources.h"
+#include <stddef.h>
+#include <stdint.h>
+
+enum alloc_desired { ALLOC_RUN, ALLOC_STOP, ALLOC_EVICT };
+enum alloc_client {
+	ALLOC_PENDING,
+	ALLOC_RUNNING,
+	ALLOC_COMPLETE,
+	ALLOC_FAILED,
+	ALLOC_LOST,
+	ALLOC_UNKNOWN
+};
+extern const char *const alloc_desired_names[]; // "run" "stop" "evict"
+extern const char
+	*const alloc_client_names[]; // "pending" "running" "complete" "failed" "lost" "unknown"
+
+#define NODE_SLOT_NONE 0xffffffffu
+
+struct job;
+struct alloc_details;
+struct alloc_report;
+struct shared_metrics;
+
+struct allocation {
+	struct record record; // first
+	struct uuid id;
+	struct uuid node_id;
+	uint32_t node_slot; // NODE_SLOT_NONE: the node was purged
+	uint32_t client;    // index of the placing client, CLIENT_NONE when none
+	struct job *job;    // the version it was placed with; a counted reference
+	uint16_t group;     // index in job->task_groups
+	uint8_t desired, client_status;
+	uint32_t index; // the number in its name "<job>.<group>[<index>]"
+	struct resources resources;
+	struct device_set devices;
+	double score;
+	uint32_t nodes_evaluated, nodes_feasible;
+	uint64_t alloc_modify_index; // server-side changes
+	int64_t create_time_ns, modify_time_ns;
+	struct uuid eval_id;            // zero: placed by a client
+	struct alloc_details *details;  // a reference; NULL: none
+	struct alloc_report *report;    // a reference; NULL: its node said nothing yet
+	struct shared_metrics *metrics; // a reference; NULL: placed by a client
+	// Static strings or "": see allocation_desired_description() and
+	// allocation_client_description() for what is to be shown.
+	const char *desired_description, *client_description;
+};
+
+#define CLIENT_NONE 0xffffffffu
+
+static inline bool allocation_is_terminal(const struct allocation *a)
+{
+	return a->desired != ALLOC_RUN || a->client_status == ALLOC_COMPLETE ||
+	       a->client_status == ALLOC_FAILED || a->client_status == ALLOC_LOST;
+}
+
+// "<job id>.<group>[<index>]"; of system and sysbatch jobs "<job name>.<group>[<index>]". Returns
+// buffer.
+const char *allocation_name(const struct allocation *, char *buffer, size_t size);
+// Why it is to run no more, or "". Returns buffer or a static string.
+#define DESIRED_DESCRIPTION_BYTES 80u
+const char *allocation_desired_description(
+	const struct allocation *, char buffer[static DESIRED_DESCRIPTION_BYTES]);
+// What its node said of it, or what was concluded without its node; or "". Valid as long as the
+// allocation.
+const char *allocation_client_description(const struct allocation *);

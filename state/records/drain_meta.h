@@ -1,0 +1,18 @@
+// What is said with a drain, name by name: in its entry, and in the record that remembers the drain.
+#pragma once
+#include "state/base/bytes.h"
+#include "state/records/node.h"
+
+struct command_pair;
+
+// Owned: free with drain_meta_release. Sorted by name, each name once.
+struct drain_meta {
+	uint32_t count;
+	struct attribute *items;
+};
+
+// False when there is too much of it, a name is missing or comes twice, or something is no text.
+bool drain_meta_take(struct drain_meta *, const struct command_pair *, uint32_t count);
+void drain_meta_encode(const struct attribute *, uint32_t count, struct bytes_writer *);
+bool drain_meta_decode(struct drain_meta *, struct bytes_reader *);
+void drain_meta_release(struct drain_meta *);

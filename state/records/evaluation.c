@@ -1,0 +1,101 @@
+// One row per field of an evaluation, named as in Nomad's JSON. Rows are only ever appended to a
+// table: their order is the binary form (state/base/schema.h).
+#include "state/records/evaluation.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+const char *const eval_status_names[] = {
+	"pending", "blocked", "complete", "failed", "canceled", NULL};
+const char *const eval_trigger_names[] = {
+	"job-register",
+	"job-deregister",
+	"periodic-job",
+	"node-drain",
+	"node-update",
+	"alloc-stop",
+	"scheduled",
+	"rolling-update",
+	"deployment-watcher",
+	"failed-follow-up",
+	"max-plan-attempts",
+	"alloc-failure",
+	"queued-allocs",
+	"preemption",
+	"job-scaling",
+	"max-disconnect-timeout",
+	"reconnect",
+	NULL,
+};
+const char *const eval_type_names[] = {"service", "batch", "system", "sysbatch", "_core", NULL};
+
+#define OF(type, member) offsetof(struct type, member)
+#define OMITTED NULL, NULL, FIELD_OMIT_EMPTY
+// Also shown among those that another one is related to.
+#define SHORT NULL, NULL, FIELD_IN_LIST
+
+static const struct field failed_group_fields[] = {
+	{"Group", FIELD_STRING, OF(failed_group, group), NULL, NULL, FIELD_HIDDEN},
+	{"Metrics", FIELD_STRUCT, OF(failed_group, metrics), &metrics_description, NULL,
+		FIELD_EMBEDDED},
+};
+static const struct record_type failed_group_description = {
+	"failed_group", sizeof(struct failed_group), failed_group_fields, 2, NULL};
+
+static const struct field evaluation_fields[] = {
+	{"ID", FIELD_UUID, OF(evaluation, id), SHORT},
+	{"Namespace", FIELD_STRING, OF(evaluation, namespace_name), SHORT},
+	{"Priority", FIELD_I64, OF(evaluation, priority), SHORT},
+	{"Type", FIELD_ENUM, OF(evaluation, type), NULL, eval_type_names, FIELD_IN_LIST},
+	{"TriggeredBy", FIELD_ENUM, OF(evaluation, triggered_by), NULL, eval_trigger_names,
+		FIELD_IN_LIST},
+	{"JobID", FIELD_STRING, OF(evaluation, job_id), SHORT},
+	{"JobModifyIndex", FIELD_U64, OF(evaluation, job_modify_index), OMITTED},
+	{"NodeID", FIELD_UUID, OF(evaluation, node_id), SHORT | FIELD_OMIT_EMPTY},
+	{"NodeModifyIndex", FIELD_U64, OF(evaluation, node_modify_index), OMITTED},
+	{"DeploymentID", FIELD_UUID, OF(evaluation, deployment_id), SHORT | FIELD_OMIT_EMPTY},
+	{"Status", FIELD_ENUM, OF(evaluation, status), NULL, eval_status_names, FIELD_IN_LIST},
+	{"StatusDescription", FIELD_STRING, OF(evaluation, status_description),
+		SHORT | FIELD_OMIT_EMPTY},
+	{"Wait", FIELD_I64, OF(evaluation, wait_ns), NULL, NULL, FIELD_OMIT_EMPTY | FIELD_DURATION},
+	{"WaitUntil", FIELD_I64, OF(evaluation, wait_until_ns), NULL, NULL,
+		FIELD_IN_LIST | FIELD_OMIT_EMPTY | FIELD_TIME},
+	{"NextEval", FIELD_UUID, OF(evaluation, next_eval), SHORT | FIELD_OMIT_EMPTY},
+	{"PreviousEval", FIELD_UUID, OF(evaluation, previous_eval), SHORT | FIELD_OMIT_EMPTY},
+	{"BlockedEval", FIELD_UUID, OF(evaluation, blocked_eval), SHORT | FIELD_OMIT_EMPTY},
+	{"FailedTGAllocs", FIELD_STRUCT_MAP, OF(evaluation, failed_groups),
+		&failed_group_description, NULL, FIELD_OMIT_EMPTY},
+	{"ClassEligibility", FIELD_FLAG_MAP, OF(evaluation, class_eligibility), OMITTED},
+	{"QuotaLimitReached", FIELD_STRING, OF(evaluation, quota_limit_reached), OMITTED},
+	{"EscapedComputedClass", FIELD_BOOL, OF(evaluation, escaped_computed_class), OMITTED},
+	{"AnnotatePlan", FIELD_BOOL, OF(evaluation, annotate_plan), OMITTED},
+	{"QueuedAllocations", FIELD_COUNT_MAP, OF(evaluation, queued), OMITTED},
+	{"SnapshotIndex", FIELD_U64, OF(evaluation, snapshot_index), OMITTED},
+	{"CreateIndex", FIELD_U64, OF(evaluation, record.create_index), SHORT},
+	{"ModifyIndex", FIELD_U64, OF(evaluation, record.modify_index), SHORT},
+	{"CreateTime", FIELD_I64, OF(evaluation, create_time_ns), SHORT},
+	{"ModifyTime", FIELD_I64, OF(evaluation, modify_time_ns), SHORT},
+};
+const struct record_type evaluation_description = {"evaluation", sizeof(struct evaluation),
+	evaluation_fields, sizeof evaluation_fields / sizeof evaluation_fields[0], NULL};
+
+struct evaluation *evaluation_create(void)
+{
+	struct evaluation *e = memory_take(sizeof *e);
+	record_init(&evaluation_description, e);
+	return e;
+}
+
+void evaluation_free(struct evaluation *e)
+{
+	if (!e)
+		return;
+	record_release(&evaluation_description, e);
+	free(e);
+}
+
+struct evaluation *evaluation_copy(const struct evaluation *from)
+{
+	struct evaluation *e = memory_take(sizeof *e);
+	record_copy(&evaluation_description, e, from);
+	return e;
+}

@@ -1,0 +1,82 @@
+// One row per field of what placement saw, named as in Nomad's JSON. Rows are only ever appended to
+// a table: their order is the binary form (state/base/schema.h).
+#include "state/records/metrics.h"
+
+#define OF(type, member) offsetof(struct type, member)
+#define NULLABLE NULL, NULL, FIELD_NULL_EMPTY
+#define HIDDEN NULL, NULL, FIELD_HIDDEN
+#define DESCRIBE(variable, type)                                                        \
+	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
+		sizeof type##_fields / sizeof type##_fields[0], NULL}
+
+// Members that clients expect and that placement never fills.
+static const char *const zero[] = {"0"}, *const null[] = {"null"};
+#define ALWAYS(name, value)                          \
+	{                                            \
+		name, FIELD_FIXED, 0, NULL, value, 0 \
+	}
+
+static const struct field exhausted_resources_fields[] = {
+	{"Task", FIELD_STRING, OF(exhausted_resources, task), HIDDEN},
+	{"CPU", FIELD_I64, OF(exhausted_resources, cpu)},
+	ALWAYS("Cores", zero),
+	{"MemoryMB", FIELD_I64, OF(exhausted_resources, memory_mb)},
+	ALWAYS("MemoryMaxMB", zero),
+	ALWAYS("DiskMB", zero),
+	ALWAYS("IOPS", zero),
+	ALWAYS("Networks", null),
+	ALWAYS("Devices", null),
+};
+static DESCRIBE(exhausted_resources_description, exhausted_resources);
+
+static const struct field node_score_fields[] = {
+	{"NodeID", FIELD_UUID, OF(node_score, node_id)},
+	{"Scores", FIELD_NUMBER_MAP, OF(node_score, scores)},
+	{"NormScore", FIELD_F64, OF(node_score, norm_score)},
+};
+DESCRIBE(node_score_description, node_score);
+
+static const struct field alloc_metrics_fields[] = {
+	{"NodesEvaluated", FIELD_I64, OF(alloc_metrics, nodes_evaluated)},
+	{"NodesFiltered", FIELD_I64, OF(alloc_metrics, nodes_filtered)},
+	{"NodesInPool", FIELD_I64, OF(alloc_metrics, nodes_in_pool)},
+	{"NodesAvailable", FIELD_COUNT_MAP, OF(alloc_metrics, nodes_available), NULLABLE},
+	{"ClassFiltered", FIELD_COUNT_MAP, OF(alloc_metrics, class_filtered), NULLABLE},
+	{"ConstraintFiltered", FIELD_COUNT_MAP, OF(alloc_metrics, constraint_filtered), NULLABLE},
+	{"NodesExhausted", FIELD_I64, OF(alloc_metrics, nodes_exhausted)},
+	{"ClassExhausted", FIELD_COUNT_MAP, OF(alloc_metrics, class_exhausted), NULLABLE},
+	{"DimensionExhausted", FIELD_COUNT_MAP, OF(alloc_metrics, dimension_exhausted), NULLABLE},
+	{"QuotaExhausted", FIELD_STRINGS, OF(alloc_metrics, quota_exhausted), NULLABLE},
+	{"ResourcesExhausted", FIELD_STRUCT_MAP, OF(alloc_metrics, resources_exhausted),
+		&exhausted_resources_description, NULL, FIELD_NULL_EMPTY},
+	ALWAYS("Scores", null),
+	{"ScoreMetaData", FIELD_ARRAY, OF(alloc_metrics, score_metadata), &node_score_description,
+		NULL, FIELD_NULL_EMPTY},
+	{"AllocationTime", FIELD_I64, OF(alloc_metrics, allocation_time_ns)},
+	{"CoalescedFailures", FIELD_I64, OF(alloc_metrics, coalesced_failures)},
+};
+DESCRIBE(metrics_description, alloc_metrics);
+
+void metrics_copy(struct alloc_metrics *to, const struct alloc_metrics *from)
+{
+	record_copy(&metrics_description, to, from);
+}
+
+void metrics_release(struct alloc_metrics *metrics)
+{
+	record_release(&metrics_description, metrics);
+}
+
+void count_add(struct array *counts, const char *name, int64_t by)
+{
+	struct named_count *item = map_item(counts, sizeof *item, name);
+	item->count += by;
+}
+
+int64_t count_get(const struct array *counts, const char *name)
+{
+	uint32_t at;
+	return map_find(counts, sizeof(struct named_count), name, &at)
+		       ? ARRAY_AT(counts, struct named_count, at)->count
+		       : 0;
+}

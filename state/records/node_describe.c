@@ -1,0 +1,161 @@
+#include "state/records/node_describe.h"
+#include "state/base/memory.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// Room for all that is to come: what was put stays where it is.
+static void begin(struct description_texts *texts, size_t room)
+{
+	if (texts->capacity < room) {
+		texts->data = memory_resize(texts->data, room);
+		texts->capacity = room;
+	}
+	texts->used = 0;
+}
+
+void description_texts_free(struct description_texts *texts)
+{
+	free(texts->data);
+	*texts = (struct description_texts){0};
+}
+
+__attribute__((format(printf, 2, 3))) static struct text compose(
+	struct description_texts *texts, const char *format, ...)
+{
+	char *at = texts->data + texts->used;
+	va_list arguments;
+
+	va_start(arguments, format);
+	int size = vsnprintf(at, texts->capacity - texts->used, format, arguments);
+	va_end(arguments);
+	texts->used += (size_t)size + 1;
+	return (struct text){at, (uint32_t)size};
+}
+
+static void clear(struct command_node_register *d)
+{
+	memset(d, 0, offsetof(struct command_node_register, device_groups));
+	d->pair_count = 0;
+}
+
+static void add_pair(
+	struct command_node_register *d, enum pair_kind kind, struct text name, struct text value)
+{
+	d->pairs[d->pair_count++] = (struct command_pair){(uint8_t)kind, name, value};
+}
+
+static void add_attributes(struct command_node_register *d, enum pair_kind kind,
+	const struct attribute *attributes, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		add_pair(d, kind, text_of(attributes[i].name), text_of(attributes[i].value));
+}
+
+// --- A node's own --------------------------------------------------------------------------------
+
+static void add_network(struct command_node_register *d, const struct node_network *network,
+	struct description_texts *texts)
+{
+	add_pair(d, PAIR_NETWORK, compose(texts, "%s:%s", network->mode, network->device),
+		network->speed_mbits ? compose(texts, "%u", network->speed_mbits) : TEXT(""));
+	for (uint32_t i = 0; i < network->address_count; i++) {
+		const struct node_address *address = &network->addresses[i];
+		add_pair(d, PAIR_ADDRESS,
+			compose(texts, "%s:%s %s", network->mode, network->device,
+				address->address),
+			compose(texts, "%s%s%s", address->alias,
+				*address->reserved_ports ? " " : "", address->reserved_ports));
+	}
+}
+
+static void add_settings(
+	struct command_node_register *d, const struct node *n, struct description_texts *texts)
+{
+	if (*n->reserved_ports)
+		add_pair(d, PAIR_SETTING, TEXT("ports.reserved"), text_of(n->reserved_ports));
+	if (n->port_most)
+		add_pair(d, PAIR_SETTING, TEXT("ports.dynamic"),
+			compose(texts, "%u-%u", n->port_least, n->port_most));
+	if (*n->reservable_cores)
+		add_pair(d, PAIR_SETTING, TEXT("cores.reservable"), text_of(n->reservable_cores));
+}
+
+static size_t room_of(const struct node *n)
+{
+	size_t room = n->bytes + 32;
+
+	// Each address names its network once more.
+	for (uint32_t i = 0; i < n->network_count; i++)
+		room += n->networks[i].address_count *
+			(strlen(n->networks[i].mode) + strlen(n->networks[i].device) + 4);
+	return room;
+}
+
+void node_describe(
+	const struct node *n, struct command_node_register *d, struct description_texts *texts)
+{
+	begin(texts, room_of(n));
+	clear(d);
+	d->node = n->id;
+	d->sequence = n->register_sequence;
+	d->total = n->total;
+	d->reserved = n->reserved;
+	d->name = text_of(n->name);
+	d->address = text_of(n->address);
+	d->version = text_of(n->version);
+	add_attributes(d, PAIR_ATTRIBUTE, n->unique_attributes, n->unique_attribute_count);
+	add_attributes(d, PAIR_META, n->unique_meta, n->unique_meta_count);
+	for (uint32_t i = 0; i < n->volume_count; i++)
+		add_pair(d, PAIR_VOLUME, text_of(n->volumes[i].name),
+			compose(texts, "%s %s", n->volumes[i].read_only ? "ro" : "rw",
+				n->volumes[i].path));
+	for (uint32_t i = 0; i < n->network_count; i++)
+		add_network(d, &n->networks[i], texts);
+	add_settings(d, n, texts);
+	node_description_sort(d);
+}
+
+// --- A class's -----------------------------------------------------------------------------------
+
+static size_t room_of_class(const struct node_class *c)
+{
+	size_t room = 0;
+
+	for (uint32_t i = 0; i < c->device_count; i++) {
+		const struct device_group *group = &c->devices[i];
+		size_t prefix = strlen(group->vendor) + strlen(group->type) + strlen(group->name);
+		for (uint32_t j = 0; j < group->attribute_count; j++)
+			room += prefix + strlen(group->attributes[j].name) + 4;
+	}
+	return room;
+}
+
+static void add_device_group(struct command_node_register *d, const struct device_group *group,
+	struct description_texts *texts)
+{
+	d->device_groups[d->device_group_count++] =
+		(struct command_device_group){text_of(group->vendor), text_of(group->type),
+			text_of(group->name), group->instances};
+	for (uint32_t i = 0; i < group->attribute_count; i++)
+		add_pair(d, PAIR_DEVICE,
+			compose(texts, "%s/%s/%s/%s", group->vendor, group->type, group->name,
+				group->attributes[i].name),
+			text_of(group->attributes[i].value));
+}
+
+void node_class_describe(const struct node_class *c, struct command_node_register *d,
+	struct description_texts *texts)
+{
+	begin(texts, room_of_class(c));
+	clear(d);
+	d->datacenter = text_of(c->datacenter);
+	d->class_name = text_of(c->class_name);
+	d->pool = text_of(c->pool);
+	add_attributes(d, PAIR_ATTRIBUTE, c->attributes, c->attribute_count);
+	add_attributes(d, PAIR_META, c->meta, c->meta_count);
+	add_attributes(d, PAIR_DRIVER, c->drivers, c->driver_count);
+	for (uint32_t i = 0; i < c->device_count; i++)
+		add_device_group(d, &c->devices[i], texts);
+	node_description_sort(d);
+}

@@ -1,0 +1,156 @@
+#include "state/records/node_pairs.h"
+#include "state/base/number_ranges.h"
+#include "state/records/node_worker.h"
+
+#define PORT_MOST 65535u
+#define CORE_MOST 65535u
+
+static struct text part(struct text text, uint32_t from, uint32_t to)
+{
+	return (struct text){text.data + from, to - from};
+}
+
+// Divides at the first separator; false when there is none.
+static bool divide(struct text text, char separator, struct text *left, struct text *right)
+{
+	const char *at = text.size ? memchr(text.data, separator, text.size) : NULL;
+
+	if (!at)
+		return false;
+	*left = part(text, 0, (uint32_t)(at - text.data));
+	*right = part(text, left->size + 1, text.size);
+	return true;
+}
+
+bool volume_pair_read(const struct command_pair *pair, struct volume_pair *volume)
+{
+	struct text access;
+
+	volume->name = pair->name;
+	if (!divide(pair->value, ' ', &access, &volume->path) || volume->path.size == 0)
+		return false;
+	volume->read_only = text_equal(access, TEXT("ro"));
+	return volume->read_only || text_equal(access, TEXT("rw"));
+}
+
+bool network_pair_read(const struct command_pair *pair, struct network_pair *network)
+{
+	network->speed_mbits = 0;
+	return divide(pair->name, ':', &network->mode, &network->device) &&
+	       network->mode.size > 0 &&
+	       (pair->value.size == 0 ||
+		       number_read(pair->value, UINT32_MAX, &network->speed_mbits));
+}
+
+bool address_pair_read(const struct command_pair *pair, struct address_pair *address)
+{
+	address->reserved_ports = TEXT("");
+	if (!divide(pair->name, ' ', &address->network, &address->address) ||
+		address->address.size == 0)
+		return false;
+	if (!divide(pair->value, ' ', &address->alias, &address->reserved_ports))
+		address->alias = pair->value;
+	return number_ranges_are_sound(address->reserved_ports, PORT_MOST);
+}
+
+bool port_range_read(struct text text, uint16_t *least, uint16_t *most)
+{
+	struct number_range range;
+	struct text rest = text;
+
+	if (!number_ranges_next(&rest, PORT_MOST, &range) || rest.size > 0)
+		return false;
+	*least = (uint16_t)range.least;
+	*most = (uint16_t)range.most;
+	return true;
+}
+
+static bool starts_with(struct text text, uint32_t at, struct text start)
+{
+	return text.size - at > start.size &&
+	       (start.size == 0 || memcmp(text.data + at, start.data, start.size) == 0) &&
+	       text.data[at + start.size] == '/';
+}
+
+int device_pair_group(const struct command_node_register *d, const struct command_pair *pair,
+	struct text *attribute)
+{
+	uint32_t longest = 0;
+	int found = -1;
+
+	for (uint32_t i = 0; i < d->device_group_count; i++) {
+		const struct command_device_group *group = &d->device_groups[i];
+		const struct text parts[] = {group->vendor, group->type, group->name};
+		uint32_t at = 0, known = 0;
+		while (known < 3 && at <= pair->name.size &&
+			starts_with(pair->name, at, parts[known]))
+			at += parts[known++].size + 1;
+		if (known == 3 && at > longest && at < pair->name.size) {
+			longest = at;
+			found = (int)i;
+		}
+	}
+	if (found >= 0)
+		*attribute = part(pair->name, longest, pair->name.size);
+	return found;
+}
+
+struct text setting_of(const struct command_node_register *d, struct text name)
+{
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (d->pairs[i].kind == PAIR_SETTING && text_equal(d->pairs[i].name, name))
+			return d->pairs[i].value;
+	return TEXT("");
+}
+
+static bool has_network(const struct command_node_register *d, struct text name)
+{
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (d->pairs[i].kind == PAIR_NETWORK && text_equal(d->pairs[i].name, name))
+			return true;
+	return false;
+}
+
+static bool setting_is_sound(const struct command_pair *pair)
+{
+	uint16_t least, most;
+
+	if (setting_is_of_worker(pair->name))
+		return worker_setting_is_sound(pair);
+	if (text_equal(pair->name, TEXT("ports.reserved")))
+		return number_ranges_are_sound(pair->value, PORT_MOST);
+	if (text_equal(pair->name, TEXT("ports.dynamic")))
+		return port_range_read(pair->value, &least, &most);
+	return text_equal(pair->name, TEXT("cores.reservable")) &&
+	       number_ranges_are_sound(pair->value, CORE_MOST);
+}
+
+static bool pair_is_sound(const struct command_node_register *d, const struct command_pair *pair)
+{
+	struct volume_pair volume;
+	struct network_pair network;
+	struct address_pair address;
+	struct text attribute;
+
+	switch ((enum pair_kind)pair->kind) {
+	case PAIR_ATTRIBUTE:
+	case PAIR_META:
+	case PAIR_DRIVER: return true;
+	case PAIR_VOLUME: return volume_pair_read(pair, &volume);
+	case PAIR_NETWORK: return network_pair_read(pair, &network);
+	case PAIR_ADDRESS:
+		return address_pair_read(pair, &address) && has_network(d, address.network);
+	case PAIR_SETTING: return setting_is_sound(pair);
+	case PAIR_DEVICE: return device_pair_group(d, pair, &attribute) >= 0;
+	case PAIR_KINDS: break;
+	}
+	return false;
+}
+
+bool node_pairs_are_sound(const struct command_node_register *d)
+{
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (!pair_is_sound(d, &d->pairs[i]))
+			return false;
+	return node_worker_is_sound(d);
+}

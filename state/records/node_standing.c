@@ -1,0 +1,155 @@
+#include "state/records/node_standing.h"
+#include <stddef.h>
+
+const char *const node_standing_names[] = {"healthy", "suspended", "offlined", "forgotten", NULL};
+
+static bool is_suspended(const struct node_lifecycle *l)
+{
+	return l->readiness != READINESS_GIVEN || l->lost_ns != 0 || l->flaky_ns != 0;
+}
+
+enum node_standing lifecycle_standing(const struct node_lifecycle *l)
+{
+	if (l->forgotten)
+		return NODE_FORGOTTEN;
+	if (l->offlined)
+		return NODE_OFFLINED;
+	return is_suspended(l) ? NODE_SUSPENDED : NODE_HEALTHY;
+}
+
+bool lifecycle_is_sound(const struct node_lifecycle *l)
+{
+	bool is_marked = l->lost_ns != 0 || l->flaky_ns != 0 || l->readiness != READINESS_GIVEN;
+
+	return l->lost_ns >= 0 && l->flaky_ns >= 0 && (l->lost_ns == 0 || l->flaky_ns == 0) &&
+	       l->readiness <= READINESS_GIVEN_UP &&
+	       !(l->forgotten && (is_marked || l->offlined || l->unready));
+}
+
+static void mark_lost(struct node_lifecycle *l, int64_t now_ns)
+{
+	l->lost_ns = now_ns;
+	l->flaky_ns = 0;
+}
+
+static bool forget(struct node_lifecycle *l)
+{
+	*l = (struct node_lifecycle){.forgotten = true};
+	return true;
+}
+
+bool lifecycle_added(struct node_lifecycle *l, bool readiness)
+{
+	if (l->forgotten) {
+		*l = (struct node_lifecycle){
+			.readiness = readiness ? READINESS_AWAITED : READINESS_GIVEN};
+		return true;
+	}
+	if (l->offlined || l->lost_ns == 0)
+		return false;
+	l->lost_ns = 0;
+	// It was announced as ready before: the sweep has nothing to wait for.
+	if (l->readiness == READINESS_SIGNALLED)
+		l->readiness = READINESS_GIVEN;
+	return true;
+}
+
+bool lifecycle_removed(struct node_lifecycle *l, int64_t now_ns)
+{
+	if (l->forgotten)
+		return false;
+	if (l->offlined)
+		return forget(l);
+	mark_lost(l, now_ns);
+	return true;
+}
+
+bool lifecycle_online(struct node_lifecycle *l)
+{
+	bool changes = l->offlined;
+
+	l->offlined = false;
+	return changes;
+}
+
+bool lifecycle_offline(struct node_lifecycle *l)
+{
+	bool changes = !l->forgotten && !l->offlined;
+
+	l->offlined |= changes;
+	return changes;
+}
+
+bool lifecycle_probed(struct node_lifecycle *l, bool ready, int64_t backoff_ns)
+{
+	bool was_unready = l->unready;
+
+	if (l->forgotten)
+		return false;
+	l->unready = !ready;
+	if (l->readiness != READINESS_AWAITED || (!ready && backoff_ns > 0))
+		return was_unready != l->unready;
+	l->readiness = ready ? READINESS_SIGNALLED : READINESS_GIVEN_UP;
+	return true;
+}
+
+bool lifecycle_completed(struct node_lifecycle *l, bool flaky, bool readiness, int64_t now_ns)
+{
+	if (lifecycle_standing(l) != NODE_HEALTHY)
+		return false;
+	if (readiness && l->unready)
+		mark_lost(l, now_ns);
+	else if (flaky)
+		l->flaky_ns = now_ns;
+	return is_suspended(l);
+}
+
+struct lifecycle_limits lifecycle_limits_or_defaults(const struct lifecycle_limits *limits)
+{
+	struct lifecycle_limits given = *limits;
+
+	if (given.lost_after_ns == 0)
+		given.lost_after_ns = LIFECYCLE_LOST_AFTER_NS;
+	if (given.flaky_after_ns == 0)
+		given.flaky_after_ns = LIFECYCLE_FLAKY_AFTER_NS;
+	return given;
+}
+
+static bool is_over(int64_t since_ns, int64_t limit_ns, int64_t now_ns)
+{
+	return since_ns != 0 && now_ns - since_ns > limit_ns;
+}
+
+enum lifecycle_sweep lifecycle_swept(
+	struct node_lifecycle *l, const struct lifecycle_limits *limits, int64_t now_ns)
+{
+	if (lifecycle_standing(l) != NODE_SUSPENDED)
+		return SWEEP_NOTHING;
+	// Who awaits a probe when probes stop to count need not wait for it.
+	if (l->readiness == READINESS_SIGNALLED || !limits->readiness)
+		l->readiness = READINESS_GIVEN;
+	if (!is_suspended(l))
+		return SWEEP_HEALTHY;
+	if (is_over(l->lost_ns, limits->lost_after_ns, now_ns)) {
+		forget(l);
+		return SWEEP_FORGOTTEN;
+	}
+	if (is_over(l->flaky_ns, limits->flaky_after_ns, now_ns)) {
+		l->flaky_ns = 0;
+		l->readiness = limits->readiness ? READINESS_AWAITED : READINESS_GIVEN;
+		return SWEEP_REJOINED;
+	}
+	return SWEEP_NOTHING;
+}
+
+int64_t lifecycle_due_ns(const struct node_lifecycle *l, const struct lifecycle_limits *limits)
+{
+	if (lifecycle_standing(l) != NODE_SUSPENDED)
+		return INT64_MAX;
+	if (l->readiness == READINESS_SIGNALLED ||
+		(l->readiness != READINESS_GIVEN && !limits->readiness))
+		return 0;
+	if (l->lost_ns != 0)
+		return l->lost_ns + limits->lost_after_ns + 1;
+	return l->flaky_ns != 0 ? l->flaky_ns + limits->flaky_after_ns + 1 : INT64_MAX;
+}

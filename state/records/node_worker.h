@@ -1,0 +1,31 @@
+// What the settings of a registration say of the node as a worker of virtual machines (rows D10, D11, D28).
+// docs/wire.md is the public form of this page.
+//
+//	name                value
+//	"vm.worker"         "1": it is one; "0", as without it: it is none, and what the others say is not looked at
+//	"vm.machine_id"     of the machine, whatever its node's id; without it the node's id
+//	"vm.arch"           any text, as the next one
+//	"vm.runtime"
+//	"vm.default_cpu"    a number: cpus of a machine that does not say how many
+//	"vm.default_memory" the same, MiB
+//	"vm.resource.KEY"   a number: how much it has of KEY
+//	"vm.label.KEY"      any text
+//
+// The worker's name is the node's, so one of an empty name cannot be a worker.
+#pragma once
+#include "state/log/command.h"
+
+struct vm_worker;
+
+static inline bool setting_is_of_worker(struct text name)
+{
+	return name.size >= 3 && memcmp(name.data, "vm.", 3) == 0;
+}
+bool worker_setting_is_sound(const struct command_pair *);
+
+bool node_is_worker(const struct command_node_register *);
+// Whether those of a worker, each of them sound, are so together.
+bool node_worker_is_sound(const struct command_node_register *);
+// The worker that a sound description is of, without indexes, as one that began to beat now; NULL: it is none. Caller
+// frees.
+struct vm_worker *node_worker(const struct command_node_register *, int64_t now_ns);

@@ -1,0 +1,133 @@
+// What a scheduler proposes to change (semantics §1.6), and what became of it. Built by a scheduler, decided
+// by the applier: COMMAND_PLAN. Everything in it is owned by the plan (or is a counted reference), so it
+// outlives the read section in which it was made.
+#pragma once
+#include "state/records/alloc_details.h"
+#include "state/records/allocation.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "state/records/resources.h"
+
+// Why a plan ends or changes a living allocation; the texts are semantics §6's (allocation.c).
+enum stop_cause {
+	STOP_NOT_NEEDED,   // "alloc not needed due to job update"
+	STOP_LOST,         // "alloc is lost since its node is down"; client status lost
+	STOP_UPDATING,     // "alloc is being updated due to job update"
+	STOP_MIGRATING,    // "alloc is being migrated"
+	STOP_NODE_TAINTED, // "alloc not needed as node is tainted"
+	STOP_RESCHEDULED,  // "alloc was rescheduled because it failed"
+	STOP_RECONNECTED,  // "alloc not needed due to disconnected client reconnect"
+	STOP_PREEMPTED,    // desired evict, "Preempted by alloc ID <id>"
+	STOP_CAUSES
+};
+
+struct plan_stop { // NodeUpdate, NodePreemptions
+	struct uuid id, node_id;
+	uint32_t slot; // NODE_SLOT_NONE: the node is gone
+	uint8_t cause; // enum stop_cause
+	bool lost;     // also set client status lost
+	struct uuid followup_eval;
+	struct uuid preempted_by; // STOP_PREEMPTED
+};
+
+struct plan_placement { // a new allocation
+	struct uuid id, node_id;
+	uint32_t slot, generation; // of the node
+	uint16_t group;            // of the plan's job version
+	uint32_t name_index;
+	uint64_t job_version; // modify index of the version; usually the plan's
+	struct resources resources;
+	struct device_set devices;
+	double score;                  // normalised
+	struct alloc_details *details; // a reference, or NULL
+	struct alloc_report
+		*report;  // a reference, or NULL: what it begins with, handles of its tasks
+	uint32_t metrics; // index into plan.metrics, or PLAN_NO_METRICS
+};
+#define PLAN_NO_METRICS 0xffffffffu
+
+// A living allocation that goes on under another version of the job, or with other details (follow-up, unknown,
+// reconnected). Resources are those after the change.
+struct plan_update {
+	struct uuid id, node_id;
+	uint32_t slot;
+	uint64_t job_version; // 0: as it was
+	struct resources resources;
+	struct device_set devices;
+	struct alloc_details *details; // a reference; NULL: as they were
+	uint8_t client_status;         // ALLOC_UNKNOWN, or PLAN_KEEP
+	uint32_t metrics;              // PLAN_NO_METRICS: as they were
+	bool attribute_only; // only a follow-up evaluation was noted (simulate prints these apart)
+};
+#define PLAN_KEEP 0xffu
+
+// What becomes of a deployment that is there.
+struct deployment_update {
+	struct uuid id;
+	int status; // enum deployment_status
+	char *description;
+};
+
+// DesiredTGUpdates, by group (annotations of a dry run).
+struct desired_updates {
+	char *group;
+	int64_t ignore, place, migrate, stop, in_place_update, destructive_update, canary,
+		preemptions;
+};
+extern const struct record_type desired_updates_description;
+
+// A metrics object that placements share. score_metadata may be left empty: then each placement stands for
+// {its node, "binpack": its score, its score}.
+struct shared_metrics {
+	_Atomic uint32_t references;
+	struct alloc_metrics metrics;
+};
+struct shared_metrics *shared_metrics_create(void);
+struct shared_metrics *shared_metrics_share(struct shared_metrics *); // NULL is fine
+void shared_metrics_release(struct shared_metrics *);                 // NULL is fine
+
+struct plan {
+	struct uuid eval_id;
+	uint64_t eval_token;
+	int64_t priority;
+	bool all_at_once;
+	char *namespace_name, *job_id;
+	uint64_t job_version; // modify index of the version it was made with; 0: the job is purged
+	uint64_t snapshot_index;
+	struct array stops, preemptions; // plan_stop, in the order in which they were planned
+	struct array placements;         // plan_placement
+	struct array updates;            // plan_update
+	struct array metrics;            // struct shared_metrics *, a reference each
+	// NULL; or a deployment that begins with this plan (its id is new), or one that is put in the place of what is
+	// known of it (its groups as they were computed while it was initializing).
+	struct deployment *deployment;
+	struct array deployment_updates; // deployment_update
+	bool annotate;
+	struct array annotations; // desired_updates, by group
+};
+
+struct plan *plan_create(void);
+void plan_free(struct plan *); // NULL is allowed
+void plan_placement_release(struct plan_placement *);
+// Nothing to change: no stops, placements, updates, deployment or deployment updates.
+bool plan_is_no_op(const struct plan *);
+
+struct plan_rejection {
+	struct uuid node_id;
+	const char *reason; // static: "node does not exist", "node is not ready for placements",
+		// "node is not eligible", "cpu", "memory", "disk", "network: …", "devices: …"
+};
+
+// Committed is what was planned without the nodes that were rejected.
+struct plan_result {
+	uint64_t alloc_index; // at which it was committed; 0: nothing was
+	// 0: everything was committed that still makes sense; else the state to look at before the next attempt
+	// (nodes rejected it, allocations ended meanwhile, or it was too large for one turn of the applier).
+	uint64_t refresh_index;
+	uint32_t placements_committed, placements_planned;
+	uint32_t stops_committed, updates_committed, deployment_updates_committed;
+	// New allocations that were committed, by group name (named_count): what adjusts the queued counts.
+	struct array placed_by_group;
+	struct array rejections; // plan_rejection
+};
+void plan_result_release(struct plan_result *);

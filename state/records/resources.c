@@ -1,0 +1,26 @@
+#include "state/records/resources.h"
+#include "state/base/check.h"
+
+static uint32_t minus(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+struct resources resources_minus(struct resources a, struct resources b)
+{
+	return (struct resources){
+		minus(a.cpu_mhz, b.cpu_mhz),
+		minus(a.memory_mb, b.memory_mb),
+		minus(a.disk_mb, b.disk_mb),
+	};
+}
+
+struct resources resources_plus(struct resources a, struct resources b)
+{
+	struct resources sum;
+
+	CHECK(!__builtin_add_overflow(a.cpu_mhz, b.cpu_mhz, &sum.cpu_mhz));
+	CHECK(!__builtin_add_overflow(a.memory_mb, b.memory_mb, &sum.memory_mb));
+	CHECK(!__builtin_add_overflow(a.disk_mb, b.disk_mb, &sum.disk_mb));
+	return sum;
+}

@@ -1,0 +1,121 @@
+#include "state/records/shared_strings.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <endian.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
+#define BUCKETS_MIN 256u
+
+struct shared_string {
+	struct shared_string *next;
+	uint32_t hash, references, size;
+	// Unlinked strings wait out readers.
+	struct rcu_head rcu;
+	char characters[];
+};
+
+uint64_t hash_bytes(uint64_t seed, const void *data, uint32_t size)
+{
+	const uint8_t *bytes = data;
+	uint64_t hash = (seed ^ size) * 0x9e3779b97f4a7c15ull;
+
+	while (size) {
+		uint64_t word = 0;
+		uint32_t step = size < sizeof word ? size : sizeof word;
+		memcpy(&word, bytes, step);
+		hash = (hash ^ le64toh(word)) * 0xff51afd7ed558ccdull;
+		hash ^= hash >> 32;
+		bytes += step;
+		size -= step;
+	}
+	return hash;
+}
+
+void strings_init(struct strings *s)
+{
+	*s = (struct strings){.bucket_count = BUCKETS_MIN};
+	s->buckets = memory_take_array(s->bucket_count, sizeof s->buckets[0]);
+	s->bytes = malloc_usable_size(s->buckets);
+}
+
+void strings_destroy(struct strings *s)
+{
+	for (uint32_t i = 0; i < s->bucket_count; i++) {
+		while (s->buckets[i]) {
+			struct shared_string *next = s->buckets[i]->next;
+			free(s->buckets[i]);
+			s->buckets[i] = next;
+		}
+	}
+	free(s->buckets);
+	s->buckets = NULL;
+}
+
+static void grow(struct strings *s)
+{
+	uint32_t count = s->bucket_count * 2;
+	struct shared_string **buckets = memory_take_array(count, sizeof buckets[0]);
+
+	for (uint32_t i = 0; i < s->bucket_count; i++) {
+		while (s->buckets[i]) {
+			struct shared_string *moved = s->buckets[i];
+			s->buckets[i] = moved->next;
+			moved->next = buckets[moved->hash & (count - 1)];
+			buckets[moved->hash & (count - 1)] = moved;
+		}
+	}
+	s->bytes += malloc_usable_size(buckets) - malloc_usable_size(s->buckets);
+	free(s->buckets);
+	s->buckets = buckets;
+	s->bucket_count = count;
+}
+
+const char *strings_share(struct strings *s, struct text text)
+{
+	uint32_t hash = (uint32_t)hash_bytes(0, text.data, text.size);
+	struct shared_string *found = s->buckets[hash & (s->bucket_count - 1)];
+
+	while (found && !(found->hash == hash && found->size == text.size &&
+				memcmp(found->characters, text.data, text.size) == 0))
+		found = found->next;
+	if (!found) {
+		if (s->count == s->bucket_count)
+			grow(s);
+		found = memory_take(sizeof *found + text.size + 1);
+		found->hash = hash;
+		found->size = text.size;
+		if (text.size)
+			memcpy(found->characters, text.data, text.size);
+		found->next = s->buckets[hash & (s->bucket_count - 1)];
+		s->buckets[hash & (s->bucket_count - 1)] = found;
+		s->count++;
+		s->bytes += malloc_usable_size(found);
+	}
+	found->references++;
+	return found->characters;
+}
+
+static void string_free(struct rcu_head *head)
+{
+	free(caa_container_of(head, struct shared_string, rcu));
+}
+
+void strings_release(struct strings *s, const char *characters)
+{
+	struct shared_string *string =
+		(struct shared_string *)(characters - offsetof(struct shared_string, characters));
+	struct shared_string **link = &s->buckets[string->hash & (s->bucket_count - 1)];
+
+	CHECK(string->references > 0);
+	if (--string->references > 0)
+		return;
+	while (*link != string)
+		link = &(*link)->next;
+	*link = string->next;
+	s->count--;
+	s->bytes -= malloc_usable_size(string);
+	call_rcu(&string->rcu, string_free);
+}

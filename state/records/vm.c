@@ -1,0 +1,160 @@
+// One row per field of a virtual machine and of a worker, named as in Orchard's JSON. Rows are only ever appended to a
+// table: their order is the binary form (state/base/schema.h).
+#include "state/records/vm.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+const char *const vm_status_names[] = {"pending", "running", "failed", NULL};
+const char *const vm_power_names[] = {"running", "stopped", "suspended", NULL};
+const char *const vm_restart_names[] = {"Never", "OnFailure", NULL};
+const char *const vm_condition_type_names[] = {
+	"scheduled", "running", "cloning", "suspending", "stopping", NULL};
+const char *const vm_condition_state_names[] = {"false", "true", NULL};
+
+#define OF(type, member) offsetof(struct type, member)
+#define FLAGS(flags) NULL, NULL, flags
+#define OMIT FLAGS(FIELD_OMIT_EMPTY)
+#define TIME FLAGS(FIELD_TIME)
+
+static const struct field condition_fields[] = {
+	{"type", FIELD_ENUM, OF(vm_condition, type), NULL, vm_condition_type_names},
+	{"state", FIELD_ENUM, OF(vm_condition, state), NULL, vm_condition_state_names},
+};
+const struct record_type vm_condition_description = {"vm_condition", sizeof(struct vm_condition),
+	condition_fields, sizeof condition_fields / sizeof condition_fields[0], NULL};
+
+static const struct field event_fields[] = {
+	{"time", FIELD_I64, OF(vm_event, time_ns), TIME},
+	{"message", FIELD_STRING, OF(vm_event, message)},
+};
+const struct record_type vm_event_description = {"vm_event", sizeof(struct vm_event), event_fields,
+	sizeof event_fields / sizeof event_fields[0], NULL};
+
+static const struct field vm_fields[] = {
+	{"name", FIELD_STRING, OF(vm, name)},
+	{"uid", FIELD_STRING, OF(vm, uid)},
+	{"image", FIELD_STRING, OF(vm, image)},
+	{"imagePullPolicy", FIELD_STRING, OF(vm, image_pull_policy), OMIT},
+	{"os", FIELD_STRING, OF(vm, os), OMIT},
+	{"arch", FIELD_STRING, OF(vm, arch), OMIT},
+	{"runtime", FIELD_STRING, OF(vm, runtime), OMIT},
+	{"cpu", FIELD_U64, OF(vm, cpu)},
+	{"memory", FIELD_U64, OF(vm, memory_mib)},
+	{"diskSize", FIELD_U64, OF(vm, disk_size_gb), OMIT},
+	{"headless", FIELD_BOOL, OF(vm, headless), OMIT},
+	{"nested", FIELD_BOOL, OF(vm, nested), OMIT},
+	{"suspendable", FIELD_BOOL, OF(vm, suspendable), OMIT},
+	{"username", FIELD_STRING, OF(vm, username), OMIT},
+	{"password", FIELD_STRING, OF(vm, password), OMIT},
+	{"startup_script", FIELD_JSON, OF(vm, startup_script), OMIT},
+	{"hostDirs", FIELD_JSON, OF(vm, host_dirs), OMIT},
+	{"resources", FIELD_COUNT_MAP, OF(vm, resources)},
+	{"labels", FIELD_MAP, OF(vm, labels)},
+	{"restart_policy", FIELD_ENUM, OF(vm, restart_policy), NULL, vm_restart_names},
+	{"status", FIELD_ENUM, OF(vm, status), NULL, vm_status_names},
+	{"status_message", FIELD_STRING, OF(vm, status_message)},
+	{"worker", FIELD_STRING, OF(vm, worker)},
+	{"assignedCPU", FIELD_U64, OF(vm, assigned_cpu)},
+	{"assignedMemory", FIELD_U64, OF(vm, assigned_memory_mib)},
+	{"powerState", FIELD_ENUM, OF(vm, power_state), NULL, vm_power_names},
+	{"localName", FIELD_STRING, OF(vm, local_name)},
+	{"conditions", FIELD_ARRAY, OF(vm, conditions), &vm_condition_description},
+	{"createdAt", FIELD_I64, OF(vm, created_at_ns), TIME},
+	{"scheduled_at", FIELD_I64, OF(vm, scheduled_at_ns), TIME},
+	{"started_at", FIELD_I64, OF(vm, started_at_ns), TIME},
+	{"restarted_at", FIELD_I64, OF(vm, restarted_at_ns), TIME},
+	{"restart_count", FIELD_U64, OF(vm, restart_count)},
+	{"generation", FIELD_U64, OF(vm, generation)},
+	{"observedGeneration", FIELD_U64, OF(vm, observed_generation)},
+	{"events", FIELD_ARRAY, OF(vm, events), &vm_event_description, NULL, FIELD_HIDDEN},
+	{"instance", FIELD_UUID, OF(vm, instance), FLAGS(FIELD_HIDDEN)},
+};
+const struct record_type vm_description = {
+	"vm", sizeof(struct vm), vm_fields, sizeof vm_fields / sizeof vm_fields[0], NULL};
+
+static const struct field worker_fields[] = {
+	{"name", FIELD_STRING, OF(vm_worker, name)},
+	{"machine_id", FIELD_STRING, OF(vm_worker, machine_id)},
+	{"arch", FIELD_STRING, OF(vm_worker, arch), OMIT},
+	{"runtime", FIELD_STRING, OF(vm_worker, runtime), OMIT},
+	{"scheduling_paused", FIELD_BOOL, OF(vm_worker, scheduling_paused)},
+	{"resources", FIELD_COUNT_MAP, OF(vm_worker, resources)},
+	{"labels", FIELD_MAP, OF(vm_worker, labels)},
+	{"defaultCPU", FIELD_U64, OF(vm_worker, default_cpu), OMIT},
+	{"defaultMemory", FIELD_U64, OF(vm_worker, default_memory_mib), OMIT},
+	{"last_seen", FIELD_I64, OF(vm_worker, last_seen_ns), TIME},
+	{"node", FIELD_UUID, OF(vm_worker, node), FLAGS(FIELD_HIDDEN)},
+	{"beats", FIELD_BOOL, OF(vm_worker, beats), FLAGS(FIELD_HIDDEN)},
+};
+const struct record_type vm_worker_description = {"vm_worker", sizeof(struct vm_worker),
+	worker_fields, sizeof worker_fields / sizeof worker_fields[0], NULL};
+
+static const struct field settings_fields[] = {
+	{"schedulerProfile", FIELD_STRING, OF(cluster_settings, scheduler_profile)},
+};
+const struct record_type cluster_settings_description = {"cluster_settings",
+	sizeof(struct cluster_settings), settings_fields,
+	sizeof settings_fields / sizeof settings_fields[0], NULL};
+
+struct vm *vm_create(void)
+{
+	struct vm *vm = memory_take(sizeof *vm);
+	record_init(&vm_description, vm);
+	return vm;
+}
+
+void vm_free(struct vm *vm)
+{
+	if (vm)
+		record_release(&vm_description, vm);
+	free(vm);
+}
+
+struct vm *vm_copy(const struct vm *from)
+{
+	struct vm *vm = memory_take(sizeof *vm);
+	record_copy(&vm_description, vm, from);
+	vm->holds = from->holds;
+	vm->holds_slot = from->holds_slot;
+	vm->holds_index = from->holds_index;
+	vm->record = (struct record){.create_index = from->record.create_index,
+		.modify_index = from->record.modify_index};
+	return vm;
+}
+
+struct vm_worker *vm_worker_create(void)
+{
+	struct vm_worker *worker = memory_take(sizeof *worker);
+	record_init(&vm_worker_description, worker);
+	return worker;
+}
+
+void vm_worker_free(struct vm_worker *worker)
+{
+	if (worker)
+		record_release(&vm_worker_description, worker);
+	free(worker);
+}
+
+struct vm_worker *vm_worker_copy(const struct vm_worker *from)
+{
+	struct vm_worker *worker = memory_take(sizeof *worker);
+	record_copy(&vm_worker_description, worker, from);
+	worker->record = (struct record){.create_index = from->record.create_index,
+		.modify_index = from->record.modify_index};
+	return worker;
+}
+
+struct cluster_settings *cluster_settings_create(void)
+{
+	struct cluster_settings *settings = memory_take(sizeof *settings);
+	record_init(&cluster_settings_description, settings);
+	return settings;
+}
+
+void cluster_settings_free(struct cluster_settings *settings)
+{
+	if (settings)
+		record_release(&cluster_settings_description, settings);
+	free(settings);
+}

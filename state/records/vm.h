@@ -1,0 +1,160 @@
+// Virtual machines, the workers that run them, and the settings of their placement (rows D1 to D29). Fields have
+// Orchard's names (semantics §1.10); described in vm.c. A worker is a node whose agent said so at its registration, or
+// one that is kept by hand over HTTP.
+#pragma once
+#include "state/base/schema.h"
+#include "state/base/text.h"
+#include "state/base/uuid.h"
+#include "state/records/record.h"
+#include "state/records/resources.h"
+
+enum vm_status { VM_PENDING, VM_RUNNING, VM_FAILED };
+enum vm_power { VM_POWER_RUNNING, VM_POWER_STOPPED, VM_POWER_SUSPENDED };
+enum vm_restart { VM_RESTART_NEVER, VM_RESTART_ON_FAILURE };
+enum vm_condition_type {
+	VM_CONDITION_SCHEDULED,
+	VM_CONDITION_RUNNING,
+	VM_CONDITION_CLONING,
+	VM_CONDITION_SUSPENDING,
+	VM_CONDITION_STOPPING
+};
+extern const char *const vm_status_names[];         // "pending" "running" "failed" NULL
+extern const char *const vm_power_names[];          // "running" "stopped" "suspended" NULL
+extern const char *const vm_restart_names[];        // "Never" "OnFailure" NULL
+extern const char *const vm_condition_type_names[]; // "scheduled" …
+extern const char
+	*const vm_condition_state_names[]; // "false" "true" NULL: the state is a bool as a number
+
+#define VM_RESOURCE_TART "org.cirruslabs.tart-vms"
+// What these name of a worker whose node is known is its memory and its cores: what allocations hold of them is not
+// there for virtual machines, and the other way round.
+#define VM_RESOURCE_CORES "org.cirruslabs.logical-cores"
+#define VM_RESOURCE_MEMORY "org.cirruslabs.memory-mib"
+
+#define VM_PROFILE_OPTIMIZE "optimize-utilization" // also what no profile, or an unknown one, means
+#define VM_PROFILE_DISTRIBUTE "distribute-load"
+
+#define VM_DEFAULT_CPU 4u
+#define VM_DEFAULT_MEMORY_MIB 8192u
+#define VM_OFFLINE_AFTER_NS 180000000000ll
+#define VM_RESTART_DELAY_NS 15000000000ll
+#define VM_EVENTS_MAX 32u // kept with each, oldest dropped
+
+#define VM_TEXT_WORKER_GONE "VM is assigned to a worker that doesn't exist anymore"
+#define VM_TEXT_WORKER_LOST "VM is assigned to a worker that lost connection with the controller"
+#define VM_TEXT_RESTARTED "VM restarted"
+#define VM_TEXT_ENDED "VM ended on its worker"
+
+struct vm_condition {
+	int type;  // enum vm_condition_type
+	int state; // 1 true, 0 false
+};
+struct vm_event {
+	int64_t time_ns;
+	char *message;
+};
+
+struct vm {
+	struct record record; // first
+	char *name, *uid;
+	char *image, *image_pull_policy;
+	char *os, *arch, *runtime;              // "": any
+	uint64_t cpu, memory_mib, disk_size_gb; // 0: not said
+	bool headless, nested, suspendable;
+	char *username, *password;
+	char *startup_script, *host_dirs; // JSON, kept as given
+	struct array resources;           // named_count, never negative
+	struct array labels;              // string_pair
+	int restart_policy;
+	int status;
+	char *status_message;
+	char *worker; // its name, "": none
+	uint64_t assigned_cpu, assigned_memory_mib;
+	int power_state;
+	char *local_name;
+	struct array conditions; // vm_condition, each type at most once
+	int64_t created_at_ns, scheduled_at_ns, started_at_ns, restarted_at_ns; // unix; 0: never
+	uint64_t restart_count, generation, observed_generation;
+	struct array events; // vm_event, oldest first
+	// Not shown:
+	struct uuid instance;   // what its worker runs, new with every assignment; zero: nothing
+	struct resources holds; // of its worker's node, while it is scheduled
+	uint32_t holds_slot;    // of that node
+	uint64_t holds_index;   // since when; 0: it holds nothing
+};
+
+struct vm_worker {
+	struct record record; // first
+	char *name, *machine_id;
+	char *arch, *runtime; // "": not said
+	bool scheduling_paused;
+	struct array resources;                   // named_count: all that it has
+	struct array labels;                      // string_pair
+	uint64_t default_cpu, default_memory_mib; // 0: VM_DEFAULT_…
+	struct uuid node;                         // zero: none, it is kept by hand
+	int64_t last_seen_ns;                     // unix; of one that beats: when it began to
+	bool beats; // its node is heard: whatever last_seen_ns is, it is seen now
+};
+
+struct cluster_settings {
+	struct record record;    // first
+	char *scheduler_profile; // "": optimize-utilization
+};
+
+extern const struct record_type vm_description, vm_worker_description, cluster_settings_description,
+	vm_condition_description, vm_event_description;
+
+struct vm *vm_create(void);            // zeros; caller frees with vm_free
+void vm_free(struct vm *);             // NULL is allowed, as in the others
+struct vm *vm_copy(const struct vm *); // the record's links not
+struct vm_worker *vm_worker_create(void);
+void vm_worker_free(struct vm_worker *);
+struct vm_worker *vm_worker_copy(const struct vm_worker *);
+struct cluster_settings *cluster_settings_create(void);
+void cluster_settings_free(struct cluster_settings *);
+
+// --- What one of them is (vm_rules.c: pure, as all that follows) -----------------------------------
+
+bool vm_is_scheduled(const struct vm *);                              // D6
+const struct vm_condition *vm_condition(const struct vm *, int type); // NULL: it has none
+void vm_set_condition(struct vm *, int type, bool state);
+static inline bool vm_is_failed(const struct vm *vm)
+{
+	return vm->status == VM_FAILED;
+}
+// Waits for a worker: unscheduled, not failed, to be running (D12, D26).
+bool vm_wants_worker(const struct vm *);
+bool vm_worker_is_offline(
+	const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns); // D23
+// Whether it says of itself what it said before, but for pauses and when it was heard of.
+bool vm_worker_is_described_as(const struct vm_worker *, const struct vm_worker *before);
+// Whether what does not change with use lets it run there: labels, arch, runtime (D10).
+bool vm_suits_worker(const struct vm *, const struct vm_worker *);
+// request ≤ total − used of each named resource; what is absent counts as 0, and the difference is never less (D11).
+bool vm_fits(const struct array *request, const struct array *total, const struct array *used);
+// What is left of one: 0 when it is absent, or more is used than there is.
+int64_t vm_resource_left(const struct array *total, const struct array *used, const char *name);
+void vm_resources_add(struct array *used, const struct array *request);
+void vm_resources_remove(struct array *used, const struct array *request);
+
+// What a health pass makes of it; worker NULL: there is none of that name (D19 to D25, semantics §5.19; the first
+// that applies). Restarts also those that are not scheduled.
+enum vm_verdict {
+	VM_HEALTHY, // nothing is written
+	VM_RESTART,
+	VM_WORKER_GONE,
+	VM_WORKER_LOST,
+	VM_STOPPED,
+	VM_FAILED_FREED,
+};
+enum vm_verdict vm_health(
+	const struct vm *, const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns);
+// instance and holds are the caller's, here and in an assignment.
+void vm_apply_verdict(struct vm *, enum vm_verdict, int64_t now_ns);
+// D14 to D16.
+void vm_assign(struct vm *, const struct vm_worker *, int64_t now_ns);
+// D28: what was not said. False, and why, when it lacks something or names what is not there.
+bool vm_complete(struct vm *, const char *uid, int64_t now_ns, char *message, uint32_t size);
+// D29. False, and why, when it may not.
+bool vm_set_power(struct vm *, int power_state, char *message, uint32_t size);
+void vm_note(struct vm *, const char *message, int64_t now_ns);

@@ -1,0 +1,434 @@
+// What a virtual machine is, fits and becomes (rows D5 to D29): pure, without tables or a clock.
+#include "state/base/limits.h"
+#include "state/base/memory.h"
+#include "state/records/vm.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *or_empty(const char *string)
+{
+	return string ? string : "";
+}
+
+static bool is_empty(const char *string)
+{
+	return or_empty(string)[0] == '\0';
+}
+
+static void put(char **string, const char *with)
+{
+	free(*string);
+	*string = with[0] ? text_copy(text_of(with)) : NULL;
+}
+
+static bool is_longer_than(int64_t since_ns, int64_t now_ns, int64_t limit_ns)
+{
+	int64_t elapsed;
+	if (__builtin_sub_overflow(now_ns, since_ns, &elapsed))
+		return since_ns < now_ns;
+	return elapsed > limit_ns;
+}
+
+// --- Conditions ------------------------------------------------------------------------------------
+
+const struct vm_condition *vm_condition(const struct vm *vm, int type)
+{
+	for (uint32_t i = 0; i < vm->conditions.count; i++) {
+		const struct vm_condition *c = ARRAY_AT(&vm->conditions, struct vm_condition, i);
+		if (c->type == type)
+			return c;
+	}
+	return NULL;
+}
+
+void vm_set_condition(struct vm *vm, int type, bool state)
+{
+	struct vm_condition *c = (struct vm_condition *)vm_condition(vm, type);
+	if (!c)
+		c = array_append(&vm->conditions, sizeof *c);
+	*c = (struct vm_condition){type, state};
+}
+
+static void drop_conditions(struct vm *vm)
+{
+	free(vm->conditions.items);
+	vm->conditions = (struct array){0};
+}
+
+bool vm_is_scheduled(const struct vm *vm)
+{
+	const struct vm_condition *scheduled = vm_condition(vm, VM_CONDITION_SCHEDULED);
+	return scheduled ? scheduled->state != 0 : !is_empty(vm->worker);
+}
+
+bool vm_wants_worker(const struct vm *vm)
+{
+	return !vm_is_failed(vm) && vm->power_state == VM_POWER_RUNNING && !vm_is_scheduled(vm);
+}
+
+// --- Workers and what they have --------------------------------------------------------------------
+
+bool vm_worker_is_offline(const struct vm_worker *worker, int64_t now_ns, int64_t offline_after_ns)
+{
+	return !worker->beats && is_longer_than(worker->last_seen_ns, now_ns, offline_after_ns);
+}
+
+bool vm_worker_is_described_as(const struct vm_worker *worker, const struct vm_worker *before)
+{
+	struct vm_worker like = *worker;
+
+	like.scheduling_paused = before->scheduling_paused;
+	like.last_seen_ns = before->last_seen_ns;
+	like.beats = before->beats;
+	return record_equal(&vm_worker_description, before, &like);
+}
+
+static bool is_any_or_equal(const char *wanted, const char *there)
+{
+	return is_empty(wanted) || strcmp(wanted, or_empty(there)) == 0;
+}
+
+static bool has_label(const struct array *labels, const struct string_pair *wanted)
+{
+	uint32_t at;
+	return map_find(labels, sizeof *wanted, or_empty(wanted->name), &at) &&
+	       strcmp(or_empty(ARRAY_AT(labels, struct string_pair, at)->value),
+		       or_empty(wanted->value)) == 0;
+}
+
+bool vm_suits_worker(const struct vm *vm, const struct vm_worker *worker)
+{
+	if (!is_any_or_equal(vm->arch, worker->arch) ||
+		!is_any_or_equal(vm->runtime, worker->runtime))
+		return false;
+	for (uint32_t i = 0; i < vm->labels.count; i++)
+		if (!has_label(&worker->labels, ARRAY_AT(&vm->labels, struct string_pair, i)))
+			return false;
+	return true;
+}
+
+static int64_t count_of(const struct array *resources, const char *name)
+{
+	uint32_t at;
+	if (!map_find(resources, sizeof(struct named_count), name, &at))
+		return 0;
+	return ARRAY_AT(resources, struct named_count, at)->count;
+}
+
+int64_t vm_resource_left(const struct array *total, const struct array *used, const char *name)
+{
+	int64_t has = count_of(total, name), taken = count_of(used, name);
+	return taken < has ? has - taken : 0;
+}
+
+bool vm_fits(const struct array *request, const struct array *total, const struct array *used)
+{
+	for (uint32_t i = 0; i < request->count; i++) {
+		const struct named_count *r = ARRAY_AT(request, struct named_count, i);
+		if (r->count > vm_resource_left(total, used, r->name))
+			return false;
+	}
+	return true;
+}
+
+void vm_resources_add(struct array *used, const struct array *request)
+{
+	for (uint32_t i = 0; i < request->count; i++) {
+		const struct named_count *r = ARRAY_AT(request, struct named_count, i);
+		struct named_count *u = map_item(used, sizeof *u, r->name);
+		if (__builtin_add_overflow(u->count, r->count, &u->count))
+			u->count = INT64_MAX;
+	}
+}
+
+// Machines come and go, and may name what they like: what nobody uses any more is forgotten.
+static void drop_count(struct array *counts, uint32_t at)
+{
+	struct named_count *count = ARRAY_AT(counts, struct named_count, at);
+
+	free(count->name);
+	memmove(count, count + 1, (--counts->count - at) * sizeof *count);
+}
+
+void vm_resources_remove(struct array *used, const struct array *request)
+{
+	uint32_t at;
+
+	for (uint32_t i = 0; i < request->count; i++) {
+		const struct named_count *r = ARRAY_AT(request, struct named_count, i);
+		if (!map_find(used, sizeof *r, r->name, &at))
+			continue;
+		struct named_count *u = ARRAY_AT(used, struct named_count, at);
+		if (r->count < u->count)
+			u->count -= r->count;
+		else
+			drop_count(used, at);
+	}
+}
+
+// --- Health ----------------------------------------------------------------------------------------
+
+static bool is_due_for_restart(const struct vm *vm, int64_t now_ns)
+{
+	return vm_is_failed(vm) && vm->restart_policy == VM_RESTART_ON_FAILURE &&
+	       (vm->restarted_at_ns == 0 ||
+		       is_longer_than(vm->restarted_at_ns, now_ns, VM_RESTART_DELAY_NS));
+}
+
+static bool has_come_to_rest(const struct vm *vm)
+{
+	const struct vm_condition *running = vm_condition(vm, VM_CONDITION_RUNNING);
+	return vm->power_state != VM_POWER_RUNNING && running && running->state == 0;
+}
+
+enum vm_verdict vm_health(const struct vm *vm, const struct vm_worker *worker, int64_t now_ns,
+	int64_t offline_after_ns)
+{
+	if (is_due_for_restart(vm, now_ns))
+		return VM_RESTART;
+	if (!vm_is_scheduled(vm))
+		return VM_HEALTHY;
+	bool is_failed = vm_is_failed(vm);
+	if (!is_failed && !worker)
+		return VM_WORKER_GONE;
+	if (!is_failed && vm_worker_is_offline(worker, now_ns, offline_after_ns))
+		return VM_WORKER_LOST;
+	if (has_come_to_rest(vm))
+		return VM_STOPPED;
+	return is_failed ? VM_FAILED_FREED : VM_HEALTHY;
+}
+
+static void name_locally(struct vm *vm)
+{
+	char name[3 * NAME_BYTES_MAX];
+	snprintf(name, sizeof name, "orchard-%s-%s-%llu", or_empty(vm->name), or_empty(vm->uid),
+		(unsigned long long)vm->restart_count);
+	put(&vm->local_name, name);
+}
+
+static void restart(struct vm *vm, int64_t now_ns)
+{
+	vm->status = VM_PENDING;
+	put(&vm->status_message, "");
+	put(&vm->worker, "");
+	vm->assigned_cpu = vm->assigned_memory_mib = 0;
+	vm->restarted_at_ns = now_ns;
+	vm->restart_count++;
+	vm->scheduled_at_ns = vm->started_at_ns = 0;
+	vm->power_state = VM_POWER_RUNNING;
+	name_locally(vm);
+	drop_conditions(vm);
+	vm_set_condition(vm, VM_CONDITION_SCHEDULED, false);
+	vm_note(vm, VM_TEXT_RESTARTED, now_ns);
+}
+
+static void fail(struct vm *vm, const char *why)
+{
+	vm->status = VM_FAILED;
+	put(&vm->status_message, why);
+}
+
+void vm_apply_verdict(struct vm *vm, enum vm_verdict verdict, int64_t now_ns)
+{
+	switch (verdict) {
+	case VM_HEALTHY: return;
+	case VM_RESTART: restart(vm, now_ns); return;
+	case VM_WORKER_GONE: fail(vm, VM_TEXT_WORKER_GONE); return;
+	case VM_WORKER_LOST: fail(vm, VM_TEXT_WORKER_LOST); return;
+	case VM_STOPPED: vm_set_condition(vm, VM_CONDITION_SCHEDULED, false); return;
+	case VM_FAILED_FREED:
+		vm_set_condition(vm, VM_CONDITION_SCHEDULED, false);
+		vm_set_condition(vm, VM_CONDITION_RUNNING, false);
+		return;
+	}
+}
+
+// --- Assignment ------------------------------------------------------------------------------------
+
+static uint64_t first_said(uint64_t asked, uint64_t of_worker, uint64_t otherwise)
+{
+	if (asked)
+		return asked;
+	return of_worker ? of_worker : otherwise;
+}
+
+void vm_assign(struct vm *vm, const struct vm_worker *worker, int64_t now_ns)
+{
+	put(&vm->worker, or_empty(worker->name));
+	vm->scheduled_at_ns = now_ns;
+	vm_set_condition(vm, VM_CONDITION_SCHEDULED, true);
+	vm->assigned_cpu = first_said(vm->cpu, worker->default_cpu, VM_DEFAULT_CPU);
+	vm->assigned_memory_mib =
+		first_said(vm->memory_mib, worker->default_memory_mib, VM_DEFAULT_MEMORY_MIB);
+}
+
+// --- What people ask for ---------------------------------------------------------------------------
+
+__attribute__((format(printf, 3, 4))) static bool refuse(
+	char *message, uint32_t size, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(message, size, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+static bool is_simple_name(const char *name)
+{
+	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+	       strlen(name);
+}
+
+static bool name_is_sound(const struct vm *vm, char *message, uint32_t size)
+{
+	if (is_empty(vm->name))
+		return refuse(message, size, "VM name is empty");
+	if (strlen(vm->name) > NAME_BYTES_MAX)
+		return refuse(message, size, "VM name is longer than %u bytes", NAME_BYTES_MAX);
+	if (!is_simple_name(vm->name))
+		return refuse(message, size,
+			"VM name may only have letters, digits, \"-\", \"_\" and \".\"");
+	return true;
+}
+
+static bool is_macos(const struct vm *vm)
+{
+	const char *os = or_empty(vm->os);
+	if (os[0])
+		return strcmp(os, "darwin") == 0 || strcmp(os, "macos") == 0;
+	return strcmp(or_empty(vm->runtime), "tart") == 0;
+}
+
+// One of macOS takes one of the few that its worker may run, whether it says so or not.
+static bool asks_for_more(const struct vm *vm)
+{
+	uint32_t at;
+	return is_macos(vm) &&
+	       !map_find(&vm->resources, sizeof(struct named_count), VM_RESOURCE_TART, &at);
+}
+
+static bool resources_are_sound(const struct vm *vm, char *message, uint32_t size)
+{
+	if (vm->resources.count + asks_for_more(vm) > VM_RESOURCES_MAX)
+		return refuse(
+			message, size, "VM requests more than %u resources", VM_RESOURCES_MAX);
+	for (uint32_t i = 0; i < vm->resources.count; i++) {
+		const struct named_count *r = ARRAY_AT(&vm->resources, struct named_count, i);
+		if (is_empty(r->name) || strlen(r->name) > ATTRIBUTE_NAME_BYTES_MAX)
+			return refuse(message, size, "the name of a resource has 1 to %u bytes",
+				ATTRIBUTE_NAME_BYTES_MAX);
+		if (r->count < 0)
+			return refuse(message, size,
+				"VM requests less than nothing of resource \"%.80s\"", r->name);
+	}
+	return true;
+}
+
+static bool labels_are_sound(const struct vm *vm, char *message, uint32_t size)
+{
+	if (vm->labels.count > VM_LABELS_MAX)
+		return refuse(message, size, "VM has more than %u labels", VM_LABELS_MAX);
+	for (uint32_t i = 0; i < vm->labels.count; i++) {
+		const struct string_pair *l = ARRAY_AT(&vm->labels, struct string_pair, i);
+		if (is_empty(l->name) || strlen(l->name) > ATTRIBUTE_NAME_BYTES_MAX ||
+			strlen(or_empty(l->value)) > ATTRIBUTE_VALUE_BYTES_MAX)
+			return refuse(message, size,
+				"a label has a name of 1 to %u bytes and a value of at most %u",
+				ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX);
+	}
+	return true;
+}
+
+static bool pull_policy_is_known(const char *policy)
+{
+	return is_empty(policy) || strcmp(policy, "Always") == 0 ||
+	       strcmp(policy, "IfNotPresent") == 0;
+}
+
+static bool request_is_sound(const struct vm *vm, char *message, uint32_t size)
+{
+	if (!name_is_sound(vm, message, size))
+		return false;
+	if (is_empty(vm->image))
+		return refuse(message, size, "VM image is empty");
+	if (!pull_policy_is_known(vm->image_pull_policy))
+		return refuse(message, size, "unsupported image pull policy: \"%.60s\"",
+			vm->image_pull_policy);
+	return resources_are_sound(vm, message, size) && labels_are_sound(vm, message, size);
+}
+
+static void drop_events(struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->events.count; i++)
+		free(ARRAY_AT(&vm->events, struct vm_event, i)->message);
+	free(vm->events.items);
+	vm->events = (struct array){0};
+}
+
+// Whatever a request said of what only the controller says.
+static void begin(struct vm *vm)
+{
+	vm->status = VM_PENDING;
+	put(&vm->status_message, "");
+	put(&vm->worker, "");
+	vm->assigned_cpu = vm->assigned_memory_mib = 0;
+	vm->power_state = VM_POWER_RUNNING;
+	vm->scheduled_at_ns = vm->started_at_ns = vm->restarted_at_ns = 0;
+	vm->restart_count = vm->generation = vm->observed_generation = 0;
+	vm->instance = (struct uuid){0};
+	vm->holds = (struct resources){0};
+	drop_events(vm);
+	drop_conditions(vm);
+	vm_set_condition(vm, VM_CONDITION_SCHEDULED, false);
+}
+
+bool vm_complete(struct vm *vm, const char *uid, int64_t now_ns, char *message, uint32_t size)
+{
+	if (!request_is_sound(vm, message, size))
+		return false;
+	begin(vm);
+	put(&vm->uid, uid);
+	vm->created_at_ns = now_ns;
+	name_locally(vm);
+	if (is_empty(vm->image_pull_policy))
+		put(&vm->image_pull_policy, "IfNotPresent");
+	if (asks_for_more(vm))
+		((struct named_count *)map_item(
+			 &vm->resources, sizeof(struct named_count), VM_RESOURCE_TART))
+			->count = 1;
+	return true;
+}
+
+bool vm_set_power(struct vm *vm, int power_state, char *message, uint32_t size)
+{
+	if (vm_is_failed(vm))
+		return refuse(message, size, "cannot update VM in a terminal state");
+	if (vm->power_state != VM_POWER_RUNNING)
+		return refuse(message, size,
+			"invalid \"powerState\" transition: cannot transition from a terminal "
+			"power state");
+	if (power_state == VM_POWER_SUSPENDED && !vm->suspendable)
+		return refuse(message, size,
+			"invalid \"powerState\" transition: only suspendable VMs can be suspended");
+	if (power_state == vm->power_state)
+		return true;
+	vm->power_state = power_state;
+	vm->generation++;
+	return true;
+}
+
+void vm_note(struct vm *vm, const char *message, int64_t now_ns)
+{
+	if (vm->events.count == VM_EVENTS_MAX) {
+		struct vm_event *events = vm->events.items;
+		free(events[0].message);
+		memmove(events, events + 1, (VM_EVENTS_MAX - 1) * sizeof *events);
+		vm->events.count--;
+	}
+	struct vm_event *event = array_append(&vm->events, sizeof *event);
+	event->time_ns = now_ns;
+	event->message = text_copy(text_of(message));
+}

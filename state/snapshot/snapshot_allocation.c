@@ -1,0 +1,237 @@
+#include "state/snapshot/snapshot_allocation.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/log/entry.h"
+#include "state/records/alloc_details.h"
+#include "state/records/job.h"
+#include "state/records/metrics.h"
+#include "state/records/plan.h"
+#include "state/tables/alloc_table.h"
+#include <stdlib.h>
+
+// Parts that only some allocations have; stored.
+#define ITEM_DETAILS 1u
+#define ITEM_REPORT 2u
+#define ITEM_METRICS 4u
+#define ITEM_PARTS 7u
+
+// --- What is shared ------------------------------------------------------------------------------
+
+// Writing: which metrics have which number, by their address. Reading: the metrics by number.
+struct snapshot_metrics {
+	struct slot {
+		const struct shared_metrics *metrics; // NULL: empty
+		uint32_t number;
+	} * slots; // a power of two of them
+	uint32_t capacity;
+	struct shared_metrics **by_number; // a reference each
+	uint32_t count;
+};
+
+struct snapshot_metrics *snapshot_metrics_create(void)
+{
+	return memory_take(sizeof(struct snapshot_metrics));
+}
+
+void snapshot_metrics_free(struct snapshot_metrics *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; m->by_number && i < m->count; i++)
+		shared_metrics_release(m->by_number[i]);
+	free(m->by_number);
+	free(m->slots);
+	free(m);
+}
+
+static struct slot *slot_of(const struct snapshot_metrics *m, const struct shared_metrics *metrics)
+{
+	uint64_t hash = (uintptr_t)metrics * 0x9e3779b97f4a7c15ull;
+	uint32_t at = (uint32_t)(hash >> 32) & (m->capacity - 1);
+
+	while (m->slots[at].metrics && m->slots[at].metrics != metrics)
+		at = (at + 1) & (m->capacity - 1);
+	return &m->slots[at];
+}
+
+static void enlarge(struct snapshot_metrics *m)
+{
+	struct slot *old = m->slots;
+	uint32_t old_capacity = m->capacity;
+
+	m->capacity = old_capacity ? old_capacity * 2 : 64;
+	m->slots = memory_take_array(m->capacity, sizeof m->slots[0]);
+	for (uint32_t i = 0; i < old_capacity; i++)
+		if (old[i].metrics)
+			*slot_of(m, old[i].metrics) = old[i];
+	free(old);
+}
+
+// Metrics live as long as the snapshot is read, so their address names them.
+static void put_metrics(
+	struct snapshot_metrics *m, const struct shared_metrics *metrics, struct bytes_writer *w)
+{
+	if (2 * (m->count + 1) > m->capacity)
+		enlarge(m);
+	struct slot *slot = slot_of(m, metrics);
+	bool is_new = slot->metrics == NULL;
+	if (is_new)
+		*slot = (struct slot){metrics, m->count++};
+	bytes_put_u32(w, slot->number);
+	if (is_new)
+		record_encode(&metrics_description, &metrics->metrics, w);
+}
+
+static int take_metrics(
+	struct snapshot_metrics *m, struct shared_metrics **out, struct bytes_reader *r)
+{
+	uint32_t number = bytes_take_u32(r);
+
+	if (r->failed || number > m->count)
+		return -ERROR_CORRUPT;
+	if (number == m->count) {
+		struct shared_metrics *metrics = shared_metrics_create();
+		int error = record_decode(&metrics_description, &metrics->metrics, r);
+		if (error) {
+			shared_metrics_release(metrics);
+			return error;
+		}
+		m->by_number = memory_resize(m->by_number, (m->count + 1) * sizeof m->by_number[0]);
+		m->by_number[m->count++] = metrics;
+	}
+	*out = shared_metrics_share(m->by_number[number]);
+	return 0;
+}
+
+// --- The item ------------------------------------------------------------------------------------
+
+static void put_plain(const struct allocation *a, struct bytes_writer *w)
+{
+	bytes_put_uuid(w, &a->id);
+	bytes_put_u64(w, a->record.create_index);
+	bytes_put_u64(w, a->record.modify_index);
+	bytes_put_u64(w, a->alloc_modify_index);
+	bytes_put_u64(w, a->job->record.modify_index);
+	bytes_put_u32(w, a->node_slot);
+	bytes_put_u32(w, a->client);
+	bytes_put_u16(w, a->group);
+	bytes_put_u32(w, a->index);
+	bytes_put_u8(w, a->desired);
+	bytes_put_u8(w, a->client_status);
+	bytes_put_u8(w, (uint8_t)allocation_end_cause(a));
+	bytes_put_u32(w, a->resources.cpu_mhz);
+	bytes_put_u32(w, a->resources.memory_mb);
+	bytes_put_u32(w, a->resources.disk_mb);
+	bytes_put_f64(w, a->score);
+	bytes_put_u32(w, a->nodes_evaluated);
+	bytes_put_u32(w, a->nodes_feasible);
+	bytes_put_u64(w, (uint64_t)a->create_time_ns);
+	bytes_put_u64(w, (uint64_t)a->modify_time_ns);
+	device_set_encode(&a->devices, w);
+}
+
+void allocation_item_encode(
+	const struct allocation *a, struct snapshot_metrics *metrics, struct bytes_writer *w)
+{
+	uint8_t parts = (uint8_t)((a->details ? ITEM_DETAILS : 0) | (a->report ? ITEM_REPORT : 0) |
+				  (a->metrics ? ITEM_METRICS : 0));
+
+	put_plain(a, w);
+	bytes_put_u8(w, (uint8_t)allocation_client_text(a));
+	bytes_put_uuid(w, &a->eval_id);
+	if (a->node_slot == NODE_SLOT_NONE)
+		bytes_put_uuid(w, &a->node_id);
+	bytes_put_u8(w, parts);
+	if (a->details)
+		record_encode(&alloc_details_description, a->details, w);
+	if (a->report)
+		record_encode(&alloc_report_description, a->report, w);
+	if (a->metrics)
+		put_metrics(metrics, a->metrics, w);
+}
+
+static uint64_t take_plain(struct allocation *a, uint8_t *cause, struct bytes_reader *r)
+{
+	a->id = bytes_take_uuid(r);
+	a->record.create_index = bytes_take_u64(r);
+	a->record.modify_index = bytes_take_u64(r);
+	a->alloc_modify_index = bytes_take_u64(r);
+	uint64_t version = bytes_take_u64(r);
+	a->node_slot = bytes_take_u32(r);
+	a->client = bytes_take_u32(r);
+	a->group = bytes_take_u16(r);
+	a->index = bytes_take_u32(r);
+	a->desired = bytes_take_u8(r);
+	a->client_status = bytes_take_u8(r);
+	*cause = bytes_take_u8(r);
+	a->resources.cpu_mhz = bytes_take_u32(r);
+	a->resources.memory_mb = bytes_take_u32(r);
+	a->resources.disk_mb = bytes_take_u32(r);
+	a->score = bytes_take_f64(r);
+	a->nodes_evaluated = bytes_take_u32(r);
+	a->nodes_feasible = bytes_take_u32(r);
+	a->create_time_ns = (int64_t)bytes_take_u64(r);
+	a->modify_time_ns = (int64_t)bytes_take_u64(r);
+	a->devices = device_set_decode(r);
+	return version;
+}
+
+static int take_parts(struct allocation *a, struct snapshot_metrics *m, struct bytes_reader *r)
+{
+	uint8_t parts = bytes_take_u8(r);
+	int error = r->failed || (parts & ~ITEM_PARTS) ? -ERROR_CORRUPT : 0;
+
+	if (!error && parts & ITEM_DETAILS)
+		error = alloc_details_decode(&a->details, r);
+	if (!error && parts & ITEM_REPORT)
+		error = alloc_report_decode(&a->report, r);
+	if (!error && parts & ITEM_METRICS)
+		error = take_metrics(m, &a->metrics, r);
+	return error;
+}
+
+// Of a time when only clients placed: what came to its end said so in both texts.
+static enum client_text client_text_of(uint8_t cause)
+{
+	switch (cause) {
+	case END_NODE_DOWN: return CLIENT_TEXT_NODE_DOWN;
+	case END_DEVICES_GONE: return CLIENT_TEXT_DEVICES_GONE;
+	case END_RELEASED: return CLIENT_TEXT_RELEASED;
+	default: return CLIENT_TEXT_NONE;
+	}
+}
+
+// Items of version 1 end after the devices.
+static int take_rest(
+	struct allocation *a, uint8_t cause, struct snapshot_metrics *m, struct bytes_reader *r)
+{
+	uint8_t text = (uint8_t)client_text_of(cause);
+	int error = 0;
+
+	if (bytes_left(r) > 0) {
+		text = bytes_take_u8(r);
+		a->eval_id = bytes_take_uuid(r);
+		if (a->node_slot == NODE_SLOT_NONE)
+			a->node_id = bytes_take_uuid(r);
+		error = take_parts(a, m, r);
+	}
+	if (error || r->failed || text >= CLIENT_TEXTS || cause >= END_CAUSES)
+		return error ? error : -ERROR_CORRUPT;
+	allocation_describe(a, cause, text);
+	return 0;
+}
+
+int allocation_item_decode(
+	struct allocation_item *item, struct snapshot_metrics *metrics, struct bytes_reader *r)
+{
+	uint8_t cause;
+
+	item->allocation = memory_take(sizeof *item->allocation);
+	item->job_version = take_plain(item->allocation, &cause, r);
+	int error = r->failed ? -ERROR_CORRUPT : take_rest(item->allocation, cause, metrics, r);
+	if (error) {
+		allocation_free(item->allocation);
+		item->allocation = NULL;
+	}
+	return error;
+}

@@ -1,0 +1,471 @@
+// Puts the items of a snapshot back. Everything in them is checked before it is believed: a
+// snapshot file has a checksum, but the checksum does not know what the tables rely on.
+#include "state/apply/apply.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/snapshot/snapshot_allocation.h"
+#include "state/snapshot/snapshot_deployment.h"
+#include "state/snapshot/snapshot_evaluation.h"
+#include "state/snapshot/snapshot_item.h"
+#include "state/snapshot/snapshot_node.h"
+#include "state/snapshot/snapshot_view.h"
+#include "state/snapshot/snapshot_vm.h"
+#include "state/tables/job_children.h"
+#include "state/tables/job_summary.h"
+#include "state/tables/publish.h"
+#include <stdlib.h>
+
+struct snapshot_load {
+	struct state *state;
+	enum snapshot_item_kind at; // of the newest item
+	int error;
+	bool are_items_old; // of version 1
+	struct snapshot_nodes nodes;
+	struct snapshot_metrics *metrics;
+};
+
+struct snapshot_load *snapshot_load_begin(struct state *state)
+{
+	struct snapshot_load *l = memory_take(sizeof *l);
+
+	l->state = state;
+	l->metrics = snapshot_metrics_create();
+	state_read_begin();
+	return l;
+}
+
+static int corrupt_unless(bool condition)
+{
+	return condition ? 0 : -ERROR_CORRUPT;
+}
+
+// --- Head and clients ----------------------------------------------------------------------------
+
+static int load_head(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+
+	state->index = bytes_take_u64(r);
+	state->term = bytes_take_u64(r);
+	state->forgotten_ms = (int64_t)bytes_take_u64(r);
+	// Both are counted up from here for as long as the system lives.
+	return corrupt_unless(
+		!r->failed && state->index < UINT64_MAX / 2 && state->term < UINT64_MAX / 2);
+}
+
+static int load_client(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct entry_client e = {.number = bytes_take_u32(r)};
+	uint64_t create_index = bytes_take_u64(r);
+	e.name = bytes_take_text8(r);
+
+	if (r->failed || create_index > l->state->index)
+		return -ERROR_CORRUPT;
+	int error = client_check(l->state, &e);
+	if (!error)
+		client_add(l->state, e.name, create_index);
+	return error;
+}
+
+// --- Jobs ----------------------------------------------------------------------------------------
+
+static int load_job_version(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct sequence *order = &l->state->version_order;
+	struct job *job = job_create();
+	int error = record_decode(&job_type_description, job, r);
+
+	if (!error)
+		error = corrupt_unless(job_derive(job) && job_is_sound(job) &&
+				       job->record.modify_index > sequence_last_key(order) &&
+				       job->record.modify_index <= l->state->index);
+	if (error)
+		job_free(job);
+	else
+		sequence_append(order, job->record.modify_index, job);
+	return error;
+}
+
+struct job_item {
+	uint64_t index;
+	struct text namespace_name, id;
+	uint64_t create_index, modify_index;
+	int64_t stopped_ns;
+	uint8_t version_count;
+	struct job *versions[JOB_VERSIONS_MAX];
+};
+
+static bool take_versions(const struct state *state, struct job_item *item, struct bytes_reader *r)
+{
+	if (item->version_count > JOB_VERSIONS_MAX)
+		return false;
+	for (uint8_t i = 0; i < item->version_count; i++) {
+		uint64_t modify_index = bytes_take_u64(r);
+		struct job *job = job_version_find(state, modify_index);
+		if (!job || !text_equal(text_of(job->namespace_name), item->namespace_name) ||
+			!text_equal(text_of(job->id), item->id) ||
+			job->record.create_index != item->create_index ||
+			(i > 0 && job->version >= item->versions[i - 1]->version))
+			return false;
+		item->versions[i] = job;
+	}
+	return true;
+}
+
+static bool take_counters(struct job_keep *keep, struct bytes_reader *r)
+{
+	keep->counter_floor = bytes_take_u32(r);
+	uint16_t count = bytes_take_u16(r);
+	if (count != keep->counter_count)
+		return false;
+	for (uint16_t i = 0; i < count; i++) {
+		struct group_counter *counter = job_keep_counter(keep, bytes_take_text16(r));
+		if (!counter)
+			return false;
+		counter->next = bytes_take_u32(r);
+	}
+	return true;
+}
+
+static int job_check(const struct state *state, const struct job_item *item)
+{
+	if (item->index <= sequence_last_key(&state->job_order) || item->index > state->index ||
+		item->namespace_name.size == 0 || item->id.size == 0 ||
+		item->create_index > item->modify_index || item->modify_index > state->index ||
+		job_cell_find(state, item->namespace_name, item->id))
+		return -ERROR_CORRUPT;
+	return state->job_order.count < state->limits.jobs ? 0 : -ERROR_TABLE_FULL;
+}
+
+static int load_job(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+	struct job_item item = {.index = bytes_take_u64(r)};
+
+	item.namespace_name = bytes_take_text16(r);
+	item.id = bytes_take_text16(r);
+	item.create_index = bytes_take_u64(r);
+	item.modify_index = bytes_take_u64(r);
+	item.stopped_ns = (int64_t)bytes_take_u64(r);
+	item.version_count = bytes_take_u8(r);
+	if (r->failed || !take_versions(state, &item, r))
+		return -ERROR_CORRUPT;
+	int error = job_check(state, &item);
+	if (error)
+		return error;
+
+	struct job_keep *keep = job_keep_build(item.versions, item.version_count);
+	bool is_sound = take_counters(keep, r);
+	if (bytes_left(r) == 0) // an item of version 1
+		l->are_items_old = true;
+	else
+		is_sound = is_sound && job_work_decode(keep, r);
+	if (!is_sound || r->failed) {
+		job_keep_free(keep);
+		return -ERROR_CORRUPT;
+	}
+	keep->record.create_index = item.create_index;
+	keep->record.modify_index = item.modify_index;
+	keep->record.deleted = item.version_count == 0;
+	keep->stopped_ns = item.stopped_ns;
+	for (uint8_t i = 0; i < item.version_count; i++) {
+		item.versions[i]->references++;
+		item.versions[i]->stable = keep->stable >> i & 1;
+	}
+	state->counts.jobs += !keep->record.deleted;
+	struct job_cell *cell =
+		job_cell_find_or_add(state, item.namespace_name, item.id, item.index);
+	cell->working = keep;
+	publish_loaded(&cell->published, keep);
+	return 0;
+}
+
+// --- Allocations and requests --------------------------------------------------------------------
+
+static bool adds_up(struct resources a, struct resources b)
+{
+	return a.cpu_mhz <= UINT32_MAX - b.cpu_mhz && a.memory_mb <= UINT32_MAX - b.memory_mb &&
+	       a.disk_mb <= UINT32_MAX - b.disk_mb;
+}
+
+// A node that registered with less may have more on it than it holds, but nothing was added since
+// (see verify.c). Allocations come in the order in which they were placed.
+static bool has_room(const struct node_cell *cell, const struct allocation *a)
+{
+	struct resources capacity = node_capacity(cell->working), ask = a->resources;
+
+	if (a->record.create_index < cell->working->register_index)
+		return true;
+	return (ask.cpu_mhz == 0 || cell->used.cpu_mhz + ask.cpu_mhz <= capacity.cpu_mhz) &&
+	       (ask.memory_mb == 0 || cell->used.memory_mb + ask.memory_mb <= capacity.memory_mb) &&
+	       (ask.disk_mb == 0 || cell->used.disk_mb + ask.disk_mb <= capacity.disk_mb);
+}
+
+// A living allocation has room on its node, and no instance that another one has. Those of direct
+// jobs end with their node.
+static bool node_holds(const struct state *state, const struct allocation *a)
+{
+	if (a->node_slot == NODE_SLOT_NONE)
+		return !uuid_is_zero(&a->node_id);
+	if (a->node_slot >= state_node_slots(state) || !state->cells[a->node_slot].working)
+		return false;
+	if (allocation_is_terminal(a))
+		return true;
+	const struct node_cell *cell = &state->cells[a->node_slot];
+	return (cell->working->status == NODE_READY || a->job->type != JOB_DIRECT) &&
+	       adds_up(cell->used, a->resources) && has_room(cell, a) &&
+	       node_has_devices(cell, &a->devices);
+}
+
+static int allocation_check(const struct state *state, const struct allocation *a)
+{
+	if (a->record.create_index <= sequence_last_key(&state->allocation_order) ||
+		a->record.create_index > a->record.modify_index ||
+		a->record.modify_index > state->index || uuid_is_zero(&a->id) ||
+		alloc_cell_find(state, &a->id))
+		return -ERROR_CORRUPT;
+	if (a->desired > ALLOC_EVICT || a->client_status > ALLOC_UNKNOWN ||
+		(allocation_end_cause(a) != END_NONE) != (a->desired != ALLOC_RUN) ||
+		!__builtin_isfinite(a->score) || !a->job || a->group >= a->job->asks.count ||
+		(a->client != CLIENT_NONE && a->client >= state->client_count) ||
+		!node_holds(state, a))
+		return -ERROR_CORRUPT;
+	return state->allocation_order.count < state->limits.allocations ? 0 : -ERROR_TABLE_FULL;
+}
+
+// A direct job that has living allocations is there, and does not give their numbers again.
+static bool job_keeps_number(struct job_cell *cell, const struct allocation *a)
+{
+	struct job_keep *keep = job_cell_keep(cell);
+
+	if (allocation_is_terminal(a) || a->job->type != JOB_DIRECT)
+		return true;
+	if (!keep)
+		return false;
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct group_counter *counter = job_keep_counter(keep, text_of(group->name));
+	return a->index < (counter ? counter->next : keep->counter_floor);
+}
+
+static int add_allocation(struct state *state, struct allocation *a)
+{
+	int error = allocation_check(state, a);
+	if (error)
+		return error;
+	struct job_cell *job_cell =
+		job_cell_find(state, text_of(a->job->namespace_name), text_of(a->job->id));
+	if (!job_cell || !job_keeps_number(job_cell, a))
+		return -ERROR_CORRUPT;
+
+	if (a->node_slot != NODE_SLOT_NONE)
+		a->node_id = state->cells[a->node_slot].id;
+	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
+	publish_loaded(&cell->published, a);
+	job_summary_counted(cell);
+	node_use_follow(state, NULL, a);
+	node_use_take_devices(state, a);
+	return 0;
+}
+
+static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct allocation_item item;
+	int error = allocation_item_decode(&item, l->metrics, r);
+
+	if (error)
+		return error;
+	item.allocation->job = job_version_find(l->state, item.job_version);
+	error = add_allocation(l->state, item.allocation);
+	if (error)
+		allocation_free(item.allocation);
+	return error;
+}
+
+static int load_request(struct snapshot_load *l, struct bytes_reader *r)
+{
+	struct state *state = l->state;
+	struct entry_place_request e;
+	uint64_t index = bytes_take_u64(r);
+
+	place_request_decode(&e, r);
+	if (r->failed || index <= sequence_last_key(&state->request_order) || index > state->index)
+		return -ERROR_CORRUPT;
+	int error = place_request_check(state, &e);
+	if (!error)
+		place_request_apply(state, &e, index);
+	return error;
+}
+
+// --- Items in order ------------------------------------------------------------------------------
+
+static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_reader *r)
+{
+	switch (kind) {
+	case SNAPSHOT_HEAD: return load_head(l, r);
+	case SNAPSHOT_CLIENT: return load_client(l, r);
+	case SNAPSHOT_CLASS: return class_item_load(l->state, &l->nodes, r);
+	case SNAPSHOT_NODE: return node_item_load(l->state, &l->nodes, r);
+	case SNAPSHOT_FREE_SLOT: return free_slot_item_load(l->state, r);
+	case SNAPSHOT_JOB_VERSION: return load_job_version(l, r);
+	case SNAPSHOT_JOB: return load_job(l, r);
+	case SNAPSHOT_ALLOCATION: return load_allocation(l, r);
+	case SNAPSHOT_REQUEST: return load_request(l, r);
+	case SNAPSHOT_EVALUATION: return evaluation_item_load(l->state, r);
+	case SNAPSHOT_CONFIG: return config_item_load(l->state, r);
+	case SNAPSHOT_DEPLOYMENT: return deployment_item_load(l->state, r);
+	case SNAPSHOT_VM_WORKER: return vm_worker_item_load(l->state, r);
+	case SNAPSHOT_VM: return vm_item_load(l->state, r);
+	case SNAPSHOT_CLUSTER_SETTINGS: return cluster_settings_item_load(l->state, r);
+	default: return -ERROR_VERSION;
+	}
+}
+
+// Classes, nodes and free slots alternate; otherwise kinds only go up, and the head is there once, first.
+static bool may_follow(enum snapshot_item_kind before, uint8_t kind)
+{
+	if (before == 0)
+		return kind == SNAPSHOT_HEAD;
+	if (kind == SNAPSHOT_FREE_SLOT)
+		return before <= SNAPSHOT_NODE;
+	return (kind >= before && kind != SNAPSHOT_HEAD) ||
+	       (before == SNAPSHOT_NODE && kind == SNAPSHOT_CLASS);
+}
+
+int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
+{
+	struct bytes_reader r = bytes_reader_over(item, size);
+	uint8_t kind = bytes_take_u8(&r);
+
+	if (l->error)
+		return l->error;
+	if (tables_want(l->state)) {
+		state_read_end(); // nobody else is in the tables
+		tables_widen(l->state);
+		state_read_begin();
+	}
+	if (r.failed || !may_follow(l->at, kind))
+		l->error = -ERROR_CORRUPT;
+	else
+		l->error = load_by_kind(l, kind, &r);
+	if (!l->error && (r.failed || bytes_left(&r) > 0))
+		l->error = -ERROR_CORRUPT;
+	l->at = kind == SNAPSHOT_FREE_SLOT ? SNAPSHOT_NODE : kind;
+	return l->error;
+}
+
+// --- The end -------------------------------------------------------------------------------------
+
+static int by_modify_index(const void *left, const void *right)
+{
+	const struct alloc_cell *a = *(struct alloc_cell *const *)left;
+	const struct alloc_cell *b = *(struct alloc_cell *const *)right;
+	uint64_t x = a->working->record.modify_index, y = b->working->record.modify_index;
+
+	return (x > y) - (x < y);
+}
+
+// What happened to allocations, in the order in which it happened.
+static int order_changes(struct state *state)
+{
+	uint32_t count = state->allocation_order.count;
+	struct alloc_cell **cells = memory_take_array(count, sizeof cells[0]);
+	uint64_t cursor = 0, last = 0;
+	int error = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		cells[i] = sequence_next(&state->allocation_order, &cursor);
+	qsort(cells, count, sizeof cells[0], by_modify_index);
+	for (uint32_t i = 0; i < count && !error; i++) {
+		const struct allocation *a = cells[i]->working;
+		error = corrupt_unless(a->record.modify_index > last);
+		last = a->record.modify_index;
+		if (error)
+			break;
+		if (a->client != CLIENT_NONE)
+			sequence_append(&state->clients[a->client]->changes, last, cells[i]);
+		if (allocation_is_terminal(a))
+			cds_list_add_tail(&cells[i]->terminal, ended_list(state, a));
+		eval_follow_allocation(state, cells[i]);
+		deployment_follow_allocation(state, cells[i]);
+	}
+	free(cells);
+	return error;
+}
+
+static int by_stop(const void *left, const void *right)
+{
+	const struct job_cell *a = *(struct job_cell *const *)left;
+	const struct job_cell *b = *(struct job_cell *const *)right;
+	uint64_t x = a->working->versions[0]->record.modify_index;
+	uint64_t y = b->working->versions[0]->record.modify_index;
+
+	return (x > y) - (x < y);
+}
+
+static void order_jobs(struct snapshot_load *l)
+{
+	struct state *state = l->state;
+	struct job_cell **stopped = memory_take_array(state->job_order.count, sizeof stopped[0]);
+	uint32_t count = 0;
+	uint64_t cursor = 0;
+	struct job_cell *cell;
+
+	while ((cell = sequence_next(&state->job_order, &cursor))) {
+		struct job_keep *keep = job_cell_keep(cell);
+		job_cell_list_marked(state, cell, cell->working->mark.first_ns != 0);
+		if (!keep && job_cell_is_idle(cell))
+			state_grave_add(state, GRAVE_JOB, cell);
+		if (!keep)
+			continue;
+		const struct job *job = keep->versions[0];
+		keep->status = job_status_of(cell, keep);
+		keep->versions[0]->status = keep->status;
+		job_children_load(state, cell);
+		job_cell_list_system(state, cell, !job->stop && job->type == JOB_SYSTEM);
+		if (job->stop && job->type == JOB_DIRECT)
+			stopped[count++] = cell;
+		if (l->are_items_old)
+			job_summary_recount(keep, cell);
+	}
+	qsort(stopped, count, sizeof stopped[0], by_stop);
+	for (uint32_t i = 0; i < count; i++)
+		job_cell_list_stopped(state, stopped[i], true);
+	free(stopped);
+}
+
+// Versions that nothing refers to were let go of while the snapshot was read.
+static void drop_unused_versions(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct job *job;
+
+	while ((job = sequence_next(&state->version_order, &cursor)))
+		if (job->references == 0)
+			state_grave_add(state, GRAVE_VERSION, job);
+}
+
+int snapshot_load_end(struct snapshot_load *l)
+{
+	struct state *state = l->state;
+	int error = l->error ? l->error : corrupt_unless(l->at != 0);
+
+	if (!error)
+		error = order_changes(state);
+	if (!error) {
+		order_jobs(l);
+		error = corrupt_unless(job_counts_add_up(state));
+	}
+	if (!error)
+		drop_unused_versions(state);
+	snapshot_nodes_release(state, &l->nodes);
+	if (!error) {
+		struct summary summary = state_summary_now(state);
+		state_publish(state, &(struct change_list){0}, state->index, &summary);
+		state->unpublished_from = state->index + 1;
+	}
+	state_read_end();
+	snapshot_metrics_free(l->metrics);
+	free(l);
+	return error;
+}

@@ -1,0 +1,463 @@
+// What a snapshot holds. Items come in this order; each begins with a u8, its kind. Integers are
+// little-endian; text, device sets, descriptions and placement requests are as in entry.c.
+//
+//	HEAD        u64 index, u64 term, i64 forgotten_ms (placement requests issued up to then are
+//	            too old)
+//	CLIENT      u32 number, u64 create index, text8 name
+//	CLASS       u32 number (counted up from 0 in this snapshot), description: of the class only
+//	NODE        u32 slot, u32 generation, u16 owner of its block, u64 create index, u64 modify
+//	            index, u64 register index, u8 status, u8 cause of the status (ff: none), u8
+//	            eligibility, u32 status updated at (unix s), u32 number of its class,
+//	            description: of what is the node's own; then (since version 2) u64 missed
+//	            heartbeat index, u64 alloc update index, u64 sequence of its newest report, u8
+//	            events, oldest first, each: u8 enum node_message, u32 time (unix s), u64 create
+//	            index; then what snapshot_drain.h says; then (since version 3) how it stands as in
+//	            NODE_LIFECYCLE of entry.c, text16 snapshot that it ran last
+//	FREE_SLOT   u32 slot, u32 generation of its newest node, u16 owner of its block
+//	JOB_VERSION a job as described in job_description.c; its modify index names it
+//	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
+//	            index, i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its
+//	            allocations are not), each: u64 modify index, newest first; u32 counter floor,
+//	            u16 counters, each: text16 group, u32 next; then (since version 2) what
+//	            snapshot_evaluation.c says
+//	ALLOCATION  uuid id, u64 create index, u64 modify index, u64 alloc modify index, u64 job
+//	            version, u32 slot, u32 client, u16 group, u32 number, u8 desired, u8 client
+//	            status, u8 enum end_cause, u32 cpu, u32 memory, u32 disk, f64 score, u32 nodes
+//	            evaluated, u32 nodes feasible, i64 create time, i64 modify time (unix ns),
+//	            device set; then (since version 2) u8 enum client_text, uuid evaluation, uuid
+//	            node where slot is ffffffff, u8 parts that follow: 1 details and 2 report as
+//	            described in alloc_details.c, 4 u32 number of its metrics, counted up from 0 in
+//	            this snapshot, with the first of a number the metrics as described in metrics.c
+//	REQUEST     u64 index, placement request
+//	EVALUATION  as described in evaluation.c; its indexes are in it
+//	CONFIG      of the schedulers, as described in scheduler_config.c; not there while it is the
+//	            default
+//	DEPLOYMENT  as described in deployment.c; its indexes are in it
+//	VM_WORKER   u64 index of its cell, u64 create index, u64 modify index, as described in vm.c
+//	VM          u64 index of its cell, u64 create index, u64 modify index, u32 cpu, u32 memory, u32 disk
+//	            that it holds, u32 slot of whose node, u64 index since when (0: it holds nothing), as
+//	            described in vm.c
+//	CLUSTER_SETTINGS  u64 create index, u64 modify index, as described in vm.c; not there while they
+//	            are the default
+//
+// Clients come by number, nodes by slot, everything else by index.
+#include "state/snapshot/snapshot_view.h"
+#include "state/apply/apply.h"
+#include "state/base/memory.h"
+#include "state/records/node_describe.h"
+#include "state/snapshot/snapshot_allocation.h"
+#include "state/snapshot/snapshot_deployment.h"
+#include "state/snapshot/snapshot_drain.h"
+#include "state/snapshot/snapshot_evaluation.h"
+#include "state/snapshot/snapshot_item.h"
+#include "state/snapshot/snapshot_vm.h"
+#include "state/tables/node_report.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+struct snapshot_view {
+	struct state *state;
+	uint64_t index;
+	int64_t forgotten_ms;
+	enum snapshot_item_kind at;
+	uint64_t cursor; // within the things of that kind
+	// By id of a class: its number in this snapshot + 1, or 0. Ids of classes that nodes had at
+	// one index are all different.
+	uint32_t *class_numbers;
+	uint32_t class_capacity, class_count;
+	struct command_node_register description; // scratch
+	struct description_texts texts;           // its
+	struct snapshot_metrics *metrics;
+};
+
+struct snapshot_view *snapshot_view_begin(struct state *state)
+{
+	struct snapshot_view *v = memory_take(sizeof *v);
+
+	v->state = state;
+	v->at = SNAPSHOT_HEAD;
+	v->metrics = snapshot_metrics_create();
+	// Counted before the index is read: see state_bury().
+	atomic_fetch_add(&state->snapshots, 1);
+	state_read_begin();
+	atomic_thread_fence(memory_order_seq_cst);
+	pthread_mutex_lock(&state->summary_lock);
+	v->index = state_index(state);
+	v->forgotten_ms = state->published.forgotten_ms;
+	pthread_mutex_unlock(&state->summary_lock);
+	return v;
+}
+
+void snapshot_view_end(struct snapshot_view *v)
+{
+	state_read_end();
+	atomic_fetch_sub(&v->state->snapshots, 1);
+	free(v->class_numbers);
+	description_texts_free(&v->texts);
+	snapshot_metrics_free(v->metrics);
+	free(v);
+}
+
+uint64_t snapshot_view_index(const struct snapshot_view *v)
+{
+	return v->index;
+}
+
+// --- Head and clients ----------------------------------------------------------------------------
+
+static bool put_head(struct snapshot_view *v, struct bytes_writer *w)
+{
+	if (v->cursor++)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_HEAD);
+	bytes_put_u64(w, v->index);
+	bytes_put_u64(w, v->state->term); // does not change while anybody reads
+	bytes_put_u64(w, (uint64_t)v->forgotten_ms);
+	return true;
+}
+
+static bool put_client(struct snapshot_view *v, struct bytes_writer *w)
+{
+	uint32_t count = atomic_load_explicit(&v->state->client_count, memory_order_acquire);
+	if (v->cursor >= count || v->state->clients[v->cursor]->create_index > v->index)
+		return false;
+
+	const struct client *client = v->state->clients[v->cursor++];
+	bytes_put_u8(w, SNAPSHOT_CLIENT);
+	bytes_put_u32(w, client->number);
+	bytes_put_u64(w, client->create_index);
+	bytes_put_text8(w, text_of(client->name));
+	return true;
+}
+
+// --- Nodes ---------------------------------------------------------------------------------------
+
+static void put_class(struct snapshot_view *v, const struct node_class *c, uint32_t number,
+	struct bytes_writer *w)
+{
+	node_class_describe(c, &v->description, &v->texts);
+	bytes_put_u8(w, SNAPSHOT_CLASS);
+	bytes_put_u32(w, number);
+	node_description_encode(&v->description, w);
+}
+
+static void put_events(const struct node *n, struct bytes_writer *w)
+{
+	bytes_put_u8(w, (uint8_t)n->event_count);
+	for (uint32_t i = 0; i < n->event_count; i++) {
+		bytes_put_u8(w, n->events[i].message);
+		bytes_put_u32(w, n->events[i].timestamp_s);
+		bytes_put_u64(w, n->events[i].create_index);
+	}
+}
+
+static void put_report(struct snapshot_view *v, const struct node *n, struct bytes_writer *w)
+{
+	const struct node_report *report = node_report_at(&v->state->cells[n->slot], n, v->index);
+	bool is_newest = report && report->register_index == n->register_index;
+
+	bytes_put_u64(w, report ? report->record.modify_index : 0);
+	bytes_put_u64(w, is_newest ? report->sequence : 0);
+}
+
+static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t class_number,
+	struct bytes_writer *w)
+{
+	node_describe(n, &v->description, &v->texts);
+	bytes_put_u8(w, SNAPSHOT_NODE);
+	bytes_put_u32(w, n->slot);
+	bytes_put_u32(w, n->generation);
+	bytes_put_u16(w, node_table_owner(v->state->node_table, n->slot));
+	bytes_put_u64(w, n->record.create_index);
+	bytes_put_u64(w, n->record.modify_index);
+	bytes_put_u64(w, n->register_index);
+	bytes_put_u8(w, n->status);
+	bytes_put_u8(w, node_cause_of(n));
+	bytes_put_u8(w, n->eligibility);
+	bytes_put_u32(w, n->status_updated_at_s);
+	bytes_put_u32(w, class_number);
+	node_description_encode(&v->description, w);
+	bytes_put_u64(w, n->missed_heartbeat_index);
+	put_report(v, n, w);
+	put_events(n, w);
+	drain_item_encode(n, w);
+	node_lifecycle_encode(&n->lifecycle, w);
+	bytes_put_text16(w, text_of(n->snapshot));
+}
+
+static uint32_t *class_number(struct snapshot_view *v, uint32_t id)
+{
+	if (id >= v->class_capacity) {
+		uint32_t capacity = (id + 1) * 2;
+		v->class_numbers =
+			memory_resize(v->class_numbers, capacity * sizeof v->class_numbers[0]);
+		memset(v->class_numbers + v->class_capacity, 0,
+			(capacity - v->class_capacity) * sizeof v->class_numbers[0]);
+		v->class_capacity = capacity;
+	}
+	return &v->class_numbers[id];
+}
+
+// The tombstone of a slot that was free, too.
+static const struct node *node_version(const struct snapshot_view *v, uint32_t slot)
+{
+	const struct record *r = (const struct record *)__atomic_load_n(
+		&v->state->cells[slot].published, __ATOMIC_ACQUIRE);
+
+	while (r && r->modify_index > v->index)
+		r = r->older;
+	return (const struct node *)r;
+}
+
+static void put_free_slot(
+	const struct snapshot_view *v, const struct node *gone, struct bytes_writer *w)
+{
+	bytes_put_u8(w, SNAPSHOT_FREE_SLOT);
+	bytes_put_u32(w, gone->slot);
+	bytes_put_u32(w, gone->generation);
+	bytes_put_u16(w, node_table_owner(v->state->node_table, gone->slot));
+}
+
+static bool put_node(struct snapshot_view *v, struct bytes_writer *w)
+{
+	for (; v->cursor < state_node_slots(v->state); v->cursor++) {
+		const struct node *n = node_version(v, (uint32_t)v->cursor);
+		if (!n)
+			continue;
+		if (n->record.deleted) {
+			put_free_slot(v, n, w);
+			v->cursor++;
+			return true;
+		}
+		uint32_t *number = class_number(v, n->node_class->id);
+		if (*number) {
+			put_one_node(v, n, *number - 1, w);
+			v->cursor++;
+		} else {
+			*number = ++v->class_count;
+			put_class(v, n->node_class, *number - 1, w);
+		}
+		return true;
+	}
+	return false;
+}
+
+// --- Jobs ----------------------------------------------------------------------------------------
+
+static bool put_job_version(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct job *job = sequence_next(&v->state->version_order, &v->cursor);
+
+	if (!job || job->record.modify_index > v->index)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_JOB_VERSION);
+	record_encode(&job_type_description, job, w);
+	return true;
+}
+
+static const struct allocation *allocation_at(const struct alloc_cell *cell, uint64_t index)
+{
+	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return (const struct allocation *)state_version_at((const struct record *)a, index);
+}
+
+static bool has_allocations(const struct job_cell *job, uint64_t index)
+{
+	const struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		if (allocation_at(cell, index))
+			return true;
+	}
+	return false;
+}
+
+static const struct job_keep *keep_at(const struct job_cell *cell, uint64_t index)
+{
+	const struct record *record =
+		(const struct record *)__atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+
+	while (record && record->modify_index > index)
+		record = record->older;
+	if (record && record->deleted && !has_allocations(cell, index) &&
+		!job_has_evaluations_at(cell, index) && !job_has_deployments_at(cell, index) &&
+		!((const struct job_keep *)record)->mark.first_ns)
+		return NULL;
+	return (const struct job_keep *)record;
+}
+
+static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct job_keep *keep = NULL;
+	const struct job_cell *cell;
+
+	while (!keep && (cell = sequence_next(&v->state->job_order, &v->cursor)))
+		keep = keep_at(cell, v->index);
+	if (!keep)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_JOB);
+	bytes_put_u64(w, cell->index);
+	bytes_put_text16(w, text_of(cell->namespace_name));
+	bytes_put_text16(w, text_of(cell->id));
+	bytes_put_u64(w, keep->record.create_index);
+	bytes_put_u64(w, keep->record.modify_index);
+	bytes_put_u64(w, (uint64_t)keep->stopped_ns);
+	bytes_put_u8(w, (uint8_t)keep->version_count);
+	for (uint32_t i = 0; i < keep->version_count; i++)
+		bytes_put_u64(w, keep->versions[i]->record.modify_index);
+	bytes_put_u32(w, keep->counter_floor);
+	bytes_put_u16(w, (uint16_t)keep->counter_count);
+	for (uint32_t i = 0; i < keep->counter_count; i++) {
+		bytes_put_text16(w, job_keep_counter_name(keep, i));
+		bytes_put_u32(w, keep->counters[i].next);
+	}
+	job_work_encode(keep, w);
+	return true;
+}
+
+// --- Allocations and requests --------------------------------------------------------------------
+
+static bool put_allocation(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct alloc_cell *cell;
+
+	while ((cell = sequence_next(&v->state->allocation_order, &v->cursor))) {
+		const struct allocation *a = allocation_at(cell, v->index);
+		if (!a)
+			continue;
+		bytes_put_u8(w, SNAPSHOT_ALLOCATION);
+		allocation_item_encode(a, v->metrics, w);
+		return true;
+	}
+	return false;
+}
+
+static bool is_remembered(const struct place_request *request, uint64_t index)
+{
+	uint64_t forgotten = atomic_load(&request->forgotten_index);
+	return request->index <= index && (forgotten == 0 || forgotten > index);
+}
+
+static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct place_request *request;
+
+	do
+		request = sequence_next(&v->state->request_order, &v->cursor);
+	while (request && !is_remembered(request, v->index));
+	if (!request)
+		return false;
+
+	struct entry_place_request e = {
+		.client = request->client,
+		.issued_ms = request->issued_ms,
+		.request = request->request,
+		.nodes_feasible = request->nodes_feasible,
+		.count = request->count,
+	};
+	memcpy(e.items, request->items, request->count * sizeof e.items[0]);
+	bytes_put_u8(w, SNAPSHOT_REQUEST);
+	bytes_put_u64(w, request->index);
+	place_request_encode(&e, w);
+	return true;
+}
+
+// --- Evaluations and configuration ---------------------------------------------------------------
+
+static bool put_evaluation(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct evaluation *e = NULL;
+	const struct eval_cell *cell;
+
+	while (!e && (cell = sequence_next(&v->state->eval_order, &v->cursor)))
+		e = evaluation_at(cell, v->index);
+	if (!e)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_EVALUATION);
+	record_encode(&evaluation_description, e, w);
+	return true;
+}
+
+static bool put_config(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct record *newest = (const struct record *)state_scheduler_config(v->state);
+	const struct record *config = state_version_at(newest, v->index);
+
+	if (v->cursor++ || !config || config->modify_index == 0)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_CONFIG);
+	record_encode(&scheduler_config_description, config, w);
+	return true;
+}
+
+// --- Deployments ---------------------------------------------------------------------------------
+
+static bool put_deployment(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct deployment *d = NULL;
+	const struct deployment_cell *cell;
+
+	while (!d && (cell = sequence_next(&v->state->deployment_order, &v->cursor)))
+		d = deployment_at(cell, v->index);
+	if (!d)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_DEPLOYMENT);
+	record_encode(&deployment_description, d, w);
+	return true;
+}
+
+// --- Virtual machines ----------------------------------------------------------------------------
+
+static bool put_vm_worker(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct vm_worker_cell *cell;
+
+	while ((cell = sequence_next(&v->state->vms.worker_order, &v->cursor)))
+		if (vm_worker_item_encode(cell, v->index, w))
+			return true;
+	return false;
+}
+
+static bool put_vm(struct snapshot_view *v, struct bytes_writer *w)
+{
+	const struct vm_cell *cell;
+
+	while ((cell = sequence_next(&v->state->vms.order, &v->cursor)))
+		if (vm_item_encode(cell, v->index, w))
+			return true;
+	return false;
+}
+
+static bool put_cluster_settings(struct snapshot_view *v, struct bytes_writer *w)
+{
+	return !v->cursor++ && cluster_settings_item_encode(v->state, v->index, w);
+}
+
+// --- The walk ------------------------------------------------------------------------------------
+
+typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
+
+// Classes come with the nodes.
+static put_items *const put_by_kind[SNAPSHOT_END] = {
+	[SNAPSHOT_HEAD] = put_head,
+	[SNAPSHOT_CLIENT] = put_client,
+	[SNAPSHOT_NODE] = put_node,
+	[SNAPSHOT_JOB_VERSION] = put_job_version,
+	[SNAPSHOT_JOB] = put_job,
+	[SNAPSHOT_ALLOCATION] = put_allocation,
+	[SNAPSHOT_REQUEST] = put_request,
+	[SNAPSHOT_EVALUATION] = put_evaluation,
+	[SNAPSHOT_CONFIG] = put_config,
+	[SNAPSHOT_DEPLOYMENT] = put_deployment,
+	[SNAPSHOT_VM_WORKER] = put_vm_worker,
+	[SNAPSHOT_VM] = put_vm,
+	[SNAPSHOT_CLUSTER_SETTINGS] = put_cluster_settings,
+};
+
+bool snapshot_view_next(struct snapshot_view *v, struct bytes_writer *w)
+{
+	for (; v->at < SNAPSHOT_END; v->at++, v->cursor = 0)
+		if (put_by_kind[v->at] && put_by_kind[v->at](v, w))
+			return true;
+	return false;
+}

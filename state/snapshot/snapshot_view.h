@@ -1,0 +1,36 @@
+// The whole state as a sequence of items: read as of one index while the applier goes on, and put
+// back into an empty state. What an item holds, byte by byte, is at the top of snapshot_view.c;
+// whoever stores items only frames them, in the order given, and keeps SNAPSHOT_ITEMS_VERSION
+// beside them.
+#pragma once
+#include "state/base/bytes.h"
+#include "state/tables/state.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+// Version of the items together; a reader refuses a newer one with ERROR_VERSION before loading.
+#define SNAPSHOT_ITEMS_VERSION 2u
+
+struct snapshot_view;
+
+// Begins one long read section on the calling thread, which must not be in one; end it on the same
+// thread. Until then records that are replaced or deleted are kept, so memory grows with the
+// changes meanwhile.
+struct snapshot_view *snapshot_view_begin(struct state *);
+void snapshot_view_end(struct snapshot_view *);
+// The index that the items are as of: log batches after it complete them.
+uint64_t snapshot_view_index(const struct snapshot_view *);
+// Appends one item to a growing writer. Returns false, and appends nothing, after the last one.
+bool snapshot_view_next(struct snapshot_view *, struct bytes_writer *);
+
+struct snapshot_load;
+
+// Into a state that is empty and that nobody else uses yet. Before applier_replay.
+struct snapshot_load *snapshot_load_begin(struct state *);
+// Items in the order in which they were read. Returns 0, -ERROR_CORRUPT, -ERROR_VERSION or
+// -ERROR_TABLE_FULL (a configured limit is smaller than what is stored).
+int snapshot_load_item(struct snapshot_load *, const void *item, uint32_t size);
+// Checks that nothing is missing, rebuilds what is derived, publishes. Frees the load in any case;
+// after an error of this or of an item the state may only be destroyed. Returns 0 or a negative
+// error.
+int snapshot_load_end(struct snapshot_load *);

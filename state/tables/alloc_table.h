@@ -1,0 +1,99 @@
+// Allocations in the tables: what is kept beside their records, and every way in which one changes.
+// For state/ only; applier thread unless said otherwise.
+#pragma once
+#include "state/base/schema.h"
+#include "state/tables/state.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);
+// Puts a built allocation into every table. Takes the references of the record over, and one to its
+// job more.
+struct alloc_cell *alloc_cell_add(struct state *, struct job_cell *, struct allocation *);
+// A version that may be changed until it is published; after the change alloc_cell_changed(). What
+// decides about its place on a node (slot, resources, devices, details) is changed by the functions
+// below alone.
+struct allocation *allocation_revise(struct state *, struct alloc_cell *, uint64_t index);
+// Gives back what an allocation that came to its end held. Enters (or moves to the end of) the
+// changes of its client, and the ended ones.
+void alloc_cell_changed(struct state *, struct alloc_cell *);
+
+// Of a revised record: references are taken (details, metrics, report) or counted (job).
+void allocation_set_job(struct state *, struct allocation *, struct job *);
+void allocation_set_details(struct allocation *, struct alloc_details *);
+// A verdict on its health, with what it needs to hold it. Its node's, or an operator's.
+void allocation_set_health(struct allocation *, struct optional_bool healthy, int64_t time_ns);
+void allocation_set_report(struct allocation *, struct alloc_report *);
+void allocation_set_metrics(struct allocation *, struct shared_metrics *);
+// Of a living one: what it holds of its node from now on. Takes the reference over; NULL: details
+// as they were.
+void alloc_cell_resize(struct state *, struct alloc_cell *, struct allocation *, struct resources,
+	const struct device_set *, struct alloc_details *);
+// Its node is forgotten: it is on no node from now on.
+void alloc_cell_leave_node(struct state *, struct alloc_cell *, uint64_t index);
+// The same of one that is deleted and only waits for its burial, which is no change of the state.
+void alloc_cell_leave_grave(struct state *, struct alloc_cell *);
+
+// How a living allocation comes to its end, and what is said of its state at the client. Both are
+// stored in snapshots: numbers are never given again.
+enum end_cause {
+	END_NONE, // desired run
+	END_NODE_DOWN,
+	END_DEVICES_GONE,
+	END_JOB_STOPPED,
+	END_RELEASED,
+	END_UPDATING,
+	END_MIGRATING,
+	END_NODE_TAINTED,
+	END_RESCHEDULED,
+	END_RECONNECTED,
+	END_PREEMPTED,
+	END_CAUSES,
+};
+enum client_text {
+	CLIENT_TEXT_NONE,
+	CLIENT_TEXT_NODE_DOWN,
+	CLIENT_TEXT_DEVICES_GONE,
+	CLIENT_TEXT_RELEASED,
+	CLIENT_TEXT_DISCONNECTED,
+	CLIENT_TEXTS,
+};
+enum end_cause end_cause_of_stop(uint8_t stop_cause); // enum stop_cause
+const char *end_cause_text(enum end_cause);
+enum end_cause allocation_end_cause(const struct allocation *);
+enum client_text allocation_client_text(const struct allocation *);
+void allocation_describe(struct allocation *, enum end_cause, enum client_text);
+// Frees a record that nobody reads any more, and gives its references back. Any thread.
+void allocation_free(struct allocation *);
+
+// Makes a living allocation terminal at once, without asking its node.
+void alloc_cell_end(
+	struct state *, struct alloc_cell *, enum end_cause, int64_t time_ns, uint64_t index);
+// A terminal one is gone.
+void alloc_cell_delete(struct state *, struct alloc_cell *, uint64_t index);
+
+// What readers see of a node's use follows a published change. Device instances are taken once all
+// of a batch were given back: changes are published in the order in which allocations were touched
+// first, and one may take in the end what another gave back after that.
+void node_use_follow(
+	struct state *, const struct allocation *before, const struct allocation *after);
+void node_use_take_devices(struct state *, const struct allocation *);
+
+// Under read lock; NULL when it is not there (yet, or any more).
+static inline const struct allocation *allocation_published(const struct alloc_cell *cell)
+{
+	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return a && !a->record.deleted ? a : NULL;
+}
+static inline bool alloc_cell_is_there(const struct alloc_cell *cell)
+{
+	return cell->working && !cell->working->record.deleted;
+}
+static inline bool alloc_cell_is_living(const struct alloc_cell *cell)
+{
+	return alloc_cell_is_there(cell) && !allocation_is_terminal(cell->working);
+}
+
+// Readers see that virtual machines hold the other of the slot's node instead of the one.
+void node_use_machines(
+	struct state *, uint32_t slot, struct resources before, struct resources now);

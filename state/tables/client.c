@@ -1,0 +1,114 @@
+// Clients by number and by name, never forgotten; and the requests that they are owed the same
+// answer to.
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/tables/publish.h"
+#include <stdlib.h>
+
+#define CLIENT_BUCKETS 16384u
+
+static struct client **bucket_of(const struct state *state, struct text name)
+{
+	return &state->client_buckets[hash_bytes(0, name.data, name.size) % CLIENT_BUCKETS];
+}
+
+void clients_init(struct state *state)
+{
+	state->clients = memory_take_array(state->limits.clients, sizeof state->clients[0]);
+	state->client_buckets = memory_take_array(CLIENT_BUCKETS, sizeof state->client_buckets[0]);
+}
+
+void clients_destroy(struct state *state)
+{
+	for (uint32_t i = 0; i < state->client_count; i++) {
+		sequence_release(&state->clients[i]->changes);
+		free(state->clients[i]->name);
+		free(state->clients[i]);
+	}
+	free(state->clients);
+	free(state->client_buckets);
+}
+
+struct client *client_find(const struct state *state, struct text name)
+{
+	struct client *client = *bucket_of(state, name);
+
+	while (client && !text_equal(text_of(client->name), name))
+		client = client->next;
+	return client;
+}
+
+struct client *client_add(struct state *state, struct text name, uint64_t index)
+{
+	struct client *client = memory_take(sizeof *client);
+	struct client **bucket = bucket_of(state, name);
+
+	CHECK(state->client_count < state->limits.clients);
+	client->name = text_copy(name);
+	client->number = state->client_count;
+	client->create_index = index;
+	client->next = *bucket;
+	*bucket = client;
+	sequence_init(&client->changes, offsetof(struct alloc_cell, change_position));
+	state->clients[client->number] = client;
+	atomic_store_explicit(&state->client_count, client->number + 1, memory_order_release);
+	state->counts.clients++;
+	return client;
+}
+
+const char *state_client_name(const struct state *state, uint32_t client)
+{
+	uint32_t count = atomic_load_explicit(&state->client_count, memory_order_acquire);
+	return client < count ? state->clients[client]->name : "";
+}
+
+// --- Remembered requests -------------------------------------------------------------------------
+
+struct request_key {
+	uint32_t client;
+	int64_t issued_ms;
+	uint64_t request;
+};
+
+static unsigned long request_hash(struct request_key key)
+{
+	uint64_t words[] = {key.client, (uint64_t)key.issued_ms, key.request};
+	return hash_bytes(0, words, sizeof words);
+}
+
+static int request_matches(struct cds_lfht_node *node, const void *wanted)
+{
+	const struct place_request *request = caa_container_of(node, struct place_request, by_key);
+	const struct request_key *key = wanted;
+
+	return request->client == key->client && request->issued_ms == key->issued_ms &&
+	       request->request == key->request;
+}
+
+struct place_request *place_request_find(
+	const struct state *state, uint32_t client, int64_t issued_ms, uint64_t number)
+{
+	struct request_key key = {client, issued_ms, number};
+	struct cds_lfht_iter iter;
+
+	cds_lfht_lookup(state->requests, request_hash(key), request_matches, &key, &iter);
+	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	return node ? caa_container_of(node, struct place_request, by_key) : NULL;
+}
+
+void place_request_add(struct state *state, struct place_request *request)
+{
+	struct request_key key = {request->client, request->issued_ms, request->request};
+
+	cds_lfht_add(state->requests, request_hash(key), &request->by_key);
+	sequence_append(&state->request_order, request->index, request);
+	state->counts.place_requests++;
+}
+
+void place_request_forget(struct state *state, struct place_request *request, uint64_t index)
+{
+	CHECK(cds_lfht_del(state->requests, &request->by_key) == 0);
+	atomic_store(&request->forgotten_index, index);
+	state->counts.place_requests--;
+	state_grave_add(state, GRAVE_REQUEST, request);
+}

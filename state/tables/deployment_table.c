@@ -1,0 +1,299 @@
+// Deployments by id and by job, and what they count of their allocations.
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/publish.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+static int id_matches(struct cds_lfht_node *node, const void *id)
+{
+	return uuid_equal(&caa_container_of(node, struct deployment_cell, by_id)->id, id);
+}
+
+struct deployment_cell *deployment_cell_find(const struct state *state, const struct uuid *id)
+{
+	struct cds_lfht_iter iter;
+
+	cds_lfht_lookup(state->deployments, uuid_hash(id), id_matches, id, &iter);
+	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	return node ? caa_container_of(node, struct deployment_cell, by_id) : NULL;
+}
+
+bool deployments_have_room(const struct state *state, uint32_t count)
+{
+	return state->limits.deployments - state->deployment_order.count >= count;
+}
+
+static bool is_name(const char *name)
+{
+	struct text text = text_of(name);
+	return text.size > 0 && text.size <= UINT16_MAX && text_is_printable(text);
+}
+
+bool deployment_is_sound(const struct deployment *d)
+{
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		if (!is_name(g->group) || g->progress_deadline_ns < 0)
+			return false;
+	}
+	return !uuid_is_zero(&d->id) && is_name(d->namespace_name) && is_name(d->job_id) &&
+	       d->status >= 0 && d->status < DEPLOYMENT_STATUSES &&
+	       record_is_sound(&deployment_description, d);
+}
+
+// --- The working state ---------------------------------------------------------------------------
+
+static void count(
+	struct state *state, struct job_cell *job_cell, const struct deployment *d, int change)
+{
+	state->counts.deployments += (uint32_t)change;
+	if (!deployment_is_active(d))
+		return;
+	state->counts.deployments_active += (uint32_t)change;
+	job_cell->deployments_active += (uint32_t)change;
+}
+
+struct deployment_cell *deployment_cell_load(
+	struct state *state, struct job_cell *job_cell, struct deployment *d)
+{
+	struct deployment_cell *cell = memory_take(sizeof *cell);
+
+	cell->id = d->id;
+	cell->working = d;
+	cell->job_cell = job_cell;
+	cds_lfht_add(state->deployments, uuid_hash(&d->id), &cell->by_id);
+	cds_list_add_rcu(&cell->of_job, &job_cell->deployments);
+	sequence_append(&state->deployment_order, d->record.create_index, cell);
+	job_cell->deployment_count++;
+	count(state, job_cell, d, 1);
+	return cell;
+}
+
+struct deployment_cell *deployment_cell_put(
+	struct state *state, struct job_cell *job_cell, struct deployment *d)
+{
+	struct deployment_cell *cell = deployment_cell_load(state, job_cell, d);
+
+	change_add(state->changes, CHANGE_DEPLOYMENT, cell, &d->record);
+	return cell;
+}
+
+struct deployment *deployment_cell_revise(
+	struct state *state, struct deployment_cell *cell, uint64_t index)
+{
+	struct deployment *old = cell->working;
+
+	if (old->record.modify_index < state->unpublished_from) {
+		cell->working = deployment_copy(old);
+		cell->working->record.older = &old->record;
+		change_add(state->changes, CHANGE_DEPLOYMENT, cell, &cell->working->record);
+	}
+	cell->working->record.modify_index = index;
+	if (state->time_ns > cell->working->modify_time_ns)
+		cell->working->modify_time_ns = state->time_ns;
+	return cell->working;
+}
+
+// Nothing was expected of it while it was paused: the time to come on begins anew.
+static void restart_deadlines(struct deployment *d, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		if (g->require_progress_by_ns != 0)
+			g->require_progress_by_ns = deployment_deadline_ns(g, now_ns);
+	}
+}
+
+void deployment_cell_set_status(
+	struct state *state, struct deployment_cell *cell, int status, struct text description)
+{
+	struct deployment *d = deployment_cell_revise(state, cell, state->index);
+	const struct job_keep *keep = job_cell_keep(cell->job_cell);
+
+	if (d->status == DEPLOYMENT_PAUSED && status == DEPLOYMENT_RUNNING)
+		restart_deadlines(d, state->time_ns);
+	count(state, cell->job_cell, d, -1);
+	d->status = status;
+	count(state, cell->job_cell, d, 1);
+	free(d->status_description);
+	d->status_description = text_copy(description);
+	if (status == DEPLOYMENT_SUCCESSFUL && keep &&
+		keep->record.create_index == d->job_create_index)
+		job_keep_set_stable(state, cell->job_cell, d->job_version, true);
+}
+
+void deployment_cell_delete(struct state *state, struct deployment_cell *cell, uint64_t index)
+{
+	CHECK(cell->living == 0);
+	count(state, cell->job_cell, cell->working, -1);
+	deployment_cell_revise(state, cell, index)->record.deleted = true;
+	state_grave_add(state, GRAVE_DEPLOYMENT, cell);
+}
+
+// --- Its allocations -----------------------------------------------------------------------------
+
+static const struct uuid *deployment_of_living(const struct allocation *a)
+{
+	bool belongs = !a->record.deleted && !allocation_is_terminal(a) && a->details &&
+		       !uuid_is_zero(&a->details->deployment_id);
+	return belongs ? &a->details->deployment_id : NULL;
+}
+
+// The deployment that is there, and of the allocation's job.
+static struct deployment_cell *find_own(
+	const struct state *state, const struct alloc_cell *alloc, const struct uuid *id)
+{
+	struct deployment_cell *cell = deployment_cell_find(state, id);
+	return cell && deployment_cell_is_there(cell) && cell->job_cell == alloc->job_cell ? cell
+											   : NULL;
+}
+
+void deployment_follow_allocation(struct state *state, struct alloc_cell *cell)
+{
+	struct deployment_cell *counting = cell->deployment_cell;
+	const struct uuid *id = deployment_of_living(cell->working);
+
+	if (counting ? id && uuid_equal(&counting->id, id) : !id)
+		return;
+	if (counting)
+		counting->living--;
+	cell->deployment_cell = id ? find_own(state, cell, id) : NULL;
+	if (cell->deployment_cell)
+		cell->deployment_cell->living++;
+}
+
+static struct optional_bool health_of(const struct alloc_details *details)
+{
+	static const struct optional_bool unknown;
+
+	return details && details->deployment_status ? details->deployment_status->healthy
+						     : unknown;
+}
+
+// One that left for another deployment and came back was placed before.
+static bool has_canary(const struct deployment_group *g, const struct uuid *id)
+{
+	for (uint32_t i = 0; i < g->placed_canaries.count; i++)
+		if (uuid_equal(ARRAY_AT(&g->placed_canaries, struct uuid, i), id))
+			return true;
+	return false;
+}
+
+static void join(struct deployment_group *g, const struct allocation *a)
+{
+	const struct alloc_deployment_status *status = a->details->deployment_status;
+
+	g->placed_allocs++;
+	if (status && status->canary && !has_canary(g, &a->id))
+		*(struct uuid *)array_append(&g->placed_canaries, sizeof a->id) = a->id;
+	if (g->progress_deadline_ns && g->require_progress_by_ns == 0)
+		g->require_progress_by_ns = deployment_deadline_ns(g, a->modify_time_ns);
+}
+
+static void count_verdict(struct deployment_group *g, struct optional_bool before,
+	const struct alloc_deployment_status *now)
+{
+	if (before.set && before.value)
+		g->healthy_allocs--;
+	if (before.set && !before.value)
+		g->unhealthy_allocs--;
+	if (!now->healthy.value) {
+		g->unhealthy_allocs++;
+		return;
+	}
+	g->healthy_allocs++;
+	int64_t by_ns = deployment_deadline_ns(g, now->timestamp_ns);
+	if (g->progress_deadline_ns && by_ns > g->require_progress_by_ns)
+		g->require_progress_by_ns = by_ns;
+}
+
+void deployment_count_health(
+	struct state *state, const struct alloc_cell *alloc, const struct alloc_details *before)
+{
+	const struct allocation *a = alloc->working;
+	const struct alloc_details *now = a->details;
+	struct text group =
+		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+
+	if (!now || uuid_is_zero(&now->deployment_id))
+		return;
+	bool joins = !before || !uuid_equal(&before->deployment_id, &now->deployment_id);
+	struct optional_bool was = health_of(joins ? NULL : before), is = health_of(now);
+	bool is_new = is.set && (!was.set || was.value != is.value);
+	if (!joins && !is_new)
+		return;
+	struct deployment_cell *cell = find_own(state, alloc, &now->deployment_id);
+	if (!cell || !deployment_group_of(cell->working, group))
+		return;
+	struct deployment *d = deployment_cell_revise(state, cell, state->index);
+	struct deployment_group *g = deployment_group_of(d, group);
+	if (joins)
+		join(g, a);
+	if (is_new)
+		count_verdict(g, was, now->deployment_status);
+}
+
+// --- Readers -------------------------------------------------------------------------------------
+
+static const struct deployment *published_in(const struct deployment_cell *cell)
+{
+	const struct deployment *d = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return d && !d->record.deleted ? d : NULL;
+}
+
+const struct deployment *state_deployment(const struct state *state, const struct uuid *id)
+{
+	const struct deployment_cell *cell = deployment_cell_find(state, id);
+	return cell ? published_in(cell) : NULL;
+}
+
+const struct deployment *state_next_deployment(const struct state *state, uint64_t *cursor)
+{
+	const struct deployment_cell *cell;
+
+	while ((cell = sequence_next(&state->deployment_order, cursor))) {
+		const struct deployment *d = published_in(cell);
+		if (d)
+			return d;
+	}
+	return NULL;
+}
+
+void state_job_deployments(const struct state *state, struct text namespace_name, struct text id,
+	state_deployment_visit *visit, void *context)
+{
+	const struct job_cell *job = job_cell_find(state, namespace_name, id);
+	const struct deployment_cell *cell;
+
+	if (!job)
+		return;
+	cds_list_for_each_entry_rcu (cell, &job->deployments, of_job) {
+		const struct deployment *d = published_in(cell);
+		if (d && !visit(d, context))
+			return;
+	}
+}
+
+static bool take_first(const struct deployment *d, void *context)
+{
+	*(const struct deployment **)context = d;
+	return false;
+}
+
+const struct deployment *state_latest_deployment(
+	const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct deployment *latest = NULL;
+
+	state_job_deployments(state, namespace_name, id, take_first, (void *)&latest);
+	return latest;
+}
+
+uint64_t state_job_deployments_index(
+	const struct state *state, struct text namespace_name, struct text id)
+{
+	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
+	return cell ? atomic_load_explicit(&cell->deployments_index, memory_order_relaxed) : 0;
+}

@@ -1,0 +1,29 @@
+// What allocations hold of one node beside amounts and device instances: ports of its addresses and
+// cores. Filled allocation by allocation; what two of them would hold is told at once.
+#pragma once
+#include "state/records/alloc_details.h"
+#include "state/records/node.h"
+
+struct held_port {
+	const char *address; // NULL: empty
+	uint32_t port;
+};
+
+struct holdings {
+	struct held_port *ports; // a hash table; a power of two of them
+	uint32_t capacity, count;
+	uint64_t *cores; // one bit each
+	uint32_t core_words;
+};
+
+void holdings_clear(struct holdings *);
+void holdings_release(struct holdings *);
+// Each false when something of it is held already, or cannot be held by anybody; the rest of it is
+// held all the same.
+bool holdings_add_ports(struct holdings *, const struct alloc_details *);
+bool holdings_add_cores(struct holdings *, const struct alloc_details *);
+
+// Whether one of the ports is kept back by the node, on all its addresses or on the port's.
+bool node_keeps_port_back(const struct node *, const struct alloc_details *);
+// Whether the node has all the cores.
+bool node_has_cores(const struct node *, const struct alloc_details *);

@@ -1,0 +1,77 @@
+#include "state/tables/node_report.h"
+#include "state/base/memory.h"
+#include "state/tables/publish.h"
+
+// One that the node made before it was purged and came back is not its own any more.
+static bool is_of(const struct node_report *report, const struct node *n)
+{
+	return report && uuid_equal(&report->node, &n->id) &&
+	       report->record.modify_index > n->record.create_index;
+}
+
+uint64_t node_report_sequence(const struct node_cell *cell)
+{
+	const struct node_report *report = cell->report_working;
+
+	return is_of(report, cell->working) &&
+			       report->register_index == cell->working->register_index
+		       ? report->sequence
+		       : 0;
+}
+
+uint64_t node_report_index(const struct node_cell *cell)
+{
+	const struct node_report *report = cell->report_working;
+	return is_of(report, cell->working) ? report->record.modify_index : 0;
+}
+
+static struct node_report *build(const struct node *n, uint64_t sequence, uint64_t index)
+{
+	struct node_report *report = memory_take(sizeof *report);
+
+	report->record.create_index = report->record.modify_index = index;
+	report->node = n->id;
+	report->register_index = n->register_index;
+	report->sequence = sequence;
+	return report;
+}
+
+void node_report_note(
+	struct state *state, struct node_cell *cell, uint64_t sequence, uint64_t index)
+{
+	struct node_report *old = cell->report_working;
+
+	if (old && old->record.modify_index >= state->unpublished_from) {
+		old->record.modify_index = index;
+		old->node = cell->working->id;
+		old->register_index = cell->working->register_index;
+		old->sequence = sequence;
+		return;
+	}
+	cell->report_working = build(cell->working, sequence, index);
+	cell->report_working->record.older = old ? &old->record : NULL;
+	change_add(state->changes, CHANGE_REPORT, cell, &cell->report_working->record);
+}
+
+const struct node_report *node_report_at(
+	const struct node_cell *cell, const struct node *n, uint64_t index)
+{
+	const struct node_report *newest = __atomic_load_n(&cell->report, __ATOMIC_ACQUIRE);
+	const struct node_report *report =
+		(const struct node_report *)state_version_at((const struct record *)newest, index);
+
+	return is_of(report, n) ? report : NULL;
+}
+
+void node_report_load(
+	struct node_cell *cell, const struct node *n, uint64_t sequence, uint64_t index)
+{
+	cell->report_working = build(n, sequence, index);
+	publish_loaded(&cell->report, cell->report_working);
+}
+
+uint64_t state_node_report_index(const struct state *state, const struct node *n)
+{
+	const struct node_report *report = node_report_at(&state->cells[n->slot], n, UINT64_MAX);
+	return report ? report->record.modify_index : 0;
+}

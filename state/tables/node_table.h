@@ -1,0 +1,67 @@
+// The node table as the packet path sees it: dense arrays by slot. A heartbeat touches one line and
+// one word of the last-heard column, nothing else. Header-only reads; state/tables/node_table.c allocates.
+#pragma once
+#include "state/base/limits.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// One cache line per node. Fields are plain for their one writer; others read them relaxed.
+struct node_line {
+	// Written by the owning worker only (before workers run: by recovery).
+	uint64_t key[2];             // valid when key_id != 0
+	uint64_t sequence;           // highest accepted in this term and generation
+	uint64_t window;             // replay_accept() of dataplane/wire/auth.h
+	_Atomic uint32_t generation; // 0: no node here. Also read by others
+	uint8_t key_id;              // 0: derive from the master key at the next frame
+	uint8_t flags;               // enum node_line_flag
+	uint16_t reserved;
+	// Written by the applier only, relaxed.
+	_Atomic uint64_t alloc_index; // newest allocation index that concerns the node
+	_Atomic uint32_t directives;  // enum wire_directive
+	uint32_t spare;
+} __attribute__((aligned(64)));
+
+enum node_line_flag {
+	NODE_LINE_DOWN =
+		1, // this worker reported it silent, or it said goodbye: a heartbeat is news
+	NODE_LINE_REPORTING = 2, // a report about it is on its way to the applier
+};
+
+_Static_assert(sizeof(struct node_line) == 64, "a node is one cache line on the hot path");
+
+// Of enum wire_directive.
+#define NODE_DIRECTIVE_REGISTER 2u // register again
+#define NODE_DIRECTIVE_PROBE 8u    // say whether it is ready
+#define NODE_NOT_ARMED 0u          // last_heard value of a slot that cannot expire
+#define NODE_BLOCK_UNOWNED 0xffffu
+
+struct node_table {
+	uint32_t slots_max;
+	_Atomic uint32_t slots_used; // slots below this may be in use; grows by the applier only
+	struct node_line *lines;
+	// When each node was last heard, in milliseconds of its worker's liveness clock (never 0
+	// when armed). Written by the owning worker only, relaxed.
+	_Atomic uint32_t *last_heard_ms;
+	// Which worker owns each block of NODE_BLOCK_SLOTS slots; written by the applier, relaxed.
+	_Atomic uint16_t *block_owner;
+	// The controller's term: constant while the process runs.
+	uint64_t term;
+};
+
+// Address space for slots_max lines, backed as it is touched. NULL when short. Caller destroys.
+struct node_table *node_table_create(uint32_t slots_max);
+void node_table_destroy(struct node_table *);
+
+// NULL when slot is out of range or has never been used.
+static inline struct node_line *node_table_line(const struct node_table *t, uint32_t slot)
+{
+	if (slot >= atomic_load_explicit(&t->slots_used, memory_order_relaxed))
+		return (struct node_line *)0;
+	return &t->lines[slot];
+}
+
+static inline uint16_t node_table_owner(const struct node_table *t, uint32_t slot)
+{
+	return atomic_load_explicit(&t->block_owner[slot / NODE_BLOCK_SLOTS], memory_order_relaxed);
+}

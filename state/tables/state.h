@@ -1,0 +1,258 @@
+// Everything Berth knows: nodes, jobs, allocations, remembered placement requests. One writer (the
+// applier's thread), many readers under RCU (urcu-qsbr).
+#pragma once
+#include "state/base/text.h"
+#include "state/base/uuid.h"
+#include "state/records/allocation.h"
+#include "state/records/job.h"
+#include "state/records/node.h"
+#include "state/records/node_standing.h"
+#include "state/tables/node_table.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <urcu/rculfhash.h>
+#include <urcu/rculist.h>
+
+struct state;
+struct node_report;
+
+struct state_limits { // each at most the maximum in limits.h
+	uint32_t nodes, jobs, allocations, place_requests, clients;
+	uint32_t evaluations;     // 0: the maximum
+	uint32_t deployments;     // the same
+	uint32_t vms, vm_workers; // the same
+};
+
+// What living allocations hold of a node, and the virtual machines of the worker that it is.
+struct node_use {
+	struct resources used;
+	struct resources machines; // of used: what the machines hold
+	struct device_set devices;
+	uint32_t with_details; // of them, those that hold ports, devices or cores by their details
+	uint32_t living;       // how many there are; 0: the node is idle
+};
+
+// What the applier keeps per slot beside the published record. `used`, `devices`, `with_details` and
+// `living` are working values: written by the applier, read relaxed by others for display.
+struct node_cell {
+	struct node *published; // RCU
+	struct node *working;   // applier only
+	struct resources used;  // by non-terminal allocations
+	struct device_set devices_used;
+	uint32_t with_details, living;
+	struct node_use published_use;      // of the published allocations: state_node_use()
+	struct node_report *report;         // RCU; NULL: none yet
+	struct node_report *report_working; // applier
+	struct cds_list_head allocations;   // struct alloc_cell.on_node; RCU list
+	uint32_t allocation_count;          // on the list, terminal ones included
+	bool is_busy;                       // something living is on it, as it is counted
+	// Of the newest answer of its probe, and which registration of the node gave it; not stored.
+	uint64_t probe_sequence, probe_register_index; // applier
+	// Of the tables, for state/ only.
+	struct uuid id;
+	struct cds_lfht_node by_id;
+	struct node *gone;       // tombstone of a slot that is free (node_slots.h); NULL else
+	_Atomic bool is_resting; // not to be used again yet
+};
+
+struct job_cell;
+struct eval_cell;
+struct deployment_cell;
+
+struct alloc_cell {
+	struct allocation *published; // RCU; NULL: not there yet
+	struct allocation *working;   // applier only
+	struct uuid id;
+	struct cds_list_head on_node, of_job; // RCU lists
+	// Of the tables, for state/ only.
+	struct job_cell *job_cell;
+	struct eval_cell *eval_cell;             // that counts it; NULL: none that is known
+	struct deployment_cell *deployment_cell; // the same, while it is living
+	struct cds_lfht_node by_id;
+	uint32_t position, change_position; // in creation order; among the changes of its client
+	bool is_ended;                      // its newest version is terminal and holds nothing
+	uint8_t plan_mark;                  // while a plan is checked
+	uint8_t counted_status; // in the summary of its job: 1 + enum alloc_client; 0: not counted
+	union {
+		struct cds_list_head
+			terminal;    // in the order in which they ended; while it is terminal
+		struct rcu_head rcu; // once it is out of every table
+	};
+};
+
+struct state *state_create(const struct state_limits *); // NULL when memory is short
+void state_destroy(struct state *);                      // no readers, no applier any more
+
+// --- Readers -------------------------------------------------------------------------------------
+// Any thread; registers it with RCU on first use. Between begin and end pointers stay valid; do not
+// block, do not nest. A thread that is not between them is offline and delays nobody.
+void state_read_begin(void);
+void state_read_end(void);
+
+// For threads that read all the time (dataplane workers): online for good, with a quiescent call
+// once per burst at which no pointer is held, and offline around naps. Instead of begin and end.
+void state_reader_online(void);
+void state_reader_quiescent(void);
+void state_reader_offline(void);
+
+uint64_t state_index(const struct state *); // newest published index
+// Waits until state_index() > index, at most timeout_ms. Not inside a read section. Returns the
+// index.
+uint64_t state_wait(struct state *, uint64_t index, uint32_t timeout_ms);
+// An eventfd that becomes readable after publications (coalesced), for event loops. Caller closes.
+int state_watch_fd(struct state *);
+void state_unwatch_fd(struct state *, int fd);
+
+// Where in its table something last changed, for who waits for changes of a list: the index of the
+// newest published change of any record of a table since the process started, 0 when there was
+// none.
+enum state_table {
+	STATE_NODES,
+	STATE_JOBS,
+	STATE_ALLOCATIONS,
+	STATE_EVALUATIONS,
+	STATE_SCHEDULER_CONFIG,
+	STATE_DEPLOYMENTS,
+	STATE_VMS,
+	STATE_VM_WORKERS,
+	STATE_CLUSTER_SETTINGS,
+	STATE_TABLES
+};
+uint64_t state_table_index(const struct state *, enum state_table);
+// The same of one job (its status included), and of its allocations since the process started. 0
+// when there is no such job, or no such change. Under read lock.
+uint64_t state_job_index(const struct state *, struct text namespace_name, struct text id);
+uint64_t state_job_allocations_index(
+	const struct state *, struct text namespace_name, struct text id);
+uint64_t state_job_evaluations_index(
+	const struct state *, struct text namespace_name, struct text id);
+uint64_t state_job_deployments_index(
+	const struct state *, struct text namespace_name, struct text id);
+
+struct node_table *state_node_table(struct state *); // the packet path's arrays
+uint32_t state_node_slots(const struct state *);     // slots 0 … n-1 may hold nodes
+// Published record or NULL. Under read lock.
+const struct node *state_node_at(const struct state *, uint32_t slot);
+// Where a node of this state last reported about its allocations; 0: never.
+uint64_t state_node_report_index(const struct state *, const struct node *);
+// In a scan in the order of slots: fetches what the nodes after this one will need. Records lie
+// anywhere in memory, so that a scan of a large fleet waits for little else. Under read lock.
+void state_node_prefetch(const struct state *, uint32_t slot);
+const struct node *state_node_by_id(const struct state *, const struct uuid *);
+const struct job *state_job(const struct state *, struct text namespace_name, struct text id);
+const struct job *state_job_version(
+	const struct state *, struct text namespace_name, struct text id, uint64_t version);
+const struct allocation *state_allocation(const struct state *, const struct uuid *);
+// Walks in creation order from *cursor (start with 0; cursors only grow); returns NULL at the end.
+// A cursor stays valid between read sections; what comes or goes meanwhile may or may not be seen.
+const struct job *state_next_job(const struct state *, uint64_t *cursor);
+const struct allocation *state_next_allocation(const struct state *, uint64_t *cursor);
+// Calls back for each published allocation of a node or job, under read lock; stops on false.
+typedef bool state_allocation_visit(const struct allocation *, void *context);
+void state_node_allocations(
+	const struct state *, uint32_t slot, state_allocation_visit *, void *context);
+void state_job_allocations(const struct state *, struct text namespace_name, struct text id,
+	state_allocation_visit *, void *context);
+const char *state_client_name(const struct state *, uint32_t client);
+
+// Evaluations, as jobs and allocations above. Under read lock.
+struct evaluation;
+struct scheduler_config;
+const struct evaluation *state_evaluation(const struct state *, const struct uuid *);
+const struct evaluation *state_next_evaluation(const struct state *, uint64_t *cursor);
+typedef bool state_evaluation_visit(const struct evaluation *, void *context);
+void state_job_evaluations(const struct state *, struct text namespace_name, struct text id,
+	state_evaluation_visit *, void *context);
+// Deployments, as evaluations above; those of a job newest first. The latest is the one with the greatest create
+// index; NULL: the job has none.
+struct deployment;
+const struct deployment *state_deployment(const struct state *, const struct uuid *);
+const struct deployment *state_next_deployment(const struct state *, uint64_t *cursor);
+typedef bool state_deployment_visit(const struct deployment *, void *context);
+void state_job_deployments(const struct state *, struct text namespace_name, struct text id,
+	state_deployment_visit *, void *context);
+const struct deployment *state_latest_deployment(
+	const struct state *, struct text namespace_name, struct text id);
+// What is remembered of a job beside its versions; NULL: nothing yet.
+const struct job_notes *state_job_notes(
+	const struct state *, struct text namespace_name, struct text id);
+// Jobs that a periodic or parameterized one made, by their status.
+struct job_children {
+	int64_t pending, running, dead;
+};
+struct job_children state_job_children(
+	const struct state *, struct text namespace_name, struct text id);
+// Never NULL.
+const struct scheduler_config *state_scheduler_config(const struct state *);
+// Virtual machines and their workers, as evaluations above. Settings are never NULL.
+struct vm;
+struct vm_worker;
+struct cluster_settings;
+const struct vm *state_vm(const struct state *, struct text name);
+const struct vm *state_vm_by_instance(const struct state *, const struct uuid *);
+const struct vm *state_next_vm(const struct state *, uint64_t *cursor);
+const struct vm_worker *state_vm_worker(const struct state *, struct text name);
+const struct vm_worker *state_vm_worker_of_node(const struct state *, const struct uuid *node);
+const struct vm_worker *state_next_vm_worker(const struct state *, uint64_t *cursor);
+// Those that are scheduled on it and have an instance there; stops on false. index (may be NULL): of the newest change
+// of one of them, or of the set.
+typedef bool state_vm_visit(const struct vm *, void *context);
+void state_worker_vms(
+	const struct state *, struct text worker, uint64_t *index, state_vm_visit *, void *context);
+const struct cluster_settings *state_cluster_settings(const struct state *);
+// What the published allocations of a node hold of it (display, schedulers). Each number is of one
+// moment, all together need not be.
+struct node_use state_node_use(const struct state *, uint32_t slot);
+// Allocations of a job's group by client status, and what its evaluations left waiting (job summary). Under
+// read lock. False when there is no such job.
+struct task_group_summary {
+	const char *group;
+	int64_t queued, complete, failed, running, starting, lost, unknown;
+};
+bool state_job_summary(const struct state *, struct text namespace_name, struct text id,
+	struct task_group_summary *groups, uint32_t *count); // count: in room, out used
+
+// --- Observers -----------------------------------------------------------------------------------
+// Called on the applier's thread after each publication, and after recovery never. `before` is NULL for what is
+// new; `after` has record.deleted set when it is gone. Both are valid during the call only. Quick: no waiting
+// on anything that waits for the applier.
+struct state_change {
+	enum state_table table;
+	const struct record *before,
+		*after; // struct node, job (newest version), allocation, evaluation, scheduler_config, deployment, vm …
+};
+struct state_observer {
+	void (*changed)(
+		void *context, const struct state_change *changes, uint32_t count, uint64_t index);
+	void *context;
+	struct state_observer *next; // of the state
+};
+// Before the applier starts, or on its thread. The observer is the caller's and must outlive the applier.
+void state_observe(struct state *, struct state_observer *);
+
+struct state_counts {
+	uint32_t nodes[NODE_STATUSES]; // by status
+	uint32_t nodes_ineligible;
+	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
+	uint32_t evaluations, evaluations_pending, evaluations_blocked;
+	uint32_t deployments, deployments_active, nodes_draining;
+	uint32_t jobs_marked;                            // for which an evaluation is to be made
+	uint32_t nodes_standing[NODE_STANDINGS];         // by enum node_standing
+	uint32_t nodes_lost, nodes_flaky, nodes_unready; // of those that are suspended
+	uint32_t nodes_running;      // of all, those that something runs on (row E28)
+	uint32_t vms[3], vm_workers; // by enum vm_status
+	uint64_t bytes_nodes;        // memory of cells, records, classes and strings of nodes
+};
+void state_counts(const struct state *, struct state_counts *);
+
+// --- Applier thread (and placement, which runs on it) --------------------------------------------
+struct node_cell *state_node_cell(struct state *, uint32_t slot);
+// Node classes by dense id; NULL for a hole. Valid until the applier's next command.
+struct node_class *state_class(struct state *, uint32_t id);
+uint32_t state_class_limit(const struct state *);
+
+// --- Checking ------------------------------------------------------------------------------------
+// Every invariant: use sums, no over-commitment, unique slots, list membership, index order. No
+// applier running. Reports each violation; returns how many.
+typedef void state_violation(const char *text, void *context);
+uint32_t state_verify(struct state *, state_violation *, void *context);

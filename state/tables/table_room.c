@@ -1,0 +1,147 @@
+// Buckets of the hash tables. The library can enlarge its tables by itself, in two ways of which
+// neither serves: by its count of items, which has to be seen at a power of two exactly and may
+// miss it (at 200,000 items a look-up took 7 us instead of 0.3), or by the longest chain, which
+// grows them without end (1.1 GB of buckets for 200,000 items). So the applier says when one is
+// due, and another thread does it, beside reads and changes; a recovery does it on the way.
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/tables/tables.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+struct widener {
+	struct state *state;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_wanted, is_busy, is_stopping; // under the lock
+};
+
+static void want(struct table_room *room, uint32_t count, bool *raised)
+{
+	uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_relaxed);
+	if (wanted == 0)
+		wanted = TABLE_BUCKETS_MIN;
+	while (wanted < count) {
+		wanted *= 2;
+		*raised = true;
+	}
+	atomic_store_explicit(&room->wanted, wanted, memory_order_release);
+}
+
+// Half as many buckets as things are still few things in each.
+bool tables_lack(struct state *state, uint32_t allocations)
+{
+	struct table_room *room = &state->rooms[2];
+	uint64_t count = (uint64_t)state->allocation_order.count + allocations;
+	uint64_t buckets = atomic_load_explicit(&room->buckets, memory_order_acquire);
+
+	state->allocations_coming = allocations;
+	return count > 2 * (buckets > TABLE_BUCKETS_MIN ? buckets : TABLE_BUCKETS_MIN);
+}
+
+bool tables_want(struct state *state)
+{
+	uint32_t coming = state->allocations_coming;
+	bool raised = false;
+
+	want(&state->rooms[0], state_node_slots(state), &raised);
+	want(&state->rooms[1], state->job_order.count, &raised);
+	want(&state->rooms[2], state->allocation_order.count + coming, &raised);
+	want(&state->rooms[3], state->request_order.count, &raised);
+	want(&state->rooms[4], state->eval_order.count, &raised);
+	want(&state->rooms[5], state->deployment_order.count, &raised);
+	want(&state->rooms[6], state->vms.order.count, &raised);
+	want(&state->rooms[7], state->vms.order.count, &raised);
+	want(&state->rooms[8], state->vms.worker_order.count, &raised);
+	want(&state->rooms[9], state->vms.worker_order.count, &raised);
+	state->allocations_coming = 0;
+	return raised;
+}
+
+void tables_widen(struct state *state)
+{
+	for (uint32_t i = 0; i < STATE_HASHES; i++) {
+		struct table_room *room = &state->rooms[i];
+		uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_acquire);
+		if (wanted > TABLE_BUCKETS_MIN && wanted > room->buckets)
+			cds_lfht_resize(room->table, wanted);
+		atomic_store_explicit(&room->buckets, wanted, memory_order_release);
+	}
+}
+
+// --- The thread ----------------------------------------------------------------------------------
+
+static bool wait_for_work(struct widener *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->is_busy = false;
+	pthread_cond_broadcast(&w->changed);
+	while (!w->is_wanted && !w->is_stopping)
+		pthread_cond_wait(&w->changed, &w->lock);
+	w->is_wanted = false;
+	w->is_busy = true;
+	bool is_stopping = w->is_stopping;
+	pthread_mutex_unlock(&w->lock);
+	return !is_stopping;
+}
+
+static void *run(void *argument)
+{
+	struct widener *w = argument;
+
+	state_read_begin(); // registers the thread
+	state_read_end();
+	while (wait_for_work(w))
+		tables_widen(w->state);
+	return NULL;
+}
+
+int widener_start(struct state *state, struct widener **started)
+{
+	struct widener *w = memory_take(sizeof *w);
+
+	w->state = state;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	int error = pthread_create(&w->thread, NULL, run, w);
+	if (error) {
+		pthread_mutex_destroy(&w->lock);
+		pthread_cond_destroy(&w->changed);
+		free(w);
+		return -error;
+	}
+	(void)pthread_setname_np(w->thread, "tables");
+	*started = w;
+	return 0;
+}
+
+static void tell(struct widener *w, bool *what)
+{
+	pthread_mutex_lock(&w->lock);
+	*what = true;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void widener_kick(struct widener *w)
+{
+	tell(w, &w->is_wanted);
+}
+
+void widener_finish(struct widener *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->is_wanted || w->is_busy)
+		pthread_cond_wait(&w->changed, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void widener_stop(struct widener *w)
+{
+	tell(w, &w->is_stopping);
+	CHECK(pthread_join(w->thread, NULL) == 0);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->changed);
+	free(w);
+}

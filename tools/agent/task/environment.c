@@ -1,0 +1,273 @@
+#include "tools/agent/task/environment.h"
+#include "state/base/bytes.h"
+#include "state/base/memory.h"
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+// Not for tasks: credentials of the machine, and the agent's own settings.
+static const char *const kept_back[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+	"AWS_SESSION_TOKEN", "CONSUL_TOKEN", "CONSUL_HTTP_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS",
+	"NOMAD_TOKEN", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "VAULT_TOKEN", "WATCHDOG_USEC",
+	"WATCHDOG_PID", "INVOCATION_ID"};
+
+static uint32_t find(const struct environment *e, const char *name, size_t size)
+{
+	uint32_t at = 0;
+	while (at < e->count &&
+		(strncmp(e->entries[at], name, size) != 0 || e->entries[at][size] != '='))
+		at++;
+	return at;
+}
+
+static void set(struct environment *e, const char *name, const char *value)
+{
+	size_t size = strlen(name);
+	uint32_t at = find(e, name, size);
+	if (size == 0 || strchr(name, '='))
+		return;
+	if (e->count + 1 >= e->capacity) {
+		e->capacity = e->capacity ? e->capacity * 2 : 64;
+		e->entries = memory_resize(e->entries, e->capacity * sizeof e->entries[0]);
+	}
+	if (at == e->count)
+		e->entries[++e->count] = NULL;
+	else
+		free(e->entries[at]);
+	size_t room = size + strlen(value) + 2;
+	e->entries[at] = memory_take(room);
+	snprintf(e->entries[at], room, "%s=%s", name, value);
+}
+
+__attribute__((format(printf, 3, 4))) static void set_format(
+	struct environment *e, const char *name, const char *format, ...)
+{
+	char value[1100];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(value, sizeof value, format, arguments);
+	va_end(arguments);
+	set(e, name, value);
+}
+
+const char *environment_get(const struct environment *e, const char *name)
+{
+	uint32_t at = find(e, name, strlen(name));
+	return at < e->count ? e->entries[at] + strlen(name) + 1 : NULL;
+}
+
+void environment_free(struct environment *e)
+{
+	for (uint32_t i = 0; i < e->count; i++)
+		free(e->entries[i]);
+	free(e->entries);
+	*e = (struct environment){0};
+}
+
+// --- Nomad's variables ---------------------------------------------------------------------------------
+
+static void inherit(struct environment *e)
+{
+	for (char **at = environ; at && *at; at++) {
+		const char *equals = strchr(*at, '=');
+		char name[256];
+		bool hide = !equals || equals == *at || equals - *at >= (int)sizeof name ||
+			    strncmp(*at, "BERTH_", 6) == 0;
+		if (hide)
+			continue;
+		snprintf(name, sizeof name, "%.*s", (int)(equals - *at), *at);
+		for (uint32_t i = 0; i < sizeof kept_back / sizeof kept_back[0]; i++)
+			hide |= strcmp(name, kept_back[i]) == 0;
+		if (!hide)
+			set(e, name, equals + 1);
+	}
+}
+
+// Under its own name, and under one that every shell can use.
+static void set_named(
+	struct environment *e, const char *prefix, const char *key, const char *value, bool upper)
+{
+	char name[400], plain[400];
+	snprintf(name, sizeof name, "%s%s", prefix, key);
+	snprintf(plain, sizeof plain, "%s", name);
+	for (char *at = plain + strlen(prefix); *at; at++) {
+		if (!isalnum((unsigned char)*at))
+			*at = '_';
+		if (upper)
+			*at = (char)toupper((unsigned char)*at);
+	}
+	set(e, name, value);
+	set(e, plain, value);
+}
+
+static void set_ports(struct environment *e, const json_t *ports)
+{
+	const json_t *port;
+	size_t i;
+	json_array_foreach(ports, i, port)
+	{
+		const char *label = spec_text(port, "Label"), *address = spec_text(port, "HostIP");
+		json_int_t value = json_integer_value(json_object_get(port, "Value"));
+		json_int_t to = json_integer_value(json_object_get(port, "To"));
+		char number[24], inner[24], both[200];
+		snprintf(number, sizeof number, "%lld", (long long)value);
+		snprintf(inner, sizeof inner, "%lld", (long long)(to > 0 ? to : value));
+		snprintf(both, sizeof both, strchr(address, ':') ? "[%.150s]:%s" : "%.150s:%s",
+			address, number);
+		set_named(e, "NOMAD_PORT_", label, inner, false);
+		set_named(e, "NOMAD_HOST_PORT_", label, number, false);
+		set_named(e, "NOMAD_IP_", label, address, false);
+		set_named(e, "NOMAD_ADDR_", label, both, false);
+		set_named(e, "NOMAD_HOST_IP_", label, address, false);
+		set_named(e, "NOMAD_HOST_ADDR_", label, both, false);
+	}
+}
+
+static void set_cores(struct environment *e, const json_t *cores)
+{
+	char text[1024] = "";
+	size_t at = 0, i;
+	const json_t *core;
+	json_array_foreach(cores, i, core)
+	{
+		if (at < sizeof text - 16)
+			at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", i ? "," : "",
+				(long long)json_integer_value(core));
+	}
+	if (*text)
+		set(e, "NOMAD_CPU_CORES", text);
+}
+
+static void set_allocation(struct environment *e, const struct node_facts *node,
+	const struct alloc_spec *spec, const struct task_spec *task)
+{
+	char id[UUID_TEXT_BYTES];
+	uuid_format(&spec->id, id);
+	set(e, "NOMAD_ALLOC_ID", id);
+	set_format(e, "NOMAD_SHORT_ALLOC_ID", "%.8s", id);
+	set(e, "NOMAD_ALLOC_NAME", spec->name);
+	set_format(e, "NOMAD_ALLOC_INDEX", "%lld", (long long)spec->index);
+	set(e, "NOMAD_TASK_NAME", task->name);
+	set(e, "NOMAD_GROUP_NAME", spec->group);
+	set(e, "NOMAD_JOB_ID", spec->job_id);
+	set(e, "NOMAD_JOB_NAME", spec->job_name);
+	if (*spec->job_parent_id)
+		set(e, "NOMAD_JOB_PARENT_ID", spec->job_parent_id);
+	set(e, "NOMAD_DC", node->datacenter);
+	set(e, "NOMAD_REGION", spec->region);
+	set(e, "NOMAD_NAMESPACE", spec->namespace_name);
+	set_format(e, "NOMAD_CPU_LIMIT", "%lld",
+		(long long)json_integer_value(json_object_get(task->json, "CPU")));
+	set_format(e, "NOMAD_MEMORY_LIMIT", "%lld",
+		(long long)json_integer_value(json_object_get(task->json, "MemoryMB")));
+	set_cores(e, json_object_get(task->json, "Cores"));
+}
+
+void environment_build(struct environment *e, const struct node_facts *node,
+	const struct alloc_spec *spec, const struct task_spec *task,
+	const struct task_folders *folders)
+{
+	const char *key;
+	json_t *value;
+	*e = (struct environment){0};
+	inherit(e);
+	set_allocation(e, node, spec, task);
+	set(e, "NOMAD_ALLOC_DIR", folders->alloc);
+	set(e, "NOMAD_TASK_DIR", folders->local);
+	set(e, "NOMAD_SECRETS_DIR", folders->secrets);
+	set_ports(e, json_object_get(spec->root, "Ports"));
+	set_ports(e, json_object_get(task->json, "Ports"));
+	json_object_foreach(json_object_get(task->json, "Meta"), key, value)
+	{
+		char *expanded = environment_expand(e, node, json_string_value(value));
+		set_named(e, "NOMAD_META_", key, expanded, true);
+		free(expanded);
+	}
+	json_object_foreach(json_object_get(task->json, "Env"), key, value)
+	{
+		char *name = environment_expand(e, node, key);
+		char *expanded = environment_expand(e, node, json_string_value(value));
+		set(e, name, expanded);
+		free(name);
+		free(expanded);
+	}
+}
+
+// --- ${…} ----------------------------------------------------------------------------------------------
+
+static const char *pair_value(
+	const struct node_facts *node, uint8_t kind, const char *name, char *buffer, size_t size)
+{
+	for (uint32_t i = 0; i < node->pair_count; i++) {
+		const struct wire_pair *pair = &node->pairs[i];
+		if (pair->kind != kind || !text_equal(pair->name, text_of(name)))
+			continue;
+		snprintf(buffer, size, "%.*s", (int)pair->value.size, pair->value.data);
+		return buffer;
+	}
+	return NULL;
+}
+
+static const char *node_value(
+	const struct node_facts *node, const char *name, char *buffer, size_t size)
+{
+	if (strcmp(name, "unique.id") == 0 && size >= UUID_TEXT_BYTES)
+		return uuid_format(&node->id, buffer);
+	if (strcmp(name, "unique.name") == 0)
+		return node->name;
+	if (strcmp(name, "datacenter") == 0)
+		return node->datacenter;
+	if (strcmp(name, "class") == 0)
+		return node->class_name;
+	return strcmp(name, "pool") == 0 ? node->pool : NULL;
+}
+
+// What a name between the braces stands for; NULL: nothing.
+static const char *lookup(const struct environment *e, const struct node_facts *node, char *name,
+	char *buffer, size_t size)
+{
+	if (strncmp(name, "attr.", 5) == 0)
+		return pair_value(node, WIRE_PAIR_ATTRIBUTE, name + 5, buffer, size);
+	if (strncmp(name, "meta.", 5) == 0)
+		return pair_value(node, WIRE_PAIR_META, name + 5, buffer, size);
+	if (strncmp(name, "node.", 5) == 0)
+		return node_value(node, name + 5, buffer, size);
+	if (strncmp(name, "env.", 4) == 0)
+		return environment_get(e, name + 4);
+	size_t length = strlen(name);
+	if (strncmp(name, "env[\"", 5) == 0 && length > 7 &&
+		strcmp(name + length - 2, "\"]") == 0) {
+		name[length - 2] = '\0';
+		const char *value = environment_get(e, name + 5);
+		name[length - 2] = '"';
+		return value;
+	}
+	return environment_get(e, name);
+}
+
+char *environment_expand(
+	const struct environment *e, const struct node_facts *node, const char *text)
+{
+	struct bytes_writer w = bytes_writer_growing(256);
+	char name[300], buffer[ATTRIBUTE_VALUE_BYTES_MAX + 1];
+	while (text && *text) {
+		const char *end = strncmp(text, "${", 2) == 0 ? strchr(text, '}') : NULL;
+		const char *value = NULL;
+		if (end && end - text - 2 < (int)sizeof name) {
+			snprintf(name, sizeof name, "%.*s", (int)(end - text - 2), text + 2);
+			value = lookup(e, node, name, buffer, sizeof buffer);
+		}
+		if (value) {
+			bytes_put(&w, value, strlen(value));
+			text = end + 1;
+		} else {
+			bytes_put(&w, text++, 1);
+		}
+	}
+	bytes_put_u8(&w, 0);
+	return (char *)w.data;
+}

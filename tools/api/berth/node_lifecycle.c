@@ -1,0 +1,181 @@
+// Where nodes stand beside their status: read, set by an operator, and the groups by the snapshot that they ran last.
+#include "state/base/memory.h"
+#include "state/base/schema.h"
+#include "tools/api/handlers.h"
+#include "tools/api/server/background_answers.h"
+#include "tools/api/server/submission.h"
+#include "tools/forms/node_json.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Slots looked at in one read section.
+#define SLOTS_PER_SECTION 8192u
+
+// --- One node ------------------------------------------------------------------------------------
+
+void node_standing_read(struct request *request, struct reply *reply)
+{
+	struct state *state = request->api->settings.state;
+	state_read_begin();
+	const struct node *node = node_named(request);
+	if (node) {
+		struct json_writer *w = reply_json(request, reply);
+		json_begin_object(w);
+		json_put_uuid(w, "ID", &node->id);
+		json_put_string(w, "Name", node->name);
+		json_put_string(w, "Status", node_status_names[node->status]);
+		node_json_lifecycle(w, state, node);
+		json_end_object(w);
+		reply_index(reply, node->record.modify_index);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+		reply_index(reply, state_index(state));
+	}
+	state_read_end();
+}
+
+// --- An operator's word --------------------------------------------------------------------------
+
+static void free_node(struct command *command)
+{
+	free((void *)command->node_lifecycle);
+}
+
+// A command and the one node that it names, in one piece.
+struct named_lifecycle {
+	struct command_node_lifecycle command;
+	struct uuid node;
+};
+
+static void submit(struct request *request, struct reply *reply, enum lifecycle_action action)
+{
+	struct uuid id;
+	if (!uuid_parse(request->ids[0], &id)) {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+		return;
+	}
+	struct named_lifecycle *named = memory_take(sizeof *named);
+	named->node = id;
+	named->command = (struct command_node_lifecycle){
+		.action = action, .nodes = &named->node, .count = 1};
+	struct submission *submission = submission_create(request, 1, free_node);
+	struct command *command = submission_command(submission, 0);
+	command->type = COMMAND_NODE_LIFECYCLE;
+	command->node_lifecycle = &named->command;
+}
+
+void node_offline(struct request *request, struct reply *reply)
+{
+	submit(request, reply, LIFECYCLE_OFFLINE);
+}
+
+void node_online(struct request *request, struct reply *reply)
+{
+	submit(request, reply, LIFECYCLE_ONLINE);
+}
+
+void node_standing_set(struct request *request, struct reply *reply)
+{
+	struct state *state = request->api->settings.state;
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome != OUTCOME_DONE) {
+		reply_refusal(reply, command, command->node_lifecycle->message, MHD_HTTP_CONFLICT);
+		return;
+	}
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_uuid(w, "NodeID", &command->node_lifecycle->nodes[0]);
+	json_put_bool(w, "Changed", command->node_lifecycle->changed > 0);
+	state_read_begin();
+	const struct node *node = node_named(request);
+	if (node)
+		node_json_lifecycle(w, state, node);
+	state_read_end();
+	json_put_u64(w, "Index", command->index);
+	json_end_object(w);
+	reply_index(reply, command->index);
+}
+
+// --- Groups by snapshot --------------------------------------------------------------------------
+
+struct snapshot_group { // as the maps of schema.h have them
+	char *snapshot;
+	struct array idle, busy; // struct uuid
+};
+
+static void add(struct array *groups, const struct state *state, const struct node *node)
+{
+	struct snapshot_group *group = map_item(groups, sizeof *group, node->snapshot);
+	bool is_busy = state_node_use(state, node->slot).living > 0;
+	struct array *ids = is_busy ? &group->busy : &group->idle;
+	*(struct uuid *)array_append(ids, sizeof(struct uuid)) = node->id;
+}
+
+// Those of one snapshot, or all when it is NULL.
+static void collect(struct array *groups, const struct state *state, const char *snapshot)
+{
+	for (uint32_t slot = 0; slot < state_node_slots(state);) {
+		state_read_begin();
+		uint32_t slots = state_node_slots(state);
+		for (uint32_t i = 0; i < SLOTS_PER_SECTION && slot < slots; i++, slot++) {
+			state_node_prefetch(state, slot);
+			const struct node *node = state_node_at(state, slot);
+			if (node && lifecycle_standing(&node->lifecycle) != NODE_FORGOTTEN &&
+				(!snapshot || strcmp(snapshot, node->snapshot) == 0))
+				add(groups, state, node);
+		}
+		state_read_end();
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	return uuid_compare(a, b);
+}
+
+static void put_ids(struct json_writer *w, const char *name, struct array *ids)
+{
+	json_write_key(w, name);
+	json_begin_array(w);
+	if (ids->count)
+		qsort(ids->items, ids->count, sizeof(struct uuid), by_id);
+	for (uint32_t i = 0; i < ids->count; i++)
+		json_write_uuid(w, ARRAY_AT(ids, struct uuid, i));
+	json_end_array(w);
+	free(ids->items);
+}
+
+// Frees them, too.
+static void put_groups(struct json_writer *w, struct array *groups)
+{
+	json_begin_object(w);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		struct snapshot_group *group = ARRAY_AT(groups, struct snapshot_group, i);
+		json_write_key(w, group->snapshot);
+		json_begin_object(w);
+		put_ids(w, "Idle", &group->idle);
+		put_ids(w, "Busy", &group->busy);
+		json_end_object(w);
+		free(group->snapshot);
+	}
+	json_end_object(w);
+	free(groups->items);
+}
+
+static void work_out(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	const char *snapshot = request_parameter(request, "snapshot");
+	struct array groups = {0};
+	uint64_t index = state_index(state);
+	// The group without a snapshot is always there, and so is the one that is asked for.
+	(void)map_item(&groups, sizeof(struct snapshot_group), snapshot ? snapshot : "");
+	collect(&groups, state, snapshot);
+	put_groups(reply_json(request, reply), &groups);
+	reply_index(reply, index);
+}
+
+void node_groups_read(struct request *request, struct reply *reply)
+{
+	heavy_answer(request, reply, work_out);
+}

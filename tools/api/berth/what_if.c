@@ -1,0 +1,157 @@
+// GET /v1/berth/node/:id/what-if?kind=drain|down: where the allocations of a node would go, and what would not fit. The
+// schedulers' own word; nothing is stored.
+#include "placement/watch/what_if/what_if.h"
+#include "state/base/error.h"
+#include "state/records/evaluation.h"
+#include "tools/api/handlers.h"
+#include "tools/api/server/background_answers.h"
+#include "tools/json/json_record.h"
+#include <string.h>
+
+static void put_allocation(struct json_writer *w, const struct allocation *a)
+{
+	char name[2 * NAME_BYTES_MAX + 32];
+	json_put_uuid(w, "ID", &a->id);
+	json_put_string(w, "Name", allocation_name(a, name, sizeof name));
+	json_put_string(w, "Namespace", a->job->namespace_name);
+	json_put_string(w, "JobID", a->job->id);
+	json_put_string(w, "JobType", job_type_names[a->job->type]);
+	json_put_i64(w, "JobPriority", a->job->priority);
+	json_put_string(
+		w, "TaskGroup", ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+}
+
+static void put_destination(struct json_writer *w, const struct what_if_item *item)
+{
+	static const struct uuid none;
+	bool moves = item->to != NULL;
+	json_put_uuid(w, "ToNodeID", moves ? &item->to->id : &none);
+	json_put_string(w, "ToNodeName", moves ? item->to->name : "");
+	json_put_f64(w, "Score", moves ? item->score : 0);
+	json_put_u64(w, "Preempts", item->preempted);
+}
+
+static void put_items(struct json_writer *w, const struct array *items)
+{
+	json_write_key(w, "Allocations");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < items->count; i++) {
+		const struct what_if_item *item = ARRAY_AT(items, struct what_if_item, i);
+		json_begin_object(w);
+		put_allocation(w, item->allocation);
+		json_put_string(w, "Outcome", what_if_outcome_names[item->outcome]);
+		json_put_bool(w, "LeftToFinish", item->finishes);
+		put_destination(w, item);
+		json_end_object(w);
+	}
+	json_end_array(w);
+}
+
+static void put_failed_groups(struct json_writer *w, const struct what_if_failure *failure)
+{
+	for (uint32_t i = 0; i < failure->groups.count; i++) {
+		const struct failed_group *group =
+			ARRAY_AT(&failure->groups, struct failed_group, i);
+		json_begin_object(w);
+		json_put_string(w, "Namespace", failure->job->namespace_name);
+		json_put_string(w, "JobID", failure->job->id);
+		json_put_string(w, "TaskGroup", group->group);
+		json_write_key(w, "Metrics");
+		json_record(w, &metrics_description, &group->metrics);
+		json_end_object(w);
+	}
+}
+
+static void put_failures(struct json_writer *w, const struct array *failures)
+{
+	json_write_key(w, "Failures");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < failures->count; i++)
+		put_failed_groups(w, ARRAY_AT(failures, struct what_if_failure, i));
+	json_end_array(w);
+}
+
+static void put_preempted(struct json_writer *w, const struct array *preempted)
+{
+	json_write_key(w, "Preempted");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < preempted->count; i++) {
+		json_begin_object(w);
+		put_allocation(w, *ARRAY_AT(preempted, const struct allocation *, i));
+		json_end_object(w);
+	}
+	json_end_array(w);
+}
+
+static void put_what_if(struct json_writer *w, const struct node *node, enum what_if_kind kind,
+	const struct what_if *result)
+{
+	json_begin_object(w);
+	json_put_uuid(w, "NodeID", &node->id);
+	json_put_string(w, "NodeName", node->name);
+	json_put_string(w, "Kind", what_if_kind_names[kind]);
+	json_write_key(w, "Outcomes");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < WHAT_IF_OUTCOMES; i++)
+		json_put_u64(w, what_if_outcome_names[i], result->outcomes[i]);
+	json_end_object(w);
+	put_items(w, &result->items);
+	put_failures(w, &result->failures);
+	put_preempted(w, &result->preempted);
+	json_end_object(w);
+}
+
+// What is asked for; a drain when nothing is said. False: the reply says what is wrong.
+static bool read_kind(const struct request *request, struct reply *reply, enum what_if_kind *kind)
+{
+	const char *name = request_parameter(request, "kind");
+	*kind = WHAT_IF_DRAIN;
+	if (!name || strcmp(name, what_if_kind_names[WHAT_IF_DRAIN]) == 0)
+		return true;
+	*kind = WHAT_IF_DOWN;
+	if (strcmp(name, what_if_kind_names[WHAT_IF_DOWN]) == 0)
+		return true;
+	reply_error(
+		reply, MHD_HTTP_BAD_REQUEST, "kind is \"%.32s\" but must be drain or down", name);
+	return false;
+}
+
+static void answer(struct request *request, struct reply *reply, const struct scheduler_view *view,
+	const struct node *node, enum what_if_kind kind)
+{
+	struct api *api = request->api;
+	struct what_if result;
+	struct prng prng;
+	pthread_mutex_lock(&api->prng_lock);
+	prng_seed(&prng, prng_u64(&api->prng));
+	pthread_mutex_unlock(&api->prng_lock);
+	int error = what_if(
+		view, node, kind, &prng, (int64_t)time_wall_ns(api->settings.time), &result);
+	if (error == 0)
+		put_what_if(reply_json(request, reply), node, kind, &result);
+	else
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"a scheduler could not work its job off: %s", error_text(error));
+	what_if_release(&result);
+}
+
+static void work_out(struct request *request, struct reply *reply)
+{
+	struct state *state = request->api->settings.state;
+	enum what_if_kind kind;
+	if (!read_kind(request, reply, &kind))
+		return;
+	struct scheduler_view view = state_view_begin(state);
+	const struct node *node = node_named(request);
+	if (node)
+		answer(request, reply, &view, node, kind);
+	else
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+	reply_index(reply, state_index(state));
+	state_view_end();
+}
+
+void node_what_if(struct request *request, struct reply *reply)
+{
+	heavy_answer(request, reply, work_out);
+}

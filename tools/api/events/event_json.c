@@ -1,0 +1,304 @@
+#include "tools/api/events/event_json.h"
+#include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "tools/forms/allocation_json.h"
+#include "tools/forms/job_json.h"
+#include "tools/forms/node_json.h"
+#include "tools/forms/vm_json.h"
+#include "tools/json/json_record.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+// --- Filters -------------------------------------------------------------------------------------
+
+// Topics of what is not kept here may be asked for: nothing comes of them.
+static const char *const empty_topics[] = {"NodePool", "Service", "Operator", "ACLToken",
+	"ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
+#define TOPIC_NEVER (EVENT_TOPICS + 1)
+
+static bool is_of_nomad_only(const char *text, size_t size)
+{
+	for (size_t i = 0; i < sizeof empty_topics / sizeof empty_topics[0]; i++)
+		if (strlen(empty_topics[i]) == size &&
+			strncasecmp(empty_topics[i], text, size) == 0)
+			return true;
+	return false;
+}
+
+static bool read_wish(const char *text, struct event_wish *wish, struct reply *reply)
+{
+	size_t size = strcspn(text, ":");
+	const char *key = text[size] == ':' ? text + size + 1 : "";
+	wish->topic = is_of_nomad_only(text, size) ? TOPIC_NEVER : EVENT_TOPICS;
+	for (uint8_t i = 0; i < EVENT_TOPICS; i++)
+		if (strlen(event_topic_names[i]) == size &&
+			strncasecmp(event_topic_names[i], text, size) == 0)
+			wish->topic = i;
+	bool all = size == 0 || (size == 1 && *text == '*');
+	if (wish->topic == EVENT_TOPICS && !all) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
+			"Deployment, VM, VMWorker or *, and may be followed by : and a key",
+			text);
+		return false;
+	}
+	wish->key = *key && strcmp(key, "*") != 0 ? text_copy(text_of(key)) : NULL;
+	return true;
+}
+
+bool event_filter_read(
+	const struct request *request, struct event_filter *filter, struct reply *reply)
+{
+	*filter = (struct event_filter){.api = request->api};
+	for (uint32_t i = 0; i < request->parameter_count; i++) {
+		if (strcmp(request->parameters[i].name, "topic") != 0)
+			continue;
+		if (!read_wish(
+			    request->parameters[i].value, &filter->wishes[filter->count], reply)) {
+			event_filter_free(filter);
+			return false;
+		}
+		filter->count++;
+	}
+	filter->namespace_name = text_copy(text_of(request_namespace(request)));
+	return true;
+}
+
+void event_filter_free(struct event_filter *filter)
+{
+	for (uint32_t i = 0; i < filter->count; i++)
+		free(filter->wishes[i].key);
+	free(filter->namespace_name);
+	*filter = (struct event_filter){0};
+}
+
+bool event_filter_has(const struct event_filter *filter, uint8_t topic)
+{
+	bool has = filter->count == 0;
+	for (uint32_t i = 0; i < filter->count && !has; i++)
+		has = filter->wishes[i].topic == EVENT_TOPICS || filter->wishes[i].topic == topic;
+	return has;
+}
+
+// What an event can be chosen by.
+struct names {
+	char key[UUID_TEXT_BYTES > NAME_BYTES_MAX ? UUID_TEXT_BYTES : NAME_BYTES_MAX + 1];
+	const char *namespace_name;       // NULL: nodes, machines and workers have none
+	const char *job_id;               // of an evaluation, allocation or deployment
+	char deployment[UUID_TEXT_BYTES]; // of an evaluation or allocation
+	const char *worker;               // of a machine
+};
+
+static bool wish_fits(const struct event_wish *wish, uint8_t topic, const struct names *names)
+{
+	if (wish->topic != EVENT_TOPICS && wish->topic != topic)
+		return false;
+	return !wish->key || strcmp(wish->key, names->key) == 0 ||
+	       (names->job_id && strcmp(wish->key, names->job_id) == 0) ||
+	       (names->worker && strcmp(wish->key, names->worker) == 0) ||
+	       (*names->deployment && strcmp(wish->key, names->deployment) == 0);
+}
+
+static bool is_wanted(const struct event_filter *filter, uint8_t topic, const struct names *names)
+{
+	bool fits = filter->count == 0;
+	for (uint32_t i = 0; i < filter->count && !fits; i++)
+		fits = wish_fits(&filter->wishes[i], topic, names);
+	return fits && (!names->namespace_name || strcmp(filter->namespace_name, "*") == 0 ||
+			       strcmp(filter->namespace_name, names->namespace_name) == 0);
+}
+
+// --- Events --------------------------------------------------------------------------------------
+
+static void put_head(struct json_writer *w, const struct event *event, const struct names *names)
+{
+	json_begin_object(w);
+	json_put_string(w, "Topic", event_topic_names[event->topic]);
+	json_put_string(w, "Type", event_type_names[event->type]);
+	json_put_string(w, "Key", names->key);
+	json_put_string(w, "Namespace", names->namespace_name);
+	json_write_key(w, "FilterKeys");
+	if (names->job_id) {
+		json_begin_array(w);
+		json_write_string(w, names->job_id);
+		if (event->topic != TOPIC_DEPLOYMENT)
+			json_write_string(w, names->deployment);
+		json_end_array(w);
+	} else if (names->worker) {
+		json_begin_array(w);
+		json_write_string(w, names->worker);
+		json_end_array(w);
+	} else {
+		json_write_null(w);
+	}
+	json_put_u64(w, "Index", event->index);
+	json_write_key(w, "Payload");
+	json_begin_object(w);
+	json_write_key(w, event_topic_names[event->topic]);
+}
+
+static void put_tail(struct json_writer *w)
+{
+	json_end_object(w);
+	json_end_object(w);
+}
+
+static void name_deployment(struct names *names, const struct uuid *id)
+{
+	if (!uuid_is_zero(id))
+		uuid_format(id, names->deployment);
+}
+
+static bool put_node(struct json_writer *w, struct state *state, const struct event_filter *filter,
+	const struct event *event)
+{
+	struct names names = {0};
+	const struct node *node = state_node_by_id(state, &event->id);
+	uuid_format(&event->id, names.key);
+	if ((!node && event->type != EVENT_NODE_DEREGISTRATION) ||
+		!is_wanted(filter, TOPIC_NODE, &names))
+		return false;
+	put_head(w, event, &names);
+	if (node)
+		node_json(w, state, node);
+	else
+		json_write_null(w);
+	put_tail(w);
+	return true;
+}
+
+static bool put_job(struct json_writer *w, struct state *state, const struct event_filter *filter,
+	const struct event *event)
+{
+	struct names names = {.namespace_name = event->namespace_name};
+	const struct job *job =
+		state_job(state, text_of(event->namespace_name), text_of(event->name));
+	snprintf(names.key, sizeof names.key, "%s", event->name);
+	if ((!job && event->type != EVENT_JOB_DEREGISTERED) ||
+		!is_wanted(filter, TOPIC_JOB, &names))
+		return false;
+	put_head(w, event, &names);
+	if (job)
+		job_json(w, job);
+	else
+		json_write_null(w);
+	put_tail(w);
+	return true;
+}
+
+static bool put_evaluation(struct json_writer *w, struct state *state,
+	const struct event_filter *filter, const struct event *event)
+{
+	const struct evaluation *e = state_evaluation(state, &event->id);
+	struct names names = {0};
+	if (!e)
+		return false;
+	uuid_format(&e->id, names.key);
+	names.namespace_name = e->namespace_name;
+	names.job_id = e->job_id;
+	name_deployment(&names, &e->deployment_id);
+	if (!is_wanted(filter, TOPIC_EVALUATION, &names))
+		return false;
+	put_head(w, event, &names);
+	json_record(w, &evaluation_description, e);
+	put_tail(w);
+	return true;
+}
+
+static bool put_allocation(struct json_writer *w, struct state *state,
+	const struct event_filter *filter, const struct event *event)
+{
+	const struct allocation *a = state_allocation(state, &event->id);
+	struct names names = {0};
+	if (!a)
+		return false;
+	uuid_format(&a->id, names.key);
+	names.namespace_name = a->job->namespace_name;
+	names.job_id = a->job->id;
+	if (a->details)
+		name_deployment(&names, &a->details->deployment_id);
+	if (!is_wanted(filter, TOPIC_ALLOCATION, &names))
+		return false;
+	put_head(w, event, &names);
+	allocation_json_without_job(w, state, a);
+	put_tail(w);
+	return true;
+}
+
+static bool put_deployment(struct json_writer *w, struct state *state,
+	const struct event_filter *filter, const struct event *event)
+{
+	const struct deployment *d = state_deployment(state, &event->id);
+	struct names names = {0};
+	if (!d)
+		return false;
+	uuid_format(&d->id, names.key);
+	names.namespace_name = d->namespace_name;
+	names.job_id = d->job_id;
+	if (!is_wanted(filter, TOPIC_DEPLOYMENT, &names))
+		return false;
+	put_head(w, event, &names);
+	json_record(w, &deployment_description, d);
+	put_tail(w);
+	return true;
+}
+
+static bool put_vm(struct json_writer *w, struct state *state, const struct event_filter *filter,
+	const struct event *event)
+{
+	const struct vm *vm = state_vm(state, text_of(event->name));
+	struct names names = {0};
+	snprintf(names.key, sizeof names.key, "%s", event->name);
+	if (vm && vm->worker && *vm->worker)
+		names.worker = vm->worker;
+	if ((!vm && event->type != EVENT_VM_DELETED) || !is_wanted(filter, TOPIC_VM, &names))
+		return false;
+	put_head(w, event, &names);
+	if (vm)
+		vm_json_without_password(w, vm);
+	else
+		json_write_null(w);
+	put_tail(w);
+	return true;
+}
+
+static bool put_vm_worker(struct json_writer *w, struct state *state,
+	const struct event_filter *filter, const struct event *event)
+{
+	const struct worker_view view = worker_view_of(filter->api);
+	const struct vm_worker *worker = state_vm_worker(state, text_of(event->name));
+	struct names names = {0};
+	snprintf(names.key, sizeof names.key, "%s", event->name);
+	if ((!worker && event->type != EVENT_VM_WORKER_DEREGISTRATION) ||
+		!is_wanted(filter, TOPIC_VM_WORKER, &names))
+		return false;
+	put_head(w, event, &names);
+	if (worker)
+		vm_worker_json(w, &view, worker);
+	else
+		json_write_null(w);
+	put_tail(w);
+	return true;
+}
+
+bool event_json(struct json_writer *w, struct state *state, const struct event_filter *filter,
+	const struct event *event)
+{
+	typedef bool put_event(struct json_writer *, struct state *, const struct event_filter *,
+		const struct event *);
+	static put_event *const put[EVENT_TOPICS] = {
+		[TOPIC_NODE] = put_node,
+		[TOPIC_JOB] = put_job,
+		[TOPIC_EVALUATION] = put_evaluation,
+		[TOPIC_ALLOCATION] = put_allocation,
+		[TOPIC_DEPLOYMENT] = put_deployment,
+		[TOPIC_VM] = put_vm,
+		[TOPIC_VM_WORKER] = put_vm_worker,
+	};
+	state_read_begin();
+	bool written = put[event->topic](w, state, filter, event);
+	state_read_end();
+	return written;
+}

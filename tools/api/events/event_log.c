@@ -1,0 +1,416 @@
+#include "tools/api/events/event_log.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "state/records/vm.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+const char *const event_topic_names[] = {
+	"Node", "Job", "Evaluation", "Allocation", "Deployment", "VM", "VMWorker", NULL};
+const char *const event_type_names[] = {
+	"NodeRegistration",
+	"NodeDeregistration",
+	"NodeEligibility",
+	"NodeDrain",
+	"NodeStreamEvent",
+	"JobRegistered",
+	"JobDeregistered",
+	"EvaluationUpdated",
+	"PlanResult",
+	"AllocationUpdated",
+	"AllocationUpdateDesiredStatus",
+	"DeploymentStatusUpdate",
+	"DeploymentPromotion",
+	"DeploymentAllocHealth",
+	"VMCreated",
+	"VMDeleted",
+	"VMScheduled",
+	"VMRestarted",
+	"VMUpdated",
+	"VMWorkerRegistration",
+	"VMWorkerDeregistration",
+	"VMWorkerPause",
+	"VMWorkerUpdated",
+};
+
+// --- Slots ---------------------------------------------------------------------------------------
+// A slot is written by the applier alone. Its number is 0 while it changes and one more than the
+// event's afterwards, so that a reader sees whether what it copied was all of one event.
+
+#define EVENT_WORDS 4u
+#define NAME_WORDS ((NAME_BYTES_MAX + 1) / 8)
+
+struct event_slot {
+	_Atomic uint64_t number;
+	_Atomic uint64_t words[EVENT_WORDS]; // index, kind, id
+};
+// What has names instead of ids: a ring of slots for those with so many. Many machines that change leave the names of
+// jobs alone.
+struct names {
+	_Atomic uint64_t *slots; // number, then the words of each name
+	uint32_t room, count;    // slots; names in each
+	uint64_t head;           // applier
+};
+enum name_ring { NAMES_OF_JOBS, NAMES_OF_MACHINES, NAME_RINGS };
+static const struct names empty_names[NAME_RINGS] = {
+	[NAMES_OF_JOBS] = {.room = EVENT_LOG_JOBS, .count = 2}, // with the namespace
+	[NAMES_OF_MACHINES] = {.room = EVENT_LOG_MACHINES, .count = 1},
+};
+#define NAMES_MOST 2u
+
+static uint32_t slot_words(const struct names *names)
+{
+	return 1 + names->count * NAME_WORDS;
+}
+
+static size_t names_bytes(const struct names *names)
+{
+	return (size_t)names->room * slot_words(names) * sizeof names->slots[0];
+}
+
+static _Atomic uint64_t *name_slot(const struct names *names, uint64_t number)
+{
+	return names->slots + number % names->room * slot_words(names);
+}
+
+struct event_log {
+	struct state_observer observer;
+	struct event_slot *events;
+	struct names names[NAME_RINGS];
+	_Atomic uint64_t head;
+	_Atomic uint32_t listeners;
+	int fd;
+};
+
+static void slot_write(_Atomic uint64_t *number_at, _Atomic uint64_t *words, const uint64_t *from,
+	uint32_t count, uint64_t number)
+{
+	atomic_store_explicit(number_at, 0, memory_order_relaxed);
+	// Who sees one of these sees that the slot changes.
+	for (uint32_t i = 0; i < count; i++)
+		atomic_store_explicit(&words[i], from[i], memory_order_release);
+	atomic_store_explicit(number_at, number + 1, memory_order_release);
+}
+
+static bool slot_read(const _Atomic uint64_t *number_at, const _Atomic uint64_t *words,
+	uint64_t *to, uint32_t count, uint64_t number)
+{
+	if (atomic_load_explicit(number_at, memory_order_acquire) != number + 1)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		to[i] = atomic_load_explicit(&words[i], memory_order_acquire);
+	return atomic_load_explicit(number_at, memory_order_relaxed) == number + 1;
+}
+
+// --- Writing -------------------------------------------------------------------------------------
+
+// What kind of event a change is: its topic, its type and, without an id, where its name is.
+struct kind {
+	uint8_t topic, type;
+	uint32_t name;
+};
+
+static void push(struct event_log *log, uint64_t index, struct kind kind, const struct uuid *id)
+{
+	uint64_t number = atomic_load_explicit(&log->head, memory_order_relaxed);
+	struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
+	uint64_t words[EVENT_WORDS] = {
+		index, kind.topic | (uint64_t)kind.type << 8 | (uint64_t)kind.name << 16};
+	memcpy(&words[2], id, sizeof *id);
+	slot_write(&slot->number, slot->words, words, EVENT_WORDS, number);
+	atomic_store_explicit(&log->head, number + 1, memory_order_release);
+}
+
+static void push_named(struct event_log *log, enum name_ring ring, enum event_topic topic,
+	enum event_type type, const char *const *texts, uint64_t index)
+{
+	static const struct uuid none;
+	struct names *names = &log->names[ring];
+	uint64_t words[NAMES_MOST * NAME_WORDS] = {0}, number = names->head++;
+	for (uint32_t i = 0; i < names->count; i++) {
+		struct text text = text_of(texts[i]);
+		CHECK(text.size <= NAME_BYTES_MAX);
+		memcpy(words + i * NAME_WORDS, text.data, text.size);
+	}
+	_Atomic uint64_t *slot = name_slot(names, number);
+	slot_write(slot, slot + 1, words, names->count * NAME_WORDS, number);
+	push(log, index, (struct kind){(uint8_t)topic, (uint8_t)type, (uint32_t)number}, &none);
+}
+
+static bool drains_differ(const struct drain_strategy *a, const struct drain_strategy *b)
+{
+	if (!a || !b)
+		return a != b;
+	return a->deadline_ns != b->deadline_ns || a->force_deadline_ns != b->force_deadline_ns ||
+	       a->ignore_system_jobs != b->ignore_system_jobs;
+}
+
+static void push_node(
+	struct event_log *log, const struct node *before, const struct node *after, uint64_t index)
+{
+	enum event_type type = EVENT_NODE_STREAM_EVENT;
+	if (after->record.deleted)
+		type = EVENT_NODE_DEREGISTRATION;
+	else if (!before || before->register_index != after->register_index)
+		type = EVENT_NODE_REGISTRATION;
+	else if (drains_differ(before->drain, after->drain))
+		type = EVENT_NODE_DRAIN;
+	else if (before->eligibility != after->eligibility)
+		type = EVENT_NODE_ELIGIBILITY;
+	push(log, index, (struct kind){TOPIC_NODE, (uint8_t)type, 0}, &after->id);
+}
+
+static void push_job(
+	struct event_log *log, const struct job *before, const struct job *after, uint64_t index)
+{
+	const char *const names[2] = {after->namespace_name, after->id};
+	enum event_type type = EVENT_EVALUATION_UPDATED; // of its status
+	if (after->record.deleted || (after->stop && !(before && before->stop)))
+		type = EVENT_JOB_DEREGISTERED;
+	else if (!before || before->job_modify_index != after->job_modify_index)
+		type = EVENT_JOB_REGISTERED;
+	push_named(log, NAMES_OF_JOBS, TOPIC_JOB, type, names, index);
+}
+
+static void push_evaluation(struct event_log *log, const struct evaluation *before,
+	const struct evaluation *after, uint64_t index)
+{
+	enum event_type type = EVENT_EVALUATION_UPDATED;
+	if (after->record.deleted)
+		return;
+	if (!before && after->triggered_by == TRIGGER_JOB_REGISTER)
+		type = EVENT_JOB_REGISTERED;
+	else if (!before && after->triggered_by == TRIGGER_JOB_DEREGISTER)
+		type = EVENT_JOB_DEREGISTERED;
+	push(log, index, (struct kind){TOPIC_EVALUATION, (uint8_t)type, 0}, &after->id);
+}
+
+static void push_allocation(struct event_log *log, const struct allocation *before,
+	const struct allocation *after, uint64_t index)
+{
+	enum event_type type = EVENT_PLAN_RESULT;
+	if (after->record.deleted)
+		return;
+	if (before && before->alloc_modify_index == after->alloc_modify_index)
+		type = EVENT_ALLOCATION_UPDATED;
+	else if (before && before->desired == after->desired && before->job == after->job)
+		type = EVENT_ALLOCATION_UPDATE_DESIRED_STATUS;
+	push(log, index, (struct kind){TOPIC_ALLOCATION, (uint8_t)type, 0}, &after->id);
+}
+
+static bool is_promoted(const struct deployment *d, uint32_t group)
+{
+	return group < d->groups.count &&
+	       ARRAY_AT(&d->groups, struct deployment_group, group)->promoted;
+}
+
+static int64_t verdicts(const struct deployment *d)
+{
+	int64_t sum = 0;
+	for (uint32_t i = 0; i < d->groups.count; i++) {
+		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
+		// A verdict that turns keeps their number and changes this sum.
+		sum += g->healthy_allocs + 2 * g->unhealthy_allocs;
+	}
+	return sum;
+}
+
+static void push_deployment(struct event_log *log, const struct deployment *before,
+	const struct deployment *after, uint64_t index)
+{
+	enum event_type type = EVENT_PLAN_RESULT;
+	bool promoted = false;
+	if (after->record.deleted)
+		return;
+	for (uint32_t i = 0; before && i < after->groups.count; i++)
+		promoted = promoted || (is_promoted(after, i) && !is_promoted(before, i));
+	if (promoted)
+		type = EVENT_DEPLOYMENT_PROMOTION;
+	else if (before && before->status != after->status)
+		type = EVENT_DEPLOYMENT_STATUS_UPDATE;
+	else if (before && verdicts(before) != verdicts(after))
+		type = EVENT_DEPLOYMENT_ALLOC_HEALTH;
+	push(log, index, (struct kind){TOPIC_DEPLOYMENT, (uint8_t)type, 0}, &after->id);
+}
+
+static void push_vm(
+	struct event_log *log, const struct vm *before, const struct vm *after, uint64_t index)
+{
+	const char *const name = after->name;
+	enum event_type type = EVENT_VM_UPDATED;
+	if (after->record.deleted)
+		type = EVENT_VM_DELETED;
+	else if (!before || strcmp(before->uid, after->uid) != 0)
+		type = EVENT_VM_CREATED;
+	else if (before->restart_count != after->restart_count)
+		type = EVENT_VM_RESTARTED;
+	else if (vm_is_scheduled(after) && !uuid_equal(&before->instance, &after->instance))
+		type = EVENT_VM_SCHEDULED;
+	push_named(log, NAMES_OF_MACHINES, TOPIC_VM, type, &name, index);
+}
+
+static void push_vm_worker(struct event_log *log, const struct vm_worker *before,
+	const struct vm_worker *after, uint64_t index)
+{
+	const char *const name = after->name;
+	enum event_type type = EVENT_VM_WORKER_UPDATED;
+	if (after->record.deleted)
+		type = EVENT_VM_WORKER_DEREGISTRATION;
+	else if (!before || before->record.deleted || !vm_worker_is_described_as(after, before))
+		type = EVENT_VM_WORKER_REGISTRATION;
+	else if (before->scheduling_paused != after->scheduling_paused)
+		type = EVENT_VM_WORKER_PAUSE;
+	else if (before->beats == after->beats)
+		return; // it was seen again
+	push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
+}
+
+static void push_change(struct event_log *log, const struct state_change *change, uint64_t index)
+{
+	const void *before = change->before, *after = change->after;
+	switch (change->table) {
+	case STATE_NODES: push_node(log, before, after, index); break;
+	case STATE_JOBS:
+		// The same version: only what is counted of its allocations changed.
+		if (before != after)
+			push_job(log, before, after, index);
+		break;
+	case STATE_ALLOCATIONS: push_allocation(log, before, after, index); break;
+	case STATE_EVALUATIONS: push_evaluation(log, before, after, index); break;
+	case STATE_DEPLOYMENTS: push_deployment(log, before, after, index); break;
+	case STATE_VMS: push_vm(log, before, after, index); break;
+	case STATE_VM_WORKERS: push_vm_worker(log, before, after, index); break;
+	default: break;
+	}
+}
+
+// Applier thread.
+static void changed(
+	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
+{
+	struct event_log *log = context;
+	uint64_t one = 1;
+	for (uint32_t i = 0; i < count; i++)
+		push_change(log, &changes[i], index);
+	if (!atomic_load(&log->listeners))
+		return;
+	// Fails only when the counter is full, and then the listener is awake anyway.
+	ssize_t written = write(log->fd, &one, sizeof one);
+	(void)written;
+}
+
+// --- Reading -------------------------------------------------------------------------------------
+
+uint64_t event_log_head(const struct event_log *log)
+{
+	return atomic_load_explicit(&log->head, memory_order_acquire);
+}
+
+// The low bits of the number are all that the event could keep.
+static void read_names(
+	const struct names *names, uint32_t number, char *const texts[static NAMES_MOST])
+{
+	const _Atomic uint64_t *slot = name_slot(names, number);
+	uint64_t words[NAMES_MOST * NAME_WORDS];
+	uint64_t now = atomic_load_explicit(slot, memory_order_acquire);
+	if (!now || (uint32_t)(now - 1) != number ||
+		!slot_read(slot, slot + 1, words, names->count * NAME_WORDS, now - 1))
+		return;
+	for (uint32_t i = 0; i < names->count; i++)
+		memcpy(texts[i], words + i * NAME_WORDS, NAME_BYTES_MAX + 1);
+}
+
+bool event_log_read(const struct event_log *log, uint64_t number, struct event *event)
+{
+	const struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
+	uint64_t words[EVENT_WORDS];
+	if (!slot_read(&slot->number, slot->words, words, EVENT_WORDS, number))
+		return false;
+	*event = (struct event){
+		.index = words[0], .topic = words[1] & 0xff, .type = words[1] >> 8 & 0xff};
+	memcpy(&event->id, &words[2], sizeof event->id);
+	uint32_t name = (uint32_t)(words[1] >> 16);
+	if (event->topic == TOPIC_JOB)
+		read_names(&log->names[NAMES_OF_JOBS], name,
+			(char *const[]){event->namespace_name, event->name});
+	else if (event->topic == TOPIC_VM || event->topic == TOPIC_VM_WORKER)
+		read_names(
+			&log->names[NAMES_OF_MACHINES], name, (char *const[]){event->name, NULL});
+	return true;
+}
+
+// The index of an event, or 0 when it is not there any more.
+static uint64_t index_of(const struct event_log *log, uint64_t number)
+{
+	const struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
+	uint64_t words[EVENT_WORDS];
+	return slot_read(&slot->number, slot->words, words, EVENT_WORDS, number) ? words[0] : 0;
+}
+
+uint64_t event_log_find(const struct event_log *log, uint64_t index)
+{
+	uint64_t last = event_log_head(log);
+	uint64_t first = last >= EVENT_LOG_EVENTS ? last - EVENT_LOG_EVENTS + 1 : 0;
+	while (first < last) {
+		uint64_t middle = first + (last - first) / 2;
+		if (index_of(log, middle) < index)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first;
+}
+
+int event_log_fd(const struct event_log *log)
+{
+	return log->fd;
+}
+
+void event_log_listen(struct event_log *log, bool on)
+{
+	atomic_fetch_add(&log->listeners, on ? 1u : -1u);
+}
+
+// --- Lifetime ------------------------------------------------------------------------------------
+
+struct event_log *event_log_create(void)
+{
+	struct event_log *log = memory_take(sizeof *log);
+	log->events = memory_map(EVENT_LOG_EVENTS * sizeof log->events[0]);
+	bool has_names = true;
+	for (uint32_t i = 0; i < NAME_RINGS; i++) {
+		log->names[i] = empty_names[i];
+		log->names[i].slots = memory_map(names_bytes(&log->names[i]));
+		has_names = has_names && log->names[i].slots;
+	}
+	log->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (!log->events || !has_names || log->fd < 0) {
+		event_log_destroy(log);
+		return NULL;
+	}
+	log->observer = (struct state_observer){.changed = changed, .context = log};
+	return log;
+}
+
+void event_log_destroy(struct event_log *log)
+{
+	if (!log)
+		return;
+	if (log->fd >= 0)
+		close(log->fd);
+	if (log->events)
+		memory_unmap(log->events, EVENT_LOG_EVENTS * sizeof log->events[0]);
+	for (uint32_t i = 0; i < NAME_RINGS; i++)
+		if (log->names[i].slots)
+			memory_unmap(log->names[i].slots, names_bytes(&log->names[i]));
+	free(log);
+}
+
+struct state_observer *event_log_observer(struct event_log *log)
+{
+	return &log->observer;
+}

@@ -1,0 +1,83 @@
+// The newest changes of the state, as far back as a ring reaches: what event streams are made from.
+// The applier writes and never waits; who reads too slowly finds that what it wanted is overwritten.
+// A change is only named here; how the thing looks is read when the line is written.
+#pragma once
+#include "state/tables/state.h"
+
+#define EVENT_LOG_EVENTS (1u << 18)
+// Names that are remembered of jobs, and of virtual machines and their workers; each change of one takes a place.
+#define EVENT_LOG_JOBS (1u << 13)
+#define EVENT_LOG_MACHINES (1u << 16)
+
+enum event_topic {
+	TOPIC_NODE,
+	TOPIC_JOB,
+	TOPIC_EVALUATION,
+	TOPIC_ALLOCATION,
+	TOPIC_DEPLOYMENT,
+	TOPIC_VM,
+	TOPIC_VM_WORKER,
+	EVENT_TOPICS
+};
+extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
+enum event_type {
+	EVENT_NODE_REGISTRATION,
+	EVENT_NODE_DEREGISTRATION,
+	EVENT_NODE_ELIGIBILITY,
+	EVENT_NODE_DRAIN,
+	EVENT_NODE_STREAM_EVENT,
+	EVENT_JOB_REGISTERED,
+	EVENT_JOB_DEREGISTERED,
+	EVENT_EVALUATION_UPDATED,
+	EVENT_PLAN_RESULT,
+	EVENT_ALLOCATION_UPDATED,
+	EVENT_ALLOCATION_UPDATE_DESIRED_STATUS,
+	EVENT_DEPLOYMENT_STATUS_UPDATE,
+	EVENT_DEPLOYMENT_PROMOTION,
+	EVENT_DEPLOYMENT_ALLOC_HEALTH,
+	EVENT_VM_CREATED,
+	EVENT_VM_DELETED,
+	EVENT_VM_SCHEDULED,
+	EVENT_VM_RESTARTED,
+	EVENT_VM_UPDATED,
+	EVENT_VM_WORKER_REGISTRATION,
+	EVENT_VM_WORKER_DEREGISTRATION,
+	EVENT_VM_WORKER_PAUSE,
+	EVENT_VM_WORKER_UPDATED,
+	EVENT_TYPES
+};
+extern const char *const event_type_names[]; // "NodeRegistration" …
+
+struct event {
+	uint64_t index; // of the state
+	uint8_t topic, type;
+	struct uuid id;                          // of a node, evaluation, allocation or deployment
+	char namespace_name[NAME_BYTES_MAX + 1]; // of a job
+	// Of a job (its id), a virtual machine or a worker; empty when it is not remembered any more.
+	char name[NAME_BYTES_MAX + 1];
+};
+
+// It is of a job, a virtual machine or a worker, and nobody knows of which.
+static inline bool event_has_lost_its_name(const struct event *event)
+{
+	return !event->name[0] && (event->topic == TOPIC_JOB || event->topic == TOPIC_VM ||
+					  event->topic == TOPIC_VM_WORKER);
+}
+
+struct event_log;
+
+struct event_log *event_log_create(void);
+void event_log_destroy(struct event_log *); // no readers, no applier any more
+// To be given to state_observe().
+struct state_observer *event_log_observer(struct event_log *);
+
+// Any thread. Events are numbered from 0; the log holds those before head, at least the newest
+// EVENT_LOG_EVENTS - 1.
+uint64_t event_log_head(const struct event_log *);
+// False when the event is not there (any more).
+bool event_log_read(const struct event_log *, uint64_t number, struct event *);
+// The number of the first event that is there and whose index is at least this one.
+uint64_t event_log_find(const struct event_log *, uint64_t index);
+// An eventfd that becomes readable when events came while somebody listens.
+int event_log_fd(const struct event_log *);
+void event_log_listen(struct event_log *, bool on);

@@ -1,0 +1,217 @@
+#include "tools/api/events/event_stream.h"
+#include "state/base/memory.h"
+#include "tools/api/events/event_json.h"
+#include "tools/api/handlers.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/connections.h"
+#include <errno.h>
+#include <stdlib.h>
+
+#define HEARTBEAT_NS 10000000000ull
+// Without an index a stream begins with the newest of what came before.
+#define EVENTS_REPLAYED 100u
+// Lines are cut off, and chunks sent, at about this size.
+#define LINE_BYTES (64u * 1024)
+// Events looked at in one turn: other streams share the thread.
+#define EVENTS_PER_TURN 4096u
+
+struct event_stream {
+	struct request *request;
+	struct event_log *log;
+	struct event_filter filter;
+	uint64_t next; // event
+	struct json_writer writer;
+	size_t sent;      // of the writer's bytes
+	uint64_t beat_ns; // when a heartbeat is due
+	bool ended;       // what the writer holds is the last
+};
+
+static _Atomic uint32_t streams_open;
+static _Atomic uint64_t streams_lost;
+
+void event_stream_count(struct event_stream_counts *counts)
+{
+	counts->open = atomic_load(&streams_open);
+	counts->lost = atomic_load(&streams_lost);
+}
+
+static uint64_t now_ns(const struct event_stream *s)
+{
+	return time_monotonic_ns(s->request->api->settings.time);
+}
+
+// --- Lines ---------------------------------------------------------------------------------------
+
+// Nomad sends an empty object at once and when nothing else is to be said.
+static void put_heartbeat(struct event_stream *s)
+{
+	json_write_plain(&s->writer, "{}\n");
+	s->beat_ns = now_ns(s) + HEARTBEAT_NS;
+}
+
+static void put_loss(struct event_stream *s)
+{
+	json_begin_object(&s->writer);
+	json_put_string(&s->writer, "Error",
+		"events were lost: this stream was read more slowly than the state changed; "
+		"subscribe again, and list what you follow");
+	json_end_object(&s->writer);
+	json_write_plain(&s->writer, "\n");
+	s->ended = true;
+	atomic_fetch_add(&streams_lost, 1);
+}
+
+// A line of those events from the next on that have the index of the first; nothing when no event
+// of them is wanted. Returns events looked at; 0 when there were none.
+static uint32_t put_line(struct event_stream *s)
+{
+	struct state *state = s->request->api->settings.state;
+	struct json_writer line = {0};
+	struct event event;
+	uint64_t index = 0, head = event_log_head(s->log);
+	uint32_t looked = 0;
+	bool any = false;
+	for (; s->next < head && looked < EVENTS_PER_TURN && line.size < LINE_BYTES; looked++) {
+		if (!event_log_read(s->log, s->next, &event) ||
+			(event_has_lost_its_name(&event) &&
+				event_filter_has(&s->filter, event.topic))) {
+			put_loss(s);
+			break;
+		}
+		if (index && event.index != index)
+			break;
+		if (!index) {
+			index = event.index;
+			json_begin_object(&line);
+			json_put_u64(&line, "Index", index);
+			json_write_key(&line, "Events");
+			json_begin_array(&line);
+		}
+		any = event_json(&line, state, &s->filter, &event) || any;
+		s->next++;
+	}
+	if (any) {
+		json_end_array(&line);
+		json_end_object(&line);
+		json_write_plain(&s->writer, "%.*s\n", (int)line.size, line.data);
+		s->beat_ns = now_ns(s) + HEARTBEAT_NS;
+	}
+	json_writer_free(&line);
+	return looked;
+}
+
+static void fill(struct event_stream *s)
+{
+	json_writer_clear(&s->writer);
+	s->sent = 0;
+	for (uint32_t looked = 0; !s->ended && looked < EVENTS_PER_TURN;) {
+		uint32_t some = put_line(s);
+		if (!some || s->writer.size >= LINE_BYTES)
+			break;
+		looked += some;
+	}
+	if (!s->writer.size && now_ns(s) >= s->beat_ns)
+		put_heartbeat(s);
+}
+
+// --- libmicrohttpd -------------------------------------------------------------------------------
+
+bool event_stream_is_ready(const struct event_stream *s)
+{
+	return event_log_head(s->log) > s->next;
+}
+
+static ssize_t read_stream(void *context, uint64_t position, char *to, size_t most)
+{
+	struct event_stream *s = context;
+	struct request *request = s->request;
+	if (s->sent == s->writer.size) {
+		if (s->ended || request->hung_up || !watcher_parks(request->api->watcher))
+			return MHD_CONTENT_READER_END_OF_STREAM;
+		fill(s);
+	}
+	if (s->sent == s->writer.size) {
+		watcher_park(
+			request->api->watcher, request, event_stream_is_ready(s) ? 0 : s->beat_ns);
+		return 0;
+	}
+	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
+	size_t size = s->writer.size - s->sent;
+	size = size < most ? size : most;
+	memcpy(to, s->writer.data + s->sent, size);
+	s->sent += size;
+	return (ssize_t)size;
+}
+
+static void free_stream(void *context)
+{
+	event_stream_free(context);
+}
+
+void event_stream_free(struct event_stream *s)
+{
+	event_log_listen(s->log, false);
+	atomic_fetch_sub(&streams_open, 1);
+	event_filter_free(&s->filter);
+	json_writer_free(&s->writer);
+	free(s);
+}
+
+struct MHD_Response *event_stream_response(struct event_stream *s)
+{
+	return MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, LINE_BYTES, read_stream, s, free_stream);
+}
+
+// --- The route -----------------------------------------------------------------------------------
+
+// Where ?index= begins. False with a reply.
+static bool begin_at(const struct request *request, const struct event_log *log, uint64_t *next,
+	struct reply *reply)
+{
+	const char *text = request_parameter(request, "index");
+	uint64_t head = event_log_head(log), index = 0;
+	char *end = NULL;
+	errno = 0;
+	if (text && strcmp(text, "now") == 0) {
+		*next = head;
+		return true;
+	}
+	if (text && *text)
+		index = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	if (text && *text && (!end || *end || errno)) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Invalid index: \"%.64s\" is no number; pass that of the newest event "
+			"seen, or now",
+			text);
+		return false;
+	}
+	uint64_t newest = head > EVENTS_REPLAYED ? head - EVENTS_REPLAYED : 0;
+	*next = index ? event_log_find(log, index) : newest;
+	return true;
+}
+
+void event_stream(struct request *request, struct reply *reply)
+{
+	struct event_log *log = request->api->settings.events;
+	struct event_filter filter;
+	uint64_t next;
+	if (!log) {
+		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "this server keeps no events");
+		return;
+	}
+	if (!begin_at(request, log, &next, reply) || !event_filter_read(request, &filter, reply))
+		return;
+	struct event_stream *s = memory_take(sizeof *s);
+	s->request = request;
+	s->log = log;
+	s->filter = filter;
+	s->next = next;
+	event_log_listen(log, true);
+	atomic_fetch_add(&streams_open, 1);
+	put_heartbeat(s);
+	request->events = s;
+	reply->status = MHD_HTTP_OK;
+	reply->content_type = API_TEXT_JSON;
+	reply->events = s;
+}

@@ -1,9 +1,0 @@
-// What a node has, as Nomad's API shows it. Under read lock.
-#pragma once
-#include "state/state.h"
-#include "tools/api/json_writer.h"
-
-// Members "NodeResources" and "ReservedResources".
-void node_resources_json(struct json_writer *, const struct node *);
-// The form of resources before version 0.9, which Nomad's command line still adds up.
-void node_resources_json_legacy(struct json_writer *, const char *key, struct resources);

@@ -1,0 +1,62 @@
+// Namespaces: those that jobs are in, and the one that is always there.
+#include "tools/api/handlers.h"
+#include "tools/forms/name_set.h"
+
+#define USUAL "default"
+// Jobs looked at in one read section.
+#define JOBS_PER_SECTION 1024u
+
+static void collect(struct request *request, struct name_set *namespaces)
+{
+	const struct state *state = request->api->settings.state;
+	uint64_t cursor = 0;
+	const struct job *job;
+	name_set_add(namespaces, USUAL);
+	do {
+		state_read_begin();
+		for (uint32_t i = 0; i < JOBS_PER_SECTION; i++) {
+			job = state_next_job(state, &cursor);
+			if (!job)
+				break;
+			name_set_add(namespaces, job->namespace_name);
+		}
+		state_read_end();
+	} while (job);
+}
+
+static void put_namespace(struct json_writer *w, const char *name)
+{
+	json_begin_object(w);
+	json_put_string(w, "Name", name);
+	json_put_string(
+		w, "Description", strcmp(name, USUAL) == 0 ? "Default shared namespace" : "");
+	json_put_string(w, "Quota", "");
+	json_put_null(w, "Hash");
+	json_put_u64(w, "CreateIndex", 1);
+	json_put_u64(w, "ModifyIndex", 1);
+	json_end_object(w);
+}
+
+void namespaces_list(struct request *request, struct reply *reply)
+{
+	struct name_set namespaces = {0};
+	uint64_t index = state_index(request->api->settings.state);
+	collect(request, &namespaces);
+	name_set_json(&namespaces, request_parameter(request, "prefix"), reply_json(request, reply),
+		put_namespace);
+	name_set_free(&namespaces);
+	reply_index(reply, index);
+}
+
+void namespace_read(struct request *request, struct reply *reply)
+{
+	struct name_set namespaces = {0};
+	uint64_t index = state_index(request->api->settings.state);
+	collect(request, &namespaces);
+	if (name_set_has(&namespaces, request->ids[0]))
+		put_namespace(reply_json(request, reply), request->ids[0]);
+	else
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "Namespace not found");
+	name_set_free(&namespaces);
+	reply_index(reply, index);
+}

@@ -1,0 +1,236 @@
+// What operators set and start: the schedulers' configuration, garbage collection.
+#include "state/base/memory.h"
+#include "state/records/scheduler_config.h"
+#include "tools/api/handlers.h"
+#include "tools/api/server/body.h"
+#include "tools/api/server/submission.h"
+#include "tools/json/json_record.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// --- Scheduler configuration ---------------------------------------------------------------------
+
+uint64_t scheduler_config_watched(const struct request *request)
+{
+	return table_watched(request, STATE_SCHEDULER_CONFIG);
+}
+
+void scheduler_config_read(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	struct json_writer *w = reply_json(request, reply);
+	state_read_begin();
+	const struct scheduler_config *config = state_scheduler_config(state);
+	// An index of 0 would make a client that waits for a change ask again at once.
+	uint64_t index = config->record.modify_index ? config->record.modify_index : 1;
+	json_begin_object(w);
+	json_write_key(w, "SchedulerConfig");
+	json_record(w, &scheduler_config_description, config);
+	state_read_end();
+	json_put_u64(w, "Index", index);
+	json_put_u64(w, "LastContact", 0);
+	json_put_bool(w, "KnownLeader", true);
+	json_end_object(w);
+	reply_index(reply, index);
+}
+
+static void free_config(struct command *command)
+{
+	if (command->scheduler_config.config)
+		record_release(&scheduler_config_description, command->scheduler_config.config);
+	free(command->scheduler_config.config);
+}
+
+// ?cas= asks for a change only when nobody changed the configuration meanwhile. False with a reply.
+static bool read_cas(
+	const struct request *request, struct command_scheduler_config *c, struct reply *reply)
+{
+	const char *text = request_parameter(request, "cas");
+	char *end = NULL;
+	if (!text)
+		return true;
+	errno = 0;
+	c->modify_index = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	c->cas = true;
+	if (end && !*end && !errno)
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		"Error parsing cas value: \"%.32s\" is no number; pass the ModifyIndex that was "
+		"read",
+		text);
+	return false;
+}
+
+// What the body leaves out is off, as Nomad has it. NULL with a reply.
+static struct scheduler_config *read_config(struct request *request, struct reply *reply)
+{
+	json_t *body = body_read(request, reply);
+	if (!body)
+		return NULL;
+	struct json_report report = {0};
+	struct scheduler_config *config = memory_take(sizeof *config);
+	json_read_record(&scheduler_config_description, config, body, "SchedulerConfig", &report);
+	json_decref(body);
+	if (report.errors.count) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", report.errors.texts[0]);
+		record_release(&scheduler_config_description, config);
+		free(config);
+		config = NULL;
+	}
+	json_report_free(&report);
+	return config;
+}
+
+void scheduler_config_set(struct request *request, struct reply *reply)
+{
+	struct command_scheduler_config wanted = {0};
+	if (!read_cas(request, &wanted, reply))
+		return;
+	wanted.config = read_config(request, reply);
+	if (!wanted.config)
+		return;
+	struct submission *submission = submission_create(request, 1, free_config);
+	struct command *command = submission_command(submission, 0);
+	command->type = COMMAND_SCHEDULER_CONFIG;
+	command->scheduler_config = wanted;
+}
+
+void scheduler_config_was_set(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_done(request, reply);
+	if (!command)
+		return;
+	uint64_t index =
+		command->index ? command->index : state_index(request->api->settings.state);
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_bool(w, "Updated", command->scheduler_config.updated);
+	json_put_u64(w, "Index", index);
+	json_end_object(w);
+	reply_index(reply, index);
+}
+
+// --- The system ----------------------------------------------------------------------------------
+
+static void free_nothing(struct command *command)
+{
+}
+
+void system_collect(struct request *request, struct reply *reply)
+{
+	struct submission *submission = submission_create(request, 1, free_nothing);
+	struct command *command = submission_command(submission, 0);
+	command->type = COMMAND_GC;
+	command->gc = (struct command_gc){.force = true};
+}
+
+static void reply_nothing(struct reply *reply)
+{
+	reply->status = MHD_HTTP_OK;
+}
+
+void system_collected(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	if ((int)command->outcome == OUTCOME_CONFLICT)
+		reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
+			"garbage is being collected already; try again when that is done");
+	else if (command->outcome != OUTCOME_DONE)
+		reply_outcome(reply, (int)command->outcome);
+	else
+		reply_nothing(reply);
+}
+
+// Summaries are counted from the allocations themselves and cannot go wrong by themselves.
+void system_reconcile(struct request *request, struct reply *reply)
+{
+	reply_nothing(reply);
+}
+
+// --- The cluster ---------------------------------------------------------------------------------
+
+void raft_configuration(struct request *request, struct reply *reply)
+{
+	const struct api *api = request->api;
+	char leader[API_LEADER_BYTES], name[300];
+	leader_address(api, leader);
+	snprintf(name, sizeof name, "%s.%s", api->name, api->region);
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_write_key(w, "Servers");
+	json_begin_array(w);
+	json_begin_object(w);
+	json_put_string(w, "ID", leader);
+	json_put_string(w, "Node", name);
+	json_put_string(w, "Address", leader);
+	json_put_bool(w, "Leader", true);
+	json_put_bool(w, "Voter", true);
+	json_put_string(w, "RaftProtocol", "2");
+	json_end_object(w);
+	json_end_array(w);
+	json_put_u64(w, "Index", 0);
+	json_end_object(w);
+}
+
+// --- The servers' care for themselves: one server has nobody to look after -----------------------
+
+void autopilot_configuration(struct request *request, struct reply *reply)
+{
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_bool(w, "CleanupDeadServers", true);
+	json_put_string(w, "LastContactThreshold", "200ms");
+	json_put_u64(w, "MaxTrailingLogs", 250);
+	json_put_u64(w, "MinQuorum", 0);
+	json_put_string(w, "ServerStabilizationTime", "10s");
+	json_put_bool(w, "EnableRedundancyZones", false);
+	json_put_bool(w, "DisableUpgradeMigration", false);
+	json_put_bool(w, "EnableCustomUpgrades", false);
+	json_put_u64(w, "CreateIndex", 1);
+	json_put_u64(w, "ModifyIndex", 1);
+	json_end_object(w);
+}
+
+static void put_server_health(struct json_writer *w, const struct api *api, bool healthy)
+{
+	char leader[API_LEADER_BYTES], name[300];
+	leader_address(api, leader);
+	snprintf(name, sizeof name, "%s.%s", api->name, api->region);
+	uint64_t up_ns = time_monotonic_ns(api->settings.time) - api->started_ns;
+	json_begin_object(w);
+	json_put_string(w, "ID", leader);
+	json_put_string(w, "Name", name);
+	json_put_string(w, "Address", leader);
+	json_put_string(w, "SerfStatus", "alive");
+	json_put_string(w, "Version", API_NOMAD_VERSION);
+	json_put_bool(w, "Leader", true);
+	json_put_string(w, "LastContact", "0s");
+	json_put_u64(w, "LastTerm", state_node_table(api->settings.state)->term);
+	json_put_u64(w, "LastIndex", state_index(api->settings.state));
+	json_put_bool(w, "Healthy", healthy);
+	json_put_bool(w, "Voter", true);
+	json_write_key(w, "StableSince");
+	json_write_time(w, (int64_t)(time_wall_ns(api->settings.time) - up_ns));
+	json_end_object(w);
+}
+
+// 429 when it is not healthy, as Nomad has it.
+void autopilot_health(struct request *request, struct reply *reply)
+{
+	struct api *api = request->api;
+	char message[512] = "";
+	bool healthy = !api->settings.healthy ||
+		       api->settings.healthy(api->settings.context, message, sizeof message);
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_bool(w, "Healthy", healthy);
+	json_put_u64(w, "FailureTolerance", 0);
+	json_write_key(w, "Servers");
+	json_begin_array(w);
+	put_server_health(w, api, healthy);
+	json_end_array(w);
+	json_end_object(w);
+	if (!healthy)
+		reply->status = MHD_HTTP_TOO_MANY_REQUESTS;
+}

@@ -1,0 +1,83 @@
+// The settings of the placement of virtual machines.
+#include "tools/api/handlers.h"
+#include "tools/api/orchard/vm_body.h"
+#include "tools/api/orchard/vm_subject.h"
+#include "tools/api/server/body.h"
+#include "tools/api/server/submission.h"
+#include "tools/forms/vm_json.h"
+
+uint64_t cluster_settings_watched(const struct request *request)
+{
+	return table_watched(request, STATE_CLUSTER_SETTINGS);
+}
+
+void cluster_settings_read(struct request *request, struct reply *reply)
+{
+	struct json_writer *w = reply_json(request, reply);
+	state_read_begin();
+	const struct cluster_settings *settings =
+		state_cluster_settings(request->api->settings.state);
+	// An index of 0 would make a client that waits for a change ask again at once.
+	uint64_t index = settings->record.modify_index ? settings->record.modify_index : 1;
+	json_begin_object(w);
+	cluster_settings_members_json(w, settings);
+	subject_warnings_json(w, request);
+	json_end_object(w);
+	state_read_end();
+	reply_index(reply, index);
+}
+
+static void free_settings(struct command *command)
+{
+	cluster_settings_free(command->cluster_settings.settings);
+}
+
+static bool profile_is_known(const char *profile)
+{
+	return !profile || !*profile || strcmp(profile, VM_PROFILE_OPTIMIZE) == 0 ||
+	       strcmp(profile, VM_PROFILE_DISTRIBUTE) == 0;
+}
+
+static bool settings_are_fit(
+	const struct cluster_settings *settings, json_t *body, struct reply *reply)
+{
+	if (!json_object_size(body))
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"ClusterSettings: the body is empty; send {\"schedulerProfile\": "
+			"\"distribute-load\"}");
+	else if (!profile_is_known(settings->scheduler_profile))
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"ClusterSettings.schedulerProfile: \"%.64s\" is none "
+			"of " VM_PROFILE_OPTIMIZE ", " VM_PROFILE_DISTRIBUTE,
+			settings->scheduler_profile);
+	return !reply->status;
+}
+
+void cluster_settings_set(struct request *request, struct reply *reply)
+{
+	json_t *body = body_read(request, reply);
+	if (!body)
+		return;
+	struct subject *subject = subject_begin(request);
+	struct cluster_settings *settings = cluster_settings_create();
+	json_read_record(
+		&cluster_settings_description, settings, body, "ClusterSettings", &subject->report);
+	if (report_is_clean(&subject->report, reply) && settings_are_fit(settings, body, reply)) {
+		struct command *command =
+			submission_command(submission_create(request, 1, free_settings), 0);
+		command->type = COMMAND_CLUSTER_SETTINGS;
+		command->cluster_settings.settings = settings;
+	} else {
+		cluster_settings_free(settings);
+	}
+	json_decref(body);
+}
+
+void cluster_settings_were_set(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome == OUTCOME_DONE)
+		cluster_settings_read(request, reply);
+	else
+		reply_outcome(reply, (int)command->outcome);
+}

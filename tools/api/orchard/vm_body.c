@@ -1,0 +1,257 @@
+#include "tools/api/orchard/vm_body.h"
+#include "state/base/limits.h"
+#include <stdlib.h>
+#include <strings.h>
+
+// --- Reports -------------------------------------------------------------------------------------
+
+bool report_is_clean(const struct json_report *report, struct reply *reply)
+{
+	if (report->errors.count == 0)
+		return true;
+	if (report->errors.count == 1) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", report->errors.texts[0]);
+		return false;
+	}
+	char *all = json_sentences_text(&report->errors, "error");
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", all);
+	free(all);
+	return false;
+}
+
+static bool refuse_size(
+	struct reply *reply, const char *path, const char *name, size_t size, size_t most)
+{
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s.%s: has %zu bytes, %zu are the most", path,
+		name, size, most);
+	return false;
+}
+
+bool texts_are_fit(
+	const struct record_type *type, const void *record, const char *path, struct reply *reply)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct field *f = &type->fields[i];
+		if (f->kind != FIELD_STRING && f->kind != FIELD_JSON)
+			continue;
+		const char *text = *(char *const *)((const char *)record + f->offset);
+		size_t most = f->kind == FIELD_JSON ? VM_JSON_BYTES_MAX : ATTRIBUTE_VALUE_BYTES_MAX;
+		if (text && strlen(text) > most)
+			return refuse_size(reply, path, f->name, strlen(text), most);
+	}
+	return true;
+}
+
+// --- Machines ------------------------------------------------------------------------------------
+
+// Clients send back all that they were shown; what of it is not theirs to say is passed over.
+static const char *const of_controller[] = {"uid", "status", "status_message", "worker",
+	"assignedCPU", "assignedMemory", "powerState", "localName", "conditions", "createdAt",
+	"scheduled_at", "started_at", "restarted_at", "restart_count", "generation",
+	"observedGeneration", "events", "instance"};
+
+static bool is_of_controller(const char *name)
+{
+	for (size_t i = 0; i < sizeof of_controller / sizeof of_controller[0]; i++)
+		if (strcasecmp(of_controller[i], name) == 0)
+			return true;
+	return false;
+}
+
+static json_t *without_controllers(json_t *body)
+{
+	json_t *kept = json_object(), *value;
+	const char *name;
+	json_object_foreach(body, name, value) if (!is_of_controller(name))
+		json_object_set(kept, name, value);
+	return kept;
+}
+
+// The member of a body, whatever its case.
+static json_t *member(json_t *body, const char *wanted)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach(body, name, value) if (strcasecmp(name, wanted) == 0) return value;
+	return NULL;
+}
+
+static bool is_known(const char *text, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, text) == 0)
+			return true;
+	return false;
+}
+
+// 412 as Orchard has it, though it is the form of the body.
+static bool restart_policy_is_known(json_t *body, struct reply *reply)
+{
+	const char *policy = json_string_value(member(body, "restart_policy"));
+	if (!policy || !*policy || is_known(policy, vm_restart_names))
+		return true;
+	reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+		"unsupported restart policy: \"%.64s\"; it must be Never or OnFailure", policy);
+	return false;
+}
+
+static bool is_absent(const json_t *value)
+{
+	return !value || json_is_null(value);
+}
+
+static void check_text(
+	json_t *object, const char *name, const char *path, bool needed, struct json_report *report)
+{
+	const json_t *value = json_object_get(object, name);
+	if (!is_absent(value) && !json_is_string(value))
+		json_sentence(&report->errors, "%s.%s: expected a string", path, name);
+	else if (needed && json_string_length(value) == 0)
+		json_sentence(&report->errors, "%s.%s: must not be empty", path, name);
+}
+
+static void check_script(json_t *script, struct json_report *report)
+{
+	const char *name;
+	json_t *value, *environment = json_object_get(script, "env");
+	if (is_absent(script))
+		return;
+	if (!json_is_object(script)) {
+		json_sentence(&report->errors, "VM.startup_script: expected an object");
+		return;
+	}
+	check_text(script, "script_content", "VM.startup_script", false, report);
+	if (!is_absent(environment) && !json_is_object(environment))
+		json_sentence(&report->errors, "VM.startup_script.env: expected an object");
+	json_object_foreach(environment, name, value) if (!json_is_string(value)) json_sentence(
+		&report->errors, "VM.startup_script.env[\"%s\"]: expected a string", name);
+}
+
+static void check_host_dirs(json_t *dirs, struct json_report *report)
+{
+	size_t i;
+	json_t *dir;
+	if (!is_absent(dirs) && !json_is_array(dirs))
+		json_sentence(&report->errors, "VM.hostDirs: expected a list");
+	json_array_foreach(dirs, i, dir)
+	{
+		char path[64];
+		snprintf(path, sizeof path, "VM.hostDirs[%zu]", i);
+		if (json_is_object(dir)) {
+			check_text(dir, "name", path, true, report);
+			check_text(dir, "path", path, true, report);
+		} else {
+			json_sentence(&report->errors, "%s: expected an object", path);
+		}
+	}
+}
+
+struct vm *vm_body_read(json_t *body, struct json_report *report, struct reply *reply)
+{
+	if (!restart_policy_is_known(body, reply))
+		return NULL;
+	struct vm *vm = vm_create();
+	json_t *said = without_controllers(body);
+	json_read_record(&vm_description, vm, said, "VM", report);
+	check_script(member(said, "startup_script"), report);
+	check_host_dirs(member(said, "hostDirs"), report);
+	json_decref(said);
+	if (report_is_clean(report, reply) && texts_are_fit(&vm_description, vm, "VM", reply))
+		return vm;
+	vm_free(vm);
+	return NULL;
+}
+
+static bool field_equal(const struct field *field, const void *a, const void *b)
+{
+	const struct record_type one = {.name = "field", .fields = field, .field_count = 1};
+	return record_equal(&one, a, b);
+}
+
+const char *vm_body_differs(json_t *body, const struct vm *said, const struct vm *vm)
+{
+	static const struct vm nothing;
+	for (uint32_t i = 0; i < vm_description.field_count; i++) {
+		const struct field *f = &vm_description.fields[i];
+		// What is empty in the body of a client in Go was not said.
+		if (!is_of_controller(f->name) && !is_absent(member(body, f->name)) &&
+			!field_equal(f, said, &nothing) && !field_equal(f, said, vm))
+			return f->name;
+	}
+	return NULL;
+}
+
+// --- Workers -------------------------------------------------------------------------------------
+
+static bool resources_are_fit(const struct array *resources, struct reply *reply)
+{
+	if (resources->count > VM_RESOURCES_MAX) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Worker.resources: there are %u, %u are the most", resources->count,
+			VM_RESOURCES_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < resources->count; i++) {
+		const struct named_count *r = ARRAY_AT(resources, struct named_count, i);
+		if (!*r->name || strlen(r->name) > ATTRIBUTE_NAME_BYTES_MAX || r->count < 0) {
+			reply_error(reply, MHD_HTTP_BAD_REQUEST,
+				"Worker.resources[\"%.64s\"]: a resource has a name of 1 to %u "
+				"bytes and is a number that is not negative",
+				r->name, ATTRIBUTE_NAME_BYTES_MAX);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool labels_are_fit(const struct array *labels, struct reply *reply)
+{
+	if (labels->count > VM_LABELS_MAX) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Worker.labels: there are %u, %u are the most", labels->count,
+			VM_LABELS_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < labels->count; i++) {
+		const struct string_pair *l = ARRAY_AT(labels, struct string_pair, i);
+		if (!*l->name || strlen(l->name) > ATTRIBUTE_NAME_BYTES_MAX ||
+			strlen(l->value) > ATTRIBUTE_VALUE_BYTES_MAX) {
+			reply_error(reply, MHD_HTTP_BAD_REQUEST,
+				"Worker.labels[\"%.64s\"]: a label has a name of 1 to %u bytes and "
+				"a value of at most %u",
+				l->name, ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool worker_name_is_fit(const char *name, struct reply *reply)
+{
+	if (!name || !*name)
+		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED, "worker name is empty");
+	else if (strlen(name) > NAME_BYTES_MAX)
+		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+			"worker name is longer than %u bytes", NAME_BYTES_MAX);
+	else if (!text_is_printable(text_of(name)))
+		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+			"worker name has control characters, or is not UTF-8");
+	return !reply->status;
+}
+
+struct vm_worker *vm_worker_body_read(json_t *body, struct json_report *report, struct reply *reply)
+{
+	struct vm_worker *worker = vm_worker_create();
+	json_t *said = json_copy(body);
+	json_object_del(said, "node");
+	json_object_del(said, "beats");
+	json_read_record(&vm_worker_description, worker, said, "Worker", report);
+	json_decref(said);
+	if (report_is_clean(report, reply) && worker_name_is_fit(worker->name, reply) &&
+		texts_are_fit(&vm_worker_description, worker, "Worker", reply) &&
+		resources_are_fit(&worker->resources, reply) &&
+		labels_are_fit(&worker->labels, reply))
+		return worker;
+	vm_worker_free(worker);
+	return NULL;
+}

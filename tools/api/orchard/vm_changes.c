@@ -1,0 +1,288 @@
+// Creating, changing and deleting virtual machines.
+#include "state/base/memory.h"
+#include "tools/api/handlers.h"
+#include "tools/api/orchard/vm_body.h"
+#include "tools/api/orchard/vm_subject.h"
+#include "tools/api/server/body.h"
+#include "tools/api/server/owned_text.h"
+#include "tools/api/server/submission.h"
+#include "tools/forms/vm_json.h"
+#include <stdlib.h>
+#include <strings.h>
+
+// The machine as it is stored now.
+static void reply_stored(struct request *request, struct reply *reply, const char *name)
+{
+	state_read_begin();
+	const struct vm *vm = state_vm(request->api->settings.state, text_of(name));
+	if (vm) {
+		struct json_writer *w = reply_json(request, reply);
+		json_begin_object(w);
+		vm_members_json(w, vm);
+		subject_warnings_json(w, request);
+		json_end_object(w);
+		reply_index(reply, vm->record.modify_index);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND,
+			"VM \"%.128s\" was deleted by somebody else meanwhile", name);
+	}
+	state_read_end();
+}
+
+// --- Create --------------------------------------------------------------------------------------
+
+static void free_creation(struct command *command)
+{
+	vm_free(command->vm_create->vm);
+	free(command->vm_create);
+}
+
+void vm_add(struct request *request, struct reply *reply)
+{
+	json_t *body = body_read(request, reply);
+	struct subject *subject = subject_begin(request);
+	struct vm *vm = body ? vm_body_read(body, &subject->report, reply) : NULL;
+	json_decref(body);
+	if (!vm)
+		return;
+	subject->name = text_copy(text_of(vm->name));
+	struct command *command =
+		submission_command(submission_create(request, 1, free_creation), 0);
+	command->type = COMMAND_VM_CREATE;
+	command->vm_create = memory_take(sizeof *command->vm_create);
+	command->vm_create->vm = vm;
+}
+
+void vm_added(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	const char *message = command->vm_create->message;
+	switch ((int)command->outcome) {
+	case OUTCOME_DONE: reply_stored(request, reply, subject_name(request)); break;
+	case OUTCOME_CONFLICT:
+		reply_error(reply, MHD_HTTP_CONFLICT, "%s",
+			*message ? message : "VM with this name already exists");
+		break;
+	default: reply_refusal(reply, command, message, MHD_HTTP_PRECONDITION_FAILED);
+	}
+}
+
+// --- Power ---------------------------------------------------------------------------------------
+
+static void free_power(struct command *command)
+{
+	owned_text_free(command->vm_power->name);
+	free(command->vm_power);
+}
+
+static bool read_power_state(json_t *body, int *power_state, struct reply *reply)
+{
+	json_t *value = json_object_get(body, "powerState");
+	const char *text = json_string_value(value);
+	for (*power_state = 0; text && vm_power_names[*power_state]; ++*power_state)
+		if (strcmp(text, vm_power_names[*power_state]) == 0)
+			return true;
+	if (value && !json_is_null(value) && !text)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "VM.powerState: expected a string");
+	else
+		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+			"invalid \"powerState\" value: \"%.32s\"; it must be running, stopped or "
+			"suspended",
+			text ? text : "");
+	return false;
+}
+
+// Whether a body may stand for the machine as it is. Under read lock.
+static bool body_is_of(
+	json_t *body, const struct vm *said, const struct vm *vm, struct reply *reply)
+{
+	const char *uid = json_string_value(json_object_get(body, "uid"));
+	const char *differs = vm_body_differs(body, said, vm);
+	if (uid && *uid && strcasecmp(uid, vm->uid) != 0)
+		reply_error(reply, MHD_HTTP_CONFLICT,
+			"the VM of this name is another one by now: its uid is %s, not %.64s",
+			vm->uid, uid);
+	else if (differs)
+		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+			"VM.%s: differs from what was created, and only powerState can be "
+			"changed; delete the VM and create it anew",
+			differs);
+	return !reply->status;
+}
+
+static void submit_power(struct request *request, int power_state)
+{
+	struct command_vm_power *power = memory_take(sizeof *power);
+	*power = (struct command_vm_power){
+		.name = owned_text(request->ids[0]), .power_state = power_state};
+	struct command *command = submission_command(submission_create(request, 1, free_power), 0);
+	command->type = COMMAND_VM_POWER;
+	command->vm_power = power;
+}
+
+static void change(
+	struct request *request, json_t *body, const struct vm *said, struct reply *reply)
+{
+	int power_state;
+	state_read_begin();
+	const struct vm *vm = state_vm(request->api->settings.state, text_of(request->ids[0]));
+	if (!vm)
+		reply_outcome(reply, OUTCOME_UNKNOWN_VM);
+	bool fits = vm && body_is_of(body, said, vm, reply);
+	state_read_end();
+	if (fits && read_power_state(body, &power_state, reply))
+		submit_power(request, power_state);
+}
+
+void vm_change(struct request *request, struct reply *reply)
+{
+	struct json_report report = {0};
+	json_t *body = body_read(request, reply);
+	struct vm *said = body && body_names(request, body, "name", "VM name", reply)
+				  ? vm_body_read(body, &report, reply)
+				  : NULL;
+	if (said)
+		change(request, body, said, reply);
+	vm_free(said);
+	json_report_free(&report);
+	json_decref(body);
+}
+
+void vm_changed(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome == OUTCOME_DONE)
+		reply_stored(request, reply, request->ids[0]);
+	else
+		reply_refusal(
+			reply, command, command->vm_power->message, MHD_HTTP_PRECONDITION_FAILED);
+}
+
+// --- What its worker says of it ------------------------------------------------------------------
+
+static void free_report(struct command *command)
+{
+	struct command_vm_report *report = command->vm_report;
+	owned_text_free(report->name);
+	owned_text_free(report->uid);
+	free((char *)report->status_message);
+	free(report->conditions.items);
+	free(report);
+}
+
+// The machine as a worker wrote it, or NULL with a reply. What it leaves out is not read.
+static struct vm *read_state(json_t *body, struct reply *reply)
+{
+	struct json_report report = {0};
+	struct vm *vm = vm_create();
+	json_read_record(&vm_description, vm, body, "VM", &report);
+	bool fine =
+		report_is_clean(&report, reply) && texts_are_fit(&vm_description, vm, "VM", reply);
+	json_report_free(&report);
+	if (fine)
+		return vm;
+	vm_free(vm);
+	return NULL;
+}
+
+static bool is_said(json_t *body, const char *name)
+{
+	json_t *value = json_object_get(body, name);
+	return value && !json_is_null(value);
+}
+
+// Whether it is scheduled is the controller's to say.
+static void take_conditions(struct array *to, const struct array *from)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct vm_condition *c = ARRAY_AT(from, struct vm_condition, i);
+		if (c->type != VM_CONDITION_SCHEDULED)
+			*(struct vm_condition *)array_append(to, sizeof *c) = *c;
+	}
+}
+
+// Without a uid it is of the machine that is there now. Under no read lock.
+static struct text uid_of(const struct request *request, const char *said)
+{
+	struct text uid = {0};
+	state_read_begin();
+	const struct vm *vm = state_vm(request->api->settings.state, text_of(request->ids[0]));
+	if (said && *said)
+		uid = owned_text(said);
+	else if (vm)
+		uid = owned_text(vm->uid);
+	state_read_end();
+	return uid;
+}
+
+static void submit_report(struct request *request, json_t *body, const struct vm *said)
+{
+	struct command_vm_report *report = memory_take(sizeof *report);
+	*report = (struct command_vm_report){
+		.name = owned_text(request->ids[0]),
+		.uid = uid_of(request, said->uid),
+		.status = {is_said(body, "status"), said->status},
+		.observed_generation = {is_said(body, "observedGeneration"),
+			(int64_t)said->observed_generation},
+	};
+	if (is_said(body, "status_message"))
+		report->status_message = text_copy(text_of(said->status_message));
+	take_conditions(&report->conditions, &said->conditions);
+	struct command *command = submission_command(submission_create(request, 1, free_report), 0);
+	command->type = COMMAND_VM_REPORT;
+	command->vm_report = report;
+}
+
+void vm_report(struct request *request, struct reply *reply)
+{
+	json_t *body = body_read(request, reply);
+	struct vm *said = body && body_names(request, body, "name", "VM name", reply)
+				  ? read_state(body, reply)
+				  : NULL;
+	if (said)
+		submit_report(request, body, said);
+	vm_free(said);
+	json_decref(body);
+}
+
+void vm_reported(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	switch ((int)command->outcome) {
+	case OUTCOME_DONE: reply_stored(request, reply, request->ids[0]); break;
+	case OUTCOME_CONFLICT:
+		reply_error(reply, MHD_HTTP_CONFLICT,
+			"the VM of this name is another one by now: its uid is not %s",
+			command->vm_report->uid.data);
+		break;
+	case OUTCOME_TERMINAL:
+	case OUTCOME_NOT_NOW:
+		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+			"cannot update status for a VM in a terminal state");
+		break;
+	default: reply_outcome(reply, (int)command->outcome);
+	}
+}
+
+// --- Delete --------------------------------------------------------------------------------------
+
+static void free_named(struct command *command)
+{
+	owned_text_free(command->vm_named.name);
+}
+
+void vm_remove(struct request *request, struct reply *reply)
+{
+	struct submission *submission = submission_create(request, 1, free_named);
+	struct command *command = submission_command(submission, 0);
+	command->type = COMMAND_VM_DELETE;
+	command->vm_named = (struct command_vm_named){.name = owned_text(request->ids[0])};
+}
+
+void vm_removed(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	reply_outcome(reply, (int)command->outcome);
+	if (command->outcome == OUTCOME_DONE)
+		reply_index(reply, command->index);
+}

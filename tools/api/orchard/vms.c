@@ -1,0 +1,129 @@
+// Looking at virtual machines.
+#include "tools/api/handlers.h"
+#include "tools/api/orchard/vm_filter.h"
+#include "tools/api/server/cursor_list.h"
+#include "tools/forms/vm_json.h"
+#include <errno.h>
+#include <stdlib.h>
+
+// The one that the path names, or NULL. Under read lock.
+static const struct vm *vm_of(const struct request *request)
+{
+	return state_vm(request->api->settings.state, text_of(request->ids[0]));
+}
+
+uint64_t vm_watched(const struct request *request)
+{
+	const struct vm *vm = vm_of(request);
+	return vm ? vm->record.modify_index : 0;
+}
+
+static void reply_unknown(const struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_NOT_FOUND, "VM \"%.128s\" not found", request->ids[0]);
+	reply_index(reply, state_index(request->api->settings.state));
+}
+
+void vm_read(struct request *request, struct reply *reply)
+{
+	state_read_begin();
+	const struct vm *vm = vm_of(request);
+	if (vm) {
+		vm_json(reply_json(request, reply), vm);
+		reply_index(reply, vm->record.modify_index);
+	} else {
+		reply_unknown(request, reply);
+	}
+	state_read_end();
+}
+
+// --- What happened to one ------------------------------------------------------------------------
+
+struct events_wish {
+	uint32_t most;
+	bool newest_first;
+};
+
+static bool read_limit(const char *text, uint32_t *most, struct reply *reply)
+{
+	char *end = NULL;
+	errno = 0;
+	uint64_t limit = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	if (!limit || errno || *end) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"invalid limit \"%.32s\": expected positive integer", text);
+		return false;
+	}
+	*most = limit < VM_EVENTS_MAX ? (uint32_t)limit : VM_EVENTS_MAX;
+	return true;
+}
+
+static bool read_wish(const struct request *request, struct events_wish *wish, struct reply *reply)
+{
+	const char *limit = request_parameter(request, "limit");
+	const char *order = request_parameter(request, "order");
+	*wish = (struct events_wish){.most = VM_EVENTS_MAX};
+	if (limit && *limit && !read_limit(limit, &wish->most, reply))
+		return false;
+	wish->newest_first = order && strcmp(order, "desc") == 0;
+	if (wish->newest_first || !order || !*order || strcmp(order, "asc") == 0)
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "invalid order \"%.32s\": it must be asc or desc",
+		order);
+	return false;
+}
+
+void vm_events_read(struct request *request, struct reply *reply)
+{
+	struct events_wish wish;
+	if (!read_wish(request, &wish, reply))
+		return;
+	state_read_begin();
+	const struct vm *vm = vm_of(request);
+	if (vm) {
+		vm_events_json(reply_json(request, reply), vm, wish.most, wish.newest_first);
+		reply_index(reply, vm->record.modify_index);
+	} else {
+		reply_unknown(request, reply);
+	}
+	state_read_end();
+}
+
+// --- All -----------------------------------------------------------------------------------------
+
+uint64_t vms_watched(const struct request *request)
+{
+	return table_watched(request, STATE_VMS);
+}
+
+static const void *next_vm(const struct state *state, uint64_t *cursor)
+{
+	return state_next_vm(state, cursor);
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static bool is_wanted(const struct cursor_list *list, const void *record)
+{
+	const struct vm *vm = record;
+	return strncmp(vm->name, list->name_prefix, strlen(list->name_prefix)) == 0 &&
+	       (!*list->status || strcmp(list->status, vm_status_names[vm->status]) == 0) &&
+	       (!list->worker || strcmp(list->worker, or_empty(vm->worker)) == 0);
+}
+
+static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	vm_json(w, record);
+}
+
+static const struct cursor_kind all = {
+	.next = next_vm, .is_wanted = is_wanted, .write = write_one, .type = &vm_description};
+
+void vms_list(struct request *request, struct reply *reply)
+{
+	vm_filter_translate(request);
+	cursor_list_answer(request, reply, &all);
+}

@@ -1,0 +1,41 @@
+#include "tools/api/server/body.h"
+#include <strings.h>
+
+#define MESSAGE_BYTES 512u
+
+static bool is_blank(const struct request *request)
+{
+	for (size_t i = 0; i < request->body_size; i++)
+		if (!strchr(" \t\r\n", request->body[i]))
+			return false;
+	return true;
+}
+
+// Nomad's clients send null where they have nothing to say.
+static bool is_null(const struct request *request)
+{
+	return request->body_size >= 4 && memcmp(request->body, "null", 4) == 0;
+}
+
+json_t *body_read(struct request *request, struct reply *reply)
+{
+	char message[MESSAGE_BYTES];
+	if (is_blank(request) || is_null(request))
+		return json_object();
+	json_t *body = json_parse(request->body, request->body_size, message, sizeof message);
+	if (!body)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
+	return body;
+}
+
+bool body_names(const struct request *request, json_t *body, const char *member, const char *what,
+	struct reply *reply)
+{
+	const char *named = json_string_value(json_object_get(body, member));
+	if (!named || !*named || strcasecmp(named, request->ids[0]) == 0)
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		"%s does not match: the path says \"%.128s\", the body \"%.128s\"", what,
+		request->ids[0], named);
+	return false;
+}

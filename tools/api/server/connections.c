@@ -1,0 +1,105 @@
+#include "tools/api/server/connections.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <sys/socket.h>
+
+const char *const connection_phase_names[] = {"idle", "headers", "body", "parked", "sending"};
+
+// How long a connection may stay in a phase; 0 is for ever (a parked request has its own deadline).
+static const uint64_t phase_ms_max[CONNECTION_PHASES] = {
+	[CONNECTION_IDLE] = 120000,
+	[CONNECTION_HEADERS] = 10000,
+	[CONNECTION_BODY] = 30000,
+	[CONNECTION_PARKED] = 0,
+	[CONNECTION_SENDING] = 600000,
+};
+
+struct connection {
+	struct cds_list_head list;
+	int fd;
+	_Atomic int phase;
+	_Atomic uint64_t since_ns;
+	bool cut;
+};
+
+struct connections {
+	const struct time_source *time;
+	pthread_mutex_t lock; // guards what follows; a listed connection's descriptor is open
+	struct cds_list_head all;
+	struct connections_counts counts;
+};
+
+struct connections *connections_create(const struct time_source *time)
+{
+	struct connections *c = memory_take(sizeof *c);
+	c->time = time;
+	pthread_mutex_init(&c->lock, NULL);
+	CDS_INIT_LIST_HEAD(&c->all);
+	return c;
+}
+
+void connections_destroy(struct connections *c)
+{
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+struct connection *connection_open(struct connections *c, int fd)
+{
+	struct connection *connection = memory_take(sizeof *connection);
+	connection->fd = fd;
+	connection_enter(c, connection, CONNECTION_HEADERS);
+	pthread_mutex_lock(&c->lock);
+	cds_list_add(&connection->list, &c->all);
+	c->counts.open++;
+	c->counts.accepted++;
+	pthread_mutex_unlock(&c->lock);
+	return connection;
+}
+
+void connection_close(struct connections *c, struct connection *connection)
+{
+	pthread_mutex_lock(&c->lock);
+	cds_list_del(&connection->list);
+	c->counts.open--;
+	pthread_mutex_unlock(&c->lock);
+	free(connection);
+}
+
+void connection_enter(
+	struct connections *c, struct connection *connection, enum connection_phase phase)
+{
+	atomic_store(&connection->since_ns, time_monotonic_ns(c->time));
+	atomic_store(&connection->phase, phase);
+}
+
+int connection_fd(const struct connection *connection)
+{
+	return connection->fd;
+}
+
+void connections_sweep(struct connections *c)
+{
+	uint64_t now = time_monotonic_ns(c->time);
+	pthread_mutex_lock(&c->lock);
+	struct connection *connection;
+	cds_list_for_each_entry (connection, &c->all, list) {
+		int phase = atomic_load(&connection->phase);
+		uint64_t limit_ns = phase_ms_max[phase] * 1000000;
+		uint64_t since = atomic_load(&connection->since_ns);
+		if (connection->cut || !limit_ns || now < since || now - since < limit_ns)
+			continue;
+		// libmicrohttpd sees the end of the stream and closes it.
+		connection->cut = true;
+		c->counts.cut[phase]++;
+		shutdown(connection->fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+void connections_count(struct connections *c, struct connections_counts *counts)
+{
+	pthread_mutex_lock(&c->lock);
+	*counts = c->counts;
+	pthread_mutex_unlock(&c->lock);
+}

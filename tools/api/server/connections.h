@@ -1,0 +1,32 @@
+// Every connection and what it is busy with, so that a client that dribbles or stalls is cut off:
+// the inactivity timeout of libmicrohttpd alone is reset by each byte.
+#pragma once
+#include "tools/api/server/http.h"
+
+enum connection_phase {
+	CONNECTION_IDLE, // between requests
+	CONNECTION_HEADERS,
+	CONNECTION_BODY,
+	CONNECTION_PARKED,
+	CONNECTION_SENDING,
+	CONNECTION_PHASES,
+};
+
+struct connections *connections_create(const struct time_source *);
+void connections_destroy(struct connections *);
+
+// libmicrohttpd's threads.
+struct connection *connection_open(struct connections *, int fd);
+void connection_close(struct connections *, struct connection *);
+void connection_enter(struct connections *, struct connection *, enum connection_phase);
+int connection_fd(const struct connection *);
+
+// Watcher thread: shuts down what is past its time.
+void connections_sweep(struct connections *);
+
+struct connections_counts {
+	uint32_t open;
+	uint64_t accepted, cut[CONNECTION_PHASES];
+};
+void connections_count(struct connections *, struct connections_counts *);
+extern const char *const connection_phase_names[];

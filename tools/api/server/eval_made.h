@@ -1,0 +1,12 @@
+// Evaluations that a write made, as the answers to writes show them.
+#pragma once
+#include "state/log/command.h"
+#include "state/tables/state.h"
+#include "tools/json/json_writer.h"
+
+// Members "EvalID" and "EvalCreateIndex".
+void eval_made_json(struct json_writer *, const struct eval_made *);
+// Members "EvalIDs" and "EvalCreateIndex". Takes the read lock.
+void evals_made_json(struct json_writer *, const struct state *, const struct eval_made *);
+// Members "Index", "LastContact" and "KnownLeader", which end the answer to a write.
+void write_meta_json(struct json_writer *, uint64_t index);

@@ -1,0 +1,395 @@
+// The way of a request: headers → route → body → parked or commands → answer. Only this file,
+// server.c and list_stream.c call libmicrohttpd's request side.
+#include "state/base/memory.h"
+#include "tools/api/events/event_stream.h"
+#include "tools/api/router.h"
+#include "tools/api/server/background_answers.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/connections.h"
+#include "tools/api/server/gzip.h"
+#include "tools/api/server/list_stream.h"
+#include "tools/api/server/request.h"
+#include "tools/api/server/request_counters.h"
+#include "tools/api/server/submission.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+// What is read and thrown away of a body that is too large, so that its sender gets to see the
+// answer.
+#define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
+
+// --- Replies -------------------------------------------------------------------------------------
+
+void reply_error(struct reply *reply, unsigned status, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	json_writer_clear(&reply->body);
+	json_write_plain(&reply->body, "%s", text);
+	reply->status = status;
+	reply->content_type = API_TEXT_PLAIN;
+}
+
+struct json_writer *reply_json(struct request *request, struct reply *reply)
+{
+	reply->status = MHD_HTTP_OK;
+	reply->content_type = API_TEXT_JSON;
+	reply->body.pretty = request_flag(request, "pretty");
+	return &reply->body;
+}
+
+void reply_index(struct reply *reply, uint64_t index)
+{
+	reply->has_index = true;
+	reply->index = index;
+}
+
+static void put_header(struct MHD_Response *response, const char *name, const char *value)
+{
+	// Fails only when memory is short; a client copes without.
+	(void)MHD_add_response_header(response, name, value);
+}
+
+static void put_number(struct MHD_Response *response, const char *name, uint64_t value)
+{
+	char text[24];
+	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	put_header(response, name, text);
+}
+
+static void put_headers(
+	struct MHD_Response *response, const struct request *request, const struct reply *reply)
+{
+	if (reply->content_type)
+		put_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
+	if (!reply->events)
+		put_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	if (reply->is_packed)
+		put_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+	if (reply->retry_after_s)
+		put_number(response, MHD_HTTP_HEADER_RETRY_AFTER, reply->retry_after_s);
+	if (reply->next_token)
+		put_header(response, "X-Nomad-NextToken", reply->next_token);
+	if (!reply->has_index)
+		return;
+	put_number(response, "X-Nomad-Index", reply->index);
+	if (request->route && request->route->submit && !reply->is_read)
+		return;
+	put_header(response, "X-Nomad-KnownLeader", "true");
+	put_header(response, "X-Nomad-LastContact", "0");
+}
+
+static struct MHD_Response *response_of(struct reply *reply)
+{
+	if (reply->stream)
+		return list_stream_response(reply->stream);
+	if (reply->events)
+		return event_stream_response(reply->events);
+	size_t size = reply->body.size;
+	char *data = json_writer_take(&reply->body);
+	if (reply->is_packed) {
+		char *packed = (char *)gzip_all(data, size, &size);
+		reply->is_packed = packed != NULL;
+		if (packed) {
+			free(data);
+			data = packed;
+		}
+	}
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer_with_free_callback(size, data, free);
+	if (!response)
+		free(data);
+	return response;
+}
+
+// Event streams are never compressed: a line would wait for the next ones.
+static void choose_encoding(struct request *request, struct reply *reply)
+{
+	const char *accepted = MHD_lookup_connection_value(
+		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	if (reply->events || !gzip_is_accepted(accepted))
+		return;
+	reply->is_packed = reply->stream ? list_stream_compress(reply->stream)
+					 : reply->body.size >= GZIP_BYTES_MIN;
+}
+
+static void wrap_complaint(struct reply *reply)
+{
+	char *sentence = json_writer_take(&reply->body);
+	json_begin_object(&reply->body);
+	json_put_string(&reply->body, "message", sentence);
+	json_end_object(&reply->body);
+	reply->content_type = API_TEXT_JSON;
+	free(sentence);
+}
+
+static enum MHD_Result send_reply(struct request *request, struct reply *reply)
+{
+	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route &&
+		route_complains_in_json(request->route))
+		wrap_complaint(reply);
+	request->stage = reply->events ? REQUEST_STREAMING : REQUEST_ANSWERED;
+	request->status = reply->status;
+	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
+	choose_encoding(request, reply);
+	struct MHD_Response *response = response_of(reply);
+	if (!response) {
+		if (reply->stream)
+			list_stream_free(reply->stream);
+		if (reply->events)
+			event_stream_free(reply->events);
+		free(reply->next_token);
+		return MHD_NO;
+	}
+	put_headers(response, request, reply);
+	free(reply->next_token);
+	enum MHD_Result result = MHD_queue_response(request->connection, reply->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result send_error(struct request *request, unsigned status, const char *text)
+{
+	struct reply reply = {0};
+	if (*text)
+		reply_error(&reply, status, "%s", text);
+	reply.status = status;
+	return send_reply(request, &reply);
+}
+
+// --- Stages --------------------------------------------------------------------------------------
+
+// Until the answer is worked out, however long that takes.
+static enum MHD_Result await_work(struct request *request)
+{
+	watcher_park(request->api->watcher, request, UINT64_MAX);
+	return MHD_YES;
+}
+
+static enum MHD_Result answer(struct request *request)
+{
+	struct reply reply = {0};
+	request->route->answer(request, &reply);
+	return request->stage == REQUEST_WORKING ? await_work(request)
+						 : send_reply(request, &reply);
+}
+
+static enum MHD_Result work_ended(struct request *request)
+{
+	struct reply reply = heavy_take(request);
+	return send_reply(request, &reply);
+}
+
+static enum MHD_Result begin_read(struct request *request)
+{
+	struct reply reply = {0};
+	uint64_t deadline_ns = 0;
+	bool waits = blocking_query_wanted(request, &deadline_ns, &reply);
+	if (reply.status)
+		return send_reply(request, &reply);
+	if (!waits || blocking_query_is_over(request))
+		return answer(request);
+	request->stage = REQUEST_WATCHING;
+	watcher_park(request->api->watcher, request, deadline_ns);
+	return MHD_YES;
+}
+
+static enum MHD_Result begin_write(struct request *request)
+{
+	struct reply reply = {0};
+	if (request->body_too_large)
+		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
+			"the body is larger than 1 MiB, the most that is read");
+	request->route->submit(request, &reply);
+	if (request->stage == REQUEST_WORKING)
+		return await_work(request);
+	if (reply.status)
+		return send_reply(request, &reply);
+	if (!submission_push(request->submission)) {
+		reply_outcome(&reply, OUTCOME_NOT_QUEUED);
+		return send_reply(request, &reply);
+	}
+	request->stage = REQUEST_COMMANDS;
+	watcher_park(request->api->watcher, request,
+		time_monotonic_ns(request->api->settings.time) + API_COMMAND_WAIT_MS * 1000000);
+	return MHD_YES;
+}
+
+static enum MHD_Result commands_ended(struct request *request)
+{
+	if (!submission_is_done(request->submission))
+		return send_error(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+			"the change was not confirmed in time; it may still take effect: look "
+			"before you repeat it");
+	return answer(request);
+}
+
+static enum MHD_Result advance(struct request *request)
+{
+	switch (request->stage) {
+	case REQUEST_HEADERS:
+	case REQUEST_BODY:
+		return request->route->submit ? begin_write(request) : begin_read(request);
+	case REQUEST_WATCHING: return answer(request);
+	case REQUEST_COMMANDS: return commands_ended(request);
+	case REQUEST_WORKING: return work_ended(request);
+	case REQUEST_STREAMING:
+	case REQUEST_ANSWERED: break;
+	}
+	return MHD_NO;
+}
+
+// --- Headers -------------------------------------------------------------------------------------
+
+static const char *header(struct request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+static bool announces_too_much(struct request *request)
+{
+	const char *length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	return length && strtoull(length, NULL, 10) > JOB_JSON_BYTES_MAX;
+}
+
+// A browser says which site's page a write comes from; whoever is no browser says nothing.
+static bool is_from_elsewhere(struct request *request)
+{
+	const char *origin = header(request, MHD_HTTP_HEADER_ORIGIN);
+	const char *host = header(request, MHD_HTTP_HEADER_HOST);
+	const char *site = origin ? strstr(origin, "://") : NULL;
+	return origin && (!site || !host || strcasecmp(site + 3, host) != 0);
+}
+
+static bool encoding_is_known(struct request *request)
+{
+	const char *encoding = header(request, MHD_HTTP_HEADER_CONTENT_ENCODING);
+	return !encoding || strcasecmp(encoding, "identity") == 0;
+}
+
+// Nothing is passed on to the controllers of other regions.
+static bool is_for_this_region(const struct request *request)
+{
+	const char *region = request_parameter(request, "region");
+	return !region || !*region || strcmp(region, request->api->region) == 0;
+}
+
+static enum MHD_Result begin(struct request *request, const char *method, const char *url)
+{
+	switch (router_match(request, method, url)) {
+	case ROUTE_FOUND: break;
+	case ROUTE_UNKNOWN_PATH: return send_error(request, MHD_HTTP_NOT_FOUND, "");
+	case ROUTE_WRONG_METHOD:
+		return send_error(request, MHD_HTTP_METHOD_NOT_ALLOWED, "Invalid method");
+	case ROUTE_BAD_ENCODING:
+		return send_error(request, MHD_HTTP_BAD_REQUEST,
+			"the path has a broken percent-escape; write a literal % as %25");
+	}
+	const char *problem = request_parameters_read(request);
+	if (problem)
+		return send_error(request, MHD_HTTP_BAD_REQUEST, problem);
+	if (!is_for_this_region(request))
+		return send_error(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region");
+	if (announces_too_much(request))
+		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
+			"the body is larger than 1 MiB, the most that is read");
+	if (request->route->submit && is_from_elsewhere(request))
+		return send_error(request, MHD_HTTP_FORBIDDEN,
+			"a web page of another site may not change anything here");
+	if (!encoding_is_known(request))
+		return send_error(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+			"the body's Content-Encoding is not supported; send it without one");
+	if (request->route->submit) {
+		request->stage = REQUEST_BODY;
+		connection_enter(request->api->connections, request->socket, CONNECTION_BODY);
+	}
+	return MHD_YES;
+}
+
+static enum MHD_Result take_body(struct request *request, const char *data, size_t *size)
+{
+	size_t taken = *size;
+	*size = 0;
+	request->body_seen += taken;
+	if (request->body_seen > BODY_DISCARD_BYTES_MAX)
+		return MHD_NO;
+	if (request->body_seen > JOB_JSON_BYTES_MAX || !request->route->submit) {
+		request->body_too_large = true;
+		return MHD_YES;
+	}
+	request_body_add(request, data, taken);
+	return MHD_YES;
+}
+
+// --- libmicrohttpd's callbacks -------------------------------------------------------------------
+
+static struct connection *socket_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	return info ? info->socket_context : NULL;
+}
+
+enum MHD_Result http_access(void *context, struct MHD_Connection *connection, const char *url,
+	const char *method, const char *version, const char *upload_data, size_t *upload_data_size,
+	void **request_at)
+{
+	struct request *request = *request_at;
+	if (!request) {
+		struct connection *socket = socket_of(connection);
+		if (!socket)
+			return MHD_NO;
+		*request_at = request = request_create(context, connection, socket);
+		return begin(request, method, url);
+	}
+	if (*upload_data_size)
+		return take_body(request, upload_data, upload_data_size);
+	return advance(request);
+}
+
+void http_completed(void *context, struct MHD_Connection *connection, void **request_at,
+	enum MHD_RequestTerminationCode how)
+{
+	struct request *request = *request_at;
+	*request_at = NULL;
+	if (!request)
+		return;
+	connection_enter(request->api->connections, request->socket, CONNECTION_IDLE);
+	request_counters_add(request->api->counters, request->route, request->status);
+	request_free(request);
+}
+
+void *http_request_line(void *context, const char *uri, struct MHD_Connection *connection)
+{
+	struct api *api = context;
+	struct connection *socket = socket_of(connection);
+	if (socket)
+		connection_enter(api->connections, socket, CONNECTION_HEADERS);
+	return NULL;
+}
+
+void http_connection(void *context, struct MHD_Connection *connection, void **socket_at,
+	enum MHD_ConnectionNotificationCode what)
+{
+	struct api *api = context;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		const union MHD_ConnectionInfo *info =
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		if (info)
+			*socket_at = connection_open(api->connections, info->connect_fd);
+	} else if (*socket_at) {
+		connection_close(api->connections, *socket_at);
+		*socket_at = NULL;
+	}
+}
+
+// Paths and parameters are decoded by us, once and strictly.
+size_t http_leave_encoded(void *context, struct MHD_Connection *connection, char *text)
+{
+	return strlen(text);
+}

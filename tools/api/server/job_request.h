@@ -1,0 +1,22 @@
+// From the body of a request to a job that may be registered.
+#pragma once
+#include "state/records/job.h"
+#include "tools/json/json_reader.h"
+
+struct job_request {
+	struct job *job; // read, canonical and checked; NULL on failure
+	bool enforce_index, preserve_counts;
+	uint64_t job_modify_index;
+	uint64_t eval_priority;        // 0: the job's
+	bool diff;                     // of a plan
+	struct json_report report;     // warnings, and mistakes of form
+	struct json_sentences invalid; // what validation found
+};
+
+// Reads {"Job": {…}, …}. False when the body is no such JSON, with a sentence; true otherwise, also
+// when the report has errors. Free in any case.
+bool job_request_read(
+	const char *body, size_t size, struct job_request *, char *message, size_t message_size);
+void job_request_free(struct job_request *);
+// No mistakes of either kind: the job may be registered.
+bool job_request_is_valid(const struct job_request *);

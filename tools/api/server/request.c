@@ -1,0 +1,98 @@
+#include "tools/api/server/request.h"
+#include "state/base/memory.h"
+#include "tools/api/router.h"
+#include "tools/api/server/background_answers.h"
+#include "tools/api/server/submission.h"
+#include <stdlib.h>
+
+struct request *request_create(
+	struct api *api, struct MHD_Connection *connection, struct connection *socket)
+{
+	struct request *request = memory_take(sizeof *request);
+	request->api = api;
+	request->connection = connection;
+	request->socket = socket;
+	atomic_fetch_add(&api->requests_active, 1);
+	return request;
+}
+
+void request_free(struct request *request)
+{
+	struct api *api = request->api;
+	if (request->submission)
+		submission_release(request->submission);
+	heavy_drop(request);
+	if (request->context)
+		request->context_free(request->context);
+	for (uint32_t i = 0; i < request->parameter_count; i++) {
+		free(request->parameters[i].name);
+		free(request->parameters[i].value);
+	}
+	free(request->path);
+	free(request->body);
+	free(request);
+	atomic_fetch_sub(&api->requests_active, 1);
+}
+
+struct parameter_scan {
+	struct request *request;
+	const char *problem;
+};
+
+static enum MHD_Result take_parameter(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct parameter_scan *scan = context;
+	struct request *request = scan->request;
+	if (request->parameter_count == API_PARAMETERS_MAX) {
+		scan->problem = "too many query parameters";
+		return MHD_NO;
+	}
+	struct parameter *p = &request->parameters[request->parameter_count++];
+	p->name = text_copy(text_of(name));
+	p->value = text_copy(text_of(value));
+	if (percent_decode(p->name) && percent_decode(p->value))
+		return MHD_YES;
+	scan->problem = "a query parameter has a broken percent-escape; write a literal % as %25";
+	return MHD_NO;
+}
+
+const char *request_parameters_read(struct request *request)
+{
+	struct parameter_scan scan = {.request = request};
+	MHD_get_connection_values(
+		request->connection, MHD_GET_ARGUMENT_KIND, take_parameter, &scan);
+	return scan.problem;
+}
+
+const char *request_parameter(const struct request *request, const char *name)
+{
+	for (uint32_t i = 0; i < request->parameter_count; i++)
+		if (strcmp(request->parameters[i].name, name) == 0)
+			return request->parameters[i].value;
+	return NULL;
+}
+
+bool request_flag(const struct request *request, const char *name)
+{
+	const char *value = request_parameter(request, name);
+	return value && (!*value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
+}
+
+const char *request_namespace(const struct request *request)
+{
+	const char *name = request_parameter(request, "namespace");
+	return name && *name ? name : "default";
+}
+
+void request_body_add(struct request *request, const char *data, size_t size)
+{
+	size_t wanted = request->body_size + size;
+	if (wanted > request->body_capacity) {
+		size_t capacity = request->body_capacity ? request->body_capacity * 2 : 4096;
+		request->body_capacity = capacity > wanted ? capacity : wanted;
+		request->body = memory_resize(request->body, request->body_capacity);
+	}
+	memcpy(request->body + request->body_size, data, size);
+	request->body_size = wanted;
+}

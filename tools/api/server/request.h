@@ -1,0 +1,20 @@
+// Making, filling and freeing requests.
+#pragma once
+#include "tools/api/server/http.h"
+
+struct request *request_create(struct api *, struct MHD_Connection *, struct connection *);
+void request_free(struct request *);
+// Takes the query parameters, decoded. Returns NULL, or what is wrong with them.
+const char *request_parameters_read(struct request *);
+void request_body_add(struct request *, const char *data, size_t size);
+
+// For libmicrohttpd.
+enum MHD_Result http_access(void *context, struct MHD_Connection *, const char *url,
+	const char *method, const char *version, const char *upload_data, size_t *upload_data_size,
+	void **request);
+void http_completed(
+	void *context, struct MHD_Connection *, void **request, enum MHD_RequestTerminationCode);
+void *http_request_line(void *context, const char *uri, struct MHD_Connection *);
+void http_connection(
+	void *context, struct MHD_Connection *, void **socket, enum MHD_ConnectionNotificationCode);
+size_t http_leave_encoded(void *context, struct MHD_Connection *, char *text);

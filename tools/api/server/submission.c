@@ -1,0 +1,166 @@
+#include "tools/api/server/submission.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "tools/api/server/blocking_query.h"
+#include <stdlib.h>
+
+struct submission {
+	struct api *api;
+	submission_free *free;
+	_Atomic uint32_t references; // the request, and the applier while commands are under way
+	_Atomic uint32_t under_way;
+	uint32_t count;
+	struct command commands[];
+};
+
+struct submission *submission_create(
+	struct request *request, uint32_t count, submission_free *free_command)
+{
+	CHECK(count > 0 && count <= SUBMISSION_COMMANDS_MAX && !request->submission);
+	struct submission *s = memory_take(sizeof *s + count * sizeof s->commands[0]);
+	s->api = request->api;
+	s->free = free_command;
+	s->count = count;
+	atomic_store(&s->references, 1);
+	request->submission = s;
+	return s;
+}
+
+struct command *submission_command(struct submission *s, uint32_t number)
+{
+	CHECK(number < s->count);
+	return &s->commands[number];
+}
+
+uint32_t submission_count(const struct submission *s)
+{
+	return s->count;
+}
+
+void submission_release(struct submission *s)
+{
+	if (atomic_fetch_sub(&s->references, 1) != 1)
+		return;
+	for (uint32_t i = 0; i < s->count; i++)
+		s->free(&s->commands[i]);
+	free(s);
+}
+
+static void one_finished(struct submission *s)
+{
+	if (atomic_fetch_sub(&s->under_way, 1) != 1)
+		return;
+	watcher_wake(s->api->watcher);
+	submission_release(s);
+}
+
+// Applier thread.
+static void command_done(struct command *command)
+{
+	struct submission *s = command->context;
+	struct api *api = s->api;
+	one_finished(s);
+	// The last touch: api_stop() waits for it.
+	atomic_fetch_sub(&api->commands_under_way, 1);
+}
+
+bool submission_push(struct submission *s)
+{
+	struct api *api = s->api;
+	uint32_t pushed = 0;
+	atomic_fetch_add(&s->references, 1);
+	// One more than are pushed, so that it cannot reach zero before all are.
+	atomic_store(&s->under_way, s->count + 1);
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct command *command = &s->commands[i];
+		command->done = command_done;
+		command->context = s;
+		command->submitted_ns = time_monotonic_ns(api->settings.time);
+		atomic_fetch_add(&api->commands_under_way, 1);
+		if (command_queue_push(api->settings.queue, COMMAND_PRODUCER_SHARED, command)) {
+			pushed++;
+			continue;
+		}
+		command->outcome = (enum command_outcome)OUTCOME_NOT_QUEUED;
+		one_finished(s);
+		atomic_fetch_sub(&api->commands_under_way, 1);
+	}
+	one_finished(s);
+	return pushed > 0;
+}
+
+bool submission_is_done(const struct submission *s)
+{
+	return atomic_load(&s->under_way) == 0;
+}
+
+static const struct {
+	unsigned status;
+	unsigned retry_after_s;
+	const char *text;
+} answers[COMMAND_OUTCOMES + 1] = {
+	[OUTCOME_DONE] = {MHD_HTTP_OK, 0, ""},
+	[OUTCOME_STALE_GENERATION] = {MHD_HTTP_CONFLICT, 0, "the node registered anew meanwhile"},
+	[OUTCOME_STALE_REGISTRATION] = {MHD_HTTP_CONFLICT, 0, "a newer registration is known"},
+	[OUTCOME_BAD_DESCRIPTION] = {MHD_HTTP_BAD_REQUEST, 0, "the description is over a limit"},
+	[OUTCOME_PART_STORED] = {MHD_HTTP_ACCEPTED, 0, "more parts are needed"},
+	[OUTCOME_UNKNOWN_NODE] = {MHD_HTTP_NOT_FOUND, 0, "node not found"},
+	[OUTCOME_UNKNOWN_JOB] = {MHD_HTTP_NOT_FOUND, 0, "job not found"},
+	[OUTCOME_UNKNOWN_GROUP] = {MHD_HTTP_NOT_FOUND, 0, "task group not found"},
+	[OUTCOME_NOT_DIRECT] = {MHD_HTTP_BAD_REQUEST, 0,
+		"only jobs of type \"direct\" are placed instance by instance"},
+	[OUTCOME_JOB_STOPPED] = {MHD_HTTP_CONFLICT, 0, "the job is stopped; register it again"},
+	[OUTCOME_NO_NODE] = {MHD_HTTP_CONFLICT, 0, "no node can take it"},
+	[OUTCOME_TOO_OLD] = {MHD_HTTP_BAD_REQUEST, 0, "the request is too old"},
+	[OUTCOME_CONFLICT] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0, "the job changed meanwhile"},
+	[OUTCOME_UNKNOWN_ALLOCATION] = {MHD_HTTP_NOT_FOUND, 0, "alloc not found"},
+	[OUTCOME_NODE_NOT_ALLOWED] = {MHD_HTTP_FORBIDDEN, 0,
+		"the node is not allowed to update allocations in its status"},
+	[OUTCOME_DRAINING] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0,
+		"can not set node's scheduling eligibility to eligible while it is draining"},
+	[OUTCOME_REJECTED] = {MHD_HTTP_FORBIDDEN, 0,
+		"Job registration is disabled by the scheduler configuration; an operator sets "
+		"RejectJobRegistration to false to allow it"},
+	[OUTCOME_UNKNOWN_DEPLOYMENT] = {MHD_HTTP_NOT_FOUND, 0, "deployment not found"},
+	[OUTCOME_UNKNOWN_VERSION] = {MHD_HTTP_NOT_FOUND, 0, "the job has no such version"},
+	[OUTCOME_TERMINAL] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0, "the deployment is at its end"},
+	[OUTCOME_NOT_NOW] = {MHD_HTTP_BAD_REQUEST, 0, "not in its present status"},
+	[OUTCOME_UNKNOWN_VM] = {MHD_HTTP_NOT_FOUND, 0, "VM not found"},
+	[OUTCOME_UNKNOWN_WORKER] = {MHD_HTTP_NOT_FOUND, 0, "worker not found"},
+	[OUTCOME_TABLE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 0,
+		"a table is full; stop and purge what is not needed, or raise its limit in the "
+		"configuration"},
+	[OUTCOME_STORE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 5,
+		"the disk of the store is full; nothing was changed; free some room and try again"},
+	[OUTCOME_STOPPING] = {MHD_HTTP_SERVICE_UNAVAILABLE, 1,
+		"the controller is shutting down; nothing was changed"},
+	[OUTCOME_NOT_QUEUED] = {MHD_HTTP_TOO_MANY_REQUESTS, 1,
+		"too many changes are under way; nothing was changed; try again in a second"},
+};
+
+void reply_outcome(struct reply *reply, int outcome)
+{
+	CHECK(outcome >= 0 && outcome <= OUTCOME_NOT_QUEUED);
+	reply_error(reply, answers[outcome].status, "%s", answers[outcome].text);
+	reply->retry_after_s = answers[outcome].retry_after_s;
+}
+
+const struct command *submission_done(const struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome == OUTCOME_DONE)
+		return command;
+	reply_outcome(reply, (int)command->outcome);
+	return NULL;
+}
+
+void reply_refusal(
+	struct reply *reply, const struct command *command, const char *message, unsigned status)
+{
+	// What is not there is not there, whatever is said of it.
+	unsigned usual = answers[command->outcome].status;
+	if (*message)
+		reply_error(reply, usual == MHD_HTTP_NOT_FOUND ? usual : status, "%s", message);
+	else
+		reply_outcome(reply, (int)command->outcome);
+}

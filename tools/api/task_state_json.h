@@ -1,7 +1,0 @@
-// What a node said of the tasks of an allocation.
-#pragma once
-#include "state/allocation.h"
-#include "tools/api/json_writer.h"
-
-// Member "TaskStates"; null when its node said nothing yet.
-void task_states_json(struct json_writer *, const struct allocation *);

@@ -1,0 +1,239 @@
+#include "tools/berth/cli/flags.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct flag_description flag_descriptions[FLAGS] = {
+	[FLAG_ADDRESS] = {"address", "URL", "the controller's HTTP API", "BERTH_ADDR NOMAD_ADDR",
+		"http://127.0.0.1:4646"},
+	[FLAG_NAMESPACE] = {"namespace", "NAME", "namespace of jobs; * is all, in lists",
+		"BERTH_NAMESPACE NOMAD_NAMESPACE", "default"},
+	[FLAG_TIMEOUT] = {"timeout", "SECONDS", "how long to wait for an answer", NULL, "60"},
+	[FLAG_JSON] = {"json", NULL, "print JSON, for programs", NULL, NULL},
+	[FLAG_HELP] = {"help", NULL, "explain the command", NULL, NULL},
+	[FLAG_WIRE] = {"wire", "HOST:PORT", "the controller's wire address", "BERTH_WIRE", NULL},
+	[FLAG_NAME] = {"name", "NAME", "this client's name", "BERTH_CLIENT", NULL},
+	[FLAG_KEY_FILE] = {"key-file", "FILE",
+		"this client's key, as `berth client key` printed it", "BERTH_KEY_FILE", NULL},
+	[FLAG_MASTER_KEY] = {"master-key", "FILE",
+		"the cluster's master keys, to derive a key from", "BERTH_MASTER_KEY", NULL},
+	[FLAG_JOB] = {"job", "ID", "the job", NULL, NULL},
+	[FLAG_GROUP] = {"group", "NAME",
+		"its task group; needed when it has several; of a promotion, may come again", NULL,
+		NULL},
+	[FLAG_COUNT] = {"count", "N", "how many, 1 to 32", NULL, "1"},
+	[FLAG_REQUEST] = {"request", "MS:NUMBER",
+		"repeat an earlier request: the same allocations are answered again", NULL, NULL},
+	[FLAG_SINCE] = {"since", "INDEX", "only what changed after this index", NULL, "0"},
+	[FLAG_NODE] = {"node", "ID", "only those of one node", NULL, NULL},
+	[FLAG_STATUS] = {"status", "NAME", "only those of one status", NULL, NULL},
+	[FLAG_PURGE] = {"purge", NULL, "forget the job altogether", NULL, NULL},
+	[FLAG_GLOBAL] = {"global", NULL, "in all regions of the job", NULL, NULL},
+	[FLAG_CHECK_INDEX] = {"check-index", "N",
+		"only when the job is still at this modify index; 0: when it does not exist", NULL,
+		NULL},
+	[FLAG_PRETTY] = {"pretty", NULL, "indent the JSON, for people", NULL, NULL},
+	[FLAG_DETACH] = {"detach", NULL, "do not wait for what follows", NULL, NULL},
+	[FLAG_VERBOSE] = {"verbose", NULL, "show everything, with whole ids", NULL, NULL},
+	[FLAG_EVAL_PRIORITY] = {"eval-priority", "N",
+		"priority of the evaluation, 1 to 100; the job's unless given", NULL, NULL},
+	[FLAG_PRESERVE_COUNTS] = {"preserve-counts", NULL,
+		"keep the counts of groups that are registered already", NULL, NULL},
+	[FLAG_FORCE_RESCHEDULE] = {"force-reschedule", NULL,
+		"replace failed allocations even when they may not be rescheduled", NULL, NULL},
+	[FLAG_DIFFS] = {"p", NULL, "show what each version changed", NULL, NULL},
+	[FLAG_MONITOR] = {"monitor", NULL, "wait until it is over, and tell what happens", NULL,
+		NULL},
+	[FLAG_ENABLE] = {"enable", NULL, "let the node take new work; begin the drain", NULL, NULL},
+	[FLAG_DISABLE] = {"disable", NULL, "let the node take no new work; end the drain", NULL,
+		NULL},
+	[FLAG_DETAILED] = {"detailed", NULL, "show the tags of each server", NULL, NULL},
+	[FLAG_YES] = {"yes", NULL, "ask no question; none is asked anyway", NULL, NULL},
+	[FLAG_NO_SHUTDOWN_DELAY] = {"no-shutdown-delay", NULL,
+		"do not wait the shutdown delays of group and tasks", NULL, NULL},
+	[FLAG_ALGORITHM] = {"scheduler-algorithm", "NAME", "binpack or spread", NULL, NULL},
+	[FLAG_PREEMPT_SYSTEM] = {"preempt-system-scheduler", "BOOL",
+		"may system jobs take the place of others", NULL, NULL},
+	[FLAG_PREEMPT_SYSBATCH] = {"preempt-sysbatch-scheduler", "BOOL",
+		"may sysbatch jobs take the place of others", NULL, NULL},
+	[FLAG_PREEMPT_BATCH] = {"preempt-batch-scheduler", "BOOL",
+		"may batch jobs take the place of others", NULL, NULL},
+	[FLAG_PREEMPT_SERVICE] = {"preempt-service-scheduler", "BOOL",
+		"may service jobs take the place of others", NULL, NULL},
+	[FLAG_MEMORY_OVERSUBSCRIPTION] = {"memory-oversubscription", "BOOL",
+		"may tasks use more memory than they ask for", NULL, NULL},
+	[FLAG_REJECT_REGISTRATION] = {"reject-job-registration", "BOOL",
+		"refuse new jobs and versions", NULL, NULL},
+	[FLAG_PAUSE_BROKER] = {"pause-eval-broker", "BOOL", "work off no evaluations", NULL, NULL},
+	[FLAG_DEADLINE] = {"deadline", "TIME",
+		"how long the drain may take before all is moved at once, like 30m; 1h unless "
+		"given",
+		NULL, NULL},
+	[FLAG_FORCE] = {"force", NULL, "move everything at once", NULL, NULL},
+	[FLAG_NO_DEADLINE] = {"no-deadline", NULL, "let the drain take as long as it needs", NULL,
+		NULL},
+	[FLAG_IGNORE_SYSTEM] = {"ignore-system", NULL, "leave system jobs where they are", NULL,
+		NULL},
+	[FLAG_KEEP_INELIGIBLE] = {"keep-ineligible", NULL,
+		"let the node take no new work when its drain is ended", NULL, NULL},
+	[FLAG_MESSAGE] = {"m", "TEXT", "why; kept with the drain", NULL, NULL},
+	[FLAG_META] = {"meta", "NAME=VALUE", "metadata; may come again", NULL, NULL},
+	[FLAG_DRY_RUN] = {"dry-run", NULL,
+		"say where each allocation would go and what would not fit; change nothing", NULL,
+		NULL},
+	[FLAG_IDEMPOTENCY_TOKEN] = {"idempotency-token", "TEXT",
+		"asking again with the same text gives the same child", NULL, NULL},
+	[FLAG_LATEST] = {"latest", NULL, "the newest alone", NULL, NULL},
+	[FLAG_ALL] = {"all", NULL, "also those of an earlier job of this name", NULL, NULL},
+	[FLAG_IMAGE] = {"image", "TEXT", "what the machine boots", NULL, NULL},
+	[FLAG_CPU] = {"cpu", "N", "processors; 0: its worker's default", NULL, NULL},
+	[FLAG_MEMORY] = {"memory", "MIB", "memory; 0: its worker's default", NULL, NULL},
+	[FLAG_LABEL] = {"label", "NAME=VALUE", "a label its worker must have; may come again", NULL,
+		NULL},
+	[FLAG_RESOURCE] = {"resource", "NAME=N", "what it takes of its worker; may come again",
+		NULL, NULL},
+	[FLAG_OS] = {"os", "NAME", "darwin or linux", NULL, NULL},
+	[FLAG_ARCH] = {"arch", "NAME", "the architecture its worker must have", NULL, NULL},
+	[FLAG_RUNTIME] = {"runtime", "NAME", "the runtime its worker must have", NULL, NULL},
+	[FLAG_RESTART_POLICY] = {"restart-policy", "NAME", "Never or OnFailure", NULL, NULL},
+	[FLAG_SUSPENDABLE] = {"suspendable", NULL, "it may be suspended", NULL, NULL},
+	[FLAG_WORKER] = {"worker", "NAME", "only those of one worker", NULL, NULL},
+	[FLAG_PROFILE] = {"profile", "NAME", "optimize-utilization or distribute-load", NULL, NULL},
+	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
+		NULL},
+};
+
+bool flag_is_allowed(enum flag flag, const char *allowed)
+{
+	if (flag < FLAGS_COMMON)
+		return true;
+	size_t size = strlen(flag_descriptions[flag].name);
+	for (const char *at = allowed; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
+		if (strcspn(at, " ") == size &&
+			strncmp(at, flag_descriptions[flag].name, size) == 0)
+			return true;
+	return false;
+}
+
+bool flag_given(const struct flags *flags, enum flag flag)
+{
+	return flags->values[flag] != NULL;
+}
+
+const char *flag_next(const struct flags *flags, enum flag flag, uint32_t *at)
+{
+	while (*at < flags->given_count) {
+		uint32_t i = (*at)++;
+		if (flags->given[i].flag == flag)
+			return flags->given[i].value;
+	}
+	return NULL;
+}
+
+static const char *from_environment(const char *names)
+{
+	char name[64];
+	for (; names && *names; names += strcspn(names, " "), names += strspn(names, " ")) {
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(names, " "), names);
+		const char *value = getenv(name);
+		if (value && *value)
+			return value;
+	}
+	return NULL;
+}
+
+static void set_defaults(struct flags *flags, const char *allowed)
+{
+	for (enum flag flag = 0; flag < FLAGS; flag++) {
+		const struct flag_description *d = &flag_descriptions[flag];
+		if (flags->values[flag] || !d->value || !flag_is_allowed(flag, allowed))
+			continue;
+		const char *value = from_environment(d->environment);
+		flags->values[flag] = value ? value : d->standard;
+	}
+}
+
+static int find(const char *name, size_t size, const char *allowed)
+{
+	for (enum flag flag = 0; flag < FLAGS; flag++)
+		if (strlen(flag_descriptions[flag].name) == size &&
+			strncmp(flag_descriptions[flag].name, name, size) == 0 &&
+			flag_is_allowed(flag, allowed))
+			return (int)flag;
+	return -1;
+}
+
+// Takes one flag at *at; returns how many words it was, or -1.
+static int take(
+	struct flags *flags, const char **at, const char *allowed, char *message, uint32_t size)
+{
+	const char *name = *at + strspn(*at, "-");
+	const char *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	int flag = strcmp(name, "h") == 0 ? (int)FLAG_HELP : find(name, length, allowed);
+	if (flag < 0) {
+		snprintf(message, size, "unknown flag %s", *at);
+		return -1;
+	}
+	const struct flag_description *d = &flag_descriptions[flag];
+	const char *value = equals ? equals + 1 : d->value ? at[1] : "";
+	if ((equals && !d->value) || !value) {
+		snprintf(message, size, "--%s %s%s", d->name,
+			value ? "takes no value" : "needs a value: ", value ? "" : d->value);
+		return -1;
+	}
+	if (flags->given_count == FLAG_WORDS_MAX) {
+		snprintf(message, size, "more than %u flags", FLAG_WORDS_MAX);
+		return -1;
+	}
+	flags->given[flags->given_count].flag = (enum flag)flag;
+	flags->given[flags->given_count++].value = value;
+	flags->values[flag] = value;
+	return d->value && !equals ? 2 : 1;
+}
+
+int flags_read(struct flags *flags, const char **arguments, const char *allowed, char *message,
+	uint32_t message_size)
+{
+	int kept = 0;
+	const char **at = arguments;
+	while (*at) {
+		if (strcmp(*at, "--") == 0) {
+			for (at++; *at; at++)
+				arguments[kept++] = *at;
+			break;
+		}
+		if (**at != '-' || !(*at)[1]) { // "-" alone is standard input
+			arguments[kept++] = *at++;
+			continue;
+		}
+		int words = take(flags, at, allowed, message, message_size);
+		if (words < 0)
+			return -1;
+		at += words;
+	}
+	arguments[kept] = NULL;
+	set_defaults(flags, allowed);
+	return kept;
+}
+
+bool flag_number(const struct flags *flags, enum flag flag, uint64_t least, uint64_t most,
+	uint64_t *number, char *message, uint32_t message_size)
+{
+	const char *text = flags->values[flag];
+	if (!text)
+		return true;
+	char *end = NULL;
+	errno = 0;
+	uint64_t value = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	if (!end || *end || errno || value < least || value > most) {
+		snprintf(message, message_size,
+			"--%s must be a number from %llu to %llu, not \"%s\"",
+			flag_descriptions[flag].name, (unsigned long long)least,
+			(unsigned long long)most, text);
+		return false;
+	}
+	*number = value;
+	return true;
+}

@@ -1,0 +1,61 @@
+#include "tools/berth/cli/help.h"
+#include <string.h>
+
+static void put_summary(FILE *out, const struct command *command)
+{
+	char usage[64];
+	snprintf(usage, sizeof usage, "%s %s", command->path, command->arguments);
+	fprintf(out, "  %-31s %s\n", usage, command->summary);
+}
+
+void help_all(FILE *out)
+{
+	fprintf(out, "Usage: berth COMMAND [ARGUMENT...] [--FLAG[=VALUE]...]\n\nCommands:\n");
+	for (unsigned i = 0; i < command_count; i++)
+		put_summary(out, &commands[i]);
+	fprintf(out,
+		"\nberth COMMAND --help explains one. Exit status: 0 done, 1 failure, 2 usage, "
+		"3 not found,\n4 refused by the controller, 5 controller not reachable.\n");
+}
+
+static void put_flag(FILE *out, const struct flag_description *d)
+{
+	char usage[48];
+	snprintf(usage, sizeof usage, "--%s%s%s", d->name, d->value ? " " : "",
+		d->value ? d->value : "");
+	fprintf(out, "  %-24s %s", usage, d->help);
+	if (d->environment && d->standard)
+		fprintf(out, " (%.*s, else %s)", (int)strcspn(d->environment, " "), d->environment,
+			d->standard);
+	else if (d->environment)
+		fprintf(out, " (%s)", d->environment);
+	else if (d->standard)
+		fprintf(out, " (%s)", d->standard);
+	fputc('\n', out);
+}
+
+void help_command(FILE *out, const struct command *command)
+{
+	fprintf(out, "Usage: berth %s %s\n\n%s\n", command->path, command->arguments,
+		command->summary);
+	if (command->details)
+		fprintf(out, "%s\n", command->details);
+	fprintf(out, "\nFlags:\n");
+	for (enum flag flag = FLAGS; flag-- > 0;)
+		if (flag_is_allowed(flag, command->flags))
+			put_flag(out, &flag_descriptions[flag]);
+}
+
+bool help_topic(FILE *out, const char *word)
+{
+	size_t size = strlen(word);
+	bool any = false;
+	for (unsigned i = 0; i < command_count; i++) {
+		const char *path = commands[i].path;
+		if (strncmp(path, word, size) != 0 || path[size] != ' ')
+			continue;
+		put_summary(out, &commands[i]);
+		any = true;
+	}
+	return any;
+}

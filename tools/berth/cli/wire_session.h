@@ -1,0 +1,9 @@
+// A client of the wire protocol, opened as the flags say.
+#pragma once
+#include "tools/berth/cli/session.h"
+#include "tools/client/client.h"
+
+// Caller closes with client_close.
+enum exit_status wire_open(struct session *, struct client **);
+// Says what a call of the client's that was not CLIENT_DONE came to.
+enum exit_status wire_problem(struct session *, int result, const struct wire_refused *);

@@ -1,0 +1,187 @@
+// Looking at deployments, and changing what becomes of them.
+#include "tools/berth/cli/field.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/job_file.h"
+#include "tools/berth/cli/lookup.h"
+#include "tools/berth/views/deployment_view.h"
+#include "tools/berth/views/monitor.h"
+#include <stdio.h>
+#include <string.h>
+
+// --- Looking -------------------------------------------------------------------------------------
+
+enum exit_status deployment_list(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES], namespace_name[400];
+	json_t *deployments;
+	http_escape(session->flags.values[FLAG_NAMESPACE], namespace_name, sizeof namespace_name);
+	snprintf(path, sizeof path, "/v1/deployments?namespace=%s", namespace_name);
+	if (flag_given(&session->flags, FLAG_JSON))
+		return http_get_through(session, path);
+	enum exit_status result = http_get_json(session, path, &deployments);
+	if (result != STATUS_OK)
+		return result;
+	if (json_array_size(deployments))
+		deployment_table_print(deployments, flag_given(&session->flags, FLAG_VERBOSE));
+	else
+		printf("No deployments found\n");
+	json_decref(deployments);
+	return STATUS_OK;
+}
+
+enum exit_status deployment_status(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	json_t *deployment;
+	if (count == 0)
+		return deployment_list(session, arguments, count);
+	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_MONITOR))
+		return deployment_monitor(session, id);
+	snprintf(path, sizeof path, "/v1/deployment/%s", id);
+	result = http_get_json(session, path, &deployment);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_JSON))
+		field_print(deployment);
+	else
+		deployment_print(deployment, flag_given(&session->flags, FLAG_VERBOSE));
+	json_decref(deployment);
+	return STATUS_OK;
+}
+
+// --- Changing ------------------------------------------------------------------------------------
+
+static json_t *request_for(const char *id)
+{
+	return json_pack("{s:s}", "DeploymentID", id);
+}
+
+// Puts the request and says what was done (NULL: nothing to say); then follows what it made.
+static enum exit_status change(struct session *session, const char *id, const char *verb,
+	json_t *request, const char *done)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *reply;
+	snprintf(path, sizeof path, "/v1/deployment/%s/%s", verb, id);
+	enum exit_status result = http_put_json(session, path, request, &reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
+		field_print(reply);
+	} else if (result == STATUS_OK) {
+		json_t *reverted = json_object_get(reply, "RevertedJobVersion");
+		if (done)
+			printf("Deployment \"%s\" %s\n", id, done);
+		if (json_is_integer(reverted))
+			printf("Rolling back to job version %lld\n",
+				(long long)json_integer_value(reverted));
+		if (!flag_given(&session->flags, FLAG_DETACH) && *field_text(reply, "EvalID"))
+			result = monitor_evaluation(session, field_text(reply, "EvalID"));
+	}
+	json_decref(reply);
+	json_decref(request);
+	return result;
+}
+
+enum exit_status deployment_pause(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES];
+	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	json_t *request = request_for(id);
+	json_object_set_new(request, "Pause", json_true());
+	return change(session, id, "pause", request, "paused");
+}
+
+enum exit_status deployment_resume(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES];
+	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	json_t *request = request_for(id);
+	json_object_set_new(request, "Pause", json_false());
+	return change(session, id, "pause", request, "resumed");
+}
+
+// The groups that the flags name, or all.
+static enum exit_status promote(struct session *session, const char *id)
+{
+	json_t *request = request_for(id), *groups = json_array();
+	uint32_t at = 0;
+	const char *group;
+	while ((group = flag_next(&session->flags, FLAG_GROUP, &at)))
+		json_array_append_new(groups, json_string(group));
+	json_object_set_new(request, "All", json_boolean(json_array_size(groups) == 0));
+	json_object_set_new(request, "Groups", groups);
+	return change(session, id, "promote", request, NULL);
+}
+
+enum exit_status deployment_promote(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES];
+	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
+	return result == STATUS_OK ? promote(session, id) : result;
+}
+
+enum exit_status deployment_fail(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES];
+	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	return change(session, id, "fail", request_for(id), "failed");
+}
+
+enum exit_status deployment_unblock(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES];
+	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	return change(session, id, "unblock", request_for(id), "unblocked");
+}
+
+// --- Of a job ------------------------------------------------------------------------------------
+
+enum exit_status job_deployments(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *found;
+	bool latest = flag_given(&session->flags, FLAG_LATEST);
+	job_path(session, arguments[0], latest ? "/deployment" : "/deployments", path);
+	if (flag_given(&session->flags, FLAG_ALL))
+		snprintf(path + strlen(path), sizeof path - strlen(path), "&all=true");
+	enum exit_status result = http_get_json(session, path, &found);
+	if (result != STATUS_OK)
+		return result;
+	bool whole_ids = flag_given(&session->flags, FLAG_VERBOSE);
+	if (flag_given(&session->flags, FLAG_JSON))
+		field_print(found);
+	else if (json_is_null(found) || (!latest && !json_array_size(found)))
+		printf("No deployments found\n");
+	else if (latest)
+		deployment_print(found, whole_ids);
+	else
+		deployment_table_print(found, whole_ids);
+	json_decref(found);
+	return STATUS_OK;
+}
+
+enum exit_status job_promote(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES], id[64];
+	json_t *latest;
+	enum exit_status result = http_get_json(
+		session, job_path(session, arguments[0], "/deployment", path), &latest);
+	if (result != STATUS_OK)
+		return result;
+	snprintf(id, sizeof id, "%s", field_text(latest, "ID"));
+	json_decref(latest);
+	if (!*id)
+		return complain(
+			STATUS_NOT_FOUND, "job \"%s\" has no deployment to promote", arguments[0]);
+	return promote(session, id);
+}

@@ -1,0 +1,135 @@
+// Evaluations.
+#include "state/base/memory.h"
+#include "tools/berth/cli/field.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/lookup.h"
+#include "tools/berth/cli/pages.h"
+#include "tools/berth/cli/table.h"
+#include "tools/berth/views/evaluation_table.h"
+#include "tools/berth/views/failures.h"
+#include "tools/berth/views/monitor.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Tables --------------------------------------------------------------------------------------
+
+static int newest_first(const void *a, const void *b)
+{
+	int64_t x = field_number(*(json_t *const *)a, "CreateIndex");
+	int64_t y = field_number(*(json_t *const *)b, "CreateIndex");
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void add_evaluation(struct table *t, json_t *e, bool whole_ids)
+{
+	char id[16];
+	bool failed = json_object_size(json_object_get(e, "FailedTGAllocs")) > 0;
+	table_add(t, whole_ids ? field_text(e, "ID") : field_short(field_text(e, "ID"), id));
+	table_add_format(t, "%lld", (long long)field_number(e, "Priority"));
+	table_add(t, field_text(e, "TriggeredBy"));
+	table_add(t, field_text(e, "JobID"));
+	table_add(t, field_text(e, "Status"));
+	table_add(t, failed ? "true" : "false");
+}
+
+void evaluation_table_print(json_t *evaluations, bool whole_ids, uint32_t indent)
+{
+	static const char *const headings[] = {
+		"ID", "Priority", "Triggered By", "Job ID", "Status", "Placement Failures", NULL};
+	struct table t;
+	size_t count = json_array_size(evaluations), i;
+	json_t **sorted = memory_take_array(count + 1, sizeof sorted[0]), *one;
+	json_array_foreach(evaluations, i, one) sorted[i] = one;
+	if (count)
+		qsort(sorted, count, sizeof sorted[0], newest_first);
+	table_begin(&t, headings);
+	for (i = 0; i < count; i++)
+		add_evaluation(&t, sorted[i], whole_ids);
+	table_print(&t, indent);
+	free(sorted);
+}
+
+static void collect(json_t *evaluation, void *context)
+{
+	json_array_append(context, evaluation);
+}
+
+enum exit_status eval_list(struct session *session, const char **arguments, int count)
+{
+	const struct flags *flags = &session->flags;
+	char path[HTTP_PATH_BYTES], namespace_name[400], job[400], status[64];
+	http_escape(flags->values[FLAG_NAMESPACE], namespace_name, sizeof namespace_name);
+	http_escape(flag_given(flags, FLAG_JOB) ? flags->values[FLAG_JOB] : "", job, sizeof job);
+	http_escape(flag_given(flags, FLAG_STATUS) ? flags->values[FLAG_STATUS] : "", status,
+		sizeof status);
+	snprintf(path, sizeof path, "/v1/evaluations?namespace=%s&job=%s&status=%s", namespace_name,
+		job, status);
+	if (flag_given(flags, FLAG_JSON))
+		return http_get_through(session, path);
+	json_t *all = json_array();
+	enum exit_status result = pages_each(session, path, collect, all);
+	if (result == STATUS_OK)
+		evaluation_table_print(all, flag_given(flags, FLAG_VERBOSE), 0);
+	json_decref(all);
+	return result;
+}
+
+// --- One -----------------------------------------------------------------------------------------
+
+static void put_evaluation(json_t *e)
+{
+	char age[32], modified[32];
+	json_t *failed = json_object_get(e, "FailedTGAllocs");
+	const char *why = field_text(e, "StatusDescription"), *node = field_text(e, "NodeID");
+	const char *blocked = field_text(e, "BlockedEval"), *next = field_text(e, "NextEval");
+	struct table t;
+	table_begin_pairs(&t);
+	table_pair(&t, "ID", "= %s", field_text(e, "ID"));
+	table_pair(&t, "Create Time", "= %s", field_age(field_number(e, "CreateTime"), age));
+	table_pair(&t, "Modify Time", "= %s", field_age(field_number(e, "ModifyTime"), modified));
+	table_pair(&t, "Status", "= %s", field_text(e, "Status"));
+	table_pair(&t, "Status Description", "= %s", *why ? why : field_text(e, "Status"));
+	table_pair(&t, "Type", "= %s", field_text(e, "Type"));
+	table_pair(&t, "TriggeredBy", "= %s", field_text(e, "TriggeredBy"));
+	table_pair(&t, "Job ID", "= %s", field_text(e, "JobID"));
+	if (*node)
+		table_pair(&t, "Node ID", "= %s", node);
+	table_pair(&t, "Priority", "= %lld", (long long)field_number(e, "Priority"));
+	if (*field_text(e, "PreviousEval"))
+		table_pair(&t, "Previous Eval", "= %s", field_text(e, "PreviousEval"));
+	if (*next)
+		table_pair(&t, "Next Eval", "= %s", next);
+	table_pair(&t, "Placement Failures", "= %s", json_object_size(failed) ? "true" : "false");
+	table_print(&t, 0);
+	if (!json_object_size(failed))
+		return;
+	printf("\nFailed Placements\n");
+	failures_print(failed, json_object_get(e, "QueuedAllocations"), 0);
+	if (*blocked)
+		printf("\nEvaluation \"%.8s\" waiting for additional capacity to place remainder\n",
+			blocked);
+}
+
+enum exit_status eval_status(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	json_t *evaluation;
+	if (count == 0)
+		return eval_list(session, arguments, count);
+	enum exit_status result = lookup_id(session, &id_eval, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_MONITOR))
+		return monitor_evaluation(session, id);
+	snprintf(path, sizeof path, "/v1/evaluation/%s", id);
+	result = http_get_json(session, path, &evaluation);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_JSON))
+		field_print(evaluation);
+	else
+		put_evaluation(evaluation);
+	json_decref(evaluation);
+	return STATUS_OK;
+}

@@ -1,0 +1,265 @@
+// Versions of jobs, how many instances they have, and what they launch.
+#include "state/base/base64.h"
+#include "tools/berth/cli/field.h"
+#include "tools/berth/cli/file.h"
+#include "tools/berth/cli/flag_meta.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/job_file.h"
+#include "tools/berth/cli/table.h"
+#include "tools/berth/views/monitor.h"
+#include "tools/berth/views/plan_diff.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A whole number from an argument. False after a complaint.
+static bool read_number(const char *text, const char *what, int64_t *number)
+{
+	char *end = NULL;
+	errno = 0;
+	*number = strtoll(text, &end, 10);
+	if (*text && !*end && !errno && *number >= 0)
+		return true;
+	complain(STATUS_USAGE, "%s must be a whole number, not \"%s\"", what, text);
+	return false;
+}
+
+// --- History and going back ----------------------------------------------------------------------
+
+static void put_version(json_t *version, json_t *diff)
+{
+	char time[32];
+	printf("Version     = %lld\nStable      = %s\nSubmit Date = %s\n",
+		(long long)field_number(version, "Version"),
+		json_is_true(json_object_get(version, "Stable")) ? "true" : "false",
+		field_time(field_number(version, "SubmitTime"), time));
+	if (diff) {
+		printf("Diff        =\n");
+		plan_diff_print(diff);
+	}
+}
+
+enum exit_status job_history(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *reply, *version;
+	size_t i;
+	job_path(session, arguments[0], "/versions", path);
+	size_t size = strlen(path);
+	snprintf(path + size, sizeof path - size, "&diffs=%s",
+		flag_given(&session->flags, FLAG_DIFFS) ? "true" : "false");
+	enum exit_status result = http_get_json(session, path, &reply);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_JSON)) {
+		field_print(reply);
+	} else {
+		json_t *diffs = json_object_get(reply, "Diffs");
+		json_array_foreach(json_object_get(reply, "Versions"), i, version)
+		{
+			if (i)
+				putchar('\n');
+			put_version(version, json_array_get(diffs, i));
+		}
+	}
+	json_decref(reply);
+	return STATUS_OK;
+}
+
+// Puts the request to a part of a job; what it made is followed.
+static enum exit_status change(
+	struct session *session, const char *id, const char *part, json_t *request)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *reply;
+	enum exit_status result =
+		http_put_json(session, job_path(session, id, part, path), request, &reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		field_print(reply);
+	else if (result == STATUS_OK)
+		result = monitor_made(session, field_text(reply, "EvalID"));
+	json_decref(reply);
+	json_decref(request);
+	return result;
+}
+
+enum exit_status job_revert(struct session *session, const char **arguments, int count)
+{
+	int64_t version;
+	if (!read_number(arguments[1], "the version", &version))
+		return STATUS_USAGE;
+	json_t *request =
+		json_pack("{s:s,s:I}", "JobID", arguments[0], "JobVersion", (json_int_t)version);
+	return change(session, arguments[0], "/revert", request);
+}
+
+// --- Scale ---------------------------------------------------------------------------------------
+
+// The only group of a job; with several, one has to be named. *group is to be freed.
+static enum exit_status only_group(struct session *session, const char *id, char **group)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *scale, *one;
+	const char *name;
+	*group = NULL;
+	enum exit_status result =
+		http_get_json(session, job_path(session, id, "/scale", path), &scale);
+	if (result != STATUS_OK)
+		return result;
+	json_t *groups = json_object_get(scale, "TaskGroups");
+	json_object_foreach(groups, name, one)
+	{
+		if (json_object_size(groups) == 1)
+			*group = text_copy(text_of(name));
+	}
+	if (!*group)
+		result = complain(STATUS_USAGE, "job \"%s\" has %zu groups; name the one to scale",
+			id, json_object_size(groups));
+	json_decref(scale);
+	return result;
+}
+
+enum exit_status job_scale(struct session *session, const char **arguments, int count)
+{
+	int64_t wanted;
+	char *group = NULL;
+	if (!read_number(arguments[count - 1], "the count", &wanted))
+		return STATUS_USAGE;
+	enum exit_status result =
+		count == 2 ? only_group(session, arguments[0], &group) : STATUS_OK;
+	if (result != STATUS_OK)
+		return result;
+	json_t *request = json_pack("{s:I,s:{s:s,s:s},s:s,s:b}", "Count", (json_int_t)wanted,
+		"Target", "Job", arguments[0], "Group", group ? group : arguments[1], "Message",
+		"submitted using the Berth CLI", "Error", 0);
+	free(group);
+	return change(session, arguments[0], "/scale", request);
+}
+
+static void put_scaling_event(struct table *t, const char *group, json_t *event, bool verbose)
+{
+	char time[32];
+	json_t *count = json_object_get(event, "Count");
+	table_add(t, group);
+	if (json_is_integer(count))
+		table_add_format(t, "%lld", (long long)json_integer_value(count));
+	else
+		table_add(t, "<none>");
+	table_add_format(t, "%lld", (long long)field_number(event, "PreviousCount"));
+	if (verbose) {
+		table_add(t, json_is_true(json_object_get(event, "Error")) ? "true" : "false");
+		table_add(t, field_text(event, "Message"));
+		table_add(t, field_text(event, "EvalID"));
+	}
+	table_add(t, field_time(field_number(event, "Time"), time));
+}
+
+static void put_scaling_events(json_t *scale, bool verbose)
+{
+	static const char *const short_form[] = {"Task Group", "Count", "PrevCount", "Date", NULL};
+	static const char *const long_form[] = {
+		"Task Group", "Count", "PrevCount", "Error", "Message", "Eval ID", "Date", NULL};
+	struct table t;
+	const char *group;
+	json_t *one, *event;
+	size_t i, events = 0;
+	table_begin(&t, verbose ? long_form : short_form);
+	json_object_foreach(json_object_get(scale, "TaskGroups"), group, one)
+	{
+		json_array_foreach(json_object_get(one, "Events"), i, event)
+		{
+			put_scaling_event(&t, group, event, verbose);
+			events++;
+		}
+	}
+	if (events) {
+		table_print(&t, 0);
+	} else {
+		table_free(&t);
+		printf("No events found\n");
+	}
+}
+
+enum exit_status job_scaling_events(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *scale;
+	enum exit_status result =
+		http_get_json(session, job_path(session, arguments[0], "/scale", path), &scale);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_JSON))
+		field_print(scale);
+	else
+		put_scaling_events(scale, flag_given(&session->flags, FLAG_VERBOSE));
+	json_decref(scale);
+	return STATUS_OK;
+}
+
+// --- Children ------------------------------------------------------------------------------------
+
+enum exit_status job_periodic_force(struct session *session, const char **arguments, int count)
+{
+	return change(session, arguments[0], "/periodic/force", NULL);
+}
+
+// The file becomes the request's payload.
+static enum exit_status add_payload(json_t *request, const char *file)
+{
+	char *bytes;
+	size_t size;
+	enum exit_status result = file_read(file, &bytes, &size);
+	if (result != STATUS_OK)
+		return result;
+	char *text = base64_encode((struct text){bytes, (uint32_t)size});
+	json_object_set_new(request, "Payload", json_string(text));
+	free(text);
+	free(bytes);
+	return STATUS_OK;
+}
+
+static enum exit_status put_dispatched(struct session *session, json_t *reply)
+{
+	const char *evaluation = field_text(reply, "EvalID");
+	printf("Dispatched Job ID = %s\n", field_text(reply, "DispatchedJobID"));
+	if (!*evaluation)
+		return STATUS_OK;
+	printf("Evaluation ID     = %.8s\n", evaluation);
+	if (flag_given(&session->flags, FLAG_DETACH))
+		return STATUS_OK;
+	putchar('\n');
+	return monitor_evaluation(session, evaluation);
+}
+
+static const char *dispatch_path(struct session *session, const char *id, char *path)
+{
+	char token[400];
+	const char *given = session->flags.values[FLAG_IDEMPOTENCY_TOKEN];
+	job_path(session, id, "/dispatch", path);
+	size_t size = strlen(path);
+	if (given)
+		snprintf(path + size, HTTP_PATH_BYTES - size, "&idempotency_token=%s",
+			http_escape(given, token, sizeof token));
+	return path;
+}
+
+enum exit_status job_dispatch(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *reply = NULL, *meta = flags_meta(&session->flags);
+	if (!meta)
+		return STATUS_USAGE;
+	json_t *request = json_pack("{s:s,s:o}", "JobID", arguments[0], "Meta", meta);
+	enum exit_status result = count > 1 ? add_payload(request, arguments[1]) : STATUS_OK;
+	if (result == STATUS_OK)
+		result = http_put_json(
+			session, dispatch_path(session, arguments[0], path), request, &reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		field_print(reply);
+	else if (result == STATUS_OK)
+		result = put_dispatched(session, reply);
+	json_decref(reply);
+	json_decref(request);
+	return result;
+}

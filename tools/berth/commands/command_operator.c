@@ -1,0 +1,258 @@
+// What operators ask and set: servers, garbage collection, the schedulers' configuration.
+#include "state/base/memory.h"
+#include "tools/berth/cli/field.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/table.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Servers -------------------------------------------------------------------------------------
+
+static void put_tags(struct table *t, json_t *tags)
+{
+	char text[1024] = "";
+	size_t used = 0;
+	const char *name;
+	json_t *value;
+	json_object_foreach(tags, name, value)
+	{
+		int size = snprintf(text + used, sizeof text - used, "%s%s=%s", used ? "," : "",
+			name, json_string_value(value));
+		used += size > 0 && (size_t)size < sizeof text - used ? (size_t)size : 0;
+	}
+	table_add(t, text);
+}
+
+static void put_members(json_t *members, const char *leader, bool detailed)
+{
+	static const char *const headings[] = {"Name", "Address", "Port", "Status", "Leader",
+		"Protocol", "Build", "Datacenter", "Region", NULL};
+	static const char *const tag_headings[] = {"Name", "Address", "Port", "Tags", NULL};
+	struct table t;
+	size_t i;
+	json_t *member;
+	table_begin(&t, detailed ? tag_headings : headings);
+	json_array_foreach(members, i, member)
+	{
+		char address[400];
+		json_t *tags = json_object_get(member, "Tags");
+		snprintf(address, sizeof address, "%s:%s", field_text(member, "Addr"),
+			field_text(tags, "port"));
+		table_add(&t, field_text(member, "Name"));
+		table_add(&t, field_text(member, "Addr"));
+		table_add_format(&t, "%lld", (long long)field_number(member, "Port"));
+		if (detailed) {
+			put_tags(&t, tags);
+			continue;
+		}
+		table_add(&t, field_text(member, "Status"));
+		table_add(&t, strcmp(address, leader) == 0 ? "true" : "false");
+		table_add_format(&t, "%lld", (long long)field_number(member, "ProtocolCur"));
+		table_add(&t, field_text(tags, "build"));
+		table_add(&t, field_text(tags, "dc"));
+		table_add(&t, field_text(tags, "region"));
+	}
+	table_print(&t, 0);
+}
+
+enum exit_status server_members(struct session *session, const char **arguments, int count)
+{
+	json_t *members, *leader = NULL;
+	enum exit_status result = http_get_json(session, "/v1/agent/members", &members);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
+		field_print(members);
+	} else if (result == STATUS_OK) {
+		result = http_get_json(session, "/v1/status/leader", &leader);
+		const char *address = json_string_value(leader);
+		if (result == STATUS_OK)
+			put_members(json_object_get(members, "Members"), address ? address : "",
+				flag_given(&session->flags, FLAG_DETAILED));
+	}
+	json_decref(leader);
+	json_decref(members);
+	return result;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// The names of an object's members in order; the caller frees the array.
+static const char **sorted_names(json_t *object, size_t *count)
+{
+	size_t at = 0;
+	const char *name;
+	json_t *value;
+	const char **names = memory_take_array(json_object_size(object) + 1, sizeof names[0]);
+	json_object_foreach(object, name, value) names[at++] = name;
+	*count = at;
+	if (at)
+		qsort(names, at, sizeof names[0], by_name);
+	return names;
+}
+
+enum exit_status agent_info(struct session *session, const char **arguments, int count)
+{
+	json_t *self;
+	enum exit_status result = http_get_json(session, "/v1/agent/self", &self);
+	if (result != STATUS_OK)
+		return result;
+	json_t *stats = json_object_get(self, "stats");
+	if (flag_given(&session->flags, FLAG_JSON)) {
+		field_print(stats);
+		json_decref(self);
+		return STATUS_OK;
+	}
+	size_t parts, values;
+	const char **names = sorted_names(stats, &parts);
+	for (size_t i = 0; i < parts; i++) {
+		json_t *part = json_object_get(stats, names[i]);
+		const char **of_part = sorted_names(part, &values);
+		printf("%s\n", names[i]);
+		for (size_t k = 0; k < values; k++)
+			printf("  %s = %s\n", of_part[k], field_text(part, of_part[k]));
+		free(of_part);
+	}
+	free(names);
+	json_decref(self);
+	return STATUS_OK;
+}
+
+// --- The system ----------------------------------------------------------------------------------
+
+enum exit_status system_gc(struct session *session, const char **arguments, int count)
+{
+	json_t *reply;
+	enum exit_status result = http_put_json(session, "/v1/system/gc", NULL, &reply);
+	json_decref(reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		puts("{}");
+	return result;
+}
+
+enum exit_status system_reconcile(struct session *session, const char **arguments, int count)
+{
+	json_t *reply;
+	enum exit_status result =
+		http_put_json(session, "/v1/system/reconcile/summaries", NULL, &reply);
+	json_decref(reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		puts("{}");
+	return result;
+}
+
+// --- The schedulers' configuration ---------------------------------------------------------------
+
+static const char config_path[] = "/v1/operator/scheduler/configuration";
+
+// What each flag sets: a member of the configuration, or of its preemption part.
+static const struct {
+	enum flag flag;
+	const char *member, *shown;
+	bool preemption;
+} switches[] = {
+	{FLAG_MEMORY_OVERSUBSCRIPTION, "MemoryOversubscriptionEnabled", "Memory Oversubscription",
+		false},
+	{FLAG_REJECT_REGISTRATION, "RejectJobRegistration", "Reject Job Registration", false},
+	{FLAG_PAUSE_BROKER, "PauseEvalBroker", "Pause Eval Broker", false},
+	{FLAG_PREEMPT_SYSTEM, "SystemSchedulerEnabled", "Preemption System Scheduler", true},
+	{FLAG_PREEMPT_SYSBATCH, "SysBatchSchedulerEnabled", "Preemption SysBatch Scheduler", true},
+	{FLAG_PREEMPT_BATCH, "BatchSchedulerEnabled", "Preemption Batch Scheduler", true},
+	{FLAG_PREEMPT_SERVICE, "ServiceSchedulerEnabled", "Preemption Service Scheduler", true},
+};
+#define SWITCHES (sizeof switches / sizeof switches[0])
+
+static json_t *part_of(json_t *config, bool preemption)
+{
+	return preemption ? json_object_get(config, "PreemptionConfig") : config;
+}
+
+enum exit_status config_get(struct session *session, const char **arguments, int count)
+{
+	json_t *reply;
+	enum exit_status result = http_get_json(session, config_path, &reply);
+	if (result != STATUS_OK)
+		return result;
+	json_t *config = json_object_get(reply, "SchedulerConfig");
+	if (flag_given(&session->flags, FLAG_JSON)) {
+		field_print(reply);
+		json_decref(reply);
+		return STATUS_OK;
+	}
+	struct table t;
+	table_begin_pairs(&t);
+	table_pair(&t, "Scheduler Algorithm", "= %s", field_text(config, "SchedulerAlgorithm"));
+	for (size_t i = 0; i < SWITCHES; i++)
+		table_pair(&t, switches[i].shown, "= %s",
+			json_is_true(json_object_get(
+				part_of(config, switches[i].preemption), switches[i].member))
+				? "true"
+				: "false");
+	table_pair(&t, "Modify Index", "= %lld", (long long)field_number(config, "ModifyIndex"));
+	table_print(&t, 0);
+	json_decref(reply);
+	return STATUS_OK;
+}
+
+// False after a complaint.
+static bool apply_switch(const struct flags *flags, size_t number, json_t *config)
+{
+	const char *value = flags->values[switches[number].flag];
+	if (!value)
+		return true;
+	bool on = strcmp(value, "true") == 0;
+	if (!on && strcmp(value, "false") != 0) {
+		complain(STATUS_USAGE, "--%s must be true or false, not \"%s\"",
+			flag_descriptions[switches[number].flag].name, value);
+		return false;
+	}
+	json_object_set_new(part_of(config, switches[number].preemption), switches[number].member,
+		json_boolean(on));
+	return true;
+}
+
+static bool apply_flags(const struct flags *flags, json_t *config)
+{
+	if (flag_given(flags, FLAG_ALGORITHM))
+		json_object_set_new(
+			config, "SchedulerAlgorithm", json_string(flags->values[FLAG_ALGORITHM]));
+	for (size_t i = 0; i < SWITCHES; i++)
+		if (!apply_switch(flags, i, config))
+			return false;
+	return true;
+}
+
+// What the flags do not say stays as it is: the index that was read guards against others' changes.
+static enum exit_status set(struct session *session, json_t *config, json_t **reply)
+{
+	char path[HTTP_PATH_BYTES], message[256];
+	uint64_t index = (uint64_t)field_number(config, "ModifyIndex");
+	if (!flag_number(&session->flags, FLAG_CHECK_INDEX, 0, INT64_MAX, &index, message,
+		    sizeof message))
+		return complain(STATUS_USAGE, "%s", message);
+	snprintf(path, sizeof path, "%s?cas=%llu", config_path, (unsigned long long)index);
+	return http_put_json(session, path, config, reply);
+}
+
+enum exit_status config_set(struct session *session, const char **arguments, int count)
+{
+	json_t *before, *reply = NULL;
+	enum exit_status result = http_get_json(session, config_path, &before);
+	if (result != STATUS_OK)
+		return result;
+	json_t *config = json_object_get(before, "SchedulerConfig");
+	result = apply_flags(&session->flags, config) ? set(session, config, &reply) : STATUS_USAGE;
+	if (reply && flag_given(&session->flags, FLAG_JSON))
+		field_print(reply);
+	if (reply && !json_is_true(json_object_get(reply, "Updated")))
+		result = complain(STATUS_REFUSED,
+			"the configuration was changed by somebody else meanwhile; look at it "
+			"and try again");
+	else if (reply && !flag_given(&session->flags, FLAG_JSON))
+		printf("Scheduler configuration updated!\n");
+	json_decref(reply);
+	json_decref(before);
+	return result;
+}

@@ -1,0 +1,150 @@
+// berth vm: looking at virtual machines.
+#include "tools/berth/cli/field.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/members.h"
+#include "tools/berth/cli/name_path.h"
+#include "tools/berth/cli/pages.h"
+#include "tools/berth/cli/table.h"
+#include "tools/berth/views/machine_table.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *or_dash(const char *text)
+{
+	return *text ? text : "-";
+}
+
+static void add_vm(json_t *vm, void *context)
+{
+	struct table *t = context;
+	table_add(t, field_text(vm, "name"));
+	table_add(t, field_text(vm, "status"));
+	table_add(t, field_text(vm, "powerState"));
+	table_add(t, or_dash(field_text(vm, "worker")));
+	table_add_format(t, "%lld", (long long)field_number(vm, "restart_count"));
+	table_add(t, field_text(vm, "image"));
+	table_add(t, field_text(vm, "createdAt"));
+}
+
+enum exit_status machine_table(struct session *session, const char *path, uint32_t indent)
+{
+	static const char *const headings[] = {
+		"Name", "Status", "Power", "Worker", "Restarts", "Image", "Created", NULL};
+	struct table table;
+	table_begin(&table, headings);
+	return table_finish(&table, pages_each(session, path, add_vm, &table), indent);
+}
+
+static void add_parameter(const struct flags *flags, enum flag flag, const char *name, char *path)
+{
+	char value[400];
+	if (!flag_given(flags, flag))
+		return;
+	size_t size = strlen(path);
+	http_escape(flags->values[flag], value, sizeof value);
+	snprintf(path + size, HTTP_PATH_BYTES - size, "%c%s=%s", strchr(path, '?') ? '&' : '?',
+		name, value);
+}
+
+enum exit_status machine_list(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES] = "/v1/vms";
+	add_parameter(&session->flags, FLAG_STATUS, "status", path);
+	add_parameter(&session->flags, FLAG_WORKER, "worker", path);
+	if (flag_given(&session->flags, FLAG_JSON))
+		return http_get_through(session, path);
+	return machine_table(session, path, 0);
+}
+
+static void put_limit(struct table *t, json_t *vm, const char *shown, const char *asked,
+	const char *assigned, const char *unit)
+{
+	int64_t wish = field_number(vm, asked), given = field_number(vm, assigned);
+	if (wish)
+		table_pair(t, shown, "= %lld%s, assigned %lld", (long long)wish, unit,
+			(long long)given);
+	else
+		table_pair(t, shown, "= its worker's default, assigned %lld%s", (long long)given,
+			unit);
+}
+
+static void put_conditions(struct table *t, json_t *vm)
+{
+	char line[256] = "";
+	size_t i, at = 0;
+	json_t *condition;
+	json_array_foreach(json_object_get(vm, "conditions"), i, condition)
+	{
+		at += (size_t)snprintf(line + at, sizeof line - at, "%s%s=%s", i ? ", " : "",
+			field_text(condition, "type"), field_text(condition, "state"));
+		if (at >= sizeof line)
+			break;
+	}
+	table_pair(t, "Conditions", "= %s", line);
+}
+
+static void put_vm(json_t *vm)
+{
+	const char *message = field_text(vm, "status_message");
+	struct table t;
+	table_begin_pairs(&t);
+	table_pair(&t, "Name", "= %s", field_text(vm, "name"));
+	table_pair(&t, "UID", "= %s", field_text(vm, "uid"));
+	table_pair(&t, "Image", "= %s", field_text(vm, "image"));
+	table_pair(
+		&t, "Status", "= %s%s%s", field_text(vm, "status"), *message ? ": " : "", message);
+	table_pair(&t, "Power", "= %s", field_text(vm, "powerState"));
+	table_pair(&t, "Worker", "= %s", or_dash(field_text(vm, "worker")));
+	put_limit(&t, vm, "CPU", "cpu", "assignedCPU", "");
+	put_limit(&t, vm, "Memory", "memory", "assignedMemory", " MiB");
+	put_conditions(&t, vm);
+	table_pair(&t, "Restarts", "= %lld, policy %s",
+		(long long)field_number(vm, "restart_count"), field_text(vm, "restart_policy"));
+	table_pair(&t, "Created", "= %s", field_text(vm, "createdAt"));
+	table_pair(&t, "Scheduled", "= %s", or_dash(field_text(vm, "scheduled_at")));
+	table_pair(&t, "Started", "= %s", or_dash(field_text(vm, "started_at")));
+	table_print(&t, 0);
+	members_print_counts("Resources", json_object_get(vm, "resources"), NULL);
+	members_print_texts("Labels", json_object_get(vm, "labels"));
+}
+
+enum exit_status machine_get(struct session *session, const char **arguments, int count)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *vm;
+	enum exit_status result =
+		http_get_json(session, name_path("/v1/vms", arguments[0], "", path), &vm);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_JSON))
+		field_print(vm);
+	else
+		put_vm(vm);
+	json_decref(vm);
+	return STATUS_OK;
+}
+
+enum exit_status machine_events(struct session *session, const char **arguments, int count)
+{
+	static const char *const headings[] = {"Time", "Event", NULL};
+	char path[HTTP_PATH_BYTES], time[32];
+	json_t *events, *event;
+	size_t i;
+	enum exit_status result = http_get_json(
+		session, name_path("/v1/vms", arguments[0], "/events", path), &events);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
+		field_print(events);
+	} else if (result == STATUS_OK) {
+		struct table t;
+		table_begin(&t, headings);
+		json_array_foreach(events, i, event)
+		{
+			table_add(&t,
+				field_time(field_number(event, "timestamp") * 1000000000, time));
+			table_add(&t, field_text(event, "payload"));
+		}
+		table_print(&t, 0);
+	}
+	json_decref(events);
+	return result;
+}

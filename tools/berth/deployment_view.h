@@ -1,9 +1,0 @@
-// Deployments for people: tables, and following one until it ends.
-#pragma once
-#include "tools/berth/session.h"
-
-void deployment_print(json_t *deployment, bool whole_id);
-// Newest first.
-void deployment_table_print(json_t *deployments, bool whole_ids);
-// Prints what becomes of it until it ends, and what it is rolled back to. STATUS_FAILURE when it does not succeed.
-enum exit_status deployment_monitor(struct session *, const char *id);

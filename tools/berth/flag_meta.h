@@ -1,7 +1,0 @@
-// Flags of the form --name NAME=VALUE, as often as they are given.
-#pragma once
-#include "tools/berth/session.h"
-
-// As an object of texts, the caller's. NULL after a complaint.
-json_t *flags_pairs(const struct flags *, enum flag);
-json_t *flags_meta(const struct flags *); // those of --meta

@@ -1,0 +1,253 @@
+#include "tools/forms/alloc_spec.h"
+#include "state/records/alloc_details.h"
+#include "state/records/job.h"
+#include "tools/json/json_record.h"
+
+// --- Metadata ------------------------------------------------------------------------------------
+
+static bool has_name(const struct array *map, const char *name)
+{
+	return map_get(map, name) != NULL;
+}
+
+// Of the job, its group and the task: what is said further in wins.
+static void put_meta(struct json_writer *w, const struct job *job, const struct task_group *group,
+	const struct task *task)
+{
+	const struct array *const maps[] = {&task->meta, &group->meta, &job->meta};
+
+	json_write_key(w, "Meta");
+	json_begin_object(w);
+	for (uint32_t m = 0; m < 3; m++) {
+		for (uint32_t i = 0; i < maps[m]->count; i++) {
+			const struct string_pair *pair = ARRAY_AT(maps[m], struct string_pair, i);
+			bool said = false;
+			for (uint32_t inner = 0; inner < m; inner++)
+				said |= has_name(maps[inner], pair->name);
+			if (!said)
+				json_put_string(w, pair->name, pair->value);
+		}
+	}
+	json_end_object(w);
+}
+
+// --- Ports ---------------------------------------------------------------------------------------
+
+static void put_port(
+	struct json_writer *w, const char *label, int64_t value, int64_t to, const char *address)
+{
+	json_begin_object(w);
+	json_put_string(w, "Label", label);
+	json_put_i64(w, "Value", value);
+	json_put_i64(w, "To", to);
+	json_put_string(w, "HostIP", address);
+	json_end_object(w);
+}
+
+static void put_network_ports(struct json_writer *w, const struct array *networks)
+{
+	for (uint32_t i = 0; i < networks->count; i++) {
+		const struct allocated_network *network =
+			ARRAY_AT(networks, struct allocated_network, i);
+		const struct array *const lists[] = {
+			&network->reserved_ports, &network->dynamic_ports};
+		for (uint32_t l = 0; l < 2; l++)
+			for (uint32_t p = 0; p < lists[l]->count; p++) {
+				const struct port *port = ARRAY_AT(lists[l], struct port, p);
+				put_port(w, port->label, port->value, port->to, network->ip);
+			}
+	}
+}
+
+static void put_group_ports(struct json_writer *w, const struct alloc_details *details)
+{
+	json_write_key(w, "Ports");
+	json_begin_array(w);
+	for (uint32_t i = 0; details && i < details->ports.count; i++) {
+		const struct allocated_port *port =
+			ARRAY_AT(&details->ports, struct allocated_port, i);
+		put_port(w, port->label, port->value, port->to, port->host_ip);
+	}
+	if (details && details->ports.count == 0)
+		put_network_ports(w, &details->networks);
+	json_end_array(w);
+}
+
+// --- Tasks ---------------------------------------------------------------------------------------
+
+static const struct allocated_task *allocated(const struct allocation *a, const char *task)
+{
+	uint32_t at;
+
+	if (!a->details || !map_find(&a->details->tasks, sizeof(struct allocated_task), task, &at))
+		return NULL;
+	return ARRAY_AT(&a->details->tasks, struct allocated_task, at);
+}
+
+static void put_allocated(struct json_writer *w, const struct allocated_task *own)
+{
+	json_write_key(w, "Ports");
+	json_begin_array(w);
+	if (own)
+		put_network_ports(w, &own->networks);
+	json_end_array(w);
+	json_write_key(w, "Cores");
+	json_begin_array(w);
+	for (uint32_t i = 0; own && i < own->reserved_cores.count; i++)
+		json_write_i64(w, *ARRAY_AT(&own->reserved_cores, int64_t, i));
+	json_end_array(w);
+}
+
+static void put_restart(struct json_writer *w, const struct restart_policy *restart)
+{
+	json_write_key(w, "RestartPolicy");
+	if (!restart) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_put_i64(w, "Attempts", restart->attempts);
+	json_put_i64(w, "Interval", restart->interval_ns);
+	json_put_i64(w, "Delay", restart->delay_ns);
+	json_put_string(w, "Mode", restart->mode);
+	json_end_object(w);
+}
+
+static void put_lifecycle(struct json_writer *w, const struct task_lifecycle *lifecycle)
+{
+	json_write_key(w, "Lifecycle");
+	if (!lifecycle) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_put_string(w, "Hook", lifecycle->hook);
+	json_put_bool(w, "Sidecar", lifecycle->sidecar);
+	json_end_object(w);
+}
+
+static void put_raw(struct json_writer *w, const char *key, const char *json)
+{
+	json_write_key(w, key);
+	if (json)
+		json_write_raw(w, text_of(json));
+	else
+		json_write_null(w);
+}
+
+static void put_map(struct json_writer *w, const char *key, const struct array *map)
+{
+	json_write_key(w, key);
+	json_begin_object(w);
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct string_pair *pair = ARRAY_AT(map, struct string_pair, i);
+		json_put_string(w, pair->name, pair->value);
+	}
+	json_end_object(w);
+}
+
+// What the task was known by on another node, or by an agent of this node that forgot it.
+static void put_handle(struct json_writer *w, const struct allocation *a, const struct task *task)
+{
+	const struct task_handle *handle = NULL;
+	uint32_t at;
+
+	if (a->report &&
+		map_find(&a->report->task_states, sizeof(struct task_state), task->name, &at))
+		handle = ARRAY_AT(&a->report->task_states, struct task_state, at)->handle;
+	json_write_key(w, "TaskHandle");
+	if (handle)
+		json_record(w, &task_handle_description, handle);
+	else
+		json_write_null(w);
+}
+
+static void put_task(struct json_writer *w, const struct allocation *a,
+	const struct task_group *group, const struct task *task)
+{
+	json_begin_object(w);
+	json_put_string(w, "Name", task->name);
+	json_put_string(w, "Driver", task->driver);
+	json_put_string(w, "User", task->user);
+	put_raw(w, "Config", task->config);
+	put_raw(w, "DispatchPayload", task->dispatch_payload);
+	put_map(w, "Env", &task->env);
+	put_meta(w, a->job, group, task);
+	json_put_i64(w, "KillTimeout", task->kill_timeout_ns);
+	json_put_string(w, "KillSignal", task->kill_signal);
+	json_put_bool(w, "Leader", task->leader);
+	put_lifecycle(w, task->lifecycle);
+	json_put_i64(w, "CPU", task->resources.cpu);
+	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
+	put_restart(w, task->restart ? task->restart : group->restart);
+	put_handle(w, a, task);
+	put_allocated(w, allocated(a, task->name));
+	json_end_object(w);
+}
+
+// --- Health and partings -------------------------------------------------------------------------
+
+// When its node is to say that it is healthy: the part of an update or a migrate strategy that is the same.
+static void put_health_rule(struct json_writer *w, const char *key, const char *check,
+	int64_t min_healthy_time_ns, int64_t healthy_deadline_ns)
+{
+	json_write_key(w, key);
+	json_begin_object(w);
+	json_put_string(w, "HealthCheck", check);
+	json_put_i64(w, "MinHealthyTime", min_healthy_time_ns);
+	json_put_i64(w, "HealthyDeadline", healthy_deadline_ns);
+	json_end_object(w);
+}
+
+static void put_rules(
+	struct json_writer *w, const struct alloc_details *details, const struct task_group *group)
+{
+	const struct update_strategy *update = group->update;
+	const struct migrate_strategy *migrate = group->migrate;
+	const struct optional_i64 *stop_after = &group->stop_after_client_disconnect_ns;
+
+	if (details && !uuid_is_zero(&details->deployment_id))
+		json_put_uuid(w, "DeploymentID", &details->deployment_id);
+	else
+		json_put_string(w, "DeploymentID", "");
+	if (update)
+		put_health_rule(w, "Update", update->health_check, update->min_healthy_time_ns,
+			update->healthy_deadline_ns);
+	if (migrate)
+		put_health_rule(w, "Migrate", migrate->health_check, migrate->min_healthy_time_ns,
+			migrate->healthy_deadline_ns);
+	json_put_i64(w, "StopAfterClientDisconnect", stop_after->set ? stop_after->value : 0);
+}
+
+void alloc_spec_json(void *context, const struct allocation *a, struct bytes_writer *out)
+{
+	const struct task_group *group =
+		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	struct json_writer w = {0};
+	char name[1024];
+
+	(void)context;
+	json_begin_object(&w);
+	json_put_uuid(&w, "ID", &a->id);
+	json_put_string(&w, "Name", allocation_name(a, name, sizeof name));
+	json_put_string(&w, "Namespace", a->job->namespace_name);
+	json_put_string(&w, "JobID", a->job->id);
+	json_put_string(&w, "JobName", a->job->name);
+	json_put_string(&w, "JobParentID", a->job->parent_id);
+	json_put_string(&w, "JobType", job_type_names[a->job->type]);
+	json_put_string(&w, "Region", a->job->region);
+	json_put_string(&w, "TaskGroup", group->name);
+	json_put_u64(&w, "Index", a->index);
+	json_put_u64(&w, "JobVersion", a->job->version);
+	json_put_string(&w, "Payload", a->job->payload);
+	put_rules(&w, a->details, group);
+	put_group_ports(&w, a->details);
+	json_write_key(&w, "Tasks");
+	json_begin_array(&w);
+	for (uint32_t i = 0; i < group->tasks.count; i++)
+		put_task(&w, a, group, ARRAY_AT(&group->tasks, struct task, i));
+	json_end_array(&w);
+	json_end_object(&w);
+	bytes_put(out, w.data, w.size);
+	json_writer_free(&w);
+}

@@ -1,0 +1,8 @@
+// What is to run of an allocation, as JSON for the agent of its node (docs/wire.md, ALLOC_SPEC). Not part
+// of the HTTP API.
+#pragma once
+#include "state/base/bytes.h"
+#include "state/records/allocation.h"
+
+// Appends to a growing writer. Under read lock. The context is not used.
+void alloc_spec_json(void *context, const struct allocation *, struct bytes_writer *);

@@ -1,0 +1,265 @@
+#include "tools/forms/allocated_json.h"
+#include "state/records/alloc_details.h"
+#include "tools/json/json_record.h"
+#include <stdio.h>
+
+static const struct array no_items;
+
+static const struct array *tasks_of(const struct allocation *a)
+{
+	return &ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->tasks;
+}
+
+// The node where it runs, or NULL when that is gone.
+static const struct node *node_of(const struct state *state, const struct allocation *a)
+{
+	const struct node *node = state_node_at(state, a->node_slot);
+	return node && uuid_equal(&node->id, &a->node_id) ? node : NULL;
+}
+
+// What a task got beyond cpu and memory, or NULL.
+static const struct allocated_task *allocated_to(const struct allocation *a, const char *task)
+{
+	for (uint32_t i = 0; a->details && i < a->details->tasks.count; i++) {
+		const struct allocated_task *one =
+			ARRAY_AT(&a->details->tasks, struct allocated_task, i);
+		if (strcmp(one->task, task) == 0)
+			return one;
+	}
+	return NULL;
+}
+
+// --- Networks ------------------------------------------------------------------------------------
+
+static void put_records(struct json_writer *w, const char *key, const struct record_type *type,
+	const struct array *items)
+{
+	json_write_key(w, key);
+	if (!items->count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	for (uint32_t i = 0; i < items->count; i++)
+		json_record(w, type, (const char *)items->items + i * type->size);
+	json_end_array(w);
+}
+
+static void put_network(struct json_writer *w, const struct allocated_network *network)
+{
+	json_begin_object(w);
+	json_put_string(w, "Mode", network->mode);
+	json_put_string(w, "Device", network->device);
+	json_put_string(w, "CIDR", "");
+	json_put_string(w, "IP", network->ip);
+	json_put_i64(w, "MBits", network->mbits);
+	json_put_null(w, "DNS");
+	put_records(w, "ReservedPorts", &port_description, &network->reserved_ports);
+	put_records(w, "DynamicPorts", &port_description, &network->dynamic_ports);
+	json_end_object(w);
+}
+
+static void put_networks(struct json_writer *w, const struct array *networks)
+{
+	json_write_key(w, "Networks");
+	if (!networks->count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	for (uint32_t i = 0; i < networks->count; i++)
+		put_network(w, ARRAY_AT(networks, struct allocated_network, i));
+	json_end_array(w);
+}
+
+// --- Devices -------------------------------------------------------------------------------------
+
+static bool has_devices(const struct allocation *a)
+{
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		if (a->devices.groups[i])
+			return true;
+	return false;
+}
+
+static void put_device_group(
+	struct json_writer *w, const struct device_group *group, uint64_t instances)
+{
+	json_begin_object(w);
+	json_put_string(w, "Vendor", group->vendor);
+	json_put_string(w, "Type", group->type);
+	json_put_string(w, "Name", group->name);
+	json_write_key(w, "DeviceIDs");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < NODE_DEVICES_MAX; i++)
+		if (instances >> i & 1) {
+			char id[8];
+			snprintf(id, sizeof id, "%u", i);
+			json_write_string(w, id);
+		}
+	json_end_array(w);
+	json_end_object(w);
+}
+
+// Devices of an instance that a client placed are chosen for the allocation as a whole; they are
+// shown with the first task that asks.
+static void put_devices_of_all(
+	struct json_writer *w, const struct node *node, const struct allocation *a)
+{
+	json_write_key(w, "Devices");
+	if (!node || !has_devices(a)) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	for (uint32_t i = 0; i < node->node_class->device_count; i++)
+		if (a->devices.groups[i])
+			put_device_group(w, &node->node_class->devices[i], a->devices.groups[i]);
+	json_end_array(w);
+}
+
+// --- Tasks ---------------------------------------------------------------------------------------
+
+static void put_cpu(struct json_writer *w, int64_t shares, const struct array *cores)
+{
+	json_write_key(w, "Cpu");
+	json_begin_object(w);
+	json_put_i64(w, "CpuShares", shares);
+	json_write_key(w, "ReservedCores");
+	if (cores->count) {
+		json_begin_array(w);
+		for (uint32_t i = 0; i < cores->count; i++)
+			json_write_i64(w, *ARRAY_AT(cores, int64_t, i));
+		json_end_array(w);
+	} else {
+		json_write_null(w);
+	}
+	json_end_object(w);
+}
+
+static void put_task(struct json_writer *w, const struct node *node, const struct allocation *a,
+	const struct task *task, bool shows_devices)
+{
+	const struct allocated_task *given = allocated_to(a, task->name);
+	json_write_key(w, task->name);
+	json_begin_object(w);
+	put_cpu(w, task->resources.cpu, given ? &given->reserved_cores : &no_items);
+	json_write_key(w, "Memory");
+	json_begin_object(w);
+	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
+	json_put_i64(w, "MemoryMaxMB", task->resources.memory_max_mb);
+	json_end_object(w);
+	put_networks(w, given ? &given->networks : &no_items);
+	if (given && given->devices.count)
+		put_records(w, "Devices", &allocated_device_description, &given->devices);
+	else if (shows_devices)
+		put_devices_of_all(w, node, a);
+	else
+		json_put_null(w, "Devices");
+	json_end_object(w);
+}
+
+static void put_lifecycles(struct json_writer *w, const struct array *tasks)
+{
+	json_write_key(w, "TaskLifecycles");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < tasks->count; i++) {
+		const struct task *task = ARRAY_AT(tasks, struct task, i);
+		json_write_key(w, task->name);
+		if (!task->lifecycle) {
+			json_write_null(w);
+			continue;
+		}
+		json_begin_object(w);
+		json_put_string(w, "Hook", task->lifecycle->hook);
+		json_put_bool(w, "Sidecar", task->lifecycle->sidecar);
+		json_end_object(w);
+	}
+	json_end_object(w);
+}
+
+static void put_shared(struct json_writer *w, const struct allocation *a)
+{
+	json_write_key(w, "Shared");
+	json_begin_object(w);
+	put_networks(w, a->details ? &a->details->networks : &no_items);
+	json_put_u64(w, "DiskMB", a->resources.disk_mb);
+	put_records(w, "Ports", &allocated_port_description,
+		a->details ? &a->details->ports : &no_items);
+	json_end_object(w);
+}
+
+void allocated_json_on(struct json_writer *w, const struct node *node, const struct allocation *a)
+{
+	const struct array *tasks = tasks_of(a);
+	json_write_key(w, "AllocatedResources");
+	json_begin_object(w);
+	json_write_key(w, "Tasks");
+	json_begin_object(w);
+	bool shown = false;
+	for (uint32_t i = 0; i < tasks->count; i++) {
+		const struct task *task = ARRAY_AT(tasks, struct task, i);
+		bool asks = !shown && task->resources.devices.count > 0;
+		put_task(w, node, a, task, asks);
+		shown = shown || asks;
+	}
+	json_end_object(w);
+	put_lifecycles(w, tasks);
+	put_shared(w, a);
+	json_end_object(w);
+}
+
+void allocated_json(struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	allocated_json_on(w, node_of(state, a), a);
+}
+
+// --- The old form --------------------------------------------------------------------------------
+
+struct legacy {
+	uint64_t cpu, cores, memory, memory_max, disk;
+	const struct array *networks;
+};
+
+static void put_legacy(struct json_writer *w, const char *key, const struct legacy *l)
+{
+	json_write_key(w, key);
+	json_begin_object(w);
+	json_put_u64(w, "CPU", l->cpu);
+	json_put_u64(w, "Cores", l->cores);
+	json_put_u64(w, "MemoryMB", l->memory);
+	json_put_u64(w, "MemoryMaxMB", l->memory_max);
+	json_put_u64(w, "DiskMB", l->disk);
+	json_put_u64(w, "IOPS", 0);
+	put_networks(w, l->networks);
+	json_put_null(w, "Devices");
+	json_end_object(w);
+}
+
+static void put_legacy_tasks(struct json_writer *w, const struct allocation *a)
+{
+	const struct array *tasks = tasks_of(a);
+	json_write_key(w, "TaskResources");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < tasks->count; i++) {
+		const struct task *task = ARRAY_AT(tasks, struct task, i);
+		const struct allocated_task *given = allocated_to(a, task->name);
+		const struct task_resources *r = &task->resources;
+		put_legacy(w, task->name,
+			&(struct legacy){(uint64_t)r->cpu, (uint64_t)r->cores,
+				(uint64_t)r->memory_mb, (uint64_t)r->memory_max_mb, 0,
+				given ? &given->networks : &no_items});
+	}
+	json_end_object(w);
+}
+
+void allocated_json_legacy(struct json_writer *w, const struct allocation *a)
+{
+	const struct resources *r = &a->resources;
+	const struct array *networks = a->details ? &a->details->networks : &no_items;
+	put_legacy(w, "Resources",
+		&(struct legacy){r->cpu_mhz, 0, r->memory_mb, r->memory_mb, r->disk_mb, networks});
+	put_legacy(
+		w, "SharedResources", &(struct legacy){.disk = r->disk_mb, .networks = networks});
+	put_legacy_tasks(w, a);
+}

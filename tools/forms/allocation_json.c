@@ -1,0 +1,195 @@
+#include "tools/forms/allocation_json.h"
+#include "state/records/alloc_details.h"
+#include "state/records/plan.h"
+#include "tools/forms/allocated_json.h"
+#include "tools/forms/job_json.h"
+#include "tools/forms/task_state_json.h"
+#include "tools/json/json_record.h"
+
+static const struct alloc_details no_details;
+
+static const struct alloc_details *details_of(const struct allocation *a)
+{
+	return a->details ? a->details : &no_details;
+}
+
+static void put_name(struct json_writer *w, const struct allocation *a)
+{
+	char name[2 * NAME_BYTES_MAX + 32];
+	json_put_string(w, "Name", allocation_name(a, name, sizeof name));
+}
+
+static void put_reschedule(struct json_writer *w, const struct alloc_details *details)
+{
+	json_write_key(w, "RescheduleTracker");
+	if (!details->reschedule_events.count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_write_key(w, "Events");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < details->reschedule_events.count; i++)
+		json_record(w, &reschedule_event_description,
+			ARRAY_AT(&details->reschedule_events, struct reschedule_event, i));
+	json_end_array(w);
+	json_end_object(w);
+}
+
+static void put_preempted(struct json_writer *w, const struct alloc_details *details)
+{
+	json_write_key(w, "PreemptedAllocations");
+	if (!details->preempted.count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	for (uint32_t i = 0; i < details->preempted.count; i++)
+		json_write_uuid(w, ARRAY_AT(&details->preempted, struct uuid, i));
+	json_end_array(w);
+}
+
+static void put_status(struct json_writer *w, const struct allocation *a)
+{
+	const struct alloc_details *details = details_of(a);
+	char description[DESIRED_DESCRIPTION_BYTES];
+	json_put_string(w, "DesiredStatus", alloc_desired_names[a->desired]);
+	json_put_string(w, "DesiredDescription", allocation_desired_description(a, description));
+	json_put_string(w, "ClientStatus", alloc_client_names[a->client_status]);
+	json_put_string(w, "ClientDescription", allocation_client_description(a));
+	json_write_key(w, "DesiredTransition");
+	json_record(w, &desired_transition_description, &details->transition);
+	task_states_json(w, a);
+	json_write_key(w, "DeploymentStatus");
+	if (details->deployment_status)
+		json_record(w, &alloc_deployment_status_description, details->deployment_status);
+	else
+		json_write_null(w);
+	json_put_uuid(w, "FollowupEvalID", &details->followup_eval);
+	put_reschedule(w, details);
+	put_preempted(w, details);
+	json_put_uuid(w, "PreemptedByAllocation", &details->preempted_by);
+	json_put_u64(w, "CreateIndex", a->record.create_index);
+	json_put_u64(w, "ModifyIndex", a->record.modify_index);
+	json_put_i64(w, "CreateTime", a->create_time_ns);
+	json_put_i64(w, "ModifyTime", a->modify_time_ns);
+}
+
+static void put_identity(
+	struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	const struct node *node = state_node_at(state, a->node_slot);
+	bool there = node && uuid_equal(&node->id, &a->node_id);
+	json_put_uuid(w, "ID", &a->id);
+	json_put_uuid(w, "EvalID", &a->eval_id);
+	put_name(w, a);
+	json_put_string(w, "Namespace", a->job->namespace_name);
+	json_put_uuid(w, "NodeID", &a->node_id);
+	json_put_string(w, "NodeName", there ? node->name : "");
+	json_put_string(w, "JobID", a->job->id);
+	json_put_string(
+		w, "TaskGroup", ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+}
+
+void allocation_json_stub(struct json_writer *w, const struct state *state,
+	const struct allocation *a, bool resources)
+{
+	json_begin_object(w);
+	put_identity(w, state, a);
+	json_put_string(w, "JobType", job_type_names[a->job->type]);
+	json_put_u64(w, "JobVersion", a->job->version);
+	if (resources)
+		allocated_json(w, state, a);
+	else
+		json_put_null(w, "AllocatedResources");
+	put_status(w, a);
+	json_end_object(w);
+}
+
+// --- Metrics -------------------------------------------------------------------------------------
+
+static const char score_name[] = "binpack";
+
+// What a placement's own score stands for, when its metrics, which many share, have none.
+static void put_metrics_with_score(
+	struct json_writer *w, const struct alloc_metrics *shared, const struct allocation *a)
+{
+	struct named_number number = {(char *)score_name, a->score};
+	struct node_score score = {a->node_id, {&number, 1}, a->score};
+	struct alloc_metrics metrics = *shared;
+	if (!metrics.score_metadata.count)
+		metrics.score_metadata = (struct array){&score, 1};
+	json_record_members(w, &metrics_description, &metrics, 0);
+}
+
+static void put_metrics(struct json_writer *w, const struct allocation *a)
+{
+	struct alloc_metrics placed = {.nodes_evaluated = a->nodes_evaluated};
+	json_write_key(w, "Metrics");
+	json_begin_object(w);
+	put_metrics_with_score(w, a->metrics ? &a->metrics->metrics : &placed, a);
+	if (!a->metrics)
+		json_put_u64(w, "NodesFeasible", a->nodes_feasible);
+	json_end_object(w);
+}
+
+// --- The whole -----------------------------------------------------------------------------------
+
+static void put_berth(struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	const char *client = a->client == CLIENT_NONE ? "" : state_client_name(state, a->client);
+	json_write_key(w, "Berth");
+	json_begin_object(w);
+	json_put_string(w, "Client", client);
+	json_put_u64(w, "NodeSlot", a->node_slot);
+	json_put_f64(w, "Score", a->score);
+	json_end_object(w);
+}
+
+static void put_states(struct json_writer *w, const struct alloc_details *details)
+{
+	json_write_key(w, "AllocStates");
+	if (!details->states.count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	for (uint32_t i = 0; i < details->states.count; i++)
+		json_record(w, &alloc_state_description,
+			ARRAY_AT(&details->states, struct alloc_state, i));
+	json_end_array(w);
+}
+
+static void put_members(
+	struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	const struct alloc_details *details = details_of(a);
+	put_identity(w, state, a);
+	allocated_json_legacy(w, a);
+	allocated_json(w, state, a);
+	put_metrics(w, a);
+	put_status(w, a);
+	put_states(w, details);
+	json_put_uuid(w, "DeploymentID", &details->deployment_id);
+	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
+	json_put_uuid(w, "NextAllocation", &details->next_allocation);
+	json_put_u64(w, "AllocModifyIndex", a->alloc_modify_index);
+	put_berth(w, state, a);
+}
+
+void allocation_json(struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	json_begin_object(w);
+	json_write_key(w, "Job");
+	job_json(w, a->job);
+	put_members(w, state, a);
+	json_end_object(w);
+}
+
+void allocation_json_without_job(
+	struct json_writer *w, const struct state *state, const struct allocation *a)
+{
+	json_begin_object(w);
+	put_members(w, state, a);
+	json_end_object(w);
+}

@@ -1,0 +1,247 @@
+#include "tools/forms/dry_run.h"
+#include "placement/scheduler/scheduler.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+struct planner_context {
+	struct state *state;
+	const struct job *job;
+	struct dry_run *out;
+	struct scheduler_view view; // of the state, while one is open
+};
+
+// --- The view: the state's, but for the job ------------------------------------------------------
+
+static uint64_t view_index(void *context)
+{
+	struct planner_context *c = context;
+	return c->view.index(c->view.context);
+}
+
+static uint32_t view_slots(void *context)
+{
+	struct planner_context *c = context;
+	return c->view.slots(c->view.context);
+}
+
+static const struct node *view_node_at(void *context, uint32_t slot)
+{
+	struct planner_context *c = context;
+	return c->view.node_at(c->view.context, slot);
+}
+
+static const struct node *view_node_by_id(void *context, const struct uuid *id)
+{
+	struct planner_context *c = context;
+	return c->view.node_by_id(c->view.context, id);
+}
+
+static const struct job *view_job(void *context, const char *namespace_name, const char *id)
+{
+	struct planner_context *c = context;
+	if (strcmp(c->job->namespace_name, namespace_name) == 0 && strcmp(c->job->id, id) == 0)
+		return c->job;
+	return c->view.job(c->view.context, namespace_name, id);
+}
+
+static const struct job *view_job_version(
+	void *context, const char *namespace_name, const char *id, uint64_t version)
+{
+	struct planner_context *c = context;
+	return c->view.job_version(c->view.context, namespace_name, id, version);
+}
+
+static const struct deployment *view_latest_deployment(
+	void *context, const char *namespace_name, const char *id)
+{
+	struct planner_context *c = context;
+	return c->view.latest_deployment(c->view.context, namespace_name, id);
+}
+
+static void view_job_deployments(void *context, const char *namespace_name, const char *id,
+	state_deployment_visit *visit, void *visit_context)
+{
+	struct planner_context *c = context;
+	c->view.job_deployments(c->view.context, namespace_name, id, visit, visit_context);
+}
+
+static void view_job_allocations(void *context, const char *namespace_name, const char *id,
+	state_allocation_visit *visit, void *visit_context)
+{
+	struct planner_context *c = context;
+	c->view.job_allocations(c->view.context, namespace_name, id, visit, visit_context);
+}
+
+static void view_node_allocations(
+	void *context, uint32_t slot, state_allocation_visit *visit, void *visit_context)
+{
+	struct planner_context *c = context;
+	c->view.node_allocations(c->view.context, slot, visit, visit_context);
+}
+
+static const struct allocation *view_allocation(void *context, const struct uuid *id)
+{
+	struct planner_context *c = context;
+	return c->view.allocation(c->view.context, id);
+}
+
+static struct node_use view_node_use(void *context, uint32_t slot)
+{
+	struct planner_context *c = context;
+	return c->view.node_use(c->view.context, slot);
+}
+
+static const struct scheduler_config *view_config(void *context)
+{
+	struct planner_context *c = context;
+	return c->view.config(c->view.context);
+}
+
+static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
+{
+	struct planner_context *c = context;
+	c->view = state_view_begin(c->state);
+	*view = (struct scheduler_view){
+		.context = c,
+		.index = view_index,
+		.slots = view_slots,
+		.node_at = view_node_at,
+		.node_by_id = view_node_by_id,
+		.job = view_job,
+		.job_version = view_job_version,
+		.latest_deployment = view_latest_deployment,
+		.job_deployments = view_job_deployments,
+		.job_allocations = view_job_allocations,
+		.node_allocations = view_node_allocations,
+		.allocation = view_allocation,
+		.node_use = view_node_use,
+		.config = view_config,
+		.supports_disconnect = c->view.supports_disconnect,
+	};
+	return 0;
+}
+
+static void end_view(void *context)
+{
+	state_view_end();
+}
+
+// --- The planner: everything would be committed --------------------------------------------------
+
+static void free_updates(struct array *updates)
+{
+	for (uint32_t i = 0; i < updates->count; i++)
+		record_release(
+			&desired_updates_description, ARRAY_AT(updates, struct desired_updates, i));
+	free(updates->items);
+	*updates = (struct array){0};
+}
+
+static void keep_plan(struct dry_run *out, const struct plan *plan)
+{
+	free_updates(&out->updates);
+	for (uint32_t i = 0; i < plan->annotations.count; i++)
+		record_copy(&desired_updates_description,
+			array_append(&out->updates, sizeof(struct desired_updates)),
+			ARRAY_AT(&plan->annotations, struct desired_updates, i));
+	for (uint32_t i = 0; i < plan->preemptions.count; i++)
+		*(struct uuid *)array_append(&out->preempted, sizeof(struct uuid)) =
+			ARRAY_AT(&plan->preemptions, struct plan_stop, i)->id;
+}
+
+static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
+{
+	struct planner_context *c = context;
+	keep_plan(c->out, plan);
+	*result = (struct plan_result){
+		.alloc_index = plan->snapshot_index + 1,
+		.placements_committed = plan->placements.count,
+		.placements_planned = plan->placements.count,
+		.stops_committed = plan->stops.count + plan->preemptions.count,
+		.updates_committed = plan->updates.count,
+	};
+	for (uint32_t i = 0; i < plan->placements.count; i++) {
+		const struct plan_placement *p =
+			ARRAY_AT(&plan->placements, struct plan_placement, i);
+		// Groups of an older version are numbered otherwise; what waits of them is not shown.
+		if (p->job_version != c->job->record.modify_index)
+			continue;
+		const struct task_group *group =
+			ARRAY_AT(&c->job->task_groups, struct task_group, p->group);
+		count_add(&result->placed_by_group, group->name, 1);
+	}
+	return 0;
+}
+
+// The last word on the evaluation itself: what could not be placed.
+static int update_eval(void *context, const struct evaluation *e)
+{
+	struct planner_context *c = context;
+	struct evaluation *copy = evaluation_copy(e);
+	struct array before = c->out->failed_groups;
+	c->out->failed_groups = copy->failed_groups;
+	copy->failed_groups = before;
+	evaluation_free(copy);
+	return 0;
+}
+
+static int create_eval(void *context, const struct evaluation *e)
+{
+	struct planner_context *c = context;
+	*(struct evaluation **)array_append(&c->out->created, sizeof e) = evaluation_copy(e);
+	return 0;
+}
+
+static int reblock_eval(void *context, const struct evaluation *e)
+{
+	return update_eval(context, e);
+}
+
+// --- The run -------------------------------------------------------------------------------------
+
+static struct evaluation *evaluation_for(const struct job *job, struct prng *prng, int64_t now_ns)
+{
+	struct evaluation *e = evaluation_create();
+	e->id = prng_uuid(prng);
+	e->namespace_name = text_copy(text_of(job->namespace_name));
+	e->job_id = text_copy(text_of(job->id));
+	e->priority = job->priority;
+	e->type = job->type;
+	e->triggered_by = TRIGGER_JOB_REGISTER;
+	e->job_modify_index = job->job_modify_index;
+	e->status = EVAL_PENDING;
+	e->annotate_plan = true;
+	e->create_time_ns = e->modify_time_ns = now_ns;
+	return e;
+}
+
+int dry_run(struct state *state, const struct job *job, struct prng *prng, int64_t now_ns,
+	struct dry_run *out)
+{
+	*out = (struct dry_run){0};
+	struct planner_context context = {.state = state, .job = job, .out = out};
+	struct scheduler_settings settings = {
+		.planner = {&context, begin_view, end_view, submit_plan, update_eval, create_eval,
+			reblock_eval},
+		.prng = prng,
+		.now_ns = now_ns,
+	};
+	struct evaluation *evaluation = evaluation_for(job, prng, now_ns);
+	int error = scheduler_process(&settings, evaluation);
+	evaluation_free(evaluation);
+	return error;
+}
+
+void dry_run_release(struct dry_run *run)
+{
+	free_updates(&run->updates);
+	free(run->preempted.items);
+	for (uint32_t i = 0; i < run->created.count; i++)
+		evaluation_free(*ARRAY_AT(&run->created, struct evaluation *, i));
+	free(run->created.items);
+	// Freed as what they are: a part of an evaluation.
+	struct evaluation *rest = evaluation_create();
+	rest->failed_groups = run->failed_groups;
+	evaluation_free(rest);
+	*run = (struct dry_run){0};
+}

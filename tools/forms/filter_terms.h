@@ -1,0 +1,28 @@
+// What an expression of filter.h is made of; for its parser and its evaluation.
+#pragma once
+#include "tools/forms/filter.h"
+
+enum filter_kind {
+	FILTER_AND,
+	FILTER_OR,
+	FILTER_NOT,
+	FILTER_EQUAL,
+	FILTER_CONTAINS, // also "in"
+	FILTER_EMPTY,
+	FILTER_MATCHES,
+};
+
+struct filter_term {
+	enum filter_kind kind;
+	bool negated;         // of what compares: "!=", "not in", "is not empty", …
+	uint32_t left, right; // terms: of AND and OR both, of NOT the left
+	char *parts[FILTER_PARTS_MAX];
+	uint32_t part_count; // of the selector
+	char *value;         // what is compared with; NULL of EMPTY
+	void *program;       // of MATCHES
+};
+
+struct filter {
+	struct filter_term terms[FILTER_TERMS_MAX];
+	uint32_t count, root;
+};

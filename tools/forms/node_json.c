@@ -1,0 +1,283 @@
+#include "tools/forms/node_json.h"
+#include "tools/forms/node_resources_json.h"
+#include "tools/json/timestamp.h"
+#include <stdio.h>
+
+// The address is host:port for people; some fields want the host alone.
+static struct text host_of(const char *address)
+{
+	struct text host = text_of(address);
+	const char *colon = address ? strrchr(address, ':') : NULL;
+	if (colon)
+		host.size = (uint32_t)(colon - address);
+	if (host.size >= 2 && host.data[0] == '[' && host.data[host.size - 1] == ']')
+		host = (struct text){host.data + 1, host.size - 2};
+	return host;
+}
+
+static void put_driver_attributes(
+	struct json_writer *w, const struct node_class *class, const char *driver)
+{
+	char prefix[ATTRIBUTE_NAME_BYTES_MAX + 16];
+	int size = snprintf(prefix, sizeof prefix, "driver.%s", driver);
+	json_write_key(w, "Attributes");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < class->attribute_count; i++) {
+		const struct attribute *a = &class->attributes[i];
+		if (strncmp(a->name, prefix, (size_t)size) == 0 &&
+			(a->name[size] == '.' || a->name[size] == '\0'))
+			json_put_string(w, a->name, a->value);
+	}
+	json_end_object(w);
+}
+
+static void put_drivers(struct json_writer *w, const struct node_class *class)
+{
+	json_write_key(w, "Drivers");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < class->driver_count; i++) {
+		const struct attribute *driver = &class->drivers[i];
+		bool healthy = strcmp(driver->value, "1") == 0;
+		json_write_key(w, driver->name);
+		json_begin_object(w);
+		put_driver_attributes(w, class, driver->name);
+		json_put_bool(w, "Detected", true);
+		json_put_bool(w, "Healthy", healthy);
+		json_put_string(w, "HealthDescription", healthy ? "Healthy" : "Unhealthy");
+		json_put_string(w, "UpdateTime", TIMESTAMP_NEVER);
+		json_end_object(w);
+	}
+	json_end_object(w);
+}
+
+static void put_pairs(struct json_writer *w, const struct attribute *pairs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		json_put_string(w, pairs[i].name, pairs[i].value);
+}
+
+static void put_volumes(struct json_writer *w, const struct node *node)
+{
+	json_write_key(w, "HostVolumes");
+	if (!node->volume_count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	for (uint32_t i = 0; i < node->volume_count; i++) {
+		const struct host_volume *volume = &node->volumes[i];
+		json_write_key(w, volume->name);
+		json_begin_object(w);
+		json_put_string(w, "Name", volume->name);
+		json_put_string(w, "Path", volume->path);
+		json_put_bool(w, "ReadOnly", volume->read_only);
+		json_end_object(w);
+	}
+	json_end_object(w);
+}
+
+static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
+{
+	json_write_key(w, key);
+	if (unix_ns)
+		json_write_time(w, unix_ns);
+	else
+		json_write_string(w, TIMESTAMP_NEVER);
+}
+
+static void put_drain(struct json_writer *w, const struct drain_strategy *drain)
+{
+	json_write_key(w, "DrainStrategy");
+	if (!drain) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_put_i64(w, "Deadline", drain->deadline_ns);
+	json_put_bool(w, "IgnoreSystemJobs", drain->ignore_system_jobs);
+	put_time(w, "ForceDeadline", drain->force_deadline_ns);
+	put_time(w, "StartedAt", drain->started_at_ns);
+	json_end_object(w);
+}
+
+static void put_last_drain(struct json_writer *w, const struct last_drain *last)
+{
+	json_write_key(w, "LastDrain");
+	if (!last) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	put_time(w, "StartedAt", last->started_at_ns);
+	put_time(w, "UpdatedAt", last->updated_at_ns);
+	json_put_string(w, "Status", last_drain_status_names[last->status]);
+	json_put_string(w, "AccessorID", "");
+	json_write_key(w, "Meta");
+	if (last->meta_count) {
+		json_begin_object(w);
+		put_pairs(w, last->meta, last->meta_count);
+		json_end_object(w);
+	} else {
+		json_write_null(w);
+	}
+	json_end_object(w);
+}
+
+void node_json_drain(struct json_writer *w, const struct node *node)
+{
+	put_drain(w, node->drain);
+	put_last_drain(w, node->last_drain);
+}
+
+static void put_details(struct json_writer *w, const struct node_message_text *text)
+{
+	json_write_key(w, "Details");
+	if (!text->detail) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	json_put_string(w, text->detail, text->value);
+	json_end_object(w);
+}
+
+static void put_events(struct json_writer *w, const struct node *node)
+{
+	json_write_key(w, "Events");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < node->event_count; i++) {
+		const struct node_event *event = &node->events[i];
+		const struct node_message_text *text = &node_messages[event->message];
+		json_begin_object(w);
+		json_put_string(w, "Message", text->message);
+		json_put_string(w, "Subsystem", text->subsystem);
+		put_details(w, text);
+		put_time(w, "Timestamp", (int64_t)event->timestamp_s * 1000000000);
+		json_put_u64(w, "CreateIndex", event->create_index);
+		json_end_object(w);
+	}
+	json_end_array(w);
+}
+
+static void put_identity(struct json_writer *w, const struct node *node)
+{
+	json_put_uuid(w, "ID", &node->id);
+	json_put_string(w, "Datacenter", node->node_class->datacenter);
+	json_put_string(w, "Name", node->name);
+	json_put_string(w, "NodeClass", node->node_class->class_name);
+	json_put_string(w, "NodePool", node->node_class->pool);
+	json_put_bool(w, "Drain", node->drain != NULL);
+	json_put_string(w, "SchedulingEligibility", node_eligibility_names[node->eligibility]);
+	json_put_string(w, "Status", node_status_names[node->status]);
+	json_put_string(w, "StatusDescription", node->status_description);
+	put_drivers(w, node->node_class);
+	put_volumes(w, node);
+	put_last_drain(w, node->last_drain);
+	json_put_u64(w, "CreateIndex", node->record.create_index);
+	json_put_u64(w, "ModifyIndex", node->record.modify_index);
+}
+
+static void put_os(struct json_writer *w, const struct node_class *class)
+{
+	json_write_key(w, "Attributes");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < class->attribute_count; i++)
+		if (strcmp(class->attributes[i].name, "os.name") == 0)
+			put_pairs(w, &class->attributes[i], 1);
+	json_end_object(w);
+}
+
+void node_json_stub(struct json_writer *w, const struct node *node, bool resources, bool os)
+{
+	json_begin_object(w);
+	json_write_key(w, "Address");
+	json_write_text(w, host_of(node->address));
+	put_identity(w, node);
+	json_put_string(w, "Version", node->version);
+	if (resources) {
+		node_resources_json(w, node);
+	} else {
+		json_put_null(w, "NodeResources");
+		json_put_null(w, "ReservedResources");
+	}
+	if (os)
+		put_os(w, node->node_class);
+	json_end_object(w);
+}
+
+void node_json_lifecycle(struct json_writer *w, const struct state *state, const struct node *node)
+{
+	const struct node_lifecycle *l = &node->lifecycle;
+	json_write_key(w, "Lifecycle");
+	json_begin_object(w);
+	json_put_string(w, "Standing", node_standing_names[lifecycle_standing(l)]);
+	json_put_bool(w, "Lost", l->lost_ns != 0);
+	json_put_bool(w, "Flaky", l->flaky_ns != 0);
+	json_put_bool(w, "Ready", lifecycle_is_ready(l));
+	json_write_key(w, "Since");
+	if (l->lost_ns || l->flaky_ns)
+		json_write_time(w, l->lost_ns ? l->lost_ns : l->flaky_ns);
+	else
+		json_write_null(w);
+	json_put_string(w, "Snapshot", node->snapshot);
+	json_put_bool(w, "Busy", state_node_use(state, node->slot).living > 0);
+	json_end_object(w);
+}
+
+// What only Berth knows of a node.
+static void put_berth(struct json_writer *w, struct state *state, const struct node *node)
+{
+	const struct node_cell *cell = state_node_cell(state, node->slot);
+	json_write_key(w, "Berth");
+	json_begin_object(w);
+	json_put_u64(w, "Slot", node->slot);
+	json_put_u64(w, "Generation", node->generation);
+	json_write_key(w, "RegisteredAt");
+	json_write_time(w, (int64_t)node->register_sequence * 1000000);
+	json_put_string(w, "AgentVersion", node->version);
+	node_resources_json_legacy(w, "Used", cell->used);
+	json_put_u64(w, "Allocations", cell->allocation_count);
+	node_json_lifecycle(w, state, node);
+	json_end_object(w);
+}
+
+static void put_attributes(struct json_writer *w, const struct node *node)
+{
+	json_write_key(w, "Attributes");
+	json_begin_object(w);
+	put_pairs(w, node->node_class->attributes, node->node_class->attribute_count);
+	put_pairs(w, node->unique_attributes, node->unique_attribute_count);
+	json_end_object(w);
+	json_write_key(w, "Meta");
+	json_begin_object(w);
+	put_pairs(w, node->node_class->meta, node->node_class->meta_count);
+	put_pairs(w, node->unique_meta, node->unique_meta_count);
+	json_end_object(w);
+}
+
+void node_json(struct json_writer *w, struct state *state, const struct node *node)
+{
+	char class_hash[32];
+	snprintf(class_hash, sizeof class_hash, "v1:%llu",
+		(unsigned long long)node->node_class->hash);
+	json_begin_object(w);
+	put_identity(w, node);
+	put_attributes(w, node);
+	json_put_string(w, "ComputedClass", class_hash);
+	json_put_string(w, "HTTPAddr", node->address);
+	json_put_bool(w, "TLSEnabled", false);
+	json_put_string(w, "SecretID", "");
+	json_put_u64(w, "StatusUpdatedAt", node->status_updated_at_s);
+	put_drain(w, node->drain);
+	json_put_null(w, "Links");
+	put_events(w, node);
+	json_put_null(w, "CSIControllerPlugins");
+	json_put_null(w, "CSINodePlugins");
+	node_resources_json(w, node);
+	node_resources_json_legacy(w, "Resources", node->total);
+	node_resources_json_legacy(w, "Reserved", node->reserved);
+	json_put_u64(w, "LastMissedHeartbeatIndex", node->missed_heartbeat_index);
+	json_put_u64(w, "LastAllocUpdateIndex", state_node_report_index(state, node));
+	put_berth(w, state, node);
+	json_end_object(w);
+}

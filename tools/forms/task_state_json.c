@@ -1,0 +1,77 @@
+#include "tools/forms/task_state_json.h"
+#include "state/records/alloc_details.h"
+#include "tools/json/json_record.h"
+
+// Members of Nomad's task events that say nothing here: clients expect them all the same.
+static void put_event(struct json_writer *w, const struct task_event *event)
+{
+	static const char *const texts[] = {"Message", "RestartReason", "SetupError", "DriverError",
+		"KillError", "KillReason", "DownloadError", "ValidationError", "FailedSibling",
+		"VaultError", "TaskSignalReason", "TaskSignal", "DriverMessage", "GenericSource"};
+	static const char *const numbers[] = {"Signal", "KillTimeout", "StartDelay", "DiskLimit"};
+	json_begin_object(w);
+	json_put_string(w, "Type", event->type);
+	json_put_i64(w, "Time", event->time_ns);
+	json_put_string(w, "DisplayMessage", event->display_message);
+	json_write_key(w, "Details");
+	json_begin_object(w);
+	json_end_object(w);
+	json_put_bool(w, "FailsTask", false);
+	json_put_i64(w, "ExitCode", event->exit_code);
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		json_put_string(w, texts[i], "");
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		json_put_u64(w, numbers[i], 0);
+	json_end_object(w);
+}
+
+// null before it happened.
+static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
+{
+	json_write_key(w, key);
+	if (unix_ns)
+		json_write_time(w, unix_ns);
+	else
+		json_write_null(w);
+}
+
+static void put_handle(struct json_writer *w, const struct task_handle *handle)
+{
+	json_write_key(w, "TaskHandle");
+	if (handle)
+		json_record(w, &task_handle_description, handle);
+	else
+		json_write_null(w);
+}
+
+static void put_state(struct json_writer *w, const struct task_state *state)
+{
+	json_write_key(w, state->task);
+	json_begin_object(w);
+	json_put_string(w, "State", task_state_names[state->state]);
+	json_put_bool(w, "Failed", state->failed);
+	json_put_i64(w, "Restarts", state->restarts);
+	put_time(w, "LastRestart", state->last_restart_ns);
+	put_time(w, "StartedAt", state->started_at_ns);
+	put_time(w, "FinishedAt", state->finished_at_ns);
+	json_write_key(w, "Events");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < state->events.count; i++)
+		put_event(w, ARRAY_AT(&state->events, struct task_event, i));
+	json_end_array(w);
+	put_handle(w, state->handle);
+	json_end_object(w);
+}
+
+void task_states_json(struct json_writer *w, const struct allocation *a)
+{
+	json_write_key(w, "TaskStates");
+	if (!a->report || !a->report->task_states.count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	for (uint32_t i = 0; i < a->report->task_states.count; i++)
+		put_state(w, ARRAY_AT(&a->report->task_states, struct task_state, i));
+	json_end_object(w);
+}

@@ -1,0 +1,117 @@
+#include "tools/forms/vm_json.h"
+#include "tools/json/json_record.h"
+#include <stdlib.h>
+
+void vm_members_json(struct json_writer *w, const struct vm *vm)
+{
+	json_record_members(w, &vm_description, vm, 0);
+}
+
+void vm_json(struct json_writer *w, const struct vm *vm)
+{
+	json_record(w, &vm_description, vm);
+}
+
+void vm_json_without_password(struct json_writer *w, const struct vm *vm)
+{
+	struct vm shown = *vm;
+	shown.password = NULL;
+	json_record(w, &vm_description, &shown);
+}
+
+// --- Events --------------------------------------------------------------------------------------
+
+static void put_event(struct json_writer *w, const struct vm_event *event)
+{
+	json_begin_object(w);
+	json_put_string(w, "kind", "lifecycle");
+	json_put_i64(w, "timestamp", event->time_ns / 1000000000);
+	json_put_string(w, "payload", event->message);
+	json_end_object(w);
+}
+
+void vm_events_json(struct json_writer *w, const struct vm *vm, uint32_t most, bool newest_first)
+{
+	uint32_t count = vm->events.count < most ? vm->events.count : most;
+	uint32_t first = newest_first ? vm->events.count - count : 0;
+	json_begin_array(w);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = newest_first ? vm->events.count - 1 - i : first + i;
+		put_event(w, ARRAY_AT(&vm->events, struct vm_event, at));
+	}
+	json_end_array(w);
+}
+
+// --- Workers -------------------------------------------------------------------------------------
+
+struct load {
+	uint32_t count;
+	struct array used; // named_count
+};
+
+static bool add_load(const struct vm *vm, void *context)
+{
+	struct load *load = context;
+	load->count++;
+	vm_resources_add(&load->used, &vm->resources);
+	return true;
+}
+
+static void free_load(struct load *load)
+{
+	for (uint32_t i = 0; i < load->used.count; i++)
+		free(ARRAY_AT(&load->used, struct named_count, i)->name);
+	free(load->used.items);
+}
+
+static void put_load(
+	struct json_writer *w, const struct worker_view *view, const struct vm_worker *worker)
+{
+	struct load load = {0};
+	state_worker_vms(view->state, text_of(worker->name), NULL, add_load, &load);
+	json_put_u64(w, "vms", load.count);
+	json_write_key(w, "used");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < load.used.count; i++) {
+		const struct named_count *used = ARRAY_AT(&load.used, struct named_count, i);
+		json_put_i64(w, used->name, used->count);
+	}
+	json_end_object(w);
+	free_load(&load);
+}
+
+void vm_worker_members_json(
+	struct json_writer *w, const struct worker_view *view, const struct vm_worker *worker)
+{
+	struct vm_worker shown = *worker;
+	if (worker->beats)
+		shown.last_seen_ns = view->now_ns;
+	json_record_members(w, &vm_worker_description, &shown, 0);
+	bool offline = vm_worker_is_offline(worker, view->now_ns, view->offline_after_ns);
+	json_put_string(w, "status", offline ? "offline" : "online");
+	json_put_uuid(w, "node", &worker->node);
+	put_load(w, view, worker);
+}
+
+void vm_worker_json(
+	struct json_writer *w, const struct worker_view *view, const struct vm_worker *worker)
+{
+	json_begin_object(w);
+	vm_worker_members_json(w, view, worker);
+	json_end_object(w);
+}
+
+// --- Settings ------------------------------------------------------------------------------------
+
+void cluster_settings_members_json(struct json_writer *w, const struct cluster_settings *settings)
+{
+	const char *profile = settings->scheduler_profile;
+	json_put_string(w, "schedulerProfile", profile && *profile ? profile : VM_PROFILE_OPTIMIZE);
+}
+
+void cluster_settings_json(struct json_writer *w, const struct cluster_settings *settings)
+{
+	json_begin_object(w);
+	cluster_settings_members_json(w, settings);
+	json_end_object(w);
+}

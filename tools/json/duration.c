@@ -1,0 +1,76 @@
+#include "tools/json/duration.h"
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int64_t ns;
+} units[] = {
+	{"ns", 1},
+	{"us", 1000},
+	{"\xc2\xb5s", 1000}, // micro sign
+	{"\xce\xbcs", 1000}, // Greek mu
+	{"ms", 1000000},
+	{"s", 1000000000},
+	{"m", 60ll * 1000000000},
+	{"h", 3600ll * 1000000000},
+};
+
+// The longest unit that text begins with ("ms" before "m"), or 0.
+static int64_t unit_take(const char **text)
+{
+	int64_t ns = 0;
+	size_t longest = 0;
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+		size_t size = strlen(units[i].name);
+		if (size > longest && strncmp(*text, units[i].name, size) == 0) {
+			longest = size;
+			ns = units[i].ns;
+		}
+	}
+	*text += longest;
+	return ns;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+// One number with its unit, added to *total.
+static bool part_take(const char **text, int64_t *total)
+{
+	int64_t whole = 0;
+	double fraction = 0, weight = 0.1;
+	bool any = false;
+	for (; is_digit(**text); ++*text, any = true)
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+			__builtin_add_overflow(whole, **text - '0', &whole))
+			return false;
+	if (**text == '.')
+		for (++*text; is_digit(**text); ++*text, any = true, weight /= 10)
+			fraction += (**text - '0') * weight;
+	int64_t unit = any ? unit_take(text) : 0;
+	if (!unit || __builtin_mul_overflow(whole, unit, &whole))
+		return false;
+	return !__builtin_add_overflow(whole, (int64_t)(fraction * (double)unit + 0.5), &whole) &&
+	       !__builtin_add_overflow(*total, whole, total);
+}
+
+bool duration_parse(const char *text, int64_t *ns)
+{
+	bool negative = *text == '-';
+	if (*text == '-' || *text == '+')
+		text++;
+	int64_t total = 0;
+	if (strcmp(text, "0") == 0) {
+		*ns = 0;
+		return true;
+	}
+	if (!*text)
+		return false;
+	while (*text)
+		if (!part_take(&text, &total))
+			return false;
+	*ns = negative ? -total : total;
+	return true;
+}
