@@ -64,6 +64,8 @@ TIDY = [
     ("state/good.c", "int x; \n", "blanks at the end"),
     ("README.md", "No line end", "no line end"),
     ("README.md", "big\n" * 70000, "280000 bytes"),
+    ("tests/oracle/recordings/x.tar.xz", b"\0" * 1100000, "1100000 bytes"),
+    ("tests/oracle/x.tar.xz", b"\0" * 300000, "300000 bytes"),
     ("README.md", b"\xff\xfe\n", "not UTF-8"),
     ("state/lonely.c", "int x;\n", "no meson.build names it"),
     ("state/lonely.h", "int x;\n", "nobody includes it"),
@@ -80,6 +82,7 @@ TIDY_GOOD = [
     ("state/base/time_source.c", "\tclock_gettime(0, &t);\n"),
     ("state/good.c", function(70)),
     ("tests/fuzz/corpus/x/one", b"\xff\xfe \n  "),
+    ("tests/oracle/recordings/x.tar.xz", b"\0" * 300000),
     ("README.md", "mktemp -d berth-XXXXXX and s/network/peer/\n"),
 ]
 

@@ -1,29 +1,119 @@
 #!/usr/bin/env python3
-"""Replays recorded decisions of another scheduler, when they are there.
+"""Replays recorded decisions of other schedulers through `berth simulate` and compares them aspect by aspect.
 
-usage: recordings.py BERTH EXCUSED FOLDER
+usage: recordings.py BERTH EXCUSED KNOWN PACK...
 
-The recordings are in the folder that BERTH_ORACLE_DIR names, else in FOLDER: compare.py, and scenarios/. Where a row
-of docs/features.md asks for something else than what was recorded, a line of EXCUSED says so.
+A PACK is an archive of recordings/ (its README.md has the format). EXCUSED names the aspects that a row of
+docs/features.md wants otherwise, KNOWN those that are wrong today. Everything else must be as recorded; and what a
+list names must differ, so that a line goes as soon as its reason is gone.
 """
-import glob
+import collections
+import concurrent.futures
+import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
+import tarfile
 
-SKIPPED = 77  # as meson has it
+import kinds
+import nomad
+
+DEADLINE_SECONDS = 60
+REASON = re.compile(r"([\w.]+): \S")
+ENTRY = re.compile(r"(\S+) (\S+) ([\w.]+)")
+
+
+class ListError(Exception):
+    """A list that says nothing that could be used; the text says where."""
+
+
+def read_list(path):
+    """{(scenario, aspect): reason's key} of lines `SCENARIO ASPECT,… KEY`; lines `KEY: why` say what a key means."""
+    reasons, entries = set(), {}
+    for number, line in enumerate(pathlib.Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        reason, entry = REASON.match(line), ENTRY.fullmatch(line)
+        if reason:
+            reasons.add(reason[1])
+        elif entry:
+            entries.update(((entry[1], aspect), entry[3]) for aspect in entry[2].split(","))
+        elif line.strip() and not line.startswith("#"):
+            raise ListError(f"{path}:{number}: neither a reason nor an entry")
+    odd = reasons ^ set(entries.values())
+    if odd:
+        raise ListError(f"{path}: without a reason or without an entry: {', '.join(sorted(odd))}")
+    return entries
+
+
+def read_pack(path):
+    """(name, text) of each scenario."""
+    with tarfile.open(path) as pack:
+        for member in pack:
+            if member.isfile():
+                yield pathlib.PurePath(member.name).stem, pack.extractfile(member).read()
+
+
+def simulate(berth, text):
+    command = [berth, "simulate", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, timeout=DEADLINE_SECONDS, check=False)
+    if done.returncode:
+        raise ValueError(f"exit status {done.returncode}: {done.stderr.decode(errors='replace').strip()[-300:]}")
+    return json.loads(done.stdout)
+
+
+def judge(scenario, output):
+    comparer = kinds if scenario["Scenario"]["Type"] in kinds.ASPECTS else nomad
+    return comparer.differences(scenario, output)
+
+
+def replay(berth, name, text):
+    """(name, {aspect: what differs}); the aspect of an output that is none is `run`."""
+    try:
+        return name, judge(json.loads(text), simulate(berth, text))
+    except (ValueError, TypeError, KeyError, AttributeError, subprocess.TimeoutExpired) as error:
+        return name, {"run": f"{type(error).__name__}: {error}"}
+
+
+def replay_all(berth, packs):
+    """{name: {aspect: what differs}}"""
+    with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+        running = [pool.submit(replay, berth, name, text) for pack in packs for name, text in read_pack(pack)]
+        return dict(each.result() for each in running)
+
+
+def complain(found, lists):
+    """What the lists do not name and is not as recorded, and what they name and need not."""
+    named = {**lists["excused"], **lists["known"]}
+    for name, aspects in sorted(found.items()):
+        for aspect, what in aspects.items():
+            if (name, aspect) not in named:
+                yield f"{name} {aspect}: {what}"
+    for which, entries in lists.items():
+        for (name, aspect), key in sorted(entries.items()):
+            if aspect not in found.get(name, ()):
+                there = "is as recorded: take it out" if name in found else "there is no such scenario"
+                yield f"{name} {aspect}: {which}, {key}: {there}"
+    for name, aspect in sorted(lists["excused"].keys() & lists["known"].keys()):
+        yield f"{name} {aspect}: is in both lists"
 
 
 def main():
-    berth, excused, folder = sys.argv[1:]
-    folder = os.environ.get("BERTH_ORACLE_DIR", folder)
-    compare = os.path.join(folder, "compare.py")
-    scenarios = sorted(glob.glob(os.path.join(folder, "scenarios", "*.json")))
-    if not os.path.exists(compare) or not scenarios:
-        print("no recordings in %s; name their folder in BERTH_ORACLE_DIR" % folder)
-        return SKIPPED
-    command = [sys.executable, compare, "--run", "'%s' simulate {}" % berth, "--excuse", excused, "--verbose"]
-    return subprocess.run(command + scenarios, check=False).returncode
+    berth, excused, known, *packs = sys.argv[1:]
+    try:
+        lists = {"excused": read_list(excused), "known": read_list(known)}
+    except ListError as error:
+        print(error)
+        return 1
+    found = replay_all(berth, packs)
+    complaints = list(complain(found, lists))
+    print(*complaints, sep="\n")
+    for which, entries in lists.items():
+        count = collections.Counter(entries.values())
+        print(f"{which}, by reason:", ", ".join(f"{key} {count[key]}" for key in sorted(count)))
+    equal = sum(not aspects for aspects in found.values())
+    print(f"{len(found)} recordings, {equal} equal in all aspects; {len(complaints)} complaints")
+    return 1 if complaints or not found else 0
 
 
 if __name__ == "__main__":
