@@ -3,7 +3,7 @@
 #include "dataplane/dataplane.h"
 #include "state/base/memory.h"
 #include "tests/dataplane/history.h"
-#include "tests/hot/packets.h"
+#include "tests/dataplane/hot/packets.h"
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>

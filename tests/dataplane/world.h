@@ -5,7 +5,7 @@
 #include "dataplane/port/packet_io_memory.h"
 #include "dataplane/worker.h"
 #include "tests/dataplane/history.h"
-#include "tests/hot/packets.h"
+#include "tests/dataplane/hot/packets.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

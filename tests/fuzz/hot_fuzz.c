@@ -3,7 +3,7 @@
 // a neighbour's question may be answered, and nothing may be acted on.
 #include "dataplane/hot/headers.h"
 #include "state/base/check.h"
-#include "tests/hot/fleet.h"
+#include "tests/dataplane/hot/fleet.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);

@@ -3,7 +3,7 @@
 #include "dataplane/wire/auth.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "tests/wire/message_again.h"
+#include "tests/dataplane/wire/message_again.h"
 #include "tools/client/node_session.h"
 #include <stdlib.h>
 

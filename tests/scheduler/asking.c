@@ -1,6 +1,6 @@
 #include "tests/scheduler/asking.h"
 #include "state/base/check.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include <string.h>
 
 void asking_setup(struct asking *b)

@@ -3,7 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include <stdlib.h>
 
 // --- Worlds --------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Nodes are forgotten while a scheduler looks at them: between any two looks of an evaluation. Whatever it had in
 // mind, it comes to an end.
 #include "state/base/memory.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committer.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // The scheduler of service and batch jobs over a world into which its plans are committed: rows C18, C26, C31, C44 and
 // what surrounds the reconciler, which has tests of its own.
 #include "state/base/error.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committed.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // Row C51: handles of tasks that run away from their node go with the allocation that takes over.
 #include "state/base/memory.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committed.h"
 #include <setjmp.h>
 #include <stdarg.h>

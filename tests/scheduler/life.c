@@ -2,7 +2,7 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/check.h"
 #include "state/records/reschedule.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include <stdlib.h>
 
 // --- The beginning ---------------------------------------------------------------------------------

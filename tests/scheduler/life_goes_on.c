@@ -1,6 +1,6 @@
 // What happens between the passes of a scheduler, and what is there in the end.
 #include "placement/scheduler/common/allocation_facts.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/life.h"
 
 #define VERSIONS_MAX 3u // that somebody registers meanwhile

@@ -1,5 +1,5 @@
 // What options add up to in metrics.
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <setjmp.h>
 #include <stdarg.h>

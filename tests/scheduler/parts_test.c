@@ -4,7 +4,7 @@
 #include "placement/scheduler/node/cores.h"
 #include "placement/scheduler/node/device_needs.h"
 #include "placement/scheduler/node/victim_counts.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // Ports against a naive model: a list of (address, port) that are taken.
 #include "placement/scheduler/node/ports.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>
 #include <stdarg.h>

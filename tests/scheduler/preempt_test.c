@@ -1,6 +1,6 @@
 // Who makes room for a job that matters more.
 #include "state/base/prng.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <setjmp.h>
 #include <stdarg.h>

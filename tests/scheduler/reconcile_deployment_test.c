@@ -1,5 +1,5 @@
 // Deployments, canaries and clients that were cut off (rows C1, C2, C8–C12, C27, C31–C40, C42, C45–C49).
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/scene.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // applier, of clients and of the watchers, until nothing changes any more. On the way no pass may place more than is
 // wanted, or stop what is well without a reason; in the end the count is there, and another pass does nothing.
 #include "placement/scheduler/common/allocation_facts.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/life.h"
 #include <setjmp.h>
 #include <stdarg.h>

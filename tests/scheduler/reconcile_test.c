@@ -1,5 +1,5 @@
 // What a group asks for against what is there: stops, placements, names, changes (rows C17–C28, C46, C47).
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/scene.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Random groups with ports, cores and devices on a few nodes: whatever is given out, nothing is given twice, nothing is
 // given that the node does not have, and amounts stay within the capacity.
 #include "state/base/prng.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #include "tests/scheduler/scene.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world_private.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // What the reconciler makes of a scene, as text.
 #include "state/base/check.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/scene.h"
 #include <setjmp.h>
 #include <stdarg.h>

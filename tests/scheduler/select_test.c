@@ -1,6 +1,6 @@
 // The best of all nodes: what its score is made of, and in which order nodes are tried.
 #include "placement/direct/placement.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // A group that names a snapshot: which of the nodes that can take it comes first (row E32).
 #include "state/base/prng.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // Whether a node may run a group at all, and what is remembered of it.
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Random fleets, jobs and plans: single nodes and the best of all must be what the naive model says.
 #include "placement/scheduler/node/stack.h"
 #include "state/base/prng.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/naive.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // Room on single nodes: dimensions, ports, cores, devices, and what the plan changes.
 #include "placement/direct/placement.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/asking.h"
 #include <math.h>
 #include <setjmp.h>

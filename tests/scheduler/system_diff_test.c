@@ -3,7 +3,7 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/system_diff.h"
 #include "state/base/prng.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>
 #include <stdarg.h>

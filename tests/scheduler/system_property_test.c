@@ -2,7 +2,7 @@
 // looks after each plan), the scheduler comes to rest, and then every node has what it should have.
 #include "placement/scheduler/node/stack.h"
 #include "state/base/prng.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committer.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // The system scheduler over a world into which its plans are committed: rows A1 to A40, one by one.
 #include "state/base/error.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committed.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // What is concluded from allocations and their nodes: rule by rule.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>
 #include <stdarg.h>

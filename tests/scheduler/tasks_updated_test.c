@@ -1,6 +1,6 @@
 // Which changes of a job replace its instances and which do not, one field at a time.
 #include "placement/scheduler/node/stack.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world_private.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -49,7 +49,7 @@ void world_purge(struct world *, uint32_t slot);
 
 // A new job, registered, with one group "a" of one task "t":
 //   <type> <id> priority=50 dc=dc1 pool=default count=1 cpu=100 memory=64 disk=0 driver=exec name=<id>
-// Use tests/placement/job_build.h to add to it, then world_job_changed().
+// Use tests/placement/job_check/job_build.h to add to it, then world_job_changed().
 struct job *world_job(struct world *, const char *words);
 // Next version of a job, equal to the newest so far but for its indexes.
 struct job *world_job_version(struct world *, const struct job *);

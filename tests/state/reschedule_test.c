@@ -1,7 +1,7 @@
 // Delays and attempts of reschedule policies (rows C24–C26).
 #include "state/records/alloc_details.h"
 #include "state/records/reschedule.h"
-#include "tests/placement/job_build.h"
+#include "tests/placement/job_check/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,0 +1,26 @@
+// The packet path again, one packet at a time and as plainly as can be: written from the headers' contracts,
+// bytes at a time, with none of the packet path's code. Neighbours' packets are only classified.
+#pragma once
+#include "tests/dataplane/hot/fleet.h"
+
+struct model_node {
+	uint32_t generation;
+	uint64_t highest;
+	bool seen[4096]; // sequences, which the test keeps below that
+	uint8_t key_id;
+	bool down;
+	uint32_t heard_ms;
+};
+
+struct model {
+	const struct fleet *fleet; // for keys and addresses only
+	struct model_node nodes[FLEET_NODES + 1];
+	uint64_t refused[HOT_REFUSED_KINDS];
+	uint64_t received, heartbeats, requests, replies, returned, deferred;
+	uint32_t reports_left;
+	uint32_t now_ms;
+};
+
+void model_start(struct model *, const struct fleet *);
+// Returns the length of the reply, written to reply, or 0.
+uint32_t model_receive(struct model *, const struct packet *, uint8_t *reply);

@@ -1,0 +1,148 @@
+// The pipeline with its threads and the real clock: it does its work, pauses, and ends whenever it is told to.
+#include "tests/placement/pipeline/cluster.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { NODES = 100, JOBS = 20, WORKERS = 3 };
+
+static void name_of(uint32_t number, char name[16])
+{
+	snprintf(name, 16, "job-%u", number);
+}
+
+static void add_nodes(struct cluster *c)
+{
+	for (uint32_t n = 0; n < NODES; n++)
+		cluster_node(c, n);
+}
+
+static void add_jobs(struct cluster *c)
+{
+	char name[16];
+
+	for (uint32_t j = 0; j < JOBS; j++) {
+		name_of(j, name);
+		cluster_job(c, (struct job_ask){.id = name, .type = JOB_SYSTEM, .cpu = 50});
+	}
+}
+
+static void await_jobs(struct cluster *c, uint32_t live)
+{
+	char name[16];
+
+	for (uint32_t j = 0; j < JOBS; j++) {
+		name_of(j, name);
+		cluster_await(c, name, live);
+	}
+}
+
+static void several_workers_place_everything(void **state)
+{
+	struct cluster c;
+
+	cluster_init_threads(&c, WORKERS);
+	add_nodes(&c);
+	add_jobs(&c);
+	await_jobs(&c, NODES);
+	for (uint32_t j = 0; j < JOBS; j++) {
+		char name[16];
+		name_of(j, name);
+		cluster_stop_job(&c, name);
+	}
+	await_jobs(&c, 0);
+	assert_int_equal(pipeline_force_gc(c.pipeline), 0);
+	cluster_free(&c);
+}
+
+// Jobs that come while nodes come, so that plans meet a state that has moved on.
+static void nodes_and_jobs_at_once(void **state)
+{
+	struct cluster c;
+
+	cluster_init_threads(&c, WORKERS);
+	for (uint32_t i = 0; i < NODES; i++) {
+		cluster_node(&c, i);
+		if (i % 10 == 0) {
+			char name[16];
+			name_of(i / 10, name);
+			cluster_job(
+				&c, (struct job_ask){.id = name, .type = JOB_SYSTEM, .cpu = 50});
+		}
+	}
+	for (uint32_t j = 0; j < NODES / 10; j++) {
+		char name[16];
+		name_of(j, name);
+		cluster_await(&c, name, NODES);
+	}
+	cluster_free(&c);
+}
+
+static void it_stops_in_the_middle_of_its_work(void **state)
+{
+	for (uint32_t i = 0; i < 10; i++) {
+		struct cluster c;
+		cluster_init_threads(&c, WORKERS);
+		add_nodes(&c);
+		add_jobs(&c);
+		if (i > 0)
+			cluster_await(&c, "job-0", NODES);
+		cluster_kill(&c); // ends every thread, and starts anew from the log
+		await_jobs(&c, NODES);
+		cluster_free(&c);
+	}
+}
+
+static void paused_workers_take_nothing(void **state)
+{
+	struct pipeline_stats stats;
+	struct cluster c;
+
+	cluster_init_threads(&c, WORKERS);
+	add_nodes(&c);
+	pipeline_pause_workers(c.pipeline, true);
+	// Those that wait for work already may still take one each.
+	add_jobs(&c);
+	pipeline_stats(c.pipeline, &stats);
+	assert_in_range(stats.processed, 0, WORKERS);
+	pipeline_pause_workers(c.pipeline, false);
+	await_jobs(&c, NODES);
+	cluster_free(&c);
+}
+
+// A plan is on its way to a log that has no room: the worker that waits for it is not waited for in vain.
+static void it_stops_while_the_log_has_no_room(void **state)
+{
+	struct pipeline_stats stats;
+	struct cluster c;
+
+	cluster_init_threads(&c, 1);
+	add_nodes(&c);
+	pipeline_pause_workers(c.pipeline, true);
+	cluster_job(&c, (struct job_ask){.id = "job-0", .type = JOB_SYSTEM, .cpu = 50});
+	uint32_t appends = atomic_load(&c.log.appends);
+	atomic_store(&c.log.error, -ENOSPC);
+	pipeline_pause_workers(c.pipeline, false);
+	// The worker may have been waiting for work already, and then has taken this before the pause was seen.
+	do
+		pipeline_stats(c.pipeline, &stats);
+	while (atomic_load(&c.log.appends) == appends && stats.processed == 0);
+	c.drain_ms = 20;
+	cluster_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(several_workers_place_everything),
+		cmocka_unit_test(nodes_and_jobs_at_once),
+		cmocka_unit_test(it_stops_in_the_middle_of_its_work),
+		cmocka_unit_test(paused_workers_take_nothing),
+		cmocka_unit_test(it_stops_while_the_log_has_no_room),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
