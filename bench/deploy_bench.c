@@ -14,6 +14,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "state/records/allocation.h"
 #include "state/records/deployment.h"
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MILLISECOND_NS 1000000ull
 #define BATCH_MS 1000u
 #define WINDOW_MS 250u
 
@@ -56,7 +56,7 @@ static uint64_t ahead(void *context)
 
 static void skip(struct deploy *d, uint64_t ms)
 {
-	atomic_fetch_add(&d->skipped_ns, ms * MILLISECOND_NS);
+	atomic_fetch_add(&d->skipped_ns, ms * NS_PER_MS);
 	(void)watchers_turn(d->controller.watchers);
 }
 
@@ -85,7 +85,7 @@ static struct job *describe_job(struct deploy *d)
 
 	group->update = memory_take(sizeof *group->update);
 	record_init(&update_description, group->update);
-	group->update->progress_deadline_ns = 600000 * (int64_t)MILLISECOND_NS;
+	group->update->progress_deadline_ns = 600000 * (int64_t)NS_PER_MS;
 	group->update->max_parallel = d->max_parallel;
 	group->update->auto_revert = (struct optional_bool){true, false};
 	group->update->auto_promote = (struct optional_bool){true, false};

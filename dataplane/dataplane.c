@@ -7,6 +7,7 @@
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <pthread.h>
 #include <rte_lcore.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIVE_WITHIN_NS 2000000000ull
+#define ALIVE_WITHIN_NS (2 * NS_PER_S)
 
 struct dataplane {
 	struct dataplane_settings settings;
@@ -319,7 +320,7 @@ bool dataplane_idle(const struct dataplane *d, const struct time_source *time, u
 		if (!d->ports[d->plan.workers[i].port].device.ends)
 			continue;
 		ending++;
-		if (!worker_silent_for(&w->received_ns, now_ns, idle_ms * 1000000ull))
+		if (!worker_silent_for(&w->received_ns, now_ns, idle_ms * NS_PER_MS))
 			return false;
 	}
 	return ending > 0;

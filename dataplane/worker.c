@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <rte_cycles.h>
 #include <rte_pause.h>
 #include <sched.h>
@@ -15,8 +16,8 @@
 // The column is swept in this many slices, one a millisecond: each node is looked at ten times a
 // second, and no slice of ten million nodes takes longer than about 50 us.
 #define SWEEP_SLICES 100u
-#define SWEEP_SLICE_NS 1000000u
-#define METER_INTERVAL_NS 100000000u
+#define SWEEP_SLICE_NS NS_PER_MS
+#define METER_INTERVAL_NS (100 * NS_PER_MS)
 // Turns without a packet before the worker starts to nap, and its first nap.
 #define IDLE_TURNS_AWAKE 256u
 #define NAP_US_FIRST 8u

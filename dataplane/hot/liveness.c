@@ -1,7 +1,7 @@
 #include "dataplane/hot/liveness.h"
 #include "dataplane/hot/line.h"
+#include "state/base/time_units.h"
 
-#define NS_PER_MS 1000000u
 // Words that are looked at without a branch: four cache lines of the column.
 #define SWEEP_CHUNK 64u
 

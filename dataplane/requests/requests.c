@@ -2,8 +2,7 @@
 #include "dataplane/requests/lines.h"
 #include "dataplane/worker.h"
 #include "state/base/check.h"
-
-#define NS_PER_MS 1000000
+#include "state/base/time_units.h"
 
 // --- Keys ----------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -108,7 +109,7 @@ static bool wait_for_change(struct broker *b, uint64_t deadline_ns)
 	if (now_ns >= deadline_ns || b->is_closed)
 		return false;
 	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
-	struct timespec at = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
+	struct timespec at = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
 	(void)pthread_cond_timedwait(&b->changed, &b->mutex, &at);
 	return true;
 }
@@ -116,7 +117,7 @@ static bool wait_for_change(struct broker *b, uint64_t deadline_ns)
 struct evaluation *broker_dequeue(struct broker *b, uint32_t types, uint32_t timeout_ms,
 	uint64_t *token, uint64_t *wait_index)
 {
-	uint64_t deadline_ns = time_monotonic_ns(b->settings.time) + timeout_ms * 1000000ull;
+	uint64_t deadline_ns = time_monotonic_ns(b->settings.time) + timeout_ms * NS_PER_MS;
 	struct evaluation *eval = NULL;
 	struct heap *queue;
 

@@ -1,10 +1,11 @@
 #include "placement/broker/unblocks.h"
 #include "placement/broker/lookup.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_NS (15ull * 60 * 1000000000)
+#define KEPT_NS (15ull * 60 * NS_PER_S)
 
 enum kind { OF_CLASS, OF_QUOTA, OF_NODE, KINDS };
 

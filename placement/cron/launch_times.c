@@ -1,10 +1,9 @@
 // When a periodic job is to launch: the first of any of its expressions, on the clock of its zone (row B63).
 #include "placement/cron/cron.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/job.h"
 #include <stdlib.h>
-
-#define SECOND_NS 1000000000ll
 
 struct launch_times {
 	struct cron_zone *zone;
@@ -47,12 +46,12 @@ void launch_times_free(struct launch_times *times)
 
 int64_t launch_times_next(const struct launch_times *times, int64_t after_ns)
 {
-	int64_t after_s = after_ns / SECOND_NS, least = CRON_NEVER;
+	int64_t after_s = after_ns / NS_PER_S, least = CRON_NEVER;
 
 	for (uint32_t i = 0; i < times->count; i++) {
 		int64_t next = cron_next(&times->crons[i], times->zone, after_s);
 		if (next < least)
 			least = next;
 	}
-	return least == CRON_NEVER ? CRON_NEVER : least * SECOND_NS;
+	return least == CRON_NEVER ? CRON_NEVER : least * NS_PER_S;
 }

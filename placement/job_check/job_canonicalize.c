@@ -1,21 +1,18 @@
 // The defaults of a job that depend on its type, or on what the job says for all its groups.
 #include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
-
-#define SECOND 1000000000ll
-#define MINUTE (60 * SECOND)
-#define HOUR (60 * MINUTE)
 
 enum { CPU_MHZ = 100 };
 
 static const struct update_strategy update_defaults = {
-	.stagger_ns = 30 * SECOND,
+	.stagger_ns = 30 * NS_PER_S,
 	.max_parallel = 1,
 	.health_check = (char[]){"checks"},
-	.min_healthy_time_ns = 10 * SECOND,
-	.healthy_deadline_ns = 5 * MINUTE,
-	.progress_deadline_ns = 10 * MINUTE,
+	.min_healthy_time_ns = 10 * NS_PER_S,
+	.healthy_deadline_ns = 5 * NS_PER_MIN,
+	.progress_deadline_ns = 10 * NS_PER_MIN,
 	.auto_revert = {true, false},
 	.auto_promote = {true, false},
 	.canary = 0,
@@ -23,16 +20,17 @@ static const struct update_strategy update_defaults = {
 static const struct migrate_strategy migrate_defaults = {
 	.max_parallel = 1,
 	.health_check = (char[]){"checks"},
-	.min_healthy_time_ns = 10 * SECOND,
-	.healthy_deadline_ns = 5 * MINUTE,
+	.min_healthy_time_ns = 10 * NS_PER_S,
+	.healthy_deadline_ns = 5 * NS_PER_MIN,
 };
 static const struct restart_policy restart_service = {
-	2, 30 * MINUTE, 15 * SECOND, (char[]){"fail"}};
-static const struct restart_policy restart_batch = {3, 24 * HOUR, 15 * SECOND, (char[]){"fail"}};
+	2, 30 * NS_PER_MIN, 15 * NS_PER_S, (char[]){"fail"}};
+static const struct restart_policy restart_batch = {
+	3, 24 * NS_PER_HOUR, 15 * NS_PER_S, (char[]){"fail"}};
 static const struct reschedule_policy reschedule_service = {
-	0, 0, 30 * SECOND, (char[]){"exponential"}, HOUR, {true, true}};
+	0, 0, 30 * NS_PER_S, (char[]){"exponential"}, NS_PER_HOUR, {true, true}};
 static const struct reschedule_policy reschedule_batch = {
-	1, 24 * HOUR, 5 * SECOND, (char[]){"constant"}, 0, {true, false}};
+	1, 24 * NS_PER_HOUR, 5 * NS_PER_S, (char[]){"constant"}, 0, {true, false}};
 
 // What a type of job has when nothing is said; NULL: it has no such block.
 static const struct type_defaults {

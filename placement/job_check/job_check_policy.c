@@ -2,11 +2,11 @@
 // parameterized jobs.
 #include "placement/cron/cron.h"
 #include "placement/job_check/job_check_private.h"
+#include "state/base/time_units.h"
 
-#define SECOND 1000000000ll
-#define RESTART_INTERVAL_LEAST (5 * SECOND)
-#define RESCHEDULE_DELAY_LEAST (5 * SECOND)
-#define RESCHEDULE_INTERVAL_LEAST (15 * SECOND)
+#define RESTART_INTERVAL_LEAST (5 * NS_PER_S)
+#define RESCHEDULE_DELAY_LEAST (5 * NS_PER_S)
+#define RESCHEDULE_INTERVAL_LEAST (15 * NS_PER_S)
 
 static const char *const update_checks[] = {"checks", "task_states", "manual", NULL};
 static const char *const migrate_checks[] = {"checks", "task_states", NULL};
@@ -17,7 +17,7 @@ static const char *const spec_types[] = {"cron", NULL};
 
 static double seconds(int64_t ns)
 {
-	return (double)ns / SECOND;
+	return (double)ns / NS_PER_S;
 }
 
 static void check_deadlines(struct checker *c, const struct update_strategy *update)

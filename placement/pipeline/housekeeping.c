@@ -5,16 +5,16 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define SECOND_NS 1000000000ull
-#define TURN_NS SECOND_NS
-#define UNBLOCK_FAILED_NS (60 * SECOND_NS)
-#define PRUNE_NS (5 * 60 * SECOND_NS)
-#define FOLLOW_UP_BASE_NS (60 * SECOND_NS)
-#define FOLLOW_UP_RANGE_NS (300 * SECOND_NS)
+#define TURN_NS NS_PER_S
+#define UNBLOCK_FAILED_NS (60 * NS_PER_S)
+#define PRUNE_NS (5 * 60 * NS_PER_S)
+#define FOLLOW_UP_BASE_NS (60 * NS_PER_S)
+#define FOLLOW_UP_RANGE_NS (300 * NS_PER_S)
 #define CANCEL_MAX 728u // evaluations per command
 
 #define CANCELED_BY_NEWER "canceled after more recent eval was processed"
@@ -218,7 +218,7 @@ static void rest(struct caretaker *w)
 	uint64_t due_ns = broker_tick(p->broker);
 
 	until_ns = due_ns < until_ns ? due_ns : until_ns;
-	struct timespec at = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)};
+	struct timespec at = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
 	pthread_mutex_lock(&w->mutex);
 	if (!w->has_kick)
 		(void)pthread_cond_timedwait(&w->kicked, &w->mutex, &at);

@@ -7,12 +7,9 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/scheduler_config.h"
 #include <stdlib.h>
-
-#define SECOND_NS 1000000000ll
-#define MINUTE_NS (60 * SECOND_NS)
-#define HOUR_NS (60 * MINUTE_NS)
 
 // --- Measuring -----------------------------------------------------------------------------------
 
@@ -143,12 +140,12 @@ static void fill(int64_t *setting, int64_t usual)
 
 static void fill_settings(struct pipeline_settings *s)
 {
-	fill(&s->gc_interval_ns, 5 * MINUTE_NS);
-	fill(&s->eval_gc_ns, HOUR_NS);
-	fill(&s->batch_eval_gc_ns, 24 * HOUR_NS);
-	fill(&s->job_gc_ns, 4 * HOUR_NS);
-	fill(&s->node_gc_ns, 24 * HOUR_NS);
-	fill(&s->deployment_gc_ns, HOUR_NS);
+	fill(&s->gc_interval_ns, 5 * NS_PER_MIN);
+	fill(&s->eval_gc_ns, NS_PER_HOUR);
+	fill(&s->batch_eval_gc_ns, 24 * NS_PER_HOUR);
+	fill(&s->job_gc_ns, 4 * NS_PER_HOUR);
+	fill(&s->node_gc_ns, 24 * NS_PER_HOUR);
+	fill(&s->deployment_gc_ns, NS_PER_HOUR);
 }
 
 static void create_parts(struct pipeline *p)
@@ -158,10 +155,10 @@ static void create_parts(struct pipeline *p)
 	p->broker = broker_create(&(struct broker_settings){
 		.time = s->time,
 		.seed = s->seed,
-		.nack_timeout_ns = 60 * SECOND_NS,
+		.nack_timeout_ns = 60 * NS_PER_S,
 		.delivery_limit = PIPELINE_DELIVERY_LIMIT,
-		.first_nack_delay_ns = SECOND_NS,
-		.nack_delay_ns = 20 * SECOND_NS,
+		.first_nack_delay_ns = NS_PER_S,
+		.nack_delay_ns = 20 * NS_PER_S,
 	});
 	p->blocked = blocked_create(p->broker, s->time);
 	p->plans = plan_queue_create(s->queue);

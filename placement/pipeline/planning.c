@@ -3,15 +3,16 @@
 #include "placement/pipeline/pipeline_private.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define INDEX_WAIT_NS 5000000000ull
-#define INDEX_BASE_NS 20000000ll
-#define INDEX_CAP_NS 1000000000ll
-#define RESUBMIT_BASE_NS 500000000ll
-#define RESUBMIT_CAP_NS 10000000000ll
+#define INDEX_WAIT_NS (5 * NS_PER_S)
+#define INDEX_BASE_NS (20 * NS_PER_MS)
+#define INDEX_CAP_NS NS_PER_S
+#define RESUBMIT_BASE_NS (500 * NS_PER_MS)
+#define RESUBMIT_CAP_NS (10 * NS_PER_S)
 
 static uint64_t now_ns(const struct planning *g)
 {
@@ -46,7 +47,7 @@ static uint64_t look(struct planning *g, uint64_t index)
 	if (s->step)
 		s->step(s->step_context);
 	else
-		(void)state_wait(s->state, index - 1, (uint32_t)(wait_ns / 1000000));
+		(void)state_wait(s->state, index - 1, (uint32_t)(wait_ns / NS_PER_MS));
 	return state_index(s->state);
 }
 

@@ -3,10 +3,11 @@
 #pragma once
 #include "placement/scheduler/common/planner.h"
 #include "state/base/limits.h"
+#include "state/base/time_units.h"
 
 // The oldest makes room.
 #define RESCHEDULES_MAX 256u
-#define RESCHEDULES_KEPT_NS (60ll * 1000000000)
+#define RESCHEDULES_KEPT_NS (60ll * NS_PER_S)
 
 struct reschedule_gauge {
 	struct uuid allocation, follow_up; // follow_up zero: placed anew at once

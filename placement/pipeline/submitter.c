@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -10,8 +11,8 @@
 #include <time.h>
 
 // While the applier's ring is full.
-#define FULL_BASE_NS 1000000ll
-#define FULL_CAP_NS 100000000ll
+#define FULL_BASE_NS NS_PER_MS
+#define FULL_CAP_NS (100 * NS_PER_MS)
 
 struct submitter {
 	struct submitter_settings settings;
@@ -62,7 +63,7 @@ bool submitter_is_stopping(struct submitter *s)
 bool submitter_sleep(struct submitter *s, int64_t ns)
 {
 	uint64_t until_ns = time_monotonic_ns(s->settings.time) + (uint64_t)ns;
-	struct timespec at = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
+	struct timespec at = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
 	int waited = 0;
 
 	pthread_mutex_lock(&s->mutex);

@@ -2,6 +2,7 @@
 #include "placement/watch/watcher.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/vm.h"
 #include <errno.h>
 #include <semaphore.h>
@@ -9,10 +10,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define SECOND_NS 1000000000ll
 // The wall clock may be set while nobody looks, so nobody sleeps for longer.
-#define REST_MAX_NS SECOND_NS
-#define VM_INTERVAL_NS (5 * SECOND_NS)
+#define REST_MAX_NS NS_PER_S
+#define VM_INTERVAL_NS (5 * NS_PER_S)
 
 // In the order in which they have their turns.
 static const struct watcher *const of_this_region[] = {
@@ -129,7 +129,7 @@ static bool is_anything_wanted(const struct watchers *w)
 static bool rest(struct watchers *w)
 {
 	int64_t until_ns = (int64_t)time_monotonic_ns(w->settings.time) + rest_ns(w);
-	struct timespec at = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)};
+	struct timespec at = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
 	int waited = 0;
 
 	pthread_mutex_lock(&w->mutex);

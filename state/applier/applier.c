@@ -4,6 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/vm.h"
 #include "state/tables/job_reevaluations.h"
@@ -422,7 +423,7 @@ static uint32_t nap_us(const struct applier *a)
 
 	if (cds_list_empty(&a->state->marked) || left_ns >= (int64_t)NAP_US * 1000)
 		return NAP_US;
-	return left_ns > 1000000 ? (uint32_t)(left_ns / 1000) : 1000;
+	return left_ns > NS_PER_MS ? (uint32_t)(left_ns / 1000) : 1000;
 }
 
 static bool placer_catches_up(struct applier *a, uint32_t nodes)
@@ -491,7 +492,7 @@ int applier_start(struct applier *a, int cpu)
 
 void applier_stop(struct applier *a, uint32_t drain_ms)
 {
-	uint64_t deadline = time_monotonic_ns(a->settings.time) + drain_ms * 1000000ull;
+	uint64_t deadline = time_monotonic_ns(a->settings.time) + drain_ms * NS_PER_MS;
 
 	if (!a->is_running) {
 		state_read_begin();

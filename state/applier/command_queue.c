@@ -1,6 +1,7 @@
 #include "state/applier/command_queue.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <ck_ring.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -114,8 +115,8 @@ uint32_t command_queue_take(struct command_queue *q, struct command **commands, 
 void command_queue_wait(struct command_queue *q, uint32_t timeout_us)
 {
 	struct timespec timeout = {
-		.tv_sec = timeout_us / 1000000,
-		.tv_nsec = (long)(timeout_us % 1000000) * 1000,
+		.tv_sec = timeout_us / US_PER_S,
+		.tv_nsec = (long)(timeout_us % US_PER_S) * 1000,
 	};
 
 	atomic_store_explicit(&q->sleeping, 1, memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -110,7 +111,7 @@ static int retry_in_ms(const struct writer *w)
 
 	if (!deadline)
 		return RETRY_MS;
-	uint64_t left_ms = deadline > now ? (deadline - now) / 1000000 + 1 : 0;
+	uint64_t left_ms = deadline > now ? (deadline - now) / NS_PER_MS + 1 : 0;
 	return left_ms < RETRY_MS ? (int)left_ms : RETRY_MS;
 }
 

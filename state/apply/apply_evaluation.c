@@ -12,16 +12,11 @@
 
 // --- Evaluations ---------------------------------------------------------------------------------
 
-static bool is_name(const char *name)
-{
-	struct text text = text_of(name);
-	return text.size > 0 && text.size <= UINT16_MAX && text_is_printable(text);
-}
-
 bool evaluation_is_sound(const struct evaluation *e)
 {
-	return !uuid_is_zero(&e->id) && is_name(e->namespace_name) && is_name(e->job_id) &&
-	       e->type != EVAL_CORE && e->create_time_ns <= e->modify_time_ns &&
+	return !uuid_is_zero(&e->id) && text_is_name(e->namespace_name) &&
+	       text_is_name(e->job_id) && e->type != EVAL_CORE &&
+	       e->create_time_ns <= e->modify_time_ns &&
 	       e->record.create_index <= e->record.modify_index &&
 	       record_is_sound(&evaluation_description, e);
 }

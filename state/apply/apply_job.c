@@ -13,20 +13,14 @@ static void retire_version(struct state *state, const struct job *job)
 
 // --- Registration --------------------------------------------------------------------------------
 
-static bool is_name(const char *name)
-{
-	struct text text = text_of(name);
-	return text.size > 0 && text.size <= UINT16_MAX && text_is_printable(text);
-}
-
 bool job_is_sound(const struct job *job)
 {
-	if (!is_name(job->namespace_name) || !is_name(job->id) || job->task_groups.count == 0 ||
-		job->task_groups.count > JOB_GROUPS_MAX ||
+	if (!text_is_name(job->namespace_name) || !text_is_name(job->id) ||
+		job->task_groups.count == 0 || job->task_groups.count > JOB_GROUPS_MAX ||
 		job->asks.count != job->task_groups.count)
 		return false;
 	for (uint32_t i = 0; i < job->task_groups.count; i++)
-		if (!is_name(ARRAY_AT(&job->task_groups, struct task_group, i)->name))
+		if (!text_is_name(ARRAY_AT(&job->task_groups, struct task_group, i)->name))
 			return false;
 	return record_is_sound(&job_type_description, job);
 }

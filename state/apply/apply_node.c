@@ -1,6 +1,7 @@
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/time_units.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/node_slots.h"
 #include "state/tables/node_status.h"
@@ -187,7 +188,7 @@ void node_register_apply(struct state *state, const struct entry_node_register *
 	n->lifecycle = old ? old->lifecycle : (struct node_lifecycle){.forgotten = true};
 	if (old)
 		node_set_snapshot(state, n, old->snapshot);
-	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
+	n->status_updated_at_s = (uint32_t)(time_ns / NS_PER_S);
 	if (!cell)
 		cell = node_cell_open(state, e->slot, e->owner, &n->id);
 	cell->working = n;
@@ -301,7 +302,7 @@ void node_status_apply(struct state *state, const struct entry_node_status *e, i
 	n->missed_heartbeat_index = missed_after(n, e, state->index);
 	n->status = e->status;
 	n->status_description = cause_texts[e->cause];
-	n->status_updated_at_s = (uint32_t)(time_ns / 1000000000);
+	n->status_updated_at_s = (uint32_t)(time_ns / NS_PER_S);
 	if (was_away && !is_away(n->status))
 		node_announced(state, n, e->readiness);
 	if (!was_away && is_away(n->status))

@@ -5,7 +5,6 @@
 #define NODES_MAX (16u * 1024 * 1024)
 // Slots are handed out to workers in blocks, so that a node's line belongs to one core.
 #define NODE_BLOCK_SLOTS 4096u
-#define NODE_BLOCKS_MAX (NODES_MAX / NODE_BLOCK_SLOTS)
 
 // Allocations, jobs and remembered placement requests: bounds of memory, configurable downwards.
 #define ALLOCATIONS_MAX (16u * 1024 * 1024)
@@ -44,6 +43,8 @@
 // What an operator says with a drain: as much as fits a few lines.
 #define NODE_DRAIN_META_MAX 32u
 #define NAME_BYTES_MAX 255u
+// A job that another one began has a number or a time behind the name of that one.
+#define STORED_NAME_BYTES_MAX (NAME_BYTES_MAX + 64)
 #define ATTRIBUTE_NAME_BYTES_MAX 128u
 #define ATTRIBUTE_VALUE_BYTES_MAX 1024u
 #define CLIENT_NAME_BYTES_MAX 64u

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/text.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,12 +64,12 @@ __attribute__((format(printf, 2, 3))) static void line_add(
 
 static void line_add_time(struct line *line, uint64_t wall_ns)
 {
-	time_t seconds = (time_t)(wall_ns / 1000000000u);
+	time_t seconds = (time_t)(wall_ns / NS_PER_S);
 	struct tm utc;
 	gmtime_r(&seconds, &utc);
 	line_add(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", utc.tm_year + 1900, utc.tm_mon + 1,
 		utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-		(unsigned)(wall_ns / 1000000u % 1000u));
+		(unsigned)(wall_ns / NS_PER_MS % 1000u));
 }
 
 // What JSON takes as a number and every reader keeps exactly.
@@ -179,7 +180,7 @@ void log_write(
 {
 	int saved_errno = errno;
 	uint32_t suppressed = 0;
-	uint64_t now_s = time_monotonic_ns(&time_source_real) / 1000000000u;
+	uint64_t now_s = time_monotonic_ns(&time_source_real) / NS_PER_S;
 	if (site_admits(site, now_s, &suppressed)) {
 		char fields[FIELDS_BYTES];
 		va_list arguments;

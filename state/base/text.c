@@ -1,4 +1,5 @@
 #include "state/base/text.h"
+#include "state/base/limits.h"
 #include "state/base/memory.h"
 
 char *text_copy(struct text t)
@@ -70,6 +71,12 @@ bool text_is_printable(struct text t)
 		t.size -= bytes;
 	}
 	return true;
+}
+
+bool text_is_name(const char *string)
+{
+	struct text t = text_of(string);
+	return t.size > 0 && t.size <= STORED_NAME_BYTES_MAX && text_is_printable(t);
 }
 
 void text_make_printable(char *string)

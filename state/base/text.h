@@ -25,6 +25,8 @@ static inline bool text_equal(struct text a, struct text b)
 char *text_copy(struct text);
 // True when every byte is part of well-formed UTF-8 and none is a control character.
 bool text_is_printable(struct text);
+// What a record is known by: printable, not empty, at most STORED_NAME_BYTES_MAX bytes.
+bool text_is_name(const char *string);
 // Makes it so: of what is not, each byte becomes a question mark.
 void text_make_printable(char *string);
 // Bytes of the well-formed UTF-8 sequence that t begins with; 0 when there is none.

@@ -1,12 +1,13 @@
 #include "state/base/time_source.h"
 #include "state/base/check.h"
+#include "state/base/time_units.h"
 #include <time.h>
 
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 	CHECK(clock_gettime(clock, &now) == 0);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 static uint64_t real_monotonic_ns(void *context)
@@ -45,6 +46,6 @@ struct time_source time_source_manual(struct manual_time *manual)
 
 void manual_time_advance_ms(struct manual_time *manual, uint64_t ms)
 {
-	manual->monotonic_ns += ms * 1000000u;
-	manual->wall_ns += ms * 1000000u;
+	manual->monotonic_ns += ms * NS_PER_MS;
+	manual->wall_ns += ms * NS_PER_MS;
 }

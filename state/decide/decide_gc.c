@@ -3,6 +3,7 @@
 // node goes by an entry of its own.
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_table.h"
@@ -135,7 +136,7 @@ static bool node_may_go(const struct piece *p, const struct node_cell *node)
 
 	if (!node->working || node->working->record.deleted || node->working->status != NODE_DOWN)
 		return false;
-	int64_t down_ns = node->working->status_updated_at_s * 1000000000ll;
+	int64_t down_ns = node->working->status_updated_at_s * NS_PER_S;
 	if (!p->command->force && down_ns >= p->command->nodes_before_ns)
 		return false;
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {

@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include <stdio.h>
 
@@ -188,8 +189,8 @@ void decider_collect(struct decider *d)
 {
 	struct entry e = {.kind = ENTRY_COLLECT,
 		.collect = {
-			.ended_before_ns = d->now_ns - d->collect_after_ms * 1000000,
-			.issued_before_ms = d->now_ns / 1000000 - PLACE_REMEMBER_MS,
+			.ended_before_ns = d->now_ns - d->collect_after_ms * NS_PER_MS,
+			.issued_before_ms = d->now_ns / NS_PER_MS - PLACE_REMEMBER_MS,
 			.limit = COLLECT_ITEMS_MAX,
 		}};
 

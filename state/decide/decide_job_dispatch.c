@@ -1,6 +1,7 @@
 // Children of periodic and parameterized jobs (rows B63 to B65).
 #include "state/base/base64.h"
 #include "state/base/check.h"
+#include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/job_notes.h"
 #include <stdarg.h>
@@ -37,7 +38,7 @@ static enum command_outcome may_launch(struct command_job_child *c, const struct
 		return refuse_stopped(c, parent);
 	if (!parent->periodic->enabled)
 		return refuse(c, "can't force run non-tracked job");
-	return c->launch_ns >= 1000000000 ? OUTCOME_DONE : refuse(c, "no time to launch for");
+	return c->launch_ns >= NS_PER_S ? OUTCOME_DONE : refuse(c, "no time to launch for");
 }
 
 static enum command_outcome check_payload(struct command_job_child *c, const char *rule)
@@ -177,12 +178,12 @@ static bool name_child(struct decider *d, struct command_job_child *c, const str
 
 	if (!c->dispatch) {
 		size = snprintf(c->child_id, sizeof c->child_id, "%s/periodic-%ld", parent->id,
-			c->launch_ns / 1000000000);
+			c->launch_ns / NS_PER_S);
 		return size < (int)sizeof c->child_id;
 	}
 	id = prng_uuid(&d->prng);
 	size = snprintf(c->child_id, sizeof c->child_id, "%s/dispatch-%ld-%02x%02x%02x%02x",
-		parent->id, d->now_ns / 1000000000, id.bytes[0], id.bytes[1], id.bytes[2],
+		parent->id, d->now_ns / NS_PER_S, id.bytes[0], id.bytes[1], id.bytes[2],
 		id.bytes[3]);
 	return size < (int)sizeof c->child_id;
 }

@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/tables/node_slots.h"
 #include "state/tables/node_status.h"
@@ -162,7 +163,7 @@ enum command_outcome decide_node_status(
 	if (status != n->status)
 		commit_status(d, cell, status, cause);
 	decider_settle_node(d, c->slot);
-	decider_follow_node(d, cell, d->now_ns - c->silent_ms * 1000000ll);
+	decider_follow_node(d, cell, d->now_ns - c->silent_ms * NS_PER_MS);
 	return OUTCOME_DONE;
 }
 

@@ -1,6 +1,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/base/time_units.h"
 #include "state/decide/decide.h"
 
 // --- PLACE ---------------------------------------------------------------------------------------
@@ -17,7 +18,7 @@ static enum command_outcome answer_again(
 
 static bool is_in_time(const struct decider *d, int64_t issued_ms)
 {
-	int64_t now_ms = d->now_ns / 1000000;
+	int64_t now_ms = d->now_ns / NS_PER_MS;
 
 	return issued_ms >= now_ms - PLACE_REMEMBER_MS &&
 	       issued_ms <= now_ms + PLACE_CLOCK_AHEAD_MS && issued_ms > d->state->forgotten_ms;

@@ -161,11 +161,6 @@ void registrations_destroy(struct registrations *r)
 	free(r);
 }
 
-uint32_t registrations_pending(const struct registrations *r)
-{
-	return r->count;
-}
-
 static struct pending *begin(struct registrations *r, const struct command_node_register *part)
 {
 	if (r->count == REGISTER_PENDING_MAX) {

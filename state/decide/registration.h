@@ -26,4 +26,3 @@ enum command_outcome registrations_add(struct registrations *,
 	const struct command_node_register *part, struct command_node_register *whole,
 	uint64_t *newest);
 void registrations_forget(struct registrations *, const struct uuid *);
-uint32_t registrations_pending(const struct registrations *);

@@ -1,11 +1,12 @@
 #include "state/decide/rejections.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 
 // Nodes that are watched at a time: the one that rejected longest ago makes room.
 #define WATCHED_MAX 50u
 #define MARKS_BURST 10
-#define MARK_INTERVAL_NS (30ll * 60 * 1000000000 / 5)
+#define MARK_INTERVAL_NS (30ll * 60 * NS_PER_S / 5)
 
 struct watched {
 	struct uuid node;

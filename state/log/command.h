@@ -368,7 +368,7 @@ struct command_job_child {
 	uint32_t meta_count;
 	struct text idempotency_token; // "": none
 	// result
-	char child_id[NAME_BYTES_MAX + 64];
+	char child_id[STORED_NAME_BYTES_MAX];
 	uint64_t child_index;
 	struct eval_made made;
 	char message[256]; // of BAD_DESCRIPTION: why

@@ -1,6 +1,7 @@
 // Entries of what operators do to nodes, and what they do. The bytes are documented at the top of
 // entry.c.
 #pragma once
+#include "state/base/time_units.h"
 #include "state/records/drain_meta.h"
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ struct entry_node_purge {
 
 // A drain begins, changes or ends (command_node_drain).
 // Longer deadlines are none that anybody waits for, and their end would not be a time.
-#define DRAIN_DEADLINE_MAX_NS (100ll * 365 * 24 * 3600 * 1000000000)
+#define DRAIN_DEADLINE_MAX_NS (100ll * 365 * 24 * 3600 * NS_PER_S)
 struct entry_node_drain {
 	uint32_t slot, generation;
 	uint8_t end; // enum drain_end

@@ -1,8 +1,7 @@
 // One row per field of a job, named as in Nomad's JSON. Rows are only ever appended to a table:
 // their order is the binary form (state/base/schema.h).
+#include "state/base/time_units.h"
 #include "state/records/job.h"
-
-#define NS_PER_SECOND 1000000000ll
 
 #define OF(type, member) offsetof(struct type, member)
 #define NULLABLE NULL, NULL, FIELD_NULL_EMPTY
@@ -232,7 +231,7 @@ static DESCRIBE(task_lifecycle_description, task_lifecycle, NULL);
 static void task_defaults(void *record)
 {
 	struct task *task = record;
-	task->kill_timeout_ns = 5 * NS_PER_SECOND;
+	task->kill_timeout_ns = 5 * NS_PER_S;
 }
 
 static const struct field task_fields[] = {

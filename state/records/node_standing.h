@@ -5,6 +5,7 @@
 //
 // Beside it, nodes are grouped by the snapshot that they ran last (node_groups.h).
 #pragma once
+#include "state/base/time_units.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,8 +31,8 @@ struct lifecycle_limits {
 	int64_t flaky_after_ns; // a quarter of an hour: then it may work again (strictly longer)
 	bool readiness;         // nodes have a probe that has to say yes first
 };
-#define LIFECYCLE_LOST_AFTER_NS (60ll * 1000000000)
-#define LIFECYCLE_FLAKY_AFTER_NS (15 * 60ll * 1000000000)
+#define LIFECYCLE_LOST_AFTER_NS (60ll * NS_PER_S)
+#define LIFECYCLE_FLAKY_AFTER_NS (15 * 60ll * NS_PER_S)
 // Where a limit is 0, the one above instead.
 struct lifecycle_limits lifecycle_limits_or_defaults(const struct lifecycle_limits *);
 

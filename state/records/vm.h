@@ -4,6 +4,7 @@
 #pragma once
 #include "state/base/schema.h"
 #include "state/base/text.h"
+#include "state/base/time_units.h"
 #include "state/base/uuid.h"
 #include "state/records/record.h"
 #include "state/records/resources.h"
@@ -36,8 +37,8 @@ extern const char
 
 #define VM_DEFAULT_CPU 4u
 #define VM_DEFAULT_MEMORY_MIB 8192u
-#define VM_OFFLINE_AFTER_NS 180000000000ll
-#define VM_RESTART_DELAY_NS 15000000000ll
+#define VM_OFFLINE_AFTER_NS (3 * NS_PER_MIN)
+#define VM_RESTART_DELAY_NS (15 * NS_PER_S)
 #define VM_EVENTS_MAX 32u // kept with each, oldest dropped
 
 #define VM_TEXT_WORKER_GONE "VM is assigned to a worker that doesn't exist anymore"

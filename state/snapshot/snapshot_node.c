@@ -2,6 +2,7 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/decide/registration.h"
 #include "state/snapshot/snapshot_drain.h"
 #include "state/tables/node_report.h"
@@ -79,8 +80,7 @@ static bool take_standing(struct node_item *item, struct bytes_reader *r)
 	item->snapshot = TEXT("");
 	if (bytes_left(r) == 0) {
 		if (is_away)
-			lifecycle_removed(
-				&item->lifecycle, item->status_updated_at_s * 1000000000ll);
+			lifecycle_removed(&item->lifecycle, item->status_updated_at_s * NS_PER_S);
 		return true;
 	}
 	bool is_sound = node_lifecycle_decode(&item->lifecycle, r);

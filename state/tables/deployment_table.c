@@ -25,21 +25,15 @@ bool deployments_have_room(const struct state *state, uint32_t count)
 	return state->limits.deployments - state->deployment_order.count >= count;
 }
 
-static bool is_name(const char *name)
-{
-	struct text text = text_of(name);
-	return text.size > 0 && text.size <= UINT16_MAX && text_is_printable(text);
-}
-
 bool deployment_is_sound(const struct deployment *d)
 {
 	for (uint32_t i = 0; i < d->groups.count; i++) {
 		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
-		if (!is_name(g->group) || g->progress_deadline_ns < 0)
+		if (!text_is_name(g->group) || g->progress_deadline_ns < 0)
 			return false;
 	}
-	return !uuid_is_zero(&d->id) && is_name(d->namespace_name) && is_name(d->job_id) &&
-	       d->status >= 0 && d->status < DEPLOYMENT_STATUSES &&
+	return !uuid_is_zero(&d->id) && text_is_name(d->namespace_name) &&
+	       text_is_name(d->job_id) && d->status >= 0 && d->status < DEPLOYMENT_STATUSES &&
 	       record_is_sound(&deployment_description, d);
 }
 

@@ -1,6 +1,7 @@
 // Waiting for a newer state: sleepers on a futex, event loops on eventfds.
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "state/tables/tables.h"
 #include <errno.h>
 #include <limits.h>
@@ -69,8 +70,8 @@ uint64_t state_table_index(const struct state *state, enum state_table table)
 static void sleep_until_woken(struct watch *w, uint32_t seen, uint64_t left_ns)
 {
 	struct timespec timeout = {
-		.tv_sec = (time_t)(left_ns / 1000000000),
-		.tv_nsec = (long)(left_ns % 1000000000),
+		.tv_sec = (time_t)(left_ns / NS_PER_S),
+		.tv_nsec = (long)(left_ns % NS_PER_S),
 	};
 	(void)syscall(SYS_futex, &w->publications, FUTEX_WAIT_PRIVATE, seen, &timeout, NULL, 0);
 }
@@ -79,7 +80,7 @@ static void sleep_until_woken(struct watch *w, uint32_t seen, uint64_t left_ns)
 uint64_t state_wait(struct state *state, uint64_t index, uint32_t timeout_ms)
 {
 	struct watch *w = state->watch;
-	uint64_t deadline = time_monotonic_ns(&time_source_real) + timeout_ms * 1000000ull;
+	uint64_t deadline = time_monotonic_ns(&time_source_real) + timeout_ms * NS_PER_MS;
 
 	atomic_fetch_add(&w->sleepers, 1);
 	for (;;) {

@@ -3,13 +3,14 @@
 // jobs on it makes fifty), once it has been quiet for a moment. They are part of the state, so none is
 // lost in a restart. Applier thread only.
 #pragma once
+#include "state/base/time_units.h"
 #include "state/tables/tables.h"
 
 // No new one for this long, or the oldest this old: then the evaluation is made. Nodes that go silent
 // together are missed one by one, up to an interval of their heartbeats apart: who knows the interval
 // sets struct mark_patience above it. These are taken where nothing is set.
-#define MARK_QUIET_NS (100ll * 1000 * 1000)
-#define MARK_OLDEST_NS (1000ll * 1000 * 1000)
+#define MARK_QUIET_NS (100 * NS_PER_MS)
+#define MARK_OLDEST_NS NS_PER_S
 
 struct mark_patience; // applier.h
 

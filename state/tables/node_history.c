@@ -1,4 +1,5 @@
 // What lies right behind a node's struct: its events, its drain, and the last drain with what was said of it.
+#include "state/base/time_units.h"
 #include "state/tables/tables.h"
 
 const struct node_message_text node_messages[NODE_MESSAGES] = {
@@ -41,7 +42,7 @@ void node_history_add(
 		memmove(history->events, history->events + 1,
 			--history->count * sizeof history->events[0]);
 	history->events[history->count++] = (struct node_event){.message = (uint8_t)message,
-		.timestamp_s = (uint32_t)(time_ns / 1000000000),
+		.timestamp_s = (uint32_t)(time_ns / NS_PER_S),
 		.create_index = index};
 }
 

@@ -23,9 +23,8 @@ struct node_line {
 } __attribute__((aligned(64)));
 
 enum node_line_flag {
-	NODE_LINE_DOWN =
-		1, // this worker reported it silent, or it said goodbye: a heartbeat is news
-	NODE_LINE_REPORTING = 2, // a report about it is on its way to the applier
+	// Its worker reported it silent, or it said goodbye: a heartbeat is news.
+	NODE_LINE_DOWN = 1,
 };
 
 _Static_assert(sizeof(struct node_line) == 64, "a node is one cache line on the hot path");

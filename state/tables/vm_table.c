@@ -53,12 +53,6 @@ static bool counts_are_sound(const struct array *counts)
 	return counts->count <= VM_RESOURCES_MAX;
 }
 
-static bool is_name(const char *name)
-{
-	struct text text = text_of(name);
-	return text.size > 0 && text.size <= NAME_BYTES_MAX && text_is_printable(text);
-}
-
 static bool holds_something(struct resources r)
 {
 	return r.cpu_mhz || r.memory_mb || r.disk_mb;
@@ -79,18 +73,18 @@ bool vm_is_sound(const struct vm *vm)
 {
 	bool is_scheduled = vm_is_scheduled(vm);
 
-	return is_name(vm->name) && record_is_sound(&vm_description, vm) &&
+	return text_is_name(vm->name) && record_is_sound(&vm_description, vm) &&
 	       counts_are_sound(&vm->resources) && vm->labels.count <= VM_LABELS_MAX &&
 	       vm->events.count <= VM_EVENTS_MAX && conditions_are_single(vm) &&
 	       is_scheduled == !uuid_is_zero(&vm->instance) &&
-	       (!is_scheduled || is_name(vm->worker)) &&
+	       (!is_scheduled || text_is_name(vm->worker)) &&
 	       (is_scheduled || !holds_something(vm->holds)) &&
 	       holds_something(vm->holds) == (vm->holds_index != 0);
 }
 
 bool vm_worker_is_sound(const struct vm_worker *worker)
 {
-	return is_name(worker->name) && text_of(worker->machine_id).size <= UINT16_MAX &&
+	return text_is_name(worker->name) && text_of(worker->machine_id).size <= UINT16_MAX &&
 	       record_is_sound(&vm_worker_description, worker) &&
 	       counts_are_sound(&worker->resources) && worker->labels.count <= VM_LABELS_MAX &&
 	       (!worker->beats || !uuid_is_zero(&worker->node));

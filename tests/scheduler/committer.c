@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include <stdlib.h>
 
@@ -448,7 +449,7 @@ int committer_run(struct committer *c, const struct evaluation *eval)
 	forget(&c->updated, &c->updated_count);
 	forget(&c->reblocked, &c->reblocked_count);
 	c->plans = c->views = c->changes = c->reschedules = 0;
-	struct scheduler_settings settings = committer_settings(c, &prng, SECOND);
+	struct scheduler_settings settings = committer_settings(c, &prng, NS_PER_S);
 	int result = scheduler_process(&settings, eval);
 	CHECK(!c->in_view);
 	CHECK(result < 0 || c->updated_count + c->reblocked_count == 1);

@@ -1,6 +1,7 @@
 // The scheduler of service and batch jobs over a world into which its plans are committed: rows C18, C26, C31, C44 and
 // what surrounds the reconciler, which has tests of its own.
 #include "state/base/error.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committed.h"
 #include <setjmp.h>
@@ -504,7 +505,7 @@ static void a_failed_instance_goes_elsewhere_and_remembers(void **state)
 	const struct reschedule_event *event =
 		ARRAY_AT(&newest(f)->details->reschedule_events, struct reschedule_event, 0);
 	assert_true(uuid_equal(&event->previous_node, &f->world->nodes[0]->id));
-	assert_int_equal(event->reschedule_time_ns, SECOND);
+	assert_int_equal(event->reschedule_time_ns, NS_PER_S);
 	assert_int_equal(f->committer.reschedules, 1);
 	assert_int_equal(f->committer.wait_until_ns, 0);
 }
@@ -512,7 +513,7 @@ static void a_failed_instance_goes_elsewhere_and_remembers(void **state)
 static void one_that_waits_has_a_follow_up_and_no_blocked_evaluation(void **state)
 {
 	struct fixture *f = *state;
-	struct job *job = job_that_reschedules(f, 30 * SECOND);
+	struct job *job = job_that_reschedules(f, 30 * NS_PER_S);
 	group_of(job)->count = 2;
 	task_of(job)->resources.cpu = 3000;
 	world_job_changed(job);
@@ -520,7 +521,7 @@ static void one_that_waits_has_a_follow_up_and_no_blocked_evaluation(void **stat
 	struct allocation *failed = world_allocate(f->world, job, 0, 0, 0);
 	world_allocate(f->world, world_job(f->world, "service other cpu=3000"), 0, 0, 0);
 	failed->client_status = ALLOC_FAILED;
-	failed->modify_time_ns = SECOND;
+	failed->modify_time_ns = NS_PER_S;
 	assert_int_equal(run(f, job, TRIGGER_ALLOC_FAILURE), 0);
 	expect_end(f, EVAL_COMPLETE, "");
 	assert_int_equal(committer_end(&f->committer)->failed_groups.count, 1);
@@ -528,11 +529,11 @@ static void one_that_waits_has_a_follow_up_and_no_blocked_evaluation(void **stat
 	const struct evaluation *later = f->committer.created[0];
 	assert_int_equal(later->status, EVAL_PENDING);
 	assert_int_equal(later->triggered_by, TRIGGER_ALLOC_FAILURE);
-	assert_int_equal(later->wait_until_ns, 31 * SECOND);
+	assert_int_equal(later->wait_until_ns, 31 * NS_PER_S);
 	assert_true(uuid_equal(&failed->details->followup_eval, &later->id));
 	assert_int_equal(failed->desired, ALLOC_RUN);
 	assert_int_equal(f->committer.reschedules, 1);
-	assert_int_equal(f->committer.wait_until_ns, 31 * SECOND);
+	assert_int_equal(f->committer.wait_until_ns, 31 * NS_PER_S);
 }
 
 static void attempts_are_told_with_their_limit(void **state)
@@ -542,15 +543,15 @@ static void attempts_are_told_with_their_limit(void **state)
 	struct reschedule_policy *policy = group_of(job)->reschedule;
 	policy->unlimited.value = false;
 	policy->attempts = 3;
-	policy->interval_ns = 10 * SECOND;
+	policy->interval_ns = 10 * NS_PER_S;
 	nodes(f, 2, "");
 	struct allocation *failed = world_allocate(f->world, job, 0, 0, 0);
 	failed->client_status = ALLOC_FAILED;
-	failed->modify_time_ns = 30 * SECOND;
+	failed->modify_time_ns = 30 * NS_PER_S;
 	for (int64_t at = 19; at <= 22; at += 3)
 		*(struct reschedule_event *)array_append(
 			&details_of(failed)->reschedule_events, sizeof(struct reschedule_event)) =
-			(struct reschedule_event){.reschedule_time_ns = at * SECOND};
+			(struct reschedule_event){.reschedule_time_ns = at * NS_PER_S};
 	details_of(failed)->transition.force_reschedule = (struct optional_bool){true, true};
 	assert_int_equal(run(f, job, TRIGGER_ALLOC_FAILURE), 0);
 	assert_int_equal(f->committer.reschedules, 1);
@@ -562,17 +563,17 @@ static void attempts_are_told_with_their_limit(void **state)
 static void one_that_waited_blocks(void **state)
 {
 	struct fixture *f = *state;
-	struct job *job = job_that_reschedules(f, 30 * SECOND);
+	struct job *job = job_that_reschedules(f, 30 * NS_PER_S);
 	group_of(job)->count = 2;
 	task_of(job)->resources.cpu = 9000;
 	world_job_changed(job);
 	nodes(f, 1, "cpu=4000");
 	struct allocation *failed = world_allocate(f->world, job, 0, 0, 0);
 	failed->client_status = ALLOC_FAILED;
-	failed->modify_time_ns = SECOND;
+	failed->modify_time_ns = NS_PER_S;
 	failed->resources.cpu_mhz = 0;
 	struct evaluation *eval = evaluation_for(job, TRIGGER_ALLOC_FAILURE);
-	eval->wait_until_ns = SECOND;
+	eval->wait_until_ns = NS_PER_S;
 	assert_int_equal(committer_run(&f->committer, eval), 0);
 	evaluation_free(eval);
 	assert_int_equal(f->committer.created_count, 1);
@@ -584,7 +585,7 @@ static void a_lost_connection_is_outlived(void **state)
 {
 	struct fixture *f = *state;
 	struct job *job = world_job(f->world, "service web");
-	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * SECOND};
+	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * NS_PER_S};
 	nodes(f, 2, "");
 	struct allocation *first = world_allocate(f->world, job, 0, 0, 0);
 	f->world->nodes[0]->status = NODE_DISCONNECTED;
@@ -593,7 +594,7 @@ static void a_lost_connection_is_outlived(void **state)
 	assert_int_equal(first->desired, ALLOC_RUN);
 	assert_int_equal(f->committer.created_count, 1);
 	assert_int_equal(f->committer.created[0]->triggered_by, TRIGGER_MAX_DISCONNECT_TIMEOUT);
-	assert_int_equal(f->committer.created[0]->wait_until_ns, 61 * SECOND);
+	assert_int_equal(f->committer.created[0]->wait_until_ns, 61 * NS_PER_S);
 	assert_true(uuid_equal(&first->details->followup_eval, &f->committer.created[0]->id));
 	f->world->nodes[0]->status = NODE_READY;
 	first->client_status = ALLOC_RUNNING;
@@ -607,7 +608,7 @@ static void what_is_away_is_not_changed(void **state)
 {
 	struct fixture *f = *state;
 	struct job *job = world_job(f->world, "service web");
-	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * SECOND};
+	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * NS_PER_S};
 	nodes(f, 1, "");
 	struct allocation *first = world_allocate(f->world, job, 0, 0, 0);
 	f->world->nodes[0]->status = NODE_DISCONNECTED;

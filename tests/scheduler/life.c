@@ -1,6 +1,7 @@
 #include "tests/scheduler/life.h"
 #include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/check.h"
+#include "state/base/time_units.h"
 #include "state/records/reschedule.h"
 #include "tests/placement/job_check/job_build.h"
 #include <stdlib.h>
@@ -33,11 +34,11 @@ static struct reschedule_policy *random_reschedule(struct life *l)
 	struct reschedule_policy *policy = block(&reschedule_description);
 	static const char *const functions[] = {"constant", "exponential", "fibonacci"};
 	set(&policy->delay_function, functions[life_below(l, 3)]);
-	policy->delay_ns = life_below(l, 3) * 5 * SECOND;
-	policy->max_delay_ns = 60 * SECOND;
+	policy->delay_ns = life_below(l, 3) * 5 * NS_PER_S;
+	policy->max_delay_ns = 60 * NS_PER_S;
 	policy->unlimited = (struct optional_bool){true, life_one_in(l, 2)};
 	policy->attempts = life_below(l, 3);
-	policy->interval_ns = 600 * SECOND;
+	policy->interval_ns = 600 * NS_PER_S;
 	return policy;
 }
 
@@ -51,9 +52,9 @@ static void add_job(struct life *l)
 	group->update = l->batch || life_one_in(l, 3) ? NULL : random_update(l);
 	group->reschedule = life_one_in(l, 5) ? NULL : random_reschedule(l);
 	if (life_one_in(l, 3))
-		group->max_client_disconnect_ns = (struct optional_i64){true, 30 * SECOND};
+		group->max_client_disconnect_ns = (struct optional_i64){true, 30 * NS_PER_S};
 	else if (life_one_in(l, 4))
-		group->stop_after_client_disconnect_ns = (struct optional_i64){true, 10 * SECOND};
+		group->stop_after_client_disconnect_ns = (struct optional_i64){true, 10 * NS_PER_S};
 	for (uint32_t versions = life_below(l, 3); versions > 0; versions--)
 		l->job = world_job_version(l->world, l->job);
 	group_of(l->job)->count = life_below(l, 6);
@@ -94,7 +95,7 @@ static void wait_until(struct life *l, const struct uuid *id, int64_t due_ns)
 // Some time ago, so the evaluation that looks at it when its limit ends is there.
 static void fall_silent(struct life *l, struct allocation *a)
 {
-	int64_t silent_ns = l->now_ns - life_below(l, 20) * SECOND;
+	int64_t silent_ns = l->now_ns - life_below(l, 20) * NS_PER_S;
 	a->client_status = ALLOC_UNKNOWN;
 	note(a, ALLOC_UNKNOWN, silent_ns);
 	a->details->followup_eval = prng_uuid(&l->prng);
@@ -109,7 +110,7 @@ static void add_random_allocation(struct life *l)
 	struct allocation *a =
 		add_allocation(l, random_version(l), life_below(l, LIFE_NODES), life_below(l, 7));
 	a->client_status = statuses[life_below(l, COUNT(statuses))];
-	a->modify_time_ns -= life_below(l, 40) * SECOND;
+	a->modify_time_ns -= life_below(l, 40) * NS_PER_S;
 	if (life_one_in(l, 5) || a->client_status == ALLOC_LOST)
 		a->desired = life_one_in(l, 4) ? ALLOC_EVICT : ALLOC_STOP;
 	else if (allocation_group(a)->max_client_disconnect_ns.set &&
@@ -151,7 +152,7 @@ static void add_deployment(struct life *l)
 
 void life_begin(struct life *l, uint64_t seed)
 {
-	*l = (struct life){.world = world_create(), .now_ns = 1000 * SECOND};
+	*l = (struct life){.world = world_create(), .now_ns = 1000 * NS_PER_S};
 	prng_seed(&l->prng, seed);
 	l->view = world_view(l->world);
 	add_nodes(l);

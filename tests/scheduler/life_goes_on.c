@@ -1,10 +1,11 @@
 // What happens between the passes of a scheduler, and what is there in the end.
 #include "placement/scheduler/common/allocation_facts.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/life.h"
 
 #define VERSIONS_MAX 3u // that somebody registers meanwhile
-#define PASS_NS (SECOND / 10)
+#define PASS_NS (NS_PER_S / 10)
 
 // --- Clients and watchers --------------------------------------------------------------------------
 

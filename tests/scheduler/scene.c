@@ -1,6 +1,7 @@
 #include "tests/scheduler/scene.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world_private.h"
 #include <setjmp.h>
@@ -65,7 +66,7 @@ static void take_limit(struct task_group *group, const char *value)
 {
 	char *interval;
 	group->reschedule->attempts = strtoll(value, &interval, 10);
-	group->reschedule->interval_ns = strtoll(interval + 1, NULL, 10) * SECOND;
+	group->reschedule->interval_ns = strtoll(interval + 1, NULL, 10) * NS_PER_S;
 	group->reschedule->unlimited.value = false;
 }
 
@@ -82,11 +83,11 @@ static bool take_group_word(struct task_group *group, const char *word)
 		update_of(group)->auto_promote = (struct optional_bool){true, true};
 	else if (takes(word, "stop-after", &number))
 		group->stop_after_client_disconnect_ns =
-			(struct optional_i64){true, number * SECOND};
+			(struct optional_i64){true, number * NS_PER_S};
 	else if (takes(word, "disconnect", &number))
-		group->max_client_disconnect_ns = (struct optional_i64){true, number * SECOND};
+		group->max_client_disconnect_ns = (struct optional_i64){true, number * NS_PER_S};
 	else if (takes(word, "reschedule", &number))
-		group->reschedule->delay_ns = number * SECOND;
+		group->reschedule->delay_ns = number * NS_PER_S;
 	else if (strncmp(word, "limited=", 8) == 0)
 		take_limit(group, word + 8);
 	else if (is(word, "never"))
@@ -105,7 +106,7 @@ static void take_job_word(struct scene *s, void *context, const char *word)
 	if (takes(word, "version", &number))
 		job->version = (uint64_t)number;
 	else if (takes(word, "kill", &number))
-		task_of(job)->kill_timeout_ns = number * SECOND;
+		task_of(job)->kill_timeout_ns = number * NS_PER_S;
 	else if (is(word, "in-place"))
 		s->in_place = true;
 	else if (is(word, "batch"))
@@ -123,7 +124,7 @@ static void take_job_word(struct scene *s, void *context, const char *word)
 static struct reschedule_policy *default_reschedule(void)
 {
 	struct reschedule_policy *policy = block(&reschedule_description);
-	policy->delay_ns = 30 * SECOND;
+	policy->delay_ns = 30 * NS_PER_S;
 	set(&policy->delay_function, "constant");
 	policy->unlimited = (struct optional_bool){true, true};
 	return policy;
@@ -238,8 +239,8 @@ static void add_attempts(struct allocation *a, const char *value)
 	while (count-- > 0) {
 		struct reschedule_event *event =
 			array_append(&a->details->reschedule_events, sizeof *event);
-		event->reschedule_time_ns = SCENE_NOW - ago_s * SECOND;
-		event->delay_ns = 30 * SECOND;
+		event->reschedule_time_ns = SCENE_NOW - ago_s * NS_PER_S;
+		event->delay_ns = 30 * NS_PER_S;
 	}
 }
 
@@ -299,15 +300,15 @@ static bool take_history_word(struct scene *s, struct allocation *a, const char 
 {
 	int64_t number;
 	if (takes(word, "ended", &number))
-		finish(a, true, SCENE_NOW - number * SECOND);
+		finish(a, true, SCENE_NOW - number * NS_PER_S);
 	else if (is(word, "done"))
-		finish(a, false, SCENE_NOW - SECOND);
+		finish(a, false, SCENE_NOW - NS_PER_S);
 	else if (takes(word, "unknown-for", &number))
-		note(a, ALLOC_UNKNOWN, SCENE_NOW - number * SECOND);
+		note(a, ALLOC_UNKNOWN, SCENE_NOW - number * NS_PER_S);
 	else if (takes(word, "lost-for", &number))
-		note(a, ALLOC_LOST, SCENE_NOW - number * SECOND);
+		note(a, ALLOC_LOST, SCENE_NOW - number * NS_PER_S);
 	else if (is(word, "back"))
-		note(a, ALLOC_RUNNING, SCENE_NOW - SECOND);
+		note(a, ALLOC_RUNNING, SCENE_NOW - NS_PER_S);
 	else if (strncmp(word, "attempts=", 9) == 0)
 		add_attempts(a, word + 9);
 	else if (takes(word, "score", &number))
@@ -343,7 +344,7 @@ static void take_allocation_word(struct scene *s, void *context, const char *wor
 	if (takes(word, "next", &number)) // ids are numbered from 1
 		a->details->next_allocation = (struct uuid){{0xa0, [15] = (uint8_t)(number + 1)}};
 	else if (takes(word, "placed", &number))
-		a->create_time_ns = SCENE_NOW - number * SECOND;
+		a->create_time_ns = SCENE_NOW - number * NS_PER_S;
 	else if (is(word, "own"))
 		a->details->followup_eval = eval_id;
 	else if (is(word, "other"))

@@ -1,5 +1,6 @@
 // What the reconciler makes of a scene, as text.
 #include "state/base/check.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/scene.h"
 #include <setjmp.h>
@@ -52,7 +53,7 @@ static void say_followup(struct scene *s, const struct uuid *id)
 		const struct evaluation *eval =
 			*ARRAY_AT(&s->result.follow_ups, struct evaluation *, i);
 		if (uuid_equal(&eval->id, id)) {
-			say(s, "~%lld", (long long)(eval->wait_until_ns - SCENE_NOW) / SECOND);
+			say(s, "~%lld", (long long)(eval->wait_until_ns - SCENE_NOW) / NS_PER_S);
 			return;
 		}
 	}
@@ -126,7 +127,7 @@ static void say_follow_ups(struct scene *s)
 				? "created for delayed rescheduling"
 				: "created for delayed disconnect timeout");
 		begin(s, eval_trigger_names[eval->triggered_by]);
-		say(s, "~%lld", (long long)(eval->wait_until_ns - SCENE_NOW) / SECOND);
+		say(s, "~%lld", (long long)(eval->wait_until_ns - SCENE_NOW) / NS_PER_S);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/system_diff.h"
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>
@@ -13,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define NOW (100 * SECOND)
+#define NOW (100 * NS_PER_S)
 
 struct fixture {
 	struct world *world;
@@ -256,12 +257,12 @@ static void a_lost_connection_makes_it_unknown_if_its_group_allows(void **state)
 	struct fixture *f = *state;
 	struct allocation *a = begin(f, "system web", "status=disconnected");
 	expect_one(f, DIFF_IGNORE);
-	outlive_disconnects(f, 60 * SECOND);
+	outlive_disconnects(f, 60 * NS_PER_S);
 	expect_one(f, DIFF_DISCONNECTING);
 	a->client_status = ALLOC_UNKNOWN;
-	note_state(a, "unknown", NOW - 10 * SECOND);
+	note_state(a, "unknown", NOW - 10 * NS_PER_S);
 	expect_one(f, DIFF_IGNORE);
-	outlive_disconnects(f, 10 * SECOND);
+	outlive_disconnects(f, 10 * NS_PER_S);
 	expect_one(f, DIFF_LOST);
 }
 
@@ -269,8 +270,8 @@ static void one_that_is_heard_of_again_reconnects_once(void **state)
 {
 	struct fixture *f = *state;
 	struct allocation *a = begin(f, "system web", "");
-	outlive_disconnects(f, 60 * SECOND);
-	note_state(a, "unknown", NOW - 10 * SECOND);
+	outlive_disconnects(f, 60 * NS_PER_S);
+	note_state(a, "unknown", NOW - 10 * NS_PER_S);
 	expect_one(f, DIFF_RECONNECTING);
 	a->client_status = ALLOC_UNKNOWN;
 	expect_one(f, DIFF_IGNORE);
@@ -489,7 +490,7 @@ static void random_groups(struct job *job, struct prng *p)
 		struct task_group *g = ARRAY_AT(&job->task_groups, struct task_group, i);
 		g->count = (int64_t)prng_below(p, batch ? 4 : 2);
 		g->max_client_disconnect_ns = (struct optional_i64){
-			prng_below(p, 2), (int64_t)prng_below(p, 100) * SECOND};
+			prng_below(p, 2), (int64_t)prng_below(p, 100) * NS_PER_S};
 	}
 	world_job_changed(job);
 }
@@ -530,7 +531,7 @@ static void random_allocation(struct world *w, struct prng *p)
 	if (prng_below(p, 4) == 0)
 		a->desired = ALLOC_STOP;
 	if (a->client_status == ALLOC_UNKNOWN || prng_below(p, 6) == 0)
-		note_state(a, "unknown", NOW - (int64_t)prng_below(p, 100) * SECOND);
+		note_state(a, "unknown", NOW - (int64_t)prng_below(p, 100) * NS_PER_S);
 	if (prng_below(p, 12) == 0) {
 		if (!a->details)
 			a->details = alloc_details_create();

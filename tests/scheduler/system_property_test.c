@@ -2,6 +2,7 @@
 // looks after each plan), the scheduler comes to rest, and then every node has what it should have.
 #include "placement/scheduler/node/stack.h"
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committer.h"
 #include <setjmp.h>
@@ -203,9 +204,9 @@ static struct job *begin_job(struct history *h, const char *words)
 	job->update = job->type == JOB_SYSTEM ? block(&update_description) : NULL;
 	if (job->update) {
 		job->update->max_parallel = 1 + below(h, 4);
-		job->update->stagger_ns = SECOND;
+		job->update->stagger_ns = NS_PER_S;
 	}
-	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 1000 * SECOND};
+	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 1000 * NS_PER_S};
 	world_job_changed(job);
 	return job;
 }

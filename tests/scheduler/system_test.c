@@ -1,5 +1,6 @@
 // The system scheduler over a world into which its plans are committed: rows A1 to A40, one by one.
 #include "state/base/error.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committed.h"
 #include <setjmp.h>
@@ -253,7 +254,7 @@ static void a_rolling_update_goes_in_steps(void **state)
 	struct job *job = world_job(f->world, "system web");
 	job->update = block(&update_description);
 	job->update->max_parallel = 3;
-	job->update->stagger_ns = 30 * SECOND;
+	job->update->stagger_ns = 30 * NS_PER_S;
 	nodes(f, 7, "");
 	run(f, job, TRIGGER_JOB_REGISTER);
 	job = changed(f, job);
@@ -268,7 +269,7 @@ static void a_rolling_update_goes_in_steps(void **state)
 			break;
 		const struct evaluation *next = f->committer.created[0];
 		assert_int_equal(next->triggered_by, TRIGGER_ROLLING_UPDATE);
-		assert_int_equal(next->wait_ns, 30 * SECOND);
+		assert_int_equal(next->wait_ns, 30 * NS_PER_S);
 		assert_int_equal(next->status, EVAL_PENDING);
 		assert_int_equal(next->priority, job->priority);
 		assert_true(uuid_equal(&committer_end(&f->committer)->next_eval, &next->id));
@@ -283,7 +284,7 @@ static void one_follow_up_serves_all_attempts(void **state)
 	struct job *job = world_job(f->world, "system web");
 	job->update = block(&update_description);
 	job->update->max_parallel = 1;
-	job->update->stagger_ns = SECOND;
+	job->update->stagger_ns = NS_PER_S;
 	nodes(f, 4, "");
 	run(f, job, TRIGGER_JOB_REGISTER);
 	job = changed(f, job);
@@ -360,7 +361,7 @@ static void a_replaced_instance_waits_for_its_node(void **state)
 	nodes(f, 1, "");
 	run(f, job, TRIGGER_JOB_REGISTER);
 	struct allocation *a = &f->world->allocations->record;
-	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * SECOND};
+	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * NS_PER_S};
 	a->client_status = ALLOC_RUNNING;
 	a->details = alloc_details_create();
 	struct alloc_state *seen = array_append(&a->details->states, sizeof *seen);
@@ -403,7 +404,7 @@ static void a_lost_connection_is_outlived(void **state)
 {
 	struct fixture *f = *state;
 	struct job *job = world_job(f->world, "system web");
-	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * SECOND};
+	group_of(job)->max_client_disconnect_ns = (struct optional_i64){true, 60 * NS_PER_S};
 	nodes(f, 1, "");
 	run(f, job, TRIGGER_JOB_REGISTER);
 	struct allocation *a = &f->world->allocations->record;

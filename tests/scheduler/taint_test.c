@@ -1,6 +1,7 @@
 // What is concluded from allocations and their nodes: rule by rule.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define NOW (100 * SECOND)
+#define NOW (100 * NS_PER_S)
 
 struct fixture {
 	struct world *world;
@@ -72,7 +73,7 @@ static void down_or_gone_is_lost(void **state)
 	assert_int_equal(taint(f), TAINT_LOST);
 	f->a->client_status = ALLOC_COMPLETE;
 	assert_int_equal(taint(f), TAINT_NONE);
-	may_disconnect(f, SECOND);
+	may_disconnect(f, NS_PER_S);
 	assert_int_equal(taint(f), TAINT_IGNORE);
 }
 
@@ -95,29 +96,29 @@ static void disconnected_is_lost_unless_the_group_allows(void **state)
 	struct fixture *f = *state;
 	f->node->status = NODE_DISCONNECTED;
 	assert_int_equal(taint(f), TAINT_LOST);
-	may_disconnect(f, SECOND);
+	may_disconnect(f, NS_PER_S);
 	assert_int_equal(taint(f), TAINT_DISCONNECTING);
 	f->a->client_status = ALLOC_PENDING;
 	assert_int_equal(taint(f), TAINT_LOST);
 	f->a->client_status = ALLOC_UNKNOWN;
-	note(f, "ClientStatus", "unknown", NOW - SECOND / 2);
+	note(f, "ClientStatus", "unknown", NOW - NS_PER_S / 2);
 	assert_int_equal(taint(f), TAINT_NONE);
-	may_disconnect(f, SECOND / 2);
+	may_disconnect(f, NS_PER_S / 2);
 	assert_int_equal(taint(f), TAINT_LOST);
 }
 
 static void back_again_it_reconnects_or_is_too_late(void **state)
 {
 	struct fixture *f = *state;
-	may_disconnect(f, 10 * SECOND);
-	note(f, "ClientStatus", "unknown", NOW - 5 * SECOND);
+	may_disconnect(f, 10 * NS_PER_S);
+	note(f, "ClientStatus", "unknown", NOW - 5 * NS_PER_S);
 	assert_int_equal(taint(f), TAINT_RECONNECTING);
 	f->node->drain = &(struct drain_strategy){0};
 	assert_int_equal(taint(f), TAINT_RECONNECTING);
 	f->a->client_status = ALLOC_UNKNOWN;
-	may_disconnect(f, 4 * SECOND);
+	may_disconnect(f, 4 * NS_PER_S);
 	assert_int_equal(taint(f), TAINT_LOST);
-	may_disconnect(f, 10 * SECOND);
+	may_disconnect(f, 10 * NS_PER_S);
 	f->a->client_status = ALLOC_FAILED;
 	assert_int_equal(taint(f), TAINT_RECONNECTING);
 	f->a->desired = ALLOC_STOP;
@@ -132,16 +133,16 @@ static void back_again_it_reconnects_or_is_too_late(void **state)
 static void only_client_statuses_are_looked_at(void **state)
 {
 	struct fixture *f = *state;
-	may_disconnect(f, 10 * SECOND);
+	may_disconnect(f, 10 * NS_PER_S);
 	assert_false(allocation_needs_reconnect(f->a));
 	note(f, "Other", "unknown", NOW);
 	assert_false(allocation_needs_reconnect(f->a));
-	note(f, "ClientStatus", "unknown", NOW - 20 * SECOND);
+	note(f, "ClientStatus", "unknown", NOW - 20 * NS_PER_S);
 	note(f, "Other", "running", NOW);
 	assert_true(allocation_needs_reconnect(f->a));
 	f->a->client_status = ALLOC_UNKNOWN;
 	assert_true(allocation_is_expired(f->a, NOW));
-	note(f, "ClientStatus", "unknown", NOW - SECOND);
+	note(f, "ClientStatus", "unknown", NOW - NS_PER_S);
 	assert_false(allocation_is_expired(f->a, NOW));
 	may_disconnect(f, INT64_MAX);
 	assert_false(allocation_is_expired(f->a, INT64_MAX));

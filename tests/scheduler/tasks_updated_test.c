@@ -1,5 +1,6 @@
 // Which changes of a job replace its instances and which do not, one field at a time.
 #include "placement/scheduler/node/stack.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,7 +120,7 @@ CHANGE(count, group_of(job)->count = 7)
 CHANGE(priority, job->priority = 70)
 CHANGE(constraint, constrain(&job->constraints, "${attr.arch}", "=", "amd64"))
 CHANGE(services, set(&task_of(job)->services, "[{\"Name\":\"x\"}]"))
-CHANGE(kill_timeout, task_of(job)->kill_timeout_ns = SECOND)
+CHANGE(kill_timeout, task_of(job)->kill_timeout_ns = NS_PER_S)
 CHANGE(restart, group_of(job)->restart = block(&restart_description))
 CHANGE(reschedule, group_of(job)->reschedule = block(&reschedule_description))
 CHANGE(update, job->update = block(&update_description))

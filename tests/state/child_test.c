@@ -1,5 +1,6 @@
 // Children of periodic and parameterized jobs, and what their parents count of them.
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/job_notes.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
@@ -8,7 +9,6 @@
 
 #include <cmocka.h>
 
-#define SECOND_NS 1000000000ll
 #define LAUNCH_S 1700000060ll
 
 static void open_controller(struct controller *c)
@@ -63,7 +63,7 @@ static enum command_outcome launch(
 	struct controller *c, int64_t at_s, bool unless_alive, struct command_job_child *result)
 {
 	*result = (struct command_job_child){.parent = TEXT("cron"),
-		.launch_ns = at_s * SECOND_NS,
+		.launch_ns = at_s * NS_PER_S,
 		.unless_one_is_alive = unless_alive};
 	return child(c, result);
 }
@@ -86,7 +86,7 @@ static int64_t launched_s(struct controller *c, const char *parent)
 	const struct job_notes *notes = state_job_notes(c->state, TEXT("default"), text_of(parent));
 	int64_t launched_ns = notes ? notes->launched_ns : 0;
 	state_read_end();
-	return launched_ns / SECOND_NS;
+	return launched_ns / NS_PER_S;
 }
 
 static enum command_outcome finish(struct controller *c, const struct uuid *eval)

@@ -1,4 +1,5 @@
 // Drains of nodes: how they begin, change and end, and what is remembered of them.
+#include "state/base/time_units.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +8,6 @@
 
 #include <cmocka.h>
 
-#define SECOND_NS 1000000000ll
 #define NOW_NS (CONTROLLER_WALL_MS * 1000000)
 
 struct world {
@@ -38,7 +38,7 @@ static enum command_outcome drain(struct world *w, struct command_node_drain *c)
 
 static enum command_outcome begin(struct world *w, int64_t deadline_s)
 {
-	return drain(w, &(struct command_node_drain){.deadline_ns = deadline_s * SECOND_NS});
+	return drain(w, &(struct command_node_drain){.deadline_ns = deadline_s * NS_PER_S});
 }
 
 static enum command_outcome end(struct world *w, enum drain_end how, bool mark_eligible)
@@ -101,7 +101,7 @@ static void a_drain_begins(void **unused)
 	open_world(&w);
 	struct shown s = show(&w);
 	assert_false(s.drains || s.ever);
-	struct command_node_drain c = {.deadline_ns = 60 * SECOND_NS,
+	struct command_node_drain c = {.deadline_ns = 60 * NS_PER_S,
 		.ignore_system_jobs = true,
 		.meta = meta,
 		.meta_count = 2};
@@ -110,9 +110,9 @@ static void a_drain_begins(void **unused)
 	s = show(&w);
 	assert_true(s.drains && s.ever && s.ignores_system);
 	assert_false(s.eligible);
-	assert_int_equal(s.deadline_ns, 60 * SECOND_NS);
+	assert_int_equal(s.deadline_ns, 60 * NS_PER_S);
 	assert_true(s.started_ns >= NOW_NS);
-	assert_int_equal(s.force_deadline_ns, s.started_ns + 60 * SECOND_NS);
+	assert_int_equal(s.force_deadline_ns, s.started_ns + 60 * NS_PER_S);
 	assert_int_equal(s.last_started_ns, s.started_ns);
 	assert_int_equal(s.last_status, LAST_DRAIN_DRAINING);
 	assert_string_equal(s.meta, "reason=fan;who=ann;");
@@ -133,7 +133,7 @@ static void deadlines_are_never_at_once_or_a_time(void **unused)
 	assert_int_equal(show(&w).force_deadline_ns, 0);
 	begin(&w, -1);
 	assert_int_equal(show(&w).force_deadline_ns, 0);
-	assert_int_equal(show(&w).deadline_ns, -SECOND_NS);
+	assert_int_equal(show(&w).deadline_ns, -NS_PER_S);
 	struct command_node_drain c = {.deadline_ns = INT64_MAX};
 	assert_int_equal(drain(&w, &c), OUTCOME_BAD_DESCRIPTION);
 	close_world(&w);
@@ -144,7 +144,7 @@ static void a_change_keeps_when_it_began(void **unused)
 	struct world w;
 	const struct command_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
 	struct command_node_drain c = {
-		.deadline_ns = 60 * SECOND_NS, .meta = &meta, .meta_count = 1};
+		.deadline_ns = 60 * NS_PER_S, .meta = &meta, .meta_count = 1};
 
 	open_world(&w);
 	drain(&w, &c);
@@ -154,8 +154,8 @@ static void a_change_keeps_when_it_began(void **unused)
 	struct shown s = show(&w);
 	assert_int_equal(s.started_ns, began_ns);
 	assert_int_equal(s.last_started_ns, began_ns);
-	assert_true(s.last_updated_ns >= began_ns + 10 * SECOND_NS);
-	assert_int_equal(s.force_deadline_ns, s.last_updated_ns + 100 * SECOND_NS);
+	assert_true(s.last_updated_ns >= began_ns + 10 * NS_PER_S);
+	assert_int_equal(s.force_deadline_ns, s.last_updated_ns + 100 * NS_PER_S);
 	assert_string_equal(s.meta, "who=ann;");
 	assert_string_equal(s.message, "Node drain strategy updated");
 	close_world(&w);
@@ -174,14 +174,14 @@ static void a_drain_that_is_done_leaves_the_node_ineligible(void **unused)
 	assert_false(s.drains || s.eligible);
 	assert_int_equal(s.last_status, LAST_DRAIN_COMPLETE);
 	assert_int_equal(s.last_started_ns, began_ns);
-	assert_true(s.last_updated_ns >= began_ns + 5 * SECOND_NS);
+	assert_true(s.last_updated_ns >= began_ns + 5 * NS_PER_S);
 	assert_string_equal(s.message, "Node drain complete");
 	assert_string_equal(s.detail, "=");
 	// Once more, as its deadline would be: there is nothing to end.
 	assert_int_equal(end(&w, DRAIN_DEADLINE_REACHED, false), OUTCOME_DONE);
 	assert_string_equal(show(&w).detail, "=");
 	begin(&w, 1);
-	assert_true(show(&w).last_started_ns >= began_ns + 5 * SECOND_NS);
+	assert_true(show(&w).last_started_ns >= began_ns + 5 * NS_PER_S);
 	assert_int_equal(show(&w).meta_count, 0);
 	assert_int_equal(end(&w, DRAIN_DEADLINE_REACHED, false), OUTCOME_DONE);
 	s = show(&w);
@@ -249,7 +249,7 @@ static void a_registration_keeps_the_drain(void **unused)
 {
 	struct world w;
 	const struct command_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
-	struct command_node_drain c = {.deadline_ns = SECOND_NS, .meta = &meta, .meta_count = 1};
+	struct command_node_drain c = {.deadline_ns = NS_PER_S, .meta = &meta, .meta_count = 1};
 
 	open_world(&w);
 	drain(&w, &c);

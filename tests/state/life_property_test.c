@@ -3,6 +3,7 @@
 // the log, lead to the same end.
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
@@ -13,7 +14,6 @@
 #include <cmocka.h>
 
 enum { SEEDS = 8, STEPS = 700, NODES = 3, JOBS = 4, ALLOCATIONS = 30 };
-#define SECOND_NS 1000000000ll
 
 struct life {
 	struct controller c;
@@ -116,7 +116,7 @@ static void change_node(struct life *l, uint32_t node)
 {
 	// The clock goes on a little with every command: never about as much as a limit.
 	struct node_seen before =
-		see_node(l, node, controller_now_ms(&l->c) * 1000000 + SECOND_NS / 2);
+		see_node(l, node, controller_now_ms(&l->c) * 1000000 + NS_PER_S / 2);
 	struct command_node_register *n = &l->nodes[node];
 	struct command command;
 
@@ -153,7 +153,7 @@ static void change_drain(struct life *l, uint32_t node)
 	const struct command_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
 	struct command_node_drain c = {.node = l->nodes[node].node,
 		.end = (uint8_t)below(l, 4),
-		.deadline_ns = (int64_t)below(l, 3) * SECOND_NS - SECOND_NS,
+		.deadline_ns = (int64_t)below(l, 3) * NS_PER_S - NS_PER_S,
 		.mark_eligible = below(l, 2),
 		.meta = &meta,
 		.meta_count = below(l, 2)};
@@ -262,7 +262,7 @@ static void register_one(struct life *l, uint32_t which)
 	job->priority = 40 + below(l, 3);
 	if (which == 0)
 		ARRAY_AT(&job->task_groups, struct task_group, 0)->max_client_disconnect_ns =
-			(struct optional_i64){true, 30 * SECOND_NS};
+			(struct optional_i64){true, 30 * NS_PER_S};
 	if (which == 2) {
 		job->periodic = memory_take(sizeof *job->periodic);
 		job->periodic->enabled = true;
@@ -317,7 +317,7 @@ static void make_child(struct life *l)
 	bool dispatch = below(l, 2);
 	struct command_job_child c = {.parent = text_of(jobs[dispatch ? 3 : 2]),
 		.dispatch = dispatch,
-		.launch_ns = (1700000000 + (int64_t)below(l, 100)) * SECOND_NS,
+		.launch_ns = (1700000000 + (int64_t)below(l, 100)) * NS_PER_S,
 		.unless_one_is_alive = below(l, 2)};
 	struct command command = {.type = COMMAND_JOB_CHILD, .job_child = &c};
 	enum command_outcome outcome = controller_run(&l->c, &command);

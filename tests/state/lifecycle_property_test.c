@@ -1,6 +1,7 @@
 // Random commands about nodes and what runs on them, through the applier: where every node stands is what a naive model
 // makes of the rows E4 to E31, after every command; and the log, and a snapshot, lead to the same state.
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
@@ -11,10 +12,9 @@
 #include <cmocka.h>
 
 enum { SEEDS = 6, STEPS = 2000, NODES = 5, JOBS = 3, ALLOCATIONS = 1000 };
-#define SECOND_NS 1000000000ll
 // Between whole seconds, in which the clock goes on.
-#define LOST_AFTER_NS (10 * SECOND_NS + SECOND_NS / 2)
-#define FLAKY_AFTER_NS (25 * SECOND_NS + SECOND_NS / 2)
+#define LOST_AFTER_NS (10 * NS_PER_S + NS_PER_S / 2)
+#define FLAKY_AFTER_NS (25 * NS_PER_S + NS_PER_S / 2)
 
 static const char *const jobs[JOBS] = {"plain", "red", "blue"};
 static const char *const snapshots[JOBS] = {"", "red", "blue"};
@@ -361,7 +361,7 @@ static enum place place_of(const struct node_lifecycle *l)
 
 static bool is_since(int64_t found_ns, int64_t at_ns)
 {
-	return at_ns == 0 ? found_ns == 0 : found_ns >= at_ns && found_ns - at_ns < SECOND_NS / 4;
+	return at_ns == 0 ? found_ns == 0 : found_ns >= at_ns && found_ns - at_ns < NS_PER_S / 4;
 }
 
 static void expect_same(struct life *l, uint32_t i)

@@ -1,5 +1,6 @@
 // Nodes that lose their connection while what runs on them may go on, and come back.
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
@@ -7,8 +8,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#define SECOND_NS 1000000000ll
 
 struct world {
 	struct controller c;
@@ -25,7 +24,7 @@ static void open_world(struct world *w, int64_t away_s)
 
 	if (away_s)
 		ARRAY_AT(&job->task_groups, struct task_group, 0)->max_client_disconnect_ns =
-			(struct optional_i64){true, away_s * SECOND_NS};
+			(struct optional_i64){true, away_s * NS_PER_S};
 	controller_init(&w->c, (struct state_limits){0});
 	controller_open(&w->c);
 	controller_register(&w->c, 1, &w->node);

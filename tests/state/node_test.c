@@ -212,7 +212,6 @@ static void parts_are_put_together(void **unused)
 	assert_true(text_equal(whole->pairs[3].name, TEXT("zone")));
 	assert_true(text_equal(whole->address, TEXT("192.0.2.1:1")));
 	registrations_forget(r, &whole->node);
-	assert_int_equal(registrations_pending(r), 0);
 	registrations_destroy(r);
 	free(part);
 	free(whole);
@@ -230,7 +229,6 @@ static void the_oldest_incomplete_one_goes(void **unused)
 		part->parts = 2;
 		assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
 	}
-	assert_int_equal(registrations_pending(r), REGISTER_PENDING_MAX);
 	part->part = 1;
 	part->pair_count = 0;
 	part->node = number_uuid(0);
@@ -256,7 +254,8 @@ static void too_much_in_parts_is_refused(void **unused)
 	part->part = 1;
 	part->pair_count = 1;
 	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_BAD_DESCRIPTION);
-	assert_int_equal(registrations_pending(r), 0);
+	part->pair_count = 0; // the first part is forgotten, so the second completes nothing
+	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_PART_STORED);
 	part->parts = REGISTER_PARTS_MAX + 1;
 	assert_int_equal(registrations_add(r, part, whole, &newest), OUTCOME_BAD_DESCRIPTION);
 	registrations_destroy(r);

@@ -1,4 +1,5 @@
 // Delays and attempts of reschedule policies (rows C24–C26).
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "state/records/reschedule.h"
 #include "tests/placement/job_check/job_build.h"
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#define NOW (10000 * SECOND)
+#define NOW (10000 * NS_PER_S)
 
 struct fixture {
 	struct job *job;
@@ -21,8 +22,8 @@ static int set_up(void **state)
 	struct fixture *f = memory_take(sizeof *f);
 	f->job = job_of(JOB_SERVICE);
 	f->policy = group_of(f->job)->reschedule = block(&reschedule_description);
-	f->policy->delay_ns = 5 * SECOND;
-	f->policy->max_delay_ns = 60 * SECOND;
+	f->policy->delay_ns = 5 * NS_PER_S;
+	f->policy->max_delay_ns = 60 * NS_PER_S;
 	f->policy->unlimited = (struct optional_bool){true, true};
 	set(&f->policy->delay_function, "constant");
 	f->a.job = f->job;
@@ -74,7 +75,7 @@ static void check_series(struct fixture *f, const char *function, const int *sec
 	f->a.modify_time_ns = NOW;
 	for (size_t i = 0; i < count; i++) {
 		int64_t delay_ns = allocation_reschedule_delay_ns(&f->a);
-		assert_int_equal(delay_ns, seconds[i] * SECOND);
+		assert_int_equal(delay_ns, seconds[i] * NS_PER_S);
 		add_event(f, NOW, delay_ns);
 	}
 }
@@ -110,14 +111,14 @@ static void one_that_lived_for_longer_than_the_ceiling_begins_anew(void **state)
 {
 	struct fixture *f = *state;
 	set(&f->policy->delay_function, "exponential");
-	add_event(f, NOW, 60 * SECOND);
-	finish(f, NOW + 60 * SECOND);
-	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 60 * SECOND);
-	finish(f, NOW + 60 * SECOND + 1);
-	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 5 * SECOND);
+	add_event(f, NOW, 60 * NS_PER_S);
+	finish(f, NOW + 60 * NS_PER_S);
+	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 60 * NS_PER_S);
+	finish(f, NOW + 60 * NS_PER_S + 1);
+	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 5 * NS_PER_S);
 	// Below the ceiling nothing begins anew.
-	add_event(f, NOW, 20 * SECOND);
-	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 40 * SECOND);
+	add_event(f, NOW, 20 * NS_PER_S);
+	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 40 * NS_PER_S);
 }
 
 static void a_fibonacci_series_that_began_anew_does_not_add_the_ceiling(void **state)
@@ -125,11 +126,11 @@ static void a_fibonacci_series_that_began_anew_does_not_add_the_ceiling(void **s
 	struct fixture *f = *state;
 	set(&f->policy->delay_function, "fibonacci");
 	f->a.modify_time_ns = NOW;
-	add_event(f, NOW, 60 * SECOND);
-	add_event(f, NOW, 5 * SECOND);
-	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 5 * SECOND);
-	add_event(f, NOW, 5 * SECOND);
-	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 10 * SECOND);
+	add_event(f, NOW, 60 * NS_PER_S);
+	add_event(f, NOW, 5 * NS_PER_S);
+	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 5 * NS_PER_S);
+	add_event(f, NOW, 5 * NS_PER_S);
+	assert_int_equal(allocation_reschedule_delay_ns(&f->a), 10 * NS_PER_S);
 }
 
 static void it_failed_when_its_last_task_ended(void **state)
@@ -140,11 +141,11 @@ static void it_failed_when_its_last_task_ended(void **state)
 	assert_int_equal(allocation_last_event_ns(&f->a), NOW);
 	finish(f, 0);
 	assert_int_equal(allocation_last_event_ns(&f->a), NOW);
-	finish(f, NOW - 20 * SECOND);
-	finish(f, NOW - 30 * SECOND);
-	assert_int_equal(allocation_last_event_ns(&f->a), NOW - 20 * SECOND);
+	finish(f, NOW - 20 * NS_PER_S);
+	finish(f, NOW - 30 * NS_PER_S);
+	assert_int_equal(allocation_last_event_ns(&f->a), NOW - 20 * NS_PER_S);
 	assert_true(allocation_failure_due(&f->a, &due_ns));
-	assert_int_equal(due_ns, NOW - 15 * SECOND);
+	assert_int_equal(due_ns, NOW - 15 * NS_PER_S);
 }
 
 static void only_what_failed_and_is_not_stopped_is_due(void **state)
@@ -163,23 +164,23 @@ static void attempts_count_within_the_interval(void **state)
 {
 	struct fixture *f = *state;
 	int64_t due_ns;
-	limit(f, 2, 100 * SECOND);
+	limit(f, 2, 100 * NS_PER_S);
 	assert_true(allocation_reschedule_due(&f->a, NOW, &due_ns));
-	add_event(f, NOW - 100 * SECOND, 5 * SECOND); // just outside
-	add_event(f, NOW - 99 * SECOND, 5 * SECOND);
+	add_event(f, NOW - 100 * NS_PER_S, 5 * NS_PER_S); // just outside
+	add_event(f, NOW - 99 * NS_PER_S, 5 * NS_PER_S);
 	assert_true(allocation_reschedule_due(&f->a, NOW, &due_ns));
-	add_event(f, NOW - SECOND, 5 * SECOND);
+	add_event(f, NOW - NS_PER_S, 5 * NS_PER_S);
 	assert_false(allocation_reschedule_due(&f->a, NOW, &due_ns));
-	assert_true(allocation_reschedule_due(&f->a, NOW + 2 * SECOND, &due_ns));
+	assert_true(allocation_reschedule_due(&f->a, NOW + 2 * NS_PER_S, &due_ns));
 }
 
 static void a_delay_as_long_as_the_interval_is_too_long(void **state)
 {
 	struct fixture *f = *state;
 	int64_t due_ns;
-	limit(f, 5, 5 * SECOND);
+	limit(f, 5, 5 * NS_PER_S);
 	assert_true(allocation_reschedule_due(&f->a, NOW, &due_ns)); // the first is free
-	add_event(f, NOW - 60 * SECOND, 5 * SECOND);
+	add_event(f, NOW - 60 * NS_PER_S, 5 * NS_PER_S);
 	assert_false(allocation_reschedule_due(&f->a, NOW, &due_ns));
 }
 
@@ -187,7 +188,7 @@ static void no_policy_or_no_attempts_is_never(void **state)
 {
 	struct fixture *f = *state;
 	int64_t due_ns;
-	limit(f, 0, 100 * SECOND);
+	limit(f, 0, 100 * NS_PER_S);
 	assert_false(allocation_reschedule_due(&f->a, NOW, &due_ns));
 	record_release(&reschedule_description, f->policy);
 	free(f->policy);
@@ -206,13 +207,13 @@ static void a_tracker_keeps_five_and_adds_one(void **state)
 	struct fixture *f = *state;
 	struct array events = {0};
 	for (int i = 1; i <= 7; i++)
-		add_event(f, i * SECOND, 5 * SECOND);
+		add_event(f, i * NS_PER_S, 5 * NS_PER_S);
 	allocation_track_reschedule(&f->a, NOW, &events);
 	assert_int_equal(events.count, 6);
-	assert_int_equal(event_at(&events, 0)->reschedule_time_ns, 3 * SECOND);
+	assert_int_equal(event_at(&events, 0)->reschedule_time_ns, 3 * NS_PER_S);
 	const struct reschedule_event *last = event_at(&events, 5);
 	assert_int_equal(last->reschedule_time_ns, NOW);
-	assert_int_equal(last->delay_ns, 5 * SECOND);
+	assert_int_equal(last->delay_ns, 5 * NS_PER_S);
 	assert_true(uuid_equal(&last->previous_alloc, &f->a.id));
 	assert_true(uuid_equal(&last->previous_node, &f->a.node_id));
 	free(events.items);
@@ -222,13 +223,13 @@ static void a_tracker_with_a_limit_keeps_its_interval(void **state)
 {
 	struct fixture *f = *state;
 	struct array events = {0};
-	limit(f, 3, 100 * SECOND);
-	add_event(f, NOW - 101 * SECOND, SECOND);
-	add_event(f, NOW - 100 * SECOND, 2 * SECOND);
-	add_event(f, NOW - SECOND, 3 * SECOND);
+	limit(f, 3, 100 * NS_PER_S);
+	add_event(f, NOW - 101 * NS_PER_S, NS_PER_S);
+	add_event(f, NOW - 100 * NS_PER_S, 2 * NS_PER_S);
+	add_event(f, NOW - NS_PER_S, 3 * NS_PER_S);
 	allocation_track_reschedule(&f->a, NOW, &events);
 	assert_int_equal(events.count, 3);
-	assert_int_equal(event_at(&events, 0)->delay_ns, 2 * SECOND);
+	assert_int_equal(event_at(&events, 0)->delay_ns, 2 * NS_PER_S);
 	free(events.items);
 }
 

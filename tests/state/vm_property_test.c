@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 enum { SEEDS = 10, STEPS = 5000, MACHINES = 2 };
-#define SECOND_NS 1000000000ll
 
 static const char *const vm_names[MODEL_VMS] = {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7"};
 static const char *const worker_names[MODEL_WORKERS] = {"w0", "w1", "w2", "w3", "w4"};

@@ -1,6 +1,7 @@
 // What a virtual machine is, fits and becomes, row by row (D6, D10, D11, D14 to D16, D20 to D26, D28, D29).
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/vm.h"
 #include <inttypes.h>
 #include <setjmp.h>
@@ -11,9 +12,8 @@
 
 #include <cmocka.h>
 
-#define SECOND 1000000000ll
-#define NOW (1000000 * SECOND)
-#define OFFLINE_AFTER (180 * SECOND)
+#define NOW (1000000 * NS_PER_S)
+#define OFFLINE_AFTER (180 * NS_PER_S)
 
 struct fixture {
 	struct vm *vm;
@@ -78,7 +78,7 @@ static void assert_condition(const struct vm *vm, int type, int state)
 
 static void schedule(struct fixture *f)
 {
-	vm_assign(f->vm, f->worker, NOW - 100 * SECOND);
+	vm_assign(f->vm, f->worker, NOW - 100 * NS_PER_S);
 }
 
 static enum vm_verdict health(struct fixture *f)
@@ -131,7 +131,7 @@ static void offline_is_strictly_longer(void **state)
 	f->worker->beats = false;
 	f->worker->last_seen_ns = INT64_MIN; // no number says how long ago
 	assert_true(vm_worker_is_offline(f->worker, NOW, OFFLINE_AFTER));
-	f->worker->last_seen_ns = NOW + 5 * SECOND;
+	f->worker->last_seen_ns = NOW + 5 * NS_PER_S;
 	assert_false(vm_worker_is_offline(f->worker, NOW, OFFLINE_AFTER));
 }
 
@@ -271,7 +271,7 @@ static void a_failed_one_is_restarted_at_once_and_then_after_a_while(void **stat
 	f->vm->restart_policy = VM_RESTART_ON_FAILURE;
 	schedule(f);
 	vm_set_condition(f->vm, VM_CONDITION_RUNNING, true);
-	f->vm->started_at_ns = NOW - 50 * SECOND;
+	f->vm->started_at_ns = NOW - 50 * NS_PER_S;
 	fail_now(f);
 	assert_int_equal(health(f), VM_RESTART); // also when its worker is gone or lost
 	assert_int_equal(vm_health(f->vm, NULL, NOW, OFFLINE_AFTER), VM_RESTART);
@@ -283,9 +283,9 @@ static void a_failed_one_is_restarted_at_once_and_then_after_a_while(void **stat
 	assert_string_equal(event->message, "VM restarted");
 	assert_int_equal(event->time_ns, NOW);
 
-	vm_assign(f->vm, f->worker, NOW + SECOND);
+	vm_assign(f->vm, f->worker, NOW + NS_PER_S);
 	fail_now(f);
-	int64_t due = NOW + 15 * SECOND;
+	int64_t due = NOW + 15 * NS_PER_S;
 	assert_int_equal(vm_health(f->vm, f->worker, due, OFFLINE_AFTER), VM_FAILED_FREED);
 	vm_apply_verdict(f->vm, VM_FAILED_FREED, due);
 	assert_false(vm_is_scheduled(f->vm));

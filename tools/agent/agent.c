@@ -1,6 +1,7 @@
 #include "tools/agent/agent.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tools/agent/vm/worker.h"
 #include "tools/client/endpoint.h"
 #include <arpa/inet.h>
@@ -14,9 +15,8 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#define NS_PER_MS 1000000ull
 // However long tasks may take to end, a node that leaves does not wait longer.
-#define STOP_TASKS_MAX_NS 60000000000ull
+#define STOP_TASKS_MAX_NS NS_PER_MIN
 
 static uint64_t now_ns(void)
 {
@@ -489,8 +489,8 @@ enum agent_exit agent_run(struct agent *a, int signal_fd)
 			return AGENT_FAILED;
 		uint64_t due = turn(a), now = now_ns();
 		uint64_t wait_ns = due > now ? due - now : 0;
-		struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
-			.tv_nsec = (long)(wait_ns % 1000000000)};
+		struct timespec timeout = {.tv_sec = (time_t)(wait_ns / NS_PER_S),
+			.tv_nsec = (long)(wait_ns % NS_PER_S)};
 		struct pollfd polled[] = {{.fd = signal_fd, .events = POLLIN},
 			{.fd = a->fd, .events = POLLIN},
 			{.fd = a->runner.epoll_fd, .events = POLLIN},

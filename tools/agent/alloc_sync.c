@@ -1,10 +1,9 @@
 #include "tools/agent/alloc_sync.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/agent/vm/machine.h"
 #include <stdlib.h>
-
-#define NS_PER_MS 1000000ull
 
 void alloc_sync_start(struct alloc_sync *s, struct runner *runner, struct readiness *readiness,
 	const struct node_session *session, uint64_t seed, uint64_t wall_ms)

@@ -1,6 +1,5 @@
 #include "tools/agent/beat.h"
-
-#define NS_PER_MS 1000000ull
+#include "state/base/time_units.h"
 
 void beat_start(struct beat *b, uint64_t seed, uint64_t now_ns)
 {

@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/connections.h"
@@ -186,7 +187,7 @@ uint16_t api_port(const struct api *api)
 
 static void wait_a_little(void)
 {
-	struct timespec millisecond = {.tv_nsec = 1000000};
+	struct timespec millisecond = {.tv_nsec = NS_PER_MS};
 	nanosleep(&millisecond, NULL);
 }
 

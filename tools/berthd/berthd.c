@@ -1,6 +1,7 @@
 #include "tools/berthd/berthd.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
 #include "tools/berthd/peers.h"
 #include "tools/forms/alloc_spec.h"
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #define STOP_DRAIN_MS 2000
-#define SECOND_NS 1000000000ll
 // Exit status of a process that must not acknowledge anything any more (sysexits: temporary failure).
 #define EXIT_LOG_FAILED 75
 
@@ -55,14 +55,14 @@ static struct command *next_plan(void *context)
 
 static struct lifecycle_limits lifecycle_limits_of(const struct config *config)
 {
-	return (struct lifecycle_limits){.lost_after_ns = config->lost_after_ms * 1000000ll,
-		.flaky_after_ns = config->flaky_after_ms * 1000000ll,
+	return (struct lifecycle_limits){.lost_after_ns = config->lost_after_ms * NS_PER_MS,
+		.flaky_after_ns = config->flaky_after_ms * NS_PER_MS,
 		.readiness = config->readiness};
 }
 
 static int64_t vm_offline_after_ns_of(const struct config *config)
 {
-	return config->vm_offline_after_ms * 1000000ll;
+	return config->vm_offline_after_ms * NS_PER_MS;
 }
 
 static uint32_t worker_count(const struct dataplane_settings *d)
@@ -82,7 +82,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 	if (!open_store(b, read_only, message))
 		return false;
 	b->placement = placement_create(b->state, (enum placement_algorithm)b->config.algorithm);
-	int64_t interval_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000 / 3;
+	int64_t interval_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS / 3;
 	struct applier_settings settings = {
 		.state = b->state,
 		.queue = b->queue,
@@ -91,11 +91,11 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
 		// Nodes that die together are missed one by one, within an interval of heartbeats.
-		.patience = {interval_ns + SECOND_NS / 10, 2 * interval_ns + SECOND_NS},
+		.patience = {interval_ns + NS_PER_S / 10, 2 * interval_ns + NS_PER_S},
 		.lifecycle = lifecycle_limits_of(&b->config),
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
 		.rejections = {b->config.rejection_threshold,
-			(int64_t)b->config.rejection_window_s * SECOND_NS},
+			(int64_t)b->config.rejection_window_s * NS_PER_S},
 		.next_plan = next_plan,
 		.plan_context = b,
 		.log_failed = log_failed,
@@ -176,12 +176,12 @@ static struct pipeline *create_pipeline(struct berthd *b)
 		.time = &time_source_real,
 		.workers = b->plan.scheduler_count,
 		.cpus = b->plan.scheduler_cpus,
-		.gc_interval_ns = config->gc_interval_s * SECOND_NS,
-		.eval_gc_ns = config->eval_gc_s * SECOND_NS,
-		.batch_eval_gc_ns = config->batch_eval_gc_s * SECOND_NS,
-		.job_gc_ns = config->job_gc_s * SECOND_NS,
-		.node_gc_ns = config->node_gc_s * SECOND_NS,
-		.deployment_gc_ns = config->deployment_gc_s * SECOND_NS,
+		.gc_interval_ns = config->gc_interval_s * NS_PER_S,
+		.eval_gc_ns = config->eval_gc_s * NS_PER_S,
+		.batch_eval_gc_ns = config->batch_eval_gc_s * NS_PER_S,
+		.job_gc_ns = config->job_gc_s * NS_PER_S,
+		.node_gc_ns = config->node_gc_s * NS_PER_S,
+		.deployment_gc_ns = config->deployment_gc_s * NS_PER_S,
 	};
 	return pipeline_create(&settings);
 }
@@ -193,10 +193,10 @@ static struct watchers *create_watchers(struct berthd *b, const struct peers *pe
 		.state = b->state,
 		.queue = b->queue,
 		.time = &time_source_real,
-		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * 1000000,
+		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS,
 		.lifecycle = lifecycle_limits_of(&b->config),
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
-		.vm_interval_ns = b->config.vm_interval_ms * 1000000ll,
+		.vm_interval_ns = b->config.vm_interval_ms * NS_PER_MS,
 		.peers = peers,
 	};
 	return watchers_create(&settings);

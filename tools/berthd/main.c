@@ -1,6 +1,7 @@
 // berthd: reads its configuration, then starts everything, waits for a signal, stops everything.
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/base/time_units.h"
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/options.h"
 #include <errno.h>
@@ -97,7 +98,7 @@ static void wait_for_signal(struct berthd *b, int signals)
 		if (watched && healthy)
 			sd_notify(0, "WATCHDOG=1");
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
-		if (now_ns - last_collect_ns >= COLLECT_EVERY_MS * 1000000ull) {
+		if (now_ns - last_collect_ns >= COLLECT_EVERY_MS * NS_PER_MS) {
 			collect(b);
 			last_collect_ns = now_ns;
 		}

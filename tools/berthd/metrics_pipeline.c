@@ -1,5 +1,6 @@
 // What schedulers, broker and queues do, under the names that operators of Nomad know.
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/evaluation.h"
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
@@ -54,7 +55,7 @@ static void emit_reschedule(const struct metric_sink *m, struct reschedule_gauge
 		snprintf(labels + size, sizeof labels - (size_t)size, ",followup_eval_id=\"%s\"",
 			uuid_format(&g->follow_up, id));
 		m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.wait_until", labels,
-			(double)(g->wait_until_ns / 1000000000));
+			(double)(g->wait_until_ns / NS_PER_S));
 	}
 	m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.attempted", labels,
 		(double)g->attempted);

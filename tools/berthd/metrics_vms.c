@@ -1,5 +1,6 @@
 // Virtual machines and their workers (row D27).
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "state/records/vm.h"
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
@@ -34,7 +35,7 @@ static void emit_worker(const struct metric_sink *m, const char *name, bool is_o
 static void emit_workers(const struct metric_sink *m, const struct berthd *b)
 {
 	int64_t now_ns = (int64_t)time_wall_ns(&time_source_real),
-		limit_ns = b->config.vm_offline_after_ms * 1000000ll;
+		limit_ns = b->config.vm_offline_after_ms * NS_PER_MS;
 	const struct vm_worker *worker;
 	uint64_t cursor = 0;
 

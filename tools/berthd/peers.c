@@ -2,6 +2,7 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
+#include "state/base/time_units.h"
 #include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
@@ -301,7 +302,7 @@ struct peer_controllers *peer_controllers_create(const struct config *config,
 	p->time = time;
 	p->peers = (struct peers){
 		.region = config->region,
-		.poll_ns = (int64_t)config->peer_poll_ms * 1000000,
+		.poll_ns = (int64_t)config->peer_poll_ms * NS_PER_MS,
 		.deployment = deployment,
 		.submit = submit,
 		.stop = stop,

@@ -1,6 +1,7 @@
 #include "tools/client/client.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tools/client/backoff.h"
 #include "tools/client/endpoint.h"
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define NS_PER_MS 1000000ull
 
 struct client {
 	char *server, *source, *name;

@@ -1,14 +1,13 @@
 #include "tools/fleet/fleet.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/client/description.h"
 #include "tools/fleet/work/running.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NS_PER_MS 1000000ull
-#define NS_PER_S 1000000000ull
 #define RECEIVE_FRAMES (BURST_MAX * 8)
 #define REGISTER_WAIT_MS 1000u
 #define BACKOFF_BASE_MS 250u

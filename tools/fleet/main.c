@@ -1,4 +1,5 @@
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/client/endpoint.h"
 #include "tools/fleet/report.h"
 #include "tools/fleet/work/running.h"
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #define GOODBYE_S 10.0
-#define NS_PER_S 1e9
 
 static volatile sig_atomic_t stopped;
 

@@ -1,7 +1,7 @@
 #include "tools/fleet/placing.h"
 #include "state/base/check.h"
+#include "state/base/time_units.h"
 
-#define NS_PER_MS 1000000ull
 #define WAIT_MS 500u
 #define BACKOFF_BASE_MS 100u
 #define BACKOFF_CAP_MS 5000u

@@ -1,4 +1,5 @@
 #include "tools/forms/node_json.h"
+#include "state/base/time_units.h"
 #include "tools/forms/node_resources_json.h"
 #include "tools/json/timestamp.h"
 #include <stdio.h>
@@ -152,7 +153,7 @@ static void put_events(struct json_writer *w, const struct node *node)
 		json_put_string(w, "Message", text->message);
 		json_put_string(w, "Subsystem", text->subsystem);
 		put_details(w, text);
-		put_time(w, "Timestamp", (int64_t)event->timestamp_s * 1000000000);
+		put_time(w, "Timestamp", (int64_t)event->timestamp_s * NS_PER_S);
 		json_put_u64(w, "CreateIndex", event->create_index);
 		json_end_object(w);
 	}
@@ -233,7 +234,7 @@ static void put_berth(struct json_writer *w, struct state *state, const struct n
 	json_put_u64(w, "Slot", node->slot);
 	json_put_u64(w, "Generation", node->generation);
 	json_write_key(w, "RegisteredAt");
-	json_write_time(w, (int64_t)node->register_sequence * 1000000);
+	json_write_time(w, (int64_t)node->register_sequence * NS_PER_MS);
 	json_put_string(w, "AgentVersion", node->version);
 	node_resources_json_legacy(w, "Used", cell->used);
 	json_put_u64(w, "Allocations", cell->allocation_count);

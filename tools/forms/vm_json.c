@@ -1,4 +1,5 @@
 #include "tools/forms/vm_json.h"
+#include "state/base/time_units.h"
 #include "tools/json/json_record.h"
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ static void put_event(struct json_writer *w, const struct vm_event *event)
 {
 	json_begin_object(w);
 	json_put_string(w, "kind", "lifecycle");
-	json_put_i64(w, "timestamp", event->time_ns / 1000000000);
+	json_put_i64(w, "timestamp", event->time_ns / NS_PER_S);
 	json_put_string(w, "payload", event->message);
 	json_end_object(w);
 }
@@ -107,11 +108,4 @@ void cluster_settings_members_json(struct json_writer *w, const struct cluster_s
 {
 	const char *profile = settings->scheduler_profile;
 	json_put_string(w, "schedulerProfile", profile && *profile ? profile : VM_PROFILE_OPTIMIZE);
-}
-
-void cluster_settings_json(struct json_writer *w, const struct cluster_settings *settings)
-{
-	json_begin_object(w);
-	cluster_settings_members_json(w, settings);
-	json_end_object(w);
 }

@@ -23,5 +23,4 @@ void vm_worker_json(struct json_writer *, const struct worker_view *, const stru
 void vm_worker_members_json(
 	struct json_writer *, const struct worker_view *, const struct vm_worker *);
 
-void cluster_settings_json(struct json_writer *, const struct cluster_settings *);
 void cluster_settings_members_json(struct json_writer *, const struct cluster_settings *);

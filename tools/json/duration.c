@@ -1,4 +1,5 @@
 #include "tools/json/duration.h"
+#include "state/base/time_units.h"
 #include <string.h>
 
 static const struct {
@@ -9,10 +10,10 @@ static const struct {
 	{"us", 1000},
 	{"\xc2\xb5s", 1000}, // micro sign
 	{"\xce\xbcs", 1000}, // Greek mu
-	{"ms", 1000000},
-	{"s", 1000000000},
-	{"m", 60ll * 1000000000},
-	{"h", 3600ll * 1000000000},
+	{"ms", NS_PER_MS},
+	{"s", NS_PER_S},
+	{"m", 60ll * NS_PER_S},
+	{"h", 3600ll * NS_PER_S},
 };
 
 // The longest unit that text begins with ("ms" before "m"), or 0.

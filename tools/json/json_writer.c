@@ -1,6 +1,7 @@
 #include "tools/json/json_writer.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/json/timestamp.h"
 #include <math.h>
 #include <stdarg.h>
@@ -253,9 +254,9 @@ void json_write_uuid(struct json_writer *w, const struct uuid *id)
 
 void json_write_time(struct json_writer *w, int64_t unix_ns)
 {
-	int64_t seconds = unix_ns / 1000000000, ns = unix_ns % 1000000000;
+	int64_t seconds = unix_ns / NS_PER_S, ns = unix_ns % NS_PER_S;
 	if (ns < 0) {
-		ns += 1000000000;
+		ns += NS_PER_S;
 		seconds--;
 	}
 	time_t when = (time_t)seconds;

@@ -1,9 +1,8 @@
 #include "tools/json/timestamp.h"
+#include "state/base/time_units.h"
 #include <ctype.h>
 #include <string.h>
 #include <time.h>
-
-#define NS_PER_SECOND 1000000000ll
 
 // Exactly this many digits, and their number within bounds.
 static bool take_number(const char **at, int digits, int least, int most, int *number)
@@ -48,7 +47,7 @@ static bool take_fraction(const char **at, int64_t *ns)
 		return true;
 	if (!isdigit((unsigned char)**at))
 		return false;
-	for (int64_t unit = NS_PER_SECOND / 10; isdigit((unsigned char)**at); unit /= 10)
+	for (int64_t unit = NS_PER_S / 10; isdigit((unsigned char)**at); unit /= 10)
 		*ns += unit * (*(*at)++ - '0');
 	return true;
 }
@@ -88,6 +87,6 @@ bool timestamp_parse(const char *text, int64_t *unix_ns)
 	int64_t seconds = timegm(&utc);
 	if (utc.tm_mday != day) // the month has no such day
 		return false;
-	*unix_ns = (seconds - offset_s) * NS_PER_SECOND + ns;
+	*unix_ns = (seconds - offset_s) * NS_PER_S + ns;
 	return true;
 }

@@ -1,12 +1,13 @@
 #include "tools/simulate/vm_scenario.h"
 #include "placement/vms/pass.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/simulate/vm_update.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define OFFLINE_AFTER_NS (180ll * 1000 * 1000 * 1000)
+#define OFFLINE_AFTER_NS (3 * NS_PER_MIN)
 #define BATCH 64u
 
 struct said_vms {

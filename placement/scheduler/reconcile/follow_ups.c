@@ -1,9 +1,10 @@
 // Evaluations that look at the job again at given times; times that are close to each other share one (row C24).
 #include "placement/scheduler/reconcile/reconcile_private.h"
 #include "state/base/text.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 
-#define BATCH_NS 5000000000ll
+#define BATCH_NS (5 * NS_PER_S)
 
 static int by_time(const void *a, const void *b)
 {

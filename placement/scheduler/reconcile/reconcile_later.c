@@ -2,9 +2,10 @@
 // for their delay (steps 3h–3j).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/reconcile_private.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 
-#define KILL_TIMEOUT_NS 5000000000ll // the least that a client takes to end tasks
+#define KILL_TIMEOUT_NS (5 * NS_PER_S) // the least that a client takes to end tasks
 
 static int64_t later_ns(int64_t now_ns, int64_t delay_ns)
 {

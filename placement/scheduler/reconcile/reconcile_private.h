@@ -4,8 +4,9 @@
 #include "placement/scheduler/reconcile/name_index.h"
 #include "placement/scheduler/reconcile/reconcile.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 
-#define SAME_TIME_NS 1000000000ll // due within it is due now (row C24)
+#define SAME_TIME_NS NS_PER_S // due within it is due now (row C24)
 
 enum member_set {
 	SET_UNTAINTED, // counts as it is

@@ -8,6 +8,7 @@
 #include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
@@ -15,11 +16,9 @@
 #include "state/records/reschedule.h"
 #include <stdlib.h>
 
-#define MILLISECOND_NS 1000000ll
-#define BATCH_NS (1000 * MILLISECOND_NS) // one evaluation of a job for all that happens in it
-#define WINDOW_NS \
-	(250 * MILLISECOND_NS) // evaluations of different deployments that are sent together
-#define RETRY_NS (1000 * MILLISECOND_NS)
+#define BATCH_NS (1000 * NS_PER_MS) // one evaluation of a job for all that happens in it
+#define WINDOW_NS (250 * NS_PER_MS) // evaluations of different deployments that are sent together
+#define RETRY_NS (1000 * NS_PER_MS)
 #define READ_AT_ONCE 1024u       // records per read section
 #define NOTED_MAX (1024u * 1024) // ids; when there are more, everything is looked through instead
 

@@ -5,13 +5,13 @@
 #include "placement/watch/drains/drain_survey.h"
 #include "placement/watch/drains/migrate_flags.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 
-#define SECOND_NS 1000000000ll
-#define BATCH_NS SECOND_NS
-#define RETRY_NS SECOND_NS
+#define BATCH_NS NS_PER_S
+#define RETRY_NS NS_PER_S
 // Deadlines this close to the first are all over with it.
-#define COALESCE_NS (5 * SECOND_NS)
+#define COALESCE_NS (5 * NS_PER_S)
 
 struct drains {
 	struct watch_tools tools;

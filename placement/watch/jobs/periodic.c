@@ -6,14 +6,14 @@
 #include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/log/command.h"
 #include "state/records/job_notes.h"
 #include <stdlib.h>
 
-#define SECOND_NS 1000000000ll
-#define RETRY_NS SECOND_NS
+#define RETRY_NS NS_PER_S
 // Launches that are later than this are not made up for one by one: one takes the place of all that were missed.
-#define LATE_NS (60 * SECOND_NS)
+#define LATE_NS (60 * NS_PER_S)
 
 struct launch {
 	struct lookup_node by_name;

@@ -8,13 +8,14 @@
 #include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/deployment.h"
 #include <stdlib.h>
 #include <sys/queue.h>
 
 #define READ_AT_ONCE 1024u
 // What nobody could be told of within this time is old; whoever wants it there submits it again.
-#define TELL_NS (3600ll * 1000000000)
+#define TELL_NS (3600ll * NS_PER_S)
 
 struct region_job {
 	struct lookup_node by_name;

@@ -4,10 +4,9 @@
 #include "placement/broker/lookup.h"
 #include "placement/watch/watcher.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/log/command.h"
 #include <stdlib.h>
-
-#define SECOND_NS 1000000000ll
 
 struct missing_node {
 	struct lookup_node by_id;
@@ -35,7 +34,7 @@ static void *create(const struct watch_tools *tools)
 	struct disconnects *d = memory_take(sizeof *d);
 
 	d->tools = *tools;
-	d->interval_ns = tools->node_ttl_ns > SECOND_NS ? tools->node_ttl_ns : SECOND_NS;
+	d->interval_ns = tools->node_ttl_ns > NS_PER_S ? tools->node_ttl_ns : NS_PER_S;
 	heap_init(&d->due, sooner);
 	pthread_mutex_init(&d->mutex, NULL);
 	return d;

@@ -3,9 +3,10 @@
 #include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 
-#define LOOK_NS 1000000000ll
+#define LOOK_NS NS_PER_S
 
 struct standings {
 	struct watch_tools tools;

@@ -4,11 +4,12 @@
 #include "placement/broker/lookup.h"
 #include "placement/watch/watcher.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/log/command.h"
 #include <stdlib.h>
 
 // Until a node is asked for again that was swept and is still due: the command was refused, or clocks differ.
-#define AGAIN_NS (100ll * 1000 * 1000)
+#define AGAIN_NS (100 * NS_PER_MS)
 
 struct suspended_node {
 	struct lookup_node by_id;

@@ -2,6 +2,7 @@
 #include "dataplane/hot/liveness.h"
 #include "state/base/prng.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tests/dataplane/hot/fleet.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,6 @@
 
 #define STALL_MS 500u
 #define STEP_MS 10u
-#define NS_PER_MS 1000000ull
 
 // A worker's loop without packets: ticks and sweeps. Nodes below beating beat every second.
 struct loop {

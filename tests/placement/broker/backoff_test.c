@@ -1,20 +1,19 @@
 // Row B22, and that one counter serves calls of different base and cap (trap 3).
 #include "placement/broker/backoff.h"
+#include "state/base/time_units.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#define MS 1000000ll
-
 static void follow(int64_t base_ms, int64_t cap_ms, const int64_t *expected_ms, uint32_t count)
 {
 	struct backoff b = {0};
 
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(
-			backoff_next_ns(&b, base_ms * MS, cap_ms * MS), expected_ms[i] * MS);
+		assert_int_equal(backoff_next_ns(&b, base_ms * NS_PER_MS, cap_ms * NS_PER_MS),
+			expected_ms[i] * NS_PER_MS);
 }
 
 static void waits_grow_fourfold_up_to_the_cap(void **unused)
@@ -30,20 +29,20 @@ static void failures_stop_counting_beyond_the_cap(void **unused)
 	struct backoff b = {0};
 
 	for (uint32_t i = 0; i < 1000; i++)
-		(void)backoff_next_ns(&b, 20 * MS, 1000 * MS);
+		(void)backoff_next_ns(&b, 20 * NS_PER_MS, 1000 * NS_PER_MS);
 	assert_int_equal(b.failures, 3);
 	// A call with a higher cap goes on from there.
-	assert_int_equal(backoff_next_ns(&b, 20 * MS, 10000 * MS), 1280 * MS);
+	assert_int_equal(backoff_next_ns(&b, 20 * NS_PER_MS, 10000 * NS_PER_MS), 1280 * NS_PER_MS);
 	assert_int_equal(b.failures, 4);
 	backoff_reset(&b);
-	assert_int_equal(backoff_next_ns(&b, 500 * MS, 10000 * MS), 500 * MS);
+	assert_int_equal(backoff_next_ns(&b, 500 * NS_PER_MS, 10000 * NS_PER_MS), 500 * NS_PER_MS);
 }
 
 static void a_base_beyond_the_cap_is_the_cap(void **unused)
 {
 	struct backoff b = {0};
 
-	assert_int_equal(backoff_next_ns(&b, 50 * MS, 20 * MS), 20 * MS);
+	assert_int_equal(backoff_next_ns(&b, 50 * NS_PER_MS, 20 * NS_PER_MS), 20 * NS_PER_MS);
 	assert_int_equal(b.failures, 0);
 }
 

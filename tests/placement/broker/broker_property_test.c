@@ -3,6 +3,7 @@
 #include "placement/broker/broker.h"
 #include "state/base/error.h"
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include "tests/placement/broker/evals.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,6 @@ enum place { NOWHERE, TIMED, DELAYED, PENDING, READY, UNACKED, FAILED, CANCELABL
 
 #define LIMIT 3u
 #define NACK_NS 60000000000ull
-#define MS 1000000ull
 
 struct item {
 	enum place place;
@@ -90,7 +90,7 @@ static void model_nack(struct model *m, struct item *x)
 	}
 	x->place = TIMED;
 	x->due = m->time.monotonic_ns +
-		 (x->deliveries == 1 ? 1000 * MS : (x->deliveries - 1) * 20000 * MS);
+		 (x->deliveries == 1 ? 1000 * NS_PER_MS : (x->deliveries - 1) * 20000 * NS_PER_MS);
 }
 
 static bool older(const struct item *a, const struct item *b)
@@ -184,9 +184,9 @@ static struct eval_ask random_ask(struct model *m)
 		.modify_index = 1 + draw(m, 20),
 	};
 	if (draw(m, 6) == 0)
-		ask.wait_ns = (int64_t)(1 + draw(m, 30000)) * (int64_t)MS;
+		ask.wait_ns = (int64_t)(1 + draw(m, 30000)) * (int64_t)NS_PER_MS;
 	else if (draw(m, 6) == 0)
-		ask.wait_until_ns = (int64_t)(m->time.wall_ns + draw(m, 30000) * MS);
+		ask.wait_until_ns = (int64_t)(m->time.wall_ns + draw(m, 30000) * NS_PER_MS);
 	return ask;
 }
 
@@ -483,8 +483,8 @@ static void a_broker_is_a_searched_list(void **unused)
 			.seed = seed,
 			.nack_timeout_ns = (int64_t)NACK_NS,
 			.delivery_limit = LIMIT,
-			.first_nack_delay_ns = 1000 * (int64_t)MS,
-			.nack_delay_ns = 20000 * (int64_t)MS});
+			.first_nack_delay_ns = 1000 * (int64_t)NS_PER_MS,
+			.nack_delay_ns = 20000 * (int64_t)NS_PER_MS});
 		broker_set_enabled(m->broker, true);
 		for (uint32_t i = 0; i < STEPS; i++)
 			step(m);

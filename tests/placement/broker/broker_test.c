@@ -1,6 +1,7 @@
 // Rows B24–B39 one by one, on a clock that stands still.
 #include "placement/broker/broker.h"
 #include "state/base/error.h"
+#include "state/base/time_units.h"
 #include "tests/placement/broker/evals.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,6 @@
 #include <cmocka.h>
 
 #define ALL 0xffu
-#define SECOND 1000000000ll
 
 struct fixture {
 	struct manual_time time;
@@ -22,15 +22,15 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 
-	f->time = (struct manual_time){.monotonic_ns = 5, .wall_ns = 1700000000ull * SECOND};
+	f->time = (struct manual_time){.monotonic_ns = 5, .wall_ns = 1700000000ull * NS_PER_S};
 	f->source = time_source_manual(&f->time);
 	struct broker_settings settings = {
 		.time = &f->source,
 		.seed = 7,
-		.nack_timeout_ns = 60 * SECOND,
+		.nack_timeout_ns = 60 * NS_PER_S,
 		.delivery_limit = 3,
-		.first_nack_delay_ns = SECOND,
-		.nack_delay_ns = 20 * SECOND,
+		.first_nack_delay_ns = NS_PER_S,
+		.nack_delay_ns = 20 * NS_PER_S,
 	};
 	f->broker = broker_create(&settings);
 	broker_set_enabled(f->broker, true);
@@ -99,7 +99,7 @@ static void b24_a_disabled_broker_forgets(void **state)
 	uint64_t token;
 
 	enqueue(f, (struct eval_ask){.number = 1});
-	enqueue(f, (struct eval_ask){.number = 2, .job = "other", .wait_ns = SECOND});
+	enqueue(f, (struct eval_ask){.number = 2, .job = "other", .wait_ns = NS_PER_S});
 	enqueue(f, (struct eval_ask){.number = 3});
 	broker_set_enabled(f->broker, false);
 	enqueue(f, (struct eval_ask){.number = 4});
@@ -323,16 +323,17 @@ static void b34_a_wait_and_a_time(void **state)
 
 	enqueue(f, (struct eval_ask){.number = 1,
 			   .job = "a",
-			   .wait_ns = 30 * SECOND,
-			   .wait_until_ns = wall + SECOND}); // the wait is looked at first
-	enqueue(f, (struct eval_ask){.number = 2, .job = "b", .wait_until_ns = wall + 10 * SECOND});
+			   .wait_ns = 30 * NS_PER_S,
+			   .wait_until_ns = wall + NS_PER_S}); // the wait is looked at first
+	enqueue(f,
+		(struct eval_ask){.number = 2, .job = "b", .wait_until_ns = wall + 10 * NS_PER_S});
 	assert_int_equal(stats(f).waiting, 2);
 	assert_int_equal(broker_delayed(f->broker, delayed, 4), 1);
 	assert_string_equal(delayed[0].job_id, "b");
-	assert_true(delayed[0].due_in_ns == 10 * SECOND);
+	assert_true(delayed[0].due_in_ns == 10 * NS_PER_S);
 	free(delayed[0].job_id);
 	free(delayed[0].namespace_name);
-	assert_true(broker_tick(f->broker) == f->time.monotonic_ns + 10 * (uint64_t)SECOND);
+	assert_true(broker_tick(f->broker) == f->time.monotonic_ns + 10 * (uint64_t)NS_PER_S);
 	manual_time_advance_ms(&f->time, 9999);
 	assert_int_equal(dequeue(f, ALL, &token), 0);
 	manual_time_advance_ms(&f->time, 1);
@@ -348,7 +349,7 @@ static void b34_others_overtake_one_that_waits(void **state)
 	struct fixture *f = *state;
 	uint64_t token, late;
 
-	enqueue(f, (struct eval_ask){.number = 1, .wait_ns = 5 * SECOND});
+	enqueue(f, (struct eval_ask){.number = 1, .wait_ns = 5 * NS_PER_S});
 	enqueue(f, (struct eval_ask){.number = 2});
 	assert_int_equal(dequeue(f, ALL, &token), 2);
 	manual_time_advance_ms(&f->time, 5000);

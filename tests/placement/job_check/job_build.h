@@ -4,7 +4,6 @@
 #include "state/records/job.h"
 #include <stdlib.h>
 
-#define SECOND 1000000000ll
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 struct task_group *add_group(struct job *job, const char *name);

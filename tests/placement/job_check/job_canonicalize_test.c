@@ -1,5 +1,6 @@
 // What a submitted job leaves open, by type.
 #include "placement/job_check/job_check.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,21 +27,21 @@ static void a_service_takes_what_its_job_says_and_the_rest_from_its_type(void **
 	assert_int_equal(u->min_healthy_time_ns, 0);
 	assert_true(u->auto_revert.set && u->auto_revert.value);
 	assert_true(u->auto_promote.set && !u->auto_promote.value);
-	assert_int_equal(u->stagger_ns, 30 * SECOND);
-	assert_int_equal(u->healthy_deadline_ns, 300 * SECOND);
-	assert_int_equal(u->progress_deadline_ns, 600 * SECOND);
+	assert_int_equal(u->stagger_ns, 30 * NS_PER_S);
+	assert_int_equal(u->healthy_deadline_ns, 300 * NS_PER_S);
+	assert_int_equal(u->progress_deadline_ns, 600 * NS_PER_S);
 	assert_string_equal(u->health_check, "checks");
 	assert_int_equal(job->update->max_parallel, 3);
-	assert_int_equal(job->update->stagger_ns, 30 * SECOND);
+	assert_int_equal(job->update->stagger_ns, 30 * NS_PER_S);
 	assert_int_equal(job->update->healthy_deadline_ns, 0);
 	const struct reschedule_policy *r = group_of(job)->reschedule;
 	assert_true(r->unlimited.set && r->unlimited.value);
-	assert_int_equal(r->delay_ns, 30 * SECOND);
-	assert_int_equal(r->max_delay_ns, 3600 * SECOND);
+	assert_int_equal(r->delay_ns, 30 * NS_PER_S);
+	assert_int_equal(r->max_delay_ns, 3600 * NS_PER_S);
 	assert_string_equal(r->delay_function, "exponential");
 	assert_int_equal(group_of(job)->migrate->max_parallel, 1);
 	assert_int_equal(task_of(job)->restart->attempts, 2);
-	assert_int_equal(task_of(job)->restart->interval_ns, 1800 * SECOND);
+	assert_int_equal(task_of(job)->restart->interval_ns, 1800 * NS_PER_S);
 	assert_int_equal(task_of(job)->resources.cpu, 100);
 	assert_string_equal(job->name, "web");
 	assert_string_equal(job->namespace_name, "default");
@@ -59,7 +60,7 @@ static void other_types_have_their_own_defaults(void **unused)
 	assert_null(group_of(batch)->migrate);
 	assert_int_equal(group_of(batch)->restart->attempts, 3);
 	assert_int_equal(group_of(batch)->reschedule->attempts, 1);
-	assert_int_equal(group_of(batch)->reschedule->interval_ns, 24 * 3600 * SECOND);
+	assert_int_equal(group_of(batch)->reschedule->interval_ns, 24 * 3600 * NS_PER_S);
 	assert_false(group_of(batch)->reschedule->unlimited.value);
 	assert_int_equal(task_of(batch)->resources.cpu, 0); // whole cores instead
 	assert_null(group_of(direct)->restart);

@@ -1,6 +1,7 @@
 // Every rule of a job once broken, and many at once.
 #include "placement/job_check/job_check.h"
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -168,11 +169,11 @@ static void promote_without_canary(struct job *j)
 }
 static void healthy_too_late(struct job *j)
 {
-	update(j)->min_healthy_time_ns = 300 * SECOND;
+	update(j)->min_healthy_time_ns = 300 * NS_PER_S;
 }
 static void progress_too_early(struct job *j)
 {
-	update(j)->progress_deadline_ns = 300 * SECOND;
+	update(j)->progress_deadline_ns = 300 * NS_PER_S;
 }
 static void unknown_health_check(struct job *j)
 {
@@ -181,7 +182,7 @@ static void unknown_health_check(struct job *j)
 static void migrate_too_late(struct job *j)
 {
 	group_of(j)->migrate = block(&migrate_description);
-	group_of(j)->migrate->min_healthy_time_ns = 300 * SECOND;
+	group_of(j)->migrate->min_healthy_time_ns = 300 * NS_PER_S;
 }
 static struct restart_policy *restart(struct job *j)
 {
@@ -189,7 +190,7 @@ static struct restart_policy *restart(struct job *j)
 }
 static void restart_interval(struct job *j)
 {
-	*restart(j) = (struct restart_policy){1, 4 * SECOND, SECOND, text_copy(TEXT("fail"))};
+	*restart(j) = (struct restart_policy){1, 4 * NS_PER_S, NS_PER_S, text_copy(TEXT("fail"))};
 }
 static void restart_does_not_fit(struct job *j)
 {
@@ -205,14 +206,14 @@ static struct reschedule_policy *reschedule(struct job *j)
 }
 static void reschedule_delay(struct job *j)
 {
-	reschedule(j)->delay_ns = 4 * SECOND;
+	reschedule(j)->delay_ns = 4 * NS_PER_S;
 }
 static void reschedule_interval(struct job *j)
 {
 	struct reschedule_policy *policy = reschedule(j);
 	policy->unlimited = (struct optional_bool){true, false};
 	policy->attempts = 1;
-	policy->interval_ns = 14 * SECOND;
+	policy->interval_ns = 14 * NS_PER_S;
 }
 static void reschedule_function(struct job *j)
 {
@@ -220,12 +221,12 @@ static void reschedule_function(struct job *j)
 }
 static void reschedule_max(struct job *j)
 {
-	reschedule(j)->max_delay_ns = SECOND;
+	reschedule(j)->max_delay_ns = NS_PER_S;
 }
 static void both_disconnects(struct job *j)
 {
-	group_of(j)->stop_after_client_disconnect_ns = (struct optional_i64){true, SECOND};
-	group_of(j)->max_client_disconnect_ns = (struct optional_i64){true, SECOND};
+	group_of(j)->stop_after_client_disconnect_ns = (struct optional_i64){true, NS_PER_S};
+	group_of(j)->max_client_disconnect_ns = (struct optional_i64){true, NS_PER_S};
 }
 static void negative_stop_after(struct job *j)
 {
@@ -371,7 +372,7 @@ static void any_reschedule(struct job *j)
 }
 static void any_stop_after(struct job *j)
 {
-	group_of(j)->stop_after_client_disconnect_ns = (struct optional_i64){true, SECOND};
+	group_of(j)->stop_after_client_disconnect_ns = (struct optional_i64){true, NS_PER_S};
 }
 static struct periodic_config *periodic(struct job *j)
 {

@@ -3,6 +3,7 @@
 #include "placement/vms/pass.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,7 @@
 #define VMS 7
 #define WORKERS 4
 #define KINDS 3
-#define SECOND 1000000000ll
-#define OFFLINE_AFTER (180 * SECOND)
+#define OFFLINE_AFTER (180 * NS_PER_S)
 #define NOBODY (-1)
 
 enum said { UNSAID, NO, YES };
@@ -74,7 +74,7 @@ static void check_health(struct plain_vm *v)
 {
 	bool failed = v->status == VM_FAILED;
 	if (failed && v->policy == VM_RESTART_ON_FAILURE &&
-		(v->restarted == 0 || now - v->restarted > 15 * SECOND)) {
+		(v->restarted == 0 || now - v->restarted > 15 * NS_PER_S)) {
 		v->status = VM_PENDING;
 		v->message = "";
 		v->worker = NOBODY;
@@ -321,7 +321,7 @@ static void create(int i)
 	struct plain_vm *v = &vms[i];
 	struct vm *vm = real_vms[i] = vm_create();
 	*v = (struct plain_vm){.exists = true,
-		.created = now - any(3) * SECOND,
+		.created = now - any(3) * NS_PER_S,
 		.worker = NOBODY,
 		.message = "",
 		.cpu = (uint64_t)any(3),
@@ -441,7 +441,7 @@ static void happen_to_worker(int w)
 static void happen(void)
 {
 	// The limits themselves, and one nanosecond beyond them.
-	static const int64_t spans[] = {SECOND, 5 * SECOND, 15 * SECOND, 15 * SECOND + 1,
+	static const int64_t spans[] = {NS_PER_S, 5 * NS_PER_S, 15 * NS_PER_S, 15 * NS_PER_S + 1,
 		OFFLINE_AFTER, OFFLINE_AFTER + 1, 1};
 	int what = any(16);
 	if (what < 8)
@@ -459,7 +459,7 @@ static void happen(void)
 static void the_engine_does_what_loops_do(void **state)
 {
 	prng_seed(&prng, 5);
-	now = 1767225600 * SECOND;
+	now = 1767225600 * NS_PER_S;
 	profile = "";
 	for (uint32_t step = 0; step < STEPS; step++) {
 		happen();

@@ -6,6 +6,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
@@ -24,7 +25,6 @@
 
 enum { NODES = 8, JOBS = 4, COUNT = 4, OPERATIONS = 60, READERS = 2, WORKERS = 2, ITEMS = 16 };
 
-#define SECOND_NS 1000000000ll
 #define SETTLE_MS 120000u
 
 struct fleet {
@@ -48,7 +48,7 @@ static void create_watchers(struct cluster *c)
 		.queue = c->queue,
 		.time = &c->source,
 		.seed = 77,
-		.node_ttl_ns = SECOND_NS};
+		.node_ttl_ns = NS_PER_S};
 
 	fleet_of(c)->watchers = watchers_create(&settings);
 }
@@ -218,7 +218,7 @@ static void add_policies(struct task_group *group, bool canary)
 	group->update->auto_promote = (struct optional_bool){true, canary};
 	group->reschedule = memory_take(sizeof *group->reschedule);
 	record_init(&reschedule_description, group->reschedule);
-	group->reschedule->delay_ns = 5 * SECOND_NS;
+	group->reschedule->delay_ns = 5 * NS_PER_S;
 	group->reschedule->delay_function = text_copy(TEXT("constant"));
 	group->reschedule->unlimited = (struct optional_bool){true, true};
 }
@@ -342,7 +342,7 @@ static void make_eligible(struct fleet *f, uint32_t number)
 // Refusals are as they come: what is asked for may have happened already.
 static void *change_nodes(void *argument)
 {
-	static const int64_t deadlines[] = {-1, 0, SECOND_NS / 5, SECOND_NS};
+	static const int64_t deadlines[] = {-1, 0, NS_PER_S / 5, NS_PER_S};
 	struct fleet *f = argument;
 	struct prng prng;
 

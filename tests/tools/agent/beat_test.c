@@ -1,12 +1,11 @@
 // The agent's state machine on a clock that moves only when told.
+#include "state/base/time_units.h"
 #include "tools/agent/beat.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
-
-#define MS 1000000ull
 
 static struct beat beat;
 static uint8_t frame[FRAME_BYTES_MAX];
@@ -15,7 +14,7 @@ static uint64_t now;
 static int set_up(void **unused)
 {
 	beat = (struct beat){.session = {.key = {{1, 2}}, .key_id = 1}};
-	now = 5000 * MS;
+	now = 5000 * NS_PER_MS;
 	beat_start(&beat, 9, now);
 	return 0;
 }
@@ -76,7 +75,7 @@ static void beats_a_little_more_often_than_every_third(void **unused)
 	uint64_t before = 0;
 	for (uint32_t i = 2; i < 100; i++) {
 		uint64_t wait = beat.due_ns - now;
-		assert_in_range(wait, 2700 * MS, 3000 * MS);
+		assert_in_range(wait, 2700 * NS_PER_MS, 3000 * NS_PER_MS);
 		differ |= before && wait != before;
 		before = wait;
 		assert_int_equal(beat_due(&beat, beat.due_ns - 1), BEAT_SEND_NOTHING);
@@ -95,7 +94,7 @@ static void goes_on_beating_without_an_answer(void **unused)
 		now = beat.due_ns;
 		enum beat_send what = beat_due(&beat, now);
 		assert_int_equal(beat.missed, i - 1);
-		assert_true(beat.due_ns - now <= 3000 * MS);
+		assert_true(beat.due_ns - now <= 3000 * NS_PER_MS);
 		if (i == 7 || i == 13 || i == 25 || i == 49) {
 			assert_int_equal(what, BEAT_SEND_REGISTER);
 			assert_true(beat.describe);
@@ -137,13 +136,13 @@ static void registration_backs_off_up_to_thirty_seconds(void **unused)
 		assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
 		node_session_registering(&beat.session, 1000);
 		uint64_t wait = beat.due_ns - now;
-		assert_in_range(wait, 1000 * MS, 31000 * MS);
+		assert_in_range(wait, 1000 * NS_PER_MS, 31000 * NS_PER_MS);
 		if (i == 0)
-			assert_true(wait <= 1250 * MS);
+			assert_true(wait <= 1250 * NS_PER_MS);
 		longest = wait > longest ? wait : longest;
 		now = beat.due_ns;
 	}
-	assert_true(longest > 20000 * MS);
+	assert_true(longest > 20000 * NS_PER_MS);
 }
 
 static void older_term_is_not_obeyed(void **unused)
@@ -173,7 +172,7 @@ static void resync_beats_again_at_once_but_not_for_ever(void **unused)
 	}
 	send_heartbeat();
 	answer(WIRE_HEARTBEAT_ACK, 2 + BEAT_RESYNCS_MAX, 6, WIRE_DIRECTIVE_RESYNC);
-	assert_true(beat.due_ns > now + 2000 * MS);
+	assert_true(beat.due_ns > now + 2000 * NS_PER_MS);
 }
 
 static void stale_generation_registers_again(void **unused)
@@ -184,7 +183,7 @@ static void stale_generation_registers_again(void **unused)
 	assert_int_equal(refuse(2, WIRE_REFUSED_STALE_GENERATION, 0), NODE_REGISTER_NOW);
 	assert_int_equal(beat.state, BEAT_REGISTERING);
 	assert_true(beat.describe);
-	assert_true(beat.due_ns - now <= BEAT_BACKOFF_BASE_MS * MS);
+	assert_true(beat.due_ns - now <= BEAT_BACKOFF_BASE_MS * NS_PER_MS);
 	now = beat.due_ns;
 	assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
 	node_session_registering(&beat.session, 1001);
@@ -216,7 +215,7 @@ static void registering_in_circles_slows_down(void **unused)
 		node_session_registering(&beat.session, 2000 + i);
 		answer(WIRE_REGISTERED, 2000 + i, 5, 0);
 	}
-	assert_true(now - start > 20000 * MS);
+	assert_true(now - start > 20000 * NS_PER_MS);
 }
 
 static void stale_registration_goes_on_above_the_newest(void **unused)
@@ -238,7 +237,7 @@ static void refused_registration_waits(void **unused)
 		.request_type = 4, .reason = WIRE_REFUSED_OVERLOADED, .retry_after_ms = 7000};
 	uint32_t length = wire_refused_encode(frame, 96, header(WIRE_REFUSED, 1000), &why);
 	assert_int_equal(take(length), NODE_REFUSED);
-	assert_in_range(beat.due_ns - now, 7000 * MS, 7500 * MS);
+	assert_in_range(beat.due_ns - now, 7000 * NS_PER_MS, 7500 * NS_PER_MS);
 }
 
 static void strangers_are_ignored(void **unused)
@@ -317,7 +316,7 @@ static void tiny_time_to_live_does_not_spin(void **unused)
 	beat.session.ttl_ms = 0;
 	now = beat.due_ns;
 	send_heartbeat();
-	assert_true(beat.due_ns - now >= 45 * MS);
+	assert_true(beat.due_ns - now >= 45 * NS_PER_MS);
 }
 
 #define FRESH(f) cmocka_unit_test_setup(f, set_up)

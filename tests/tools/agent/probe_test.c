@@ -1,4 +1,5 @@
 // The node's probe with real processes.
+#include "state/base/time_units.h"
 #include "tools/agent/task/probe.h"
 #include <poll.h>
 #include <setjmp.h>
@@ -6,8 +7,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-
-#define MS 1000000ull
 
 // Asks and waits for the end of the process; the clock is the test's.
 static enum probe_answer ask(struct probe *p, uint64_t now_ns)
@@ -26,7 +25,7 @@ static enum probe_answer answer_of(const char *command)
 	struct probe p;
 	struct probe_settings settings = {command, 100, 1000};
 	probe_open(&p, &settings);
-	enum probe_answer answer = ask(&p, 5 * MS);
+	enum probe_answer answer = ask(&p, 5 * NS_PER_MS);
 	probe_close(&p);
 	return answer;
 }
@@ -44,13 +43,13 @@ static void it_waits_longer_each_time(void **unused)
 {
 	struct probe p;
 	struct probe_settings settings = {"false", 100, 1000};
-	uint64_t now_ns = MS;
+	uint64_t now_ns = NS_PER_MS;
 	probe_open(&p, &settings);
 	assert_int_equal(probe_due_ns(&p), UINT64_MAX);
 	for (uint32_t wait_ms = 100; wait_ms < PROBE_BACKOFF_CAP_MS; wait_ms *= 2) {
 		assert_int_equal(ask(&p, now_ns), PROBE_NO);
 		assert_int_equal(p.waits_ms, wait_ms);
-		assert_int_equal(probe_due_ns(&p), now_ns + wait_ms * MS);
+		assert_int_equal(probe_due_ns(&p), now_ns + wait_ms * NS_PER_MS);
 		now_ns = probe_due_ns(&p);
 	}
 	assert_int_equal(ask(&p, now_ns), PROBE_NO);
@@ -65,13 +64,13 @@ static void one_that_takes_too_long_is_killed(void **unused)
 	struct probe p;
 	struct probe_settings settings = {"sleep 1000", 100, 50};
 	probe_open(&p, &settings);
-	probe_ask(&p, MS);
-	assert_false(probe_step(&p, MS));
-	assert_int_equal(probe_due_ns(&p), 51 * MS);
-	assert_false(probe_step(&p, 51 * MS));
+	probe_ask(&p, NS_PER_MS);
+	assert_false(probe_step(&p, NS_PER_MS));
+	assert_int_equal(probe_due_ns(&p), 51 * NS_PER_MS);
+	assert_false(probe_step(&p, 51 * NS_PER_MS));
 	struct pollfd polled = {.fd = p.fd, .events = POLLIN};
 	assert_int_equal(poll(&polled, 1, 20000), 1);
-	assert_true(probe_step(&p, 52 * MS));
+	assert_true(probe_step(&p, 52 * NS_PER_MS));
 	assert_int_equal(p.answer, PROBE_NO);
 	probe_close(&p);
 }

@@ -1,10 +1,11 @@
 // When the controller was last heard. Kept in a file while it matters, so that tasks which are not to run on without
 // it do not gain time because their agent was started anew.
 #pragma once
+#include "state/base/time_units.h"
 #include <stdint.h>
 
 // After a start without any memory of the controller, such tasks may run so long.
-#define CONTACT_GRACE_NS 50000000000ll
+#define CONTACT_GRACE_NS (50 * NS_PER_S)
 
 struct contact {
 	int fd;           // of the file; -1: it cannot be kept

@@ -1,7 +1,6 @@
 #include "tools/agent/task/health.h"
+#include "state/base/time_units.h"
 #include <string.h>
-
-#define NS_PER_S 1e9
 
 static bool is_in_deployment(const struct alloc_spec *spec)
 {

@@ -1,6 +1,7 @@
 #include "tools/agent/task/probe.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NS_PER_MS 1000000ull
 #define FAILURES_MOST 16u
 
 extern char **environ;

@@ -1,12 +1,12 @@
 #include "tools/agent/task/spec.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S 1000000000.0
-#define KILL_TIMEOUT_NS 5000000000ll
+#define KILL_TIMEOUT_NS (5 * NS_PER_S)
 // Three decades: added to the present it is still a time.
 #define DURATION_NS_MAX 1000000000000000000ll
 
@@ -159,8 +159,8 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *spec, const cha
 
 // --- The whole -----------------------------------------------------------------------------------------
 
-#define MIN_HEALTHY_TIME_NS 10000000000ll
-#define HEALTHY_DEADLINE_NS 300000000000ll
+#define MIN_HEALTHY_TIME_NS (10 * NS_PER_S)
+#define HEALTHY_DEADLINE_NS (5 * NS_PER_MIN)
 
 // An update strategy that is not there asks nobody; migrations always do.
 static struct health_rule health_rule_of(const json_t *rule, bool without)

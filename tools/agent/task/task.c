@@ -1,13 +1,12 @@
 #include "tools/agent/task/task.h"
 #include "state/base/base64.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#define NS_PER_S 1e9
 
 void task_note(
 	struct task *t, int64_t now_ns, int exit_code, const char *type, const char *format, ...)

@@ -1,11 +1,12 @@
 // A virtual machine as its worker runs it: an allocation of one task. Its driver is qemu, or mock where there is no
 // qemu, and for images "mock:…".
 #pragma once
+#include "state/base/time_units.h"
 #include "tools/agent/task/spec.h"
 
 #define MACHINE_TASK "machine"
-#define MACHINE_KILL_TIMEOUT_NS 30000000000ll // from being told to power down to being cut off
-#define MACHINE_SUSPEND_TIMEOUT_NS 300000000000ll
+#define MACHINE_KILL_TIMEOUT_NS (30 * NS_PER_S) // from being told to power down to being cut off
+#define MACHINE_SUSPEND_TIMEOUT_NS (5 * NS_PER_MIN)
 #define MACHINE_SUSPEND_SIGNAL "SIGTSTP"
 
 struct machine_settings {

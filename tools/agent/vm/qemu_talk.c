@@ -9,6 +9,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/agent/vm/qemu.h"
 #include "tools/agent/vm/qmp.h"
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define POLL_NS 50000000ll
+#define POLL_NS (50 * NS_PER_MS)
 #define STATE_FD_NAME "state"
 // As fast as the file takes it.
 #define BYTES_PER_S_MAX (1ll << 42)

@@ -2,9 +2,10 @@
 // have changed, and every few seconds. The list is complete: a machine that is not in it is ended.
 #pragma once
 #include "dataplane/wire/wire_vm.h"
+#include "state/base/time_units.h"
 #include "tools/agent/runner.h"
 
-#define VM_SYNC_PERIOD_NS 5000000000ull
+#define VM_SYNC_PERIOD_NS (5 * NS_PER_S)
 
 struct vm_sync {
 	bool is_worker;             // else nothing is ever asked

@@ -1,5 +1,6 @@
 // /v1/berth/explain/…: why things run where they do, or do not run.
 #include "placement/scheduler/node/snapshot_tier.h"
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
@@ -157,7 +158,7 @@ static bool say_evaluation(const struct evaluation *e, void *context)
 		put_sentence(context, "Evaluation %s waits for room.", uuid_format(&e->id, id));
 	else if (e->status == EVAL_PENDING && e->wait_until_ns)
 		put_sentence(context, "Evaluation %s will look at it at %lld (unix seconds): %s.",
-			uuid_format(&e->id, id), (long long)(e->wait_until_ns / 1000000000),
+			uuid_format(&e->id, id), (long long)(e->wait_until_ns / NS_PER_S),
 			e->status_description && *e->status_description
 				? e->status_description
 				: eval_trigger_names[e->triggered_by]);

@@ -1,5 +1,6 @@
 #include "tools/api/events/event_stream.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/api/events/event_json.h"
 #include "tools/api/handlers.h"
 #include "tools/api/server/blocking_query.h"
@@ -7,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define HEARTBEAT_NS 10000000000ull
+#define HEARTBEAT_NS (10 * NS_PER_S)
 // Without an index a stream begins with the newest of what came before.
 #define EVENTS_REPLAYED 100u
 // Lines are cut off, and chunks sent, at about this size.

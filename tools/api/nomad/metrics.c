@@ -1,4 +1,5 @@
 // /v1/metrics: the process's metrics and the API's own.
+#include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
 #include "tools/api/events/event_stream.h"
 #include "tools/api/handlers.h"
@@ -97,7 +98,7 @@ void metrics_read(struct request *request, struct reply *reply)
 		const struct time_source *time = api->settings.time;
 		double uptime_s = (double)(time_monotonic_ns(time) - api->started_ns) / 1e9;
 		metric_set_json(&set, reply_json(request, reply), uptime_s,
-			(int64_t)(time_wall_ns(time) / 1000000000));
+			(int64_t)(time_wall_ns(time) / NS_PER_S));
 	} else {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"format \"%.32s\" is not known; leave it out for JSON, or use prometheus",

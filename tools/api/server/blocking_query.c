@@ -1,5 +1,6 @@
 #include "tools/api/server/blocking_query.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
 #include "tools/api/events/event_stream.h"
 #include "tools/api/server/background_answers.h"
@@ -13,8 +14,8 @@
 #include <unistd.h>
 
 // Looks at everything that is parked are at least this far apart, however fast the state changes.
-#define LOOK_PACE_NS 5000000ull
-#define SWEEP_PERIOD_NS 1000000000ull
+#define LOOK_PACE_NS (5 * NS_PER_MS)
+#define SWEEP_PERIOD_NS NS_PER_S
 #define EVENTS_MAX 64
 
 struct watcher {
@@ -199,7 +200,7 @@ static void *watcher_main(void *argument)
 		uint64_t now = now_ns(w);
 		uint64_t wait_ns = due > now ? due - now : 0;
 		int count = epoll_wait(
-			w->epoll_fd, events, EVENTS_MAX, (int)((wait_ns + 999999) / 1000000));
+			w->epoll_fd, events, EVENTS_MAX, (int)((wait_ns + 999999) / NS_PER_MS));
 		take_events(w, events, count);
 		now = now_ns(w);
 		bool urgent = atomic_exchange(&w->urgent, false);
@@ -330,7 +331,7 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 	}
 	if (!r->wait_index)
 		return false;
-	uint64_t most_ns = API_WAIT_MS_MAX * 1000000;
+	uint64_t most_ns = API_WAIT_MS_MAX * NS_PER_MS;
 	uint64_t wanted_ns =
 		wait_ns > 0 && (uint64_t)wait_ns < most_ns ? (uint64_t)wait_ns : most_ns;
 	*deadline_ns =

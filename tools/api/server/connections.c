@@ -1,5 +1,6 @@
 #include "tools/api/server/connections.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -85,7 +86,7 @@ void connections_sweep(struct connections *c)
 	struct connection *connection;
 	cds_list_for_each_entry (connection, &c->all, list) {
 		int phase = atomic_load(&connection->phase);
-		uint64_t limit_ns = phase_ms_max[phase] * 1000000;
+		uint64_t limit_ns = phase_ms_max[phase] * NS_PER_MS;
 		uint64_t since = atomic_load(&connection->since_ns);
 		if (connection->cut || !limit_ns || now < since || now - since < limit_ns)
 			continue;

@@ -1,6 +1,7 @@
 // The way of a request: headers → route → body → parked or commands → answer. Only this file,
 // server.c and list_stream.c call libmicrohttpd's request side.
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/api/events/event_stream.h"
 #include "tools/api/router.h"
 #include "tools/api/server/background_answers.h"
@@ -216,7 +217,7 @@ static enum MHD_Result begin_write(struct request *request)
 	}
 	request->stage = REQUEST_COMMANDS;
 	watcher_park(request->api->watcher, request,
-		time_monotonic_ns(request->api->settings.time) + API_COMMAND_WAIT_MS * 1000000);
+		time_monotonic_ns(request->api->settings.time) + API_COMMAND_WAIT_MS * NS_PER_MS);
 	return MHD_YES;
 }
 

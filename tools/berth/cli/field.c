@@ -1,5 +1,6 @@
 #include "tools/berth/cli/field.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -27,7 +28,7 @@ const char *field_short(const char *id, char buffer[static 16])
 
 const char *field_time(int64_t unix_ns, char buffer[static 32])
 {
-	time_t seconds = (time_t)(unix_ns / 1000000000);
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
 	struct tm utc;
 	if (unix_ns <= 0 || !gmtime_r(&seconds, &utc))
 		snprintf(buffer, 32, "never");
@@ -38,7 +39,7 @@ const char *field_time(int64_t unix_ns, char buffer[static 32])
 
 const char *field_age(int64_t unix_ns, char buffer[static 32])
 {
-	int64_t s = ((int64_t)time_wall_ns(&time_source_real) - unix_ns) / 1000000000;
+	int64_t s = ((int64_t)time_wall_ns(&time_source_real) - unix_ns) / NS_PER_S;
 	if (unix_ns <= 0)
 		snprintf(buffer, 32, "never");
 	else if (s < 60)

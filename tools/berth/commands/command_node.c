@@ -1,3 +1,4 @@
+#include "state/base/time_units.h"
 #include "state/base/uuid.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
@@ -140,7 +141,7 @@ static void put_node(json_t *node)
 {
 	char time[32], age[32];
 	json_t *berth = json_object_get(node, "Berth");
-	int64_t updated_ns = field_number(node, "StatusUpdatedAt") * 1000000000;
+	int64_t updated_ns = field_number(node, "StatusUpdatedAt") * NS_PER_S;
 	struct table t;
 	table_begin_pairs(&t);
 	table_pair(&t, "ID", "= %s", field_text(node, "ID"));

@@ -1,4 +1,5 @@
 // berth vm: looking at virtual machines.
+#include "state/base/time_units.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/members.h"
@@ -139,8 +140,8 @@ enum exit_status machine_events(struct session *session, const char **arguments,
 		table_begin(&t, headings);
 		json_array_foreach(events, i, event)
 		{
-			table_add(&t,
-				field_time(field_number(event, "timestamp") * 1000000000, time));
+			table_add(
+				&t, field_time(field_number(event, "timestamp") * NS_PER_S, time));
 			table_add(&t, field_text(event, "payload"));
 		}
 		table_print(&t, 0);

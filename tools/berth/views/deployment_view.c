@@ -1,6 +1,7 @@
 #include "tools/berth/views/deployment_view.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
@@ -217,7 +218,7 @@ static enum exit_status find_rollback(struct session *session, json_t *failed, c
 	job_path(session, field_text(failed, "JobID"), "/deployment", path);
 	*id = '\0';
 	for (int looks = 0; looks < ROLLBACK_LOOKS && result == STATUS_OK && !*id; looks++) {
-		struct timespec pause = {.tv_nsec = ROLLBACK_PAUSE_MS * 1000000};
+		struct timespec pause = {.tv_nsec = ROLLBACK_PAUSE_MS * NS_PER_MS};
 		json_t *latest;
 		nanosleep(&pause, NULL);
 		result = http_get_json(session, path, &latest);

@@ -1,5 +1,6 @@
 #include "tools/berth/views/drain_monitor.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/pages.h"
@@ -9,7 +10,7 @@
 
 // How long a look waits for an allocation to change before the node is asked for.
 #define WAIT_MS 1000
-#define REASONS_NS 1000000000ull // between two looks at what is waited for
+#define REASONS_NS NS_PER_S // between two looks at what is waited for
 
 struct drain_monitor {
 	struct session *session;

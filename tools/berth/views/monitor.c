@@ -1,5 +1,6 @@
 #include "tools/berth/views/monitor.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/pages.h"
@@ -108,7 +109,7 @@ static enum exit_status put_end(const char *id, json_t *evaluation)
 
 static void wait_a_little(void)
 {
-	struct timespec pause = {.tv_nsec = POLL_MS * 1000000};
+	struct timespec pause = {.tv_nsec = POLL_MS * NS_PER_MS};
 	nanosleep(&pause, NULL);
 }
 

@@ -1,4 +1,5 @@
 #include "tools/fleet/net/pcap.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 
 int pcap_create(struct pcap *p, const char *path)
@@ -14,8 +15,8 @@ int pcap_create(struct pcap *p, const char *path)
 
 void pcap_add(struct pcap *p, const uint8_t *packet, uint32_t size, uint64_t wall_ns)
 {
-	const uint32_t header[4] = {
-		(uint32_t)(wall_ns / 1000000000), (uint32_t)(wall_ns / 1000 % 1000000), size, size};
+	const uint32_t header[4] = {(uint32_t)(wall_ns / NS_PER_S),
+		(uint32_t)(wall_ns / NS_PER_US % US_PER_S), size, size};
 	fwrite(header, sizeof header, 1, p->file);
 	fwrite(packet, size, 1, p->file);
 	p->packets++;

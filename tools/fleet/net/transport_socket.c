@@ -1,4 +1,5 @@
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/client/endpoint.h"
 #include "tools/fleet/net/transport.h"
 #include <errno.h>
@@ -76,7 +77,7 @@ static void wait_for_any(struct transport *t, uint32_t timeout_us)
 {
 	struct sockets *s = (struct sockets *)t;
 	struct timespec timeout = {
-		.tv_sec = timeout_us / 1000000, .tv_nsec = (long)(timeout_us % 1000000) * 1000};
+		.tv_sec = timeout_us / US_PER_S, .tv_nsec = (long)(timeout_us % US_PER_S) * 1000};
 	ppoll(s->polled, t->lanes, &timeout, NULL);
 }
 

@@ -1,12 +1,12 @@
 #include "tools/fleet/work/behaviour.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/agent/task/mock.h"
 #include "tools/agent/vm/machine.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS 1000000
 #define SLOTS_LEAST 256u
 
 // --- The table -----------------------------------------------------------------------------------------

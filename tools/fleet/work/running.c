@@ -1,5 +1,6 @@
 #include "tools/fleet/work/running.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tools/fleet/fleet.h"
 #include "tools/fleet/work/running_alloc.h"
 #include <stdlib.h>
@@ -22,7 +23,7 @@ void running_enqueue(struct running *r, uint32_t node)
 
 static uint64_t wall_ms(const struct fleet *f)
 {
-	return time_wall_ns(f->time) / 1000000;
+	return time_wall_ns(f->time) / NS_PER_MS;
 }
 
 struct running *running_create(struct fleet *f, const struct running_settings *settings)
@@ -110,7 +111,7 @@ static const char *description_of(const struct running_alloc *a)
 static int64_t unix_ns(const struct running *r, uint32_t at_ms)
 {
 	return (int64_t)time_wall_ns(r->fleet->time) -
-	       (int64_t)(fleet_now_ms(r->fleet) - at_ms) * 1000000;
+	       (int64_t)(fleet_now_ms(r->fleet) - at_ms) * NS_PER_MS;
 }
 
 static struct wire_task task_of(

@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-#define SECOND_NS 1000000000ll
-
 enum { JOBS = 5, STEPS = 350, SEEDS = 12, PLACED_MAX = 256, DELAY_MS = 1400 };
 
 struct placed {

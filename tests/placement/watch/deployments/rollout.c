@@ -1,5 +1,6 @@
 #include "tests/placement/watch/deployments/rollout.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,6 @@
 
 #include <cmocka.h>
 
-#define SECOND_NS 1000000000ll
 #define STEP_MS 50u
 
 static const struct resources little = {1, 1, 1};
@@ -28,7 +28,7 @@ static void open_controller(struct rollout_world *w)
 		.queue = w->controller->queue,
 		.time = &w->controller->source,
 		.seed = ++w->ids,
-		.node_ttl_ns = 5 * SECOND_NS,
+		.node_ttl_ns = 5 * NS_PER_S,
 		.step = step,
 		.step_context = w,
 	};
@@ -115,13 +115,13 @@ static void add_policies(struct task_group *g, const struct rollout_ask *ask)
 	g->update->max_parallel = 1;
 	g->update->canary = ask->canaries;
 	g->update->progress_deadline_ns =
-		ask->no_progress_deadline ? 0 : PROGRESS_DEADLINE_S * SECOND_NS;
+		ask->no_progress_deadline ? 0 : PROGRESS_DEADLINE_S * NS_PER_S;
 	g->update->auto_revert = (struct optional_bool){true, ask->auto_revert};
 	g->update->auto_promote = (struct optional_bool){true, ask->auto_promote};
 	g->reschedule = memory_take(sizeof *g->reschedule);
 	record_init(&reschedule_description, g->reschedule);
 	g->reschedule->attempts = ask->attempts < 0 ? 0 : ask->attempts;
-	g->reschedule->interval_ns = 3600 * SECOND_NS;
+	g->reschedule->interval_ns = 3600 * NS_PER_S;
 	g->reschedule->unlimited = (struct optional_bool){true, ask->attempts < 0};
 }
 

@@ -1,12 +1,11 @@
 #include "placement/watch/deployments/verdict.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#define SECOND_NS 1000000000ll
 
 static struct deployment *running(uint32_t groups)
 {
@@ -17,7 +16,7 @@ static struct deployment *running(uint32_t groups)
 	for (uint32_t i = 0; i < groups; i++) {
 		struct deployment_group *g = map_item(&d->groups, sizeof *g, names[i]);
 		g->desired_total = 3;
-		g->progress_deadline_ns = 600 * SECOND_NS;
+		g->progress_deadline_ns = 600 * NS_PER_S;
 	}
 	return d;
 }

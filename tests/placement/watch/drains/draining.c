@@ -1,14 +1,13 @@
 #include "tests/placement/watch/drains/draining.h"
 #include "placement/watch/drains/drain_survey.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#define SECOND_NS 1000000000ll
 
 static uint64_t sequence; // of reports
 
@@ -142,9 +141,8 @@ enum command_outcome scene_drain_with(
 
 void scene_drain(struct scene *s, uint32_t number, int64_t deadline_s)
 {
-	assert_int_equal(
-		scene_drain_with(s, number,
-			(struct command_node_drain){.deadline_ns = deadline_s * SECOND_NS}),
+	assert_int_equal(scene_drain_with(s, number,
+				 (struct command_node_drain){.deadline_ns = deadline_s * NS_PER_S}),
 		OUTCOME_DONE);
 }
 

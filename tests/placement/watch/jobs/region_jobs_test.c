@@ -2,6 +2,7 @@
 #include "placement/watch/jobs/peers.h"
 #include "placement/watch/watchers.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/evaluation.h"
 #include "state/records/plan.h"
 #include "tests/support/controller.h"
@@ -12,8 +13,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#define SECOND_NS 1000000000ll
 
 enum { EAST, HOME, WEST, REGIONS };
 static const char *const names[REGIONS] = {"east", "home", "west"};
@@ -109,7 +108,7 @@ static int setup(void **state)
 
 	*state = s;
 	controller_init(&s->controller, (struct state_limits){0});
-	s->peers = (struct peers){"home", SECOND_NS, deployment, submit, stop, s};
+	s->peers = (struct peers){"home", NS_PER_S, deployment, submit, stop, s};
 	watch(s);
 	for (uint32_t i = 0; i < REGIONS; i++)
 		s->seen[i] = REGION_ABSENT;

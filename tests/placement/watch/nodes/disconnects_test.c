@@ -1,5 +1,6 @@
 // Disconnected nodes become down once nothing on them may reconnect any more, and not when they are back.
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "tests/placement/watch/scene.h"
 #include <setjmp.h>
@@ -9,7 +10,6 @@
 
 #include <cmocka.h>
 
-#define SECOND_NS 1000000000ll
 #define DISCONNECT_S 60
 
 static struct planned_job add_job(struct scene *s)
@@ -19,7 +19,7 @@ static struct planned_job add_job(struct scene *s)
 	struct job *job = build_scheduled_job("web", JOB_SERVICE);
 
 	ARRAY_AT(&job->task_groups, struct task_group, 0)->max_client_disconnect_ns =
-		(struct optional_i64){true, DISCONNECT_S * SECOND_NS};
+		(struct optional_i64){true, DISCONNECT_S * NS_PER_S};
 	assert_int_equal(register_job(&s->controller, job, &result), OUTCOME_DONE);
 	planned.eval = result.made.id;
 	state_read_begin();

@@ -1,3 +1,4 @@
+#include "state/base/limits.h"
 #include "state/base/prng.h"
 #include "state/base/text.h"
 #include <setjmp.h>
@@ -95,6 +96,19 @@ static uint32_t naive_utf8_bytes(const uint8_t *at, uint32_t size)
 	return value < least[bytes] || value > 0x10ffff || surrogate ? 0 : bytes;
 }
 
+static void a_name_is_printable_and_bounded(void **unused)
+{
+	char longest[STORED_NAME_BYTES_MAX + 2];
+	memset(longest, 'n', sizeof longest);
+	longest[STORED_NAME_BYTES_MAX + 1] = 0;
+	assert_false(text_is_name(longest));
+	assert_true(text_is_name(longest + 1));
+	assert_true(text_is_name("web"));
+	assert_false(text_is_name(""));
+	assert_false(text_is_name(NULL));
+	assert_false(text_is_name("a\nb"));
+}
+
 static void utf8_agrees_with_the_textbook(void **unused)
 {
 	struct prng prng;
@@ -118,6 +132,7 @@ int main(void)
 		cmocka_unit_test(copies_end_and_compare),
 		cmocka_unit_test(only_clean_utf8_is_printable),
 		cmocka_unit_test(anything_can_be_made_printable),
+		cmocka_unit_test(a_name_is_printable_and_bounded),
 		cmocka_unit_test(utf8_agrees_with_the_textbook),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
