@@ -1,6 +1,6 @@
 // One stack over one world, and questions to it.
 #pragma once
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/stack/stack.h"
 #include "tests/scheduler/world.h"
 
 struct asking {

@@ -7,8 +7,6 @@
 #include "tests/placement/job_check/job_build.h"
 #include <stdlib.h>
 
-// --- Worlds --------------------------------------------------------------------------------------------
-
 static struct allocation *allocation_at(struct world *w, const struct uuid *id)
 {
 	struct scheduler_view view = world_view(w);
@@ -54,8 +52,6 @@ uint32_t world_living(const struct world *w, const struct job *job)
 			  (!job || strcmp(a->record.job->id, job->id) == 0);
 	return living;
 }
-
-// --- Which nodes refuse ----------------------------------------------------------------------------------
 
 // What a node would hold; bigger than it can be told.
 struct holding {
@@ -128,8 +124,6 @@ static bool rejects(const struct committer *c, uint32_t slot)
 {
 	return slot != NODE_SLOT_NONE && c->rejects[slot];
 }
-
-// --- Commits -------------------------------------------------------------------------------------------
 
 static void commit_stop(
 	struct committer *c, const struct plan_stop *stop, enum alloc_desired desired)
@@ -271,8 +265,6 @@ static void commit_rest(struct committer *c, const struct plan *plan, struct pla
 		result->placements_committed++;
 	}
 }
-
-// --- The planner ---------------------------------------------------------------------------------------
 
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
 {

@@ -74,8 +74,6 @@ static struct deployment *deploy(struct fixture *f, const struct job *job, int s
 	return d;
 }
 
-// --- Placing -------------------------------------------------------------------------------------------
-
 static void missing_instances_are_placed(void **state)
 {
 	struct fixture *f = *state;
@@ -187,8 +185,6 @@ static void every_victim_is_annotated(void **state)
 	assert_int_equal(desired->preemptions, 2);
 }
 
-// --- Attempts ------------------------------------------------------------------------------------------
-
 static void conflicts_end_in_a_blocked_evaluation(void **state)
 {
 	static const struct {
@@ -271,8 +267,6 @@ static void what_is_over_is_told_by_the_job(void **state)
 	evaluation_free(eval);
 	assert_int_equal(f->committer.plans, 0);
 }
-
-// --- Versions ------------------------------------------------------------------------------------------
 
 static void a_replacement_and_its_stop_go_together(void **state)
 {
@@ -475,8 +469,6 @@ static void a_version_without_deployments_is_the_one_before(void **state)
 	assert_int_equal(of_version(f->world, job), 2);
 	assert_true(uuid_is_zero(&newest(f)->details->deployment_id) || newest(f)->job == next);
 }
-
-// --- Failures ------------------------------------------------------------------------------------------
 
 static struct job *job_that_reschedules(struct fixture *f, int64_t delay_ns)
 {

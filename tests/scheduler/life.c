@@ -6,8 +6,6 @@
 #include "tests/placement/job_check/job_build.h"
 #include <stdlib.h>
 
-// --- The beginning ---------------------------------------------------------------------------------
-
 static void add_nodes(struct life *l)
 {
 	static struct drain_strategy drain;
@@ -172,8 +170,6 @@ void life_end(struct life *l)
 	world_destroy(l->world);
 }
 
-// --- A pass ----------------------------------------------------------------------------------------
-
 static enum alloc_change change_of(void *context, const struct allocation *a)
 {
 	const struct life *l = context;
@@ -207,8 +203,6 @@ bool life_changes(const struct reconciliation *r)
 		       0 ||
 	       r->deployment;
 }
-
-// --- The applier -----------------------------------------------------------------------------------
 
 static void apply_stop(struct life *l, const struct reconcile_stop *stop)
 {

@@ -7,8 +7,6 @@
 #define VERSIONS_MAX 3u // that somebody registers meanwhile
 #define PASS_NS (NS_PER_S / 10)
 
-// --- Clients and watchers --------------------------------------------------------------------------
-
 static bool is_heard(const struct life *l, const struct allocation *a)
 {
 	return l->world->nodes[a->node_slot]->status == NODE_READY;
@@ -140,8 +138,6 @@ bool life_wait(struct life *l)
 	l->follow_ups[first] = l->follow_ups[--l->follow_up_count];
 	return true;
 }
-
-// --- Counts ----------------------------------------------------------------------------------------
 
 // Also what failed: it is replaced when it is due. Not what failed of an older version of a batch job.
 static bool is_wanted(const struct life *l, const struct allocation *a)

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- Allocations as the plan leaves them -----------------------------------------------------------------
-
 struct held {
 	const struct job *job;
 	uint32_t group, slot;
@@ -83,8 +81,6 @@ static void tally_held(const struct held *h, void *context)
 	}
 }
 
-// --- Values of properties --------------------------------------------------------------------------------
-
 static bool value_of(const char *attribute, const struct node *n, char value[256])
 {
 	char id[UUID_TEXT_BYTES];
@@ -142,8 +138,6 @@ static int64_t used_of(const struct value_count *c, const char *value)
 			return c->used[i];
 	return 0;
 }
-
-// --- Checks ----------------------------------------------------------------------------------------------
 
 static bool holds(const char *l, const char *r, const char *op, const struct node *n)
 {
@@ -206,8 +200,6 @@ static bool may_run(const struct naive *m, const struct task_group *g, const str
 	}
 	return true;
 }
-
-// --- Scores ----------------------------------------------------------------------------------------------
 
 static double affinity(const struct naive *m, const struct task_group *g, const struct node *n)
 {
@@ -343,8 +335,6 @@ static double mean_score(struct naive *m, const struct stack_request *r, const s
 	}
 	return sum / count;
 }
-
-// --- Answers ---------------------------------------------------------------------------------------------
 
 bool naive_is_candidate(const struct naive *m, const struct node *n)
 {

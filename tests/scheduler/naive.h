@@ -1,7 +1,7 @@
 // What a node can take, said again the slow and obvious way: every question is answered from the world's and the
 // plan's lists alone. Groups with one static port at most, no devices and no cores.
 #pragma once
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/stack/stack.h"
 #include "tests/scheduler/world.h"
 
 struct naive {

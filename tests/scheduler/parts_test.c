@@ -1,9 +1,9 @@
 // The small parts that a stack is made of.
 #include "placement/scheduler/common/reasons.h"
 #include "placement/scheduler/node/class_memo.h"
-#include "placement/scheduler/node/cores.h"
-#include "placement/scheduler/node/device_needs.h"
 #include "placement/scheduler/node/victim_counts.h"
+#include "placement/scheduler/rules/cores.h"
+#include "placement/scheduler/rules/device_needs.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/world.h"
 #include <setjmp.h>

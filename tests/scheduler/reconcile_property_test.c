@@ -15,8 +15,6 @@
 #define LIVES 3000u
 #define PASSES_MAX 120u
 
-// --- Every pass ------------------------------------------------------------------------------------
-
 static bool is_well(const struct life *l, const struct allocation *a)
 {
 	const struct node *node = allocation_node(&l->view, a);
@@ -113,8 +111,6 @@ static bool pass(struct life *l)
 	reconciliation_release(&r);
 	return changes;
 }
-
-// --- The end ---------------------------------------------------------------------------------------
 
 static void the_count_is_there(const struct life *l)
 {

@@ -16,8 +16,6 @@ enum { SLOT_READY, SLOT_DOWN, SLOT_GONE, SLOT_DRAIN, SLOT_AWAY };
 
 static const struct uuid eval_id = {{0xe0}}, other_eval_id = {{0xe1}}, deployment_id = {{0xd0}};
 
-// --- Words -----------------------------------------------------------------------------------------
-
 static bool is(const char *word, const char *name)
 {
 	return strcmp(word, name) == 0;
@@ -42,8 +40,6 @@ static void for_words(const char *words, void (*take)(struct scene *, void *, co
 			take(s, context, word);
 	free(copy);
 }
-
-// --- Nodes and the job -------------------------------------------------------------------------------
 
 static void add_nodes(struct scene *s)
 {
@@ -148,8 +144,6 @@ static void add_job(struct scene *s, const char *words)
 	set(&ARRAY_AT(&s->job->task_groups, struct task_group, 1)->name, "zero");
 }
 
-// --- The deployment ------------------------------------------------------------------------------------
-
 static void take_deployment_word(struct scene *s, void *context, const char *word)
 {
 	struct deployment *d = context;
@@ -191,8 +185,6 @@ static void add_deployment(struct scene *s, const char *words)
 	world_deploy(s->world, d);
 	s->deployment = d;
 }
-
-// --- Allocations ---------------------------------------------------------------------------------------
 
 static void move_to(struct scene *s, struct allocation *a, uint32_t slot)
 {
@@ -378,8 +370,6 @@ static void add_allocations(struct scene *s, const char *list)
 			add_allocation(s, words);
 	free(copy);
 }
-
-// --- The whole -----------------------------------------------------------------------------------------
 
 void scene_open(struct scene *s, const struct scene_row *row)
 {

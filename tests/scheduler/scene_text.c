@@ -19,8 +19,6 @@ static enum alloc_change change_of(void *context, const struct allocation *a)
 	return CHANGE_DESTRUCTIVE;
 }
 
-// --- Text ----------------------------------------------------------------------------------------------
-
 __attribute__((format(printf, 2, 3))) static void say(struct scene *s, const char *format, ...)
 {
 	size_t used = strlen(s->text);

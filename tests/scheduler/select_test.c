@@ -17,8 +17,6 @@ static struct stack_request any(void)
 	return (struct stack_request){.preferred_slot = NODE_SLOT_NONE};
 }
 
-// --- Spread ----------------------------------------------------------------------------------------------
-
 // Boosts of the three racks r1, r2, r3 when there are so many allocations on each (semantics §4.6).
 static void check_even(const int64_t used[3], const double wanted[3])
 {
@@ -117,8 +115,6 @@ static void spreads_share_their_weight(void **state)
 	asking_teardown(&b);
 }
 
-// --- The other scores ------------------------------------------------------------------------------------
-
 static void the_score_is_a_mean_of_what_is_recorded(void **state)
 {
 	struct asking b;
@@ -179,8 +175,6 @@ static void ties_go_to_the_lowest_slot(void **state)
 	}
 	asking_teardown(&b);
 }
-
-// --- Order of trying -------------------------------------------------------------------------------------
 
 static void the_preferred_node_is_tried_alone(void **state)
 {

@@ -150,8 +150,6 @@ static void nodes_that_are_not_healthy_are_passed_over(void **state)
 	asking_teardown(&b);
 }
 
-// --- Many nodes ------------------------------------------------------------------------------------------
-
 struct crowd_node {
 	uint32_t cpu;
 	double preference;
@@ -205,8 +203,6 @@ static void the_best_of_thousands(void **state)
 	}
 	asking_teardown(&b);
 }
-
-// --- What is shown ---------------------------------------------------------------------------------------
 
 static double shown_as(const struct node_score *of, const char *name)
 {

@@ -1,5 +1,5 @@
 // Random fleets, jobs and plans: single nodes and the best of all must be what the naive model says.
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/stack/stack.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/naive.h"
@@ -32,8 +32,6 @@ static bool chance(struct run *r, uint32_t percent)
 {
 	return below(r, 100) < percent;
 }
-
-// --- Making a world --------------------------------------------------------------------------------------
 
 static void make_node(struct run *r)
 {
@@ -181,8 +179,6 @@ static void end(struct run *r)
 	world_destroy(r->world);
 }
 
-// --- What happens to the plan ----------------------------------------------------------------------------
-
 static const struct allocation *random_allocation(struct run *r)
 {
 	const struct world_allocation *a = r->world->allocations;
@@ -226,8 +222,6 @@ static void place(struct run *r, uint32_t group, struct stack_option *o)
 	o->details = NULL;
 	stack_plan_place(r->stack, &p);
 }
-
-// --- Comparing -------------------------------------------------------------------------------------------
 
 static void check_as_good(struct run *r, const struct stack_request *request, const struct node *n,
 	const struct naive_answer *wanted)

@@ -85,8 +85,6 @@ static void outlive_disconnects(struct fixture *f, int64_t limit_ns)
 	group_of(f->job)->max_client_disconnect_ns = (struct optional_i64){true, limit_ns};
 }
 
-// --- Rows ----------------------------------------------------------------------------------------------
-
 static void what_is_as_it_should_be_is_left_alone(void **state)
 {
 	struct fixture *f = *state;
@@ -300,8 +298,6 @@ static void nodes_come_by_id_and_names_by_their_text(void **state)
 	}
 }
 
-// --- Against the naive model ---------------------------------------------------------------------------
-
 struct model {
 	struct fixture *f;
 	struct scheduler_view view;
@@ -465,8 +461,6 @@ static void compare(struct model *m, uint32_t seed)
 				fail_msg("seed %u: item %u of kind %u differs", seed, i, kind);
 	}
 }
-
-// --- Random worlds -------------------------------------------------------------------------------------
 
 static void random_node(struct world *w, struct prng *p)
 {

@@ -1,8 +1,9 @@
 // Random histories of a small fleet: whatever happens, what is committed never breaks an invariant (the committer
 // looks after each plan), the scheduler comes to rest, and then every node has what it should have.
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/stack/stack.h"
 #include "state/base/prng.h"
 #include "state/base/time_units.h"
+#include "state/tables/job_reevaluations.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/scheduler/committer.h"
 #include <setjmp.h>
@@ -29,8 +30,6 @@ static uint32_t below(struct history *h, uint32_t bound)
 {
 	return (uint32_t)prng_below(&h->prng, bound);
 }
-
-// --- What happens --------------------------------------------------------------------------------------
 
 static void node_joins(struct history *h)
 {
@@ -114,8 +113,6 @@ static void something_happens(struct history *h)
 	default: allocation_changes(h); break;
 	}
 }
-
-// --- What must come of it ------------------------------------------------------------------------------
 
 static void run_once(struct history *h, const struct job *job, bool with_faults)
 {

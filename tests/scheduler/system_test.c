@@ -48,8 +48,6 @@ static struct job *changed(struct fixture *f, struct job *from)
 	return job;
 }
 
-// --- Triggers, attempts, errors ------------------------------------------------------------------------
-
 static void every_usable_node_gets_one(void **state)
 {
 	struct fixture *f = *state;
@@ -189,8 +187,6 @@ static void types_without_a_scheduler_are_told(void **state)
 	assert_int_equal(f->committer.plans, 0);
 }
 
-// --- Stopped jobs --------------------------------------------------------------------------------------
-
 static void a_stopped_job_stops_everywhere(void **state)
 {
 	struct fixture *f = *state;
@@ -245,8 +241,6 @@ static void stopping_that_conflicts_too_often_is_tried_later(void **state)
 	assert_string_equal(later->status_description, "created due to placement conflicts");
 	assert_true(uuid_equal(&later->id, &committer_end(&f->committer)->blocked_eval));
 }
-
-// --- Updates -------------------------------------------------------------------------------------------
 
 static void a_rolling_update_goes_in_steps(void **state)
 {
@@ -375,8 +369,6 @@ static void a_replaced_instance_waits_for_its_node(void **state)
 	assert_int_equal(queued(f), 1);
 }
 
-// --- Nodes come and go ---------------------------------------------------------------------------------
-
 static void instances_are_lost_with_their_node_and_come_back_with_it(void **state)
 {
 	struct fixture *f = *state;
@@ -423,8 +415,6 @@ static void a_lost_connection_is_outlived(void **state)
 	run(f, job, TRIGGER_NODE_UPDATE);
 	assert_int_equal(f->committer.plans, 0);
 }
-
-// --- Failures ------------------------------------------------------------------------------------------
 
 static void nodes_that_do_not_qualify_are_no_failure(void **state)
 {

@@ -1,5 +1,5 @@
 // Which changes of a job replace its instances and which do not, one field at a time.
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/common/tasks_updated.h"
 #include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include <setjmp.h>
@@ -57,8 +57,6 @@ static struct volume_ask *v(struct job *job)
 	return ARRAY_AT(&group_of(job)->volumes, struct volume_ask, 0);
 }
 
-// --- What replaces -------------------------------------------------------------------------------------
-
 #define CHANGE(name, ...)                          \
 	static void change_##name(struct job *job) \
 	{                                          \
@@ -112,8 +110,6 @@ CHANGE(memory, task_of(job)->resources.memory_mb = 1234)
 CHANGE(memory_max, task_of(job)->resources.memory_max_mb = 1234)
 CHANGE(device, ask_device(job, "gpu", 1))
 CHANGE(group_name, set(&group_of(job)->name, "gone"))
-
-// --- What does not -------------------------------------------------------------------------------------
 
 CHANGE(nothing, (void)job)
 CHANGE(count, group_of(job)->count = 7)

@@ -58,8 +58,6 @@ void world_destroy(struct world *w)
 	free(w);
 }
 
-// --- The view ------------------------------------------------------------------------------------------
-
 static uint64_t view_index(void *context)
 {
 	return ((struct world *)context)->index;
@@ -213,8 +211,6 @@ void world_purge(struct world *w, uint32_t slot)
 	w->of_node[slot] = NULL;
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------------
-
 bool world_has_prefix(const char *word, const char *prefix)
 {
 	return strncmp(word, prefix, strlen(prefix)) == 0;
@@ -315,8 +311,6 @@ void world_job_changed(struct job *job)
 {
 	CHECK(job_derive(job));
 }
-
-// --- Allocations ---------------------------------------------------------------------------------------
 
 struct allocation *world_allocate(
 	struct world *w, struct job *job, uint32_t group, uint32_t slot, uint32_t index)

@@ -1,7 +1,7 @@
 #include "tools/forms/explanation.h"
 #include "placement/constraint/constraint.h"
-#include "placement/scheduler/node/snapshot_tier.h"
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/common/snapshot_tier.h"
+#include "placement/scheduler/stack/stack.h"
 #include "state/base/memory.h"
 #include <stdarg.h>
 #include <stdio.h>

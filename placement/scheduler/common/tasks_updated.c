@@ -1,8 +1,5 @@
-// Whether an instance must be replaced to get from one version of a job to another (semantics §5.8). What is not
-// compared here (counts, constraints, services, restart policies, …) changes where the instance is.
-#include "placement/scheduler/node/stack.h"
-
-// --- Values --------------------------------------------------------------------------------------
+// What is not compared here (counts, constraints, services, restart policies, …) changes where the instance is.
+#include "placement/scheduler/common/tasks_updated.h"
 
 static bool text_differs(const char *a, const char *b)
 {
@@ -47,8 +44,6 @@ static bool records_differ(
 	return false;
 }
 
-// --- Networks ------------------------------------------------------------------------------------
-
 static bool port_is_in(const struct array *ports, const struct port *port, bool fixed)
 {
 	for (uint32_t i = 0; i < ports->count; i++) {
@@ -87,8 +82,6 @@ static bool networks_differ(const struct array *a, const struct array *b)
 	}
 	return false;
 }
-
-// --- Groups --------------------------------------------------------------------------------------
 
 static bool volumes_differ(const struct array *a, const struct array *b)
 {
@@ -165,8 +158,6 @@ static bool spreads_differ(const struct job *before, const struct task_group *b,
 			return true;
 	return false;
 }
-
-// --- Tasks ---------------------------------------------------------------------------------------
 
 // The value that a task sees: its own, else its group's, else its job's.
 static const char *meta_of(const struct job *job, const struct task_group *group,

@@ -1,5 +1,5 @@
 #include "placement/scheduler/common/version_changes.h"
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/common/tasks_updated.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 

@@ -10,8 +10,6 @@
 #define SERVICE_ATTEMPTS 5u
 #define BATCH_ATTEMPTS 2u
 
-// --- What there is -------------------------------------------------------------------------------
-
 // Purged and registered again with another type since the evaluation was made: that has one of its own.
 static bool is_of_another_scheduler(const struct job *job)
 {
@@ -44,37 +42,6 @@ static void lose_unheard(struct generic_attempt *a)
 	}
 }
 
-static void forget_classes(struct evaluation *eval)
-{
-	for (uint32_t i = 0; i < eval->class_eligibility.count; i++)
-		free(ARRAY_AT(&eval->class_eligibility, struct named_count, i)->name);
-	eval->class_eligibility.count = 0;
-}
-
-// What is known of the classes of one version is kept when the stack turns to another: an instance of either may be
-// what waits for room.
-static void keep_eligibility(struct generic_attempt *a)
-{
-	if (!a->eligibility)
-		a->eligibility = evaluation_create();
-	if (a->stack_job)
-		stack_eligibility(a->stack, a->eligibility);
-	if (a->eligibility->escaped_computed_class)
-		forget_classes(a->eligibility);
-}
-
-void generic_use_version(struct generic_attempt *a, const struct job *job)
-{
-	if (a->stack_job == job)
-		return;
-	if (a->stack_job)
-		keep_eligibility(a);
-	stack_set_job(a->stack, job);
-	a->stack_job = job;
-}
-
-// --- The plan ------------------------------------------------------------------------------------
-
 static void look(struct generic_attempt *a)
 {
 	const struct evaluation *eval = a->run->eval;
@@ -85,7 +52,7 @@ static void look(struct generic_attempt *a)
 	a->stack = stack_create(STACK_GENERIC, view, a->plan);
 	if (a->job && !a->job->stop)
 		generic_use_version(a, a->job);
-	scheduler_run_be_strict(a->run, &a->view, a->stack);
+	stack_be_strict_on(a->stack, &a->run->rejected);
 	view->job_allocations(view->context, eval->namespace_name, eval->job_id, keep, a);
 }
 
@@ -151,7 +118,7 @@ static void make_plan(struct generic_attempt *a)
 	generic_place(a);
 	take_follow_ups(a);
 	if (a->run->failed_groups.count || a->run->is_last)
-		keep_eligibility(a);
+		generic_keep_eligibility(a);
 	a->run->deployment = a->deployment ? a->deployment->id : (struct uuid){0};
 }
 
@@ -170,8 +137,6 @@ static void release_follow_ups(struct generic_attempt *a)
 		evaluation_free(*ARRAY_AT(&a->follow_ups, struct evaluation *, i));
 	free(a->follow_ups.items);
 }
-
-// --- Other evaluations ---------------------------------------------------------------------------
 
 static void copy_failed(struct evaluation *to, const struct array *failed)
 {
@@ -224,8 +189,6 @@ static int create_follow_ups(struct generic_attempt *a)
 			planner->context, *ARRAY_AT(&a->follow_ups, struct evaluation *, i));
 	return error < 0 ? error : 0;
 }
-
-// --- Attempts ------------------------------------------------------------------------------------
 
 static int submit(struct generic_attempt *a)
 {

@@ -1,9 +1,9 @@
 // One attempt of the generic scheduler at an evaluation of a service or batch job: what its steps share.
 #pragma once
+#include "placement/scheduler/common/scheduler_run.h"
 #include "placement/scheduler/common/version_changes.h"
-#include "placement/scheduler/node/scheduler_run.h"
-#include "placement/scheduler/node/stack.h"
 #include "placement/scheduler/reconcile/reconcile.h"
+#include "placement/scheduler/stack/stack.h"
 
 // An allocation that goes on where it is under the newest version, and what it holds then.
 struct in_place_change {
@@ -28,6 +28,8 @@ struct generic_attempt {
 	struct array follow_ups;        // struct evaluation *, to be created
 };
 
+// Notes what the stack knows of classes, for evaluations that wait for room.
+void generic_keep_eligibility(struct generic_attempt *);
 // Asks the stack for a version's groups from now on.
 void generic_use_version(struct generic_attempt *, const struct job *);
 

@@ -18,8 +18,6 @@ static const struct task_group *group_of(const struct placing *p)
 	return ARRAY_AT(&p->version.job->task_groups, struct task_group, p->version.group);
 }
 
-// --- The question --------------------------------------------------------------------------------
-
 // The newest version belongs to the deployment that is at work.
 static struct older_version newest_version(
 	const struct generic_attempt *a, const struct reconcile_place *wanted)
@@ -76,8 +74,6 @@ static bool select_node(
 	stack_nodes_available(a->stack, metrics);
 	return found;
 }
-
-// --- The answer ----------------------------------------------------------------------------------
 
 static void preempt(struct placing *p, const struct stack_option *option, const struct uuid *by)
 {

@@ -4,8 +4,6 @@
 #include "placement/scheduler/generic/generic_attempt.h"
 #include <stdlib.h>
 
-// --- In place or not -----------------------------------------------------------------------------
-
 // Room for it is looked for as if it were gone.
 static bool fits_in_place(struct generic_attempt *a, const struct allocation *old, uint32_t group,
 	const struct node *node)
@@ -43,8 +41,6 @@ enum alloc_change generic_change_of(void *context, const struct allocation *old)
 		return CHANGE_NONE;
 	return fits_in_place(a, old, (uint32_t)group, node) ? CHANGE_IN_PLACE : CHANGE_DESTRUCTIVE;
 }
-
-// --- The plan ------------------------------------------------------------------------------------
 
 static void plan_stops(struct generic_attempt *a)
 {

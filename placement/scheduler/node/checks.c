@@ -1,12 +1,9 @@
-// Whether a node may run a group at all (rows A41–A51), room aside.
-#include "placement/scheduler/node/stack_private.h"
+#include "placement/scheduler/node/checks.h"
 #include <stdio.h>
 #include <string.h>
 
 const char reason_class_ineligible[] = "computed class ineligible";
 const char reason_distinct_hosts[] = "distinct_hosts";
-
-// --- Constraints and drivers -----------------------------------------------------------------------------
 
 static const char *check_rules(const struct rule_list *list, const struct node *n)
 {
@@ -53,8 +50,6 @@ static bool has_devices(const struct group_rules *g, const struct node *n)
 	       device_needs_choose(&g->devices, n->node_class, &all, &ignored);
 }
 
-// --- Network ---------------------------------------------------------------------------------------------
-
 static bool has_network(const struct node *n, const char *mode)
 {
 	const char *wanted = mode && mode[0] ? mode : "host";
@@ -94,8 +89,6 @@ static const char *check_network(struct stack *s, const struct group_rules *g, c
 	return refusal ? refusal : check_ports(s, &ask->reserved_ports, n);
 }
 
-// --- Volumes ---------------------------------------------------------------------------------------------
-
 static const struct host_volume *find_volume(const struct node *n, const char *name)
 {
 	for (uint32_t i = 0; i < n->volume_count; i++)
@@ -119,15 +112,13 @@ static bool volume_fits(const struct volume_ask *ask, const struct node *n, uint
 	return volume && (!volume->read_only || ask->read_only);
 }
 
-bool stack_volumes_fit(const struct group_rules *g, const struct node *n, uint32_t name_index)
+static bool volumes_fit(const struct group_rules *g, const struct node *n, uint32_t name_index)
 {
 	for (uint32_t i = 0; i < g->group->volumes.count; i++)
 		if (!volume_fits(ARRAY_AT(&g->group->volumes, struct volume_ask, i), n, name_index))
 			return false;
 	return true;
 }
-
-// --- The order of checks, and the memo -------------------------------------------------------------------
 
 static const char *check_group(struct stack *s, const struct group_rules *g, const struct node *n)
 {
@@ -158,18 +149,16 @@ static const char *check_level(
 const char *stack_check_static(
 	struct stack *s, const struct group_rules *g, const struct node *n, uint32_t name_index)
 {
-	struct class_entry *memo = class_memo_of(&s->classes, n->node_class);
+	struct remembered_class *memo = class_memo_of(&s->classes, n->node_class);
 	uint8_t *of_job = s->job_rules.constraints.escapes ? NULL : &memo->job;
 	uint8_t *of_group = g->constraints.escapes ? NULL : &memo->groups[g->number];
 	const char *refusal = check_level(of_job, s, NULL, n);
 	if (!refusal)
 		refusal = check_level(of_group, s, g, n);
-	if (!refusal && g->volumes && !stack_volumes_fit(g, n, name_index))
+	if (!refusal && g->volumes && !volumes_fit(g, n, name_index))
 		refusal = "missing compatible host volumes";
 	return refusal;
 }
-
-// --- What depends on the plan ----------------------------------------------------------------------------
 
 struct collision_search {
 	const struct stack *s;

@@ -8,7 +8,7 @@ void class_memo_begin(struct class_memo *m, uint32_t groups)
 	class_memo_release(m);
 	m->groups = groups;
 	// Whole words, so that the next entry's pointer is aligned.
-	m->entry_bytes = (sizeof(struct class_entry) + groups + 7) & ~(size_t)7;
+	m->entry_bytes = (sizeof(struct remembered_class) + groups + 7) & ~(size_t)7;
 }
 
 void class_memo_release(struct class_memo *m)
@@ -25,7 +25,8 @@ void class_memo_grow(struct class_memo *m, uint32_t id)
 	m->count = count;
 }
 
-void class_entry_reset(struct class_memo *m, struct class_entry *entry, const struct node_class *c)
+void remembered_class_reset(
+	struct class_memo *m, struct remembered_class *entry, const struct node_class *c)
 {
 	memset(entry, 0, m->entry_bytes);
 	entry->of = c;

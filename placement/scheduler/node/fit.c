@@ -1,6 +1,8 @@
-// Room on one node (rows A52–A55), and making room (§5.11): ports, then devices and cores, then cpu, memory and
-// disk. What is chosen for one ask counts as gone for the next.
-#include "placement/scheduler/node/stack_private.h"
+// First ports, then devices and cores, then cpu, memory and disk. What is chosen for one ask counts as gone for the
+// next.
+#include "placement/scheduler/node/fit.h"
+#include "placement/scheduler/node/preempt.h"
+#include "placement/scheduler/rules/cores.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
@@ -58,8 +60,6 @@ static bool fit_resources(struct stack *s, const struct node *n, const struct re
 	option_record(o, SCORE_BINPACK, stack_fit_score(s, &capacity, used, &o->resources));
 	return true;
 }
-
-// --- Groups that ask for more ----------------------------------------------------------------------------
 
 struct fitting {
 	struct stack *s;

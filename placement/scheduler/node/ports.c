@@ -121,8 +121,6 @@ const char *port_address(const struct node *node, const char *host_network)
 	return NULL;
 }
 
-// --- Giving out ----------------------------------------------------------------------------------------
-
 // A port that nobody has; -1: none is left. A few probes spread new ports over the range, so that one is not
 // given out again at once; then the range is searched.
 static int64_t find_dynamic(struct port_index *index, const struct port_map *map)
@@ -293,8 +291,6 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 	}
 	return NULL;
 }
-
-// --- Who holds a port ----------------------------------------------------------------------------------
 
 static bool network_holds(const struct allocated_network *n, const char *address, int64_t port)
 {

@@ -1,6 +1,5 @@
-// Which allocations make room (rows A62, A63; semantics §4.8).
+#include "placement/scheduler/node/preempt.h"
 #include "placement/scheduler/common/growing.h"
-#include "placement/scheduler/node/stack_private.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +8,6 @@
 // Only jobs that matter this much less make room.
 #define PRIORITY_DELTA 10
 #define MAX_PARALLEL_PENALTY 50.0
-
-// --- Candidates ----------------------------------------------------------------------------------------
 
 static bool is_own_job(const struct stack *s, const struct job *job)
 {
@@ -77,8 +74,6 @@ static struct candidate **preemptible(struct stack *s, uint32_t *count)
 	}
 	return list;
 }
-
-// --- Cpu, memory and disk --------------------------------------------------------------------------------
 
 enum { DIMENSIONS = 3 };
 struct amounts {
@@ -242,8 +237,6 @@ bool preempt_for_resources(struct stack *s, const struct node *n, const struct r
 	return c.met;
 }
 
-// --- Ports -----------------------------------------------------------------------------------------------
-
 // Chooses who holds the port, if anybody does. False: it stays taken.
 static bool free_port(struct stack *s, const char *address, int64_t port)
 {
@@ -297,8 +290,6 @@ bool preempt_for_task_ports(struct stack *s, const struct node *n, const struct 
 	const char *address = task_address(n);
 	return address && free_ports(s, n, ask, address);
 }
-
-// --- Devices ---------------------------------------------------------------------------------------------
 
 struct device_option {
 	struct candidate **victims;
@@ -384,8 +375,6 @@ bool preempt_for_devices(struct stack *s, const struct node *n, const struct dev
 	free(best.victims);
 	return best.priorities != INT64_MAX && best.count > 0;
 }
-
-// --- Score -----------------------------------------------------------------------------------------------
 
 double preemption_score(const struct allocation *const *victims, uint32_t count)
 {

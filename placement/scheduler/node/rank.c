@@ -1,8 +1,7 @@
 #include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/node/preempt.h"
 #include <math.h>
 #include <string.h>
-
-// --- Neighbours ----------------------------------------------------------------------------------------
 
 struct neighbour_count {
 	const struct stack *s;
@@ -54,8 +53,6 @@ enum snapshot_tier stack_snapshot_tier(
 {
 	return snapshot_tier(g->snapshot, n->snapshot, proposal_is_idle(&s->proposal, n->slot));
 }
-
-// --- Spread --------------------------------------------------------------------------------------------
 
 int64_t spread_unlisted(const struct compiled_spread *spread)
 {
@@ -152,8 +149,6 @@ double spread_score(const struct group_rules *g, const struct node *n)
 	}
 	return sum;
 }
-
-// --- All of it -----------------------------------------------------------------------------------------
 
 static bool is_penalised(const struct stack_request *r, const struct node *n)
 {

@@ -1,7 +1,8 @@
 // How good a node is beside its fit, for the schedulers that choose (rows A57–A59).
 #pragma once
-#include "placement/scheduler/node/snapshot_tier.h"
-#include "placement/scheduler/node/stack_private.h"
+#include "placement/scheduler/common/snapshot_tier.h"
+#include "placement/scheduler/node/stack_option.h"
+#include "placement/scheduler/node/stack_state.h"
 
 // Allocations of the job, and of the same group of it, that a node will hold.
 struct neighbours {

@@ -1,6 +1,15 @@
-// How many nodes there are for a job, by datacenter: what metrics say of the nodes before any is looked at.
-#include "placement/scheduler/node/stack_private.h"
+#include "placement/scheduler/node/stack_available.h"
+#include "placement/scheduler/node/stack_state.h"
+#include "state/tables/job_reevaluations.h"
 #include <string.h>
+
+bool stack_targets_node(struct stack *s, const struct node *n)
+{
+	struct remembered_class *memo = class_memo_of(&s->classes, n->node_class);
+	if (memo->targeted == CLASS_UNKNOWN)
+		memo->targeted = job_targets_node(s->job, n) ? CLASS_ELIGIBLE : CLASS_INELIGIBLE;
+	return memo->targeted == CLASS_ELIGIBLE;
+}
 
 // Datacenters that are named are shown even when they have no nodes.
 static void name_datacenters(const struct job *job, struct alloc_metrics *m)

@@ -1,6 +1,6 @@
-// What is appended to the plan, and seen by everything that counts (row A47).
+#include "placement/scheduler/node/stack_plan.h"
 #include "placement/scheduler/common/growing.h"
-#include "placement/scheduler/node/stack_private.h"
+#include "placement/scheduler/node/stack_state.h"
 #include <string.h>
 
 // Room in an array of the plan, which nobody else appends to meanwhile.
@@ -21,8 +21,6 @@ static void note_changed(struct stack *s, uint32_t slot)
 	GROW(s->changed_slots, s->changed_count, s->changed_room);
 	s->changed_slots[s->changed_count++] = slot;
 }
-
-// --- Counts of properties ------------------------------------------------------------------------------
 
 typedef void property_visit(struct stack *, struct property_set *, void *context);
 
@@ -88,8 +86,6 @@ void stack_count_planned(struct stack *s, struct property_set *set)
 	}
 }
 
-// --- Stops ---------------------------------------------------------------------------------------------
-
 void stack_plan_stop(struct stack *s, const struct allocation *a, enum stop_cause cause, bool lost,
 	const struct uuid *followup_eval)
 {
@@ -138,8 +134,6 @@ void stack_plan_preempt(struct stack *s, const struct allocation *a, const struc
 	victim_counts_add(&s->victim_counts, a);
 	note_changed(s, a->node_slot);
 }
-
-// --- Placements and updates ----------------------------------------------------------------------------
 
 struct plan_placement *stack_plan_place(struct stack *s, const struct plan_placement *from)
 {

@@ -1,5 +1,5 @@
 // Evaluations that look at the job again at given times; times that are close to each other share one (row C24).
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/text.h"
 #include "state/base/time_units.h"
 #include <stdlib.h>

@@ -5,8 +5,6 @@
 
 #define WORD_BITS 64u
 
-// --- Sets of numbers -----------------------------------------------------------------------------
-
 static uint32_t word_count(uint32_t size)
 {
 	return size / WORD_BITS + 1;
@@ -55,8 +53,6 @@ void number_set_move_highest(struct number_set *from, struct number_set *to, int
 			to->words[w - 1] |= highest;
 		}
 }
-
-// --- Names of a group ----------------------------------------------------------------------------
 
 void name_index_init(struct name_index *names, uint32_t count, uint32_t size)
 {

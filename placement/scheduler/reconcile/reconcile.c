@@ -1,18 +1,6 @@
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/reconcile.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 #include <stdlib.h>
-
-uint32_t set_count(const struct group_pass *g, enum member_set set)
-{
-	uint32_t count = 0;
-	FOR_MEMBERS(m, g)
-	count += m->set == set;
-	return count;
-}
-
-bool is_place_ready(const struct group_pass *g)
-{
-	return !g->r->paused && !g->r->failed && !is_canarying(g);
-}
 
 // Steps 3b–3v of a group that the job has.
 static bool compute_group(struct group_pass *g)
@@ -100,25 +88,6 @@ void reconcile(const struct reconcile_ask *ask, struct reconciliation *result)
 		compute_deployment_updates(&r, complete);
 	hand_over_deployment(&r);
 	free(r.members);
-	free(r.canaries.ids);
-	free(r.unneeded.ids);
-}
-
-void reconciliation_release(struct reconciliation *result)
-{
-	struct array *lists[] = {&result->stops, &result->destructive, &result->place,
-		&result->in_place, &result->attribute_updates, &result->disconnects,
-		&result->reconnects, &result->follow_ups, &result->deployment_updates,
-		&result->desired};
-	for (uint32_t i = 0; i < result->follow_ups.count; i++)
-		evaluation_free(*ARRAY_AT(&result->follow_ups, struct evaluation *, i));
-	for (uint32_t i = 0; i < result->deployment_updates.count; i++)
-		free(ARRAY_AT(&result->deployment_updates, struct deployment_update, i)
-				->description);
-	for (uint32_t i = 0; i < result->desired.count; i++)
-		free(ARRAY_AT(&result->desired, struct desired_updates, i)->group);
-	for (uint32_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-		free(lists[i]->items);
-	deployment_free(result->deployment);
-	*result = (struct reconciliation){0};
+	id_set_release(&r.canaries);
+	id_set_release(&r.unneeded);
 }

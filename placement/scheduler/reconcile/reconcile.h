@@ -1,79 +1,8 @@
-// What a service or batch job asks for against what is there: which allocations stop, change, move or are missing,
-// and what becomes of the deployment (rows C1–C49, semantics §5.7, whose steps the files follow in their order). Pure:
-// it looks at what it is given, has no clock, and asks for no room; the scheduler turns its result into a plan.
+// Compares what a service or batch job asks for with what is there: which allocations stop, change, move or are
+// missing, and what becomes of the deployment (rows C1–C49, docs/spec/reconciler.md, whose steps the files follow in
+// their order). Pure: it looks at what it is given, has no clock, and asks for no room; the scheduler turns its result
+// into a plan.
 #pragma once
-#include "placement/scheduler/common/view.h"
-#include "state/base/prng.h"
-#include "state/records/plan.h"
-
-// What another version of the job means to an allocation that is there (semantics §5.8).
-enum alloc_change { CHANGE_NONE, CHANGE_IN_PLACE, CHANGE_DESTRUCTIVE };
-
-struct reconcile_ask {
-	const struct scheduler_view *view; // nodes, and whether clients may be disconnected
-	const struct job *job;             // NULL: purged; a stopped one is asked for nothing
-	const struct evaluation
-		*eval; // namespace, job id, priority; follow-ups name it as previous
-	bool batch;
-	// Of every incarnation; terminal ones included.
-	const struct allocation *const *allocations;
-	uint32_t allocation_count;
-	const struct deployment
-		*deployment; // the latest; NULL: none. Looked at only for service jobs
-	int64_t now_ns;
-	struct prng *prng; // ids of follow-ups and deployments
-	// Of an allocation of another version of the job: asked once for each, in the order in which they come.
-	enum alloc_change (*change_of)(void *context, const struct allocation *);
-	void *context;
-};
-
-struct reconcile_stop {
-	const struct allocation *allocation;
-	enum stop_cause cause;
-	bool lost; // also set client status lost
-	struct uuid followup_eval;
-};
-
-// An instance that is to be placed.
-struct reconcile_place {
-	uint32_t group; // of the job
-	uint32_t name_index;
-	bool canary;
-	// That it takes the place of; NULL: it is one more.
-	const struct allocation *previous;
-	bool reschedule;      // previous failed: it gets a tracker, and its nodes are a penalty
-	bool lost;            // previous was lost with its node
-	bool migrate;         // previous is stopped with it
-	bool downgrade;       // not the version that is being tried out (row C31), but
-	uint64_t min_version; // at least this one: that of previous
-	// Destructive update: previous is stopped with it, and goes on when there is no room (STOP_UPDATING).
-	bool destructive;
-};
-
-// An attribute alone changes, or it becomes unknown, or it is back.
-struct reconcile_update {
-	const struct allocation *allocation;
-	struct uuid followup_eval; // zero: none
-};
-
-struct reconciliation {
-	// In the order in which groups come (by name), and within a group as the steps say.
-	struct array stops;             // reconcile_stop; without those of destructive placements
-	struct array destructive;       // reconcile_place
-	struct array place;             // reconcile_place
-	struct array in_place;          // const struct allocation *
-	struct array attribute_updates; // reconcile_update: waits for its follow-up
-	struct array disconnects;       // reconcile_update: becomes unknown
-	struct array reconnects;        // const struct allocation *: its client status is noted
-	struct array follow_ups; // struct evaluation *: pending, with wait_until; created by the
-				 // scheduler, owned here
-	struct deployment *deployment;   // as plan.deployment
-	struct array deployment_updates; // deployment_update
-	struct array desired;            // desired_updates, by group: what a dry run shows
-	// The deployment that new allocations belong to, if it is at work: as it was or as it begins with this plan;
-	// NULL: none. Borrowed from the ask, or `deployment` above.
-	const struct deployment *current;
-};
+#include "placement/scheduler/reconcile/reconciliation.h"
 
 void reconcile(const struct reconcile_ask *, struct reconciliation *);
-void reconciliation_release(struct reconciliation *);

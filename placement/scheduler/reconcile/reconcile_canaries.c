@@ -1,36 +1,7 @@
 // Allocations that try a version out before the others follow (steps 3d, 3n, 3o).
 #include "placement/scheduler/common/taint.h"
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 #include <stdlib.h>
-
-// --- Ids -----------------------------------------------------------------------------------------
-
-void id_set_add_all(struct id_set *set, const struct array *ids)
-{
-	if (!ids->count)
-		return;
-	set->ids = memory_resize(set->ids, (set->count + ids->count) * sizeof *set->ids);
-	memcpy(set->ids + set->count, ids->items, ids->count * sizeof *set->ids);
-	set->count += ids->count;
-}
-
-static int id_compare(const void *a, const void *b)
-{
-	return uuid_compare(a, b);
-}
-
-void id_set_sort(struct id_set *set)
-{
-	if (set->count > 1)
-		qsort(set->ids, set->count, sizeof *set->ids, id_compare);
-}
-
-bool id_set_has(const struct id_set *set, const struct uuid *id)
-{
-	return set->count && bsearch(id, set->ids, set->count, sizeof *id, id_compare);
-}
-
-// --- Those that are there ------------------------------------------------------------------------
 
 static void stop_unneeded(struct group_pass *g, struct member *m)
 {
@@ -72,8 +43,6 @@ void cancel_unneeded_canaries(struct group_pass *g)
 			keep_canary(g, m);
 	}
 }
-
-// --- Those that are missing ----------------------------------------------------------------------
 
 struct canary_names {
 	struct group_pass *g;

@@ -1,5 +1,5 @@
 // The deployment before and after the groups (steps 0, 2, 4), and the part that a group has in it (3b, 3u, 3v).
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/text.h"
 #include <stdlib.h>
 
@@ -9,8 +9,6 @@ static void propose(struct reconciler *r, const struct deployment *d, int status
 		APPEND(&r->result->deployment_updates, struct deployment_update);
 	*update = (struct deployment_update){d->id, status, text_copy(why)};
 }
-
-// --- Before the groups ---------------------------------------------------------------------------
 
 static void cancel(struct reconciler *r, const struct deployment *d, struct text why)
 {
@@ -77,8 +75,6 @@ void compute_deployment_paused(struct reconciler *r)
 		    status == DEPLOYMENT_INITIALIZING;
 	r->failed = status == DEPLOYMENT_FAILED;
 }
-
-// --- Of a group ----------------------------------------------------------------------------------
 
 // Step 3b.
 void initialize_deployment_state(struct group_pass *g)
@@ -162,8 +158,6 @@ bool is_deployment_complete(const struct group_pass *g)
 	const struct deployment_group *dstate = deployment_group_of(d, text_of(g->name));
 	return !dstate || is_all_healthy(dstate);
 }
-
-// --- After the groups ----------------------------------------------------------------------------
 
 // A region that is done waits for its peers (row C40), unless they told it to go on.
 static void complete_deployment(struct reconciler *r)

@@ -1,7 +1,7 @@
 // Which set an allocation belongs to, by its version, its node and how it ended (steps 3c, 3e, 3f).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 #include "state/records/reschedule.h"
 
 static bool is_older(const struct allocation *a, const struct job *job)
@@ -59,8 +59,6 @@ void split_by_taint(struct group_pass *g)
 			m->allocation, allocation_taint(ask->view, m->allocation, ask->now_ns));
 	}
 }
-
-// --- Rescheduling --------------------------------------------------------------------------------
 
 // Row C28: what a job of the type takes for over, and what it looks at for a failure.
 enum end { END_COUNTS, END_IGNORED, END_LOOKED_AT };

@@ -1,6 +1,6 @@
 // Allocations group by group: sorted once by the name of the group, the number in the name, and the id.
 #include "placement/scheduler/common/allocation_facts.h"
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/text.h"
 #include <stdlib.h>
 

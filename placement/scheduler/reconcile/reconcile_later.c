@@ -1,7 +1,7 @@
 // What cannot be settled in this pass: clients that are cut off, lost work that surely ends later, failures that wait
 // for their delay (steps 3h–3j).
 #include "placement/scheduler/common/allocation_facts.h"
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/time_units.h"
 #include <stdlib.h>
 
@@ -22,8 +22,6 @@ static struct member_list list_for(const struct group_pass *g)
 {
 	return (struct member_list){memory_take_array(g->count + 1, sizeof(struct member *)), 0};
 }
-
-// --- Cut off (row C9) ----------------------------------------------------------------------------
 
 static void create_timeout_later_evals(struct group_pass *g)
 {
@@ -58,8 +56,6 @@ void reconcile_disconnecting(struct group_pass *g)
 			reschedule_member(g, m);
 	}
 }
-
-// --- Lost, and not surely ended (rows C14–C17) ---------------------------------------------------
 
 static bool stops_on_its_own(const struct allocation *a)
 {
@@ -126,8 +122,6 @@ void create_lost_later_evals(struct group_pass *g)
 		"created for delayed rescheduling");
 	free(lost.items);
 }
-
-// --- Failed, and not due yet (rows C16, C23) -------------------------------------------------------
 
 // Step 3j. Which follow-up an allocation waits for is noted at the end, when it is known whether it stays.
 void create_reschedule_later_evals(struct group_pass *g)

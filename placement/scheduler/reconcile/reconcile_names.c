@@ -1,5 +1,5 @@
 // The numbers in names (step 3k, row C46).
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 
 static bool holds_name(const struct member *m)
 {
@@ -21,8 +21,6 @@ void index_names(struct group_pass *g)
 	if (holds_name(m))
 		number_set_add(&g->names.taken, m->allocation->index);
 }
-
-// --- Repair --------------------------------------------------------------------------------------
 
 struct repair {
 	struct name_index *names; // everything that is or will be there has its name in it

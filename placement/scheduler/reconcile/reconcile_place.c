@@ -1,7 +1,5 @@
 // What is missing, and what moves (steps 3q, 3r, 3t).
-#include "placement/scheduler/reconcile/reconcile_private.h"
-
-// --- What is missing (semantics §5.7.5) ------------------------------------------------------------
+#include "placement/scheduler/reconcile/group_pass.h"
 
 static struct reconcile_place replacement_of(const struct group_pass *g, const struct member *m)
 {
@@ -76,8 +74,6 @@ void compute_placements(struct group_pass *g)
 		g->dstate->desired_total += g->place.count;
 }
 
-// --- What of it is placed now ------------------------------------------------------------------------
-
 static void place(struct group_pass *g, const struct reconcile_place *missing)
 {
 	*APPEND(&g->r->result->place, struct reconcile_place) = *missing;
@@ -126,8 +122,6 @@ void compute_replacements(struct group_pass *g)
 	if (ready)
 		g->limit -= g->place.count < g->limit ? g->place.count : g->limit;
 }
-
-// --- What moves ----------------------------------------------------------------------------------
 
 // Step 3t: drains go on whatever becomes of the deployment (row C35).
 void compute_migrations(struct group_pass *g)

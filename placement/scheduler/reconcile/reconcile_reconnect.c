@@ -1,6 +1,6 @@
 // Allocations whose client is back (step 3g, semantics §5.7.3): they stay, or what replaced them does.
 #include "placement/scheduler/common/allocation_facts.h"
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 
 static bool is_to_move(const struct allocation *a)
 {
@@ -29,8 +29,6 @@ static bool stop_unwanted(struct group_pass *g, struct member *m)
 	g->desired->stop++;
 	return true;
 }
-
-// --- The replacement -----------------------------------------------------------------------------
 
 static struct member *find_member(const struct group_pass *g, const struct allocation *a)
 {
@@ -81,8 +79,6 @@ static struct member *living_replacement(const struct group_pass *g, const struc
 	}
 	return NULL;
 }
-
-// --- Which one stays (row C12) -------------------------------------------------------------------
 
 // The best score that its placement saw. Returns false when none was kept.
 static bool best_score(const struct allocation *a, double *score)

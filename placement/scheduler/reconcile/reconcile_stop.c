@@ -1,29 +1,7 @@
 // What has to go: everything, what is lost, and what is too much (steps 1, 3a, 3l).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
-#include "placement/scheduler/reconcile/reconcile_private.h"
-
-bool is_over(const struct group_pass *g, const struct allocation *a)
-{
-	bool may_run = a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING;
-	return a->desired != ALLOC_RUN &&
-	       !(may_run && !node_is_lost(allocation_node(g->r->ask->view, a)));
-}
-
-void note_stop(struct group_pass *g, struct member *m, enum stop_cause cause)
-{
-	*APPEND(&g->r->result->stops, struct reconcile_stop) =
-		(struct reconcile_stop){m->allocation, cause, cause == STOP_LOST, m->followup};
-	m->stopped = true;
-}
-
-void stop_member(struct group_pass *g, struct member *m, enum stop_cause cause)
-{
-	note_stop(g, m, cause);
-	m->set = SET_NONE;
-}
-
-// --- Everything ----------------------------------------------------------------------------------
+#include "placement/scheduler/reconcile/group_pass.h"
 
 // What a group left behind when it was taken out of its job is told to end even where it failed: nothing else will
 // look at it.
@@ -45,8 +23,6 @@ void filter_and_stop_all(struct group_pass *g)
 		stop_member(g, m, lost ? STOP_LOST : STOP_NOT_NEEDED);
 	}
 }
-
-// --- What is too much (semantics §5.7.4, row C46) --------------------------------------------------
 
 struct surplus {
 	struct group_pass *g;

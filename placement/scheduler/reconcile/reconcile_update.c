@@ -1,5 +1,5 @@
 // What another version of the job changes in what is there, and how much of it at once (steps 3m, 3p, 3s).
-#include "placement/scheduler/reconcile/reconcile_private.h"
+#include "placement/scheduler/reconcile/group_pass.h"
 
 static enum alloc_change change_of(const struct group_pass *g, const struct member *m)
 {
@@ -36,8 +36,6 @@ void compute_updates(struct group_pass *g)
 	if (!g->had_dstate)
 		g->dstate->desired_total += g->destructive_count + g->in_place_count;
 }
-
-// --- The limit (row C47) ---------------------------------------------------------------------------
 
 static const struct optional_bool *health_of(const struct allocation *a)
 {
@@ -77,8 +75,6 @@ void compute_under_provisioned_by(struct group_pass *g)
 	else
 		g->limit = rest_of_max_parallel(g);
 }
-
-// --- Destructive updates ---------------------------------------------------------------------------
 
 static void replace(struct group_pass *g, struct member *m)
 {

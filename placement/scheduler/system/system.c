@@ -23,15 +23,6 @@ struct process {
 	} blocked;
 };
 
-// --- Annotations ---------------------------------------------------------------------------------
-
-struct desired_updates *system_annotation(struct system_attempt *a, const char *group)
-{
-	return a->plan->annotate ? map_item(&a->plan->annotations, sizeof(struct desired_updates),
-					   group ? group : "")
-				 : NULL;
-}
-
 static const char *group_name(const struct system_attempt *a, const struct diff_item *item)
 {
 	return item->group == DIFF_NO_GROUP ? allocation_group(item->existing)->name
@@ -58,8 +49,6 @@ static void annotate(struct system_attempt *a)
 		}
 	}
 }
-
-// --- The plan ------------------------------------------------------------------------------------
 
 static void stop_all(struct system_attempt *a, const struct diff_list *list, enum stop_cause cause)
 {
@@ -90,7 +79,7 @@ static void begin_groups(struct system_attempt *a)
 	if (!a->job)
 		return;
 	stack_set_job(a->stack, a->job);
-	scheduler_run_be_strict(a->run, &a->view, a->stack);
+	stack_be_strict_on(a->stack, &a->run->rejected);
 	stack_nodes_available(a->stack, &a->available);
 	a->groups = memory_take_array(a->job->task_groups.count + 1, sizeof *a->groups);
 	for (uint32_t i = 0; i < a->job->task_groups.count; i++) {
@@ -158,8 +147,6 @@ static void release(struct system_attempt *a)
 	a->job = NULL;
 }
 
-// --- Follow-ups ----------------------------------------------------------------------------------
-
 static int by_uuid(const void *a, const void *b)
 {
 	return uuid_compare(a, b);
@@ -205,8 +192,6 @@ static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 	evaluation_free(next);
 	return error < 0 ? error : 0;
 }
-
-// --- Attempts ------------------------------------------------------------------------------------
 
 static int submit(struct system_attempt *a, int64_t stagger_ns)
 {

@@ -1,8 +1,8 @@
 // One attempt of the system scheduler at an evaluation: what its steps share.
 #pragma once
+#include "placement/scheduler/common/scheduler_run.h"
 #include "placement/scheduler/common/version_changes.h"
-#include "placement/scheduler/node/scheduler_run.h"
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/stack/stack.h"
 #include "placement/scheduler/system/system_diff.h"
 
 // What is kept per group of the job.

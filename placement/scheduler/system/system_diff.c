@@ -1,8 +1,8 @@
 #include "placement/scheduler/system/system_diff.h"
 #include "placement/scheduler/common/allocation_facts.h"
-#include "placement/scheduler/node/stack.h"
 #include "placement/scheduler/system/required_names.h"
 #include "state/base/memory.h"
+#include "state/tables/job_reevaluations.h"
 #include <endian.h>
 #include <stdlib.h>
 
@@ -29,8 +29,6 @@ struct diff {
 	uint32_t *seen; // by position: the number of the last node on which the name was met
 	uint32_t node_number;
 };
-
-// --- Lists ---------------------------------------------------------------------------------------
 
 static void *room_for_one(void *items, uint32_t count, uint32_t *room, size_t bytes_each)
 {
@@ -91,8 +89,6 @@ static int by_node_newest_first(const void *a, const void *b)
 	return uuid_compare(&x->allocation->id, &y->allocation->id);
 }
 
-// --- Nodes that take instances -------------------------------------------------------------------
-
 static void find_nodes(const struct system_diff_ask *ask, struct target_nodes *nodes)
 {
 	const struct node_class *last = NULL;
@@ -124,8 +120,6 @@ bool target_nodes_contain(const struct target_nodes *nodes, const struct uuid *i
 	key_of(id, wanted.key);
 	return nodes->count && bsearch(&wanted, nodes->items, nodes->count, sizeof wanted, by_id);
 }
-
-// --- Allocations ---------------------------------------------------------------------------------
 
 static void add_entry(
 	struct entry_list *list, const struct allocation *allocation, uint32_t position)
@@ -168,8 +162,6 @@ static void collect_allocations(struct diff *d)
 		qsort(d->ended.items, d->ended.count, sizeof *d->ended.items, by_node_newest_first);
 }
 
-// --- One allocation ------------------------------------------------------------------------------
-
 // On a node that is gone, down, draining or disconnected (row A22).
 static enum diff_kind judge_tainted(const struct diff *d, const struct node *node,
 	const struct allocation *a, bool supports_disconnect)
@@ -208,8 +200,6 @@ static enum diff_kind judge(
 	return d->ask->job->job_modify_index != a->job->job_modify_index ? DIFF_UPDATE
 									 : DIFF_IGNORE;
 }
-
-// --- Node by node --------------------------------------------------------------------------------
 
 // Where an instance is or goes. The slot is not read from the node: that would wait for memory.
 struct place {

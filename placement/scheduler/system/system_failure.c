@@ -43,8 +43,6 @@ static void note_exhausted(
 	stack_count_exhausted(a->groups[item->group].group, failed);
 }
 
-// --- Blocked evaluations -------------------------------------------------------------------------
-
 static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)
 {
 	if (!a->blocked_slots)

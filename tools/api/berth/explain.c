@@ -1,5 +1,5 @@
 // /v1/berth/explain/…: why things run where they do, or do not run.
-#include "placement/scheduler/node/snapshot_tier.h"
+#include "placement/scheduler/common/snapshot_tier.h"
 #include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"

@@ -1,6 +1,9 @@
 // Gathering the columns from the view.
 #include "placement/scheduler/common/growing.h"
-#include "placement/scheduler/node/candidate_columns.h"
+#include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/node/stack_available.h"
+#include "placement/scheduler/stack/candidate_columns.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,33 +12,31 @@
 #define AHEAD 32u
 
 struct gathering {
-	struct columns *c;
+	struct candidate_columns *c;
 	struct gathered_node *rows; // by slot
 	uint32_t count, room;
 	struct availability available;
 };
 
-// --- Which nodes -----------------------------------------------------------------------------------------
-
-static bool is_memoised(const struct columns *c, const struct node *n)
+static bool is_memoised(const struct candidate_columns *c, const struct node *n)
 {
-	const struct class_entry *memo = class_memo_of(&c->s->classes, n->node_class);
+	const struct remembered_class *memo = class_memo_of(&c->s->classes, n->node_class);
 	return (memo->job == CLASS_INELIGIBLE && !c->s->job_rules.constraints.escapes) ||
 	       (memo->groups[c->g->number] == CLASS_INELIGIBLE && !c->g->constraints.escapes);
 }
 
 static void look_at(struct gathering *g, const struct node *n)
 {
-	struct columns *c = g->c;
+	struct candidate_columns *c = g->c;
 	if (!node_is_usable(n) || !stack_targets_node(c->s, n))
 		return;
 	c->candidates++;
 	availability_add(&g->available, n);
 	const char *refusal = stack_check_static(c->s, c->g, n, 0);
 	if (refusal) {
-		tallies_add(&c->first, refusal, n, STACK_FILTERED, 1);
-		tallies_add(&c->later, is_memoised(c, n) ? reason_class_ineligible : refusal, n,
-			STACK_FILTERED, 1);
+		refusal_counts_add(&c->first, refusal, n, STACK_FILTERED, 1);
+		refusal_counts_add(&c->later, is_memoised(c, n) ? reason_class_ineligible : refusal,
+			n, STACK_FILTERED, 1);
 		return;
 	}
 	GROW(g->rows, g->count, g->room);
@@ -67,9 +68,7 @@ static void look_at_all(struct gathering *g)
 	availability_end(&g->available);
 }
 
-// --- Bins ------------------------------------------------------------------------------------------------
-
-static uint64_t hash_values(const struct columns *c, const struct node *n)
+static uint64_t hash_values(const struct candidate_columns *c, const struct node *n)
 {
 	char id[UUID_TEXT_BYTES];
 	uint64_t hash = 0;
@@ -81,7 +80,8 @@ static uint64_t hash_values(const struct columns *c, const struct node *n)
 	return hash;
 }
 
-static bool same_values(const struct columns *c, const struct node *a, const struct node *b)
+static bool same_values(
+	const struct candidate_columns *c, const struct node *a, const struct node *b)
 {
 	char id_a[UUID_TEXT_BYTES], id_b[UUID_TEXT_BYTES];
 	for (uint32_t i = 0; i < c->property_count; i++) {
@@ -94,7 +94,7 @@ static bool same_values(const struct columns *c, const struct node *a, const str
 }
 
 struct bin_search {
-	struct columns *c;
+	struct candidate_columns *c;
 	uint32_t *table; // by hash of the values: bin + 1
 	uint32_t mask, bin_room;
 	uint32_t *of_class; // by number: bin + 1; NULL: nodes of a class may differ
@@ -102,7 +102,7 @@ struct bin_search {
 
 static uint32_t find_bin(struct bin_search *b, const struct node *n)
 {
-	struct columns *c = b->c;
+	struct candidate_columns *c = b->c;
 	uint32_t at = (uint32_t)hash_values(c, n) & b->mask;
 	while (b->table[at] && !same_values(c, c->bins[b->table[at] - 1].node, n))
 		at = (at + 1) & b->mask;
@@ -124,7 +124,7 @@ static uint32_t bin_of_node(struct bin_search *b, const struct gathered_node *n)
 	return *known - 1;
 }
 
-static bool are_of_class(const struct columns *c)
+static bool are_of_class(const struct candidate_columns *c)
 {
 	for (uint32_t i = 0; i < c->property_count; i++)
 		if (node_property_is_node_unique(c->properties[i]->property))
@@ -132,7 +132,7 @@ static bool are_of_class(const struct columns *c)
 	return true;
 }
 
-static void find_bins(struct columns *c, const struct gathering *g, uint32_t *bin_of)
+static void find_bins(struct candidate_columns *c, const struct gathering *g, uint32_t *bin_of)
 {
 	struct bin_search b = {.c = c, .mask = 15};
 	while (b.mask < 2 * (uint64_t)g->count)
@@ -148,7 +148,7 @@ static void find_bins(struct columns *c, const struct gathering *g, uint32_t *bi
 	free(b.of_class);
 }
 
-static void one_bin(struct columns *c, const struct gathering *g)
+static void one_bin(struct candidate_columns *c, const struct gathering *g)
 {
 	c->bins = memory_take(sizeof *c->bins);
 	c->bin_count = g->count > 0;
@@ -158,7 +158,7 @@ static void one_bin(struct columns *c, const struct gathering *g)
 
 // Puts the rows of each bin together.
 static struct gathered_node *sort_rows(
-	struct columns *c, const struct gathering *g, const uint32_t *bin_of)
+	struct candidate_columns *c, const struct gathering *g, const uint32_t *bin_of)
 {
 	struct gathered_node *sorted = memory_take_array(g->count + 1, sizeof *sorted);
 	uint32_t *next = memory_take_array(c->bin_count + 1, sizeof *next);
@@ -173,7 +173,7 @@ static struct gathered_node *sort_rows(
 	return sorted;
 }
 
-static void divide_into_bins(struct columns *c, struct gathering *g)
+static void divide_into_bins(struct candidate_columns *c, struct gathering *g)
 {
 	if (!c->property_count) {
 		one_bin(c, g);
@@ -187,7 +187,7 @@ static void divide_into_bins(struct columns *c, struct gathering *g)
 	g->rows = sorted;
 }
 
-static void divide_into_blocks(struct columns *c)
+static void divide_into_blocks(struct candidate_columns *c)
 {
 	uint32_t row = 0, room = 0;
 	for (uint32_t bin = 0; bin < c->bin_count; bin++) {
@@ -206,9 +206,7 @@ static void divide_into_blocks(struct columns *c)
 	}
 }
 
-// --- Rows ------------------------------------------------------------------------------------------------
-
-static void make_columns(struct columns *c, uint32_t rows)
+static void make_columns(struct candidate_columns *c, uint32_t rows)
 {
 	size_t room = rows + 1; // an array of none is one, too
 	c->row_count = rows;
@@ -232,14 +230,14 @@ static void make_columns(struct columns *c, uint32_t rows)
 
 static bool mark_neighbour(const struct allocation *a, void *context)
 {
-	struct columns *c = context;
+	struct candidate_columns *c = context;
 	uint32_t row = a->node_slot < c->slots ? c->row_of[a->node_slot] : ROW_NONE;
 	if (row != ROW_NONE && !allocation_is_terminal(a))
 		c->has_neighbours[row] = true;
 	return true;
 }
 
-static void mark_neighbours(struct columns *c)
+static void mark_neighbours(struct candidate_columns *c)
 {
 	const struct stack *s = c->s;
 	s->view.job_allocations(
@@ -257,7 +255,7 @@ struct known_score {
 };
 
 // Nodes of a class are all alike, unless some affinity looks at single nodes.
-static void find_affinities(struct columns *c, const struct gathered_node *nodes)
+static void find_affinities(struct candidate_columns *c, const struct gathered_node *nodes)
 {
 	struct known_score *of_class = memory_take_array(c->s->classes.count + 1, sizeof *of_class);
 	for (uint32_t row = 0; row < c->row_count; row++) {
@@ -269,14 +267,14 @@ static void find_affinities(struct columns *c, const struct gathered_node *nodes
 	free(of_class);
 }
 
-struct columns *columns_create(struct stack *s, struct group_rules *rules)
+struct candidate_columns *candidate_columns_create(struct stack *s, struct group_rules *rules)
 {
-	struct columns *c = memory_take(sizeof *c);
+	struct candidate_columns *c = memory_take(sizeof *c);
 	struct gathering g = {.c = c};
 	c->s = s;
 	c->g = rules;
 	c->slots = s->view.slots(s->view.context);
-	columns_find_properties(c);
+	candidate_columns_find_properties(c);
 	g.room = c->slots + 1;
 	g.rows = memory_resize(NULL, (size_t)g.room * sizeof *g.rows);
 	look_at_all(&g);
@@ -288,18 +286,18 @@ struct columns *columns_create(struct stack *s, struct group_rules *rules)
 		c->slot_of[row] = g.rows[row].slot;
 		c->row_of[g.rows[row].slot] = row;
 	}
-	columns_know_values(c);
-	columns_tree_create(c);
+	candidate_columns_know_values(c);
+	candidate_columns_tree_create(c);
 	mark_neighbours(c);
 	if (c->affinities)
 		find_affinities(c, g.rows);
-	columns_fill(c, g.rows);
+	candidate_columns_fill(c, g.rows);
 	free(g.rows);
 	c->seen = s->changed_count;
 	return c;
 }
 
-void columns_destroy(struct columns *c)
+void candidate_columns_destroy(struct candidate_columns *c)
 {
 	if (!c)
 		return;
@@ -308,10 +306,10 @@ void columns_destroy(struct columns *c)
 		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
-	tallies_release(&c->first);
-	tallies_release(&c->later);
-	tallies_release(&c->refused);
-	columns_tree_release(c);
-	columns_release_properties(c);
+	refusal_counts_release(&c->first);
+	refusal_counts_release(&c->later);
+	refusal_counts_release(&c->refused);
+	candidate_columns_tree_release(c);
+	candidate_columns_release_properties(c);
 	free(c);
 }

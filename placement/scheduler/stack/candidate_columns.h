@@ -10,26 +10,13 @@
 // An exact fit score takes two powers of ten. Where nodes are not alike, most rows get a bound from above at first,
 // and exact scores only in the blocks that come into question.
 #pragma once
-#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/node/stack_state.h"
+#include "placement/scheduler/stack/refusal_counts.h"
 
 #define BLOCK_ROWS 64u
 #define ROW_NONE 0xffffffffu
 // Fit alone; with anti-affinity or affinity; with both.
 #define ROW_SCORES_MAX 3u
-
-struct tally { // nodes refused for one reason, of one node class name
-	const char *reason, *class_name;
-	enum stack_outcome outcome;
-	int64_t count;
-};
-
-struct tallies {
-	struct tally *items;
-	uint32_t *sorted; // their numbers, by reason
-	uint32_t count, room;
-	uint32_t *buckets; // open addressing: numbers, counted from 1
-	uint32_t mask;
-};
 
 struct column_block {
 	uint32_t first, end; // rows
@@ -68,13 +55,13 @@ struct contender {
 	uint8_t tier;
 };
 
-struct columns {
+struct candidate_columns {
 	struct stack *s;
 	struct group_rules *g;
 	uint32_t candidates; // nodes looked at: rows, and those filtered at once
-	struct tallies first,
+	struct refusal_counts first,
 		later; // nodes filtered at once: as it was, and as the memo has it from then on
-	struct tallies refused; // rows that are refused now
+	struct refusal_counts refused; // rows that are refused now
 	uint32_t row_count, bin_count, block_count;
 	// By row.
 	const struct node **nodes;
@@ -110,8 +97,22 @@ struct columns {
 	double lowest_seen;       // boost of the job
 };
 
-struct columns *columns_create(struct stack *, struct group_rules *);
-void columns_destroy(struct columns *); // NULL is fine
+// The tier comes before the score.
+static inline uint8_t candidate_columns_tier(const struct candidate_columns *c, uint32_t row)
+{
+	return c->tiers ? c->tiers[row] : 0;
+}
+static inline double candidate_columns_score(const struct candidate_columns *c, uint32_t row)
+{
+	double spread = c->bins[c->bin_of[row]].spread;
+	if (spread == 0)
+		return c->sums[row] / c->recorded[row];
+	return (c->sums[row] + spread) / (c->recorded[row] + 1);
+}
+
+// candidate_columns_gather.c
+struct candidate_columns *candidate_columns_create(struct stack *, struct group_rules *);
+void candidate_columns_destroy(struct candidate_columns *); // NULL is fine
 
 // A node when it was gathered.
 struct gathered_node {
@@ -119,47 +120,44 @@ struct gathered_node {
 	uint32_t slot, class_id;
 	struct resources capacity, used;
 };
+
+// candidate_columns_rows.c
 // Every row and block, when they are new; nodes by row.
-void columns_fill(struct columns *, const struct gathered_node *nodes);
-
-// columns_properties.c: which properties make bins, and what they say of bins and rows.
-void columns_find_properties(struct columns *);
-void columns_know_values(struct columns *); // when bins and rows are there
-void columns_release_properties(struct columns *);
-// Brings the bins up to what is planned now.
-void columns_refresh_bins(struct columns *);
-// Why a row's own values rule it out; NULL: they do not.
-const char *columns_row_refusal(const struct columns *, uint32_t row);
-// Rows that share a value with the node.
-typedef void columns_row_visit(struct columns *, uint32_t row);
-void columns_each_alike(struct columns *, const struct node *, columns_row_visit *);
-
-// columns_tree.c: the best of the blocks.
-void columns_tree_create(struct columns *);
-void columns_tree_release(struct columns *);
-void columns_block_changed(struct columns *, uint32_t block);
-// The best blocks, best first; returns how many.
-uint32_t columns_best_blocks(struct columns *, uint32_t wanted, uint32_t *blocks);
-
-// columns.c: what they share. The tier comes before the score.
-static inline uint8_t columns_tier(const struct columns *c, uint32_t row)
-{
-	return c->tiers ? c->tiers[row] : 0;
-}
-double columns_score(const struct columns *, uint32_t row);
-void columns_set_bin_refusal(struct columns *, struct column_bin *, const char *refusal);
+void candidate_columns_fill(struct candidate_columns *, const struct gathered_node *nodes);
 // Brings everything up to what is planned now.
-void columns_catch_up(struct columns *);
+void candidate_columns_catch_up(struct candidate_columns *);
 // The best open rows, best first; rows that are skipped are left out. Returns how many, at most `wanted`.
-uint32_t columns_top(struct columns *, const uint32_t *skipped, uint32_t skipped_count,
-	uint32_t wanted, uint32_t *rows);
+uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipped,
+	uint32_t skipped_count, uint32_t wanted, uint32_t *rows);
 #define ROWS_WANTED_MAX 16u
 // A row that looked open is exhausted.
-void columns_refuse(struct columns *, uint32_t row, const char *reason);
+void candidate_columns_refuse(struct candidate_columns *, uint32_t row, const char *reason);
 // Nodes evaluated, filtered and exhausted, as of now. again: not the group's first.
-void columns_count(const struct columns *, bool again, struct alloc_metrics *);
+void candidate_columns_count(const struct candidate_columns *, bool again, struct alloc_metrics *);
 
-void tallies_add(
-	struct tallies *, const char *reason, const struct node *, enum stack_outcome, int by);
-void tallies_release(struct tallies *);
-void tallies_count(const struct tallies *, struct alloc_metrics *);
+// candidate_columns_properties.c: which properties make bins, and what they say of bins and rows.
+void candidate_columns_find_properties(struct candidate_columns *);
+void candidate_columns_know_values(struct candidate_columns *); // when bins and rows are there
+void candidate_columns_release_properties(struct candidate_columns *);
+// Brings the bins up to what is planned now.
+void candidate_columns_refresh_bins(struct candidate_columns *);
+// Why a row's own values rule it out; NULL: they do not.
+const char *candidate_columns_row_refusal(const struct candidate_columns *, uint32_t row);
+// Rows that share a value with the node.
+typedef void candidate_columns_row_visit(struct candidate_columns *, uint32_t row);
+void candidate_columns_each_alike(
+	struct candidate_columns *, const struct node *, candidate_columns_row_visit *);
+
+// candidate_columns_refusals.c: why rows are refused. reason: NULL when the row is open.
+void candidate_columns_set_refusal(
+	struct candidate_columns *, uint32_t row, const char *reason, enum stack_outcome);
+void candidate_columns_set_bin_refusal(
+	struct candidate_columns *, struct column_bin *, const char *refusal);
+
+// candidate_columns_tree.c: the best of the blocks.
+void candidate_columns_tree_create(struct candidate_columns *);
+void candidate_columns_tree_release(struct candidate_columns *);
+void candidate_columns_block_changed(struct candidate_columns *, uint32_t block);
+// The best blocks, best first; returns how many.
+uint32_t candidate_columns_best_blocks(
+	struct candidate_columns *, uint32_t wanted, uint32_t *blocks);

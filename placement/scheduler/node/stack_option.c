@@ -1,5 +1,5 @@
-// Putting scores together (rows A55, A56), and what callers make of an option.
-#include "placement/scheduler/node/stack_private.h"
+// Putting scores together, and what metrics say of an option.
+#include "placement/scheduler/node/stack_option.h"
 #include <string.h>
 
 const char *const score_kind_names[SCORE_KINDS] = {"binpack", "devices", "job-anti-affinity",
@@ -41,8 +41,6 @@ bool stack_option_is_plain(const struct stack_option *o)
 {
 	return o->outcome == STACK_FITS && o->shown == 1u << SCORE_BINPACK;
 }
-
-// --- Metrics -------------------------------------------------------------------------------------------
 
 static void put_score(struct array *scores, const char *name, double number)
 {

@@ -1,13 +1,12 @@
-// Refused nodes by reason and node class name.
+#include "placement/scheduler/stack/refusal_counts.h"
 #include "placement/scheduler/common/growing.h"
-#include "placement/scheduler/node/candidate_columns.h"
 #include "state/base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define BUCKETS_FIRST 16u
 
-void tallies_release(struct tallies *t)
+void refusal_counts_release(struct refusal_counts *t)
 {
 	free(t->items);
 	free(t->sorted);
@@ -15,21 +14,21 @@ void tallies_release(struct tallies *t)
 }
 
 // Reasons and class names are kept once each, so that pointers tell them apart; where they are not, the metrics
-// add up what is equal. Where the number of a tally is, counted from 1, or would go.
-static uint32_t *find(const struct tallies *t, const char *reason, const char *class_name)
+// add up what is equal. Where the number of a refusal_count is, counted from 1, or would go.
+static uint32_t *find(const struct refusal_counts *t, const char *reason, const char *class_name)
 {
 	uint64_t hash = ((uint64_t)(uintptr_t)reason * 31 + (uint64_t)(uintptr_t)class_name) *
 			0x9e3779b97f4a7c15ull;
 	uint32_t at = (uint32_t)(hash >> 32) & t->mask;
 	for (; t->buckets[at]; at = (at + 1) & t->mask) {
-		const struct tally *tally = &t->items[t->buckets[at] - 1];
-		if (tally->reason == reason && tally->class_name == class_name)
+		const struct refusal_count *refusal_count = &t->items[t->buckets[at] - 1];
+		if (refusal_count->reason == reason && refusal_count->class_name == class_name)
 			break;
 	}
 	return &t->buckets[at];
 }
 
-static void grow(struct tallies *t)
+static void grow(struct refusal_counts *t)
 {
 	t->mask = t->buckets ? t->mask * 2 + 1 : BUCKETS_FIRST - 1;
 	free(t->buckets);
@@ -39,7 +38,7 @@ static void grow(struct tallies *t)
 }
 
 // By reason, so that the maps of metrics are made in their order.
-static void sort_in(struct tallies *t, uint32_t number)
+static void sort_in(struct refusal_counts *t, uint32_t number)
 {
 	uint32_t low = 0, high = number;
 	while (low < high) {
@@ -53,32 +52,34 @@ static void sort_in(struct tallies *t, uint32_t number)
 	t->sorted[low] = number;
 }
 
-static struct tally *add(struct tallies *t, const char *reason, const char *class_name)
+static struct refusal_count *add(
+	struct refusal_counts *t, const char *reason, const char *class_name)
 {
 	uint32_t sorted_room = t->room;
 	GROW(t->items, t->count, t->room);
 	if (sorted_room != t->room)
 		t->sorted = memory_resize(t->sorted, t->room * sizeof *t->sorted);
-	t->items[t->count] = (struct tally){.reason = reason, .class_name = class_name};
+	t->items[t->count] = (struct refusal_count){.reason = reason, .class_name = class_name};
 	sort_in(t, t->count);
 	return &t->items[t->count++];
 }
 
-void tallies_add(struct tallies *t, const char *reason, const struct node *n,
+void refusal_counts_add(struct refusal_counts *t, const char *reason, const struct node *n,
 	enum stack_outcome outcome, int by)
 {
 	const char *class_name = n->node_class->class_name;
 	if (!t->buckets || t->count > t->mask / 2)
 		grow(t);
 	uint32_t *number = find(t, reason, class_name);
-	struct tally *tally = *number ? &t->items[*number - 1] : add(t, reason, class_name);
+	struct refusal_count *refusal_count =
+		*number ? &t->items[*number - 1] : add(t, reason, class_name);
 	if (!*number)
 		*number = t->count;
-	tally->outcome = outcome;
-	tally->count += by;
+	refusal_count->outcome = outcome;
+	refusal_count->count += by;
 }
 
-static void count_one(const struct tally *t, struct alloc_metrics *m)
+static void count_one(const struct refusal_count *t, struct alloc_metrics *m)
 {
 	bool filtered = t->outcome == STACK_FILTERED;
 	*(filtered ? &m->nodes_filtered : &m->nodes_exhausted) += t->count;
@@ -88,31 +89,34 @@ static void count_one(const struct tally *t, struct alloc_metrics *m)
 }
 
 // A map of the reasons of one outcome. Texts come in their order, so each goes to the end.
-static void count_reasons(const struct tallies *t, enum stack_outcome outcome, struct array *counts)
+static void count_reasons(
+	const struct refusal_counts *t, enum stack_outcome outcome, struct array *counts)
 {
 	struct named_count *items = memory_take_array(t->count + 1, sizeof *items), *last = NULL;
 	for (uint32_t i = 0; i < t->count; i++) {
-		const struct tally *tally = &t->items[t->sorted[i]];
-		if (tally->count == 0 || tally->outcome != outcome)
+		const struct refusal_count *refusal_count = &t->items[t->sorted[i]];
+		if (refusal_count->count == 0 || refusal_count->outcome != outcome)
 			continue;
-		if (last && strcmp(last->name, tally->reason) == 0) {
-			last->count += tally->count;
+		if (last && strcmp(last->name, refusal_count->reason) == 0) {
+			last->count += refusal_count->count;
 			continue;
 		}
 		last = &items[counts->count++];
-		*last = (struct named_count){text_copy(text_of(tally->reason)), tally->count};
+		*last = (struct named_count){
+			text_copy(text_of(refusal_count->reason)), refusal_count->count};
 	}
 	counts->items = items;
 }
 
-static void add_reasons(const struct tallies *t, enum stack_outcome outcome, struct array *counts)
+static void add_reasons(
+	const struct refusal_counts *t, enum stack_outcome outcome, struct array *counts)
 {
 	for (uint32_t i = 0; i < t->count; i++)
 		if (t->items[i].count != 0 && t->items[i].outcome == outcome)
 			count_add(counts, t->items[i].reason, t->items[i].count);
 }
 
-void tallies_count(const struct tallies *t, struct alloc_metrics *m)
+void refusal_counts_report(const struct refusal_counts *t, struct alloc_metrics *m)
 {
 	for (uint32_t i = 0; i < t->count; i++)
 		if (t->items[i].count != 0)

@@ -1,5 +1,5 @@
 // Which blocks have the best rows: a tree of winners, whose leaves are the blocks.
-#include "placement/scheduler/node/candidate_columns.h"
+#include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 // With more of them out of date, making all anew is cheaper than one way up for each.
 #define STALE_SHARE 8u
 
-void columns_tree_create(struct columns *c)
+void candidate_columns_tree_create(struct candidate_columns *c)
 {
 	c->leaves = 1;
 	while (c->leaves < c->block_count)
@@ -19,14 +19,14 @@ void columns_tree_create(struct columns *c)
 	c->is_stale = memory_take((size_t)c->block_count + 1);
 }
 
-void columns_tree_release(struct columns *c)
+void candidate_columns_tree_release(struct candidate_columns *c)
 {
 	free(c->tree);
 	free(c->stale);
 	free(c->is_stale);
 }
 
-void columns_block_changed(struct columns *c, uint32_t block)
+void candidate_columns_block_changed(struct candidate_columns *c, uint32_t block)
 {
 	if (c->is_stale[block])
 		return;
@@ -35,7 +35,8 @@ void columns_block_changed(struct columns *c, uint32_t block)
 }
 
 // Ties go to the lowest slot.
-static bool wins(const struct columns *c, const struct contender *a, const struct contender *b)
+static bool wins(
+	const struct candidate_columns *c, const struct contender *a, const struct contender *b)
 {
 	if (a->row == ROW_NONE || b->row == ROW_NONE)
 		return b->row == ROW_NONE;
@@ -45,7 +46,8 @@ static bool wins(const struct columns *c, const struct contender *a, const struc
 	       (a->score == b->score && c->slot_of[a->row] < c->slot_of[b->row]);
 }
 
-static struct contender best_of_block(const struct columns *c, const struct column_block *b)
+static struct contender best_of_block(
+	const struct candidate_columns *c, const struct column_block *b)
 {
 	struct contender best = {.row = ROW_NONE};
 	if (c->bins[b->bin].refusal)
@@ -54,27 +56,27 @@ static struct contender best_of_block(const struct columns *c, const struct colu
 		struct contender one = {.row = b->best[k]};
 		if (one.row == ROW_NONE)
 			continue;
-		one.score = columns_score(c, one.row);
-		one.tier = columns_tier(c, one.row);
+		one.score = candidate_columns_score(c, one.row);
+		one.tier = candidate_columns_tier(c, one.row);
 		if (wins(c, &one, &best))
 			best = one;
 	}
 	return best;
 }
 
-static void play(struct columns *c, uint32_t at)
+static void play(struct candidate_columns *c, uint32_t at)
 {
 	struct contender *left = &c->tree[2 * at], *right = &c->tree[2 * at + 1];
 	c->tree[at] = wins(c, right, left) ? *right : *left;
 }
 
-static void renew_all(struct columns *c)
+static void renew_all(struct candidate_columns *c)
 {
 	for (uint32_t at = c->leaves - 1; at > 0; at--)
 		play(c, at);
 }
 
-static void catch_up(struct columns *c)
+static void catch_up(struct candidate_columns *c)
 {
 	bool all = c->stale_count > c->leaves / STALE_SHARE;
 	for (uint32_t i = 0; i < c->stale_count; i++) {
@@ -95,13 +97,13 @@ struct frontier {
 	uint32_t count;
 };
 
-static void add_place(const struct columns *c, struct frontier *f, uint32_t place)
+static void add_place(const struct candidate_columns *c, struct frontier *f, uint32_t place)
 {
 	if (c->tree[place].row != ROW_NONE)
 		f->places[f->count++] = place;
 }
 
-static uint32_t take_best(const struct columns *c, struct frontier *f)
+static uint32_t take_best(const struct candidate_columns *c, struct frontier *f)
 {
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < f->count; i++)
@@ -112,7 +114,8 @@ static uint32_t take_best(const struct columns *c, struct frontier *f)
 	return place;
 }
 
-uint32_t columns_best_blocks(struct columns *c, uint32_t wanted, uint32_t *blocks)
+uint32_t candidate_columns_best_blocks(
+	struct candidate_columns *c, uint32_t wanted, uint32_t *blocks)
 {
 	struct frontier f;
 	uint32_t count = 0;

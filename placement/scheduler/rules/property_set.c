@@ -1,4 +1,4 @@
-#include "placement/scheduler/node/property_set.h"
+#include "placement/scheduler/rules/property_set.h"
 #include "placement/scheduler/common/growing.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>

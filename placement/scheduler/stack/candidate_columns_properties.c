@@ -1,26 +1,26 @@
 // What spreads and distinct properties say of bins, and of single rows.
-#include "placement/scheduler/node/candidate_columns.h"
+#include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/memory.h"
 #include "state/records/shared_strings.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// --- Which there are -------------------------------------------------------------------------------------
-
-static struct property_set *property_at(const struct columns *c, uint32_t at)
+static struct property_set *property_at(const struct candidate_columns *c, uint32_t at)
 {
 	uint32_t of_job = c->s->job_rules.distinct.property_count;
 	return at < of_job ? job_rules_property(&c->s->job_rules, at)
 			   : group_rules_property(c->g, at - of_job);
 }
 
-static uint32_t distinct_count(const struct columns *c)
+static uint32_t distinct_count(const struct candidate_columns *c)
 {
 	return c->s->job_rules.distinct.property_count + c->g->distinct.property_count;
 }
 
-void columns_find_properties(struct columns *c)
+void candidate_columns_find_properties(struct candidate_columns *c)
 {
 	uint32_t distinct = distinct_count(c), all = distinct + c->g->spread_count;
 	c->properties = memory_take_array(all + 1, sizeof(*c->properties));
@@ -34,7 +34,7 @@ void columns_find_properties(struct columns *c)
 	}
 }
 
-void columns_release_properties(struct columns *c)
+void candidate_columns_release_properties(struct candidate_columns *c)
 {
 	for (uint32_t i = 0; i < c->row_property_count; i++) {
 		free(c->row_properties[i].first_row);
@@ -45,14 +45,12 @@ void columns_release_properties(struct columns *c)
 	free(c->values);
 }
 
-// --- Bins ------------------------------------------------------------------------------------------------
-
-static uint32_t distinct_of_bins(const struct columns *c)
+static uint32_t distinct_of_bins(const struct candidate_columns *c)
 {
 	return c->property_count - c->g->spread_count;
 }
 
-static struct bin_value value_of(const struct columns *c, uint32_t bin, uint32_t property)
+static struct bin_value value_of(const struct candidate_columns *c, uint32_t bin, uint32_t property)
 {
 	char id[UUID_TEXT_BYTES];
 	struct property_set *set = c->properties[property];
@@ -67,12 +65,12 @@ static struct bin_value value_of(const struct columns *c, uint32_t bin, uint32_t
 	return found;
 }
 
-static const struct bin_value *values_of(const struct columns *c, uint32_t bin)
+static const struct bin_value *values_of(const struct candidate_columns *c, uint32_t bin)
 {
 	return &c->values[(size_t)bin * c->property_count];
 }
 
-static uint64_t property_changes(const struct columns *c)
+static uint64_t property_changes(const struct candidate_columns *c)
 {
 	uint64_t changes = 1;
 	for (uint32_t i = 0; i < c->property_count; i++)
@@ -80,14 +78,14 @@ static uint64_t property_changes(const struct columns *c)
 	return changes;
 }
 
-static void bin_changed(struct columns *c, const struct column_bin *bin)
+static void bin_changed(struct candidate_columns *c, const struct column_bin *bin)
 {
 	for (uint32_t i = 0; i < bin->blocks; i++)
-		columns_block_changed(c, bin->first_block + i);
+		candidate_columns_block_changed(c, bin->first_block + i);
 }
 
 // The text is made anew only when the property that rules the bin out, or how often it is used, has changed.
-static void refresh_refusal(struct columns *c, uint32_t at)
+static void refresh_refusal(struct candidate_columns *c, uint32_t at)
 {
 	struct column_bin *bin = &c->bins[at];
 	const struct bin_value *values = values_of(c, at);
@@ -104,19 +102,19 @@ static void refresh_refusal(struct columns *c, uint32_t at)
 		return;
 	bin->refused_by = refused_by;
 	bin->refused_at = used;
-	columns_set_bin_refusal(
+	candidate_columns_set_bin_refusal(
 		c, bin, refused_by ? stack_check_properties(c->s, c->g, bin->node) : NULL);
 	bin_changed(c, bin);
 }
 
-static void refresh_refusals(struct columns *c)
+static void refresh_refusals(struct candidate_columns *c)
 {
 	for (uint32_t i = 0; i < c->bin_count && distinct_of_bins(c); i++)
 		refresh_refusal(c, i);
 }
 
 // The lowest boost is what values get that nobody wants, so it has to be known before any score (§4.5).
-static void note_lowest(struct columns *c, uint32_t spread, int64_t unlisted)
+static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t unlisted)
 {
 	const struct compiled_spread *s = &c->g->spreads[spread];
 	for (uint32_t i = 0; i < c->bin_count; i++) {
@@ -129,7 +127,7 @@ static void note_lowest(struct columns *c, uint32_t spread, int64_t unlisted)
 	}
 }
 
-static double spread_of(struct columns *c, uint32_t bin, const int64_t *unlisted)
+static double spread_of(struct candidate_columns *c, uint32_t bin, const int64_t *unlisted)
 {
 	const struct bin_value *values = values_of(c, bin) + distinct_of_bins(c);
 	double sum = 0;
@@ -141,7 +139,7 @@ static double spread_of(struct columns *c, uint32_t bin, const int64_t *unlisted
 	return sum;
 }
 
-static void refresh_spreads(struct columns *c)
+static void refresh_spreads(struct candidate_columns *c)
 {
 	int64_t *unlisted = memory_take_array(c->g->spread_count + 1, sizeof *unlisted);
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
@@ -160,7 +158,7 @@ static void refresh_spreads(struct columns *c)
 	free(unlisted);
 }
 
-void columns_refresh_bins(struct columns *c)
+void candidate_columns_refresh_bins(struct candidate_columns *c)
 {
 	uint64_t changes = property_changes(c);
 	if (changes == c->properties_seen && *c->g->lowest_boost == c->lowest_seen)
@@ -172,14 +170,12 @@ void columns_refresh_bins(struct columns *c)
 	c->lowest_seen = *c->g->lowest_boost;
 }
 
-// --- Rows ------------------------------------------------------------------------------------------------
-
 static uint32_t hash_of(const char *value)
 {
 	return (uint32_t)hash_bytes(0, value, (uint32_t)strlen(value));
 }
 
-static void know_rows(const struct columns *c, struct row_property *p)
+static void know_rows(const struct candidate_columns *c, struct row_property *p)
 {
 	char id[UUID_TEXT_BYTES];
 	p->mask = 15;
@@ -198,7 +194,7 @@ static void know_rows(const struct columns *c, struct row_property *p)
 	}
 }
 
-void columns_know_values(struct columns *c)
+void candidate_columns_know_values(struct candidate_columns *c)
 {
 	c->values =
 		memory_take_array((size_t)c->bin_count * c->property_count + 1, sizeof *c->values);
@@ -209,7 +205,7 @@ void columns_know_values(struct columns *c)
 		know_rows(c, &c->row_properties[i]);
 }
 
-const char *columns_row_refusal(const struct columns *c, uint32_t row)
+const char *candidate_columns_row_refusal(const struct candidate_columns *c, uint32_t row)
 {
 	const struct node *n = c->nodes[row];
 	char id[UUID_TEXT_BYTES];
@@ -222,7 +218,8 @@ const char *columns_row_refusal(const struct columns *c, uint32_t row)
 	return NULL;
 }
 
-void columns_each_alike(struct columns *c, const struct node *n, columns_row_visit *visit)
+void candidate_columns_each_alike(
+	struct candidate_columns *c, const struct node *n, candidate_columns_row_visit *visit)
 {
 	char id[UUID_TEXT_BYTES], other[UUID_TEXT_BYTES];
 	for (uint32_t i = 0; n && i < c->row_property_count; i++) {

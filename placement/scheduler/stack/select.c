@@ -1,9 +1,12 @@
 // The exact best of all nodes (rows A56–A62, A65).
 #include "placement/scheduler/common/growing.h"
-#include "placement/scheduler/node/candidate_columns.h"
+#include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/fit.h"
+#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/node/stack_available.h"
+#include "placement/scheduler/stack/candidate_columns.h"
+#include "placement/scheduler/stack/stack.h"
 #include <string.h>
-
-// --- Looking at every node -------------------------------------------------------------------------------
 
 struct scan {
 	struct stack *s;
@@ -87,10 +90,8 @@ static bool scan_all(const struct scan *scan)
 	return scan->best->node;
 }
 
-// --- Columns ---------------------------------------------------------------------------------------------
-
-static uint32_t penalty_rows(
-	const struct columns *c, const struct stack_request *r, uint32_t rows[ROWS_WANTED_MAX])
+static uint32_t penalty_rows(const struct candidate_columns *c, const struct stack_request *r,
+	uint32_t rows[ROWS_WANTED_MAX])
 {
 	const struct scheduler_view *view = &c->s->view;
 	uint32_t count = 0;
@@ -108,11 +109,11 @@ static uint32_t penalty_rows(
 
 // Evaluates a row that looks open. False: it is not, and is marked so.
 static bool try_row(
-	const struct scan *scan, struct columns *c, uint32_t row, struct stack_option *o)
+	const struct scan *scan, struct candidate_columns *c, uint32_t row, struct stack_option *o)
 {
 	evaluate(scan, c->nodes[row], o);
 	if (o->outcome == STACK_EXHAUSTED)
-		columns_refuse(c, row, o->reason);
+		candidate_columns_refuse(c, row, o->reason);
 	return o->outcome == STACK_FITS;
 }
 
@@ -136,12 +137,12 @@ static void drop_scores(struct array *scores)
 
 // The best few by the columns, and those under a penalty, which the columns know nothing of. False: one of them
 // turned out to be exhausted, so there may be others.
-static bool try_top(const struct scan *scan, struct columns *c, struct array *scores)
+static bool try_top(const struct scan *scan, struct candidate_columns *c, struct array *scores)
 {
 	uint32_t rows[ROWS_WANTED_MAX], penalised[ROWS_WANTED_MAX];
 	uint32_t count, penalties = penalty_rows(c, scan->request, penalised);
 	bool all_fit = true;
-	count = columns_top(c, penalised, penalties, SCORES_KEPT, rows);
+	count = candidate_columns_top(c, penalised, penalties, SCORES_KEPT, rows);
 	memcpy(rows + count, penalised, penalties * sizeof *rows);
 	for (uint32_t i = 0; i < count + penalties; i++) {
 		struct stack_option o;
@@ -158,24 +159,22 @@ static bool try_top(const struct scan *scan, struct columns *c, struct array *sc
 static bool select_by_columns(const struct scan *scan)
 {
 	struct stack *s = scan->s;
-	struct columns **of_group = &s->columns[scan->g->number], *c;
+	struct candidate_columns **of_group = &s->columns[scan->g->number], *c;
 	struct array scores = {0};
 	bool again = *of_group;
 	if (!again)
-		*of_group = columns_create(s, scan->g);
+		*of_group = candidate_columns_create(s, scan->g);
 	c = *of_group;
-	columns_catch_up(c);
+	candidate_columns_catch_up(c);
 	while (!try_top(scan, c, &scores)) {
 		drop_scores(&scores);
 		alloc_details_release(scan->best->details);
 		option_begin(scan->best, NULL);
 	}
-	columns_count(c, again, scan->metrics);
+	candidate_columns_count(c, again, scan->metrics);
 	scan->metrics->score_metadata = scores;
 	return scan->best->node;
 }
-
-// --- Asking ----------------------------------------------------------------------------------------------
 
 // What the columns cannot say of a row: volumes by the number of the instance, the cpu that cores stand for, scores
 // of devices; and more penalties than there is room for.

@@ -1,4 +1,4 @@
-#include "placement/scheduler/node/rules.h"
+#include "placement/scheduler/rules/rules.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include <math.h>
@@ -26,8 +26,6 @@ static struct compiled_constraint *compile(
 			log_quote(error.text, reason, sizeof reason));
 	return c;
 }
-
-// --- Constraints ---------------------------------------------------------------------------------------
 
 static bool is_distinct(const struct constraint *c)
 {
@@ -101,8 +99,6 @@ static void distinct_release(struct distinct_rules *distinct)
 	free(distinct->properties);
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------------
-
 void job_rules_compile(struct job_rules *rules, const struct job *job,
 	const struct scheduler_view *view, struct reasons *reasons)
 {
@@ -122,8 +118,6 @@ struct property_set *job_rules_property(struct job_rules *rules, uint32_t at)
 {
 	return at < rules->distinct.property_count ? &rules->distinct.properties[at] : NULL;
 }
-
-// --- Preferences ---------------------------------------------------------------------------------------
 
 static void add_affinities(struct group_rules *g, const struct array *affinities)
 {
@@ -212,8 +206,6 @@ static void share_weights(struct group_rules *g, uint32_t of_job)
 	for (uint32_t i = 0; i < g->spread_count && sum > 0; i++)
 		g->spreads[i].weight /= sum;
 }
-
-// --- Groups --------------------------------------------------------------------------------------------
 
 static void add_driver(struct group_rules *g, const char *driver)
 {

@@ -1,4 +1,4 @@
-#include "placement/scheduler/node/device_needs.h"
+#include "placement/scheduler/rules/device_needs.h"
 #include "placement/direct/feasibility.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -59,8 +59,6 @@ void device_needs_release(struct device_needs *needs)
 	*needs = (struct device_needs){0};
 }
 
-// --- Matching ------------------------------------------------------------------------------------------
-
 bool device_need_matches(const struct device_need *need, const struct node_class *c, uint32_t group)
 {
 	const struct device_group *device = &c->devices[group];
@@ -99,8 +97,6 @@ struct device_set device_set_of_class(const struct node_class *c)
 	}
 	return all;
 }
-
-// --- Choosing ------------------------------------------------------------------------------------------
 
 // Every way is tried in the worst case; needs that compete for groups are few, but nobody promises it.
 #define STEPS_MAX 4096u
@@ -166,8 +162,6 @@ bool device_needs_choose(const struct device_needs *needs, const struct node_cla
 		s.left[i] = (uint32_t)__builtin_popcountll(free_set->groups[i]);
 	return choose(&s, 0);
 }
-
-// --- Giving out ----------------------------------------------------------------------------------------
 
 struct allocated_task *details_task(struct alloc_details *details, const char *name)
 {

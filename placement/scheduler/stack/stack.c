@@ -1,10 +1,11 @@
-#include "placement/scheduler/node/candidate_columns.h"
+#include "placement/scheduler/stack/stack.h"
+#include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/fit.h"
+#include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// --- Life ----------------------------------------------------------------------------------------------
 
 // Where the search for dynamic ports begins: the same for the same evaluation and state.
 static uint64_t seed_of(const struct stack *s)
@@ -34,7 +35,7 @@ struct stack *stack_create(
 static void forget_job(struct stack *s)
 {
 	for (uint32_t i = 0; i < s->group_count; i++) {
-		columns_destroy(s->columns[i]);
+		candidate_columns_destroy(s->columns[i]);
 		group_rules_destroy(s->groups[i]);
 	}
 	free(s->columns);
@@ -92,18 +93,22 @@ void stack_set_job(struct stack *s, const struct job *job)
 		stack_count_planned(s, set);
 }
 
-void stack_be_strict(struct stack *s, uint32_t slot)
+static void be_strict_on_slot(struct stack *s, uint32_t slot)
 {
-	if (!s->strict)
-		s->strict = memory_take(s->proposal.slots / 8 + 1);
 	if (slot < s->proposal.slots)
 		s->strict[slot / 8] |= (uint8_t)(1u << slot % 8);
 }
 
-bool stack_is_strict(const struct stack *s, uint32_t slot)
+void stack_be_strict_on(struct stack *s, const struct array *node_ids)
 {
-	// Slots of nodes that came after the stack was made are beyond its map.
-	return s->strict && slot < s->proposal.slots && s->strict[slot / 8] >> slot % 8 & 1;
+	if (node_ids->count && !s->strict)
+		s->strict = memory_take(s->proposal.slots / 8 + 1);
+	for (uint32_t i = 0; i < node_ids->count; i++) {
+		const struct uuid *id = ARRAY_AT(node_ids, struct uuid, i);
+		const struct node *node = s->view.node_by_id(s->view.context, id);
+		if (node)
+			be_strict_on_slot(s, node->slot);
+	}
 }
 
 struct group_rules *stack_group(struct stack *s, uint32_t group)
@@ -117,8 +122,6 @@ struct group_rules *stack_group(struct stack *s, uint32_t group)
 	}
 	return s->groups[group];
 }
-
-// --- One node ------------------------------------------------------------------------------------------
 
 static bool filtered(struct stack_option *o, const char *reason)
 {
@@ -159,18 +162,8 @@ bool stack_stay_on_node(
 		s, group, name_index, slot, s->preemption && s->kind == STACK_SYSTEM, o);
 }
 
-// --- For the evaluation --------------------------------------------------------------------------------
-
-bool stack_targets_node(struct stack *s, const struct node *n)
-{
-	struct class_entry *memo = class_memo_of(&s->classes, n->node_class);
-	if (memo->targeted == CLASS_UNKNOWN)
-		memo->targeted = job_targets_node(s->job, n) ? CLASS_ELIGIBLE : CLASS_INELIGIBLE;
-	return memo->targeted == CLASS_ELIGIBLE;
-}
-
 // Eligible when any group found it so; ineligible when no group did, or the job as a whole.
-static enum class_verdict class_verdict_of(const struct class_entry *e, uint32_t groups)
+static enum class_verdict class_verdict_of(const struct remembered_class *e, uint32_t groups)
 {
 	enum class_verdict verdict = e->job;
 	if (e->job == CLASS_INELIGIBLE)
@@ -194,7 +187,7 @@ void stack_eligibility(struct stack *s, struct evaluation *e)
 	for (uint32_t i = 0; i < s->group_count; i++)
 		e->escaped_computed_class |= group_escapes(s, i);
 	for (uint32_t i = 0; i < s->classes.count && !e->escaped_computed_class; i++) {
-		const struct class_entry *entry = class_memo_entry(&s->classes, i);
+		const struct remembered_class *entry = class_memo_entry(&s->classes, i);
 		enum class_verdict verdict =
 			entry->of ? class_verdict_of(entry, s->group_count) : CLASS_UNKNOWN;
 		char name[32];

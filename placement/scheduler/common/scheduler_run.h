@@ -35,10 +35,6 @@ int scheduler_run_attempts(
 
 int scheduler_run_begin_view(struct scheduler_run *, struct scheduler_view *);
 void scheduler_run_end_view(struct scheduler_run *);
-// Where a plan was refused in an earlier attempt, victims have to make room for everything.
-struct stack;
-void scheduler_run_be_strict(
-	const struct scheduler_run *, const struct scheduler_view *, struct stack *);
 // A plan of the evaluation, still empty. job: NULL when it is purged.
 struct plan *scheduler_run_plan(
 	const struct scheduler_run *, const struct scheduler_view *, const struct job *job);

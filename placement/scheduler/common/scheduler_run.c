@@ -1,5 +1,4 @@
-#include "placement/scheduler/node/scheduler_run.h"
-#include "placement/scheduler/node/stack.h"
+#include "placement/scheduler/common/scheduler_run.h"
 #include "state/base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +40,6 @@ void scheduler_run_release(struct scheduler_run *run)
 	free(run->rejected.items);
 }
 
-// --- Attempts ------------------------------------------------------------------------------------
-
 int scheduler_run_attempts(
 	struct scheduler_run *run, uint32_t limit, scheduler_attempt *attempt, void *context)
 {
@@ -68,17 +65,6 @@ void scheduler_run_end_view(struct scheduler_run *run)
 {
 	const struct planner *planner = &run->settings->planner;
 	planner->end_view(planner->context);
-}
-
-void scheduler_run_be_strict(
-	const struct scheduler_run *run, const struct scheduler_view *view, struct stack *stack)
-{
-	for (uint32_t i = 0; i < run->rejected.count; i++) {
-		const struct node *node =
-			view->node_by_id(view->context, ARRAY_AT(&run->rejected, struct uuid, i));
-		if (node)
-			stack_be_strict(stack, node->slot);
-	}
 }
 
 struct plan *scheduler_run_plan(
@@ -132,8 +118,6 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 	plan_result_release(&result);
 	return run->refresh_index || !whole ? ATTEMPT_AGAIN : ATTEMPT_DONE;
 }
-
-// --- Evaluations ---------------------------------------------------------------------------------
 
 struct evaluation *scheduler_run_follow_up(
 	struct scheduler_run *run, enum eval_trigger trigger, enum eval_status status)

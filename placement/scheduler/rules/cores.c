@@ -1,4 +1,4 @@
-#include "placement/scheduler/node/cores.h"
+#include "placement/scheduler/rules/cores.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 // What the steps of the reconciler share (semantics §5.7): the job's side, and one group as it is worked out. Each
 // step takes allocations out of one set and puts them into another; none looks at what comes after it.
 #pragma once
+#include "placement/scheduler/reconcile/id_set.h"
 #include "placement/scheduler/reconcile/name_index.h"
-#include "placement/scheduler/reconcile/reconcile.h"
+#include "placement/scheduler/reconcile/reconciliation.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 
@@ -29,12 +30,6 @@ struct member {
 	bool stopped; // in this pass
 	int64_t due_ns;
 	struct uuid followup;
-};
-
-// Ids in order.
-struct id_set {
-	struct uuid *ids;
-	uint32_t count;
 };
 
 struct reconciler {
@@ -83,11 +78,6 @@ static inline void *reconcile_append(struct array *a, size_t bytes_each)
 }
 #define APPEND(array, type) ((type *)reconcile_append((array), sizeof(type)))
 
-// The set of an id_set is sorted once, before it is asked.
-bool id_set_has(const struct id_set *, const struct uuid *);
-void id_set_add_all(struct id_set *, const struct array *ids);
-void id_set_sort(struct id_set *);
-
 static inline bool update_is_empty(const struct update_strategy *update)
 {
 	return !update || update->max_parallel == 0;
@@ -131,8 +121,6 @@ static inline bool is_unknown(const struct member *m)
 }
 uint32_t set_count(const struct group_pass *, enum member_set);
 
-// --- The job's side ------------------------------------------------------------------------------
-
 void reconcile_members(struct reconciler *);
 // The groups of the job and of the allocations, in the order of their names; zeros come before the first. Returns
 // false after the last. A group of a stopped job is none that the job has.
@@ -141,8 +129,6 @@ bool next_group(struct reconciler *, struct group_pass *);
 void cancel_unneeded_deployment(struct reconciler *);
 void compute_deployment_paused(struct reconciler *);
 void compute_deployment_updates(struct reconciler *, bool complete);
-
-// --- Steps of a group, in their order --------------------------------------------------------------
 
 void filter_and_stop_all(struct group_pass *);
 void initialize_deployment_state(struct group_pass *);
@@ -167,8 +153,6 @@ void repair_names(struct group_pass *);
 void note_follow_ups(struct group_pass *);
 void create_deployment(struct group_pass *);
 bool is_deployment_complete(const struct group_pass *);
-
-// --- What steps share --------------------------------------------------------------------------------
 
 // It was told to end, and has, or its node will never say whether it has.
 bool is_over(const struct group_pass *, const struct allocation *);

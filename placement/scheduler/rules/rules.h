@@ -2,8 +2,8 @@
 #pragma once
 #include "placement/constraint/constraint.h"
 #include "placement/scheduler/common/reasons.h"
-#include "placement/scheduler/node/device_needs.h"
-#include "placement/scheduler/node/property_set.h"
+#include "placement/scheduler/rules/device_needs.h"
+#include "placement/scheduler/rules/property_set.h"
 #include "state/records/job.h"
 
 struct compiled_rule {

@@ -1,0 +1,23 @@
+// Which nodes a job is for, and how many of them there are: what metrics say before any node is looked at.
+#pragma once
+#include "state/records/job.h"
+#include "state/records/metrics.h"
+#include "state/records/node.h"
+
+struct stack;
+
+// True when the node is in one of the datacenters of the stack's job (globs) and in its pool. The answer is remembered
+// by class.
+bool stack_targets_node(struct stack *, const struct node *);
+// Usable nodes by datacenter of the job (NodesAvailable), and in its pool.
+void stack_nodes_available(struct stack *, struct alloc_metrics *);
+
+// Counts nodes as they are looked at; neighbours are mostly of one datacenter.
+struct availability {
+	struct stack *s;
+	const char *datacenter; // of the nodes counted in run
+	uint32_t run;
+};
+void availability_begin(struct availability *, struct stack *);
+void availability_add(struct availability *, const struct node *);
+void availability_end(struct availability *);

@@ -1,0 +1,20 @@
+// What is appended to the plan, and seen from then on by everything that counts (row A47). Allocations are valid until
+// the view ends.
+#pragma once
+#include "placement/scheduler/common/view.h"
+#include "placement/scheduler/rules/property_set.h"
+#include "state/records/plan.h"
+
+struct stack;
+
+void stack_plan_stop(struct stack *, const struct allocation *, enum stop_cause, bool lost,
+	const struct uuid *followup_eval); // followup_eval may be NULL
+void stack_plan_preempt(struct stack *, const struct allocation *, const struct uuid *by);
+// References in it are handed over to the plan. The result is valid until the next call.
+struct plan_placement *stack_plan_place(struct stack *, const struct plan_placement *);
+void stack_plan_update(struct stack *, const struct plan_update *);
+// Takes the stop of this allocation back (in-place try, failed destructive update).
+void stack_plan_unstop(struct stack *, const struct uuid *);
+
+// Adds what is planned so far to a set that counts what is there.
+void stack_count_planned(struct stack *, struct property_set *);

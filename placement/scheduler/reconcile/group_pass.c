@@ -1,0 +1,35 @@
+#include "placement/scheduler/reconcile/group_pass.h"
+#include "placement/scheduler/common/allocation_facts.h"
+
+uint32_t set_count(const struct group_pass *g, enum member_set set)
+{
+	uint32_t count = 0;
+	FOR_MEMBERS(m, g)
+	count += m->set == set;
+	return count;
+}
+
+bool is_place_ready(const struct group_pass *g)
+{
+	return !g->r->paused && !g->r->failed && !is_canarying(g);
+}
+
+bool is_over(const struct group_pass *g, const struct allocation *a)
+{
+	bool may_run = a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING;
+	return a->desired != ALLOC_RUN &&
+	       !(may_run && !node_is_lost(allocation_node(g->r->ask->view, a)));
+}
+
+void note_stop(struct group_pass *g, struct member *m, enum stop_cause cause)
+{
+	*APPEND(&g->r->result->stops, struct reconcile_stop) =
+		(struct reconcile_stop){m->allocation, cause, cause == STOP_LOST, m->followup};
+	m->stopped = true;
+}
+
+void stop_member(struct group_pass *g, struct member *m, enum stop_cause cause)
+{
+	note_stop(g, m, cause);
+	m->set = SET_NONE;
+}

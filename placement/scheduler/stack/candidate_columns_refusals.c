@@ -1,0 +1,40 @@
+// Why rows are refused, and what each of them is counted for in the metrics.
+#include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/stack/candidate_columns.h"
+
+// What a row is counted for: a property that is used up comes before its room, and after other instances on it.
+static void show(struct candidate_columns *c, uint32_t row)
+{
+	const char *reason = c->refusals[row], *of_bin = c->bins[c->bin_of[row]].refusal;
+	enum stack_outcome outcome = reason ? (enum stack_outcome)c->outcomes[row] : STACK_FITS;
+	if (of_bin && reason != reason_distinct_hosts) {
+		bool by_both = outcome == STACK_FILTERED;
+		reason = by_both ? stack_check_properties(c->s, c->g, c->nodes[row]) : of_bin;
+		outcome = STACK_FILTERED;
+	}
+	if (reason == c->shown[row] && outcome == c->shown_outcomes[row])
+		return;
+	if (c->shown[row])
+		refusal_counts_add(&c->refused, c->shown[row], c->nodes[row],
+			(enum stack_outcome)c->shown_outcomes[row], -1);
+	if (reason)
+		refusal_counts_add(&c->refused, reason, c->nodes[row], outcome, 1);
+	c->shown[row] = reason;
+	c->shown_outcomes[row] = (uint8_t)outcome;
+}
+
+void candidate_columns_set_refusal(
+	struct candidate_columns *c, uint32_t row, const char *reason, enum stack_outcome outcome)
+{
+	c->refusals[row] = reason;
+	c->outcomes[row] = (uint8_t)outcome;
+	show(c, row);
+}
+
+void candidate_columns_set_bin_refusal(
+	struct candidate_columns *c, struct column_bin *bin, const char *refusal)
+{
+	bin->refusal = refusal;
+	for (uint32_t row = bin->first_row; row < bin->first_row + bin->rows; row++)
+		show(c, row);
+}
