@@ -158,7 +158,7 @@ struct request {
 	_Atomic bool free;
 	union {
 		struct {
-			struct command_node_register description;
+			struct node_registration description;
 			char text[FLEET_TEXT_BYTES];
 		} node;
 		struct command_place place;
@@ -206,9 +206,9 @@ static void wait_for_all(struct request *requests, uint32_t count)
 		wait_for(&requests[i]);
 }
 
-static void add_driver(struct command_node_register *d)
+static void add_driver(struct node_registration *d)
 {
-	d->pairs[d->pair_count++] = (struct command_pair){
+	d->pairs[d->pair_count++] = (struct node_pair){
 		.kind = PAIR_DRIVER, .name = TEXT("raw_exec"), .value = TEXT("1")};
 }
 
@@ -311,7 +311,7 @@ uint64_t controller_place(
 
 uint32_t fleet_description_bytes(uint32_t number)
 {
-	struct command_node_register d;
+	struct node_registration d;
 	char text[FLEET_TEXT_BYTES];
 	fleet_describe(number, &d, text);
 	uint32_t bytes = sizeof d.node + d.name.size + d.datacenter.size + d.class_name.size +

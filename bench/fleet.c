@@ -80,14 +80,14 @@ __attribute__((format(printf, 2, 3))) static struct text own_text(
 	return (struct text){at, (uint32_t)size};
 }
 
-static void add_pair(struct command_node_register *d, struct text name, struct text value)
+static void add_pair(struct node_registration *d, struct text name, struct text value)
 {
 	d->pairs[d->pair_count++] =
-		(struct command_pair){.kind = PAIR_ATTRIBUTE, .name = name, .value = value};
+		(struct node_pair){.kind = PAIR_ATTRIBUTE, .name = name, .value = value};
 }
 
 // In the order of names, after the shared ones.
-static void add_own(struct command_node_register *d, uint32_t n, struct own_texts *texts)
+static void add_own(struct node_registration *d, uint32_t n, struct own_texts *texts)
 {
 	add_pair(d, TEXT("unique.cpu.microcode-serial"), own_text(texts, "%08x", n * 2654435761u));
 	add_pair(d, TEXT("unique.hostname"), d->name);
@@ -106,7 +106,7 @@ static void add_own(struct command_node_register *d, uint32_t n, struct own_text
 }
 
 void fleet_describe(
-	uint32_t number, struct command_node_register *d, char text[static FLEET_TEXT_BYTES])
+	uint32_t number, struct node_registration *d, char text[static FLEET_TEXT_BYTES])
 {
 	if (!class_values[0][0][0])
 		write_class_values();
@@ -114,7 +114,7 @@ void fleet_describe(
 	struct prng prng;
 	prng_seed(&prng, number);
 	uint32_t class = number % FLEET_CLASSES;
-	*d = (struct command_node_register){
+	*d = (struct node_registration){
 		.node = prng_uuid(&prng),
 		.sequence = 1,
 		.parts = 1,

@@ -11,4 +11,4 @@
 
 // Fills a description whose own texts are written to text; the same number gives the same node.
 void fleet_describe(
-	uint32_t number, struct command_node_register *, char text[static FLEET_TEXT_BYTES]);
+	uint32_t number, struct node_registration *, char text[static FLEET_TEXT_BYTES]);

@@ -74,11 +74,11 @@ static struct uuid node_id(uint32_t number)
 
 static void register_nodes(struct world *w, uint32_t nodes)
 {
-	struct command_node_register *n = memory_take(sizeof *n);
+	struct node_registration *n = memory_take(sizeof *n);
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = n};
-		*n = (struct command_node_register){.node = node_id(i), .sequence = 1, .parts = 1};
+		*n = (struct node_registration){.node = node_id(i), .sequence = 1, .parts = 1};
 		n->total = (struct resources){64000, 262144, 2000000};
 		n->name = TEXT("node");
 		n->datacenter = TEXT("dc1");

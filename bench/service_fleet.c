@@ -31,18 +31,18 @@ static struct resources size_of_node(uint32_t number)
 	return sizes[number % 7 % (sizeof sizes / sizeof sizes[0])];
 }
 
-static void add_pair(struct command_node_register *d, uint8_t kind, const char *name, char *value)
+static void add_pair(struct node_registration *d, uint8_t kind, const char *name, char *value)
 {
 	d->pairs[d->pair_count++] =
-		(struct command_pair){.kind = kind, .name = text_of(name), .value = text_of(value)};
+		(struct node_pair){.kind = kind, .name = text_of(name), .value = text_of(value)};
 }
 
 static void describe_node(
-	struct command_node_register *d, uint32_t number, char texts[4][NODE_TEXT_BYTES])
+	struct node_registration *d, uint32_t number, char texts[4][NODE_TEXT_BYTES])
 {
 	struct prng prng;
 	prng_seed(&prng, number + 1);
-	*d = (struct command_node_register){.node = prng_uuid(&prng),
+	*d = (struct node_registration){.node = prng_uuid(&prng),
 		.sequence = 1,
 		.parts = 1,
 		.total = size_of_node(number),
@@ -61,8 +61,7 @@ static void describe_node(
 	add_pair(d, PAIR_DRIVER, "raw_exec", texts[3]);
 }
 
-static void keep_node(
-	struct service_fleet *f, const struct command_node_register *d, uint32_t number)
+static void keep_node(struct service_fleet *f, const struct node_registration *d, uint32_t number)
 {
 	CHECK(d->slot < f->nodes);
 	struct naive_service_node *n = &f->naive->nodes[d->slot];
@@ -74,7 +73,7 @@ static void keep_node(
 
 void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t nodes)
 {
-	static struct command_node_register described[REGISTERED_AT_ONCE];
+	static struct node_registration described[REGISTERED_AT_ONCE];
 	static char texts[REGISTERED_AT_ONCE][4][NODE_TEXT_BYTES];
 	static struct command commands[REGISTERED_AT_ONCE];
 

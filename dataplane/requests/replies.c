@@ -76,7 +76,7 @@ static uint32_t encode_refused(const struct request *r, uint8_t *frame)
 static uint32_t encode_registered(
 	const struct request *r, const struct node_table *table, uint32_t ttl_ms, uint8_t *frame)
 {
-	const struct command_node_register *c = &r->node_register;
+	const struct node_registration *c = &r->node_register;
 	const struct node_line *line = node_table_line(table, c->slot);
 	if (line == NULL)
 		return 0;

@@ -30,7 +30,7 @@ struct request {
 	uint32_t offset; // of the frame in packet
 	uint8_t packet[REQUEST_HEADERS_MAX + FRAME_BYTES_MAX];
 	union {
-		struct command_node_register node_register;
+		struct node_registration node_register;
 		struct command_place place;
 		struct command_release release;
 		struct command_status status;

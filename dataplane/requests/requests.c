@@ -73,7 +73,7 @@ static bool decode_register(struct request *r)
 	struct wire_register wire;
 	if (!wire_register_decode(frame_of(r), &r->header, &wire))
 		return false;
-	struct command_node_register *c = &r->node_register;
+	struct node_registration *c = &r->node_register;
 	c->node = wire.node;
 	c->sequence = r->header.sequence;
 	c->part = wire.part;
@@ -92,11 +92,11 @@ static bool decode_register(struct request *r)
 	for (uint32_t i = 0; i < wire.device_group_count; i++) {
 		const struct wire_device_group *g = &wire.device_groups[i];
 		c->device_groups[i] =
-			(struct command_device_group){g->vendor, g->type, g->name, g->instances};
+			(struct node_device_group){g->vendor, g->type, g->name, g->instances};
 	}
 	c->pair_count = wire.pair_count;
 	for (uint32_t i = 0; i < wire.pair_count; i++)
-		c->pairs[i] = (struct command_pair){
+		c->pairs[i] = (struct node_pair){
 			wire.pairs[i].kind, wire.pairs[i].name, wire.pairs[i].value};
 	c->slot = c->generation = 0;
 	c->owner = 0;

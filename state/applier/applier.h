@@ -10,16 +10,13 @@
 #include "state/applier/command_queue.h"
 #include "state/base/prng.h"
 #include "state/base/time_source.h"
+#include "state/decide/applier_counters.h"
 #include "state/decide/rejections.h"
+#include "state/tables/mark_patience.h"
 #include "state/tables/placer.h"
 #include "state/tables/state.h"
 
 struct applier;
-
-// How long marks (marks.h) wait for more of their kind.
-struct mark_patience {
-	int64_t quiet_ns, oldest_ns;
-};
 
 struct applier_settings {
 	struct state *state;
@@ -29,8 +26,8 @@ struct applier_settings {
 	const struct time_source *time;
 	uint64_t seed;                        // for allocation ids; 0: from the system
 	int64_t collect_after_ms;             // terminal allocations are kept this long
-	struct mark_patience patience;        // zeros: that of marks.h
-	struct lifecycle_limits lifecycle;    // zeros: those of lifecycle.h
+	struct mark_patience patience;        // zeros: that of job_reevaluations.h
+	struct lifecycle_limits lifecycle;    // zeros: those of node_standing.h
 	int64_t vm_offline_after_ns;          // row D23; 0: VM_OFFLINE_AFTER_NS
 	uint32_t plan_changes_max;            // of one plan at once; 0: PLAN_CHANGES_MAX
 	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted
@@ -41,20 +38,6 @@ struct applier_settings {
 	// Called on the journal thread when the log failed for good: say so and stop the process.
 	void (*log_failed)(void *context, int error);
 	void *context;
-};
-
-struct applier_counters {
-	_Atomic uint64_t outcomes[COMMAND_TYPES][COMMAND_OUTCOMES];
-	_Atomic uint64_t batches, entries, batch_bytes;
-	_Atomic uint64_t log_waits;   // append said ENOSPC and is being tried again
-	_Atomic uint64_t bad_choices; // placement chose a node that does not fit; refused
-	// Histograms, powers of two of microseconds: bucket i counts values < 2^i us.
-	_Atomic uint64_t journal_us[32]; // one commit
-	_Atomic uint64_t place_us[32];   // submit to done
-	_Atomic uint64_t journal_us_sum, place_us_sum;
-	_Atomic uint64_t evaluate_us[32]; // a plan's check against every node that it touches
-	_Atomic uint64_t apply_us[32];    // from there until it is durable
-	_Atomic uint64_t evaluate_us_sum, apply_us_sum;
 };
 
 struct applier *applier_create(const struct applier_settings *);

@@ -1,5 +1,8 @@
 // The thread that blocks in the log, so that the applier does not: one batch at a time.
 #pragma once
+#include "state/applier/command_log.h"
+#include "state/applier/command_queue.h"
+#include "state/base/time_source.h"
 #include "state/decide/decide.h"
 
 enum writer_status {

@@ -81,7 +81,7 @@ void entry_apply(struct state *state, struct entry *e)
 
 static int apply_entries(struct state *state, struct bytes_reader *r, uint32_t count)
 {
-	struct command_node_register description;
+	struct node_registration description;
 	struct entry entry;
 
 	for (uint32_t i = 0; i < count; i++) {

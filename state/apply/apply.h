@@ -18,7 +18,6 @@ void entry_apply(struct state *, struct entry *);
 // is skipped. After an error the state may only be destroyed.
 int batch_apply(struct state *, uint64_t first_index, const void *batch, uint32_t size);
 
-uint32_t generation_after(uint32_t generation);
 // Status descriptions, by enum node_status_cause; static. NODE_CAUSE_NONE has none.
 const char *node_cause_text(uint8_t cause);
 uint8_t node_cause_of(const struct node *);

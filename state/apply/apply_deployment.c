@@ -3,42 +3,11 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/entry_deployment.h"
+#include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_table.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
-
-static struct deployment_cell *find_active(const struct state *state, const struct uuid *id)
-{
-	struct deployment_cell *cell = deployment_cell_find(state, id);
-	return cell && deployment_cell_is_there(cell) && deployment_is_active(cell->working) ? cell
-											     : NULL;
-}
-
-// Of the very job that it was made for, not of a later one of the same name.
-static struct job_cell *job_of(const struct state *state, const struct deployment *d)
-{
-	struct job_cell *cell =
-		job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
-	return keep && keep->record.create_index == d->job_create_index ? cell : NULL;
-}
-
-// From one status of an active deployment to another (semantics: 2.5). What waits for other regions, or
-// just did, is not set back by who has not seen that yet.
-static bool may_become(int from, int to)
-{
-	if (to == DEPLOYMENT_PENDING)
-		return from == DEPLOYMENT_INITIALIZING;
-	if (to == DEPLOYMENT_BLOCKED)
-		return from != DEPLOYMENT_UNBLOCKING;
-	return to >= 0 && to < DEPLOYMENT_STATUSES && to != DEPLOYMENT_INITIALIZING;
-}
-
-static bool is_description(struct text text)
-{
-	return text.size <= UINT16_MAX && text_is_printable(text);
-}
 
 // --- Storing -------------------------------------------------------------------------------------
 
@@ -90,70 +59,6 @@ static void replace_groups(
 
 // --- In plans ------------------------------------------------------------------------------------
 
-bool plan_deployment_update_holds(const struct state *state, const struct entry_plan *e, uint32_t i)
-{
-	const struct deployment_update *u =
-		ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
-	const struct deployment_cell *cell = find_active(state, &u->id);
-
-	for (uint32_t j = 0; j < i; j++)
-		if (uuid_equal(&u->id,
-			    &ARRAY_AT(&e->deployment_updates, struct deployment_update, j)->id))
-			return false;
-	return cell && may_become(cell->working->status, u->status) &&
-	       is_description(text_of(u->description));
-}
-
-static uint32_t count_ended(
-	const struct state *state, const struct entry_plan *e, const struct job_cell *job)
-{
-	uint32_t ended = 0;
-
-	for (uint32_t i = 0; i < e->deployment_updates.count; i++) {
-		const struct deployment_update *u =
-			ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
-		struct deployment after = {.status = u->status};
-		if (plan_deployment_update_holds(state, e, i) && !deployment_is_active(&after))
-			ended += deployment_cell_find(state, &u->id)->job_cell == job;
-	}
-	return ended;
-}
-
-// An id is given once: nothing belongs to a deployment before it begins, or before its groups are known.
-static bool has_members(const struct job_cell *job, const struct uuid *id)
-{
-	const struct alloc_cell *cell;
-
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
-		const struct alloc_details *details = cell->working->details;
-		if (alloc_cell_is_there(cell) && details && uuid_equal(&details->deployment_id, id))
-			return true;
-	}
-	return false;
-}
-
-bool plan_deployment_is_stale(const struct state *state, const struct entry_plan *e)
-{
-	const struct deployment *d = e->deployment;
-
-	if (!d)
-		return false;
-	const struct job_cell *job = deployment_is_sound(d) ? job_of(state, d) : NULL;
-	if (!job || !deployment_is_active(d) || has_members(job, &d->id))
-		return true;
-	const struct deployment_cell *known = deployment_cell_find(state, &d->id);
-	if (known)
-		return !deployment_cell_is_there(known) || known->job_cell != job ||
-		       known->working->status != DEPLOYMENT_INITIALIZING;
-	return count_ended(state, e, job) != job->deployments_active;
-}
-
-bool plan_deployment_has_room(const struct state *state, const struct entry_plan *e)
-{
-	return !e->deployment || deployment_cell_find(state, &e->deployment->id) ||
-	       deployments_have_room(state, 1);
-}
-
 void plan_deployments_apply(struct state *state, const struct entry_plan *e)
 {
 	struct deployment_cell *known =
@@ -162,7 +67,8 @@ void plan_deployments_apply(struct state *state, const struct entry_plan *e)
 	if (known)
 		replace_groups(state, known, e->deployment);
 	else if (e->deployment)
-		begin(state, job_of(state, e->deployment), deployment_copy(e->deployment));
+		begin(state, deployment_job_cell(state, e->deployment),
+			deployment_copy(e->deployment));
 	for (uint32_t i = 0; i < e->deployment_updates.count; i++) {
 		const struct deployment_update *u =
 			ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
@@ -175,10 +81,10 @@ void plan_deployments_apply(struct state *state, const struct entry_plan *e)
 
 static int check_begin(const struct state *state, const struct deployment *d)
 {
-	const struct job_cell *job = deployment_is_sound(d) ? job_of(state, d) : NULL;
+	const struct job_cell *job = deployment_is_sound(d) ? deployment_job_cell(state, d) : NULL;
 
 	if (!job || job->deployments_active > 0 || !deployment_is_active(d) ||
-		deployment_cell_find(state, &d->id) || has_members(job, &d->id))
+		deployment_cell_find(state, &d->id) || job_cell_has_members_of(job, &d->id))
 		return -ERROR_CORRUPT;
 	return deployments_have_room(state, 1) ? 0 : -ERROR_TABLE_FULL;
 }
@@ -217,15 +123,15 @@ int deployment_entry_check(const struct state *state, const struct entry_deploym
 {
 	if (e->change == DEPLOYMENT_BEGINS)
 		return check_begin(state, e->deployment);
-	const struct deployment_cell *cell = find_active(state, &e->id);
+	const struct deployment_cell *cell = deployment_cell_find_active(state, &e->id);
 	bool holds = false;
 
 	if (!cell)
 		return -ERROR_CORRUPT;
 	switch (e->change) {
 	case DEPLOYMENT_CHANGES_STATUS:
-		holds = may_become(cell->working->status, e->status) &&
-			is_description(e->description);
+		holds = deployment_may_become(cell->working->status, e->status) &&
+			deployment_description_is_sound(e->description);
 		break;
 	case DEPLOYMENT_IS_PROMOTED: holds = has_groups(cell->working, e); break;
 	case DEPLOYMENT_HEALTH_IS_SET: holds = has_allocations(state, e); break;
@@ -303,7 +209,7 @@ void deployment_entry_apply(struct state *state, struct entry_deployment *e, int
 
 	switch (e->change) {
 	case DEPLOYMENT_BEGINS:
-		begin(state, job_of(state, e->deployment), e->deployment);
+		begin(state, deployment_job_cell(state, e->deployment), e->deployment);
 		e->deployment = NULL;
 		break;
 	case DEPLOYMENT_CHANGES_STATUS:

@@ -7,11 +7,6 @@
 #include "state/tables/node_status.h"
 #include <urcu-qsbr.h>
 
-uint32_t generation_after(uint32_t generation)
-{
-	return generation + 1 ? generation + 1 : 1; // 0 is no node
-}
-
 static const struct node *node_at(const struct state *state, uint32_t slot)
 {
 	return slot < state_node_slots(state) ? state->cells[slot].working : NULL;

@@ -6,6 +6,7 @@
 #include "state/base/memory.h"
 #include "state/log/entry_deployment.h"
 #include "state/plan/plan_check.h"
+#include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/job_reevaluations.h"
@@ -18,7 +19,7 @@ bool plan_has_room(const struct state *state, uint32_t placements)
 
 int plan_entry_check(const struct state *state, const struct entry_plan *e)
 {
-	if (!plan_check(state->plan_checker, state, e)->is_complete)
+	if (!plan_check(plan_checker_of(state), state, e)->is_complete)
 		return -ERROR_CORRUPT;
 	return plan_has_room(state, e->placements.count) && plan_deployment_has_room(state, e)
 		       ? 0
@@ -160,7 +161,7 @@ static void apply_note(
 static void apply_update(
 	struct state *state, const struct entry_plan *e, uint32_t i, int64_t time_ns)
 {
-	const struct plan_check *check = plan_checked(state->plan_checker);
+	const struct plan_check *check = plan_checked(plan_checker_of(state));
 	const struct plan_update *u = ARRAY_AT(&e->updates, struct plan_update, i);
 	struct alloc_cell *cell = check->updates[i];
 
@@ -235,7 +236,7 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	struct job_cell *job_cell, int64_t time_ns)
 {
 	const struct plan_placement *p = ARRAY_AT(&e->placements, struct plan_placement, i);
-	struct job *job = plan_checked(state->plan_checker)->placement_jobs[i];
+	struct job *job = plan_checked(plan_checker_of(state))->placement_jobs[i];
 
 	state->index++;
 	struct allocation *a = build(state, e, p, job, time_ns);
@@ -263,7 +264,7 @@ static void touch_evaluation(struct state *state, const struct uuid *id, int64_t
 
 void plan_apply(struct state *state, struct entry_plan *e, int64_t time_ns)
 {
-	const struct plan_check *check = plan_checked(state->plan_checker);
+	const struct plan_check *check = plan_checked(plan_checker_of(state));
 
 	touch_evaluation(state, &e->eval_id, time_ns);
 	plan_deployments_apply(state, e);

@@ -50,19 +50,6 @@ void node_went_away(struct state *state, struct node *n, int64_t time_ns)
 
 // --- What runs on it -----------------------------------------------------------------------------
 
-void node_living_changed(struct state *state, uint32_t slot)
-{
-	struct node_cell *cell = &state->cells[slot];
-	bool is_busy = cell->living > 0;
-
-	if (cell->is_busy == is_busy)
-		return;
-	cell->is_busy = is_busy;
-	state->counts.nodes_running += is_busy ? 1u : -1u;
-	if (node_groups_has(state->node_groups, slot))
-		node_groups_set_busy(state->node_groups, slot, is_busy);
-}
-
 void node_task_scheduled(struct state *state, uint32_t slot, const struct task_group *task)
 {
 	struct node_cell *cell = &state->cells[slot];

@@ -2,9 +2,11 @@
 // chosen, and commits entries to the batch that is open; the answers go into the command. Applier
 // thread only.
 #pragma once
-#include "state/applier/applier.h"
 #include "state/apply/apply.h"
+#include "state/base/prng.h"
+#include "state/decide/applier_counters.h"
 #include "state/decide/registration.h"
+#include "state/tables/mark_patience.h"
 
 // Changes that are made durable, published and acknowledged together.
 struct batch {
@@ -45,8 +47,8 @@ struct decider {
 	int64_t marks_due_ns;        // no mark becomes an evaluation before
 	int64_t vm_offline_after_ns; // row D23
 	struct gc_run gc;
-	uint32_t open_block[WORKERS_MAX];   // the block that each worker's next slot comes from
-	struct command_node_register whole; // scratch
+	uint32_t open_block[WORKERS_MAX]; // the block that each worker's next slot comes from
+	struct node_registration whole;   // scratch
 	struct applier_counters *counters;
 };
 
@@ -98,10 +100,9 @@ void decider_settle_node(struct decider *, uint32_t slot);
 void decider_judge_released(struct decider *, const struct entry_alloc_release *);
 // Whether a whole description may be taken as that of a worker of virtual machines: DONE also when it is of none.
 // CONFLICT: its name is that of another machine. TABLE_FULL.
-enum command_outcome decider_check_worker(
-	const struct decider *, const struct command_node_register *);
+enum command_outcome decider_check_worker(const struct decider *, const struct node_registration *);
 // After the registration of a node: its worker is made, renewed or let go of.
-void decider_register_worker(struct decider *, const struct command_node_register *);
+void decider_register_worker(struct decider *, const struct node_registration *);
 // After a change of its status: its worker beats, or does not any more since then.
 void decider_follow_node(struct decider *, const struct node_cell *, int64_t heard_ns);
 // Whether an instance is of a machine that the node at a slot has to run.
@@ -136,7 +137,7 @@ void decider_collect(struct decider *);
 // Finds the blocks that have room; after recovery.
 void decider_open_blocks(struct decider *);
 
-enum command_outcome decide_node_register(struct decider *, struct command_node_register *);
+enum command_outcome decide_node_register(struct decider *, struct node_registration *);
 enum command_outcome decide_node_status(
 	struct decider *, const struct command_node *, enum node_status_cause);
 enum command_outcome decide_node_eligibility(struct decider *, struct command_node_eligibility *);

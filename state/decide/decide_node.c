@@ -54,14 +54,14 @@ static uint32_t new_slot(struct decider *d, uint16_t worker)
 
 // --- Registration --------------------------------------------------------------------------------
 
-static void answer(const struct state *state, struct command_node_register *c, const struct node *n)
+static void answer(const struct state *state, struct node_registration *c, const struct node *n)
 {
 	c->slot = n->slot;
 	c->generation = n->generation;
 	c->owner = node_table_owner(state->node_table, n->slot);
 }
 
-static enum command_outcome commit_registration(struct decider *d, struct command_node_register *c)
+static enum command_outcome commit_registration(struct decider *d, struct node_registration *c)
 {
 	struct state *state = d->state;
 	const struct node_cell *cell = node_cell_find(state, &c->node);
@@ -98,7 +98,7 @@ static enum command_outcome commit_registration(struct decider *d, struct comman
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_node_register(struct decider *d, struct command_node_register *c)
+enum command_outcome decide_node_register(struct decider *d, struct node_registration *c)
 {
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	const struct node *known = cell ? cell->working : NULL;

@@ -3,8 +3,10 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
+#include "state/decide/rejections.h"
 #include "state/log/entry_deployment.h"
 #include "state/plan/plan_check.h"
+#include "state/plan/plan_deployment.h"
 #include "state/records/metrics.h"
 #include "state/records/plan.h"
 #include <stdlib.h>
@@ -320,11 +322,11 @@ static enum command_outcome commit(struct decider *d, struct entry *e,
 static enum command_outcome decide_part(
 	struct decider *d, const struct plan *plan, struct entry *e, struct plan_result *result)
 {
-	const struct plan_check *check = plan_check(d->state->plan_checker, d->state, &e->plan);
+	const struct plan_check *check = plan_check(plan_checker_of(d->state), d->state, &e->plan);
 
 	tell_rejections(d->state, check, result);
 	if (!check->is_complete)
-		plan_check_filter(d->state->plan_checker, d->state, &e->plan);
+		plan_check_filter(plan_checker_of(d->state), d->state, &e->plan);
 	if (check->is_stale || (plan->all_at_once && result->rejections.count > 0))
 		drop_everything(&e->plan);
 	if (!changes_nothing(&e->plan))

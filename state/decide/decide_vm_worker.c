@@ -26,7 +26,7 @@ static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b
 // --- Nodes that are workers ----------------------------------------------------------------------
 
 enum command_outcome decider_check_worker(
-	const struct decider *d, const struct command_node_register *described)
+	const struct decider *d, const struct node_registration *described)
 {
 	struct vm_worker *worker = node_worker(described, d->now_ns);
 	enum command_outcome outcome = OUTCOME_DONE;
@@ -68,7 +68,7 @@ static void keep_what_is_known(struct vm_worker *worker, const struct vm_worker 
 		worker->last_seen_ns = known->last_seen_ns;
 }
 
-void decider_register_worker(struct decider *d, const struct command_node_register *described)
+void decider_register_worker(struct decider *d, const struct node_registration *described)
 {
 	struct vm_worker *worker = node_worker(described, d->now_ns);
 	const struct vm_worker_cell *known = worker ? find(d, text_of(worker->name)) : NULL;

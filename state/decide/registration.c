@@ -1,103 +1,10 @@
 #include "state/decide/registration.h"
 #include "state/base/memory.h"
 #include "state/log/entry.h"
-#include "state/records/node_pairs.h"
 #include <stdlib.h>
 #include <urcu/list.h>
 
 #define BUCKETS (2 * REGISTER_PENDING_MAX)
-
-// --- Rules ---------------------------------------------------------------------------------------
-
-static int text_compare(struct text a, struct text b)
-{
-	uint32_t size = a.size < b.size ? a.size : b.size;
-	int order = size ? memcmp(a.data, b.data, size) : 0;
-
-	return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
-static int pair_compare(const void *left, const void *right)
-{
-	const struct command_pair *a = left, *b = right;
-
-	return a->kind != b->kind ? a->kind - b->kind : text_compare(a->name, b->name);
-}
-
-static int device_group_compare(const void *left, const void *right)
-{
-	const struct command_device_group *a = left, *b = right;
-	int order = text_compare(a->vendor, b->vendor);
-
-	order = order ? order : text_compare(a->type, b->type);
-	return order ? order : text_compare(a->name, b->name);
-}
-
-static bool is_text(struct text text, uint32_t least, uint32_t most)
-{
-	return text.size >= least && text.size <= most && text_is_printable(text);
-}
-
-static bool pairs_are_sound(const struct command_node_register *d)
-{
-	if (d->pair_count > NODE_ATTRIBUTES_MAX)
-		return false;
-	for (uint32_t i = 0; i < d->pair_count; i++) {
-		const struct command_pair *pair = &d->pairs[i];
-		if (pair->kind >= PAIR_KINDS || !is_text(pair->name, 1, ATTRIBUTE_NAME_BYTES_MAX) ||
-			!is_text(pair->value, 0, ATTRIBUTE_VALUE_BYTES_MAX))
-			return false;
-		if (i > 0 && pair_compare(pair - 1, pair) >= 0)
-			return false;
-	}
-	return true;
-}
-
-static bool devices_are_sound(const struct command_node_register *d)
-{
-	if (d->device_group_count > NODE_DEVICE_GROUPS_MAX)
-		return false;
-	for (uint32_t i = 0; i < d->device_group_count; i++) {
-		const struct command_device_group *group = &d->device_groups[i];
-		if (!is_text(group->vendor, 0, ATTRIBUTE_NAME_BYTES_MAX) ||
-			!is_text(group->type, 1, ATTRIBUTE_NAME_BYTES_MAX) ||
-			!is_text(group->name, 0, ATTRIBUTE_NAME_BYTES_MAX) ||
-			group->instances > NODE_DEVICES_MAX)
-			return false;
-		if (i > 0 && device_group_compare(group - 1, group) >= 0)
-			return false;
-	}
-	return true;
-}
-
-bool node_description_is_sound(const struct command_node_register *d)
-{
-	return !uuid_is_zero(&d->node) && is_text(d->name, 0, NAME_BYTES_MAX) &&
-	       is_text(d->datacenter, 1, NAME_BYTES_MAX) &&
-	       is_text(d->class_name, 0, NAME_BYTES_MAX) && is_text(d->pool, 1, NAME_BYTES_MAX) &&
-	       !text_equal(d->pool, TEXT("all")) && is_text(d->address, 0, NAME_BYTES_MAX) &&
-	       is_text(d->version, 0, NAME_BYTES_MAX) && pairs_are_sound(d) &&
-	       devices_are_sound(d) && node_pairs_are_sound(d);
-}
-
-void node_description_sort(struct command_node_register *d)
-{
-	qsort(d->pairs, d->pair_count, sizeof d->pairs[0], pair_compare);
-	qsort(d->device_groups, d->device_group_count, sizeof d->device_groups[0],
-		device_group_compare);
-}
-
-bool node_description_complete(struct command_node_register *d)
-{
-	if (d->pair_count > NODE_ATTRIBUTES_MAX || d->device_group_count > NODE_DEVICE_GROUPS_MAX)
-		return false;
-	if (d->pool.size == 0)
-		d->pool = TEXT("default");
-	if (d->datacenter.size == 0)
-		d->datacenter = TEXT("dc1");
-	node_description_sort(d);
-	return node_description_is_sound(d);
-}
 
 // --- Parts ---------------------------------------------------------------------------------------
 
@@ -116,7 +23,7 @@ struct registrations {
 	struct pending *buckets[BUCKETS];
 	struct cds_list_head oldest;
 	uint32_t count;
-	struct command_node_register part; // scratch
+	struct node_registration part; // scratch
 };
 
 struct registrations *registrations_create(void)
@@ -161,7 +68,7 @@ void registrations_destroy(struct registrations *r)
 	free(r);
 }
 
-static struct pending *begin(struct registrations *r, const struct command_node_register *part)
+static struct pending *begin(struct registrations *r, const struct node_registration *part)
 {
 	if (r->count == REGISTER_PENDING_MAX) {
 		struct uuid node = cds_list_first_entry(&r->oldest, struct pending, aged)->node;
@@ -180,8 +87,7 @@ static struct pending *begin(struct registrations *r, const struct command_node_
 	return p;
 }
 
-static bool append_pairs(
-	struct command_node_register *whole, const struct command_node_register *part)
+static bool append_pairs(struct node_registration *whole, const struct node_registration *part)
 {
 	if (whole->pair_count + part->pair_count > NODE_ATTRIBUTES_MAX)
 		return false;
@@ -192,7 +98,7 @@ static bool append_pairs(
 }
 
 static bool assemble(
-	struct registrations *r, const struct pending *p, struct command_node_register *whole)
+	struct registrations *r, const struct pending *p, struct node_registration *whole)
 {
 	for (uint8_t i = 0; i < p->parts; i++) {
 		struct bytes_reader reader = bytes_reader_over(p->bytes[i].data, p->bytes[i].size);
@@ -204,7 +110,7 @@ static bool assemble(
 	return true;
 }
 
-static bool store_part(struct pending *p, const struct command_node_register *part)
+static bool store_part(struct pending *p, const struct node_registration *part)
 {
 	struct bytes_writer *w = &p->bytes[part->part];
 
@@ -217,7 +123,7 @@ static bool store_part(struct pending *p, const struct command_node_register *pa
 }
 
 static enum command_outcome add_part(struct registrations *r, struct pending *p,
-	const struct command_node_register *part, struct command_node_register *whole)
+	const struct node_registration *part, struct node_registration *whole)
 {
 	if (p->parts != part->parts || !store_part(p, part)) {
 		registrations_forget(r, &part->node);
@@ -232,8 +138,7 @@ static enum command_outcome add_part(struct registrations *r, struct pending *p,
 }
 
 enum command_outcome registrations_add(struct registrations *r,
-	const struct command_node_register *part, struct command_node_register *whole,
-	uint64_t *newest)
+	const struct node_registration *part, struct node_registration *whole, uint64_t *newest)
 {
 	if (part->parts == 0 || part->parts > REGISTER_PARTS_MAX || part->part >= part->parts ||
 		part->pair_count > NODE_ATTRIBUTES_MAX ||
@@ -252,7 +157,7 @@ enum command_outcome registrations_add(struct registrations *r,
 	if (part->parts > 1)
 		return add_part(r, p ? p : begin(r, part), part, whole);
 
-	size_t fixed = offsetof(struct command_node_register, pairs);
+	size_t fixed = offsetof(struct node_registration, pairs);
 	memcpy(whole, part, fixed + part->pair_count * sizeof part->pairs[0]);
 	return OUTCOME_DONE;
 }

@@ -11,6 +11,7 @@
 #include "state/base/schema.h"
 #include "state/base/text.h"
 #include "state/base/uuid.h"
+#include "state/records/node_description.h"
 #include "state/records/resources.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,52 +91,6 @@ enum command_outcome {
 };
 extern const char *const command_type_names[];    // "node-register", …
 extern const char *const command_outcome_names[]; // "done", "stale-generation", …
-
-// Stored and on the wire: numbers are never given again. What they say: state/records/node_pairs.h.
-enum pair_kind {
-	PAIR_ATTRIBUTE,
-	PAIR_META,
-	PAIR_DRIVER,
-	PAIR_VOLUME,
-	PAIR_NETWORK,
-	PAIR_ADDRESS,
-	PAIR_SETTING,
-	PAIR_DEVICE,
-	PAIR_KINDS,
-};
-// Those that describe the class (attributes and metadata may).
-static inline bool pair_kind_is_of_class(uint8_t kind)
-{
-	return kind <= PAIR_DRIVER || kind == PAIR_DEVICE;
-}
-
-struct command_pair {
-	uint8_t kind; // enum pair_kind
-	struct text name, value;
-};
-struct command_device_group {
-	struct text vendor, type, name;
-	uint8_t instances;
-};
-
-// Texts are views that must stay valid until done.
-struct command_node_register {
-	struct uuid node;
-	uint64_t sequence; // unix ms of the registration
-	uint8_t part, parts;
-	uint16_t worker; // gives the slot block
-	struct resources total, reserved;
-	struct text name, datacenter, class_name, pool, address, version;
-	uint32_t device_group_count;
-	struct command_device_group device_groups[NODE_DEVICE_GROUPS_MAX];
-	uint32_t pair_count;
-	struct command_pair pairs[NODE_ATTRIBUTES_MAX];
-	// result. A repeated registration is answered with the generation that it got at first: a
-	// line that already has it stays as it is, or replayed heartbeats would count again.
-	uint32_t slot, generation;
-	uint16_t owner;           // worker that owns the slot: the line is installed there
-	uint64_t newest_sequence; // STALE_REGISTRATION
-};
 
 struct command_node { // EXPIRED, RETURNED, GOODBYE
 	uint32_t slot, generation;
@@ -330,8 +285,8 @@ struct command_node_drain {
 	bool ignore_system_jobs;
 	bool mark_eligible; // with DRAIN_CANCELED: takes new work again
 	uint32_t meta_count;
-	const struct command_pair *meta; // names and values alone
-	struct eval_made made;           // result; evaluations come from the marks of jobs
+	const struct node_pair *meta; // names and values alone
+	struct eval_made made;        // result; evaluations come from the marks of jobs
 };
 struct command_job_revert {
 	struct text namespace_name, id;
@@ -364,7 +319,7 @@ struct command_job_child {
 	int64_t launch_ns;        // periodic
 	bool unless_one_is_alive; // periodic with prohibit_overlap: NOT_NOW then, and the launch is noted
 	struct text payload; // dispatch: as it is, not base64
-	const struct command_pair *meta;
+	const struct node_pair *meta;
 	uint32_t meta_count;
 	struct text idempotency_token; // "": none
 	// result
@@ -484,7 +439,7 @@ struct command {
 	void *context;         // the submitter's
 	uint64_t submitted_ns; // monotonic; for the latency histogram
 	union {
-		struct command_node_register *node_register; // large: allocated by the submitter
+		struct node_registration *node_register; // large: allocated by the submitter
 		struct command_node node;
 		struct command_place *place;
 		struct command_release *release;

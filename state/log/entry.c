@@ -96,9 +96,9 @@
 #include "state/log/entry.h"
 #include "state/base/crc32c.h"
 #include "state/base/error.h"
-#include "state/decide/registration.h"
 #include "state/records/evaluation.h"
 #include "state/records/job.h"
+#include "state/records/node_description.h"
 #include <stdlib.h>
 
 #define BATCH_MAGIC 0x54425242u
@@ -147,7 +147,7 @@ struct device_set device_set_decode(struct bytes_reader *r)
 
 // --- A node's description ------------------------------------------------------------------------
 
-void node_description_encode(const struct command_node_register *d, struct bytes_writer *w)
+void node_description_encode(const struct node_registration *d, struct bytes_writer *w)
 {
 	bytes_put_uuid(w, &d->node);
 	bytes_put_u64(w, d->sequence);
@@ -174,7 +174,7 @@ void node_description_encode(const struct command_node_register *d, struct bytes
 	}
 }
 
-static void take_device_groups(struct command_node_register *d, struct bytes_reader *r)
+static void take_device_groups(struct node_registration *d, struct bytes_reader *r)
 {
 	d->device_group_count = bytes_take_u8(r);
 	if (d->device_group_count > NODE_DEVICE_GROUPS_MAX)
@@ -187,7 +187,7 @@ static void take_device_groups(struct command_node_register *d, struct bytes_rea
 	}
 }
 
-static void take_pairs(struct command_node_register *d, struct bytes_reader *r)
+static void take_pairs(struct node_registration *d, struct bytes_reader *r)
 {
 	d->pair_count = bytes_take_u16(r);
 	if (d->pair_count > NODE_ATTRIBUTES_MAX)
@@ -199,7 +199,7 @@ static void take_pairs(struct command_node_register *d, struct bytes_reader *r)
 	}
 }
 
-bool node_description_decode(struct command_node_register *d, struct bytes_reader *r)
+bool node_description_decode(struct node_registration *d, struct bytes_reader *r)
 {
 	d->node = bytes_take_uuid(r);
 	d->sequence = bytes_take_u64(r);
@@ -391,7 +391,7 @@ static bool take_flag(struct bytes_reader *r, uint8_t version, uint8_t since)
 	return flag;
 }
 
-static int take_body(struct entry *e, uint8_t version, struct command_node_register *description,
+static int take_body(struct entry *e, uint8_t version, struct node_registration *description,
 	struct bytes_reader *r)
 {
 	switch (e->kind) {
@@ -486,7 +486,7 @@ void entry_encode(const struct entry *e, struct bytes_writer *w)
 	bytes_put_u32(&size, (uint32_t)(w->size - head - ENTRY_HEAD_BYTES));
 }
 
-int entry_decode(struct entry *e, struct command_node_register *description, struct bytes_reader *r)
+int entry_decode(struct entry *e, struct node_registration *description, struct bytes_reader *r)
 {
 	uint8_t kind = bytes_take_u8(r);
 	uint8_t version = bytes_take_u8(r);

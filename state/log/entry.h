@@ -57,7 +57,7 @@ struct entry_node_register {
 	uint32_t slot, generation;
 	uint16_t owner; // worker of the slot's block
 	// node, sequence, texts, device groups and pairs sorted; the rest of it is not used here
-	struct command_node_register *description;
+	struct node_registration *description;
 	bool readiness; // probes count
 };
 
@@ -160,13 +160,13 @@ struct entry {
 void entry_encode(const struct entry *, struct bytes_writer *);
 // Texts are views into the reader's data. description is filled for NODE_REGISTER. Returns 0,
 // -ERROR_CORRUPT or -ERROR_VERSION; after 0, and unless it was applied, entry_release.
-int entry_decode(struct entry *, struct command_node_register *description, struct bytes_reader *);
+int entry_decode(struct entry *, struct node_registration *description, struct bytes_reader *);
 void entry_release(struct entry *);
 
 // A node's description as it is stored, here and in snapshots.
-void node_description_encode(const struct command_node_register *, struct bytes_writer *);
+void node_description_encode(const struct node_registration *, struct bytes_writer *);
 // Also of a part of a registration: only the form is checked. False when the bytes are none.
-bool node_description_decode(struct command_node_register *, struct bytes_reader *);
+bool node_description_decode(struct node_registration *, struct bytes_reader *);
 
 void device_set_encode(const struct device_set *, struct bytes_writer *);
 struct device_set device_set_decode(struct bytes_reader *);

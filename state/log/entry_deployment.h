@@ -58,9 +58,4 @@ void deployment_entry_apply(struct state *, struct entry_deployment *, int64_t t
 void plan_deployments_encode(const struct entry_plan *, struct bytes_writer *);
 int plan_deployments_decode(struct entry_plan *, struct bytes_reader *);
 void plan_deployments_release(struct entry_plan *);
-// The plan was made with a state that is long gone: its deployment cannot begin.
-bool plan_deployment_is_stale(const struct state *, const struct entry_plan *);
-// Whether an update still makes sense for the deployment as it is.
-bool plan_deployment_update_holds(const struct state *, const struct entry_plan *, uint32_t update);
-bool plan_deployment_has_room(const struct state *, const struct entry_plan *);
 void plan_deployments_apply(struct state *, const struct entry_plan *);

@@ -55,5 +55,3 @@ struct task_end {
 	bool readiness; // probes count
 };
 void node_task_ended(struct state *, struct node_cell *, const struct task_end *, int64_t time_ns);
-// What lives on it became more or less.
-void node_living_changed(struct state *, uint32_t slot);

@@ -1,7 +1,9 @@
 #include "state/plan/plan_check.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/log/entry_deployment.h"
 #include "state/plan/plan_checker.h"
+#include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -10,22 +12,8 @@
 #define JOB_MISSING "job version does not exist"
 #define NOT_SOUND "placement is not sound"
 
-struct plan_checker *plan_checker_create(uint32_t slots_max)
+static void plan_checker_free(struct plan_checker *c)
 {
-	uint32_t *node_at = memory_map((size_t)slots_max * sizeof node_at[0]);
-	if (!node_at)
-		return NULL;
-	struct plan_checker *c = memory_take(sizeof *c);
-	c->slots_max = slots_max;
-	c->node_at = node_at;
-	c->names = plan_names_create();
-	return c;
-}
-
-void plan_checker_free(struct plan_checker *c)
-{
-	if (!c)
-		return;
 	memory_unmap(c->node_at, (size_t)c->slots_max * sizeof c->node_at[0]);
 	plan_names_free(c->names);
 	holdings_release(&c->holdings);
@@ -40,6 +28,22 @@ void plan_checker_free(struct plan_checker *c)
 	free(c->check.nodes);
 	free(c->check.missing);
 	free(c);
+}
+
+struct plan_checker *plan_checker_of(const struct state *state)
+{
+	struct plan_memory *memory = state->plan_memory;
+
+	if (memory->checker)
+		return memory->checker;
+	struct plan_checker *c = memory_take(sizeof *c);
+	c->slots_max = state->slots_max;
+	c->node_at = memory_map((size_t)state->slots_max * sizeof c->node_at[0]);
+	CHECK(c->node_at);
+	c->names = plan_names_create();
+	memory->checker = c;
+	memory->free = plan_checker_free;
+	return c;
 }
 
 struct plan_check *plan_checked(struct plan_checker *c)

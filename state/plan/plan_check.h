@@ -46,8 +46,8 @@ struct plan_check {
 
 struct plan_checker; // keeps its memory from plan to plan
 
-struct plan_checker *plan_checker_create(uint32_t slots_max); // NULL when memory is short
-void plan_checker_free(struct plan_checker *);                // NULL is allowed
+// The state's own; made when it is asked for first, freed with the state.
+struct plan_checker *plan_checker_of(const struct state *);
 // What it returns is valid until the next call, and while the working state stays as it is.
 struct plan_check *plan_check(
 	struct plan_checker *, const struct state *, const struct entry_plan *);

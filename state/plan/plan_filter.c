@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/log/entry_deployment.h"
 #include "state/plan/plan_checker.h"
+#include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 
 static void keep_stops(struct array *stops, struct alloc_cell **cells)

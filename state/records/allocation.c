@@ -1,11 +1,10 @@
 // What is said of an allocation: its name, and the texts of its states. Records keep pointers to the
 // texts below; snapshots keep their numbers.
-#include "state/records/allocation.h"
 #include "state/base/check.h"
 #include "state/records/alloc_details.h"
+#include "state/records/allocation_end.h"
 #include "state/records/job.h"
 #include "state/records/plan.h"
-#include "state/tables/tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 

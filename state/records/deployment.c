@@ -119,3 +119,19 @@ bool deployment_has_auto_promote(const struct deployment *d)
 	}
 	return true;
 }
+
+// From one status of an active deployment to another (semantics: 2.5). What waits for other regions, or
+// just did, is not set back by who has not seen that yet.
+bool deployment_may_become(int from, int to)
+{
+	if (to == DEPLOYMENT_PENDING)
+		return from == DEPLOYMENT_INITIALIZING;
+	if (to == DEPLOYMENT_BLOCKED)
+		return from != DEPLOYMENT_UNBLOCKING;
+	return to >= 0 && to < DEPLOYMENT_STATUSES && to != DEPLOYMENT_INITIALIZING;
+}
+
+bool deployment_description_is_sound(struct text text)
+{
+	return text.size <= UINT16_MAX && text_is_printable(text);
+}

@@ -81,3 +81,6 @@ static inline bool deployment_is_active(const struct deployment *d)
 bool deployment_requires_promotion(const struct deployment *);
 // The same, and every such group is to be promoted without being asked.
 bool deployment_has_auto_promote(const struct deployment *);
+// Whether an active deployment may go from one status to another.
+bool deployment_may_become(int from, int to);
+bool deployment_description_is_sound(struct text);

@@ -1,6 +1,6 @@
 #include "state/records/drain_meta.h"
 #include "state/base/memory.h"
-#include "state/log/command.h"
+#include "state/records/node_description.h"
 #include <stdlib.h>
 
 static bool is_text(struct text text, uint32_t bytes_max)
@@ -27,7 +27,7 @@ static bool is_in_order(const struct drain_meta *meta)
 	return true;
 }
 
-bool drain_meta_take(struct drain_meta *meta, const struct command_pair *pairs, uint32_t count)
+bool drain_meta_take(struct drain_meta *meta, const struct node_pair *pairs, uint32_t count)
 {
 	*meta = (struct drain_meta){0};
 	if (count > NODE_DRAIN_META_MAX)
@@ -57,7 +57,7 @@ void drain_meta_encode(const struct attribute *items, uint32_t count, struct byt
 
 bool drain_meta_decode(struct drain_meta *meta, struct bytes_reader *r)
 {
-	struct command_pair pairs[NODE_DRAIN_META_MAX];
+	struct node_pair pairs[NODE_DRAIN_META_MAX];
 	uint8_t count = bytes_take_u8(r);
 
 	*meta = (struct drain_meta){0};

@@ -3,7 +3,7 @@
 #include "state/base/bytes.h"
 #include "state/records/node.h"
 
-struct command_pair;
+struct node_pair;
 
 // Owned: free with drain_meta_release. Sorted by name, each name once.
 struct drain_meta {
@@ -12,7 +12,7 @@ struct drain_meta {
 };
 
 // False when there is too much of it, a name is missing or comes twice, or something is no text.
-bool drain_meta_take(struct drain_meta *, const struct command_pair *, uint32_t count);
+bool drain_meta_take(struct drain_meta *, const struct node_pair *, uint32_t count);
 void drain_meta_encode(const struct attribute *, uint32_t count, struct bytes_writer *);
 bool drain_meta_decode(struct drain_meta *, struct bytes_reader *);
 void drain_meta_release(struct drain_meta *);

@@ -33,19 +33,19 @@ __attribute__((format(printf, 2, 3))) static struct text compose(
 	return (struct text){at, (uint32_t)size};
 }
 
-static void clear(struct command_node_register *d)
+static void clear(struct node_registration *d)
 {
-	memset(d, 0, offsetof(struct command_node_register, device_groups));
+	memset(d, 0, offsetof(struct node_registration, device_groups));
 	d->pair_count = 0;
 }
 
 static void add_pair(
-	struct command_node_register *d, enum pair_kind kind, struct text name, struct text value)
+	struct node_registration *d, enum pair_kind kind, struct text name, struct text value)
 {
-	d->pairs[d->pair_count++] = (struct command_pair){(uint8_t)kind, name, value};
+	d->pairs[d->pair_count++] = (struct node_pair){(uint8_t)kind, name, value};
 }
 
-static void add_attributes(struct command_node_register *d, enum pair_kind kind,
+static void add_attributes(struct node_registration *d, enum pair_kind kind,
 	const struct attribute *attributes, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -54,7 +54,7 @@ static void add_attributes(struct command_node_register *d, enum pair_kind kind,
 
 // --- A node's own --------------------------------------------------------------------------------
 
-static void add_network(struct command_node_register *d, const struct node_network *network,
+static void add_network(struct node_registration *d, const struct node_network *network,
 	struct description_texts *texts)
 {
 	add_pair(d, PAIR_NETWORK, compose(texts, "%s:%s", network->mode, network->device),
@@ -70,7 +70,7 @@ static void add_network(struct command_node_register *d, const struct node_netwo
 }
 
 static void add_settings(
-	struct command_node_register *d, const struct node *n, struct description_texts *texts)
+	struct node_registration *d, const struct node *n, struct description_texts *texts)
 {
 	if (*n->reserved_ports)
 		add_pair(d, PAIR_SETTING, TEXT("ports.reserved"), text_of(n->reserved_ports));
@@ -93,7 +93,7 @@ static size_t room_of(const struct node *n)
 }
 
 void node_describe(
-	const struct node *n, struct command_node_register *d, struct description_texts *texts)
+	const struct node *n, struct node_registration *d, struct description_texts *texts)
 {
 	begin(texts, room_of(n));
 	clear(d);
@@ -131,11 +131,11 @@ static size_t room_of_class(const struct node_class *c)
 	return room;
 }
 
-static void add_device_group(struct command_node_register *d, const struct device_group *group,
+static void add_device_group(struct node_registration *d, const struct device_group *group,
 	struct description_texts *texts)
 {
 	d->device_groups[d->device_group_count++] =
-		(struct command_device_group){text_of(group->vendor), text_of(group->type),
+		(struct node_device_group){text_of(group->vendor), text_of(group->type),
 			text_of(group->name), group->instances};
 	for (uint32_t i = 0; i < group->attribute_count; i++)
 		add_pair(d, PAIR_DEVICE,
@@ -144,8 +144,8 @@ static void add_device_group(struct command_node_register *d, const struct devic
 			text_of(group->attributes[i].value));
 }
 
-void node_class_describe(const struct node_class *c, struct command_node_register *d,
-	struct description_texts *texts)
+void node_class_describe(
+	const struct node_class *c, struct node_registration *d, struct description_texts *texts)
 {
 	begin(texts, room_of_class(c));
 	clear(d);

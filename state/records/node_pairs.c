@@ -22,7 +22,7 @@ static bool divide(struct text text, char separator, struct text *left, struct t
 	return true;
 }
 
-bool volume_pair_read(const struct command_pair *pair, struct volume_pair *volume)
+bool volume_pair_read(const struct node_pair *pair, struct volume_pair *volume)
 {
 	struct text access;
 
@@ -33,7 +33,7 @@ bool volume_pair_read(const struct command_pair *pair, struct volume_pair *volum
 	return volume->read_only || text_equal(access, TEXT("rw"));
 }
 
-bool network_pair_read(const struct command_pair *pair, struct network_pair *network)
+bool network_pair_read(const struct node_pair *pair, struct network_pair *network)
 {
 	network->speed_mbits = 0;
 	return divide(pair->name, ':', &network->mode, &network->device) &&
@@ -42,7 +42,7 @@ bool network_pair_read(const struct command_pair *pair, struct network_pair *net
 		       number_read(pair->value, UINT32_MAX, &network->speed_mbits));
 }
 
-bool address_pair_read(const struct command_pair *pair, struct address_pair *address)
+bool address_pair_read(const struct node_pair *pair, struct address_pair *address)
 {
 	address->reserved_ports = TEXT("");
 	if (!divide(pair->name, ' ', &address->network, &address->address) ||
@@ -72,14 +72,14 @@ static bool starts_with(struct text text, uint32_t at, struct text start)
 	       text.data[at + start.size] == '/';
 }
 
-int device_pair_group(const struct command_node_register *d, const struct command_pair *pair,
-	struct text *attribute)
+int device_pair_group(
+	const struct node_registration *d, const struct node_pair *pair, struct text *attribute)
 {
 	uint32_t longest = 0;
 	int found = -1;
 
 	for (uint32_t i = 0; i < d->device_group_count; i++) {
-		const struct command_device_group *group = &d->device_groups[i];
+		const struct node_device_group *group = &d->device_groups[i];
 		const struct text parts[] = {group->vendor, group->type, group->name};
 		uint32_t at = 0, known = 0;
 		while (known < 3 && at <= pair->name.size &&
@@ -95,7 +95,7 @@ int device_pair_group(const struct command_node_register *d, const struct comman
 	return found;
 }
 
-struct text setting_of(const struct command_node_register *d, struct text name)
+struct text setting_of(const struct node_registration *d, struct text name)
 {
 	for (uint32_t i = 0; i < d->pair_count; i++)
 		if (d->pairs[i].kind == PAIR_SETTING && text_equal(d->pairs[i].name, name))
@@ -103,7 +103,7 @@ struct text setting_of(const struct command_node_register *d, struct text name)
 	return TEXT("");
 }
 
-static bool has_network(const struct command_node_register *d, struct text name)
+static bool has_network(const struct node_registration *d, struct text name)
 {
 	for (uint32_t i = 0; i < d->pair_count; i++)
 		if (d->pairs[i].kind == PAIR_NETWORK && text_equal(d->pairs[i].name, name))
@@ -111,7 +111,7 @@ static bool has_network(const struct command_node_register *d, struct text name)
 	return false;
 }
 
-static bool setting_is_sound(const struct command_pair *pair)
+static bool setting_is_sound(const struct node_pair *pair)
 {
 	uint16_t least, most;
 
@@ -125,7 +125,7 @@ static bool setting_is_sound(const struct command_pair *pair)
 	       number_ranges_are_sound(pair->value, CORE_MOST);
 }
 
-static bool pair_is_sound(const struct command_node_register *d, const struct command_pair *pair)
+static bool pair_is_sound(const struct node_registration *d, const struct node_pair *pair)
 {
 	struct volume_pair volume;
 	struct network_pair network;
@@ -147,7 +147,7 @@ static bool pair_is_sound(const struct command_node_register *d, const struct co
 	return false;
 }
 
-bool node_pairs_are_sound(const struct command_node_register *d)
+bool node_pairs_are_sound(const struct node_registration *d)
 {
 	for (uint32_t i = 0; i < d->pair_count; i++)
 		if (!pair_is_sound(d, &d->pairs[i]))

@@ -16,7 +16,7 @@
 // ranges, "22,80,8000-8010". An address is of a network that is there, a device attribute of a
 // device group that is there.
 #pragma once
-#include "state/log/command.h"
+#include "state/records/node_description.h"
 
 struct volume_pair {
 	struct text name, path;
@@ -31,16 +31,16 @@ struct address_pair {
 };
 
 // Each false when the pair does not say it in the form above.
-bool volume_pair_read(const struct command_pair *, struct volume_pair *);
-bool network_pair_read(const struct command_pair *, struct network_pair *);
-bool address_pair_read(const struct command_pair *, struct address_pair *);
+bool volume_pair_read(const struct node_pair *, struct volume_pair *);
+bool network_pair_read(const struct node_pair *, struct network_pair *);
+bool address_pair_read(const struct node_pair *, struct address_pair *);
 bool port_range_read(struct text, uint16_t *least, uint16_t *most);
 // The device group that the pair describes, and the name of the attribute; -1 when there is none.
 int device_pair_group(
-	const struct command_node_register *, const struct command_pair *, struct text *attribute);
+	const struct node_registration *, const struct node_pair *, struct text *attribute);
 
 // Value of a setting; an empty text when it is not set.
-struct text setting_of(const struct command_node_register *, struct text name);
+struct text setting_of(const struct node_registration *, struct text name);
 
 // Whether all pairs of these kinds keep to the form. Names, sizes and order are checked elsewhere.
-bool node_pairs_are_sound(const struct command_node_register *);
+bool node_pairs_are_sound(const struct node_registration *);

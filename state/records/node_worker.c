@@ -66,7 +66,7 @@ static const struct {
 	{"vm.default_memory", is_number},
 };
 
-bool worker_setting_is_sound(const struct command_pair *pair)
+bool worker_setting_is_sound(const struct node_pair *pair)
 {
 	struct text key;
 
@@ -78,12 +78,12 @@ bool worker_setting_is_sound(const struct command_pair *pair)
 	return key_of(pair->name, LABEL_PREFIX, &key);
 }
 
-bool node_is_worker(const struct command_node_register *d)
+bool node_is_worker(const struct node_registration *d)
 {
 	return text_equal(setting_of(d, TEXT("vm.worker")), TEXT("1"));
 }
 
-static uint32_t count_with(const struct command_node_register *d, struct text prefix)
+static uint32_t count_with(const struct node_registration *d, struct text prefix)
 {
 	struct text key;
 	uint32_t count = 0;
@@ -93,7 +93,7 @@ static uint32_t count_with(const struct command_node_register *d, struct text pr
 	return count;
 }
 
-bool node_worker_is_sound(const struct command_node_register *d)
+bool node_worker_is_sound(const struct node_registration *d)
 {
 	return !node_is_worker(d) ||
 	       (d->name.size > 0 && count_with(d, RESOURCE_PREFIX) <= VM_RESOURCES_MAX &&
@@ -119,7 +119,7 @@ static void add_label(struct vm_worker *worker, struct text key, struct text val
 	free(name);
 }
 
-static void add_setting(struct vm_worker *worker, const struct command_pair *pair)
+static void add_setting(struct vm_worker *worker, const struct node_pair *pair)
 {
 	struct text key;
 	int64_t count;
@@ -135,13 +135,13 @@ static char *text_or_null(struct text text)
 	return text.size ? text_copy(text) : NULL;
 }
 
-static uint64_t number_of(const struct command_node_register *d, struct text name)
+static uint64_t number_of(const struct node_registration *d, struct text name)
 {
 	uint32_t number = 0;
 	return number_read(setting_of(d, name), UINT32_MAX, &number) ? number : 0;
 }
 
-struct vm_worker *node_worker(const struct command_node_register *d, int64_t now_ns)
+struct vm_worker *node_worker(const struct node_registration *d, int64_t now_ns)
 {
 	struct text machine_id = setting_of(d, TEXT("vm.machine_id"));
 	char node_id[UUID_TEXT_BYTES];

@@ -13,7 +13,7 @@
 //
 // The worker's name is the node's, so one of an empty name cannot be a worker.
 #pragma once
-#include "state/log/command.h"
+#include "state/records/node_description.h"
 
 struct vm_worker;
 
@@ -21,11 +21,11 @@ static inline bool setting_is_of_worker(struct text name)
 {
 	return name.size >= 3 && memcmp(name.data, "vm.", 3) == 0;
 }
-bool worker_setting_is_sound(const struct command_pair *);
+bool worker_setting_is_sound(const struct node_pair *);
 
-bool node_is_worker(const struct command_node_register *);
+bool node_is_worker(const struct node_registration *);
 // Whether those of a worker, each of them sound, are so together.
-bool node_worker_is_sound(const struct command_node_register *);
+bool node_worker_is_sound(const struct node_registration *);
 // The worker that a sound description is of, without indexes, as one that began to beat now; NULL: it is none. Caller
 // frees.
-struct vm_worker *node_worker(const struct command_node_register *, int64_t now_ns);
+struct vm_worker *node_worker(const struct node_registration *, int64_t now_ns);

@@ -3,7 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "state/decide/registration.h"
+#include "state/records/node_description.h"
 #include "state/snapshot/snapshot_drain.h"
 #include "state/tables/node_report.h"
 #include "state/tables/node_slots.h"
@@ -12,7 +12,7 @@
 
 int class_item_load(struct state *state, struct snapshot_nodes *l, struct bytes_reader *r)
 {
-	struct command_node_register *d = &l->description;
+	struct node_registration *d = &l->description;
 	uint32_t number = bytes_take_u32(r);
 
 	if (!node_description_decode(d, r) || number != l->count)
@@ -121,7 +121,7 @@ static bool take_history(const struct state *state, struct node_item *item, stru
 	return is_sound;
 }
 
-static bool is_own_only(const struct command_node_register *d)
+static bool is_own_only(const struct node_registration *d)
 {
 	for (uint32_t i = 0; i < d->pair_count; i++)
 		if (d->pairs[i].kind <= PAIR_META ? !attribute_is_unique(d->pairs[i].name)
@@ -133,7 +133,7 @@ static bool is_own_only(const struct command_node_register *d)
 static int node_check(
 	const struct state *state, struct snapshot_nodes *l, const struct node_item *item)
 {
-	struct command_node_register *d = &l->description;
+	struct node_registration *d = &l->description;
 
 	if (item->slot >= state->slots_max)
 		return -ERROR_TABLE_FULL;

@@ -6,7 +6,7 @@
 struct snapshot_nodes {
 	struct node_class **classes; // by number; one reference each until the release
 	uint32_t count, capacity;
-	struct command_node_register description; // scratch
+	struct node_registration description; // scratch
 };
 
 // Return 0, -ERROR_CORRUPT, -ERROR_VERSION or -ERROR_TABLE_FULL.

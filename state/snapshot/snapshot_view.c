@@ -65,8 +65,8 @@ struct snapshot_view {
 	// one index are all different.
 	uint32_t *class_numbers;
 	uint32_t class_capacity, class_count;
-	struct command_node_register description; // scratch
-	struct description_texts texts;           // its
+	struct node_registration description; // scratch
+	struct description_texts texts;       // its
 	struct snapshot_metrics *metrics;
 };
 

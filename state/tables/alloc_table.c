@@ -4,6 +4,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/plan.h"
 #include "state/tables/job_summary.h"
+#include "state/tables/node_status.h"
 #include "state/tables/publish.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

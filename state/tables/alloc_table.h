@@ -2,6 +2,7 @@
 // For state/ only; applier thread unless said otherwise.
 #pragma once
 #include "state/base/schema.h"
+#include "state/records/allocation_end.h"
 #include "state/tables/state.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,38 +34,6 @@ void alloc_cell_resize(struct state *, struct alloc_cell *, struct allocation *,
 void alloc_cell_leave_node(struct state *, struct alloc_cell *, uint64_t index);
 // The same of one that is deleted and only waits for its burial, which is no change of the state.
 void alloc_cell_leave_grave(struct state *, struct alloc_cell *);
-
-// How a living allocation comes to its end, and what is said of its state at the client. Both are
-// stored in snapshots: numbers are never given again.
-enum end_cause {
-	END_NONE, // desired run
-	END_NODE_DOWN,
-	END_DEVICES_GONE,
-	END_JOB_STOPPED,
-	END_RELEASED,
-	END_UPDATING,
-	END_MIGRATING,
-	END_NODE_TAINTED,
-	END_RESCHEDULED,
-	END_RECONNECTED,
-	END_PREEMPTED,
-	END_CAUSES,
-};
-enum client_text {
-	CLIENT_TEXT_NONE,
-	CLIENT_TEXT_NODE_DOWN,
-	CLIENT_TEXT_DEVICES_GONE,
-	CLIENT_TEXT_RELEASED,
-	CLIENT_TEXT_DISCONNECTED,
-	CLIENT_TEXTS,
-};
-enum end_cause end_cause_of_stop(uint8_t stop_cause); // enum stop_cause
-const char *end_cause_text(enum end_cause);
-enum end_cause allocation_end_cause(const struct allocation *);
-enum client_text allocation_client_text(const struct allocation *);
-void allocation_describe(struct allocation *, enum end_cause, enum client_text);
-// Frees a record that nobody reads any more, and gives its references back. Any thread.
-void allocation_free(struct allocation *);
 
 // Makes a living allocation terminal at once, without asking its node.
 void alloc_cell_end(

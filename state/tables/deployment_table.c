@@ -37,6 +37,36 @@ bool deployment_is_sound(const struct deployment *d)
 	       record_is_sound(&deployment_description, d);
 }
 
+struct deployment_cell *deployment_cell_find_active(
+	const struct state *state, const struct uuid *id)
+{
+	struct deployment_cell *cell = deployment_cell_find(state, id);
+	return cell && deployment_cell_is_there(cell) && deployment_is_active(cell->working) ? cell
+											     : NULL;
+}
+
+// Of the very job that it was made for, not of a later one of the same name.
+struct job_cell *deployment_job_cell(const struct state *state, const struct deployment *d)
+{
+	struct job_cell *cell =
+		job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));
+	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	return keep && keep->record.create_index == d->job_create_index ? cell : NULL;
+}
+
+// An id is given once: nothing belongs to a deployment before it begins, or before its groups are known.
+bool job_cell_has_members_of(const struct job_cell *job, const struct uuid *id)
+{
+	const struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+		const struct alloc_details *details = cell->working->details;
+		if (alloc_cell_is_there(cell) && details && uuid_equal(&details->deployment_id, id))
+			return true;
+	}
+	return false;
+}
+
 // --- The working state ---------------------------------------------------------------------------
 
 static void count(

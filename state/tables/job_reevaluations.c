@@ -1,5 +1,4 @@
 #include "state/tables/job_reevaluations.h"
-#include "state/applier/applier.h"
 #include "state/tables/alloc_table.h"
 #include <urcu-qsbr.h>
 

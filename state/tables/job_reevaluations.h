@@ -4,6 +4,7 @@
 // lost in a restart. Applier thread only.
 #pragma once
 #include "state/base/time_units.h"
+#include "state/tables/mark_patience.h"
 #include "state/tables/tables.h"
 
 // No new one for this long, or the oldest this old: then the evaluation is made. Nodes that go silent
@@ -11,8 +12,6 @@
 // sets struct mark_patience above it. These are taken where nothing is set.
 #define MARK_QUIET_NS (100 * NS_PER_MS)
 #define MARK_OLDEST_NS NS_PER_S
-
-struct mark_patience; // applier.h
 
 // While an entry is applied. job: a version of the cell's job, which may be gone by now. node: of the
 // event, NULL: none. Direct jobs have no scheduler and get no marks.

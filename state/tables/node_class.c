@@ -25,7 +25,7 @@ void classes_destroy(struct class_table *t)
 
 // --- What a description says about its class -----------------------------------------------------
 
-static bool is_of_class(const struct command_pair *pair)
+static bool is_of_class(const struct node_pair *pair)
 {
 	if (pair->kind == PAIR_ATTRIBUTE || pair->kind == PAIR_META)
 		return !attribute_is_unique(pair->name);
@@ -37,14 +37,14 @@ static uint64_t hash_text(uint64_t hash, struct text text)
 	return hash_bytes(hash, text.data, text.size);
 }
 
-static uint64_t hash_of(const struct command_node_register *from)
+static uint64_t hash_of(const struct node_registration *from)
 {
 	uint64_t hash = hash_text(0, from->datacenter);
 
 	hash = hash_text(hash, from->class_name);
 	hash = hash_text(hash, from->pool);
 	for (uint32_t i = 0; i < from->pair_count; i++) {
-		const struct command_pair *pair = &from->pairs[i];
+		const struct node_pair *pair = &from->pairs[i];
 		if (!is_of_class(pair))
 			continue;
 		hash = hash_bytes(hash, &pair->kind, 1);
@@ -52,7 +52,7 @@ static uint64_t hash_of(const struct command_node_register *from)
 		hash = hash_text(hash, pair->value);
 	}
 	for (uint32_t i = 0; i < from->device_group_count; i++) {
-		const struct command_device_group *group = &from->device_groups[i];
+		const struct node_device_group *group = &from->device_groups[i];
 		hash = hash_text(hash, group->vendor);
 		hash = hash_text(hash, group->type);
 		hash = hash_text(hash, group->name);
@@ -67,13 +67,13 @@ static bool text_is(struct text text, const char *string)
 	       string[text.size] == 0;
 }
 
-static bool same_pairs(const struct command_node_register *from, uint8_t kind,
+static bool same_pairs(const struct node_registration *from, uint8_t kind,
 	const struct attribute *attributes, uint32_t count)
 {
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < from->pair_count; i++) {
-		const struct command_pair *pair = &from->pairs[i];
+		const struct node_pair *pair = &from->pairs[i];
 		if (pair->kind != kind || !is_of_class(pair))
 			continue;
 		if (at == count || !text_is(pair->name, attributes[at].name) ||
@@ -85,11 +85,11 @@ static bool same_pairs(const struct command_node_register *from, uint8_t kind,
 }
 
 // The next attribute of that device group among the pairs from *at on, in the order of names.
-static bool next_device_pair(const struct command_node_register *from, uint32_t group, uint32_t *at,
+static bool next_device_pair(const struct node_registration *from, uint32_t group, uint32_t *at,
 	struct text *name, struct text *value)
 {
 	while (*at < from->pair_count) {
-		const struct command_pair *pair = &from->pairs[(*at)++];
+		const struct node_pair *pair = &from->pairs[(*at)++];
 		*value = pair->value;
 		if (pair->kind == PAIR_DEVICE && device_pair_group(from, pair, name) == (int)group)
 			return true;
@@ -98,7 +98,7 @@ static bool next_device_pair(const struct command_node_register *from, uint32_t 
 }
 
 static bool same_device_attributes(
-	const struct command_node_register *from, uint32_t group, const struct device_group *to)
+	const struct node_registration *from, uint32_t group, const struct device_group *to)
 {
 	struct text name, value;
 	uint32_t at = 0, count = 0;
@@ -112,12 +112,12 @@ static bool same_device_attributes(
 	return count == to->attribute_count;
 }
 
-static bool same_devices(const struct command_node_register *from, const struct node_class *c)
+static bool same_devices(const struct node_registration *from, const struct node_class *c)
 {
 	if (from->device_group_count != c->device_count)
 		return false;
 	for (uint32_t i = 0; i < c->device_count; i++) {
-		const struct command_device_group *group = &from->device_groups[i];
+		const struct node_device_group *group = &from->device_groups[i];
 		if (!text_is(group->vendor, c->devices[i].vendor) ||
 			!text_is(group->type, c->devices[i].type) ||
 			!text_is(group->name, c->devices[i].name) ||
@@ -128,7 +128,7 @@ static bool same_devices(const struct command_node_register *from, const struct 
 	return true;
 }
 
-static bool same_class(const struct command_node_register *from, const struct node_class *c)
+static bool same_class(const struct node_registration *from, const struct node_class *c)
 {
 	return text_is(from->datacenter, c->datacenter) &&
 	       text_is(from->class_name, c->class_name) && text_is(from->pool, c->pool) &&
@@ -139,13 +139,13 @@ static bool same_class(const struct command_node_register *from, const struct no
 
 // --- Objects -------------------------------------------------------------------------------------
 
-static uint32_t share_pairs(struct strings *strings, const struct command_node_register *from,
+static uint32_t share_pairs(struct strings *strings, const struct node_registration *from,
 	uint8_t kind, struct attribute *to)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < from->pair_count; i++) {
-		const struct command_pair *pair = &from->pairs[i];
+		const struct node_pair *pair = &from->pairs[i];
 		if (pair->kind != kind || !is_of_class(pair))
 			continue;
 		to[count].name = strings_share(strings, pair->name);
@@ -156,7 +156,7 @@ static uint32_t share_pairs(struct strings *strings, const struct command_node_r
 }
 
 static uint32_t share_device_attributes(struct strings *strings,
-	const struct command_node_register *from, uint32_t group, struct attribute *to)
+	const struct node_registration *from, uint32_t group, struct attribute *to)
 {
 	struct text name, value;
 	uint32_t at = 0, count = 0;
@@ -167,11 +167,11 @@ static uint32_t share_device_attributes(struct strings *strings,
 	return count;
 }
 
-static void share_devices(struct strings *strings, const struct command_node_register *from,
+static void share_devices(struct strings *strings, const struct node_registration *from,
 	struct device_group *to, struct attribute *attributes)
 {
 	for (uint32_t i = 0; i < from->device_group_count; i++) {
-		const struct command_device_group *group = &from->device_groups[i];
+		const struct node_device_group *group = &from->device_groups[i];
 		to[i].vendor = strings_share(strings, group->vendor);
 		to[i].type = strings_share(strings, group->type);
 		to[i].name = strings_share(strings, group->name);
@@ -182,7 +182,7 @@ static void share_devices(struct strings *strings, const struct command_node_reg
 	}
 }
 
-static struct class_entry *build(struct strings *strings, const struct command_node_register *from)
+static struct class_entry *build(struct strings *strings, const struct node_registration *from)
 {
 	uint32_t pairs = 0;
 	for (uint32_t i = 0; i < from->pair_count; i++)
@@ -269,7 +269,7 @@ static uint32_t take_id(struct class_table *t)
 	return t->limit++;
 }
 
-struct node_class *class_take(struct state *state, const struct command_node_register *from)
+struct node_class *class_take(struct state *state, const struct node_registration *from)
 {
 	struct class_table *t = &state->classes;
 	uint64_t hash = hash_of(from);

@@ -1,10 +1,14 @@
 #include "state/tables/node_slots.h"
-#include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/tables/publish.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
+
+uint32_t generation_after(uint32_t generation)
+{
+	return generation + 1 ? generation + 1 : 1; // 0 is no node
+}
 
 static void add_free(struct state *state, uint32_t slot)
 {

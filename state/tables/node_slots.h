@@ -19,6 +19,8 @@ void node_slot_take(struct state *, uint32_t slot);
 uint32_t node_slot_ready(const struct state *);
 // The generation of the next node of a slot that no node has.
 uint32_t node_slot_generation(const struct state *, uint32_t slot);
+// The one that follows a generation.
+uint32_t generation_after(uint32_t generation);
 bool node_slot_is_free(const struct state *, uint32_t slot);
 
 // Publication of a change of a node: what the packet path is told of its slot, and, of one that is

@@ -10,3 +10,5 @@ uint8_t node_status_after(const struct node_cell *, uint8_t cause, int64_t now_n
 uint8_t node_status_registered(const struct node_cell *);
 // An initializing node may be used again: nothing lives on it, or it told what became of that since it was silent.
 bool node_is_settled(const struct node_cell *);
+// What lives on the node became more or less.
+void node_living_changed(struct state *, uint32_t slot);

@@ -1,7 +1,6 @@
 #include "state/tables/state.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/plan/plan_check.h"
 #include "state/tables/node_slots.h"
 #include "state/tables/publish.h"
 #include <stdlib.h>
@@ -102,12 +101,12 @@ struct state *state_create(const struct state_limits *limits)
 	state->vms.worker_nodes = state->rooms[9].table = table_create();
 	state->node_table = node_table_create(state->slots_max);
 	state->node_groups = node_groups_create(state->slots_max, NODE_GROUPS_MAX);
-	state->plan_checker = plan_checker_create(state->slots_max);
+	state->plan_memory = memory_take(sizeof *state->plan_memory);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
-	if (state->plan_checker && state->cells && state->node_table && state->node_groups &&
-		state->nodes && state->jobs && state->allocations && state->requests &&
-		state->evaluations && state->deployments && state->vms.by_name &&
-		state->vms.instances && state->vms.workers && state->vms.worker_nodes)
+	if (state->cells && state->node_table && state->node_groups && state->nodes &&
+		state->jobs && state->allocations && state->requests && state->evaluations &&
+		state->deployments && state->vms.by_name && state->vms.instances &&
+		state->vms.workers && state->vms.worker_nodes)
 		return state;
 	state_destroy(state);
 	return NULL;
@@ -300,7 +299,9 @@ void state_destroy(struct state *state)
 	node_groups_destroy(state->node_groups);
 	watch_destroy(state->watch);
 	pthread_mutex_destroy(&state->summary_lock);
-	plan_checker_free(state->plan_checker);
+	if (state->plan_memory->checker)
+		state->plan_memory->free(state->plan_memory->checker);
+	free(state->plan_memory);
 	free(state->block_used);
 	free(state->free_slots.slots);
 	free(state->graves);

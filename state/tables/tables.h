@@ -233,6 +233,12 @@ struct table_room {
 	_Atomic uint64_t buckets; // given, by who widens
 };
 
+// What the check of plans keeps from plan to plan. It is made where plans are checked, above the tables.
+struct plan_memory {
+	struct plan_checker *checker; // NULL: no plan was checked yet
+	void (*free)(struct plan_checker *);
+};
+
 struct state {
 	struct state_limits limits;
 	uint32_t slots_max;
@@ -274,12 +280,12 @@ struct state {
 	int64_t forgotten_ms;    // newest issue time of a request that was forgotten
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
-	uint64_t bytes_records;            // of node records
-	struct plan_checker *plan_checker; // its memory
-	uint32_t allocations_coming;       // with a plan that waits for buckets
-	struct change_list *changes;       // of the batch that is being decided
-	const struct placer *placer;       // NULL during recovery
-	struct state_change *observed;     // scratch
+	uint64_t bytes_records; // of node records
+	struct plan_memory *plan_memory;
+	uint32_t allocations_coming;   // with a plan that waits for buckets
+	struct change_list *changes;   // of the batch that is being decided
+	const struct placer *placer;   // NULL during recovery
+	struct state_change *observed; // scratch
 	uint32_t observed_capacity;
 	struct grave *graves;
 	uint32_t grave_count, grave_capacity;
@@ -315,7 +321,7 @@ bool state_is_reading(void);
 void classes_init(struct class_table *);
 void classes_destroy(struct class_table *);
 // Finds or builds the class of a description (pairs sorted); a reference to be given back.
-struct node_class *class_take(struct state *, const struct command_node_register *);
+struct node_class *class_take(struct state *, const struct node_registration *);
 struct node_class *class_share(struct node_class *); // one more reference
 void class_release(struct state *, struct node_class *);
 
@@ -333,7 +339,7 @@ void node_history_add(struct node_history *, enum node_message, int64_t time_ns,
 size_t node_history_bytes(const struct node_history *);
 void node_history_place(struct node *, const struct node_history *);
 // A node record built from a description; the caller fills the rest of it.
-struct node *node_build(struct state *, const struct command_node_register *, struct node_class *,
+struct node *node_build(struct state *, const struct node_registration *, struct node_class *,
 	const struct node_history *);
 // A copy that may be changed until it is published.
 struct node *node_revise(struct state *, struct node_cell *, uint64_t index);
@@ -425,6 +431,13 @@ static inline bool eval_cell_is_there(const struct eval_cell *cell)
 }
 
 struct deployment_cell *deployment_cell_find(const struct state *, const struct uuid *);
+// The same, of one that is there and not at its end.
+struct deployment_cell *deployment_cell_find_active(const struct state *, const struct uuid *);
+// The cell of the very job that the deployment was made for, not of a later one of the same name; or NULL.
+struct job_cell *deployment_job_cell(const struct state *, const struct deployment *);
+// Whether an allocation of the job belongs to the deployment. An id is given once: nothing belongs to a
+// deployment before it begins, or before its groups are known.
+bool job_cell_has_members_of(const struct job_cell *, const struct uuid *deployment);
 // A new one; takes it over, with its indexes set. To be published unless it was (of a snapshot).
 struct deployment_cell *deployment_cell_put(struct state *, struct job_cell *, struct deployment *);
 struct deployment_cell *deployment_cell_load(

@@ -201,7 +201,7 @@ struct uuid server_node_id(uint32_t n)
 }
 
 // The texts are views into name, which must outlive the command.
-static void describe(struct command_node_register *r, uint32_t n, char name[static 32])
+static void describe(struct node_registration *r, uint32_t n, char name[static 32])
 {
 	static const char *const pairs[][2] = {{"kernel.name", "linux"}, {"cpu.arch", "amd64"},
 		{"cpu.numcores", "4"}, {"driver.exec", "1"}, {"os.name", "debian"},
@@ -220,17 +220,17 @@ static void describe(struct command_node_register *r, uint32_t n, char name[stat
 	r->version = TEXT("0.1.0");
 	r->device_group_count = 1;
 	r->device_groups[0] =
-		(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
+		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-		r->pairs[r->pair_count++] = (struct command_pair){
+		r->pairs[r->pair_count++] = (struct node_pair){
 			PAIR_ATTRIBUTE, text_of(pairs[i][0]), text_of(pairs[i][1])};
-	r->pairs[r->pair_count++] = (struct command_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
-	r->pairs[r->pair_count++] = (struct command_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
+	r->pairs[r->pair_count++] = (struct node_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
+	r->pairs[r->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
 }
 
 struct uuid server_node(struct server *s, uint32_t n)
 {
-	struct command_node_register *r = memory_take(sizeof *r);
+	struct node_registration *r = memory_take(sizeof *r);
 	char name[32];
 	describe(r, n, name);
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = r};
@@ -247,7 +247,7 @@ struct uuid server_node(struct server *s, uint32_t n)
 void server_nodes(struct server *s, uint32_t count)
 {
 	struct command *commands = memory_take_array(TOGETHER, sizeof *commands);
-	struct command_node_register *all = memory_take_array(TOGETHER, sizeof *all);
+	struct node_registration *all = memory_take_array(TOGETHER, sizeof *all);
 	char(*names)[32] = memory_take_array(TOGETHER, sizeof *names);
 	sem_t done;
 	sem_init(&done, 0, 0);

@@ -43,8 +43,8 @@ static void ignore(struct command *c)
 
 static void register_node(uint32_t number)
 {
-	static struct command_node_register r;
-	r = (struct command_node_register){.node = node_id(number),
+	static struct node_registration r;
+	r = (struct node_registration){.node = node_id(number),
 		.sequence = 1,
 		.parts = 1,
 		.total = {1000, 1000, 1000},

@@ -110,7 +110,7 @@ static void publish(struct loaded *l)
 static void fuzz_entries(const uint8_t *data, size_t size)
 {
 	struct bytes_reader r = bytes_reader_over(data, size);
-	struct command_node_register *description = memory_take(sizeof *description);
+	struct node_registration *description = memory_take(sizeof *description);
 	struct loaded l = loaded_create();
 	struct entry e;
 

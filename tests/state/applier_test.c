@@ -61,7 +61,7 @@ static const struct job *find_job(struct controller *c, const char *id)
 static void a_node_becomes_ready(void **fixture)
 {
 	struct controller *c = *fixture;
-	struct command_node_register node;
+	struct node_registration node;
 
 	assert_int_equal(controller_register(c, 5, &node), OUTCOME_DONE);
 	assert_int_equal(node.slot, 0);
@@ -81,7 +81,7 @@ static void a_node_becomes_ready(void **fixture)
 static void workers_have_blocks_of_their_own(void **fixture)
 {
 	struct controller *c = *fixture;
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 
 	for (uint32_t i = 0; i < 10; i++) {
 		build_node(node, i, 1);
@@ -94,8 +94,7 @@ static void workers_have_blocks_of_their_own(void **fixture)
 	free(node);
 }
 
-static enum command_outcome run_registration(
-	struct controller *c, struct command_node_register *node)
+static enum command_outcome run_registration(struct controller *c, struct node_registration *node)
 {
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	return controller_run(c, &command);
@@ -104,7 +103,7 @@ static enum command_outcome run_registration(
 static void registrations_have_an_order(void **fixture)
 {
 	struct controller *c = *fixture;
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 
 	build_node(node, 1, 100);
 	assert_int_equal(run_registration(c, node), OUTCOME_DONE);
@@ -125,7 +124,7 @@ static void registrations_have_an_order(void **fixture)
 static void a_repeat_does_not_raise_the_dead(void **fixture)
 {
 	struct controller *c = *fixture;
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 
 	build_node(node, 1, 100);
 	assert_int_equal(run_registration(c, node), OUTCOME_DONE);
@@ -138,7 +137,7 @@ static void a_repeat_does_not_raise_the_dead(void **fixture)
 static void bad_descriptions_are_refused(void **fixture)
 {
 	struct controller *c = *fixture;
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	char *longer = memory_take(4096);
 
 	memset(longer, 'x', 4096);
@@ -192,7 +191,7 @@ static void silence_and_return(void **fixture)
 static void a_smaller_node_keeps_what_it_runs(void **fixture)
 {
 	struct controller *c = *fixture;
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct command_place place;
 
 	controller_register(c, 1, NULL);
@@ -211,14 +210,14 @@ static void a_smaller_node_keeps_what_it_runs(void **fixture)
 static void devices_follow_their_group(void **fixture)
 {
 	struct controller *c = *fixture;
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct command_place place;
 	uint32_t gpus = 1;
 
 	build_node(node, 1, 100);
 	node->device_group_count = 1;
 	node->device_groups[0] =
-		(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
+		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
 	assert_int_equal(run_registration(c, node), OUTCOME_DONE);
 	controller_job(c, build_device_job("train", &small, &gpus, 1));
 	assert_int_equal(controller_place(c, "scaler", "train", 1, 3, &place), OUTCOME_DONE);
@@ -229,7 +228,7 @@ static void devices_follow_their_group(void **fixture)
 	node->device_group_count = 2;
 	node->device_groups[0].instances = 1;
 	node->device_groups[1] =
-		(struct command_device_group){TEXT("amd"), TEXT("fpga"), TEXT("x"), 8};
+		(struct node_device_group){TEXT("amd"), TEXT("fpga"), TEXT("x"), 8};
 	assert_int_equal(run_registration(c, node), OUTCOME_DONE);
 	assert_int_equal(find(c, &place.items[0].allocation)->devices.groups[1], 1);
 	const struct allocation *lost = find(c, &place.items[1].allocation);
@@ -566,7 +565,7 @@ static void a_full_disk_is_waited_for(void **fixture)
 	struct controller *c = *fixture;
 	struct command command = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
 	struct command later = {.type = COMMAND_NODE_RETURNED, .node = {0, 1}};
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct command growth = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	uint32_t done = 0, refused = 0;
 

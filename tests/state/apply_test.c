@@ -3,7 +3,7 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/decide/registration.h"
+#include "state/records/node_description.h"
 #include "state/snapshot/snapshot_item.h"
 #include "state/snapshot/snapshot_view.h"
 #include "tests/support/controller.h"
@@ -18,7 +18,7 @@ static const struct resources small = {1000, 1000, 100};
 
 struct fixture {
 	struct controller c;
-	struct command_node_register *node;
+	struct node_registration *node;
 	struct uuid living, ended;
 	uint64_t job_version;
 };

@@ -148,7 +148,7 @@ static void overlap_is_prohibited_while_a_child_has_work(void **unused)
 {
 	struct controller c;
 	struct command_job_child first, made;
-	struct command_node_register node;
+	struct node_registration node;
 
 	open_controller(&c);
 	register_periodic(&c, "cron");
@@ -193,12 +193,12 @@ static void only_active_periodic_jobs_are_launched(void **unused)
 
 // --- Dispatched ----------------------------------------------------------------------------------
 
-static const struct command_pair who = {.name = TEXT("who"), .value = TEXT("me")};
+static const struct node_pair who = {.name = TEXT("who"), .value = TEXT("me")};
 
 static void dispatching_makes_a_child(void **unused)
 {
 	struct controller c;
-	const struct command_pair meta[] = {{.name = TEXT("why"), .value = TEXT("because")}, who};
+	const struct node_pair meta[] = {{.name = TEXT("why"), .value = TEXT("because")}, who};
 	struct command_job_child made = {.parent = TEXT("work"),
 		.dispatch = true,
 		.payload = TEXT("hello"),
@@ -235,13 +235,13 @@ static void what_is_dispatched_follows_the_rules(void **unused)
 {
 	struct controller c;
 	static char large[20000];
-	static const struct command_pair unknown[] = {
+	static const struct node_pair unknown[] = {
 		{.name = TEXT("a")}, {.name = TEXT("who")}, {.name = TEXT("b")}};
-	static const struct command_pair twice[] = {{.name = TEXT("who")}, {.name = TEXT("who")}};
+	static const struct node_pair twice[] = {{.name = TEXT("who")}, {.name = TEXT("who")}};
 	const struct {
 		const char *parent;
 		struct text payload;
-		const struct command_pair *meta;
+		const struct node_pair *meta;
 		uint32_t meta_count;
 		const char *message;
 	} refused[] = {
@@ -306,7 +306,7 @@ static void a_purged_parent_leaves_its_children(void **unused)
 {
 	struct controller c;
 	struct command_job_child first, second;
-	struct command_node_register node;
+	struct node_registration node;
 
 	open_controller(&c);
 	register_periodic(&c, "cron");

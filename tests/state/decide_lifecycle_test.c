@@ -13,7 +13,7 @@
 
 struct world {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 };
 
 static void open_world(struct world *w, bool readiness)
@@ -219,7 +219,7 @@ static void commands_that_say_nothing_are_refused(void **unused)
 // Nodes come in any order, some of them twice, some are not there, some are well.
 static void a_sweep_takes_whatever_it_is_given(void **unused)
 {
-	struct command_node_register others[3];
+	struct node_registration others[3];
 	struct world w;
 
 	(void)unused;
@@ -315,7 +315,7 @@ static void entries_that_no_decider_makes_are_corrupt(void **unused)
 {
 	struct standing_change items[2];
 	struct entry_node_lifecycle e = {2, items};
-	struct command_node_register second;
+	struct node_registration second;
 	struct world w;
 
 	(void)unused;

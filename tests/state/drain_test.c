@@ -12,7 +12,7 @@
 
 struct world {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 };
 
 static void open_world(struct world *w)
@@ -95,7 +95,7 @@ static struct shown show(const struct world *w)
 static void a_drain_begins(void **unused)
 {
 	struct world w;
-	const struct command_pair meta[] = {{.name = TEXT("who"), .value = TEXT("ann")},
+	const struct node_pair meta[] = {{.name = TEXT("who"), .value = TEXT("ann")},
 		{.name = TEXT("reason"), .value = TEXT("fan")}};
 
 	open_world(&w);
@@ -142,7 +142,7 @@ static void deadlines_are_never_at_once_or_a_time(void **unused)
 static void a_change_keeps_when_it_began(void **unused)
 {
 	struct world w;
-	const struct command_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
+	const struct node_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
 	struct command_node_drain c = {
 		.deadline_ns = 60 * NS_PER_S, .meta = &meta, .meta_count = 1};
 
@@ -248,7 +248,7 @@ static void nobody_makes_a_draining_node_eligible(void **unused)
 static void a_registration_keeps_the_drain(void **unused)
 {
 	struct world w;
-	const struct command_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
+	const struct node_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
 	struct command_node_drain c = {.deadline_ns = NS_PER_S, .meta = &meta, .meta_count = 1};
 
 	open_world(&w);
@@ -271,7 +271,7 @@ static void what_is_said_with_a_drain_has_limits(void **unused)
 {
 	struct world w;
 	static char large[ATTRIBUTE_VALUE_BYTES_MAX + 1];
-	struct command_pair meta[NODE_DRAIN_META_MAX + 1] = {{0}};
+	struct node_pair meta[NODE_DRAIN_META_MAX + 1] = {{0}};
 	struct command_node_drain c = {.meta = meta, .meta_count = 1};
 
 	open_world(&w);

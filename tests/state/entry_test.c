@@ -2,10 +2,10 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/decide/registration.h"
 #include "state/log/entry.h"
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
+#include "state/records/node_description.h"
 #include "state/records/scheduler_config.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static struct bytes_writer encode(const struct entry *e)
 	return w;
 }
 
-static int decode(struct entry *e, struct command_node_register *d, const void *data, size_t size)
+static int decode(struct entry *e, struct node_registration *d, const void *data, size_t size)
 {
 	struct bytes_reader r = bytes_reader_over(data, size);
 
@@ -147,7 +147,7 @@ static void make_of_schedulers(struct entry *e)
 		e->node_drain = (struct entry_node_drain){
 			.slot = 1, .end = DRAIN_CANCELED, .mark_eligible = true, .deadline_ns = -1};
 		assert_true(drain_meta_take(&e->node_drain.meta,
-			&(struct command_pair){.name = TEXT("why"), .value = TEXT("fan")}, 1));
+			&(struct node_pair){.name = TEXT("why"), .value = TEXT("fan")}, 1));
 		break;
 	case ENTRY_NODE_LIFECYCLE:
 		e->node_lifecycle.count = 2;
@@ -169,7 +169,7 @@ static void make_of_schedulers(struct entry *e)
 	}
 }
 
-static void make(struct entry *e, enum entry_kind kind, struct command_node_register *description)
+static void make(struct entry *e, enum entry_kind kind, struct node_registration *description)
 {
 	*e = (struct entry){.kind = kind, .time_ns = -5};
 	switch (kind) {
@@ -211,7 +211,7 @@ static void make(struct entry *e, enum entry_kind kind, struct command_node_regi
 }
 
 // Written again, what was read is the same bytes; and no shorter piece of them is anything.
-static void expect_same(struct entry *e, struct command_node_register *read)
+static void expect_same(struct entry *e, struct node_registration *read)
 {
 	struct entry again;
 
@@ -236,7 +236,7 @@ static void expect_same(struct entry *e, struct command_node_register *read)
 
 static void every_kind_comes_back(void **unused)
 {
-	struct command_node_register *d = memory_take(sizeof *d), *read = memory_take(sizeof *read);
+	struct node_registration *d = memory_take(sizeof *d), *read = memory_take(sizeof *read);
 
 	for (enum entry_kind kind = ENTRY_TERM; kind < ENTRY_KINDS; kind++) {
 		struct entry e;
@@ -249,7 +249,7 @@ static void every_kind_comes_back(void **unused)
 
 static void every_change_of_a_deployment_comes_back(void **unused)
 {
-	struct command_node_register *read = memory_take(sizeof *read);
+	struct node_registration *read = memory_take(sizeof *read);
 
 	for (uint8_t change = DEPLOYMENT_CHANGES_STATUS; change < DEPLOYMENT_CHANGES; change++) {
 		struct entry e = {.kind = ENTRY_DEPLOYMENT, .time_ns = 8};
@@ -283,7 +283,7 @@ static struct vm *a_machine(void)
 
 static void every_change_of_a_machine_comes_back(void **unused)
 {
-	struct command_node_register *read = memory_take(sizeof *read);
+	struct node_registration *read = memory_take(sizeof *read);
 
 	for (uint8_t change = VM_COMES; change < VM_CHANGES; change++) {
 		struct entry e = {.kind = ENTRY_VM, .time_ns = 8, .vm = {.change = change}};
@@ -307,7 +307,7 @@ static void every_change_of_a_machine_comes_back(void **unused)
 
 static void every_change_of_a_worker_comes_back(void **unused)
 {
-	struct command_node_register *read = memory_take(sizeof *read);
+	struct node_registration *read = memory_take(sizeof *read);
 
 	for (uint8_t change = VM_WORKER_IS_SEEN; change < VM_WORKER_CHANGES; change++) {
 		struct entry e = {.kind = ENTRY_VM_WORKER, .time_ns = 8};
@@ -322,7 +322,7 @@ static void every_change_of_a_worker_comes_back(void **unused)
 // A node that told of its virtual machines alone.
 static void a_report_of_no_allocation_comes_back(void **unused)
 {
-	struct command_node_register *read = memory_take(sizeof *read);
+	struct node_registration *read = memory_take(sizeof *read);
 	struct entry e = {.kind = ENTRY_ALLOC_UPDATE,
 		.alloc_update = {.slot = 3, .generation = 4, .sequence = 9}};
 
@@ -332,7 +332,7 @@ static void a_report_of_no_allocation_comes_back(void **unused)
 
 static void newer_kinds_are_refused_as_such(void **unused)
 {
-	struct command_node_register *d = memory_take(sizeof *d);
+	struct node_registration *d = memory_take(sizeof *d);
 	struct entry e;
 
 	make(&e, ENTRY_TERM, d);

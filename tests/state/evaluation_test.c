@@ -168,7 +168,7 @@ static struct alloc_report *report_out_of_order(void)
 static void what_could_not_be_read_again_is_refused(void **unused)
 {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 	struct command_job_register result = {0};
 
 	open_controller(&c);

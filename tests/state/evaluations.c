@@ -113,7 +113,7 @@ static enum command_outcome submit(struct controller *c, struct plan *plan)
 }
 
 enum command_outcome place_one(struct controller *c, const struct uuid *eval, const char *job,
-	const struct command_node_register *node, uint32_t number)
+	const struct node_registration *node, uint32_t number)
 {
 	struct plan *plan = begin_plan(c, eval, job);
 	struct plan_placement *p = array_append(&plan->placements, sizeof *p);
@@ -147,7 +147,7 @@ enum command_outcome stop_one(struct controller *c, const struct uuid *eval, con
 	return submit(c, plan);
 }
 
-enum command_outcome report_one(struct controller *c, const struct command_node_register *node,
+enum command_outcome report_one(struct controller *c, const struct node_registration *node,
 	uint32_t number, enum alloc_client status)
 {
 	static uint64_t sequence;

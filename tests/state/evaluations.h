@@ -20,12 +20,12 @@ struct evaluation *published_evaluation(const struct controller *, const struct 
 // What a scheduler would commit for the evaluation: one new allocation, number 1 … of a test, of the
 // job's newest version; or the end of one.
 enum command_outcome place_one(struct controller *, const struct uuid *eval, const char *job,
-	const struct command_node_register *node, uint32_t number);
+	const struct node_registration *node, uint32_t number);
 enum command_outcome stop_one(struct controller *, const struct uuid *eval, const char *job,
 	uint32_t number, enum stop_cause);
 struct uuid placed_id(uint32_t number);
 // What the node says of it.
-enum command_outcome report_one(struct controller *, const struct command_node_register *node,
+enum command_outcome report_one(struct controller *, const struct node_registration *node,
 	uint32_t number, enum alloc_client status);
 int job_status(const struct controller *, const char *job); // -1: not there
 uint32_t count_evaluations(const struct controller *, const char *job, enum eval_trigger);

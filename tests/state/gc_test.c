@@ -10,7 +10,7 @@
 
 struct world {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 	struct uuid eval; // of the newest registration
 };
 

@@ -8,7 +8,7 @@
 
 struct world {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 	struct uuid eval;
 };
 

@@ -18,7 +18,7 @@ enum { SEEDS = 8, STEPS = 700, NODES = 3, JOBS = 4, ALLOCATIONS = 30 };
 struct life {
 	struct controller c;
 	struct prng prng;
-	struct command_node_register nodes[NODES];
+	struct node_registration nodes[NODES];
 	uint64_t sequence;
 	uint32_t placed; // allocations so far
 };
@@ -117,7 +117,7 @@ static void change_node(struct life *l, uint32_t node)
 	// The clock goes on a little with every command: never about as much as a limit.
 	struct node_seen before =
 		see_node(l, node, controller_now_ms(&l->c) * 1000000 + NS_PER_S / 2);
-	struct command_node_register *n = &l->nodes[node];
+	struct node_registration *n = &l->nodes[node];
 	struct command command;
 
 	switch (below(l, 5)) {
@@ -150,7 +150,7 @@ static void change_node(struct life *l, uint32_t node)
 static void change_drain(struct life *l, uint32_t node)
 {
 	struct node_seen before = see_node(l, node, 0);
-	const struct command_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
+	const struct node_pair meta = {.name = TEXT("who"), .value = TEXT("ann")};
 	struct command_node_drain c = {.node = l->nodes[node].node,
 		.end = (uint8_t)below(l, 4),
 		.deadline_ns = (int64_t)below(l, 3) * NS_PER_S - NS_PER_S,

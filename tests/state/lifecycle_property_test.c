@@ -33,7 +33,7 @@ struct life {
 	struct prng prng;
 	bool readiness;
 	uint64_t sequence;
-	struct command_node_register nodes[NODES];
+	struct node_registration nodes[NODES];
 	struct model models[NODES];
 	uint32_t placed, released;
 	int on[ALLOCATIONS + 1]; // by number: the node on which it lives, -1: none
@@ -149,7 +149,7 @@ static void lose(struct life *l, uint32_t i)
 
 static void change_status(struct life *l, uint32_t i)
 {
-	struct command_node_register *n = &l->nodes[i];
+	struct node_registration *n = &l->nodes[i];
 	struct model *m = &l->models[i];
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = n};
 

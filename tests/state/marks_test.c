@@ -99,7 +99,7 @@ static void a_clock_that_goes_back_delays_nothing(void **unused)
 static void the_evaluation_says_which_node(void **unused)
 {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 
 	open_controller(&c);
 	struct job *job = build_scheduled_job("sys", JOB_SYSTEM);
@@ -176,7 +176,7 @@ static void only_targets_of_the_job_mark_it(void **unused)
 
 struct world {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 	struct uuid eval;
 };
 
@@ -220,13 +220,13 @@ static void a_node_that_goes_and_comes_marks_what_it_runs(void **unused)
 
 static enum command_outcome register_again(struct world *w, const char *rack)
 {
-	struct command_node_register *node = calloc(1, sizeof *node);
+	struct node_registration *node = calloc(1, sizeof *node);
 
 	advance_ms(&w->c, 1);
 	build_node(node, 1, (uint64_t)controller_now_ms(&w->c));
 	if (rack)
 		node->pairs[node->pair_count++] =
-			(struct command_pair){PAIR_META, TEXT("rack"), text_of(rack)};
+			(struct node_pair){PAIR_META, TEXT("rack"), text_of(rack)};
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	enum command_outcome outcome = controller_run(&w->c, &command);
 	w->node = *node;
@@ -393,7 +393,7 @@ enum { RACK_NODES = 1000, RACK_JOBS = 50 };
 
 struct rack {
 	struct controller c;
-	struct command_node_register *nodes;
+	struct node_registration *nodes;
 	struct command *commands;
 };
 

@@ -63,7 +63,7 @@ static void lose_missing_devices(struct model *m, uint32_t node)
 
 void model_register(struct model *m, uint32_t node, uint32_t gpus, const struct command *command)
 {
-	const struct command_node_register *c = command->node_register;
+	const struct node_registration *c = command->node_register;
 	struct model_node *n = &m->nodes[node];
 
 	if (command->outcome == OUTCOME_PART_STORED) {

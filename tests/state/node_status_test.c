@@ -11,7 +11,7 @@
 
 struct world {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 	struct uuid eval;
 };
 

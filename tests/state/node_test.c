@@ -1,6 +1,7 @@
 // Records of nodes, what nodes share, and descriptions before they are records.
 #include "state/base/memory.h"
 #include "state/decide/registration.h"
+#include "state/records/node_description.h"
 #include "state/tables/tables.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
@@ -95,7 +96,7 @@ static void nodes_that_agree_share_a_class(void **unused)
 	controller_free(&c);
 }
 
-static enum command_outcome run(struct controller *c, struct command_node_register *node)
+static enum command_outcome run(struct controller *c, struct node_registration *node)
 {
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	return controller_run(c, &command);
@@ -103,7 +104,7 @@ static enum command_outcome run(struct controller *c, struct command_node_regist
 
 static void an_id_of_a_class_is_used_again(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 	uint64_t serial = 0;
 
@@ -114,7 +115,7 @@ static void an_id_of_a_class_is_used_again(void **unused)
 		snprintf(rack, sizeof rack, "r%u", i);
 		build_node(node, 1, i);
 		node->pairs[node->pair_count++] =
-			(struct command_pair){PAIR_META, TEXT("rack"), text_of(rack)};
+			(struct node_pair){PAIR_META, TEXT("rack"), text_of(rack)};
 		assert_int_equal(run(&c, node), OUTCOME_DONE);
 		assert_true(class_at(&c, 0)->serial > serial);
 		serial = class_at(&c, 0)->serial;
@@ -127,7 +128,7 @@ static void an_id_of_a_class_is_used_again(void **unused)
 
 static void each_difference_is_another_class(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 	struct state_counts counts;
 
@@ -137,7 +138,7 @@ static void each_difference_is_another_class(void **unused)
 		build_node(node, 2 * i, 1);
 		node->device_group_count = 1;
 		node->device_groups[0] =
-			(struct command_device_group){TEXT("v"), TEXT("t"), TEXT("n"), 1};
+			(struct node_device_group){TEXT("v"), TEXT("t"), TEXT("n"), 1};
 		switch (i) {
 		case 1: node->datacenter = TEXT("dc2"); break;
 		case 2: node->pool = TEXT("p"); break;
@@ -160,7 +161,7 @@ static void each_difference_is_another_class(void **unused)
 // With no block left a worker takes slots of another's, who then owns the line.
 static void the_last_slots_are_shared(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 
 	controller_init(&c, (struct state_limits){0});
@@ -185,8 +186,8 @@ static void the_last_slots_are_shared(void **unused)
 static void parts_are_put_together(void **unused)
 {
 	struct registrations *r = registrations_create();
-	struct command_node_register *part = memory_take(sizeof *part);
-	struct command_node_register *whole = memory_take(sizeof *whole);
+	struct node_registration *part = memory_take(sizeof *part);
+	struct node_registration *whole = memory_take(sizeof *whole);
 	uint64_t newest = 0;
 
 	build_node(part, 1, 5);
@@ -220,8 +221,8 @@ static void parts_are_put_together(void **unused)
 static void the_oldest_incomplete_one_goes(void **unused)
 {
 	struct registrations *r = registrations_create();
-	struct command_node_register *part = memory_take(sizeof *part);
-	struct command_node_register *whole = memory_take(sizeof *whole);
+	struct node_registration *part = memory_take(sizeof *part);
+	struct node_registration *whole = memory_take(sizeof *whole);
 	uint64_t newest;
 
 	for (uint32_t i = 0; i <= REGISTER_PENDING_MAX; i++) {
@@ -243,8 +244,8 @@ static void the_oldest_incomplete_one_goes(void **unused)
 static void too_much_in_parts_is_refused(void **unused)
 {
 	struct registrations *r = registrations_create();
-	struct command_node_register *part = memory_take(sizeof *part);
-	struct command_node_register *whole = memory_take(sizeof *whole);
+	struct node_registration *part = memory_take(sizeof *part);
+	struct node_registration *whole = memory_take(sizeof *whole);
 	uint64_t newest;
 
 	build_node(part, 1, 5);
@@ -266,20 +267,20 @@ static void too_much_in_parts_is_refused(void **unused)
 // --- Networks, volumes, settings, devices ----------------------------------------------------------
 
 static void add_pair(
-	struct command_node_register *d, enum pair_kind kind, const char *name, const char *value)
+	struct node_registration *d, enum pair_kind kind, const char *name, const char *value)
 {
 	d->pairs[d->pair_count++] =
-		(struct command_pair){(uint8_t)kind, text_of(name), text_of(value)};
+		(struct node_pair){(uint8_t)kind, text_of(name), text_of(value)};
 }
 
-static void build_rich_node(struct command_node_register *d, uint32_t number, uint64_t sequence)
+static void build_rich_node(struct node_registration *d, uint32_t number, uint64_t sequence)
 {
 	build_node(d, number, sequence);
 	d->device_group_count = 2;
 	d->device_groups[0] =
-		(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("A10"), 2};
+		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("A10"), 2};
 	d->device_groups[1] =
-		(struct command_device_group){TEXT("nvidia-b"), TEXT("gpu"), TEXT("A10"), 2};
+		(struct node_device_group){TEXT("nvidia-b"), TEXT("gpu"), TEXT("A10"), 2};
 	add_pair(d, PAIR_VOLUME, "scratch", "rw /srv/scratch");
 	add_pair(d, PAIR_VOLUME, "certs", "ro /etc/ssl/certs of all");
 	add_pair(d, PAIR_NETWORK, "host:eth0", "1000");
@@ -333,7 +334,7 @@ static void assert_rich(const struct node *n)
 
 static void a_node_has_networks_and_volumes(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 	struct command silent = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
 
@@ -399,7 +400,7 @@ static void pairs_that_say_nothing_are_refused(void **unused)
 		{PAIR_DEVICE, "nvidia", "1"},
 		{PAIR_KINDS, "x", "1"},
 	};
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 
 	controller_init(&c, (struct state_limits){0});
@@ -408,7 +409,7 @@ static void pairs_that_say_nothing_are_refused(void **unused)
 		build_node(node, 1, i + 1);
 		node->device_group_count = 1;
 		node->device_groups[0] =
-			(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("A10"), 2};
+			(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("A10"), 2};
 		add_pair(node, PAIR_NETWORK, "bridge:", "");
 		add_pair(node, bad[i].kind, bad[i].name, bad[i].value);
 		assert_int_equal(run(&c, node), OUTCOME_BAD_DESCRIPTION);
@@ -486,7 +487,7 @@ static void events_of_one_batch(void **unused)
 // Registering again keeps what an operator said of the node.
 static void a_registration_keeps_the_history(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 
 	controller_init(&c, (struct state_limits){0});
@@ -547,7 +548,7 @@ static void an_ineligible_node_takes_nothing_new(void **unused)
 	assert_int_equal(n->events[n->event_count - 1].message, NODE_MARKED_INELIGIBLE);
 	state_read_end();
 	// It stays so when the node registers again.
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	build_node(node, 1, UINT64_MAX / 2);
 	assert_int_equal(run(&c, node), OUTCOME_DONE);
 	free(node);
@@ -561,7 +562,7 @@ static void an_ineligible_node_takes_nothing_new(void **unused)
 static void a_purged_node_is_forgotten(void **unused)
 {
 	static const struct resources small = {100, 100, 100};
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct command_place place;
 	struct controller c;
 	struct state_counts counts;
@@ -608,7 +609,7 @@ static void a_purged_node_is_forgotten(void **unused)
 // What was free is free after a restart, from a snapshot and from the log, with its generation.
 static void free_slots_outlive_a_restart(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c, loaded, replayed;
 
 	controller_init(&c, (struct state_limits){0});
@@ -652,7 +653,7 @@ static void free_slots_outlive_a_restart(void **unused)
 // Purged and registered anew before anybody could have seen the first: another slot.
 static void purge_and_return_in_one_batch(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 	struct uuid id = number_uuid(1);
 	uint32_t done = 0;

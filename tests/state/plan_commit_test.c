@@ -369,21 +369,20 @@ static void ports_are_given_once_per_address(void **test)
 // A node with reserved ports and cores that may be reserved.
 static void register_special(struct controller *c, uint32_t number)
 {
-	struct command_node_register n;
+	struct node_registration n;
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = &n};
 
 	build_node(&n, number, 1);
 	n.pairs[n.pair_count++] =
-		(struct command_pair){PAIR_SETTING, TEXT("ports.reserved"), TEXT("22,8000-8010")};
+		(struct node_pair){PAIR_SETTING, TEXT("ports.reserved"), TEXT("22,8000-8010")};
 	n.pairs[n.pair_count++] =
-		(struct command_pair){PAIR_SETTING, TEXT("cores.reservable"), TEXT("0-3")};
+		(struct node_pair){PAIR_SETTING, TEXT("cores.reservable"), TEXT("0-3")};
+	n.pairs[n.pair_count++] = (struct node_pair){PAIR_NETWORK, TEXT("host:eth0"), TEXT("1000")};
 	n.pairs[n.pair_count++] =
-		(struct command_pair){PAIR_NETWORK, TEXT("host:eth0"), TEXT("1000")};
-	n.pairs[n.pair_count++] = (struct command_pair){
-		PAIR_ADDRESS, TEXT("host:eth0 10.0.0.9"), TEXT("default 9100")};
+		(struct node_pair){PAIR_ADDRESS, TEXT("host:eth0 10.0.0.9"), TEXT("default 9100")};
 	n.device_group_count = 1;
 	n.device_groups[0] =
-		(struct command_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
+		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
 	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 }
 

@@ -55,16 +55,16 @@ static void register_one(struct life *l, uint32_t number)
 	static const uint32_t cpus[] = {2000, 4000, 8000};
 	static const char *const cores[] = {"0", "0-1", "0-2", "0-3"};
 	struct plan_model_node *own = &l->model->nodes[number];
-	struct command_node_register n;
+	struct node_registration n;
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = &n};
 	uint32_t gpus = 1 + below(l, 3), core_count = 1 + below(l, 4);
 
 	build_node(&n, number, ++l->sequence);
 	n.total.cpu_mhz = cpus[below(l, 3)];
 	n.device_group_count = 1;
-	n.device_groups[0] = (struct command_device_group){
+	n.device_groups[0] = (struct node_device_group){
 		TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), (uint8_t)gpus};
-	n.pairs[n.pair_count++] = (struct command_pair){
+	n.pairs[n.pair_count++] = (struct node_pair){
 		PAIR_SETTING, TEXT("cores.reservable"), text_of(cores[core_count - 1])};
 	assert_int_equal(controller_run(&l->controller, &command), OUTCOME_DONE);
 	plan_model_devices(l->model, number, gpus);

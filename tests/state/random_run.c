@@ -17,7 +17,7 @@ struct random_command {
 	struct resources asks[MODEL_GROUPS];
 	uint32_t ask_gpus[MODEL_GROUPS];
 	union {
-		struct command_node_register node_register;
+		struct node_registration node_register;
 		struct command_place place;
 		struct command_release release;
 		struct command_status status;
@@ -53,7 +53,7 @@ void random_run_free(struct random_run *r)
 static void make_register(struct random_run *r, struct random_command *c)
 {
 	static const uint32_t cpus[] = {2000, 4000, 8000};
-	struct command_node_register *n = &c->node_register;
+	struct node_registration *n = &c->node_register;
 
 	c->command.type = COMMAND_NODE_REGISTER;
 	c->command.node_register = n;
@@ -66,14 +66,13 @@ static void make_register(struct random_run *r, struct random_command *c)
 	n->total.cpu_mhz = cpus[below(r, 3)];
 	c->gpus = below(r, 4);
 	if (c->gpus)
-		n->device_groups[n->device_group_count++] = (struct command_device_group){
+		n->device_groups[n->device_group_count++] = (struct node_device_group){
 			TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), (uint8_t)c->gpus};
 	if (below(r, 2)) // sorts before the other: what has instances moves
 		n->device_groups[n->device_group_count++] =
-			(struct command_device_group){TEXT("amd"), TEXT("fpga"), TEXT("x"), 3};
+			(struct node_device_group){TEXT("amd"), TEXT("fpga"), TEXT("x"), 3};
 	if (below(r, 3) == 0)
-		n->pairs[n->pair_count++] =
-			(struct command_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
+		n->pairs[n->pair_count++] = (struct node_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
 }
 
 static void make_node_status(struct random_run *r, struct random_command *c)

@@ -83,7 +83,7 @@ static void *sleep_for_news(void *argument)
 	return NULL;
 }
 
-static void one_round(struct controller *c, struct command_node_register *node, uint32_t round)
+static void one_round(struct controller *c, struct node_registration *node, uint32_t round)
 {
 	struct command_place place = {.client = TEXT("ann"),
 		.issued_ms = (int64_t)(time_wall_ns(&time_source_real) / 1000000),
@@ -113,7 +113,7 @@ static void one_round(struct controller *c, struct command_node_register *node, 
 
 static void readers_see_whole_records(void **unused)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct controller c;
 	reader_body *const bodies[] = {read_all, read_all, reader_of_snapshots, sleep_for_news};
 	struct reader readers[4];
@@ -217,7 +217,7 @@ static void a_full_batch_waits_for_the_log(void **unused)
 static void no_room_is_survived(void **unused)
 {
 	struct controller c;
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
 	struct command growth = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	uint32_t done = 0;

@@ -128,7 +128,7 @@ static void jobs_and_requests(void **unused)
 static void evaluations(void **unused)
 {
 	struct controller c;
-	struct command_node_register node;
+	struct node_registration node;
 	struct command_job_register result = {0};
 
 	controller_init(&c, (struct state_limits){0});

@@ -15,7 +15,7 @@ static const struct worker_setting whole[] = {{"vm.resource." VM_RESOURCE_CORES,
 
 struct world {
 	struct controller *c;
-	struct command_node_register node;
+	struct node_registration node;
 	struct planned_job job;
 };
 
@@ -167,7 +167,7 @@ static void it_holds_until_its_worker_is_free_of_it(void **test)
 static void a_node_may_come_back_with_less(void **test)
 {
 	struct world *w = *test;
-	struct command_node_register *node = calloc(1, sizeof *node);
+	struct node_registration *node = calloc(1, sizeof *node);
 
 	add(w, "a", 4, 8192);
 	advance_ms(w->c, 1);
@@ -176,7 +176,7 @@ static void a_node_may_come_back_with_less(void **test)
 	node->name = TEXT("w");
 	for (const struct worker_setting *s = whole; s->name; s++)
 		node->pairs[node->pair_count++] =
-			(struct command_pair){PAIR_SETTING, text_of(s->name), text_of(s->value)};
+			(struct node_pair){PAIR_SETTING, text_of(s->name), text_of(s->value)};
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	assert_int_equal(controller_run(w->c, &command), OUTCOME_DONE);
 	free(node);

@@ -24,7 +24,7 @@ static int teardown(void **test)
 static const struct worker_setting plain[] = {{"vm.worker", "1"}, {0}}, none[] = {{0}};
 
 static enum command_outcome tell(
-	struct controller *c, enum command_type type, const struct command_node_register *n)
+	struct controller *c, enum command_type type, const struct node_registration *n)
 {
 	return controller_node(c, type, n->slot, n->generation);
 }
@@ -140,7 +140,7 @@ static void another_machine_under_a_known_name_is_refused(void **test)
 	struct controller *c = *test;
 	const struct worker_setting m1[] = {{"vm.machine_id", "m1"}, {"vm.worker", "1"}, {0}};
 	const struct worker_setting m2[] = {{"vm.machine_id", "m2"}, {"vm.worker", "1"}, {0}};
-	struct command_node_register n;
+	struct node_registration n;
 
 	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_DONE);
 	uint64_t index = state_index(c->state);
@@ -222,7 +222,7 @@ static void expect_heard(const struct controller *c, bool beats, uint64_t last_s
 static void it_beats_as_long_as_its_node_does(void **test)
 {
 	struct controller *c = *test;
-	struct command_node_register n;
+	struct node_registration n;
 
 	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
 	advance_ms(c, 60000);
@@ -241,7 +241,7 @@ static void it_beats_as_long_as_its_node_does(void **test)
 	expect_heard(c, true, c->time.wall_ns);
 }
 
-static uint8_t status_of(const struct controller *c, const struct command_node_register *n)
+static uint8_t status_of(const struct controller *c, const struct node_registration *n)
 {
 	state_read_begin();
 	uint8_t status = state_node_by_id(c->state, &n->node)->status;
@@ -253,7 +253,7 @@ static uint8_t status_of(const struct controller *c, const struct command_node_r
 static void one_that_was_away_is_what_it_was(void **test)
 {
 	struct controller *c = *test;
-	struct command_node_register n;
+	struct node_registration n;
 
 	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
 	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
@@ -285,7 +285,7 @@ static void it_goes_with_its_node(void **test)
 static void its_node_is_told_at_once(void **test)
 {
 	struct controller *c = *test;
-	struct command_node_register n;
+	struct node_registration n;
 
 	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
 	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
@@ -305,7 +305,7 @@ static void its_node_is_told_at_once(void **test)
 static void a_successor_tells_it_again(void **test)
 {
 	struct controller *c = *test, next;
-	struct command_node_register n;
+	struct node_registration n;
 
 	assert_int_equal(register_worker(c, 1, "a", plain, &n), OUTCOME_DONE);
 	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
@@ -322,7 +322,7 @@ static void a_successor_tells_it_again(void **test)
 // --- What its node says --------------------------------------------------------------------------
 
 struct machine {
-	struct command_node_register node;
+	struct node_registration node;
 	struct uuid instance;
 };
 
@@ -524,7 +524,7 @@ static void it_beats_before_it_is_ready_again(void **test)
 static void a_node_that_takes_no_new_work_takes_no_machines(void **test)
 {
 	struct controller *c = *test;
-	struct command_node_register node;
+	struct node_registration node;
 
 	assert_int_equal(register_worker(c, 1, "a", plain, &node), OUTCOME_DONE);
 	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);

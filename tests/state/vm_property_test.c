@@ -169,7 +169,7 @@ static void register_node(struct life *l)
 		{"vm.resource." VM_RESOURCE_CORES, count},
 		{"vm.resource." VM_RESOURCE_MEMORY, "8192"},
 		{"vm.worker", worker == NO_ONE ? "0" : "1"}, {0}};
-	struct command_node_register result;
+	struct node_registration result;
 
 	snprintf(count, sizeof count, "%d", (int)cores);
 	enum command_outcome outcome = register_worker(&l->c, (uint32_t)node,

@@ -166,9 +166,9 @@ void settle(struct controller *c)
 }
 
 enum command_outcome register_worker(struct controller *c, uint32_t number, const char *name,
-	const struct worker_setting *settings, struct command_node_register *result)
+	const struct worker_setting *settings, struct node_registration *result)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 
 	c->time.wall_ns += 1000000;
 	build_node(node, number, (uint64_t)controller_now_ms(c));
@@ -176,7 +176,7 @@ enum command_outcome register_worker(struct controller *c, uint32_t number, cons
 	for (; settings->name; settings++) {
 		bool is_setting = strncmp(settings->name, "vm.", 3) == 0;
 		node->pairs[node->pair_count++] =
-			(struct command_pair){is_setting ? PAIR_SETTING : PAIR_ATTRIBUTE,
+			(struct node_pair){is_setting ? PAIR_SETTING : PAIR_ATTRIBUTE,
 				text_of(settings->name), text_of(settings->value)};
 	}
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};

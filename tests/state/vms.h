@@ -35,6 +35,6 @@ struct worker_setting {
 // The node of that number under another name and with these settings; what was made of it is in result, which may be
 // NULL.
 enum command_outcome register_worker(struct controller *, uint32_t number, const char *name,
-	const struct worker_setting *, struct command_node_register *result);
+	const struct worker_setting *, struct node_registration *result);
 // A copy of what is published, or NULL; the caller frees.
 struct vm_worker *published_worker(const struct controller *, const char *name);

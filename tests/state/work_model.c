@@ -174,7 +174,7 @@ void work_begin(struct work *w, const struct model *m)
 }
 
 // The device groups and metadata that random nodes have or have not.
-static uint32_t kind_of(const struct command_node_register *c)
+static uint32_t kind_of(const struct node_registration *c)
 {
 	uint32_t kind = c->pair_count;
 

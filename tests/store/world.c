@@ -144,11 +144,11 @@ static struct uuid number_uuid(uint32_t number)
 
 enum command_outcome world_register(struct world *w, uint32_t number)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	char name[32];
 	snprintf(name, sizeof name, "node-%u", number);
 	w->time.wall_ns += 1000000;
-	*node = (struct command_node_register){
+	*node = (struct node_registration){
 		.node = number_uuid(number),
 		.sequence = w->time.wall_ns / 1000000,
 		.parts = 1,

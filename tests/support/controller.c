@@ -162,7 +162,7 @@ struct uuid number_uuid(uint32_t number)
 	return id;
 }
 
-void build_node(struct command_node_register *node, uint32_t number, uint64_t sequence)
+void build_node(struct node_registration *node, uint32_t number, uint64_t sequence)
 {
 	memset(node, 0, sizeof *node);
 	node->node = number_uuid(number);
@@ -175,8 +175,8 @@ void build_node(struct command_node_register *node, uint32_t number, uint64_t se
 	node->version = TEXT("1.0");
 	node->pair_count = 2;
 	node->pairs[0] =
-		(struct command_pair){PAIR_ATTRIBUTE, TEXT("unique.hostname"), TEXT("a-node")};
-	node->pairs[1] = (struct command_pair){PAIR_ATTRIBUTE, TEXT("cpu.arch"), TEXT("amd64")};
+		(struct node_pair){PAIR_ATTRIBUTE, TEXT("unique.hostname"), TEXT("a-node")};
+	node->pairs[1] = (struct node_pair){PAIR_ATTRIBUTE, TEXT("cpu.arch"), TEXT("amd64")};
 }
 
 struct job *build_device_job(
@@ -222,9 +222,9 @@ struct job *build_job(const char *id, const struct resources *asks, uint32_t gro
 // --- Commands ------------------------------------------------------------------------------------
 
 enum command_outcome controller_register(
-	struct controller *c, uint32_t number, struct command_node_register *result)
+	struct controller *c, uint32_t number, struct node_registration *result)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 
 	c->time.wall_ns += 1000000;
 	build_node(node, number, (uint64_t)controller_now_ms(c));

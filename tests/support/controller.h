@@ -53,7 +53,7 @@ int64_t controller_now_ms(const struct controller *);
 
 struct uuid number_uuid(uint32_t number);
 // A registration in one part: 4000 MHz, 8192 MB, 100000 MB of disk, two attributes.
-void build_node(struct command_node_register *, uint32_t number, uint64_t sequence);
+void build_node(struct node_registration *, uint32_t number, uint64_t sequence);
 // A direct job with one group per ask ("g0", "g1", …), derived; the caller's until registered.
 struct job *build_job(const char *id, const struct resources *asks, uint32_t groups);
 // The same with a device ask for each group (0: none) of type "gpu".
@@ -61,7 +61,7 @@ struct job *build_device_job(
 	const char *id, const struct resources *asks, const uint32_t *gpus, uint32_t groups);
 
 enum command_outcome controller_register(
-	struct controller *, uint32_t number, struct command_node_register *result);
+	struct controller *, uint32_t number, struct node_registration *result);
 enum command_outcome controller_job(struct controller *, struct job *);
 enum command_outcome controller_place(struct controller *, const char *client, const char *job,
 	uint64_t request, uint8_t count, struct command_place *result);

@@ -23,6 +23,11 @@ def layer_of(name, layers):
     return max(held, key=lambda layer: len(layer["folder"]), default=None)
 
 
+def is_named(layer, names):
+    """A name stands for its layer, and for all layers of its folder: "state" for "state/tables"."""
+    return any(layer["name"] == name or layer["name"].startswith(name + "/") for name in names)
+
+
 def judge_own(root, layer, included, layers):
     if not (root / included).is_file():
         return f'"{included}" is not a path from the root; write the whole path ("state/base/text.h")'
@@ -31,7 +36,7 @@ def judge_own(root, layer, included, layers):
         return None
     if target is None:
         return f'{layer["name"]} must not include "{included}", which belongs to no layer'
-    if target["name"] in layer["may"]:
+    if is_named(target, layer["may"]):
         return None
     may = ", ".join([*layer["may"], *layer.get("headers", [])]) or "nothing of ours"
     return f'{layer["name"]} must not include "{included}" of {target["name"]}; it may include {may}'
@@ -39,7 +44,7 @@ def judge_own(root, layer, included, layers):
 
 def judge_outside(layer, included, outside):
     for rule in outside:
-        if layer and re.fullmatch(rule["header"], included) and layer["name"] not in rule["layers"]:
+        if layer and re.fullmatch(rule["header"], included) and not is_named(layer, rule["layers"]):
             allowed = ", ".join(rule["layers"])
             return f'{layer["name"]} must not include <{included}> ({allowed} only); use {rule["instead"]}'
     return None

@@ -20,8 +20,7 @@ static void register_job_that_may_be_away(struct controller *c, struct uuid *eva
 	*eval = result.made.id;
 }
 
-static void tell(
-	struct controller *c, const struct command_node_register *n, enum command_type type)
+static void tell(struct controller *c, const struct node_registration *n, enum command_type type)
 {
 	assert_int_equal(controller_node(c, type, n->slot, n->generation), OUTCOME_DONE);
 }
@@ -43,7 +42,7 @@ static void expect_line(
 
 static void nodes_are_heard_or_are_news(void **unused)
 {
-	struct command_node_register nodes[NODES];
+	struct node_registration nodes[NODES];
 	struct controller c;
 	struct uuid eval;
 

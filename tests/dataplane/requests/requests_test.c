@@ -14,7 +14,7 @@ static void registration(void **state)
 	send_register(w, &p, &id, 1234);
 	world_turn(w, 1);
 	struct command *c = world_command(w, COMMAND_NODE_REGISTER);
-	struct command_node_register *r = c->node_register;
+	struct node_registration *r = c->node_register;
 	assert_true(uuid_equal(&r->node, &id));
 	assert_int_equal(r->sequence, 1234);
 	assert_int_equal(r->parts, 1);

@@ -89,13 +89,13 @@ static uint32_t naive(const struct world *w, uint32_t group, double *score)
 
 static void register_node(struct world *w, uint32_t number)
 {
-	struct command_node_register r;
+	struct node_registration r;
 	build_node(&r, number, ++w->request + (uint64_t)CONTROLLER_WALL_MS);
 	r.total.cpu_mhz = 2000 + 1000 * below(w, 4);
 	r.total.memory_mb = 4096 + 2048 * below(w, 4);
 	if (below(w, 2)) {
 		r.device_group_count = 1;
-		r.device_groups[0] = (struct command_device_group){
+		r.device_groups[0] = (struct node_device_group){
 			TEXT("nvidia"), TEXT("gpu"), TEXT("t4"), (uint8_t)(1 + below(w, 8))};
 	}
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = &r};

@@ -209,7 +209,7 @@ struct uuid cluster_node_id(uint32_t number)
 
 static void register_node(struct cluster *c, uint32_t number, const char *name, bool is_worker)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	char class_name[16];
 
@@ -226,12 +226,12 @@ static void register_node(struct cluster *c, uint32_t number, const char *name, 
 	node->address = TEXT("192.0.2.1:1");
 	node->version = TEXT("1.0");
 	node->pair_count = 2;
-	node->pairs[0] = (struct command_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
-	node->pairs[1] = (struct command_pair){PAIR_ATTRIBUTE, TEXT("kernel.name"), TEXT("linux")};
+	node->pairs[0] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
+	node->pairs[1] = (struct node_pair){PAIR_ATTRIBUTE, TEXT("kernel.name"), TEXT("linux")};
 	if (is_worker) {
 		node->pairs[node->pair_count++] =
-			(struct command_pair){PAIR_SETTING, TEXT("vm.worker"), TEXT("1")};
-		node->pairs[node->pair_count++] = (struct command_pair){
+			(struct node_pair){PAIR_SETTING, TEXT("vm.worker"), TEXT("1")};
+		node->pairs[node->pair_count++] = (struct node_pair){
 			PAIR_SETTING, TEXT("vm.resource." VM_RESOURCE_MEMORY), TEXT("8192")};
 	}
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);

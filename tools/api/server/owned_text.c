@@ -30,25 +30,25 @@ bool owned_meta_is_fit(json_t *meta, uint32_t most, struct reply *reply)
 	return fits;
 }
 
-struct command_pair *owned_meta(json_t *meta, uint32_t *count)
+struct node_pair *owned_meta(json_t *meta, uint32_t *count)
 {
-	struct command_pair *pairs = memory_take_array(json_object_size(meta) + 1, sizeof *pairs);
+	struct node_pair *pairs = memory_take_array(json_object_size(meta) + 1, sizeof *pairs);
 	const char *name;
 	json_t *value;
 	*count = 0;
 	json_object_foreach(meta, name, value)
 	{
-		pairs[(*count)++] = (struct command_pair){
+		pairs[(*count)++] = (struct node_pair){
 			PAIR_META, owned_text(name), owned_text(json_string_value(value))};
 	}
 	return pairs;
 }
 
-void owned_meta_free(const struct command_pair *pairs, uint32_t count)
+void owned_meta_free(const struct node_pair *pairs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		owned_text_free(pairs[i].name);
 		owned_text_free(pairs[i].value);
 	}
-	free((struct command_pair *)pairs);
+	free((struct node_pair *)pairs);
 }

@@ -18,7 +18,7 @@ struct rollout_world {
 	struct watchers *watchers;
 	uint64_t reports; // sequence of the reports of nodes
 	uint32_t ids;     // given to deployments and allocations
-	struct command_node_register node;
+	struct node_registration node;
 };
 
 void rollout_init(struct rollout_world *);

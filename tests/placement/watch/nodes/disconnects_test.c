@@ -30,7 +30,7 @@ static struct planned_job add_job(struct scene *s)
 }
 
 static void place(
-	struct scene *s, const struct planned_job *job, const struct command_node_register *node)
+	struct scene *s, const struct planned_job *job, const struct node_registration *node)
 {
 	struct plan *plan = build_plan(job);
 	plan_place(plan, 1, 1, node->slot)->generation = node->generation;
@@ -64,9 +64,9 @@ static enum node_status status_of(struct scene *s)
 	return status;
 }
 
-static struct command_node_register disconnect(struct scene *s)
+static struct node_registration disconnect(struct scene *s)
 {
-	struct command_node_register node;
+	struct node_registration node;
 
 	scene_init(s);
 	assert_int_equal(controller_register(&s->controller, 1, &node), OUTCOME_DONE);
@@ -98,7 +98,7 @@ static void down_when_nothing_may_reconnect(void **state)
 static void not_when_it_is_back(void **state)
 {
 	struct scene s;
-	struct command_node_register node = disconnect(&s);
+	struct node_registration node = disconnect(&s);
 	struct command returned = {
 		.type = COMMAND_NODE_RETURNED, .node = {node.slot, node.generation}};
 

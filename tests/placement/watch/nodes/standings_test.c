@@ -26,7 +26,7 @@ static enum node_standing standing_of(struct scene *s, uint32_t number)
 	return standing;
 }
 
-static void expire(struct scene *s, const struct command_node_register *node)
+static void expire(struct scene *s, const struct node_registration *node)
 {
 	struct command expired = {
 		.type = COMMAND_NODE_EXPIRED, .node = {node->slot, node->generation}};
@@ -43,7 +43,7 @@ static uint64_t sweeps(struct scene *s)
 
 static void each_look_is_counted_once(void **state)
 {
-	struct command_node_register node;
+	struct node_registration node;
 	struct scene s;
 
 	scene_init(&s);
@@ -66,7 +66,7 @@ static void each_look_is_counted_once(void **state)
 
 static void a_lost_node_is_forgotten_after_a_minute_and_no_sooner(void **state)
 {
-	struct command_node_register nodes[2];
+	struct node_registration nodes[2];
 	struct scene s;
 
 	scene_init(&s);
@@ -92,7 +92,7 @@ static void a_lost_node_is_forgotten_after_a_minute_and_no_sooner(void **state)
 // In the order of their times, whatever that of their numbers.
 static void each_is_forgotten_in_its_own_time(void **state)
 {
-	struct command_node_register nodes[4];
+	struct node_registration nodes[4];
 	struct scene s;
 
 	scene_init(&s);
@@ -116,7 +116,7 @@ static void each_is_forgotten_in_its_own_time(void **state)
 // The mark is stored: time goes on while nobody looks.
 static void so_it_is_after_a_restart(void **state)
 {
-	struct command_node_register node;
+	struct node_registration node;
 	struct scene s;
 
 	scene_init(&s);
@@ -132,7 +132,7 @@ static void so_it_is_after_a_restart(void **state)
 
 static void who_returns_in_time_is_healthy(void **state)
 {
-	struct command_node_register node;
+	struct node_registration node;
 	struct scene s;
 
 	scene_init(&s);

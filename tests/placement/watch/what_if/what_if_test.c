@@ -14,13 +14,12 @@
 
 static void add_node(struct controller *c, uint32_t number)
 {
-	struct command_node_register *node = memory_take(sizeof *node);
+	struct node_registration *node = memory_take(sizeof *node);
 
 	c->time.wall_ns += 1000000;
 	build_node(node, number, (uint64_t)controller_now_ms(c));
 	node->datacenter = TEXT("dc1");
-	node->pairs[node->pair_count++] =
-		(struct command_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
+	node->pairs[node->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	free(node);
