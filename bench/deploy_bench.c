@@ -6,11 +6,11 @@
 // The deployment watcher waits on purpose: a second, so that one evaluation serves all that happens in it, and a
 // quarter of one for other deployments. While nothing else is to be done these waits are skipped: the wall clock that
 // everything here goes by is set forward by as much, so that the figure is of work alone. A second figure has the
-// waits in it. The reference looks at every node for every instance, in memory alone (bench/naive_service.h).
-#include "bench/bench.h"
-#include "bench/census.h"
-#include "bench/directory.h"
-#include "bench/service_fleet.h"
+// waits in it. The reference looks at every node for every instance, in memory alone (bench/naive/naive_service.h).
+#include "bench/harness/bench.h"
+#include "bench/harness/census.h"
+#include "bench/harness/directory.h"
+#include "bench/harness/service_fleet.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"

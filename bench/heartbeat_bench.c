@@ -11,8 +11,8 @@
 // without touching the nodes' lines, each with a sequence that its node has not sent before; the nodes of a
 // batch are the next ones of a random order of the whole fleet. What is timed is from the receive call to the
 // last packet given back, in processor time of the thread.
-#include "bench/bench.h"
-#include "bench/heartbeats.h"
+#include "bench/harness/bench.h"
+#include "bench/harness/heartbeats.h"
 #include "dataplane/port/packet_io_dpdk.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"

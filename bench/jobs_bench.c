@@ -2,11 +2,11 @@
 // commands, evaluations, broker, scheduler, plans, the applier's check of them, log on disk, publication. Jobs with
 // nothing but resources, with an affinity, an even spread, a distinct_property, and with all of them; one of a
 // thousand instances, and twenty. The fleet is empty each time. The reference looks at every node for every instance,
-// in memory alone (bench/naive_service.h).
-#include "bench/bench.h"
-#include "bench/census.h"
-#include "bench/directory.h"
-#include "bench/service_fleet.h"
+// in memory alone (bench/naive/naive_service.h).
+#include "bench/harness/bench.h"
+#include "bench/harness/census.h"
+#include "bench/harness/directory.h"
+#include "bench/harness/service_fleet.h"
 #include "state/base/check.h"
 #include "state/records/allocation.h"
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // Placements per second through the real applier and the real store, each acknowledged only when it
 // is on disk, against the appends of 64 bytes with fdatasync that the same file system does in a
 // second.
-#include "bench/bench.h"
-#include "bench/controller.h"
-#include "bench/directory.h"
+#include "bench/harness/bench.h"
+#include "bench/harness/controller.h"
+#include "bench/harness/directory.h"
 #include "state/base/check.h"
 #include <fcntl.h>
 #include <linux/magic.h>

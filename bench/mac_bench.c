@@ -2,7 +2,7 @@
 // bursts of the packet path. SipHash-2-4-128 in lanes against one at a time, against libsodium, and against
 // AES-CMAC of intel-ipsec-mb, both with the key schedule made for each frame (a node's line holds 16 bytes of
 // key) and with all schedules kept (as if a line could hold 208 bytes of them).
-#include "bench/bench.h"
+#include "bench/harness/bench.h"
 #include "dataplane/wire/auth.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"

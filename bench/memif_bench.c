@@ -5,8 +5,8 @@
 // answered, beside how many packets the same generator delivers to a receiver that only drops them: its own
 // ceiling. Then how many one core could answer if it never waited, from the time of the turns that had
 // packets, against the same of a forwarder that swaps MAC addresses.
-#include "bench/bench.h"
-#include "bench/heartbeats.h"
+#include "bench/harness/bench.h"
+#include "bench/harness/heartbeats.h"
 #include "dataplane/port/packet_io_dpdk.h"
 #include "state/base/check.h"
 #include <rte_ethdev.h>

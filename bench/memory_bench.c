@@ -1,8 +1,8 @@
 // What a node costs in memory: the part that a heartbeat touches, everything that is kept of it,
 // and what the process really takes, against the bytes of the description that the node sent (45
 // attributes). Each size runs in a process of its own, so that none inherits the other's heap.
-#include "bench/bench.h"
-#include "bench/controller.h"
+#include "bench/harness/bench.h"
+#include "bench/harness/controller.h"
 #include "state/base/check.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 // (the node takes the instance, and now and then another gives one back), against a linear scan of all
 // nodes: with AVX-512 where there is it, and plain. Both sides run the same asks on fleets of their own and
 // must give the same answers; that is checked before anything is timed.
-#include "bench/bench.h"
-#include "bench/placement_scan.h"
+#include "bench/harness/bench.h"
+#include "bench/naive/placement_scan.h"
 #include "placement/direct/candidate_cache.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"

@@ -1,6 +1,6 @@
 // The way of a plan through the applier: node by node against the working state, applied, encoded, handed to a log
 // in memory, published, answered; against a plain loop over arrays that subtracts what is placed and remembers it.
-#include "bench/bench.h"
+#include "bench/harness/bench.h"
 #include "placement/direct/placement.h"
 #include "state/applier/applier.h"
 #include "state/base/check.h"

@@ -2,11 +2,11 @@
 // first command that says a node is silent to the moment when the last replacement is durable. All of state, applier,
 // log on disk, broker, schedulers and watchers is at work. In each round every node that holds something dies, so
 // that everything is lost; afterwards the nodes come back, empty. The reference looks at every node for every
-// instance, in memory alone (bench/naive_service.h), with nothing to find out, to check or to write down.
-#include "bench/bench.h"
-#include "bench/census.h"
-#include "bench/directory.h"
-#include "bench/service_fleet.h"
+// instance, in memory alone (bench/naive/naive_service.h), with nothing to find out, to check or to write down.
+#include "bench/harness/bench.h"
+#include "bench/harness/census.h"
+#include "bench/harness/directory.h"
+#include "bench/harness/service_fleet.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"

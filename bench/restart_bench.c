@@ -1,9 +1,9 @@
 // How long a controller needs to have everything back: the time from opening its directory to being
 // ready for commands, against reading the same files once from end to end. Both find the files in
 // the page cache; what is measured is the work, not the disk.
-#include "bench/bench.h"
-#include "bench/controller.h"
-#include "bench/directory.h"
+#include "bench/harness/bench.h"
+#include "bench/harness/controller.h"
+#include "bench/harness/directory.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"

@@ -4,7 +4,7 @@
 //
 // Prints "ready" when the device is there, then a JSON object for each part of the plan: round trips in
 // microseconds by percentile, and what was lost.
-#include "bench/bench.h"
+#include "bench/harness/bench.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/port.h"
 #include "dataplane/wire/auth.h"

@@ -1,15 +1,15 @@
 // Allocations per second from the registration of a job to the moment when they are durable: job command,
 // evaluation, broker, scheduler, plan, the applier's check of every node, log on disk, publication. System jobs, so
 // every node gets one; the fleet is empty each time. The reference is the same work in the plainest way
-// (bench/naive_system.h), in memory alone.
+// (bench/naive/naive_system.h), in memory alone.
 //
 // Then what schedulers at work leave to the packet path: heartbeats per second on a core of their own while
 // applier, log and schedulers are busy on another, against the same while they rest.
-#include "bench/bench.h"
-#include "bench/controller.h"
-#include "bench/directory.h"
-#include "bench/heartbeats.h"
-#include "bench/naive_system.h"
+#include "bench/harness/bench.h"
+#include "bench/harness/controller.h"
+#include "bench/harness/directory.h"
+#include "bench/harness/heartbeats.h"
+#include "bench/naive/naive_system.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <pthread.h>

@@ -1,10 +1,10 @@
 // Instances of a service job per second through the generic scheduler in process: from an evaluation to the plan that
 // is handed in, over the state of a real applier. Jobs with nothing but resources, with an affinity, an even spread,
 // a distinct_property, and with all of them. The reference looks at every node for every instance
-// (bench/naive_service.h); both must choose the same nodes, which is checked before anything is timed.
-#include "bench/bench.h"
-#include "bench/controller.h"
-#include "bench/service_fleet.h"
+// (bench/naive/naive_service.h); both must choose the same nodes, which is checked before anything is timed.
+#include "bench/harness/bench.h"
+#include "bench/harness/controller.h"
+#include "bench/harness/service_fleet.h"
 #include "placement/scheduler/scheduler.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"

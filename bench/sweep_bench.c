@@ -1,6 +1,6 @@
 // One sweep of the last-heard column by the real liveness_sweep(), with nobody silent, against a plain
 // read of the same column (a sum).
-#include "bench/bench.h"
+#include "bench/harness/bench.h"
 #include "dataplane/hot/liveness.h"
 #include "state/base/check.h"
 

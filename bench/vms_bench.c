@@ -2,12 +2,12 @@
 // pass, scheduling pass, applier, log on disk, publication; one more machine where all the others have a worker; and a
 // look at machines that are too large for every worker, no two of them alike.
 // Machines differ in what they ask for, and some go only to one of eight zones or to fast disks. The reference sorts
-// the workers again for each machine, in memory alone (bench/naive_vms.h); it answers the same, which is checked in
-// every round.
-#include "bench/bench.h"
-#include "bench/controller.h"
-#include "bench/directory.h"
-#include "bench/naive_vms.h"
+// the workers again for each machine, in memory alone (bench/naive/naive_vms.h); it answers the same, which is
+// checked in every round.
+#include "bench/harness/bench.h"
+#include "bench/harness/controller.h"
+#include "bench/harness/directory.h"
+#include "bench/naive/naive_vms.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <sched.h>

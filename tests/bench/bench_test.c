@@ -1,7 +1,7 @@
 // What every benchmark relies on: options are taken out, medians are of what was measured, reports
 // are JSON.
-#include "bench/bench.h"
-#include "bench/directory.h"
+#include "bench/harness/bench.h"
+#include "bench/harness/directory.h"
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 
 struct naive_fleet;
 
-// 45 attributes each, as the nodes of bench/fleet.h.
+// 45 attributes each, as the nodes of bench/harness/fleet.h.
 struct naive_fleet *naive_create(uint32_t nodes);
 void naive_destroy(struct naive_fleet *);
 // One instance of a job of 100 MHz and 64 MB on each node that has the driver, the datacenter and room: the sum of

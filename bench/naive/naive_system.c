@@ -1,4 +1,4 @@
-#include "bench/naive_system.h"
+#include "bench/naive/naive_system.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
 #include "state/base/text.h"

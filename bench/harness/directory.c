@@ -1,4 +1,4 @@
-#include "bench/directory.h"
+#include "bench/harness/directory.h"
 #include "state/base/check.h"
 #include <errno.h>
 #include <fcntl.h>

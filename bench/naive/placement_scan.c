@@ -1,4 +1,4 @@
-#include "bench/placement_scan.h"
+#include "bench/naive/placement_scan.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "bench/census.h"
+#include "bench/harness/census.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"

@@ -1,4 +1,4 @@
-#include "bench/naive_vms.h"
+#include "bench/naive/naive_vms.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "bench/fleet.h"
+#include "bench/harness/fleet.h"
 #include "state/base/check.h"
 #include "state/base/prng.h"
 #include <stdarg.h>

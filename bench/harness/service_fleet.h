@@ -1,9 +1,9 @@
 // Nodes and jobs for benchmarks of service and batch jobs: four sizes of nodes in racks of 40 with eight kinds of
 // storage, jobs of one group with or without preferences, and the same as the plain reference wants it.
 #pragma once
-#include "bench/census.h"
-#include "bench/controller.h"
-#include "bench/naive_service.h"
+#include "bench/harness/census.h"
+#include "bench/harness/controller.h"
+#include "bench/naive/naive_service.h"
 #include "state/records/job.h"
 
 // Looked at by the reference in one round, so that it ends.

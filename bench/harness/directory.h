@@ -1,6 +1,6 @@
 // The directory that a benchmark works in: of this run alone, and gone when the run is, however it ends.
 #pragma once
-#include "bench/bench.h"
+#include "bench/harness/bench.h"
 
 #define BENCH_PATH_BYTES 4096
 

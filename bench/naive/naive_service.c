@@ -1,4 +1,4 @@
-#include "bench/naive_service.h"
+#include "bench/naive/naive_service.h"
 #include "placement/direct/placement.h"
 #include "state/base/memory.h"
 #include <stdlib.h>

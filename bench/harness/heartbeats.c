@@ -1,4 +1,4 @@
-#include "bench/heartbeats.h"
+#include "bench/harness/heartbeats.h"
 #include "dataplane/hot/liveness.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"

@@ -1,5 +1,5 @@
-#include "bench/service_fleet.h"
-#include "bench/bench.h"
+#include "bench/harness/service_fleet.h"
+#include "bench/harness/bench.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
