@@ -1,0 +1,54 @@
+// A job and its allocations that live on: a naive model of what the applier does with the result of the reconciler, and
+// of what clients and watchers do meanwhile.
+#pragma once
+#include "placement/scheduler/reconcile/reconcile.h"
+#include "tests/placement/scheduler/world.h"
+
+#define LIFE_NODES 8u
+#define LIFE_ALLOCATIONS_MAX 1024u
+#define LIFE_FOLLOW_UPS_MAX 256u
+
+struct life {
+	struct world *world;
+	struct scheduler_view view;
+	struct prng prng;
+	struct job *job; // the newest version
+	bool batch, in_place;
+	struct deployment *deployment; // the latest; or NULL
+	struct allocation *allocations[LIFE_ALLOCATIONS_MAX];
+	uint32_t count;
+	struct {
+		struct uuid id;
+		int64_t due_ns;
+	} follow_ups[LIFE_FOLLOW_UPS_MAX];
+	uint32_t follow_up_count;
+	struct evaluation *eval;
+	int64_t now_ns;
+	uint32_t versions; // that were registered since
+};
+
+static inline uint32_t life_below(struct life *l, uint64_t n)
+{
+	return (uint32_t)prng_below(&l->prng, n);
+}
+static inline bool life_one_in(struct life *l, uint64_t n)
+{
+	return prng_below(&l->prng, n) == 0;
+}
+
+void life_begin(struct life *, uint64_t seed);
+void life_end(struct life *);
+
+void life_reconcile(struct life *, struct reconciliation *);
+bool life_changes(const struct reconciliation *);
+void life_apply(struct life *, struct reconciliation *);
+
+// What happens outside of the scheduler until the next pass. Returns whether anything did.
+bool life_go_on(struct life *, uint32_t passes);
+// The next follow-up is due, or somebody steps in. Returns false when nothing is left to happen.
+bool life_wait(struct life *);
+
+uint32_t life_wanted(const struct life *);  // desired to run
+uint32_t life_unknown(const struct life *); // of these, not heard of
+uint32_t life_living(const struct life *);  // that have not ended
+uint32_t life_over(const struct life *); // that failed for good, or did what a batch job asks for

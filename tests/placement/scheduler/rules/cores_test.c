@@ -1,0 +1,63 @@
+// Cores that tasks have for themselves.
+#include "placement/scheduler/rules/cores.h"
+#include "placement/scheduler/rules/device_needs.h"
+#include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/world.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void cores_by_their_ranges(void **state)
+{
+	static const struct {
+		const char *ranges;
+		uint32_t count;
+	} rows[] = {{"", 0}, {"0", 1}, {"0-7", 8}, {"0-3,8-11", 8}, {"5,5", 1}, {"1020-1030", 4},
+		{"3-1", 0}, {"x", 0}, {"2,x", 1}, {"-1", 0}};
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct core_set set = core_set_parse(rows[i].ranges);
+		assert_int_equal(core_set_count(&set), rows[i].count);
+	}
+	struct core_set some = core_set_parse("0-7"), gone = core_set_parse("1-2");
+	struct alloc_details *details = alloc_details_create();
+	struct allocated_task *task = details_task(details, "t");
+	core_set_remove(&some, &gone);
+	assert_false(core_set_take(&some, 7, task));
+	assert_int_equal(task->reserved_cores.count, 0);
+	assert_true(core_set_take(&some, 3, task));
+	assert_int_equal(*ARRAY_AT(&task->reserved_cores, int64_t, 2), 4);
+	struct core_set taken = {{0}};
+	core_set_add_details(&taken, details);
+	assert_int_equal(core_set_count(&taken), 3);
+	alloc_details_release(details);
+}
+
+static void cores_stand_for_cpu_in_the_footprint(void **state)
+{
+	struct world *w = world_create();
+	struct job *job = world_job(w, "service web cpu=300");
+	struct task *second = add_task(group_of(job), "cores");
+	second->resources.cores = 2;
+	second->resources.cpu = 0;
+	assert_int_equal(footprint_with_cores(group_of(job), 500).cpu_mhz, 1300);
+	struct node *n = world_node(w, "cpu=8000 cores=0-3");
+	assert_int_equal(node_shares_per_core(n), 2000);
+	n = world_node(w, "cpu=8000 cores=0-3 attr.cpu.numcores=8");
+	assert_int_equal(node_shares_per_core(n), 1000);
+	n = world_node(w, "cpu=8000");
+	assert_int_equal(node_shares_per_core(n), 0);
+	world_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cores_by_their_ranges),
+		cmocka_unit_test(cores_stand_for_cpu_in_the_footprint),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

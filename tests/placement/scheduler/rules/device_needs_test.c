@@ -1,0 +1,42 @@
+// Which devices the asks of a group get.
+#include "placement/scheduler/rules/device_needs.h"
+#include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/world.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// What only one group serves must not be taken by an ask that two groups serve.
+static void devices_are_shared_out_so_that_all_asks_are_served(void **state)
+{
+	struct world *w = world_create();
+	const struct node *n = world_node(w, "device.nvidia/gpu/a100=1 device.nvidia/gpu/t4=1");
+	struct job *job = world_job(w, "service web");
+	struct device_needs needs;
+	struct device_choice choice;
+	ask_device(job, "gpu", 1);
+	ask_device(job, "nvidia/gpu/a100", 1);
+	device_needs_compile(&needs, group_of(job));
+	struct device_set all = device_set_of_class(n->node_class), taken;
+	assert_true(device_needs_choose(&needs, n->node_class, &all, &choice));
+	assert_int_equal(choice.groups[0], 1);
+	assert_int_equal(choice.groups[1], 0);
+	struct alloc_details *details = alloc_details_create();
+	device_needs_assign(&needs, group_of(job), n->node_class, &all, &choice, &taken, details);
+	assert_memory_equal(&taken, &all, sizeof all);
+	alloc_details_release(details);
+	device_needs_release(&needs);
+	world_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(devices_are_shared_out_so_that_all_asks_are_served),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+// What a node can take, said again the slow and obvious way: every question is answered from the world's and the
+// plan's lists alone. Groups with one static port at most, no devices and no cores.
+#pragma once
+#include "placement/scheduler/stack/stack.h"
+#include "tests/placement/scheduler/world.h"
+
+struct naive {
+	const struct world *world;
+	const struct plan *plan;
+	const struct job *job;
+	double lowest_boost; // of values that are wanted, at most -1
+};
+
+struct naive_verdict {
+	enum stack_outcome outcome;
+	const char *dimension; // when exhausted
+	double preference;     // by the snapshot: 1, a half or 0; before the score
+	double score;
+};
+
+struct naive_answer {
+	uint32_t slot; // NODE_SLOT_NONE
+	double preference, score;
+	uint32_t evaluated, filtered, exhausted;
+};
+
+bool naive_is_candidate(const struct naive *, const struct node *);
+struct naive_verdict naive_node(
+	struct naive *, const struct stack_request *, const struct node *, bool generic);
+struct naive_answer naive_select(struct naive *, const struct stack_request *);

@@ -1,0 +1,302 @@
+// The best of all nodes: what its score is made of, and in which order nodes are tried.
+#include "placement/direct/placement.h"
+#include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/asking.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NEAR 1e-9
+
+static struct stack_request any(void)
+{
+	return (struct stack_request){.preferred_slot = NODE_SLOT_NONE};
+}
+
+// Boosts of the three racks r1, r2, r3 when there are so many allocations on each (semantics §4.6).
+static void check_even(const int64_t used[3], const double wanted[3])
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "meta.rack=r1 cpu=100000");
+	world_node(b.world, "meta.rack=r2 cpu=100000");
+	world_node(b.world, "meta.rack=r3 cpu=100000");
+	struct job *job = world_job(b.world, "service web count=10");
+	spread_over(&group_of(job)->spreads, "${meta.rack}")->weight = 50;
+	for (uint32_t rack = 0; rack < 3; rack++)
+		for (int64_t i = 0; i < used[rack]; i++)
+			world_allocate(b.world, job, 0, rack, (uint32_t)i);
+	for (uint32_t rack = 0; rack < 3; rack++) {
+		for (uint32_t i = 0; i < 3; i++)
+			b.world->nodes[i]->eligibility =
+				i == rack ? NODE_ELIGIBLE : NODE_INELIGIBLE;
+		asking_begin(&b, STACK_GENERIC, job);
+		assert_int_equal(select_any(&b), rack);
+		assert_float_equal(b.option.scores[SCORE_SPREAD], wanted[rack], NEAR);
+		assert_int_equal(b.option.recorded >> SCORE_SPREAD & 1, wanted[rack] != 0);
+	}
+	asking_teardown(&b);
+}
+
+static void an_even_spread(void **state)
+{
+	check_even((int64_t[]){0, 0, 0}, (double[]){0, 0, 0});
+	check_even((int64_t[]){2, 1, 0}, (double[]){-1, 1, 1});
+	check_even((int64_t[]){2, 2, 0}, (double[]){-1, -1, 1});
+	check_even((int64_t[]){3, 1, 0}, (double[]){-2, 2, 1});
+}
+
+static struct spread_target *target(struct spread *s, const char *value, int64_t percent)
+{
+	struct spread_target *t = array_append(&s->targets, sizeof *t);
+	set(&t->value, value);
+	t->percent = percent;
+	return t;
+}
+
+static double boost_on(struct asking *b, const struct job *job, uint32_t slot)
+{
+	for (uint32_t i = 0; i < b->world->node_count; i++)
+		b->world->nodes[i]->eligibility = i == slot ? NODE_ELIGIBLE : NODE_INELIGIBLE;
+	asking_begin(b, STACK_GENERIC, job);
+	assert_int_equal(select_any(b), slot);
+	return b->option.scores[SCORE_SPREAD];
+}
+
+static void a_spread_with_targets(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "meta.rack=r1");
+	world_node(b.world, "meta.rack=r2");
+	world_node(b.world, "meta.rack=r3");
+	world_node(b.world, "meta.rack=r4");
+	world_node(b.world, "");
+	struct job *job = world_job(b.world, "service web count=10");
+	struct spread *spread = spread_over(&group_of(job)->spreads, "${meta.rack}");
+	spread->weight = 30;
+	target(spread, "r1", 50);
+	target(spread, "r2", 20);
+	world_allocate(b.world, job, 0, 0, 0);
+	world_allocate(b.world, job, 0, 0, 1);
+	world_allocate(b.world, job, 0, 2, 2);
+	assert_float_equal(boost_on(&b, job, 0), (5 - 3.0) / 5, NEAR);
+	assert_float_equal(boost_on(&b, job, 1), (2 - 1.0) / 2, NEAR);
+	// The rest, 3, is shared by all other values.
+	assert_float_equal(boost_on(&b, job, 2), (3 - 2.0) / 3, NEAR);
+	assert_float_equal(boost_on(&b, job, 3), (3 - 2.0) / 3, NEAR);
+	assert_float_equal(boost_on(&b, job, 4), -1, NEAR);
+	// Nothing is left for others, and nobody wants r2: it gets the lowest boost.
+	ARRAY_AT(&spread->targets, struct spread_target, 0)->percent = 100;
+	ARRAY_AT(&spread->targets, struct spread_target, 1)->percent = 0;
+	assert_float_equal(boost_on(&b, job, 2), -1, NEAR);
+	assert_float_equal(boost_on(&b, job, 1), -1, NEAR);
+	asking_teardown(&b);
+}
+
+static void spreads_share_their_weight(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "meta.rack=r1 dc=dc1");
+	struct job *job = world_job(b.world, "service web count=4");
+	struct spread *racks = spread_over(&group_of(job)->spreads, "${meta.rack}");
+	struct spread *datacenters = spread_over(&job->spreads, "${node.datacenter}");
+	racks->weight = 30;
+	datacenters->weight = 90;
+	target(racks, "r1", 100);
+	target(datacenters, "dc1", 50);
+	double wanted = (4 - 1.0) / 4 * 30 / 120 + (2 - 1.0) / 2 * 90 / 120;
+	assert_float_equal(boost_on(&b, job, 0), wanted, NEAR);
+	asking_teardown(&b);
+}
+
+static void the_score_is_a_mean_of_what_is_recorded(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "class=large");
+	struct job *job = world_job(b.world, "service web count=4 cpu=400 memory=819");
+	prefer(&group_of(job)->affinities)->weight = 60;
+	struct affinity *against = prefer(&job->affinities);
+	against->weight = -20;
+	world_allocate(b.world, job, 0, 0, 0);
+	asking_begin(&b, STACK_GENERIC, job);
+	struct stack_request r = any();
+	struct alloc_metrics m = {0};
+	r.penalty_nodes = &b.world->nodes[0]->id;
+	r.penalty_count = 1;
+	assert_int_equal(select_with(&b, &r, &m), 0);
+	double fit = placement_score(PLACEMENT_BINPACK, (struct resources){4000, 8192, 50000},
+		(struct resources){800, 1638, 0});
+	assert_float_equal(b.option.scores[SCORE_ANTI_AFFINITY], -2.0 / 4, NEAR);
+	assert_float_equal(b.option.scores[SCORE_RESCHEDULE_PENALTY], -1, NEAR);
+	assert_float_equal(b.option.scores[SCORE_AFFINITY], 40.0 / 80, NEAR);
+	assert_float_equal(b.option.score, (fit - 0.5 - 1 + 0.5) / 4, NEAR);
+	const struct node_score *s = ARRAY_AT(&m.score_metadata, struct node_score, 0);
+	assert_int_equal(s->scores.count, 4);
+	assert_string_equal(
+		ARRAY_AT(&s->scores, struct named_number, 3)->name, "node-reschedule-penalty");
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
+static void scores_of_zero_are_shown_but_not_recorded(void **state)
+{
+	struct asking b;
+	struct alloc_metrics m = {0};
+	struct stack_request r = any();
+	asking_setup(&b);
+	world_node(b.world, "");
+	asking_begin(&b, STACK_GENERIC, world_job(b.world, "service web count=4"));
+	assert_int_equal(select_with(&b, &r, &m), 0);
+	assert_int_equal(b.option.recorded, 1u << SCORE_BINPACK);
+	const struct node_score *s = ARRAY_AT(&m.score_metadata, struct node_score, 0);
+	assert_int_equal(s->scores.count, 4); // three of them 0
+	assert_float_equal(s->norm_score, b.option.scores[SCORE_BINPACK], 0);
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
+static void ties_go_to_the_lowest_slot(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	for (uint32_t i = 0; i < 700; i++)
+		world_node(b.world, i == 500 ? "meta.rack=r1" : "");
+	asking_begin(&b, STACK_GENERIC, world_job(b.world, "service web count=1"));
+	for (uint32_t slot = 0; slot < 5; slot++) {
+		assert_int_equal(select_any(&b), slot);
+		asking_place(&b, slot); // anti-affinity outweighs that it is packed better now
+	}
+	asking_teardown(&b);
+}
+
+static void the_preferred_node_is_tried_alone(void **state)
+{
+	struct asking b;
+	struct alloc_metrics m = {0};
+	struct stack_request r = any();
+	asking_setup(&b);
+	world_node(b.world, "cpu=500");
+	world_node(b.world, "cpu=5000");
+	asking_begin(&b, STACK_GENERIC, world_job(b.world, "service web cpu=400"));
+	assert_int_equal(select_with(&b, &r, &m), 0);
+	metrics_release(&m);
+	r.preferred_slot = 1;
+	m = (struct alloc_metrics){0};
+	assert_int_equal(select_with(&b, &r, &m), 1);
+	assert_int_equal(m.nodes_evaluated, 1);
+	metrics_release(&m);
+	b.world->nodes[1]->eligibility = NODE_INELIGIBLE;
+	asking_begin(&b, STACK_GENERIC, b.world->jobs[0]);
+	m = (struct alloc_metrics){0};
+	assert_int_equal(select_with(&b, &r, &m), 0);
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
+static void preemption_is_the_second_pass(void **state)
+{
+	struct asking b;
+	struct alloc_metrics m = {0};
+	struct stack_request r = any();
+	asking_setup(&b);
+	world_node(b.world, "cpu=1000");
+	world_node(b.world, "cpu=1000");
+	struct job *low = world_job(b.world, "batch low priority=20 cpu=800");
+	struct job *lower = world_job(b.world, "batch lower priority=10 cpu=800");
+	world_allocate(b.world, low, 0, 0, 0);
+	struct allocation *victim = world_allocate(b.world, lower, 0, 1, 0);
+	struct job *job = world_job(b.world, "service web priority=50 cpu=500");
+	asking_begin(&b, STACK_GENERIC, job);
+	assert_int_equal(select_with(&b, &r, &m), NODE_SLOT_NONE);
+	assert_int_equal(m.nodes_exhausted, 2);
+	assert_int_equal(count_get(&m.dimension_exhausted, "cpu"), 2);
+	metrics_release(&m);
+	b.world->config.preemption.service = true;
+	asking_begin(&b, STACK_GENERIC, job);
+	m = (struct alloc_metrics){0};
+	// Both nodes fit alike; the less important victim has the better score.
+	assert_int_equal(select_with(&b, &r, &m), 1);
+	assert_int_equal(b.option.preempted_count, 1);
+	assert_ptr_equal(b.option.preempted[0], victim);
+	assert_float_equal(
+		b.option.scores[SCORE_PREEMPTION], 1 / (1 + exp(0.0048 * (10 + 1 - 2048.0))), NEAR);
+	assert_int_equal(m.nodes_evaluated, 2);
+	assert_int_equal(m.nodes_exhausted, 0);
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
+static void the_memo_is_seen_by_the_next_instance(void **state)
+{
+	struct asking b;
+	struct stack_request r = any();
+	asking_setup(&b);
+	for (uint32_t i = 0; i < 3; i++)
+		world_node(b.world, "class=large attr.arch=arm64");
+	struct job *job = world_job(b.world, "service web");
+	constrain(&job->constraints, "${attr.arch}", "=", "amd64");
+	asking_begin(&b, STACK_GENERIC, job);
+	for (uint32_t round = 0; round < 3; round++) {
+		struct alloc_metrics m = {0};
+		const char *constraint = "${attr.arch} = amd64";
+		assert_int_equal(select_with(&b, &r, &m), NODE_SLOT_NONE);
+		assert_int_equal(m.nodes_filtered, 3);
+		assert_int_equal(count_get(&m.class_filtered, "large"), 3);
+		assert_int_equal(count_get(&m.constraint_filtered, constraint), round == 0);
+		assert_int_equal(count_get(&m.constraint_filtered, "computed class ineligible"),
+			round == 0 ? 2 : 3);
+		metrics_release(&m);
+	}
+	asking_teardown(&b);
+}
+
+static void cores_and_device_scores_are_found_by_looking_at_all(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "cpu=8000 cores=0-1 device.nvidia/gpu/t4=4");
+	world_node(b.world, "cpu=8000 cores=0-7 device.nvidia/gpu/t4=4");
+	world_node(b.world, "cpu=8000 cores=0-7 device.nvidia/gpu/a100=4");
+	struct job *job = world_job(b.world, "service web cpu=0 count=100");
+	task_of(job)->resources.cores = 4;
+	struct affinity *a = prefer(&ask_device(job, "gpu", 1)->affinities);
+	set(&a->l_target, "${device.model}");
+	set(&a->r_target, "a100");
+	a->weight = 50;
+	world_job_changed(job);
+	asking_begin(&b, STACK_GENERIC, job);
+	assert_int_equal(select_any(&b), 2);
+	asking_place(&b, 2);
+	assert_int_equal(select_any(&b), 2);
+	asking_place(&b, 2);
+	assert_int_equal(select_any(&b), 1);
+	asking_place(&b, 1);
+	assert_int_equal(select_any(&b), 1);
+	asking_place(&b, 1);
+	assert_int_equal(select_any(&b), NODE_SLOT_NONE);
+	asking_teardown(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_even_spread),
+		cmocka_unit_test(a_spread_with_targets),
+		cmocka_unit_test(spreads_share_their_weight),
+		cmocka_unit_test(the_score_is_a_mean_of_what_is_recorded),
+		cmocka_unit_test(scores_of_zero_are_shown_but_not_recorded),
+		cmocka_unit_test(ties_go_to_the_lowest_slot),
+		cmocka_unit_test(the_preferred_node_is_tried_alone),
+		cmocka_unit_test(preemption_is_the_second_pass),
+		cmocka_unit_test(the_memo_is_seen_by_the_next_instance),
+		cmocka_unit_test(cores_and_device_scores_are_found_by_looking_at_all),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+// A group that names a snapshot: which of the nodes that can take it comes first (row E32).
+#include "state/base/prng.h"
+#include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/asking.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// Places instances until there is room no more, and checks where they went.
+static void check_order(struct asking *b, const uint32_t *slots, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(select_any(b), slots[i]);
+		asking_place(b, slots[i]);
+	}
+	assert_int_equal(select_any(b), NODE_SLOT_NONE);
+}
+#define CHECK_ORDER(b, ...) \
+	check_order(b, (const uint32_t[]){__VA_ARGS__}, COUNT(((const uint32_t[]){__VA_ARGS__})))
+
+static struct job *asks_for(struct asking *b, const char *words, const char *snapshot)
+{
+	struct job *job = world_job(b->world, words);
+	set(&group_of(job)->snapshot, snapshot);
+	return job;
+}
+
+// Nodes on which one instance of 600 fits; the smaller, the better it would be packed.
+static void make_fleet(struct asking *b)
+{
+	asking_setup(b);
+	world_node(b->world, "cpu=600 snapshot=other"); // 0: the best fit
+	world_node(b->world, "cpu=700");                // 1
+	world_node(b->world, "cpu=800");                // 2
+	world_node(b->world, "cpu=1100 snapshot=web");  // 3
+	world_node(b->world, "cpu=1000 snapshot=web");  // 4
+	world_node(b->world, "cpu=900 snapshot=web");   // 5: something is on it
+	world_allocate(b->world, world_job(b->world, "service other cpu=100"), 0, 5, 0);
+}
+
+static void the_tier_comes_before_the_score(void **state)
+{
+	struct asking b;
+	make_fleet(&b);
+	struct job *job = asks_for(&b, "service web count=10 cpu=600", "web");
+	asking_begin(&b, STACK_GENERIC, job);
+	CHECK_ORDER(&b, 4, 3, 1, 2, 0, 5);
+	asking_teardown(&b);
+}
+
+static void without_a_snapshot_the_score_alone_decides(void **state)
+{
+	struct asking b;
+	make_fleet(&b);
+	for (uint32_t i = 0; i < 2; i++) {
+		asking_begin(&b, STACK_GENERIC,
+			asks_for(&b, "service web count=10 cpu=600", i ? "" : NULL));
+		assert_int_equal(select_any(&b), 0);
+		assert_int_equal(b.option.shown >> SCORE_SNAPSHOT & 1, 0);
+	}
+	asking_teardown(&b);
+}
+
+static void a_batch_job_asks_alike(void **state)
+{
+	struct asking b;
+	make_fleet(&b);
+	asking_begin(&b, STACK_GENERIC, asks_for(&b, "batch web count=10 cpu=600", "web"));
+	CHECK_ORDER(&b, 4, 3, 1, 2, 0, 5);
+	asking_teardown(&b);
+}
+
+// Nothing but the node itself: what every allocation needs cores for is found by looking at all.
+static void it_is_the_same_when_all_nodes_are_looked_at(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "cores=0-1");
+	world_node(b.world, "cores=0-2 snapshot=web");
+	world_node(b.world, "cores=0-1 snapshot=other");
+	world_node(b.world, "cores=0-1 snapshot=web");
+	struct job *job = asks_for(&b, "service web count=10 cpu=0", "web");
+	task_of(job)->resources.cores = 2;
+	world_job_changed(job);
+	asking_begin(&b, STACK_GENERIC, job);
+	CHECK_ORDER(&b, 3, 1, 0, 2);
+	asking_teardown(&b);
+}
+
+static void idle_is_what_the_plan_leaves(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "snapshot=web");
+	world_node(b.world, "snapshot=web");
+	world_node(b.world, "");
+	struct job *job = asks_for(&b, "service web count=10", "web");
+	const struct allocation *first = world_allocate(b.world, job, 0, 0, 0);
+	const struct allocation *second = world_allocate(b.world, job, 0, 1, 1);
+	struct allocation *ended = world_allocate(b.world, job, 0, 1, 2);
+	ended->client_status = ALLOC_COMPLETE;
+	asking_begin(&b, STACK_GENERIC, job);
+	assert_int_equal(select_any(&b), 2);
+	stack_plan_stop(b.stack, second, STOP_NOT_NEEDED, false, NULL);
+	assert_int_equal(select_any(&b), 1);
+	stack_plan_stop(b.stack, ended, STOP_NOT_NEEDED, false, NULL);
+	assert_int_equal(select_any(&b), 1);
+	stack_plan_unstop(b.stack, &second->id);
+	stack_plan_stop(b.stack, first, STOP_NOT_NEEDED, false, NULL);
+	assert_int_equal(select_any(&b), 0);
+	asking_place(&b, 0);
+	assert_int_equal(select_any(&b), 2);
+	asking_teardown(&b);
+}
+
+static void what_failed_on_a_node_is_not_drawn_back(void **state)
+{
+	struct asking b;
+	struct alloc_metrics m = {0};
+	asking_setup(&b);
+	world_node(b.world, "");
+	world_node(b.world, "snapshot=web");
+	asking_begin(&b, STACK_GENERIC, asks_for(&b, "service web count=10", "web"));
+	struct stack_request r = {.preferred_slot = NODE_SLOT_NONE,
+		.penalty_nodes = &b.world->nodes[1]->id,
+		.penalty_count = 1};
+	assert_int_equal(select_any(&b), 1);
+	assert_int_equal(select_with(&b, &r, &m), 0);
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
+static void nodes_that_are_not_healthy_are_passed_over(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	for (uint32_t i = 0; i < 4; i++)
+		world_node(b.world, "snapshot=web");
+	world_node(b.world, "");
+	b.world->nodes[0]->lifecycle.lost_ns = 1;
+	b.world->nodes[1]->lifecycle.flaky_ns = 1;
+	b.world->nodes[2]->lifecycle.offlined = true;
+	b.world->nodes[3]->lifecycle.readiness = READINESS_AWAITED;
+	asking_begin(&b, STACK_GENERIC, asks_for(&b, "service web count=10 cpu=3000", "web"));
+	CHECK_ORDER(&b, 4);
+	asking_teardown(&b);
+}
+
+struct crowd_node {
+	uint32_t cpu;
+	double preference;
+	bool is_busy;
+};
+
+// Fit alone, in a fleet where the least cpu that is left is the best; groups of one instance have no neighbours.
+static uint32_t best_of(const struct crowd_node *nodes, uint32_t count, uint32_t cpu)
+{
+	uint32_t best = NODE_SLOT_NONE;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct crowd_node *n = &nodes[i],
+					*b = best == NODE_SLOT_NONE ? NULL : &nodes[best];
+		if (n->is_busy || n->cpu < cpu)
+			continue;
+		if (!b || n->preference > b->preference ||
+			(n->preference == b->preference && n->cpu < b->cpu))
+			best = i;
+	}
+	return best;
+}
+
+static void the_best_of_thousands(void **state)
+{
+	enum { NODES = 3000 };
+	static struct crowd_node nodes[NODES];
+	struct asking b;
+	struct prng prng;
+	char words[64];
+	asking_setup(&b);
+	prng_seed(&prng, 7);
+	for (uint32_t i = 0; i < NODES; i++) {
+		uint32_t kind = (uint32_t)prng_below(&prng, 100);
+		nodes[i] = (struct crowd_node){.cpu = 1000 + (uint32_t)prng_below(&prng, 500),
+			.preference = kind == 0  ? 1
+				      : kind < 4 ? 0.5
+						 : 0};
+		snprintf(words, sizeof words, "cpu=%u%s", nodes[i].cpu,
+			kind == 0  ? " snapshot=web"
+			: kind < 4 ? ""
+				   : " snapshot=other");
+		world_node(b.world, words);
+	}
+	asking_begin(&b, STACK_GENERIC,
+		asks_for(&b, "service web count=1000000 cpu=1000 memory=0", "web"));
+	for (uint32_t i = 0; i < 300; i++) {
+		uint32_t wanted = best_of(nodes, NODES, 1000);
+		assert_int_equal(select_any(&b), wanted);
+		asking_place(&b, wanted);
+		nodes[wanted].is_busy = true;
+	}
+	asking_teardown(&b);
+}
+
+static double shown_as(const struct node_score *of, const char *name)
+{
+	for (uint32_t i = 0; i < of->scores.count; i++) {
+		const struct named_number *n = ARRAY_AT(&of->scores, struct named_number, i);
+		if (strcmp(n->name, name) == 0)
+			return n->number;
+	}
+	fail();
+	return 0;
+}
+
+static void it_is_shown_and_not_in_the_mean(void **state)
+{
+	static const double wanted[SCORES_KEPT] = {1, 1, 0.5, 0.5, 0};
+	static const uint32_t slots[SCORES_KEPT] = {4, 3, 1, 2, 0};
+	struct asking b;
+	struct alloc_metrics m = {0};
+	struct stack_request r = {.preferred_slot = NODE_SLOT_NONE};
+	make_fleet(&b);
+	asking_begin(&b, STACK_GENERIC, asks_for(&b, "service web count=10 cpu=600", "web"));
+	assert_int_equal(select_with(&b, &r, &m), 4);
+	assert_int_equal(m.score_metadata.count, SCORES_KEPT);
+	for (uint32_t i = 0; i < SCORES_KEPT; i++) {
+		const struct node_score *s = ARRAY_AT(&m.score_metadata, struct node_score, i);
+		assert_memory_equal(&s->node_id, &b.world->nodes[slots[i]]->id, sizeof s->node_id);
+		assert_float_equal(shown_as(s, "snapshot-affinity"), wanted[i], 0);
+		assert_float_equal(s->norm_score, shown_as(s, "binpack"), 0);
+	}
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
+static void system_jobs_do_not_ask(void **state)
+{
+	struct asking b;
+	make_fleet(&b);
+	asking_begin(&b, STACK_SYSTEM, asks_for(&b, "system web cpu=100", "web"));
+	assert_string_equal(ask(&b, 4), "");
+	assert_true(stack_option_is_plain(&b.option));
+	asking_teardown(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tier_comes_before_the_score),
+		cmocka_unit_test(without_a_snapshot_the_score_alone_decides),
+		cmocka_unit_test(a_batch_job_asks_alike),
+		cmocka_unit_test(it_is_the_same_when_all_nodes_are_looked_at),
+		cmocka_unit_test(idle_is_what_the_plan_leaves),
+		cmocka_unit_test(what_failed_on_a_node_is_not_drawn_back),
+		cmocka_unit_test(nodes_that_are_not_healthy_are_passed_over),
+		cmocka_unit_test(the_best_of_thousands),
+		cmocka_unit_test(it_is_shown_and_not_in_the_mean),
+		cmocka_unit_test(system_jobs_do_not_ask),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

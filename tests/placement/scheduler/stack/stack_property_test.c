@@ -1,0 +1,324 @@
+// Random fleets, jobs and plans: single nodes and the best of all must be what the naive model says.
+#include "placement/scheduler/stack/stack.h"
+#include "state/base/prng.h"
+#include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/stack/naive.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct run {
+	struct prng prng;
+	struct world *world;
+	struct scheduler_view view;
+	struct plan *plan;
+	struct stack *stack;
+	struct job *job;
+	struct naive naive;
+	uint32_t placed;
+};
+
+static uint32_t below(struct run *r, uint32_t bound)
+{
+	return (uint32_t)prng_below(&r->prng, bound);
+}
+
+static bool chance(struct run *r, uint32_t percent)
+{
+	return below(r, 100) < percent;
+}
+
+static void make_node(struct run *r)
+{
+	char words[256];
+	int at = snprintf(words, sizeof words,
+		"dc=%s class=%s cpu=%u memory=%u disk=%u attr.arch=%s",
+		chance(r, 80) ? "dc1" : "dc2", below(r, 2) ? "large" : "small",
+		1000 + 500 * below(r, 5), 1000 + 1000 * below(r, 4), 500 + 500 * below(r, 3),
+		chance(r, 80) ? "amd64" : "arm64");
+	if (chance(r, 80))
+		at += snprintf(
+			words + at, sizeof words - (size_t)at, " meta.rack=r%u", below(r, 4));
+	if (chance(r, 10))
+		at += snprintf(words + at, sizeof words - (size_t)at, " no-driver");
+	if (chance(r, 5))
+		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
+	if (chance(r, 20))
+		at += snprintf(words + at, sizeof words - (size_t)at, " reserved=100/200/50");
+	if (chance(r, 50))
+		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 3));
+	snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u", below(r, 6));
+	world_node(r->world, words);
+}
+
+static void random_constraint(struct run *r, struct array *to)
+{
+	static const char *const rows[][3] = {{"${attr.arch}", "=", "amd64"},
+		{"${node.class}", "=", "large"}, {"${meta.rack}", "is_set", ""},
+		{"${meta.rack}", "!=", "r1"}, {"${attr.unique.hostname}", "regexp", "h[0-3]"},
+		{"", "distinct_hosts", ""}, {"${meta.rack}", "distinct_property", "2"},
+		{"${node.class}", "distinct_property", "3"},
+		{"${attr.unique.hostname}", "distinct_property", ""}};
+	const char *const *row = rows[below(r, COUNT(rows))];
+	constrain(to, row[0], row[1], row[2]);
+}
+
+static void random_affinity(struct run *r, struct array *to)
+{
+	struct affinity *a = prefer(to);
+	a->weight = (int64_t)below(r, 100) + 1;
+	if (chance(r, 30))
+		a->weight = -a->weight;
+	if (chance(r, 50)) {
+		set(&a->l_target, "${attr.unique.hostname}");
+		set(&a->r_target, "h2");
+	}
+}
+
+static void random_spread(struct run *r, struct array *to)
+{
+	static const char *const attributes[] = {
+		"${meta.rack}", "${node.class}", "${node.datacenter}"};
+	struct spread *s = spread_over(to, attributes[below(r, COUNT(attributes))]);
+	s->weight = 1 + below(r, 100);
+	for (uint32_t i = 0, left = 100; i < 2 && chance(r, 50); i++) {
+		struct spread_target *t = array_append(&s->targets, sizeof *t);
+		set(&t->value, i ? "r2" : "r1");
+		t->percent = chance(r, 20) ? 0 : below(r, left + 1);
+		left -= (uint32_t)t->percent;
+	}
+}
+
+static void random_group(struct run *r, struct task_group *g)
+{
+	struct task *task = ARRAY_AT(&g->tasks, struct task, 0);
+	g->count = 1 + below(r, 8);
+	g->disk.size_mb = chance(r, 30) ? 200 : 0;
+	task->resources.cpu = 100 * below(r, 6);
+	task->resources.memory_mb = 100 * below(r, 8);
+	if (chance(r, 40))
+		random_constraint(r, chance(r, 50) ? &g->constraints : &task->constraints);
+	if (chance(r, 25))
+		random_affinity(r, chance(r, 50) ? &g->affinities : &task->affinities);
+	if (chance(r, 25))
+		random_spread(r, &g->spreads);
+	if (chance(r, 50))
+		set(&g->snapshot, below(r, 3) ? "s0" : "s1");
+	if (chance(r, 20)) {
+		struct network_ask *n = array_append(&g->networks, sizeof *n);
+		struct port *port = array_append(&n->reserved_ports, sizeof *port);
+		set(&port->label, "p");
+		port->value = 8000 + below(r, 2);
+	}
+}
+
+static void make_job(struct run *r)
+{
+	r->job = world_job(r->world, "service web dc=dc*");
+	if (chance(r, 20))
+		set(ARRAY_AT(&r->job->datacenters, char *, 0), "dc1");
+	random_group(r, group_of(r->job));
+	if (chance(r, 50)) {
+		struct task_group *second = add_group(r->job, "b");
+		add_task(second, "t");
+		random_group(r, second);
+	}
+	if (chance(r, 30))
+		random_constraint(r, &r->job->constraints);
+	if (chance(r, 20))
+		random_affinity(r, &r->job->affinities);
+	if (chance(r, 20))
+		random_spread(r, &r->job->spreads);
+	world_job_changed(r->job);
+}
+
+static void fill(struct run *r)
+{
+	struct job *other = world_job(r->world, "service other cpu=300 memory=300");
+	uint32_t count = below(r, 2 * r->world->node_count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct job *job = chance(r, 30) ? r->job : other;
+		uint32_t group = below(r, job->task_groups.count);
+		uint32_t slot = below(r, r->world->node_count);
+		struct allocation *a = world_allocate(r->world, job, group, slot, i);
+		if (chance(r, 10))
+			a->client_status = ALLOC_FAILED;
+		else if (chance(r, 5))
+			world_hold_port(a, "p", 8000 + below(r, 2),
+				r->world->nodes[slot]->networks[0].addresses[0].address);
+	}
+}
+
+static void begin(struct run *r, uint64_t seed)
+{
+	*r = (struct run){.world = world_create()};
+	prng_seed(&r->prng, seed);
+	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
+	uint32_t nodes = 1 + below(r, chance(r, 4) ? 600 : 30);
+	for (uint32_t i = 0; i < nodes; i++)
+		make_node(r);
+	make_job(r);
+	fill(r);
+	r->view = world_view(r->world);
+	r->plan = plan_create();
+	r->plan->eval_id.bytes[0] = (uint8_t)seed;
+	r->stack = stack_create(STACK_GENERIC, &r->view, r->plan);
+	stack_set_job(r->stack, r->job);
+	r->naive = (struct naive){r->world, r->plan, r->job, -1};
+}
+
+static void end(struct run *r)
+{
+	stack_destroy(r->stack);
+	plan_free(r->plan);
+	world_destroy(r->world);
+}
+
+static const struct allocation *random_allocation(struct run *r)
+{
+	const struct world_allocation *a = r->world->allocations;
+	uint32_t at = r->world->allocation_count ? below(r, r->world->allocation_count) : 0;
+	while (a && at--)
+		a = a->next;
+	return a ? &a->record : NULL;
+}
+
+static bool is_planned(const struct array *stops, const struct allocation *a)
+{
+	for (uint32_t i = 0; i < stops->count; i++)
+		if (uuid_equal(&ARRAY_AT(stops, struct plan_stop, i)->id, &a->id))
+			return true;
+	return false;
+}
+
+static void change_plan(struct run *r)
+{
+	const struct allocation *a = random_allocation(r);
+	if (!a || is_planned(&r->plan->preemptions, a))
+		return;
+	if (is_planned(&r->plan->stops, a))
+		stack_plan_unstop(r->stack, &a->id);
+	else if (a->job == r->job)
+		stack_plan_stop(r->stack, a, STOP_NOT_NEEDED, false, NULL);
+	else if (!allocation_is_terminal(a))
+		stack_plan_preempt(r->stack, a, &(struct uuid){{1}});
+}
+
+static void place(struct run *r, uint32_t group, struct stack_option *o)
+{
+	struct plan_placement p = {.slot = o->slot,
+		.node_id = o->node->id,
+		.group = (uint16_t)group,
+		.resources = o->resources,
+		.details = o->details,
+		.metrics = PLAN_NO_METRICS};
+	p.id.bytes[0] = 0xb0;
+	p.id.bytes[15] = (uint8_t)++r->placed;
+	o->details = NULL;
+	stack_plan_place(r->stack, &p);
+}
+
+static void check_as_good(struct run *r, const struct stack_request *request, const struct node *n,
+	const struct naive_answer *wanted)
+{
+	struct naive_verdict v = naive_node(&r->naive, request, n, true);
+	assert_float_equal(v.preference, wanted->preference, 0);
+	assert_float_equal(v.score, wanted->score, 1e-12);
+}
+
+static void check_best(struct run *r, const struct stack_request *request)
+{
+	struct stack_option o;
+	struct alloc_metrics m = {0};
+	bool found = stack_select(r->stack, request, &o, &m);
+	struct naive_answer wanted = naive_select(&r->naive, request);
+	assert_int_equal(found, wanted.slot != NODE_SLOT_NONE);
+	assert_int_equal(m.nodes_evaluated, wanted.evaluated);
+	assert_int_equal(m.nodes_filtered, wanted.filtered);
+	// Ports are looked at on the nodes that would be chosen; on all of them when there is none.
+	const struct task_group *g =
+		ARRAY_AT(&r->job->task_groups, struct task_group, request->group);
+	if (found && g->networks.count)
+		assert_in_range(m.nodes_exhausted, 0, wanted.exhausted);
+	else
+		assert_int_equal(m.nodes_exhausted, wanted.exhausted);
+	if (found) {
+		const struct node_score *top = ARRAY_AT(&m.score_metadata, struct node_score, 0);
+		assert_float_equal(o.scores[SCORE_SNAPSHOT], wanted.preference, 0);
+		assert_float_equal(o.score, wanted.score, 1e-12);
+		// Scores that are equal but for the order of additions may go either way.
+		if (o.slot != wanted.slot)
+			check_as_good(r, request, o.node, &wanted);
+		assert_float_equal(top->norm_score, o.score, 0);
+		place(r, request->group, &o);
+	}
+	metrics_release(&m);
+}
+
+static void the_best_of_all_nodes(void **state)
+{
+	for (uint64_t seed = 0; seed < 80; seed++) {
+		struct run r;
+		begin(&r, seed);
+		for (uint32_t i = 0; i < 12; i++) {
+			struct uuid penalties[2];
+			struct stack_request request = {
+				.group = below(&r, r.job->task_groups.count),
+				.preferred_slot = NODE_SLOT_NONE,
+				.penalty_nodes = penalties,
+				.penalty_count = chance(&r, 20) ? 2 : 0};
+			for (uint32_t k = 0; k < 2; k++)
+				penalties[k] = r.world->nodes[below(&r, r.world->node_count)]->id;
+			check_best(&r, &request);
+			if (chance(&r, 40))
+				change_plan(&r);
+		}
+		end(&r);
+	}
+}
+
+static void check_node(struct run *r, uint32_t group, uint32_t slot)
+{
+	struct stack_option o;
+	const struct node *n = r->world->nodes[slot];
+	struct stack_request request = {.group = group, .preferred_slot = NODE_SLOT_NONE};
+	bool fits = stack_select_node(r->stack, group, 0, slot, &o);
+	struct naive_verdict wanted = naive_node(&r->naive, &request, n, true);
+	assert_int_equal(fits, wanted.outcome == STACK_FITS);
+	assert_int_equal(o.outcome, wanted.outcome);
+	if (wanted.outcome == STACK_EXHAUSTED)
+		assert_int_equal(strncmp(o.reason, wanted.dimension, strlen(wanted.dimension)), 0);
+	if (fits && chance(r, 30))
+		place(r, group, &o);
+	alloc_details_release(fits ? o.details : NULL);
+}
+
+static void every_single_node(void **state)
+{
+	for (uint64_t seed = 1000; seed < 1100; seed++) {
+		struct run r;
+		begin(&r, seed);
+		for (uint32_t i = 0; i < 60; i++) {
+			uint32_t slot = below(&r, r.world->node_count);
+			if (naive_is_candidate(&r.naive, r.world->nodes[slot]))
+				check_node(&r, below(&r, r.job->task_groups.count), slot);
+			if (chance(&r, 20))
+				change_plan(&r);
+		}
+		end(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_best_of_all_nodes),
+		cmocka_unit_test(every_single_node),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
