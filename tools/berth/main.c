@@ -1,21 +1,9 @@
 // berth: talks to a Berth controller from the command line.
 #include "tools/berth/cli/help.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/cli/session.h"
-#include <stdarg.h>
+#include "tools/berth/command_table.h"
 #include <stdio.h>
 #include <string.h>
-
-enum exit_status complain(enum exit_status status, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	fputs("berth: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
-	va_end(arguments);
-	return status;
-}
 
 // True when the words begin with the command's path; *words is then how many that are.
 static bool path_fits(const struct command *command, const char **arguments, int *words)
@@ -34,9 +22,9 @@ static bool path_fits(const struct command *command, const char **arguments, int
 
 static const struct command *find(const char **arguments, int *words)
 {
-	for (unsigned i = 0; i < command_count; i++)
-		if (path_fits(&commands[i], arguments, words))
-			return &commands[i];
+	for (unsigned i = 0; i < command_table.count; i++)
+		if (path_fits(&command_table.rows[i], arguments, words))
+			return &command_table.rows[i];
 	return NULL;
 }
 
@@ -67,7 +55,7 @@ int main(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
 		strcmp(argv[1], "-h") == 0) {
-		help_all(argc < 2 ? stderr : stdout);
+		help_all(argc < 2 ? stderr : stdout, command_table);
 		return argc < 2 ? STATUS_USAGE : STATUS_OK;
 	}
 	if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
@@ -79,7 +67,7 @@ int main(int argc, char **argv)
 	const struct command *command = find(arguments, &words);
 	if (command)
 		return run(command, arguments + words);
-	if (help_topic(stderr, argv[1]))
+	if (help_topic(stderr, command_table, argv[1]))
 		return argv[2] && argv[2][0] != '-'
 			       ? complain(STATUS_USAGE, "%s has no subcommand %s", argv[1], argv[2])
 			       : STATUS_USAGE;

@@ -10,6 +10,12 @@ const char *field_text(json_t *object, const char *name)
 	return text ? text : "";
 }
 
+const char *field_or_dash(json_t *object, const char *name)
+{
+	const char *text = field_text(object, name);
+	return *text ? text : "-";
+}
+
 int64_t field_number(json_t *object, const char *name)
 {
 	return json_integer_value(json_object_get(object, name));

@@ -6,6 +6,7 @@
 
 // "" when there is no such string.
 const char *field_text(json_t *object, const char *name);
+const char *field_or_dash(json_t *object, const char *name); // as text, "-" when it is empty
 // 0 when there is no such number.
 int64_t field_number(json_t *object, const char *name);
 double field_real(json_t *object, const char *name);

@@ -8,11 +8,11 @@ static void put_summary(FILE *out, const struct command *command)
 	fprintf(out, "  %-31s %s\n", usage, command->summary);
 }
 
-void help_all(FILE *out)
+void help_all(FILE *out, struct command_table table)
 {
 	fprintf(out, "Usage: berth COMMAND [ARGUMENT...] [--FLAG[=VALUE]...]\n\nCommands:\n");
-	for (unsigned i = 0; i < command_count; i++)
-		put_summary(out, &commands[i]);
+	for (unsigned i = 0; i < table.count; i++)
+		put_summary(out, &table.rows[i]);
 	fprintf(out,
 		"\nberth COMMAND --help explains one. Exit status: 0 done, 1 failure, 2 usage, "
 		"3 not found,\n4 refused by the controller, 5 controller not reachable.\n");
@@ -46,15 +46,15 @@ void help_command(FILE *out, const struct command *command)
 			put_flag(out, &flag_descriptions[flag]);
 }
 
-bool help_topic(FILE *out, const char *word)
+bool help_topic(FILE *out, struct command_table table, const char *word)
 {
 	size_t size = strlen(word);
 	bool any = false;
-	for (unsigned i = 0; i < command_count; i++) {
-		const char *path = commands[i].path;
+	for (unsigned i = 0; i < table.count; i++) {
+		const char *path = table.rows[i].path;
 		if (strncmp(path, word, size) != 0 || path[size] != ' ')
 			continue;
-		put_summary(out, &commands[i]);
+		put_summary(out, &table.rows[i]);
 		any = true;
 	}
 	return any;

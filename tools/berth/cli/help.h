@@ -1,9 +1,9 @@
 // What --help prints, from the tables of commands and flags.
 #pragma once
-#include "tools/berth/cli/session.h"
+#include "tools/berth/cli/command.h"
 #include <stdio.h>
 
-void help_all(FILE *);
+void help_all(FILE *, struct command_table);
 void help_command(FILE *, const struct command *);
 // The commands that begin with a word ("node"); false when there are none.
-bool help_topic(FILE *, const char *word);
+bool help_topic(FILE *, struct command_table, const char *word);

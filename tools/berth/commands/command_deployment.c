@@ -3,6 +3,7 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
 #include "tools/berth/cli/lookup.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/deployment_view.h"
 #include "tools/berth/views/monitor.h"
 #include <stdio.h>

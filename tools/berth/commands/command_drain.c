@@ -4,6 +4,7 @@
 #include "tools/berth/cli/flag_meta.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/lookup.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/drain_monitor.h"
 #include "tools/berth/views/what_if.h"
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // `berth status`: whatever an id belongs to.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
+#include "tools/berth/commands/commands.h"
 #include <stdio.h>
 #include <string.h>
 

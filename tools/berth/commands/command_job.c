@@ -4,6 +4,7 @@
 #include "tools/berth/cli/job_file.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/allocation_table.h"
 #include "tools/berth/views/deployment_view.h"
 #include "tools/berth/views/evaluation_table.h"

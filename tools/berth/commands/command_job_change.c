@@ -2,6 +2,7 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/failures.h"
 #include "tools/berth/views/monitor.h"
 #include "tools/berth/views/plan_diff.h"

@@ -6,6 +6,7 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/monitor.h"
 #include "tools/berth/views/plan_diff.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 // Keys: made and derived here, without a controller.
 #include "dataplane/wire/auth.h"
-#include "tools/berth/cli/session.h"
+#include "tools/berth/commands/commands.h"
 #include <stdio.h>
 
 static enum exit_status load(struct session *session, struct master_keys *keys)

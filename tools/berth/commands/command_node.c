@@ -6,6 +6,7 @@
 #include "tools/berth/cli/members.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/allocation_table.h"
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/lookup.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include <stdio.h>
 
 static enum exit_status set(

@@ -3,6 +3,7 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/cli/wire_session.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/refusal_report.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 
 static const char path[] = "/v1/cluster-settings";
 

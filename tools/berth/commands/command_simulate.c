@@ -1,4 +1,4 @@
-#include "tools/berth/cli/session.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/simulate/simulate.h"
 
 enum exit_status simulate_scenario(struct session *session, const char **arguments, int count)

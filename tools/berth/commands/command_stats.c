@@ -3,6 +3,7 @@
 #include "state/base/text.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,35 +6,10 @@
 #include "tools/berth/cli/name_path.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/machine_table.h"
 #include <stdio.h>
 #include <string.h>
-
-static const char *or_dash(const char *text)
-{
-	return *text ? text : "-";
-}
-
-static void add_vm(json_t *vm, void *context)
-{
-	struct table *t = context;
-	table_add(t, field_text(vm, "name"));
-	table_add(t, field_text(vm, "status"));
-	table_add(t, field_text(vm, "powerState"));
-	table_add(t, or_dash(field_text(vm, "worker")));
-	table_add_format(t, "%lld", (long long)field_number(vm, "restart_count"));
-	table_add(t, field_text(vm, "image"));
-	table_add(t, field_text(vm, "createdAt"));
-}
-
-enum exit_status machine_table(struct session *session, const char *path, uint32_t indent)
-{
-	static const char *const headings[] = {
-		"Name", "Status", "Power", "Worker", "Restarts", "Image", "Created", NULL};
-	struct table table;
-	table_begin(&table, headings);
-	return table_finish(&table, pages_each(session, path, add_vm, &table), indent);
-}
 
 static void add_parameter(const struct flags *flags, enum flag flag, const char *name, char *path)
 {
@@ -95,15 +70,15 @@ static void put_vm(json_t *vm)
 	table_pair(
 		&t, "Status", "= %s%s%s", field_text(vm, "status"), *message ? ": " : "", message);
 	table_pair(&t, "Power", "= %s", field_text(vm, "powerState"));
-	table_pair(&t, "Worker", "= %s", or_dash(field_text(vm, "worker")));
+	table_pair(&t, "Worker", "= %s", field_or_dash(vm, "worker"));
 	put_limit(&t, vm, "CPU", "cpu", "assignedCPU", "");
 	put_limit(&t, vm, "Memory", "memory", "assignedMemory", " MiB");
 	put_conditions(&t, vm);
 	table_pair(&t, "Restarts", "= %lld, policy %s",
 		(long long)field_number(vm, "restart_count"), field_text(vm, "restart_policy"));
 	table_pair(&t, "Created", "= %s", field_text(vm, "createdAt"));
-	table_pair(&t, "Scheduled", "= %s", or_dash(field_text(vm, "scheduled_at")));
-	table_pair(&t, "Started", "= %s", or_dash(field_text(vm, "started_at")));
+	table_pair(&t, "Scheduled", "= %s", field_or_dash(vm, "scheduled_at"));
+	table_pair(&t, "Started", "= %s", field_or_dash(vm, "started_at"));
 	table_print(&t, 0);
 	members_print_counts("Resources", json_object_get(vm, "resources"), NULL);
 	members_print_texts("Labels", json_object_get(vm, "labels"));

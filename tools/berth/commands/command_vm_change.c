@@ -4,6 +4,7 @@
 #include "tools/berth/cli/flag_meta.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
+#include "tools/berth/commands/commands.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

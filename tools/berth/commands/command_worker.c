@@ -5,6 +5,7 @@
 #include "tools/berth/cli/name_path.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
 #include "tools/berth/views/machine_table.h"
 #include <stdio.h>
 

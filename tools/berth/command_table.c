@@ -1,12 +1,12 @@
-// The table of subcommands: help, dispatch and completion come from it.
-#include "tools/berth/cli/session.h"
+#include "tools/berth/command_table.h"
+#include "tools/berth/commands/commands.h"
 
 #define WIRE_FLAGS "wire name key-file master-key"
 #define NODE_DRAIN_FLAGS                                                           \
 	"enable disable monitor dry-run deadline force no-deadline ignore-system " \
 	"keep-ineligible m meta yes detach"
 
-const struct command commands[] = {
+static const struct command commands[] = {
 	{"node list", "", "List nodes.", "With --status only those that are ready, down, …",
 		"status", 0, 0, node_list},
 	{"node status", "[ID]", "Show a node, its attributes and what runs on it.",
@@ -201,4 +201,4 @@ const struct command commands[] = {
 	{"stats", "", "The controller's figures on one screen.", NULL, NULL, 0, 0, stats},
 	{"health", "", "Ask whether the controller is healthy.", NULL, NULL, 0, 0, health},
 };
-const unsigned command_count = sizeof commands / sizeof commands[0];
+const struct command_table command_table = {commands, sizeof commands / sizeof commands[0]};

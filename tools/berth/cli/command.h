@@ -1,0 +1,18 @@
+// A subcommand: its usage, its flags and what runs it. The table of them is handed to whoever reads it.
+#pragma once
+#include "tools/berth/cli/session.h"
+
+struct command {
+	const char *path;      // "node list"
+	const char *arguments; // "ID", "FILE", …; for the usage line
+	const char *summary;   // one line
+	const char *details;   // for --help; may be NULL
+	const char *flags;     // names of flags beyond the common ones, separated by blanks
+	int least, most;       // positional arguments; most < 0: any number
+	enum exit_status (*run)(struct session *, const char **arguments, int count);
+};
+
+struct command_table {
+	const struct command *rows;
+	unsigned count;
+};
