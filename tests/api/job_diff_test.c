@@ -2,7 +2,7 @@
 #include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
 #include "state/records/plan.h"
-#include "tools/forms/job_diff.h"
+#include "tools/forms/diff/job_diff.h"
 #include "tools/json/json_reader.h"
 #include "tools/json/json_record.h"
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 #include "tests/api/prometheus_reader.h"
-#include "tools/api/server/metric_set.h"
+#include "tools/api/metrics/metric_set.h"
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Bytes of a request → job → canonical → checked → stored and shown, and both read back equal.
 #include "placement/job_check/job_check.h"
 #include "state/base/check.h"
-#include "tools/api/server/job_request.h"
+#include "tools/forms/job_request.h"
 #include "tools/json/json_record.h"
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "state/base/memory.h"
 #include "state/records/vm.h"
 #include "tests/store/store_dir.h"
+#include "tools/api/server/server.h"
 #include "tools/berthd/berthd.h"
-#include "tools/forms/vm_json.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -202,7 +202,7 @@ static void all_agree_who_is_offline(void **state)
 	assert_int_equal(vm->status, VM_FAILED);
 	assert_string_equal(vm->status_message, VM_TEXT_WORKER_LOST);
 	vm_free(vm);
-	assert_int_equal(worker_view_of(b->api).offline_after_ns, 300000000);
+	assert_int_equal(b->api->settings.vm_offline_after_ns, 300000000);
 }
 
 static bool is_exported(const char *name)

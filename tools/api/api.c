@@ -1,183 +1,13 @@
-// Starting and stopping the server.
 #include "tools/api/api.h"
-#include "state/base/error.h"
-#include "state/base/log.h"
-#include "state/base/memory.h"
-#include "state/base/time_units.h"
-#include "tools/api/server/background_answers.h"
-#include "tools/api/server/blocking_query.h"
-#include "tools/api/server/connections.h"
-#include "tools/api/server/request.h"
-#include "tools/api/server/request_counters.h"
-#include <errno.h>
-#include <netdb.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#define LISTEN_BACKLOG 1024
-// How long answers that are on their way may take when the server stops.
-#define STOP_SENDING_MS 2000u
-// A client that takes nothing of its answer for so long is dropped.
-#define INACTIVITY_S 60u
-
-static int fail(
-	int error, const struct api_settings *s, const char *what, char *message, uint32_t size)
-{
-	snprintf(message, size,
-		"http: cannot %s %s:%u: %s; see who holds the port with \"ss -ltnp\", or set "
-		"another "
-		"http address or port",
-		what, s->address, s->port, error_text(error));
-	return error;
-}
-
-static int listen_at(
-	const struct addrinfo *where, const struct api_settings *s, char *message, uint32_t size)
-{
-	int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return fail(-errno, s, "open a socket for", message, size);
-	int on = 1;
-	const char *what = "listen on";
-	int error = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ? -errno : 0;
-	if (error == 0 && bind(fd, where->ai_addr, where->ai_addrlen) != 0)
-		error = -errno;
-	if (error == 0 && listen(fd, LISTEN_BACKLOG) != 0)
-		error = -errno;
-	if (error == 0)
-		return fd;
-	close(fd);
-	return fail(error, s, what, message, size);
-}
-
-// A listening socket, or a negative error and a message.
-static int listen_socket(const struct api_settings *s, char *message, uint32_t size)
-{
-	struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-	struct addrinfo *where = NULL;
-	char port[8];
-	snprintf(port, sizeof port, "%u", s->port);
-	int error = getaddrinfo(s->address, port, &hints, &where);
-	if (error != 0) {
-		snprintf(message, size,
-			"http: \"%s\" is no address of this machine: %s; write it like 127.0.0.1 "
-			"or ::1",
-			s->address, gai_strerror(error));
-		return -EINVAL;
-	}
-	int fd = listen_at(where, s, message, size);
-	freeaddrinfo(where);
-	return fd;
-}
-
-static uint16_t bound_port(int fd)
-{
-	struct sockaddr_storage address;
-	socklen_t size = sizeof address;
-	char port[8] = "0";
-	if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
-		getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof port,
-			NI_NUMERICSERV);
-	return (uint16_t)strtoul(port, NULL, 10);
-}
-
-// libmicrohttpd's own complaints (a client that breaks off, a descriptor limit).
-__attribute__((format(printf, 2, 0))) static void log_complaint(
-	void *context, const char *format, va_list arguments)
-{
-	char text[256], quoted[300];
-	vsnprintf(text, sizeof text, format, arguments);
-	text[strcspn(text, "\n")] = '\0';
-	log_debug("http", "message=%s", log_quote(text, quoted, sizeof quoted));
-}
-
-static struct MHD_Daemon *start_daemon(struct api *api, int fd)
-{
-	const struct api_settings *s = &api->settings;
-	uint32_t connections = s->connections_max ? s->connections_max : API_CONNECTIONS_MAX;
-	unsigned flags =
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-	return MHD_start_daemon(flags, 0, NULL, NULL, http_access, api, MHD_OPTION_EXTERNAL_LOGGER,
-		log_complaint, api, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE,
-		(unsigned)API_THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->connections_per_ip_max,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)INACTIVITY_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)API_HEADER_BYTES_MAX,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded,
-		api, MHD_OPTION_URI_LOG_CALLBACK, http_request_line, api,
-		MHD_OPTION_NOTIFY_CONNECTION, http_connection, api, MHD_OPTION_NOTIFY_COMPLETED,
-		http_completed, api, MHD_OPTION_END);
-}
-
-static char *copy(const char *text, const char *otherwise)
-{
-	return text_copy(text_of(text ? text : otherwise));
-}
-
-static struct api *create(const struct api_settings *settings)
-{
-	struct api *api = memory_take(sizeof *api);
-	api->settings = *settings;
-	api->settings.address = api->address = copy(settings->address, "127.0.0.1");
-	api->settings.region = api->region = copy(settings->region, "global");
-	api->settings.datacenter = api->datacenter = copy(settings->datacenter, "dc1");
-	api->settings.name = api->name = copy(settings->name, "berth");
-	api->first_index = state_index(settings->state);
-	api->started_ns = time_monotonic_ns(settings->time);
-	api->connections = connections_create(settings->time);
-	api->counters = request_counters_create();
-	pthread_mutex_init(&api->prng_lock, NULL);
-	if (settings->seed)
-		prng_seed(&api->prng, settings->seed);
-	else
-		prng_seed_from_system(&api->prng);
-	api->id = prng_uuid(&api->prng);
-	return api;
-}
-
-static void destroy(struct api *api)
-{
-	if (api->heavy)
-		heavy_stop(api->heavy);
-	if (api->watcher)
-		watcher_stop(api->watcher);
-	connections_destroy(api->connections);
-	request_counters_destroy(api->counters);
-	pthread_mutex_destroy(&api->prng_lock);
-	free(api->address);
-	free(api->region);
-	free(api->datacenter);
-	free(api->name);
-	free(api);
-}
+#include "tools/api/events/event_log.h"
+#include "tools/api/routes.h"
+#include "tools/api/server/start.h"
 
 int api_start(
 	const struct api_settings *settings, struct api **out, char *message, uint32_t message_size)
 {
-	*out = NULL;
-	struct api *api = create(settings);
-	int fd = listen_socket(&api->settings, message, message_size);
-	int error = fd < 0 ? fd : watcher_start(api, &api->watcher);
-	error = error ? error : heavy_start(api, &api->heavy);
-	if (fd >= 0 && error == 0) {
-		api->port = bound_port(fd);
-		api->daemon = start_daemon(api, fd);
-		error = api->daemon ? 0 : -EIO;
-	}
-	if (error == 0) {
-		*out = api;
-		return 0;
-	}
-	if (fd >= 0) {
-		close(fd);
-		fail(error, &api->settings, "serve", message, message_size);
-	}
-	destroy(api);
-	return error;
+	int events_fd = settings->events ? event_log_fd(settings->events) : -1;
+	return api_server_start(settings, &api_routes, events_fd, out, message, message_size);
 }
 
 uint16_t api_port(const struct api *api)
@@ -185,23 +15,7 @@ uint16_t api_port(const struct api *api)
 	return api->port;
 }
 
-static void wait_a_little(void)
-{
-	struct timespec millisecond = {.tv_nsec = NS_PER_MS};
-	nanosleep(&millisecond, NULL);
-}
-
 void api_stop(struct api *api)
 {
-	int fd = MHD_quiesce_daemon(api->daemon);
-	if (fd >= 0)
-		close(fd);
-	watcher_stop_parking(api->watcher);
-	// The applier still answers: it touches the submissions until then.
-	while (atomic_load(&api->commands_under_way) > 0)
-		wait_a_little();
-	for (uint32_t ms = 0; ms < STOP_SENDING_MS && atomic_load(&api->requests_active) > 0; ms++)
-		wait_a_little();
-	MHD_stop_daemon(api->daemon);
-	destroy(api);
+	api_server_stop(api);
 }

@@ -20,6 +20,16 @@ void vm_json_without_password(struct json_writer *w, const struct vm *vm)
 	json_record(w, &vm_description, &shown);
 }
 
+struct worker_view worker_view_now(
+	const struct state *state, const struct time_source *time, int64_t offline_after_ns)
+{
+	return (struct worker_view){
+		.state = state,
+		.now_ns = (int64_t)time_wall_ns(time),
+		.offline_after_ns = offline_after_ns ? offline_after_ns : VM_OFFLINE_AFTER_NS,
+	};
+}
+
 // --- Events --------------------------------------------------------------------------------------
 
 static void put_event(struct json_writer *w, const struct vm_event *event)

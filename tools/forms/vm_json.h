@@ -1,5 +1,6 @@
 // Virtual machines, their workers and their settings as Orchard's JSON has them, and what Berth adds to it.
 #pragma once
+#include "state/base/time_source.h"
 #include "state/records/vm.h"
 #include "state/tables/state.h"
 #include "tools/json/json_writer.h"
@@ -16,8 +17,9 @@ struct worker_view {
 	const struct state *state;
 	int64_t now_ns, offline_after_ns;
 };
-struct api;
-struct worker_view worker_view_of(const struct api *); // now
+// Now. offline_after_ns: 0 is the default.
+struct worker_view worker_view_now(
+	const struct state *, const struct time_source *, int64_t offline_after_ns);
 // With its status, its node, how many machines are on it and what those take. Under read lock.
 void vm_worker_json(struct json_writer *, const struct worker_view *, const struct vm_worker *);
 void vm_worker_members_json(

@@ -1,6 +1,9 @@
 // GET /v1/berth/node/:id/drain: where the drain of a node stands, what is left, and what that waits for.
 #include "placement/watch/drains/drain_status.h"
-#include "tools/api/handlers.h"
+#include "tools/api/berth/routes.h"
+#include "tools/api/nomad/nodes/nodes.h"
+#include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/nomad/placements/routes.h"
 #include "tools/forms/node_json.h"
 
 static void put_left(struct json_writer *w, const struct array *left)

@@ -4,7 +4,8 @@
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
-#include "tools/api/handlers.h"
+#include "tools/api/berth/routes.h"
+#include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/forms/explanation.h"
 #include <stdarg.h>
@@ -448,15 +449,15 @@ static void work_out_node(struct request *request, struct reply *reply)
 
 void explain_job(struct request *request, struct reply *reply)
 {
-	heavy_answer(request, reply, work_out_job);
+	answer_in_background(request, reply, work_out_job);
 }
 
 void explain_allocation(struct request *request, struct reply *reply)
 {
-	heavy_answer(request, reply, work_out_allocation);
+	answer_in_background(request, reply, work_out_allocation);
 }
 
 void explain_node(struct request *request, struct reply *reply)
 {
-	heavy_answer(request, reply, work_out_node);
+	answer_in_background(request, reply, work_out_node);
 }

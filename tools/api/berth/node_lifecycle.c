@@ -1,7 +1,8 @@
 // Where nodes stand beside their status: read, set by an operator, and the groups by the snapshot that they ran last.
 #include "state/base/memory.h"
 #include "state/base/schema.h"
-#include "tools/api/handlers.h"
+#include "tools/api/berth/routes.h"
+#include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/node_json.h"
@@ -177,5 +178,5 @@ static void work_out(struct request *request, struct reply *reply)
 
 void node_groups_read(struct request *request, struct reply *reply)
 {
-	heavy_answer(request, reply, work_out);
+	answer_in_background(request, reply, work_out);
 }

@@ -1,6 +1,7 @@
 // An operator's release of instances that clients placed.
 #include "state/base/memory.h"
-#include "tools/api/handlers.h"
+#include "tools/api/berth/routes.h"
+#include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/json/json_reader.h"
 #include <stdlib.h>

@@ -3,7 +3,8 @@
 #include "placement/watch/what_if/what_if.h"
 #include "state/base/error.h"
 #include "state/records/evaluation.h"
-#include "tools/api/handlers.h"
+#include "tools/api/berth/routes.h"
+#include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/json/json_record.h"
 #include <string.h>
@@ -153,5 +154,5 @@ static void work_out(struct request *request, struct reply *reply)
 
 void node_what_if(struct request *request, struct reply *reply)
 {
-	heavy_answer(request, reply, work_out);
+	answer_in_background(request, reply, work_out);
 }

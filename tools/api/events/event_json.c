@@ -267,7 +267,8 @@ static bool put_vm(struct json_writer *w, struct state *state, const struct even
 static bool put_vm_worker(struct json_writer *w, struct state *state,
 	const struct event_filter *filter, const struct event *event)
 {
-	const struct worker_view view = worker_view_of(filter->api);
+	const struct api_settings *s = &filter->api->settings;
+	const struct worker_view view = worker_view_now(s->state, s->time, s->vm_offline_after_ns);
 	const struct vm_worker *worker = state_vm_worker(state, text_of(event->name));
 	struct names names = {0};
 	snprintf(names.key, sizeof names.key, "%s", event->name);

@@ -1,7 +1,7 @@
 // Events of a stream as Nomad has them, and what a subscriber wants of them.
 #pragma once
 #include "tools/api/events/event_log.h"
-#include "tools/api/server/http.h"
+#include "tools/api/server/request.h"
 
 struct event_wish {
 	uint8_t topic; // EVENT_TOPICS: all

@@ -2,9 +2,10 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/events/event_json.h"
-#include "tools/api/handlers.h"
-#include "tools/api/server/blocking_query.h"
+#include "tools/api/events/routes.h"
 #include "tools/api/server/connections.h"
+#include "tools/api/server/parking.h"
+#include "tools/api/server/request.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@
 #define EVENTS_PER_TURN 4096u
 
 struct event_stream {
+	struct reply_source source;
 	struct request *request;
 	struct event_log *log;
 	struct event_filter filter;
@@ -115,25 +117,26 @@ static void fill(struct event_stream *s)
 		put_heartbeat(s);
 }
 
-// --- libmicrohttpd -------------------------------------------------------------------------------
-
-bool event_stream_is_ready(const struct event_stream *s)
+static bool stream_is_ready(const void *context)
 {
+	const struct event_stream *s = context;
 	return event_log_head(s->log) > s->next;
 }
 
-static ssize_t read_stream(void *context, uint64_t position, char *to, size_t most)
+static ssize_t read_stream(void *source, uint64_t position, char *to, size_t most)
 {
-	struct event_stream *s = context;
+	static const struct parked_kind more_events = {.is_ready = stream_is_ready};
+	struct event_stream *s = source;
 	struct request *request = s->request;
+	struct parking *parking = request->api->parking;
 	if (s->sent == s->writer.size) {
-		if (s->ended || request->hung_up || !watcher_parks(request->api->watcher))
+		if (s->ended || request->hung_up || !parking_is_open(parking))
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		fill(s);
 	}
 	if (s->sent == s->writer.size) {
-		watcher_park(
-			request->api->watcher, request, event_stream_is_ready(s) ? 0 : s->beat_ns);
+		parking_park(
+			parking, request, &more_events, s, stream_is_ready(s) ? 0 : s->beat_ns);
 		return 0;
 	}
 	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
@@ -144,24 +147,14 @@ static ssize_t read_stream(void *context, uint64_t position, char *to, size_t mo
 	return (ssize_t)size;
 }
 
-static void free_stream(void *context)
+static void free_stream(void *source)
 {
-	event_stream_free(context);
-}
-
-void event_stream_free(struct event_stream *s)
-{
+	struct event_stream *s = source;
 	event_log_listen(s->log, false);
 	atomic_fetch_sub(&streams_open, 1);
 	event_filter_free(&s->filter);
 	json_writer_free(&s->writer);
 	free(s);
-}
-
-struct MHD_Response *event_stream_response(struct event_stream *s)
-{
-	return MHD_create_response_from_callback(
-		MHD_SIZE_UNKNOWN, LINE_BYTES, read_stream, s, free_stream);
 }
 
 // --- The route -----------------------------------------------------------------------------------
@@ -204,6 +197,8 @@ void event_stream(struct request *request, struct reply *reply)
 	if (!begin_at(request, log, &next, reply) || !event_filter_read(request, &filter, reply))
 		return;
 	struct event_stream *s = memory_take(sizeof *s);
+	// Never compressed: a line would wait for the next ones.
+	s->source = (struct reply_source){LINE_BYTES, read_stream, free_stream, NULL};
 	s->request = request;
 	s->log = log;
 	s->filter = filter;
@@ -211,8 +206,7 @@ void event_stream(struct request *request, struct reply *reply)
 	event_log_listen(log, true);
 	atomic_fetch_add(&streams_open, 1);
 	put_heartbeat(s);
-	request->events = s;
 	reply->status = MHD_HTTP_OK;
 	reply->content_type = API_TEXT_JSON;
-	reply->events = s;
+	reply->source = &s->source;
 }

@@ -1,6 +1,7 @@
 // What a client wants to know about the server itself.
+#include "tools/api/nomad/agent.h"
 #include "state/base/check.h"
-#include "tools/api/handlers.h"
+#include "tools/api/nomad/routes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/utsname.h>

@@ -1,6 +1,7 @@
 // Namespaces: those that jobs are in, and the one that is always there.
-#include "tools/api/handlers.h"
-#include "tools/forms/name_set.h"
+#include "tools/api/lists/name_set.h"
+#include "tools/api/nomad/routes.h"
+#include "tools/api/server/request.h"
 
 #define USUAL "default"
 // Jobs looked at in one read section.

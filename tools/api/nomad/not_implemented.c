@@ -1,53 +1,29 @@
-// What Nomad has and Berth has not: the answers that Nomad's clients cope with.
-#include "tools/api/handlers.h"
+// What Nomad has and Berth has not: the answers that Nomad's clients cope with. Each serves reads and writes alike.
+#include "tools/api/nomad/routes.h"
+#include "tools/api/server/request.h"
 
-// Nodes are not reached from here: what only they know cannot be asked.
 void client_stats(struct request *request, struct reply *reply)
 {
 	reply_error(reply, MHD_HTTP_NOT_FOUND, "No path to node");
 }
 
-static void reply_absent(struct reply *reply, const char *sentence)
+void client_not_reached(struct request *request, struct reply *reply)
 {
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "%s", sentence);
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"nodes are not reached from here: look at files, logs and processes on the node "
+		"itself");
 }
 
-static const char no_node[] =
-	"nodes are not reached from here: look at files, logs and processes on the node itself";
-
-void client_absent(struct request *request, struct reply *reply)
+void agent_not_shown(struct request *request, struct reply *reply)
 {
-	reply_absent(reply, no_node);
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"this server does not show its machine or its log; read the journal");
 }
 
-void client_absent_write(struct request *request, struct reply *reply)
+void snapshot_not_sent(struct request *request, struct reply *reply)
 {
-	reply_absent(reply, no_node);
-}
-
-void agent_absent(struct request *request, struct reply *reply)
-{
-	reply_absent(reply, "this server does not show its machine or its log; read the journal");
-}
-
-static const char no_snapshot[] =
-	"snapshots are not sent over HTTP; back up data_dir while the server is stopped";
-
-void snapshot_absent(struct request *request, struct reply *reply)
-{
-	reply_absent(reply, no_snapshot);
-}
-
-void snapshot_absent_write(struct request *request, struct reply *reply)
-{
-	reply_absent(reply, no_snapshot);
-}
-
-void pools_absent_write(struct request *request, struct reply *reply)
-{
-	reply_absent(reply,
-		"node pools are not made here: a pool is there as long as a node says that it is "
-		"in it");
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"snapshots are not sent over HTTP; back up data_dir while the server is stopped");
 }
 
 void jobs_parse(struct request *request, struct reply *reply)

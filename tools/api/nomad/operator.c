@@ -1,7 +1,9 @@
 // What operators set and start: the schedulers' configuration, garbage collection.
 #include "state/base/memory.h"
 #include "state/records/scheduler_config.h"
-#include "tools/api/handlers.h"
+#include "tools/api/nomad/agent.h"
+#include "tools/api/nomad/routes.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/submission.h"
 #include "tools/json/json_record.h"

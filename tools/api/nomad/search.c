@@ -2,8 +2,9 @@
 // PUT /v1/search/fuzzy: names from a part of one.
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
-#include "tools/api/handlers.h"
+#include "tools/api/nomad/routes.h"
 #include "tools/api/server/body.h"
+#include "tools/api/server/request.h"
 #include <stdio.h>
 #include <strings.h>
 

@@ -1,7 +1,8 @@
 // The settings of the placement of virtual machines.
-#include "tools/api/handlers.h"
+#include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"

@@ -1,7 +1,7 @@
 // Bodies of requests about virtual machines: records in Orchard's JSON, as far as clients may say them.
 #pragma once
 #include "state/records/vm.h"
-#include "tools/api/server/http.h"
+#include "tools/api/server/request.h"
 #include "tools/json/json_reader.h"
 
 // False when the report has errors; the reply names every value that is wrong.

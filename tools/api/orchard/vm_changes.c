@@ -1,10 +1,11 @@
 // Creating, changing and deleting virtual machines.
 #include "state/base/memory.h"
-#include "tools/api/handlers.h"
+#include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/owned_text.h"
+#include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // ?filter= of machines as Orchard's clients write it.
 #pragma once
-#include "tools/api/server/http.h"
+#include "tools/api/server/request.h"
 
 // Orchard's "worker=name,…" becomes an expression of Berth's filters; what is one already stays as it is.
 void vm_filter_translate(struct request *);

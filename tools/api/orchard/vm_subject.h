@@ -1,6 +1,6 @@
 // What a write is about and what of its body was not known, kept with the request until it is answered.
 #pragma once
-#include "tools/api/server/http.h"
+#include "tools/api/server/request.h"
 #include "tools/json/json_reader.h"
 
 struct subject {

@@ -1,10 +1,11 @@
 // Workers of virtual machines: those that nodes are, and those that are kept by hand.
 #include "state/base/memory.h"
-#include "tools/api/handlers.h"
+#include "tools/api/lists/cursor_list.h"
+#include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/cursor_list.h"
 #include "tools/api/server/owned_text.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"
@@ -12,14 +13,10 @@
 
 // --- Looking -------------------------------------------------------------------------------------
 
-struct worker_view worker_view_of(const struct api *api)
+static struct worker_view worker_view_of(const struct api *api)
 {
-	int64_t offline_after_ns = api->settings.vm_offline_after_ns;
-	return (struct worker_view){
-		.state = api->settings.state,
-		.now_ns = (int64_t)time_wall_ns(api->settings.time),
-		.offline_after_ns = offline_after_ns ? offline_after_ns : VM_OFFLINE_AFTER_NS,
-	};
+	const struct api_settings *s = &api->settings;
+	return worker_view_now(s->state, s->time, s->vm_offline_after_ns);
 }
 
 // The one that the path names, or NULL. Under read lock.

@@ -1,7 +1,8 @@
 // Looking at virtual machines.
-#include "tools/api/handlers.h"
+#include "tools/api/lists/cursor_list.h"
+#include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_filter.h"
-#include "tools/api/server/cursor_list.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/forms/vm_json.h"
 #include <errno.h>
 #include <stdlib.h>

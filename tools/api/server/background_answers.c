@@ -1,124 +1,123 @@
 #include "tools/api/server/background_answers.h"
 #include "state/base/memory.h"
-#include "tools/api/server/blocking_query.h"
-#include "tools/api/server/list_stream.h"
+#include "tools/api/server/parking.h"
 #include <stdlib.h>
 
 // Waiting together at most; more are told to come back.
 #define WAITING_MAX 32u
 
-struct heavy_item {
+struct background_answer {
 	struct request *request;
 	route_answer *work;
 	struct reply reply;
 	_Atomic bool done;
-	struct heavy_item *next;
+	struct background_answer *next;
 };
 
-struct heavy {
+struct background_answers {
 	struct api *api;
 	pthread_t thread;
 	pthread_mutex_t lock; // guards what follows
 	pthread_cond_t come;
-	struct heavy_item *first, *last;
+	struct background_answer *first, *last;
 	bool stops;
-	struct heavy_counts counts;
+	struct background_answers_counts counts;
 };
 
-static struct heavy_item *take_next(struct heavy *h)
+static struct background_answer *take_next(struct background_answers *b)
 {
-	pthread_mutex_lock(&h->lock);
-	while (!h->first && !h->stops)
-		pthread_cond_wait(&h->come, &h->lock);
-	struct heavy_item *item = h->first;
+	pthread_mutex_lock(&b->lock);
+	while (!b->first && !b->stops)
+		pthread_cond_wait(&b->come, &b->lock);
+	struct background_answer *item = b->first;
 	if (item)
-		h->first = item->next;
-	if (!h->first)
-		h->last = NULL;
-	pthread_mutex_unlock(&h->lock);
+		b->first = item->next;
+	if (!b->first)
+		b->last = NULL;
+	pthread_mutex_unlock(&b->lock);
 	return item;
 }
 
-static void *heavy_main(void *argument)
+static void *background_answers_main(void *argument)
 {
-	struct heavy *h = argument;
-	struct heavy_item *item;
-	while ((item = take_next(h))) {
+	struct background_answers *b = argument;
+	struct background_answer *item;
+	while ((item = take_next(b))) {
 		item->work(item->request, &item->reply);
-		pthread_mutex_lock(&h->lock);
-		h->counts.waiting--;
-		h->counts.done++;
-		pthread_mutex_unlock(&h->lock);
+		pthread_mutex_lock(&b->lock);
+		b->counts.waiting--;
+		b->counts.done++;
+		pthread_mutex_unlock(&b->lock);
 		// From here on the item is the request's again.
 		atomic_store(&item->done, true);
-		watcher_wake(h->api->watcher);
-		// The last touch: api_stop() waits for it.
-		atomic_fetch_sub(&h->api->commands_under_way, 1);
+		parking_wake(b->api->parking);
+		// The last touch: api_server_stop() waits for it.
+		atomic_fetch_sub(&b->api->commands_under_way, 1);
 	}
 	return NULL;
 }
 
-int heavy_start(struct api *api, struct heavy **out)
+int background_answers_start(struct api *api, struct background_answers **out)
 {
-	struct heavy *h = memory_take(sizeof *h);
-	h->api = api;
-	pthread_mutex_init(&h->lock, NULL);
-	pthread_cond_init(&h->come, NULL);
-	int error = -pthread_create(&h->thread, NULL, heavy_main, h);
+	struct background_answers *b = memory_take(sizeof *b);
+	b->api = api;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->come, NULL);
+	int error = -pthread_create(&b->thread, NULL, background_answers_main, b);
 	if (error) {
-		free(h);
+		free(b);
 		return error;
 	}
-	pthread_setname_np(h->thread, "api-heavy");
-	*out = h;
+	pthread_setname_np(b->thread, "api-background");
+	*out = b;
 	return 0;
 }
 
-void heavy_stop(struct heavy *h)
+void background_answers_stop(struct background_answers *b)
 {
-	pthread_mutex_lock(&h->lock);
-	h->stops = true;
-	pthread_cond_signal(&h->come);
-	pthread_mutex_unlock(&h->lock);
-	pthread_join(h->thread, NULL);
-	pthread_cond_destroy(&h->come);
-	pthread_mutex_destroy(&h->lock);
-	free(h);
+	pthread_mutex_lock(&b->lock);
+	b->stops = true;
+	pthread_cond_signal(&b->come);
+	pthread_mutex_unlock(&b->lock);
+	pthread_join(b->thread, NULL);
+	pthread_cond_destroy(&b->come);
+	pthread_mutex_destroy(&b->lock);
+	free(b);
 }
 
 // False when there is no room.
-static bool append(struct heavy *h, struct heavy_item *item)
+static bool append(struct background_answers *b, struct background_answer *item)
 {
-	pthread_mutex_lock(&h->lock);
-	bool room = h->counts.waiting < WAITING_MAX;
-	h->counts.refused += !room;
+	pthread_mutex_lock(&b->lock);
+	bool room = b->counts.waiting < WAITING_MAX;
+	b->counts.refused += !room;
 	if (room) {
-		h->counts.waiting++;
-		if (h->last)
-			h->last->next = item;
+		b->counts.waiting++;
+		if (b->last)
+			b->last->next = item;
 		else
-			h->first = item;
-		h->last = item;
-		pthread_cond_signal(&h->come);
+			b->first = item;
+		b->last = item;
+		pthread_cond_signal(&b->come);
 	}
-	pthread_mutex_unlock(&h->lock);
+	pthread_mutex_unlock(&b->lock);
 	return room;
 }
 
-void heavy_answer(struct request *request, struct reply *reply, route_answer *work)
+void answer_in_background(struct request *request, struct reply *reply, route_answer *work)
 {
 	struct api *api = request->api;
-	struct heavy_item *item = memory_take(sizeof *item);
+	struct background_answer *item = memory_take(sizeof *item);
 	item->request = request;
 	item->work = work;
-	request->heavy = item;
+	request->background = item;
 	request->stage = REQUEST_WORKING;
 	atomic_fetch_add(&api->commands_under_way, 1);
-	if (append(api->heavy, item))
+	if (append(api->background, item))
 		return;
 	atomic_fetch_sub(&api->commands_under_way, 1);
 	request->stage = REQUEST_HEADERS;
-	request->heavy = NULL;
+	request->background = NULL;
 	free(item);
 	reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
 		"too many plans, explanations and filtered pages are being worked out; try again "
@@ -126,33 +125,39 @@ void heavy_answer(struct request *request, struct reply *reply, route_answer *wo
 	reply->retry_after_s = 1;
 }
 
-bool heavy_is_done(const struct request *request)
+static bool answer_is_done(const void *context)
 {
-	return atomic_load(&request->heavy->done);
+	const struct background_answer *item = context;
+	return atomic_load(&item->done);
 }
 
-struct reply heavy_take(struct request *request)
+void background_answer_park(struct request *request)
 {
-	struct reply reply = request->heavy->reply;
-	free(request->heavy);
-	request->heavy = NULL;
+	static const struct parked_kind kind = {.is_ready = answer_is_done, .is_kept = true};
+	// However long that takes.
+	parking_park(request->api->parking, request, &kind, request->background, UINT64_MAX);
+}
+
+struct reply background_answer_take(struct request *request)
+{
+	struct reply reply = request->background->reply;
+	free(request->background);
+	request->background = NULL;
 	return reply;
 }
 
-void heavy_drop(struct request *request)
+void background_answer_drop(struct request *request)
 {
-	if (!request->heavy)
+	if (!request->background)
 		return;
-	struct reply reply = heavy_take(request);
-	json_writer_free(&reply.body);
-	free(reply.next_token);
-	if (reply.stream)
-		list_stream_free(reply.stream);
+	struct reply reply = background_answer_take(request);
+	reply_free(&reply);
 }
 
-void heavy_count(struct heavy *h, struct heavy_counts *counts)
+void background_answers_count(
+	struct background_answers *b, struct background_answers_counts *counts)
 {
-	pthread_mutex_lock(&h->lock);
-	*counts = h->counts;
-	pthread_mutex_unlock(&h->lock);
+	pthread_mutex_lock(&b->lock);
+	*counts = b->counts;
+	pthread_mutex_unlock(&b->lock);
 }

@@ -1,6 +1,6 @@
 // Bodies of requests that are small JSON objects.
 #pragma once
-#include "tools/api/server/http.h"
+#include "tools/api/server/request.h"
 #include "tools/json/json_reader.h"
 
 // The body as an object: that of an empty body is empty. NULL with a reply when it is no JSON.

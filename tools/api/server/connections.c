@@ -1,8 +1,12 @@
 #include "tools/api/server/connections.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <urcu/list.h>
 
 const char *const connection_phase_names[] = {"idle", "headers", "body", "parked", "sending"};
 

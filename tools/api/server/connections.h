@@ -1,7 +1,7 @@
 // Every connection and what it is busy with, so that a client that dribbles or stalls is cut off:
 // the inactivity timeout of libmicrohttpd alone is reset by each byte.
 #pragma once
-#include "tools/api/server/http.h"
+#include "state/base/time_source.h"
 
 enum connection_phase {
 	CONNECTION_IDLE, // between requests

@@ -1,54 +1,23 @@
-// The way of a request: headers → route → body → parked or commands → answer. Only this file,
-// server.c and list_stream.c call libmicrohttpd's request side.
+// The way of a request: headers → route → body → parked or commands → answer. Only this file
+// and the start in server.c drive libmicrohttpd.
+#include "tools/api/server/http.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "tools/api/events/event_stream.h"
-#include "tools/api/router.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/gzip.h"
-#include "tools/api/server/list_stream.h"
-#include "tools/api/server/request.h"
 #include "tools/api/server/request_counters.h"
 #include "tools/api/server/submission.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
+// A write that is not durable by then is answered with 503; it may still take effect.
+#define COMMAND_WAIT_MS 30000ull
 // What is read and thrown away of a body that is too large, so that its sender gets to see the
 // answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
-
-// --- Replies -------------------------------------------------------------------------------------
-
-void reply_error(struct reply *reply, unsigned status, const char *format, ...)
-{
-	char text[1024];
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	json_writer_clear(&reply->body);
-	json_write_plain(&reply->body, "%s", text);
-	reply->status = status;
-	reply->content_type = API_TEXT_PLAIN;
-}
-
-struct json_writer *reply_json(struct request *request, struct reply *reply)
-{
-	reply->status = MHD_HTTP_OK;
-	reply->content_type = API_TEXT_JSON;
-	reply->body.pretty = request_flag(request, "pretty");
-	return &reply->body;
-}
-
-void reply_index(struct reply *reply, uint64_t index)
-{
-	reply->has_index = true;
-	reply->index = index;
-}
 
 static void put_header(struct MHD_Response *response, const char *name, const char *value)
 {
@@ -68,7 +37,7 @@ static void put_headers(
 {
 	if (reply->content_type)
 		put_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
-	if (!reply->events)
+	if (!reply->source || reply->source->compress)
 		put_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
 	if (reply->is_packed)
 		put_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
@@ -87,10 +56,10 @@ static void put_headers(
 
 static struct MHD_Response *response_of(struct reply *reply)
 {
-	if (reply->stream)
-		return list_stream_response(reply->stream);
-	if (reply->events)
-		return event_stream_response(reply->events);
+	struct reply_source *source = reply->source;
+	if (source)
+		return MHD_create_response_from_callback(
+			MHD_SIZE_UNKNOWN, source->block_bytes, source->read, source, source->free);
 	size_t size = reply->body.size;
 	char *data = json_writer_take(&reply->body);
 	if (reply->is_packed) {
@@ -108,43 +77,31 @@ static struct MHD_Response *response_of(struct reply *reply)
 	return response;
 }
 
-// Event streams are never compressed: a line would wait for the next ones.
 static void choose_encoding(struct request *request, struct reply *reply)
 {
 	const char *accepted = MHD_lookup_connection_value(
 		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-	if (reply->events || !gzip_is_accepted(accepted))
+	struct reply_source *source = reply->source;
+	if (!gzip_is_accepted(accepted))
 		return;
-	reply->is_packed = reply->stream ? list_stream_compress(reply->stream)
-					 : reply->body.size >= GZIP_BYTES_MIN;
-}
-
-static void wrap_complaint(struct reply *reply)
-{
-	char *sentence = json_writer_take(&reply->body);
-	json_begin_object(&reply->body);
-	json_put_string(&reply->body, "message", sentence);
-	json_end_object(&reply->body);
-	reply->content_type = API_TEXT_JSON;
-	free(sentence);
+	if (source)
+		reply->is_packed = source->compress && source->compress(source);
+	else
+		reply->is_packed = reply->body.size >= GZIP_BYTES_MIN;
 }
 
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
 	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route &&
-		route_complains_in_json(request->route))
-		wrap_complaint(reply);
-	request->stage = reply->events ? REQUEST_STREAMING : REQUEST_ANSWERED;
+		request->api->routes->complains_in_json(request->route))
+		reply_error_as_json(reply);
+	request->stage = REQUEST_ANSWERED;
 	request->status = reply->status;
 	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
 	choose_encoding(request, reply);
 	struct MHD_Response *response = response_of(reply);
 	if (!response) {
-		if (reply->stream)
-			list_stream_free(reply->stream);
-		if (reply->events)
-			event_stream_free(reply->events);
-		free(reply->next_token);
+		reply_free(reply);
 		return MHD_NO;
 	}
 	put_headers(response, request, reply);
@@ -163,26 +120,19 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 	return send_reply(request, &reply);
 }
 
-// --- Stages --------------------------------------------------------------------------------------
-
-// Until the answer is worked out, however long that takes.
-static enum MHD_Result await_work(struct request *request)
-{
-	watcher_park(request->api->watcher, request, UINT64_MAX);
-	return MHD_YES;
-}
-
 static enum MHD_Result answer(struct request *request)
 {
 	struct reply reply = {0};
 	request->route->answer(request, &reply);
-	return request->stage == REQUEST_WORKING ? await_work(request)
-						 : send_reply(request, &reply);
+	if (request->stage != REQUEST_WORKING)
+		return send_reply(request, &reply);
+	background_answer_park(request);
+	return MHD_YES;
 }
 
 static enum MHD_Result work_ended(struct request *request)
 {
-	struct reply reply = heavy_take(request);
+	struct reply reply = background_answer_take(request);
 	return send_reply(request, &reply);
 }
 
@@ -196,9 +146,16 @@ static enum MHD_Result begin_read(struct request *request)
 	if (!waits || blocking_query_is_over(request))
 		return answer(request);
 	request->stage = REQUEST_WATCHING;
-	watcher_park(request->api->watcher, request, deadline_ns);
+	parking_park(request->api->parking, request, &blocking_query_kind, request, deadline_ns);
 	return MHD_YES;
 }
+
+static bool commands_are_done(const void *context)
+{
+	return submission_is_done(context);
+}
+
+static const struct parked_kind commands_kind = {.is_ready = commands_are_done, .is_kept = true};
 
 static enum MHD_Result begin_write(struct request *request)
 {
@@ -207,8 +164,10 @@ static enum MHD_Result begin_write(struct request *request)
 		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
 			"the body is larger than 1 MiB, the most that is read");
 	request->route->submit(request, &reply);
-	if (request->stage == REQUEST_WORKING)
-		return await_work(request);
+	if (request->stage == REQUEST_WORKING) {
+		background_answer_park(request);
+		return MHD_YES;
+	}
 	if (reply.status)
 		return send_reply(request, &reply);
 	if (!submission_push(request->submission)) {
@@ -216,8 +175,8 @@ static enum MHD_Result begin_write(struct request *request)
 		return send_reply(request, &reply);
 	}
 	request->stage = REQUEST_COMMANDS;
-	watcher_park(request->api->watcher, request,
-		time_monotonic_ns(request->api->settings.time) + API_COMMAND_WAIT_MS * NS_PER_MS);
+	parking_park(request->api->parking, request, &commands_kind, request->submission,
+		time_monotonic_ns(request->api->settings.time) + COMMAND_WAIT_MS * NS_PER_MS);
 	return MHD_YES;
 }
 
@@ -239,37 +198,34 @@ static enum MHD_Result advance(struct request *request)
 	case REQUEST_WATCHING: return answer(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
 	case REQUEST_WORKING: return work_ended(request);
-	case REQUEST_STREAMING:
 	case REQUEST_ANSWERED: break;
 	}
 	return MHD_NO;
 }
 
-// --- Headers -------------------------------------------------------------------------------------
-
-static const char *header(struct request *request, const char *name)
+static const char *header_of(struct request *request, const char *name)
 {
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
 static bool announces_too_much(struct request *request)
 {
-	const char *length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	const char *length = header_of(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
 	return length && strtoull(length, NULL, 10) > JOB_JSON_BYTES_MAX;
 }
 
 // A browser says which site's page a write comes from; whoever is no browser says nothing.
 static bool is_from_elsewhere(struct request *request)
 {
-	const char *origin = header(request, MHD_HTTP_HEADER_ORIGIN);
-	const char *host = header(request, MHD_HTTP_HEADER_HOST);
+	const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);
+	const char *host = header_of(request, MHD_HTTP_HEADER_HOST);
 	const char *site = origin ? strstr(origin, "://") : NULL;
 	return origin && (!site || !host || strcasecmp(site + 3, host) != 0);
 }
 
 static bool encoding_is_known(struct request *request)
 {
-	const char *encoding = header(request, MHD_HTTP_HEADER_CONTENT_ENCODING);
+	const char *encoding = header_of(request, MHD_HTTP_HEADER_CONTENT_ENCODING);
 	return !encoding || strcasecmp(encoding, "identity") == 0;
 }
 
@@ -282,7 +238,9 @@ static bool is_for_this_region(const struct request *request)
 
 static enum MHD_Result begin(struct request *request, const char *method, const char *url)
 {
-	switch (router_match(request, method, url)) {
+	request->path = text_copy(text_of(url));
+	switch (route_find(
+		request->api->routes, method, request->path, &request->route, request->ids)) {
 	case ROUTE_FOUND: break;
 	case ROUTE_UNKNOWN_PATH: return send_error(request, MHD_HTTP_NOT_FOUND, "");
 	case ROUTE_WRONG_METHOD:
@@ -327,8 +285,6 @@ static enum MHD_Result take_body(struct request *request, const char *data, size
 	return MHD_YES;
 }
 
-// --- libmicrohttpd's callbacks -------------------------------------------------------------------
-
 static struct connection *socket_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -362,6 +318,9 @@ void http_completed(void *context, struct MHD_Connection *connection, void **req
 		return;
 	connection_enter(request->api->connections, request->socket, CONNECTION_IDLE);
 	request_counters_add(request->api->counters, request->route, request->status);
+	if (request->submission)
+		submission_release(request->submission);
+	background_answer_drop(request);
 	request_free(request);
 }
 

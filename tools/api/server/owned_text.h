@@ -1,7 +1,7 @@
 // Texts of commands: copies that live as long as the command, and are freed with it.
 #pragma once
 #include "state/log/command.h"
-#include "tools/api/server/http.h"
+#include "tools/api/server/request.h"
 #include <jansson.h>
 
 struct text owned_text(const char *string); // NULL is ""

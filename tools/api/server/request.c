@@ -1,8 +1,5 @@
 #include "tools/api/server/request.h"
 #include "state/base/memory.h"
-#include "tools/api/router.h"
-#include "tools/api/server/background_answers.h"
-#include "tools/api/server/submission.h"
 #include <stdlib.h>
 
 struct request *request_create(
@@ -19,9 +16,6 @@ struct request *request_create(
 void request_free(struct request *request)
 {
 	struct api *api = request->api;
-	if (request->submission)
-		submission_release(request->submission);
-	heavy_drop(request);
 	if (request->context)
 		request->context_free(request->context);
 	for (uint32_t i = 0; i < request->parameter_count; i++) {
@@ -95,4 +89,12 @@ void request_body_add(struct request *request, const char *data, size_t size)
 	}
 	memcpy(request->body + request->body_size, data, size);
 	request->body_size = wanted;
+}
+
+struct json_writer *reply_json(struct request *request, struct reply *reply)
+{
+	reply->status = MHD_HTTP_OK;
+	reply->content_type = API_TEXT_JSON;
+	reply->body.pretty = request_flag(request, "pretty");
+	return &reply->body;
 }

@@ -1,20 +1,73 @@
-// Making, filling and freeing requests.
+// A request on its way.
+//
+// It lives on one of libmicrohttpd's threads. It may be parked (parking.h): a blocking query until what it watches
+// changes, a write until its commands are durable. Parked requests hold no thread.
 #pragma once
-#include "tools/api/server/http.h"
+#include "state/base/limits.h"
+#include "tools/api/server/reply.h"
+#include "tools/api/server/server.h"
+#include <urcu/list.h>
+
+#define API_PARAMETERS_MAX 16u
+
+struct submission;
+struct background_answer;
+struct parked_kind;
+
+struct parameter {
+	char *name, *value; // decoded; value "" when it has none
+};
+
+enum request_stage {
+	REQUEST_HEADERS,  // just begun
+	REQUEST_BODY,     // a write whose body arrives
+	REQUEST_WATCHING, // a blocking query, parked or about to look
+	REQUEST_COMMANDS, // a write whose commands are under way
+	REQUEST_WORKING,  // its answer is being worked out (background_answers.h)
+	REQUEST_ANSWERED,
+};
+
+struct request {
+	struct api *api;
+	struct MHD_Connection *connection;
+	struct connection *socket;
+	const struct route *route;
+	enum request_stage stage;
+	char *path; // decoded segments, NUL-separated; ids point into it
+	const char *ids[ROUTE_IDS_MAX];
+	uint32_t parameter_count;
+	struct parameter parameters[API_PARAMETERS_MAX];
+	char *body;
+	size_t body_size, body_capacity, body_seen;
+	bool body_too_large;
+	uint64_t wait_index; // of a blocking query
+	bool wait_existed;   // what it watches was there when it began
+	struct submission *submission;
+	struct background_answer *background; // while its answer is worked out
+	void *context; // of the route, between submit and answer; see context_free
+	void (*context_free)(void *);
+	unsigned status; // as answered, for the counters
+	// Parked: owned by parking.c.
+	struct cds_list_head parked;
+	const struct parked_kind *parked_kind;
+	const void *parked_context;
+	uint64_t deadline_ns; // 0: was not parked
+	bool hung_up;         // its client went while it was parked
+};
 
 struct request *request_create(struct api *, struct MHD_Connection *, struct connection *);
+// Its submission and its background answer are gone already.
 void request_free(struct request *);
 // Takes the query parameters, decoded. Returns NULL, or what is wrong with them.
 const char *request_parameters_read(struct request *);
 void request_body_add(struct request *, const char *data, size_t size);
 
-// For libmicrohttpd.
-enum MHD_Result http_access(void *context, struct MHD_Connection *, const char *url,
-	const char *method, const char *version, const char *upload_data, size_t *upload_data_size,
-	void **request);
-void http_completed(
-	void *context, struct MHD_Connection *, void **request, enum MHD_RequestTerminationCode);
-void *http_request_line(void *context, const char *uri, struct MHD_Connection *);
-void http_connection(
-	void *context, struct MHD_Connection *, void **socket, enum MHD_ConnectionNotificationCode);
-size_t http_leave_encoded(void *context, struct MHD_Connection *, char *text);
+// Value of a query parameter, or NULL when it is not there.
+const char *request_parameter(const struct request *, const char *name);
+// True for "?name", "?name=true", "?name=1".
+bool request_flag(const struct request *, const char *name);
+// The namespace asked for; "default" when none is. "*" stands for all where lists are concerned.
+const char *request_namespace(const struct request *);
+
+// Starts a JSON answer with 200.
+struct json_writer *reply_json(struct request *, struct reply *);

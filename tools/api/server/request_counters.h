@@ -1,10 +1,10 @@
 // Requests by route and class of status; the set of series is closed.
 #pragma once
-#include "tools/api/server/http.h"
+#include "tools/api/server/server.h"
 
 struct request_counters;
 
-struct request_counters *request_counters_create(void);
+struct request_counters *request_counters_create(const struct route_table *);
 void request_counters_destroy(struct request_counters *);
 // route NULL: none matched. status 0: the client went before it was answered.
 void request_counters_add(struct request_counters *, const struct route *, unsigned status);

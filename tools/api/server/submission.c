@@ -1,7 +1,7 @@
 #include "tools/api/server/submission.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/parking.h"
 #include <stdlib.h>
 
 struct submission {
@@ -46,11 +46,11 @@ void submission_release(struct submission *s)
 	free(s);
 }
 
-static void one_finished(struct submission *s)
+static void command_finished(struct submission *s)
 {
 	if (atomic_fetch_sub(&s->under_way, 1) != 1)
 		return;
-	watcher_wake(s->api->watcher);
+	parking_wake(s->api->parking);
 	submission_release(s);
 }
 
@@ -59,8 +59,8 @@ static void command_done(struct command *command)
 {
 	struct submission *s = command->context;
 	struct api *api = s->api;
-	one_finished(s);
-	// The last touch: api_stop() waits for it.
+	command_finished(s);
+	// The last touch: api_server_stop() waits for it.
 	atomic_fetch_sub(&api->commands_under_way, 1);
 }
 
@@ -82,10 +82,10 @@ bool submission_push(struct submission *s)
 			continue;
 		}
 		command->outcome = (enum command_outcome)OUTCOME_NOT_QUEUED;
-		one_finished(s);
+		command_finished(s);
 		atomic_fetch_sub(&api->commands_under_way, 1);
 	}
-	one_finished(s);
+	command_finished(s);
 	return pushed > 0;
 }
 

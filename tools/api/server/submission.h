@@ -1,7 +1,7 @@
 // Commands of one request on their way through the applier.
 #pragma once
 #include "state/log/command.h"
-#include "tools/api/server/http.h"
+#include "tools/api/server/request.h"
 
 #define SUBMISSION_COMMANDS_MAX 32u
 // In place of an outcome: the queue was full, the command was never handed over.

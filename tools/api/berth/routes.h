@@ -1,0 +1,17 @@
+// Routes that neither Nomad nor Orchard has.
+#pragma once
+#include "tools/api/server/route.h"
+
+#define BERTH_ROUTES(READ, WATCH, WRITE, ASK)                                        \
+	WRITE("PUT", "/v1/berth/release", allocations_release, allocations_released) \
+	READ("/v1/berth/explain/job/:id", explain_job)                               \
+	READ("/v1/berth/explain/allocation/:id", explain_allocation)                 \
+	READ("/v1/berth/explain/node/:id", explain_node)                             \
+	READ("/v1/berth/groups", node_groups_read)                                   \
+	WATCH("/v1/berth/node/:id", node_standing_read, node_watched)                \
+	WRITE("PUT", "/v1/berth/node/:id/offline", node_offline, node_standing_set)  \
+	WRITE("PUT", "/v1/berth/node/:id/online", node_online, node_standing_set)    \
+	WATCH("/v1/berth/node/:id/drain", node_drain_read, node_drain_watched)       \
+	READ("/v1/berth/node/:id/what-if", node_what_if)
+
+ROUTES_DECLARE(BERTH_ROUTES)

@@ -1,0 +1,7 @@
+// The route of event streams.
+#pragma once
+#include "tools/api/server/route.h"
+
+#define EVENT_ROUTES(READ, WATCH, WRITE, ASK) READ("/v1/event/stream", event_stream)
+
+ROUTES_DECLARE(EVENT_ROUTES)

@@ -1,0 +1,39 @@
+// Ids collected for a list: sorted, cut to the page asked for, then streamed one record at a time.
+#pragma once
+#include "state/base/uuid.h"
+#include "tools/api/lists/list_filter.h"
+
+struct id_item {
+	struct uuid id;
+	uint32_t slot; // of a node; else unused
+};
+
+struct id_list {
+	struct api *api;
+	struct id_item *items;
+	uint32_t count, capacity, next;
+	bool detailed; // the long form, or with resources
+	bool os;       // of nodes: with their operating system
+	// Writes one item, or nothing when it is gone by now. Under read lock.
+	void (*write)(struct id_list *, struct json_writer *, const struct id_item *);
+	// For filters, as in cursor_list.h.
+	void (*write_whole)(struct id_list *, struct json_writer *, const struct id_item *);
+	const struct record_type *type;
+	struct list_filter filter;
+};
+
+struct id_list *id_list_create(struct api *);
+void id_list_add(struct id_list *, const struct uuid *, uint32_t slot);
+// Sorts the list, applies ?filter=, ?reverse=, ?per_page= and ?next_token= to it and makes it the reply's
+// stream, or refuses them. Frees it in the end.
+void id_list_answer(struct id_list *, uint64_t index, struct request *, struct reply *);
+void id_list_free(struct id_list *);
+
+// The ?prefix= of a list of UUIDs: hexadecimal digits and dashes.
+struct id_prefix {
+	char digits[UUID_TEXT_BYTES]; // lower case
+	uint32_t size;
+};
+// False when it is no prefix of a UUID; the reply says so. what: "node", "alloc".
+bool id_prefix_read(const struct request *, const char *what, struct id_prefix *, struct reply *);
+bool id_prefix_fits(const struct id_prefix *, const struct uuid *);

@@ -1,0 +1,109 @@
+#include "tools/api/lists/list_stream.h"
+#include "state/base/memory.h"
+#include "tools/api/server/gzip.h"
+#include <stdlib.h>
+
+#define CHUNK_BYTES (32u * 1024)
+// Pieces that are looked at before other connections of the thread get their turn.
+#define PIECES_PER_TURN 8u
+
+struct list_stream {
+	struct reply_source source;
+	void *context;
+	list_produce *produce;
+	void (*free_context)(void *);
+	struct json_writer writer;
+	struct gzip *gzip; // NULL: sent as it is
+	const char *bytes; // the writer's, or what is made of them
+	size_t size, sent; // of them
+	bool begun, ended;
+};
+
+static _Atomic uint64_t buffer_most;
+
+uint64_t list_stream_buffer_most(void)
+{
+	return atomic_load(&buffer_most);
+}
+
+static void note_buffer(const struct list_stream *s)
+{
+	uint64_t most = atomic_load(&buffer_most);
+	while (s->writer.capacity > most &&
+		!atomic_compare_exchange_weak(&buffer_most, &most, s->writer.capacity))
+		;
+}
+
+static void write_some(struct list_stream *s)
+{
+	json_writer_clear(&s->writer);
+	if (!s->begun)
+		json_begin_array(&s->writer);
+	s->begun = true;
+	for (uint32_t i = 0; i < PIECES_PER_TURN && !s->ended && s->writer.size < CHUNK_BYTES; i++)
+		if (!s->produce(s->context, &s->writer, CHUNK_BYTES)) {
+			json_end_array(&s->writer);
+			s->ended = true;
+		}
+	note_buffer(s);
+}
+
+// There may be none: of what was looked at a filter let nothing through, or compressing keeps it back.
+static void fill(struct list_stream *s)
+{
+	s->sent = 0;
+	write_some(s);
+	s->bytes = s->writer.data;
+	s->size = s->writer.size;
+	if (s->gzip) {
+		gzip_add(s->gzip, s->writer.data, s->writer.size, s->ended);
+		s->bytes = (const char *)gzip_bytes(s->gzip, &s->size);
+	}
+}
+
+static ssize_t read_stream(void *source, uint64_t position, char *to, size_t most)
+{
+	struct list_stream *s = source;
+	if (s->sent == s->size) {
+		if (s->ended)
+			return MHD_CONTENT_READER_END_OF_STREAM;
+		fill(s);
+	}
+	size_t size = s->size - s->sent;
+	size = size < most ? size : most;
+	// Without bytes it is asked again when others had their turn.
+	if (size)
+		memcpy(to, s->bytes + s->sent, size);
+	s->sent += size;
+	return (ssize_t)size;
+}
+
+static bool compress_stream(void *source)
+{
+	struct list_stream *s = source;
+	s->gzip = gzip_create();
+	return s->gzip != NULL;
+}
+
+static void free_stream(void *source)
+{
+	struct list_stream *s = source;
+	s->free_context(s->context);
+	json_writer_free(&s->writer);
+	gzip_free(s->gzip);
+	free(s);
+}
+
+void reply_stream(struct request *request, struct reply *reply, void *context,
+	list_produce *produce, void (*free_context)(void *))
+{
+	struct list_stream *s = memory_take(sizeof *s);
+	s->source = (struct reply_source){CHUNK_BYTES, read_stream, free_stream, compress_stream};
+	s->context = context;
+	s->produce = produce;
+	s->free_context = free_context;
+	s->writer.pretty = request_flag(request, "pretty");
+	reply->status = MHD_HTTP_OK;
+	reply->content_type = API_TEXT_JSON;
+	reply->source = &s->source;
+}

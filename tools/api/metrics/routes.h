@@ -1,0 +1,7 @@
+// The route of metrics.
+#pragma once
+#include "tools/api/server/route.h"
+
+#define METRICS_ROUTES(READ, WATCH, WRITE, ASK) READ("/v1/metrics", metrics_read)
+
+ROUTES_DECLARE(METRICS_ROUTES)

@@ -1,0 +1,10 @@
+// What the server says of itself.
+#pragma once
+#include "tools/api/server/request.h"
+
+// The version of Nomad whose API this is; tools compare it.
+#define API_NOMAD_VERSION "1.1.2"
+#define API_LEADER_BYTES 300u
+
+// Host and port.
+void leader_address(const struct api *, char text[static API_LEADER_BYTES]);

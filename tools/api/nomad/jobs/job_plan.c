@@ -1,0 +1,200 @@
+// PUT /v1/job/:id/plan: what registering a job would do; stores nothing.
+#include "placement/cron/cron.h"
+#include "state/base/error.h"
+#include "tools/api/nomad/jobs/job_submission.h"
+#include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/server/background_answers.h"
+#include "tools/api/server/request.h"
+#include "tools/forms/allocation_json.h"
+#include "tools/forms/diff/job_diff.h"
+#include "tools/forms/dry_run.h"
+#include "tools/json/json_record.h"
+
+// A plan on its way: the stored job and the one that would replace it.
+struct plan_request {
+	struct job *before; // a copy; NULL: there is none
+	struct job *after;
+	struct dry_run run;
+};
+
+static struct job *stored_copy(const struct request *request, const struct job *job)
+{
+	state_read_begin();
+	const struct job *stored = state_job(
+		request->api->settings.state, text_of(job->namespace_name), text_of(job->id));
+	struct job *copy = stored ? job_copy(stored) : NULL;
+	state_read_end();
+	return copy;
+}
+
+// The version and the indexes that the job would have.
+static void number_version(struct job *after, const struct job *before)
+{
+	bool differs = !before || job_specification_differs(after, before);
+	after->version = !before ? 0 : before->version + (differs ? 1 : 0);
+	after->record.create_index = before ? before->record.create_index : 1;
+	after->job_modify_index = !before ? 1 : before->job_modify_index + (differs ? 1 : 0);
+	after->record.modify_index = after->job_modify_index;
+}
+
+// --- The answer ----------------------------------------------------------------------------------
+
+static void put_preempted(
+	struct json_writer *w, const struct state *state, const struct array *preempted)
+{
+	json_write_key(w, "PreemptedAllocs");
+	if (!preempted->count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	state_read_begin();
+	for (uint32_t i = 0; i < preempted->count; i++) {
+		const struct allocation *a =
+			state_allocation(state, ARRAY_AT(preempted, struct uuid, i));
+		if (a)
+			allocation_json_stub(w, state, a, false);
+	}
+	state_read_end();
+	json_end_array(w);
+}
+
+static void put_updates(struct json_writer *w, const struct array *updates)
+{
+	json_write_key(w, "DesiredTGUpdates");
+	json_begin_object(w);
+	for (uint32_t i = 0; i < updates->count; i++) {
+		const struct desired_updates *u = ARRAY_AT(updates, struct desired_updates, i);
+		json_write_key(w, u->group);
+		json_begin_object(w);
+		json_put_i64(w, "Ignore", u->ignore);
+		json_put_i64(w, "Place", u->place);
+		json_put_i64(w, "Migrate", u->migrate);
+		json_put_i64(w, "Stop", u->stop);
+		json_put_i64(w, "InPlaceUpdate", u->in_place_update);
+		json_put_i64(w, "DestructiveUpdate", u->destructive_update);
+		json_put_i64(w, "Canary", u->canary);
+		json_put_i64(w, "Preemptions", u->preemptions);
+		json_end_object(w);
+	}
+	json_end_object(w);
+}
+
+static void put_failed(struct json_writer *w, const struct array *groups)
+{
+	json_write_key(w, "FailedTGAllocs");
+	if (!groups->count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_object(w);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct failed_group *group = ARRAY_AT(groups, struct failed_group, i);
+		json_write_key(w, group->group);
+		json_record(w, &metrics_description, &group->metrics);
+	}
+	json_end_object(w);
+}
+
+static void put_created(struct json_writer *w, const struct array *created)
+{
+	json_write_key(w, "CreatedEvals");
+	if (!created->count) {
+		json_write_null(w);
+		return;
+	}
+	json_begin_array(w);
+	for (uint32_t i = 0; i < created->count; i++)
+		json_record(w, &evaluation_description, *ARRAY_AT(created, struct evaluation *, i));
+	json_end_array(w);
+}
+
+static void put_diff(struct json_writer *w, const struct plan_request *plan, bool wanted)
+{
+	json_write_key(w, "Diff");
+	if (!wanted) {
+		json_write_null(w);
+		return;
+	}
+	struct job_diff diff;
+	job_diff_make(plan->before, plan->after, &diff);
+	job_diff_annotate(&diff, &plan->run.updates);
+	json_record(w, &job_diff_description, &diff);
+	record_release(&job_diff_description, &diff);
+}
+
+static void put_next_launch(struct json_writer *w, const struct job *job, int64_t now_ns)
+{
+	bool launches = job->periodic && job->periodic->enabled && !job->stop;
+	struct launch_times *times = launches ? launch_times_create(job->periodic) : NULL;
+	int64_t next_ns = times ? launch_times_next(times, now_ns) : CRON_NEVER;
+	json_write_key(w, "NextPeriodicLaunch");
+	if (next_ns == CRON_NEVER)
+		json_write_null(w);
+	else
+		json_write_time(w, next_ns);
+	launch_times_free(times);
+}
+
+static void put_plan(struct request *request, struct reply *reply, const struct job_request *read,
+	const struct plan_request *plan)
+{
+	const struct state *state = request->api->settings.state;
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_write_key(w, "Annotations");
+	json_begin_object(w);
+	put_updates(w, &plan->run.updates);
+	put_preempted(w, state, &plan->run.preempted);
+	json_end_object(w);
+	put_failed(w, &plan->run.failed_groups);
+	json_put_u64(w, "JobModifyIndex", plan->before ? plan->before->job_modify_index : 0);
+	put_created(w, &plan->run.created);
+	put_diff(w, plan, read->diff);
+	put_next_launch(w, plan->after, (int64_t)time_wall_ns(request->api->settings.time));
+	job_warnings_json(w, &read->report.warnings);
+	json_put_u64(w, "Index", 0);
+	json_end_object(w);
+	reply_index(reply, 0);
+}
+
+// --- The request ---------------------------------------------------------------------------------
+
+static int run(struct request *request, struct plan_request *plan)
+{
+	struct api *api = request->api;
+	struct prng prng;
+	// Instances of direct jobs are placed by clients: registering one does nothing to them.
+	if (plan->after->type == JOB_DIRECT)
+		return 0;
+	pthread_mutex_lock(&api->prng_lock);
+	prng_seed(&prng, prng_u64(&api->prng));
+	pthread_mutex_unlock(&api->prng_lock);
+	return dry_run(api->settings.state, plan->after, &prng,
+		(int64_t)time_wall_ns(api->settings.time), &plan->run);
+}
+
+static void work_out(struct request *request, struct reply *reply)
+{
+	const struct job_request *read = request->context;
+	struct plan_request plan = {.before = stored_copy(request, read->job), .after = read->job};
+	number_version(plan.after, plan.before);
+	int error = run(request, &plan);
+	if (error == 0)
+		put_plan(request, reply, read, &plan);
+	else
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"the scheduler could not work the job off: %s", error_text(error));
+	dry_run_release(&plan.run);
+	job_free(plan.before);
+}
+
+void job_plan(struct request *request, struct reply *reply)
+{
+	struct job_request *read = job_submission_read(request, reply);
+	if (!read)
+		return;
+	job_submission_check_update(request, read);
+	if (job_submission_is_valid(request, read, reply))
+		answer_in_background(request, reply, work_out);
+}

@@ -1,0 +1,158 @@
+// PUT /v1/job/:id/scale: another number of instances of a group.
+#include "state/base/memory.h"
+#include "state/records/job.h"
+#include "state/tables/state.h"
+#include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/server/body.h"
+#include "tools/api/server/owned_text.h"
+#include "tools/api/server/request.h"
+#include "tools/api/server/submission.h"
+#include "tools/forms/eval_made_json.h"
+#include <stdlib.h>
+
+static void free_scaling(struct command *command)
+{
+	struct command_job_scale *scaling = command->job_scale;
+	owned_text_free(scaling->namespace_name);
+	owned_text_free(scaling->id);
+	owned_text_free(scaling->group);
+	owned_text_free(scaling->message);
+	owned_text_free(scaling->meta);
+	free(scaling);
+}
+
+static bool refuse(struct reply *reply, const char *text)
+{
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", text);
+	return false;
+}
+
+static bool is_absent(json_t *value)
+{
+	return !value || json_is_null(value);
+}
+
+// What a scaling needs, in Nomad's words.
+static bool body_is_fit(json_t *body, struct reply *reply)
+{
+	json_t *count = json_object_get(body, "Count"), *meta = json_object_get(body, "Meta");
+	json_t *target = json_object_get(body, "Target");
+	bool error = json_is_true(json_object_get(body, "Error"));
+	const char *group = json_string_value(json_object_get(target, "Group"));
+	if (!group || !*group)
+		return refuse(reply, "missing task group name for scaling action");
+	if (!is_absent(count) && !json_is_integer(count))
+		return refuse(reply, "Count: a whole number is expected");
+	if (!is_absent(count) && json_integer_value(count) < 0)
+		return refuse(reply, "scaling action count can't be negative");
+	if (!is_absent(count) && error)
+		return refuse(reply, "scaling action should not contain count if error is true");
+	if (!is_absent(meta) && !json_is_object(meta))
+		return refuse(reply, "Meta: an object is expected");
+	return true;
+}
+
+// A bound as its group's "scaling" block gives it.
+static bool bound_of(json_t *scaling, const char *name, json_int_t *bound)
+{
+	json_t *value = json_object_get(scaling, name);
+	*bound = json_integer_value(value);
+	return json_is_integer(value);
+}
+
+static bool is_within(
+	const struct task_group *group, json_t *scaling, json_int_t count, struct reply *reply)
+{
+	json_int_t bound;
+	if (bound_of(scaling, "Min", &bound) && count < bound) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"group count was less than scaling policy minimum: %lld < %lld (group "
+			"\"%.128s\")",
+			count, bound, group->name);
+		return false;
+	}
+	if (bound_of(scaling, "Max", &bound) && count > bound) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"group count was greater than scaling policy maximum: %lld > %lld (group "
+			"\"%.128s\")",
+			count, bound, group->name);
+		return false;
+	}
+	return true;
+}
+
+// The policy binds whoever scales, an autoscaler or not, enabled or not; a job that is submitted says itself how many
+// it wants. A job or group that is not there is refused where the command is decided.
+static bool policy_allows(const struct request *request, json_t *body, struct reply *reply)
+{
+	json_t *count = json_object_get(body, "Count"), *scaling = NULL;
+	struct text name = text_of(
+		json_string_value(json_object_get(json_object_get(body, "Target"), "Group")));
+	bool allowed = true;
+
+	state_read_begin();
+	const struct job *job = state_job(request->api->settings.state,
+		text_of(request_namespace(request)), text_of(request->ids[0]));
+	int group = job ? job_group_index(job, name) : -1;
+	if (group >= 0 && !is_absent(count)) {
+		const struct task_group *it =
+			ARRAY_AT(&job->task_groups, struct task_group, (uint32_t)group);
+		scaling = it->scaling ? json_loads(it->scaling, 0, NULL) : NULL;
+		allowed = is_within(it, scaling, json_integer_value(count), reply);
+	}
+	state_read_end();
+	json_decref(scaling);
+	return allowed;
+}
+
+// An object as text, "" when there is none.
+static struct text meta_text(json_t *meta)
+{
+	char *text = is_absent(meta) ? NULL : json_dumps(meta, JSON_COMPACT);
+	return text ? text_of(text) : owned_text("");
+}
+
+static void submit(struct request *request, json_t *body)
+{
+	json_t *count = json_object_get(body, "Count"), *target = json_object_get(body, "Target");
+	struct command_job_scale *scaling = memory_take(sizeof *scaling);
+	*scaling = (struct command_job_scale){
+		.namespace_name = owned_text(request_namespace(request)),
+		.id = owned_text(request->ids[0]),
+		.group = owned_text(json_string_value(json_object_get(target, "Group"))),
+		.count = {!is_absent(count), json_integer_value(count)},
+		.message = owned_text(json_string_value(json_object_get(body, "Message"))),
+		.error = json_is_true(json_object_get(body, "Error")),
+		.meta = meta_text(json_object_get(body, "Meta")),
+	};
+	struct command *command =
+		submission_command(submission_create(request, 1, free_scaling), 0);
+	command->type = COMMAND_JOB_SCALE;
+	command->job_scale = scaling;
+}
+
+void job_set_scale(struct request *request, struct reply *reply)
+{
+	json_t *body = body_read(request, reply);
+	if (body && body_is_fit(body, reply) && policy_allows(request, body, reply))
+		submit(request, body);
+	json_decref(body);
+}
+
+void job_scaled(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	const struct command_job_scale *result = command->job_scale;
+	if (command->outcome != OUTCOME_DONE) {
+		reply_refusal(reply, command, result->message_out, MHD_HTTP_BAD_REQUEST);
+		return;
+	}
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	eval_made_json(w, &result->made);
+	json_put_u64(w, "JobModifyIndex", result->job_modify_index);
+	json_put_string(w, "Warnings", "");
+	write_meta_json(w, command->index);
+	json_end_object(w);
+	reply_index(reply, command->index);
+}

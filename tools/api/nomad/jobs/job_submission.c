@@ -1,0 +1,93 @@
+#include "tools/api/nomad/jobs/job_submission.h"
+#include "placement/job_check/job_check.h"
+#include "state/base/memory.h"
+#include "tools/api/nomad/jobs/rollout.h"
+#include <stdlib.h>
+
+#define MESSAGE_BYTES 512u
+
+enum { EVAL_PRIORITY_LEAST = 1, EVAL_PRIORITY_MOST = 100 };
+
+static void free_job_request(void *context)
+{
+	job_request_free(context);
+	free(context);
+}
+
+struct job_request *job_submission_read(struct request *request, struct reply *reply)
+{
+	char message[MESSAGE_BYTES];
+	struct job_request *read = memory_take(sizeof *read);
+	request->context = read;
+	request->context_free = free_job_request;
+	if (job_request_read(request->body, request->body_size, read, message, sizeof message)) {
+		rollout_settle(request, read);
+		return read;
+	}
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
+	return NULL;
+}
+
+static void note_mistake(const char *text, void *context)
+{
+	json_sentence(context, "%s", text);
+}
+
+void job_submission_check_update(const struct request *request, struct job_request *read)
+{
+	const struct job *job = read->job;
+	if (!job_request_is_valid(read))
+		return;
+	state_read_begin();
+	const struct job *stored = state_job(
+		request->api->settings.state, text_of(job->namespace_name), text_of(job->id));
+	if (stored)
+		job_check_update(stored, job, note_mistake, &read->invalid);
+	state_read_end();
+}
+
+// All mistakes of a kind in one plain answer.
+static void reply_mistakes(
+	struct reply *reply, unsigned status, const struct json_sentences *mistakes)
+{
+	char *text = json_sentences_text(mistakes, "error");
+	json_write_plain(&reply->body, "%s", text);
+	reply->status = status;
+	reply->content_type = API_TEXT_PLAIN;
+	free(text);
+}
+
+bool eval_priority_fits(int64_t priority, struct reply *reply)
+{
+	if (priority == 0 || (priority >= EVAL_PRIORITY_LEAST && priority <= EVAL_PRIORITY_MOST))
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		"Eval priority must be between %d and %d inclusively", EVAL_PRIORITY_LEAST,
+		EVAL_PRIORITY_MOST);
+	return false;
+}
+
+bool job_submission_is_valid(
+	struct request *request, const struct job_request *read, struct reply *reply)
+{
+	if (!eval_priority_fits((int64_t)read->eval_priority, reply))
+		return false;
+	if (read->report.errors.count)
+		reply_mistakes(reply, MHD_HTTP_BAD_REQUEST, &read->report.errors);
+	else if (!job_request_is_valid(read))
+		reply_mistakes(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, &read->invalid);
+	else if (request->ids[0] && strcmp(request->ids[0], read->job->id) != 0)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Job ID does not match: the path says \"%.128s\", the body \"%.128s\"",
+			request->ids[0], read->job->id);
+	else
+		return true;
+	return false;
+}
+
+void job_warnings_json(struct json_writer *w, const struct json_sentences *warnings)
+{
+	char *text = warnings->count ? json_sentences_text(warnings, "warning") : NULL;
+	json_put_string(w, "Warnings", text);
+	free(text);
+}

@@ -1,0 +1,130 @@
+// Going back to a version of a job, and calling one stable.
+#include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/server/body.h"
+#include "tools/api/server/owned_text.h"
+#include "tools/api/server/request.h"
+#include "tools/api/server/submission.h"
+#include "tools/forms/eval_made_json.h"
+
+// A whole number that is not negative. False with a reply; is_needed: when it is not there.
+static bool read_number(json_t *body, const char *member, bool is_needed,
+	struct optional_i64 *number, struct reply *reply)
+{
+	json_t *value = json_object_get(body, member);
+	*number = (struct optional_i64){0};
+	if (!is_needed && (!value || json_is_null(value)))
+		return true;
+	if (json_is_integer(value) && json_integer_value(value) >= 0) {
+		*number = (struct optional_i64){true, json_integer_value(value)};
+		return true;
+	}
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s: a number of a version is expected", member);
+	return false;
+}
+
+// --- Revert --------------------------------------------------------------------------------------
+
+static void free_revert(struct command *command)
+{
+	owned_text_free(command->job_revert.namespace_name);
+	owned_text_free(command->job_revert.id);
+}
+
+void job_revert(struct request *request, struct reply *reply)
+{
+	struct optional_i64 version, prior;
+	json_t *body = body_read(request, reply);
+	bool fits = body && body_names(request, body, "JobID", "Job ID", reply) &&
+		    read_number(body, "JobVersion", true, &version, reply) &&
+		    read_number(body, "EnforcePriorVersion", false, &prior, reply);
+	json_decref(body);
+	if (!fits)
+		return;
+	struct command *command = submission_command(submission_create(request, 1, free_revert), 0);
+	command->type = COMMAND_JOB_REVERT;
+	command->job_revert = (struct command_job_revert){
+		.namespace_name = owned_text(request_namespace(request)),
+		.id = owned_text(request->ids[0]),
+		.version = (uint64_t)version.value,
+		.enforce_prior = prior,
+	};
+}
+
+// As Nomad says it; only a missing version is no fault of the server.
+static void refuse_revert(
+	const struct request *request, struct reply *reply, const struct command *command)
+{
+	const struct command_job_revert *result = &command->job_revert;
+	unsigned long long version = result->version, current = result->current_version;
+	if ((int)command->outcome == OUTCOME_UNKNOWN_VERSION)
+		reply_error(reply, MHD_HTTP_NOT_FOUND,
+			"job \"%s\" in namespace \"%s\" at version %llu not found", request->ids[0],
+			request_namespace(request), version);
+	else if ((int)command->outcome == OUTCOME_CONFLICT)
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"Current job has version %llu; enforcing version %lld", current,
+			(long long)result->enforce_prior.value);
+	else if ((int)command->outcome == OUTCOME_NOT_NOW)
+		reply_error(
+			reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "can't revert to current version");
+	else
+		reply_outcome(reply, (int)command->outcome);
+}
+
+void job_reverted(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome != OUTCOME_DONE) {
+		refuse_revert(request, reply, command);
+		return;
+	}
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	eval_made_json(w, &command->job_revert.made);
+	json_put_u64(w, "JobModifyIndex", command->job_revert.job_modify_index);
+	json_put_string(w, "Warnings", "");
+	write_meta_json(w, command->index);
+	json_end_object(w);
+	reply_index(reply, command->index);
+}
+
+// --- Stable --------------------------------------------------------------------------------------
+
+static void free_stable(struct command *command)
+{
+	owned_text_free(command->job_stable.namespace_name);
+	owned_text_free(command->job_stable.id);
+}
+
+void job_set_stable(struct request *request, struct reply *reply)
+{
+	struct optional_i64 version;
+	json_t *body = body_read(request, reply);
+	bool stable = json_is_true(json_object_get(body, "Stable"));
+	bool fits = body && body_names(request, body, "JobID", "Job ID", reply) &&
+		    read_number(body, "JobVersion", true, &version, reply);
+	json_decref(body);
+	if (!fits)
+		return;
+	struct command *command = submission_command(submission_create(request, 1, free_stable), 0);
+	command->type = COMMAND_JOB_STABLE;
+	command->job_stable = (struct command_job_stable){
+		.namespace_name = owned_text(request_namespace(request)),
+		.id = owned_text(request->ids[0]),
+		.version = (uint64_t)version.value,
+		.stable = stable,
+	};
+}
+
+void job_stable_was_set(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_done(request, reply);
+	if (!command)
+		return;
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_u64(w, "JobModifyIndex", command->job_stable.job_modify_index);
+	json_put_u64(w, "Index", command->index);
+	json_end_object(w);
+	reply_index(reply, command->index);
+}

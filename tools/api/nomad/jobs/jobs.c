@@ -1,0 +1,185 @@
+// Looking at jobs.
+#include "tools/api/lists/cursor_list.h"
+#include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/nomad/nodes/nodes.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/forms/diff/job_diff.h"
+#include "tools/forms/job_json.h"
+#include "tools/json/json_record.h"
+
+// Numbers of versions looked for, newest first; more have no record.
+#define VERSIONS_LOOKED_AT 64u
+
+// The job that a path names, or NULL. Under read lock.
+static const struct job *job_of(const struct request *request)
+{
+	return state_job(request->api->settings.state, text_of(request_namespace(request)),
+		text_of(request->ids[0]));
+}
+
+uint64_t jobs_watched(const struct request *request)
+{
+	// The list shows a summary of each job's allocations.
+	uint64_t jobs = table_watched(request, STATE_JOBS);
+	uint64_t allocations = table_watched(request, STATE_ALLOCATIONS);
+	return jobs > allocations ? jobs : allocations;
+}
+
+uint64_t job_watched(const struct request *request)
+{
+	return state_job_index(request->api->settings.state, text_of(request_namespace(request)),
+		text_of(request->ids[0]));
+}
+
+static const void *next_job(const struct state *state, uint64_t *cursor)
+{
+	return state_next_job(state, cursor);
+}
+
+static bool is_wanted(const struct cursor_list *list, const void *record)
+{
+	const struct job *job = record;
+	return cursor_list_has_namespace(list, job->namespace_name) &&
+	       strncmp(job->id, list->name_prefix, strlen(list->name_prefix)) == 0;
+}
+
+static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	job_json_stub(w, list->state, record, list->meta);
+}
+
+static void write_whole(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	job_json(w, record);
+}
+
+static const struct cursor_kind jobs = {
+	.next = next_job, .is_wanted = is_wanted, .write = write_stub, .write_whole = write_whole};
+
+void jobs_list(struct request *request, struct reply *reply)
+{
+	cursor_list_answer(request, reply, &jobs);
+}
+
+// Those that ask for the pool that the path names.
+static bool is_of_pool(const struct cursor_list *list, const void *record)
+{
+	const struct job *job = record;
+	return strcmp(job->node_pool, list->path_name) == 0 && is_wanted(list, record);
+}
+
+static const struct cursor_kind jobs_of_pool = {
+	.next = next_job, .is_wanted = is_of_pool, .write = write_stub, .write_whole = write_whole};
+
+void node_pool_jobs(struct request *request, struct reply *reply)
+{
+	if (node_pool_is_known(request, reply))
+		cursor_list_answer(request, reply, &jobs_of_pool);
+}
+
+// Writes what a reader asked about its job. Under read lock.
+typedef void job_part(struct json_writer *, const struct request *, const struct job *);
+
+static void answer_about_job(struct request *request, struct reply *reply, job_part *write)
+{
+	const struct state *state = request->api->settings.state;
+	state_read_begin();
+	const struct job *job = job_of(request);
+	if (job) {
+		write(reply_json(request, reply), request, job);
+		reply_index(reply, request->route->watched(request));
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "job not found");
+		reply_index(reply, state_index(state));
+	}
+	state_read_end();
+}
+
+static void write_job(struct json_writer *w, const struct request *request, const struct job *job)
+{
+	job_json(w, job);
+}
+
+static void write_summary(
+	struct json_writer *w, const struct request *request, const struct job *job)
+{
+	job_json_summary(w, request->api->settings.state, job);
+}
+
+static void write_scale(struct json_writer *w, const struct request *request, const struct job *job)
+{
+	job_json_scale(w, request->api->settings.state, job);
+}
+
+static void put_diff(struct json_writer *w, const struct job *before, const struct job *after)
+{
+	struct job_diff diff;
+	job_diff_make(before, after, &diff);
+	json_record(w, &job_diff_description, &diff);
+	record_release(&job_diff_description, &diff);
+}
+
+// What each version changed of the one before it, newest first.
+static void put_diffs(struct json_writer *w, const struct job *const *versions, uint32_t count)
+{
+	json_begin_array(w);
+	for (uint32_t i = 0; i + 1 < count; i++)
+		put_diff(w, versions[i + 1], versions[i]);
+	json_end_array(w);
+}
+
+static void write_versions(
+	struct json_writer *w, const struct request *request, const struct job *job)
+{
+	const struct job *versions[JOB_VERSIONS_MAX];
+	uint32_t count = 0;
+	for (uint64_t number = job->version + 1; number > 0 && count < JOB_VERSIONS_MAX; number--) {
+		const struct job *version = state_job_version(request->api->settings.state,
+			text_of(job->namespace_name), text_of(job->id), number - 1);
+		if (!version && job->version - (number - 1) >= VERSIONS_LOOKED_AT)
+			break;
+		if (version)
+			versions[count++] = version;
+	}
+	json_begin_object(w);
+	json_write_key(w, "Versions");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < count; i++)
+		job_json(w, versions[i]);
+	json_end_array(w);
+	json_write_key(w, "Diffs");
+	if (request_flag(request, "diffs"))
+		put_diffs(w, versions, count);
+	else
+		json_write_null(w);
+	json_put_u64(w, "Index", job->record.modify_index);
+	json_put_u64(w, "LastContact", 0);
+	json_put_bool(w, "KnownLeader", true);
+	json_end_object(w);
+}
+
+void job_read(struct request *request, struct reply *reply)
+{
+	answer_about_job(request, reply, write_job);
+}
+
+uint64_t job_summary_watched(const struct request *request)
+{
+	const struct job *job = job_of(request);
+	return job ? job_summary_index(request->api->settings.state, job) : 0;
+}
+
+void job_summary(struct request *request, struct reply *reply)
+{
+	answer_about_job(request, reply, write_summary);
+}
+
+void job_scale(struct request *request, struct reply *reply)
+{
+	answer_about_job(request, reply, write_scale);
+}
+
+void job_versions(struct request *request, struct reply *reply)
+{
+	answer_about_job(request, reply, write_versions);
+}

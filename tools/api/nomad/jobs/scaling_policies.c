@@ -1,0 +1,166 @@
+// Scaling policies: the "scaling" blocks of task groups, under an id that follows from where they are.
+#include "state/records/shared_strings.h"
+#include "tools/api/lists/cursor_list.h"
+#include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/server/blocking_query.h"
+#include <jansson.h>
+#include <stdlib.h>
+
+// What stands in for a block's members that are not given.
+#define HORIZONTAL "horizontal"
+
+static bool is_scaled(const struct task_group *group)
+{
+	return group->scaling && strcmp(group->scaling, "null") != 0;
+}
+
+static uint64_t hash_name(uint64_t seed, const char *name)
+{
+	return hash_bytes(seed, name, (uint32_t)strlen(name) + 1);
+}
+
+static struct uuid policy_id(const struct job *job, const struct task_group *group)
+{
+	struct uuid id;
+	for (uint64_t half = 0; half < 2; half++) {
+		uint64_t hash = hash_name(half + 1, job->namespace_name);
+		hash = hash_name(hash_name(hash, job->id), group->name);
+		memcpy(id.bytes + 8 * half, &hash, sizeof hash);
+	}
+	// Version and variant as RFC 4122 has them.
+	id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0f) | 0x80);
+	id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3f) | 0x80);
+	return id;
+}
+
+// --- One -----------------------------------------------------------------------------------------
+
+static void put_head(struct json_writer *w, const struct job *job, const struct task_group *group,
+	json_t *scaling)
+{
+	const char *type = json_string_value(json_object_get(scaling, "Type"));
+	struct uuid id = policy_id(job, group);
+	json_put_uuid(w, "ID", &id);
+	json_put_bool(w, "Enabled", !json_is_false(json_object_get(scaling, "Enabled")));
+	json_put_string(w, "Type", type && *type ? type : HORIZONTAL);
+	json_write_key(w, "Target");
+	json_begin_object(w);
+	json_put_string(w, "Namespace", job->namespace_name);
+	json_put_string(w, "Job", job->id);
+	json_put_string(w, "Group", group->name);
+	json_end_object(w);
+	json_put_u64(w, "CreateIndex", job->record.create_index);
+	json_put_u64(w, "ModifyIndex", job->job_modify_index);
+}
+
+static void put_stub(struct json_writer *w, const struct job *job, const struct task_group *group)
+{
+	json_t *scaling = json_loads(group->scaling, 0, NULL);
+	json_begin_object(w);
+	put_head(w, job, group, scaling);
+	json_end_object(w);
+	json_decref(scaling);
+}
+
+// A bound that is not given: the least is none, the most is what the group has.
+static int64_t bound_of(json_t *scaling, const char *member, int64_t otherwise)
+{
+	json_t *bound = json_object_get(scaling, member);
+	return json_is_integer(bound) ? json_integer_value(bound) : otherwise;
+}
+
+static void put_policy(struct json_writer *w, const struct job *job, const struct task_group *group)
+{
+	json_t *scaling = json_loads(group->scaling, 0, NULL);
+	json_t *policy = json_object_get(scaling, "Policy");
+	char *text = policy ? json_dumps(policy, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	json_begin_object(w);
+	put_head(w, job, group, scaling);
+	json_put_string(w, "Namespace", job->namespace_name);
+	json_put_i64(w, "Min", bound_of(scaling, "Min", 0));
+	json_put_i64(w, "Max", bound_of(scaling, "Max", group->count));
+	json_write_key(w, "Policy");
+	json_write_raw(w, text ? text_of(text) : TEXT("null"));
+	json_end_object(w);
+	free(text);
+	json_decref(scaling);
+}
+
+uint64_t scaling_policies_watched(const struct request *request)
+{
+	return table_watched(request, STATE_JOBS);
+}
+
+// The group whose policy has the id of the path, and its job; NULL when none has. Under read lock.
+static const struct task_group *policy_of(const struct request *request, const struct job **job)
+{
+	struct uuid wanted;
+	uint64_t cursor = 0;
+	if (!uuid_parse(request->ids[0], &wanted))
+		return NULL;
+	while ((*job = state_next_job(request->api->settings.state, &cursor))) {
+		for (uint32_t i = 0; !(*job)->stop && i < (*job)->task_groups.count; i++) {
+			const struct task_group *group =
+				ARRAY_AT(&(*job)->task_groups, struct task_group, i);
+			if (!is_scaled(group))
+				continue;
+			struct uuid id = policy_id(*job, group);
+			if (uuid_equal(&id, &wanted))
+				return group;
+		}
+	}
+	return NULL;
+}
+
+void scaling_policy_read(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	const struct job *job;
+	state_read_begin();
+	const struct task_group *group = policy_of(request, &job);
+	if (group) {
+		put_policy(reply_json(request, reply), job, group);
+		reply_index(reply, job->job_modify_index);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "policy not found");
+		reply_index(reply, state_index(state));
+	}
+	state_read_end();
+}
+
+// --- All -----------------------------------------------------------------------------------------
+
+static const void *next_job(const struct state *state, uint64_t *cursor)
+{
+	return state_next_job(state, cursor);
+}
+
+// Those of stopped jobs are no policies any more.
+static bool is_wanted(const struct cursor_list *list, const void *record)
+{
+	const struct job *job = record;
+	bool scaled = false;
+	for (uint32_t i = 0; i < job->task_groups.count; i++)
+		scaled = scaled || is_scaled(ARRAY_AT(&job->task_groups, struct task_group, i));
+	return scaled && !job->stop && cursor_list_has_namespace(list, job->namespace_name) &&
+	       (!*list->job || strcmp(list->job, job->id) == 0);
+}
+
+static void write_policies(
+	struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	const struct job *job = record;
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		if (is_scaled(group))
+			put_stub(w, job, group);
+	}
+}
+
+static const struct cursor_kind all = {
+	.next = next_job, .is_wanted = is_wanted, .write = write_policies, .has_no_filter = true};
+
+void scaling_policies_list(struct request *request, struct reply *reply)
+{
+	cursor_list_answer(request, reply, &all);
+}

@@ -1,0 +1,95 @@
+// PUT /v1/node/:id/drain: an operator begins, changes or ends a drain.
+#include "state/base/memory.h"
+#include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/body.h"
+#include "tools/api/server/owned_text.h"
+#include "tools/api/server/request.h"
+#include "tools/api/server/submission.h"
+#include "tools/forms/eval_made_json.h"
+#include "tools/json/duration.h"
+#include <stdlib.h>
+
+// Names in the metadata of a drain.
+#define META_MAX 64u
+
+static void free_drain(struct command *command)
+{
+	owned_meta_free(command->node_drain->meta, command->node_drain->meta_count);
+	free(command->node_drain);
+}
+
+// Nanoseconds, or text like "1h". False with a reply.
+static bool read_deadline(json_t *spec, int64_t *deadline_ns, struct reply *reply)
+{
+	json_t *value = json_object_get(spec, "Deadline");
+	*deadline_ns = json_integer_value(value);
+	if (!value || json_is_null(value) || json_is_integer(value))
+		return true;
+	const char *text = json_string_value(value);
+	if (text && duration_parse(text, deadline_ns))
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		"DrainSpec.Deadline: nanoseconds are expected, or text like \"1h\"");
+	return false;
+}
+
+// True when the body says what is to become of the drain; else the reply says what it lacks.
+static bool spec_is_fit(json_t *body, int64_t *deadline_ns, struct reply *reply)
+{
+	json_t *spec = json_object_get(body, "DrainSpec");
+	if (!spec && json_object_size(body) == 0)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "DrainSpec is missing; null ends a drain");
+	else if (spec && !json_is_null(spec) && !json_is_object(spec))
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"DrainSpec: an object is expected, or null to end a drain");
+	else if (!json_is_object(spec) || read_deadline(spec, deadline_ns, reply))
+		return owned_meta_is_fit(json_object_get(body, "Meta"), META_MAX, reply);
+	return false;
+}
+
+static void submit(
+	struct request *request, const struct uuid *id, json_t *body, int64_t deadline_ns)
+{
+	json_t *spec = json_object_get(body, "DrainSpec");
+	struct command_node_drain *drain = memory_take(sizeof *drain);
+	*drain = (struct command_node_drain){
+		.node = *id,
+		.end = json_is_object(spec) ? DRAIN_GOES_ON : DRAIN_CANCELED,
+		.deadline_ns = deadline_ns,
+		.ignore_system_jobs = json_is_true(json_object_get(spec, "IgnoreSystemJobs")),
+		.mark_eligible = json_is_true(json_object_get(body, "MarkEligible")),
+	};
+	drain->meta = owned_meta(json_object_get(body, "Meta"), &drain->meta_count);
+	struct command *command = submission_command(submission_create(request, 1, free_drain), 0);
+	command->type = COMMAND_NODE_DRAIN;
+	command->node_drain = drain;
+}
+
+void node_set_drain(struct request *request, struct reply *reply)
+{
+	struct uuid id;
+	int64_t deadline_ns = 0;
+	if (!uuid_parse(request->ids[0], &id)) {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+		return;
+	}
+	json_t *body = body_read(request, reply);
+	if (body && body_names(request, body, "NodeID", "Node ID", reply) &&
+		spec_is_fit(body, &deadline_ns, reply))
+		submit(request, &id, body, deadline_ns);
+	json_decref(body);
+}
+
+void node_drain_set(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_done(request, reply);
+	if (!command)
+		return;
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_u64(w, "NodeModifyIndex", command->index);
+	evals_made_json(w, request->api->settings.state, &command->node_drain->made);
+	json_put_u64(w, "Index", command->index);
+	json_end_object(w);
+	reply_index(reply, command->index);
+}

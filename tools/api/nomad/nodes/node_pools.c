@@ -1,0 +1,100 @@
+// Node pools: those that nodes say they are in, and the two that are always there.
+#include "tools/api/lists/name_set.h"
+#include "tools/api/nomad/nodes/nodes.h"
+#include "tools/api/nomad/nodes/routes.h"
+
+#define EVERYTHING "all"
+#define USUAL "default"
+// Slots looked at in one read section.
+#define SLOTS_PER_SECTION 8192u
+
+static void add_pools_of_nodes(const struct state *state, struct name_set *pools)
+{
+	for (uint32_t slot = 0; slot < state_node_slots(state);) {
+		// Nodes share their class, and most have that of the one before.
+		const struct node_class *seen = NULL;
+		state_read_begin();
+		uint32_t slots = state_node_slots(state);
+		for (uint32_t i = 0; i < SLOTS_PER_SECTION && slot < slots; i++, slot++) {
+			const struct node *node = state_node_at(state, slot);
+			if (!node || node->node_class == seen)
+				continue;
+			seen = node->node_class;
+			name_set_add(pools, seen->pool);
+		}
+		state_read_end();
+	}
+}
+
+static void collect(struct request *request, struct name_set *pools)
+{
+	name_set_add(pools, EVERYTHING);
+	name_set_add(pools, USUAL);
+	add_pools_of_nodes(request->api->settings.state, pools);
+}
+
+static const char *description_of(const char *name)
+{
+	if (strcmp(name, EVERYTHING) == 0)
+		return "Node pool with all nodes in the cluster.";
+	return strcmp(name, USUAL) == 0 ? "Default node pool." : "";
+}
+
+static void put_pool(struct json_writer *w, const char *name)
+{
+	json_begin_object(w);
+	json_put_string(w, "Name", name);
+	json_put_string(w, "Description", description_of(name));
+	json_put_null(w, "Meta");
+	json_put_null(w, "SchedulerConfiguration");
+	json_put_u64(w, "CreateIndex", 1);
+	json_put_u64(w, "ModifyIndex", 1);
+	json_end_object(w);
+}
+
+void node_pools_list(struct request *request, struct reply *reply)
+{
+	struct name_set pools = {0};
+	uint64_t index = state_index(request->api->settings.state);
+	collect(request, &pools);
+	name_set_json(
+		&pools, request_parameter(request, "prefix"), reply_json(request, reply), put_pool);
+	name_set_free(&pools);
+	reply_index(reply, index);
+}
+
+bool node_pool_is_known(struct request *request, struct reply *reply)
+{
+	struct name_set pools = {0};
+	collect(request, &pools);
+	bool known = name_set_has(&pools, request->ids[0]);
+	name_set_free(&pools);
+	if (!known) {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node pool not found");
+		reply_index(reply, state_index(request->api->settings.state));
+	}
+	return known;
+}
+
+void node_pool_read(struct request *request, struct reply *reply)
+{
+	uint64_t index = state_index(request->api->settings.state);
+	if (!node_pool_is_known(request, reply))
+		return;
+	put_pool(reply_json(request, reply), request->ids[0]);
+	reply_index(reply, index);
+}
+
+void node_pool_nodes(struct request *request, struct reply *reply)
+{
+	const char *name = request->ids[0];
+	if (node_pool_is_known(request, reply))
+		nodes_of_pool(request, strcmp(name, EVERYTHING) == 0 ? NULL : name, reply);
+}
+
+void pools_not_made(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"node pools are not made here: a pool is there as long as a node says that it is "
+		"in it");
+}

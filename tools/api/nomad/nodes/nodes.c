@@ -1,0 +1,98 @@
+#include "tools/api/nomad/nodes/nodes.h"
+#include "tools/api/lists/id_list.h"
+#include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/forms/node_json.h"
+
+// Slots looked at in one read section while a list is collected.
+#define SLOTS_PER_SECTION 8192u
+
+const struct node *node_named(const struct request *request)
+{
+	struct uuid id;
+	if (!uuid_parse(request->ids[0], &id))
+		return NULL;
+	return state_node_by_id(request->api->settings.state, &id);
+}
+
+uint64_t nodes_watched(const struct request *request)
+{
+	return table_watched(request, STATE_NODES);
+}
+
+uint64_t node_watched(const struct request *request)
+{
+	const struct node *node = node_named(request);
+	return node ? node->record.modify_index : 0;
+}
+
+static void write_stub(struct id_list *list, struct json_writer *w, const struct id_item *item)
+{
+	const struct node *node = state_node_at(list->api->settings.state, item->slot);
+	if (node && uuid_equal(&node->id, &item->id))
+		node_json_stub(w, node, list->detailed, list->os);
+}
+
+static void write_whole(struct id_list *list, struct json_writer *w, const struct id_item *item)
+{
+	struct state *state = list->api->settings.state;
+	const struct node *node = state_node_at(state, item->slot);
+	if (node && uuid_equal(&node->id, &item->id))
+		node_json(w, state, node);
+}
+
+static bool is_wanted(const struct node *node, const struct id_prefix *prefix, const char *pool)
+{
+	return id_prefix_fits(prefix, &node->id) &&
+	       (!pool || strcmp(pool, node->node_class->pool) == 0);
+}
+
+static void collect(struct id_list *list, const struct id_prefix *prefix, const char *pool)
+{
+	const struct state *state = list->api->settings.state;
+	for (uint32_t slot = 0; slot < state_node_slots(state);) {
+		state_read_begin();
+		uint32_t slots = state_node_slots(state);
+		for (uint32_t i = 0; i < SLOTS_PER_SECTION && slot < slots; i++, slot++) {
+			const struct node *node = state_node_at(state, slot);
+			if (node && is_wanted(node, prefix, pool))
+				id_list_add(list, &node->id, slot);
+		}
+		state_read_end();
+	}
+}
+
+void nodes_of_pool(struct request *request, const char *pool, struct reply *reply)
+{
+	struct id_prefix prefix;
+	if (!id_prefix_read(request, "node", &prefix, reply))
+		return;
+	struct id_list *list = id_list_create(request->api);
+	list->write = write_stub;
+	list->write_whole = write_whole;
+	list->detailed = request_flag(request, "resources");
+	list->os = request_flag(request, "os");
+	uint64_t index = state_index(request->api->settings.state);
+	collect(list, &prefix, pool);
+	id_list_answer(list, index, request, reply);
+}
+
+void nodes_list(struct request *request, struct reply *reply)
+{
+	nodes_of_pool(request, NULL, reply);
+}
+
+void node_read(struct request *request, struct reply *reply)
+{
+	struct state *state = request->api->settings.state;
+	state_read_begin();
+	const struct node *node = node_named(request);
+	if (node) {
+		node_json(reply_json(request, reply), state, node);
+		reply_index(reply, node->record.modify_index);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+		reply_index(reply, state_index(state));
+	}
+	state_read_end();
+}

@@ -1,0 +1,9 @@
+// Nodes as paths name them.
+#pragma once
+#include "tools/api/server/request.h"
+
+const struct node *node_named(const struct request *); // by the path, or NULL; under read lock
+// Answers with those of a pool, or all when it is NULL.
+void nodes_of_pool(struct request *, const char *pool, struct reply *);
+// Whether the pool that the path names is there; if not, the reply says so.
+bool node_pool_is_known(struct request *, struct reply *);

@@ -1,0 +1,19 @@
+// Routes about nodes and their pools. Pools come first: "pool" would do as a node's id.
+#pragma once
+#include "tools/api/server/route.h"
+
+#define NODE_ROUTES(READ, WATCH, WRITE, ASK)                                                 \
+	WATCH("/v1/nodes", nodes_list, nodes_watched)                                        \
+	WATCH("/v1/node/pools", node_pools_list, nodes_watched)                              \
+	ASK("PUT", "/v1/node/pools", pools_not_made)                                         \
+	WATCH("/v1/node/pool/:id", node_pool_read, nodes_watched)                            \
+	ASK("PUT", "/v1/node/pool/:id", pools_not_made)                                      \
+	ASK("DELETE", "/v1/node/pool/:id", pools_not_made)                                   \
+	WATCH("/v1/node/pool/:id/nodes", node_pool_nodes, nodes_watched)                     \
+	WATCH("/v1/node/:id", node_read, node_watched)                                       \
+	WRITE("PUT", "/v1/node/:id/eligibility", node_set_eligibility, node_eligibility_set) \
+	WRITE("PUT", "/v1/node/:id/drain", node_set_drain, node_drain_set)                   \
+	WRITE("PUT", "/v1/node/:id/evaluate", node_evaluate, node_evaluated)                 \
+	WRITE("PUT", "/v1/node/:id/purge", node_purge, node_evaluated)
+
+ROUTES_DECLARE(NODE_ROUTES)

@@ -1,0 +1,176 @@
+#include "tools/api/nomad/placements/allocations.h"
+#include "tools/api/lists/cursor_list.h"
+#include "tools/api/nomad/nodes/nodes.h"
+#include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/forms/allocation_json.h"
+
+// --- One -----------------------------------------------------------------------------------------
+
+// The allocation that a path names, or NULL. Under read lock.
+static const struct allocation *allocation_of(const struct request *request)
+{
+	struct uuid id;
+	if (!uuid_parse(request->ids[0], &id))
+		return NULL;
+	return state_allocation(request->api->settings.state, &id);
+}
+
+uint64_t allocation_watched(const struct request *request)
+{
+	const struct allocation *a = allocation_of(request);
+	return a ? a->record.modify_index : 0;
+}
+
+void allocation_read(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	state_read_begin();
+	const struct allocation *a = allocation_of(request);
+	if (a) {
+		allocation_json(reply_json(request, reply), state, a);
+		reply_index(reply, a->record.modify_index);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "alloc not found");
+		reply_index(reply, state_index(state));
+	}
+	state_read_end();
+}
+
+// --- All, in order of creation -------------------------------------------------------------------
+
+uint64_t allocations_watched(const struct request *request)
+{
+	return table_watched(request, STATE_ALLOCATIONS);
+}
+
+static const void *next_allocation(const struct state *state, uint64_t *cursor)
+{
+	return state_next_allocation(state, cursor);
+}
+
+static bool is_wanted(const struct cursor_list *list, const void *record)
+{
+	const struct allocation *a = record;
+	return id_prefix_fits(&list->id_prefix, &a->id) &&
+	       cursor_list_has_namespace(list, a->job->namespace_name) &&
+	       (!*list->status ||
+		       strcmp(list->status, alloc_client_names[a->client_status]) == 0) &&
+	       (!*list->job || strcmp(list->job, a->job->id) == 0);
+}
+
+static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	allocation_json_stub(w, list->state, record, list->resources);
+}
+
+static void write_whole(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	allocation_json(w, list->state, record);
+}
+
+static const struct cursor_kind all = {.noun = "alloc",
+	.next = next_allocation,
+	.is_wanted = is_wanted,
+	.write = write_stub,
+	.write_whole = write_whole};
+
+void allocations_list(struct request *request, struct reply *reply)
+{
+	cursor_list_answer(request, reply, &all);
+}
+
+// --- Those of a node or a job --------------------------------------------------------------------
+
+static bool collect_one(const struct allocation *a, void *context)
+{
+	id_list_add(context, &a->id, a->node_slot);
+	return true;
+}
+
+static void write_stub_of(struct id_list *list, struct json_writer *w, const struct id_item *item)
+{
+	const struct allocation *a = state_allocation(list->api->settings.state, &item->id);
+	if (a)
+		allocation_json_stub(w, list->api->settings.state, a, false);
+}
+
+static void write_whole_of(struct id_list *list, struct json_writer *w, const struct id_item *item)
+{
+	const struct allocation *a = state_allocation(list->api->settings.state, &item->id);
+	if (a)
+		allocation_json(w, list->api->settings.state, a);
+}
+
+void allocation_list_answer(
+	struct id_list *list, uint64_t index, struct request *request, struct reply *reply)
+{
+	list->write = list->detailed ? write_whole_of : write_stub_of;
+	list->write_whole = write_whole_of;
+	id_list_answer(list, index, request, reply);
+}
+
+uint64_t node_allocations_watched(const struct request *request)
+{
+	const struct state *state = request->api->settings.state;
+	const struct node *node = node_named(request);
+	if (!node)
+		return 0;
+	const struct node_line *line =
+		node_table_line(state_node_table((struct state *)state), node->slot);
+	uint64_t index = line ? atomic_load_explicit(&line->alloc_index, memory_order_relaxed) : 0;
+	// What they say of themselves: it is what a drain waits for.
+	uint64_t reported = state_node_report_index(state, node);
+	if (reported > index)
+		index = reported;
+	return index > node->record.create_index ? index : node->record.create_index;
+}
+
+void node_allocations(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	struct id_list *list = id_list_create(request->api);
+	list->detailed = true;
+	uint64_t index = state_index(state);
+	state_read_begin();
+	const struct node *node = node_named(request);
+	if (node)
+		state_node_allocations(state, node->slot, collect_one, list);
+	state_read_end();
+	if (node) {
+		allocation_list_answer(list, index, request, reply);
+		return;
+	}
+	id_list_free(list);
+	reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+	reply_index(reply, index);
+}
+
+uint64_t job_allocations_watched(const struct request *request)
+{
+	const struct state *state = request->api->settings.state;
+	struct text namespace_name = text_of(request_namespace(request));
+	struct text id = text_of(request->ids[0]);
+	uint64_t job = state_job_index(state, namespace_name, id);
+	uint64_t allocations = state_job_allocations_index(state, namespace_name, id);
+	if (!job)
+		return 0;
+	// What changed before the server started is no older than that.
+	if (!allocations)
+		allocations = request->api->first_index;
+	return job > allocations ? job : allocations;
+}
+
+void job_allocations(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	struct id_list *list = id_list_create(request->api);
+	state_read_begin();
+	uint64_t index = job_allocations_watched(request);
+	if (index)
+		state_job_allocations(state, text_of(request_namespace(request)),
+			text_of(request->ids[0]), collect_one, list);
+	state_read_end();
+	// Nomad answers an unknown job with an empty list.
+	allocation_list_answer(list, index ? index : state_index(state), request, reply);
+}

@@ -1,0 +1,187 @@
+// Looking at deployments.
+#include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
+#include "tools/api/lists/cursor_list.h"
+#include "tools/api/nomad/placements/allocations.h"
+#include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/json/json_record.h"
+
+// The deployment that a path names, or NULL. Under read lock.
+static const struct deployment *deployment_of(const struct request *request)
+{
+	struct uuid id;
+	if (!uuid_parse(request->ids[0], &id))
+		return NULL;
+	return state_deployment(request->api->settings.state, &id);
+}
+
+uint64_t deployment_watched(const struct request *request)
+{
+	const struct deployment *d = deployment_of(request);
+	return d ? d->record.modify_index : 0;
+}
+
+void deployment_read(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	state_read_begin();
+	const struct deployment *d = deployment_of(request);
+	if (d) {
+		json_record(reply_json(request, reply), &deployment_description, d);
+		reply_index(reply, d->record.modify_index);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "deployment not found");
+		reply_index(reply, state_index(state));
+	}
+	state_read_end();
+}
+
+// --- All -----------------------------------------------------------------------------------------
+
+uint64_t deployments_watched(const struct request *request)
+{
+	return table_watched(request, STATE_DEPLOYMENTS);
+}
+
+static const void *next_deployment(const struct state *state, uint64_t *cursor)
+{
+	return state_next_deployment(state, cursor);
+}
+
+static bool is_wanted(const struct cursor_list *list, const void *record)
+{
+	const struct deployment *d = record;
+	return id_prefix_fits(&list->id_prefix, &d->id) &&
+	       cursor_list_has_namespace(list, d->namespace_name) &&
+	       (!*list->status || strcmp(list->status, deployment_status_names[d->status]) == 0) &&
+	       (!*list->job || strcmp(list->job, d->job_id) == 0);
+}
+
+static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	json_record(w, &deployment_description, record);
+}
+
+static const struct cursor_kind all = {.noun = "deployment",
+	.next = next_deployment,
+	.is_wanted = is_wanted,
+	.write = write_one,
+	.type = &deployment_description};
+
+void deployments_list(struct request *request, struct reply *reply)
+{
+	cursor_list_answer(request, reply, &all);
+}
+
+// --- Those of a job ------------------------------------------------------------------------------
+
+uint64_t job_deployments_watched(const struct request *request)
+{
+	const struct state *state = request->api->settings.state;
+	struct text namespace_name = text_of(request_namespace(request));
+	struct text id = text_of(request->ids[0]);
+	uint64_t job = state_job_index(state, namespace_name, id);
+	uint64_t deployments = state_job_deployments_index(state, namespace_name, id);
+	return job > deployments ? job : deployments;
+}
+
+struct of_job {
+	struct json_writer *writer;
+	uint64_t job_create_index; // only those of this incarnation; 0: all
+};
+
+static bool write_deployment(const struct deployment *d, void *context)
+{
+	const struct of_job *of = context;
+	if (!of->job_create_index || d->job_create_index == of->job_create_index)
+		json_record(of->writer, &deployment_description, d);
+	return true;
+}
+
+// The create index of the job that is there now; 0: there is none. Under read lock.
+static uint64_t incarnation(const struct request *request)
+{
+	const struct job *job = state_job(request->api->settings.state,
+		text_of(request_namespace(request)), text_of(request->ids[0]));
+	return job ? job->record.create_index : 0;
+}
+
+// What a job's readers are told of when nothing of it is known.
+static uint64_t index_or_all(const struct request *request, uint64_t index)
+{
+	return index ? index : state_index(request->api->settings.state);
+}
+
+// As many as a job keeps: few enough for one piece.
+void job_deployments(struct request *request, struct reply *reply)
+{
+	struct of_job of = {.writer = reply_json(request, reply)};
+	json_begin_array(of.writer);
+	state_read_begin();
+	if (!request_flag(request, "all"))
+		of.job_create_index = incarnation(request);
+	state_job_deployments(request->api->settings.state, text_of(request_namespace(request)),
+		text_of(request->ids[0]), write_deployment, &of);
+	reply_index(reply, index_or_all(request, job_deployments_watched(request)));
+	state_read_end();
+	json_end_array(of.writer);
+}
+
+void job_deployment(struct request *request, struct reply *reply)
+{
+	struct json_writer *w = reply_json(request, reply);
+	state_read_begin();
+	const struct deployment *d = state_latest_deployment(request->api->settings.state,
+		text_of(request_namespace(request)), text_of(request->ids[0]));
+	if (d)
+		json_record(w, &deployment_description, d);
+	else
+		json_write_null(w);
+	reply_index(reply, index_or_all(request, job_deployments_watched(request)));
+	state_read_end();
+}
+
+// --- Allocations of a deployment -----------------------------------------------------------------
+
+struct of_deployment {
+	struct id_list *list;
+	struct uuid id;
+};
+
+static bool collect_allocation(const struct allocation *a, void *context)
+{
+	const struct of_deployment *of = context;
+	if (a->details && uuid_equal(&a->details->deployment_id, &of->id))
+		id_list_add(of->list, &a->id, a->node_slot);
+	return true;
+}
+
+// Its job's allocations move when one of its own does.
+uint64_t deployment_allocations_watched(const struct request *request)
+{
+	const struct deployment *d = deployment_of(request);
+	if (!d)
+		return 0;
+	uint64_t index = state_job_allocations_index(
+		request->api->settings.state, text_of(d->namespace_name), text_of(d->job_id));
+	return index > d->record.create_index ? index : d->record.create_index;
+}
+
+void deployment_allocations(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	struct of_deployment of = {.list = id_list_create(request->api)};
+	uint64_t index = state_index(state);
+	state_read_begin();
+	const struct deployment *d = deployment_of(request);
+	if (d) {
+		of.id = d->id;
+		index = deployment_allocations_watched(request);
+		state_job_allocations(state, text_of(d->namespace_name), text_of(d->job_id),
+			collect_allocation, &of);
+	}
+	state_read_end();
+	// A deployment that is not there has none, as Nomad has it.
+	allocation_list_answer(of.list, index, request, reply);
+}

@@ -1,0 +1,229 @@
+// Looking at evaluations.
+#include "state/records/evaluation.h"
+#include "tools/api/lists/cursor_list.h"
+#include "tools/api/nomad/placements/allocations.h"
+#include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/blocking_query.h"
+#include "tools/json/json_record.h"
+
+// Of what one evaluation leads to, and what led to it, this many are shown.
+#define RELATED_MAX 256u
+
+// The evaluation that a path names, or NULL. Under read lock.
+static const struct evaluation *evaluation_of(const struct request *request)
+{
+	struct uuid id;
+	if (!uuid_parse(request->ids[0], &id))
+		return NULL;
+	return state_evaluation(request->api->settings.state, &id);
+}
+
+uint64_t evaluation_watched(const struct request *request)
+{
+	const struct evaluation *e = evaluation_of(request);
+	return e ? e->record.modify_index : 0;
+}
+
+// Evaluations that lead to each other, as far as they are remembered.
+struct related {
+	struct uuid ids[RELATED_MAX];
+	uint32_t count;
+};
+
+static void add_related(struct related *r, const struct uuid *id)
+{
+	for (uint32_t i = 0; i < r->count; i++)
+		if (uuid_equal(&r->ids[i], id))
+			return;
+	if (!uuid_is_zero(id) && r->count < RELATED_MAX)
+		r->ids[r->count++] = *id;
+}
+
+static void put_related_stub(struct json_writer *w, const struct evaluation *e)
+{
+	json_begin_object(w);
+	json_record_members(w, &evaluation_description, e, FIELD_IN_LIST);
+	json_end_object(w);
+}
+
+// Whatever leads to the first or follows from it, over any number of steps.
+static void put_related(
+	struct json_writer *w, const struct state *state, const struct evaluation *first)
+{
+	struct related r = {.ids = {first->id}, .count = 1};
+	json_write_key(w, "RelatedEvals");
+	json_begin_array(w);
+	for (uint32_t at = 0; at < r.count; at++) {
+		const struct evaluation *e = state_evaluation(state, &r.ids[at]);
+		if (!e)
+			continue;
+		add_related(&r, &e->next_eval);
+		add_related(&r, &e->previous_eval);
+		add_related(&r, &e->blocked_eval);
+		if (at > 0)
+			put_related_stub(w, e);
+	}
+	json_end_array(w);
+}
+
+void evaluation_read(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	state_read_begin();
+	const struct evaluation *e = evaluation_of(request);
+	if (e) {
+		struct json_writer *w = reply_json(request, reply);
+		json_begin_object(w);
+		json_record_members(w, &evaluation_description, e, 0);
+		if (request_flag(request, "related"))
+			put_related(w, state, e);
+		json_end_object(w);
+		reply_index(reply, e->record.modify_index);
+	} else {
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "eval not found");
+		reply_index(reply, state_index(state));
+	}
+	state_read_end();
+}
+
+// --- All -----------------------------------------------------------------------------------------
+
+uint64_t evaluations_watched(const struct request *request)
+{
+	return table_watched(request, STATE_EVALUATIONS);
+}
+
+static const void *next_evaluation(const struct state *state, uint64_t *cursor)
+{
+	return state_next_evaluation(state, cursor);
+}
+
+static bool is_wanted(const struct cursor_list *list, const void *record)
+{
+	const struct evaluation *e = record;
+	return id_prefix_fits(&list->id_prefix, &e->id) &&
+	       cursor_list_has_namespace(list, e->namespace_name) &&
+	       (!*list->status || strcmp(list->status, eval_status_names[e->status]) == 0) &&
+	       (!*list->job || strcmp(list->job, e->job_id) == 0);
+}
+
+static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
+{
+	json_record(w, &evaluation_description, record);
+}
+
+static const struct cursor_kind all = {.noun = "eval",
+	.next = next_evaluation,
+	.is_wanted = is_wanted,
+	.write = write_one,
+	.type = &evaluation_description};
+
+void evaluations_list(struct request *request, struct reply *reply)
+{
+	cursor_list_answer(request, reply, &all);
+}
+
+void evaluations_count(struct request *request, struct reply *reply)
+{
+	uint64_t count, index = state_index(request->api->settings.state);
+	if (!cursor_list_count(request, reply, &all, &count))
+		return;
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_u64(w, "Count", count);
+	json_put_u64(w, "Index", index);
+	json_put_u64(w, "LastContact", 0);
+	json_put_bool(w, "KnownLeader", true);
+	json_end_object(w);
+	reply_index(reply, index);
+}
+
+// --- Those of a job ------------------------------------------------------------------------------
+
+static bool collect_evaluation(const struct evaluation *e, void *context)
+{
+	id_list_add(context, &e->id, NODE_SLOT_NONE);
+	return true;
+}
+
+static void write_evaluation(
+	struct id_list *list, struct json_writer *w, const struct id_item *item)
+{
+	const struct evaluation *e = state_evaluation(list->api->settings.state, &item->id);
+	if (e)
+		json_record(w, &evaluation_description, e);
+}
+
+uint64_t job_evaluations_watched(const struct request *request)
+{
+	const struct state *state = request->api->settings.state;
+	struct text namespace_name = text_of(request_namespace(request));
+	struct text id = text_of(request->ids[0]);
+	uint64_t job = state_job_index(state, namespace_name, id);
+	uint64_t evaluations = state_job_evaluations_index(state, namespace_name, id);
+	if (!job && !evaluations)
+		return 0;
+	// What changed before the server started is no older than that.
+	if (!evaluations)
+		evaluations = request->api->first_index;
+	return job > evaluations ? job : evaluations;
+}
+
+void job_evaluations(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	struct id_list *list = id_list_create(request->api);
+	list->write = write_evaluation;
+	list->type = &evaluation_description;
+	state_read_begin();
+	uint64_t index = job_evaluations_watched(request);
+	state_job_evaluations(state, text_of(request_namespace(request)), text_of(request->ids[0]),
+		collect_evaluation, list);
+	state_read_end();
+	// Nomad answers an unknown job with an empty list.
+	id_list_answer(list, index ? index : state_index(state), request, reply);
+}
+
+// --- Allocations of an evaluation ----------------------------------------------------------------
+
+struct of_evaluation {
+	struct id_list *list;
+	struct uuid id;
+};
+
+static bool collect_allocation(const struct allocation *a, void *context)
+{
+	const struct of_evaluation *of = context;
+	if (uuid_equal(&a->eval_id, &of->id))
+		id_list_add(of->list, &a->id, a->node_slot);
+	return true;
+}
+
+// Its job's allocations move when one of its own does.
+uint64_t evaluation_allocations_watched(const struct request *request)
+{
+	const struct evaluation *e = evaluation_of(request);
+	if (!e)
+		return 0;
+	uint64_t index = state_job_allocations_index(
+		request->api->settings.state, text_of(e->namespace_name), text_of(e->job_id));
+	return index > e->record.create_index ? index : e->record.create_index;
+}
+
+void evaluation_allocations(struct request *request, struct reply *reply)
+{
+	const struct state *state = request->api->settings.state;
+	struct of_evaluation of = {.list = id_list_create(request->api)};
+	uint64_t index = state_index(state);
+	state_read_begin();
+	const struct evaluation *e = evaluation_of(request);
+	if (e) {
+		of.id = e->id;
+		index = evaluation_allocations_watched(request);
+		state_job_allocations(state, text_of(e->namespace_name), text_of(e->job_id),
+			collect_allocation, &of);
+	}
+	state_read_end();
+	// An evaluation that is not there has none, as Nomad has it.
+	allocation_list_answer(of.list, index, request, reply);
+}

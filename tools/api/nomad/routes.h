@@ -1,0 +1,45 @@
+// Routes about the controller itself, and those that are there only so that Nomad's clients find them.
+#pragma once
+#include "tools/api/server/route.h"
+
+#define NOMAD_ROUTES(READ, WATCH, WRITE, ASK)                                      \
+	ASK("PUT", "/v1/jobs/parse", jobs_parse)                                   \
+	ASK("PUT", "/v1/search", search)                                           \
+	ASK("PUT", "/v1/search/fuzzy", search_fuzzy)                               \
+	WATCH("/v1/operator/scheduler/configuration", scheduler_config_read,       \
+		scheduler_config_watched)                                          \
+	WRITE("PUT", "/v1/operator/scheduler/configuration", scheduler_config_set, \
+		scheduler_config_was_set)                                          \
+	READ("/v1/operator/raft/configuration", raft_configuration)                \
+	READ("/v1/operator/autopilot/configuration", autopilot_configuration)      \
+	READ("/v1/operator/autopilot/health", autopilot_health)                    \
+	READ("/v1/operator/snapshot", snapshot_not_sent)                           \
+	ASK("PUT", "/v1/operator/snapshot", snapshot_not_sent)                     \
+	WRITE("PUT", "/v1/system/gc", system_collect, system_collected)            \
+	ASK("PUT", "/v1/system/reconcile/summaries", system_reconcile)             \
+	READ("/v1/client/stats", client_stats)                                     \
+	READ("/v1/client/allocation/:id/stats", client_stats)                      \
+	READ("/v1/client/allocation/:id/exec", client_not_reached)                 \
+	ASK("PUT", "/v1/client/allocation/:id/restart", client_not_reached)        \
+	ASK("PUT", "/v1/client/allocation/:id/signal", client_not_reached)         \
+	READ("/v1/client/allocation/:id/gc", client_not_reached)                   \
+	READ("/v1/client/gc", client_not_reached)                                  \
+	READ("/v1/client/fs/ls/:id", client_not_reached)                           \
+	READ("/v1/client/fs/stat/:id", client_not_reached)                         \
+	READ("/v1/client/fs/cat/:id", client_not_reached)                          \
+	READ("/v1/client/fs/readat/:id", client_not_reached)                       \
+	READ("/v1/client/fs/stream/:id", client_not_reached)                       \
+	READ("/v1/client/fs/logs/:id", client_not_reached)                         \
+	READ("/v1/agent/self", agent_self)                                         \
+	READ("/v1/agent/health", agent_health)                                     \
+	READ("/v1/agent/members", agent_members)                                   \
+	READ("/v1/agent/monitor", agent_not_shown)                                 \
+	READ("/v1/agent/host", agent_not_shown)                                    \
+	READ("/v1/status/leader", status_leader)                                   \
+	READ("/v1/status/peers", status_peers)                                     \
+	READ("/v1/regions", regions_list)                                          \
+	WATCH("/v1/namespaces", namespaces_list, jobs_watched)                     \
+	WATCH("/v1/namespace/:id", namespace_read, jobs_watched)                   \
+	READ("/healthz", healthz)
+
+ROUTES_DECLARE(NOMAD_ROUTES)

@@ -1,0 +1,21 @@
+// Routes about virtual machines and their workers, as Orchard has them.
+#pragma once
+#include "tools/api/server/route.h"
+
+#define ORCHARD_ROUTES(READ, WATCH, WRITE, ASK)                                        \
+	WATCH("/v1/vms", vms_list, vms_watched)                                        \
+	WRITE("PUT", "/v1/vms", vm_add, vm_added)                                      \
+	WATCH("/v1/vms/:id", vm_read, vm_watched)                                      \
+	WRITE("PUT", "/v1/vms/:id", vm_change, vm_changed)                             \
+	WRITE("DELETE", "/v1/vms/:id", vm_remove, vm_removed)                          \
+	WATCH("/v1/vms/:id/events", vm_events_read, vm_watched)                        \
+	WRITE("PUT", "/v1/vms/:id/state", vm_report, vm_reported)                      \
+	WATCH("/v1/workers", vm_workers_list, vm_workers_watched)                      \
+	WRITE("PUT", "/v1/workers", vm_worker_register, vm_worker_registered)          \
+	WATCH("/v1/workers/:id", vm_worker_read, vm_worker_watched)                    \
+	WRITE("PUT", "/v1/workers/:id", vm_worker_change, vm_worker_changed)           \
+	WRITE("DELETE", "/v1/workers/:id", vm_worker_remove, vm_worker_removed)        \
+	WATCH("/v1/cluster-settings", cluster_settings_read, cluster_settings_watched) \
+	WRITE("PUT", "/v1/cluster-settings", cluster_settings_set, cluster_settings_were_set)
+
+ROUTES_DECLARE(ORCHARD_ROUTES)

@@ -1,0 +1,34 @@
+#include "tools/api/routes.h"
+#include "tools/api/berth/routes.h"
+#include "tools/api/events/routes.h"
+#include "tools/api/metrics/routes.h"
+#include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/nomad/placements/routes.h"
+#include "tools/api/nomad/routes.h"
+#include "tools/api/orchard/routes.h"
+#include <string.h>
+
+static const struct route routes[] = {
+	// clang-format off
+	ROUTES_ROWS(NODE_ROUTES)
+	ROUTES_ROWS(JOB_ROUTES)
+	ROUTES_ROWS(PLACEMENT_ROUTES)
+	ROUTES_ROWS(NOMAD_ROUTES)
+	ROUTES_ROWS(EVENT_ROUTES)
+	ROUTES_ROWS(METRICS_ROUTES)
+	ROUTES_ROWS(ORCHARD_ROUTES)
+	ROUTES_ROWS(BERTH_ROUTES)
+	// clang-format on
+};
+
+static bool is_of_orchard(const struct route *route)
+{
+	static const char *const prefixes[] = {"/v1/vms", "/v1/workers", "/v1/cluster-settings"};
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+		if (strncmp(route->pattern, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+const struct route_table api_routes = {routes, sizeof routes / sizeof routes[0], is_of_orchard};

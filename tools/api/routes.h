@@ -1,0 +1,5 @@
+// All routes of the API: the tables of the folders below, one after the other.
+#pragma once
+#include "tools/api/server/route.h"
+
+extern const struct route_table api_routes;

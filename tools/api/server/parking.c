@@ -1,0 +1,272 @@
+#include "tools/api/server/parking.h"
+#include "state/base/memory.h"
+#include "state/base/time_units.h"
+#include "tools/api/server/connections.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+// Looks at everything that is parked are at least this far apart, however fast the state changes.
+#define LOOK_PACE_NS (5 * NS_PER_MS)
+#define SWEEP_PERIOD_NS NS_PER_S
+#define EVENTS_MAX 64
+
+struct parking {
+	struct api *api;
+	pthread_t thread;
+	int epoll_fd, wake_fd, state_fd;
+	int more_fd;          // another that wakes it; -1: there is none
+	_Atomic bool urgent;  // look now, whatever the pace
+	pthread_mutex_t lock; // guards what follows
+	struct cds_list_head parked;
+	bool is_open, runs;
+	struct parking_counts counts;
+};
+
+enum wake_reason { WAKE_NOT, WAKE_CHANGE, WAKE_DEADLINE };
+
+static uint64_t now_ns(const struct parking *p)
+{
+	return time_monotonic_ns(p->api->settings.time);
+}
+
+static void poke(struct parking *p)
+{
+	uint64_t one = 1;
+	// Fails only when the counter is full, and then the thread is awake anyway.
+	ssize_t written = write(p->wake_fd, &one, sizeof one);
+	(void)written;
+}
+
+void parking_wake(struct parking *p)
+{
+	atomic_store(&p->urgent, true);
+	poke(p);
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+	ssize_t got = read(fd, &count, sizeof count);
+	(void)got;
+}
+
+// Under read lock.
+static enum wake_reason wake_reason(const struct request *r, uint64_t now)
+{
+	if (r->parked_kind->is_ready(r->parked_context))
+		return WAKE_CHANGE;
+	return now >= r->deadline_ns ? WAKE_DEADLINE : WAKE_NOT;
+}
+
+// Parking thread, under the lock: nobody else takes a request from the list.
+static void unpark(struct parking *p, struct request *r)
+{
+	if (!r->parked_kind->is_kept)
+		epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, connection_fd(r->socket), NULL);
+	cds_list_del(&r->parked);
+	p->counts.parked--;
+	MHD_resume_connection(r->connection);
+}
+
+void parking_park(struct parking *p, struct request *r, const struct parked_kind *kind,
+	const void *context, uint64_t deadline_ns)
+{
+	r->parked_kind = kind;
+	r->parked_context = context;
+	MHD_suspend_connection(r->connection);
+	connection_enter(p->api->connections, r->socket, CONNECTION_PARKED);
+	pthread_mutex_lock(&p->lock);
+	if (!p->is_open && !r->parked_kind->is_kept) {
+		pthread_mutex_unlock(&p->lock);
+		MHD_resume_connection(r->connection);
+		return;
+	}
+	r->deadline_ns = deadline_ns;
+	cds_list_add_tail(&r->parked, &p->parked);
+	if (++p->counts.parked > p->counts.parked_most)
+		p->counts.parked_most = p->counts.parked;
+	if (!r->parked_kind->is_kept) {
+		// libmicrohttpd does not look at a suspended socket: we notice that its client
+		// went.
+		struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = r};
+		epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event);
+	}
+	pthread_mutex_unlock(&p->lock);
+	// The thread learns of the deadline, and sees what came before the request was on the
+	// list.
+	poke(p);
+}
+
+// Moves what is ready to a list of its own; returns when the next one is due. Under the lock.
+static uint64_t gather(struct parking *p, struct cds_list_head *ready)
+{
+	uint64_t now = now_ns(p), next = now + SWEEP_PERIOD_NS;
+	struct request *r, *after;
+	state_read_begin();
+	cds_list_for_each_entry_safe (r, after, &p->parked, parked) {
+		enum wake_reason reason = wake_reason(r, now);
+		if (!p->is_open && !r->parked_kind->is_kept)
+			reason = WAKE_DEADLINE;
+		if (reason == WAKE_NOT) {
+			next = r->deadline_ns < next ? r->deadline_ns : next;
+			continue;
+		}
+		p->counts.woken_by_change += reason == WAKE_CHANGE;
+		p->counts.woken_by_deadline += reason == WAKE_DEADLINE;
+		cds_list_move(&r->parked, ready);
+	}
+	state_read_end();
+	return next;
+}
+
+// Wakes what is ready. Returns when the next one is due.
+static uint64_t look(struct parking *p)
+{
+	struct request *r, *after;
+	CDS_LIST_HEAD(ready);
+	pthread_mutex_lock(&p->lock);
+	p->counts.looks++;
+	uint64_t next = gather(p, &ready);
+	cds_list_for_each_entry_safe (r, after, &ready, parked)
+		unpark(p, r);
+	pthread_mutex_unlock(&p->lock);
+	return next;
+}
+
+static void take_events(struct parking *p, const struct epoll_event *events, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.ptr == &p->state_fd) {
+			drain(p->state_fd);
+		} else if (events[i].data.ptr == &p->wake_fd) {
+			drain(p->wake_fd);
+		} else if (events[i].data.ptr == &p->more_fd) {
+			drain(p->more_fd);
+		} else {
+			struct request *r = events[i].data.ptr;
+			pthread_mutex_lock(&p->lock);
+			p->counts.woken_by_hangup++;
+			r->hung_up = true;
+			unpark(p, r);
+			pthread_mutex_unlock(&p->lock);
+		}
+	}
+}
+
+static bool parking_runs(struct parking *p)
+{
+	pthread_mutex_lock(&p->lock);
+	bool runs = p->runs;
+	pthread_mutex_unlock(&p->lock);
+	return runs;
+}
+
+static void *parking_main(void *argument)
+{
+	struct parking *p = argument;
+	struct epoll_event events[EVENTS_MAX];
+	uint64_t looked = 0, due = 0, swept = now_ns(p);
+	while (parking_runs(p)) {
+		uint64_t now = now_ns(p);
+		uint64_t wait_ns = due > now ? due - now : 0;
+		int count = epoll_wait(
+			p->epoll_fd, events, EVENTS_MAX, (int)((wait_ns + 999999) / NS_PER_MS));
+		take_events(p, events, count);
+		now = now_ns(p);
+		bool urgent = atomic_exchange(&p->urgent, false);
+		if (count > 0 && !urgent && now < looked + LOOK_PACE_NS) {
+			due = due < looked + LOOK_PACE_NS ? due : looked + LOOK_PACE_NS;
+			continue;
+		}
+		due = look(p);
+		looked = now;
+		if (now - swept >= SWEEP_PERIOD_NS) {
+			connections_sweep(p->api->connections);
+			swept = now;
+		}
+	}
+	return NULL;
+}
+
+static int add_descriptor(struct parking *p, int *fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = fd};
+	return epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *fd, &event) == 0 ? 0 : -errno;
+}
+
+static void parking_free(struct parking *p)
+{
+	if (p->state_fd >= 0)
+		state_unwatch_fd(p->api->settings.state, p->state_fd);
+	int descriptors[] = {p->state_fd, p->wake_fd, p->epoll_fd};
+	for (int i = 0; i < 3; i++)
+		if (descriptors[i] >= 0)
+			close(descriptors[i]);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+int parking_start(struct api *api, int wake_fd, struct parking **out)
+{
+	struct parking *p = memory_take(sizeof *p);
+	p->api = api;
+	p->is_open = p->runs = true;
+	pthread_mutex_init(&p->lock, NULL);
+	CDS_INIT_LIST_HEAD(&p->parked);
+	p->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	int error = p->epoll_fd < 0 ? -errno : 0;
+	p->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	error = p->wake_fd < 0 ? -errno : error;
+	p->state_fd = state_watch_fd(api->settings.state);
+	error = p->state_fd < 0 ? p->state_fd : error;
+	error = error ? error : add_descriptor(p, &p->wake_fd);
+	error = error ? error : add_descriptor(p, &p->state_fd);
+	p->more_fd = wake_fd;
+	if (!error && p->more_fd >= 0)
+		error = add_descriptor(p, &p->more_fd);
+	*out = p;
+	error = error ? error : -pthread_create(&p->thread, NULL, parking_main, p);
+	if (error) {
+		*out = NULL;
+		parking_free(p);
+		return error;
+	}
+	pthread_setname_np(p->thread, "api-parking");
+	return 0;
+}
+
+void parking_close(struct parking *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->is_open = false;
+	pthread_mutex_unlock(&p->lock);
+	parking_wake(p);
+}
+
+bool parking_is_open(struct parking *p)
+{
+	pthread_mutex_lock(&p->lock);
+	bool is_open = p->is_open;
+	pthread_mutex_unlock(&p->lock);
+	return is_open;
+}
+
+void parking_stop(struct parking *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->runs = false;
+	pthread_mutex_unlock(&p->lock);
+	parking_wake(p);
+	pthread_join(p->thread, NULL);
+	parking_free(p);
+}
+
+void parking_count(struct parking *p, struct parking_counts *counts)
+{
+	pthread_mutex_lock(&p->lock);
+	*counts = p->counts;
+	pthread_mutex_unlock(&p->lock);
+}

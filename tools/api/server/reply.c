@@ -1,0 +1,42 @@
+#include "tools/api/server/reply.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void reply_error(struct reply *reply, unsigned status, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	json_writer_clear(&reply->body);
+	json_write_plain(&reply->body, "%s", text);
+	reply->status = status;
+	reply->content_type = API_TEXT_PLAIN;
+}
+
+void reply_error_as_json(struct reply *reply)
+{
+	char *sentence = json_writer_take(&reply->body);
+	json_begin_object(&reply->body);
+	json_put_string(&reply->body, "message", sentence);
+	json_end_object(&reply->body);
+	reply->content_type = API_TEXT_JSON;
+	free(sentence);
+}
+
+void reply_index(struct reply *reply, uint64_t index)
+{
+	reply->has_index = true;
+	reply->index = index;
+}
+
+void reply_free(struct reply *reply)
+{
+	json_writer_free(&reply->body);
+	free(reply->next_token);
+	if (reply->source)
+		reply->source->free(reply->source);
+	*reply = (struct reply){0};
+}

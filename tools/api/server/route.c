@@ -1,0 +1,151 @@
+#include "tools/api/server/route.h"
+#include <string.h>
+
+#define SEGMENTS_MAX 16u
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool percent_decode(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++, to++) {
+		if (*from != '%') {
+			*to = *from;
+			continue;
+		}
+		int high = hex_digit(from[1]);
+		int low = high < 0 ? -1 : hex_digit(from[2]);
+		if (low < 0 || high * 16 + low == 0)
+			return false;
+		*to = (char)(high * 16 + low);
+		from += 2;
+	}
+	*to = '\0';
+	return true;
+}
+
+struct segments {
+	uint32_t count;
+	char *at[SEGMENTS_MAX];
+};
+
+// Splits "/a/b/c" in place. False when it is no absolute path or has too many parts.
+static bool split(char *path, struct segments *segments)
+{
+	segments->count = 0;
+	if (*path != '/')
+		return false;
+	while (path) {
+		*path++ = '\0';
+		if (segments->count == SEGMENTS_MAX)
+			return false;
+		segments->at[segments->count++] = path;
+		path = strchr(path, '/');
+	}
+	return true;
+}
+
+// Jobs may have slashes in their ids, and not every client escapes them.
+static bool is_of_job(const char *pattern)
+{
+	return strstr(pattern, "/job/:id") != NULL;
+}
+
+// True when the path fits the pattern, with a job's id made of that many parts more than one; notes where
+// that begins which stands for ":id".
+static bool pattern_fits(
+	const char *pattern, const struct segments *segments, uint32_t more, const char **ids)
+{
+	uint32_t at = 0, id_count = 0;
+	while (*pattern == '/') {
+		pattern++;
+		size_t size = strcspn(pattern, "/");
+		if (at == segments->count)
+			return false;
+		const char *segment = segments->at[at++];
+		if (*pattern == ':') {
+			if (!*segment || more > segments->count - at)
+				return false;
+			ids[id_count++] = segment;
+			at += more;
+			if (!*segments->at[at - 1])
+				return false;
+		} else if (strlen(segment) != size || memcmp(segment, pattern, size) != 0) {
+			return false;
+		}
+		pattern += size;
+	}
+	return at == segments->count;
+}
+
+// Puts the parts of an id together again. Decoding has only made them shorter, so they are moved down.
+static void join(const struct segments *segments, const char *id, uint32_t more)
+{
+	uint32_t first = 0;
+	while (segments->at[first] != id)
+		first++;
+	char *end = segments->at[first] + strlen(id);
+	for (uint32_t i = first + 1; i <= first + more; i++) {
+		size_t size = strlen(segments->at[i]);
+		*end++ = '/';
+		memmove(end, segments->at[i], size + 1);
+		end += size;
+	}
+}
+
+static bool method_fits(const struct route *route, const char *method)
+{
+	if (strcmp(route->method, method) == 0)
+		return true;
+	return strcmp(route->method, "PUT") == 0 && strcmp(method, "POST") == 0;
+}
+
+// The route that a path and method fit when a job's id has that many parts more than one.
+static enum route_match match_with(const struct route_table *table, const char *method,
+	const struct segments *segments, uint32_t more, const struct route **found,
+	const char **ids)
+{
+	enum route_match match = ROUTE_UNKNOWN_PATH;
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct route *route = &table->routes[i];
+		if (more && !is_of_job(route->pattern))
+			continue;
+		if (!pattern_fits(route->pattern, segments, more, ids))
+			continue;
+		if (method_fits(route, method)) {
+			*found = route;
+			return ROUTE_FOUND;
+		}
+		match = ROUTE_WRONG_METHOD;
+	}
+	return match;
+}
+
+enum route_match route_find(const struct route_table *table, const char *method, char *path,
+	const struct route **found, const char *ids[static ROUTE_IDS_MAX])
+{
+	struct segments segments;
+	if (!split(path, &segments))
+		return ROUTE_UNKNOWN_PATH;
+	for (uint32_t i = 0; i < segments.count; i++)
+		if (!percent_decode(segments.at[i]))
+			return ROUTE_BAD_ENCODING;
+	// What has a name of its own at the end of the path comes before what could be part of an id.
+	for (uint32_t more = 0; more < segments.count; more++) {
+		enum route_match match = match_with(table, method, &segments, more, found, ids);
+		if (match == ROUTE_FOUND && more)
+			join(&segments, ids[0], more);
+		if (match != ROUTE_UNKNOWN_PATH)
+			return match;
+	}
+	return ROUTE_UNKNOWN_PATH;
+}

@@ -1,0 +1,67 @@
+// Routes: what the API can be asked for, and the way from a request line to a row of their table.
+//
+// Each folder of handlers has a routes.h with a row a route, as a list for a macro; the same rows declare the
+// handlers and make the table.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct request;
+struct reply;
+
+// Under no read lock. Fills the reply.
+typedef void route_answer(struct request *, struct reply *);
+// The index at which what the request looks at last changed, 0 when it is not there. Under read
+// lock.
+typedef uint64_t route_watched(const struct request *);
+// Turns a write's body into commands and submits them (submission.h); then route_answer is called
+// when they are done. Or fills the reply at once.
+typedef void route_submit(struct request *, struct reply *);
+
+struct route {
+	const char *method;  // "PUT" also means POST
+	const char *pattern; // ":id" stands for one path segment
+	route_answer *answer;
+	route_watched *watched; // NULL: answers at once
+	route_submit *submit;   // NULL: changes nothing
+};
+
+// READ(pattern, answer); WATCH(pattern, answer, watched): a read that can wait for a change;
+// WRITE(method, pattern, submit, answer); ASK(method, pattern, submit): has a body and changes nothing.
+#define ROUTE_DECLARE_READ(pattern_, answer_) route_answer answer_;
+#define ROUTE_DECLARE_WATCH(pattern_, answer_, watched_) \
+	route_answer answer_;                            \
+	route_watched watched_;
+#define ROUTE_DECLARE_WRITE(method_, pattern_, submit_, answer_) \
+	route_submit submit_;                                    \
+	route_answer answer_;
+#define ROUTE_DECLARE_ASK(method_, pattern_, submit_) route_submit submit_;
+#define ROUTES_DECLARE(ROUTES) \
+	ROUTES(ROUTE_DECLARE_READ, ROUTE_DECLARE_WATCH, ROUTE_DECLARE_WRITE, ROUTE_DECLARE_ASK)
+
+#define ROUTE_ROW_READ(pattern_, answer_) {"GET", pattern_, answer_, NULL, NULL},
+#define ROUTE_ROW_WATCH(pattern_, answer_, watched_) {"GET", pattern_, answer_, watched_, NULL},
+#define ROUTE_ROW_WRITE(method_, pattern_, submit_, answer_) \
+	{method_, pattern_, answer_, NULL, submit_},
+#define ROUTE_ROW_ASK(method_, pattern_, submit_) {method_, pattern_, NULL, NULL, submit_},
+#define ROUTES_ROWS(ROUTES) ROUTES(ROUTE_ROW_READ, ROUTE_ROW_WATCH, ROUTE_ROW_WRITE, ROUTE_ROW_ASK)
+
+struct route_table {
+	const struct route *routes; // of two that fit a path the first one counts
+	uint32_t count;
+	// Whether its refusals are {"message": "…"}, as Orchard has them, and not plain text.
+	bool (*complains_in_json)(const struct route *);
+};
+
+enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BAD_ENCODING };
+
+#define ROUTE_IDS_MAX 2u
+
+// path is the raw, still encoded one, and is cut up in place. On ROUTE_FOUND sets the route, and the
+// ids, which point into path; each segment is decoded once, after the path was split, so that an encoded slash
+// belongs to its segment.
+enum route_match route_find(const struct route_table *, const char *method, char *path,
+	const struct route **, const char *ids[static ROUTE_IDS_MAX]);
+
+// Percent-decodes once, in place. False when an escape is broken or decodes to NUL.
+bool percent_decode(char *text);

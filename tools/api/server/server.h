@@ -1,0 +1,32 @@
+// The server that all requests share.
+#pragma once
+#include "state/base/prng.h"
+#include "state/base/time_source.h"
+#include "tools/api/server/route.h"
+#include "tools/api/server/settings.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define API_THREADS 4u
+#define API_CONNECTIONS_MAX 4096u
+// Longest request line and headers; libmicrohttpd answers 431 beyond.
+#define API_HEADER_BYTES_MAX (32u * 1024)
+
+struct api {
+	struct api_settings settings;
+	const struct route_table *routes;
+	char *address, *region, *datacenter, *name; // copies
+	struct MHD_Daemon *daemon;
+	uint16_t port;
+	struct uuid id;
+	uint64_t started_ns;
+	uint64_t first_index; // of the state, when the server started
+	_Atomic uint32_t requests_active;
+	_Atomic uint32_t commands_under_way;
+	struct parking *parking;
+	struct background_answers *background;
+	struct connections *connections;
+	struct request_counters *counters;
+	pthread_mutex_t prng_lock;
+	struct prng prng;
+};

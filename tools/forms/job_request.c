@@ -1,0 +1,63 @@
+#include "tools/forms/job_request.h"
+#include "placement/job_check/job_check.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static void note_mistake(const char *text, void *context)
+{
+	json_sentence(context, "%s", text);
+}
+
+static void check(struct job_request *request)
+{
+	const struct job *job = request->job;
+	job_check(job, note_mistake, &request->invalid);
+	if (request->invalid.count == 0 && !job_derive(request->job))
+		json_sentence(&request->invalid, "what a task group asks for is out of bounds");
+}
+
+static void read_job(struct job_request *request, json_t *value)
+{
+	request->job = job_create();
+	json_read_record(&job_type_description, request->job, value, "Job", &request->report);
+	if (request->report.errors.count)
+		return;
+	job_canonicalize(request->job);
+	check(request);
+}
+
+bool job_request_read(const char *body, size_t size, struct job_request *request, char *message,
+	size_t message_size)
+{
+	*request = (struct job_request){0};
+	json_t *root = json_parse(body, size, message, message_size);
+	if (!root)
+		return false;
+	json_read_bool(root, "EnforceIndex", &request->enforce_index, &request->report);
+	json_read_u64(root, "JobModifyIndex", &request->job_modify_index, &request->report);
+	json_read_bool(root, "PreserveCounts", &request->preserve_counts, &request->report);
+	json_read_u64(root, "EvalPriority", &request->eval_priority, &request->report);
+	json_read_bool(root, "Diff", &request->diff, &request->report);
+	json_t *value = json_object_get(root, "Job");
+	if (json_is_object(value))
+		read_job(request, value);
+	else
+		json_sentence(&request->report.errors,
+			"Job: must be specified: the body is {\"Job\": {…}}");
+	json_decref(root);
+	return true;
+}
+
+void job_request_free(struct job_request *request)
+{
+	job_free(request->job);
+	for (uint32_t i = 0; i < request->invalid.count && i < JSON_SENTENCES_MAX; i++)
+		free(request->invalid.texts[i]);
+	json_report_free(&request->report);
+	*request = (struct job_request){0};
+}
+
+bool job_request_is_valid(const struct job_request *request)
+{
+	return request->report.errors.count == 0 && request->invalid.count == 0;
+}
