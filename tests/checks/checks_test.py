@@ -11,6 +11,7 @@ ROOT = pathlib.Path(sys.argv[1])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/checks"))
 import count  # noqa: E402
+import docs  # noqa: E402
 import format as form  # noqa: E402
 import layers  # noqa: E402
 import symbols  # noqa: E402
@@ -107,6 +108,34 @@ LAYERS_GOOD = [
 ]
 LAYERS_AROUND = ["state", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
 
+DOCS_AROUND = {
+    "state/good.h": "#pragma once\n",
+    "docs/features.md": "| row | |\n|---|---|\n| [A1](spec/one.md#a1) | x |\n| [B1](spec/one.md#b1)–[B3](spec/one.md#b3) | y |\n",
+    "docs/spec/one.md": "# One page\n\n" + "".join(f'<a id="{i}"></a>\n' for i in ("a1", "b1", "b2", "b3")),
+}
+DOCS = [
+    ("state/bad.c", "// Rows A1, B1 to B" "4.\n", "bad.c:1: there is no row B4"),
+    ("state/bad.c", "int x;\n// As rows A1 and\n// A" "2 say.\n", "bad.c:2: there is no row A2"),
+    ("docs/more.md", "As row C" "9 says.\n", "there is no row C9"),
+    ("tests/bad_test.py", "# rows A1–A" "3\n", "there is no row A3"),
+    ("docs/spec/two.md", '<a id="a9"></a>\n', "row A9 is not listed"),
+    ("docs/spec/two.md", '<a id="a1"></a>\n', "a1 is stated in docs/spec/one.md already"),
+    ("docs/spec/one.md", '<a id="a1"></a>\n', "row B2 has no statement"),
+    ("docs/more.md", "[there](spec/none.md)\n", "spec/none.md: there is no such file"),
+    ("docs/more.md", "[there](spec/one.md#two-pages)\n", "there is no such place"),
+    ("README.md", "[there](#here)\n", "there is no such place"),
+    ("docs/more.md", "See `state/lost.h`.\n", "there is no state/lost.h"),
+    ("docs/more.md", "See `state/{good,lost}.h`.\n", "there is no state/lost.h"),
+    ("docs/more.md", "See `state/b*.c`.\n", "there is no state/b*.c"),
+    ("docs/more.md", "See `lost.c`.\n", "there is no lost.c"),
+]
+DOCS_GOOD = [
+    ("state/fine.c", "// Rows B1–B3 and A1; the arrow of a C99 compiler.\n"),
+    ("docs/more.md", "# A `page`\n[one](spec/one.md#one-page) [a](#a-page) [x](https://example.com/none#y)\n"),
+    ("docs/more.md", "`state/g*.h` `state/NAME.c` `/etc/lost/lost.conf` `elsewhere/lost.c` `good.h`\n"),
+    ("docs/more.md", "```\nx[1](2)\n```\n"),
+]
+
 SYMBOLS = [
     ("hot", "#include <stdlib.h>\nvoid *f(void) { return malloc(3); }\n", "malloc"),
     ("hot", "#include <stdio.h>\nvoid f(int x) { printf(\"%d\", x); }\n", "printf"),
@@ -159,6 +188,15 @@ def test_layers():
         assert said == [], (name, content, said)
 
 
+def test_docs():
+    assert complaints_about(docs.check, DOCS_AROUND) == [], complaints_about(docs.check, DOCS_AROUND)
+    for name, content, wanted in DOCS:
+        expect(complaints_about(docs.check, {**DOCS_AROUND, name: content}), wanted, (name, content))
+    for name, content in DOCS_GOOD:
+        said = complaints_about(docs.check, {**DOCS_AROUND, name: content})
+        assert said == [], (name, content, said)
+
+
 def archive(root, source):
     write(root, {"a.c": source})
     subprocess.run(["cc", "-O1", "-c", "a.c", "-o", "a.o"], cwd=root, check=True)
@@ -208,6 +246,6 @@ def test_count():
         assert count.count_test(sample) == wanted, (sample, count.count_test(sample))
 
 
-for test in (test_count, test_tidy, test_layers, test_symbols, test_format):
+for test in (test_count, test_tidy, test_layers, test_docs, test_symbols, test_format):
     test()
     print(f"{test.__name__}: passed")
