@@ -88,16 +88,16 @@ TIDY_GOOD = [
 ]
 
 LAYERS = [
-    ("state/base/bad.c", '#include "state/good.h"\n', "base must not include"),
-    ("state/bad.c", '#include "placement/good.h"\n', "state must not include"),
+    ("state/base/bad.c", '#include "state/log/good.h"\n', "base must not include"),
+    ("state/log/bad.c", '#include "placement/good.h"\n', "state/log must not include"),
     ("placement/bad.c", '#include "dataplane/good.h"\n', "placement must not include"),
     ("dataplane/bad.c", '#include "placement/good.h"\n', "dataplane must not include"),
-    ("dataplane/hot/bad.c", '#include "state/good.h"\n', "hot must not include"),
-    ("dataplane/wire/bad.c", '#include "state/good.h"\n', "wire must not include"),
-    ("tools/agent/bad.c", '#include "state/good.h"\n', "agent must not include"),
-    ("state/bad.c", '#include "good.h"\n', "not a path from the root"),
+    ("dataplane/hot/bad.c", '#include "state/log/good.h"\n', "hot must not include"),
+    ("dataplane/wire/bad.c", '#include "state/log/good.h"\n', "wire must not include"),
+    ("tools/agent/bad.c", '#include "state/log/good.h"\n', "agent must not include"),
+    ("state/log/bad.c", '#include "good.h"\n', "not a path from the root"),
     ("dataplane/hot/bad.c", "#include <rte_mbuf.h>\n", "packet views"),
-    ("state/bad.c", "#include <rte_ring.h>\n", "state must not include <rte_ring.h>"),
+    ("state/log/bad.c", "#include <rte_ring.h>\n", "state/log must not include <rte_ring.h>"),
     ("tools/api/bad.c", "#include <lmdb.h>\n", "api must not include <lmdb.h>"),
     ("tools/agent/bad.c", "#include <urcu-qsbr.h>\n", "agent must not include"),
 ]
@@ -106,7 +106,7 @@ LAYERS_GOOD = [
     ("dataplane/fine.c", '#include <rte_mbuf.h>\n#include "dataplane/hot/good.h"\n'),
     ("tests/fine.c", '#include "placement/good.h"\n#include "dataplane/good.h"\n#include <lmdb.h>\n'),
 ]
-LAYERS_AROUND = ["state", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
+LAYERS_AROUND = ["state/log", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
 
 DOCS_AROUND = {
     "state/good.h": "#pragma once\n",
