@@ -1,7 +1,7 @@
 // The berth program as people run it: against a real API server, and a wire controller in
 // miniature.
 #include "state/base/memory.h"
-#include "tests/api/server.h"
+#include "tests/tools/api/server.h"
 #include "tests/tools/berth/run.h"
 #include "tests/tools/client/responder.h"
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // Deployments, versions and drains from the command line, over nodes that do what they are told.
-#include "tests/api/life.h"
+#include "tests/tools/api/life.h"
 #include "tests/tools/berth/run.h"
 #include <setjmp.h>
 #include <stdarg.h>

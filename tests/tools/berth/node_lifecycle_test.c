@@ -1,5 +1,5 @@
 // Nodes taken out and back with the command line, how they stand, and the groups by snapshot.
-#include "tests/api/scheduling.h"
+#include "tests/tools/api/scheduling.h"
 #include "tests/tools/berth/run.h"
 #include "tests/tools/berth/two_nodes.h"
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // Jobs that are scheduled, from the command line: run, plan, stop, and what people look at meanwhile.
-#include "tests/api/server.h"
+#include "tests/tools/api/server.h"
 #include "tests/tools/berth/run.h"
 #include <setjmp.h>
 #include <stdarg.h>

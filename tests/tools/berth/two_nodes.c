@@ -1,5 +1,5 @@
 #include "tests/tools/berth/two_nodes.h"
-#include "tests/api/scheduling.h"
+#include "tests/tools/api/scheduling.h"
 #include "tests/tools/berth/run.h"
 
 char node_ids[2][UUID_TEXT_BYTES];

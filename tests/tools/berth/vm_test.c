@@ -1,5 +1,5 @@
 // berth vm, worker and settings as people run them, against a real API server.
-#include "tests/api/server.h"
+#include "tests/tools/api/server.h"
 #include "tests/tools/berth/run.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // What the command line says of a drain or a dead node that is not there yet.
-#include "tests/api/scheduling.h"
+#include "tests/tools/api/scheduling.h"
 #include "tests/tools/berth/run.h"
 #include "tests/tools/berth/two_nodes.h"
 #include <setjmp.h>

@@ -1,0 +1,201 @@
+// Lists of a large fleet: complete, in order, and never in memory as a whole.
+#include "tests/tools/api/prometheus_reader.h"
+#include "tests/tools/api/server.h"
+#include "tools/api/server/http.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#define NODES 100000u
+#define BUFFER_BYTES_MAX (256u * 1024)
+
+static struct server *server;
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){.nodes_max = NODES + 4096});
+	server_nodes(server, NODES);
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	server_stop(server);
+	return 0;
+}
+
+static double buffer_most(void)
+{
+	struct response r = http(server, "GET", "/v1/metrics?format=prometheus", NULL);
+	struct prometheus p;
+	char problem[256];
+	assert_true(prometheus_read(r.body, &p, problem, sizeof problem));
+	double value = prometheus_value(&p, "berth_http_stream_buffer_bytes_most", "");
+	prometheus_free(&p);
+	response_free(&r);
+	return value;
+}
+
+// Counts the ids of a list and checks their order, without parsing a hundred megabytes.
+static uint32_t count_sorted(const char *body, size_t size)
+{
+	static const char key[] = "\"ID\":\"";
+	char last[37] = "";
+	uint32_t count = 0;
+	for (size_t at = 0; at + sizeof key + 36 < size; at++) {
+		if (body[at] != '"' || memcmp(body + at, key, sizeof key - 1) != 0)
+			continue;
+		char id[37] = "";
+		memcpy(id, body + at + sizeof key - 1, 36);
+		assert_true(strcmp(last, id) < 0);
+		memcpy(last, id, sizeof last);
+		count++;
+	}
+	return count;
+}
+
+static void a_large_list_is_whole_and_bounded(void **unused)
+{
+	struct response r = http(server, "GET", "/v1/nodes", NULL);
+	assert_int_equal(r.status, 200);
+	assert_true(r.size > 50u * 1024 * 1024);
+	assert_int_equal(count_sorted(r.body, r.size), NODES);
+	assert_int_equal(r.body[0], '[');
+	assert_int_equal(r.body[r.size - 1], ']');
+	response_free(&r);
+	double most = buffer_most();
+	assert_true(most > 1024 && most < BUFFER_BYTES_MAX);
+}
+
+static void a_large_list_is_compressed_on_its_way(void **unused)
+{
+	struct response plain = http(server, "GET", "/v1/nodes", NULL);
+	struct response packed =
+		http_with(server, "GET", "/v1/nodes", NULL, 0, "Accept-Encoding: gzip");
+	assert_true(response_has(&packed, "Content-Encoding: gzip"));
+	assert_true(packed.size < plain.size / 5);
+	unsigned char *text = malloc(plain.size + 1);
+	assert_non_null(text);
+	z_stream stream = {.next_in = (unsigned char *)packed.body, .avail_in = (uInt)packed.size};
+	stream.next_out = text;
+	stream.avail_out = (uInt)plain.size + 1;
+	assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	inflateEnd(&stream);
+	assert_int_equal(stream.total_out, plain.size);
+	assert_memory_equal(text, plain.body, plain.size);
+	free(text);
+	response_free(&plain);
+	response_free(&packed);
+	assert_true(buffer_most() < BUFFER_BYTES_MAX);
+}
+
+// A filter is looked at node by node, on a thread that has other connections: they get their turns.
+static void a_filter_that_finds_nothing_holds_up_nobody(void **unused)
+{
+	static const char request[] = "GET /v1/nodes?filter=Meta.rack%20==%20none HTTP/1.1\r\n"
+				      "Host: x\r\nConnection: close\r\n\r\n";
+	int filtered[API_THREADS];
+	for (uint32_t i = 0; i < API_THREADS; i++) {
+		filtered[i] = server_connect(server);
+		assert_int_equal(send(filtered[i], request, sizeof request - 1, 0),
+			(ssize_t)sizeof request - 1);
+	}
+	// All threads have one by now, or soon: whoever asks meanwhile waits for turns, not for lists.
+	for (int i = 0; i < 40; i++) {
+		struct response r = http(server, "GET", "/v1/regions", NULL);
+		assert_int_equal(r.status, 200);
+		response_free(&r);
+	}
+	// And there is nothing but the headers, and perhaps what the list begins with, so far.
+	char answer[4096];
+	ssize_t size = recv(filtered[0], answer, sizeof answer - 1, MSG_DONTWAIT);
+	answer[size > 0 ? size : 0] = '\0';
+	assert_null(strstr(answer, "\r\n0\r\n"));
+	for (uint32_t i = 0; i < API_THREADS; i++)
+		close(filtered[i]);
+}
+
+static void pages_of_a_large_list(void **unused)
+{
+	struct response r = http(server, "GET", "/v1/nodes?per_page=10", NULL);
+	json_t *page = json_loads(r.body, 0, NULL);
+	assert_int_equal(json_array_size(page), 10);
+	json_decref(page);
+	response_free(&r);
+}
+
+static _Atomic bool stop;
+
+static void *change(void *unused)
+{
+	for (uint32_t i = 0; !stop; i++)
+		server_node(server, i % 1000);
+	return NULL;
+}
+
+// A list that is read slowly while the fleet changes is still valid and complete.
+static void a_slow_reader_gets_it_all(void **unused)
+{
+	static const char request[] =
+		"GET /v1/nodes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+	pthread_t thread;
+	stop = false;
+	pthread_create(&thread, NULL, change, NULL);
+	int fd = server_connect(server);
+	assert_int_equal(send(fd, request, sizeof request - 1, 0), (ssize_t)sizeof request - 1);
+	size_t capacity = 256u * 1024 * 1024, size = 0;
+	char *answer = malloc(capacity);
+	assert_non_null(answer);
+	ssize_t got;
+	for (int i = 0; (got = recv(fd, answer + size, 256u * 1024, 0)) > 0; i++) {
+		size += (size_t)got;
+		assert_true(capacity - size > 256u * 1024);
+		if (i < 100)
+			usleep(1000);
+	}
+	answer[size] = '\0';
+	stop = true;
+	pthread_join(thread, NULL);
+	close(fd);
+	assert_int_equal(strncmp(answer, "HTTP/1.1 200", 12), 0);
+	assert_int_equal(size > 7 ? memcmp(answer + size - 7, "\r\n0\r\n\r\n", 7) : 1, 0);
+	free(answer);
+	assert_true(buffer_most() < BUFFER_BYTES_MAX);
+}
+
+// One that reads a little and leaves must not keep anything.
+static void readers_may_leave(void **unused)
+{
+	static const char request[] = "GET /v1/nodes HTTP/1.1\r\nHost: x\r\n\r\n";
+	for (int i = 0; i < 20; i++) {
+		char some[4096];
+		int fd = server_connect(server);
+		assert_int_equal(
+			send(fd, request, sizeof request - 1, 0), (ssize_t)sizeof request - 1);
+		assert_true(recv(fd, some, sizeof some, 0) > 0);
+		close(fd);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_large_list_is_whole_and_bounded),
+		cmocka_unit_test(a_large_list_is_compressed_on_its_way),
+		cmocka_unit_test(a_filter_that_finds_nothing_holds_up_nobody),
+		cmocka_unit_test(pages_of_a_large_list),
+		cmocka_unit_test(a_slow_reader_gets_it_all),
+		cmocka_unit_test(readers_may_leave),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

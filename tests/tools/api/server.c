@@ -1,0 +1,432 @@
+#include "tests/tools/api/server.h"
+#include "placement/pipeline/pipeline.h"
+#include "placement/watch/watchers.h"
+#include "state/base/memory.h"
+#include "tools/api/events/event_log.h"
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+static int append(
+	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
+{
+	return 0;
+}
+
+static int64_t room_bytes(void *context)
+{
+	return INT64_MAX;
+}
+
+static void log_failed(void *context, int error)
+{
+	abort();
+}
+
+static char *configuration(void *context)
+{
+	return text_copy(TEXT("{\"http\":{\"port\":1}}"));
+}
+
+static void metrics(void *context, const struct metric_sink *sink)
+{
+	uint64_t buckets[32] = {[4] = 3};
+	sink->value(sink->sink, 'g', "berth_test_gauge", "", 1.5);
+	sink->histogram(sink->sink, "berth_test_seconds", "", buckets, 30);
+}
+
+// The server is of the region "global", and there is another.
+static bool has_peer(void *context, const char *region)
+{
+	return strcmp(region, "west") == 0;
+}
+
+static void start_api(struct server *s, const struct server_options *options)
+{
+	char message[256] = "";
+	struct api_settings settings = {
+		.address = "127.0.0.1",
+		.connections_max = 2048,
+		.connections_per_ip_max = options->connections_per_ip_max,
+		.state = s->state,
+		.queue = s->queue,
+		.time = options->time ? options->time : &time_source_real,
+		.events = s->events,
+		.region = "global",
+		.has_peer = has_peer,
+		.datacenter = "dc1",
+		.name = "test",
+		.seed = 5,
+		.metrics = metrics,
+		.configuration = configuration,
+	};
+	if (api_start(&settings, &s->api, message, sizeof message) != 0)
+		fail_msg("%s", message);
+}
+
+static struct pipeline *start_schedulers(struct server *s, const struct server_options *options)
+{
+	struct pipeline_settings settings = {
+		.state = s->state,
+		.queue = s->queue,
+		.time = &time_source_real,
+		.seed = 23,
+		.workers = options->schedulers,
+	};
+	struct pipeline *pipeline = pipeline_create(&settings);
+	assert_non_null(pipeline);
+	return pipeline;
+}
+
+static struct watchers *create_watchers(struct server *s)
+{
+	struct watchers_settings settings = {
+		.state = s->state,
+		.queue = s->queue,
+		.time = &time_source_real,
+		.seed = 29,
+		.node_ttl_ns = 1000000000,
+	};
+	struct watchers *watchers = watchers_create(&settings);
+	assert_non_null(watchers);
+	return watchers;
+}
+
+struct server *server_start(const struct server_options *options)
+{
+	struct server *s = memory_take(sizeof *s);
+	uint32_t nodes = options->nodes_max ? options->nodes_max : 4096;
+	struct state_limits limits = {nodes, 1024, 65536, 65536, 64};
+	prng_seed(&s->prng, 3);
+	s->state = state_create(&limits);
+	assert_non_null(s->state);
+	s->queue = command_queue_create(1);
+	s->placement = placement_create(s->state, PLACEMENT_BINPACK);
+	struct applier_settings applier = {
+		.state = s->state,
+		.queue = s->queue,
+		.log = {append, room_bytes, NULL},
+		.placer = placement_placer(s->placement),
+		.time = &time_source_real,
+		.seed = 17,
+		.collect_after_ms = 3600000,
+		.log_failed = log_failed,
+	};
+	if (options->schedulers) {
+		s->pipeline = start_schedulers(s, options);
+		applier.next_plan = pipeline_next_plan;
+		applier.plan_context = s->pipeline;
+	}
+	s->events = event_log_create();
+	assert_non_null(s->events);
+	state_observe(s->state, event_log_observer(s->events));
+	if (options->watchers)
+		s->watchers = create_watchers(s);
+	s->applier = applier_create(&applier);
+	assert_int_equal(applier_open(s->applier), 0);
+	s->applier_runs = !options->no_applier_thread;
+	if (s->applier_runs)
+		assert_int_equal(applier_start(s->applier, -1), 0);
+	if (s->pipeline)
+		assert_int_equal(pipeline_start(s->pipeline), 0);
+	if (s->watchers)
+		assert_int_equal(watchers_start(s->watchers), 0);
+	start_api(s, options);
+	return s;
+}
+
+void server_stop(struct server *s)
+{
+	if (s->api)
+		api_stop(s->api);
+	if (s->watchers)
+		watchers_stop(s->watchers);
+	if (s->pipeline)
+		pipeline_stop(s->pipeline);
+	if (s->applier_runs)
+		applier_stop(s->applier, 1000);
+	if (s->pipeline)
+		pipeline_destroy(s->pipeline);
+	if (s->watchers)
+		watchers_destroy(s->watchers);
+	applier_destroy(s->applier);
+	placement_destroy(s->placement);
+	command_queue_destroy(s->queue);
+	state_destroy(s->state);
+	event_log_destroy(s->events);
+	free(s);
+}
+
+// --- Commands ------------------------------------------------------------------------------------
+
+static void post(struct command *command)
+{
+	sem_post(command->context);
+}
+
+enum command_outcome server_command(struct server *s, struct command *command)
+{
+	sem_t done;
+	sem_init(&done, 0, 0);
+	command->done = post;
+	command->context = &done;
+	command->submitted_ns = time_monotonic_ns(&time_source_real);
+	assert_true(command_queue_push(s->queue, COMMAND_PRODUCER_SHARED, command));
+	while (!s->applier_runs && sem_trywait(&done) != 0)
+		applier_step(s->applier);
+	if (s->applier_runs)
+		while (sem_wait(&done) != 0)
+			;
+	sem_destroy(&done);
+	return command->outcome;
+}
+
+struct uuid server_node_id(uint32_t n)
+{
+	struct uuid id = {{0}};
+	uint32_t mixed = n * 2654435761u;
+	memcpy(id.bytes, &mixed, 4);
+	memcpy(id.bytes + 12, &n, 4);
+	id.bytes[6] = 0x40;
+	id.bytes[8] = 0x80;
+	return id;
+}
+
+// The texts are views into name, which must outlive the command.
+static void describe(struct node_registration *r, uint32_t n, char name[static 32])
+{
+	static const char *const pairs[][2] = {{"kernel.name", "linux"}, {"cpu.arch", "amd64"},
+		{"cpu.numcores", "4"}, {"driver.exec", "1"}, {"os.name", "debian"},
+		{"unique.hostname", "n"}};
+	snprintf(name, 32, "node-%06u", n);
+	r->node = server_node_id(n);
+	r->sequence = 1795225440000ull + n;
+	r->parts = 1;
+	r->total = (struct resources){4000, 8192, 100000};
+	r->reserved = (struct resources){100, 256, 1000};
+	r->name = text_of(name);
+	r->datacenter = TEXT("dc1");
+	r->class_name = n % 2 ? TEXT("large") : TEXT("small");
+	r->pool = TEXT("default");
+	r->address = TEXT("10.0.0.1:4646");
+	r->version = TEXT("0.1.0");
+	r->device_group_count = 1;
+	r->device_groups[0] =
+		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+		r->pairs[r->pair_count++] = (struct node_pair){
+			PAIR_ATTRIBUTE, text_of(pairs[i][0]), text_of(pairs[i][1])};
+	r->pairs[r->pair_count++] = (struct node_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
+	r->pairs[r->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
+}
+
+struct uuid server_node(struct server *s, uint32_t n)
+{
+	struct node_registration *r = memory_take(sizeof *r);
+	char name[32];
+	describe(r, n, name);
+	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = r};
+	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+	s->newest = (struct node_slot){r->slot, r->generation};
+	struct uuid id = r->node;
+	free(r);
+	return id;
+}
+
+// Registrations that are under way together.
+#define TOGETHER 256u
+
+void server_nodes(struct server *s, uint32_t count)
+{
+	struct command *commands = memory_take_array(TOGETHER, sizeof *commands);
+	struct node_registration *all = memory_take_array(TOGETHER, sizeof *all);
+	char(*names)[32] = memory_take_array(TOGETHER, sizeof *names);
+	sem_t done;
+	sem_init(&done, 0, 0);
+	for (uint32_t first = 0; first < count; first += TOGETHER) {
+		uint32_t some = count - first < TOGETHER ? count - first : TOGETHER;
+		for (uint32_t i = 0; i < some; i++) {
+			memset(&all[i], 0, sizeof all[i]);
+			describe(&all[i], first + i, names[i]);
+			commands[i] = (struct command){.type = COMMAND_NODE_REGISTER,
+				.node_register = &all[i],
+				.done = post,
+				.context = &done};
+			assert_true(command_queue_push(
+				s->queue, COMMAND_PRODUCER_SHARED, &commands[i]));
+		}
+		for (uint32_t i = 0; i < some; i++)
+			while (sem_wait(&done) != 0)
+				;
+		for (uint32_t i = 0; i < some; i++)
+			assert_int_equal(commands[i].outcome, OUTCOME_DONE);
+	}
+	sem_destroy(&done);
+	free(names);
+	free(all);
+	free(commands);
+}
+
+void server_node_expires(struct server *s, struct node_slot node)
+{
+	struct command command = {
+		.type = COMMAND_NODE_EXPIRED, .node = {node.slot, node.generation}};
+	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+}
+
+void server_job(struct server *s, const char *id)
+{
+	char body[512];
+	snprintf(body, sizeof body,
+		"{\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"direct\",\"Datacenters\":["
+		"\"dc1\"],"
+		"\"TaskGroups\":[{\"Name\":\"g\",\"Count\":1,\"EphemeralDisk\":{\"SizeMB\":100},"
+		"\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"/bin/"
+		"true\"},"
+		"\"Resources\":{\"CPU\":500,\"MemoryMB\":256}}]}]}}",
+		id, id);
+	json_decref(http_json(s, "PUT", "/v1/jobs", body));
+}
+
+uint32_t server_place(
+	struct server *s, const char *job, uint8_t count, struct uuid ids[static PLACE_COUNT_MAX])
+{
+	struct command_place place = {
+		.client = TEXT("tester"),
+		.issued_ms = (int64_t)(time_wall_ns(&time_source_real) / 1000000),
+		.request = prng_u64(&s->prng),
+		.count = count,
+		.namespace_name = TEXT(""),
+		.job = text_of(job),
+		.group = TEXT("g"),
+	};
+	struct command command = {.type = COMMAND_PLACE, .place = &place};
+	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+	for (uint32_t i = 0; i < place.placed; i++)
+		ids[i] = place.items[i].allocation;
+	return place.placed;
+}
+
+// --- HTTP ----------------------------------------------------------------------------------------
+
+struct growing {
+	char *data;
+	size_t size, capacity;
+};
+
+static size_t take(char *data, size_t each, size_t count, void *context)
+{
+	struct growing *g = context;
+	size_t size = each * count;
+	if (g->size + size + 1 > g->capacity) {
+		g->capacity = 2 * (g->size + size + 1);
+		g->data = memory_resize(g->data, g->capacity);
+	}
+	memcpy(g->data + g->size, data, size);
+	g->size += size;
+	g->data[g->size] = '\0';
+	return size;
+}
+
+struct response http_with(struct server *s, const char *method, const char *path, const char *body,
+	size_t size, const char *header)
+{
+	char url[2048];
+	struct growing text = {text_copy(TEXT("")), 0, 1}, headers = {text_copy(TEXT("")), 0, 1};
+	snprintf(url, sizeof url, "http://127.0.0.1:%u%s", api_port(s->api), path);
+	CURL *curl = curl_easy_init();
+	struct curl_slist *list = header ? curl_slist_append(NULL, header) : NULL;
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &text);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take);
+	curl_easy_setopt(curl, CURLOPT_HEADERDATA, &headers);
+	if (body) {
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+	}
+	CURLcode code = curl_easy_perform(curl);
+	if (code != CURLE_OK)
+		fail_msg("%s %s: %s", method, path, curl_easy_strerror(code));
+	struct response r = {.body = text.data, .headers = headers.data, .size = text.size};
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &r.status);
+	const char *index = strstr(r.headers, "X-Nomad-Index: ");
+	r.index = index ? strtoull(index + 15, NULL, 10) : 0;
+	curl_slist_free_all(list);
+	curl_easy_cleanup(curl);
+	return r;
+}
+
+struct response http(struct server *s, const char *method, const char *path, const char *body)
+{
+	return http_with(s, method, path, body, body ? strlen(body) : 0, NULL);
+}
+
+void response_free(struct response *r)
+{
+	free(r->body);
+	free(r->headers);
+	*r = (struct response){0};
+}
+
+json_t *http_json(struct server *s, const char *method, const char *path, const char *body)
+{
+	struct response r = http(s, method, path, body);
+	if (r.status != 200)
+		fail_msg("%s %s answered %ld: %s", method, path, r.status, r.body);
+	assert_true(response_has(&r, "Content-Type: application/json"));
+	json_error_t error;
+	json_t *root = json_loads(r.body, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+	if (!root)
+		fail_msg("%s %s: %s in %s", method, path, error.text, r.body);
+	response_free(&r);
+	return root;
+}
+
+bool response_has(const struct response *r, const char *line)
+{
+	const char *at = strstr(r->headers, line);
+	return at && at[strlen(line)] == '\r';
+}
+
+int server_connect(struct server *s)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(api_port(s->api)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	return fd;
+}
+
+void server_report(
+	struct server *s, struct node_slot node, const char *allocation, int status, int health)
+{
+	static _Atomic uint64_t sequence;
+	struct alloc_update_item item = {
+		.client_status = (uint8_t)status, .healthy = {health != 0, health > 0}};
+	assert_true(uuid_parse(allocation, &item.allocation));
+	struct command_alloc_update update = {.slot = node.slot,
+		.generation = node.generation,
+		.sequence = ++sequence,
+		.count = 1,
+		.items = &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+}

@@ -1,0 +1,388 @@
+// The protocol's edges: methods, limits, encodings, slow and broken clients, a queue that is full.
+#include "state/base/memory.h"
+#include "tests/tools/api/prometheus_reader.h"
+#include "tests/tools/api/server.h"
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct server *server;
+
+// A clock that moves when told, for all threads of a server.
+static _Atomic uint64_t stopped_ns = 1795225440000000000;
+
+static uint64_t read_stopped(void *context)
+{
+	return stopped_ns;
+}
+static const struct time_source stopped = {read_stopped, read_stopped, NULL};
+
+static void advance_ms(uint64_t ms)
+{
+	stopped_ns += ms * 1000000;
+}
+
+// One number of /v1/metrics.
+static uint64_t metric(struct server *s, const char *name)
+{
+	char line[128];
+	struct response r = http(s, "GET", "/v1/metrics?format=prometheus", NULL);
+	snprintf(line, sizeof line, "\n%s ", name);
+	const char *at = strstr(r.body, line);
+	assert_non_null(at);
+	uint64_t value = strtoull(at + strlen(line), NULL, 10);
+	response_free(&r);
+	return value;
+}
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){0});
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	server_stop(server);
+	return 0;
+}
+
+static void wrong_methods_are_405(void **unused)
+{
+	static const char *const cases[][2] = {{"DELETE", "/v1/nodes"}, {"PUT", "/v1/nodes"},
+		{"POST", "/v1/node/x"}, {"GET", "/v1/validate/job"}, {"DELETE", "/v1/jobs"},
+		{"PATCH", "/v1/job/x"}, {"BREW", "/v1/nodes"}, {"GET", "/v1/berth/release"}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct response r = http(server, cases[i][0], cases[i][1], NULL);
+		assert_int_equal(r.status, 405);
+		assert_string_equal(r.body, "Invalid method");
+		assert_true(response_has(&r, "Content-Type: text/plain; charset=utf-8"));
+		response_free(&r);
+	}
+}
+
+static void other_regions_are_500(void **unused)
+{
+	static const struct {
+		const char *method, *path;
+		long status;
+	} cases[] = {{"GET", "/v1/nodes?region=global", 200}, {"GET", "/v1/nodes?region=", 200},
+		{"GET", "/v1/nodes?region=never", 500}, {"GET", "/v1/nodes?region=Global", 500},
+		{"GET", "/v1/job/x?region=global", 404}, {"GET", "/v1/job/x?region=never", 500},
+		{"DELETE", "/v1/job/x?region=global", 404},
+		{"DELETE", "/v1/job/x?region=never", 500}, {"PUT", "/v1/jobs?region=never", 500}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct response r = http(server, cases[i].method, cases[i].path,
+			strcmp(cases[i].method, "PUT") == 0 ? "{}" : NULL);
+		assert_int_equal(r.status, cases[i].status);
+		if (r.status == 500)
+			assert_string_equal(r.body, "No path to region");
+		response_free(&r);
+	}
+}
+
+static void large_bodies_are_413(void **unused)
+{
+	size_t size = JOB_JSON_BYTES_MAX + 1;
+	char *body = memory_take(size + 1);
+	memset(body, ' ', size);
+	struct response r = http_with(server, "PUT", "/v1/jobs", body, size, "Expect:");
+	assert_int_equal(r.status, 413);
+	response_free(&r);
+	// A megabyte is read: blanks are no JSON.
+	r = http_with(server, "PUT", "/v1/jobs", body, size - 1, "Expect:");
+	assert_int_equal(r.status, 400);
+	response_free(&r);
+	// The same when its size is not announced.
+	r = http_with(server, "PUT", "/v1/jobs", body, size, "Transfer-Encoding: chunked");
+	assert_int_equal(r.status, 413);
+	response_free(&r);
+	free(body);
+}
+
+static void encoded_bodies_are_415(void **unused)
+{
+	struct response r = http_with(server, "PUT", "/v1/jobs", "{}", 2, "Content-Encoding: gzip");
+	assert_int_equal(r.status, 415);
+	response_free(&r);
+	r = http_with(server, "PUT", "/v1/jobs", "{}", 2, "Content-Encoding: identity");
+	assert_int_equal(r.status, 400);
+	response_free(&r);
+}
+
+static void pages_of_other_sites_are_403(void **unused)
+{
+	static const struct {
+		const char *header;
+		long status;
+	} cases[] = {{"Origin: http://elsewhere.example", 403}, {"Origin: null", 403},
+		{"Origin: http://x", 400}, {"X-Nothing: y", 400}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char request[512], answer[2048];
+		int fd = server_connect(server);
+		int size = snprintf(request, sizeof request,
+			"PUT /v1/jobs HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 2\r\n\r\n{}",
+			cases[i].header);
+		assert_int_equal(send(fd, request, (size_t)size, MSG_NOSIGNAL), size);
+		ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
+		assert_true(got > 12);
+		assert_int_equal(strtol(answer + 9, NULL, 10), cases[i].status);
+		close(fd);
+	}
+	struct response r = http_with(
+		server, "GET", "/v1/regions", NULL, 0, "Origin: http://elsewhere.example");
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+}
+
+static void many_parameters_are_refused(void **unused)
+{
+	char path[512] = "/v1/nodes?";
+	for (int i = 0; i < 20; i++)
+		snprintf(path + strlen(path), sizeof path - strlen(path), "a%d=1&", i);
+	struct response r = http(server, "GET", path, NULL);
+	assert_int_equal(r.status, 400);
+	response_free(&r);
+}
+
+// What is answered within wait_ms of silence.
+static void exchange(const char *request, size_t size, char *answer, size_t room, int wait_ms)
+{
+	int fd = server_connect(server);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	assert_int_equal(send(fd, request, size, MSG_NOSIGNAL), (ssize_t)size);
+	size_t got = 0;
+	ssize_t some = 1;
+	while (some > 0 && poll(&p, 1, wait_ms) == 1) {
+		some = recv(fd, answer + got, room - 1 - got, 0);
+		got += some > 0 ? (size_t)some : 0;
+	}
+	answer[got] = '\0';
+	close(fd);
+}
+
+// Whatever bytes come, the server answers or closes, and goes on.
+static void garbage_is_survived(void **unused)
+{
+	static const char *const cases[] = {"", "\r\n\r\n", "GET\r\n\r\n", "GET /v1/nodes\r\n\r\n",
+		"GET /v1/nodes HTTP/9.9\r\n\r\n", "GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /v1/../v1/nodes HTTP/1.1\r\nHost: x\r\n\r\n",
+		"PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+		"PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}",
+		"PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+		"PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{}",
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"};
+	char answer[4096];
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		exchange(cases[i], strlen(cases[i]), answer, sizeof answer, 50);
+		assert_null(strstr(answer, "root:"));
+		assert_true(!*answer || strncmp(answer, "HTTP/1.1 ", 9) == 0);
+	}
+	struct prng prng;
+	prng_seed(&prng, 23);
+	for (int i = 0; i < 300; i++) {
+		char noise[300];
+		size_t size = 0;
+		static const char start[] = "GET /v1/node/";
+		if (prng_below(&prng, 2)) {
+			memcpy(noise, start, sizeof start - 1);
+			size = sizeof start - 1;
+		}
+		size_t end = size + prng_below(&prng, 250);
+		while (size < end)
+			noise[size++] = (char)prng_u64(&prng);
+		exchange(noise, size, answer, sizeof answer, 0);
+	}
+	json_decref(http_json(server, "GET", "/v1/nodes", NULL));
+}
+
+static void connections_are_kept_alive(void **unused)
+{
+	static const char request[] = "GET /v1/regions HTTP/1.1\r\nHost: x\r\n\r\n";
+	int fd = server_connect(server);
+	for (int i = 0; i < 5; i++) {
+		char answer[2048] = "";
+		size_t got = 0;
+		assert_int_equal(send(fd, request, sizeof request - 1, MSG_NOSIGNAL),
+			(ssize_t)sizeof request - 1);
+		while (!strstr(answer, "[\"global\"]")) {
+			ssize_t some = recv(fd, answer + got, sizeof answer - 1 - got, 0);
+			assert_true(some > 0);
+			answer[got += (size_t)some] = '\0';
+		}
+		assert_int_equal(strncmp(answer, "HTTP/1.1 200", 12), 0);
+	}
+	close(fd);
+}
+
+static void one_address_has_few_connections(void **unused)
+{
+	struct server *s = server_start(&(struct server_options){.connections_per_ip_max = 5});
+	int fds[10], refused = 0;
+	for (int i = 0; i < 10; i++)
+		fds[i] = server_connect(s);
+	for (int i = 0; i < 10; i++) {
+		static const char request[] = "GET /v1/regions HTTP/1.1\r\nHost: x\r\n\r\n";
+		char byte;
+		send(fds[i], request, sizeof request - 1, MSG_NOSIGNAL);
+		refused += recv(fds[i], &byte, 1, 0) <= 0;
+	}
+	assert_int_equal(refused, 5);
+	for (int i = 0; i < 10; i++)
+		close(fds[i]);
+	server_stop(s);
+}
+
+// A client that dribbles its headers is cut off, whatever it sends: the clock is moved, not waited
+// for.
+static void dribbling_headers_are_cut_off(void **unused)
+{
+	struct server *s = server_start(&(struct server_options){.time = &stopped});
+	int fd = server_connect(s);
+	assert_int_equal(send(fd, "GET /v1/nodes HTTP/1.1\r\nX-A: ", 29, MSG_NOSIGNAL), 29);
+	// Moved again and again: which of its threads have taken notice of anything yet is open.
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	while (poll(&p, 1, 50) == 0) {
+		send(fd, "a", 1, MSG_NOSIGNAL);
+		advance_ms(1000);
+	}
+	char byte;
+	while (recv(fd, &byte, 1, 0) > 0)
+		;
+	close(fd);
+	assert_int_equal(metric(s, "berth_http_connections_cut_total{phase=\"headers\"}"), 1);
+	server_stop(s);
+}
+
+// --- A queue that is full, and an applier that does not answer -----------------------------------
+
+static void nothing(struct command *command)
+{
+}
+
+static const char job_body[] =
+	"{\"Job\":{\"ID\":\"x\",\"Name\":\"x\",\"Type\":\"direct\",\"Datacenters\":[\"dc1\"],"
+	"\"TaskGroups\":[{\"Name\":\"g\",\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\"}]}]}}";
+
+static void a_full_queue_is_429(void **unused)
+{
+	struct server *s = server_start(&(struct server_options){.no_applier_thread = true});
+	struct command_status status = {.client = TEXT("x")};
+	struct command *commands = memory_take_array(COMMAND_RING_SLOTS, sizeof *commands);
+	uint32_t pushed = 0;
+	for (; pushed < COMMAND_RING_SLOTS; pushed++) {
+		commands[pushed] = (struct command){
+			.type = COMMAND_STATUS, .done = nothing, .status = &status};
+		if (!command_queue_push(s->queue, COMMAND_PRODUCER_SHARED, &commands[pushed]))
+			break;
+	}
+	struct response r = http(s, "PUT", "/v1/jobs", job_body);
+	assert_int_equal(r.status, 429);
+	assert_true(response_has(&r, "Retry-After: 1"));
+	assert_non_null(strstr(r.body, "nothing was changed"));
+	response_free(&r);
+	while (command_queue_depth(s->queue))
+		applier_step(s->applier);
+	server_stop(s);
+	free(commands);
+}
+
+struct stepper {
+	struct server *server;
+	_Atomic bool stop;
+};
+
+static void *step(void *context)
+{
+	struct stepper *stepper = context;
+	while (!stepper->stop) {
+		applier_step(stepper->server->applier);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+static void an_applier_that_hangs_is_503(void **unused)
+{
+	struct server *s =
+		server_start(&(struct server_options){.no_applier_thread = true, .time = &stopped});
+	int fd = server_connect(s);
+	char request[1024], answer[2048];
+	int size = snprintf(request, sizeof request,
+		"PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: "
+		"%zu\r\n\r\n%s",
+		sizeof job_body - 1, job_body);
+	assert_int_equal(send(fd, request, (size_t)size, MSG_NOSIGNAL), size);
+	// From here on its deadline is set.
+	while (metric(s, "berth_http_parked") == 0)
+		usleep(1000);
+	advance_ms(31000);
+	ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
+	assert_true(got > 0);
+	answer[got] = '\0';
+	assert_int_equal(strncmp(answer, "HTTP/1.1 503", 12), 0);
+	close(fd);
+	// It still takes effect, and stopping waits for it.
+	struct stepper stepper = {.server = s};
+	pthread_t thread;
+	pthread_create(&thread, NULL, step, &stepper);
+	api_stop(s->api);
+	s->api = NULL;
+	stepper.stop = true;
+	pthread_join(thread, NULL);
+	state_read_begin();
+	assert_non_null(state_job(s->state, TEXT("default"), TEXT("x")));
+	state_read_end();
+	server_stop(s);
+}
+
+static void a_taken_port_is_explained(void **unused)
+{
+	char message[512] = "";
+	struct api *api = NULL;
+	struct api_settings settings = {
+		.address = "127.0.0.1",
+		.port = api_port(server->api),
+		.state = server->state,
+		.queue = server->queue,
+		.time = &time_source_real,
+	};
+	assert_true(api_start(&settings, &api, message, sizeof message) < 0);
+	assert_null(api);
+	char place[64];
+	snprintf(place, sizeof place, "127.0.0.1:%u: Address already in use", settings.port);
+	assert_non_null(strstr(message, place));
+	settings.address = "not an address";
+	assert_true(api_start(&settings, &api, message, sizeof message) < 0);
+	assert_non_null(strstr(message, "\"not an address\" is no address"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_methods_are_405),
+		cmocka_unit_test(other_regions_are_500),
+		cmocka_unit_test(large_bodies_are_413),
+		cmocka_unit_test(encoded_bodies_are_415),
+		cmocka_unit_test(pages_of_other_sites_are_403),
+		cmocka_unit_test(many_parameters_are_refused),
+		cmocka_unit_test(garbage_is_survived),
+		cmocka_unit_test(connections_are_kept_alive),
+		cmocka_unit_test(one_address_has_few_connections),
+		cmocka_unit_test(dribbling_headers_are_cut_off),
+		cmocka_unit_test(a_full_queue_is_429),
+		cmocka_unit_test(an_applier_that_hangs_is_503),
+		cmocka_unit_test(a_taken_port_is_explained),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
