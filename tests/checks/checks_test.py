@@ -11,9 +11,14 @@ ROOT = pathlib.Path(sys.argv[1])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/checks"))
 import count  # noqa: E402
+<<<<<<< HEAD
 import docs  # noqa: E402
+=======
+import folder_table  # noqa: E402
+>>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
 import format as form  # noqa: E402
 import layers  # noqa: E402
+import shape  # noqa: E402
 import symbols  # noqa: E402
 import tidy  # noqa: E402
 
@@ -88,6 +93,7 @@ TIDY_GOOD = [
 ]
 
 LAYERS = [
+<<<<<<< HEAD
     ("state/base/bad.c", '#include "state/log/good.h"\n', "base must not include"),
     ("state/log/bad.c", '#include "placement/good.h"\n', "state/log must not include"),
     ("placement/bad.c", '#include "dataplane/good.h"\n', "placement must not include"),
@@ -98,6 +104,18 @@ LAYERS = [
     ("state/log/bad.c", '#include "good.h"\n', "not a path from the root"),
     ("dataplane/hot/bad.c", "#include <rte_mbuf.h>\n", "packet views"),
     ("state/log/bad.c", "#include <rte_ring.h>\n", "state/log must not include <rte_ring.h>"),
+=======
+    ("state/base/bad.c", '#include "state/records/good.h"\n', "base must not include"),
+    ("state/records/bad.c", '#include "placement/good.h"\n', "state/records must not include"),
+    ("placement/bad.c", '#include "dataplane/good.h"\n', "placement must not include"),
+    ("dataplane/bad.c", '#include "placement/good.h"\n', "dataplane must not include"),
+    ("dataplane/hot/bad.c", '#include "state/records/good.h"\n', "hot must not include"),
+    ("dataplane/wire/bad.c", '#include "state/records/good.h"\n', "wire must not include"),
+    ("tools/agent/bad.c", '#include "state/records/good.h"\n', "agent must not include"),
+    ("state/records/bad.c", '#include "good.h"\n', "not a path from the root"),
+    ("dataplane/hot/bad.c", "#include <rte_mbuf.h>\n", "packet views"),
+    ("state/records/bad.c", "#include <rte_ring.h>\n", "state/records must not include <rte_ring.h>"),
+>>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
     ("tools/api/bad.c", "#include <lmdb.h>\n", "api must not include <lmdb.h>"),
     ("tools/agent/bad.c", "#include <urcu-qsbr.h>\n", "agent must not include"),
 ]
@@ -106,6 +124,7 @@ LAYERS_GOOD = [
     ("dataplane/fine.c", '#include <rte_mbuf.h>\n#include "dataplane/hot/good.h"\n'),
     ("tests/fine.c", '#include "placement/good.h"\n#include "dataplane/good.h"\n#include <lmdb.h>\n'),
 ]
+<<<<<<< HEAD
 LAYERS_AROUND = ["state/log", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
 
 DOCS_AROUND = {
@@ -135,6 +154,9 @@ DOCS_GOOD = [
     ("docs/more.md", "`state/g*.h` `state/NAME.c` `/etc/lost/lost.conf` `elsewhere/lost.c` `good.h`\n"),
     ("docs/more.md", "```\nx[1](2)\n```\n"),
 ]
+=======
+LAYERS_AROUND = ["state/records", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
+>>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
 
 SYMBOLS = [
     ("hot", "#include <stdlib.h>\nvoid *f(void) { return malloc(3); }\n", "malloc"),
@@ -188,6 +210,7 @@ def test_layers():
         assert said == [], (name, content, said)
 
 
+<<<<<<< HEAD
 def test_docs():
     assert complaints_about(docs.check, DOCS_AROUND) == [], complaints_about(docs.check, DOCS_AROUND)
     for name, content, wanted in DOCS:
@@ -195,6 +218,85 @@ def test_docs():
     for name, content in DOCS_GOOD:
         said = complaints_about(docs.check, {**DOCS_AROUND, name: content})
         assert said == [], (name, content, said)
+=======
+# Files, the rule, what the complaint must say.
+SHAPE = [
+    ({f"state/big/f{i}.c": "" for i in range(41)}, "sizes", "state/big: 41 source files"),
+    ({f"tests/big/f{i}.c": "" for i in range(41)}, "sizes", "tests/big: 41 source files"),
+    ({f"state/{folder}/f{i}.c": "" for folder in "abc" for i in range(16)}, "sizes", "half of the folders"),
+    ({"state/x/a.h": '#include "state/x/b.h"\n', "state/x/b.c": '#include "state/x/a.h"\n'}, "circles", "a, b include"),
+    ({"state/x/a.h": '#include "state/x/b.h"\n', "state/x/b.h": '#include "state/x/c_private.h"\n',
+      "state/x/c.c": '#include "state/x/a.h"\n'}, "circles", "a, b, c include"),
+    ({"state/a.c": "static int find(int x)\n", "tools/b.c": "static inline void *find(void)\n"}, "statics",
+     "find: a static function of state/a.c, tools/b.c"),
+    ({"state/apply/a.c": function(4) + "void g(void)\n{\n}\n" + "void h(void)\n{\n\tCHECK(x);\n}\n"}, "checks",
+     "state/apply/: 1 CHECKs in 3 functions"),
+]
+SHAPE_GOOD = [
+    ({f"state/big/f{i}.c": "" for i in range(40)} | {f"state/{i}/a.c": "" for i in range(9)}, "sizes"),
+    ({"state/x/a.c": '#include "state/x/a_private.h"\n', "state/x/a_private.h": '#include "state/x/a.h"\n',
+      "state/x/a.h": '#include "state/y/b.h"\n', "state/y/b.h": '#include "state/x/a.h"\n'}, "circles"),
+    ({"state/a.c": "static int find_job(int x)\n", "tests/b.c": "static int find(int x)\n",
+      "tools/b.c": "static int find(int x)\n", "tools/c.c": "static int find_job(int x)\n"}, "statics"),
+    ({"state/apply/a.c": function(4) + "void h(void)\n{\n\tCHECK(x);\n}\n", "state/b.c": function(4)}, "checks"),
+]
+
+
+def test_shape():
+    for files, rule, wanted in SHAPE:
+        expect(complaints_about(lambda root: shape.check(root, [rule]), files), wanted, (rule, list(files)[:3]))
+    for files, rule in SHAPE_GOOD:
+        said = complaints_about(lambda root: shape.check(root, [rule]), files)
+        assert said == [], (rule, list(files)[:3], said)
+
+
+TABLE_RULES = """# The floor.
+[[layer]]
+name = "base"
+folder = "state/base/"
+may = []
+
+[[layer]]
+name = "house"
+folder = "state/"
+may = ["base"]
+
+[[outside]]
+library = "LMDB"
+header = "lmdb"
+layers = ["house"]
+"""
+TABLE_ROWS = [
+    "| house | `state` |  | base | LMDB |",
+    "| base | `state/base` | The floor | – | – |",
+    "| house | `state/part` | | as `state` | |",
+]
+TABLE = {
+    "tools/checks/layers.toml": TABLE_RULES,
+    "state/a.c": "", "state/base/a.c": "", "state/part/a.c": "", "tests/a.c": "",
+    "docs/architecture.md": "\n".join(["Folders", "", folder_table.HEAD, folder_table.RULE, *TABLE_ROWS, "", "End", ""]),
+}
+# What another tree has otherwise, and what the complaint must say.
+TABLE_BAD = [
+    ({"docs/architecture.md": TABLE["docs/architecture.md"].replace("| base | LMDB", "| – | LMDB")}, "is not so"),
+    ({"docs/architecture.md": TABLE["docs/architecture.md"].replace(TABLE_ROWS[1] + "\n", "")}, "is missing"),
+    ({"docs/architecture.md": "Nothing\n"}, "has no table"),
+    ({"state/more/a.h": ""}, "`state/more` | | as `state` | |: is missing"),
+    ({"elsewhere/a.c": ""}, "elsewhere/ belongs to no layer"),
+    ({"tools/checks/layers.toml": TABLE_RULES.replace("state/base/", "state/none/")}, "state/none/ holds no sources"),
+]
+
+
+def test_folder_table():
+    assert complaints_about(folder_table.check, TABLE) == [], complaints_about(folder_table.check, TABLE)
+    for files, wanted in TABLE_BAD:
+        expect(complaints_about(folder_table.check, TABLE | files), wanted, files)
+    with tempfile.TemporaryDirectory() as root:
+        write(root, TABLE | {"docs/architecture.md": "Folders\n\n| library | old |\n\nEnd\n"})
+        folder_table.check(root, write=True)
+        assert folder_table.check(root) == []
+        assert (pathlib.Path(root) / "docs/architecture.md").read_text() == TABLE["docs/architecture.md"]
+>>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
 
 
 def archive(root, source):
@@ -246,6 +348,10 @@ def test_count():
         assert count.count_test(sample) == wanted, (sample, count.count_test(sample))
 
 
+<<<<<<< HEAD
 for test in (test_count, test_tidy, test_layers, test_docs, test_symbols, test_format):
+=======
+for test in (test_count, test_tidy, test_layers, test_shape, test_folder_table, test_symbols, test_format):
+>>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
     test()
     print(f"{test.__name__}: passed")
