@@ -1,7 +1,7 @@
 // What a controller tells a worker to run: whatever it is, it is understood or refused, and nothing of it leads out of
 // the folders that are there for it.
 #include "state/base/check.h"
-#include "tools/agent/vm/qemu.h"
+#include "tools/agent/vm/vm_image.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,7 +15,7 @@ static void look_for_image(const struct alloc_spec *spec)
 	char message[200] = "", name[200], path[600];
 	struct vm_image image;
 	const json_t *machine = json_object_get(spec->root, "Machine");
-	struct vm_shape shape = qemu_shape(machine, &with_qemu);
+	struct vm_shape shape = vm_shape_of(machine, &with_qemu);
 	CHECK(vm_image_find(&image, spec_text(machine, "image"), with_qemu.images, "/none", &shape,
 		      message, sizeof message) < 0);
 	CHECK(*message);

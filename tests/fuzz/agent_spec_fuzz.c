@@ -1,6 +1,7 @@
 // What a controller tells an agent to run: whatever it is, it is understood or refused, and what is understood
 // can be run by the mock driver to its end.
 #include "state/base/check.h"
+#include "tools/agent/drivers.h"
 #include "tools/agent/runner.h"
 #include "tools/agent/task/mock.h"
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static void expand_all(const struct alloc_spec *spec)
 static void run(struct alloc_spec *spec, struct alloc_spec *again)
 {
 	struct prng prng;
-	struct alloc_run *a = alloc_run_create(&id, 1, spec);
+	struct alloc_run *a = alloc_run_create(&id, 1, spec, agent_drivers);
 	struct alloc_place place = {.data_folder = "/",
 		.state_folder = "/",
 		.node = &facts,

@@ -2,7 +2,7 @@
 #include "state/base/log.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm_worker.h"
 #include "tools/client/endpoint.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 {
 	const struct agent_options *o = a->options;
 	struct machine_settings machines;
-	int rc = worker_machines(o, &machines, a->images, message, message_size);
+	int rc = vm_worker_machines(o, &machines, a->images, message, message_size);
 	if (rc < 0)
 		return rc;
 	struct runner_settings settings = {.data_folder = o->data_dir ? o->data_dir : o->state_dir,
@@ -246,7 +246,7 @@ bool agent_describe(struct agent *a)
 	if (!fingerprint_take(&a->fingerprint, &source))
 		return false;
 	add_settings(a);
-	if (!worker_describe(&a->fingerprint, o)) {
+	if (!vm_worker_describe(&a->fingerprint, o)) {
 		snprintf(a->fingerprint.failure, sizeof a->fingerprint.failure,
 			"there is no room for what the worker has; give fewer --worker-label");
 		return false;

@@ -5,7 +5,7 @@
 #include "tools/agent/beat.h"
 #include "tools/agent/fingerprint.h"
 #include "tools/agent/options.h"
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm_worker.h"
 #include "tools/client/description.h"
 #include <netinet/in.h>
 

@@ -4,7 +4,7 @@
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
 #include "tools/agent/readiness.h"
-#include "tools/agent/vm/vm_sync.h"
+#include "tools/agent/vm_sync.h"
 #include "tools/client/backoff.h"
 #include "tools/client/node_session.h"
 

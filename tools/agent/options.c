@@ -3,7 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/number_ranges.h"
 #include "tools/agent/task/probe.h"
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm/worker_lists.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -166,7 +166,8 @@ static bool check_worker(const struct agent_options *o)
 		!is_one_of("vm-network", o->vm_network, networks) ||
 		!is_one_of("vm-acceleration", o->vm_acceleration, accelerations))
 		return false;
-	if (worker_options_are_sound(o, message, sizeof message))
+	if (worker_resources_are_sound(&o->worker_resources, message, sizeof message) &&
+		worker_labels_are_sound(&o->worker_labels, message, sizeof message))
 		return true;
 	fprintf(stderr, "berth-agent: %s\n", message);
 	return false;

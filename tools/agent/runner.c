@@ -2,6 +2,8 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "tools/agent/drivers.h"
+#include "tools/agent/task/alloc_store.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +13,10 @@
 
 #define EVENTS_AT_ONCE 32
 
-static void save(void *context, struct alloc_run *a)
+static void save_alloc(void *context, struct alloc_run *a)
 {
-	runner_save(context, a);
+	const struct runner *r = context;
+	alloc_store_save(r->settings.state_folder, a);
 }
 
 static struct alloc_place place_of(struct runner *r)
@@ -24,8 +27,16 @@ static struct alloc_place place_of(struct runner *r)
 		.machines = &r->settings.machines,
 		.now_ns = r->epoch_ns + (int64_t)time_monotonic_ns(r->settings.time),
 		.prng = &r->prng,
-		.save = save,
+		.save = save_alloc,
 		.save_context = r};
+}
+
+static void link_alloc(void *context, struct alloc_run *a)
+{
+	struct runner *r = context;
+	a->next = r->allocs;
+	r->allocs = a;
+	r->count++;
 }
 
 int runner_open(struct runner *r, const struct runner_settings *settings, char *message,
@@ -40,7 +51,11 @@ int runner_open(struct runner *r, const struct runner_settings *settings, char *
 		return -EMFILE;
 	}
 	contact_open(&r->contact, settings->state_folder, place_of(r).now_ns);
-	return runner_load(r, message, message_size);
+	struct alloc_place place = {.data_folder = settings->data_folder,
+		.state_folder = settings->state_folder,
+		.now_ns = place_of(r).now_ns,
+		.prng = &r->prng};
+	return alloc_store_load(&place, agent_drivers, link_alloc, r, message, message_size);
 }
 
 void runner_close(struct runner *r)
@@ -49,7 +64,7 @@ void runner_close(struct runner *r)
 		struct alloc_run *a = r->allocs;
 		r->allocs = a->next;
 		if (a->is_unsaved)
-			runner_save(r, a);
+			alloc_store_save(r->settings.state_folder, a);
 		alloc_run_free(a);
 	}
 	contact_close(&r->contact);
@@ -71,14 +86,12 @@ struct alloc_run *runner_find(struct runner *r, const struct uuid *id)
 	return a;
 }
 
-static struct alloc_run *add(struct runner *r, struct alloc_run *a)
+static struct alloc_run *add_alloc(struct runner *r, struct alloc_run *a)
 {
 	for (uint32_t i = 0; i < a->task_count && r->settings.no_raw_exec; i++)
 		if (a->tasks[i].driver == &driver_raw_exec)
 			a->tasks[i].driver = NULL;
-	a->next = r->allocs;
-	r->allocs = a;
-	r->count++;
+	link_alloc(r, a);
 	return a;
 }
 
@@ -98,7 +111,7 @@ static void keep_contact(const struct runner *r)
 		log_error("contact-not-kept", "error=\"%s\"", error_text(error));
 }
 
-static void revise(struct runner *r, struct alloc_run *a, struct alloc_spec *spec)
+static void revise_alloc(struct runner *r, struct alloc_run *a, struct alloc_spec *spec)
 {
 	char text[UUID_TEXT_BYTES];
 	if (alloc_run_revise(a, spec, place_of(r).now_ns))
@@ -115,11 +128,11 @@ void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uin
 	struct alloc_run *a = runner_find(r, id);
 	if (a) {
 		a->version = version;
-		revise(r, a, spec);
+		revise_alloc(r, a, spec);
 		keep_contact(r);
 		return;
 	}
-	a = add(r, alloc_run_create(id, job_index, spec));
+	a = add_alloc(r, alloc_run_create(id, job_index, spec, agent_drivers));
 	a->version = version;
 	health_watch(&a->health, spec, place.now_ns);
 	keep_contact(r);
@@ -141,7 +154,7 @@ void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uin
 
 struct alloc_run *runner_add_ended(struct runner *r, const struct uuid *id, bool failed)
 {
-	struct alloc_run *a = add(r, alloc_run_create(id, 0, NULL));
+	struct alloc_run *a = add_alloc(r, alloc_run_create(id, 0, NULL, agent_drivers));
 	a->is_unwanted = true;
 	a->status = failed ? WIRE_CLIENT_FAILED : WIRE_CLIENT_COMPLETE;
 	a->is_unsaved = false;
@@ -209,7 +222,7 @@ bool runner_is_idle(const struct runner *r)
 
 // --- Turns ---------------------------------------------------------------------------------------------
 
-static void watch(struct runner *r, struct alloc_run *a)
+static void watch_processes(struct runner *r, struct alloc_run *a)
 {
 	for (uint32_t i = 0; i < a->task_count; i++) {
 		struct task *t = &a->tasks[i];
@@ -256,12 +269,12 @@ static void drop_forgotten(struct runner *r)
 		*link = a->next;
 		r->count--;
 		alloc_run_remove_folders(&a->id, r->settings.data_folder);
-		runner_remove(r, a);
+		alloc_store_remove(r->settings.state_folder, a);
 		alloc_run_free(a);
 	}
 }
 
-static void sooner(int64_t *due_ns, int64_t own_ns)
+static void take_sooner(int64_t *due_ns, int64_t own_ns)
 {
 	if (own_ns && (!*due_ns || own_ns < *due_ns))
 		*due_ns = own_ns;
@@ -281,15 +294,15 @@ static int64_t stop_if_alone(struct runner *r, struct alloc_run *a, int64_t now_
 	return 0;
 }
 
-static void step(
+static void step_alloc(
 	struct runner *r, struct alloc_run *a, const struct alloc_place *place, int64_t *due_ns)
 {
-	sooner(due_ns, stop_if_alone(r, a, place->now_ns));
+	take_sooner(due_ns, stop_if_alone(r, a, place->now_ns));
 	alloc_run_step(a, place);
-	watch(r, a);
+	watch_processes(r, a);
 	if (a->is_unsaved && a->spec)
-		runner_save(r, a);
-	sooner(due_ns, alloc_run_due_ns(a));
+		alloc_store_save(r->settings.state_folder, a);
+	take_sooner(due_ns, alloc_run_due_ns(a));
 }
 
 // What they take is not there before they are gone. Returns whether one is left.
@@ -300,7 +313,7 @@ static bool step_leaving_machines(
 	for (struct alloc_run *a = r->allocs; a; a = a->next) {
 		if (!a->is_machine || !a->is_forgotten)
 			continue;
-		step(r, a, place, due_ns);
+		step_alloc(r, a, place, due_ns);
 		is_left |= !alloc_run_is_over(a);
 	}
 	return is_left;
@@ -319,7 +332,7 @@ uint64_t runner_step(struct runner *r)
 	bool is_leaving = step_leaving_machines(r, &place, &due);
 	for (struct alloc_run *a = r->allocs; a; a = a->next)
 		if (!(a->is_machine && a->is_forgotten) && !(is_leaving && is_fresh_machine(a)))
-			step(r, a, &place, &due);
+			step_alloc(r, a, &place, &due);
 	drop_forgotten(r);
 	if (!due)
 		return UINT64_MAX;

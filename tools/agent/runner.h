@@ -4,6 +4,7 @@
 #include "state/base/time_source.h"
 #include "tools/agent/base/contact.h"
 #include "tools/agent/task/alloc_run.h"
+#include "tools/agent/vm/machine.h"
 
 struct runner_settings {
 	const char *data_folder;  // of what tasks write
@@ -55,8 +56,3 @@ bool runner_is_idle(const struct runner *);   // nothing is up
 // Takes ends of processes, does what is due, saves what changed. Returns when to be called again (monotonic
 // ns), UINT64_MAX: when epoll_fd is readable.
 uint64_t runner_step(struct runner *);
-
-// runner_store.c
-void runner_save(const struct runner *, struct alloc_run *);
-void runner_remove(const struct runner *, const struct alloc_run *);
-int runner_load(struct runner *, char *message, uint32_t message_size);

@@ -1,5 +1,6 @@
 #include "tools/fleet/faults.h"
 #include "tools/fleet/work/running.h"
+#include "tools/fleet/work/running_alloc.h"
 #include <stdio.h>
 
 #define ROUNDS_DEFAULT 3u // of flapping

@@ -1,7 +1,7 @@
 // What goes wrong, and when: so many nodes fall silent, crash, leave, return, flap, are not ready or break at a time
 // after the start.
 #pragma once
-#include "tools/fleet/fleet.h"
+#include "tools/fleet/nodes/fleet.h"
 
 enum fault_kind {
 	FAULT_SILENCE,

@@ -1,6 +1,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/client/endpoint.h"
+#include "tools/fleet/fleet_step.h"
 #include "tools/fleet/report.h"
 #include "tools/fleet/work/running.h"
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 #include "tools/fleet/options.h"
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm/worker_lists.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // A client inside the fleet: PLACE requests at a rate, many at once, every answer verified. Some requests are
 // made a second time and must give the same allocations; some allocations are released again.
 #pragma once
-#include "tools/fleet/fleet.h"
-#include "tools/fleet/work/uuid_set.h"
+#include "tools/fleet/nodes/fleet.h"
+#include "tools/fleet/uuid_set.h"
 
 #define PLACING_WINDOW_MAX 1024u
 

@@ -1,5 +1,6 @@
 #include "tools/fleet/report.h"
 #include "tools/fleet/work/running.h"
+#include "tools/fleet/work/running_vms.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>

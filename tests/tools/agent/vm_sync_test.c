@@ -1,7 +1,7 @@
 // Which machines a worker runs, by lists that come in pages: on a runner with the mock driver and a clock that
 // stands still unless told.
 #include "tools/agent/vm/machine.h"
-#include "tools/agent/vm/vm_sync.h"
+#include "tools/agent/vm_sync.h"
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>

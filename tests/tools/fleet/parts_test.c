@@ -1,13 +1,13 @@
 // The fleet's small parts: wheel, histogram, set of ids, shapes, faults, packets and captures.
 #include "state/base/prng.h"
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm/worker_lists.h"
 #include "tools/fleet/faults.h"
-#include "tools/fleet/histogram.h"
 #include "tools/fleet/net/packet.h"
 #include "tools/fleet/net/pcap.h"
-#include "tools/fleet/shape.h"
-#include "tools/fleet/wheel.h"
-#include "tools/fleet/work/uuid_set.h"
+#include "tools/fleet/nodes/histogram.h"
+#include "tools/fleet/nodes/shape.h"
+#include "tools/fleet/nodes/wheel.h"
+#include "tools/fleet/uuid_set.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

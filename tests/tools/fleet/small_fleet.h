@@ -1,7 +1,8 @@
 // Five hundred nodes over real sockets, against a controller in miniature, for tests.
 #pragma once
 #include "tests/tools/client/responder.h"
-#include "tools/fleet/fleet.h"
+#include "tools/fleet/fleet_step.h"
+#include "tools/fleet/nodes/fleet.h"
 #include "tools/fleet/work/running.h"
 
 #define NODES 500u

@@ -1,6 +1,7 @@
 // Simulated workers: machines run as their images say, and go when their list has them no more.
 #include "tests/tools/fleet/small_fleet.h"
 #include "tools/fleet/faults.h"
+#include "tools/fleet/work/running_vms.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct alloc_run *alloc_run_create(
-	const struct uuid *id, uint64_t job_index, struct alloc_spec *spec)
+struct alloc_run *alloc_run_create(const struct uuid *id, uint64_t job_index,
+	struct alloc_spec *spec, const struct driver *const *drivers)
 {
 	uint32_t count = spec ? spec->task_count : 0;
 	struct alloc_run *a = memory_take(sizeof *a + count * sizeof a->tasks[0]);
@@ -26,7 +26,7 @@ struct alloc_run *alloc_run_create(
 	a->is_unsaved = true;
 	for (uint32_t i = 0; i < count; i++) {
 		a->tasks[i].spec = &spec->tasks[i];
-		a->tasks[i].driver = driver_find(spec->tasks[i].driver);
+		a->tasks[i].driver = driver_find(drivers, spec->tasks[i].driver);
 		a->tasks[i].process.fd = -1;
 	}
 	return a;

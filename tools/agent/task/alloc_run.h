@@ -29,8 +29,9 @@ struct alloc_run {
 	struct task tasks[];
 };
 
-// Takes the spec over. NULL spec: one that never ran here.
-struct alloc_run *alloc_run_create(const struct uuid *, uint64_t job_index, struct alloc_spec *);
+// Takes the spec over. NULL spec: one that never ran here. drivers: NULL ends them.
+struct alloc_run *alloc_run_create(const struct uuid *, uint64_t job_index, struct alloc_spec *,
+	const struct driver *const *drivers);
 void alloc_run_free(struct alloc_run *);
 
 // Folders and files of a task; the strings they point to are the caller's.

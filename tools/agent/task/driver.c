@@ -1,4 +1,4 @@
-// Drivers: raw_exec runs a process as it is, mock only pretends. The third, qemu, is in a file of its own.
+// Drivers: raw_exec runs a process as it is, mock only pretends.
 #include "state/base/memory.h"
 #include "tools/agent/task/mock.h"
 #include "tools/agent/task/task.h"
@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct driver *driver_find(const char *name)
+const struct driver *driver_find(const struct driver *const *table, const char *name)
 {
-	static const struct driver *const drivers[] = {
-		&driver_raw_exec, &driver_mock, &driver_qemu};
-	for (uint32_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
-		if (strcmp(drivers[i]->name, name) == 0)
-			return drivers[i];
+	for (; *table; table++)
+		if (strcmp((*table)->name, name) == 0)
+			return *table;
 	return NULL;
 }
 

@@ -5,7 +5,6 @@
 #include "state/base/prng.h"
 #include "tools/agent/task/environment.h"
 #include "tools/agent/task/process.h"
-#include "tools/agent/vm/machine.h"
 
 enum task_phase {
 	PHASE_WAITING, // its turn has not come
@@ -61,6 +60,8 @@ struct task {
 	struct task_note notes[TASK_EVENTS_KEPT];
 };
 
+struct machine_settings;
+
 // What a task is started with.
 struct task_start {
 	const struct node_facts *node;
@@ -93,8 +94,9 @@ struct driver {
 	// Frees what it keeps of the task in memory. NULL: nothing.
 	void (*forget)(struct task *);
 };
-const struct driver *driver_find(const char *name); // NULL: unknown
-extern const struct driver driver_raw_exec, driver_mock, driver_qemu;
+// Of a table that NULL ends. NULL: unknown.
+const struct driver *driver_find(const struct driver *const *table, const char *name);
+extern const struct driver driver_raw_exec, driver_mock;
 
 void task_forget(struct task *); // lets its process be
 

@@ -5,6 +5,12 @@
 
 #define MOCK_PREFIX "mock:"
 
+uint64_t machine_number(const json_t *machine, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(machine, key));
+	return value > 0 ? (uint64_t)value : 0;
+}
+
 // "mock:NAME?run_for=3s&exit_code=1": what follows the question mark are members of the driver's configuration.
 static json_t *mock_config(const char *image)
 {

@@ -1,7 +1,10 @@
 #include "tools/agent/vm/qemu.h"
 #include "state/base/memory.h"
+#include "tools/agent/vm/machine.h"
 #include "tools/agent/vm/qcow2.h"
+#include "tools/agent/vm/qemu_talk.h"
 #include "tools/agent/vm/qmp.h"
+#include "tools/agent/vm/vm_image.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -35,20 +38,6 @@ const char *qemu_program(void)
 	return NULL;
 }
 
-static uint64_t number(const json_t *machine, const char *key)
-{
-	json_int_t value = json_integer_value(json_object_get(machine, key));
-	return value > 0 ? (uint64_t)value : 0;
-}
-
-struct vm_shape qemu_shape(const json_t *machine, const struct machine_settings *settings)
-{
-	return (struct vm_shape){.cpus = number(machine, "assignedCPU"),
-		.memory_mib = number(machine, "assignedMemory"),
-		.is_nested = json_is_true(json_object_get(machine, "nested")),
-		.has_network = settings->has_network};
-}
-
 // --- The command ---------------------------------------------------------------------------------------
 
 struct command {
@@ -56,7 +45,8 @@ struct command {
 	char *arguments[ARGUMENTS_MAX + 1]; // NULL-ended
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct command *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_argument(
+	struct command *c, const char *format, ...)
 {
 	char text[ARGUMENT_BYTES_MAX];
 	va_list values;
@@ -71,7 +61,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct command *c, const c
 static void add_all(struct command *c, const char *const *arguments)
 {
 	for (; *arguments; arguments++)
-		add(c, "%s", *arguments);
+		add_argument(c, "%s", *arguments);
 }
 
 static void command_free(struct command *c)
@@ -97,11 +87,11 @@ static void add_what_it_has(
 		add_all(c, (const char *const[]){"-accel", "kvm", NULL});
 	add_all(c, (const char *const[]){"-accel", "tcg", "-cpu", NULL});
 	// Workers that are machines themselves are told of that register, and cannot set it.
-	add(c, "max,arch-capabilities=off%s", shape->is_nested ? "" : ",vmx=off,svm=off");
-	add(c, "-smp");
-	add(c, "%lu", (unsigned long)shape->cpus);
-	add(c, "-m");
-	add(c, "%luM", (unsigned long)shape->memory_mib);
+	add_argument(c, "max,arch-capabilities=off%s", shape->is_nested ? "" : ",vmx=off,svm=off");
+	add_argument(c, "-smp");
+	add_argument(c, "%lu", (unsigned long)shape->cpus);
+	add_argument(c, "-m");
+	add_argument(c, "%luM", (unsigned long)shape->memory_mib);
 	if (shape->has_network)
 		add_all(c, network);
 }
@@ -120,8 +110,8 @@ static void add_image(struct command *c, const struct vm_image *image, int state
 	if (*image->initrd)
 		add_all(c, (const char *const[]){"-initrd", image->initrd, NULL});
 	if (state_fd > 0) {
-		add(c, "-incoming");
-		add(c, "fd:%d", state_fd);
+		add_argument(c, "-incoming");
+		add_argument(c, "fd:%d", state_fd);
 	}
 }
 
@@ -159,7 +149,7 @@ static int open_state(const struct vm_image *image, char *message, uint32_t mess
 	return error;
 }
 
-static int run(struct task *t, const struct task_start *start, const struct vm_shape *shape,
+static int run_machine(struct task *t, const struct task_start *start, const struct vm_shape *shape,
 	const struct vm_image *image, char *message, uint32_t message_size)
 {
 	char *const environment[] = {(char[]){"PATH=/usr/bin:/bin"}, NULL};
@@ -167,7 +157,7 @@ static int run(struct task *t, const struct task_start *start, const struct vm_s
 	int state_fd = open_state(image, message, message_size);
 	if (state_fd < 0)
 		return state_fd;
-	add(&command, "%s", start->machines->qemu);
+	add_argument(&command, "%s", start->machines->qemu);
 	add_what_it_has(&command, shape, start->machines);
 	add_image(&command, image, state_fd);
 	struct process_start process = {.arguments = command.arguments,
@@ -190,7 +180,7 @@ static int run(struct task *t, const struct task_start *start, const struct vm_s
 // What is too much to be counted is too much for a disk, too.
 static uint64_t disk_bytes(const json_t *machine)
 {
-	uint64_t size_gib = number(machine, "diskSize");
+	uint64_t size_gib = machine_number(machine, "diskSize");
 	return size_gib < UINT64_MAX / GIB ? size_gib * GIB : UINT64_MAX;
 }
 
@@ -207,7 +197,7 @@ static int start_machine(struct task *t, const struct task_start *start, char *m
 				: "the driver qemu runs virtual machines, not tasks of jobs");
 		return -EINVAL;
 	}
-	struct vm_shape shape = qemu_shape(machine, start->machines);
+	struct vm_shape shape = vm_shape_of(machine, start->machines);
 	if (shape.cpus == 0 || shape.memory_mib == 0) {
 		snprintf(message, message_size, "the machine was given no cpus or no memory");
 		return -EINVAL;
@@ -216,7 +206,7 @@ static int start_machine(struct task *t, const struct task_start *start, char *m
 		start->machines->images, start->data_folder, &shape, message, message_size);
 	if (!error && *image.disk)
 		error = make_disk(t, start, &image, disk_bytes(machine), message, message_size);
-	return error ? error : run(t, start, &shape, &image, message, message_size);
+	return error ? error : run_machine(t, start, &shape, &image, message, message_size);
 }
 
 // --- End -------------------------------------------------------------------------------------------------
@@ -230,7 +220,7 @@ static void signal_machine(struct task *t, int number, int64_t now_ns)
 }
 
 // What it said last on its error output.
-static void explain(
+static void explain_end(
 	struct task *t, const struct process_end *how, const char *error_path, int64_t now_ns)
 {
 	char text[512];
@@ -254,6 +244,6 @@ static void explain(
 const struct driver driver_qemu = {.name = "qemu",
 	.start = start_machine,
 	.signal = signal_machine,
-	.turn = qemu_turn,
-	.explain = explain,
-	.forget = qemu_forget};
+	.turn = qemu_talk_turn,
+	.explain = explain_end,
+	.forget = qemu_talk_forget};

@@ -6,12 +6,14 @@
 //	                              └─────────────────────────under way────────────────────────┘
 //
 // What is to be done follows from what the machine says, so that the next agent goes on where one left off.
+#include "tools/agent/vm/qemu_talk.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "tools/agent/vm/qemu.h"
+#include "tools/agent/vm/machine.h"
 #include "tools/agent/vm/qmp.h"
+#include "tools/agent/vm/vm_image.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -44,7 +46,7 @@ struct talk {
 	bool has_news; // a note
 };
 
-void qemu_forget(struct task *t)
+void qemu_talk_forget(struct task *t)
 {
 	if (!t->talk)
 		return;
@@ -110,7 +112,7 @@ static int open_state(struct task *t, const struct task_start *start)
 	struct vm_image image;
 	char message[300];
 	const json_t *machine = json_object_get(start->alloc->root, "Machine");
-	struct vm_shape shape = qemu_shape(machine, start->machines);
+	struct vm_shape shape = vm_shape_of(machine, start->machines);
 	int error = make_part(start, part);
 	if (!error)
 		error = vm_image_find(&image, spec_text(t->spec->config, "image"),
@@ -276,7 +278,7 @@ static bool ask_again(struct task *t, const struct task_start *start)
 }
 
 // A machine that does not answer is not waited for: its time to end runs out.
-bool qemu_turn(struct task *t, const struct task_start *start)
+bool qemu_talk_turn(struct task *t, const struct task_start *start)
 {
 	if (t->phase != PHASE_STOPPING) {
 		t->poll_ns = 0;
@@ -292,6 +294,6 @@ bool qemu_turn(struct task *t, const struct task_start *start)
 	if (t->talk->step == STEP_LAST)
 		t->poll_ns = 0;
 	if (!goes_on)
-		qemu_forget(t);
+		qemu_talk_forget(t);
 	return has_news;
 }

@@ -17,11 +17,19 @@ static const char *reason(int error)
 	}
 }
 
-static int refuse(int error, char *message, uint32_t message_size, const char *image)
+static int refuse_image(int error, char *message, uint32_t message_size, const char *image)
 {
 	snprintf(
 		message, message_size, "cannot use the image \"%.100s\": %s", image, reason(error));
 	return error;
+}
+
+struct vm_shape vm_shape_of(const json_t *machine, const struct machine_settings *settings)
+{
+	return (struct vm_shape){.cpus = machine_number(machine, "assignedCPU"),
+		.memory_mib = machine_number(machine, "assignedMemory"),
+		.is_nested = json_is_true(json_object_get(machine, "nested")),
+		.has_network = settings->has_network};
 }
 
 void vm_suspended_folder(const char *data_folder, const char *name, char path[static 600])
@@ -133,7 +141,7 @@ static int look_at_suspended(struct vm_image *v, const char *name, const char *i
 	if (!error && !*v->state)
 		error = -ENODATA;
 	if (error)
-		refuse(error, message, message_size, spec_text(json, "image"));
+		refuse_image(error, message, message_size, spec_text(json, "image"));
 	else if (!fits)
 		snprintf(message, message_size,
 			"\"%.64s\" had %lld cpus and %lld MiB, or another network or nesting, and "
@@ -153,5 +161,5 @@ int vm_image_find(struct vm_image *v, const char *image, const char *images_fold
 		return look_at_suspended(v, image + prefix, images_folder, data_folder, shape,
 			message, message_size);
 	int error = look_at_image(v, image, images_folder);
-	return error ? refuse(error, message, message_size, image) : 0;
+	return error ? refuse_image(error, message, message_size, image) : 0;
 }

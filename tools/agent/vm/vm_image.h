@@ -4,7 +4,7 @@
 //	a folder of it                 kernel, and of initrd, cmdline and disk those that are there
 //	suspended:NAME-UID             a machine that was suspended on this worker
 #pragma once
-#include "tools/agent/task/spec.h"
+#include "tools/agent/vm/machine.h"
 
 #define SUSPENDED_PREFIX "suspended:"
 #define SUSPENDED_STATE "state"     // its memory
@@ -23,6 +23,8 @@ struct vm_image {
 	char command_line[2048];
 };
 
+// Of the machine as it was given to this worker.
+struct vm_shape vm_shape_of(const json_t *machine, const struct machine_settings *);
 // Where machines that were suspended are kept: one folder each.
 void vm_suspended_folder(const char *data_folder, const char *name, char path[static 600]);
 // The folder's name of a machine, from its JSON.

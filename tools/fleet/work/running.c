@@ -1,8 +1,10 @@
 #include "tools/fleet/work/running.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "tools/fleet/fleet.h"
+#include "tools/fleet/nodes/fleet.h"
 #include "tools/fleet/work/running_alloc.h"
+#include "tools/fleet/work/running_probe.h"
+#include "tools/fleet/work/running_vms.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +14,6 @@
 #define STEP_FRAMES 256u
 #define ASK_AGAIN_MS 2000u // for a description that another node had begun to take
 #define REPORT_BYTES 1300u // of the items of a report, so that it fits a frame
-
-void running_enqueue(struct running *r, uint32_t node)
-{
-	if (r->nodes[node].flags & RUNNING_QUEUED)
-		return;
-	r->nodes[node].flags |= RUNNING_QUEUED;
-	r->queue[r->queue_tail++ & r->queue_mask] = node;
-}
 
 static uint64_t wall_ms(const struct fleet *f)
 {
@@ -88,15 +82,6 @@ static uint32_t handle_timers(struct running *r)
 }
 
 // --- Sending -------------------------------------------------------------------------------------------
-
-struct wire_header running_header(const struct running *r, uint32_t node)
-{
-	const struct node_session *s = &r->fleet->nodes[node].session;
-	return (struct wire_header){.key_id = s->key_id,
-		.slot = s->slot,
-		.generation = s->generation,
-		.sequence = r->nodes[node].sequence};
-}
 
 static const char *description_of(const struct running_alloc *a)
 {

@@ -1,13 +1,8 @@
 #include "tools/fleet/work/running_alloc.h"
 #include "state/base/memory.h"
-#include "tools/fleet/fleet.h"
+#include "tools/fleet/nodes/fleet.h"
 
 #define WAIT_MS 100u // between looks whether a description has come
-
-const struct behaviour *running_behaviour(const struct running *r, const struct running_alloc *a)
-{
-	return r->behaviours.items[a->behaviour];
-}
 
 static uint32_t take_place(struct running *r)
 {
@@ -22,29 +17,6 @@ static uint32_t take_place(struct running *r)
 		wheel_widen(&r->alloc_wheel, r->alloc_capacity);
 	}
 	return r->alloc_count++;
-}
-
-uint32_t running_find(const struct running *r, uint32_t node, const struct uuid *id)
-{
-	uint32_t at = r->nodes[node].first;
-	while (at != RUNNING_NONE && !uuid_equal(&r->allocs[at].id, id))
-		at = r->allocs[at].next;
-	return at;
-}
-
-// Its place in the wheel is left when its time comes, so only then may it be used again.
-void running_let_go(struct running *r, uint32_t *link)
-{
-	struct running_alloc *a = &r->allocs[*link];
-	*link = a->next;
-	r->up -= a->phase == RUNNING_UP;
-	a->phase = RUNNING_ENDED;
-	a->node = RUNNING_NONE;
-}
-
-uint32_t running_drawn_ms(struct running *r, double most_s)
-{
-	return (uint32_t)(prng_unit(&r->fleet->prng) * most_s * 1000);
 }
 
 // --- Phases --------------------------------------------------------------------------------------------

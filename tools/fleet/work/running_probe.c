@@ -1,7 +1,7 @@
 // What the probe of a simulated node says: yes, unless a fault holds it for not ready. It is told while the controller
 // asks for it, and a node that a report called not ready registers again when it is.
-#include "tools/fleet/fleet.h"
-#include "tools/fleet/work/running_alloc.h"
+#include "tools/fleet/work/running_probe.h"
+#include "tools/fleet/nodes/fleet.h"
 
 #define BACKOFF_MS 1000u // between answers
 

@@ -1,7 +1,8 @@
 // Machines of the simulated workers: the list is taken as an agent takes it, and each machine is an allocation whose
 // behaviour its image says ("mock:NAME?run_for=3s&exit_code=1").
+#include "tools/fleet/work/running_vms.h"
 #include "state/base/memory.h"
-#include "tools/fleet/fleet.h"
+#include "tools/fleet/nodes/fleet.h"
 #include "tools/fleet/work/running_alloc.h"
 #include <stdlib.h>
 #include <string.h>

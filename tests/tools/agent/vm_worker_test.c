@@ -1,5 +1,5 @@
 // What a worker says of itself.
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm_worker.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,14 +35,14 @@ static const char *said(const char *name)
 static void a_node_that_is_no_worker_says_nothing(void **unused)
 {
 	struct agent_options o = {.worker_labels = {.items = {"a=b"}, .count = 1}};
-	assert_true(worker_describe(&f, &o));
+	assert_true(vm_worker_describe(&f, &o));
 	assert_int_equal(f.description.pair_count, 2);
 }
 
 static void what_is_measured_is_offered(void **unused)
 {
 	struct agent_options o = {.worker = true, .worker_machine_id = "m1"};
-	assert_true(worker_describe(&f, &o));
+	assert_true(vm_worker_describe(&f, &o));
 	assert_string_equal(said("vm.worker"), "1");
 	assert_string_equal(said("vm.machine_id"), "m1");
 	assert_string_equal(said("vm.arch"), "arm64");
@@ -62,7 +62,7 @@ static void what_is_said_is_offered(void **unused)
 		.worker_resources = {.items = {"gpus=4", "org.cirruslabs.memory-mib=100"},
 			.count = 2},
 		.worker_labels = {.items = {"zone=a=b"}, .count = 1}};
-	assert_true(worker_describe(&f, &o));
+	assert_true(vm_worker_describe(&f, &o));
 	assert_string_equal(said("vm.resource.gpus"), "4");
 	assert_string_equal(said("vm.resource.org.cirruslabs.memory-mib"), "100");
 	assert_string_equal(said("vm.resource.org.cirruslabs.logical-cores"), "12");
@@ -83,7 +83,7 @@ static void what_does_not_fit_is_said(void **unused)
 	struct agent_options o = {.worker = true};
 	while (f.description.pair_count < NODE_ATTRIBUTES_MAX)
 		assert_true(fingerprint_pair(&f, WIRE_PAIR_META, "m", TEXT("")));
-	assert_false(worker_describe(&f, &o));
+	assert_false(vm_worker_describe(&f, &o));
 }
 
 // --- What runs machines ------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ static bool may_have_qemu(void)
 static const char *driver_of(const struct agent_options *o)
 {
 	set_up(NULL);
-	assert_true(worker_describe(&f, o));
+	assert_true(vm_worker_describe(&f, o));
 	for (uint32_t i = 0; i < f.description.pair_count; i++)
 		if (text_equal(f.description.pairs[i].name, TEXT("vm.driver")))
 			return f.description.pairs[i].value.data;
@@ -132,12 +132,12 @@ static void machines_are_pretended_without_qemu(void **unused)
 	struct machine_settings m;
 	char images[WORKER_IMAGES_BYTES], message[200] = "";
 	assert_int_equal(with_qemu(false), 0);
-	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_int_equal(vm_worker_machines(&o, &m, images, message, sizeof message), 0);
 	assert_null(m.qemu);
 	assert_string_equal(m.images, "/s/images");
 	assert_string_equal(driver_of(&o), "mock");
 	o.vm_driver = "qemu"; // a worker that was told to run them does not pretend
-	assert_true(worker_machines(&o, &m, images, message, sizeof message) < 0);
+	assert_true(vm_worker_machines(&o, &m, images, message, sizeof message) < 0);
 	assert_non_null(strstr(message, "qemu-system-x86_64"));
 }
 
@@ -149,10 +149,10 @@ static void images_are_where_names_fit(void **unused)
 	struct machine_settings m;
 	memset(folder_name, 'i', sizeof folder_name);
 	folder_name[301] = '\0';
-	assert_true(worker_machines(&o, &m, images, message, sizeof message) < 0);
+	assert_true(vm_worker_machines(&o, &m, images, message, sizeof message) < 0);
 	assert_non_null(strstr(message, "--vm-images is longer than 300 bytes"));
 	folder_name[300] = '\0';
-	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_int_equal(vm_worker_machines(&o, &m, images, message, sizeof message), 0);
 	assert_string_equal(m.images, folder_name);
 }
 
@@ -170,7 +170,7 @@ static void machines_run_where_qemu_is(void **unused)
 	if (!may_have_qemu())
 		skip();
 	assert_int_equal(with_qemu(true), 0);
-	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_int_equal(vm_worker_machines(&o, &m, images, message, sizeof message), 0);
 	assert_string_equal(m.qemu, program);
 	assert_string_equal(m.images, "/d/images");
 	assert_string_equal(m.user, "nobody");
@@ -179,7 +179,7 @@ static void machines_run_where_qemu_is(void **unused)
 	assert_string_equal(driver_of(&o), "qemu");
 	o.vm_driver = "mock";
 	o.vm_images = "/i";
-	assert_int_equal(worker_machines(&o, &m, images, message, sizeof message), 0);
+	assert_int_equal(vm_worker_machines(&o, &m, images, message, sizeof message), 0);
 	assert_null(m.qemu);
 	assert_string_equal(m.images, "/i");
 	assert_string_equal(driver_of(&o), "mock");

@@ -1,7 +1,7 @@
-#include "tools/fleet/shape.h"
+#include "tools/fleet/nodes/shape.h"
 #include "state/base/check.h"
 #include "state/base/prng.h"
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm/worker_lists.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tools/agent/vm/vm_sync.h"
+#include "tools/agent/vm_sync.h"
 #include "state/base/memory.h"
 #include "tools/agent/vm/machine.h"
 #include <stdlib.h>

@@ -4,12 +4,12 @@
 #include "state/base/prng.h"
 #include "state/base/time_source.h"
 #include "tools/client/node_session.h"
-#include "tools/fleet/histogram.h"
 #include "tools/fleet/net/packet.h"
 #include "tools/fleet/net/pcap.h"
 #include "tools/fleet/net/transport.h"
-#include "tools/fleet/shape.h"
-#include "tools/fleet/wheel.h"
+#include "tools/fleet/nodes/histogram.h"
+#include "tools/fleet/nodes/shape.h"
+#include "tools/fleet/nodes/wheel.h"
 
 enum fleet_phase {
 	FLEET_REGISTERING,
@@ -36,6 +36,9 @@ struct fleet_node {
 	uint16_t fault;   // number of the lasting fault that has struck it; 0: none
 	uint16_t spare;
 };
+
+// Frames that are received in one round at most.
+#define FLEET_RECEIVE_FRAMES (BURST_MAX * 8)
 
 struct fleet_counters {
 	uint64_t sent, send_dropped; // frames; what the kernel or the port did not take
@@ -103,17 +106,24 @@ int fleet_create(struct fleet *, const struct fleet_settings *, const struct sha
 	uint32_t message_size);
 // Returns 0, or -errno when the capture could not be written.
 int fleet_destroy(struct fleet *);
-// One round: receive, send what is due. Returns frames handled.
-uint32_t fleet_step(struct fleet *);
 
 uint32_t fleet_now_ms(const struct fleet *);
-// Queues one signed frame; lane is chosen by number. For placing.h.
+uint32_t fleet_now_us(const struct fleet *); // wraps
+// Queues one signed frame; lane is chosen by number.
 void fleet_queue(struct fleet *, uint32_t number, const uint8_t *data, uint32_t size);
+// Sends what is queued in a lane.
+void fleet_flush(struct fleet *, uint32_t lane);
+// Decides whether one more frame is lost on its way, and counts it then.
+bool fleet_loses(struct fleet *, uint64_t *counter);
+// Gives room for more frames, by the time that has passed.
+void fleet_refill(struct fleet *);
 // True while the bound on the send rate leaves room for one more frame.
 bool fleet_may_send(struct fleet *);
-// Makes a node due now. For faults.h.
+// Makes a node due now.
 void fleet_urge(struct fleet *, uint32_t node);
 // Changes a node's phase, keeping the counts of registered and ready right.
 void fleet_set_phase(struct fleet *, struct fleet_node *, enum fleet_phase);
+// Whether its newest heartbeats were acknowledged.
+void fleet_set_ready(struct fleet *, struct fleet_node *, bool ready);
 // Registers a node anew, at once.
 void fleet_announce(struct fleet *, uint32_t node);

@@ -1,4 +1,4 @@
-#include "tools/fleet/work/uuid_set.h"
+#include "tools/fleet/uuid_set.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 

@@ -1,60 +1,13 @@
-#include "tools/agent/vm/worker.h"
+#include "tools/agent/vm_worker.h"
 #include "state/base/limits.h"
 #include "tools/agent/vm/qemu.h"
+#include "tools/agent/vm/worker_lists.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RESOURCE_PREFIX "vm.resource."
-#define LABEL_PREFIX "vm.label."
 #define IMAGES_BYTES_MAX 300u // leaves room for names in it
-
-static bool is_number(const char *text)
-{
-	size_t digits = strspn(text, "0123456789");
-	return digits > 0 && digits <= 18 && text[digits] == '\0';
-}
-
-static bool are_sound(const struct flag_list *list, const char *option, const char *prefix,
-	uint32_t most, bool numbers, char *message, uint32_t message_size)
-{
-	size_t room = ATTRIBUTE_NAME_BYTES_MAX - strlen(prefix);
-	for (uint32_t i = 0; i < list->count; i++) {
-		const char *item = list->items[i], *equals = strchr(item, '=');
-		if (equals && equals != item && (size_t)(equals - item) <= room &&
-			strlen(equals + 1) <= ATTRIBUTE_VALUE_BYTES_MAX &&
-			(!numbers || is_number(equals + 1)))
-			continue;
-		snprintf(message, message_size,
-			"--%s wants NAME=%s with a name of 1 to %zu bytes, not \"%.64s\"", option,
-			numbers ? "NUMBER" : "VALUE", room, item);
-		return false;
-	}
-	if (list->count <= most)
-		return true;
-	snprintf(message, message_size, "--%s may be given %u times", option, most);
-	return false;
-}
-
-// Two resources are known without being said.
-bool worker_resources_are_sound(const struct flag_list *list, char *message, uint32_t message_size)
-{
-	return are_sound(list, "worker-resource", RESOURCE_PREFIX, VM_RESOURCES_MAX - 2, true,
-		message, message_size);
-}
-
-bool worker_labels_are_sound(const struct flag_list *list, char *message, uint32_t message_size)
-{
-	return are_sound(
-		list, "worker-label", LABEL_PREFIX, VM_LABELS_MAX, false, message, message_size);
-}
-
-bool worker_options_are_sound(const struct agent_options *o, char *message, uint32_t message_size)
-{
-	return worker_resources_are_sound(&o->worker_resources, message, message_size) &&
-	       worker_labels_are_sound(&o->worker_labels, message, message_size);
-}
 
 static bool setting(struct fingerprint *f, const char *name, const char *value)
 {
@@ -80,15 +33,6 @@ static bool settings(struct fingerprint *f, const char *prefix, const struct fla
 	return true;
 }
 
-bool worker_list_says(const struct flag_list *list, const char *name)
-{
-	size_t size = strlen(name);
-	for (uint32_t i = 0; i < list->count; i++)
-		if (strncmp(list->items[i], name, size) == 0 && list->items[i][size] == '=')
-			return true;
-	return false;
-}
-
 static uint64_t attribute_number(const struct fingerprint *f, const char *name)
 {
 	const struct wire_register *d = &f->description;
@@ -104,10 +48,10 @@ static bool measured(struct fingerprint *f, const struct agent_options *o)
 {
 	const struct flag_list *said = &o->worker_resources;
 	return (worker_list_says(said, WORKER_RESOURCE_CORES) ||
-		       setting_number(f, RESOURCE_PREFIX WORKER_RESOURCE_CORES,
+		       setting_number(f, WORKER_RESOURCE_PREFIX WORKER_RESOURCE_CORES,
 			       attribute_number(f, "cpu.numcores"))) &&
 	       (worker_list_says(said, WORKER_RESOURCE_MEMORY) ||
-		       setting_number(f, RESOURCE_PREFIX WORKER_RESOURCE_MEMORY,
+		       setting_number(f, WORKER_RESOURCE_PREFIX WORKER_RESOURCE_MEMORY,
 			       f->description.memory_mb));
 }
 
@@ -141,7 +85,7 @@ static bool is_chosen(const char *option, const char *value)
 	return option && strcmp(option, value) == 0;
 }
 
-bool worker_describe(struct fingerprint *f, const struct agent_options *o)
+bool vm_worker_describe(struct fingerprint *f, const struct agent_options *o)
 {
 	if (!o->worker)
 		return true;
@@ -151,11 +95,11 @@ bool worker_describe(struct fingerprint *f, const struct agent_options *o)
 	       (!o->worker_runtime || setting(f, "vm.runtime", o->worker_runtime)) &&
 	       setting_number(f, "vm.default_cpu", o->worker_default_cpu) &&
 	       setting_number(f, "vm.default_memory", o->worker_default_memory_mib) &&
-	       measured(f, o) && settings(f, RESOURCE_PREFIX, &o->worker_resources) &&
-	       settings(f, LABEL_PREFIX, &o->worker_labels);
+	       measured(f, o) && settings(f, WORKER_RESOURCE_PREFIX, &o->worker_resources) &&
+	       settings(f, WORKER_LABEL_PREFIX, &o->worker_labels);
 }
 
-int worker_machines(const struct agent_options *o, struct machine_settings *m,
+int vm_worker_machines(const struct agent_options *o, struct machine_settings *m,
 	char images[static WORKER_IMAGES_BYTES], char *message, uint32_t message_size)
 {
 	if (o->vm_images)

@@ -1,12 +1,12 @@
 // What is remembered of each allocation: STATE/allocs/ID.json, rewritten whole whenever something changed. A
 // process is known again by its number and its start; both together are nobody else's until the machine starts
 // anew, which its boot id tells.
+#include "tools/agent/task/alloc_store.h"
 #include "state/base/base64.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/file.h"
-#include "tools/agent/runner.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,11 +32,10 @@ static const char *boot_id(void)
 }
 
 static void path_of(
-	const struct runner *r, const struct uuid *id, const char *suffix, char path[static 512])
+	const char *state_folder, const struct uuid *id, const char *suffix, char path[static 512])
 {
 	char text[UUID_TEXT_BYTES];
-	snprintf(path, 512, "%.300s/allocs/%s.json%s", r->settings.state_folder,
-		uuid_format(id, text), suffix);
+	snprintf(path, 512, "%.300s/allocs/%s.json%s", state_folder, uuid_format(id, text), suffix);
 }
 
 // --- Save ----------------------------------------------------------------------------------------------
@@ -75,7 +74,7 @@ static json_t *task_json(const struct task *t)
 	return json;
 }
 
-void runner_save(const struct runner *r, struct alloc_run *a)
+void alloc_store_save(const char *state_folder, struct alloc_run *a)
 {
 	char path[512], temporary[512], quoted[600];
 	json_t *tasks = json_array();
@@ -88,8 +87,8 @@ void runner_save(const struct runner *r, struct alloc_run *a)
 		a->spec->root, "tasks", tasks);
 	char *text = json_dumps(json, JSON_COMPACT);
 	json_decref(json);
-	path_of(r, &a->id, "", path);
-	path_of(r, &a->id, ".new", temporary);
+	path_of(state_folder, &a->id, "", path);
+	path_of(state_folder, &a->id, ".new", temporary);
 	int error = text ? file_write(temporary, O_TRUNC, 0600, text, strlen(text)) : -ENOMEM;
 	if (!error && rename(temporary, path) < 0)
 		error = -errno;
@@ -101,25 +100,25 @@ void runner_save(const struct runner *r, struct alloc_run *a)
 	free(text);
 }
 
-void runner_remove(const struct runner *r, const struct alloc_run *a)
+void alloc_store_remove(const char *state_folder, const struct alloc_run *a)
 {
 	char path[512];
-	path_of(r, &a->id, "", path);
+	path_of(state_folder, &a->id, "", path);
 	unlink(path);
 	for (uint32_t i = 0; i < a->task_count; i++) {
-		alloc_exit_path(a, &a->tasks[i], r->settings.state_folder, path);
+		alloc_exit_path(a, &a->tasks[i], state_folder, path);
 		unlink(path);
 	}
 }
 
 // --- Load ----------------------------------------------------------------------------------------------
 
-static int64_t number(const json_t *json, const char *key)
+static int64_t json_number(const json_t *json, const char *key)
 {
 	return (int64_t)json_integer_value(json_object_get(json, key));
 }
 
-static bool flag(const json_t *json, const char *key)
+static bool json_flag(const json_t *json, const char *key)
 {
 	return json_is_true(json_object_get(json, key));
 }
@@ -148,64 +147,68 @@ static void load_handle(struct task *t, const json_t *json)
 
 static void load_task(struct task *t, const json_t *json)
 {
-	int64_t phase = number(json, "phase");
+	int64_t phase = json_number(json, "phase");
 	t->phase = phase >= PHASE_WAITING && phase <= PHASE_ENDED ? (enum task_phase)phase
 								  : PHASE_ENDED;
-	t->failed = flag(json, "failed");
-	t->is_nodes_fault = flag(json, "is_nodes_fault");
-	t->has_run = flag(json, "has_run");
-	t->is_unwanted = flag(json, "is_unwanted");
-	t->restarts = (uint32_t)number(json, "restarts");
-	t->attempts = (uint32_t)number(json, "attempts");
-	t->interval_ns = number(json, "interval");
-	t->started_ns = number(json, "started");
-	t->finished_ns = number(json, "finished");
-	t->last_restart_ns = number(json, "last_restart");
-	t->due_ns = number(json, "due");
-	t->is_forced = flag(json, "is_forced");
-	t->process = (struct process){.shim = (pid_t)number(json, "shim"),
-		.task = (pid_t)number(json, "pid"),
-		.shim_started = (uint64_t)number(json, "shim_started"),
-		.task_started = (uint64_t)number(json, "pid_started"),
+	t->failed = json_flag(json, "failed");
+	t->is_nodes_fault = json_flag(json, "is_nodes_fault");
+	t->has_run = json_flag(json, "has_run");
+	t->is_unwanted = json_flag(json, "is_unwanted");
+	t->restarts = (uint32_t)json_number(json, "restarts");
+	t->attempts = (uint32_t)json_number(json, "attempts");
+	t->interval_ns = json_number(json, "interval");
+	t->started_ns = json_number(json, "started");
+	t->finished_ns = json_number(json, "finished");
+	t->last_restart_ns = json_number(json, "last_restart");
+	t->due_ns = json_number(json, "due");
+	t->is_forced = json_flag(json, "is_forced");
+	t->process = (struct process){.shim = (pid_t)json_number(json, "shim"),
+		.task = (pid_t)json_number(json, "pid"),
+		.shim_started = (uint64_t)json_number(json, "shim_started"),
+		.task_started = (uint64_t)json_number(json, "pid_started"),
 		.fd = -1};
-	t->mock = (struct mock){.ends_ns = number(json, "mock_ends"),
-		.kill_after_ns = number(json, "mock_kill_after"),
-		.exit_code = (int)number(json, "mock_exit_code"),
-		.exit_signal = (int)number(json, "mock_exit_signal")};
+	t->mock = (struct mock){.ends_ns = json_number(json, "mock_ends"),
+		.kill_after_ns = json_number(json, "mock_kill_after"),
+		.exit_code = (int)json_number(json, "mock_exit_code"),
+		.exit_signal = (int)json_number(json, "mock_exit_signal")};
 	load_handle(t, json_object_get(json, "handle"));
 	load_notes(t, json_object_get(json, "notes"));
 }
 
+struct loader {
+	const struct alloc_place *place;
+	const struct driver *const *drivers;
+	void (*found)(void *context, struct alloc_run *);
+	void *context;
+};
+
 // Takes a process up again, or learns how it ended.
-static void attach(struct runner *r, struct alloc_run *a, struct task *t, bool same_boot)
+static void attach_task(
+	const struct alloc_place *place, struct alloc_run *a, struct task *t, bool same_boot)
 {
-	struct alloc_place place = {.data_folder = r->settings.data_folder,
-		.state_folder = r->settings.state_folder,
-		.now_ns = r->epoch_ns + (int64_t)time_monotonic_ns(r->settings.time),
-		.prng = &r->prng};
 	if (!task_is_up(t) || !t->driver || t->driver->has_ended)
 		return;
 	if (same_boot && process_attach(&t->process)) {
-		task_note(t, place.now_ns, 0, "Restored", "Task was taken up again");
+		task_note(t, place->now_ns, 0, "Restored", "Task was taken up again");
 		return;
 	}
-	alloc_run_process_ended(a, t, &place);
+	alloc_run_process_ended(a, t, place);
 }
 
 static void load_health(struct health *h, const json_t *json)
 {
-	int64_t verdict = number(json, "healthy");
+	int64_t verdict = json_number(json, "healthy");
 	bool is_known = verdict == WIRE_HEALTHY || verdict == WIRE_UNHEALTHY;
 	*h = (struct health){.verdict = is_known ? (uint8_t)verdict : WIRE_HEALTH_UNSAID,
-		.deadline_ns = number(json, "health_deadline")};
+		.deadline_ns = json_number(json, "health_deadline")};
 }
 
-static struct alloc_run *load_alloc(struct runner *r, const struct uuid *id, const json_t *json,
-	char *message, uint32_t message_size)
+static struct alloc_run *load_alloc(const struct loader *l, const struct uuid *id,
+	const json_t *json, char *message, uint32_t message_size)
 {
 	const json_t *tasks = json_object_get(json, "tasks");
 	bool same_boot = strcmp(spec_text(json, "boot"), boot_id()) == 0;
-	if (number(json, "version") != STORE_VERSION) {
+	if (json_number(json, "version") != STORE_VERSION) {
 		snprintf(message, message_size, "it is of another version of the agent");
 		return NULL;
 	}
@@ -217,18 +220,19 @@ static struct alloc_run *load_alloc(struct runner *r, const struct uuid *id, con
 		alloc_spec_free(spec);
 		return NULL;
 	}
-	struct alloc_run *a = alloc_run_create(id, (uint64_t)number(json, "job_index"), spec);
-	a->version = (uint64_t)number(json, "spec_version");
+	struct alloc_run *a =
+		alloc_run_create(id, (uint64_t)json_number(json, "job_index"), spec, l->drivers);
+	a->version = (uint64_t)json_number(json, "spec_version");
 	load_health(&a->health, json);
-	a->is_unwanted = flag(json, "is_unwanted");
+	a->is_unwanted = json_flag(json, "is_unwanted");
 	for (uint32_t i = 0; i < a->task_count; i++) {
 		load_task(&a->tasks[i], json_array_get(tasks, i));
-		attach(r, a, &a->tasks[i], same_boot);
+		attach_task(l->place, a, &a->tasks[i], same_boot);
 	}
 	return a;
 }
 
-static void load_file(struct runner *r, const char *folder, const char *name)
+static void load_file(const struct loader *l, const char *folder, const char *name)
 {
 	char path[600], id_text[UUID_TEXT_BYTES], message[300] = "it is not JSON", quoted[400];
 	struct uuid id;
@@ -239,22 +243,23 @@ static void load_file(struct runner *r, const char *folder, const char *name)
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	json_t *json = json_load_file(path, 0, NULL);
 	if (json)
-		a = load_alloc(r, &id, json, message, sizeof message);
+		a = load_alloc(l, &id, json, message, sizeof message);
 	json_decref(json);
 	if (a) {
-		a->next = r->allocs;
-		r->allocs = a;
-		r->count++;
+		l->found(l->context, a);
 		return;
 	}
 	log_error("allocation-not-restored", "id=%s error=%s", id_text,
 		log_quote(message, quoted, sizeof quoted));
 }
 
-int runner_load(struct runner *r, char *message, uint32_t message_size)
+int alloc_store_load(const struct alloc_place *place, const struct driver *const *drivers,
+	void (*found)(void *context, struct alloc_run *), void *context, char *message,
+	uint32_t message_size)
 {
+	const struct loader loader = {place, drivers, found, context};
 	char folder[400];
-	snprintf(folder, sizeof folder, "%.300s/allocs", r->settings.state_folder);
+	snprintf(folder, sizeof folder, "%.300s/allocs", place->state_folder);
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST) {
 		int error = -errno;
 		snprintf(message, message_size, "cannot make %s: %s", folder, strerror(-error));
@@ -267,7 +272,7 @@ int runner_load(struct runner *r, char *message, uint32_t message_size)
 		return error;
 	}
 	for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-		load_file(r, folder, entry->d_name);
+		load_file(&loader, folder, entry->d_name);
 	closedir(listing);
 	return 0;
 }

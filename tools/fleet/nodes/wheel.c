@@ -1,4 +1,4 @@
-#include "tools/fleet/wheel.h"
+#include "tools/fleet/nodes/wheel.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,8 @@
-#include "tools/fleet/fleet.h"
+#include "tools/fleet/fleet_step.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
-#include "state/base/time_units.h"
 #include "tools/client/description.h"
 #include "tools/fleet/work/running.h"
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#define RECEIVE_FRAMES (BURST_MAX * 8)
 #define REGISTER_WAIT_MS 1000u
 #define BACKOFF_BASE_MS 250u
 #define BACKOFF_CAP_MS 30000u
@@ -18,186 +12,6 @@
 #define MISSED_ASKS 6u // and its doubles: register instead of beating
 #define INTERVAL_MS_LEAST 50u
 #define LOOK_MS 100u
-
-static uint32_t power_above(uint32_t least)
-{
-	uint32_t power = 1024;
-	while (power < least)
-		power *= 2;
-	return power;
-}
-
-static void prepare_nodes(struct fleet *f)
-{
-	const struct fleet_settings *s = &f->settings;
-	for (uint32_t i = 0; i < s->nodes; i++) {
-		struct fleet_node *n = &f->nodes[i];
-		struct uuid id = shape_node_id(f->shapes->seed, s->first + i);
-		CHECK(node_key_derive(f->masters, s->key_id, &id, &n->session.key));
-		n->session.key_id = s->key_id;
-		n->session.slot = WIRE_NO_SLOT;
-		n->flags = FLEET_FRESH;
-		double start_ms = s->register_rate > 0 ? i * 1000.0 / s->register_rate : 0;
-		n->due_ms = start_ms < 1e9 ? (uint32_t)start_ms : (uint32_t)1e9;
-		wheel_add(&f->wheel, i, n->due_ms);
-	}
-}
-
-int fleet_create(struct fleet *f, const struct fleet_settings *settings,
-	const struct shapes *shapes, const struct master_keys *masters,
-	const struct time_source *time, struct transport *transport, char *message,
-	uint32_t message_size)
-{
-	*f = (struct fleet){.settings = *settings,
-		.shapes = shapes,
-		.masters = masters,
-		.time = time,
-		.transport = transport};
-	if (settings->pcap) {
-		int rc = pcap_create(&f->capture, settings->pcap);
-		if (rc < 0) {
-			snprintf(message, message_size, "cannot write %s: %s", settings->pcap,
-				strerror(-rc));
-			return rc;
-		}
-	}
-	uint32_t n = settings->nodes ? settings->nodes : 1;
-	f->start_ns = f->now_ns = f->tokens_ns = time_monotonic_ns(time);
-	prng_seed(&f->prng, settings->seed);
-	f->nodes = memory_take_array(n, sizeof *f->nodes);
-	f->slot_nodes = memory_map((size_t)NODES_MAX * sizeof *f->slot_nodes);
-	CHECK(f->slot_nodes);
-	f->register_mask = power_above(2 * n) - 1;
-	f->register_nodes = memory_take_array(f->register_mask + 1, sizeof *f->register_nodes);
-	f->urgent_mask = power_above(n + 1) - 1;
-	f->urgent = memory_take_array(f->urgent_mask + 1, sizeof *f->urgent);
-	f->lanes = memory_take_array(transport->lanes, sizeof *f->lanes);
-	f->received = memory_take_array(RECEIVE_FRAMES, sizeof *f->received);
-	// Registrations are numbered one by one, so that an answer names its node; ending about now.
-	f->next_registration = time_wall_ns(time) / NS_PER_MS - settings->nodes;
-	wheel_create(&f->wheel, n, 0);
-	prepare_nodes(f);
-	return 0;
-}
-
-int fleet_destroy(struct fleet *f)
-{
-	int rc = f->capture.file ? pcap_close(&f->capture) : 0;
-	wheel_destroy(&f->wheel);
-	if (f->nodes)
-		explicit_bzero(f->nodes, f->settings.nodes * sizeof *f->nodes);
-	free(f->nodes);
-	memory_unmap(f->slot_nodes, (size_t)NODES_MAX * sizeof *f->slot_nodes);
-	free(f->register_nodes);
-	free(f->urgent);
-	free(f->lanes);
-	free(f->received);
-	*f = (struct fleet){0};
-	return rc;
-}
-
-uint32_t fleet_now_ms(const struct fleet *f)
-{
-	return (uint32_t)((f->now_ns - f->start_ns) / NS_PER_MS);
-}
-
-static uint32_t now_us(const struct fleet *f)
-{
-	return (uint32_t)((f->now_ns - f->start_ns) / 1000);
-}
-
-static bool is_lost(struct fleet *f, uint64_t *counter)
-{
-	if (f->settings.loss <= 0 || prng_unit(&f->prng) >= f->settings.loss)
-		return false;
-	++*counter;
-	return true;
-}
-
-static void flush_lane(struct fleet *f, uint32_t number)
-{
-	struct lane *lane = &f->lanes[number];
-	if (lane->count == 0)
-		return;
-	uint32_t sent = f->transport->send(f->transport, number, lane->frames, lane->count);
-	f->counters.sent += sent;
-	f->counters.send_dropped += lane->count - sent;
-	lane->count = 0;
-}
-
-void fleet_queue(struct fleet *f, uint32_t number, const uint8_t *data, uint32_t size)
-{
-	f->tokens -= 1;
-	if (is_lost(f, &f->counters.lost_out))
-		return;
-	number %= f->transport->lanes;
-	struct lane *lane = &f->lanes[number];
-	struct frame *frame = &lane->frames[lane->count++];
-	frame->size = size;
-	memcpy(frame->data, data, size);
-	if (lane->count == BURST_MAX)
-		flush_lane(f, number);
-}
-
-static void refill_tokens(struct fleet *f)
-{
-	double rate = f->settings.send_rate, most = rate / 100;
-	if (rate <= 0)
-		return;
-	f->tokens += rate * (double)(f->now_ns - f->tokens_ns) / 1e9;
-	f->tokens_ns = f->now_ns;
-	if (most < REGISTER_PARTS_MAX)
-		most = REGISTER_PARTS_MAX;
-	if (f->tokens > most)
-		f->tokens = most;
-}
-
-bool fleet_may_send(struct fleet *f)
-{
-	return f->settings.send_rate <= 0 || f->tokens >= 1;
-}
-
-void fleet_urge(struct fleet *f, uint32_t node)
-{
-	if (f->nodes[node].flags & FLEET_URGENT)
-		return;
-	f->nodes[node].flags |= FLEET_URGENT;
-	f->urgent[f->urgent_tail++ & f->urgent_mask] = node;
-}
-
-static void set_ready(struct fleet *f, struct fleet_node *n, bool ready)
-{
-	if (!(n->flags & FLEET_READY) == !ready)
-		return;
-	n->flags ^= FLEET_READY;
-	f->ready += ready ? 1 : -1u;
-}
-
-static bool is_away(enum fleet_phase phase)
-{
-	return phase != FLEET_REGISTERING && phase != FLEET_BEATING;
-}
-
-void fleet_set_phase(struct fleet *f, struct fleet_node *n, enum fleet_phase phase)
-{
-	f->away += (uint32_t)is_away(phase) - (uint32_t)is_away(n->phase);
-	if (n->phase == FLEET_BEATING && phase != FLEET_BEATING)
-		f->registered--;
-	if (n->phase != FLEET_BEATING && phase == FLEET_BEATING)
-		f->registered++;
-	if (phase != FLEET_BEATING)
-		set_ready(f, n, false);
-	if (phase == FLEET_REGISTERING)
-		n->flags |= FLEET_FRESH;
-	n->phase = (uint8_t)phase;
-	n->failures = n->missed = 0;
-}
-
-void fleet_announce(struct fleet *f, uint32_t node)
-{
-	fleet_set_phase(f, &f->nodes[node], FLEET_REGISTERING);
-	fleet_urge(f, node);
-}
 
 static uint32_t backoff_ms(struct fleet *f, struct fleet_node *n)
 {
@@ -244,7 +58,7 @@ static void send_heartbeat(struct fleet *f, struct fleet_node *n)
 	uint32_t index = (uint32_t)(n - f->nodes);
 	uint32_t size = node_session_heartbeat(&n->session, index % 1000, frame);
 	f->counters.heartbeats++;
-	n->sent_us = now_us(f);
+	n->sent_us = fleet_now_us(f);
 	if (f->capture.file)
 		capture(f, index, frame, size);
 	fleet_queue(f, index, frame, size);
@@ -271,7 +85,7 @@ static void beat_due(struct fleet *f, struct fleet_node *n)
 		if (n->missed < UINT8_MAX)
 			n->missed++;
 		if (n->missed >= MISSED_DOWN)
-			set_ready(f, n, false);
+			fleet_set_ready(f, n, false);
 	}
 	n->due_ms = fleet_now_ms(f) + interval_ms(f, n);
 	uint32_t asks = n->missed / MISSED_ASKS;
@@ -335,14 +149,15 @@ static bool stays_down(const struct fleet_node *n, uint32_t now_ms)
 static uint32_t send_due(struct fleet *f)
 {
 	uint32_t handled = 0, now_ms = fleet_now_ms(f);
-	while (f->urgent_head != f->urgent_tail && handled < RECEIVE_FRAMES && fleet_may_send(f)) {
+	while (f->urgent_head != f->urgent_tail && handled < FLEET_RECEIVE_FRAMES &&
+		fleet_may_send(f)) {
 		struct fleet_node *n = &f->nodes[f->urgent[f->urgent_head++ & f->urgent_mask]];
 		n->flags &= (uint8_t)~FLEET_URGENT;
 		if (!stays_down(n, now_ms))
 			node_due(f, n);
 		handled++;
 	}
-	while (handled < RECEIVE_FRAMES && fleet_may_send(f)) {
+	while (handled < FLEET_RECEIVE_FRAMES && fleet_may_send(f)) {
 		uint32_t index = wheel_pop(&f->wheel, now_ms);
 		if (index == WHEEL_NONE)
 			break;
@@ -417,8 +232,8 @@ static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_a
 	case NODE_ACKED:
 		f->counters.acked++;
 		if (!answer->late)
-			histogram_add(&f->rtt, now_us(f) - n->sent_us);
-		set_ready(f, n, n->phase == FLEET_BEATING);
+			histogram_add(&f->rtt, fleet_now_us(f) - n->sent_us);
+		fleet_set_ready(f, n, n->phase == FLEET_BEATING);
 		on_acknowledged(f, (uint32_t)(n - f->nodes));
 		break;
 	case NODE_BEAT_NOW:
@@ -457,7 +272,7 @@ static void take_frame(struct fleet *f, const struct frame *frame)
 {
 	bool client;
 	f->counters.received++;
-	if (is_lost(f, &f->counters.lost_in))
+	if (fleet_loses(f, &f->counters.lost_in))
 		return;
 	struct fleet_node *n =
 		frame->size <= sizeof frame->data ? addressee(f, frame, &client) : NULL;
@@ -479,14 +294,14 @@ static void take_frame(struct fleet *f, const struct frame *frame)
 uint32_t fleet_step(struct fleet *f)
 {
 	f->now_ns = time_monotonic_ns(f->time);
-	refill_tokens(f);
-	uint32_t received = f->transport->receive(f->transport, f->received, RECEIVE_FRAMES);
+	fleet_refill(f);
+	uint32_t received = f->transport->receive(f->transport, f->received, FLEET_RECEIVE_FRAMES);
 	for (uint32_t i = 0; i < received; i++)
 		take_frame(f, &f->received[i]);
 	uint32_t sent = send_due(f);
 	if (f->running)
 		sent += running_step(f->running);
 	for (uint32_t lane = 0; lane < f->transport->lanes; lane++)
-		flush_lane(f, lane);
+		fleet_flush(f, lane);
 	return received + sent;
 }

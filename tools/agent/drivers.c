@@ -1,0 +1,4 @@
+#include "tools/agent/drivers.h"
+#include "tools/agent/vm/qemu.h"
+
+const struct driver *const agent_drivers[] = {&driver_raw_exec, &driver_mock, &driver_qemu, NULL};

@@ -1,0 +1,9 @@
+// What a virtual machine is told, and what comes of it, from its monitor.
+//
+//	SIGTERM   it is told to power down
+//	SIGTSTP   it is suspended: memory and disk are put aside, then it ends
+#pragma once
+#include "tools/agent/task/task.h"
+
+bool qemu_talk_turn(struct task *, const struct task_start *);
+void qemu_talk_forget(struct task *);

@@ -1,0 +1,17 @@
+// What is said of a worker of virtual machines on a command line: its resources and its labels.
+#pragma once
+#include "tools/client/flags.h"
+
+// Names of the settings that say it at its registration.
+#define WORKER_RESOURCE_PREFIX "vm.resource."
+#define WORKER_LABEL_PREFIX "vm.label."
+
+// Known without being said.
+#define WORKER_RESOURCE_CORES "org.cirruslabs.logical-cores"
+#define WORKER_RESOURCE_MEMORY "org.cirruslabs.memory-mib"
+
+// RESOURCE=NUMBER each, and NAME=VALUE. False, and a sentence.
+bool worker_resources_are_sound(const struct flag_list *, char *message, uint32_t message_size);
+bool worker_labels_are_sound(const struct flag_list *, char *message, uint32_t message_size);
+// Whether one item of the list is of that name.
+bool worker_list_says(const struct flag_list *, const char *name);

@@ -1,0 +1,47 @@
+#include "tools/fleet/work/running_state.h"
+#include "tools/fleet/nodes/fleet.h"
+
+void running_enqueue(struct running *r, uint32_t node)
+{
+	if (r->nodes[node].flags & RUNNING_QUEUED)
+		return;
+	r->nodes[node].flags |= RUNNING_QUEUED;
+	r->queue[r->queue_tail++ & r->queue_mask] = node;
+}
+
+struct wire_header running_header(const struct running *r, uint32_t node)
+{
+	const struct node_session *s = &r->fleet->nodes[node].session;
+	return (struct wire_header){.key_id = s->key_id,
+		.slot = s->slot,
+		.generation = s->generation,
+		.sequence = r->nodes[node].sequence};
+}
+
+const struct behaviour *running_behaviour(const struct running *r, const struct running_alloc *a)
+{
+	return r->behaviours.items[a->behaviour];
+}
+
+uint32_t running_find(const struct running *r, uint32_t node, const struct uuid *id)
+{
+	uint32_t at = r->nodes[node].first;
+	while (at != RUNNING_NONE && !uuid_equal(&r->allocs[at].id, id))
+		at = r->allocs[at].next;
+	return at;
+}
+
+// Its place in the wheel is left when its time comes, so only then may it be used again.
+void running_let_go(struct running *r, uint32_t *link)
+{
+	struct running_alloc *a = &r->allocs[*link];
+	*link = a->next;
+	r->up -= a->phase == RUNNING_UP;
+	a->phase = RUNNING_ENDED;
+	a->node = RUNNING_NONE;
+}
+
+uint32_t running_drawn_ms(struct running *r, double most_s)
+{
+	return (uint32_t)(prng_unit(&r->fleet->prng) * most_s * 1000);
+}

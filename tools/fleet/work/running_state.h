@@ -1,0 +1,118 @@
+// What is known of the simulated nodes' allocations and machines, and of what their nodes have on their way.
+#pragma once
+#include "dataplane/wire/wire_alloc.h"
+#include "tools/agent/vm_sync.h"
+#include "tools/fleet/nodes/wheel.h"
+#include "tools/fleet/work/behaviour.h"
+
+struct fleet;
+struct fleet_node;
+
+// For what jobs say nothing of.
+struct running_settings {
+	bool leaves_allocs;   // asks for none and runs none: probes are answered for alone
+	double run_for_s;     // 0: until it is stopped
+	double fail_share;    // of those that end by themselves
+	double start_delay_s; // at most; drawn
+	struct flag_list bad; // versions of jobs, "JOB:VERSION", that fail to start
+	uint32_t workers;     // so many of the first nodes run machines
+};
+
+enum running_phase {
+	RUNNING_WAITING, // until its behaviour is known
+	RUNNING_STARTING,
+	RUNNING_UP,
+	RUNNING_RESTARTING,
+	RUNNING_STOPPING,
+	RUNNING_ENDED,
+};
+
+#define RUNNING_NEWS 1u     // to be reported
+#define RUNNING_TOLD 2u     // in the report that is on its way
+#define RUNNING_LISTED 4u   // seen in the list that is being taken
+#define RUNNING_DEPLOYED 8u // belongs to a deployment
+#define RUNNING_MACHINE 16u // kept until its worker's list has it no more
+#define RUNNING_NONE 0xffffffffu
+
+struct running_alloc {
+	struct uuid id;
+	uint64_t version;     // of a machine: of what is to be done with it
+	uint32_t node, next;  // of the node's; RUNNING_NONE ends
+	uint32_t behaviour;   // number
+	uint32_t act_ms;      // when its phase is over; BEHAVIOUR_NEVER: not by itself
+	uint32_t deadline_ms; // for its health; BEHAVIOUR_NEVER: nobody waits
+	uint32_t started_ms, ended_ms, interval_ms; // interval: of its restarts
+	uint8_t phase, status, flags;               // status: enum wire_alloc_client
+	uint8_t health;                             // enum wire_healthy
+	uint8_t attempts, restarts;                 // attempts: in this interval
+	uint8_t end_flags;                          // enum wire_update_flag
+	bool failed;
+};
+
+// What a node has on its way, beside its session. asked: RUNNING_NONE, a machine's.
+struct running_node {
+	uint64_t known_index;
+	uint64_t sequence;
+	uint32_t first; // of its allocations
+	uint32_t due_ms;
+	uint32_t heard_ms; // when its heartbeat was answered
+	uint32_t asked;    // behaviour whose description it asks for
+	uint8_t awaiting;  // enum wire_type, 0: nothing
+	uint8_t flags;     // enum running_node_flag
+	uint8_t tries;
+	bool told_ready;   // by the readiness on its way
+	uint32_t probe_ms; // when its probe may be asked again
+};
+
+// What a worker has besides.
+struct running_worker {
+	struct vm_sync list;
+	struct uuid asked; // whose description is on its way; zero: none
+	uint64_t version;  // of that
+	uint32_t again_ms; // not asked before
+	struct bytes_writer json;
+};
+enum running_node_flag {
+	RUNNING_WANTS_ALL = 1,
+	RUNNING_LISTS_ALL = 2,
+	RUNNING_HEARD = 4,
+	RUNNING_QUEUED = 8,
+	RUNNING_PROBED = 16,     // what its probe says is to be told
+	RUNNING_WAS_UNREADY = 32 // as a report said
+};
+
+struct running_counters {
+	uint64_t questions, reports, descriptions, resent, refused;
+	uint64_t started, completed, failed, stopped, forgotten, restarted;
+	uint64_t healthy, unhealthy; // verdicts
+	uint64_t ready, unready;     // answers of probes
+	uint64_t flaky;              // failures that were their node's fault
+};
+
+struct running {
+	struct fleet *fleet;
+	struct running_settings settings;
+	struct behaviours behaviours;
+	struct running_node *nodes;
+	struct running_worker *workers; // the first of the nodes
+	uint32_t next_worker;           // to be looked at
+	uint32_t unread_machine;        // behaviour of machines whose description has not come
+	struct running_alloc *allocs;
+	uint32_t alloc_count, alloc_capacity, free_alloc; // free ones are linked by next
+	struct wheel alloc_wheel, node_wheel;
+	uint32_t *queue; // ring of nodes with something to send
+	uint32_t queue_mask, queue_head, queue_tail;
+	uint32_t up; // now
+	struct running_counters counters;
+};
+
+// The node has something to send.
+void running_enqueue(struct running *, uint32_t node);
+// Of what it sends now.
+struct wire_header running_header(const struct running *, uint32_t node);
+const struct behaviour *running_behaviour(const struct running *, const struct running_alloc *);
+// RUNNING_NONE: the node has none of that id.
+uint32_t running_find(const struct running *, uint32_t node, const struct uuid *);
+// Ended and acknowledged, or forgotten.
+void running_let_go(struct running *, uint32_t *link);
+uint32_t running_drawn_ms(struct running *, double most_s);
