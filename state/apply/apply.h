@@ -24,24 +24,88 @@ uint8_t node_cause_of(const struct node *);
 // What the tables rely on. That a job makes sense was checked before it was submitted.
 bool job_is_sound(const struct job *);
 
-// By kind of thing; called by the two above.
-int node_register_check(const struct state *, const struct entry_node_register *);
-void node_register_apply(struct state *, const struct entry_node_register *, int64_t time_ns);
-int node_status_check(const struct state *, const struct entry_node_status *);
-void node_status_apply(struct state *, const struct entry_node_status *, int64_t time_ns);
-int job_register_check(const struct state *, const struct entry_job_register *);
-void job_register_apply(struct state *, struct entry_job_register *, int64_t time_ns);
-int job_deregister_check(const struct state *, const struct entry_job_deregister *);
-void job_deregister_apply(struct state *, const struct entry_job_deregister *, int64_t time_ns);
-int client_check(const struct state *, const struct entry_client *);
-int alloc_place_check(const struct state *, const struct entry_alloc_place *);
-void alloc_place_apply(struct state *, const struct entry_alloc_place *, int64_t time_ns);
-int place_request_check(const struct state *, const struct entry_place_request *);
-void place_request_apply(struct state *, const struct entry_place_request *, uint64_t index);
-int alloc_release_check(const struct state *, const struct entry_alloc_release *);
-void alloc_release_apply(struct state *, const struct entry_alloc_release *, int64_t time_ns);
+// By kind, the rows of apply.c: what an entry may do, and what it does. They get its body.
+int node_register_check(const struct state *, const void *body);
+void node_register_apply(struct state *, void *body, int64_t time_ns);
+int node_status_check(const struct state *, const void *body);
+void node_status_apply(struct state *, void *body, int64_t time_ns);
+int node_lifecycle_check(const struct state *, const void *body);
+void node_lifecycle_apply(struct state *, void *body, int64_t time_ns);
+int node_eligibility_check(const struct state *, const void *body);
+void node_eligibility_apply(struct state *, void *body, int64_t time_ns);
+int node_drain_check(const struct state *, const void *body);
+void node_drain_apply(struct state *, void *body, int64_t time_ns);
+int node_purge_check(const struct state *, const void *body);
+void node_purge_apply(struct state *, void *body, int64_t time_ns);
+int job_register_check(const struct state *, const void *body);
+void job_register_apply(struct state *, void *body, int64_t time_ns);
+int job_deregister_check(const struct state *, const void *body);
+void job_deregister_apply(struct state *, void *body, int64_t time_ns);
+int job_stable_check(const struct state *, const void *body);
+void job_stable_apply(struct state *, void *body, int64_t time_ns);
+int job_note_check(const struct state *, const void *body);
+void job_note_apply(struct state *, void *body, int64_t time_ns);
+int client_check(const struct state *, const void *body);
+void client_apply(struct state *, void *body, int64_t time_ns);
+int alloc_place_check(const struct state *, const void *body);
+void alloc_place_apply(struct state *, void *body, int64_t time_ns);
+int place_request_check(const struct state *, const void *body);
+void place_request_apply(struct state *, void *body, int64_t time_ns);
+int alloc_release_check(const struct state *, const void *body);
+void alloc_release_apply(struct state *, void *body, int64_t time_ns);
+void collect_apply(struct state *, void *body, int64_t time_ns);
+int alloc_update_check(const struct state *, const void *body);
+void alloc_update_apply(struct state *, void *body, int64_t time_ns);
+int alloc_transition_check(const struct state *, const void *body);
+void alloc_transition_apply(struct state *, void *body, int64_t time_ns);
+int plan_entry_check(const struct state *, const void *body);
+void plan_apply(struct state *, void *body, int64_t time_ns);
+int deployment_entry_check(const struct state *, const void *body);
+void deployment_entry_apply(struct state *, void *body, int64_t time_ns);
+int vm_entry_check(const struct state *, const void *body);
+void vm_entry_apply(struct state *, void *body, int64_t time_ns);
+int record_put_check(const struct state *, const void *body);
+void record_put_apply(struct state *, void *body, int64_t time_ns);
+int record_delete_check(const struct state *, const void *body);
+void record_delete_apply(struct state *, void *body, int64_t time_ns);
+int gc_check(const struct state *, const void *body);
+void gc_apply(struct state *, void *body, int64_t time_ns);
+// A request as it was answered, of an index; also of a snapshot.
+void place_request_remember(struct state *, const struct entry_place_request *, uint64_t index);
 bool collect_finds(struct state *, const struct entry_collect *);
-void collect_apply(struct state *, const struct entry_collect *);
 // What the tables rely on.
 bool evaluation_is_sound(const struct evaluation *);
 bool evaluations_have_room(const struct state *, uint32_t count);
+bool cluster_settings_are_sound(const struct cluster_settings *);
+// Whether so many more allocations are allowed.
+bool plan_has_room(const struct state *, uint32_t placements);
+void plan_deployments_apply(struct state *, const struct entry_plan *);
+// The node may report: it is not thought to be away.
+bool node_may_report(const struct node *);
+// The allocation is there, and on the node at this slot.
+bool allocation_is_reported_by(const struct state *, const struct uuid *, uint32_t slot);
+// The allocation is there, and belongs to the deployment.
+bool allocation_is_of_deployment(
+	const struct state *, const struct uuid *id, const struct uuid *deployment);
+// A living one of the deployment whose node called it healthy; the cell may be NULL.
+bool canary_is_healthy(const struct alloc_cell *, const struct uuid *deployment);
+// The node is forgotten, and with it the worker that it is.
+void vm_worker_forget_node(struct state *, const struct uuid *node);
+
+// Consequences for the standing of nodes, while another entry is applied.
+
+// Of a record that was just built or revised and is not counted: how its node stands from now on, and the group that it
+// is in. True: it was not healthy, and is now.
+bool node_stands(struct state *, struct node *, const struct node_lifecycle *);
+// What such a record says that its node ran last.
+void node_set_snapshot(struct state *, struct node *, const char *snapshot);
+// It was announced (it registered, or was heard of again), or is gone away.
+bool node_announced(struct state *, struct node *, bool readiness);
+void node_went_away(struct state *, struct node *, int64_t time_ns);
+// Work begins on the node of this slot; work of it ended, in the order of its reports.
+void node_task_scheduled(struct state *, uint32_t slot, const struct task_group *);
+struct task_end {
+	bool flaky, unready;
+	bool readiness; // probes count
+};
+void node_task_ended(struct state *, struct node_cell *, const struct task_end *, int64_t time_ns);

@@ -1,7 +1,7 @@
 // What becomes of allocations by the word of their node, and by what operators ask of schedulers.
+#include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/log/entry_alloc.h"
 #include "state/records/alloc_details.h"
 #include "state/records/reschedule.h"
 #include "state/tables/alloc_table.h"
@@ -22,8 +22,9 @@ bool node_may_report(const struct node *n)
 	return n->status != NODE_DOWN && n->status != NODE_DISCONNECTED;
 }
 
-int alloc_update_check(const struct state *state, const struct entry_alloc_update *e)
+int alloc_update_check(const struct state *state, const void *body)
 {
+	const struct entry_alloc_update *e = body;
 	const struct node *n =
 		e->slot < state_node_slots(state) ? state->cells[e->slot].working : NULL;
 
@@ -132,8 +133,9 @@ static void note_report(
 		node_revise(state, cell, state->index)->missed_heartbeat_index = state->index;
 }
 
-void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64_t time_ns)
+void alloc_update_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_alloc_update *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
 
 	note_report(state, cell, e);
@@ -143,13 +145,14 @@ void alloc_update_apply(struct state *state, struct entry_alloc_update *e, int64
 			node_task_ended(state, cell, &end, time_ns);
 	}
 	state_node_changed(state, e->slot);
-	entry_alloc_update_release(e);
 }
 
 // --- What is asked of schedulers -----------------------------------------------------------------
 
-int alloc_transition_check(const struct state *state, const struct entry_alloc_transition *e)
+int alloc_transition_check(const struct state *state, const void *body)
 {
+	const struct entry_alloc_transition *e = body;
+
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
 		if (!cell || !alloc_cell_is_there(cell) ||
@@ -165,8 +168,10 @@ static void set(struct optional_bool *to, struct optional_bool from)
 		*to = from;
 }
 
-void alloc_transition_apply(struct state *state, struct entry_alloc_transition *e, int64_t time_ns)
+void alloc_transition_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_alloc_transition *e = body;
+
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct desired_transition *t = &e->items[i].transition;
 		struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
@@ -181,5 +186,4 @@ void alloc_transition_apply(struct state *state, struct entry_alloc_transition *
 		a->modify_time_ns = time_ns;
 		alloc_cell_changed(state, cell);
 	}
-	entry_alloc_transition_release(e);
 }

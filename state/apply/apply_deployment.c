@@ -1,8 +1,7 @@
 // What becomes of deployments: by the word of operators, peers and watchers, and by plans.
-#include "state/apply/apply.h"
+#include "state/apply/apply_record.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/log/entry_deployment.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_table.h"
@@ -79,14 +78,23 @@ void plan_deployments_apply(struct state *state, const struct entry_plan *e)
 
 // --- By somebody's word --------------------------------------------------------------------------
 
-static int check_begin(const struct state *state, const struct deployment *d)
+int deployment_put_check(const struct state *state, const struct entry_record_put *e)
 {
+	const struct deployment *d = e->record;
 	const struct job_cell *job = deployment_is_sound(d) ? deployment_job_cell(state, d) : NULL;
 
 	if (!job || job->deployments_active > 0 || !deployment_is_active(d) ||
 		deployment_cell_find(state, &d->id) || job_cell_has_members_of(job, &d->id))
 		return -ERROR_CORRUPT;
 	return deployments_have_room(state, 1) ? 0 : -ERROR_TABLE_FULL;
+}
+
+void deployment_put(struct state *state, struct entry_record_put *e)
+{
+	struct deployment *d = e->record;
+
+	e->record = NULL;
+	begin(state, deployment_job_cell(state, d), d);
 }
 
 static bool has_groups(const struct deployment *d, const struct entry_deployment *e)
@@ -119,10 +127,9 @@ static bool has_allocations(const struct state *state, const struct entry_deploy
 	return true;
 }
 
-int deployment_entry_check(const struct state *state, const struct entry_deployment *e)
+int deployment_entry_check(const struct state *state, const void *body)
 {
-	if (e->change == DEPLOYMENT_BEGINS)
-		return check_begin(state, e->deployment);
+	const struct entry_deployment *e = body;
 	const struct deployment_cell *cell = deployment_cell_find_active(state, &e->id);
 	bool holds = false;
 
@@ -203,15 +210,12 @@ static void set_health(struct state *state, const struct alloc_health *item, int
 	alloc_details_release(before);
 }
 
-void deployment_entry_apply(struct state *state, struct entry_deployment *e, int64_t time_ns)
+void deployment_entry_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_deployment *e = body;
 	struct deployment_cell *cell = deployment_cell_find(state, &e->id);
 
 	switch (e->change) {
-	case DEPLOYMENT_BEGINS:
-		begin(state, deployment_job_cell(state, e->deployment), e->deployment);
-		e->deployment = NULL;
-		break;
 	case DEPLOYMENT_CHANGES_STATUS:
 		deployment_cell_set_status(state, cell, e->status, e->description);
 		break;
@@ -221,5 +225,4 @@ void deployment_entry_apply(struct state *state, struct entry_deployment *e, int
 			set_health(state, &e->items[i], time_ns);
 		break;
 	}
-	entry_deployment_release(e);
 }

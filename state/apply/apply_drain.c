@@ -1,12 +1,13 @@
 // A node that is to be emptied, and the end of that (semantics §2.2). What is on it is moved by who looks after drains;
 // only that it takes new work again is a reason for schedulers to look at it.
+#include "state/apply/apply.h"
 #include "state/base/error.h"
-#include "state/log/entry_node.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/tables.h"
 
-int node_drain_check(const struct state *state, const struct entry_node_drain *e)
+int node_drain_check(const struct state *state, const void *body)
 {
+	const struct entry_node_drain *e = body;
 	const struct node *n =
 		e->slot < state_node_slots(state) ? state->cells[e->slot].working : NULL;
 
@@ -60,8 +61,9 @@ static struct last_drain last_of(
 	};
 }
 
-void node_drain_apply(struct state *state, struct entry_node_drain *e, int64_t time_ns)
+void node_drain_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_node_drain *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
 	const struct node *before = cell->working;
 	struct drain_strategy drain = strategy_of(e, before->drain, time_ns);
@@ -81,5 +83,4 @@ void node_drain_apply(struct state *state, struct entry_node_drain *e, int64_t t
 	if (n->eligibility == NODE_ELIGIBLE)
 		node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);
-	drain_meta_release(&e->meta);
 }

@@ -1,5 +1,5 @@
 // What entries about evaluations and schedulers do.
-#include "state/apply/apply.h"
+#include "state/apply/apply_record.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/tables/alloc_table.h"
@@ -41,9 +41,9 @@ static bool job_has_place(const struct state *state, const struct evaluation *e)
 	       job_cell_find(state, text_of(e->namespace_name), text_of(e->job_id));
 }
 
-int evaluation_check(const struct state *state, const struct entry_evaluation *entry)
+int evaluation_put_check(const struct state *state, const struct entry_record_put *entry)
 {
-	const struct evaluation *e = entry->evaluation;
+	const struct evaluation *e = entry->record;
 	const struct eval_cell *cell = eval_cell_find(state, &e->id);
 	const struct job_cell *job_cell;
 
@@ -53,7 +53,7 @@ int evaluation_check(const struct state *state, const struct entry_evaluation *e
 		return -ERROR_CORRUPT;
 	if (!cell && e->record.create_index != state->index + 1)
 		return -ERROR_CORRUPT;
-	if (entry->of_mark) {
+	if (entry->settles_mark) {
 		job_cell = job_cell_find(state, text_of(e->namespace_name), text_of(e->job_id));
 		if (!job_cell || !job_cell->is_marked)
 			return -ERROR_CORRUPT;
@@ -111,15 +111,15 @@ static void note_work(struct state *state, struct job_cell *cell)
 		job_keep_revise(state, cell, state->index)->had_work = true;
 }
 
-void evaluation_apply(struct state *state, struct entry_evaluation *entry)
+void evaluation_put(struct state *state, struct entry_record_put *entry)
 {
-	struct evaluation *e = entry->evaluation;
+	struct evaluation *e = entry->record;
 	struct job_cell *job = job_cell_find_or_add_deleted(
 		state, text_of(e->namespace_name), text_of(e->job_id), state->index);
 
-	entry->evaluation = NULL;
+	entry->record = NULL;
 	e = eval_cell_put(state, job, e)->working;
-	if (entry->of_mark)
+	if (entry->settles_mark)
 		job_mark_clear(state, job);
 	note_work(state, job);
 	job_summary_queued(state, job, &e->queued);
@@ -130,21 +130,22 @@ void evaluation_apply(struct state *state, struct entry_evaluation *entry)
 
 // --- Configuration -------------------------------------------------------------------------------
 
-int scheduler_config_check(const struct state *state, const struct entry_scheduler_config *e)
+int scheduler_config_put_check(const struct state *state, const struct entry_record_put *e)
 {
+	const struct scheduler_config *config = e->record;
 	uint64_t index = state->index + 1, known = state->config.working->record.create_index;
 
-	return e->config->record.modify_index == index &&
-			       e->config->record.create_index == (known ? known : index)
+	return config->record.modify_index == index &&
+			       config->record.create_index == (known ? known : index)
 		       ? 0
 		       : -ERROR_CORRUPT;
 }
 
-void scheduler_config_apply(struct state *state, struct entry_scheduler_config *entry)
+void scheduler_config_put(struct state *state, struct entry_record_put *entry)
 {
-	struct scheduler_config *config = entry->config, *old = state->config.working;
+	struct scheduler_config *config = entry->record, *old = state->config.working;
 
-	entry->config = NULL;
+	entry->record = NULL;
 	if (old->record.modify_index >= state->unpublished_from) {
 		struct record *older = old->record.older;
 		*old = *config;
@@ -212,16 +213,20 @@ static bool is_twice(const struct entry_gc *e, uint32_t i)
 }
 
 // In ascending order, so that nothing is there twice.
-int gc_check(const struct state *state, const struct entry_gc *e)
+int gc_check(const struct state *state, const void *body)
 {
+	const struct entry_gc *e = body;
+
 	for (uint32_t i = 0; i < e->count; i++)
 		if ((i > 0 && is_twice(e, i)) || !is_garbage(state, e, i))
 			return -ERROR_CORRUPT;
 	return 0;
 }
 
-void gc_apply(struct state *state, struct entry_gc *e)
+void gc_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_gc *e = body;
+
 	for (uint32_t i = 0; i < e->count; i++) {
 		switch (e->kind) {
 		case GC_ALLOCATION:
@@ -239,5 +244,4 @@ void gc_apply(struct state *state, struct entry_gc *e)
 				state, job_of_version(state, e->job_index[i]), state->index);
 		}
 	}
-	entry_gc_release(e);
 }

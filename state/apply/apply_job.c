@@ -25,8 +25,9 @@ bool job_is_sound(const struct job *job)
 	return record_is_sound(&job_type_description, job);
 }
 
-int job_register_check(const struct state *state, const struct entry_job_register *e)
+int job_register_check(const struct state *state, const void *body)
 {
+	const struct entry_job_register *e = body;
 	const struct job *job = e->job;
 	uint64_t index = state->index + 1;
 
@@ -64,8 +65,9 @@ static void push_version(
 	job_children_join(state, cell);
 }
 
-void job_register_apply(struct state *state, struct entry_job_register *e, int64_t time_ns)
+void job_register_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_job_register *e = body;
 	struct job *job = e->job;
 	struct job_cell *cell = job_cell_find_or_add(
 		state, text_of(job->namespace_name), text_of(job->id), state->index);
@@ -76,8 +78,9 @@ void job_register_apply(struct state *state, struct entry_job_register *e, int64
 
 // --- Deregistration ------------------------------------------------------------------------------
 
-int job_deregister_check(const struct state *state, const struct entry_job_deregister *e)
+int job_deregister_check(const struct state *state, const void *body)
 {
+	const struct entry_job_deregister *e = body;
 	const struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
 
@@ -117,9 +120,9 @@ static struct job *stopped_version(const struct job *from, uint64_t index,
 	return job;
 }
 
-void job_deregister_apply(
-	struct state *state, const struct entry_job_deregister *e, int64_t time_ns)
+void job_deregister_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_job_deregister *e = body;
 	struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
 
 	bool is_direct = job_cell_keep(cell)->versions[0]->type == JOB_DIRECT;
@@ -212,8 +215,9 @@ static void collect_jobs(struct state *state, const struct entry_collect *e)
 	}
 }
 
-void collect_apply(struct state *state, const struct entry_collect *e)
+void collect_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_collect *e = body;
 	struct alloc_cell *cell;
 
 	for (uint32_t i = 0; i < e->limit && (cell = oldest_end(state, e->ended_before_ns)); i++)

@@ -1,7 +1,7 @@
 // What is said of a job's versions, and what is remembered of the job beside them.
+#include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/log/entry_job.h"
 #include "state/records/job_notes.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
@@ -13,20 +13,24 @@ static const struct job_keep *keep_of(
 	return cell ? job_cell_keep(cell) : NULL;
 }
 
-int job_stable_check(const struct state *state, const struct entry_job_stable *e)
+int job_stable_check(const struct state *state, const void *body)
 {
+	const struct entry_job_stable *e = body;
 	const struct job_keep *keep = keep_of(state, e->namespace_name, e->id);
 	return keep && job_keep_version(keep, e->version) ? 0 : -ERROR_CORRUPT;
 }
 
-void job_stable_apply(struct state *state, const struct entry_job_stable *e)
+void job_stable_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_job_stable *e = body;
+
 	job_keep_set_stable(
 		state, job_cell_find(state, e->namespace_name, e->id), e->version, e->stable);
 }
 
-int job_note_check(const struct state *state, const struct entry_job_note *e)
+int job_note_check(const struct state *state, const void *body)
 {
+	const struct entry_job_note *e = body;
 	const struct job_keep *keep = keep_of(state, e->namespace_name, e->id);
 
 	if (!keep)
@@ -73,8 +77,9 @@ static void add_event(struct scaled_group *group, const struct scaling_event *ev
 	events[0] = *event;
 }
 
-void job_note_apply(struct state *state, struct entry_job_note *e)
+void job_note_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_job_note *e = body;
 	struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
 	struct job_keep *keep = job_keep_revise(state, cell, state->index);
 	struct job_notes *notes = job_notes_copy(keep->notes);

@@ -38,8 +38,9 @@ static int new_node_check(const struct state *state, const struct entry_node_reg
 	return nodes_known(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
 }
 
-int node_register_check(const struct state *state, const struct entry_node_register *e)
+int node_register_check(const struct state *state, const void *body)
 {
+	const struct entry_node_register *e = body;
 	const struct node_cell *cell = node_cell_find(state, &e->description->node);
 
 	if (e->owner >= WORKERS_MAX)
@@ -161,8 +162,9 @@ static struct record *former_record(
 	return node_slot_is_free(state, slot) ? &state->cells[slot].gone->record : NULL;
 }
 
-void node_register_apply(struct state *state, const struct entry_node_register *e, int64_t time_ns)
+void node_register_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_node_register *e = body;
 	struct node_cell *cell = node_cell_find(state, &e->description->node);
 	const struct node *old = cell ? cell->working : NULL;
 	struct node_history history = node_history_of(old);
@@ -240,8 +242,9 @@ static bool may_become(uint8_t before, uint8_t after, uint8_t cause)
 	}
 }
 
-int node_status_check(const struct state *state, const struct entry_node_status *e)
+int node_status_check(const struct state *state, const void *body)
 {
+	const struct entry_node_status *e = body;
 	const struct node *n = node_at(state, e->slot);
 
 	if (!n || n->generation != e->generation || e->cause >= NODE_CAUSES)
@@ -287,8 +290,9 @@ static bool is_away(uint8_t status)
 	return status == NODE_DOWN || status == NODE_DISCONNECTED;
 }
 
-void node_status_apply(struct state *state, const struct entry_node_status *e, int64_t time_ns)
+void node_status_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_node_status *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
 	struct node *n = revise(state, cell, e->cause, time_ns);
 	bool was_away = is_away(n->status);

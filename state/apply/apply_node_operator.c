@@ -13,8 +13,9 @@ static const struct node *node_of(const struct state *state, uint32_t slot, uint
 
 // --- Eligibility ---------------------------------------------------------------------------------
 
-int node_eligibility_check(const struct state *state, const struct entry_node_eligibility *e)
+int node_eligibility_check(const struct state *state, const void *body)
 {
+	const struct entry_node_eligibility *e = body;
 	const struct node *n = node_of(state, e->slot, e->generation);
 
 	bool eligible = e->eligibility == NODE_ELIGIBLE;
@@ -30,9 +31,9 @@ static const uint8_t eligibility_events[] = {[NODE_ELIGIBLE] = NODE_MARKED_ELIGI
 	[NODE_INELIGIBLE] = NODE_MARKED_INELIGIBLE,
 	[NODE_INELIGIBLE_REJECTING] = NODE_REJECTED_PLANS};
 
-void node_eligibility_apply(
-	struct state *state, const struct entry_node_eligibility *e, int64_t time_ns)
+void node_eligibility_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_node_eligibility *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
 	bool eligible = e->eligibility == NODE_ELIGIBLE;
 	struct node *n = node_revise_with_event(
@@ -48,8 +49,10 @@ void node_eligibility_apply(
 
 // --- Purge ---------------------------------------------------------------------------------------
 
-int node_purge_check(const struct state *state, const struct entry_node_purge *e)
+int node_purge_check(const struct state *state, const void *body)
 {
+	const struct entry_node_purge *e = body;
+
 	return node_of(state, e->slot, e->generation) ? 0 : -ERROR_CORRUPT;
 }
 
@@ -69,8 +72,9 @@ static void leave_allocations(struct state *state, struct node_cell *node, int64
 	}
 }
 
-void node_purge_apply(struct state *state, const struct entry_node_purge *e, int64_t time_ns)
+void node_purge_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_node_purge *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
 	uint64_t index = state->index;
 

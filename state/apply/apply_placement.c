@@ -2,13 +2,22 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 
-int client_check(const struct state *state, const struct entry_client *e)
+int client_check(const struct state *state, const void *body)
 {
+	const struct entry_client *e = body;
+
 	if (e->name.size == 0 || e->name.size > CLIENT_NAME_BYTES_MAX ||
 		!text_is_printable(e->name) || e->number != state->client_count ||
 		client_find(state, e->name))
 		return -ERROR_CORRUPT;
 	return e->number < state->limits.clients ? 0 : -ERROR_TABLE_FULL;
+}
+
+void client_apply(struct state *state, void *body, int64_t time_ns)
+{
+	const struct entry_client *e = body;
+
+	client_add(state, e->name, state->index);
 }
 
 static bool is_client(const struct state *state, uint32_t client)
@@ -46,8 +55,10 @@ static bool job_takes(const struct state *state, const struct entry_alloc_place 
 	return counter && counter->next == e->number && e->number != UINT32_MAX;
 }
 
-int alloc_place_check(const struct state *state, const struct entry_alloc_place *e)
+int alloc_place_check(const struct state *state, const void *body)
 {
+	const struct entry_alloc_place *e = body;
+
 	if (uuid_is_zero(&e->id) || !is_client(state, e->client) || !node_takes(state, e) ||
 		!job_takes(state, e) || alloc_cell_find(state, &e->id) ||
 		!__builtin_isfinite(e->score))
@@ -81,8 +92,9 @@ static struct allocation *build(const struct state *state, const struct entry_al
 	return a;
 }
 
-void alloc_place_apply(struct state *state, const struct entry_alloc_place *e, int64_t time_ns)
+void alloc_place_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_alloc_place *e = body;
 	struct job *job = job_version_find(state, e->job_version);
 	struct job_cell *job_cell =
 		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
@@ -101,15 +113,18 @@ void alloc_place_apply(struct state *state, const struct entry_alloc_place *e, i
 
 // --- Remembered requests -------------------------------------------------------------------------
 
-int place_request_check(const struct state *state, const struct entry_place_request *e)
+int place_request_check(const struct state *state, const void *body)
 {
+	const struct entry_place_request *e = body;
+
 	if (!is_client(state, e->client) ||
 		place_request_find(state, e->client, e->issued_ms, e->request))
 		return -ERROR_CORRUPT;
 	return state->request_order.count < state->limits.place_requests ? 0 : -ERROR_TABLE_FULL;
 }
 
-void place_request_apply(struct state *state, const struct entry_place_request *e, uint64_t index)
+void place_request_remember(
+	struct state *state, const struct entry_place_request *e, uint64_t index)
 {
 	size_t items = e->count * sizeof e->items[0];
 	struct place_request *request = memory_take(sizeof *request + items);
@@ -124,10 +139,17 @@ void place_request_apply(struct state *state, const struct entry_place_request *
 	place_request_add(state, request);
 }
 
+void place_request_apply(struct state *state, void *body, int64_t time_ns)
+{
+	place_request_remember(state, body, state->index);
+}
+
 // --- Release -------------------------------------------------------------------------------------
 
-int alloc_release_check(const struct state *state, const struct entry_alloc_release *e)
+int alloc_release_check(const struct state *state, const void *body)
 {
+	const struct entry_alloc_release *e = body;
+
 	for (uint8_t i = 0; i < e->count; i++) {
 		const struct alloc_cell *cell = alloc_cell_find(state, &e->ids[i]);
 		if (!cell || !alloc_cell_is_living(cell))
@@ -139,8 +161,10 @@ int alloc_release_check(const struct state *state, const struct entry_alloc_rele
 	return 0;
 }
 
-void alloc_release_apply(struct state *state, const struct entry_alloc_release *e, int64_t time_ns)
+void alloc_release_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_alloc_release *e = body;
+
 	for (uint8_t i = 0; i < e->count; i++) {
 		struct alloc_cell *cell = alloc_cell_find(state, &e->ids[i]);
 		alloc_cell_end(state, cell, END_RELEASED, time_ns, ++state->index);

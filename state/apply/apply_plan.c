@@ -4,7 +4,6 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/log/entry_deployment.h"
 #include "state/plan/plan_check.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
@@ -17,8 +16,10 @@ bool plan_has_room(const struct state *state, uint32_t placements)
 	return state->limits.allocations - state->allocation_order.count >= placements;
 }
 
-int plan_entry_check(const struct state *state, const struct entry_plan *e)
+int plan_entry_check(const struct state *state, const void *body)
 {
+	const struct entry_plan *e = body;
+
 	if (!plan_check(plan_checker_of(state), state, e)->is_complete)
 		return -ERROR_CORRUPT;
 	return plan_has_room(state, e->placements.count) && plan_deployment_has_room(state, e)
@@ -262,8 +263,9 @@ static void touch_evaluation(struct state *state, const struct uuid *id, int64_t
 	eval_cell_changed(state, cell, e->status);
 }
 
-void plan_apply(struct state *state, struct entry_plan *e, int64_t time_ns)
+void plan_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_plan *e = body;
 	const struct plan_check *check = plan_checked(plan_checker_of(state));
 
 	touch_evaluation(state, &e->eval_id, time_ns);
@@ -279,5 +281,4 @@ void plan_apply(struct state *state, struct entry_plan *e, int64_t time_ns)
 	for (uint32_t i = 0; i < check->node_count; i++)
 		if (!check->nodes[i].reason)
 			state_node_changed(state, check->nodes[i].slot);
-	entry_plan_release(e);
 }

@@ -1,6 +1,6 @@
 // How nodes stand (lifecycle.h): in their records, in what is counted, and in the groups by snapshot.
+#include "state/apply/apply.h"
 #include "state/base/error.h"
-#include "state/log/entry.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/tables.h"
 
@@ -83,8 +83,10 @@ void node_task_ended(
 
 // --- Entries -------------------------------------------------------------------------------------
 
-int node_lifecycle_check(const struct state *state, const struct entry_node_lifecycle *e)
+int node_lifecycle_check(const struct state *state, const void *body)
 {
+	const struct entry_node_lifecycle *e = body;
+
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct standing_change *item = &e->items[i];
 		const struct node *n = item->slot < state_node_slots(state)
@@ -116,9 +118,10 @@ static void apply_change(struct state *state, const struct standing_change *item
 	state_node_changed(state, item->slot);
 }
 
-void node_lifecycle_apply(struct state *state, struct entry_node_lifecycle *e)
+void node_lifecycle_apply(struct state *state, void *body, int64_t time_ns)
 {
+	struct entry_node_lifecycle *e = body;
+
 	for (uint32_t i = 0; i < e->count; i++)
 		apply_change(state, &e->items[i]);
-	entry_node_lifecycle_release(e);
 }

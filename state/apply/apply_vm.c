@@ -1,5 +1,5 @@
 // What becomes of virtual machines and of their workers.
-#include "state/apply/apply.h"
+#include "state/apply/apply_record.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/tables/vm_table.h"
@@ -24,8 +24,10 @@ static bool holds_nothing(struct resources r)
 	return r.cpu_mhz == 0 && r.memory_mb == 0 && r.disk_mb == 0;
 }
 
-static int check_new(const struct state *state, const struct vm *vm)
+int vm_put_check(const struct state *state, const struct entry_record_put *e)
 {
+	const struct vm *vm = e->record;
+
 	if (!vm_is_sound(vm) || find(state, text_of(vm->name)) || vm_is_scheduled(vm) ||
 		vm->status != VM_PENDING)
 		return -ERROR_CORRUPT;
@@ -75,29 +77,21 @@ static bool may_be_assigned(
 	return resources_fit(e->holds, resources_minus(node_capacity(node->working), node->used));
 }
 
-int vm_entry_check(const struct state *state, const struct entry_vm *e)
+int vm_entry_check(const struct state *state, const void *body)
 {
+	const struct entry_vm *e = body;
 	bool holds = false;
 
-	if (e->change == VM_COMES)
-		return check_new(state, e->vm);
 	const struct vm_cell *cell = find(state, e->name);
 	if (!cell)
 		return -ERROR_CORRUPT;
 	switch (e->change) {
-	case VM_GOES: holds = true; break;
 	case VM_CHANGES_POWER: holds = may_change_power(cell->working, e->power_state); break;
 	case VM_IS_REPORTED: holds = report_is_sound(&e->report); break;
 	case VM_IS_JUDGED: holds = may_be_judged(cell->working, e->verdict); break;
 	case VM_IS_ASSIGNED: holds = may_be_assigned(state, cell->working, e); break;
 	}
 	return holds ? 0 : -ERROR_CORRUPT;
-}
-
-static void begin(struct state *state, struct vm *vm)
-{
-	vm->record.create_index = vm->record.modify_index = state->index;
-	vm_cell_put(state, vm);
 }
 
 static void change_power(struct vm *vm, uint8_t power_state)
@@ -148,8 +142,9 @@ static void assign(
 	vm->holds_index = state->index;
 }
 
-static void change(struct state *state, const struct entry_vm *e, int64_t time_ns)
+void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 {
+	const struct entry_vm *e = body;
 	struct vm_cell *cell = find(state, e->name);
 	struct vm *vm = vm_cell_revise(state, cell, state->index);
 
@@ -162,16 +157,23 @@ static void change(struct state *state, const struct entry_vm *e, int64_t time_n
 	vm_cell_changed(state, cell);
 }
 
-void vm_entry_apply(struct state *state, struct entry_vm *e, int64_t time_ns)
+void vm_put(struct state *state, struct entry_record_put *e)
 {
-	if (e->change == VM_COMES) {
-		begin(state, e->vm);
-		e->vm = NULL;
-	} else if (e->change == VM_GOES) {
-		vm_cell_delete(state, find(state, e->name), state->index);
-	} else {
-		change(state, e, time_ns);
-	}
+	struct vm *vm = e->record;
+
+	e->record = NULL;
+	vm->record.create_index = vm->record.modify_index = state->index;
+	vm_cell_put(state, vm);
+}
+
+int vm_delete_check(const struct state *state, const struct entry_record_delete *e)
+{
+	return find(state, e->name) ? 0 : -ERROR_CORRUPT;
+}
+
+void vm_delete(struct state *state, const struct entry_record_delete *e)
+{
+	vm_cell_delete(state, find(state, e->name), state->index);
 }
 
 // --- Workers -------------------------------------------------------------------------------------
@@ -181,9 +183,12 @@ static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b
 	return text_equal(text_of(a->machine_id), text_of(b->machine_id));
 }
 
-static int check_described(const struct state *state, const struct vm_worker *worker)
+int vm_worker_put_check(const struct state *state, const struct entry_record_put *e)
 {
-	if (!vm_worker_is_sound(worker))
+	const struct vm_worker *worker = e->record;
+
+	// Only a node beats.
+	if (!vm_worker_is_sound(worker) || (worker->beats && uuid_is_zero(&worker->node)))
 		return -ERROR_CORRUPT;
 	const struct vm_worker_cell *known = find_worker(state, text_of(worker->name));
 	if (known && !is_same_machine(known->working, worker))
@@ -196,38 +201,23 @@ static int check_described(const struct state *state, const struct vm_worker *wo
 	return vm_workers_have_room(state, text_of(worker->name)) ? 0 : -ERROR_TABLE_FULL;
 }
 
-int vm_worker_entry_check(const struct state *state, const struct entry_vm_worker *e)
+void vm_worker_put(struct state *state, struct entry_record_put *e)
 {
-	if (e->change == VM_WORKER_IS_DESCRIBED)
-		return check_described(state, e->worker);
-	const struct vm_worker_cell *cell = find_worker(state, e->name);
-	if (!cell)
-		return -ERROR_CORRUPT;
-	bool beats_alone =
-		e->change == VM_WORKER_IS_SEEN && e->flag && uuid_is_zero(&cell->working->node);
-	return beats_alone ? -ERROR_CORRUPT : 0;
+	struct vm_worker *worker = e->record;
+
+	e->record = NULL;
+	worker->record.modify_index = state->index;
+	vm_worker_cell_put(state, worker);
 }
 
-void vm_worker_entry_apply(struct state *state, struct entry_vm_worker *e)
+int vm_worker_delete_check(const struct state *state, const struct entry_record_delete *e)
 {
-	if (e->change == VM_WORKER_IS_DESCRIBED) {
-		e->worker->record.modify_index = state->index;
-		vm_worker_cell_put(state, e->worker);
-		e->worker = NULL;
-		return;
-	}
-	struct vm_worker_cell *cell = find_worker(state, e->name);
-	if (e->change == VM_WORKER_GOES) {
-		vm_worker_cell_delete(state, cell);
-		return;
-	}
-	struct vm_worker *worker = vm_worker_cell_revise(state, cell, state->index);
-	if (e->change == VM_WORKER_IS_PAUSED) {
-		worker->scheduling_paused = e->flag;
-		return;
-	}
-	worker->last_seen_ns = e->last_seen_ns;
-	worker->beats = e->flag;
+	return find_worker(state, e->name) ? 0 : -ERROR_CORRUPT;
+}
+
+void vm_worker_delete(struct state *state, const struct entry_record_delete *e)
+{
+	vm_worker_cell_delete(state, find_worker(state, e->name));
 }
 
 void vm_worker_forget_node(struct state *state, const struct uuid *node)
@@ -242,14 +232,19 @@ void vm_worker_forget_node(struct state *state, const struct uuid *node)
 
 // --- Settings ------------------------------------------------------------------------------------
 
-int cluster_settings_check(const struct entry_cluster_settings *e)
+bool cluster_settings_are_sound(const struct cluster_settings *settings)
 {
-	struct text profile = text_of(e->settings->scheduler_profile);
-	return profile.size <= NAME_BYTES_MAX && text_is_printable(profile) ? 0 : -ERROR_CORRUPT;
+	struct text profile = text_of(settings->scheduler_profile);
+	return profile.size <= NAME_BYTES_MAX && text_is_printable(profile);
 }
 
-void cluster_settings_apply(struct state *state, struct entry_cluster_settings *e)
+int cluster_settings_put_check(const struct state *state, const struct entry_record_put *e)
 {
-	cluster_settings_put(state, e->settings);
-	e->settings = NULL;
+	return cluster_settings_are_sound(e->record) ? 0 : -ERROR_CORRUPT;
+}
+
+void cluster_settings_apply(struct state *state, struct entry_record_put *e)
+{
+	cluster_settings_put(state, e->record);
+	e->record = NULL;
 }

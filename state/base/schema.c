@@ -291,6 +291,10 @@ static size_t scalar_bytes(enum field_kind kind)
 {
 	switch (kind) {
 	case FIELD_BOOL: return sizeof(bool);
+	case FIELD_U8: return sizeof(uint8_t);
+	case FIELD_U16: return sizeof(uint16_t);
+	case FIELD_U32: return sizeof(uint32_t);
+	case FIELD_TEXT: return sizeof(struct text);
 	case FIELD_ENUM: return sizeof(int);
 	case FIELD_UUID: return sizeof(struct uuid);
 	case FIELD_OPTIONAL_I64: return sizeof(struct optional_i64);
@@ -355,6 +359,7 @@ static bool field_equal(const struct field *f, const void *a, const void *b)
 	case FIELD_OPTIONAL: return optional_equal(f, *(void *const *)a, *(void *const *)b);
 	case FIELD_STRING:
 	case FIELD_JSON: return string_equal(*(char *const *)a, *(char *const *)b);
+	case FIELD_TEXT: return text_equal(*(const struct text *)a, *(const struct text *)b);
 	case FIELD_OPTIONAL_I64: return i->set == j->set && (!i->set || i->value == j->value);
 	case FIELD_OPTIONAL_BOOL: return p->set == q->set && (!p->set || p->value == q->value);
 	default:
@@ -376,6 +381,10 @@ static void field_encode(const struct field *f, const void *at, struct bytes_wri
 		break;
 	case FIELD_I64:
 	case FIELD_U64: bytes_put_u64(w, *(const uint64_t *)at); break;
+	case FIELD_U8: bytes_put_u8(w, *(const uint8_t *)at); break;
+	case FIELD_U16: bytes_put_u16(w, *(const uint16_t *)at); break;
+	case FIELD_U32: bytes_put_u32(w, *(const uint32_t *)at); break;
+	case FIELD_TEXT: bytes_put_text32(w, *(const struct text *)at); break;
 	case FIELD_F64: bytes_put_f64(w, *(const double *)at); break;
 	case FIELD_ENUM:
 		bytes_put_u16(w, (uint16_t)__atomic_load_n((const int *)at, __ATOMIC_RELAXED));
@@ -448,6 +457,10 @@ static int field_decode(const struct field *f, void *at, struct bytes_reader *r)
 	case FIELD_BOOL: *(bool *)at = flag_take(r); break;
 	case FIELD_I64:
 	case FIELD_U64: *(uint64_t *)at = bytes_take_u64(r); break;
+	case FIELD_U8: *(uint8_t *)at = bytes_take_u8(r); break;
+	case FIELD_U16: *(uint16_t *)at = bytes_take_u16(r); break;
+	case FIELD_U32: *(uint32_t *)at = bytes_take_u32(r); break;
+	case FIELD_TEXT: *(struct text *)at = bytes_take_text32(r); break;
 	case FIELD_F64: *(double *)at = bytes_take_f64(r); break;
 	case FIELD_ENUM: enum_decode(f, at, r); break;
 	case FIELD_UUID: *(struct uuid *)at = bytes_take_uuid(r); break;

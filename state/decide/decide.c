@@ -1,24 +1,6 @@
 #include "state/decide/decide.h"
 #include "state/base/check.h"
 
-void decider_apply(struct decider *d, struct entry *e)
-{
-	e->time_ns = d->now_ns;
-	entry_encode(e, &d->batch->bytes);
-	CHECK(!d->batch->bytes.failed);
-	d->batch->header.entries++;
-	entry_apply(d->state, e);
-}
-
-int decider_commit(struct decider *d, struct entry *e)
-{
-	int error = entry_check(d->state, e);
-
-	if (!error)
-		decider_apply(d, e);
-	return error;
-}
-
 static enum command_outcome decide_by_type(struct decider *d, struct command *c)
 {
 	switch (c->type) {

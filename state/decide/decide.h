@@ -6,6 +6,7 @@
 #include "state/base/prng.h"
 #include "state/decide/applier_counters.h"
 #include "state/decide/registration.h"
+#include "state/log/batch.h"
 #include "state/tables/mark_patience.h"
 
 // Changes that are made durable, published and acknowledged together.
@@ -132,6 +133,10 @@ void decide(struct decider *, struct command *);
 int decider_commit(struct decider *, struct entry *);
 // The same for an entry that was checked already: it is taken over.
 void decider_apply(struct decider *, struct entry *);
+// The same for a record that is put whole: it is taken over when 0 is returned.
+int decider_put(struct decider *, enum record_kind, void *record);
+// One that is there goes, of a kind that is known by names.
+void decider_delete(struct decider *, enum record_kind, struct text name);
 // One COLLECT entry, if there is anything to collect.
 void decider_collect(struct decider *);
 // Finds the blocks that have room; after recovery.

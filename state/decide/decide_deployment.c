@@ -189,10 +189,8 @@ static enum command_outcome fail_with(struct decider *d, struct deployment_cell 
 			return outcome;
 		c->reverted_version = (struct optional_i64){true, (int64_t)version};
 	}
-	if (health) {
+	if (health)
 		decider_apply(d, health);
-		*health = (struct entry){0};
-	}
 	set_status(d, cell, DEPLOYMENT_FAILED, description);
 	return evaluate(d, cell, c);
 }
@@ -360,7 +358,6 @@ static enum command_outcome apply_health(struct decider *d, struct deployment_ce
 		return fail_with(d, cell, c, DEPLOYMENT_TEXT_UNHEALTHY,
 			unhealthy_revert(d->state, cell->working, &e->deployment), e);
 	decider_apply(d, e);
-	*e = (struct entry){0};
 	return evaluate(d, cell, c);
 }
 

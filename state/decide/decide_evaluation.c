@@ -4,7 +4,6 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
-#include "state/log/entry_alloc.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/job_reevaluations.h"
@@ -39,7 +38,8 @@ struct evaluation *decider_evaluation(
 static int commit(struct decider *d, struct evaluation *e, bool of_mark)
 {
 	const struct eval_cell *cell = eval_cell_find(d->state, &e->id);
-	struct entry entry = {.kind = ENTRY_EVALUATION, .evaluation = {of_mark, e}};
+	struct entry entry = {
+		.kind = ENTRY_RECORD_PUT, .record_put = {RECORD_EVALUATION, of_mark, e}};
 	uint64_t next = d->state->index + 1;
 
 	e->record.modify_index = next;
@@ -123,7 +123,6 @@ enum command_outcome decide_evaluations(struct decider *d, struct command_evalua
 enum command_outcome decide_scheduler_config(struct decider *d, struct command_scheduler_config *c)
 {
 	const struct scheduler_config *known = d->state->config.working;
-	struct entry entry = {.kind = ENTRY_SCHEDULER_CONFIG};
 	uint64_t next = d->state->index + 1;
 
 	c->updated = false;
@@ -138,8 +137,7 @@ enum command_outcome decide_scheduler_config(struct decider *d, struct command_s
 	config->record.modify_index = next;
 	config->record.create_index =
 		known->record.create_index ? known->record.create_index : next;
-	entry.scheduler_config.config = config;
-	CHECK(decider_commit(d, &entry) == 0);
+	CHECK(decider_put(d, RECORD_SCHEDULER_CONFIG, config) == 0);
 	c->updated = true;
 	return OUTCOME_DONE;
 }

@@ -4,7 +4,6 @@
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
 #include "state/decide/rejections.h"
-#include "state/log/entry_deployment.h"
 #include "state/plan/plan_check.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/metrics.h"

@@ -30,7 +30,6 @@ static void cancel_active(struct decider *d, const struct job_cell *job)
 void decider_begin_rollout(struct decider *d, const struct job_cell *cell, int64_t eval_priority)
 {
 	const struct job *job = job_cell_keep(cell)->versions[0];
-	struct entry e = {.kind = ENTRY_DEPLOYMENT, .deployment = {.change = DEPLOYMENT_BEGINS}};
 
 	cancel_active(d, cell);
 	struct deployment *begins = deployment_create();
@@ -44,6 +43,5 @@ void decider_begin_rollout(struct decider *d, const struct job_cell *cell, int64
 	begins->is_multiregion = true;
 	begins->status = DEPLOYMENT_INITIALIZING;
 	begins->eval_priority = eval_priority ? eval_priority : job->priority;
-	e.deployment.deployment = begins;
-	CHECK(decider_commit(d, &e) == 0);
+	CHECK(decider_put(d, RECORD_DEPLOYMENT, begins) == 0);
 }

@@ -34,8 +34,7 @@ enum command_outcome decide_vm_create(struct decider *d, struct command_vm_creat
 	}
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	struct entry e = {.kind = ENTRY_VM, .vm = {.change = VM_COMES, .vm = c->vm}};
-	int error = decider_commit(d, &e);
+	int error = decider_put(d, RECORD_VM, c->vm);
 	if (error)
 		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
 	c->vm = NULL;
@@ -66,7 +65,7 @@ enum command_outcome decide_vm_delete(struct decider *d, const struct command_vm
 {
 	if (!find(d, c->name))
 		return OUTCOME_UNKNOWN_VM;
-	commit_vm(d, (struct entry_vm){.change = VM_GOES, .name = c->name});
+	decider_delete(d, RECORD_VM, c->name);
 	return OUTCOME_DONE;
 }
 

@@ -12,10 +12,20 @@ static struct vm_worker_cell *find(const struct decider *d, struct text name)
 	return vm_worker_cell_is_there(cell) ? cell : NULL;
 }
 
-static void commit_worker(struct decider *d, struct entry_vm_worker change)
+static void describe(struct decider *d, struct vm_worker *worker)
 {
-	struct entry e = {.kind = ENTRY_VM_WORKER, .vm_worker = change};
-	CHECK(decider_commit(d, &e) == 0);
+	CHECK(decider_put(d, RECORD_VM_WORKER, worker) == 0);
+}
+
+// It was seen last at this time, or beats since then.
+static void note_seen(
+	struct decider *d, const struct vm_worker_cell *cell, int64_t seen_ns, bool beats)
+{
+	struct vm_worker *worker = vm_worker_copy(cell->working);
+
+	worker->last_seen_ns = seen_ns;
+	worker->beats = beats;
+	describe(d, worker);
 }
 
 static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b)
@@ -40,13 +50,6 @@ enum command_outcome decider_check_worker(
 		outcome = OUTCOME_TABLE_FULL;
 	vm_worker_free(worker);
 	return outcome;
-}
-
-static void describe(struct decider *d, struct vm_worker *worker)
-{
-	struct entry e = {.kind = ENTRY_VM_WORKER,
-		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = worker}};
-	CHECK(decider_commit(d, &e) == 0);
 }
 
 // The node is called otherwise now, or is no worker any more: nobody lives here who would tell of its machines. When
@@ -91,10 +94,7 @@ void decider_follow_node(struct decider *d, const struct node_cell *node, int64_
 	bool beats = status == NODE_READY || status == NODE_INITIALIZING;
 
 	if (cell && cell->working->beats != beats)
-		commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_IS_SEEN,
-					 .name = text_of(cell->name),
-					 .last_seen_ns = heard_ns,
-					 .flag = beats});
+		note_seen(d, cell, heard_ns, beats);
 }
 
 // --- Those that are kept by hand -----------------------------------------------------------------
@@ -105,9 +105,7 @@ static enum command_outcome see(struct decider *d, const struct vm_worker_cell *
 	if (!cell)
 		return OUTCOME_UNKNOWN_WORKER;
 	if (uuid_is_zero(&cell->working->node))
-		commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_IS_SEEN,
-					 .name = text_of(cell->name),
-					 .last_seen_ns = d->now_ns});
+		note_seen(d, cell, d->now_ns, false);
 	return OUTCOME_DONE;
 }
 
@@ -133,9 +131,7 @@ enum command_outcome decide_vm_worker(struct decider *d, struct command_vm_worke
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
 	complete(c->worker, known, d->now_ns);
-	struct entry e = {.kind = ENTRY_VM_WORKER,
-		.vm_worker = {.change = VM_WORKER_IS_DESCRIBED, .worker = c->worker}};
-	int error = decider_commit(d, &e);
+	int error = decider_put(d, RECORD_VM_WORKER, c->worker);
 	if (error)
 		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
 	c->worker = NULL;
@@ -150,10 +146,11 @@ enum command_outcome decide_vm_worker_pause(struct decider *d, const struct comm
 
 	if (!cell)
 		return OUTCOME_UNKNOWN_WORKER;
-	if (cell->working->scheduling_paused != c->paused)
-		commit_worker(d,
-			(struct entry_vm_worker){
-				.change = VM_WORKER_IS_PAUSED, .name = c->name, .flag = c->paused});
+	if (cell->working->scheduling_paused == c->paused)
+		return OUTCOME_DONE;
+	struct vm_worker *worker = vm_worker_copy(cell->working);
+	worker->scheduling_paused = c->paused;
+	describe(d, worker);
 	return OUTCOME_DONE;
 }
 
@@ -161,17 +158,15 @@ enum command_outcome decide_vm_worker_delete(struct decider *d, const struct com
 {
 	if (!find(d, c->name))
 		return OUTCOME_UNKNOWN_WORKER;
-	commit_worker(d, (struct entry_vm_worker){.change = VM_WORKER_GOES, .name = c->name});
+	decider_delete(d, RECORD_VM_WORKER, c->name);
 	return OUTCOME_DONE;
 }
 
 enum command_outcome decide_cluster_settings(struct decider *d, struct command_cluster_settings *c)
 {
-	struct entry e = {.kind = ENTRY_CLUSTER_SETTINGS, .cluster_settings = {c->settings}};
-
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	if (decider_commit(d, &e))
+	if (decider_put(d, RECORD_CLUSTER_SETTINGS, c->settings))
 		return OUTCOME_BAD_DESCRIPTION;
 	c->settings = NULL;
 	return OUTCOME_DONE;

@@ -1,13 +1,14 @@
 #include "state/log/entry_alloc.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/log/entry_parts.h"
 #include "state/records/allocation.h"
 #include <stdlib.h>
 
 #define UPDATE_BYTES_LEAST 19u
 #define TRANSITION_BYTES_LEAST 17u
 
-enum { HAS_REPORT = 1, IS_FLAKY = 2, IS_UNREADY = 4 };
+enum { HAS_REPORT = 1, IS_FLAKY = 2, IS_UNREADY = 4, ITEM_FLAGS = 8 };
 
 // An optional bool in two bits.
 static uint8_t optional_bits(struct optional_bool b)
@@ -20,10 +21,10 @@ static struct optional_bool optional_of(uint8_t bits)
 	return (struct optional_bool){.set = bits > 0, .value = bits == 2};
 }
 
-// --- What a node says ----------------------------------------------------------------------------
-
-void entry_alloc_update_encode(const struct entry_alloc_update *e, struct bytes_writer *w)
+void entry_alloc_update_encode(const void *body, struct bytes_writer *w)
 {
+	const struct entry_alloc_update *e = body;
+
 	bytes_put_u32(w, e->slot);
 	bytes_put_u32(w, e->generation);
 	bytes_put_u64(w, e->sequence);
@@ -42,9 +43,8 @@ void entry_alloc_update_encode(const struct entry_alloc_update *e, struct bytes_
 	}
 }
 
-static int take_reported(struct reported_alloc *item, uint8_t version, struct bytes_reader *r)
+static int reported_alloc_decode(struct reported_alloc *item, struct bytes_reader *r)
 {
-	uint8_t known = version >= 2 ? HAS_REPORT | IS_FLAKY | IS_UNREADY : HAS_REPORT;
 	item->id = bytes_take_uuid(r);
 	item->client_status = bytes_take_u8(r);
 	uint8_t healthy = bytes_take_u8(r);
@@ -52,39 +52,41 @@ static int take_reported(struct reported_alloc *item, uint8_t version, struct by
 	item->healthy = optional_of(healthy);
 	item->flaky = flags & IS_FLAKY;
 	item->unready = flags & IS_UNREADY;
-	if (r->failed || item->client_status > ALLOC_FAILED || healthy > 2 || (flags & ~known))
+	if (r->failed || item->client_status > ALLOC_FAILED || healthy > 2 || flags >= ITEM_FLAGS)
 		return -ERROR_CORRUPT;
 	return flags & HAS_REPORT ? alloc_report_decode(&item->report, r) : 0;
 }
 
-static bool take_count(uint32_t *count, uint32_t bytes_least, struct bytes_reader *r)
+static bool item_count_decode(uint32_t *count, uint32_t bytes_least, struct bytes_reader *r)
 {
 	*count = bytes_take_u32(r);
 	return !r->failed && *count <= ENTRY_ALLOCS_MAX && *count <= bytes_left(r) / bytes_least;
 }
 
-int entry_alloc_update_decode(struct entry_alloc_update *e, uint8_t version, struct bytes_reader *r)
+int entry_alloc_update_decode(void *body, struct bytes_reader *r)
 {
+	struct entry_alloc_update *e = body;
 	uint32_t count;
 	int error = 0;
 
 	*e = (struct entry_alloc_update){.slot = bytes_take_u32(r)};
 	e->generation = bytes_take_u32(r);
 	e->sequence = bytes_take_u64(r);
-	uint8_t readiness = version >= 2 ? bytes_take_u8(r) : 0;
-	e->readiness = readiness;
-	if (readiness > 1 || !take_count(&count, UPDATE_BYTES_LEAST, r))
+	e->readiness = flag_decode(r);
+	if (!item_count_decode(&count, UPDATE_BYTES_LEAST, r))
 		return -ERROR_CORRUPT;
 	e->items = memory_take_array(count, sizeof e->items[0]);
 	while (!error && e->count < count)
-		error = take_reported(&e->items[e->count++], version, r);
+		error = reported_alloc_decode(&e->items[e->count++], r);
 	if (error)
 		entry_alloc_update_release(e);
 	return error;
 }
 
-void entry_alloc_update_release(struct entry_alloc_update *e)
+void entry_alloc_update_release(void *body)
 {
+	struct entry_alloc_update *e = body;
+
 	for (uint32_t i = 0; i < e->count; i++)
 		alloc_report_release(e->items[i].report);
 	free(e->items);
@@ -92,10 +94,10 @@ void entry_alloc_update_release(struct entry_alloc_update *e)
 	e->count = 0;
 }
 
-// --- What is asked of schedulers -----------------------------------------------------------------
-
-void entry_alloc_transition_encode(const struct entry_alloc_transition *e, struct bytes_writer *w)
+void entry_alloc_transition_encode(const void *body, struct bytes_writer *w)
 {
+	const struct entry_alloc_transition *e = body;
+
 	bytes_put_u32(w, e->count);
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct desired_transition *t = &e->items[i].transition;
@@ -107,12 +109,13 @@ void entry_alloc_transition_encode(const struct entry_alloc_transition *e, struc
 	}
 }
 
-int entry_alloc_transition_decode(struct entry_alloc_transition *e, struct bytes_reader *r)
+int entry_alloc_transition_decode(void *body, struct bytes_reader *r)
 {
+	struct entry_alloc_transition *e = body;
 	uint32_t count;
 
 	*e = (struct entry_alloc_transition){0};
-	if (!take_count(&count, TRANSITION_BYTES_LEAST, r) || count == 0)
+	if (!item_count_decode(&count, TRANSITION_BYTES_LEAST, r) || count == 0)
 		return -ERROR_CORRUPT;
 	e->items = memory_take_array(count, sizeof e->items[0]);
 	while (e->count < count) {
@@ -129,8 +132,10 @@ int entry_alloc_transition_decode(struct entry_alloc_transition *e, struct bytes
 	return -ERROR_CORRUPT;
 }
 
-void entry_alloc_transition_release(struct entry_alloc_transition *e)
+void entry_alloc_transition_release(void *body)
 {
+	struct entry_alloc_transition *e = body;
+
 	free(e->items);
 	e->items = NULL;
 	e->count = 0;

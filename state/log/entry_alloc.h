@@ -1,13 +1,11 @@
-// Entries about single allocations that no plan makes: what their node says of them, and what
-// operators ask of schedulers. The bytes are documented at the top of entry.c.
+// Entries about single allocations that no plan makes, what their node says of them and what operators ask of
+// schedulers: bodies of entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/base/uuid.h"
 #include "state/records/alloc_details.h"
 #include <stdbool.h>
 #include <stdint.h>
-
-struct state;
 
 // The most that one entry is about.
 #define ENTRY_ALLOCS_MAX 65536u
@@ -36,19 +34,9 @@ struct entry_alloc_transition {
 	struct alloc_transition *items; // the entry's own; by ascending id
 };
 
-void entry_alloc_update_encode(const struct entry_alloc_update *, struct bytes_writer *);
-int entry_alloc_update_decode(struct entry_alloc_update *, uint8_t version, struct bytes_reader *);
-void entry_alloc_update_release(struct entry_alloc_update *);
-void entry_alloc_transition_encode(const struct entry_alloc_transition *, struct bytes_writer *);
-int entry_alloc_transition_decode(struct entry_alloc_transition *, struct bytes_reader *);
-void entry_alloc_transition_release(struct entry_alloc_transition *);
-
-struct node;
-// Not while it is thought to be away.
-bool node_may_report(const struct node *);
-// It is there, and on the node at this slot.
-bool allocation_is_reported_by(const struct state *, const struct uuid *, uint32_t slot);
-int alloc_update_check(const struct state *, const struct entry_alloc_update *);
-void alloc_update_apply(struct state *, struct entry_alloc_update *, int64_t time_ns);
-int alloc_transition_check(const struct state *, const struct entry_alloc_transition *);
-void alloc_transition_apply(struct state *, struct entry_alloc_transition *, int64_t time_ns);
+void entry_alloc_update_encode(const void *body, struct bytes_writer *);
+int entry_alloc_update_decode(void *body, struct bytes_reader *);
+void entry_alloc_update_release(void *body);
+void entry_alloc_transition_encode(const void *body, struct bytes_writer *);
+int entry_alloc_transition_decode(void *body, struct bytes_reader *);
+void entry_alloc_transition_release(void *body);

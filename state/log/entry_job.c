@@ -1,29 +1,64 @@
 #include "state/log/entry_job.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/records/job.h"
 #include "state/records/job_notes.h"
 #include <stdlib.h>
 
-void entry_job_stable_encode(const struct entry_job_stable *e, struct bytes_writer *w)
+#define OF(type, member) offsetof(struct entry_##type, member)
+
+static const struct field deregister_fields[] = {
+	{"Namespace", FIELD_TEXT, OF(job_deregister, namespace_name)},
+	{"ID", FIELD_TEXT, OF(job_deregister, id)},
+	{"Purge", FIELD_BOOL, OF(job_deregister, purge)},
+	{"Everywhere", FIELD_U8, OF(job_deregister, everywhere)},
+};
+const struct record_type entry_job_deregister_fields = {
+	"job_deregister", sizeof(struct entry_job_deregister), deregister_fields, 4, NULL};
+
+static const struct field stable_fields[] = {
+	{"Namespace", FIELD_TEXT, OF(job_stable, namespace_name)},
+	{"ID", FIELD_TEXT, OF(job_stable, id)},
+	{"Version", FIELD_U64, OF(job_stable, version)},
+	{"Stable", FIELD_BOOL, OF(job_stable, stable)},
+};
+const struct record_type entry_job_stable_fields = {
+	"job_stable", sizeof(struct entry_job_stable), stable_fields, 4, NULL};
+
+void entry_job_register_encode(const void *body, struct bytes_writer *w)
 {
-	bytes_put_text16(w, e->namespace_name);
-	bytes_put_text16(w, e->id);
-	bytes_put_u64(w, e->version);
-	bytes_put_u8(w, e->stable);
+	const struct entry_job_register *e = body;
+
+	record_encode(&job_type_description, e->job, w);
 }
 
-int entry_job_stable_decode(struct entry_job_stable *e, struct bytes_reader *r)
+int entry_job_register_decode(void *body, struct bytes_reader *r)
 {
-	e->namespace_name = bytes_take_text16(r);
-	e->id = bytes_take_text16(r);
-	e->version = bytes_take_u64(r);
-	uint8_t stable = bytes_take_u8(r);
-	e->stable = stable;
-	return r->failed || stable > 1 ? -ERROR_CORRUPT : 0;
+	struct entry_job_register *e = body;
+	struct job *job = job_create();
+	int error = record_decode(&job_type_description, job, r);
+
+	if (!error && !job_derive(job))
+		error = -ERROR_CORRUPT;
+	if (error)
+		job_free(job);
+	else
+		e->job = job;
+	return error;
 }
 
-void entry_job_note_encode(const struct entry_job_note *e, struct bytes_writer *w)
+void entry_job_register_release(void *body)
 {
+	struct entry_job_register *e = body;
+
+	job_free(e->job);
+	e->job = NULL;
+}
+
+void entry_job_note_encode(const void *body, struct bytes_writer *w)
+{
+	const struct entry_job_note *e = body;
+
 	bytes_put_text16(w, e->namespace_name);
 	bytes_put_text16(w, e->id);
 	bytes_put_u64(w, (uint64_t)e->launched_ns);
@@ -33,8 +68,10 @@ void entry_job_note_encode(const struct entry_job_note *e, struct bytes_writer *
 	record_encode(&scaling_event_description, e->event, w);
 }
 
-int entry_job_note_decode(struct entry_job_note *e, struct bytes_reader *r)
+int entry_job_note_decode(void *body, struct bytes_reader *r)
 {
+	struct entry_job_note *e = body;
+
 	e->namespace_name = bytes_take_text16(r);
 	e->id = bytes_take_text16(r);
 	e->launched_ns = (int64_t)bytes_take_u64(r);
@@ -52,8 +89,10 @@ int entry_job_note_decode(struct entry_job_note *e, struct bytes_reader *r)
 	return error;
 }
 
-void entry_job_note_release(struct entry_job_note *e)
+void entry_job_note_release(void *body)
 {
+	struct entry_job_note *e = body;
+
 	if (e->event)
 		record_release(&scaling_event_description, e->event);
 	free(e->event);

@@ -1,12 +1,28 @@
-// Entries about a job that make no other version of it: their bodies, and what they do. The bytes are documented at
-// the top of entry.c.
+// Entries of jobs: bodies of entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
-#include "state/base/bytes.h"
+#include "state/base/schema.h"
+#include "state/base/text.h"
 #include <stdbool.h>
 #include <stdint.h>
 
-struct state;
+struct job;
 struct scaling_event;
+
+struct entry_job_register {
+	struct job *job; // taken over by apply, freed by entry_release otherwise
+};
+
+enum stop_everywhere { // stored; of a stop that is no purge
+	STOP_HERE,
+	STOP_EVERYWHERE,  // other regions are told of it
+	PURGE_EVERYWHERE, // and are to forget it
+	STOP_EVERYWHERES,
+};
+struct entry_job_deregister {
+	struct text namespace_name, id;
+	bool purge;
+	uint8_t everywhere; // enum stop_everywhere
+};
 
 struct entry_job_stable {
 	struct text namespace_name, id;
@@ -22,13 +38,10 @@ struct entry_job_note {
 	struct scaling_event *event; // taken over by apply, freed by entry_release otherwise
 };
 
-void entry_job_stable_encode(const struct entry_job_stable *, struct bytes_writer *);
-int entry_job_stable_decode(struct entry_job_stable *, struct bytes_reader *);
-void entry_job_note_encode(const struct entry_job_note *, struct bytes_writer *);
-int entry_job_note_decode(struct entry_job_note *, struct bytes_reader *);
-void entry_job_note_release(struct entry_job_note *);
-
-int job_stable_check(const struct state *, const struct entry_job_stable *);
-void job_stable_apply(struct state *, const struct entry_job_stable *);
-int job_note_check(const struct state *, const struct entry_job_note *);
-void job_note_apply(struct state *, struct entry_job_note *);
+extern const struct record_type entry_job_deregister_fields, entry_job_stable_fields;
+void entry_job_register_encode(const void *body, struct bytes_writer *);
+int entry_job_register_decode(void *body, struct bytes_reader *);
+void entry_job_register_release(void *body);
+void entry_job_note_encode(const void *body, struct bytes_writer *);
+int entry_job_note_decode(void *body, struct bytes_reader *);
+void entry_job_note_release(void *body);

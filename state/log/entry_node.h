@@ -1,11 +1,31 @@
-// Entries of what operators do to nodes, and what they do. The bytes are documented at the top of
-// entry.c.
+// Entries of nodes: bodies of entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
-#include "state/base/time_units.h"
+#include "state/base/schema.h"
 #include "state/records/drain_meta.h"
-#include <stdint.h>
+#include "state/records/node_description.h"
 
-struct state;
+enum node_status_cause {
+	NODE_CAUSE_EXPIRED,
+	NODE_CAUSE_RETURNED,
+	NODE_CAUSE_GOODBYE,
+	NODE_CAUSES,
+	NODE_CAUSE_NONE = 0xff, // it registered
+};
+
+struct entry_node_register {
+	uint32_t slot, generation;
+	uint16_t owner; // worker of the slot's block
+	// node, sequence, texts, device groups and pairs sorted; the rest of it is not used here
+	struct node_registration *description;
+	bool readiness; // probes count
+};
+
+struct entry_node_status {
+	uint32_t slot, generation;
+	uint8_t status; // enum node_status
+	uint8_t cause;  // enum node_status_cause
+	bool readiness; // probes count
+};
 
 struct entry_node_eligibility {
 	uint32_t slot, generation;
@@ -22,7 +42,7 @@ struct entry_node_purge {
 
 // A drain begins, changes or ends (command_node_drain).
 // Longer deadlines are none that anybody waits for, and their end would not be a time.
-#define DRAIN_DEADLINE_MAX_NS (100ll * 365 * 24 * 3600 * NS_PER_S)
+#define DRAIN_DEADLINE_MAX_NS (100ll * 365 * 24 * 3600 * 1000000000)
 struct entry_node_drain {
 	uint32_t slot, generation;
 	uint8_t end; // enum drain_end
@@ -31,11 +51,15 @@ struct entry_node_drain {
 	struct drain_meta meta; // taken over by apply, freed by entry_release otherwise
 };
 
-void entry_node_drain_encode(const struct entry_node_drain *, struct bytes_writer *);
-int entry_node_drain_decode(struct entry_node_drain *, struct bytes_reader *);
-int node_drain_check(const struct state *, const struct entry_node_drain *);
-void node_drain_apply(struct state *, struct entry_node_drain *, int64_t time_ns);
-int node_eligibility_check(const struct state *, const struct entry_node_eligibility *);
-void node_eligibility_apply(struct state *, const struct entry_node_eligibility *, int64_t time_ns);
-int node_purge_check(const struct state *, const struct entry_node_purge *);
-void node_purge_apply(struct state *, const struct entry_node_purge *, int64_t time_ns);
+extern const struct record_type entry_node_status_fields, entry_node_eligibility_fields,
+	entry_node_purge_fields;
+void entry_node_register_encode(const void *body, struct bytes_writer *);
+int entry_node_register_decode(void *body, struct bytes_reader *);
+void entry_node_drain_encode(const void *body, struct bytes_writer *);
+int entry_node_drain_decode(void *body, struct bytes_reader *);
+void entry_node_drain_release(void *body);
+
+// A node's description as it is stored, here and in snapshots.
+void node_description_encode(const struct node_registration *, struct bytes_writer *);
+// Also of a part of a registration: only the form is checked. False when the bytes are none.
+bool node_description_decode(struct node_registration *, struct bytes_reader *);

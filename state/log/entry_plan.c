@@ -3,8 +3,8 @@
 #include "state/log/entry_plan.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/log/entry.h"
-#include "state/log/entry_deployment.h"
+#include "state/log/entry_parts.h"
+#include "state/records/deployment.h"
 #include "state/records/metrics.h"
 #include <stdlib.h>
 
@@ -29,8 +29,7 @@
 #define UPDATE_BYTES_LEAST 18u
 #define PLACEMENT_BYTES_LEAST 29u
 #define METRICS_BYTES_LEAST 2u
-
-// --- What placements and updates share -----------------------------------------------------------
+#define DEPLOYMENT_UPDATE_BYTES_LEAST 19u
 
 struct common {
 	uint64_t job_version;
@@ -42,7 +41,7 @@ struct common {
 
 static const struct common nothing_before = {.metrics = PLAN_NO_METRICS};
 
-static uint8_t parts_of(
+static uint8_t common_parts(
 	const struct common *c, const struct common *before, const struct alloc_details *details)
 {
 	uint8_t parts = details ? CHANGE_DETAILS : 0;
@@ -62,8 +61,8 @@ static uint8_t parts_of(
 	return parts;
 }
 
-static void put_common(const struct common *c, uint8_t parts, const struct alloc_details *details,
-	struct bytes_writer *w)
+static void common_encode(const struct common *c, uint8_t parts,
+	const struct alloc_details *details, struct bytes_writer *w)
 {
 	if (parts & CHANGE_VERSION)
 		bytes_put_u64(w, c->job_version);
@@ -71,11 +70,8 @@ static void put_common(const struct common *c, uint8_t parts, const struct alloc
 		bytes_put_u16(w, c->group);
 	if (parts & CHANGE_NAME)
 		bytes_put_u32(w, c->name_index);
-	if (parts & CHANGE_RESOURCES) {
-		bytes_put_u32(w, c->resources.cpu_mhz);
-		bytes_put_u32(w, c->resources.memory_mb);
-		bytes_put_u32(w, c->resources.disk_mb);
-	}
+	if (parts & CHANGE_RESOURCES)
+		resources_encode(c->resources, w);
 	if (parts & CHANGE_DEVICES)
 		device_set_encode(&c->devices, w);
 	if (parts & CHANGE_METRICS)
@@ -85,7 +81,7 @@ static void put_common(const struct common *c, uint8_t parts, const struct alloc
 }
 
 // Changes what was before into what is now.
-static int take_common(
+static int common_decode(
 	struct common *c, uint8_t parts, struct alloc_details **details, struct bytes_reader *r)
 {
 	if (parts & CHANGE_VERSION)
@@ -94,11 +90,8 @@ static int take_common(
 		c->group = bytes_take_u16(r);
 	if (parts & CHANGE_NAME)
 		c->name_index = bytes_take_u32(r);
-	if (parts & CHANGE_RESOURCES) {
-		c->resources.cpu_mhz = bytes_take_u32(r);
-		c->resources.memory_mb = bytes_take_u32(r);
-		c->resources.disk_mb = bytes_take_u32(r);
-	}
+	if (parts & CHANGE_RESOURCES)
+		c->resources = resources_decode(r);
 	if (parts & CHANGE_DEVICES)
 		c->devices = device_set_decode(r);
 	if (parts & CHANGE_METRICS)
@@ -108,9 +101,7 @@ static int take_common(
 	return parts & CHANGE_DETAILS ? alloc_details_decode(details, r) : 0;
 }
 
-// --- Stops ---------------------------------------------------------------------------------------
-
-static void put_stops(const struct array *stops, struct bytes_writer *w)
+static void stops_encode(const struct array *stops, struct bytes_writer *w)
 {
 	bytes_put_u32(w, stops->count);
 	for (uint32_t i = 0; i < stops->count; i++) {
@@ -128,23 +119,19 @@ static void put_stops(const struct array *stops, struct bytes_writer *w)
 	}
 }
 
-// Memory for as many items as follow; the reader fails when the bytes that are left cannot hold them.
-static uint32_t take_count(
+// Memory for as many items as follow.
+static uint32_t items_begin(
 	struct array *items, size_t bytes_each, uint32_t bytes_least, struct bytes_reader *r)
 {
-	uint32_t count = bytes_take_u32(r);
+	uint32_t count = count_decode(r, bytes_least);
 
-	if (count > bytes_left(r) / bytes_least)
-		r->failed = true;
-	if (r->failed)
-		return 0;
 	items->items = count ? memory_take_array(count, bytes_each) : NULL;
 	return count;
 }
 
-static int take_stops(struct array *stops, struct bytes_reader *r)
+static int stops_decode(struct array *stops, struct bytes_reader *r)
 {
-	uint32_t count = take_count(stops, sizeof(struct plan_stop), STOP_BYTES_LEAST, r);
+	uint32_t count = items_begin(stops, sizeof(struct plan_stop), STOP_BYTES_LEAST, r);
 
 	while (stops->count < count) {
 		struct plan_stop *s = ARRAY_AT(stops, struct plan_stop, stops->count++);
@@ -163,9 +150,7 @@ static int take_stops(struct array *stops, struct bytes_reader *r)
 	return 0;
 }
 
-// --- Updates -------------------------------------------------------------------------------------
-
-static void put_updates(const struct array *updates, struct bytes_writer *w)
+static void updates_encode(const struct array *updates, struct bytes_writer *w)
 {
 	struct common before = nothing_before;
 
@@ -176,19 +161,19 @@ static void put_updates(const struct array *updates, struct bytes_writer *w)
 			.resources = u->resources,
 			.devices = u->devices,
 			.metrics = u->metrics};
-		uint8_t parts = parts_of(&now, &before, u->details);
+		uint8_t parts = common_parts(&now, &before, u->details);
 		bytes_put_uuid(w, &u->id);
 		bytes_put_u8(w, u->client_status);
 		bytes_put_u8(w, parts);
-		put_common(&now, parts, u->details, w);
+		common_encode(&now, parts, u->details, w);
 		before = now;
 	}
 }
 
-static int take_updates(struct array *updates, struct bytes_reader *r)
+static int updates_decode(struct array *updates, struct bytes_reader *r)
 {
 	struct common now = nothing_before;
-	uint32_t count = take_count(updates, sizeof(struct plan_update), UPDATE_BYTES_LEAST, r);
+	uint32_t count = items_begin(updates, sizeof(struct plan_update), UPDATE_BYTES_LEAST, r);
 	int error = 0;
 
 	while (!error && updates->count < count) {
@@ -198,7 +183,7 @@ static int take_updates(struct array *updates, struct bytes_reader *r)
 		u->client_status = bytes_take_u8(r);
 		uint8_t parts = bytes_take_u8(r);
 		error = parts & CHANGE_REPORT ? -ERROR_CORRUPT
-					      : take_common(&now, parts, &u->details, r);
+					      : common_decode(&now, parts, &u->details, r);
 		u->job_version = now.job_version;
 		u->resources = now.resources;
 		u->devices = now.devices;
@@ -209,9 +194,7 @@ static int take_updates(struct array *updates, struct bytes_reader *r)
 	return error;
 }
 
-// --- Placements ----------------------------------------------------------------------------------
-
-static void put_placements(const struct array *placements, struct bytes_writer *w)
+static void placements_encode(const struct array *placements, struct bytes_writer *w)
 {
 	struct common before = nothing_before;
 
@@ -220,25 +203,25 @@ static void put_placements(const struct array *placements, struct bytes_writer *
 		const struct plan_placement *p = ARRAY_AT(placements, struct plan_placement, i);
 		struct common now = {p->job_version, p->group, p->name_index, p->metrics,
 			p->resources, p->devices};
-		uint8_t parts = parts_of(&now, &before, p->details);
+		uint8_t parts = common_parts(&now, &before, p->details);
 		if (p->report)
 			parts |= CHANGE_REPORT;
 		bytes_put_uuid(w, &p->id);
 		bytes_put_u32(w, p->slot);
 		bytes_put_f64(w, p->score);
 		bytes_put_u8(w, parts);
-		put_common(&now, parts, p->details, w);
+		common_encode(&now, parts, p->details, w);
 		if (p->report)
 			record_encode(&alloc_report_description, p->report, w);
 		before = now;
 	}
 }
 
-static int take_placements(struct array *placements, struct bytes_reader *r)
+static int placements_decode(struct array *placements, struct bytes_reader *r)
 {
 	struct common now = nothing_before;
 	uint32_t count =
-		take_count(placements, sizeof(struct plan_placement), PLACEMENT_BYTES_LEAST, r);
+		items_begin(placements, sizeof(struct plan_placement), PLACEMENT_BYTES_LEAST, r);
 	int error = 0;
 
 	while (!error && placements->count < count) {
@@ -248,7 +231,7 @@ static int take_placements(struct array *placements, struct bytes_reader *r)
 		p->slot = bytes_take_u32(r);
 		p->score = bytes_take_f64(r);
 		uint8_t parts = bytes_take_u8(r);
-		error = take_common(&now, parts, &p->details, r);
+		error = common_decode(&now, parts, &p->details, r);
 		if (!error && parts & CHANGE_REPORT)
 			error = alloc_report_decode(&p->report, r);
 		p->job_version = now.job_version;
@@ -261,7 +244,7 @@ static int take_placements(struct array *placements, struct bytes_reader *r)
 	return error;
 }
 
-static void put_metrics(const struct array *metrics, struct bytes_writer *w)
+static void metrics_encode(const struct array *metrics, struct bytes_writer *w)
 {
 	bytes_put_u32(w, metrics->count);
 	for (uint32_t i = 0; i < metrics->count; i++)
@@ -269,10 +252,10 @@ static void put_metrics(const struct array *metrics, struct bytes_writer *w)
 			&(*ARRAY_AT(metrics, struct shared_metrics *, i))->metrics, w);
 }
 
-static int take_metrics(struct array *metrics, struct bytes_reader *r)
+static int metrics_decode(struct array *metrics, struct bytes_reader *r)
 {
 	uint32_t count =
-		take_count(metrics, sizeof(struct shared_metrics *), METRICS_BYTES_LEAST, r);
+		items_begin(metrics, sizeof(struct shared_metrics *), METRICS_BYTES_LEAST, r);
 	int error = 0;
 
 	while (!error && metrics->count < count) {
@@ -283,34 +266,96 @@ static int take_metrics(struct array *metrics, struct bytes_reader *r)
 	return error;
 }
 
-// --- The whole -----------------------------------------------------------------------------------
-
-void entry_plan_encode(const struct entry_plan *e, struct bytes_writer *w)
+static int deployment_decode(struct deployment **deployment, struct bytes_reader *r)
 {
-	bytes_put_uuid(w, &e->eval_id);
-	put_metrics(&e->metrics, w);
-	put_stops(&e->stops, w);
-	put_stops(&e->preemptions, w);
-	put_updates(&e->updates, w);
-	put_placements(&e->placements, w);
-	plan_deployments_encode(e, w);
+	struct deployment *d = deployment_create();
+	int error = record_decode(&deployment_description, d, r);
+
+	if (error)
+		deployment_free(d);
+	else
+		*deployment = d;
+	return error;
 }
 
-int entry_plan_decode(struct entry_plan *e, struct bytes_reader *r)
+static void deployments_encode(const struct entry_plan *e, struct bytes_writer *w)
 {
+	bytes_put_u8(w, e->deployment != NULL);
+	if (e->deployment)
+		record_encode(&deployment_description, e->deployment, w);
+	bytes_put_u32(w, e->deployment_updates.count);
+	for (uint32_t i = 0; i < e->deployment_updates.count; i++) {
+		const struct deployment_update *u =
+			ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
+		bytes_put_uuid(w, &u->id);
+		bytes_put_u8(w, (uint8_t)u->status);
+		bytes_put_text16(w, text_of(u->description));
+	}
+}
+
+static int deployment_updates_decode(struct array *updates, struct bytes_reader *r)
+{
+	uint32_t count = items_begin(
+		updates, sizeof(struct deployment_update), DEPLOYMENT_UPDATE_BYTES_LEAST, r);
+
+	while (updates->count < count && !r->failed) {
+		struct deployment_update *u =
+			ARRAY_AT(updates, struct deployment_update, updates->count++);
+		u->id = bytes_take_uuid(r);
+		u->status = bytes_take_u8(r);
+		u->description = text_copy(bytes_take_text16(r));
+	}
+	return r->failed ? -ERROR_CORRUPT : 0;
+}
+
+static int deployments_decode(struct entry_plan *e, struct bytes_reader *r)
+{
+	uint8_t begins = bytes_take_u8(r);
+	int error = r->failed || begins > 1 ? -ERROR_CORRUPT : 0;
+
+	if (!error && begins)
+		error = deployment_decode(&e->deployment, r);
+	return error ? error : deployment_updates_decode(&e->deployment_updates, r);
+}
+
+static void deployments_release(struct entry_plan *e)
+{
+	for (uint32_t i = 0; i < e->deployment_updates.count; i++)
+		free(ARRAY_AT(&e->deployment_updates, struct deployment_update, i)->description);
+	free(e->deployment_updates.items);
+	deployment_free(e->deployment);
+}
+
+void entry_plan_encode(const void *body, struct bytes_writer *w)
+{
+	const struct entry_plan *e = body;
+
+	bytes_put_uuid(w, &e->eval_id);
+	metrics_encode(&e->metrics, w);
+	stops_encode(&e->stops, w);
+	stops_encode(&e->preemptions, w);
+	updates_encode(&e->updates, w);
+	placements_encode(&e->placements, w);
+	deployments_encode(e, w);
+}
+
+int entry_plan_decode(void *body, struct bytes_reader *r)
+{
+	struct entry_plan *e = body;
+
 	*e = (struct entry_plan){.eval_id = bytes_take_uuid(r)};
-	int error = take_metrics(&e->metrics, r);
+	int error = metrics_decode(&e->metrics, r);
 
 	if (!error)
-		error = take_stops(&e->stops, r);
+		error = stops_decode(&e->stops, r);
 	if (!error)
-		error = take_stops(&e->preemptions, r);
+		error = stops_decode(&e->preemptions, r);
 	if (!error)
-		error = take_updates(&e->updates, r);
+		error = updates_decode(&e->updates, r);
 	if (!error)
-		error = take_placements(&e->placements, r);
+		error = placements_decode(&e->placements, r);
 	if (!error)
-		error = plan_deployments_decode(e, r);
+		error = deployments_decode(e, r);
 	if (!error && r->failed)
 		error = -ERROR_CORRUPT;
 	if (error)
@@ -318,8 +363,10 @@ int entry_plan_decode(struct entry_plan *e, struct bytes_reader *r)
 	return error;
 }
 
-void entry_plan_release(struct entry_plan *e)
+void entry_plan_release(void *body)
 {
+	struct entry_plan *e = body;
+
 	if (e->is_view)
 		return;
 	for (uint32_t i = 0; i < e->placements.count; i++)
@@ -333,6 +380,6 @@ void entry_plan_release(struct entry_plan *e)
 	free(e->updates.items);
 	free(e->placements.items);
 	free(e->metrics.items);
-	plan_deployments_release(e);
+	deployments_release(e);
 	*e = (struct entry_plan){0};
 }

@@ -4,8 +4,6 @@
 #include "state/base/bytes.h"
 #include "state/records/plan.h"
 
-struct state;
-
 // The most allocations that are changed of one plan at once: bounds the time that everybody else waits
 // for it. Its scheduler comes again for the rest.
 #define PLAN_CHANGES_MAX (1024u * 1024)
@@ -22,13 +20,6 @@ struct entry_plan {
 	bool is_view;                    // the arrays and the deployment belong to somebody else
 };
 
-void entry_plan_encode(const struct entry_plan *, struct bytes_writer *);
-// Returns 0, -ERROR_CORRUPT or -ERROR_VERSION; then nothing is left to release.
-int entry_plan_decode(struct entry_plan *, struct bytes_reader *);
-void entry_plan_release(struct entry_plan *);
-
-// Whether so many more allocations are allowed.
-bool plan_has_room(const struct state *, uint32_t placements);
-int plan_entry_check(const struct state *, const struct entry_plan *);
-// After plan_check() or plan_check_filter() of the same entry, with nothing in between.
-void plan_apply(struct state *, struct entry_plan *, int64_t time_ns);
+void entry_plan_encode(const void *body, struct bytes_writer *);
+int entry_plan_decode(void *body, struct bytes_reader *);
+void entry_plan_release(void *body);

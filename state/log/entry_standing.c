@@ -29,8 +29,10 @@ bool node_lifecycle_decode(struct node_lifecycle *l, struct bytes_reader *r)
 	return !r->failed && flags < FLAGS && lifecycle_is_sound(l);
 }
 
-void entry_node_lifecycle_encode(const struct entry_node_lifecycle *e, struct bytes_writer *w)
+void entry_node_lifecycle_encode(const void *body, struct bytes_writer *w)
 {
+	const struct entry_node_lifecycle *e = body;
+
 	bytes_put_u32(w, e->count);
 	for (uint32_t i = 0; i < e->count; i++) {
 		bytes_put_u32(w, e->items[i].slot);
@@ -40,8 +42,9 @@ void entry_node_lifecycle_encode(const struct entry_node_lifecycle *e, struct by
 	}
 }
 
-int entry_node_lifecycle_decode(struct entry_node_lifecycle *e, struct bytes_reader *r)
+int entry_node_lifecycle_decode(void *body, struct bytes_reader *r)
 {
+	struct entry_node_lifecycle *e = body;
 	uint32_t count = bytes_take_u32(r);
 	bool is_sound = true;
 
@@ -64,8 +67,10 @@ int entry_node_lifecycle_decode(struct entry_node_lifecycle *e, struct bytes_rea
 	return -ERROR_CORRUPT;
 }
 
-void entry_node_lifecycle_release(struct entry_node_lifecycle *e)
+void entry_node_lifecycle_release(void *body)
 {
+	struct entry_node_lifecycle *e = body;
+
 	free(e->items);
 	*e = (struct entry_node_lifecycle){0};
 }

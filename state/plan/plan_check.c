@@ -1,7 +1,6 @@
 #include "state/plan/plan_check.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/log/entry_deployment.h"
 #include "state/plan/plan_checker.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"

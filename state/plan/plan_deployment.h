@@ -1,6 +1,8 @@
 // Whether what a plan says of deployments still makes sense. Applier thread only.
 #pragma once
-#include "state/log/entry.h"
+#include "state/log/entry_plan.h"
+
+struct state;
 
 // The plan was made with a state that is long gone: its deployment cannot begin.
 bool plan_deployment_is_stale(const struct state *, const struct entry_plan *);

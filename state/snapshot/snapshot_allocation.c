@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/entry.h"
+#include "state/log/entry_parts.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include "state/records/metrics.h"

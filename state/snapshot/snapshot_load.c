@@ -288,12 +288,12 @@ static int load_request(struct snapshot_load *l, struct bytes_reader *r)
 	struct entry_place_request e;
 	uint64_t index = bytes_take_u64(r);
 
-	place_request_decode(&e, r);
+	entry_place_request_decode(&e, r);
 	if (r->failed || index <= sequence_last_key(&state->request_order) || index > state->index)
 		return -ERROR_CORRUPT;
 	int error = place_request_check(state, &e);
 	if (!error)
-		place_request_apply(state, &e, index);
+		place_request_remember(state, &e, index);
 	return error;
 }
 

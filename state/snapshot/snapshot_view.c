@@ -358,7 +358,7 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 	memcpy(e.items, request->items, request->count * sizeof e.items[0]);
 	bytes_put_u8(w, SNAPSHOT_REQUEST);
 	bytes_put_u64(w, request->index);
-	place_request_encode(&e, w);
+	entry_place_request_encode(&e, w);
 	return true;
 }
 

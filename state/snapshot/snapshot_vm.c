@@ -178,21 +178,21 @@ int vm_worker_item_load(struct state *state, struct bytes_reader *r)
 int cluster_settings_item_load(struct state *state, struct bytes_reader *r)
 {
 	struct cluster_settings_cell *cell = &state->vms.settings;
-	struct entry_cluster_settings e = {cluster_settings_create()};
+	struct cluster_settings *settings = cluster_settings_create();
 	struct record record = {0};
 	bool are_sound = take_indexes(state, &record, r) && cell->working->record.modify_index == 0;
-	int error = are_sound ? record_decode(&cluster_settings_description, e.settings, r)
+	int error = are_sound ? record_decode(&cluster_settings_description, settings, r)
 			      : -ERROR_CORRUPT;
 
-	if (!error)
-		error = cluster_settings_check(&e);
+	if (!error && !cluster_settings_are_sound(settings))
+		error = -ERROR_CORRUPT;
 	if (error) {
-		cluster_settings_free(e.settings);
+		cluster_settings_free(settings);
 		return error;
 	}
-	e.settings->record = record;
+	settings->record = record;
 	cluster_settings_free(cell->working);
-	cell->working = e.settings;
-	publish_loaded(&cell->published, e.settings);
+	cell->working = settings;
+	publish_loaded(&cell->published, settings);
 	return 0;
 }

@@ -2,7 +2,6 @@
 // thread; what others read is behind RCU or atomic.
 #pragma once
 #include "state/log/command.h"
-#include "state/log/entry_standing.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/scheduler_config.h"

@@ -4,6 +4,7 @@
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/log/batch.h"
 #include "state/snapshot/snapshot_view.h"
 #include "state/tables/publish.h"
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // How nodes stand, command by command: what operators are told, which answers of probes are heard, and what tasks that
 // are released make of it before their node tells of their end (row E24).
+#include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/tables/tables.h"
 #include "tests/state/evaluations.h"

@@ -425,6 +425,10 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	case FIELD_OPTIONAL_I64: read_optional_i64(r, f, at, value); break;
 	case FIELD_OPTIONAL_BOOL: read_optional_bool(r, at, value); break;
 	case FIELD_FIXED: break;
+	case FIELD_U8:
+	case FIELD_U16:
+	case FIELD_U32:
+	case FIELD_TEXT: break; // of no JSON
 	}
 }
 

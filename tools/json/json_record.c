@@ -180,6 +180,10 @@ static void put_value(struct json_writer *w, const struct field *f, const void *
 	case FIELD_OPTIONAL_I64: put_optional_i64(w, f, at); break;
 	case FIELD_OPTIONAL_BOOL: put_optional_bool(w, at); break;
 	case FIELD_FIXED: json_write_raw(w, text_of(f->names[0])); break;
+	case FIELD_U8:
+	case FIELD_U16:
+	case FIELD_U32:
+	case FIELD_TEXT: break; // of no JSON
 	}
 }
 

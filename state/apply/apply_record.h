@@ -1,0 +1,20 @@
+// What putting and deleting a record does, by its kind; the rows are in apply_record.c.
+#pragma once
+#include "state/apply/apply.h"
+
+int evaluation_put_check(const struct state *, const struct entry_record_put *);
+void evaluation_put(struct state *, struct entry_record_put *);
+int deployment_put_check(const struct state *, const struct entry_record_put *);
+void deployment_put(struct state *, struct entry_record_put *);
+int vm_put_check(const struct state *, const struct entry_record_put *);
+void vm_put(struct state *, struct entry_record_put *);
+int vm_delete_check(const struct state *, const struct entry_record_delete *);
+void vm_delete(struct state *, const struct entry_record_delete *);
+int vm_worker_put_check(const struct state *, const struct entry_record_put *);
+void vm_worker_put(struct state *, struct entry_record_put *);
+int vm_worker_delete_check(const struct state *, const struct entry_record_delete *);
+void vm_worker_delete(struct state *, const struct entry_record_delete *);
+int cluster_settings_put_check(const struct state *, const struct entry_record_put *);
+void cluster_settings_apply(struct state *, struct entry_record_put *);
+int scheduler_config_put_check(const struct state *, const struct entry_record_put *);
+void scheduler_config_put(struct state *, struct entry_record_put *);

@@ -1,0 +1,36 @@
+// From what was decided to the batch that is open.
+#include "state/base/check.h"
+#include "state/decide/decide.h"
+
+void decider_apply(struct decider *d, struct entry *e)
+{
+	e->time_ns = d->now_ns;
+	entry_encode(e, &d->batch->bytes);
+	CHECK(!d->batch->bytes.failed);
+	d->batch->header.entries++;
+	entry_apply(d->state, e);
+}
+
+int decider_commit(struct decider *d, struct entry *e)
+{
+	int error = entry_check(d->state, e);
+
+	if (!error)
+		decider_apply(d, e);
+	return error;
+}
+
+int decider_put(struct decider *d, enum record_kind kind, void *record)
+{
+	struct entry e = {.kind = ENTRY_RECORD_PUT, .record_put = {.kind = kind, .record = record}};
+
+	return decider_commit(d, &e);
+}
+
+void decider_delete(struct decider *d, enum record_kind kind, struct text name)
+{
+	struct entry e = {
+		.kind = ENTRY_RECORD_DELETE, .record_delete = {.kind = kind, .name = name}};
+
+	CHECK(decider_commit(d, &e) == 0);
+}

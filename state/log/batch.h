@@ -1,0 +1,17 @@
+// Entries that are made durable and become visible together. The bytes are documented at the top of batch.c.
+#pragma once
+#include "state/base/bytes.h"
+
+struct batch_header {
+	uint64_t first_index;
+	uint32_t entries;
+	uint32_t indexes; // by which its entries advance the state's index, all together
+};
+
+#define BATCH_HEADER_BYTES 32u
+
+// Fills the header of a batch whose entries follow it in the writer.
+void batch_seal(struct bytes_writer *, const struct batch_header *);
+// Checks magic, version, size and checksum; leaves the reader at the first entry.
+// Returns 0, -ERROR_CORRUPT or -ERROR_VERSION.
+int batch_open(struct bytes_reader *, struct batch_header *);

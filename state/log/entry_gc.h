@@ -1,0 +1,20 @@
+// The entry of what is past its time: the body of an entry as entry.h tells. The bytes are documented at the top of
+// entry.c.
+#pragma once
+#include "state/base/bytes.h"
+
+// The most that one GC entry deletes.
+#define GC_ITEMS_MAX 4096u
+enum gc_kind { GC_ALLOCATION, GC_EVALUATION, GC_JOB, GC_DEPLOYMENT, GC_KINDS };
+
+// Things that are past their time, chosen by who decided; of one kind.
+struct entry_gc {
+	uint8_t kind; // enum gc_kind
+	uint32_t count;
+	struct uuid *ids;    // of allocations, evaluations or deployments
+	uint64_t *job_index; // of jobs: the modify index of their newest version
+};
+
+void entry_gc_encode(const void *body, struct bytes_writer *);
+int entry_gc_decode(void *body, struct bytes_reader *);
+void entry_gc_release(void *body);

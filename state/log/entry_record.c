@@ -1,0 +1,73 @@
+#include "state/log/entry_record.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/log/entry_parts.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "state/records/scheduler_config.h"
+#include "state/records/vm.h"
+#include <stdlib.h>
+
+static const struct record_type *const record_types[] = {
+	[RECORD_EVALUATION] = &evaluation_description,
+	[RECORD_DEPLOYMENT] = &deployment_description,
+	[RECORD_VM] = &vm_description,
+	[RECORD_VM_WORKER] = &vm_worker_description,
+	[RECORD_CLUSTER_SETTINGS] = &cluster_settings_description,
+	[RECORD_SCHEDULER_CONFIG] = &scheduler_config_description,
+};
+_Static_assert(
+	sizeof record_types / sizeof record_types[0] == RECORD_KINDS, "every kind has a type");
+
+static bool record_kind_is_put(uint8_t kind)
+{
+	return kind < RECORD_KINDS && record_types[kind];
+}
+
+#define OF(member) offsetof(struct entry_record_delete, member)
+
+static const struct field delete_fields[] = {
+	{"Kind", FIELD_U8, OF(kind)},
+	{"ID", FIELD_UUID, OF(id)},
+	{"Name", FIELD_TEXT, OF(name)},
+};
+const struct record_type entry_record_delete_fields = {
+	"record_delete", sizeof(struct entry_record_delete), delete_fields, 3, NULL};
+
+void entry_record_put_encode(const void *body, struct bytes_writer *w)
+{
+	const struct entry_record_put *e = body;
+
+	bytes_put_u8(w, e->kind);
+	bytes_put_u8(w, e->settles_mark);
+	record_encode(record_types[e->kind], e->record, w);
+}
+
+int entry_record_put_decode(void *body, struct bytes_reader *r)
+{
+	struct entry_record_put *e = body;
+
+	e->kind = bytes_take_u8(r);
+	e->settles_mark = flag_decode(r);
+	if (r->failed)
+		return -ERROR_CORRUPT;
+	if (!record_kind_is_put(e->kind))
+		return -ERROR_VERSION;
+	void *record = memory_take(record_types[e->kind]->size);
+	int error = record_decode(record_types[e->kind], record, r);
+	if (error)
+		free(record);
+	else
+		e->record = record;
+	return error;
+}
+
+void entry_record_put_release(void *body)
+{
+	struct entry_record_put *e = body;
+
+	if (e->record)
+		record_release(record_types[e->kind], e->record);
+	free(e->record);
+	e->record = NULL;
+}
