@@ -2,6 +2,7 @@
 #include "placement/broker/lookup.h"
 #include "placement/broker/unblocks.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ struct blocked {
 
 static bool waits_for_node(const struct evaluation *e)
 {
-	return (e->type == EVAL_SYSTEM || e->type == EVAL_SYSBATCH) && !uuid_is_zero(&e->node_id);
+	return job_traits[e->type].is_on_every_node && !uuid_is_zero(&e->node_id);
 }
 
 // --- Finding -------------------------------------------------------------------------------------

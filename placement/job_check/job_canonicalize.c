@@ -2,6 +2,7 @@
 #include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "state/records/job_traits.h"
 #include <stdlib.h>
 
 enum { CPU_MHZ = 100 };
@@ -163,7 +164,7 @@ static void settle_job_update(struct job *job, bool handed_down)
 		return;
 	struct update_strategy *update = job->update;
 	fill(&update_description, update, &update_defaults);
-	if (!handed_down && job->type != JOB_SYSTEM)
+	if (!handed_down && !job_traits_of(job)->follows_nodes)
 		return;
 	int64_t stagger = update->stagger_ns, parallel = update->max_parallel;
 	record_release(&update_description, update);

@@ -1,6 +1,7 @@
 #include "placement/job_check/job_check.h"
 #include "placement/job_check/job_check_private.h"
 #include "state/base/log.h"
+#include "state/records/job_traits.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -229,7 +230,7 @@ static void check_group_placement(struct checker *c)
 static void check_count(struct checker *c)
 {
 	int64_t count = c->group->count;
-	bool everywhere = c->job->type == JOB_SYSTEM || c->job->type == JOB_SYSBATCH;
+	bool everywhere = job_traits_of(c->job)->is_on_every_node;
 	at_least(c, "Count", count, 0);
 	if (everywhere && count > 1)
 		mistake(c, "Count is %ld but jobs of type \"%s\" run at most once per node",

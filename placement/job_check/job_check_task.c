@@ -1,4 +1,5 @@
 #include "placement/job_check/job_check_private.h"
+#include "state/records/job_traits.h"
 
 static const char *const hooks[] = {"prestart", "poststart", "poststop", NULL};
 
@@ -63,7 +64,7 @@ void check_task(struct checker *c)
 	const struct task *task = c->task;
 	if (named(c, "Name", task->name, NAME_BYTES_MAX) && strpbrk(task->name, "/\\"))
 		mistake(c, "Name must not contain a slash");
-	if (c->job->type != JOB_DIRECT) // whose instances are run by who asked for them
+	if (!job_is_direct(c->job)) // whose instances are run by who asked for them
 		named(c, "Driver", task->driver, NAME_BYTES_MAX);
 	at_least(c, "KillTimeout", task->kill_timeout_ns, 0);
 	at_least(c, "ShutdownDelay", task->shutdown_delay_ns, 0);

@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/records/reschedule.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/job_reevaluations.h"
@@ -45,7 +46,7 @@ static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struc
 	const struct job_keep *keep = job_cell_keep(job_cell);
 	bool ends = item->client_status == ALLOC_COMPLETE || item->client_status == ALLOC_FAILED;
 
-	if (a->job->type == JOB_DIRECT || (!ends && a->client_status != ALLOC_UNKNOWN))
+	if (job_is_direct(a->job) || (!ends && a->client_status != ALLOC_UNKNOWN))
 		return EVAL_TRIGGERS;
 	if (!keep)
 		return TRIGGER_JOB_DEREGISTER;
@@ -65,7 +66,7 @@ static void note_health(
 	const struct alloc_deployment_status *known =
 		a->details ? a->details->deployment_status : NULL;
 
-	if (!healthy.set || a->job->type == JOB_DIRECT ||
+	if (!healthy.set || job_is_direct(a->job) ||
 		(known && known->healthy.set && known->healthy.value == healthy.value))
 		return;
 	struct alloc_details *before = alloc_details_share(a->details);

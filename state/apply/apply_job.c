@@ -1,6 +1,7 @@
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/records/job_traits.h"
 #include "state/tables/job_children.h"
 #include "state/tables/job_summary.h"
 #include <urcu-qsbr.h>
@@ -59,8 +60,8 @@ static void push_version(
 		job_summary_recount(cell->working, cell);
 	cell->working->stopped_ns = job->stop ? time_ns : 0;
 	job->status = cell->working->status;
-	job_cell_list_stopped(state, cell, job->stop && job->type == JOB_DIRECT);
-	job_cell_list_system(state, cell, !job->stop && job->type == JOB_SYSTEM);
+	job_cell_list_stopped(state, cell, job->stop && job_is_direct(job));
+	job_cell_list_system(state, cell, !job->stop && job_traits_of(job)->follows_nodes);
 	job_cell_update_status(state, cell, state->index);
 	job_children_join(state, cell);
 }
@@ -125,7 +126,7 @@ void job_deregister_apply(struct state *state, void *body, int64_t time_ns)
 	const struct entry_job_deregister *e = body;
 	struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
 
-	bool is_direct = job_cell_keep(cell)->versions[0]->type == JOB_DIRECT;
+	bool is_direct = job_is_direct(job_cell_keep(cell)->versions[0]);
 
 	if (e->purge) {
 		job_cell_delete(state, cell, state->index);

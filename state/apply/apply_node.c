@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/time_units.h"
+#include "state/records/job_traits.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/node_slots.h"
 #include "state/tables/node_status.h"
@@ -258,7 +259,7 @@ static void lose_allocations(struct state *state, struct node_cell *node, int64_
 	struct alloc_cell *cell;
 
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
-		if (!alloc_cell_is_living(cell) || cell->working->job->type != JOB_DIRECT)
+		if (!alloc_cell_is_living(cell) || !job_is_direct(cell->working->job))
 			continue;
 		alloc_cell_end(state, cell, END_NODE_DOWN, time_ns, ++state->index);
 		job_cell_update_status(state, cell->job_cell, state->index);

@@ -1,5 +1,6 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/node_slots.h"
@@ -61,7 +62,7 @@ static void leave_allocations(struct state *state, struct node_cell *node, int64
 	struct alloc_cell *cell, *next;
 
 	cds_list_for_each_entry_safe (cell, next, &node->allocations, on_node) {
-		if (alloc_cell_is_living(cell) && cell->working->job->type == JOB_DIRECT) {
+		if (alloc_cell_is_living(cell) && job_is_direct(cell->working->job)) {
 			alloc_cell_end(state, cell, END_NODE_DOWN, time_ns, ++state->index);
 			job_cell_update_status(state, cell->job_cell, state->index);
 		}

@@ -7,6 +7,7 @@
 #include "state/plan/plan_check.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/job_reevaluations.h"
 #include <stdlib.h>
@@ -74,8 +75,8 @@ static void mark_to_replace(
 {
 	const struct node *node = state->cells[a->node_slot].working;
 
-	if (a->job->type == JOB_SYSTEM && a->details && a->details->transition.migrate.value &&
-		node && node_is_usable(node))
+	if (job_traits_of(a->job)->follows_nodes && a->details &&
+		a->details->transition.migrate.value && node && node_is_usable(node))
 		job_mark_add(state, job_cell, a->job, TRIGGER_ALLOC_STOP, NULL);
 }
 

@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/node_report.h"
 #include <stdlib.h>
@@ -155,7 +156,7 @@ enum command_outcome decide_alloc_stop(struct decider *d, struct command_alloc_s
 	c->made = (struct eval_made){0};
 	if (!cell || !alloc_cell_is_there(cell))
 		return OUTCOME_UNKNOWN_ALLOCATION;
-	if (cell->working->job->type == JOB_DIRECT) {
+	if (job_is_direct(cell->working->job)) {
 		stop_direct(d, cell);
 		return OUTCOME_DONE;
 	}

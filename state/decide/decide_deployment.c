@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
+#include "state/records/job_traits.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/job_reevaluations.h"
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct evaluation *decider_evaluation(
 {
 	struct evaluation *e = evaluation_create();
 
-	CHECK(job->type != JOB_DIRECT);
+	CHECK(!job_is_direct(job));
 	e->id = prng_uuid(&d->prng);
 	e->namespace_name = text_copy(text_of(job->namespace_name));
 	e->job_id = text_copy(text_of(job->id));
@@ -150,8 +151,7 @@ static bool may_be_forced(const struct alloc_cell *cell)
 	const struct allocation *a = cell->working;
 	const struct alloc_details *details = a->details;
 
-	if (!alloc_cell_is_there(cell) || a->client_status != ALLOC_FAILED ||
-		a->job->type == JOB_DIRECT)
+	if (!alloc_cell_is_there(cell) || a->client_status != ALLOC_FAILED || job_is_direct(a->job))
 		return false;
 	return !details || (uuid_is_zero(&details->next_allocation) &&
 				   !(details->transition.force_reschedule.set &&
@@ -249,7 +249,7 @@ struct array node_concerned_jobs(const struct state *state, const struct node_ce
 	struct alloc_cell *cell;
 
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
-		if (alloc_cell_is_there(cell) && cell->working->job->type != JOB_DIRECT)
+		if (alloc_cell_is_there(cell) && !job_is_direct(cell->working->job))
 			add_job(&jobs, cell->job_cell, cell->working->job);
 	}
 	cds_list_for_each_entry (job_cell, &state->system, system) {

@@ -6,6 +6,7 @@
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -25,9 +26,10 @@ struct piece {
 
 // --- What may go ---------------------------------------------------------------------------------
 
+// Of a job or an evaluation: their numbers are the same, and core evaluations are of no job.
 static bool is_batch(int type)
 {
-	return type == JOB_BATCH || type == JOB_SYSBATCH;
+	return type < JOB_TYPES && job_traits[type].runs_to_end;
 }
 
 // Dead for so long that everything of it goes.

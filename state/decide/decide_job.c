@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
+#include "state/records/job_traits.h"
 #include <stdio.h>
 
 enum command_outcome decider_store_job(

@@ -4,6 +4,7 @@
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/job_notes.h"
+#include "state/records/job_traits.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,9 +272,9 @@ static enum command_outcome launch(
 
 static enum command_outcome may_have_child(struct command_job_child *c, const struct job *parent)
 {
-	if (parent->type == JOB_DIRECT) // no scheduler would look at it
+	if (job_is_direct(parent)) // no scheduler would look at it
 		return refuse(
-			c, "jobs of type \"%s\" have no children", job_type_names[JOB_DIRECT]);
+			c, "jobs of type \"%s\" have no children", job_type_names[parent->type]);
 	return c->dispatch ? may_dispatch(c, parent) : may_launch(c, parent);
 }
 

@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
+#include "state/records/job_traits.h"
 
 // --- PLACE ---------------------------------------------------------------------------------------
 
@@ -34,7 +35,7 @@ static enum command_outcome find_group(
 	if (!keep)
 		return OUTCOME_UNKNOWN_JOB;
 	*job = keep->versions[0];
-	if ((*job)->type != JOB_DIRECT)
+	if (!job_is_direct(*job))
 		return OUTCOME_NOT_DIRECT;
 	if ((*job)->stop)
 		return OUTCOME_JOB_STOPPED;

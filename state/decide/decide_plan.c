@@ -6,6 +6,7 @@
 #include "state/decide/rejections.h"
 #include "state/plan/plan_check.h"
 #include "state/plan/plan_deployment.h"
+#include "state/records/job_traits.h"
 #include "state/records/metrics.h"
 #include "state/records/plan.h"
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static struct array preempted_jobs(const struct plan_check *check, uint32_t coun
 	for (uint32_t i = 0; i < count; i++) {
 		struct job_cell *cell = check->preemptions[i]->job_cell;
 		const struct job_keep *keep = job_cell_keep(cell);
-		bool is_known = !keep || keep->versions[0]->type == JOB_DIRECT;
+		bool is_known = !keep || job_is_direct(keep->versions[0]);
 		for (uint32_t j = 0; j < jobs.count && !is_known; j++)
 			is_known = *ARRAY_AT(&jobs, struct job_cell *, j) == cell;
 		if (!is_known)

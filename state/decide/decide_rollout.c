@@ -2,11 +2,12 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
+#include "state/records/job_traits.h"
 #include <urcu-qsbr.h>
 
 bool job_begins_rollout(const struct job *job)
 {
-	return job->multiregion && job->type == JOB_SERVICE && job_has_scheduler(job);
+	return job->multiregion && job_traits_of(job)->has_rollouts && job_has_scheduler(job);
 }
 
 static void cancel_active(struct decider *d, const struct job_cell *job)

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include <stdlib.h>
 
@@ -15,8 +16,8 @@ static int by_id(const void *left, const void *right)
 static const struct alloc_cell *find(const struct state *state, const struct uuid *id)
 {
 	const struct alloc_cell *cell = alloc_cell_find(state, id);
-	return cell && alloc_cell_is_there(cell) && cell->working->job->type != JOB_DIRECT ? cell
-											   : NULL;
+	return cell && alloc_cell_is_there(cell) && !job_is_direct(cell->working->job) ? cell
+										       : NULL;
 }
 
 // Those that are there, in the order of their ids, each once.
@@ -72,7 +73,7 @@ static void evaluate(
 	const struct job_keep *keep = job_cell_keep(flagged->cell);
 	const struct job *job = keep ? keep->versions[0] : flagged->job;
 
-	if (job->type == JOB_DIRECT) // another one by now
+	if (job_is_direct(job)) // another one by now
 		return;
 	struct evaluation *e = decider_evaluation(d, job, c->trigger);
 	e->job_modify_index = job->job_modify_index;

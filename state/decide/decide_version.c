@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
 #include "state/records/job_notes.h"
+#include "state/records/job_traits.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -154,7 +155,7 @@ static enum command_outcome may_scale(struct command_job_scale *c, const struct 
 		return refuse(c, OUTCOME_BAD_DESCRIPTION,
 			"scaling message and meta must be at most %u bytes each",
 			SCALING_TEXT_BYTES_MAX);
-	if (job->type == JOB_SYSTEM || job->type == JOB_DIRECT)
+	if (!job_traits_of(job)->is_scalable)
 		return refuse(c, OUTCOME_BAD_DESCRIPTION, "cannot scale jobs of type \"%s\"",
 			job_type_names[job->type]);
 	if (job_group_index(job, c->group) < 0)

@@ -4,6 +4,7 @@
 #include "state/plan/plan_checker.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
@@ -213,14 +214,14 @@ static bool find_update_job(struct plan_checker *c, const struct state *state, u
 static bool update_is_sound(
 	const struct entry_plan *e, const struct plan_update *u, const struct allocation *a)
 {
-	return a->job->type != JOB_DIRECT &&
+	return !job_is_direct(a->job) &&
 	       (u->client_status == PLAN_KEEP || u->client_status == ALLOC_UNKNOWN) &&
 	       (u->metrics == PLAN_NO_METRICS || u->metrics < e->metrics.count);
 }
 
 bool plan_update_is_note(const struct plan_update *u, const struct allocation *a)
 {
-	if (u->job_version || u->client_status != PLAN_KEEP || a->job->type == JOB_DIRECT)
+	if (u->job_version || u->client_status != PLAN_KEEP || job_is_direct(a->job))
 		return false;
 	return allocation_is_terminal(a) ||
 	       (u->details && !alloc_details_hold_node(u->details) &&
@@ -282,7 +283,7 @@ static void look_at_update(struct plan_checker *c, const struct state *state,
 static bool placement_is_sound(const struct state *state, const struct entry_plan *e,
 	const struct plan_placement *p, const struct job *job)
 {
-	return p->group < job->asks.count && job->type != JOB_DIRECT && !uuid_is_zero(&p->id) &&
+	return p->group < job->asks.count && !job_is_direct(job) && !uuid_is_zero(&p->id) &&
 	       __builtin_isfinite(p->score) &&
 	       (p->metrics == PLAN_NO_METRICS || p->metrics < e->metrics.count) &&
 	       !alloc_cell_find(state, &p->id);

@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "state/plan/plan_check.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -120,7 +121,7 @@ static bool is_canary(const struct alloc_details *details)
 
 static bool is_service_or_batch(const struct job *job)
 {
-	return job->type == JOB_SERVICE || job->type == JOB_BATCH;
+	return job_is_counted(job);
 }
 
 // A canary has the name of the one whose place it is going to take; and for a while so have instances of

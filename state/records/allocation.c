@@ -4,6 +4,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/allocation_end.h"
 #include "state/records/job.h"
+#include "state/records/job_traits.h"
 #include "state/records/plan.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ const char *allocation_name(const struct allocation *a, char *buffer, size_t siz
 {
 	const struct job *job = a->job;
 	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, a->group);
-	bool by_name = job->type == JOB_SYSTEM || job->type == JOB_SYSBATCH;
+	bool by_name = job_traits_of(job)->is_on_every_node;
 	const char *first = by_name && job->name ? job->name : job->id;
 
 	(void)snprintf(buffer, size, "%s.%s[%u]", first, group->name, a->index);

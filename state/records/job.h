@@ -232,10 +232,5 @@ static inline bool job_makes_jobs(const struct job *job)
 {
 	return job->periodic || (job->parameterized && !job->dispatched);
 }
-// Whether evaluations are made for it: direct jobs have no scheduler, others only make jobs.
-static inline bool job_has_scheduler(const struct job *job)
-{
-	return job->type != JOB_DIRECT && !job_makes_jobs(job);
-}
 // Index of a task group by name, or -1.
 int job_group_index(const struct job *, struct text name);

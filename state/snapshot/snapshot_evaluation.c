@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/job_notes.h"
+#include "state/records/job_traits.h"
 #include "state/tables/publish.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -71,7 +72,8 @@ static bool mark_decode(struct job_mark *mark, struct bytes_reader *r)
 	mark->priority = (int64_t)bytes_take_u64(r);
 	mark->node = bytes_take_uuid(r);
 	mark->node_modify_index = bytes_take_u64(r);
-	return mark->trigger < EVAL_TRIGGERS && mark->type < JOB_DIRECT;
+	return mark->trigger < EVAL_TRIGGERS && mark->type < JOB_TYPES &&
+	       !job_traits[mark->type].is_direct;
 }
 
 bool job_work_decode(struct job_keep *keep, struct bytes_reader *r)

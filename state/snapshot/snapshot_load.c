@@ -3,6 +3,7 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include "state/snapshot/snapshot_allocation.h"
 #include "state/snapshot/snapshot_deployment.h"
 #include "state/snapshot/snapshot_evaluation.h"
@@ -212,7 +213,7 @@ static bool node_holds(const struct state *state, const struct allocation *a)
 	if (allocation_is_terminal(a))
 		return true;
 	const struct node_cell *cell = &state->cells[a->node_slot];
-	return (cell->working->status == NODE_READY || a->job->type != JOB_DIRECT) &&
+	return (cell->working->status == NODE_READY || !job_is_direct(a->job)) &&
 	       adds_up(cell->used, a->resources) && has_room(cell, a) &&
 	       node_has_devices(cell, &a->devices);
 }
@@ -238,7 +239,7 @@ static bool job_keeps_number(struct job_cell *cell, const struct allocation *a)
 {
 	struct job_keep *keep = job_cell_keep(cell);
 
-	if (allocation_is_terminal(a) || a->job->type != JOB_DIRECT)
+	if (allocation_is_terminal(a) || !job_is_direct(a->job))
 		return true;
 	if (!keep)
 		return false;
@@ -422,8 +423,8 @@ static void order_jobs(struct snapshot_load *l)
 		keep->status = job_status_of(cell, keep);
 		keep->versions[0]->status = keep->status;
 		job_children_load(state, cell);
-		job_cell_list_system(state, cell, !job->stop && job->type == JOB_SYSTEM);
-		if (job->stop && job->type == JOB_DIRECT)
+		job_cell_list_system(state, cell, !job->stop && job_traits_of(job)->follows_nodes);
+		if (job->stop && job_is_direct(job))
 			stopped[count++] = cell;
 		if (l->are_items_old)
 			job_summary_recount(keep, cell);

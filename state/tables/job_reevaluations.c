@@ -1,11 +1,12 @@
 #include "state/tables/job_reevaluations.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include <urcu-qsbr.h>
 
 void job_mark_add(struct state *state, struct job_cell *cell, const struct job *job,
 	enum eval_trigger trigger, const struct node *node)
 {
-	if (job->type == JOB_DIRECT)
+	if (job_is_direct(job))
 		return;
 	struct job_mark *mark = &job_keep_revise(state, cell, state->index)->mark;
 

@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/job_notes.h"
+#include "state/records/job_traits.h"
 #include "state/tables/job_children.h"
 #include "state/tables/publish.h"
 #include <stdlib.h>
@@ -370,7 +371,7 @@ void job_cell_list_system(struct state *state, struct job_cell *cell, bool wante
 // others make jobs.
 static bool is_for_good(const struct job *job)
 {
-	return job->type == JOB_SYSTEM || job_makes_jobs(job);
+	return job_traits_of(job)->follows_nodes || job_makes_jobs(job);
 }
 
 // A direct job that is not stopped is never dead: it waits for the next placement.
@@ -378,13 +379,13 @@ int job_status_of(const struct job_cell *cell, const struct job_keep *keep)
 {
 	const struct job *job = keep->versions[0];
 
-	if (job->type == JOB_DIRECT && job->stop)
+	if (job_is_direct(job) && job->stop)
 		return JOB_DEAD;
 	if (is_for_good(job))
 		return job->stop ? JOB_DEAD : JOB_RUNNING;
 	if (cell->live_count > 0)
 		return JOB_RUNNING;
-	if (job->type == JOB_DIRECT || cell->evaluations_live > 0)
+	if (job_is_direct(job) || cell->evaluations_live > 0)
 		return JOB_PENDING;
 	return keep->had_work ? JOB_DEAD : JOB_PENDING;
 }

@@ -1,6 +1,7 @@
 #include "state/tables/node_status.h"
 #include "state/log/entry.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/node_report.h"
 #include <urcu-qsbr.h>
@@ -35,7 +36,7 @@ static bool may_be_away(const struct allocation *a, int64_t now_ns)
 		&ARRAY_AT(&a->job->task_groups, struct task_group, a->group)
 			 ->max_client_disconnect_ns;
 
-	if (a->job->type == JOB_DIRECT || !most->set || most->value <= 0)
+	if (job_is_direct(a->job) || !most->set || most->value <= 0)
 		return false;
 	int64_t since_ns = a->client_status == ALLOC_UNKNOWN ? unknown_since_ns(a) : 0;
 	return since_ns == 0 || now_ns - since_ns < most->value;

@@ -5,6 +5,7 @@
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/verify/verifier.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ static void add_resources(struct use *use, struct resources r, uint64_t since_in
 
 static void add_use(struct use *use, const struct allocation *a)
 {
-	use->direct += a->job->type == JOB_DIRECT;
+	use->direct += job_is_direct(a->job);
 	use->with_details += alloc_details_hold_node(a->details);
 	use->living++;
 	add_resources(use, a->resources, a->record.create_index);
@@ -270,7 +271,7 @@ static void check_job_allocations(struct verifier *v, const struct job_cell *cel
 		if (allocation_is_terminal(a))
 			continue;
 		live++;
-		if (a->job->type != JOB_DIRECT)
+		if (!job_is_direct(a->job))
 			continue;
 		expect(v, job_cell_keep(cell) != NULL, "job %s: deleted, but its allocations live",
 			cell->id);
@@ -306,9 +307,9 @@ static void check_versions(
 			keep->versions[0]->status == keep->status,
 		"job %s: wrong status", cell->id);
 	const struct job *newest = keep->versions[0];
-	expect(v, (newest->stop && newest->type == JOB_DIRECT) == cell->is_stopped_listed,
+	expect(v, (newest->stop && job_is_direct(newest)) == cell->is_stopped_listed,
 		"job %s: wrongly listed as stopped", cell->id);
-	expect(v, (!newest->stop && newest->type == JOB_SYSTEM) == cell->is_system_listed,
+	expect(v, (!newest->stop && job_traits_of(newest)->follows_nodes) == cell->is_system_listed,
 		"job %s: wrongly listed as one for every node", cell->id);
 }
 

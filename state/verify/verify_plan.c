@@ -1,6 +1,7 @@
 // What no plan may break, looked at in what came of all of them together.
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include "state/tables/node_ports_cores.h"
 #include "state/verify/verifier.h"
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static int by_name(const void *left, const void *right)
 // Those of service and batch jobs may share a name for a while (plan_names.c).
 static bool is_single(const struct allocation *a)
 {
-	return a->job->type != JOB_SERVICE && a->job->type != JOB_BATCH;
+	return !job_is_counted(a->job);
 }
 
 void verify_names(struct verifier *v, const struct job_cell *job)

@@ -3,6 +3,7 @@
 #include "placement/scheduler/common/snapshot_tier.h"
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,7 +281,7 @@ static bool note_running(const struct allocation *a, void *context)
 // At most one instance on a node, for types that run everywhere.
 static bool runs_once_a_node(const struct job *job)
 {
-	return job->type == JOB_SYSTEM || job->type == JOB_SYSBATCH;
+	return job_traits_of(job)->is_on_every_node;
 }
 
 // --- All -----------------------------------------------------------------------------------------

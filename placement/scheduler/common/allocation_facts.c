@@ -1,5 +1,6 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/text.h"
+#include "state/records/job_traits.h"
 
 static const char client_status_field[] = "ClientStatus";
 
@@ -107,7 +108,7 @@ struct alloc_details *details_with_client_status(
 
 const char *allocation_name_prefix(const struct job *job)
 {
-	bool by_name = job->type == JOB_SYSTEM || job->type == JOB_SYSBATCH;
+	bool by_name = job_traits_of(job)->is_on_every_node;
 	const char *prefix = by_name ? job->name : job->id;
 	return prefix ? prefix : "";
 }

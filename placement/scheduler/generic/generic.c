@@ -5,6 +5,7 @@
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/error.h"
 #include "state/base/text.h"
+#include "state/records/job_traits.h"
 #include <stdlib.h>
 
 #define SERVICE_ATTEMPTS 5u
@@ -13,12 +14,13 @@
 // Purged and registered again with another type since the evaluation was made: that has one of its own.
 static bool is_of_another_scheduler(const struct job *job)
 {
-	return job && !job->stop && job->type != JOB_SERVICE && job->type != JOB_BATCH;
+	return job && !job->stop && !job_is_counted(job);
 }
 
 static bool is_batch(const struct evaluation *eval, const struct job *job)
 {
-	return job && !job->stop ? job->type == JOB_BATCH : eval->type == EVAL_BATCH;
+	return job && !job->stop ? job_traits_of(job)->runs_to_end
+				 : job_traits[eval->type].runs_to_end;
 }
 
 static bool keep(const struct allocation *a, void *context)
@@ -252,7 +254,7 @@ static bool is_accepted(const struct evaluation *eval)
 int generic_scheduler_process(
 	const struct scheduler_settings *settings, const struct evaluation *eval)
 {
-	uint32_t limit = eval->type == EVAL_BATCH ? BATCH_ATTEMPTS : SERVICE_ATTEMPTS;
+	uint32_t limit = job_traits[eval->type].runs_to_end ? BATCH_ATTEMPTS : SERVICE_ATTEMPTS;
 	struct process process = {0};
 	struct scheduler_run run;
 	scheduler_run_init(&run, settings, eval);

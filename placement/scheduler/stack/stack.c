@@ -3,6 +3,7 @@
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +68,12 @@ void stack_destroy(struct stack *s)
 	free(s);
 }
 
-static bool preempts(const struct preemption_config *config, int type)
+static bool preempts(const struct preemption_config *config, const struct job *job)
 {
-	switch (type) {
-	case JOB_SYSTEM: return config->system;
-	case JOB_SYSBATCH: return config->sysbatch;
-	case JOB_BATCH: return config->batch;
-	case JOB_SERVICE: return config->service;
-	default: return false;
-	}
+	const struct job_traits *traits = job_traits_of(job);
+	const bool *is_enabled = (const void *)((const char *)config + traits->preemption);
+
+	return !traits->is_direct && *is_enabled;
 }
 
 void stack_set_job(struct stack *s, const struct job *job)
@@ -83,7 +81,7 @@ void stack_set_job(struct stack *s, const struct job *job)
 	struct property_set *set;
 	forget_job(s);
 	s->job = job;
-	s->preemption = preempts(&s->view.config(s->view.context)->preemption, job->type);
+	s->preemption = preempts(&s->view.config(s->view.context)->preemption, job);
 	s->group_count = job->task_groups.count;
 	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));
 	s->columns = memory_take_array(s->group_count + 1, sizeof(*s->columns));

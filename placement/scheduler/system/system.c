@@ -4,6 +4,7 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include <stdlib.h>
 
 #define SYSTEM_ATTEMPTS 5u
@@ -97,7 +98,7 @@ static void store_queued(struct system_attempt *a)
 // Purged and registered again with another type since the evaluation was made: that has one of its own.
 static bool is_of_another_scheduler(const struct job *job)
 {
-	return job && !job->stop && job->type != JOB_SYSTEM && job->type != JOB_SYSBATCH;
+	return job && !job->stop && !job_traits_of(job)->is_on_every_node;
 }
 
 // Everything that needs the view.
@@ -116,7 +117,7 @@ static void make_plan(struct system_attempt *a)
 		.job = a->job,
 		.namespace_name = eval->namespace_name,
 		.job_id = eval->job_id,
-		.sysbatch = a->job && a->job->type == JOB_SYSBATCH,
+		.sysbatch = a->job && job_traits_of(a->job)->runs_to_end,
 		.now_ns = a->run->settings->now_ns};
 	system_diff(&ask, &a->diff);
 	stop_all(a, &a->diff.lost_late, STOP_LOST);
@@ -222,7 +223,7 @@ static int attempt(struct scheduler_run *run, void *context)
 int system_scheduler_process(
 	const struct scheduler_settings *settings, const struct evaluation *eval)
 {
-	bool sysbatch = eval->type == EVAL_SYSBATCH;
+	bool sysbatch = job_traits[eval->type].runs_to_end;
 	uint32_t limit = sysbatch ? SYSBATCH_ATTEMPTS : SYSTEM_ATTEMPTS;
 	uint32_t accepted = accepted_triggers | (sysbatch ? TRIGGER(PERIODIC_JOB) : 0);
 	struct process process = {0};

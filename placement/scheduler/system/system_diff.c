@@ -2,6 +2,7 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/required_names.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include "state/tables/job_reevaluations.h"
 #include <endian.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ static void collect_allocations(struct diff *d)
 static enum diff_kind judge_tainted(const struct diff *d, const struct node *node,
 	const struct allocation *a, bool supports_disconnect)
 {
-	if (a->job->type == JOB_SYSBATCH && allocation_ran_successfully(a))
+	if (job_traits_of(a->job)->runs_to_end && allocation_ran_successfully(a))
 		return DIFF_IGNORE;
 	if (node && node->status == NODE_DISCONNECTED && supports_disconnect &&
 		a->client_status == ALLOC_RUNNING)

@@ -1,14 +1,11 @@
 #include "placement/watch/drains/drain_survey.h"
 #include "state/records/alloc_details.h"
+#include "state/records/job_traits.h"
 #include <stdlib.h>
 
 enum drain_kind drain_kind_of(const struct allocation *a)
 {
-	switch (a->job->type) {
-	case JOB_SERVICE: return DRAIN_MIGRATES;
-	case JOB_SYSTEM: return DRAIN_LAST;
-	default: return DRAIN_ENDS;
-	}
+	return job_traits_of(a->job)->drain;
 }
 
 bool allocation_has_ended(const struct allocation *a)
@@ -82,7 +79,7 @@ static bool survey_allocation(const struct allocation *a, void *context)
 void drain_survey(const struct state *state, const struct job *job, struct drain_survey *out)
 {
 	struct surveying s = {state, job, out};
-	bool migrates = job->type == JOB_SERVICE && !job->stop;
+	bool migrates = job_traits_of(job)->drain == DRAIN_MIGRATES && !job->stop;
 
 	*out = (struct drain_survey){0};
 	for (uint32_t i = 0; migrates && i < job->task_groups.count; i++) {

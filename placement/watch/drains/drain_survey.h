@@ -1,14 +1,10 @@
 // What a drain is about: the allocations of a node that are to leave it, and those of a job that may leave next (row
 // C57, semantics §4.14). Pure: between state_read_begin and state_read_end.
 #pragma once
+#include "state/records/job_traits.h"
 #include "state/tables/state.h"
 
 // What happens to an allocation on a node that drains, by the type of its job.
-enum drain_kind {
-	DRAIN_MIGRATES, // service: a few at a time
-	DRAIN_ENDS,     // batch, sysbatch, direct: it is left to finish
-	DRAIN_LAST,     // system: when all others are gone
-};
 enum drain_kind drain_kind_of(const struct allocation *);
 // Nothing of it runs any more, as far as its node has said, or as it was concluded without the node.
 bool allocation_has_ended(const struct allocation *);

@@ -6,6 +6,7 @@
 #include "placement/watch/drains/migrate_flags.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "state/records/job_traits.h"
 #include <stdlib.h>
 
 #define BATCH_NS NS_PER_S
@@ -222,7 +223,7 @@ static bool force_allocation(const struct allocation *a, void *context)
 
 	if (is_ignored || allocation_is_terminal(a))
 		return true;
-	if (a->job->type == JOB_DIRECT)
+	if (job_is_direct(a->job))
 		add_id(&f->direct, &a->id);
 	else if (!allocation_is_flagged(a))
 		add_id(&f->flags, &a->id);

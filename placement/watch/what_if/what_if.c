@@ -4,6 +4,7 @@
 #include "placement/watch/what_if/altered_view.h"
 #include "state/base/memory.h"
 #include "state/records/evaluation.h"
+#include "state/records/job_traits.h"
 #include <stdlib.h>
 
 const char *const what_if_kind_names[] = {"drain", "down", NULL};
@@ -172,7 +173,7 @@ static void conclude(struct running *r, const struct job *of)
 		bool has_place = item->outcome == WHAT_IF_MOVES;
 		if (!is_same_job(item->allocation->job, of) || has_place)
 			continue;
-		if (of->type != JOB_SYSTEM &&
+		if (!job_traits_of(of)->follows_nodes &&
 			has_failed(&r->failed_groups, group_of(item->allocation)))
 			item->outcome = WHAT_IF_NO_ROOM;
 		else if (item->outcome == WHAT_IF_STOPS && r->has_followup)
@@ -215,7 +216,7 @@ static int run_job(struct running *r, const struct job *of, enum what_if_kind ki
 
 	r->job = below->job(below->context, of->namespace_name, of->id);
 	r->has_followup = false;
-	if ((r->job ? r->job : of)->type == JOB_DIRECT)
+	if (job_is_direct(r->job ? r->job : of))
 		return 0;
 	struct evaluation *e = evaluation_for(of, r->job, kind, prng);
 	e->create_time_ns = e->modify_time_ns = now_ns;
@@ -238,7 +239,7 @@ static bool collect(const struct allocation *a, void *context)
 
 	if (allocation_has_ended(a) || a->desired != ALLOC_RUN)
 		return true;
-	bool is_direct = a->job->type == JOB_DIRECT;
+	bool is_direct = job_is_direct(a->job);
 	*(struct what_if_item *)array_append(
 		&c->running->out->items, sizeof(struct what_if_item)) = (struct what_if_item){
 		.allocation = a,

@@ -4,6 +4,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/records/job_traits.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/background_answers.h"
@@ -120,12 +121,12 @@ static void say_type(struct json_writer *w, const struct job *job)
 {
 	if (job->stop)
 		put_sentence(w, "The job is stopped: nothing of it is to run.");
-	else if (!job_has_scheduler(job) && job->type != JOB_DIRECT)
+	else if (!job_has_scheduler(job) && !job_is_direct(job))
 		put_sentence(w, "It only launches other jobs and runs nothing itself.");
-	else if (job->type == JOB_DIRECT)
+	else if (job_is_direct(job))
 		put_sentence(w, "Its instances are placed by clients, one by one, and not by "
 				"schedulers.");
-	else if (job->type == JOB_SYSTEM || job->type == JOB_SYSBATCH)
+	else if (job_traits_of(job)->is_on_every_node)
 		put_sentence(w, "One instance of each group is to run on every node that can "
 				"take it.");
 	else

@@ -1,4 +1,5 @@
 // Registering, stopping and evaluating jobs.
+#include "state/records/job_traits.h"
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
@@ -177,7 +178,7 @@ static bool can_be_evaluated(const struct request *request, struct reply *reply)
 	else if (job->parameterized)
 		reply_error(
 			reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "can't evaluate parameterized job");
-	else if (job->type == JOB_DIRECT)
+	else if (job_is_direct(job))
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			"can't evaluate a job of type \"direct\": its instances are placed by "
 			"clients");

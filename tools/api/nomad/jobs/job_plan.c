@@ -1,6 +1,7 @@
 // PUT /v1/job/:id/plan: what registering a job would do; stores nothing.
 #include "placement/cron/cron.h"
 #include "state/base/error.h"
+#include "state/records/job_traits.h"
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/background_answers.h"
@@ -165,7 +166,7 @@ static int run(struct request *request, struct plan_request *plan)
 	struct api *api = request->api;
 	struct prng prng;
 	// Instances of direct jobs are placed by clients: registering one does nothing to them.
-	if (plan->after->type == JOB_DIRECT)
+	if (job_is_direct(plan->after))
 		return 0;
 	pthread_mutex_lock(&api->prng_lock);
 	prng_seed(&prng, prng_u64(&api->prng));

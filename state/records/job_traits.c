@@ -1,0 +1,28 @@
+#include "state/records/job_traits.h"
+#include "state/records/evaluation.h"
+#include "state/records/scheduler_config.h"
+#include <stddef.h>
+
+#define PREEMPTION(type) (uint32_t) offsetof(struct preemption_config, type)
+
+const struct job_traits job_traits[JOB_TYPES] = {
+	[JOB_SERVICE] = {.is_scalable = true,
+		.has_rollouts = true,
+		.drain = DRAIN_MIGRATES,
+		.preemption = PREEMPTION(service)},
+	[JOB_BATCH] = {.runs_to_end = true, .is_scalable = true, .preemption = PREEMPTION(batch)},
+	[JOB_SYSTEM] = {.is_on_every_node = true,
+		.follows_nodes = true,
+		.drain = DRAIN_LAST,
+		.preemption = PREEMPTION(system)},
+	[JOB_SYSBATCH] = {.is_on_every_node = true,
+		.runs_to_end = true,
+		.is_scalable = true,
+		.preemption = PREEMPTION(sysbatch)},
+	[JOB_DIRECT] = {.is_direct = true},
+};
+
+_Static_assert((int)EVAL_SERVICE == JOB_SERVICE && (int)EVAL_BATCH == JOB_BATCH &&
+		       (int)EVAL_SYSTEM == JOB_SYSTEM && (int)EVAL_SYSBATCH == JOB_SYSBATCH &&
+		       (int)EVAL_CORE == JOB_DIRECT && (int)EVAL_TYPES == JOB_TYPES,
+	"evaluations have the numbers of their jobs");
