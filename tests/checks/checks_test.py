@@ -11,11 +11,8 @@ ROOT = pathlib.Path(sys.argv[1])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/checks"))
 import count  # noqa: E402
-<<<<<<< HEAD
 import docs  # noqa: E402
-=======
 import folder_table  # noqa: E402
->>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
 import format as form  # noqa: E402
 import layers  # noqa: E402
 import shape  # noqa: E402
@@ -93,18 +90,6 @@ TIDY_GOOD = [
 ]
 
 LAYERS = [
-<<<<<<< HEAD
-    ("state/base/bad.c", '#include "state/log/good.h"\n', "base must not include"),
-    ("state/log/bad.c", '#include "placement/good.h"\n', "state/log must not include"),
-    ("placement/bad.c", '#include "dataplane/good.h"\n', "placement must not include"),
-    ("dataplane/bad.c", '#include "placement/good.h"\n', "dataplane must not include"),
-    ("dataplane/hot/bad.c", '#include "state/log/good.h"\n', "hot must not include"),
-    ("dataplane/wire/bad.c", '#include "state/log/good.h"\n', "wire must not include"),
-    ("tools/agent/bad.c", '#include "state/log/good.h"\n', "agent must not include"),
-    ("state/log/bad.c", '#include "good.h"\n', "not a path from the root"),
-    ("dataplane/hot/bad.c", "#include <rte_mbuf.h>\n", "packet views"),
-    ("state/log/bad.c", "#include <rte_ring.h>\n", "state/log must not include <rte_ring.h>"),
-=======
     ("state/base/bad.c", '#include "state/records/good.h"\n', "base must not include"),
     ("state/records/bad.c", '#include "placement/good.h"\n', "state/records must not include"),
     ("placement/bad.c", '#include "dataplane/good.h"\n', "placement must not include"),
@@ -115,7 +100,6 @@ LAYERS = [
     ("state/records/bad.c", '#include "good.h"\n', "not a path from the root"),
     ("dataplane/hot/bad.c", "#include <rte_mbuf.h>\n", "packet views"),
     ("state/records/bad.c", "#include <rte_ring.h>\n", "state/records must not include <rte_ring.h>"),
->>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
     ("tools/api/bad.c", "#include <lmdb.h>\n", "api must not include <lmdb.h>"),
     ("tools/agent/bad.c", "#include <urcu-qsbr.h>\n", "agent must not include"),
 ]
@@ -124,8 +108,7 @@ LAYERS_GOOD = [
     ("dataplane/fine.c", '#include <rte_mbuf.h>\n#include "dataplane/hot/good.h"\n'),
     ("tests/fine.c", '#include "placement/good.h"\n#include "dataplane/good.h"\n#include <lmdb.h>\n'),
 ]
-<<<<<<< HEAD
-LAYERS_AROUND = ["state/log", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
+LAYERS_AROUND = ["state/records", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
 
 DOCS_AROUND = {
     "state/good.h": "#pragma once\n",
@@ -154,9 +137,12 @@ DOCS_GOOD = [
     ("docs/more.md", "`state/g*.h` `state/NAME.c` `/etc/lost/lost.conf` `elsewhere/lost.c` `good.h`\n"),
     ("docs/more.md", "```\nx[1](2)\n```\n"),
 ]
-=======
-LAYERS_AROUND = ["state/records", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
->>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
+
+DOCS_SHOWN = [
+    ("done: `one-test` (a_case_of_one), `once`", None),
+    ("done: `lost-test`", "lost-test is no test"),
+    ("done: `one-test` (a_case_of_two)", "no test has a case a_case_of_two"),
+]
 
 SYMBOLS = [
     ("hot", "#include <stdlib.h>\nvoid *f(void) { return malloc(3); }\n", "malloc"),
@@ -210,7 +196,6 @@ def test_layers():
         assert said == [], (name, content, said)
 
 
-<<<<<<< HEAD
 def test_docs():
     assert complaints_about(docs.check, DOCS_AROUND) == [], complaints_about(docs.check, DOCS_AROUND)
     for name, content, wanted in DOCS:
@@ -218,7 +203,13 @@ def test_docs():
     for name, content in DOCS_GOOD:
         said = complaints_about(docs.check, {**DOCS_AROUND, name: content})
         assert said == [], (name, content, said)
-=======
+    listed = DOCS_AROUND["docs/features.md"]
+    for cell, wanted in DOCS_SHOWN:
+        files = {**DOCS_AROUND, "tests/one_test.c": "TEST(a_case_of_one)\n", "docs/features.md": listed.replace("x", cell)}
+        said = complaints_about(lambda root: docs.check(root, {"one-test"}), files)
+        assert any(wanted in line for line in said) if wanted else said == [], (cell, said)
+
+
 # Files, the rule, what the complaint must say.
 SHAPE = [
     ({f"state/big/f{i}.c": "" for i in range(41)}, "sizes", "state/big: 41 source files"),
@@ -296,7 +287,6 @@ def test_folder_table():
         folder_table.check(root, write=True)
         assert folder_table.check(root) == []
         assert (pathlib.Path(root) / "docs/architecture.md").read_text() == TABLE["docs/architecture.md"]
->>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
 
 
 def archive(root, source):
@@ -348,10 +338,7 @@ def test_count():
         assert count.count_test(sample) == wanted, (sample, count.count_test(sample))
 
 
-<<<<<<< HEAD
-for test in (test_count, test_tidy, test_layers, test_docs, test_symbols, test_format):
-=======
-for test in (test_count, test_tidy, test_layers, test_shape, test_folder_table, test_symbols, test_format):
->>>>>>> 0474fe9 (tools/checks: the shape of the tree and the table of folders are looked at)
+for test in (test_count, test_tidy, test_layers, test_docs, test_shape, test_folder_table, test_symbols,
+             test_format):
     test()
     print(f"{test.__name__}: passed")

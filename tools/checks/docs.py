@@ -1,8 +1,9 @@
-"""What pages say of each other and of the code must be there: rows, links, paths.
+"""What pages say of each other and of the code must be there: rows, links, paths, tests.
 
-docs.py ROOT
+docs.py ROOT [BUILD]: the tests that the list of rows names are looked up in a build directory.
 """
 import fnmatch
+import json
 import pathlib
 import re
 import sys
@@ -29,6 +30,9 @@ CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 CODE = re.compile(r"`([^`\n]+)`")
 # A path: folders, a name, an ending; a star stands for any text.
 PATH = re.compile(r"[\w.*{},-]+(?:/[\w.*{},-]+)*\.[a-z][\w]*")
+# `a-test` (a_case, another_case)
+CASES = re.compile(r"`[\w. -]+` \(([^()]*)\)")
+CASE = re.compile(r"\b[a-z0-9]+(?:_[a-z0-9]+){2,}\b")
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -124,7 +128,25 @@ def judge_paths(root, name, text, folders, files):
                 yield f"{name}:{line_of(text, found.start())}: there is no {path}"
 
 
-def check(root):
+def judge_shown(text, texts, tests):
+    """Tests and their cases in the list of rows."""
+    if tests is None:
+        return
+    code = "\n".join(t for n, t in texts.items() if not n.endswith((".md", "docs.py")))
+    cases = set(re.findall(r"\w+", "\n".join(t for n, t in texts.items() if n.startswith("tests/"))))
+    for number, line in enumerate(text.split("\n"), 1):
+        for name in CODE.findall(line) if line.startswith("| [") else ():
+            if re.fullmatch(r"[\w -]+", name) and name not in tests and name not in code:
+                yield f"{ROWS_PAGE}:{number}: {name} is no test and nothing in the code"
+        for case in {c for group in CASES.findall(line) for c in CASE.findall(group)} - cases:
+            yield f"{ROWS_PAGE}:{number}: no test has a case {case}"
+
+
+def tests_of(build):
+    return {t["name"] for t in json.loads((pathlib.Path(build) / "meson-info/intro-tests.json").read_text())}
+
+
+def check(root, tests=None):
     root = pathlib.Path(root).resolve()
     names = sources.list_files(root)
     texts = {n: (root / n).read_text(errors="replace") for n in names if n.endswith(CITING)}
@@ -138,11 +160,12 @@ def check(root):
     for name, text in pages.items():
         complaints += judge_links(root, name, text, anchors)
         complaints += judge_paths(root, name, text, folders, files)
+    complaints += judge_shown(pages.get(ROWS_PAGE, ""), texts, tests)
     return complaints
 
 
 def main():
-    complaints = check(sys.argv[1])
+    complaints = check(sys.argv[1], tests_of(sys.argv[2]) if len(sys.argv) > 2 else None)
     print(*complaints, sep="\n")
     print(f"docs: {len(complaints)} complaints")
     return 1 if complaints else 0
