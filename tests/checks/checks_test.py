@@ -205,7 +205,8 @@ def test_docs():
         assert said == [], (name, content, said)
     listed = DOCS_AROUND["docs/features.md"]
     for cell, wanted in DOCS_SHOWN:
-        files = {**DOCS_AROUND, "tests/one_test.c": "TEST(a_case_of_one)\n", "docs/features.md": listed.replace("x", cell)}
+        files = {**DOCS_AROUND, "tests/one_test.c": "TEST(a_case_of_one)\n",
+                 "docs/features.md": listed.replace("x", cell)}
         said = complaints_about(lambda root: docs.check(root, {"one-test"}), files)
         assert any(wanted in line for line in said) if wanted else said == [], (cell, said)
 
