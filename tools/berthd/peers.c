@@ -3,14 +3,15 @@
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include "state/base/time_units.h"
+#include "tools/http_client/http_client.h"
 #include <ctype.h>
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #define TOKEN_BYTES 512u
 #define URL_BYTES 4096u
+#define ESCAPED_BYTES (3 * STORED_NAME_BYTES_MAX + 4)
 #define ANSWER_BYTES 512u // of the beginning of an answer: a word, or why not
 
 struct peer {
@@ -25,7 +26,7 @@ struct peer_controllers {
 	struct peer items[REGIONS_MAX];
 	uint32_t count;
 	char token[TOKEN_BYTES];
-	CURL *curl;
+	struct http_client *client;
 	_Atomic bool is_stopping;
 };
 
@@ -35,27 +36,35 @@ struct answer {
 	size_t size;
 };
 
+// One request that is under way.
+struct inquiry {
+	struct peer_controllers *controllers;
+	struct answer *answer;
+};
+
 // --- Settings ------------------------------------------------------------------------------------
 
-static bool complain(char *message, uint32_t size, const char *what, const char *item)
+static bool refuse_regions(char *message, uint32_t size, const char *what, const char *item)
 {
 	snprintf(message, size, "peers.regions: %s: \"%.100s\"; write name=http://host:port, …",
 		what, item);
 	return false;
 }
 
-static bool add(struct peer_controllers *p, char *item, char *message, uint32_t message_size)
+static bool add_peer(struct peer_controllers *p, char *item, char *message, uint32_t message_size)
 {
 	char *equals = strchr(item, '=');
 	if (!equals || equals == item)
-		return complain(message, message_size, "this is no region and its address", item);
+		return refuse_regions(
+			message, message_size, "this is no region and its address", item);
 	if (strncmp(equals + 1, "http://", 7) != 0 && strncmp(equals + 1, "https://", 8) != 0)
-		return complain(message, message_size, "this is no URL", equals + 1);
+		return refuse_regions(message, message_size, "this is no URL", equals + 1);
 	*equals = '\0';
 	if (strcmp(item, p->config->region) == 0)
 		return true; // all may have the same list
 	if (p->count == REGIONS_MAX || peer_controllers_know(p, item))
-		return complain(message, message_size, "too many regions, or twice the same", item);
+		return refuse_regions(
+			message, message_size, "too many regions, or twice the same", item);
 	size_t size = strlen(equals + 1);
 	while (equals[size] == '/')
 		size--;
@@ -70,7 +79,7 @@ static bool read_regions(struct peer_controllers *p, char *message, uint32_t mes
 	snprintf(list, sizeof list, "%s", p->config->peer_regions);
 	for (char *item = strtok_r(list, ", \t\n", &rest); item;
 		item = strtok_r(NULL, ", \t\n", &rest))
-		if (!add(p, item, message, message_size))
+		if (!add_peer(p, item, message, message_size))
 			return false;
 	return true;
 }
@@ -105,18 +114,20 @@ bool peer_controllers_know(const struct peer_controllers *p, const char *region)
 
 // --- Requests ------------------------------------------------------------------------------------
 
-static size_t take_text(char *data, size_t each, size_t count, void *context)
+static bool take_beginning(void *context, long status, const char *data, size_t size)
 {
-	struct answer *a = context;
-	size_t size = each * count, room = sizeof a->text - 1 - a->size;
-	memcpy(a->text + a->size, data, size < room ? size : room);
-	a->size += size < room ? size : room;
-	return size;
+	struct inquiry *i = context;
+	struct http_beginning beginning = {
+		i->answer->text, sizeof i->answer->text, i->answer->size};
+	http_beginning_take(&beginning, data, size);
+	i->answer->size = beginning.size;
+	return true;
 }
 
-static int is_over(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+static bool is_cancelled(void *context)
 {
-	return atomic_load(&((struct peer_controllers *)context)->is_stopping);
+	const struct inquiry *i = context;
+	return atomic_load(&i->controllers->is_stopping);
 }
 
 struct question {
@@ -124,74 +135,55 @@ struct question {
 	const char *url, *body;
 };
 
-static void prepare(struct peer_controllers *p, const struct question *q,
-	struct curl_slist *headers, struct answer *a)
+// NULL when an answer came, else why none did.
+static const char *try_once(struct peer_controllers *p, const struct question *q, struct answer *a)
 {
-	CURL *curl = p->curl;
-	curl_easy_reset(curl);
-	curl_easy_setopt(curl, CURLOPT_URL, q->url);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)p->config->peer_timeout_ms);
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "berthd/" BERTH_VERSION);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_text);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, a);
-	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_over);
-	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, p);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	if (q->method)
-		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
-	if (q->body)
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->body);
-}
-
-static struct curl_slist *headers_of(const struct peer_controllers *p)
-{
-	char token[TOKEN_BYTES + 32];
-	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-	snprintf(token, sizeof token, "X-Nomad-Token: %s", p->token);
-	return *p->token ? curl_slist_append(headers, token) : headers;
-}
-
-static CURLcode try(struct peer_controllers *p, const struct question *q, struct answer *a)
-{
-	struct curl_slist *headers = headers_of(p);
+	struct inquiry inquiry = {p, a};
+	struct http_request request = {.method = q->method,
+		.url = q->url,
+		.body = q->body,
+		.body_size = q->body ? strlen(q->body) : 0,
+		.names_json = true,
+		.token = p->token,
+		.agent = "berthd/" BERTH_VERSION,
+		.timeout_ms = p->config->peer_timeout_ms,
+		.take_body = take_beginning,
+		.is_cancelled = is_cancelled,
+		.context = &inquiry};
+	struct http_result result;
 	*a = (struct answer){0};
-	prepare(p, q, headers, a);
-	CURLcode code = curl_easy_perform(p->curl);
-	if (code == CURLE_OK)
-		curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &a->status);
-	curl_slist_free_all(headers);
-	return code;
+	if (!http_client_ask(p->client, &request, &result))
+		return result.kind;
+	a->status = result.status;
+	return NULL;
 }
 
-static bool is_temporary(CURLcode code, const struct answer *a)
+static bool is_temporary(const char *failure, const struct answer *a)
 {
-	return code != CURLE_OK || a->status == 429 || a->status >= 502;
+	return failure || a->status == 429 || a->status >= 502;
 }
 
 // One that did not answer is left alone for a while: others are waiting for their turn behind it.
-static bool ask(
+static bool ask_peer(
 	struct peer_controllers *p, struct peer *peer, const struct question *q, struct answer *a)
 {
 	char region[64];
-	CURLcode code = CURLE_OK;
+	const char *failure = NULL;
 	if (time_monotonic_ns(p->time) < peer->away_until_ns || atomic_load(&p->is_stopping))
 		return false;
 	for (uint32_t i = 0; i <= p->config->peer_retries && !atomic_load(&p->is_stopping); i++) {
-		code = try(p, q, a);
-		if (!is_temporary(code, a))
+		failure = try_once(p, q, a);
+		if (!is_temporary(failure, a))
 			return true;
 	}
 	peer->away_until_ns = time_monotonic_ns(p->time) + (uint64_t)p->peers.poll_ns;
 	log_warn("peer-away", "region=%s status=%ld error=\"%s\"",
 		log_quote(peer->region, region, sizeof region), a->status,
-		curl_easy_strerror(code));
+		failure ? failure : "No error");
 	return false;
 }
 
-static struct peer *find(struct peer_controllers *p, const char *region)
+static struct peer *find_peer(struct peer_controllers *p, const char *region)
 {
 	for (uint32_t i = 0; i < p->count; i++)
 		if (strcmp(p->items[i].region, region) == 0)
@@ -205,34 +197,26 @@ struct about {
 	const char *name, *value; // one more parameter
 };
 
-static bool make_url(struct peer_controllers *p, const struct peer *peer, char url[URL_BYTES],
-	const struct about *about)
+static bool make_url(const struct peer *peer, char url[URL_BYTES], const struct about *about)
 {
-	char *texts[3] = {curl_easy_escape(p->curl, about->id, 0),
-		curl_easy_escape(p->curl, about->namespace_name, 0),
-		curl_easy_escape(p->curl, about->value, 0)};
-	int size = snprintf(url, URL_BYTES, "%s", peer->address);
-	bool fits = texts[0] && texts[1] && texts[2] && size >= 0 && size < (int)URL_BYTES;
-	if (fits) {
-		int more = snprintf(url + size, URL_BYTES - (size_t)size, "%s%s?namespace=%s&%s=%s",
-			about->path, texts[0], texts[1], about->name, texts[2]);
-		fits = more >= 0 && size + more < (int)URL_BYTES;
-	}
-	for (uint32_t i = 0; i < 3; i++)
-		curl_free(texts[i]);
-	return fits;
+	char id[ESCAPED_BYTES], namespace_name[ESCAPED_BYTES], value[ESCAPED_BYTES];
+	int size = snprintf(url, URL_BYTES, "%s%s%s?namespace=%s&%s=%s", peer->address, about->path,
+		http_escape(about->id, id, sizeof id),
+		http_escape(about->namespace_name, namespace_name, sizeof namespace_name),
+		about->name, http_escape(about->value, value, sizeof value));
+	return size >= 0 && size < (int)URL_BYTES;
 }
 
-static int deployment(void *context, const char *region, const char *namespace_name,
+static int find_deployment(void *context, const char *region, const char *namespace_name,
 	const char *job_id, const char *rollout)
 {
 	struct peer_controllers *p = context;
-	struct peer *peer = find(p, region);
+	struct peer *peer = find_peer(p, region);
 	struct about about = {"/v1/berth/rollout/", job_id, namespace_name, "rollout", rollout};
 	char url[URL_BYTES];
 	struct question q = {.url = url};
 	struct answer a;
-	if (!peer || !make_url(p, peer, url, &about) || !ask(p, peer, &q, &a))
+	if (!peer || !make_url(peer, url, &about) || !ask_peer(p, peer, &q, &a))
 		return REGION_UNKNOWN;
 	if (a.status == 404)
 		return REGION_ABSENT;
@@ -243,11 +227,11 @@ static int deployment(void *context, const char *region, const char *namespace_n
 }
 
 // 0, -ENOENT when it is not there, or another negative error.
-static int command(struct peer_controllers *p, struct peer *peer, const struct question *q)
+static int send_command(struct peer_controllers *p, struct peer *peer, const struct question *q)
 {
 	char region[64], why[ANSWER_BYTES];
 	struct answer a;
-	if (!ask(p, peer, q, &a))
+	if (!ask_peer(p, peer, q, &a))
 		return -EAGAIN;
 	if (a.status == 200 || a.status == 404)
 		return a.status == 200 ? 0 : -ENOENT;
@@ -257,38 +241,38 @@ static int command(struct peer_controllers *p, struct peer *peer, const struct q
 	return -EINVAL;
 }
 
-static int submit(void *context, const char *region, const struct job *job)
+static int submit_job(void *context, const char *region, const struct job *job)
 {
 	struct peer_controllers *p = context;
-	struct peer *peer = find(p, region);
+	struct peer *peer = find_peer(p, region);
 	const struct multiregion *m = job->multiregion;
 	struct about about = {"/v1/job/", job->id, job->namespace_name, "rollout", m->rollout};
 	char url[URL_BYTES];
-	if (!peer || !make_url(p, peer, url, &about))
+	if (!peer || !make_url(peer, url, &about))
 		return -EINVAL;
 	size_t size = strlen(m->submission) + sizeof "{\"Job\":}";
 	char *body = memory_take(size);
 	snprintf(body, size, "{\"Job\":%s}", m->submission);
-	int error = command(p, peer, &(struct question){"PUT", url, body});
+	int error = send_command(p, peer, &(struct question){"PUT", url, body});
 	free(body);
 	return error == -ENOENT ? -EINVAL : error;
 }
 
-static int stop(void *context, const char *region, const struct job *job)
+static int stop_job(void *context, const char *region, const struct job *job)
 {
 	struct peer_controllers *p = context;
-	struct peer *peer = find(p, region);
+	struct peer *peer = find_peer(p, region);
 	char url[URL_BYTES], before[32];
 	snprintf(before, sizeof before, "%lld", (long long)job->multiregion->stop_everywhere_ns);
 	struct about about = {"/v1/job/", job->id, job->namespace_name, "before", before};
-	if (!peer || !make_url(p, peer, url, &about))
+	if (!peer || !make_url(peer, url, &about))
 		return -EINVAL;
 	size_t size = strlen(url);
 	bool purge = job->multiregion->purge_everywhere;
 	if (snprintf(url + size, sizeof url - size, "%s", purge ? "&purge=true" : "") >=
 		(int)(sizeof url - size))
 		return -EINVAL;
-	int error = command(p, peer, &(struct question){"DELETE", url, NULL});
+	int error = send_command(p, peer, &(struct question){"DELETE", url, NULL});
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -303,16 +287,16 @@ struct peer_controllers *peer_controllers_create(const struct config *config,
 	p->peers = (struct peers){
 		.region = config->region,
 		.poll_ns = (int64_t)config->peer_poll_ms * NS_PER_MS,
-		.deployment = deployment,
-		.submit = submit,
-		.stop = stop,
+		.deployment = find_deployment,
+		.submit = submit_job,
+		.stop = stop_job,
 		.context = p,
 	};
-	p->curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_easy_init() : NULL;
-	if (p->curl && read_regions(p, message, message_size) &&
+	p->client = http_client_create();
+	if (p->client && read_regions(p, message, message_size) &&
 		read_token(p, message, message_size))
 		return p;
-	if (!p->curl)
+	if (!p->client)
 		snprintf(message, message_size, "libcurl could not be set up");
 	peer_controllers_destroy(p);
 	return NULL;
@@ -326,8 +310,7 @@ void peer_controllers_destroy(struct peer_controllers *p)
 		free(p->items[i].region);
 		free(p->items[i].address);
 	}
-	if (p->curl)
-		curl_easy_cleanup(p->curl);
+	http_client_destroy(p->client);
 	explicit_bzero(p->token, sizeof p->token);
 	free(p);
 }

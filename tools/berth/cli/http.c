@@ -1,14 +1,15 @@
 #include "tools/berth/cli/http.h"
 #include "state/base/memory.h"
 #include <ctype.h>
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#define URL_BYTES (HTTP_PATH_BYTES + 512)
+
 struct http {
-	CURL *curl;
+	struct http_client *client; // NULL before the first request
 	const char *address;
 	const char *timeout;
 	bool quiet;
@@ -17,7 +18,6 @@ struct http {
 // One request: where its answer goes.
 struct transfer {
 	struct http_answer *answer;
-	CURL *curl;
 	bool through; // good answers go to standard output
 };
 
@@ -31,8 +31,7 @@ struct http *http_open(const struct flags *flags)
 
 void http_close(struct http *http)
 {
-	if (http->curl)
-		curl_easy_cleanup(http->curl);
+	http_client_destroy(http->client);
 	free(http);
 }
 
@@ -47,66 +46,36 @@ void http_answer_free(struct http_answer *answer)
 	*answer = (struct http_answer){0};
 }
 
-static size_t take_body(char *data, size_t each, size_t count, void *context)
+static bool take_body(void *context, long status, const char *data, size_t size)
 {
 	struct transfer *transfer = context;
 	struct http_answer *answer = transfer->answer;
-	size_t size = each * count;
-	long status = 0;
-	curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (transfer->through && status < 300)
-		return fwrite(data, 1, size, stdout);
+		return fwrite(data, 1, size, stdout) == size;
 	answer->body = memory_resize(answer->body, answer->size + size + 1);
 	memcpy(answer->body + answer->size, data, size);
 	answer->size += size;
 	answer->body[answer->size] = '\0';
-	return size;
+	return true;
 }
 
-static size_t take_header(char *data, size_t each, size_t count, void *context)
+static void take_header(void *context, const char *data, size_t size)
 {
 	struct http_answer *answer = ((struct transfer *)context)->answer;
-	size_t size = each * count;
 	static const char token[] = "X-Nomad-NextToken: ", index[] = "X-Nomad-Index: ";
 	if (size > sizeof token && strncasecmp(data, token, sizeof token - 1) == 0)
 		snprintf(answer->next_token, sizeof answer->next_token, "%.*s",
 			(int)strcspn(data + sizeof token - 1, "\r\n"), data + sizeof token - 1);
 	if (size > sizeof index && strncasecmp(data, index, sizeof index - 1) == 0)
 		answer->index = strtoull(data + sizeof index - 1, NULL, 10);
-	return size;
 }
 
-static void prepare(struct http *http, const char *method, const char *path,
-	struct transfer *transfer, char *error)
-{
-	char url[HTTP_PATH_BYTES + 512];
-	size_t size = strlen(http->address);
-	while (size && http->address[size - 1] == '/')
-		size--;
-	snprintf(url, sizeof url, "%.*s%s", (int)size, http->address, path);
-	if (!http->curl)
-		http->curl = curl_easy_init();
-	CURL *curl = transfer->curl = http->curl;
-	curl_easy_reset(curl);
-	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT, strtol(http->timeout, NULL, 10));
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "berth/" BERTH_VERSION);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
-	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-	curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer);
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
-}
-
-static enum exit_status unreachable(const struct http *http, CURLcode code, const char *error)
+static enum exit_status unreachable(const struct http *http, const char *error)
 {
 	return complain(STATUS_UNREACHABLE,
 		"no answer from %s: %s; is berthd running there? Set --address or BERTH_ADDR to "
 		"its URL",
-		http->address, *error ? error : curl_easy_strerror(code));
+		http->address, error);
 }
 
 // The sentence of {"message": "…"}; NULL when the answer is not of that form. The caller's.
@@ -119,7 +88,7 @@ static json_t *message_of(const struct http_answer *answer)
 }
 
 // The controller's sentence, without the newlines at its end.
-static enum exit_status refused(const struct http_answer *answer, const char *path)
+static enum exit_status refused_by(const struct http_answer *answer, const char *path)
 {
 	enum exit_status status = answer->status == 404 ? STATUS_NOT_FOUND : STATUS_REFUSED;
 	json_t *message = message_of(answer);
@@ -140,59 +109,70 @@ static enum exit_status refused(const struct http_answer *answer, const char *pa
 	return status;
 }
 
-static enum exit_status perform(struct session *session, const char *path,
-	struct http_answer *answer, struct transfer *transfer, const char *error)
+// What is no number, or too much of one, is as long as libcurl waits: for ever.
+static uint32_t timeout_ms(const char *seconds)
 {
-	CURLcode code = curl_easy_perform(transfer->curl);
-	if (code == CURLE_OK)
-		curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &answer->status);
-	if (code == CURLE_OK && answer->status < 300)
-		return STATUS_OK;
-	if (session->http->quiet)
-		return STATUS_FAILURE;
-	return code == CURLE_OK ? refused(answer, path) : unreachable(session->http, code, error);
+	long s = strtol(seconds, NULL, 10);
+	return s > 0 && s <= INT32_MAX / 1000 ? (uint32_t)s * 1000 : 0;
 }
 
-static enum exit_status request(struct session *session, const char *method, const char *path,
-	struct http_answer *answer, bool through)
+// The whole URL of a path.
+static const char *url_of(const struct http *http, const char *path, char url[static URL_BYTES])
 {
-	char error[CURL_ERROR_SIZE] = "";
-	*answer = (struct http_answer){0};
+	size_t size = strlen(http->address);
+	while (size && http->address[size - 1] == '/')
+		size--;
+	snprintf(url, URL_BYTES, "%.*s%s", (int)size, http->address, path);
+	return url;
+}
+
+static enum exit_status ask_path(struct session *session, const char *path,
+	struct http_request request, struct http_answer *answer, bool through)
+{
+	struct http *http = session->http;
 	struct transfer transfer = {.answer = answer, .through = through};
-	prepare(session->http, method, path, &transfer, error);
-	return perform(session, path, answer, &transfer, error);
+	struct http_result result;
+	char url[URL_BYTES];
+	*answer = (struct http_answer){0};
+	if (!http->client && !(http->client = http_client_create()))
+		return complain(STATUS_FAILURE, "libcurl could not be set up");
+	request.url = url_of(http, path, url);
+	request.agent = "berth/" BERTH_VERSION;
+	request.timeout_ms = timeout_ms(http->timeout);
+	request.take_body = take_body;
+	request.take_header = take_header;
+	request.context = &transfer;
+	bool came = http_client_ask(http->client, &request, &result);
+	answer->status = result.status;
+	if (came && answer->status < 300)
+		return STATUS_OK;
+	if (http->quiet)
+		return STATUS_FAILURE;
+	return came ? refused_by(answer, path) : unreachable(http, result.error);
 }
 
 enum exit_status http_get(struct session *session, const char *path, struct http_answer *answer)
 {
-	return request(session, "GET", path, answer, false);
+	return ask_path(session, path, (struct http_request){.method = "GET"}, answer, false);
 }
 
 enum exit_status http_delete(struct session *session, const char *path, struct http_answer *answer)
 {
-	return request(session, "DELETE", path, answer, false);
+	return ask_path(session, path, (struct http_request){.method = "DELETE"}, answer, false);
 }
 
 enum exit_status http_put(struct session *session, const char *path, const char *body, size_t size,
 	struct http_answer *answer)
 {
-	char error[CURL_ERROR_SIZE] = "";
-	*answer = (struct http_answer){0};
-	struct transfer transfer = {.answer = answer};
-	prepare(session->http, "PUT", path, &transfer, error);
-	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-	curl_easy_setopt(transfer.curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
-	curl_easy_setopt(transfer.curl, CURLOPT_POSTFIELDS, body);
-	curl_easy_setopt(transfer.curl, CURLOPT_HTTPHEADER, headers);
-	enum exit_status status = perform(session, path, answer, &transfer, error);
-	curl_slist_free_all(headers);
-	return status;
+	struct http_request request = {.method = "PUT", .body = body, .body_size = size};
+	return ask_path(session, path, request, answer, false);
 }
 
 enum exit_status http_get_through(struct session *session, const char *path)
 {
 	struct http_answer answer;
-	enum exit_status status = request(session, "GET", path, &answer, true);
+	enum exit_status status =
+		ask_path(session, path, (struct http_request){.method = "GET"}, &answer, true);
 	if (status == STATUS_OK)
 		putchar('\n');
 	http_answer_free(&answer);
@@ -241,19 +221,4 @@ enum exit_status http_put_json(
 		result = complain(STATUS_FAILURE, "the controller's answer is no JSON");
 	http_answer_free(&answer);
 	return result;
-}
-
-char *http_escape(const char *text, char *buffer, size_t size)
-{
-	static const char plain[] = "-._~";
-	size_t at = 0;
-	for (; *text && at + 4 <= size; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (isalnum(c) || strchr(plain, c))
-			buffer[at++] = (char)c;
-		else
-			at += (size_t)snprintf(buffer + at, size - at, "%%%02X", c);
-	}
-	buffer[at] = '\0';
-	return buffer;
 }

@@ -1,6 +1,7 @@
 // Requests to the HTTP API.
 #pragma once
 #include "tools/berth/cli/session.h"
+#include "tools/http_client/http_client.h"
 #include <stddef.h>
 
 struct http *http_open(const struct flags *); // connects at the first request
@@ -32,8 +33,6 @@ enum exit_status http_get_indexed(
 // Sends body (NULL: nothing); the answer as JSON, NULL when it is empty. *root is the caller's.
 enum exit_status http_put_json(struct session *, const char *path, json_t *body, json_t **root);
 
-// Percent-encodes one path segment or parameter value into buffer; returns buffer.
-char *http_escape(const char *text, char *buffer, size_t size);
 #define HTTP_PATH_BYTES 1024u
 // Errors are not printed while quiet: for what is only nice to have.
 void http_quiet(struct session *, bool quiet);
