@@ -38,6 +38,7 @@ void pipeline_stats(struct pipeline *p, struct pipeline_stats *s)
 	s->processed = atomic_load(&c->processed);
 	s->nacked = atomic_load(&c->nacked);
 	s->plans_submitted = atomic_load(&c->plans_submitted);
+	s->broken = atomic_load(&c->broken);
 	s->plans_partial = atomic_load(&c->plans_partial);
 	s->nodes_rejected = atomic_load(&c->nodes_rejected);
 	timing_read(&c->dequeue, &s->dequeue);

@@ -13,7 +13,7 @@ struct timing {
 void timing_add(struct timing *, const struct time_source *, uint64_t began_ns);
 
 struct pipeline_counters {
-	_Atomic uint64_t processed, nacked, plans_submitted, plans_partial, nodes_rejected;
+	_Atomic uint64_t processed, nacked, broken, plans_submitted, plans_partial, nodes_rejected;
 	struct timing dequeue, send_ack, wait_for_index, submit_plan, update_eval, create_eval,
 		reblock_eval, invoke[EVAL_TYPES];
 };

@@ -45,6 +45,18 @@ static void note_reschedule(void *context, const struct reschedule_note *note)
 	reschedules_note(w->pipeline->reschedules, note, now_ns(w));
 }
 
+// A mistake of ours in one evaluation: it failed, and the others go on.
+static void count_broken(void *context, const struct evaluation *eval, const char *text)
+{
+	struct worker *w = context;
+	char id[UUID_TEXT_BYTES], quoted[2 * CHECK_TEXT_BYTES];
+
+	atomic_fetch_add(&w->pipeline->counters.broken, 1);
+	log_error("evaluation-broken", "eval=%s job=%s namespace=%s invariant=%s",
+		uuid_format(&eval->id, id), eval->job_id, eval->namespace_name,
+		log_quote(text, quoted, sizeof quoted));
+}
+
 static int schedule(struct worker *w, struct planning *planning)
 {
 	struct scheduler_settings settings = {
@@ -52,7 +64,8 @@ static int schedule(struct worker *w, struct planning *planning)
 		.prng = &w->prng,
 		.now_ns = (int64_t)time_wall_ns(w->pipeline->settings.time),
 		.rescheduled = note_reschedule,
-		.rescheduled_context = w,
+		.broken = count_broken,
+		.notes_context = w,
 	};
 	int error = scheduler_process(&settings, planning->eval);
 

@@ -1,7 +1,9 @@
 // Invariants. Never for input: bad input gets a counter or an error, not an abort.
 #pragma once
+#include <setjmp.h>
 
-// Prints file, line and the condition on standard error, then aborts. Always compiled in.
+// Prints file, line and the condition on standard error, then aborts, unless a guard holds the thread. Always compiled
+// in.
 __attribute__((noreturn, cold)) void check_failed(
 	const char *file, int line, const char *condition);
 
@@ -20,3 +22,22 @@ __attribute__((noreturn, cold)) void check_failed(
 #else
 #define HOT_CHECK(condition) CHECK(condition)
 #endif
+
+// For work that only reads what is shared and whose failure must not end the process. While a thread has a guard, a
+// failed check of that thread goes back to the setjmp of the guard with the text of the check; the thread has no guard
+// from then on. Whoever sets a guard frees what the work had taken. No lock may be held inside; calls that take some
+// set the guard aside meanwhile.
+//
+//	if (setjmp(guard.back))
+//		… guard.text says what broke …
+//	check_guard_set(&guard);
+//	… the work …
+//	check_guard_set(NULL);
+#define CHECK_TEXT_BYTES 256
+struct check_guard {
+	jmp_buf back;
+	char text[CHECK_TEXT_BYTES]; // "file:line: invariant broken: condition"
+};
+
+// NULL: none. Returns the guard that the thread had.
+struct check_guard *check_guard_set(struct check_guard *);

@@ -94,3 +94,8 @@
 
 // Disk that is kept free for changes that must not be refused (node down, release).
 #define STORE_RESERVE_BYTES (64ll * 1024 * 1024)
+
+// Broken invariants that fail one piece of work each (check.h). What such work had taken is freed, but for arrays of
+// the function that was at it, at most some bytes for each allocation of a job: so many of them are borne with, then
+// the process ends.
+#define GUARDED_FAILURES_MAX 1000u

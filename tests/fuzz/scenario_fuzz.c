@@ -60,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	char *second = work_off(data, size);
 	CHECK(strcmp(first, second) == 0);
+	CHECK(!strstr(first, "invariant broken: "));
 	json_t *parsed = json_loads(first, JSON_REJECT_DUPLICATES, NULL);
 	CHECK(parsed);
 	json_decref(parsed);

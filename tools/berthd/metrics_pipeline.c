@@ -108,6 +108,7 @@ static void emit_workers(const struct metric_sink *m, const struct pipeline_stat
 	}
 	m->value(m->sink, 'c', "berth_evaluations_processed_total", "", (double)s->processed);
 	m->value(m->sink, 'c', "berth_evaluations_nacked_total", "", (double)s->nacked);
+	m->value(m->sink, 'c', "berth_evaluations_broken_total", "", (double)s->broken);
 }
 
 void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)

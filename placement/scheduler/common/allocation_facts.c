@@ -4,11 +4,6 @@
 
 static const char client_status_field[] = "ClientStatus";
 
-const struct task_group *allocation_group(const struct allocation *a)
-{
-	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
-}
-
 const struct node *allocation_node(const struct scheduler_view *view, const struct allocation *a)
 {
 	if (a->node_slot == NODE_SLOT_NONE)

@@ -37,5 +37,7 @@ struct scheduler_settings {
 	const char *unknown_trigger;
 	// NULL: nobody wants to know. Called within a view.
 	void (*rescheduled)(void *context, const struct reschedule_note *);
-	void *rescheduled_context;
+	// NULL: nobody wants to know. An invariant broke, and the evaluation failed with this text. Outside of a view.
+	void (*broken)(void *context, const struct evaluation *, const char *text);
+	void *notes_context; // of both
 };

@@ -40,16 +40,54 @@ void scheduler_run_release(struct scheduler_run *run)
 	free(run->rejected.items);
 }
 
-int scheduler_run_attempts(
-	struct scheduler_run *run, uint32_t limit, scheduler_attempt *attempt, void *context)
+// What the planner does is no attempt of ours: its broken invariants end the process, as it may hold locks.
+static struct check_guard *leave_guard(void)
+{
+	return check_guard_set(NULL);
+}
+
+static void return_to_guard(struct check_guard *guard)
+{
+	CHECK(check_guard_set(guard) == NULL);
+}
+
+static int guarded_attempt(struct scheduler_run *run, const struct scheduler_attempts *attempts)
+{
+	if (setjmp(run->guard.back))
+		return ATTEMPT_BROKEN;
+	CHECK(check_guard_set(&run->guard) == NULL);
+	int result = attempts->attempt(run, attempts->context);
+	CHECK(check_guard_set(NULL) == &run->guard);
+	return result;
+}
+
+// What is broken may be so that it cannot be freed either; then it is lost.
+static void release_broken(struct scheduler_run *run, const struct scheduler_attempts *attempts)
+{
+	char text[CHECK_TEXT_BYTES];
+	memcpy(text, run->guard.text, sizeof text);
+	if (setjmp(run->guard.back) == 0) {
+		check_guard_set(&run->guard);
+		attempts->release(attempts->context);
+		check_guard_set(NULL);
+	}
+	memcpy(run->guard.text, text, sizeof text);
+	if (run->in_view)
+		scheduler_run_end_view(run);
+}
+
+int scheduler_run_attempts(struct scheduler_run *run, const struct scheduler_attempts *attempts)
 {
 	uint32_t without_progress = 0;
-	while (without_progress < limit) {
+	while (without_progress < attempts->limit) {
 		run->progressed = false;
-		run->is_last = without_progress + 1 == limit;
-		int result = attempt(run, context);
+		run->is_last = without_progress + 1 == attempts->limit;
+		int result = guarded_attempt(run, attempts);
+		if (result == ATTEMPT_BROKEN)
+			release_broken(run, attempts);
 		if (result != ATTEMPT_AGAIN)
 			return result;
+		CHECK(!run->in_view);
 		without_progress = run->progressed ? 0 : without_progress + 1;
 	}
 	return ATTEMPTS_EXHAUSTED;
@@ -58,13 +96,33 @@ int scheduler_run_attempts(
 int scheduler_run_begin_view(struct scheduler_run *run, struct scheduler_view *view)
 {
 	const struct planner *planner = &run->settings->planner;
-	return planner->begin_view(planner->context, run->refresh_index, view);
+	CHECK(!run->in_view);
+	struct check_guard *guard = leave_guard();
+	int error = planner->begin_view(planner->context, run->refresh_index, view);
+	return_to_guard(guard);
+	run->in_view = error >= 0;
+	return error;
 }
 
 void scheduler_run_end_view(struct scheduler_run *run)
 {
 	const struct planner *planner = &run->settings->planner;
+	CHECK(run->in_view);
+	struct check_guard *guard = leave_guard();
 	planner->end_view(planner->context);
+	return_to_guard(guard);
+	run->in_view = false;
+}
+
+void scheduler_run_note(const struct scheduler_run *run, const struct reschedule_note *note)
+{
+	const struct scheduler_settings *settings = run->settings;
+	CHECK(note->allocation);
+	if (!settings->rescheduled)
+		return;
+	struct check_guard *guard = leave_guard();
+	settings->rescheduled(settings->notes_context, note);
+	return_to_guard(guard);
 }
 
 struct plan *scheduler_run_plan(
@@ -104,7 +162,10 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 {
 	const struct planner *planner = &run->settings->planner;
 	struct plan_result result = {0};
+	CHECK(!run->in_view);
+	struct check_guard *guard = leave_guard();
 	int error = planner->submit_plan(planner->context, plan, &result);
+	return_to_guard(guard);
 	if (error < 0)
 		return error;
 	bool whole = result.placements_committed == plan->placements.count &&
@@ -117,6 +178,16 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 	note_rejected(run, &result.rejections);
 	plan_result_release(&result);
 	return run->refresh_index || !whole ? ATTEMPT_AGAIN : ATTEMPT_DONE;
+}
+
+int scheduler_run_create(struct scheduler_run *run, const struct evaluation *eval)
+{
+	const struct planner *planner = &run->settings->planner;
+	CHECK(!run->in_view);
+	struct check_guard *guard = leave_guard();
+	int error = planner->create_eval(planner->context, eval);
+	return_to_guard(guard);
+	return error;
 }
 
 struct evaluation *scheduler_run_follow_up(
@@ -164,7 +235,10 @@ static struct evaluation *ended(
 static int store(struct scheduler_run *run, struct evaluation *eval)
 {
 	const struct planner *planner = &run->settings->planner;
+	CHECK(!run->in_view);
+	struct check_guard *guard = leave_guard();
 	int error = planner->update_eval(planner->context, eval);
+	return_to_guard(guard);
 	evaluation_free(eval);
 	return error;
 }
@@ -186,7 +260,10 @@ int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibil
 	clear_counts(&eval->class_eligibility);
 	move(&eval->class_eligibility, &eligibility->class_eligibility);
 	take_findings(run, eval);
+	CHECK(!run->in_view);
+	struct check_guard *guard = leave_guard();
 	int error = planner->reblock_eval(planner->context, eval);
+	return_to_guard(guard);
 	evaluation_free(eval);
 	return error;
 }
@@ -203,6 +280,15 @@ int scheduler_run_exhausted(struct scheduler_run *run, uint32_t limit)
 	char text[64];
 	snprintf(text, sizeof text, "maximum attempts reached (%u)", limit);
 	return scheduler_run_end(run, EVAL_FAILED, text);
+}
+
+int scheduler_run_broken(struct scheduler_run *run)
+{
+	const struct scheduler_settings *settings = run->settings;
+	CHECK(run->guard.text[0]);
+	if (settings->broken)
+		settings->broken(settings->notes_context, run->eval, run->guard.text);
+	return store(run, ended(run, EVAL_FAILED, run->guard.text));
 }
 
 int scheduler_run_refuse_trigger(struct scheduler_run *run)

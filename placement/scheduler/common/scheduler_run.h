@@ -2,6 +2,7 @@
 // their limit, submission, queued counts, and the evaluation's end (rows A3–A6, A9–A14).
 #pragma once
 #include "placement/scheduler/common/planner.h"
+#include "state/base/check.h"
 
 struct scheduler_run {
 	const struct scheduler_settings *settings;
@@ -15,6 +16,8 @@ struct scheduler_run {
 	struct uuid next_eval;      // the rolling follow-up; zero: none was made
 	struct uuid blocked_eval; // for what found no room, or because attempts ran out; zero: none
 	struct uuid deployment;   // that the evaluation was about in the end; zero: none
+	bool in_view;             // between begin_view and end_view
+	struct check_guard guard; // of attempts
 };
 
 void scheduler_run_init(
@@ -26,12 +29,18 @@ void scheduler_run_reset(struct scheduler_run *);
 #define ATTEMPT_AGAIN 0
 #define ATTEMPT_DONE 1
 #define ATTEMPTS_EXHAUSTED 2
-// One attempt: ATTEMPT_DONE, ATTEMPT_AGAIN, or a negative error.
-typedef int scheduler_attempt(struct scheduler_run *, void *context);
-// Tries until it is done, at most `limit` times in a row without progress. ATTEMPT_DONE, ATTEMPTS_EXHAUSTED or
-// a negative error.
-int scheduler_run_attempts(
-	struct scheduler_run *, uint32_t limit, scheduler_attempt *, void *context);
+#define ATTEMPT_BROKEN 3
+struct scheduler_attempts {
+	uint32_t limit; // in a row without progress
+	void *context;
+	// One attempt: ATTEMPT_DONE, ATTEMPT_AGAIN, or a negative error. Where an invariant breaks in it, it is
+	// left where it was: everything that it holds must be within reach of the context.
+	int (*attempt)(struct scheduler_run *, void *context);
+	// Frees what the attempt still holds. The view may still be there.
+	void (*release)(void *context);
+};
+// Tries until it is done. ATTEMPT_DONE, ATTEMPTS_EXHAUSTED, ATTEMPT_BROKEN (no view is open then) or a negative error.
+int scheduler_run_attempts(struct scheduler_run *, const struct scheduler_attempts *);
 
 int scheduler_run_begin_view(struct scheduler_run *, struct scheduler_view *);
 void scheduler_run_end_view(struct scheduler_run *);
@@ -40,6 +49,11 @@ struct plan *scheduler_run_plan(
 	const struct scheduler_run *, const struct scheduler_view *, const struct job *job);
 // Outside of a view: submits, and lowers the queued counts by what was placed. Result as of an attempt.
 int scheduler_run_submit(struct scheduler_run *, struct plan *);
+
+// Outside of a view: asks the planner to store it; the evaluation stays the caller's.
+int scheduler_run_create(struct scheduler_run *, const struct evaluation *);
+// Tells who wants to know of a failed allocation that is placed anew or waits for that.
+void scheduler_run_note(const struct scheduler_run *, const struct reschedule_note *);
 
 // A new evaluation of the same job that names this one as the previous. Caller frees.
 struct evaluation *scheduler_run_follow_up(
@@ -52,5 +66,7 @@ int scheduler_run_reblock(struct scheduler_run *, struct evaluation *eligibility
 int scheduler_run_end(struct scheduler_run *, enum eval_status, const char *description);
 // "maximum attempts reached (<limit>)"
 int scheduler_run_exhausted(struct scheduler_run *, uint32_t limit);
+// After ATTEMPT_BROKEN: failed, with the text of the check that failed, and queued counts stay as they were.
+int scheduler_run_broken(struct scheduler_run *);
 // For a trigger that the scheduler does not know: failed, and queued counts stay as they were (row A3).
 int scheduler_run_refuse_trigger(struct scheduler_run *);

@@ -15,10 +15,11 @@ static struct version_memo *memo_of(
 		if (c->memos[i - 1].before == before && c->memos[i - 1].now == now)
 			return &c->memos[i - 1];
 	c->memos = memory_resize(c->memos, (c->count + 1) * sizeof *c->memos);
-	struct version_memo *memo = &c->memos[c->count++];
+	struct version_memo *memo = &c->memos[c->count];
 	memo->before = before;
 	memo->now = now;
 	memo->groups = memory_take_array(now->task_groups.count, sizeof *memo->groups);
+	c->count++;
 	return memo;
 }
 
@@ -38,4 +39,5 @@ void version_changes_release(struct version_changes *c)
 	for (uint32_t i = 0; i < c->count; i++)
 		free(c->memos[i].groups);
 	free(c->memos);
+	*c = (struct version_changes){0};
 }

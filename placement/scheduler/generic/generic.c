@@ -124,20 +124,29 @@ static void make_plan(struct generic_attempt *a)
 	a->run->deployment = a->deployment ? a->deployment->id : (struct uuid){0};
 }
 
+static void free_array(struct array *a)
+{
+	free(a->items);
+	*a = (struct array){0};
+}
+
+// What needs the view.
 static void release(struct generic_attempt *a)
 {
 	reconciliation_release(&a->found);
 	version_changes_release(&a->changes);
-	free(a->in_place.items);
-	free(a->allocations.items);
+	free_array(&a->in_place);
+	free_array(&a->allocations);
 	stack_destroy(a->stack);
+	a->stack = NULL;
+	a->stack_job = NULL;
 }
 
 static void release_follow_ups(struct generic_attempt *a)
 {
 	for (uint32_t i = 0; i < a->follow_ups.count; i++)
 		evaluation_free(*ARRAY_AT(&a->follow_ups, struct evaluation *, i));
-	free(a->follow_ups.items);
+	free_array(&a->follow_ups);
 }
 
 static void copy_failed(struct evaluation *to, const struct array *failed)
@@ -154,7 +163,6 @@ static void copy_failed(struct evaluation *to, const struct array *failed)
 static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	const char *description, struct evaluation *eligibility)
 {
-	const struct planner *planner = &run->settings->planner;
 	struct evaluation *blocked = scheduler_run_follow_up(run, trigger, EVAL_BLOCKED);
 	blocked->status_description = text_copy(text_of(description));
 	copy_failed(blocked, &run->failed_groups);
@@ -164,7 +172,7 @@ static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 		blocked->class_eligibility = eligibility->class_eligibility;
 		eligibility->class_eligibility = classes;
 	}
-	int error = planner->create_eval(planner->context, blocked);
+	int error = scheduler_run_create(run, blocked);
 	if (error >= 0)
 		run->blocked_eval = blocked->id;
 	evaluation_free(blocked);
@@ -184,11 +192,10 @@ static int block_if_needed(struct generic_attempt *a)
 
 static int create_follow_ups(struct generic_attempt *a)
 {
-	const struct planner *planner = &a->run->settings->planner;
 	int error = 0;
 	for (uint32_t i = 0; i < a->follow_ups.count && error >= 0; i++)
-		error = planner->create_eval(
-			planner->context, *ARRAY_AT(&a->follow_ups, struct evaluation *, i));
+		error = scheduler_run_create(
+			a->run, *ARRAY_AT(&a->follow_ups, struct evaluation *, i));
 	return error < 0 ? error : 0;
 }
 
@@ -207,26 +214,42 @@ static int submit(struct generic_attempt *a)
 	return result == ATTEMPT_AGAIN && !a->run->refresh_index ? -ERROR_CONFLICT : result;
 }
 
-// What the last attempt knows of classes, for the end of the evaluation.
+// In the process, so that what an attempt holds can be freed wherever it ended.
 struct process {
-	struct evaluation *eligibility; // NULL: nobody needed it
+	struct generic_attempt attempt;
+	struct evaluation
+		*eligibility; // what the last attempt knows of classes; NULL: nobody needed it
 };
+
+static void release_attempt(void *context)
+{
+	struct process *process = context;
+	struct generic_attempt *a = &process->attempt;
+	struct plan *plan = a->plan;
+	release(a);
+	release_follow_ups(a);
+	evaluation_free(a->eligibility);
+	a->eligibility = NULL;
+	a->plan = NULL;
+	plan_free(plan);
+}
 
 static int attempt(struct scheduler_run *run, void *context)
 {
 	struct process *process = context;
-	struct generic_attempt a = {.run = run};
-	int result = scheduler_run_begin_view(run, &a.view);
+	struct generic_attempt *a = &process->attempt;
+	*a = (struct generic_attempt){.run = run};
+	int result = scheduler_run_begin_view(run, &a->view);
 	if (result < 0)
 		return result;
-	make_plan(&a);
-	release(&a);
+	make_plan(a);
+	release(a);
 	scheduler_run_end_view(run);
-	result = submit(&a);
+	result = submit(a);
 	evaluation_free(process->eligibility);
-	process->eligibility = a.eligibility;
-	release_follow_ups(&a);
-	plan_free(a.plan);
+	process->eligibility = a->eligibility;
+	a->eligibility = NULL;
+	release_attempt(process);
 	return result;
 }
 
@@ -260,9 +283,12 @@ int generic_scheduler_process(
 	scheduler_run_init(&run, settings, eval);
 	if (!is_accepted(eval))
 		return scheduler_run_refuse_trigger(&run);
-	int result = scheduler_run_attempts(&run, limit, attempt, &process);
+	struct scheduler_attempts attempts = {limit, &process, attempt, release_attempt};
+	int result = scheduler_run_attempts(&run, &attempts);
 	if (result == ATTEMPTS_EXHAUSTED)
 		result = try_again_later(&run, limit, &process);
+	else if (result == ATTEMPT_BROKEN)
+		result = scheduler_run_broken(&run);
 	else if (result == ATTEMPT_DONE)
 		result = end(&run, &process);
 	scheduler_run_release(&run);

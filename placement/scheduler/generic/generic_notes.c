@@ -20,10 +20,9 @@ static void count_attempts(struct reschedule_note *note)
 static void tell(const struct generic_attempt *a, const struct allocation *failed,
 	const struct evaluation *follow_up)
 {
-	const struct scheduler_settings *settings = a->run->settings;
 	struct reschedule_note note = {.allocation = failed, .follow_up = follow_up};
 	count_attempts(&note);
-	settings->rescheduled(settings->rescheduled_context, &note);
+	scheduler_run_note(a->run, &note);
 }
 
 static const struct evaluation *find_follow_up(

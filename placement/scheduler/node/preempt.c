@@ -1,4 +1,5 @@
 #include "placement/scheduler/node/preempt.h"
+#include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/growing.h"
 #include <float.h>
 #include <math.h>

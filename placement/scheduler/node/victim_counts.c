@@ -1,4 +1,5 @@
 #include "placement/scheduler/node/victim_counts.h"
+#include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/memory.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>

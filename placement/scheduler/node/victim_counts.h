@@ -16,8 +16,3 @@ struct victim_counts {
 void victim_counts_release(struct victim_counts *);
 void victim_counts_add(struct victim_counts *, const struct allocation *);
 uint32_t victim_counts_of(const struct victim_counts *, const struct allocation *);
-// The group of the version that the allocation was placed with.
-static inline const struct task_group *allocation_group(const struct allocation *a)
-{
-	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
-}

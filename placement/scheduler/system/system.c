@@ -17,7 +17,9 @@ static const uint32_t accepted_triggers =
 	TRIGGER(DEPLOYMENT_WATCHER) | TRIGGER(NODE_DRAIN) | TRIGGER(ALLOC_STOP) |
 	TRIGGER(QUEUED_ALLOCS) | TRIGGER(JOB_SCALING) | TRIGGER(RECONNECT);
 
+// The attempt is in it, so that what it holds can be freed wherever it ended.
 struct process {
+	struct system_attempt attempt;
 	struct node_ids { // that have a blocked evaluation of an earlier attempt
 		struct uuid *items;
 		uint32_t count;
@@ -134,9 +136,10 @@ static void make_plan(struct system_attempt *a)
 	system_settle_blocked(a);
 }
 
+// What needs the view.
 static void release(struct system_attempt *a)
 {
-	for (uint32_t i = 0; a->job && i < a->job->task_groups.count; i++)
+	for (uint32_t i = 0; a->groups && i < a->job->task_groups.count; i++)
 		metrics_release(&a->groups[i].filtered);
 	free(a->groups);
 	metrics_release(&a->available);
@@ -144,6 +147,9 @@ static void release(struct system_attempt *a)
 	system_diff_release(&a->diff);
 	version_changes_release(&a->changes);
 	stack_destroy(a->stack);
+	a->groups = NULL;
+	a->available = (struct alloc_metrics){0};
+	a->place = (struct diff_list){0};
 	a->stack = NULL;
 	a->job = NULL;
 }
@@ -162,7 +168,6 @@ static bool has_blocked(const struct node_ids *nodes, const struct uuid *id)
 // as the next change of its node makes an evaluation anyway (row A37).
 static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 {
-	const struct planner *planner = &a->run->settings->planner;
 	uint32_t known = nodes->count;
 	if (!a->blocked_count)
 		return;
@@ -172,7 +177,7 @@ static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 		struct node_ids earlier = {nodes->items, known};
 		if (has_blocked(&earlier, &a->blocked[i]->node_id))
 			continue;
-		(void)planner->create_eval(planner->context, a->blocked[i]);
+		(void)scheduler_run_create(a->run, a->blocked[i]);
 		nodes->items[nodes->count++] = a->blocked[i]->node_id;
 	}
 	qsort(nodes->items, nodes->count, sizeof *nodes->items, by_uuid);
@@ -181,13 +186,12 @@ static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 // Goes on with the rolling update when its stagger has passed; one for all attempts.
 static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 {
-	const struct planner *planner = &a->run->settings->planner;
 	if (!a->limit_reached || !uuid_is_zero(&a->run->next_eval))
 		return 0;
 	struct evaluation *next =
 		scheduler_run_follow_up(a->run, TRIGGER_ROLLING_UPDATE, EVAL_PENDING);
 	next->wait_ns = stagger_ns;
-	int error = planner->create_eval(planner->context, next);
+	int error = scheduler_run_create(a->run, next);
 	if (error >= 0)
 		a->run->next_eval = next->id;
 	evaluation_free(next);
@@ -202,21 +206,32 @@ static int submit(struct system_attempt *a, int64_t stagger_ns)
 	return error < 0 ? error : scheduler_run_submit(a->run, a->plan);
 }
 
+static void release_attempt(void *context)
+{
+	struct process *process = context;
+	struct system_attempt *a = &process->attempt;
+	struct plan *plan = a->plan;
+	release(a);
+	system_blocked_release(a);
+	a->plan = NULL;
+	plan_free(plan);
+}
+
 static int attempt(struct scheduler_run *run, void *context)
 {
 	struct process *process = context;
-	struct system_attempt a = {.run = run};
-	int result = scheduler_run_begin_view(run, &a.view);
+	struct system_attempt *a = &process->attempt;
+	*a = (struct system_attempt){.run = run};
+	int result = scheduler_run_begin_view(run, &a->view);
 	if (result < 0)
 		return result;
-	make_plan(&a);
-	int64_t stagger_ns = a.limit_reached ? a.job->update->stagger_ns : 0;
-	release(&a);
+	make_plan(a);
+	int64_t stagger_ns = a->limit_reached ? a->job->update->stagger_ns : 0;
+	release(a);
 	scheduler_run_end_view(run);
-	create_blocked(&a, &process->blocked);
-	result = submit(&a, stagger_ns);
-	system_blocked_release(&a);
-	plan_free(a.plan);
+	create_blocked(a, &process->blocked);
+	result = submit(a, stagger_ns);
+	release_attempt(process);
 	return result;
 }
 
@@ -233,9 +248,12 @@ int system_scheduler_process(
 	if (!(accepted >> eval->triggered_by & 1)) {
 		result = scheduler_run_refuse_trigger(&run);
 	} else {
-		result = scheduler_run_attempts(&run, limit, attempt, &process);
+		struct scheduler_attempts attempts = {limit, &process, attempt, release_attempt};
+		result = scheduler_run_attempts(&run, &attempts);
 		if (result == ATTEMPTS_EXHAUSTED)
 			result = scheduler_run_exhausted(&run, limit);
+		else if (result == ATTEMPT_BROKEN)
+			result = scheduler_run_broken(&run);
 		else if (result == ATTEMPT_DONE)
 			result = scheduler_run_end(&run, EVAL_COMPLETE, "");
 	}

@@ -101,4 +101,7 @@ void system_blocked_release(struct system_attempt *a)
 		evaluation_free(a->blocked[i]);
 	free(a->blocked);
 	free(a->blocked_slots);
+	a->blocked = NULL;
+	a->blocked_slots = NULL;
+	a->blocked_count = a->blocked_room = 0;
 }

@@ -5,6 +5,7 @@
 #include "state/base/text.h"
 #include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct allocation *allocation_at(struct world *w, const struct uuid *id)
@@ -404,6 +405,16 @@ void committer_release(struct committer *c)
 	forget_annotations(c);
 }
 
+static void count_broken(void *context, const struct evaluation *eval, const char *text)
+{
+	struct committer *c = context;
+	if (!c->may_break) {
+		fprintf(stderr, "%s\n", text);
+		abort();
+	}
+	c->broken++;
+}
+
 struct scheduler_settings committer_settings(struct committer *c, struct prng *prng, int64_t now_ns)
 {
 	return (struct scheduler_settings){.planner = {.context = c,
@@ -416,7 +427,8 @@ struct scheduler_settings committer_settings(struct committer *c, struct prng *p
 		.prng = prng,
 		.now_ns = now_ns,
 		.rescheduled = note_reschedule,
-		.rescheduled_context = c};
+		.broken = count_broken,
+		.notes_context = c};
 }
 
 struct evaluation *evaluation_for(const struct job *job, enum eval_trigger trigger)

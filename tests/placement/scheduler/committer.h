@@ -25,6 +25,8 @@ struct committer {
 	int view_error, submit_error, create_error, update_error;
 	uint32_t rejected_slot, rejections;
 	bool refreshes;
+	bool may_break;  // an invariant is expected not to hold; otherwise that ends the test
+	uint32_t broken; // how often that was told
 };
 
 void committer_init(struct committer *, struct world *);
