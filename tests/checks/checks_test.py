@@ -130,6 +130,8 @@ DOCS = [
     ("docs/more.md", "See `state/{good,lost}.h`.\n", "there is no state/lost.h"),
     ("docs/more.md", "See `state/b*.c`.\n", "there is no state/b*.c"),
     ("docs/more.md", "See `lost.c`.\n", "there is no lost.c"),
+    ("docs/more.md", "```\n (state/lost.c) ─►\n```\n", "there is no state/lost.c"),
+    ("docs/more.md", "See state/lost.c, please.\n", "there is no state/lost.c"),
 ]
 DOCS_GOOD = [
     ("state/fine.c", "// Rows B1–B3 and A1; the arrow of a C99 compiler.\n"),

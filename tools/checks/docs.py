@@ -28,6 +28,8 @@ ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 HEADING = re.compile(r"^#+\s+(.*?)\s*$", re.M)
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 CODE = re.compile(r"`([^`\n]+)`")
+# Lines that may be of a block: a diagram or a command.
+BLOCK_LINE = re.compile(r"^([^|#`\n].*)$", re.M)
 # A path: folders, a name, an ending; a star stands for any text.
 PATH = re.compile(r"[\w.*{},-]+(?:/[\w.*{},-]+)*\.[a-z][\w]*")
 # `a-test` (a_case, another_case)
@@ -122,8 +124,9 @@ def is_there(root, path, folders, files):
 
 
 def judge_paths(root, name, text, folders, files):
-    for found in CODE.finditer(text):
-        for path in (p for word in found.group(1).split() for p in spelled_out(word)):
+    for found in (*CODE.finditer(text), *BLOCK_LINE.finditer(text)):
+        words = (word.strip(",;:()│") for word in found.group(1).split())
+        for path in (p for word in words for p in spelled_out(word)):
             if not is_there(root, path, folders, files):
                 yield f"{name}:{line_of(text, found.start())}: there is no {path}"
 
