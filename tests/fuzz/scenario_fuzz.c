@@ -2,6 +2,7 @@
 // Scenario.Type says, they are events of nodes or virtual machines and workers instead.
 #include "state/base/check.h"
 #include "tools/simulate/recorder.h"
+#include "tools/simulate/scenario_read.h"
 #include "tools/simulate/simulate.h"
 #include <jansson.h>
 #include <stdlib.h>

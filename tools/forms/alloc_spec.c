@@ -3,8 +3,6 @@
 #include "state/records/job.h"
 #include "tools/json/json_record.h"
 
-// --- Metadata ------------------------------------------------------------------------------------
-
 static bool has_name(const struct array *map, const char *name)
 {
 	return map_get(map, name) != NULL;
@@ -30,8 +28,6 @@ static void put_meta(struct json_writer *w, const struct job *job, const struct 
 	}
 	json_end_object(w);
 }
-
-// --- Ports ---------------------------------------------------------------------------------------
 
 static void put_port(
 	struct json_writer *w, const char *label, int64_t value, int64_t to, const char *address)
@@ -72,8 +68,6 @@ static void put_group_ports(struct json_writer *w, const struct alloc_details *d
 		put_network_ports(w, &details->networks);
 	json_end_array(w);
 }
-
-// --- Tasks ---------------------------------------------------------------------------------------
 
 static const struct allocated_task *allocated(const struct allocation *a, const char *task)
 {
@@ -184,8 +178,6 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	put_allocated(w, allocated(a, task->name));
 	json_end_object(w);
 }
-
-// --- Health and partings -------------------------------------------------------------------------
 
 // When its node is to say that it is healthy: the part of an update or a migrate strategy that is the same.
 static void put_health_rule(struct json_writer *w, const char *key, const char *check,

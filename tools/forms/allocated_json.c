@@ -29,8 +29,6 @@ static const struct allocated_task *allocated_to(const struct allocation *a, con
 	return NULL;
 }
 
-// --- Networks ------------------------------------------------------------------------------------
-
 static void put_records(struct json_writer *w, const char *key, const struct record_type *type,
 	const struct array *items)
 {
@@ -71,8 +69,6 @@ static void put_networks(struct json_writer *w, const struct array *networks)
 		put_network(w, ARRAY_AT(networks, struct allocated_network, i));
 	json_end_array(w);
 }
-
-// --- Devices -------------------------------------------------------------------------------------
 
 static bool has_devices(const struct allocation *a)
 {
@@ -117,8 +113,6 @@ static void put_devices_of_all(
 			put_device_group(w, &node->node_class->devices[i], a->devices.groups[i]);
 	json_end_array(w);
 }
-
-// --- Tasks ---------------------------------------------------------------------------------------
 
 static void put_cpu(struct json_writer *w, int64_t shares, const struct array *cores)
 {
@@ -213,8 +207,6 @@ void allocated_json(struct json_writer *w, const struct state *state, const stru
 {
 	allocated_json_on(w, node_of(state, a), a);
 }
-
-// --- The old form --------------------------------------------------------------------------------
 
 struct legacy {
 	uint64_t cpu, cores, memory, memory_max, disk;

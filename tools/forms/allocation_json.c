@@ -106,8 +106,6 @@ void allocation_json_stub(struct json_writer *w, const struct state *state,
 	json_end_object(w);
 }
 
-// --- Metrics -------------------------------------------------------------------------------------
-
 static const char score_name[] = "binpack";
 
 // What a placement's own score stands for, when its metrics, which many share, have none.
@@ -132,8 +130,6 @@ static void put_metrics(struct json_writer *w, const struct allocation *a)
 		json_put_u64(w, "NodesFeasible", a->nodes_feasible);
 	json_end_object(w);
 }
-
-// --- The whole -----------------------------------------------------------------------------------
 
 static void put_berth(struct json_writer *w, const struct state *state, const struct allocation *a)
 {

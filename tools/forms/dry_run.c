@@ -10,8 +10,6 @@ struct planner_context {
 	struct scheduler_view view; // of the state, while one is open
 };
 
-// --- The view: the state's, but for the job ------------------------------------------------------
-
 static uint64_t view_index(void *context)
 {
 	struct planner_context *c = context;
@@ -126,8 +124,6 @@ static void end_view(void *context)
 	state_view_end();
 }
 
-// --- The planner: everything would be committed --------------------------------------------------
-
 static void free_updates(struct array *updates)
 {
 	for (uint32_t i = 0; i < updates->count; i++)
@@ -196,8 +192,6 @@ static int reblock_eval(void *context, const struct evaluation *e)
 {
 	return update_eval(context, e);
 }
-
-// --- The run -------------------------------------------------------------------------------------
 
 static struct evaluation *evaluation_for(const struct job *job, struct prng *prng, int64_t now_ns)
 {

@@ -40,8 +40,6 @@ struct explainer {
 };
 #define CONSTRAINTS_CHECKED_MAX 64u
 
-// --- Reasons -------------------------------------------------------------------------------------
-
 static struct reason *reason_for(struct group_explanation *out, int kind, const char *text)
 {
 	for (uint32_t i = 0; i < out->reason_count; i++)
@@ -57,7 +55,7 @@ static struct reason *reason_for(struct group_explanation *out, int kind, const 
 	return reason;
 }
 
-static void count(struct explainer *e, int kind, const char *text)
+static void count_nodes(struct explainer *e, int kind, const char *text)
 {
 	reason_for(e->out, kind, text)->nodes++;
 }
@@ -76,8 +74,6 @@ static void count_lack(struct explainer *e, const struct node *node, const char 
 	reason->nearest_name = text_copy(text_of(node->name));
 }
 
-// --- The node itself -----------------------------------------------------------------------------
-
 static bool matches_datacenter(const struct job *job, const struct node *node)
 {
 	for (uint32_t i = 0; i < job->datacenters.count; i++)
@@ -93,7 +89,7 @@ static bool matches_pool(const struct job *job, const struct node *node)
 	       strcmp(job->node_pool, node->node_class->pool) == 0;
 }
 
-__attribute__((format(printf, 2, 3))) static void refuse(
+__attribute__((format(printf, 2, 3))) static void refuse_node(
 	struct explainer *e, const char *format, ...)
 {
 	char text[TEXT_BYTES];
@@ -121,21 +117,19 @@ static bool node_takes(struct explainer *e, const struct node *node)
 	if (node_is_usable(node) && stack_targets_node(e->stack, node))
 		return true;
 	if (node->status != NODE_READY)
-		refuse(e, "node is %s", node_status_names[node->status]);
+		refuse_node(e, "node is %s", node_status_names[node->status]);
 	else if (lifecycle_standing(&node->lifecycle) != NODE_HEALTHY)
-		refuse(e, "node is %s", explain_standing(&node->lifecycle));
+		refuse_node(e, "node is %s", explain_standing(&node->lifecycle));
 	if (node->drain)
-		refuse(e, "node is draining");
+		refuse_node(e, "node is draining");
 	else if (node->eligibility != NODE_ELIGIBLE)
-		refuse(e, "node is not eligible");
+		refuse_node(e, "node is not eligible");
 	if (!matches_datacenter(e->job, node))
-		refuse(e, "datacenter %s is not asked for", node->node_class->datacenter);
+		refuse_node(e, "datacenter %s is not asked for", node->node_class->datacenter);
 	if (!matches_pool(e->job, node))
-		refuse(e, "node pool %s is not asked for", node->node_class->pool);
+		refuse_node(e, "node pool %s is not asked for", node->node_class->pool);
 	return false;
 }
-
-// --- Constraints ---------------------------------------------------------------------------------
 
 static bool is_about_other_instances(const struct constraint *c)
 {
@@ -187,7 +181,7 @@ static void count_constraints(struct explainer *e, const struct node *node)
 		const struct compiled_constraint *c = e->constraints[i].compiled;
 		bool own = c && constraint_is_node_unique(c) && !constraint_matches_node(c, node);
 		if (own || (failed >> i & 1))
-			count(e, REASON_FILTERED, e->constraints[i].text);
+			count_nodes(e, REASON_FILTERED, e->constraints[i].text);
 	}
 }
 
@@ -208,10 +202,8 @@ static void count_filtered(struct explainer *e, const struct node *node, const c
 		reason = verdict->reason ? verdict->reason : reason;
 	verdict->reason = reason;
 	if (!is_constraint(e, reason))
-		count(e, REASON_FILTERED, reason);
+		count_nodes(e, REASON_FILTERED, reason);
 }
-
-// --- What is left --------------------------------------------------------------------------------
 
 static uint64_t missing(uint32_t ask, uint32_t capacity, uint32_t used)
 {
@@ -248,8 +240,6 @@ static void count_fitting(struct explainer *e, const struct node *node)
 		e->out->tiers[snapshot_tier(e->out->snapshot, node->snapshot, is_idle)]++;
 }
 
-// --- One node ------------------------------------------------------------------------------------
-
 static void look_at(struct explainer *e, const struct node *node)
 {
 	struct stack_option option = {0};
@@ -264,7 +254,7 @@ static void look_at(struct explainer *e, const struct node *node)
 	if (option.outcome == STACK_FILTERED)
 		count_filtered(e, node, option.reason);
 	else if (option.outcome == STACK_EXHAUSTED && !short_of)
-		count(e, REASON_EXHAUSTED, option.reason);
+		count_nodes(e, REASON_EXHAUSTED, option.reason);
 }
 
 static bool note_running(const struct allocation *a, void *context)
@@ -284,8 +274,6 @@ static bool runs_once_a_node(const struct job *job)
 	return job_traits_of(job)->is_on_every_node;
 }
 
-// --- All -----------------------------------------------------------------------------------------
-
 static int by_nodes(const void *a, const void *b)
 {
 	const struct reason *x = a, *y = b;
@@ -294,7 +282,7 @@ static int by_nodes(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static void begin(struct explainer *e, const struct task_group *group)
+static void begin_explaining(struct explainer *e, const struct task_group *group)
 {
 	e->constraints = memory_take_array(CONSTRAINTS_CHECKED_MAX, sizeof e->constraints[0]);
 	add_constraints(e, &e->job->constraints);
@@ -310,7 +298,7 @@ static void begin(struct explainer *e, const struct task_group *group)
 			e->view->context, e->job->namespace_name, e->job->id, note_running, e);
 }
 
-static void end(struct explainer *e)
+static void end_explaining(struct explainer *e)
 {
 	for (uint32_t i = 0; i < e->constraint_count; i++) {
 		free(e->constraints[i].text);
@@ -340,7 +328,7 @@ void explain_group(const struct scheduler_view *view, const struct job *job, uin
 		.last = last < slots ? last : slots};
 	e.stack = stack_create(runs_once_a_node(job) ? STACK_SYSTEM : STACK_GENERIC, view, plan);
 	stack_set_job(e.stack, job);
-	begin(&e, asked);
+	begin_explaining(&e, asked);
 	for (uint32_t slot = e.first; slot < e.last; slot++) {
 		const struct node *node = view->node_at(view->context, slot);
 		if (!node)
@@ -350,7 +338,7 @@ void explain_group(const struct scheduler_view *view, const struct job *job, uin
 		if (!e.running[slot - e.first] || !runs_once_a_node(job))
 			look_at(&e, node);
 	}
-	end(&e);
+	end_explaining(&e);
 	stack_destroy(e.stack);
 	plan_free(plan);
 	if (out->reason_count)

@@ -42,7 +42,7 @@ static bool equals(const json_t *value, const char *text)
 	return false;
 }
 
-static bool contains(const json_t *value, const char *text)
+static bool value_contains(const json_t *value, const char *text)
 {
 	if (json_is_string(value))
 		return strstr(json_string_value(value), text) != NULL;
@@ -65,25 +65,25 @@ static bool is_empty(const json_t *value)
 	}
 }
 
-static bool matches(const json_t *value, const void *program)
+static bool term_matches(const json_t *value, const void *program)
 {
 	if (json_is_string(value))
 		return regexp_test(json_string_value(value), NULL, program);
 	for (size_t i = 0; i < json_array_size(value); i++)
-		if (matches(json_array_get(value, i), program))
+		if (term_matches(json_array_get(value, i), program))
 			return true;
 	return false;
 }
 
-static bool compare(const struct filter_term *term, const json_t *value)
+static bool compare_values(const struct filter_term *term, const json_t *value)
 {
 	if (!value)
 		return term->kind == FILTER_EMPTY;
 	switch (term->kind) {
 	case FILTER_EQUAL: return equals(value, term->value);
-	case FILTER_CONTAINS: return contains(value, term->value);
+	case FILTER_CONTAINS: return value_contains(value, term->value);
 	case FILTER_EMPTY: return is_empty(value);
-	case FILTER_MATCHES: return matches(value, term->program);
+	case FILTER_MATCHES: return term_matches(value, term->program);
 	default: return false;
 	}
 }
@@ -96,7 +96,7 @@ static bool fits(const struct filter *filter, uint32_t number, const json_t *ite
 	case FILTER_AND: return fits(filter, term->left, item) && fits(filter, term->right, item);
 	case FILTER_OR: return fits(filter, term->left, item) || fits(filter, term->right, item);
 	case FILTER_NOT: return !fits(filter, term->left, item);
-	default: return compare(term, select_member(term, item)) != term->negated;
+	default: return compare_values(term, select_member(term, item)) != term->negated;
 	}
 }
 

@@ -28,10 +28,10 @@ struct parser {
 };
 
 // The first mistake counts. Returns false, so that a function can end with it.
-static bool refuse(struct parser *p, uint32_t at, const char *format, ...)
+static bool refuse_filter(struct parser *p, uint32_t at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static bool refuse(struct parser *p, uint32_t at, const char *format, ...)
+static bool refuse_filter(struct parser *p, uint32_t at, const char *format, ...)
 {
 	if (p->message[0])
 		return false;
@@ -43,8 +43,6 @@ static bool refuse(struct parser *p, uint32_t at, const char *format, ...)
 	return false;
 }
 
-// --- Words ---------------------------------------------------------------------------------------
-
 static char peek(const struct parser *p)
 {
 	return p->at < p->text.size ? p->text.data[p->at] : '\0';
@@ -55,7 +53,7 @@ static bool is_of_name(char c)
 	return isalnum((unsigned char)c) || strchr("_-./:*+@", c) != NULL;
 }
 
-static void take(struct parser *p, enum word_kind kind, uint32_t start, uint32_t end)
+static void take_token(struct parser *p, enum word_kind kind, uint32_t start, uint32_t end)
 {
 	p->word.kind = kind;
 	p->word.text = text_copy((struct text){p->text.data + start, end - start});
@@ -66,8 +64,8 @@ static bool take_raw(struct parser *p, uint32_t start)
 	while (peek(p) && peek(p) != '`')
 		p->at++;
 	if (!peek(p))
-		return refuse(p, start, "a text that begins with ` does not end with one");
-	take(p, WORD_QUOTED, start + 1, p->at++);
+		return refuse_filter(p, start, "a text that begins with ` does not end with one");
+	take_token(p, WORD_QUOTED, start + 1, p->at++);
 	return true;
 }
 
@@ -78,12 +76,12 @@ static bool take_quoted(struct parser *p, uint32_t start)
 		if (peek(p) == '\\' && p->at + 1 < p->text.size)
 			p->at++;
 	if (!peek(p))
-		return refuse(p, start, "a text that begins with \" does not end with one");
+		return refuse_filter(p, start, "a text that begins with \" does not end with one");
 	p->at++;
 	json_error_t error;
 	json_t *value = json_loadb(p->text.data + start, p->at - start, JSON_DECODE_ANY, &error);
 	if (!value)
-		return refuse(p, start,
+		return refuse_filter(p, start,
 			"this text is not as in JSON (%.100s); between ` and ` nothing is escaped",
 			error.text);
 	p->word.kind = WORD_QUOTED;
@@ -98,7 +96,7 @@ static bool take_sign(struct parser *p, uint32_t start)
 	bool pair = (c == '=' || c == '!') && start + 1 < p->text.size &&
 		    p->text.data[start + 1] == '=';
 	if (!pair && (!c || !strchr("()[]", c)))
-		return refuse(p, start,
+		return refuse_filter(p, start,
 			isprint((unsigned char)c)
 				? "\"%c\" begins nothing that is known here; text "
 				  "that has other than letters, digits and _-./:*+@ "
@@ -106,7 +104,7 @@ static bool take_sign(struct parser *p, uint32_t start)
 				: "the byte %d begins nothing that is known here",
 			c);
 	p->at += pair ? 2 : 1;
-	take(p, WORD_SIGN, start, p->at);
+	take_token(p, WORD_SIGN, start, p->at);
 	return true;
 }
 
@@ -127,7 +125,7 @@ static bool next(struct parser *p)
 		return take_sign(p, start);
 	while (peek(p) && is_of_name(peek(p)))
 		p->at++;
-	take(p, WORD_NAME, start, p->at);
+	take_token(p, WORD_NAME, start, p->at);
 	return true;
 }
 
@@ -139,8 +137,8 @@ static bool is_word(const struct parser *p, enum word_kind kind, const char *tex
 static bool expected(struct parser *p, const char *what)
 {
 	if (p->word.kind == WORD_END)
-		return refuse(p, p->word.start, "%s is expected, but the filter ends", what);
-	return refuse(p, p->word.start, "%s is expected, not \"%.64s\"", what, p->word.text);
+		return refuse_filter(p, p->word.start, "%s is expected, but the filter ends", what);
+	return refuse_filter(p, p->word.start, "%s is expected, not \"%.64s\"", what, p->word.text);
 }
 
 // Goes on when the word is the one meant.
@@ -149,12 +147,10 @@ static bool accept(struct parser *p, const char *name)
 	return is_word(p, WORD_NAME, name) && next(p);
 }
 
-// --- What compares -------------------------------------------------------------------------------
-
-static uint32_t add(struct parser *p, enum filter_kind kind)
+static uint32_t term_add(struct parser *p, enum filter_kind kind)
 {
 	if (p->filter->count == FILTER_TERMS_MAX) {
-		refuse(p, p->word.start, "it compares and joins more than %u things",
+		refuse_filter(p, p->word.start, "it compares and joins more than %u things",
 			FILTER_TERMS_MAX);
 		return NO_TERM;
 	}
@@ -165,9 +161,9 @@ static uint32_t add(struct parser *p, enum filter_kind kind)
 static bool add_part(struct parser *p, struct filter_term *term, struct text part, uint32_t at)
 {
 	if (term->part_count == FILTER_PARTS_MAX)
-		return refuse(p, at, "a selector has at most %u parts", FILTER_PARTS_MAX);
+		return refuse_filter(p, at, "a selector has at most %u parts", FILTER_PARTS_MAX);
 	if (!part.size)
-		return refuse(p, at, "a part of this selector is empty");
+		return refuse_filter(p, at, "a part of this selector is empty");
 	term->parts[term->part_count++] = text_copy(part);
 	return true;
 }
@@ -225,7 +221,7 @@ static bool parse_pattern(struct parser *p, struct filter_term *term)
 	if (!parse_value(p, term))
 		return false;
 	term->program = regexp_compile(term->value, &error);
-	return term->program || refuse(p, at, "%.300s", error.text);
+	return term->program || refuse_filter(p, at, "%.300s", error.text);
 }
 
 static bool parse_emptiness(struct parser *p, struct filter_term *term)
@@ -270,7 +266,7 @@ static bool is_member_test(const struct parser *p)
 
 static uint32_t parse_test(struct parser *p)
 {
-	uint32_t number = add(p, FILTER_CONTAINS);
+	uint32_t number = term_add(p, FILTER_CONTAINS);
 	if (number == NO_TERM)
 		return NO_TERM;
 	struct filter_term *term = &p->filter->terms[number];
@@ -284,8 +280,6 @@ static uint32_t parse_test(struct parser *p)
 	}
 	return fine && !p->message[0] ? number : NO_TERM;
 }
-
-// --- What joins ----------------------------------------------------------------------------------
 
 static uint32_t parse_any(struct parser *);
 
@@ -306,7 +300,7 @@ static uint32_t parse_unary(struct parser *p);
 static uint32_t parse_negation(struct parser *p)
 {
 	uint32_t inside = next(p) ? parse_unary(p) : NO_TERM;
-	uint32_t number = inside == NO_TERM ? NO_TERM : add(p, FILTER_NOT);
+	uint32_t number = inside == NO_TERM ? NO_TERM : term_add(p, FILTER_NOT);
 	if (number != NO_TERM)
 		p->filter->terms[number].left = inside;
 	return number;
@@ -315,7 +309,7 @@ static uint32_t parse_negation(struct parser *p)
 static uint32_t parse_unary(struct parser *p)
 {
 	if (p->depth == FILTER_DEPTH_MAX) {
-		refuse(p, p->word.start, "it is nested deeper than %u", FILTER_DEPTH_MAX);
+		refuse_filter(p, p->word.start, "it is nested deeper than %u", FILTER_DEPTH_MAX);
 		return NO_TERM;
 	}
 	p->depth++;
@@ -333,7 +327,7 @@ static uint32_t parse_joined(
 	uint32_t left = one(p);
 	while (left != NO_TERM && accept(p, word)) {
 		uint32_t right = one(p);
-		uint32_t joined = right == NO_TERM ? NO_TERM : add(p, kind);
+		uint32_t joined = right == NO_TERM ? NO_TERM : term_add(p, kind);
 		if (joined == NO_TERM)
 			return NO_TERM;
 		p->filter->terms[joined].left = left;
@@ -358,7 +352,7 @@ struct filter *filter_parse(struct text text, char message[static FILTER_MESSAGE
 	struct parser p = {.text = text, .message = message};
 	message[0] = '\0';
 	if (text.size > FILTER_BYTES_MAX) {
-		refuse(&p, FILTER_BYTES_MAX, "it is longer than %u bytes", FILTER_BYTES_MAX);
+		refuse_filter(&p, FILTER_BYTES_MAX, "it is longer than %u bytes", FILTER_BYTES_MAX);
 		return NULL;
 	}
 	p.filter = memory_take(sizeof *p.filter);

@@ -32,8 +32,6 @@ void job_json(struct json_writer *w, const struct job *job)
 	json_record(w, &job_type_description, &shown);
 }
 
-// --- Summaries -----------------------------------------------------------------------------------
-
 static void put_group(struct json_writer *w, const struct task_group_summary *group)
 {
 	json_write_key(w, group->group);
@@ -84,8 +82,6 @@ void job_json_summary(struct json_writer *w, const struct state *state, const st
 	json_end_object(w);
 	free(groups);
 }
-
-// --- Scale ---------------------------------------------------------------------------------------
 
 // Living instances of a group, canaries aside.
 struct scale_counts {
@@ -173,8 +169,6 @@ void job_json_scale(struct json_writer *w, const struct state *state, const stru
 	json_end_object(w);
 	free(scan.groups);
 }
-
-// --- The short form ------------------------------------------------------------------------------
 
 static void put_meta(struct json_writer *w, const struct job *job)
 {

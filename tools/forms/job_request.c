@@ -8,7 +8,7 @@ static void note_mistake(const char *text, void *context)
 	json_sentence(context, "%s", text);
 }
 
-static void check(struct job_request *request)
+static void check_job(struct job_request *request)
 {
 	const struct job *job = request->job;
 	job_check(job, note_mistake, &request->invalid);
@@ -23,7 +23,7 @@ static void read_job(struct job_request *request, json_t *value)
 	if (request->report.errors.count)
 		return;
 	job_canonicalize(request->job);
-	check(request);
+	check_job(request);
 }
 
 bool job_request_read(const char *body, size_t size, struct job_request *request, char *message,

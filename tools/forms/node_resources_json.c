@@ -60,8 +60,6 @@ static void put_devices(struct json_writer *w, const struct node_class *class)
 	json_end_array(w);
 }
 
-// --- Networks ------------------------------------------------------------------------------------
-
 static bool is_six(const char *address)
 {
 	return address && strchr(address, ':');
@@ -128,8 +126,6 @@ static void put_networks(struct json_writer *w, const struct node *node, const c
 		put(w, &node->networks[i]);
 	json_end_array(w);
 }
-
-// --- The whole -----------------------------------------------------------------------------------
 
 // Every number of "0-3,8".
 static void put_cores(struct json_writer *w, const char *cores)

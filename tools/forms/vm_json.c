@@ -30,8 +30,6 @@ struct worker_view worker_view_now(
 	};
 }
 
-// --- Events --------------------------------------------------------------------------------------
-
 static void put_event(struct json_writer *w, const struct vm_event *event)
 {
 	json_begin_object(w);
@@ -52,8 +50,6 @@ void vm_events_json(struct json_writer *w, const struct vm *vm, uint32_t most, b
 	}
 	json_end_array(w);
 }
-
-// --- Workers -------------------------------------------------------------------------------------
 
 struct load {
 	uint32_t count;
@@ -111,8 +107,6 @@ void vm_worker_json(
 	vm_worker_members_json(w, view, worker);
 	json_end_object(w);
 }
-
-// --- Settings ------------------------------------------------------------------------------------
 
 void cluster_settings_members_json(struct json_writer *w, const struct cluster_settings *settings)
 {

@@ -18,8 +18,6 @@ struct reader {
 	size_t path_size;
 };
 
-// --- Sentences -----------------------------------------------------------------------------------
-
 void json_sentence(struct json_sentences *sentences, const char *format, ...)
 {
 	uint32_t number = sentences->count++;
@@ -64,8 +62,6 @@ char *json_sentences_text(const struct json_sentences *sentences, const char *no
 	return text;
 }
 
-// --- Paths ---------------------------------------------------------------------------------------
-
 // Appends to the path; returns its size before, to be given to path_cut.
 __attribute__((format(printf, 2, 3))) static size_t path_add(
 	struct reader *r, const char *format, ...)
@@ -100,8 +96,6 @@ static void mismatch(struct reader *r, const char *expected, const json_t *value
 	json_sentence(&r->report->errors, "%s: expected %s, not %s", r->path, expected,
 		json_type_names[json_typeof(value)]);
 }
-
-// --- Values --------------------------------------------------------------------------------------
 
 static void read_record(struct reader *, const struct record_type *, void *record, json_t *value);
 
@@ -431,8 +425,6 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	case FIELD_TEXT: break; // of no JSON
 	}
 }
-
-// --- Objects -------------------------------------------------------------------------------------
 
 // Field of a member, whatever its case, as Go's decoder has it; -1 when there is none.
 static int field_find(const struct record_type *type, const char *name)

@@ -24,7 +24,7 @@ static char *room(struct json_writer *w, size_t bytes)
 	return w->data + w->size;
 }
 
-static void put(struct json_writer *w, const char *data, size_t size)
+static void put_bytes(struct json_writer *w, const char *data, size_t size)
 {
 	memcpy(room(w, size), data, size);
 	w->size += size;
@@ -62,11 +62,11 @@ static void begin_value(struct json_writer *w)
 static void scalar(struct json_writer *w, const char *data, size_t size)
 {
 	begin_value(w);
-	put(w, data, size);
+	put_bytes(w, data, size);
 	w->separated = true;
 }
 
-static void begin(struct json_writer *w, char bracket)
+static void begin_nesting(struct json_writer *w, char bracket)
 {
 	begin_value(w);
 	put_char(w, bracket);
@@ -74,7 +74,7 @@ static void begin(struct json_writer *w, char bracket)
 	w->separated = false;
 }
 
-static void end(struct json_writer *w, char bracket)
+static void end_nesting(struct json_writer *w, char bracket)
 {
 	CHECK(w->depth > 0);
 	w->depth--;
@@ -110,22 +110,22 @@ char *json_writer_take(struct json_writer *w)
 
 void json_begin_object(struct json_writer *w)
 {
-	begin(w, '{');
+	begin_nesting(w, '{');
 }
 
 void json_end_object(struct json_writer *w)
 {
-	end(w, '}');
+	end_nesting(w, '}');
 }
 
 void json_begin_array(struct json_writer *w)
 {
-	begin(w, '[');
+	begin_nesting(w, '[');
 }
 
 void json_end_array(struct json_writer *w)
 {
-	end(w, ']');
+	end_nesting(w, ']');
 }
 
 void json_write_null(struct json_writer *w)
@@ -190,11 +190,11 @@ static void put_escape(struct json_writer *w, unsigned char c)
 	for (const char *s = shorts; *s; s += 2)
 		if ((unsigned char)s[1] == c) {
 			char pair[2] = {'\\', s[0]};
-			put(w, pair, 2);
+			put_bytes(w, pair, 2);
 			return;
 		}
 	char text[8];
-	put(w, text, (size_t)snprintf(text, sizeof text, "\\u%04x", c));
+	put_bytes(w, text, (size_t)snprintf(text, sizeof text, "\\u%04x", c));
 }
 
 static void put_quoted(struct json_writer *w, struct text t)
@@ -204,7 +204,7 @@ static void put_quoted(struct json_writer *w, struct text t)
 		uint32_t run = 0;
 		while (run < t.size && is_plain((unsigned char)t.data[run]))
 			run++;
-		put(w, t.data, run);
+		put_bytes(w, t.data, run);
 		t.data += run;
 		t.size -= run;
 		if (!t.size)
@@ -214,7 +214,7 @@ static void put_quoted(struct json_writer *w, struct text t)
 			put_escape(w, (unsigned char)t.data[0]);
 		} else {
 			bytes = text_utf8_bytes(t);
-			put(w, bytes ? t.data : "\xef\xbf\xbd", bytes ? bytes : 3);
+			put_bytes(w, bytes ? t.data : "\xef\xbf\xbd", bytes ? bytes : 3);
 			bytes = bytes ? bytes : 1;
 		}
 		t.data += bytes;
@@ -227,7 +227,7 @@ void json_write_key(struct json_writer *w, const char *name)
 {
 	begin_value(w);
 	put_quoted(w, text_of(name));
-	put(w, ": ", w->pretty ? 2 : 1);
+	put_bytes(w, ": ", w->pretty ? 2 : 1);
 	w->after_key = true;
 	w->separated = true;
 }

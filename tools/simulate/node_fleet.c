@@ -37,8 +37,6 @@ uint32_t node_fleet_healthy(const struct node_fleet *f)
 	return healthy;
 }
 
-// --- What happens to one node --------------------------------------------------------------------
-
 static bool added(struct node_fleet *f, const struct node_event *e)
 {
 	lifecycle_added(&f->nodes[e->node], f->limits.readiness);
@@ -92,15 +90,13 @@ static bool ready(struct node_fleet *f, const struct node_event *e)
 	return true;
 }
 
-static bool nothing(struct node_fleet *f, const struct node_event *e)
+static bool no_event(struct node_fleet *f, const struct node_event *e)
 {
 	(void)f, (void)e;
 	return true;
 }
 
-// --- All of them ---------------------------------------------------------------------------------
-
-static void sweep(struct node_fleet *f, int64_t now_ns)
+static void sweep_nodes(struct node_fleet *f, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < f->count; i++) {
 		enum lifecycle_sweep swept = lifecycle_swept(&f->nodes[i], &f->limits, now_ns);
@@ -115,7 +111,7 @@ static const struct {
 	bool (*happens)(struct node_fleet *, const struct node_event *);
 	bool sweeps;
 } kinds[NODE_EVENT_KINDS] = {
-	[NODE_EVENT_NONE] = {nothing, false},
+	[NODE_EVENT_NONE] = {no_event, false},
 	[NODE_EVENT_ADDED] = {added, true},
 	[NODE_EVENT_REMOVED] = {removed, true},
 	[NODE_EVENT_USER_ADDED] = {user_added, true},
@@ -123,7 +119,7 @@ static const struct {
 	[NODE_EVENT_TASK_SCHEDULED] = {task_scheduled, false},
 	[NODE_EVENT_TASK_COMPLETED] = {task_completed, false},
 	[NODE_EVENT_READY] = {ready, false},
-	[NODE_EVENT_SWEEP] = {nothing, true},
+	[NODE_EVENT_SWEEP] = {no_event, true},
 };
 
 bool node_fleet_happens(struct node_fleet *f, const struct node_event *e)
@@ -131,6 +127,6 @@ bool node_fleet_happens(struct node_fleet *f, const struct node_event *e)
 	if (!kinds[e->kind].happens(f, e))
 		return false;
 	if (kinds[e->kind].sweeps)
-		sweep(f, e->at_ns);
+		sweep_nodes(f, e->at_ns);
 	return true;
 }

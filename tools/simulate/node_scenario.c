@@ -11,50 +11,50 @@
 	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
 		sizeof type##_fields / sizeof type##_fields[0], NULL}
 
-// --- What is said --------------------------------------------------------------------------------
-
-struct said_event {
+struct scenario_event_json {
 	struct optional_i64 at_ns;
 	int kind;
 	char *node, *job, *task, *snapshot;
 	bool flaky, ready;
 	int64_t backoff_ns;
 };
-struct said_input {
+struct scenario_input_json {
 	struct optional_i64 now_ns;
 	int64_t lost_after_ns, flaky_after_ns;
 	bool readiness;
-	struct array events; // said_event
+	struct array events; // scenario_event_json
 };
 
 // As enum node_event_kind.
 static const char *const kind_names[] = {"", "added", "removed", "user-added", "user-removed",
 	"task-scheduled", "task-completed", "ready", "sweep", NULL};
 
-static const struct field said_event_fields[] = {
-	{"At", FIELD_OPTIONAL_I64, OF(said_event, at_ns)},
-	{"Kind", FIELD_ENUM, OF(said_event, kind), NULL, kind_names},
-	{"Node", FIELD_STRING, OF(said_event, node)},
-	{"Job", FIELD_STRING, OF(said_event, job)},
-	{"Task", FIELD_STRING, OF(said_event, task)},
-	{"Snapshot", FIELD_STRING, OF(said_event, snapshot)},
-	{"Flaky", FIELD_BOOL, OF(said_event, flaky)},
-	{"Ready", FIELD_BOOL, OF(said_event, ready)},
-	{"Backoff", FIELD_I64, OF(said_event, backoff_ns), NULL, NULL, FIELD_DURATION},
+static const struct field scenario_event_json_fields[] = {
+	{"At", FIELD_OPTIONAL_I64, OF(scenario_event_json, at_ns)},
+	{"Kind", FIELD_ENUM, OF(scenario_event_json, kind), NULL, kind_names},
+	{"Node", FIELD_STRING, OF(scenario_event_json, node)},
+	{"Job", FIELD_STRING, OF(scenario_event_json, job)},
+	{"Task", FIELD_STRING, OF(scenario_event_json, task)},
+	{"Snapshot", FIELD_STRING, OF(scenario_event_json, snapshot)},
+	{"Flaky", FIELD_BOOL, OF(scenario_event_json, flaky)},
+	{"Ready", FIELD_BOOL, OF(scenario_event_json, ready)},
+	{"Backoff", FIELD_I64, OF(scenario_event_json, backoff_ns), NULL, NULL, FIELD_DURATION},
 };
-static DESCRIBE(said_event_description, said_event);
+static DESCRIBE(scenario_event_json_description, scenario_event_json);
 
-static const struct field said_input_fields[] = {
-	{"Now", FIELD_OPTIONAL_I64, OF(said_input, now_ns)},
-	{"LostAfter", FIELD_I64, OF(said_input, lost_after_ns), NULL, NULL, FIELD_DURATION},
-	{"FlakyAfter", FIELD_I64, OF(said_input, flaky_after_ns), NULL, NULL, FIELD_DURATION},
-	{"Readiness", FIELD_BOOL, OF(said_input, readiness)},
-	{"Events", FIELD_ARRAY, OF(said_input, events), &said_event_description},
+static const struct field scenario_input_json_fields[] = {
+	{"Now", FIELD_OPTIONAL_I64, OF(scenario_input_json, now_ns)},
+	{"LostAfter", FIELD_I64, OF(scenario_input_json, lost_after_ns), NULL, NULL,
+		FIELD_DURATION},
+	{"FlakyAfter", FIELD_I64, OF(scenario_input_json, flaky_after_ns), NULL, NULL,
+		FIELD_DURATION},
+	{"Readiness", FIELD_BOOL, OF(scenario_input_json, readiness)},
+	{"Events", FIELD_ARRAY, OF(scenario_input_json, events), &scenario_event_json_description},
 };
-static DESCRIBE(said_input_description, said_input);
+static DESCRIBE(scenario_input_json_description, scenario_input_json);
 
 struct run {
-	struct said_input said;
+	struct scenario_input_json given;
 	const char **ids; // of the nodes, in order; a node is its place here
 	uint32_t id_count;
 	int64_t shift_ns; // makes every time positive
@@ -63,22 +63,20 @@ struct run {
 	struct json_writer *w;
 };
 
-static const struct said_event *event_at(const struct run *r, uint32_t i)
+static const struct scenario_event_json *event_at(const struct run *r, uint32_t i)
 {
-	return ARRAY_AT(&r->said.events, struct said_event, i);
+	return ARRAY_AT(&r->given.events, struct scenario_event_json, i);
 }
 
-static int64_t time_of(const struct run *r, const struct said_event *e)
+static int64_t time_of(const struct run *r, const struct scenario_event_json *e)
 {
-	return e->at_ns.set ? e->at_ns.value : r->said.now_ns.value;
+	return e->at_ns.set ? e->at_ns.value : r->given.now_ns.value;
 }
 
 static bool is_missing(const char *text)
 {
 	return !text || !*text;
 }
-
-// --- Checks --------------------------------------------------------------------------------------
 
 static void check_time(const struct run *r, const char *path, int64_t time_ns)
 {
@@ -94,7 +92,7 @@ static void check_not_negative(const struct run *r, const char *path, int64_t ns
 
 static void check_event(const struct run *r, uint32_t i)
 {
-	const struct said_event *e = event_at(r, i);
+	const struct scenario_event_json *e = event_at(r, i);
 	char path[64];
 
 	snprintf(path, sizeof path, "Input.Events[%u].At", i);
@@ -107,17 +105,15 @@ static void check_event(const struct run *r, uint32_t i)
 		json_sentence(&r->report->errors, "Input.Events[%u].Node: is missing", i);
 }
 
-static bool check(const struct run *r)
+static bool check_expected(const struct run *r)
 {
-	check_time(r, "Input.Now", r->said.now_ns.value);
-	check_not_negative(r, "Input.LostAfter", r->said.lost_after_ns);
-	check_not_negative(r, "Input.FlakyAfter", r->said.flaky_after_ns);
-	for (uint32_t i = 0; i < r->said.events.count; i++)
+	check_time(r, "Input.Now", r->given.now_ns.value);
+	check_not_negative(r, "Input.LostAfter", r->given.lost_after_ns);
+	check_not_negative(r, "Input.FlakyAfter", r->given.flaky_after_ns);
+	for (uint32_t i = 0; i < r->given.events.count; i++)
 		check_event(r, i);
 	return r->report->errors.count == 0;
 }
-
-// --- Names and times -----------------------------------------------------------------------------
 
 static int by_text(const void *a, const void *b)
 {
@@ -128,8 +124,8 @@ static void collect_ids(struct run *r)
 {
 	uint32_t named = 0;
 
-	r->ids = memory_take_array(r->said.events.count + 1, sizeof r->ids[0]);
-	for (uint32_t i = 0; i < r->said.events.count; i++)
+	r->ids = memory_take_array(r->given.events.count + 1, sizeof r->ids[0]);
+	for (uint32_t i = 0; i < r->given.events.count; i++)
 		if (!is_missing(event_at(r, i)->node))
 			r->ids[named++] = event_at(r, i)->node;
 	qsort(r->ids, named, sizeof r->ids[0], by_text);
@@ -150,13 +146,11 @@ static void find_shift(struct run *r)
 {
 	int64_t first = 1;
 
-	for (uint32_t i = 0; i < r->said.events.count; i++)
+	for (uint32_t i = 0; i < r->given.events.count; i++)
 		if (time_of(r, event_at(r, i)) < first)
 			first = time_of(r, event_at(r, i));
 	r->shift_ns = 1 - first;
 }
-
-// --- Where they stand ----------------------------------------------------------------------------
 
 static void write_standing(const struct run *r, const char *key, enum node_standing standing)
 {
@@ -247,33 +241,31 @@ static void write_fleet(const struct run *r)
 	json_end_object(r->w);
 }
 
-// --- The whole -----------------------------------------------------------------------------------
-
 static bool happens(const struct run *r, uint32_t i)
 {
-	const struct said_event *said = event_at(r, i);
-	struct node_event e = {.kind = (enum node_event_kind)said->kind,
-		.at_ns = time_of(r, said) + r->shift_ns,
-		.node = is_missing(said->node) ? 0 : node_of(r, said->node),
-		.snapshot = said->snapshot ? said->snapshot : "",
-		.flaky = said->flaky,
-		.ready = said->ready,
-		.backoff_ns = said->backoff_ns};
+	const struct scenario_event_json *given = event_at(r, i);
+	struct node_event e = {.kind = (enum node_event_kind)given->kind,
+		.at_ns = time_of(r, given) + r->shift_ns,
+		.node = is_missing(given->node) ? 0 : node_of(r, given->node),
+		.snapshot = given->snapshot ? given->snapshot : "",
+		.flaky = given->flaky,
+		.ready = given->ready,
+		.backoff_ns = given->backoff_ns};
 
 	if (node_fleet_happens(r->fleet, &e))
 		return true;
 	json_sentence(&r->report->errors,
 		"Input.Events[%u]: node \"%.128s\" is not healthy, no task can be scheduled on it",
-		i, said->node);
+		i, given->node);
 	return false;
 }
 
 static bool run_events(struct run *r)
 {
-	uint32_t count = r->said.events.count;
-	const struct lifecycle_limits limits = {.lost_after_ns = r->said.lost_after_ns,
-		.flaky_after_ns = r->said.flaky_after_ns,
-		.readiness = r->said.readiness};
+	uint32_t count = r->given.events.count;
+	const struct lifecycle_limits limits = {.lost_after_ns = r->given.lost_after_ns,
+		.flaky_after_ns = r->given.flaky_after_ns,
+		.readiness = r->given.readiness};
 	bool done = true;
 
 	collect_ids(r);
@@ -294,10 +286,10 @@ bool node_scenario_run(json_t *input, struct json_report *report, struct json_wr
 {
 	struct run r = {.report = report, .w = w};
 
-	json_read_exact(&said_input_description, &r.said, input, "Input", report);
-	bool done = report->errors.count == 0 && check(&r) && run_events(&r);
+	json_read_exact(&scenario_input_json_description, &r.given, input, "Input", report);
+	bool done = report->errors.count == 0 && check_expected(&r) && run_events(&r);
 	node_fleet_free(r.fleet);
 	free(r.ids);
-	record_release(&said_input_description, &r.said);
+	record_release(&scenario_input_json_description, &r.given);
 	return done;
 }

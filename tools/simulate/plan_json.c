@@ -1,10 +1,9 @@
-// A plan in the form of docs/simulate.md. What an allocation got is derived as the API derives it.
+#include "tools/simulate/plan_json.h"
 #include "state/base/memory.h"
 #include "state/tables/alloc_table.h"
 #include "tools/forms/allocated_json.h"
 #include "tools/forms/task_state_json.h"
 #include "tools/json/json_record.h"
-#include "tools/simulate/recorder.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,8 +31,6 @@ static void put_name(struct json_writer *w, const struct allocation *a)
 		w, "TaskGroup", ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
 	json_put_u64(w, "JobVersion", a->job->version);
 }
-
-// --- Stops ---------------------------------------------------------------------------------------
 
 static void put_stop(struct json_writer *w, const struct scenario *s, const struct plan_stop *stop)
 {
@@ -68,8 +65,6 @@ static void put_preemption(
 	json_put_uuid(w, "PreemptedByAllocation", &stop->preempted_by);
 	json_end_object(w);
 }
-
-// --- Placements ----------------------------------------------------------------------------------
 
 // What placements share, with the score of this one when it has no others.
 static void put_metrics(
@@ -210,8 +205,6 @@ static void put_placement(struct json_writer *w, const struct scenario *s, const
 	alloc_details_release(details);
 }
 
-// --- Updates -------------------------------------------------------------------------------------
-
 static void put_states(struct json_writer *w, const struct alloc_details *details)
 {
 	json_write_key(w, "AllocStates");
@@ -249,8 +242,6 @@ static void put_update(struct json_writer *w, const struct scenario *s, const st
 		allocated_json_on(w, &node->record, &a);
 	json_end_object(w);
 }
-
-// --- The plan ------------------------------------------------------------------------------------
 
 // Counts are unsigned there: what was planned less than nothing wraps around.
 static void put_desired(struct json_writer *w, const struct desired_updates *d)

@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/json/json_record.h"
+#include "tools/simulate/plan_json.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,7 @@ static void print_list(struct json_writer *w, const char *key, const struct json
 	free(list);
 }
 
-static void print(const struct recorder *r, struct json_writer *w)
+static void print_records(const struct recorder *r, struct json_writer *w)
 {
 	json_begin_object(w);
 	print_list(w, "Plans", &r->plans);
@@ -133,7 +134,7 @@ int scenario_work_off(struct scenario *scenario, struct json_writer *w)
 		.unknown_trigger = scenario->unknown_trigger};
 	int result = scheduler_process(&settings, scenario->eval);
 	if (result >= 0)
-		print(&r, w);
+		print_records(&r, w);
 	json_writer_free(&r.plans);
 	json_writer_free(&r.evals);
 	json_writer_free(&r.created);

@@ -8,6 +8,3 @@
 // {"Plans": […], "Evals": […], "CreateEvals": […], "ReblockEvals": […]}, indented as the writer says. Or a
 // negative error of the scheduler, and nothing is written. The same scenario gives the same result.
 int scenario_work_off(struct scenario *, struct json_writer *);
-
-// plan_json.c: a plan as an object.
-void plan_json(struct json_writer *, const struct scenario *, const struct plan *);

@@ -29,12 +29,6 @@ struct scenario {
 	char *unknown_trigger; // of the evaluation; NULL: it is known
 };
 
-// Reads a file's text; mistakes are collected, each with its path. NULL when there are any.
-struct scenario *scenario_read(const char *text, size_t size, struct json_report *);
-// The same of what is parsed already; it is read once, and changed by that.
-struct scenario *scenario_read_json(json_t *root, struct json_report *);
-void scenario_free(struct scenario *); // NULL is fine
-
 struct scheduler_view scenario_view(struct scenario *);
 const struct scenario_node *scenario_node_at(const struct scenario *, uint32_t slot);
 const struct allocation *scenario_allocation_find(const struct scenario *, const struct uuid *);

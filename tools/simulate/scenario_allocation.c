@@ -9,7 +9,7 @@
 struct making {
 	const struct scenario *scenario;
 	struct scenario_allocation *allocation;
-	struct said_allocation *said;
+	struct scenario_allocation_json *given;
 	const char *path;
 	struct json_report *report;
 };
@@ -24,15 +24,13 @@ static const char *or_default(const char *namespace_name)
 	return namespace_name && *namespace_name ? namespace_name : "default";
 }
 
-// --- Job, group and name -------------------------------------------------------------------------
-
 static struct job *find_version(const struct making *m)
 {
 	for (uint32_t i = 0; i < m->scenario->job_count; i++) {
 		struct job *job = m->scenario->jobs[i];
-		if (job->version == m->said->job_version &&
-			strcmp(job->id, or_empty(m->said->job_id)) == 0 &&
-			strcmp(job->namespace_name, or_default(m->said->namespace_name)) == 0)
+		if (job->version == m->given->job_version &&
+			strcmp(job->id, or_empty(m->given->job_id)) == 0 &&
+			strcmp(job->namespace_name, or_default(m->given->namespace_name)) == 0)
 			return job;
 	}
 	return NULL;
@@ -47,16 +45,16 @@ static bool make_job(struct making *m)
 			"%s: there is no version %llu of job \"%.128s\"; add it to JobVersions, or "
 			"to "
 			"OtherJobs, or correct JobID, JobVersion or Namespace",
-			m->path, (unsigned long long)m->said->job_version,
-			or_empty(m->said->job_id));
+			m->path, (unsigned long long)m->given->job_version,
+			or_empty(m->given->job_id));
 		return false;
 	}
-	int group = job_group_index(a->job, text_of(or_empty(m->said->task_group)));
+	int group = job_group_index(a->job, text_of(or_empty(m->given->task_group)));
 	if (group < 0) {
 		json_sentence(&m->report->errors,
 			"%s.TaskGroup: version %llu of job \"%.128s\" has no group \"%.128s\"",
 			m->path, (unsigned long long)a->job->version, a->job->id,
-			or_empty(m->said->task_group));
+			or_empty(m->given->task_group));
 		return false;
 	}
 	a->group = (uint16_t)group;
@@ -79,24 +77,23 @@ static bool index_of(const char *name, uint32_t *index)
 static void make_name(struct making *m)
 {
 	struct allocation *a = &m->allocation->record;
-	const char *said = or_empty(m->said->name);
+	const char *given = or_empty(m->given->name);
 	char made[2 * NAME_BYTES_MAX + 32];
-	if (index_of(said, &a->index) && strcmp(allocation_name(a, made, sizeof made), said) == 0)
+	if (index_of(given, &a->index) && strcmp(allocation_name(a, made, sizeof made), given) == 0)
 		return;
 	a->index = 0;
 	allocation_name(a, made, sizeof made);
 	*strrchr(made, '[') = 0;
 	json_sentence(&m->report->errors, "%s.Name: must be \"%s[<number>]\", not \"%.128s\"",
-		m->path, made, said);
+		m->path, made, given);
 }
 
-// --- Resources -----------------------------------------------------------------------------------
-
-static struct task_lifecycle *make_lifecycle(const struct said_allocated *said, const char *task)
+static struct task_lifecycle *make_lifecycle(
+	const struct scenario_allocated_json *given, const char *task)
 {
-	for (uint32_t i = 0; i < said->lifecycles.count; i++) {
-		const struct said_lifecycle *l =
-			ARRAY_AT(&said->lifecycles, struct said_lifecycle, i);
+	for (uint32_t i = 0; i < given->lifecycles.count; i++) {
+		const struct scenario_lifecycle_json *l =
+			ARRAY_AT(&given->lifecycles, struct scenario_lifecycle_json, i);
 		if (strcmp(l->task, task) != 0 || !l->hook)
 			continue;
 		struct task_lifecycle *made = memory_take(sizeof *made);
@@ -107,16 +104,17 @@ static struct task_lifecycle *make_lifecycle(const struct said_allocated *said, 
 }
 
 // What the tasks hold together: the same sum as of a group that asks for it (row A54).
-static struct group_footprint footprint(const struct said_allocated *said)
+static struct group_footprint footprint(const struct scenario_allocated_json *given)
 {
-	uint32_t count = said->tasks.count;
+	uint32_t count = given->tasks.count;
 	struct task *tasks = memory_take_array(count + 1, sizeof *tasks);
-	struct task_group group = {.tasks = {tasks, count}, .disk.size_mb = said->shared.disk_mb};
+	struct task_group group = {.tasks = {tasks, count}, .disk.size_mb = given->shared.disk_mb};
 	for (uint32_t i = 0; i < count; i++) {
-		const struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+		const struct scenario_task_json *task =
+			ARRAY_AT(&given->tasks, struct scenario_task_json, i);
 		tasks[i].resources.cpu = task->cpu.shares;
 		tasks[i].resources.memory_mb = task->memory.mb;
-		tasks[i].lifecycle = make_lifecycle(said, task->name);
+		tasks[i].lifecycle = make_lifecycle(given, task->name);
 	}
 	struct group_footprint sum = task_group_footprint(&group);
 	for (uint32_t i = 0; i < count; i++)
@@ -131,11 +129,12 @@ static bool is_amount(int64_t value)
 }
 
 // Each amount by itself, so that the sums of a few do not overflow.
-static bool amounts_are_sound(const struct said_allocated *said)
+static bool amounts_are_sound(const struct scenario_allocated_json *given)
 {
-	bool sound = is_amount(said->shared.disk_mb);
-	for (uint32_t i = 0; i < said->tasks.count; i++) {
-		const struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+	bool sound = is_amount(given->shared.disk_mb);
+	for (uint32_t i = 0; i < given->tasks.count; i++) {
+		const struct scenario_task_json *task =
+			ARRAY_AT(&given->tasks, struct scenario_task_json, i);
 		sound = sound && is_amount(task->cpu.shares) && is_amount(task->memory.mb);
 	}
 	return sound;
@@ -144,15 +143,15 @@ static bool amounts_are_sound(const struct said_allocated *said)
 static void make_resources(struct making *m)
 {
 	struct allocation *a = &m->allocation->record;
-	const struct said_allocated *said = m->said->allocated;
-	if (!said) {
+	const struct scenario_allocated_json *given = m->given->allocated;
+	if (!given) {
 		a->resources = ARRAY_AT(&a->job->asks, struct group_ask, a->group)->resources;
 		return;
 	}
 	struct group_footprint sum = {0};
-	bool sound = amounts_are_sound(said);
+	bool sound = amounts_are_sound(given);
 	if (sound)
-		sum = footprint(said);
+		sum = footprint(given);
 	if (!sound || !is_amount(sum.cpu_mhz) || !is_amount(sum.memory_mb) ||
 		!is_amount(sum.disk_mb))
 		json_sentence(&m->report->errors,
@@ -164,9 +163,10 @@ static void make_resources(struct making *m)
 
 static void make_devices(struct making *m, const struct scenario_node *node)
 {
-	const struct said_allocated *said = m->said->allocated;
-	for (uint32_t i = 0; node && said && i < said->tasks.count; i++) {
-		const struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+	const struct scenario_allocated_json *given = m->given->allocated;
+	for (uint32_t i = 0; node && given && i < given->tasks.count; i++) {
+		const struct scenario_task_json *task =
+			ARRAY_AT(&given->tasks, struct scenario_task_json, i);
 		for (uint32_t k = 0; k < task->devices.count; k++) {
 			const struct allocated_device *d =
 				ARRAY_AT(&task->devices, struct allocated_device, k);
@@ -176,79 +176,76 @@ static void make_devices(struct making *m, const struct scenario_node *node)
 	}
 }
 
-// --- Details and report --------------------------------------------------------------------------
-
-static void move(struct array *to, struct array *from)
+static void move_text(struct array *to, struct array *from)
 {
 	*to = *from;
 	*from = (struct array){0};
 }
 
 // Tasks that got more than cpu and memory; the map is sorted already.
-static void move_tasks(struct alloc_details *details, struct said_allocated *said)
+static void move_tasks(struct alloc_details *details, struct scenario_allocated_json *given)
 {
-	for (uint32_t i = 0; i < said->tasks.count; i++) {
-		struct said_task *task = ARRAY_AT(&said->tasks, struct said_task, i);
+	for (uint32_t i = 0; i < given->tasks.count; i++) {
+		struct scenario_task_json *task =
+			ARRAY_AT(&given->tasks, struct scenario_task_json, i);
 		if (!task->networks.count && !task->devices.count &&
 			!task->cpu.reserved_cores.count)
 			continue;
 		struct allocated_task *made = array_append(&details->tasks, sizeof *made);
 		made->task = text_copy(text_of(task->name));
-		move(&made->networks, &task->networks);
-		move(&made->devices, &task->devices);
-		move(&made->reserved_cores, &task->cpu.reserved_cores);
+		move_text(&made->networks, &task->networks);
+		move_text(&made->devices, &task->devices);
+		move_text(&made->reserved_cores, &task->cpu.reserved_cores);
 	}
-	move(&details->networks, &said->shared.networks);
-	move(&details->ports, &said->shared.ports);
+	move_text(&details->networks, &given->shared.networks);
+	move_text(&details->ports, &given->shared.ports);
 }
 
 static void make_details(struct making *m)
 {
-	struct said_allocation *said = m->said;
-	struct alloc_details *details = alloc_details_copy(&said->details);
-	if (said->tracker)
-		move(&details->reschedule_events, &said->tracker->events);
-	if (said->allocated)
-		move_tasks(details, said->allocated);
+	struct scenario_allocation_json *given = m->given;
+	struct alloc_details *details = alloc_details_copy(&given->details);
+	if (given->tracker)
+		move_text(&details->reschedule_events, &given->tracker->events);
+	if (given->allocated)
+		move_tasks(details, given->allocated);
 	m->allocation->record.details = details;
 }
 
 static void make_report(struct making *m)
 {
 	struct alloc_report *report = alloc_report_create();
-	report->client_description = m->said->client_description;
-	m->said->client_description = NULL;
-	move(&report->task_states, &m->said->task_states);
+	report->client_description = m->given->client_description;
+	m->given->client_description = NULL;
+	move_text(&report->task_states, &m->given->task_states);
 	m->allocation->record.report = report;
 }
 
-// --- The whole -----------------------------------------------------------------------------------
-
 static void make_identity(struct making *m)
 {
-	const struct said_allocation *said = m->said;
+	const struct scenario_allocation_json *given = m->given;
 	struct allocation *a = &m->allocation->record;
-	if (uuid_is_zero(&said->id))
+	if (uuid_is_zero(&given->id))
 		json_sentence(&m->report->errors, "%s.ID: is missing; give it a UUID", m->path);
-	a->record.create_index = said->create_index;
-	a->record.modify_index = said->modify_index;
-	a->alloc_modify_index = said->alloc_modify_index;
-	a->id = said->id;
-	a->node_id = said->node_id;
-	a->eval_id = said->eval_id;
+	a->record.create_index = given->create_index;
+	a->record.modify_index = given->modify_index;
+	a->alloc_modify_index = given->alloc_modify_index;
+	a->id = given->id;
+	a->node_id = given->node_id;
+	a->eval_id = given->eval_id;
 	a->client = CLIENT_NONE;
-	a->desired = (uint8_t)said->desired;
-	a->client_status = (uint8_t)said->client_status;
-	a->create_time_ns = said->create_time_ns;
-	a->modify_time_ns = said->modify_time_ns;
+	a->desired = (uint8_t)given->desired;
+	a->client_status = (uint8_t)given->client_status;
+	a->create_time_ns = given->create_time_ns;
+	a->modify_time_ns = given->modify_time_ns;
 	a->desired_description = a->client_description = "";
 }
 
-static void make(struct making *m, struct scenario *s)
+static void make_allocation(struct making *m, struct scenario *s)
 {
 	struct allocation *a = &m->allocation->record;
 	struct scheduler_view view = scenario_view(s);
-	const struct node *node = view.node_by_id(s, &m->said->node_id);
+	const struct node *node = view.node_by_id(s, &m->given->node_id);
 	make_identity(m);
 	a->node_slot = node ? node->slot : NODE_SLOT_NONE;
 	if (make_job(m)) {
@@ -263,11 +260,11 @@ static void make(struct making *m, struct scenario *s)
 void scenario_allocation_read(struct scenario *s, struct scenario_allocation *allocation,
 	json_t *value, const char *path, struct json_report *report)
 {
-	struct said_allocation said;
-	struct making m = {s, allocation, &said, path, report};
-	json_read_exact(&said_allocation_description, &said, value, path, report);
-	make(&m, s);
-	record_release(&said_allocation_description, &said);
+	struct scenario_allocation_json given;
+	struct making m = {s, allocation, &given, path, report};
+	json_read_exact(&scenario_allocation_json_description, &given, value, path, report);
+	make_allocation(&m, s);
+	record_release(&scenario_allocation_json_description, &given);
 }
 
 void scenario_allocation_release(struct scenario_allocation *a)

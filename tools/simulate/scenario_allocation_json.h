@@ -3,47 +3,47 @@
 #include "state/records/alloc_details.h"
 #include "tools/json/json_reader.h"
 
-struct said_task_cpu {
+struct scenario_task_cpu_json {
 	int64_t shares;
 	struct array reserved_cores; // int64_t
 };
-struct said_task_memory {
+struct scenario_task_memory_json {
 	int64_t mb, max_mb;
 };
-struct said_task { // AllocatedResources.Tasks
+struct scenario_task_json { // AllocatedResources.Tasks
 	char *name;
-	struct said_task_cpu cpu;
-	struct said_task_memory memory;
+	struct scenario_task_cpu_json cpu;
+	struct scenario_task_memory_json memory;
 	struct array networks, devices; // allocated_network, allocated_device
 };
-struct said_lifecycle { // AllocatedResources.TaskLifecycles
+struct scenario_lifecycle_json { // AllocatedResources.TaskLifecycles
 	char *task, *hook;
 	bool sidecar;
 };
-struct said_shared {
+struct scenario_shared_json {
 	int64_t disk_mb;
 	struct array networks, ports; // allocated_network, allocated_port
 };
-struct said_allocated {
-	struct array tasks, lifecycles; // said_task, said_lifecycle
-	struct said_shared shared;
+struct scenario_allocated_json {
+	struct array tasks, lifecycles; // scenario_task_json, scenario_lifecycle_json
+	struct scenario_shared_json shared;
 };
-struct said_tracker {
+struct scenario_tracker_json {
 	struct array events; // reschedule_event
 };
 
-struct said_allocation {
+struct scenario_allocation_json {
 	struct uuid id, eval_id, node_id;
 	char *namespace_name, *name, *job_id, *task_group;
 	uint64_t job_version;
-	struct said_allocated *allocated; // NULL: what the group asks for
+	struct scenario_allocated_json *allocated; // NULL: what the group asks for
 	int desired, client_status;
 	char *client_description;
 	struct alloc_details details; // but for what the resources hold
-	struct said_tracker *tracker;
+	struct scenario_tracker_json *tracker;
 	struct array task_states; // task_state
 	uint64_t create_index, modify_index, alloc_modify_index;
 	int64_t create_time_ns, modify_time_ns;
 };
 
-extern const struct record_type said_allocation_description;
+extern const struct record_type scenario_allocation_json_description;

@@ -39,10 +39,8 @@ static const char *ports(struct making *m, const char *field, const char *text)
 	return "";
 }
 
-// --- Attributes ----------------------------------------------------------------------------------
-
 // Those that are, or are not, unique to the node; sorted by name, as the map is.
-static struct attribute *choose(const struct array *pairs, bool unique, uint32_t *count)
+static struct attribute *choose_variant(const struct array *pairs, bool unique, uint32_t *count)
 {
 	struct attribute *chosen = memory_take_array(pairs->count + 1, sizeof *chosen);
 	*count = 0;
@@ -57,10 +55,11 @@ static struct attribute *choose(const struct array *pairs, bool unique, uint32_t
 static void make_attributes(struct scenario_node *n)
 {
 	struct node_class *c = &n->node_class;
-	n->attributes = choose(&n->said.attributes, false, &c->attribute_count);
-	n->meta = choose(&n->said.meta, false, &c->meta_count);
-	n->unique_attributes = choose(&n->said.attributes, true, &n->record.unique_attribute_count);
-	n->unique_meta = choose(&n->said.meta, true, &n->record.unique_meta_count);
+	n->attributes = choose_variant(&n->given.attributes, false, &c->attribute_count);
+	n->meta = choose_variant(&n->given.meta, false, &c->meta_count);
+	n->unique_attributes =
+		choose_variant(&n->given.attributes, true, &n->record.unique_attribute_count);
+	n->unique_meta = choose_variant(&n->given.meta, true, &n->record.unique_meta_count);
 	c->attributes = n->attributes;
 	c->meta = n->meta;
 	n->record.unique_attributes = n->unique_attributes;
@@ -69,34 +68,32 @@ static void make_attributes(struct scenario_node *n)
 
 static void make_drivers(struct scenario_node *n)
 {
-	n->drivers = memory_take_array(n->said.drivers.count + 1, sizeof *n->drivers);
-	for (uint32_t i = 0; i < n->said.drivers.count; i++) {
-		const struct said_driver *driver =
-			ARRAY_AT(&n->said.drivers, struct said_driver, i);
+	n->drivers = memory_take_array(n->given.drivers.count + 1, sizeof *n->drivers);
+	for (uint32_t i = 0; i < n->given.drivers.count; i++) {
+		const struct scenario_driver_json *driver =
+			ARRAY_AT(&n->given.drivers, struct scenario_driver_json, i);
 		bool usable = driver->detected && driver->healthy;
 		n->drivers[i] = (struct attribute){driver->name, usable ? "1" : "0"};
 	}
 	n->node_class.drivers = n->drivers;
-	n->node_class.driver_count = n->said.drivers.count;
+	n->node_class.driver_count = n->given.drivers.count;
 }
 
 static void make_volumes(struct scenario_node *n)
 {
-	n->volumes = memory_take_array(n->said.volumes.count + 1, sizeof *n->volumes);
-	for (uint32_t i = 0; i < n->said.volumes.count; i++) {
-		const struct said_volume *volume =
-			ARRAY_AT(&n->said.volumes, struct said_volume, i);
+	n->volumes = memory_take_array(n->given.volumes.count + 1, sizeof *n->volumes);
+	for (uint32_t i = 0; i < n->given.volumes.count; i++) {
+		const struct scenario_volume_json *volume =
+			ARRAY_AT(&n->given.volumes, struct scenario_volume_json, i);
 		n->volumes[i] = (struct host_volume){
 			volume->name, or_empty(volume->path), volume->read_only};
 	}
 	n->record.volumes = n->volumes;
-	n->record.volume_count = n->said.volumes.count;
+	n->record.volume_count = n->given.volumes.count;
 }
 
-// --- Devices -------------------------------------------------------------------------------------
-
 // The value of an attribute as a text with its unit, as nodes report it.
-static void make_text(struct said_device_attribute *a)
+static void make_text(struct scenario_device_attribute_json *a)
 {
 	char *text = NULL;
 	if (a->string)
@@ -112,46 +109,46 @@ static void make_text(struct said_device_attribute *a)
 	a->string = text;
 }
 
-static struct attribute *make_device_attributes(struct said_device *said)
+static struct attribute *make_device_attributes(struct scenario_device_json *given)
 {
-	struct attribute *made = memory_take_array(said->attributes.count + 1, sizeof *made);
-	for (uint32_t i = 0; i < said->attributes.count; i++) {
-		struct said_device_attribute *a =
-			ARRAY_AT(&said->attributes, struct said_device_attribute, i);
+	struct attribute *made = memory_take_array(given->attributes.count + 1, sizeof *made);
+	for (uint32_t i = 0; i < given->attributes.count; i++) {
+		struct scenario_device_attribute_json *a =
+			ARRAY_AT(&given->attributes, struct scenario_device_attribute_json, i);
 		make_text(a);
 		made[i] = (struct attribute){a->name, a->string};
 	}
 	return made;
 }
 
-static uint32_t healthy_instances(const struct said_device *said)
+static uint32_t healthy_instances(const struct scenario_device_json *given)
 {
 	uint32_t healthy = 0;
-	for (uint32_t i = 0; i < said->instances.count; i++)
-		healthy += ARRAY_AT(&said->instances, struct said_instance, i)->healthy;
+	for (uint32_t i = 0; i < given->instances.count; i++)
+		healthy += ARRAY_AT(&given->instances, struct scenario_instance_json, i)->healthy;
 	return healthy;
 }
 
 static void make_device(struct making *m, uint32_t i)
 {
-	struct said_device *said =
-		ARRAY_AT(&m->node->said.resources.devices, struct said_device, i);
-	uint32_t healthy = healthy_instances(said);
+	struct scenario_device_json *given =
+		ARRAY_AT(&m->node->given.resources.devices, struct scenario_device_json, i);
+	uint32_t healthy = healthy_instances(given);
 	m->node->devices[i] = (struct device_group){
-		.vendor = or_empty(said->vendor),
-		.type = or_empty(said->type),
-		.name = or_empty(said->name),
+		.vendor = or_empty(given->vendor),
+		.type = or_empty(given->type),
+		.name = or_empty(given->name),
 		.instances = (uint8_t)amount(
 			m, "NodeResources.Devices.Instances", healthy, NODE_DEVICES_MAX),
-		.attribute_count = said->attributes.count,
-		.attributes = make_device_attributes(said),
+		.attribute_count = given->attributes.count,
+		.attributes = make_device_attributes(given),
 	};
 }
 
 static void make_devices(struct making *m)
 {
 	struct scenario_node *n = m->node;
-	uint32_t count = n->said.resources.devices.count;
+	uint32_t count = n->given.resources.devices.count;
 	if (count > NODE_DEVICE_GROUPS_MAX) {
 		json_sentence(&m->report->errors,
 			"%s.NodeResources.Devices: %u groups; a node may have %u", m->path, count,
@@ -166,11 +163,12 @@ static void make_devices(struct making *m)
 }
 
 // The number of an instance among the healthy ones, which is its bit.
-static const struct said_instance *instance_at(const struct said_device *said, uint32_t number)
+static const struct scenario_instance_json *instance_at(
+	const struct scenario_device_json *given, uint32_t number)
 {
-	for (uint32_t i = 0; i < said->instances.count; i++) {
-		const struct said_instance *instance =
-			ARRAY_AT(&said->instances, struct said_instance, i);
+	for (uint32_t i = 0; i < given->instances.count; i++) {
+		const struct scenario_instance_json *instance =
+			ARRAY_AT(&given->instances, struct scenario_instance_json, i);
 		if (instance->healthy && number-- == 0)
 			return instance;
 	}
@@ -181,15 +179,17 @@ const char *scenario_device_id(const struct scenario_node *n, uint32_t group, ui
 {
 	if (group >= n->node_class.device_count)
 		return NULL;
-	const struct said_instance *found = instance_at(
-		ARRAY_AT(&n->said.resources.devices, struct said_device, group), instance);
+	const struct scenario_instance_json *found = instance_at(
+		ARRAY_AT(&n->given.resources.devices, struct scenario_device_json, group),
+		instance);
 	return found ? found->id : NULL;
 }
 
-static uint64_t bit_of(const struct said_device *said, const char *id)
+static uint64_t bit_of(const struct scenario_device_json *given, const char *id)
 {
-	const struct said_instance *instance;
-	for (uint32_t bit = 0; bit < NODE_DEVICES_MAX && (instance = instance_at(said, bit)); bit++)
+	const struct scenario_instance_json *instance;
+	for (uint32_t bit = 0; bit < NODE_DEVICES_MAX && (instance = instance_at(given, bit));
+		bit++)
 		if (instance->id && strcmp(instance->id, id) == 0)
 			return 1ull << bit;
 	return 0;
@@ -204,75 +204,76 @@ void scenario_device_bits(const struct scenario_node *n, const char *vendor, con
 			strcmp(group->type, or_empty(type)) != 0 ||
 			strcmp(group->name, or_empty(name)) != 0)
 			continue;
-		const struct said_device *said =
-			ARRAY_AT(&n->said.resources.devices, struct said_device, g);
+		const struct scenario_device_json *given =
+			ARRAY_AT(&n->given.resources.devices, struct scenario_device_json, g);
 		for (uint32_t i = 0; i < ids->count; i++)
-			set->groups[g] |= bit_of(said, or_empty(*ARRAY_AT(ids, char *, i)));
+			set->groups[g] |= bit_of(given, or_empty(*ARRAY_AT(ids, char *, i)));
 	}
 }
 
-// --- Networks and cores --------------------------------------------------------------------------
-
-static uint32_t address_count(const struct said_resources *said)
+static uint32_t address_count(const struct scenario_resources_json *given)
 {
-	uint32_t count = said->networks.count;
-	for (uint32_t i = 0; i < said->node_networks.count; i++)
-		count += ARRAY_AT(&said->node_networks, struct said_node_network, i)
+	uint32_t count = given->networks.count;
+	for (uint32_t i = 0; i < given->node_networks.count; i++)
+		count += ARRAY_AT(&given->node_networks, struct scenario_node_network_json, i)
 				 ->addresses.count;
 	return count;
 }
 
-static struct node_network make_network(
-	struct making *m, const struct said_node_network *said, struct node_address *addresses)
+static struct node_network make_network(struct making *m,
+	const struct scenario_node_network_json *given, struct node_address *addresses)
 {
-	for (uint32_t i = 0; i < said->addresses.count; i++) {
-		const struct said_address *a = ARRAY_AT(&said->addresses, struct said_address, i);
+	for (uint32_t i = 0; i < given->addresses.count; i++) {
+		const struct scenario_address_json *a =
+			ARRAY_AT(&given->addresses, struct scenario_address_json, i);
 		addresses[i] = (struct node_address){or_empty(a->alias), or_empty(a->address),
 			ports(m, "NodeResources.NodeNetworks.Addresses.ReservedPorts",
 				a->reserved_ports)};
 	}
-	return (struct node_network){or_empty(said->mode), or_empty(said->device),
-		amount(m, "NodeResources.NodeNetworks.Speed", said->speed_mbits, AMOUNT_MOST),
-		said->addresses.count, addresses};
+	return (struct node_network){or_empty(given->mode), or_empty(given->device),
+		amount(m, "NodeResources.NodeNetworks.Speed", given->speed_mbits, AMOUNT_MOST),
+		given->addresses.count, addresses};
 }
 
 // A node that tells only of what agents before 0.12 did has one address for each network.
 static struct node_network make_old_network(
-	struct making *m, const struct said_network *said, struct node_address *address)
+	struct making *m, const struct scenario_network_json *given, struct node_address *address)
 {
-	*address = (struct node_address){"default", or_empty(said->ip), ""};
-	return (struct node_network){said->mode ? said->mode : "host", or_empty(said->device),
-		amount(m, "NodeResources.Networks.MBits", said->mbits, AMOUNT_MOST), 1, address};
+	*address = (struct node_address){"default", or_empty(given->ip), ""};
+	return (struct node_network){given->mode ? given->mode : "host", or_empty(given->device),
+		amount(m, "NodeResources.Networks.MBits", given->mbits, AMOUNT_MOST), 1, address};
 }
 
 static void make_networks(struct making *m)
 {
 	struct scenario_node *n = m->node;
-	const struct said_resources *said = &n->said.resources;
-	bool old = said->node_networks.count == 0;
-	uint32_t count = old ? said->networks.count : said->node_networks.count, used = 0;
+	const struct scenario_resources_json *given = &n->given.resources;
+	bool old = given->node_networks.count == 0;
+	uint32_t count = old ? given->networks.count : given->node_networks.count, used = 0;
 	n->networks = memory_take_array(count + 1, sizeof *n->networks);
-	n->addresses = memory_take_array(address_count(said) + 1, sizeof *n->addresses);
+	n->addresses = memory_take_array(address_count(given) + 1, sizeof *n->addresses);
 	for (uint32_t i = 0; i < count; i++) {
 		n->networks[i] =
-			old ? make_old_network(m, ARRAY_AT(&said->networks, struct said_network, i),
+			old ? make_old_network(m,
+				      ARRAY_AT(&given->networks, struct scenario_network_json, i),
 				      &n->addresses[used])
 			    : make_network(m,
-				      ARRAY_AT(&said->node_networks, struct said_node_network, i),
+				      ARRAY_AT(&given->node_networks,
+					      struct scenario_node_network_json, i),
 				      &n->addresses[used]);
 		used += n->networks[i].address_count;
 	}
 	n->record.networks = n->networks;
 	n->record.network_count = count;
 	n->record.reserved_ports = ports(m, "ReservedResources.Networks.ReservedHostPorts",
-		n->said.reserved.networks.reserved_host_ports);
+		n->given.reserved.networks.reserved_host_ports);
 	n->record.port_least = (uint16_t)amount(
-		m, "NodeResources.MinDynamicPort", said->min_dynamic_port, PORT_MOST);
+		m, "NodeResources.MinDynamicPort", given->min_dynamic_port, PORT_MOST);
 	n->record.port_most = (uint16_t)amount(
-		m, "NodeResources.MaxDynamicPort", said->max_dynamic_port, PORT_MOST);
+		m, "NodeResources.MaxDynamicPort", given->max_dynamic_port, PORT_MOST);
 }
 
-static bool contains(const struct array *numbers, int64_t number)
+static bool contains_port(const struct array *numbers, int64_t number)
 {
 	for (uint32_t i = 0; i < numbers->count; i++)
 		if (*ARRAY_AT(numbers, int64_t, i) == number)
@@ -283,15 +284,15 @@ static bool contains(const struct array *numbers, int64_t number)
 // "0,1,2": those that may be reserved, without those that the node keeps for itself.
 static void make_cores(struct making *m)
 {
-	const struct array *all = &m->node->said.resources.cpu.reservable_cores;
-	const struct array *kept = &m->node->said.reserved.cpu.reserved_cores;
+	const struct array *all = &m->node->given.resources.cpu.reservable_cores;
+	const struct array *kept = &m->node->given.reserved.cpu.reserved_cores;
 	size_t size;
 	FILE *out = open_memstream(&m->node->cores, &size);
 	CHECK(out);
 	const char *comma = "";
 	for (uint32_t i = 0; i < all->count; i++) {
 		int64_t core = *ARRAY_AT(all, int64_t, i);
-		if (contains(kept, core))
+		if (contains_port(kept, core))
 			continue;
 		fprintf(out, "%s%u", comma,
 			amount(m, "NodeResources.Cpu.ReservableCpuCores", core, UINT16_MAX));
@@ -301,12 +302,10 @@ static void make_cores(struct making *m)
 	m->node->record.reservable_cores = m->node->cores;
 }
 
-// --- The whole -----------------------------------------------------------------------------------
-
 static void make_resources(struct making *m)
 {
-	const struct said_resources *total = &m->node->said.resources;
-	const struct said_reserved *reserved = &m->node->said.reserved;
+	const struct scenario_resources_json *total = &m->node->given.resources;
+	const struct scenario_reserved_json *reserved = &m->node->given.reserved;
 	struct node *n = &m->node->record;
 	n->total = (struct resources){
 		amount(m, "NodeResources.Cpu.CpuShares", total->cpu.shares, AMOUNT_MOST),
@@ -321,36 +320,36 @@ static void make_resources(struct making *m)
 // How it stands says whether it takes work; since when it does so does not count here.
 static void make_standing(struct scenario_node *n)
 {
-	const struct said_standing *said = &n->said.berth.lifecycle;
+	const struct scenario_standing_json *given = &n->given.berth.lifecycle;
 	static const struct node_lifecycle stands[NODE_STANDINGS] = {
 		[NODE_SUSPENDED] = {.lost_ns = 1},
 		[NODE_OFFLINED] = {.offlined = true},
 		[NODE_FORGOTTEN] = {.forgotten = true}};
-	n->record.lifecycle = stands[said->standing];
-	n->record.snapshot = n->said.snapshot ? n->said.snapshot : or_empty(said->snapshot);
+	n->record.lifecycle = stands[given->standing];
+	n->record.snapshot = n->given.snapshot ? n->given.snapshot : or_empty(given->snapshot);
 }
 
 static void make_identity(struct making *m)
 {
-	const struct said_node *said = &m->node->said;
+	const struct scenario_node_json *given = &m->node->given;
 	struct node *n = &m->node->record;
 	struct node_class *c = &m->node->node_class;
-	if (uuid_is_zero(&said->id))
+	if (uuid_is_zero(&given->id))
 		json_sentence(&m->report->errors, "%s.ID: is missing; give it a UUID", m->path);
-	n->id = said->id;
-	n->record.create_index = said->create_index;
-	n->record.modify_index = said->modify_index;
+	n->id = given->id;
+	n->record.create_index = given->create_index;
+	n->record.modify_index = given->modify_index;
 	n->generation = 1;
-	n->status = (uint8_t)said->status;
-	n->eligibility = (uint8_t)said->eligibility;
-	n->drain = said->drain;
+	n->status = (uint8_t)given->status;
+	n->eligibility = (uint8_t)given->eligibility;
+	n->drain = given->drain;
 	n->node_class = c;
-	n->name = or_empty(said->name);
+	n->name = or_empty(given->name);
 	n->address = n->version = "";
-	n->status_description = or_empty(said->status_description);
-	c->datacenter = or_empty(said->datacenter);
-	c->class_name = or_empty(said->class_name);
-	c->pool = said->pool && *said->pool ? said->pool : "default";
+	n->status_description = or_empty(given->status_description);
+	c->datacenter = or_empty(given->datacenter);
+	c->class_name = or_empty(given->class_name);
+	c->pool = given->pool && *given->pool ? given->pool : "default";
 }
 
 void scenario_node_read(
@@ -359,7 +358,7 @@ void scenario_node_read(
 	static const struct drain_strategy unlimited;
 	struct making m = {node, path, report};
 	memset(node, 0, sizeof *node);
-	json_read_exact(&said_node_description, &node->said, value, path, report);
+	json_read_exact(&scenario_node_json_description, &node->given, value, path, report);
 	make_identity(&m);
 	make_standing(node);
 	make_resources(&m);
@@ -369,7 +368,7 @@ void scenario_node_read(
 	make_devices(&m);
 	make_networks(&m);
 	make_cores(&m);
-	if (!node->record.drain && node->said.is_draining)
+	if (!node->record.drain && node->given.is_draining)
 		node->record.drain = &unlimited;
 }
 
@@ -387,5 +386,5 @@ void scenario_node_release(struct scenario_node *n)
 	free(n->networks);
 	free(n->addresses);
 	free(n->cores);
-	record_release(&said_node_description, &n->said);
+	record_release(&scenario_node_json_description, &n->given);
 }

@@ -17,126 +17,133 @@
 static const char *const statuses[] = {"initializing", "ready", "down", "disconnected", NULL};
 static const char *const eligibilities[] = {"eligible", "ineligible", NULL};
 
-static const struct field said_driver_fields[] = {
-	{"Name", FIELD_STRING, OF(said_driver, name)},
-	{"Detected", FIELD_BOOL, OF(said_driver, detected)},
-	{"Healthy", FIELD_BOOL, OF(said_driver, healthy)},
+static const struct field scenario_driver_json_fields[] = {
+	{"Name", FIELD_STRING, OF(scenario_driver_json, name)},
+	{"Detected", FIELD_BOOL, OF(scenario_driver_json, detected)},
+	{"Healthy", FIELD_BOOL, OF(scenario_driver_json, healthy)},
 	NOT_KEPT("Attributes"),
 	NOT_KEPT("HealthDescription"),
 	NOT_KEPT("UpdateTime"),
 };
-static DESCRIBE(said_driver_description, said_driver);
+static DESCRIBE(scenario_driver_json_description, scenario_driver_json);
 
-static const struct field said_volume_fields[] = {
-	{"Name", FIELD_STRING, OF(said_volume, name)},
-	{"Path", FIELD_STRING, OF(said_volume, path)},
-	{"ReadOnly", FIELD_BOOL, OF(said_volume, read_only)},
+static const struct field scenario_volume_json_fields[] = {
+	{"Name", FIELD_STRING, OF(scenario_volume_json, name)},
+	{"Path", FIELD_STRING, OF(scenario_volume_json, path)},
+	{"ReadOnly", FIELD_BOOL, OF(scenario_volume_json, read_only)},
 };
-static DESCRIBE(said_volume_description, said_volume);
+static DESCRIBE(scenario_volume_json_description, scenario_volume_json);
 
-static const struct field said_address_fields[] = {
-	{"Alias", FIELD_STRING, OF(said_address, alias)},
-	{"Address", FIELD_STRING, OF(said_address, address)},
-	{"Family", FIELD_STRING, OF(said_address, family)},
-	{"ReservedPorts", FIELD_STRING, OF(said_address, reserved_ports)},
+static const struct field scenario_address_json_fields[] = {
+	{"Alias", FIELD_STRING, OF(scenario_address_json, alias)},
+	{"Address", FIELD_STRING, OF(scenario_address_json, address)},
+	{"Family", FIELD_STRING, OF(scenario_address_json, family)},
+	{"ReservedPorts", FIELD_STRING, OF(scenario_address_json, reserved_ports)},
 	NOT_KEPT("Gateway"),
 };
-static DESCRIBE(said_address_description, said_address);
+static DESCRIBE(scenario_address_json_description, scenario_address_json);
 
-static const struct field said_node_network_fields[] = {
-	{"Mode", FIELD_STRING, OF(said_node_network, mode)},
-	{"Device", FIELD_STRING, OF(said_node_network, device)},
-	{"MacAddress", FIELD_STRING, OF(said_node_network, mac_address)},
-	{"Speed", FIELD_I64, OF(said_node_network, speed_mbits)},
-	{"Addresses", FIELD_ARRAY, OF(said_node_network, addresses), &said_address_description},
+static const struct field scenario_node_network_json_fields[] = {
+	{"Mode", FIELD_STRING, OF(scenario_node_network_json, mode)},
+	{"Device", FIELD_STRING, OF(scenario_node_network_json, device)},
+	{"MacAddress", FIELD_STRING, OF(scenario_node_network_json, mac_address)},
+	{"Speed", FIELD_I64, OF(scenario_node_network_json, speed_mbits)},
+	{"Addresses", FIELD_ARRAY, OF(scenario_node_network_json, addresses),
+		&scenario_address_json_description},
 };
-static DESCRIBE(said_node_network_description, said_node_network);
+static DESCRIBE(scenario_node_network_json_description, scenario_node_network_json);
 
-static const struct field said_network_fields[] = {
-	{"Mode", FIELD_STRING, OF(said_network, mode)},
-	{"Device", FIELD_STRING, OF(said_network, device)},
-	{"CIDR", FIELD_STRING, OF(said_network, cidr)},
-	{"IP", FIELD_STRING, OF(said_network, ip)},
-	{"MBits", FIELD_I64, OF(said_network, mbits)},
+static const struct field scenario_network_json_fields[] = {
+	{"Mode", FIELD_STRING, OF(scenario_network_json, mode)},
+	{"Device", FIELD_STRING, OF(scenario_network_json, device)},
+	{"CIDR", FIELD_STRING, OF(scenario_network_json, cidr)},
+	{"IP", FIELD_STRING, OF(scenario_network_json, ip)},
+	{"MBits", FIELD_I64, OF(scenario_network_json, mbits)},
 	NOT_KEPT("Hostname"),
 	NOT_KEPT("DNS"),
 	NOT_KEPT("ReservedPorts"),
 	NOT_KEPT("DynamicPorts"),
 };
-static DESCRIBE(said_network_description, said_network);
+static DESCRIBE(scenario_network_json_description, scenario_network_json);
 
-static const struct field said_device_attribute_fields[] = {
-	{"Name", FIELD_STRING, OF(said_device_attribute, name)},
-	{"Int", FIELD_OPTIONAL_I64, OF(said_device_attribute, integer)},
-	{"Float", FIELD_F64, OF(said_device_attribute, real)},
-	{"String", FIELD_STRING, OF(said_device_attribute, string)},
-	{"Bool", FIELD_OPTIONAL_BOOL, OF(said_device_attribute, flag)},
-	{"Unit", FIELD_STRING, OF(said_device_attribute, unit)},
+static const struct field scenario_device_attribute_json_fields[] = {
+	{"Name", FIELD_STRING, OF(scenario_device_attribute_json, name)},
+	{"Int", FIELD_OPTIONAL_I64, OF(scenario_device_attribute_json, integer)},
+	{"Float", FIELD_F64, OF(scenario_device_attribute_json, real)},
+	{"String", FIELD_STRING, OF(scenario_device_attribute_json, string)},
+	{"Bool", FIELD_OPTIONAL_BOOL, OF(scenario_device_attribute_json, flag)},
+	{"Unit", FIELD_STRING, OF(scenario_device_attribute_json, unit)},
 };
-static DESCRIBE(said_device_attribute_description, said_device_attribute);
+static DESCRIBE(scenario_device_attribute_json_description, scenario_device_attribute_json);
 
-static const struct field said_instance_fields[] = {
-	{"ID", FIELD_STRING, OF(said_instance, id)},
-	{"Healthy", FIELD_BOOL, OF(said_instance, healthy)},
-	{"HealthDescription", FIELD_STRING, OF(said_instance, health_description)},
+static const struct field scenario_instance_json_fields[] = {
+	{"ID", FIELD_STRING, OF(scenario_instance_json, id)},
+	{"Healthy", FIELD_BOOL, OF(scenario_instance_json, healthy)},
+	{"HealthDescription", FIELD_STRING, OF(scenario_instance_json, health_description)},
 	NOT_KEPT("Locality"),
 };
-static DESCRIBE(said_instance_description, said_instance);
+static DESCRIBE(scenario_instance_json_description, scenario_instance_json);
 
-static const struct field said_device_fields[] = {
-	{"Vendor", FIELD_STRING, OF(said_device, vendor)},
-	{"Type", FIELD_STRING, OF(said_device, type)},
-	{"Name", FIELD_STRING, OF(said_device, name)},
-	{"Instances", FIELD_ARRAY, OF(said_device, instances), &said_instance_description},
-	{"Attributes", FIELD_STRUCT_MAP, OF(said_device, attributes),
-		&said_device_attribute_description},
+static const struct field scenario_device_json_fields[] = {
+	{"Vendor", FIELD_STRING, OF(scenario_device_json, vendor)},
+	{"Type", FIELD_STRING, OF(scenario_device_json, type)},
+	{"Name", FIELD_STRING, OF(scenario_device_json, name)},
+	{"Instances", FIELD_ARRAY, OF(scenario_device_json, instances),
+		&scenario_instance_json_description},
+	{"Attributes", FIELD_STRUCT_MAP, OF(scenario_device_json, attributes),
+		&scenario_device_attribute_json_description},
 };
-static DESCRIBE(said_device_description, said_device);
+static DESCRIBE(scenario_device_json_description, scenario_device_json);
 
-static const struct field said_cpu_fields[] = {
-	{"CpuShares", FIELD_I64, OF(said_cpu, shares)},
-	{"TotalCpuCores", FIELD_I64, OF(said_cpu, total_cores)},
-	{"ReservableCpuCores", FIELD_INTEGERS, OF(said_cpu, reservable_cores)},
-	{"ReservedCpuCores", FIELD_INTEGERS, OF(said_cpu, reserved_cores)},
+static const struct field scenario_cpu_json_fields[] = {
+	{"CpuShares", FIELD_I64, OF(scenario_cpu_json, shares)},
+	{"TotalCpuCores", FIELD_I64, OF(scenario_cpu_json, total_cores)},
+	{"ReservableCpuCores", FIELD_INTEGERS, OF(scenario_cpu_json, reservable_cores)},
+	{"ReservedCpuCores", FIELD_INTEGERS, OF(scenario_cpu_json, reserved_cores)},
 };
-static DESCRIBE(said_cpu_description, said_cpu);
+static DESCRIBE(scenario_cpu_json_description, scenario_cpu_json);
 
-static const struct field said_memory_fields[] = {
-	{"MemoryMB", FIELD_I64, OF(said_memory, mb)},
+static const struct field scenario_memory_json_fields[] = {
+	{"MemoryMB", FIELD_I64, OF(scenario_memory_json, mb)},
 };
-static DESCRIBE(said_memory_description, said_memory);
+static DESCRIBE(scenario_memory_json_description, scenario_memory_json);
 
-static const struct field said_disk_fields[] = {
-	{"DiskMB", FIELD_I64, OF(said_disk, mb)},
+static const struct field scenario_disk_json_fields[] = {
+	{"DiskMB", FIELD_I64, OF(scenario_disk_json, mb)},
 };
-static DESCRIBE(said_disk_description, said_disk);
+static DESCRIBE(scenario_disk_json_description, scenario_disk_json);
 
-static const struct field said_resources_fields[] = {
-	{"Cpu", FIELD_STRUCT, OF(said_resources, cpu), &said_cpu_description},
-	{"Memory", FIELD_STRUCT, OF(said_resources, memory), &said_memory_description},
-	{"Disk", FIELD_STRUCT, OF(said_resources, disk), &said_disk_description},
-	{"Networks", FIELD_ARRAY, OF(said_resources, networks), &said_network_description},
-	{"NodeNetworks", FIELD_ARRAY, OF(said_resources, node_networks),
-		&said_node_network_description},
-	{"Devices", FIELD_ARRAY, OF(said_resources, devices), &said_device_description},
-	{"MinDynamicPort", FIELD_I64, OF(said_resources, min_dynamic_port)},
-	{"MaxDynamicPort", FIELD_I64, OF(said_resources, max_dynamic_port)},
+static const struct field scenario_resources_json_fields[] = {
+	{"Cpu", FIELD_STRUCT, OF(scenario_resources_json, cpu), &scenario_cpu_json_description},
+	{"Memory", FIELD_STRUCT, OF(scenario_resources_json, memory),
+		&scenario_memory_json_description},
+	{"Disk", FIELD_STRUCT, OF(scenario_resources_json, disk), &scenario_disk_json_description},
+	{"Networks", FIELD_ARRAY, OF(scenario_resources_json, networks),
+		&scenario_network_json_description},
+	{"NodeNetworks", FIELD_ARRAY, OF(scenario_resources_json, node_networks),
+		&scenario_node_network_json_description},
+	{"Devices", FIELD_ARRAY, OF(scenario_resources_json, devices),
+		&scenario_device_json_description},
+	{"MinDynamicPort", FIELD_I64, OF(scenario_resources_json, min_dynamic_port)},
+	{"MaxDynamicPort", FIELD_I64, OF(scenario_resources_json, max_dynamic_port)},
 };
-static DESCRIBE(said_resources_description, said_resources);
+static DESCRIBE(scenario_resources_json_description, scenario_resources_json);
 
-static const struct field said_reserved_networks_fields[] = {
-	{"ReservedHostPorts", FIELD_STRING, OF(said_reserved_networks, reserved_host_ports)},
+static const struct field scenario_reserved_networks_json_fields[] = {
+	{"ReservedHostPorts", FIELD_STRING,
+		OF(scenario_reserved_networks_json, reserved_host_ports)},
 };
-static DESCRIBE(said_reserved_networks_description, said_reserved_networks);
+static DESCRIBE(scenario_reserved_networks_json_description, scenario_reserved_networks_json);
 
-static const struct field said_reserved_fields[] = {
-	{"Cpu", FIELD_STRUCT, OF(said_reserved, cpu), &said_cpu_description},
-	{"Memory", FIELD_STRUCT, OF(said_reserved, memory), &said_memory_description},
-	{"Disk", FIELD_STRUCT, OF(said_reserved, disk), &said_disk_description},
-	{"Networks", FIELD_STRUCT, OF(said_reserved, networks),
-		&said_reserved_networks_description},
+static const struct field scenario_reserved_json_fields[] = {
+	{"Cpu", FIELD_STRUCT, OF(scenario_reserved_json, cpu), &scenario_cpu_json_description},
+	{"Memory", FIELD_STRUCT, OF(scenario_reserved_json, memory),
+		&scenario_memory_json_description},
+	{"Disk", FIELD_STRUCT, OF(scenario_reserved_json, disk), &scenario_disk_json_description},
+	{"Networks", FIELD_STRUCT, OF(scenario_reserved_json, networks),
+		&scenario_reserved_networks_json_description},
 };
-static DESCRIBE(said_reserved_description, said_reserved);
+static DESCRIBE(scenario_reserved_json_description, scenario_reserved_json);
 
 static const struct field drain_strategy_fields[] = {
 	{"Deadline", FIELD_I64, OF(drain_strategy, deadline_ns), FLAGS(FIELD_DURATION)},
@@ -146,49 +153,56 @@ static const struct field drain_strategy_fields[] = {
 };
 static DESCRIBE(drain_strategy_description, drain_strategy);
 
-static const struct field said_standing_fields[] = {
-	{"Standing", FIELD_ENUM, OF(said_standing, standing), NULL, node_standing_names},
-	{"Snapshot", FIELD_STRING, OF(said_standing, snapshot)},
+static const struct field scenario_standing_json_fields[] = {
+	{"Standing", FIELD_ENUM, OF(scenario_standing_json, standing), NULL, node_standing_names},
+	{"Snapshot", FIELD_STRING, OF(scenario_standing_json, snapshot)},
 	NOT_KEPT("Lost"),
 	NOT_KEPT("Flaky"),
 	NOT_KEPT("Ready"),
 	NOT_KEPT("Since"),
 	NOT_KEPT("Busy"),
 };
-static DESCRIBE(said_standing_description, said_standing);
+static DESCRIBE(scenario_standing_json_description, scenario_standing_json);
 
-static const struct field said_berth_fields[] = {
-	{"Lifecycle", FIELD_STRUCT, OF(said_berth, lifecycle), &said_standing_description},
+static const struct field scenario_berth_json_fields[] = {
+	{"Lifecycle", FIELD_STRUCT, OF(scenario_berth_json, lifecycle),
+		&scenario_standing_json_description},
 	NOT_KEPT("Slot"),
 	NOT_KEPT("Generation"),
 	NOT_KEPT("RegisteredAt"),
 	NOT_KEPT("AgentVersion"),
 	NOT_KEPT("Used"),
 };
-static DESCRIBE(said_berth_description, said_berth);
+static DESCRIBE(scenario_berth_json_description, scenario_berth_json);
 
-static const struct field said_node_fields[] = {
-	{"ID", FIELD_UUID, OF(said_node, id)},
-	{"Name", FIELD_STRING, OF(said_node, name)},
-	{"Datacenter", FIELD_STRING, OF(said_node, datacenter)},
-	{"NodeClass", FIELD_STRING, OF(said_node, class_name)},
-	{"NodePool", FIELD_STRING, OF(said_node, pool)},
-	{"ComputedClass", FIELD_STRING, OF(said_node, computed_class)},
-	{"Attributes", FIELD_MAP, OF(said_node, attributes)},
-	{"Meta", FIELD_MAP, OF(said_node, meta)},
-	{"Drivers", FIELD_STRUCT_MAP, OF(said_node, drivers), &said_driver_description},
-	{"HostVolumes", FIELD_STRUCT_MAP, OF(said_node, volumes), &said_volume_description},
-	{"NodeResources", FIELD_STRUCT, OF(said_node, resources), &said_resources_description},
-	{"ReservedResources", FIELD_STRUCT, OF(said_node, reserved), &said_reserved_description},
-	{"DrainStrategy", FIELD_OPTIONAL, OF(said_node, drain), &drain_strategy_description},
-	{"Drain", FIELD_BOOL, OF(said_node, is_draining)},
-	{"SchedulingEligibility", FIELD_ENUM, OF(said_node, eligibility), NULL, eligibilities},
-	{"Status", FIELD_ENUM, OF(said_node, status), NULL, statuses},
-	{"Snapshot", FIELD_STRING, OF(said_node, snapshot)},
-	{"Berth", FIELD_STRUCT, OF(said_node, berth), &said_berth_description},
-	{"StatusDescription", FIELD_STRING, OF(said_node, status_description)},
-	{"CreateIndex", FIELD_U64, OF(said_node, create_index)},
-	{"ModifyIndex", FIELD_U64, OF(said_node, modify_index)},
+static const struct field scenario_node_json_fields[] = {
+	{"ID", FIELD_UUID, OF(scenario_node_json, id)},
+	{"Name", FIELD_STRING, OF(scenario_node_json, name)},
+	{"Datacenter", FIELD_STRING, OF(scenario_node_json, datacenter)},
+	{"NodeClass", FIELD_STRING, OF(scenario_node_json, class_name)},
+	{"NodePool", FIELD_STRING, OF(scenario_node_json, pool)},
+	{"ComputedClass", FIELD_STRING, OF(scenario_node_json, computed_class)},
+	{"Attributes", FIELD_MAP, OF(scenario_node_json, attributes)},
+	{"Meta", FIELD_MAP, OF(scenario_node_json, meta)},
+	{"Drivers", FIELD_STRUCT_MAP, OF(scenario_node_json, drivers),
+		&scenario_driver_json_description},
+	{"HostVolumes", FIELD_STRUCT_MAP, OF(scenario_node_json, volumes),
+		&scenario_volume_json_description},
+	{"NodeResources", FIELD_STRUCT, OF(scenario_node_json, resources),
+		&scenario_resources_json_description},
+	{"ReservedResources", FIELD_STRUCT, OF(scenario_node_json, reserved),
+		&scenario_reserved_json_description},
+	{"DrainStrategy", FIELD_OPTIONAL, OF(scenario_node_json, drain),
+		&drain_strategy_description},
+	{"Drain", FIELD_BOOL, OF(scenario_node_json, is_draining)},
+	{"SchedulingEligibility", FIELD_ENUM, OF(scenario_node_json, eligibility), NULL,
+		eligibilities},
+	{"Status", FIELD_ENUM, OF(scenario_node_json, status), NULL, statuses},
+	{"Snapshot", FIELD_STRING, OF(scenario_node_json, snapshot)},
+	{"Berth", FIELD_STRUCT, OF(scenario_node_json, berth), &scenario_berth_json_description},
+	{"StatusDescription", FIELD_STRING, OF(scenario_node_json, status_description)},
+	{"CreateIndex", FIELD_U64, OF(scenario_node_json, create_index)},
+	{"ModifyIndex", FIELD_U64, OF(scenario_node_json, modify_index)},
 	NOT_KEPT("SecretID"),
 	NOT_KEPT("HTTPAddr"),
 	NOT_KEPT("TLSEnabled"),
@@ -205,4 +219,4 @@ static const struct field said_node_fields[] = {
 	NOT_KEPT("CSINodePlugins"),
 	NOT_KEPT("CgroupParent"),
 };
-DESCRIBE(said_node_description, said_node);
+DESCRIBE(scenario_node_json_description, scenario_node_json);

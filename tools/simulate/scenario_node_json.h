@@ -3,97 +3,97 @@
 #include "state/records/node.h"
 #include "tools/json/json_reader.h"
 
-struct said_driver {
+struct scenario_driver_json {
 	char *name;
 	bool detected, healthy;
 };
-struct said_volume {
+struct scenario_volume_json {
 	char *name, *path;
 	bool read_only;
 };
-struct said_address {
+struct scenario_address_json {
 	char *alias, *address, *family, *reserved_ports;
 };
-struct said_node_network {
+struct scenario_node_network_json {
 	char *mode, *device, *mac_address;
 	int64_t speed_mbits;
-	struct array addresses; // said_address
+	struct array addresses; // scenario_address_json
 };
-struct said_network { // of agents before 0.12
+struct scenario_network_json { // of agents before 0.12
 	char *mode, *device, *cidr, *ip;
 	int64_t mbits;
 };
-struct said_device_attribute {
+struct scenario_device_attribute_json {
 	char *name, *string, *unit;
 	struct optional_i64 integer;
 	double real;
 	struct optional_bool flag;
 };
-struct said_instance {
+struct scenario_instance_json {
 	char *id, *health_description;
 	bool healthy;
 };
-struct said_device {
+struct scenario_device_json {
 	char *vendor, *type, *name;
-	struct array instances;  // said_instance
-	struct array attributes; // said_device_attribute
+	struct array instances;  // scenario_instance_json
+	struct array attributes; // scenario_device_attribute_json
 };
-struct said_cpu {
+struct scenario_cpu_json {
 	int64_t shares, total_cores;
 	struct array reservable_cores, reserved_cores; // int64_t
 };
-struct said_memory {
+struct scenario_memory_json {
 	int64_t mb;
 };
-struct said_disk {
+struct scenario_disk_json {
 	int64_t mb;
 };
-struct said_resources {
-	struct said_cpu cpu;
-	struct said_memory memory;
-	struct said_disk disk;
+struct scenario_resources_json {
+	struct scenario_cpu_json cpu;
+	struct scenario_memory_json memory;
+	struct scenario_disk_json disk;
 	struct array networks, node_networks,
-		devices; // said_network, said_node_network, said_device
+		devices; // scenario_network_json, scenario_node_network_json, scenario_device_json
 	int64_t min_dynamic_port, max_dynamic_port;
 };
-struct said_reserved_networks {
+struct scenario_reserved_networks_json {
 	char *reserved_host_ports;
 };
-struct said_reserved {
-	struct said_cpu cpu;
-	struct said_memory memory;
-	struct said_disk disk;
-	struct said_reserved_networks networks;
+struct scenario_reserved_json {
+	struct scenario_cpu_json cpu;
+	struct scenario_memory_json memory;
+	struct scenario_disk_json disk;
+	struct scenario_reserved_networks_json networks;
 };
-struct said_standing {
+struct scenario_standing_json {
 	int standing; // enum node_standing
 	char *snapshot;
 };
-struct said_berth {
-	struct said_standing lifecycle;
+struct scenario_berth_json {
+	struct scenario_standing_json lifecycle;
 };
-struct said_node {
+struct scenario_node_json {
 	struct uuid id;
 	char *name, *datacenter, *class_name, *pool, *computed_class, *status_description;
-	char *snapshot;                // as a scenario says it
-	struct said_berth berth;       // as the API shows it
-	struct array attributes, meta; // string_pair
-	struct array drivers, volumes; // said_driver, said_volume
-	struct said_resources resources;
-	struct said_reserved reserved;
+	char *snapshot;                   // as a scenario says it
+	struct scenario_berth_json berth; // as the API shows it
+	struct array attributes, meta;    // string_pair
+	struct array drivers, volumes;    // scenario_driver_json, scenario_volume_json
+	struct scenario_resources_json resources;
+	struct scenario_reserved_json reserved;
 	struct drain_strategy *drain;
 	bool is_draining;
 	int eligibility, status;
 	uint64_t create_index, modify_index;
 };
 
-extern const struct record_type said_node_description;
+extern const struct record_type scenario_node_json_description;
 
 // A node of a scenario: the record refers to what was said.
 struct scenario_node {
 	struct node record; // first
 	struct node_class node_class;
-	struct said_node said;
+	struct scenario_node_json given;
 	struct attribute *attributes, *unique_attributes, *meta, *unique_meta, *drivers;
 	struct device_group *devices;
 	struct host_volume *volumes;

@@ -3,14 +3,13 @@
 #include "state/base/memory.h"
 #include "tools/simulate/node_scenario.h"
 #include "tools/simulate/recorder.h"
+#include "tools/simulate/scenario_read.h"
 #include "tools/simulate/vm_scenario.h"
 #include <errno.h>
 #include <stdlib.h>
 
 // A scenario of a hundred thousand nodes is about a fifth of it.
 #define SCENARIO_BYTES_MAX (1u << 30)
-
-// --- Reading -------------------------------------------------------------------------------------
 
 // Everything up to the end; NULL with a message. Caller frees.
 static char *read_all(FILE *file, const struct simulate_settings *settings, size_t *size)
@@ -115,9 +114,7 @@ static json_t *read_json(const struct simulate_settings *settings)
 	return root;
 }
 
-// --- The whole -----------------------------------------------------------------------------------
-
-static int print(const struct simulate_settings *settings, const struct json_writer *result)
+static int print_result(const struct simulate_settings *settings, const struct json_writer *result)
 {
 	fwrite(result->data, 1, result->size, settings->output);
 	fputc('\n', settings->output);
@@ -127,7 +124,8 @@ static int print(const struct simulate_settings *settings, const struct json_wri
 	return 1;
 }
 
-static int explain(const struct simulate_settings *settings, const struct scenario *s, int error)
+static int explain_mistakes(
+	const struct simulate_settings *settings, const struct scenario *s, int error)
 {
 	if (error == -ERROR_UNSUPPORTED)
 		fprintf(settings->messages,
@@ -151,7 +149,8 @@ static int run_eval(
 	if (!scenario)
 		return 1;
 	int error = scenario_work_off(scenario, result);
-	int status = error < 0 ? explain(settings, scenario, error) : print(settings, result);
+	int status = error < 0 ? explain_mistakes(settings, scenario, error)
+			       : print_result(settings, result);
 	scenario_free(scenario);
 	return status;
 }
@@ -192,7 +191,7 @@ static int run_type(const struct simulate_settings *settings, const struct scena
 	bool done = scenario_type_run(type, root, &report, result);
 	print_report(settings, &report);
 	json_report_free(&report);
-	return done ? print(settings, result) : 1;
+	return done ? print_result(settings, result) : 1;
 }
 
 int simulate(const struct simulate_settings *settings)

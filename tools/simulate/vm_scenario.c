@@ -10,24 +10,22 @@
 #define OFFLINE_AFTER_NS (3 * NS_PER_MIN)
 #define BATCH 64u
 
-struct said_vms {
+struct scenario_vms_json {
 	int64_t now_ns, offline_after_ns;
 	struct cluster_settings settings;
 	struct array workers, vms; // vm_worker, vm
 };
 
-#define OF(member) offsetof(struct said_vms, member)
-static const struct field said_fields[] = {
+#define OF(member) offsetof(struct scenario_vms_json, member)
+static const struct field json_fields[] = {
 	{"Now", FIELD_I64, OF(now_ns), NULL, NULL, FIELD_TIME},
 	{"OfflineAfter", FIELD_I64, OF(offline_after_ns), NULL, NULL, FIELD_DURATION},
 	{"Settings", FIELD_STRUCT, OF(settings), &cluster_settings_description},
 	{"Workers", FIELD_ARRAY, OF(workers), &vm_worker_description},
 	{"VMs", FIELD_ARRAY, OF(vms), &vm_description},
 };
-static const struct record_type said_description = {"vm_scenario", sizeof(struct said_vms),
-	said_fields, sizeof said_fields / sizeof said_fields[0], NULL};
-
-// --- Reading ---------------------------------------------------------------------------------------
+static const struct record_type json_description = {"vm_scenario", sizeof(struct scenario_vms_json),
+	json_fields, sizeof json_fields / sizeof json_fields[0], NULL};
 
 // The items of a list begin with their record, then their name.
 static const char *name_at(const struct array *list, const struct record_type *type, uint32_t i)
@@ -91,7 +89,7 @@ static void check_spellings(json_t *input, struct json_report *report)
 	json_t *vm;
 	size_t i;
 
-	check_spelling(input, &said_description, "Input", report);
+	check_spelling(input, &json_description, "Input", report);
 	json_array_foreach(json_object_get(input, "VMs"), i, vm)
 	{
 		snprintf(path, sizeof path, "Input.VMs[%zu]", i);
@@ -100,7 +98,7 @@ static void check_spellings(json_t *input, struct json_report *report)
 }
 
 // False with sentences; said is to be released either way.
-static bool read_said(struct said_vms *said, json_t *input, struct json_report *report)
+static bool read_said(struct scenario_vms_json *given, json_t *input, struct json_report *report)
 {
 	json_t *object = json_deep_copy(input), *vm;
 	json_t *offline_after = json_object_get(object, "OfflineAfter");
@@ -108,34 +106,32 @@ static bool read_said(struct said_vms *said, json_t *input, struct json_report *
 
 	check_spellings(input, report);
 	json_array_foreach(json_object_get(object, "VMs"), i, vm) vm_given_normalise(vm);
-	json_read_exact(&said_description, said, object, "Input", report);
+	json_read_exact(&json_description, given, object, "Input", report);
 	if (!offline_after || json_is_null(offline_after))
-		said->offline_after_ns = OFFLINE_AFTER_NS;
+		given->offline_after_ns = OFFLINE_AFTER_NS;
 	json_decref(object);
-	check_names(&said->workers, &vm_worker_description, "Workers", report);
-	check_names(&said->vms, &vm_description, "VMs", report);
+	check_names(&given->workers, &vm_worker_description, "Workers", report);
+	check_names(&given->vms, &vm_description, "VMs", report);
 	return report->errors.count == 0;
 }
 
-static struct vm_roster roster_of(const struct said_vms *said)
+static struct vm_roster roster_of(const struct scenario_vms_json *given)
 {
-	const struct vm **vms = memory_take_array(said->vms.count + 1u, sizeof *vms);
+	const struct vm **vms = memory_take_array(given->vms.count + 1u, sizeof *vms);
 	struct vm_roster r = {.vms = vms,
-		.vm_count = said->vms.count,
-		.workers = memory_take_array(said->workers.count + 1u, sizeof *r.workers),
-		.worker_count = said->workers.count,
-		.now_ns = said->now_ns,
-		.offline_after_ns = said->offline_after_ns};
+		.vm_count = given->vms.count,
+		.workers = memory_take_array(given->workers.count + 1u, sizeof *r.workers),
+		.worker_count = given->workers.count,
+		.now_ns = given->now_ns,
+		.offline_after_ns = given->offline_after_ns};
 
 	for (uint32_t i = 0; i < r.vm_count; i++)
-		vms[i] = ARRAY_AT(&said->vms, struct vm, i);
+		vms[i] = ARRAY_AT(&given->vms, struct vm, i);
 	for (uint32_t i = 0; i < r.worker_count; i++)
-		r.workers[i] = ARRAY_AT(&said->workers, struct vm_worker, i);
+		r.workers[i] = ARRAY_AT(&given->workers, struct vm_worker, i);
 	vm_roster_order(&r);
 	return r;
 }
-
-// --- The turn --------------------------------------------------------------------------------------
 
 static void write_update(struct json_writer *w, const json_t *given, struct vm *vm,
 	enum vm_verdict verdict, int64_t now_ns)
@@ -150,18 +146,18 @@ static void write_update(struct json_writer *w, const json_t *given, struct vm *
 	vm_free(before);
 }
 
-static void check_health(
-	struct json_writer *w, struct said_vms *said, const struct vm_roster *r, json_t *input)
+static void check_health(struct json_writer *w, struct scenario_vms_json *given,
+	const struct vm_roster *r, json_t *input)
 {
-	const json_t *given = json_object_get(input, "VMs");
+	const json_t *vms = json_object_get(input, "VMs");
 	struct vm_finding *findings = memory_take_array(r->vm_count + 1u, sizeof *findings);
 	uint32_t count = vm_roster_health(r, findings);
 
 	json_write_key(w, "Updates");
 	json_begin_array(w);
 	for (uint32_t i = 0; i < count; i++)
-		write_update(w, json_array_get(given, findings[i].vm),
-			ARRAY_AT(&said->vms, struct vm, findings[i].vm), findings[i].verdict,
+		write_update(w, json_array_get(vms, findings[i].vm),
+			ARRAY_AT(&given->vms, struct vm, findings[i].vm), findings[i].verdict,
 			r->now_ns);
 	json_end_array(w);
 	free(findings);
@@ -178,10 +174,10 @@ static void write_assignment(struct json_writer *w, const struct vm *vm)
 }
 
 // Marks the workers that are to be told.
-static void schedule(
-	struct json_writer *w, struct said_vms *said, const struct vm_roster *r, bool *is_told)
+static void schedule_vms(struct json_writer *w, struct scenario_vms_json *given,
+	const struct vm_roster *r, bool *is_told)
 {
-	struct vm_pass *pass = vm_pass_begin(r, said->settings.scheduler_profile);
+	struct vm_pass *pass = vm_pass_begin(r, given->settings.scheduler_profile);
 	struct vm_proposal proposals[BATCH];
 	uint32_t count;
 
@@ -199,14 +195,14 @@ static void schedule(
 	vm_pass_end(pass);
 }
 
-static void turn(struct json_writer *w, struct said_vms *said, json_t *input)
+static void take_turn(struct json_writer *w, struct scenario_vms_json *given, json_t *input)
 {
-	struct vm_roster r = roster_of(said);
+	struct vm_roster r = roster_of(given);
 	bool *is_told = memory_take_array(r.worker_count + 1u, sizeof *is_told);
 
 	json_begin_object(w);
-	check_health(w, said, &r, input);
-	schedule(w, said, &r, is_told);
+	check_health(w, given, &r, input);
+	schedule_vms(w, given, &r, is_told);
 	json_write_key(w, "Notified");
 	json_begin_array(w);
 	for (uint32_t i = 0; i < r.worker_count; i++)
@@ -222,11 +218,11 @@ static void turn(struct json_writer *w, struct said_vms *said, json_t *input)
 
 bool vm_scenario_run(json_t *input, struct json_report *report, struct json_writer *w)
 {
-	struct said_vms said = {0};
-	bool is_sound = read_said(&said, input, report);
+	struct scenario_vms_json given = {0};
+	bool is_sound = read_said(&given, input, report);
 
 	if (is_sound)
-		turn(w, &said, input);
-	record_release(&said_description, &said);
+		take_turn(w, &given, input);
+	record_release(&json_description, &given);
 	return is_sound;
 }

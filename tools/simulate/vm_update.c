@@ -3,8 +3,6 @@
 #include "tools/json/json_record.h"
 #include <string.h>
 
-// --- How it is read --------------------------------------------------------------------------------
-
 // What localName was called once.
 #define OLD_LOCAL_NAME "tartName"
 
@@ -26,8 +24,6 @@ void vm_given_normalise(json_t *object)
 				json_string(vm_condition_state_names[json_is_true(state)]));
 	}
 }
-
-// --- How it is written -----------------------------------------------------------------------------
 
 static json_t *as_json(const struct vm *vm)
 {
@@ -98,8 +94,8 @@ static void replace_conditions(json_t *object, const json_t *given, json_t *cond
 	json_object_set(object, "conditions", conditions);
 }
 
-static void replace(json_t *object, const json_t *given, const struct field *f, const struct vm *vm,
-	json_t *value)
+static void replace_vm(json_t *object, const json_t *given, const struct field *f,
+	const struct vm *vm, json_t *value)
 {
 	if (is_time(f))
 		replace_time(object, given, f, vm, value);
@@ -119,7 +115,7 @@ json_t *vm_given_update(const json_t *given, const struct vm *before, const stru
 		const struct field *f = &vm_description.fields[i];
 		json_t *value = json_object_get(new, f->name);
 		if (value && !json_equal(json_object_get(old, f->name), value))
-			replace(object, given, f, after, value);
+			replace_vm(object, given, f, after, value);
 	}
 	json_decref(old);
 	json_decref(new);

@@ -165,8 +165,6 @@ void server_stop(struct server *s)
 	free(s);
 }
 
-// --- Commands ------------------------------------------------------------------------------------
-
 static void post(struct command *command)
 {
 	sem_post(command->context);
@@ -314,8 +312,6 @@ uint32_t server_place(
 		ids[i] = place.items[i].allocation;
 	return place.placed;
 }
-
-// --- HTTP ----------------------------------------------------------------------------------------
 
 struct growing {
 	char *data;

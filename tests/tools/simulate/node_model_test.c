@@ -16,8 +16,6 @@ enum { NODES = 9, SNAPSHOTS = 6, STEPS = 1000000, LIVES = 8 };
 
 static const char *const snapshots[SNAPSHOTS] = {"", "a", "b", "c", "d", "e"};
 
-// --- The model -----------------------------------------------------------------------------------
-
 struct suspension {
 	bool pending, asked, signalled; // asked: the loop of row E6 goes on
 	bool lost, flaky;
@@ -194,8 +192,6 @@ static bool m_happens(struct model *m, const struct node_event *e)
 	m_sweep(m, e->at_ns); // E3
 	return true;
 }
-
-// --- Both ----------------------------------------------------------------------------------------
 
 static enum node_standing m_standing(const struct model *m, uint32_t n)
 {

@@ -1,6 +1,7 @@
 // Scenario files: what is read of them, and what is said of bad ones.
 #include "tools/simulate/recorder.h"
 #include "tools/simulate/scenario.h"
+#include "tools/simulate/scenario_read.h"
 #include "tools/simulate/simulate.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,8 +54,6 @@ static struct scenario *expect_read(const char *text)
 		fail_msg("%s", report.errors.texts[0]);
 	return s;
 }
-
-// --- What is read --------------------------------------------------------------------------------------
 
 static void what_is_missing_is_zero(void **state)
 {
@@ -207,8 +206,6 @@ static void nodes_of_one_computed_class_share_it(void **state)
 	scenario_free(s);
 }
 
-// --- What is refused -----------------------------------------------------------------------------------
-
 static void mistakes_say_where_they_are(void **state)
 {
 	static const struct {
@@ -259,8 +256,6 @@ static void mistakes_say_where_they_are(void **state)
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
 		expect_refusal(rows[i].text, rows[i].words);
 }
-
-// --- The program's part --------------------------------------------------------------------------------
 
 // What is said and printed about a file with this text.
 static int run_file(const char *text, char *output, char *messages, size_t size)

@@ -16,8 +16,6 @@
 #define JOBS_EXPLAINED_MAX 1000u
 #define SENTENCE_BYTES 1024u
 
-// --- Parts ---------------------------------------------------------------------------------------
-
 static void put_reason(struct json_writer *w, const struct reason *reason)
 {
 	json_begin_object(w);
@@ -105,8 +103,6 @@ __attribute__((format(printf, 2, 3))) static void put_sentence(
 	va_end(arguments);
 	json_write_string(w, text);
 }
-
-// --- A job ---------------------------------------------------------------------------------------
 
 static void say_counts(struct json_writer *w, const struct job *job)
 {
@@ -208,8 +204,6 @@ static void work_out_job(struct request *request, struct reply *reply)
 	reply_index(reply, state_index(state));
 	state_view_end();
 }
-
-// --- An allocation -------------------------------------------------------------------------------
 
 static void say_node(struct json_writer *w, const struct state *state, const struct allocation *a)
 {
@@ -350,8 +344,6 @@ static void work_out_allocation(struct request *request, struct reply *reply)
 	state_view_end();
 }
 
-// --- A node --------------------------------------------------------------------------------------
-
 static void put_node_sentences(struct json_writer *w, const struct node *node)
 {
 	json_write_key(w, "Sentences");
@@ -445,8 +437,6 @@ static void work_out_node(struct request *request, struct reply *reply)
 	reply_index(reply, state_index(state));
 	state_view_end();
 }
-
-// --- Routes --------------------------------------------------------------------------------------
 
 void explain_job(struct request *request, struct reply *reply)
 {

@@ -12,8 +12,6 @@
 // Slots looked at in one read section.
 #define SLOTS_PER_SECTION 8192u
 
-// --- One node ------------------------------------------------------------------------------------
-
 void node_standing_read(struct request *request, struct reply *reply)
 {
 	struct state *state = request->api->settings.state;
@@ -35,8 +33,6 @@ void node_standing_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-// --- An operator's word --------------------------------------------------------------------------
-
 static void free_node(struct command *command)
 {
 	free((void *)command->node_lifecycle);
@@ -48,7 +44,8 @@ struct named_lifecycle {
 	struct uuid node;
 };
 
-static void submit(struct request *request, struct reply *reply, enum lifecycle_action action)
+static void submit_lifecycle(
+	struct request *request, struct reply *reply, enum lifecycle_action action)
 {
 	struct uuid id;
 	if (!uuid_parse(request->ids[0], &id)) {
@@ -67,12 +64,12 @@ static void submit(struct request *request, struct reply *reply, enum lifecycle_
 
 void node_offline(struct request *request, struct reply *reply)
 {
-	submit(request, reply, LIFECYCLE_OFFLINE);
+	submit_lifecycle(request, reply, LIFECYCLE_OFFLINE);
 }
 
 void node_online(struct request *request, struct reply *reply)
 {
-	submit(request, reply, LIFECYCLE_ONLINE);
+	submit_lifecycle(request, reply, LIFECYCLE_ONLINE);
 }
 
 void node_standing_set(struct request *request, struct reply *reply)
@@ -97,14 +94,12 @@ void node_standing_set(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-// --- Groups by snapshot --------------------------------------------------------------------------
-
 struct snapshot_group { // as the maps of schema.h have them
 	char *snapshot;
 	struct array idle, busy; // struct uuid
 };
 
-static void add(struct array *groups, const struct state *state, const struct node *node)
+static void group_add(struct array *groups, const struct state *state, const struct node *node)
 {
 	struct snapshot_group *group = map_item(groups, sizeof *group, node->snapshot);
 	bool is_busy = state_node_use(state, node->slot).living > 0;
@@ -113,7 +108,7 @@ static void add(struct array *groups, const struct state *state, const struct no
 }
 
 // Those of one snapshot, or all when it is NULL.
-static void collect(struct array *groups, const struct state *state, const char *snapshot)
+static void groups_collect(struct array *groups, const struct state *state, const char *snapshot)
 {
 	for (uint32_t slot = 0; slot < state_node_slots(state);) {
 		state_read_begin();
@@ -123,7 +118,7 @@ static void collect(struct array *groups, const struct state *state, const char 
 			const struct node *node = state_node_at(state, slot);
 			if (node && lifecycle_standing(&node->lifecycle) != NODE_FORGOTTEN &&
 				(!snapshot || strcmp(snapshot, node->snapshot) == 0))
-				add(groups, state, node);
+				group_add(groups, state, node);
 		}
 		state_read_end();
 	}
@@ -171,7 +166,7 @@ static void work_out(struct request *request, struct reply *reply)
 	uint64_t index = state_index(state);
 	// The group without a snapshot is always there, and so is the one that is asked for.
 	(void)map_item(&groups, sizeof(struct snapshot_group), snapshot ? snapshot : "");
-	collect(&groups, state, snapshot);
+	groups_collect(&groups, state, snapshot);
 	put_groups(reply_json(request, reply), &groups);
 	reply_index(reply, index);
 }

@@ -117,8 +117,8 @@ static bool read_kind(const struct request *request, struct reply *reply, enum w
 	return false;
 }
 
-static void answer(struct request *request, struct reply *reply, const struct scheduler_view *view,
-	const struct node *node, enum what_if_kind kind)
+static void answer_what_if(struct request *request, struct reply *reply,
+	const struct scheduler_view *view, const struct node *node, enum what_if_kind kind)
 {
 	struct api *api = request->api;
 	struct what_if result;
@@ -145,7 +145,7 @@ static void work_out(struct request *request, struct reply *reply)
 	struct scheduler_view view = state_view_begin(state);
 	const struct node *node = node_named(request);
 	if (node)
-		answer(request, reply, &view, node, kind);
+		answer_what_if(request, reply, &view, node, kind);
 	else
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
 	reply_index(reply, state_index(state));

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// --- Filters -------------------------------------------------------------------------------------
-
 // Topics of what is not kept here may be asked for: nothing comes of them.
 static const char *const empty_topics[] = {"NodePool", "Service", "Operator", "ACLToken",
 	"ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
@@ -109,8 +107,6 @@ static bool is_wanted(const struct event_filter *filter, uint8_t topic, const st
 	return fits && (!names->namespace_name || strcmp(filter->namespace_name, "*") == 0 ||
 			       strcmp(filter->namespace_name, names->namespace_name) == 0);
 }
-
-// --- Events --------------------------------------------------------------------------------------
 
 static void put_head(struct json_writer *w, const struct event *event, const struct names *names)
 {

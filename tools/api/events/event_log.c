@@ -37,7 +37,6 @@ const char *const event_type_names[] = {
 	"VMWorkerUpdated",
 };
 
-// --- Slots ---------------------------------------------------------------------------------------
 // A slot is written by the applier alone. Its number is 0 while it changes and one more than the
 // event's afterwards, so that a reader sees whether what it copied was all of one event.
 
@@ -106,15 +105,14 @@ static bool slot_read(const _Atomic uint64_t *number_at, const _Atomic uint64_t 
 	return atomic_load_explicit(number_at, memory_order_relaxed) == number + 1;
 }
 
-// --- Writing -------------------------------------------------------------------------------------
-
 // What kind of event a change is: its topic, its type and, without an id, where its name is.
 struct kind {
 	uint8_t topic, type;
 	uint32_t name;
 };
 
-static void push(struct event_log *log, uint64_t index, struct kind kind, const struct uuid *id)
+static void push_event(
+	struct event_log *log, uint64_t index, struct kind kind, const struct uuid *id)
 {
 	uint64_t number = atomic_load_explicit(&log->head, memory_order_relaxed);
 	struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];
@@ -138,7 +136,8 @@ static void push_named(struct event_log *log, enum name_ring ring, enum event_to
 	}
 	_Atomic uint64_t *slot = name_slot(names, number);
 	slot_write(slot, slot + 1, words, names->count * NAME_WORDS, number);
-	push(log, index, (struct kind){(uint8_t)topic, (uint8_t)type, (uint32_t)number}, &none);
+	push_event(
+		log, index, (struct kind){(uint8_t)topic, (uint8_t)type, (uint32_t)number}, &none);
 }
 
 static bool drains_differ(const struct drain_strategy *a, const struct drain_strategy *b)
@@ -161,7 +160,7 @@ static void push_node(
 		type = EVENT_NODE_DRAIN;
 	else if (before->eligibility != after->eligibility)
 		type = EVENT_NODE_ELIGIBILITY;
-	push(log, index, (struct kind){TOPIC_NODE, (uint8_t)type, 0}, &after->id);
+	push_event(log, index, (struct kind){TOPIC_NODE, (uint8_t)type, 0}, &after->id);
 }
 
 static void push_job(
@@ -186,7 +185,7 @@ static void push_evaluation(struct event_log *log, const struct evaluation *befo
 		type = EVENT_JOB_REGISTERED;
 	else if (!before && after->triggered_by == TRIGGER_JOB_DEREGISTER)
 		type = EVENT_JOB_DEREGISTERED;
-	push(log, index, (struct kind){TOPIC_EVALUATION, (uint8_t)type, 0}, &after->id);
+	push_event(log, index, (struct kind){TOPIC_EVALUATION, (uint8_t)type, 0}, &after->id);
 }
 
 static void push_allocation(struct event_log *log, const struct allocation *before,
@@ -199,7 +198,7 @@ static void push_allocation(struct event_log *log, const struct allocation *befo
 		type = EVENT_ALLOCATION_UPDATED;
 	else if (before && before->desired == after->desired && before->job == after->job)
 		type = EVENT_ALLOCATION_UPDATE_DESIRED_STATUS;
-	push(log, index, (struct kind){TOPIC_ALLOCATION, (uint8_t)type, 0}, &after->id);
+	push_event(log, index, (struct kind){TOPIC_ALLOCATION, (uint8_t)type, 0}, &after->id);
 }
 
 static bool is_promoted(const struct deployment *d, uint32_t group)
@@ -234,7 +233,7 @@ static void push_deployment(struct event_log *log, const struct deployment *befo
 		type = EVENT_DEPLOYMENT_STATUS_UPDATE;
 	else if (before && verdicts(before) != verdicts(after))
 		type = EVENT_DEPLOYMENT_ALLOC_HEALTH;
-	push(log, index, (struct kind){TOPIC_DEPLOYMENT, (uint8_t)type, 0}, &after->id);
+	push_event(log, index, (struct kind){TOPIC_DEPLOYMENT, (uint8_t)type, 0}, &after->id);
 }
 
 static void push_vm(
@@ -289,7 +288,7 @@ static void push_change(struct event_log *log, const struct state_change *change
 }
 
 // Applier thread.
-static void changed(
+static void state_changed(
 	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
 {
 	struct event_log *log = context;
@@ -302,8 +301,6 @@ static void changed(
 	ssize_t written = write(log->fd, &one, sizeof one);
 	(void)written;
 }
-
-// --- Reading -------------------------------------------------------------------------------------
 
 uint64_t event_log_head(const struct event_log *log)
 {
@@ -375,8 +372,6 @@ void event_log_listen(struct event_log *log, bool on)
 	atomic_fetch_add(&log->listeners, on ? 1u : -1u);
 }
 
-// --- Lifetime ------------------------------------------------------------------------------------
-
 struct event_log *event_log_create(void)
 {
 	struct event_log *log = memory_take(sizeof *log);
@@ -392,7 +387,7 @@ struct event_log *event_log_create(void)
 		event_log_destroy(log);
 		return NULL;
 	}
-	log->observer = (struct state_observer){.changed = changed, .context = log};
+	log->observer = (struct state_observer){.changed = state_changed, .context = log};
 	return log;
 }
 

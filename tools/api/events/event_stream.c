@@ -43,8 +43,6 @@ static uint64_t now_ns(const struct event_stream *s)
 	return time_monotonic_ns(s->request->api->settings.time);
 }
 
-// --- Lines ---------------------------------------------------------------------------------------
-
 // Nomad sends an empty object at once and when nothing else is to be said.
 static void put_heartbeat(struct event_stream *s)
 {
@@ -103,7 +101,7 @@ static uint32_t put_line(struct event_stream *s)
 	return looked;
 }
 
-static void fill(struct event_stream *s)
+static void fill_lines(struct event_stream *s)
 {
 	json_writer_clear(&s->writer);
 	s->sent = 0;
@@ -132,7 +130,7 @@ static ssize_t read_stream(void *source, uint64_t position, char *to, size_t mos
 	if (s->sent == s->writer.size) {
 		if (s->ended || request->hung_up || !parking_is_open(parking))
 			return MHD_CONTENT_READER_END_OF_STREAM;
-		fill(s);
+		fill_lines(s);
 	}
 	if (s->sent == s->writer.size) {
 		parking_park(
@@ -156,8 +154,6 @@ static void free_stream(void *source)
 	json_writer_free(&s->writer);
 	free(s);
 }
-
-// --- The route -----------------------------------------------------------------------------------
 
 // Where ?index= begins. False with a reply.
 static bool begin_at(const struct request *request, const struct event_log *log, uint64_t *next,

@@ -8,8 +8,6 @@
 #define RECORDS_PER_SECTION 128u
 #define KEYS_PER_SECTION 1024u
 
-// --- Which come next -----------------------------------------------------------------------------
-
 // How many of the keys are below the cursor.
 static uint32_t keys_below(const struct cursor_list *list, uint64_t cursor)
 {
@@ -37,7 +35,7 @@ static const void *previous(const struct cursor_list *list, uint64_t *cursor)
 	return NULL;
 }
 
-static const void *advance(const struct cursor_list *list, uint64_t *cursor)
+static const void *next_record(const struct cursor_list *list, uint64_t *cursor)
 {
 	return list->reverse ? previous(list, cursor) : list->kind->next(list->state, cursor);
 }
@@ -75,8 +73,6 @@ static void collect_keys(struct cursor_list *list)
 	} while (record);
 }
 
-// --- Which are shown -----------------------------------------------------------------------------
-
 static void write_for_filter(void *context, const void *record, bool whole, struct json_writer *w)
 {
 	const struct cursor_list *list = context;
@@ -93,7 +89,7 @@ static bool is_shown(struct cursor_list *list, const void *record)
 }
 
 // Any record shows what can be asked for.
-static bool learn(struct cursor_list *list, struct reply *reply)
+static bool learn_names(struct cursor_list *list, struct reply *reply)
 {
 	uint64_t cursor = 0;
 	state_read_begin();
@@ -104,13 +100,13 @@ static bool learn(struct cursor_list *list, struct reply *reply)
 	return fine;
 }
 
-static bool produce(void *context, struct json_writer *w, size_t bytes_wanted)
+static bool produce_records(void *context, struct json_writer *w, size_t bytes_wanted)
 {
 	struct cursor_list *list = context;
 	const void *record = NULL;
 	state_read_begin();
 	for (uint32_t i = 0; i < RECORDS_PER_SECTION && w->size < bytes_wanted; i++) {
-		record = is_over(list) ? NULL : advance(list, &list->cursor);
+		record = is_over(list) ? NULL : next_record(list, &list->cursor);
 		if (!record)
 			break;
 		if (is_shown(list, record))
@@ -120,15 +116,13 @@ static bool produce(void *context, struct json_writer *w, size_t bytes_wanted)
 	return record != NULL;
 }
 
-static bool step(void *context, uint64_t *cursor, bool *shown)
+static bool step_record(void *context, uint64_t *cursor, bool *shown)
 {
 	struct cursor_list *list = context;
-	const void *record = advance(list, cursor);
+	const void *record = next_record(list, cursor);
 	*shown = record && is_shown(list, record);
 	return record != NULL;
 }
-
-// --- Answers -------------------------------------------------------------------------------------
 
 static void free_list(void *context)
 {
@@ -155,7 +149,8 @@ bool cursor_list_has_namespace(const struct cursor_list *list, const char *names
 	       strcmp(list->namespace_name, namespace_name) == 0;
 }
 
-static struct cursor_list *create(const struct request *request, const struct cursor_kind *kind)
+static struct cursor_list *list_create(
+	const struct request *request, const struct cursor_kind *kind)
 {
 	struct cursor_list *list = memory_take(sizeof *list);
 	list->kind = kind;
@@ -175,13 +170,14 @@ static struct cursor_list *create(const struct request *request, const struct cu
 }
 
 // All of the request that can be wrong. False with a reply.
-static bool prepare(struct cursor_list *list, const struct request *request, struct reply *reply)
+static bool prepare_list(
+	struct cursor_list *list, const struct request *request, struct reply *reply)
 {
 	const struct cursor_kind *kind = list->kind;
 	if (kind->noun && !id_prefix_read(request, kind->noun, &list->id_prefix, reply))
 		return false;
 	return kind->has_no_filter ||
-	       (list_filter_read(request, &list->filter, reply) && learn(list, reply));
+	       (list_filter_read(request, &list->filter, reply) && learn_names(list, reply));
 }
 
 static bool find_page(struct cursor_list *list, const struct request *request, struct reply *reply)
@@ -191,7 +187,7 @@ static bool find_page(struct cursor_list *list, const struct request *request, s
 		page = (struct cursor_page){UINT64_MAX, 0};
 		collect_keys(list);
 	}
-	if (!cursor_page_find(request, reply, step, list, &page))
+	if (!cursor_page_find(request, reply, step_record, list, &page))
 		return false;
 	list->cursor = page.start;
 	list->end = page.end;
@@ -203,10 +199,10 @@ void cursor_list_answer(
 {
 	if (!kind->has_no_filter && list_filter_defers(request, reply, false))
 		return;
-	struct cursor_list *list = create(request, kind);
+	struct cursor_list *list = list_create(request, kind);
 	reply_index(reply, state_index(list->state));
-	if (prepare(list, request, reply) && find_page(list, request, reply)) {
-		reply_stream(request, reply, list, produce, free_list);
+	if (prepare_list(list, request, reply) && find_page(list, request, reply)) {
+		reply_stream(request, reply, list, produce_records, free_list);
 	} else {
 		reply->has_index = false;
 		free_list(list);
@@ -219,14 +215,14 @@ bool cursor_list_count(struct request *request, struct reply *reply, const struc
 	*count = 0;
 	if (list_filter_defers(request, reply, true))
 		return false;
-	struct cursor_list *list = create(request, kind);
-	bool fine = prepare(list, request, reply), more = fine;
+	struct cursor_list *list = list_create(request, kind);
+	bool fine = prepare_list(list, request, reply), more = fine;
 	list->reverse = false; // makes no difference to it
 	while (more) {
 		state_read_begin();
 		for (uint32_t i = 0; i < RECORDS_PER_SECTION && more; i++) {
 			bool shown = false;
-			more = step(list, &list->cursor, &shown);
+			more = step_record(list, &list->cursor, &shown);
 			*count += shown;
 		}
 		state_read_end();

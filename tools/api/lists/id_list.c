@@ -31,7 +31,7 @@ static int by_id(const void *a, const void *b)
 	return uuid_compare(&x->id, &y->id);
 }
 
-static void sort(struct id_list *list, bool reverse)
+static void sort_items(struct id_list *list, bool reverse)
 {
 	if (list->count)
 		qsort(list->items, list->count, sizeof list->items[0], by_id);
@@ -57,7 +57,7 @@ static bool is_shown(struct id_list *list, const struct id_item *item)
 	return list_filter_fits(&list->filter, write_for_filter, list, item);
 }
 
-static bool learn(struct id_list *list, struct reply *reply)
+static bool learn_names(struct id_list *list, struct reply *reply)
 {
 	state_read_begin();
 	bool fine = !list->count || list_filter_learn(&list->filter, list->type, write_for_filter,
@@ -106,7 +106,7 @@ static void cut_page(struct id_list *list, uint32_t size, struct reply *reply)
 	reply->next_token = text_copy(text_of(text));
 }
 
-static bool produce(void *context, struct json_writer *w, size_t bytes_wanted)
+static bool produce_items(void *context, struct json_writer *w, size_t bytes_wanted)
 {
 	struct id_list *list = context;
 	state_read_begin();
@@ -134,16 +134,16 @@ void id_list_answer(
 		id_list_free(list);
 		return;
 	}
-	sort(list, request_flag(request, "reverse"));
+	sort_items(list, request_flag(request, "reverse"));
 	if (!page_size_read(request, &size, reply) || !begin_page(list, request, reply) ||
-		!list_filter_read(request, &list->filter, reply) || !learn(list, reply)) {
+		!list_filter_read(request, &list->filter, reply) || !learn_names(list, reply)) {
 		id_list_free(list);
 		return;
 	}
 	if (size)
 		cut_page(list, size, reply);
 	reply_index(reply, index);
-	reply_stream(request, reply, list, produce, free_list);
+	reply_stream(request, reply, list, produce_items, free_list);
 }
 
 void id_list_free(struct id_list *list)

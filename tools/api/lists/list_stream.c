@@ -49,7 +49,7 @@ static void write_some(struct list_stream *s)
 }
 
 // There may be none: of what was looked at a filter let nothing through, or compressing keeps it back.
-static void fill(struct list_stream *s)
+static void fill_chunk(struct list_stream *s)
 {
 	s->sent = 0;
 	write_some(s);
@@ -67,7 +67,7 @@ static ssize_t read_stream(void *source, uint64_t position, char *to, size_t mos
 	if (s->sent == s->size) {
 		if (s->ended)
 			return MHD_CONTENT_READER_END_OF_STREAM;
-		fill(s);
+		fill_chunk(s);
 	}
 	size_t size = s->size - s->sent;
 	size = size < most ? size : most;

@@ -2,7 +2,8 @@
 #include "state/base/memory.h"
 #include <stdlib.h>
 
-static struct metric *add(struct metric_set *set, char kind, const char *name, const char *labels)
+static struct metric *metric_add(
+	struct metric_set *set, char kind, const char *name, const char *labels)
 {
 	if (set->count == set->capacity) {
 		set->capacity = set->capacity ? set->capacity * 2 : 128;
@@ -17,13 +18,13 @@ static struct metric *add(struct metric_set *set, char kind, const char *name, c
 
 static void add_value(void *sink, char kind, const char *name, const char *labels, double value)
 {
-	add(sink, kind, name, labels)->value = value;
+	metric_add(sink, kind, name, labels)->value = value;
 }
 
 static void add_histogram(void *sink, const char *name, const char *labels,
 	const uint64_t buckets[METRIC_BUCKETS], double sum_us)
 {
-	struct metric *m = add(sink, 'h', name, labels);
+	struct metric *m = metric_add(sink, 'h', name, labels);
 	memcpy(m->buckets, buckets, sizeof m->buckets);
 	m->sum_us = sum_us;
 }

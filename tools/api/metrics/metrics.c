@@ -12,7 +12,7 @@
 #include "tools/api/server/request_counters.h"
 #include <stdio.h>
 
-static void put(const struct metric_sink *sink, char kind, const char *name, double value)
+static void put_metric(const struct metric_sink *sink, char kind, const char *name, double value)
 {
 	sink->value(sink->sink, kind, name, "", value);
 }
@@ -21,8 +21,8 @@ static void put_connections(struct api *api, const struct metric_sink *sink)
 {
 	struct connections_counts counts;
 	connections_count(api->connections, &counts);
-	put(sink, 'g', "berth_http_connections", counts.open);
-	put(sink, 'c', "berth_http_connections_total", (double)counts.accepted);
+	put_metric(sink, 'g', "berth_http_connections", counts.open);
+	put_metric(sink, 'c', "berth_http_connections_total", (double)counts.accepted);
 	for (int phase = 0; phase < CONNECTION_PHASES; phase++) {
 		char labels[64];
 		snprintf(labels, sizeof labels, "phase=\"%s\"", connection_phase_names[phase]);
@@ -35,9 +35,9 @@ static void put_parking(struct api *api, const struct metric_sink *sink)
 {
 	struct parking_counts counts;
 	parking_count(api->parking, &counts);
-	put(sink, 'g', "berth_http_parked", counts.parked);
-	put(sink, 'g', "berth_http_parked_most", counts.parked_most);
-	put(sink, 'c', "berth_http_looks_total", (double)counts.looks);
+	put_metric(sink, 'g', "berth_http_parked", counts.parked);
+	put_metric(sink, 'g', "berth_http_parked_most", counts.parked_most);
+	put_metric(sink, 'c', "berth_http_looks_total", (double)counts.looks);
 	const struct {
 		const char *why;
 		uint64_t count;
@@ -55,22 +55,23 @@ static void put_background(struct api *api, const struct metric_sink *sink)
 {
 	struct background_answers_counts counts;
 	background_answers_count(api->background, &counts);
-	put(sink, 'g', "berth_http_heavy_waiting", counts.waiting);
-	put(sink, 'c', "berth_http_heavy_total", (double)counts.done);
-	put(sink, 'c', "berth_http_heavy_refused_total", (double)counts.refused);
+	put_metric(sink, 'g', "berth_http_heavy_waiting", counts.waiting);
+	put_metric(sink, 'c', "berth_http_heavy_total", (double)counts.done);
+	put_metric(sink, 'c', "berth_http_heavy_refused_total", (double)counts.refused);
 }
 
 static void put_events(struct api *api, const struct metric_sink *sink)
 {
 	struct event_stream_counts counts;
 	event_stream_count(&counts);
-	put(sink, 'g', "berth_http_event_streams", counts.open);
-	put(sink, 'c', "berth_http_event_streams_lost_total", (double)counts.lost);
+	put_metric(sink, 'g', "berth_http_event_streams", counts.open);
+	put_metric(sink, 'c', "berth_http_event_streams_lost_total", (double)counts.lost);
 	if (api->settings.events)
-		put(sink, 'c', "berth_events_total", (double)event_log_head(api->settings.events));
+		put_metric(sink, 'c', "berth_events_total",
+			(double)event_log_head(api->settings.events));
 }
 
-static void collect(struct api *api, const struct metric_sink *sink)
+static void collect_metrics(struct api *api, const struct metric_sink *sink)
 {
 	if (api->settings.metrics)
 		api->settings.metrics(api->settings.context, sink);
@@ -79,8 +80,10 @@ static void collect(struct api *api, const struct metric_sink *sink)
 	put_parking(api, sink);
 	put_background(api, sink);
 	put_events(api, sink);
-	put(sink, 'g', "berth_http_commands_under_way", atomic_load(&api->commands_under_way));
-	put(sink, 'g', "berth_http_stream_buffer_bytes_most", (double)list_stream_buffer_most());
+	put_metric(
+		sink, 'g', "berth_http_commands_under_way", atomic_load(&api->commands_under_way));
+	put_metric(sink, 'g', "berth_http_stream_buffer_bytes_most",
+		(double)list_stream_buffer_most());
 }
 
 void metrics_read(struct request *request, struct reply *reply)
@@ -89,7 +92,7 @@ void metrics_read(struct request *request, struct reply *reply)
 	const char *format = request_parameter(request, "format");
 	struct metric_set set = {0};
 	struct metric_sink sink = metric_set_sink(&set);
-	collect(api, &sink);
+	collect_metrics(api, &sink);
 	metric_set_sort(&set);
 	if (format && strcmp(format, "prometheus") == 0) {
 		metric_set_prometheus(&set, &reply->body);

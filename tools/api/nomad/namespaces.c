@@ -7,7 +7,7 @@
 // Jobs looked at in one read section.
 #define JOBS_PER_SECTION 1024u
 
-static void collect(struct request *request, struct name_set *namespaces)
+static void collect_namespaces(struct request *request, struct name_set *namespaces)
 {
 	const struct state *state = request->api->settings.state;
 	uint64_t cursor = 0;
@@ -42,7 +42,7 @@ void namespaces_list(struct request *request, struct reply *reply)
 {
 	struct name_set namespaces = {0};
 	uint64_t index = state_index(request->api->settings.state);
-	collect(request, &namespaces);
+	collect_namespaces(request, &namespaces);
 	name_set_json(&namespaces, request_parameter(request, "prefix"), reply_json(request, reply),
 		put_namespace);
 	name_set_free(&namespaces);
@@ -53,7 +53,7 @@ void namespace_read(struct request *request, struct reply *reply)
 {
 	struct name_set namespaces = {0};
 	uint64_t index = state_index(request->api->settings.state);
-	collect(request, &namespaces);
+	collect_namespaces(request, &namespaces);
 	if (name_set_has(&namespaces, request->ids[0]))
 		put_namespace(reply_json(request, reply), request->ids[0]);
 	else

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// --- Scheduler configuration ---------------------------------------------------------------------
-
 uint64_t scheduler_config_watched(const struct request *request)
 {
 	return table_watched(request, STATE_SCHEDULER_CONFIG);
@@ -113,8 +111,6 @@ void scheduler_config_was_set(struct request *request, struct reply *reply)
 	reply_index(reply, index);
 }
 
-// --- The system ----------------------------------------------------------------------------------
-
 static void free_nothing(struct command *command)
 {
 }
@@ -150,8 +146,6 @@ void system_reconcile(struct request *request, struct reply *reply)
 	reply_nothing(reply);
 }
 
-// --- The cluster ---------------------------------------------------------------------------------
-
 void raft_configuration(struct request *request, struct reply *reply)
 {
 	const struct api *api = request->api;
@@ -174,8 +168,6 @@ void raft_configuration(struct request *request, struct reply *reply)
 	json_put_u64(w, "Index", 0);
 	json_end_object(w);
 }
-
-// --- The servers' care for themselves: one server has nobody to look after -----------------------
 
 void autopilot_configuration(struct request *request, struct reply *reply)
 {

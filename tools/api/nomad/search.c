@@ -161,7 +161,7 @@ static bool is_asked(size_t context, const char *asked)
 	return !*asked || strcmp(asked, "all") == 0 || strcmp(asked, contexts[context].name) == 0;
 }
 
-static void answer(struct request *request, struct reply *reply, const char *text,
+static void answer_search(struct request *request, struct reply *reply, const char *text,
 	const char *asked, bool fuzzy)
 {
 	const struct state *state = request->api->settings.state;
@@ -207,7 +207,7 @@ static void search_for(struct request *request, struct reply *reply, bool fuzzy)
 			"fuzzy search query must be at least %u characters, got %zu",
 			FUZZY_BYTES_MIN, strlen(text));
 	else if (body)
-		answer(request, reply, text, context ? context : "", fuzzy);
+		answer_search(request, reply, text, context ? context : "", fuzzy);
 	json_decref(body);
 }
 

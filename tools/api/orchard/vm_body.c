@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// --- Reports -------------------------------------------------------------------------------------
-
 bool report_is_clean(const struct json_report *report, struct reply *reply)
 {
 	if (report->errors.count == 0)
@@ -42,8 +40,6 @@ bool texts_are_fit(
 	return true;
 }
 
-// --- Machines ------------------------------------------------------------------------------------
-
 // Clients send back all that they were shown; what of it is not theirs to say is passed over.
 static const char *const of_controller[] = {"uid", "status", "status_message", "worker",
 	"assignedCPU", "assignedMemory", "powerState", "localName", "conditions", "createdAt",
@@ -68,7 +64,7 @@ static json_t *without_controllers(json_t *body)
 }
 
 // The member of a body, whatever its case.
-static json_t *member(json_t *body, const char *wanted)
+static json_t *body_member(json_t *body, const char *wanted)
 {
 	const char *name;
 	json_t *value;
@@ -87,7 +83,7 @@ static bool is_known(const char *text, const char *const *names)
 // 412 as Orchard has it, though it is the form of the body.
 static bool restart_policy_is_known(json_t *body, struct reply *reply)
 {
-	const char *policy = json_string_value(member(body, "restart_policy"));
+	const char *policy = json_string_value(body_member(body, "restart_policy"));
 	if (!policy || !*policy || is_known(policy, vm_restart_names))
 		return true;
 	reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
@@ -153,8 +149,8 @@ struct vm *vm_body_read(json_t *body, struct json_report *report, struct reply *
 	struct vm *vm = vm_create();
 	json_t *said = without_controllers(body);
 	json_read_record(&vm_description, vm, said, "VM", report);
-	check_script(member(said, "startup_script"), report);
-	check_host_dirs(member(said, "hostDirs"), report);
+	check_script(body_member(said, "startup_script"), report);
+	check_host_dirs(body_member(said, "hostDirs"), report);
 	json_decref(said);
 	if (report_is_clean(report, reply) && texts_are_fit(&vm_description, vm, "VM", reply))
 		return vm;
@@ -174,14 +170,12 @@ const char *vm_body_differs(json_t *body, const struct vm *said, const struct vm
 	for (uint32_t i = 0; i < vm_description.field_count; i++) {
 		const struct field *f = &vm_description.fields[i];
 		// What is empty in the body of a client in Go was not said.
-		if (!is_of_controller(f->name) && !is_absent(member(body, f->name)) &&
+		if (!is_of_controller(f->name) && !is_absent(body_member(body, f->name)) &&
 			!field_equal(f, said, &nothing) && !field_equal(f, said, vm))
 			return f->name;
 	}
 	return NULL;
 }
-
-// --- Workers -------------------------------------------------------------------------------------
 
 static bool resources_are_fit(const struct array *resources, struct reply *reply)
 {

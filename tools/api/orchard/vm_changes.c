@@ -30,8 +30,6 @@ static void reply_stored(struct request *request, struct reply *reply, const cha
 	state_read_end();
 }
 
-// --- Create --------------------------------------------------------------------------------------
-
 static void free_creation(struct command *command)
 {
 	vm_free(command->vm_create->vm);
@@ -67,8 +65,6 @@ void vm_added(struct request *request, struct reply *reply)
 	default: reply_refusal(reply, command, message, MHD_HTTP_PRECONDITION_FAILED);
 	}
 }
-
-// --- Power ---------------------------------------------------------------------------------------
 
 static void free_power(struct command *command)
 {
@@ -121,7 +117,7 @@ static void submit_power(struct request *request, int power_state)
 	command->vm_power = power;
 }
 
-static void change(
+static void change_vm(
 	struct request *request, json_t *body, const struct vm *said, struct reply *reply)
 {
 	int power_state;
@@ -143,7 +139,7 @@ void vm_change(struct request *request, struct reply *reply)
 				  ? vm_body_read(body, &report, reply)
 				  : NULL;
 	if (said)
-		change(request, body, said, reply);
+		change_vm(request, body, said, reply);
 	vm_free(said);
 	json_report_free(&report);
 	json_decref(body);
@@ -158,8 +154,6 @@ void vm_changed(struct request *request, struct reply *reply)
 		reply_refusal(
 			reply, command, command->vm_power->message, MHD_HTTP_PRECONDITION_FAILED);
 }
-
-// --- What its worker says of it ------------------------------------------------------------------
 
 static void free_report(struct command *command)
 {
@@ -264,8 +258,6 @@ void vm_reported(struct request *request, struct reply *reply)
 	default: reply_outcome(reply, (int)command->outcome);
 	}
 }
-
-// --- Delete --------------------------------------------------------------------------------------
 
 static void free_named(struct command *command)
 {

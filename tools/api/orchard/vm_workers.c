@@ -11,8 +11,6 @@
 #include "tools/forms/vm_json.h"
 #include <stdlib.h>
 
-// --- Looking -------------------------------------------------------------------------------------
-
 static struct worker_view worker_view_of(const struct api *api)
 {
 	const struct api_settings *s = &api->settings;
@@ -90,8 +88,6 @@ void vm_workers_list(struct request *request, struct reply *reply)
 	cursor_list_answer(request, reply, &all);
 }
 
-// --- Keeping one by hand -------------------------------------------------------------------------
-
 static void free_worker(struct command *command)
 {
 	if (command->type == COMMAND_VM_WORKER)
@@ -145,8 +141,6 @@ void vm_worker_registered(struct request *request, struct reply *reply)
 	else
 		reply_refused(reply, command);
 }
-
-// --- Changing one --------------------------------------------------------------------------------
 
 struct worker_change {
 	struct optional_bool paused;
@@ -250,8 +244,6 @@ void vm_worker_changed(struct request *request, struct reply *reply)
 	}
 	reply_stored(request, reply, request->ids[0]);
 }
-
-// --- Deleting one --------------------------------------------------------------------------------
 
 void vm_worker_remove(struct request *request, struct reply *reply)
 {

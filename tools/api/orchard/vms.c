@@ -38,8 +38,6 @@ void vm_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-// --- What happened to one ------------------------------------------------------------------------
-
 struct events_wish {
 	uint32_t most;
 	bool newest_first;
@@ -89,8 +87,6 @@ void vm_events_read(struct request *request, struct reply *reply)
 	}
 	state_read_end();
 }
-
-// --- All -----------------------------------------------------------------------------------------
 
 uint64_t vms_watched(const struct request *request)
 {

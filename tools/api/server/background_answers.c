@@ -86,7 +86,7 @@ void background_answers_stop(struct background_answers *b)
 }
 
 // False when there is no room.
-static bool append(struct background_answers *b, struct background_answer *item)
+static bool append_answer(struct background_answers *b, struct background_answer *item)
 {
 	pthread_mutex_lock(&b->lock);
 	bool room = b->counts.waiting < WAITING_MAX;
@@ -113,7 +113,7 @@ void answer_in_background(struct request *request, struct reply *reply, route_an
 	request->background = item;
 	request->stage = REQUEST_WORKING;
 	atomic_fetch_add(&api->commands_under_way, 1);
-	if (append(api->background, item))
+	if (append_answer(api->background, item))
 		return;
 	atomic_fetch_sub(&api->commands_under_way, 1);
 	request->stage = REQUEST_HEADERS;

@@ -120,7 +120,7 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 	return send_reply(request, &reply);
 }
 
-static enum MHD_Result answer(struct request *request)
+static enum MHD_Result answer_request(struct request *request)
 {
 	struct reply reply = {0};
 	request->route->answer(request, &reply);
@@ -144,7 +144,7 @@ static enum MHD_Result begin_read(struct request *request)
 	if (reply.status)
 		return send_reply(request, &reply);
 	if (!waits || blocking_query_is_over(request))
-		return answer(request);
+		return answer_request(request);
 	request->stage = REQUEST_WATCHING;
 	parking_park(request->api->parking, request, &blocking_query_kind, request, deadline_ns);
 	return MHD_YES;
@@ -186,16 +186,16 @@ static enum MHD_Result commands_ended(struct request *request)
 		return send_error(request, MHD_HTTP_SERVICE_UNAVAILABLE,
 			"the change was not confirmed in time; it may still take effect: look "
 			"before you repeat it");
-	return answer(request);
+	return answer_request(request);
 }
 
-static enum MHD_Result advance(struct request *request)
+static enum MHD_Result advance_request(struct request *request)
 {
 	switch (request->stage) {
 	case REQUEST_HEADERS:
 	case REQUEST_BODY:
 		return request->route->submit ? begin_write(request) : begin_read(request);
-	case REQUEST_WATCHING: return answer(request);
+	case REQUEST_WATCHING: return answer_request(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
 	case REQUEST_WORKING: return work_ended(request);
 	case REQUEST_ANSWERED: break;
@@ -236,7 +236,7 @@ static bool is_for_this_region(const struct request *request)
 	return !region || !*region || strcmp(region, request->api->region) == 0;
 }
 
-static enum MHD_Result begin(struct request *request, const char *method, const char *url)
+static enum MHD_Result begin_request(struct request *request, const char *method, const char *url)
 {
 	request->path = text_copy(text_of(url));
 	switch (route_find(
@@ -302,11 +302,11 @@ enum MHD_Result http_access(void *context, struct MHD_Connection *connection, co
 		if (!socket)
 			return MHD_NO;
 		*request_at = request = request_create(context, connection, socket);
-		return begin(request, method, url);
+		return begin_request(request, method, url);
 	}
 	if (*upload_data_size)
 		return take_body(request, upload_data, upload_data_size);
-	return advance(request);
+	return advance_request(request);
 }
 
 void http_completed(void *context, struct MHD_Connection *connection, void **request_at,

@@ -123,7 +123,7 @@ static uint64_t gather(struct parking *p, struct cds_list_head *ready)
 }
 
 // Wakes what is ready. Returns when the next one is due.
-static uint64_t look(struct parking *p)
+static uint64_t look_at_parked(struct parking *p)
 {
 	struct request *r, *after;
 	CDS_LIST_HEAD(ready);
@@ -181,7 +181,7 @@ static void *parking_main(void *argument)
 			due = due < looked + LOOK_PACE_NS ? due : looked + LOOK_PACE_NS;
 			continue;
 		}
-		due = look(p);
+		due = look_at_parked(p);
 		looked = now;
 		if (now - swept >= SWEEP_PERIOD_NS) {
 			connections_sweep(p->api->connections);

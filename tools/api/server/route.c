@@ -39,7 +39,7 @@ struct segments {
 };
 
 // Splits "/a/b/c" in place. False when it is no absolute path or has too many parts.
-static bool split(char *path, struct segments *segments)
+static bool split_path(char *path, struct segments *segments)
 {
 	segments->count = 0;
 	if (*path != '/')
@@ -88,7 +88,7 @@ static bool pattern_fits(
 }
 
 // Puts the parts of an id together again. Decoding has only made them shorter, so they are moved down.
-static void join(const struct segments *segments, const char *id, uint32_t more)
+static void join_segments(const struct segments *segments, const char *id, uint32_t more)
 {
 	uint32_t first = 0;
 	while (segments->at[first] != id)
@@ -134,7 +134,7 @@ enum route_match route_find(const struct route_table *table, const char *method,
 	const struct route **found, const char *ids[static ROUTE_IDS_MAX])
 {
 	struct segments segments;
-	if (!split(path, &segments))
+	if (!split_path(path, &segments))
 		return ROUTE_UNKNOWN_PATH;
 	for (uint32_t i = 0; i < segments.count; i++)
 		if (!percent_decode(segments.at[i]))
@@ -143,7 +143,7 @@ enum route_match route_find(const struct route_table *table, const char *method,
 	for (uint32_t more = 0; more < segments.count; more++) {
 		enum route_match match = match_with(table, method, &segments, more, found, ids);
 		if (match == ROUTE_FOUND && more)
-			join(&segments, ids[0], more);
+			join_segments(&segments, ids[0], more);
 		if (match != ROUTE_UNKNOWN_PATH)
 			return match;
 	}

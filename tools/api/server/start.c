@@ -22,7 +22,7 @@
 // A client that takes nothing of its answer for so long is dropped.
 #define INACTIVITY_S 60u
 
-static int fail(
+static int listen_failed(
 	int error, const struct api_settings *s, const char *what, char *message, uint32_t size)
 {
 	snprintf(message, size,
@@ -38,7 +38,7 @@ static int listen_at(
 {
 	int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return fail(-errno, s, "open a socket for", message, size);
+		return listen_failed(-errno, s, "open a socket for", message, size);
 	int on = 1;
 	const char *what = "listen on";
 	int error = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ? -errno : 0;
@@ -49,7 +49,7 @@ static int listen_at(
 	if (error == 0)
 		return fd;
 	close(fd);
-	return fail(error, s, what, message, size);
+	return listen_failed(error, s, what, message, size);
 }
 
 // A listening socket, or a negative error and a message.
@@ -117,7 +117,7 @@ static char *setting_copy(const char *text, const char *otherwise)
 	return text_copy(text_of(text ? text : otherwise));
 }
 
-static struct api *create(const struct api_settings *settings, const struct route_table *routes)
+static struct api *api_create(const struct api_settings *settings, const struct route_table *routes)
 {
 	struct api *api = memory_take(sizeof *api);
 	api->settings = *settings;
@@ -139,7 +139,7 @@ static struct api *create(const struct api_settings *settings, const struct rout
 	return api;
 }
 
-static void destroy(struct api *api)
+static void api_destroy(struct api *api)
 {
 	if (api->background)
 		background_answers_stop(api->background);
@@ -159,7 +159,7 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 	int wake_fd, struct api **out, char *message, uint32_t message_size)
 {
 	*out = NULL;
-	struct api *api = create(settings, routes);
+	struct api *api = api_create(settings, routes);
 	int fd = listen_socket(&api->settings, message, message_size);
 	int error = fd < 0 ? fd : parking_start(api, wake_fd, &api->parking);
 	error = error ? error : background_answers_start(api, &api->background);
@@ -174,9 +174,9 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 	}
 	if (fd >= 0) {
 		close(fd);
-		fail(error, &api->settings, "serve", message, message_size);
+		listen_failed(error, &api->settings, "serve", message, message_size);
 	}
-	destroy(api);
+	api_destroy(api);
 	return error;
 }
 
@@ -198,5 +198,5 @@ void api_server_stop(struct api *api)
 	for (uint32_t ms = 0; ms < STOP_SENDING_MS && atomic_load(&api->requests_active) > 0; ms++)
 		wait_a_little();
 	MHD_stop_daemon(api->daemon);
-	destroy(api);
+	api_destroy(api);
 }

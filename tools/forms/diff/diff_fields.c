@@ -8,8 +8,6 @@
 
 #define NAME_BYTES 512u
 
-// --- Flattening ----------------------------------------------------------------------------------
-
 void flat_add(struct flat *flat, const char *name, const char *value)
 {
 	if (!value || !*value)
@@ -156,8 +154,6 @@ void flat_free(struct flat *flat)
 	*flat = (struct flat){0};
 }
 
-// --- Comparing -----------------------------------------------------------------------------------
-
 static int by_name(const void *a, const void *b)
 {
 	const struct string_pair *x = a, *y = b;
@@ -165,7 +161,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->value, y->value);
 }
 
-static void sort(struct flat *flat)
+static void sort_values(struct flat *flat)
 {
 	if (flat->values.count)
 		qsort(flat->values.items, flat->values.count, sizeof(struct string_pair), by_name);
@@ -192,8 +188,8 @@ static void add_diff(struct array *fields, const struct string_pair *before,
 void fields_compare(struct flat *before, struct flat *after, bool context, struct array *fields)
 {
 	uint32_t i = 0, k = 0;
-	sort(before);
-	sort(after);
+	sort_values(before);
+	sort_values(after);
 	while (at(before, i) || at(after, k)) {
 		const struct string_pair *x = at(before, i), *y = at(after, k);
 		int order = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);

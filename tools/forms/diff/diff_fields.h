@@ -1,6 +1,6 @@
 // Fields of a diff: values as text, by name.
 #pragma once
-#include "tools/forms/diff/job_diff.h"
+#include "tools/forms/diff/diff_tree.h"
 
 // Values by name ("Env[VER]"), collected in any order.
 struct flat {

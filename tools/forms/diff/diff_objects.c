@@ -64,10 +64,8 @@ static const char *field_without(const char *one)
 	return NULL;
 }
 
-// --- One object ----------------------------------------------------------------------------------
-
 // Appends the object when its parts say that something differs.
-static void keep(struct array *objects, const struct object_diff *diff, bool came, bool went)
+static void keep_object(struct array *objects, const struct object_diff *diff, bool came, bool went)
 {
 	struct object_diff whole = *diff;
 	whole.type = came ? DIFF_ADDED : went ? DIFF_DELETED : fields_type(&diff->fields);
@@ -95,7 +93,7 @@ void object_compare(const char *name, const struct record_type *type, const void
 	flat_record(&new_fields, type, after, without);
 	fields_compare(&old_fields, &new_fields, context, &diff.fields);
 	objects_compare(type, before, after, context, &diff.objects);
-	keep(objects, &diff, !before, !after);
+	keep_object(objects, &diff, !before, !after);
 }
 
 static void json_object_compare(const char *name, const char *before, const char *after,
@@ -106,10 +104,8 @@ static void json_object_compare(const char *name, const char *before, const char
 	flat_json(&old_fields, before);
 	flat_json(&new_fields, after);
 	fields_compare(&old_fields, &new_fields, context, &diff.fields);
-	keep(objects, &diff, false, false);
+	keep_object(objects, &diff, false, false);
 }
-
-// --- Sets ----------------------------------------------------------------------------------------
 
 // An item of a set, and what tells it from others: its binary form, or its JSON.
 struct member {
@@ -253,8 +249,6 @@ static void sort_from(struct array *objects, uint32_t first)
 			sizeof(struct object_diff), by_weight);
 }
 
-// --- Fields --------------------------------------------------------------------------------------
-
 static void compare_records(const struct field *f, const struct array *before,
 	const struct array *after, bool context, struct array *objects)
 {
@@ -272,7 +266,7 @@ static void compare_strings(const struct field *f, const struct array *before,
 	struct object_diff diff = {.name = (char *)f->name};
 	struct set old_set = set_of_strings(before), new_set = set_of_strings(after);
 	sets_compare(&old_set, &new_set, visit_string, &diff);
-	keep(objects, &diff, false, false);
+	keep_object(objects, &diff, false, false);
 }
 
 // By name: what has the same is edited, not replaced.

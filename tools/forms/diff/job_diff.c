@@ -6,7 +6,7 @@
 // Fields that are left as they are show what a changed block says as a whole.
 #define CONTEXT true
 
-static void compare(const struct record_type *type, const void *before, const void *after,
+static void compare_jobs(const struct record_type *type, const void *before, const void *after,
 	const char *without, struct array *fields, struct array *objects)
 {
 	struct flat old_fields = {0}, new_fields = {0};
@@ -22,8 +22,6 @@ static int type_of(const struct record_type *type, const void *before, const voi
 		return before ? DIFF_DELETED : DIFF_ADDED;
 	return record_equal(type, before, after) ? DIFF_NONE : DIFF_EDITED;
 }
-
-// --- Tasks ---------------------------------------------------------------------------------------
 
 static bool has_own_restart(const struct task_group *group, const struct task *task)
 {
@@ -43,7 +41,7 @@ static void add_task(struct group_diff *diff, const struct group_pair *groups,
 	struct task_diff *task = array_append(&diff->tasks, sizeof *task);
 	task->type = type_of(&task_description, before, after);
 	task->name = text_copy(text_of((before ? before : after)->name));
-	compare(&task_description, before, after, "Name", &task->fields, &task->objects);
+	compare_jobs(&task_description, before, after, "Name", &task->fields, &task->objects);
 	// A task takes its group's policy over; only one of its own is worth a line.
 	if (has_own_restart(groups->before, before) || has_own_restart(groups->after, after))
 		object_compare("RestartPolicy", &restart_description,
@@ -82,15 +80,14 @@ static void add_tasks(struct group_diff *diff, const struct group_pair *groups)
 		qsort(diff->tasks.items, diff->tasks.count, sizeof(struct task_diff), by_task_name);
 }
 
-// --- Groups --------------------------------------------------------------------------------------
-
 static void add_group(
 	struct job_diff *diff, const struct task_group *before, const struct task_group *after)
 {
 	struct group_diff *group = array_append(&diff->groups, sizeof *group);
 	group->type = type_of(&task_group_description, before, after);
 	group->name = text_copy(text_of((before ? before : after)->name));
-	compare(&task_group_description, before, after, "Name", &group->fields, &group->objects);
+	compare_jobs(
+		&task_group_description, before, after, "Name", &group->fields, &group->objects);
 	add_tasks(group, &(struct group_pair){before, after});
 }
 
@@ -124,8 +121,6 @@ static void add_groups(struct job_diff *diff, const struct job *before, const st
 			by_group_name);
 }
 
-// --- The job -------------------------------------------------------------------------------------
-
 static bool some_group_differs(const struct job_diff *diff)
 {
 	for (uint32_t i = 0; i < diff->groups.count; i++)
@@ -137,7 +132,7 @@ static bool some_group_differs(const struct job_diff *diff)
 void job_diff_make(const struct job *before, const struct job *after, struct job_diff *diff)
 {
 	*diff = (struct job_diff){.id = text_copy(text_of(after->id))};
-	compare(&job_type_description, before, after, "ID", &diff->fields, &diff->objects);
+	compare_jobs(&job_type_description, before, after, "ID", &diff->fields, &diff->objects);
 	add_groups(diff, before, after);
 	if (!before)
 		diff->type = DIFF_ADDED;

@@ -114,8 +114,6 @@ static void a_lost_node_can_be_neither(void **unused)
 	expect_standing(ids[2], "suspended", true);
 }
 
-// --- Groups --------------------------------------------------------------------------------------
-
 static bool lists(json_t *groups, const char *snapshot, const char *member, const char *id)
 {
 	json_t *list = json_object_get(json_object_get(groups, snapshot), member), *item;

@@ -99,8 +99,6 @@ static json_t *group_of(json_t *deployment)
 	return json_object_get(json_object_get(deployment, "TaskGroups"), "g");
 }
 
-// --- The first version ---------------------------------------------------------------------------
-
 static void a_plan_tells_of_placements(void **unused)
 {
 	json_t *plan = api_put("/v1/job/*/plan", "web", service_body("web", "1", 0, ""));
@@ -152,8 +150,6 @@ static void its_version_is_stable(void **unused)
 	assert_true(json_is_true(json_object_get(newest, "Stable")));
 	json_decref(versions);
 }
-
-// --- Canaries ------------------------------------------------------------------------------------
 
 static char canary_deployment[64];
 
@@ -228,8 +224,6 @@ static void healthy_canaries_are_promoted(void **unused)
 	json_decref(all);
 }
 
-// --- Failing -------------------------------------------------------------------------------------
-
 static void an_operator_fails_one_and_the_job_goes_back(void **unused)
 {
 	json_decref(run_job(service_body("web", "3", 0, ",\"AutoRevert\":true")));
@@ -283,8 +277,6 @@ static void an_operator_judges_health(void **unused)
 		"can't set health of allocations for a terminal deployment");
 }
 
-// --- Lists ---------------------------------------------------------------------------------------
-
 static void deployments_are_listed_and_found(void **unused)
 {
 	json_t *all = api_get("/v1/deployments*", "");
@@ -313,8 +305,6 @@ static void deployments_are_listed_and_found(void **unused)
 	expect_answer("GET", "/v1/deployments?prefix=zz", NULL, 500, "Invalid UUID");
 	expect_answer("GET", "/v1/job/none/deployment", NULL, 200, "null");
 }
-
-// --- Events and reasons --------------------------------------------------------------------------
 
 // Adds to what a stream has said so far, up to a text. False when that does not come.
 static bool await_event(int fd, char *text, size_t size, const char *part)

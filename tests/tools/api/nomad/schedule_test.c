@@ -35,8 +35,6 @@ static size_t count_where(json_t *list, const char *member, const char *value)
 	return count;
 }
 
-// --- A system job from its registration to its end -----------------------------------------------
-
 static char allocation_id[64], node_id[64];
 
 static void a_system_job_is_placed_everywhere(void **unused)
@@ -244,8 +242,6 @@ static void a_stopped_job_ends_and_is_forgotten(void **unused)
 	json_decref(job);
 }
 
-// --- What cannot be placed -----------------------------------------------------------------------
-
 static void what_does_not_fit_waits(void **unused)
 {
 	json_t *e = run_job(job_body("big", "system", "1", 100000));
@@ -266,8 +262,6 @@ static void what_does_not_fit_waits(void **unused)
 	json_decref(await_evaluation(member_text(gone, "EvalID")));
 	json_decref(gone);
 }
-
-// --- The schedulers' configuration ---------------------------------------------------------------
 
 static void the_configuration_is_set_by_who_read_it(void **unused)
 {
@@ -320,8 +314,6 @@ static void registration_can_be_closed(void **unused)
 	json_decref(api_put("/v1/operator/scheduler/configuration*", "",
 		"{\"PreemptionConfig\":{\"SystemSchedulerEnabled\":true}}"));
 }
-
-// --- The rest ------------------------------------------------------------------------------------
 
 static void garbage_is_collected_on_request(void **unused)
 {

@@ -34,8 +34,6 @@ static json_int_t version_of(const char *id)
 	return version;
 }
 
-// --- Versions ------------------------------------------------------------------------------------
-
 static void a_job_goes_back_to_a_version(void **unused)
 {
 	register_version("web", "1");
@@ -115,8 +113,6 @@ static void versions_say_what_changed(void **unused)
 	assert_string_equal(member_text(json_array_get(diffs, 0), "Type"), "Edited");
 	json_decref(reply);
 }
-
-// --- Scale ---------------------------------------------------------------------------------------
 
 static json_t *group_scale(json_t *scale)
 {
@@ -232,8 +228,6 @@ static void counts_stay_within_the_policy(void **unused)
 		"PUT", path, "{\"Target\":{\"Group\":\"g\"},\"Message\":\"no data\"}", 200, "");
 	assert_int_equal(version_of("elastic"), version + 2);
 }
-
-// --- Children ------------------------------------------------------------------------------------
 
 static const char *launcher_body(const char *id, const char *launcher)
 {

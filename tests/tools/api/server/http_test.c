@@ -264,8 +264,6 @@ static void dribbling_headers_are_cut_off(void **unused)
 	server_stop(s);
 }
 
-// --- A queue that is full, and an applier that does not answer -----------------------------------
-
 static void nothing(struct command *command)
 {
 }

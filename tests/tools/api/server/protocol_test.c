@@ -42,8 +42,6 @@ static int tear_down(void **unused)
 	return 0;
 }
 
-// --- Compression ---------------------------------------------------------------------------------
-
 static size_t unpack(const struct response *r, char *to)
 {
 	z_stream stream = {.next_in = (unsigned char *)r->body, .avail_in = (uInt)r->size};
@@ -118,8 +116,6 @@ static void event_streams_go_as_they_are(void **unused)
 		fail_msg("%s", text);
 	close(socket);
 }
-
-// --- Filters and order ---------------------------------------------------------------------------
 
 static size_t count_of(const char *path)
 {
@@ -265,8 +261,6 @@ static void lists_show_more_when_asked(void **unused)
 	json_decref(jobs);
 }
 
-// --- Evaluations ---------------------------------------------------------------------------------
-
 static json_int_t evaluations_counted(const char *query)
 {
 	char path[256];
@@ -310,8 +304,6 @@ static void related_evaluations_are_shown(void **unused)
 	json_decref(list);
 }
 
-// --- Pools and namespaces ------------------------------------------------------------------------
-
 static void pools_follow_from_nodes(void **unused)
 {
 	json_t *pools = http_json(server, "GET", "/v1/node/pools", NULL);
@@ -345,8 +337,6 @@ static void namespaces_follow_from_jobs(void **unused)
 	json_decref(http_json(server, "GET", "/v1/namespace/default", NULL));
 	expect_answer("GET", "/v1/namespace/other", NULL, 404, "not found");
 }
-
-// --- What is not there, and headers --------------------------------------------------------------
 
 static void what_is_not_offered_is_501(void **unused)
 {

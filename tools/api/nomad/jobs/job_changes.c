@@ -9,8 +9,6 @@
 #include "tools/forms/eval_made_json.h"
 #include <stdlib.h>
 
-// --- Register ------------------------------------------------------------------------------------
-
 static void free_register(struct command *command)
 {
 	job_free(command->job_register.job);
@@ -88,8 +86,6 @@ void job_registered(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-// --- Deregister ----------------------------------------------------------------------------------
-
 static void free_deregister(struct command *command)
 {
 	owned_text_free(command->job_deregister.namespace_name);
@@ -156,8 +152,6 @@ void job_deregistered(struct request *request, struct reply *reply)
 	json_end_object(w);
 	reply_index(reply, command->index);
 }
-
-// --- Evaluate ------------------------------------------------------------------------------------
 
 static void free_evaluate(struct command *command)
 {

@@ -23,7 +23,7 @@ static void free_launch(struct command *command)
 	free(launch);
 }
 
-static struct command_job_child *submit(struct request *request)
+static struct command_job_child *submit_child(struct request *request)
 {
 	struct command_job_child *launch = memory_take(sizeof *launch);
 	launch->namespace_name = owned_text(request_namespace(request));
@@ -34,11 +34,9 @@ static struct command_job_child *submit(struct request *request)
 	return launch;
 }
 
-// --- Periodic ------------------------------------------------------------------------------------
-
 void job_periodic_force(struct request *request, struct reply *reply)
 {
-	submit(request)->launch_ns = (int64_t)time_wall_ns(request->api->settings.time);
+	submit_child(request)->launch_ns = (int64_t)time_wall_ns(request->api->settings.time);
 }
 
 void job_periodic_forced(struct request *request, struct reply *reply)
@@ -61,8 +59,6 @@ void job_periodic_forced(struct request *request, struct reply *reply)
 	json_end_object(w);
 	reply_index(reply, command->index);
 }
-
-// --- Dispatch ------------------------------------------------------------------------------------
 
 // The payload's bytes, to be freed. False with a reply.
 static bool read_payload(json_t *body, struct text *payload, struct reply *reply)
@@ -90,7 +86,7 @@ void job_dispatch(struct request *request, struct reply *reply)
 	json_t *meta = json_object_get(body, "Meta");
 	if (body && body_names(request, body, "JobID", "Job ID", reply) &&
 		owned_meta_is_fit(meta, META_MAX, reply) && read_payload(body, &payload, reply)) {
-		struct command_job_child *launch = submit(request);
+		struct command_job_child *launch = submit_child(request);
 		launch->dispatch = true;
 		launch->payload = payload;
 		launch->idempotency_token =

@@ -38,8 +38,6 @@ static void number_version(struct job *after, const struct job *before)
 	after->record.modify_index = after->job_modify_index;
 }
 
-// --- The answer ----------------------------------------------------------------------------------
-
 static void put_preempted(
 	struct json_writer *w, const struct state *state, const struct array *preempted)
 {
@@ -159,9 +157,7 @@ static void put_plan(struct request *request, struct reply *reply, const struct 
 	reply_index(reply, 0);
 }
 
-// --- The request ---------------------------------------------------------------------------------
-
-static int run(struct request *request, struct plan_request *plan)
+static int run_plan(struct request *request, struct plan_request *plan)
 {
 	struct api *api = request->api;
 	struct prng prng;
@@ -180,7 +176,7 @@ static void work_out(struct request *request, struct reply *reply)
 	const struct job_request *read = request->context;
 	struct plan_request plan = {.before = stored_copy(request, read->job), .after = read->job};
 	number_version(plan.after, plan.before);
-	int error = run(request, &plan);
+	int error = run_plan(request, &plan);
 	if (error == 0)
 		put_plan(request, reply, read, &plan);
 	else

@@ -21,7 +21,7 @@ static void free_scaling(struct command *command)
 	free(scaling);
 }
 
-static bool refuse(struct reply *reply, const char *text)
+static bool refuse_scale(struct reply *reply, const char *text)
 {
 	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", text);
 	return false;
@@ -40,15 +40,16 @@ static bool body_is_fit(json_t *body, struct reply *reply)
 	bool error = json_is_true(json_object_get(body, "Error"));
 	const char *group = json_string_value(json_object_get(target, "Group"));
 	if (!group || !*group)
-		return refuse(reply, "missing task group name for scaling action");
+		return refuse_scale(reply, "missing task group name for scaling action");
 	if (!is_absent(count) && !json_is_integer(count))
-		return refuse(reply, "Count: a whole number is expected");
+		return refuse_scale(reply, "Count: a whole number is expected");
 	if (!is_absent(count) && json_integer_value(count) < 0)
-		return refuse(reply, "scaling action count can't be negative");
+		return refuse_scale(reply, "scaling action count can't be negative");
 	if (!is_absent(count) && error)
-		return refuse(reply, "scaling action should not contain count if error is true");
+		return refuse_scale(
+			reply, "scaling action should not contain count if error is true");
 	if (!is_absent(meta) && !json_is_object(meta))
-		return refuse(reply, "Meta: an object is expected");
+		return refuse_scale(reply, "Meta: an object is expected");
 	return true;
 }
 
@@ -112,7 +113,7 @@ static struct text meta_text(json_t *meta)
 	return text ? text_of(text) : owned_text("");
 }
 
-static void submit(struct request *request, json_t *body)
+static void submit_scale(struct request *request, json_t *body)
 {
 	json_t *count = json_object_get(body, "Count"), *target = json_object_get(body, "Target");
 	struct command_job_scale *scaling = memory_take(sizeof *scaling);
@@ -135,7 +136,7 @@ void job_set_scale(struct request *request, struct reply *reply)
 {
 	json_t *body = body_read(request, reply);
 	if (body && body_is_fit(body, reply) && policy_allows(request, body, reply))
-		submit(request, body);
+		submit_scale(request, body);
 	json_decref(body);
 }
 

@@ -22,8 +22,6 @@ static bool read_number(json_t *body, const char *member, bool is_needed,
 	return false;
 }
 
-// --- Revert --------------------------------------------------------------------------------------
-
 static void free_revert(struct command *command)
 {
 	owned_text_free(command->job_revert.namespace_name);
@@ -87,8 +85,6 @@ void job_reverted(struct request *request, struct reply *reply)
 	json_end_object(w);
 	reply_index(reply, command->index);
 }
-
-// --- Stable --------------------------------------------------------------------------------------
 
 static void free_stable(struct command *command)
 {

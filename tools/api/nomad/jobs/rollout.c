@@ -8,8 +8,6 @@
 #include "tools/json/json_record.h"
 #include <stdlib.h>
 
-// --- Taking a job --------------------------------------------------------------------------------
-
 static void set_text(char **text, const char *value)
 {
 	free(*text);
@@ -88,8 +86,6 @@ void rollout_settle(struct request *request, struct job_request *read)
 	check_regions(request, read);
 	(void)job_take_region(job, request->api->region);
 }
-
-// --- How far it is -------------------------------------------------------------------------------
 
 struct search {
 	uint64_t version;

@@ -33,8 +33,6 @@ static struct uuid policy_id(const struct job *job, const struct task_group *gro
 	return id;
 }
 
-// --- One -----------------------------------------------------------------------------------------
-
 static void put_head(struct json_writer *w, const struct job *job, const struct task_group *group,
 	json_t *scaling)
 {
@@ -127,8 +125,6 @@ void scaling_policy_read(struct request *request, struct reply *reply)
 	}
 	state_read_end();
 }
-
-// --- All -----------------------------------------------------------------------------------------
 
 static const void *next_job(const struct state *state, uint64_t *cursor)
 {

@@ -18,8 +18,6 @@ static bool node_id(const struct request *request, struct uuid *id, struct reply
 	return false;
 }
 
-// --- Eligibility ---------------------------------------------------------------------------------
-
 static bool read_eligibility(struct request *request, bool *eligible, struct reply *reply)
 {
 	json_t *body = body_read(request, reply);
@@ -63,8 +61,6 @@ void node_eligibility_set(struct request *request, struct reply *reply)
 	json_end_object(w);
 	reply_index(reply, command->index);
 }
-
-// --- Evaluate and purge --------------------------------------------------------------------------
 
 static void submit_named(struct request *request, struct reply *reply, enum command_type type)
 {

@@ -47,7 +47,7 @@ static bool spec_is_fit(json_t *body, int64_t *deadline_ns, struct reply *reply)
 	return false;
 }
 
-static void submit(
+static void submit_drain(
 	struct request *request, const struct uuid *id, json_t *body, int64_t deadline_ns)
 {
 	json_t *spec = json_object_get(body, "DrainSpec");
@@ -76,7 +76,7 @@ void node_set_drain(struct request *request, struct reply *reply)
 	json_t *body = body_read(request, reply);
 	if (body && body_names(request, body, "NodeID", "Node ID", reply) &&
 		spec_is_fit(body, &deadline_ns, reply))
-		submit(request, &id, body, deadline_ns);
+		submit_drain(request, &id, body, deadline_ns);
 	json_decref(body);
 }
 

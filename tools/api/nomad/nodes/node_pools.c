@@ -26,7 +26,7 @@ static void add_pools_of_nodes(const struct state *state, struct name_set *pools
 	}
 }
 
-static void collect(struct request *request, struct name_set *pools)
+static void collect_pools(struct request *request, struct name_set *pools)
 {
 	name_set_add(pools, EVERYTHING);
 	name_set_add(pools, USUAL);
@@ -56,7 +56,7 @@ void node_pools_list(struct request *request, struct reply *reply)
 {
 	struct name_set pools = {0};
 	uint64_t index = state_index(request->api->settings.state);
-	collect(request, &pools);
+	collect_pools(request, &pools);
 	name_set_json(
 		&pools, request_parameter(request, "prefix"), reply_json(request, reply), put_pool);
 	name_set_free(&pools);
@@ -66,7 +66,7 @@ void node_pools_list(struct request *request, struct reply *reply)
 bool node_pool_is_known(struct request *request, struct reply *reply)
 {
 	struct name_set pools = {0};
-	collect(request, &pools);
+	collect_pools(request, &pools);
 	bool known = name_set_has(&pools, request->ids[0]);
 	name_set_free(&pools);
 	if (!known) {

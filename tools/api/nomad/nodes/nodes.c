@@ -47,7 +47,7 @@ static bool is_wanted(const struct node *node, const struct id_prefix *prefix, c
 	       (!pool || strcmp(pool, node->node_class->pool) == 0);
 }
 
-static void collect(struct id_list *list, const struct id_prefix *prefix, const char *pool)
+static void collect_nodes(struct id_list *list, const struct id_prefix *prefix, const char *pool)
 {
 	const struct state *state = list->api->settings.state;
 	for (uint32_t slot = 0; slot < state_node_slots(state);) {
@@ -73,7 +73,7 @@ void nodes_of_pool(struct request *request, const char *pool, struct reply *repl
 	list->detailed = request_flag(request, "resources");
 	list->os = request_flag(request, "os");
 	uint64_t index = state_index(request->api->settings.state);
-	collect(list, &prefix, pool);
+	collect_nodes(list, &prefix, pool);
 	id_list_answer(list, index, request, reply);
 }
 

@@ -5,8 +5,6 @@
 #include "tools/api/server/blocking_query.h"
 #include "tools/forms/allocation_json.h"
 
-// --- One -----------------------------------------------------------------------------------------
-
 // The allocation that a path names, or NULL. Under read lock.
 static const struct allocation *allocation_of(const struct request *request)
 {
@@ -36,8 +34,6 @@ void allocation_read(struct request *request, struct reply *reply)
 	}
 	state_read_end();
 }
-
-// --- All, in order of creation -------------------------------------------------------------------
 
 uint64_t allocations_watched(const struct request *request)
 {
@@ -79,8 +75,6 @@ void allocations_list(struct request *request, struct reply *reply)
 {
 	cursor_list_answer(request, reply, &all);
 }
-
-// --- Those of a node or a job --------------------------------------------------------------------
 
 static bool collect_one(const struct allocation *a, void *context)
 {

@@ -31,7 +31,7 @@ static void free_change(struct command *command)
 }
 
 // A submission of the deployment that the path names; NULL with a reply.
-static struct change *submit(
+static struct change *submit_change(
 	struct request *request, enum deployment_action action, struct reply *reply)
 {
 	struct uuid id;
@@ -58,8 +58,6 @@ static json_t *read_body(struct request *request, struct reply *reply)
 	}
 	return body;
 }
-
-// --- Promote -------------------------------------------------------------------------------------
 
 // True when the body asks for all groups or names some, as texts; else the reply says so.
 static bool groups_are_asked(json_t *body, struct reply *reply)
@@ -93,18 +91,16 @@ void deployment_promote(struct request *request, struct reply *reply)
 	struct change *change = NULL;
 	json_t *body = read_body(request, reply);
 	if (body && groups_are_asked(body, reply))
-		change = submit(request, DEPLOYMENT_PROMOTE, reply);
+		change = submit_change(request, DEPLOYMENT_PROMOTE, reply);
 	if (change && !json_is_true(json_object_get(body, "All")))
 		take_groups(change, json_object_get(body, "Groups"));
 	json_decref(body);
 }
 
-// --- Fail, pause, unblock ------------------------------------------------------------------------
-
 void deployment_fail(struct request *request, struct reply *reply)
 {
 	json_t *body = read_body(request, reply);
-	struct change *change = body ? submit(request, DEPLOYMENT_FAIL, reply) : NULL;
+	struct change *change = body ? submit_change(request, DEPLOYMENT_FAIL, reply) : NULL;
 	if (change) {
 		change->command.description = DEPLOYMENT_TEXT_FAILED_BY_USER;
 		change->command.revert = true;
@@ -119,7 +115,8 @@ void deployment_pause(struct request *request, struct reply *reply)
 	if (body && pause && !json_is_boolean(pause) && !json_is_null(pause))
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Pause: true or false is expected");
 	else if (body)
-		submit(request, json_is_true(pause) ? DEPLOYMENT_PAUSE : DEPLOYMENT_RESUME, reply);
+		submit_change(
+			request, json_is_true(pause) ? DEPLOYMENT_PAUSE : DEPLOYMENT_RESUME, reply);
 	json_decref(body);
 }
 
@@ -127,11 +124,9 @@ void deployment_unblock(struct request *request, struct reply *reply)
 {
 	json_t *body = read_body(request, reply);
 	if (body)
-		submit(request, DEPLOYMENT_UNBLOCK, reply);
+		submit_change(request, DEPLOYMENT_UNBLOCK, reply);
 	json_decref(body);
 }
-
-// --- Health of allocations -----------------------------------------------------------------------
 
 // The ids of a member, to be freed. False with a reply.
 static bool read_ids(
@@ -172,7 +167,7 @@ void deployment_set_health(struct request *request, struct reply *reply)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"must specify at least one healthy/unhealthy allocation ID");
 	else if (fits)
-		change = submit(request, DEPLOYMENT_SET_HEALTH, reply);
+		change = submit_change(request, DEPLOYMENT_SET_HEALTH, reply);
 	json_decref(body);
 	if (!change) {
 		free(healthy);
@@ -186,8 +181,6 @@ void deployment_set_health(struct request *request, struct reply *reply)
 	change->command.unhealthy = unhealthy;
 	change->command.unhealthy_count = unhealthy_count;
 }
-
-// --- The answer ----------------------------------------------------------------------------------
 
 void deployment_changed(struct request *request, struct reply *reply)
 {

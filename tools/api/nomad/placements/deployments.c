@@ -37,8 +37,6 @@ void deployment_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-// --- All -----------------------------------------------------------------------------------------
-
 uint64_t deployments_watched(const struct request *request)
 {
 	return table_watched(request, STATE_DEPLOYMENTS);
@@ -73,8 +71,6 @@ void deployments_list(struct request *request, struct reply *reply)
 {
 	cursor_list_answer(request, reply, &all);
 }
-
-// --- Those of a job ------------------------------------------------------------------------------
 
 uint64_t job_deployments_watched(const struct request *request)
 {
@@ -141,8 +137,6 @@ void job_deployment(struct request *request, struct reply *reply)
 	reply_index(reply, index_or_all(request, job_deployments_watched(request)));
 	state_read_end();
 }
-
-// --- Allocations of a deployment -----------------------------------------------------------------
 
 struct of_deployment {
 	struct id_list *list;

@@ -86,8 +86,6 @@ void evaluation_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-// --- All -----------------------------------------------------------------------------------------
-
 uint64_t evaluations_watched(const struct request *request)
 {
 	return table_watched(request, STATE_EVALUATIONS);
@@ -138,8 +136,6 @@ void evaluations_count(struct request *request, struct reply *reply)
 	reply_index(reply, index);
 }
 
-// --- Those of a job ------------------------------------------------------------------------------
-
 static bool collect_evaluation(const struct evaluation *e, void *context)
 {
 	id_list_add(context, &e->id, NODE_SLOT_NONE);
@@ -183,8 +179,6 @@ void job_evaluations(struct request *request, struct reply *reply)
 	// Nomad answers an unknown job with an empty list.
 	id_list_answer(list, index ? index : state_index(state), request, reply);
 }
-
-// --- Allocations of an evaluation ----------------------------------------------------------------
 
 struct of_evaluation {
 	struct id_list *list;

@@ -1,5 +1,4 @@
-// The names of a diff's parts in JSON.
-#include "tools/forms/diff/job_diff.h"
+#include "tools/forms/diff/diff_tree.h"
 
 #define OF(type, member) offsetof(struct type, member)
 #define DESCRIBE(variable, type)                                                        \
