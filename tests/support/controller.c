@@ -14,65 +14,52 @@ static void log_failed(void *context, int error)
 	__atomic_store_n(&((struct controller *)context)->log_error, error, __ATOMIC_RELEASE);
 }
 
-static void set_default(uint32_t *limit, uint32_t value)
-{
-	*limit = *limit ? *limit : value;
-}
-
 static struct command *ask_plan(void *context)
 {
 	struct controller *c = context;
 	return c->next_plan ? c->next_plan(c->plan_context) : NULL;
 }
 
-static void create_applier(struct controller *c)
+static void appoint(struct controller *c)
 {
-	struct applier_settings settings = {
-		.state = c->state,
-		.queue = c->queue,
-		.log = memory_log_of(&c->log),
-		.placer = c->placer,
-		.time = &c->source,
-		.seed = c->seed,
-		.collect_after_ms = c->collect_after_ms,
-		.patience = c->patience,
-		.plan_changes_max = c->plan_changes_max,
-		.rejections = c->rejections,
-		.lifecycle = c->lifecycle,
-		.vm_offline_after_ns = c->vm_offline_after_ns,
-		.next_plan = ask_plan,
-		.plan_context = c,
-		.log_failed = log_failed,
-		.context = c,
-	};
-	c->applier = applier_create(&settings);
+	core_appoint(&c->core, (struct applier_settings){
+				       .log = memory_log_of(&c->log),
+				       .placer = c->placer,
+				       .time = &c->source,
+				       .seed = c->seed,
+				       .collect_after_ms = c->collect_after_ms,
+				       .patience = c->patience,
+				       .plan_changes_max = c->plan_changes_max,
+				       .rejections = c->rejections,
+				       .lifecycle = c->lifecycle,
+				       .vm_offline_after_ns = c->vm_offline_after_ns,
+				       .next_plan = ask_plan,
+				       .plan_context = c,
+				       .log_failed = log_failed,
+				       .context = c,
+			       });
+	c->applier = c->core.applier;
 }
 
 void controller_init(struct controller *c, struct state_limits limits)
 {
 	memset(c, 0, sizeof *c);
-	set_default(&limits.nodes, 4096);
-	set_default(&limits.jobs, 64);
-	set_default(&limits.allocations, 65536);
-	set_default(&limits.place_requests, 65536);
-	set_default(&limits.clients, 64);
 	c->time = (struct manual_time){1, CONTROLLER_WALL_MS * 1000000ull};
 	c->source = time_source_manual(&c->time);
 	memory_log_init(&c->log);
 	c->seed = 7;
-	c->state = state_create(&limits);
-	assert_non_null(c->state);
-	c->queue = command_queue_create(2);
+	core_create(&c->core, limits, 2);
+	c->state = c->core.state;
+	c->queue = c->core.queue;
 	c->placer = first_fit_placer(c->state);
 	c->collect_after_ms = CONTROLLER_COLLECT_AFTER_MS;
-	create_applier(c);
+	appoint(c);
 }
 
 void controller_seed(struct controller *c, uint64_t seed)
 {
 	c->seed = seed;
-	applier_destroy(c->applier);
-	create_applier(c);
+	appoint(c);
 }
 
 int controller_replay(struct controller *c, const struct memory_log *log, uint32_t count)
@@ -92,40 +79,26 @@ void controller_open(struct controller *c)
 	if (c->placer.best != first_fit_placer(c->state).best ||
 		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS || c->rejections.threshold ||
 		c->plan_changes_max || c->patience.oldest_ns || c->lifecycle.lost_after_ns ||
-		c->vm_offline_after_ns) {
-		applier_destroy(c->applier);
-		create_applier(c);
-	}
-	assert_int_equal(applier_open(c->applier), 0);
+		c->vm_offline_after_ns)
+		appoint(c);
+	assert_int_equal(core_open(&c->core), 0);
 }
 
 void controller_start(struct controller *c, int cpu)
 {
-	c->is_started = true;
-	assert_int_equal(applier_start(c->applier, cpu), 0);
+	core_start(&c->core, cpu);
 }
 
 void controller_free(struct controller *c)
 {
-	applier_stop(c->applier, 0);
-	applier_destroy(c->applier);
-	command_queue_destroy(c->queue);
-	state_destroy(c->state);
+	core_stop(&c->core, 0);
+	core_destroy(&c->core);
 	memory_log_free(&c->log);
-}
-
-static void count_done(struct command *command)
-{
-	if (command->context)
-		__atomic_add_fetch((uint32_t *)command->context, 1, __ATOMIC_RELEASE);
 }
 
 void controller_push(struct controller *c, struct command *command, uint32_t *done)
 {
-	command->done = count_done;
-	command->context = done;
-	command->submitted_ns = time_monotonic_ns(&c->source);
-	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
+	core_push(&c->core, command, done);
 }
 
 void controller_await(uint32_t *done, uint32_t count)
@@ -136,15 +109,7 @@ void controller_await(uint32_t *done, uint32_t count)
 
 enum command_outcome controller_run(struct controller *c, struct command *command)
 {
-	uint32_t done = 0;
-
-	controller_push(c, command, &done);
-	if (c->is_started)
-		controller_await(&done, 1);
-	else
-		applier_step(c->applier);
-	assert_int_equal(done, 1);
-	return command->outcome;
+	return core_run(&c->core, command);
 }
 
 int64_t controller_now_ms(const struct controller *c)
@@ -152,27 +117,12 @@ int64_t controller_now_ms(const struct controller *c)
 	return (int64_t)(c->time.wall_ns / 1000000);
 }
 
-// --- Builders ------------------------------------------------------------------------------------
-
-struct uuid number_uuid(uint32_t number)
-{
-	struct uuid id = {{0xb0}};
-
-	memcpy(id.bytes + 12, &number, sizeof number);
-	return id;
-}
-
 void build_node(struct node_registration *node, uint32_t number, uint64_t sequence)
 {
-	memset(node, 0, sizeof *node);
-	node->node = number_uuid(number);
-	node->sequence = sequence;
-	node->parts = 1;
-	node->total = (struct resources){4000, 8192, 100000};
-	node->name = TEXT("a-node");
+	describe_plain_node(node, number, sequence);
+	node->datacenter = (struct text){0};
+	node->pool = (struct text){0};
 	node->class_name = number % 2 ? TEXT("odd") : TEXT("even");
-	node->address = TEXT("192.0.2.1:1");
-	node->version = TEXT("1.0");
 	node->pair_count = 2;
 	node->pairs[0] =
 		(struct node_pair){PAIR_ATTRIBUTE, TEXT("unique.hostname"), TEXT("a-node")};
@@ -182,25 +132,12 @@ void build_node(struct node_registration *node, uint32_t number, uint64_t sequen
 struct job *build_device_job(
 	const char *id, const struct resources *asks, const uint32_t *gpus, uint32_t groups)
 {
-	struct job *job = job_create();
+	struct job *job = plain_job(id, JOB_DIRECT);
 
-	job->namespace_name = text_copy(TEXT("default"));
-	job->id = text_copy(text_of(id));
-	job->name = text_copy(text_of(id));
-	job->type = JOB_DIRECT;
 	for (uint32_t i = 0; i < groups; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "g%u", i);
-		struct task_group *group =
-			array_append(&job->task_groups, sizeof(struct task_group));
-		record_init(&task_group_description, group);
-		group->name = text_copy(text_of(name));
-		group->disk.size_mb = asks[i].disk_mb;
-		struct task *task = array_append(&group->tasks, sizeof(struct task));
-		record_init(&task_description, task);
-		task->name = text_copy(TEXT("t"));
-		task->resources.cpu = asks[i].cpu_mhz;
-		task->resources.memory_mb = asks[i].memory_mb;
+		struct task *task = add_plain_group(job, name, asks[i]);
 		if (!gpus[i])
 			continue;
 		struct device_ask *ask =
@@ -218,8 +155,6 @@ struct job *build_job(const char *id, const struct resources *asks, uint32_t gro
 
 	return build_device_job(id, asks, gpus, groups);
 }
-
-// --- Commands ------------------------------------------------------------------------------------
 
 enum command_outcome controller_register(
 	struct controller *c, uint32_t number, struct node_registration *result)
@@ -297,23 +232,9 @@ enum command_outcome controller_collect(struct controller *c)
 	return controller_run(c, &command);
 }
 
-// --- Images --------------------------------------------------------------------------------------
-
 struct bytes_writer controller_image(const struct controller *c)
 {
-	struct bytes_writer image = bytes_writer_growing(4096);
-	struct bytes_writer item = bytes_writer_growing(4096);
-	struct snapshot_view *view = snapshot_view_begin(c->state);
-
-	while (snapshot_view_next(view, &item)) {
-		bytes_put_u32(&image, (uint32_t)item.size);
-		bytes_put(&image, item.data, item.size);
-		item.size = 0;
-	}
-	snapshot_view_end(view);
-	assert_false(item.failed || image.failed);
-	bytes_writer_free(&item);
-	return image;
+	return core_image(c->state);
 }
 
 int controller_load(struct controller *c, const struct bytes_writer *image)

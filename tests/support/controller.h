@@ -2,8 +2,9 @@
 // a clock that stands still unless told. Everything runs on the calling thread, or on the applier's
 // own threads after controller_start.
 #pragma once
-#include "state/applier/applier.h"
 #include "state/base/time_source.h"
+#include "tests/support/core/builders.h"
+#include "tests/support/core/core.h"
 #include "tests/support/first_fit.h"
 #include "tests/support/memory_log.h"
 
@@ -11,19 +12,19 @@ struct controller {
 	struct manual_time time;
 	struct time_source source;
 	struct memory_log log;
-	struct state *state;
+	struct core core;
+	struct state *state; // the core's, as the next two
 	struct command_queue *queue;
 	struct applier *applier;
 	struct placer placer;
-	int64_t collect_after_ms;             // may be changed before open
-	struct mark_patience patience;        // the same
-	uint32_t plan_changes_max;            // the same
-	struct rejection_settings rejections; // the same
-	struct lifecycle_limits lifecycle;    // the same
-	int64_t vm_offline_after_ns;          // the same
-	uint64_t seed;                        // of ids
-	int log_error;                        // what log_failed was told
-	bool is_started;
+	int64_t collect_after_ms;                    // may be changed before open
+	struct mark_patience patience;               // the same
+	uint32_t plan_changes_max;                   // the same
+	struct rejection_settings rejections;        // the same
+	struct lifecycle_limits lifecycle;           // the same
+	int64_t vm_offline_after_ns;                 // the same
+	uint64_t seed;                               // of ids
+	int log_error;                               // what log_failed was told
 	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time
 	void *plan_context;
 };
@@ -51,8 +52,7 @@ void controller_await(uint32_t *done, uint32_t count);
 enum command_outcome controller_run(struct controller *, struct command *);
 int64_t controller_now_ms(const struct controller *);
 
-struct uuid number_uuid(uint32_t number);
-// A registration in one part: 4000 MHz, 8192 MB, 100000 MB of disk, two attributes.
+// A plain node with two attributes.
 void build_node(struct node_registration *, uint32_t number, uint64_t sequence);
 // A direct job with one group per ask ("g0", "g1", …), derived; the caller's until registered.
 struct job *build_job(const char *id, const struct resources *asks, uint32_t groups);
