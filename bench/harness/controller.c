@@ -197,7 +197,7 @@ static void wait_for(struct request *request)
 	while (!take_free(request))
 		sched_yield();
 	if (request->command.outcome != OUTCOME_DONE)
-		give_up("a command was refused", command_outcome_names[request->command.outcome]);
+		give_up("a command was refused", command_outcomes[request->command.outcome].name);
 }
 
 static void wait_for_all(struct request *requests, uint32_t count)

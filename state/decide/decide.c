@@ -1,57 +1,63 @@
 #include "state/decide/decide.h"
 #include "state/base/check.h"
+#include "state/decide/command_kinds.h"
 
-static enum command_outcome decide_by_type(struct decider *d, struct command *c)
+static const struct {
+	const char *name;
+	enum command_outcome (*decide)(struct decider *, struct command *);
+} kinds[] = {
+	[COMMAND_NODE_REGISTER] = {"node-register", decide_node_register},
+	[COMMAND_NODE_EXPIRED] = {"node-expired", decide_node_status},
+	[COMMAND_NODE_RETURNED] = {"node-returned", decide_node_status},
+	[COMMAND_NODE_GOODBYE] = {"node-goodbye", decide_node_status},
+	[COMMAND_PLACE] = {"place", decide_place},
+	[COMMAND_RELEASE] = {"release", decide_release},
+	[COMMAND_STATUS] = {"status", decide_status},
+	[COMMAND_JOB_REGISTER] = {"job-register", decide_job_register},
+	[COMMAND_JOB_DEREGISTER] = {"job-deregister", decide_job_deregister},
+	[COMMAND_COLLECT] = {"collect", decide_collect},
+	[COMMAND_EVALUATIONS] = {"evaluations", decide_evaluations},
+	[COMMAND_PLAN] = {"plan", decide_plan},
+	[COMMAND_ALLOC_UPDATE] = {"alloc-update", decide_alloc_update},
+	[COMMAND_ALLOC_STOP] = {"alloc-stop", decide_alloc_stop},
+	[COMMAND_NODE_ELIGIBILITY] = {"node-eligibility", decide_node_eligibility},
+	[COMMAND_NODE_EVALUATE] = {"node-evaluate", decide_node_evaluate},
+	[COMMAND_NODE_PURGE] = {"node-purge", decide_node_purge},
+	[COMMAND_JOB_EVALUATE] = {"job-evaluate", decide_job_evaluate},
+	[COMMAND_SCHEDULER_CONFIG] = {"scheduler-config", decide_scheduler_config},
+	[COMMAND_GC] = {"gc", decide_gc},
+	[COMMAND_DEPLOYMENT] = {"deployment", decide_deployment},
+	[COMMAND_ALLOC_TRANSITIONS] = {"alloc-transitions", decide_alloc_transitions},
+	[COMMAND_NODE_DRAIN] = {"node-drain", decide_node_drain},
+	[COMMAND_JOB_REVERT] = {"job-revert", decide_job_revert},
+	[COMMAND_JOB_STABLE] = {"job-stable", decide_job_stable},
+	[COMMAND_JOB_SCALE] = {"job-scale", decide_job_scale},
+	[COMMAND_JOB_CHILD] = {"job-child", decide_job_child},
+	[COMMAND_NODE_LIFECYCLE] = {"node-lifecycle", decide_node_lifecycle},
+	[COMMAND_VM_CREATE] = {"vm-create", decide_vm_create},
+	[COMMAND_VM_POWER] = {"vm-power", decide_vm_power},
+	[COMMAND_VM_DELETE] = {"vm-delete", decide_vm_delete},
+	[COMMAND_VM_REPORT] = {"vm-report", decide_vm_report},
+	[COMMAND_VM_HEALTH] = {"vm-health", decide_vm_health},
+	[COMMAND_VM_ASSIGN] = {"vm-assign", decide_vm_assign},
+	[COMMAND_VM_WORKER] = {"vm-worker", decide_vm_worker},
+	[COMMAND_VM_WORKER_PAUSE] = {"vm-worker-pause", decide_vm_worker_pause},
+	[COMMAND_VM_WORKER_DELETE] = {"vm-worker-delete", decide_vm_worker_delete},
+	[COMMAND_CLUSTER_SETTINGS] = {"cluster-settings", decide_cluster_settings},
+};
+_Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
+
+const char *command_type_name(enum command_type type)
 {
-	switch (c->type) {
-	case COMMAND_NODE_REGISTER: return decide_node_register(d, c->node_register);
-	case COMMAND_NODE_EXPIRED: return decide_node_status(d, &c->node, NODE_CAUSE_EXPIRED);
-	case COMMAND_NODE_RETURNED: return decide_node_status(d, &c->node, NODE_CAUSE_RETURNED);
-	case COMMAND_NODE_GOODBYE: return decide_node_status(d, &c->node, NODE_CAUSE_GOODBYE);
-	case COMMAND_PLACE: return decide_place(d, c->place, &c->index);
-	case COMMAND_RELEASE: return decide_release(d, c->release);
-	case COMMAND_STATUS: return decide_status(d, c->status);
-	case COMMAND_JOB_REGISTER: return decide_job_register(d, &c->job_register, &c->index);
-	case COMMAND_JOB_DEREGISTER: return decide_job_deregister(d, &c->job_deregister, &c->index);
-	case COMMAND_COLLECT: decider_collect(d); return OUTCOME_DONE;
-	case COMMAND_EVALUATIONS: return decide_evaluations(d, &c->evaluations);
-	case COMMAND_JOB_EVALUATE: return decide_job_evaluate(d, &c->job_evaluate);
-	case COMMAND_NODE_EVALUATE: return decide_node_evaluate(d, &c->node_named);
-	case COMMAND_SCHEDULER_CONFIG: return decide_scheduler_config(d, &c->scheduler_config);
-	case COMMAND_PLAN: return decide_plan(d, &c->plan);
-	case COMMAND_ALLOC_UPDATE: return decide_alloc_update(d, c->alloc_update);
-	case COMMAND_ALLOC_STOP: return decide_alloc_stop(d, &c->alloc_stop);
-	case COMMAND_GC: return OUTCOME_CONFLICT; // several are going on
-	case COMMAND_NODE_ELIGIBILITY: return decide_node_eligibility(d, &c->node_eligibility);
-	case COMMAND_NODE_PURGE: return decide_node_purge(d, &c->node_named);
-	case COMMAND_DEPLOYMENT: return decide_deployment(d, c->deployment);
-	case COMMAND_ALLOC_TRANSITIONS: return decide_alloc_transitions(d, c->alloc_transitions);
-	case COMMAND_NODE_DRAIN: return decide_node_drain(d, c->node_drain);
-	case COMMAND_JOB_REVERT: return decide_job_revert(d, &c->job_revert);
-	case COMMAND_JOB_STABLE: return decide_job_stable(d, &c->job_stable);
-	case COMMAND_JOB_SCALE: return decide_job_scale(d, c->job_scale);
-	case COMMAND_JOB_CHILD: return decide_job_child(d, c->job_child);
-	case COMMAND_NODE_LIFECYCLE: return decide_node_lifecycle(d, c->node_lifecycle);
-	case COMMAND_VM_CREATE: return decide_vm_create(d, c->vm_create);
-	case COMMAND_VM_POWER: return decide_vm_power(d, c->vm_power);
-	case COMMAND_VM_DELETE: return decide_vm_delete(d, &c->vm_named);
-	case COMMAND_VM_REPORT: return decide_vm_report(d, c->vm_report);
-	case COMMAND_VM_HEALTH: return decide_vm_health(d, &c->vm_health);
-	case COMMAND_VM_ASSIGN: return decide_vm_assign(d, &c->vm_assign);
-	case COMMAND_VM_WORKER: return decide_vm_worker(d, &c->vm_worker);
-	case COMMAND_VM_WORKER_PAUSE: return decide_vm_worker_pause(d, &c->vm_named);
-	case COMMAND_VM_WORKER_DELETE: return decide_vm_worker_delete(d, &c->vm_named);
-	case COMMAND_CLUSTER_SETTINGS: return decide_cluster_settings(d, &c->cluster_settings);
-	case COMMAND_TYPES: break;
-	}
-	CHECK(!"a command of an unknown type");
-	return OUTCOME_STOPPING;
+	CHECK(type < COMMAND_TYPES);
+	return kinds[type].name;
 }
 
 void decide(struct decider *d, struct command *c)
 {
+	CHECK(c->type < COMMAND_TYPES);
 	c->index = 0;
-	c->outcome = decide_by_type(d, c);
+	c->outcome = kinds[c->type].decide(d, c);
 	if (c->index == 0)
 		c->index = d->state->index;
 }

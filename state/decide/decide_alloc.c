@@ -1,6 +1,7 @@
 // COMMAND_ALLOC_UPDATE (rows B57, B58, C5) and COMMAND_ALLOC_STOP (row B61).
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
@@ -98,8 +99,9 @@ static void take_reports_over(struct command_alloc_update *c)
 	}
 }
 
-enum command_outcome decide_alloc_update(struct decider *d, struct command_alloc_update *c)
+enum command_outcome decide_alloc_update(struct decider *d, struct command *command)
 {
+	struct command_alloc_update *c = command->alloc_update;
 	const struct node *n;
 	enum command_outcome outcome = find_reporter(d->state, c, &n);
 
@@ -149,8 +151,9 @@ static void commit_migration(struct decider *d, const struct command_alloc_stop 
 	CHECK(decider_commit(d, &e) == 0);
 }
 
-enum command_outcome decide_alloc_stop(struct decider *d, struct command_alloc_stop *c)
+enum command_outcome decide_alloc_stop(struct decider *d, struct command *command)
 {
+	struct command_alloc_stop *c = &command->alloc_stop;
 	const struct alloc_cell *cell = alloc_cell_find(d->state, &c->allocation);
 
 	c->made = (struct eval_made){0};

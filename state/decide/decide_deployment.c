@@ -1,6 +1,7 @@
 // COMMAND_DEPLOYMENT: what operators, peers and the watcher ask of a deployment (rows C38 to C41, C52, C55).
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
 #include <stdarg.h>
@@ -392,8 +393,9 @@ static enum command_outcome (*const does[DEPLOYMENT_ACTIONS])(
 	[DEPLOYMENT_SET_HEALTH] = set_health,
 };
 
-enum command_outcome decide_deployment(struct decider *d, struct command_deployment *c)
+enum command_outcome decide_deployment(struct decider *d, struct command *command)
 {
+	struct command_deployment *c = command->deployment;
 	struct deployment_cell *cell = deployment_cell_find(d->state, &c->id);
 
 	c->made = (struct eval_made){0};

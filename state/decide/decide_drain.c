@@ -1,5 +1,6 @@
 // COMMAND_NODE_DRAIN (row B59).
 #include "state/base/check.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 
 // It does not drain: that it takes new work again is all that is left to be asked for.
@@ -31,8 +32,9 @@ static enum command_outcome change(
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_node_drain(struct decider *d, struct command_node_drain *c)
+enum command_outcome decide_node_drain(struct decider *d, struct command *command)
 {
+	struct command_node_drain *c = command->node_drain;
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	enum command_outcome outcome;
 

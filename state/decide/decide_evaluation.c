@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
@@ -107,8 +108,9 @@ static enum command_outcome may_store(const struct decider *d, const struct comm
 		       : OUTCOME_TABLE_FULL;
 }
 
-enum command_outcome decide_evaluations(struct decider *d, struct command_evaluations *c)
+enum command_outcome decide_evaluations(struct decider *d, struct command *command)
 {
+	struct command_evaluations *c = &command->evaluations;
 	enum command_outcome outcome = may_store(d, c);
 
 	if (outcome != OUTCOME_DONE)
@@ -121,8 +123,9 @@ enum command_outcome decide_evaluations(struct decider *d, struct command_evalua
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_scheduler_config(struct decider *d, struct command_scheduler_config *c)
+enum command_outcome decide_scheduler_config(struct decider *d, struct command *command)
 {
+	struct command_scheduler_config *c = &command->scheduler_config;
 	const struct scheduler_config *known = d->state->config.working;
 	uint64_t next = d->state->index + 1;
 
@@ -193,8 +196,9 @@ static void force_reschedule(struct decider *d, const struct job_cell *job)
 	commit_forced(d, &forced);
 }
 
-enum command_outcome decide_job_evaluate(struct decider *d, struct command_job_evaluate *c)
+enum command_outcome decide_job_evaluate(struct decider *d, struct command *command)
 {
+	struct command_job_evaluate *c = &command->job_evaluate;
 	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
 	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
@@ -274,8 +278,9 @@ void decider_evaluate_jobs(struct decider *d, const struct array *jobs, const st
 	}
 }
 
-enum command_outcome decide_node_evaluate(struct decider *d, struct command_node_named *c)
+enum command_outcome decide_node_evaluate(struct decider *d, struct command *command)
 {
+	struct command_node_named *c = &command->node_named;
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	enum command_outcome outcome = OUTCOME_DONE;
 

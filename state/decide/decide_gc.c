@@ -4,6 +4,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
@@ -338,6 +339,12 @@ struct command *gc_continue(struct decider *d)
 		return NULL;
 	run->commands[0]->index = d->state->index;
 	return finish(run);
+}
+
+// One that may not wait: several are going on.
+enum command_outcome decide_gc(struct decider *d, struct command *command)
+{
+	return OUTCOME_CONFLICT;
 }
 
 bool gc_begin(struct decider *d, struct command *c)

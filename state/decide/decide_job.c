@@ -1,6 +1,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/time_units.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
 #include <stdio.h>
@@ -96,9 +97,10 @@ static enum command_outcome evaluate_registered(
 	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
 }
 
-enum command_outcome decide_job_register(
-	struct decider *d, struct command_job_register *c, uint64_t *index)
+enum command_outcome decide_job_register(struct decider *d, struct command *command)
 {
+	struct command_job_register *c = &command->job_register;
+	uint64_t *index = &command->index;
 	const struct job_cell *cell =
 		job_cell_find(d->state, text_of(c->job->namespace_name), text_of(c->job->id));
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
@@ -161,9 +163,10 @@ static enum command_outcome stop_job(struct decider *d, struct command_job_dereg
 	return e ? evaluate_deregistered(d, c, e, *index) : OUTCOME_DONE;
 }
 
-enum command_outcome decide_job_deregister(
-	struct decider *d, struct command_job_deregister *c, uint64_t *index)
+enum command_outcome decide_job_deregister(struct decider *d, struct command *command)
 {
+	struct command_job_deregister *c = &command->job_deregister;
+	uint64_t *index = &command->index;
 	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
 	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
@@ -200,4 +203,10 @@ void decider_collect(struct decider *d)
 		return;
 	CHECK(decider_commit(d, &e) == 0);
 	d->is_collecting = collect_finds(d->state, &e.collect);
+}
+
+enum command_outcome decide_collect(struct decider *d, struct command *command)
+{
+	decider_collect(d);
+	return OUTCOME_DONE;
 }

@@ -2,6 +2,7 @@
 #include "state/base/base64.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_notes.h"
 #include "state/records/job_traits.h"
@@ -300,8 +301,9 @@ static enum command_outcome make(
 	return c->dispatch ? store_child(d, c, job) : launch(d, c, parent);
 }
 
-enum command_outcome decide_job_child(struct decider *d, struct command_job_child *c)
+enum command_outcome decide_job_child(struct decider *d, struct command *command)
 {
+	struct command_job_child *c = command->job_child;
 	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
 	const struct job_cell *parent = job_cell_find(d->state, namespace_name, c->parent);
 

@@ -1,6 +1,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/time_units.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/tables/node_slots.h"
 #include "state/tables/node_status.h"
@@ -98,8 +99,9 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_node_register(struct decider *d, struct node_registration *c)
+enum command_outcome decide_node_register(struct decider *d, struct command *command)
 {
+	struct node_registration *c = command->node_register;
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	const struct node *known = cell ? cell->working : NULL;
 
@@ -148,9 +150,17 @@ void decider_settle_node(struct decider *d, uint32_t slot)
 		commit_status(d, cell, NODE_READY, NODE_CAUSE_RETURNED);
 }
 
-enum command_outcome decide_node_status(
-	struct decider *d, const struct command_node *c, enum node_status_cause cause)
+static const uint8_t causes[] = {
+	[COMMAND_NODE_EXPIRED] = NODE_CAUSE_EXPIRED,
+	[COMMAND_NODE_RETURNED] = NODE_CAUSE_RETURNED,
+	[COMMAND_NODE_GOODBYE] = NODE_CAUSE_GOODBYE,
+};
+
+enum command_outcome decide_node_status(struct decider *d, struct command *command)
 {
+	const struct command_node *c = &command->node;
+	uint8_t cause = causes[command->type];
+
 	if (c->slot >= state_node_slots(d->state) || !d->state->cells[c->slot].working)
 		return OUTCOME_UNKNOWN_NODE;
 	const struct node_cell *cell = &d->state->cells[c->slot];
@@ -159,7 +169,7 @@ enum command_outcome decide_node_status(
 		return OUTCOME_STALE_GENERATION;
 	if (c->if_disconnected && n->status != NODE_DISCONNECTED)
 		return OUTCOME_DONE;
-	uint8_t status = node_status_after(cell, (uint8_t)cause, d->now_ns);
+	uint8_t status = node_status_after(cell, cause, d->now_ns);
 	if (status != n->status)
 		commit_status(d, cell, status, cause);
 	decider_settle_node(d, c->slot);
@@ -169,8 +179,9 @@ enum command_outcome decide_node_status(
 
 // --- What operators do ---------------------------------------------------------------------------
 
-enum command_outcome decide_node_eligibility(struct decider *d, struct command_node_eligibility *c)
+enum command_outcome decide_node_eligibility(struct decider *d, struct command *command)
 {
+	struct command_node_eligibility *c = &command->node_eligibility;
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	uint8_t wanted = c->eligible ? NODE_ELIGIBLE : NODE_INELIGIBLE;
 
@@ -199,8 +210,9 @@ void decider_purge_node(struct decider *d, const struct node_cell *cell)
 	registrations_forget(d->registrations, &id);
 }
 
-enum command_outcome decide_node_purge(struct decider *d, struct command_node_named *c)
+enum command_outcome decide_node_purge(struct decider *d, struct command *command)
 {
+	struct command_node_named *c = &command->node_named;
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 
 	c->made = (struct eval_made){.index = d->state->index};

@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
 
@@ -170,8 +171,10 @@ static bool is_sound(const struct command_place *c)
 	       c->client.size <= CLIENT_NAME_BYTES_MAX && text_is_printable(c->client);
 }
 
-enum command_outcome decide_place(struct decider *d, struct command_place *c, uint64_t *index)
+enum command_outcome decide_place(struct decider *d, struct command *command)
 {
+	struct command_place *c = command->place;
+	uint64_t *index = &command->index;
 	const struct client *client = client_find(d->state, c->client);
 	bool is_named = c->client.size > 0; // only a client's requests have names
 	struct job *job;
@@ -224,8 +227,9 @@ static bool is_listed(const struct entry_alloc_release *release, const struct uu
 	return false;
 }
 
-enum command_outcome decide_release(struct decider *d, struct command_release *c)
+enum command_outcome decide_release(struct decider *d, struct command *command)
 {
+	struct command_release *c = command->release;
 	struct entry e = {.kind = ENTRY_ALLOC_RELEASE};
 	struct entry_alloc_release *release = &e.alloc_release;
 
@@ -284,8 +288,10 @@ static void find_changes(const struct state *state, struct command_status *c)
 	}
 }
 
-enum command_outcome decide_status(struct decider *d, struct command_status *c)
+enum command_outcome decide_status(struct decider *d, struct command *command)
 {
+	struct command_status *c = command->status;
+
 	c->found = 0;
 	c->more = false;
 	c->index = d->state->index;

@@ -2,6 +2,7 @@
 // told to the scheduler with the state that it has to look at before it tries again.
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/decide/rejections.h"
 #include "state/plan/plan_check.h"
@@ -355,8 +356,9 @@ static bool must_come_again(const struct plan *plan, const struct plan_result *r
 	       (plan->deployment && result->alloc_index == 0);
 }
 
-enum command_outcome decide_plan(struct decider *d, struct command_plan *c)
+enum command_outcome decide_plan(struct decider *d, struct command *command)
 {
+	struct command_plan *c = &command->plan;
 	const struct plan *plan = c->plan;
 	struct plan_result *result = c->result;
 	struct entry e = entry_of(plan);

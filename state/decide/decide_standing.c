@@ -1,6 +1,7 @@
 // COMMAND_NODE_LIFECYCLE: where a node stands beside its status (rows E1 to E33).
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/tables/alloc_table.h"
 #include "state/tables/node_report.h"
@@ -149,8 +150,9 @@ static enum command_outcome decide_sweep(struct decider *d, struct command_node_
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_node_lifecycle(struct decider *d, struct command_node_lifecycle *c)
+enum command_outcome decide_node_lifecycle(struct decider *d, struct command *command)
 {
+	struct command_node_lifecycle *c = command->node_lifecycle;
 	enum command_outcome outcome = OUTCOME_BAD_DESCRIPTION;
 
 	c->changed = 0;

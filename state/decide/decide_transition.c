@@ -1,6 +1,7 @@
 // COMMAND_ALLOC_TRANSITIONS: many allocations are flagged at once, and each of their jobs is looked at.
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
@@ -99,9 +100,10 @@ static enum command_outcome commit(
 	return outcome;
 }
 
-enum command_outcome decide_alloc_transitions(
-	struct decider *d, struct command_alloc_transitions *c)
+enum command_outcome decide_alloc_transitions(struct decider *d, struct command *command)
 {
+	struct command_alloc_transitions *c = command->alloc_transitions;
+
 	c->made = (struct eval_made){0};
 	if (c->count > ENTRY_ALLOCS_MAX || c->trigger < 0 || c->trigger >= EVAL_TRIGGERS)
 		return OUTCOME_BAD_DESCRIPTION;

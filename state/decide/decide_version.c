@@ -1,6 +1,7 @@
 // Versions of jobs: going back to one, calling one stable, another number of instances (rows B60, B61).
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_notes.h"
 #include "state/records/job_traits.h"
@@ -60,8 +61,9 @@ static enum command_outcome evaluate(struct decider *d, const struct job_cell *c
 	return decider_evaluate(d, e, made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
 }
 
-enum command_outcome decide_job_revert(struct decider *d, struct command_job_revert *c)
+enum command_outcome decide_job_revert(struct decider *d, struct command *command)
 {
+	struct command_job_revert *c = &command->job_revert;
 	struct job_cell *cell = find(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};
@@ -78,8 +80,9 @@ enum command_outcome decide_job_revert(struct decider *d, struct command_job_rev
 
 // --- Stable --------------------------------------------------------------------------------------
 
-enum command_outcome decide_job_stable(struct decider *d, struct command_job_stable *c)
+enum command_outcome decide_job_stable(struct decider *d, struct command *command)
 {
+	struct command_job_stable *c = &command->job_stable;
 	const struct job_cell *cell = find(d, c->namespace_name, c->id);
 
 	if (!cell)
@@ -260,8 +263,9 @@ static enum command_outcome scale(struct decider *d, struct command_job_scale *c
 	return outcome;
 }
 
-enum command_outcome decide_job_scale(struct decider *d, struct command_job_scale *c)
+enum command_outcome decide_job_scale(struct decider *d, struct command *command)
 {
+	struct command_job_scale *c = command->job_scale;
 	struct job_cell *cell = find(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};

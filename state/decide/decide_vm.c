@@ -1,6 +1,7 @@
 // Virtual machines: what people ask for and what workers report (rows D28, D29).
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/vm_table.h"
@@ -20,8 +21,9 @@ static void commit_vm(struct decider *d, struct entry_vm change)
 
 // --- Machines ------------------------------------------------------------------------------------
 
-enum command_outcome decide_vm_create(struct decider *d, struct command_vm_create *c)
+enum command_outcome decide_vm_create(struct decider *d, struct command *command)
 {
+	struct command_vm_create *c = command->vm_create;
 	struct uuid id = prng_uuid(&d->prng);
 	char uid[UUID_TEXT_BYTES];
 
@@ -41,8 +43,9 @@ enum command_outcome decide_vm_create(struct decider *d, struct command_vm_creat
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_vm_power(struct decider *d, struct command_vm_power *c)
+enum command_outcome decide_vm_power(struct decider *d, struct command *command)
 {
+	struct command_vm_power *c = command->vm_power;
 	const struct vm_cell *cell = find(d, c->name);
 
 	c->message[0] = 0;
@@ -61,8 +64,10 @@ enum command_outcome decide_vm_power(struct decider *d, struct command_vm_power 
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_vm_delete(struct decider *d, const struct command_vm_named *c)
+enum command_outcome decide_vm_delete(struct decider *d, struct command *command)
 {
+	const struct command_vm_named *c = &command->vm_named;
+
 	if (!find(d, c->name))
 		return OUTCOME_UNKNOWN_VM;
 	decider_delete(d, RECORD_VM, c->name);
@@ -85,8 +90,9 @@ static bool take_conditions(struct vm_report *report, const struct array *condit
 	return true;
 }
 
-enum command_outcome decide_vm_report(struct decider *d, struct command_vm_report *c)
+enum command_outcome decide_vm_report(struct decider *d, struct command *command)
 {
+	struct command_vm_report *c = command->vm_report;
 	const struct vm_cell *cell = find(d, c->name);
 	struct entry e = {.kind = ENTRY_VM, .vm = {.change = VM_IS_REPORTED, .name = c->name}};
 	struct vm_report *report = &e.vm.report;

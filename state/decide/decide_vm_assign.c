@@ -1,6 +1,7 @@
 // What a scheduling loop finds and proposes for virtual machines, decided again on what is true by now (rows
 // D12 to D16, D19 to D25).
 #include "state/base/check.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/tables/vm_table.h"
 #include <stdlib.h>
@@ -35,8 +36,10 @@ static void judge(struct decider *d, struct command_vm_health *c, const struct v
 	c->changed++;
 }
 
-enum command_outcome decide_vm_health(struct decider *d, struct command_vm_health *c)
+enum command_outcome decide_vm_health(struct decider *d, struct command *command)
 {
+	struct command_vm_health *c = &command->vm_health;
+
 	c->changed = 0;
 	if (c->count > VM_ASSIGN_MAX)
 		return OUTCOME_BAD_DESCRIPTION;
@@ -132,8 +135,10 @@ static enum vm_assign_result assign(struct decider *d, const struct vm_assign_it
 	return decider_commit(d, &e) ? VM_WORKER_SKIPPED : VM_ASSIGNED;
 }
 
-enum command_outcome decide_vm_assign(struct decider *d, struct command_vm_assign *c)
+enum command_outcome decide_vm_assign(struct decider *d, struct command *command)
 {
+	struct command_vm_assign *c = &command->vm_assign;
+
 	c->assigned = 0;
 	if (c->count > VM_ASSIGN_MAX)
 		return OUTCOME_BAD_DESCRIPTION;

@@ -2,6 +2,7 @@
 // of placement.
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/node_worker.h"
 #include "state/tables/vm_table.h"
@@ -120,8 +121,9 @@ static void complete(struct vm_worker *worker, const struct vm_worker_cell *know
 		worker->last_seen_ns = known->working->last_seen_ns;
 }
 
-enum command_outcome decide_vm_worker(struct decider *d, struct command_vm_worker *c)
+enum command_outcome decide_vm_worker(struct decider *d, struct command *command)
 {
+	struct command_vm_worker *c = &command->vm_worker;
 	const struct vm_worker_cell *known = find(d, text_of(c->worker->name));
 
 	if (c->only_seen)
@@ -140,8 +142,9 @@ enum command_outcome decide_vm_worker(struct decider *d, struct command_vm_worke
 
 // --- What operators say --------------------------------------------------------------------------
 
-enum command_outcome decide_vm_worker_pause(struct decider *d, const struct command_vm_named *c)
+enum command_outcome decide_vm_worker_pause(struct decider *d, struct command *command)
 {
+	const struct command_vm_named *c = &command->vm_named;
 	const struct vm_worker_cell *cell = find(d, c->name);
 
 	if (!cell)
@@ -154,16 +157,20 @@ enum command_outcome decide_vm_worker_pause(struct decider *d, const struct comm
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_vm_worker_delete(struct decider *d, const struct command_vm_named *c)
+enum command_outcome decide_vm_worker_delete(struct decider *d, struct command *command)
 {
+	const struct command_vm_named *c = &command->vm_named;
+
 	if (!find(d, c->name))
 		return OUTCOME_UNKNOWN_WORKER;
 	decider_delete(d, RECORD_VM_WORKER, c->name);
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_cluster_settings(struct decider *d, struct command_cluster_settings *c)
+enum command_outcome decide_cluster_settings(struct decider *d, struct command *command)
 {
+	struct command_cluster_settings *c = &command->cluster_settings;
+
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
 	if (decider_put(d, RECORD_CLUSTER_SETTINGS, c->settings))

@@ -89,8 +89,11 @@ enum command_outcome {
 	OUTCOME_STOPPING,
 	COMMAND_OUTCOMES,
 };
-extern const char *const command_type_names[];    // "node-register", …
-extern const char *const command_outcome_names[]; // "done", "stale-generation", …
+struct command_outcome_row {
+	const char *name; // "done", "stale-generation", …
+	const char *text; // what who asked is told
+};
+extern const struct command_outcome_row command_outcomes[];
 
 struct command_node { // EXPIRED, RETURNED, GOODBYE
 	uint32_t slot, generation;

@@ -1,4 +1,5 @@
 #include "tests/dataplane/world.h"
+#include "state/decide/command_kinds.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,7 +313,7 @@ struct command *world_command(struct world *w, enum command_type type)
 {
 	struct command *c;
 	assert_int_equal(command_queue_take(w->queue, &c, 1), 1);
-	assert_string_equal(command_type_names[c->type], command_type_names[type]);
+	assert_string_equal(command_type_name(c->type), command_type_name(type));
 	assert_true(c->submitted_ns > 0 && c->submitted_ns <= w->clock.monotonic_ns);
 	return c;
 }

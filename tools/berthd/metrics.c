@@ -1,4 +1,5 @@
 // Every metric of the process, from the counters of its parts. Label sets are closed.
+#include "state/decide/command_kinds.h"
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
 
@@ -135,7 +136,7 @@ static void emit_applier(const struct metric_sink *m, const struct berthd *b)
 			if (value == 0 && o != OUTCOME_DONE)
 				continue;
 			snprintf(labels, sizeof labels, "type=\"%s\",outcome=\"%s\"",
-				command_type_names[t], command_outcome_names[o]);
+				command_type_name(t), command_outcomes[o].name);
 			emit(m, 'c', "berth_commands_total", labels, value);
 		}
 	}

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/decide/command_kinds.h"
 #include "state/records/alloc_details.h"
 #include "state/records/evaluation.h"
 #include "state/records/job.h"
@@ -164,8 +165,8 @@ static void tell(const struct watch_tools *t, const struct act *act)
 		return;
 	if (act->command.outcome != OUTCOME_DONE)
 		log_warn("deployment-refused", "deployment=%s command=%s outcome=%s",
-			uuid_format(&act->deployment, id), command_type_names[act->command.type],
-			command_outcome_names[act->command.outcome]);
+			uuid_format(&act->deployment, id), command_type_name(act->command.type),
+			command_outcomes[act->command.outcome].name);
 	else if (act->command.type == COMMAND_DEPLOYMENT)
 		tell_change(t, act);
 	else if (act->command.type == COMMAND_ALLOC_TRANSITIONS)

@@ -97,51 +97,47 @@ bool submission_is_done(const struct submission *s)
 static const struct {
 	unsigned status;
 	unsigned retry_after_s;
-	const char *text;
 } answers[COMMAND_OUTCOMES + 1] = {
-	[OUTCOME_DONE] = {MHD_HTTP_OK, 0, ""},
-	[OUTCOME_STALE_GENERATION] = {MHD_HTTP_CONFLICT, 0, "the node registered anew meanwhile"},
-	[OUTCOME_STALE_REGISTRATION] = {MHD_HTTP_CONFLICT, 0, "a newer registration is known"},
-	[OUTCOME_BAD_DESCRIPTION] = {MHD_HTTP_BAD_REQUEST, 0, "the description is over a limit"},
-	[OUTCOME_PART_STORED] = {MHD_HTTP_ACCEPTED, 0, "more parts are needed"},
-	[OUTCOME_UNKNOWN_NODE] = {MHD_HTTP_NOT_FOUND, 0, "node not found"},
-	[OUTCOME_UNKNOWN_JOB] = {MHD_HTTP_NOT_FOUND, 0, "job not found"},
-	[OUTCOME_UNKNOWN_GROUP] = {MHD_HTTP_NOT_FOUND, 0, "task group not found"},
-	[OUTCOME_NOT_DIRECT] = {MHD_HTTP_BAD_REQUEST, 0,
-		"only jobs of type \"direct\" are placed instance by instance"},
-	[OUTCOME_JOB_STOPPED] = {MHD_HTTP_CONFLICT, 0, "the job is stopped; register it again"},
-	[OUTCOME_NO_NODE] = {MHD_HTTP_CONFLICT, 0, "no node can take it"},
-	[OUTCOME_TOO_OLD] = {MHD_HTTP_BAD_REQUEST, 0, "the request is too old"},
-	[OUTCOME_CONFLICT] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0, "the job changed meanwhile"},
-	[OUTCOME_UNKNOWN_ALLOCATION] = {MHD_HTTP_NOT_FOUND, 0, "alloc not found"},
-	[OUTCOME_NODE_NOT_ALLOWED] = {MHD_HTTP_FORBIDDEN, 0,
-		"the node is not allowed to update allocations in its status"},
-	[OUTCOME_DRAINING] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0,
-		"can not set node's scheduling eligibility to eligible while it is draining"},
-	[OUTCOME_REJECTED] = {MHD_HTTP_FORBIDDEN, 0,
-		"Job registration is disabled by the scheduler configuration; an operator sets "
-		"RejectJobRegistration to false to allow it"},
-	[OUTCOME_UNKNOWN_DEPLOYMENT] = {MHD_HTTP_NOT_FOUND, 0, "deployment not found"},
-	[OUTCOME_UNKNOWN_VERSION] = {MHD_HTTP_NOT_FOUND, 0, "the job has no such version"},
-	[OUTCOME_TERMINAL] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0, "the deployment is at its end"},
-	[OUTCOME_NOT_NOW] = {MHD_HTTP_BAD_REQUEST, 0, "not in its present status"},
-	[OUTCOME_UNKNOWN_VM] = {MHD_HTTP_NOT_FOUND, 0, "VM not found"},
-	[OUTCOME_UNKNOWN_WORKER] = {MHD_HTTP_NOT_FOUND, 0, "worker not found"},
-	[OUTCOME_TABLE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 0,
-		"a table is full; stop and purge what is not needed, or raise its limit in the "
-		"configuration"},
-	[OUTCOME_STORE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 5,
-		"the disk of the store is full; nothing was changed; free some room and try again"},
-	[OUTCOME_STOPPING] = {MHD_HTTP_SERVICE_UNAVAILABLE, 1,
-		"the controller is shutting down; nothing was changed"},
-	[OUTCOME_NOT_QUEUED] = {MHD_HTTP_TOO_MANY_REQUESTS, 1,
-		"too many changes are under way; nothing was changed; try again in a second"},
+	[OUTCOME_DONE] = {MHD_HTTP_OK, 0},
+	[OUTCOME_STALE_GENERATION] = {MHD_HTTP_CONFLICT, 0},
+	[OUTCOME_STALE_REGISTRATION] = {MHD_HTTP_CONFLICT, 0},
+	[OUTCOME_BAD_DESCRIPTION] = {MHD_HTTP_BAD_REQUEST, 0},
+	[OUTCOME_PART_STORED] = {MHD_HTTP_ACCEPTED, 0},
+	[OUTCOME_UNKNOWN_NODE] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_UNKNOWN_JOB] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_UNKNOWN_GROUP] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_NOT_DIRECT] = {MHD_HTTP_BAD_REQUEST, 0},
+	[OUTCOME_JOB_STOPPED] = {MHD_HTTP_CONFLICT, 0},
+	[OUTCOME_NO_NODE] = {MHD_HTTP_CONFLICT, 0},
+	[OUTCOME_TOO_OLD] = {MHD_HTTP_BAD_REQUEST, 0},
+	[OUTCOME_CONFLICT] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0},
+	[OUTCOME_UNKNOWN_ALLOCATION] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_NODE_NOT_ALLOWED] = {MHD_HTTP_FORBIDDEN, 0},
+	[OUTCOME_DRAINING] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0},
+	[OUTCOME_REJECTED] = {MHD_HTTP_FORBIDDEN, 0},
+	[OUTCOME_UNKNOWN_DEPLOYMENT] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_UNKNOWN_VERSION] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_TERMINAL] = {MHD_HTTP_INTERNAL_SERVER_ERROR, 0},
+	[OUTCOME_NOT_NOW] = {MHD_HTTP_BAD_REQUEST, 0},
+	[OUTCOME_UNKNOWN_VM] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_UNKNOWN_WORKER] = {MHD_HTTP_NOT_FOUND, 0},
+	[OUTCOME_TABLE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 0},
+	[OUTCOME_STORE_FULL] = {MHD_HTTP_INSUFFICIENT_STORAGE, 5},
+	[OUTCOME_STOPPING] = {MHD_HTTP_SERVICE_UNAVAILABLE, 1},
+	[OUTCOME_NOT_QUEUED] = {MHD_HTTP_TOO_MANY_REQUESTS, 1},
 };
+
+static const char *outcome_text(int outcome)
+{
+	return outcome == OUTCOME_NOT_QUEUED ? "too many changes are under way; nothing was "
+					       "changed; try again in a second"
+					     : command_outcomes[outcome].text;
+}
 
 void reply_outcome(struct reply *reply, int outcome)
 {
 	CHECK(outcome >= 0 && outcome <= OUTCOME_NOT_QUEUED);
-	reply_error(reply, answers[outcome].status, "%s", answers[outcome].text);
+	reply_error(reply, answers[outcome].status, "%s", outcome_text(outcome));
 	reply->retry_after_s = answers[outcome].retry_after_s;
 }
 
