@@ -88,13 +88,13 @@ static void create_watchers(struct controller *c, const struct controller_settin
 
 static void create_pipeline(struct controller *c, const struct controller_settings *settings)
 {
-	for (uint32_t i = 0; i < PIPELINE_WORKERS_MAX; i++)
+	for (uint32_t i = 0; i < PIPELINE_THREADS_MAX; i++)
 		c->scheduler_cpus[i] = settings->cpu - 1;
 	c->pipeline = pipeline_create(&(struct pipeline_settings){.state = c->state,
 		.queue = c->queue,
 		.time = clock_of(settings),
 		.seed = 2,
-		.workers = settings->schedulers,
+		.threads = settings->schedulers,
 		.cpus = c->scheduler_cpus});
 }
 

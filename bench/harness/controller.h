@@ -30,7 +30,7 @@ struct controller {
 	struct store *store; // NULL without a directory
 	struct applier *applier;
 	struct pipeline *pipeline; // NULL without schedulers
-	int scheduler_cpus[PIPELINE_WORKERS_MAX];
+	int scheduler_cpus[PIPELINE_THREADS_MAX];
 	struct watchers *watchers; // NULL without them
 	struct store_recovery recovered;
 	double open_seconds; // recovery, derived state and the new term

@@ -42,8 +42,6 @@ static bool waits_for_node(const struct evaluation *e)
 	return job_traits[e->type].is_on_every_node && !uuid_is_zero(&e->node_id);
 }
 
-// --- Finding -------------------------------------------------------------------------------------
-
 static struct captive *find(struct blocked *b, const struct uuid *id)
 {
 	struct lookup_node *n = lookup_first(&b->by_id, uuid_hash(id));
@@ -85,8 +83,6 @@ static struct captive *find_rival(struct blocked *b, const struct evaluation *e)
 	}
 	return NULL;
 }
-
-// --- Coming and going ----------------------------------------------------------------------------
 
 static struct blocked_job *join_job(struct blocked *b, const struct evaluation *e)
 {
@@ -185,8 +181,6 @@ static void run_again(struct blocked *b, struct captive *c)
 	discard(c);
 }
 
-// --- Blocking ------------------------------------------------------------------------------------
-
 static uint64_t newest_index(const struct evaluation *e)
 {
 	uint64_t created = e->record.create_index;
@@ -253,8 +247,6 @@ bool blocked_has_equal(struct blocked *b, const struct evaluation *e)
 	pthread_mutex_unlock(&b->mutex);
 	return equal;
 }
-
-// --- Unblocking ----------------------------------------------------------------------------------
 
 // -1: never seen.
 static int64_t eligibility(const struct evaluation *e, const char *computed_class)
@@ -369,8 +361,6 @@ void blocked_forget(struct blocked *b, const struct uuid *id)
 	}
 	pthread_mutex_unlock(&b->mutex);
 }
-
-// --- Care ----------------------------------------------------------------------------------------
 
 void blocked_prune(struct blocked *b)
 {

@@ -1,5 +1,5 @@
-// Evaluations that wait for room (rows B47–B51, semantics §5.4). Thread-safe. What is to run again is given to the
-// broker.
+// Evaluations that wait for room (rows B47–B51, docs/spec/evaluations.md). Thread-safe. What is to run again is given
+// to the broker.
 //
 // One waits per job, and of system and sysbatch jobs one per job and node. What waits for a node is woken by that
 // node alone: room elsewhere is of no use to it, and a fleet that is full would otherwise run all of its evaluations

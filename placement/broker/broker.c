@@ -1,12 +1,11 @@
-#include "placement/broker/broker_private.h"
+#include "placement/broker/broker.h"
+#include "placement/broker/broker_places.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include <stdlib.h>
 #include <time.h>
-
-// --- Enqueue -------------------------------------------------------------------------------------
 
 // A wait counts from the creation, so that one that is taken over does not begin anew.
 static uint64_t remaining_ns(const struct broker *b, const struct evaluation *eval)
@@ -49,8 +48,6 @@ void broker_enqueue(struct broker *b, const struct evaluation *eval, uint64_t to
 		broker_run_due(b);
 	pthread_mutex_unlock(&b->mutex);
 }
-
-// --- Dequeue -------------------------------------------------------------------------------------
 
 // B27: the type whose first has the highest priority; chance decides between equals.
 static struct heap *choose_queue(struct broker *b, uint32_t types)
@@ -150,8 +147,6 @@ struct evaluation *broker_take_failed(struct broker *b, uint64_t *token)
 	pthread_mutex_unlock(&b->mutex);
 	return eval;
 }
-
-// --- What became of a delivery -------------------------------------------------------------------
 
 // What is late is nacked at once, and is a delivery no more.
 static int find_delivery(
@@ -266,8 +261,6 @@ void broker_resume_nack(struct broker *b, const struct uuid *id, uint64_t token)
 	pthread_mutex_unlock(&b->mutex);
 }
 
-// --- Care ----------------------------------------------------------------------------------------
-
 void broker_forget(struct broker *b, const struct uuid *id)
 {
 	pthread_mutex_lock(&b->mutex);
@@ -335,8 +328,6 @@ uint32_t broker_delayed(struct broker *b, struct broker_delayed *items, uint32_t
 	pthread_mutex_unlock(&b->mutex);
 	return count;
 }
-
-// --- Beginning and end ---------------------------------------------------------------------------
 
 static void forget_all(struct broker *b)
 {

@@ -1,20 +1,10 @@
-// The evaluation broker (rows B24–B39, semantics §5.2): which evaluation is worked off next, by whom, and what
-// happens when nobody says that it is done. Thread-safe; time only through the time source: what is due is acted on
-// by broker_tick() and by every call.
+// The evaluation broker (rows B24–B39, docs/spec/evaluations.md): which evaluation is worked off next, by whom, and
+// what happens when nobody says that it is done. Thread-safe; time only through the time source: what is due is acted
+// on by broker_tick() and by every call.
 #pragma once
-#include "state/base/prng.h"
-#include "state/base/time_source.h"
-#include "state/records/evaluation.h"
+#include "placement/broker/broker_settings.h"
 
 struct broker;
-
-struct broker_settings {
-	const struct time_source *time;
-	uint64_t seed;                              // ties and follow-up delays
-	int64_t nack_timeout_ns;                    // 60 s
-	uint32_t delivery_limit;                    // 3
-	int64_t first_nack_delay_ns, nack_delay_ns; // 1 s, 20 s
-};
 
 struct broker *broker_create(const struct broker_settings *);
 void broker_destroy(struct broker *);
@@ -23,7 +13,8 @@ void broker_set_enabled(struct broker *, bool);
 // Disabled for good: whoever waits in dequeue returns, and nobody waits any more.
 void broker_close(struct broker *);
 
-// The evaluation is copied. token 0: none (B33). Evaluations that are waiting, delayed or duplicates: §5.2.
+// The evaluation is copied. token 0: none (B33). Evaluations that are waiting, delayed or duplicates:
+// docs/spec/evaluations.md.
 void broker_enqueue(struct broker *, const struct evaluation *, uint64_t token);
 
 // A set of enum eval_type, one bit each. Waits at most timeout_ms. NULL: nothing came (or disabled). The caller
@@ -53,11 +44,6 @@ uint32_t broker_take_cancelable(struct broker *, struct evaluation **, uint32_t 
 // From the queue of those that reached the delivery limit (B35), with a token as a delivery. Caller frees.
 struct evaluation *broker_take_failed(struct broker *, uint64_t *token);
 
-struct broker_stats {
-	uint32_t ready; // those that failed included
-	uint32_t unacked, pending, waiting, cancelable, failed;
-	uint32_t ready_by_type[EVAL_TYPES], unacked_by_type[EVAL_TYPES];
-};
 void broker_stats(struct broker *, struct broker_stats *);
 
 // Evaluations that wait until a time of their own, in no order, at most room.

@@ -1,9 +1,7 @@
-#include "placement/broker/broker_private.h"
+#include "placement/broker/broker_places.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
-
-// --- Orders --------------------------------------------------------------------------------------
 
 static const struct entry *of_order(const struct heap_node *n)
 {
@@ -44,8 +42,6 @@ static bool due_before(const struct heap_node *x, const struct heap_node *y)
 
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : is_older(a->eval, b->eval);
 }
-
-// --- Entries and turns ---------------------------------------------------------------------------
 
 struct entry *entry_find(struct broker *b, const struct uuid *id)
 {
@@ -102,8 +98,6 @@ void job_turn_drop(struct broker *b, struct job_turn *turn)
 	heap_free(&turn->pending);
 	free(turn);
 }
-
-// --- Between the places --------------------------------------------------------------------------
 
 void entry_wait_until(struct broker *b, struct entry *e, enum place place, uint64_t due_ns)
 {

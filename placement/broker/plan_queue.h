@@ -15,6 +15,3 @@ void plan_queue_set_enabled(struct plan_queue *, bool);
 int plan_queue_push(struct plan_queue *, struct command *);
 struct command *plan_queue_take(struct plan_queue *); // NULL: none waits
 uint32_t plan_queue_depth(struct plan_queue *);
-
-#define PLAN_QUEUE_DISABLED "plan queue is disabled"
-#define PLAN_QUEUE_FLUSHED "plan queue flushed"

@@ -3,8 +3,6 @@
 #include "placement/constraint/quantity.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,11 +29,11 @@ struct compiled_constraint {
 	void *program; // of a literal right side
 };
 
-static const char *literal(const struct target *t, struct subject *s)
+static const char *literal_text(const struct target *t, struct subject *s)
 {
 	return t->text;
 }
-static const char *nothing(const struct target *t, struct subject *s)
+static const char *no_value(const struct target *t, struct subject *s)
 {
 	return NULL;
 }
@@ -88,13 +86,13 @@ static const char *find_sorted(const struct attribute *sorted, uint32_t count, c
 	return NULL;
 }
 
-static const char *attribute(const struct target *t, struct subject *s)
+static const char *node_attribute_of(const struct target *t, struct subject *s)
 {
 	return s->node ? node_attribute(s->node, t->text)
 		       : find_sorted(s->node_class->attributes, s->node_class->attribute_count,
 				 t->text);
 }
-static const char *metadata(const struct target *t, struct subject *s)
+static const char *node_meta_of(const struct target *t, struct subject *s)
 {
 	return s->node ? node_meta(s->node, t->text)
 		       : find_sorted(s->node_class->meta, s->node_class->meta_count, t->text);
@@ -120,8 +118,8 @@ static const struct {
 	{"${device.vendor}", device_vendor, false},
 	{"${device.model}", device_model, false},
 	{"${device.attr.", device_attribute, false},
-	{"${attr.", attribute, false},
-	{"${meta.", metadata, false},
+	{"${attr.", node_attribute_of, false},
+	{"${meta.", node_meta_of, false},
 };
 
 static bool names_target(const char *text, const char *row)
@@ -133,7 +131,7 @@ static bool names_target(const char *text, const char *row)
 static struct target target_compile(const char *text)
 {
 	if (strncmp(text, "${", 2) != 0)
-		return (struct target){literal, text_copy(text_of(text)), false};
+		return (struct target){literal_text, text_copy(text_of(text)), false};
 	for (uint32_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
 		if (!names_target(text, targets[i].text))
 			continue;
@@ -144,16 +142,7 @@ static struct target target_compile(const char *text)
 		return (struct target){targets[i].value, copy,
 			targets[i].node_unique || attribute_is_unique(text_of(copy))};
 	}
-	return (struct target){nothing, NULL, false};
-}
-
-void *constraint_refuse(struct constraint_error *error, const char *format, ...)
-{
-	va_list values;
-	va_start(values, format);
-	vsnprintf(error->text, sizeof error->text, format, values);
-	va_end(values);
-	return NULL;
+	return (struct target){no_value, NULL, false};
 }
 
 static const struct constraint_operator *operator_check(const char *l_target, const char *r_target,
@@ -191,7 +180,7 @@ struct compiled_constraint *constraint_compile(const char *l_target, const char 
 	c->operation = operation;
 	c->left = target_compile(l_target);
 	c->right = target_compile(r_target);
-	if (operation->compile && c->right.value == literal) {
+	if (operation->compile && c->right.value == literal_text) {
 		c->program = operation->compile(c->right.text, error);
 		if (!c->program) {
 			constraint_free(c);
@@ -225,7 +214,7 @@ static bool quantities_match(uint8_t accepts, const char *left, const char *righ
 	return quantity_order(left, right) & accepts;
 }
 
-static bool matches(const struct compiled_constraint *c, struct subject left_of)
+static bool constraint_matches(const struct compiled_constraint *c, struct subject left_of)
 {
 	struct subject right_of = left_of;
 	const char *left = c->left.value(&c->left, &left_of);
@@ -247,21 +236,20 @@ static bool matches(const struct compiled_constraint *c, struct subject left_of)
 bool constraint_matches_class(
 	const struct compiled_constraint *c, const struct node_class *node_class)
 {
-	return matches(c, (struct subject){.node_class = node_class});
+	return constraint_matches(c, (struct subject){.node_class = node_class});
 }
 
 bool constraint_matches_node(const struct compiled_constraint *c, const struct node *node)
 {
-	return matches(c, (struct subject){.node_class = node->node_class, .node = node});
+	return constraint_matches(
+		c, (struct subject){.node_class = node->node_class, .node = node});
 }
 
 bool constraint_matches_device(const struct compiled_constraint *c,
 	const struct node_class *node_class, const struct device_group *device)
 {
-	return matches(c, (struct subject){.node_class = node_class, .device = device});
+	return constraint_matches(c, (struct subject){.node_class = node_class, .device = device});
 }
-
-// --- Properties ----------------------------------------------------------------------------------------
 
 struct node_property {
 	struct target target;

@@ -1,15 +1,9 @@
 // A constraint of a job, compiled: what job validation checks, and what placement asks of nodes.
 // Semantics are Nomad's (targets, missing values, order of comparison).
 #pragma once
+#include "placement/constraint/constraint_error.h"
 #include "state/records/node.h"
 #include <stdbool.h>
-
-#define CONSTRAINT_ERROR_BYTES 320
-
-// Why a constraint was refused: a sentence without its place ("operator \"=<\" is not known; …").
-struct constraint_error {
-	char text[CONSTRAINT_ERROR_BYTES];
-};
 
 struct compiled_constraint;
 

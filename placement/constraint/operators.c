@@ -1,4 +1,5 @@
 #include "placement/constraint/operators.h"
+#include "placement/constraint/regexp.h"
 #include "placement/constraint/version.h"
 #include <errno.h>
 #include <math.h>
@@ -78,7 +79,7 @@ static bool test_is_not_set(const char *left, const char *right, const void *pro
 	return !left;
 }
 
-static struct text trimmed(struct text t)
+static struct text trim_blanks(struct text t)
 {
 	while (t.size > 0 && strchr(" \t\n\v\f\r", t.data[0]))
 		t.data++, t.size--;
@@ -93,7 +94,7 @@ static struct text next_item(const char **list)
 	const char *comma = strchr(*list, ',');
 	struct text item = comma ? (struct text){*list, (uint32_t)(comma - *list)} : text_of(*list);
 	*list = comma ? comma + 1 : NULL;
-	return trimmed(item);
+	return trim_blanks(item);
 }
 
 static bool list_has(const char *list, struct text wanted)

@@ -1,8 +1,10 @@
 // The operators of constraints: one table row each.
 #pragma once
-#include "placement/constraint/constraint.h"
-
-enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4 };
+#include "placement/constraint/constraint_error.h"
+#include "placement/constraint/order.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct constraint_operator {
 	const char *name;
@@ -19,12 +21,3 @@ struct constraint_operator {
 const struct constraint_operator *operator_find(const char *name); // NULL: not known
 // "=, ==, is, …", for error messages. Returns buffer.
 char *operator_names(char *buffer, size_t size);
-
-// regexp.c: a search anywhere in the subject, with bounded work.
-void *regexp_compile(const char *pattern, struct constraint_error *error);
-bool regexp_test(const char *left, const char *right, const void *program);
-void regexp_release(void *program);
-
-// Formats into error->text; returns NULL, so that a compile function can end with it.
-void *constraint_refuse(struct constraint_error *error, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));

@@ -1,7 +1,8 @@
 // Values of device attributes: whole or decimal numbers with a unit or without ("11264 MiB", "1.5GHz"),
 // truth values, or text.
 #pragma once
-#include "placement/constraint/operators.h"
+#include "placement/constraint/order.h"
+#include <stdint.h>
 
 // One bit of enum order; 0 when the two cannot be compared (bytes with hertz, a number with text). Truth
 // values that differ are called greater: they are unequal, and not ordered.

@@ -2,7 +2,7 @@
 // so both size and work are bounded: a pattern that exceeds a bound is refused, a search that does
 // matches nothing.
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "placement/constraint/operators.h"
+#include "placement/constraint/regexp.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include <pcre2.h>

@@ -1,5 +1,4 @@
 #include "placement/constraint/version.h"
-#include "placement/constraint/operators.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
@@ -54,7 +53,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static struct text trimmed(struct text t)
+static struct text trim_text(struct text t)
 {
 	while (t.size > 0 && is_blank(t.data[0]))
 		t.data++, t.size--;
@@ -251,14 +250,14 @@ static bool condition_holds(
 
 static bool condition_parse(struct text t, enum version_dialect dialect, struct condition *c)
 {
-	t = trimmed(t);
+	t = trim_text(t);
 	c->sign = signs;
 	while (t.size < c->sign->text.size ||
 		(c->sign->text.size > 0 && memcmp(t.data, c->sign->text.data, c->sign->text.size)))
 		c->sign++; // the last row has an empty sign
 	if (c->sign->about && dialect == VERSION_SEMVER)
 		return false;
-	return version_parse(trimmed(rest_of(t, c->sign->text.size)), dialect, &c->wanted);
+	return version_parse(trim_text(rest_of(t, c->sign->text.size)), dialect, &c->wanted);
 }
 
 struct version_conditions *version_conditions_parse(

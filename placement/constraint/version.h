@@ -2,8 +2,9 @@
 // loose ("1.2rc1", "1.2.3.4"; a pre-release satisfies an order condition only when that names a
 // pre-release of the same version) and semantic versioning (pre-releases are ordered, no "~>").
 #pragma once
-#include "placement/constraint/constraint.h"
+#include "placement/constraint/constraint_error.h"
 #include "state/base/text.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 #define VERSION_SEGMENTS_MAX 16u

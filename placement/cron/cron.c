@@ -46,15 +46,13 @@ struct parser {
 	size_t mistake_bytes;
 };
 
-static bool refuse(struct parser *p, const char *why)
+static bool refuse_entry(struct parser *p, const char *why)
 {
 	snprintf(p->mistake, p->mistake_bytes, "\"%.*s\" in the field for the %s %s",
 		p->entry.size < 32 ? (int)p->entry.size : 32, p->entry.data, fields[p->field].name,
 		why);
 	return false;
 }
-
-// --- Values --------------------------------------------------------------------------------------
 
 static bool equal_any_case(struct text a, const char *b, size_t b_size)
 {
@@ -111,7 +109,7 @@ static void add_range(struct parser *p, int32_t first, int32_t last, int32_t ste
 }
 
 // The part of t before the first `mark`, which with what follows it goes to `rest`; false without one.
-static bool cut(struct text *t, char mark, struct text *rest)
+static bool cut_at(struct text *t, char mark, struct text *rest)
 {
 	const char *at = memchr(t->data, mark, t->size);
 
@@ -123,20 +121,18 @@ static bool cut(struct text *t, char mark, struct text *rest)
 	return true;
 }
 
-// --- Entries: "*", "5", "5-20", each with or without a step ---------------------------------------
-
 static bool read_range(struct parser *p, struct text t, struct text to, int32_t step)
 {
 	int32_t first, last;
 
 	if (!read_value(p, t, &first) || !read_value(p, to, &last))
-		return refuse(p, "is no range");
+		return refuse_entry(p, "is no range");
 	if (p->field == WEEK_DAY && last == 0 && first > 0)
 		last = 7; // "fri-sun"
 	if (p->field == WEEK_DAY && first == 7 && last < 7)
 		first = 0; // "7-2"
 	if (first > last)
-		return refuse(p, "begins after its end");
+		return refuse_entry(p, "begins after its end");
 	add_range(p, first, last, step);
 	return true;
 }
@@ -150,10 +146,10 @@ static bool read_steps(struct parser *p, struct text t, int32_t step)
 		add_range(p, fields[p->field].least, most, step);
 		return true;
 	}
-	if (cut(&t, '-', &to))
+	if (cut_at(&t, '-', &to))
 		return read_range(p, t, to, step);
 	if (!read_value(p, t, &first))
-		return refuse(p, "is no value");
+		return refuse_entry(p, "is no value");
 	add_range(p, first, most, step);
 	return true;
 }
@@ -169,20 +165,18 @@ static bool read_ordinary(struct parser *p)
 		p->cron->any_week_day |= p->field == WEEK_DAY;
 		return true;
 	}
-	if (cut(&t, '/', &rest)) {
+	if (cut_at(&t, '/', &rest)) {
 		if (!read_digits(rest, &value) || value < 1 || value > fields[p->field].most)
-			return refuse(p, "has no step between 1 and the greatest value");
+			return refuse_entry(p, "has no step between 1 and the greatest value");
 		return read_steps(p, t, value);
 	}
-	if (cut(&t, '-', &rest))
+	if (cut_at(&t, '-', &rest))
 		return read_range(p, t, rest, 1);
 	if (!read_value(p, t, &value))
-		return refuse(p, "is no value");
+		return refuse_entry(p, "is no value");
 	add_value(p, value);
 	return true;
 }
-
-// --- Entries of days -----------------------------------------------------------------------------
 
 // "L", "LW", "L-3", "15W". Returns false when it is none of these.
 static bool read_special_day(struct parser *p)
@@ -198,7 +192,7 @@ static bool read_special_day(struct parser *p)
 		p->cron->last_workday = true;
 		return true;
 	}
-	if (cut(&t, '-', &rest) && equal_any_case(t, "l", 1) && read_digits(rest, &value) &&
+	if (cut_at(&t, '-', &rest) && equal_any_case(t, "l", 1) && read_digits(rest, &value) &&
 		value < 31) {
 		p->cron->days_from_last |= 1u << value;
 		return true;
@@ -219,7 +213,7 @@ static bool read_special_week_day(struct parser *p)
 	struct text t = p->entry, rest;
 	int32_t value, nth;
 
-	if (cut(&t, '#', &rest)) {
+	if (cut_at(&t, '#', &rest)) {
 		if (!read_value(p, t, &value) || !read_digits(rest, &nth) || nth < 1 || nth > 5)
 			return false;
 		p->cron->nth_week_days[nth - 1] |= (uint8_t)(1u << value % 7);
@@ -237,7 +231,7 @@ static bool read_special_week_day(struct parser *p)
 static bool read_entry(struct parser *p)
 {
 	if (p->entry.size == 0)
-		return refuse(p, "is empty");
+		return refuse_entry(p, "is empty");
 	if (p->field == DAY && read_special_day(p))
 		return true;
 	if (p->field == WEEK_DAY && read_special_week_day(p))
@@ -245,13 +239,11 @@ static bool read_entry(struct parser *p)
 	return read_ordinary(p);
 }
 
-// --- Fields --------------------------------------------------------------------------------------
-
 static bool read_field(struct parser *p, struct text list)
 {
 	for (bool more = true; more;) {
 		struct text rest;
-		more = cut(&list, ',', &rest);
+		more = cut_at(&list, ',', &rest);
 		p->entry = list;
 		if (!read_entry(p))
 			return false;
@@ -267,7 +259,7 @@ static bool is_blank(char c)
 }
 
 // Returns how many there are; those beyond the room are only counted.
-static uint32_t split(struct text t, struct text out[static CRON_FIELDS])
+static uint32_t split_fields(struct text t, struct text out[static CRON_FIELDS])
 {
 	uint32_t count = 0;
 
@@ -293,11 +285,11 @@ static struct text meaning_of(struct text t)
 bool cron_parse(struct cron *c, struct text t, char *mistake, size_t mistake_bytes)
 {
 	struct text part[CRON_FIELDS];
-	uint32_t count = split(t, part);
+	uint32_t count = split_fields(t, part);
 	struct parser p = {c, SECOND, TEXT("*"), mistake, mistake_bytes};
 
 	if (count == 1)
-		count = split(meaning_of(part[0]), part);
+		count = split_fields(meaning_of(part[0]), part);
 	if (count < 5 || count > CRON_FIELDS) {
 		snprintf(mistake, mistake_bytes,
 			"it has %u fields, but five to seven are expected (minute, hour, day of "

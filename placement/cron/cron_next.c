@@ -9,8 +9,6 @@ struct date {
 	int32_t year, month, day; // month and day from 1
 };
 
-// --- The calendar (proleptic Gregorian, days since 1970-01-01) ------------------------------------
-
 static int64_t floor_divide(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
@@ -46,8 +44,6 @@ static struct date next_month(struct date d)
 	return d.month == 12 ? (struct date){d.year + 1, 1, 1}
 			     : (struct date){d.year, d.month + 1, 1};
 }
-
-// --- Which days of a month -----------------------------------------------------------------------
 
 struct month {
 	int32_t length;
@@ -122,8 +118,6 @@ static uint32_t days_of_month(const struct cron *c, struct month m)
 		days = ~0u;
 	return days & (uint32_t)((1ull << (m.length + 1)) - 2);
 }
-
-// --- The next local time -------------------------------------------------------------------------
 
 #define NO_BIT 64
 

@@ -160,8 +160,6 @@ static void forget(struct prospect *p)
 	p->feasible_known = p->counts_known = p->node_verdicts_known = false;
 }
 
-// --- Classes -------------------------------------------------------------------------------------------
-
 static void make_class_room(struct prospect *p, uint32_t count)
 {
 	if (count > p->class_room) {
@@ -222,8 +220,6 @@ static void catch_up_classes(struct prospect *p)
 	p->class_epoch = epoch;
 	summarise_classes(p);
 }
-
-// --- Nodes ---------------------------------------------------------------------------------------------
 
 static uint8_t judge_node(struct prospect *p, uint32_t slot)
 {
@@ -291,8 +287,6 @@ static uint8_t category_of(const struct prospect *p, uint32_t slot, const struct
 		n->node_class < p->class_count ? &p->matches[n->node_class] : NULL;
 	return refusal_category(p->ask, n, verdict_of(p, slot, n), matches);
 }
-
-// --- Changes -------------------------------------------------------------------------------------------
 
 // Puts a changed node in its place in a ranking.
 static void reconsider(struct prospect *p, struct ranking *r, uint32_t slot)
@@ -369,8 +363,6 @@ static void catch_up(struct prospect *p)
 			take_change(p, fit_index_change(p->index, i));
 	p->seen = head;
 }
-
-// --- Answers -------------------------------------------------------------------------------------------
 
 static void go_through_members(struct prospect *p, struct ranking *r)
 {

@@ -23,8 +23,6 @@ struct feasibility {
 	struct device_constraints devices[NODE_DEVICE_GROUPS_MAX];    // of each ask
 };
 
-// --- Building ------------------------------------------------------------------------------------------
-
 static struct compiled_constraint *compile(const struct job *job, const struct constraint *c)
 {
 	struct constraint_error error;
@@ -107,8 +105,6 @@ bool feasibility_is_node_unique(const struct feasibility *f)
 {
 	return f->node_unique != 0;
 }
-
-// --- Devices -------------------------------------------------------------------------------------------
 
 bool device_is_named(const struct device_group *d, const char *name)
 {
@@ -205,8 +201,6 @@ static bool match_devices(const struct feasibility *f, const struct node_class *
 	}
 	return devices_suffice(f->ask, matches, all);
 }
-
-// --- Verdicts ------------------------------------------------------------------------------------------
 
 static bool in_datacenters(const struct job *job, const char *datacenter)
 {

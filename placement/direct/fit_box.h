@@ -2,7 +2,7 @@
 // costs is here.
 #pragma once
 #include "placement/direct/fit_blocks.h"
-#include "placement/direct/fit_tree.h"
+#include "placement/direct/fit_node.h"
 #include <stddef.h>
 #include <string.h>
 

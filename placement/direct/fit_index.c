@@ -170,8 +170,6 @@ static bool is_same(const struct fit_node *a, const struct fit_node *b)
 	return memcmp(a, b, offsetof(struct fit_node, place)) == 0;
 }
 
-// --- Snapshots -----------------------------------------------------------------------------------------
-
 static const char none[] = "";
 
 const char *fit_index_snapshot_share(struct fit_index *x, const char *snapshot)

@@ -38,9 +38,3 @@ void fit_pool_give(struct fit_pool *p, uint32_t block)
 	}
 	p->returned[p->returned_count++] = block;
 }
-
-uint64_t fit_pool_bytes(const struct fit_pool *p)
-{
-	return (uint64_t)p->made * p->block_bytes + p->returned_room * sizeof *p->returned +
-	       p->chunk_count * sizeof *p->chunks;
-}

@@ -19,7 +19,6 @@ void fit_pool_init(struct fit_pool *, size_t block_bytes);
 void fit_pool_release(struct fit_pool *);
 uint32_t fit_pool_take(struct fit_pool *); // contents are undefined
 void fit_pool_give(struct fit_pool *, uint32_t block);
-uint64_t fit_pool_bytes(const struct fit_pool *);
 
 static inline void *fit_pool_at(const struct fit_pool *p, uint32_t block)
 {

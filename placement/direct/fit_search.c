@@ -1,3 +1,4 @@
+#include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_tree_private.h"
 #include "state/base/check.h"
 #include <math.h>

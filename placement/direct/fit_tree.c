@@ -1,3 +1,4 @@
+#include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_box.h"
 #include "placement/direct/fit_tree_private.h"
 #include "state/base/check.h"
@@ -10,8 +11,6 @@
 // insertion does not split it again.
 #define LEAF_MERGED_MOST 24u
 #define BRANCH_MERGED_MOST 12u
-
-// --- Order ---------------------------------------------------------------------------------------------
 
 // Monotone and below 2^16, with 12 significant bits: near in rank is near in proportion.
 static uint32_t log_rank(uint32_t value)
@@ -86,8 +85,6 @@ static uint64_t key_of(const struct fit_tree *t, const struct fit_node *n, uint3
 	return order_of(t, n) << 24 | slot;
 }
 
-// --- Leaves --------------------------------------------------------------------------------------------
-
 static uint32_t leaf_take(struct fit_tree *t, uint32_t parent)
 {
 	uint32_t id = fit_pool_take(&t->leaves);
@@ -135,8 +132,6 @@ static uint32_t lane_of(const struct fit_leaf *l, uint32_t slot)
 	CHECK(i < l->count);
 	return i;
 }
-
-// --- Branches ------------------------------------------------------------------------------------------
 
 static uint32_t branch_take(struct fit_tree *t, uint32_t height, uint32_t parent)
 {
@@ -211,8 +206,6 @@ bool fit_bounds_are_tight(const struct fit_tree *t, const struct fit_branch *b, 
 	struct fit_box said = fit_box_of_child(b, i), is = box_of(t, b->height - 1, b->child[i]);
 	return fit_box_equal(&said, &is);
 }
-
-// --- Splitting -----------------------------------------------------------------------------------------
 
 static struct fit_node lane_node(const struct fit_leaf *l, uint32_t i)
 {
@@ -343,8 +336,6 @@ void fit_tree_insert(struct fit_tree *t, uint32_t slot)
 	leaf_append(t, id, slot);
 }
 
-// --- Removing ------------------------------------------------------------------------------------------
-
 // Recomputes the bounds of a block, then of those above as long as something changes.
 static void tighten(struct fit_tree *t, uint32_t height, uint32_t id)
 {
@@ -458,8 +449,6 @@ void fit_tree_remove(struct fit_tree *t, uint32_t slot)
 	after_removal(t, id);
 }
 
-// --- Life ----------------------------------------------------------------------------------------------
-
 struct fit_tree *fit_tree_create(enum placement_algorithm algorithm, struct fit_node *const *nodes)
 {
 	struct fit_tree *t = memory_take(sizeof *t);
@@ -479,9 +468,4 @@ void fit_tree_destroy(struct fit_tree *t)
 	fit_pool_release(&t->leaves);
 	fit_pool_release(&t->branches);
 	free(t);
-}
-
-uint64_t fit_tree_bytes(const struct fit_tree *t)
-{
-	return sizeof *t + fit_pool_bytes(&t->leaves) + fit_pool_bytes(&t->branches);
 }

@@ -2,18 +2,10 @@
 // over (free cpu, free memory), whose branches know bounds of everything that scoring looks at. A search
 // descends where the bound is best and leaves out whatever cannot beat what it has. One thread.
 #pragma once
+#include "placement/direct/fit_node.h"
 #include "placement/direct/placement.h"
 #include <stdbool.h>
 #include <stdint.h>
-
-// What the search knows of a node. Packed: there is one for each slot.
-struct fit_node {
-	uint32_t cpu_free, memory_free, disk_free;
-	uint32_t cpu_capacity, memory_capacity;
-	uint32_t node_class;
-	uint8_t devices_free[NODE_DEVICE_GROUPS_MAX];
-	uint32_t place; // leaf, or what fit_index keeps of a node that is in no leaf
-};
 
 struct fit_query {
 	uint32_t cpu, memory, disk;
@@ -58,6 +50,5 @@ double fit_candidate_score(
 bool fit_prefer(enum placement_algorithm, const struct fit_query *, struct fit_candidate *a,
 	struct fit_candidate *b);
 
-uint64_t fit_tree_bytes(const struct fit_tree *);
 // Every invariant of the structure; for tests. Returns NULL or what is broken; counts the nodes in it.
 const char *fit_tree_verify(const struct fit_tree *, uint32_t *nodes);

@@ -1,8 +1,8 @@
 // Shared by the files of the fit tree: fit_tree.c changes it, fit_search.c searches it.
 #pragma once
 #include "placement/direct/fit_blocks.h"
+#include "placement/direct/fit_node.h"
 #include "placement/direct/fit_pool.h"
-#include "placement/direct/fit_tree.h"
 
 // 16 children a branch, at least half full when split: 12 levels hold far more than NODES_MAX.
 #define FIT_HEIGHT_MAX 16u

@@ -1,4 +1,5 @@
 // Checks a fit tree against its nodes; used by tests.
+#include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_tree_private.h"
 
 struct walk {

@@ -1,7 +1,7 @@
 // What runs where. The fast path: the exact best of all feasible nodes for one more instance of a direct
 // job's group, found without looking at every node.
 //
-// Scores are Nomad's (semantics §4.1): with capacity C, M after reserved and use c, m including the new
+// Scores are Nomad's (docs/spec/scoring.md): with capacity C, M after reserved and use c, m including the new
 // instance, t = 10^(1-c/C) + 10^(1-m/M); binpack (20-t)/18, spread (t-2)/18, clamped to [0, 1].
 #pragma once
 #include "state/tables/placer.h"

@@ -47,8 +47,6 @@ static const struct type_defaults {
 	[JOB_SYSBATCH] = {NULL, NULL, &restart_batch, NULL},
 };
 
-// --- Blocks --------------------------------------------------------------------------------------
-
 static void default_string(char **string, const char *value)
 {
 	if (!*string || !**string) {
@@ -59,7 +57,7 @@ static void default_string(char **string, const char *value)
 
 // Fills every field of a block that is open from another block of the same type; what is open in
 // both stays open.
-static void fill(const struct record_type *type, void *block, const void *from)
+static void fill_block(const struct record_type *type, void *block, const void *from)
 {
 	for (uint32_t i = 0; from && i < type->field_count; i++) {
 		const struct field *f = &type->fields[i];
@@ -86,7 +84,7 @@ static void close_open(const struct record_type *type, void *block)
 }
 
 // A group's block: its own words, then the job's, then the type's. Absent when nobody has one.
-static void settle(
+static void settle_block(
 	const struct record_type *type, void **block, const void *of_job, const void *of_type)
 {
 	if (!*block && !of_job && !of_type)
@@ -95,8 +93,8 @@ static void settle(
 		*block = memory_take(type->size);
 		record_init(type, *block);
 	}
-	fill(type, *block, of_job);
-	fill(type, *block, of_type);
+	fill_block(type, *block, of_job);
+	fill_block(type, *block, of_type);
 	close_open(type, *block);
 }
 
@@ -107,15 +105,13 @@ static const void *if_there(const void *block, const void *defaults)
 	return block ? defaults : NULL;
 }
 
-static void drop(const struct record_type *type, void **block)
+static void drop_block(const struct record_type *type, void **block)
 {
 	if (*block)
 		record_release(type, *block);
 	free(*block);
 	*block = NULL;
 }
-
-// --- Tasks ---------------------------------------------------------------------------------------
 
 static void settle_networks(struct array *networks)
 {
@@ -135,22 +131,21 @@ static void settle_task(struct task *task, const struct task_group *group)
 	if (resources->cpu == JOB_UNSET)
 		resources->cpu = resources->cores > 0 ? 0 : CPU_MHZ;
 	settle_networks(&resources->networks);
-	settle(&restart_description, (void **)&task->restart, group->restart,
+	settle_block(&restart_description, (void **)&task->restart, group->restart,
 		if_there(task->restart, &restart_service));
 }
-
-// --- Groups and the job --------------------------------------------------------------------------
 
 static void settle_group(
 	struct task_group *group, const struct job *job, const struct type_defaults *types)
 {
-	settle(&update_description, (void **)&group->update, types->update ? job->update : NULL,
+	settle_block(&update_description, (void **)&group->update,
+		types->update ? job->update : NULL,
 		types->update ? types->update : if_there(group->update, &update_defaults));
-	settle(&migrate_description, (void **)&group->migrate, types->migrate ? job->migrate : NULL,
-		types->migrate);
-	settle(&restart_description, (void **)&group->restart, NULL,
+	settle_block(&migrate_description, (void **)&group->migrate,
+		types->migrate ? job->migrate : NULL, types->migrate);
+	settle_block(&restart_description, (void **)&group->restart, NULL,
 		types->restart ? types->restart : if_there(group->restart, &restart_service));
-	settle(&reschedule_description, (void **)&group->reschedule,
+	settle_block(&reschedule_description, (void **)&group->reschedule,
 		types->reschedule ? job->reschedule : NULL, types->reschedule);
 	settle_networks(&group->networks);
 	for (uint32_t i = 0; i < group->tasks.count; i++)
@@ -163,7 +158,7 @@ static void settle_job_update(struct job *job, bool handed_down)
 	if (!job->update)
 		return;
 	struct update_strategy *update = job->update;
-	fill(&update_description, update, &update_defaults);
+	fill_block(&update_description, update, &update_defaults);
 	if (!handed_down && !job_traits_of(job)->follows_nodes)
 		return;
 	int64_t stagger = update->stagger_ns, parallel = update->max_parallel;
@@ -197,7 +192,7 @@ void job_canonicalize(struct job *job)
 		settle_group(ARRAY_AT(&job->task_groups, struct task_group, i), job, types);
 	settle_job_update(job, types->update != NULL);
 	if (types->migrate)
-		drop(&migrate_description, (void **)&job->migrate);
+		drop_block(&migrate_description, (void **)&job->migrate);
 	if (types->reschedule)
-		drop(&reschedule_description, (void **)&job->reschedule);
+		drop_block(&reschedule_description, (void **)&job->reschedule);
 }

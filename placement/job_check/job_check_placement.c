@@ -1,6 +1,6 @@
 // Where a job may run: constraints, affinities, spreads, networks, volumes.
+#include "placement/job_check/job_check_placement.h"
 #include "placement/constraint/constraint.h"
-#include "placement/job_check/job_check_private.h"
 #include <stdlib.h>
 
 #define PORT_MOST 65535
@@ -8,7 +8,7 @@
 static const char *const volume_types[] = {"host", "csi", NULL};
 static const char *const network_modes[] = {"host", "bridge", "none", NULL};
 
-static bool is(const char *text, const char *word)
+static bool text_is(const char *text, const char *word)
 {
 	return text && strcmp(text, word) == 0;
 }
@@ -18,9 +18,9 @@ static void check_distinct_property(struct checker *c, const struct constraint *
 	const char *count = constraint->r_target ? constraint->r_target : "";
 	char *end = NULL;
 	if (!constraint->l_target || !constraint->l_target[0])
-		mistake(c, "constraint distinct_property needs an LTarget");
+		checker_mistake(c, "constraint distinct_property needs an LTarget");
 	if (count[0] && (strtol(count, &end, 10) < 1 || *end))
-		mistake(c,
+		checker_mistake(c,
 			"constraint distinct_property has RTarget \"%.64s\", which is no number "
 			"of allocations",
 			count);
@@ -28,7 +28,7 @@ static void check_distinct_property(struct checker *c, const struct constraint *
 
 static bool is_distinct(const char *operand)
 {
-	return is(operand, "distinct_hosts") || is(operand, "distinct_property");
+	return text_is(operand, "distinct_hosts") || text_is(operand, "distinct_property");
 }
 
 static void check_compiles(struct checker *c, const char *what, const char *left, const char *right,
@@ -37,7 +37,7 @@ static void check_compiles(struct checker *c, const char *what, const char *left
 	struct constraint_error error;
 	struct compiled_constraint *compiled = constraint_compile(left, right, operand, &error);
 	if (!compiled)
-		mistake(c, "%s \"%.64s %.32s %.64s\": %s", what, left ? left : "",
+		checker_mistake(c, "%s \"%.64s %.32s %.64s\": %s", what, left ? left : "",
 			operand ? operand : "", right ? right : "", error.text);
 	constraint_free(compiled);
 }
@@ -50,12 +50,13 @@ void check_constraints(struct checker *c, const struct array *constraints, bool 
 			check_compiles(c, of_device ? "device constraint" : "constraint",
 				item->l_target, item->r_target, item->operand);
 		else if (of_device)
-			mistake(c, "constraint %s is of nodes, not of devices", item->operand);
-		else if (allow(c, PART_DISTINCT,
-				 is(item->operand, "distinct_hosts")
+			checker_mistake(
+				c, "constraint %s is of nodes, not of devices", item->operand);
+		else if (checker_allow_part(c, PART_DISTINCT,
+				 text_is(item->operand, "distinct_hosts")
 					 ? "constraint distinct_hosts is"
 					 : "constraint distinct_property is") &&
-			 is(item->operand, "distinct_property"))
+			 text_is(item->operand, "distinct_property"))
 			check_distinct_property(c, item);
 	}
 }
@@ -63,19 +64,20 @@ void check_constraints(struct checker *c, const struct array *constraints, bool 
 void check_affinities(struct checker *c, const struct array *affinities, bool of_device)
 {
 	if (affinities->count > 0 && !(of_device && c->allowed & PART_PLACED_BY_NOMAD) &&
-		!allow(c, PART_RANKING,
+		!checker_allow_part(c, PART_RANKING,
 			of_device ? "Affinities of a device are" : "Affinities are"))
 		return;
 	for (uint32_t i = 0; i < affinities->count; i++) {
 		const struct affinity *item = ARRAY_AT(affinities, struct affinity, i);
 		if (is_distinct(item->operand))
-			mistake(c, "affinity %s makes no sense: it belongs into a constraint",
+			checker_mistake(c,
+				"affinity %s makes no sense: it belongs into a constraint",
 				item->operand);
 		else
 			check_compiles(c, of_device ? "device affinity" : "affinity",
 				item->l_target, item->r_target, item->operand);
 		if (item->weight == 0 || item->weight < -100 || item->weight > 100)
-			mistake(c,
+			checker_mistake(c,
 				"Weight of an affinity is %ld but must be between -100 and 100 "
 				"and not 0",
 				(long)item->weight);
@@ -90,33 +92,35 @@ static void check_targets(struct checker *c, const struct spread *spread)
 			ARRAY_AT(&spread->targets, struct spread_target, i);
 		const char *value = target->value ? target->value : "";
 		if (target->percent < 0 || target->percent > 100)
-			mistake(c,
+			checker_mistake(c,
 				"Percent of spread target \"%.64s\" is %ld but must be between 0 "
 				"and 100",
 				value, (long)target->percent);
 		else
 			sum += target->percent;
 		for (uint32_t k = 0; k < i; k++)
-			if (is(ARRAY_AT(&spread->targets, struct spread_target, k)->value, value)) {
-				mistake(c, "spread target \"%.64s\" comes twice", value);
+			if (text_is(ARRAY_AT(&spread->targets, struct spread_target, k)->value,
+				    value)) {
+				checker_mistake(c, "spread target \"%.64s\" comes twice", value);
 				break;
 			}
 	}
 	if (sum > 100)
-		mistake(c,
+		checker_mistake(c,
 			"Percent of the targets of spread \"%.64s\" sum up to %ld, more than 100",
 			spread->attribute ? spread->attribute : "", (long)sum);
 }
 
 void check_spreads(struct checker *c, const struct array *spreads)
 {
-	if (spreads->count > 0 && !allow(c, PART_RANKING, "Spreads are"))
+	if (spreads->count > 0 && !checker_allow_part(c, PART_RANKING, "Spreads are"))
 		return;
 	for (uint32_t i = 0; i < spreads->count; i++) {
 		const struct spread *spread = ARRAY_AT(spreads, struct spread, i);
-		named(c, "Attribute of a spread", spread->attribute, ATTRIBUTE_VALUE_BYTES_MAX);
+		checker_name(
+			c, "Attribute of a spread", spread->attribute, ATTRIBUTE_VALUE_BYTES_MAX);
 		if (spread->weight < 1 || spread->weight > 100)
-			mistake(c,
+			checker_mistake(c,
 				"Weight of spread \"%.64s\" is %ld but must be between 1 and 100",
 				spread->attribute ? spread->attribute : "", (long)spread->weight);
 		check_targets(c, spread);
@@ -131,33 +135,34 @@ static void check_ports(
 		const char *label = port->label ? port->label : "";
 		bool twice = false;
 		if (!label[0])
-			mistake(c, "a port has no Label");
+			checker_mistake(c, "a port has no Label");
 		for (uint32_t k = 0; label[0] && k < i; k++)
-			twice |= is(ARRAY_AT(ports, struct port, k)->label, label);
+			twice |= text_is(ARRAY_AT(ports, struct port, k)->label, label);
 		for (uint32_t k = 0; label[0] && others && k < others->count; k++)
-			twice |= is(ARRAY_AT(others, struct port, k)->label, label);
+			twice |= text_is(ARRAY_AT(others, struct port, k)->label, label);
 		if (twice)
-			mistake(c, "port label \"%.64s\" comes twice", label);
+			checker_mistake(c, "port label \"%.64s\" comes twice", label);
 		if (port->value < (reserved ? 1 : 0) || port->value > PORT_MOST)
-			mistake(c, "port \"%.64s\" has Value %ld, which is no port", label,
+			checker_mistake(c, "port \"%.64s\" has Value %ld, which is no port", label,
 				(long)port->value);
 		if (port->to < -1 || port->to > PORT_MOST)
-			mistake(c, "port \"%.64s\" is mapped To %ld, which is no port", label,
-				(long)port->to);
+			checker_mistake(c, "port \"%.64s\" is mapped To %ld, which is no port",
+				label, (long)port->to);
 	}
 }
 
 void check_networks(struct checker *c, const struct array *networks)
 {
-	if (networks->count > 0 && !allow(c, PART_PLACED_BY_NOMAD, "Networks are"))
+	if (networks->count > 0 && !checker_allow_part(c, PART_PLACED_BY_NOMAD, "Networks are"))
 		return;
 	if (networks->count > 1)
-		mistake(c, "there are %u Networks but only one is allowed", networks->count);
+		checker_mistake(
+			c, "there are %u Networks but only one is allowed", networks->count);
 	for (uint32_t i = 0; i < networks->count; i++) {
 		const struct network_ask *network = ARRAY_AT(networks, struct network_ask, i);
 		if (network->mode && network->mode[0] && strncmp(network->mode, "cni/", 4) != 0)
-			one_of(c, "Mode of a network", network->mode, network_modes);
-		at_least(c, "MBits of a network", network->mbits, 0);
+			checker_one_of(c, "Mode of a network", network->mode, network_modes);
+		checker_at_least(c, "MBits of a network", network->mbits, 0);
 		check_ports(c, &network->reserved_ports, NULL, true);
 		check_ports(c, &network->dynamic_ports, &network->reserved_ports, false);
 	}
@@ -166,19 +171,20 @@ void check_networks(struct checker *c, const struct array *networks)
 static void check_per_alloc(struct checker *c, const struct volume_ask *volume)
 {
 	const struct update_strategy *update = c->group->update;
-	if (allow(c, PART_PER_ALLOC, "Volumes with PerAlloc are") && update && update->canary > 0)
-		mistake(c, "volume \"%.64s\" is PerAlloc, which canaries cannot share",
+	if (checker_allow_part(c, PART_PER_ALLOC, "Volumes with PerAlloc are") && update &&
+		update->canary > 0)
+		checker_mistake(c, "volume \"%.64s\" is PerAlloc, which canaries cannot share",
 			volume->name);
 }
 
 void check_volumes(struct checker *c, const struct array *volumes)
 {
-	if (volumes->count > 0 && !allow(c, PART_PLACED_BY_NOMAD, "Volumes are"))
+	if (volumes->count > 0 && !checker_allow_part(c, PART_PLACED_BY_NOMAD, "Volumes are"))
 		return;
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		const struct volume_ask *volume = ARRAY_AT(volumes, struct volume_ask, i);
-		one_of(c, "Type of a volume", volume->type, volume_types);
-		named(c, "Source of a volume", volume->source, NAME_BYTES_MAX);
+		checker_one_of(c, "Type of a volume", volume->type, volume_types);
+		checker_name(c, "Source of a volume", volume->source, NAME_BYTES_MAX);
 		if (volume->per_alloc)
 			check_per_alloc(c, volume);
 	}

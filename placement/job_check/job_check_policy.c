@@ -1,7 +1,7 @@
 // How a job is run: updates, migration, restarts, rescheduling, disconnects, periodic and
 // parameterized jobs.
+#include "placement/job_check/job_check_policy.h"
 #include "placement/cron/cron.h"
-#include "placement/job_check/job_check_private.h"
 #include "state/base/time_units.h"
 
 #define RESTART_INTERVAL_LEAST (5 * NS_PER_S)
@@ -22,13 +22,14 @@ static double seconds(int64_t ns)
 
 static void check_deadlines(struct checker *c, const struct update_strategy *update)
 {
-	at_least(c, "Update.MinHealthyTime", update->min_healthy_time_ns, 0);
+	checker_at_least(c, "Update.MinHealthyTime", update->min_healthy_time_ns, 0);
 	if (update->min_healthy_time_ns >= update->healthy_deadline_ns)
-		mistake(c, "Update.MinHealthyTime (%g s) must be less than HealthyDeadline (%g s)",
+		checker_mistake(c,
+			"Update.MinHealthyTime (%g s) must be less than HealthyDeadline (%g s)",
 			seconds(update->min_healthy_time_ns), seconds(update->healthy_deadline_ns));
 	if (update->progress_deadline_ns != 0 &&
 		update->healthy_deadline_ns >= update->progress_deadline_ns)
-		mistake(c,
+		checker_mistake(c,
 			"Update.HealthyDeadline (%g s) must be less than ProgressDeadline (%g s), "
 			"or "
 			"that 0",
@@ -38,48 +39,49 @@ static void check_deadlines(struct checker *c, const struct update_strategy *upd
 
 void check_update(struct checker *c, const struct update_strategy *update)
 {
-	if (!allow(c, PART_UPDATE, "Update is"))
+	if (!checker_allow_part(c, PART_UPDATE, "Update is"))
 		return;
-	at_least(c, "Update.MaxParallel", update->max_parallel, 0);
-	at_least(c, "Update.Stagger", update->stagger_ns, 0);
+	checker_at_least(c, "Update.MaxParallel", update->max_parallel, 0);
+	checker_at_least(c, "Update.Stagger", update->stagger_ns, 0);
 	if (!c->group || update->max_parallel == 0) // of the whole job: no more than these two
 		return;
-	one_of(c, "Update.HealthCheck", update->health_check, update_checks);
-	at_least(c, "Update.Canary", update->canary, 0);
+	checker_one_of(c, "Update.HealthCheck", update->health_check, update_checks);
+	checker_at_least(c, "Update.Canary", update->canary, 0);
 	if (update->auto_promote.value && update->canary <= 0)
-		mistake(c, "Update.AutoPromote needs a Canary of at least 1");
+		checker_mistake(c, "Update.AutoPromote needs a Canary of at least 1");
 	check_deadlines(c, update);
 }
 
 void check_migrate(struct checker *c, const struct migrate_strategy *migrate)
 {
-	if (!allow(c, PART_MIGRATE, "Migrate is"))
+	if (!checker_allow_part(c, PART_MIGRATE, "Migrate is"))
 		return;
-	at_least(c, "Migrate.MaxParallel", migrate->max_parallel, 0);
-	one_of(c, "Migrate.HealthCheck", migrate->health_check, migrate_checks);
-	at_least(c, "Migrate.MinHealthyTime", migrate->min_healthy_time_ns, 0);
+	checker_at_least(c, "Migrate.MaxParallel", migrate->max_parallel, 0);
+	checker_one_of(c, "Migrate.HealthCheck", migrate->health_check, migrate_checks);
+	checker_at_least(c, "Migrate.MinHealthyTime", migrate->min_healthy_time_ns, 0);
 	if (migrate->min_healthy_time_ns >= migrate->healthy_deadline_ns)
-		mistake(c, "Migrate.MinHealthyTime (%g s) must be less than HealthyDeadline (%g s)",
+		checker_mistake(c,
+			"Migrate.MinHealthyTime (%g s) must be less than HealthyDeadline (%g s)",
 			seconds(migrate->min_healthy_time_ns),
 			seconds(migrate->healthy_deadline_ns));
 }
 
 void check_restart(struct checker *c, const struct restart_policy *restart)
 {
-	bool modes = one_of(c, "RestartPolicy.Mode", restart->mode, restart_modes);
-	bool attempts = at_least(c, "RestartPolicy.Attempts", restart->attempts, 0);
-	bool delays = at_least(c, "RestartPolicy.Delay", restart->delay_ns, 0);
+	bool modes = checker_one_of(c, "RestartPolicy.Mode", restart->mode, restart_modes);
+	bool attempts = checker_at_least(c, "RestartPolicy.Attempts", restart->attempts, 0);
+	bool delays = checker_at_least(c, "RestartPolicy.Delay", restart->delay_ns, 0);
 	if (!modes || !attempts || !delays)
 		return;
 	if (restart->attempts == 0 && strcmp(restart->mode, "fail") == 0)
 		return; // never restarted: the rest is of no account
 	if (restart->interval_ns < RESTART_INTERVAL_LEAST)
-		mistake(c, "RestartPolicy.Interval is %g s but must be at least %g s",
+		checker_mistake(c, "RestartPolicy.Interval is %g s but must be at least %g s",
 			seconds(restart->interval_ns), seconds(RESTART_INTERVAL_LEAST));
 	int64_t sum;
 	if (__builtin_mul_overflow(restart->attempts, restart->delay_ns, &sum) ||
 		sum > restart->interval_ns)
-		mistake(c,
+		checker_mistake(c,
 			"RestartPolicy: %ld Attempts with a Delay of %g s do not fit into the "
 			"Interval of %g s",
 			(long)restart->attempts, seconds(restart->delay_ns),
@@ -88,22 +90,23 @@ void check_restart(struct checker *c, const struct restart_policy *restart)
 
 void check_reschedule(struct checker *c, const struct reschedule_policy *policy)
 {
-	if (!allow(c, PART_RESCHEDULE, "ReschedulePolicy is"))
+	if (!checker_allow_part(c, PART_RESCHEDULE, "ReschedulePolicy is"))
 		return;
-	at_least(c, "ReschedulePolicy.Attempts", policy->attempts, 0);
+	checker_at_least(c, "ReschedulePolicy.Attempts", policy->attempts, 0);
 	if (!policy->unlimited.value && policy->attempts <= 0)
 		return; // never rescheduled
-	bool known = one_of(
+	bool known = checker_one_of(
 		c, "ReschedulePolicy.DelayFunction", policy->delay_function, delay_functions);
 	if (policy->delay_ns < RESCHEDULE_DELAY_LEAST)
-		mistake(c, "ReschedulePolicy.Delay is %g s but must be at least %g s",
+		checker_mistake(c, "ReschedulePolicy.Delay is %g s but must be at least %g s",
 			seconds(policy->delay_ns), seconds(RESCHEDULE_DELAY_LEAST));
 	if (!policy->unlimited.value && policy->interval_ns < RESCHEDULE_INTERVAL_LEAST)
-		mistake(c, "ReschedulePolicy.Interval is %g s but must be at least %g s",
+		checker_mistake(c, "ReschedulePolicy.Interval is %g s but must be at least %g s",
 			seconds(policy->interval_ns), seconds(RESCHEDULE_INTERVAL_LEAST));
 	if (known && strcmp(policy->delay_function, "constant") != 0 &&
 		policy->max_delay_ns < policy->delay_ns)
-		mistake(c, "ReschedulePolicy.MaxDelay (%g s) must not be less than Delay (%g s)",
+		checker_mistake(c,
+			"ReschedulePolicy.MaxDelay (%g s) must not be less than Delay (%g s)",
 			seconds(policy->max_delay_ns), seconds(policy->delay_ns));
 }
 
@@ -112,13 +115,15 @@ void check_disconnect(struct checker *c)
 	const struct optional_i64 *stop = &c->group->stop_after_client_disconnect_ns;
 	const struct optional_i64 *most = &c->group->max_client_disconnect_ns;
 	if (c->group->shutdown_delay_ns.set)
-		at_least(c, "ShutdownDelay", c->group->shutdown_delay_ns.value, 0);
-	if (stop->set && allow(c, PART_STOP_AFTER_DISCONNECT, "StopAfterClientDisconnect is"))
-		at_least(c, "StopAfterClientDisconnect", stop->value, 0);
-	if (most->set && allow(c, PART_MAX_DISCONNECT, "MaxClientDisconnect is"))
-		at_least(c, "MaxClientDisconnect", most->value, 0);
+		checker_at_least(c, "ShutdownDelay", c->group->shutdown_delay_ns.value, 0);
+	if (stop->set &&
+		checker_allow_part(c, PART_STOP_AFTER_DISCONNECT, "StopAfterClientDisconnect is"))
+		checker_at_least(c, "StopAfterClientDisconnect", stop->value, 0);
+	if (most->set && checker_allow_part(c, PART_MAX_DISCONNECT, "MaxClientDisconnect is"))
+		checker_at_least(c, "MaxClientDisconnect", most->value, 0);
 	if (stop->set && most->set)
-		mistake(c, "StopAfterClientDisconnect and MaxClientDisconnect exclude each other");
+		checker_mistake(
+			c, "StopAfterClientDisconnect and MaxClientDisconnect exclude each other");
 }
 
 static void check_cron(struct checker *c, const char *field, const char *spec)
@@ -127,7 +132,7 @@ static void check_cron(struct checker *c, const char *field, const char *spec)
 	char why[160];
 
 	if (!cron_parse(&cron, text_of(spec), why, sizeof why))
-		mistake(c, "%s \"%.64s\" is not a cron expression: %s", field, spec, why);
+		checker_mistake(c, "%s \"%.64s\" is not a cron expression: %s", field, spec, why);
 }
 
 static void check_time_zone(struct checker *c, const char *name)
@@ -135,24 +140,25 @@ static void check_time_zone(struct checker *c, const char *name)
 	struct cron_zone *zone = cron_zone_open(name);
 
 	if (!zone)
-		mistake(c, "Periodic.TimeZone \"%.64s\" is no time zone that this machine knows",
+		checker_mistake(c,
+			"Periodic.TimeZone \"%.64s\" is no time zone that this machine knows",
 			name);
 	cron_zone_close(zone);
 }
 
 void check_periodic(struct checker *c, const struct periodic_config *periodic)
 {
-	if (!allow(c, PART_PERIODIC, "Periodic is") || !periodic->enabled)
+	if (!checker_allow_part(c, PART_PERIODIC, "Periodic is") || !periodic->enabled)
 		return;
-	one_of(c, "Periodic.SpecType", periodic->spec_type, spec_types);
+	checker_one_of(c, "Periodic.SpecType", periodic->spec_type, spec_types);
 	bool one = periodic->spec && periodic->spec[0];
 	if (one == (periodic->specs.count > 0))
-		mistake(c, one ? "Periodic may have Spec or Specs, not both"
-			       : "Periodic.Spec is missing");
+		checker_mistake(c, one ? "Periodic may have Spec or Specs, not both"
+				       : "Periodic.Spec is missing");
 	if (one)
 		check_cron(c, "Periodic.Spec", periodic->spec);
 	if (periodic->specs.count > PERIODIC_SPECS_MAX)
-		mistake(c, "Periodic.Specs has %u expressions but at most %u are allowed",
+		checker_mistake(c, "Periodic.Specs has %u expressions but at most %u are allowed",
 			periodic->specs.count, PERIODIC_SPECS_MAX);
 	for (uint32_t i = 0; i < periodic->specs.count && i < PERIODIC_SPECS_MAX; i++)
 		check_cron(c, "Periodic.Specs:", *ARRAY_AT(&periodic->specs, char *, i));
@@ -161,14 +167,15 @@ void check_periodic(struct checker *c, const struct periodic_config *periodic)
 
 void check_parameterized(struct checker *c, const struct parameterized_config *config)
 {
-	if (!allow(c, PART_PERIODIC, "ParameterizedJob is"))
+	if (!checker_allow_part(c, PART_PERIODIC, "ParameterizedJob is"))
 		return;
-	one_of(c, "ParameterizedJob.Payload", config->payload, payloads);
+	checker_one_of(c, "ParameterizedJob.Payload", config->payload, payloads);
 	for (uint32_t i = 0; i < config->meta_required.count; i++) {
 		struct text name = text_of(*ARRAY_AT(&config->meta_required, char *, i));
 		for (uint32_t k = 0; k < config->meta_optional.count; k++)
 			if (text_equal(name, text_of(*ARRAY_AT(&config->meta_optional, char *, k))))
-				mistake(c, "\"%.*s\" is in MetaRequired and in MetaOptional",
+				checker_mistake(c,
+					"\"%.*s\" is in MetaRequired and in MetaOptional",
 					name.size < 64 ? (int)name.size : 64,
 					name.data ? name.data : "");
 	}

@@ -1,4 +1,6 @@
-#include "placement/job_check/job_check_private.h"
+#include "placement/job_check/job_check_task.h"
+#include "placement/job_check/job_check_placement.h"
+#include "placement/job_check/job_check_policy.h"
 #include "state/records/job_traits.h"
 
 static const char *const hooks[] = {"prestart", "poststart", "poststop", NULL};
@@ -8,7 +10,8 @@ void check_meta(struct checker *c, const char *what, const struct array *pairs)
 	for (uint32_t i = 0; i < pairs->count; i++) {
 		const struct string_pair *pair = ARRAY_AT(pairs, struct string_pair, i);
 		if (!pair->name[0] || !text_is_printable(text_of(pair->name)))
-			mistake(c, "%s has a name that is empty or not printable UTF-8", what);
+			checker_mistake(
+				c, "%s has a name that is empty or not printable UTF-8", what);
 	}
 }
 
@@ -27,13 +30,15 @@ static bool is_device_name(const char *name)
 
 static void check_device(struct checker *c, const struct device_ask *ask)
 {
-	if (named(c, "Name of a device", ask->name, NAME_BYTES_MAX) && !is_device_name(ask->name))
-		mistake(c,
+	if (checker_name(c, "Name of a device", ask->name, NAME_BYTES_MAX) &&
+		!is_device_name(ask->name))
+		checker_mistake(c,
 			"device \"%.64s\" must be named by type, vendor/type or vendor/type/name",
 			ask->name);
-	at_least(c, "Count of a device", ask->count, 1);
+	checker_at_least(c, "Count of a device", ask->count, 1);
 	if (ask->count > NODE_DEVICES_MAX)
-		mistake(c, "Count of a device is %ld, more than the %u that a node can have",
+		checker_mistake(c,
+			"Count of a device is %ld, more than the %u that a node can have",
 			(long)ask->count, NODE_DEVICES_MAX);
 	check_constraints(c, &ask->constraints, true);
 	check_affinities(c, &ask->affinities, true);
@@ -43,16 +48,16 @@ static void check_resources(struct checker *c)
 {
 	const struct task_resources *ask = &c->task->resources;
 	bool tiny = c->allowed & PART_TINY;
-	at_least(c, "Resources.Cores", ask->cores, 0);
+	checker_at_least(c, "Resources.Cores", ask->cores, 0);
 	if (ask->cores > 0) {
-		allow(c, PART_PLACED_BY_NOMAD, "Resources.Cores are");
+		checker_allow_part(c, PART_PLACED_BY_NOMAD, "Resources.Cores are");
 		if (ask->cpu > 0)
-			mistake(c, "Resources may have CPU or Cores, not both");
+			checker_mistake(c, "Resources may have CPU or Cores, not both");
 	}
-	at_least(c, "Resources.CPU", ask->cpu, tiny || ask->cores > 0 ? 0 : 1);
-	at_least(c, "Resources.MemoryMB", ask->memory_mb, tiny ? 0 : 10);
+	checker_at_least(c, "Resources.CPU", ask->cpu, tiny || ask->cores > 0 ? 0 : 1);
+	checker_at_least(c, "Resources.MemoryMB", ask->memory_mb, tiny ? 0 : 10);
 	if (ask->memory_max_mb != 0 && ask->memory_max_mb < ask->memory_mb)
-		mistake(c, "Resources.MemoryMaxMB is %ld, less than MemoryMB (%ld)",
+		checker_mistake(c, "Resources.MemoryMaxMB is %ld, less than MemoryMB (%ld)",
 			(long)ask->memory_max_mb, (long)ask->memory_mb);
 	for (uint32_t i = 0; i < ask->devices.count; i++)
 		check_device(c, ARRAY_AT(&ask->devices, struct device_ask, i));
@@ -62,14 +67,14 @@ static void check_resources(struct checker *c)
 void check_task(struct checker *c)
 {
 	const struct task *task = c->task;
-	if (named(c, "Name", task->name, NAME_BYTES_MAX) && strpbrk(task->name, "/\\"))
-		mistake(c, "Name must not contain a slash");
+	if (checker_name(c, "Name", task->name, NAME_BYTES_MAX) && strpbrk(task->name, "/\\"))
+		checker_mistake(c, "Name must not contain a slash");
 	if (!job_is_direct(c->job)) // whose instances are run by who asked for them
-		named(c, "Driver", task->driver, NAME_BYTES_MAX);
-	at_least(c, "KillTimeout", task->kill_timeout_ns, 0);
-	at_least(c, "ShutdownDelay", task->shutdown_delay_ns, 0);
+		checker_name(c, "Driver", task->driver, NAME_BYTES_MAX);
+	checker_at_least(c, "KillTimeout", task->kill_timeout_ns, 0);
+	checker_at_least(c, "ShutdownDelay", task->shutdown_delay_ns, 0);
 	if (task->lifecycle)
-		one_of(c, "Lifecycle.Hook", task->lifecycle->hook, hooks);
+		checker_one_of(c, "Lifecycle.Hook", task->lifecycle->hook, hooks);
 	const struct restart_policy *of_group = c->group->restart;
 	bool inherited = task->restart && of_group &&
 			 record_equal(&restart_description, task->restart, of_group);

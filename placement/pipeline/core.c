@@ -1,5 +1,4 @@
 #include "placement/pipeline/core.h"
-#include "placement/pipeline/pipeline_private.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include <string.h>
@@ -21,7 +20,7 @@ struct evaluation *core_evaluation(const char *job, struct prng *prng)
 	return e;
 }
 
-static int collect(struct pipeline *p, const struct command_gc *ask)
+static int collect_garbage(struct pipeline *p, const struct command_gc *ask)
 {
 	struct command command = {.type = COMMAND_GC, .gc = *ask};
 	int error = submitter_run(p->submitter, &command);
@@ -34,7 +33,7 @@ static int collect(struct pipeline *p, const struct command_gc *ask)
 
 int core_force(struct pipeline *p)
 {
-	return collect(p, &(struct command_gc){.force = true});
+	return collect_garbage(p, &(struct command_gc){.force = true});
 }
 
 int core_process(struct pipeline *p, const struct evaluation *eval)
@@ -56,5 +55,5 @@ int core_process(struct pipeline *p, const struct evaluation *eval)
 	} else {
 		return -ERROR_UNSUPPORTED;
 	}
-	return collect(p, &ask);
+	return collect_garbage(p, &ask);
 }

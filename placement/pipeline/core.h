@@ -1,7 +1,7 @@
-// Evaluations of type _core (rows B13, B66): garbage collection, made by the caretaker and never stored. What they do
-// is named by their job id.
+// Evaluations of type _core (rows B13, B66): garbage collection, made by the housekeeping and never stored. Their job
+// id names what they do.
 #pragma once
-#include "placement/pipeline/pipeline.h"
+#include "placement/pipeline/pipeline_parts.h"
 
 #define CORE_PRIORITY 32767
 

@@ -1,6 +1,5 @@
 #include "placement/pipeline/delivery.h"
 #include "placement/pipeline/housekeeping.h"
-#include "placement/pipeline/pipeline_private.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -11,7 +10,7 @@ struct delivery {
 	struct pipeline *pipeline;
 	struct uuid eval;
 	uint64_t token;
-	_Atomic uint32_t references; // the worker's, and one per command on its way
+	_Atomic uint32_t references; // the scheduler thread's, and one per command on its way
 	_Atomic int error;           // the first
 };
 
@@ -43,7 +42,7 @@ static void note_error(struct delivery *d, int error)
 }
 
 // B14: best effort. A lost ack is made good by the nack timer.
-static void answer(struct delivery *d)
+static void delivery_answer(struct delivery *d)
 {
 	struct pipeline *p = d->pipeline;
 	const struct time_source *time = p->settings.time;
@@ -62,14 +61,14 @@ static void answer(struct delivery *d)
 		log_warn("evaluation-not-answered", "eval=%s ack=%s error=\"%s\"",
 			uuid_format(&d->eval, id), outcome == 0 ? "true" : "false",
 			broker_error_text(error));
-	caretaker_kick(p->caretaker);
+	housekeeping_kick(p->housekeeping);
 }
 
-static void release(struct delivery *d)
+static void delivery_release(struct delivery *d)
 {
 	if (atomic_fetch_sub(&d->references, 1) != 1)
 		return;
-	answer(d);
+	delivery_answer(d);
 	free(d);
 }
 
@@ -80,7 +79,7 @@ static void command_free(struct delivery_command *c)
 	free(c);
 }
 
-static void stored(struct command *command)
+static void delivery_stored(struct command *command)
 {
 	struct delivery_command *c = command->context;
 	struct delivery *d = c->delivery;
@@ -88,7 +87,7 @@ static void stored(struct command *command)
 	timing_add(&d->pipeline->counters.update_eval, d->pipeline->settings.time, c->began_ns);
 	note_error(d, outcome_error(command->outcome));
 	command_free(c);
-	release(d);
+	delivery_release(d);
 }
 
 int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count)
@@ -103,7 +102,7 @@ int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count
 	c->command = (struct command){
 		.type = COMMAND_EVALUATIONS,
 		.evaluations = {.items = c->items, .count = count},
-		.done = stored,
+		.done = delivery_stored,
 		.context = c,
 	};
 	atomic_fetch_add(&d->references, 1);
@@ -111,7 +110,7 @@ int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count
 	if (error != 0) {
 		note_error(d, error);
 		command_free(c);
-		release(d);
+		delivery_release(d);
 	}
 	return error;
 }
@@ -119,5 +118,5 @@ int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count
 void delivery_end(struct delivery *d, int error)
 {
 	note_error(d, error);
-	release(d);
+	delivery_release(d);
 }

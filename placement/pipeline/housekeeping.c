@@ -1,6 +1,6 @@
 #include "placement/pipeline/housekeeping.h"
 #include "placement/pipeline/core.h"
-#include "placement/pipeline/pipeline_private.h"
+#include "placement/pipeline/enabling.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
@@ -19,7 +19,7 @@
 
 #define CANCELED_BY_NEWER "canceled after more recent eval was processed"
 
-struct caretaker {
+struct housekeeping {
 	struct pipeline *pipeline;
 	pthread_t thread;
 	bool is_running;
@@ -30,10 +30,8 @@ struct caretaker {
 	uint64_t next_unblock_ns, next_prune_ns, next_gc_ns; // 0: not begun
 };
 
-// --- Evaluations that are ended here -------------------------------------------------------------
-
 // The stored version with another status; NULL when it has ended already.
-static struct evaluation *ended_version(struct caretaker *w, const struct uuid *id,
+static struct evaluation *ended_version(struct housekeeping *w, const struct uuid *id,
 	enum eval_status status, const char *description)
 {
 	struct pipeline *p = w->pipeline;
@@ -60,7 +58,7 @@ static void free_all(struct evaluation **evals, uint32_t count)
 		evaluation_free(evals[i]);
 }
 
-static bool cancel_needless(struct caretaker *w)
+static bool cancel_needless(struct housekeeping *w)
 {
 	struct evaluation *taken[CANCEL_MAX], *canceled[CANCEL_MAX];
 	struct pipeline *p = w->pipeline;
@@ -78,7 +76,7 @@ static bool cancel_needless(struct caretaker *w)
 	return count > 0 && error == 0;
 }
 
-static bool cancel_duplicates(struct caretaker *w)
+static bool cancel_duplicates(struct housekeeping *w)
 {
 	struct evaluation *taken[CANCEL_MAX], *canceled[CANCEL_MAX];
 	struct pipeline *p = w->pipeline;
@@ -98,9 +96,7 @@ static bool cancel_duplicates(struct caretaker *w)
 	return count > 0 && error == 0;
 }
 
-// --- Failed ones ---------------------------------------------------------------------------------
-
-static struct evaluation *follow_up(struct caretaker *w, const struct evaluation *failed)
+static struct evaluation *follow_up(struct housekeeping *w, const struct evaluation *failed)
 {
 	struct evaluation *e = evaluation_create();
 
@@ -118,7 +114,7 @@ static struct evaluation *follow_up(struct caretaker *w, const struct evaluation
 	return e;
 }
 
-static int fail(struct caretaker *w, const struct evaluation *delivered)
+static int fail_evaluation(struct housekeeping *w, const struct evaluation *delivered)
 {
 	struct pipeline *p = w->pipeline;
 	struct evaluation *pair[2];
@@ -137,7 +133,7 @@ static int fail(struct caretaker *w, const struct evaluation *delivered)
 }
 
 // B35. What cannot be stored stays failed until the next turn.
-static bool reap_failed(struct caretaker *w)
+static bool reap_failed(struct housekeeping *w)
 {
 	struct pipeline *p = w->pipeline;
 	struct evaluation *e;
@@ -146,7 +142,7 @@ static bool reap_failed(struct caretaker *w)
 	int error = 0;
 
 	while (error == 0 && (e = broker_take_failed(p->broker, &token))) {
-		error = e->type == EVAL_CORE ? 0 : fail(w, e);
+		error = e->type == EVAL_CORE ? 0 : fail_evaluation(w, e);
 		if (error == 0)
 			(void)broker_ack(p->broker, &e->id, token);
 		else
@@ -157,10 +153,8 @@ static bool reap_failed(struct caretaker *w)
 	return reaped;
 }
 
-// --- By the clock --------------------------------------------------------------------------------
-
 // True once per period; the first time a period after the first look.
-static bool is_due(uint64_t *next_ns, uint64_t now_ns, uint64_t period_ns)
+static bool is_period_over(uint64_t *next_ns, uint64_t now_ns, uint64_t period_ns)
 {
 	bool due = *next_ns != 0 && now_ns >= *next_ns;
 
@@ -169,7 +163,7 @@ static bool is_due(uint64_t *next_ns, uint64_t now_ns, uint64_t period_ns)
 	return due;
 }
 
-static void enqueue_core(struct caretaker *w)
+static void enqueue_core(struct housekeeping *w)
 {
 	for (uint32_t i = 0; core_jobs[i]; i++) {
 		struct evaluation *e = core_evaluation(core_jobs[i], &w->prng);
@@ -178,13 +172,13 @@ static void enqueue_core(struct caretaker *w)
 	}
 }
 
-static bool run_schedule(struct caretaker *w)
+static bool run_schedule(struct housekeeping *w)
 {
 	struct pipeline *p = w->pipeline;
 	uint64_t now_ns = time_monotonic_ns(p->settings.time);
-	bool unblock = is_due(&w->next_unblock_ns, now_ns, UNBLOCK_FAILED_NS);
-	bool prune = is_due(&w->next_prune_ns, now_ns, PRUNE_NS);
-	bool gc = is_due(&w->next_gc_ns, now_ns, (uint64_t)p->settings.gc_interval_ns);
+	bool unblock = is_period_over(&w->next_unblock_ns, now_ns, UNBLOCK_FAILED_NS);
+	bool prune = is_period_over(&w->next_prune_ns, now_ns, PRUNE_NS);
+	bool gc = is_period_over(&w->next_gc_ns, now_ns, (uint64_t)p->settings.gc_interval_ns);
 
 	if (unblock)
 		blocked_unblock_failed(p->blocked);
@@ -195,7 +189,7 @@ static bool run_schedule(struct caretaker *w)
 	return unblock || prune || gc;
 }
 
-bool caretaker_turn(struct caretaker *w)
+bool housekeeping_turn(struct housekeeping *w)
 {
 	struct pipeline *p = w->pipeline;
 	bool did = pipeline_follow_config(p);
@@ -209,9 +203,7 @@ bool caretaker_turn(struct caretaker *w)
 	return run_schedule(w) || did;
 }
 
-// --- The thread ----------------------------------------------------------------------------------
-
-static void rest(struct caretaker *w)
+static void housekeeping_rest(struct housekeeping *w)
 {
 	struct pipeline *p = w->pipeline;
 	uint64_t until_ns = time_monotonic_ns(p->settings.time) + TURN_NS;
@@ -226,18 +218,18 @@ static void rest(struct caretaker *w)
 	pthread_mutex_unlock(&w->mutex);
 }
 
-static void *run(void *argument)
+static void *housekeeping_main(void *argument)
 {
-	struct caretaker *w = argument;
+	struct housekeeping *w = argument;
 
 	while (!submitter_is_stopping(w->pipeline->submitter)) {
-		(void)caretaker_turn(w);
-		rest(w);
+		(void)housekeeping_turn(w);
+		housekeeping_rest(w);
 	}
 	return NULL;
 }
 
-void caretaker_kick(struct caretaker *w)
+void housekeeping_kick(struct housekeeping *w)
 {
 	if (!w)
 		return;
@@ -247,9 +239,9 @@ void caretaker_kick(struct caretaker *w)
 	pthread_mutex_unlock(&w->mutex);
 }
 
-struct caretaker *caretaker_create(struct pipeline *p)
+struct housekeeping *housekeeping_create(struct pipeline *p)
 {
-	struct caretaker *w = memory_take(sizeof *w);
+	struct housekeeping *w = memory_take(sizeof *w);
 	pthread_condattr_t monotonic;
 
 	w->pipeline = p;
@@ -265,18 +257,18 @@ struct caretaker *caretaker_create(struct pipeline *p)
 	return w;
 }
 
-int caretaker_start(struct caretaker *w)
+int housekeeping_start(struct housekeeping *w)
 {
-	int error = -pthread_create(&w->thread, NULL, run, w);
+	int error = -pthread_create(&w->thread, NULL, housekeeping_main, w);
 
 	if (error != 0)
 		return error;
 	w->is_running = true;
-	(void)pthread_setname_np(w->thread, "caretaker");
+	(void)pthread_setname_np(w->thread, "housekeeping");
 	return 0;
 }
 
-void caretaker_join(struct caretaker *w)
+void housekeeping_join(struct housekeeping *w)
 {
 	if (w && w->is_running) {
 		CHECK(pthread_join(w->thread, NULL) == 0);
@@ -284,7 +276,7 @@ void caretaker_join(struct caretaker *w)
 	}
 }
 
-void caretaker_destroy(struct caretaker *w)
+void housekeeping_destroy(struct housekeeping *w)
 {
 	if (!w)
 		return;

@@ -1,14 +1,11 @@
 #include "placement/pipeline/observer.h"
-#include "placement/pipeline/pipeline_private.h"
 #include "state/base/memory.h"
 #include "state/records/vm.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-// --- Evaluations ---------------------------------------------------------------------------------
-
-static void offer(struct pipeline *p, const struct evaluation *e)
+static void offer_evaluation(struct pipeline *p, const struct evaluation *e)
 {
 	if (e->status == EVAL_PENDING)
 		broker_enqueue(p->broker, e, 0);
@@ -25,7 +22,7 @@ static void evaluation_changed(
 
 	if (!after->record.deleted && !evaluation_is_terminal(after)) {
 		if (!before || before->status != after->status)
-			offer(p, after);
+			offer_evaluation(p, after);
 		return;
 	}
 	if (!was_live)
@@ -36,8 +33,6 @@ static void evaluation_changed(
 	if (after->status == EVAL_COMPLETE && after->failed_groups.count == 0)
 		blocked_untrack(p->blocked, after->namespace_name, after->job_id);
 }
-
-// --- Room ----------------------------------------------------------------------------------------
 
 // Classes and nodes that got room in one publication.
 struct room {
@@ -146,8 +141,6 @@ void observe_changes(
 				(const struct evaluation *)changes[i].after);
 }
 
-// --- Taking over ---------------------------------------------------------------------------------
-
 #define WALKED_AT_ONCE 1024u // records per read section
 
 static bool has_blocked(struct pipeline *p)
@@ -238,7 +231,7 @@ void take_over_evaluations(struct pipeline *p)
 				state_next_evaluation(p->settings.state, &cursor);
 			more = e != NULL;
 			if (e)
-				offer(p, e);
+				offer_evaluation(p, e);
 		}
 		state_read_end();
 	}

@@ -1,6 +1,6 @@
 // What changes of the state mean to the pipeline: evaluations to work off, room for blocked ones.
 #pragma once
-#include "placement/pipeline/pipeline.h"
+#include "placement/pipeline/pipeline_parts.h"
 
 // state_observer.changed; the context is the pipeline. Applier thread.
 void observe_changes(void *context, const struct state_change *, uint32_t count, uint64_t index);

@@ -1,7 +1,9 @@
+#include "placement/pipeline/pipeline.h"
 #include "placement/pipeline/core.h"
+#include "placement/pipeline/enabling.h"
 #include "placement/pipeline/housekeeping.h"
 #include "placement/pipeline/observer.h"
-#include "placement/pipeline/pipeline_private.h"
+#include "placement/pipeline/pipeline_parts.h"
 #include "placement/pipeline/scheduler_thread.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -10,23 +12,6 @@
 #include "state/base/time_units.h"
 #include "state/records/scheduler_config.h"
 #include <stdlib.h>
-
-// --- Measuring -----------------------------------------------------------------------------------
-
-void timing_add(struct timing *t, const struct time_source *time, uint64_t began_ns)
-{
-	uint64_t us = (time_monotonic_ns(time) - began_ns) / 1000;
-
-	atomic_fetch_add_explicit(&t->us[timing_bucket(us)], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&t->us_sum, us, memory_order_relaxed);
-}
-
-static void timing_read(struct timing *from, struct pipeline_timing *to)
-{
-	for (uint32_t i = 0; i < 32; i++)
-		to->us[i] = atomic_load_explicit(&from->us[i], memory_order_relaxed);
-	to->us_sum = atomic_load_explicit(&from->us_sum, memory_order_relaxed);
-}
 
 void pipeline_stats(struct pipeline *p, struct pipeline_stats *s)
 {
@@ -62,78 +47,7 @@ uint32_t pipeline_reschedules(struct pipeline *p, struct reschedule_gauge gauges
 	return reschedules_read(p->reschedules, time_monotonic_ns(p->settings.time), gauges);
 }
 
-// --- For the parts -------------------------------------------------------------------------------
-
-// What is blocked goes to the broker, so the broker is there first and goes last.
-static void enable(struct pipeline *p, bool enabled)
-{
-	p->is_enabled = enabled;
-	if (!enabled)
-		blocked_set_enabled(p->blocked, false);
-	broker_set_enabled(p->broker, enabled);
-	if (!enabled)
-		return;
-	blocked_set_enabled(p->blocked, true);
-	take_over_evaluations(p);
-}
-
-bool pipeline_follow_config(struct pipeline *p)
-{
-	state_read_begin();
-	bool paused = state_scheduler_config(p->settings.state)->pause_eval_broker;
-	state_read_end();
-	pthread_mutex_lock(&p->enabling);
-	bool enabled = !paused && !p->is_stopped, changes = enabled != p->is_enabled;
-	if (changes)
-		enable(p, enabled);
-	pthread_mutex_unlock(&p->enabling);
-	if (changes)
-		log_info("broker", "enabled=%s", enabled ? "true" : "false");
-	return changes;
-}
-
-static void disable_for_good(struct pipeline *p)
-{
-	pthread_mutex_lock(&p->enabling);
-	p->is_stopped = true;
-	if (p->is_enabled)
-		enable(p, false);
-	broker_close(p->broker);
-	pthread_mutex_unlock(&p->enabling);
-}
-
-void pipeline_await_unpaused(struct pipeline *p)
-{
-	pthread_mutex_lock(&p->mutex);
-	while (p->is_paused)
-		pthread_cond_wait(&p->unpaused, &p->mutex);
-	pthread_mutex_unlock(&p->mutex);
-}
-
-bool pipeline_has(struct pipeline *p, const struct uuid *eval)
-{
-	state_read_begin();
-	bool has = state_evaluation(p->settings.state, eval) != NULL;
-	state_read_end();
-	return has;
-}
-
-int pipeline_store(struct pipeline *p, struct evaluation **evals, uint32_t count, bool create_only)
-{
-	struct command command = {
-		.type = COMMAND_EVALUATIONS,
-		.evaluations = {.items = evals, .count = count, .create_only = create_only},
-	};
-	int error = submitter_run(p->submitter, &command);
-
-	for (uint32_t i = 0; i < count; i++)
-		evaluation_free(evals[i]); // those that were not taken over
-	return error;
-}
-
-// --- Life ----------------------------------------------------------------------------------------
-
-static void fill(int64_t *setting, int64_t usual)
+static void fill_setting(int64_t *setting, int64_t usual)
 {
 	if (*setting == 0)
 		*setting = usual;
@@ -141,12 +55,12 @@ static void fill(int64_t *setting, int64_t usual)
 
 static void fill_settings(struct pipeline_settings *s)
 {
-	fill(&s->gc_interval_ns, 5 * NS_PER_MIN);
-	fill(&s->eval_gc_ns, NS_PER_HOUR);
-	fill(&s->batch_eval_gc_ns, 24 * NS_PER_HOUR);
-	fill(&s->job_gc_ns, 4 * NS_PER_HOUR);
-	fill(&s->node_gc_ns, 24 * NS_PER_HOUR);
-	fill(&s->deployment_gc_ns, NS_PER_HOUR);
+	fill_setting(&s->gc_interval_ns, 5 * NS_PER_MIN);
+	fill_setting(&s->eval_gc_ns, NS_PER_HOUR);
+	fill_setting(&s->batch_eval_gc_ns, 24 * NS_PER_HOUR);
+	fill_setting(&s->job_gc_ns, 4 * NS_PER_HOUR);
+	fill_setting(&s->node_gc_ns, 24 * NS_PER_HOUR);
+	fill_setting(&s->deployment_gc_ns, NS_PER_HOUR);
 }
 
 static void create_parts(struct pipeline *p)
@@ -170,19 +84,19 @@ static void create_parts(struct pipeline *p)
 		.step = s->step,
 		.step_context = s->step_context,
 	});
-	p->caretaker = caretaker_create(p);
+	p->housekeeping = housekeeping_create(p);
 	p->reschedules = reschedules_create();
-	p->worker_count = s->workers ? s->workers : 1;
-	for (uint32_t i = 0; i < p->worker_count; i++)
-		p->workers[i] = worker_create(p, i);
+	p->thread_count = s->threads ? s->threads : 1;
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		p->threads[i] = scheduler_thread_create(p, i);
 }
 
 struct pipeline *pipeline_create(const struct pipeline_settings *settings)
 {
 	struct pipeline *p = memory_take(sizeof *p);
 
-	CHECK(settings->workers <= PIPELINE_WORKERS_MAX);
-	CHECK(settings->workers == 0 || !settings->step);
+	CHECK(settings->threads <= PIPELINE_THREADS_MAX);
+	CHECK(settings->threads == 0 || !settings->step);
 	p->settings = *settings;
 	fill_settings(&p->settings);
 	pthread_mutex_init(&p->mutex, NULL);
@@ -207,20 +121,20 @@ int pipeline_start(struct pipeline *p)
 
 	plan_queue_set_enabled(p->plans, true);
 	(void)pipeline_follow_config(p);
-	if (s->workers == 0)
+	if (s->threads == 0)
 		return 0;
-	for (uint32_t i = 0; error == 0 && i < s->workers; i++)
-		error = worker_start(p->workers[i], s->cpus ? s->cpus[i] : -1);
-	return error == 0 ? caretaker_start(p->caretaker) : error;
+	for (uint32_t i = 0; error == 0 && i < s->threads; i++)
+		error = scheduler_thread_start(p->threads[i], s->cpus ? s->cpus[i] : -1);
+	return error == 0 ? housekeeping_start(p->housekeeping) : error;
 }
 
 void pipeline_stop(struct pipeline *p)
 {
 	submitter_stop(p->submitter);
 	plan_queue_set_enabled(p->plans, false);
-	pipeline_pause_workers(p, false);
-	disable_for_good(p);
-	caretaker_kick(p->caretaker);
+	pipeline_pause_threads(p, false);
+	pipeline_disable_for_good(p);
+	housekeeping_kick(p->housekeeping);
 }
 
 void pipeline_destroy(struct pipeline *p)
@@ -228,12 +142,12 @@ void pipeline_destroy(struct pipeline *p)
 	if (!p)
 		return;
 	pipeline_stop(p);
-	caretaker_join(p->caretaker);
-	for (uint32_t i = 0; i < p->worker_count; i++) {
-		worker_join(p->workers[i]);
-		worker_destroy(p->workers[i]);
+	housekeeping_join(p->housekeeping);
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		scheduler_thread_join(p->threads[i]);
+		scheduler_thread_destroy(p->threads[i]);
 	}
-	caretaker_destroy(p->caretaker);
+	housekeeping_destroy(p->housekeeping);
 	reschedules_destroy(p->reschedules);
 	submitter_destroy(p->submitter);
 	plan_queue_destroy(p->plans);
@@ -247,11 +161,11 @@ void pipeline_destroy(struct pipeline *p)
 
 bool pipeline_step(struct pipeline *p)
 {
-	bool did = caretaker_turn(p->caretaker);
-	return worker_turn(p->workers[0], 0) || did;
+	bool did = housekeeping_turn(p->housekeeping);
+	return scheduler_thread_turn(p->threads[0], 0) || did;
 }
 
-void pipeline_pause_workers(struct pipeline *p, bool paused)
+void pipeline_pause_threads(struct pipeline *p, bool paused)
 {
 	pthread_mutex_lock(&p->mutex);
 	p->is_paused = paused;

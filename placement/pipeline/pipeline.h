@@ -1,32 +1,16 @@
-// Everything between "an evaluation was stored" and "its plan is committed": broker, blocked evaluations, scheduler
-// workers, plan queue, and the caretaker that keeps them going. Started by berthd; observes the state.
+// Everything between "an evaluation was stored" and "its plan is committed": broker, blocked evaluations,
+// scheduler threads, plan queue, and the housekeeping that keeps them going. Started by berthd; observes the state.
 //
-//	stored evaluation → broker → worker: view, scheduler → plan queue → applier → worker → ack
+//	stored evaluation → broker → scheduler thread: view, scheduler → plan queue → applier → thread → ack
 #pragma once
 #include "placement/broker/blocked.h"
 #include "placement/broker/broker.h"
+#include "placement/pipeline/pipeline_settings.h"
 #include "placement/pipeline/reschedules.h"
+#include "placement/pipeline/timing.h"
 #include "state/applier/applier.h"
-#include "state/applier/command_queue.h"
 
 struct pipeline;
-
-#define PIPELINE_WORKERS_MAX 64u
-
-struct pipeline_settings {
-	struct state *state;
-	struct command_queue *queue;
-	const struct time_source *time;
-	uint64_t seed;    // 0: from the system
-	uint32_t workers; // scheduler threads; 0: none (tests call pipeline_step)
-	const int *cpus;  // one per worker; NULL or negative: not pinned
-	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
-		deployment_gc_ns; // 0: Nomad's (semantics §3)
-	// Without threads: lets the applier work on the calling thread (applier_step); called while a command is
-	// awaited. Then every sleep ends at once.
-	void (*step)(void *context);
-	void *step_context;
-};
 
 // Before the applier starts; the state tells it of every change from then on.
 struct pipeline *pipeline_create(const struct pipeline_settings *);
@@ -43,19 +27,10 @@ void pipeline_destroy(struct pipeline *);
 // something.
 bool pipeline_step(struct pipeline *);
 
-void pipeline_pause_workers(struct pipeline *, bool); // B3
+void pipeline_pause_threads(struct pipeline *, bool); // B3
 // System garbage collection at once, whatever the ages (PUT /v1/system/gc). Waits until it is done.
 int pipeline_force_gc(struct pipeline *);
 
-// Powers of two of microseconds, as in applier.h (B23).
-struct pipeline_timing {
-	uint64_t us[32], us_sum;
-};
-static inline uint32_t timing_bucket(uint64_t us)
-{
-	uint32_t bucket = us ? 64 - (uint32_t)__builtin_clzll(us) : 0;
-	return bucket < 32 ? bucket : 31;
-}
 struct pipeline_stats {
 	struct broker_stats broker;
 	struct blocked_stats blocked;

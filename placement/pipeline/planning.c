@@ -1,6 +1,5 @@
 #include "placement/pipeline/planning.h"
 #include "placement/pipeline/delivery.h"
-#include "placement/pipeline/pipeline_private.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
@@ -37,9 +36,7 @@ void planning_end(struct planning *g, int error)
 	delivery_end(g->delivery, error);
 }
 
-// --- Waiting for the state -----------------------------------------------------------------------
-
-static uint64_t look(struct planning *g, uint64_t index)
+static uint64_t await_index(struct planning *g, uint64_t index)
 {
 	const struct pipeline_settings *s = &g->pipeline->settings;
 	int64_t wait_ns = backoff_next_ns(g->backoff, INDEX_BASE_NS, INDEX_CAP_NS);
@@ -59,7 +56,7 @@ int planning_wait_for_index(struct planning *g, uint64_t index)
 	bool was_there = state_index(p->settings.state) >= index, is_there = was_there;
 
 	while (!is_there && !submitter_is_stopping(p->submitter)) {
-		is_there = look(g, index) >= index;
+		is_there = await_index(g, index) >= index;
 		if (!is_there && (p->settings.step || now_ns(g) - began_ns >= INDEX_WAIT_NS))
 			return -ERROR_TIMEOUT;
 	}
@@ -69,8 +66,6 @@ int planning_wait_for_index(struct planning *g, uint64_t index)
 	backoff_reset(g->backoff);
 	return 0;
 }
-
-// --- What the scheduler asks for -----------------------------------------------------------------
 
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
 {
@@ -228,7 +223,7 @@ static bool summary_differs(struct planning *g, const struct evaluation *eval)
 	return differs;
 }
 
-static int reblock(struct planning *g, const struct evaluation *eval)
+static int store_and_reblock(struct planning *g, const struct evaluation *eval)
 {
 	struct pipeline *p = g->pipeline;
 	struct evaluation *e = stamped(g, eval, false);
@@ -260,7 +255,7 @@ static int reblock_eval(void *context, const struct evaluation *eval)
 		error = -EINVAL;
 	}
 	if (error == 0)
-		error = reblock(g, eval);
+		error = store_and_reblock(g, eval);
 	timing_add(&p->counters.reblock_eval, p->settings.time, began_ns);
 	return error;
 }

@@ -1,9 +1,9 @@
 // What a scheduler asks of the daemon while it works on one evaluation (rows B15–B21, B36, B37): a view of the state,
 // plans, and evaluations to be stored.
 #pragma once
-#include "placement/broker/backoff.h"
-#include "placement/pipeline/pipeline.h"
+#include "placement/pipeline/pipeline_parts.h"
 #include "placement/scheduler/common/planner.h"
+#include "state/base/backoff.h"
 
 // Evaluations that a scheduler creates are stored together.
 #define CREATED_MAX 256u
@@ -12,7 +12,7 @@ struct delivery;
 
 struct planning {
 	struct pipeline *pipeline;
-	struct backoff *backoff; // of the worker: one for all of its waits (B8)
+	struct backoff *backoff; // of the scheduler thread: one for all of its waits (B8)
 	const struct evaluation *eval;
 	uint64_t token;
 	struct delivery *delivery;

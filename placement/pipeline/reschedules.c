@@ -26,12 +26,13 @@ void reschedules_destroy(struct reschedules *r)
 	free(r);
 }
 
-static void copy(char to[static NAME_BYTES_MAX + 1], const char *from)
+static void copy_name(char to[static NAME_BYTES_MAX + 1], const char *from)
 {
 	snprintf(to, NAME_BYTES_MAX + 1, "%s", from ? from : "");
 }
 
-static void fill(struct reschedule_gauge *g, const struct reschedule_note *note, uint64_t now_ns)
+static void fill_gauge(
+	struct reschedule_gauge *g, const struct reschedule_note *note, uint64_t now_ns)
 {
 	const struct allocation *a = note->allocation;
 	*g = (struct reschedule_gauge){.allocation = a->id,
@@ -42,9 +43,9 @@ static void fill(struct reschedule_gauge *g, const struct reschedule_note *note,
 		g->follow_up = note->follow_up->id;
 		g->wait_until_ns = note->follow_up->wait_until_ns;
 	}
-	copy(g->job, a->job->id);
-	copy(g->namespace_name, a->job->namespace_name);
-	copy(g->group, allocation_group(a)->name);
+	copy_name(g->job, a->job->id);
+	copy_name(g->namespace_name, a->job->namespace_name);
+	copy_name(g->group, allocation_group(a)->name);
 }
 
 // Where the allocation is, or else the next free place, or the oldest one.
@@ -63,7 +64,7 @@ static struct reschedule_gauge *place_of(struct reschedules *r, const struct uui
 void reschedules_note(struct reschedules *r, const struct reschedule_note *note, uint64_t now_ns)
 {
 	struct reschedule_gauge gauge;
-	fill(&gauge, note, now_ns);
+	fill_gauge(&gauge, note, now_ns);
 	pthread_mutex_lock(&r->mutex);
 	*place_of(r, &gauge.allocation) = gauge;
 	pthread_mutex_unlock(&r->mutex);

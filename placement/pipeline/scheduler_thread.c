@@ -1,6 +1,5 @@
 #include "placement/pipeline/scheduler_thread.h"
 #include "placement/pipeline/core.h"
-#include "placement/pipeline/pipeline_private.h"
 #include "placement/pipeline/planning.h"
 #include "placement/scheduler/scheduler.h"
 #include "state/base/check.h"
@@ -14,7 +13,7 @@
 #define DEQUEUE_TIMEOUT_MS 500u
 #define ALL_TYPES ((1u << EVAL_TYPES) - 1)
 
-struct worker {
+struct scheduler_thread {
 	struct pipeline *pipeline;
 	uint32_t number;
 	pthread_t thread;
@@ -24,13 +23,14 @@ struct worker {
 	struct planning planning; // of the evaluation that is worked off
 };
 
-static uint64_t now_ns(const struct worker *w)
+static uint64_t now_ns(const struct scheduler_thread *w)
 {
 	return time_monotonic_ns(w->pipeline->settings.time);
 }
 
 // The newest index of any evaluation of its job, so that what an earlier one did is seen.
-static uint64_t index_of_job(struct worker *w, const struct evaluation *eval, uint64_t own)
+static uint64_t index_of_job(
+	struct scheduler_thread *w, const struct evaluation *eval, uint64_t own)
 {
 	state_read_begin();
 	uint64_t newest = state_job_evaluations_index(
@@ -41,14 +41,14 @@ static uint64_t index_of_job(struct worker *w, const struct evaluation *eval, ui
 
 static void note_reschedule(void *context, const struct reschedule_note *note)
 {
-	struct worker *w = context;
+	struct scheduler_thread *w = context;
 	reschedules_note(w->pipeline->reschedules, note, now_ns(w));
 }
 
 // A mistake of ours in one evaluation: it failed, and the others go on.
 static void count_broken(void *context, const struct evaluation *eval, const char *text)
 {
-	struct worker *w = context;
+	struct scheduler_thread *w = context;
 	char id[UUID_TEXT_BYTES], quoted[2 * CHECK_TEXT_BYTES];
 
 	atomic_fetch_add(&w->pipeline->counters.broken, 1);
@@ -57,7 +57,7 @@ static void count_broken(void *context, const struct evaluation *eval, const cha
 		log_quote(text, quoted, sizeof quoted));
 }
 
-static int schedule(struct worker *w, struct planning *planning)
+static int run_scheduler(struct scheduler_thread *w, struct planning *planning)
 {
 	struct scheduler_settings settings = {
 		.planner = planning_planner(planning),
@@ -76,7 +76,8 @@ static int schedule(struct worker *w, struct planning *planning)
 	return error != 0 ? error : late;
 }
 
-static int invoke(struct worker *w, struct planning *planning, uint64_t wait_index)
+static int run_evaluation(
+	struct scheduler_thread *w, struct planning *planning, uint64_t wait_index)
 {
 	const struct evaluation *eval = planning->eval;
 	struct pipeline *p = w->pipeline;
@@ -89,13 +90,13 @@ static int invoke(struct worker *w, struct planning *planning, uint64_t wait_ind
 	if (error != 0)
 		return error;
 	uint64_t began_ns = now_ns(w);
-	error = is_core ? core_process(p, eval) : schedule(w, planning);
+	error = is_core ? core_process(p, eval) : run_scheduler(w, planning);
 	timing_add(&p->counters.invoke[eval->type], p->settings.time, began_ns);
 	return error;
 }
 
-static void work_off(
-	struct worker *w, const struct evaluation *eval, uint64_t token, uint64_t wait_index)
+static void work_off(struct scheduler_thread *w, const struct evaluation *eval, uint64_t token,
+	uint64_t wait_index)
 {
 	struct pipeline *p = w->pipeline;
 	struct planning *planning = &w->planning;
@@ -104,11 +105,11 @@ static void work_off(
 	planning->backoff = &w->backoff;
 	// B9: what was dequeued while we stop goes back.
 	int error = submitter_is_stopping(p->submitter) ? -ERROR_STOPPING
-							: invoke(w, planning, wait_index);
+							: run_evaluation(w, planning, wait_index);
 	planning_end(planning, error);
 }
 
-bool worker_turn(struct worker *w, uint32_t timeout_ms)
+bool scheduler_thread_turn(struct scheduler_thread *w, uint32_t timeout_ms)
 {
 	struct pipeline *p = w->pipeline;
 	uint64_t began_ns = now_ns(w), token, wait_index;
@@ -124,23 +125,21 @@ bool worker_turn(struct worker *w, uint32_t timeout_ms)
 	return true;
 }
 
-// --- The thread ----------------------------------------------------------------------------------
-
-static void *run(void *argument)
+static void *scheduler_thread_main(void *argument)
 {
-	struct worker *w = argument;
+	struct scheduler_thread *w = argument;
 	struct pipeline *p = w->pipeline;
 
 	while (!submitter_is_stopping(p->submitter)) {
 		pipeline_await_unpaused(p);
-		(void)worker_turn(w, DEQUEUE_TIMEOUT_MS);
+		(void)scheduler_thread_turn(w, DEQUEUE_TIMEOUT_MS);
 	}
 	return NULL;
 }
 
-struct worker *worker_create(struct pipeline *p, uint32_t number)
+struct scheduler_thread *scheduler_thread_create(struct pipeline *p, uint32_t number)
 {
-	struct worker *w = memory_take(sizeof *w);
+	struct scheduler_thread *w = memory_take(sizeof *w);
 
 	w->pipeline = p;
 	w->number = number;
@@ -151,7 +150,7 @@ struct worker *worker_create(struct pipeline *p, uint32_t number)
 	return w;
 }
 
-static void pin(struct worker *w, int cpu)
+static void pin_thread(struct scheduler_thread *w, int cpu)
 {
 	cpu_set_t set;
 
@@ -162,10 +161,10 @@ static void pin(struct worker *w, int cpu)
 		log_warn("scheduler-not-pinned", "cpu=%d error=\"%s\"", cpu, error_text(-error));
 }
 
-int worker_start(struct worker *w, int cpu)
+int scheduler_thread_start(struct scheduler_thread *w, int cpu)
 {
 	char name[16];
-	int error = -pthread_create(&w->thread, NULL, run, w);
+	int error = -pthread_create(&w->thread, NULL, scheduler_thread_main, w);
 
 	if (error != 0)
 		return error;
@@ -173,11 +172,11 @@ int worker_start(struct worker *w, int cpu)
 	snprintf(name, sizeof name, "scheduler-%u", w->number % 1000);
 	(void)pthread_setname_np(w->thread, name);
 	if (cpu >= 0)
-		pin(w, cpu);
+		pin_thread(w, cpu);
 	return 0;
 }
 
-void worker_join(struct worker *w)
+void scheduler_thread_join(struct scheduler_thread *w)
 {
 	if (w && w->is_running) {
 		CHECK(pthread_join(w->thread, NULL) == 0);
@@ -185,7 +184,7 @@ void worker_join(struct worker *w)
 	}
 }
 
-void worker_destroy(struct worker *w)
+void scheduler_thread_destroy(struct scheduler_thread *w)
 {
 	if (!w)
 		return;

@@ -1,13 +1,13 @@
-// A scheduler thread (rows B1–B23, semantics §5.1): dequeues an evaluation, waits until the state is as new as it,
-// lets the scheduler of its type work on it, and answers the broker.
+// A scheduler thread (rows B1–B23, docs/spec/evaluations.md): dequeues an evaluation, waits until the state is as new
+// as it, lets the scheduler of its type work on it, and answers the broker.
 #pragma once
-#include "placement/pipeline/pipeline.h"
+#include "placement/pipeline/pipeline_parts.h"
 
-struct worker;
+struct scheduler_thread;
 
-struct worker *worker_create(struct pipeline *, uint32_t number);
-int worker_start(struct worker *, int cpu); // cpu < 0: not pinned
-void worker_join(struct worker *);
-void worker_destroy(struct worker *);
+struct scheduler_thread *scheduler_thread_create(struct pipeline *, uint32_t number);
+int scheduler_thread_start(struct scheduler_thread *, int cpu); // cpu < 0: not pinned
+void scheduler_thread_join(struct scheduler_thread *);
+void scheduler_thread_destroy(struct scheduler_thread *);
 // One evaluation, on the calling thread, if one comes within timeout_ms. False: none came.
-bool worker_turn(struct worker *, uint32_t timeout_ms);
+bool scheduler_thread_turn(struct scheduler_thread *, uint32_t timeout_ms);

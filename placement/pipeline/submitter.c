@@ -1,5 +1,5 @@
 #include "placement/pipeline/submitter.h"
-#include "placement/broker/backoff.h"
+#include "state/base/backoff.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
@@ -88,7 +88,7 @@ int outcome_error(enum command_outcome outcome)
 }
 
 // Under the mutex, so that what is pushed is pushed before the stop.
-static int push(struct submitter *s, struct command *c)
+static int push_command(struct submitter *s, struct command *c)
 {
 	int error = 0;
 
@@ -109,7 +109,7 @@ int submitter_send(struct submitter *s, struct command *c)
 	int error;
 
 	c->submitted_ns = time_monotonic_ns(s->settings.time);
-	while ((error = push(s, c)) == -ERROR_QUEUE_FULL) {
+	while ((error = push_command(s, c)) == -ERROR_QUEUE_FULL) {
 		if (s->settings.step)
 			s->settings.step(s->settings.step_context);
 		else if (!submitter_sleep(s, backoff_next_ns(&full, FULL_BASE_NS, FULL_CAP_NS)))
@@ -131,7 +131,7 @@ static void awaited_done(struct command *c)
 	CHECK(sem_post(&awaited->semaphore) == 0);
 }
 
-static void await(struct submitter *s, struct awaited *awaited)
+static void await_command(struct submitter *s, struct awaited *awaited)
 {
 	while (s->settings.step && !awaited->is_done)
 		s->settings.step(s->settings.step_context);
@@ -148,7 +148,7 @@ int submitter_run(struct submitter *s, struct command *c)
 	c->context = &awaited;
 	int error = submitter_send(s, c);
 	if (error == 0) {
-		await(s, &awaited);
+		await_command(s, &awaited);
 		error = outcome_error(c->outcome);
 	}
 	sem_destroy(&awaited.semaphore);

@@ -24,8 +24,6 @@ struct vm_pass {
 	uint32_t candidate_count, cursor;
 };
 
-// --- What there is to begin with -------------------------------------------------------------------
-
 static void count_usage(struct vm_pass *p, const struct vm_roster *r)
 {
 	for (uint32_t i = 0; i < r->vm_count; i++) {
@@ -132,8 +130,6 @@ void vm_pass_end(struct vm_pass *p)
 	free(p->workers);
 	free(p);
 }
-
-// --- Proposals -------------------------------------------------------------------------------------
 
 static bool takes(const struct vm_pass *p, uint32_t worker, const struct vm *vm)
 {

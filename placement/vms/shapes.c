@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- Which machines are alike ----------------------------------------------------------------------
-
 struct keyed {
 	uint64_t hash;
 	const struct vm *vm;
@@ -120,8 +118,6 @@ void vm_shapes_free(struct vm_shapes *s)
 	free(s->shapes);
 	*s = (struct vm_shapes){0};
 }
-
-// --- Who said no -----------------------------------------------------------------------------------
 
 static bool has_bit(const uint64_t *bits, uint32_t worker)
 {

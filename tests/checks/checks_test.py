@@ -91,9 +91,9 @@ TIDY_GOOD = [
 
 LAYERS = [
     ("state/base/bad.c", '#include "state/records/good.h"\n', "base must not include"),
-    ("state/records/bad.c", '#include "placement/good.h"\n', "state/records must not include"),
-    ("placement/bad.c", '#include "dataplane/good.h"\n', "placement must not include"),
-    ("dataplane/bad.c", '#include "placement/good.h"\n', "dataplane must not include"),
+    ("state/records/bad.c", '#include "placement/direct/good.h"\n', "state/records must not include"),
+    ("placement/direct/bad.c", '#include "dataplane/good.h"\n', "placement/direct must not include"),
+    ("dataplane/bad.c", '#include "placement/direct/good.h"\n', "dataplane must not include"),
     ("dataplane/hot/bad.c", '#include "state/records/good.h"\n', "hot must not include"),
     ("dataplane/wire/bad.c", '#include "state/records/good.h"\n', "wire must not include"),
     ("tools/agent/bad.c", '#include "state/records/good.h"\n', "agent must not include"),
@@ -106,9 +106,9 @@ LAYERS = [
 LAYERS_GOOD = [
     ("dataplane/hot/fine.c", '#include "state/tables/node_table.h"\n#include "dataplane/wire/good.h"\n'),
     ("dataplane/fine.c", '#include <rte_mbuf.h>\n#include "dataplane/hot/good.h"\n'),
-    ("tests/fine.c", '#include "placement/good.h"\n#include "dataplane/good.h"\n#include <lmdb.h>\n'),
+    ("tests/fine.c", '#include "placement/direct/good.h"\n#include "dataplane/good.h"\n#include <lmdb.h>\n'),
 ]
-LAYERS_AROUND = ["state/records", "placement", "dataplane", "dataplane/hot", "dataplane/wire"]
+LAYERS_AROUND = ["state/records", "placement/direct", "dataplane", "dataplane/hot", "dataplane/wire"]
 
 DOCS_AROUND = {
     "state/good.h": "#pragma once\n",

@@ -8,11 +8,8 @@
 void alloc_sync_start(struct alloc_sync *s, struct runner *runner, struct readiness *readiness,
 	const struct node_session *session, uint64_t seed, uint64_t wall_ms)
 {
-	*s = (struct alloc_sync){.runner = runner,
-		.readiness = readiness,
-		.session = session,
-		.backoff = {.base_ms = SYNC_WAIT_MS, .cap_ms = SYNC_CAP_MS},
-		.sequence = wall_ms};
+	*s = (struct alloc_sync){
+		.runner = runner, .readiness = readiness, .session = session, .sequence = wall_ms};
 	prng_seed(&s->prng, seed);
 	s->spec = bytes_writer_growing(4096);
 }
@@ -245,7 +242,9 @@ uint32_t alloc_sync_due(struct alloc_sync *s, uint64_t now_ns)
 			return 0;
 		wire_sign(&s->session->key, s->frame, s->length);
 	}
-	s->due_ns = now_ns + (SYNC_WAIT_MS + backoff_next_ms(&s->backoff, &s->prng)) * NS_PER_MS;
+	s->due_ns = now_ns + (SYNC_WAIT_MS + backoff_jittered_ms(&s->backoff, SYNC_WAIT_MS,
+						     SYNC_CAP_MS, &s->prng)) *
+				     NS_PER_MS;
 	return s->length;
 }
 
@@ -422,7 +421,8 @@ static void take_piece(struct alloc_sync *s, const struct wire_alloc_spec_reply 
 
 static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, uint64_t now_ns)
 {
-	uint64_t wait_ms = why->retry_after_ms + backoff_next_ms(&s->backoff, &s->prng);
+	uint64_t wait_ms = why->retry_after_ms +
+			   backoff_jittered_ms(&s->backoff, SYNC_WAIT_MS, SYNC_CAP_MS, &s->prng);
 	s->counters.refused++;
 	switch (why->reason) {
 	case WIRE_REFUSED_OVERLOADED:

@@ -3,9 +3,9 @@
 // questions, and none before a heartbeat was acknowledged.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
+#include "state/base/backoff.h"
 #include "tools/agent/readiness.h"
 #include "tools/agent/vm_sync.h"
-#include "tools/client/backoff.h"
 #include "tools/client/node_session.h"
 
 #define SYNC_WAIT_MS 300u // for an answer, before the back-off

@@ -3,8 +3,7 @@
 
 void beat_start(struct beat *b, uint64_t seed, uint64_t now_ns)
 {
-	b->backoff =
-		(struct backoff){.base_ms = BEAT_BACKOFF_BASE_MS, .cap_ms = BEAT_BACKOFF_CAP_MS};
+	backoff_reset(&b->backoff);
 	prng_seed(&b->prng, seed);
 	b->state = BEAT_REGISTERING;
 	b->describe = true;
@@ -14,6 +13,12 @@ void beat_start(struct beat *b, uint64_t seed, uint64_t now_ns)
 static void wait_ms(struct beat *b, uint64_t now_ns, uint64_t ms)
 {
 	b->due_ns = now_ns + ms * NS_PER_MS;
+}
+
+static uint64_t backoff_ms(struct beat *b)
+{
+	return backoff_jittered_ms(
+		&b->backoff, BEAT_BACKOFF_BASE_MS, BEAT_BACKOFF_CAP_MS, &b->prng);
 }
 
 // A third of the time to live, less up to a tenth of it, so that a fleet does not beat in step.
@@ -27,7 +32,7 @@ static uint64_t interval_ns(struct beat *b)
 
 static enum beat_send send_register(struct beat *b, uint64_t now_ns)
 {
-	wait_ms(b, now_ns, BEAT_REGISTER_WAIT_MS + backoff_next_ms(&b->backoff, &b->prng));
+	wait_ms(b, now_ns, BEAT_REGISTER_WAIT_MS + backoff_ms(b));
 	return BEAT_SEND_REGISTER;
 }
 
@@ -72,7 +77,7 @@ static void register_again(struct beat *b, uint64_t now_ns)
 	b->state = BEAT_REGISTERING;
 	b->describe = true;
 	// Not reset before a heartbeat has counted: a controller that keeps asking is not flooded.
-	wait_ms(b, now_ns, backoff_next_ms(&b->backoff, &b->prng));
+	wait_ms(b, now_ns, backoff_ms(b));
 }
 
 static void refused(struct beat *b, const struct wire_refused *why, uint64_t now_ns)
@@ -83,7 +88,7 @@ static void refused(struct beat *b, const struct wire_refused *why, uint64_t now
 		b->registration_least = why->value + 1;
 		register_again(b, now_ns);
 	} else if (b->state == BEAT_REGISTERING) {
-		wait_ms(b, now_ns, why->retry_after_ms + backoff_next_ms(&b->backoff, &b->prng));
+		wait_ms(b, now_ns, why->retry_after_ms + backoff_ms(b));
 	}
 }
 

@@ -8,7 +8,7 @@
 // lost its state cannot say so to a node whose key it cannot find, so the 6th, 12th, 24th … heartbeat
 // without an answer is a registration instead.
 #pragma once
-#include "tools/client/backoff.h"
+#include "state/base/backoff.h"
 #include "tools/client/node_session.h"
 
 #define BEAT_REGISTER_WAIT_MS 1000u // for an answer, before the back-off starts

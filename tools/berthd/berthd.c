@@ -174,7 +174,7 @@ static struct pipeline *create_pipeline(struct berthd *b)
 		.state = b->state,
 		.queue = b->queue,
 		.time = &time_source_real,
-		.workers = b->plan.scheduler_count,
+		.threads = b->plan.scheduler_count,
 		.cpus = b->plan.scheduler_cpus,
 		.gc_interval_ns = config->gc_interval_s * NS_PER_S,
 		.eval_gc_ns = config->eval_gc_s * NS_PER_S,

@@ -1,8 +1,8 @@
 #include "tools/client/client.h"
+#include "state/base/backoff.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
-#include "tools/client/backoff.h"
 #include "tools/client/endpoint.h"
 #include <errno.h>
 #include <poll.h>
@@ -162,7 +162,8 @@ static bool answered(struct client *c, struct exchange *x, struct backoff *backo
 		if (now_ns >= x->give_up_ns)
 			return false;
 		send_frame(c, x);
-		uint64_t wait_ms = c->wait_ms + backoff_next_ms(backoff, &c->prng);
+		uint64_t wait_ms =
+			c->wait_ms + backoff_jittered_ms(backoff, c->wait_ms, c->cap_ms, &c->prng);
 		uint64_t until_ns = now_ns + wait_ms * NS_PER_MS;
 		if (until_ns > x->give_up_ns)
 			until_ns = x->give_up_ns;
@@ -188,7 +189,7 @@ static int exchange(struct client *c, struct exchange *x, struct wire_refused *r
 	if (x->length == 0)
 		return -EINVAL;
 	wire_sign(&c->key, x->frame, x->length);
-	struct backoff backoff = {.base_ms = c->wait_ms, .cap_ms = c->cap_ms};
+	struct backoff backoff = {0};
 	uint64_t start_ns = time_monotonic_ns(&time_source_real);
 	x->give_up_ns = start_ns + c->deadline_ms * NS_PER_MS;
 	int rc = -ETIMEDOUT;
@@ -206,7 +207,8 @@ static int exchange(struct client *c, struct exchange *x, struct wire_refused *r
 		if (refused->reason != WIRE_REFUSED_OVERLOADED &&
 			refused->reason != WIRE_REFUSED_STOPPING)
 			break;
-		uint64_t wait_ms = refused->retry_after_ms + backoff_next_ms(&backoff, &c->prng);
+		uint64_t wait_ms = refused->retry_after_ms +
+				   backoff_jittered_ms(&backoff, c->wait_ms, c->cap_ms, &c->prng);
 		uint64_t until_ns = later_ns(x, now_ns, wait_ms);
 		for (; now_ns < until_ns; now_ns = time_monotonic_ns(&time_source_real))
 			poll(NULL, 0, (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS));

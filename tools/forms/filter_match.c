@@ -1,5 +1,5 @@
 // What filters say of items.
-#include "placement/constraint/operators.h"
+#include "placement/constraint/regexp.h"
 #include "tools/forms/filter_terms.h"
 #include <errno.h>
 #include <math.h>

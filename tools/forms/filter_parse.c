@@ -1,6 +1,6 @@
 // Reads filters: recursive descent, each level of which is one of a few that are counted.
 #include "placement/constraint/constraint.h"
-#include "placement/constraint/operators.h"
+#include "placement/constraint/regexp.h"
 #include "state/base/memory.h"
 #include "tools/forms/filter_terms.h"
 #include <ctype.h>

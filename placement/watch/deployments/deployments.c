@@ -1,5 +1,5 @@
-// The deployment watcher (rows C52–C56, semantics §5.13): what a deployment's allocations report leads to evaluations
-// that push it along, to its promotion, or to its end.
+// The deployment watcher (rows C52–C56, docs/spec/watchers.md): what a deployment's allocations report leads to
+// evaluations that push it along, to its promotion, or to its end.
 //
 //	changes → noted ids → records are read, deployments touched → looked at → acts: commands
 //	                                             deadline, batch ──┘

@@ -1,4 +1,4 @@
-// What the health of its allocations means to a deployment (rows C52, C53, C55; semantics §5.13). Pure.
+// What the health of its allocations means to a deployment (rows C52, C53, C55; docs/spec/watchers.md). Pure.
 #pragma once
 #include "state/records/deployment.h"
 

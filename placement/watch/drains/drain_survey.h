@@ -1,5 +1,5 @@
 // What a drain is about: the allocations of a node that are to leave it, and those of a job that may leave next (row
-// C57, semantics §4.14). Pure: between state_read_begin and state_read_end.
+// C57, docs/spec/evaluations.md). Pure: between state_read_begin and state_read_end.
 #pragma once
 #include "state/records/job_traits.h"
 #include "state/tables/state.h"

@@ -1,6 +1,6 @@
-// The drainer (row C57, semantics §5.15). Remembers which nodes drain and which jobs have allocations on them; looks at
-// a node or a job again when something of it changed, never at all of them. A job is looked at once a second at most,
-// so that what happens meanwhile is one write and one evaluation.
+// The drainer (row C57, docs/spec/watchers.md). Remembers which nodes drain and which jobs have allocations on them;
+// looks at a node or a job again when something of it changed, never at all of them. A job is looked at once a second
+// at most, so that what happens meanwhile is one write and one evaluation.
 #include "placement/watch/drains/drain_book.h"
 #include "placement/watch/drains/drain_survey.h"
 #include "placement/watch/drains/migrate_flags.h"

@@ -1,5 +1,5 @@
-// The launcher of periodic jobs (rows B63, B64, semantics §5.17): a heap of when each is to launch next. The launch,
-// and that it was, is one command; whether an earlier child still lives is decided with it.
+// The launcher of periodic jobs (rows B63, B64, docs/spec/watchers.md): a heap of when each is to launch next. The
+// launch, and that it was, is one command; whether an earlier child still lives is decided with it.
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
 #include "placement/cron/cron.h"

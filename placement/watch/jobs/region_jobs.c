@@ -1,7 +1,7 @@
-// The region watcher (rows C37–C41, semantics §5.14): gives a job that was submitted here to the other regions, has it
-// stopped there when it is to be stopped everywhere, and takes the steps of our own deployment when those of the others
-// are so far. Asks them again and again while a rollout is under way, so that it matters to nobody who of them was
-// away, or began anew. Runs on a thread of its own.
+// The region watcher (rows C37–C41, docs/spec/watchers.md): gives a job that was submitted here to the other regions,
+// has it stopped there when it is to be stopped everywhere, and takes the steps of our own deployment when those of the
+// others are so far. Asks them again and again while a rollout is under way, so that it matters to nobody who of them
+// was away, or began anew. Runs on a thread of its own.
 #include "placement/broker/lookup.h"
 #include "placement/job_check/job_region.h"
 #include "placement/watch/jobs/peers.h"

@@ -1,4 +1,4 @@
-// The next step of a region in a rollout over several of them (rows C37–C41, semantics §5.14). Pure: every region
+// The next step of a region in a rollout over several of them (rows C37–C41, docs/spec/watchers.md). Pure: every region
 // looks at all of them and decides about itself alone, so that nobody has to be asked, and none is waited for that is
 // not needed. What a region sees may be old. It only ever sees too little progress, and then it waits.
 #pragma once

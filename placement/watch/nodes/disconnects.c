@@ -1,5 +1,5 @@
 // Disconnected nodes: each is asked about again once per time to live, until it is back or everything on it that might
-// still reconnect has expired, whereupon it is decided to be down (row B53, semantics §2.1).
+// still reconnect has expired, whereupon it is decided to be down (row B53, docs/spec/states.md).
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
 #include "placement/watch/watcher.h"

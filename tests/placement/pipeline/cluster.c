@@ -71,14 +71,14 @@ static void start(struct cluster *c)
 		.queue = c->queue,
 		.time = &c->source,
 		.seed = c->seed += 1000, // ids are not given again
-		.workers = c->workers,
-		.step = c->workers ? NULL : step,
+		.threads = c->threads,
+		.step = c->threads ? NULL : step,
 		.step_context = c,
 	};
 	c->pipeline = pipeline_create(&pipeline);
 	if (c->beside)
 		c->beside->create(c);
-	if (c->workers)
+	if (c->threads)
 		assert_int_equal(applier_start(c->applier, -1), 0);
 	assert_int_equal(pipeline_start(c->pipeline), 0);
 	if (c->beside)
@@ -93,7 +93,7 @@ void cluster_quiesce(struct cluster *c)
 	if (c->beside)
 		c->beside->stop(c);
 	pipeline_stop(c->pipeline);
-	applier_stop(c->applier, c->drain_ms || !c->workers ? c->drain_ms : 60000);
+	applier_stop(c->applier, c->drain_ms || !c->threads ? c->drain_ms : 60000);
 	c->is_quiet = true;
 }
 
@@ -118,17 +118,17 @@ void cluster_init(struct cluster *c, uint64_t seed)
 }
 
 void cluster_init_threads_beside(
-	struct cluster *c, uint32_t workers, const struct cluster_beside *beside)
+	struct cluster *c, uint32_t threads, const struct cluster_beside *beside)
 {
 	*c = (struct cluster){
-		.source = time_source_real, .seed = 1, .workers = workers, .beside = beside};
+		.source = time_source_real, .seed = 1, .threads = threads, .beside = beside};
 	memory_log_init(&c->log);
 	start(c);
 }
 
-void cluster_init_threads(struct cluster *c, uint32_t workers)
+void cluster_init_threads(struct cluster *c, uint32_t threads)
 {
-	cluster_init_threads_beside(c, workers, NULL);
+	cluster_init_threads_beside(c, threads, NULL);
 }
 
 void cluster_free(struct cluster *c)
@@ -179,9 +179,9 @@ enum command_outcome cluster_run(struct cluster *c, struct command *command)
 	command->context = &finished;
 	command->submitted_ns = time_monotonic_ns(&c->source);
 	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
-	if (c->workers)
+	if (c->threads)
 		CHECK(sem_wait(&finished) == 0);
-	for (uint32_t i = 0; !c->workers && sem_trywait(&finished) != 0; i++) {
+	for (uint32_t i = 0; !c->threads && sem_trywait(&finished) != 0; i++) {
 		(void)applier_step(c->applier);
 		assert_true(i < 10000);
 	}
@@ -214,7 +214,7 @@ static void register_node(struct cluster *c, uint32_t number, const char *name, 
 	char class_name[16];
 
 	snprintf(class_name, sizeof class_name, "class-%u", number % 4);
-	if (!c->workers)
+	if (!c->threads)
 		manual_time_advance_ms(&c->time, 1);
 	node->node = cluster_node_id(number);
 	node->sequence = time_wall_ns(&c->source) / 1000000;

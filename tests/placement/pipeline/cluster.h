@@ -28,15 +28,15 @@ struct cluster {
 	void (*meanwhile)(
 		struct cluster *); // called once, while a command of the pipeline is awaited
 	uint32_t drain_ms;         // of a stop, with threads; 0: as long as it takes
-	uint32_t workers; // threads of the schedulers; 0: everything is done by the calling thread
+	uint32_t threads; // threads of the schedulers; 0: everything is done by the calling thread
 	const struct cluster_beside *beside; // may be NULL
 	bool is_quiet;                       // all threads have ended
 };
 
 void cluster_init(struct cluster *, uint64_t seed);
 // The same with an applier and schedulers on threads of their own, and the real clock.
-void cluster_init_threads(struct cluster *, uint32_t workers);
-void cluster_init_threads_beside(struct cluster *, uint32_t workers, const struct cluster_beside *);
+void cluster_init_threads(struct cluster *, uint32_t threads);
+void cluster_init_threads_beside(struct cluster *, uint32_t threads, const struct cluster_beside *);
 // Ends all threads; the state stays, to be looked at.
 void cluster_quiesce(struct cluster *);
 void cluster_free(struct cluster *);

@@ -1,7 +1,7 @@
 // What changes of the state mean: room for blocked evaluations (rows B50, B51), and evaluations that begin and end
 // (B47). Evaluations of type batch stand for those that wait for any node.
 #include "placement/pipeline/observer.h"
-#include "placement/pipeline/pipeline_private.h"
+#include "placement/pipeline/pipeline_parts.h"
 #include "state/records/vm.h"
 #include "tests/placement/broker/evals.h"
 #include "tests/placement/pipeline/cluster.h"

@@ -1,7 +1,7 @@
 // What a scheduler asks for (rows B8–B21, B36, B37), asked directly of a pipeline whose evaluation is delivered to the
 // test.
 #include "placement/pipeline/delivery.h"
-#include "placement/pipeline/pipeline_private.h"
+#include "placement/pipeline/pipeline_parts.h"
 #include "placement/pipeline/planning.h"
 #include "placement/pipeline/scheduler_thread.h"
 #include "state/base/error.h"
@@ -112,7 +112,7 @@ static void b10_is_nacked(void **state)
 	e->record.modify_index = state_index(f->cluster.state) + 100;
 	broker_enqueue(broker(f), e, 0);
 	evaluation_free(e);
-	assert_true(worker_turn(f->cluster.pipeline->workers[0], 0));
+	assert_true(scheduler_thread_turn(f->cluster.pipeline->threads[0], 0));
 	assert_int_equal(stats(f).waiting, 1);
 	assert_int_equal(stats(f).unacked, 0);
 }

@@ -1,6 +1,6 @@
 // The whole way from a registered job to its allocations, on a clock that stands still: state, applier, log in
-// memory, broker, scheduler and caretaker are the daemon's own.
-#include "placement/pipeline/pipeline_private.h"
+// memory, broker, scheduler and housekeeping are the daemon's own.
+#include "placement/pipeline/pipeline_parts.h"
 #include "state/records/plan.h"
 #include "state/records/scheduler_config.h"
 #include "tests/placement/broker/evals.h"

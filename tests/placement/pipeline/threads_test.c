@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { NODES = 100, JOBS = 20, WORKERS = 3 };
+enum { NODES = 100, JOBS = 20, THREADS = 3 };
 
 static void name_of(uint32_t number, char name[16])
 {
@@ -41,11 +41,11 @@ static void await_jobs(struct cluster *c, uint32_t live)
 	}
 }
 
-static void several_workers_place_everything(void **state)
+static void several_threads_place_everything(void **state)
 {
 	struct cluster c;
 
-	cluster_init_threads(&c, WORKERS);
+	cluster_init_threads(&c, THREADS);
 	add_nodes(&c);
 	add_jobs(&c);
 	await_jobs(&c, NODES);
@@ -64,7 +64,7 @@ static void nodes_and_jobs_at_once(void **state)
 {
 	struct cluster c;
 
-	cluster_init_threads(&c, WORKERS);
+	cluster_init_threads(&c, THREADS);
 	for (uint32_t i = 0; i < NODES; i++) {
 		cluster_node(&c, i);
 		if (i % 10 == 0) {
@@ -86,7 +86,7 @@ static void it_stops_in_the_middle_of_its_work(void **state)
 {
 	for (uint32_t i = 0; i < 10; i++) {
 		struct cluster c;
-		cluster_init_threads(&c, WORKERS);
+		cluster_init_threads(&c, THREADS);
 		add_nodes(&c);
 		add_jobs(&c);
 		if (i > 0)
@@ -97,24 +97,24 @@ static void it_stops_in_the_middle_of_its_work(void **state)
 	}
 }
 
-static void paused_workers_take_nothing(void **state)
+static void paused_threads_take_nothing(void **state)
 {
 	struct pipeline_stats stats;
 	struct cluster c;
 
-	cluster_init_threads(&c, WORKERS);
+	cluster_init_threads(&c, THREADS);
 	add_nodes(&c);
-	pipeline_pause_workers(c.pipeline, true);
+	pipeline_pause_threads(c.pipeline, true);
 	// Those that wait for work already may still take one each.
 	add_jobs(&c);
 	pipeline_stats(c.pipeline, &stats);
-	assert_in_range(stats.processed, 0, WORKERS);
-	pipeline_pause_workers(c.pipeline, false);
+	assert_in_range(stats.processed, 0, THREADS);
+	pipeline_pause_threads(c.pipeline, false);
 	await_jobs(&c, NODES);
 	cluster_free(&c);
 }
 
-// A plan is on its way to a log that has no room: the worker that waits for it is not waited for in vain.
+// A plan is on its way to a log that has no room: the thread that waits for it is not waited for in vain.
 static void it_stops_while_the_log_has_no_room(void **state)
 {
 	struct pipeline_stats stats;
@@ -122,12 +122,12 @@ static void it_stops_while_the_log_has_no_room(void **state)
 
 	cluster_init_threads(&c, 1);
 	add_nodes(&c);
-	pipeline_pause_workers(c.pipeline, true);
+	pipeline_pause_threads(c.pipeline, true);
 	cluster_job(&c, (struct job_ask){.id = "job-0", .type = JOB_SYSTEM, .cpu = 50});
 	uint32_t appends = atomic_load(&c.log.appends);
 	atomic_store(&c.log.error, -ENOSPC);
-	pipeline_pause_workers(c.pipeline, false);
-	// The worker may have been waiting for work already, and then has taken this before the pause was seen.
+	pipeline_pause_threads(c.pipeline, false);
+	// The thread may have been waiting for work already, and then has taken this before the pause was seen.
 	do
 		pipeline_stats(c.pipeline, &stats);
 	while (atomic_load(&c.log.appends) == appends && stats.processed == 0);
@@ -138,10 +138,10 @@ static void it_stops_while_the_log_has_no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_workers_place_everything),
+		cmocka_unit_test(several_threads_place_everything),
 		cmocka_unit_test(nodes_and_jobs_at_once),
 		cmocka_unit_test(it_stops_in_the_middle_of_its_work),
-		cmocka_unit_test(paused_workers_take_nothing),
+		cmocka_unit_test(paused_threads_take_nothing),
 		cmocka_unit_test(it_stops_while_the_log_has_no_room),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

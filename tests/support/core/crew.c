@@ -9,7 +9,7 @@ void crew_create(struct crew *crew, struct core *core, const struct crew_setting
 			.queue = core->queue,
 			.time = core->time,
 			.seed = settings->seed,
-			.workers = settings->schedulers,
+			.threads = settings->schedulers,
 			.cpus = settings->cpus,
 			.step = settings->step,
 			.step_context = settings->step_context});

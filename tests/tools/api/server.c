@@ -79,7 +79,7 @@ static struct pipeline *start_schedulers(struct server *s, const struct server_o
 		.queue = s->queue,
 		.time = &time_source_real,
 		.seed = 23,
-		.workers = options->schedulers,
+		.threads = options->schedulers,
 	};
 	struct pipeline *pipeline = pipeline_create(&settings);
 	assert_non_null(pipeline);

@@ -1,5 +1,4 @@
 #include "tests/tools/client/responder.h"
-#include "tools/client/backoff.h"
 #include "tools/client/client.h"
 #include "tools/client/endpoint.h"
 #include <errno.h>
@@ -225,23 +224,6 @@ static void endpoints_are_read(void **unused)
 		assert_true(endpoint_resolve(bad[i], &a, &size, message, sizeof message) < 0);
 }
 
-static void backoff_doubles_up_to_its_cap(void **unused)
-{
-	struct prng prng;
-	prng_seed(&prng, 1);
-	struct backoff b = {.base_ms = 100, .cap_ms = 30000};
-	uint64_t limit = 100, longest = 0;
-	for (uint32_t i = 0; i < 200; i++) {
-		uint64_t wait = backoff_next_ms(&b, &prng);
-		assert_true(wait <= limit);
-		longest = wait > longest ? wait : longest;
-		limit = limit * 2 < 30000 ? limit * 2 : 30000;
-	}
-	assert_true(longest > 15000);
-	backoff_reset(&b);
-	assert_true(backoff_next_ms(&b, &prng) <= 100);
-}
-
 static void refusals_are_said_in_words(void **unused)
 {
 	char text[300];
@@ -277,7 +259,6 @@ int main(void)
 		WITH_SERVER(malformed_request_is_not_sent),
 		cmocka_unit_test(open_says_what_is_wrong),
 		cmocka_unit_test(endpoints_are_read),
-		cmocka_unit_test(backoff_doubles_up_to_its_cap),
 		cmocka_unit_test(refusals_are_said_in_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
 // it is not to be asked again, everything else is no; then it is asked again, later and later. Without a command the
 // answer is yes.
 #pragma once
-#include "tools/client/backoff.h"
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define PROBE_BACKOFF_CAP_MS 60000u

@@ -1,16 +1,15 @@
-// What the parts of the pipeline know of each other.
+// What the parts of the pipeline share: its queues and counters, and the few calls that all of them need.
 #pragma once
-#include "placement/pipeline/pipeline.h"
+#include "placement/broker/blocked.h"
+#include "placement/broker/broker.h"
+#include "placement/pipeline/pipeline_settings.h"
+#include "placement/pipeline/reschedules.h"
 #include "placement/pipeline/submitter.h"
+#include "placement/pipeline/timing.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
 #define PIPELINE_DELIVERY_LIMIT 3u
-
-struct timing {
-	_Atomic uint64_t us[32], us_sum;
-};
-void timing_add(struct timing *, const struct time_source *, uint64_t began_ns);
 
 struct pipeline_counters {
 	_Atomic uint64_t processed, nacked, broken, plans_submitted, plans_partial, nodes_rejected;
@@ -18,8 +17,8 @@ struct pipeline_counters {
 		reblock_eval, invoke[EVAL_TYPES];
 };
 
-struct worker;
-struct caretaker;
+struct scheduler_thread;
+struct housekeeping;
 struct reschedules;
 
 struct pipeline {
@@ -29,10 +28,10 @@ struct pipeline {
 	struct blocked *blocked;
 	struct plan_queue *plans;
 	struct submitter *submitter;
-	struct caretaker *caretaker;
+	struct housekeeping *housekeeping;
 	struct reschedules *reschedules;
-	struct worker *workers[PIPELINE_WORKERS_MAX];
-	uint32_t worker_count; // at least one, also without threads
+	struct scheduler_thread *threads[PIPELINE_THREADS_MAX];
+	uint32_t thread_count; // at least one, also without threads
 	pthread_mutex_t mutex; // of the pause
 	pthread_cond_t unpaused;
 	bool is_paused;
@@ -41,10 +40,7 @@ struct pipeline {
 	struct pipeline_counters counters;
 };
 
-// Enables the broker, unless an operator has paused it, or disables it: enabled, everything that is stored is taken
-// over; disabled, everything is forgotten. True when that changed something.
-bool pipeline_follow_config(struct pipeline *);
-// Returns when the workers are not paused (or the pipeline stops).
+// Returns when the scheduler threads are not paused (or the pipeline stops).
 void pipeline_await_unpaused(struct pipeline *);
 
 bool pipeline_has(struct pipeline *, const struct uuid *eval); // in the state

@@ -1,8 +1,9 @@
 // Inside of the broker: where evaluations are, and how they get from one place to another. Under its mutex.
 #pragma once
-#include "placement/broker/broker.h"
+#include "placement/broker/broker_settings.h"
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
+#include "state/base/prng.h"
 #include <pthread.h>
 
 // Beside the queue of each type: those that reached the delivery limit.

@@ -1,5 +1,5 @@
-// Row B22, and that one counter serves calls of different base and cap (trap 3).
-#include "placement/broker/backoff.h"
+// Row B22, and that one counter serves calls of different base and cap; waits with jitter.
+#include "state/base/backoff.h"
 #include "state/base/time_units.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,12 +46,30 @@ static void a_base_beyond_the_cap_is_the_cap(void **unused)
 	assert_int_equal(b.failures, 0);
 }
 
+static void with_jitter_the_limit_doubles_up_to_the_cap(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 1);
+	struct backoff b = {0};
+	uint64_t limit = 100, longest = 0;
+	for (uint32_t i = 0; i < 200; i++) {
+		uint64_t wait = backoff_jittered_ms(&b, 100, 30000, &prng);
+		assert_true(wait <= limit);
+		longest = wait > longest ? wait : longest;
+		limit = limit * 2 < 30000 ? limit * 2 : 30000;
+	}
+	assert_true(longest > 15000);
+	backoff_reset(&b);
+	assert_true(backoff_jittered_ms(&b, 100, 30000, &prng) <= 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_grow_fourfold_up_to_the_cap),
 		cmocka_unit_test(failures_stop_counting_beyond_the_cap),
 		cmocka_unit_test(a_base_beyond_the_cap_is_the_cap),
+		cmocka_unit_test(with_jitter_the_limit_doubles_up_to_the_cap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,41 @@
+// Where in a job the check is, what the job's type may have, and the sentences about what is wrong.
+#pragma once
+#include "state/records/job.h"
+#include <stdint.h>
+
+enum job_part {
+	PART_UPDATE = 1,
+	PART_MIGRATE = 2,
+	PART_RESCHEDULE = 4,
+	PART_PERIODIC = 8, // and parameterized
+	PART_RANKING = 16, // affinities and spreads
+	PART_DISTINCT = 32,
+	PART_STOP_AFTER_DISCONNECT = 64,
+	PART_MAX_DISCONNECT = 128,
+	PART_PER_ALLOC = 256,
+	PART_PLACED_BY_NOMAD =
+		512,      // networks, volumes, cores, multiregion: what only evaluations can place
+	PART_TINY = 1024, // asks of nothing
+};
+
+struct checker {
+	const struct job *job;
+	uint32_t allowed; // enum job_part
+	void (*tell)(const char *text, void *context);
+	void *context;
+	uint32_t mistakes;
+	const struct task_group *group; // NULL: of the job
+	const struct task *task;        // NULL: of the group
+};
+
+void checker_mistake(struct checker *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+// A part that this type of job may not have. Returns whether it may.
+bool checker_allow_part(struct checker *, enum job_part, const char *part);
+// At least, in a sentence that names the field.
+bool checker_at_least(struct checker *, const char *field, int64_t value, int64_t least);
+// One of names, NULL-ended.
+bool checker_one_of(
+	struct checker *, const char *field, const char *value, const char *const *names);
+// Present, printable and not too long.
+bool checker_name(struct checker *, const char *what, const char *name, uint32_t bytes_most);

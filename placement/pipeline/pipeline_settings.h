@@ -1,0 +1,22 @@
+// What the pipeline is told when it is made.
+#pragma once
+#include "state/applier/command_queue.h"
+#include "state/base/time_source.h"
+#include "state/tables/state.h"
+
+#define PIPELINE_THREADS_MAX 64u
+
+struct pipeline_settings {
+	struct state *state;
+	struct command_queue *queue;
+	const struct time_source *time;
+	uint64_t seed;    // 0: from the system
+	uint32_t threads; // of schedulers; 0: none (tests call pipeline_step)
+	const int *cpus;  // one per thread; NULL or negative: not pinned
+	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
+		deployment_gc_ns; // 0: Nomad's (semantics §3)
+	// Without threads: lets the applier work on the calling thread (applier_step); called while a command is
+	// awaited. Then every sleep ends at once.
+	void (*step)(void *context);
+	void *step_context;
+};
