@@ -1,7 +1,7 @@
 // The agent's command line. Every option NAME may also be given in the environment as BERTH_AGENT_NAME;
 // the command line wins.
 #pragma once
-#include "tools/client/flags.h"
+#include "tools/options/flags.h"
 
 struct agent_options {
 	const char *server, *source;

@@ -1,5 +1,9 @@
 #include "tools/berthd/options.h"
+#include "tools/options/option_scan.h"
 #include <string.h>
+
+#define OPTION_NAME_BYTES 128u
+#define SETTING 3 // behind the actions
 
 static void print_help(void)
 {
@@ -52,65 +56,53 @@ static bool read_genkey(int argc, const char *const *argv, struct options *o, ch
 	return o->key_file != NULL;
 }
 
-// "--name=value" or "--name value": gives both, and how many words they took; 0 when malformed.
-static int split_flag(
-	int left, const char *const *argv, char *name, size_t size, const char **value)
-{
-	const char *word = argv[0] + 2, *equals = strchr(word, '=');
-	size_t length = equals ? (size_t)(equals - word) : strlen(word);
-	if (strncmp(argv[0], "--", 2) != 0 || length == 0 || length >= size)
-		return 0;
-	memcpy(name, word, length);
-	name[length] = 0;
-	if (equals) {
-		*value = equals + 1;
-		return 1;
-	}
-	*value = left > 1 ? argv[1] : NULL;
-	return *value ? 2 : 0;
-}
+// What is no action is a setting, which config_set knows by its name.
+static const struct {
+	const char *name;
+	enum action action;
+} actions[] = {
+	{"check", ACTION_CHECK},
+	{"print-config", ACTION_PRINT_CONFIG},
+	{"verify-state", ACTION_VERIFY_STATE},
+};
 
-static bool read_word_flag(const char *word, struct options *o, bool *known, char *message)
+static enum option_event find_option(
+	const void *unused, const char *name, size_t size, struct option_match *match)
 {
-	*known = true;
-	if (strcmp(word, "--check") == 0)
-		return set_action(o, ACTION_CHECK, message);
-	if (strcmp(word, "--print-config") == 0)
-		return set_action(o, ACTION_PRINT_CONFIG, message);
-	if (strcmp(word, "--verify-state") == 0)
-		return set_action(o, ACTION_VERIFY_STATE, message);
-	*known = false;
-	return true;
+	*match = (struct option_match){SETTING, true};
+	for (int i = 0; i < SETTING; i++)
+		if (strcmp(name, actions[i].name) == 0)
+			*match = (struct option_match){i, false};
+	return size > 0 && size < OPTION_NAME_BYTES ? OPTION_GIVEN : OPTION_UNKNOWN;
 }
 
 // One pass over the words: the file is loaded in the first, the rest is set in the second, so that
 // flags win wherever they stand.
-static bool read_pass(int argc, const char *const *argv, bool files, struct config *config,
+static bool read_pass(const char *const *words, bool files, struct config *config,
 	struct options *o, char *message)
 {
-	for (int i = 1; i < argc;) {
-		bool known;
+	const struct option_syntax syntax = {.find = find_option};
+	struct option_scan scan = {.next = words};
+	enum option_event event;
+	while ((event = option_next(&scan, &syntax)) != OPTION_END) {
+		char name[OPTION_NAME_BYTES];
 		struct options ignored = {0};
-		if (!read_word_flag(argv[i], files ? &ignored : o, &known, message))
-			return false;
-		if (known) {
-			i++;
-			continue;
-		}
-		char name[128];
-		const char *value;
-		int words = split_flag(argc - i, argv + i, name, sizeof name, &value);
-		if (words == 0) {
+		if (event != OPTION_GIVEN) {
 			snprintf(message, CONFIG_MESSAGE_BYTES,
 				"\"%.80s\" is not --SETTING=VALUE; --help lists the settings",
-				argv[i]);
+				scan.word);
 			return false;
 		}
+		if (scan.number < SETTING) {
+			if (!set_action(files ? &ignored : o, actions[scan.number].action, message))
+				return false;
+			continue;
+		}
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(scan.name, "="), scan.name);
 		bool is_file = strcmp(name, "config") == 0;
-		if (is_file == files && !(files ? config_load(config, value, message)
-						: config_set(config, name, value, message)))
+		if (is_file == files && !(files ? config_load(config, scan.value, message)
+						: config_set(config, name, scan.value, message)))
 			return false;
-		i += words;
 	}
 	return true;
 }
@@ -133,6 +125,6 @@ bool options_read(
 	}
 	if (argc > 1 && strcmp(argv[1], "genkey") == 0)
 		return read_genkey(argc, argv, o, message);
-	return read_pass(argc, argv, true, config, o, message) &&
-	       read_pass(argc, argv, false, config, o, message);
+	return read_pass(argv + 1, true, config, o, message) &&
+	       read_pass(argv + 1, false, config, o, message);
 }

@@ -1,9 +1,9 @@
 // The fleet simulator's command line.
 #pragma once
-#include "tools/client/flags.h"
 #include "tools/fleet/faults.h"
 #include "tools/fleet/nodes/shape.h"
 #include "tools/fleet/placing.h"
+#include "tools/options/flags.h"
 
 enum fleet_exit {
 	FLEET_SEEN = 0,   // everything that was asked for was seen

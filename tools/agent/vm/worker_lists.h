@@ -1,6 +1,6 @@
 // What is said of a worker of virtual machines on a command line: its resources and its labels.
 #pragma once
-#include "tools/client/flags.h"
+#include "tools/options/flags.h"
 
 // Names of the settings that say it at its registration.
 #define WORKER_RESOURCE_PREFIX "vm.resource."

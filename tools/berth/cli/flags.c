@@ -1,4 +1,5 @@
 #include "tools/berth/cli/flags.h"
+#include "tools/options/option_scan.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,64 +155,59 @@ static void set_defaults(struct flags *flags, const char *allowed)
 	}
 }
 
-static int find(const char *name, size_t size, const char *allowed)
+static enum option_event find_flag(
+	const void *allowed, const char *name, size_t size, struct option_match *match)
 {
-	for (enum flag flag = 0; flag < FLAGS; flag++)
-		if (strlen(flag_descriptions[flag].name) == size &&
-			strncmp(flag_descriptions[flag].name, name, size) == 0 &&
-			flag_is_allowed(flag, allowed))
-			return (int)flag;
-	return -1;
+	for (enum flag flag = 0; flag < FLAGS; flag++) {
+		const struct flag_description *d = &flag_descriptions[flag];
+		bool is_named = strlen(d->name) == size && strncmp(d->name, name, size) == 0;
+		bool is_short_help = flag == FLAG_HELP && strcmp(name, "h") == 0;
+		if (!is_short_help && (!is_named || !flag_is_allowed(flag, allowed)))
+			continue;
+		*match = (struct option_match){(int)flag, d->value != NULL};
+		return OPTION_GIVEN;
+	}
+	return OPTION_UNKNOWN;
 }
 
-// Takes one flag at *at; returns how many words it was, or -1.
-static int take(
-	struct flags *flags, const char **at, const char *allowed, char *message, uint32_t size)
+// Keeps one flag. False with a sentence.
+static bool keep_flag(struct flags *flags, const struct option_scan *s, enum option_event event,
+	char *message, uint32_t size)
 {
-	const char *name = *at + strspn(*at, "-");
-	const char *equals = strchr(name, '=');
-	size_t length = equals ? (size_t)(equals - name) : strlen(name);
-	int flag = strcmp(name, "h") == 0 ? (int)FLAG_HELP : find(name, length, allowed);
-	if (flag < 0) {
-		snprintf(message, size, "unknown flag %s", *at);
-		return -1;
-	}
-	const struct flag_description *d = &flag_descriptions[flag];
-	const char *value = equals ? equals + 1 : d->value ? at[1] : "";
-	if ((equals && !d->value) || !value) {
-		snprintf(message, size, "--%s %s%s", d->name,
-			value ? "takes no value" : "needs a value: ", value ? "" : d->value);
-		return -1;
-	}
-	if (flags->given_count == FLAG_WORDS_MAX) {
+	const struct flag_description *d = &flag_descriptions[s->number];
+	const char *value = s->value ? s->value : "";
+	if (event == OPTION_UNKNOWN)
+		snprintf(message, size, "unknown flag %s", s->word);
+	else if (event == OPTION_TAKES_NONE)
+		snprintf(message, size, "--%s takes no value", d->name);
+	else if (event == OPTION_NEEDS_VALUE)
+		snprintf(message, size, "--%s needs a value: %s", d->name, d->value);
+	else if (flags->given_count == FLAG_WORDS_MAX)
 		snprintf(message, size, "more than %u flags", FLAG_WORDS_MAX);
-		return -1;
+	else {
+		flags->given[flags->given_count].flag = (enum flag)s->number;
+		flags->given[flags->given_count++].value = value;
+		flags->values[s->number] = value;
+		return true;
 	}
-	flags->given[flags->given_count].flag = (enum flag)flag;
-	flags->given[flags->given_count++].value = value;
-	flags->values[flag] = value;
-	return d->value && !equals ? 2 : 1;
+	return false;
 }
 
 int flags_read(struct flags *flags, const char **arguments, const char *allowed, char *message,
 	uint32_t message_size)
 {
+	const struct option_syntax syntax = {.find = find_flag,
+		.context = allowed,
+		.has_one_dash = true,
+		.ends_with_dashes = true};
+	struct option_scan scan = {.next = arguments};
+	enum option_event event;
 	int kept = 0;
-	const char **at = arguments;
-	while (*at) {
-		if (strcmp(*at, "--") == 0) {
-			for (at++; *at; at++)
-				arguments[kept++] = *at;
-			break;
-		}
-		if (**at != '-' || !(*at)[1]) { // "-" alone is standard input
-			arguments[kept++] = *at++;
-			continue;
-		}
-		int words = take(flags, at, allowed, message, message_size);
-		if (words < 0)
+	while ((event = option_next(&scan, &syntax)) != OPTION_END) {
+		if (event == OPTION_ARGUMENT)
+			arguments[kept++] = scan.word;
+		else if (!keep_flag(flags, &scan, event, message, message_size))
 			return -1;
-		at += words;
 	}
 	arguments[kept] = NULL;
 	set_defaults(flags, allowed);

@@ -2,7 +2,7 @@
 // same seed are the same fleet.
 #pragma once
 #include "dataplane/wire/wire.h"
-#include "tools/client/flags.h"
+#include "tools/options/flags.h"
 
 #define SHAPES_MAX 64u
 #define DATACENTERS_MAX 16u

@@ -2,7 +2,7 @@
 // of it in common. Known by the job's index and the number of the group, as lists of allocations name them.
 #pragma once
 #include "state/base/bytes.h"
-#include "tools/client/flags.h"
+#include "tools/options/flags.h"
 
 #define BEHAVIOUR_NEVER 0xffffffffu // ms
 #define BEHAVIOUR_TASKS_MAX 8u      // that are told of
