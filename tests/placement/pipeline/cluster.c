@@ -7,7 +7,6 @@
 #include "state/records/node.h"
 #include "state/records/vm.h"
 #include "tests/support/first_fit.h"
-#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,12 +20,6 @@ static void log_failed(void *context, int error)
 	fail_msg("the log failed: %d", error);
 }
 
-static struct command *next_plan(void *context)
-{
-	struct cluster *c = context;
-	return c->pipeline ? pipeline_next_plan(c->pipeline) : NULL;
-}
-
 static void step(void *context)
 {
 	struct cluster *c = context;
@@ -38,49 +31,50 @@ static void step(void *context)
 	(void)applier_step(c->applier);
 }
 
-static void start(struct cluster *c)
+static void replay(struct cluster *c)
 {
-	struct state_limits limits = {8192, 128, 1u << 17, 1024, 16};
-
-	c->state = state_create(&limits);
-	c->queue = command_queue_create(1);
-	c->placer = first_fit_placer(c->state);
-	struct applier_settings settings = {
-		.state = c->state,
-		.queue = c->queue,
-		.log = memory_log_of(&c->log),
-		.placer = c->placer,
-		.time = &c->source,
-		.seed = c->seed,
-		.collect_after_ms = 3600000,
-		.next_plan = next_plan,
-		.plan_context = c,
-		.log_failed = log_failed,
-		.context = c,
-	};
-	c->applier = applier_create(&settings);
 	for (uint32_t i = 0; i < c->log.count; i++) {
 		const struct memory_batch *batch = &c->log.batches[i];
 		assert_int_equal(
 			applier_replay(c->applier, batch->first_index, batch->data, batch->size),
 			0);
 	}
-	assert_int_equal(applier_open(c->applier), 0);
-	struct pipeline_settings pipeline = {
-		.state = c->state,
-		.queue = c->queue,
-		.time = &c->source,
-		.seed = c->seed += 1000, // ids are not given again
-		.threads = c->threads,
-		.step = c->threads ? NULL : step,
-		.step_context = c,
-	};
-	c->pipeline = pipeline_create(&pipeline);
+}
+
+static void start(struct cluster *c)
+{
+	struct state_limits limits = {8192, 128, 1u << 17, 1024, 16};
+
+	core_create(&c->core, limits, 1);
+	c->state = c->core.state;
+	c->queue = c->core.queue;
+	core_appoint(&c->core, (struct applier_settings){
+				       .log = memory_log_of(&c->log),
+				       .placer = first_fit_placer(c->state),
+				       .time = &c->source,
+				       .seed = c->seed,
+				       .collect_after_ms = 3600000,
+				       .next_plan = crew_next_plan,
+				       .plan_context = &c->crew,
+				       .log_failed = log_failed,
+			       });
+	c->applier = c->core.applier;
+	replay(c);
+	assert_int_equal(core_open(&c->core), 0);
+	crew_create(&c->crew, &c->core,
+		&(struct crew_settings){
+			.seed = c->seed += 1000, // ids are not given again
+			.schedules = true,
+			.schedulers = c->threads,
+			.step = c->threads ? NULL : step,
+			.step_context = c,
+		});
+	c->pipeline = c->crew.pipeline;
 	if (c->beside)
 		c->beside->create(c);
 	if (c->threads)
-		assert_int_equal(applier_start(c->applier, -1), 0);
-	assert_int_equal(pipeline_start(c->pipeline), 0);
+		core_start(&c->core, -1);
+	crew_start(&c->crew);
 	if (c->beside)
 		c->beside->start(c);
 	c->is_quiet = false;
@@ -92,8 +86,8 @@ void cluster_quiesce(struct cluster *c)
 		return;
 	if (c->beside)
 		c->beside->stop(c);
-	pipeline_stop(c->pipeline);
-	applier_stop(c->applier, c->drain_ms || !c->threads ? c->drain_ms : 60000);
+	crew_stop(&c->crew);
+	core_stop(&c->core, c->drain_ms || !c->threads ? c->drain_ms : 60000);
 	c->is_quiet = true;
 }
 
@@ -102,11 +96,9 @@ static void stop(struct cluster *c)
 	cluster_quiesce(c);
 	if (c->beside)
 		c->beside->destroy(c);
-	pipeline_destroy(c->pipeline);
+	crew_destroy(&c->crew);
 	c->pipeline = NULL;
-	applier_destroy(c->applier);
-	command_queue_destroy(c->queue);
-	state_destroy(c->state);
+	core_destroy(&c->core);
 }
 
 void cluster_init(struct cluster *c, uint64_t seed)
@@ -165,28 +157,9 @@ void cluster_advance(struct cluster *c, uint64_t ms)
 	}
 }
 
-static void done(struct command *command)
-{
-	CHECK(sem_post(command->context) == 0);
-}
-
 enum command_outcome cluster_run(struct cluster *c, struct command *command)
 {
-	sem_t finished;
-
-	CHECK(sem_init(&finished, 0, 0) == 0);
-	command->done = done;
-	command->context = &finished;
-	command->submitted_ns = time_monotonic_ns(&c->source);
-	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, command));
-	if (c->threads)
-		CHECK(sem_wait(&finished) == 0);
-	for (uint32_t i = 0; !c->threads && sem_trywait(&finished) != 0; i++) {
-		(void)applier_step(c->applier);
-		assert_true(i < 10000);
-	}
-	sem_destroy(&finished);
-	return command->outcome;
+	return core_run(&c->core, command);
 }
 
 void cluster_await(struct cluster *c, const char *job, uint32_t live)
@@ -197,14 +170,9 @@ void cluster_await(struct cluster *c, const char *job, uint32_t live)
 		index = state_wait(c->state, index, 1000);
 }
 
-// --- Nodes ---------------------------------------------------------------------------------------
-
 struct uuid cluster_node_id(uint32_t number)
 {
-	struct uuid id = {{0xb0}};
-
-	memcpy(id.bytes + 12, &number, sizeof number);
-	return id;
+	return number_uuid(number);
 }
 
 static void register_node(struct cluster *c, uint32_t number, const char *name, bool is_worker)
@@ -216,15 +184,10 @@ static void register_node(struct cluster *c, uint32_t number, const char *name, 
 	snprintf(class_name, sizeof class_name, "class-%u", number % 4);
 	if (!c->threads)
 		manual_time_advance_ms(&c->time, 1);
-	node->node = cluster_node_id(number);
-	node->sequence = time_wall_ns(&c->source) / 1000000;
-	node->parts = 1;
-	node->total = (struct resources){4000, 8192, 100000};
+	describe_plain_node(node, number, time_wall_ns(&c->source) / 1000000);
 	node->name = text_of(name);
-	node->datacenter = TEXT("dc1");
+	node->pool = (struct text){0};
 	node->class_name = text_of(class_name);
-	node->address = TEXT("192.0.2.1:1");
-	node->version = TEXT("1.0");
 	node->pair_count = 2;
 	node->pairs[0] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
 	node->pairs[1] = (struct node_pair){PAIR_ATTRIBUTE, TEXT("kernel.name"), TEXT("linux")};
@@ -287,16 +250,14 @@ void cluster_node_returned(struct cluster *c, uint32_t number)
 	tell(c, COMMAND_NODE_RETURNED, number);
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 static struct job *build(const struct job_ask *ask)
 {
-	struct job *job = job_create();
+	struct job *job = plain_job(ask->id, ask->type);
+	struct task *task = add_plain_group(job, "g",
+		(struct resources){.cpu_mhz = ask->cpu ? ask->cpu : 100,
+			.memory_mb = ask->memory_mb ? ask->memory_mb : 64,
+			.disk_mb = 10});
 
-	job->namespace_name = text_copy(TEXT("default"));
-	job->id = text_copy(text_of(ask->id));
-	job->name = text_copy(text_of(ask->id));
-	job->type = ask->type;
 	job->priority = ask->priority ? ask->priority : 50;
 	if (ask->max_parallel) {
 		job->update = memory_take(sizeof *job->update);
@@ -304,16 +265,7 @@ static struct job *build(const struct job_ask *ask)
 		job->update->stagger_ns = ask->stagger_ms * 1000000;
 		job->update->max_parallel = ask->max_parallel;
 	}
-	struct task_group *group = array_append(&job->task_groups, sizeof *group);
-	record_init(&task_group_description, group);
-	group->name = text_copy(TEXT("g"));
-	group->disk.size_mb = 10;
-	struct task *task = array_append(&group->tasks, sizeof *task);
-	record_init(&task_description, task);
-	task->name = text_copy(TEXT("t"));
 	task->driver = text_copy(TEXT("exec"));
-	task->resources.cpu = ask->cpu ? ask->cpu : 100;
-	task->resources.memory_mb = ask->memory_mb ? ask->memory_mb : 64;
 	struct string_pair *pair = array_append(&task->env, sizeof *pair);
 	*pair = (struct string_pair){
 		text_copy(TEXT("VERSION")), text_copy(text_of(ask->version ? ask->version : "1"))};
@@ -343,8 +295,6 @@ void cluster_stop_job(struct cluster *c, const char *id)
 
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 }
-
-// --- Looking -------------------------------------------------------------------------------------
 
 struct counting {
 	struct alloc_counts counts;
@@ -425,12 +375,7 @@ struct evaluation *cluster_evaluation(struct cluster *c, const char *job, int st
 	return e;
 }
 
-static void violated(const char *text, void *context)
-{
-	fail_msg("%s", text);
-}
-
 void cluster_verify(struct cluster *c)
 {
-	(void)state_verify(c->state, violated, NULL);
+	(void)state_verify(c->state, complain, NULL);
 }

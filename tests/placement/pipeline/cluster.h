@@ -1,8 +1,9 @@
 // A controller with its pipeline, without threads, network and disk, on a clock that stands still: state, applier,
 // log in memory, schedulers. It can be killed and started again from its log.
 #pragma once
-#include "placement/pipeline/pipeline.h"
 #include "state/base/time_source.h"
+#include "tests/support/core/builders.h"
+#include "tests/support/core/crew.h"
 #include "tests/support/memory_log.h"
 
 struct cluster;
@@ -19,11 +20,12 @@ struct cluster {
 	struct manual_time time;
 	struct time_source source;
 	struct memory_log log;
-	struct state *state;
+	struct core core;
+	struct crew crew;
+	struct state *state; // the core's, as the next two
 	struct command_queue *queue;
-	struct placer placer;
 	struct applier *applier;
-	struct pipeline *pipeline;
+	struct pipeline *pipeline; // the crew's
 	uint64_t seed;
 	void (*meanwhile)(
 		struct cluster *); // called once, while a command of the pipeline is awaited
