@@ -41,8 +41,6 @@ struct deploy {
 	uint32_t rounds;
 };
 
-// --- The clock -----------------------------------------------------------------------------------
-
 static uint64_t monotonic(void *context)
 {
 	return time_monotonic_ns(&time_source_real);
@@ -73,8 +71,6 @@ static void let_others(void *context)
 	sched_yield();
 }
 
-// --- A version -----------------------------------------------------------------------------------
-
 static struct job *describe_job(struct deploy *d)
 {
 	struct job *job =
@@ -94,8 +90,6 @@ static struct job *describe_job(struct deploy *d)
 		(struct string_pair){text_copy(TEXT("VERSION")), text_copy(text_of(version))};
 	return job;
 }
-
-// --- Its rollout ---------------------------------------------------------------------------------
 
 static bool is_rolling(struct deploy *d)
 {
@@ -162,8 +156,6 @@ static void register_version(struct deploy *d)
 	controller_run(&d->controller, &command, 1);
 }
 
-// --- Accounts ------------------------------------------------------------------------------------
-
 struct tally {
 	const struct deploy *deploy;
 	uint64_t version;
@@ -211,8 +203,6 @@ static void check_all(struct deploy *d)
 	CHECK(census_read(&d->census, &d->census.living_most) == d->count);
 	free(t.indexes);
 }
-
-// --- Measuring -----------------------------------------------------------------------------------
 
 static double subject(void *context)
 {

@@ -57,8 +57,6 @@ static void build_batch(struct run *r)
 	}
 }
 
-// --- The port -----------------------------------------------------------------------------------------
-
 static uint16_t port_receive(void *queue, struct rte_mbuf **mbufs, uint16_t max)
 {
 	struct run *r = queue;
@@ -107,8 +105,6 @@ static void port_start(struct run *r)
 	r->queue = (struct dpdk_queue){.pool = r->pool};
 	r->io = dpdk_queue_io(&r->queue);
 }
-
-// --- The two sides ------------------------------------------------------------------------------------
 
 // What testpmd does in macswap mode, with the same vector instruction.
 static void swap_macs(struct run *r)
@@ -176,8 +172,6 @@ static double reference(void *context)
 	return forward_rate(context, swap_macs);
 }
 
-// --- Set-up -------------------------------------------------------------------------------------------
-
 static void measure(struct bench *b, struct run *r, uint32_t nodes)
 {
 	heartbeats_start(&r->heartbeats, nodes);
@@ -204,8 +198,6 @@ static void start(struct run *r)
 		CHECK(rte_ring_enqueue(r->ring, &r->frames[i]) == 0);
 	port_start(r);
 }
-
-// --- The reference's reference --------------------------------------------------------------------------
 
 // The frames of the newest batch, as a file for net_pcap. Returns false when it cannot be written.
 static bool write_pcap(const struct run *r, const char *path)

@@ -80,8 +80,6 @@ static bool wait_for_link(void)
 	return false;
 }
 
-// --- The generator --------------------------------------------------------------------------------------
-
 static void free_answers(void)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
@@ -124,8 +122,6 @@ static _Noreturn void generate(struct run *r, int core)
 		send_burst(&r->heartbeats, pool);
 	_exit(0);
 }
-
-// --- The server -------------------------------------------------------------------------------------------
 
 static void swap_macs(const struct packet *p)
 {

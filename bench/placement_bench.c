@@ -56,8 +56,6 @@ struct side {
 	struct job *jobs[JOBS];
 };
 
-// --- The subject ---------------------------------------------------------------------------------------
-
 static const struct node_class *class_at(void *context, uint32_t id)
 {
 	static struct node_class classes[CLASSES];
@@ -121,8 +119,6 @@ static side_best *subject_best(enum workload workload)
 	return workload == RANDOM ? search_side : prospect_side;
 }
 
-// --- The references ------------------------------------------------------------------------------------
-
 static void columns_set(struct side *s, uint32_t slot)
 {
 	scan_set(&s->scan, slot, s->capacity[slot], s->used[slot]);
@@ -135,8 +131,6 @@ static struct scan_answer plain_side(struct side *s, uint32_t job, struct resour
 {
 	return scan_best_plain(&s->scan, ask);
 }
-
-// --- Both ----------------------------------------------------------------------------------------------
 
 static void fill(struct side *s)
 {

@@ -2,22 +2,20 @@
 // in memory, published, answered; against a plain loop over arrays that subtracts what is placed and remembers it.
 #include "bench/harness/bench.h"
 #include "placement/direct/placement.h"
-#include "state/applier/applier.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include "state/records/evaluation.h"
 #include "state/records/job.h"
 #include "state/records/plan.h"
+#include "tests/support/core/builders.h"
+#include "tests/support/core/core.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 struct world {
-	struct state *state;
-	struct command_queue *queue;
+	struct core core;
 	struct placement *placement;
-	struct applier *applier;
-	struct time_source time;
 	struct uuid eval;
 	uint64_t job_version;
 };
@@ -57,19 +55,7 @@ static void nothing(struct command *command)
 
 static void run(struct world *w, struct command *command)
 {
-	command->done = nothing;
-	CHECK(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, command));
-	while (applier_step(w->applier) == 0)
-		;
-	CHECK(command->outcome == OUTCOME_DONE);
-}
-
-static struct uuid node_id(uint32_t number)
-{
-	struct uuid id = {.bytes = {1}};
-
-	memcpy(id.bytes + 12, &number, sizeof number);
-	return id;
+	CHECK(core_run(&w->core, command) == OUTCOME_DONE);
 }
 
 static void register_nodes(struct world *w, uint32_t nodes)
@@ -78,11 +64,8 @@ static void register_nodes(struct world *w, uint32_t nodes)
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = n};
-		*n = (struct node_registration){.node = node_id(i), .sequence = 1, .parts = 1};
+		describe_plain_node(n, i, 1);
 		n->total = (struct resources){64000, 262144, 2000000};
-		n->name = TEXT("node");
-		n->datacenter = TEXT("dc1");
-		n->address = TEXT("192.0.2.1:1");
 		run(w, &command);
 	}
 	free(n);
@@ -90,21 +73,9 @@ static void register_nodes(struct world *w, uint32_t nodes)
 
 static struct job *build_job(void)
 {
-	struct job *job = job_create();
-
-	job->namespace_name = text_copy(TEXT("default"));
-	job->id = text_copy(TEXT("everywhere"));
-	job->name = text_copy(TEXT("everywhere"));
-	job->type = JOB_BATCH;
+	struct job *job = plain_job("everywhere", JOB_BATCH);
 	job->node_pool = text_copy(TEXT("default"));
-	struct task_group *group = array_append(&job->task_groups, sizeof *group);
-	record_init(&task_group_description, group);
-	group->name = text_copy(TEXT("group"));
-	struct task *task = array_append(&group->tasks, sizeof *task);
-	record_init(&task_description, task);
-	task->name = text_copy(TEXT("task"));
-	task->resources.cpu = 100;
-	task->resources.memory_mb = 100;
+	add_plain_group(job, "group", (struct resources){.cpu_mhz = 100, .memory_mb = 100});
 	CHECK(job_derive(job));
 	return job;
 }
@@ -119,20 +90,13 @@ static void world_open(struct sizes *s)
 		.clients = 16,
 		.evaluations = 64};
 
-	w->time = time_source_real;
-	w->state = state_create(&limits);
-	CHECK(w->state);
-	w->queue = command_queue_create(1);
-	w->placement = placement_create(w->state, PLACEMENT_BINPACK);
-	struct applier_settings settings = {.state = w->state,
-		.queue = w->queue,
-		.log = {append, room_bytes, s},
-		.placer = placement_placer(w->placement),
-		.time = &w->time,
-		.seed = 1,
-		.collect_after_ms = 3600000};
-	w->applier = applier_create(&settings);
-	CHECK(applier_open(w->applier) == 0);
+	core_create(&w->core, limits, 1);
+	w->placement = placement_create(w->core.state, PLACEMENT_BINPACK);
+	core_appoint(&w->core, (struct applier_settings){.log = {append, room_bytes, s},
+				       .placer = placement_placer(w->placement),
+				       .seed = 1,
+				       .collect_after_ms = 3600000});
+	CHECK(core_open(&w->core) == 0);
 	register_nodes(w, s->nodes);
 	struct command command = {
 		.type = COMMAND_JOB_REGISTER, .job_register = {.job = build_job()}};
@@ -140,20 +104,17 @@ static void world_open(struct sizes *s)
 	w->eval = command.job_register.made.id;
 	state_read_begin();
 	w->job_version =
-		state_job(w->state, TEXT("default"), TEXT("everywhere"))->record.modify_index;
+		state_job(w->core.state, TEXT("default"), TEXT("everywhere"))->record.modify_index;
 	state_read_end();
 }
 
 static void world_close(struct world *w)
 {
-	applier_stop(w->applier, 0);
-	applier_destroy(w->applier);
+	core_stop(&w->core, 0);
+	core_dismiss(&w->core);
 	placement_destroy(w->placement);
-	command_queue_destroy(w->queue);
-	state_destroy(w->state);
+	core_destroy(&w->core);
 }
-
-// --- Plans -----------------------------------------------------------------------------------------------
 
 static struct alloc_details *port_details(uint32_t port)
 {
@@ -174,7 +135,7 @@ static struct plan *placing_plan(struct sizes *s)
 	plan->eval_id = s->world.eval;
 	for (uint32_t i = 0; i < count; i++)
 		placements[i] = (struct plan_placement){.id = prng_uuid(&s->prng),
-			.node_id = node_id(i % s->nodes),
+			.node_id = number_uuid(i % s->nodes),
 			.slot = i % s->nodes,
 			.name_index = i,
 			.job_version = s->world.job_version,
@@ -234,9 +195,10 @@ static double commit_reports(struct sizes *s, const struct plan *placed)
 		commands[at] = (struct command){.type = COMMAND_ALLOC_UPDATE,
 			.done = nothing,
 			.alloc_update = &updates[at]};
-		CHECK(command_queue_push(s->world.queue, COMMAND_PRODUCER_SHARED, &commands[at]));
+		CHECK(command_queue_push(
+			s->world.core.queue, COMMAND_PRODUCER_SHARED, &commands[at]));
 		if (at == TOGETHER - 1 || i == s->nodes - 1)
-			while (applier_step(s->world.applier) > 0)
+			while (applier_step(s->world.core.applier) > 0)
 				;
 	}
 	double ns = (double)(bench_ns() - begun) / s->nodes;
@@ -262,8 +224,6 @@ static double commit_plans(void *context)
 	world_close(&s->world);
 	return ns;
 }
-
-// --- The reference ---------------------------------------------------------------------------------------
 
 struct naive_allocation {
 	struct uuid id;

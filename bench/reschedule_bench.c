@@ -72,8 +72,6 @@ static void place_all(struct reschedule *r)
 	run_new(r);
 }
 
-// --- One round -----------------------------------------------------------------------------------
-
 // Every node that holds something that is to run.
 static void choose_dead(struct reschedule *r)
 {
@@ -176,8 +174,6 @@ static double reference(void *context)
 	struct reschedule *r = context;
 	return service_fleet_reference(&r->fleet, r->count);
 }
-
-// --- One size ------------------------------------------------------------------------------------
 
 static void measure(struct reschedule *r, uint32_t nodes, uint32_t schedulers)
 {

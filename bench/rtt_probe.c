@@ -45,8 +45,6 @@ static _Noreturn void give_up(const char *what, const char *why)
 	exit(1);
 }
 
-// --- The device -------------------------------------------------------------------------------------
-
 static void open_device(struct probe *p)
 {
 	static struct port_settings settings = {
@@ -142,8 +140,6 @@ static void wait_a_little(void)
 	const struct timespec length = {.tv_nsec = 100000000};
 	nanosleep(&length, NULL);
 }
-
-// --- Questions ----------------------------------------------------------------------------------------
 
 static struct wire_header header(struct probe *p, uint8_t type)
 {
@@ -251,8 +247,6 @@ static void register_node(struct probe *p, uint32_t n)
 	}
 	give_up("registration", "nobody answers");
 }
-
-// --- Kinds of questions -------------------------------------------------------------------------------
 
 static void connect_echo(struct probe *p)
 {

@@ -41,8 +41,6 @@ struct schedule {
 	_Atomic bool stop;
 };
 
-// --- The subject ---------------------------------------------------------------------------------
-
 static void observe(
 	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
 {
@@ -156,8 +154,6 @@ static double reference(void *context)
 	return (double)placed * 1e9 / (double)ns;
 }
 
-// --- One size ------------------------------------------------------------------------------------
-
 static void start(struct schedule *s, uint32_t nodes, uint32_t schedulers, int cpu)
 {
 	static uint32_t stores;
@@ -196,8 +192,6 @@ static void measure(struct schedule *s, uint32_t nodes, uint32_t jobs, uint32_t 
 	naive_destroy(s->naive);
 	controller_close(&s->controller);
 }
-
-// --- Heartbeats meanwhile ------------------------------------------------------------------------
 
 // What this thread has used of its core: other programs' turns on it do not count.
 static uint64_t thread_ns(void)

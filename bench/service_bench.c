@@ -25,8 +25,6 @@ struct service {
 	uint32_t *chosen, chosen_count; // slots, by the newest plan
 };
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 static void register_job(struct service *s, const struct service_shape *shape)
 {
 	static char id[32];
@@ -39,8 +37,6 @@ static void register_job(struct service *s, const struct service_shape *shape)
 	s->job_id = id;
 	service_fleet_ask(&s->fleet, shape, s->count);
 }
-
-// --- The subject ---------------------------------------------------------------------------------
 
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
 {
@@ -113,8 +109,6 @@ static void check_answers(struct service *s)
 	for (uint32_t i = 0; i < s->naive_count; i++)
 		CHECK(naive_service_place(s->fleet.naive) == s->chosen[i]);
 }
-
-// --- One size ------------------------------------------------------------------------------------
 
 static void measure_shape(struct service *s, const struct service_shape *shape, uint32_t count)
 {

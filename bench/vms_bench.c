@@ -34,8 +34,6 @@ static void let_others(void *context)
 	sched_yield();
 }
 
-// --- What there is -------------------------------------------------------------------------------
-
 static void set_count(struct array *counts, const char *name, int64_t count)
 {
 	((struct named_count *)map_item(counts, sizeof(struct named_count), name))->count = count;
@@ -128,8 +126,6 @@ static void forget(struct vms_bench *b)
 	free(b->naive.on);
 }
 
-// --- Commands ------------------------------------------------------------------------------------
-
 // Workers are seen anew in every round, so that none of them is offline.
 static void see_workers(struct vms_bench *b)
 {
@@ -195,8 +191,6 @@ static void for_all(
 {
 	for_those_from(b, 0, run);
 }
-
-// --- Measuring -----------------------------------------------------------------------------------
 
 static void check_answer(const struct vms_bench *b, uint32_t number)
 {

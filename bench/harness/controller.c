@@ -5,6 +5,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
+#include "tests/support/core/builders.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,21 +28,10 @@ static void log_failed(void *context, int error)
 	give_up("the log failed", error_text(error));
 }
 
-static int forget(
-	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
-{
-	return 0;
-}
-
-static int64_t endless_room(void *context)
-{
-	return INT64_MAX;
-}
-
 static struct command_log open_log(struct controller *c, const struct controller_settings *settings)
 {
 	if (!settings->directory)
-		return (struct command_log){.append = forget, .room_bytes = endless_room};
+		return (struct command_log){0};
 	char message[512];
 	const struct store_settings store = {.directory = settings->directory,
 		.map_bytes = LOG_BYTES_MAX,
@@ -60,96 +50,74 @@ static void recover(struct controller *c)
 			     : 0;
 	if (error)
 		give_up("cannot recover", message);
-	error = applier_open(c->applier);
+	error = core_open(&c->core);
 	if (error)
 		give_up("cannot open the applier", error_text(error));
 }
 
-static struct command *next_plan(void *context)
+static void create_core(struct controller *c, const struct controller_settings *settings)
 {
-	struct controller *c = context;
-	return c->pipeline ? pipeline_next_plan(c->pipeline) : NULL;
+	core_create(&c->core,
+		(struct state_limits){.nodes = settings->nodes_max,
+			.jobs = settings->jobs_max ? settings->jobs_max : 16,
+			.allocations = settings->allocations_max,
+			.place_requests = settings->allocations_max,
+			.clients = 16},
+		1);
+	c->state = c->core.state;
+	c->queue = c->core.queue;
+	c->placement = placement_create(c->state, PLACEMENT_BINPACK);
+	core_appoint(&c->core, (struct applier_settings){.log = open_log(c, settings),
+				       .placer = placement_placer(c->placement),
+				       .time = settings->time,
+				       .seed = 1,
+				       .collect_after_ms = INT64_MAX / 2,
+				       .next_plan = crew_next_plan,
+				       .plan_context = &c->crew,
+				       .log_failed = log_failed});
+	c->applier = c->core.applier;
 }
 
-static const struct time_source *clock_of(const struct controller_settings *settings)
-{
-	return settings->time ? settings->time : &time_source_real;
-}
-
-static void create_watchers(struct controller *c, const struct controller_settings *settings)
-{
-	c->watchers = watchers_create(&(struct watchers_settings){.state = c->state,
-		.queue = c->queue,
-		.time = clock_of(settings),
-		.seed = 3,
-		.node_ttl_ns = NODE_TTL_NS,
-		.step = settings->watch_step});
-}
-
-static void create_pipeline(struct controller *c, const struct controller_settings *settings)
+static void create_crew(struct controller *c, const struct controller_settings *settings)
 {
 	for (uint32_t i = 0; i < PIPELINE_THREADS_MAX; i++)
 		c->scheduler_cpus[i] = settings->cpu - 1;
-	c->pipeline = pipeline_create(&(struct pipeline_settings){.state = c->state,
-		.queue = c->queue,
-		.time = clock_of(settings),
-		.seed = 2,
-		.threads = settings->schedulers,
-		.cpus = c->scheduler_cpus});
+	crew_create(&c->crew, &c->core,
+		&(struct crew_settings){.seed = 2,
+			.schedules = settings->schedulers > 0,
+			.schedulers = settings->schedulers,
+			.cpus = c->scheduler_cpus,
+			.watches = settings->watch,
+			.node_ttl_ns = NODE_TTL_NS,
+			.watch_step = settings->watch_step});
+	c->pipeline = c->crew.pipeline;
+	c->watchers = c->crew.watchers;
 }
 
 void controller_open(struct controller *c, const struct controller_settings *settings)
 {
 	uint64_t begin = bench_ns();
 	*c = (struct controller){0};
-	const struct state_limits limits = {.nodes = settings->nodes_max,
-		.jobs = settings->jobs_max ? settings->jobs_max : 16,
-		.allocations = settings->allocations_max,
-		.place_requests = settings->allocations_max,
-		.clients = 16};
-	c->state = state_create(&limits);
-	c->queue = command_queue_create(1);
-	CHECK(c->state && c->queue);
-	c->placement = placement_create(c->state, PLACEMENT_BINPACK);
-	const struct applier_settings applier = {.state = c->state,
-		.queue = c->queue,
-		.log = open_log(c, settings),
-		.placer = placement_placer(c->placement),
-		.time = clock_of(settings),
-		.seed = 1,
-		.collect_after_ms = INT64_MAX / 2,
-		.next_plan = next_plan,
-		.plan_context = c,
-		.log_failed = log_failed};
-	c->applier = applier_create(&applier);
+	create_core(c, settings);
 	recover(c);
 	c->open_seconds = (double)(bench_ns() - begin) / 1e9;
 	if (settings->observer)
 		state_observe(c->state, settings->observer);
-	if (settings->schedulers)
-		create_pipeline(c, settings);
-	if (settings->watch)
-		create_watchers(c, settings);
-	CHECK(applier_start(c->applier, settings->cpu - 1) == 0);
-	CHECK(!c->pipeline || pipeline_start(c->pipeline) == 0);
-	CHECK(!c->watchers || watchers_start(c->watchers) == 0);
+	create_crew(c, settings);
+	core_start(&c->core, settings->cpu - 1);
+	crew_start(&c->crew);
 }
 
 void controller_close(struct controller *c)
 {
-	if (c->watchers)
-		watchers_stop(c->watchers);
-	if (c->pipeline)
-		pipeline_stop(c->pipeline);
-	applier_stop(c->applier, 60000);
-	watchers_destroy(c->watchers);
-	pipeline_destroy(c->pipeline);
-	applier_destroy(c->applier);
+	crew_stop(&c->crew);
+	core_stop(&c->core, 60000);
+	crew_destroy(&c->crew);
+	core_dismiss(&c->core);
 	placement_destroy(c->placement);
 	if (c->store)
 		store_close(c->store);
-	command_queue_destroy(c->queue);
-	state_destroy(c->state);
+	core_destroy(&c->core);
 }
 
 // A request that is used again and again. free is written by the applier when it is done.
@@ -231,24 +199,11 @@ void controller_register(struct controller *c, uint32_t from, uint32_t count)
 
 static struct job *describe_job(void)
 {
-	struct job *job = job_create();
-	job->id = text_copy(text_of(job_name));
-	job->name = text_copy(text_of(job_name));
-	job->type = JOB_DIRECT;
-	job->namespace_name =
-		job->namespace_name ? job->namespace_name : text_copy(TEXT("default"));
+	struct job *job = plain_job(job_name, JOB_DIRECT);
+	struct resources asked = {.cpu_mhz = 50, .memory_mb = 64, .disk_mb = 10};
+	add_plain_group(job, "g", asked)->driver = text_copy(TEXT("exec"));
 	job->node_pool = job->node_pool ? job->node_pool : text_copy(TEXT("default"));
 	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
-	struct task_group *group = array_append(&job->task_groups, sizeof *group);
-	record_init(&task_group_description, group);
-	group->name = text_copy(TEXT("g"));
-	group->disk.size_mb = 10;
-	struct task *task = array_append(&group->tasks, sizeof *task);
-	record_init(&task_description, task);
-	task->name = text_copy(TEXT("t"));
-	task->driver = text_copy(TEXT("exec"));
-	task->resources.cpu = 50;
-	task->resources.memory_mb = 64;
 	CHECK(job_derive(job));
 	return job;
 }

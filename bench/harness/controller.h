@@ -2,10 +2,8 @@
 // directory, the store, put together as the daemon does it; and a fleet of nodes to fill it with.
 #pragma once
 #include "placement/direct/placement.h"
-#include "placement/pipeline/pipeline.h"
-#include "placement/watch/watchers.h"
-#include "state/applier/applier.h"
 #include "state/store/store.h"
+#include "tests/support/core/crew.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,14 +22,16 @@ struct controller_settings {
 };
 
 struct controller {
-	struct state *state;
+	struct core core;
+	struct crew crew;
+	struct state *state; // the core's, as the next two
 	struct command_queue *queue;
-	struct placement *placement;
-	struct store *store; // NULL without a directory
 	struct applier *applier;
-	struct pipeline *pipeline; // NULL without schedulers
+	struct placement *placement;
+	struct store *store;       // NULL without a directory
+	struct pipeline *pipeline; // the crew's; NULL without schedulers
+	struct watchers *watchers; // the crew's; NULL without them
 	int scheduler_cpus[PIPELINE_THREADS_MAX];
-	struct watchers *watchers; // NULL without them
 	struct store_recovery recovered;
 	double open_seconds; // recovery, derived state and the new term
 };

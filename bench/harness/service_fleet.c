@@ -24,8 +24,6 @@ const struct service_shape service_shapes[SERVICE_SHAPES] = {
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
 	{32000, 65536, 200000}, {64000, 262144, 200000}};
 
-// --- Nodes ---------------------------------------------------------------------------------------
-
 static struct resources size_of_node(uint32_t number)
 {
 	return sizes[number % 7 % (sizeof sizes / sizeof sizes[0])];
@@ -102,8 +100,6 @@ void service_fleet_close(struct service_fleet *f)
 	free(f->generations);
 }
 
-// --- What nodes say ------------------------------------------------------------------------------
-
 struct report {
 	struct command_alloc_update update;
 	struct alloc_update_item items[ALLOC_UPDATES_MAX];
@@ -167,8 +163,6 @@ void service_fleet_tell(struct service_fleet *f, struct controller *c, enum comm
 	free(commands);
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 static uint32_t rack_limit(const struct service_fleet *f, uint32_t count)
 {
 	return 2 * count / f->racks + 1;
@@ -218,8 +212,6 @@ struct job *service_fleet_job(const struct service_fleet *f, const struct servic
 	CHECK(job_derive(job));
 	return job;
 }
-
-// --- The reference -------------------------------------------------------------------------------
 
 void service_fleet_ask(
 	const struct service_fleet *f, const struct service_shape *shape, uint32_t count)

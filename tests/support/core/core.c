@@ -44,11 +44,17 @@ void core_create(struct core *c, struct state_limits limits, uint32_t producers)
 	CHECK(c->state && c->queue);
 }
 
-void core_appoint(struct core *c, struct applier_settings settings)
+void core_dismiss(struct core *c)
 {
 	CHECK(!c->is_running);
 	if (c->applier)
 		applier_destroy(c->applier);
+	c->applier = NULL;
+}
+
+void core_appoint(struct core *c, struct applier_settings settings)
+{
+	core_dismiss(c);
 	settings.state = c->state;
 	settings.queue = c->queue;
 	if (!settings.log.append)
@@ -82,8 +88,7 @@ void core_stop(struct core *c, uint32_t drain_ms)
 
 void core_destroy(struct core *c)
 {
-	if (c->applier)
-		applier_destroy(c->applier);
+	core_dismiss(c);
 	command_queue_destroy(c->queue);
 	state_destroy(c->state);
 	*c = (struct core){0};

@@ -25,6 +25,8 @@ int core_open(struct core *);
 void core_start(struct core *, int cpu);
 // Ends the threads. What is queued is done, or after drain_ms refused.
 void core_stop(struct core *, uint32_t drain_ms);
+// Destroys the applier alone, before the placer and the log that it uses.
+void core_dismiss(struct core *);
 void core_destroy(struct core *);
 
 // Puts a command into the shared ring. When it is done, that counts into *done (NULL: nowhere).
