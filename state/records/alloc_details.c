@@ -14,8 +14,6 @@
 	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
 		sizeof type##_fields / sizeof type##_fields[0], NULL}
 
-// --- Resources -----------------------------------------------------------------------------------
-
 static const struct field allocated_port_fields[] = {
 	{"Label", FIELD_STRING, OF(allocated_port, label)},
 	{"Value", FIELD_I64, OF(allocated_port, value)},
@@ -55,8 +53,6 @@ static const struct field allocated_task_fields[] = {
 };
 DESCRIBE(allocated_task_description, allocated_task);
 
-// --- History -------------------------------------------------------------------------------------
-
 static const struct field alloc_state_fields[] = {
 	{"Field", FIELD_STRING, OF(alloc_state, field)},
 	{"Value", FIELD_STRING, OF(alloc_state, value)},
@@ -87,8 +83,6 @@ static const struct field alloc_deployment_status_fields[] = {
 	{"ModifyIndex", FIELD_U64, OF(alloc_deployment_status, modify_index)},
 };
 DESCRIBE(alloc_deployment_status_description, alloc_deployment_status);
-
-// --- The whole -----------------------------------------------------------------------------------
 
 static const struct field alloc_details_fields[] = {
 	{"PreviousAllocation", FIELD_UUID, OF(alloc_details, previous_allocation)},
@@ -168,8 +162,6 @@ bool alloc_details_hold_node(const struct alloc_details *details)
 	return details && (details->tasks.count > 0 || details->networks.count > 0 ||
 				  details->ports.count > 0);
 }
-
-// --- What the node said last ---------------------------------------------------------------------
 
 const char *const task_state_names[] = {"pending", "running", "dead", NULL};
 

@@ -5,7 +5,6 @@
 #include "state/base/uuid.h"
 #include <stdatomic.h>
 
-// --- Resources beyond cpu, memory and disk (NULL arrays: none) ---------------------------------------
 struct allocated_port {
 	char *label;
 	int64_t value, to;
@@ -27,7 +26,6 @@ struct allocated_task { // FIELD_STRUCT_MAP by task
 	struct array reserved_cores; // int64_t
 };
 
-// --- History -----------------------------------------------------------------------------------------
 struct alloc_state {         // AllocStates
 	char *field, *value; // "ClientStatus", "unknown"
 	int64_t time_ns;
@@ -76,7 +74,6 @@ int alloc_details_decode(struct alloc_details **, struct bytes_reader *);
 // Whether they hold something of the node: ports, device instances or cores.
 bool alloc_details_hold_node(const struct alloc_details *); // NULL is fine
 
-// --- What the node said last ---------------------------------------------------------------------------
 struct task_event {
 	char *type, *display_message;
 	int64_t time_ns, exit_code;

@@ -1,4 +1,4 @@
-// What is said of an allocation: its name, and the texts of its states. Records keep pointers to the
+// The name of an allocation, and the texts of its states. Records keep pointers to the
 // texts below; snapshots keep their numbers.
 #include "state/base/check.h"
 #include "state/records/alloc_details.h"
@@ -93,8 +93,6 @@ void allocation_free(struct allocation *a)
 	shared_metrics_release(a->metrics);
 	free(a);
 }
-
-// --- For who shows it ----------------------------------------------------------------------------
 
 const char *allocation_name(const struct allocation *a, char *buffer, size_t size)
 {

@@ -62,10 +62,10 @@ static inline bool allocation_is_terminal(const struct allocation *a)
 // "<job id>.<group>[<index>]"; of system and sysbatch jobs "<job name>.<group>[<index>]". Returns
 // buffer.
 const char *allocation_name(const struct allocation *, char *buffer, size_t size);
-// Why it is to run no more, or "". Returns buffer or a static string.
+// Why the allocation is to run no more, or "". Returns buffer or a static string.
 #define DESIRED_DESCRIPTION_BYTES 80u
 const char *allocation_desired_description(
 	const struct allocation *, char buffer[static DESIRED_DESCRIPTION_BYTES]);
-// What its node said of it, or what was concluded without its node; or "". Valid as long as the
-// allocation.
+// What the allocation's node said of its state, or what the controller concluded without the node; or "". Valid as
+// long as the allocation.
 const char *allocation_client_description(const struct allocation *);

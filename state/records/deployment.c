@@ -120,8 +120,8 @@ bool deployment_has_auto_promote(const struct deployment *d)
 	return true;
 }
 
-// From one status of an active deployment to another (semantics: 2.5). What waits for other regions, or
-// just did, is not set back by who has not seen that yet.
+// From one status of an active deployment to another (docs/spec/states.md). A deployment that waits for other regions,
+// or just stopped waiting, is not set back by a writer that has not seen so yet.
 bool deployment_may_become(int from, int to)
 {
 	if (to == DEPLOYMENT_PENDING)

@@ -1,5 +1,5 @@
-// The rollout of one version of a service job, group by group: what of it was placed, and what its nodes said of
-// its health. Fields and names are Nomad's (semantics §1.7); described in deployment.c.
+// The rollout of one version of a service job, group by group: how many of its allocations were placed, and what
+// their nodes said of their health. Fields and names are Nomad's (docs/spec/objects.md); described in deployment.c.
 #pragma once
 #include "state/base/schema.h"
 #include "state/base/text.h"
@@ -20,7 +20,7 @@ enum deployment_status {
 };
 extern const char *const deployment_status_names[]; // "running" "paused" … NULL
 
-// Descriptions that are more than one place's business (semantics §6).
+// Descriptions that several files write or compare (docs/spec/texts.md).
 #define DEPLOYMENT_TEXT_RUNNING "Deployment is running"
 #define DEPLOYMENT_TEXT_NEEDS_PROMOTION "Deployment is running but requires manual promotion"
 #define DEPLOYMENT_TEXT_AUTO_PROMOTION "Deployment is running pending automatic promotion"
@@ -65,10 +65,10 @@ extern const struct record_type deployment_description, deployment_group_descrip
 struct deployment *deployment_create(void); // zeros; caller frees with deployment_free
 void deployment_free(struct deployment *);  // NULL is allowed
 struct deployment *deployment_copy(const struct deployment *); // the record's links not
-// NULL when the group has no part in it.
+// NULL when the deployment has no such group.
 struct deployment_group *deployment_group_of(const struct deployment *, struct text group);
 
-// When the group has to have come on, as of a time; never 0.
+// The time by which the group must make progress, counted from now_ns; never 0.
 int64_t deployment_deadline_ns(const struct deployment_group *, int64_t from_ns);
 
 // Running, paused, blocked, unblocking, initializing or pending: not at its end.
@@ -79,7 +79,7 @@ static inline bool deployment_is_active(const struct deployment *d)
 }
 // Running, and some group has canaries that nobody promoted yet.
 bool deployment_requires_promotion(const struct deployment *);
-// The same, and every such group is to be promoted without being asked.
+// The same, and every such group asks for automatic promotion.
 bool deployment_has_auto_promote(const struct deployment *);
 // Whether an active deployment may go from one status to another.
 bool deployment_may_become(int from, int to);

@@ -14,7 +14,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static void add(struct drain_meta *meta, struct text name, struct text value)
+static void drain_meta_add(struct drain_meta *meta, struct text name, struct text value)
 {
 	meta->items[meta->count++] = (struct attribute){text_copy(name), text_copy(value)};
 }
@@ -38,7 +38,7 @@ bool drain_meta_take(struct drain_meta *meta, const struct node_pair *pairs, uin
 			return false;
 	meta->items = memory_take_array(count, sizeof meta->items[0]);
 	for (uint32_t i = 0; i < count; i++)
-		add(meta, pairs[i].name, pairs[i].value);
+		drain_meta_add(meta, pairs[i].name, pairs[i].value);
 	qsort(meta->items, meta->count, sizeof meta->items[0], by_name);
 	if (is_in_order(meta))
 		return true;

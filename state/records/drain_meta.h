@@ -1,4 +1,4 @@
-// What is said with a drain, name by name: in its entry, and in the record that remembers the drain.
+// The metadata that an operator gives with a drain: in the entry, and in the record that remembers the drain.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/records/node.h"

@@ -30,7 +30,7 @@ const char *const eval_type_names[] = {"service", "batch", "system", "sysbatch",
 
 #define OF(type, member) offsetof(struct type, member)
 #define OMITTED NULL, NULL, FIELD_OMIT_EMPTY
-// Also shown among those that another one is related to.
+// These fields also describe the stubs of related evaluations.
 #define SHORT NULL, NULL, FIELD_IN_LIST
 
 static const struct field failed_group_fields[] = {

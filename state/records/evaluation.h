@@ -1,5 +1,5 @@
-// A request to bring what runs of a job in line with what the job says: made by whoever changed something,
-// worked off by a scheduler. Fields and names are Nomad's (semantics §1.5); described in evaluation.c.
+// A request to bring the allocations of a job in line with the job. A change of a job, a node or an allocation makes
+// it, a scheduler works it off. Fields and names are Nomad's (docs/spec/objects.md); described in evaluation.c.
 #pragma once
 #include "state/records/metrics.h"
 #include "state/records/record.h"

@@ -5,8 +5,6 @@
 const char *const job_type_names[] = {"service", "batch", "system", "sysbatch", "direct", NULL};
 const char *const job_status_names[] = {"pending", "running", "dead", NULL};
 
-// --- Lookups and what is derived -----------------------------------------------------------------
-
 struct job *job_create(void)
 {
 	struct job *job = memory_take(sizeof *job);
@@ -47,7 +45,7 @@ int job_group_index(const struct job *job, struct text name)
 	return -1;
 }
 
-static int64_t plus(int64_t a, int64_t b)
+static int64_t sum_or_most(int64_t a, int64_t b)
 {
 	int64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
@@ -77,16 +75,16 @@ struct group_footprint task_group_footprint(const struct task_group *group)
 	for (uint32_t i = 0; i < group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&group->tasks, struct task, i);
 		enum phase phase = task_phase(task);
-		cpu[phase] = plus(cpu[phase], task->resources.cpu);
-		memory[phase] = plus(memory[phase], task->resources.memory_mb);
+		cpu[phase] = sum_or_most(cpu[phase], task->resources.cpu);
+		memory[phase] = sum_or_most(memory[phase], task->resources.memory_mb);
 	}
 	struct group_footprint print = {.disk_mb = group->disk.size_mb};
 	for (enum phase phase = PHASE_PRESTART; phase < PHASES; phase++) {
 		print.cpu_mhz = most(print.cpu_mhz, cpu[phase]);
 		print.memory_mb = most(print.memory_mb, memory[phase]);
 	}
-	print.cpu_mhz = plus(print.cpu_mhz, cpu[PHASE_SIDECAR]);
-	print.memory_mb = plus(print.memory_mb, memory[PHASE_SIDECAR]);
+	print.cpu_mhz = sum_or_most(print.cpu_mhz, cpu[PHASE_SIDECAR]);
+	print.memory_mb = sum_or_most(print.memory_mb, memory[PHASE_SIDECAR]);
 	return print;
 }
 

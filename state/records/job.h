@@ -10,8 +10,8 @@ enum job_status { JOB_PENDING, JOB_RUNNING, JOB_DEAD };
 extern const char *const job_type_names[];   // "service" "batch" "system" "sysbatch" "direct" NULL
 extern const char *const job_status_names[]; // "pending" "running" "dead" NULL
 
-// What a job leaves open and only job_canonicalize() can fill, because the default depends on the
-// type of the job or on a block of the same name further out. No canonical job has it.
+// The value of a field that a job leaves open when its default depends on the type of the job or on a block of the
+// same name further out. job_canonicalize() replaces it: no canonical job has it.
 #define JOB_UNSET INT64_MIN
 
 struct constraint {
@@ -137,12 +137,12 @@ struct job_region {
 struct multiregion {
 	struct region_strategy *strategy; // NULL: none given
 	struct array regions;             // job_region, in the order in which they are deployed
-	// Which submission it is of: by this the regions know each other's deployments. Empty: not submitted yet.
+	// Names the submission: by it the regions know each other's deployments. Empty: not submitted yet.
 	char *rollout;
-	// As it was submitted (JSON of the job): kept where that was, for the other regions.
+	// The JSON of the job as it was submitted: the region that took it keeps it for the other regions.
 	char *submission;
-	// Of a stopped version: since when (unix) the other regions are to stop it, too, 0: they are not; and whether
-	// they and we are to forget it.
+	// Of a stopped version: the time (unix) from which the other regions are to stop the job too, 0: they are not;
+	// and whether all regions are to forget it.
 	int64_t stop_everywhere_ns;
 	bool purge_everywhere;
 };
@@ -161,7 +161,7 @@ struct job {
 	char *node_pool;
 	struct array constraints, affinities, spreads;
 	struct array task_groups;
-	// Of a submitted job: what its groups take over. Of a canonical one: update holds stagger
+	// A submitted job: defaults that its groups take over. A canonical job: update holds stagger
 	// and max_parallel alone (used by system jobs), the others are NULL.
 	struct update_strategy *update;
 	struct migrate_strategy *migrate;
@@ -187,10 +187,10 @@ struct job {
 	uint32_t references, position;
 };
 
-// The most that one instance may ask of a dimension: two of them still fit what counts them.
+// The most that one instance may ask of a dimension: the sum of two still fits its counter.
 #define ASK_MAX INT32_MAX
 
-// What one instance of a task group needs (semantics §4.15 footprint), derived once per job
+// What one instance of a task group needs (its footprint, docs/spec/scoring.md), derived once per job
 // version.
 struct group_ask {
 	struct resources resources;
@@ -226,8 +226,8 @@ struct group_footprint task_group_footprint(const struct task_group *);
 // a job that validation refuses: asks that are negative, do not fit their type, or name too many
 // devices.
 bool job_derive(struct job *);
-// Periodic and parameterized ones do nothing themselves. What was dispatched of one is told how it may be asked, and
-// is none.
+// Periodic and parameterized jobs run nothing themselves: they make child jobs. A dispatched child keeps the block of
+// its parent, but makes no jobs.
 static inline bool job_makes_jobs(const struct job *job)
 {
 	return job->periodic || (job->parameterized && !job->dispatched);

@@ -8,7 +8,7 @@
 #define FLAGS(flags) NULL, NULL, flags
 #define DURATION NULL, NULL, FIELD_DURATION
 
-// Members of Nomad's form that say nothing here; its clients expect them all the same.
+// Members of Nomad's form that mean nothing here; its clients expect them.
 static const char *const zero[] = {"0"}, *const null[] = {"null"}, *const blank[] = {"\"\""};
 #define ALWAYS(name, value)                          \
 	{                                            \
@@ -61,7 +61,7 @@ static const struct field spread_fields[] = {
 };
 DESCRIBE(spread_description, spread, spread_defaults);
 
-// What constrains or ranks nodes has the same three rows wherever it stands.
+// Jobs, groups and tasks have the same three rows for what constrains or ranks nodes.
 #define CONSTRAINTS(type)                                                                         \
 	{                                                                                         \
 		"Constraints", FIELD_ARRAY, OF(type, constraints), &constraint_description, NULL, \

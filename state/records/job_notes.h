@@ -1,4 +1,5 @@
-// What is remembered of a job beside its versions: when it was scaled, and when it last launched a child. Immutable
+// What the state remembers of a job beside its versions: when it was scaled, and when it last launched a child.
+// Immutable
 // once published, shared by counted references; described in job_notes.c with Nomad's names.
 #pragma once
 #include "state/base/schema.h"

@@ -1,5 +1,6 @@
-// What one attempt to place an instance saw: nodes looked at, filtered and exhausted, and the scores of the
-// best. Field names of the JSON form are Nomad's AllocMetric (semantics §1.8); described in metrics.c.
+// What one attempt to place an instance saw: how many nodes it looked at, filtered and found exhausted, and the
+// scores of the best. Field names of the JSON form are Nomad's AllocMetric (docs/spec/objects.md); described in
+// metrics.c.
 #pragma once
 #include "state/base/schema.h"
 #include "state/base/uuid.h"

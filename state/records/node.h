@@ -38,7 +38,7 @@ struct node_network {
 	const struct node_address *addresses;
 };
 
-struct drain_strategy { // semantics §1.2
+struct drain_strategy { // docs/spec/objects.md
 	int64_t deadline_ns, force_deadline_ns, started_at_ns;
 	bool ignore_system_jobs;
 };
@@ -58,7 +58,7 @@ struct node_event {
 	uint32_t timestamp_s;
 	uint64_t create_index;
 };
-enum node_message { // texts of semantics §6; stored: numbers are never given again
+enum node_message { // texts of docs/spec/texts.md; stored: numbers are never given again
 	NODE_REGISTERED,
 	NODE_RE_REGISTERED,
 	NODE_REREGISTERED_BY_HEARTBEAT,
@@ -129,18 +129,19 @@ struct node {
 	const char *reservable_cores;      // "0-7", "" none
 	uint32_t event_count;
 	const struct node_event *events; // oldest first
-	// Of its newest loss, or of what it told after that of anything but its allocations; 0 once it is ready again.
+	// The index of the newest loss of the node, or of the newest word of it since then about anything but its
+	// allocations; 0 once the node is ready again.
 	uint64_t missed_heartbeat_index;
 };
 
-// Takes new work: ready, eligible, not draining (semantics §1.2), healthy (rows E1, E32).
+// Takes new work: ready, eligible, not draining (docs/spec/objects.md), healthy (rows E1, E32).
 static inline bool node_is_usable(const struct node *n)
 {
 	return n->status == NODE_READY && n->eligibility == NODE_ELIGIBLE && n->drain == NULL &&
 	       lifecycle_standing(&n->lifecycle) == NODE_HEALTHY;
 }
 
-// True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): those stay
+// True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): such attributes stay
 // with the node, all others belong to its class.
 bool attribute_is_unique(struct text name);
 

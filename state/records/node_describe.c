@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 // Room for all that is to come: what was put stays where it is.
-static void begin(struct description_texts *texts, size_t room)
+static void description_begin(struct description_texts *texts, size_t room)
 {
 	if (texts->capacity < room) {
 		texts->data = memory_resize(texts->data, room);
@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static struct text compose(
 	return (struct text){at, (uint32_t)size};
 }
 
-static void clear(struct node_registration *d)
+static void description_clear(struct node_registration *d)
 {
 	memset(d, 0, offsetof(struct node_registration, device_groups));
 	d->pair_count = 0;
@@ -51,8 +51,6 @@ static void add_attributes(struct node_registration *d, enum pair_kind kind,
 	for (uint32_t i = 0; i < count; i++)
 		add_pair(d, kind, text_of(attributes[i].name), text_of(attributes[i].value));
 }
-
-// --- A node's own --------------------------------------------------------------------------------
 
 static void add_network(struct node_registration *d, const struct node_network *network,
 	struct description_texts *texts)
@@ -95,8 +93,8 @@ static size_t room_of(const struct node *n)
 void node_describe(
 	const struct node *n, struct node_registration *d, struct description_texts *texts)
 {
-	begin(texts, room_of(n));
-	clear(d);
+	description_begin(texts, room_of(n));
+	description_clear(d);
 	d->node = n->id;
 	d->sequence = n->register_sequence;
 	d->total = n->total;
@@ -115,8 +113,6 @@ void node_describe(
 	add_settings(d, n, texts);
 	node_description_sort(d);
 }
-
-// --- A class's -----------------------------------------------------------------------------------
 
 static size_t room_of_class(const struct node_class *c)
 {
@@ -147,8 +143,8 @@ static void add_device_group(struct node_registration *d, const struct device_gr
 void node_class_describe(
 	const struct node_class *c, struct node_registration *d, struct description_texts *texts)
 {
-	begin(texts, room_of_class(c));
-	clear(d);
+	description_begin(texts, room_of_class(c));
+	description_clear(d);
 	d->datacenter = text_of(c->datacenter);
 	d->class_name = text_of(c->class_name);
 	d->pool = text_of(c->pool);

@@ -9,8 +9,8 @@ struct description_texts {
 	size_t used, capacity;
 };
 
-// What is the node's own and what is its class's; all other fields are cleared. Both are sound together
-// with the other's. Texts are valid while the record and texts are.
+// The first fills what belongs to the node itself, the second what belongs to its class; both clear all other fields.
+// A description is sound when both are put together. Its texts are valid while the record and `texts` are.
 void node_describe(const struct node *, struct node_registration *, struct description_texts *);
 void node_class_describe(
 	const struct node_class *, struct node_registration *, struct description_texts *);

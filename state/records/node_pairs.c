@@ -11,7 +11,7 @@ static struct text part(struct text text, uint32_t from, uint32_t to)
 }
 
 // Divides at the first separator; false when there is none.
-static bool divide(struct text text, char separator, struct text *left, struct text *right)
+static bool text_divide(struct text text, char separator, struct text *left, struct text *right)
 {
 	const char *at = text.size ? memchr(text.data, separator, text.size) : NULL;
 
@@ -27,7 +27,7 @@ bool volume_pair_read(const struct node_pair *pair, struct volume_pair *volume)
 	struct text access;
 
 	volume->name = pair->name;
-	if (!divide(pair->value, ' ', &access, &volume->path) || volume->path.size == 0)
+	if (!text_divide(pair->value, ' ', &access, &volume->path) || volume->path.size == 0)
 		return false;
 	volume->read_only = text_equal(access, TEXT("ro"));
 	return volume->read_only || text_equal(access, TEXT("rw"));
@@ -36,7 +36,7 @@ bool volume_pair_read(const struct node_pair *pair, struct volume_pair *volume)
 bool network_pair_read(const struct node_pair *pair, struct network_pair *network)
 {
 	network->speed_mbits = 0;
-	return divide(pair->name, ':', &network->mode, &network->device) &&
+	return text_divide(pair->name, ':', &network->mode, &network->device) &&
 	       network->mode.size > 0 &&
 	       (pair->value.size == 0 ||
 		       number_read(pair->value, UINT32_MAX, &network->speed_mbits));
@@ -45,10 +45,10 @@ bool network_pair_read(const struct node_pair *pair, struct network_pair *networ
 bool address_pair_read(const struct node_pair *pair, struct address_pair *address)
 {
 	address->reserved_ports = TEXT("");
-	if (!divide(pair->name, ' ', &address->network, &address->address) ||
+	if (!text_divide(pair->name, ' ', &address->network, &address->address) ||
 		address->address.size == 0)
 		return false;
-	if (!divide(pair->value, ' ', &address->alias, &address->reserved_ports))
+	if (!text_divide(pair->value, ' ', &address->alias, &address->reserved_ports))
 		address->alias = pair->value;
 	return number_ranges_are_sound(address->reserved_ports, PORT_MOST);
 }

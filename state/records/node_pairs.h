@@ -30,7 +30,7 @@ struct address_pair {
 	struct text network, address, alias, reserved_ports; // network: the name of its pair
 };
 
-// Each false when the pair does not say it in the form above.
+// Each returns false when the pair does not have the form above.
 bool volume_pair_read(const struct node_pair *, struct volume_pair *);
 bool network_pair_read(const struct node_pair *, struct network_pair *);
 bool address_pair_read(const struct node_pair *, struct address_pair *);

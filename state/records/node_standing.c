@@ -32,7 +32,7 @@ static void mark_lost(struct node_lifecycle *l, int64_t now_ns)
 	l->flaky_ns = 0;
 }
 
-static bool forget(struct node_lifecycle *l)
+static bool standing_forget(struct node_lifecycle *l)
 {
 	*l = (struct node_lifecycle){.forgotten = true};
 	return true;
@@ -59,7 +59,7 @@ bool lifecycle_removed(struct node_lifecycle *l, int64_t now_ns)
 	if (l->forgotten)
 		return false;
 	if (l->offlined)
-		return forget(l);
+		return standing_forget(l);
 	mark_lost(l, now_ns);
 	return true;
 }
@@ -131,7 +131,7 @@ enum lifecycle_sweep lifecycle_swept(
 	if (!is_suspended(l))
 		return SWEEP_HEALTHY;
 	if (is_over(l->lost_ns, limits->lost_after_ns, now_ns)) {
-		forget(l);
+		standing_forget(l);
 		return SWEEP_FORGOTTEN;
 	}
 	if (is_over(l->flaky_ns, limits->flaky_after_ns, now_ns)) {

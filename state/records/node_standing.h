@@ -27,41 +27,41 @@ struct node_lifecycle {            // zeros: healthy
 };
 
 struct lifecycle_limits {
-	int64_t lost_after_ns;  // a minute: then it is forgotten (strictly longer)
-	int64_t flaky_after_ns; // a quarter of an hour: then it may work again (strictly longer)
-	bool readiness;         // nodes have a probe that has to say yes first
+	int64_t lost_after_ns;  // default a minute: a node lost for longer is forgotten
+	int64_t flaky_after_ns; // default 15 minutes: a node flaky for longer may work again
+	bool readiness;         // nodes have a probe, which must say yes first
 };
 #define LIFECYCLE_LOST_AFTER_NS (60ll * NS_PER_S)
 #define LIFECYCLE_FLAKY_AFTER_NS (15 * 60ll * NS_PER_S)
-// Where a limit is 0, the one above instead.
+// The limits, with the defaults above in place of zeros.
 struct lifecycle_limits lifecycle_limits_or_defaults(const struct lifecycle_limits *);
 
 enum node_standing lifecycle_standing(const struct node_lifecycle *);
-// Whether any node can stand so: never both lost and flaky, and nothing at all is known of one that was forgotten.
+// Whether a node can stand so: it is never both lost and flaky, and a forgotten node keeps nothing else.
 bool lifecycle_is_sound(const struct node_lifecycle *);
 static inline bool lifecycle_is_ready(const struct node_lifecycle *l)
 {
 	return l->readiness == READINESS_GIVEN || l->readiness == READINESS_SIGNALLED;
 }
 
-// What a node or its operator did. True: something about it changed.
+// A node or its operator did something. Returns true when the lifecycle changed.
 bool lifecycle_added(struct node_lifecycle *, bool readiness);   // E4, E5, E7 to E11
 bool lifecycle_removed(struct node_lifecycle *, int64_t now_ns); // E14 to E17
 bool lifecycle_online(struct node_lifecycle *);                  // E12
 bool lifecycle_offline(struct node_lifecycle *);                 // E13
-// What its probe answered; backoff_ns 0 with no: it will not be asked again (E6).
+// The probe answered. A no with backoff_ns 0 means that it will not be asked again (E6).
 bool lifecycle_probed(struct node_lifecycle *, bool ready, int64_t backoff_ns);
-// A task of it ended (E24, E25); readiness: probes count.
+// A task on the node ended (E24, E25); readiness: probes count.
 bool lifecycle_completed(struct node_lifecycle *, bool flaky, bool readiness, int64_t now_ns);
 
-// What a sweep makes of it (E18 to E20).
+// What a sweep does with the node (E18 to E20).
 enum lifecycle_sweep {
 	SWEEP_NOTHING,
-	SWEEP_HEALTHY,   // it is healthy from now on, in the group that it is in
-	SWEEP_FORGOTTEN, // it is to leave its group
-	SWEEP_REJOINED, // was flaky for long enough: healthy or awaiting readiness again, to be put into the group ""
+	SWEEP_HEALTHY,   // the node is healthy from now on, in the group that it is in
+	SWEEP_FORGOTTEN, // the node is to leave its group
+	SWEEP_REJOINED, // flaky for long enough: healthy or awaiting readiness again, in the group ""
 };
 enum lifecycle_sweep lifecycle_swept(
 	struct node_lifecycle *, const struct lifecycle_limits *, int64_t now_ns);
-// The first time at which a sweep would do something, INT64_MAX: never by time alone.
+// The first time at which a sweep would do something; INT64_MAX: never by time alone.
 int64_t lifecycle_due_ns(const struct node_lifecycle *, const struct lifecycle_limits *);

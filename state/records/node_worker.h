@@ -2,7 +2,7 @@
 // docs/wire.md is the public form of this page.
 //
 //	name                value
-//	"vm.worker"         "1": it is one; "0", as without it: it is none, and what the others say is not looked at
+//	"vm.worker"         "1": the node is a worker; "0" or nothing: it is none, and the other settings do not count
 //	"vm.machine_id"     of the machine, whatever its node's id; without it the node's id
 //	"vm.arch"           any text, as the next one
 //	"vm.runtime"
@@ -24,8 +24,8 @@ static inline bool setting_is_of_worker(struct text name)
 bool worker_setting_is_sound(const struct node_pair *);
 
 bool node_is_worker(const struct node_registration *);
-// Whether those of a worker, each of them sound, are so together.
+// Whether the settings of a worker, each of them sound, are sound together.
 bool node_worker_is_sound(const struct node_registration *);
-// The worker that a sound description is of, without indexes, as one that began to beat now; NULL: it is none. Caller
-// frees.
+// The worker that a sound description describes, without indexes, beating since now_ns; NULL: the node is no worker.
+// Caller frees.
 struct vm_worker *node_worker(const struct node_registration *, int64_t now_ns);

@@ -20,8 +20,6 @@ const struct record_type desired_updates_description = {"desired_updates",
 	sizeof(struct desired_updates), desired_updates_fields,
 	sizeof desired_updates_fields / sizeof desired_updates_fields[0], NULL};
 
-// --- Metrics that placements share ---------------------------------------------------------------
-
 struct shared_metrics *shared_metrics_create(void)
 {
 	struct shared_metrics *shared = memory_take(sizeof *shared);
@@ -44,8 +42,6 @@ void shared_metrics_release(struct shared_metrics *shared)
 	record_release(&metrics_description, &shared->metrics);
 	free(shared);
 }
-
-// --- Plans ---------------------------------------------------------------------------------------
 
 struct plan *plan_create(void)
 {

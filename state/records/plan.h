@@ -1,4 +1,4 @@
-// What a scheduler proposes to change (semantics §1.6), and what became of it. Built by a scheduler, decided
+// What a scheduler proposes to change (docs/spec/objects.md), and what became of it. Built by a scheduler, decided
 // by the applier: COMMAND_PLAN. Everything in it is owned by the plan (or is a counted reference), so it
 // outlives the read section in which it was made.
 #pragma once
@@ -8,7 +8,7 @@
 #include "state/records/evaluation.h"
 #include "state/records/resources.h"
 
-// Why a plan ends or changes a living allocation; the texts are semantics §6's (allocation.c).
+// Why a plan ends or changes a living allocation; the texts are docs/spec/texts.md (allocation.c).
 enum stop_cause {
 	STOP_NOT_NEEDED,   // "alloc not needed due to job update"
 	STOP_LOST,         // "alloc is lost since its node is down"; client status lost
@@ -41,7 +41,7 @@ struct plan_placement { // a new allocation
 	double score;                  // normalised
 	struct alloc_details *details; // a reference, or NULL
 	struct alloc_report
-		*report;  // a reference, or NULL: what it begins with, handles of its tasks
+		*report;  // a reference, or NULL: its first report, with handles of its tasks
 	uint32_t metrics; // index into plan.metrics, or PLAN_NO_METRICS
 };
 #define PLAN_NO_METRICS 0xffffffffu
@@ -61,7 +61,7 @@ struct plan_update {
 };
 #define PLAN_KEEP 0xffu
 
-// What becomes of a deployment that is there.
+// A change of status of a stored deployment.
 struct deployment_update {
 	struct uuid id;
 	int status; // enum deployment_status
@@ -98,8 +98,8 @@ struct plan {
 	struct array placements;         // plan_placement
 	struct array updates;            // plan_update
 	struct array metrics;            // struct shared_metrics *, a reference each
-	// NULL; or a deployment that begins with this plan (its id is new), or one that is put in the place of what is
-	// known of it (its groups as they were computed while it was initializing).
+	// NULL; or a deployment that begins with this plan (its id is new); or one that replaces the stored one of the
+	// same id, with the groups that were computed while it was initializing.
 	struct deployment *deployment;
 	struct array deployment_updates; // deployment_update
 	bool annotate;
@@ -118,15 +118,15 @@ struct plan_rejection {
 		// "node is not eligible", "cpu", "memory", "disk", "network: …", "devices: …"
 };
 
-// Committed is what was planned without the nodes that were rejected.
+// The applier commits a plan without the nodes that it rejects.
 struct plan_result {
 	uint64_t alloc_index; // at which it was committed; 0: nothing was
-	// 0: everything was committed that still makes sense; else the state to look at before the next attempt
-	// (nodes rejected it, allocations ended meanwhile, or it was too large for one turn of the applier).
+	// 0: the applier committed everything that still makes sense. Else the index that the next attempt must see:
+	// nodes rejected a part, allocations ended meanwhile, or the plan was too large for one turn of the applier.
 	uint64_t refresh_index;
 	uint32_t placements_committed, placements_planned;
 	uint32_t stops_committed, updates_committed, deployment_updates_committed;
-	// New allocations that were committed, by group name (named_count): what adjusts the queued counts.
+	// New allocations that were committed, by group name (named_count): they reduce the queued counts.
 	struct array placed_by_group;
 	struct array rejections; // plan_rejection
 };

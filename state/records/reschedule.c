@@ -54,8 +54,6 @@ int64_t allocation_last_event_ns(const struct allocation *a)
 	return last_ns ? last_ns : a->modify_time_ns;
 }
 
-// --- Delays ------------------------------------------------------------------------------------------
-
 static uint32_t event_count(const struct allocation *a)
 {
 	return a->details ? a->details->reschedule_events.count : 0;
@@ -112,8 +110,6 @@ int64_t allocation_reschedule_delay_ns(const struct allocation *a)
 		return delay_within(a, policy, fibonacci_delay(a, policy));
 	return policy->delay_ns;
 }
-
-// --- Attempts ----------------------------------------------------------------------------------------
 
 static bool has_attempt(const struct allocation *a, const struct reschedule_policy *policy,
 	int64_t failed_ns, int64_t delay_ns)

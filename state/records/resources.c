@@ -1,7 +1,7 @@
 #include "state/records/resources.h"
 #include "state/base/check.h"
 
-static uint32_t minus(uint32_t a, uint32_t b)
+static uint32_t less_or_nothing(uint32_t a, uint32_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -9,9 +9,9 @@ static uint32_t minus(uint32_t a, uint32_t b)
 struct resources resources_minus(struct resources a, struct resources b)
 {
 	return (struct resources){
-		minus(a.cpu_mhz, b.cpu_mhz),
-		minus(a.memory_mb, b.memory_mb),
-		minus(a.disk_mb, b.disk_mb),
+		less_or_nothing(a.cpu_mhz, b.cpu_mhz),
+		less_or_nothing(a.memory_mb, b.memory_mb),
+		less_or_nothing(a.disk_mb, b.disk_mb),
 	};
 }
 

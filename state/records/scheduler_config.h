@@ -1,4 +1,4 @@
-// What operators set of the schedulers (semantics §1.9). One record; always there, with the defaults.
+// The settings of the schedulers that operators change (docs/spec/objects.md). One record, which always exists.
 #pragma once
 #include "state/base/schema.h"
 #include "state/records/record.h"

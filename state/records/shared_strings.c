@@ -54,7 +54,7 @@ void strings_destroy(struct strings *s)
 	s->buckets = NULL;
 }
 
-static void grow(struct strings *s)
+static void strings_grow(struct strings *s)
 {
 	uint32_t count = s->bucket_count * 2;
 	struct shared_string **buckets = memory_take_array(count, sizeof buckets[0]);
@@ -83,7 +83,7 @@ const char *strings_share(struct strings *s, struct text text)
 		found = found->next;
 	if (!found) {
 		if (s->count == s->bucket_count)
-			grow(s);
+			strings_grow(s);
 		found = memory_take(sizeof *found + text.size + 1);
 		found->hash = hash;
 		found->size = text.size;

@@ -1,5 +1,5 @@
 // Virtual machines, the workers that run them, and the settings of their placement (rows D1 to D29). Fields have
-// Orchard's names (semantics §1.10); described in vm.c. A worker is a node whose agent said so at its registration, or
+// Orchard's names (docs/spec/vms.md); described in vm.c. A worker is a node whose agent said so at its registration, or
 // one that is kept by hand over HTTP.
 #pragma once
 #include "state/base/schema.h"
@@ -27,8 +27,8 @@ extern const char
 	*const vm_condition_state_names[]; // "false" "true" NULL: the state is a bool as a number
 
 #define VM_RESOURCE_TART "org.cirruslabs.tart-vms"
-// What these name of a worker whose node is known is its memory and its cores: what allocations hold of them is not
-// there for virtual machines, and the other way round.
+// Resources of these names are memory and cores of the worker's node, if that is known: virtual machines and
+// allocations share them, so neither gets what the other holds.
 #define VM_RESOURCE_CORES "org.cirruslabs.logical-cores"
 #define VM_RESOURCE_MEMORY "org.cirruslabs.memory-mib"
 
@@ -78,10 +78,10 @@ struct vm {
 	uint64_t restart_count, generation, observed_generation;
 	struct array events; // vm_event, oldest first
 	// Not shown:
-	struct uuid instance;   // what its worker runs, new with every assignment; zero: nothing
+	struct uuid instance;   // names one assignment to a worker; zero: none
 	struct resources holds; // of its worker's node, while it is scheduled
 	uint32_t holds_slot;    // of that node
-	uint64_t holds_index;   // since when; 0: it holds nothing
+	uint64_t holds_index;   // the index at which it began to hold; 0: it holds nothing
 };
 
 struct vm_worker {
@@ -93,8 +93,8 @@ struct vm_worker {
 	struct array labels;                      // string_pair
 	uint64_t default_cpu, default_memory_mib; // 0: VM_DEFAULT_…
 	struct uuid node;                         // zero: none, it is kept by hand
-	int64_t last_seen_ns;                     // unix; of one that beats: when it began to
-	bool beats; // its node is heard: whatever last_seen_ns is, it is seen now
+	int64_t last_seen_ns;                     // unix; while it beats: when it began to beat
+	bool beats; // its node beats, so it is online whatever last_seen_ns is
 };
 
 struct cluster_settings {
@@ -114,8 +114,6 @@ struct vm_worker *vm_worker_copy(const struct vm_worker *);
 struct cluster_settings *cluster_settings_create(void);
 void cluster_settings_free(struct cluster_settings *);
 
-// --- What one of them is (vm_rules.c: pure, as all that follows) -----------------------------------
-
 bool vm_is_scheduled(const struct vm *);                              // D6
 const struct vm_condition *vm_condition(const struct vm *, int type); // NULL: it has none
 void vm_set_condition(struct vm *, int type, bool state);
@@ -127,19 +125,19 @@ static inline bool vm_is_failed(const struct vm *vm)
 bool vm_wants_worker(const struct vm *);
 bool vm_worker_is_offline(
 	const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns); // D23
-// Whether it says of itself what it said before, but for pauses and when it was heard of.
+// Whether two descriptions of a worker agree; pauses and the time when it was seen do not count.
 bool vm_worker_is_described_as(const struct vm_worker *, const struct vm_worker *before);
-// Whether what does not change with use lets it run there: labels, arch, runtime (D10).
+// Whether the worker suits the machine in what does not change with use: labels, arch, runtime (D10).
 bool vm_suits_worker(const struct vm *, const struct vm_worker *);
-// request ≤ total − used of each named resource; what is absent counts as 0, and the difference is never less (D11).
+// request ≤ max(0, total − used) for each named resource; an absent name counts as 0 (D11).
 bool vm_fits(const struct array *request, const struct array *total, const struct array *used);
-// What is left of one: 0 when it is absent, or more is used than there is.
+// What is left of one resource: 0 when it is absent or overused.
 int64_t vm_resource_left(const struct array *total, const struct array *used, const char *name);
 void vm_resources_add(struct array *used, const struct array *request);
 void vm_resources_remove(struct array *used, const struct array *request);
 
-// What a health pass makes of it; worker NULL: there is none of that name (D19 to D25, semantics §5.19; the first
-// that applies). Restarts also those that are not scheduled.
+// What a health pass does with a machine: the first rule of D19 to D25 (docs/spec/vms.md) that applies. worker NULL:
+// no worker has that name. Machines that are not scheduled are restarted too.
 enum vm_verdict {
 	VM_HEALTHY, // nothing is written
 	VM_RESTART,
@@ -150,12 +148,12 @@ enum vm_verdict {
 };
 enum vm_verdict vm_health(
 	const struct vm *, const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns);
-// instance and holds are the caller's, here and in an assignment.
+// The caller sets instance and holds, here and in an assignment.
 void vm_apply_verdict(struct vm *, enum vm_verdict, int64_t now_ns);
 // D14 to D16.
 void vm_assign(struct vm *, const struct vm_worker *, int64_t now_ns);
-// D28: what was not said. False, and why, when it lacks something or names what is not there.
+// D28: fills defaults. False, with a reason, when a value is missing or names nothing that exists.
 bool vm_complete(struct vm *, const char *uid, int64_t now_ns, char *message, uint32_t size);
-// D29. False, and why, when it may not.
+// D29. False, with a reason, when the change is not allowed.
 bool vm_set_power(struct vm *, int power_state, char *message, uint32_t size);
 void vm_note(struct vm *, const char *message, int64_t now_ns);

@@ -17,7 +17,7 @@ static bool is_empty(const char *string)
 	return or_empty(string)[0] == '\0';
 }
 
-static void put(char **string, const char *with)
+static void vm_put(char **string, const char *with)
 {
 	free(*string);
 	*string = with[0] ? text_copy(text_of(with)) : NULL;
@@ -30,8 +30,6 @@ static bool is_longer_than(int64_t since_ns, int64_t now_ns, int64_t limit_ns)
 		return since_ns < now_ns;
 	return elapsed > limit_ns;
 }
-
-// --- Conditions ------------------------------------------------------------------------------------
 
 const struct vm_condition *vm_condition(const struct vm *vm, int type)
 {
@@ -67,8 +65,6 @@ bool vm_wants_worker(const struct vm *vm)
 {
 	return !vm_is_failed(vm) && vm->power_state == VM_POWER_RUNNING && !vm_is_scheduled(vm);
 }
-
-// --- Workers and what they have --------------------------------------------------------------------
 
 bool vm_worker_is_offline(const struct vm_worker *worker, int64_t now_ns, int64_t offline_after_ns)
 {
@@ -168,8 +164,6 @@ void vm_resources_remove(struct array *used, const struct array *request)
 	}
 }
 
-// --- Health ----------------------------------------------------------------------------------------
-
 static bool is_due_for_restart(const struct vm *vm, int64_t now_ns)
 {
 	return vm_is_failed(vm) && vm->restart_policy == VM_RESTART_ON_FAILURE &&
@@ -205,14 +199,14 @@ static void name_locally(struct vm *vm)
 	char name[3 * NAME_BYTES_MAX];
 	snprintf(name, sizeof name, "orchard-%s-%s-%llu", or_empty(vm->name), or_empty(vm->uid),
 		(unsigned long long)vm->restart_count);
-	put(&vm->local_name, name);
+	vm_put(&vm->local_name, name);
 }
 
 static void restart(struct vm *vm, int64_t now_ns)
 {
 	vm->status = VM_PENDING;
-	put(&vm->status_message, "");
-	put(&vm->worker, "");
+	vm_put(&vm->status_message, "");
+	vm_put(&vm->worker, "");
 	vm->assigned_cpu = vm->assigned_memory_mib = 0;
 	vm->restarted_at_ns = now_ns;
 	vm->restart_count++;
@@ -224,10 +218,10 @@ static void restart(struct vm *vm, int64_t now_ns)
 	vm_note(vm, VM_TEXT_RESTARTED, now_ns);
 }
 
-static void fail(struct vm *vm, const char *why)
+static void vm_fail(struct vm *vm, const char *why)
 {
 	vm->status = VM_FAILED;
-	put(&vm->status_message, why);
+	vm_put(&vm->status_message, why);
 }
 
 void vm_apply_verdict(struct vm *vm, enum vm_verdict verdict, int64_t now_ns)
@@ -235,8 +229,8 @@ void vm_apply_verdict(struct vm *vm, enum vm_verdict verdict, int64_t now_ns)
 	switch (verdict) {
 	case VM_HEALTHY: return;
 	case VM_RESTART: restart(vm, now_ns); return;
-	case VM_WORKER_GONE: fail(vm, VM_TEXT_WORKER_GONE); return;
-	case VM_WORKER_LOST: fail(vm, VM_TEXT_WORKER_LOST); return;
+	case VM_WORKER_GONE: vm_fail(vm, VM_TEXT_WORKER_GONE); return;
+	case VM_WORKER_LOST: vm_fail(vm, VM_TEXT_WORKER_LOST); return;
 	case VM_STOPPED: vm_set_condition(vm, VM_CONDITION_SCHEDULED, false); return;
 	case VM_FAILED_FREED:
 		vm_set_condition(vm, VM_CONDITION_SCHEDULED, false);
@@ -244,8 +238,6 @@ void vm_apply_verdict(struct vm *vm, enum vm_verdict verdict, int64_t now_ns)
 		return;
 	}
 }
-
-// --- Assignment ------------------------------------------------------------------------------------
 
 static uint64_t first_said(uint64_t asked, uint64_t of_worker, uint64_t otherwise)
 {
@@ -256,7 +248,7 @@ static uint64_t first_said(uint64_t asked, uint64_t of_worker, uint64_t otherwis
 
 void vm_assign(struct vm *vm, const struct vm_worker *worker, int64_t now_ns)
 {
-	put(&vm->worker, or_empty(worker->name));
+	vm_put(&vm->worker, or_empty(worker->name));
 	vm->scheduled_at_ns = now_ns;
 	vm_set_condition(vm, VM_CONDITION_SCHEDULED, true);
 	vm->assigned_cpu = first_said(vm->cpu, worker->default_cpu, VM_DEFAULT_CPU);
@@ -264,9 +256,7 @@ void vm_assign(struct vm *vm, const struct vm_worker *worker, int64_t now_ns)
 		first_said(vm->memory_mib, worker->default_memory_mib, VM_DEFAULT_MEMORY_MIB);
 }
 
-// --- What people ask for ---------------------------------------------------------------------------
-
-__attribute__((format(printf, 3, 4))) static bool refuse(
+__attribute__((format(printf, 3, 4))) static bool vm_rule_refuse(
 	char *message, uint32_t size, const char *format, ...)
 {
 	va_list arguments;
@@ -285,11 +275,12 @@ static bool is_simple_name(const char *name)
 static bool name_is_sound(const struct vm *vm, char *message, uint32_t size)
 {
 	if (is_empty(vm->name))
-		return refuse(message, size, "VM name is empty");
+		return vm_rule_refuse(message, size, "VM name is empty");
 	if (strlen(vm->name) > NAME_BYTES_MAX)
-		return refuse(message, size, "VM name is longer than %u bytes", NAME_BYTES_MAX);
+		return vm_rule_refuse(
+			message, size, "VM name is longer than %u bytes", NAME_BYTES_MAX);
 	if (!is_simple_name(vm->name))
-		return refuse(message, size,
+		return vm_rule_refuse(message, size,
 			"VM name may only have letters, digits, \"-\", \"_\" and \".\"");
 	return true;
 }
@@ -313,15 +304,16 @@ static bool asks_for_more(const struct vm *vm)
 static bool resources_are_sound(const struct vm *vm, char *message, uint32_t size)
 {
 	if (vm->resources.count + asks_for_more(vm) > VM_RESOURCES_MAX)
-		return refuse(
+		return vm_rule_refuse(
 			message, size, "VM requests more than %u resources", VM_RESOURCES_MAX);
 	for (uint32_t i = 0; i < vm->resources.count; i++) {
 		const struct named_count *r = ARRAY_AT(&vm->resources, struct named_count, i);
 		if (is_empty(r->name) || strlen(r->name) > ATTRIBUTE_NAME_BYTES_MAX)
-			return refuse(message, size, "the name of a resource has 1 to %u bytes",
+			return vm_rule_refuse(message, size,
+				"the name of a resource has 1 to %u bytes",
 				ATTRIBUTE_NAME_BYTES_MAX);
 		if (r->count < 0)
-			return refuse(message, size,
+			return vm_rule_refuse(message, size,
 				"VM requests less than nothing of resource \"%.80s\"", r->name);
 	}
 	return true;
@@ -330,12 +322,12 @@ static bool resources_are_sound(const struct vm *vm, char *message, uint32_t siz
 static bool labels_are_sound(const struct vm *vm, char *message, uint32_t size)
 {
 	if (vm->labels.count > VM_LABELS_MAX)
-		return refuse(message, size, "VM has more than %u labels", VM_LABELS_MAX);
+		return vm_rule_refuse(message, size, "VM has more than %u labels", VM_LABELS_MAX);
 	for (uint32_t i = 0; i < vm->labels.count; i++) {
 		const struct string_pair *l = ARRAY_AT(&vm->labels, struct string_pair, i);
 		if (is_empty(l->name) || strlen(l->name) > ATTRIBUTE_NAME_BYTES_MAX ||
 			strlen(or_empty(l->value)) > ATTRIBUTE_VALUE_BYTES_MAX)
-			return refuse(message, size,
+			return vm_rule_refuse(message, size,
 				"a label has a name of 1 to %u bytes and a value of at most %u",
 				ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX);
 	}
@@ -353,9 +345,9 @@ static bool request_is_sound(const struct vm *vm, char *message, uint32_t size)
 	if (!name_is_sound(vm, message, size))
 		return false;
 	if (is_empty(vm->image))
-		return refuse(message, size, "VM image is empty");
+		return vm_rule_refuse(message, size, "VM image is empty");
 	if (!pull_policy_is_known(vm->image_pull_policy))
-		return refuse(message, size, "unsupported image pull policy: \"%.60s\"",
+		return vm_rule_refuse(message, size, "unsupported image pull policy: \"%.60s\"",
 			vm->image_pull_policy);
 	return resources_are_sound(vm, message, size) && labels_are_sound(vm, message, size);
 }
@@ -369,11 +361,11 @@ static void drop_events(struct vm *vm)
 }
 
 // Whatever a request said of what only the controller says.
-static void begin(struct vm *vm)
+static void vm_begin(struct vm *vm)
 {
 	vm->status = VM_PENDING;
-	put(&vm->status_message, "");
-	put(&vm->worker, "");
+	vm_put(&vm->status_message, "");
+	vm_put(&vm->worker, "");
 	vm->assigned_cpu = vm->assigned_memory_mib = 0;
 	vm->power_state = VM_POWER_RUNNING;
 	vm->scheduled_at_ns = vm->started_at_ns = vm->restarted_at_ns = 0;
@@ -389,12 +381,12 @@ bool vm_complete(struct vm *vm, const char *uid, int64_t now_ns, char *message, 
 {
 	if (!request_is_sound(vm, message, size))
 		return false;
-	begin(vm);
-	put(&vm->uid, uid);
+	vm_begin(vm);
+	vm_put(&vm->uid, uid);
 	vm->created_at_ns = now_ns;
 	name_locally(vm);
 	if (is_empty(vm->image_pull_policy))
-		put(&vm->image_pull_policy, "IfNotPresent");
+		vm_put(&vm->image_pull_policy, "IfNotPresent");
 	if (asks_for_more(vm))
 		((struct named_count *)map_item(
 			 &vm->resources, sizeof(struct named_count), VM_RESOURCE_TART))
@@ -405,13 +397,13 @@ bool vm_complete(struct vm *vm, const char *uid, int64_t now_ns, char *message, 
 bool vm_set_power(struct vm *vm, int power_state, char *message, uint32_t size)
 {
 	if (vm_is_failed(vm))
-		return refuse(message, size, "cannot update VM in a terminal state");
+		return vm_rule_refuse(message, size, "cannot update VM in a terminal state");
 	if (vm->power_state != VM_POWER_RUNNING)
-		return refuse(message, size,
+		return vm_rule_refuse(message, size,
 			"invalid \"powerState\" transition: cannot transition from a terminal "
 			"power state");
 	if (power_state == VM_POWER_SUSPENDED && !vm->suspendable)
-		return refuse(message, size,
+		return vm_rule_refuse(message, size,
 			"invalid \"powerState\" transition: only suspendable VMs can be suspended");
 	if (power_state == vm->power_state)
 		return true;
