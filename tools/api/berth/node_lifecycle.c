@@ -4,7 +4,7 @@
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/background_answers.h"
-#include "tools/api/server/submission.h"
+#include "tools/api/server/command_text.h"
 #include "tools/forms/node_json.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,33 +33,15 @@ void node_standing_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-static void free_node(struct command *command)
-{
-	free((void *)command->node_lifecycle);
-}
-
-// A command and the one node that it names, in one piece.
-struct named_lifecycle {
-	struct command_node_lifecycle command;
-	struct uuid node;
-};
-
 static void submit_lifecycle(
 	struct request *request, struct reply *reply, enum lifecycle_action action)
 {
-	struct uuid id;
-	if (!uuid_parse(request->ids[0], &id)) {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
-		return;
-	}
-	struct named_lifecycle *named = memory_take(sizeof *named);
-	named->node = id;
-	named->command = (struct command_node_lifecycle){
-		.action = action, .nodes = &named->node, .count = 1};
-	struct submission *submission = submission_create(request, 1, free_node);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_NODE_LIFECYCLE;
-	command->node_lifecycle = &named->command;
+	struct command *command = submission_one(request, COMMAND_NODE_LIFECYCLE, NULL);
+	struct uuid *id = submission_take(request, sizeof *id);
+	command->node_lifecycle = submission_take(request, sizeof *command->node_lifecycle);
+	*command->node_lifecycle =
+		(struct command_node_lifecycle){.action = action, .nodes = id, .count = 1};
+	(void)path_uuid(request, "node", id, reply);
 }
 
 void node_offline(struct request *request, struct reply *reply)
@@ -76,12 +58,10 @@ void node_standing_set(struct request *request, struct reply *reply)
 {
 	struct state *state = request->api->settings.state;
 	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome != OUTCOME_DONE) {
-		reply_refusal(reply, command, command->node_lifecycle->message, MHD_HTTP_CONFLICT);
+	struct json_writer *w = done_begin_or_say(
+		request, reply, &command, command->node_lifecycle->message, MHD_HTTP_CONFLICT);
+	if (!w)
 		return;
-	}
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	json_put_uuid(w, "NodeID", &command->node_lifecycle->nodes[0]);
 	json_put_bool(w, "Changed", command->node_lifecycle->changed > 0);
 	state_read_begin();
@@ -90,8 +70,7 @@ void node_standing_set(struct request *request, struct reply *reply)
 		node_json_lifecycle(w, state, node);
 	state_read_end();
 	json_put_u64(w, "Index", command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }
 
 struct snapshot_group { // as the maps of schema.h have them

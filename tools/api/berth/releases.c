@@ -8,11 +8,6 @@
 
 #define RELEASES_MAX (SUBMISSION_COMMANDS_MAX * PLACE_COUNT_MAX)
 
-static void free_release(struct command *command)
-{
-	free(command->release);
-}
-
 // The ids of the body, or NULL with a reply.
 static json_t *read_ids(struct request *request, json_t **root, struct reply *reply)
 {
@@ -48,13 +43,13 @@ static bool parse_ids(json_t *ids, struct uuid *parsed, struct reply *reply)
 static void submit_releases(struct request *request, const struct uuid *ids, uint32_t count)
 {
 	uint32_t commands = (count + PLACE_COUNT_MAX - 1) / PLACE_COUNT_MAX;
-	struct submission *submission = submission_create(request, commands, free_release);
+	struct submission *submission = submission_create(request, commands, NULL);
 	for (uint32_t i = 0; i < commands; i++) {
 		uint32_t first = i * PLACE_COUNT_MAX;
 		uint32_t some = count - first < PLACE_COUNT_MAX ? count - first : PLACE_COUNT_MAX;
 		struct command *command = submission_command(submission, i);
 		command->type = COMMAND_RELEASE;
-		command->release = memory_take(sizeof *command->release);
+		command->release = submission_take(request, sizeof *command->release);
 		command->release->any_client = true;
 		command->release->count = (uint8_t)some;
 		memcpy(command->release->ids, ids + first, some * sizeof *ids);

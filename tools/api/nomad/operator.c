@@ -90,36 +90,27 @@ void scheduler_config_set(struct request *request, struct reply *reply)
 	wanted.config = read_config(request, reply);
 	if (!wanted.config)
 		return;
-	struct submission *submission = submission_create(request, 1, free_config);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_SCHEDULER_CONFIG;
+	struct command *command = submission_one(request, COMMAND_SCHEDULER_CONFIG, free_config);
 	command->scheduler_config = wanted;
 }
 
 void scheduler_config_was_set(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_done(request, reply);
-	if (!command)
+	const struct command *command;
+	struct json_writer *w = done_begin(request, reply, &command);
+	if (!w)
 		return;
 	uint64_t index =
 		command->index ? command->index : state_index(request->api->settings.state);
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	json_put_bool(w, "Updated", command->scheduler_config.updated);
 	json_put_u64(w, "Index", index);
 	json_end_object(w);
 	reply_index(reply, index);
 }
 
-static void free_nothing(struct command *command)
-{
-}
-
 void system_collect(struct request *request, struct reply *reply)
 {
-	struct submission *submission = submission_create(request, 1, free_nothing);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_GC;
+	struct command *command = submission_one(request, COMMAND_GC, NULL);
 	command->gc = (struct command_gc){.force = true};
 }
 

@@ -65,8 +65,7 @@ void cluster_settings_set(struct request *request, struct reply *reply)
 		&cluster_settings_description, settings, body, "ClusterSettings", &subject->report);
 	if (report_is_clean(&subject->report, reply) && settings_are_fit(settings, body, reply)) {
 		struct command *command =
-			submission_command(submission_create(request, 1, free_settings), 0);
-		command->type = COMMAND_CLUSTER_SETTINGS;
+			submission_one(request, COMMAND_CLUSTER_SETTINGS, free_settings);
 		command->cluster_settings.settings = settings;
 	} else {
 		cluster_settings_free(settings);

@@ -4,7 +4,7 @@
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"
@@ -33,7 +33,6 @@ static void reply_stored(struct request *request, struct reply *reply, const cha
 static void free_creation(struct command *command)
 {
 	vm_free(command->vm_create->vm);
-	free(command->vm_create);
 }
 
 void vm_add(struct request *request, struct reply *reply)
@@ -45,10 +44,8 @@ void vm_add(struct request *request, struct reply *reply)
 	if (!vm)
 		return;
 	subject->name = text_copy(text_of(vm->name));
-	struct command *command =
-		submission_command(submission_create(request, 1, free_creation), 0);
-	command->type = COMMAND_VM_CREATE;
-	command->vm_create = memory_take(sizeof *command->vm_create);
+	struct command *command = submission_one(request, COMMAND_VM_CREATE, free_creation);
+	command->vm_create = submission_take(request, sizeof *command->vm_create);
 	command->vm_create->vm = vm;
 }
 
@@ -64,12 +61,6 @@ void vm_added(struct request *request, struct reply *reply)
 		break;
 	default: reply_refusal(reply, command, message, MHD_HTTP_PRECONDITION_FAILED);
 	}
-}
-
-static void free_power(struct command *command)
-{
-	owned_text_free(command->vm_power->name);
-	free(command->vm_power);
 }
 
 static bool read_power_state(json_t *body, int *power_state, struct reply *reply)
@@ -109,12 +100,10 @@ static bool body_is_of(
 
 static void submit_power(struct request *request, int power_state)
 {
-	struct command_vm_power *power = memory_take(sizeof *power);
-	*power = (struct command_vm_power){
-		.name = owned_text(request->ids[0]), .power_state = power_state};
-	struct command *command = submission_command(submission_create(request, 1, free_power), 0);
-	command->type = COMMAND_VM_POWER;
-	command->vm_power = power;
+	struct command *command = submission_one(request, COMMAND_VM_POWER, NULL);
+	command->vm_power = submission_take(request, sizeof *command->vm_power);
+	command->vm_power->name = command_text(request, request->ids[0]);
+	command->vm_power->power_state = power_state;
 }
 
 static void change_vm(
@@ -155,16 +144,6 @@ void vm_changed(struct request *request, struct reply *reply)
 			reply, command, command->vm_power->message, MHD_HTTP_PRECONDITION_FAILED);
 }
 
-static void free_report(struct command *command)
-{
-	struct command_vm_report *report = command->vm_report;
-	owned_text_free(report->name);
-	owned_text_free(report->uid);
-	free((char *)report->status_message);
-	free(report->conditions.items);
-	free(report);
-}
-
 // The machine as a worker wrote it, or NULL with a reply. What it leaves out is not read.
 static struct vm *read_state(json_t *body, struct reply *reply)
 {
@@ -187,45 +166,47 @@ static bool is_said(json_t *body, const char *name)
 }
 
 // Whether it is scheduled is the controller's to say.
-static void take_conditions(struct array *to, const struct array *from)
+static struct array conditions_of(struct request *request, const struct array *from)
 {
+	struct vm_condition *taken = submission_take(request, (from->count + 1) * sizeof *taken);
+	struct array to = {.items = taken};
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct vm_condition *c = ARRAY_AT(from, struct vm_condition, i);
 		if (c->type != VM_CONDITION_SCHEDULED)
-			*(struct vm_condition *)array_append(to, sizeof *c) = *c;
+			taken[to.count++] = *c;
 	}
+	return to;
 }
 
 // Without a uid it is of the machine that is there now. Under no read lock.
-static struct text uid_of(const struct request *request, const char *said)
+static struct text uid_of(struct request *request, const char *said)
 {
 	struct text uid = {0};
 	state_read_begin();
 	const struct vm *vm = state_vm(request->api->settings.state, text_of(request->ids[0]));
 	if (said && *said)
-		uid = owned_text(said);
+		uid = command_text(request, said);
 	else if (vm)
-		uid = owned_text(vm->uid);
+		uid = command_text(request, vm->uid);
 	state_read_end();
 	return uid;
 }
 
 static void submit_report(struct request *request, json_t *body, const struct vm *said)
 {
-	struct command_vm_report *report = memory_take(sizeof *report);
-	*report = (struct command_vm_report){
-		.name = owned_text(request->ids[0]),
+	struct command *command = submission_one(request, COMMAND_VM_REPORT, NULL);
+	command->vm_report = submission_take(request, sizeof *command->vm_report);
+	*command->vm_report = (struct command_vm_report){
+		.name = command_text(request, request->ids[0]),
 		.uid = uid_of(request, said->uid),
 		.status = {is_said(body, "status"), said->status},
+		.conditions = conditions_of(request, &said->conditions),
 		.observed_generation = {is_said(body, "observedGeneration"),
 			(int64_t)said->observed_generation},
 	};
 	if (is_said(body, "status_message"))
-		report->status_message = text_copy(text_of(said->status_message));
-	take_conditions(&report->conditions, &said->conditions);
-	struct command *command = submission_command(submission_create(request, 1, free_report), 0);
-	command->type = COMMAND_VM_REPORT;
-	command->vm_report = report;
+		command->vm_report->status_message =
+			command_text(request, said->status_message).data;
 }
 
 void vm_report(struct request *request, struct reply *reply)
@@ -259,17 +240,11 @@ void vm_reported(struct request *request, struct reply *reply)
 	}
 }
 
-static void free_named(struct command *command)
-{
-	owned_text_free(command->vm_named.name);
-}
-
 void vm_remove(struct request *request, struct reply *reply)
 {
-	struct submission *submission = submission_create(request, 1, free_named);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_VM_DELETE;
-	command->vm_named = (struct command_vm_named){.name = owned_text(request->ids[0])};
+	struct command *command = submission_one(request, COMMAND_VM_DELETE, NULL);
+	command->vm_named =
+		(struct command_vm_named){.name = command_text(request, request->ids[0])};
 }
 
 void vm_removed(struct request *request, struct reply *reply)

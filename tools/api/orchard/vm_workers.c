@@ -6,7 +6,7 @@
 #include "tools/api/orchard/vm_subject.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"
 #include <stdlib.h>
@@ -92,8 +92,6 @@ static void free_worker(struct command *command)
 {
 	if (command->type == COMMAND_VM_WORKER)
 		vm_worker_free(command->vm_worker.worker);
-	else
-		owned_text_free(command->vm_named.name);
 }
 
 static int64_t now_ns(const struct request *request)
@@ -118,8 +116,7 @@ void vm_worker_register(struct request *request, struct reply *reply)
 		return;
 	worker->last_seen_ns = seen_at(request, worker->last_seen_ns);
 	subject->name = text_copy(text_of(worker->name));
-	struct command *command = submission_command(submission_create(request, 1, free_worker), 0);
-	command->type = COMMAND_VM_WORKER;
+	struct command *command = submission_one(request, COMMAND_VM_WORKER, free_worker);
 	command->vm_worker = (struct command_vm_worker){.worker = worker};
 }
 
@@ -197,11 +194,11 @@ static void put_seen(struct command *command, const struct request *request, int
 	command->vm_worker.worker->last_seen_ns = seen_at(request, seen_ns);
 }
 
-static void put_paused(struct command *command, const struct request *request, bool paused)
+static void put_paused(struct command *command, struct request *request, bool paused)
 {
 	command->type = COMMAND_VM_WORKER_PAUSE;
-	command->vm_named =
-		(struct command_vm_named){.name = owned_text(request->ids[0]), .paused = paused};
+	command->vm_named = (struct command_vm_named){
+		.name = command_text(request, request->ids[0]), .paused = paused};
 }
 
 static void submit_change(struct request *request, const struct worker_change *change)
@@ -247,9 +244,9 @@ void vm_worker_changed(struct request *request, struct reply *reply)
 
 void vm_worker_remove(struct request *request, struct reply *reply)
 {
-	struct command *command = submission_command(submission_create(request, 1, free_worker), 0);
-	command->type = COMMAND_VM_WORKER_DELETE;
-	command->vm_named = (struct command_vm_named){.name = owned_text(request->ids[0])};
+	struct command *command = submission_one(request, COMMAND_VM_WORKER_DELETE, NULL);
+	command->vm_named =
+		(struct command_vm_named){.name = command_text(request, request->ids[0])};
 }
 
 void vm_worker_removed(struct request *request, struct reply *reply)

@@ -2,11 +2,19 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/api/server/parking.h"
+#include <stddef.h>
 #include <stdlib.h>
+
+// A piece of memory that goes with the submission.
+struct submission_piece {
+	struct submission_piece *next;
+	_Alignas(max_align_t) char bytes[];
+};
 
 struct submission {
 	struct api *api;
 	submission_free *free;
+	struct submission_piece *pieces;
 	_Atomic uint32_t references; // the request, and the applier while commands are under way
 	_Atomic uint32_t under_way;
 	uint32_t count;
@@ -26,6 +34,22 @@ struct submission *submission_create(
 	return s;
 }
 
+struct command *submission_one(
+	struct request *request, enum command_type type, submission_free *free_command)
+{
+	struct command *command = &submission_create(request, 1, free_command)->commands[0];
+	command->type = type;
+	return command;
+}
+
+void *submission_take(struct request *request, size_t size)
+{
+	struct submission_piece *piece = memory_take(sizeof *piece + size);
+	piece->next = request->submission->pieces;
+	request->submission->pieces = piece;
+	return piece->bytes;
+}
+
 struct command *submission_command(struct submission *s, uint32_t number)
 {
 	CHECK(number < s->count);
@@ -41,8 +65,12 @@ void submission_release(struct submission *s)
 {
 	if (atomic_fetch_sub(&s->references, 1) != 1)
 		return;
-	for (uint32_t i = 0; i < s->count; i++)
+	for (uint32_t i = 0; s->free && i < s->count; i++)
 		s->free(&s->commands[i]);
+	for (struct submission_piece *piece = s->pieces, *next; piece; piece = next) {
+		next = piece->next;
+		free(piece);
+	}
 	free(s);
 }
 
@@ -141,15 +169,6 @@ void reply_outcome(struct reply *reply, int outcome)
 	reply->retry_after_s = answers[outcome].retry_after_s;
 }
 
-const struct command *submission_done(const struct request *request, struct reply *reply)
-{
-	const struct command *command = submission_command(request->submission, 0);
-	if (command->outcome == OUTCOME_DONE)
-		return command;
-	reply_outcome(reply, (int)command->outcome);
-	return NULL;
-}
-
 void reply_refusal(
 	struct reply *reply, const struct command *command, const char *message, unsigned status)
 {
@@ -159,4 +178,29 @@ void reply_refusal(
 		reply_error(reply, usual == MHD_HTTP_NOT_FOUND ? usual : status, "%s", message);
 	else
 		reply_outcome(reply, (int)command->outcome);
+}
+
+struct json_writer *done_begin_or_say(struct request *request, struct reply *reply,
+	const struct command **command, const char *message, unsigned status)
+{
+	*command = submission_command(request->submission, 0);
+	if ((*command)->outcome != OUTCOME_DONE) {
+		reply_refusal(reply, *command, message, status);
+		return NULL;
+	}
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	return w;
+}
+
+struct json_writer *done_begin(
+	struct request *request, struct reply *reply, const struct command **command)
+{
+	return done_begin_or_say(request, reply, command, "", 0);
+}
+
+void done_end(struct json_writer *w, struct reply *reply, const struct command *command)
+{
+	json_end_object(w);
+	reply_index(reply, command->index);
 }

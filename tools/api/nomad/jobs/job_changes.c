@@ -3,7 +3,7 @@
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
@@ -22,9 +22,7 @@ void job_register(struct request *request, struct reply *reply)
 	job_submission_check_update(request, read);
 	if (!job_submission_is_valid(request, read, reply))
 		return;
-	struct submission *submission = submission_create(request, 1, free_register);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_JOB_REGISTER;
+	struct command *command = submission_one(request, COMMAND_JOB_REGISTER, free_register);
 	command->job_register = (struct command_job_register){
 		.job = job_copy(read->job),
 		.enforce_index = read->enforce_index,
@@ -86,12 +84,6 @@ void job_registered(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-static void free_deregister(struct command *command)
-{
-	owned_text_free(command->job_deregister.namespace_name);
-	owned_text_free(command->job_deregister.id);
-}
-
 // ?eval_priority=, 0 when none is asked for. False with a reply.
 static bool read_priority(const struct request *request, int64_t *priority, struct reply *reply)
 {
@@ -124,12 +116,10 @@ void job_deregister(struct request *request, struct reply *reply)
 	int64_t priority, before_ns;
 	if (!read_priority(request, &priority, reply) || !read_before(request, &before_ns, reply))
 		return;
-	struct submission *submission = submission_create(request, 1, free_deregister);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_JOB_DEREGISTER;
+	struct command *command = submission_one(request, COMMAND_JOB_DEREGISTER, NULL);
 	command->job_deregister = (struct command_job_deregister){
-		.namespace_name = owned_text(request_namespace(request)),
-		.id = owned_text(request->ids[0]),
+		.namespace_name = command_text(request, request_namespace(request)),
+		.id = command_text(request, request->ids[0]),
 		.purge = request_flag(request, "purge"),
 		.everywhere = request_flag(request, "global"),
 		.before_ns = before_ns,
@@ -139,24 +129,16 @@ void job_deregister(struct request *request, struct reply *reply)
 
 void job_deregistered(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_done(request, reply);
-	if (!command)
+	const struct command *command;
+	struct json_writer *w = done_begin(request, reply, &command);
+	if (!w)
 		return;
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	eval_made_json(w, &command->job_deregister.made);
 	json_put_u64(w, "JobModifyIndex", command->index);
 	json_put_string(w, "VolumeEvalID", "");
 	json_put_u64(w, "VolumeEvalIndex", 0);
 	write_meta_json(w, command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
-}
-
-static void free_evaluate(struct command *command)
-{
-	owned_text_free(command->job_evaluate.namespace_name);
-	owned_text_free(command->job_evaluate.id);
+	done_end(w, reply, command);
 }
 
 // Those are only evaluated through what they launch.
@@ -190,12 +172,10 @@ void job_evaluate(struct request *request, struct reply *reply)
 	json_decref(body);
 	if (!fits)
 		return;
-	struct submission *submission = submission_create(request, 1, free_evaluate);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_JOB_EVALUATE;
+	struct command *command = submission_one(request, COMMAND_JOB_EVALUATE, NULL);
 	command->job_evaluate = (struct command_job_evaluate){
-		.namespace_name = owned_text(request_namespace(request)),
-		.id = owned_text(request->ids[0]),
+		.namespace_name = command_text(request, request_namespace(request)),
+		.id = command_text(request, request->ids[0]),
 		.force_reschedule = force,
 	};
 }
@@ -212,15 +192,13 @@ static uint64_t job_modify_index(const struct request *request)
 
 void job_evaluated(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_done(request, reply);
-	if (!command)
+	const struct command *command;
+	struct json_writer *w = done_begin(request, reply, &command);
+	if (!w)
 		return;
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	eval_made_json(w, &command->job_evaluate.made);
 	json_put_u64(w, "JobModifyIndex", job_modify_index(request));
 	json_put_string(w, "Warnings", "");
 	write_meta_json(w, command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }

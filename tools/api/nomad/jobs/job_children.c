@@ -1,37 +1,22 @@
 // Launching what periodic and parameterized jobs make: PUT /v1/job/:id/periodic/force and …/dispatch.
 #include "state/base/base64.h"
-#include "state/base/memory.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
-#include <stdlib.h>
 
 // Names in the metadata of one dispatch.
 #define META_MAX 256u
 
-static void free_launch(struct command *command)
-{
-	struct command_job_child *launch = command->job_child;
-	owned_meta_free(launch->meta, launch->meta_count);
-	owned_text_free(launch->namespace_name);
-	owned_text_free(launch->parent);
-	owned_text_free(launch->payload);
-	owned_text_free(launch->idempotency_token);
-	free(launch);
-}
-
 static struct command_job_child *submit_child(struct request *request)
 {
-	struct command_job_child *launch = memory_take(sizeof *launch);
-	launch->namespace_name = owned_text(request_namespace(request));
-	launch->parent = owned_text(request->ids[0]);
-	struct command *command = submission_command(submission_create(request, 1, free_launch), 0);
-	command->type = COMMAND_JOB_CHILD;
-	command->job_child = launch;
-	return launch;
+	struct command *command = submission_one(request, COMMAND_JOB_CHILD, NULL);
+	command->job_child = submission_take(request, sizeof *command->job_child);
+	command->job_child->namespace_name = command_text(request, request_namespace(request));
+	command->job_child->parent = command_text(request, request->ids[0]);
+	return command->job_child;
 }
 
 void job_periodic_force(struct request *request, struct reply *reply)
@@ -60,38 +45,34 @@ void job_periodic_forced(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-// The payload's bytes, to be freed. False with a reply.
-static bool read_payload(json_t *body, struct text *payload, struct reply *reply)
+// The payload's bytes, when there is one; or the reply says what is wrong with them.
+static void read_payload(
+	struct request *request, json_t *body, struct text *payload, struct reply *reply)
 {
 	json_t *value = json_object_get(body, "Payload");
 	const char *text = json_string_value(value);
 	size_t length = json_string_length(value), size = 0;
-	*payload = (struct text){0};
 	if (!value || json_is_null(value))
-		return true;
-	uint8_t *bytes = memory_take(BASE64_DECODED_MAX(length) + 1);
-	if (text && base64_decode(text, length, bytes, &size)) {
+		return;
+	uint8_t *bytes = submission_take(request, BASE64_DECODED_MAX(length) + 1);
+	if (text && base64_decode(text, length, bytes, &size))
 		*payload = (struct text){(char *)bytes, (uint32_t)size};
-		return true;
-	}
-	free(bytes);
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "Payload: bytes in base64 are expected");
-	return false;
+	else
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Payload: bytes in base64 are expected");
 }
 
 void job_dispatch(struct request *request, struct reply *reply)
 {
-	struct text payload;
 	json_t *body = body_read(request, reply);
 	json_t *meta = json_object_get(body, "Meta");
 	if (body && body_names(request, body, "JobID", "Job ID", reply) &&
-		owned_meta_is_fit(meta, META_MAX, reply) && read_payload(body, &payload, reply)) {
+		meta_is_fit(meta, META_MAX, reply)) {
 		struct command_job_child *launch = submit_child(request);
 		launch->dispatch = true;
-		launch->payload = payload;
 		launch->idempotency_token =
-			owned_text(request_parameter(request, "idempotency_token"));
-		launch->meta = owned_meta(meta, &launch->meta_count);
+			command_text(request, request_parameter(request, "idempotency_token"));
+		launch->meta = command_meta(request, meta, &launch->meta_count);
+		read_payload(request, body, &launch->payload, reply);
 	}
 	json_decref(body);
 }
@@ -100,16 +81,13 @@ void job_dispatched(struct request *request, struct reply *reply)
 {
 	const struct command *command = submission_command(request->submission, 0);
 	const struct command_job_child *result = command->job_child;
-	if (command->outcome != OUTCOME_DONE) {
-		reply_refusal(reply, command, result->message, MHD_HTTP_INTERNAL_SERVER_ERROR);
+	struct json_writer *w = done_begin_or_say(
+		request, reply, &command, result->message, MHD_HTTP_INTERNAL_SERVER_ERROR);
+	if (!w)
 		return;
-	}
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	json_put_string(w, "DispatchedJobID", result->child_id);
 	eval_made_json(w, &result->made);
 	json_put_u64(w, "JobCreateIndex", result->child_index);
 	json_put_u64(w, "Index", command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }

@@ -1,25 +1,13 @@
 // PUT /v1/job/:id/scale: another number of instances of a group.
-#include "state/base/memory.h"
 #include "state/records/job.h"
 #include "state/tables/state.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
 #include <stdlib.h>
-
-static void free_scaling(struct command *command)
-{
-	struct command_job_scale *scaling = command->job_scale;
-	owned_text_free(scaling->namespace_name);
-	owned_text_free(scaling->id);
-	owned_text_free(scaling->group);
-	owned_text_free(scaling->message);
-	owned_text_free(scaling->meta);
-	free(scaling);
-}
 
 static bool refuse_scale(struct reply *reply, const char *text)
 {
@@ -107,29 +95,29 @@ static bool policy_allows(const struct request *request, json_t *body, struct re
 }
 
 // An object as text, "" when there is none.
-static struct text meta_text(json_t *meta)
+static struct text meta_text(struct request *request, json_t *meta)
 {
-	char *text = is_absent(meta) ? NULL : json_dumps(meta, JSON_COMPACT);
-	return text ? text_of(text) : owned_text("");
+	char *dumped = is_absent(meta) ? NULL : json_dumps(meta, JSON_COMPACT);
+	struct text text = command_text(request, dumped);
+	free(dumped);
+	return text;
 }
 
 static void submit_scale(struct request *request, json_t *body)
 {
 	json_t *count = json_object_get(body, "Count"), *target = json_object_get(body, "Target");
-	struct command_job_scale *scaling = memory_take(sizeof *scaling);
-	*scaling = (struct command_job_scale){
-		.namespace_name = owned_text(request_namespace(request)),
-		.id = owned_text(request->ids[0]),
-		.group = owned_text(json_string_value(json_object_get(target, "Group"))),
+	struct command *command = submission_one(request, COMMAND_JOB_SCALE, NULL);
+	command->job_scale = submission_take(request, sizeof *command->job_scale);
+	*command->job_scale = (struct command_job_scale){
+		.namespace_name = command_text(request, request_namespace(request)),
+		.id = command_text(request, request->ids[0]),
+		.group = command_text(request, json_string_value(json_object_get(target, "Group"))),
 		.count = {!is_absent(count), json_integer_value(count)},
-		.message = owned_text(json_string_value(json_object_get(body, "Message"))),
+		.message =
+			command_text(request, json_string_value(json_object_get(body, "Message"))),
 		.error = json_is_true(json_object_get(body, "Error")),
-		.meta = meta_text(json_object_get(body, "Meta")),
+		.meta = meta_text(request, json_object_get(body, "Meta")),
 	};
-	struct command *command =
-		submission_command(submission_create(request, 1, free_scaling), 0);
-	command->type = COMMAND_JOB_SCALE;
-	command->job_scale = scaling;
 }
 
 void job_set_scale(struct request *request, struct reply *reply)
@@ -144,16 +132,13 @@ void job_scaled(struct request *request, struct reply *reply)
 {
 	const struct command *command = submission_command(request->submission, 0);
 	const struct command_job_scale *result = command->job_scale;
-	if (command->outcome != OUTCOME_DONE) {
-		reply_refusal(reply, command, result->message_out, MHD_HTTP_BAD_REQUEST);
+	struct json_writer *w = done_begin_or_say(
+		request, reply, &command, result->message_out, MHD_HTTP_BAD_REQUEST);
+	if (!w)
 		return;
-	}
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	eval_made_json(w, &result->made);
 	json_put_u64(w, "JobModifyIndex", result->job_modify_index);
 	json_put_string(w, "Warnings", "");
 	write_meta_json(w, command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }

@@ -1,7 +1,7 @@
 // Going back to a version of a job, and calling one stable.
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
@@ -22,12 +22,6 @@ static bool read_number(json_t *body, const char *member, bool is_needed,
 	return false;
 }
 
-static void free_revert(struct command *command)
-{
-	owned_text_free(command->job_revert.namespace_name);
-	owned_text_free(command->job_revert.id);
-}
-
 void job_revert(struct request *request, struct reply *reply)
 {
 	struct optional_i64 version, prior;
@@ -38,11 +32,10 @@ void job_revert(struct request *request, struct reply *reply)
 	json_decref(body);
 	if (!fits)
 		return;
-	struct command *command = submission_command(submission_create(request, 1, free_revert), 0);
-	command->type = COMMAND_JOB_REVERT;
+	struct command *command = submission_one(request, COMMAND_JOB_REVERT, NULL);
 	command->job_revert = (struct command_job_revert){
-		.namespace_name = owned_text(request_namespace(request)),
-		.id = owned_text(request->ids[0]),
+		.namespace_name = command_text(request, request_namespace(request)),
+		.id = command_text(request, request->ids[0]),
 		.version = (uint64_t)version.value,
 		.enforce_prior = prior,
 	};
@@ -86,12 +79,6 @@ void job_reverted(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-static void free_stable(struct command *command)
-{
-	owned_text_free(command->job_stable.namespace_name);
-	owned_text_free(command->job_stable.id);
-}
-
 void job_set_stable(struct request *request, struct reply *reply)
 {
 	struct optional_i64 version;
@@ -102,11 +89,10 @@ void job_set_stable(struct request *request, struct reply *reply)
 	json_decref(body);
 	if (!fits)
 		return;
-	struct command *command = submission_command(submission_create(request, 1, free_stable), 0);
-	command->type = COMMAND_JOB_STABLE;
+	struct command *command = submission_one(request, COMMAND_JOB_STABLE, NULL);
 	command->job_stable = (struct command_job_stable){
-		.namespace_name = owned_text(request_namespace(request)),
-		.id = owned_text(request->ids[0]),
+		.namespace_name = command_text(request, request_namespace(request)),
+		.id = command_text(request, request->ids[0]),
 		.version = (uint64_t)version.value,
 		.stable = stable,
 	};
@@ -114,13 +100,11 @@ void job_set_stable(struct request *request, struct reply *reply)
 
 void job_stable_was_set(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_done(request, reply);
-	if (!command)
+	const struct command *command;
+	struct json_writer *w = done_begin(request, reply, &command);
+	if (!w)
 		return;
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	json_put_u64(w, "JobModifyIndex", command->job_stable.job_modify_index);
 	json_put_u64(w, "Index", command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }

@@ -2,21 +2,8 @@
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/submission.h"
+#include "tools/api/server/command_text.h"
 #include "tools/forms/eval_made_json.h"
-
-static void free_nothing(struct command *command)
-{
-}
-
-// The id of the path, or false with a reply.
-static bool node_id(const struct request *request, struct uuid *id, struct reply *reply)
-{
-	if (uuid_parse(request->ids[0], id))
-		return true;
-	reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
-	return false;
-}
 
 static bool read_eligibility(struct request *request, bool *eligible, struct reply *reply)
 {
@@ -39,37 +26,31 @@ void node_set_eligibility(struct request *request, struct reply *reply)
 {
 	struct uuid id;
 	bool eligible;
-	if (!node_id(request, &id, reply) || !read_eligibility(request, &eligible, reply))
+	if (!path_uuid(request, "node", &id, reply) || !read_eligibility(request, &eligible, reply))
 		return;
-	struct submission *submission = submission_create(request, 1, free_nothing);
-	struct command *command = submission_command(submission, 0);
-	command->type = COMMAND_NODE_ELIGIBILITY;
+	struct command *command = submission_one(request, COMMAND_NODE_ELIGIBILITY, NULL);
 	command->node_eligibility =
 		(struct command_node_eligibility){.node = id, .eligible = eligible};
 }
 
 void node_eligibility_set(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_done(request, reply);
-	if (!command)
+	const struct command *command;
+	struct json_writer *w = done_begin(request, reply, &command);
+	if (!w)
 		return;
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	json_put_u64(w, "NodeModifyIndex", command->index);
 	evals_made_json(w, request->api->settings.state, &command->node_eligibility.made);
 	json_put_u64(w, "Index", command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }
 
 static void submit_named(struct request *request, struct reply *reply, enum command_type type)
 {
 	struct uuid id;
-	if (!node_id(request, &id, reply))
+	if (!path_uuid(request, "node", &id, reply))
 		return;
-	struct submission *submission = submission_create(request, 1, free_nothing);
-	struct command *command = submission_command(submission, 0);
-	command->type = type;
+	struct command *command = submission_one(request, type, NULL);
 	command->node_named = (struct command_node_named){.node = id};
 }
 
@@ -85,12 +66,11 @@ void node_purge(struct request *request, struct reply *reply)
 
 void node_evaluated(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_done(request, reply);
-	if (!command)
+	const struct command *command;
+	struct json_writer *w = done_begin(request, reply, &command);
+	if (!w)
 		return;
 	bool purged = command->type == COMMAND_NODE_PURGE;
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	json_put_u64(w, "HeartbeatTTL", 0);
 	evals_made_json(w, request->api->settings.state, &command->node_named.made);
 	json_put_u64(w, "NodeModifyIndex", purged ? command->index : 0);
@@ -99,6 +79,5 @@ void node_evaluated(struct request *request, struct reply *reply)
 	json_put_u64(w, "NumNodes", 0);
 	json_put_null(w, "Servers");
 	write_meta_json(w, command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }

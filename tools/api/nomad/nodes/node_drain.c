@@ -1,22 +1,14 @@
 // PUT /v1/node/:id/drain: an operator begins, changes or ends a drain.
-#include "state/base/memory.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
 #include "tools/json/duration.h"
-#include <stdlib.h>
 
 // Names in the metadata of a drain.
 #define META_MAX 64u
-
-static void free_drain(struct command *command)
-{
-	owned_meta_free(command->node_drain->meta, command->node_drain->meta_count);
-	free(command->node_drain);
-}
 
 // Nanoseconds, or text like "1h". False with a reply.
 static bool read_deadline(json_t *spec, int64_t *deadline_ns, struct reply *reply)
@@ -43,7 +35,7 @@ static bool spec_is_fit(json_t *body, int64_t *deadline_ns, struct reply *reply)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"DrainSpec: an object is expected, or null to end a drain");
 	else if (!json_is_object(spec) || read_deadline(spec, deadline_ns, reply))
-		return owned_meta_is_fit(json_object_get(body, "Meta"), META_MAX, reply);
+		return meta_is_fit(json_object_get(body, "Meta"), META_MAX, reply);
 	return false;
 }
 
@@ -51,7 +43,8 @@ static void submit_drain(
 	struct request *request, const struct uuid *id, json_t *body, int64_t deadline_ns)
 {
 	json_t *spec = json_object_get(body, "DrainSpec");
-	struct command_node_drain *drain = memory_take(sizeof *drain);
+	struct command *command = submission_one(request, COMMAND_NODE_DRAIN, NULL);
+	struct command_node_drain *drain = submission_take(request, sizeof *drain);
 	*drain = (struct command_node_drain){
 		.node = *id,
 		.end = json_is_object(spec) ? DRAIN_GOES_ON : DRAIN_CANCELED,
@@ -59,9 +52,7 @@ static void submit_drain(
 		.ignore_system_jobs = json_is_true(json_object_get(spec, "IgnoreSystemJobs")),
 		.mark_eligible = json_is_true(json_object_get(body, "MarkEligible")),
 	};
-	drain->meta = owned_meta(json_object_get(body, "Meta"), &drain->meta_count);
-	struct command *command = submission_command(submission_create(request, 1, free_drain), 0);
-	command->type = COMMAND_NODE_DRAIN;
+	drain->meta = command_meta(request, json_object_get(body, "Meta"), &drain->meta_count);
 	command->node_drain = drain;
 }
 
@@ -69,10 +60,8 @@ void node_set_drain(struct request *request, struct reply *reply)
 {
 	struct uuid id;
 	int64_t deadline_ns = 0;
-	if (!uuid_parse(request->ids[0], &id)) {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
+	if (!path_uuid(request, "node", &id, reply))
 		return;
-	}
 	json_t *body = body_read(request, reply);
 	if (body && body_names(request, body, "NodeID", "Node ID", reply) &&
 		spec_is_fit(body, &deadline_ns, reply))
@@ -82,14 +71,12 @@ void node_set_drain(struct request *request, struct reply *reply)
 
 void node_drain_set(struct request *request, struct reply *reply)
 {
-	const struct command *command = submission_done(request, reply);
-	if (!command)
+	const struct command *command;
+	struct json_writer *w = done_begin(request, reply, &command);
+	if (!w)
 		return;
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	json_put_u64(w, "NodeModifyIndex", command->index);
 	evals_made_json(w, request->api->settings.state, &command->node_drain->made);
 	json_put_u64(w, "Index", command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }

@@ -1,51 +1,30 @@
 // What operators ask of a deployment.
-#include "state/base/memory.h"
 #include "state/records/deployment.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/body.h"
-#include "tools/api/server/owned_text.h"
+#include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
-#include <stdlib.h>
 
 // Ids in one request that sets the health of allocations.
 #define IDS_MAX 16384u
 
-// A command and what it points to.
-struct change {
-	struct command_deployment command;
-	struct text *groups;
-	struct uuid *healthy, *unhealthy;
-};
-
-static void free_change(struct command *command)
+// A submission that changes a deployment.
+static struct command_deployment *submit_change(
+	struct request *request, enum deployment_action action)
 {
-	struct change *change = (struct change *)command->deployment;
-	for (uint32_t i = 0; i < change->command.group_count; i++)
-		owned_text_free(change->groups[i]);
-	free(change->groups);
-	free(change->healthy);
-	free(change->unhealthy);
-	free(change);
+	struct command *command = submission_one(request, COMMAND_DEPLOYMENT, NULL);
+	struct command_deployment *change = submission_take(request, sizeof *change);
+	change->action = action;
+	command->deployment = change;
+	return change;
 }
 
-// A submission of the deployment that the path names; NULL with a reply.
-static struct change *submit_change(
-	struct request *request, enum deployment_action action, struct reply *reply)
+static void name_deployment(
+	const struct request *request, struct command_deployment *change, struct reply *reply)
 {
-	struct uuid id;
-	if (!uuid_parse(request->ids[0], &id)) {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "deployment not found");
-		return NULL;
-	}
-	struct change *change = memory_take(sizeof *change);
-	change->command.id = id;
-	change->command.action = action;
-	struct command *command = submission_command(submission_create(request, 1, free_change), 0);
-	command->type = COMMAND_DEPLOYMENT;
-	command->deployment = &change->command;
-	return change;
+	(void)path_uuid(request, "deployment", &change->id, reply);
 }
 
 // The body, when it may stand for the path; NULL with a reply.
@@ -75,35 +54,36 @@ static bool groups_are_asked(json_t *body, struct reply *reply)
 	return reply->status == 0;
 }
 
-static void take_groups(struct change *change, json_t *groups)
+static void take_groups(struct request *request, struct command_deployment *change, json_t *names)
 {
-	uint32_t count = (uint32_t)json_array_size(groups);
-	change->groups = memory_take_array(count + 1, sizeof change->groups[0]);
-	for (uint32_t i = 0; i < count; i++) {
-		change->groups[i] = owned_text(json_string_value(json_array_get(groups, i)));
-	}
-	change->command.groups = change->groups;
-	change->command.group_count = count;
+	uint32_t count = (uint32_t)json_array_size(names);
+	struct text *groups = submission_take(request, (count + 1) * sizeof groups[0]);
+	for (uint32_t i = 0; i < count; i++)
+		groups[i] = command_text(request, json_string_value(json_array_get(names, i)));
+	change->groups = groups;
+	change->group_count = count;
 }
 
 void deployment_promote(struct request *request, struct reply *reply)
 {
-	struct change *change = NULL;
 	json_t *body = read_body(request, reply);
-	if (body && groups_are_asked(body, reply))
-		change = submit_change(request, DEPLOYMENT_PROMOTE, reply);
-	if (change && !json_is_true(json_object_get(body, "All")))
-		take_groups(change, json_object_get(body, "Groups"));
+	if (body && groups_are_asked(body, reply)) {
+		struct command_deployment *change = submit_change(request, DEPLOYMENT_PROMOTE);
+		name_deployment(request, change, reply);
+		if (!json_is_true(json_object_get(body, "All")))
+			take_groups(request, change, json_object_get(body, "Groups"));
+	}
 	json_decref(body);
 }
 
 void deployment_fail(struct request *request, struct reply *reply)
 {
 	json_t *body = read_body(request, reply);
-	struct change *change = body ? submit_change(request, DEPLOYMENT_FAIL, reply) : NULL;
-	if (change) {
-		change->command.description = DEPLOYMENT_TEXT_FAILED_BY_USER;
-		change->command.revert = true;
+	if (body) {
+		struct command_deployment *change = submit_change(request, DEPLOYMENT_FAIL);
+		name_deployment(request, change, reply);
+		change->description = DEPLOYMENT_TEXT_FAILED_BY_USER;
+		change->revert = true;
 	}
 	json_decref(body);
 }
@@ -115,8 +95,10 @@ void deployment_pause(struct request *request, struct reply *reply)
 	if (body && pause && !json_is_boolean(pause) && !json_is_null(pause))
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Pause: true or false is expected");
 	else if (body)
-		submit_change(
-			request, json_is_true(pause) ? DEPLOYMENT_PAUSE : DEPLOYMENT_RESUME, reply);
+		name_deployment(request,
+			submit_change(request,
+				json_is_true(pause) ? DEPLOYMENT_PAUSE : DEPLOYMENT_RESUME),
+			reply);
 	json_decref(body);
 }
 
@@ -124,75 +106,62 @@ void deployment_unblock(struct request *request, struct reply *reply)
 {
 	json_t *body = read_body(request, reply);
 	if (body)
-		submit_change(request, DEPLOYMENT_UNBLOCK, reply);
+		name_deployment(request, submit_change(request, DEPLOYMENT_UNBLOCK), reply);
 	json_decref(body);
 }
 
-// The ids of a member, to be freed. False with a reply.
-static bool read_ids(
-	json_t *body, const char *member, struct uuid **ids, uint32_t *count, struct reply *reply)
+// The ids of a member. False with a reply.
+static bool read_ids(struct request *request, json_t *body, const char *member,
+	const struct uuid **ids, uint32_t *count, struct reply *reply)
 {
 	json_t *texts = json_object_get(body, member), *text;
 	size_t i, size = json_array_size(texts);
-	*count = 0;
-	*ids = NULL;
 	if (size > IDS_MAX) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s: at most %u ids", member, IDS_MAX);
 		return false;
 	}
-	*ids = memory_take_array(size + 1, sizeof **ids);
+	struct uuid *parsed = submission_take(request, (size + 1) * sizeof *parsed);
 	json_array_foreach(texts, i, text)
 	{
 		const char *id = json_string_value(text);
-		if (!id || !uuid_parse(id, &(*ids)[i])) {
+		if (!id || !uuid_parse(id, &parsed[i])) {
 			reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s[%zu]: no id of an allocation",
 				member, i);
 			return false;
 		}
 	}
+	*ids = parsed;
 	*count = (uint32_t)size;
 	return true;
 }
 
 void deployment_set_health(struct request *request, struct reply *reply)
 {
-	struct uuid *healthy = NULL, *unhealthy = NULL;
-	uint32_t healthy_count = 0, unhealthy_count = 0;
-	struct change *change = NULL;
 	json_t *body = read_body(request, reply);
-	bool fits = body &&
-		    read_ids(body, "HealthyAllocationIDs", &healthy, &healthy_count, reply) &&
-		    read_ids(body, "UnhealthyAllocationIDs", &unhealthy, &unhealthy_count, reply);
-	if (fits && healthy_count + unhealthy_count == 0)
+	if (!body)
+		return;
+	struct command_deployment *change = submit_change(request, DEPLOYMENT_SET_HEALTH);
+	bool fits = read_ids(request, body, "HealthyAllocationIDs", &change->healthy,
+			    &change->healthy_count, reply) &&
+		    read_ids(request, body, "UnhealthyAllocationIDs", &change->unhealthy,
+			    &change->unhealthy_count, reply);
+	if (fits && change->healthy_count + change->unhealthy_count == 0)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"must specify at least one healthy/unhealthy allocation ID");
 	else if (fits)
-		change = submit_change(request, DEPLOYMENT_SET_HEALTH, reply);
+		name_deployment(request, change, reply);
 	json_decref(body);
-	if (!change) {
-		free(healthy);
-		free(unhealthy);
-		return;
-	}
-	change->healthy = healthy;
-	change->unhealthy = unhealthy;
-	change->command.healthy = healthy;
-	change->command.healthy_count = healthy_count;
-	change->command.unhealthy = unhealthy;
-	change->command.unhealthy_count = unhealthy_count;
 }
 
 void deployment_changed(struct request *request, struct reply *reply)
 {
 	const struct command *command = submission_command(request->submission, 0);
 	const struct command_deployment *result = command->deployment;
-	if (command->outcome != OUTCOME_DONE) {
-		// Nomad's code for what a deployment refuses.
-		reply_refusal(reply, command, result->message, MHD_HTTP_INTERNAL_SERVER_ERROR);
+	// Nomad's code for what a deployment refuses.
+	struct json_writer *w = done_begin_or_say(
+		request, reply, &command, result->message, MHD_HTTP_INTERNAL_SERVER_ERROR);
+	if (!w)
 		return;
-	}
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
 	eval_made_json(w, &result->made);
 	json_put_u64(w, "DeploymentModifyIndex", result->modify_index);
 	json_write_key(w, "RevertedJobVersion");
@@ -201,6 +170,5 @@ void deployment_changed(struct request *request, struct reply *reply)
 	else
 		json_write_null(w);
 	json_put_u64(w, "Index", command->index);
-	json_end_object(w);
-	reply_index(reply, command->index);
+	done_end(w, reply, command);
 }

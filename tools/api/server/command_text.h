@@ -1,0 +1,14 @@
+// Texts of commands: copies that live as long as the request's submission.
+#pragma once
+#include "tools/api/server/submission.h"
+#include <jansson.h>
+
+struct text command_text(struct request *, const char *string); // NULL is ""
+
+// False unless meta is absent, null, or an object of at most that many texts; the reply says so.
+bool meta_is_fit(json_t *meta, uint32_t most, struct reply *);
+// Names and values of such an object.
+struct node_pair *command_meta(struct request *, json_t *meta, uint32_t *count);
+
+// The id that the path has; false with a reply that there is no such thing. noun: "node".
+bool path_uuid(const struct request *, const char *noun, struct uuid *, struct reply *);
