@@ -1,5 +1,6 @@
 // What becomes of allocations by the word of their node, and by what operators ask of schedulers.
 #include "state/apply/apply.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
@@ -32,6 +33,7 @@ int alloc_update_check(const struct state *state, const void *body)
 	if (!n || n->record.deleted || n->generation != e->generation || !node_may_report(n) ||
 		e->sequence <= node_report_sequence(&state->cells[e->slot]))
 		return -ERROR_CORRUPT;
+	CHECK(e->count == 0 || e->items);
 	for (uint32_t i = 0; i < e->count; i++)
 		if (!allocation_is_reported_by(state, &e->items[i].id, e->slot) ||
 			(i > 0 && uuid_compare(&e->items[i - 1].id, &e->items[i].id) >= 0))
@@ -46,6 +48,7 @@ static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struc
 	const struct job_keep *keep = job_cell_keep(job_cell);
 	bool ends = item->client_status == ALLOC_COMPLETE || item->client_status == ALLOC_FAILED;
 
+	CHECK(item->client_status <= ALLOC_FAILED);
 	if (job_is_direct(a->job) || (!ends && a->client_status != ALLOC_UNKNOWN))
 		return EVAL_TRIGGERS;
 	if (!keep)
@@ -71,6 +74,7 @@ static void note_health(
 		return;
 	struct alloc_details *before = alloc_details_share(a->details);
 	allocation_set_health(a, healthy, time_ns);
+	CHECK(a->details && a->details->deployment_status);
 	deployment_count_health(state, cell, before);
 	alloc_details_release(before);
 }
@@ -98,6 +102,8 @@ static bool apply_reported(
 	struct state *state, struct reported_alloc *item, const struct node *n, int64_t time_ns)
 {
 	struct alloc_cell *cell = alloc_cell_find(state, &item->id);
+
+	CHECK(cell && alloc_cell_is_there(cell) && cell->working->node_slot == n->slot);
 	bool is_end = is_end_of_task(cell->working, item);
 	enum eval_trigger trigger = trigger_of(cell->job_cell, cell->working, item, time_ns);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
@@ -120,6 +126,7 @@ static bool apply_reported(
 	job_cell_update_status(state, cell->job_cell, state->index);
 	if (trigger != EVAL_TRIGGERS)
 		job_mark_add(state, cell->job_cell, a->job, trigger, n);
+	CHECK(cell->working == a && a->modify_time_ns == time_ns);
 	return is_end;
 }
 
@@ -130,6 +137,7 @@ static void note_report(
 	bool is_awaited = cell->working->missed_heartbeat_index != 0 && !node_is_settled(cell);
 
 	node_report_note(state, cell, e->sequence, state->index);
+	CHECK(node_report_sequence(cell) == e->sequence);
 	if (e->count == 0 && is_awaited)
 		node_revise(state, cell, state->index)->missed_heartbeat_index = state->index;
 }
@@ -139,6 +147,8 @@ void alloc_update_apply(struct state *state, void *body, int64_t time_ns)
 	struct entry_alloc_update *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
 
+	CHECK(e->slot < state_node_slots(state) && cell->working);
+	CHECK(cell->working->generation == e->generation && node_may_report(cell->working));
 	note_report(state, cell, e);
 	for (uint32_t i = 0; i < e->count; i++) {
 		struct task_end end = {e->items[i].flaky, e->items[i].unready, e->readiness};
@@ -154,6 +164,7 @@ int alloc_transition_check(const struct state *state, const void *body)
 {
 	const struct entry_alloc_transition *e = body;
 
+	CHECK(e->count > 0 && e->items);
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
 		if (!cell || !alloc_cell_is_there(cell) ||
@@ -176,6 +187,7 @@ void alloc_transition_apply(struct state *state, void *body, int64_t time_ns)
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct desired_transition *t = &e->items[i].transition;
 		struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
+		CHECK(cell && alloc_cell_is_there(cell));
 		struct allocation *a = allocation_revise(state, cell, ++state->index);
 		struct alloc_details *details = alloc_details_copy(a->details);
 		set(&details->transition.migrate, t->migrate);

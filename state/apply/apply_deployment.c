@@ -1,5 +1,6 @@
 // What becomes of deployments: by the word of operators, peers and watchers, and by plans.
 #include "state/apply/apply_record.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/plan/plan_deployment.h"
@@ -13,6 +14,7 @@
 // Takes it over. Nothing of it was placed yet, whatever who made it believed.
 static void begin(struct state *state, struct job_cell *job, struct deployment *d)
 {
+	CHECK(job && !deployment_cell_find(state, &d->id));
 	d->record.create_index = d->record.modify_index = state->index;
 	d->create_time_ns = d->modify_time_ns = state->time_ns;
 	for (uint32_t i = 0; i < d->groups.count; i++) {
@@ -22,7 +24,7 @@ static void begin(struct state *state, struct job_cell *job, struct deployment *
 		g->placed_allocs = g->healthy_allocs = g->unhealthy_allocs = 0;
 		g->require_progress_by_ns = 0;
 	}
-	deployment_cell_put(state, job, d);
+	CHECK(deployment_cell_put(state, job, d)->working == d);
 }
 
 static void keep_counts(struct deployment_group *to, struct deployment_group *from)
@@ -41,6 +43,7 @@ static void keep_counts(struct deployment_group *to, struct deployment_group *fr
 static void replace_groups(
 	struct state *state, struct deployment_cell *cell, const struct deployment *computed)
 {
+	CHECK(deployment_cell_is_there(cell) && cell->working->status == DEPLOYMENT_INITIALIZING);
 	struct deployment *d = deployment_cell_revise(state, cell, state->index);
 	struct deployment *copy = deployment_copy(computed);
 
@@ -54,6 +57,7 @@ static void replace_groups(
 	d->groups = copy->groups;
 	copy->groups = groups;
 	deployment_free(copy);
+	CHECK(d->groups.count == computed->groups.count);
 }
 
 // --- In plans ------------------------------------------------------------------------------------
@@ -130,6 +134,8 @@ static bool has_allocations(const struct state *state, const struct entry_deploy
 int deployment_entry_check(const struct state *state, const void *body)
 {
 	const struct entry_deployment *e = body;
+
+	CHECK(e->change < DEPLOYMENT_CHANGES);
 	const struct deployment_cell *cell = deployment_cell_find_active(state, &e->id);
 	bool holds = false;
 
@@ -159,6 +165,7 @@ bool canary_is_healthy(const struct alloc_cell *cell, const struct uuid *deploym
 // One that proved itself is one of the others from now on.
 static void promote_canary(struct state *state, struct alloc_cell *cell, int64_t time_ns)
 {
+	CHECK(alloc_cell_is_living(cell) && cell->working->details->deployment_status);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 	struct alloc_details *details = alloc_details_copy(a->details);
 
@@ -173,6 +180,7 @@ static void promote_canary(struct state *state, struct alloc_cell *cell, int64_t
 static void promote_group(struct state *state, const struct deployment_cell *cell,
 	struct deployment_group *g, int64_t time_ns)
 {
+	CHECK(g);
 	g->promoted = true;
 	if (g->progress_deadline_ns > 0 && g->require_progress_by_ns != 0)
 		g->require_progress_by_ns = deployment_deadline_ns(g, time_ns);
@@ -200,6 +208,8 @@ static void promote(struct state *state, struct deployment_cell *cell,
 static void set_health(struct state *state, const struct alloc_health *item, int64_t time_ns)
 {
 	struct alloc_cell *cell = alloc_cell_find(state, &item->id);
+
+	CHECK(cell && alloc_cell_is_there(cell) && cell->working->details);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 	struct alloc_details *before = alloc_details_share(a->details);
 
@@ -215,6 +225,7 @@ void deployment_entry_apply(struct state *state, void *body, int64_t time_ns)
 	struct entry_deployment *e = body;
 	struct deployment_cell *cell = deployment_cell_find(state, &e->id);
 
+	CHECK(cell && deployment_cell_is_there(cell) && deployment_is_active(cell->working));
 	switch (e->change) {
 	case DEPLOYMENT_CHANGES_STATUS:
 		deployment_cell_set_status(state, cell, e->status, e->description);

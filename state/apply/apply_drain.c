@@ -1,6 +1,7 @@
 // A node that is to be emptied, and the end of that (semantics §2.2). What is on it is moved by who looks after drains;
 // only that it takes new work again is a reason for schedulers to look at it.
 #include "state/apply/apply.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/tables.h"
@@ -37,6 +38,7 @@ static const uint8_t end_statuses[] = {
 
 static enum node_message message_of(uint8_t end, const struct drain_strategy *before)
 {
+	CHECK(end <= DRAIN_DEADLINE_REACHED);
 	switch (end) {
 	case DRAIN_CANCELED: return NODE_DRAIN_DISABLED;
 	case DRAIN_COMPLETE: return NODE_DRAIN_COMPLETE;
@@ -70,6 +72,8 @@ void node_drain_apply(struct state *state, void *body, int64_t time_ns)
 	struct last_drain last = last_of(e, before, time_ns);
 	struct node_history history = node_history_of(before);
 
+	CHECK(before->generation == e->generation && (e->end == DRAIN_GOES_ON || before->drain));
+
 	node_history_add(&history, message_of(e->end, before->drain), time_ns, state->index);
 	history.drain = e->end == DRAIN_GOES_ON ? &drain : NULL;
 	history.last_drain = &last;
@@ -80,6 +84,8 @@ void node_drain_apply(struct state *state, void *body, int64_t time_ns)
 	else if (e->mark_eligible)
 		n->eligibility = NODE_ELIGIBLE;
 	state_count_node(state, n, 1);
+	CHECK((n->drain != NULL) == (e->end == DRAIN_GOES_ON) && n->last_drain);
+	CHECK(n->eligibility == NODE_INELIGIBLE || !n->drain);
 	if (n->eligibility == NODE_ELIGIBLE)
 		node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);

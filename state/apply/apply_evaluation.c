@@ -1,5 +1,6 @@
 // What entries about evaluations and schedulers do.
 #include "state/apply/apply_record.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/tables/alloc_table.h"
@@ -65,6 +66,7 @@ int evaluation_put_check(const struct state *state, const struct entry_record_pu
 
 static void cancel(struct state *state, struct eval_cell *cell, const char *description)
 {
+	CHECK(eval_cell_is_there(cell) && cell->working->status == EVAL_BLOCKED);
 	struct evaluation *e = eval_cell_revise(state, cell, ++state->index);
 	int before = e->status;
 
@@ -73,6 +75,7 @@ static void cancel(struct state *state, struct eval_cell *cell, const char *desc
 	e->status_description = text_copy(text_of(description));
 	e->modify_time_ns =
 		state->time_ns > e->create_time_ns ? state->time_ns : e->create_time_ns + 1;
+	CHECK(e->modify_time_ns >= e->create_time_ns);
 	eval_cell_changed(state, cell, before);
 }
 
@@ -107,6 +110,7 @@ static void cancel_blocked(struct state *state, struct job_cell *job, const stru
 
 static void note_work(struct state *state, struct job_cell *cell)
 {
+	CHECK(cell && cell->working);
 	if (job_cell_keep(cell) && !cell->working->had_work)
 		job_keep_revise(state, cell, state->index)->had_work = true;
 }
@@ -118,13 +122,19 @@ void evaluation_put(struct state *state, struct entry_record_put *entry)
 		state, text_of(e->namespace_name), text_of(e->job_id), state->index);
 
 	entry->record = NULL;
-	e = eval_cell_put(state, job, e)->working;
+	CHECK(e->record.modify_index == state->index);
+	struct eval_cell *cell = eval_cell_put(state, job, e);
+	e = cell->working;
+	CHECK(cell->job_cell == job && e->record.modify_index == state->index);
 	if (entry->settles_mark)
 		job_mark_clear(state, job);
+	CHECK(!(entry->settles_mark && job->is_marked));
 	note_work(state, job);
 	job_summary_queued(state, job, &e->queued);
 	if (e->status == EVAL_COMPLETE && e->failed_groups.count == 0)
 		cancel_blocked(state, job, &e->id);
+	CHECK(e->status == EVAL_BLOCKED || cds_list_empty(&job->blocked) ||
+		e->failed_groups.count > 0 || e->status != EVAL_COMPLETE);
 	job_cell_update_status(state, job, state->index);
 }
 
@@ -145,6 +155,8 @@ void scheduler_config_put(struct state *state, struct entry_record_put *entry)
 {
 	struct scheduler_config *config = entry->record, *old = state->config.working;
 
+	CHECK(config->record.modify_index == state->index);
+	CHECK(config->record.modify_index > old->record.modify_index);
 	entry->record = NULL;
 	if (old->record.modify_index >= state->unpublished_from) {
 		struct record *older = old->record.older;
@@ -208,6 +220,7 @@ static bool is_garbage(const struct state *state, const struct entry_gc *e, uint
 
 static bool is_twice(const struct entry_gc *e, uint32_t i)
 {
+	CHECK(i > 0 && i < e->count);
 	return e->kind == GC_JOB ? e->job_index[i - 1] >= e->job_index[i]
 				 : uuid_compare(&e->ids[i - 1], &e->ids[i]) >= 0;
 }
@@ -217,6 +230,7 @@ int gc_check(const struct state *state, const void *body)
 {
 	const struct entry_gc *e = body;
 
+	CHECK(e->kind < GC_KINDS && (e->kind == GC_JOB ? e->job_index != NULL : e->ids != NULL));
 	for (uint32_t i = 0; i < e->count; i++)
 		if ((i > 0 && is_twice(e, i)) || !is_garbage(state, e, i))
 			return -ERROR_CORRUPT;
@@ -227,6 +241,7 @@ void gc_apply(struct state *state, void *body, int64_t time_ns)
 {
 	struct entry_gc *e = body;
 
+	CHECK(e->kind < GC_KINDS);
 	for (uint32_t i = 0; i < e->count; i++) {
 		switch (e->kind) {
 		case GC_ALLOCATION:

@@ -51,11 +51,14 @@ static void push_version(
 {
 	struct job_keep *old = job_cell_keep(cell);
 
+	CHECK(job->record.modify_index == state->index);
+	CHECK(!old || job->version == old->versions[0]->version + 1);
 	if (old)
 		retire_version(state, old->versions[0]);
 	else
 		state->counts.jobs++;
 	job_keep_push(state, cell, job, state->index);
+	CHECK(job_cell_keep(cell) && job_cell_keep(cell)->versions[0] == job);
 	if (!old && cell->present_count > 0)
 		job_summary_recount(cell->working, cell);
 	cell->working->stopped_ns = job->stop ? time_ns : 0;
@@ -73,6 +76,7 @@ void job_register_apply(struct state *state, void *body, int64_t time_ns)
 	struct job_cell *cell = job_cell_find_or_add(
 		state, text_of(job->namespace_name), text_of(job->id), state->index);
 
+	CHECK(job && cell);
 	e->job = NULL;
 	push_version(state, cell, job, time_ns);
 }
@@ -109,6 +113,7 @@ static struct job *stopped_version(const struct job *from, uint64_t index,
 {
 	struct job *job = job_copy(from);
 
+	CHECK(job->task_groups.count == from->task_groups.count);
 	job->stop = true;
 	job->stable = false;
 	if (job->multiregion) {
@@ -126,6 +131,7 @@ void job_deregister_apply(struct state *state, void *body, int64_t time_ns)
 	const struct entry_job_deregister *e = body;
 	struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
 
+	CHECK(cell && job_cell_keep(cell));
 	bool is_direct = job_is_direct(job_cell_keep(cell)->versions[0]);
 
 	if (e->purge) {
@@ -135,6 +141,7 @@ void job_deregister_apply(struct state *state, void *body, int64_t time_ns)
 			stopped_version(job_cell_keep(cell)->versions[0], state->index, e, time_ns);
 		push_version(state, cell, job, time_ns);
 	}
+	CHECK(e->purge ? !job_cell_keep(cell) : job_cell_keep(cell)->versions[0]->stop);
 	if (is_direct) // of the others a scheduler ends them
 		end_allocations(state, cell, time_ns);
 }
@@ -148,6 +155,7 @@ static struct alloc_cell *oldest_end(struct state *state, int64_t before_ns)
 	if (cds_list_empty(&state->terminal))
 		return NULL;
 	cell = cds_list_first_entry(&state->terminal, struct alloc_cell, terminal);
+	CHECK(alloc_cell_is_there(cell) && allocation_is_terminal(cell->working));
 	return cell->working->modify_time_ns < before_ns ? cell : NULL;
 }
 
@@ -164,6 +172,7 @@ static struct place_request *oldest_request(
 
 static bool may_go(const struct job_cell *cell, int64_t before_ns)
 {
+	CHECK(cell->is_stopped_listed && cell->working);
 	return cell->present_count == 0 && cell->working->stopped_ns < before_ns;
 }
 
@@ -198,6 +207,7 @@ static void forget_requests(struct state *state, const struct entry_collect *e)
 			state->forgotten_ms = request->issued_ms;
 		state->oldest_request = cursor;
 		place_request_forget(state, request, state->index);
+		CHECK(request->forgotten_index && state->forgotten_ms >= request->issued_ms);
 	}
 }
 
@@ -212,6 +222,7 @@ static void collect_jobs(struct state *state, const struct entry_collect *e)
 		if (!may_go(cell, e->ended_before_ns))
 			continue;
 		job_cell_delete(state, cell, state->index);
+		CHECK(!job_cell_keep(cell));
 		count++;
 	}
 }

@@ -1,5 +1,6 @@
 // What is said of a job's versions, and what is remembered of the job beside them.
 #include "state/apply/apply.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/job_notes.h"
@@ -24,8 +25,10 @@ void job_stable_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_job_stable *e = body;
 
-	job_keep_set_stable(
-		state, job_cell_find(state, e->namespace_name, e->id), e->version, e->stable);
+	struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
+
+	CHECK(cell && job_cell_keep(cell));
+	job_keep_set_stable(state, cell, e->version, e->stable);
 }
 
 int job_note_check(const struct state *state, const void *body)
@@ -45,6 +48,7 @@ static void drop_group(struct array *scaled, uint32_t at)
 {
 	struct scaled_group *groups = scaled->items;
 
+	CHECK(at < scaled->count);
 	free(groups[at].group);
 	for (uint32_t i = 0; i < groups[at].events.count; i++)
 		record_release(&scaling_event_description,
@@ -72,6 +76,7 @@ static void add_event(struct scaled_group *group, const struct scaling_event *ev
 			ARRAY_AT(&group->events, struct scaling_event, SCALING_EVENTS_MAX - 1));
 	else
 		array_append(&group->events, sizeof *event);
+	CHECK(group->events.count > 0 && group->events.count <= SCALING_EVENTS_MAX);
 	events = group->events.items;
 	memmove(events + 1, events, (group->events.count - 1) * sizeof *events);
 	events[0] = *event;
@@ -81,6 +86,7 @@ void job_note_apply(struct state *state, void *body, int64_t time_ns)
 {
 	struct entry_job_note *e = body;
 	struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
+	CHECK(cell && job_cell_keep(cell));
 	struct job_keep *keep = job_keep_revise(state, cell, state->index);
 	struct job_notes *notes = job_notes_copy(keep->notes);
 
@@ -89,6 +95,7 @@ void job_note_apply(struct state *state, void *body, int64_t time_ns)
 	} else {
 		char *name = text_copy(e->group);
 		drop_unknown(&notes->scaled, keep);
+		CHECK(e->event);
 		e->event->create_index = state->index;
 		add_event(map_item(&notes->scaled, sizeof(struct scaled_group), name), e->event);
 		free(e->event);

@@ -27,6 +27,7 @@ static uint64_t nodes_known(const struct state *state)
 // Nobody gives a slot again before everybody knows that its node is gone.
 static bool is_leaving(const struct state *state, uint32_t slot)
 {
+	CHECK(slot < state->slots_max);
 	const struct node_cell *cell = &state->cells[slot];
 	return cell->gone && cell->published != cell->gone;
 }
@@ -70,6 +71,7 @@ static bool move_devices(const struct node_class *from, const struct node *n,
 {
 	const struct node_class *to = n->node_class;
 
+	CHECK(from->device_count <= NODE_DEVICE_GROUPS_MAX);
 	*moved = (struct device_set){0};
 	for (uint32_t i = 0; i < from->device_count; i++) {
 		uint32_t j = 0;
@@ -87,6 +89,7 @@ static bool move_devices(const struct node_class *from, const struct node *n,
 static void move_allocation(struct state *state, struct alloc_cell *cell,
 	const struct device_set *devices, int64_t time_ns)
 {
+	CHECK(alloc_cell_is_living(cell));
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 
 	a->devices = *devices;
@@ -118,6 +121,7 @@ static void place_devices_again(
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 			used.groups[i] |= moved.groups[i];
 	}
+	CHECK(node->working->node_class != from);
 	node->devices_used = used;
 }
 
@@ -158,6 +162,7 @@ static bool is_of_another_kind(const struct node *a, const struct node *b)
 static struct record *former_record(
 	const struct state *state, const struct node_cell *cell, uint32_t slot)
 {
+	CHECK(!cell || cell->working);
 	if (cell)
 		return &cell->working->record;
 	return node_slot_is_free(state, slot) ? &state->cells[slot].gone->record : NULL;
@@ -168,6 +173,8 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	const struct entry_node_register *e = body;
 	struct node_cell *cell = node_cell_find(state, &e->description->node);
 	const struct node *old = cell ? cell->working : NULL;
+
+	CHECK(e->slot < state->slots_max && (!old || old->slot == e->slot));
 	struct node_history history = node_history_of(old);
 	node_history_add(
 		&history, old ? NODE_RE_REGISTERED : NODE_REGISTERED, time_ns, state->index);
@@ -190,7 +197,9 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	if (!cell)
 		cell = node_cell_open(state, e->slot, e->owner, &n->id);
 	cell->working = n;
+	CHECK(cell == &state->cells[e->slot] && uuid_equal(&cell->id, &n->id));
 	change_add(state->changes, CHANGE_NODE, cell, &n->record);
+	CHECK(n->status < NODE_STATUSES);
 	bool is_healthy = node_announced(state, n, e->readiness);
 	state_count_node(state, n, 1);
 	if (old) {
@@ -258,6 +267,7 @@ static void lose_allocations(struct state *state, struct node_cell *node, int64_
 {
 	struct alloc_cell *cell;
 
+	CHECK(node->working->status != NODE_READY);
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		if (!alloc_cell_is_living(cell) || !job_is_direct(cell->working->job))
 			continue;
@@ -270,6 +280,7 @@ static void lose_allocations(struct state *state, struct node_cell *node, int64_
 static struct node *revise(
 	struct state *state, struct node_cell *cell, uint8_t cause, int64_t time_ns)
 {
+	CHECK(cell->working && cause < NODE_CAUSES);
 	if (cause == NODE_CAUSE_RETURNED && cell->working->status != NODE_DOWN)
 		return node_revise(state, cell, state->index);
 	return node_revise_with_event(state, cell, state->index, cause_events[cause], time_ns);
@@ -295,6 +306,7 @@ void node_status_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_node_status *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
+	CHECK(e->slot < state_node_slots(state) && cell->working->generation == e->generation);
 	struct node *n = revise(state, cell, e->cause, time_ns);
 	bool was_away = is_away(n->status);
 
@@ -307,6 +319,7 @@ void node_status_apply(struct state *state, void *body, int64_t time_ns)
 		node_announced(state, n, e->readiness);
 	if (!was_away && is_away(n->status))
 		node_went_away(state, n, time_ns);
+	CHECK(cell->working == n && n->record.modify_index == state->index);
 	state_count_node(state, n, 1);
 	if (is_away(n->status))
 		lose_allocations(state, cell, time_ns);

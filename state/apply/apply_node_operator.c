@@ -1,4 +1,5 @@
 #include "state/apply/apply.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
@@ -37,12 +38,16 @@ void node_eligibility_apply(struct state *state, void *body, int64_t time_ns)
 	const struct entry_node_eligibility *e = body;
 	struct node_cell *cell = &state->cells[e->slot];
 	bool eligible = e->eligibility == NODE_ELIGIBLE;
+
+	CHECK(node_of(state, e->slot, e->generation));
+	CHECK(e->eligibility < sizeof eligibility_events);
 	struct node *n = node_revise_with_event(
 		state, cell, state->index, eligibility_events[e->eligibility], time_ns);
 
 	state_count_node(state, n, -1);
 	n->eligibility = eligible ? NODE_ELIGIBLE : NODE_INELIGIBLE;
 	state_count_node(state, n, 1);
+	CHECK(!(n->drain && eligible));
 	if (eligible)
 		node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);
@@ -79,11 +84,14 @@ void node_purge_apply(struct state *state, void *body, int64_t time_ns)
 	struct node_cell *cell = &state->cells[e->slot];
 	uint64_t index = state->index;
 
+	CHECK(node_of(state, e->slot, e->generation));
 	node_mark_jobs(state, cell);
 	leave_allocations(state, cell, time_ns);
 	vm_worker_forget_node(state, &cell->id);
 	state_count_node(state, cell->working, -1);
 	node_groups_leave(state->node_groups, e->slot);
+	CHECK(cell->living == 0);
 	node_cell_close(state, cell, index);
+	CHECK(!node_of(state, e->slot, e->generation));
 	state_node_changed(state, e->slot);
 }

@@ -1,4 +1,5 @@
 #include "state/apply/apply.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 
@@ -17,7 +18,9 @@ void client_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_client *e = body;
 
+	CHECK(e->number == state->client_count);
 	client_add(state, e->name, state->index);
+	CHECK(state->client_count == e->number + 1);
 }
 
 static bool is_client(const struct state *state, uint32_t client)
@@ -69,6 +72,7 @@ int alloc_place_check(const struct state *state, const void *body)
 static struct allocation *build(const struct state *state, const struct entry_alloc_place *e,
 	struct job *job, int64_t time_ns)
 {
+	CHECK(job && e->group < job->task_groups.count);
 	struct allocation *a = memory_take(sizeof *a);
 
 	a->record.create_index = a->record.modify_index = state->index;
@@ -96,17 +100,22 @@ void alloc_place_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_alloc_place *e = body;
 	struct job *job = job_version_find(state, e->job_version);
+
+	CHECK(job && e->slot < state_node_slots(state));
 	struct job_cell *job_cell =
 		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
 	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, e->group);
 	struct allocation *a = build(state, e, job, time_ns);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 
+	CHECK(cell->working == a && cell->job_cell == job_cell);
 	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
 	alloc_cell_changed(state, cell);
 	node_task_scheduled(state, e->slot, group);
 	struct job_keep *keep = job_keep_revise(state, job_cell, state->index);
-	job_keep_counter(keep, text_of(group->name))->next++;
+	struct group_counter *counter = job_keep_counter(keep, text_of(group->name));
+	CHECK(counter && counter->next == e->number);
+	counter->next++;
 	job_cell_update_status(state, job_cell, state->index);
 	state_node_changed(state, e->slot);
 }
@@ -126,6 +135,7 @@ int place_request_check(const struct state *state, const void *body)
 void place_request_remember(
 	struct state *state, const struct entry_place_request *e, uint64_t index)
 {
+	CHECK(e->count > 0 && e->count <= PLACE_COUNT_MAX);
 	size_t items = e->count * sizeof e->items[0];
 	struct place_request *request = memory_take(sizeof *request + items);
 
@@ -167,7 +177,9 @@ void alloc_release_apply(struct state *state, void *body, int64_t time_ns)
 
 	for (uint8_t i = 0; i < e->count; i++) {
 		struct alloc_cell *cell = alloc_cell_find(state, &e->ids[i]);
+		CHECK(cell && alloc_cell_is_living(cell));
 		alloc_cell_end(state, cell, END_RELEASED, time_ns, ++state->index);
+		CHECK(!alloc_cell_is_living(cell));
 		job_cell_update_status(state, cell->job_cell, state->index);
 		// Of one that is not of a direct job the node may have been purged while it lived.
 		if (cell->working->node_slot != NODE_SLOT_NONE)

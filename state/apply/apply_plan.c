@@ -39,6 +39,7 @@ static bool may_be_lost(const struct allocation *a)
 // When it was lost decides when its client has surely stopped it (row C14), and that it does not come back (row C1).
 static bool is_noted_as_lost(const struct allocation *a)
 {
+	CHECK(a->group < a->job->task_groups.count);
 	const struct task_group *group =
 		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
 	return group->stop_after_client_disconnect_ns.set || group->max_client_disconnect_ns.set;
@@ -73,6 +74,7 @@ static void note_why(
 static void mark_to_replace(
 	struct state *state, struct job_cell *job_cell, const struct allocation *a)
 {
+	CHECK(a->node_slot < state->slots_max);
 	const struct node *node = state->cells[a->node_slot].working;
 
 	if (job_traits_of(a->job)->follows_nodes && a->details &&
@@ -83,6 +85,7 @@ static void mark_to_replace(
 static void apply_stop(
 	struct state *state, struct alloc_cell *cell, const struct plan_stop *stop, int64_t time_ns)
 {
+	CHECK(cell && alloc_cell_is_there(cell) && stop->cause < STOP_CAUSES);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 	bool becomes_lost = stop->lost && may_be_lost(a);
 
@@ -93,6 +96,7 @@ static void apply_stop(
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
+	CHECK(allocation_is_terminal(a));
 	note_why(a, stop, becomes_lost, time_ns);
 	if (stop->cause == STOP_NODE_TAINTED)
 		mark_to_replace(state, cell->job_cell, a);
@@ -102,6 +106,7 @@ static void apply_stop(
 static void apply_stops(struct state *state, const struct array *stops,
 	struct alloc_cell *const *cells, int64_t time_ns)
 {
+	CHECK(stops->count == 0 || cells);
 	for (uint32_t i = 0; i < stops->count; i++)
 		apply_stop(state, cells[i], ARRAY_AT(stops, struct plan_stop, i), time_ns);
 }
@@ -110,6 +115,7 @@ static void apply_stops(struct state *state, const struct array *stops,
 
 static struct shared_metrics *metrics_of(const struct entry_plan *e, uint32_t metrics)
 {
+	CHECK(metrics == PLAN_NO_METRICS || metrics < e->metrics.count);
 	return metrics == PLAN_NO_METRICS ? NULL
 					  : shared_metrics_share(*ARRAY_AT(
 						    &e->metrics, struct shared_metrics *, metrics));
@@ -151,6 +157,7 @@ static struct alloc_details *merged(const struct alloc_details *known, const str
 static void apply_note(
 	struct state *state, struct alloc_cell *cell, const struct plan_update *u, int64_t time_ns)
 {
+	CHECK(alloc_cell_is_there(cell));
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 
 	if (u->details)
@@ -167,6 +174,7 @@ static void apply_update(
 	const struct plan_update *u = ARRAY_AT(&e->updates, struct plan_update, i);
 	struct alloc_cell *cell = check->updates[i];
 
+	CHECK(cell && alloc_cell_is_there(cell));
 	if (plan_update_is_note(u, cell->working)) {
 		apply_note(state, cell, u, time_ns);
 		return;
@@ -175,6 +183,7 @@ static void apply_update(
 	struct alloc_details *before = alloc_details_share(a->details);
 	allocation_set_job(state, a, check->update_jobs[i]);
 	a->group = check->update_groups[i];
+	CHECK(a->group < a->job->task_groups.count);
 	alloc_cell_resize(state, cell, a, u->resources, &u->devices, merged(a->details, u));
 	if (u->metrics != PLAN_NO_METRICS)
 		allocation_set_metrics(a, metrics_of(e, u->metrics));
@@ -196,6 +205,7 @@ static void apply_update(
 static struct allocation *build(const struct state *state, const struct entry_plan *e,
 	const struct plan_placement *p, struct job *job, int64_t time_ns)
 {
+	CHECK(job && p->group < job->task_groups.count && p->slot < state->slots_max);
 	struct allocation *a = memory_take(sizeof *a);
 
 	a->record.create_index = a->record.modify_index = a->alloc_modify_index = state->index;
@@ -243,6 +253,7 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	state->index++;
 	struct allocation *a = build(state, e, p, job, time_ns);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
+	CHECK(cell->working == a && cell->job_cell == job_cell);
 	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
 	alloc_cell_changed(state, cell);
 	node_task_scheduled(
@@ -269,6 +280,7 @@ void plan_apply(struct state *state, void *body, int64_t time_ns)
 	struct entry_plan *e = body;
 	const struct plan_check *check = plan_checked(plan_checker_of(state));
 
+	CHECK(e->placements.count == 0 || (check->job_cell && job_cell_keep(check->job_cell)));
 	touch_evaluation(state, &e->eval_id, time_ns);
 	plan_deployments_apply(state, e);
 	apply_stops(state, &e->stops, check->stops, time_ns);

@@ -1,5 +1,6 @@
 // How nodes stand (lifecycle.h): in their records, in what is counted, and in the groups by snapshot.
 #include "state/apply/apply.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/tables.h"
@@ -29,6 +30,7 @@ bool node_stands(struct state *state, struct node *n, const struct node_lifecycl
 		node_groups_join(
 			groups, n->slot, text_of(n->snapshot), state->cells[n->slot].living > 0);
 	}
+	CHECK(node_groups_has(groups, n->slot) == (after != NODE_FORGOTTEN));
 	return before != NODE_HEALTHY && after == NODE_HEALTHY;
 }
 
@@ -55,6 +57,7 @@ void node_task_scheduled(struct state *state, uint32_t slot, const struct task_g
 	struct node_cell *cell = &state->cells[slot];
 	const char *snapshot = task->snapshot ? task->snapshot : "";
 
+	CHECK(slot < state_node_slots(state) && cell->working);
 	if (!node_groups_has(state->node_groups, slot))
 		return;
 	node_groups_schedule(state->node_groups, slot, text_of(snapshot));
@@ -66,6 +69,7 @@ void node_task_scheduled(struct state *state, uint32_t slot, const struct task_g
 void node_task_ended(
 	struct state *state, struct node_cell *cell, const struct task_end *end, int64_t time_ns)
 {
+	CHECK(cell->working && !cell->working->record.deleted);
 	struct node_lifecycle l = cell->working->lifecycle;
 	bool changes = false;
 
@@ -104,6 +108,9 @@ int node_lifecycle_check(const struct state *state, const void *body)
 static void apply_change(struct state *state, const struct standing_change *item)
 {
 	struct node_cell *cell = &state->cells[item->slot];
+	CHECK(item->slot < state_node_slots(state) &&
+		cell->working->generation == item->generation);
+	CHECK(item->cause < LIFECYCLE_CAUSES);
 	struct node *n = node_revise(state, cell, state->index);
 
 	state_count_node(state, n, -1);

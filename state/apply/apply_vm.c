@@ -103,6 +103,7 @@ static void change_power(struct vm *vm, uint8_t power_state)
 // What failed stays so until it is restarted, whatever its worker goes on to say.
 static void report(struct vm *vm, const struct vm_report *r, int64_t time_ns)
 {
+	CHECK(r->condition_count <= VM_REPORT_CONDITIONS_MAX);
 	bool is_taken = r->parts & VM_REPORT_STATUS && !vm_is_failed(vm);
 
 	if (is_taken) {
@@ -122,6 +123,7 @@ static void report(struct vm *vm, const struct vm_report *r, int64_t time_ns)
 
 static void judge(struct vm *vm, uint8_t verdict, int64_t time_ns)
 {
+	CHECK(verdict != VM_HEALTHY && verdict <= VM_FAILED_FREED);
 	vm_apply_verdict(vm, verdict, time_ns);
 	if (!vm_is_scheduled(vm))
 		vm_leave_worker(vm);
@@ -131,9 +133,12 @@ static void assign(
 	const struct state *state, struct vm *vm, const struct entry_vm *e, int64_t time_ns)
 {
 	const struct vm_worker_cell *worker = find_worker(state, e->worker);
-	const struct node_cell *node = vm_worker_cell_node(state, worker);
 
+	CHECK(worker);
+	const struct node_cell *node = vm_worker_cell_node(state, worker);
+	CHECK(node || holds_nothing(e->holds));
 	vm_assign(vm, worker->working, time_ns);
+	CHECK(vm_is_scheduled(vm));
 	vm->instance = e->instance;
 	vm->holds = e->holds;
 	if (holds_nothing(e->holds))
@@ -146,6 +151,8 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_vm *e = body;
 	struct vm_cell *cell = find(state, e->name);
+
+	CHECK(cell && e->change < VM_CHANGES);
 	struct vm *vm = vm_cell_revise(state, cell, state->index);
 
 	switch (e->change) {
@@ -155,12 +162,14 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 	case VM_IS_ASSIGNED: assign(state, vm, e, time_ns); break;
 	}
 	vm_cell_changed(state, cell);
+	CHECK(cell->working == vm && vm->record.modify_index == state->index);
 }
 
 void vm_put(struct state *state, struct entry_record_put *e)
 {
 	struct vm *vm = e->record;
 
+	CHECK(!find(state, text_of(vm->name)));
 	e->record = NULL;
 	vm->record.create_index = vm->record.modify_index = state->index;
 	vm_cell_put(state, vm);
@@ -174,6 +183,7 @@ int vm_delete_check(const struct state *state, const struct entry_record_delete 
 void vm_delete(struct state *state, const struct entry_record_delete *e)
 {
 	vm_cell_delete(state, find(state, e->name), state->index);
+	CHECK(!find(state, e->name));
 }
 
 // --- Workers -------------------------------------------------------------------------------------
@@ -208,6 +218,7 @@ void vm_worker_put(struct state *state, struct entry_record_put *e)
 	e->record = NULL;
 	worker->record.modify_index = state->index;
 	vm_worker_cell_put(state, worker);
+	CHECK(find_worker(state, text_of(worker->name)));
 }
 
 int vm_worker_delete_check(const struct state *state, const struct entry_record_delete *e)
@@ -218,6 +229,7 @@ int vm_worker_delete_check(const struct state *state, const struct entry_record_
 void vm_worker_delete(struct state *state, const struct entry_record_delete *e)
 {
 	vm_worker_cell_delete(state, find_worker(state, e->name));
+	CHECK(!find_worker(state, e->name));
 }
 
 void vm_worker_forget_node(struct state *state, const struct uuid *node)
@@ -245,6 +257,7 @@ int cluster_settings_put_check(const struct state *state, const struct entry_rec
 
 void cluster_settings_apply(struct state *state, struct entry_record_put *e)
 {
+	CHECK(e->record);
 	cluster_settings_put(state, e->record);
 	e->record = NULL;
 }
