@@ -73,10 +73,6 @@ void gc_apply(struct state *, void *body, int64_t time_ns);
 // A request as it was answered, of an index; also of a snapshot.
 void place_request_remember(struct state *, const struct entry_place_request *, uint64_t index);
 bool collect_finds(struct state *, const struct entry_collect *);
-// What the tables rely on.
-bool evaluation_is_sound(const struct evaluation *);
-bool evaluations_have_room(const struct state *, uint32_t count);
-bool cluster_settings_are_sound(const struct cluster_settings *);
 // Whether so many more allocations are allowed.
 bool plan_has_room(const struct state *, uint32_t placements);
 void plan_deployments_apply(struct state *, const struct entry_plan *);

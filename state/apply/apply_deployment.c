@@ -15,7 +15,6 @@
 static void begin(struct state *state, struct job_cell *job, struct deployment *d)
 {
 	CHECK(job && !deployment_cell_find(state, &d->id));
-	d->record.create_index = d->record.modify_index = state->index;
 	d->create_time_ns = d->modify_time_ns = state->time_ns;
 	for (uint32_t i = 0; i < d->groups.count; i++) {
 		struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
@@ -24,7 +23,7 @@ static void begin(struct state *state, struct job_cell *job, struct deployment *
 		g->placed_allocs = g->healthy_allocs = g->unhealthy_allocs = 0;
 		g->require_progress_by_ns = 0;
 	}
-	CHECK(deployment_cell_put(state, job, d)->working == d);
+	CHECK(table_put(state, STATE_DEPLOYMENTS, d)->working == d);
 }
 
 static void keep_counts(struct deployment_group *to, struct deployment_group *from)

@@ -6,21 +6,11 @@
 #include "state/tables/alloc_table.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/job_summary.h"
-#include "state/tables/publish.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
 // --- Evaluations ---------------------------------------------------------------------------------
-
-bool evaluation_is_sound(const struct evaluation *e)
-{
-	return !uuid_is_zero(&e->id) && text_is_name(e->namespace_name) &&
-	       text_is_name(e->job_id) && e->type != EVAL_CORE &&
-	       e->create_time_ns <= e->modify_time_ns &&
-	       e->record.create_index <= e->record.modify_index &&
-	       record_is_sound(&evaluation_description, e);
-}
 
 // It stays an evaluation of its job and of its time.
 static bool continues(const struct evaluation *known, const struct evaluation *e)
@@ -31,14 +21,9 @@ static bool continues(const struct evaluation *known, const struct evaluation *e
 	       strcmp(known->job_id, e->job_id) == 0;
 }
 
-bool evaluations_have_room(const struct state *state, uint32_t count)
-{
-	return state->limits.evaluations - state->eval_order.count >= count;
-}
-
 static bool job_has_place(const struct state *state, const struct evaluation *e)
 {
-	return state->job_order.count < state->limits.jobs ||
+	return table_has_room(state, STATE_JOBS, 1) ||
 	       job_cell_find(state, text_of(e->namespace_name), text_of(e->job_id));
 }
 
@@ -68,7 +53,6 @@ static void cancel(struct state *state, struct eval_cell *cell, const char *desc
 {
 	CHECK(eval_cell_is_there(cell) && cell->working->status == EVAL_BLOCKED);
 	struct evaluation *e = eval_cell_revise(state, cell, ++state->index);
-	int before = e->status;
 
 	e->status = EVAL_CANCELED;
 	free(e->status_description);
@@ -76,7 +60,7 @@ static void cancel(struct state *state, struct eval_cell *cell, const char *desc
 	e->modify_time_ns =
 		state->time_ns > e->create_time_ns ? state->time_ns : e->create_time_ns + 1;
 	CHECK(e->modify_time_ns >= e->create_time_ns);
-	eval_cell_changed(state, cell, before);
+	eval_cell_changed(state, cell);
 }
 
 static int by_create_index(const void *left, const void *right)
@@ -117,15 +101,13 @@ static void note_work(struct state *state, struct job_cell *cell)
 
 void evaluation_put(struct state *state, struct entry_record_put *entry)
 {
-	struct evaluation *e = entry->record;
-	struct job_cell *job = job_cell_find_or_add_deleted(
-		state, text_of(e->namespace_name), text_of(e->job_id), state->index);
+	struct eval_cell *cell =
+		(struct eval_cell *)table_put(state, STATE_EVALUATIONS, entry->record);
+	struct evaluation *e = cell->working;
+	struct job_cell *job = cell->job_cell;
 
 	entry->record = NULL;
 	CHECK(e->record.modify_index == state->index);
-	struct eval_cell *cell = eval_cell_put(state, job, e);
-	e = cell->working;
-	CHECK(cell->job_cell == job && e->record.modify_index == state->index);
 	if (entry->settles_mark)
 		job_mark_clear(state, job);
 	CHECK(!(entry->settles_mark && job->is_marked));
@@ -143,7 +125,8 @@ void evaluation_put(struct state *state, struct entry_record_put *entry)
 int scheduler_config_put_check(const struct state *state, const struct entry_record_put *e)
 {
 	const struct scheduler_config *config = e->record;
-	uint64_t index = state->index + 1, known = state->config.working->record.create_index;
+	uint64_t index = state->index + 1;
+	uint64_t known = scheduler_config_working(state)->record.create_index;
 
 	return config->record.modify_index == index &&
 			       config->record.create_index == (known ? known : index)
@@ -153,21 +136,8 @@ int scheduler_config_put_check(const struct state *state, const struct entry_rec
 
 void scheduler_config_put(struct state *state, struct entry_record_put *entry)
 {
-	struct scheduler_config *config = entry->record, *old = state->config.working;
-
-	CHECK(config->record.modify_index == state->index);
-	CHECK(config->record.modify_index > old->record.modify_index);
+	table_put(state, STATE_SCHEDULER_CONFIG, entry->record);
 	entry->record = NULL;
-	if (old->record.modify_index >= state->unpublished_from) {
-		struct record *older = old->record.older;
-		*old = *config;
-		old->record.older = older;
-		free(config);
-		return;
-	}
-	config->record.older = &old->record;
-	state->config.working = config;
-	change_add(state->changes, CHANGE_CONFIG, &state->config, &config->record);
 }
 
 // --- Garbage -------------------------------------------------------------------------------------

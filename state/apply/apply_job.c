@@ -37,7 +37,7 @@ int job_register_check(const struct state *state, const void *body)
 		return -ERROR_CORRUPT;
 	const struct job_cell *cell =
 		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
-	if (!cell && state->job_order.count >= state->limits.jobs)
+	if (!cell && state->tables[STATE_JOBS].order.count >= state->limits.jobs)
 		return -ERROR_TABLE_FULL;
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
 	uint64_t create_index = keep ? keep->record.create_index : index;
@@ -165,7 +165,7 @@ static struct place_request *oldest_request(
 	struct place_request *request;
 
 	do
-		request = sequence_next(&state->request_order, cursor);
+		request = sequence_next(&state->tables[STATE_PLACE_REQUESTS].order, cursor);
 	while (request && request->forgotten_index);
 	return request && request->issued_ms < before_ms ? request : NULL;
 }

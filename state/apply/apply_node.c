@@ -198,7 +198,7 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 		cell = node_cell_open(state, e->slot, e->owner, &n->id);
 	cell->working = n;
 	CHECK(cell == &state->cells[e->slot] && uuid_equal(&cell->id, &n->id));
-	change_add(state->changes, CHANGE_NODE, cell, &n->record);
+	change_add(state->changes, STATE_NODES, cell, &n->record);
 	CHECK(n->status < NODE_STATUSES);
 	bool is_healthy = node_announced(state, n, e->readiness);
 	state_count_node(state, n, 1);

@@ -66,7 +66,9 @@ int alloc_place_check(const struct state *state, const void *body)
 		!job_takes(state, e) || alloc_cell_find(state, &e->id) ||
 		!__builtin_isfinite(e->score))
 		return -ERROR_CORRUPT;
-	return state->allocation_order.count < state->limits.allocations ? 0 : -ERROR_TABLE_FULL;
+	return state->tables[STATE_ALLOCATIONS].order.count < state->limits.allocations
+		       ? 0
+		       : -ERROR_TABLE_FULL;
 }
 
 static struct allocation *build(const struct state *state, const struct entry_alloc_place *e,
@@ -109,7 +111,7 @@ void alloc_place_apply(struct state *state, void *body, int64_t time_ns)
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 
 	CHECK(cell->working == a && cell->job_cell == job_cell);
-	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
+	change_add(state->changes, STATE_ALLOCATIONS, cell, &a->record);
 	alloc_cell_changed(state, cell);
 	node_task_scheduled(state, e->slot, group);
 	struct job_keep *keep = job_keep_revise(state, job_cell, state->index);
@@ -129,7 +131,9 @@ int place_request_check(const struct state *state, const void *body)
 	if (!is_client(state, e->client) ||
 		place_request_find(state, e->client, e->issued_ms, e->request))
 		return -ERROR_CORRUPT;
-	return state->request_order.count < state->limits.place_requests ? 0 : -ERROR_TABLE_FULL;
+	return state->tables[STATE_PLACE_REQUESTS].order.count < state->limits.place_requests
+		       ? 0
+		       : -ERROR_TABLE_FULL;
 }
 
 void place_request_remember(

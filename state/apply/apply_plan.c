@@ -14,7 +14,8 @@
 
 bool plan_has_room(const struct state *state, uint32_t placements)
 {
-	return state->limits.allocations - state->allocation_order.count >= placements;
+	return state->limits.allocations - state->tables[STATE_ALLOCATIONS].order.count >=
+	       placements;
 }
 
 int plan_entry_check(const struct state *state, const void *body)
@@ -254,7 +255,7 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	struct allocation *a = build(state, e, p, job, time_ns);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	CHECK(cell->working == a && cell->job_cell == job_cell);
-	change_add(state->changes, CHANGE_ALLOCATION, cell, &a->record);
+	change_add(state->changes, STATE_ALLOCATIONS, cell, &a->record);
 	alloc_cell_changed(state, cell);
 	node_task_scheduled(
 		state, p->slot, ARRAY_AT(&job->task_groups, struct task_group, p->group));
@@ -272,7 +273,7 @@ static void touch_evaluation(struct state *state, const struct uuid *id, int64_t
 		return;
 	struct evaluation *e = eval_cell_revise(state, cell, state->index);
 	e->modify_time_ns = time_ns > e->create_time_ns ? time_ns : e->create_time_ns + 1;
-	eval_cell_changed(state, cell, e->status);
+	eval_cell_changed(state, cell);
 }
 
 void plan_apply(struct state *state, void *body, int64_t time_ns)

@@ -31,8 +31,7 @@ int vm_put_check(const struct state *state, const struct entry_record_put *e)
 	if (!vm_is_sound(vm) || find(state, text_of(vm->name)) || vm_is_scheduled(vm) ||
 		vm->status != VM_PENDING)
 		return -ERROR_CORRUPT;
-	return vm_cell_find(state, text_of(vm->name)) || vms_have_room(state) ? 0
-									      : -ERROR_TABLE_FULL;
+	return table_check(state, STATE_VMS, vm);
 }
 
 static bool may_change_power(const struct vm *vm, uint8_t power_state)
@@ -153,7 +152,7 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 	struct vm_cell *cell = find(state, e->name);
 
 	CHECK(cell && e->change < VM_CHANGES);
-	struct vm *vm = vm_cell_revise(state, cell, state->index);
+	struct vm *vm = cell_revise(state, &cell->cell, state->index);
 
 	switch (e->change) {
 	case VM_CHANGES_POWER: change_power(vm, e->power_state); break;
@@ -167,12 +166,9 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 
 void vm_put(struct state *state, struct entry_record_put *e)
 {
-	struct vm *vm = e->record;
-
-	CHECK(!find(state, text_of(vm->name)));
+	CHECK(!find(state, text_of(((const struct vm *)e->record)->name)));
+	table_put(state, STATE_VMS, e->record);
 	e->record = NULL;
-	vm->record.create_index = vm->record.modify_index = state->index;
-	vm_cell_put(state, vm);
 }
 
 int vm_delete_check(const struct state *state, const struct entry_record_delete *e)
@@ -182,7 +178,7 @@ int vm_delete_check(const struct state *state, const struct entry_record_delete 
 
 void vm_delete(struct state *state, const struct entry_record_delete *e)
 {
-	vm_cell_delete(state, find(state, e->name), state->index);
+	cell_delete(state, &find(state, e->name)->cell, state->index);
 	CHECK(!find(state, e->name));
 }
 
@@ -208,17 +204,13 @@ int vm_worker_put_check(const struct state *state, const struct entry_record_put
 		if (!node_cell_find(state, &worker->node) || (of_node && of_node != known))
 			return -ERROR_CORRUPT;
 	}
-	return vm_workers_have_room(state, text_of(worker->name)) ? 0 : -ERROR_TABLE_FULL;
+	return table_check(state, STATE_VM_WORKERS, worker);
 }
 
 void vm_worker_put(struct state *state, struct entry_record_put *e)
 {
-	struct vm_worker *worker = e->record;
-
+	table_put(state, STATE_VM_WORKERS, e->record);
 	e->record = NULL;
-	worker->record.modify_index = state->index;
-	vm_worker_cell_put(state, worker);
-	CHECK(find_worker(state, text_of(worker->name)));
 }
 
 int vm_worker_delete_check(const struct state *state, const struct entry_record_delete *e)
@@ -228,7 +220,7 @@ int vm_worker_delete_check(const struct state *state, const struct entry_record_
 
 void vm_worker_delete(struct state *state, const struct entry_record_delete *e)
 {
-	vm_worker_cell_delete(state, find_worker(state, e->name));
+	cell_delete(state, &find_worker(state, e->name)->cell, state->index);
 	CHECK(!find_worker(state, e->name));
 }
 
@@ -239,25 +231,19 @@ void vm_worker_forget_node(struct state *state, const struct uuid *node)
 	if (!cell)
 		return;
 	state->index++;
-	vm_worker_cell_delete(state, cell);
+	cell_delete(state, &cell->cell, state->index);
 }
 
 // --- Settings ------------------------------------------------------------------------------------
 
-bool cluster_settings_are_sound(const struct cluster_settings *settings)
-{
-	struct text profile = text_of(settings->scheduler_profile);
-	return profile.size <= NAME_BYTES_MAX && text_is_printable(profile);
-}
-
 int cluster_settings_put_check(const struct state *state, const struct entry_record_put *e)
 {
-	return cluster_settings_are_sound(e->record) ? 0 : -ERROR_CORRUPT;
+	return table_check(state, STATE_CLUSTER_SETTINGS, e->record);
 }
 
 void cluster_settings_apply(struct state *state, struct entry_record_put *e)
 {
 	CHECK(e->record);
-	cluster_settings_put(state, e->record);
+	table_put(state, STATE_CLUSTER_SETTINGS, e->record);
 	e->record = NULL;
 }

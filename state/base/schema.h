@@ -36,7 +36,7 @@ enum field_kind {
 	// Nothing is kept: always the JSON value that is the first of .names. Without names: known to a reader,
 	// whatever it is, and never shown.
 	FIELD_FIXED,
-	// Of bodies of log entries, which no JSON shows. A text is a view: the record neither owns nor copies it.
+	// Of bodies of log entries, in no JSON. A text is a view: the record neither owns nor copies it.
 	FIELD_U8,
 	FIELD_U16,
 	FIELD_U32,

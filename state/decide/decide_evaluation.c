@@ -103,7 +103,8 @@ static enum command_outcome may_store(const struct decider *d, const struct comm
 		return OUTCOME_STORE_FULL;
 	// Those of a job that is gone take a place among jobs again.
 	return evaluations_have_room(d->state, new_ones) &&
-			       d->state->limits.jobs - d->state->job_order.count >= new_jobs
+			       d->state->limits.jobs - d->state->tables[STATE_JOBS].order.count >=
+				       new_jobs
 		       ? OUTCOME_DONE
 		       : OUTCOME_TABLE_FULL;
 }
@@ -126,7 +127,7 @@ enum command_outcome decide_evaluations(struct decider *d, struct command *comma
 enum command_outcome decide_scheduler_config(struct decider *d, struct command *command)
 {
 	struct command_scheduler_config *c = &command->scheduler_config;
-	const struct scheduler_config *known = d->state->config.working;
+	const struct scheduler_config *known = scheduler_config_working(d->state);
 	uint64_t next = d->state->index + 1;
 
 	c->updated = false;
@@ -322,7 +323,7 @@ static struct evaluation *evaluation_of_mark(struct decider *d, const struct job
 static void say_that_marks_wait(const struct decider *d)
 {
 	log_warn("evaluations-wait", "jobs=%u evaluations=%u limit=%u action=\"%s\"",
-		d->state->counts.jobs_marked, d->state->eval_order.count,
+		d->state->counts.jobs_marked, d->state->tables[STATE_EVALUATIONS].order.count,
 		d->state->limits.evaluations,
 		d->store_is_full ? "free disk space" : "raise limits.evaluations");
 }

@@ -193,7 +193,8 @@ static bool look_at_evaluations(struct piece *p)
 	struct eval_cell *cell;
 
 	while (!is_full(p)) {
-		cell = sequence_next(&p->decider->state->eval_order, &run->cursor);
+		cell = sequence_next(
+			&p->decider->state->tables[STATE_EVALUATIONS].order, &run->cursor);
 		if (!cell)
 			return true;
 		p->looked++;
@@ -209,7 +210,7 @@ static bool look_at_jobs(struct piece *p)
 	struct job_cell *cell;
 
 	while (!is_full(p)) {
-		cell = sequence_next(&p->decider->state->job_order, &run->cursor);
+		cell = sequence_next(&p->decider->state->tables[STATE_JOBS].order, &run->cursor);
 		if (!cell)
 			return true;
 		p->looked++;
@@ -226,7 +227,8 @@ static bool look_at_deployments(struct piece *p)
 	struct deployment_cell *cell;
 
 	while (!is_full(p)) {
-		cell = sequence_next(&p->decider->state->deployment_order, &run->cursor);
+		cell = sequence_next(
+			&p->decider->state->tables[STATE_DEPLOYMENTS].order, &run->cursor);
 		if (!cell)
 			return true;
 		p->looked++;

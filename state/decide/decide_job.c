@@ -66,7 +66,7 @@ static enum command_outcome may_register(
 	c->message[0] = 0;
 	if (c->enforce_index && c->job_modify_index != c->current_modify_index)
 		return OUTCOME_CONFLICT;
-	if (d->state->config.working->reject_job_registration)
+	if (scheduler_config_working(d->state)->reject_job_registration)
 		return OUTCOME_REJECTED;
 	if (known)
 		say_what_differs(c, known);

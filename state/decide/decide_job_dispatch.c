@@ -232,7 +232,8 @@ static enum command_outcome has_room(const struct decider *d)
 
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	return evaluations_have_room(state, 1) && state->job_order.count < state->limits.jobs
+	return evaluations_have_room(state, 1) &&
+			       state->tables[STATE_JOBS].order.count < state->limits.jobs
 		       ? OUTCOME_DONE
 		       : OUTCOME_TABLE_FULL;
 }

@@ -50,8 +50,8 @@ static enum command_outcome find_group(
 // Tables that must have room before anything is chosen.
 static bool tables_have_room(const struct state *state, bool is_new_client)
 {
-	return state->allocation_order.count < state->limits.allocations &&
-	       state->request_order.count < state->limits.place_requests &&
+	return state->tables[STATE_ALLOCATIONS].order.count < state->limits.allocations &&
+	       state->tables[STATE_PLACE_REQUESTS].order.count < state->limits.place_requests &&
 	       !(is_new_client && state->client_count >= state->limits.clients);
 }
 
@@ -140,7 +140,8 @@ static enum command_outcome place_instances(
 {
 	while (c->placed < c->count) {
 		struct placer_choice choice = {.slot = PLACER_NO_NODE};
-		if (d->state->allocation_order.count >= d->state->limits.allocations ||
+		if (d->state->tables[STATE_ALLOCATIONS].order.count >=
+				d->state->limits.allocations ||
 			next_number(d->state, job, group) == UINT32_MAX)
 			return OUTCOME_TABLE_FULL;
 		c->refusal = (struct place_refusal){0};

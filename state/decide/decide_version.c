@@ -42,7 +42,7 @@ static enum command_outcome may_revert(
 		return OUTCOME_NOT_NOW;
 	if (!job_keep_version(keep, c->version))
 		return OUTCOME_UNKNOWN_VERSION;
-	if (d->state->config.working->reject_job_registration)
+	if (scheduler_config_working(d->state)->reject_job_registration)
 		return OUTCOME_REJECTED;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;

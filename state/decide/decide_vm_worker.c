@@ -44,10 +44,11 @@ enum command_outcome decider_check_worker(
 
 	if (!worker)
 		return outcome;
-	const struct vm_worker_cell *known = find(d, text_of(worker->name));
+	struct text name = text_of(worker->name);
+	const struct vm_worker_cell *known = find(d, name);
 	if (known && !is_same_machine(known->working, worker))
 		outcome = OUTCOME_CONFLICT;
-	else if (!vm_workers_have_room(d->state, text_of(worker->name)))
+	else if (!table_has_room_for(d->state, STATE_VM_WORKERS, &name))
 		outcome = OUTCOME_TABLE_FULL;
 	vm_worker_free(worker);
 	return outcome;

@@ -19,8 +19,15 @@ struct record {
 	uint64_t modify_index;
 	struct record *older;
 	struct rcu_head rcu;
-	bool deleted; // a tombstone: readers treat it as absent
+	bool deleted;  // a tombstone: readers treat it as absent
+	uint8_t table; // enum state_table, once it is in one
 };
+
+// What was built aside is seen where readers look for it.
+static inline void publish_pointer(void **where, void *what)
+{
+	__atomic_store_n(where, what, __ATOMIC_RELEASE);
+}
 
 // The version that was newest at index, or NULL when the thing was not there. Only for a reader
 // whose read-side section began before index was overtaken; see snapshot_view.h.

@@ -24,3 +24,13 @@ struct resources resources_plus(struct resources a, struct resources b)
 	CHECK(!__builtin_add_overflow(a.disk_mb, b.disk_mb, &sum.disk_mb));
 	return sum;
 }
+
+#define OF(member) offsetof(struct resources, member)
+
+static const struct field resources_fields[] = {
+	{"cpu", FIELD_U32, OF(cpu_mhz)},
+	{"memory", FIELD_U32, OF(memory_mb)},
+	{"disk", FIELD_U32, OF(disk_mb)},
+};
+const struct record_type resources_description = {"resources", sizeof(struct resources),
+	resources_fields, sizeof resources_fields / sizeof resources_fields[0], NULL};

@@ -1,6 +1,7 @@
 // Amounts of cpu (MHz shares), memory (MB), disk (MB) and device instances.
 #pragma once
 #include "state/base/limits.h"
+#include "state/base/schema.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -9,6 +10,8 @@ struct resources {
 	uint32_t memory_mb;
 	uint32_t disk_mb;
 };
+
+extern const struct record_type resources_description;
 
 // Instances of each of a node's device groups, one bit each, in the order of node_class.devices.
 struct device_set {

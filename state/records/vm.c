@@ -15,6 +15,7 @@ const char *const vm_condition_state_names[] = {"false", "true", NULL};
 #define FLAGS(flags) NULL, NULL, flags
 #define OMIT FLAGS(FIELD_OMIT_EMPTY)
 #define TIME FLAGS(FIELD_TIME)
+#define OWN (FIELD_HIDDEN | FIELD_DERIVED) // stored, and nothing else
 
 static const struct field condition_fields[] = {
 	{"type", FIELD_ENUM, OF(vm_condition, type), NULL, vm_condition_type_names},
@@ -68,6 +69,9 @@ static const struct field vm_fields[] = {
 	{"observedGeneration", FIELD_U64, OF(vm, observed_generation)},
 	{"events", FIELD_ARRAY, OF(vm, events), &vm_event_description, NULL, FIELD_HIDDEN},
 	{"instance", FIELD_UUID, OF(vm, instance), FLAGS(FIELD_HIDDEN)},
+	{"holds", FIELD_STRUCT, OF(vm, holds), &resources_description, NULL, OWN},
+	{"holdsSlot", FIELD_U32, OF(vm, holds_slot), FLAGS(OWN)},
+	{"holdsIndex", FIELD_U64, OF(vm, holds_index), FLAGS(OWN)},
 };
 const struct record_type vm_description = {
 	"vm", sizeof(struct vm), vm_fields, sizeof vm_fields / sizeof vm_fields[0], NULL};
@@ -114,9 +118,6 @@ struct vm *vm_copy(const struct vm *from)
 {
 	struct vm *vm = memory_take(sizeof *vm);
 	record_copy(&vm_description, vm, from);
-	vm->holds = from->holds;
-	vm->holds_slot = from->holds_slot;
-	vm->holds_index = from->holds_index;
 	vm->record = (struct record){.create_index = from->record.create_index,
 		.modify_index = from->record.modify_index};
 	return vm;

@@ -16,7 +16,7 @@
 #define ITEM_METRICS 4u
 #define ITEM_PARTS 7u
 
-// --- What is shared ------------------------------------------------------------------------------
+// What is shared
 
 // Writing: which metrics have which number, by their address. Reading: the metrics by number.
 struct snapshot_metrics {
@@ -104,7 +104,7 @@ static int take_metrics(
 	return 0;
 }
 
-// --- The item ------------------------------------------------------------------------------------
+// The item
 
 static void put_plain(const struct allocation *a, struct bytes_writer *w)
 {
@@ -191,31 +191,15 @@ static int take_parts(struct allocation *a, struct snapshot_metrics *m, struct b
 	return error;
 }
 
-// Of a time when only clients placed: what came to its end said so in both texts.
-static enum client_text client_text_of(uint8_t cause)
-{
-	switch (cause) {
-	case END_NODE_DOWN: return CLIENT_TEXT_NODE_DOWN;
-	case END_DEVICES_GONE: return CLIENT_TEXT_DEVICES_GONE;
-	case END_RELEASED: return CLIENT_TEXT_RELEASED;
-	default: return CLIENT_TEXT_NONE;
-	}
-}
-
-// Items of version 1 end after the devices.
 static int take_rest(
 	struct allocation *a, uint8_t cause, struct snapshot_metrics *m, struct bytes_reader *r)
 {
-	uint8_t text = (uint8_t)client_text_of(cause);
-	int error = 0;
+	uint8_t text = bytes_take_u8(r);
 
-	if (bytes_left(r) > 0) {
-		text = bytes_take_u8(r);
-		a->eval_id = bytes_take_uuid(r);
-		if (a->node_slot == NODE_SLOT_NONE)
-			a->node_id = bytes_take_uuid(r);
-		error = take_parts(a, m, r);
-	}
+	a->eval_id = bytes_take_uuid(r);
+	if (a->node_slot == NODE_SLOT_NONE)
+		a->node_id = bytes_take_uuid(r);
+	int error = take_parts(a, m, r);
 	if (error || r->failed || text >= CLIENT_TEXTS || cause >= END_CAUSES)
 		return error ? error : -ERROR_CORRUPT;
 	allocation_describe(a, cause, text);

@@ -1,21 +1,9 @@
-// Kinds of items of a snapshot, in the order in which they come; see snapshot_view.c.
+// Kinds of items of a snapshot: enum state_table, and what is no record; see snapshot_view.c.
 #pragma once
 
 enum snapshot_item_kind { // stored: numbers are never given again
-	SNAPSHOT_HEAD = 1,
+	SNAPSHOT_HEAD = 0xf0,
 	SNAPSHOT_CLIENT,
-	SNAPSHOT_CLASS, // before the first node that is of it
-	SNAPSHOT_NODE,
-	SNAPSHOT_JOB_VERSION,
-	SNAPSHOT_JOB,
-	SNAPSHOT_ALLOCATION,
-	SNAPSHOT_REQUEST,
-	SNAPSHOT_EVALUATION,
-	SNAPSHOT_CONFIG,
+	SNAPSHOT_CLASS,     // before the first node that is of it
 	SNAPSHOT_FREE_SLOT, // among the nodes
-	SNAPSHOT_DEPLOYMENT,
-	SNAPSHOT_VM_WORKER,
-	SNAPSHOT_VM,
-	SNAPSHOT_CLUSTER_SETTINGS,
-	SNAPSHOT_END,
 };

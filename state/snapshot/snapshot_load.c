@@ -5,12 +5,11 @@
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
 #include "state/snapshot/snapshot_allocation.h"
-#include "state/snapshot/snapshot_deployment.h"
-#include "state/snapshot/snapshot_evaluation.h"
 #include "state/snapshot/snapshot_item.h"
+#include "state/snapshot/snapshot_job.h"
 #include "state/snapshot/snapshot_node.h"
+#include "state/snapshot/snapshot_record.h"
 #include "state/snapshot/snapshot_view.h"
-#include "state/snapshot/snapshot_vm.h"
 #include "state/tables/job_children.h"
 #include "state/tables/job_summary.h"
 #include "state/tables/publish.h"
@@ -18,9 +17,8 @@
 
 struct snapshot_load {
 	struct state *state;
-	enum snapshot_item_kind at; // of the newest item
+	int at; // rank of the newest item; 0: none came yet
 	int error;
-	bool are_items_old; // of version 1
 	struct snapshot_nodes nodes;
 	struct snapshot_metrics *metrics;
 };
@@ -40,7 +38,7 @@ static int corrupt_unless(bool condition)
 	return condition ? 0 : -ERROR_CORRUPT;
 }
 
-// --- Head and clients ----------------------------------------------------------------------------
+// Head and clients
 
 static int load_head(struct snapshot_load *l, struct bytes_reader *r)
 {
@@ -68,120 +66,7 @@ static int load_client(struct snapshot_load *l, struct bytes_reader *r)
 	return error;
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
-static int load_job_version(struct snapshot_load *l, struct bytes_reader *r)
-{
-	struct sequence *order = &l->state->version_order;
-	struct job *job = job_create();
-	int error = record_decode(&job_type_description, job, r);
-
-	if (!error)
-		error = corrupt_unless(job_derive(job) && job_is_sound(job) &&
-				       job->record.modify_index > sequence_last_key(order) &&
-				       job->record.modify_index <= l->state->index);
-	if (error)
-		job_free(job);
-	else
-		sequence_append(order, job->record.modify_index, job);
-	return error;
-}
-
-struct job_item {
-	uint64_t index;
-	struct text namespace_name, id;
-	uint64_t create_index, modify_index;
-	int64_t stopped_ns;
-	uint8_t version_count;
-	struct job *versions[JOB_VERSIONS_MAX];
-};
-
-static bool take_versions(const struct state *state, struct job_item *item, struct bytes_reader *r)
-{
-	if (item->version_count > JOB_VERSIONS_MAX)
-		return false;
-	for (uint8_t i = 0; i < item->version_count; i++) {
-		uint64_t modify_index = bytes_take_u64(r);
-		struct job *job = job_version_find(state, modify_index);
-		if (!job || !text_equal(text_of(job->namespace_name), item->namespace_name) ||
-			!text_equal(text_of(job->id), item->id) ||
-			job->record.create_index != item->create_index ||
-			(i > 0 && job->version >= item->versions[i - 1]->version))
-			return false;
-		item->versions[i] = job;
-	}
-	return true;
-}
-
-static bool take_counters(struct job_keep *keep, struct bytes_reader *r)
-{
-	keep->counter_floor = bytes_take_u32(r);
-	uint16_t count = bytes_take_u16(r);
-	if (count != keep->counter_count)
-		return false;
-	for (uint16_t i = 0; i < count; i++) {
-		struct group_counter *counter = job_keep_counter(keep, bytes_take_text16(r));
-		if (!counter)
-			return false;
-		counter->next = bytes_take_u32(r);
-	}
-	return true;
-}
-
-static int job_check(const struct state *state, const struct job_item *item)
-{
-	if (item->index <= sequence_last_key(&state->job_order) || item->index > state->index ||
-		item->namespace_name.size == 0 || item->id.size == 0 ||
-		item->create_index > item->modify_index || item->modify_index > state->index ||
-		job_cell_find(state, item->namespace_name, item->id))
-		return -ERROR_CORRUPT;
-	return state->job_order.count < state->limits.jobs ? 0 : -ERROR_TABLE_FULL;
-}
-
-static int load_job(struct snapshot_load *l, struct bytes_reader *r)
-{
-	struct state *state = l->state;
-	struct job_item item = {.index = bytes_take_u64(r)};
-
-	item.namespace_name = bytes_take_text16(r);
-	item.id = bytes_take_text16(r);
-	item.create_index = bytes_take_u64(r);
-	item.modify_index = bytes_take_u64(r);
-	item.stopped_ns = (int64_t)bytes_take_u64(r);
-	item.version_count = bytes_take_u8(r);
-	if (r->failed || !take_versions(state, &item, r))
-		return -ERROR_CORRUPT;
-	int error = job_check(state, &item);
-	if (error)
-		return error;
-
-	struct job_keep *keep = job_keep_build(item.versions, item.version_count);
-	bool is_sound = take_counters(keep, r);
-	if (bytes_left(r) == 0) // an item of version 1
-		l->are_items_old = true;
-	else
-		is_sound = is_sound && job_work_decode(keep, r);
-	if (!is_sound || r->failed) {
-		job_keep_free(keep);
-		return -ERROR_CORRUPT;
-	}
-	keep->record.create_index = item.create_index;
-	keep->record.modify_index = item.modify_index;
-	keep->record.deleted = item.version_count == 0;
-	keep->stopped_ns = item.stopped_ns;
-	for (uint8_t i = 0; i < item.version_count; i++) {
-		item.versions[i]->references++;
-		item.versions[i]->stable = keep->stable >> i & 1;
-	}
-	state->counts.jobs += !keep->record.deleted;
-	struct job_cell *cell =
-		job_cell_find_or_add(state, item.namespace_name, item.id, item.index);
-	cell->working = keep;
-	publish_loaded(&cell->published, keep);
-	return 0;
-}
-
-// --- Allocations and requests --------------------------------------------------------------------
+// Allocations and requests
 
 static bool adds_up(struct resources a, struct resources b)
 {
@@ -220,7 +105,7 @@ static bool node_holds(const struct state *state, const struct allocation *a)
 
 static int allocation_check(const struct state *state, const struct allocation *a)
 {
-	if (a->record.create_index <= sequence_last_key(&state->allocation_order) ||
+	if (a->record.create_index <= sequence_last_key(&state->tables[STATE_ALLOCATIONS].order) ||
 		a->record.create_index > a->record.modify_index ||
 		a->record.modify_index > state->index || uuid_is_zero(&a->id) ||
 		alloc_cell_find(state, &a->id))
@@ -231,7 +116,7 @@ static int allocation_check(const struct state *state, const struct allocation *
 		(a->client != CLIENT_NONE && a->client >= state->client_count) ||
 		!node_holds(state, a))
 		return -ERROR_CORRUPT;
-	return state->allocation_order.count < state->limits.allocations ? 0 : -ERROR_TABLE_FULL;
+	return table_has_room(state, STATE_ALLOCATIONS, 1) ? 0 : -ERROR_TABLE_FULL;
 }
 
 // A direct job that has living allocations is there, and does not give their numbers again.
@@ -262,7 +147,7 @@ static int add_allocation(struct state *state, struct allocation *a)
 	if (a->node_slot != NODE_SLOT_NONE)
 		a->node_id = state->cells[a->node_slot].id;
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
-	publish_loaded(&cell->published, a);
+	publish_loaded(STATE_ALLOCATIONS, cell, a);
 	job_summary_counted(cell);
 	node_use_follow(state, NULL, a);
 	node_use_take_devices(state, a);
@@ -290,7 +175,8 @@ static int load_request(struct snapshot_load *l, struct bytes_reader *r)
 	uint64_t index = bytes_take_u64(r);
 
 	entry_place_request_decode(&e, r);
-	if (r->failed || index <= sequence_last_key(&state->request_order) || index > state->index)
+	if (r->failed || index <= sequence_last_key(&state->tables[STATE_PLACE_REQUESTS].order) ||
+		index > state->index)
 		return -ERROR_CORRUPT;
 	int error = place_request_check(state, &e);
 	if (!error)
@@ -298,39 +184,42 @@ static int load_request(struct snapshot_load *l, struct bytes_reader *r)
 	return error;
 }
 
-// --- Items in order ------------------------------------------------------------------------------
+// Items in order
 
 static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_reader *r)
 {
+	struct state *state = l->state;
+
 	switch (kind) {
 	case SNAPSHOT_HEAD: return load_head(l, r);
 	case SNAPSHOT_CLIENT: return load_client(l, r);
-	case SNAPSHOT_CLASS: return class_item_load(l->state, &l->nodes, r);
-	case SNAPSHOT_NODE: return node_item_load(l->state, &l->nodes, r);
-	case SNAPSHOT_FREE_SLOT: return free_slot_item_load(l->state, r);
-	case SNAPSHOT_JOB_VERSION: return load_job_version(l, r);
-	case SNAPSHOT_JOB: return load_job(l, r);
-	case SNAPSHOT_ALLOCATION: return load_allocation(l, r);
-	case SNAPSHOT_REQUEST: return load_request(l, r);
-	case SNAPSHOT_EVALUATION: return evaluation_item_load(l->state, r);
-	case SNAPSHOT_CONFIG: return config_item_load(l->state, r);
-	case SNAPSHOT_DEPLOYMENT: return deployment_item_load(l->state, r);
-	case SNAPSHOT_VM_WORKER: return vm_worker_item_load(l->state, r);
-	case SNAPSHOT_VM: return vm_item_load(l->state, r);
-	case SNAPSHOT_CLUSTER_SETTINGS: return cluster_settings_item_load(l->state, r);
-	default: return -ERROR_VERSION;
+	case SNAPSHOT_CLASS: return class_item_load(state, &l->nodes, r);
+	case SNAPSHOT_FREE_SLOT: return free_slot_item_load(state, r);
+	case STATE_NODES: return node_item_load(state, &l->nodes, r);
+	case STATE_JOB_VERSIONS: return job_version_item_load(state, r);
+	case STATE_JOBS: return job_item_load(state, r);
+	case STATE_ALLOCATIONS: return load_allocation(l, r);
+	case STATE_PLACE_REQUESTS: return load_request(l, r);
+	default: break;
 	}
+	bool has_fields = kind < STATE_TABLES && state->tables[kind].kind->fields;
+	return has_fields ? record_item_load(state, kind, r) : -ERROR_VERSION;
 }
 
-// Classes, nodes and free slots alternate; otherwise kinds only go up, and the head is there once, first.
-static bool may_follow(enum snapshot_item_kind before, uint8_t kind)
+// Its place in the order of kinds, from 1 on: nodes, their classes and free slots have the same.
+static int rank_of(uint8_t kind)
 {
-	if (before == 0)
-		return kind == SNAPSHOT_HEAD;
-	if (kind == SNAPSHOT_FREE_SLOT)
-		return before <= SNAPSHOT_NODE;
-	return (kind >= before && kind != SNAPSHOT_HEAD) ||
-	       (before == SNAPSHOT_NODE && kind == SNAPSHOT_CLASS);
+	if (kind == SNAPSHOT_HEAD)
+		return 1;
+	if (kind == SNAPSHOT_CLIENT)
+		return 2;
+	return 3 + (kind == SNAPSHOT_CLASS || kind == SNAPSHOT_FREE_SLOT ? STATE_NODES : kind);
+}
+
+// Ranks only go up, and the head is there once, first.
+static bool may_follow(int before, int rank)
+{
+	return before == 0 ? rank == 1 : rank >= before && rank != 1;
 }
 
 int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
@@ -345,17 +234,17 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 		tables_widen(l->state);
 		state_read_begin();
 	}
-	if (r.failed || !may_follow(l->at, kind))
+	if (r.failed || !may_follow(l->at, rank_of(kind)))
 		l->error = -ERROR_CORRUPT;
 	else
 		l->error = load_by_kind(l, kind, &r);
 	if (!l->error && (r.failed || bytes_left(&r) > 0))
 		l->error = -ERROR_CORRUPT;
-	l->at = kind == SNAPSHOT_FREE_SLOT ? SNAPSHOT_NODE : kind;
+	l->at = rank_of(kind);
 	return l->error;
 }
 
-// --- The end -------------------------------------------------------------------------------------
+// The end
 
 static int by_modify_index(const void *left, const void *right)
 {
@@ -369,13 +258,13 @@ static int by_modify_index(const void *left, const void *right)
 // What happened to allocations, in the order in which it happened.
 static int order_changes(struct state *state)
 {
-	uint32_t count = state->allocation_order.count;
+	uint32_t count = state->tables[STATE_ALLOCATIONS].order.count;
 	struct alloc_cell **cells = memory_take_array(count, sizeof cells[0]);
 	uint64_t cursor = 0, last = 0;
 	int error = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		cells[i] = sequence_next(&state->allocation_order, &cursor);
+		cells[i] = sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor);
 	qsort(cells, count, sizeof cells[0], by_modify_index);
 	for (uint32_t i = 0; i < count && !error; i++) {
 		const struct allocation *a = cells[i]->working;
@@ -404,19 +293,18 @@ static int by_stop(const void *left, const void *right)
 	return (x > y) - (x < y);
 }
 
-static void order_jobs(struct snapshot_load *l)
+static void order_jobs(struct state *state)
 {
-	struct state *state = l->state;
-	struct job_cell **stopped = memory_take_array(state->job_order.count, sizeof stopped[0]);
+	struct job_cell **stopped =
+		memory_take_array(state->tables[STATE_JOBS].order.count, sizeof stopped[0]);
 	uint32_t count = 0;
 	uint64_t cursor = 0;
 	struct job_cell *cell;
 
-	while ((cell = sequence_next(&state->job_order, &cursor))) {
+	while ((cell = sequence_next(&state->tables[STATE_JOBS].order, &cursor))) {
 		struct job_keep *keep = job_cell_keep(cell);
 		job_cell_list_marked(state, cell, cell->working->mark.first_ns != 0);
-		if (!keep && job_cell_is_idle(cell))
-			state_grave_add(state, GRAVE_JOB, cell);
+		job_cell_bury_if_idle(state, cell);
 		if (!keep)
 			continue;
 		const struct job *job = keep->versions[0];
@@ -426,8 +314,6 @@ static void order_jobs(struct snapshot_load *l)
 		job_cell_list_system(state, cell, !job->stop && job_traits_of(job)->follows_nodes);
 		if (job->stop && job_is_direct(job))
 			stopped[count++] = cell;
-		if (l->are_items_old)
-			job_summary_recount(keep, cell);
 	}
 	qsort(stopped, count, sizeof stopped[0], by_stop);
 	for (uint32_t i = 0; i < count; i++)
@@ -441,9 +327,9 @@ static void drop_unused_versions(struct state *state)
 	uint64_t cursor = 0;
 	struct job *job;
 
-	while ((job = sequence_next(&state->version_order, &cursor)))
+	while ((job = sequence_next(&state->tables[STATE_JOB_VERSIONS].order, &cursor)))
 		if (job->references == 0)
-			state_grave_add(state, GRAVE_VERSION, job);
+			grave_add(state, STATE_JOB_VERSIONS, job);
 }
 
 int snapshot_load_end(struct snapshot_load *l)
@@ -454,7 +340,7 @@ int snapshot_load_end(struct snapshot_load *l)
 	if (!error)
 		error = order_changes(state);
 	if (!error) {
-		order_jobs(l);
+		order_jobs(state);
 		error = corrupt_unless(job_counts_add_up(state));
 	}
 	if (!error)

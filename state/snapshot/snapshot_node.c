@@ -7,7 +7,6 @@
 #include "state/snapshot/snapshot_drain.h"
 #include "state/tables/node_report.h"
 #include "state/tables/node_slots.h"
-#include "state/tables/publish.h"
 #include <stdlib.h>
 
 int class_item_load(struct state *state, struct snapshot_nodes *l, struct bytes_reader *r)
@@ -71,39 +70,18 @@ static bool take_drains(struct node_item *item, struct bytes_reader *r)
 	return true;
 }
 
-// Items of earlier versions end before it: a node that was away then went when its status says so.
 static bool take_standing(struct node_item *item, struct bytes_reader *r)
 {
-	bool is_away = item->status == NODE_DOWN || item->status == NODE_DISCONNECTED;
-
-	item->lifecycle = (struct node_lifecycle){0};
-	item->snapshot = TEXT("");
-	if (bytes_left(r) == 0) {
-		if (is_away)
-			lifecycle_removed(&item->lifecycle, item->status_updated_at_s * NS_PER_S);
-		return true;
-	}
 	bool is_sound = node_lifecycle_decode(&item->lifecycle, r);
+
 	item->snapshot = bytes_take_text16(r);
 	return is_sound && !r->failed && !(item->lifecycle.forgotten && item->snapshot.size);
 }
 
-// Items of version 1 end before it.
-static bool take_history(const struct state *state, struct node_item *item, struct bytes_reader *r)
+static bool take_events(const struct state *state, struct node_item *item, struct bytes_reader *r)
 {
-	item->missed_heartbeat_index = item->alloc_update_index = item->history.count = 0;
-	item->report_sequence = 0;
-	item->drains = (struct drain_item){0};
-	item->history.drain = NULL;
-	item->history.last_drain = NULL;
-	if (bytes_left(r) == 0)
-		return take_standing(item, r);
-	item->missed_heartbeat_index = bytes_take_u64(r);
-	item->alloc_update_index = bytes_take_u64(r);
-	item->report_sequence = bytes_take_u64(r);
 	item->history.count = bytes_take_u8(r);
-	if (item->history.count > NODE_EVENTS_MAX || item->missed_heartbeat_index > state->index ||
-		item->alloc_update_index > state->index)
+	if (item->history.count > NODE_EVENTS_MAX)
 		return false;
 	for (uint32_t i = 0; i < item->history.count; i++) {
 		struct node_event *event = &item->history.events[i];
@@ -113,7 +91,19 @@ static bool take_history(const struct state *state, struct node_item *item, stru
 		if (event->message >= NODE_MESSAGES || event->create_index > state->index)
 			return false;
 	}
-	if (r->failed || !take_drains(item, r))
+	return !r->failed;
+}
+
+static bool take_history(const struct state *state, struct node_item *item, struct bytes_reader *r)
+{
+	item->history.drain = NULL;
+	item->history.last_drain = NULL;
+	item->missed_heartbeat_index = bytes_take_u64(r);
+	item->alloc_update_index = bytes_take_u64(r);
+	item->report_sequence = bytes_take_u64(r);
+	if (item->missed_heartbeat_index > state->index ||
+		item->alloc_update_index > state->index || !take_events(state, item, r) ||
+		!take_drains(item, r))
 		return false;
 	bool is_sound = take_standing(item, r);
 	if (!is_sound)
@@ -175,7 +165,7 @@ static void add_node(struct state *state, struct snapshot_nodes *l, const struct
 	struct node_cell *cell = node_cell_open(state, item->slot, item->owner, &n->id);
 	cell->working = n;
 	node_stands(state, n, &item->lifecycle);
-	publish_loaded(&cell->published, n);
+	publish_loaded(STATE_NODES, cell, n);
 	if (item->alloc_update_index > 0)
 		node_report_load(cell, n, item->report_sequence, item->alloc_update_index);
 	state_count_node(state, n, 1);

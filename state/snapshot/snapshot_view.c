@@ -8,49 +8,37 @@
 //	NODE        u32 slot, u32 generation, u16 owner of its block, u64 create index, u64 modify
 //	            index, u64 register index, u8 status, u8 cause of the status (ff: none), u8
 //	            eligibility, u32 status updated at (unix s), u32 number of its class,
-//	            description: of what is the node's own; then (since version 2) u64 missed
+//	            description: of what is the node's own; then u64 missed
 //	            heartbeat index, u64 alloc update index, u64 sequence of its newest report, u8
 //	            events, oldest first, each: u8 enum node_message, u32 time (unix s), u64 create
-//	            index; then what snapshot_drain.h says; then (since version 3) how it stands as in
+//	            index; then what snapshot_drain.h says; then how it stands as in
 //	            NODE_LIFECYCLE of entry.c, text16 snapshot that it ran last
 //	FREE_SLOT   u32 slot, u32 generation of its newest node, u16 owner of its block
 //	JOB_VERSION a job as described in job_description.c; its modify index names it
-//	JOB         u64 index of its cell, text16 namespace, text16 id, u64 create index, u64 modify
-//	            index, i64 stopped (unix ns, 0: not), u8 versions (0: deleted, but its
-//	            allocations are not), each: u64 modify index, newest first; u32 counter floor,
-//	            u16 counters, each: text16 group, u32 next; then (since version 2) what
-//	            snapshot_evaluation.c says
+//	JOB         as snapshot_job.h says
 //	ALLOCATION  uuid id, u64 create index, u64 modify index, u64 alloc modify index, u64 job
 //	            version, u32 slot, u32 client, u16 group, u32 number, u8 desired, u8 client
 //	            status, u8 enum end_cause, u32 cpu, u32 memory, u32 disk, f64 score, u32 nodes
 //	            evaluated, u32 nodes feasible, i64 create time, i64 modify time (unix ns),
-//	            device set; then (since version 2) u8 enum client_text, uuid evaluation, uuid
+//	            device set; then u8 enum client_text, uuid evaluation, uuid
 //	            node where slot is ffffffff, u8 parts that follow: 1 details and 2 report as
 //	            described in alloc_details.c, 4 u32 number of its metrics, counted up from 0 in
 //	            this snapshot, with the first of a number the metrics as described in metrics.c
 //	REQUEST     u64 index, placement request
-//	EVALUATION  as described in evaluation.c; its indexes are in it
-//	CONFIG      of the schedulers, as described in scheduler_config.c; not there while it is the
-//	            default
-//	DEPLOYMENT  as described in deployment.c; its indexes are in it
-//	VM_WORKER   u64 index of its cell, u64 create index, u64 modify index, as described in vm.c
-//	VM          u64 index of its cell, u64 create index, u64 modify index, u32 cpu, u32 memory, u32 disk
-//	            that it holds, u32 slot of whose node, u64 index since when (0: it holds nothing), as
-//	            described in vm.c
-//	CLUSTER_SETTINGS  u64 create index, u64 modify index, as described in vm.c; not there while they
-//	            are the default
+//	any other   as snapshot_record.h says
 //
+// A kind of record has the number of its table (enum state_table), and kinds come in the order of these; before them
+// the head and the clients, among the nodes their classes and free slots.
 // Clients come by number, nodes by slot, everything else by index.
 #include "state/snapshot/snapshot_view.h"
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
 #include "state/records/node_describe.h"
 #include "state/snapshot/snapshot_allocation.h"
-#include "state/snapshot/snapshot_deployment.h"
 #include "state/snapshot/snapshot_drain.h"
-#include "state/snapshot/snapshot_evaluation.h"
 #include "state/snapshot/snapshot_item.h"
-#include "state/snapshot/snapshot_vm.h"
+#include "state/snapshot/snapshot_job.h"
+#include "state/snapshot/snapshot_record.h"
 #include "state/tables/node_report.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -59,8 +47,8 @@ struct snapshot_view {
 	struct state *state;
 	uint64_t index;
 	int64_t forgotten_ms;
-	enum snapshot_item_kind at;
-	uint64_t cursor; // within the things of that kind
+	uint32_t at;     // of the parts
+	uint64_t cursor; // within the things of that part
 	// By id of a class: its number in this snapshot + 1, or 0. Ids of classes that nodes had at
 	// one index are all different.
 	uint32_t *class_numbers;
@@ -75,7 +63,6 @@ struct snapshot_view *snapshot_view_begin(struct state *state)
 	struct snapshot_view *v = memory_take(sizeof *v);
 
 	v->state = state;
-	v->at = SNAPSHOT_HEAD;
 	v->metrics = snapshot_metrics_create();
 	// Counted before the index is read: see state_bury().
 	atomic_fetch_add(&state->snapshots, 1);
@@ -103,7 +90,7 @@ uint64_t snapshot_view_index(const struct snapshot_view *v)
 	return v->index;
 }
 
-// --- Head and clients ----------------------------------------------------------------------------
+// Head and clients
 
 static bool put_head(struct snapshot_view *v, struct bytes_writer *w)
 {
@@ -130,7 +117,7 @@ static bool put_client(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
-// --- Nodes ---------------------------------------------------------------------------------------
+// Nodes
 
 static void put_class(struct snapshot_view *v, const struct node_class *c, uint32_t number,
 	struct bytes_writer *w)
@@ -164,7 +151,7 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	struct bytes_writer *w)
 {
 	node_describe(n, &v->description, &v->texts);
-	bytes_put_u8(w, SNAPSHOT_NODE);
+	bytes_put_u8(w, STATE_NODES);
 	bytes_put_u32(w, n->slot);
 	bytes_put_u32(w, n->generation);
 	bytes_put_u16(w, node_table_owner(v->state->node_table, n->slot));
@@ -242,90 +229,44 @@ static bool put_node(struct snapshot_view *v, struct bytes_writer *w)
 	return false;
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
+// Jobs
 
 static bool put_job_version(struct snapshot_view *v, struct bytes_writer *w)
 {
-	const struct job *job = sequence_next(&v->state->version_order, &v->cursor);
+	const struct job *job =
+		sequence_next(&v->state->tables[STATE_JOB_VERSIONS].order, &v->cursor);
 
 	if (!job || job->record.modify_index > v->index)
 		return false;
-	bytes_put_u8(w, SNAPSHOT_JOB_VERSION);
+	bytes_put_u8(w, STATE_JOB_VERSIONS);
 	record_encode(&job_type_description, job, w);
 	return true;
 }
 
-static const struct allocation *allocation_at(const struct alloc_cell *cell, uint64_t index)
+static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
 {
-	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
-	return (const struct allocation *)state_version_at((const struct record *)a, index);
-}
+	const struct job_cell *cell;
 
-static bool has_allocations(const struct job_cell *job, uint64_t index)
-{
-	const struct alloc_cell *cell;
-
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
-		if (allocation_at(cell, index))
+	while ((cell = sequence_next(&v->state->tables[STATE_JOBS].order, &v->cursor)))
+		if (job_item_encode(cell, v->index, w))
 			return true;
-	}
 	return false;
 }
 
-static const struct job_keep *keep_at(const struct job_cell *cell, uint64_t index)
-{
-	const struct record *record =
-		(const struct record *)__atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
-
-	while (record && record->modify_index > index)
-		record = record->older;
-	if (record && record->deleted && !has_allocations(cell, index) &&
-		!job_has_evaluations_at(cell, index) && !job_has_deployments_at(cell, index) &&
-		!((const struct job_keep *)record)->mark.first_ns)
-		return NULL;
-	return (const struct job_keep *)record;
-}
-
-static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
-{
-	const struct job_keep *keep = NULL;
-	const struct job_cell *cell;
-
-	while (!keep && (cell = sequence_next(&v->state->job_order, &v->cursor)))
-		keep = keep_at(cell, v->index);
-	if (!keep)
-		return false;
-	bytes_put_u8(w, SNAPSHOT_JOB);
-	bytes_put_u64(w, cell->index);
-	bytes_put_text16(w, text_of(cell->namespace_name));
-	bytes_put_text16(w, text_of(cell->id));
-	bytes_put_u64(w, keep->record.create_index);
-	bytes_put_u64(w, keep->record.modify_index);
-	bytes_put_u64(w, (uint64_t)keep->stopped_ns);
-	bytes_put_u8(w, (uint8_t)keep->version_count);
-	for (uint32_t i = 0; i < keep->version_count; i++)
-		bytes_put_u64(w, keep->versions[i]->record.modify_index);
-	bytes_put_u32(w, keep->counter_floor);
-	bytes_put_u16(w, (uint16_t)keep->counter_count);
-	for (uint32_t i = 0; i < keep->counter_count; i++) {
-		bytes_put_text16(w, job_keep_counter_name(keep, i));
-		bytes_put_u32(w, keep->counters[i].next);
-	}
-	job_work_encode(keep, w);
-	return true;
-}
-
-// --- Allocations and requests --------------------------------------------------------------------
+// Allocations and requests
 
 static bool put_allocation(struct snapshot_view *v, struct bytes_writer *w)
 {
 	const struct alloc_cell *cell;
 
-	while ((cell = sequence_next(&v->state->allocation_order, &v->cursor))) {
-		const struct allocation *a = allocation_at(cell, v->index);
+	while ((cell = sequence_next(&v->state->tables[STATE_ALLOCATIONS].order, &v->cursor))) {
+		const struct record *newest =
+			(const struct record *)__atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+		const struct allocation *a =
+			(const struct allocation *)state_version_at(newest, v->index);
 		if (!a)
 			continue;
-		bytes_put_u8(w, SNAPSHOT_ALLOCATION);
+		bytes_put_u8(w, STATE_ALLOCATIONS);
 		allocation_item_encode(a, v->metrics, w);
 		return true;
 	}
@@ -343,7 +284,7 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 	const struct place_request *request;
 
 	do
-		request = sequence_next(&v->state->request_order, &v->cursor);
+		request = sequence_next(&v->state->tables[STATE_PLACE_REQUESTS].order, &v->cursor);
 	while (request && !is_remembered(request, v->index));
 	if (!request)
 		return false;
@@ -356,108 +297,57 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 		.count = request->count,
 	};
 	memcpy(e.items, request->items, request->count * sizeof e.items[0]);
-	bytes_put_u8(w, SNAPSHOT_REQUEST);
+	bytes_put_u8(w, STATE_PLACE_REQUESTS);
 	bytes_put_u64(w, request->index);
 	entry_place_request_encode(&e, w);
 	return true;
 }
 
-// --- Evaluations and configuration ---------------------------------------------------------------
+// Records of kinds that have fields
 
-static bool put_evaluation(struct snapshot_view *v, struct bytes_writer *w)
+static bool put_record(struct snapshot_view *v, enum state_table at, struct bytes_writer *w)
 {
-	const struct evaluation *e = NULL;
-	const struct eval_cell *cell;
+	const struct table *table = &v->state->tables[at];
+	const struct cell *cell;
 
-	while (!e && (cell = sequence_next(&v->state->eval_order, &v->cursor)))
-		e = evaluation_at(cell, v->index);
-	if (!e)
-		return false;
-	bytes_put_u8(w, SNAPSHOT_EVALUATION);
-	record_encode(&evaluation_description, e, w);
-	return true;
-}
-
-static bool put_config(struct snapshot_view *v, struct bytes_writer *w)
-{
-	const struct record *newest = (const struct record *)state_scheduler_config(v->state);
-	const struct record *config = state_version_at(newest, v->index);
-
-	if (v->cursor++ || !config || config->modify_index == 0)
-		return false;
-	bytes_put_u8(w, SNAPSHOT_CONFIG);
-	record_encode(&scheduler_config_description, config, w);
-	return true;
-}
-
-// --- Deployments ---------------------------------------------------------------------------------
-
-static bool put_deployment(struct snapshot_view *v, struct bytes_writer *w)
-{
-	const struct deployment *d = NULL;
-	const struct deployment_cell *cell;
-
-	while (!d && (cell = sequence_next(&v->state->deployment_order, &v->cursor)))
-		d = deployment_at(cell, v->index);
-	if (!d)
-		return false;
-	bytes_put_u8(w, SNAPSHOT_DEPLOYMENT);
-	record_encode(&deployment_description, d, w);
-	return true;
-}
-
-// --- Virtual machines ----------------------------------------------------------------------------
-
-static bool put_vm_worker(struct snapshot_view *v, struct bytes_writer *w)
-{
-	const struct vm_worker_cell *cell;
-
-	while ((cell = sequence_next(&v->state->vms.worker_order, &v->cursor)))
-		if (vm_worker_item_encode(cell, v->index, w))
+	if (table->one)
+		return !v->cursor++ && record_item_encode(table->kind, table->one, v->index, w);
+	while ((cell = sequence_next(&table->order, &v->cursor)))
+		if (record_item_encode(table->kind, cell, v->index, w))
 			return true;
 	return false;
 }
 
-static bool put_vm(struct snapshot_view *v, struct bytes_writer *w)
-{
-	const struct vm_cell *cell;
-
-	while ((cell = sequence_next(&v->state->vms.order, &v->cursor)))
-		if (vm_item_encode(cell, v->index, w))
-			return true;
-	return false;
-}
-
-static bool put_cluster_settings(struct snapshot_view *v, struct bytes_writer *w)
-{
-	return !v->cursor++ && cluster_settings_item_encode(v->state, v->index, w);
-}
-
-// --- The walk ------------------------------------------------------------------------------------
+// The walk
 
 typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
 
-// Classes come with the nodes.
-static put_items *const put_by_kind[SNAPSHOT_END] = {
-	[SNAPSHOT_HEAD] = put_head,
-	[SNAPSHOT_CLIENT] = put_client,
-	[SNAPSHOT_NODE] = put_node,
-	[SNAPSHOT_JOB_VERSION] = put_job_version,
-	[SNAPSHOT_JOB] = put_job,
-	[SNAPSHOT_ALLOCATION] = put_allocation,
-	[SNAPSHOT_REQUEST] = put_request,
-	[SNAPSHOT_EVALUATION] = put_evaluation,
-	[SNAPSHOT_CONFIG] = put_config,
-	[SNAPSHOT_DEPLOYMENT] = put_deployment,
-	[SNAPSHOT_VM_WORKER] = put_vm_worker,
-	[SNAPSHOT_VM] = put_vm,
-	[SNAPSHOT_CLUSTER_SETTINGS] = put_cluster_settings,
+static put_items *const before_tables[] = {put_head, put_client};
+#define PARTS_BEFORE (sizeof before_tables / sizeof before_tables[0])
+
+// Of kinds with cells of their own. Classes and free slots come with the nodes, reports in their items.
+static put_items *const put_own[STATE_TABLES] = {
+	[STATE_NODES] = put_node,
+	[STATE_JOB_VERSIONS] = put_job_version,
+	[STATE_JOBS] = put_job,
+	[STATE_ALLOCATIONS] = put_allocation,
+	[STATE_PLACE_REQUESTS] = put_request,
 };
+
+static bool put_of_part(struct snapshot_view *v, struct bytes_writer *w)
+{
+	if (v->at < PARTS_BEFORE)
+		return before_tables[v->at](v, w);
+	enum state_table at = v->at - PARTS_BEFORE;
+	if (put_own[at])
+		return put_own[at](v, w);
+	return v->state->tables[at].kind->fields && put_record(v, at, w);
+}
 
 bool snapshot_view_next(struct snapshot_view *v, struct bytes_writer *w)
 {
-	for (; v->at < SNAPSHOT_END; v->at++, v->cursor = 0)
-		if (put_by_kind[v->at] && put_by_kind[v->at](v, w))
+	for (; v->at < PARTS_BEFORE + STATE_TABLES; v->at++, v->cursor = 0)
+		if (put_of_part(v, w))
 			return true;
 	return false;
 }

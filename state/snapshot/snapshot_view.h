@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 // Version of the items together; a reader refuses a newer one with ERROR_VERSION before loading.
-#define SNAPSHOT_ITEMS_VERSION 2u
+#define SNAPSHOT_ITEMS_VERSION 1u
 
 struct snapshot_view;
 

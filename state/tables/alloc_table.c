@@ -1,13 +1,19 @@
 #include "state/tables/alloc_table.h"
 #include "state/base/check.h"
+#include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/plan.h"
 #include "state/tables/job_summary.h"
 #include "state/tables/node_status.h"
-#include "state/tables/publish.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
+
+static struct cds_lfht *allocations_of(const struct state *state)
+{
+	return state->tables[STATE_ALLOCATIONS].hash.buckets;
+}
 
 static int id_matches(struct cds_lfht_node *node, const void *id)
 {
@@ -18,12 +24,12 @@ struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid 
 {
 	struct cds_lfht_iter iter;
 
-	cds_lfht_lookup(state->allocations, uuid_hash(id), id_matches, id, &iter);
+	cds_lfht_lookup(allocations_of(state), uuid_hash(id), id_matches, id, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
 	return node ? caa_container_of(node, struct alloc_cell, by_id) : NULL;
 }
 
-// --- What living allocations hold of their node --------------------------------------------------
+// What living allocations hold of their node
 
 static void hold_node(struct state *state, const struct allocation *a)
 {
@@ -125,9 +131,9 @@ void node_use_take_devices(struct state *state, const struct allocation *a)
 				use->devices.groups[i] | a->devices.groups[i]);
 }
 
-// --- The working state ---------------------------------------------------------------------------
+// The working state
 
-static void count(struct state *state, const struct allocation *a, int change)
+static void count_allocation(struct state *state, const struct allocation *a, int change)
 {
 	state->counts.allocations += (uint32_t)change;
 	if (allocation_is_terminal(a))
@@ -143,17 +149,17 @@ struct alloc_cell *alloc_cell_add(
 	cell->working = a;
 	cell->job_cell = job_cell;
 	a->job->references++;
-	cds_lfht_add(state->allocations, uuid_hash(&a->id), &cell->by_id);
+	cds_lfht_add(allocations_of(state), uuid_hash(&a->id), &cell->by_id);
 	if (a->node_slot != NODE_SLOT_NONE) {
 		struct node_cell *node = &state->cells[a->node_slot];
 		cds_list_add_tail_rcu(&cell->on_node, &node->allocations);
 		node->allocation_count++;
 	}
 	cds_list_add_tail_rcu(&cell->of_job, &job_cell->allocations);
-	sequence_append(&state->allocation_order, a->record.create_index, cell);
+	sequence_append(&state->tables[STATE_ALLOCATIONS].order, a->record.create_index, cell);
 	job_cell->allocation_count++;
 	job_cell->present_count++;
-	count(state, a, 1);
+	count_allocation(state, a, 1);
 	cell->is_ended = allocation_is_terminal(a);
 	if (!cell->is_ended) {
 		hold_node(state, a);
@@ -174,7 +180,7 @@ struct allocation *allocation_revise(struct state *state, struct alloc_cell *cel
 		alloc_details_share(old->details);
 		alloc_report_share(old->report);
 		shared_metrics_share(old->metrics);
-		change_add(state->changes, CHANGE_ALLOCATION, cell, &cell->working->record);
+		change_add(state->changes, STATE_ALLOCATIONS, cell, &cell->working->record);
 	}
 	cell->working->record.modify_index = index;
 	return cell->working;
@@ -252,7 +258,7 @@ void alloc_cell_leave_grave(struct state *state, struct alloc_cell *cell)
 	cell->working->node_slot = NODE_SLOT_NONE;
 }
 
-// --- Parts of a record ---------------------------------------------------------------------------
+// Parts of a record
 
 // A version holds a reference to its job when that is not the job of the version before it.
 static bool owns_job(const struct allocation *a)
@@ -302,7 +308,7 @@ void allocation_set_metrics(struct allocation *a, struct shared_metrics *metrics
 	a->metrics = metrics;
 }
 
-// --- Ends ----------------------------------------------------------------------------------------
+// Ends
 
 // The reason is in both descriptions where both states are set without the node.
 static const struct {
@@ -332,7 +338,7 @@ void alloc_cell_end(struct state *state, struct alloc_cell *cell, enum end_cause
 
 void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t index)
 {
-	count(state, cell->working, -1);
+	count_allocation(state, cell->working, -1);
 	cell->job_cell->present_count--;
 	cds_list_del(&cell->terminal);
 	if (cell->working->client != CLIENT_NONE)
@@ -340,10 +346,110 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	allocation_revise(state, cell, index)->record.deleted = true;
 	job_summary_follow(state, cell);
 	eval_follow_allocation(state, cell);
-	state_grave_add(state, GRAVE_ALLOCATION, cell);
+	grave_add(state, STATE_ALLOCATIONS, cell);
 }
 
-// --- Readers -------------------------------------------------------------------------------------
+// What its kind says of it
+
+// The node learns with its next heartbeat that something about its allocations is new that it did not
+// report itself.
+static void announce_to_node(struct state *state, const struct allocation *a)
+{
+	if (a->record.deleted || a->node_slot == NODE_SLOT_NONE)
+		return;
+	struct node_line *line = &state->node_table->lines[a->node_slot];
+	if (a->alloc_modify_index > atomic_load_explicit(&line->alloc_index, memory_order_relaxed))
+		atomic_store_explicit(
+			&line->alloc_index, a->alloc_modify_index, memory_order_relaxed);
+}
+
+static void allocation_published_now(struct state *state, void *cell, void *before, void *now)
+{
+	node_use_follow(state, before, now);
+	announce_to_node(state, now);
+}
+
+static void allocation_noted(void *noted, uint64_t index)
+{
+	struct alloc_cell *cell = noted;
+	atomic_store_explicit(&cell->job_cell->allocations_index, index, memory_order_relaxed);
+}
+
+static void allocation_settled(struct state *state, void *record)
+{
+	node_use_take_devices(state, record);
+}
+
+// The job that a version changed to stays; the one that it changed from is let go with that version.
+static void allocation_retired(struct state *state, void *record, const void *now)
+{
+	const struct allocation *old = record, *new = now;
+
+	if (old->job != new->job)
+		job_version_release(state, old->job);
+}
+
+static void free_allocation(void *record)
+{
+	allocation_free(record);
+}
+
+static void alloc_cell_free(struct rcu_head *head)
+{
+	struct alloc_cell *cell = caa_container_of(head, struct alloc_cell, rcu);
+
+	allocation_free(cell->working);
+	free(cell);
+}
+
+static bool bury_allocation(struct state *state, void *item)
+{
+	struct alloc_cell *cell = item;
+	struct job_cell *job_cell = cell->job_cell;
+
+	if (cell->published != cell->working)
+		return false;
+	CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
+	if (cell->working->node_slot != NODE_SLOT_NONE)
+		leave_list(state, cell);
+	cds_list_del_rcu(&cell->of_job);
+	sequence_remove(&state->tables[STATE_ALLOCATIONS].order, cell);
+	job_version_release(state, cell->working->job);
+	CHECK(job_cell->allocation_count > 0);
+	job_cell->allocation_count--;
+	job_cell_bury_if_idle(state, job_cell);
+	call_rcu(&cell->rcu, alloc_cell_free);
+	return true;
+}
+
+static void destroy_allocations(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct alloc_cell *cell;
+
+	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor))) {
+		CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
+		cell_free_versions(&allocation_kind, cell);
+		free(cell);
+	}
+}
+
+const struct kind allocation_kind = {
+	.name = "allocation",
+	.limit_offset = offsetof(struct state_limits, allocations),
+	.limit_max = ALLOCATIONS_MAX,
+	.position_offset = offsetof(struct alloc_cell, position),
+	.is_hashed = true,
+	.published = allocation_published_now,
+	.noted = allocation_noted,
+	.settled = allocation_settled,
+	.retired = allocation_retired,
+	.free = free_allocation,
+	.bury = bury_allocation,
+	.destroy = destroy_allocations,
+};
+
+// Readers
 
 const struct allocation *state_allocation(const struct state *state, const struct uuid *id)
 {
@@ -355,7 +461,7 @@ const struct allocation *state_next_allocation(const struct state *state, uint64
 {
 	const struct alloc_cell *cell;
 
-	while ((cell = sequence_next(&state->allocation_order, cursor))) {
+	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, cursor))) {
 		const struct allocation *a = allocation_published(cell);
 		if (a)
 			return a;

@@ -3,9 +3,11 @@
 #pragma once
 #include "state/base/schema.h"
 #include "state/records/allocation_end.h"
-#include "state/tables/state.h"
+#include "state/tables/table.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+extern const struct kind allocation_kind;
 
 struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);
 // Puts a built allocation into every table. Takes the references of the record over, and one to its

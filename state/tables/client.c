@@ -1,9 +1,10 @@
-// Clients by number and by name, never forgotten; and the requests that they are owed the same
-// answer to.
+#include "state/tables/client.h"
 #include "state/base/check.h"
+#include "state/base/limits.h"
 #include "state/base/memory.h"
-#include "state/tables/publish.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
+#include <urcu-qsbr.h>
 
 #define CLIENT_BUCKETS 16384u
 
@@ -62,7 +63,7 @@ const char *state_client_name(const struct state *state, uint32_t client)
 	return client < count ? state->clients[client]->name : "";
 }
 
-// --- Remembered requests -------------------------------------------------------------------------
+// Remembered requests
 
 struct request_key {
 	uint32_t client;
@@ -85,13 +86,18 @@ static int request_matches(struct cds_lfht_node *node, const void *wanted)
 	       request->request == key->request;
 }
 
+static struct cds_lfht *requests_of(const struct state *state)
+{
+	return state->tables[STATE_PLACE_REQUESTS].hash.buckets;
+}
+
 struct place_request *place_request_find(
 	const struct state *state, uint32_t client, int64_t issued_ms, uint64_t number)
 {
 	struct request_key key = {client, issued_ms, number};
 	struct cds_lfht_iter iter;
 
-	cds_lfht_lookup(state->requests, request_hash(key), request_matches, &key, &iter);
+	cds_lfht_lookup(requests_of(state), request_hash(key), request_matches, &key, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
 	return node ? caa_container_of(node, struct place_request, by_key) : NULL;
 }
@@ -100,15 +106,54 @@ void place_request_add(struct state *state, struct place_request *request)
 {
 	struct request_key key = {request->client, request->issued_ms, request->request};
 
-	cds_lfht_add(state->requests, request_hash(key), &request->by_key);
-	sequence_append(&state->request_order, request->index, request);
+	cds_lfht_add(requests_of(state), request_hash(key), &request->by_key);
+	sequence_append(&state->tables[STATE_PLACE_REQUESTS].order, request->index, request);
 	state->counts.place_requests++;
 }
 
 void place_request_forget(struct state *state, struct place_request *request, uint64_t index)
 {
-	CHECK(cds_lfht_del(state->requests, &request->by_key) == 0);
+	CHECK(cds_lfht_del(requests_of(state), &request->by_key) == 0);
 	atomic_store(&request->forgotten_index, index);
 	state->counts.place_requests--;
-	state_grave_add(state, GRAVE_REQUEST, request);
+	grave_add(state, STATE_PLACE_REQUESTS, request);
 }
+
+static void place_request_free(struct rcu_head *head)
+{
+	free(caa_container_of(head, struct place_request, rcu));
+}
+
+static bool bury_place_request(struct state *state, void *item)
+{
+	struct place_request *request = item;
+
+	if (request->forgotten_index > state->published_index)
+		return false;
+	sequence_remove(&state->tables[STATE_PLACE_REQUESTS].order, request);
+	call_rcu(&request->rcu, place_request_free);
+	return true;
+}
+
+static void destroy_place_requests(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct place_request *request;
+
+	while ((request = sequence_next(&state->tables[STATE_PLACE_REQUESTS].order, &cursor))) {
+		if (!request->forgotten_index)
+			CHECK(cds_lfht_del(requests_of(state), &request->by_key) == 0);
+		free(request);
+	}
+}
+
+const struct kind place_request_kind = {
+	.name = "placement request",
+	.limit_offset = offsetof(struct state_limits, place_requests),
+	.limit_max = PLACE_REQUESTS_MAX,
+	.position_offset = offsetof(struct place_request, position),
+	.is_hashed = true,
+	.is_quiet = true,
+	.bury = bury_place_request,
+	.destroy = destroy_place_requests,
+};

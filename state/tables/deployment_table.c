@@ -1,28 +1,15 @@
-// Deployments by id and by job, and what they count of their allocations.
+#include "state/tables/deployment_table.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
+#include "state/base/error.h"
+#include "state/base/limits.h"
 #include "state/records/alloc_details.h"
-#include "state/tables/publish.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-static int id_matches(struct cds_lfht_node *node, const void *id)
-{
-	return uuid_equal(&caa_container_of(node, struct deployment_cell, by_id)->id, id);
-}
-
-struct deployment_cell *deployment_cell_find(const struct state *state, const struct uuid *id)
-{
-	struct cds_lfht_iter iter;
-
-	cds_lfht_lookup(state->deployments, uuid_hash(id), id_matches, id, &iter);
-	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
-	return node ? caa_container_of(node, struct deployment_cell, by_id) : NULL;
-}
-
 bool deployments_have_room(const struct state *state, uint32_t count)
 {
-	return state->limits.deployments - state->deployment_order.count >= count;
+	return table_has_room(state, STATE_DEPLOYMENTS, count);
 }
 
 bool deployment_is_sound(const struct deployment *d)
@@ -67,57 +54,16 @@ bool job_cell_has_members_of(const struct job_cell *job, const struct uuid *id)
 	return false;
 }
 
-// --- The working state ---------------------------------------------------------------------------
-
-static void count(
-	struct state *state, struct job_cell *job_cell, const struct deployment *d, int change)
-{
-	state->counts.deployments += (uint32_t)change;
-	if (!deployment_is_active(d))
-		return;
-	state->counts.deployments_active += (uint32_t)change;
-	job_cell->deployments_active += (uint32_t)change;
-}
-
-struct deployment_cell *deployment_cell_load(
-	struct state *state, struct job_cell *job_cell, struct deployment *d)
-{
-	struct deployment_cell *cell = memory_take(sizeof *cell);
-
-	cell->id = d->id;
-	cell->working = d;
-	cell->job_cell = job_cell;
-	cds_lfht_add(state->deployments, uuid_hash(&d->id), &cell->by_id);
-	cds_list_add_rcu(&cell->of_job, &job_cell->deployments);
-	sequence_append(&state->deployment_order, d->record.create_index, cell);
-	job_cell->deployment_count++;
-	count(state, job_cell, d, 1);
-	return cell;
-}
-
-struct deployment_cell *deployment_cell_put(
-	struct state *state, struct job_cell *job_cell, struct deployment *d)
-{
-	struct deployment_cell *cell = deployment_cell_load(state, job_cell, d);
-
-	change_add(state->changes, CHANGE_DEPLOYMENT, cell, &d->record);
-	return cell;
-}
+// The working state
 
 struct deployment *deployment_cell_revise(
 	struct state *state, struct deployment_cell *cell, uint64_t index)
 {
-	struct deployment *old = cell->working;
+	struct deployment *d = cell_revise(state, &cell->cell, index);
 
-	if (old->record.modify_index < state->unpublished_from) {
-		cell->working = deployment_copy(old);
-		cell->working->record.older = &old->record;
-		change_add(state->changes, CHANGE_DEPLOYMENT, cell, &cell->working->record);
-	}
-	cell->working->record.modify_index = index;
-	if (state->time_ns > cell->working->modify_time_ns)
-		cell->working->modify_time_ns = state->time_ns;
-	return cell->working;
+	if (state->time_ns > d->modify_time_ns)
+		d->modify_time_ns = state->time_ns;
+	return d;
 }
 
 // Nothing was expected of it while it was paused: the time to come on begins anew.
@@ -138,9 +84,8 @@ void deployment_cell_set_status(
 
 	if (d->status == DEPLOYMENT_PAUSED && status == DEPLOYMENT_RUNNING)
 		restart_deadlines(d, state->time_ns);
-	count(state, cell->job_cell, d, -1);
 	d->status = status;
-	count(state, cell->job_cell, d, 1);
+	cell_follow(state, &cell->cell);
 	free(d->status_description);
 	d->status_description = text_copy(description);
 	if (status == DEPLOYMENT_SUCCESSFUL && keep &&
@@ -151,12 +96,11 @@ void deployment_cell_set_status(
 void deployment_cell_delete(struct state *state, struct deployment_cell *cell, uint64_t index)
 {
 	CHECK(cell->living == 0);
-	count(state, cell->job_cell, cell->working, -1);
-	deployment_cell_revise(state, cell, index)->record.deleted = true;
-	state_grave_add(state, GRAVE_DEPLOYMENT, cell);
+	deployment_cell_revise(state, cell, index);
+	cell_delete(state, &cell->cell, index);
 }
 
-// --- Its allocations -----------------------------------------------------------------------------
+// Its allocations
 
 static const struct uuid *deployment_of_living(const struct allocation *a)
 {
@@ -181,8 +125,10 @@ void deployment_follow_allocation(struct state *state, struct alloc_cell *cell)
 
 	if (counting ? id && uuid_equal(&counting->id, id) : !id)
 		return;
-	if (counting)
+	if (counting) {
+		CHECK(counting->living > 0);
 		counting->living--;
+	}
 	cell->deployment_cell = id ? find_own(state, cell, id) : NULL;
 	if (cell->deployment_cell)
 		cell->deployment_cell->living++;
@@ -259,30 +205,92 @@ void deployment_count_health(
 		count_verdict(g, was, now->deployment_status);
 }
 
-// --- Readers -------------------------------------------------------------------------------------
+// What its kind says of it
 
-static const struct deployment *published_in(const struct deployment_cell *cell)
+static bool is_deployment_sound(const void *record)
 {
-	const struct deployment *d = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
-	return d && !d->record.deleted ? d : NULL;
+	return deployment_is_sound(record);
 }
+
+// One of a job is active at most.
+static int check_loaded_deployment(const struct state *state, const void *record)
+{
+	const struct deployment *d = record;
+	const struct job_cell *job =
+		job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));
+
+	if (d->create_time_ns > d->modify_time_ns || !job)
+		return -ERROR_CORRUPT;
+	return deployment_is_active(d) && job->deployments_active > 0 ? -ERROR_CORRUPT : 0;
+}
+
+static void deployment_entered(struct state *state, struct cell *entered)
+{
+	struct deployment_cell *cell = (struct deployment_cell *)entered;
+	const struct deployment *d = cell->working;
+
+	cell->job_cell = job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));
+	CHECK(cell->job_cell);
+	cds_list_add_rcu(&cell->of_job, &cell->job_cell->deployments);
+	cell->job_cell->deployment_count++;
+}
+
+static void follow_deployment(struct state *state, struct cell *changed)
+{
+	struct deployment_cell *cell = (struct deployment_cell *)changed;
+	bool is_there = deployment_cell_is_there(cell),
+	     is_active = is_there && deployment_is_active(cell->working);
+	uint32_t more = (uint32_t)is_active - (uint32_t)cell->is_counted_active;
+
+	state->counts.deployments += (uint32_t)is_there - (uint32_t)cell->is_counted;
+	state->counts.deployments_active += more;
+	cell->job_cell->deployments_active += more;
+	cell->is_counted = is_there;
+	cell->is_counted_active = is_active;
+}
+
+static void deployment_noted(void *noted, uint64_t index)
+{
+	struct deployment_cell *cell = noted;
+	atomic_store_explicit(&cell->job_cell->deployments_index, index, memory_order_relaxed);
+}
+
+static void deployment_buried(struct state *state, struct cell *buried)
+{
+	struct deployment_cell *cell = (struct deployment_cell *)buried;
+
+	CHECK(cell->job_cell->deployment_count > 0);
+	cds_list_del_rcu(&cell->of_job);
+	cell->job_cell->deployment_count--;
+	job_cell_bury_if_idle(state, cell->job_cell);
+}
+
+const struct kind deployment_kind = {
+	.name = "deployment",
+	.key = KEY_UUID,
+	.key_offset = offsetof(struct deployment, id),
+	.cell_bytes = sizeof(struct deployment_cell),
+	.fields = &deployment_description,
+	.limit_offset = offsetof(struct state_limits, deployments),
+	.limit_max = DEPLOYMENTS_MAX,
+	.is_sound = is_deployment_sound,
+	.check_loaded = check_loaded_deployment,
+	.entered = deployment_entered,
+	.follow = follow_deployment,
+	.noted = deployment_noted,
+	.buried = deployment_buried,
+};
+
+// Readers
 
 const struct deployment *state_deployment(const struct state *state, const struct uuid *id)
 {
-	const struct deployment_cell *cell = deployment_cell_find(state, id);
-	return cell ? published_in(cell) : NULL;
+	return table_published(state, STATE_DEPLOYMENTS, id);
 }
 
 const struct deployment *state_next_deployment(const struct state *state, uint64_t *cursor)
 {
-	const struct deployment_cell *cell;
-
-	while ((cell = sequence_next(&state->deployment_order, cursor))) {
-		const struct deployment *d = published_in(cell);
-		if (d)
-			return d;
-	}
-	return NULL;
+	return table_next(state, STATE_DEPLOYMENTS, cursor);
 }
 
 void state_job_deployments(const struct state *state, struct text namespace_name, struct text id,
@@ -294,7 +302,7 @@ void state_job_deployments(const struct state *state, struct text namespace_name
 	if (!job)
 		return;
 	cds_list_for_each_entry_rcu (cell, &job->deployments, of_job) {
-		const struct deployment *d = published_in(cell);
+		const struct deployment *d = cell_published(&cell->cell);
 		if (d && !visit(d, context))
 			return;
 	}

@@ -1,138 +1,37 @@
-// Evaluations by id and by job.
+#include "state/tables/evaluation_table.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
-#include "state/tables/publish.h"
-#include <stdlib.h>
+#include "state/base/error.h"
+#include "state/base/limits.h"
+#include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
-static int id_matches(struct cds_lfht_node *node, const void *id)
+bool evaluation_is_sound(const struct evaluation *e)
 {
-	return uuid_equal(&caa_container_of(node, struct eval_cell, by_id)->id, id);
+	return !uuid_is_zero(&e->id) && text_is_name(e->namespace_name) &&
+	       text_is_name(e->job_id) && e->type != EVAL_CORE &&
+	       e->create_time_ns <= e->modify_time_ns &&
+	       e->record.create_index <= e->record.modify_index &&
+	       record_is_sound(&evaluation_description, e);
 }
 
-struct eval_cell *eval_cell_find(const struct state *state, const struct uuid *id)
+bool evaluations_have_room(const struct state *state, uint32_t count)
 {
-	struct cds_lfht_iter iter;
-
-	cds_lfht_lookup(state->evaluations, uuid_hash(id), id_matches, id, &iter);
-	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
-	return node ? caa_container_of(node, struct eval_cell, by_id) : NULL;
-}
-
-// --- The working state ---------------------------------------------------------------------------
-
-#define NOT_THERE (-1)
-
-static bool is_live(int status)
-{
-	return status == EVAL_PENDING || status == EVAL_BLOCKED;
-}
-
-static void count(struct state *state, struct job_cell *job_cell, int status, int change)
-{
-	if (status == NOT_THERE)
-		return;
-	state->counts.evaluations += (uint32_t)change;
-	job_cell->evaluations_present += (uint32_t)change;
-	if (status == EVAL_PENDING)
-		state->counts.evaluations_pending += (uint32_t)change;
-	if (status == EVAL_BLOCKED)
-		state->counts.evaluations_blocked += (uint32_t)change;
-	if (is_live(status))
-		job_cell->evaluations_live += (uint32_t)change;
-}
-
-static void follow_status(struct state *state, struct eval_cell *cell, int before, int after)
-{
-	count(state, cell->job_cell, before, -1);
-	count(state, cell->job_cell, after, 1);
-	if (before == EVAL_BLOCKED && after != EVAL_BLOCKED)
-		cds_list_del(&cell->blocked);
-	if (before != EVAL_BLOCKED && after == EVAL_BLOCKED)
-		cds_list_add_tail(&cell->blocked, &cell->job_cell->blocked);
-}
-
-void eval_cell_changed(struct state *state, struct eval_cell *cell, int status_before)
-{
-	follow_status(state, cell, status_before, cell->working->status);
-}
-
-static struct eval_cell *cell_add(
-	struct state *state, struct job_cell *job_cell, struct evaluation *e)
-{
-	struct eval_cell *cell = memory_take(sizeof *cell);
-
-	cell->id = e->id;
-	cell->working = e;
-	cell->job_cell = job_cell;
-	cds_lfht_add(state->evaluations, uuid_hash(&e->id), &cell->by_id);
-	cds_list_add_tail_rcu(&cell->of_job, &job_cell->evaluations);
-	sequence_append(&state->eval_order, e->record.create_index, cell);
-	job_cell->evaluation_count++;
-	return cell;
-}
-
-// The contents of a record that nobody else has yet make room for new ones.
-static void replace_contents(struct evaluation *to, struct evaluation *from)
-{
-	struct record *older = to->record.older;
-
-	record_release(&evaluation_description, to);
-	*to = *from;
-	to->record.older = older;
-	free(from);
-}
-
-struct eval_cell *eval_cell_put(
-	struct state *state, struct job_cell *job_cell, struct evaluation *e)
-{
-	struct eval_cell *cell = eval_cell_find(state, &e->id);
-	int before = cell ? cell->working->status : NOT_THERE;
-
-	if (cell && cell->working->record.modify_index >= state->unpublished_from) {
-		replace_contents(cell->working, e);
-	} else {
-		e->record.older = cell ? &cell->working->record : NULL;
-		if (cell)
-			cell->working = e;
-		else
-			cell = cell_add(state, job_cell, e);
-		change_add(state->changes, CHANGE_EVALUATION, cell, &e->record);
-	}
-	follow_status(state, cell, before, cell->working->status);
-	return cell;
-}
-
-struct eval_cell *eval_cell_load(
-	struct state *state, struct job_cell *job_cell, struct evaluation *e)
-{
-	struct eval_cell *cell = cell_add(state, job_cell, e);
-
-	follow_status(state, cell, NOT_THERE, e->status);
-	return cell;
+	return table_has_room(state, STATE_EVALUATIONS, count);
 }
 
 struct evaluation *eval_cell_revise(struct state *state, struct eval_cell *cell, uint64_t index)
 {
-	struct evaluation *old = cell->working;
+	return cell_revise(state, &cell->cell, index);
+}
 
-	if (old->record.modify_index < state->unpublished_from) {
-		cell->working = evaluation_copy(old);
-		cell->working->record.older = &old->record;
-		change_add(state->changes, CHANGE_EVALUATION, cell, &cell->working->record);
-	}
-	cell->working->record.modify_index = index;
-	return cell->working;
+void eval_cell_changed(struct state *state, struct eval_cell *cell)
+{
+	cell_follow(state, &cell->cell);
 }
 
 void eval_cell_delete(struct state *state, struct eval_cell *cell, uint64_t index)
 {
-	CHECK(cell->allocations == 0);
-	if (state->counting == cell)
-		state->counting = NULL;
-	follow_status(state, cell, cell->working->status, NOT_THERE);
-	eval_cell_revise(state, cell, index)->record.deleted = true;
-	state_grave_add(state, GRAVE_EVALUATION, cell);
+	cell_delete(state, &cell->cell, index);
 }
 
 void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
@@ -140,10 +39,13 @@ void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
 	const struct allocation *a = cell->working;
 	struct eval_cell *counting = cell->eval_cell;
 
+	CHECK(a);
 	if (counting && !a->record.deleted && uuid_equal(&counting->id, &a->eval_id))
 		return;
-	if (counting)
+	if (counting) {
+		CHECK(counting->allocations > 0);
 		counting->allocations--;
+	}
 	cell->eval_cell = NULL;
 	if (a->record.deleted || uuid_is_zero(&a->eval_id))
 		return;
@@ -158,30 +60,108 @@ void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
 		counting->allocations++;
 }
 
-// --- Readers -------------------------------------------------------------------------------------
+// What its kind says of it
 
-static const struct evaluation *published_in(const struct eval_cell *cell)
+static bool is_evaluation_sound(const void *record)
 {
-	const struct evaluation *e = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
-	return e && !e->record.deleted ? e : NULL;
+	return evaluation_is_sound(record);
 }
+
+static int check_loaded_evaluation(const struct state *state, const void *record)
+{
+	const struct evaluation *e = record;
+	return job_cell_find(state, text_of(e->namespace_name), text_of(e->job_id))
+		       ? 0
+		       : -ERROR_CORRUPT;
+}
+
+static void evaluation_entered(struct state *state, struct cell *entered)
+{
+	struct eval_cell *cell = (struct eval_cell *)entered;
+	const struct evaluation *e = cell->working;
+
+	cell->job_cell = job_cell_find_or_add_deleted(
+		state, text_of(e->namespace_name), text_of(e->job_id), state->index);
+	cds_list_add_tail_rcu(&cell->of_job, &cell->job_cell->evaluations);
+	cell->job_cell->evaluation_count++;
+}
+
+static void count_evaluation(struct state *state, struct job_cell *job, int counted, int change)
+{
+	if (counted == 0)
+		return;
+	CHECK(change > 0 || job->evaluations_present > 0);
+	state->counts.evaluations += (uint32_t)change;
+	job->evaluations_present += (uint32_t)change;
+	if (counted == 1 + EVAL_PENDING)
+		state->counts.evaluations_pending += (uint32_t)change;
+	if (counted == 1 + EVAL_BLOCKED)
+		state->counts.evaluations_blocked += (uint32_t)change;
+	if (counted == 1 + EVAL_PENDING || counted == 1 + EVAL_BLOCKED)
+		job->evaluations_live += (uint32_t)change;
+}
+
+static void follow_evaluation(struct state *state, struct cell *changed)
+{
+	struct eval_cell *cell = (struct eval_cell *)changed;
+	bool is_there = eval_cell_is_there(cell);
+	uint8_t before = cell->counted_status,
+		after = is_there ? (uint8_t)(1 + cell->working->status) : 0;
+
+	CHECK(is_there || cell->allocations == 0);
+	if (!is_there && state->counting == cell)
+		state->counting = NULL;
+	count_evaluation(state, cell->job_cell, before, -1);
+	count_evaluation(state, cell->job_cell, after, 1);
+	if (before == 1 + EVAL_BLOCKED && after != before)
+		cds_list_del(&cell->blocked);
+	if (after == 1 + EVAL_BLOCKED && after != before)
+		cds_list_add_tail(&cell->blocked, &cell->job_cell->blocked);
+	cell->counted_status = after;
+}
+
+static void evaluation_noted(void *noted, uint64_t index)
+{
+	struct eval_cell *cell = noted;
+	atomic_store_explicit(&cell->job_cell->evaluations_index, index, memory_order_relaxed);
+}
+
+static void evaluation_buried(struct state *state, struct cell *buried)
+{
+	struct eval_cell *cell = (struct eval_cell *)buried;
+
+	CHECK(cell->job_cell->evaluation_count > 0);
+	cds_list_del_rcu(&cell->of_job);
+	cell->job_cell->evaluation_count--;
+	job_cell_bury_if_idle(state, cell->job_cell);
+}
+
+const struct kind evaluation_kind = {
+	.name = "evaluation",
+	.key = KEY_UUID,
+	.key_offset = offsetof(struct evaluation, id),
+	.cell_bytes = sizeof(struct eval_cell),
+	.fields = &evaluation_description,
+	.limit_offset = offsetof(struct state_limits, evaluations),
+	.limit_max = EVALUATIONS_MAX,
+	.is_sound = is_evaluation_sound,
+	.check_loaded = check_loaded_evaluation,
+	.entered = evaluation_entered,
+	.follow = follow_evaluation,
+	.noted = evaluation_noted,
+	.buried = evaluation_buried,
+};
+
+// Readers
 
 const struct evaluation *state_evaluation(const struct state *state, const struct uuid *id)
 {
-	const struct eval_cell *cell = eval_cell_find(state, id);
-	return cell ? published_in(cell) : NULL;
+	return table_published(state, STATE_EVALUATIONS, id);
 }
 
 const struct evaluation *state_next_evaluation(const struct state *state, uint64_t *cursor)
 {
-	const struct eval_cell *cell;
-
-	while ((cell = sequence_next(&state->eval_order, cursor))) {
-		const struct evaluation *e = published_in(cell);
-		if (e)
-			return e;
-	}
-	return NULL;
+	return table_next(state, STATE_EVALUATIONS, cursor);
 }
 
 void state_job_evaluations(const struct state *state, struct text namespace_name, struct text id,
@@ -193,7 +173,7 @@ void state_job_evaluations(const struct state *state, struct text namespace_name
 	if (!job)
 		return;
 	cds_list_for_each_entry_rcu (cell, &job->evaluations, of_job) {
-		const struct evaluation *e = published_in(cell);
+		const struct evaluation *e = cell_published(&cell->cell);
 		if (e && !visit(e, context))
 			return;
 	}
@@ -204,9 +184,4 @@ uint64_t state_job_evaluations_index(
 {
 	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
 	return cell ? atomic_load_explicit(&cell->evaluations_index, memory_order_relaxed) : 0;
-}
-
-const struct scheduler_config *state_scheduler_config(const struct state *state)
-{
-	return __atomic_load_n(&state->config.published, __ATOMIC_ACQUIRE);
 }

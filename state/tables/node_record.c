@@ -318,7 +318,7 @@ struct node *node_revise_with_history(struct state *state, struct node_cell *cel
 	n->record.older = &cell->working->record;
 	n->record.modify_index = index;
 	cell->working = n;
-	change_add(state->changes, CHANGE_NODE, cell, &n->record);
+	change_add(state->changes, STATE_NODES, cell, &n->record);
 	return n;
 }
 
@@ -341,11 +341,6 @@ struct node *node_revise_with_event(struct state *state, struct node_cell *cell,
 	return node_revise_with_history(state, cell, index, &history);
 }
 
-static void node_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct node, record.rcu));
-}
-
 void node_retire(struct state *state, struct node *n)
 {
 	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++)
@@ -355,5 +350,4 @@ void node_retire(struct state *state, struct node *n)
 	if (n->node_class) // a tombstone is of none
 		class_release(state, n->node_class);
 	state->bytes_records -= n->bytes;
-	call_rcu(&n->record.rcu, node_free);
 }

@@ -1,6 +1,6 @@
 #include "state/tables/node_report.h"
 #include "state/base/memory.h"
-#include "state/tables/publish.h"
+#include <stdlib.h>
 
 // One that the node made before it was purged and came back is not its own any more.
 static bool is_of(const struct node_report *report, const struct node *n)
@@ -50,7 +50,8 @@ void node_report_note(
 	}
 	cell->report_working = build(cell->working, sequence, index);
 	cell->report_working->record.older = old ? &old->record : NULL;
-	change_add(state->changes, CHANGE_REPORT, cell, &cell->report_working->record);
+	change_add(
+		state->changes, STATE_NODE_REPORTS, &cell->report, &cell->report_working->record);
 }
 
 const struct node_report *node_report_at(
@@ -67,7 +68,7 @@ void node_report_load(
 	struct node_cell *cell, const struct node *n, uint64_t sequence, uint64_t index)
 {
 	cell->report_working = build(n, sequence, index);
-	publish_loaded(&cell->report, cell->report_working);
+	publish_loaded(STATE_NODE_REPORTS, &cell->report, cell->report_working);
 }
 
 uint64_t state_node_report_index(const struct state *state, const struct node *n)
@@ -75,3 +76,15 @@ uint64_t state_node_report_index(const struct state *state, const struct node *n
 	const struct node_report *report = node_report_at(&state->cells[n->slot], n, UINT64_MAX);
 	return report ? report->record.modify_index : 0;
 }
+
+static void free_node_report(void *record)
+{
+	free(record);
+}
+
+// Its cell is a part of its node's.
+const struct kind node_report_kind = {
+	.name = "node report",
+	.is_quiet = true,
+	.free = free_node_report,
+};

@@ -1,7 +1,6 @@
 #include "state/tables/node_slots.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/tables/publish.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
@@ -10,7 +9,7 @@ uint32_t generation_after(uint32_t generation)
 	return generation + 1 ? generation + 1 : 1; // 0 is no node
 }
 
-static void add_free(struct state *state, uint32_t slot)
+static void add_free_slot(struct state *state, uint32_t slot)
 {
 	struct slot_list *list = &state->free_slots;
 
@@ -47,8 +46,8 @@ void node_cell_close(struct state *state, struct node_cell *cell, uint64_t index
 	cell->working = NULL;
 	cell->gone = gone;
 	atomic_store_explicit(&cell->is_resting, true, memory_order_relaxed);
-	add_free(state, old->slot);
-	change_add(state->changes, CHANGE_NODE, cell, &gone->record);
+	add_free_slot(state, old->slot);
+	change_add(state->changes, STATE_NODES, cell, &gone->record);
 }
 
 void node_cell_load_free(struct state *state, uint32_t slot, uint32_t generation, uint16_t owner)
@@ -57,8 +56,8 @@ void node_cell_load_free(struct state *state, uint32_t slot, uint32_t generation
 
 	node_slot_reserve(state, slot, owner);
 	cell->gone = tombstone(state, &(struct uuid){0}, slot, generation);
-	publish_pointer((void **)&cell->published, cell->gone);
-	add_free(state, slot);
+	publish_loaded(STATE_NODES, cell, cell->gone);
+	add_free_slot(state, slot);
 }
 
 void node_slot_take(struct state *state, uint32_t slot)
@@ -97,7 +96,7 @@ uint32_t node_slot_generation(const struct state *state, uint32_t slot)
 		       : 1;
 }
 
-// --- Publication ---------------------------------------------------------------------------------
+// Publication
 
 struct rest {
 	struct rcu_head rcu;
@@ -132,8 +131,35 @@ void node_slot_follow(struct state *state, struct node_cell *cell, const struct 
 	}
 	// Should the node still be there, it has to introduce itself again.
 	atomic_store_explicit(&line->directives, NODE_DIRECTIVE_REGISTER, memory_order_relaxed);
-	CHECK(cds_lfht_del(state->nodes, &cell->by_id) == 0);
+	CHECK(cds_lfht_del(state->tables[STATE_NODES].hash.buckets, &cell->by_id) == 0);
 	struct rest *rest = memory_take(sizeof *rest);
 	rest->cell = cell;
 	call_rcu(&rest->rcu, end_rest);
+}
+
+void node_slot_reserve(struct state *state, uint32_t slot, uint16_t owner)
+{
+	struct node_table *table = state->node_table;
+	uint32_t block = slot / NODE_BLOCK_SLOTS;
+
+	CDS_INIT_LIST_HEAD(&state->cells[slot].allocations);
+	if (block >= state->block_count) {
+		CHECK(block == state->block_count);
+		state->block_count++;
+		atomic_store_explicit(&table->block_owner[block], owner, memory_order_relaxed);
+	}
+	if (slot % NODE_BLOCK_SLOTS >= state->block_used[block])
+		state->block_used[block] = (uint16_t)(slot % NODE_BLOCK_SLOTS + 1);
+	if (slot >= table->slots_used)
+		atomic_store_explicit(&table->slots_used, slot + 1, memory_order_release);
+}
+
+uint32_t state_node_slots(const struct state *state)
+{
+	return atomic_load_explicit(&state->node_table->slots_used, memory_order_acquire);
+}
+
+struct node_table *state_node_table(struct state *state)
+{
+	return state->node_table;
 }

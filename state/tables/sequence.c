@@ -1,7 +1,7 @@
 #include "state/tables/sequence.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/tables/publish.h"
+#include "state/records/record.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <urcu-qsbr.h>

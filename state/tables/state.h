@@ -106,15 +106,21 @@ void state_unwatch_fd(struct state *, int fd);
 // Where in its table something last changed, for who waits for changes of a list: the index of the
 // newest published change of any record of a table since the process started, 0 when there was
 // none.
+//
+// The number of a table is that of its kind (kind.h). Numbers are stored in snapshots, in whose order they are: a
+// record refers to records of smaller numbers only. Nobody is told of changes of reports, versions and requests.
 enum state_table {
 	STATE_NODES,
+	STATE_NODE_REPORTS,
+	STATE_JOB_VERSIONS,
 	STATE_JOBS,
 	STATE_ALLOCATIONS,
+	STATE_PLACE_REQUESTS,
 	STATE_EVALUATIONS,
 	STATE_SCHEDULER_CONFIG,
 	STATE_DEPLOYMENTS,
-	STATE_VMS,
 	STATE_VM_WORKERS,
+	STATE_VMS,
 	STATE_CLUSTER_SETTINGS,
 	STATE_TABLES
 };

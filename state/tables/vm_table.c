@@ -1,26 +1,17 @@
 // Virtual machines by name and by what runs of them.
 #include "state/tables/vm_table.h"
 #include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "state/tables/alloc_table.h"
-#include "state/tables/publish.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-static int name_matches(struct cds_lfht_node *node, const void *name)
+static struct cds_lfht *instances_of(const struct state *state)
 {
-	const struct vm_cell *cell = caa_container_of(node, struct vm_cell, by_name);
-	return text_equal(text_of(cell->name), *(const struct text *)name);
-}
-
-struct vm_cell *vm_cell_find(const struct state *state, struct text name)
-{
-	struct cds_lfht_iter iter;
-
-	cds_lfht_lookup(state->vms.by_name, hash_bytes(0, name.data, name.size), name_matches,
-		&name, &iter);
-	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
-	return node ? caa_container_of(node, struct vm_cell, by_name) : NULL;
+	return state->tables[STATE_VMS].other.buckets;
 }
 
 static int instance_matches(struct cds_lfht_node *node, const void *id)
@@ -32,18 +23,12 @@ struct vm_cell *vm_cell_find_instance(const struct state *state, const struct uu
 {
 	struct cds_lfht_iter iter;
 
-	cds_lfht_lookup(state->vms.instances, uuid_hash(id), instance_matches, id, &iter);
+	cds_lfht_lookup(instances_of(state), uuid_hash(id), instance_matches, id, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
 	return node ? caa_container_of(node, struct vm_instance, by_id)->cell : NULL;
 }
 
-// Those that wait for their burial count as well: they take the memory that is limited.
-bool vms_have_room(const struct state *state)
-{
-	return state->vms.order.count < state->limits.vms;
-}
-
-// --- What the tables rely on ---------------------------------------------------------------------
+// What the tables rely on
 
 static bool counts_are_sound(const struct array *counts)
 {
@@ -90,7 +75,7 @@ bool vm_worker_is_sound(const struct vm_worker *worker)
 	       (!worker->beats || !uuid_is_zero(&worker->node));
 }
 
-// --- What is counted of a working record ---------------------------------------------------------
+// What is counted of a working record
 
 static void count_status(struct state *state, struct vm_cell *cell)
 {
@@ -103,21 +88,26 @@ static void count_status(struct state *state, struct vm_cell *cell)
 	cell->counted_status = status;
 }
 
-static void leave(struct state *state, struct vm_cell *cell)
+static struct vm_worker_cell *worker_of(struct state *state, struct text name)
+{
+	return (struct vm_worker_cell *)table_find_or_add(state, STATE_VM_WORKERS, &name);
+}
+
+static void leave_worker(struct state *state, struct vm_cell *cell)
 {
 	struct vm_worker_cell *worker = cell->worker;
 
 	cds_list_del(&cell->of_worker);
+	CHECK(worker->machine_count > 0);
 	vm_resources_remove(&worker->used, &cell->working->resources);
 	worker->machine_count--;
 	cell->worker = NULL;
-	vm_worker_cell_bury_if_idle(state, worker);
+	cell_bury_if_idle(state, &worker->cell);
 }
 
-static void join(struct state *state, struct vm_cell *cell)
+static void join_worker(struct state *state, struct vm_cell *cell)
 {
-	struct vm_worker_cell *worker =
-		vm_worker_cell_find_or_add(state, text_of(cell->working->worker));
+	struct vm_worker_cell *worker = worker_of(state, text_of(cell->working->worker));
 
 	cds_list_add_tail(&cell->of_worker, &worker->machines);
 	vm_resources_add(&worker->used, &cell->working->resources);
@@ -133,9 +123,9 @@ static void follow_worker(struct state *state, struct vm_cell *cell)
 	if (cell->worker && runs && text_equal(text_of(cell->worker->name), text_of(vm->worker)))
 		return;
 	if (cell->worker)
-		leave(state, cell);
+		leave_worker(state, cell);
 	if (runs)
-		join(state, cell);
+		join_worker(state, cell);
 }
 
 static bool is_same(struct resources a, struct resources b)
@@ -166,76 +156,18 @@ static void follow_holds(struct state *state, struct vm_cell *cell)
 	cell->holds_slot = vm->holds_slot;
 }
 
-void vm_cell_changed(struct state *state, struct vm_cell *cell)
+static void follow_vm(struct state *state, struct cell *changed)
 {
+	struct vm_cell *cell = (struct vm_cell *)changed;
+
 	count_status(state, cell);
 	follow_worker(state, cell);
 	follow_holds(state, cell);
 }
 
-// --- The working state ---------------------------------------------------------------------------
-
-static struct vm_cell *cell_add(struct state *state, const struct vm *vm, uint64_t index)
+void vm_cell_changed(struct state *state, struct vm_cell *cell)
 {
-	struct vm_cell *cell = memory_take(sizeof *cell);
-	struct text name = text_of(vm->name);
-
-	cell->name = text_copy(name);
-	cell->index = index;
-	cds_lfht_add(state->vms.by_name, hash_bytes(0, name.data, name.size), &cell->by_name);
-	sequence_append(&state->vms.order, index, cell);
-	return cell;
-}
-
-// In place of a tombstone of the batch that is being decided.
-static void replace(struct vm *tombstone, struct vm *vm)
-{
-	struct record *older = tombstone->record.older;
-
-	record_release(&vm_description, tombstone);
-	*tombstone = *vm;
-	tombstone->record.older = older;
-	free(vm);
-}
-
-void vm_cell_put(struct state *state, struct vm *vm)
-{
-	struct vm_cell *cell = vm_cell_find(state, text_of(vm->name));
-
-	if (!cell)
-		cell = cell_add(state, vm, state->index);
-	CHECK(!vm_cell_is_there(cell));
-	if (cell->working && cell->working->record.modify_index >= state->unpublished_from) {
-		replace(cell->working, vm);
-	} else {
-		vm->record.older = cell->working ? &cell->working->record : NULL;
-		cell->working = vm;
-		change_add(state->changes, CHANGE_VM, cell, &vm->record);
-	}
-	vm_cell_changed(state, cell);
-}
-
-void vm_cell_load(struct state *state, struct vm *vm, uint64_t index)
-{
-	struct vm_cell *cell = cell_add(state, vm, index);
-
-	cell->working = vm;
-	vm_cell_changed(state, cell);
-	publish_loaded(&cell->published, vm);
-	vm_published(state, cell, NULL, vm);
-}
-
-struct vm *vm_cell_revise(struct state *state, struct vm_cell *cell, uint64_t index)
-{
-	struct vm *old = cell->working;
-
-	if (old->record.modify_index < state->unpublished_from) {
-		cell->working = vm_copy(old);
-		cell->working->record.older = &old->record;
-		change_add(state->changes, CHANGE_VM, cell, &cell->working->record);
-	}
-	cell->working->record.modify_index = index;
-	return cell->working;
+	cell_follow(state, &cell->cell);
 }
 
 void vm_leave_worker(struct vm *vm)
@@ -246,16 +178,7 @@ void vm_leave_worker(struct vm *vm)
 	vm->holds_index = 0;
 }
 
-void vm_cell_delete(struct state *state, struct vm_cell *cell, uint64_t index)
-{
-	vm_cell_revise(state, cell, index)->record.deleted = true;
-	vm_cell_changed(state, cell);
-	if (!cell->is_in_grave)
-		state_grave_add(state, GRAVE_VM, cell);
-	cell->is_in_grave = true;
-}
-
-// --- What readers see ----------------------------------------------------------------------------
+// What readers see
 
 static void instance_free(struct rcu_head *head)
 {
@@ -267,30 +190,32 @@ static void instance_end(struct state *state, struct vm_cell *cell)
 	struct vm_instance *instance = cell->instance;
 	struct vm_worker_cell *worker = instance->worker;
 
-	CHECK(cds_lfht_del(state->vms.instances, &instance->by_id) == 0);
+	CHECK(worker->listed_count > 0);
+	CHECK(cds_lfht_del(instances_of(state), &instance->by_id) == 0);
 	cds_list_del_rcu(&instance->of_worker);
 	worker->listed_count--;
 	cell->instance = NULL;
 	call_rcu(&instance->rcu, instance_free);
-	vm_worker_cell_bury_if_idle(state, worker);
+	cell_bury_if_idle(state, &worker->cell);
 }
 
 static void instance_begin(struct state *state, struct vm_cell *cell, const struct vm *vm)
 {
 	struct vm_instance *instance = memory_take(sizeof *instance);
-	struct vm_worker_cell *worker = vm_worker_cell_find_or_add(state, text_of(vm->worker));
+	struct vm_worker_cell *worker = worker_of(state, text_of(vm->worker));
 
 	instance->id = vm->instance;
 	instance->cell = cell;
 	instance->worker = worker;
-	cds_lfht_add(state->vms.instances, uuid_hash(&instance->id), &instance->by_id);
+	cds_lfht_add(instances_of(state), uuid_hash(&instance->id), &instance->by_id);
 	cds_list_add_tail_rcu(&instance->of_worker, &worker->listed);
 	worker->listed_count++;
 	cell->instance = instance;
 }
 
 // The worker's list is another one: its node learns with the next heartbeat (row D18).
-static void announce(struct state *state, const struct vm_worker_cell *worker, uint64_t index)
+static void announce_to_worker(
+	struct state *state, const struct vm_worker_cell *worker, uint64_t index)
 {
 	const struct node_cell *node = vm_worker_cell_node(state, worker);
 
@@ -301,14 +226,14 @@ static void announce(struct state *state, const struct vm_worker_cell *worker, u
 		atomic_store_explicit(&line->alloc_index, index, memory_order_relaxed);
 }
 
-static void note(
+static void note_change(
 	struct state *state, struct vm_worker_cell *worker, const struct vm *now, bool is_news)
 {
 	uint64_t index = now->record.modify_index;
 
 	atomic_store_explicit(&worker->listed_index, index, memory_order_relaxed);
 	if (is_news)
-		announce(state, worker, index);
+		announce_to_worker(state, worker, index);
 }
 
 static void move_use(struct state *state, const struct vm *before, const struct vm *now)
@@ -319,54 +244,103 @@ static void move_use(struct state *state, const struct vm *before, const struct 
 		node_use_machines(state, now->holds_slot, (struct resources){0}, now->holds);
 }
 
-void vm_published(
-	struct state *state, struct vm_cell *cell, const struct vm *before, const struct vm *now)
+static void vm_published(struct state *state, void *seen, void *old, void *new)
 {
+	struct vm_cell *cell = seen;
+	const struct vm *before = old, *now = new;
 	bool runs = !now->record.deleted && !uuid_is_zero(&now->instance);
 	bool goes_on = cell->instance && runs && uuid_equal(&cell->instance->id, &now->instance);
 
 	move_use(state, before, now);
 	if (cell->instance && !goes_on) {
-		note(state, cell->instance->worker, now, true);
+		note_change(state, cell->instance->worker, now, true);
 		instance_end(state, cell);
 	}
 	if (!runs)
 		return;
 	if (!goes_on)
 		instance_begin(state, cell, now);
-	note(state, cell->instance->worker, now,
+	note_change(state, cell->instance->worker, now,
 		!goes_on || !before || before->power_state != now->power_state);
 }
 
-static const struct vm *published_in(const struct vm_cell *cell)
+// What its kind says of it
+
+static bool is_vm_sound(const void *record)
 {
-	const struct vm *vm = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
-	return vm && !vm->record.deleted ? vm : NULL;
+	return vm_is_sound(record);
 }
+
+static bool adds_up(uint32_t a, uint32_t b)
+{
+	return a <= UINT32_MAX - b;
+}
+
+// Nothing else is known of what it holds: a node may have registered with less since.
+static bool node_bears(const struct state *state, const struct vm *vm)
+{
+	if (vm->holds_index == 0)
+		return vm->holds_slot == 0;
+	if (vm->holds_index > vm->record.modify_index ||
+		vm->holds_slot >= state_node_slots(state) || !state->cells[vm->holds_slot].working)
+		return false;
+	const struct resources *used = &state->cells[vm->holds_slot].used;
+	return adds_up(used->cpu_mhz, vm->holds.cpu_mhz) &&
+	       adds_up(used->memory_mb, vm->holds.memory_mb) &&
+	       adds_up(used->disk_mb, vm->holds.disk_mb);
+}
+
+static int check_loaded_vm(const struct state *state, const void *record)
+{
+	const struct vm *vm = record;
+	bool is_found = !uuid_is_zero(&vm->instance) && vm_cell_find_instance(state, &vm->instance);
+
+	return node_bears(state, vm) && !is_found ? 0 : -ERROR_CORRUPT;
+}
+
+static void vm_released(struct state *state, struct cell *released)
+{
+	struct vm_cell *cell = (struct vm_cell *)released;
+
+	if (!cell->instance)
+		return;
+	CHECK(cds_lfht_del(instances_of(state), &cell->instance->by_id) == 0);
+	free(cell->instance);
+}
+
+const struct kind vm_kind = {
+	.name = "machine",
+	.key = KEY_NAME,
+	.key_offset = offsetof(struct vm, name),
+	.cell_bytes = sizeof(struct vm_cell),
+	.fields = &vm_description,
+	.limit_offset = offsetof(struct state_limits, vms),
+	.limit_max = VMS_MAX,
+	.has_other_hash = true,
+	.is_sound = is_vm_sound,
+	.check_loaded = check_loaded_vm,
+	.follow = follow_vm,
+	.published = vm_published,
+	.released = vm_released,
+};
+
+// Readers
 
 const struct vm *state_vm(const struct state *state, struct text name)
 {
-	const struct vm_cell *cell = vm_cell_find(state, name);
-	return cell ? published_in(cell) : NULL;
+	return table_published(state, STATE_VMS, &name);
 }
 
 const struct vm *state_vm_by_instance(const struct state *state, const struct uuid *id)
 {
 	const struct vm_cell *cell = vm_cell_find_instance(state, id);
-	const struct vm *vm = cell ? published_in(cell) : NULL;
+	const struct vm *vm = cell ? cell_published(&cell->cell) : NULL;
 	return vm && uuid_equal(&vm->instance, id) ? vm : NULL;
 }
 
 const struct vm *state_next_vm(const struct state *state, uint64_t *cursor)
 {
-	const struct vm_cell *cell;
-
-	while ((cell = sequence_next(&state->vms.order, cursor))) {
-		const struct vm *vm = published_in(cell);
-		if (vm)
-			return vm;
-	}
-	return NULL;
+	return table_next(state, STATE_VMS, cursor);
 }
 
 void state_worker_vms(const struct state *state, struct text name, uint64_t *index,
@@ -381,64 +355,8 @@ void state_worker_vms(const struct state *state, struct text name, uint64_t *ind
 	if (!worker)
 		return;
 	cds_list_for_each_entry_rcu (instance, &worker->listed, of_worker) {
-		const struct vm *vm = published_in(instance->cell);
+		const struct vm *vm = cell_published(&instance->cell->cell);
 		if (vm && uuid_equal(&vm->instance, &instance->id) && !visit(vm, context))
 			return;
 	}
-}
-
-// --- From its grave ------------------------------------------------------------------------------
-
-static void cell_free(struct rcu_head *head)
-{
-	struct vm_cell *cell = caa_container_of(head, struct vm_cell, rcu);
-
-	vm_free(cell->working);
-	free(cell->name);
-	free(cell);
-}
-
-// One that was made again meanwhile has left it.
-bool vm_cell_bury(struct state *state, struct vm_cell *cell)
-{
-	if (cell->published != cell->working)
-		return false;
-	cell->is_in_grave = false;
-	if (vm_cell_is_there(cell))
-		return true;
-	CHECK(cds_lfht_del(state->vms.by_name, &cell->by_name) == 0);
-	sequence_remove(&state->vms.order, cell);
-	call_rcu(&cell->rcu, cell_free);
-	return true;
-}
-
-// --- Destruction ---------------------------------------------------------------------------------
-
-static void free_versions(struct vm_cell *cell)
-{
-	struct vm *vm = cell->working;
-
-	while (vm) {
-		struct vm *older = vm == cell->published ? NULL : (struct vm *)vm->record.older;
-		vm_free(vm);
-		vm = older;
-	}
-}
-
-void vms_destroy(struct state *state)
-{
-	uint64_t cursor = 0;
-	struct vm_cell *cell;
-
-	while ((cell = sequence_next(&state->vms.order, &cursor))) {
-		CHECK(cds_lfht_del(state->vms.by_name, &cell->by_name) == 0);
-		if (cell->instance) {
-			CHECK(cds_lfht_del(state->vms.instances, &cell->instance->by_id) == 0);
-			free(cell->instance);
-		}
-		free_versions(cell);
-		free(cell->name);
-		free(cell);
-	}
-	sequence_release(&state->vms.order);
 }

@@ -28,7 +28,7 @@ void expect(struct verifier *v, bool holds, const char *format, ...)
 	v->report(text, v->context);
 }
 
-// --- Nodes ---------------------------------------------------------------------------------------
+// Nodes
 
 struct use {
 	uint64_t cpu_mhz, memory_mb, disk_mb;
@@ -228,6 +228,7 @@ static void check_nodes(struct verifier *v)
 			draining == state->counts.nodes_draining,
 		"counts of nodes do not add up");
 	verify_standings(v);
+	check_free_slots(v);
 	uint32_t classes = 0;
 	for (uint32_t id = 0; id < state->classes.limit; id++) {
 		const struct node_class *c = state_class(state, id);
@@ -239,7 +240,7 @@ static void check_nodes(struct verifier *v)
 	free(v->class_nodes);
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
+// Jobs
 
 static void check_counter(struct verifier *v, struct job_keep *keep, const struct allocation *a)
 {
@@ -320,7 +321,7 @@ static void check_jobs(struct verifier *v)
 	uint32_t jobs = 0, marked = 0;
 	struct job_cell *cell;
 
-	while ((cell = sequence_next(&state->job_order, &cursor))) {
+	while ((cell = sequence_next(&state->tables[STATE_JOBS].order, &cursor))) {
 		const struct job_keep *keep = job_cell_keep(cell);
 		expect(v, cell->published == cell->working, "job %s: a change was never published",
 			cell->id);
@@ -328,7 +329,7 @@ static void check_jobs(struct verifier *v)
 			job_cell_find(state, text_of(cell->namespace_name), text_of(cell->id)) ==
 				cell,
 			"job %s: its name does not lead to it", cell->id);
-		expect(v, sequence_holds(&state->job_order, cell, cell->index),
+		expect(v, sequence_holds(&state->tables[STATE_JOBS].order, cell, cell->index),
 			"job %s: out of place", cell->id);
 		if (keep)
 			check_versions(v, cell, keep);
@@ -347,7 +348,7 @@ static void check_jobs(struct verifier *v)
 		"counts of jobs do not add up");
 }
 
-// --- Allocations, clients, requests --------------------------------------------------------------
+// Allocations, clients, requests
 
 static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 {
@@ -362,7 +363,7 @@ static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 		"allocation %s: its id does not lead to it", id);
 	expect(v, r->create_index <= r->modify_index && r->modify_index <= state->index,
 		"allocation %s: indexes out of order", id);
-	expect(v, sequence_holds(&state->allocation_order, cell, r->create_index),
+	expect(v, sequence_holds(&state->tables[STATE_ALLOCATIONS].order, cell, r->create_index),
 		"allocation %s: out of place", id);
 	expect(v,
 		a->node_slot == NODE_SLOT_NONE || (a->node_slot < state_node_slots(state) &&
@@ -415,7 +416,7 @@ static void check_allocations(struct verifier *v)
 	const struct alloc_cell *cell;
 	uint64_t cursor = 0;
 
-	while ((cell = sequence_next(&state->allocation_order, &cursor)))
+	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor)))
 		check_allocation(v, cell);
 	uint32_t listed = count_ended(v, &state->terminal, true) +
 			  count_ended(v, &state->planned_terminal, false);
@@ -451,7 +452,7 @@ static void check_requests(struct verifier *v)
 	uint64_t cursor = 0;
 	uint32_t count = 0;
 
-	while ((request = sequence_next(&state->request_order, &cursor))) {
+	while ((request = sequence_next(&state->tables[STATE_PLACE_REQUESTS].order, &cursor))) {
 		if (request->forgotten_index)
 			continue;
 		expect(v,
@@ -467,6 +468,100 @@ static void check_requests(struct verifier *v)
 	expect(v, count == state->counts.place_requests, "count of requests does not add up");
 }
 
+// Records of kinds that have fields
+
+static void name_key(const struct kind *kind, const struct cell *cell, char text[static 64])
+{
+	if (kind->key == KEY_UUID)
+		uuid_format(&cell->id, text);
+	else
+		snprintf(text, 64, "%s", kind->key == KEY_NAME ? cell->name : "");
+}
+
+// It is the record of the cell's key.
+static bool has_key_of(const struct kind *kind, const struct cell *cell)
+{
+	const char *key = (const char *)cell->working + kind->key_offset;
+
+	if (kind->key == KEY_UUID)
+		return uuid_equal((const struct uuid *)key, &cell->id);
+	return text_equal(text_of(*(char *const *)key), text_of(cell->name));
+}
+
+static bool leads_to(struct verifier *v, const struct kind *kind, const struct cell *cell)
+{
+	struct text name;
+
+	if (kind->key == KEY_UUID)
+		return table_find(v->state, cell->table, &cell->id) == cell;
+	name = text_of(cell->name);
+	return table_find(v->state, cell->table, &name) == cell;
+}
+
+static void check_record(
+	struct verifier *v, const struct table *table, const struct cell *cell, const char *key)
+{
+	const struct kind *kind = table->kind;
+	const struct record *r = cell->working;
+
+	expect(v,
+		r->create_index <= r->modify_index && r->modify_index <= v->state->index &&
+			r->table == cell->table,
+		"%s %s: indexes out of order", kind->name, key);
+	// What is made again takes up the place of its name; an id is given once.
+	expect(v,
+		kind->key == KEY_ONE ||
+			(cell->index != 0 && cell->index <= r->create_index &&
+				(kind->key == KEY_NAME || cell->index == r->create_index)),
+		"%s %s: in the place of another", kind->name, key);
+	if (r->deleted)
+		return;
+	expect(v, kind->is_sound(r) && (kind->key == KEY_ONE || has_key_of(kind, cell)),
+		"%s %s: bad record", kind->name, key);
+}
+
+static void check_cell(struct verifier *v, const struct table *table, const struct cell *cell)
+{
+	const struct kind *kind = table->kind;
+	char key[64];
+
+	name_key(kind, cell, key);
+	expect(v, cell->published == cell->working, "%s %s: a change was never published",
+		kind->name, key);
+	expect(v, kind->key == KEY_ONE || leads_to(v, kind, cell),
+		"%s %s: its key does not lead to it", kind->name, key);
+	expect(v, cell->index == 0 || sequence_holds(&table->order, cell, cell->index),
+		"%s %s: out of place", kind->name, key);
+	if (cell->working)
+		check_record(v, table, cell, key);
+	bool is_idle = !kind->is_idle || kind->is_idle(cell);
+	expect(v, kind->key == KEY_ONE || cell_is_there(cell) || !is_idle || cell->is_in_grave,
+		"%s %s: deleted, but not on its way out", kind->name, key);
+}
+
+static void check_cells(struct verifier *v, const struct table *table)
+{
+	struct cds_lfht_iter iter;
+	struct cds_lfht_node *node;
+
+	if (table->one)
+		check_cell(v, table, table->one);
+	else
+		cds_lfht_for_each (table->hash.buckets, &iter, node)
+			check_cell(v, table, caa_container_of(node, struct cell, by_key));
+}
+
+// What one kind has of its own; of the others, what holds for every kind is all.
+static void (*const verify_own[STATE_TABLES])(struct verifier *) = {
+	[STATE_NODES] = check_nodes,
+	[STATE_JOBS] = check_jobs,
+	[STATE_ALLOCATIONS] = check_allocations,
+	[STATE_PLACE_REQUESTS] = check_requests,
+	[STATE_EVALUATIONS] = verify_evaluations,
+	[STATE_DEPLOYMENTS] = verify_deployments,
+	[STATE_VMS] = verify_vms,
+};
+
 uint32_t state_verify(struct state *state, state_violation *report, void *context)
 {
 	struct verifier v = {.state = state, .report = report, .context = context};
@@ -474,15 +569,13 @@ uint32_t state_verify(struct state *state, state_violation *report, void *contex
 	state_read_begin();
 	expect(&v, state_index(state) == state->index,
 		"changes after index %lu were never published", state_index(state));
-	check_nodes(&v);
-	check_free_slots(&v);
-	check_jobs(&v);
-	check_allocations(&v);
+	for (uint32_t i = 0; i < STATE_TABLES; i++) {
+		if (state->tables[i].kind->fields)
+			check_cells(&v, &state->tables[i]);
+		if (verify_own[i])
+			verify_own[i](&v);
+	}
 	check_clients(&v);
-	check_requests(&v);
-	verify_evaluations(&v);
-	verify_deployments(&v);
-	verify_vms(&v);
 	state_read_end();
 	return v.violations;
 }

@@ -169,32 +169,13 @@ bool job_counts_add_up(struct state *state)
 	uint64_t cursor = 0;
 	const struct job_cell *job;
 
-	while ((job = sequence_next(&state->job_order, &cursor))) {
+	while ((job = sequence_next(&state->tables[STATE_JOBS].order, &cursor))) {
 		verify_job_deployments(&v, job);
 		verify_children(&v, job);
 		if (job_cell_keep(job))
 			verify_summary(&v, job);
 	}
 	return v.violations == 0;
-}
-
-static void check_deployment(struct verifier *v, const struct deployment_cell *cell)
-{
-	const struct state *state = v->state;
-	const struct deployment *d = cell->working;
-	char id[UUID_TEXT_BYTES];
-
-	uuid_format(&cell->id, id);
-	expect(v, cell->published == d, "deployment %s: a change was never published", id);
-	expect(v, uuid_equal(&d->id, &cell->id) && deployment_cell_find(state, &d->id) == cell,
-		"deployment %s: its id does not lead to it", id);
-	expect(v,
-		deployment_is_sound(d) && d->record.create_index <= d->record.modify_index &&
-			d->record.modify_index <= state->index &&
-			d->create_time_ns <= d->modify_time_ns,
-		"deployment %s: bad record", id);
-	expect(v, sequence_holds(&state->deployment_order, cell, d->record.create_index),
-		"deployment %s: out of place", id);
 }
 
 void verify_deployments(struct verifier *v)
@@ -204,11 +185,13 @@ void verify_deployments(struct verifier *v)
 	uint32_t present = 0, active = 0;
 	uint64_t cursor = 0, living = 0;
 
-	while ((cell = sequence_next(&state->deployment_order, &cursor))) {
-		check_deployment(v, cell);
+	while ((cell = sequence_next(&state->tables[STATE_DEPLOYMENTS].order, &cursor))) {
+		const struct deployment *d = cell->working;
 		living += cell->living;
-		if (cell->working->record.deleted)
+		if (d->record.deleted)
 			continue;
+		expect(v, d->create_time_ns <= d->modify_time_ns,
+			"job %s: a deployment was changed before it was made", d->job_id);
 		present++;
 		active += deployment_is_active(cell->working);
 	}

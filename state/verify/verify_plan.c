@@ -25,7 +25,7 @@ void verify_holdings(struct verifier *v, const struct node_cell *node)
 	holdings_release(&held);
 }
 
-// --- Names ---------------------------------------------------------------------------------------
+// Names
 
 static const char *group_of(const struct allocation *a)
 {

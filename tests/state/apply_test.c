@@ -279,17 +279,17 @@ static void drop_classes(uint8_t *item, uint32_t *size, uint32_t number)
 
 static void drop_nodes(uint8_t *item, uint32_t *size, uint32_t number)
 {
-	*size = item[0] == SNAPSHOT_NODE ? 0 : *size;
+	*size = item[0] == STATE_NODES ? 0 : *size;
 }
 
 static void drop_versions(uint8_t *item, uint32_t *size, uint32_t number)
 {
-	*size = item[0] == SNAPSHOT_JOB_VERSION ? 0 : *size;
+	*size = item[0] == STATE_JOB_VERSIONS ? 0 : *size;
 }
 
 static void drop_jobs(uint8_t *item, uint32_t *size, uint32_t number)
 {
-	*size = item[0] == SNAPSHOT_JOB ? 0 : *size;
+	*size = item[0] == STATE_JOBS ? 0 : *size;
 }
 
 static void head_again(uint8_t *item, uint32_t *size, uint32_t number)
@@ -312,7 +312,7 @@ static void longer(uint8_t *item, uint32_t *size, uint32_t number)
 static void unknown_kind(uint8_t *item, uint32_t *size, uint32_t number)
 {
 	if (number == 1)
-		item[0] = SNAPSHOT_END;
+		item[0] = 0xff;
 }
 
 static void earlier_index(uint8_t *item, uint32_t *size, uint32_t number)

@@ -356,42 +356,6 @@ static void queued_counts_reach_the_summary(void **unused)
 	controller_free(&c);
 }
 
-// Items of version 1 end where the work of a job begins: nothing is marked or waits, and what is there
-// is counted.
-static void jobs_of_older_snapshots_are_counted(void **unused)
-{
-	static const struct resources ask = {100, 100, 10};
-	enum { WORK_BYTES = 1 + 8 + 4 + 4 * (ALLOC_UNKNOWN + 1) + 1 + 3 * 8 + 1 };
-	struct controller c, again;
-	struct task_group_summary group;
-	uint32_t count = 1;
-
-	open_controller(&c);
-	controller_register(&c, 1, NULL);
-	controller_job(&c, build_job("web", &ask, 1));
-	controller_place(&c, "ann", "web", 1, 5, NULL);
-	struct bytes_writer image = controller_image(&c), older = bytes_writer_growing(4096);
-	struct bytes_reader r = bytes_reader_over(image.data, image.size);
-	while (bytes_left(&r) > 0) {
-		uint32_t size = bytes_take_u32(&r);
-		const uint8_t *item = bytes_take(&r, size);
-		uint32_t kept = item[0] == SNAPSHOT_JOB ? size - WORK_BYTES : size;
-		bytes_put_u32(&older, kept);
-		bytes_put(&older, item, kept);
-	}
-	controller_init(&again, (struct state_limits){0});
-	assert_int_equal(controller_load(&again, &older), 0);
-	controller_verify(&again);
-	state_read_begin();
-	assert_true(state_job_summary(again.state, TEXT("default"), TEXT("web"), &group, &count));
-	assert_int_equal(group.starting, 5);
-	state_read_end();
-	bytes_writer_free(&image);
-	bytes_writer_free(&older);
-	controller_free(&again);
-	controller_free(&c);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,7 +370,6 @@ int main(void)
 		cmocka_unit_test(evaluating_makes_one_more),
 		cmocka_unit_test(status_follows_evaluations),
 		cmocka_unit_test(queued_counts_reach_the_summary),
-		cmocka_unit_test(jobs_of_older_snapshots_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // are released make of it before their node tells of their end (row E24).
 #include "state/apply/apply.h"
 #include "state/base/error.h"
+#include "state/log/entry_standing.h"
 #include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>

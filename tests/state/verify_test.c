@@ -102,7 +102,8 @@ static void jobs_and_requests(void **unused)
 	uint64_t cursor = 0;
 
 	build(&b);
-	struct place_request *request = sequence_next(&b.c.state->request_order, &cursor);
+	struct place_request *request =
+		sequence_next(&b.c.state->tables[STATE_PLACE_REQUESTS].order, &cursor);
 	struct job *job = b.job->working->versions[0];
 	BREAKS(&b, b.job->live_count, 1);
 	BREAKS(&b, b.job->present_count, 1);
@@ -145,7 +146,7 @@ static void evaluations(void **unused)
 	struct job_cell *job = eval->job_cell;
 	assert_int_equal(state_verify(c.state, NULL, NULL), 0);
 	BREAKS(&b, eval->published, NULL);
-	BREAKS(&b, eval->position, 1);
+	BREAKS(&b, eval->cell.position, 1);
 	BREAKS(&b, eval->allocations, 2);
 	BREAKS(&b, eval->job_cell, NULL);
 	BREAKS(&b, eval->working->id.bytes[3], 77);
@@ -166,7 +167,7 @@ static void evaluations(void **unused)
 	BREAKS(&b, c.state->counts.evaluations, 1);
 	BREAKS(&b, c.state->counts.evaluations_pending, 2);
 	BREAKS(&b, c.state->counts.evaluations_blocked, 0);
-	BREAKS(&b, c.state->config.published, NULL);
+	BREAKS(&b, c.state->tables[STATE_SCHEDULER_CONFIG].one->published, NULL);
 	controller_free(&c);
 }
 

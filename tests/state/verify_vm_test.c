@@ -46,7 +46,7 @@ static void machines(void **unused)
 	build(&b);
 	struct vm *vm = b.cell->working;
 	BREAKS(&b, b.cell->published, NULL);
-	BREAKS(&b, b.cell->index, 999);
+	BREAKS(&b, b.cell->cell.index, 999);
 	BREAKS(&b, b.cell->counted_status, 1 + VM_FAILED);
 	BREAKS(&b, b.cell->worker, b.other);
 	BREAKS(&b, b.cell->worker, NULL);
@@ -92,7 +92,7 @@ static void workers(void **unused)
 	build(&b);
 	struct vm_worker *worker = b.worker->working;
 	BREAKS(&b, b.worker->published, NULL);
-	BREAKS(&b, b.worker->index, 999);
+	BREAKS(&b, b.worker->cell.index, 999);
 	BREAKS(&b, b.worker->described_index, 9999);
 	BREAKS(&b, b.worker->machine_count, 2);
 	BREAKS(&b, b.worker->listed_count, 0);
@@ -104,7 +104,7 @@ static void workers(void **unused)
 	BREAKS(&b, worker->record.modify_index, 9999);
 	BREAKS(&b, b.other->working->node, worker->node);
 	BREAKS(&b, b.c.state->counts.vm_workers, 1);
-	BREAKS(&b, b.c.state->vms.settings.published, NULL);
+	BREAKS(&b, b.c.state->tables[STATE_CLUSTER_SETTINGS].one->published, NULL);
 	controller_free(&b.c);
 }
 

@@ -17,62 +17,69 @@ struct widener {
 	bool is_wanted, is_busy, is_stopping; // under the lock
 };
 
-static void want(struct table_room *room, uint32_t count, bool *raised)
+static void want(struct table_hash *hash, uint64_t count, bool *raised)
 {
-	uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_relaxed);
+	uint64_t wanted = atomic_load_explicit(&hash->wanted, memory_order_relaxed);
+
+	CHECK((wanted & (wanted - 1)) == 0);
 	if (wanted == 0)
 		wanted = TABLE_BUCKETS_MIN;
 	while (wanted < count) {
 		wanted *= 2;
 		*raised = true;
 	}
-	atomic_store_explicit(&room->wanted, wanted, memory_order_release);
+	atomic_store_explicit(&hash->wanted, wanted, memory_order_release);
 }
 
 // Half as many buckets as things are still few things in each.
 bool tables_lack(struct state *state, uint32_t allocations)
 {
-	struct table_room *room = &state->rooms[2];
-	uint64_t count = (uint64_t)state->allocation_order.count + allocations;
-	uint64_t buckets = atomic_load_explicit(&room->buckets, memory_order_acquire);
+	struct table *table = &state->tables[STATE_ALLOCATIONS];
+	uint64_t count = (uint64_t)table->order.count + allocations;
+	uint64_t buckets = atomic_load_explicit(&table->hash.given, memory_order_acquire);
 
-	state->allocations_coming = allocations;
+	table->coming = allocations;
 	return count > 2 * (buckets > TABLE_BUCKETS_MIN ? buckets : TABLE_BUCKETS_MIN);
 }
 
 bool tables_want(struct state *state)
 {
-	uint32_t coming = state->allocations_coming;
 	bool raised = false;
 
-	want(&state->rooms[0], state_node_slots(state), &raised);
-	want(&state->rooms[1], state->job_order.count, &raised);
-	want(&state->rooms[2], state->allocation_order.count + coming, &raised);
-	want(&state->rooms[3], state->request_order.count, &raised);
-	want(&state->rooms[4], state->eval_order.count, &raised);
-	want(&state->rooms[5], state->deployment_order.count, &raised);
-	want(&state->rooms[6], state->vms.order.count, &raised);
-	want(&state->rooms[7], state->vms.order.count, &raised);
-	want(&state->rooms[8], state->vms.worker_order.count, &raised);
-	want(&state->rooms[9], state->vms.worker_order.count, &raised);
-	state->allocations_coming = 0;
+	for (uint32_t i = 0; i < STATE_TABLES; i++) {
+		struct table *table = &state->tables[i];
+		uint64_t count = table->kind->count ? table->kind->count(state)
+						    : (uint64_t)table->order.count + table->coming;
+		if (table->hash.buckets)
+			want(&table->hash, count, &raised);
+		if (table->other.buckets)
+			want(&table->other, count, &raised);
+		table->coming = 0;
+	}
 	return raised;
+}
+
+static void widen(struct table_hash *hash)
+{
+	uint64_t wanted = atomic_load_explicit(&hash->wanted, memory_order_acquire);
+
+	if (hash->buckets && wanted > TABLE_BUCKETS_MIN && wanted > hash->given)
+		cds_lfht_resize(hash->buckets, wanted);
+	atomic_store_explicit(&hash->given, wanted, memory_order_release);
 }
 
 void tables_widen(struct state *state)
 {
-	for (uint32_t i = 0; i < STATE_HASHES; i++) {
-		struct table_room *room = &state->rooms[i];
-		uint64_t wanted = atomic_load_explicit(&room->wanted, memory_order_acquire);
-		if (wanted > TABLE_BUCKETS_MIN && wanted > room->buckets)
-			cds_lfht_resize(room->table, wanted);
-		atomic_store_explicit(&room->buckets, wanted, memory_order_release);
+	CHECK(!state_is_reading());
+	for (uint32_t i = 0; i < STATE_TABLES; i++) {
+		widen(&state->tables[i].hash);
+		widen(&state->tables[i].other);
 	}
 }
 
-// --- The thread ----------------------------------------------------------------------------------
+// The thread
 
-static bool wait_for_work(struct widener *w)
+static bool widener_wait(struct widener *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->is_busy = false;
@@ -86,13 +93,13 @@ static bool wait_for_work(struct widener *w)
 	return !is_stopping;
 }
 
-static void *run(void *argument)
+static void *widener_run(void *argument)
 {
 	struct widener *w = argument;
 
 	state_read_begin(); // registers the thread
 	state_read_end();
-	while (wait_for_work(w))
+	while (widener_wait(w))
 		tables_widen(w->state);
 	return NULL;
 }
@@ -104,7 +111,7 @@ int widener_start(struct state *state, struct widener **started)
 	w->state = state;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
-	int error = pthread_create(&w->thread, NULL, run, w);
+	int error = pthread_create(&w->thread, NULL, widener_run, w);
 	if (error) {
 		pthread_mutex_destroy(&w->lock);
 		pthread_cond_destroy(&w->changed);
@@ -116,7 +123,7 @@ int widener_start(struct state *state, struct widener **started)
 	return 0;
 }
 
-static void tell(struct widener *w, bool *what)
+static void widener_tell(struct widener *w, bool *what)
 {
 	pthread_mutex_lock(&w->lock);
 	*what = true;
@@ -126,7 +133,7 @@ static void tell(struct widener *w, bool *what)
 
 void widener_kick(struct widener *w)
 {
-	tell(w, &w->is_wanted);
+	widener_tell(w, &w->is_wanted);
 }
 
 void widener_finish(struct widener *w)
@@ -139,7 +146,7 @@ void widener_finish(struct widener *w)
 
 void widener_stop(struct widener *w)
 {
-	tell(w, &w->is_stopping);
+	widener_tell(w, &w->is_stopping);
 	CHECK(pthread_join(w->thread, NULL) == 0);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->changed);

@@ -1,0 +1,40 @@
+// Clients by number and by name, never forgotten; and the requests that they are owed the same answer to. For state/
+// only; applier thread.
+#pragma once
+#include "state/log/command.h"
+#include "state/tables/table.h"
+
+struct client {
+	char *name;
+	uint32_t number;
+	uint64_t create_index;
+	struct client *next;     // of its bucket
+	struct sequence changes; // of its allocations, by modify index; applier
+};
+
+// What a client once asked and was answered; made once, forgotten once, never changed.
+struct place_request {
+	struct cds_lfht_node by_key;
+	struct rcu_head rcu;
+	uint64_t index;                   // at which it was answered
+	_Atomic uint64_t forgotten_index; // 0: remembered
+	int64_t issued_ms;
+	uint64_t request;
+	uint32_t client; // CLIENT_NONE when none
+	uint32_t position;
+	uint32_t nodes_feasible;
+	uint8_t count;
+	struct placed_item items[];
+};
+
+extern const struct kind place_request_kind;
+
+void clients_init(struct state *);
+void clients_destroy(struct state *);
+struct client *client_find(const struct state *, struct text name);
+struct client *client_add(struct state *, struct text name, uint64_t index);
+
+struct place_request *place_request_find(
+	const struct state *, uint32_t client, int64_t issued_ms, uint64_t request);
+void place_request_add(struct state *, struct place_request *);
+void place_request_forget(struct state *, struct place_request *, uint64_t index);

@@ -1,0 +1,30 @@
+// What nodes of one make share, once for all of them: built from a description, counted by the records that refer to
+// it. For state/ only; applier thread.
+#pragma once
+#include "state/records/node_description.h"
+#include "state/tables/state.h"
+
+struct class_entry {
+	struct node_class node_class;
+	struct class_entry *next; // of its bucket
+	struct rcu_head rcu;
+	uint32_t bytes;
+};
+
+struct class_table {
+	struct class_entry **by_id; // NULL: a hole
+	uint32_t limit, capacity;
+	uint32_t *free_ids;
+	uint32_t free_count;
+	struct class_entry **buckets;
+	uint32_t bucket_count, count;
+	uint64_t next_serial;
+	uint64_t bytes;
+};
+
+void classes_init(struct class_table *);
+void classes_destroy(struct class_table *);
+// Finds or builds the class of a description (pairs sorted); a reference to be given back.
+struct node_class *class_take(struct state *, const struct node_registration *);
+struct node_class *class_share(struct node_class *); // one more reference
+void class_release(struct state *, struct node_class *);

@@ -1,0 +1,314 @@
+#include "state/tables/table.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/memory.h"
+#include "state/tables/tables.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+// What the next publication and the next burial do
+
+void change_add(struct change_list *list, enum state_table table, void *cell, struct record *record)
+{
+	CHECK(list && table < STATE_TABLES);
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? list->capacity * 2 : 256;
+		list->items = memory_resize(list->items, list->capacity * sizeof list->items[0]);
+	}
+	record->table = (uint8_t)table;
+	list->items[list->count++] = (struct change){table, cell, record};
+}
+
+void grave_add(struct state *state, enum state_table table, void *item)
+{
+	CHECK(item && table < STATE_TABLES);
+	if (state->grave_count == state->grave_capacity) {
+		state->grave_capacity = state->grave_capacity ? state->grave_capacity * 2 : 256;
+		state->graves = memory_resize(
+			state->graves, state->grave_capacity * sizeof state->graves[0]);
+	}
+	state->graves[state->grave_count++] = (struct grave){table, item};
+}
+
+void publish_loaded(enum state_table table, void *cell, void *record)
+{
+	((struct record *)record)->table = (uint8_t)table;
+	publish_pointer((void **)cell, record);
+}
+
+// Records of a kind
+
+void *kind_create(const struct kind *kind)
+{
+	struct record *r = memory_take(kind->fields->size);
+
+	record_init(kind->fields, r);
+	return r;
+}
+
+void kind_free(const struct kind *kind, void *record)
+{
+	if (kind->free) {
+		kind->free(record);
+		return;
+	}
+	record_release(kind->fields, record);
+	free(record);
+}
+
+// What nobody published yet is freed too: then `published` is somewhere behind `working`.
+void cell_free_versions(const struct kind *kind, void *which)
+{
+	const struct cell *cell = which;
+	struct record *r = cell->working;
+
+	while (r) {
+		struct record *older = r == cell->published ? NULL : r->older;
+		kind_free(kind, r);
+		r = older;
+	}
+}
+
+static void *kind_copy(const struct kind *kind, const struct record *from)
+{
+	struct record *r = memory_take(kind->fields->size);
+
+	record_copy(kind->fields, r, from);
+	*r = (struct record){
+		.create_index = from->create_index, .modify_index = from->modify_index};
+	return r;
+}
+
+// A record that nobody else has yet gets the contents of another one.
+static void replace_contents(const struct kind *kind, struct record *to, struct record *from)
+{
+	struct record *older = to->older;
+
+	from->table = to->table;
+	record_release(kind->fields, to);
+	memcpy(to, from, kind->fields->size);
+	to->older = older;
+	free(from);
+}
+
+// Finding
+
+static const struct kind *kind_at(const struct state *state, enum state_table table)
+{
+	return state->tables[table].kind;
+}
+
+static unsigned long key_hash(enum kind_key by, const void *key)
+{
+	const struct text *name = key;
+	return by == KEY_UUID ? uuid_hash(key) : hash_bytes(0, name->data, name->size);
+}
+
+static int has_id(struct cds_lfht_node *node, const void *id)
+{
+	return uuid_equal(&caa_container_of(node, struct cell, by_key)->id, id);
+}
+
+static int has_name(struct cds_lfht_node *node, const void *name)
+{
+	const struct cell *cell = caa_container_of(node, struct cell, by_key);
+	return text_equal(text_of(cell->name), *(const struct text *)name);
+}
+
+struct cell *table_find(const struct state *state, enum state_table table, const void *key)
+{
+	enum kind_key by = kind_at(state, table)->key;
+	struct cds_lfht_iter iter;
+
+	cds_lfht_lookup(state->tables[table].hash.buckets, key_hash(by, key),
+		by == KEY_UUID ? has_id : has_name, key, &iter);
+	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	return node ? caa_container_of(node, struct cell, by_key) : NULL;
+}
+
+struct cell *table_find_or_add(struct state *state, enum state_table table, const void *key)
+{
+	const struct kind *kind = kind_at(state, table);
+	struct cell *cell = table_find(state, table, key);
+	if (cell)
+		return cell;
+
+	cell = memory_take(kind->cell_bytes);
+	cell->table = (uint8_t)table;
+	if (kind->key == KEY_UUID)
+		cell->id = *(const struct uuid *)key;
+	else
+		cell->name = text_copy(*(const struct text *)key);
+	if (kind->made)
+		kind->made(cell);
+	cds_lfht_add(state->tables[table].hash.buckets, key_hash(kind->key, key), &cell->by_key);
+	return cell;
+}
+
+bool table_has_room(const struct state *state, enum state_table table, uint32_t count)
+{
+	const struct kind *kind = kind_at(state, table);
+	const char *limits = (const char *)&state->limits;
+	uint32_t limit = *(const uint32_t *)(limits + kind->limit_offset);
+
+	CHECK(kind->limit_max > 0);
+	return limit >= state->tables[table].order.count &&
+	       limit - state->tables[table].order.count >= count;
+}
+
+bool table_has_room_for(const struct state *state, enum state_table table, const void *key)
+{
+	const struct cell *cell = table_find(state, table, key);
+	return (cell && cell->index) || table_has_room(state, table, 1);
+}
+
+// The key of a record: of a name as text, which the caller keeps.
+static const void *key_of(const struct kind *kind, const void *record, struct text *name)
+{
+	const char *at = (const char *)record + kind->key_offset;
+
+	if (kind->key == KEY_UUID)
+		return at;
+	*name = text_of(*(char *const *)at);
+	return name;
+}
+
+int table_check(const struct state *state, enum state_table table, const void *record)
+{
+	const struct kind *kind = kind_at(state, table);
+	struct text name;
+
+	if (!kind->is_sound(record))
+		return -ERROR_CORRUPT;
+	if (kind->key == KEY_ONE)
+		return 0;
+	return table_has_room_for(state, table, key_of(kind, record, &name)) ? 0
+									     : -ERROR_TABLE_FULL;
+}
+
+// The working state
+
+static struct cell *cell_of(struct state *state, enum state_table table, const void *record)
+{
+	const struct kind *kind = kind_at(state, table);
+	struct text name;
+
+	if (kind->key == KEY_ONE)
+		return state->tables[table].one;
+	return table_find_or_add(state, table, key_of(kind, record, &name));
+}
+
+static void make_working(struct state *state, struct cell *cell, struct record *record)
+{
+	record->older = cell->working;
+	cell->working = record;
+	change_add(state->changes, cell->table, cell, record);
+}
+
+static void enter(struct state *state, struct cell *cell, uint64_t index)
+{
+	const struct kind *kind = kind_at(state, cell->table);
+
+	if (cell->index || kind->key == KEY_ONE)
+		return;
+	cell->index = index;
+	sequence_append(&state->tables[cell->table].order, index, cell);
+	if (kind->entered)
+		kind->entered(state, cell);
+}
+
+void cell_follow(struct state *state, struct cell *cell)
+{
+	const struct kind *kind = kind_at(state, cell->table);
+
+	if (kind->follow)
+		kind->follow(state, cell);
+}
+
+struct cell *table_put(struct state *state, enum state_table table, void *record)
+{
+	const struct kind *kind = kind_at(state, table);
+	struct cell *cell = cell_of(state, table, record);
+	struct record *r = record, *old = cell->working;
+
+	CHECK(state->index >= state->unpublished_from);
+	r->modify_index = state->index;
+	r->create_index =
+		cell_is_there(cell) && old->create_index ? old->create_index : state->index;
+	if (kind->replaced)
+		kind->replaced(cell, record);
+	if (old && old->modify_index >= state->unpublished_from)
+		replace_contents(kind, old, r);
+	else
+		make_working(state, cell, r);
+	enter(state, cell, state->index);
+	cell_follow(state, cell);
+	return cell;
+}
+
+struct cell *table_load(struct state *state, enum state_table table, void *record, uint64_t index)
+{
+	const struct kind *kind = kind_at(state, table);
+	struct cell *cell = cell_of(state, table, record);
+
+	if (kind->replaced)
+		kind->replaced(cell, record);
+	if (kind->key == KEY_ONE)
+		kind_free(kind, cell->working);
+	CHECK(kind->key == KEY_ONE || !cell->working);
+	cell->working = record;
+	enter(state, cell, index);
+	cell_follow(state, cell);
+	publish_loaded(table, cell, record);
+	if (kind->published)
+		kind->published(state, cell, NULL, record);
+	return cell;
+}
+
+void *cell_revise(struct state *state, struct cell *cell, uint64_t index)
+{
+	struct record *old = cell->working;
+
+	CHECK(old && index >= old->modify_index);
+	if (old->modify_index < state->unpublished_from)
+		make_working(state, cell, kind_copy(kind_at(state, cell->table), old));
+	((struct record *)cell->working)->modify_index = index;
+	return cell->working;
+}
+
+void cell_delete(struct state *state, struct cell *cell, uint64_t index)
+{
+	CHECK(cell_is_there(cell));
+	((struct record *)cell_revise(state, cell, index))->deleted = true;
+	cell_follow(state, cell);
+	cell_bury_if_idle(state, cell);
+}
+
+void cell_bury_if_idle(struct state *state, struct cell *cell)
+{
+	const struct kind *kind = kind_at(state, cell->table);
+
+	if (cell->is_in_grave || cell_is_there(cell) || (kind->is_idle && !kind->is_idle(cell)))
+		return;
+	cell->is_in_grave = true;
+	grave_add(state, cell->table, cell);
+}
+
+// Readers
+
+const void *table_published(const struct state *state, enum state_table table, const void *key)
+{
+	return cell_published(table_find(state, table, key));
+}
+
+const void *table_next(const struct state *state, enum state_table table, uint64_t *cursor)
+{
+	const struct cell *cell;
+
+	while ((cell = sequence_next(&state->tables[table].order, cursor))) {
+		const void *record = cell_published(cell);
+		if (record)
+			return record;
+	}
+	return NULL;
+}

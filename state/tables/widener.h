@@ -1,0 +1,18 @@
+// More buckets for hash tables. The applier says when they are due; another thread makes them, beside reads and
+// changes.
+#pragma once
+#include "state/tables/state.h"
+
+// Applier: notes which hash tables need more buckets. True when tables_widen has something to do.
+bool tables_want(struct state *);
+// Applier: whether so many allocations more would crowd their table; the next tables_want() counts
+// them in.
+bool tables_lack(struct state *, uint32_t allocations);
+// One thread at a time, registered with RCU and outside a read section. The applier may go on.
+void tables_widen(struct state *);
+// A thread that does it when kicked.
+struct widener;
+int widener_start(struct state *, struct widener **);
+void widener_kick(struct widener *);
+void widener_finish(struct widener *); // waits until it has nothing to do; outside a read section
+void widener_stop(struct widener *);
