@@ -14,7 +14,7 @@ struct pipeline_settings {
 	uint32_t threads; // of schedulers; 0: none (tests call pipeline_step)
 	const int *cpus;  // one per thread; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
-		deployment_gc_ns; // 0: Nomad's (semantics §3)
+		deployment_gc_ns; // 0: those of docs/spec/objects.md
 	// Without threads: lets the applier work on the calling thread (applier_step); called while a command is
 	// awaited. Then every sleep ends at once.
 	void (*step)(void *context);

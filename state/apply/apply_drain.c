@@ -1,5 +1,5 @@
-// A node that is to be emptied, and the end of that (semantics §2.2). What is on it is moved by who looks after drains;
-// only that it takes new work again is a reason for schedulers to look at it.
+// The start and the end of a node's drain (docs/spec/states.md). The drainer moves what is on the node; schedulers look
+// at the node only when it takes new work again.
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"

@@ -32,7 +32,7 @@
 // Snapshots that nodes ran last; of those that no node is left in, empty groups are dropped first.
 #define NODE_GROUPS_MAX (64u * 1024)
 
-// Versions of a job that are kept, as Nomad keeps them (semantics: 6).
+// Versions of a job that are kept (row B60).
 #define JOB_VERSIONS_MAX 6
 
 // A node's description. 256 attributes is five times what a real agent reports.

@@ -236,7 +236,7 @@ struct command_gc {
 	uint32_t collected; // result
 };
 
-// What is to become of a deployment: by whoever asks, checked against its status (semantics §2.5).
+// What is to become of a deployment: by whoever asks, checked against its status (docs/spec/states.md).
 enum deployment_action {
 	DEPLOYMENT_PAUSE,
 	DEPLOYMENT_RESUME,
@@ -264,7 +264,7 @@ struct command_deployment {
 	struct eval_made made;
 	uint64_t modify_index;                // of the deployment
 	struct optional_i64 reverted_version; // now current again under a new number
-	char message[256]; // of NOT_NOW, TERMINAL: as clients know it (semantics §6)
+	char message[256]; // of NOT_NOW, TERMINAL: as clients know it (docs/spec/texts.md)
 };
 // Flags are added to those that are there (what is not set stays); allocations that are not there are passed over.
 // One evaluation for each job, of this trigger. At most ENTRY_ALLOCS_MAX.

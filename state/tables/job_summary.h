@@ -1,5 +1,5 @@
-// How many allocations of a job's groups are in which state at their clients, and how many wait
-// (semantics of Nomad's job summary): kept with the job, changed one by one as allocations change.
+// How many allocations of each group of a job are in which state at their clients, and how many wait. Kept with the
+// job, and changed one by one as allocations change.
 // For state/ only; applier thread.
 #pragma once
 #include "state/tables/tables.h"

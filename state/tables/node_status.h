@@ -1,4 +1,4 @@
-// What becomes of a node that falls silent or is heard again (semantics §2.1, rows B53, B54). Applier thread only.
+// What becomes of a node that falls silent or is heard again (docs/spec/states.md, rows B53, B54). Applier thread only.
 #pragma once
 #include "state/tables/tables.h"
 
