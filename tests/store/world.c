@@ -1,7 +1,8 @@
 #include "tests/store/world.h"
 #include "state/base/memory.h"
-#include "state/snapshot/snapshot_view.h"
 #include "tests/store/store_dir.h"
+#include "tests/support/core/builders.h"
+#include "tests/support/first_fit.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,41 +10,7 @@
 
 #include <cmocka.h>
 
-enum { NODES = 4096, NODE_CPU = 4000, NODE_MEMORY = 8192 };
-
-// --- Placing -------------------------------------------------------------------------------------
-
-static void first_fit(void *context, const struct job *job, uint32_t group,
-	struct placer_choice *choice, struct place_refusal *refusal)
-{
-	struct state *state = ((struct world *)context)->state;
-	struct resources ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources;
-	*choice = (struct placer_choice){.slot = PLACER_NO_NODE};
-	*refusal = (struct place_refusal){0};
-	for (uint32_t slot = 0; slot < state_node_slots(state); slot++) {
-		struct node_cell *cell = state_node_cell(state, slot);
-		if (!cell || !cell->working || cell->working->status != NODE_READY)
-			continue;
-		choice->nodes_evaluated++;
-		refusal->nodes_seen++;
-		if (!resources_fit(ask, resources_minus(node_capacity(cell->working), cell->used)))
-			continue;
-		choice->nodes_feasible++;
-		if (choice->slot == PLACER_NO_NODE)
-			choice->slot = slot;
-	}
-	choice->score = 0.5;
-}
-
-static void node_changed(void *context, uint32_t slot)
-{
-}
-
-static void job_retired(void *context, const struct job *job)
-{
-}
-
-// --- Opening -------------------------------------------------------------------------------------
+enum { NODES = 4096 };
 
 static void log_failed(void *context, int error)
 {
@@ -65,32 +32,24 @@ void world_remove(struct world *w)
 	dir_remove(w->directory);
 }
 
-static struct time_source clock_of(struct world *w)
-{
-	return time_source_manual(&w->time);
-}
-
 int world_recover(struct world *w)
 {
-	static struct time_source time;
 	int error = store_open(&w->settings, &w->store, w->message, sizeof w->message);
 	if (error < 0)
 		return error;
-	struct state_limits limits = {NODES, 256, 65536, 65536, 256};
-	time = clock_of(w);
-	w->state = state_create(&limits);
-	w->queue = command_queue_create(1);
-	struct applier_settings settings = {
-		.state = w->state,
-		.queue = w->queue,
-		.log = store_log(w->store),
-		.placer = {w, first_fit, node_changed, job_retired},
-		.time = &time,
-		.seed = w->time.wall_ns,
-		.collect_after_ms = 3600 * 1000,
-		.log_failed = log_failed,
-	};
-	w->applier = applier_create(&settings);
+	w->source = time_source_manual(&w->time);
+	core_create(&w->core, (struct state_limits){NODES, 256, 65536, 65536, 256}, 1);
+	w->state = w->core.state;
+	w->queue = w->core.queue;
+	core_appoint(&w->core, (struct applier_settings){
+				       .log = store_log(w->store),
+				       .placer = first_fit_placer(w->state),
+				       .time = &w->source,
+				       .seed = w->time.wall_ns,
+				       .collect_after_ms = 3600 * 1000,
+				       .log_failed = log_failed,
+			       });
+	w->applier = w->core.applier;
 	error = store_recover(
 		w->store, w->state, w->applier, &w->recovery, w->message, sizeof w->message);
 	if (error < 0)
@@ -102,44 +61,19 @@ int world_open(struct world *w)
 {
 	int error = world_recover(w);
 	if (error == 0)
-		assert_int_equal(applier_open(w->applier), 0);
+		assert_int_equal(core_open(&w->core), 0);
 	return error;
 }
 
 void world_close(struct world *w)
 {
-	applier_destroy(w->applier);
-	command_queue_destroy(w->queue);
-	state_destroy(w->state);
+	core_destroy(&w->core);
 	store_close(w->store);
-}
-
-// --- Commands ------------------------------------------------------------------------------------
-
-static void note_done(struct command *c)
-{
-	*(bool *)c->context = true;
 }
 
 enum command_outcome world_run(struct world *w, struct command *c)
 {
-	bool done = false;
-	c->done = note_done;
-	c->context = &done;
-	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, c));
-	int steps = 0;
-	while (!done) {
-		assert_true(steps++ < 1000);
-		applier_step(w->applier);
-	}
-	return c->outcome;
-}
-
-static struct uuid number_uuid(uint32_t number)
-{
-	struct uuid id = {{0xb0}};
-	memcpy(id.bytes + 12, &number, sizeof number);
-	return id;
+	return core_run(&w->core, c);
 }
 
 enum command_outcome world_register(struct world *w, uint32_t number)
@@ -148,21 +82,12 @@ enum command_outcome world_register(struct world *w, uint32_t number)
 	char name[32];
 	snprintf(name, sizeof name, "node-%u", number);
 	w->time.wall_ns += 1000000;
-	*node = (struct node_registration){
-		.node = number_uuid(number),
-		.sequence = w->time.wall_ns / 1000000,
-		.parts = 1,
-		.total = {NODE_CPU, NODE_MEMORY, 100000},
-		.name = text_of(name),
-		.datacenter = TEXT("dc1"),
-		.class_name = number % 2 ? TEXT("even") : TEXT("odd"),
-		.pool = TEXT("default"),
-		.address = TEXT("192.0.2.1:1"),
-		.version = TEXT("1"),
-		.pair_count = 2,
-		.pairs = {{0, TEXT("cpu.arch"), TEXT("amd64")},
-			{0, TEXT("unique.hostname"), text_of(name)}},
-	};
+	describe_plain_node(node, number, w->time.wall_ns / 1000000);
+	node->name = text_of(name);
+	node->class_name = number % 2 ? TEXT("even") : TEXT("odd");
+	node->pair_count = 2;
+	node->pairs[0] = (struct node_pair){PAIR_ATTRIBUTE, TEXT("cpu.arch"), TEXT("amd64")};
+	node->pairs[1] = (struct node_pair){PAIR_ATTRIBUTE, TEXT("unique.hostname"), text_of(name)};
 	struct command c = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	enum command_outcome outcome = world_run(w, &c);
 	free(node);
@@ -181,20 +106,10 @@ enum command_outcome world_expire(struct world *w, uint32_t slot)
 
 enum command_outcome world_job(struct world *w, uint32_t cpu)
 {
-	struct job *job = job_create();
-	job->type = JOB_DIRECT;
-	job->id = text_copy(TEXT("web"));
-	job->name = text_copy(TEXT("web"));
-	job->namespace_name = text_copy(TEXT("default"));
+	struct job *job = plain_job("web", JOB_DIRECT);
 	job->node_pool = text_copy(TEXT("default"));
 	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
-	struct task_group *group = array_append(&job->task_groups, sizeof *group);
-	record_init(&task_group_description, group);
-	group->name = text_copy(TEXT("front"));
-	struct task *task = array_append(&group->tasks, sizeof *task);
-	record_init(&task_description, task);
-	task->name = text_copy(TEXT("server"));
-	task->resources.cpu = cpu;
+	add_plain_group(job, "front", (struct resources){.cpu_mhz = cpu});
 	struct command c = {.type = COMMAND_JOB_REGISTER, .job_register = {.job = job}};
 	enum command_outcome outcome = world_run(w, &c);
 	job_free(c.job_register.job);
@@ -226,11 +141,5 @@ enum command_outcome world_release(struct world *w, struct uuid allocation)
 
 struct bytes_writer world_image(struct world *w)
 {
-	struct bytes_writer image = bytes_writer_growing(4096);
-	struct snapshot_view *view = snapshot_view_begin(w->state);
-	while (snapshot_view_next(view, &image))
-		;
-	snapshot_view_end(view);
-	assert_false(image.failed);
-	return image;
+	return core_image(w->state);
 }

@@ -2,19 +2,20 @@
 // that fits. Everything runs on the calling thread (applier_step), on a clock that stands still
 // unless told.
 #pragma once
-#include "state/applier/applier.h"
 #include "state/base/time_source.h"
 #include "state/store/store.h"
-#include "state/tables/state.h"
+#include "tests/support/core/core.h"
 
 struct world {
 	char directory[64];
 	struct store_settings settings;
 	struct store *store;
-	struct state *state;
+	struct core core;
+	struct state *state; // the core's, as the next two
 	struct command_queue *queue;
 	struct applier *applier;
 	struct manual_time time;
+	struct time_source source;
 	struct store_recovery recovery;
 	char message[1024]; // why opening was refused
 };

@@ -1,6 +1,10 @@
 #include "tests/support/core/crew.h"
 #include "state/base/check.h"
 
+// Each thread of the pipeline takes the next seed; no two may give the same ids.
+#define WATCHERS_SEED 500u
+_Static_assert(WATCHERS_SEED > PIPELINE_THREADS_MAX, "the watchers' ids are their own");
+
 void crew_create(struct crew *crew, struct core *core, const struct crew_settings *settings)
 {
 	*crew = (struct crew){0};
@@ -19,7 +23,7 @@ void crew_create(struct crew *crew, struct core *core, const struct crew_setting
 		crew->watchers = watchers_create(&(struct watchers_settings){.state = core->state,
 			.queue = core->queue,
 			.time = core->time,
-			.seed = settings->seed ? settings->seed + 1 : 0,
+			.seed = settings->seed ? settings->seed + WATCHERS_SEED : 0,
 			.node_ttl_ns = settings->node_ttl_ns,
 			.step = settings->watch_step,
 			.step_context = settings->step_context});

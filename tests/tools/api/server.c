@@ -1,11 +1,8 @@
 #include "tests/tools/api/server.h"
-#include "placement/pipeline/pipeline.h"
-#include "placement/watch/watchers.h"
 #include "state/base/memory.h"
 #include "tools/api/events/event_log.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
-#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,22 +11,6 @@
 #include <sys/socket.h>
 
 #include <cmocka.h>
-
-static int append(
-	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
-{
-	return 0;
-}
-
-static int64_t room_bytes(void *context)
-{
-	return INT64_MAX;
-}
-
-static void log_failed(void *context, int error)
-{
-	abort();
-}
 
 static char *configuration(void *context)
 {
@@ -72,73 +53,51 @@ static void start_api(struct server *s, const struct server_options *options)
 		fail_msg("%s", message);
 }
 
-static struct pipeline *start_schedulers(struct server *s, const struct server_options *options)
+static void create_core(struct server *s, const struct server_options *options)
 {
-	struct pipeline_settings settings = {
-		.state = s->state,
-		.queue = s->queue,
-		.time = &time_source_real,
-		.seed = 23,
-		.threads = options->schedulers,
-	};
-	struct pipeline *pipeline = pipeline_create(&settings);
-	assert_non_null(pipeline);
-	return pipeline;
+	uint32_t nodes = options->nodes_max ? options->nodes_max : 4096;
+
+	core_create(&s->core, (struct state_limits){nodes, 1024, 65536, 65536, 64}, 1);
+	s->state = s->core.state;
+	s->queue = s->core.queue;
+	s->placement = placement_create(s->state, PLACEMENT_BINPACK);
+	core_appoint(&s->core, (struct applier_settings){
+				       .placer = placement_placer(s->placement),
+				       .seed = 17,
+				       .collect_after_ms = 3600000,
+				       .next_plan = crew_next_plan,
+				       .plan_context = &s->crew,
+			       });
+	s->applier = s->core.applier;
 }
 
-static struct watchers *create_watchers(struct server *s)
+static void create_crew(struct server *s, const struct server_options *options)
 {
-	struct watchers_settings settings = {
-		.state = s->state,
-		.queue = s->queue,
-		.time = &time_source_real,
-		.seed = 29,
-		.node_ttl_ns = 1000000000,
-	};
-	struct watchers *watchers = watchers_create(&settings);
-	assert_non_null(watchers);
-	return watchers;
+	crew_create(&s->crew, &s->core,
+		&(struct crew_settings){
+			.seed = 23,
+			.schedules = options->schedulers > 0,
+			.schedulers = options->schedulers,
+			.watches = options->watchers,
+			.node_ttl_ns = 1000000000,
+		});
+	s->pipeline = s->crew.pipeline;
+	s->watchers = s->crew.watchers;
 }
 
 struct server *server_start(const struct server_options *options)
 {
 	struct server *s = memory_take(sizeof *s);
-	uint32_t nodes = options->nodes_max ? options->nodes_max : 4096;
-	struct state_limits limits = {nodes, 1024, 65536, 65536, 64};
 	prng_seed(&s->prng, 3);
-	s->state = state_create(&limits);
-	assert_non_null(s->state);
-	s->queue = command_queue_create(1);
-	s->placement = placement_create(s->state, PLACEMENT_BINPACK);
-	struct applier_settings applier = {
-		.state = s->state,
-		.queue = s->queue,
-		.log = {append, room_bytes, NULL},
-		.placer = placement_placer(s->placement),
-		.time = &time_source_real,
-		.seed = 17,
-		.collect_after_ms = 3600000,
-		.log_failed = log_failed,
-	};
-	if (options->schedulers) {
-		s->pipeline = start_schedulers(s, options);
-		applier.next_plan = pipeline_next_plan;
-		applier.plan_context = s->pipeline;
-	}
+	create_core(s, options);
 	s->events = event_log_create();
 	assert_non_null(s->events);
 	state_observe(s->state, event_log_observer(s->events));
-	if (options->watchers)
-		s->watchers = create_watchers(s);
-	s->applier = applier_create(&applier);
-	assert_int_equal(applier_open(s->applier), 0);
-	s->applier_runs = !options->no_applier_thread;
-	if (s->applier_runs)
-		assert_int_equal(applier_start(s->applier, -1), 0);
-	if (s->pipeline)
-		assert_int_equal(pipeline_start(s->pipeline), 0);
-	if (s->watchers)
-		assert_int_equal(watchers_start(s->watchers), 0);
+	create_crew(s, options);
+	assert_int_equal(core_open(&s->core), 0);
+	if (!options->no_applier_thread)
+		core_start(&s->core, -1);
+	crew_start(&s->crew);
 	start_api(s, options);
 	return s;
 }
@@ -147,44 +106,20 @@ void server_stop(struct server *s)
 {
 	if (s->api)
 		api_stop(s->api);
-	if (s->watchers)
-		watchers_stop(s->watchers);
-	if (s->pipeline)
-		pipeline_stop(s->pipeline);
-	if (s->applier_runs)
-		applier_stop(s->applier, 1000);
-	if (s->pipeline)
-		pipeline_destroy(s->pipeline);
-	if (s->watchers)
-		watchers_destroy(s->watchers);
-	applier_destroy(s->applier);
+	crew_stop(&s->crew);
+	if (s->core.is_running)
+		core_stop(&s->core, 1000);
+	crew_destroy(&s->crew);
+	core_dismiss(&s->core);
 	placement_destroy(s->placement);
-	command_queue_destroy(s->queue);
-	state_destroy(s->state);
+	core_destroy(&s->core);
 	event_log_destroy(s->events);
 	free(s);
 }
 
-static void post(struct command *command)
-{
-	sem_post(command->context);
-}
-
 enum command_outcome server_command(struct server *s, struct command *command)
 {
-	sem_t done;
-	sem_init(&done, 0, 0);
-	command->done = post;
-	command->context = &done;
-	command->submitted_ns = time_monotonic_ns(&time_source_real);
-	assert_true(command_queue_push(s->queue, COMMAND_PRODUCER_SHARED, command));
-	while (!s->applier_runs && sem_trywait(&done) != 0)
-		applier_step(s->applier);
-	if (s->applier_runs)
-		while (sem_wait(&done) != 0)
-			;
-	sem_destroy(&done);
-	return command->outcome;
+	return core_run(&s->core, command);
 }
 
 struct uuid server_node_id(uint32_t n)
@@ -247,27 +182,20 @@ void server_nodes(struct server *s, uint32_t count)
 	struct command *commands = memory_take_array(TOGETHER, sizeof *commands);
 	struct node_registration *all = memory_take_array(TOGETHER, sizeof *all);
 	char(*names)[32] = memory_take_array(TOGETHER, sizeof *names);
-	sem_t done;
-	sem_init(&done, 0, 0);
 	for (uint32_t first = 0; first < count; first += TOGETHER) {
 		uint32_t some = count - first < TOGETHER ? count - first : TOGETHER;
+		uint32_t done = 0;
 		for (uint32_t i = 0; i < some; i++) {
 			memset(&all[i], 0, sizeof all[i]);
 			describe(&all[i], first + i, names[i]);
-			commands[i] = (struct command){.type = COMMAND_NODE_REGISTER,
-				.node_register = &all[i],
-				.done = post,
-				.context = &done};
-			assert_true(command_queue_push(
-				s->queue, COMMAND_PRODUCER_SHARED, &commands[i]));
+			commands[i] = (struct command){
+				.type = COMMAND_NODE_REGISTER, .node_register = &all[i]};
+			core_push(&s->core, &commands[i], &done);
 		}
-		for (uint32_t i = 0; i < some; i++)
-			while (sem_wait(&done) != 0)
-				;
+		core_await(&s->core, &done, some);
 		for (uint32_t i = 0; i < some; i++)
 			assert_int_equal(commands[i].outcome, OUTCOME_DONE);
 	}
-	sem_destroy(&done);
 	free(names);
 	free(all);
 	free(commands);

@@ -1,20 +1,21 @@
 // A real API server over a real state and applier in this process, and a client for it.
 #pragma once
 #include "placement/direct/placement.h"
-#include "state/applier/applier.h"
+#include "tests/support/core/crew.h"
 #include "tools/api/api.h"
 #include <jansson.h>
 
 struct server {
-	struct state *state;
+	struct core core;
+	struct crew crew;
+	struct state *state; // the core's, as the next two
 	struct command_queue *queue;
-	struct placement *placement;
 	struct applier *applier;
+	struct placement *placement;
 	struct event_log *events;
-	struct pipeline *pipeline; // NULL: no schedulers
-	struct watchers *watchers; // NULL: none
+	struct pipeline *pipeline; // the crew's; NULL: no schedulers
+	struct watchers *watchers; // the crew's; NULL: none
 	struct api *api;
-	bool applier_runs; // on its own thread; else by server_step
 	struct prng prng;
 	struct node_slot {
 		uint32_t slot, generation;

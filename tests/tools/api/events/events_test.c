@@ -269,8 +269,7 @@ static void a_slow_reader_is_told_that_it_lost(void **unused)
 	struct state_observer *observer = event_log_observer(server->events);
 	open_stream(&stream, "?topic=Node&index=now");
 	await(&stream, "{}\n");
-	applier_stop(server->applier, 1000);
-	server->applier_runs = false;
+	core_stop(&server->core, 1000);
 	state_read_begin();
 	struct uuid id = server_node_id(0);
 	struct state_change change = {
