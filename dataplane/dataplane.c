@@ -1,9 +1,9 @@
 #include "dataplane/dataplane.h"
+#include "dataplane/packet_workers.h"
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/numa.h"
 #include "dataplane/port/port.h"
-#include "dataplane/worker.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -24,7 +24,7 @@ struct dataplane {
 	struct device devices[PORTS_MAX];
 	struct ethernet_port *ports; // settings.port_count of them
 	bool eal_started;
-	struct workers *workers;
+	struct packet_workers *workers;
 	pthread_t threads[WORKERS_MAX];
 	uint32_t threads_running;
 };
@@ -95,8 +95,8 @@ static void attach_workers(struct dataplane *d, uint32_t index)
 		const struct topology_worker *place = &d->plan.workers[i];
 		if (place->port != index)
 			continue;
-		struct worker *w = &d->workers->items[i];
-		worker_attach(
+		struct packet_worker *w = &d->workers->items[i];
+		packet_worker_attach(
 			w, dpdk_queue_io(&port->queues[place->queue]), &port->hot, &port->missed);
 		if (place->queue == 0) {
 			w->meter = port_meter;
@@ -141,15 +141,15 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 	d->settings = *settings;
 	d->plan = *plan;
 	d->ports = memory_take_array(settings->port_count, sizeof *d->ports);
-	struct worker_settings worker_settings = {.ttl_ms = settings->ttl_ms,
+	struct packet_worker_settings worker_settings = {.ttl_ms = settings->ttl_ms,
 		.restart_grace_ms = settings->restart_grace_ms,
 		.stall_ms = settings->stall_ms,
 		.idle_sleep_us = settings->idle_sleep_us,
-		.poll = settings->poll,
+		.spins = settings->poll == POLL_SPIN,
 		.alloc_spec = settings->alloc_spec,
 		.vm_spec = settings->vm_spec,
 		.alloc_spec_context = settings->alloc_spec_context};
-	d->workers = workers_create(plan->worker_count, &worker_settings);
+	d->workers = packet_workers_create(plan->worker_count, &worker_settings);
 	int error = resolve_devices(d, message, message_size);
 	if (error == 0)
 		error = start_eal(d, message, message_size);
@@ -165,18 +165,18 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 
 static void *worker_main(void *context)
 {
-	struct worker *w = context;
+	struct packet_worker *w = context;
 	// An lcore number gives the thread its mempool caches.
 	if (rte_thread_register() != 0)
 		log_warn("worker-not-registered", "worker=%u effect=\"slower packet pools\"",
 			w->hot.number);
-	worker_run(w);
+	packet_worker_run(w);
 	if (rte_lcore_id() != LCORE_ID_ANY)
 		rte_thread_unregister();
 	return NULL;
 }
 
-static int launch(struct dataplane *d, uint32_t number)
+static int launch_worker(struct dataplane *d, uint32_t number)
 {
 	pthread_attr_t attributes;
 	cpu_set_t cpus;
@@ -223,13 +223,13 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 	const struct master_keys *keys, const struct time_source *time)
 {
 	bring_lines_home(d, state_node_table(state));
-	workers_open(d->workers, state, queue, keys, time);
+	packet_workers_open(d->workers, state, queue, keys, time);
 	// Signals are the main thread's.
 	sigset_t all, before;
 	sigfillset(&all);
 	int error = -pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < d->workers->count && error == 0; i++)
-		error = launch(d, i);
+		error = launch_worker(d, i);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error != 0)
 		dataplane_stop(d);
@@ -254,7 +254,7 @@ void dataplane_destroy(struct dataplane *d)
 		port_close(&d->ports[i]);
 	if (d->eal_started)
 		eal_stop();
-	workers_destroy(d->workers);
+	packet_workers_destroy(d->workers);
 	free(d->ports);
 	free(d);
 }
@@ -275,7 +275,7 @@ uint32_t dataplane_ports(const struct dataplane *d)
 	return d->settings.port_count;
 }
 
-static uint64_t load(const _Atomic uint64_t *from)
+static uint64_t load_counter(const _Atomic uint64_t *from)
 {
 	return atomic_load_explicit(from, memory_order_relaxed);
 }
@@ -285,20 +285,20 @@ void dataplane_port_counters(
 {
 	CHECK(port < d->settings.port_count);
 	const struct ethernet_port *p = &d->ports[port];
-	*c = (struct dataplane_port_counters){.received = load(&p->received),
-		.received_bytes = load(&p->received_bytes),
-		.sent = load(&p->sent),
-		.sent_bytes = load(&p->sent_bytes),
-		.missed = load(&p->missed),
-		.errors = load(&p->errors),
-		.no_mbuf = load(&p->no_mbuf)};
+	*c = (struct dataplane_port_counters){.received = load_counter(&p->received),
+		.received_bytes = load_counter(&p->received_bytes),
+		.sent = load_counter(&p->sent),
+		.sent_bytes = load_counter(&p->sent_bytes),
+		.missed = load_counter(&p->missed),
+		.errors = load_counter(&p->errors),
+		.no_mbuf = load_counter(&p->no_mbuf)};
 	snprintf(c->name, sizeof c->name, "%s", p->device.name);
 	snprintf(c->driver, sizeof c->driver, "%.31s", p->device.driver);
 }
 
 static bool worker_silent_for(const _Atomic uint64_t *since_ns, uint64_t now_ns, uint64_t limit_ns)
 {
-	uint64_t since = load(since_ns);
+	uint64_t since = load_counter(since_ns);
 	return now_ns > since && now_ns - since > limit_ns;
 }
 
@@ -309,19 +309,4 @@ bool dataplane_alive(const struct dataplane *d, const struct time_source *time)
 		if (worker_silent_for(&d->workers->items[i].turned_ns, now_ns, ALIVE_WITHIN_NS))
 			return false;
 	return true;
-}
-
-bool dataplane_idle(const struct dataplane *d, const struct time_source *time, uint32_t idle_ms)
-{
-	uint64_t now_ns = time_monotonic_ns(time);
-	uint32_t ending = 0;
-	for (uint32_t i = 0; i < d->workers->count; i++) {
-		const struct worker *w = &d->workers->items[i];
-		if (!d->ports[d->plan.workers[i].port].device.ends)
-			continue;
-		ending++;
-		if (!worker_silent_for(&w->received_ns, now_ns, idle_ms * NS_PER_MS))
-			return false;
-	}
-	return ending > 0;
 }

@@ -1,37 +1,16 @@
 // Start, stop and counters of the packet path: all that berthd sees of DPDK.
 #pragma once
-#include "dataplane/hot/receive.h"
+#include "dataplane/hot/counters.h"
+#include "dataplane/port/port_settings.h"
+#include "dataplane/requests/spec_render.h"
 #include "dataplane/topology.h"
 #include "dataplane/wire/auth.h"
 #include "state/applier/applier.h"
 #include "state/applier/command_queue.h"
-#include "state/base/bytes.h"
 #include "state/base/time_source.h"
 #include "state/tables/state.h"
 
 enum poll_mode { POLL_ADAPTIVE, POLL_SPIN };
-
-#define PORT_TEXT_BYTES 256
-
-struct port_settings {
-	// One of: a PCI address ("0000:03:00.0"), a DPDK vdev string ("net_pcap0,rx_pcap=f.pcap"),
-	// or a kernel interface ("eth0") together with io.
-	char device[PORT_TEXT_BYTES];
-	char io[32]; // "auto" (picks for a kernel interface), "af_xdp", "af_packet", "tap", "pci"
-	char addresses[HOT_ADDRESSES_MAX * 2][64]; // "10.0.0.1", "fd00::1"
-	uint32_t address_count;
-	uint16_t vlan_id;
-	uint32_t queues;
-	uint32_t rx_descriptors, tx_descriptors; // 0: the driver's
-	bool promiscuous;
-};
-
-// Appends the JSON that says what is to run of an allocation (docs/wire.md). Called on a worker's
-// thread, which reads the state meanwhile; must not block.
-typedef void alloc_spec_render(void *context, const struct allocation *, struct bytes_writer *);
-// The same of a virtual machine.
-struct vm;
-typedef void vm_spec_render(void *context, const struct vm *, struct bytes_writer *);
 
 struct dataplane_settings {
 	struct port_settings ports[PORTS_MAX];
@@ -80,5 +59,3 @@ void dataplane_port_counters(
 	const struct dataplane *, uint32_t port, struct dataplane_port_counters *);
 // True while every worker has gone round its loop within the last two seconds: for the watchdog.
 bool dataplane_alive(const struct dataplane *, const struct time_source *);
-// True once every rx device that ends (a pcap file without infinite_rx) has been idle for idle_ms.
-bool dataplane_idle(const struct dataplane *, const struct time_source *, uint32_t idle_ms);

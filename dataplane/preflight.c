@@ -1,6 +1,7 @@
+#include "dataplane/dataplane.h"
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
-#include "dataplane/port/port.h"
+#include "dataplane/port/port_memory.h"
 #include <arpa/inet.h>
 #include <linux/capability.h>
 #include <rte_build_config.h>

@@ -130,7 +130,7 @@ static int distance_index(const struct machine *m, int numa_node)
 }
 
 // Relative latency between two NUMA nodes; 10 is local. Unknown nodes are as good as local.
-static uint32_t distance(const struct machine *m, int a, int b)
+static uint32_t numa_distance(const struct machine *m, int a, int b)
 {
 	if (a == b || a < 0 || b < 0)
 		return DISTANCE_LOCAL;
@@ -157,10 +157,10 @@ static uint32_t place_cost(const struct machine *m, const struct cpu *cpu, int n
 {
 	return cpu->pollers * COST_SHARED_CPU + pollers_on_core(m, cpu->core) * COST_SHARED_CORE +
 	       cpu->threads * COST_SHARED_THREAD +
-	       distance(m, cpu->numa_node, numa_node) * COST_DISTANCE;
+	       numa_distance(m, cpu->numa_node, numa_node) * COST_DISTANCE;
 }
 
-static struct cpu *cheapest(
+static struct cpu *cheapest_cpu(
 	struct machine *m, int numa_node, bool housekeeping, uint32_t avoid_core)
 {
 	struct cpu *best = NULL;
@@ -208,7 +208,7 @@ static int place_workers(
 			int numa = ask->port[port].numa_node;
 			if (numa < 0)
 				numa = workers_home(plan, m);
-			struct cpu *cpu = cheapest(m, numa, false, UINT32_MAX);
+			struct cpu *cpu = cheapest_cpu(m, numa, false, UINT32_MAX);
 			cpu->pollers++;
 			plan->workers[plan->worker_count++] =
 				(struct topology_worker){.port = (uint16_t)port,
@@ -245,7 +245,7 @@ static void place_schedulers(
 	if (plan->scheduler_count > SCHEDULERS_MAX)
 		plan->scheduler_count = SCHEDULERS_MAX;
 	for (uint32_t i = 0; i < plan->scheduler_count; i++) {
-		struct cpu *cpu = cheapest(m, home, false, UINT32_MAX);
+		struct cpu *cpu = cheapest_cpu(m, home, false, UINT32_MAX);
 		cpu->threads++;
 		plan->scheduler_cpus[i] = cpu->os_index;
 	}
@@ -266,8 +266,9 @@ static void say_remote(
 		uint32_t remote = 0;
 		int numa = ask->port[port].numa_node;
 		for (uint32_t i = 0; i < plan->worker_count; i++)
-			remote += plan->workers[i].port == port &&
-				  distance(m, plan->workers[i].numa_node, numa) > DISTANCE_LOCAL;
+			remote +=
+				plan->workers[i].port == port &&
+				numa_distance(m, plan->workers[i].numa_node, numa) > DISTANCE_LOCAL;
 		if (remote > 0)
 			topology_problem(plan, TOPOLOGY_WARNING,
 				"let the process use more cores of that node (CPUAffinity=, "
@@ -319,7 +320,7 @@ static void say_thread(const struct machine *m, const char *name, int os_index, 
 			"ask for fewer queues or give the process more cores",
 			"the %s shares a core with a worker through SMT (processor %d)", name,
 			os_index);
-	else if (home >= 0 && distance(m, cpu->numa_node, home) > DISTANCE_LOCAL)
+	else if (home >= 0 && numa_distance(m, cpu->numa_node, home) > DISTANCE_LOCAL)
 		topology_problem(plan, TOPOLOGY_NOTE, "let the process use more cores of that node",
 			"the %s runs on NUMA node %d, most workers on %d", name, cpu->numa_node,
 			home);
@@ -337,9 +338,9 @@ int topology_plan(
 	if (error != 0)
 		goto fail;
 	int home = workers_home(plan, &m);
-	struct cpu *main_cpu = cheapest(&m, -1, true, UINT32_MAX);
+	struct cpu *main_cpu = cheapest_cpu(&m, -1, true, UINT32_MAX);
 	plan->main_cpu = main_cpu->os_index;
-	struct cpu *applier_cpu = cheapest(&m, home, false, main_cpu->core);
+	struct cpu *applier_cpu = cheapest_cpu(&m, home, false, main_cpu->core);
 	plan->applier_cpu = applier_cpu->os_index;
 	applier_cpu->threads++;
 	place_schedulers(&m, ask, home, plan);

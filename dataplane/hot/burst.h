@@ -1,6 +1,6 @@
 // What the three passes hand to each other. On the stack of hot_receive().
 #pragma once
-#include "dataplane/hot/receive.h"
+#include "dataplane/hot/hot_worker.h"
 
 enum frame_kind {
 	FRAME_DROPPED, // refused in the second pass
@@ -40,7 +40,7 @@ struct burst {
 	uint8_t tags[BURST_MAX][WIRE_TAG_BYTES];
 };
 
-static inline void refuse(struct hot_worker *w, enum hot_refusal reason)
+static inline void hot_refuse(struct hot_worker *w, enum hot_refusal reason)
 {
-	count(&w->counters->refused[reason], 1);
+	counter_add(&w->counters->refused[reason], 1);
 }

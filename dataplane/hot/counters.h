@@ -71,7 +71,7 @@ struct hot_counters {
 } __attribute__((aligned(64)));
 
 // A counter has one writer, so it needs no locked instruction.
-static inline void count(_Atomic uint64_t *counter, uint64_t more)
+static inline void counter_add(_Atomic uint64_t *counter, uint64_t more)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
 		memory_order_relaxed);

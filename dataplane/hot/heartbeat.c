@@ -1,7 +1,8 @@
 #include "dataplane/hot/heartbeat.h"
 #include "dataplane/hot/line.h"
+#include "dataplane/hot/liveness.h"
 #include "dataplane/hot/reply.h"
-#include "dataplane/wire/frame.h"
+#include "dataplane/wire/little_endian.h"
 
 #define HEARTBEAT_SIGNED_BYTES (WIRE_HEARTBEAT_BYTES - WIRE_TAG_BYTES)
 
@@ -13,7 +14,7 @@ bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
 					      : atomic_load_explicit(&lane->line->generation,
 							memory_order_acquire);
 	if (lane->generation == 0) {
-		refuse(w, HOT_REFUSED_UNKNOWN_SLOT);
+		hot_refuse(w, HOT_REFUSED_UNKNOWN_SLOT);
 		return false;
 	}
 	uint8_t key_id = f->data[6];
@@ -24,7 +25,7 @@ bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
 	}
 	if (w->up.node_key(w->up.context, lane->slot, lane->generation, key_id, &lane->key))
 		return true;
-	refuse(w, HOT_REFUSED_UNKNOWN_KEY);
+	hot_refuse(w, HOT_REFUSED_UNKNOWN_KEY);
 	return false;
 }
 
@@ -51,7 +52,7 @@ bool lane_accept(struct hot_worker *w, const struct frame *f, const struct lane 
 	struct node_line *line = lane->line;
 	uint64_t sequence = LINE_GET(line->sequence), window = LINE_GET(line->window);
 	if (!replay_accept(&sequence, &window, load64(f->data + 16))) {
-		refuse(w, HOT_REFUSED_REPLAY);
+		hot_refuse(w, HOT_REFUSED_REPLAY);
 		return false;
 	}
 	LINE_SET(line->sequence, sequence);
@@ -62,7 +63,7 @@ bool lane_accept(struct hot_worker *w, const struct frame *f, const struct lane 
 void lane_refuse(struct hot_worker *w, const struct frame *f, const struct lane *lane,
 	enum hot_refusal reason, enum wire_refusal told)
 {
-	refuse(w, reason);
+	hot_refuse(w, reason);
 	struct wire_header header;
 	if (wire_header_decode(f->data, load16(f->data + 4), &header) != WIRE_OK)
 		return;
@@ -73,7 +74,7 @@ void lane_refuse(struct hot_worker *w, const struct frame *f, const struct lane 
 	wire_sign(&lane->key, f->data, bytes);
 	hot_turn_around(w, f->packet, f->offset, bytes);
 	f->packet->verdict = PACKET_REPLY;
-	count(&w->counters->replies, 1);
+	counter_add(&w->counters->replies, 1);
 }
 
 void heartbeats_tag(struct hot_worker *w, struct burst *b)
@@ -100,7 +101,7 @@ void heartbeats_tag(struct hot_worker *w, struct burst *b)
 static void heard_elsewhere(struct hot_worker *w, const struct lane *lane, uint16_t owner)
 {
 	uint32_t now_ms = w->now_ms;
-	count(&w->counters->foreign, 1);
+	counter_add(&w->counters->foreign, 1);
 	if (w->peers != NULL && owner < w->peer_count)
 		now_ms = atomic_load_explicit(&w->peers[owner]->clock_ms, memory_order_relaxed);
 	bool down = LINE_GET(lane->line->flags) & NODE_LINE_DOWN;
@@ -117,10 +118,10 @@ static inline void heard(struct hot_worker *w, const struct lane *lane)
 	uint8_t flags = LINE_GET(lane->line->flags);
 	if (__builtin_expect(flags & NODE_LINE_DOWN, 0)) {
 		if (!w->up.returned(w->up.context, lane->slot, lane->generation)) {
-			count(&w->counters->reports_deferred, 1);
+			counter_add(&w->counters->reports_deferred, 1);
 			return;
 		}
-		count(&w->counters->returned, 1);
+		counter_add(&w->counters->returned, 1);
 		LINE_SET(lane->line->flags, flags & (uint8_t)~NODE_LINE_DOWN);
 	}
 	last_heard_set(w->table, lane->slot, w->now_ms);
@@ -146,7 +147,7 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 	const struct lane *lane, uint32_t number)
 {
 	if (!wire_tag_equal(b->tags[number], f->data + HEARTBEAT_SIGNED_BYTES)) {
-		refuse(w, HOT_REFUSED_BAD_TAG);
+		hot_refuse(w, HOT_REFUSED_BAD_TAG);
 		return;
 	}
 	lane_verified(w, f, lane);
@@ -160,7 +161,7 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 		return;
 	}
 	if (load64(f->data + 24) != w->table->term) {
-		refuse(w, HOT_REFUSED_STALE_TERM);
+		hot_refuse(w, HOT_REFUSED_STALE_TERM);
 		acknowledge(w, b, f, lane, WIRE_DIRECTIVE_RESYNC);
 		return;
 	}
@@ -182,6 +183,6 @@ void acks_finish(struct hot_worker *w, struct burst *b)
 		f->packet->size = f->offset + WIRE_HEARTBEAT_BYTES;
 		f->packet->verdict = PACKET_REPLY;
 	}
-	count(&w->counters->heartbeats, b->accepted);
-	count(&w->counters->replies, b->ack_count);
+	counter_add(&w->counters->heartbeats, b->accepted);
+	counter_add(&w->counters->replies, b->ack_count);
 }

@@ -1,8 +1,7 @@
 // Relaxed access to the plain fields of a node's line and to its last-heard word. Mostly one worker does it,
 // but flows may move: then two workers meet here, and must see whole words. Costs nothing on any processor.
 #pragma once
-#include "dataplane/hot/liveness.h"
-#include "dataplane/hot/receive.h"
+#include "state/tables/node_table.h"
 
 #define LINE_GET(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define LINE_SET(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)

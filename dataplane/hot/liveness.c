@@ -18,7 +18,7 @@ static void count_frozen(
 	clock->stalled_ns += gap_ns;
 	if (clock->stalled_ns < NS_PER_MS)
 		return;
-	count(&counters->stalled_ms, clock->stalled_ns / NS_PER_MS);
+	counter_add(&counters->stalled_ms, clock->stalled_ns / NS_PER_MS);
 	clock->stalled_ns %= NS_PER_MS;
 }
 
@@ -35,7 +35,7 @@ uint32_t liveness_clock_tick(struct liveness_clock *clock, uint64_t now_ns, uint
 		clock->hold_until_ns = now_ns + (uint64_t)LIVENESS_HOLD_MS * NS_PER_MS;
 	}
 	if (stalled || (missed && !holding))
-		count(&counters->stalls, 1);
+		counter_add(&counters->stalls, 1);
 	if (stalled || missed || holding)
 		count_frozen(clock, gap_ns, counters);
 	else
@@ -70,10 +70,10 @@ static void bring_back(struct hot_worker *w, uint32_t slot, struct node_line *li
 	if (flags & NODE_LINE_DOWN) {
 		uint32_t generation = atomic_load_explicit(&line->generation, memory_order_relaxed);
 		if (!w->up.returned(w->up.context, slot, generation)) {
-			count(&w->counters->reports_deferred, 1);
+			counter_add(&w->counters->reports_deferred, 1);
 			return;
 		}
-		count(&w->counters->returned, 1);
+		counter_add(&w->counters->returned, 1);
 		LINE_SET(line->flags, flags & (uint8_t)~NODE_LINE_DOWN);
 	}
 	liveness_arm(w->table, slot, w->now_ms);
@@ -85,10 +85,10 @@ static void expire(struct hot_worker *w, uint32_t slot, struct node_line *line)
 	uint32_t generation = atomic_load_explicit(&line->generation, memory_order_relaxed);
 	if (generation != 0 && !(flags & NODE_LINE_DOWN)) {
 		if (!w->up.expired(w->up.context, slot, generation)) {
-			count(&w->counters->reports_deferred, 1);
+			counter_add(&w->counters->reports_deferred, 1);
 			return;
 		}
-		count(&w->counters->expired, 1);
+		counter_add(&w->counters->expired, 1);
 		LINE_SET(line->flags, flags | NODE_LINE_DOWN);
 	}
 	liveness_disarm(w->table, slot);

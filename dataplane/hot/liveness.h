@@ -2,7 +2,7 @@
 // clock, which does not advance while the worker itself was stalled or losing packets: a gap in our own
 // attention extends every deadline by the gap and needs no other work.
 #pragma once
-#include "dataplane/hot/receive.h"
+#include "dataplane/hot/hot_worker.h"
 
 // Packets lost for want of room freeze the clock for this long from when the loss was seen: a port's
 // count of them is read ten times a second, so a lasting overload keeps the clock frozen.

@@ -5,7 +5,7 @@
 // would go to all nodes of the link.
 #pragma once
 #include "dataplane/hot/headers.h"
-#include "dataplane/hot/receive.h"
+#include "dataplane/hot/hot_worker.h"
 
 // One packet under examination.
 struct headers {

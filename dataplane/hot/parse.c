@@ -1,7 +1,7 @@
 #include "dataplane/hot/parse.h"
 #include "dataplane/hot/headers.h"
 #include "dataplane/hot/neighbour.h"
-#include "dataplane/wire/frame.h"
+#include "dataplane/wire/little_endian.h"
 #include "state/base/check.h"
 
 // Results of the steps below besides NEIGHBOUR_ANSWERED and enum hot_refusal.
@@ -230,7 +230,6 @@ static __attribute__((noinline)) int parse_packet(
 	return LIKELY(result == PARSED) ? parse_frame(&h, frame) : result;
 }
 
-// --- The usual packet ---------------------------------------------------------------------------------
 //
 // Nearly every packet is an untagged IPv4 heartbeat to our first address. It differs from a pattern in its
 // first 48 bytes (up to the frame's length field) only where it may; whatever else is different goes through
@@ -325,8 +324,6 @@ static inline bool usual_packet(
 	       (port->trust_checksum && p->checksum == PACKET_CHECKSUM_GOOD);
 }
 
-// --- The burst ----------------------------------------------------------------------------------------
-
 static inline void prefetch_node(const struct node_table *table, uint32_t slots_used, uint32_t slot)
 {
 	if (UNLIKELY(slot >= slots_used))
@@ -375,12 +372,12 @@ void parse_burst(
 			p->verdict = PACKET_REPLY;
 			answered++;
 		} else {
-			refuse(w, (enum hot_refusal)result);
+			hot_refuse(w, (enum hot_refusal)result);
 		}
 	}
 	b->count = kept;
 	if (answered > 0) {
-		count(&w->counters->neighbours, answered);
-		count(&w->counters->replies, answered);
+		counter_add(&w->counters->neighbours, answered);
+		counter_add(&w->counters->replies, answered);
 	}
 }

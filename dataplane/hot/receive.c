@@ -1,7 +1,7 @@
 #include "dataplane/hot/receive.h"
 #include "dataplane/hot/heartbeat.h"
 #include "dataplane/hot/parse.h"
-#include "dataplane/wire/frame.h"
+#include "dataplane/wire/little_endian.h"
 #include "state/base/check.h"
 
 static void hand_on(struct hot_worker *w, const struct frame *f, const struct wire_header *header,
@@ -12,7 +12,7 @@ static void hand_on(struct hot_worker *w, const struct frame *f, const struct wi
 	enum packet_verdict verdict = w->up.request(w->up.context, &verified);
 	f->packet->verdict = (uint8_t)verdict;
 	if (verdict == PACKET_REPLY)
-		count(&w->counters->replies, 1);
+		counter_add(&w->counters->replies, 1);
 }
 
 // All but REGISTER and the usual heartbeat. A GOODBYE counts among the heartbeats; reports and questions
@@ -24,7 +24,7 @@ static void receive_from_node(
 	if (!lane_find(w, f, &lane))
 		return;
 	if (!wire_verify(&lane.key, f->data, header->length)) {
-		refuse(w, HOT_REFUSED_BAD_TAG);
+		hot_refuse(w, HOT_REFUSED_BAD_TAG);
 		return;
 	}
 	lane_verified(w, f, &lane);
@@ -64,9 +64,9 @@ static void receive_from_sender(
 	struct wire_key key;
 	int refusal = find_sender_key(w, f, header, &key);
 	if (refusal >= 0)
-		refuse(w, (enum hot_refusal)refusal);
+		hot_refuse(w, (enum hot_refusal)refusal);
 	else if (!wire_verify(&key, f->data, header->length))
-		refuse(w, HOT_REFUSED_BAD_TAG);
+		hot_refuse(w, HOT_REFUSED_BAD_TAG);
 	else
 		hand_on(w, f, header, &key);
 }
@@ -93,7 +93,7 @@ void hot_receive(struct hot_worker *w, struct packet *packets, uint32_t packet_c
 {
 	struct burst b;
 	HOT_CHECK(packet_count <= BURST_MAX);
-	count(&w->counters->received, packet_count);
+	counter_add(&w->counters->received, packet_count);
 	parse_burst(w, packets, packet_count, &b);
 	heartbeats_tag(w, &b);
 	b.ack_count = b.accepted = 0;

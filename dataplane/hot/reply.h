@@ -2,7 +2,7 @@
 // options, no traffic class), so nothing that a sender put into its headers comes back to somebody else.
 #pragma once
 #include "dataplane/hot/headers.h"
-#include "dataplane/hot/receive.h"
+#include "dataplane/hot/hot_worker.h"
 
 // Everything is written in whole words that are made in registers: a word that is read right after parts of
 // it were written has to wait for the cache.
@@ -62,3 +62,9 @@ static inline void headers_turn_around(const struct hot_port *port, uint8_t *dat
 	// Zero would say that there is none.
 	word64_put(udp, start | (uint64_t)(checksum == 0 ? 0xffff : checksum) << 48);
 }
+
+// Turns a packet's Ethernet, IP and UDP headers around for a reply of frame_bytes in the same place, and
+// puts size, lengths and checksums right. offset is where the frame starts; the frame is complete, its tag
+// included. The packet's headers are those of a request that hot_receive() handed on.
+void hot_turn_around(
+	const struct hot_worker *, struct packet *, uint32_t offset, uint32_t frame_bytes);

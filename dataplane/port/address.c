@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int add(struct hot_port *port, const char *text)
+static int add_address(struct hot_port *port, const char *text)
 {
 	uint8_t bytes[16];
 	if (inet_pton(AF_INET, text, bytes) == 1) {
@@ -30,7 +30,7 @@ int port_addresses(const struct port_settings *s, uint32_t index, struct hot_por
 {
 	port->ipv4_count = port->ipv6_count = 0;
 	for (uint32_t i = 0; i < s->address_count; i++) {
-		int error = add(port, s->addresses[i]);
+		int error = add_address(port, s->addresses[i]);
 		if (error == -ENOSPC)
 			snprintf(message, message_size,
 				"port %u: \"%s\" is one address too many; at most %u of IPv4 and "

@@ -66,7 +66,6 @@ static void use_vdev(struct device *d, const char *arguments)
 	bool replay = strcmp(d->driver, "net_pcap") == 0 && strstr(arguments, "rx_pcap=") != NULL;
 	d->any_mac =
 		replay || strcmp(d->driver, "net_ring") == 0 || strcmp(d->driver, "net_null") == 0;
-	d->ends = replay && strstr(arguments, "infinite_rx=1") == NULL;
 }
 
 static const char *pick_io(struct device *d, uint32_t queues)

@@ -1,7 +1,7 @@
 // What a port's settings mean: which DPDK device, and what kind of thing it is.
 #pragma once
-#include "dataplane/dataplane.h"
 #include "dataplane/port/host.h"
+#include "dataplane/port/port_settings.h"
 
 #define DEVICE_ARGUMENTS_BYTES 512
 
@@ -15,7 +15,6 @@ struct device {
 	int numa_node;                // -1 unknown
 	bool automatic;               // io was "auto"
 	bool any_mac;                 // carries no traffic of its own address: a capture, a loop
-	bool ends;                    // a capture that is read once
 };
 
 // Fails with a message that says what, where and what to do. index is the port's number.

@@ -1,5 +1,5 @@
 #include "dataplane/port/eal.h"
-#include "dataplane/port/port.h"
+#include "dataplane/port/port_memory.h"
 #include "state/base/log.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,8 +24,9 @@ struct arguments {
 	bool failed;
 };
 
-static void add(struct arguments *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct arguments *a, const char *format, ...)
+static void add_argument(struct arguments *a, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void add_argument(struct arguments *a, const char *format, ...)
 {
 	va_list values;
 	va_start(values, format);
@@ -55,14 +56,14 @@ static void add_memory(struct arguments *a, const struct eal_ask *ask)
 	uint32_t memory_mb = ask->memory_mb > 0 ? ask->memory_mb : (uint32_t)(bytes >> 20) + 1;
 	// Nothing is left in /dev/hugepages or /var/run, and several daemons may run side by side.
 	if (huge) {
-		add(a, "--in-memory");
+		add_argument(a, "--in-memory");
 	} else {
-		add(a, "--no-huge");
-		add(a, "--no-shconf");
-		add(a, "-m");
-		add(a, "%u", memory_mb);
+		add_argument(a, "--no-huge");
+		add_argument(a, "--no-shconf");
+		add_argument(a, "-m");
+		add_argument(a, "%u", memory_mb);
 	}
-	add(a, "--file-prefix=berth-%d", (int)getpid());
+	add_argument(a, "--file-prefix=berth-%d", (int)getpid());
 	log_info("memory", "huge=%s megabytes=%u", huge ? "yes" : "no", memory_mb);
 }
 
@@ -73,13 +74,13 @@ static void add_devices(struct arguments *a, const struct eal_ask *ask)
 	for (uint32_t i = 0; i < ask->device_count; i++) {
 		if (device_is_virtual(&ask->devices[i]))
 			continue;
-		add(a, "--allow=%s", ask->devices[i].pci);
+		add_argument(a, "--allow=%s", ask->devices[i].pci);
 		pci++;
 	}
 	// Without a card nothing on the bus is ours to look at, and addresses may be virtual.
 	if (pci == 0) {
-		add(a, "--no-pci");
-		add(a, "--iova-mode=va");
+		add_argument(a, "--no-pci");
+		add_argument(a, "--iova-mode=va");
 	}
 }
 
@@ -88,7 +89,7 @@ static void add_extra(struct arguments *a, const char *extra)
 	while (*extra != '\0') {
 		size_t length = strcspn(extra, " ");
 		if (length > 0)
-			add(a, "%.*s", (int)length, extra);
+			add_argument(a, "%.*s", (int)length, extra);
 		extra += length;
 		extra += strspn(extra, " ");
 	}
@@ -163,10 +164,10 @@ int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 {
 	static struct arguments a; // EAL keeps pointers into it
 	a = (struct arguments){0};
-	add(&a, "berthd");
-	add(&a, "--lcores=0@%d", ask->main_cpu);
-	add(&a, "--no-telemetry");
-	add(&a, "--log-level=error");
+	add_argument(&a, "berthd");
+	add_argument(&a, "--lcores=0@%d", ask->main_cpu);
+	add_argument(&a, "--no-telemetry");
+	add_argument(&a, "--log-level=error");
 	add_memory(&a, ask);
 	add_devices(&a, ask);
 	add_extra(&a, ask->extra);

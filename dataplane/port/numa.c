@@ -21,14 +21,6 @@ int numa_prefer(void *start, size_t bytes, int numa_node)
 		       : -errno;
 }
 
-int numa_node_of(const void *address)
-{
-	int node = -1;
-	return syscall(SYS_get_mempolicy, &node, NULL, 0, address, MPOL_F_NODE | MPOL_F_ADDR) == 0
-		       ? node
-		       : -errno;
-}
-
 int numa_nodes(void)
 {
 	int nodes = 0;

@@ -5,7 +5,5 @@
 // Asks for a mapping to lie on a NUMA node: what is touched from here on, and what was touched already.
 // start is page-aligned. Returns 0 or -errno.
 int numa_prefer(void *start, size_t bytes, int numa_node);
-// Node of the page that holds address, which has been touched; negative errno when unknown.
-int numa_node_of(const void *address);
 // More than one node: else there is nothing to choose.
 int numa_nodes(void);

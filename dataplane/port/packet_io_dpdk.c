@@ -22,7 +22,7 @@ static void view(struct packet *packet, struct rte_mbuf *m)
 	};
 }
 
-static void receive(void *context, struct packet_burst *burst)
+static void dpdk_receive(void *context, struct packet_burst *burst)
 {
 	const struct dpdk_queue *q = context;
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)burst->handles;
@@ -34,7 +34,7 @@ static void receive(void *context, struct packet_burst *burst)
 	}
 }
 
-static void take(void *context, struct packet_burst *burst, uint32_t count)
+static void dpdk_take(void *context, struct packet_burst *burst, uint32_t count)
 {
 	const struct dpdk_queue *q = context;
 	burst->count = 0;
@@ -47,7 +47,7 @@ static void take(void *context, struct packet_burst *burst, uint32_t count)
 	}
 }
 
-static uint32_t finish(void *context, struct packet_burst *burst)
+static uint32_t dpdk_finish(void *context, struct packet_burst *burst)
 {
 	const struct dpdk_queue *q = context;
 	struct rte_mbuf *replies[BURST_MAX], *dropped[BURST_MAX];
@@ -77,6 +77,8 @@ static uint32_t finish(void *context, struct packet_burst *burst)
 
 struct packet_io dpdk_queue_io(struct dpdk_queue *queue)
 {
-	return (struct packet_io){
-		.context = queue, .receive = receive, .take = take, .finish = finish};
+	return (struct packet_io){.context = queue,
+		.receive = dpdk_receive,
+		.take = dpdk_take,
+		.finish = dpdk_finish};
 }

@@ -86,7 +86,7 @@ static void lend(struct memory_wire *wire, struct packet_burst *burst, const str
 		.segments = cell->segments};
 }
 
-static void receive(void *context, struct packet_burst *burst)
+static void array_receive(void *context, struct packet_burst *burst)
 {
 	struct memory_wire *wire = context;
 	burst->count = 0;
@@ -95,14 +95,14 @@ static void receive(void *context, struct packet_burst *burst)
 		lend(wire, burst, cell);
 }
 
-static void take(void *context, struct packet_burst *burst, uint32_t count)
+static void array_take(void *context, struct packet_burst *burst, uint32_t count)
 {
 	burst->count = 0;
 	while (burst->count < count && burst->count < BURST_MAX)
 		lend(context, burst, NULL);
 }
 
-static uint32_t finish(void *context, struct packet_burst *burst)
+static uint32_t array_finish(void *context, struct packet_burst *burst)
 {
 	struct memory_wire *wire = context;
 	uint32_t refused = 0;
@@ -124,8 +124,10 @@ static uint32_t finish(void *context, struct packet_burst *burst)
 
 struct packet_io memory_wire_io(struct memory_wire *wire)
 {
-	return (struct packet_io){
-		.context = wire, .receive = receive, .take = take, .finish = finish};
+	return (struct packet_io){.context = wire,
+		.receive = array_receive,
+		.take = array_take,
+		.finish = array_finish};
 }
 
 bool memory_wire_put(struct memory_wire *wire, const uint8_t *data, uint32_t size)

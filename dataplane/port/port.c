@@ -1,6 +1,7 @@
 #include "dataplane/port/port.h"
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
+#include "dataplane/port/port_memory.h"
 #include "state/base/log.h"
 #include <errno.h>
 #include <rte_cycles.h>
@@ -9,38 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DESCRIPTORS_USUAL 2048u
-#define POOL_CACHE 256u
-// net_af_xdp fills its own ring of 2048 before any of ours, and completes as many.
-#define DRIVER_MBUFS 4096u
-#define MBUF_BYTES (sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE + 2 * RTE_CACHE_LINE_SIZE)
-// DPDK lets no packet straddle small pages, so each takes one.
-#define MBUF_BYTES_SMALL_PAGES 4096u
-// What EAL and the drivers use beside the pools.
-#define OTHER_BYTES (48ull << 20)
 #define LINK_WAIT_MS 2000u
 #define FRAME_MTU 1500u
-
-static uint32_t wanted(uint32_t descriptors)
-{
-	return descriptors > 0 ? descriptors : DESCRIPTORS_USUAL;
-}
-
-uint32_t port_queue_mbufs(const struct port_settings *s)
-{
-	return wanted(s->rx_descriptors) + wanted(s->tx_descriptors) + DRIVER_MBUFS +
-	       2 * POOL_CACHE + 4 * BURST_MAX;
-}
-
-uint64_t ports_memory_bytes(const struct port_settings *ports, uint32_t count, bool huge)
-{
-	uint64_t bytes = OTHER_BYTES;
-	uint64_t each = huge ? MBUF_BYTES : MBUF_BYTES_SMALL_PAGES;
-	for (uint32_t i = 0; i < count; i++)
-		bytes += (uint64_t)port_queue_mbufs(&ports[i]) * each *
-			 (ports[i].queues > 0 ? ports[i].queues : 1);
-	return bytes;
-}
 
 struct start {
 	struct ethernet_port *port;
@@ -95,10 +66,10 @@ static int configure(struct start *s)
 	error = rte_eth_dev_configure(port->id, port->queue_count, port->queue_count, &conf);
 	if (error != 0)
 		return error;
-	s->rx_descriptors =
-		(uint16_t)RTE_MIN(wanted(s->settings->rx_descriptors), (uint32_t)UINT16_MAX);
-	s->tx_descriptors =
-		(uint16_t)RTE_MIN(wanted(s->settings->tx_descriptors), (uint32_t)UINT16_MAX);
+	s->rx_descriptors = (uint16_t)RTE_MIN(
+		port_descriptors(s->settings->rx_descriptors), (uint32_t)UINT16_MAX);
+	s->tx_descriptors = (uint16_t)RTE_MIN(
+		port_descriptors(s->settings->tx_descriptors), (uint32_t)UINT16_MAX);
 	s->step = "choosing descriptors";
 	return rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &s->rx_descriptors, &s->tx_descriptors);
 }
@@ -112,7 +83,7 @@ static int open_queue(struct start *s, uint16_t queue, int numa_node)
 	// A pool of its own per queue: no other core touches it, so its free list stays in this
 	// core's cache.
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, port_queue_mbufs(s->settings),
-		POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, numa_node);
+		PORT_POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, numa_node);
 	if (pool == NULL)
 		return rte_errno > 0 ? -rte_errno : -ENOMEM;
 	port->queues[queue] = (struct dpdk_queue){.port = port->id, .queue = queue, .pool = pool};
@@ -128,7 +99,7 @@ static int open_queue(struct start *s, uint16_t queue, int numa_node)
 }
 
 // Solicited-node addresses are multicast: without them nobody finds our IPv6 addresses.
-static int hear(struct start *s)
+static int hear_link(struct start *s)
 {
 	struct ethernet_port *port = s->port;
 	bool promiscuous = s->settings->promiscuous;
@@ -178,7 +149,7 @@ static int run_steps(struct start *s, const int *numa_nodes)
 	if (error != 0)
 		return error;
 	port->started = true;
-	error = hear(s);
+	error = hear_link(s);
 	if (error != 0)
 		return error;
 	s->step = "reading the device's address";
@@ -258,7 +229,7 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 	return 0;
 }
 
-static void store(_Atomic uint64_t *to, uint64_t value)
+static void store_counter(_Atomic uint64_t *to, uint64_t value)
 {
 	atomic_store_explicit(to, value, memory_order_relaxed);
 }
@@ -269,11 +240,11 @@ void port_meter(void *context)
 	struct rte_eth_stats stats;
 	if (rte_eth_stats_get(port->id, &stats) != 0)
 		return;
-	store(&port->received, stats.ipackets);
-	store(&port->received_bytes, stats.ibytes);
-	store(&port->sent, stats.opackets);
-	store(&port->sent_bytes, stats.obytes);
-	store(&port->missed, stats.imissed);
-	store(&port->errors, stats.ierrors + stats.oerrors);
-	store(&port->no_mbuf, stats.rx_nombuf);
+	store_counter(&port->received, stats.ipackets);
+	store_counter(&port->received_bytes, stats.ibytes);
+	store_counter(&port->sent, stats.opackets);
+	store_counter(&port->sent_bytes, stats.obytes);
+	store_counter(&port->missed, stats.imissed);
+	store_counter(&port->errors, stats.ierrors + stats.oerrors);
+	store_counter(&port->no_mbuf, stats.rx_nombuf);
 }

@@ -14,12 +14,6 @@ struct ethernet_port {
 	_Atomic uint64_t received, received_bytes, sent, sent_bytes, missed, errors, no_mbuf;
 };
 
-// Packets of a queue's share of a pool: both rings, bursts in flight, caches, and what AF_XDP
-// keeps.
-uint32_t port_queue_mbufs(const struct port_settings *);
-// Memory that all pools of these ports need.
-uint64_t ports_memory_bytes(const struct port_settings *, uint32_t count, bool huge);
-
 // Configures and starts the device, which EAL knows by port->device.name. numa_nodes: of each
 // queue's worker; SOCKET_ID_ANY without huge pages.
 int port_start(struct ethernet_port *, const struct port_settings *, uint32_t index,

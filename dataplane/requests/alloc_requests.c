@@ -1,13 +1,11 @@
 #include "dataplane/requests/alloc_requests.h"
+#include "dataplane/requests/packet_worker.h"
 #include "dataplane/requests/vm_requests.h"
 #include "dataplane/wire/wire_alloc.h"
-#include "dataplane/worker.h"
 #include "state/base/base64.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/allocation.h"
-
-// --- Which allocations a node has ----------------------------------------------------------------
 
 // The oldest changes of a node after an index, in order.
 struct changes {
@@ -60,7 +58,7 @@ static struct wire_alloc_item item_of(const struct allocation *a)
 		.flags = flags_of(a->details)};
 }
 
-static uint32_t answer_allocs(struct worker *w, const struct hot_frame *f, uint8_t *frame)
+static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f, uint8_t *frame)
 {
 	struct wire_allocs ask;
 	if (!wire_allocs_decode(frame, &f->header, &ask))
@@ -78,23 +76,6 @@ static uint32_t answer_allocs(struct worker *w, const struct hot_frame *f, uint8
 	return wire_allocs_reply_encode(frame, f->header.length, f->header, &reply);
 }
 
-// --- What is to run ------------------------------------------------------------------------------
-
-void spec_cache_free(struct spec_cache *cache)
-{
-	for (uint32_t i = 0; i < SPECS_CACHED; i++)
-		bytes_writer_free(&cache->items[i].json);
-}
-
-static bool may_make_spec(struct spec_cache *cache, uint32_t now_ms)
-{
-	if (cache->now_ms != now_ms) {
-		cache->now_ms = now_ms;
-		cache->made = 0;
-	}
-	return cache->made++ < SPECS_PER_MS;
-}
-
 // What a node may ask a description of; neither: nothing of the node's.
 struct described {
 	const struct allocation *allocation;
@@ -102,9 +83,10 @@ struct described {
 	uint64_t version;
 };
 
-static struct described find_described(const struct worker *w, uint32_t slot, const struct uuid *id)
+static struct described find_described(
+	const struct packet_worker *w, uint32_t slot, const struct uuid *id)
 {
-	const struct worker_settings *settings = &w->team->settings;
+	const struct packet_worker_settings *settings = &w->team->settings;
 	const struct allocation *a = state_allocation(w->team->state, id);
 	if (a && a->node_slot == slot && settings->alloc_spec)
 		return (struct described){.allocation = a, .version = a->alloc_modify_index};
@@ -112,9 +94,10 @@ static struct described find_described(const struct worker *w, uint32_t slot, co
 	return (struct described){.vm = vm, .version = vm ? vm_version(vm) : 0};
 }
 
-static void make_spec(const struct worker *w, const struct described *d, struct bytes_writer *json)
+static void make_spec(
+	const struct packet_worker *w, const struct described *d, struct bytes_writer *json)
 {
-	const struct worker_settings *settings = &w->team->settings;
+	const struct packet_worker_settings *settings = &w->team->settings;
 	if (d->allocation)
 		settings->alloc_spec(settings->alloc_spec_context, d->allocation, json);
 	else
@@ -123,12 +106,12 @@ static void make_spec(const struct worker *w, const struct described *d, struct 
 
 // NULL: too many were made in this moment.
 static const struct spec *find_spec(
-	struct worker *w, const struct uuid *id, const struct described *d)
+	struct packet_worker *w, const struct uuid *id, const struct described *d)
 {
 	struct spec *spec = &w->specs.items[uuid_hash(id) % SPECS_CACHED];
 	if (spec->version == d->version && uuid_equal(&spec->id, id))
 		return spec;
-	if (!may_make_spec(&w->specs, w->hot.now_ms))
+	if (!spec_cache_may_make(&w->specs, w->hot.now_ms))
 		return NULL;
 	if (!spec->json.grows)
 		spec->json = bytes_writer_growing(4096);
@@ -140,7 +123,7 @@ static const struct spec *find_spec(
 }
 
 static uint32_t answer_spec(
-	struct worker *w, const struct hot_frame *f, uint8_t *frame, uint8_t *refusal)
+	struct packet_worker *w, const struct hot_frame *f, uint8_t *frame, uint8_t *refusal)
 {
 	struct wire_alloc_spec ask;
 	if (!wire_alloc_spec_decode(frame, &f->header, &ask))
@@ -166,7 +149,7 @@ static uint32_t answer_spec(
 	return wire_alloc_spec_reply_encode(frame, f->header.length, f->header, &reply);
 }
 
-uint32_t alloc_question_answer(struct worker *w, const struct hot_frame *f, uint8_t *refusal)
+uint32_t alloc_question_answer(struct packet_worker *w, const struct hot_frame *f, uint8_t *refusal)
 {
 	uint8_t *frame = f->packet->data + f->offset;
 	uint32_t bytes;
@@ -181,8 +164,6 @@ uint32_t alloc_question_answer(struct worker *w, const struct hot_frame *f, uint
 		wire_sign(&f->key, frame, bytes);
 	return bytes;
 }
-
-// --- Reports -------------------------------------------------------------------------------------
 
 // Where in the lists of a frame its items have got to.
 struct update_cursor {

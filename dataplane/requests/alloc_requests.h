@@ -3,24 +3,9 @@
 // other request.
 #pragma once
 #include "dataplane/requests/request.h"
-#include "state/base/bytes.h"
 
-// Descriptions that were made lately: a node takes its own in pieces, one after the other.
-#define SPECS_CACHED 64u
-// Descriptions that a worker makes in one millisecond of its clock, so that heartbeats do not wait.
-#define SPECS_PER_MS 4u
+// How long a node waits that asked for one too many.
 #define RETRY_SPEC_MS 20u
-
-struct spec {
-	struct uuid id;   // of an allocation, or of a machine's instance
-	uint64_t version; // 0: nothing is here
-	struct bytes_writer json;
-};
-struct spec_cache {
-	struct spec items[SPECS_CACHED];
-	uint32_t now_ms, made; // so many since then
-};
-void spec_cache_free(struct spec_cache *);
 
 static inline bool is_alloc_question(uint8_t type)
 {
@@ -28,7 +13,7 @@ static inline bool is_alloc_question(uint8_t type)
 }
 // Encodes and signs the answer over the question. Returns its length, 0: the question is malformed;
 // *refusal, when not 0, is what to tell instead (enum wire_refusal).
-uint32_t alloc_question_answer(struct worker *, const struct hot_frame *, uint8_t *refusal);
+uint32_t alloc_question_answer(struct packet_worker *, const struct hot_frame *, uint8_t *refusal);
 
 // Fills the command of a report. False: malformed.
 bool alloc_update_decode(struct request *);

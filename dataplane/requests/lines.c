@@ -1,5 +1,6 @@
 #include "dataplane/requests/lines.h"
 #include "dataplane/hot/line.h"
+#include "dataplane/hot/liveness.h"
 #include "state/base/check.h"
 
 // Nodes restored per read section, so that reclamation is not held up by a fleet of millions.

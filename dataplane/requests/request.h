@@ -9,22 +9,22 @@
 // thread alone. A goodbye that another worker received is submitted by the slot's owner, so that
 // all news of a node goes through one ring, in order.
 #pragma once
-#include "dataplane/hot/receive.h"
+#include "dataplane/hot/hot_worker.h"
 #include "state/log/command.h"
 #include <ck_ring.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct worker;
+struct packet_worker;
 
 // Ethernet with one tag, IPv6, UDP.
 #define REQUEST_HEADERS_MAX (14u + 4u + 40u + 8u)
 
 struct request {
-	struct command command; // first
-	struct worker *worker;  // received it and will answer it
-	bool forwarded;         // on its way to the slot's owner, which will submit it
-	bool installed;         // the slot's owner has seen to the line
+	struct command command;       // first
+	struct packet_worker *worker; // received it and will answer it
+	bool forwarded;               // on its way to the slot's owner, which will submit it
+	bool installed;               // the slot's owner has seen to the line
 	struct wire_header header;
 	struct wire_key key;
 	uint32_t offset; // of the frame in packet
@@ -53,7 +53,7 @@ struct request_pool {
 
 struct report {
 	struct command command; // first
-	struct worker *worker;
+	struct packet_worker *worker;
 };
 
 struct report_pool {
@@ -88,9 +88,9 @@ void report_give(struct report_pool *, struct report *);
 void report_return(struct report_pool *, struct report *);
 
 // The packet path's upcalls; context is the worker.
-struct hot_upcalls request_upcalls(struct worker *);
+struct hot_upcalls request_upcalls(struct packet_worker *);
 // Acts on and answers what has come to the worker's inbox.
-void requests_answer(struct worker *);
+void requests_answer(struct packet_worker *);
 
 // Encodes and signs the answer to a finished request into frame, which holds at least the request's
 // length. Returns its length; 0: there is none to be sent.

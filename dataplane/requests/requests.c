@@ -1,15 +1,14 @@
+#include "dataplane/hot/reply.h"
 #include "dataplane/requests/alloc_requests.h"
 #include "dataplane/requests/lines.h"
-#include "dataplane/worker.h"
+#include "dataplane/requests/packet_worker.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
-
-// --- Keys ----------------------------------------------------------------------------------------
 
 static bool node_key(
 	void *context, uint32_t slot, uint32_t generation, uint8_t key_id, struct wire_key *key)
 {
-	const struct workers *team = ((struct worker *)context)->team;
+	const struct packet_workers *team = ((struct packet_worker *)context)->team;
 	const struct node *node = state_node_at(team->state, slot);
 	return node != NULL && node->generation == generation &&
 	       node_key_derive(team->keys, key_id, &node->id, key);
@@ -17,23 +16,22 @@ static bool node_key(
 
 static bool uuid_key(void *context, const struct uuid *id, uint8_t key_id, struct wire_key *key)
 {
-	return node_key_derive(((struct worker *)context)->team->keys, key_id, id, key);
+	return node_key_derive(((struct packet_worker *)context)->team->keys, key_id, id, key);
 }
 
 static bool client_key(void *context, struct text name, uint8_t key_id, struct wire_key *key)
 {
-	return client_key_derive(((struct worker *)context)->team->keys, key_id, name, key);
+	return client_key_derive(((struct packet_worker *)context)->team->keys, key_id, name, key);
 }
-
-// --- Reports -------------------------------------------------------------------------------------
 
 static void report_done(struct command *command)
 {
-	struct report *report = (struct report *)command;
-	report_return(&report->worker->reports, report);
+	struct report *report_node = (struct report *)command;
+	report_return(&report_node->worker->reports, report_node);
 }
 
-static bool report(struct worker *w, enum command_type type, uint32_t slot, uint32_t generation)
+static bool report_node(
+	struct packet_worker *w, enum command_type type, uint32_t slot, uint32_t generation)
 {
 	struct report *r = report_take(&w->reports);
 	if (r == NULL)
@@ -51,17 +49,15 @@ static bool report(struct worker *w, enum command_type type, uint32_t slot, uint
 	return false;
 }
 
-static bool returned(void *context, uint32_t slot, uint32_t generation)
+static bool report_returned(void *context, uint32_t slot, uint32_t generation)
 {
-	return report(context, COMMAND_NODE_RETURNED, slot, generation);
+	return report_node(context, COMMAND_NODE_RETURNED, slot, generation);
 }
 
-static bool expired(void *context, uint32_t slot, uint32_t generation)
+static bool report_expired(void *context, uint32_t slot, uint32_t generation)
 {
-	return report(context, COMMAND_NODE_EXPIRED, slot, generation);
+	return report_node(context, COMMAND_NODE_EXPIRED, slot, generation);
 }
-
-// --- Requests ------------------------------------------------------------------------------------
 
 static const uint8_t *frame_of(const struct request *r)
 {
@@ -175,7 +171,7 @@ static bool decode_status(struct request *r)
 	return true;
 }
 
-static bool decode(struct request *r)
+static bool decode_request(struct request *r)
 {
 	switch (r->header.type) {
 	case WIRE_REGISTER: return decode_register(r);
@@ -192,8 +188,8 @@ static bool decode(struct request *r)
 static void request_done(struct command *command)
 {
 	struct request *r = (struct request *)command;
-	struct workers *team = r->worker->team;
-	struct worker *next = r->worker;
+	struct packet_workers *team = r->worker->team;
+	struct packet_worker *next = r->worker;
 	if (command->type == COMMAND_NODE_REGISTER && command->outcome == OUTCOME_DONE &&
 		r->node_register.owner < team->count)
 		next = &team->items[r->node_register.owner];
@@ -201,8 +197,8 @@ static void request_done(struct command *command)
 }
 
 // Answers at once, in the packet itself.
-static enum packet_verdict refuse(
-	struct worker *w, struct hot_frame *f, enum wire_refusal reason, uint32_t retry_after_ms)
+static enum packet_verdict refuse_request(struct packet_worker *w, struct hot_frame *f,
+	enum wire_refusal reason, uint32_t retry_after_ms)
 {
 	struct wire_refused refused = {.request_type = f->header.type,
 		.reason = (uint8_t)reason,
@@ -214,28 +210,28 @@ static enum packet_verdict refuse(
 	return PACKET_REPLY;
 }
 
-static enum packet_verdict refuse_overloaded(struct worker *w, struct hot_frame *f)
+static enum packet_verdict refuse_overloaded(struct packet_worker *w, struct hot_frame *f)
 {
-	count(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
-	return refuse(w, f, WIRE_REFUSED_OVERLOADED, RETRY_OVERLOADED_MS);
+	counter_add(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
+	return refuse_request(w, f, WIRE_REFUSED_OVERLOADED, RETRY_OVERLOADED_MS);
 }
 
 // A question that the published state answers.
-static enum packet_verdict answer_question(struct worker *w, struct hot_frame *f)
+static enum packet_verdict answer_question(struct packet_worker *w, struct hot_frame *f)
 {
 	uint8_t refusal;
 	uint32_t bytes = alloc_question_answer(w, f, &refusal);
 	if (bytes == 0 && refusal == 0) {
-		count(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
-		return refuse(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
+		counter_add(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
+		return refuse_request(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
 	}
 	if (refusal == WIRE_REFUSED_OVERLOADED) {
-		count(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
-		return refuse(w, f, WIRE_REFUSED_OVERLOADED, RETRY_SPEC_MS);
+		counter_add(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
+		return refuse_request(w, f, WIRE_REFUSED_OVERLOADED, RETRY_SPEC_MS);
 	}
-	count(&w->counters.requests, 1);
+	counter_add(&w->counters.requests, 1);
 	if (refusal != 0)
-		return refuse(w, f, (enum wire_refusal)refusal, 0);
+		return refuse_request(w, f, (enum wire_refusal)refusal, 0);
 	hot_turn_around(&w->hot, f->packet, f->offset, bytes);
 	return PACKET_REPLY;
 }
@@ -253,9 +249,9 @@ static bool copy_frame(struct request *r, const struct hot_frame *f)
 }
 
 // The worker through whose ring a request reaches the applier.
-static struct worker *submitter_of(const struct request *r)
+static struct packet_worker *submitter_of(const struct request *r)
 {
-	struct worker *w = r->worker;
+	struct packet_worker *w = r->worker;
 	if (r->command.type != COMMAND_NODE_GOODBYE)
 		return w;
 	uint16_t owner = node_table_owner(w->hot.table, r->header.slot);
@@ -263,7 +259,7 @@ static struct worker *submitter_of(const struct request *r)
 }
 
 // Afterwards the request is the applier's. False when the ring is full.
-static bool submit(struct worker *w, struct request *r)
+static bool submit_request(struct packet_worker *w, struct request *r)
 {
 	bool goodbye = r->command.type == COMMAND_NODE_GOODBYE, forwarded = r->forwarded;
 	uint32_t slot = r->header.slot;
@@ -279,7 +275,7 @@ static bool submit(struct worker *w, struct request *r)
 
 static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 {
-	struct worker *w = context;
+	struct packet_worker *w = context;
 	if (is_alloc_question(f->header.type))
 		return answer_question(w, f);
 	struct request *r = request_take(&w->requests);
@@ -289,38 +285,36 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 	r->forwarded = r->installed = false;
 	r->command = (struct command){
 		.done = request_done, .submitted_ns = time_monotonic_ns(w->team->time)};
-	if (!copy_frame(r, f) || !decode(r)) {
+	if (!copy_frame(r, f) || !decode_request(r)) {
 		request_give(&w->requests, r);
-		count(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
-		return refuse(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
+		counter_add(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
+		return refuse_request(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
 	}
-	struct worker *submitter = submitter_of(r);
+	struct packet_worker *submitter = submitter_of(r);
 	r->forwarded = submitter != w;
 	if (r->forwarded) {
 		inbox_put(&submitter->requests, r);
-	} else if (!submit(w, r)) {
+	} else if (!submit_request(w, r)) {
 		alloc_update_release(r);
 		request_give(&w->requests, r);
 		return refuse_overloaded(w, f);
 	}
-	count(&w->counters.requests, 1);
+	counter_add(&w->counters.requests, 1);
 	return PACKET_DROP;
 }
 
-struct hot_upcalls request_upcalls(struct worker *w)
+struct hot_upcalls request_upcalls(struct packet_worker *w)
 {
 	return (struct hot_upcalls){.context = w,
 		.node_key = node_key,
 		.uuid_key = uuid_key,
 		.client_key = client_key,
 		.request = receive_request,
-		.returned = returned,
-		.expired = expired};
+		.returned = report_returned,
+		.expired = report_expired};
 }
 
-// --- Answers -------------------------------------------------------------------------------------
-
-static void install(struct worker *w, struct request *r)
+static void install_line(struct packet_worker *w, struct request *r)
 {
 	line_install(w->hot.table, r->node_register.slot, r->node_register.generation, &r->key,
 		r->header.key_id, w->hot.now_ms);
@@ -334,15 +328,15 @@ static bool needs_install(const struct request *r)
 }
 
 // Sends a request one step further. True when it is this worker's to answer.
-static bool forward(struct worker *w, struct request *r)
+static bool forward_request(struct packet_worker *w, struct request *r)
 {
 	if (r->forwarded) {
-		if (!submit(w, r))
+		if (!submit_request(w, r))
 			inbox_put(&w->requests, r); // the ring is full: next turn
 		return false;
 	}
 	if (needs_install(r))
-		install(w, r);
+		install_line(w, r);
 	if (r->worker == w)
 		return true;
 	inbox_put(&r->worker->requests, r);
@@ -350,17 +344,17 @@ static bool forward(struct worker *w, struct request *r)
 }
 
 // Empties up to max places of the inbox. Returns how many requests are this worker's to answer.
-static uint32_t collect(struct worker *w, struct request **finished, uint32_t max)
+static uint32_t collect_finished(struct packet_worker *w, struct request **finished, uint32_t max)
 {
 	uint32_t n = 0;
 	struct request *r;
 	for (uint32_t i = 0; i < max && (r = inbox_get(&w->requests)) != NULL; i++)
-		if (forward(w, r))
+		if (forward_request(w, r))
 			finished[n++] = r;
 	return n;
 }
 
-static void write_reply(struct worker *w, const struct request *r, struct packet *p)
+static void write_reply(struct packet_worker *w, const struct request *r, struct packet *p)
 {
 	if (r->offset + r->header.length > p->capacity)
 		return; // verdict stays PACKET_DROP
@@ -371,24 +365,24 @@ static void write_reply(struct worker *w, const struct request *r, struct packet
 		return;
 	hot_turn_around(&w->hot, p, r->offset, bytes);
 	p->verdict = PACKET_REPLY;
-	count(&w->counters.replies, 1);
+	counter_add(&w->counters.replies, 1);
 }
 
-void requests_answer(struct worker *w)
+void requests_answer(struct packet_worker *w)
 {
 	struct request *finished[BURST_MAX];
-	uint32_t n = collect(w, finished, BURST_MAX);
+	uint32_t n = collect_finished(w, finished, BURST_MAX);
 	if (n == 0)
 		return;
 	struct packet_burst burst;
 	w->io.take(w->io.context, &burst, n);
 	// Without a packet to write into the answer is lost; the sender asks again.
-	count(&w->counters.reply_drops, n - burst.count);
+	counter_add(&w->counters.reply_drops, n - burst.count);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i < burst.count)
 			write_reply(w, finished[i], &burst.packets[i]);
 		alloc_update_release(finished[i]);
 		request_give(&w->requests, finished[i]);
 	}
-	count(&w->counters.reply_drops, w->io.finish(w->io.context, &burst));
+	counter_add(&w->counters.reply_drops, w->io.finish(w->io.context, &burst));
 }

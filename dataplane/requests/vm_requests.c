@@ -1,6 +1,6 @@
 #include "dataplane/requests/vm_requests.h"
+#include "dataplane/requests/packet_worker.h"
 #include "dataplane/wire/wire_vm.h"
-#include "dataplane/worker.h"
 #include "state/records/vm.h"
 
 _Static_assert((int)VM_POWER_RUNNING == (int)WIRE_VM_RUNNING &&
@@ -13,13 +13,14 @@ uint64_t vm_version(const struct vm *vm)
 	return vm->generation + 1;
 }
 
-static const struct vm_worker *worker_at(const struct worker *w, uint32_t slot)
+static const struct vm_worker *worker_at(const struct packet_worker *w, uint32_t slot)
 {
 	const struct node *node = state_node_at(w->team->state, slot);
 	return node ? state_vm_worker_of_node(w->team->state, &node->id) : NULL;
 }
 
-const struct vm *vm_of_slot(const struct worker *w, uint32_t slot, const struct uuid *instance)
+const struct vm *vm_of_slot(
+	const struct packet_worker *w, uint32_t slot, const struct uuid *instance)
 {
 	const struct vm_worker *home = worker_at(w, slot);
 	const struct vm *vm = home ? state_vm_by_instance(w->team->state, instance) : NULL;
@@ -48,7 +49,7 @@ static bool add_machine(const struct vm *vm, void *context)
 	return true;
 }
 
-uint32_t vms_answer(struct worker *w, const struct hot_frame *f, uint8_t *frame)
+uint32_t vms_answer(struct packet_worker *w, const struct hot_frame *f, uint8_t *frame)
 {
 	struct wire_vms ask;
 

@@ -1,5 +1,4 @@
 #include "dataplane/wire/auth.h"
-#include "dataplane/wire/frame.h"
 #include "dataplane/wire/siphash.h"
 
 static bool supported_always(void)

@@ -5,16 +5,13 @@
 // A tag is SipHash-2-4 with 128-bit output over the frame without its last 16 bytes.
 #pragma once
 #include "dataplane/wire/wire.h"
+#include "dataplane/wire/wire_key.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #define MASTER_KEY_BYTES 32
 #define MASTER_KEYS_MAX 4 // old ones stay valid while a fleet moves to a new one
-
-struct wire_key {
-	uint64_t k[2];
-};
 
 struct master_keys {
 	uint8_t count;

@@ -1,41 +1,6 @@
 // What the codecs share: the fixed header, and the beginning and end of a frame around its body.
 #pragma once
 #include "dataplane/wire/wire.h"
-#include <endian.h>
-
-static inline uint16_t load16(const uint8_t *p)
-{
-	uint16_t v;
-	memcpy(&v, p, sizeof v);
-	return le16toh(v);
-}
-static inline uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-	memcpy(&v, p, sizeof v);
-	return le32toh(v);
-}
-static inline uint64_t load64(const uint8_t *p)
-{
-	uint64_t v;
-	memcpy(&v, p, sizeof v);
-	return le64toh(v);
-}
-static inline void store16(uint8_t *p, uint16_t v)
-{
-	v = htole16(v);
-	memcpy(p, &v, sizeof v);
-}
-static inline void store32(uint8_t *p, uint32_t v)
-{
-	v = htole32(v);
-	memcpy(p, &v, sizeof v);
-}
-static inline void store64(uint8_t *p, uint64_t v)
-{
-	v = htole64(v);
-	memcpy(p, &v, sizeof v);
-}
 
 // A writer that stands at the body. The header is written by frame_end, which knows the length.
 static inline struct bytes_writer frame_begin(uint8_t *frame, uint32_t size)

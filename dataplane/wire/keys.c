@@ -15,7 +15,8 @@
 #define KEY_FILE_BYTES_MAX 4096
 #define HEX_BYTES (2 * MASTER_KEY_BYTES)
 
-static int complain(char *message, uint32_t size, int error, const char *path, const char *what)
+static int key_complaint(
+	char *message, uint32_t size, int error, const char *path, const char *what)
 {
 	snprintf(message, size, "master key file %s: %s", path, what);
 	return error;
@@ -94,11 +95,11 @@ static int parse_file(char *content, struct master_keys *keys, const char *path,
 		if (!parse_line(line, keys, &why)) {
 			char what[160];
 			snprintf(what, sizeof what, "line %u %s", number, why);
-			return complain(message, message_size, -ERROR_CORRUPT, path, what);
+			return key_complaint(message, message_size, -ERROR_CORRUPT, path, what);
 		}
 	}
 	if (keys->count == 0)
-		return complain(message, message_size, -ERROR_CORRUPT, path,
+		return key_complaint(message, message_size, -ERROR_CORRUPT, path,
 			"holds no key; create one with `berthd genkey`");
 	return 0;
 }
@@ -111,9 +112,9 @@ static int read_key_file(int fd, const char *path, char content[static KEY_FILE_
 	if (fstat(fd, &st) < 0)
 		return complain_errno(message, message_size, path, "stat it");
 	if (!S_ISREG(st.st_mode))
-		return complain(message, message_size, -EINVAL, path, "is not a regular file");
+		return key_complaint(message, message_size, -EINVAL, path, "is not a regular file");
 	if (st.st_mode & 077)
-		return complain(message, message_size, -EPERM, path,
+		return key_complaint(message, message_size, -EPERM, path,
 			"can be read or written by others; run chmod 600 on it");
 	size_t at = 0;
 	for (;;) {
@@ -126,12 +127,13 @@ static int read_key_file(int fd, const char *path, char content[static KEY_FILE_
 		if (n == 0)
 			break;
 		if (at == KEY_FILE_BYTES_MAX)
-			return complain(message, message_size, -ERROR_CORRUPT, path,
+			return key_complaint(message, message_size, -ERROR_CORRUPT, path,
 				"is larger than 4095 bytes; it should hold a few lines");
 	}
 	content[at] = '\0';
 	if (strlen(content) != at)
-		return complain(message, message_size, -ERROR_CORRUPT, path, "holds a NUL byte");
+		return key_complaint(
+			message, message_size, -ERROR_CORRUPT, path, "holds a NUL byte");
 	return 0;
 }
 
@@ -223,7 +225,7 @@ static int sync_folder_of(const char *path)
 int master_keys_generate(const char *path, bool rotate, char *message, uint32_t message_size)
 {
 	if (sodium_init() < 0)
-		return complain(
+		return key_complaint(
 			message, message_size, -EIO, path, "the system gives no randomness");
 	struct master_keys keys = {0};
 	if (rotate) {
@@ -235,7 +237,8 @@ int master_keys_generate(const char *path, bool rotate, char *message, uint32_t 
 	char target[PATH_MAX];
 	int length = snprintf(target, sizeof target, "%s%s", path, rotate ? ".new" : "");
 	if (length < 0 || (size_t)length >= sizeof target)
-		return complain(message, message_size, -ENAMETOOLONG, path, "name is too long");
+		return key_complaint(
+			message, message_size, -ENAMETOOLONG, path, "name is too long");
 	int fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return complain_errno(message, message_size, target, "create it");

@@ -1,5 +1,5 @@
 #include "dataplane/wire/siphash.h"
-#include "dataplane/wire/frame.h"
+#include "dataplane/wire/little_endian.h"
 
 struct state {
 	uint64_t v0, v1, v2, v3;

@@ -2,7 +2,7 @@
 #include "dataplane/wire/siphash.h"
 
 #if defined(__x86_64__)
-#include "dataplane/wire/frame.h"
+#include "dataplane/wire/little_endian.h"
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2")))

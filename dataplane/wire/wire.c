@@ -1,5 +1,5 @@
 #include "dataplane/wire/wire.h"
-#include "dataplane/wire/frame.h"
+#include "dataplane/wire/little_endian.h"
 
 static const char *const type_names[WIRE_TYPES] = {
 	[WIRE_HEARTBEAT] = "HEARTBEAT",
@@ -56,6 +56,8 @@ const char *wire_refusal_name(uint8_t reason)
 {
 	return reason < WIRE_REFUSED_REASONS && refusal_names[reason] ? refusal_names[reason] : "?";
 }
+
+_Static_assert(WIRE_TYPES <= 32, "a type is a bit of types_known");
 
 // Bit t is set when t is a type: one test on the hot path instead of a switch.
 static const uint32_t types_known =

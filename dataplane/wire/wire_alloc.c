@@ -4,8 +4,6 @@
 #define CLIENT_STATUS_MOST 3u // of a report: failed
 #define TASK_STATE_MOST 2u    // dead
 
-// --- ALLOC_UPDATE --------------------------------------------------------------------------------------
-
 static void take_events(struct bytes_reader *r, struct wire_alloc_update *update, uint8_t count)
 {
 	if (count > WIRE_UPDATE_EVENTS_MAX - update->event_count) {
@@ -170,8 +168,6 @@ uint32_t wire_alloc_updated_encode(uint8_t *frame, uint32_t size, struct wire_he
 	return frame_end(&w, header, 0);
 }
 
-// --- ALLOCS --------------------------------------------------------------------------------------------
-
 static bool count_in_range(uint8_t count)
 {
 	return count >= 1 && count <= ALLOC_ITEMS_MAX;
@@ -248,8 +244,6 @@ uint32_t wire_allocs_reply_encode(uint8_t *frame, uint32_t size, struct wire_hea
 	}
 	return frame_end(&w, header, 0);
 }
-
-// --- ALLOC_SPEC ----------------------------------------------------------------------------------------
 
 static bool bytes_in_range(uint16_t bytes)
 {

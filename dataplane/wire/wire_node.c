@@ -1,5 +1,6 @@
 // A node's messages. HEARTBEAT and its answer are on the hot path: fixed offsets, no reader.
 #include "dataplane/wire/frame.h"
+#include "dataplane/wire/little_endian.h"
 #include "dataplane/wire/wire.h"
 
 bool wire_heartbeat_decode(const uint8_t *frame, struct wire_heartbeat *hb)

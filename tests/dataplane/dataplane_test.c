@@ -230,11 +230,13 @@ static void capture_is_replayed(void **unused)
 	assert_int_equal(dataplane_workers(d), 1);
 	assert_int_equal(dataplane_ports(d), 1);
 	assert_int_equal(dataplane_start(d, known, queue, &keys, &time_source_real), 0);
-	for (uint32_t ms = 0; ms < PATIENCE_MS && !dataplane_idle(d, &time_source_real, 300); ms++)
+	const struct hot_counters *counters = dataplane_counters(d, 0);
+	for (uint32_t ms = 0; ms < PATIENCE_MS && atomic_load(&counters->received) < PACKETS; ms++)
 		nap();
-	assert_true(dataplane_idle(d, &time_source_real, 300));
+	for (uint32_t ms = 0; ms < 300; ms++) // nothing comes after the last
+		nap();
 	assert_true(dataplane_alive(d, &time_source_real));
-	check_counters(dataplane_counters(d, 0));
+	check_counters(counters);
 	dataplane_stop(d);
 	struct dataplane_port_counters port;
 	dataplane_port_counters(d, 0, &port);

@@ -46,17 +46,18 @@ struct world *world_create_with(uint32_t workers, struct history *history, uint6
 	w->queue = command_queue_create(workers);
 	if (history != NULL)
 		start_applier(w, history);
-	struct worker_settings settings = {.ttl_ms = WORLD_TTL_MS,
+	struct packet_worker_settings settings = {.ttl_ms = WORLD_TTL_MS,
 		.restart_grace_ms = WORLD_GRACE_MS,
 		.stall_ms = WORLD_STALL_MS,
 		.idle_sleep_us = 400};
-	w->team = workers_create(workers, &settings);
+	w->team = packet_workers_create(workers, &settings);
 	struct hot_port port = test_port();
 	for (uint32_t i = 0; i < workers; i++) {
 		w->wires[i] = memory_wire_create(3 * WORKER_REQUESTS_MAX);
-		worker_attach(&w->team->items[i], memory_wire_io(w->wires[i]), &port, &w->missed);
+		packet_worker_attach(
+			&w->team->items[i], memory_wire_io(w->wires[i]), &port, &w->missed);
 	}
-	workers_open(w->team, w->state, w->queue, &w->keys, &w->time);
+	packet_workers_open(w->team, w->state, w->queue, &w->keys, &w->time);
 	return w;
 }
 
@@ -66,7 +67,7 @@ void world_destroy(struct world *w)
 		memory_wire_destroy(w->wires[i]);
 	if (w->applier != NULL)
 		applier_destroy(w->applier);
-	workers_destroy(w->team);
+	packet_workers_destroy(w->team);
 	command_queue_destroy(w->queue);
 	state_destroy(w->state);
 	free(w);
@@ -76,7 +77,7 @@ void world_turn(struct world *w, uint32_t time_ms)
 {
 	state_reader_online();
 	for (uint32_t i = 0; i < w->team->count; i++)
-		worker_step(&w->team->items[i]);
+		packet_worker_step(&w->team->items[i]);
 	state_reader_offline();
 	manual_time_advance_ms(&w->clock, time_ms);
 }

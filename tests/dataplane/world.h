@@ -2,8 +2,8 @@
 // speak the wire protocol to them. The applier's part is played by the test, command by command, or
 // by the real applier (world_create_with()).
 #pragma once
+#include "dataplane/packet_workers.h"
 #include "dataplane/port/packet_io_memory.h"
-#include "dataplane/worker.h"
 #include "tests/dataplane/history.h"
 #include "tests/dataplane/hot/packets.h"
 #include <setjmp.h>
@@ -26,7 +26,7 @@ struct world {
 	struct state *state;
 	struct command_queue *queue;
 	struct applier *applier; // or NULL
-	struct workers *team;
+	struct packet_workers *team;
 	struct memory_wire *wires[WORLD_WORKERS_MAX];
 	_Atomic uint64_t missed; // by every worker's port
 };

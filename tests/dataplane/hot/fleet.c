@@ -60,10 +60,10 @@ static enum packet_verdict request(void *context, struct hot_frame *frame)
 		frame->header, frame->offset};
 	CHECK(wire_verify(&frame->key, frame->packet->data + frame->offset, frame->header.length));
 	if (!report(f, r)) {
-		count(&f->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
+		counter_add(&f->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
 		return PACKET_DROP;
 	}
-	count(&f->counters.requests, 1);
+	counter_add(&f->counters.requests, 1);
 	if (!f->requests_answered)
 		return PACKET_DROP;
 	hot_turn_around(&f->worker, frame->packet, frame->offset, frame->header.length);

@@ -2,6 +2,7 @@
 #pragma once
 #include "dataplane/hot/liveness.h"
 #include "dataplane/hot/receive.h"
+#include "dataplane/hot/reply.h"
 #include "tests/dataplane/hot/packets.h"
 
 #define FLEET_NODES 24u

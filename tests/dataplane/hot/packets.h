@@ -3,6 +3,7 @@
 #pragma once
 #include "dataplane/hot/packet.h"
 #include "dataplane/hot/receive.h"
+#include "dataplane/hot/reply.h"
 #include <stddef.h>
 
 #define PACKET_BYTES_MAX 2048u

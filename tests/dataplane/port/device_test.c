@@ -49,14 +49,11 @@ static void vdev_strings(void **state)
 	assert_string_equal(d.arguments, "net_pcap0,rx_pcap=/tmp/a.pcap,tx_drop=1");
 	assert_true(device_is_virtual(&d));
 	assert_true(d.any_mac);
-	assert_true(d.ends);
 	assert_int_equal(d.numa_node, -1);
 	d = resolved("net_pcap12,rx_pcap=a,infinite_rx=1", "");
 	assert_string_equal(d.name, "net_pcap12");
-	assert_false(d.ends);
 	d = resolved("net_pcap0,iface=eth0", "");
 	assert_false(d.any_mac);
-	assert_false(d.ends);
 	d = resolved("net_memif3,role=server", "");
 	assert_string_equal(d.driver, "net_memif");
 	assert_false(d.any_mac);

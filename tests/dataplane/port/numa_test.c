@@ -1,15 +1,27 @@
 // Every machine has node 0, and its memory can be asked to lie there.
 #include "dataplane/port/numa.h"
 #include <errno.h>
+#include <linux/mempolicy.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #define BYTES (1u << 20)
+
+// Node of the page that holds address, which has been touched; negative errno when unknown.
+static int numa_node_of(const void *address)
+{
+	int node = -1;
+	return syscall(SYS_get_mempolicy, &node, NULL, 0, address, MPOL_F_NODE | MPOL_F_ADDR) == 0
+		       ? node
+		       : -errno;
+}
 
 static void prefers(void **state)
 {

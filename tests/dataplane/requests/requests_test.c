@@ -57,7 +57,7 @@ static void registration_of_anothers_slot(void **state)
 	world_slot(w, 5, 0);
 	send_register(w, &p, &id, 1234);
 	state_reader_online();
-	worker_step(&w->team->items[1]);
+	packet_worker_step(&w->team->items[1]);
 	struct command *c = world_command(w, COMMAND_NODE_REGISTER);
 	assert_int_equal(c->node_register->worker, 1);
 	c->node_register->slot = 5;
@@ -65,15 +65,15 @@ static void registration_of_anothers_slot(void **state)
 	c->node_register->owner = 0;
 	world_finish(c, OUTCOME_DONE);
 	const struct node_line *line = node_table_line(state_node_table(w->state), 5);
-	worker_step(&w->team->items[1]);
+	packet_worker_step(&w->team->items[1]);
 	peer_hears_nothing(w, &p);
 	assert_int_equal(line->generation, 0);
-	worker_step(&w->team->items[0]);
+	packet_worker_step(&w->team->items[0]);
 	assert_int_equal(line->generation, 2);
 	peer_hears_nothing(w, &p);
 	uint8_t other[PACKET_BYTES_MAX];
 	assert_int_equal(memory_wire_get(w->wires[0], other, sizeof other), 0);
-	worker_step(&w->team->items[1]);
+	packet_worker_step(&w->team->items[1]);
 	state_reader_offline();
 	peer_receive(w, &p, WIRE_REGISTERED, frame);
 	world_is_quiet(w);

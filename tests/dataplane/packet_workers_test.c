@@ -149,10 +149,10 @@ static void goodbye_through_another_worker(void **state)
 	p.wire = 1;
 	send_goodbye(w, &p, 3, 2, 1);
 	state_reader_online();
-	worker_step(&w->team->items[1]);
+	packet_worker_step(&w->team->items[1]);
 	world_no_command(w);
 	assert_false(node_table_line(state_node_table(w->state), 3)->flags & NODE_LINE_DOWN);
-	worker_step(&w->team->items[0]);
+	packet_worker_step(&w->team->items[0]);
 	state_reader_offline();
 	struct command *c = world_command(w, COMMAND_NODE_GOODBYE);
 	assert_true(node_table_line(state_node_table(w->state), 3)->flags & NODE_LINE_DOWN);

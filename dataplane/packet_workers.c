@@ -1,4 +1,5 @@
-#include "dataplane/worker.h"
+#include "dataplane/packet_workers.h"
+#include "dataplane/hot/receive.h"
 #include "dataplane/requests/lines.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
@@ -25,19 +26,21 @@
 // Linux rounds naps up by the timer slack, 50 us by default: more than our shortest nap.
 #define TIMER_SLACK_NS 1000u
 
-struct workers *workers_create(uint32_t worker_count, const struct worker_settings *settings)
+struct packet_workers *packet_workers_create(
+	uint32_t worker_count, const struct packet_worker_settings *settings)
 {
-	struct workers *team = memory_take(sizeof *team);
+	struct packet_workers *team = memory_take(sizeof *team);
 	team->settings = *settings;
 	if (team->settings.idle_sleep_us > NAP_US_MAX)
 		team->settings.idle_sleep_us = NAP_US_MAX;
 	team->count = worker_count;
-	team->items = aligned_alloc(_Alignof(struct worker), worker_count * sizeof(struct worker));
+	team->items = aligned_alloc(
+		_Alignof(struct packet_worker), worker_count * sizeof(struct packet_worker));
 	CHECK(team->items != NULL || worker_count == 0);
 	team->counters = memory_take_array(worker_count, sizeof team->counters[0]);
 	for (uint32_t i = 0; i < worker_count; i++) {
-		struct worker *w = &team->items[i];
-		*w = (struct worker){.team = team};
+		struct packet_worker *w = &team->items[i];
+		*w = (struct packet_worker){.team = team};
 		w->hot.number = (uint16_t)i;
 		w->hot.counters = &w->counters;
 		team->counters[i] = &w->counters;
@@ -50,7 +53,7 @@ struct workers *workers_create(uint32_t worker_count, const struct worker_settin
 	return team;
 }
 
-void workers_destroy(struct workers *team)
+void packet_workers_destroy(struct packet_workers *team)
 {
 	if (team == NULL)
 		return;
@@ -64,7 +67,7 @@ void workers_destroy(struct workers *team)
 	free(team);
 }
 
-void worker_attach(struct worker *w, struct packet_io io, const struct hot_port *port,
+void packet_worker_attach(struct packet_worker *w, struct packet_io io, const struct hot_port *port,
 	const _Atomic uint64_t *missed)
 {
 	w->io = io;
@@ -72,13 +75,13 @@ void worker_attach(struct worker *w, struct packet_io io, const struct hot_port 
 	w->missed = missed;
 }
 
-static uint64_t missed_now(const struct worker *w)
+static uint64_t missed_now(const struct packet_worker *w)
 {
 	return w->missed == NULL ? 0 : atomic_load_explicit(w->missed, memory_order_relaxed);
 }
 
-void workers_open(struct workers *team, struct state *state, struct command_queue *queue,
-	const struct master_keys *keys, const struct time_source *time)
+void packet_workers_open(struct packet_workers *team, struct state *state,
+	struct command_queue *queue, const struct master_keys *keys, const struct time_source *time)
 {
 	team->state = state;
 	team->queue = queue;
@@ -86,7 +89,7 @@ void workers_open(struct workers *team, struct state *state, struct command_queu
 	team->time = time;
 	uint64_t now_ns = time_monotonic_ns(time);
 	for (uint32_t i = 0; i < team->count; i++) {
-		struct worker *w = &team->items[i];
+		struct packet_worker *w = &team->items[i];
 		w->hot.table = state_node_table(state);
 		w->hot.up = request_upcalls(w);
 		liveness_clock_start(&w->clock, now_ns, team->settings.stall_ms);
@@ -94,7 +97,6 @@ void workers_open(struct workers *team, struct state *state, struct command_queu
 		w->sweep_due_ns = now_ns;
 		w->meter_due_ns = now_ns;
 		atomic_store(&w->turned_ns, now_ns);
-		atomic_store(&w->received_ns, now_ns);
 	}
 	if (team->count == 0)
 		return;
@@ -103,18 +105,18 @@ void workers_open(struct workers *team, struct state *state, struct command_queu
 	log_info("nodes-armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);
 }
 
-static void handle_burst(struct worker *w)
+static void handle_burst(struct packet_worker *w)
 {
 	uint64_t began = rte_rdtsc();
 	hot_receive(&w->hot, w->burst.packets, w->burst.count);
 	uint32_t refused = w->io.finish(w->io.context, &w->burst);
 	if (refused > 0)
-		count(&w->counters.reply_drops, refused);
-	count(&w->counters.bursts, 1);
-	count(&w->counters.busy_cycles, rte_rdtsc() - began);
+		counter_add(&w->counters.reply_drops, refused);
+	counter_add(&w->counters.bursts, 1);
+	counter_add(&w->counters.busy_cycles, rte_rdtsc() - began);
 }
 
-static void sweep(struct worker *w, uint64_t now_ns)
+static void sweep_slice(struct packet_worker *w, uint64_t now_ns)
 {
 	if (now_ns < w->sweep_due_ns)
 		return;
@@ -123,7 +125,7 @@ static void sweep(struct worker *w, uint64_t now_ns)
 	liveness_sweep(&w->hot, &w->sweep_cursor, slots / SWEEP_SLICES + NODE_BLOCK_SLOTS);
 }
 
-uint32_t worker_step(struct worker *w)
+uint32_t packet_worker_step(struct packet_worker *w)
 {
 	uint64_t now_ns = time_monotonic_ns(w->team->time);
 	atomic_store_explicit(&w->turned_ns, now_ns, memory_order_relaxed);
@@ -137,16 +139,14 @@ uint32_t worker_step(struct worker *w)
 	if (received > 0)
 		handle_burst(w);
 	requests_answer(w);
-	if (received > 0 || requests_pending(&w->requests) > 0)
-		atomic_store_explicit(&w->received_ns, now_ns, memory_order_relaxed);
 	// What is queued is handled before anybody is judged silent.
 	if (received < DRAINED_BELOW)
-		sweep(w, now_ns);
+		sweep_slice(w, now_ns);
 	state_reader_quiescent();
 	return received;
 }
 
-static void nap(struct worker *w)
+static void nap_worker(struct packet_worker *w)
 {
 	uint32_t longest = w->team->settings.idle_sleep_us;
 	w->nap_us = w->nap_us == 0 ? NAP_US_FIRST : w->nap_us * 2;
@@ -160,28 +160,28 @@ static void nap(struct worker *w)
 
 // Gives the processor away when there is nothing to do: first not at all, then to whoever else is
 // runnable while answers are awaited, then for naps that grow.
-static void rest(struct worker *w, uint32_t received)
+static void rest_worker(struct packet_worker *w, uint32_t received)
 {
 	if (received > 0) {
 		w->idle_turns = 0;
 		w->nap_us = 0;
 		return;
 	}
-	if (w->team->settings.poll == POLL_SPIN || ++w->idle_turns < IDLE_TURNS_AWAKE)
+	if (w->team->settings.spins || ++w->idle_turns < IDLE_TURNS_AWAKE)
 		rte_pause();
 	else if (requests_pending(&w->requests) > 0)
 		sched_yield();
 	else
-		nap(w);
+		nap_worker(w);
 }
 
-void worker_run(struct worker *w)
+void packet_worker_run(struct packet_worker *w)
 {
 	if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) != 0)
 		log_warn("timer-slack-not-set", "worker=%u", w->hot.number);
 	state_reader_online();
 	while (!atomic_load_explicit(&w->team->stopping, memory_order_relaxed))
-		rest(w, worker_step(w));
+		rest_worker(w, packet_worker_step(w));
 	// What the applier finished before it stopped is still answered.
 	requests_answer(w);
 	state_reader_offline();

@@ -1,0 +1,64 @@
+// What the packet path of one worker works on: its port, the nodes' lines, and whom it asks for the rare cases.
+#pragma once
+#include "dataplane/hot/counters.h"
+#include "dataplane/hot/packet.h"
+#include "dataplane/wire/auth.h"
+#include "state/tables/node_table.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HOT_ADDRESSES_MAX 4u
+
+// Who we are on one port.
+struct hot_port {
+	uint8_t mac[6];
+	uint8_t ipv4_count, ipv6_count;
+	uint8_t ipv4[HOT_ADDRESSES_MAX][4];
+	uint8_t ipv6[HOT_ADDRESSES_MAX][16];
+	uint16_t udp_port;    // host order
+	uint16_t vlan_id;     // 0: untagged or any; else only this one
+	bool trust_checksum;  // the port verifies receive checksums (never on a virtual device)
+	bool promiscuous_mac; // accept any destination MAC (pcap replay, ring)
+};
+
+// Where an authentic frame that is not a heartbeat of the current term lies in its packet.
+struct hot_frame {
+	struct packet *packet;
+	uint32_t offset; // of the frame in packet->data
+	struct wire_header header;
+	struct wire_key key; // verified with it, to be replied with
+};
+
+// What the packet path needs from the layer above for the rare cases. Called on the worker's thread.
+struct hot_upcalls {
+	void *context;
+	// Key of a node (by slot and generation) or of a client; false: none. May derive; must not block.
+	bool (*node_key)(void *context, uint32_t slot, uint32_t generation, uint8_t key_id,
+		struct wire_key *);
+	bool (*uuid_key)(void *context, const struct uuid *, uint8_t key_id, struct wire_key *);
+	bool (*client_key)(void *context, struct text name, uint8_t key_id, struct wire_key *);
+	// A verified frame other than a heartbeat (a GOODBYE also passed the generation and replay checks).
+	// Counts it as one of requests, bad-body and requests-full. Returns PACKET_REPLY when it turned the
+	// packet into an answer; the packet path counts that.
+	enum packet_verdict (*request)(void *context, struct hot_frame *);
+	// A heartbeat of a node that this worker had reported down. Returns false when the ring is full: tried
+	// again at the next heartbeat.
+	bool (*returned)(void *context, uint32_t slot, uint32_t generation);
+	// A silent node. Returns false when the ring is full: tried again at the next sweep.
+	bool (*expired)(void *context, uint32_t slot, uint32_t generation);
+};
+
+struct hot_worker {
+	uint16_t number;
+	struct hot_port port;
+	struct node_table *table;
+	struct hot_upcalls up;
+	struct hot_counters *counters;
+	// Every worker's counters by number, or NULL when there is only this one. A node's last-heard time is
+	// always on its owner's clock, also when its packets reach another worker.
+	const struct hot_counters *const *peers;
+	uint32_t peer_count;
+	uint32_t ttl_ms;
+	uint32_t
+		now_ms; // the liveness clock, see liveness.h; advanced by the loop before each burst
+};

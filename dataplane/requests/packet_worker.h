@@ -1,0 +1,58 @@
+// What one poller owns, and what the pollers of a process share. They are run by dataplane/packet_workers.h; requests
+// act on them.
+#pragma once
+#include "dataplane/hot/liveness.h"
+#include "dataplane/port/packet_io.h"
+#include "dataplane/requests/request.h"
+#include "dataplane/requests/spec_cache.h"
+#include "dataplane/requests/spec_render.h"
+#include "state/applier/command_queue.h"
+#include "state/base/time_source.h"
+#include "state/tables/state.h"
+
+struct packet_workers;
+
+struct packet_worker {
+	struct hot_worker hot;
+	struct packet_io io;
+	struct packet_burst burst;
+	struct packet_workers *team;
+	struct hot_counters counters;
+	struct liveness_clock clock;
+	uint32_t sweep_cursor;
+	uint64_t sweep_due_ns;
+	uint32_t idle_turns; // in a row without a packet
+	uint32_t nap_us;     // of the last nap; 0 while awake
+	struct request_pool requests;
+	struct report_pool reports;
+	struct spec_cache specs;
+	// Packets this worker's port lost for want of room: any thread writes, this one reads.
+	const _Atomic uint64_t *missed;
+	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else
+	// NULL.
+	void (*meter)(void *context);
+	void *meter_context;
+	uint64_t meter_due_ns;
+	// Written by the worker, read by anybody.
+	_Atomic uint64_t turned_ns; // start of the newest turn
+} __attribute__((aligned(64)));
+
+struct packet_worker_settings {
+	uint32_t ttl_ms, restart_grace_ms, stall_ms, idle_sleep_us;
+	bool spins;                    // never gives its processor away
+	alloc_spec_render *alloc_spec; // NULL: nobody can ask
+	vm_spec_render *vm_spec;       // the same
+	void *alloc_spec_context;
+};
+
+struct packet_workers {
+	struct packet_worker_settings settings;
+	struct state *state;
+	struct command_queue *queue;
+	const struct master_keys *keys;
+	const struct time_source *time;
+	_Atomic bool stopping;
+	uint32_t count;
+	struct packet_worker *items;
+	const struct hot_counters **counters; // of each
+};
