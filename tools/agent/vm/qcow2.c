@@ -1,37 +1,22 @@
-// The file, in clusters of 64 KiB, all numbers big-endian:
-//
-//	0      header: its 104 bytes, the extension that names the image's format, the image's path
-//	1      refcount table: one entry, the block in cluster 2
-//	2      refcount block: 16 bits for each cluster, 1 for those that are here
-//	3 …    L1 table, one entry for each 512 MiB of the disk: 0, nothing was written yet
-//
-// header  0 magic  4 version  8 u64 path's offset  16 path's bytes  20 cluster bits  24 u64 disk's bytes
-//	36 L1 entries  40 u64 L1's offset  48 u64 refcount table's offset  56 its clusters  96 refcount order
-//	100 header's bytes
 #include "tools/agent/vm/qcow2.h"
-#include "state/base/memory.h"
-#include "tools/agent/base/file.h"
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#define PROGRAM "qemu-img"
 #define MAGIC 0x514649fbu // "QFI\xfb"
-#define CLUSTER_BITS 16
-#define CLUSTER_BYTES (1ull << CLUSTER_BITS)
-#define L1_ENTRY_BYTES (CLUSTER_BYTES * (CLUSTER_BYTES / 8)) // of the disk
-#define DISK_BYTES_MAX (64ull << 40)                         // its L1 table takes 16 clusters
-#define FORMAT_EXTENSION 0xe2792acau
-#define HEADER_BYTES 104u
-#define PATH_OFFSET \
-	(HEADER_BYTES + 16 + 8) // behind the extension and the zeros that end the list of them
-#define PATH_BYTES_MAX 1023u
+#define DISK_BYTES_MAX (64ull << 40)
+#define PATH_BYTES_MAX 1023u // as long as a qcow2 file may say its image's path is
 
 struct image {
 	char path[PATH_MAX]; // absolute, without links
@@ -39,20 +24,8 @@ struct image {
 	uint64_t bytes; // of the disk that it is
 };
 
-static void put_u32(uint8_t *at, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(at, &value, sizeof value);
-}
-
-static void put_u64(uint8_t *at, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(at, &value, sizeof value);
-}
-
 // Images are the operator's: no machine writes to one, so that its first bytes can be believed.
-static int look_at(const char *name, struct image *image)
+static int find_image(const char *name, struct image *image)
 {
 	struct {
 		uint32_t magic, version;
@@ -80,53 +53,121 @@ static int look_at(const char *name, struct image *image)
 	return image->bytes == 0 ? -ENODATA : 0;
 }
 
-static int write_disk(const char *path, const struct image *image, uint64_t bytes)
+static int refuse_disk(int error, const char *path, char *message, uint32_t message_size)
 {
-	uint64_t l1_entries = (bytes + L1_ENTRY_BYTES - 1) / L1_ENTRY_BYTES;
-	uint64_t l1_clusters = (l1_entries * 8 + CLUSTER_BYTES - 1) / CLUSTER_BYTES;
-	size_t size = (size_t)((3 + l1_clusters) * CLUSTER_BYTES);
-	uint8_t *file = memory_take(size);
-	put_u32(file, MAGIC);
-	put_u32(file + 4, 3);
-	put_u64(file + 8, PATH_OFFSET);
-	put_u32(file + 16, (uint32_t)strlen(image->path));
-	put_u32(file + 20, CLUSTER_BITS);
-	put_u64(file + 24, bytes);
-	put_u32(file + 36, (uint32_t)l1_entries);
-	put_u64(file + 40, 3 * CLUSTER_BYTES);
-	put_u64(file + 48, CLUSTER_BYTES);
-	put_u32(file + 56, 1);
-	put_u32(file + 96, 4);
-	put_u32(file + 100, HEADER_BYTES);
-	put_u32(file + HEADER_BYTES, FORMAT_EXTENSION);
-	put_u32(file + HEADER_BYTES + 4, (uint32_t)strlen(image->format));
-	memcpy(file + HEADER_BYTES + 8, image->format, strlen(image->format));
-	memcpy(file + PATH_OFFSET, image->path, strlen(image->path));
-	put_u64(file + CLUSTER_BYTES, 2 * CLUSTER_BYTES);
-	for (uint64_t i = 0; i < 3 + l1_clusters; i++)
-		file[2 * CLUSTER_BYTES + 2 * i + 1] = 1;
-	int error = file_write(path, O_EXCL, 0600, file, size);
-	free(file);
-	if (error && error != -EEXIST)
-		unlink(path);
+	snprintf(message, message_size, "cannot make the disk %.200s: %s", path, strerror(-error));
 	return error;
+}
+
+// The program would take away what is there.
+static int make_empty(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : close(fd) < 0 ? -errno : 0;
+}
+
+// Spawns the program with its error output into a pipe. 0, or a positive errno.
+static int spawn_program(char *const *arguments, int error_fd, pid_t *child)
+{
+	char *const environment[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"LC_ALL=C"}, NULL};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none, pipe_signal;
+	sigemptyset(&none);
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
+	int error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+	error = error ? error : posix_spawn_file_actions_adddup2(&files, 0, 1);
+	error = error ? error : posix_spawn_file_actions_adddup2(&files, error_fd, 2);
+	error = error ? error
+		      : posix_spawnp(child, PROGRAM, &files, &attributes, arguments, environment);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	return error;
+}
+
+// The first line of what it says; all of it is read, so that it can end.
+static void read_line(int fd, char line[static 256])
+{
+	char more[256];
+	size_t size = 0;
+	ssize_t n;
+	while ((n = read(fd, more, sizeof more)) > 0 || (n < 0 && errno == EINTR)) {
+		size_t kept = n > 0 ? (size_t)n : 0, room = 255 - size;
+		kept = kept < room ? kept : room;
+		memcpy(line + size, more, kept);
+		size += kept;
+	}
+	line[size] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+}
+
+static bool has_succeeded(pid_t child)
+{
+	int status;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// The image is not opened by it: find_image has looked at it.
+static int run_program(const char *path, const struct image *image, uint64_t bytes, char *message,
+	uint32_t message_size)
+{
+	char size[24], line[256];
+	char *const arguments[] = {(char[]){PROGRAM}, (char[]){"create"}, (char[]){"-q"},
+		(char[]){"-u"}, (char[]){"-f"}, (char[]){"qcow2"}, (char[]){"-F"},
+		(char *)image->format, (char[]){"-b"}, (char *)image->path, (char *)path, size,
+		NULL};
+	pid_t child;
+	int ends[2];
+	snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return refuse_disk(-errno, path, message, message_size);
+	int error = spawn_program(arguments, ends[1], &child);
+	close(ends[1]);
+	if (!error)
+		read_line(ends[0], line);
+	close(ends[0]);
+	if (error == ENOENT) {
+		snprintf(message, message_size,
+			"cannot make the disk %.200s: " PROGRAM " is not installed on this worker",
+			path);
+		return -ENOPKG;
+	}
+	if (error)
+		return refuse_disk(-error, path, message, message_size);
+	if (has_succeeded(child))
+		return 0;
+	snprintf(message, message_size, "cannot make the disk %.200s: %s", path,
+		*line ? line : PROGRAM " failed");
+	return -EIO;
 }
 
 int qcow2_create(const char *path, const char *name, uint64_t least_bytes, char *message,
 	uint32_t message_size)
 {
 	struct image image;
-	int error = look_at(name, &image);
+	int error = find_image(name, &image);
 	if (error) {
 		snprintf(message, message_size, "cannot use the image %.200s: %s", name,
 			strerror(-error));
 		return error;
 	}
 	uint64_t bytes = image.bytes > least_bytes ? image.bytes : least_bytes;
-	error = bytes > DISK_BYTES_MAX ? -EFBIG
-				       : write_disk(path, &image, (bytes + 511) / 512 * 512);
+	if (bytes > DISK_BYTES_MAX)
+		return refuse_disk(-EFBIG, path, message, message_size);
+	error = make_empty(path);
 	if (error)
-		snprintf(message, message_size, "cannot make the disk %.200s: %s", path,
-			strerror(-error));
+		return refuse_disk(error, path, message, message_size);
+	error = run_program(path, &image, (bytes + 511) / 512 * 512, message, message_size);
+	if (error)
+		unlink(path);
 	return error;
 }
