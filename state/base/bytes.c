@@ -20,7 +20,7 @@ void bytes_writer_free(struct bytes_writer *w)
 	*w = (struct bytes_writer){0};
 }
 
-static void grow(struct bytes_writer *w, size_t least)
+static void writer_grow(struct bytes_writer *w, size_t least)
 {
 	size_t capacity = w->capacity;
 	while (capacity < least)
@@ -30,7 +30,7 @@ static void grow(struct bytes_writer *w, size_t least)
 }
 
 // Room for the next size bytes, or NULL (and failed).
-static uint8_t *reserve(struct bytes_writer *w, size_t size)
+static uint8_t *writer_reserve(struct bytes_writer *w, size_t size)
 {
 	if (w->failed)
 		return NULL;
@@ -39,7 +39,7 @@ static uint8_t *reserve(struct bytes_writer *w, size_t size)
 			w->failed = true;
 			return NULL;
 		}
-		grow(w, w->size + size);
+		writer_grow(w, w->size + size);
 	}
 	uint8_t *at = w->data + w->size;
 	w->size += size;
@@ -48,21 +48,21 @@ static uint8_t *reserve(struct bytes_writer *w, size_t size)
 
 void bytes_put(struct bytes_writer *w, const void *data, size_t size)
 {
-	uint8_t *at = reserve(w, size);
+	uint8_t *at = writer_reserve(w, size);
 	if (at && size)
 		memcpy(at, data, size);
 }
 
 void bytes_put_zeros(struct bytes_writer *w, size_t size)
 {
-	uint8_t *at = reserve(w, size);
+	uint8_t *at = writer_reserve(w, size);
 	if (at && size)
 		memset(at, 0, size);
 }
 
 static void put_little_endian(struct bytes_writer *w, uint64_t value, size_t size)
 {
-	uint8_t *at = reserve(w, size);
+	uint8_t *at = writer_reserve(w, size);
 	for (size_t i = 0; at && i < size; i++)
 		at[i] = (uint8_t)(value >> (8 * i));
 }

@@ -4,7 +4,7 @@
 #include "state/base/memory.h"
 #include <stdlib.h>
 
-static void *member(const struct field *f, void *record)
+static void *field_member(const struct field *f, void *record)
 {
 	return (char *)record + f->offset;
 }
@@ -487,7 +487,7 @@ void record_init(const struct record_type *type, void *record)
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct field *f = &type->fields[i];
 		if (f->kind == FIELD_STRUCT)
-			record_init(f->type, member(f, record));
+			record_init(f->type, field_member(f, record));
 	}
 	if (type->defaults)
 		type->defaults(record);
@@ -496,7 +496,7 @@ void record_init(const struct record_type *type, void *record)
 void record_release(const struct record_type *type, void *record)
 {
 	for (uint32_t i = 0; i < type->field_count; i++)
-		field_release(&type->fields[i], member(&type->fields[i], record));
+		field_release(&type->fields[i], field_member(&type->fields[i], record));
 	memset(record, 0, type->size);
 }
 
@@ -505,7 +505,7 @@ void record_copy(const struct record_type *type, void *to, const void *from)
 	memset(to, 0, type->size);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct field *f = &type->fields[i];
-		field_copy(f, member(f, to), member_const(f, from));
+		field_copy(f, field_member(f, to), member_const(f, from));
 	}
 }
 
@@ -578,8 +578,8 @@ int record_decode(const struct record_type *type, void *record, struct bytes_rea
 		error = -ERROR_CORRUPT;
 	for (uint32_t i = 0; i < stored && error == 0 && !r->failed; i++) {
 		const struct field *f = &type->fields[i];
-		field_release(f, member(f, record));
-		error = field_decode(f, member(f, record), r);
+		field_release(f, field_member(f, record));
+		error = field_decode(f, field_member(f, record), r);
 	}
 	if (error == 0 && r->failed)
 		error = -ERROR_CORRUPT;

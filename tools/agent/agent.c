@@ -357,7 +357,7 @@ static void tell_refusal(struct agent *a, const struct wire_refused *why)
 			"\"see berth-agent --print-fingerprint and the controller's log\"");
 }
 
-static void tell(struct agent *a, const struct node_answer *answer)
+static void log_answer(struct agent *a, const struct node_answer *answer)
 {
 	const struct node_session *s = &a->beat.session;
 	switch (answer->event) {
@@ -415,7 +415,7 @@ static void receive_all(struct agent *a)
 		}
 		a->counters.answered++;
 		note_term(a);
-		tell(a, &answer);
+		log_answer(a, &answer);
 		if (a->missed_told && answer.event != NODE_OLD_TERM) {
 			log_info("controller-answers", "server=%s", a->options->server);
 			a->missed_told = 0;
@@ -465,7 +465,7 @@ static void send_alloc_frames(struct agent *a)
 }
 
 // Does what is due. Returns when something is due again.
-static uint64_t turn(struct agent *a)
+static uint64_t agent_turn(struct agent *a)
 {
 	uint64_t due = runner_step(&a->runner);
 	leave_when_idle(a);
@@ -487,7 +487,7 @@ enum agent_exit agent_run(struct agent *a, int signal_fd)
 	while (a->beat.state != BEAT_LEFT && !a->stays) {
 		if (!send_due(a))
 			return AGENT_FAILED;
-		uint64_t due = turn(a), now = now_ns();
+		uint64_t due = agent_turn(a), now = now_ns();
 		uint64_t wait_ns = due > now ? due - now : 0;
 		struct timespec timeout = {.tv_sec = (time_t)(wait_ns / NS_PER_S),
 			.tv_nsec = (long)(wait_ns % NS_PER_S)};

@@ -205,7 +205,7 @@ static uint32_t build_machines_question(struct alloc_sync *s, uint64_t now_ns)
 	return wire_vms_encode(s->frame, sizeof s->frame, next_header(s), &vms);
 }
 
-static bool build(struct alloc_sync *s, uint64_t now_ns)
+static bool build_next(struct alloc_sync *s, uint64_t now_ns)
 {
 	if (s->may_report && (s->length = build_report(s)) > 0) {
 		s->awaiting = WIRE_ALLOC_UPDATED;
@@ -238,7 +238,7 @@ uint32_t alloc_sync_due(struct alloc_sync *s, uint64_t now_ns)
 		s->counters.resent++;
 	} else {
 		backoff_reset(&s->backoff);
-		if (!build(s, now_ns))
+		if (!build_next(s, now_ns))
 			return 0;
 		wire_sign(&s->session->key, s->frame, s->length);
 	}
@@ -283,7 +283,7 @@ static void take_updated(struct alloc_sync *s, const struct wire_alloc_updated *
 	}
 }
 
-static void want(struct alloc_sync *s, struct sync_wanted wanted)
+static void add_wanted(struct alloc_sync *s, struct sync_wanted wanted)
 {
 	for (uint32_t i = 0; i < s->wanted_count; i++)
 		if (uuid_equal(&s->wanted[i].id, &wanted.id))
@@ -297,12 +297,13 @@ static void want(struct alloc_sync *s, struct sync_wanted wanted)
 
 static void want_alloc(struct alloc_sync *s, const struct wire_alloc_item *item)
 {
-	want(s, (struct sync_wanted){item->allocation, item->job_index, item->version, false});
+	add_wanted(
+		s, (struct sync_wanted){item->allocation, item->job_index, item->version, false});
 }
 
 static void want_machine(void *context, const struct wire_vm_item *item)
 {
-	want(context, (struct sync_wanted){item->instance, 0, item->version, true});
+	add_wanted(context, (struct sync_wanted){item->instance, 0, item->version, true});
 }
 
 static void list(struct alloc_sync *s, const struct uuid *id)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 // A NUL-terminated copy that lives as long as the fingerprint; NULL when there is no room.
-static const char *keep(struct fingerprint *f, const char *data, uint32_t size)
+static const char *keep_text(struct fingerprint *f, const char *data, uint32_t size)
 {
 	if (sizeof f->text - f->text_used < (size_t)size + 1)
 		return NULL;
@@ -27,8 +27,8 @@ bool fingerprint_pair(
 	if (f->description.pair_count == NODE_ATTRIBUTES_MAX)
 		return false;
 	struct text name_text = text_of(name);
-	const char *kept_name = keep(f, name, name_text.size);
-	const char *kept_value = keep(f, value.data, value.size);
+	const char *kept_name = keep_text(f, name, name_text.size);
+	const char *kept_value = keep_text(f, value.data, value.size);
 	if (!kept_name || !kept_value)
 		return false;
 	f->description.pairs[f->description.pair_count++] = (struct wire_pair){
@@ -247,7 +247,7 @@ static bool take_system(struct fingerprint *f, const struct fingerprint_source *
 	attribute(f, "unique.hostname", u.nodename);
 	attribute(f, "unique.network.ip-address", s->address);
 	attribute(f, "berth.version", BERTH_VERSION);
-	const char *name = keep(f, u.nodename, (uint32_t)strlen(u.nodename));
+	const char *name = keep_text(f, u.nodename, (uint32_t)strlen(u.nodename));
 	f->description.name = text_of(name);
 	return name != NULL;
 }
@@ -261,7 +261,7 @@ bool fingerprint_take(struct fingerprint *f, const struct fingerprint_source *s)
 		return false;
 	take_numa(f, s);
 	take_network(f, s);
-	const char *address = keep(f, s->address, (uint32_t)strlen(s->address));
+	const char *address = keep_text(f, s->address, (uint32_t)strlen(s->address));
 	f->description.address = text_of(address);
 	return true;
 }

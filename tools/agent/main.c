@@ -32,7 +32,7 @@ static int signal_descriptor(void)
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int work(struct agent *agent, const struct agent_options *options)
+static int work_as_agent(struct agent *agent, const struct agent_options *options)
 {
 	char text[UUID_TEXT_BYTES];
 	if (options->print_id) {
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "berth-agent: %s\n", message);
 		code = AGENT_FAILED;
 	} else {
-		code = work(&agent, &options);
+		code = work_as_agent(&agent, &options);
 	}
 	agent_destroy(&agent);
 	return code;

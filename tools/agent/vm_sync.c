@@ -31,7 +31,7 @@ struct wire_vms vm_sync_ask(struct vm_sync *v, uint64_t allocs_index)
 	return (struct wire_vms){v->version, (uint16_t)v->count, VM_ITEMS_MAX};
 }
 
-static void append(struct vm_sync *v, const struct wire_vm_item *item)
+static void append_item(struct vm_sync *v, const struct wire_vm_item *item)
 {
 	if (v->count == v->capacity) {
 		v->capacity = v->capacity ? v->capacity * 2 : VM_ITEMS_MAX;
@@ -51,7 +51,7 @@ bool vm_sync_take(struct vm_sync *v, const struct wire_vms_reply *reply, uint64_
 	}
 	v->version = reply->version;
 	for (uint32_t i = 0; i < reply->count; i++)
-		append(v, &reply->items[i]);
+		append_item(v, &reply->items[i]);
 	if (reply->more && reply->count > 0)
 		return false;
 	v->index = v->asked_index;
@@ -67,7 +67,7 @@ static bool is_listed(const struct vm_sync *v, const struct uuid *id)
 	return false;
 }
 
-static void end(struct runner *runner, struct alloc_run *a, bool is_to_be_suspended)
+static void end_machine(struct runner *runner, struct alloc_run *a, bool is_to_be_suspended)
 {
 	if (is_to_be_suspended && !a->is_unwanted && a->spec)
 		machine_spec_suspend(a->spec);
@@ -84,7 +84,7 @@ static void settle_one(const struct wire_vm_item *item, struct runner *runner,
 	else if (!a) // stopped before it began here
 		runner_add_ended(runner, &item->instance, false)->is_machine = true;
 	else if (!is_to_run)
-		end(runner, a, item->power == WIRE_VM_SUSPENDED);
+		end_machine(runner, a, item->power == WIRE_VM_SUSPENDED);
 	else if (a->spec && item->version > a->version)
 		want(context, item);
 }

@@ -20,7 +20,7 @@ static bool path_fits(const struct command *command, const char **arguments, int
 	return true;
 }
 
-static const struct command *find(const char **arguments, int *words)
+static const struct command *find_command(const char **arguments, int *words)
 {
 	for (unsigned i = 0; i < command_table.count; i++)
 		if (path_fits(&command_table.rows[i], arguments, words))
@@ -28,7 +28,7 @@ static const struct command *find(const char **arguments, int *words)
 	return NULL;
 }
 
-static enum exit_status run(const struct command *command, const char **arguments)
+static enum exit_status run_command(const struct command *command, const char **arguments)
 {
 	struct session session = {0};
 	char message[512];
@@ -64,9 +64,9 @@ int main(int argc, char **argv)
 	}
 	const char **arguments = (const char **)argv + 1;
 	int words;
-	const struct command *command = find(arguments, &words);
+	const struct command *command = find_command(arguments, &words);
 	if (command)
-		return run(command, arguments + words);
+		return run_command(command, arguments + words);
 	if (help_topic(stderr, command_table, argv[1]))
 		return argv[2] && argv[2][0] != '-'
 			       ? complain(STATUS_USAGE, "%s has no subcommand %s", argv[1], argv[2])

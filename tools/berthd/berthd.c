@@ -17,7 +17,7 @@
 // Exit status of a process that must not acknowledge anything any more (sysexits: temporary failure).
 #define EXIT_LOG_FAILED 75
 
-static bool fail(char *message, const char *what, int error)
+static bool refuse_start(char *message, const char *what, int error)
 {
 	snprintf(message, BERTHD_MESSAGE_BYTES, "%s: %s", what, error_text(error));
 	return false;
@@ -78,7 +78,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 	b->state = state_create(&b->config.limits);
 	b->queue = command_queue_create(worker_count(&b->config.dataplane));
 	if (!b->state || !b->queue)
-		return fail(message, "memory for the tables (limits.*)", -ENOMEM);
+		return refuse_start(message, "memory for the tables (limits.*)", -ENOMEM);
 	if (!open_store(b, read_only, message))
 		return false;
 	b->placement = placement_create(b->state, (enum placement_algorithm)b->config.algorithm);
@@ -117,14 +117,14 @@ bool berthd_plan(const struct config *config, struct topology_plan *plan, char *
 		hwloc_topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) !=
 			0 ||
 		hwloc_topology_load(machine) != 0)
-		return fail(message, "reading the machine's topology through hwloc", -EIO);
+		return refuse_start(message, "reading the machine's topology through hwloc", -EIO);
 	struct topology_ask ask = {0};
 	dataplane_topology_ask(&config->dataplane, &ask);
 	ask.schedulers = config->scheduler_workers;
 	int error = topology_plan(machine, &ask, plan);
 	hwloc_topology_destroy(machine);
 	if (error != 0)
-		return fail(message, "planning threads to cores", error);
+		return refuse_start(message, "planning threads to cores", error);
 	dataplane_preflight(&config->dataplane, plan);
 	return true;
 }
@@ -152,7 +152,7 @@ static bool start_dataplane(struct berthd *b, char *message)
 {
 	cpu_set_t before;
 	if (sched_getaffinity(0, sizeof before, &before) != 0)
-		return fail(message, "sched_getaffinity", -errno);
+		return refuse_start(message, "sched_getaffinity", -errno);
 	b->config.dataplane.alloc_spec = alloc_spec_json;
 	b->config.dataplane.vm_spec = vm_spec_json;
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
@@ -160,10 +160,10 @@ static bool start_dataplane(struct berthd *b, char *message)
 		return false;
 	int error = dataplane_start(b->dataplane, b->state, b->queue, &b->keys, &time_source_real);
 	if (error != 0)
-		return fail(message, "starting the dataplane", error);
+		return refuse_start(message, "starting the dataplane", error);
 	b->dataplane_runs = true;
 	if (sched_setaffinity(0, sizeof before, &before) != 0)
-		return fail(message, "sched_setaffinity", -errno);
+		return refuse_start(message, "sched_setaffinity", -errno);
 	return true;
 }
 
@@ -254,27 +254,27 @@ bool berthd_start(struct berthd *b, char *message)
 	b->region_watchers = create_watchers(b, peer_controllers_peers(b->peers));
 	b->events = event_log_create();
 	if (!b->events)
-		return fail(message, "mapping the log of events", -ENOMEM);
+		return refuse_start(message, "mapping the log of events", -ENOMEM);
 	state_observe(b->state, event_log_observer(b->events));
 	int error = applier_open(b->applier);
 	if (error == 0)
 		error = applier_start(b->applier, b->plan.applier_cpu);
 	if (error != 0)
-		return fail(message, "starting the applier", error);
+		return refuse_start(message, "starting the applier", error);
 	b->applier_runs = true;
 	error = pipeline_start(b->pipeline);
 	if (error != 0)
-		return fail(message, "starting the schedulers", error);
+		return refuse_start(message, "starting the schedulers", error);
 	error = watchers_start(b->watchers);
 	if (error == 0)
 		error = watchers_start(b->region_watchers);
 	if (error != 0)
-		return fail(message, "starting the watchers", error);
+		return refuse_start(message, "starting the watchers", error);
 	if (!start_dataplane(b, message) || !start_api(b, message))
 		return false;
 	error = store_start_snapshots(b->store, b->state);
 	if (error != 0)
-		return fail(message, "starting the snapshot thread", error);
+		return refuse_start(message, "starting the snapshot thread", error);
 	b->snapshots_run = true;
 	b->started_ns = time_monotonic_ns(&time_source_real);
 	return true;

@@ -175,7 +175,7 @@ static const struct setting port_settings_table[] = {
 
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-static bool complain(char *message, const char *name, const char *what)
+static bool refuse_setting(char *message, const char *name, const char *what)
 {
 	snprintf(message, CONFIG_MESSAGE_BYTES, "%s: %s", name, what);
 	return false;
@@ -189,10 +189,10 @@ static bool set_addresses(
 	while (*at) {
 		size_t size = strcspn(at, ", ");
 		if (size >= sizeof port->addresses[0])
-			return complain(message, name, "an address is too long");
+			return refuse_setting(message, name, "an address is too long");
 		if (size > 0) {
 			if (port->address_count == COUNT_OF(port->addresses))
-				return complain(message, name, "at most 8 addresses a port");
+				return refuse_setting(message, name, "at most 8 addresses a port");
 			memcpy(port->addresses[port->address_count], at, size);
 			port->addresses[port->address_count++][size] = 0;
 		}
@@ -247,7 +247,7 @@ static bool set_field(
 	switch (s->kind) {
 	case SETTING_TEXT:
 		if (strlen(value) >= s->size)
-			return complain(message, name, "the text is too long");
+			return refuse_setting(message, name, "the text is too long");
 		memcpy(field, value, strlen(value) + 1);
 		return true;
 	case SETTING_U16:
@@ -259,7 +259,8 @@ static bool set_field(
 	return false;
 }
 
-static const struct setting *find(const struct setting *table, size_t count, const char *name)
+static const struct setting *find_setting(
+	const struct setting *table, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(table[i].name, name) == 0)
@@ -291,14 +292,14 @@ static bool set_port(struct config *config, const char *name, const char *value,
 	char *rest;
 	unsigned long number = strtoul(name + 6, &rest, 10);
 	if (rest == name + 6 || *rest != '.')
-		return complain(message, name, "a port setting is named ports.NUMBER.KEY");
+		return refuse_setting(message, name, "a port setting is named ports.NUMBER.KEY");
 	if (number >= PORTS_MAX || number > config->dataplane.port_count)
-		return complain(
+		return refuse_setting(
 			message, name, "ports are numbered from 0 without gaps, at most 16");
 	const struct setting *s =
-		find(port_settings_table, COUNT_OF(port_settings_table), rest + 1);
+		find_setting(port_settings_table, COUNT_OF(port_settings_table), rest + 1);
 	if (!s)
-		return complain(message, name, "no such setting; --help lists them");
+		return refuse_setting(message, name, "no such setting; --help lists them");
 	if (number == config->dataplane.port_count)
 		config->dataplane.port_count++;
 	return set_field(s, &config->dataplane.ports[number], name, value, message);
@@ -308,9 +309,9 @@ bool config_set(struct config *config, const char *name, const char *value, char
 {
 	if (strncmp(name, "ports.", 6) == 0)
 		return set_port(config, name, value, message);
-	const struct setting *s = find(settings, COUNT_OF(settings), name);
+	const struct setting *s = find_setting(settings, COUNT_OF(settings), name);
 	if (!s)
-		return complain(message, name, "no such setting; --help lists them");
+		return refuse_setting(message, name, "no such setting; --help lists them");
 	return set_field(s, config, name, value, message);
 }
 
@@ -318,7 +319,7 @@ bool config_check(const struct config *config, char *message)
 {
 	const struct dataplane_settings *d = &config->dataplane;
 	if (d->port_count == 0)
-		return complain(message, "ports",
+		return refuse_setting(message, "ports",
 			"none is configured; name one, for example --ports.0.device=eth1 "
 			"--ports.0.addresses=10.0.0.1");
 	uint32_t workers = 0;
@@ -326,18 +327,18 @@ bool config_check(const struct config *config, char *message)
 		char name[32];
 		snprintf(name, sizeof name, "ports.%u", i);
 		if (!d->ports[i].device[0])
-			return complain(message, name, "device is missing");
+			return refuse_setting(message, name, "device is missing");
 		if (d->ports[i].address_count == 0)
-			return complain(message, name,
+			return refuse_setting(message, name,
 				"addresses is empty; Berth needs an address of its own");
 		workers += d->ports[i].queues;
 	}
 	if (workers > WORKERS_MAX)
-		return complain(message, "ports", "more than 64 queues in all");
+		return refuse_setting(message, "ports", "more than 64 queues in all");
 	if (strcmp(d->huge, "auto") && strcmp(d->huge, "yes") && strcmp(d->huge, "no"))
-		return complain(message, "dataplane.huge", "is none of auto yes no");
+		return refuse_setting(message, "dataplane.huge", "is none of auto yes no");
 	if (d->stall_ms >= d->ttl_ms)
-		return complain(message, "wire.stall_ms", "must be shorter than wire.ttl_ms");
+		return refuse_setting(message, "wire.stall_ms", "must be shorter than wire.ttl_ms");
 	return true;
 }
 

@@ -15,7 +15,7 @@ struct loading {
 	char *message;
 };
 
-static bool refuse(struct loading *l, yaml_mark_t mark, const char *what)
+static bool refuse_mark(struct loading *l, yaml_mark_t mark, const char *what)
 {
 	char text[CONFIG_MESSAGE_BYTES];
 	snprintf(text, sizeof text, "%.300s", what);
@@ -44,19 +44,20 @@ static bool load_mapping(struct loading *l, const char *name, yaml_node_t *node)
 		yaml_node_t *key = yaml_document_get_node(&l->document, p->key);
 		yaml_node_t *value = yaml_document_get_node(&l->document, p->value);
 		if (key->type != YAML_SCALAR_NODE)
-			return refuse(l, key->start_mark, "a key must be a plain name");
+			return refuse_mark(l, key->start_mark, "a key must be a plain name");
 		const char *word = (const char *)key->data.scalar.value;
 		if (has_earlier_key(l, node, p, word))
-			return refuse(l, key->start_mark, "this key was given before");
+			return refuse_mark(l, key->start_mark, "this key was given before");
 		char full[NAME_BYTES];
 		int size = snprintf(full, sizeof full, "%s%s%s", name, *name ? "." : "", word);
 		if (size < 0 || (size_t)size >= sizeof full)
-			return refuse(l, key->start_mark, "the key is too long or nested too deep");
+			return refuse_mark(
+				l, key->start_mark, "the key is too long or nested too deep");
 		if (value->type == YAML_SCALAR_NODE) {
 			char what[CONFIG_MESSAGE_BYTES];
 			if (!config_set(
 				    l->config, full, (const char *)value->data.scalar.value, what))
-				return refuse(l, key->start_mark, what);
+				return refuse_mark(l, key->start_mark, what);
 		} else if (!load_node(l, full, value))
 			return false;
 	}
@@ -87,9 +88,9 @@ static bool load_sequence(struct loading *l, const char *name, yaml_node_t *node
 	if (strcmp(name, "ports") != 0) {
 		char joined[1024], what[CONFIG_MESSAGE_BYTES];
 		if (!joins_scalars(l, node, joined, sizeof joined))
-			return refuse(l, node->start_mark, "this must be a list of words");
+			return refuse_mark(l, node->start_mark, "this must be a list of words");
 		return config_set(l->config, name, joined, what) ||
-		       refuse(l, node->start_mark, what);
+		       refuse_mark(l, node->start_mark, what);
 	}
 	uint32_t number = 0;
 	for (yaml_node_item_t *i = node->data.sequence.items.start;
@@ -98,7 +99,7 @@ static bool load_sequence(struct loading *l, const char *name, yaml_node_t *node
 		char full[NAME_BYTES];
 		snprintf(full, sizeof full, "ports.%u", number++);
 		if (item->type != YAML_MAPPING_NODE)
-			return refuse(l, item->start_mark, "each port must be a set of keys");
+			return refuse_mark(l, item->start_mark, "each port must be a set of keys");
 		if (!load_mapping(l, full, item))
 			return false;
 	}
@@ -110,7 +111,7 @@ static bool load_node(struct loading *l, const char *name, yaml_node_t *node)
 	switch (node->type) {
 	case YAML_MAPPING_NODE: return load_mapping(l, name, node);
 	case YAML_SEQUENCE_NODE: return load_sequence(l, name, node);
-	default: return refuse(l, node->start_mark, "a set of keys is expected here");
+	default: return refuse_mark(l, node->start_mark, "a set of keys is expected here");
 	}
 }
 
@@ -125,7 +126,7 @@ static bool load_document(struct loading *l, FILE *file)
 	bool good = yaml_parser_load(&parser, &l->document);
 	if (!good) {
 		yaml_mark_t mark = parser.problem_mark;
-		refuse(l, mark, parser.problem ? parser.problem : "this is not YAML");
+		refuse_mark(l, mark, parser.problem ? parser.problem : "this is not YAML");
 	} else {
 		yaml_node_t *top = yaml_document_get_root_node(&l->document);
 		// An empty file is an empty configuration.

@@ -18,7 +18,7 @@
 #define TURN_MS 500
 #define COLLECT_EVERY_MS 30000
 
-static int complain(const char *message, int status)
+static int exit_with(const char *message, int status)
 {
 	fprintf(stderr, "berthd: %s\n", message);
 	return status;
@@ -34,7 +34,7 @@ static int run_check(const struct config *config)
 	char message[BERTHD_MESSAGE_BYTES];
 	struct topology_plan plan = {0};
 	if (!berthd_plan(config, &plan, message))
-		return complain(message, EXIT_FAILURE);
+		return exit_with(message, EXIT_FAILURE);
 	topology_print(&plan, print_line, NULL);
 	for (uint32_t i = 0; i < plan.problem_count; i++)
 		if (plan.problems[i].severity == TOPOLOGY_ERROR)
@@ -57,7 +57,7 @@ static int run_verify(struct berthd *b)
 		       " nodes, %u jobs, %u allocations: %u violations\n",
 			state_index(b->state), nodes, c.jobs, c.allocations, violations);
 	} else
-		complain(message, EXIT_FAILURE);
+		exit_with(message, EXIT_FAILURE);
 	berthd_close(b);
 	return violations ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -69,7 +69,7 @@ static void collected(struct command *command)
 }
 
 // Asks the applier to drop what is past its time; one request at a time.
-static void collect(struct berthd *b)
+static void collect_ended(struct berthd *b)
 {
 	static atomic_flag busy = ATOMIC_FLAG_INIT;
 	static struct command command;
@@ -99,7 +99,7 @@ static void wait_for_signal(struct berthd *b, int signals)
 			sd_notify(0, "WATCHDOG=1");
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
 		if (now_ns - last_collect_ns >= COLLECT_EVERY_MS * NS_PER_MS) {
-			collect(b);
+			collect_ended(b);
 			last_collect_ns = now_ns;
 		}
 	}
@@ -128,10 +128,10 @@ static int run_daemon(struct berthd *b)
 	char message[BERTHD_MESSAGE_BYTES];
 	int error = master_keys_load(b->config.master_key_file, &b->keys, message, sizeof message);
 	if (error != 0)
-		return complain(message, EXIT_FAILURE);
+		return exit_with(message, EXIT_FAILURE);
 	int signals = open_signals();
 	if (signals < 0)
-		return complain("cannot set up signal handling", EXIT_FAILURE);
+		return exit_with("cannot set up signal handling", EXIT_FAILURE);
 	log_configure((enum log_level)b->config.log_level, b->config.log_format == 1);
 	bool started = berthd_open(b, false, message) && berthd_start(b, message);
 	if (started) {
@@ -142,7 +142,7 @@ static int run_daemon(struct berthd *b)
 		wait_for_signal(b, signals);
 		sd_notify(0, "STOPPING=1");
 	} else
-		complain(message, EXIT_FAILURE);
+		exit_with(message, EXIT_FAILURE);
 	berthd_close(b);
 	close(signals);
 	if (started)
@@ -154,7 +154,7 @@ static int run_genkey(const struct options *o)
 {
 	char message[BERTHD_MESSAGE_BYTES];
 	if (master_keys_generate(o->key_file, o->rotate, message, sizeof message) != 0)
-		return complain(message, EXIT_FAILURE);
+		return exit_with(message, EXIT_FAILURE);
 	printf("wrote %s\n", o->key_file);
 	return EXIT_SUCCESS;
 }
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	char message[CONFIG_MESSAGE_BYTES];
 	config_defaults(&berthd.config);
 	if (!options_read(argc, (const char *const *)argv, &berthd.config, &options, message))
-		return complain(message, EXIT_USAGE);
+		return exit_with(message, EXIT_USAGE);
 	switch (options.action) {
 	case ACTION_EXIT: return EXIT_SUCCESS;
 	case ACTION_GENKEY: return run_genkey(&options);
@@ -176,6 +176,6 @@ int main(int argc, char **argv)
 	case ACTION_RUN: break;
 	}
 	if (!config_check(&berthd.config, message))
-		return complain(message, EXIT_USAGE);
+		return exit_with(message, EXIT_USAGE);
 	return options.action == ACTION_CHECK ? run_check(&berthd.config) : run_daemon(&berthd);
 }

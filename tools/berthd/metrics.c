@@ -3,7 +3,7 @@
 #include "tools/berthd/berthd.h"
 #include <stdio.h>
 
-static double load(const _Atomic uint64_t *counter)
+static double counter_load(const _Atomic uint64_t *counter)
 {
 	return (double)atomic_load_explicit(counter, memory_order_relaxed);
 }
@@ -51,15 +51,15 @@ static void emit_counters(const struct metric_sink *m, const struct counter *cou
 {
 	for (size_t i = 0; i < count; i++)
 		emit(m, 'c', counters[i].name, "",
-			load((const _Atomic uint64_t *)((const char *)values +
-							counters[i].offset)));
+			counter_load((const _Atomic uint64_t *)((const char *)values +
+								counters[i].offset)));
 }
 
 static double sum_workers(const struct dataplane *d, size_t offset)
 {
 	double sum = 0;
 	for (uint32_t w = 0; w < dataplane_workers(d); w++)
-		sum += load((
+		sum += counter_load((
 			const _Atomic uint64_t *)((const char *)dataplane_counters(d, w) + offset));
 	return sum;
 }
@@ -123,7 +123,7 @@ static void emit_histogram(const struct metric_sink *m, const char *name,
 	uint64_t buckets[32];
 	for (uint32_t i = 0; i < 32; i++)
 		buckets[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
-	m->histogram(m->sink, name, "", buckets, load(sum));
+	m->histogram(m->sink, name, "", buckets, counter_load(sum));
 }
 
 static void emit_applier(const struct metric_sink *m, const struct berthd *b)
@@ -132,7 +132,7 @@ static void emit_applier(const struct metric_sink *m, const struct berthd *b)
 	char labels[96];
 	for (uint32_t t = 0; t < COMMAND_TYPES; t++) {
 		for (uint32_t o = 0; o < COMMAND_OUTCOMES; o++) {
-			double value = load(&c->outcomes[t][o]);
+			double value = counter_load(&c->outcomes[t][o]);
 			if (value == 0 && o != OUTCOME_DONE)
 				continue;
 			snprintf(labels, sizeof labels, "type=\"%s\",outcome=\"%s\"",
@@ -177,21 +177,21 @@ static void emit_state(const struct metric_sink *m, const struct berthd *b)
 static void emit_store(const struct metric_sink *m, const struct berthd *b)
 {
 	const struct store_counters *c = store_counters(b->store);
-	emit(m, 'c', "berth_store_appends_total", "", load(&c->appends));
-	emit(m, 'c', "berth_store_append_bytes_total", "", load(&c->append_bytes));
-	emit(m, 'c', "berth_snapshots_total", "", load(&c->snapshots));
-	emit(m, 'c', "berth_snapshot_failures_total", "", load(&c->snapshot_failures));
-	emit(m, 'g', "berth_snapshot_index", "", load(&c->snapshot_index));
-	emit(m, 'g', "berth_store_log_bytes", "", load(&c->log_bytes));
-	emit(m, 'g', "berth_store_room_bytes", "", load(&c->room_bytes));
+	emit(m, 'c', "berth_store_appends_total", "", counter_load(&c->appends));
+	emit(m, 'c', "berth_store_append_bytes_total", "", counter_load(&c->append_bytes));
+	emit(m, 'c', "berth_snapshots_total", "", counter_load(&c->snapshots));
+	emit(m, 'c', "berth_snapshot_failures_total", "", counter_load(&c->snapshot_failures));
+	emit(m, 'g', "berth_snapshot_index", "", counter_load(&c->snapshot_index));
+	emit(m, 'g', "berth_store_log_bytes", "", counter_load(&c->log_bytes));
+	emit(m, 'g', "berth_store_room_bytes", "", counter_load(&c->room_bytes));
 }
 
 static void emit_placement(const struct metric_sink *m, const struct berthd *b)
 {
 	const struct placement_counters *c = placement_counters(b->placement);
-	emit(m, 'c', "berth_placement_decisions_total", "", load(&c->decisions));
-	emit(m, 'c', "berth_placement_refusals_total", "", load(&c->refusals));
-	emit(m, 'c', "berth_placement_scans_total", "", load(&c->scans));
+	emit(m, 'c', "berth_placement_decisions_total", "", counter_load(&c->decisions));
+	emit(m, 'c', "berth_placement_refusals_total", "", counter_load(&c->refusals));
+	emit(m, 'c', "berth_placement_scans_total", "", counter_load(&c->scans));
 }
 
 void berthd_metrics(void *context, const struct metric_sink *m)

@@ -9,7 +9,7 @@
 // Series of delayed evaluations: more than this would be a list, not a metric.
 #define DELAYED_MAX 64u
 
-static void gauge(const struct metric_sink *m, const char *name, double value)
+static void pipeline_gauge(const struct metric_sink *m, const char *name, double value)
 {
 	m->value(m->sink, 'g', name, "", value);
 }
@@ -76,17 +76,17 @@ static void emit_broker(const struct metric_sink *m, const struct broker_stats *
 {
 	char name[64];
 
-	gauge(m, "nomad.nomad.broker.total_ready", s->ready);
-	gauge(m, "nomad.nomad.broker.total_unacked", s->unacked);
-	gauge(m, "nomad.nomad.broker.total_pending", s->pending);
-	gauge(m, "nomad.nomad.broker.total_waiting", s->waiting);
-	gauge(m, "nomad.nomad.broker.total_cancelable", s->cancelable);
-	gauge(m, "nomad.nomad.broker._failed.ready", s->failed);
+	pipeline_gauge(m, "nomad.nomad.broker.total_ready", s->ready);
+	pipeline_gauge(m, "nomad.nomad.broker.total_unacked", s->unacked);
+	pipeline_gauge(m, "nomad.nomad.broker.total_pending", s->pending);
+	pipeline_gauge(m, "nomad.nomad.broker.total_waiting", s->waiting);
+	pipeline_gauge(m, "nomad.nomad.broker.total_cancelable", s->cancelable);
+	pipeline_gauge(m, "nomad.nomad.broker._failed.ready", s->failed);
 	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
 		snprintf(name, sizeof name, "nomad.nomad.broker.%s.ready", eval_type_names[t]);
-		gauge(m, name, s->ready_by_type[t]);
+		pipeline_gauge(m, name, s->ready_by_type[t]);
 		snprintf(name, sizeof name, "nomad.nomad.broker.%s.unacked", eval_type_names[t]);
-		gauge(m, name, s->unacked_by_type[t]);
+		pipeline_gauge(m, name, s->unacked_by_type[t]);
 	}
 }
 
@@ -120,14 +120,14 @@ void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)
 	emit_delayed(m, p);
 	emit_reschedules(m, p);
 	emit_workers(m, &s);
-	gauge(m, "nomad.nomad.plan.queue_depth", s.plan_queue_depth);
+	pipeline_gauge(m, "nomad.nomad.plan.queue_depth", s.plan_queue_depth);
 	timing(m, "nomad.nomad.plan.submit", &s.submit_plan);
 	m->value(m->sink, 'c', "nomad.nomad.plan.node_rejected", "", (double)s.nodes_rejected);
 	m->value(m->sink, 'c', "berth_plans_submitted_total", "", (double)s.plans_submitted);
 	m->value(m->sink, 'c', "berth_plans_partial_total", "", (double)s.plans_partial);
-	gauge(m, "nomad.nomad.blocked_evals.total_blocked", s.blocked.blocked);
-	gauge(m, "nomad.nomad.blocked_evals.total_escaped", s.blocked.escaped);
-	gauge(m, "nomad.nomad.blocked_evals.total_quota_limit", s.blocked.quota_limited);
-	gauge(m, "nomad.nomad.blocked_evals.cpu", (double)s.blocked.cpu);
-	gauge(m, "nomad.nomad.blocked_evals.memory", (double)s.blocked.memory_mb);
+	pipeline_gauge(m, "nomad.nomad.blocked_evals.total_blocked", s.blocked.blocked);
+	pipeline_gauge(m, "nomad.nomad.blocked_evals.total_escaped", s.blocked.escaped);
+	pipeline_gauge(m, "nomad.nomad.blocked_evals.total_quota_limit", s.blocked.quota_limited);
+	pipeline_gauge(m, "nomad.nomad.blocked_evals.cpu", (double)s.blocked.cpu);
+	pipeline_gauge(m, "nomad.nomad.blocked_evals.memory", (double)s.blocked.memory_mb);
 }

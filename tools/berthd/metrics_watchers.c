@@ -7,14 +7,14 @@ static void counter(
 	m->value(m->sink, 'c', name, labels, (double)value);
 }
 
-static void gauge(const struct metric_sink *m, const char *name, uint32_t value)
+static void watchers_gauge(const struct metric_sink *m, const char *name, uint32_t value)
 {
 	m->value(m->sink, 'g', name, "", value);
 }
 
 static void emit_regions(const struct metric_sink *m, const struct watchers_stats *s)
 {
-	gauge(m, "berth_rollouts_watched", s->rollouts_watched);
+	watchers_gauge(m, "berth_rollouts_watched", s->rollouts_watched);
 	counter(m, "berth_regions_told_total", "outcome=\"done\"", s->regions_told);
 	counter(m, "berth_regions_told_total", "outcome=\"refused\"", s->regions_refused);
 	counter(m, "berth_region_steps_total", "", s->region_steps);
@@ -27,21 +27,21 @@ static void emit_standings(
 
 	state_counts(b->state, &counts);
 	struct node_standings standings = node_standings_of(&counts);
-	gauge(m, "berth_nodes_available", standings.healthy);
-	gauge(m, "berth_nodes_free", standings.free);
-	gauge(m, "berth_nodes_running", standings.running);
-	gauge(m, "berth_nodes_lost", standings.suspended);
-	gauge(m, "berth_nodes_flaky", counts.nodes_flaky);
-	gauge(m, "berth_nodes_offlined", counts.nodes_standing[NODE_OFFLINED]);
+	watchers_gauge(m, "berth_nodes_available", standings.healthy);
+	watchers_gauge(m, "berth_nodes_free", standings.free);
+	watchers_gauge(m, "berth_nodes_running", standings.running);
+	watchers_gauge(m, "berth_nodes_lost", standings.suspended);
+	watchers_gauge(m, "berth_nodes_flaky", counts.nodes_flaky);
+	watchers_gauge(m, "berth_nodes_offlined", counts.nodes_standing[NODE_OFFLINED]);
 	counter(m, "berth_nodes_swept_total", "", s->nodes_swept);
 	counter(m, "berth_node_updates_total", "outcome=\"changed\"", s->looks_changed);
 	counter(m, "berth_node_updates_total", "outcome=\"unchanged\"", s->looks_unchanged);
 	m->value(m->sink, 'g', "berth_node_update_seconds", "", s->sweep_us / 1e6);
 	// The same under the names that dashboards made for Scoot ask for (row E28).
-	gauge(m, "availableNodes", standings.healthy);
-	gauge(m, "freeNodes", standings.free);
-	gauge(m, "runningNodes", standings.running);
-	gauge(m, "lostNodes", standings.suspended);
+	watchers_gauge(m, "availableNodes", standings.healthy);
+	watchers_gauge(m, "freeNodes", standings.free);
+	watchers_gauge(m, "runningNodes", standings.running);
+	watchers_gauge(m, "lostNodes", standings.suspended);
 	m->value(m->sink, 'g', "schedUpdateClusterLatency_ms", "", s->sweep_us / 1e3);
 }
 
@@ -54,10 +54,10 @@ void berthd_metrics_watchers(const struct metric_sink *m, const struct berthd *b
 	emit_regions(m, &regions);
 	emit_standings(m, b, &s);
 	berthd_metrics_vms(m, b, &s);
-	gauge(m, "berth_deployments_watched", s.deployments_watched);
-	gauge(m, "berth_nodes_draining_watched", s.nodes_draining);
-	gauge(m, "berth_periodic_jobs", s.periodic_jobs);
-	gauge(m, "berth_nodes_disconnected_watched", s.nodes_disconnected);
+	watchers_gauge(m, "berth_deployments_watched", s.deployments_watched);
+	watchers_gauge(m, "berth_nodes_draining_watched", s.nodes_draining);
+	watchers_gauge(m, "berth_periodic_jobs", s.periodic_jobs);
+	watchers_gauge(m, "berth_nodes_disconnected_watched", s.nodes_disconnected);
 	counter(m, "berth_deployments_total", "outcome=\"failed\"", s.deployments_failed);
 	counter(m, "berth_deployments_total", "outcome=\"promoted\"", s.deployments_promoted);
 	counter(m, "berth_deployments_total", "outcome=\"reverted\"", s.deployments_reverted);

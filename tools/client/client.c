@@ -155,7 +155,7 @@ static bool listen_until(struct client *c, struct exchange *x, uint64_t until_ns
 }
 
 // Sends until an answer. False when time is over.
-static bool answered(struct client *c, struct exchange *x, struct backoff *backoff)
+static bool wait_for_answer(struct client *c, struct exchange *x, struct backoff *backoff)
 {
 	for (;;) {
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
@@ -184,7 +184,7 @@ static uint64_t later_ns(const struct exchange *x, uint64_t now_ns, uint64_t wai
 }
 
 // x->frame holds the encoded request. CLIENT_DONE: the answer is in x->reply.
-static int exchange(struct client *c, struct exchange *x, struct wire_refused *refused)
+static int run_exchange(struct client *c, struct exchange *x, struct wire_refused *refused)
 {
 	if (x->length == 0)
 		return -EINVAL;
@@ -193,7 +193,7 @@ static int exchange(struct client *c, struct exchange *x, struct wire_refused *r
 	uint64_t start_ns = time_monotonic_ns(&time_source_real);
 	x->give_up_ns = start_ns + c->deadline_ms * NS_PER_MS;
 	int rc = -ETIMEDOUT;
-	while (answered(c, x, &backoff)) {
+	while (wait_for_answer(c, x, &backoff)) {
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
 		c->counters.last_rtt_ns = now_ns - start_ns;
 		if (x->header.type != WIRE_REFUSED) {
@@ -216,7 +216,7 @@ static int exchange(struct client *c, struct exchange *x, struct wire_refused *r
 	return rc;
 }
 
-static struct wire_header begin(struct client *c, struct exchange *x, uint8_t reply_type)
+static struct wire_header begin_exchange(struct client *c, struct exchange *x, uint8_t reply_type)
 {
 	x->reply_type = reply_type;
 	x->sequence = ++c->sequence;
@@ -233,9 +233,9 @@ int client_place(struct client *c, struct wire_place *place, struct wire_placed 
 		place->issued_ms = time_wall_ns(&time_source_real) / NS_PER_MS;
 	if (place->request == 0)
 		place->request = prng_u64(&c->prng);
-	struct wire_header h = begin(c, &x, WIRE_PLACED);
+	struct wire_header h = begin_exchange(c, &x, WIRE_PLACED);
 	x.length = wire_place_encode(x.frame, sizeof x.frame, h, place);
-	int rc = exchange(c, &x, refused);
+	int rc = run_exchange(c, &x, refused);
 	if (rc == CLIENT_DONE && !wire_placed_decode(x.reply, &x.header, placed))
 		return -EPROTO;
 	return rc;
@@ -246,9 +246,9 @@ int client_release(struct client *c, struct wire_ids *ids, struct wire_released 
 {
 	struct exchange x;
 	ids->client = text_of(c->name);
-	struct wire_header h = begin(c, &x, WIRE_RELEASED);
+	struct wire_header h = begin_exchange(c, &x, WIRE_RELEASED);
 	x.length = wire_release_encode(x.frame, sizeof x.frame, h, ids);
-	int rc = exchange(c, &x, refused);
+	int rc = run_exchange(c, &x, refused);
 	if (rc == CLIENT_DONE && (!wire_released_decode(x.reply, &x.header, released) ||
 					 released->count != ids->count))
 		return -EPROTO;
@@ -260,9 +260,9 @@ int client_status(struct client *c, struct wire_status *status, struct wire_stat
 {
 	struct exchange x;
 	status->client = text_of(c->name);
-	struct wire_header h = begin(c, &x, WIRE_STATUS_REPLY);
+	struct wire_header h = begin_exchange(c, &x, WIRE_STATUS_REPLY);
 	x.length = wire_status_encode(x.frame, sizeof x.frame, h, status);
-	int rc = exchange(c, &x, refused);
+	int rc = run_exchange(c, &x, refused);
 	if (rc == CLIENT_DONE && !wire_status_reply_decode(x.reply, &x.header, reply))
 		return -EPROTO;
 	return rc;

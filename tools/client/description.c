@@ -21,7 +21,7 @@ static uint32_t description_bytes(const struct wire_register *w)
 }
 
 // Fills pairs[] of each part as full as it gets. Returns the number of parts, 0 when there are too many.
-static uint32_t divide(const struct wire_register *whole, uint32_t pairs[REGISTER_PARTS_MAX])
+static uint32_t divide_pairs(const struct wire_register *whole, uint32_t pairs[REGISTER_PARTS_MAX])
 {
 	uint32_t part = 0, used = description_bytes(whole);
 	pairs[0] = 0;
@@ -43,7 +43,7 @@ bool description_encode(const struct wire_register *whole, uint64_t sequence, ui
 	const struct wire_key *key, struct description_frames *out)
 {
 	uint32_t pairs[REGISTER_PARTS_MAX], first = 0;
-	out->count = divide(whole, pairs);
+	out->count = divide_pairs(whole, pairs);
 	struct wire_header header = {.key_id = key_id, .slot = WIRE_NO_SLOT, .sequence = sequence};
 	struct wire_register part = *whole;
 	part.parts = (uint8_t)out->count;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 // Splits in place. A bare IPv6 address has more than one colon and no port.
-static bool split(char *text, const char **host, const char **port)
+static bool split_endpoint(char *text, const char **host, const char **port)
 {
 	*host = text;
 	*port = NULL;
@@ -34,7 +34,7 @@ static int resolve(const char *text, const char *port_default, int flags,
 	char copy[300];
 	const char *host, *port;
 	int length = snprintf(copy, sizeof copy, "%s", text);
-	if (length < 0 || (size_t)length >= sizeof copy || !split(copy, &host, &port)) {
+	if (length < 0 || (size_t)length >= sizeof copy || !split_endpoint(copy, &host, &port)) {
 		snprintf(message, message_size,
 			"\"%.64s\" is not an address: write HOST, HOST:PORT or [IPv6]:PORT", text);
 		return -EINVAL;

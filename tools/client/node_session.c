@@ -49,7 +49,7 @@ static bool is_outstanding(const struct node_session *s, const struct wire_heade
 	       s->sequence - h->sequence < s->unanswered;
 }
 
-static void answered(struct node_session *s, const struct wire_header *h)
+static void session_answered(struct node_session *s, const struct wire_header *h)
 {
 	if (s->awaiting != WIRE_REGISTERED)
 		s->unanswered = (uint8_t)(s->sequence - h->sequence);
@@ -61,7 +61,7 @@ static enum node_event take_ack(
 {
 	if (ack->term < s->term)
 		return NODE_OLD_TERM;
-	answered(s, h);
+	session_answered(s, h);
 	s->term = ack->term;
 	s->alloc_index = ack->alloc_index;
 	s->ttl_ms = ack->ttl_ms;
@@ -80,7 +80,7 @@ static enum node_event take_ack(
 static enum node_event take_refusal(
 	struct node_session *s, const struct wire_header *h, const struct wire_refused *refused)
 {
-	answered(s, h);
+	session_answered(s, h);
 	return refused->reason == WIRE_REFUSED_STALE_GENERATION ? NODE_REGISTER_NOW : NODE_REFUSED;
 }
 
@@ -96,7 +96,7 @@ struct node_answer node_session_receive(struct node_session *s, const uint8_t *f
 		if (wire_refused_decode(frame, &h, &answer.refused))
 			answer.event = take_refusal(s, &h, &answer.refused);
 	} else if (h.type == WIRE_GOODBYE_ACK) {
-		answered(s, &h);
+		session_answered(s, &h);
 		s->generation = 0;
 		answer.event = NODE_GONE;
 	} else if (wire_heartbeat_ack_decode(frame, &h, &ack)) {

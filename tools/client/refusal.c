@@ -7,7 +7,7 @@ struct sentence {
 	uint32_t size, used;
 };
 
-static void say(struct sentence *s, const char *what, uint64_t number)
+static void say_refusal(struct sentence *s, const char *what, uint64_t number)
 {
 	if (number == 0 || s->used >= s->size)
 		return;
@@ -21,22 +21,22 @@ char *client_refusal_text(const struct wire_refused *r, char *buffer, uint32_t s
 	struct sentence s = {.buffer = buffer, .size = size};
 	int n = snprintf(buffer, size, "%s", wire_refusal_name(r->reason));
 	s.used = n < 0 ? size : (uint32_t)n;
-	say(&s, "nodes seen", r->nodes_seen);
-	say(&s, "not ready", r->nodes_not_ready);
-	say(&s, "in other datacenters", r->filtered_datacenter);
-	say(&s, "of another class or pool", r->filtered_class);
-	say(&s, "without the device", r->filtered_device);
+	say_refusal(&s, "nodes seen", r->nodes_seen);
+	say_refusal(&s, "not ready", r->nodes_not_ready);
+	say_refusal(&s, "in other datacenters", r->filtered_datacenter);
+	say_refusal(&s, "of another class or pool", r->filtered_class);
+	say_refusal(&s, "without the device", r->filtered_device);
 	for (uint32_t i = 0; i < r->filter_count; i++) {
 		char what[48];
 		snprintf(what, sizeof what, "filtered by constraint %u", i + 1);
-		say(&s, what, r->filters[i]);
+		say_refusal(&s, what, r->filters[i]);
 	}
-	say(&s, "lack cpu", r->exhausted_cpu);
-	say(&s, "lack memory", r->exhausted_memory);
-	say(&s, "lack disk", r->exhausted_disk);
-	say(&s, "lack a free device", r->exhausted_device);
+	say_refusal(&s, "lack cpu", r->exhausted_cpu);
+	say_refusal(&s, "lack memory", r->exhausted_memory);
+	say_refusal(&s, "lack disk", r->exhausted_disk);
+	say_refusal(&s, "lack a free device", r->exhausted_device);
 	if (r->reason == WIRE_REFUSED_STALE_REGISTRATION)
-		say(&s, "is the newest registration known", r->value);
-	say(&s, "ms until it may be tried again", r->retry_after_ms);
+		say_refusal(&s, "is the newest registration known", r->value);
+	say_refusal(&s, "ms until it may be tried again", r->retry_after_ms);
 	return buffer;
 }

@@ -2,30 +2,30 @@
 #include "state/base/error.h"
 #include <errno.h>
 
-static int complain(struct csv *c, const char *what)
+static int refuse_line(struct csv *c, const char *what)
 {
 	snprintf(c->message, c->message_size, "%s:%u: %s", c->path, c->line, what);
 	return -ERROR_CORRUPT;
 }
 
 // Splits text into fields. Returns 1, or -ERROR_CORRUPT.
-static int split(struct csv *c)
+static int split_fields(struct csv *c)
 {
 	uint32_t count = 0;
 	char *at = c->text;
 	if (strchr(at, '"'))
-		return complain(c, "a quoted field, which this reader does not know");
+		return refuse_line(c, "a quoted field, which this reader does not know");
 	for (;;) {
 		size_t size = strcspn(at, ",");
 		if (count == CSV_COLUMNS_MAX)
-			return complain(c, "more than 32 columns");
+			return refuse_line(c, "more than 32 columns");
 		c->fields[count++] = (struct text){at, (uint32_t)size};
 		if (at[size] == '\0')
 			break;
 		at += size + 1;
 	}
 	if (c->columns != 0 && count != c->columns)
-		return complain(c, "not as many fields as the header has");
+		return refuse_line(c, "not as many fields as the header has");
 	c->columns = count;
 	return 1;
 }
@@ -34,22 +34,22 @@ int csv_next(struct csv *c)
 {
 	do {
 		if (!fgets(c->text, sizeof c->text, c->file))
-			return ferror(c->file) ? complain(c, "cannot be read") : 0;
+			return ferror(c->file) ? refuse_line(c, "cannot be read") : 0;
 		c->line++;
 		size_t size = strlen(c->text);
 		if (size == sizeof c->text - 1 && c->text[size - 1] != '\n')
-			return complain(c, "longer than 4095 bytes");
+			return refuse_line(c, "longer than 4095 bytes");
 		while (size > 0 && (c->text[size - 1] == '\n' || c->text[size - 1] == '\r'))
 			c->text[--size] = '\0';
 	} while (c->text[0] == '\0');
-	return split(c);
+	return split_fields(c);
 }
 
 static int find_columns(struct csv *c, const char *const *wanted, uint32_t wanted_count)
 {
 	int rc = csv_next(c);
 	if (rc <= 0)
-		return rc < 0 ? rc : complain(c, "is empty; a header line was expected");
+		return rc < 0 ? rc : refuse_line(c, "is empty; a header line was expected");
 	c->wanted_count = wanted_count;
 	for (uint32_t w = 0; w < wanted_count; w++) {
 		uint32_t i = 0;
@@ -58,7 +58,7 @@ static int find_columns(struct csv *c, const char *const *wanted, uint32_t wante
 		if (i == c->columns) {
 			char what[80];
 			snprintf(what, sizeof what, "no column named \"%s\"", wanted[w]);
-			return complain(c, what);
+			return refuse_line(c, what);
 		}
 		c->at[w] = i;
 	}
@@ -99,10 +99,10 @@ int csv_number(struct csv *c, uint32_t wanted, uint32_t *number)
 	uint64_t value = 0;
 	for (uint32_t i = 0; i < field.size; i++) {
 		if (field.data[i] < '0' || field.data[i] > '9')
-			return complain(c, "a field that should be a number is not");
+			return refuse_line(c, "a field that should be a number is not");
 		value = value * 10 + (uint64_t)(field.data[i] - '0');
 		if (value > UINT32_MAX)
-			return complain(c, "a number above 4294967295");
+			return refuse_line(c, "a number above 4294967295");
 	}
 	*number = (uint32_t)value;
 	return 0;

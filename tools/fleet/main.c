@@ -130,7 +130,7 @@ static bool is_over(const struct run *run)
 	return settled(run) && (!run->placing_asked || run->placing_done);
 }
 
-static void work(struct run *run, struct stream *stream)
+static void work_as_fleet(struct run *run, struct stream *stream)
 {
 	struct fleet *f = &run->fleet;
 	double told_s = 0;
@@ -169,7 +169,7 @@ static void say_goodbye(struct run *run)
 			f->transport->wait(f->transport, 1000);
 }
 
-static int finish(struct run *run)
+static int finish_run(struct run *run)
 {
 	const struct fleet_options *o = run->options;
 	bool seen = report_verdict(run);
@@ -211,8 +211,8 @@ static int simulate(struct run *run, const struct fleet_settings *settings,
 		.workers = run->options->workers};
 	if (run->options->run)
 		run->fleet.running = running_create(&run->fleet, &running);
-	work(run, &stream);
-	int code = finish(run);
+	work_as_fleet(run, &stream);
+	int code = finish_run(run);
 	running_destroy(run->fleet.running);
 	if (run->placing)
 		placing_stop(run->placing);

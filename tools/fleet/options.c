@@ -90,7 +90,7 @@ static const struct flags flags = {
 	.count = sizeof table / sizeof table[0],
 };
 
-static bool wrong(const char *what, const char *value)
+static bool refuse_option(const char *what, const char *value)
 {
 	fprintf(stderr, "berth-fleet: %s, not \"%s\"\n", what, value);
 	return false;
@@ -103,7 +103,7 @@ static bool read_datacenters(struct fleet_options *o)
 		size_t size = strcspn(at, ",");
 		if (size == 0 || size >= sizeof s->datacenters[0] ||
 			s->datacenter_count == DATACENTERS_MAX)
-			return wrong("--datacenter wants 1 to 16 names", o->datacenter);
+			return refuse_option("--datacenter wants 1 to 16 names", o->datacenter);
 		memcpy(s->datacenters[s->datacenter_count++], at, size);
 		if (at[size] == '\0')
 			return true;
@@ -118,10 +118,11 @@ static bool read_shapes(struct fleet_options *o)
 	s->attributes = o->attributes;
 	s->name_prefix = o->name_prefix;
 	if (strlen(o->name_prefix) > 100)
-		return wrong("--name wants up to 100 characters", o->name_prefix);
+		return refuse_option("--name wants up to 100 characters", o->name_prefix);
 	for (uint32_t i = 0; i < o->shape.count; i++)
 		if (!shape_parse(o->shape.items[i], &s->list[s->count++]))
-			return wrong("--shape wants CLASS=WEIGHT,CPU,MEMORY,DISK[,GPUS[,MODEL]]",
+			return refuse_option(
+				"--shape wants CLASS=WEIGHT,CPU,MEMORY,DISK[,GPUS[,MODEL]]",
 				o->shape.items[i]);
 	if (s->count == 0) {
 		s->list[0] = (struct shape){.weight = 1,
@@ -154,7 +155,7 @@ static bool read_faults(struct fleet_options *o)
 			struct fault *fault = &o->faults[o->fault_count++];
 			const char *text = kinds[k].list->items[i];
 			if (!fault_parse(kinds[k].kind, text, fault) || fault->count > o->nodes)
-				return wrong(kinds[k].wants, text);
+				return refuse_option(kinds[k].wants, text);
 		}
 	}
 	return true;
@@ -167,7 +168,7 @@ static bool read_place(struct fleet_options *o)
 	const char *colon = strrchr(o->place, ':');
 	if (!colon || colon == o->place || colon[1] == '\0' || colon - o->place > 255 ||
 		strlen(colon + 1) > 255)
-		return wrong("--place wants JOB:GROUP", o->place);
+		return refuse_option("--place wants JOB:GROUP", o->place);
 	o->job = (struct text){o->place, (uint32_t)(colon - o->place)};
 	o->group = text_of(colon + 1);
 	return true;

@@ -58,7 +58,7 @@ static void send_request(struct placing *p, struct placing_request *r)
 	fleet_queue(p->fleet, 0, r->frame, r->size);
 }
 
-static bool ask(struct placing *p, struct placing_request *r)
+static bool ask_placement(struct placing *p, struct placing_request *r)
 {
 	struct placing_ask ask;
 	if (!p->source.next(p->source.context, &ask)) {
@@ -83,7 +83,7 @@ static bool ask(struct placing *p, struct placing_request *r)
 	return true;
 }
 
-static void finish(struct placing *p, struct placing_request *r)
+static void finish_request(struct placing *p, struct placing_request *r)
 {
 	r->stage = PLACING_FREE;
 	p->active--;
@@ -101,7 +101,7 @@ static void repeat(struct placing *p, struct placing_request *r)
 	make_due(p, r);
 }
 
-static void release(struct placing *p, struct placing_request *r)
+static void release_placed(struct placing *p, struct placing_request *r)
 {
 	struct wire_ids ids = {.client = text_of(p->settings.client), .count = r->placed.count};
 	for (uint32_t i = 0; i < ids.count; i++)
@@ -116,9 +116,9 @@ static void release(struct placing *p, struct placing_request *r)
 static void release_or_finish(struct placing *p, struct placing_request *r)
 {
 	if (prng_unit(&p->prng) < p->settings.release_share)
-		release(p, r);
+		release_placed(p, r);
 	else
-		finish(p, r);
+		finish_request(p, r);
 }
 
 static void on_placed(
@@ -160,7 +160,7 @@ static void on_released(
 	}
 	if (released->count != r->placed.count)
 		p->counters.release_failed++;
-	finish(p, r);
+	finish_request(p, r);
 }
 
 static void on_refused(
@@ -180,7 +180,7 @@ static void on_refused(
 	p->counters.release_failed += r->stage == PLACING_RELEASING;
 	if (r->stage == PLACING_ASKED)
 		p->source.refused(p->source.context, r->number, refused);
-	finish(p, r);
+	finish_request(p, r);
 }
 
 static void take_answer(void *context, const struct frame *frame)
@@ -230,7 +230,7 @@ bool placing_step(struct placing *p)
 	refill_credit(p);
 	for (uint32_t i = 0; i < p->settings.window; i++) {
 		struct placing_request *r = &p->requests[i];
-		if (r->stage == PLACING_FREE && may_ask(p) && ask(p, r))
+		if (r->stage == PLACING_FREE && may_ask(p) && ask_placement(p, r))
 			p->credit -= 1;
 		if (r->stage != PLACING_FREE && r->due_ms <= now_ms && fleet_may_send(p->fleet))
 			send_request(p, r);

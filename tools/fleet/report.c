@@ -51,7 +51,7 @@ void report_line(const struct run *run)
 	fflush(out);
 }
 
-static bool say(bool wrong, const char *what, uint64_t number)
+static bool say_number(bool wrong, const char *what, uint64_t number)
 {
 	if (wrong)
 		fprintf(stderr, "berth-fleet: not seen: %s (%lu)\n", what, (unsigned long)number);
@@ -63,9 +63,9 @@ static bool faults_seen(const struct run *run)
 	bool all = true;
 	for (uint32_t i = 0; i < run->options->fault_count; i++) {
 		const struct fault *fault = &run->options->faults[i];
-		all &= say(!fault->struck, "a fault's time did not come; nodes it was meant for",
-			fault->count);
-		all &= say(fault->struck && fault->done < fault->count,
+		all &= say_number(!fault->struck,
+			"a fault's time did not come; nodes it was meant for", fault->count);
+		all &= say_number(fault->struck && fault->done < fault->count,
 			"a fault found fewer nodes than it was meant for", fault->done);
 	}
 	return all;
@@ -76,19 +76,20 @@ static bool placing_seen(const struct run *run)
 	if (!run->placing_asked)
 		return true;
 	if (!run->placing)
-		return say(true, "placing did not begin; nodes that were not ready",
+		return say_number(true, "placing did not begin; nodes that were not ready",
 			run->fleet.settings.nodes - run->fleet.away - run->fleet.ready);
 	const struct placing_counters *c = &run->placing->counters;
 	uint64_t refused = refused_in_all(c->refused);
-	bool all = say(!run->placing_done, "placement requests without an answer",
+	bool all = say_number(!run->placing_done, "placement requests without an answer",
 		run->placing_requests - c->answered);
-	all &= say(
+	all &= say_number(
 		c->repeated_differs, "repeated requests with another answer", c->repeated_differs);
-	all &= say(c->duplicates, "allocation ids given twice", c->duplicates);
-	all &= say(c->release_failed, "allocations that were not released", c->release_failed);
+	all &= say_number(c->duplicates, "allocation ids given twice", c->duplicates);
+	all &= say_number(
+		c->release_failed, "allocations that were not released", c->release_failed);
 	if (!run->trace) {
-		all &= say(refused, "placement requests refused", refused);
-		all &= say(c->short_answers, "requests placed in part", c->short_answers);
+		all &= say_number(refused, "placement requests refused", refused);
+		all &= say_number(c->short_answers, "requests placed in part", c->short_answers);
 	}
 	return all;
 }
@@ -98,14 +99,14 @@ static bool trace_seen(const struct run *run)
 	const struct trace *t = run->trace;
 	if (!t)
 		return true;
-	bool all = say(t->placed + t->refused < t->pods, "pods without an answer",
+	bool all = say_number(t->placed + t->refused < t->pods, "pods without an answer",
 		t->pods - t->placed - t->refused);
-	all &= say(t->refused != t->refused_by[WIRE_REFUSED_NO_NODE],
+	all &= say_number(t->refused != t->refused_by[WIRE_REFUSED_NO_NODE],
 		"pods refused for another reason than no-node",
 		t->refused - t->refused_by[WIRE_REFUSED_NO_NODE]);
-	all &= say(t->overcommitted, "placements on a full machine", t->overcommitted);
-	all &= say(t->wrong_model, "placements on a wrong GPU model", t->wrong_model);
-	all &= say(t->unknown_nodes, "placements on a node that is not in the trace",
+	all &= say_number(t->overcommitted, "placements on a full machine", t->overcommitted);
+	all &= say_number(t->wrong_model, "placements on a wrong GPU model", t->wrong_model);
+	all &= say_number(t->unknown_nodes, "placements on a node that is not in the trace",
 		t->unknown_nodes);
 	return all;
 }
@@ -114,11 +115,11 @@ bool report_verdict(const struct run *run)
 {
 	const struct fleet *f = &run->fleet;
 	uint32_t expected = f->settings.nodes - f->away;
-	bool all = say(f->ready < expected, "nodes ready at the end", expected - f->ready);
+	bool all = say_number(f->ready < expected, "nodes ready at the end", expected - f->ready);
 	all &= faults_seen(run);
 	all &= placing_seen(run);
 	all &= trace_seen(run);
-	all &= say(run->capture_failed, "the capture could not be written", 0);
+	all &= say_number(run->capture_failed, "the capture could not be written", 0);
 	return all;
 }
 

@@ -14,7 +14,7 @@ static bool insert(struct uuid_set *set, const struct uuid *id)
 	return true;
 }
 
-static void grow(struct uuid_set *set)
+static void uuid_set_grow(struct uuid_set *set)
 {
 	struct uuid_set larger = {.mask = set->ids ? set->mask * 2 + 1 : 1023};
 	larger.ids = memory_take_array((size_t)larger.mask + 1, sizeof *larger.ids);
@@ -29,7 +29,7 @@ static void grow(struct uuid_set *set)
 bool uuid_set_add(struct uuid_set *set, const struct uuid *id)
 {
 	if (!set->ids || set->count > set->mask / 2)
-		grow(set);
+		uuid_set_grow(set);
 	if (uuid_is_zero(id) || !insert(set, id))
 		return false;
 	set->count++;

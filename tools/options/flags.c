@@ -149,7 +149,7 @@ static enum flags_result refuse_option(
 	return FLAGS_WRONG;
 }
 
-static enum flags_result tell(const struct flags *flags, bool is_version)
+static enum flags_result tell_help(const struct flags *flags, bool is_version)
 {
 	if (is_version)
 		printf("%s %s\n", flags->program, BERTH_VERSION);
@@ -162,11 +162,11 @@ static enum flags_result take_option(const struct flags *flags, const struct opt
 	enum option_event event, void *options)
 {
 	if (event == OPTION_OF_ONE_DASH && (*s->name == 'h' || *s->name == 'V'))
-		return tell(flags, *s->name == 'V');
+		return tell_help(flags, *s->name == 'V');
 	if (event != OPTION_GIVEN)
 		return refuse_option(flags, s, event);
 	if (s->number >= (int)flags->count)
-		return tell(flags, s->number > (int)flags->count);
+		return tell_help(flags, s->number > (int)flags->count);
 	return set_flag(flags, &flags->table[s->number], s->value, options) ? FLAGS_READ
 									    : FLAGS_WRONG;
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int complain(char *message, uint32_t size, int error, const char *path, const char *what)
+static int refuse_file(char *message, uint32_t size, int error, const char *path, const char *what)
 {
 	snprintf(message, size, "%s: %s", path, what);
 	return error;
@@ -49,7 +49,7 @@ static int sync_folder(const struct identity *id)
 }
 
 // Written beside and renamed: a crash leaves the old content or the new.
-static int replace(struct identity *id, const char *name, const char *line, char *message,
+static int replace_file(struct identity *id, const char *name, const char *line, char *message,
 	uint32_t message_size)
 {
 	char path[300], beside[304];
@@ -77,7 +77,7 @@ static int read_node_id(struct identity *id, struct prng *prng, char *message, u
 		id->node = prng_uuid(prng);
 		char text[UUID_TEXT_BYTES];
 		snprintf(line, sizeof line, "%s\n", uuid_format(&id->node, text));
-		return replace(id, "node-id", line, message, size);
+		return replace_file(id, "node-id", line, message, size);
 	}
 	if (fd < 0)
 		return complain_errno(message, size, path, "open it");
@@ -86,7 +86,7 @@ static int read_node_id(struct identity *id, struct prng *prng, char *message, u
 	if (rc < 0)
 		return complain_errno(message, size, path, "read it");
 	if (!uuid_parse(line, &id->node))
-		return complain(message, size, -ERROR_CORRUPT, path,
+		return refuse_file(message, size, -ERROR_CORRUPT, path,
 			"is not a UUID; restore it, or remove it to become a new node");
 	return 0;
 }
@@ -105,13 +105,13 @@ static int read_term(struct identity *id, char *message, uint32_t size)
 	errno = 0;
 	id->term = strtoull(line, &end, 10);
 	if (line[0] < '0' || line[0] > '9' || *end != '\0' || errno)
-		return complain(message, size, -ERROR_CORRUPT, path,
+		return refuse_file(message, size, -ERROR_CORRUPT, path,
 			"is not a number; remove it to obey any controller again");
 	return 0;
 }
 
 // A lock on a file of its own, because node-id may be replaced.
-static int lock(struct identity *id, char *message, uint32_t size)
+static int lock_identity(struct identity *id, char *message, uint32_t size)
 {
 	char path[300];
 	path_in(id, "lock", path);
@@ -121,7 +121,7 @@ static int lock(struct identity *id, char *message, uint32_t size)
 	if (flock(id->lock_fd, LOCK_EX | LOCK_NB) == 0)
 		return 0;
 	int rc = errno == EWOULDBLOCK
-			 ? complain(message, size, -EBUSY, path,
+			 ? refuse_file(message, size, -EBUSY, path,
 				   "another berth-agent runs with this state directory")
 			 : complain_errno(message, size, path, "lock it");
 	identity_close(id);
@@ -134,11 +134,11 @@ int identity_open(const char *folder, struct prng *prng, struct identity *id, ch
 	*id = (struct identity){.lock_fd = -1};
 	int n = snprintf(id->folder, sizeof id->folder, "%s", folder);
 	if (n <= 0 || (size_t)n >= sizeof id->folder)
-		return complain(message, message_size, -ENAMETOOLONG, folder,
+		return refuse_file(message, message_size, -ENAMETOOLONG, folder,
 			"a state directory has 1 to 255 characters");
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return complain_errno(message, message_size, folder, "create this directory");
-	int rc = lock(id, message, message_size);
+	int rc = lock_identity(id, message, message_size);
 	if (rc == 0)
 		rc = read_node_id(id, prng, message, message_size);
 	if (rc == 0)
@@ -159,7 +159,7 @@ int identity_store_term(struct identity *id, uint64_t term, char *message, uint3
 {
 	char line[32];
 	snprintf(line, sizeof line, "%lu\n", (unsigned long)term);
-	int rc = replace(id, "term", line, message, message_size);
+	int rc = replace_file(id, "term", line, message, message_size);
 	if (rc == 0)
 		id->term = term;
 	return rc;
@@ -177,10 +177,10 @@ int identity_read_key(const char *path, uint8_t *key_id, struct wire_key *key, c
 	if (fstat(fd, &st) < 0 || read_line(fd, line, sizeof line) < 0)
 		rc = complain_errno(message, message_size, path, "read the node's key");
 	else if (st.st_mode & 077)
-		rc = complain(message, message_size, -EPERM, path,
+		rc = refuse_file(message, message_size, -EPERM, path,
 			"the node's key can be read or written by others; run chmod 600 on it");
 	else if (!wire_key_parse(line, key_id, key))
-		rc = complain(message, message_size, -ERROR_CORRUPT, path,
+		rc = refuse_file(message, message_size, -ERROR_CORRUPT, path,
 			"is not a key \"ID:HEX\"; write it with `berth node key UUID`");
 	close(fd);
 	explicit_bzero(line, sizeof line);

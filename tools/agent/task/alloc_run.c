@@ -40,7 +40,7 @@ void alloc_run_free(struct alloc_run *a)
 	free(a);
 }
 
-static void changed(struct alloc_run *a)
+static void mark_changed(struct alloc_run *a)
 {
 	a->change++;
 	a->is_unsaved = true;
@@ -61,7 +61,7 @@ bool alloc_run_revise(struct alloc_run *a, struct alloc_spec *spec, int64_t now_
 		a->tasks[i].spec = alloc_spec_task(spec, a->tasks[i].spec->name);
 	alloc_spec_free(a->spec);
 	a->spec = spec;
-	changed(a); // the controller may have forgotten what it was told before
+	mark_changed(a); // the controller may have forgotten what it was told before
 	if (is_judged_anew)
 		health_watch(&a->health, spec, now_ns);
 	return true;
@@ -192,7 +192,7 @@ static void output_path(const struct task_folders *f, const struct task *t, cons
 	snprintf(path, 700, "%s/logs/%.128s.%s.0", f->alloc, t->spec->name, which);
 }
 
-static void begin(struct alloc_run *a, struct task *t, const struct alloc_place *place)
+static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_place *place)
 {
 	struct task_folders folders;
 	struct beginning beginning = {a, place};
@@ -206,9 +206,9 @@ static void begin(struct alloc_run *a, struct task *t, const struct alloc_place 
 		save_beginning, &beginning};
 	if (t->phase == PHASE_WAITING) {
 		task_begin(t, &start);
-		changed(a);
+		mark_changed(a);
 	} else if (task_tick(t, &start)) {
-		changed(a);
+		mark_changed(a);
 	}
 }
 
@@ -242,7 +242,7 @@ static void begin_all(struct alloc_run *a, enum task_hook hook, const struct all
 {
 	for (uint32_t i = 0; i < a->task_count; i++)
 		if (a->tasks[i].spec->hook == hook && a->tasks[i].phase == PHASE_WAITING)
-			begin(a, &a->tasks[i], place);
+			begin_task(a, &a->tasks[i], place);
 }
 
 static bool leads(const struct task *t)
@@ -268,7 +268,7 @@ static void stop_all(struct alloc_run *a, uint32_t hooks, enum kind kind, const 
 				strcmp(why, "Leader Task Dead") == 0 ? "Leader Task in Group dead"
 								     : "Task's sibling failed");
 		task_stop(t, place->now_ns);
-		changed(a);
+		mark_changed(a);
 	}
 }
 
@@ -314,7 +314,7 @@ static void order_tasks(struct alloc_run *a, const struct alloc_place *place)
 
 // --- Status --------------------------------------------------------------------------------------------
 
-static void judge(struct alloc_run *a)
+static void judge_status(struct alloc_run *a)
 {
 	struct tally all = tally(a, BEFORE_STOP | HOOK_BIT(HOOK_POSTSTOP), ANY);
 	struct tally before = tally(a, BEFORE_STOP, ANY);
@@ -331,7 +331,7 @@ static void judge(struct alloc_run *a)
 		text = "Tasks are running";
 	}
 	if (a->status != status || a->description != text)
-		changed(a);
+		mark_changed(a);
 	a->status = status;
 	a->description = text;
 }
@@ -341,7 +341,7 @@ static void judge_health(struct alloc_run *a, int64_t now_ns)
 	if (a->is_unwanted)
 		health_leave(&a->health);
 	else if (health_judge(&a->health, a->spec, a->tasks, a->task_count, now_ns))
-		changed(a);
+		mark_changed(a);
 }
 
 void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
@@ -353,10 +353,10 @@ void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
 		before = a->change;
 		for (uint32_t i = 0; i < a->task_count; i++)
 			if (a->tasks[i].phase != PHASE_WAITING)
-				begin(a, &a->tasks[i], place);
+				begin_task(a, &a->tasks[i], place);
 		order_tasks(a, place);
 	} while (a->change != before);
-	judge(a);
+	judge_status(a);
 	judge_health(a, place->now_ns);
 }
 
@@ -374,7 +374,7 @@ void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct a
 		t->driver->explain(t, &how, error, place->now_ns);
 	if (t->driver->forget)
 		t->driver->forget(t);
-	changed(a);
+	mark_changed(a);
 }
 
 int64_t alloc_run_due_ns(const struct alloc_run *a)

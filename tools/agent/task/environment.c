@@ -15,7 +15,7 @@ static const char *const kept_back[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_
 	"NOMAD_TOKEN", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "VAULT_TOKEN", "WATCHDOG_USEC",
 	"WATCHDOG_PID", "INVOCATION_ID"};
 
-static uint32_t find(const struct environment *e, const char *name, size_t size)
+static uint32_t find_variable(const struct environment *e, const char *name, size_t size)
 {
 	uint32_t at = 0;
 	while (at < e->count &&
@@ -24,10 +24,10 @@ static uint32_t find(const struct environment *e, const char *name, size_t size)
 	return at;
 }
 
-static void set(struct environment *e, const char *name, const char *value)
+static void set_variable(struct environment *e, const char *name, const char *value)
 {
 	size_t size = strlen(name);
-	uint32_t at = find(e, name, size);
+	uint32_t at = find_variable(e, name, size);
 	if (size == 0 || strchr(name, '='))
 		return;
 	if (e->count + 1 >= e->capacity) {
@@ -51,12 +51,12 @@ __attribute__((format(printf, 3, 4))) static void set_format(
 	va_start(arguments, format);
 	vsnprintf(value, sizeof value, format, arguments);
 	va_end(arguments);
-	set(e, name, value);
+	set_variable(e, name, value);
 }
 
 const char *environment_get(const struct environment *e, const char *name)
 {
-	uint32_t at = find(e, name, strlen(name));
+	uint32_t at = find_variable(e, name, strlen(name));
 	return at < e->count ? e->entries[at] + strlen(name) + 1 : NULL;
 }
 
@@ -83,7 +83,7 @@ static void inherit(struct environment *e)
 		for (uint32_t i = 0; i < sizeof kept_back / sizeof kept_back[0]; i++)
 			hide |= strcmp(name, kept_back[i]) == 0;
 		if (!hide)
-			set(e, name, equals + 1);
+			set_variable(e, name, equals + 1);
 	}
 }
 
@@ -100,8 +100,8 @@ static void set_named(
 		if (upper)
 			*at = (char)toupper((unsigned char)*at);
 	}
-	set(e, name, value);
-	set(e, plain, value);
+	set_variable(e, name, value);
+	set_variable(e, plain, value);
 }
 
 static void set_ports(struct environment *e, const json_t *ports)
@@ -139,7 +139,7 @@ static void set_cores(struct environment *e, const json_t *cores)
 				(long long)json_integer_value(core));
 	}
 	if (*text)
-		set(e, "NOMAD_CPU_CORES", text);
+		set_variable(e, "NOMAD_CPU_CORES", text);
 }
 
 static void set_allocation(struct environment *e, const struct node_facts *node,
@@ -147,19 +147,19 @@ static void set_allocation(struct environment *e, const struct node_facts *node,
 {
 	char id[UUID_TEXT_BYTES];
 	uuid_format(&spec->id, id);
-	set(e, "NOMAD_ALLOC_ID", id);
+	set_variable(e, "NOMAD_ALLOC_ID", id);
 	set_format(e, "NOMAD_SHORT_ALLOC_ID", "%.8s", id);
-	set(e, "NOMAD_ALLOC_NAME", spec->name);
+	set_variable(e, "NOMAD_ALLOC_NAME", spec->name);
 	set_format(e, "NOMAD_ALLOC_INDEX", "%lld", (long long)spec->index);
-	set(e, "NOMAD_TASK_NAME", task->name);
-	set(e, "NOMAD_GROUP_NAME", spec->group);
-	set(e, "NOMAD_JOB_ID", spec->job_id);
-	set(e, "NOMAD_JOB_NAME", spec->job_name);
+	set_variable(e, "NOMAD_TASK_NAME", task->name);
+	set_variable(e, "NOMAD_GROUP_NAME", spec->group);
+	set_variable(e, "NOMAD_JOB_ID", spec->job_id);
+	set_variable(e, "NOMAD_JOB_NAME", spec->job_name);
 	if (*spec->job_parent_id)
-		set(e, "NOMAD_JOB_PARENT_ID", spec->job_parent_id);
-	set(e, "NOMAD_DC", node->datacenter);
-	set(e, "NOMAD_REGION", spec->region);
-	set(e, "NOMAD_NAMESPACE", spec->namespace_name);
+		set_variable(e, "NOMAD_JOB_PARENT_ID", spec->job_parent_id);
+	set_variable(e, "NOMAD_DC", node->datacenter);
+	set_variable(e, "NOMAD_REGION", spec->region);
+	set_variable(e, "NOMAD_NAMESPACE", spec->namespace_name);
 	set_format(e, "NOMAD_CPU_LIMIT", "%lld",
 		(long long)json_integer_value(json_object_get(task->json, "CPU")));
 	set_format(e, "NOMAD_MEMORY_LIMIT", "%lld",
@@ -176,9 +176,9 @@ void environment_build(struct environment *e, const struct node_facts *node,
 	*e = (struct environment){0};
 	inherit(e);
 	set_allocation(e, node, spec, task);
-	set(e, "NOMAD_ALLOC_DIR", folders->alloc);
-	set(e, "NOMAD_TASK_DIR", folders->local);
-	set(e, "NOMAD_SECRETS_DIR", folders->secrets);
+	set_variable(e, "NOMAD_ALLOC_DIR", folders->alloc);
+	set_variable(e, "NOMAD_TASK_DIR", folders->local);
+	set_variable(e, "NOMAD_SECRETS_DIR", folders->secrets);
 	set_ports(e, json_object_get(spec->root, "Ports"));
 	set_ports(e, json_object_get(task->json, "Ports"));
 	json_object_foreach(json_object_get(task->json, "Meta"), key, value)
@@ -191,7 +191,7 @@ void environment_build(struct environment *e, const struct node_facts *node,
 	{
 		char *name = environment_expand(e, node, key);
 		char *expanded = environment_expand(e, node, json_string_value(value));
-		set(e, name, expanded);
+		set_variable(e, name, expanded);
 		free(name);
 		free(expanded);
 	}

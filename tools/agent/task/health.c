@@ -65,7 +65,7 @@ static bool any_is_wrong(const struct task *tasks, uint32_t count)
 
 // --- Verdict -------------------------------------------------------------------------------------------
 
-static void explain(struct task *t, const struct health_rule *rule, int64_t now_ns)
+static void explain_verdict(struct task *t, const struct health_rule *rule, int64_t now_ns)
 {
 	double deadline_s = (double)rule->healthy_deadline_ns / NS_PER_S;
 	if (is_wrong(t))
@@ -97,7 +97,7 @@ bool health_judge(struct health *h, const struct alloc_spec *spec, struct task *
 	h->deadline_ns = 0;
 	for (uint32_t i = 0; i < task_count && h->verdict == WIRE_UNHEALTHY; i++)
 		if (is_in_deployment(spec) && tasks[i].spec->hook != HOOK_POSTSTOP)
-			explain(&tasks[i], rule, now_ns);
+			explain_verdict(&tasks[i], rule, now_ns);
 	return true;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 // NULL: neither has it.
-static const json_t *member(const struct task_spec *task, const char *name)
+static const json_t *mock_member(const struct task_spec *task, const char *name)
 {
 	char key[48];
 	const json_t *value = json_object_get(task->config, name);
@@ -15,14 +15,14 @@ static const json_t *member(const struct task_spec *task, const char *name)
 static int64_t duration(const struct task_spec *task, const char *name)
 {
 	int64_t ns = 0;
-	const json_t *value = member(task, name);
+	const json_t *value = mock_member(task, name);
 	return value && spec_duration(value, &ns) ? ns : 0;
 }
 
 // Metadata are texts.
 static int small_number(const struct task_spec *task, const char *name)
 {
-	const json_t *value = member(task, name);
+	const json_t *value = mock_member(task, name);
 	long long number = json_is_string(value) ? strtoll(json_string_value(value), NULL, 10)
 						 : (long long)json_integer_value(value);
 	return number >= 0 && number <= 255 ? (int)number : 255;
@@ -30,15 +30,15 @@ static int small_number(const struct task_spec *task, const char *name)
 
 static bool flag(const struct task_spec *task, const char *name)
 {
-	const json_t *value = member(task, name);
+	const json_t *value = mock_member(task, name);
 	const char *text = json_string_value(value);
 	return json_is_true(value) || (text && strcmp(text, "true") == 0);
 }
 
 struct mock_rules mock_rules_read(const struct task_spec *task)
 {
-	const char *error = json_string_value(member(task, "start_error"));
-	return (struct mock_rules){.ends = member(task, "run_for") != NULL,
+	const char *error = json_string_value(mock_member(task, "start_error"));
+	return (struct mock_rules){.ends = mock_member(task, "run_for") != NULL,
 		.run_ns = duration(task, "run_for"),
 		.start_block_ns = duration(task, "start_block_for"),
 		.kill_after_ns = duration(task, "kill_after"),

@@ -118,7 +118,7 @@ void probe_rest(struct probe *p)
 	p->due_ns = UINT64_MAX;
 }
 
-static bool begin(struct probe *p, uint64_t now_ns)
+static bool begin_probe(struct probe *p, uint64_t now_ns)
 {
 	if (!p->settings.command) {
 		take_answer(p, PROBE_YES, now_ns);
@@ -172,7 +172,7 @@ bool probe_step(struct probe *p, uint64_t now_ns)
 		p->kill_ns = UINT64_MAX;
 		return false;
 	}
-	return now_ns >= p->due_ns && begin(p, now_ns);
+	return now_ns >= p->due_ns && begin_probe(p, now_ns);
 }
 
 uint64_t probe_due_ns(const struct probe *p)

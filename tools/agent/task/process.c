@@ -69,7 +69,7 @@ struct child {
 	int go[2]; // a byte comes when the agent has written down what was started
 };
 
-static void tell(const struct child *c, enum stage stage, int value)
+static void tell_stage(const struct child *c, enum stage stage, int value)
 {
 	struct news news = {stage, value};
 	while (write(c->news_fd, &news, sizeof news) < 0 && errno == EINTR)
@@ -78,7 +78,7 @@ static void tell(const struct child *c, enum stage stage, int value)
 
 static _Noreturn void give_up(const struct child *c, enum stage stage)
 {
-	tell(c, stage, errno);
+	tell_stage(c, stage, errno);
 	_exit(127);
 }
 
@@ -170,7 +170,7 @@ static _Noreturn void run_shim(struct child *c)
 		give_up(c, STAGE_FORK);
 	if (task == 0)
 		run_task(c);
-	tell(c, STAGE_STARTED, task);
+	tell_stage(c, STAGE_STARTED, task);
 	syscall(SYS_close_range, 0u, ~0u, 0u);
 	// Not reaped before the group is killed: while it is there its number is nobody else's.
 	while (waitid(P_PID, (id_t)task, &info, WEXITED | WNOWAIT) < 0)

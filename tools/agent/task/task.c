@@ -34,7 +34,7 @@ bool task_error_is_its_own(int error)
 	return false;
 }
 
-static void end(struct task *t, bool failed, int64_t now_ns)
+static void end_task(struct task *t, bool failed, int64_t now_ns)
 {
 	t->phase = PHASE_ENDED;
 	t->failed = failed;
@@ -74,7 +74,7 @@ static void restart_or_fail(struct task *t, int64_t now_ns, struct prng *prng)
 				"Exceeded allowed attempts %lld in interval %.6gs and mode is "
 				"\"fail\"",
 				(long long)rule->attempts, (double)rule->interval_ns / NS_PER_S);
-		end(t, true, now_ns);
+		end_task(t, true, now_ns);
 	}
 }
 
@@ -92,9 +92,9 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 		task_note(t, now_ns, code, "Terminated", "Exit Code: %d", code);
 	if (t->is_unwanted) {
 		task_note(t, now_ns, 0, "Killed", "Task successfully killed");
-		end(t, t->failed, now_ns);
+		end_task(t, t->failed, now_ns);
 	} else if (how->is_known && code == 0 && !t->spec->restart.on_success) {
-		end(t, false, now_ns);
+		end_task(t, false, now_ns);
 	} else {
 		restart_or_fail(t, now_ns, prng);
 	}
@@ -147,7 +147,7 @@ void task_begin(struct task *t, const struct task_start *start)
 	if (!t->driver) {
 		task_note(t, start->now_ns, 0, "Driver Failure",
 			"this node has no driver \"%.60s\"", t->spec->driver);
-		end(t, true, start->now_ns);
+		end_task(t, true, start->now_ns);
 		return;
 	}
 	t->phase = PHASE_RUNNING;
@@ -168,7 +168,7 @@ void task_begin(struct task *t, const struct task_start *start)
 		restart_or_fail(t, start->now_ns, start->prng);
 	} else {
 		task_note(t, start->now_ns, 0, "Not Restarting", "Error was unrecoverable");
-		end(t, true, start->now_ns);
+		end_task(t, true, start->now_ns);
 	}
 }
 
@@ -178,7 +178,7 @@ void task_stop(struct task *t, int64_t now_ns)
 		return;
 	t->is_unwanted = true;
 	if (t->phase != PHASE_RUNNING) { // nothing is there
-		end(t, t->failed, now_ns);
+		end_task(t, t->failed, now_ns);
 		return;
 	}
 	int number = signal_number(*t->spec->kill_signal ? t->spec->kill_signal : "SIGINT");

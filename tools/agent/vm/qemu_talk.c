@@ -60,7 +60,7 @@ static bool is_to_be_suspended(const struct task *t)
 	return strcmp(t->spec->kill_signal, MACHINE_SUSPEND_SIGNAL) == 0;
 }
 
-static bool say(struct task *t, enum step next, json_t *command, int fd)
+static bool say_command(struct task *t, enum step next, json_t *command, int fd)
 {
 	t->talk->step = next;
 	return qmp_send(t->talk->qmp, command, fd);
@@ -68,7 +68,7 @@ static bool say(struct task *t, enum step next, json_t *command, int fd)
 
 static bool say_word(struct task *t, enum step next, const char *word)
 {
-	return say(t, next, json_pack("{s:s}", "execute", word), -1);
+	return say_command(t, next, json_pack("{s:s}", "execute", word), -1);
 }
 
 // --- Putting aside ---------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ static bool begin_file(struct task *t, const struct task_start *start)
 	int fd = open_state(t, start);
 	if (fd < 0)
 		return give_up(t, start, error_text(fd));
-	bool is_said = say(t, STEP_FILE,
+	bool is_said = say_command(t, STEP_FILE,
 		json_pack(
 			"{s:s s:{s:s}}", "execute", "getfd", "arguments", "fdname", STATE_FD_NAME),
 		fd);
@@ -204,7 +204,7 @@ static bool look_at_state(struct task *t, const struct task_start *start, const 
 
 static bool say_parameters(struct task *t)
 {
-	return say(t, STEP_PARAMETERS,
+	return say_command(t, STEP_PARAMETERS,
 		json_pack("{s:s s:{s:I}}", "execute", "migrate-set-parameters", "arguments",
 			"max-bandwidth", (json_int_t)BYTES_PER_S_MAX),
 		-1);
@@ -212,14 +212,14 @@ static bool say_parameters(struct task *t)
 
 static bool say_migrate(struct task *t)
 {
-	return say(t, STEP_BEGUN,
+	return say_command(t, STEP_BEGUN,
 		json_pack("{s:s s:{s:s}}", "execute", "migrate", "arguments", "uri",
 			"fd:" STATE_FD_NAME),
 		-1);
 }
 
 // One answer. False: the talk is broken off.
-static bool take(struct task *t, const struct task_start *start, const json_t *answer)
+static bool take_answer(struct task *t, const struct task_start *start, const json_t *answer)
 {
 	const json_t *error = json_object_get(answer, "error");
 	if (error && is_to_be_suspended(t) && t->talk->step != STEP_LAST)
@@ -247,13 +247,13 @@ static bool listen_to(struct task *t, const struct task_start *start)
 	bool is_over, goes_on = true;
 	json_t *answer;
 	while (goes_on && (answer = qmp_receive(t->talk->qmp, &is_over)) != NULL) {
-		goes_on = take(t, start, answer);
+		goes_on = take_answer(t, start, answer);
 		json_decref(answer);
 	}
 	return goes_on && !is_over;
 }
 
-static bool meet(struct task *t, const struct task_start *start)
+static bool meet_monitor(struct task *t, const struct task_start *start)
 {
 	struct qmp *qmp = qmp_open(start->folders->secrets);
 	if (!qmp)
@@ -285,7 +285,7 @@ bool qemu_talk_turn(struct task *t, const struct task_start *start)
 		return false;
 	}
 	t->poll_ns = start->now_ns + POLL_NS;
-	if (!t->talk && !meet(t, start))
+	if (!t->talk && !meet_monitor(t, start))
 		return false;
 	bool goes_on =
 		(t->talk->step != STEP_WAITING || ask_again(t, start)) && listen_to(t, start);

@@ -61,7 +61,7 @@ static json_t *request_for(const char *id)
 }
 
 // Puts the request and says what was done (NULL: nothing to say); then follows what it made.
-static enum exit_status change(struct session *session, const char *id, const char *verb,
+static enum exit_status change_deployment(struct session *session, const char *id, const char *verb,
 	json_t *request, const char *done)
 {
 	char path[HTTP_PATH_BYTES];
@@ -93,7 +93,7 @@ enum exit_status deployment_pause(struct session *session, const char **argument
 		return result;
 	json_t *request = request_for(id);
 	json_object_set_new(request, "Pause", json_true());
-	return change(session, id, "pause", request, "paused");
+	return change_deployment(session, id, "pause", request, "paused");
 }
 
 enum exit_status deployment_resume(struct session *session, const char **arguments, int count)
@@ -104,11 +104,11 @@ enum exit_status deployment_resume(struct session *session, const char **argumen
 		return result;
 	json_t *request = request_for(id);
 	json_object_set_new(request, "Pause", json_false());
-	return change(session, id, "pause", request, "resumed");
+	return change_deployment(session, id, "pause", request, "resumed");
 }
 
 // The groups that the flags name, or all.
-static enum exit_status promote(struct session *session, const char *id)
+static enum exit_status promote_groups(struct session *session, const char *id)
 {
 	json_t *request = request_for(id), *groups = json_array();
 	uint32_t at = 0;
@@ -117,14 +117,14 @@ static enum exit_status promote(struct session *session, const char *id)
 		json_array_append_new(groups, json_string(group));
 	json_object_set_new(request, "All", json_boolean(json_array_size(groups) == 0));
 	json_object_set_new(request, "Groups", groups);
-	return change(session, id, "promote", request, NULL);
+	return change_deployment(session, id, "promote", request, NULL);
 }
 
 enum exit_status deployment_promote(struct session *session, const char **arguments, int count)
 {
 	char id[UUID_TEXT_BYTES];
 	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
-	return result == STATUS_OK ? promote(session, id) : result;
+	return result == STATUS_OK ? promote_groups(session, id) : result;
 }
 
 enum exit_status deployment_fail(struct session *session, const char **arguments, int count)
@@ -133,7 +133,7 @@ enum exit_status deployment_fail(struct session *session, const char **arguments
 	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
 	if (result != STATUS_OK)
 		return result;
-	return change(session, id, "fail", request_for(id), "failed");
+	return change_deployment(session, id, "fail", request_for(id), "failed");
 }
 
 enum exit_status deployment_unblock(struct session *session, const char **arguments, int count)
@@ -142,7 +142,7 @@ enum exit_status deployment_unblock(struct session *session, const char **argume
 	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
 	if (result != STATUS_OK)
 		return result;
-	return change(session, id, "unblock", request_for(id), "unblocked");
+	return change_deployment(session, id, "unblock", request_for(id), "unblocked");
 }
 
 // --- Of a job ------------------------------------------------------------------------------------
@@ -184,5 +184,5 @@ enum exit_status job_promote(struct session *session, const char **arguments, in
 	if (!*id)
 		return complain(
 			STATUS_NOT_FOUND, "job \"%s\" has no deployment to promote", arguments[0]);
-	return promote(session, id);
+	return promote_groups(session, id);
 }

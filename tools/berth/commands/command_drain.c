@@ -102,7 +102,7 @@ static enum exit_status put_enabled(struct session *session, const char *id)
 	return result;
 }
 
-static enum exit_status set(struct session *session, const char *id, json_t *meta)
+static enum exit_status set_drain(struct session *session, const char *id, json_t *meta)
 {
 	char path[HTTP_PATH_BYTES];
 	json_t *reply, *request = request_for(&session->flags, id, meta);
@@ -138,5 +138,5 @@ enum exit_status node_drain(struct session *session, const char **arguments, int
 		return STATUS_USAGE;
 	if (flag_given(flags, FLAG_MESSAGE))
 		json_object_set_new(meta, "message", json_string(flags->values[FLAG_MESSAGE]));
-	return set(session, id, meta);
+	return set_drain(session, id, meta);
 }

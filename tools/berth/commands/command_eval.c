@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void collect(json_t *evaluation, void *context)
+static void collect_evaluation(json_t *evaluation, void *context)
 {
 	json_array_append(context, evaluation);
 }
@@ -31,7 +31,7 @@ enum exit_status eval_list(struct session *session, const char **arguments, int 
 	if (flag_given(flags, FLAG_JSON))
 		return http_get_through(session, path);
 	json_t *all = json_array();
-	enum exit_status result = pages_each(session, path, collect, all);
+	enum exit_status result = pages_each(session, path, collect_evaluation, all);
 	if (result == STATUS_OK)
 		evaluation_table_print(all, flag_given(flags, FLAG_VERBOSE), 0);
 	json_decref(all);

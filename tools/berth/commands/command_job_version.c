@@ -69,7 +69,7 @@ enum exit_status job_history(struct session *session, const char **arguments, in
 }
 
 // Puts the request to a part of a job; what it made is followed.
-static enum exit_status change(
+static enum exit_status change_job(
 	struct session *session, const char *id, const char *part, json_t *request)
 {
 	char path[HTTP_PATH_BYTES];
@@ -92,7 +92,7 @@ enum exit_status job_revert(struct session *session, const char **arguments, int
 		return STATUS_USAGE;
 	json_t *request =
 		json_pack("{s:s,s:I}", "JobID", arguments[0], "JobVersion", (json_int_t)version);
-	return change(session, arguments[0], "/revert", request);
+	return change_job(session, arguments[0], "/revert", request);
 }
 
 // --- Scale ---------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ enum exit_status job_scale(struct session *session, const char **arguments, int 
 		"Target", "Job", arguments[0], "Group", group ? group : arguments[1], "Message",
 		"submitted using the Berth CLI", "Error", 0);
 	free(group);
-	return change(session, arguments[0], "/scale", request);
+	return change_job(session, arguments[0], "/scale", request);
 }
 
 static void put_scaling_event(struct table *t, const char *group, json_t *event, bool verbose)
@@ -202,7 +202,7 @@ enum exit_status job_scaling_events(struct session *session, const char **argume
 
 enum exit_status job_periodic_force(struct session *session, const char **arguments, int count)
 {
-	return change(session, arguments[0], "/periodic/force", NULL);
+	return change_job(session, arguments[0], "/periodic/force", NULL);
 }
 
 // The file becomes the request's payload.

@@ -3,7 +3,7 @@
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
 
-static enum exit_status load(struct session *session, struct master_keys *keys)
+static enum exit_status load_keys(struct session *session, struct master_keys *keys)
 {
 	char message[512];
 	const char *path = session->flags.values[FLAG_MASTER_KEY];
@@ -37,7 +37,7 @@ enum exit_status node_key(struct session *session, const char **arguments, int c
 	if (!uuid_parse(arguments[0], &node))
 		return complain(STATUS_USAGE, "\"%s\" is no UUID; a key needs the whole of it",
 			arguments[0]);
-	enum exit_status result = load(session, &keys);
+	enum exit_status result = load_keys(session, &keys);
 	if (result != STATUS_OK)
 		return result;
 	if (!node_key_derive(&keys, keys.keys[0].id, &node, &key))
@@ -57,7 +57,7 @@ enum exit_status client_key(struct session *session, const char **arguments, int
 		if (name.data[i] == '"' || name.data[i] == '\\')
 			return complain(
 				STATUS_USAGE, "a client's name has no quotes or backslashes");
-	enum exit_status result = load(session, &keys);
+	enum exit_status result = load_keys(session, &keys);
 	if (result != STATUS_OK)
 		return result;
 	if (!client_key_derive(&keys, keys.keys[0].id, name, &key))
@@ -65,7 +65,7 @@ enum exit_status client_key(struct session *session, const char **arguments, int
 	return print_key(session, "Client", arguments[0], keys.keys[0].id, &key);
 }
 
-static enum exit_status make(const char *path, bool rotate)
+static enum exit_status make_keys(const char *path, bool rotate)
 {
 	char message[512];
 	if (master_keys_generate(path, rotate, message, sizeof message) != 0)
@@ -79,10 +79,10 @@ static enum exit_status make(const char *path, bool rotate)
 
 enum exit_status key_generate(struct session *session, const char **arguments, int count)
 {
-	return make(arguments[0], false);
+	return make_keys(arguments[0], false);
 }
 
 enum exit_status key_rotate(struct session *session, const char **arguments, int count)
 {
-	return make(arguments[0], true);
+	return make_keys(arguments[0], true);
 }

@@ -7,7 +7,7 @@
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
 
-static enum exit_status set(
+static enum exit_status act_on_node(
 	struct session *session, const char *prefix, const char *action, const char *done)
 {
 	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
@@ -29,12 +29,12 @@ static enum exit_status set(
 
 enum exit_status node_offline(struct session *session, const char **arguments, int count)
 {
-	return set(session, arguments[0], "offline", "taken out");
+	return act_on_node(session, arguments[0], "offline", "taken out");
 }
 
 enum exit_status node_online(struct session *session, const char **arguments, int count)
 {
-	return set(session, arguments[0], "online", "taken back");
+	return act_on_node(session, arguments[0], "online", "taken back");
 }
 
 static void put_nodes(struct table *t, const char *snapshot, const char *what, json_t *ids)

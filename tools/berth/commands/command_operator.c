@@ -226,7 +226,7 @@ static bool apply_flags(const struct flags *flags, json_t *config)
 }
 
 // What the flags do not say stays as it is: the index that was read guards against others' changes.
-static enum exit_status set(struct session *session, json_t *config, json_t **reply)
+static enum exit_status put_config(struct session *session, json_t *config, json_t **reply)
 {
 	char path[HTTP_PATH_BYTES], message[256];
 	uint64_t index = (uint64_t)field_number(config, "ModifyIndex");
@@ -244,7 +244,8 @@ enum exit_status config_set(struct session *session, const char **arguments, int
 	if (result != STATUS_OK)
 		return result;
 	json_t *config = json_object_get(before, "SchedulerConfig");
-	result = apply_flags(&session->flags, config) ? set(session, config, &reply) : STATUS_USAGE;
+	result = apply_flags(&session->flags, config) ? put_config(session, config, &reply)
+						      : STATUS_USAGE;
 	if (reply && flag_given(&session->flags, FLAG_JSON))
 		field_print(reply);
 	if (reply && !json_is_true(json_object_get(reply, "Updated")))

@@ -6,7 +6,7 @@
 
 static const char path[] = "/v1/cluster-settings";
 
-static enum exit_status set(struct session *session, json_t **reply)
+static enum exit_status set_profile(struct session *session, json_t **reply)
 {
 	json_t *body = json_pack("{s:s}", "schedulerProfile", session->flags.values[FLAG_PROFILE]);
 	enum exit_status result = body ? http_put_json(session, path, body, reply)
@@ -19,7 +19,7 @@ enum exit_status settings(struct session *session, const char **arguments, int c
 {
 	json_t *reply = NULL;
 	enum exit_status result = flag_given(&session->flags, FLAG_PROFILE)
-					  ? set(session, &reply)
+					  ? set_profile(session, &reply)
 					  : http_get_json(session, path, &reply);
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
 		field_print(reply);

@@ -32,7 +32,7 @@ static void add_item(json_t *all, const struct wire_status_item *item)
 			"ModifyIndex", (json_int_t)item->modify_index));
 }
 
-static enum exit_status ask(struct session *session, struct client *client,
+static enum exit_status ask_status(struct session *session, struct client *client,
 	struct wire_status *question, struct wire_status_reply *reply, json_t *all)
 {
 	struct wire_refused refused;
@@ -56,7 +56,7 @@ static enum exit_status by_ids(
 				return complain(STATUS_USAGE,
 					"\"%s\" is no allocation id; a whole UUID is needed here",
 					ids[at]);
-		result = ask(session, client, &question, &reply, all);
+		result = ask_status(session, client, &question, &reply, all);
 	}
 	return result;
 }
@@ -68,7 +68,7 @@ static enum exit_status changes(
 	do {
 		struct wire_status question = {
 			.mode = 1, .count = PLACE_COUNT_MAX, .since = *index};
-		enum exit_status result = ask(session, client, &question, &reply, all);
+		enum exit_status result = ask_status(session, client, &question, &reply, all);
 		if (result != STATUS_OK)
 			return result;
 		*index = reply.index;

@@ -176,7 +176,8 @@ static void put_change(json_t *deployment)
 }
 
 // Waits until the deployment is newer than *index and shows it; *end is it once it is over.
-static enum exit_status look(struct session *session, const char *id, uint64_t *index, json_t **end)
+static enum exit_status look_at_deployment(
+	struct session *session, const char *id, uint64_t *index, json_t **end)
 {
 	char path[HTTP_PATH_BYTES];
 	json_t *deployment;
@@ -196,7 +197,7 @@ static enum exit_status look(struct session *session, const char *id, uint64_t *
 	return STATUS_OK;
 }
 
-static enum exit_status follow(struct session *session, const char *id, json_t **end)
+static enum exit_status follow_deployment(struct session *session, const char *id, json_t **end)
 {
 	char time[32];
 	uint64_t index = 0;
@@ -206,7 +207,7 @@ static enum exit_status follow(struct session *session, const char *id, json_t *
 	fflush(stdout);
 	*end = NULL;
 	while (result == STATUS_OK && !*end)
-		result = look(session, id, &index, end);
+		result = look_at_deployment(session, id, &index, end);
 	return result;
 }
 
@@ -236,7 +237,7 @@ enum exit_status deployment_monitor(struct session *session, const char *id)
 {
 	char rollback[64] = "";
 	json_t *end;
-	enum exit_status result = follow(session, id, &end);
+	enum exit_status result = follow_deployment(session, id, &end);
 	if (result != STATUS_OK)
 		return result;
 	const char *status = field_text(end, "Status");
@@ -247,7 +248,7 @@ enum exit_status deployment_monitor(struct session *session, const char *id)
 	json_decref(end);
 	if (result == STATUS_OK && *rollback) {
 		putchar('\n');
-		result = follow(session, rollback, &end);
+		result = follow_deployment(session, rollback, &end);
 		if (result == STATUS_OK)
 			json_decref(end);
 	}

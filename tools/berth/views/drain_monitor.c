@@ -26,7 +26,7 @@ struct drain_monitor {
 	bool is_first_look;
 };
 
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void say_event(const char *format, ...)
 {
 	char time[32];
 	va_list arguments;
@@ -73,13 +73,13 @@ static void see_allocation(json_t *allocation, void *context)
 		return;
 	if (draining && !json_object_get(m->marked, id)) {
 		json_object_set_new(m->marked, id, json_true());
-		say("Alloc \"%s\" %s", id, stops ? "draining" : "marked for migration");
+		say_event("Alloc \"%s\" %s", id, stops ? "draining" : "marked for migration");
 	} else if (stops && json_is_true(json_object_get(m->marked, id))) {
 		json_object_set_new(m->marked, id, json_false());
-		say("Alloc \"%s\" draining", id);
+		say_event("Alloc \"%s\" draining", id);
 	}
 	if (*before && strcmp(before, status) != 0)
-		say("Alloc \"%s\" status %s -> %s", id, before, status);
+		say_event("Alloc \"%s\" status %s -> %s", id, before, status);
 	json_object_set_new(m->seen, id, json_string(status));
 }
 
@@ -112,7 +112,7 @@ static void see_strategy(struct drain_monitor *m, json_t *node)
 {
 	json_t *strategy = strategy_of(node);
 	if (strategy && m->strategy && !json_equal(strategy, m->strategy))
-		say("Node \"%s\" drain updated", m->id);
+		say_event("Node \"%s\" drain updated", m->id);
 	if (strategy)
 		m->ignores_system = json_is_true(json_object_get(strategy, "IgnoreSystemJobs"));
 	json_decref(m->strategy);
@@ -136,7 +136,7 @@ static void see_reason(struct drain_monitor *m, const char *text, json_t *now)
 {
 	json_t *before = json_object_get(m->reasons, text);
 	if (before && !json_is_true(before))
-		say("Waiting: %s", text);
+		say_event("Waiting: %s", text);
 	json_object_set_new(now, text, before ? json_true() : json_false());
 }
 
@@ -171,15 +171,15 @@ static bool is_canceled(json_t *node)
 static enum exit_status put_end(struct drain_monitor *m, json_t *node)
 {
 	if (is_canceled(node)) {
-		say("Node \"%s\" drain was called off", m->id);
+		say_event("Node \"%s\" drain was called off", m->id);
 		return STATUS_FAILURE;
 	}
-	say("Drain complete for node %s", m->id);
-	say("All allocations on node \"%s\" have stopped", m->id);
+	say_event("Drain complete for node %s", m->id);
+	say_event("All allocations on node \"%s\" have stopped", m->id);
 	return STATUS_OK;
 }
 
-static enum exit_status follow(struct drain_monitor *m)
+static enum exit_status follow_drain(struct drain_monitor *m)
 {
 	enum exit_status result = STATUS_OK;
 	bool over = false;
@@ -207,7 +207,7 @@ enum exit_status drain_monitor(struct session *session, const char *id, json_t *
 		.reasons = json_object(),
 		.is_first_look = true};
 	see_strategy(&m, node);
-	enum exit_status result = follow(&m);
+	enum exit_status result = follow_drain(&m);
 	json_decref(m.strategy);
 	json_decref(m.seen);
 	json_decref(m.marked);

@@ -28,7 +28,7 @@ static const char *now(char text[static 32])
 }
 
 // A line under the heading of this round.
-__attribute__((format(printf, 3, 4))) static void say(
+__attribute__((format(printf, 3, 4))) static void say_line(
 	struct monitor *m, const char *id, const char *format, ...)
 {
 	char time[32];
@@ -53,7 +53,7 @@ static void see_allocation(json_t *a, void *context)
 {
 	struct round *round = context;
 	if (round->seen++ < NAMED_MAX)
-		say(round->monitor, round->id,
+		say_line(round->monitor, round->id,
 			"Allocation \"%.8s\" created: node \"%.8s\", group \"%s\"",
 			field_text(a, "ID"), field_text(a, "NodeID"), field_text(a, "TaskGroup"));
 }
@@ -66,7 +66,7 @@ static enum exit_status see_allocations(struct monitor *m, const char *id)
 	snprintf(path, sizeof path, "/v1/evaluation/%s/allocations", id);
 	enum exit_status result = pages_each(m->session, path, see_allocation, &round);
 	if (round.seen > NAMED_MAX)
-		say(m, id, "and %u more allocations created", round.seen - NAMED_MAX);
+		say_line(m, id, "and %u more allocations created", round.seen - NAMED_MAX);
 	return result;
 }
 
@@ -75,14 +75,14 @@ static void see_evaluation(struct monitor *m, const char *id, json_t *evaluation
 	const char *status = field_text(evaluation, "Status");
 	const char *job = field_text(evaluation, "JobID"), *node = field_text(evaluation, "NodeID");
 	if (!m->begun && *node && !strcmp(field_text(evaluation, "TriggeredBy"), "node-update"))
-		say(m, id, "Evaluation triggered by node \"%.8s\"", node);
+		say_line(m, id, "Evaluation triggered by node \"%.8s\"", node);
 	else if (!m->begun)
-		say(m, id, "Evaluation triggered by job \"%s\"", job);
+		say_line(m, id, "Evaluation triggered by job \"%s\"", job);
 	m->begun = true;
 	if (!*m->deployment && *field_text(evaluation, "DeploymentID")) {
 		snprintf(m->deployment, sizeof m->deployment, "%s",
 			field_text(evaluation, "DeploymentID"));
-		say(m, id, "Evaluation within deployment: \"%.8s\"", m->deployment);
+		say_line(m, id, "Evaluation within deployment: \"%.8s\"", m->deployment);
 	}
 	snprintf(m->status, sizeof m->status, "%s", status);
 }
@@ -119,7 +119,7 @@ static bool is_over(const char *status)
 }
 
 // One look. *end is the evaluation once it is over.
-static enum exit_status look(struct monitor *m, const char *id, json_t **end)
+static enum exit_status look_at_evaluation(struct monitor *m, const char *id, json_t **end)
 {
 	char path[HTTP_PATH_BYTES], before[32];
 	json_t *evaluation;
@@ -133,7 +133,7 @@ static enum exit_status look(struct monitor *m, const char *id, json_t **end)
 	bool over = is_over(m->status);
 	result = over ? see_allocations(m, id) : STATUS_OK;
 	if (strcmp(before, m->status) != 0)
-		say(m, id, "Evaluation status changed: \"%s\" -> \"%s\"", before, m->status);
+		say_line(m, id, "Evaluation status changed: \"%s\" -> \"%s\"", before, m->status);
 	fflush(stdout);
 	if (result == STATUS_OK && over)
 		*end = evaluation;
@@ -146,10 +146,10 @@ enum exit_status monitor_evaluation(struct session *session, const char *id)
 {
 	struct monitor m = {.session = session};
 	json_t *end = NULL;
-	enum exit_status result = look(&m, id, &end);
+	enum exit_status result = look_at_evaluation(&m, id, &end);
 	while (result == STATUS_OK && !end && strcmp(m.status, "blocked") != 0) {
 		wait_a_little();
-		result = look(&m, id, &end);
+		result = look_at_evaluation(&m, id, &end);
 	}
 	if (!end)
 		return result;

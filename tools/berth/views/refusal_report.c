@@ -49,7 +49,7 @@ static json_t *constraint_at(json_t *job, struct text group_name, size_t positio
 	return NULL;
 }
 
-static void put(uint32_t nodes, const char *what)
+static void put_refusal(uint32_t nodes, const char *what)
 {
 	if (nodes)
 		fprintf(stderr, "  %9u  %s\n", nodes, what);
@@ -69,7 +69,7 @@ static void put_constraints(
 		else
 			snprintf(what, sizeof what, "do not fit the job's constraint number %u",
 				i + 1);
-		put(r->filters[i], what);
+		put_refusal(r->filters[i], what);
 	}
 }
 
@@ -79,15 +79,15 @@ enum exit_status refusal_report(
 	complain(STATUS_REFUSED, "no node can take one more instance of %.*s.%.*s",
 		(int)ask->job.size, ask->job.data, (int)ask->group.size, ask->group.data);
 	fprintf(stderr, "Of %u nodes seen:\n", r->nodes_seen);
-	put(r->nodes_not_ready, "are not ready or not eligible");
-	put(r->filtered_datacenter, "are in other datacenters");
-	put(r->filtered_class, "are of another node class or pool");
-	put(r->filtered_device, "do not have the device");
+	put_refusal(r->nodes_not_ready, "are not ready or not eligible");
+	put_refusal(r->filtered_datacenter, "are in other datacenters");
+	put_refusal(r->filtered_class, "are of another node class or pool");
+	put_refusal(r->filtered_device, "do not have the device");
 	put_constraints(session, ask, r);
-	put(r->exhausted_cpu, "lack cpu");
-	put(r->exhausted_memory, "lack memory");
-	put(r->exhausted_disk, "lack disk");
-	put(r->exhausted_device, "have the device, but none free");
+	put_refusal(r->exhausted_cpu, "lack cpu");
+	put_refusal(r->exhausted_memory, "lack memory");
+	put_refusal(r->exhausted_disk, "lack disk");
+	put_refusal(r->exhausted_device, "have the device, but none free");
 	if (r->nodes_seen == 0)
 		fprintf(stderr, "No node has registered yet; see berth node list.\n");
 	return STATUS_REFUSED;

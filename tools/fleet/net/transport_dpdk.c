@@ -32,7 +32,7 @@ struct dpdk {
 	bool peer_known;
 };
 
-static bool say(char *message, uint32_t size, const char *what, int error)
+static bool say_failure(char *message, uint32_t size, const char *what, int error)
 {
 	snprintf(message, size, "%s: %s", what, rte_strerror(error < 0 ? -error : error));
 	return false;
@@ -178,9 +178,9 @@ static bool start_eal(const struct transport_dpdk_settings *s, char *message, ui
 		word = strtok_r(NULL, " ", &rest))
 		arguments[count++] = word;
 	if (rte_eal_init(count, arguments) < 0)
-		return say(message, message_size, "DPDK does not start", rte_errno);
+		return say_failure(message, message_size, "DPDK does not start", rte_errno);
 	if (rte_eth_dev_count_avail() == 0)
-		return say(message, message_size, s->vdev, ENODEV);
+		return say_failure(message, message_size, s->vdev, ENODEV);
 	return true;
 }
 
@@ -191,7 +191,7 @@ static bool start_port(struct dpdk *d, char *message, uint32_t message_size)
 	d->pool = rte_pktmbuf_pool_create(
 		"fleet", MBUFS, MBUF_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, (int)rte_socket_id());
 	if (!d->pool)
-		return say(message, message_size, "no memory for packets", rte_errno);
+		return say_failure(message, message_size, "no memory for packets", rte_errno);
 	uint16_t receive_slots = RING_SIZE, send_slots = RING_SIZE;
 	int rc = rte_eth_dev_configure(d->port, 1, 1, &conf);
 	if (rc == 0)
@@ -204,12 +204,13 @@ static bool start_port(struct dpdk *d, char *message, uint32_t message_size)
 	if (rc == 0)
 		rc = rte_eth_dev_start(d->port);
 	if (rc < 0)
-		return say(message, message_size, "the DPDK device does not start", rc);
+		return say_failure(message, message_size, "the DPDK device does not start", rc);
 	rte_eth_promiscuous_enable(d->port); // a device that cannot is one that takes everything
 	struct rte_ether_addr mac;
 	rc = rte_eth_macaddr_get(d->port, &mac);
 	memcpy(d->flow.mac_from, &mac, 6);
-	return rc == 0 || say(message, message_size, "the DPDK device has no MAC address", rc);
+	return rc == 0 ||
+	       say_failure(message, message_size, "the DPDK device has no MAC address", rc);
 }
 
 // Asks for five seconds: the other end of a memif or TAP may still be starting.

@@ -91,7 +91,7 @@ static void close_all(struct transport *t)
 }
 
 // Root may go beyond the system's limit; others get as much as it allows.
-static void enlarge(int fd, int forced, int plain)
+static void enlarge_buffer(int fd, int forced, int plain)
 {
 	int bytes = BUFFER_BYTES;
 	if (setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof bytes) < 0)
@@ -114,8 +114,8 @@ struct transport *transport_socket_open(const char *server, const char *source, 
 			close_all(&s->transport);
 			return NULL;
 		}
-		enlarge(fd, SO_RCVBUFFORCE, SO_RCVBUF);
-		enlarge(fd, SO_SNDBUFFORCE, SO_SNDBUF);
+		enlarge_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
+		enlarge_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF);
 		s->polled[i] = (struct pollfd){.fd = fd, .events = POLLIN};
 		s->transport.lanes++;
 	}

@@ -69,7 +69,7 @@ __attribute__((format(printf, 2, 3))) static struct text print(
 	return (struct text){start, (uint32_t)n};
 }
 
-static void add(struct wire_register *d, uint32_t most, struct text name, struct text value)
+static void add_pair(struct wire_register *d, uint32_t most, struct text name, struct text value)
 {
 	if (d->pair_count < most)
 		d->pairs[d->pair_count++] = (struct wire_pair){
@@ -87,17 +87,17 @@ static void add_attributes(const struct shapes *shapes, const struct shape *shap
 	uint32_t most = shapes->attributes;
 	if (most > NODE_ATTRIBUTES_MAX)
 		most = NODE_ATTRIBUTES_MAX;
-	add(d, most, TEXT("unique.hostname"), d->name);
-	add(d, most, TEXT("unique.network.ip-address"), d->address);
-	add(d, most, TEXT("cpu.totalcompute"), print(t, "%u", shape->cpu_mhz));
-	add(d, most, TEXT("memory.totalbytes"),
+	add_pair(d, most, TEXT("unique.hostname"), d->name);
+	add_pair(d, most, TEXT("unique.network.ip-address"), d->address);
+	add_pair(d, most, TEXT("cpu.totalcompute"), print(t, "%u", shape->cpu_mhz));
+	add_pair(d, most, TEXT("memory.totalbytes"),
 		print(t, "%lu", (unsigned long)shape->memory_mb << 20));
 	if (shape->gpus)
-		add(d, most, TEXT("gpu.model"), text_of(shape->gpu_model));
+		add_pair(d, most, TEXT("gpu.model"), text_of(shape->gpu_model));
 	for (uint32_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-		add(d, most, text_of(fixed[i][0]), text_of(fixed[i][1]));
+		add_pair(d, most, text_of(fixed[i][0]), text_of(fixed[i][1]));
 	for (uint32_t i = d->pair_count; i < most; i++)
-		add(d, most, print(t, "platform.feature.%u", i), print(t, "level-%u", i % 5));
+		add_pair(d, most, print(t, "platform.feature.%u", i), print(t, "level-%u", i % 5));
 	// Whatever the driver, nothing runs.
 	for (uint32_t i = 0; i < 2 && d->pair_count < NODE_ATTRIBUTES_MAX; i++)
 		d->pairs[d->pair_count++] = (struct wire_pair){.kind = WIRE_PAIR_DRIVER,
@@ -105,7 +105,7 @@ static void add_attributes(const struct shapes *shapes, const struct shape *shap
 			.value = TEXT("1")};
 }
 
-static void set(struct wire_register *d, struct text name, struct text value)
+static void set_pair(struct wire_register *d, struct text name, struct text value)
 {
 	if (d->pair_count < NODE_ATTRIBUTES_MAX)
 		d->pairs[d->pair_count++] =
@@ -117,7 +117,8 @@ static void add_list(struct wire_register *d, struct shape_text *t, const char *
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		const char *item = list->items[i], *equals = strchr(item, '=');
-		set(d, print(t, "%s%.*s", prefix, (int)(equals - item), item), text_of(equals + 1));
+		set_pair(d, print(t, "%s%.*s", prefix, (int)(equals - item), item),
+			text_of(equals + 1));
 	}
 }
 
@@ -126,16 +127,16 @@ static void add_worker(const struct shape_workers *w, const struct shape *shape,
 	struct wire_register *d, struct shape_text *t)
 {
 	uint32_t cores = shape->cpu_mhz < 1000 ? 1 : shape->cpu_mhz / 1000;
-	set(d, TEXT("vm.worker"), TEXT("1"));
-	set(d, TEXT("vm.arch"), TEXT("amd64"));
+	set_pair(d, TEXT("vm.worker"), TEXT("1"));
+	set_pair(d, TEXT("vm.arch"), TEXT("amd64"));
 	if (w->default_cpu)
-		set(d, TEXT("vm.default_cpu"), print(t, "%u", w->default_cpu));
+		set_pair(d, TEXT("vm.default_cpu"), print(t, "%u", w->default_cpu));
 	if (w->default_memory_mib)
-		set(d, TEXT("vm.default_memory"), print(t, "%u", w->default_memory_mib));
+		set_pair(d, TEXT("vm.default_memory"), print(t, "%u", w->default_memory_mib));
 	if (!worker_list_says(&w->resources, WORKER_RESOURCE_CORES))
-		set(d, TEXT("vm.resource." WORKER_RESOURCE_CORES), print(t, "%u", cores));
+		set_pair(d, TEXT("vm.resource." WORKER_RESOURCE_CORES), print(t, "%u", cores));
 	if (!worker_list_says(&w->resources, WORKER_RESOURCE_MEMORY))
-		set(d, TEXT("vm.resource." WORKER_RESOURCE_MEMORY),
+		set_pair(d, TEXT("vm.resource." WORKER_RESOURCE_MEMORY),
 			print(t, "%u", shape->memory_mb));
 	add_list(d, t, "vm.resource.", &w->resources);
 	add_list(d, t, "vm.label.", &w->labels);

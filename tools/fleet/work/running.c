@@ -226,7 +226,7 @@ static void begin_list(struct running *r, struct running_node *n)
 		r->allocs[at].flags &= (uint8_t)~RUNNING_LISTED;
 }
 
-static void await(struct running *r, uint32_t node, uint8_t awaiting)
+static void await_answer(struct running *r, uint32_t node, uint8_t awaiting)
 {
 	struct running_node *n = &r->nodes[node];
 	uint32_t wait_ms = RETRY_MS << (n->tries < 4 ? n->tries : 4);
@@ -241,7 +241,7 @@ static void await(struct running *r, uint32_t node, uint8_t awaiting)
 }
 
 // Which answer it wants next. Reports and probes wait for a heartbeat.
-static uint8_t choose(const struct running *r, uint32_t node)
+static uint8_t choose_question(const struct running *r, uint32_t node)
 {
 	const struct running_node *n = &r->nodes[node];
 	bool may_report = n->flags & RUNNING_HEARD;
@@ -286,7 +286,7 @@ static bool send_next(struct running *r, uint32_t node)
 	n->sequence++; // what is sent again may say something newer
 	if (!awaiting) {
 		n->tries = 0;
-		awaiting = choose(r, node);
+		awaiting = choose_question(r, node);
 	}
 	uint32_t size = encode(r, node, awaiting, frame);
 	n->awaiting = 0;
@@ -294,7 +294,7 @@ static bool send_next(struct running *r, uint32_t node)
 		return false;
 	wire_sign(&fleet_node->session.key, frame, size);
 	fleet_queue(r->fleet, node, frame, size);
-	await(r, node, awaiting);
+	await_answer(r, node, awaiting);
 	return true;
 }
 

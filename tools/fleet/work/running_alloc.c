@@ -21,7 +21,7 @@ static uint32_t take_place(struct running *r)
 
 // --- Phases --------------------------------------------------------------------------------------------
 
-static void tell(struct running *r, struct running_alloc *a)
+static void tell_change(struct running *r, struct running_alloc *a)
 {
 	a->flags = (uint8_t)((a->flags | RUNNING_NEWS) & ~RUNNING_TOLD);
 	running_enqueue(r, a->node);
@@ -34,7 +34,7 @@ static void set_phase(struct running *r, struct running_alloc *a, enum running_p
 	a->phase = (uint8_t)phase;
 	a->status = status;
 	a->act_ms = act_ms;
-	tell(r, a);
+	tell_change(r, a);
 }
 
 // flags: FLAKY, of one that failed by its node's fault. Whether the node is ready now is said with the end.
@@ -54,7 +54,7 @@ static void end_with(struct running *r, struct running_alloc *a, bool failed, ui
 		BEHAVIOUR_NEVER);
 }
 
-static void end(struct running *r, struct running_alloc *a, bool failed)
+static void end_alloc(struct running *r, struct running_alloc *a, bool failed)
 {
 	end_with(r, a, failed, 0);
 }
@@ -119,11 +119,11 @@ static void has_run(struct running *r, struct running_alloc *a)
 {
 	const struct behaviour *b = running_behaviour(r, a);
 	if (b->run_ms == BEHAVIOUR_NEVER)
-		end(r, a, prng_unit(&r->fleet->prng) < r->settings.fail_share);
+		end_alloc(r, a, prng_unit(&r->fleet->prng) < r->settings.fail_share);
 	else if (b->fails || b->restart.on_success)
 		restart_or_fail(r, a, 0);
 	else
-		end(r, a, false);
+		end_alloc(r, a, false);
 }
 
 static void stop(struct running *r, struct running_alloc *a)
@@ -137,7 +137,7 @@ static void stop(struct running *r, struct running_alloc *a)
 		set_phase(r, a, RUNNING_STOPPING, WIRE_CLIENT_RUNNING,
 			fleet_now_ms(r->fleet) + running_behaviour(r, a)->kill_ms);
 	else
-		end(r, a, false);
+		end_alloc(r, a, false);
 }
 
 // --- Health --------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ static uint32_t healthy_at_ms(const struct running *r, const struct running_allo
 	return may_be ? a->started_ms + wait_of(r, a)->min_healthy_ms : BEHAVIOUR_NEVER;
 }
 
-static void judge(struct running *r, struct running_alloc *a)
+static void judge_health(struct running *r, struct running_alloc *a)
 {
 	uint32_t now_ms = fleet_now_ms(r->fleet), healthy_ms = healthy_at_ms(r, a);
 	if (a->deadline_ms == BEHAVIOUR_NEVER)
@@ -176,7 +176,7 @@ static void judge(struct running *r, struct running_alloc *a)
 	r->counters.healthy += a->health == WIRE_HEALTHY;
 	r->counters.unhealthy += a->health == WIRE_UNHEALTHY;
 	a->deadline_ms = BEHAVIOUR_NEVER;
-	tell(r, a);
+	tell_change(r, a);
 }
 
 void running_broke(struct running *r, uint32_t node)
@@ -186,7 +186,7 @@ void running_broke(struct running *r, uint32_t node)
 		if (a->phase != RUNNING_UP && a->phase != RUNNING_RESTARTING)
 			continue;
 		end_with(r, a, true, WIRE_UPDATE_FLAKY);
-		judge(r, a);
+		judge_health(r, a);
 	}
 }
 
@@ -200,7 +200,7 @@ static uint32_t alone_ms(const struct running *r, const struct running_alloc *a)
 	return runs && after_ms > 0 ? r->nodes[a->node].heard_ms + after_ms : BEHAVIOUR_NEVER;
 }
 
-static void act(struct running *r, struct running_alloc *a)
+static void act_phase(struct running *r, struct running_alloc *a)
 {
 	const struct behaviour *b = running_behaviour(r, a);
 	uint32_t now_ms = fleet_now_ms(r->fleet);
@@ -219,12 +219,12 @@ static void act(struct running *r, struct running_alloc *a)
 	case RUNNING_STARTING:
 	case RUNNING_RESTARTING: start(r, a); break;
 	case RUNNING_UP: has_run(r, a); break;
-	case RUNNING_STOPPING: end(r, a, false); break;
+	case RUNNING_STOPPING: end_alloc(r, a, false); break;
 	case RUNNING_ENDED: a->act_ms = BEHAVIOUR_NEVER; break;
 	}
 }
 
-static uint32_t sooner(uint32_t a_ms, uint32_t b_ms)
+static uint32_t sooner_ms(uint32_t a_ms, uint32_t b_ms)
 {
 	return a_ms < b_ms ? a_ms : b_ms;
 }
@@ -232,11 +232,11 @@ static uint32_t sooner(uint32_t a_ms, uint32_t b_ms)
 static void put_in_wheel(struct running *r, uint32_t at)
 {
 	const struct running_alloc *a = &r->allocs[at];
-	uint32_t due_ms = sooner(a->act_ms, alone_ms(r, a));
-	due_ms = sooner(due_ms, sooner(healthy_at_ms(r, a), a->deadline_ms));
+	uint32_t due_ms = sooner_ms(a->act_ms, alone_ms(r, a));
+	due_ms = sooner_ms(due_ms, sooner_ms(healthy_at_ms(r, a), a->deadline_ms));
 	// What may take its time to end is looked at often: it cannot be moved in the wheel.
 	if (a->phase == RUNNING_UP && running_behaviour(r, a)->kill_ms > 0)
-		due_ms = sooner(due_ms, fleet_now_ms(r->fleet) + WAIT_MS);
+		due_ms = sooner_ms(due_ms, fleet_now_ms(r->fleet) + WAIT_MS);
 	wheel_add(&r->alloc_wheel, at, due_ms);
 }
 
@@ -252,14 +252,14 @@ void running_alloc_due(struct running *r, uint32_t at)
 	if (alone_ms(r, a) < now_ms)
 		stop(r, a);
 	while (a->act_ms <= now_ms)
-		act(r, a);
-	judge(r, a);
+		act_phase(r, a);
+	judge_health(r, a);
 	put_in_wheel(r, at);
 }
 
 // --- What the controller wants -------------------------------------------------------------------------
 
-static uint32_t begin(struct running *r, uint32_t node, const struct wire_alloc_item *item)
+static uint32_t begin_alloc(struct running *r, uint32_t node, const struct wire_alloc_item *item)
 {
 	uint32_t at = take_place(r), now_ms = fleet_now_ms(r->fleet);
 	r->allocs[at] = (struct running_alloc){.id = item->allocation,
@@ -278,7 +278,8 @@ static uint32_t begin(struct running *r, uint32_t node, const struct wire_alloc_
 }
 
 // Another version of its job, or another deployment, took it over where it is.
-static void revise(struct running *r, struct running_alloc *a, const struct wire_alloc_item *item)
+static void revise_alloc(
+	struct running *r, struct running_alloc *a, const struct wire_alloc_item *item)
 {
 	uint32_t behaviour = behaviours_find(&r->behaviours, item->job_index, item->group);
 	bool is_known = r->behaviours.items[behaviour]->is_known;
@@ -290,7 +291,7 @@ static void revise(struct running *r, struct running_alloc *a, const struct wire
 	if (a->health == WIRE_HEALTH_UNSAID || !is_told || (item->flags & WIRE_ALLOC_HEALTH_KNOWN))
 		return;
 	watch_health(r, a);
-	judge(r, a);
+	judge_health(r, a);
 }
 
 void running_take_item(struct running *r, uint32_t node, const struct wire_alloc_item *item)
@@ -301,14 +302,14 @@ void running_take_item(struct running *r, uint32_t node, const struct wire_alloc
 	if (at == RUNNING_NONE && has_ended)
 		return;
 	if (at == RUNNING_NONE)
-		at = begin(r, node, item);
+		at = begin_alloc(r, node, item);
 	struct running_alloc *a = &r->allocs[at];
 	a->flags |= RUNNING_LISTED;
 	if (!is_wanted) {
 		stop(r, a);
 		return;
 	}
-	revise(r, a, item);
+	revise_alloc(r, a, item);
 	if (item->client != a->status)
 		a->flags |= RUNNING_NEWS;
 }
@@ -344,12 +345,12 @@ void running_take_machine(struct running *r, uint32_t node, const struct wire_vm
 		stop(r, a);
 	// What is asked of it has changed, so what it does is told again; also of one that was stopped before it began.
 	if (item->version > a->version || (is_new && a->phase == RUNNING_ENDED))
-		tell(r, a);
+		tell_change(r, a);
 	a->version = item->version;
 }
 
 void running_report_all(struct running *r, uint32_t node)
 {
 	for (uint32_t at = r->nodes[node].first; at != RUNNING_NONE; at = r->allocs[at].next)
-		tell(r, &r->allocs[at]);
+		tell_change(r, &r->allocs[at]);
 }
