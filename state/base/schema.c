@@ -48,8 +48,6 @@ static uint32_t enum_limit(const struct field *f)
 	return n;
 }
 
-// --- Items of arrays -----------------------------------------------------------------------------
-
 static bool is_array(enum field_kind kind)
 {
 	switch (kind) {
@@ -216,8 +214,6 @@ static int item_decode(const struct field *f, void *item, struct bytes_reader *r
 	}
 }
 
-// --- Arrays --------------------------------------------------------------------------------------
-
 static void *item_at(const struct field *f, const struct array *a, uint32_t i)
 {
 	return (char *)a->items + (size_t)i * item_bytes(f);
@@ -284,8 +280,6 @@ static int array_decode(const struct field *f, struct array *a, struct bytes_rea
 	}
 	return is_map(f->kind) && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
 }
-
-// --- Fields --------------------------------------------------------------------------------------
 
 static size_t scalar_bytes(enum field_kind kind)
 {
@@ -478,8 +472,6 @@ static int field_decode(const struct field *f, void *at, struct bytes_reader *r)
 	}
 	return 0;
 }
-
-// --- Records -------------------------------------------------------------------------------------
 
 void record_init(const struct record_type *type, void *record)
 {

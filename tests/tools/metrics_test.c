@@ -125,8 +125,6 @@ static void dashboards_find_their_names(void)
 		assert_int_equal(value_of(names[i]), 0);
 }
 
-// --- One value for all parts -----------------------------------------------------------------------
-
 static void finished(struct command *c)
 {
 	atomic_store((_Atomic bool *)c->context, true);

@@ -65,8 +65,6 @@ static void mistakes_are_told(void **state)
 	assert_non_null(strstr(message, "/nowhere/token"));
 }
 
-// --- One that answers what the test says ---------------------------------------------------------
-
 struct listener {
 	int socket;
 	uint16_t port;

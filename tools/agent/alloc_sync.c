@@ -58,8 +58,6 @@ void alloc_sync_missed(struct alloc_sync *s)
 		s->awaiting = 0;
 }
 
-// --- Reports -------------------------------------------------------------------------------------------
-
 static void add_notes(struct wire_alloc_update *u, const struct task *t, uint32_t most)
 {
 	uint32_t count = t->note_count < most ? t->note_count : most;
@@ -169,8 +167,6 @@ static uint32_t build_readiness(struct alloc_sync *s)
 	return wire_readiness_encode(s->frame, sizeof s->frame, next_header(s), &readiness);
 }
 
-// --- Questions -----------------------------------------------------------------------------------------
-
 static uint32_t build_question(struct alloc_sync *s)
 {
 	if (s->wants_all) {
@@ -262,8 +258,6 @@ uint64_t alloc_sync_next_ns(const struct alloc_sync *s)
 	uint64_t machines_ns = vm_sync_next_ns(&s->vms, s->session->alloc_index);
 	return machines_ns > s->due_ns ? machines_ns : s->due_ns;
 }
-
-// --- Answers -------------------------------------------------------------------------------------------
 
 static void done(struct alloc_sync *s)
 {

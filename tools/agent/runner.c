@@ -220,8 +220,6 @@ bool runner_is_idle(const struct runner *r)
 	return true;
 }
 
-// --- Turns ---------------------------------------------------------------------------------------------
-
 static void watch_processes(struct runner *r, struct alloc_run *a)
 {
 	for (uint32_t i = 0; i < a->task_count; i++) {

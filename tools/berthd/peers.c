@@ -42,8 +42,6 @@ struct inquiry {
 	struct answer *answer;
 };
 
-// --- Settings ------------------------------------------------------------------------------------
-
 static bool refuse_regions(char *message, uint32_t size, const char *what, const char *item)
 {
 	snprintf(message, size, "peers.regions: %s: \"%.100s\"; write name=http://host:port, …",
@@ -111,8 +109,6 @@ bool peer_controllers_know(const struct peer_controllers *p, const char *region)
 			return true;
 	return false;
 }
-
-// --- Requests ------------------------------------------------------------------------------------
 
 static bool take_beginning(void *context, long status, const char *data, size_t size)
 {
@@ -275,8 +271,6 @@ static int stop_job(void *context, const char *region, const struct job *job)
 	int error = send_command(p, peer, &(struct question){"DELETE", url, NULL});
 	return error == -ENOENT ? 0 : error;
 }
-
-// --- Life ----------------------------------------------------------------------------------------
 
 struct peer_controllers *peer_controllers_create(const struct config *config,
 	const struct time_source *time, char *message, uint32_t message_size)

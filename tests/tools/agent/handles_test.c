@@ -80,8 +80,6 @@ static bool report(const struct uuid *id, char handle[static 1000])
 #define MOCK "\"Driver\":\"mock\","
 #define REMOTE_10S MOCK "\"Config\":{\"remote\":true,\"run_for\":\"10s\",\"exit_code\":3}"
 
-// --- Tests -----------------------------------------------------------------------------------------------
-
 static void only_what_runs_elsewhere_has_a_handle(void **unused)
 {
 	char handle[1000];

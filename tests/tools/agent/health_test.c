@@ -67,8 +67,6 @@ static bool noted(const struct task *t, const char *type, const char *message)
 	return false;
 }
 
-// --- Health ------------------------------------------------------------------------------------------------
-
 static void healthy_after_a_while(void **unused)
 {
 	struct alloc_run *a = run("service", DEPLOYED UPDATE MIGRATE, FOREVER);
@@ -226,8 +224,6 @@ static void a_restarted_agent_remembers(void **unused)
 	assert_int_equal(a->health.verdict, WIRE_UNHEALTHY);
 }
 
-// --- Without a controller ----------------------------------------------------------------------------------
-
 #define STOPS_AFTER_20S "\"StopAfterClientDisconnect\":20000000000,"
 
 static void stops_without_the_controller(void **unused)
@@ -307,8 +303,6 @@ static void a_damaged_memory_is_none(void **unused)
 	}
 }
 
-// --- Dispatched jobs ---------------------------------------------------------------------------------------
-
 static const char *local_file(const char *name)
 {
 	static char text[64];
@@ -360,8 +354,6 @@ static void a_payload_stays_in_its_folder(void **unused)
 		alloc_spec_free(spec);
 	}
 }
-
-// --- The mock's rules --------------------------------------------------------------------------------------
 
 static void mock_rules(const char *task, const struct mock_rules *expected)
 {

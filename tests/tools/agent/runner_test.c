@@ -69,8 +69,6 @@ static bool noted(const struct task *t, const char *type, const char *part)
 #define FAILS_1S "\"Config\":{\"run_for\":\"1s\",\"exit_code\":2}"
 #define HOOK(hook, sidecar) ",\"Lifecycle\":{\"Hook\":\"" hook "\",\"Sidecar\":" sidecar "}"
 
-// --- Order -----------------------------------------------------------------------------------------------
-
 static void prestart_main_poststart_poststop(void **unused)
 {
 	struct alloc_run *a = ADD("batch", "\"Name\":\"init\"," FOR_1S HOOK("prestart", "false"),
@@ -163,8 +161,6 @@ static void what_does_not_listen_is_killed(void **unused)
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 }
 
-// --- Restarts ----------------------------------------------------------------------------------------------
-
 #define POLICY(attempts, mode)                       \
 	",\"RestartPolicy\":{\"Attempts\":" attempts \
 	",\"Interval\":60000000000,\"Delay\":1000000000,\"Mode\":\"" mode "\"}"
@@ -230,8 +226,6 @@ static void failures_to_start(void **unused)
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 }
 
-// --- Memory ------------------------------------------------------------------------------------------------
-
 static void a_restarted_agent_goes_on(void **unused)
 {
 	struct alloc_run *a = ADD("batch", "\"Name\":\"a\",\"Config\":{\"run_for\":\"10s\"}",
@@ -278,8 +272,6 @@ static void what_is_damaged_is_left_alone(void **unused)
 	stage_reopen();
 	assert_null(runner_find(&runner, &id));
 }
-
-// --- Environment -------------------------------------------------------------------------------------------
 
 static void expected(const struct environment *e, const char *text, const char *value)
 {

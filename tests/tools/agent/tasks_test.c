@@ -143,8 +143,6 @@ static pid_t pid_of(const char *text)
 #define SH(script) \
 	"\"Driver\":\"raw_exec\",\"Config\":{\"command\":\"sh\",\"args\":[\"-c\",\"" script "\"]}"
 
-// --- Tests -----------------------------------------------------------------------------------------------
-
 static void a_batch_task_completes(void **unused)
 {
 	responder_add_alloc(server, 1, "sysbatch",
@@ -304,8 +302,6 @@ static void reports_survive_losses_and_refusals(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
-// --- Health and silences -----------------------------------------------------------------------------------
-
 #define JUDGED(deployment)                                                             \
 	"\"DeploymentID\":\"" deployment                                               \
 	"\",\"Update\":{\"HealthCheck\":\"task_states\",\"MinHealthyTime\":100000000," \
@@ -395,8 +391,6 @@ static void tasks_end_that_are_not_to_run_alone(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
-// --- Machines ----------------------------------------------------------------------------------------------
-
 // They begin, fail, are stopped and vanish as the list says, several pages of it.
 static void a_worker_runs_what_is_listed(void **unused)
 {
@@ -451,8 +445,6 @@ static void machines_outlive_the_agent(void **unused)
 	WAIT_FOR(stat(path, &st) < 0);
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
-
-// --- Readiness -------------------------------------------------------------------------------------------
 
 static void probe_with(const char *command)
 {

@@ -88,8 +88,6 @@ static void settle(const uint8_t *numbers, enum wire_vm_power power, uint64_t ve
 }
 #define LIST(...) ((const uint8_t[]){__VA_ARGS__, 0})
 
-// --- Descriptions ----------------------------------------------------------------------------------------
-
 static void a_machine_is_an_allocation_of_one_task(void **unused)
 {
 	struct alloc_run *a = add(1, "mock:debian?run_for=2s&exit_code=3");
@@ -149,8 +147,6 @@ static void what_is_no_machine_is_refused(void **unused)
 		assert_true(*message);
 	}
 }
-
-// --- Lists -----------------------------------------------------------------------------------------------
 
 static void pages_make_one_list(void **unused)
 {

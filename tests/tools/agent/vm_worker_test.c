@@ -86,8 +86,6 @@ static void what_does_not_fit_is_said(void **unused)
 	assert_false(vm_worker_describe(&f, &o));
 }
 
-// --- What runs machines ------------------------------------------------------------------------------------
-
 static char folder[64], program[100];
 
 // The only program in PATH, if it is there at all.

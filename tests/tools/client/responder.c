@@ -161,8 +161,6 @@ static uint32_t on_status(struct responder *r, struct request *q)
 	return wire_status_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
 }
 
-// --- Allocations ---------------------------------------------------------------------------------------
-
 static struct uuid alloc_id(uint8_t number)
 {
 	return (struct uuid){{0xa1, 0x0c, [15] = number}};

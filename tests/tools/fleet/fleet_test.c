@@ -172,8 +172,6 @@ static void capture_holds_the_heartbeats(void **unused)
 		0);
 }
 
-// --- placing ----------------------------------------------------------------------------------------
-
 static uint32_t asks_left, placed_seen, refused_seen;
 
 static bool next_ask(void *context, struct placing_ask *ask)
@@ -274,8 +272,6 @@ static void place_rate_is_kept(void **unused)
 	assert_in_range(placing.counters.asked, 80, 120);
 	placing_stop(&placing);
 }
-
-// --- Allocations ---------------------------------------------------------------------------------------
 
 static void allocations_run_until_they_are_stopped(void **unused)
 {

@@ -67,8 +67,6 @@ bool alloc_run_revise(struct alloc_run *a, struct alloc_spec *spec, int64_t now_
 	return true;
 }
 
-// --- Folders -------------------------------------------------------------------------------------------
-
 static void alloc_folder(const struct uuid *id, const char *data_folder, char path[static 400])
 {
 	char text[UUID_TEXT_BYTES];
@@ -171,8 +169,6 @@ void alloc_run_remove_folders(const struct uuid *id, const char *data_folder)
 	alloc_folder(id, data_folder, base);
 	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
-
-// --- The order of tasks --------------------------------------------------------------------------------
 
 struct beginning {
 	struct alloc_run *alloc;
@@ -311,8 +307,6 @@ static void order_tasks(struct alloc_run *a, const struct alloc_place *place)
 	else
 		stop_all(a, HOOK_BIT(HOOK_POSTSTOP), ANY, "", place);
 }
-
-// --- Status --------------------------------------------------------------------------------------------
 
 static void judge_status(struct alloc_run *a)
 {

@@ -38,8 +38,6 @@ static void path_of(
 	snprintf(path, 512, "%.300s/allocs/%s.json%s", state_folder, uuid_format(id, text), suffix);
 }
 
-// --- Save ----------------------------------------------------------------------------------------------
-
 static json_t *notes_json(const struct task *t)
 {
 	json_t *notes = json_array();
@@ -110,8 +108,6 @@ void alloc_store_remove(const char *state_folder, const struct alloc_run *a)
 		unlink(path);
 	}
 }
-
-// --- Load ----------------------------------------------------------------------------------------------
 
 static int64_t json_number(const json_t *json, const char *key)
 {

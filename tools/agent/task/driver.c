@@ -16,8 +16,6 @@ const struct driver *driver_find(const struct driver *const *table, const char *
 	return NULL;
 }
 
-// --- raw_exec ------------------------------------------------------------------------------------------
-
 // command and args of the configuration, expanded; NULL-ended. NULL: there is no command.
 static char **arguments_of(
 	const json_t *config, const struct environment *e, const struct node_facts *node)
@@ -80,8 +78,6 @@ static void signal_process(struct task *t, int number, int64_t now_ns)
 
 const struct driver driver_raw_exec = {
 	.name = "raw_exec", .start = start_process, .signal = signal_process};
-
-// --- mock ----------------------------------------------------------------------------------------------
 
 static void pretend(struct task *t, const struct mock_rules *rules, int64_t ends_ns)
 {

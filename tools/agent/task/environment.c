@@ -68,8 +68,6 @@ void environment_free(struct environment *e)
 	*e = (struct environment){0};
 }
 
-// --- Nomad's variables ---------------------------------------------------------------------------------
-
 static void inherit(struct environment *e)
 {
 	for (char **at = environ; at && *at; at++) {
@@ -196,8 +194,6 @@ void environment_build(struct environment *e, const struct node_facts *node,
 		free(expanded);
 	}
 }
-
-// --- ${…} ----------------------------------------------------------------------------------------------
 
 static const char *pair_value(
 	const struct node_facts *node, uint8_t kind, const char *name, char *buffer, size_t size)

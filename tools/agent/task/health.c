@@ -26,8 +26,6 @@ void health_leave(struct health *h)
 	h->deadline_ns = 0;
 }
 
-// --- What tasks say ------------------------------------------------------------------------------------
-
 // Tasks that end before or beside the others may do so; what follows the end of all does not count.
 static bool may_end(const struct task *t)
 {
@@ -62,8 +60,6 @@ static bool any_is_wrong(const struct task *tasks, uint32_t count)
 			return true;
 	return false;
 }
-
-// --- Verdict -------------------------------------------------------------------------------------------
 
 static void explain_verdict(struct task *t, const struct health_rule *rule, int64_t now_ns)
 {

@@ -42,8 +42,6 @@ void probe_close(struct probe *p)
 	forget_process(p);
 }
 
-// --- The process -----------------------------------------------------------------------------------------
-
 static int spawn(struct probe *p)
 {
 	char shell[] = "sh", flag[] = "-c";
@@ -81,8 +79,6 @@ static enum probe_answer answer_of(int status)
 		return PROBE_YES;
 	return WEXITSTATUS(status) == PROBE_EXIT_NEVER ? PROBE_NEVER : PROBE_NO;
 }
-
-// --- Answers ---------------------------------------------------------------------------------------------
 
 static uint32_t wait_ms(const struct probe *p)
 {

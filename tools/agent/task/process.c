@@ -46,8 +46,6 @@ uint64_t process_started(pid_t pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-// --- In the children: nothing but system calls ---------------------------------------------------------
-
 // What the shim tells the agent through a pipe before it goes on alone.
 struct news {
 	int32_t stage; // enum stage
@@ -181,8 +179,6 @@ static _Noreturn void run_shim(struct child *c)
 	waitid(P_PID, (id_t)task, &info, WEXITED);
 	_exit(0);
 }
-
-// --- Start ---------------------------------------------------------------------------------------------
 
 static int find_user(const char *name, struct child *c, char *message, uint32_t message_size)
 {
@@ -335,8 +331,6 @@ int process_start(
 		(void)process_end_of(p, start->exit_path);
 	return error;
 }
-
-// --- Afterwards ----------------------------------------------------------------------------------------
 
 static bool is_over(const struct process *p)
 {

@@ -22,8 +22,6 @@ static int64_t number(const json_t *object, const char *key, int64_t without)
 	return json_is_integer(value) ? (int64_t)json_integer_value(value) : without;
 }
 
-// --- Durations ---------------------------------------------------------------------------------------
-
 static double unit_s(const char *unit, size_t size)
 {
 	static const struct {
@@ -70,8 +68,6 @@ bool spec_duration(const json_t *value, int64_t *ns)
 	}
 	return json_is_string(value) && read_duration(json_string_value(value), ns);
 }
-
-// --- Tasks -------------------------------------------------------------------------------------------
 
 bool spec_is_safe_name(const char *name)
 {
@@ -156,8 +152,6 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *spec, const cha
 			return &spec->tasks[i];
 	return NULL;
 }
-
-// --- The whole -----------------------------------------------------------------------------------------
 
 #define MIN_HEALTHY_TIME_NS (10 * NS_PER_S)
 #define HEALTHY_DEADLINE_NS (5 * NS_PER_MIN)

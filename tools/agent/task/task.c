@@ -42,8 +42,6 @@ static void end_task(struct task *t, bool failed, int64_t now_ns)
 	t->due_ns = 0;
 }
 
-// --- Restarts ------------------------------------------------------------------------------------------
-
 static void restart_in(struct task *t, int64_t wait_ns, int64_t now_ns)
 {
 	t->phase = PHASE_RESTARTING;
@@ -99,8 +97,6 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 		restart_or_fail(t, now_ns, prng);
 	}
 }
-
-// --- Start and stop ------------------------------------------------------------------------------------
 
 bool handle_read(struct handle *handle, int64_t version, const char *base64)
 {

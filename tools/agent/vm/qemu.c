@@ -38,8 +38,6 @@ const char *qemu_program(void)
 	return NULL;
 }
 
-// --- The command ---------------------------------------------------------------------------------------
-
 struct command {
 	uint32_t count;
 	char *arguments[ARGUMENTS_MAX + 1]; // NULL-ended
@@ -114,8 +112,6 @@ static void add_image(struct command *c, const struct vm_image *image, int state
 		add_argument(c, "fd:%d", state_fd);
 	}
 }
-
-// --- Start -----------------------------------------------------------------------------------------------
 
 static int make_disk(const struct task *t, const struct task_start *start,
 	const struct vm_image *image, uint64_t least_bytes, char *message, uint32_t message_size)
@@ -208,8 +204,6 @@ static int start_machine(struct task *t, const struct task_start *start, char *m
 		error = make_disk(t, start, &image, disk_bytes(machine), message, message_size);
 	return error ? error : run_machine(t, start, &shape, &image, message, message_size);
 }
-
-// --- End -------------------------------------------------------------------------------------------------
 
 static void signal_machine(struct task *t, int number, int64_t now_ns)
 {

@@ -71,8 +71,6 @@ static bool say_word(struct task *t, enum step next, const char *word)
 	return say_command(t, next, json_pack("{s:s}", "execute", word), -1);
 }
 
-// --- Putting aside ---------------------------------------------------------------------------------------
-
 // What is being made has its own name until it is whole.
 static void folders_of(
 	const struct task_start *start, char whole[static 600], char part[static 620])
@@ -163,8 +161,6 @@ static bool give_up(struct task *t, const struct task_start *start, const char *
 	t->talk->has_news = true;
 	return say_word(t, STEP_LAST, "quit");
 }
-
-// --- Steps -----------------------------------------------------------------------------------------------
 
 static bool begin_file(struct task *t, const struct task_start *start)
 {

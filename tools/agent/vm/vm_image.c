@@ -42,8 +42,6 @@ void vm_suspended_name(const json_t *machine, char name[static 200])
 	snprintf(name, 200, "%.128s-%.64s", spec_text(machine, "name"), spec_text(machine, "uid"));
 }
 
-// --- Images ------------------------------------------------------------------------------------------------
-
 // Absolute; "": it is not there.
 static void part_of(const char *folder, const char *name, char path[static 600])
 {
@@ -96,8 +94,6 @@ static int look_at_image(struct vm_image *v, const char *image, const char *imag
 	snprintf(v->disk, sizeof v->disk, "%s", path);
 	return 0;
 }
-
-// --- Suspended ones ----------------------------------------------------------------------------------------
 
 static bool is_of_shape(const json_t *json, const struct vm_shape *shape)
 {

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- Looking -------------------------------------------------------------------------------------
-
 enum exit_status deployment_list(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES], namespace_name[400];
@@ -52,8 +50,6 @@ enum exit_status deployment_status(struct session *session, const char **argumen
 	json_decref(deployment);
 	return STATUS_OK;
 }
-
-// --- Changing ------------------------------------------------------------------------------------
 
 static json_t *request_for(const char *id)
 {
@@ -144,8 +140,6 @@ enum exit_status deployment_unblock(struct session *session, const char **argume
 		return result;
 	return change_deployment(session, id, "unblock", request_for(id), "unblocked");
 }
-
-// --- Of a job ------------------------------------------------------------------------------------
 
 enum exit_status job_deployments(struct session *session, const char **arguments, int count)
 {

@@ -18,8 +18,6 @@ static enum exit_status get_node(struct session *session, const char *id, json_t
 	return http_get_json(session, path, node);
 }
 
-// --- The request ---------------------------------------------------------------------------------
-
 // Nanoseconds or text; the controller says what is wrong with it.
 static json_t *deadline_of(const struct flags *flags)
 {
@@ -65,8 +63,6 @@ static const char *contradiction(const struct flags *flags)
 		return "--keep-ineligible goes with --disable";
 	return NULL;
 }
-
-// --- Doing it ------------------------------------------------------------------------------------
 
 static enum exit_status monitor(struct session *session, const char *id)
 {

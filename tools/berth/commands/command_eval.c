@@ -38,8 +38,6 @@ enum exit_status eval_list(struct session *session, const char **arguments, int 
 	return result;
 }
 
-// --- One -----------------------------------------------------------------------------------------
-
 static void put_evaluation(json_t *e)
 {
 	char age[32], modified[32];

@@ -50,8 +50,6 @@ enum exit_status job_list(struct session *session, const char **arguments, int c
 	return table_finish(&table, pages_each(session, path, add_job, &table), 0);
 }
 
-// --- Looking -------------------------------------------------------------------------------------
-
 enum exit_status job_inspect(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
@@ -125,8 +123,6 @@ static void put_summary(json_t *summary)
 	table_print(&t, 2);
 }
 
-// --- What it launched ----------------------------------------------------------------------------
-
 static void put_children(json_t *summary)
 {
 	static const char *const headings[] = {"Pending", "Running", "Dead", NULL};
@@ -169,8 +165,6 @@ static enum exit_status put_launched(struct session *session, const char *id)
 		printf("\nLaunched Jobs\n");
 	return table_finish(&filter.table, result, 2);
 }
-
-// --- What became of it ---------------------------------------------------------------------------
 
 static enum exit_status put_deployment(struct session *session, const char *id)
 {

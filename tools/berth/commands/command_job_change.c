@@ -97,8 +97,6 @@ enum exit_status job_validate(struct session *session, const char **arguments, i
 	return result;
 }
 
-// --- Plan ----------------------------------------------------------------------------------------
-
 static void put_plan(json_t *plan, const char *file)
 {
 	json_t *failed = json_object_get(plan, "FailedTGAllocs");
@@ -141,8 +139,6 @@ enum exit_status job_plan(struct session *session, const char **arguments, int c
 	json_decref(request);
 	return result;
 }
-
-// --- Stop and evaluate ---------------------------------------------------------------------------
 
 static bool add_priority(struct session *session, char *path, size_t size)
 {

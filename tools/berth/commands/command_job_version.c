@@ -26,8 +26,6 @@ static bool read_number(const char *text, const char *what, int64_t *number)
 	return false;
 }
 
-// --- History and going back ----------------------------------------------------------------------
-
 static void put_version(json_t *version, json_t *diff)
 {
 	char time[32];
@@ -94,8 +92,6 @@ enum exit_status job_revert(struct session *session, const char **arguments, int
 		json_pack("{s:s,s:I}", "JobID", arguments[0], "JobVersion", (json_int_t)version);
 	return change_job(session, arguments[0], "/revert", request);
 }
-
-// --- Scale ---------------------------------------------------------------------------------------
 
 // The only group of a job; with several, one has to be named. *group is to be freed.
 static enum exit_status only_group(struct session *session, const char *id, char **group)
@@ -197,8 +193,6 @@ enum exit_status job_scaling_events(struct session *session, const char **argume
 	json_decref(scale);
 	return STATUS_OK;
 }
-
-// --- Children ------------------------------------------------------------------------------------
 
 enum exit_status job_periodic_force(struct session *session, const char **arguments, int count)
 {

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- Servers -------------------------------------------------------------------------------------
-
 static void put_tags(struct table *t, json_t *tags)
 {
 	char text[1024] = "";
@@ -121,8 +119,6 @@ enum exit_status agent_info(struct session *session, const char **arguments, int
 	return STATUS_OK;
 }
 
-// --- The system ----------------------------------------------------------------------------------
-
 enum exit_status system_gc(struct session *session, const char **arguments, int count)
 {
 	json_t *reply;
@@ -143,8 +139,6 @@ enum exit_status system_reconcile(struct session *session, const char **argument
 		puts("{}");
 	return result;
 }
-
-// --- The schedulers' configuration ---------------------------------------------------------------
 
 static const char config_path[] = "/v1/operator/scheduler/configuration";
 

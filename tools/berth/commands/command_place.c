@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- Place ---------------------------------------------------------------------------------------
-
 // "MS:NUMBER", as an earlier placement printed it.
 static bool read_request(const char *text, struct wire_place *ask)
 {
@@ -140,8 +138,6 @@ enum exit_status place(struct session *session, const char **arguments, int coun
 	refusal_report_forget();
 	return result;
 }
-
-// --- Release -------------------------------------------------------------------------------------
 
 static enum exit_status read_ids(const char **arguments, int count, struct uuid *ids)
 {

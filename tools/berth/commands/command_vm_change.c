@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- Create --------------------------------------------------------------------------------------
-
 static void put_texts(const struct flags *flags, json_t *body)
 {
 	static const struct {
@@ -121,8 +119,6 @@ enum exit_status machine_create(struct session *session, const char **arguments,
 	json_decref(body);
 	return result;
 }
-
-// --- Power ---------------------------------------------------------------------------------------
 
 static enum exit_status set_power(struct session *session, const char *name, const char *state)
 {

@@ -22,8 +22,6 @@ static bool is_set(json_t *object, const char *member)
 	return json_is_true(json_object_get(object, member));
 }
 
-// --- One -----------------------------------------------------------------------------------------
-
 // The columns that some group needs.
 struct columns {
 	bool auto_revert, canaries;
@@ -124,8 +122,6 @@ void deployment_print(json_t *deployment, bool whole_id)
 	put_groups(json_object_get(deployment, "TaskGroups"));
 }
 
-// --- Many ----------------------------------------------------------------------------------------
-
 static int by_index(const void *a, const void *b)
 {
 	int64_t x = field_number(*(json_t *const *)a, "CreateIndex");
@@ -154,8 +150,6 @@ void deployment_table_print(json_t *deployments, bool whole_ids)
 	table_print(&t, 0);
 	free(sorted);
 }
-
-// --- Following one -------------------------------------------------------------------------------
 
 // Waits at their end: another region has to go on.
 static bool is_over(const char *status)

@@ -38,8 +38,6 @@ __attribute__((format(printf, 1, 2))) static void say_event(const char *format, 
 	fflush(stdout);
 }
 
-// --- Allocations ---------------------------------------------------------------------------------
-
 static bool has_ended(const char *client_status)
 {
 	return strcmp(client_status, "complete") == 0 || strcmp(client_status, "failed") == 0 ||
@@ -100,8 +98,6 @@ static enum exit_status look_at_allocations(struct drain_monitor *m)
 	return STATUS_OK;
 }
 
-// --- The node ------------------------------------------------------------------------------------
-
 static json_t *strategy_of(json_t *node)
 {
 	json_t *strategy = json_object_get(node, "DrainStrategy");
@@ -128,8 +124,6 @@ static enum exit_status look_at_node(struct drain_monitor *m, json_t **node)
 		see_strategy(m, *node);
 	return result;
 }
-
-// --- What it waits for ---------------------------------------------------------------------------
 
 // What is the same at two looks in a row is told, once: what passes by itself is not worth a line.
 static void see_reason(struct drain_monitor *m, const char *text, json_t *now)

@@ -24,8 +24,6 @@ static const char *words_of(const char *outcome)
 	return outcome;
 }
 
-// --- The report ----------------------------------------------------------------------------------
-
 static void put_summary(json_t *result)
 {
 	json_t *counts = json_object_get(result, "Outcomes");

@@ -9,8 +9,6 @@
 
 #define SLOTS_LEAST 256u
 
-// --- The table -----------------------------------------------------------------------------------------
-
 void behaviours_create(struct behaviours *all, const struct flag_list *bad)
 {
 	*all = (struct behaviours){.mask = SLOTS_LEAST - 1, .bad = bad};
@@ -81,8 +79,6 @@ uint32_t behaviours_find(struct behaviours *all, uint64_t job_index, uint16_t gr
 	all->slots[slot] = all->count;
 	return all->count - 1;
 }
-
-// --- Descriptions --------------------------------------------------------------------------------------
 
 static uint32_t ms_of(int64_t ns)
 {

@@ -59,8 +59,6 @@ void running_destroy(struct running *r)
 	free(r);
 }
 
-// --- Timers --------------------------------------------------------------------------------------------
-
 static uint32_t handle_timers(struct running *r)
 {
 	uint32_t handled = 0, now_ms = fleet_now_ms(r->fleet), at;
@@ -80,8 +78,6 @@ static uint32_t handle_timers(struct running *r)
 	}
 	return handled;
 }
-
-// --- Sending -------------------------------------------------------------------------------------------
 
 static const char *description_of(const struct running_alloc *a)
 {
@@ -312,8 +308,6 @@ uint32_t running_step(struct running *r)
 	return handled;
 }
 
-// --- Receiving -----------------------------------------------------------------------------------------
-
 static void take_updated(struct running *r, uint32_t node)
 {
 	uint32_t *link = &r->nodes[node].first;
@@ -441,8 +435,6 @@ bool running_receive(struct running *r, uint32_t node, const uint8_t *data, uint
 		r->fleet->counters.ignored++;
 	return true;
 }
-
-// --- What the fleet tells ------------------------------------------------------------------------------
 
 void running_registered(struct running *r, uint32_t node)
 {

@@ -19,8 +19,6 @@ static uint32_t take_place(struct running *r)
 	return r->alloc_count++;
 }
 
-// --- Phases --------------------------------------------------------------------------------------------
-
 static void tell_change(struct running *r, struct running_alloc *a)
 {
 	a->flags = (uint8_t)((a->flags | RUNNING_NEWS) & ~RUNNING_TOLD);
@@ -140,8 +138,6 @@ static void stop(struct running *r, struct running_alloc *a)
 		end_alloc(r, a, false);
 }
 
-// --- Health --------------------------------------------------------------------------------------------
-
 static const struct health_wait *wait_of(const struct running *r, const struct running_alloc *a)
 {
 	const struct behaviour *b = running_behaviour(r, a);
@@ -189,8 +185,6 @@ void running_broke(struct running *r, uint32_t node)
 		judge_health(r, a);
 	}
 }
-
-// --- Time ----------------------------------------------------------------------------------------------
 
 // Silent for so long that it is to stop; else when that will be.
 static uint32_t alone_ms(const struct running *r, const struct running_alloc *a)
@@ -256,8 +250,6 @@ void running_alloc_due(struct running *r, uint32_t at)
 	judge_health(r, a);
 	put_in_wheel(r, at);
 }
-
-// --- What the controller wants -------------------------------------------------------------------------
 
 static uint32_t begin_alloc(struct running *r, uint32_t node, const struct wire_alloc_item *item)
 {

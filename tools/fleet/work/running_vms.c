@@ -28,8 +28,6 @@ void running_destroy_workers(struct running *r)
 	free(r->workers);
 }
 
-// --- Questions -----------------------------------------------------------------------------------------
-
 bool running_wants_machines(const struct running *r, uint32_t node)
 {
 	if (node >= r->settings.workers || fleet_now_ms(r->fleet) < r->workers[node].again_ms)
@@ -85,8 +83,6 @@ uint32_t running_encode_machine_question(struct running *r, uint32_t node, uint8
 	struct wire_alloc_spec spec = {w->asked, (uint32_t)w->json.size, WIRE_SPEC_BYTES_MAX};
 	return wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &spec);
 }
-
-// --- Answers -------------------------------------------------------------------------------------------
 
 static void take_whole(struct running *r, uint32_t node)
 {
