@@ -14,8 +14,7 @@ static void put_meta(struct json_writer *w, const struct job *job, const struct 
 {
 	const struct array *const maps[] = {&task->meta, &group->meta, &job->meta};
 
-	json_write_key(w, "Meta");
-	json_begin_object(w);
+	json_open_object(w, "Meta");
 	for (uint32_t m = 0; m < 3; m++) {
 		for (uint32_t i = 0; i < maps[m]->count; i++) {
 			const struct string_pair *pair = ARRAY_AT(maps[m], struct string_pair, i);
@@ -57,8 +56,7 @@ static void put_network_ports(struct json_writer *w, const struct array *network
 
 static void put_group_ports(struct json_writer *w, const struct alloc_details *details)
 {
-	json_write_key(w, "Ports");
-	json_begin_array(w);
+	json_open_array(w, "Ports");
 	for (uint32_t i = 0; details && i < details->ports.count; i++) {
 		const struct allocated_port *port =
 			ARRAY_AT(&details->ports, struct allocated_port, i);
@@ -80,13 +78,11 @@ static const struct allocated_task *allocated(const struct allocation *a, const 
 
 static void put_allocated(struct json_writer *w, const struct allocated_task *own)
 {
-	json_write_key(w, "Ports");
-	json_begin_array(w);
+	json_open_array(w, "Ports");
 	if (own)
 		put_network_ports(w, &own->networks);
 	json_end_array(w);
-	json_write_key(w, "Cores");
-	json_begin_array(w);
+	json_open_array(w, "Cores");
 	for (uint32_t i = 0; own && i < own->reserved_cores.count; i++)
 		json_write_i64(w, *ARRAY_AT(&own->reserved_cores, int64_t, i));
 	json_end_array(w);
@@ -131,8 +127,7 @@ static void put_raw(struct json_writer *w, const char *key, const char *json)
 
 static void put_map(struct json_writer *w, const char *key, const struct array *map)
 {
-	json_write_key(w, key);
-	json_begin_object(w);
+	json_open_object(w, key);
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct string_pair *pair = ARRAY_AT(map, struct string_pair, i);
 		json_put_string(w, pair->name, pair->value);
@@ -183,8 +178,7 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 static void put_health_rule(struct json_writer *w, const char *key, const char *check,
 	int64_t min_healthy_time_ns, int64_t healthy_deadline_ns)
 {
-	json_write_key(w, key);
-	json_begin_object(w);
+	json_open_object(w, key);
 	json_put_string(w, "HealthCheck", check);
 	json_put_i64(w, "MinHealthyTime", min_healthy_time_ns);
 	json_put_i64(w, "HealthyDeadline", healthy_deadline_ns);
@@ -234,8 +228,7 @@ void alloc_spec_json(void *context, const struct allocation *a, struct bytes_wri
 	json_put_string(&w, "Payload", a->job->payload);
 	put_rules(&w, a->details, group);
 	put_group_ports(&w, a->details);
-	json_write_key(&w, "Tasks");
-	json_begin_array(&w);
+	json_open_array(&w, "Tasks");
 	for (uint32_t i = 0; i < group->tasks.count; i++)
 		put_task(&w, a, group, ARRAY_AT(&group->tasks, struct task, i));
 	json_end_array(&w);

@@ -85,8 +85,7 @@ static void put_device_group(
 	json_put_string(w, "Vendor", group->vendor);
 	json_put_string(w, "Type", group->type);
 	json_put_string(w, "Name", group->name);
-	json_write_key(w, "DeviceIDs");
-	json_begin_array(w);
+	json_open_array(w, "DeviceIDs");
 	for (uint32_t i = 0; i < NODE_DEVICES_MAX; i++)
 		if (instances >> i & 1) {
 			char id[8];
@@ -116,8 +115,7 @@ static void put_devices_of_all(
 
 static void put_cpu(struct json_writer *w, int64_t shares, const struct array *cores)
 {
-	json_write_key(w, "Cpu");
-	json_begin_object(w);
+	json_open_object(w, "Cpu");
 	json_put_i64(w, "CpuShares", shares);
 	json_write_key(w, "ReservedCores");
 	if (cores->count) {
@@ -135,11 +133,9 @@ static void put_task(struct json_writer *w, const struct node *node, const struc
 	const struct task *task, bool shows_devices)
 {
 	const struct allocated_task *given = allocated_to(a, task->name);
-	json_write_key(w, task->name);
-	json_begin_object(w);
+	json_open_object(w, task->name);
 	put_cpu(w, task->resources.cpu, given ? &given->reserved_cores : &no_items);
-	json_write_key(w, "Memory");
-	json_begin_object(w);
+	json_open_object(w, "Memory");
 	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
 	json_put_i64(w, "MemoryMaxMB", task->resources.memory_max_mb);
 	json_end_object(w);
@@ -155,8 +151,7 @@ static void put_task(struct json_writer *w, const struct node *node, const struc
 
 static void put_lifecycles(struct json_writer *w, const struct array *tasks)
 {
-	json_write_key(w, "TaskLifecycles");
-	json_begin_object(w);
+	json_open_object(w, "TaskLifecycles");
 	for (uint32_t i = 0; i < tasks->count; i++) {
 		const struct task *task = ARRAY_AT(tasks, struct task, i);
 		json_write_key(w, task->name);
@@ -174,8 +169,7 @@ static void put_lifecycles(struct json_writer *w, const struct array *tasks)
 
 static void put_shared(struct json_writer *w, const struct allocation *a)
 {
-	json_write_key(w, "Shared");
-	json_begin_object(w);
+	json_open_object(w, "Shared");
 	put_networks(w, a->details ? &a->details->networks : &no_items);
 	json_put_u64(w, "DiskMB", a->resources.disk_mb);
 	put_records(w, "Ports", &allocated_port_description,
@@ -186,10 +180,8 @@ static void put_shared(struct json_writer *w, const struct allocation *a)
 void allocated_json_on(struct json_writer *w, const struct node *node, const struct allocation *a)
 {
 	const struct array *tasks = tasks_of(a);
-	json_write_key(w, "AllocatedResources");
-	json_begin_object(w);
-	json_write_key(w, "Tasks");
-	json_begin_object(w);
+	json_open_object(w, "AllocatedResources");
+	json_open_object(w, "Tasks");
 	bool shown = false;
 	for (uint32_t i = 0; i < tasks->count; i++) {
 		const struct task *task = ARRAY_AT(tasks, struct task, i);
@@ -215,8 +207,7 @@ struct legacy {
 
 static void put_legacy(struct json_writer *w, const char *key, const struct legacy *l)
 {
-	json_write_key(w, key);
-	json_begin_object(w);
+	json_open_object(w, key);
 	json_put_u64(w, "CPU", l->cpu);
 	json_put_u64(w, "Cores", l->cores);
 	json_put_u64(w, "MemoryMB", l->memory);
@@ -231,8 +222,7 @@ static void put_legacy(struct json_writer *w, const char *key, const struct lega
 static void put_legacy_tasks(struct json_writer *w, const struct allocation *a)
 {
 	const struct array *tasks = tasks_of(a);
-	json_write_key(w, "TaskResources");
-	json_begin_object(w);
+	json_open_object(w, "TaskResources");
 	for (uint32_t i = 0; i < tasks->count; i++) {
 		const struct task *task = ARRAY_AT(tasks, struct task, i);
 		const struct allocated_task *given = allocated_to(a, task->name);

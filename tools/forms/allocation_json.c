@@ -27,8 +27,7 @@ static void put_reschedule(struct json_writer *w, const struct alloc_details *de
 		return;
 	}
 	json_begin_object(w);
-	json_write_key(w, "Events");
-	json_begin_array(w);
+	json_open_array(w, "Events");
 	for (uint32_t i = 0; i < details->reschedule_events.count; i++)
 		json_record(w, &reschedule_event_description,
 			ARRAY_AT(&details->reschedule_events, struct reschedule_event, i));
@@ -123,8 +122,7 @@ static void put_metrics_with_score(
 static void put_metrics(struct json_writer *w, const struct allocation *a)
 {
 	struct alloc_metrics placed = {.nodes_evaluated = a->nodes_evaluated};
-	json_write_key(w, "Metrics");
-	json_begin_object(w);
+	json_open_object(w, "Metrics");
 	put_metrics_with_score(w, a->metrics ? &a->metrics->metrics : &placed, a);
 	if (!a->metrics)
 		json_put_u64(w, "NodesFeasible", a->nodes_feasible);
@@ -134,8 +132,7 @@ static void put_metrics(struct json_writer *w, const struct allocation *a)
 static void put_berth(struct json_writer *w, const struct state *state, const struct allocation *a)
 {
 	const char *client = a->client == CLIENT_NONE ? "" : state_client_name(state, a->client);
-	json_write_key(w, "Berth");
-	json_begin_object(w);
+	json_open_object(w, "Berth");
 	json_put_string(w, "Client", client);
 	json_put_u64(w, "NodeSlot", a->node_slot);
 	json_put_f64(w, "Score", a->score);

@@ -34,8 +34,7 @@ void job_json(struct json_writer *w, const struct job *job)
 
 static void put_group(struct json_writer *w, const struct task_group_summary *group)
 {
-	json_write_key(w, group->group);
-	json_begin_object(w);
+	json_open_object(w, group->group);
 	json_put_i64(w, "Queued", group->queued);
 	json_put_i64(w, "Complete", group->complete);
 	json_put_i64(w, "Failed", group->failed);
@@ -66,13 +65,11 @@ void job_json_summary(struct json_writer *w, const struct state *state, const st
 	json_begin_object(w);
 	json_put_string(w, "JobID", job->id);
 	json_put_string(w, "Namespace", job->namespace_name);
-	json_write_key(w, "Summary");
-	json_begin_object(w);
+	json_open_object(w, "Summary");
 	for (uint32_t i = 0; i < count; i++)
 		put_group(w, &groups[i]);
 	json_end_object(w);
-	json_write_key(w, "Children");
-	json_begin_object(w);
+	json_open_object(w, "Children");
 	json_put_i64(w, "Pending", children.pending);
 	json_put_i64(w, "Running", children.running);
 	json_put_i64(w, "Dead", children.dead);
@@ -136,8 +133,7 @@ static void put_scaling_events(
 static void put_scale(struct json_writer *w, const struct task_group *group,
 	const struct scale_counts *counts, const struct job_notes *notes)
 {
-	json_write_key(w, group->name);
-	json_begin_object(w);
+	json_open_object(w, group->name);
 	json_put_i64(w, "Desired", group->count);
 	json_put_i64(w, "Placed", counts->placed);
 	json_put_i64(w, "Running", counts->running);
@@ -160,8 +156,7 @@ void job_json_scale(struct json_writer *w, const struct state *state, const stru
 	json_put_u64(w, "JobCreateIndex", job->record.create_index);
 	json_put_u64(w, "JobModifyIndex", job->job_modify_index);
 	json_put_bool(w, "JobStopped", job->stop);
-	json_write_key(w, "TaskGroups");
-	json_begin_object(w);
+	json_open_object(w, "TaskGroups");
 	for (uint32_t i = 0; i < job->task_groups.count; i++)
 		put_scale(w, ARRAY_AT(&job->task_groups, struct task_group, i), &scan.groups[i],
 			notes);
@@ -172,8 +167,7 @@ void job_json_scale(struct json_writer *w, const struct state *state, const stru
 
 static void put_meta(struct json_writer *w, const struct job *job)
 {
-	json_write_key(w, "Meta");
-	json_begin_object(w);
+	json_open_object(w, "Meta");
 	for (uint32_t i = 0; i < job->meta.count; i++) {
 		const struct string_pair *pair = ARRAY_AT(&job->meta, struct string_pair, i);
 		json_put_string(w, pair->name, pair->value);

@@ -21,8 +21,7 @@ static void put_driver_attributes(
 {
 	char prefix[ATTRIBUTE_NAME_BYTES_MAX + 16];
 	int size = snprintf(prefix, sizeof prefix, "driver.%s", driver);
-	json_write_key(w, "Attributes");
-	json_begin_object(w);
+	json_open_object(w, "Attributes");
 	for (uint32_t i = 0; i < class->attribute_count; i++) {
 		const struct attribute *a = &class->attributes[i];
 		if (strncmp(a->name, prefix, (size_t)size) == 0 &&
@@ -34,13 +33,11 @@ static void put_driver_attributes(
 
 static void put_drivers(struct json_writer *w, const struct node_class *class)
 {
-	json_write_key(w, "Drivers");
-	json_begin_object(w);
+	json_open_object(w, "Drivers");
 	for (uint32_t i = 0; i < class->driver_count; i++) {
 		const struct attribute *driver = &class->drivers[i];
 		bool healthy = strcmp(driver->value, "1") == 0;
-		json_write_key(w, driver->name);
-		json_begin_object(w);
+		json_open_object(w, driver->name);
 		put_driver_attributes(w, class, driver->name);
 		json_put_bool(w, "Detected", true);
 		json_put_bool(w, "Healthy", healthy);
@@ -67,8 +64,7 @@ static void put_volumes(struct json_writer *w, const struct node *node)
 	json_begin_object(w);
 	for (uint32_t i = 0; i < node->volume_count; i++) {
 		const struct host_volume *volume = &node->volumes[i];
-		json_write_key(w, volume->name);
-		json_begin_object(w);
+		json_open_object(w, volume->name);
 		json_put_string(w, "Name", volume->name);
 		json_put_string(w, "Path", volume->path);
 		json_put_bool(w, "ReadOnly", volume->read_only);
@@ -144,8 +140,7 @@ static void put_details(struct json_writer *w, const struct node_message_text *t
 
 static void put_events(struct json_writer *w, const struct node *node)
 {
-	json_write_key(w, "Events");
-	json_begin_array(w);
+	json_open_array(w, "Events");
 	for (uint32_t i = 0; i < node->event_count; i++) {
 		const struct node_event *event = &node->events[i];
 		const struct node_message_text *text = &node_messages[event->message];
@@ -180,8 +175,7 @@ static void put_identity(struct json_writer *w, const struct node *node)
 
 static void put_os(struct json_writer *w, const struct node_class *class)
 {
-	json_write_key(w, "Attributes");
-	json_begin_object(w);
+	json_open_object(w, "Attributes");
 	for (uint32_t i = 0; i < class->attribute_count; i++)
 		if (strcmp(class->attributes[i].name, "os.name") == 0)
 			put_pairs(w, &class->attributes[i], 1);
@@ -209,8 +203,7 @@ void node_json_stub(struct json_writer *w, const struct node *node, bool resourc
 void node_json_lifecycle(struct json_writer *w, const struct state *state, const struct node *node)
 {
 	const struct node_lifecycle *l = &node->lifecycle;
-	json_write_key(w, "Lifecycle");
-	json_begin_object(w);
+	json_open_object(w, "Lifecycle");
 	json_put_string(w, "Standing", node_standing_names[lifecycle_standing(l)]);
 	json_put_bool(w, "Lost", l->lost_ns != 0);
 	json_put_bool(w, "Flaky", l->flaky_ns != 0);
@@ -229,8 +222,7 @@ void node_json_lifecycle(struct json_writer *w, const struct state *state, const
 static void put_berth(struct json_writer *w, struct state *state, const struct node *node)
 {
 	const struct node_cell *cell = state_node_cell(state, node->slot);
-	json_write_key(w, "Berth");
-	json_begin_object(w);
+	json_open_object(w, "Berth");
 	json_put_u64(w, "Slot", node->slot);
 	json_put_u64(w, "Generation", node->generation);
 	json_write_key(w, "RegisteredAt");
@@ -244,13 +236,11 @@ static void put_berth(struct json_writer *w, struct state *state, const struct n
 
 static void put_attributes(struct json_writer *w, const struct node *node)
 {
-	json_write_key(w, "Attributes");
-	json_begin_object(w);
+	json_open_object(w, "Attributes");
 	put_pairs(w, node->node_class->attributes, node->node_class->attribute_count);
 	put_pairs(w, node->unique_attributes, node->unique_attribute_count);
 	json_end_object(w);
-	json_write_key(w, "Meta");
-	json_begin_object(w);
+	json_open_object(w, "Meta");
 	put_pairs(w, node->node_class->meta, node->node_class->meta_count);
 	put_pairs(w, node->unique_meta, node->unique_meta_count);
 	json_end_object(w);

@@ -16,8 +16,7 @@ static void put_device_attributes(struct json_writer *w, const struct device_gro
 	}
 	json_begin_object(w);
 	for (uint32_t i = 0; i < group->attribute_count; i++) {
-		json_write_key(w, group->attributes[i].name);
-		json_begin_object(w);
+		json_open_object(w, group->attributes[i].name);
 		json_put_string(w, "String", group->attributes[i].value);
 		json_end_object(w);
 	}
@@ -31,8 +30,7 @@ static void put_device_group(struct json_writer *w, const struct device_group *g
 	json_put_string(w, "Type", group->type);
 	json_put_string(w, "Name", group->name);
 	put_device_attributes(w, group);
-	json_write_key(w, "Instances");
-	json_begin_array(w);
+	json_open_array(w, "Instances");
 	for (uint32_t i = 0; i < group->instances; i++) {
 		char id[8];
 		snprintf(id, sizeof id, "%u", i);
@@ -97,8 +95,7 @@ static void put_node_network(struct json_writer *w, const struct node_network *n
 	json_put_string(w, "Device", network->device);
 	json_put_string(w, "MacAddress", "");
 	json_put_u64(w, "Speed", network->speed_mbits);
-	json_write_key(w, "Addresses");
-	json_begin_array(w);
+	json_open_array(w, "Addresses");
 	for (uint32_t i = 0; i < network->address_count; i++) {
 		const struct node_address *address = &network->addresses[i];
 		json_begin_object(w);
@@ -150,8 +147,7 @@ static void put_cores(struct json_writer *w, const char *cores)
 // One member object with one number, Nomad's way to say {"Memory": {"MemoryMB": n}}.
 static void put_amount(struct json_writer *w, const char *what, const char *unit, uint64_t amount)
 {
-	json_write_key(w, what);
-	json_begin_object(w);
+	json_open_object(w, what);
 	json_put_u64(w, unit, amount);
 	json_end_object(w);
 }
@@ -159,10 +155,8 @@ static void put_amount(struct json_writer *w, const char *what, const char *unit
 static void put_node_resources(struct json_writer *w, const struct node *node)
 {
 	const char *cores = node_attribute(node, "cpu.numcores");
-	json_write_key(w, "NodeResources");
-	json_begin_object(w);
-	json_write_key(w, "Cpu");
-	json_begin_object(w);
+	json_open_object(w, "NodeResources");
+	json_open_object(w, "Cpu");
 	json_put_u64(w, "CpuShares", node->total.cpu_mhz);
 	json_put_u64(w, "TotalCpuCores", cores ? strtoul(cores, NULL, 10) : 0);
 	put_cores(w, node->reservable_cores);
@@ -179,17 +173,14 @@ static void put_node_resources(struct json_writer *w, const struct node *node)
 
 static void put_reserved_resources(struct json_writer *w, const struct node *node)
 {
-	json_write_key(w, "ReservedResources");
-	json_begin_object(w);
-	json_write_key(w, "Cpu");
-	json_begin_object(w);
+	json_open_object(w, "ReservedResources");
+	json_open_object(w, "Cpu");
 	json_put_u64(w, "CpuShares", node->reserved.cpu_mhz);
 	json_put_null(w, "ReservedCpuCores");
 	json_end_object(w);
 	put_amount(w, "Memory", "MemoryMB", node->reserved.memory_mb);
 	put_amount(w, "Disk", "DiskMB", node->reserved.disk_mb);
-	json_write_key(w, "Networks");
-	json_begin_object(w);
+	json_open_object(w, "Networks");
 	json_put_string(w, "ReservedHostPorts", node->reserved_ports);
 	json_end_object(w);
 	json_end_object(w);
@@ -203,8 +194,7 @@ void node_resources_json(struct json_writer *w, const struct node *node)
 
 void node_resources_json_legacy(struct json_writer *w, const char *key, struct resources amounts)
 {
-	json_write_key(w, key);
-	json_begin_object(w);
+	json_open_object(w, key);
 	json_put_u64(w, "CPU", amounts.cpu_mhz);
 	json_put_u64(w, "Cores", 0);
 	json_put_u64(w, "MemoryMB", amounts.memory_mb);

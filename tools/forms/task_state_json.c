@@ -13,8 +13,7 @@ static void put_event(struct json_writer *w, const struct task_event *event)
 	json_put_string(w, "Type", event->type);
 	json_put_i64(w, "Time", event->time_ns);
 	json_put_string(w, "DisplayMessage", event->display_message);
-	json_write_key(w, "Details");
-	json_begin_object(w);
+	json_open_object(w, "Details");
 	json_end_object(w);
 	json_put_bool(w, "FailsTask", false);
 	json_put_i64(w, "ExitCode", event->exit_code);
@@ -46,16 +45,14 @@ static void put_handle(struct json_writer *w, const struct task_handle *handle)
 
 static void put_state(struct json_writer *w, const struct task_state *state)
 {
-	json_write_key(w, state->task);
-	json_begin_object(w);
+	json_open_object(w, state->task);
 	json_put_string(w, "State", task_state_names[state->state]);
 	json_put_bool(w, "Failed", state->failed);
 	json_put_i64(w, "Restarts", state->restarts);
 	put_time(w, "LastRestart", state->last_restart_ns);
 	put_time(w, "StartedAt", state->started_at_ns);
 	put_time(w, "FinishedAt", state->finished_at_ns);
-	json_write_key(w, "Events");
-	json_begin_array(w);
+	json_open_array(w, "Events");
 	for (uint32_t i = 0; i < state->events.count; i++)
 		put_event(w, ARRAY_AT(&state->events, struct task_event, i));
 	json_end_array(w);

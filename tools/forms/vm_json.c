@@ -77,8 +77,7 @@ static void put_load(
 	struct load load = {0};
 	state_worker_vms(view->state, text_of(worker->name), NULL, add_load, &load);
 	json_put_u64(w, "vms", load.count);
-	json_write_key(w, "used");
-	json_begin_object(w);
+	json_open_object(w, "used");
 	for (uint32_t i = 0; i < load.used.count; i++) {
 		const struct named_count *used = ARRAY_AT(&load.used, struct named_count, i);
 		json_put_i64(w, used->name, used->count);

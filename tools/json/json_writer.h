@@ -44,7 +44,19 @@ void json_write_raw(struct json_writer *, struct text);
 void json_write_plain(struct json_writer *, const char *format, ...)
 	__attribute__((format(printf, 2, 3), nonnull(2)));
 
-// A key and its value on one line.
+// A key and its value, or where that begins.
+static inline void json_open_object(struct json_writer *w, const char *key)
+{
+	json_write_key(w, key);
+	json_begin_object(w);
+}
+
+static inline void json_open_array(struct json_writer *w, const char *key)
+{
+	json_write_key(w, key);
+	json_begin_array(w);
+}
+
 static inline void json_put_string(struct json_writer *w, const char *key, const char *value)
 {
 	json_write_key(w, key);

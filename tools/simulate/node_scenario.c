@@ -154,8 +154,7 @@ static void find_shift(struct run *r)
 
 static void write_standing(const struct run *r, const char *key, enum node_standing standing)
 {
-	json_write_key(r->w, key);
-	json_begin_array(r->w);
+	json_open_array(r->w, key);
 	for (uint32_t i = 0; i < r->id_count; i++)
 		if (lifecycle_standing(&r->fleet->nodes[i]) == standing)
 			json_write_string(r->w, r->ids[i]);
@@ -164,8 +163,7 @@ static void write_standing(const struct run *r, const char *key, enum node_stand
 
 static void write_suspended(const struct run *r)
 {
-	json_write_key(r->w, "Suspended");
-	json_begin_array(r->w);
+	json_open_array(r->w, "Suspended");
 	for (uint32_t i = 0; i < r->id_count; i++) {
 		const struct node_lifecycle *l = &r->fleet->nodes[i];
 		if (lifecycle_standing(l) != NODE_SUSPENDED)
@@ -196,8 +194,7 @@ static void write_members(const struct run *r, uint32_t group, bool busy)
 		node = node_group_after(g, node))
 		members[count++] = node;
 	qsort(members, count, sizeof members[0], by_number);
-	json_write_key(r->w, busy ? "Busy" : "Idle");
-	json_begin_array(r->w);
+	json_open_array(r->w, busy ? "Busy" : "Idle");
 	for (uint32_t i = 0; i < count; i++)
 		json_write_string(r->w, r->ids[members[i]]);
 	json_end_array(r->w);
@@ -213,12 +210,10 @@ static void write_groups(const struct run *r)
 	while ((group = node_groups_next(g, &cursor)) != NODE_GROUP_NONE)
 		names[count++] = node_group_snapshot(g, group);
 	qsort(names, count, sizeof names[0], by_text);
-	json_write_key(r->w, "Groups");
-	json_begin_object(r->w);
+	json_open_object(r->w, "Groups");
 	for (uint32_t i = 0; i < count; i++) {
 		group = node_groups_find(g, text_of(names[i]));
-		json_write_key(r->w, names[i]);
-		json_begin_object(r->w);
+		json_open_object(r->w, names[i]);
 		write_members(r, group, false);
 		write_members(r, group, true);
 		json_end_object(r->w);

@@ -84,8 +84,7 @@ static void put_metrics(
 
 static void put_uuids(struct json_writer *w, const char *key, const struct array *ids)
 {
-	json_write_key(w, key);
-	json_begin_array(w);
+	json_open_array(w, key);
 	for (uint32_t i = 0; i < ids->count; i++)
 		json_write_uuid(w, ARRAY_AT(ids, struct uuid, i));
 	json_end_array(w);
@@ -154,10 +153,8 @@ static void put_reschedules(struct json_writer *w, const struct alloc_details *d
 {
 	if (!details->reschedule_events.count)
 		return;
-	json_write_key(w, "RescheduleTracker");
-	json_begin_object(w);
-	json_write_key(w, "Events");
-	json_begin_array(w);
+	json_open_object(w, "RescheduleTracker");
+	json_open_array(w, "Events");
 	for (uint32_t i = 0; i < details->reschedule_events.count; i++)
 		json_record(w, &reschedule_event_description,
 			ARRAY_AT(&details->reschedule_events, struct reschedule_event, i));
@@ -207,8 +204,7 @@ static void put_placement(struct json_writer *w, const struct scenario *s, const
 
 static void put_states(struct json_writer *w, const struct alloc_details *details)
 {
-	json_write_key(w, "AllocStates");
-	json_begin_array(w);
+	json_open_array(w, "AllocStates");
 	for (uint32_t i = 0; i < details->states.count; i++)
 		json_record(w, &alloc_state_description,
 			ARRAY_AT(&details->states, struct alloc_state, i));
@@ -246,8 +242,7 @@ static void put_update(struct json_writer *w, const struct scenario *s, const st
 // Counts are unsigned there: what was planned less than nothing wraps around.
 static void put_desired(struct json_writer *w, const struct desired_updates *d)
 {
-	json_write_key(w, d->group);
-	json_begin_object(w);
+	json_open_object(w, d->group);
 	json_put_u64(w, "Ignore", (uint64_t)d->ignore);
 	json_put_u64(w, "Place", (uint64_t)d->place);
 	json_put_u64(w, "Migrate", (uint64_t)d->migrate);
@@ -262,8 +257,7 @@ static void put_desired(struct json_writer *w, const struct desired_updates *d)
 static void put_updates(struct json_writer *w, const struct scenario *s, const struct plan *plan,
 	const char *key, bool attribute_only)
 {
-	json_write_key(w, key);
-	json_begin_array(w);
+	json_open_array(w, key);
 	for (uint32_t i = 0; i < plan->updates.count; i++) {
 		const struct plan_update *update = ARRAY_AT(&plan->updates, struct plan_update, i);
 		if (update->attribute_only == attribute_only)
@@ -274,13 +268,11 @@ static void put_updates(struct json_writer *w, const struct scenario *s, const s
 
 static void put_stops(struct json_writer *w, const struct scenario *s, const struct plan *plan)
 {
-	json_write_key(w, "NodeUpdate");
-	json_begin_array(w);
+	json_open_array(w, "NodeUpdate");
 	for (uint32_t i = 0; i < plan->stops.count; i++)
 		put_stop(w, s, ARRAY_AT(&plan->stops, struct plan_stop, i));
 	json_end_array(w);
-	json_write_key(w, "NodePreemptions");
-	json_begin_array(w);
+	json_open_array(w, "NodePreemptions");
 	for (uint32_t i = 0; i < plan->preemptions.count; i++)
 		put_preemption(w, s, ARRAY_AT(&plan->preemptions, struct plan_stop, i));
 	json_end_array(w);
@@ -307,8 +299,7 @@ static void put_deployment(struct json_writer *w, const struct plan *plan)
 		json_write_key(w, "Deployment");
 		put_without_zeros(w, &deployment_description, plan->deployment);
 	}
-	json_write_key(w, "DeploymentUpdates");
-	json_begin_array(w);
+	json_open_array(w, "DeploymentUpdates");
 	for (uint32_t i = 0; i < plan->deployment_updates.count; i++) {
 		const struct deployment_update *update =
 			ARRAY_AT(&plan->deployment_updates, struct deployment_update, i);
@@ -325,16 +316,14 @@ void plan_json(struct json_writer *w, const struct scenario *s, const struct pla
 {
 	json_begin_object(w);
 	put_stops(w, s, plan);
-	json_write_key(w, "Placements");
-	json_begin_array(w);
+	json_open_array(w, "Placements");
 	for (uint32_t i = 0; i < plan->placements.count; i++)
 		put_placement(w, s, plan, ARRAY_AT(&plan->placements, struct plan_placement, i));
 	json_end_array(w);
 	put_updates(w, s, plan, "InplaceUpdates", false);
 	put_updates(w, s, plan, "AttributeUpdates", true);
 	put_deployment(w, plan);
-	json_write_key(w, "DesiredTGUpdates");
-	json_begin_object(w);
+	json_open_object(w, "DesiredTGUpdates");
 	for (uint32_t i = 0; i < plan->annotations.count; i++)
 		put_desired(w, ARRAY_AT(&plan->annotations, struct desired_updates, i));
 	json_end_object(w);

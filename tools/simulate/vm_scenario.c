@@ -153,8 +153,7 @@ static void check_health(struct json_writer *w, struct scenario_vms_json *given,
 	struct vm_finding *findings = memory_take_array(r->vm_count + 1u, sizeof *findings);
 	uint32_t count = vm_roster_health(r, findings);
 
-	json_write_key(w, "Updates");
-	json_begin_array(w);
+	json_open_array(w, "Updates");
 	for (uint32_t i = 0; i < count; i++)
 		write_update(w, json_array_get(vms, findings[i].vm),
 			ARRAY_AT(&given->vms, struct vm, findings[i].vm), findings[i].verdict,
@@ -181,8 +180,7 @@ static void schedule_vms(struct json_writer *w, struct scenario_vms_json *given,
 	struct vm_proposal proposals[BATCH];
 	uint32_t count;
 
-	json_write_key(w, "Assignments");
-	json_begin_array(w);
+	json_open_array(w, "Assignments");
 	while ((count = vm_pass_propose(pass, proposals, BATCH)) > 0)
 		for (uint32_t i = 0; i < count; i++) {
 			const struct vm_worker *worker = proposals[i].worker;
@@ -203,8 +201,7 @@ static void take_turn(struct json_writer *w, struct scenario_vms_json *given, js
 	json_begin_object(w);
 	check_health(w, given, &r, input);
 	schedule_vms(w, given, &r, is_told);
-	json_write_key(w, "Notified");
-	json_begin_array(w);
+	json_open_array(w, "Notified");
 	for (uint32_t i = 0; i < r.worker_count; i++)
 		if (is_told[i])
 			json_write_string(w, r.workers[i]->name);

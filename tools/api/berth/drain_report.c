@@ -4,13 +4,13 @@
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
 
 static void put_left(struct json_writer *w, const struct array *left)
 {
 	char name[2 * NAME_BYTES_MAX + 32];
-	json_write_key(w, "Remaining");
-	json_begin_array(w);
+	json_open_array(w, "Remaining");
 	for (uint32_t i = 0; i < left->count; i++) {
 		const struct drain_left *one = ARRAY_AT(left, struct drain_left, i);
 		const struct allocation *a = one->allocation;
@@ -29,8 +29,7 @@ static void put_left(struct json_writer *w, const struct array *left)
 
 static void put_reasons(struct json_writer *w, const struct array *reasons)
 {
-	json_write_key(w, "Waiting");
-	json_begin_array(w);
+	json_open_array(w, "Waiting");
 	for (uint32_t i = 0; i < reasons->count; i++) {
 		const struct drain_reason *reason = ARRAY_AT(reasons, struct drain_reason, i);
 		json_begin_object(w);
@@ -58,26 +57,21 @@ static void put_status(
 	json_end_object(w);
 }
 
-uint64_t node_drain_watched(const struct request *request)
+static uint64_t drain_watched(const struct request *request)
 {
-	uint64_t node = node_watched(request), allocations = node_allocations_watched(request);
-	return node > allocations ? node : allocations;
+	const struct node *node = node_named(request);
+	uint64_t change = node ? node->record.modify_index : 0;
+	uint64_t allocations = node_allocations_watched(request);
+	return change > allocations ? change : allocations;
 }
 
-void node_drain_read(struct request *request, struct reply *reply)
+static void write_drain(struct json_writer *w, const struct request *request, const void *record)
 {
-	const struct state *state = request->api->settings.state;
-	state_read_begin();
-	const struct node *node = node_named(request);
-	if (node) {
-		struct drain_status status;
-		drain_status_read(state, node, &status);
-		put_status(reply_json(request, reply), node, &status);
-		drain_status_release(&status);
-		reply_index(reply, node_drain_watched(request));
-	} else {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
-		reply_index(reply, state_index(state));
-	}
-	state_read_end();
+	struct drain_status status;
+	drain_status_read(request->api->settings.state, record, &status);
+	put_status(w, record, &status);
+	drain_status_release(&status);
 }
+
+const struct one_record node_drain_by_id = {
+	.noun = "node", .find = node_named, .write = write_drain, .watched = drain_watched};

@@ -38,8 +38,7 @@ static void put_reason(struct json_writer *w, const struct reason *reason)
 
 static void put_reasons(struct json_writer *w, const struct group_explanation *group)
 {
-	json_write_key(w, "Reasons");
-	json_begin_array(w);
+	json_open_array(w, "Reasons");
 	for (uint32_t i = 0; i < group->reason_count; i++)
 		put_reason(w, &group->reasons[i]);
 	json_end_array(w);
@@ -65,8 +64,7 @@ static void put_group(struct json_writer *w, const struct group_explanation *gro
 {
 	json_begin_object(w);
 	json_put_string(w, "Group", group->group);
-	json_write_key(w, "Ask");
-	json_begin_object(w);
+	json_open_object(w, "Ask");
 	json_put_u64(w, "CPU", group->ask.cpu_mhz);
 	json_put_u64(w, "MemoryMB", group->ask.memory_mb);
 	json_put_u64(w, "DiskMB", group->ask.disk_mb);
@@ -82,8 +80,7 @@ static void put_group(struct json_writer *w, const struct group_explanation *gro
 static void put_groups(
 	struct json_writer *w, const struct scheduler_view *view, const struct job *job)
 {
-	json_write_key(w, "Groups");
-	json_begin_array(w);
+	json_open_array(w, "Groups");
 	for (uint32_t i = 0; i < job->asks.count; i++) {
 		struct group_explanation group;
 		explain_group(view, job, i, 0, UINT32_MAX, &group);
@@ -168,8 +165,7 @@ static bool say_evaluation(const struct evaluation *e, void *context)
 static void put_job_sentences(
 	struct json_writer *w, const struct state *state, const struct job *job)
 {
-	json_write_key(w, "Sentences");
-	json_begin_array(w);
+	json_open_array(w, "Sentences");
 	say_type(w, job);
 	say_deployment(w, state, job);
 	state_job_evaluations(
@@ -305,8 +301,7 @@ static void put_allocation(struct json_writer *w, const struct state *state,
 	json_put_string(w, "Namespace", a->job->namespace_name);
 	json_put_u64(w, "JobVersion", a->job->version);
 	json_put_uuid(w, "NodeID", &a->node_id);
-	json_write_key(w, "Sentences");
-	json_begin_array(w);
+	json_open_array(w, "Sentences");
 	say_wishes(w, a);
 	say_node(w, state, a);
 	say_origin(w, state, a);
@@ -346,8 +341,7 @@ static void work_out_allocation(struct request *request, struct reply *reply)
 
 static void put_node_sentences(struct json_writer *w, const struct node *node)
 {
-	json_write_key(w, "Sentences");
-	json_begin_array(w);
+	json_open_array(w, "Sentences");
 	if (node_is_usable(node))
 		put_sentence(w, "It takes new work.");
 	if (node->status != NODE_READY)
@@ -373,8 +367,7 @@ static void put_free(struct json_writer *w, const struct state *state, const str
 {
 	struct resources capacity = node_capacity(node);
 	struct resources left = resources_minus(capacity, state_node_use(state, node->slot).used);
-	json_write_key(w, "Free");
-	json_begin_object(w);
+	json_open_object(w, "Free");
 	json_put_u64(w, "CPU", left.cpu_mhz);
 	json_put_u64(w, "MemoryMB", left.memory_mb);
 	json_put_u64(w, "DiskMB", left.disk_mb);
@@ -412,8 +405,7 @@ static void put_node(struct json_writer *w, const struct state *state,
 	json_put_string(w, "Status", node_status_names[node->status]);
 	put_node_sentences(w, node);
 	put_free(w, state, node);
-	json_write_key(w, "Jobs");
-	json_begin_array(w);
+	json_open_array(w, "Jobs");
 	while (jobs < JOBS_EXPLAINED_MAX && (job = state_next_job(state, &cursor))) {
 		if (job->stop || job->periodic || job->parameterized)
 			continue;

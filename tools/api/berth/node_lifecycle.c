@@ -5,6 +5,7 @@
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/command_text.h"
+#include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +13,19 @@
 // Slots looked at in one read section.
 #define SLOTS_PER_SECTION 8192u
 
-void node_standing_read(struct request *request, struct reply *reply)
+static void write_standing(struct json_writer *w, const struct request *request, const void *record)
 {
-	struct state *state = request->api->settings.state;
-	state_read_begin();
-	const struct node *node = node_named(request);
-	if (node) {
-		struct json_writer *w = reply_json(request, reply);
-		json_begin_object(w);
-		json_put_uuid(w, "ID", &node->id);
-		json_put_string(w, "Name", node->name);
-		json_put_string(w, "Status", node_status_names[node->status]);
-		node_json_lifecycle(w, state, node);
-		json_end_object(w);
-		reply_index(reply, node->record.modify_index);
-	} else {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
-		reply_index(reply, state_index(state));
-	}
-	state_read_end();
+	const struct node *node = record;
+	json_begin_object(w);
+	json_put_uuid(w, "ID", &node->id);
+	json_put_string(w, "Name", node->name);
+	json_put_string(w, "Status", node_status_names[node->status]);
+	node_json_lifecycle(w, request->api->settings.state, node);
+	json_end_object(w);
 }
+
+const struct one_record node_standing_by_id = {
+	.noun = "node", .find = node_named, .write = write_standing};
 
 static void submit_lifecycle(
 	struct request *request, struct reply *reply, enum lifecycle_action action)
@@ -110,8 +104,7 @@ static int by_id(const void *a, const void *b)
 
 static void put_ids(struct json_writer *w, const char *name, struct array *ids)
 {
-	json_write_key(w, name);
-	json_begin_array(w);
+	json_open_array(w, name);
 	if (ids->count)
 		qsort(ids->items, ids->count, sizeof(struct uuid), by_id);
 	for (uint32_t i = 0; i < ids->count; i++)
@@ -126,8 +119,7 @@ static void put_groups(struct json_writer *w, struct array *groups)
 	json_begin_object(w);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		struct snapshot_group *group = ARRAY_AT(groups, struct snapshot_group, i);
-		json_write_key(w, group->snapshot);
-		json_begin_object(w);
+		json_open_object(w, group->snapshot);
 		put_ids(w, "Idle", &group->idle);
 		put_ids(w, "Busy", &group->busy);
 		json_end_object(w);

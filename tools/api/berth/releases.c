@@ -103,8 +103,7 @@ void allocations_released(struct request *request, struct reply *reply)
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_put_u64(w, "Index", index);
-	json_write_key(w, "Results");
-	json_begin_array(w);
+	json_open_array(w, "Results");
 	for (uint32_t i = 0; i < submission_count(submission); i++)
 		put_release(w, submission_command(submission, i));
 	json_end_array(w);

@@ -2,16 +2,16 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define BERTH_ROUTES(READ, WATCH, WRITE, ASK)                                        \
+#define BERTH_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                             \
 	WRITE("PUT", "/v1/berth/release", allocations_release, allocations_released) \
 	READ("/v1/berth/explain/job/:id", explain_job)                               \
 	READ("/v1/berth/explain/allocation/:id", explain_allocation)                 \
 	READ("/v1/berth/explain/node/:id", explain_node)                             \
 	READ("/v1/berth/groups", node_groups_read)                                   \
-	WATCH("/v1/berth/node/:id", node_standing_read, node_watched)                \
+	ONE("/v1/berth/node/:id", node_standing_by_id)                               \
 	WRITE("PUT", "/v1/berth/node/:id/offline", node_offline, node_standing_set)  \
 	WRITE("PUT", "/v1/berth/node/:id/online", node_online, node_standing_set)    \
-	WATCH("/v1/berth/node/:id/drain", node_drain_read, node_drain_watched)       \
+	ONE("/v1/berth/node/:id/drain", node_drain_by_id)                            \
 	READ("/v1/berth/node/:id/what-if", node_what_if)
 
 ROUTES_DECLARE(BERTH_ROUTES)

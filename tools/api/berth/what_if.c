@@ -34,8 +34,7 @@ static void put_destination(struct json_writer *w, const struct what_if_item *it
 
 static void put_items(struct json_writer *w, const struct array *items)
 {
-	json_write_key(w, "Allocations");
-	json_begin_array(w);
+	json_open_array(w, "Allocations");
 	for (uint32_t i = 0; i < items->count; i++) {
 		const struct what_if_item *item = ARRAY_AT(items, struct what_if_item, i);
 		json_begin_object(w);
@@ -65,8 +64,7 @@ static void put_failed_groups(struct json_writer *w, const struct what_if_failur
 
 static void put_failures(struct json_writer *w, const struct array *failures)
 {
-	json_write_key(w, "Failures");
-	json_begin_array(w);
+	json_open_array(w, "Failures");
 	for (uint32_t i = 0; i < failures->count; i++)
 		put_failed_groups(w, ARRAY_AT(failures, struct what_if_failure, i));
 	json_end_array(w);
@@ -74,8 +72,7 @@ static void put_failures(struct json_writer *w, const struct array *failures)
 
 static void put_preempted(struct json_writer *w, const struct array *preempted)
 {
-	json_write_key(w, "Preempted");
-	json_begin_array(w);
+	json_open_array(w, "Preempted");
 	for (uint32_t i = 0; i < preempted->count; i++) {
 		json_begin_object(w);
 		put_allocation(w, *ARRAY_AT(preempted, const struct allocation *, i));
@@ -91,8 +88,7 @@ static void put_what_if(struct json_writer *w, const struct node *node, enum wha
 	json_put_uuid(w, "NodeID", &node->id);
 	json_put_string(w, "NodeName", node->name);
 	json_put_string(w, "Kind", what_if_kind_names[kind]);
-	json_write_key(w, "Outcomes");
-	json_begin_object(w);
+	json_open_object(w, "Outcomes");
 	for (uint32_t i = 0; i < WHAT_IF_OUTCOMES; i++)
 		json_put_u64(w, what_if_outcome_names[i], result->outcomes[i]);
 	json_end_object(w);

@@ -130,8 +130,7 @@ static void put_head(struct json_writer *w, const struct event *event, const str
 		json_write_null(w);
 	}
 	json_put_u64(w, "Index", event->index);
-	json_write_key(w, "Payload");
-	json_begin_object(w);
+	json_open_object(w, "Payload");
 	json_write_key(w, event_topic_names[event->topic]);
 }
 

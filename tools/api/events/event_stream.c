@@ -85,8 +85,7 @@ static uint32_t put_line(struct event_stream *s)
 			index = event.index;
 			json_begin_object(&line);
 			json_put_u64(&line, "Index", index);
-			json_write_key(&line, "Events");
-			json_begin_array(&line);
+			json_open_array(&line, "Events");
 		}
 		any = event_json(&line, state, &s->filter, &event) || any;
 		s->next++;

@@ -6,8 +6,7 @@
 // Labels come as name="value" pairs; values are names of our own and hold no quotes.
 static void put_labels(struct json_writer *w, const char *labels)
 {
-	json_write_key(w, "Labels");
-	json_begin_object(w);
+	json_open_object(w, "Labels");
 	while (*labels) {
 		const char *equals = strchr(labels, '=');
 		const char *open = equals ? equals + 1 : NULL;
@@ -118,8 +117,7 @@ void metric_set_json(
 	json_put_string(w, "Timestamp", when);
 	json_write_key(w, "Gauges");
 	put_kind(w, set, 'g', uptime_s);
-	json_write_key(w, "Points");
-	json_begin_array(w);
+	json_open_array(w, "Points");
 	json_end_array(w);
 	json_write_key(w, "Counters");
 	put_kind(w, set, 'c', uptime_s);

@@ -29,16 +29,13 @@ static void put_config(struct json_writer *w, struct api *api)
 	json_put_string(w, "Datacenter", api->datacenter);
 	json_put_string(w, "NodeName", api->name);
 	json_put_string(w, "BindAddr", api->address);
-	json_write_key(w, "Ports");
-	json_begin_object(w);
+	json_open_object(w, "Ports");
 	json_put_u64(w, "HTTP", api->port);
 	json_end_object(w);
-	json_write_key(w, "ACL");
-	json_begin_object(w);
+	json_open_object(w, "ACL");
 	json_put_bool(w, "Enabled", false);
 	json_end_object(w);
-	json_write_key(w, "Version");
-	json_begin_object(w);
+	json_open_object(w, "Version");
 	json_put_string(w, "Version", API_NOMAD_VERSION);
 	json_put_string(w, "VersionPrerelease", "");
 	json_put_string(w, "VersionMetadata", "berth-" BERTH_VERSION);
@@ -104,8 +101,7 @@ static void put_stat(struct json_writer *w, const char *name, uint64_t value)
 static void put_log(struct json_writer *w, const struct api *api)
 {
 	uint64_t index = state_index(api->settings.state);
-	json_write_key(w, "raft");
-	json_begin_object(w);
+	json_open_object(w, "raft");
 	put_stat(w, "applied_index", index);
 	put_stat(w, "commit_index", index);
 	put_stat(w, "last_log_index", index);
@@ -114,8 +110,7 @@ static void put_log(struct json_writer *w, const struct api *api)
 	put_stat(w, "last_contact", 0);
 	json_put_string(w, "state", "Leader");
 	json_end_object(w);
-	json_write_key(w, "serf");
-	json_begin_object(w);
+	json_open_object(w, "serf");
 	put_stat(w, "members", 1);
 	put_stat(w, "failed", 0);
 	put_stat(w, "left", 0);
@@ -130,16 +125,14 @@ static void put_stats(struct json_writer *w, struct api *api)
 	struct utsname system;
 	CHECK(uname(&system) == 0);
 	json_begin_object(w);
-	json_write_key(w, "nomad");
-	json_begin_object(w);
+	json_open_object(w, "nomad");
 	json_put_string(w, "server", "true");
 	json_put_string(w, "leader", "true");
 	json_put_string(w, "leader_addr", leader);
 	json_put_string(w, "bootstrap", "true");
 	json_put_string(w, "known_regions", "1");
 	json_end_object(w);
-	json_write_key(w, "berth");
-	json_begin_object(w);
+	json_open_object(w, "berth");
 	json_put_string(w, "version", BERTH_VERSION);
 	put_stat(w, "index", state_index(api->settings.state));
 	put_stat(w, "term", state_node_table(api->settings.state)->term);
@@ -147,8 +140,7 @@ static void put_stats(struct json_writer *w, struct api *api)
 	put_stat(w, "commands_queued", command_queue_depth(api->settings.queue));
 	json_end_object(w);
 	put_log(w, api);
-	json_write_key(w, "runtime");
-	json_begin_object(w);
+	json_open_object(w, "runtime");
 	json_put_string(w, "kernel.name", "linux");
 	json_put_string(w, "kernel.version", system.release);
 	json_put_string(w, "arch", system.machine);
@@ -176,8 +168,7 @@ void agent_health(struct request *request, struct reply *reply)
 	bool healthy = is_healthy(request->api, message);
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_write_key(w, "server");
-	json_begin_object(w);
+	json_open_object(w, "server");
 	json_put_bool(w, "ok", healthy);
 	json_put_string(w, "message", message);
 	json_end_object(w);
@@ -193,8 +184,7 @@ void agent_members(struct request *request, struct reply *reply)
 	json_put_string(w, "ServerName", request->api->name);
 	json_put_string(w, "ServerRegion", request->api->region);
 	json_put_string(w, "ServerDC", request->api->datacenter);
-	json_write_key(w, "Members");
-	json_begin_array(w);
+	json_open_array(w, "Members");
 	put_member(w, request->api);
 	json_end_array(w);
 	json_end_object(w);

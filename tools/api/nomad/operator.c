@@ -3,18 +3,12 @@
 #include "state/records/scheduler_config.h"
 #include "tools/api/nomad/agent.h"
 #include "tools/api/nomad/routes.h"
-#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/submission.h"
 #include "tools/json/json_record.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-uint64_t scheduler_config_watched(const struct request *request)
-{
-	return table_watched(request, STATE_SCHEDULER_CONFIG);
-}
 
 void scheduler_config_read(struct request *request, struct reply *reply)
 {
@@ -145,8 +139,7 @@ void raft_configuration(struct request *request, struct reply *reply)
 	snprintf(name, sizeof name, "%s.%s", api->name, api->region);
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_write_key(w, "Servers");
-	json_begin_array(w);
+	json_open_array(w, "Servers");
 	json_begin_object(w);
 	json_put_string(w, "ID", leader);
 	json_put_string(w, "Node", name);
@@ -211,8 +204,7 @@ void autopilot_health(struct request *request, struct reply *reply)
 	json_begin_object(w);
 	json_put_bool(w, "Healthy", healthy);
 	json_put_u64(w, "FailureTolerance", 0);
-	json_write_key(w, "Servers");
-	json_begin_array(w);
+	json_open_array(w, "Servers");
 	put_server_health(w, api, healthy);
 	json_end_array(w);
 	json_end_object(w);

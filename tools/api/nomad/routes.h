@@ -2,12 +2,12 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define NOMAD_ROUTES(READ, WATCH, WRITE, ASK)                                      \
+#define NOMAD_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                           \
 	ASK("PUT", "/v1/jobs/parse", jobs_parse)                                   \
 	ASK("PUT", "/v1/search", search)                                           \
 	ASK("PUT", "/v1/search/fuzzy", search_fuzzy)                               \
-	WATCH("/v1/operator/scheduler/configuration", scheduler_config_read,       \
-		scheduler_config_watched)                                          \
+	LIST("/v1/operator/scheduler/configuration", scheduler_config_read,        \
+		STATE_SCHEDULER_CONFIG)                                            \
 	WRITE("PUT", "/v1/operator/scheduler/configuration", scheduler_config_set, \
 		scheduler_config_was_set)                                          \
 	READ("/v1/operator/raft/configuration", raft_configuration)                \

@@ -41,8 +41,7 @@ static void put_fuzzy(
 	struct json_writer *w = s->writer;
 	json_begin_object(w);
 	json_put_string(w, "ID", name);
-	json_write_key(w, "Scope");
-	json_begin_array(w);
+	json_open_array(w, "Scope");
 	if (namespace_name)
 		json_write_string(w, namespace_name);
 	json_write_string(w, id);
@@ -169,8 +168,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 	uint64_t index = state_index(state);
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_write_key(w, "Matches");
-	json_begin_object(w);
+	json_open_object(w, "Matches");
 	for (size_t i = 0; i < CONTEXTS; i++) {
 		if (!is_asked(i, asked))
 			continue;
@@ -180,8 +178,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 		truncated[i] = search.found > MATCHES_MAX;
 	}
 	json_end_object(w);
-	json_write_key(w, "Truncations");
-	json_begin_object(w);
+	json_open_object(w, "Truncations");
 	for (size_t i = 0; i < CONTEXTS; i++)
 		if (is_asked(i, asked))
 			json_put_bool(w, contexts[i].name, truncated[i]);

@@ -2,15 +2,9 @@
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
-#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"
-
-uint64_t cluster_settings_watched(const struct request *request)
-{
-	return table_watched(request, STATE_CLUSTER_SETTINGS);
-}
 
 void cluster_settings_read(struct request *request, struct reply *reply)
 {

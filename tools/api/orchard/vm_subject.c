@@ -32,8 +32,7 @@ void subject_warnings_json(struct json_writer *w, const struct request *request)
 	if (!subject || subject->report.warnings.count == 0)
 		return;
 	const struct json_sentences *warnings = &subject->report.warnings;
-	json_write_key(w, "warnings");
-	json_begin_array(w);
+	json_open_array(w, "warnings");
 	for (uint32_t i = 0; i < warnings->count && i < JSON_SENTENCES_MAX; i++)
 		json_write_string(w, warnings->texts[i]);
 	json_end_array(w);

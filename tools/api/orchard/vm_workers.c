@@ -4,7 +4,6 @@
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
-#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
 #include "tools/api/server/submission.h"
@@ -52,11 +51,6 @@ static void reply_stored(struct request *request, struct reply *reply, const cha
 void vm_worker_read(struct request *request, struct reply *reply)
 {
 	reply_stored(request, reply, request->ids[0]);
-}
-
-uint64_t vm_workers_watched(const struct request *request)
-{
-	return table_watched(request, STATE_VM_WORKERS);
 }
 
 static const void *next_worker(const struct state *state, uint64_t *cursor)

@@ -2,13 +2,13 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_filter.h"
-#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/one_record.h"
 #include "tools/forms/vm_json.h"
 #include <errno.h>
 #include <stdlib.h>
 
 // The one that the path names, or NULL. Under read lock.
-static const struct vm *vm_of(const struct request *request)
+static const void *vm_of(const struct request *request)
 {
 	return state_vm(request->api->settings.state, text_of(request->ids[0]));
 }
@@ -25,18 +25,13 @@ static void reply_unknown(const struct request *request, struct reply *reply)
 	reply_index(reply, state_index(request->api->settings.state));
 }
 
-void vm_read(struct request *request, struct reply *reply)
+static void write_one(struct json_writer *w, const struct request *request, const void *record)
 {
-	state_read_begin();
-	const struct vm *vm = vm_of(request);
-	if (vm) {
-		vm_json(reply_json(request, reply), vm);
-		reply_index(reply, vm->record.modify_index);
-	} else {
-		reply_unknown(request, reply);
-	}
-	state_read_end();
+	vm_json(w, record);
 }
+
+const struct one_record vm_by_name = {
+	.noun = "VM", .says_its_name = true, .find = vm_of, .write = write_one};
 
 struct events_wish {
 	uint32_t most;
@@ -88,11 +83,6 @@ void vm_events_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-uint64_t vms_watched(const struct request *request)
-{
-	return table_watched(request, STATE_VMS);
-}
-
 static const void *next_vm(const struct state *state, uint64_t *cursor)
 {
 	return state_next_vm(state, cursor);
@@ -111,13 +101,13 @@ static bool is_wanted(const struct cursor_list *list, const void *record)
 	       (!list->worker || strcmp(list->worker, or_empty(vm->worker)) == 0);
 }
 
-static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
 {
 	vm_json(w, record);
 }
 
 static const struct cursor_kind all = {
-	.next = next_vm, .is_wanted = is_wanted, .write = write_one, .type = &vm_description};
+	.next = next_vm, .is_wanted = is_wanted, .write = write_item, .type = &vm_description};
 
 void vms_list(struct request *request, struct reply *reply)
 {

@@ -56,10 +56,15 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 	return true;
 }
 
-uint64_t table_watched(const struct request *r, enum state_table table)
+uint64_t table_index(const struct request *r, enum state_table table)
 {
 	uint64_t index = state_table_index(r->api->settings.state, table);
 	return index > r->api->first_index ? index : r->api->first_index;
+}
+
+uint64_t table_watched(const struct request *r)
+{
+	return table_index(r, r->route->table);
 }
 
 // Under read lock. A thing that was there and is gone has changed too.

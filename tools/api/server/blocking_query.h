@@ -11,4 +11,4 @@ bool blocking_query_is_over(struct request *);
 extern const struct parked_kind blocking_query_kind;
 
 // For route_watched: when a table last changed, as far as this process knows.
-uint64_t table_watched(const struct request *, enum state_table);
+uint64_t table_index(const struct request *, enum state_table);

@@ -3,11 +3,11 @@
 // Each folder of handlers has a routes.h with a row a route, as a list for a macro; the same rows declare the
 // handlers and make the table.
 #pragma once
-#include <stdbool.h>
-#include <stdint.h>
+#include "state/tables/state.h"
 
 struct request;
 struct reply;
+struct one_record;
 
 // Under no read lock. Fills the reply.
 typedef void route_answer(struct request *, struct reply *);
@@ -22,29 +22,47 @@ struct route {
 	const char *method;  // "PUT" also means POST
 	const char *pattern; // ":id" stands for one path segment
 	route_answer *answer;
-	route_watched *watched; // NULL: answers at once
-	route_submit *submit;   // NULL: changes nothing
+	route_watched *watched;       // NULL: answers at once
+	route_submit *submit;         // NULL: changes nothing
+	enum state_table table;       // of table_watched
+	const struct one_record *one; // of one_record_read and one_record_watched
 };
 
-// READ(pattern, answer); WATCH(pattern, answer, watched): a read that can wait for a change;
+// When the table of the route last changed, as far as this process knows.
+route_watched table_watched;
+// What the path names, and when that last changed (one_record.h).
+route_answer one_record_read;
+route_watched one_record_watched;
+
+// READ(pattern, answer); WATCH(pattern, answer, watched): a read that can wait for a change; LIST(pattern, answer,
+// table): one that waits for a change of a table; ONE(pattern, one_record): one of what the path names;
 // WRITE(method, pattern, submit, answer); ASK(method, pattern, submit): has a body and changes nothing.
 #define ROUTE_DECLARE_READ(pattern_, answer_) route_answer answer_;
 #define ROUTE_DECLARE_WATCH(pattern_, answer_, watched_) \
 	route_answer answer_;                            \
 	route_watched watched_;
+#define ROUTE_DECLARE_LIST(pattern_, answer_, table_) route_answer answer_;
+#define ROUTE_DECLARE_ONE(pattern_, one_) extern const struct one_record one_;
 #define ROUTE_DECLARE_WRITE(method_, pattern_, submit_, answer_) \
 	route_submit submit_;                                    \
 	route_answer answer_;
 #define ROUTE_DECLARE_ASK(method_, pattern_, submit_) route_submit submit_;
-#define ROUTES_DECLARE(ROUTES) \
-	ROUTES(ROUTE_DECLARE_READ, ROUTE_DECLARE_WATCH, ROUTE_DECLARE_WRITE, ROUTE_DECLARE_ASK)
+#define ROUTES_DECLARE(ROUTES)                                                                 \
+	ROUTES(ROUTE_DECLARE_READ, ROUTE_DECLARE_WATCH, ROUTE_DECLARE_LIST, ROUTE_DECLARE_ONE, \
+		ROUTE_DECLARE_WRITE, ROUTE_DECLARE_ASK)
 
 #define ROUTE_ROW_READ(pattern_, answer_) {"GET", pattern_, answer_, NULL, NULL},
 #define ROUTE_ROW_WATCH(pattern_, answer_, watched_) {"GET", pattern_, answer_, watched_, NULL},
+#define ROUTE_ROW_LIST(pattern_, answer_, table_) \
+	{"GET", pattern_, answer_, table_watched, NULL, table_},
+#define ROUTE_ROW_ONE(pattern_, one_) \
+	{"GET", pattern_, one_record_read, one_record_watched, .one = &one_},
 #define ROUTE_ROW_WRITE(method_, pattern_, submit_, answer_) \
 	{method_, pattern_, answer_, NULL, submit_},
 #define ROUTE_ROW_ASK(method_, pattern_, submit_) {method_, pattern_, NULL, NULL, submit_},
-#define ROUTES_ROWS(ROUTES) ROUTES(ROUTE_ROW_READ, ROUTE_ROW_WATCH, ROUTE_ROW_WRITE, ROUTE_ROW_ASK)
+#define ROUTES_ROWS(ROUTES)                                                                     \
+	ROUTES(ROUTE_ROW_READ, ROUTE_ROW_WATCH, ROUTE_ROW_LIST, ROUTE_ROW_ONE, ROUTE_ROW_WRITE, \
+		ROUTE_ROW_ASK)
 
 struct route_table {
 	const struct route *routes; // of two that fit a path the first one counts

@@ -60,12 +60,10 @@ static void put_preempted(
 
 static void put_updates(struct json_writer *w, const struct array *updates)
 {
-	json_write_key(w, "DesiredTGUpdates");
-	json_begin_object(w);
+	json_open_object(w, "DesiredTGUpdates");
 	for (uint32_t i = 0; i < updates->count; i++) {
 		const struct desired_updates *u = ARRAY_AT(updates, struct desired_updates, i);
-		json_write_key(w, u->group);
-		json_begin_object(w);
+		json_open_object(w, u->group);
 		json_put_i64(w, "Ignore", u->ignore);
 		json_put_i64(w, "Place", u->place);
 		json_put_i64(w, "Migrate", u->migrate);
@@ -141,8 +139,7 @@ static void put_plan(struct request *request, struct reply *reply, const struct 
 	const struct state *state = request->api->settings.state;
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_write_key(w, "Annotations");
-	json_begin_object(w);
+	json_open_object(w, "Annotations");
 	put_updates(w, &plan->run.updates);
 	put_preempted(w, state, &plan->run.preempted);
 	json_end_object(w);

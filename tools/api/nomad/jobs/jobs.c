@@ -3,6 +3,7 @@
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/blocking_query.h"
+#include "tools/api/server/one_record.h"
 #include "tools/forms/diff/job_diff.h"
 #include "tools/forms/job_json.h"
 #include "tools/json/json_record.h"
@@ -11,7 +12,7 @@
 #define VERSIONS_LOOKED_AT 64u
 
 // The job that a path names, or NULL. Under read lock.
-static const struct job *job_of(const struct request *request)
+static const void *job_of(const struct request *request)
 {
 	return state_job(request->api->settings.state, text_of(request_namespace(request)),
 		text_of(request->ids[0]));
@@ -20,15 +21,9 @@ static const struct job *job_of(const struct request *request)
 uint64_t jobs_watched(const struct request *request)
 {
 	// The list shows a summary of each job's allocations.
-	uint64_t jobs = table_watched(request, STATE_JOBS);
-	uint64_t allocations = table_watched(request, STATE_ALLOCATIONS);
+	uint64_t jobs = table_index(request, STATE_JOBS);
+	uint64_t allocations = table_index(request, STATE_ALLOCATIONS);
 	return jobs > allocations ? jobs : allocations;
-}
-
-uint64_t job_watched(const struct request *request)
-{
-	return state_job_index(request->api->settings.state, text_of(request_namespace(request)),
-		text_of(request->ids[0]));
 }
 
 static const void *next_job(const struct state *state, uint64_t *cursor)
@@ -77,38 +72,19 @@ void node_pool_jobs(struct request *request, struct reply *reply)
 		cursor_list_answer(request, reply, &jobs_of_pool);
 }
 
-// Writes what a reader asked about its job. Under read lock.
-typedef void job_part(struct json_writer *, const struct request *, const struct job *);
-
-static void answer_about_job(struct request *request, struct reply *reply, job_part *write)
+static void write_job(struct json_writer *w, const struct request *request, const void *record)
 {
-	const struct state *state = request->api->settings.state;
-	state_read_begin();
-	const struct job *job = job_of(request);
-	if (job) {
-		write(reply_json(request, reply), request, job);
-		reply_index(reply, request->route->watched(request));
-	} else {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "job not found");
-		reply_index(reply, state_index(state));
-	}
-	state_read_end();
+	job_json(w, record);
 }
 
-static void write_job(struct json_writer *w, const struct request *request, const struct job *job)
+static void write_summary(struct json_writer *w, const struct request *request, const void *record)
 {
-	job_json(w, job);
+	job_json_summary(w, request->api->settings.state, record);
 }
 
-static void write_summary(
-	struct json_writer *w, const struct request *request, const struct job *job)
+static void write_scale(struct json_writer *w, const struct request *request, const void *record)
 {
-	job_json_summary(w, request->api->settings.state, job);
-}
-
-static void write_scale(struct json_writer *w, const struct request *request, const struct job *job)
-{
-	job_json_scale(w, request->api->settings.state, job);
+	job_json_scale(w, request->api->settings.state, record);
 }
 
 static void put_diff(struct json_writer *w, const struct job *before, const struct job *after)
@@ -128,10 +104,9 @@ static void put_diffs(struct json_writer *w, const struct job *const *versions, 
 	json_end_array(w);
 }
 
-static void write_versions(
-	struct json_writer *w, const struct request *request, const struct job *job)
+static void write_versions(struct json_writer *w, const struct request *request, const void *record)
 {
-	const struct job *versions[JOB_VERSIONS_MAX];
+	const struct job *versions[JOB_VERSIONS_MAX], *job = record;
 	uint32_t count = 0;
 	for (uint64_t number = job->version + 1; number > 0 && count < JOB_VERSIONS_MAX; number--) {
 		const struct job *version = state_job_version(request->api->settings.state,
@@ -142,8 +117,7 @@ static void write_versions(
 			versions[count++] = version;
 	}
 	json_begin_object(w);
-	json_write_key(w, "Versions");
-	json_begin_array(w);
+	json_open_array(w, "Versions");
 	for (uint32_t i = 0; i < count; i++)
 		job_json(w, versions[i]);
 	json_end_array(w);
@@ -158,28 +132,23 @@ static void write_versions(
 	json_end_object(w);
 }
 
-void job_read(struct request *request, struct reply *reply)
+static uint64_t job_watched(const struct request *request)
 {
-	answer_about_job(request, reply, write_job);
+	return state_job_index(request->api->settings.state, text_of(request_namespace(request)),
+		text_of(request->ids[0]));
 }
 
-uint64_t job_summary_watched(const struct request *request)
+static uint64_t summary_watched(const struct request *request)
 {
 	const struct job *job = job_of(request);
 	return job ? job_summary_index(request->api->settings.state, job) : 0;
 }
 
-void job_summary(struct request *request, struct reply *reply)
-{
-	answer_about_job(request, reply, write_summary);
-}
-
-void job_scale(struct request *request, struct reply *reply)
-{
-	answer_about_job(request, reply, write_scale);
-}
-
-void job_versions(struct request *request, struct reply *reply)
-{
-	answer_about_job(request, reply, write_versions);
-}
+const struct one_record job_by_id = {
+	.noun = "job", .find = job_of, .write = write_job, .watched = job_watched};
+const struct one_record job_versions_by_id = {
+	.noun = "job", .find = job_of, .write = write_versions, .watched = job_watched};
+const struct one_record job_summary_by_id = {
+	.noun = "job", .find = job_of, .write = write_summary, .watched = summary_watched};
+const struct one_record job_scale_by_id = {
+	.noun = "job", .find = job_of, .write = write_scale, .watched = summary_watched};

@@ -2,16 +2,16 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define JOB_ROUTES(READ, WATCH, WRITE, ASK)                                                 \
+#define JOB_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                                      \
 	WATCH("/v1/node/pool/:id/jobs", node_pool_jobs, jobs_watched)                       \
 	WATCH("/v1/jobs", jobs_list, jobs_watched)                                          \
 	WRITE("PUT", "/v1/jobs", job_register, job_registered)                              \
-	WATCH("/v1/job/:id", job_read, job_watched)                                         \
+	ONE("/v1/job/:id", job_by_id)                                                       \
 	WRITE("PUT", "/v1/job/:id", job_register, job_registered)                           \
 	WRITE("DELETE", "/v1/job/:id", job_deregister, job_deregistered)                    \
-	WATCH("/v1/job/:id/summary", job_summary, job_summary_watched)                      \
-	WATCH("/v1/job/:id/versions", job_versions, job_watched)                            \
-	WATCH("/v1/job/:id/scale", job_scale, job_summary_watched)                          \
+	ONE("/v1/job/:id/summary", job_summary_by_id)                                       \
+	ONE("/v1/job/:id/versions", job_versions_by_id)                                     \
+	ONE("/v1/job/:id/scale", job_scale_by_id)                                           \
 	WRITE("PUT", "/v1/job/:id/scale", job_set_scale, job_scaled)                        \
 	WRITE("PUT", "/v1/job/:id/dispatch", job_dispatch, job_dispatched)                  \
 	WRITE("PUT", "/v1/job/:id/periodic/force", job_periodic_force, job_periodic_forced) \
@@ -20,8 +20,8 @@
 	WRITE("PUT", "/v1/job/:id/evaluate", job_evaluate, job_evaluated)                   \
 	ASK("PUT", "/v1/job/:id/plan", job_plan)                                            \
 	ASK("PUT", "/v1/validate/job", job_validate)                                        \
-	WATCH("/v1/scaling/policies", scaling_policies_list, scaling_policies_watched)      \
-	WATCH("/v1/scaling/policy/:id", scaling_policy_read, scaling_policies_watched)      \
+	LIST("/v1/scaling/policies", scaling_policies_list, STATE_JOBS)                     \
+	LIST("/v1/scaling/policy/:id", scaling_policy_read, STATE_JOBS)                     \
 	READ("/v1/berth/rollout/:id", rollout_read)
 
 ROUTES_DECLARE(JOB_ROUTES)

@@ -2,7 +2,6 @@
 #include "state/records/shared_strings.h"
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/jobs/routes.h"
-#include "tools/api/server/blocking_query.h"
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -41,8 +40,7 @@ static void put_head(struct json_writer *w, const struct job *job, const struct 
 	json_put_uuid(w, "ID", &id);
 	json_put_bool(w, "Enabled", !json_is_false(json_object_get(scaling, "Enabled")));
 	json_put_string(w, "Type", type && *type ? type : HORIZONTAL);
-	json_write_key(w, "Target");
-	json_begin_object(w);
+	json_open_object(w, "Target");
 	json_put_string(w, "Namespace", job->namespace_name);
 	json_put_string(w, "Job", job->id);
 	json_put_string(w, "Group", group->name);
@@ -82,11 +80,6 @@ static void put_policy(struct json_writer *w, const struct job *job, const struc
 	json_end_object(w);
 	free(text);
 	json_decref(scaling);
-}
-
-uint64_t scaling_policies_watched(const struct request *request)
-{
-	return table_watched(request, STATE_JOBS);
 }
 
 // The group whose policy has the id of the path, and its job; NULL when none has. Under read lock.

@@ -1,29 +1,18 @@
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/lists/id_list.h"
 #include "tools/api/nomad/nodes/routes.h"
-#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
 
 // Slots looked at in one read section while a list is collected.
 #define SLOTS_PER_SECTION 8192u
 
-const struct node *node_named(const struct request *request)
+const void *node_named(const struct request *request)
 {
 	struct uuid id;
 	if (!uuid_parse(request->ids[0], &id))
 		return NULL;
 	return state_node_by_id(request->api->settings.state, &id);
-}
-
-uint64_t nodes_watched(const struct request *request)
-{
-	return table_watched(request, STATE_NODES);
-}
-
-uint64_t node_watched(const struct request *request)
-{
-	const struct node *node = node_named(request);
-	return node ? node->record.modify_index : 0;
 }
 
 static void write_stub(struct id_list *list, struct json_writer *w, const struct id_item *item)
@@ -82,17 +71,9 @@ void nodes_list(struct request *request, struct reply *reply)
 	nodes_of_pool(request, NULL, reply);
 }
 
-void node_read(struct request *request, struct reply *reply)
+static void write_one(struct json_writer *w, const struct request *request, const void *record)
 {
-	struct state *state = request->api->settings.state;
-	state_read_begin();
-	const struct node *node = node_named(request);
-	if (node) {
-		node_json(reply_json(request, reply), state, node);
-		reply_index(reply, node->record.modify_index);
-	} else {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
-		reply_index(reply, state_index(state));
-	}
-	state_read_end();
+	node_json(w, request->api->settings.state, record);
 }
+
+const struct one_record node_by_id = {.noun = "node", .find = node_named, .write = write_one};

@@ -2,7 +2,8 @@
 #pragma once
 #include "tools/api/server/request.h"
 
-const struct node *node_named(const struct request *); // by the path, or NULL; under read lock
+// By the path, or NULL. Under read lock.
+const void *node_named(const struct request *);
 // Answers with those of a pool, or all when it is NULL.
 void nodes_of_pool(struct request *, const char *pool, struct reply *);
 // Whether the pool that the path names is there; if not, the reply says so.

@@ -2,15 +2,15 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define NODE_ROUTES(READ, WATCH, WRITE, ASK)                                                 \
-	WATCH("/v1/nodes", nodes_list, nodes_watched)                                        \
-	WATCH("/v1/node/pools", node_pools_list, nodes_watched)                              \
+#define NODE_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                                      \
+	LIST("/v1/nodes", nodes_list, STATE_NODES)                                           \
+	LIST("/v1/node/pools", node_pools_list, STATE_NODES)                                 \
 	ASK("PUT", "/v1/node/pools", pools_not_made)                                         \
-	WATCH("/v1/node/pool/:id", node_pool_read, nodes_watched)                            \
+	LIST("/v1/node/pool/:id", node_pool_read, STATE_NODES)                               \
 	ASK("PUT", "/v1/node/pool/:id", pools_not_made)                                      \
 	ASK("DELETE", "/v1/node/pool/:id", pools_not_made)                                   \
-	WATCH("/v1/node/pool/:id/nodes", node_pool_nodes, nodes_watched)                     \
-	WATCH("/v1/node/:id", node_read, node_watched)                                       \
+	LIST("/v1/node/pool/:id/nodes", node_pool_nodes, STATE_NODES)                        \
+	ONE("/v1/node/:id", node_by_id)                                                      \
 	WRITE("PUT", "/v1/node/:id/eligibility", node_set_eligibility, node_eligibility_set) \
 	WRITE("PUT", "/v1/node/:id/drain", node_set_drain, node_drain_set)                   \
 	WRITE("PUT", "/v1/node/:id/evaluate", node_evaluate, node_evaluated)                 \

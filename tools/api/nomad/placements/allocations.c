@@ -2,11 +2,11 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/placements/routes.h"
-#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/one_record.h"
 #include "tools/forms/allocation_json.h"
 
 // The allocation that a path names, or NULL. Under read lock.
-static const struct allocation *allocation_of(const struct request *request)
+static const void *allocation_of(const struct request *request)
 {
 	struct uuid id;
 	if (!uuid_parse(request->ids[0], &id))
@@ -14,31 +14,13 @@ static const struct allocation *allocation_of(const struct request *request)
 	return state_allocation(request->api->settings.state, &id);
 }
 
-uint64_t allocation_watched(const struct request *request)
+static void write_one(struct json_writer *w, const struct request *request, const void *record)
 {
-	const struct allocation *a = allocation_of(request);
-	return a ? a->record.modify_index : 0;
+	allocation_json(w, request->api->settings.state, record);
 }
 
-void allocation_read(struct request *request, struct reply *reply)
-{
-	const struct state *state = request->api->settings.state;
-	state_read_begin();
-	const struct allocation *a = allocation_of(request);
-	if (a) {
-		allocation_json(reply_json(request, reply), state, a);
-		reply_index(reply, a->record.modify_index);
-	} else {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "alloc not found");
-		reply_index(reply, state_index(state));
-	}
-	state_read_end();
-}
-
-uint64_t allocations_watched(const struct request *request)
-{
-	return table_watched(request, STATE_ALLOCATIONS);
-}
+const struct one_record allocation_by_id = {
+	.noun = "alloc", .find = allocation_of, .write = write_one};
 
 static const void *next_allocation(const struct state *state, uint64_t *cursor)
 {

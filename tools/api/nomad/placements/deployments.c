@@ -4,11 +4,11 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
-#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
 // The deployment that a path names, or NULL. Under read lock.
-static const struct deployment *deployment_of(const struct request *request)
+static const void *deployment_of(const struct request *request)
 {
 	struct uuid id;
 	if (!uuid_parse(request->ids[0], &id))
@@ -16,31 +16,13 @@ static const struct deployment *deployment_of(const struct request *request)
 	return state_deployment(request->api->settings.state, &id);
 }
 
-uint64_t deployment_watched(const struct request *request)
+static void write_one(struct json_writer *w, const struct request *request, const void *record)
 {
-	const struct deployment *d = deployment_of(request);
-	return d ? d->record.modify_index : 0;
+	json_record(w, &deployment_description, record);
 }
 
-void deployment_read(struct request *request, struct reply *reply)
-{
-	const struct state *state = request->api->settings.state;
-	state_read_begin();
-	const struct deployment *d = deployment_of(request);
-	if (d) {
-		json_record(reply_json(request, reply), &deployment_description, d);
-		reply_index(reply, d->record.modify_index);
-	} else {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "deployment not found");
-		reply_index(reply, state_index(state));
-	}
-	state_read_end();
-}
-
-uint64_t deployments_watched(const struct request *request)
-{
-	return table_watched(request, STATE_DEPLOYMENTS);
-}
+const struct one_record deployment_by_id = {
+	.noun = "deployment", .find = deployment_of, .write = write_one};
 
 static const void *next_deployment(const struct state *state, uint64_t *cursor)
 {
@@ -56,7 +38,7 @@ static bool is_wanted(const struct cursor_list *list, const void *record)
 	       (!*list->job || strcmp(list->job, d->job_id) == 0);
 }
 
-static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
 {
 	json_record(w, &deployment_description, record);
 }
@@ -64,7 +46,7 @@ static void write_one(struct json_writer *w, const struct cursor_list *list, con
 static const struct cursor_kind all = {.noun = "deployment",
 	.next = next_deployment,
 	.is_wanted = is_wanted,
-	.write = write_one,
+	.write = write_item,
 	.type = &deployment_description};
 
 void deployments_list(struct request *request, struct reply *reply)

@@ -3,25 +3,19 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
-#include "tools/api/server/blocking_query.h"
+#include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
 // Of what one evaluation leads to, and what led to it, this many are shown.
 #define RELATED_MAX 256u
 
 // The evaluation that a path names, or NULL. Under read lock.
-static const struct evaluation *evaluation_of(const struct request *request)
+static const void *evaluation_of(const struct request *request)
 {
 	struct uuid id;
 	if (!uuid_parse(request->ids[0], &id))
 		return NULL;
 	return state_evaluation(request->api->settings.state, &id);
-}
-
-uint64_t evaluation_watched(const struct request *request)
-{
-	const struct evaluation *e = evaluation_of(request);
-	return e ? e->record.modify_index : 0;
 }
 
 // Evaluations that lead to each other, as far as they are remembered.
@@ -51,8 +45,7 @@ static void put_related(
 	struct json_writer *w, const struct state *state, const struct evaluation *first)
 {
 	struct related r = {.ids = {first->id}, .count = 1};
-	json_write_key(w, "RelatedEvals");
-	json_begin_array(w);
+	json_open_array(w, "RelatedEvals");
 	for (uint32_t at = 0; at < r.count; at++) {
 		const struct evaluation *e = state_evaluation(state, &r.ids[at]);
 		if (!e)
@@ -66,30 +59,17 @@ static void put_related(
 	json_end_array(w);
 }
 
-void evaluation_read(struct request *request, struct reply *reply)
+static void write_one(struct json_writer *w, const struct request *request, const void *record)
 {
-	const struct state *state = request->api->settings.state;
-	state_read_begin();
-	const struct evaluation *e = evaluation_of(request);
-	if (e) {
-		struct json_writer *w = reply_json(request, reply);
-		json_begin_object(w);
-		json_record_members(w, &evaluation_description, e, 0);
-		if (request_flag(request, "related"))
-			put_related(w, state, e);
-		json_end_object(w);
-		reply_index(reply, e->record.modify_index);
-	} else {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "eval not found");
-		reply_index(reply, state_index(state));
-	}
-	state_read_end();
+	json_begin_object(w);
+	json_record_members(w, &evaluation_description, record, 0);
+	if (request_flag(request, "related"))
+		put_related(w, request->api->settings.state, record);
+	json_end_object(w);
 }
 
-uint64_t evaluations_watched(const struct request *request)
-{
-	return table_watched(request, STATE_EVALUATIONS);
-}
+const struct one_record evaluation_by_id = {
+	.noun = "eval", .find = evaluation_of, .write = write_one};
 
 static const void *next_evaluation(const struct state *state, uint64_t *cursor)
 {
@@ -105,7 +85,7 @@ static bool is_wanted(const struct cursor_list *list, const void *record)
 	       (!*list->job || strcmp(list->job, e->job_id) == 0);
 }
 
-static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
 {
 	json_record(w, &evaluation_description, record);
 }
@@ -113,7 +93,7 @@ static void write_one(struct json_writer *w, const struct cursor_list *list, con
 static const struct cursor_kind all = {.noun = "eval",
 	.next = next_evaluation,
 	.is_wanted = is_wanted,
-	.write = write_one,
+	.write = write_item,
 	.type = &evaluation_description};
 
 void evaluations_list(struct request *request, struct reply *reply)
