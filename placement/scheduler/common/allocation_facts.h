@@ -1,4 +1,4 @@
-// What schedulers conclude from a stored allocation (semantics §1.4, §5.7.1): nothing here is stored.
+// What schedulers conclude from a stored allocation (docs/spec/objects.md): nothing here is stored.
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "state/base/check.h"
@@ -36,8 +36,8 @@ const char *allocation_name_prefix(const struct job *);
 // Negative, zero or positive, as the text of a's name sorts before that of b's.
 int allocation_name_compare(const struct allocation *a, const struct allocation *b);
 
-// Work on it may have to be replaced (semantics §5.7.1): gone, down, draining, or disconnected where the
-// cluster supports that. NULL is a node that is gone.
+// Work on it may have to be replaced (docs/spec/reconciler.md, "Split by taint"): gone, down, draining, or disconnected
+// where the cluster supports that. NULL is a node that is gone.
 bool node_is_tainted(const struct node *, bool cluster_supports_disconnect);
 // Gone or down: what ran there is lost.
 bool node_is_lost(const struct node *);

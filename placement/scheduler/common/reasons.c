@@ -18,7 +18,7 @@ void reasons_release(struct reasons *r)
 	*r = (struct reasons){0};
 }
 
-static char **find(const struct reasons *r, const char *text)
+static char **find_reason(const struct reasons *r, const char *text)
 {
 	uint32_t at = (uint32_t)hash_bytes(0, text, (uint32_t)strlen(text)) & r->mask;
 	while (r->buckets[at] && strcmp(r->buckets[at], text) != 0)
@@ -26,14 +26,14 @@ static char **find(const struct reasons *r, const char *text)
 	return &r->buckets[at];
 }
 
-static void grow(struct reasons *r)
+static void grow_buckets(struct reasons *r)
 {
 	struct reasons wider = {.mask = r->buckets ? r->mask * 2 + 1 : BUCKETS_FIRST - 1};
 	wider.buckets = memory_take_array(wider.mask + 1, sizeof *wider.buckets);
 	wider.count = r->count;
 	for (uint32_t i = 0; r->buckets && i <= r->mask; i++)
 		if (r->buckets[i])
-			*find(&wider, r->buckets[i]) = r->buckets[i];
+			*find_reason(&wider, r->buckets[i]) = r->buckets[i];
 	free(r->buckets);
 	*r = wider;
 }
@@ -41,8 +41,8 @@ static void grow(struct reasons *r)
 const char *reasons_keep(struct reasons *r, const char *text)
 {
 	if (!r->buckets || r->count > r->mask / 2)
-		grow(r);
-	char **at = find(r, text);
+		grow_buckets(r);
+	char **at = find_reason(r, text);
 	if (!*at) {
 		*at = text_copy(text_of(text));
 		r->count++;

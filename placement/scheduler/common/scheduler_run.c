@@ -209,14 +209,14 @@ struct evaluation *scheduler_run_follow_up(
 }
 
 // Moves an array over: what was there is forgotten, where it comes from is left empty.
-static void move(struct array *to, struct array *from)
+static void array_move(struct array *to, struct array *from)
 {
 	*to = *from;
 	*from = (struct array){0};
 }
 
 // As it was handed in, with what every end of it has.
-static struct evaluation *ended(
+static struct evaluation *evaluation_ended(
 	struct scheduler_run *run, enum eval_status status, const char *description)
 {
 	struct evaluation *eval = evaluation_copy(run->eval);
@@ -232,7 +232,7 @@ static struct evaluation *ended(
 	return eval;
 }
 
-static int store(struct scheduler_run *run, struct evaluation *eval)
+static int store_evaluation(struct scheduler_run *run, struct evaluation *eval)
 {
 	const struct planner *planner = &run->settings->planner;
 	CHECK(!run->in_view);
@@ -247,9 +247,9 @@ static int store(struct scheduler_run *run, struct evaluation *eval)
 static void take_findings(struct scheduler_run *run, struct evaluation *eval)
 {
 	clear_failed(&eval->failed_groups);
-	move(&eval->failed_groups, &run->failed_groups);
+	array_move(&eval->failed_groups, &run->failed_groups);
 	clear_counts(&eval->queued);
-	move(&eval->queued, &run->queued);
+	array_move(&eval->queued, &run->queued);
 }
 
 int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibility)
@@ -258,7 +258,7 @@ int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibil
 	struct evaluation *eval = evaluation_copy(run->eval);
 	eval->escaped_computed_class = eligibility->escaped_computed_class;
 	clear_counts(&eval->class_eligibility);
-	move(&eval->class_eligibility, &eligibility->class_eligibility);
+	array_move(&eval->class_eligibility, &eligibility->class_eligibility);
 	take_findings(run, eval);
 	CHECK(!run->in_view);
 	struct check_guard *guard = leave_guard();
@@ -270,9 +270,9 @@ int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibil
 
 int scheduler_run_end(struct scheduler_run *run, enum eval_status status, const char *description)
 {
-	struct evaluation *eval = ended(run, status, description);
+	struct evaluation *eval = evaluation_ended(run, status, description);
 	take_findings(run, eval);
-	return store(run, eval);
+	return store_evaluation(run, eval);
 }
 
 int scheduler_run_exhausted(struct scheduler_run *run, uint32_t limit)
@@ -288,7 +288,7 @@ int scheduler_run_broken(struct scheduler_run *run)
 	CHECK(run->guard.text[0]);
 	if (settings->broken)
 		settings->broken(settings->notes_context, run->eval, run->guard.text);
-	return store(run, ended(run, EVAL_FAILED, run->guard.text));
+	return store_evaluation(run, evaluation_ended(run, EVAL_FAILED, run->guard.text));
 }
 
 int scheduler_run_refuse_trigger(struct scheduler_run *run)
@@ -297,5 +297,5 @@ int scheduler_run_refuse_trigger(struct scheduler_run *run)
 	const char *unknown = run->settings->unknown_trigger;
 	snprintf(text, sizeof text, "scheduler cannot handle '%s' evaluation reason",
 		unknown ? unknown : eval_trigger_names[run->eval->triggered_by]);
-	return store(run, ended(run, EVAL_FAILED, text));
+	return store_evaluation(run, evaluation_ended(run, EVAL_FAILED, text));
 }

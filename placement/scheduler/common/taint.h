@@ -1,4 +1,4 @@
-// How a node that is gone, down, draining or disconnected concerns an allocation on it (semantics §5.7.1).
+// How a node that is gone, down, draining or disconnected concerns an allocation on it (docs/spec/reconciler.md).
 #pragma once
 #include "placement/scheduler/common/view.h"
 

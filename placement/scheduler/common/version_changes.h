@@ -9,7 +9,7 @@ struct version_changes {
 	uint32_t count;
 };
 
-// True when instances of a group of `now` that another version placed must be replaced (semantics §5.8).
+// True when instances of a group of `now` that another version placed must be replaced (docs/spec/reconciler.md).
 bool version_changes_group(
 	struct version_changes *, const struct job *before, const struct job *now, uint32_t group);
 void version_changes_release(struct version_changes *);

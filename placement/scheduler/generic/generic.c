@@ -1,5 +1,5 @@
-// The scheduler of service and batch jobs (rows C44, C18; semantics §5.6). One attempt: see → reconcile → plan →
-// follow-ups → submit.
+// The scheduler of service and batch jobs (rows C44, C18; docs/spec/reconciler.md). One attempt: see → reconcile → plan
+// → follow-ups → submit.
 #include "placement/scheduler/generic/generic.h"
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
@@ -23,10 +23,10 @@ static bool is_batch(const struct evaluation *eval, const struct job *job)
 				 : job_traits[eval->type].runs_to_end;
 }
 
-static bool keep(const struct allocation *a, void *context)
+static bool keep_allocation(const struct allocation *a, void *context)
 {
-	struct generic_attempt *attempt = context;
-	*(const struct allocation **)array_append(&attempt->allocations, sizeof a) = a;
+	struct generic_attempt *attempt_generic = context;
+	*(const struct allocation **)array_append(&attempt_generic->allocations, sizeof a) = a;
 	return true;
 }
 
@@ -44,7 +44,7 @@ static void lose_unheard(struct generic_attempt *a)
 	}
 }
 
-static void look(struct generic_attempt *a)
+static void look_at_job(struct generic_attempt *a)
 {
 	const struct evaluation *eval = a->run->eval;
 	const struct scheduler_view *view = &a->view;
@@ -55,10 +55,11 @@ static void look(struct generic_attempt *a)
 	if (a->job && !a->job->stop)
 		generic_use_version(a, a->job);
 	stack_be_strict_on(a->stack, &a->run->rejected);
-	view->job_allocations(view->context, eval->namespace_name, eval->job_id, keep, a);
+	view->job_allocations(
+		view->context, eval->namespace_name, eval->job_id, keep_allocation, a);
 }
 
-static void compare(struct generic_attempt *a)
+static void reconcile_job(struct generic_attempt *a)
 {
 	struct reconcile_ask ask = {.view = &a->view,
 		.job = a->job,
@@ -111,9 +112,9 @@ static void make_plan(struct generic_attempt *a)
 	if (is_of_another_scheduler(a->job))
 		return;
 	a->batch = is_batch(eval, a->job);
-	look(a);
+	look_at_job(a);
 	lose_unheard(a);
-	compare(a);
+	reconcile_job(a);
 	generic_note_reschedules(a);
 	generic_plan_changes(a);
 	begin_queued(a);
@@ -131,7 +132,7 @@ static void free_array(struct array *a)
 }
 
 // What needs the view.
-static void release(struct generic_attempt *a)
+static void release_view_part(struct generic_attempt *a)
 {
 	reconciliation_release(&a->found);
 	version_changes_release(&a->changes);
@@ -199,7 +200,7 @@ static int create_follow_ups(struct generic_attempt *a)
 	return error < 0 ? error : 0;
 }
 
-static int submit(struct generic_attempt *a)
+static int submit_attempt(struct generic_attempt *a)
 {
 	int error = block_if_needed(a);
 	if (error < 0)
@@ -226,7 +227,7 @@ static void release_attempt(void *context)
 	struct process *process = context;
 	struct generic_attempt *a = &process->attempt;
 	struct plan *plan = a->plan;
-	release(a);
+	release_view_part(a);
 	release_follow_ups(a);
 	evaluation_free(a->eligibility);
 	a->eligibility = NULL;
@@ -234,7 +235,7 @@ static void release_attempt(void *context)
 	plan_free(plan);
 }
 
-static int attempt(struct scheduler_run *run, void *context)
+static int attempt_generic(struct scheduler_run *run, void *context)
 {
 	struct process *process = context;
 	struct generic_attempt *a = &process->attempt;
@@ -243,9 +244,9 @@ static int attempt(struct scheduler_run *run, void *context)
 	if (result < 0)
 		return result;
 	make_plan(a);
-	release(a);
+	release_view_part(a);
 	scheduler_run_end_view(run);
-	result = submit(a);
+	result = submit_attempt(a);
 	evaluation_free(process->eligibility);
 	process->eligibility = a->eligibility;
 	a->eligibility = NULL;
@@ -261,7 +262,7 @@ static int try_again_later(struct scheduler_run *run, uint32_t limit, struct pro
 	return error < 0 ? error : scheduler_run_exhausted(run, limit);
 }
 
-static int end(struct scheduler_run *run, struct process *process)
+static int end_evaluation(struct scheduler_run *run, struct process *process)
 {
 	if (run->eval->status == EVAL_BLOCKED && run->failed_groups.count)
 		return scheduler_run_reblock(run, process->eligibility);
@@ -283,14 +284,14 @@ int generic_scheduler_process(
 	scheduler_run_init(&run, settings, eval);
 	if (!is_accepted(eval))
 		return scheduler_run_refuse_trigger(&run);
-	struct scheduler_attempts attempts = {limit, &process, attempt, release_attempt};
+	struct scheduler_attempts attempts = {limit, &process, attempt_generic, release_attempt};
 	int result = scheduler_run_attempts(&run, &attempts);
 	if (result == ATTEMPTS_EXHAUSTED)
 		result = try_again_later(&run, limit, &process);
 	else if (result == ATTEMPT_BROKEN)
 		result = scheduler_run_broken(&run);
 	else if (result == ATTEMPT_DONE)
-		result = end(&run, &process);
+		result = end_evaluation(&run, &process);
 	scheduler_run_release(&run);
 	evaluation_free(process.eligibility);
 	return result;

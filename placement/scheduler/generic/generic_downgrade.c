@@ -10,7 +10,7 @@ struct search {
 	const struct deployment *best;
 };
 
-static bool look(const struct deployment *d, void *context)
+static bool look_at_deployment(const struct deployment *d, void *context)
 {
 	struct search *s = context;
 	const struct deployment_group *group = deployment_group_of(d, s->group);
@@ -45,7 +45,8 @@ bool generic_older_version(const struct generic_attempt *a, const struct reconci
 		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, wanted->group)->name);
 	struct search search = {.job = a->job, .group = group, .min_version = wanted->min_version};
 	struct uuid deployment = {0};
-	a->view.job_deployments(a->view.context, a->job->namespace_name, a->job->id, look, &search);
+	a->view.job_deployments(
+		a->view.context, a->job->namespace_name, a->job->id, look_at_deployment, &search);
 	const struct job *job =
 		version_at(a, search.best ? search.best->job_version : wanted->min_version);
 	if (search.best)

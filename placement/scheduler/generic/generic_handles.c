@@ -19,7 +19,7 @@ static bool has_task(const struct task_group *group, const char *name)
 	return false;
 }
 
-static struct alloc_report *add(struct alloc_report *report, const struct task_state *from)
+static struct alloc_report *add_handle(struct alloc_report *report, const struct task_state *from)
 {
 	if (!report)
 		report = alloc_report_create();
@@ -44,7 +44,7 @@ struct alloc_report *generic_handles(
 		const struct task_state *state =
 			ARRAY_AT(&previous->report->task_states, struct task_state, i);
 		if (state->handle && has_task(group, state->task))
-			report = add(report, state);
+			report = add_handle(report, state);
 	}
 	return report;
 }

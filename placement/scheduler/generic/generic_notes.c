@@ -17,7 +17,7 @@ static void count_attempts(struct reschedule_note *note)
 	}
 }
 
-static void tell(const struct generic_attempt *a, const struct allocation *failed,
+static void note_reschedule(const struct generic_attempt *a, const struct allocation *failed,
 	const struct evaluation *follow_up)
 {
 	struct reschedule_note note = {.allocation = failed, .follow_up = follow_up};
@@ -45,13 +45,13 @@ void generic_note_reschedules(const struct generic_attempt *a)
 		const struct reconcile_place *place =
 			ARRAY_AT(&a->found.place, struct reconcile_place, i);
 		if (place->reschedule && place->previous)
-			tell(a, place->previous, NULL);
+			note_reschedule(a, place->previous, NULL);
 	}
 	for (uint32_t i = 0; i < a->found.attribute_updates.count; i++) {
 		const struct reconcile_update *update =
 			ARRAY_AT(&a->found.attribute_updates, struct reconcile_update, i);
 		const struct evaluation *later = find_follow_up(a, &update->followup_eval);
 		if (later)
-			tell(a, update->allocation, later);
+			note_reschedule(a, update->allocation, later);
 	}
 }

@@ -1,5 +1,5 @@
 // A node for every instance that is missing: first for those that take the place of a running one, which has to make
-// room, then for all others (semantics §5.6).
+// room, then for all others.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/text.h"
@@ -75,7 +75,8 @@ static bool select_node(
 	return found;
 }
 
-static void preempt(struct placing *p, const struct stack_option *option, const struct uuid *by)
+static void preempt_victims(
+	struct placing *p, const struct stack_option *option, const struct uuid *by)
 {
 	struct generic_attempt *a = p->a;
 	for (uint32_t i = 0; i < option->preempted_count; i++)
@@ -87,7 +88,8 @@ static void preempt(struct placing *p, const struct stack_option *option, const 
 	desired->preemptions += option->preempted_count;
 }
 
-static void place(struct placing *p, struct stack_option *option, struct alloc_metrics *metrics)
+static void place_instance(
+	struct placing *p, struct stack_option *option, struct alloc_metrics *metrics)
 {
 	struct generic_attempt *a = p->a;
 	struct shared_metrics *shared = shared_metrics_create();
@@ -106,11 +108,11 @@ static void place(struct placing *p, struct stack_option *option, struct alloc_m
 		.metrics = a->plan->metrics.count};
 	shared->metrics = *metrics;
 	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof shared) = shared;
-	preempt(p, option, &placement.id);
+	preempt_victims(p, option, &placement.id);
 	stack_plan_place(a->stack, &placement);
 }
 
-static void fail(struct placing *p, struct alloc_metrics *metrics)
+static void fail_group(struct placing *p, struct alloc_metrics *metrics)
 {
 	struct failed_group *failed = map_item(&p->a->run->failed_groups, sizeof *failed, p->group);
 	failed->metrics = *metrics;
@@ -141,10 +143,10 @@ static void place_one(struct placing *p)
 	if (replaced)
 		stack_plan_stop(a->stack, replaced, STOP_UPDATING, false, NULL);
 	if (select_node(p, &option, &metrics)) {
-		place(p, &option, &metrics);
+		place_instance(p, &option, &metrics);
 		return;
 	}
-	fail(p, &metrics);
+	fail_group(p, &metrics);
 	if (replaced)
 		stack_plan_unstop(a->stack, &replaced->id);
 }

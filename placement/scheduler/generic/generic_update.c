@@ -1,5 +1,4 @@
-// What of a reconciliation is no placement: stops, changes in place, what becomes unknown or is back (semantics §5.6,
-// §5.8).
+// What of a reconciliation is no placement: stops, changes in place, what becomes unknown or is back.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include <stdlib.h>
@@ -150,7 +149,7 @@ static void plan_attributes(struct generic_attempt *a)
 	}
 }
 
-static void move(struct array *to, struct array *from)
+static void array_move(struct array *to, struct array *from)
 {
 	*to = *from;
 	*from = (struct array){0};
@@ -160,7 +159,7 @@ static void plan_deployment(struct generic_attempt *a)
 {
 	a->plan->deployment = a->found.deployment;
 	a->found.deployment = NULL;
-	move(&a->plan->deployment_updates, &a->found.deployment_updates);
+	array_move(&a->plan->deployment_updates, &a->found.deployment_updates);
 	if (a->plan->deployment)
 		a->deployment = a->plan->deployment;
 }
@@ -168,7 +167,7 @@ static void plan_deployment(struct generic_attempt *a)
 void generic_plan_changes(struct generic_attempt *a)
 {
 	if (a->plan->annotate)
-		move(&a->plan->annotations, &a->found.desired);
+		array_move(&a->plan->annotations, &a->found.desired);
 	plan_deployment(a);
 	plan_stops(a);
 	plan_disconnects(a);

@@ -6,14 +6,14 @@
 #include "state/base/memory.h"
 #include <stdlib.h>
 
-static bool exhausted(struct stack_option *o, const char *dimension)
+static bool option_exhausted(struct stack_option *o, const char *dimension)
 {
 	o->outcome = STACK_EXHAUSTED;
 	o->reason = dimension;
 	return false;
 }
 
-static uint32_t plus(uint32_t a, uint32_t b)
+static uint32_t saturated_sum(uint32_t a, uint32_t b)
 {
 	uint32_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? UINT32_MAX : sum;
@@ -21,8 +21,8 @@ static uint32_t plus(uint32_t a, uint32_t b)
 
 static struct resources sum_of(struct resources a, struct resources b)
 {
-	return (struct resources){plus(a.cpu_mhz, b.cpu_mhz), plus(a.memory_mb, b.memory_mb),
-		plus(a.disk_mb, b.disk_mb)};
+	return (struct resources){saturated_sum(a.cpu_mhz, b.cpu_mhz),
+		saturated_sum(a.memory_mb, b.memory_mb), saturated_sum(a.disk_mb, b.disk_mb)};
 }
 
 const char *resources_shortage(
@@ -56,7 +56,7 @@ static bool fit_resources(struct stack *s, const struct node *n, const struct re
 	struct resources capacity = node_capacity(n);
 	const char *dimension = resources_shortage(&capacity, used, &o->resources);
 	if (dimension && (!evict || !preempt_for_resources(s, n, used, &o->resources)))
-		return exhausted(o, dimension);
+		return option_exhausted(o, dimension);
 	option_record(o, SCORE_BINPACK, stack_fit_score(s, &capacity, used, &o->resources));
 	return true;
 }
@@ -122,7 +122,7 @@ static void fitting_begin(struct fitting *f)
 
 static bool network_exhausted(struct fitting *f, const char *why)
 {
-	return exhausted(f->option, reasons_format(&f->s->reasons, "network: %s", why));
+	return option_exhausted(f->option, reasons_format(&f->s->reasons, "network: %s", why));
 }
 
 static void drop_group_network(struct alloc_details *details)
@@ -227,9 +227,9 @@ static bool fit_devices(struct fitting *f)
 		return true;
 	if (!device_needs_choose(needs, c, &left, &choice) &&
 		(!f->evict || !make_room_for_devices(f, &choice)))
-		return exhausted(f->option, c->device_count == 0
-						    ? "devices: no devices available"
-						    : "devices: no devices match request");
+		return option_exhausted(f->option, c->device_count == 0
+							   ? "devices: no devices available"
+							   : "devices: no devices match request");
 	left = free_devices(f);
 	device_needs_assign(needs, f->g->group, c, &left, &choice, &f->devices_taken, f->details);
 	if (needs->weights > 0)
@@ -245,7 +245,7 @@ static bool fit_cores(struct fitting *f)
 		const struct task *task = ARRAY_AT(&f->g->group->tasks, struct task, i);
 		if (task->resources.cores > 0 && !core_set_take(&left, task->resources.cores,
 							 details_task(f->details, task->name)))
-			return exhausted(f->option, "cores");
+			return option_exhausted(f->option, "cores");
 	}
 	struct group_footprint print =
 		footprint_with_cores(f->g->group, node_shares_per_core(f->node));

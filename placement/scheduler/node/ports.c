@@ -25,7 +25,7 @@ static bool is_taken(const struct port_map *map, int64_t port)
 	return map->taken[port / 64] >> (port % 64) & 1;
 }
 
-static void take(struct port_map *map, int64_t port)
+static void take_port(struct port_map *map, int64_t port)
 {
 	if (map && port >= 0 && port < PORTS)
 		map->taken[port / 64] |= 1ull << (port % 64);
@@ -42,7 +42,7 @@ static void take_ranges(struct port_map *map, const char *ranges)
 		if (*end == '-')
 			last = strtol(end + 1, &end, 10);
 		for (long port = first; port <= last && port < (long)PORTS; port++)
-			take(map, port);
+			take_port(map, port);
 		ranges = *end == ',' ? end + 1 : end;
 		if (*end && *end != ',')
 			return;
@@ -74,7 +74,7 @@ void port_index_begin(struct port_index *index, const struct node *node)
 static void take_ports(struct port_index *index, const char *address, const struct array *ports)
 {
 	for (uint32_t i = 0; i < ports->count; i++)
-		take(map_of(index, address), ARRAY_AT(ports, struct port, i)->value);
+		take_port(map_of(index, address), ARRAY_AT(ports, struct port, i)->value);
 }
 
 static void take_networks(struct port_index *index, const struct array *networks)
@@ -93,7 +93,7 @@ void port_index_take(struct port_index *index, const struct alloc_details *detai
 	for (uint32_t i = 0; i < details->ports.count; i++) {
 		const struct allocated_port *p =
 			ARRAY_AT(&details->ports, struct allocated_port, i);
-		take(map_of(index, p->host_ip), p->value);
+		take_port(map_of(index, p->host_ip), p->value);
 	}
 	// The group's network repeats its ports, on one address for all of them.
 	if (details->ports.count == 0)
@@ -151,7 +151,7 @@ static const char *check_static(
 	return NULL;
 }
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
 	return text_copy(text_of(text));
 }
@@ -159,8 +159,8 @@ static char *copy(const char *text)
 static struct port *put_port(struct array *ports, const struct port *ask, int64_t value, int64_t to)
 {
 	struct port *port = array_append(ports, sizeof *port);
-	port->label = copy(ask->label);
-	port->host_network = copy(ask->host_network);
+	port->label = copy_text(ask->label);
+	port->host_network = copy_text(ask->host_network);
 	port->value = value;
 	port->to = to;
 	return port;
@@ -170,8 +170,8 @@ static void put_allocated(
 	struct alloc_details *details, const struct port *port, const char *address)
 {
 	struct allocated_port *given = array_append(&details->ports, sizeof *given);
-	given->label = copy(port->label);
-	given->host_ip = copy(address);
+	given->label = copy_text(port->label);
+	given->host_ip = copy_text(address);
 	given->value = port->value;
 	given->to = port->to;
 }
@@ -192,7 +192,7 @@ static const char *assign_static(struct port_index *index, struct reasons *reaso
 	const char *refusal = check_static(reasons, map, ask);
 	if (refusal)
 		return refusal;
-	take(map, ask->value);
+	take_port(map, ask->value);
 	put_allocated(
 		details, put_port(&network->reserved_ports, ask, ask->value, ask->to), address);
 	return NULL;
@@ -209,7 +209,7 @@ static const char *assign_dynamic(struct port_index *index, struct reasons *reas
 	int64_t value = find_dynamic(index, map);
 	if (value < 0)
 		return "dynamic port selection failed";
-	take(map, value);
+	take_port(map, value);
 	put_allocated(details,
 		put_port(&network->dynamic_ports, ask, value, ask->to == -1 ? value : ask->to),
 		address);
@@ -231,8 +231,8 @@ const char *ports_assign_group(struct port_index *index, struct reasons *reasons
 	const struct network_ask *ask, struct alloc_details *details)
 {
 	struct allocated_network *network = array_append(&details->networks, sizeof *network);
-	network->mode = copy(ask->mode);
-	network->ip = copy(host_address(index->node));
+	network->mode = copy_text(ask->mode);
+	network->ip = copy_text(host_address(index->node));
 	network->mbits = ask->mbits;
 	const char *refusal = NULL;
 	for (uint32_t i = 0; i < ask->reserved_ports.count && !refusal; i++)
@@ -270,23 +270,24 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 			return refusal;
 	}
 	struct allocated_network *network = array_append(&task->networks, sizeof *network);
-	network->mode = copy(ask->mode);
-	network->device = copy(on->device);
-	network->ip = copy(address);
+	network->mode = copy_text(ask->mode);
+	network->device = copy_text(on->device);
+	network->ip = copy_text(address);
 	network->mbits = ask->mbits;
 	for (uint32_t i = 0; i < ask->reserved_ports.count; i++) {
 		const struct port *port = ARRAY_AT(&ask->reserved_ports, struct port, i);
 		const char *refusal = check_static(reasons, map, port); // asked for twice
 		if (refusal)
 			return refusal;
-		take(map, put_port(&network->reserved_ports, port, port->value, port->to)->value);
+		take_port(map,
+			put_port(&network->reserved_ports, port, port->value, port->to)->value);
 	}
 	for (uint32_t i = 0; i < ask->dynamic_ports.count; i++) {
 		const struct port *port = ARRAY_AT(&ask->dynamic_ports, struct port, i);
 		int64_t value = find_dynamic(index, map);
 		if (value < 0)
 			return "dynamic port selection failed";
-		take(map, value);
+		take_port(map, value);
 		put_port(&network->dynamic_ports, port, value, port->to == -1 ? value : port->to);
 	}
 	return NULL;

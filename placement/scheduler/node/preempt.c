@@ -32,7 +32,7 @@ static bool add_candidate(const struct proposed_allocation *a, void *context)
 	return true;
 }
 
-static int by_id(const void *a, const void *b)
+static int candidates_by_id(const void *a, const void *b)
 {
 	const struct candidate *p = a, *q = b;
 	return uuid_compare(&p->allocation->id, &q->allocation->id);
@@ -46,10 +46,10 @@ static void find_candidates(struct stack *s, uint32_t slot)
 	s->candidate_count = 0;
 	proposal_walk(&s->proposal, slot, add_candidate, s);
 	if (s->candidate_count > 1)
-		qsort(s->candidates, s->candidate_count, sizeof *s->candidates, by_id);
+		qsort(s->candidates, s->candidate_count, sizeof *s->candidates, candidates_by_id);
 }
 
-static void choose(struct stack *s, struct candidate *c)
+static void choose_victim(struct stack *s, struct candidate *c)
 {
 	if (c->chosen)
 		return;
@@ -86,13 +86,13 @@ static struct amounts amounts_of(const struct resources *r)
 	return (struct amounts){{r->memory_mb, r->cpu_mhz, r->disk_mb}};
 }
 
-static void add(struct amounts *to, const struct amounts *by, int sign)
+static void amounts_add(struct amounts *to, const struct amounts *by, int sign)
 {
 	for (uint32_t i = 0; i < DIMENSIONS; i++)
 		to->of[i] += sign * by->of[i];
 }
 
-static bool covers(const struct amounts *have, const struct amounts *ask)
+static bool amounts_cover(const struct amounts *have, const struct amounts *ask)
 {
 	for (uint32_t i = 0; i < DIMENSIONS; i++)
 		if (have->of[i] < ask->of[i])
@@ -100,7 +100,7 @@ static bool covers(const struct amounts *have, const struct amounts *ask)
 	return true;
 }
 
-static double distance(const struct amounts *ask, const struct amounts *have)
+static double amounts_distance(const struct amounts *ask, const struct amounts *have)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < DIMENSIONS; i++)
@@ -111,7 +111,7 @@ static double distance(const struct amounts *ask, const struct amounts *have)
 	return sqrt(sum);
 }
 
-static double penalty(const struct stack *s, const struct allocation *a)
+static double parallel_penalty(const struct stack *s, const struct allocation *a)
 {
 	const struct migrate_strategy *migrate = allocation_group(a)->migrate;
 	int64_t parallel = migrate ? migrate->max_parallel : 0;
@@ -138,7 +138,8 @@ static void take_nearest(struct choice *c, struct candidate **of, uint32_t *coun
 	uint32_t nearest = 0;
 	for (uint32_t i = 0; i < *count; i++) {
 		struct amounts have = amounts_of(&of[i]->allocation->resources);
-		double d = distance(&c->remaining, &have) + penalty(c->s, of[i]->allocation);
+		double d = amounts_distance(&c->remaining, &have) +
+			   parallel_penalty(c->s, of[i]->allocation);
 		if (d < best) {
 			best = d;
 			nearest = i;
@@ -147,9 +148,9 @@ static void take_nearest(struct choice *c, struct candidate **of, uint32_t *coun
 	struct amounts have = amounts_of(&of[nearest]->allocation->resources);
 	c->taken[c->taken_count++] = of[nearest];
 	of[nearest] = of[--*count];
-	add(&c->available, &have, 1);
-	add(&c->remaining, &have, -1);
-	c->met = covers(&c->available, &c->ask);
+	amounts_add(&c->available, &have, 1);
+	amounts_add(&c->remaining, &have, -1);
+	c->met = amounts_cover(&c->available, &c->ask);
 }
 
 static void take_by_priority(struct choice *c)
@@ -170,12 +171,12 @@ static void sort_by_distance(struct choice *c)
 	for (uint32_t i = 1; i < c->taken_count; i++) {
 		struct candidate *moved = c->taken[i];
 		struct amounts have = amounts_of(&moved->allocation->resources);
-		double d = distance(&c->ask, &have);
+		double d = amounts_distance(&c->ask, &have);
 		uint32_t at = i;
 		for (; at > 0; at--) {
 			struct amounts before =
 				amounts_of(&c->taken[at - 1]->allocation->resources);
-			if (distance(&c->ask, &before) >= d)
+			if (amounts_distance(&c->ask, &before) >= d)
 				break;
 			c->taken[at] = c->taken[at - 1];
 		}
@@ -189,9 +190,9 @@ static void choose_enough(struct choice *c, struct amounts available)
 	sort_by_distance(c);
 	for (uint32_t i = 0; i < c->taken_count; i++) {
 		struct amounts have = amounts_of(&c->taken[i]->allocation->resources);
-		choose(c->s, c->taken[i]);
-		add(&available, &have, 1);
-		if (covers(&available, &c->ask))
+		choose_victim(c->s, c->taken[i]);
+		amounts_add(&available, &have, 1);
+		if (amounts_cover(&available, &c->ask))
 			break;
 	}
 }
@@ -203,11 +204,11 @@ static struct amounts left_by_others(const struct stack *s, const struct node *n
 	struct resources capacity = node_capacity(n);
 	struct node_use use = s->view.node_use(s->view.context, n->slot);
 	struct amounts left = amounts_of(&capacity), machines = amounts_of(&use.machines);
-	add(&left, &machines, -1);
+	amounts_add(&left, &machines, -1);
 	for (uint32_t i = 0; i < s->candidate_count; i++) {
 		struct amounts held = amounts_of(&s->candidates[i].resources);
 		if (!s->candidates[i].chosen)
-			add(&left, &held, -1);
+			amounts_add(&left, &held, -1);
 	}
 	return left;
 }
@@ -216,7 +217,7 @@ static struct amounts left_by_all(const struct node *n, const struct resources *
 {
 	struct resources capacity = node_capacity(n);
 	struct amounts left = amounts_of(&capacity), held = amounts_of(used);
-	add(&left, &held, -1);
+	amounts_add(&left, &held, -1);
 	return left;
 }
 
@@ -239,7 +240,7 @@ bool preempt_for_resources(struct stack *s, const struct node *n, const struct r
 }
 
 // Chooses who holds the port, if anybody does. False: it stays taken.
-static bool free_port(struct stack *s, const char *address, int64_t port)
+static bool free_port_of(struct stack *s, const char *address, int64_t port)
 {
 	if (!address)
 		return false;
@@ -252,7 +253,7 @@ static bool free_port(struct stack *s, const char *address, int64_t port)
 			continue;
 		if (!c->preemptible)
 			return false;
-		choose(s, c);
+		choose_victim(s, c);
 		freed = true;
 	}
 	return freed;
@@ -274,7 +275,7 @@ static bool free_ports(
 	find_candidates(s, n->slot);
 	for (uint32_t i = 0; i < ask->reserved_ports.count; i++) {
 		const struct port *port = ARRAY_AT(&ask->reserved_ports, struct port, i);
-		if (!free_port(s, address ? address : port_address(n, port->host_network),
+		if (!free_port_of(s, address ? address : port_address(n, port->host_network),
 			    port->value))
 			return false;
 	}
@@ -317,7 +318,7 @@ static void sort_by_instances(struct device_option *o, uint32_t group)
 	}
 }
 
-static void trim(struct device_option *o, uint32_t group, int64_t free_count, int64_t wanted)
+static void trim_option(struct device_option *o, uint32_t group, int64_t free_count, int64_t wanted)
 {
 	sort_by_instances(o, group);
 	uint32_t kept = 0;
@@ -347,7 +348,7 @@ static bool make_option(struct stack *s, uint32_t group, int64_t free_count, int
 	}
 	if (reached < wanted)
 		return false;
-	trim(o, group, free_count, wanted);
+	trim_option(o, group, free_count, wanted);
 	return true;
 }
 
@@ -372,7 +373,7 @@ bool preempt_for_devices(struct stack *s, const struct node *n, const struct dev
 		}
 	}
 	for (uint32_t i = 0; i < best.count; i++)
-		choose(s, best.victims[i]);
+		choose_victim(s, best.victims[i]);
 	free(best.victims);
 	return best.priorities != INT64_MAX && best.count > 0;
 }

@@ -17,7 +17,7 @@ void proposal_release(struct proposal *p)
 }
 
 // NULL for a slot that came after the proposal began, or none: no node of this view is there.
-static struct touched_node *touch(struct proposal *p, uint32_t slot)
+static struct touched_node *touch_node(struct proposal *p, uint32_t slot)
 {
 	if (slot >= p->slots)
 		return NULL;
@@ -54,7 +54,7 @@ static bool is_detailed(const struct device_set *devices, const struct alloc_det
 
 void proposal_remove(struct proposal *p, const struct allocation *a)
 {
-	struct touched_node *t = touch(p, a->node_slot);
+	struct touched_node *t = touch_node(p, a->node_slot);
 	struct gone_allocation *before = t ? find_gone(p, a) : NULL;
 	if (!t || (before && !before->withdrawn))
 		return;
@@ -76,14 +76,14 @@ bool proposal_restore(struct proposal *p, const struct allocation *a)
 	struct gone_allocation *gone = find_gone(p, a);
 	if (!gone || gone->withdrawn)
 		return false;
-	struct touched_node *t = touch(p, a->node_slot);
+	struct touched_node *t = touch_node(p, a->node_slot);
 	gone->withdrawn = true;
 	if (!allocation_is_terminal(a))
 		t->freed = resources_minus(t->freed, a->resources);
 	return true;
 }
 
-static struct proposed_allocation updated(
+static struct proposed_allocation proposed_update(
 	const struct fresh_allocation *f, const struct plan_update *u)
 {
 	return (struct proposed_allocation){
@@ -97,7 +97,7 @@ static struct proposed_allocation updated(
 	};
 }
 
-static struct proposed_allocation placed(
+static struct proposed_allocation proposed_placement(
 	const struct fresh_allocation *f, const struct plan_placement *p)
 {
 	return (struct proposed_allocation){
@@ -114,13 +114,13 @@ struct proposed_allocation proposal_fresh(const struct proposal *p, uint32_t at)
 {
 	const struct fresh_allocation *f = &p->fresh[at];
 	if (f->existing)
-		return updated(f, ARRAY_AT(&p->plan->updates, struct plan_update, f->at));
-	return placed(f, ARRAY_AT(&p->plan->placements, struct plan_placement, f->at));
+		return proposed_update(f, ARRAY_AT(&p->plan->updates, struct plan_update, f->at));
+	return proposed_placement(f, ARRAY_AT(&p->plan->placements, struct plan_placement, f->at));
 }
 
-static void add(struct proposal *p, uint32_t slot, const struct fresh_allocation *fresh)
+static void add_fresh(struct proposal *p, uint32_t slot, const struct fresh_allocation *fresh)
 {
-	struct touched_node *t = touch(p, slot);
+	struct touched_node *t = touch_node(p, slot);
 	if (!t)
 		return;
 	GROW(p->fresh, p->fresh_count, p->fresh_room);
@@ -136,7 +136,7 @@ void proposal_add_placement(struct proposal *p, const struct job *job)
 {
 	uint32_t at = p->plan->placements.count - 1;
 	struct fresh_allocation fresh = {.job = job, .at = at};
-	add(p, ARRAY_AT(&p->plan->placements, struct plan_placement, at)->slot, &fresh);
+	add_fresh(p, ARRAY_AT(&p->plan->placements, struct plan_placement, at)->slot, &fresh);
 }
 
 void proposal_add_update(struct proposal *p, const struct allocation *a)
@@ -144,7 +144,7 @@ void proposal_add_update(struct proposal *p, const struct allocation *a)
 	struct fresh_allocation fresh = {
 		.job = a->job, .existing = a, .at = p->plan->updates.count - 1};
 	proposal_remove(p, a);
-	add(p, a->node_slot, &fresh);
+	add_fresh(p, a->node_slot, &fresh);
 }
 
 static struct resources used_of(struct resources used, const struct touched_node *t)

@@ -87,7 +87,7 @@ static double target_boost(
 	return (bucket->desired - (double)(used + 1)) / bucket->desired * spread->weight;
 }
 
-// Semantics §4.6.
+// docs/spec/scoring.md, "Even spread".
 static double even_boost(const struct compiled_spread *spread, int64_t current)
 {
 	struct property_range range = property_set_range(&spread->counts);

@@ -23,7 +23,7 @@ const struct spread_bucket *spread_bucket_of(const struct compiled_spread *, con
 int64_t spread_unlisted(const struct compiled_spread *);
 double spread_boost(const struct compiled_spread *, uint32_t number, const struct spread_bucket *,
 	int64_t unlisted);
-// Takes note of how low the boosts of this node's values are: what a value that nobody wants gets (§4.5). Before
+// Takes note of how low the boosts of this node's values are: what a value that nobody wants gets. Before
 // any node is scored.
 void spread_note_lowest(struct group_rules *, const struct node *);
 

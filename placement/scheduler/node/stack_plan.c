@@ -4,7 +4,7 @@
 #include <string.h>
 
 // Room in an array of the plan, which nobody else appends to meanwhile.
-static void *append(struct array *to, uint32_t *room, size_t bytes_each)
+static void *append_item(struct array *to, uint32_t *room, size_t bytes_each)
 {
 	if (to->count >= *room) {
 		*room = to->count + to->count / 2 + 8;
@@ -89,7 +89,7 @@ void stack_count_planned(struct stack *s, struct property_set *set)
 void stack_plan_stop(struct stack *s, const struct allocation *a, enum stop_cause cause, bool lost,
 	const struct uuid *followup_eval)
 {
-	struct plan_stop *stop = append(&s->plan->stops, &s->stop_room, sizeof *stop);
+	struct plan_stop *stop = append_item(&s->plan->stops, &s->stop_room, sizeof *stop);
 	struct counted_stop counted = {a, 1};
 	stop->id = a->id;
 	stop->node_id = a->node_id;
@@ -124,7 +124,8 @@ void stack_plan_unstop(struct stack *s, const struct uuid *id)
 
 void stack_plan_preempt(struct stack *s, const struct allocation *a, const struct uuid *by)
 {
-	struct plan_stop *stop = append(&s->plan->preemptions, &s->preemption_room, sizeof *stop);
+	struct plan_stop *stop =
+		append_item(&s->plan->preemptions, &s->preemption_room, sizeof *stop);
 	stop->id = a->id;
 	stop->node_id = a->node_id;
 	stop->slot = a->node_slot;
@@ -137,7 +138,7 @@ void stack_plan_preempt(struct stack *s, const struct allocation *a, const struc
 
 struct plan_placement *stack_plan_place(struct stack *s, const struct plan_placement *from)
 {
-	struct plan_placement *p = append(&s->plan->placements, &s->placement_room, sizeof *p);
+	struct plan_placement *p = append_item(&s->plan->placements, &s->placement_room, sizeof *p);
 	*p = *from;
 	struct counted_placement counted = {s->job, p->group, p->slot};
 	proposal_add_placement(&s->proposal, s->job);
@@ -148,7 +149,7 @@ struct plan_placement *stack_plan_place(struct stack *s, const struct plan_place
 
 void stack_plan_update(struct stack *s, const struct plan_update *from)
 {
-	struct plan_update *u = append(&s->plan->updates, &s->update_room, sizeof *u);
+	struct plan_update *u = append_item(&s->plan->updates, &s->update_room, sizeof *u);
 	*u = *from;
 	const struct allocation *a = s->view.allocation(s->view.context, &u->id);
 	if (!a || allocation_is_terminal(a))

@@ -29,7 +29,7 @@ static bool same_group(const struct allocation *a, const struct allocation *b)
 	       strcmp(a->job->namespace_name, b->job->namespace_name) == 0;
 }
 
-static struct victim_count *find(const struct victim_counts *v, const struct allocation *a)
+static struct victim_count *find_victims(const struct victim_counts *v, const struct allocation *a)
 {
 	uint32_t at = hash_of(a) & v->mask;
 	while (v->buckets[at].of && !same_group(v->buckets[at].of, a))
@@ -37,14 +37,14 @@ static struct victim_count *find(const struct victim_counts *v, const struct all
 	return &v->buckets[at];
 }
 
-static void grow(struct victim_counts *v)
+static void grow_buckets(struct victim_counts *v)
 {
 	struct victim_counts wider = {.mask = v->buckets ? v->mask * 2 + 1 : BUCKETS_FIRST - 1};
 	wider.buckets = memory_take_array(wider.mask + 1, sizeof *wider.buckets);
 	wider.used = v->used;
 	for (uint32_t i = 0; v->buckets && i <= v->mask; i++)
 		if (v->buckets[i].of)
-			*find(&wider, v->buckets[i].of) = v->buckets[i];
+			*find_victims(&wider, v->buckets[i].of) = v->buckets[i];
 	free(v->buckets);
 	*v = wider;
 }
@@ -52,8 +52,8 @@ static void grow(struct victim_counts *v)
 void victim_counts_add(struct victim_counts *v, const struct allocation *a)
 {
 	if (!v->buckets || v->used > v->mask / 2)
-		grow(v);
-	struct victim_count *entry = find(v, a);
+		grow_buckets(v);
+	struct victim_count *entry = find_victims(v, a);
 	v->used += !entry->of;
 	entry->of = a;
 	entry->count++;
@@ -61,5 +61,5 @@ void victim_counts_add(struct victim_counts *v, const struct allocation *a)
 
 uint32_t victim_counts_of(const struct victim_counts *v, const struct allocation *a)
 {
-	return v->buckets ? find(v, a)->count : 0;
+	return v->buckets ? find_victims(v, a)->count : 0;
 }

@@ -1,4 +1,4 @@
-// How many allocations of each group the plan preempts already (semantics §4.8, p).
+// How many allocations of each group the plan preempts already (docs/spec/scoring.md, "Victims").
 #pragma once
 #include "state/records/allocation.h"
 #include "state/records/job.h"

@@ -1,7 +1,7 @@
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "placement/scheduler/common/allocation_facts.h"
 
-uint32_t set_count(const struct group_pass *g, enum member_set set)
+uint32_t member_count_of(const struct group_pass *g, enum member_set set)
 {
 	uint32_t count = 0;
 	FOR_MEMBERS(m, g)
@@ -14,7 +14,7 @@ bool is_place_ready(const struct group_pass *g)
 	return !g->r->paused && !g->r->failed && !is_canarying(g);
 }
 
-bool is_over(const struct group_pass *g, const struct allocation *a)
+bool allocation_is_over(const struct group_pass *g, const struct allocation *a)
 {
 	bool may_run = a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING;
 	return a->desired != ALLOC_RUN &&

@@ -1,5 +1,5 @@
-// What the steps of the reconciler share (semantics §5.7): the job's side, and one group as it is worked out. Each
-// step takes allocations out of one set and puts them into another; none looks at what comes after it.
+// What the steps of the reconciler share (docs/spec/reconciler.md): the job's side, and one group as it is worked out.
+// Each step takes allocations out of one set and puts them into another; none looks at what comes after it.
 #pragma once
 #include "placement/scheduler/reconcile/id_set.h"
 #include "placement/scheduler/reconcile/name_index.h"
@@ -119,11 +119,11 @@ static inline bool is_unknown(const struct member *m)
 {
 	return m->unknown || m->allocation->client_status == ALLOC_UNKNOWN;
 }
-uint32_t set_count(const struct group_pass *, enum member_set);
+uint32_t member_count_of(const struct group_pass *, enum member_set);
 
 void reconcile_members(struct reconciler *);
 // The groups of the job and of the allocations, in the order of their names; zeros come before the first. Returns
-// false after the last. A group of a stopped job is none that the job has.
+// false after the last. The groups of a stopped job count as removed.
 bool next_group(struct reconciler *, struct group_pass *);
 
 void cancel_unneeded_deployment(struct reconciler *);
@@ -155,7 +155,7 @@ void create_deployment(struct group_pass *);
 bool is_deployment_complete(const struct group_pass *);
 
 // It was told to end, and has, or its node will never say whether it has.
-bool is_over(const struct group_pass *, const struct allocation *);
+bool allocation_is_over(const struct group_pass *, const struct allocation *);
 // Something was placed in its stead since it became unknown.
 bool was_replaced_since(const struct group_pass *, const struct allocation *);
 // Stops it.

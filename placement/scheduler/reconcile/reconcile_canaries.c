@@ -5,7 +5,7 @@
 
 static void stop_unneeded(struct group_pass *g, struct member *m)
 {
-	if (is_over(g, m->allocation))
+	if (allocation_is_over(g, m->allocation))
 		m->set = SET_NONE;
 	else {
 		stop_member(g, m, STOP_NOT_NEEDED);
@@ -61,7 +61,7 @@ static void place_canary(struct canary_names *names, uint32_t number)
 }
 
 // Numbers below the count that are in the set, or are not, and no canary has.
-static void place_numbers(struct canary_names *names, const struct number_set *set, bool in_set)
+static void place_canaries_at(struct canary_names *names, const struct number_set *set, bool in_set)
 {
 	uint32_t count = names->g->names.count;
 	for (uint32_t number = 0; number < count && names->missing > 0; number++)
@@ -88,8 +88,8 @@ static void place_canaries(struct group_pass *g, int64_t missing)
 	number_set_init(&names.destructive, g->names.taken.size);
 	collect_names(&names);
 	g->desired->canary += missing;
-	place_numbers(&names, &names.destructive, true);
-	place_numbers(&names, &g->names.taken, false);
+	place_canaries_at(&names, &names.destructive, true);
+	place_canaries_at(&names, &g->names.taken, false);
 	for (uint32_t number = g->names.count; names.missing > 0; number++)
 		place_canary(&names, number);
 	number_set_release(&names.used);

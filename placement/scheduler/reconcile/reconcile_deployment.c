@@ -3,17 +3,18 @@
 #include "state/base/text.h"
 #include <stdlib.h>
 
-static void propose(struct reconciler *r, const struct deployment *d, int status, struct text why)
+static void propose_update(
+	struct reconciler *r, const struct deployment *d, int status, struct text why)
 {
 	struct deployment_update *update =
 		APPEND(&r->result->deployment_updates, struct deployment_update);
 	*update = (struct deployment_update){d->id, status, text_copy(why)};
 }
 
-static void cancel(struct reconciler *r, const struct deployment *d, struct text why)
+static void cancel_deployment(struct reconciler *r, const struct deployment *d, struct text why)
 {
 	if (deployment_is_active(d))
-		propose(r, d, DEPLOYMENT_CANCELLED, why);
+		propose_update(r, d, DEPLOYMENT_CANCELLED, why);
 }
 
 static bool is_of_version(const struct deployment *d, const struct job *job)
@@ -53,11 +54,11 @@ void cancel_unneeded_deployment(struct reconciler *r)
 	if (!d)
 		return;
 	if (!r->job || r->job->stop) {
-		cancel(r, d, TEXT(DEPLOYMENT_TEXT_STOPPED_JOB));
+		cancel_deployment(r, d, TEXT(DEPLOYMENT_TEXT_STOPPED_JOB));
 		return;
 	}
 	if (!is_of_version(d, r->job)) {
-		cancel(r, d, TEXT(DEPLOYMENT_TEXT_NEWER_JOB));
+		cancel_deployment(r, d, TEXT(DEPLOYMENT_TEXT_NEWER_JOB));
 		r->former = d;
 	} else if (d->status == DEPLOYMENT_SUCCESSFUL || d->status == DEPLOYMENT_CANCELLED) {
 		r->former = d;
@@ -112,7 +113,7 @@ static struct deployment *begin_deployment(const struct reconciler *r)
 	return d;
 }
 
-static void attach(struct group_pass *g)
+static void attach_group(struct group_pass *g)
 {
 	struct deployment_group *place =
 		map_item(&g->r->deployment->groups, sizeof *place, g->name);
@@ -134,7 +135,7 @@ void create_deployment(struct group_pass *g)
 		r->deployment = begin_deployment(r);
 		r->is_new = true;
 	}
-	attach(g);
+	attach_group(g);
 }
 
 static bool is_all_healthy(const struct deployment_group *dstate)
@@ -152,7 +153,7 @@ bool is_deployment_complete(const struct group_pass *g)
 	const struct deployment *d = g->r->deployment;
 	bool idle =
 		g->destructive_count + g->in_place_count + g->later_count + g->place.count == 0 &&
-		set_count(g, SET_MIGRATE) + set_count(g, SET_RESCHEDULE) == 0;
+		member_count_of(g, SET_MIGRATE) + member_count_of(g, SET_RESCHEDULE) == 0;
 	if (!d || !idle || g->requires_canaries)
 		return false;
 	const struct deployment_group *dstate = deployment_group_of(d, text_of(g->name));
@@ -164,9 +165,9 @@ static void complete_deployment(struct reconciler *r)
 {
 	const struct deployment *d = r->deployment;
 	if (!r->job->multiregion)
-		propose(r, d, DEPLOYMENT_SUCCESSFUL, TEXT(DEPLOYMENT_TEXT_SUCCESSFUL));
+		propose_update(r, d, DEPLOYMENT_SUCCESSFUL, TEXT(DEPLOYMENT_TEXT_SUCCESSFUL));
 	else if (d->status != DEPLOYMENT_UNBLOCKING && d->status != DEPLOYMENT_BLOCKED)
-		propose(r, d, DEPLOYMENT_BLOCKED, TEXT(DEPLOYMENT_TEXT_BLOCKED));
+		propose_update(r, d, DEPLOYMENT_BLOCKED, TEXT(DEPLOYMENT_TEXT_BLOCKED));
 }
 
 static void describe_new(struct deployment *d)
@@ -188,7 +189,7 @@ void compute_deployment_updates(struct reconciler *r, bool complete)
 	if (complete && deployment_is_active(d))
 		complete_deployment(r);
 	if (d->status == DEPLOYMENT_INITIALIZING)
-		propose(r, d, DEPLOYMENT_PENDING, TEXT(DEPLOYMENT_TEXT_PENDING));
+		propose_update(r, d, DEPLOYMENT_PENDING, TEXT(DEPLOYMENT_TEXT_PENDING));
 	if (r->is_new)
 		describe_new(d);
 }

@@ -46,7 +46,7 @@ static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
 	return SET_UNTAINTED;
 }
 
-// Step 3e (semantics §5.7.1).
+// Step 3e.
 void split_by_taint(struct group_pass *g)
 {
 	const struct reconcile_ask *ask = g->r->ask;
@@ -98,7 +98,7 @@ static bool due_of(const struct reconciler *r, const struct member *m, bool is_o
 	return allocation_failure_due(a, due_ns);
 }
 
-// Whether it is to be replaced now, or later: then due_ns is set (semantics §5.7.2, row C24).
+// Whether it is to be replaced now, or later: then due_ns is set (row C24).
 enum reschedule { RESCHEDULE_NEVER, RESCHEDULE_NOW, RESCHEDULE_LATER };
 
 static enum reschedule reschedule_of(

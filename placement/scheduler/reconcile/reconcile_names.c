@@ -32,7 +32,7 @@ static struct reconcile_place *place_at(struct array *places, uint32_t i)
 	return ARRAY_AT(places, struct reconcile_place, i);
 }
 
-static void reserve(struct repair *r, struct array *places, uint32_t first)
+static void reserve_names(struct repair *r, struct array *places, uint32_t first)
 {
 	for (uint32_t i = first; i < places->count; i++)
 		if (place_at(places, i)->name_index < r->names->taken.size)
@@ -65,8 +65,8 @@ void repair_names(struct group_pass *g)
 		number_set_add(&r.given, m->allocation->index);
 		number_set_add(&g->names.taken, m->allocation->index);
 	}
-	reserve(&r, &result->destructive, g->first_destructive);
-	reserve(&r, &result->place, g->first_place);
+	reserve_names(&r, &result->destructive, g->first_destructive);
+	reserve_names(&r, &result->place, g->first_place);
 	repair_places(&r, &result->destructive, g->first_destructive);
 	repair_places(&r, &result->place, g->first_place);
 	number_set_release(&r.given);

@@ -74,7 +74,7 @@ void compute_placements(struct group_pass *g)
 		g->dstate->desired_total += g->place.count;
 }
 
-static void place(struct group_pass *g, const struct reconcile_place *missing)
+static void place_missing(struct group_pass *g, const struct reconcile_place *missing)
 {
 	*APPEND(&g->r->result->place, struct reconcile_place) = *missing;
 	g->desired->place++;
@@ -117,7 +117,7 @@ void compute_replacements(struct group_pass *g)
 		return;
 	for (uint32_t i = 0; i < g->place.count; i++)
 		if (ready || is_placed_anyway(g, missing_at(g, i)))
-			place(g, missing_at(g, i));
+			place_missing(g, missing_at(g, i));
 	stop_replaced(g, ready);
 	if (ready)
 		g->limit -= g->place.count < g->limit ? g->place.count : g->limit;

@@ -1,4 +1,4 @@
-// Allocations whose client is back (step 3g, semantics §5.7.3): they stay, or what replaced them does.
+// Allocations whose client is back (step 3g): they stay, or what replaced them does.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 
@@ -107,7 +107,7 @@ static bool replacement_stays(
 		       original->client_status != ALLOC_RUNNING);
 }
 
-static void choose(struct group_pass *g, struct member *m)
+static void choose_survivor(struct group_pass *g, struct member *m)
 {
 	struct member *replacement = living_replacement(g, m->allocation);
 	if (!replacement)
@@ -120,7 +120,7 @@ static void choose(struct group_pass *g, struct member *m)
 }
 
 // An ordinary one from now on; only what runs is known to be back.
-static void keep(struct group_pass *g, struct member *m)
+static void keep_member(struct group_pass *g, struct member *m)
 {
 	m->set = SET_UNTAINTED;
 	if (m->allocation->client_status == ALLOC_RUNNING)
@@ -132,8 +132,8 @@ void reconcile_reconnecting(struct group_pass *g)
 {
 	FOR_MEMBERS(m, g)
 	if (m->set == SET_RECONNECTING && !stop_unwanted(g, m))
-		choose(g, m);
+		choose_survivor(g, m);
 	FOR_MEMBERS(m, g)
 	if (m->set == SET_RECONNECTING)
-		keep(g, m);
+		keep_member(g, m);
 }

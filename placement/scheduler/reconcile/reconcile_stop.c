@@ -8,7 +8,7 @@
 static bool is_left(const struct group_pass *g, const struct allocation *a)
 {
 	bool job_is_stopped = !g->r->job || g->r->job->stop;
-	return job_is_stopped ? !allocation_is_terminal(a) : !is_over(g, a);
+	return job_is_stopped ? !allocation_is_terminal(a) : !allocation_is_over(g, a);
 }
 
 void filter_and_stop_all(struct group_pass *g)
@@ -76,7 +76,7 @@ static bool has_canaries(const struct group_pass *g)
 static void remove_migrating(struct surplus *s)
 {
 	struct number_set migrating, highest;
-	if (s->remove == 0 || set_count(s->g, SET_MIGRATE) == 0)
+	if (s->remove == 0 || member_count_of(s->g, SET_MIGRATE) == 0)
 		return;
 	number_set_init(&migrating, s->g->names.taken.size);
 	number_set_init(&highest, s->g->names.taken.size);

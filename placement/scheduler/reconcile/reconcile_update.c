@@ -66,7 +66,7 @@ void compute_under_provisioned_by(struct group_pass *g)
 {
 	const struct reconciler *r = g->r;
 	if (update_is_empty(g->group->update) ||
-		g->destructive_count + set_count(g, SET_MIGRATE) == 0)
+		g->destructive_count + member_count_of(g, SET_MIGRATE) == 0)
 		g->limit = g->group->count;
 	else if (!r->deployment)
 		g->limit = g->group->update->max_parallel;
@@ -76,7 +76,7 @@ void compute_under_provisioned_by(struct group_pass *g)
 		g->limit = rest_of_max_parallel(g);
 }
 
-static void replace(struct group_pass *g, struct member *m)
+static void replace_member(struct group_pass *g, struct member *m)
 {
 	*APPEND(&g->r->result->destructive, struct reconcile_place) =
 		(struct reconcile_place){.group = g->number,
@@ -97,7 +97,7 @@ void compute_destructive_updates(struct group_pass *g)
 		if (!m->destructive)
 			continue;
 		if (ready && g->limit > 0 && !m->unknown)
-			replace(g, m);
+			replace_member(g, m);
 		else
 			g->desired->ignore++;
 	}

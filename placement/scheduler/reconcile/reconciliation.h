@@ -4,7 +4,7 @@
 #include "state/base/prng.h"
 #include "state/records/plan.h"
 
-// What another version of the job means to an allocation that is there (semantics §5.8).
+// What another version of the job means to an allocation that is there.
 enum alloc_change { CHANGE_NONE, CHANGE_IN_PLACE, CHANGE_DESTRUCTIVE };
 
 struct reconcile_ask {

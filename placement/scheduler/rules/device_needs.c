@@ -130,7 +130,7 @@ static uint32_t order_groups(const struct search *s, const struct device_need *n
 	return count;
 }
 
-static bool choose(struct search *s, uint32_t at)
+static bool choose_groups(struct search *s, uint32_t at)
 {
 	uint8_t order[NODE_DEVICE_GROUPS_MAX];
 	double weights[NODE_DEVICE_GROUPS_MAX];
@@ -143,7 +143,7 @@ static bool choose(struct search *s, uint32_t at)
 		s->left[order[i]] -= (uint32_t)need->ask->count;
 		s->choice->groups[at] = order[i];
 		s->choice->matched += weights[i];
-		if (choose(s, at + 1))
+		if (choose_groups(s, at + 1))
 			return true;
 		s->left[order[i]] += (uint32_t)need->ask->count;
 		s->choice->matched -= weights[i];
@@ -160,7 +160,7 @@ bool device_needs_choose(const struct device_needs *needs, const struct node_cla
 	choice->matched = 0;
 	for (uint32_t i = 0; i < device_groups(c); i++)
 		s.left[i] = (uint32_t)__builtin_popcountll(free_set->groups[i]);
-	return choose(&s, 0);
+	return choose_groups(&s, 0);
 }
 
 struct allocated_task *details_task(struct alloc_details *details, const char *name)

@@ -25,7 +25,7 @@ void property_set_release(struct property_set *s)
 }
 
 // Where the number of a value is, or would go.
-static uint32_t *find(const struct property_set *s, const char *value)
+static uint32_t *find_number(const struct property_set *s, const char *value)
 {
 	uint32_t at = (uint32_t)hash_bytes(0, value, (uint32_t)strlen(value)) & s->mask;
 	while (s->numbers[at] && strcmp(s->counts[s->numbers[at] - 1].value, value) != 0)
@@ -33,20 +33,20 @@ static uint32_t *find(const struct property_set *s, const char *value)
 	return &s->numbers[at];
 }
 
-static void grow(struct property_set *s)
+static void grow_numbers(struct property_set *s)
 {
 	s->mask = s->numbers ? s->mask * 2 + 1 : NUMBERS_FIRST - 1;
 	free(s->numbers);
 	s->numbers = memory_take_array((size_t)s->mask + 1, sizeof *s->numbers);
 	for (uint32_t i = 0; i < s->count; i++)
-		*find(s, s->counts[i].value) = i + 1;
+		*find_number(s, s->counts[i].value) = i + 1;
 }
 
 uint32_t property_set_number(struct property_set *s, const char *value)
 {
 	if (!s->numbers || s->count > s->mask / 2)
-		grow(s);
-	uint32_t *number = find(s, value);
+		grow_numbers(s);
+	uint32_t *number = find_number(s, value);
 	if (!*number) {
 		GROW(s->counts, s->count, s->room);
 		s->counts[s->count++] = (struct property_count){.value = text_copy(text_of(value))};
@@ -55,7 +55,7 @@ uint32_t property_set_number(struct property_set *s, const char *value)
 	return *number - 1;
 }
 
-static void count(struct property_set *s, const struct node *node, int used, int cleared)
+static void count_on_node(struct property_set *s, const struct node *node, int used, int cleared)
 {
 	char id[UUID_TEXT_BYTES];
 	const char *value = node ? property_set_value(s, node, id) : NULL;
@@ -73,12 +73,12 @@ static void count(struct property_set *s, const struct node *node, int used, int
 
 void property_set_use(struct property_set *s, const struct node *node, int by)
 {
-	count(s, node, by, 0);
+	count_on_node(s, node, by, 0);
 }
 
 void property_set_clear(struct property_set *s, const struct node *node, int by)
 {
-	count(s, node, 0, by);
+	count_on_node(s, node, 0, by);
 }
 
 bool property_set_counts(
@@ -120,7 +120,7 @@ const char *property_set_value(
 
 int64_t property_set_used(const struct property_set *s, const char *value)
 {
-	uint32_t number = s->numbers ? *find(s, value) : 0;
+	uint32_t number = s->numbers ? *find_number(s, value) : 0;
 	return number ? property_count_left(&s->counts[number - 1]) : 0;
 }
 

@@ -1,5 +1,5 @@
 // How many allocations of a job (or of one of its groups) there are for each value of a node property: what
-// distinct_property and spread count (row A48, trap 17; §4.5). Counted are living allocations of this
+// distinct_property and spread count (row A48; docs/spec/scoring.md). Counted are living allocations of this
 // incarnation of the job and planned placements; planned stops of counted ones are taken off.
 #pragma once
 #include "placement/constraint/constraint.h"

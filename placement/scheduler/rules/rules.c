@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is(const char *text, const char *word)
+static bool text_is(const char *text, const char *word)
 {
 	return text && strcmp(text, word) == 0;
 }
 
-static const char *shown(const char *text)
+static const char *text_or_empty(const char *text)
 {
 	return text ? text : "";
 }
 
-static struct compiled_constraint *compile(
+static struct compiled_constraint *compile_condition(
 	const struct job *job, const char *left, const char *right, const char *operand)
 {
 	struct constraint_error error;
@@ -29,7 +29,7 @@ static struct compiled_constraint *compile(
 
 static bool is_distinct(const struct constraint *c)
 {
-	return is(c->operand, "distinct_hosts") || is(c->operand, "distinct_property");
+	return text_is(c->operand, "distinct_hosts") || text_is(c->operand, "distinct_property");
 }
 
 static void add_rules(struct rule_list *list, const struct job *job,
@@ -41,9 +41,9 @@ static void add_rules(struct rule_list *list, const struct job *job,
 			continue;
 		list->items = memory_resize(list->items, (list->count + 1) * sizeof *list->items);
 		struct compiled_rule *rule = &list->items[list->count++];
-		rule->condition = compile(job, c->l_target, c->r_target, c->operand);
-		rule->text = reasons_format(reasons, "%s %s %s", shown(c->l_target),
-			shown(c->operand), shown(c->r_target));
+		rule->condition = compile_condition(job, c->l_target, c->r_target, c->operand);
+		rule->text = reasons_format(reasons, "%s %s %s", text_or_empty(c->l_target),
+			text_or_empty(c->operand), text_or_empty(c->r_target));
 		list->escapes |= rule->condition && constraint_is_node_unique(rule->condition);
 	}
 }
@@ -60,7 +60,7 @@ static bool means_yes(const char *value)
 {
 	static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
 	for (uint32_t i = 0; i < sizeof no / sizeof no[0]; i++)
-		if (is(value, no[i]))
+		if (text_is(value, no[i]))
 			return false;
 	return true;
 }
@@ -85,9 +85,9 @@ static void add_distinct(struct distinct_rules *distinct, const struct array *co
 {
 	for (uint32_t i = 0; i < constraints->count; i++) {
 		const struct constraint *c = ARRAY_AT(constraints, struct constraint, i);
-		if (is(c->operand, "distinct_hosts"))
+		if (text_is(c->operand, "distinct_hosts"))
 			distinct->hosts |= means_yes(c->r_target);
-		else if (is(c->operand, "distinct_property"))
+		else if (text_is(c->operand, "distinct_property"))
 			add_property(distinct, c, group, job, view);
 	}
 }
@@ -126,14 +126,14 @@ static void add_affinities(struct group_rules *g, const struct array *affinities
 		g->affinities = memory_resize(
 			g->affinities, (g->affinity_count + 1) * sizeof *g->affinities);
 		struct compiled_affinity *to = &g->affinities[g->affinity_count++];
-		to->condition = compile(g->job, a->l_target, a->r_target, a->operand);
+		to->condition = compile_condition(g->job, a->l_target, a->r_target, a->operand);
 		to->weight = (double)a->weight;
 		g->affinity_weights += fabs(to->weight);
 		g->affinity_unique |= to->condition && constraint_is_node_unique(to->condition);
 	}
 }
 
-// What the listed values leave of the count is shared by all others (semantics §4.5).
+// What the listed values leave of the count is shared by all others.
 static void add_buckets(struct compiled_spread *to, const struct spread *spread, double count)
 {
 	double sum = 0;
@@ -141,7 +141,8 @@ static void add_buckets(struct compiled_spread *to, const struct spread *spread,
 	for (uint32_t i = 0; i < spread->targets.count; i++) {
 		const struct spread_target *t = ARRAY_AT(&spread->targets, struct spread_target, i);
 		double desired = (double)t->percent / 100.0 * count;
-		to->buckets[to->bucket_count++] = (struct spread_bucket){shown(t->value), desired};
+		to->buckets[to->bucket_count++] =
+			(struct spread_bucket){text_or_empty(t->value), desired};
 		sum += desired;
 	}
 	if (sum > 0 && sum < count)
@@ -210,9 +211,9 @@ static void share_weights(struct group_rules *g, uint32_t of_job)
 static void add_driver(struct group_rules *g, const char *driver)
 {
 	for (uint32_t i = 0; i < g->driver_count; i++)
-		if (is(driver, g->drivers[i]))
+		if (text_is(driver, g->drivers[i]))
 			return;
-	g->drivers[g->driver_count++] = shown(driver);
+	g->drivers[g->driver_count++] = text_or_empty(driver);
 }
 
 static void look_at_tasks(

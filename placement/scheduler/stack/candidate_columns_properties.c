@@ -113,7 +113,7 @@ static void refresh_refusals(struct candidate_columns *c)
 		refresh_refusal(c, i);
 }
 
-// The lowest boost is what values get that nobody wants, so it has to be known before any score (§4.5).
+// The lowest boost is what values get that nobody wants, so it has to be known before any score.
 static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t unlisted)
 {
 	const struct compiled_spread *s = &c->g->spreads[spread];

@@ -3,7 +3,7 @@
 #include "placement/scheduler/stack/candidate_columns.h"
 
 // What a row is counted for: a property that is used up comes before its room, and after other instances on it.
-static void show(struct candidate_columns *c, uint32_t row)
+static void show_row(struct candidate_columns *c, uint32_t row)
 {
 	const char *reason = c->refusals[row], *of_bin = c->bins[c->bin_of[row]].refusal;
 	enum stack_outcome outcome = reason ? (enum stack_outcome)c->outcomes[row] : STACK_FITS;
@@ -28,7 +28,7 @@ void candidate_columns_set_refusal(
 {
 	c->refusals[row] = reason;
 	c->outcomes[row] = (uint8_t)outcome;
-	show(c, row);
+	show_row(c, row);
 }
 
 void candidate_columns_set_bin_refusal(
@@ -36,5 +36,5 @@ void candidate_columns_set_bin_refusal(
 {
 	bin->refusal = refusal;
 	for (uint32_t row = bin->first_row; row < bin->first_row + bin->rows; row++)
-		show(c, row);
+		show_row(c, row);
 }

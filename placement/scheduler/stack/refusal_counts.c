@@ -15,7 +15,8 @@ void refusal_counts_release(struct refusal_counts *t)
 
 // Reasons and class names are kept once each, so that pointers tell them apart; where they are not, the metrics
 // add up what is equal. Where the number of a refusal_count is, counted from 1, or would go.
-static uint32_t *find(const struct refusal_counts *t, const char *reason, const char *class_name)
+static uint32_t *find_count(
+	const struct refusal_counts *t, const char *reason, const char *class_name)
 {
 	uint64_t hash = ((uint64_t)(uintptr_t)reason * 31 + (uint64_t)(uintptr_t)class_name) *
 			0x9e3779b97f4a7c15ull;
@@ -28,13 +29,13 @@ static uint32_t *find(const struct refusal_counts *t, const char *reason, const 
 	return &t->buckets[at];
 }
 
-static void grow(struct refusal_counts *t)
+static void grow_buckets(struct refusal_counts *t)
 {
 	t->mask = t->buckets ? t->mask * 2 + 1 : BUCKETS_FIRST - 1;
 	free(t->buckets);
 	t->buckets = memory_take_array((size_t)t->mask + 1, sizeof *t->buckets);
 	for (uint32_t i = 0; i < t->count; i++)
-		*find(t, t->items[i].reason, t->items[i].class_name) = i + 1;
+		*find_count(t, t->items[i].reason, t->items[i].class_name) = i + 1;
 }
 
 // By reason, so that the maps of metrics are made in their order.
@@ -52,7 +53,7 @@ static void sort_in(struct refusal_counts *t, uint32_t number)
 	t->sorted[low] = number;
 }
 
-static struct refusal_count *add(
+static struct refusal_count *add_count(
 	struct refusal_counts *t, const char *reason, const char *class_name)
 {
 	uint32_t sorted_room = t->room;
@@ -69,10 +70,10 @@ void refusal_counts_add(struct refusal_counts *t, const char *reason, const stru
 {
 	const char *class_name = n->node_class->class_name;
 	if (!t->buckets || t->count > t->mask / 2)
-		grow(t);
-	uint32_t *number = find(t, reason, class_name);
+		grow_buckets(t);
+	uint32_t *number = find_count(t, reason, class_name);
 	struct refusal_count *refusal_count =
-		*number ? &t->items[*number - 1] : add(t, reason, class_name);
+		*number ? &t->items[*number - 1] : add_count(t, reason, class_name);
 	if (!*number)
 		*number = t->count;
 	refusal_count->outcome = outcome;

@@ -17,7 +17,7 @@ struct scan {
 	struct alloc_metrics *metrics;
 };
 
-static void evaluate(const struct scan *scan, const struct node *n, struct stack_option *o)
+static void evaluate_node(const struct scan *scan, const struct node *n, struct stack_option *o)
 {
 	struct stack *s = scan->s;
 	option_begin(o, n);
@@ -46,7 +46,7 @@ static void keep_victims(struct stack *s, struct stack_option *o)
 	o->preempted = s->best_victims;
 }
 
-static void offer(const struct scan *scan, struct stack_option *o)
+static void offer_option(const struct scan *scan, struct stack_option *o)
 {
 	struct stack_option *best = scan->best;
 	stack_count(o, scan->metrics);
@@ -84,8 +84,8 @@ static bool scan_all(const struct scan *scan)
 		const struct node *n = view->node_at(view->context, slot);
 		if (!is_candidate(scan->s, n))
 			continue;
-		evaluate(scan, n, &o);
-		offer(scan, &o);
+		evaluate_node(scan, n, &o);
+		offer_option(scan, &o);
 	}
 	return scan->best->node;
 }
@@ -111,7 +111,7 @@ static uint32_t penalty_rows(const struct candidate_columns *c, const struct sta
 static bool try_row(
 	const struct scan *scan, struct candidate_columns *c, uint32_t row, struct stack_option *o)
 {
-	evaluate(scan, c->nodes[row], o);
+	evaluate_node(scan, c->nodes[row], o);
 	if (o->outcome == STACK_EXHAUSTED)
 		candidate_columns_refuse(c, row, o->reason);
 	return o->outcome == STACK_FITS;
@@ -194,8 +194,8 @@ static bool try_preferred(const struct scan *scan)
 	struct stack_option o;
 	if (!is_candidate(scan->s, n))
 		return false;
-	evaluate(scan, n, &o);
-	offer(scan, &o);
+	evaluate_node(scan, n, &o);
+	offer_option(scan, &o);
 	return scan->best->node;
 }
 

@@ -15,13 +15,13 @@ static const struct task_group *group_at(const struct job *job, uint32_t i)
 	return ARRAY_AT(&job->task_groups, struct task_group, i);
 }
 
-static uint32_t instances(const struct task_group *group)
+static uint32_t group_instances(const struct task_group *group)
 {
 	return group->count > 0 ? (uint32_t)group->count : 0;
 }
 
 // Orders by the text "<group>[<index>]": what stands before it is the same in all.
-static int by_text(const void *a, const void *b, void *context)
+static int names_by_text(const void *a, const void *b, void *context)
 {
 	const struct required_name *x = a, *y = b;
 	const struct job *job = context;
@@ -46,8 +46,8 @@ void required_names_init(struct required_names *names, const struct job *job)
 	uint32_t groups = job->task_groups.count;
 	names->first = memory_take_array(groups + 1, sizeof *names->first);
 	for (uint32_t g = 0; g < groups; g++) {
-		CHECK(instances(group_at(job, g)) < UINT32_MAX - names->count);
-		names->count += instances(group_at(job, g));
+		CHECK(group_instances(group_at(job, g)) < UINT32_MAX - names->count);
+		names->count += group_instances(group_at(job, g));
 		names->first[g + 1] = names->count;
 	}
 	names->items = memory_take_array(names->count + 1, sizeof *names->items);
@@ -56,7 +56,8 @@ void required_names_init(struct required_names *names, const struct job *job)
 		for (uint32_t i = names->first[g]; i < names->first[g + 1]; i++)
 			names->items[i] = (struct required_name){g, i - names->first[g]};
 	if (names->count > 1)
-		qsort_r(names->items, names->count, sizeof *names->items, by_text, (void *)job);
+		qsort_r(names->items, names->count, sizeof *names->items, names_by_text,
+			(void *)job);
 	for (uint32_t i = 0; i < names->count; i++)
 		names->positions[names->first[names->items[i].group] + names->items[i].index] = i;
 }

@@ -32,7 +32,7 @@ static const char *group_name(const struct system_attempt *a, const struct diff_
 					    : a->groups[item->group].group->name;
 }
 
-static void annotate(struct system_attempt *a)
+static void annotate_diff(struct system_attempt *a)
 {
 	static const struct {
 		enum diff_kind kind;
@@ -127,7 +127,7 @@ static void make_plan(struct system_attempt *a)
 	stop_all(a, &a->diff.lists[DIFF_MIGRATE], STOP_NODE_TAINTED);
 	stop_all(a, &a->diff.lists[DIFF_LOST], STOP_LOST);
 	disconnect_all(a, &a->diff.lists[DIFF_DISCONNECTING]);
-	annotate(a);
+	annotate_diff(a);
 	a->place = a->diff.lists[DIFF_PLACE];
 	a->diff.lists[DIFF_PLACE] = (struct diff_list){0};
 	system_update(a);
@@ -137,7 +137,7 @@ static void make_plan(struct system_attempt *a)
 }
 
 // What needs the view.
-static void release(struct system_attempt *a)
+static void release_view_part(struct system_attempt *a)
 {
 	for (uint32_t i = 0; a->groups && i < a->job->task_groups.count; i++)
 		metrics_release(&a->groups[i].filtered);
@@ -154,14 +154,14 @@ static void release(struct system_attempt *a)
 	a->job = NULL;
 }
 
-static int by_uuid(const void *a, const void *b)
+static int ids_by_uuid(const void *a, const void *b)
 {
 	return uuid_compare(a, b);
 }
 
 static bool has_blocked(const struct node_ids *nodes, const struct uuid *id)
 {
-	return nodes->count && bsearch(id, nodes->items, nodes->count, sizeof *id, by_uuid);
+	return nodes->count && bsearch(id, nodes->items, nodes->count, sizeof *id, ids_by_uuid);
 }
 
 // One for each node and call: those of earlier attempts still stand. One that cannot be stored is given up,
@@ -180,7 +180,7 @@ static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 		(void)scheduler_run_create(a->run, a->blocked[i]);
 		nodes->items[nodes->count++] = a->blocked[i]->node_id;
 	}
-	qsort(nodes->items, nodes->count, sizeof *nodes->items, by_uuid);
+	qsort(nodes->items, nodes->count, sizeof *nodes->items, ids_by_uuid);
 }
 
 // Goes on with the rolling update when its stagger has passed; one for all attempts.
@@ -198,7 +198,7 @@ static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 	return error < 0 ? error : 0;
 }
 
-static int submit(struct system_attempt *a, int64_t stagger_ns)
+static int submit_attempt(struct system_attempt *a, int64_t stagger_ns)
 {
 	if (plan_is_no_op(a->plan) && !a->plan->annotate)
 		return ATTEMPT_DONE;
@@ -211,13 +211,13 @@ static void release_attempt(void *context)
 	struct process *process = context;
 	struct system_attempt *a = &process->attempt;
 	struct plan *plan = a->plan;
-	release(a);
+	release_view_part(a);
 	system_blocked_release(a);
 	a->plan = NULL;
 	plan_free(plan);
 }
 
-static int attempt(struct scheduler_run *run, void *context)
+static int attempt_system(struct scheduler_run *run, void *context)
 {
 	struct process *process = context;
 	struct system_attempt *a = &process->attempt;
@@ -227,10 +227,10 @@ static int attempt(struct scheduler_run *run, void *context)
 		return result;
 	make_plan(a);
 	int64_t stagger_ns = a->limit_reached ? a->job->update->stagger_ns : 0;
-	release(a);
+	release_view_part(a);
 	scheduler_run_end_view(run);
 	create_blocked(a, &process->blocked);
-	result = submit(a, stagger_ns);
+	result = submit_attempt(a, stagger_ns);
 	release_attempt(process);
 	return result;
 }
@@ -248,7 +248,8 @@ int system_scheduler_process(
 	if (!(accepted >> eval->triggered_by & 1)) {
 		result = scheduler_run_refuse_trigger(&run);
 	} else {
-		struct scheduler_attempts attempts = {limit, &process, attempt, release_attempt};
+		struct scheduler_attempts attempts = {
+			limit, &process, attempt_system, release_attempt};
 		result = scheduler_run_attempts(&run, &attempts);
 		if (result == ATTEMPTS_EXHAUSTED)
 			result = scheduler_run_exhausted(&run, limit);

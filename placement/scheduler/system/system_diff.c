@@ -59,7 +59,7 @@ static int key_compare(const uint64_t a[2], const uint64_t b[2])
 	return a[1] == b[1] ? 0 : a[1] < b[1] ? -1 : 1;
 }
 
-static int by_id(const void *a, const void *b)
+static int targets_by_id(const void *a, const void *b)
 {
 	const struct target_node *x = a, *y = b;
 	return key_compare(x->key, y->key);
@@ -112,14 +112,15 @@ static void find_nodes(const struct system_diff_ask *ask, struct target_nodes *n
 		target->slot = slot;
 	}
 	if (nodes->count > 1)
-		qsort(nodes->items, nodes->count, sizeof *nodes->items, by_id);
+		qsort(nodes->items, nodes->count, sizeof *nodes->items, targets_by_id);
 }
 
 bool target_nodes_contain(const struct target_nodes *nodes, const struct uuid *id)
 {
 	struct target_node wanted;
 	key_of(id, wanted.key);
-	return nodes->count && bsearch(&wanted, nodes->items, nodes->count, sizeof wanted, by_id);
+	return nodes->count &&
+	       bsearch(&wanted, nodes->items, nodes->count, sizeof wanted, targets_by_id);
 }
 
 static void add_entry(
@@ -139,7 +140,7 @@ static bool ended_unheard(const struct diff *d, const struct allocation *a)
 	return a->desired != ALLOC_RUN && waits && node_is_lost(allocation_node(d->ask->view, a));
 }
 
-static bool collect(const struct allocation *a, void *context)
+static bool collect_allocation(const struct allocation *a, void *context)
 {
 	struct diff *d = context;
 	uint32_t position = required_names_find(&d->names, a);
@@ -156,7 +157,8 @@ static bool collect(const struct allocation *a, void *context)
 static void collect_allocations(struct diff *d)
 {
 	const struct scheduler_view *view = d->ask->view;
-	view->job_allocations(view->context, d->ask->namespace_name, d->ask->job_id, collect, d);
+	view->job_allocations(
+		view->context, d->ask->namespace_name, d->ask->job_id, collect_allocation, d);
 	if (d->live.count > 1)
 		qsort(d->live.items, d->live.count, sizeof *d->live.items, by_node_and_name);
 	if (d->ended.count > 1)
@@ -176,7 +178,7 @@ static enum diff_kind judge_tainted(const struct diff *d, const struct node *nod
 }
 
 // A living allocation whose name is required. targeted: its node takes instances of the job.
-static enum diff_kind judge(
+static enum diff_kind judge_allocation(
 	const struct diff *d, const struct node *node, bool targeted, const struct allocation *a)
 {
 	bool supports = allocation_supports_disconnect(a, d->ask->view->supports_disconnect);
@@ -208,7 +210,7 @@ struct place {
 	uint32_t slot;
 };
 
-static void add(struct diff *d, enum diff_kind kind, const struct allocation *existing,
+static void add_item(struct diff *d, enum diff_kind kind, const struct allocation *existing,
 	struct place place, uint32_t position)
 {
 	struct diff_item *item = diff_list_add(&d->result->lists[kind]);
@@ -229,10 +231,10 @@ static void judge_living(struct diff *d, struct span living, bool targeted)
 		enum diff_kind kind = DIFF_STOP;
 		if (e->position != NAME_NOT_REQUIRED) {
 			d->seen[e->position] = d->node_number;
-			kind = judge(d, node, targeted, e->allocation);
+			kind = judge_allocation(d, node, targeted, e->allocation);
 		}
 		struct place place = {node, node ? e->allocation->node_slot : NODE_SLOT_NONE};
-		add(d, kind, e->allocation, place, e->position);
+		add_item(d, kind, e->allocation, place, e->position);
 	}
 }
 
@@ -244,7 +246,7 @@ static void judge_missing(
 	if (d->ask->sysbatch && ended)
 		kind = d->ask->job->job_modify_index != ended->job->job_modify_index ? DIFF_UPDATE
 										     : DIFF_IGNORE;
-	add(d, kind, ended, place, position);
+	add_item(d, kind, ended, place, position);
 }
 
 // ended: those of this node, by name, the newest of each first.

@@ -1,4 +1,4 @@
-// What a system or sysbatch job asks for against what is there, node by node (rows A15–A26, semantics §5.9).
+// What a system or sysbatch job asks for against what is there, node by node (rows A15–A26, docs/spec/system.md).
 // Pure: it looks at the view and decides nothing about room.
 #pragma once
 #include "placement/scheduler/common/view.h"

@@ -20,8 +20,8 @@ static struct alloc_details *take_details(struct stack_option *option, const str
 	return details;
 }
 
-static void preempt(struct system_attempt *a, uint32_t group, const struct stack_option *option,
-	const struct uuid *by)
+static void preempt_victims(struct system_attempt *a, uint32_t group,
+	const struct stack_option *option, const struct uuid *by)
 {
 	struct desired_updates *desired = system_annotation(a, a->groups[group].group->name);
 	for (uint32_t i = 0; i < option->preempted_count; i++)
@@ -30,7 +30,7 @@ static void preempt(struct system_attempt *a, uint32_t group, const struct stack
 		desired->preemptions += option->preempted_count;
 }
 
-static void place(
+static void place_instance(
 	struct system_attempt *a, const struct diff_item *item, struct stack_option *option)
 {
 	struct plan_placement placement = {.id = prng_uuid(a->run->settings->prng),
@@ -45,7 +45,7 @@ static void place(
 		.score = option->score,
 		.details = take_details(option, item),
 		.metrics = system_keep_metrics(a, item->group, option)};
-	preempt(a, item->group, option, &placement.id);
+	preempt_victims(a, item->group, option, &placement.id);
 	stack_plan_place(a->stack, &placement);
 }
 
@@ -80,7 +80,7 @@ void system_place(struct system_attempt *a)
 		if (!takes_instances(a, item))
 			continue;
 		if (stack_select_node(a->stack, item->group, item->name_index, item->slot, &option))
-			place(a, item, &option);
+			place_instance(a, item, &option);
 		else
 			system_fail(a, item, &option);
 	}

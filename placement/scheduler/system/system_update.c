@@ -67,7 +67,7 @@ static void split_updates(
 	*destructive = n;
 }
 
-static void annotate(
+static void annotate_updates(
 	struct system_attempt *a, const struct diff_list *updates, uint32_t destructive)
 {
 	for (uint32_t i = 0; i < updates->count; i++) {
@@ -97,7 +97,7 @@ void system_update(struct system_attempt *a)
 		return;
 	uint32_t destructive, limit = limit_of(a->job);
 	split_updates(a, updates, &destructive);
-	annotate(a, updates, destructive);
+	annotate_updates(a, updates, destructive);
 	a->limit_reached = destructive > limit;
 	for (uint32_t i = 0; i < destructive && i < limit; i++) {
 		const struct diff_item *item = &updates->items[i];

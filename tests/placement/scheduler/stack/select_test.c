@@ -17,7 +17,7 @@ static struct stack_request any(void)
 	return (struct stack_request){.preferred_slot = NODE_SLOT_NONE};
 }
 
-// Boosts of the three racks r1, r2, r3 when there are so many allocations on each (semantics §4.6).
+// Boosts of the three racks r1, r2, r3 when there are so many allocations on each.
 static void check_even(const int64_t used[3], const double wanted[3])
 {
 	struct asking b;
