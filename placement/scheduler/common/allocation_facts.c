@@ -1,4 +1,5 @@
 #include "placement/scheduler/common/allocation_facts.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 #include "state/records/job_traits.h"
 
@@ -9,6 +10,7 @@ const struct node *allocation_node(const struct scheduler_view *view, const stru
 	if (a->node_slot == NODE_SLOT_NONE)
 		return NULL;
 	const struct node *node = view->node_at(view->context, a->node_slot);
+	CHECK(!node || node->slot == a->node_slot);
 	return node && uuid_equal(&node->id, &a->node_id) ? node : NULL;
 }
 
@@ -66,6 +68,7 @@ int64_t allocation_last_unknown_ns(const struct allocation *a)
 		if (notes_client_status(state) && says_unknown(state) && state->time_ns > latest)
 			latest = state->time_ns;
 	}
+	CHECK(latest >= 0);
 	return latest;
 }
 
@@ -93,11 +96,13 @@ bool allocation_is_expired(const struct allocation *a, int64_t now_ns)
 struct alloc_details *details_with_client_status(
 	const struct allocation *a, uint8_t client_status, int64_t now_ns)
 {
+	CHECK(client_status <= ALLOC_UNKNOWN);
 	struct alloc_details *details = alloc_details_copy(a->details);
 	struct alloc_state *state = array_append(&details->states, sizeof *state);
 	state->field = text_copy(TEXT("ClientStatus"));
 	state->value = text_copy(text_of(alloc_client_names[client_status]));
 	state->time_ns = now_ns;
+	CHECK(details->states.count > 0);
 	return details;
 }
 
@@ -110,12 +115,14 @@ const char *allocation_name_prefix(const struct job *job)
 
 int allocation_name_compare(const struct allocation *a, const struct allocation *b)
 {
+	CHECK(a->job && b->job);
 	char x[ALLOCATION_NAME_BYTES], y[ALLOCATION_NAME_BYTES];
 	return strcmp(allocation_name(a, x, sizeof x), allocation_name(b, y, sizeof y));
 }
 
 bool node_is_lost(const struct node *node)
 {
+	CHECK(!node || node->status < NODE_STATUSES);
 	return !node || node->status == NODE_DOWN;
 }
 

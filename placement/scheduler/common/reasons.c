@@ -1,4 +1,5 @@
 #include "placement/scheduler/common/reasons.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/shared_strings.h"
 #include <stdarg.h>
@@ -20,6 +21,7 @@ void reasons_release(struct reasons *r)
 
 static char **find_reason(const struct reasons *r, const char *text)
 {
+	CHECK(r->buckets);
 	uint32_t at = (uint32_t)hash_bytes(0, text, (uint32_t)strlen(text)) & r->mask;
 	while (r->buckets[at] && strcmp(r->buckets[at], text) != 0)
 		at = (at + 1) & r->mask;
@@ -36,10 +38,12 @@ static void grow_buckets(struct reasons *r)
 			*find_reason(&wider, r->buckets[i]) = r->buckets[i];
 	free(r->buckets);
 	*r = wider;
+	CHECK(r->count <= r->mask);
 }
 
 const char *reasons_keep(struct reasons *r, const char *text)
 {
+	CHECK(text);
 	if (!r->buckets || r->count > r->mask / 2)
 		grow_buckets(r);
 	char **at = find_reason(r, text);
@@ -47,6 +51,7 @@ const char *reasons_keep(struct reasons *r, const char *text)
 		*at = text_copy(text_of(text));
 		r->count++;
 	}
+	CHECK(*at && r->count <= r->mask);
 	return *at;
 }
 

@@ -1,4 +1,5 @@
 #include "placement/scheduler/common/scheduler_run.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,9 @@
 void scheduler_run_init(struct scheduler_run *run, const struct scheduler_settings *settings,
 	const struct evaluation *eval)
 {
+	CHECK(settings->prng);
+	CHECK(settings->planner.begin_view && settings->planner.end_view);
+	CHECK(settings->planner.submit_plan && settings->planner.update_eval);
 	*run = (struct scheduler_run){.settings = settings, .eval = eval};
 }
 
@@ -32,10 +36,12 @@ void scheduler_run_reset(struct scheduler_run *run)
 {
 	clear_counts(&run->queued);
 	clear_failed(&run->failed_groups);
+	CHECK(run->queued.count == 0 && run->failed_groups.count == 0);
 }
 
 void scheduler_run_release(struct scheduler_run *run)
 {
+	CHECK(!run->in_view);
 	scheduler_run_reset(run);
 	free(run->rejected.items);
 }
@@ -78,6 +84,7 @@ static void release_broken(struct scheduler_run *run, const struct scheduler_att
 
 int scheduler_run_attempts(struct scheduler_run *run, const struct scheduler_attempts *attempts)
 {
+	CHECK(attempts->limit > 0);
 	uint32_t without_progress = 0;
 	while (without_progress < attempts->limit) {
 		run->progressed = false;
@@ -128,6 +135,7 @@ void scheduler_run_note(const struct scheduler_run *run, const struct reschedule
 struct plan *scheduler_run_plan(
 	const struct scheduler_run *run, const struct scheduler_view *view, const struct job *job)
 {
+	CHECK(run->in_view);
 	struct plan *plan = plan_create();
 	plan->eval_id = run->eval->id;
 	plan->priority = run->eval->priority;
@@ -137,6 +145,7 @@ struct plan *scheduler_run_plan(
 	plan->job_version = job ? job->record.modify_index : 0;
 	plan->snapshot_index = view->index(view->context);
 	plan->annotate = run->eval->annotate_plan;
+	CHECK(plan_is_no_op(plan));
 	return plan;
 }
 
@@ -156,6 +165,7 @@ static void note_rejected(struct scheduler_run *run, const struct array *rejecti
 	for (uint32_t i = 0; i < rejections->count; i++)
 		*(struct uuid *)array_append(&run->rejected, sizeof(struct uuid)) =
 			ARRAY_AT(rejections, struct plan_rejection, i)->node_id;
+	CHECK(run->rejected.count >= rejections->count);
 }
 
 int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
@@ -168,6 +178,8 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 	return_to_guard(guard);
 	if (error < 0)
 		return error;
+	CHECK(result.placements_committed <= plan->placements.count);
+	CHECK(result.updates_committed <= plan->updates.count);
 	bool whole = result.placements_committed == plan->placements.count &&
 		     result.updates_committed == plan->updates.count;
 	bool deployed = plan->deployment || plan->deployment_updates.count;
@@ -182,6 +194,7 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 
 int scheduler_run_create(struct scheduler_run *run, const struct evaluation *eval)
 {
+	CHECK(!uuid_is_zero(&eval->id));
 	const struct planner *planner = &run->settings->planner;
 	CHECK(!run->in_view);
 	struct check_guard *guard = leave_guard();
@@ -193,6 +206,7 @@ int scheduler_run_create(struct scheduler_run *run, const struct evaluation *eva
 struct evaluation *scheduler_run_follow_up(
 	struct scheduler_run *run, enum eval_trigger trigger, enum eval_status status)
 {
+	CHECK(status == EVAL_PENDING || status == EVAL_BLOCKED);
 	const struct evaluation *eval = run->eval;
 	struct evaluation *next = evaluation_create();
 	next->id = prng_uuid(run->settings->prng);
@@ -205,12 +219,14 @@ struct evaluation *scheduler_run_follow_up(
 	next->status = status;
 	next->previous_eval = eval->id;
 	next->create_time_ns = next->modify_time_ns = run->settings->now_ns;
+	CHECK(!uuid_is_zero(&next->id));
 	return next;
 }
 
 // Moves an array over: what was there is forgotten, where it comes from is left empty.
 static void array_move(struct array *to, struct array *from)
 {
+	CHECK(to != from && !to->items);
 	*to = *from;
 	*from = (struct array){0};
 }
@@ -219,6 +235,7 @@ static void array_move(struct array *to, struct array *from)
 static struct evaluation *evaluation_ended(
 	struct scheduler_run *run, enum eval_status status, const char *description)
 {
+	CHECK(status != EVAL_PENDING);
 	struct evaluation *eval = evaluation_copy(run->eval);
 	eval->status = status;
 	free(eval->status_description);
@@ -254,6 +271,8 @@ static void take_findings(struct scheduler_run *run, struct evaluation *eval)
 
 int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibility)
 {
+	CHECK(run->eval->status == EVAL_BLOCKED);
+	CHECK(eligibility);
 	const struct planner *planner = &run->settings->planner;
 	struct evaluation *eval = evaluation_copy(run->eval);
 	eval->escaped_computed_class = eligibility->escaped_computed_class;
@@ -270,6 +289,7 @@ int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibil
 
 int scheduler_run_end(struct scheduler_run *run, enum eval_status status, const char *description)
 {
+	CHECK(status == EVAL_COMPLETE || status == EVAL_FAILED);
 	struct evaluation *eval = evaluation_ended(run, status, description);
 	take_findings(run, eval);
 	return store_evaluation(run, eval);
@@ -277,6 +297,7 @@ int scheduler_run_end(struct scheduler_run *run, enum eval_status status, const 
 
 int scheduler_run_exhausted(struct scheduler_run *run, uint32_t limit)
 {
+	CHECK(limit > 0);
 	char text[64];
 	snprintf(text, sizeof text, "maximum attempts reached (%u)", limit);
 	return scheduler_run_end(run, EVAL_FAILED, text);
@@ -293,6 +314,7 @@ int scheduler_run_broken(struct scheduler_run *run)
 
 int scheduler_run_refuse_trigger(struct scheduler_run *run)
 {
+	CHECK(run->queued.count == 0);
 	char text[128];
 	const char *unknown = run->settings->unknown_trigger;
 	snprintf(text, sizeof text, "scheduler cannot handle '%s' evaluation reason",

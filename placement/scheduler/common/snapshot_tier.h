@@ -1,6 +1,7 @@
 // Which nodes a task group that names a snapshot goes to first (row E32): those that are idle and ran it last, then
 // idle ones that ran none, then all others. A tier comes before any score.
 #pragma once
+#include "state/base/check.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ enum snapshot_tier { SNAPSHOT_OTHER, SNAPSHOT_NONE, SNAPSHOT_SAME };
 // wanted: of the group, not empty. last: of the node, "" for none; idle: nothing is on it.
 static inline enum snapshot_tier snapshot_tier(const char *wanted, const char *last, bool idle)
 {
+	CHECK(wanted[0]);
 	if (!idle)
 		return SNAPSHOT_OTHER;
 	if (!last || !last[0])
@@ -19,5 +21,6 @@ static inline enum snapshot_tier snapshot_tier(const char *wanted, const char *l
 // As it is shown among the scores of a node: 0, a half, 1.
 static inline double snapshot_tier_score(enum snapshot_tier tier)
 {
+	CHECK(tier <= SNAPSHOT_SAME);
 	return (double)tier / 2;
 }

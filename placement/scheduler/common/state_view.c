@@ -1,5 +1,6 @@
 // What schedulers see of the daemon's state: its published records, under RCU.
 #include "placement/scheduler/common/view.h"
+#include "state/base/check.h"
 
 static uint64_t view_index(void *context)
 {
@@ -24,30 +25,35 @@ static const struct node *view_node_by_id(void *context, const struct uuid *id)
 
 static const struct job *view_job(void *context, const char *namespace_name, const char *id)
 {
+	CHECK(namespace_name && id);
 	return state_job(context, text_of(namespace_name), text_of(id));
 }
 
 static const struct job *view_job_version(
 	void *context, const char *namespace_name, const char *id, uint64_t version)
 {
+	CHECK(namespace_name && id);
 	return state_job_version(context, text_of(namespace_name), text_of(id), version);
 }
 
 static const struct deployment *view_latest_deployment(
 	void *context, const char *namespace_name, const char *id)
 {
+	CHECK(namespace_name && id);
 	return state_latest_deployment(context, text_of(namespace_name), text_of(id));
 }
 
 static void view_job_deployments(void *context, const char *namespace_name, const char *id,
 	state_deployment_visit *visit, void *visit_context)
 {
+	CHECK(namespace_name && id);
 	state_job_deployments(context, text_of(namespace_name), text_of(id), visit, visit_context);
 }
 
 static void view_job_allocations(void *context, const char *namespace_name, const char *id,
 	state_allocation_visit *visit, void *visit_context)
 {
+	CHECK(namespace_name && id);
 	state_job_allocations(context, text_of(namespace_name), text_of(id), visit, visit_context);
 }
 
@@ -74,6 +80,7 @@ static const struct scheduler_config *view_config(void *context)
 
 struct scheduler_view state_view_begin(struct state *state)
 {
+	CHECK(state);
 	state_read_begin();
 	return (struct scheduler_view){
 		.context = state,

@@ -1,5 +1,6 @@
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/common/allocation_facts.h"
+#include "state/base/check.h"
 
 // What is known of one allocation; the rules below are tried in order.
 struct facts {
@@ -22,17 +23,20 @@ static struct facts facts_of(
 	f.supports = allocation_supports_disconnect(a, view->supports_disconnect);
 	f.returns = f.supports && may_return(a) && allocation_needs_reconnect(a);
 	f.expired = f.supports && allocation_is_expired(a, now_ns);
+	CHECK(f.supports || !(f.returns || f.expired));
 	return f;
 }
 
 static enum taint returning(const struct facts *f)
 {
+	CHECK(f->returns && f->supports);
 	return f->expired ? TAINT_LOST : TAINT_RECONNECTING;
 }
 
 // Rule 2: a tainted node that is there. TAINT_NONE: no rule of it applies.
 static enum taint taint_by_node(const struct facts *f, const struct allocation *a)
 {
+	CHECK(f->tainted || f->node);
 	if (!f->tainted || !f->node)
 		return TAINT_NONE;
 	if (f->node->status == NODE_DISCONNECTED) {
@@ -46,6 +50,7 @@ static enum taint taint_by_node(const struct facts *f, const struct allocation *
 enum taint allocation_taint(
 	const struct scheduler_view *view, const struct allocation *a, int64_t now_ns)
 {
+	CHECK(a->client_status <= ALLOC_UNKNOWN);
 	struct facts f = facts_of(view, a, now_ns);
 	bool failed = a->client_status == ALLOC_FAILED;
 	if (f.returns && a->desired == ALLOC_RUN && failed)

@@ -1,5 +1,6 @@
 // What is not compared here (counts, constraints, services, restart policies, …) changes where the instance is.
 #include "placement/scheduler/common/tasks_updated.h"
+#include "state/base/check.h"
 
 static bool text_differs(const char *a, const char *b)
 {
@@ -35,6 +36,7 @@ static bool map_differs(const struct array *a, const struct array *b)
 static bool records_differ(
 	const struct record_type *type, const struct array *a, const struct array *b)
 {
+	CHECK(type->size > 0);
 	if (a->count != b->count)
 		return true;
 	for (uint32_t i = 0; i < a->count; i++)
@@ -141,6 +143,7 @@ static bool affinities_differ(const struct job *before, const struct task_group 
 static const struct spread *spread_at(
 	const struct job *job, const struct task_group *group, uint32_t i)
 {
+	CHECK(i < job->spreads.count + group->spreads.count);
 	return i < job->spreads.count
 		       ? ARRAY_AT(&job->spreads, struct spread, i)
 		       : ARRAY_AT(&group->spreads, struct spread, i - job->spreads.count);
@@ -163,6 +166,7 @@ static bool spreads_differ(const struct job *before, const struct task_group *b,
 static const char *meta_of(const struct job *job, const struct task_group *group,
 	const struct task *task, const char *name)
 {
+	CHECK(name);
 	const char *value = map_get(&task->meta, name);
 	if (!value)
 		value = map_get(&group->meta, name);
@@ -179,6 +183,7 @@ struct task_in { // a task where it stands
 static bool names_differ(
 	const struct array *names, const struct task_in *a, const struct task_in *b)
 {
+	CHECK(a->task && b->task);
 	for (uint32_t i = 0; i < names->count; i++) {
 		const char *name = ARRAY_AT(names, struct string_pair, i)->name;
 		const char *x = meta_of(a->job, a->group, a->task, name);
@@ -249,11 +254,14 @@ static bool tasks_differ(const struct job *before, const struct task_group *b,
 
 bool tasks_updated(const struct job *before, const struct job *after, const char *group)
 {
+	CHECK(group);
 	int x = job_group_index(before, text_of(group)), y = job_group_index(after, text_of(group));
 	if (x < 0 || y < 0)
 		return true;
 	const struct task_group *b = ARRAY_AT(&before->task_groups, struct task_group, x);
 	const struct task_group *a = ARRAY_AT(&after->task_groups, struct task_group, y);
+	CHECK((uint32_t)x < before->task_groups.count);
+	CHECK((uint32_t)y < after->task_groups.count);
 	return b->disk.sticky != a->disk.sticky || b->disk.migrate != a->disk.migrate ||
 	       b->disk.size_mb != a->disk.size_mb || networks_differ(&b->networks, &a->networks) ||
 	       volumes_differ(&b->volumes, &a->volumes) || text_differs(b->snapshot, a->snapshot) ||

@@ -1,5 +1,6 @@
 #include "placement/scheduler/common/version_changes.h"
 #include "placement/scheduler/common/tasks_updated.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
@@ -20,17 +21,20 @@ static struct version_memo *memo_of(
 	memo->now = now;
 	memo->groups = memory_take_array(now->task_groups.count, sizeof *memo->groups);
 	c->count++;
+	CHECK(c->count > 0 && memo->groups);
 	return memo;
 }
 
 bool version_changes_group(
 	struct version_changes *c, const struct job *before, const struct job *now, uint32_t group)
 {
+	CHECK(group < now->task_groups.count);
 	struct version_memo *memo = memo_of(c, before, now);
 	if (memo->groups[group] == MEMO_UNKNOWN) {
 		const char *name = ARRAY_AT(&now->task_groups, struct task_group, group)->name;
 		memo->groups[group] = tasks_updated(before, now, name) ? MEMO_UPDATED : MEMO_SAME;
 	}
+	CHECK(memo->groups[group] != MEMO_UNKNOWN);
 	return memo->groups[group] == MEMO_UPDATED;
 }
 

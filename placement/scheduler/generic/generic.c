@@ -3,6 +3,7 @@
 #include "placement/scheduler/generic/generic.h"
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/text.h"
 #include "state/records/job_traits.h"
@@ -33,6 +34,7 @@ static bool keep_allocation(const struct allocation *a, void *context)
 // Stopped before, but its node was gone before it could say so (rows A17, C20).
 static void lose_unheard(struct generic_attempt *a)
 {
+	CHECK(a->stack);
 	for (uint32_t i = 0; i < a->allocations.count; i++) {
 		const struct allocation *old =
 			*ARRAY_AT(&a->allocations, const struct allocation *, i);
@@ -46,6 +48,7 @@ static void lose_unheard(struct generic_attempt *a)
 
 static void look_at_job(struct generic_attempt *a)
 {
+	CHECK(!a->stack && a->run->in_view);
 	const struct evaluation *eval = a->run->eval;
 	const struct scheduler_view *view = &a->view;
 	if (!a->batch)
@@ -57,10 +60,12 @@ static void look_at_job(struct generic_attempt *a)
 	stack_be_strict_on(a->stack, &a->run->rejected);
 	view->job_allocations(
 		view->context, eval->namespace_name, eval->job_id, keep_allocation, a);
+	CHECK(a->stack);
 }
 
 static void reconcile_job(struct generic_attempt *a)
 {
+	CHECK(a->stack && a->run->in_view);
 	struct reconcile_ask ask = {.view = &a->view,
 		.job = a->job,
 		.eval = a->run->eval,
@@ -79,6 +84,7 @@ static void count_queued(struct generic_attempt *a, const struct array *places)
 {
 	for (uint32_t i = 0; i < places->count; i++) {
 		uint32_t group = ARRAY_AT(places, struct reconcile_place, i)->group;
+		CHECK(group < a->job->task_groups.count);
 		count_add(&a->run->queued,
 			ARRAY_AT(&a->job->task_groups, struct task_group, group)->name, 1);
 	}
@@ -86,6 +92,7 @@ static void count_queued(struct generic_attempt *a, const struct array *places)
 
 static void begin_queued(struct generic_attempt *a)
 {
+	CHECK(a->run->queued.count == 0);
 	for (uint32_t i = 0; a->job && i < a->job->task_groups.count; i++)
 		count_add(&a->run->queued,
 			ARRAY_AT(&a->job->task_groups, struct task_group, i)->name, 0);
@@ -96,6 +103,7 @@ static void begin_queued(struct generic_attempt *a)
 // An evaluation that waited itself makes none (row C18).
 static void take_follow_ups(struct generic_attempt *a)
 {
+	CHECK(a->follow_ups.count == 0);
 	if (a->run->eval->wait_until_ns != 0)
 		return;
 	a->follow_ups = a->found.follow_ups;
@@ -105,6 +113,7 @@ static void take_follow_ups(struct generic_attempt *a)
 // Everything that needs the view.
 static void make_plan(struct generic_attempt *a)
 {
+	CHECK(!a->plan && a->run->in_view);
 	const struct evaluation *eval = a->run->eval;
 	scheduler_run_reset(a->run);
 	a->job = a->view.job(a->view.context, eval->namespace_name, eval->job_id);
@@ -152,6 +161,7 @@ static void release_follow_ups(struct generic_attempt *a)
 
 static void copy_failed(struct evaluation *to, const struct array *failed)
 {
+	CHECK(to->failed_groups.count == 0);
 	for (uint32_t i = 0; i < failed->count; i++) {
 		const struct failed_group *from = ARRAY_AT(failed, struct failed_group, i);
 		struct failed_group *group =
@@ -164,6 +174,7 @@ static void copy_failed(struct evaluation *to, const struct array *failed)
 static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	const char *description, struct evaluation *eligibility)
 {
+	CHECK(!run->in_view);
 	struct evaluation *blocked = scheduler_run_follow_up(run, trigger, EVAL_BLOCKED);
 	blocked->status_description = text_copy(text_of(description));
 	copy_failed(blocked, &run->failed_groups);
@@ -177,6 +188,7 @@ static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	if (error >= 0)
 		run->blocked_eval = blocked->id;
 	evaluation_free(blocked);
+	CHECK(error < 0 || !uuid_is_zero(&run->blocked_eval));
 	return error < 0 ? error : 0;
 }
 
@@ -193,6 +205,7 @@ static int block_if_needed(struct generic_attempt *a)
 
 static int create_follow_ups(struct generic_attempt *a)
 {
+	CHECK(a->follow_ups.count == 0 || a->run->eval->wait_until_ns == 0);
 	int error = 0;
 	for (uint32_t i = 0; i < a->follow_ups.count && error >= 0; i++)
 		error = scheduler_run_create(
@@ -202,6 +215,7 @@ static int create_follow_ups(struct generic_attempt *a)
 
 static int submit_attempt(struct generic_attempt *a)
 {
+	CHECK(a->plan && !a->stack);
 	int error = block_if_needed(a);
 	if (error < 0)
 		return error;
@@ -233,6 +247,7 @@ static void release_attempt(void *context)
 	a->eligibility = NULL;
 	a->plan = NULL;
 	plan_free(plan);
+	CHECK(!a->stack && !a->plan && !a->eligibility);
 }
 
 static int attempt_generic(struct scheduler_run *run, void *context)
@@ -251,12 +266,14 @@ static int attempt_generic(struct scheduler_run *run, void *context)
 	process->eligibility = a->eligibility;
 	a->eligibility = NULL;
 	release_attempt(process);
+	CHECK(!run->in_view);
 	return result;
 }
 
 // Unlike the system scheduler's, an evaluation that conflicts too often is tried again later.
 static int try_again_later(struct scheduler_run *run, uint32_t limit, struct process *process)
 {
+	CHECK(limit > 0);
 	int error = create_blocked(run, TRIGGER_MAX_PLAN_ATTEMPTS,
 		"created due to placement conflicts", process->eligibility);
 	return error < 0 ? error : scheduler_run_exhausted(run, limit);
@@ -264,6 +281,7 @@ static int try_again_later(struct scheduler_run *run, uint32_t limit, struct pro
 
 static int end_evaluation(struct scheduler_run *run, struct process *process)
 {
+	CHECK(!run->in_view);
 	if (run->eval->status == EVAL_BLOCKED && run->failed_groups.count)
 		return scheduler_run_reblock(run, process->eligibility);
 	return scheduler_run_end(run, EVAL_COMPLETE, "");
@@ -278,6 +296,7 @@ static bool is_accepted(const struct evaluation *eval)
 int generic_scheduler_process(
 	const struct scheduler_settings *settings, const struct evaluation *eval)
 {
+	CHECK(eval->type == EVAL_SERVICE || eval->type == EVAL_BATCH);
 	uint32_t limit = job_traits[eval->type].runs_to_end ? BATCH_ATTEMPTS : SERVICE_ATTEMPTS;
 	struct process process = {0};
 	struct scheduler_run run;
@@ -294,5 +313,6 @@ int generic_scheduler_process(
 		result = end_evaluation(&run, &process);
 	scheduler_run_release(&run);
 	evaluation_free(process.eligibility);
+	CHECK(!run.in_view);
 	return result;
 }

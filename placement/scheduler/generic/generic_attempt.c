@@ -1,4 +1,5 @@
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include <stdlib.h>
 
 static void forget_classes(struct evaluation *eval)
@@ -12,16 +13,20 @@ static void forget_classes(struct evaluation *eval)
 // what waits for room.
 void generic_keep_eligibility(struct generic_attempt *a)
 {
+	CHECK(a->stack);
 	if (!a->eligibility)
 		a->eligibility = evaluation_create();
 	if (a->stack_job)
 		stack_eligibility(a->stack, a->eligibility);
 	if (a->eligibility->escaped_computed_class)
 		forget_classes(a->eligibility);
+	CHECK(!a->eligibility->escaped_computed_class ||
+		a->eligibility->class_eligibility.count == 0);
 }
 
 void generic_use_version(struct generic_attempt *a, const struct job *job)
 {
+	CHECK(a->stack && job);
 	if (a->stack_job == job)
 		return;
 	if (a->stack_job)

@@ -1,11 +1,13 @@
 // What a new allocation remembers: whose place it takes, its deployment, how often it was rescheduled (row C26), whom
 // it preempts.
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/reschedule.h"
 
 static void be_canary(struct alloc_details *details)
 {
+	CHECK(!details->deployment_status);
 	details->deployment_status = memory_take(sizeof *details->deployment_status);
 	details->deployment_status->canary = true;
 }
@@ -21,6 +23,8 @@ struct alloc_details *generic_details(const struct generic_attempt *a,
 	const struct reconcile_place *wanted, struct stack_option *option,
 	const struct uuid *deployment)
 {
+	CHECK(option->outcome == STACK_FITS);
+	CHECK(!wanted->reschedule || wanted->previous);
 	struct alloc_details *details = option->details;
 	option->details = NULL;
 	if (has_nothing_to_remember(wanted, option, deployment))
@@ -38,5 +42,6 @@ struct alloc_details *generic_details(const struct generic_attempt *a,
 	for (uint32_t i = 0; i < option->preempted_count; i++)
 		*(struct uuid *)array_append(&details->preempted, sizeof(struct uuid)) =
 			option->preempted[i]->id;
+	CHECK(!option->details);
 	return details;
 }

@@ -1,6 +1,7 @@
 // Which version an instance is placed with while another one is tried out by canaries (row C31): the newest that
 // was promoted, or that needed no canaries.
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 
 struct search {
@@ -19,11 +20,13 @@ static bool look_at_deployment(const struct deployment *d, void *context)
 		d->job_version >= s->min_version &&
 		(!s->best || d->job_version > s->best->job_version))
 		s->best = d;
+	CHECK(!s->best || s->best->job_version >= s->min_version);
 	return true;
 }
 
 static const struct job *version_at(const struct generic_attempt *a, uint64_t version)
 {
+	CHECK(a->job);
 	return a->view.job_version(a->view.context, a->job->namespace_name, a->job->id, version);
 }
 
@@ -41,6 +44,8 @@ static bool has_no_deployments(const struct job *job, struct text group)
 bool generic_older_version(const struct generic_attempt *a, const struct reconcile_place *wanted,
 	struct older_version *found)
 {
+	CHECK(wanted->group < a->job->task_groups.count);
+	CHECK(wanted->downgrade);
 	struct text group =
 		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, wanted->group)->name);
 	struct search search = {.job = a->job, .group = group, .min_version = wanted->min_version};
@@ -57,5 +62,6 @@ bool generic_older_version(const struct generic_attempt *a, const struct reconci
 	if (at < 0)
 		return false;
 	*found = (struct older_version){job, (uint32_t)at, deployment};
+	CHECK(found->group < found->job->task_groups.count);
 	return true;
 }

@@ -2,6 +2,7 @@
 // C51).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <string.h>
 
@@ -21,6 +22,7 @@ static bool has_task(const struct task_group *group, const char *name)
 
 static struct alloc_report *add_handle(struct alloc_report *report, const struct task_state *from)
 {
+	CHECK(from->handle);
 	if (!report)
 		report = alloc_report_create();
 	struct task_state *to = array_append(&report->task_states, sizeof *to);
@@ -46,5 +48,6 @@ struct alloc_report *generic_handles(
 		if (state->handle && has_task(group, state->task))
 			report = add_handle(report, state);
 	}
+	CHECK(!report || report->task_states.count > 0);
 	return report;
 }

@@ -1,9 +1,11 @@
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include "state/records/reschedule.h"
 
 // Within the interval of its policy, and at most how often then.
 static void count_attempts(struct reschedule_note *note)
 {
+	CHECK(note->attempted == 0 && note->limit == 0);
 	const struct allocation *a = note->allocation;
 	const struct reschedule_policy *policy = allocation_reschedule_policy(a);
 	if (!policy || policy->attempts <= 0)
@@ -15,11 +17,13 @@ static void count_attempts(struct reschedule_note *note)
 		note->attempted += allocation_last_event_ns(a) - event->reschedule_time_ns <
 				   policy->interval_ns;
 	}
+	CHECK(note->limit > 0);
 }
 
 static void note_reschedule(const struct generic_attempt *a, const struct allocation *failed,
 	const struct evaluation *follow_up)
 {
+	CHECK(failed);
 	struct reschedule_note note = {.allocation = failed, .follow_up = follow_up};
 	count_attempts(&note);
 	scheduler_run_note(a->run, &note);
@@ -39,6 +43,7 @@ static const struct evaluation *find_follow_up(
 
 void generic_note_reschedules(const struct generic_attempt *a)
 {
+	CHECK(a->run->in_view);
 	if (!a->run->settings->rescheduled)
 		return;
 	for (uint32_t i = 0; i < a->found.place.count; i++) {

@@ -2,6 +2,7 @@
 // room, then for all others.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ struct placing {
 
 static const struct task_group *group_of(const struct placing *p)
 {
+	CHECK(p->version.group < p->version.job->task_groups.count);
 	return ARRAY_AT(&p->version.job->task_groups, struct task_group, p->version.group);
 }
 
@@ -22,6 +24,7 @@ static const struct task_group *group_of(const struct placing *p)
 static struct older_version newest_version(
 	const struct generic_attempt *a, const struct reconcile_place *wanted)
 {
+	CHECK(wanted->group < a->job->task_groups.count);
 	struct older_version version = {.job = a->job, .group = wanted->group};
 	if (a->deployment && deployment_is_active(a->deployment))
 		version.deployment = a->deployment->id;
@@ -72,12 +75,14 @@ static bool select_node(
 	generic_use_version(a, p->version.job);
 	bool found = stack_select(a->stack, &request, option, metrics);
 	stack_nodes_available(a->stack, metrics);
+	CHECK(found == !!option->node);
 	return found;
 }
 
 static void preempt_victims(
 	struct placing *p, const struct stack_option *option, const struct uuid *by)
 {
+	CHECK(option->preempted_count == 0 || option->preempted);
 	struct generic_attempt *a = p->a;
 	for (uint32_t i = 0; i < option->preempted_count; i++)
 		stack_plan_preempt(a->stack, option->preempted[i], by);
@@ -91,6 +96,8 @@ static void preempt_victims(
 static void place_instance(
 	struct placing *p, struct stack_option *option, struct alloc_metrics *metrics)
 {
+	CHECK(option->node && option->outcome == STACK_FITS);
+	CHECK(option->slot == option->node->slot);
 	struct generic_attempt *a = p->a;
 	struct shared_metrics *shared = shared_metrics_create();
 	struct plan_placement placement = {.id = prng_uuid(a->run->settings->prng),
@@ -110,6 +117,7 @@ static void place_instance(
 	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof shared) = shared;
 	preempt_victims(p, option, &placement.id);
 	stack_plan_place(a->stack, &placement);
+	CHECK(placement.metrics < a->plan->metrics.count);
 }
 
 static void fail_group(struct placing *p, struct alloc_metrics *metrics)
@@ -122,6 +130,7 @@ static void fail_group(struct placing *p, struct alloc_metrics *metrics)
 // What did not fit once is not looked for again.
 static bool failed_before(struct placing *p)
 {
+	CHECK(p->group);
 	struct array *failed = &p->a->run->failed_groups;
 	uint32_t at;
 	if (!map_find(failed, sizeof(struct failed_group), p->group, &at))
@@ -134,6 +143,7 @@ static bool failed_before(struct placing *p)
 
 static void place_one(struct placing *p)
 {
+	CHECK(!p->wanted->destructive || p->wanted->previous);
 	struct generic_attempt *a = p->a;
 	const struct allocation *replaced = p->wanted->destructive ? p->wanted->previous : NULL;
 	struct alloc_metrics metrics = {0};
@@ -154,6 +164,7 @@ static void place_one(struct placing *p)
 static void place_all(
 	struct generic_attempt *a, const struct array *wanted, struct array *penalties)
 {
+	CHECK(a->job || wanted->count == 0);
 	for (uint32_t i = 0; i < wanted->count; i++) {
 		struct placing p = {.a = a,
 			.wanted = ARRAY_AT(wanted, struct reconcile_place, i),
@@ -168,6 +179,7 @@ static void place_all(
 
 void generic_place(struct generic_attempt *a)
 {
+	CHECK(a->stack && a->run->in_view);
 	struct array penalties = {0};
 	place_all(a, &a->found.destructive, &penalties);
 	place_all(a, &a->found.place, &penalties);

@@ -1,12 +1,15 @@
 // What of a reconciliation is no placement: stops, changes in place, what becomes unknown or is back.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
+#include "state/base/check.h"
 #include <stdlib.h>
 
 // Room for it is looked for as if it were gone.
 static bool fits_in_place(struct generic_attempt *a, const struct allocation *old, uint32_t group,
 	const struct node *node)
 {
+	CHECK(!allocation_is_terminal(old));
+	CHECK(group < a->job->task_groups.count);
 	struct stack_option option;
 	generic_use_version(a, a->job);
 	if (!stack_targets_node(a->stack, node))
@@ -24,6 +27,7 @@ static bool fits_in_place(struct generic_attempt *a, const struct allocation *ol
 
 enum alloc_change generic_change_of(void *context, const struct allocation *old)
 {
+	CHECK(old->job);
 	struct generic_attempt *a = context;
 	if (old->job->job_modify_index == a->job->job_modify_index)
 		return CHANGE_NONE;
@@ -43,6 +47,7 @@ enum alloc_change generic_change_of(void *context, const struct allocation *old)
 
 static void plan_stops(struct generic_attempt *a)
 {
+	CHECK(a->stack);
 	for (uint32_t i = 0; i < a->found.stops.count; i++) {
 		const struct reconcile_stop *stop =
 			ARRAY_AT(&a->found.stops, struct reconcile_stop, i);
@@ -54,6 +59,7 @@ static void plan_stops(struct generic_attempt *a)
 // An update that changes nothing yet.
 static struct plan_update update_of(const struct allocation *old)
 {
+	CHECK(!uuid_is_zero(&old->id));
 	return (struct plan_update){.id = old->id,
 		.node_id = old->node_id,
 		.slot = old->node_slot,
@@ -103,6 +109,7 @@ static const struct in_place_change *change_in_place(
 		*next = at + 1;
 		return change;
 	}
+	CHECK(*next <= count);
 	return NULL;
 }
 
@@ -118,6 +125,7 @@ static struct alloc_details *details_in_deployment(
 	details->deployment_id = id;
 	free(details->deployment_status);
 	details->deployment_status = NULL;
+	CHECK(!details->deployment_status);
 	return details;
 }
 
@@ -128,6 +136,7 @@ static void plan_in_place(struct generic_attempt *a)
 		const struct allocation *old =
 			*ARRAY_AT(&a->found.in_place, const struct allocation *, i);
 		const struct in_place_change *change = change_in_place(a, old, &next);
+		CHECK(change);
 		struct plan_update update = update_of(old);
 		update.job_version = a->job->record.modify_index;
 		update.resources = change->resources;
@@ -138,6 +147,7 @@ static void plan_in_place(struct generic_attempt *a)
 
 static void plan_attributes(struct generic_attempt *a)
 {
+	CHECK(a->found.attribute_updates.count == 0 || a->run->eval->wait_until_ns == 0);
 	for (uint32_t i = 0; i < a->found.attribute_updates.count; i++) {
 		const struct reconcile_update *found =
 			ARRAY_AT(&a->found.attribute_updates, struct reconcile_update, i);
@@ -151,12 +161,14 @@ static void plan_attributes(struct generic_attempt *a)
 
 static void array_move(struct array *to, struct array *from)
 {
+	CHECK(to != from && !to->items);
 	*to = *from;
 	*from = (struct array){0};
 }
 
 static void plan_deployment(struct generic_attempt *a)
 {
+	CHECK(!a->plan->deployment);
 	a->plan->deployment = a->found.deployment;
 	a->found.deployment = NULL;
 	array_move(&a->plan->deployment_updates, &a->found.deployment_updates);
@@ -166,6 +178,7 @@ static void plan_deployment(struct generic_attempt *a)
 
 void generic_plan_changes(struct generic_attempt *a)
 {
+	CHECK(a->plan && a->run->in_view);
 	if (a->plan->annotate)
 		array_move(&a->plan->annotations, &a->found.desired);
 	plan_deployment(a);
@@ -174,4 +187,5 @@ void generic_plan_changes(struct generic_attempt *a)
 	plan_reconnects(a);
 	plan_in_place(a);
 	plan_attributes(a);
+	CHECK(!a->found.deployment);
 }

@@ -1,4 +1,5 @@
 #include "placement/scheduler/node/checks.h"
+#include "state/base/check.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static bool is_true(const char *value)
 
 static bool has_driver(const struct node *n, const char *driver)
 {
+	CHECK(driver);
 	const struct node_class *c = n->node_class;
 	char name[NAME_BYTES_MAX + sizeof "driver."];
 	for (uint32_t i = 0; i < c->driver_count; i++)
@@ -91,6 +93,7 @@ static const char *check_network(struct stack *s, const struct group_rules *g, c
 
 static const struct host_volume *find_volume(const struct node *n, const char *name)
 {
+	CHECK(name);
 	for (uint32_t i = 0; i < n->volume_count; i++)
 		if (strcmp(n->volumes[i].name, name) == 0)
 			return &n->volumes[i];
@@ -114,6 +117,7 @@ static bool volume_fits(const struct volume_ask *ask, const struct node *n, uint
 
 static bool volumes_fit(const struct group_rules *g, const struct node *n, uint32_t name_index)
 {
+	CHECK(g->volumes);
 	for (uint32_t i = 0; i < g->group->volumes.count; i++)
 		if (!volume_fits(ARRAY_AT(&g->group->volumes, struct volume_ask, i), n, name_index))
 			return false;
@@ -136,6 +140,7 @@ static const char *check_group(struct stack *s, const struct group_rules *g, con
 static const char *check_level(
 	uint8_t *known, struct stack *s, const struct group_rules *g, const struct node *n)
 {
+	CHECK(!known || *known <= CLASS_INELIGIBLE);
 	if (known && *known == CLASS_ELIGIBLE)
 		return NULL;
 	if (known && *known == CLASS_INELIGIBLE)
@@ -149,6 +154,7 @@ static const char *check_level(
 const char *stack_check_static(
 	struct stack *s, const struct group_rules *g, const struct node *n, uint32_t name_index)
 {
+	CHECK(g->number < s->group_count);
 	struct remembered_class *memo = class_memo_of(&s->classes, n->node_class);
 	uint8_t *of_job = s->job_rules.constraints.escapes ? NULL : &memo->job;
 	uint8_t *of_group = g->constraints.escapes ? NULL : &memo->groups[g->number];
@@ -182,6 +188,7 @@ static bool is_collision(const struct proposed_allocation *a, void *context)
 
 static bool has_collision(const struct stack *s, const struct group_rules *g, const struct node *n)
 {
+	CHECK(n->slot != NODE_SLOT_NONE);
 	struct collision_search search = {s, g, false};
 	proposal_walk(&s->proposal, n->slot, is_collision, &search);
 	return search.found;
@@ -190,6 +197,7 @@ static bool has_collision(const struct stack *s, const struct group_rules *g, co
 static const char *check_property(
 	struct stack *s, const struct property_set *set, const struct node *n)
 {
+	CHECK(!set->usable || set->limit >= 0);
 	char id[UUID_TEXT_BYTES];
 	const char *value = property_set_value(set, n, id);
 	if (!set->usable)
@@ -215,12 +223,14 @@ static const char *check_properties(
 
 const char *stack_check_properties(struct stack *s, struct group_rules *g, const struct node *n)
 {
+	CHECK(g->job == s->job);
 	const char *refusal = check_properties(s, &s->job_rules.distinct, n);
 	return refusal ? refusal : check_properties(s, &g->distinct, n);
 }
 
 const char *stack_check_distinct(struct stack *s, struct group_rules *g, const struct node *n)
 {
+	CHECK(g->job == s->job);
 	bool hosts = s->kind == STACK_GENERIC && (s->job_rules.distinct.hosts || g->distinct.hosts);
 	if (hosts && has_collision(s, g, n))
 		return reason_distinct_hosts;

@@ -3,11 +3,13 @@
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/preempt.h"
 #include "placement/scheduler/rules/cores.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
 static bool option_exhausted(struct stack_option *o, const char *dimension)
 {
+	CHECK(dimension && dimension[0]);
 	o->outcome = STACK_EXHAUSTED;
 	o->reason = dimension;
 	return false;
@@ -45,6 +47,7 @@ double stack_fit_score(const struct stack *s, const struct resources *capacity,
 
 static void take_victims(struct stack *s, struct stack_option *o)
 {
+	CHECK(s->victim_count == 0 || s->victims);
 	o->preempted = s->victims;
 	o->preempted_count = s->victim_count;
 }
@@ -94,6 +97,7 @@ static bool add_unless_victim(const struct proposed_allocation *a, void *context
 // What the node holds without the victims chosen so far, and what was given to this instance.
 static void look_again(struct fitting *f)
 {
+	CHECK(f->evict);
 	struct stack *s = f->s;
 	for (; f->victims_gone < s->victim_count; f->victims_gone++) {
 		const struct allocation *victim = s->victims[f->victims_gone];
@@ -106,10 +110,12 @@ static void look_again(struct fitting *f)
 	proposal_walk(&s->proposal, f->node->slot, add_unless_victim, f);
 	port_index_take(&s->ports, f->details);
 	core_set_add_details(&f->cores_used, f->details);
+	CHECK(f->victims_gone == f->s->victim_count);
 }
 
 static void fitting_begin(struct fitting *f)
 {
+	CHECK(!f->details);
 	struct stack *s = f->s;
 	struct node_use use = proposal_use(&s->proposal, f->node->slot);
 	f->used = use.used;
@@ -122,6 +128,7 @@ static void fitting_begin(struct fitting *f)
 
 static bool network_exhausted(struct fitting *f, const char *why)
 {
+	CHECK(why);
 	return option_exhausted(f->option, reasons_format(&f->s->reasons, "network: %s", why));
 }
 
@@ -133,6 +140,7 @@ static void drop_group_network(struct alloc_details *details)
 	empty->ports = ports;
 	empty->networks = networks;
 	alloc_details_release(empty);
+	CHECK(details->ports.count == 0 && details->networks.count == 0);
 }
 
 static bool fit_group_network(struct fitting *f)
@@ -157,6 +165,7 @@ static bool fit_group_network(struct fitting *f)
 
 static bool fit_task_network(struct fitting *f, const struct task *task)
 {
+	CHECK(f->details);
 	struct stack *s = f->s;
 	if (task->resources.networks.count == 0)
 		return true;
@@ -182,6 +191,7 @@ static struct device_set free_devices(const struct fitting *f)
 
 static void remove_lowest(uint64_t *set, int64_t count)
 {
+	CHECK(count >= 0);
 	for (; count > 0 && *set; count--)
 		*set &= *set - 1;
 }
@@ -189,6 +199,7 @@ static void remove_lowest(uint64_t *set, int64_t count)
 // The first need that cannot be served beside those before it, which have taken theirs from left.
 static const struct device_need *first_unserved(const struct fitting *f, struct device_set *left)
 {
+	CHECK(f->g->devices.count > 0);
 	const struct device_needs *all = &f->g->devices;
 	struct device_needs some = *all;
 	struct device_choice choice, before;
@@ -204,6 +215,7 @@ static const struct device_need *first_unserved(const struct fitting *f, struct 
 
 static bool make_room_for_devices(struct fitting *f, struct device_choice *choice)
 {
+	CHECK(f->evict);
 	for (uint32_t tries = 0; tries < f->g->devices.count; tries++) {
 		struct device_set left = free_devices(f);
 		const struct device_need *need = first_unserved(f, &left);
@@ -234,11 +246,13 @@ static bool fit_devices(struct fitting *f)
 	device_needs_assign(needs, f->g->group, c, &left, &choice, &f->devices_taken, f->details);
 	if (needs->weights > 0)
 		option_record(f->option, SCORE_DEVICES, choice.matched / needs->weights);
+	CHECK(needs->count <= DEVICE_NEEDS_MAX);
 	return true;
 }
 
 static bool fit_cores(struct fitting *f)
 {
+	CHECK(f->g->cores);
 	struct core_set left = core_set_parse(f->node->reservable_cores);
 	core_set_remove(&left, &f->cores_used);
 	for (uint32_t i = 0; i < f->g->group->tasks.count; i++) {
@@ -255,6 +269,7 @@ static bool fit_cores(struct fitting *f)
 
 static bool fit_task_networks(struct fitting *f)
 {
+	CHECK(f->g->task_networks);
 	for (uint32_t i = 0; i < f->g->group->tasks.count; i++)
 		if (!fit_task_network(f, ARRAY_AT(&f->g->group->tasks, struct task, i)))
 			return false;
@@ -271,6 +286,7 @@ static bool fit_all(struct fitting *f)
 static bool fit_with_details(struct stack *s, const struct group_rules *g, const struct node *n,
 	bool evict, struct stack_option *o)
 {
+	CHECK(!g->plain && !o->details);
 	struct fitting f = {.s = s, .g = g, .node = n, .option = o, .evict = evict};
 	fitting_begin(&f);
 	if (!fit_all(&f)) {
@@ -285,6 +301,7 @@ static bool fit_with_details(struct stack *s, const struct group_rules *g, const
 bool stack_fit(struct stack *s, struct group_rules *g, const struct node *n, bool evict,
 	struct stack_option *o)
 {
+	CHECK(!o->preempted_count);
 	o->resources = g->ask;
 	s->victim_count = 0;
 	s->candidates_known = false;
@@ -296,5 +313,6 @@ bool stack_fit(struct stack *s, struct group_rules *g, const struct node *n, boo
 		return false;
 	}
 	take_victims(s, o);
+	CHECK(evict || o->preempted_count == 0);
 	return true;
 }

@@ -1,5 +1,6 @@
 #include "placement/scheduler/node/ports.h"
 #include "placement/scheduler/common/growing.h"
+#include "state/base/check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static struct port_map *map_of(const struct port_index *index, const char *addre
 
 static bool is_taken(const struct port_map *map, int64_t port)
 {
+	CHECK(port >= 0 && port < PORTS);
 	return map->taken[port / 64] >> (port % 64) & 1;
 }
 
@@ -34,6 +36,7 @@ static void take_port(struct port_map *map, int64_t port)
 // "22,80,8000-8010"; what is not understood is passed over: registration has checked it.
 static void take_ranges(struct port_map *map, const char *ranges)
 {
+	CHECK(map);
 	while (ranges && *ranges) {
 		char *end;
 		long first = strtol(ranges, &end, 10), last = first;
@@ -51,6 +54,7 @@ static void take_ranges(struct port_map *map, const char *ranges)
 
 static void add_address(struct port_index *index, const struct node_address *address)
 {
+	CHECK(address->address);
 	struct port_map *map = map_of(index, address->address);
 	if (!map) {
 		GROW(index->maps, index->map_count, index->map_room);
@@ -69,6 +73,7 @@ void port_index_begin(struct port_index *index, const struct node *node)
 		for (uint32_t j = 0; j < node->networks[i].address_count; j++)
 			if (node->networks[i].addresses[j].address)
 				add_address(index, &node->networks[i].addresses[j]);
+	CHECK(index->map_count <= index->map_room);
 }
 
 static void take_ports(struct port_index *index, const char *address, const struct array *ports)
@@ -125,6 +130,7 @@ const char *port_address(const struct node *node, const char *host_network)
 // given out again at once; then the range is searched.
 static int64_t find_dynamic(struct port_index *index, const struct port_map *map)
 {
+	CHECK(index->node);
 	int64_t least = index->node->port_least ? index->node->port_least : DYNAMIC_PORT_LEAST;
 	int64_t most = index->node->port_most ? index->node->port_most : DYNAMIC_PORT_MOST;
 	for (uint32_t i = 0; i < DYNAMIC_PROBES && most > least; i++) {
@@ -158,6 +164,7 @@ static char *copy_text(const char *text)
 
 static struct port *put_port(struct array *ports, const struct port *ask, int64_t value, int64_t to)
 {
+	CHECK(value >= 0 && value < PORTS);
 	struct port *port = array_append(ports, sizeof *port);
 	port->label = copy_text(ask->label);
 	port->host_network = copy_text(ask->host_network);
@@ -169,6 +176,7 @@ static struct port *put_port(struct array *ports, const struct port *ask, int64_
 static void put_allocated(
 	struct alloc_details *details, const struct port *port, const char *address)
 {
+	CHECK(address);
 	struct allocated_port *given = array_append(&details->ports, sizeof *given);
 	given->label = copy_text(port->label);
 	given->host_ip = copy_text(address);
@@ -184,6 +192,7 @@ static const char *host_network_of(const struct port *port)
 static const char *assign_static(struct port_index *index, struct reasons *reasons,
 	const struct port *ask, struct alloc_details *details, struct allocated_network *network)
 {
+	CHECK(index->node);
 	const char *address = port_address(index->node, ask->host_network);
 	struct port_map *map = map_of(index, address);
 	if (!map)
@@ -201,6 +210,7 @@ static const char *assign_static(struct port_index *index, struct reasons *reaso
 static const char *assign_dynamic(struct port_index *index, struct reasons *reasons,
 	const struct port *ask, struct alloc_details *details, struct allocated_network *network)
 {
+	CHECK(index->node);
 	const char *address = port_address(index->node, ask->host_network);
 	struct port_map *map = map_of(index, address);
 	if (!map)
@@ -230,6 +240,7 @@ static const char *host_address(const struct node *node)
 const char *ports_assign_group(struct port_index *index, struct reasons *reasons,
 	const struct network_ask *ask, struct alloc_details *details)
 {
+	CHECK(index->node && details);
 	struct allocated_network *network = array_append(&details->networks, sizeof *network);
 	network->mode = copy_text(ask->mode);
 	network->ip = copy_text(host_address(index->node));
@@ -258,11 +269,13 @@ static const struct node_network *device_network(const struct node *node)
 const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 	const struct network_ask *ask, struct allocated_task *task)
 {
+	CHECK(index->node && task);
 	const struct node_network *on = device_network(index->node);
 	if (!on)
 		return "no networks available";
 	const char *address = on->addresses[0].address;
 	struct port_map *map = map_of(index, address);
+	CHECK(map);
 	for (uint32_t i = 0; i < ask->reserved_ports.count; i++) {
 		const char *refusal =
 			check_static(reasons, map, ARRAY_AT(&ask->reserved_ports, struct port, i));
@@ -295,6 +308,7 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 
 static bool network_holds(const struct allocated_network *n, const char *address, int64_t port)
 {
+	CHECK(address);
 	if (!n->ip || strcmp(n->ip, address) != 0)
 		return false;
 	for (uint32_t i = 0; i < n->reserved_ports.count; i++)
@@ -316,6 +330,7 @@ static bool networks_hold(const struct array *networks, const char *address, int
 
 bool details_hold_port(const struct alloc_details *details, const char *address, int64_t port)
 {
+	CHECK(address);
 	if (!details)
 		return false;
 	for (uint32_t i = 0; i < details->ports.count; i++) {

@@ -1,6 +1,7 @@
 #include "placement/scheduler/node/preempt.h"
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/growing.h"
+#include "state/base/check.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,10 +48,12 @@ static void find_candidates(struct stack *s, uint32_t slot)
 	proposal_walk(&s->proposal, slot, add_candidate, s);
 	if (s->candidate_count > 1)
 		qsort(s->candidates, s->candidate_count, sizeof *s->candidates, candidates_by_id);
+	CHECK(s->candidates_known && s->candidate_count <= s->candidate_room);
 }
 
 static void choose_victim(struct stack *s, struct candidate *c)
 {
+	CHECK(c->preemptible);
 	if (c->chosen)
 		return;
 	c->chosen = true;
@@ -62,6 +65,7 @@ static void choose_victim(struct stack *s, struct candidate *c)
 // frees.
 static struct candidate **preemptible(struct stack *s, uint32_t *count)
 {
+	CHECK(s->candidates_known);
 	struct candidate **list = memory_take_array(s->candidate_count + 1, sizeof *list);
 	*count = 0;
 	for (uint32_t i = 0; i < s->candidate_count; i++) {
@@ -73,6 +77,7 @@ static struct candidate **preemptible(struct stack *s, uint32_t *count)
 			list[at] = list[at - 1];
 		list[at] = c;
 	}
+	CHECK(*count <= s->candidate_count);
 	return list;
 }
 
@@ -134,6 +139,7 @@ struct choice {
 
 static void take_nearest(struct choice *c, struct candidate **of, uint32_t *count)
 {
+	CHECK(*count > 0);
 	double best = DBL_MAX;
 	uint32_t nearest = 0;
 	for (uint32_t i = 0; i < *count; i++) {
@@ -151,10 +157,12 @@ static void take_nearest(struct choice *c, struct candidate **of, uint32_t *coun
 	amounts_add(&c->available, &have, 1);
 	amounts_add(&c->remaining, &have, -1);
 	c->met = amounts_cover(&c->available, &c->ask);
+	CHECK(c->taken_count <= c->left_count);
 }
 
 static void take_by_priority(struct choice *c)
 {
+	CHECK(!c->met && c->taken_count == 0);
 	for (uint32_t from = 0; from < c->left_count && !c->met;) {
 		uint32_t end = from;
 		while (end < c->left_count && c->left[end]->priority == c->left[from]->priority)
@@ -163,6 +171,7 @@ static void take_by_priority(struct choice *c)
 			take_nearest(c, c->left + from, &count);
 		from = end;
 	}
+	CHECK(c->met || c->taken_count == c->left_count);
 }
 
 // The farthest first, those of equal distance as they were taken.
@@ -187,6 +196,7 @@ static void sort_by_distance(struct choice *c)
 // Leaves out what is not needed after all.
 static void choose_enough(struct choice *c, struct amounts available)
 {
+	CHECK(c->met);
 	sort_by_distance(c);
 	for (uint32_t i = 0; i < c->taken_count; i++) {
 		struct amounts have = amounts_of(&c->taken[i]->allocation->resources);
@@ -201,6 +211,7 @@ static void choose_enough(struct choice *c, struct amounts available)
 // they there or planned: the applier looks at all of them, and where it refused such a plan, so does the next attempt.
 static struct amounts left_by_others(const struct stack *s, const struct node *n)
 {
+	CHECK(s->candidates_known);
 	struct resources capacity = node_capacity(n);
 	struct node_use use = s->view.node_use(s->view.context, n->slot);
 	struct amounts left = amounts_of(&capacity), machines = amounts_of(&use.machines);
@@ -236,12 +247,14 @@ bool preempt_for_resources(struct stack *s, const struct node *n, const struct r
 		choose_enough(&c, available);
 	free(c.left);
 	free(c.taken);
+	CHECK(!c.met || s->victim_count > 0);
 	return c.met;
 }
 
 // Chooses who holds the port, if anybody does. False: it stays taken.
 static bool free_port_of(struct stack *s, const char *address, int64_t port)
 {
+	CHECK(s->candidates_known);
 	if (!address)
 		return false;
 	if (!port_is_taken(&s->ports, address, port))
@@ -279,6 +292,7 @@ static bool free_ports(
 			    port->value))
 			return false;
 	}
+	CHECK(s->victim_count >= before);
 	return s->victim_count > before;
 }
 
@@ -301,6 +315,7 @@ struct device_option {
 
 static uint32_t instances_of(const struct candidate *c, uint32_t group)
 {
+	CHECK(group < NODE_DEVICE_GROUPS_MAX);
 	return (uint32_t)__builtin_popcountll(c->allocation->devices.groups[group]);
 }
 
@@ -330,12 +345,14 @@ static void trim_option(struct device_option *o, uint32_t group, int64_t free_co
 		o->priorities += seen ? 0 : o->victims[kept]->priority;
 	}
 	o->count = kept;
+	CHECK(free_count >= wanted);
 }
 
 // Victims of one device group, in room for all candidates. False: even all of them do not do.
 static bool make_option(struct stack *s, uint32_t group, int64_t free_count, int64_t wanted,
 	struct device_option *o)
 {
+	CHECK(!o->victims && o->count == 0);
 	uint32_t count;
 	int64_t reached = free_count;
 	o->victims = preemptible(s, &count);
@@ -375,11 +392,13 @@ bool preempt_for_devices(struct stack *s, const struct node *n, const struct dev
 	for (uint32_t i = 0; i < best.count; i++)
 		choose_victim(s, best.victims[i]);
 	free(best.victims);
+	CHECK(best.priorities != INT64_MAX || best.count == 0);
 	return best.priorities != INT64_MAX && best.count > 0;
 }
 
 double preemption_score(const struct allocation *const *victims, uint32_t count)
 {
+	CHECK(count == 0 || victims);
 	double most = 0, sum = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		double priority = (double)victims[i]->job->priority;

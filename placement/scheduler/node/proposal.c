@@ -1,9 +1,11 @@
 #include "placement/scheduler/node/proposal.h"
 #include "placement/scheduler/common/growing.h"
+#include "state/base/check.h"
 #include <stdlib.h>
 
 void proposal_begin(struct proposal *p, const struct scheduler_view *view, const struct plan *plan)
 {
+	CHECK(plan);
 	*p = (struct proposal){.view = view, .plan = plan, .slots = view->slots(view->context)};
 	p->touched_at = memory_take_array(p->slots + 1, sizeof *p->touched_at);
 }
@@ -26,6 +28,7 @@ static struct touched_node *touch_node(struct proposal *p, uint32_t slot)
 		p->touched[p->touched_count++] = (struct touched_node){.slot = slot};
 		p->touched_at[slot] = p->touched_count;
 	}
+	CHECK(p->touched_at[slot] <= p->touched_count);
 	return &p->touched[p->touched_at[slot] - 1];
 }
 
@@ -77,6 +80,7 @@ bool proposal_restore(struct proposal *p, const struct allocation *a)
 	if (!gone || gone->withdrawn)
 		return false;
 	struct touched_node *t = touch_node(p, a->node_slot);
+	CHECK(t);
 	gone->withdrawn = true;
 	if (!allocation_is_terminal(a))
 		t->freed = resources_minus(t->freed, a->resources);
@@ -86,6 +90,7 @@ bool proposal_restore(struct proposal *p, const struct allocation *a)
 static struct proposed_allocation proposed_update(
 	const struct fresh_allocation *f, const struct plan_update *u)
 {
+	CHECK(f->existing);
 	return (struct proposed_allocation){
 		.id = &f->existing->id,
 		.job = f->job,
@@ -100,6 +105,7 @@ static struct proposed_allocation proposed_update(
 static struct proposed_allocation proposed_placement(
 	const struct fresh_allocation *f, const struct plan_placement *p)
 {
+	CHECK(!f->existing);
 	return (struct proposed_allocation){
 		.id = &p->id,
 		.job = f->job,
@@ -112,6 +118,7 @@ static struct proposed_allocation proposed_placement(
 
 struct proposed_allocation proposal_fresh(const struct proposal *p, uint32_t at)
 {
+	CHECK(at < p->fresh_count);
 	const struct fresh_allocation *f = &p->fresh[at];
 	if (f->existing)
 		return proposed_update(f, ARRAY_AT(&p->plan->updates, struct plan_update, f->at));
@@ -130,10 +137,12 @@ static void add_fresh(struct proposal *p, uint32_t slot, const struct fresh_allo
 	struct proposed_allocation a = proposal_fresh(p, p->fresh_count - 1);
 	t->added = resources_plus(t->added, a.resources);
 	t->detailed |= is_detailed(a.devices, a.details);
+	CHECK(t->fresh == p->fresh_count);
 }
 
 void proposal_add_placement(struct proposal *p, const struct job *job)
 {
+	CHECK(p->plan->placements.count > 0);
 	uint32_t at = p->plan->placements.count - 1;
 	struct fresh_allocation fresh = {.job = job, .at = at};
 	add_fresh(p, ARRAY_AT(&p->plan->placements, struct plan_placement, at)->slot, &fresh);
@@ -141,6 +150,7 @@ void proposal_add_placement(struct proposal *p, const struct job *job)
 
 void proposal_add_update(struct proposal *p, const struct allocation *a)
 {
+	CHECK(p->plan->updates.count > 0);
 	struct fresh_allocation fresh = {
 		.job = a->job, .existing = a, .at = p->plan->updates.count - 1};
 	proposal_remove(p, a);
@@ -222,6 +232,7 @@ static bool walk_existing(const struct allocation *a, void *context)
 
 void proposal_walk(const struct proposal *p, uint32_t slot, proposal_visit *visit, void *context)
 {
+	CHECK(visit);
 	struct walk w = {p, visit, context, false};
 	const struct touched_node *t = proposal_touched(p, slot);
 	p->view->node_allocations(p->view->context, slot, walk_existing, &w);

@@ -1,5 +1,6 @@
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/node/preempt.h"
+#include "state/base/check.h"
 #include <math.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ double affinity_score(const struct group_rules *g, const struct node *n)
 enum snapshot_tier stack_snapshot_tier(
 	const struct stack *s, const struct group_rules *g, const struct node *n)
 {
+	CHECK(g->snapshot);
 	return snapshot_tier(g->snapshot, n->snapshot, proposal_is_idle(&s->proposal, n->slot));
 }
 
@@ -62,12 +64,14 @@ int64_t spread_unlisted(const struct compiled_spread *spread)
 		if (bucket->value && spread_bucket_of(spread, bucket->value) == bucket)
 			sum -= property_set_used(&spread->counts, bucket->value);
 	}
+	CHECK(sum >= 0);
 	return sum;
 }
 
 const struct spread_bucket *spread_bucket_of(
 	const struct compiled_spread *spread, const char *value)
 {
+	CHECK(value);
 	const struct spread_bucket *rest = NULL;
 	for (uint32_t i = 0; i < spread->bucket_count; i++)
 		if (!spread->buckets[i].value)
@@ -104,6 +108,7 @@ static double even_boost(const struct compiled_spread *spread, int64_t current)
 double spread_boost(const struct compiled_spread *spread, uint32_t number,
 	const struct spread_bucket *bucket, int64_t unlisted)
 {
+	CHECK(number == VALUE_NONE || number < spread->counts.count);
 	if (number == VALUE_NONE)
 		return -1;
 	int64_t used = property_count_left(&spread->counts.counts[number]);
@@ -115,6 +120,7 @@ double spread_boost(const struct compiled_spread *spread, uint32_t number,
 // By the text of a value.
 static double boost_of(const struct compiled_spread *spread, const char *value)
 {
+	CHECK(value);
 	if (!spread->bucket_count)
 		return even_boost(spread, property_set_used(&spread->counts, value));
 	const struct spread_bucket *bucket = spread_bucket_of(spread, value);
@@ -135,10 +141,12 @@ void spread_note_lowest(struct group_rules *g, const struct node *n)
 		if (boost < *g->lowest_boost) // never true of NaN
 			*g->lowest_boost = boost;
 	}
+	CHECK(*g->lowest_boost <= -1);
 }
 
 double spread_score(const struct group_rules *g, const struct node *n)
 {
+	CHECK(g->spread_count > 0);
 	char id[UUID_TEXT_BYTES];
 	double sum = 0;
 	for (uint32_t i = 0; i < g->spread_count; i++) {
@@ -152,6 +160,7 @@ double spread_score(const struct group_rules *g, const struct node *n)
 
 static bool is_penalised(const struct stack_request *r, const struct node *n)
 {
+	CHECK(r->penalty_count == 0 || r->penalty_nodes);
 	for (uint32_t i = 0; i < r->penalty_count; i++)
 		if (uuid_equal(&r->penalty_nodes[i], &n->id))
 			return true;
@@ -160,6 +169,7 @@ static bool is_penalised(const struct stack_request *r, const struct node *n)
 
 static void record_or_show(struct stack_option *o, enum score_kind kind, double score)
 {
+	CHECK(kind < SCORE_SNAPSHOT);
 	if (score != 0)
 		option_record(o, kind, score);
 	else
@@ -170,6 +180,7 @@ static void record_or_show(struct stack_option *o, enum score_kind kind, double 
 static void show_snapshot(const struct stack *s, const struct group_rules *g,
 	const struct stack_request *r, struct stack_option *o)
 {
+	CHECK(g->snapshot);
 	enum snapshot_tier tier =
 		is_penalised(r, o->node) ? SNAPSHOT_OTHER : stack_snapshot_tier(s, g, o->node);
 	o->scores[SCORE_SNAPSHOT] = snapshot_tier_score(tier);
@@ -179,6 +190,7 @@ static void show_snapshot(const struct stack *s, const struct group_rules *g,
 void stack_rank(struct stack *s, const struct group_rules *g, const struct stack_request *r,
 	struct stack_option *o)
 {
+	CHECK(o->outcome == STACK_FITS && o->node);
 	struct neighbours near = stack_neighbours(s, g, o->slot);
 	record_or_show(o, SCORE_ANTI_AFFINITY, anti_affinity_score(g, near.of_group));
 	record_or_show(o, SCORE_RESCHEDULE_PENALTY, is_penalised(r, o->node) ? -1 : 0);

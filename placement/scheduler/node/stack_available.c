@@ -1,5 +1,6 @@
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/node/stack_state.h"
+#include "state/base/check.h"
 #include "state/tables/job_reevaluations.h"
 #include <string.h>
 
@@ -23,6 +24,7 @@ static void name_datacenters(const struct job *job, struct alloc_metrics *m)
 
 void availability_begin(struct availability *a, struct stack *s)
 {
+	CHECK(s->job);
 	*a = (struct availability){.s = s};
 	metrics_release(&s->available);
 	s->available = (struct alloc_metrics){0};
@@ -51,6 +53,7 @@ void availability_end(struct availability *a)
 {
 	close_run(a);
 	a->s->available_known = true;
+	CHECK(a->run == 0);
 }
 
 static void count_all(struct stack *s)
@@ -64,6 +67,7 @@ static void count_all(struct stack *s)
 			availability_add(&a, n);
 	}
 	availability_end(&a);
+	CHECK(s->available_known);
 }
 
 void stack_nodes_available(struct stack *s, struct alloc_metrics *m)
@@ -76,4 +80,5 @@ void stack_nodes_available(struct stack *s, struct alloc_metrics *m)
 		count_add(&m->nodes_available, count->name, count->count);
 	}
 	m->nodes_in_pool = s->available.nodes_in_pool;
+	CHECK(s->available_known);
 }

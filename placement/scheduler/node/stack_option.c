@@ -1,5 +1,6 @@
 // Putting scores together, and what metrics say of an option.
 #include "placement/scheduler/node/stack_option.h"
+#include "state/base/check.h"
 #include <string.h>
 
 const char *const score_kind_names[SCORE_KINDS] = {"binpack", "devices", "job-anti-affinity",
@@ -13,6 +14,7 @@ void option_begin(struct stack_option *o, const struct node *n)
 
 void option_record(struct stack_option *o, enum score_kind kind, double score)
 {
+	CHECK(kind < SCORE_KINDS);
 	o->scores[kind] = score;
 	o->recorded |= (uint8_t)(1u << kind);
 	o->shown |= (uint8_t)(1u << kind);
@@ -50,6 +52,7 @@ static void put_score(struct array *scores, const char *name, double number)
 
 static void put_scores(const struct stack_option *o, struct node_score *to)
 {
+	CHECK(o->node);
 	to->node_id = o->node->id;
 	to->norm_score = o->score;
 	for (uint32_t kind = 0; kind < SCORE_KINDS; kind++)
@@ -78,6 +81,7 @@ static bool is_better_than_kept(const struct stack_option *o, const struct node_
 
 void option_keep_scores(const struct stack_option *o, struct array *kept)
 {
+	CHECK(kept->count <= SCORES_KEPT);
 	uint32_t at = kept->count;
 	while (at > 0 && is_better_than_kept(o, ARRAY_AT(kept, struct node_score, at - 1)))
 		at--;
@@ -91,10 +95,12 @@ void option_keep_scores(const struct stack_option *o, struct array *kept)
 	memmove(&items[at + 1], &items[at], (kept->count - 1 - at) * sizeof *items);
 	items[at] = (struct node_score){0};
 	put_scores(o, &items[at]);
+	CHECK(kept->count <= SCORES_KEPT);
 }
 
 void stack_count(const struct stack_option *o, struct alloc_metrics *m)
 {
+	CHECK(o->outcome == STACK_FITS || o->reason[0]);
 	const char *class_name = o->node ? o->node->node_class->class_name : NULL; // it may be gone
 	bool has_class = class_name && class_name[0];
 	m->nodes_evaluated++;

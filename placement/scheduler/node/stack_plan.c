@@ -1,16 +1,19 @@
 #include "placement/scheduler/node/stack_plan.h"
 #include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/stack_state.h"
+#include "state/base/check.h"
 #include <string.h>
 
 // Room in an array of the plan, which nobody else appends to meanwhile.
 static void *append_item(struct array *to, uint32_t *room, size_t bytes_each)
 {
+	CHECK(to->count <= *room);
 	if (to->count >= *room) {
 		*room = to->count + to->count / 2 + 8;
 		to->items = memory_resize(to->items, *room * bytes_each);
 	}
 	void *item = (char *)to->items + to->count++ * bytes_each;
+	CHECK(to->count <= *room);
 	return memset(item, 0, bytes_each);
 }
 
@@ -50,6 +53,7 @@ static void count_stop(struct stack *s, struct property_set *set, void *context)
 {
 	const struct counted_stop *stop = context;
 	const struct allocation *a = stop->allocation;
+	CHECK(stop->by == 1 || stop->by == -1);
 	if (is_own(s, a) && property_set_counts(set, s->job, a) && a->node_slot != NODE_SLOT_NONE)
 		property_set_clear(set, s->view.node_at(s->view.context, a->node_slot), stop->by);
 }
@@ -62,6 +66,7 @@ struct counted_placement {
 static void count_placement(struct stack *s, struct property_set *set, void *context)
 {
 	const struct counted_placement *p = context;
+	CHECK(p->group < p->job->task_groups.count);
 	const struct task_group *group =
 		ARRAY_AT(&p->job->task_groups, struct task_group, p->group);
 	if (!set->group || strcmp(set->group, group->name) == 0)
@@ -70,6 +75,7 @@ static void count_placement(struct stack *s, struct property_set *set, void *con
 
 void stack_count_planned(struct stack *s, struct property_set *set)
 {
+	CHECK(s->job);
 	for (uint32_t i = 0; i < s->plan->stops.count; i++) {
 		struct plan_stop *stop = ARRAY_AT(&s->plan->stops, struct plan_stop, i);
 		struct counted_stop counted = {s->view.allocation(s->view.context, &stop->id), 1};
@@ -89,6 +95,8 @@ void stack_count_planned(struct stack *s, struct property_set *set)
 void stack_plan_stop(struct stack *s, const struct allocation *a, enum stop_cause cause, bool lost,
 	const struct uuid *followup_eval)
 {
+	CHECK(cause < STOP_CAUSES && cause != STOP_PREEMPTED);
+	CHECK(!lost || cause == STOP_LOST);
 	struct plan_stop *stop = append_item(&s->plan->stops, &s->stop_room, sizeof *stop);
 	struct counted_stop counted = {a, 1};
 	stop->id = a->id;
@@ -124,6 +132,8 @@ void stack_plan_unstop(struct stack *s, const struct uuid *id)
 
 void stack_plan_preempt(struct stack *s, const struct allocation *a, const struct uuid *by)
 {
+	CHECK(!uuid_is_zero(by));
+	CHECK(!allocation_is_terminal(a));
 	struct plan_stop *stop =
 		append_item(&s->plan->preemptions, &s->preemption_room, sizeof *stop);
 	stop->id = a->id;
@@ -138,6 +148,8 @@ void stack_plan_preempt(struct stack *s, const struct allocation *a, const struc
 
 struct plan_placement *stack_plan_place(struct stack *s, const struct plan_placement *from)
 {
+	CHECK(s->job && from->group < s->job->task_groups.count);
+	CHECK(from->slot != NODE_SLOT_NONE);
 	struct plan_placement *p = append_item(&s->plan->placements, &s->placement_room, sizeof *p);
 	*p = *from;
 	struct counted_placement counted = {s->job, p->group, p->slot};
@@ -149,6 +161,7 @@ struct plan_placement *stack_plan_place(struct stack *s, const struct plan_place
 
 void stack_plan_update(struct stack *s, const struct plan_update *from)
 {
+	CHECK(from->metrics == PLAN_NO_METRICS || from->metrics < s->plan->metrics.count);
 	struct plan_update *u = append_item(&s->plan->updates, &s->update_room, sizeof *u);
 	*u = *from;
 	const struct allocation *a = s->view.allocation(s->view.context, &u->id);

@@ -1,5 +1,6 @@
 #include "placement/scheduler/node/victim_counts.h"
 #include "placement/scheduler/common/allocation_facts.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static bool same_group(const struct allocation *a, const struct allocation *b)
 
 static struct victim_count *find_victims(const struct victim_counts *v, const struct allocation *a)
 {
+	CHECK(v->buckets);
 	uint32_t at = hash_of(a) & v->mask;
 	while (v->buckets[at].of && !same_group(v->buckets[at].of, a))
 		at = (at + 1) & v->mask;
@@ -47,6 +49,7 @@ static void grow_buckets(struct victim_counts *v)
 			*find_victims(&wider, v->buckets[i].of) = v->buckets[i];
 	free(v->buckets);
 	*v = wider;
+	CHECK(v->used <= v->mask);
 }
 
 void victim_counts_add(struct victim_counts *v, const struct allocation *a)
@@ -57,6 +60,7 @@ void victim_counts_add(struct victim_counts *v, const struct allocation *a)
 	v->used += !entry->of;
 	entry->of = a;
 	entry->count++;
+	CHECK(entry->count > 0 && v->used <= v->mask);
 }
 
 uint32_t victim_counts_of(const struct victim_counts *v, const struct allocation *a)

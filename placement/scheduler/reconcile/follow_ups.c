@@ -1,5 +1,6 @@
 // Evaluations that look at the job again at given times; times that are close to each other share one (row C24).
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 #include "state/base/time_units.h"
 #include <stdlib.h>
@@ -17,6 +18,7 @@ static int by_time(const void *a, const void *b)
 static const struct evaluation *create_follow_up(const struct reconciler *r, int64_t when_ns,
 	enum eval_trigger trigger, const char *description)
 {
+	CHECK(r->job && trigger < EVAL_TRIGGERS);
 	const struct evaluation *eval = r->ask->eval;
 	struct evaluation *followup = evaluation_create();
 	followup->id = prng_uuid(r->ask->prng);
@@ -37,6 +39,7 @@ static const struct evaluation *create_follow_up(const struct reconciler *r, int
 void create_follow_ups(struct group_pass *g, struct member **members, uint32_t count,
 	enum eval_trigger trigger, const char *description)
 {
+	CHECK(count == 0 || !is_delayed(g->r->ask));
 	const struct evaluation *followup = NULL;
 	if (count > 1)
 		qsort(members, count, sizeof *members, by_time);
@@ -46,4 +49,5 @@ void create_follow_ups(struct group_pass *g, struct member **members, uint32_t c
 			followup = create_follow_up(g->r, when_ns, trigger, description);
 		members[i]->followup = followup->id;
 	}
+	CHECK(count == 0 || followup);
 }

@@ -1,16 +1,19 @@
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "placement/scheduler/common/allocation_facts.h"
+#include "state/base/check.h"
 
 uint32_t member_count_of(const struct group_pass *g, enum member_set set)
 {
 	uint32_t count = 0;
 	FOR_MEMBERS(m, g)
 	count += m->set == set;
+	CHECK(count <= g->count);
 	return count;
 }
 
 bool is_place_ready(const struct group_pass *g)
 {
+	CHECK(g->dstate);
 	return !g->r->paused && !g->r->failed && !is_canarying(g);
 }
 
@@ -23,6 +26,8 @@ bool allocation_is_over(const struct group_pass *g, const struct allocation *a)
 
 void note_stop(struct group_pass *g, struct member *m, enum stop_cause cause)
 {
+	CHECK(cause < STOP_CAUSES);
+	CHECK(!m->stopped);
 	*APPEND(&g->r->result->stops, struct reconcile_stop) =
 		(struct reconcile_stop){m->allocation, cause, cause == STOP_LOST, m->followup};
 	m->stopped = true;

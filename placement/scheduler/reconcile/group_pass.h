@@ -4,6 +4,7 @@
 #include "placement/scheduler/reconcile/id_set.h"
 #include "placement/scheduler/reconcile/name_index.h"
 #include "placement/scheduler/reconcile/reconciliation.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 
@@ -72,6 +73,7 @@ struct group_pass {
 // Room doubles; all items of the array are added so.
 static inline void *reconcile_append(struct array *a, size_t bytes_each)
 {
+	CHECK(bytes_each > 0);
 	if ((a->count & (a->count - 1)) == 0)
 		a->items = memory_resize(a->items, (a->count ? 2 * a->count : 1) * bytes_each);
 	return memset((char *)a->items + (size_t)a->count++ * bytes_each, 0, bytes_each);
@@ -113,6 +115,7 @@ static inline bool is_delayed(const struct reconcile_ask *ask)
 // Canaries are there or wanted, and nobody promoted them.
 static inline bool is_canarying(const struct group_pass *g)
 {
+	CHECK(g->dstate);
 	return g->dstate->desired_canaries != 0 && !g->dstate->promoted;
 }
 static inline bool is_unknown(const struct member *m)

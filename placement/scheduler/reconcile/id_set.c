@@ -1,4 +1,5 @@
 #include "placement/scheduler/reconcile/id_set.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@ void id_set_add_all(struct id_set *set, const struct array *ids)
 	set->ids = memory_resize(set->ids, (set->count + ids->count) * sizeof *set->ids);
 	memcpy(set->ids + set->count, ids->items, ids->count * sizeof *set->ids);
 	set->count += ids->count;
+	CHECK(set->count >= ids->count);
 }
 
 static int id_compare(const void *a, const void *b)

@@ -19,6 +19,7 @@ void number_set_init(struct number_set *set, uint32_t size)
 {
 	set->words = memory_take_array(word_count(size), sizeof *set->words);
 	set->size = size;
+	CHECK(set->words);
 }
 
 void number_set_release(struct number_set *set)
@@ -46,6 +47,7 @@ bool number_set_has(const struct number_set *set, uint32_t number)
 
 void number_set_move_highest(struct number_set *from, struct number_set *to, int64_t n)
 {
+	CHECK(from->size == to->size && n >= 0);
 	for (uint32_t w = word_count(from->size); w > 0 && n > 0; w--)
 		for (uint64_t *word = &from->words[w - 1]; *word && n > 0; n--) {
 			uint64_t highest = 1ull << (WORD_BITS - 1 - __builtin_clzll(*word));
@@ -58,6 +60,7 @@ void name_index_init(struct name_index *names, uint32_t count, uint32_t size)
 {
 	*names = (struct name_index){.count = count};
 	number_set_init(&names->taken, size > count ? size : count);
+	CHECK(names->taken.size >= count);
 }
 
 void name_index_release(struct name_index *names)
@@ -69,6 +72,7 @@ uint32_t name_index_lowest_free(struct name_index *names)
 {
 	while (names->free_at < names->count && number_set_has(&names->taken, names->free_at))
 		names->free_at++;
+	CHECK(names->free_at <= names->count);
 	return names->free_at;
 }
 
@@ -78,6 +82,7 @@ uint32_t name_index_next(struct name_index *names)
 	if (number == names->count)
 		return names->overlap++;
 	number_set_add(&names->taken, number);
+	CHECK(number < names->count);
 	return number;
 }
 
@@ -86,4 +91,5 @@ void name_index_free(struct name_index *names, uint32_t number)
 	number_set_remove(&names->taken, number);
 	if (number < names->free_at)
 		names->free_at = number;
+	CHECK(!number_set_has(&names->taken, number));
 }

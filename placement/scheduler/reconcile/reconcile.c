@@ -1,10 +1,12 @@
 #include "placement/scheduler/reconcile/reconcile.h"
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 #include <stdlib.h>
 
 // Steps 3b–3v of a group that the job has.
 static bool compute_group(struct group_pass *g)
 {
+	CHECK(g->group);
 	initialize_deployment_state(g);
 	filter_old_terminal(g);
 	cancel_unneeded_canaries(g);
@@ -43,6 +45,7 @@ static bool job_is_stopped(const struct reconciler *r)
 // Returns whether nothing is left to do in it.
 static bool visit_group(struct group_pass *g)
 {
+	CHECK(g->name && g->desired == NULL);
 	g->desired = map_item(&g->r->result->desired, sizeof *g->desired, g->name);
 	g->first_destructive = g->r->result->destructive.count;
 	g->first_place = g->r->result->place.count;
@@ -58,6 +61,7 @@ static bool visit_group(struct group_pass *g)
 // The deployment goes to the plan whole when it is new, or was not worked out yet.
 static void hand_over_deployment(struct reconciler *r)
 {
+	CHECK(!r->result->deployment && !r->result->current);
 	struct deployment *d = r->deployment;
 	if (d && (r->is_new || d->status == DEPLOYMENT_INITIALIZING))
 		r->result->deployment = d;
@@ -65,6 +69,7 @@ static void hand_over_deployment(struct reconciler *r)
 		r->result->current = r->result->deployment ? d : r->ask->deployment;
 	if (!r->result->deployment)
 		deployment_free(d);
+	CHECK(!r->is_new || r->result->deployment);
 }
 
 static bool compute_groups(struct reconciler *r)
@@ -73,11 +78,14 @@ static bool compute_groups(struct reconciler *r)
 	struct group_pass g = {0};
 	while (next_group(r, &g))
 		complete &= visit_group(&g);
+	CHECK(r->member_count == 0 || g.members + g.count == r->members + r->member_count);
 	return complete;
 }
 
 void reconcile(const struct reconcile_ask *ask, struct reconciliation *result)
 {
+	CHECK(ask->eval && ask->view && ask->prng);
+	CHECK(ask->allocation_count == 0 || ask->allocations);
 	*result = (struct reconciliation){0};
 	struct reconciler r = {.ask = ask, .result = result, .job = ask->job};
 	reconcile_members(&r);
@@ -90,4 +98,5 @@ void reconcile(const struct reconcile_ask *ask, struct reconciliation *result)
 	free(r.members);
 	id_set_release(&r.canaries);
 	id_set_release(&r.unneeded);
+	CHECK(result->follow_ups.count == 0 || !is_delayed(ask));
 }

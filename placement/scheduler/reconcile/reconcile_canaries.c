@@ -1,6 +1,7 @@
 // Allocations that try a version out before the others follow (steps 3d, 3n, 3o).
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 #include <stdlib.h>
 
 static void stop_unneeded(struct group_pass *g, struct member *m)
@@ -11,11 +12,13 @@ static void stop_unneeded(struct group_pass *g, struct member *m)
 		stop_member(g, m, STOP_NOT_NEEDED);
 		g->desired->stop++;
 	}
+	CHECK(m->set == SET_NONE);
 }
 
 // A canary that has to leave its node is no canary any more: step 3o places another one if it is still needed.
 static void keep_canary(struct group_pass *g, struct member *m)
 {
+	CHECK(!m->stopped && !m->canary);
 	const struct reconcile_ask *ask = g->r->ask;
 	switch (allocation_taint(ask->view, m->allocation, ask->now_ns)) {
 	case TAINT_NONE:
@@ -52,6 +55,7 @@ struct canary_names {
 
 static void place_canary(struct canary_names *names, uint32_t number)
 {
+	CHECK(names->missing > 0);
 	struct group_pass *g = names->g;
 	*APPEND(&g->r->result->place, struct reconcile_place) =
 		(struct reconcile_place){.group = g->number, .name_index = number, .canary = true};
@@ -83,6 +87,7 @@ static void collect_names(struct canary_names *names)
 // Names of what they are going to replace come first, so that no name is there twice in the end (row C46).
 static void place_canaries(struct group_pass *g, int64_t missing)
 {
+	CHECK(missing > 0);
 	struct canary_names names = {.g = g, .missing = missing};
 	number_set_init(&names.used, g->names.taken.size);
 	number_set_init(&names.destructive, g->names.taken.size);
@@ -94,6 +99,7 @@ static void place_canaries(struct group_pass *g, int64_t missing)
 		place_canary(&names, number);
 	number_set_release(&names.used);
 	number_set_release(&names.destructive);
+	CHECK(names.missing == 0);
 }
 
 static int64_t canary_count(const struct group_pass *g)
@@ -101,12 +107,14 @@ static int64_t canary_count(const struct group_pass *g)
 	int64_t count = 0;
 	FOR_MEMBERS(m, g)
 	count += m->canary;
+	CHECK(count <= g->count);
 	return count;
 }
 
 // Steps 3n and 3o (rows C32, C33).
 void compute_canaries(struct group_pass *g)
 {
+	CHECK(g->dstate && g->group);
 	const struct update_strategy *update = g->group->update;
 	int64_t there = canary_count(g);
 	if (is_canarying(g))

@@ -1,11 +1,13 @@
 // The deployment before and after the groups (steps 0, 2, 4), and the part that a group has in it (3b, 3u, 3v).
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 #include <stdlib.h>
 
 static void propose_update(
 	struct reconciler *r, const struct deployment *d, int status, struct text why)
 {
+	CHECK(status >= 0 && status < DEPLOYMENT_STATUSES);
 	struct deployment_update *update =
 		APPEND(&r->result->deployment_updates, struct deployment_update);
 	*update = (struct deployment_update){d->id, status, text_copy(why)};
@@ -24,6 +26,7 @@ static bool is_of_version(const struct deployment *d, const struct job *job)
 
 static const struct deployment_group *group_at(const struct deployment *d, uint32_t i)
 {
+	CHECK(i < d->groups.count);
 	return ARRAY_AT(&d->groups, struct deployment_group, i);
 }
 
@@ -50,6 +53,7 @@ static void collect_canaries(struct reconciler *r)
 // Step 0.
 void cancel_unneeded_deployment(struct reconciler *r)
 {
+	CHECK(!r->deployment && !r->former);
 	const struct deployment *d = r->ask->batch ? NULL : r->ask->deployment;
 	if (!d)
 		return;
@@ -75,11 +79,13 @@ void compute_deployment_paused(struct reconciler *r)
 	r->paused = status == DEPLOYMENT_PAUSED || status == DEPLOYMENT_PENDING ||
 		    status == DEPLOYMENT_INITIALIZING;
 	r->failed = status == DEPLOYMENT_FAILED;
+	CHECK(!(r->paused && r->failed));
 }
 
 // Step 3b.
 void initialize_deployment_state(struct group_pass *g)
 {
+	CHECK(g->group && !g->dstate);
 	const struct update_strategy *update = g->group->update;
 	struct deployment *d = g->r->deployment;
 	g->dstate = d ? deployment_group_of(d, text_of(g->name)) : NULL;
@@ -96,6 +102,7 @@ void initialize_deployment_state(struct group_pass *g)
 
 static struct deployment *begin_deployment(const struct reconciler *r)
 {
+	CHECK(r->job && !r->deployment);
 	const struct job *job = r->job;
 	struct deployment *d = deployment_create();
 	d->id = prng_uuid(r->ask->prng);
@@ -115,6 +122,7 @@ static struct deployment *begin_deployment(const struct reconciler *r)
 
 static void attach_group(struct group_pass *g)
 {
+	CHECK(g->dstate == &g->fresh);
 	struct deployment_group *place =
 		map_item(&g->r->deployment->groups, sizeof *place, g->name);
 	g->fresh.group = place->group;
@@ -125,6 +133,7 @@ static void attach_group(struct group_pass *g)
 // Step 3u (row C48): for a new version, or when what is there changes.
 void create_deployment(struct group_pass *g)
 {
+	CHECK(g->dstate);
 	struct reconciler *r = g->r;
 	bool changes = g->destructive_count > 0 || r->result->in_place.count > 0;
 	if (r->ask->batch || g->had_dstate || update_is_empty(g->group->update))
@@ -150,6 +159,7 @@ static bool is_all_healthy(const struct deployment_group *dstate)
 // Step 3v (row C49).
 bool is_deployment_complete(const struct group_pass *g)
 {
+	CHECK(g->dstate);
 	const struct deployment *d = g->r->deployment;
 	bool idle =
 		g->destructive_count + g->in_place_count + g->later_count + g->place.count == 0 &&
@@ -163,6 +173,7 @@ bool is_deployment_complete(const struct group_pass *g)
 // A region that is done waits for its peers (row C40), unless they told it to go on.
 static void complete_deployment(struct reconciler *r)
 {
+	CHECK(deployment_is_active(r->deployment));
 	const struct deployment *d = r->deployment;
 	if (!r->job->multiregion)
 		propose_update(r, d, DEPLOYMENT_SUCCESSFUL, TEXT(DEPLOYMENT_TEXT_SUCCESSFUL));
@@ -172,6 +183,7 @@ static void complete_deployment(struct reconciler *r)
 
 static void describe_new(struct deployment *d)
 {
+	CHECK(d->status_description);
 	if (!deployment_requires_promotion(d))
 		return;
 	free(d->status_description);
@@ -183,6 +195,7 @@ static void describe_new(struct deployment *d)
 // Step 4. What ended without success stays as it ended.
 void compute_deployment_updates(struct reconciler *r, bool complete)
 {
+	CHECK(r->job && !r->job->stop);
 	struct deployment *d = r->deployment;
 	if (!d)
 		return;

@@ -2,6 +2,7 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 #include "state/records/reschedule.h"
 
 static bool is_older(const struct allocation *a, const struct job *job)
@@ -13,6 +14,7 @@ static bool is_older(const struct allocation *a, const struct job *job)
 // Step 3c: a batch job that changed runs anew.
 void filter_old_terminal(struct group_pass *g)
 {
+	CHECK(g->r->job);
 	if (!g->r->ask->batch)
 		return;
 	FOR_MEMBERS(m, g)
@@ -34,6 +36,7 @@ static bool is_of_version(const struct allocation *a, const struct job *job)
 // would never be rescheduled, and what completed would run again.
 static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
 {
+	CHECK(taint <= TAINT_IGNORE);
 	switch (taint) {
 	case TAINT_MIGRATE: return SET_MIGRATE;
 	case TAINT_LOST: return SET_LOST;
@@ -49,6 +52,7 @@ static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
 // Step 3e.
 void split_by_taint(struct group_pass *g)
 {
+	CHECK(g->r->job);
 	const struct reconcile_ask *ask = g->r->ask;
 	FOR_MEMBERS(m, g)
 	{
@@ -90,6 +94,7 @@ static bool may_reschedule(const struct reconciler *r, const struct allocation *
 // When it is due, if it is at all. is_own: its follow-up is this evaluation.
 static bool due_of(const struct reconciler *r, const struct member *m, bool is_own, int64_t *due_ns)
 {
+	CHECK(m->set == SET_UNTAINTED || m->set == SET_DISCONNECTING);
 	const struct allocation *a = m->allocation;
 	if (m->set == SET_DISCONNECTING)
 		return allocation_reschedule_due(a, r->ask->now_ns, due_ns);
@@ -121,6 +126,7 @@ static enum reschedule reschedule_of(
 
 void reschedule_member(struct group_pass *g, struct member *m)
 {
+	CHECK(!m->stopped);
 	switch (reschedule_of(g->r, m, &m->due_ns)) {
 	case RESCHEDULE_NOW: m->set = SET_RESCHEDULE; break;
 	case RESCHEDULE_LATER:
@@ -129,10 +135,12 @@ void reschedule_member(struct group_pass *g, struct member *m)
 		// fallthrough
 	case RESCHEDULE_NEVER: m->set = SET_UNTAINTED; break;
 	}
+	CHECK(m->set == SET_RESCHEDULE || m->set == SET_UNTAINTED);
 }
 
 static void filter_member(struct group_pass *g, struct member *m)
 {
+	CHECK(m->set == SET_UNTAINTED);
 	const struct allocation *a = m->allocation;
 	if (was_replaced(a) && allocation_is_terminal(a)) {
 		m->set = SET_NONE;

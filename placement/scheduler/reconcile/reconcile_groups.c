@@ -1,6 +1,7 @@
 // Allocations group by group: sorted once by the name of the group, the number in the name, and the id.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 #include <stdlib.h>
 
@@ -47,6 +48,7 @@ static uint32_t highest_number(const struct reconcile_ask *ask)
 static void place_by_number(
 	const struct reconcile_ask *ask, struct sort_key *keys, uint32_t highest)
 {
+	CHECK(highest / 4 <= ask->allocation_count);
 	uint32_t *at = memory_take_array((size_t)highest + 2, sizeof *at);
 	for (uint32_t i = 0; i < ask->allocation_count; i++)
 		at[ask->allocations[i]->index + 1]++;
@@ -69,6 +71,7 @@ static void collect_keys(const struct reconcile_ask *ask, struct sort_key *keys)
 
 void reconcile_members(struct reconciler *r)
 {
+	CHECK(!r->members);
 	uint32_t count = r->ask->allocation_count;
 	struct sort_key *keys = memory_take_array((size_t)count + 1, sizeof *keys);
 	collect_keys(r->ask, keys);
@@ -79,6 +82,7 @@ void reconcile_members(struct reconciler *r)
 	for (uint32_t i = 0; i < count; i++)
 		r->members[i].allocation = keys[i].allocation;
 	free(keys);
+	CHECK(r->member_count == r->ask->allocation_count);
 }
 
 // The least name of a group of the job that comes after the last one; NULL: none is left.
@@ -90,6 +94,7 @@ static const char *next_wanted(const struct reconciler *r, const char *last)
 		if ((!last || strcmp(name, last) > 0) && (!least || strcmp(name, least) < 0))
 			least = name;
 	}
+	CHECK(!least || !last || strcmp(least, last) > 0);
 	return least;
 }
 
@@ -100,6 +105,7 @@ static const char *group_name(const struct member *m)
 
 static uint32_t span_of(const struct reconciler *r, uint32_t first, const char *name)
 {
+	CHECK(first <= r->member_count);
 	uint32_t i = first;
 	const char *known = name;
 	for (; i < r->member_count; i++) {
@@ -108,6 +114,7 @@ static uint32_t span_of(const struct reconciler *r, uint32_t first, const char *
 			break;
 		known = other;
 	}
+	CHECK(i >= first && i <= r->member_count);
 	return i - first;
 }
 
@@ -118,6 +125,7 @@ static void find_group(struct group_pass *g, const struct job *job)
 		return;
 	g->number = (uint32_t)at;
 	g->group = ARRAY_AT(&job->task_groups, struct task_group, at);
+	CHECK(g->number < job->task_groups.count);
 }
 
 bool next_group(struct reconciler *r, struct group_pass *g)
@@ -132,5 +140,6 @@ bool next_group(struct reconciler *r, struct group_pass *g)
 	*g = (struct group_pass){.r = r, .name = name, .members = r->members + first};
 	g->count = span_of(r, first, name);
 	find_group(g, r->job);
+	CHECK(first + g->count <= r->member_count);
 	return true;
 }

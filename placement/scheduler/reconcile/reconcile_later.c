@@ -2,6 +2,7 @@
 // for their delay (steps 3h–3j).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 #include "state/base/time_units.h"
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ static struct member_list list_for(const struct group_pass *g)
 
 static void create_timeout_later_evals(struct group_pass *g)
 {
+	CHECK(!is_delayed(g->r->ask));
 	struct member_list cut_off = list_for(g);
 	FOR_MEMBERS(m, g)
 	{
@@ -55,6 +57,7 @@ void reconcile_disconnecting(struct group_pass *g)
 		else
 			reschedule_member(g, m);
 	}
+	CHECK(member_count_of(g, SET_DISCONNECTING) == 0);
 }
 
 static bool stops_on_its_own(const struct allocation *a)
@@ -126,6 +129,7 @@ void create_lost_later_evals(struct group_pass *g)
 // Step 3j. Which follow-up an allocation waits for is noted at the end, when it is known whether it stays.
 void create_reschedule_later_evals(struct group_pass *g)
 {
+	CHECK(g->later_count <= g->count);
 	if (g->later_count == 0 || is_delayed(g->r->ask))
 		return;
 	struct member_list later = list_for(g);
@@ -139,6 +143,7 @@ void create_reschedule_later_evals(struct group_pass *g)
 
 void note_follow_ups(struct group_pass *g)
 {
+	CHECK(g->group);
 	struct reconciliation *result = g->r->result;
 	FOR_MEMBERS(m, g)
 	{

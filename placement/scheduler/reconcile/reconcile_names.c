@@ -1,5 +1,6 @@
 // The numbers in names (step 3k, row C46).
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 
 static bool holds_name(const struct member *m)
 {
@@ -20,6 +21,7 @@ void index_names(struct group_pass *g)
 	FOR_MEMBERS(m, g)
 	if (holds_name(m))
 		number_set_add(&g->names.taken, m->allocation->index);
+	CHECK(g->names.taken.size >= g->names.count);
 }
 
 struct repair {
@@ -29,11 +31,13 @@ struct repair {
 
 static struct reconcile_place *place_at(struct array *places, uint32_t i)
 {
+	CHECK(i < places->count);
 	return ARRAY_AT(places, struct reconcile_place, i);
 }
 
 static void reserve_names(struct repair *r, struct array *places, uint32_t first)
 {
+	CHECK(first <= places->count);
 	for (uint32_t i = first; i < places->count; i++)
 		if (place_at(places, i)->name_index < r->names->taken.size)
 			number_set_add(&r->names->taken, place_at(places, i)->name_index);
@@ -42,6 +46,7 @@ static void reserve_names(struct repair *r, struct array *places, uint32_t first
 // What takes another's place takes its name, unless one that goes on has it too and another one is free.
 static void repair_places(struct repair *r, struct array *places, uint32_t first)
 {
+	CHECK(first <= places->count);
 	for (uint32_t i = first; i < places->count; i++) {
 		struct reconcile_place *place = place_at(places, i);
 		if (!place->previous || place->canary)
@@ -55,6 +60,7 @@ static void repair_places(struct repair *r, struct array *places, uint32_t first
 
 void repair_names(struct group_pass *g)
 {
+	CHECK(g->first_place <= g->r->result->place.count);
 	struct reconciliation *result = g->r->result;
 	struct repair r = {.names = &g->names};
 	number_set_init(&r.given, g->names.taken.size);

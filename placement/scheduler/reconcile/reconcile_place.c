@@ -1,8 +1,10 @@
 // What is missing, and what moves (steps 3q, 3r, 3t).
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 
 static struct reconcile_place replacement_of(const struct group_pass *g, const struct member *m)
 {
+	CHECK(g->group && m->allocation);
 	bool canary = is_canary(m->allocation);
 	return (struct reconcile_place){
 		.group = g->number,
@@ -16,6 +18,7 @@ static struct reconcile_place replacement_of(const struct group_pass *g, const s
 
 static struct reconcile_place *append_missing(struct group_pass *g, const struct member *m)
 {
+	CHECK(m->set == SET_RESCHEDULE || m->set == SET_LOST);
 	struct reconcile_place *place = APPEND(&g->place, struct reconcile_place);
 	*place = replacement_of(g, m);
 	return place;
@@ -39,6 +42,7 @@ static int64_t replace_failed(struct group_pass *g)
 		if (m->set == SET_RESCHEDULE)
 			append_missing(g, m)->reschedule = true;
 	}
+	CHECK(there <= g->count);
 	return there;
 }
 
@@ -67,6 +71,7 @@ static void fill_up(struct group_pass *g, int64_t there)
 // Step 3q.
 void compute_placements(struct group_pass *g)
 {
+	CHECK(g->place.count == 0);
 	if (g->waits)
 		return;
 	fill_up(g, replace_lost(g, replace_failed(g)));
@@ -76,6 +81,7 @@ void compute_placements(struct group_pass *g)
 
 static void place_missing(struct group_pass *g, const struct reconcile_place *missing)
 {
+	CHECK(missing->group == g->number);
 	*APPEND(&g->r->result->place, struct reconcile_place) = *missing;
 	g->desired->place++;
 }
@@ -83,6 +89,7 @@ static void place_missing(struct group_pass *g, const struct reconcile_place *mi
 // While a version is tried out, or waits, only what was lost or failed is replaced; and not what failed with it.
 static bool is_placed_anyway(const struct group_pass *g, const struct reconcile_place *missing)
 {
+	CHECK(!missing->reschedule || missing->previous);
 	const struct reconciler *r = g->r;
 	if (missing->lost)
 		return true;
@@ -92,12 +99,14 @@ static bool is_placed_anyway(const struct group_pass *g, const struct reconcile_
 
 static const struct reconcile_place *missing_at(const struct group_pass *g, uint32_t i)
 {
+	CHECK(i < g->place.count);
 	return ARRAY_AT(&g->place, struct reconcile_place, i);
 }
 
 // What failed ends with its replacement; what is cut off may come back.
 static void stop_replaced(struct group_pass *g, bool ready)
 {
+	CHECK(!g->waits);
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_RESCHEDULE || is_unknown(m))
@@ -126,6 +135,7 @@ void compute_replacements(struct group_pass *g)
 // Step 3t: drains go on whatever becomes of the deployment (row C35).
 void compute_migrations(struct group_pass *g)
 {
+	CHECK(g->group);
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_MIGRATE)

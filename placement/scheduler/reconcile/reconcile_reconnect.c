@@ -1,6 +1,7 @@
 // Allocations whose client is back (step 3g): they stay, or what replaced them does.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 
 static bool is_to_move(const struct allocation *a)
 {
@@ -19,6 +20,7 @@ static bool is_older(const struct allocation *a, const struct job *job)
 // Row C11.
 static bool stop_unwanted(struct group_pass *g, struct member *m)
 {
+	CHECK(m->set == SET_RECONNECTING);
 	const struct allocation *a = m->allocation;
 	if (a->desired == ALLOC_RUN && a->client_status == ALLOC_FAILED)
 		stop_member(g, m, STOP_RESCHEDULED);
@@ -27,6 +29,7 @@ static bool stop_unwanted(struct group_pass *g, struct member *m)
 	else
 		return false;
 	g->desired->stop++;
+	CHECK(m->set == SET_NONE);
 	return true;
 }
 
@@ -44,6 +47,7 @@ static struct member *find_member(const struct group_pass *g, const struct alloc
 			high = middle;
 	}
 	bool found = low < g->count && uuid_equal(&g->members[low].allocation->id, &a->id);
+	CHECK(!found || low < g->count);
 	return found ? &g->members[low] : NULL;
 }
 
@@ -55,6 +59,7 @@ static const struct allocation *successor_of(const struct group_pass *g, const s
 	const struct allocation *next =
 		view->allocation(view->context, &a->details->next_allocation);
 	// A link never leads back, whatever is stored.
+	CHECK(!next || !uuid_equal(&next->id, &a->id));
 	return next && next->record.create_index > a->record.create_index ? next : NULL;
 }
 
@@ -100,6 +105,7 @@ static bool scores_better(const struct allocation *a, const struct allocation *t
 static bool replacement_stays(
 	const struct allocation *original, const struct allocation *replacement)
 {
+	CHECK(original != replacement);
 	if (is_older(original, replacement->job))
 		return true;
 	return scores_better(replacement, original) &&
@@ -109,6 +115,7 @@ static bool replacement_stays(
 
 static void choose_survivor(struct group_pass *g, struct member *m)
 {
+	CHECK(m->set == SET_RECONNECTING);
 	struct member *replacement = living_replacement(g, m->allocation);
 	if (!replacement)
 		return;
@@ -122,6 +129,7 @@ static void choose_survivor(struct group_pass *g, struct member *m)
 // An ordinary one from now on; only what runs is known to be back.
 static void keep_member(struct group_pass *g, struct member *m)
 {
+	CHECK(m->set == SET_RECONNECTING && !m->stopped);
 	m->set = SET_UNTAINTED;
 	if (m->allocation->client_status == ALLOC_RUNNING)
 		*APPEND(&g->r->result->reconnects, const struct allocation *) = m->allocation;

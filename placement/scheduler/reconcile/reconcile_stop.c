@@ -2,6 +2,7 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 
 // What a group left behind when it was taken out of its job is told to end even where it failed: nothing else will
 // look at it.
@@ -13,6 +14,7 @@ static bool is_left(const struct group_pass *g, const struct allocation *a)
 
 void filter_and_stop_all(struct group_pass *g)
 {
+	CHECK(!g->group);
 	const struct reconcile_ask *ask = g->r->ask;
 	FOR_MEMBERS(m, g)
 	{
@@ -45,6 +47,7 @@ static bool may_go(const struct surplus *s, const struct member *m)
 
 static void remove_member(struct surplus *s, struct member *m)
 {
+	CHECK(s->remove > 0 && !m->stopped);
 	stop_member(s->g, m, STOP_NOT_NEEDED);
 	s->g->desired->stop++;
 	s->remove--;
@@ -53,6 +56,7 @@ static void remove_member(struct surplus *s, struct member *m)
 // Those whose place a promoted canary took.
 static void remove_namesakes_of_canaries(struct surplus *s)
 {
+	CHECK(!s->canarying);
 	struct number_set names;
 	number_set_init(&names, s->g->names.taken.size);
 	FOR_MEMBERS(m, s->g)
@@ -75,6 +79,7 @@ static bool has_canaries(const struct group_pass *g)
 
 static void remove_migrating(struct surplus *s)
 {
+	CHECK(s->remove >= 0);
 	struct number_set migrating, highest;
 	if (s->remove == 0 || member_count_of(s->g, SET_MIGRATE) == 0)
 		return;
@@ -96,6 +101,7 @@ static void remove_migrating(struct surplus *s)
 
 static void remove_highest(struct surplus *s)
 {
+	CHECK(s->remove >= 0);
 	struct number_set highest;
 	if (s->remove == 0)
 		return;
@@ -109,6 +115,7 @@ static void remove_highest(struct surplus *s)
 
 static void remove_any(struct surplus *s)
 {
+	CHECK(s->remove >= 0);
 	FOR_MEMBERS(m, s->g)
 	if (s->remove > 0 && may_go(s, m))
 		remove_member(s, m);
@@ -128,6 +135,7 @@ static void lose_all(struct group_pass *g)
 // Step 3l.
 void compute_stop(struct group_pass *g)
 {
+	CHECK(g->group && g->dstate);
 	struct surplus s = {g, is_canarying(g), 0};
 	lose_all(g);
 	FOR_MEMBERS(m, g)
@@ -140,4 +148,5 @@ void compute_stop(struct group_pass *g)
 	remove_migrating(&s);
 	remove_highest(&s);
 	remove_any(&s);
+	CHECK(s.remove >= 0);
 }

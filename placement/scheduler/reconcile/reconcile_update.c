@@ -1,18 +1,22 @@
 // What another version of the job changes in what is there, and how much of it at once (steps 3m, 3p, 3s).
 #include "placement/scheduler/reconcile/group_pass.h"
+#include "state/base/check.h"
 
 static enum alloc_change change_of(const struct group_pass *g, const struct member *m)
 {
+	CHECK(m->set == SET_UNTAINTED);
 	const struct reconcile_ask *ask = g->r->ask;
 	if (m->allocation->job->job_modify_index == g->r->job->job_modify_index)
 		return CHANGE_NONE;
 	enum alloc_change change = ask->change_of(ask->context, m->allocation);
 	// What becomes unknown is not changed before it is back.
+	CHECK(change <= CHANGE_DESTRUCTIVE);
 	return m->unknown && change == CHANGE_IN_PLACE ? CHANGE_NONE : change;
 }
 
 static void update_member(struct group_pass *g, struct member *m)
 {
+	CHECK(!m->stopped && !m->destructive);
 	switch (change_of(g, m)) {
 	case CHANGE_NONE: g->desired->ignore++; break;
 	case CHANGE_IN_PLACE:
@@ -29,12 +33,14 @@ static void update_member(struct group_pass *g, struct member *m)
 // Step 3m.
 void compute_updates(struct group_pass *g)
 {
+	CHECK(g->in_place_count == 0 && g->destructive_count == 0);
 	FOR_MEMBERS(m, g)
 	if (m->set == SET_UNTAINTED)
 		update_member(g, m);
 	g->desired->in_place_update += g->in_place_count;
 	if (!g->had_dstate)
 		g->dstate->desired_total += g->destructive_count + g->in_place_count;
+	CHECK(g->in_place_count + g->destructive_count <= g->count);
 }
 
 static const struct optional_bool *health_of(const struct allocation *a)
@@ -48,6 +54,7 @@ static const struct optional_bool *health_of(const struct allocation *a)
 // max_parallel, less those of the deployment that are not known to be healthy yet; 0 when one is known not to be.
 static int64_t rest_of_max_parallel(const struct group_pass *g)
 {
+	CHECK(!update_is_empty(g->group->update));
 	int64_t limit = g->group->update->max_parallel;
 	FOR_MEMBERS(m, g)
 	{
@@ -78,6 +85,7 @@ void compute_under_provisioned_by(struct group_pass *g)
 
 static void replace_member(struct group_pass *g, struct member *m)
 {
+	CHECK(g->limit > 0 && !m->stopped);
 	*APPEND(&g->r->result->destructive, struct reconcile_place) =
 		(struct reconcile_place){.group = g->number,
 			.name_index = m->allocation->index,

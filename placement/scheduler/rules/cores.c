@@ -1,4 +1,5 @@
 #include "placement/scheduler/rules/cores.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ uint32_t core_set_count(const struct core_set *set)
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < CORES_MAX / 64; i++)
 		count += (uint32_t)__builtin_popcountll(set->words[i]);
+	CHECK(count <= CORES_MAX);
 	return count;
 }
 
@@ -49,6 +51,7 @@ void core_set_add_details(struct core_set *set, const struct alloc_details *deta
 
 bool core_set_take(struct core_set *set, int64_t count, struct allocated_task *task)
 {
+	CHECK(count > 0);
 	if (core_set_count(set) < count)
 		return false;
 	for (uint32_t i = 0; i < CORES_MAX / 64; i++)
@@ -57,6 +60,7 @@ bool core_set_take(struct core_set *set, int64_t count, struct allocated_task *t
 			set->words[i] &= set->words[i] - 1;
 			*(int64_t *)array_append(&task->reserved_cores, sizeof core) = core;
 		}
+	CHECK(count == 0);
 	return true;
 }
 
@@ -73,6 +77,7 @@ int64_t node_shares_per_core(const struct node *node)
 
 struct group_footprint footprint_with_cores(const struct task_group *group, int64_t shares_per_core)
 {
+	CHECK(shares_per_core >= 0);
 	struct task_group copy = *group;
 	struct task *tasks = memory_take_array(group->tasks.count + 1, sizeof *tasks);
 	memcpy(tasks, group->tasks.items, group->tasks.count * sizeof *tasks);

@@ -9,6 +9,7 @@
 
 static void compile_need(struct device_need *need, const struct device_ask *ask, uint32_t task)
 {
+	CHECK(ask);
 	struct constraint_error ignored; // validation has refused what does not compile
 	*need = (struct device_need){.ask = ask, .task = task};
 	need->constraints = memory_take_array(ask->constraints.count + 1, sizeof(void *));
@@ -42,6 +43,7 @@ void device_needs_compile(struct device_needs *needs, const struct task_group *g
 			needs->weights += needs->items[at++].weights;
 		}
 	}
+	CHECK(at == needs->count);
 }
 
 void device_needs_release(struct device_needs *needs)
@@ -61,6 +63,7 @@ void device_needs_release(struct device_needs *needs)
 
 bool device_need_matches(const struct device_need *need, const struct node_class *c, uint32_t group)
 {
+	CHECK(group < c->device_count);
 	const struct device_group *device = &c->devices[group];
 	if (!device_is_named(device, need->ask->name))
 		return false;
@@ -74,6 +77,7 @@ bool device_need_matches(const struct device_need *need, const struct node_class
 static double matched_weights(
 	const struct device_need *need, const struct node_class *c, uint32_t group)
 {
+	CHECK(group < c->device_count);
 	double sum = 0;
 	for (uint32_t i = 0; i < need->ask->affinities.count; i++)
 		if (need->affinities[i].condition &&
@@ -127,11 +131,13 @@ static uint32_t order_groups(const struct search *s, const struct device_need *n
 		order[at] = group;
 		weights[at] = weight;
 	}
+	CHECK(count <= NODE_DEVICE_GROUPS_MAX);
 	return count;
 }
 
 static bool choose_groups(struct search *s, uint32_t at)
 {
+	CHECK(at <= s->needs->count);
 	uint8_t order[NODE_DEVICE_GROUPS_MAX];
 	double weights[NODE_DEVICE_GROUPS_MAX];
 	if (at == s->needs->count)
@@ -154,6 +160,7 @@ static bool choose_groups(struct search *s, uint32_t at)
 bool device_needs_choose(const struct device_needs *needs, const struct node_class *c,
 	const struct device_set *free_set, struct device_choice *choice)
 {
+	CHECK(needs->count == 0 || needs->items);
 	struct search s = {.needs = needs, .node_class = c, .choice = choice};
 	if (needs->count > DEVICE_NEEDS_MAX)
 		return false;
@@ -165,11 +172,13 @@ bool device_needs_choose(const struct device_needs *needs, const struct node_cla
 
 struct allocated_task *details_task(struct alloc_details *details, const char *name)
 {
+	CHECK(name);
 	return map_item(&details->tasks, sizeof(struct allocated_task), name);
 }
 
 static void put_instance(struct allocated_device *device, uint32_t group, uint32_t instance)
 {
+	CHECK(instance < NODE_DEVICES_MAX);
 	char id[32];
 	snprintf(id, sizeof id, "%u-%u", group, instance);
 	*(char **)array_append(&device->device_ids, sizeof(char *)) = text_copy(text_of(id));
@@ -179,12 +188,14 @@ void device_needs_assign(const struct device_needs *needs, const struct task_gro
 	const struct node_class *c, const struct device_set *free_set,
 	const struct device_choice *choice, struct device_set *taken, struct alloc_details *details)
 {
+	CHECK(needs->count <= DEVICE_NEEDS_MAX);
 	struct device_set left = *free_set;
 	*taken = (struct device_set){0};
 	for (uint32_t i = 0; i < needs->count; i++) {
 		const struct device_need *need = &needs->items[i];
 		const struct task *task = ARRAY_AT(&group->tasks, struct task, need->task);
 		uint32_t from = choice->groups[i];
+		CHECK(from < c->device_count);
 		struct allocated_device *device =
 			array_append(&details_task(details, task->name)->devices, sizeof *device);
 		device->vendor = text_copy(text_of(c->devices[from].vendor));

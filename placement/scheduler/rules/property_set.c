@@ -1,5 +1,6 @@
 #include "placement/scheduler/rules/property_set.h"
 #include "placement/scheduler/common/growing.h"
+#include "state/base/check.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ void property_set_release(struct property_set *s)
 // Where the number of a value is, or would go.
 static uint32_t *find_number(const struct property_set *s, const char *value)
 {
+	CHECK(s->numbers);
 	uint32_t at = (uint32_t)hash_bytes(0, value, (uint32_t)strlen(value)) & s->mask;
 	while (s->numbers[at] && strcmp(s->counts[s->numbers[at] - 1].value, value) != 0)
 		at = (at + 1) & s->mask;
@@ -40,6 +42,7 @@ static void grow_numbers(struct property_set *s)
 	s->numbers = memory_take_array((size_t)s->mask + 1, sizeof *s->numbers);
 	for (uint32_t i = 0; i < s->count; i++)
 		*find_number(s, s->counts[i].value) = i + 1;
+	CHECK(s->count <= s->mask);
 }
 
 uint32_t property_set_number(struct property_set *s, const char *value)
@@ -52,6 +55,7 @@ uint32_t property_set_number(struct property_set *s, const char *value)
 		s->counts[s->count++] = (struct property_count){.value = text_copy(text_of(value))};
 		*number = s->count;
 	}
+	CHECK(*number > 0 && *number <= s->count);
 	return *number - 1;
 }
 
@@ -69,15 +73,18 @@ static void count_on_node(struct property_set *s, const struct node *node, int u
 	c->counted = true;
 	s->total += property_count_left(c);
 	s->changes++;
+	CHECK(s->total >= 0);
 }
 
 void property_set_use(struct property_set *s, const struct node *node, int by)
 {
+	CHECK(by == 1 || by == -1);
 	count_on_node(s, node, by, 0);
 }
 
 void property_set_clear(struct property_set *s, const struct node *node, int by)
 {
+	CHECK(by == 1 || by == -1);
 	count_on_node(s, node, 0, by);
 }
 
@@ -108,6 +115,7 @@ static bool count_one(const struct allocation *a, void *context)
 void property_set_load(
 	struct property_set *s, const struct scheduler_view *view, const struct job *job)
 {
+	CHECK(job);
 	struct loading l = {s, view, job};
 	view->job_allocations(view->context, job->namespace_name, job->id, count_one, &l);
 }
@@ -120,6 +128,7 @@ const char *property_set_value(
 
 int64_t property_set_used(const struct property_set *s, const char *value)
 {
+	CHECK(value);
 	uint32_t number = s->numbers ? *find_number(s, value) : 0;
 	return number ? property_count_left(&s->counts[number - 1]) : 0;
 }
@@ -135,6 +144,7 @@ static struct property_range find_range(const struct property_set *s)
 		r.most = r.any && r.most > used ? r.most : used;
 		r.any = true;
 	}
+	CHECK(!r.any || r.least <= r.most);
 	return r;
 }
 
@@ -149,4 +159,5 @@ void property_set_settle(struct property_set *s)
 		return;
 	s->range = find_range(s);
 	s->range_at = s->changes + 1;
+	CHECK(s->range_at == s->changes + 1);
 }

@@ -1,4 +1,5 @@
 #include "placement/scheduler/rules/rules.h"
+#include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include <math.h>
@@ -7,6 +8,7 @@
 
 static bool text_is(const char *text, const char *word)
 {
+	CHECK(word);
 	return text && strcmp(text, word) == 0;
 }
 
@@ -78,6 +80,7 @@ static void add_property(struct distinct_rules *distinct, const struct constrain
 		set->usable = *end == 0 && set->limit >= 0;
 	}
 	property_set_load(set, view, job);
+	CHECK(!set->usable || set->limit >= 0);
 }
 
 static void add_distinct(struct distinct_rules *distinct, const struct array *constraints,
@@ -131,11 +134,13 @@ static void add_affinities(struct group_rules *g, const struct array *affinities
 		g->affinity_weights += fabs(to->weight);
 		g->affinity_unique |= to->condition && constraint_is_node_unique(to->condition);
 	}
+	CHECK(g->affinity_weights >= 0);
 }
 
 // What the listed values leave of the count is shared by all others.
 static void add_buckets(struct compiled_spread *to, const struct spread *spread, double count)
 {
+	CHECK(!to->buckets);
 	double sum = 0;
 	to->buckets = memory_take_array(spread->targets.count + 1, sizeof *to->buckets);
 	for (uint32_t i = 0; i < spread->targets.count; i++) {
@@ -147,6 +152,7 @@ static void add_buckets(struct compiled_spread *to, const struct spread *spread,
 	}
 	if (sum > 0 && sum < count)
 		to->buckets[to->bucket_count++] = (struct spread_bucket){NULL, count - sum};
+	CHECK(to->bucket_count <= spread->targets.count + 1);
 }
 
 static void add_spreads(
@@ -161,6 +167,7 @@ static void add_spreads(
 		property_set_load(&to->counts, view, g->job);
 		add_buckets(to, spread, (double)g->group->count);
 	}
+	CHECK(g->spread_count >= spreads->count);
 }
 
 // The last spread over the attribute of this one: first those of the group, then those of the job, which are the first
@@ -168,6 +175,7 @@ static void add_spreads(
 static const struct compiled_spread *last_over(
 	const struct group_rules *g, const struct compiled_spread *spread, uint32_t of_job)
 {
+	CHECK(of_job <= g->spread_count);
 	const struct compiled_spread *last = spread;
 	for (uint32_t i = 0; i < g->spread_count; i++) {
 		const struct compiled_spread *next = &g->spreads[(of_job + i) % g->spread_count];
@@ -180,6 +188,7 @@ static const struct compiled_spread *last_over(
 // Targets and weight of the last spread over an attribute count for all over it, as Nomad keeps them by attribute.
 static void settle_attributes(struct group_rules *g, uint32_t of_job)
 {
+	CHECK(of_job <= g->spread_count);
 	struct compiled_spread *settled = memory_take_array(g->spread_count + 1, sizeof *settled);
 	for (uint32_t i = 0; i < g->spread_count; i++) {
 		const struct compiled_spread *last = last_over(g, &g->spreads[i], of_job);
@@ -210,15 +219,18 @@ static void share_weights(struct group_rules *g, uint32_t of_job)
 
 static void add_driver(struct group_rules *g, const char *driver)
 {
+	CHECK(g->drivers);
 	for (uint32_t i = 0; i < g->driver_count; i++)
 		if (text_is(driver, g->drivers[i]))
 			return;
 	g->drivers[g->driver_count++] = text_or_empty(driver);
+	CHECK(g->driver_count <= g->group->tasks.count);
 }
 
 static void look_at_tasks(
 	struct group_rules *g, const struct scheduler_view *view, struct reasons *reasons)
 {
+	CHECK(!g->drivers);
 	g->drivers = memory_take_array(g->group->tasks.count + 1, sizeof *g->drivers);
 	for (uint32_t i = 0; i < g->group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&g->group->tasks, struct task, i);
@@ -243,6 +255,7 @@ static void look_at_volumes(struct group_rules *g)
 struct group_rules *group_rules_create(struct job_rules *of_job, const struct job *job,
 	uint32_t group, const struct scheduler_view *view, struct reasons *reasons)
 {
+	CHECK(group < job->task_groups.count && group < job->asks.count);
 	struct group_rules *g = memory_take(sizeof *g);
 	g->job = job;
 	g->group = ARRAY_AT(&job->task_groups, struct task_group, group);
@@ -264,6 +277,7 @@ struct group_rules *group_rules_create(struct job_rules *of_job, const struct jo
 	if (g->group->snapshot && g->group->snapshot[0])
 		g->snapshot = g->group->snapshot;
 	g->plain = !g->network && !g->task_networks && !g->cores && g->devices.count == 0;
+	CHECK(g->spread_count == job->spreads.count + g->group->spreads.count);
 	return g;
 }
 

@@ -4,6 +4,7 @@
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static void look_at_all(struct gathering *g)
 				look_at(g, nodes[i]);
 	}
 	availability_end(&g->available);
+	CHECK(g->count <= g->room);
 }
 
 static uint64_t hash_values(const struct candidate_columns *c, const struct node *n)
@@ -111,6 +113,7 @@ static uint32_t find_bin(struct bin_search *b, const struct node *n)
 		c->bins[c->bin_count++] = (struct column_bin){.node = n};
 		b->table[at] = c->bin_count;
 	}
+	CHECK(b->table[at] <= c->bin_count);
 	return b->table[at] - 1;
 }
 
@@ -146,10 +149,12 @@ static void find_bins(struct candidate_columns *c, const struct gathering *g, ui
 	}
 	free(b.table);
 	free(b.of_class);
+	CHECK(c->bin_count <= g->count);
 }
 
 static void one_bin(struct candidate_columns *c, const struct gathering *g)
 {
+	CHECK(c->bin_count == 0);
 	c->bins = memory_take(sizeof *c->bins);
 	c->bin_count = g->count > 0;
 	if (g->count > 0)
@@ -175,6 +180,7 @@ static struct gathered_node *sort_rows(
 
 static void divide_into_bins(struct candidate_columns *c, struct gathering *g)
 {
+	CHECK(c->bin_count == 0);
 	if (!c->property_count) {
 		one_bin(c, g);
 		return;
@@ -204,10 +210,12 @@ static void divide_into_blocks(struct candidate_columns *c)
 		}
 		c->bins[bin].blocks = c->block_count - c->bins[bin].first_block;
 	}
+	CHECK(row == c->row_count);
 }
 
 static void make_columns(struct candidate_columns *c, uint32_t rows)
 {
+	CHECK(c->row_count == 0);
 	size_t room = rows + 1; // an array of none is one, too
 	c->row_count = rows;
 	c->nodes = memory_take_array(room, sizeof(*c->nodes));
@@ -239,6 +247,7 @@ static bool mark_neighbour(const struct allocation *a, void *context)
 
 static void mark_neighbours(struct candidate_columns *c)
 {
+	CHECK(c->slots >= c->s->proposal.slots);
 	const struct stack *s = c->s;
 	s->view.job_allocations(
 		s->view.context, s->job->namespace_name, s->job->id, mark_neighbour, c);
@@ -257,6 +266,7 @@ struct known_score {
 // Nodes of a class are all alike, unless some affinity looks at single nodes.
 static void find_affinities(struct candidate_columns *c, const struct gathered_node *nodes)
 {
+	CHECK(c->affinities);
 	struct known_score *of_class = memory_take_array(c->s->classes.count + 1, sizeof *of_class);
 	for (uint32_t row = 0; row < c->row_count; row++) {
 		struct known_score *of = &of_class[nodes[row].class_id];
@@ -269,6 +279,7 @@ static void find_affinities(struct candidate_columns *c, const struct gathered_n
 
 struct candidate_columns *candidate_columns_create(struct stack *s, struct group_rules *rules)
 {
+	CHECK(rules->job == s->job);
 	struct candidate_columns *c = memory_take(sizeof *c);
 	struct gathering g = {.c = c};
 	c->s = s;
@@ -294,6 +305,7 @@ struct candidate_columns *candidate_columns_create(struct stack *s, struct group
 	candidate_columns_fill(c, g.rows);
 	free(g.rows);
 	c->seen = s->changed_count;
+	CHECK(c->row_count <= c->candidates);
 	return c;
 }
 

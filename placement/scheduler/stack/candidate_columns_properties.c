@@ -2,6 +2,7 @@
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/shared_strings.h"
 #include <math.h>
@@ -32,6 +33,8 @@ void candidate_columns_find_properties(struct candidate_columns *c)
 		else
 			c->properties[c->property_count++] = set;
 	}
+	CHECK(c->property_count + c->row_property_count == all);
+	CHECK(c->property_count >= c->g->spread_count);
 }
 
 void candidate_columns_release_properties(struct candidate_columns *c)
@@ -52,6 +55,7 @@ static uint32_t distinct_of_bins(const struct candidate_columns *c)
 
 static struct bin_value value_of(const struct candidate_columns *c, uint32_t bin, uint32_t property)
 {
+	CHECK(bin < c->bin_count && property < c->property_count);
 	char id[UUID_TEXT_BYTES];
 	struct property_set *set = c->properties[property];
 	const char *value = property_set_value(set, c->bins[bin].node, id);
@@ -80,6 +84,7 @@ static uint64_t property_changes(const struct candidate_columns *c)
 
 static void bin_changed(struct candidate_columns *c, const struct column_bin *bin)
 {
+	CHECK(bin->first_block + bin->blocks <= c->block_count);
 	for (uint32_t i = 0; i < bin->blocks; i++)
 		candidate_columns_block_changed(c, bin->first_block + i);
 }
@@ -87,6 +92,7 @@ static void bin_changed(struct candidate_columns *c, const struct column_bin *bi
 // The text is made anew only when the property that rules the bin out, or how often it is used, has changed.
 static void refresh_refusal(struct candidate_columns *c, uint32_t at)
 {
+	CHECK(at < c->bin_count);
 	struct column_bin *bin = &c->bins[at];
 	const struct bin_value *values = values_of(c, at);
 	uint32_t refused_by = 0;
@@ -116,6 +122,7 @@ static void refresh_refusals(struct candidate_columns *c)
 // The lowest boost is what values get that nobody wants, so it has to be known before any score.
 static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t unlisted)
 {
+	CHECK(spread < c->g->spread_count);
 	const struct compiled_spread *s = &c->g->spreads[spread];
 	for (uint32_t i = 0; i < c->bin_count; i++) {
 		const struct bin_value *v = &values_of(c, i)[distinct_of_bins(c) + spread];
@@ -141,6 +148,7 @@ static double spread_of(struct candidate_columns *c, uint32_t bin, const int64_t
 
 static void refresh_spreads(struct candidate_columns *c)
 {
+	CHECK(c->g->spread_count > 0);
 	int64_t *unlisted = memory_take_array(c->g->spread_count + 1, sizeof *unlisted);
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
 		property_set_settle(&c->g->spreads[i].counts);
@@ -177,6 +185,7 @@ static uint32_t hash_of(const char *value)
 
 static void know_rows(const struct candidate_columns *c, struct row_property *p)
 {
+	CHECK(!p->first_row);
 	char id[UUID_TEXT_BYTES];
 	p->mask = 15;
 	while (p->mask < c->row_count)
@@ -196,6 +205,7 @@ static void know_rows(const struct candidate_columns *c, struct row_property *p)
 
 void candidate_columns_know_values(struct candidate_columns *c)
 {
+	CHECK(!c->values);
 	c->values =
 		memory_take_array((size_t)c->bin_count * c->property_count + 1, sizeof *c->values);
 	for (uint32_t bin = 0; bin < c->bin_count; bin++)
@@ -207,6 +217,7 @@ void candidate_columns_know_values(struct candidate_columns *c)
 
 const char *candidate_columns_row_refusal(const struct candidate_columns *c, uint32_t row)
 {
+	CHECK(row < c->row_count);
 	const struct node *n = c->nodes[row];
 	char id[UUID_TEXT_BYTES];
 	for (uint32_t i = 0; i < c->row_property_count; i++) {
@@ -221,6 +232,7 @@ const char *candidate_columns_row_refusal(const struct candidate_columns *c, uin
 void candidate_columns_each_alike(
 	struct candidate_columns *c, const struct node *n, candidate_columns_row_visit *visit)
 {
+	CHECK(visit);
 	char id[UUID_TEXT_BYTES], other[UUID_TEXT_BYTES];
 	for (uint32_t i = 0; n && i < c->row_property_count; i++) {
 		const struct row_property *p = &c->row_properties[i];

@@ -1,6 +1,7 @@
 // Why rows are refused, and what each of them is counted for in the metrics.
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
 
 // What a row is counted for: a property that is used up comes before its room, and after other instances on it.
 static void show_row(struct candidate_columns *c, uint32_t row)
@@ -34,6 +35,7 @@ void candidate_columns_set_refusal(
 void candidate_columns_set_bin_refusal(
 	struct candidate_columns *c, struct column_bin *bin, const char *refusal)
 {
+	CHECK(bin->first_row + bin->rows <= c->row_count);
 	bin->refusal = refusal;
 	for (uint32_t row = bin->first_row; row < bin->first_row + bin->rows; row++)
 		show_row(c, row);

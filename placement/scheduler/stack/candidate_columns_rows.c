@@ -113,6 +113,7 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 
 static void refresh_row(struct candidate_columns *c, uint32_t row)
 {
+	CHECK(row < c->row_count);
 	struct resources capacity = node_capacity(c->nodes[row]);
 	struct resources used = proposal_used(&c->s->proposal, c->nodes[row]->slot);
 	fill_row(c, row, &capacity, &used, true);
@@ -128,6 +129,7 @@ static bool has_more(const struct candidate_columns *c, uint32_t row, uint32_t t
 
 static void refresh_block(struct candidate_columns *c, struct column_block *b)
 {
+	CHECK(b->first <= b->end && b->end <= c->row_count);
 	for (uint32_t k = 0; k < ROW_SCORES_MAX; k++)
 		b->best[k] = ROW_NONE;
 	b->bounded = false;
@@ -148,16 +150,19 @@ static void make_exact(struct candidate_columns *c, struct column_block *b)
 		if (c->bounded[row] && !c->refusals[row])
 			refresh_row(c, row);
 	refresh_block(c, b);
+	CHECK(!b->bounded);
 }
 
 void candidate_columns_refuse(struct candidate_columns *c, uint32_t row, const char *reason)
 {
+	CHECK(reason && row < c->row_count);
 	candidate_columns_set_refusal(c, row, reason, STACK_EXHAUSTED);
 	refresh_block(c, &c->blocks[c->block_of[row]]);
 }
 
 void candidate_columns_fill(struct candidate_columns *c, const struct gathered_node *nodes)
 {
+	CHECK(!c->cache);
 	c->cache = memory_take(sizeof *c->cache);
 	for (uint32_t row = 0; row < c->row_count; row++)
 		fill_row(c, row, &nodes[row].capacity, &nodes[row].used, false);
@@ -174,6 +179,7 @@ static void renew(struct candidate_columns *c, uint32_t row)
 
 void candidate_columns_catch_up(struct candidate_columns *c)
 {
+	CHECK(c->seen <= c->s->changed_count);
 	struct stack *s = c->s;
 	for (; c->seen < s->changed_count; c->seen++) {
 		uint32_t slot = s->changed_slots[c->seen];
@@ -187,6 +193,7 @@ void candidate_columns_catch_up(struct candidate_columns *c)
 		renew(c, row);
 	}
 	candidate_columns_refresh_bins(c);
+	CHECK(c->seen == c->s->changed_count);
 }
 
 struct ranked {
@@ -257,6 +264,7 @@ uint32_t candidate_columns_top(struct candidate_columns *c, const uint32_t *skip
 	}
 	for (uint32_t i = 0; i < best.count; i++)
 		rows[i] = best.items[i].row;
+	CHECK(best.count <= wanted);
 	return best.count;
 }
 

@@ -1,5 +1,6 @@
 // Which blocks have the best rows: a tree of winners, whose leaves are the blocks.
 #include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ void candidate_columns_tree_create(struct candidate_columns *c)
 		c->tree[i].row = ROW_NONE;
 	c->stale = memory_take_array((size_t)c->block_count + 1, sizeof *c->stale);
 	c->is_stale = memory_take((size_t)c->block_count + 1);
+	CHECK(c->leaves >= c->block_count && c->leaves > 0);
 }
 
 void candidate_columns_tree_release(struct candidate_columns *c)
@@ -28,6 +30,7 @@ void candidate_columns_tree_release(struct candidate_columns *c)
 
 void candidate_columns_block_changed(struct candidate_columns *c, uint32_t block)
 {
+	CHECK(block < c->block_count);
 	if (c->is_stale[block])
 		return;
 	c->is_stale[block] = true;
@@ -49,6 +52,7 @@ static bool wins(
 static struct contender best_of_block(
 	const struct candidate_columns *c, const struct column_block *b)
 {
+	CHECK(b->bin < c->bin_count);
 	struct contender best = {.row = ROW_NONE};
 	if (c->bins[b->bin].refusal)
 		return best;
@@ -66,6 +70,7 @@ static struct contender best_of_block(
 
 static void play(struct candidate_columns *c, uint32_t at)
 {
+	CHECK(at > 0 && at < c->leaves);
 	struct contender *left = &c->tree[2 * at], *right = &c->tree[2 * at + 1];
 	c->tree[at] = wins(c, right, left) ? *right : *left;
 }
@@ -78,6 +83,7 @@ static void renew_all(struct candidate_columns *c)
 
 static void catch_up(struct candidate_columns *c)
 {
+	CHECK(c->stale_count <= c->block_count);
 	bool all = c->stale_count > c->leaves / STALE_SHARE;
 	for (uint32_t i = 0; i < c->stale_count; i++) {
 		uint32_t block = c->stale[i];
@@ -89,6 +95,7 @@ static void catch_up(struct candidate_columns *c)
 	c->stale_count = 0;
 	if (all)
 		renew_all(c);
+	CHECK(c->stale_count == 0);
 }
 
 // Places of the tree whose winners may come next: the losers on the way to those that were taken.
@@ -99,12 +106,15 @@ struct frontier {
 
 static void add_place(const struct candidate_columns *c, struct frontier *f, uint32_t place)
 {
+	CHECK(place < 2 * c->leaves);
+	CHECK(f->count < sizeof f->places / sizeof f->places[0]);
 	if (c->tree[place].row != ROW_NONE)
 		f->places[f->count++] = place;
 }
 
 static uint32_t take_best(const struct candidate_columns *c, struct frontier *f)
 {
+	CHECK(f->count > 0);
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < f->count; i++)
 		if (wins(c, &c->tree[f->places[i]], &c->tree[f->places[best]]))
@@ -117,6 +127,7 @@ static uint32_t take_best(const struct candidate_columns *c, struct frontier *f)
 uint32_t candidate_columns_best_blocks(
 	struct candidate_columns *c, uint32_t wanted, uint32_t *blocks)
 {
+	CHECK(wanted <= ROWS_WANTED_MAX);
 	struct frontier f;
 	uint32_t count = 0;
 	f.count = 0;
@@ -131,5 +142,6 @@ uint32_t candidate_columns_best_blocks(
 		}
 		blocks[count++] = place - c->leaves;
 	}
+	CHECK(count <= wanted);
 	return count;
 }

@@ -1,5 +1,6 @@
 #include "placement/scheduler/stack/refusal_counts.h"
 #include "placement/scheduler/common/growing.h"
+#include "state/base/check.h"
 #include "state/base/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ void refusal_counts_release(struct refusal_counts *t)
 static uint32_t *find_count(
 	const struct refusal_counts *t, const char *reason, const char *class_name)
 {
+	CHECK(t->buckets);
 	uint64_t hash = ((uint64_t)(uintptr_t)reason * 31 + (uint64_t)(uintptr_t)class_name) *
 			0x9e3779b97f4a7c15ull;
 	uint32_t at = (uint32_t)(hash >> 32) & t->mask;
@@ -36,11 +38,13 @@ static void grow_buckets(struct refusal_counts *t)
 	t->buckets = memory_take_array((size_t)t->mask + 1, sizeof *t->buckets);
 	for (uint32_t i = 0; i < t->count; i++)
 		*find_count(t, t->items[i].reason, t->items[i].class_name) = i + 1;
+	CHECK(t->count <= t->mask);
 }
 
 // By reason, so that the maps of metrics are made in their order.
 static void sort_in(struct refusal_counts *t, uint32_t number)
 {
+	CHECK(number == t->count);
 	uint32_t low = 0, high = number;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -62,12 +66,14 @@ static struct refusal_count *add_count(
 		t->sorted = memory_resize(t->sorted, t->room * sizeof *t->sorted);
 	t->items[t->count] = (struct refusal_count){.reason = reason, .class_name = class_name};
 	sort_in(t, t->count);
+	CHECK(t->count < t->room);
 	return &t->items[t->count++];
 }
 
 void refusal_counts_add(struct refusal_counts *t, const char *reason, const struct node *n,
 	enum stack_outcome outcome, int by)
 {
+	CHECK(reason && outcome != STACK_FITS);
 	const char *class_name = n->node_class->class_name;
 	if (!t->buckets || t->count > t->mask / 2)
 		grow_buckets(t);
@@ -78,10 +84,12 @@ void refusal_counts_add(struct refusal_counts *t, const char *reason, const stru
 		*number = t->count;
 	refusal_count->outcome = outcome;
 	refusal_count->count += by;
+	CHECK(refusal_count->count >= 0);
 }
 
 static void count_one(const struct refusal_count *t, struct alloc_metrics *m)
 {
+	CHECK(t->outcome != STACK_FITS);
 	bool filtered = t->outcome == STACK_FILTERED;
 	*(filtered ? &m->nodes_filtered : &m->nodes_exhausted) += t->count;
 	if (t->class_name && t->class_name[0])
@@ -93,6 +101,7 @@ static void count_one(const struct refusal_count *t, struct alloc_metrics *m)
 static void count_reasons(
 	const struct refusal_counts *t, enum stack_outcome outcome, struct array *counts)
 {
+	CHECK(counts->count == 0);
 	struct named_count *items = memory_take_array(t->count + 1, sizeof *items), *last = NULL;
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct refusal_count *refusal_count = &t->items[t->sorted[i]];

@@ -6,6 +6,7 @@
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "placement/scheduler/stack/stack.h"
+#include "state/base/check.h"
 #include <string.h>
 
 struct scan {
@@ -93,6 +94,7 @@ static bool scan_all(const struct scan *scan)
 static uint32_t penalty_rows(const struct candidate_columns *c, const struct stack_request *r,
 	uint32_t rows[ROWS_WANTED_MAX])
 {
+	CHECK(r->penalty_count <= ROWS_WANTED_MAX);
 	const struct scheduler_view *view = &c->s->view;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < r->penalty_count; i++) {
@@ -104,6 +106,7 @@ static uint32_t penalty_rows(const struct candidate_columns *c, const struct sta
 		if (row != ROW_NONE && !again)
 			rows[count++] = row;
 	}
+	CHECK(count <= r->penalty_count);
 	return count;
 }
 
@@ -111,6 +114,7 @@ static uint32_t penalty_rows(const struct candidate_columns *c, const struct sta
 static bool try_row(
 	const struct scan *scan, struct candidate_columns *c, uint32_t row, struct stack_option *o)
 {
+	CHECK(row < c->row_count);
 	evaluate_node(scan, c->nodes[row], o);
 	if (o->outcome == STACK_EXHAUSTED)
 		candidate_columns_refuse(c, row, o->reason);
@@ -119,6 +123,7 @@ static bool try_row(
 
 static void offer_row(const struct scan *scan, struct stack_option *o, struct array *scores)
 {
+	CHECK(o->outcome == STACK_FITS);
 	struct stack_option *best = scan->best;
 	bool better = !best->node || option_is_better(o, best) ||
 		      (!option_is_better(best, o) && o->slot < best->slot);
@@ -158,6 +163,7 @@ static bool try_top(const struct scan *scan, struct candidate_columns *c, struct
 
 static bool select_by_columns(const struct scan *scan)
 {
+	CHECK(scan->g->number < scan->s->group_count);
 	struct stack *s = scan->s;
 	struct candidate_columns **of_group = &s->columns[scan->g->number], *c;
 	struct array scores = {0};
@@ -216,6 +222,8 @@ static void forget_metrics(const struct scan *scan)
 bool stack_select(struct stack *s, const struct stack_request *r, struct stack_option *o,
 	struct alloc_metrics *metrics)
 {
+	CHECK(s->job && r->group < s->group_count);
+	CHECK(r->penalty_count == 0 || r->penalty_nodes);
 	struct scan scan = {s, stack_group(s, r->group), r, false, o, metrics};
 	option_begin(o, NULL);
 	for (uint32_t pass = 0; pass < (s->preemption ? 2u : 1u); pass++) {
@@ -228,5 +236,6 @@ bool stack_select(struct stack *s, const struct stack_request *r, struct stack_o
 		if (select_all(&scan))
 			return true;
 	}
+	CHECK(!o->node);
 	return false;
 }

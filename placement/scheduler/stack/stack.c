@@ -2,6 +2,7 @@
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
 #include <stdio.h>
@@ -17,6 +18,7 @@ static uint64_t seed_of(const struct stack *s)
 struct stack *stack_create(
 	enum stack_kind kind, const struct scheduler_view *view, struct plan *plan)
 {
+	CHECK(plan);
 	struct stack *s = memory_take(sizeof *s);
 	s->kind = kind;
 	s->view = *view;
@@ -78,6 +80,7 @@ static bool preempts(const struct preemption_config *config, const struct job *j
 
 void stack_set_job(struct stack *s, const struct job *job)
 {
+	CHECK(job);
 	struct property_set *set;
 	forget_job(s);
 	s->job = job;
@@ -89,10 +92,12 @@ void stack_set_job(struct stack *s, const struct job *job)
 	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);
 	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
 		stack_count_planned(s, set);
+	CHECK(s->group_count == job->task_groups.count);
 }
 
 static void be_strict_on_slot(struct stack *s, uint32_t slot)
 {
+	CHECK(s->strict);
 	if (slot < s->proposal.slots)
 		s->strict[slot / 8] |= (uint8_t)(1u << slot % 8);
 }
@@ -111,6 +116,7 @@ void stack_be_strict_on(struct stack *s, const struct array *node_ids)
 
 struct group_rules *stack_group(struct stack *s, uint32_t group)
 {
+	CHECK(group < s->group_count);
 	if (!s->groups[group]) {
 		struct property_set *set;
 		s->groups[group] =
@@ -163,6 +169,7 @@ bool stack_stay_on_node(
 // Eligible when any group found it so; ineligible when no group did, or the job as a whole.
 static enum class_verdict class_verdict_of(const struct remembered_class *e, uint32_t groups)
 {
+	CHECK(e->of);
 	enum class_verdict verdict = e->job;
 	if (e->job == CLASS_INELIGIBLE)
 		return CLASS_INELIGIBLE;
@@ -181,6 +188,7 @@ static bool group_escapes(struct stack *s, uint32_t group)
 
 void stack_eligibility(struct stack *s, struct evaluation *e)
 {
+	CHECK(s->job);
 	e->escaped_computed_class |= s->job_rules.constraints.escapes;
 	for (uint32_t i = 0; i < s->group_count; i++)
 		e->escaped_computed_class |= group_escapes(s, i);

@@ -12,6 +12,7 @@ struct name_map {
 
 static const struct task_group *group_at(const struct job *job, uint32_t i)
 {
+	CHECK(i < job->task_groups.count);
 	return ARRAY_AT(&job->task_groups, struct task_group, i);
 }
 
@@ -60,6 +61,7 @@ void required_names_init(struct required_names *names, const struct job *job)
 			(void *)job);
 	for (uint32_t i = 0; i < names->count; i++)
 		names->positions[names->first[names->items[i].group] + names->items[i].index] = i;
+	CHECK(names->first[groups] == names->count);
 }
 
 void required_names_release(struct required_names *names)
@@ -76,6 +78,7 @@ void required_names_release(struct required_names *names)
 // Under another prefix none of the old names is required.
 static void map_build(struct required_names *names, struct name_map *map, const struct job *version)
 {
+	CHECK(names->job);
 	bool same_prefix =
 		strcmp(allocation_name_prefix(names->job), allocation_name_prefix(version)) == 0;
 	map->version = version;
@@ -95,11 +98,13 @@ static const struct name_map *map_of(struct required_names *names, const struct 
 	names->maps = memory_resize(names->maps, (names->map_count + 1) * sizeof *names->maps);
 	struct name_map *map = &names->maps[names->map_count++];
 	map_build(names, map, version);
+	CHECK(map->version == version);
 	return map;
 }
 
 uint32_t required_names_find(struct required_names *names, const struct allocation *a)
 {
+	CHECK(!names->job || a->group < a->job->task_groups.count);
 	if (!names->job)
 		return NAME_NOT_REQUIRED;
 	uint32_t group = map_of(names, a->job)->groups[a->group];

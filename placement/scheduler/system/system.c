@@ -3,6 +3,7 @@
 #include "placement/scheduler/system/system.h"
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/system_attempt.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct process {
 
 static const char *group_name(const struct system_attempt *a, const struct diff_item *item)
 {
+	CHECK(item->group != DIFF_NO_GROUP || item->existing);
 	return item->group == DIFF_NO_GROUP ? allocation_group(item->existing)->name
 					    : a->groups[item->group].group->name;
 }
@@ -55,6 +57,7 @@ static void annotate_diff(struct system_attempt *a)
 
 static void stop_all(struct system_attempt *a, const struct diff_list *list, enum stop_cause cause)
 {
+	CHECK(cause < STOP_CAUSES);
 	for (uint32_t i = 0; i < list->count; i++)
 		stack_plan_stop(a->stack, list->items[i].existing, cause, cause == STOP_LOST, NULL);
 }
@@ -79,6 +82,7 @@ static void disconnect_all(struct system_attempt *a, const struct diff_list *lis
 
 static void begin_groups(struct system_attempt *a)
 {
+	CHECK(!a->groups && a->stack);
 	if (!a->job)
 		return;
 	stack_set_job(a->stack, a->job);
@@ -106,6 +110,7 @@ static bool is_of_another_scheduler(const struct job *job)
 // Everything that needs the view.
 static void make_plan(struct system_attempt *a)
 {
+	CHECK(!a->plan && a->run->in_view);
 	const struct evaluation *eval = a->run->eval;
 	const struct job *job = a->view.job(a->view.context, eval->namespace_name, eval->job_id);
 	scheduler_run_reset(a->run);
@@ -168,6 +173,7 @@ static bool has_blocked(const struct node_ids *nodes, const struct uuid *id)
 // as the next change of its node makes an evaluation anyway (row A37).
 static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 {
+	CHECK(!a->run->in_view);
 	uint32_t known = nodes->count;
 	if (!a->blocked_count)
 		return;
@@ -181,11 +187,13 @@ static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 		nodes->items[nodes->count++] = a->blocked[i]->node_id;
 	}
 	qsort(nodes->items, nodes->count, sizeof *nodes->items, ids_by_uuid);
+	CHECK(nodes->count <= known + a->blocked_count);
 }
 
 // Goes on with the rolling update when its stagger has passed; one for all attempts.
 static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 {
+	CHECK(!a->run->in_view);
 	if (!a->limit_reached || !uuid_is_zero(&a->run->next_eval))
 		return 0;
 	struct evaluation *next =
@@ -200,6 +208,7 @@ static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 
 static int submit_attempt(struct system_attempt *a, int64_t stagger_ns)
 {
+	CHECK(a->plan && !a->stack);
 	if (plan_is_no_op(a->plan) && !a->plan->annotate)
 		return ATTEMPT_DONE;
 	int error = create_rolling(a, stagger_ns);
@@ -215,6 +224,7 @@ static void release_attempt(void *context)
 	system_blocked_release(a);
 	a->plan = NULL;
 	plan_free(plan);
+	CHECK(!a->stack && !a->plan && a->blocked_count == 0);
 }
 
 static int attempt_system(struct scheduler_run *run, void *context)
@@ -232,12 +242,15 @@ static int attempt_system(struct scheduler_run *run, void *context)
 	create_blocked(a, &process->blocked);
 	result = submit_attempt(a, stagger_ns);
 	release_attempt(process);
+	CHECK(!run->in_view);
 	return result;
 }
 
 int system_scheduler_process(
 	const struct scheduler_settings *settings, const struct evaluation *eval)
 {
+	CHECK(eval->type == EVAL_SYSTEM || eval->type == EVAL_SYSBATCH);
+	CHECK(eval->triggered_by >= 0 && eval->triggered_by < 32);
 	bool sysbatch = job_traits[eval->type].runs_to_end;
 	uint32_t limit = sysbatch ? SYSBATCH_ATTEMPTS : SYSTEM_ATTEMPTS;
 	uint32_t accepted = accepted_triggers | (sysbatch ? TRIGGER(PERIODIC_JOB) : 0);

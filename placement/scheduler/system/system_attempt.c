@@ -1,8 +1,10 @@
 #include "placement/scheduler/system/system_attempt.h"
+#include "state/base/check.h"
 #include <stdlib.h>
 
 struct desired_updates *system_annotation(struct system_attempt *a, const char *group)
 {
+	CHECK(a->plan);
 	return a->plan->annotate ? map_item(&a->plan->annotations, sizeof(struct desired_updates),
 					   group ? group : "")
 				 : NULL;
@@ -21,6 +23,7 @@ void system_add_available(const struct system_attempt *a, struct alloc_metrics *
 uint32_t system_keep_metrics(
 	struct system_attempt *a, uint32_t group, const struct stack_option *option)
 {
+	CHECK(group < a->job->task_groups.count);
 	uint32_t *plain = &a->groups[group].metrics, number = a->plan->metrics.count;
 	bool is_plain = stack_option_is_plain(option);
 	if (is_plain && *plain != PLAN_NO_METRICS)
@@ -34,5 +37,6 @@ uint32_t system_keep_metrics(
 	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof metrics) = metrics;
 	if (is_plain)
 		*plain = number;
+	CHECK(number < a->plan->metrics.count);
 	return number;
 }

@@ -1,6 +1,7 @@
 #include "placement/scheduler/system/system_diff.h"
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/required_names.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
 #include "state/tables/job_reevaluations.h"
@@ -33,6 +34,7 @@ struct diff {
 
 static void *room_for_one(void *items, uint32_t count, uint32_t *room, size_t bytes_each)
 {
+	CHECK(count <= *room);
 	if (count < *room)
 		return items;
 	*room = *room ? *room * 2 : 64;
@@ -113,6 +115,7 @@ static void find_nodes(const struct system_diff_ask *ask, struct target_nodes *n
 	}
 	if (nodes->count > 1)
 		qsort(nodes->items, nodes->count, sizeof *nodes->items, targets_by_id);
+	CHECK(nodes->count <= nodes->room);
 }
 
 bool target_nodes_contain(const struct target_nodes *nodes, const struct uuid *id)
@@ -181,6 +184,7 @@ static enum diff_kind judge_tainted(const struct diff *d, const struct node *nod
 static enum diff_kind judge_allocation(
 	const struct diff *d, const struct node *node, bool targeted, const struct allocation *a)
 {
+	CHECK(!allocation_is_terminal(a));
 	bool supports = allocation_supports_disconnect(a, d->ask->view->supports_disconnect);
 	bool tainted = node_is_tainted(node, d->ask->view->supports_disconnect);
 	bool may_return = supports &&
@@ -213,6 +217,7 @@ struct place {
 static void add_item(struct diff *d, enum diff_kind kind, const struct allocation *existing,
 	struct place place, uint32_t position)
 {
+	CHECK(position == NAME_NOT_REQUIRED || position < d->names.count);
 	struct diff_item *item = diff_list_add(&d->result->lists[kind]);
 	*item = (struct diff_item){
 		existing, place.node, place.slot, DIFF_NO_GROUP, existing ? existing->index : 0};
@@ -224,6 +229,7 @@ static void add_item(struct diff *d, enum diff_kind kind, const struct allocatio
 
 static void judge_living(struct diff *d, struct span living, bool targeted)
 {
+	CHECK(living.begin <= living.end);
 	const struct node *node = living.begin < living.end
 					  ? allocation_node(d->ask->view, living.begin->allocation)
 					  : NULL;
@@ -242,6 +248,7 @@ static void judge_living(struct diff *d, struct span living, bool targeted)
 static void judge_missing(
 	struct diff *d, struct place place, uint32_t position, const struct allocation *ended)
 {
+	CHECK(!ended || allocation_is_terminal(ended));
 	enum diff_kind kind = DIFF_PLACE;
 	if (d->ask->sysbatch && ended)
 		kind = d->ask->job->job_modify_index != ended->job->job_modify_index ? DIFF_UPDATE
@@ -252,6 +259,7 @@ static void judge_missing(
 // ended: those of this node, by name, the newest of each first.
 static void judge_names(struct diff *d, struct place place, struct span ended)
 {
+	CHECK(ended.begin <= ended.end);
 	const struct entry *e = ended.begin;
 	for (uint32_t i = 0; i < d->names.count; i++) {
 		while (e < ended.end && e->position < i)
@@ -266,6 +274,7 @@ static void judge_names(struct diff *d, struct place place, struct span ended)
 // The entries of a node, from *at on; those of nodes before it are passed over.
 static struct span entries_of(const struct entry_list *list, uint32_t *at, const uint64_t key[2])
 {
+	CHECK(*at <= list->count);
 	while (*at < list->count && key_compare(list->items[*at].key, key) < 0)
 		++*at;
 	uint32_t first = *at;
@@ -294,10 +303,12 @@ static void walk_nodes(struct diff *d)
 		judge_names(d, place, entries_of(&d->ended, &ended_at, key));
 		next++;
 	}
+	CHECK(d->node_number >= nodes->count);
 }
 
 void system_diff(const struct system_diff_ask *ask, struct system_diff *result)
 {
+	CHECK(ask->view && ask->job_id);
 	bool required = ask->job && !ask->job->stop;
 	struct diff d = {.ask = ask, .result = result};
 	*result = (struct system_diff){0};

@@ -1,11 +1,13 @@
 // Instances that found no room (rows A32–A34, A37): a node that does not qualify is no failure unless none
 // does; a full one is, and wakes the job when it has room again.
 #include "placement/scheduler/system/system_attempt.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
 static struct alloc_metrics *failed_metrics(struct system_attempt *a, uint32_t group)
 {
+	CHECK(group < a->job->task_groups.count);
 	struct failed_group *failed =
 		map_item(&a->run->failed_groups, sizeof *failed, a->groups[group].group->name);
 	return &failed->metrics;
@@ -15,9 +17,11 @@ static struct alloc_metrics *failed_metrics(struct system_attempt *a, uint32_t g
 static void note_filtered(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
+	CHECK(option->outcome == STACK_FILTERED);
 	struct group_progress *group = &a->groups[item->group];
 	struct desired_updates *desired = system_annotation(a, group->group->name);
 	group->queued--;
+	CHECK(group->queued >= 0);
 	if (desired)
 		desired->place--;
 	stack_count(option, &group->filtered);
@@ -32,6 +36,7 @@ static void note_filtered(
 static void note_exhausted(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
+	CHECK(option->outcome == STACK_EXHAUSTED);
 	uint32_t known = a->run->failed_groups.count;
 	struct alloc_metrics *failed = failed_metrics(a, item->group);
 	if (a->run->failed_groups.count == known) {
@@ -58,6 +63,7 @@ static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)
 // what has been looked at so far.
 static void block_node(struct system_attempt *a, const struct node *node)
 {
+	CHECK(node);
 	if (!is_blocked_first_time(a, node->slot))
 		return;
 	struct evaluation *eval =
@@ -75,6 +81,7 @@ static void block_node(struct system_attempt *a, const struct node *node)
 void system_fail(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
+	CHECK(option->outcome != STACK_FITS);
 	if (option->outcome == STACK_FILTERED) {
 		note_filtered(a, item, option);
 	} else {

@@ -17,12 +17,14 @@ static struct alloc_details *take_details(struct stack_option *option, const str
 	for (uint32_t i = 0; i < option->preempted_count; i++)
 		*(struct uuid *)array_append(&details->preempted, sizeof(struct uuid)) =
 			option->preempted[i]->id;
+	CHECK(details);
 	return details;
 }
 
 static void preempt_victims(struct system_attempt *a, uint32_t group,
 	const struct stack_option *option, const struct uuid *by)
 {
+	CHECK(option->preempted_count == 0 || option->preempted);
 	struct desired_updates *desired = system_annotation(a, a->groups[group].group->name);
 	for (uint32_t i = 0; i < option->preempted_count; i++)
 		stack_plan_preempt(a->stack, option->preempted[i], by);
@@ -33,6 +35,8 @@ static void preempt_victims(struct system_attempt *a, uint32_t group,
 static void place_instance(
 	struct system_attempt *a, const struct diff_item *item, struct stack_option *option)
 {
+	CHECK(option->node && option->outcome == STACK_FITS);
+	CHECK(item->group < a->job->task_groups.count);
 	struct plan_placement placement = {.id = prng_uuid(a->run->settings->prng),
 		.node_id = option->node->id,
 		.slot = item->slot,
@@ -71,8 +75,11 @@ static void fetch_ahead(const struct system_attempt *a, uint32_t i)
 
 void system_place(struct system_attempt *a)
 {
-	for (uint32_t i = 0; i < a->place.count; i++)
+	CHECK(a->place.count == 0 || a->groups);
+	for (uint32_t i = 0; i < a->place.count; i++) {
+		CHECK(a->place.items[i].group < a->job->task_groups.count);
 		a->groups[a->place.items[i].group].queued++;
+	}
 	for (uint32_t i = 0; i < a->place.count; i++) {
 		const struct diff_item *item = &a->place.items[i];
 		struct stack_option option;

@@ -1,11 +1,13 @@
 // Allocations of an older version of the job: changed where they are, or replaced (rows A27, A29).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/system_attempt.h"
+#include "state/base/check.h"
 
 // Its networks, ports and devices stay as they are; one that reconnects notes that it did.
 static void plan_in_place(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
+	CHECK(item->existing);
 	const struct allocation *existing = item->existing;
 	struct plan_update update = {.id = existing->id,
 		.node_id = existing->node_id,
@@ -25,6 +27,7 @@ static void plan_in_place(
 // place asks for no more than it has, so a node that holds too much does not get fuller.
 static bool fits_in_place(struct system_attempt *a, const struct diff_item *item)
 {
+	CHECK(!allocation_is_terminal(item->existing));
 	struct stack_option option;
 	stack_plan_stop(a->stack, item->existing, STOP_UPDATING, false, NULL);
 	bool fits = stack_select_node(a->stack, item->group, item->name_index, item->slot, &option);
@@ -38,6 +41,7 @@ static bool fits_in_place(struct system_attempt *a, const struct diff_item *item
 
 static bool try_in_place(struct system_attempt *a, const struct diff_item *item)
 {
+	CHECK(item->existing && item->group != DIFF_NO_GROUP);
 	if (version_changes_group(&a->changes, item->existing->job, a->job, item->group))
 		return false;
 	if (allocation_is_terminal(item->existing))
@@ -65,11 +69,13 @@ static void split_updates(
 		}
 	}
 	*destructive = n;
+	CHECK(*destructive <= updates->count);
 }
 
 static void annotate_updates(
 	struct system_attempt *a, const struct diff_list *updates, uint32_t destructive)
 {
+	CHECK(destructive <= updates->count);
 	for (uint32_t i = 0; i < updates->count; i++) {
 		const char *group = a->groups[updates->items[i].group].group->name;
 		struct desired_updates *desired = system_annotation(a, group);
@@ -95,6 +101,7 @@ void system_update(struct system_attempt *a)
 		*diff_list_add(updates) = reconnecting->items[i];
 	if (!updates->count)
 		return;
+	CHECK(a->job);
 	uint32_t destructive, limit = limit_of(a->job);
 	split_updates(a, updates, &destructive);
 	annotate_updates(a, updates, destructive);
