@@ -16,7 +16,7 @@ static void plan_checker_free(struct plan_checker *c)
 {
 	memory_unmap(c->node_at, (size_t)c->slots_max * sizeof c->node_at[0]);
 	plan_names_free(c->names);
-	holdings_release(&c->holdings);
+	node_ports_cores_release(&c->held);
 	free(c->devices);
 	free(c->details);
 	free(c->check.stops);

@@ -28,7 +28,7 @@ struct plan_checker {
 	uint32_t details_count, details_capacity;
 	uint32_t stop_capacity, preemption_capacity, update_capacity, placement_capacity;
 	struct plan_names *names;
-	struct holdings holdings;
+	struct node_ports_cores held;
 	// The last versions that were looked up, of updates and of placements: most are of one.
 	struct known_version {
 		uint64_t modify_index; // 0: none was

@@ -17,26 +17,27 @@ static bool exceeds(uint32_t capacity, uint32_t used, uint32_t freed, uint64_t a
 
 // What stays on the node of ports or cores, then what is added.
 static bool collides(struct plan_checker *c, const struct node_cell *cell,
-	const struct plan_node *n, bool (*hold)(struct holdings *, const struct alloc_details *))
+	const struct plan_node *n,
+	bool (*hold)(struct node_ports_cores *, const struct alloc_details *))
 {
 	const struct alloc_cell *alloc;
 	bool is_free = true;
 
-	holdings_clear(&c->holdings);
+	node_ports_cores_clear(&c->held);
 	if (cell->with_details > 0)
 		cds_list_for_each_entry_rcu (alloc, &cell->allocations, on_node)
 			if (alloc_cell_is_living(alloc) && !alloc->plan_mark &&
 				alloc_details_hold_node(alloc->working->details))
-				(void)hold(&c->holdings, alloc->working->details);
+				(void)hold(&c->held, alloc->working->details);
 	for (uint32_t at = n->details; at && is_free; at = c->details[at - 1].next)
-		is_free = hold(&c->holdings, c->details[at - 1].details);
+		is_free = hold(&c->held, c->details[at - 1].details);
 	return !is_free;
 }
 
 static bool lacks_cores(
 	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
 {
-	if (collides(c, cell, n, holdings_add_cores))
+	if (collides(c, cell, n, node_cores_add))
 		return true;
 	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
 		if (!c->details[at - 1].is_held &&
@@ -48,7 +49,7 @@ static bool lacks_cores(
 static bool lacks_ports(
 	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
 {
-	if (collides(c, cell, n, holdings_add_ports))
+	if (collides(c, cell, n, node_ports_add))
 		return true;
 	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
 		if (!c->details[at - 1].is_held &&

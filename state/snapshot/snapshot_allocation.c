@@ -55,7 +55,7 @@ static struct slot *slot_of(const struct snapshot_metrics *m, const struct share
 	return &m->slots[at];
 }
 
-static void enlarge(struct snapshot_metrics *m)
+static void enlarge_metrics(struct snapshot_metrics *m)
 {
 	struct slot *old = m->slots;
 	uint32_t old_capacity = m->capacity;
@@ -73,7 +73,7 @@ static void put_metrics(
 	struct snapshot_metrics *m, const struct shared_metrics *metrics, struct bytes_writer *w)
 {
 	if (2 * (m->count + 1) > m->capacity)
-		enlarge(m);
+		enlarge_metrics(m);
 	struct slot *slot = slot_of(m, metrics);
 	bool is_new = slot->metrics == NULL;
 	if (is_new)

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct watch {
+struct index_wait {
 	_Atomic uint32_t publications; // the futex
 	_Atomic uint32_t sleepers;
 	pthread_mutex_t lock; // of the eventfds
@@ -21,21 +21,21 @@ struct watch {
 	int *fds;
 };
 
-struct watch *watch_create(void)
+struct index_wait *index_wait_create(void)
 {
-	struct watch *w = memory_take(sizeof *w);
+	struct index_wait *w = memory_take(sizeof *w);
 	pthread_mutex_init(&w->lock, NULL);
 	return w;
 }
 
-void watch_destroy(struct watch *w)
+void index_wait_destroy(struct index_wait *w)
 {
 	pthread_mutex_destroy(&w->lock);
 	free(w->fds);
 	free(w);
 }
 
-static void wake_loops(struct watch *w)
+static void wake_loops(struct index_wait *w)
 {
 	pthread_mutex_lock(&w->lock);
 	for (uint32_t i = 0; i < w->fd_count; i++) {
@@ -47,7 +47,7 @@ static void wake_loops(struct watch *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void watch_wake(struct watch *w)
+void index_wait_wake(struct index_wait *w)
 {
 	atomic_fetch_add(&w->publications, 1);
 	if (atomic_load(&w->sleepers) > 0)
@@ -67,7 +67,7 @@ uint64_t state_table_index(const struct state *state, enum state_table table)
 	return atomic_load_explicit(&state->table_index[table], memory_order_relaxed);
 }
 
-static void sleep_until_woken(struct watch *w, uint32_t seen, uint64_t left_ns)
+static void sleep_until_woken(struct index_wait *w, uint32_t seen, uint64_t left_ns)
 {
 	struct timespec timeout = {
 		.tv_sec = (time_t)(left_ns / NS_PER_S),
@@ -79,7 +79,7 @@ static void sleep_until_woken(struct watch *w, uint32_t seen, uint64_t left_ns)
 // What is waited for is a wake-up of this process, so the deadline is on the machine's own clock.
 uint64_t state_wait(struct state *state, uint64_t index, uint32_t timeout_ms)
 {
-	struct watch *w = state->watch;
+	struct index_wait *w = state->index_wait;
 	uint64_t deadline = time_monotonic_ns(&time_source_real) + timeout_ms * NS_PER_MS;
 
 	atomic_fetch_add(&w->sleepers, 1);
@@ -96,7 +96,7 @@ uint64_t state_wait(struct state *state, uint64_t index, uint32_t timeout_ms)
 
 int state_watch_fd(struct state *state)
 {
-	struct watch *w = state->watch;
+	struct index_wait *w = state->index_wait;
 	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 
 	if (fd < 0)
@@ -113,7 +113,7 @@ int state_watch_fd(struct state *state)
 
 void state_unwatch_fd(struct state *state, int fd)
 {
-	struct watch *w = state->watch;
+	struct index_wait *w = state->index_wait;
 
 	pthread_mutex_lock(&w->lock);
 	for (uint32_t i = 0; i < w->fd_count; i++) {

@@ -23,7 +23,7 @@ static int64_t *count_of(struct job_children *children, int status)
 	return status == JOB_RUNNING ? &children->running : &children->pending;
 }
 
-static void count(struct state *state, struct job_cell *cell, int status)
+static void count_child(struct state *state, struct job_cell *cell, int status)
 {
 	struct job_keep *keep = job_keep_revise(state, cell->parent, state->index);
 
@@ -31,7 +31,7 @@ static void count(struct state *state, struct job_cell *cell, int status)
 	cell->counted_child = (uint8_t)status;
 }
 
-static void uncount(struct state *state, struct job_cell *cell)
+static void uncount_child(struct state *state, struct job_cell *cell)
 {
 	struct job_keep *keep = job_keep_revise(state, cell->parent, state->index);
 	int64_t *counted = count_of(&keep->children, cell->counted_child);
@@ -55,8 +55,8 @@ void job_children_follow(struct state *state, struct job_cell *cell)
 
 	if (!cell->parent || cell->counted_child == status)
 		return;
-	uncount(state, cell);
-	count(state, cell, status);
+	uncount_child(state, cell);
+	count_child(state, cell, status);
 }
 
 void job_children_leave(struct state *state, struct job_cell *cell)
@@ -64,8 +64,8 @@ void job_children_leave(struct state *state, struct job_cell *cell)
 	if (!cell->is_child)
 		return;
 	if (cell->parent && cell->counted_child != JOB_DEAD) {
-		uncount(state, cell);
-		count(state, cell, JOB_DEAD);
+		uncount_child(state, cell);
+		count_child(state, cell, JOB_DEAD);
 	}
 	cds_list_del(&cell->sibling);
 	cell->is_child = false;
@@ -89,7 +89,7 @@ static void adopt(struct state *state, struct job_cell *cell)
 		if (parent_of(state, child) != cell)
 			continue;
 		list_with(state, child, cell);
-		count(state, child, child->working->status);
+		count_child(state, child, child->working->status);
 	}
 }
 
@@ -106,7 +106,7 @@ void job_children_join(struct state *state, struct job_cell *cell)
 		return;
 	list_with(state, cell, parent);
 	if (parent)
-		count(state, cell, keep->status);
+		count_child(state, cell, keep->status);
 }
 
 void job_children_load(struct state *state, struct job_cell *cell)

@@ -25,7 +25,7 @@ static bool stays_counted(int status)
 	return status == ALLOC_COMPLETE || status == ALLOC_FAILED;
 }
 
-static void move(struct group_counter *row, int before, int after)
+static void move_client(struct group_counter *row, int before, int after)
 {
 	bool stays = stays_counted(before) || (after == NOT_THERE && before == ALLOC_LOST);
 
@@ -51,7 +51,7 @@ void job_summary_follow(struct state *state, struct alloc_cell *cell)
 	struct job_keep *keep = job_keep_revise(state, cell->job_cell, state->index);
 	struct group_counter *row = row_of(keep, a);
 	if (row)
-		move(row, before, after);
+		move_client(row, before, after);
 }
 
 void job_summary_counted(struct alloc_cell *cell)

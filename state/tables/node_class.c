@@ -23,8 +23,6 @@ void classes_destroy(struct class_table *t)
 	free(t->buckets);
 }
 
-// --- What a description says about its class -----------------------------------------------------
-
 static bool is_of_class(const struct node_pair *pair)
 {
 	if (pair->kind == PAIR_ATTRIBUTE || pair->kind == PAIR_META)
@@ -137,8 +135,6 @@ static bool same_class(const struct node_registration *from, const struct node_c
 	       same_pairs(from, PAIR_DRIVER, c->drivers, c->driver_count) && same_devices(from, c);
 }
 
-// --- Objects -------------------------------------------------------------------------------------
-
 static uint32_t share_pairs(struct strings *strings, const struct node_registration *from,
 	uint8_t kind, struct attribute *to)
 {
@@ -182,7 +178,8 @@ static void share_devices(struct strings *strings, const struct node_registratio
 	}
 }
 
-static struct class_entry *build(struct strings *strings, const struct node_registration *from)
+static struct class_entry *class_build(
+	struct strings *strings, const struct node_registration *from)
 {
 	uint32_t pairs = 0;
 	for (uint32_t i = 0; i < from->pair_count; i++)
@@ -236,8 +233,6 @@ static void release_strings(struct strings *strings, const struct node_class *c)
 	}
 }
 
-// --- The table -----------------------------------------------------------------------------------
-
 static void grow_buckets(struct class_table *t)
 {
 	uint32_t count = t->bucket_count * 2;
@@ -282,7 +277,7 @@ struct node_class *class_take(struct state *state, const struct node_registratio
 
 	if (t->count == t->bucket_count)
 		grow_buckets(t);
-	entry = build(&state->strings, from);
+	entry = class_build(&state->strings, from);
 	entry->node_class.hash = hash;
 	entry->node_class.id = take_id(t);
 	entry->node_class.serial = ++t->next_serial;

@@ -37,8 +37,6 @@ struct node_groups {
 	uint32_t bucket_count;
 };
 
-// --- Groups --------------------------------------------------------------------------------------
-
 static uint32_t *bucket_of(const struct node_groups *g, uint32_t hash)
 {
 	return &g->buckets[hash & (g->bucket_count - 1)];
@@ -59,7 +57,7 @@ static void set_buckets(struct node_groups *g, uint32_t count)
 	}
 }
 
-static uint32_t find(const struct node_groups *g, struct text snapshot, uint32_t hash)
+static uint32_t group_find(const struct node_groups *g, struct text snapshot, uint32_t hash)
 {
 	uint32_t i = *bucket_of(g, hash);
 
@@ -83,7 +81,7 @@ static uint32_t take_number(struct node_groups *g)
 	return g->used++;
 }
 
-static uint32_t add(struct node_groups *g, struct text snapshot, uint32_t hash)
+static uint32_t group_add(struct node_groups *g, struct text snapshot, uint32_t hash)
 {
 	uint32_t number = take_number(g);
 	struct group *group = &g->groups[number];
@@ -137,7 +135,7 @@ static void unlist_empty(struct node_groups *g, uint32_t number)
 		g->youngest = group->older;
 }
 
-static void drop(struct node_groups *g, uint32_t number)
+static void group_drop(struct node_groups *g, uint32_t number)
 {
 	struct group *group = &g->groups[number];
 	uint32_t *link = bucket_of(g, group->hash);
@@ -157,21 +155,19 @@ static void drop(struct node_groups *g, uint32_t number)
 static uint32_t find_or_add(struct node_groups *g, struct text snapshot)
 {
 	uint32_t hash = (uint32_t)hash_bytes(0, snapshot.data, snapshot.size);
-	uint32_t number = find(g, snapshot, hash);
+	uint32_t number = group_find(g, snapshot, hash);
 
 	if (number != NONE)
 		return number;
 	if (g->count - 1 >= g->groups_max) {
 		if (g->oldest == NONE)
 			return NODE_GROUP_EMPTY;
-		drop(g, g->oldest);
+		group_drop(g, g->oldest);
 	}
-	number = add(g, snapshot, hash);
+	number = group_add(g, snapshot, hash);
 	list_empty(g, number);
 	return number;
 }
-
-// --- Nodes in them -------------------------------------------------------------------------------
 
 static uint32_t group_of(const struct link *link)
 {
@@ -183,7 +179,7 @@ static bool is_busy(const struct link *link)
 	return (link->place - 1) % 2;
 }
 
-static void enter(struct node_groups *g, uint32_t node, uint32_t number, bool busy)
+static void group_enter(struct node_groups *g, uint32_t node, uint32_t number, bool busy)
 {
 	struct group *group = &g->groups[number];
 	struct chain *chain = &group->chains[busy];
@@ -226,7 +222,7 @@ struct node_groups *node_groups_create(uint32_t nodes_max, uint32_t groups_max)
 	g->free = g->oldest = g->youngest = NONE;
 	g->links = memory_map((size_t)nodes_max * sizeof g->links[0]);
 	set_buckets(g, BUCKETS_MIN);
-	CHECK(add(g, TEXT(""), (uint32_t)hash_bytes(0, "", 0)) == NODE_GROUP_EMPTY);
+	CHECK(group_add(g, TEXT(""), (uint32_t)hash_bytes(0, "", 0)) == NODE_GROUP_EMPTY);
 	if (g->links)
 		return g;
 	node_groups_destroy(g);
@@ -249,7 +245,7 @@ void node_groups_destroy(struct node_groups *g)
 void node_groups_join(struct node_groups *g, uint32_t node, struct text snapshot, bool busy)
 {
 	CHECK(node < g->nodes_max && !node_groups_has(g, node));
-	enter(g, node, find_or_add(g, snapshot), busy);
+	group_enter(g, node, find_or_add(g, snapshot), busy);
 }
 
 void node_groups_leave(struct node_groups *g, uint32_t node)
@@ -267,8 +263,8 @@ void node_groups_schedule(struct node_groups *g, uint32_t node, struct text snap
 		return;
 	uint32_t former = take_out(g, node);
 	if (former != NODE_GROUP_EMPTY && is_empty(&g->groups[former]))
-		drop(g, former);
-	enter(g, node, find_or_add(g, snapshot), true);
+		group_drop(g, former);
+	group_enter(g, node, find_or_add(g, snapshot), true);
 }
 
 void node_groups_rejoin(struct node_groups *g, uint32_t node)
@@ -276,16 +272,14 @@ void node_groups_rejoin(struct node_groups *g, uint32_t node)
 	bool busy = node_groups_is_busy(g, node);
 
 	take_out(g, node);
-	enter(g, node, NODE_GROUP_EMPTY, busy);
+	group_enter(g, node, NODE_GROUP_EMPTY, busy);
 }
 
 void node_groups_set_busy(struct node_groups *g, uint32_t node, bool busy)
 {
 	if (node_groups_is_busy(g, node) != busy)
-		enter(g, node, take_out(g, node), busy);
+		group_enter(g, node, take_out(g, node), busy);
 }
-
-// --- Looking -------------------------------------------------------------------------------------
 
 bool node_groups_has(const struct node_groups *g, uint32_t node)
 {
@@ -306,7 +300,7 @@ const char *node_groups_snapshot(const struct node_groups *g, uint32_t node)
 
 uint32_t node_groups_find(const struct node_groups *g, struct text snapshot)
 {
-	return find(g, snapshot, (uint32_t)hash_bytes(0, snapshot.data, snapshot.size));
+	return group_find(g, snapshot, (uint32_t)hash_bytes(0, snapshot.data, snapshot.size));
 }
 
 uint32_t node_groups_next(const struct node_groups *g, uint32_t *cursor)

@@ -10,7 +10,7 @@
 // More than any machine has: a core beyond it is nobody's.
 #define CORE_MAX 65535u
 
-void holdings_clear(struct holdings *h)
+void node_ports_cores_clear(struct node_ports_cores *h)
 {
 	if (h->count > 0)
 		memset(h->ports, 0, h->capacity * sizeof h->ports[0]);
@@ -19,14 +19,12 @@ void holdings_clear(struct holdings *h)
 	h->count = 0;
 }
 
-void holdings_release(struct holdings *h)
+void node_ports_cores_release(struct node_ports_cores *h)
 {
 	free(h->ports);
 	free(h->cores);
-	*h = (struct holdings){0};
+	*h = (struct node_ports_cores){0};
 }
-
-// --- Ports ---------------------------------------------------------------------------------------
 
 // Calls back for each port that details hold, with its address; stops on false. Where ports are
 // listed one by one, the networks say the same again.
@@ -71,7 +69,8 @@ static bool details_visit_ports(
 	return true;
 }
 
-static struct held_port *place_of(const struct holdings *h, const char *address, uint32_t port)
+static struct held_port *place_of(
+	const struct node_ports_cores *h, const char *address, uint32_t port)
 {
 	uint64_t hash = hash_bytes(port, address, strlen(address));
 	uint32_t at = (uint32_t)hash & (h->capacity - 1);
@@ -82,7 +81,7 @@ static struct held_port *place_of(const struct holdings *h, const char *address,
 	return &h->ports[at];
 }
 
-static void enlarge(struct holdings *h)
+static void enlarge_ports(struct node_ports_cores *h)
 {
 	struct held_port *old = h->ports;
 	uint32_t old_capacity = h->capacity;
@@ -95,12 +94,12 @@ static void enlarge(struct holdings *h)
 	free(old);
 }
 
-static bool hold_port(struct holdings *h, const char *address, int64_t port)
+static bool hold_port(struct node_ports_cores *h, const char *address, int64_t port)
 {
 	if (port < 0 || port > PORT_MAX)
 		return false;
 	if (2 * (h->count + 1) > h->capacity)
-		enlarge(h);
+		enlarge_ports(h);
 	struct held_port *place = place_of(h, address, (uint32_t)port);
 	if (place->address)
 		return false;
@@ -110,7 +109,7 @@ static bool hold_port(struct holdings *h, const char *address, int64_t port)
 }
 
 struct holding {
-	struct holdings *holdings;
+	struct node_ports_cores *holdings;
 	bool is_free;
 };
 
@@ -122,7 +121,7 @@ static bool hold_visited(void *context, const char *address, int64_t port)
 	return true;
 }
 
-bool holdings_add_ports(struct holdings *h, const struct alloc_details *details)
+bool node_ports_add(struct node_ports_cores *h, const struct alloc_details *details)
 {
 	struct holding holding = {h, true};
 
@@ -161,9 +160,7 @@ bool node_keeps_port_back(const struct node *n, const struct alloc_details *deta
 	return !details_visit_ports(details, is_free_for_allocations, (void *)n);
 }
 
-// --- Cores ---------------------------------------------------------------------------------------
-
-static bool hold_core(struct holdings *h, int64_t core)
+static bool hold_core(struct node_ports_cores *h, int64_t core)
 {
 	if (core < 0 || core > CORE_MAX)
 		return false;
@@ -180,7 +177,7 @@ static bool hold_core(struct holdings *h, int64_t core)
 	return is_free;
 }
 
-bool holdings_add_cores(struct holdings *h, const struct alloc_details *details)
+bool node_cores_add(struct node_ports_cores *h, const struct alloc_details *details)
 {
 	bool are_free = true;
 

@@ -9,19 +9,19 @@ struct held_port {
 	uint32_t port;
 };
 
-struct holdings {
+struct node_ports_cores {
 	struct held_port *ports; // a hash table; a power of two of them
 	uint32_t capacity, count;
 	uint64_t *cores; // one bit each
 	uint32_t core_words;
 };
 
-void holdings_clear(struct holdings *);
-void holdings_release(struct holdings *);
+void node_ports_cores_clear(struct node_ports_cores *);
+void node_ports_cores_release(struct node_ports_cores *);
 // Each false when something of it is held already, or cannot be held by anybody; the rest of it is
 // held all the same.
-bool holdings_add_ports(struct holdings *, const struct alloc_details *);
-bool holdings_add_cores(struct holdings *, const struct alloc_details *);
+bool node_ports_add(struct node_ports_cores *, const struct alloc_details *);
+bool node_cores_add(struct node_ports_cores *, const struct alloc_details *);
 
 // Whether one of the ports is kept back by the node, on all its addresses or on the port's.
 bool node_keeps_port_back(const struct node *, const struct alloc_details *);

@@ -25,8 +25,6 @@ bool node_has_devices(const struct node_cell *cell, const struct device_set *dev
 	return true;
 }
 
-// --- Building ------------------------------------------------------------------------------------
-
 // How many there are of each thing that follows the struct, in this order; characters come last.
 struct node_parts {
 	size_t history; // bytes
@@ -223,8 +221,6 @@ struct node *node_build(struct state *state, const struct node_registration *fro
 	state->bytes_records += bytes;
 	return n;
 }
-
-// --- Versions ------------------------------------------------------------------------------------
 
 // Where a copy's pointers point: everything but the history is moved as one piece.
 struct move {

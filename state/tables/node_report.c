@@ -25,7 +25,7 @@ uint64_t node_report_index(const struct node_cell *cell)
 	return is_of(report, cell->working) ? report->record.modify_index : 0;
 }
 
-static struct node_report *build(const struct node *n, uint64_t sequence, uint64_t index)
+static struct node_report *report_build(const struct node *n, uint64_t sequence, uint64_t index)
 {
 	struct node_report *report = memory_take(sizeof *report);
 
@@ -48,7 +48,7 @@ void node_report_note(
 		old->sequence = sequence;
 		return;
 	}
-	cell->report_working = build(cell->working, sequence, index);
+	cell->report_working = report_build(cell->working, sequence, index);
 	cell->report_working->record.older = old ? &old->record : NULL;
 	change_add(
 		state->changes, STATE_NODE_REPORTS, &cell->report, &cell->report_working->record);
@@ -67,7 +67,7 @@ const struct node_report *node_report_at(
 void node_report_load(
 	struct node_cell *cell, const struct node *n, uint64_t sequence, uint64_t index)
 {
-	cell->report_working = build(n, sequence, index);
+	cell->report_working = report_build(n, sequence, index);
 	publish_loaded(STATE_NODE_REPORTS, &cell->report, cell->report_working);
 }
 

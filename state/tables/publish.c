@@ -10,7 +10,7 @@ static const struct kind *kind_of(const struct change *change)
 }
 
 // Where something changed is stored before the published index, which those see first who wait for it.
-static void exchange(struct state *state, const struct change *change)
+static void exchange_record(struct state *state, const struct change *change)
 {
 	const struct kind *kind = kind_of(change);
 	struct record *now = change->record;
@@ -33,7 +33,7 @@ static void free_retired(struct rcu_head *head)
 	kind_free(state_kinds[old->table], old);
 }
 
-static void retire(struct state *state, const struct change *change)
+static void retire_record(struct state *state, const struct change *change)
 {
 	struct record *old = change->record->older;
 
@@ -77,7 +77,7 @@ static bool is_told(const struct change *change)
 }
 
 // Returns how many there are.
-static uint32_t observe(struct state *state, const struct change_list *changes)
+static uint32_t observe_changes(struct state *state, const struct change_list *changes)
 {
 	uint32_t count = 0;
 
@@ -103,7 +103,7 @@ static void tell_observers(struct state *state, const struct change_list *change
 
 	if (is_recovery || !state->observers || changes->count == 0)
 		return;
-	uint32_t count = observe(state, changes);
+	uint32_t count = observe_changes(state, changes);
 	for (struct state_observer *o = state->observers; o && count > 0; o = o->next)
 		o->changed(o->context, state->observed, count, index);
 	for (uint32_t i = 0; i < count; i++)
@@ -118,7 +118,7 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	const struct summary *summary)
 {
 	for (uint32_t i = 0; i < changes->count; i++)
-		exchange(state, &changes->items[i]);
+		exchange_record(state, &changes->items[i]);
 	for (uint32_t i = 0; i < changes->count; i++)
 		if (kind_of(&changes->items[i])->settled)
 			kind_of(&changes->items[i])->settled(state, changes->items[i].record);
@@ -127,7 +127,7 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	state->published = *summary;
 	atomic_store_explicit(&state->published_index, index, memory_order_release);
 	pthread_mutex_unlock(&state->summary_lock);
-	watch_wake(state->watch);
+	index_wait_wake(state->index_wait);
 	tell_observers(state, changes, index);
 
 	// Only now: a snapshot that still saw the index before has begun its read section before
@@ -135,7 +135,7 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	atomic_thread_fence(memory_order_seq_cst);
 	for (uint32_t i = 0; i < changes->count; i++)
 		if (changes->items[i].record->older)
-			retire(state, &changes->items[i]);
+			retire_record(state, &changes->items[i]);
 	changes->count = 0;
 	state_bury(state);
 }
@@ -175,7 +175,7 @@ static bool bury_cell(struct state *state, const struct kind *kind, struct cell 
 	return true;
 }
 
-static bool bury(struct state *state, const struct grave *grave)
+static bool bury_item(struct state *state, const struct grave *grave)
 {
 	const struct kind *kind = state_kinds[grave->table];
 	return kind->bury ? kind->bury(state, grave->item) : bury_cell(state, kind, grave->item);
@@ -193,7 +193,7 @@ void state_bury(struct state *state)
 	// Burying one thing may add another at the end.
 	for (uint32_t i = 0; i < state->grave_count; i++) {
 		struct grave grave = state->graves[i];
-		if (!bury(state, &grave))
+		if (!bury_item(state, &grave))
 			state->graves[kept++] = grave;
 	}
 	state->grave_count = kept;

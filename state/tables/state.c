@@ -64,7 +64,7 @@ struct state *state_create(const struct state_limits *limits)
 	CDS_INIT_LIST_HEAD(&state->system);
 	CDS_INIT_LIST_HEAD(&state->orphans);
 	state->unpublished_from = 1;
-	state->watch = watch_create();
+	state->index_wait = index_wait_create();
 	clients_init(state);
 	for (uint32_t i = 0; i < STATE_TABLES; i++)
 		is_whole &= table_create(state, i);
@@ -132,7 +132,7 @@ void state_destroy(struct state *state)
 	rcu_barrier(); // slots that rest
 	destroy_tables(state);
 	clients_destroy(state);
-	watch_destroy(state->watch);
+	index_wait_destroy(state->index_wait);
 	pthread_mutex_destroy(&state->summary_lock);
 	if (state->plan_memory->checker)
 		state->plan_memory->free(state->plan_memory->checker);

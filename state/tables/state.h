@@ -83,7 +83,6 @@ struct alloc_cell {
 struct state *state_create(const struct state_limits *); // NULL when memory is short
 void state_destroy(struct state *);                      // no readers, no applier any more
 
-// --- Readers -------------------------------------------------------------------------------------
 // Any thread; registers it with RCU on first use. Between begin and end pointers stay valid; do not
 // block, do not nest. A thread that is not between them is offline and delays nobody.
 void state_read_begin(void);
@@ -218,7 +217,6 @@ struct task_group_summary {
 bool state_job_summary(const struct state *, struct text namespace_name, struct text id,
 	struct task_group_summary *groups, uint32_t *count); // count: in room, out used
 
-// --- Observers -----------------------------------------------------------------------------------
 // Called on the applier's thread after each publication, and after recovery never. `before` is NULL for what is
 // new; `after` has record.deleted set when it is gone. Both are valid during the call only. Quick: no waiting
 // on anything that waits for the applier.
@@ -251,13 +249,11 @@ struct state_counts {
 };
 void state_counts(const struct state *, struct state_counts *);
 
-// --- Applier thread (and placement, which runs on it) --------------------------------------------
 struct node_cell *state_node_cell(struct state *, uint32_t slot);
 // Node classes by dense id; NULL for a hole. Valid until the applier's next command.
 struct node_class *state_class(struct state *, uint32_t id);
 uint32_t state_class_limit(const struct state *);
 
-// --- Checking ------------------------------------------------------------------------------------
 // Every invariant: use sums, no over-commitment, unique slots, list membership, index order. No
 // applier running. Reports each violation; returns how many.
 typedef void state_violation(const char *text, void *context);

@@ -205,7 +205,7 @@ static void make_working(struct state *state, struct cell *cell, struct record *
 	change_add(state->changes, cell->table, cell, record);
 }
 
-static void enter(struct state *state, struct cell *cell, uint64_t index)
+static void cell_enter(struct state *state, struct cell *cell, uint64_t index)
 {
 	const struct kind *kind = kind_at(state, cell->table);
 
@@ -241,7 +241,7 @@ struct cell *table_put(struct state *state, enum state_table table, void *record
 		replace_contents(kind, old, r);
 	else
 		make_working(state, cell, r);
-	enter(state, cell, state->index);
+	cell_enter(state, cell, state->index);
 	cell_follow(state, cell);
 	return cell;
 }
@@ -257,7 +257,7 @@ struct cell *table_load(struct state *state, enum state_table table, void *recor
 		kind_free(kind, cell->working);
 	CHECK(kind->key == KEY_ONE || !cell->working);
 	cell->working = record;
-	enter(state, cell, index);
+	cell_enter(state, cell, index);
 	cell_follow(state, cell);
 	publish_loaded(table, cell, record);
 	if (kind->published)

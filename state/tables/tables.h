@@ -81,7 +81,7 @@ struct state {
 	pthread_mutex_t summary_lock;
 	struct summary published; // under the lock, where published_index is written too
 
-	struct watch *watch;
+	struct index_wait *index_wait;
 };
 
 struct summary state_summary_now(const struct state *); // of the working state
@@ -96,6 +96,6 @@ static inline struct cds_list_head *ended_list(struct state *state, const struct
 // Whether jobs and deployments count what their allocations say; of a state that was loaded.
 bool job_counts_add_up(struct state *);
 
-struct watch *watch_create(void);
-void watch_destroy(struct watch *);
-void watch_wake(struct watch *);
+struct index_wait *index_wait_create(void);
+void index_wait_destroy(struct index_wait *);
+void index_wait_wake(struct index_wait *);

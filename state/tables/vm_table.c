@@ -30,14 +30,6 @@ struct vm_cell *vm_cell_find_instance(const struct state *state, const struct uu
 
 // What the tables rely on
 
-static bool counts_are_sound(const struct array *counts)
-{
-	for (uint32_t i = 0; i < counts->count; i++)
-		if (ARRAY_AT(counts, struct named_count, i)->count < 0)
-			return false;
-	return counts->count <= VM_RESOURCES_MAX;
-}
-
 static bool holds_something(struct resources r)
 {
 	return r.cpu_mhz || r.memory_mb || r.disk_mb;
@@ -59,20 +51,12 @@ bool vm_is_sound(const struct vm *vm)
 	bool is_scheduled = vm_is_scheduled(vm);
 
 	return text_is_name(vm->name) && record_is_sound(&vm_description, vm) &&
-	       counts_are_sound(&vm->resources) && vm->labels.count <= VM_LABELS_MAX &&
+	       vm_counts_are_sound(&vm->resources) && vm->labels.count <= VM_LABELS_MAX &&
 	       vm->events.count <= VM_EVENTS_MAX && conditions_are_single(vm) &&
 	       is_scheduled == !uuid_is_zero(&vm->instance) &&
 	       (!is_scheduled || text_is_name(vm->worker)) &&
 	       (is_scheduled || !holds_something(vm->holds)) &&
 	       holds_something(vm->holds) == (vm->holds_index != 0);
-}
-
-bool vm_worker_is_sound(const struct vm_worker *worker)
-{
-	return text_is_name(worker->name) && text_of(worker->machine_id).size <= UINT16_MAX &&
-	       record_is_sound(&vm_worker_description, worker) &&
-	       counts_are_sound(&worker->resources) && worker->labels.count <= VM_LABELS_MAX &&
-	       (!worker->beats || !uuid_is_zero(&worker->node));
 }
 
 // What is counted of a working record

@@ -89,3 +89,4 @@ struct vm_worker_cell *vm_worker_cell_of_node(const struct state *, const struct
 // Its node, or NULL.
 struct node_cell *vm_worker_cell_node(const struct state *, const struct vm_worker_cell *);
 bool vm_worker_is_sound(const struct vm_worker *);
+bool vm_counts_are_sound(const struct array *counts); // named_count

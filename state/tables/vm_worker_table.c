@@ -12,6 +12,22 @@ static struct cds_lfht *nodes_of(const struct state *state)
 	return state->tables[STATE_VM_WORKERS].other.buckets;
 }
 
+bool vm_counts_are_sound(const struct array *counts)
+{
+	for (uint32_t i = 0; i < counts->count; i++)
+		if (ARRAY_AT(counts, struct named_count, i)->count < 0)
+			return false;
+	return counts->count <= VM_RESOURCES_MAX;
+}
+
+bool vm_worker_is_sound(const struct vm_worker *worker)
+{
+	return text_is_name(worker->name) && text_of(worker->machine_id).size <= UINT16_MAX &&
+	       record_is_sound(&vm_worker_description, worker) &&
+	       vm_counts_are_sound(&worker->resources) && worker->labels.count <= VM_LABELS_MAX &&
+	       (!worker->beats || !uuid_is_zero(&worker->node));
+}
+
 // By node
 
 // More than one may lead from a node while a worker that it was is not published without it yet.

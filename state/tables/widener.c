@@ -17,7 +17,7 @@ struct widener {
 	bool is_wanted, is_busy, is_stopping; // under the lock
 };
 
-static void want(struct table_hash *hash, uint64_t count, bool *raised)
+static void want_buckets(struct table_hash *hash, uint64_t count, bool *raised)
 {
 	uint64_t wanted = atomic_load_explicit(&hash->wanted, memory_order_relaxed);
 
@@ -51,15 +51,15 @@ bool tables_want(struct state *state)
 		uint64_t count = table->kind->count ? table->kind->count(state)
 						    : (uint64_t)table->order.count + table->coming;
 		if (table->hash.buckets)
-			want(&table->hash, count, &raised);
+			want_buckets(&table->hash, count, &raised);
 		if (table->other.buckets)
-			want(&table->other, count, &raised);
+			want_buckets(&table->other, count, &raised);
 		table->coming = 0;
 	}
 	return raised;
 }
 
-static void widen(struct table_hash *hash)
+static void widen_hash(struct table_hash *hash)
 {
 	uint64_t wanted = atomic_load_explicit(&hash->wanted, memory_order_acquire);
 
@@ -72,8 +72,8 @@ void tables_widen(struct state *state)
 {
 	CHECK(!state_is_reading());
 	for (uint32_t i = 0; i < STATE_TABLES; i++) {
-		widen(&state->tables[i].hash);
-		widen(&state->tables[i].other);
+		widen_hash(&state->tables[i].hash);
+		widen_hash(&state->tables[i].other);
 	}
 }
 

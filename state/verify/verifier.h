@@ -18,7 +18,7 @@ __attribute__((format(printf, 3, 4))) void expect(
 	struct verifier *, bool holds, const char *format, ...);
 
 // Ports and cores of a node are held by one living allocation each.
-void verify_holdings(struct verifier *, const struct node_cell *);
+void verify_ports_cores(struct verifier *, const struct node_cell *);
 // How a node stands, its group, and whether it is busy; after its use.
 void verify_standing(struct verifier *, const struct node_cell *);
 // After all nodes: what is counted of them.

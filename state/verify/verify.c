@@ -7,26 +7,9 @@
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
 #include "state/verify/verifier.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <urcu-qsbr.h>
-
-void expect(struct verifier *v, bool holds, const char *format, ...)
-{
-	char text[256];
-	va_list arguments;
-
-	if (holds)
-		return;
-	v->violations++;
-	if (!v->report)
-		return;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	v->report(text, v->context);
-}
 
 // Nodes
 
@@ -152,7 +135,7 @@ static void check_use(struct verifier *v, const struct node_cell *cell)
 	expect(v, use.living == cell->living, "slot %u: %u allocations are living, %u counted",
 		slot, use.living, cell->living);
 	check_published_use(v, cell, slot);
-	verify_holdings(v, cell);
+	verify_ports_cores(v, cell);
 	check_capacity(v, cell, &use);
 	expect(v, cell->working->status == NODE_READY || use.direct == 0,
 		"slot %u: a node that is not ready has living allocations of direct jobs", slot);

@@ -20,7 +20,7 @@ static bool is_placed_canary(const struct deployment_group *g, const struct uuid
 	return false;
 }
 
-static void listen(struct verifier *v, struct said *said, const struct deployment_group *g,
+static void listen_to(struct verifier *v, struct said *said, const struct deployment_group *g,
 	const struct allocation *a)
 {
 	const struct alloc_deployment_status *status = a->details->deployment_status;
@@ -93,7 +93,7 @@ static void free_tallies(struct tally *tallies, uint32_t count)
 	free(tallies);
 }
 
-static void hear(struct verifier *v, struct tally *tallies, const struct job_cell *job,
+static void hear_allocation(struct verifier *v, struct tally *tallies, const struct job_cell *job,
 	const struct allocation *a)
 {
 	const struct deployment_cell *cell =
@@ -107,7 +107,7 @@ static void hear(struct verifier *v, struct tally *tallies, const struct job_cel
 		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
 	tally->living += !allocation_is_terminal(a);
 	if (g)
-		listen(v,
+		listen_to(v,
 			&tally->groups[g - (struct deployment_group *)cell->working->groups.items],
 			g, a);
 }
@@ -120,7 +120,7 @@ static void check_counts(struct verifier *v, const struct job_cell *job)
 	cds_list_for_each_entry_rcu (alloc, &job->allocations, of_job) {
 		const struct allocation *a = alloc->working;
 		if (!a->record.deleted && a->details && a->group < a->job->asks.count)
-			hear(v, tallies, job, a);
+			hear_allocation(v, tallies, job, a);
 	}
 	for (uint32_t i = 0; i < job->deployment_count && tallies[i].cell; i++) {
 		const struct deployment *d = tallies[i].cell->working;

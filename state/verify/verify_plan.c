@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-void verify_holdings(struct verifier *v, const struct node_cell *node)
+void verify_ports_cores(struct verifier *v, const struct node_cell *node)
 {
-	struct holdings held = {0};
+	struct node_ports_cores held = {0};
 	const struct alloc_cell *cell;
 	bool are_single = true;
 
@@ -18,11 +18,11 @@ void verify_holdings(struct verifier *v, const struct node_cell *node)
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		if (!alloc_cell_is_living(cell) || !cell->working->details)
 			continue;
-		are_single &= holdings_add_ports(&held, cell->working->details);
-		are_single &= holdings_add_cores(&held, cell->working->details);
+		are_single &= node_ports_add(&held, cell->working->details);
+		are_single &= node_cores_add(&held, cell->working->details);
 	}
 	expect(v, are_single, "slot %u: a port or a core is given twice", node->working->slot);
-	holdings_release(&held);
+	node_ports_cores_release(&held);
 }
 
 // Names
