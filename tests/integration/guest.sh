@@ -11,7 +11,7 @@ fi
 command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing: run tools/setup"
 testbed_up
 mkdir "$TESTBED_DIR/images"
-"$BUILD/tests/tools/agent/write_guest" "$TESTBED_DIR/images/ticks.img" || die "no image"
+"$BUILD/tests/tools/agent/vm/write_guest" "$TESTBED_DIR/images/ticks.img" || die "no image"
 # worker NAME ZONE
 worker() {
 	agent_start "$1" --worker --worker-label "zone=$2" --vm-driver qemu --vm-acceleration none \

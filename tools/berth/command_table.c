@@ -149,10 +149,10 @@ static const struct command commands[] = {
 		"Prints node and score of each; a refusal says why, in numbers. The request that "
 		"is\n"
 		"printed last may be repeated with --request, and gives the same allocations.",
-		WIRE_FLAGS " job group count request", 0, 0, place},
+		WIRE_FLAGS " job group count request", 0, 0, place_instances},
 	{"release", "ID...", "Release allocations.",
 		"Over the wire as the client that placed them; with --operator over HTTP.",
-		WIRE_FLAGS " operator", 1, -1, release},
+		WIRE_FLAGS " operator", 1, -1, release_allocations},
 	{"client status", "[ID...]", "Show what became of this client's allocations.",
 		"Without ids: what changed after --since.", WIRE_FLAGS " since", 0, -1,
 		client_allocations},
@@ -197,8 +197,8 @@ static const struct command commands[] = {
 		"Its machines fail, and those that may are restarted elsewhere.", NULL, 1, 1,
 		worker_delete},
 	{"settings", "", "Show, or with --profile change, how virtual machines are placed.", NULL,
-		"profile", 0, 0, settings},
-	{"stats", "", "The controller's figures on one screen.", NULL, NULL, 0, 0, stats},
-	{"health", "", "Ask whether the controller is healthy.", NULL, NULL, 0, 0, health},
+		"profile", 0, 0, cluster_settings_run},
+	{"stats", "", "The controller's figures on one screen.", NULL, NULL, 0, 0, server_stats},
+	{"health", "", "Ask whether the controller is healthy.", NULL, NULL, 0, 0, server_health},
 };
 const struct command_table command_table = {commands, sizeof commands / sizeof commands[0]};

@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
+#include "tools/berthd/metrics.h"
 #include "tools/berthd/peers.h"
 #include "tools/forms/alloc_spec.h"
 #include "tools/forms/vm_spec.h"

@@ -1,6 +1,9 @@
 // Every metric of the process, from the counters of its parts. Label sets are closed.
+#include "tools/berthd/metrics.h"
 #include "state/decide/command_kinds.h"
-#include "tools/berthd/berthd.h"
+#include "tools/berthd/metrics_nomad.h"
+#include "tools/berthd/metrics_pipeline.h"
+#include "tools/berthd/metrics_watchers.h"
 #include <stdio.h>
 
 static double counter_load(const _Atomic uint64_t *counter)

@@ -1,6 +1,6 @@
 // Numbers that dashboards made for Nomad look for, and that are counted nowhere else.
+#include "tools/berthd/metrics_nomad.h"
 #include "state/records/job.h"
-#include "tools/berthd/berthd.h"
 #include <stdio.h>
 
 // Jobs looked at in one read section.

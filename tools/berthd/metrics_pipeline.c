@@ -1,8 +1,9 @@
 // What schedulers, broker and queues do, under the names that operators of Nomad know.
+#include "tools/berthd/metrics_pipeline.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/records/evaluation.h"
-#include "tools/berthd/berthd.h"
+#include "tools/berthd/metric_label.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,13 +34,6 @@ static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
 		free(delayed[i].namespace_name);
 		free(delayed[i].job_id);
 	}
-}
-
-void metric_label_tame(char *text)
-{
-	for (; *text; text++)
-		if (*text == '"' || *text == '\\' || *text == '\n')
-			*text = '_';
 }
 
 static void emit_reschedule(const struct metric_sink *m, struct reschedule_gauge *g)

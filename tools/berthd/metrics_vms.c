@@ -1,8 +1,9 @@
 // Virtual machines and their workers (row D27).
+#include "tools/berthd/metrics_vms.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
 #include "state/records/vm.h"
-#include "tools/berthd/berthd.h"
+#include "tools/berthd/metric_label.h"
 #include <stdio.h>
 
 // Workers looked at in one read section.

@@ -1,5 +1,6 @@
 // What the watchers did, and what they have under their eyes.
-#include "tools/berthd/berthd.h"
+#include "tools/berthd/metrics_watchers.h"
+#include "tools/berthd/metrics_vms.h"
 
 static void counter(
 	const struct metric_sink *m, const char *name, const char *labels, uint64_t value)

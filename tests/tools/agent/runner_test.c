@@ -1,6 +1,6 @@
 // Allocations on a node with the mock driver and a clock that stands still unless told: the order of tasks,
 // restarts, ends, and what is remembered.
-#include "tests/tools/agent/stage.h"
+#include "tests/tools/agent/task/stage.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -122,7 +122,7 @@ static enum exit_status place_with(
 		placed.count, ask->count);
 }
 
-enum exit_status place(struct session *session, const char **arguments, int count)
+enum exit_status place_instances(struct session *session, const char **arguments, int count)
 {
 	struct wire_place ask = {0};
 	struct client *client;
@@ -234,7 +234,7 @@ static enum exit_status print_released(struct session *session, json_t *all)
 	return unknown ? STATUS_NOT_FOUND : STATUS_OK;
 }
 
-enum exit_status release(struct session *session, const char **arguments, int count)
+enum exit_status release_allocations(struct session *session, const char **arguments, int count)
 {
 	struct uuid *ids = memory_take_array((size_t)count, sizeof *ids);
 	json_t *all = json_array();

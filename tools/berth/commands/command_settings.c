@@ -15,7 +15,7 @@ static enum exit_status set_profile(struct session *session, json_t **reply)
 	return result;
 }
 
-enum exit_status settings(struct session *session, const char **arguments, int count)
+enum exit_status cluster_settings_run(struct session *session, const char **arguments, int count)
 {
 	json_t *reply = NULL;
 	enum exit_status result = flag_given(&session->flags, FLAG_PROFILE)

@@ -137,7 +137,7 @@ static void print_histograms(const struct series_list *list)
 	table_print(&t, 0);
 }
 
-enum exit_status stats(struct session *session, const char **arguments, int count)
+enum exit_status server_stats(struct session *session, const char **arguments, int count)
 {
 	struct http_answer answer;
 	if (flag_given(&session->flags, FLAG_JSON))
@@ -155,7 +155,7 @@ enum exit_status stats(struct session *session, const char **arguments, int coun
 	return result;
 }
 
-enum exit_status health(struct session *session, const char **arguments, int count)
+enum exit_status server_health(struct session *session, const char **arguments, int count)
 {
 	struct http_answer answer;
 	if (flag_given(&session->flags, FLAG_JSON))

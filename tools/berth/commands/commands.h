@@ -15,11 +15,11 @@ command_run eval_list, eval_status;
 command_run explain_job, explain_alloc, explain_node;
 command_run server_members, agent_info, system_gc, system_reconcile, config_get, config_set;
 command_run find_status;
-command_run place, release, client_allocations;
+command_run place_instances, release_allocations, client_allocations;
 command_run client_key, key_generate, key_rotate;
 command_run simulate_scenario;
 command_run machine_create, machine_list, machine_get, machine_delete, machine_stop,
 	machine_suspend, machine_events;
 command_run worker_list, worker_get, worker_pause, worker_resume, worker_delete;
-command_run settings;
-command_run stats, health;
+command_run cluster_settings_run;
+command_run server_stats, server_health;

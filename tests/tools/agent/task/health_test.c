@@ -1,6 +1,6 @@
 // What a node says of the health of allocations, when it stops them without a controller, and what it writes for
 // dispatched jobs: mock tasks and a clock that stands still unless told.
-#include "tests/tools/agent/stage.h"
+#include "tests/tools/agent/task/stage.h"
 #include "tools/agent/task/mock.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,7 @@
 #include "tests/store/store_dir.h"
 #include "tools/api/server/server.h"
 #include "tools/berthd/berthd.h"
+#include "tools/berthd/metrics.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // Real machines of a few bytes, in qemu: what they say, how they end, are suspended and go on.
-#include "tests/tools/agent/guest.h"
+#include "tests/tools/agent/vm/guest.h"
 #include "tools/agent/runner.h"
 #include "tools/agent/vm/machine.h"
 #include "tools/agent/vm/qcow2.h"

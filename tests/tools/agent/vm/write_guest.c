@@ -1,5 +1,5 @@
 // write_guest FILE: makes a disk that boots (guest.h).
-#include "tests/tools/agent/guest.h"
+#include "tests/tools/agent/vm/guest.h"
 #include <stdio.h>
 
 int main(int argc, char **argv)

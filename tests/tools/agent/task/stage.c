@@ -1,4 +1,4 @@
-#include "tests/tools/agent/stage.h"
+#include "tests/tools/agent/task/stage.h"
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Tasks that run away from their node: what the mock driver reports them by, and how it goes on with one of another
 // node. The clock stands still unless told.
 #include "state/base/base64.h"
-#include "tests/tools/agent/stage.h"
+#include "tests/tools/agent/task/stage.h"
 #include "tools/agent/alloc_sync.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,28 @@
+// The parts of the daemon, as one object.
+#pragma once
+#include "dataplane/wire/auth.h"
+#include "placement/pipeline/pipeline.h"
+#include "placement/watch/watchers.h"
+#include "state/store/store.h"
+#include "tools/api/api.h"
+#include "tools/berthd/config.h"
+
+struct berthd {
+	struct config config;
+	struct master_keys keys;
+	struct topology_plan plan;
+	struct state *state;
+	struct command_queue *queue;
+	struct store *store;
+	struct applier *applier;
+	struct placement *placement;
+	struct pipeline *pipeline;
+	struct watchers *watchers, *region_watchers;
+	struct peer_controllers *peers;
+	struct dataplane *dataplane;
+	struct event_log *events;
+	struct api *api;
+	bool applier_runs, dataplane_runs, snapshots_run;
+	struct store_recovery recovery;
+	uint64_t started_ns;
+};
