@@ -1,4 +1,4 @@
-// How nodes stand (lifecycle.h): in their records, in what is counted, and in the groups by snapshot.
+// How nodes stand (node_standing.h): in their records, in what is counted, and in the groups by snapshot.
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"

@@ -12,8 +12,8 @@ struct group_counter {
 	uint32_t clients[ALLOC_UNKNOWN + 1]; // allocations by enum alloc_client; ended ones stay in
 };
 
-// That something happened to nodes or allocations of a job after which its allocations have to be
-// looked at: becomes an evaluation (marks.h).
+// Something happened to nodes or allocations of a job, so its allocations have to be looked at. The mark becomes an
+// evaluation (job_reevaluations.h).
 struct job_mark {
 	int64_t first_ns, newest_ns; // 0: there is none
 	uint8_t trigger;             // enum eval_trigger

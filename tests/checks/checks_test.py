@@ -131,6 +131,9 @@ DOCS = [
     ("docs/more.md", "See `state/b*.c`.\n", "there is no state/b*.c"),
     ("docs/more.md", "See `lost.c`.\n", "there is no lost.c"),
     ("docs/more.md", "```\n (state/lost.c) ─►\n```\n", "there is no state/lost.c"),
+    ("state/bad.c", "int x; // as in state/lost.c\n", "bad.c:1: there is no state/lost.c"),
+    ("state/bad.c", "// Of lost.h.\n", "there is no lost.h"),
+    ("state/bad.c", "// (docs/spec/one.md#b4)\n", "there is no b4 in docs/spec/one.md"),
     ("docs/more.md", "See state/lost.c, please.\n", "there is no state/lost.c"),
 ]
 DOCS_GOOD = [

@@ -28,6 +28,7 @@ ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 HEADING = re.compile(r"^#+\s+(.*?)\s*$", re.M)
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 CODE = re.compile(r"`([^`\n]+)`")
+COMMENT = re.compile(r"(?:^|\s)(?://|#) (.*)")
 # Lines that may be of a block: a diagram or a command.
 BLOCK_LINE = re.compile(r"^([^|#`\n].*)$", re.M)
 # A path: folders, a name, an ending; a star stands for any text.
@@ -145,6 +146,19 @@ def judge_shown(text, texts, tests):
             yield f"{ROWS_PAGE}:{number}: no test has a case {case}"
 
 
+def judge_comments(root, name, text, folders, files, anchors):
+    """Paths that comments name, and places on pages."""
+    for number, line in enumerate(text.split("\n"), 1):
+        comment = COMMENT.search(line)
+        for word in comment.group(1).split() if comment else ():
+            place, _, anchor = word.strip(",;:().`'[]").partition("#")
+            for path in spelled_out(place):
+                if not is_there(root, path, folders, files):
+                    yield f"{name}:{number}: there is no {path}"
+            if anchor and place in anchors and anchor not in anchors[place]:
+                yield f"{name}:{number}: there is no {anchor} in {place}"
+
+
 def tests_of(build):
     return {t["name"] for t in json.loads((pathlib.Path(build) / "meson-info/intro-tests.json").read_text())}
 
@@ -160,6 +174,8 @@ def check(root, tests=None):
     listed, complaints = judge_rows(pages)
     for name, text in texts.items():
         complaints += judge_cited(name, text, listed)
+        if name not in pages and not name.startswith("tests/checks/"):
+            complaints += judge_comments(root, name, text, folders, files, anchors)
     for name, text in pages.items():
         complaints += judge_links(root, name, text, anchors)
         complaints += judge_paths(root, name, text, folders, files)

@@ -1,5 +1,5 @@
 // One task of an allocation: from waiting for its turn to its end, restarts between. A state machine; drivers
-// (driver.h) do what touches the machine.
+// (struct driver) do what touches the machine.
 #pragma once
 #include "state/base/limits.h"
 #include "state/base/prng.h"
