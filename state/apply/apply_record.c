@@ -1,8 +1,10 @@
 #include "state/apply/apply_record.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/tables/table.h"
 
 struct record_rule {
+	uint8_t table; // enum state_table: of a kind that asks for no more than a table checks by itself
 	int (*put_check)(const struct state *, const struct entry_record_put *);
 	void (*put)(struct state *, struct entry_record_put *); // takes the record over
 	int (*delete_check)(const struct state *, const struct entry_record_delete *);
@@ -11,13 +13,13 @@ struct record_rule {
 };
 
 static const struct record_rule rules[] = {
-	[RECORD_EVALUATION] = {evaluation_put_check, evaluation_put},
-	[RECORD_DEPLOYMENT] = {deployment_put_check, deployment_put},
-	[RECORD_VM] = {vm_put_check, vm_put, vm_delete_check, vm_delete},
-	[RECORD_VM_WORKER] = {vm_worker_put_check, vm_worker_put, vm_worker_delete_check,
+	[RECORD_EVALUATION] = {0, evaluation_put_check, evaluation_put},
+	[RECORD_DEPLOYMENT] = {0, deployment_put_check, deployment_put},
+	[RECORD_VM] = {0, vm_put_check, vm_put, vm_delete_check, vm_delete},
+	[RECORD_VM_WORKER] = {0, vm_worker_put_check, vm_worker_put, vm_worker_delete_check,
 		vm_worker_delete},
-	[RECORD_CLUSTER_SETTINGS] = {cluster_settings_put_check, cluster_settings_apply},
-	[RECORD_SCHEDULER_CONFIG] = {scheduler_config_put_check, scheduler_config_put},
+	[RECORD_CLUSTER_SETTINGS] = {.table = STATE_CLUSTER_SETTINGS},
+	[RECORD_SCHEDULER_CONFIG] = {0, scheduler_config_put_check, scheduler_config_put},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == RECORD_KINDS, "every kind has its rule");
 
@@ -25,16 +27,24 @@ int record_put_check(const struct state *state, const void *body)
 {
 	const struct entry_record_put *e = body;
 
-	CHECK(e->kind < RECORD_KINDS && rules[e->kind].put && e->record);
-	return rules[e->kind].put_check(state, e);
+	CHECK(e->kind < RECORD_KINDS && e->record);
+	const struct record_rule *rule = &rules[e->kind];
+	CHECK(rule->put || rule->table);
+	return rule->put ? rule->put_check(state, e) : table_check(state, rule->table, e->record);
 }
 
 void record_put_apply(struct state *state, void *body, int64_t time_ns)
 {
 	struct entry_record_put *e = body;
 
-	rules[e->kind].put(state, e);
-	CHECK(!e->record);
+	const struct record_rule *rule = &rules[e->kind];
+	if (rule->put) {
+		rule->put(state, e);
+		CHECK(!e->record);
+		return;
+	}
+	table_put(state, rule->table, e->record);
+	e->record = NULL;
 }
 
 int record_delete_check(const struct state *state, const void *body)

@@ -14,7 +14,5 @@ int vm_worker_put_check(const struct state *, const struct entry_record_put *);
 void vm_worker_put(struct state *, struct entry_record_put *);
 int vm_worker_delete_check(const struct state *, const struct entry_record_delete *);
 void vm_worker_delete(struct state *, const struct entry_record_delete *);
-int cluster_settings_put_check(const struct state *, const struct entry_record_put *);
-void cluster_settings_apply(struct state *, struct entry_record_put *);
 int scheduler_config_put_check(const struct state *, const struct entry_record_put *);
 void scheduler_config_put(struct state *, struct entry_record_put *);

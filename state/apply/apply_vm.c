@@ -233,17 +233,3 @@ void vm_worker_forget_node(struct state *state, const struct uuid *node)
 	state->index++;
 	cell_delete(state, &cell->cell, state->index);
 }
-
-// --- Settings ------------------------------------------------------------------------------------
-
-int cluster_settings_put_check(const struct state *state, const struct entry_record_put *e)
-{
-	return table_check(state, STATE_CLUSTER_SETTINGS, e->record);
-}
-
-void cluster_settings_apply(struct state *state, struct entry_record_put *e)
-{
-	CHECK(e->record);
-	table_put(state, STATE_CLUSTER_SETTINGS, e->record);
-	e->record = NULL;
-}

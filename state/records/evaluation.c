@@ -26,7 +26,6 @@ const char *const eval_trigger_names[] = {
 	"reconnect",
 	NULL,
 };
-const char *const eval_type_names[] = {"service", "batch", "system", "sysbatch", "_core", NULL};
 
 #define OF(type, member) offsetof(struct type, member)
 #define OMITTED NULL, NULL, FIELD_OMIT_EMPTY

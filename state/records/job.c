@@ -2,7 +2,6 @@
 #include "state/base/memory.h"
 #include <stdlib.h>
 
-const char *const job_type_names[] = {"service", "batch", "system", "sysbatch", "direct", NULL};
 const char *const job_status_names[] = {"pending", "running", "dead", NULL};
 
 struct job *job_create(void)

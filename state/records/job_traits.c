@@ -3,6 +3,9 @@
 #include "state/records/scheduler_config.h"
 #include <stddef.h>
 
+const char *const job_type_names[] = {"service", "batch", "system", "sysbatch", "direct", NULL};
+const char *const eval_type_names[] = {"service", "batch", "system", "sysbatch", "_core", NULL};
+
 #define PREEMPTION(type) (uint32_t) offsetof(struct preemption_config, type)
 
 const struct job_traits job_traits[JOB_TYPES] = {
