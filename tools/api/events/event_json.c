@@ -134,167 +134,155 @@ static void put_head(struct json_writer *w, const struct event *event, const str
 	json_write_key(w, event_topic_names[event->topic]);
 }
 
-static void put_tail(struct json_writer *w)
-{
-	json_end_object(w);
-	json_end_object(w);
-}
-
 static void name_deployment(struct names *names, const struct uuid *id)
 {
 	if (!uuid_is_zero(id))
 		uuid_format(id, names->deployment);
 }
 
-static bool put_node(struct json_writer *w, struct state *state, const struct event_filter *filter,
-	const struct event *event)
+// What an event is about: how it is found and named, and how it is written. Under read lock.
+struct subject {
+	// NULL when it is gone; then it has the names of the event alone.
+	const void *(*find)(struct state *, const struct event *, struct names *);
+	void (*write)(struct json_writer *, const struct api *, const void *record);
+	enum event_type end; // of the event that it went; EVENT_TYPES: there is none
+};
+
+static const void *find_node(struct state *state, const struct event *event, struct names *names)
 {
-	struct names names = {0};
-	const struct node *node = state_node_by_id(state, &event->id);
-	uuid_format(&event->id, names.key);
-	if ((!node && event->type != EVENT_NODE_DEREGISTRATION) ||
-		!is_wanted(filter, TOPIC_NODE, &names))
-		return false;
-	put_head(w, event, &names);
-	if (node)
-		node_json(w, state, node);
-	else
-		json_write_null(w);
-	put_tail(w);
-	return true;
+	return state_node_by_id(state, &event->id);
 }
 
-static bool put_job(struct json_writer *w, struct state *state, const struct event_filter *filter,
-	const struct event *event)
+static void write_node(struct json_writer *w, const struct api *api, const void *record)
 {
-	struct names names = {.namespace_name = event->namespace_name};
-	const struct job *job =
-		state_job(state, text_of(event->namespace_name), text_of(event->name));
-	snprintf(names.key, sizeof names.key, "%s", event->name);
-	if ((!job && event->type != EVENT_JOB_DEREGISTERED) ||
-		!is_wanted(filter, TOPIC_JOB, &names))
-		return false;
-	put_head(w, event, &names);
-	if (job)
-		job_json(w, job);
-	else
-		json_write_null(w);
-	put_tail(w);
-	return true;
+	node_json(w, api->settings.state, record);
 }
 
-static bool put_evaluation(struct json_writer *w, struct state *state,
-	const struct event_filter *filter, const struct event *event)
+static const void *find_job(struct state *state, const struct event *event, struct names *names)
+{
+	names->namespace_name = event->namespace_name;
+	return state_job(state, text_of(event->namespace_name), text_of(event->name));
+}
+
+static void write_job(struct json_writer *w, const struct api *api, const void *record)
+{
+	job_json(w, record);
+}
+
+static const void *find_evaluation(
+	struct state *state, const struct event *event, struct names *names)
 {
 	const struct evaluation *e = state_evaluation(state, &event->id);
-	struct names names = {0};
 	if (!e)
-		return false;
-	uuid_format(&e->id, names.key);
-	names.namespace_name = e->namespace_name;
-	names.job_id = e->job_id;
-	name_deployment(&names, &e->deployment_id);
-	if (!is_wanted(filter, TOPIC_EVALUATION, &names))
-		return false;
-	put_head(w, event, &names);
-	json_record(w, &evaluation_description, e);
-	put_tail(w);
-	return true;
+		return NULL;
+	names->namespace_name = e->namespace_name;
+	names->job_id = e->job_id;
+	name_deployment(names, &e->deployment_id);
+	return e;
 }
 
-static bool put_allocation(struct json_writer *w, struct state *state,
-	const struct event_filter *filter, const struct event *event)
+static void write_evaluation(struct json_writer *w, const struct api *api, const void *record)
+{
+	json_record(w, &evaluation_description, record);
+}
+
+static const void *find_allocation(
+	struct state *state, const struct event *event, struct names *names)
 {
 	const struct allocation *a = state_allocation(state, &event->id);
-	struct names names = {0};
 	if (!a)
-		return false;
-	uuid_format(&a->id, names.key);
-	names.namespace_name = a->job->namespace_name;
-	names.job_id = a->job->id;
+		return NULL;
+	names->namespace_name = a->job->namespace_name;
+	names->job_id = a->job->id;
 	if (a->details)
-		name_deployment(&names, &a->details->deployment_id);
-	if (!is_wanted(filter, TOPIC_ALLOCATION, &names))
-		return false;
-	put_head(w, event, &names);
-	allocation_json_without_job(w, state, a);
-	put_tail(w);
-	return true;
+		name_deployment(names, &a->details->deployment_id);
+	return a;
 }
 
-static bool put_deployment(struct json_writer *w, struct state *state,
-	const struct event_filter *filter, const struct event *event)
+static void write_allocation(struct json_writer *w, const struct api *api, const void *record)
+{
+	allocation_json_without_job(w, api->settings.state, record);
+}
+
+static const void *find_deployment(
+	struct state *state, const struct event *event, struct names *names)
 {
 	const struct deployment *d = state_deployment(state, &event->id);
-	struct names names = {0};
 	if (!d)
-		return false;
-	uuid_format(&d->id, names.key);
-	names.namespace_name = d->namespace_name;
-	names.job_id = d->job_id;
-	if (!is_wanted(filter, TOPIC_DEPLOYMENT, &names))
-		return false;
-	put_head(w, event, &names);
-	json_record(w, &deployment_description, d);
-	put_tail(w);
-	return true;
+		return NULL;
+	names->namespace_name = d->namespace_name;
+	names->job_id = d->job_id;
+	return d;
 }
 
-static bool put_vm(struct json_writer *w, struct state *state, const struct event_filter *filter,
-	const struct event *event)
+static void write_deployment(struct json_writer *w, const struct api *api, const void *record)
+{
+	json_record(w, &deployment_description, record);
+}
+
+static const void *find_vm(struct state *state, const struct event *event, struct names *names)
 {
 	const struct vm *vm = state_vm(state, text_of(event->name));
-	struct names names = {0};
-	snprintf(names.key, sizeof names.key, "%s", event->name);
 	if (vm && vm->worker && *vm->worker)
-		names.worker = vm->worker;
-	if ((!vm && event->type != EVENT_VM_DELETED) || !is_wanted(filter, TOPIC_VM, &names))
-		return false;
-	put_head(w, event, &names);
-	if (vm)
-		vm_json_without_password(w, vm);
-	else
-		json_write_null(w);
-	put_tail(w);
-	return true;
+		names->worker = vm->worker;
+	return vm;
 }
 
-static bool put_vm_worker(struct json_writer *w, struct state *state,
-	const struct event_filter *filter, const struct event *event)
+static void write_vm(struct json_writer *w, const struct api *api, const void *record)
 {
-	const struct api_settings *s = &filter->api->settings;
+	vm_json_without_password(w, record);
+}
+
+static const void *find_vm_worker(
+	struct state *state, const struct event *event, struct names *names)
+{
+	return state_vm_worker(state, text_of(event->name));
+}
+
+static void write_vm_worker(struct json_writer *w, const struct api *api, const void *record)
+{
+	const struct api_settings *s = &api->settings;
 	const struct worker_view view = worker_view_now(s->state, s->time, s->vm_offline_after_ns);
-	const struct vm_worker *worker = state_vm_worker(state, text_of(event->name));
+	vm_worker_json(w, &view, record);
+}
+
+static const struct subject subjects[EVENT_TOPICS] = {
+	[TOPIC_NODE] = {find_node, write_node, EVENT_NODE_DEREGISTRATION},
+	[TOPIC_JOB] = {find_job, write_job, EVENT_JOB_DEREGISTERED},
+	[TOPIC_EVALUATION] = {find_evaluation, write_evaluation, EVENT_TYPES},
+	[TOPIC_ALLOCATION] = {find_allocation, write_allocation, EVENT_TYPES},
+	[TOPIC_DEPLOYMENT] = {find_deployment, write_deployment, EVENT_TYPES},
+	[TOPIC_VM] = {find_vm, write_vm, EVENT_VM_DELETED},
+	[TOPIC_VM_WORKER] = {find_vm_worker, write_vm_worker, EVENT_VM_WORKER_DEREGISTRATION},
+};
+
+static bool put_event(struct json_writer *w, struct state *state, const struct event_filter *filter,
+	const struct event *event)
+{
+	const struct subject *subject = &subjects[event->topic];
 	struct names names = {0};
-	snprintf(names.key, sizeof names.key, "%s", event->name);
-	if ((!worker && event->type != EVENT_VM_WORKER_DEREGISTRATION) ||
-		!is_wanted(filter, TOPIC_VM_WORKER, &names))
+	if (*event->name)
+		snprintf(names.key, sizeof names.key, "%s", event->name);
+	else
+		uuid_format(&event->id, names.key);
+	const void *record = subject->find(state, event, &names);
+	if ((!record && event->type != subject->end) || !is_wanted(filter, event->topic, &names))
 		return false;
 	put_head(w, event, &names);
-	if (worker)
-		vm_worker_json(w, &view, worker);
+	if (record)
+		subject->write(w, filter->api, record);
 	else
 		json_write_null(w);
-	put_tail(w);
+	json_end_object(w);
+	json_end_object(w);
 	return true;
 }
 
 bool event_json(struct json_writer *w, struct state *state, const struct event_filter *filter,
 	const struct event *event)
 {
-	typedef bool put_event(struct json_writer *, struct state *, const struct event_filter *,
-		const struct event *);
-	static put_event *const put[EVENT_TOPICS] = {
-		[TOPIC_NODE] = put_node,
-		[TOPIC_JOB] = put_job,
-		[TOPIC_EVALUATION] = put_evaluation,
-		[TOPIC_ALLOCATION] = put_allocation,
-		[TOPIC_DEPLOYMENT] = put_deployment,
-		[TOPIC_VM] = put_vm,
-		[TOPIC_VM_WORKER] = put_vm_worker,
-	};
 	state_read_begin();
-	bool written = put[event->topic](w, state, filter, event);
+	bool written = put_event(w, state, filter, event);
 	state_read_end();
 	return written;
 }

@@ -149,6 +149,15 @@ bool cursor_list_has_namespace(const struct cursor_list *list, const char *names
 	       strcmp(list->namespace_name, namespace_name) == 0;
 }
 
+bool cursor_list_wants(const struct cursor_list *list, const struct uuid *id,
+	const char *namespace_name, const char *status, const char *job_id)
+{
+	return id_prefix_fits(&list->id_prefix, id) &&
+	       cursor_list_has_namespace(list, namespace_name) &&
+	       (!*list->status || strcmp(list->status, status) == 0) &&
+	       (!*list->job || strcmp(list->job, job_id) == 0);
+}
+
 static struct cursor_list *list_create(
 	const struct request *request, const struct cursor_kind *kind)
 {

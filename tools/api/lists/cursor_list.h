@@ -43,4 +43,7 @@ void cursor_list_answer(struct request *, struct reply *, const struct cursor_ki
 bool cursor_list_count(
 	struct request *, struct reply *, const struct cursor_kind *, uint64_t *count);
 
+// For kinds that have all of it: what a record is about fits what was asked for.
+bool cursor_list_wants(const struct cursor_list *, const struct uuid *id,
+	const char *namespace_name, const char *status, const char *job_id);
 bool cursor_list_has_namespace(const struct cursor_list *, const char *namespace_name);

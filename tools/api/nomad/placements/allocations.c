@@ -30,11 +30,8 @@ static const void *next_allocation(const struct state *state, uint64_t *cursor)
 static bool is_wanted(const struct cursor_list *list, const void *record)
 {
 	const struct allocation *a = record;
-	return id_prefix_fits(&list->id_prefix, &a->id) &&
-	       cursor_list_has_namespace(list, a->job->namespace_name) &&
-	       (!*list->status ||
-		       strcmp(list->status, alloc_client_names[a->client_status]) == 0) &&
-	       (!*list->job || strcmp(list->job, a->job->id) == 0);
+	return cursor_list_wants(list, &a->id, a->job->namespace_name,
+		alloc_client_names[a->client_status], a->job->id);
 }
 
 static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
@@ -149,4 +146,44 @@ void job_allocations(struct request *request, struct reply *reply)
 	state_read_end();
 	// Nomad answers an unknown job with an empty list.
 	allocation_list_answer(list, index ? index : state_index(state), request, reply);
+}
+
+struct owned_list {
+	struct id_list *list;
+	struct allocation_owner owner;
+};
+
+static bool collect_owned(const struct allocation *a, void *context)
+{
+	struct owned_list *of = context;
+	if (of->owner.has(a, &of->owner.id))
+		id_list_add(of->list, &a->id, a->node_slot);
+	return true;
+}
+
+// Its job's allocations move when one of its own does.
+uint64_t owned_allocations_watched(const struct request *request, find_allocation_owner *find)
+{
+	struct allocation_owner owner;
+	if (!find(request, &owner))
+		return 0;
+	uint64_t index = state_job_allocations_index(
+		request->api->settings.state, text_of(owner.namespace_name), text_of(owner.job_id));
+	return index > owner.create_index ? index : owner.create_index;
+}
+
+void owned_allocations_answer(
+	struct request *request, struct reply *reply, find_allocation_owner *find)
+{
+	const struct state *state = request->api->settings.state;
+	struct owned_list of = {.list = id_list_create(request->api)};
+	uint64_t index = state_index(state);
+	state_read_begin();
+	if (find(request, &of.owner)) {
+		index = owned_allocations_watched(request, find);
+		state_job_allocations(state, text_of(of.owner.namespace_name),
+			text_of(of.owner.job_id), collect_owned, &of);
+	}
+	state_read_end();
+	allocation_list_answer(of.list, index, request, reply);
 }

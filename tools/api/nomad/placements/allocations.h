@@ -4,3 +4,16 @@
 
 // Answers with the allocations collected, in their long form when the list is detailed. Frees the list.
 void allocation_list_answer(struct id_list *, uint64_t index, struct request *, struct reply *);
+
+// An evaluation or a deployment, and which allocations of its job are its own.
+struct allocation_owner {
+	struct uuid id;
+	uint64_t create_index;
+	const char *namespace_name, *job_id;
+	bool (*has)(const struct allocation *, const struct uuid *id);
+};
+// The one that the path names; false: there is none. Under read lock.
+typedef bool find_allocation_owner(const struct request *, struct allocation_owner *);
+// For routes: its allocations, and when one of them last changed. One that is not there has none, as Nomad has it.
+uint64_t owned_allocations_watched(const struct request *, find_allocation_owner *);
+void owned_allocations_answer(struct request *, struct reply *, find_allocation_owner *);

@@ -32,10 +32,8 @@ static const void *next_deployment(const struct state *state, uint64_t *cursor)
 static bool is_wanted(const struct cursor_list *list, const void *record)
 {
 	const struct deployment *d = record;
-	return id_prefix_fits(&list->id_prefix, &d->id) &&
-	       cursor_list_has_namespace(list, d->namespace_name) &&
-	       (!*list->status || strcmp(list->status, deployment_status_names[d->status]) == 0) &&
-	       (!*list->job || strcmp(list->job, d->job_id) == 0);
+	return cursor_list_wants(
+		list, &d->id, d->namespace_name, deployment_status_names[d->status], d->job_id);
 }
 
 static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
@@ -120,44 +118,26 @@ void job_deployment(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-struct of_deployment {
-	struct id_list *list;
-	struct uuid id;
-};
-
-static bool collect_allocation(const struct allocation *a, void *context)
+static bool is_of_deployment(const struct allocation *a, const struct uuid *id)
 {
-	const struct of_deployment *of = context;
-	if (a->details && uuid_equal(&a->details->deployment_id, &of->id))
-		id_list_add(of->list, &a->id, a->node_slot);
-	return true;
+	return a->details && uuid_equal(&a->details->deployment_id, id);
 }
 
-// Its job's allocations move when one of its own does.
-uint64_t deployment_allocations_watched(const struct request *request)
+static bool find_owner(const struct request *request, struct allocation_owner *owner)
 {
 	const struct deployment *d = deployment_of(request);
-	if (!d)
-		return 0;
-	uint64_t index = state_job_allocations_index(
-		request->api->settings.state, text_of(d->namespace_name), text_of(d->job_id));
-	return index > d->record.create_index ? index : d->record.create_index;
+	if (d)
+		*owner = (struct allocation_owner){d->id, d->record.create_index, d->namespace_name,
+			d->job_id, is_of_deployment};
+	return d != NULL;
+}
+
+uint64_t deployment_allocations_watched(const struct request *request)
+{
+	return owned_allocations_watched(request, find_owner);
 }
 
 void deployment_allocations(struct request *request, struct reply *reply)
 {
-	const struct state *state = request->api->settings.state;
-	struct of_deployment of = {.list = id_list_create(request->api)};
-	uint64_t index = state_index(state);
-	state_read_begin();
-	const struct deployment *d = deployment_of(request);
-	if (d) {
-		of.id = d->id;
-		index = deployment_allocations_watched(request);
-		state_job_allocations(state, text_of(d->namespace_name), text_of(d->job_id),
-			collect_allocation, &of);
-	}
-	state_read_end();
-	// A deployment that is not there has none, as Nomad has it.
-	allocation_list_answer(of.list, index, request, reply);
+	owned_allocations_answer(request, reply, find_owner);
 }

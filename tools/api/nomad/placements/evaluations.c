@@ -79,10 +79,8 @@ static const void *next_evaluation(const struct state *state, uint64_t *cursor)
 static bool is_wanted(const struct cursor_list *list, const void *record)
 {
 	const struct evaluation *e = record;
-	return id_prefix_fits(&list->id_prefix, &e->id) &&
-	       cursor_list_has_namespace(list, e->namespace_name) &&
-	       (!*list->status || strcmp(list->status, eval_status_names[e->status]) == 0) &&
-	       (!*list->job || strcmp(list->job, e->job_id) == 0);
+	return cursor_list_wants(
+		list, &e->id, e->namespace_name, eval_status_names[e->status], e->job_id);
 }
 
 static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
@@ -160,44 +158,26 @@ void job_evaluations(struct request *request, struct reply *reply)
 	id_list_answer(list, index ? index : state_index(state), request, reply);
 }
 
-struct of_evaluation {
-	struct id_list *list;
-	struct uuid id;
-};
-
-static bool collect_allocation(const struct allocation *a, void *context)
+static bool is_of_evaluation(const struct allocation *a, const struct uuid *id)
 {
-	const struct of_evaluation *of = context;
-	if (uuid_equal(&a->eval_id, &of->id))
-		id_list_add(of->list, &a->id, a->node_slot);
-	return true;
+	return uuid_equal(&a->eval_id, id);
 }
 
-// Its job's allocations move when one of its own does.
-uint64_t evaluation_allocations_watched(const struct request *request)
+static bool find_owner(const struct request *request, struct allocation_owner *owner)
 {
 	const struct evaluation *e = evaluation_of(request);
-	if (!e)
-		return 0;
-	uint64_t index = state_job_allocations_index(
-		request->api->settings.state, text_of(e->namespace_name), text_of(e->job_id));
-	return index > e->record.create_index ? index : e->record.create_index;
+	if (e)
+		*owner = (struct allocation_owner){e->id, e->record.create_index, e->namespace_name,
+			e->job_id, is_of_evaluation};
+	return e != NULL;
+}
+
+uint64_t evaluation_allocations_watched(const struct request *request)
+{
+	return owned_allocations_watched(request, find_owner);
 }
 
 void evaluation_allocations(struct request *request, struct reply *reply)
 {
-	const struct state *state = request->api->settings.state;
-	struct of_evaluation of = {.list = id_list_create(request->api)};
-	uint64_t index = state_index(state);
-	state_read_begin();
-	const struct evaluation *e = evaluation_of(request);
-	if (e) {
-		of.id = e->id;
-		index = evaluation_allocations_watched(request);
-		state_job_allocations(state, text_of(e->namespace_name), text_of(e->job_id),
-			collect_allocation, &of);
-	}
-	state_read_end();
-	// An evaluation that is not there has none, as Nomad has it.
-	allocation_list_answer(of.list, index, request, reply);
+	owned_allocations_answer(request, reply, find_owner);
 }
