@@ -60,16 +60,17 @@ struct alloc_sync {
 void alloc_sync_start(struct alloc_sync *, struct runner *, struct readiness *,
 	const struct node_session *, uint64_t seed, uint64_t wall_ms);
 void alloc_sync_stop(struct alloc_sync *);
-// The node has a new slot or generation: everything is asked for anew.
+// The node has a new slot or generation: the agent asks for everything again.
 void alloc_sync_registered(struct alloc_sync *);
-// The controller has answered the newest heartbeat. After a silence in which it may have held the node for gone, all is
-// told again: by the wall clock too, because the other one stands still while the machine sleeps.
+// The controller has answered the newest heartbeat. After a silence in which it may have taken the node for gone, the
+// agent reports everything again. The wall clock counts too, because the other one stands still while the machine
+// sleeps.
 void alloc_sync_heard(struct alloc_sync *, uint64_t now_ns, uint64_t wall_ns);
-// The newest heartbeat was not answered: no report before one is.
+// The newest heartbeat was not answered. No report is sent until one is.
 void alloc_sync_missed(struct alloc_sync *);
 // Length of what is to be sent now (in frame), 0: nothing.
 uint32_t alloc_sync_due(struct alloc_sync *, uint64_t now_ns);
-// When to ask again; UINT64_MAX: when something happened.
+// When to call again; UINT64_MAX: not before something happens.
 uint64_t alloc_sync_next_ns(const struct alloc_sync *);
-// True when the datagram was about allocations; wrong ones are taken and forgotten.
+// True when the datagram was about allocations. It drops those that are wrong.
 bool alloc_sync_receive(struct alloc_sync *, const uint8_t *frame, uint32_t size, uint64_t now_ns);

@@ -26,8 +26,8 @@ struct runner {
 	uint32_t count;
 };
 
-// Takes up what a former agent left: processes that still run are attached, those that ended meanwhile are
-// told so. 0, or -errno and a sentence.
+// Takes up what a former agent left: attaches processes that still run, and notes how the others ended. 0, or -errno
+// and a sentence.
 int runner_open(
 	struct runner *, const struct runner_settings *, char *message, uint32_t message_size);
 // Leaves processes alone.
@@ -36,23 +36,23 @@ void runner_close(struct runner *);
 void runner_know_node(struct runner *, const struct node_facts *);
 
 struct alloc_run *runner_find(struct runner *, const struct uuid *);
-// Begins to run, or takes up what has changed of it; takes the spec over.
+// Begins to run an allocation, or takes up what has changed in it. Takes the spec over.
 void runner_add(struct runner *, const struct uuid *, uint64_t job_index, uint64_t version,
 	struct alloc_spec *);
-// Of one that never ran here: to be reported as ended.
+// Adds an allocation that never ran here, so that it is reported as ended.
 struct alloc_run *runner_add_ended(struct runner *, const struct uuid *, bool failed);
 void runner_stop(struct runner *, struct alloc_run *);
-// All is to be told again.
+// Every allocation is to be reported again.
 void runner_report_all(struct runner *);
-// The controller held its node for gone, and now wants it to go on.
+// The controller took the node for gone, and now wants this allocation to go on.
 void runner_reconnect(struct runner *, struct alloc_run *);
-// The controller has answered a heartbeat: what is to stop without it goes on.
+// The controller has answered a heartbeat, so allocations that stop without it go on.
 void runner_heard(struct runner *);
 void runner_forget(struct runner *, struct alloc_run *);
 void runner_stop_all(struct runner *);
 void runner_forget_machines(struct runner *); // it is no worker
 bool runner_is_idle(const struct runner *);   // nothing is up
 
-// Takes ends of processes, does what is due, saves what changed. Returns when to be called again (monotonic
-// ns), UINT64_MAX: when epoll_fd is readable.
+// Takes ends of processes, does what is due, saves what changed. Returns when to call it again (monotonic ns);
+// UINT64_MAX: when epoll_fd is readable.
 uint64_t runner_step(struct runner *);

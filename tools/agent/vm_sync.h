@@ -19,13 +19,13 @@ struct vm_sync {
 };
 
 void vm_sync_stop(struct vm_sync *);
-// Everything is asked for anew.
+// The node registered: it asks for the whole list again.
 void vm_sync_registered(struct vm_sync *);
 // When the next question is due; UINT64_MAX: never. allocs_index: as the newest heartbeat's answer said.
 uint64_t vm_sync_next_ns(const struct vm_sync *, uint64_t allocs_index);
 struct wire_vms vm_sync_ask(struct vm_sync *, uint64_t allocs_index);
-// True when the list is whole: then vm_sync_settle.
+// True when the list is whole; the caller then calls vm_sync_settle.
 bool vm_sync_take(struct vm_sync *, const struct wire_vms_reply *, uint64_t now_ns);
-// Ends what is not to run, and tells of what is to be described.
+// Ends machines that are not to run, and calls want for each one whose description is needed.
 void vm_sync_settle(struct vm_sync *, struct runner *,
 	void (*want)(void *context, const struct wire_vm_item *), void *context);

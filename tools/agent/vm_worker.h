@@ -7,8 +7,8 @@
 
 #define WORKER_IMAGES_BYTES 400
 
-// Adds the settings to a description of which the machine's cores and memory are known already. Nothing of a node
-// that is no worker. False: they do not fit.
+// Adds the settings to a description that has the machine's cores and memory already; adds nothing for a node that is
+// no worker. False: they do not fit.
 bool vm_worker_describe(struct fingerprint *, const struct agent_options *);
 
 // How its machines are run. 0, or a negative error and a sentence; images is where the settings point to.

@@ -1,5 +1,5 @@
 // Values of labels.
 #pragma once
 
-// Names of jobs and workers may hold what would end a label.
+// Replaces what would end a label: names of jobs and workers may hold it.
 void metric_label_tame(char *text);

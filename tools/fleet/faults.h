@@ -30,5 +30,5 @@ struct fault {
 bool fault_parse(enum fault_kind, const char *text, struct fault *);
 // Strikes what is due, and ends what is over. Returns true when all have struck.
 bool faults_strike(struct fault *, uint32_t count, struct fleet *);
-// When it is over (since the start); one that is for good: when it strikes.
+// When the fault is over (since the start); for one that lasts for good, when it strikes.
 double fault_end_ms(const struct fault *);

@@ -19,7 +19,7 @@ struct run {
 
 // One line, now.
 void report_line(const struct run *);
-// What was asked for and not seen, a sentence each, on standard error. Returns true when there is nothing.
+// Says on standard error, a sentence each, what was asked for and not seen. Returns true when nothing is missing.
 bool report_verdict(const struct run *);
 // The summary as JSON. Returns 0, or -errno.
 int report_json(const struct run *, bool seen, const char *path);

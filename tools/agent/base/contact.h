@@ -4,7 +4,7 @@
 #include "state/base/time_units.h"
 #include <stdint.h>
 
-// After a start without any memory of the controller, such tasks may run so long.
+// How long such tasks may run after a start at which nothing is remembered of the controller.
 #define CONTACT_GRACE_NS (50 * NS_PER_S)
 
 struct contact {
@@ -19,5 +19,5 @@ void contact_close(struct contact *);
 void contact_heard(struct contact *, int64_t now_ns);
 // Writes it down. 0, or -errno.
 int contact_keep(const struct contact *);
-// When what is to stop that long after the last word of the controller is to stop.
+// When a task must stop that may run for so long after the controller was last heard.
 int64_t contact_lost_ns(const struct contact *, int64_t stop_after_ns);

@@ -3,5 +3,5 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// flags: O_TRUNC over what is there, or O_EXCL instead of it. 0, or -errno; then it may be there in part.
+// flags: O_TRUNC replaces a file, O_EXCL refuses to. 0, or -errno; the file may then be there in part.
 int file_write(const char *path, int flags, mode_t mode, const void *bytes, size_t size);

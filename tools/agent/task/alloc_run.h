@@ -29,7 +29,7 @@ struct alloc_run {
 	struct task tasks[];
 };
 
-// Takes the spec over. NULL spec: one that never ran here. drivers: NULL ends them.
+// Takes the spec over; NULL: the allocation never ran here. drivers is ended by NULL.
 struct alloc_run *alloc_run_create(const struct uuid *, uint64_t job_index, struct alloc_spec *,
 	const struct driver *const *drivers);
 void alloc_run_free(struct alloc_run *);
@@ -45,9 +45,9 @@ struct alloc_place {
 	void (*save)(void *context, struct alloc_run *);
 	void *save_context;
 };
-// What is known of it has changed at the controller. Takes the spec over; false when its tasks are others.
+// The controller has a new description of the allocation. Takes the spec over; false when it has other tasks.
 bool alloc_run_revise(struct alloc_run *, struct alloc_spec *, int64_t now_ns);
-// Makes the folders of every task, with what it was dispatched with. 0, or -errno.
+// Makes the folders of every task, and the file of what the job was dispatched with. 0, or -errno.
 int alloc_run_make_folders(const struct alloc_run *, const struct alloc_place *);
 void alloc_run_remove_folders(const struct uuid *, const char *data_folder);
 
@@ -55,16 +55,16 @@ void alloc_run_remove_folders(const struct uuid *, const char *data_folder);
 void alloc_run_step(struct alloc_run *, const struct alloc_place *);
 // The process of one of its tasks is over.
 void alloc_run_process_ended(struct alloc_run *, struct task *, const struct alloc_place *);
-// When to be stepped next without anything happening; 0: never.
+// When to step it next if nothing happens before; 0: never.
 int64_t alloc_run_due_ns(const struct alloc_run *);
 bool alloc_run_is_over(const struct alloc_run *);
-// It is not waited for: what is told to end is ended by force.
+// Nobody waits for it: tasks that were told to end are ended by force.
 void alloc_run_hurry(struct alloc_run *, int64_t now_ns);
 // What the controller is told besides its status.
 const char *alloc_run_description(const struct alloc_run *);
-// As the controller counts: it ran here, and what is said of it next is the last.
+// As the controller counts: it ran here, and its next report is the last.
 bool alloc_run_has_ended(const struct alloc_run *);
-// It failed by what its node did or did not do.
+// It failed because of its node.
 bool alloc_run_is_nodes_fault(const struct alloc_run *);
 static inline bool alloc_run_has_news(const struct alloc_run *a)
 {

@@ -5,8 +5,8 @@
 void alloc_store_save(const char *state_folder, struct alloc_run *);
 // With the files that tell how its tasks ended.
 void alloc_store_remove(const char *state_folder, const struct alloc_run *);
-// Gives each one that is remembered to found, which takes it over. Processes that still run are attached, and those
-// that ended meanwhile are told so. 0, or -errno and a sentence.
+// Calls found with each allocation that is remembered; found takes it over. Attaches processes that still run, and
+// notes how the others ended. 0, or -errno and a sentence.
 int alloc_store_load(const struct alloc_place *, const struct driver *const *drivers,
 	void (*found)(void *context, struct alloc_run *), void *context, char *message,
 	uint32_t message_size);

@@ -21,7 +21,7 @@ struct environment {
 	uint32_t count, capacity;
 };
 
-// Ours, less what is secret, then Nomad's variables, then the task's own, expanded.
+// The agent's own without its secrets, then Nomad's variables, then the task's own, expanded.
 void environment_build(struct environment *, const struct node_facts *, const struct alloc_spec *,
 	const struct task_spec *, const struct task_folders *);
 void environment_free(struct environment *);

@@ -1,6 +1,6 @@
 // Whether an allocation of a service job is well, as its deployment or a drain wants to know it: healthy when all its
 // tasks have run for a while without a start between, unhealthy when one failed or when that did not come in time.
-// Said once; what comes later is told by the status of the tasks.
+// A verdict is given once; the status of the tasks tells what comes later.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
 #include "tools/agent/task/task.h"
@@ -17,6 +17,6 @@ void health_leave(struct health *);
 // True when the verdict came now; tasks that are in the way of a deployment get a note.
 bool health_judge(struct health *, const struct alloc_spec *, struct task *, uint32_t task_count,
 	int64_t now_ns);
-// When to judge next without anything happening; 0: never.
+// When to judge next if nothing happens before; 0: never.
 int64_t health_due_ns(
 	const struct health *, const struct alloc_spec *, const struct task *, uint32_t task_count);

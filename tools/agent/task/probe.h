@@ -1,5 +1,5 @@
-// Whether this node may take work: a command that its operator gave says so. Exit status 0 is yes, 69 is no and that
-// it is not to be asked again, everything else is no; then it is asked again, later and later. Without a command the
+// Whether this node may take work, as a command of its operator says. Exit status 0 is yes; 69 is no, and the command
+// is not run again; everything else is no, and the command is run again, later and later. Without a command the
 // answer is yes.
 #pragma once
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct probe {
 };
 
 void probe_open(struct probe *, const struct probe_settings *);
-// Ends it if it runs.
+// Ends the command if it runs.
 void probe_close(struct probe *);
 // An answer that is newer than this moment is wanted, now.
 void probe_ask(struct probe *, uint64_t now_ns);
@@ -37,5 +37,5 @@ void probe_ask(struct probe *, uint64_t now_ns);
 void probe_rest(struct probe *);
 // True when a new answer has come.
 bool probe_step(struct probe *, uint64_t now_ns);
-// When to be stepped again; UINT64_MAX: when fd is readable, or never.
+// When to step it again; UINT64_MAX: when fd is readable, or never.
 uint64_t probe_due_ns(const struct probe *);

@@ -35,15 +35,15 @@ struct process_end {
 // 0, or a negative error and a sentence.
 int process_start(
 	const struct process_start *, struct process *, char *message, uint32_t message_size);
-// Of a file or folder that a process of that user is to have ("": ours); nothing when we may not change to it. 0, or
-// -errno.
+// Gives a file or folder to a user ("": leaves it ours). Does nothing when this agent may not change to that user. 0,
+// or -errno.
 int process_give_file(const char *path, const char *user);
-// To one that a former agent started; pid and start times as they were. False when its shim is over: then
-// what is left of the task was killed, and process_end_of() tells how it ended.
+// Attaches to a process that a former agent started; pid and start times as they were. False when its shim is over:
+// whatever was left of the task is killed, and process_end_of() tells how it ended.
 bool process_attach(struct process *);
-// To the whole group; nothing when it is over already.
+// Signals the whole group; does nothing when the process is over.
 void process_signal(const struct process *, int signal);
-// Once its fd is readable: takes leave of it.
+// Forgets the process; called once its fd is readable.
 struct process_end process_end_of(struct process *, const char *exit_path);
 // A signal's number by name ("SIGTERM", "TERM"), 0 when there is none.
 int signal_number(const char *name);

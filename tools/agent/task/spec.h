@@ -1,4 +1,4 @@
-// What is to run of one allocation, read from the JSON that the controller gives (docs/wire.md, ALLOC_SPEC).
+// What one allocation runs, read from the JSON that the controller gives (docs/wire.md, ALLOC_SPEC).
 // Texts are views into the JSON.
 #pragma once
 #include "state/base/uuid.h"
@@ -61,6 +61,6 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *, const char *n
 // "1m30s", or a number of nanoseconds; false when it is neither.
 bool spec_duration(const json_t *, int64_t *ns);
 const char *spec_text(const json_t *object, const char *key); // "" when absent
-// It may become the name of a folder, and it stays below its folder.
+// True when it may be the name of a folder; when it is a path that stays below its folder.
 bool spec_is_safe_name(const char *);
 bool spec_is_inner_path(const char *);

@@ -17,11 +17,11 @@ struct machine_settings {
 	bool is_emulated;   // in software, also where the worker has KVM
 };
 
-// A member of a machine's JSON; 0 when it is no number above it.
+// A number in a machine's JSON; 0 when it is missing, negative or no number.
 uint64_t machine_number(const json_t *machine, const char *key);
 // From the JSON that the controller gives of an instance (docs/wire.md, ALLOC_SPEC). NULL, and a sentence, when it is
 // not what was expected. Caller frees.
 struct alloc_spec *machine_spec_read(const char *json, size_t size, const struct uuid *instance,
 	const struct machine_settings *, char *message, uint32_t message_size);
-// When it is told to end, it is to be suspended.
+// Makes the machine suspend when it is told to end.
 void machine_spec_suspend(struct alloc_spec *);

@@ -23,7 +23,7 @@ struct vm_image {
 	char command_line[2048];
 };
 
-// Of the machine as it was given to this worker.
+// The shape of a machine as it was given to this worker.
 struct vm_shape vm_shape_of(const json_t *machine, const struct machine_settings *);
 // Where machines that were suspended are kept: one folder each.
 void vm_suspended_folder(const char *data_folder, const char *name, char path[static 600]);

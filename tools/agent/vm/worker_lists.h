@@ -1,12 +1,12 @@
-// What is said of a worker of virtual machines on a command line: its resources and its labels.
+// The resources and labels of a worker of virtual machines, as a command line gives them.
 #pragma once
 #include "tools/options/flags.h"
 
-// Names of the settings that say it at its registration.
+// The settings of a registration that hold them begin so.
 #define WORKER_RESOURCE_PREFIX "vm.resource."
 #define WORKER_LABEL_PREFIX "vm.label."
 
-// Known without being said.
+// Resources that every worker has, given or measured.
 #define WORKER_RESOURCE_CORES "org.cirruslabs.logical-cores"
 #define WORKER_RESOURCE_MEMORY "org.cirruslabs.memory-mib"
 

@@ -2,6 +2,6 @@
 #pragma once
 #include "tools/berth/cli/session.h"
 
-// As an object of texts, the caller's. NULL after a complaint.
+// Returns an object of texts, which the caller frees; NULL after a complaint.
 json_t *flags_pairs(const struct flags *, enum flag);
 json_t *flags_meta(const struct flags *); // those of --meta

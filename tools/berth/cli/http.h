@@ -34,5 +34,5 @@ enum exit_status http_get_indexed(
 enum exit_status http_put_json(struct session *, const char *path, json_t *body, json_t **root);
 
 #define HTTP_PATH_BYTES 1024u
-// Errors are not printed while quiet: for what is only nice to have.
+// While quiet, errors are not printed: for requests that a command can do without.
 void http_quiet(struct session *, bool quiet);

@@ -1,4 +1,4 @@
-// Objects whose members have names of their own, sorted by these, under a title. Nothing when there are none.
+// Prints the members of an object, sorted by name, under a title. Prints nothing when there are none.
 #pragma once
 #include <jansson.h>
 

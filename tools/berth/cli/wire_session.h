@@ -5,5 +5,5 @@
 
 // Caller closes with client_close.
 enum exit_status wire_open(struct session *, struct client **);
-// Says what a call of the client's that was not CLIENT_DONE came to.
+// Explains the result of a client's call that was not CLIENT_DONE.
 enum exit_status wire_problem(struct session *, int result, const struct wire_refused *);

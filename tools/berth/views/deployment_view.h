@@ -5,5 +5,5 @@
 void deployment_print(json_t *deployment, bool whole_id);
 // Newest first.
 void deployment_table_print(json_t *deployments, bool whole_ids);
-// Prints what becomes of it until it ends, and what it is rolled back to. STATUS_FAILURE when it does not succeed.
+// Follows the deployment until it ends, and the one that it is rolled back to. STATUS_FAILURE when it does not succeed.
 enum exit_status deployment_monitor(struct session *, const char *id);

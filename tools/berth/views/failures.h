@@ -5,5 +5,5 @@
 
 // Prints each group of FailedTGAllocs; queued is QueuedAllocations, or NULL.
 void failures_print(json_t *failed, json_t *queued, int indent);
-// The reasons in one metrics object alone.
+// Prints the reasons in one metrics object.
 void failures_print_metrics(json_t *metrics, int indent);

@@ -6,5 +6,5 @@
 // Prints what happens meanwhile. STATUS_REFUSED when it failed, or could not place everything; STATUS_FAILURE when the
 // deployment did not succeed.
 enum exit_status monitor_evaluation(struct session *, const char *id);
-// The evaluation that a write made: followed, or named when --detach is given. Nothing for none ("").
+// Follows the evaluation that a write made, or names it when --detach is given. Does nothing when there is none ("").
 enum exit_status monitor_made(struct session *, const char *id);

@@ -1,5 +1,5 @@
-// What simulated allocations of a group of a job's version do, read from the description of one of them: they have all
-// of it in common. Known by the job's index and the number of the group, as lists of allocations name them.
+// What simulated allocations do, one behaviour for all of a group of a job's version, read from the description of
+// one of them. A behaviour is known by the job's index and the group's number, as lists of allocations name them.
 #pragma once
 #include "state/base/bytes.h"
 #include "tools/options/flags.h"
@@ -46,11 +46,11 @@ struct behaviours {
 
 void behaviours_create(struct behaviours *, const struct flag_list *bad);
 void behaviours_destroy(struct behaviours *);
-// The number of that one, new when it has not been seen. The same for all beyond BEHAVIOURS_MAX.
+// The number of a behaviour; a new one when it has not been seen. All beyond BEHAVIOURS_MAX share one.
 uint32_t behaviours_find(struct behaviours *, uint64_t job_index, uint16_t group);
-// The number of that of a machine, by its image, from its whole description; one that cannot be read is as the flags
-// say.
+// The number of a machine's behaviour, by the image in its whole description. One that cannot be read behaves as the
+// flags say.
 uint32_t behaviour_of_machine(
 	struct behaviours *, const struct bytes_writer *json, const struct uuid *instance);
-// Takes the description that has come whole. False when it cannot be read; then it is as before.
+// Takes a description that has come whole. False when it cannot be read; the behaviour then stays as it was.
 bool behaviour_read(struct behaviours *, struct behaviour *);

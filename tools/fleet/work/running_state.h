@@ -8,7 +8,7 @@
 struct fleet;
 struct fleet_node;
 
-// For what jobs say nothing of.
+// How allocations run where their job does not say it.
 struct running_settings {
 	bool leaves_allocs;   // asks for none and runs none: probes are answered for alone
 	double run_for_s;     // 0: until it is stopped
@@ -49,7 +49,7 @@ struct running_alloc {
 	bool failed;
 };
 
-// What a node has on its way, beside its session. asked: RUNNING_NONE, a machine's.
+// What a node has on its way, beside its session. asked is RUNNING_NONE for the description of a machine.
 struct running_node {
 	uint64_t known_index;
 	uint64_t sequence;
@@ -64,7 +64,7 @@ struct running_node {
 	uint32_t probe_ms; // when its probe may be asked again
 };
 
-// What a worker has besides.
+// What a node that is a worker has besides.
 struct running_worker {
 	struct vm_sync list;
 	struct uuid asked; // whose description is on its way; zero: none
@@ -106,13 +106,13 @@ struct running {
 	struct running_counters counters;
 };
 
-// The node has something to send.
+// Puts the node into the queue of those that have something to send.
 void running_enqueue(struct running *, uint32_t node);
-// Of what it sends now.
+// The header of the node's next frame.
 struct wire_header running_header(const struct running *, uint32_t node);
 const struct behaviour *running_behaviour(const struct running *, const struct running_alloc *);
 // RUNNING_NONE: the node has none of that id.
 uint32_t running_find(const struct running *, uint32_t node, const struct uuid *);
-// Ended and acknowledged, or forgotten.
+// Frees an allocation that has ended and was acknowledged, or is forgotten.
 void running_let_go(struct running *, uint32_t *link);
 uint32_t running_drawn_ms(struct running *, double most_s);

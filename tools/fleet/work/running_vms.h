@@ -9,7 +9,7 @@ void running_worker_registered(struct running *, uint32_t node);
 void running_worker_refused(struct running *, uint32_t node, bool is_machines);
 bool running_wants_machines(const struct running *, uint32_t node);
 uint32_t running_encode_machines_question(struct running *, uint32_t node, uint8_t *frame);
-// 0: it knows what all of its machines are.
+// 0: the node knows the descriptions of all of its machines.
 uint32_t running_encode_machine_question(struct running *, uint32_t node, uint8_t *frame);
 void running_take_machines(struct running *, uint32_t node, const struct wire_vms_reply *);
 void running_take_machine_piece(
