@@ -32,12 +32,13 @@ struct scheduler_settings {
 	struct planner planner;
 	struct prng *prng; // ids of allocations and evaluations
 	int64_t now_ns;    // unix; the evaluation's "now"
-	// What an evaluation was made for when that is no trigger we know (then triggered_by is EVAL_TRIGGERS): only
-	// scenarios have such. NULL otherwise.
+	// The text of a trigger that we do not know (then triggered_by is EVAL_TRIGGERS); only scenarios have such.
+	// NULL otherwise.
 	const char *unknown_trigger;
 	// NULL: nobody wants to know. Called within a view.
 	void (*rescheduled)(void *context, const struct reschedule_note *);
-	// NULL: nobody wants to know. An invariant broke, and the evaluation failed with this text. Outside of a view.
+	// Called outside of a view when an invariant broke and the evaluation failed with this text. NULL: nobody wants
+	// to know.
 	void (*broken)(void *context, const struct evaluation *, const char *text);
 	void *notes_context; // of both
 };

@@ -46,7 +46,7 @@ void scheduler_run_release(struct scheduler_run *run)
 	free(run->rejected.items);
 }
 
-// What the planner does is no attempt of ours: its broken invariants end the process, as it may hold locks.
+// The planner works without the guard: it may hold locks, so an invariant that breaks there ends the process.
 static struct check_guard *leave_guard(void)
 {
 	return check_guard_set(NULL);
@@ -67,7 +67,7 @@ static int guarded_attempt(struct scheduler_run *run, const struct scheduler_att
 	return result;
 }
 
-// What is broken may be so that it cannot be freed either; then it is lost.
+// Another invariant may break while the attempt is freed; then its memory is lost.
 static void release_broken(struct scheduler_run *run, const struct scheduler_attempts *attempts)
 {
 	char text[CHECK_TEXT_BYTES];
@@ -149,7 +149,7 @@ struct plan *scheduler_run_plan(
 	return plan;
 }
 
-// New allocations are not waited for any more; a group that is not known is none of ours.
+// Placed allocations are no longer queued. Groups that are not in the queued counts are left out.
 static void lower_queued(struct scheduler_run *run, const struct array *placed)
 {
 	for (uint32_t i = 0; i < placed->count; i++) {
@@ -223,7 +223,7 @@ struct evaluation *scheduler_run_follow_up(
 	return next;
 }
 
-// Moves an array over: what was there is forgotten, where it comes from is left empty.
+// Moves an array into an empty one, and leaves the source empty.
 static void array_move(struct array *to, struct array *from)
 {
 	CHECK(to != from && !to->items);
@@ -231,7 +231,7 @@ static void array_move(struct array *to, struct array *from)
 	*from = (struct array){0};
 }
 
-// As it was handed in, with what every end of it has.
+// A copy of the evaluation with the fields that every end sets.
 static struct evaluation *evaluation_ended(
 	struct scheduler_run *run, enum eval_status status, const char *description)
 {
@@ -260,7 +260,7 @@ static int store_evaluation(struct scheduler_run *run, struct evaluation *eval)
 	return error;
 }
 
-// What was found out in the last attempt is the evaluation's now.
+// The evaluation takes over what the last attempt found.
 static void take_findings(struct scheduler_run *run, struct evaluation *eval)
 {
 	clear_failed(&eval->failed_groups);

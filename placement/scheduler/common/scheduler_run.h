@@ -59,8 +59,8 @@ void scheduler_run_note(const struct scheduler_run *, const struct reschedule_no
 struct evaluation *scheduler_run_follow_up(
 	struct scheduler_run *, enum eval_trigger, enum eval_status);
 
-// Puts an evaluation that is blocked back, with what is known of classes now (its classes are taken over)
-// and with what is still missing.
+// Blocks the evaluation again, with what is still missing and with what is known of classes now, which it takes over
+// from `eligibility`.
 int scheduler_run_reblock(struct scheduler_run *, struct evaluation *eligibility);
 // Stores the end of the evaluation: its failed groups and queued counts, and the follow-ups.
 int scheduler_run_end(struct scheduler_run *, enum eval_status, const char *description);

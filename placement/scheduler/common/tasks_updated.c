@@ -58,7 +58,7 @@ static bool port_is_in(const struct array *ports, const struct port *port, bool 
 	return false;
 }
 
-// fixed: their numbers count; those of dynamic ports are chosen on each node.
+// fixed: the numbers of ports are compared too. Those of dynamic ports are chosen on each node.
 static bool ports_differ(const struct array *a, const struct array *b, bool fixed)
 {
 	if (a->count != b->count)
@@ -100,8 +100,8 @@ static bool volumes_differ(const struct array *a, const struct array *b)
 	return false;
 }
 
-// The affinities of a job, of the group and of its tasks count together: those of one level, by number; NULL
-// behind the last level.
+// The affinities of a job, of the group and of its tasks are compared together. Returns those of one level, by number;
+// NULL after the last level.
 static const struct array *affinities_at(
 	const struct job *job, const struct task_group *group, uint32_t level)
 {

@@ -1,5 +1,5 @@
-// Which groups of older versions of a job have to be replaced to become those of its newest: comparing two versions is
-// much dearer than placing an instance, and thousands of allocations have the same two.
+// Remembers which groups of a job differ so much between two versions that their instances have to be replaced.
+// Comparing two versions costs much more than placing an instance, and thousands of allocations share the same two.
 #pragma once
 #include "state/records/job.h"
 
@@ -9,7 +9,8 @@ struct version_changes {
 	uint32_t count;
 };
 
-// True when instances of a group of `now` that another version placed must be replaced (docs/spec/reconciler.md).
+// True when instances of the group that version `before` placed must be replaced to become those of `now`
+// (docs/spec/reconciler.md).
 bool version_changes_group(
 	struct version_changes *, const struct job *before, const struct job *now, uint32_t group);
 void version_changes_release(struct version_changes *);

@@ -1,5 +1,5 @@
-// What a scheduler sees of the world: the daemon's state under RCU (state_view.c), or a scenario
-// (tools/berth/simulate). Everything returned is immutable and valid until the view is ended.
+// What a scheduler sees of the world: the daemon's state under RCU (state_view.c), or a scenario (tools/simulate).
+// Everything returned is immutable and valid until the view is ended. Two readings may be of different moments.
 #pragma once
 #include "state/records/alloc_details.h"
 #include "state/records/allocation.h"

@@ -12,7 +12,8 @@
 #define SERVICE_ATTEMPTS 5u
 #define BATCH_ATTEMPTS 2u
 
-// Purged and registered again with another type since the evaluation was made: that has one of its own.
+// The job was purged and registered again with another type since the evaluation was made; the new job has an
+// evaluation of its own.
 static bool is_of_another_scheduler(const struct job *job)
 {
 	return job && !job->stop && !job_is_counted(job);
@@ -31,7 +32,7 @@ static bool keep_allocation(const struct allocation *a, void *context)
 	return true;
 }
 
-// Stopped before, but its node was gone before it could say so (rows A17, C20).
+// Allocations that were told to stop, but whose node was lost before it reported their end (rows A17, C20).
 static void lose_unheard(struct generic_attempt *a)
 {
 	CHECK(a->stack);
@@ -100,7 +101,7 @@ static void begin_queued(struct generic_attempt *a)
 	count_queued(a, &a->found.destructive);
 }
 
-// An evaluation that waited itself makes none (row C18).
+// An evaluation that was itself delayed makes no follow-ups (row C18).
 static void take_follow_ups(struct generic_attempt *a)
 {
 	CHECK(a->follow_ups.count == 0);
@@ -170,7 +171,7 @@ static void copy_failed(struct evaluation *to, const struct array *failed)
 	}
 }
 
-// Waits for room, or for the end of a conflict; what is known of classes is taken over.
+// Creates an evaluation that waits for room, or for the end of a conflict. It takes over what is known of classes.
 static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	const char *description, struct evaluation *eligibility)
 {
@@ -192,7 +193,7 @@ static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	return error < 0 ? error : 0;
 }
 
-// For what found no room, once, unless a follow-up will look again anyway (row C18).
+// Creates one blocked evaluation when instances found no room, unless a follow-up will look again anyway (row C18).
 static int block_if_needed(struct generic_attempt *a)
 {
 	struct scheduler_run *run = a->run;
@@ -225,11 +226,11 @@ static int submit_attempt(struct generic_attempt *a)
 	if (error < 0)
 		return error;
 	int result = scheduler_run_submit(a->run, a->plan);
-	// A part of it was not committed, and nothing newer is there to look at: trying again would not help.
+	// When a part was not committed and there is no newer state to look at, trying again would not help.
 	return result == ATTEMPT_AGAIN && !a->run->refresh_index ? -ERROR_CONFLICT : result;
 }
 
-// In the process, so that what an attempt holds can be freed wherever it ended.
+// The attempt is kept here, so that what it holds can be freed wherever it ended.
 struct process {
 	struct generic_attempt attempt;
 	struct evaluation

@@ -9,8 +9,8 @@ static void forget_classes(struct evaluation *eval)
 	eval->class_eligibility.count = 0;
 }
 
-// What is known of the classes of one version is kept when the stack turns to another: an instance of either may be
-// what waits for room.
+// When the stack turns to another version, what is known of classes is kept: instances of either version may wait for
+// room.
 void generic_keep_eligibility(struct generic_attempt *a)
 {
 	CHECK(a->stack);

@@ -5,7 +5,7 @@
 #include "placement/scheduler/reconcile/reconcile.h"
 #include "placement/scheduler/stack/stack.h"
 
-// An allocation that goes on where it is under the newest version, and what it holds then.
+// An allocation that stays on its node under the newest version, and the resources that it then holds.
 struct in_place_change {
 	const struct allocation *allocation;
 	struct resources resources;
@@ -48,12 +48,12 @@ void generic_place(struct generic_attempt *);
 struct alloc_details *generic_details(const struct generic_attempt *,
 	const struct reconcile_place *, struct stack_option *, const struct uuid *deployment);
 
-// generic_handles.c: what a new allocation of the group begins with: handles of tasks that run on without the node of
-// the one that it replaces. NULL: none; else a reference.
+// generic_handles.c: the handles with which a new allocation begins, of tasks that go on running although the node of
+// the previous allocation is lost. NULL: none; else a reference.
 struct alloc_report *generic_handles(const struct reconcile_place *, const struct task_group *);
 
-// generic_downgrade.c: the version that an instance is placed with while another is tried out (row C31). False: the
-// newest; else its deployment, too (zero: it has none).
+// generic_downgrade.c: while canaries try a version out, other instances are placed with an older one (row C31). False:
+// with the newest. Otherwise finds the older version and its deployment (zero: it has none).
 struct older_version {
 	const struct job *job;
 	uint32_t group; // of it

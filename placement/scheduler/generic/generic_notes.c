@@ -2,7 +2,7 @@
 #include "state/base/check.h"
 #include "state/records/reschedule.h"
 
-// Within the interval of its policy, and at most how often then.
+// How often the allocation was rescheduled within the interval of its policy, and how often it may be.
 static void count_attempts(struct reschedule_note *note)
 {
 	CHECK(note->attempted == 0 && note->limit == 0);

@@ -1,5 +1,5 @@
-// A node for every instance that is missing: first for those that take the place of a running one, which has to make
-// room, then for all others.
+// Finds a node for every missing instance: first for those that replace a running one, which has to make room, then for
+// all others.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
@@ -36,7 +36,7 @@ static void add_penalty(struct array *penalties, const struct uuid *node)
 	*(struct uuid *)array_append(penalties, sizeof *node) = *node;
 }
 
-// Where it failed, and where those before it did (row A57).
+// Penalised are the node where the previous allocation failed and those where its predecessors did (row A57).
 static void find_penalties(struct placing *p)
 {
 	const struct allocation *previous = p->wanted->previous;

@@ -1,4 +1,5 @@
-// What of a reconciliation is no placement: stops, changes in place, what becomes unknown or is back.
+// Plans everything of a reconciliation but placements: stops, changes in place, allocations that become unknown or are
+// back.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
@@ -39,7 +40,7 @@ enum alloc_change generic_change_of(void *context, const struct allocation *old)
 	const struct node *node = allocation_node(&a->view, old);
 	if (!node)
 		return CHANGE_DESTRUCTIVE;
-	// Nothing can be changed there now; there will be an evaluation when it is back.
+	// Nothing can be changed on a disconnected node. Its return makes an evaluation.
 	if (node->status == NODE_DISCONNECTED)
 		return CHANGE_NONE;
 	return fits_in_place(a, old, (uint32_t)group, node) ? CHANGE_IN_PLACE : CHANGE_DESTRUCTIVE;
@@ -95,7 +96,7 @@ static void plan_reconnects(struct generic_attempt *a)
 	}
 }
 
-// The questions came in about the order of the answers, so the next one is looked at first.
+// Changes were noted in about the order in which they are now asked for, so the search begins with the next one.
 static const struct in_place_change *change_in_place(
 	const struct generic_attempt *a, const struct allocation *old, uint32_t *next)
 {
@@ -113,7 +114,7 @@ static const struct in_place_change *change_in_place(
 	return NULL;
 }
 
-// In another deployment than before its health has to be found out anew. NULL: the details stay.
+// An allocation that joins another deployment loses its health, which has to be found out anew. NULL: the details stay.
 static struct alloc_details *details_in_deployment(
 	const struct generic_attempt *a, const struct allocation *old)
 {

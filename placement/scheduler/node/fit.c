@@ -196,7 +196,7 @@ static void remove_lowest(uint64_t *set, int64_t count)
 		*set &= *set - 1;
 }
 
-// The first need that cannot be served beside those before it, which have taken theirs from left.
+// Finds the first need that cannot be served, after the needs before it have taken theirs from `left`.
 static const struct device_need *first_unserved(const struct fitting *f, struct device_set *left)
 {
 	CHECK(f->g->devices.count > 0);

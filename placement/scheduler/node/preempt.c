@@ -126,7 +126,7 @@ static double parallel_penalty(const struct stack *s, const struct allocation *a
 		       : 0;
 }
 
-// Of one priority, in the order in which they are considered: what is taken is replaced by the last.
+// Candidates of one priority in the order in which they are considered. The last takes the place of one that is taken.
 struct choice {
 	struct stack *s;
 	struct candidate **left;
@@ -251,7 +251,7 @@ bool preempt_for_resources(struct stack *s, const struct node *n, const struct r
 	return c.met;
 }
 
-// Chooses who holds the port, if anybody does. False: it stays taken.
+// Chooses the allocations that hold the port as victims. False: the port stays taken.
 static bool free_port_of(struct stack *s, const char *address, int64_t port)
 {
 	CHECK(s->candidates_known);
@@ -319,7 +319,7 @@ static uint32_t instances_of(const struct candidate *c, uint32_t group)
 	return (uint32_t)__builtin_popcountll(c->allocation->devices.groups[group]);
 }
 
-// The most instances first, so that few allocations do.
+// Those with the most instances come first, so that few allocations suffice.
 static void sort_by_instances(struct device_option *o, uint32_t group)
 {
 	for (uint32_t i = 1; i < o->count; i++) {
@@ -348,7 +348,7 @@ static void trim_option(struct device_option *o, uint32_t group, int64_t free_co
 	CHECK(free_count >= wanted);
 }
 
-// Victims of one device group, in room for all candidates. False: even all of them do not do.
+// Finds victims that hold instances of one device group. False: even all candidates are not enough.
 static bool make_option(struct stack *s, uint32_t group, int64_t free_count, int64_t wanted,
 	struct device_option *o)
 {

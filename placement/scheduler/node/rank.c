@@ -176,7 +176,7 @@ static void record_or_show(struct stack_option *o, enum score_kind kind, double 
 		o->shown |= (uint8_t)(1u << kind);
 }
 
-// What failed on a node is not drawn back to it by the snapshot that it left there.
+// An instance that failed on a node is not drawn back to it by the snapshot that it left there.
 static void show_snapshot(const struct stack *s, const struct group_rules *g,
 	const struct stack_request *r, struct stack_option *o)
 {

@@ -17,16 +17,17 @@ double affinity_score(const struct group_rules *, const struct node *);
 enum snapshot_tier stack_snapshot_tier(
 	const struct stack *, const struct group_rules *, const struct node *);
 double spread_score(const struct group_rules *, const struct node *);
-// The same, for those who know what they ask of a spread: the number of a node's value among its counts (VALUE_NONE:
-// the node has none), its bucket, and how many there are beside the listed values. NaN: the bucket wants none.
+// The boost of one spread, for callers that have looked up the number of a node's value among its counts (VALUE_NONE:
+// the node has none), the bucket of the value, and how many allocations are beside the listed values. NaN: the bucket
+// wants none.
 const struct spread_bucket *spread_bucket_of(const struct compiled_spread *, const char *value);
 int64_t spread_unlisted(const struct compiled_spread *);
 double spread_boost(const struct compiled_spread *, uint32_t number, const struct spread_bucket *,
 	int64_t unlisted);
-// Takes note of how low the boosts of this node's values are: what a value that nobody wants gets. Before
-// any node is scored.
+// Lowers the lowest boost to those of this node's values; a value that no bucket wants gets the lowest. Called for all
+// nodes before any node is scored.
 void spread_note_lowest(struct group_rules *, const struct node *);
 
-// Everything that the generic stack records and shows, but for fit and preemption, which are there already.
+// Records all scores of the generic stack except fit and preemption, which are recorded already.
 void stack_rank(struct stack *, const struct group_rules *, const struct stack_request *,
 	struct stack_option *);

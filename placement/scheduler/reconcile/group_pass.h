@@ -42,7 +42,8 @@ struct reconciler {
 	const struct deployment *former; // of an older version, or at its end; or NULL
 	bool is_new;                     // deployment begins in this pass
 	bool paused, failed;
-	// Placed canaries: of the deployment, and of those that nobody promoted and nobody will.
+	// Ids of placed canaries: those of the deployment, and those of former or failed deployments, which are not
+	// promoted any more.
 	struct id_set canaries, unneeded;
 	struct member *members; // by group name, number in the name, id
 	uint32_t member_count;
@@ -105,7 +106,7 @@ static inline bool is_wished(const struct optional_bool *transition)
 {
 	return transition->set && transition->value;
 }
-// The deployment takes whatever it is given: it is not held up, and no canaries are tried out.
+// True when the deployment takes placements: it is neither paused nor failed, and no canaries are being tried out.
 bool is_place_ready(const struct group_pass *);
 // An evaluation that was itself delayed makes no follow-ups (row C18).
 static inline bool is_delayed(const struct reconcile_ask *ask)
@@ -157,7 +158,7 @@ void note_follow_ups(struct group_pass *);
 void create_deployment(struct group_pass *);
 bool is_deployment_complete(const struct group_pass *);
 
-// It was told to end, and has, or its node will never say whether it has.
+// True when the allocation was told to stop, and has ended or is on a lost node, which will never report its end.
 bool allocation_is_over(const struct group_pass *, const struct allocation *);
 // Something was placed in its stead since it became unknown.
 bool was_replaced_since(const struct group_pass *, const struct allocation *);
@@ -165,7 +166,8 @@ bool was_replaced_since(const struct group_pass *, const struct allocation *);
 void note_stop(struct group_pass *, struct member *, enum stop_cause);
 // The same, and takes it out of every set.
 void stop_member(struct group_pass *, struct member *, enum stop_cause);
-// Puts what failed, or is cut off, among what is replaced now, or what counts (later: until it is due).
+// A failed or disconnected member is replaced now, or still counts, in which case it may be replaced later, when it is
+// due.
 void reschedule_member(struct group_pass *, struct member *);
 // Evaluations at the times of members (due_ns), in batches; each member learns its own (followup).
 void create_follow_ups(struct group_pass *, struct member **, uint32_t count,

@@ -58,7 +58,7 @@ static bool visit_group(struct group_pass *g)
 	return complete;
 }
 
-// The deployment goes to the plan whole when it is new, or was not worked out yet.
+// A deployment goes into the plan as a whole when it is new or still initializing.
 static void hand_over_deployment(struct reconciler *r)
 {
 	CHECK(!r->result->deployment && !r->result->current);

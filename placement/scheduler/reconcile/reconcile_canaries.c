@@ -64,7 +64,7 @@ static void place_canary(struct canary_names *names, uint32_t number)
 	names->missing--;
 }
 
-// Numbers below the count that are in the set, or are not, and no canary has.
+// Places canaries with numbers below the count that are in the set (or are not in it) and that no canary has.
 static void place_canaries_at(struct canary_names *names, const struct number_set *set, bool in_set)
 {
 	uint32_t count = names->g->names.count;
@@ -84,7 +84,8 @@ static void collect_names(struct canary_names *names)
 	}
 }
 
-// Names of what they are going to replace come first, so that no name is there twice in the end (row C46).
+// Canaries first take the names of allocations that will be replaced, so that no name is there twice in the end (row
+// C46).
 static void place_canaries(struct group_pass *g, int64_t missing)
 {
 	CHECK(missing > 0);

@@ -72,7 +72,7 @@ void cancel_unneeded_deployment(struct reconciler *r)
 	collect_canaries(r);
 }
 
-// Step 2. What waits for its peers is treated as what an operator paused (row C36).
+// Step 2. A deployment that waits for its peers is treated like one that an operator paused (row C36).
 void compute_deployment_paused(struct reconciler *r)
 {
 	int status = r->deployment ? r->deployment->status : DEPLOYMENT_RUNNING;

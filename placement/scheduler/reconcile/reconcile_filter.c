@@ -32,15 +32,15 @@ static bool is_of_version(const struct allocation *a, const struct job *job)
 	       a->job->record.create_index == job->record.create_index;
 }
 
-// What ended is judged by how it ended, also where its group outlives lost connections: else what failed there
-// would never be rescheduled, and what completed would run again.
+// Allocations that ended are judged by how they ended, also in groups that outlive lost connections: otherwise failed
+// ones would never be rescheduled, and completed ones would run again.
 static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
 {
 	CHECK(taint <= TAINT_IGNORE);
 	switch (taint) {
 	case TAINT_MIGRATE: return SET_MIGRATE;
 	case TAINT_LOST: return SET_LOST;
-	// What was told to stop is not missed: it is neither replaced nor waited for.
+	// An allocation that was told to stop is neither replaced nor waited for.
 	case TAINT_DISCONNECTING: return a->desired == ALLOC_RUN ? SET_DISCONNECTING : SET_NONE;
 	case TAINT_RECONNECTING: return SET_RECONNECTING;
 	case TAINT_NONE:
@@ -64,7 +64,7 @@ void split_by_taint(struct group_pass *g)
 	}
 }
 
-// Row C28: what a job of the type takes for over, and what it looks at for a failure.
+// Row C28: whether an allocation counts as it is, is ignored, or may have to be rescheduled, by the type of its job.
 enum end { END_COUNTS, END_IGNORED, END_LOOKED_AT };
 
 static enum end batch_end(const struct allocation *a)
@@ -83,7 +83,7 @@ static enum end service_end(const struct allocation *a)
 	return over ? END_IGNORED : END_LOOKED_AT;
 }
 
-// Of one of the active deployment its watcher decides (row C27).
+// Allocations of the active deployment are rescheduled only when its watcher says so (row C27).
 static bool may_reschedule(const struct reconciler *r, const struct allocation *a)
 {
 	const struct deployment *d = r->deployment;

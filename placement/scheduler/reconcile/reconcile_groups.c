@@ -44,7 +44,8 @@ static uint32_t highest_number(const struct reconcile_ask *ask)
 	return highest;
 }
 
-// Numbers in names are mostly dense, so that counting them puts a job of one group in its order at once.
+// Numbers in names are mostly dense, so a counting sort by number puts the allocations of a job with one group in order
+// at once.
 static void place_by_number(
 	const struct reconcile_ask *ask, struct sort_key *keys, uint32_t highest)
 {

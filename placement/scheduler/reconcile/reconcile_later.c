@@ -1,5 +1,5 @@
-// What cannot be settled in this pass: clients that are cut off, lost work that surely ends later, failures that wait
-// for their delay (steps 3h–3j).
+// What has to wait for a later evaluation: disconnected clients, lost allocations whose client may still be stopping
+// them, failures whose delay has not passed (steps 3h–3j).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
@@ -42,7 +42,7 @@ static void create_timeout_later_evals(struct group_pass *g)
 	free(cut_off.items);
 }
 
-// Step 3h. An evaluation that may not look again leaves them to the one that its node made.
+// Step 3h. An evaluation that makes no follow-ups leaves disconnecting members to the evaluation that their node made.
 void reconcile_disconnecting(struct group_pass *g)
 {
 	bool delayed = is_delayed(g->r->ask);
@@ -84,7 +84,7 @@ static bool is_own_followup(const struct group_pass *g, const struct allocation 
 	return uuid_equal(followup_of(a), &g->r->ask->eval->id);
 }
 
-// Stopped as lost by an earlier pass, whose follow-up is still to come.
+// True when an earlier pass stopped the allocation as lost and its follow-up is still to come.
 static bool waits_for_followup(const struct group_pass *g, const struct allocation *a)
 {
 	int64_t lost_ns = allocation_first_lost_ns(a);
@@ -104,7 +104,7 @@ static bool defer_lost(struct group_pass *g, struct member *m)
 	return m->due_ns > now_ns;
 }
 
-// Step 3i. One that may not look again leaves them as they are, to the evaluation that their node made.
+// Step 3i. An evaluation that makes no follow-ups leaves lost members to the evaluation that their node made.
 void create_lost_later_evals(struct group_pass *g)
 {
 	bool delayed = is_delayed(g->r->ask);

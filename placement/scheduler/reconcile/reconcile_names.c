@@ -43,7 +43,8 @@ static void reserve_names(struct repair *r, struct array *places, uint32_t first
 			number_set_add(&r->names->taken, place_at(places, i)->name_index);
 }
 
-// What takes another's place takes its name, unless one that goes on has it too and another one is free.
+// A replacement takes the name of the allocation that it replaces, unless one that goes on has the same name and
+// another name is free.
 static void repair_places(struct repair *r, struct array *places, uint32_t first)
 {
 	CHECK(first <= places->count);

@@ -24,8 +24,8 @@ static struct reconcile_place *append_missing(struct group_pass *g, const struct
 	return place;
 }
 
-// One that is cut off does not count beside what replaced it since. What stood in for it at an earlier time, and was
-// given up when it came back, is no reason.
+// An unknown allocation does not count when it was replaced since it became unknown. A replacement from an earlier
+// disconnect, which was stopped when the client came back, makes no difference.
 static bool is_there(const struct group_pass *g, const struct member *m)
 {
 	if (m->set == SET_MIGRATE || m->set == SET_RESCHEDULE)
@@ -86,7 +86,8 @@ static void place_missing(struct group_pass *g, const struct reconcile_place *mi
 	g->desired->place++;
 }
 
-// While a version is tried out, or waits, only what was lost or failed is replaced; and not what failed with it.
+// While a deployment is paused, failed or tries canaries out, only lost and failed allocations are replaced, and not
+// those that failed with a failed deployment.
 static bool is_placed_anyway(const struct group_pass *g, const struct reconcile_place *missing)
 {
 	CHECK(!missing->reschedule || missing->previous);
@@ -103,7 +104,7 @@ static const struct reconcile_place *missing_at(const struct group_pass *g, uint
 	return ARRAY_AT(&g->place, struct reconcile_place, i);
 }
 
-// What failed ends with its replacement; what is cut off may come back.
+// Failed allocations are stopped when they are replaced. Unknown ones are not, as they may come back.
 static void stop_replaced(struct group_pass *g, bool ready)
 {
 	CHECK(!g->waits);

@@ -1,4 +1,4 @@
-// Allocations whose client is back (step 3g): they stay, or what replaced them does.
+// Allocations whose client is back (step 3g): either they stay, or their replacements do.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
@@ -70,7 +70,7 @@ bool was_replaced_since(const struct group_pass *g, const struct allocation *a)
 	       next->create_time_ns >= allocation_last_unknown_ns(a);
 }
 
-// What replaced it and is still wanted. What failed was replaced in its turn, so the search goes on from there.
+// Finds the replacement that is still wanted. A failed one was itself replaced, so the search goes on from there.
 static struct member *living_replacement(const struct group_pass *g, const struct allocation *a)
 {
 	for (const struct allocation *next = successor_of(g, a); next;
@@ -126,7 +126,7 @@ static void choose_survivor(struct group_pass *g, struct member *m)
 	g->desired->stop++;
 }
 
-// An ordinary one from now on; only what runs is known to be back.
+// The member is an ordinary one from now on. Only a running allocation is known to be back.
 static void keep_member(struct group_pass *g, struct member *m)
 {
 	CHECK(m->set == SET_RECONNECTING && !m->stopped);

@@ -1,11 +1,10 @@
-// What has to go: everything, what is lost, and what is too much (steps 1, 3a, 3l).
+// Stops: of whole groups, of lost allocations, and of those beyond the count (steps 1, 3a, 3l).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 
-// What a group left behind when it was taken out of its job is told to end even where it failed: nothing else will
-// look at it.
+// Failed allocations of a group that was removed from its job are told to stop too: nothing else will look at them.
 static bool is_left(const struct group_pass *g, const struct allocation *a)
 {
 	bool job_is_stopped = !g->r->job || g->r->job->stop;
@@ -39,7 +38,7 @@ static bool counts(const struct surplus *s, const struct member *m)
 	return m->set == SET_UNTAINTED && !is_unknown(m) && !(s->canarying && m->canary);
 }
 
-// Unknown ones may come back, and what ended is not stopped for that.
+// Unknown allocations may come back, and ended ones need no stop.
 static bool may_go(const struct surplus *s, const struct member *m)
 {
 	return m->set == SET_UNTAINTED && counts(s, m) && !allocation_is_terminal(m->allocation);

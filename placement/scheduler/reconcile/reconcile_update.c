@@ -1,4 +1,4 @@
-// What another version of the job changes in what is there, and how much of it at once (steps 3m, 3p, 3s).
+// Which allocations another version of the job changes, and how many of them at once (steps 3m, 3p, 3s).
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 
@@ -9,7 +9,7 @@ static enum alloc_change change_of(const struct group_pass *g, const struct memb
 	if (m->allocation->job->job_modify_index == g->r->job->job_modify_index)
 		return CHANGE_NONE;
 	enum alloc_change change = ask->change_of(ask->context, m->allocation);
-	// What becomes unknown is not changed before it is back.
+	// An allocation that becomes unknown is not changed before it is back.
 	CHECK(change <= CHANGE_DESTRUCTIVE);
 	return m->unknown && change == CHANGE_IN_PLACE ? CHANGE_NONE : change;
 }
@@ -51,7 +51,7 @@ static const struct optional_bool *health_of(const struct allocation *a)
 	return status ? &status->healthy : &none;
 }
 
-// max_parallel, less those of the deployment that are not known to be healthy yet; 0 when one is known not to be.
+// max_parallel, less the allocations of the deployment whose health is not known yet; 0 when one is unhealthy.
 static int64_t rest_of_max_parallel(const struct group_pass *g)
 {
 	CHECK(!update_is_empty(g->group->update));

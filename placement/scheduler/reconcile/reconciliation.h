@@ -20,7 +20,7 @@ struct reconcile_ask {
 		*deployment; // the latest; NULL: none. Looked at only for service jobs
 	int64_t now_ns;
 	struct prng *prng; // ids of follow-ups and deployments
-	// Of an allocation of another version of the job: asked once for each, in the order in which they come.
+	// What the job's version means to an allocation of another version. Asked once for each, in their order.
 	enum alloc_change (*change_of)(void *context, const struct allocation *);
 	void *context;
 };
@@ -48,7 +48,7 @@ struct reconcile_place {
 	bool destructive;
 };
 
-// An attribute alone changes, or it becomes unknown, or it is back.
+// An allocation of which only an attribute changes, or that becomes unknown.
 struct reconcile_update {
 	const struct allocation *allocation;
 	struct uuid followup_eval; // zero: none
@@ -68,7 +68,7 @@ struct reconciliation {
 	struct deployment *deployment;   // as plan.deployment
 	struct array deployment_updates; // deployment_update
 	struct array desired;            // desired_updates, by group: what a dry run shows
-	// The deployment that new allocations belong to, if it is at work: as it was or as it begins with this plan;
+	// The active deployment that new allocations belong to: the stored one, or the one that begins with this plan;
 	// NULL: none. Borrowed from the ask, or `deployment` above.
 	const struct deployment *current;
 };

@@ -113,7 +113,7 @@ struct search {
 	uint32_t steps;
 };
 
-// The groups that serve a need, what it likes best first, then by place.
+// The device groups that serve a need: by its affinities, then by their place in the class.
 static uint32_t order_groups(const struct search *s, const struct device_need *need,
 	uint8_t order[NODE_DEVICE_GROUPS_MAX], double weights[NODE_DEVICE_GROUPS_MAX])
 {

@@ -40,7 +40,8 @@ void property_set_load(struct property_set *, const struct scheduler_view *, con
 // Whether load counts this allocation.
 bool property_set_counts(
 	const struct property_set *, const struct job *, const struct allocation *);
-// One more (or less, by -1) placement, planned stop, on a node; NULL: the node is gone, nothing to count.
+// Counts one placement, or one planned stop, on a node: one more, or by -1 one less. NULL: the node is gone, and
+// nothing is counted.
 void property_set_use(struct property_set *, const struct node *, int by);
 void property_set_clear(struct property_set *, const struct node *, int by);
 
@@ -57,5 +58,5 @@ static inline int64_t property_count_left(const struct property_count *c)
 }
 // The least and the most over the values that were counted, those cleared to 0 included.
 struct property_range property_set_range(const struct property_set *);
-// Keeps the range until the next change: for those who ask many times.
+// Keeps the range until the next change, for callers that ask many times.
 void property_set_settle(struct property_set *);

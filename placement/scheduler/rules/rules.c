@@ -170,8 +170,8 @@ static void add_spreads(
 	CHECK(g->spread_count >= spreads->count);
 }
 
-// The last spread over the attribute of this one: first those of the group, then those of the job, which are the first
-// of_job of all.
+// Finds the last spread over the same attribute. Those of the group come before those of the job, which are the first
+// `of_job` in the list.
 static const struct compiled_spread *last_over(
 	const struct group_rules *g, const struct compiled_spread *spread, uint32_t of_job)
 {

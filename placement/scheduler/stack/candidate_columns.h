@@ -132,7 +132,7 @@ uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipp
 #define ROWS_WANTED_MAX 16u
 // A row that looked open is exhausted.
 void candidate_columns_refuse(struct candidate_columns *, uint32_t row, const char *reason);
-// Nodes evaluated, filtered and exhausted, as of now. again: not the group's first.
+// Adds the nodes that were evaluated, filtered and exhausted to metrics. again: the group was asked for before.
 void candidate_columns_count(const struct candidate_columns *, bool again, struct alloc_metrics *);
 
 // candidate_columns_properties.c: which properties make bins, and what they say of bins and rows.

@@ -33,7 +33,7 @@ static double power_near(double x)
 	return whole[n & 3] * p;
 }
 
-// More than four times what two such powers can be off in a score.
+// More than four times the error that two such powers make in a score.
 #define BOUND_SLACK 1e-6
 
 static double score_bound(const struct candidate_columns *c, const struct resources *capacity,
@@ -46,7 +46,8 @@ static double score_bound(const struct candidate_columns *c, const struct resour
 	return score / 18 + BOUND_SLACK;
 }
 
-// exact: or else a bound will do, where there is nothing like it.
+// exact: when false, a bound from above may be returned for values that are not in the cache; it is set to true when
+// the score is exact.
 static double fit_score(struct candidate_columns *c, const struct resources *capacity,
 	const struct resources *used, bool *exact)
 {
@@ -60,7 +61,7 @@ static double fit_score(struct candidate_columns *c, const struct resources *cap
 		*exact = true;
 		return slot->score;
 	}
-	// What takes the place of something else has little chance to stay.
+	// An entry that would replace another one in the cache has little chance to be found again.
 	if (!*exact && slot->known && capacity->cpu_mhz && capacity->memory_mb)
 		return score_bound(c, capacity, used);
 	*exact = true;

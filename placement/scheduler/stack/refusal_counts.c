@@ -14,8 +14,8 @@ void refusal_counts_release(struct refusal_counts *t)
 	free(t->buckets);
 }
 
-// Reasons and class names are kept once each, so that pointers tell them apart; where they are not, the metrics
-// add up what is equal. Where the number of a refusal_count is, counted from 1, or would go.
+// Returns where the number of a count is, counted from 1, or would go. Reasons and class names are kept once each, so
+// that pointers tell them apart; where they are not, the metrics add up what is equal.
 static uint32_t *find_count(
 	const struct refusal_counts *t, const char *reason, const char *class_name)
 {

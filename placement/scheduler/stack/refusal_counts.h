@@ -16,7 +16,7 @@ struct refusal_counts {
 	uint32_t mask;
 };
 
-// One node more, or by -1 one less, that is refused for the reason, which is kept once (struct reasons).
+// Counts one node that is refused for the reason, or by -1 takes one off. The reason is kept once (struct reasons).
 void refusal_counts_add(struct refusal_counts *, const char *reason, const struct node *,
 	enum stack_outcome, int by);
 void refusal_counts_release(struct refusal_counts *);

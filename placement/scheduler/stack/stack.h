@@ -9,9 +9,8 @@
 struct stack;
 struct group_rules;
 
-// plan: what is planned so far; what is appended to it later is seen too (proposed allocations, row A47). The
-// stack keeps indexes over it: append through stack_plan_*(). Both must outlive the stack, and so must the
-// job; the view's time must not end meanwhile.
+// plan: what is planned so far; what is appended to it later is seen too (proposed allocations, row A47). The stack
+// keeps indexes over it: append through stack_plan_*(). The plan, the view and the job must outlive the stack.
 struct stack *stack_create(enum stack_kind, const struct scheduler_view *, struct plan *);
 void stack_destroy(struct stack *); // NULL is fine
 // The version whose groups are asked for, before anything is asked. Preemption follows the configuration for
@@ -23,13 +22,13 @@ void stack_set_job(struct stack *, const struct job *);
 // to leave enough for everything, the job's own allocations included (which Nomad's choice of victims passes over).
 void stack_be_strict_on(struct stack *, const struct array *node_ids);
 
-// This node alone, which must be usable and targeted by the job. name_index: of the instance (volumes
-// per allocation). True: it fits. Nothing is allocated for a plain group, so that a whole fleet can be asked
-// node by node; metrics are made of options by stack_count.
+// Asks about this node alone, which must be usable and targeted by the job. name_index: of the instance (volumes per
+// allocation). True: it fits. Nothing is allocated for a plain group, so that a whole fleet can be asked node by node;
+// stack_count makes metrics of options.
 bool stack_select_node(
 	struct stack *, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *);
-// The same for one that is there already and was taken off the node to ask: only the system scheduler would make
-// victims for it (row A27).
+// The same for an allocation that is on the node already and whose stop is planned while we ask: only the system
+// scheduler would preempt others for it (row A27).
 bool stack_stay_on_node(
 	struct stack *, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *);
 

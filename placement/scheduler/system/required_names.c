@@ -32,7 +32,8 @@ static int names_by_text(const void *a, const void *b, void *context)
 		snprintf(q, sizeof q, "%u]", y->index);
 		return strcmp(p, q);
 	}
-	// Names differ, so one ends first or they differ before: then '[' stands against a letter.
+	// Group names differ, so either one of them ends first, and then '[' is compared with a letter, or two letters
+	// differ.
 	const char *p = group_at(job, x->group)->name, *q = group_at(job, y->group)->name;
 	while (*p && *p == *q)
 		p++, q++;
@@ -75,7 +76,7 @@ void required_names_release(struct required_names *names)
 	*names = (struct required_names){0};
 }
 
-// Under another prefix none of the old names is required.
+// When the prefix of names changed, none of the old names is required.
 static void map_build(struct required_names *names, struct name_map *map, const struct job *version)
 {
 	CHECK(names->job);

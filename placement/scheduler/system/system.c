@@ -18,7 +18,7 @@ static const uint32_t accepted_triggers =
 	TRIGGER(DEPLOYMENT_WATCHER) | TRIGGER(NODE_DRAIN) | TRIGGER(ALLOC_STOP) |
 	TRIGGER(QUEUED_ALLOCS) | TRIGGER(JOB_SCALING) | TRIGGER(RECONNECT);
 
-// The attempt is in it, so that what it holds can be freed wherever it ended.
+// The attempt is kept here, so that what it holds can be freed wherever it ended.
 struct process {
 	struct system_attempt attempt;
 	struct node_ids { // that have a blocked evaluation of an earlier attempt
@@ -62,7 +62,7 @@ static void stop_all(struct system_attempt *a, const struct diff_list *list, enu
 		stack_plan_stop(a->stack, list->items[i].existing, cause, cause == STOP_LOST, NULL);
 }
 
-// Its node lost the connection: it may go on there, and nobody knows.
+// Allocations on disconnected nodes become unknown: they may be running there.
 static void disconnect_all(struct system_attempt *a, const struct diff_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -101,7 +101,8 @@ static void store_queued(struct system_attempt *a)
 		count_add(&a->run->queued, a->groups[i].group->name, a->groups[i].queued);
 }
 
-// Purged and registered again with another type since the evaluation was made: that has one of its own.
+// The job was purged and registered again with another type since the evaluation was made; the new job has an
+// evaluation of its own.
 static bool is_of_another_scheduler(const struct job *job)
 {
 	return job && !job->stop && !job_traits_of(job)->is_on_every_node;
@@ -169,8 +170,8 @@ static bool has_blocked(const struct node_ids *nodes, const struct uuid *id)
 	return nodes->count && bsearch(id, nodes->items, nodes->count, sizeof *id, ids_by_uuid);
 }
 
-// One for each node and call: those of earlier attempts still stand. One that cannot be stored is given up,
-// as the next change of its node makes an evaluation anyway (row A37).
+// Creates one blocked evaluation for each node and call; those of earlier attempts still stand. One that cannot be
+// stored is given up, as the next change of its node makes an evaluation anyway (row A37).
 static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 {
 	CHECK(!a->run->in_view);

@@ -37,15 +37,15 @@ struct desired_updates *system_annotation(struct system_attempt *, const char *g
 // those that are to be placed.
 void system_update(struct system_attempt *);
 
-// system_place.c: a node for every instance that is to be placed: its own or none.
+// system_place.c: places every missing instance on its own node, or nowhere.
 void system_place(struct system_attempt *);
-// The metrics of a placement or update, as a number in the plan. Plain ones of a group share one.
+// Keeps the metrics of a placement or update in the plan and returns their number. Plain ones of a group share one.
 uint32_t system_keep_metrics(struct system_attempt *, uint32_t group, const struct stack_option *);
 
 // Nodes by datacenter and in the pool.
 void system_add_available(const struct system_attempt *, struct alloc_metrics *);
 
-// system_failure.c: there is no room for an instance, for the reason in the option.
+// system_failure.c: notes that an instance cannot be placed, for the reason in the option.
 void system_fail(struct system_attempt *, const struct diff_item *, const struct stack_option *);
 // Copies what failed into the blocked evaluations, now that all of it is known.
 void system_settle_blocked(struct system_attempt *);

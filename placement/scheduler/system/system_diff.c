@@ -136,7 +136,7 @@ static void add_entry(
 	entry->allocation = allocation;
 }
 
-// Ended by a scheduler, but its node was gone before it could say so (row A17).
+// True when a scheduler stopped the allocation, but its node was lost before it reported the end (row A17).
 static bool ended_unheard(const struct diff *d, const struct allocation *a)
 {
 	bool waits = a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING;

@@ -1,5 +1,5 @@
-// Instances that found no room (rows A32–A34, A37): a node that does not qualify is no failure unless none
-// does; a full one is, and wakes the job when it has room again.
+// Instances that found no room (rows A32–A34, A37). A node that does not qualify is a failure only when no node does. A
+// full node is one, and wakes the job when it has room again.
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -13,7 +13,7 @@ static struct alloc_metrics *failed_metrics(struct system_attempt *a, uint32_t g
 	return &failed->metrics;
 }
 
-// Filtered: the instance is not waited for. When that is so of all of a group's, its metrics say why.
+// A filtered instance is not queued. When all instances of a group are filtered, the group's metrics say why.
 static void note_filtered(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
@@ -59,8 +59,8 @@ static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)
 	return first;
 }
 
-// One for each node that is full, so that whichever has room first wakes the job. What is known of classes is
-// what has been looked at so far.
+// Every full node gets a blocked evaluation, so that the first one with room wakes the job. It knows the classes that
+// have been looked at so far.
 static void block_node(struct system_attempt *a, const struct node *node)
 {
 	CHECK(node);

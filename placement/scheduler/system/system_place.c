@@ -3,7 +3,8 @@
 #include "state/base/check.h"
 #include <stdlib.h>
 
-// Takes over what the option found, with what else is to be said; NULL when there is nothing.
+// Takes the details over from the option and adds the previous allocation and the victims. NULL: there is nothing to
+// keep.
 static struct alloc_details *take_details(struct stack_option *option, const struct diff_item *item)
 {
 	struct alloc_details *details = option->details;

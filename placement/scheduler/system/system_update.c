@@ -3,7 +3,7 @@
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/check.h"
 
-// Its networks, ports and devices stay as they are; one that reconnects notes that it did.
+// The allocation keeps its networks, ports and devices. One that reconnects gets that noted.
 static void plan_in_place(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
@@ -23,8 +23,8 @@ static void plan_in_place(
 	stack_plan_update(a->stack, &update);
 }
 
-// Room for it is looked for as if it were gone. Victims that would make room are let live: what is updated in
-// place asks for no more than it has, so a node that holds too much does not get fuller.
+// Looks for room as if the allocation were gone. Victims that this finds are not preempted: an update in place asks for
+// no more than the allocation has, so a node that holds too much does not get fuller.
 static bool fits_in_place(struct system_attempt *a, const struct diff_item *item)
 {
 	CHECK(!allocation_is_terminal(item->existing));
