@@ -14,6 +14,7 @@ import count  # noqa: E402
 import docs  # noqa: E402
 import folder_table  # noqa: E402
 import format as form  # noqa: E402
+import how_to  # noqa: E402
 import layers  # noqa: E402
 import shape  # noqa: E402
 import symbols  # noqa: E402
@@ -298,6 +299,26 @@ def test_folder_table():
         assert (pathlib.Path(root) / "docs/architecture.md").read_text() == TABLE["docs/architecture.md"]
 
 
+HOW_TO = {
+    "docs/style.md": "# Style\n\n## How to add …\n\n### A thing\n\nAt most 2 files of the product. Sample: `\\bTHING_A\\b` in "
+                     "`state`\n\n- `state/a.h`: its number\n- `state/NAME.c`: what it does\n\nAlso `docs/style.md`.\n",
+    "state/a.h": "enum { THING_A };\n", "state/a.c": "int x = THING_A;\n", "tests/a.c": "int x = THING_A;\n",
+}
+HOW_TO_BAD = [
+    ({"state/b.c": "int y = THING_A;\n"}, "stands in 3 files, at most 2: state/a.c, state/a.h, state/b.c"),
+    ({"docs/style.md": HOW_TO["docs/style.md"].replace("state/a.h", "state/old.h")}, "state/old.h is not there"),
+    ({"docs/style.md": HOW_TO["docs/style.md"].replace("THING_A", "THING_B")}, "matches nothing"),
+    ({"docs/style.md": HOW_TO["docs/style.md"].replace("2 files", "1 files")}, "lists 2 files; at most 1"),
+    ({"docs/style.md": "Nothing\n"}, "has no part"),
+]
+
+
+def test_how_to():
+    assert complaints_about(how_to.check, HOW_TO) == [], complaints_about(how_to.check, HOW_TO)
+    for files, wanted in HOW_TO_BAD:
+        expect(complaints_about(how_to.check, HOW_TO | files), wanted, files)
+
+
 def archive(root, source):
     write(root, {"a.c": source})
     subprocess.run(["cc", "-O1", "-c", "a.c", "-o", "a.o"], cwd=root, check=True)
@@ -347,7 +368,7 @@ def test_count():
         assert count.count_test(sample) == wanted, (sample, count.count_test(sample))
 
 
-for test in (test_count, test_tidy, test_layers, test_docs, test_shape, test_folder_table, test_symbols,
+for test in (test_count, test_tidy, test_layers, test_docs, test_shape, test_folder_table, test_how_to, test_symbols,
              test_format):
     test()
     print(f"{test.__name__}: passed")

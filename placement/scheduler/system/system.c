@@ -250,7 +250,7 @@ static int attempt_system(struct scheduler_run *run, void *context)
 int system_scheduler_process(
 	const struct scheduler_settings *settings, const struct evaluation *eval)
 {
-	CHECK(eval->type == EVAL_SYSTEM || eval->type == EVAL_SYSBATCH);
+	CHECK(job_traits[eval->type].is_on_every_node);
 	CHECK(eval->triggered_by >= 0 && eval->triggered_by < 32);
 	bool sysbatch = job_traits[eval->type].runs_to_end;
 	uint32_t limit = sysbatch ? SYSBATCH_ATTEMPTS : SYSTEM_ATTEMPTS;
