@@ -36,6 +36,7 @@ static void hold_node(struct state *state, const struct allocation *a)
 	if (a->node_slot == NODE_SLOT_NONE)
 		return;
 	struct node_cell *node = &state->cells[a->node_slot];
+	CHECK(node->working);
 	node->used = resources_plus(node->used, a->resources);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		node->devices_used.groups[i] |= a->devices.groups[i];
@@ -48,6 +49,7 @@ static void leave_node(struct state *state, const struct allocation *a)
 	if (a->node_slot == NODE_SLOT_NONE)
 		return;
 	struct node_cell *node = &state->cells[a->node_slot];
+	CHECK(node->living > 0);
 	node->used = resources_minus(node->used, a->resources);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		node->devices_used.groups[i] &= ~a->devices.groups[i];
@@ -86,6 +88,7 @@ static void use_set(struct node_use *use, struct resources used, uint32_t with_d
 
 static void use_drop_devices(struct node_use *use, const struct device_set *devices)
 {
+	CHECK(use && devices);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		if (devices->groups[i])
 			USE_STORE(use->devices.groups[i],
@@ -96,6 +99,7 @@ void node_use_follow(
 	struct state *state, const struct allocation *before, const struct allocation *after)
 {
 	if (holds_node(before)) {
+		CHECK(state->cells[before->node_slot].published_use.living > 0);
 		struct node_use *use = &state->cells[before->node_slot].published_use;
 		use_set(use, resources_minus(use->used, before->resources),
 			use->with_details - alloc_details_hold_node(before->details));
@@ -113,6 +117,7 @@ void node_use_follow(
 void node_use_machines(
 	struct state *state, uint32_t slot, struct resources before, struct resources now)
 {
+	CHECK(slot < state_node_slots(state));
 	struct node_use *use = &state->cells[slot].published_use;
 	struct resources machines = resources_plus(resources_minus(use->machines, before), now);
 
@@ -135,6 +140,7 @@ void node_use_take_devices(struct state *state, const struct allocation *a)
 
 static void count_allocation(struct state *state, const struct allocation *a, int change)
 {
+	CHECK(change > 0 || state->counts.allocations > 0);
 	state->counts.allocations += (uint32_t)change;
 	if (allocation_is_terminal(a))
 		state->counts.allocations_terminal += (uint32_t)change;
@@ -148,6 +154,8 @@ struct alloc_cell *alloc_cell_add(
 	cell->id = a->id;
 	cell->working = a;
 	cell->job_cell = job_cell;
+	CHECK(a->job && a->group < a->job->asks.count);
+	CHECK(job_cell->present_count <= job_cell->allocation_count);
 	a->job->references++;
 	cds_lfht_add(allocations_of(state), uuid_hash(&a->id), &cell->by_id);
 	if (a->node_slot != NODE_SLOT_NONE) {
@@ -166,6 +174,7 @@ struct alloc_cell *alloc_cell_add(
 		job_cell->live_count++;
 		living_changed(state, a);
 	}
+	CHECK(cell->is_ended || job_cell->live_count <= job_cell->present_count);
 	return cell;
 }
 
@@ -173,6 +182,7 @@ struct allocation *allocation_revise(struct state *state, struct alloc_cell *cel
 {
 	struct allocation *old = cell->working;
 
+	CHECK(old && index >= old->record.modify_index);
 	if (old->record.modify_index < state->unpublished_from) {
 		cell->working = memory_take(sizeof *cell->working);
 		*cell->working = *old;
@@ -183,11 +193,13 @@ struct allocation *allocation_revise(struct state *state, struct alloc_cell *cel
 		change_add(state->changes, STATE_ALLOCATIONS, cell, &cell->working->record);
 	}
 	cell->working->record.modify_index = index;
+	CHECK(!cell->working->record.deleted);
 	return cell->working;
 }
 
 static void end_hold(struct state *state, struct alloc_cell *cell)
 {
+	CHECK(!cell->is_ended && cell->job_cell->live_count > 0);
 	leave_node(state, cell->working);
 	living_changed(state, cell->working);
 	cell->job_cell->live_count--;
@@ -201,6 +213,7 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 {
 	const struct allocation *a = cell->working;
 
+	CHECK(!a->record.deleted);
 	job_summary_follow(state, cell);
 	eval_follow_allocation(state, cell);
 	deployment_follow_allocation(state, cell);
@@ -211,8 +224,10 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 			end_hold(state, cell);
 		cds_list_add_tail(&cell->terminal, ended_list(state, a));
 	}
+	CHECK(cell->is_ended == allocation_is_terminal(a));
 	if (a->client == CLIENT_NONE)
 		return;
+	CHECK(a->client < state->client_count);
 	struct sequence *changes = &state->clients[a->client]->changes;
 	if (a->record.modify_index != a->record.create_index)
 		sequence_remove(changes, cell);
@@ -233,6 +248,8 @@ void alloc_cell_resize(struct state *state, struct alloc_cell *cell, struct allo
 
 static void leave_list(struct state *state, struct alloc_cell *cell)
 {
+	CHECK(cell->working->node_slot != NODE_SLOT_NONE);
+	CHECK(state->cells[cell->working->node_slot].allocation_count > 0);
 	cds_list_del_rcu(&cell->on_node);
 	state->cells[cell->working->node_slot].allocation_count--;
 }
@@ -249,6 +266,7 @@ void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_
 	a->node_slot = NODE_SLOT_NONE;
 	a->modify_time_ns = state->time_ns; // what ended is in the order of these
 	alloc_cell_changed(state, cell);
+	CHECK(a->node_slot == NODE_SLOT_NONE);
 }
 
 void alloc_cell_leave_grave(struct state *state, struct alloc_cell *cell)
@@ -256,6 +274,7 @@ void alloc_cell_leave_grave(struct state *state, struct alloc_cell *cell)
 	CHECK(!alloc_cell_is_there(cell));
 	leave_list(state, cell);
 	cell->working->node_slot = NODE_SLOT_NONE;
+	CHECK(cell->working->node_slot == NODE_SLOT_NONE);
 }
 
 // Parts of a record
@@ -276,10 +295,12 @@ void allocation_set_job(struct state *state, struct allocation *a, struct job *j
 	a->job = job;
 	if (owns_job(a))
 		job->references++;
+	CHECK(!owns_job(a) || job->references > 0);
 }
 
 void allocation_set_details(struct allocation *a, struct alloc_details *details)
 {
+	CHECK(!details || details != a->details);
 	alloc_details_release(a->details);
 	a->details = details;
 }
@@ -294,6 +315,7 @@ void allocation_set_health(struct allocation *a, struct optional_bool healthy, i
 	details->deployment_status->timestamp_ns = time_ns;
 	details->deployment_status->modify_index = a->record.modify_index;
 	allocation_set_details(a, details);
+	CHECK(a->details == details);
 }
 
 void allocation_set_report(struct allocation *a, struct alloc_report *report)
@@ -325,6 +347,7 @@ void alloc_cell_end(struct state *state, struct alloc_cell *cell, enum end_cause
 	int64_t time_ns, uint64_t index)
 {
 	CHECK(!cell->is_ended);
+	CHECK(cause > END_NONE && cause < END_CAUSES && ends[cause].client_text < CLIENT_TEXTS);
 	struct allocation *a = allocation_revise(state, cell, index);
 
 	a->desired = ALLOC_STOP;
@@ -334,10 +357,13 @@ void alloc_cell_end(struct state *state, struct alloc_cell *cell, enum end_cause
 	a->alloc_modify_index = index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
+	CHECK(!alloc_cell_is_living(cell));
 }
 
 void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t index)
 {
+	CHECK(alloc_cell_is_there(cell) && cell->is_ended);
+	CHECK(cell->job_cell->present_count > 0);
 	count_allocation(state, cell->working, -1);
 	cell->job_cell->present_count--;
 	cds_list_del(&cell->terminal);
@@ -347,6 +373,7 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	job_summary_follow(state, cell);
 	eval_follow_allocation(state, cell);
 	grave_add(state, STATE_ALLOCATIONS, cell);
+	CHECK(!alloc_cell_is_there(cell) && !cell->eval_cell);
 }
 
 // What its kind says of it
@@ -409,6 +436,7 @@ static bool bury_allocation(struct state *state, void *item)
 
 	if (cell->published != cell->working)
 		return false;
+	CHECK(cell->working->record.deleted);
 	CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
 	if (cell->working->node_slot != NODE_SLOT_NONE)
 		leave_list(state, cell);

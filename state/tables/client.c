@@ -15,6 +15,7 @@ static struct client **bucket_of(const struct state *state, struct text name)
 
 void clients_init(struct state *state)
 {
+	CHECK(state->limits.clients > 0 && !state->clients);
 	state->clients = memory_take_array(state->limits.clients, sizeof state->clients[0]);
 	state->client_buckets = memory_take_array(CLIENT_BUCKETS, sizeof state->client_buckets[0]);
 }
@@ -45,6 +46,7 @@ struct client *client_add(struct state *state, struct text name, uint64_t index)
 	struct client **bucket = bucket_of(state, name);
 
 	CHECK(state->client_count < state->limits.clients);
+	CHECK(!client_find(state, name));
 	client->name = text_copy(name);
 	client->number = state->client_count;
 	client->create_index = index;
@@ -54,6 +56,7 @@ struct client *client_add(struct state *state, struct text name, uint64_t index)
 	state->clients[client->number] = client;
 	atomic_store_explicit(&state->client_count, client->number + 1, memory_order_release);
 	state->counts.clients++;
+	CHECK(state->counts.clients == state->client_count);
 	return client;
 }
 
@@ -106,6 +109,7 @@ void place_request_add(struct state *state, struct place_request *request)
 {
 	struct request_key key = {request->client, request->issued_ms, request->request};
 
+	CHECK(request->count > 0 && request->count <= PLACE_COUNT_MAX);
 	cds_lfht_add(requests_of(state), request_hash(key), &request->by_key);
 	sequence_append(&state->tables[STATE_PLACE_REQUESTS].order, request->index, request);
 	state->counts.place_requests++;
@@ -113,6 +117,8 @@ void place_request_add(struct state *state, struct place_request *request)
 
 void place_request_forget(struct state *state, struct place_request *request, uint64_t index)
 {
+	CHECK(!request->forgotten_index && index >= request->index);
+	CHECK(state->counts.place_requests > 0);
 	CHECK(cds_lfht_del(requests_of(state), &request->by_key) == 0);
 	atomic_store(&request->forgotten_index, index);
 	state->counts.place_requests--;
@@ -130,6 +136,7 @@ static bool bury_place_request(struct state *state, void *item)
 
 	if (request->forgotten_index > state->published_index)
 		return false;
+	CHECK(request->forgotten_index > 0);
 	sequence_remove(&state->tables[STATE_PLACE_REQUESTS].order, request);
 	call_rcu(&request->rcu, place_request_free);
 	return true;

@@ -35,6 +35,7 @@ struct deployment_cell *deployment_cell_find_active(
 // Of the very job that it was made for, not of a later one of the same name.
 struct job_cell *deployment_job_cell(const struct state *state, const struct deployment *d)
 {
+	CHECK(d);
 	struct job_cell *cell =
 		job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));
 	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
@@ -63,12 +64,14 @@ struct deployment *deployment_cell_revise(
 
 	if (state->time_ns > d->modify_time_ns)
 		d->modify_time_ns = state->time_ns;
+	CHECK(cell->working == d && d->create_time_ns <= d->modify_time_ns);
 	return d;
 }
 
 // Nothing was expected of it while it was paused: the time to come on begins anew.
 static void restart_deadlines(struct deployment *d, int64_t now_ns)
 {
+	CHECK(deployment_is_active(d));
 	for (uint32_t i = 0; i < d->groups.count; i++) {
 		struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
 		if (g->require_progress_by_ns != 0)
@@ -79,6 +82,8 @@ static void restart_deadlines(struct deployment *d, int64_t now_ns)
 void deployment_cell_set_status(
 	struct state *state, struct deployment_cell *cell, int status, struct text description)
 {
+	CHECK(status >= 0 && status < DEPLOYMENT_STATUSES);
+	CHECK(deployment_cell_is_there(cell));
 	struct deployment *d = deployment_cell_revise(state, cell, state->index);
 	const struct job_keep *keep = job_cell_keep(cell->job_cell);
 
@@ -91,6 +96,7 @@ void deployment_cell_set_status(
 	if (status == DEPLOYMENT_SUCCESSFUL && keep &&
 		keep->record.create_index == d->job_create_index)
 		job_keep_set_stable(state, cell->job_cell, d->job_version, true);
+	CHECK(cell->is_counted_active == deployment_is_active(cell->working));
 }
 
 void deployment_cell_delete(struct state *state, struct deployment_cell *cell, uint64_t index)
@@ -132,6 +138,7 @@ void deployment_follow_allocation(struct state *state, struct alloc_cell *cell)
 	cell->deployment_cell = id ? find_own(state, cell, id) : NULL;
 	if (cell->deployment_cell)
 		cell->deployment_cell->living++;
+	CHECK(!cell->deployment_cell || id);
 }
 
 static struct optional_bool health_of(const struct alloc_details *details)
@@ -160,11 +167,13 @@ static void join(struct deployment_group *g, const struct allocation *a)
 		*(struct uuid *)array_append(&g->placed_canaries, sizeof a->id) = a->id;
 	if (g->progress_deadline_ns && g->require_progress_by_ns == 0)
 		g->require_progress_by_ns = deployment_deadline_ns(g, a->modify_time_ns);
+	CHECK(g->placed_canaries.count <= g->placed_allocs);
 }
 
 static void count_verdict(struct deployment_group *g, struct optional_bool before,
 	const struct alloc_deployment_status *now)
 {
+	CHECK(now && now->healthy.set);
 	if (before.set && before.value)
 		g->healthy_allocs--;
 	if (before.set && !before.value)
@@ -174,6 +183,7 @@ static void count_verdict(struct deployment_group *g, struct optional_bool befor
 		return;
 	}
 	g->healthy_allocs++;
+	CHECK(g->healthy_allocs > 0);
 	int64_t by_ns = deployment_deadline_ns(g, now->timestamp_ns);
 	if (g->progress_deadline_ns && by_ns > g->require_progress_by_ns)
 		g->require_progress_by_ns = by_ns;
@@ -197,6 +207,7 @@ void deployment_count_health(
 	struct deployment_cell *cell = find_own(state, alloc, &now->deployment_id);
 	if (!cell || !deployment_group_of(cell->working, group))
 		return;
+	CHECK(cell->job_cell == alloc->job_cell);
 	struct deployment *d = deployment_cell_revise(state, cell, state->index);
 	struct deployment_group *g = deployment_group_of(d, group);
 	if (joins)
@@ -247,6 +258,7 @@ static void follow_deployment(struct state *state, struct cell *changed)
 	cell->job_cell->deployments_active += more;
 	cell->is_counted = is_there;
 	cell->is_counted_active = is_active;
+	CHECK(cell->job_cell->deployments_active <= cell->job_cell->deployment_count);
 }
 
 static void deployment_noted(void *noted, uint64_t index)
@@ -263,6 +275,7 @@ static void deployment_buried(struct state *state, struct cell *buried)
 	cds_list_del_rcu(&cell->of_job);
 	cell->job_cell->deployment_count--;
 	job_cell_bury_if_idle(state, cell->job_cell);
+	CHECK(!deployment_cell_is_there(cell));
 }
 
 const struct kind deployment_kind = {

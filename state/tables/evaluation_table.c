@@ -21,6 +21,7 @@ bool evaluations_have_room(const struct state *state, uint32_t count)
 
 struct evaluation *eval_cell_revise(struct state *state, struct eval_cell *cell, uint64_t index)
 {
+	CHECK(cell->cell.table == STATE_EVALUATIONS);
 	return cell_revise(state, &cell->cell, index);
 }
 
@@ -31,6 +32,7 @@ void eval_cell_changed(struct state *state, struct eval_cell *cell)
 
 void eval_cell_delete(struct state *state, struct eval_cell *cell, uint64_t index)
 {
+	CHECK(cell->allocations == 0);
 	cell_delete(state, &cell->cell, index);
 }
 
@@ -118,6 +120,8 @@ static void follow_evaluation(struct state *state, struct cell *changed)
 	if (after == 1 + EVAL_BLOCKED && after != before)
 		cds_list_add_tail(&cell->blocked, &cell->job_cell->blocked);
 	cell->counted_status = after;
+	CHECK(cell->job_cell->evaluations_live <= cell->job_cell->evaluations_present);
+	CHECK(cell->job_cell->evaluations_present <= cell->job_cell->evaluation_count);
 }
 
 static void evaluation_noted(void *noted, uint64_t index)
@@ -134,6 +138,7 @@ static void evaluation_buried(struct state *state, struct cell *buried)
 	cds_list_del_rcu(&cell->of_job);
 	cell->job_cell->evaluation_count--;
 	job_cell_bury_if_idle(state, cell->job_cell);
+	CHECK(!eval_cell_is_there(cell));
 }
 
 const struct kind evaluation_kind = {

@@ -1,4 +1,5 @@
 // Waiting for a newer state: sleepers on a futex, event loops on eventfds.
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -30,6 +31,7 @@ struct index_wait *index_wait_create(void)
 
 void index_wait_destroy(struct index_wait *w)
 {
+	CHECK(w->sleepers == 0);
 	pthread_mutex_destroy(&w->lock);
 	free(w->fds);
 	free(w);
@@ -64,6 +66,7 @@ uint64_t state_index(const struct state *state)
 
 uint64_t state_table_index(const struct state *state, enum state_table table)
 {
+	CHECK(table < STATE_TABLES);
 	return atomic_load_explicit(&state->table_index[table], memory_order_relaxed);
 }
 
@@ -79,6 +82,7 @@ static void sleep_until_woken(struct index_wait *w, uint32_t seen, uint64_t left
 // What is waited for is a wake-up of this process, so the deadline is on the machine's own clock.
 uint64_t state_wait(struct state *state, uint64_t index, uint32_t timeout_ms)
 {
+	CHECK(!state_is_reading());
 	struct index_wait *w = state->index_wait;
 	uint64_t deadline = time_monotonic_ns(&time_source_real) + timeout_ms * NS_PER_MS;
 
@@ -106,6 +110,7 @@ int state_watch_fd(struct state *state)
 		w->fd_capacity = w->fd_capacity ? w->fd_capacity * 2 : 4;
 		w->fds = memory_resize(w->fds, w->fd_capacity * sizeof w->fds[0]);
 	}
+	CHECK(w->fd_count < w->fd_capacity);
 	w->fds[w->fd_count++] = fd;
 	pthread_mutex_unlock(&w->lock);
 	return fd;
@@ -119,6 +124,7 @@ void state_unwatch_fd(struct state *state, int fd)
 	for (uint32_t i = 0; i < w->fd_count; i++) {
 		if (w->fds[i] != fd)
 			continue;
+		CHECK(w->fd_count > 0);
 		w->fds[i] = w->fds[w->fd_count - 1];
 		w->fd_count--;
 		break;

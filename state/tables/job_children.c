@@ -1,7 +1,9 @@
 #include "state/tables/job_children.h"
+#include "state/base/check.h"
 
 static struct job_cell *parent_of(const struct state *state, const struct job_cell *cell)
 {
+	CHECK(job_cell_keep(cell));
 	const struct job *job = cell->working->versions[0];
 	struct job_cell *parent =
 		job_cell_find(state, text_of(job->namespace_name), text_of(job->parent_id));
@@ -25,6 +27,7 @@ static int64_t *count_of(struct job_children *children, int status)
 
 static void count_child(struct state *state, struct job_cell *cell, int status)
 {
+	CHECK(cell->parent && status >= 0 && status <= JOB_DEAD);
 	struct job_keep *keep = job_keep_revise(state, cell->parent, state->index);
 
 	++*count_of(&keep->children, status);
@@ -33,20 +36,24 @@ static void count_child(struct state *state, struct job_cell *cell, int status)
 
 static void uncount_child(struct state *state, struct job_cell *cell)
 {
+	CHECK(cell->parent && cell->counted_child <= JOB_DEAD);
 	struct job_keep *keep = job_keep_revise(state, cell->parent, state->index);
 	int64_t *counted = count_of(&keep->children, cell->counted_child);
 
+	CHECK(*counted > 0);
 	if (cell->counted_child != JOB_DEAD)
 		--*counted;
 }
 
 static void list_with(struct state *state, struct job_cell *cell, struct job_cell *parent)
 {
+	CHECK(cell != parent);
 	if (cell->is_child)
 		cds_list_del(&cell->sibling);
 	cds_list_add_tail(&cell->sibling, parent ? &parent->children : &state->orphans);
 	cell->is_child = true;
 	cell->parent = parent;
+	CHECK(cell->is_child);
 }
 
 void job_children_follow(struct state *state, struct job_cell *cell)
@@ -70,6 +77,7 @@ void job_children_leave(struct state *state, struct job_cell *cell)
 	cds_list_del(&cell->sibling);
 	cell->is_child = false;
 	cell->parent = NULL;
+	CHECK(!cell->is_child && !cell->parent);
 }
 
 void job_children_forsake(struct state *state, struct job_cell *cell)
@@ -78,6 +86,7 @@ void job_children_forsake(struct state *state, struct job_cell *cell)
 
 	cds_list_for_each_entry_safe (child, next, &cell->children, sibling)
 		list_with(state, child, NULL);
+	CHECK(cds_list_empty(&cell->children));
 }
 
 // Children of a job of the same name that was purged are its own.
@@ -97,6 +106,7 @@ void job_children_join(struct state *state, struct job_cell *cell)
 {
 	const struct job_keep *keep = cell->working;
 
+	CHECK(job_cell_keep(cell) == keep);
 	if (job_makes_jobs(keep->versions[0]) && keep->version_count == 1)
 		adopt(state, cell);
 	struct job_cell *parent = has_parent(cell) ? parent_of(state, cell) : NULL;
@@ -111,6 +121,7 @@ void job_children_join(struct state *state, struct job_cell *cell)
 
 void job_children_load(struct state *state, struct job_cell *cell)
 {
+	CHECK(!cell->is_child);
 	if (!has_parent(cell))
 		return;
 	list_with(state, cell, parent_of(state, cell));

@@ -45,6 +45,8 @@ struct job_cell *job_cell_find_or_add(
 		return cell;
 
 	cell = memory_take(sizeof *cell);
+	CHECK(namespace_name.size > 0 && id.size > 0);
+	CHECK(index > 0 && index <= state->index);
 	cell->namespace_name = text_copy(namespace_name);
 	cell->id = text_copy(id);
 	CDS_INIT_LIST_HEAD(&cell->allocations);
@@ -77,6 +79,7 @@ struct job *job_version_kept(
 	for (uint32_t i = 0; keep && i < keep->version_count; i++) {
 		if (keep->versions[i] != job)
 			continue;
+		CHECK(found->working->versions[i] == job);
 		*cell = found;
 		return job;
 	}
@@ -92,6 +95,7 @@ void job_version_release(struct state *state, struct job *job)
 
 static struct job_keep *keep_create(uint32_t counters, uint32_t characters)
 {
+	CHECK(counters <= JOB_VERSIONS_MAX * JOB_GROUPS_MAX);
 	struct job_keep *keep =
 		memory_take(sizeof *keep + counters * sizeof keep->counters[0] + characters);
 	keep->counter_count = counters;
@@ -102,6 +106,10 @@ static struct job_keep *keep_create(uint32_t counters, uint32_t characters)
 static void keep_make_working(
 	struct state *state, struct job_cell *cell, struct job_keep *keep, uint64_t index)
 {
+	CHECK(keep->version_count <= JOB_VERSIONS_MAX);
+	CHECK(keep->record.deleted == (keep->version_count == 0));
+	CHECK(!cell->working || cell->working->record.modify_index <= index);
+	CHECK(!cell->is_buried);
 	for (uint32_t i = 0; i < keep->version_count; i++)
 		keep->versions[i]->references++;
 	keep->record.modify_index = index;
@@ -114,6 +122,7 @@ struct job_keep *job_keep_revise(struct state *state, struct job_cell *cell, uin
 {
 	struct job_keep *old = cell->working;
 
+	CHECK(old && index >= old->record.modify_index);
 	if (old->record.modify_index >= state->unpublished_from) {
 		old->record.modify_index = index;
 		return old;
@@ -124,11 +133,13 @@ struct job_keep *job_keep_revise(struct state *state, struct job_cell *cell, uin
 			old->character_count);
 	job_notes_share(keep->notes);
 	keep_make_working(state, cell, keep, index);
+	CHECK(cell->working == keep && keep->record.older == &old->record);
 	return keep;
 }
 
 void job_keep_free(struct job_keep *keep)
 {
+	CHECK(keep);
 	job_notes_release(keep->notes);
 	free(keep);
 }
@@ -137,6 +148,7 @@ void job_keep_free(struct job_keep *keep)
 
 struct text job_keep_counter_name(const struct job_keep *keep, uint32_t i)
 {
+	CHECK(i < keep->counter_count);
 	return (struct text){
 		job_keep_characters(keep) + keep->counters[i].name_at, keep->counters[i].name_size};
 }
@@ -168,6 +180,7 @@ static void add_groups(struct names *names, const struct job *job)
 		struct text name = text_of(ARRAY_AT(&job->task_groups, struct task_group, i)->name);
 		if (has_name(names, name))
 			continue;
+		CHECK(names->count < JOB_VERSIONS_MAX * JOB_GROUPS_MAX);
 		names->items[names->count++] = name;
 		names->characters += name.size + 1; // with the closing NUL
 	}
@@ -175,6 +188,7 @@ static void add_groups(struct names *names, const struct job *job)
 
 struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_count)
 {
+	CHECK(version_count <= JOB_VERSIONS_MAX);
 	struct names *names = memory_take(sizeof *names);
 	for (uint32_t i = 0; i < version_count; i++)
 		add_groups(names, versions[i]);
@@ -189,6 +203,7 @@ struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_co
 			memcpy(characters + at, names->items[i].data, names->items[i].size);
 		at += names->items[i].size + 1;
 	}
+	CHECK(at == names->characters);
 	keep->version_count = version_count;
 	memcpy(keep->versions, versions, version_count * sizeof versions[0]);
 	free(names);
@@ -198,6 +213,7 @@ struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_co
 // Counters go on where they were; those of names that nobody has any more raise the floor.
 static void carry_counters(struct job_keep *keep, struct job_keep *old)
 {
+	CHECK(keep != old);
 	keep->counter_floor = old->counter_floor;
 	for (uint32_t i = 0; i < old->counter_count; i++)
 		if (!job_keep_counter(keep, job_keep_counter_name(old, i)) &&
@@ -217,6 +233,7 @@ static void carry_counters(struct job_keep *keep, struct job_keep *old)
 
 static bool is_stable(const struct job_keep *keep, uint32_t i)
 {
+	CHECK(i < keep->version_count);
 	return keep->stable >> i & 1;
 }
 
@@ -246,6 +263,8 @@ void job_keep_push(struct state *state, struct job_cell *cell, struct job *job, 
 		stable |= (uint32_t)is_stable(old, i) << count;
 		versions[count++] = old->versions[i];
 	}
+	CHECK(count <= JOB_VERSIONS_MAX && versions[0] == job);
+	CHECK(job->record.modify_index == index);
 	struct job_keep *keep = job_keep_build(versions, count);
 	keep->record.create_index = job->record.create_index;
 	keep->stable = (uint8_t)stable;
@@ -259,6 +278,7 @@ void job_keep_push(struct state *state, struct job_cell *cell, struct job *job, 
 	}
 	sequence_append(&state->tables[STATE_JOB_VERSIONS].order, job->record.modify_index, job);
 	keep_make_working(state, cell, keep, index);
+	CHECK(job->references > 0);
 }
 
 struct job *job_keep_newest_stable(const struct job_keep *keep)
@@ -284,6 +304,7 @@ void job_keep_set_stable(struct state *state, struct job_cell *cell, uint64_t ve
 	for (uint32_t i = 0; known && i < known->version_count; i++) {
 		if (known->versions[i]->version != version || is_stable(known, i) == stable)
 			continue;
+		CHECK(cell->working == known);
 		job_keep_revise(state, cell, state->index)->stable ^= (uint8_t)(1u << i);
 		return;
 	}
@@ -297,6 +318,7 @@ struct job_keep *job_keep_push_tombstone(
 	tombstone->record.create_index = create_index;
 	tombstone->record.deleted = true;
 	keep_make_working(state, cell, tombstone, index);
+	CHECK(cell->working == tombstone && !job_cell_keep(cell));
 	return tombstone;
 }
 
@@ -307,11 +329,13 @@ struct job_cell *job_cell_find_or_add_deleted(
 
 	if (!cell->working)
 		job_keep_push_tombstone(state, cell, index, index);
+	CHECK(cell->working);
 	return cell;
 }
 
 void job_cell_bury_if_idle(struct state *state, struct job_cell *cell)
 {
+	CHECK(cell->working);
 	if (!job_cell_keep(cell) && job_cell_is_idle(cell))
 		grave_add(state, STATE_JOBS, cell);
 }

@@ -1,4 +1,5 @@
 #include "state/tables/job_reevaluations.h"
+#include "state/base/check.h"
 #include "state/records/job_traits.h"
 #include "state/tables/alloc_table.h"
 #include <urcu-qsbr.h>
@@ -8,6 +9,7 @@ void job_mark_add(struct state *state, struct job_cell *cell, const struct job *
 {
 	if (job_is_direct(job))
 		return;
+	CHECK(trigger < EVAL_TRIGGERS && job->type < JOB_TYPES);
 	struct job_mark *mark = &job_keep_revise(state, cell, state->index)->mark;
 
 	if (mark->first_ns == 0) {
@@ -22,10 +24,12 @@ void job_mark_add(struct state *state, struct job_cell *cell, const struct job *
 		mark->node = node->id;
 		mark->node_modify_index = node->record.modify_index;
 	}
+	CHECK(cell->is_marked && mark->first_ns <= mark->newest_ns);
 }
 
 bool job_targets_node(const struct job *job, const struct node *node)
 {
+	CHECK(node->node_class);
 	const char *pool = job->node_pool ? job->node_pool : "default";
 
 	if (strcmp(pool, "all") != 0 && strcmp(pool, node->node_class->pool) != 0)
@@ -42,6 +46,7 @@ void node_mark_jobs(struct state *state, const struct node_cell *node)
 	struct job_cell *job_cell;
 	struct alloc_cell *cell;
 
+	CHECK(node->working);
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		if (alloc_cell_is_there(cell))
 			job_mark_add(state, cell->job_cell, cell->working->job, TRIGGER_NODE_UPDATE,
@@ -60,11 +65,13 @@ void job_mark_clear(struct state *state, struct job_cell *cell)
 {
 	job_keep_revise(state, cell, state->index)->mark = (struct job_mark){0};
 	job_cell_list_marked(state, cell, false);
+	CHECK(!cell->is_marked && cell->working->mark.first_ns == 0);
 }
 
 bool job_mark_is_due(const struct job_mark *mark, int64_t now_ns,
 	const struct mark_patience *patience, int64_t *due_ns)
 {
+	CHECK(mark->first_ns != 0);
 	int64_t quiet = mark->newest_ns + patience->quiet_ns,
 		oldest = mark->first_ns + patience->oldest_ns;
 

@@ -1,4 +1,5 @@
 #include "state/tables/job_summary.h"
+#include "state/base/check.h"
 #include "state/tables/alloc_table.h"
 #include <urcu-qsbr.h>
 
@@ -7,6 +8,7 @@
 // The group's row; where it was found last is tried first.
 static struct group_counter *row_of(struct job_keep *keep, const struct allocation *a)
 {
+	CHECK(a->group < a->job->asks.count);
 	struct group_ask *ask = ARRAY_AT(&a->job->asks, struct group_ask, a->group);
 	struct text name =
 		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
@@ -27,6 +29,8 @@ static bool stays_counted(int status)
 
 static void move_client(struct group_counter *row, int before, int after)
 {
+	CHECK(before != after);
+	CHECK(before <= ALLOC_UNKNOWN && after <= ALLOC_UNKNOWN);
 	bool stays = stays_counted(before) || (after == NOT_THERE && before == ALLOC_LOST);
 
 	if (before != NOT_THERE && !stays && row->clients[before] > 0)
@@ -43,6 +47,7 @@ void job_summary_follow(struct state *state, struct alloc_cell *cell)
 	int before = cell->counted_status - 1;
 	int after = a->record.deleted ? NOT_THERE : a->client_status;
 
+	CHECK(cell->counted_status <= ALLOC_UNKNOWN + 1);
 	if (before == after)
 		return;
 	cell->counted_status = (uint8_t)(after + 1);
@@ -56,7 +61,9 @@ void job_summary_follow(struct state *state, struct alloc_cell *cell)
 
 void job_summary_counted(struct alloc_cell *cell)
 {
+	CHECK(cell->working->client_status <= ALLOC_UNKNOWN);
 	cell->counted_status = (uint8_t)(cell->working->client_status + 1);
+	CHECK(cell->counted_status > 0);
 }
 
 void job_summary_recount(struct job_keep *keep, struct job_cell *job)
@@ -87,6 +94,7 @@ void job_summary_queued(struct state *state, struct job_cell *job, const struct 
 		if (!row || row->queued == count)
 			continue;
 		struct job_keep *keep = job_keep_revise(state, job, state->index);
+		CHECK(keep == job->working);
 		job_keep_counter(keep, text_of(item->name))->queued = count;
 	}
 }

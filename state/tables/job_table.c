@@ -11,6 +11,7 @@
 
 void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 {
+	CHECK(job_cell_keep(cell));
 	job_children_leave(state, cell);
 	job_children_forsake(state, cell);
 	if (state->placer)
@@ -19,8 +20,10 @@ void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 	job_cell_list_stopped(state, cell, false);
 	job_cell_list_system(state, cell, false);
 	job_cell_list_marked(state, cell, false);
+	CHECK(state->counts.jobs > 0);
 	state->counts.jobs--;
 	job_cell_bury_if_idle(state, cell);
+	CHECK(!cell->is_marked && !cell->is_stopped_listed && !cell->is_system_listed);
 }
 
 // Status
@@ -46,13 +49,16 @@ static void list_job_in(
 
 void job_cell_list_marked(struct state *state, struct job_cell *cell, bool marked)
 {
+	CHECK(marked || !cell->is_marked || state->counts.jobs_marked > 0);
 	state->counts.jobs_marked += (uint32_t)marked - (uint32_t)cell->is_marked;
 	list_job_in(&cell->is_marked, &cell->marked, &state->marked, marked);
+	CHECK(cell->is_marked == marked);
 }
 
 void job_cell_list_system(struct state *state, struct job_cell *cell, bool wanted)
 {
 	list_job_in(&cell->is_system_listed, &cell->system, &state->system, wanted);
+	CHECK(cell->is_system_listed == wanted);
 }
 
 // Of which there is no work of its own: a system job is for every node that there will ever be, the
@@ -67,6 +73,7 @@ int job_status_of(const struct job_cell *cell, const struct job_keep *keep)
 {
 	const struct job *job = keep->versions[0];
 
+	CHECK(job);
 	if (job_is_direct(job) && job->stop)
 		return JOB_DEAD;
 	if (is_for_good(job))
@@ -89,6 +96,7 @@ void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t
 	if (status == JOB_DEAD || keep->status == JOB_DEAD)
 		keep->stopped_ns = status == JOB_DEAD ? state->time_ns : 0;
 	keep->status = status;
+	CHECK(keep == cell->working);
 	job_children_follow(state, cell);
 }
 
@@ -101,6 +109,7 @@ static void job_showing(void *record)
 
 	if (keep->record.deleted)
 		return;
+	CHECK(keep->version_count > 0);
 	__atomic_store_n(&keep->versions[0]->status, keep->status, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < keep->version_count; i++)
 		__atomic_store_n(
@@ -111,11 +120,13 @@ static void job_showing(void *record)
 // that says so.
 static const struct record *job_seen(const struct record *record)
 {
+	CHECK(!record->deleted);
 	return &((const struct job_keep *)record)->versions[0]->record;
 }
 
 static struct record *job_seen_gone(const struct record *before)
 {
+	CHECK(!before->deleted);
 	struct job *gone = memory_take(sizeof *gone);
 
 	*gone = *(const struct job *)before;
@@ -138,6 +149,7 @@ static void free_job_keep(void *record)
 
 static void free_job_cell(struct job_cell *cell)
 {
+	CHECK(cell->namespace_name && cell->id);
 	free(cell->namespace_name);
 	free(cell->id);
 	free(cell);
@@ -161,6 +173,7 @@ static bool bury_job(struct state *state, void *item)
 		return false;
 	if (job_cell_keep(cell) || !job_cell_is_idle(cell) || cell->is_buried)
 		return true;
+	CHECK(cell->working && cell->working->record.deleted);
 	cell->is_buried = true;
 	CHECK(cds_lfht_del(state->tables[STATE_JOBS].hash.buckets, &cell->by_name) == 0);
 	sequence_remove(&state->tables[STATE_JOBS].order, cell);

@@ -28,6 +28,7 @@ bool nodes_create(struct state *state)
 	state->node_table = node_table_create(state->slots_max);
 	state->node_groups = node_groups_create(state->slots_max, NODE_GROUPS_MAX);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
+	CHECK(state->slots_max % NODE_BLOCK_SLOTS == 0);
 	return state->cells && state->node_table && state->node_groups;
 }
 
@@ -80,6 +81,7 @@ struct node_cell *node_cell_open(
 		node_slot_take(state, slot);
 	else
 		node_slot_reserve(state, slot, owner);
+	CHECK(!uuid_is_zero(id) && !node_slot_is_free(state, slot));
 	cell->id = *id;
 	cds_lfht_add(state->tables[STATE_NODES].hash.buckets, uuid_hash(id), &cell->by_id);
 	return cell;
@@ -91,6 +93,9 @@ void state_count_node(struct state *state, const struct node *n, int change)
 	enum node_standing standing = lifecycle_standing(l);
 	bool is_suspended = standing == NODE_SUSPENDED;
 
+	CHECK(n->status < NODE_STATUSES && standing < NODE_STANDINGS);
+	CHECK(change > 0 || state->counts.nodes[n->status] > 0);
+	CHECK(change > 0 || state->counts.nodes_standing[standing] > 0);
 	state->counts.nodes[n->status] += (uint32_t)change;
 	state->counts.nodes_standing[standing] += (uint32_t)change;
 	if (is_suspended && l->lost_ns)
@@ -107,12 +112,14 @@ void state_count_node(struct state *state, const struct node *n, int change)
 
 void state_node_changed(struct state *state, uint32_t slot)
 {
+	CHECK(slot < state_node_slots(state));
 	if (state->placer)
 		state->placer->node_changed(state->placer->context, slot);
 }
 
 struct node_cell *state_node_cell(struct state *state, uint32_t slot)
 {
+	CHECK(slot < state->slots_max);
 	return &state->cells[slot];
 }
 
@@ -153,6 +160,7 @@ const struct node *state_node_by_id(const struct state *state, const struct uuid
 
 static void node_published(struct state *state, void *cell, void *before, void *now)
 {
+	CHECK(((struct node_cell *)cell)->published == now);
 	node_slot_follow(state, cell, now);
 }
 

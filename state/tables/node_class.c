@@ -12,6 +12,7 @@ void classes_init(struct class_table *t)
 {
 	*t = (struct class_table){.bucket_count = BUCKETS_MIN};
 	t->buckets = memory_take_array(t->bucket_count, sizeof t->buckets[0]);
+	CHECK((t->bucket_count & (t->bucket_count - 1)) == 0);
 }
 
 void classes_destroy(struct class_table *t)
@@ -250,10 +251,12 @@ static void grow_buckets(struct class_table *t)
 	free(t->buckets);
 	t->buckets = buckets;
 	t->bucket_count = count;
+	CHECK(t->count <= t->bucket_count);
 }
 
 static uint32_t take_id(struct class_table *t)
 {
+	CHECK(t->limit <= t->capacity);
 	if (t->free_count)
 		return t->free_ids[--t->free_count];
 	if (t->limit == t->capacity) {
@@ -278,9 +281,11 @@ struct node_class *class_take(struct state *state, const struct node_registratio
 	if (t->count == t->bucket_count)
 		grow_buckets(t);
 	entry = class_build(&state->strings, from);
+	CHECK(t->count < t->bucket_count);
 	entry->node_class.hash = hash;
 	entry->node_class.id = take_id(t);
 	entry->node_class.serial = ++t->next_serial;
+	CHECK(entry->node_class.id < t->limit);
 	t->by_id[entry->node_class.id] = entry;
 	entry->next = t->buckets[hash & (t->bucket_count - 1)];
 	t->buckets[hash & (t->bucket_count - 1)] = entry;
@@ -292,6 +297,7 @@ struct node_class *class_take(struct state *state, const struct node_registratio
 struct node_class *class_share(struct node_class *c)
 {
 	c->nodes++;
+	CHECK(c->nodes > 0);
 	return c;
 }
 
@@ -311,10 +317,12 @@ void class_release(struct state *state, struct node_class *c)
 		return;
 	while (*link != entry)
 		link = &(*link)->next;
+	CHECK(t->by_id[c->id] == entry && t->count > 0);
 	*link = entry->next;
 	t->by_id[c->id] = NULL;
 	t->free_ids[t->free_count++] = c->id;
 	t->count--;
+	CHECK(t->bytes >= entry->bytes && t->free_count <= t->limit);
 	t->bytes -= entry->bytes;
 	release_strings(&state->strings, c);
 	call_rcu(&entry->rcu, entry_free);

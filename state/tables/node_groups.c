@@ -39,11 +39,13 @@ struct node_groups {
 
 static uint32_t *bucket_of(const struct node_groups *g, uint32_t hash)
 {
+	CHECK(g->bucket_count > 0);
 	return &g->buckets[hash & (g->bucket_count - 1)];
 }
 
 static void set_buckets(struct node_groups *g, uint32_t count)
 {
+	CHECK(count > 0 && (count & (count - 1)) == 0);
 	free(g->buckets);
 	g->bucket_count = count;
 	g->buckets = memory_take_array(count, sizeof g->buckets[0]);
@@ -70,6 +72,7 @@ static uint32_t group_find(const struct node_groups *g, struct text snapshot, ui
 static uint32_t take_number(struct node_groups *g)
 {
 	if (g->free != NONE) {
+		CHECK(g->free < g->used && !g->groups[g->free].snapshot);
 		uint32_t number = g->free;
 		g->free = g->groups[number].next;
 		return number;
@@ -78,6 +81,7 @@ static uint32_t take_number(struct node_groups *g)
 		g->capacity = g->capacity ? g->capacity * 2 : BUCKETS_MIN;
 		g->groups = memory_resize(g->groups, g->capacity * sizeof g->groups[0]);
 	}
+	CHECK(g->used < g->capacity);
 	return g->used++;
 }
 
@@ -95,6 +99,7 @@ static uint32_t group_add(struct node_groups *g, struct text snapshot, uint32_t 
 		set_buckets(g, g->bucket_count * 2); // finds it, too
 		return number;
 	}
+	CHECK(number < g->used && g->count <= g->used);
 	uint32_t *bucket = bucket_of(g, hash);
 	group->next = *bucket;
 	*bucket = number;
@@ -110,6 +115,7 @@ static void list_empty(struct node_groups *g, uint32_t number)
 {
 	if (number == NODE_GROUP_EMPTY)
 		return;
+	CHECK(is_empty(&g->groups[number]));
 	g->groups[number].older = g->youngest;
 	g->groups[number].younger = NONE;
 	if (g->youngest != NONE)
@@ -125,6 +131,7 @@ static void unlist_empty(struct node_groups *g, uint32_t number)
 
 	if (number == NODE_GROUP_EMPTY)
 		return;
+	CHECK(group->snapshot);
 	if (group->older != NONE)
 		g->groups[group->older].younger = group->younger;
 	else
@@ -137,6 +144,8 @@ static void unlist_empty(struct node_groups *g, uint32_t number)
 
 static void group_drop(struct node_groups *g, uint32_t number)
 {
+	CHECK(number != NODE_GROUP_EMPTY && number < g->used);
+	CHECK(g->count > 1);
 	struct group *group = &g->groups[number];
 	uint32_t *link = bucket_of(g, group->hash);
 
@@ -164,6 +173,7 @@ static uint32_t find_or_add(struct node_groups *g, struct text snapshot)
 			return NODE_GROUP_EMPTY;
 		group_drop(g, g->oldest);
 	}
+	CHECK(g->count <= g->groups_max);
 	number = group_add(g, snapshot, hash);
 	list_empty(g, number);
 	return number;
@@ -171,6 +181,7 @@ static uint32_t find_or_add(struct node_groups *g, struct text snapshot)
 
 static uint32_t group_of(const struct link *link)
 {
+	CHECK(link->place > 0);
 	return (link->place - 1) / 2;
 }
 
@@ -181,6 +192,8 @@ static bool is_busy(const struct link *link)
 
 static void group_enter(struct node_groups *g, uint32_t node, uint32_t number, bool busy)
 {
+	CHECK(number < g->used && g->groups[number].snapshot);
+	CHECK(g->links[node].place == 0);
 	struct group *group = &g->groups[number];
 	struct chain *chain = &group->chains[busy];
 
@@ -191,6 +204,7 @@ static void group_enter(struct node_groups *g, uint32_t node, uint32_t number, b
 		g->links[chain->first].previous = node;
 	chain->first = node;
 	chain->count++;
+	CHECK(group_of(&g->links[node]) == number);
 }
 
 // Returns the group that it was in.
@@ -200,6 +214,7 @@ static uint32_t take_out(struct node_groups *g, uint32_t node)
 	uint32_t number = group_of(link);
 	struct chain *chain = &g->groups[number].chains[is_busy(link)];
 
+	CHECK(chain->count > 0);
 	if (link->previous != NONE)
 		g->links[link->previous].next = link->next;
 	else
@@ -210,11 +225,13 @@ static uint32_t take_out(struct node_groups *g, uint32_t node)
 	*link = (struct link){0};
 	if (is_empty(&g->groups[number]))
 		list_empty(g, number);
+	CHECK(!node_groups_has(g, node));
 	return number;
 }
 
 struct node_groups *node_groups_create(uint32_t nodes_max, uint32_t groups_max)
 {
+	CHECK(nodes_max > 0 && groups_max > 0);
 	struct node_groups *g = memory_take(sizeof *g);
 
 	g->nodes_max = nodes_max;
@@ -246,12 +263,14 @@ void node_groups_join(struct node_groups *g, uint32_t node, struct text snapshot
 {
 	CHECK(node < g->nodes_max && !node_groups_has(g, node));
 	group_enter(g, node, find_or_add(g, snapshot), busy);
+	CHECK(node_groups_is_busy(g, node) == busy);
 }
 
 void node_groups_leave(struct node_groups *g, uint32_t node)
 {
 	if (node_groups_has(g, node))
 		take_out(g, node);
+	CHECK(!node_groups_has(g, node));
 }
 
 void node_groups_schedule(struct node_groups *g, uint32_t node, struct text snapshot)
@@ -265,6 +284,7 @@ void node_groups_schedule(struct node_groups *g, uint32_t node, struct text snap
 	if (former != NODE_GROUP_EMPTY && is_empty(&g->groups[former]))
 		group_drop(g, former);
 	group_enter(g, node, find_or_add(g, snapshot), true);
+	CHECK(node_groups_is_busy(g, node));
 }
 
 void node_groups_rejoin(struct node_groups *g, uint32_t node)
@@ -273,6 +293,7 @@ void node_groups_rejoin(struct node_groups *g, uint32_t node)
 
 	take_out(g, node);
 	group_enter(g, node, NODE_GROUP_EMPTY, busy);
+	CHECK(node_groups_is_busy(g, node) == busy);
 }
 
 void node_groups_set_busy(struct node_groups *g, uint32_t node, bool busy)
@@ -283,6 +304,7 @@ void node_groups_set_busy(struct node_groups *g, uint32_t node, bool busy)
 
 bool node_groups_has(const struct node_groups *g, uint32_t node)
 {
+	CHECK(node < g->nodes_max);
 	return g->links[node].place != 0;
 }
 
@@ -317,20 +339,24 @@ uint32_t node_groups_count(const struct node_groups *g)
 
 const char *node_group_snapshot(const struct node_groups *g, uint32_t group)
 {
+	CHECK(group < g->used);
 	return g->groups[group].snapshot;
 }
 
 uint32_t node_group_size(const struct node_groups *g, uint32_t group, bool busy)
 {
+	CHECK(group < g->used);
 	return g->groups[group].chains[busy].count;
 }
 
 uint32_t node_group_first(const struct node_groups *g, uint32_t group, bool busy)
 {
+	CHECK(group < g->used);
 	return g->groups[group].chains[busy].first;
 }
 
 uint32_t node_group_after(const struct node_groups *g, uint32_t node)
 {
+	CHECK(node < g->nodes_max);
 	return g->links[node].next;
 }

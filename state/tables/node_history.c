@@ -1,4 +1,5 @@
 // What lies right behind a node's struct: its events, its drain, and the last drain with what was said of it.
+#include "state/base/check.h"
 #include "state/base/time_units.h"
 #include "state/tables/tables.h"
 
@@ -32,18 +33,21 @@ struct node_history node_history_of(const struct node *n)
 		history.drain = n->drain;
 		history.last_drain = n->last_drain;
 	}
+	CHECK(history.count <= NODE_EVENTS_MAX);
 	return history;
 }
 
 void node_history_add(
 	struct node_history *history, enum node_message message, int64_t time_ns, uint64_t index)
 {
+	CHECK(history->count <= NODE_EVENTS_MAX && message < NODE_MESSAGES);
 	if (history->count == NODE_EVENTS_MAX)
 		memmove(history->events, history->events + 1,
 			--history->count * sizeof history->events[0]);
 	history->events[history->count++] = (struct node_event){.message = (uint8_t)message,
 		.timestamp_s = (uint32_t)(time_ns / NS_PER_S),
 		.create_index = index};
+	CHECK(history->count > 0);
 }
 
 static size_t meta_bytes(const struct last_drain *last)
@@ -57,6 +61,7 @@ static size_t meta_bytes(const struct last_drain *last)
 
 size_t node_history_bytes(const struct node_history *history)
 {
+	CHECK(history->count <= NODE_EVENTS_MAX);
 	return history->count * sizeof history->events[0] +
 	       (history->drain ? sizeof *history->drain : 0) +
 	       (history->last_drain ? sizeof *history->last_drain + meta_bytes(history->last_drain)
@@ -84,6 +89,7 @@ static void place_last_drain(struct last_drain *to, const struct last_drain *fro
 		meta[i].name = place_string(&characters, from->meta[i].name);
 		meta[i].value = place_string(&characters, from->meta[i].value);
 	}
+	CHECK(characters >= (char *)(meta + from->meta_count));
 }
 
 void node_history_place(struct node *n, const struct node_history *history)
@@ -104,4 +110,6 @@ void node_history_place(struct node *n, const struct node_history *history)
 		place_last_drain((struct last_drain *)at, history->last_drain);
 		n->last_drain = (const struct last_drain *)at;
 	}
+	CHECK(n->event_count == history->count);
+	CHECK(!n->drain == !history->drain && !n->last_drain == !history->last_drain);
 }

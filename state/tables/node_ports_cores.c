@@ -1,4 +1,5 @@
 #include "state/tables/node_ports_cores.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/number_ranges.h"
 #include "state/base/text.h"
@@ -17,6 +18,7 @@ void node_ports_cores_clear(struct node_ports_cores *h)
 	if (h->core_words > 0)
 		memset(h->cores, 0, h->core_words * sizeof h->cores[0]);
 	h->count = 0;
+	CHECK(h->count == 0);
 }
 
 void node_ports_cores_release(struct node_ports_cores *h)
@@ -72,6 +74,7 @@ static bool details_visit_ports(
 static struct held_port *place_of(
 	const struct node_ports_cores *h, const char *address, uint32_t port)
 {
+	CHECK(h->capacity > 0 && (h->capacity & (h->capacity - 1)) == 0);
 	uint64_t hash = hash_bytes(port, address, strlen(address));
 	uint32_t at = (uint32_t)hash & (h->capacity - 1);
 
@@ -92,6 +95,7 @@ static void enlarge_ports(struct node_ports_cores *h)
 		if (old[i].address)
 			*place_of(h, old[i].address, old[i].port) = old[i];
 	free(old);
+	CHECK(h->count < h->capacity);
 }
 
 static bool hold_port(struct node_ports_cores *h, const char *address, int64_t port)
@@ -105,6 +109,7 @@ static bool hold_port(struct node_ports_cores *h, const char *address, int64_t p
 		return false;
 	*place = (struct held_port){address, (uint32_t)port};
 	h->count++;
+	CHECK(2 * h->count <= h->capacity);
 	return true;
 }
 
@@ -123,6 +128,7 @@ static bool hold_visited(void *context, const char *address, int64_t port)
 
 bool node_ports_add(struct node_ports_cores *h, const struct alloc_details *details)
 {
+	CHECK(h && details);
 	struct holding holding = {h, true};
 
 	details_visit_ports(details, hold_visited, &holding);
@@ -157,6 +163,7 @@ static bool is_free_for_allocations(void *context, const char *address, int64_t 
 
 bool node_keeps_port_back(const struct node *n, const struct alloc_details *details)
 {
+	CHECK(n && details);
 	return !details_visit_ports(details, is_free_for_allocations, (void *)n);
 }
 
@@ -172,6 +179,7 @@ static bool hold_core(struct node_ports_cores *h, int64_t core)
 			(word + 1 - h->core_words) * sizeof h->cores[0]);
 		h->core_words = word + 1;
 	}
+	CHECK(word < h->core_words);
 	bool is_free = !(h->cores[word] & bit);
 	h->cores[word] |= bit;
 	return is_free;
@@ -179,6 +187,7 @@ static bool hold_core(struct node_ports_cores *h, int64_t core)
 
 bool node_cores_add(struct node_ports_cores *h, const struct alloc_details *details)
 {
+	CHECK(h && details);
 	bool are_free = true;
 
 	for (uint32_t i = 0; i < details->tasks.count; i++) {
@@ -192,6 +201,7 @@ bool node_cores_add(struct node_ports_cores *h, const struct alloc_details *deta
 
 bool node_has_cores(const struct node *n, const struct alloc_details *details)
 {
+	CHECK(n && details);
 	for (uint32_t i = 0; i < details->tasks.count; i++) {
 		const struct array *cores =
 			&ARRAY_AT(&details->tasks, struct allocated_task, i)->reserved_cores;

@@ -1,6 +1,7 @@
 // A node record is one piece of memory: the struct, its history (node_history.c), the attributes that are its own, its
 // networks with their addresses, its volumes, and the characters of all of them. Names of attributes
 // are shared between nodes.
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/node_pairs.h"
 #include "state/tables/tables.h"
@@ -81,6 +82,7 @@ static struct node_parts count_parts(
 
 static size_t parts_bytes(const struct node_parts *parts)
 {
+	CHECK(parts->characters > 0);
 	return sizeof(struct node) + parts->history + parts->attributes * sizeof(struct attribute) +
 	       parts->networks * sizeof(struct node_network) +
 	       parts->addresses * sizeof(struct node_address) +
@@ -198,11 +200,14 @@ static void place_parts(struct state *state, struct node *n, const struct node_r
 	n->network_count = place_networks(from, networks, addresses, &characters);
 	n->volumes = volumes;
 	n->volume_count = place_volumes(from, volumes, &characters);
+	CHECK(n->unique_attribute_count + n->unique_meta_count == parts->attributes);
+	CHECK(n->network_count == parts->networks && n->volume_count == parts->volumes);
 }
 
 struct node *node_build(struct state *state, const struct node_registration *from,
 	struct node_class *node_class, const struct node_history *history)
 {
+	CHECK(node_class && !uuid_is_zero(&from->node));
 	struct node_parts parts = count_parts(from, history);
 	size_t bytes = parts_bytes(&parts);
 	struct node *n = memory_take(bytes);
@@ -219,6 +224,7 @@ struct node *node_build(struct state *state, const struct node_registration *fro
 		setting_of(from, TEXT("ports.dynamic")), &n->port_least, &n->port_most);
 	place_parts(state, n, from, &parts, history);
 	state->bytes_records += bytes;
+	CHECK(state->bytes_records >= bytes);
 	return n;
 }
 
@@ -230,6 +236,7 @@ struct move {
 
 static void *moved(struct move move, const void *pointer)
 {
+	CHECK((const char *)pointer >= move.from);
 	return move.to + ((const char *)pointer - move.from);
 }
 
@@ -249,6 +256,7 @@ static void move_networks(struct move move, struct node *n)
 			addresses[j].reserved_ports = moved(move, addresses[j].reserved_ports);
 		}
 	}
+	CHECK(n->networks == networks);
 }
 
 static void move_volumes(struct move move, struct node *n)
@@ -282,6 +290,7 @@ static struct node *node_copy(
 	size_t head = sizeof *from + node_history_bytes(&own);
 	size_t new_head = sizeof *from + node_history_bytes(history);
 	size_t bytes = from->bytes - head + new_head;
+	CHECK(from->bytes >= head);
 	struct node *n = memory_take(bytes);
 	struct move move = {(const char *)from + head, (char *)n + new_head};
 
@@ -301,6 +310,7 @@ static struct node *node_copy(
 		n->snapshot = strings_share(&state->strings, text_of(n->snapshot));
 	class_share(n->node_class);
 	state->bytes_records += n->bytes;
+	CHECK(n->node_class == from->node_class && n->event_count == history->count);
 	return n;
 }
 
@@ -311,15 +321,18 @@ struct node *node_revise_with_history(struct state *state, struct node_cell *cel
 {
 	struct node *n = node_copy(state, cell->working, history);
 
+	CHECK(index >= cell->working->record.modify_index);
 	n->record.older = &cell->working->record;
 	n->record.modify_index = index;
 	cell->working = n;
 	change_add(state->changes, STATE_NODES, cell, &n->record);
+	CHECK(cell->working == n && !n->record.deleted);
 	return n;
 }
 
 struct node *node_revise(struct state *state, struct node_cell *cell, uint64_t index)
 {
+	CHECK(cell->working && index >= cell->working->record.modify_index);
 	if (cell->working->record.modify_index < state->unpublished_from) {
 		struct node_history history = node_history_of(cell->working);
 		return node_revise_with_history(state, cell, index, &history);
@@ -334,6 +347,7 @@ struct node *node_revise_with_event(struct state *state, struct node_cell *cell,
 	struct node_history history = node_history_of(cell->working);
 
 	node_history_add(&history, message, time_ns, index);
+	CHECK(history.count > 0);
 	return node_revise_with_history(state, cell, index, &history);
 }
 
@@ -345,5 +359,6 @@ void node_retire(struct state *state, struct node *n)
 		strings_release(&state->strings, n->snapshot);
 	if (n->node_class) // a tombstone is of none
 		class_release(state, n->node_class);
+	CHECK(state->bytes_records >= n->bytes);
 	state->bytes_records -= n->bytes;
 }

@@ -1,4 +1,5 @@
 #include "state/tables/node_report.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
@@ -13,6 +14,7 @@ uint64_t node_report_sequence(const struct node_cell *cell)
 {
 	const struct node_report *report = cell->report_working;
 
+	CHECK(cell->working);
 	return is_of(report, cell->working) &&
 			       report->register_index == cell->working->register_index
 		       ? report->sequence
@@ -27,6 +29,7 @@ uint64_t node_report_index(const struct node_cell *cell)
 
 static struct node_report *report_build(const struct node *n, uint64_t sequence, uint64_t index)
 {
+	CHECK(index > 0 && !uuid_is_zero(&n->id));
 	struct node_report *report = memory_take(sizeof *report);
 
 	report->record.create_index = report->record.modify_index = index;
@@ -41,6 +44,7 @@ void node_report_note(
 {
 	struct node_report *old = cell->report_working;
 
+	CHECK(cell->working && (!old || old->record.modify_index < index));
 	if (old && old->record.modify_index >= state->unpublished_from) {
 		old->record.modify_index = index;
 		old->node = cell->working->id;
@@ -52,6 +56,7 @@ void node_report_note(
 	cell->report_working->record.older = old ? &old->record : NULL;
 	change_add(
 		state->changes, STATE_NODE_REPORTS, &cell->report, &cell->report_working->record);
+	CHECK(node_report_sequence(cell) == sequence);
 }
 
 const struct node_report *node_report_at(
@@ -61,12 +66,14 @@ const struct node_report *node_report_at(
 	const struct node_report *report =
 		(const struct node_report *)state_version_at((const struct record *)newest, index);
 
+	CHECK(!report || report->record.modify_index <= index);
 	return is_of(report, n) ? report : NULL;
 }
 
 void node_report_load(
 	struct node_cell *cell, const struct node *n, uint64_t sequence, uint64_t index)
 {
+	CHECK(!cell->report_working);
 	cell->report_working = report_build(n, sequence, index);
 	publish_loaded(STATE_NODE_REPORTS, &cell->report, cell->report_working);
 }

@@ -18,6 +18,7 @@ static void add_free_slot(struct state *state, uint32_t slot)
 		list->slots = memory_resize(list->slots, list->capacity * sizeof list->slots[0]);
 	}
 	list->slots[list->count++] = slot;
+	CHECK(list->count <= list->capacity);
 }
 
 static struct node *tombstone(
@@ -31,6 +32,7 @@ static struct node *tombstone(
 	gone->bytes = sizeof *gone;
 	gone->record.deleted = true;
 	state->bytes_records += gone->bytes;
+	CHECK(gone->generation > 0);
 	return gone;
 }
 
@@ -48,12 +50,14 @@ void node_cell_close(struct state *state, struct node_cell *cell, uint64_t index
 	atomic_store_explicit(&cell->is_resting, true, memory_order_relaxed);
 	add_free_slot(state, old->slot);
 	change_add(state->changes, STATE_NODES, cell, &gone->record);
+	CHECK(node_slot_is_free(state, gone->slot));
 }
 
 void node_cell_load_free(struct state *state, uint32_t slot, uint32_t generation, uint16_t owner)
 {
 	struct node_cell *cell = &state->cells[slot];
 
+	CHECK(!cell->working && !cell->gone);
 	node_slot_reserve(state, slot, owner);
 	cell->gone = tombstone(state, &(struct uuid){0}, slot, generation);
 	publish_loaded(STATE_NODES, cell, cell->gone);
@@ -71,6 +75,7 @@ void node_slot_take(struct state *state, uint32_t slot)
 	memmove(list->slots + at, list->slots + at + 1,
 		(--list->count - at) * sizeof list->slots[0]);
 	state->cells[slot].gone = NULL;
+	CHECK(!node_slot_is_free(state, slot));
 }
 
 uint32_t node_slot_ready(const struct state *state)
@@ -91,6 +96,7 @@ bool node_slot_is_free(const struct state *state, uint32_t slot)
 
 uint32_t node_slot_generation(const struct state *state, uint32_t slot)
 {
+	CHECK(slot < state->slots_max);
 	return node_slot_is_free(state, slot)
 		       ? generation_after(state->cells[slot].gone->generation)
 		       : 1;
@@ -132,6 +138,7 @@ void node_slot_follow(struct state *state, struct node_cell *cell, const struct 
 	// Should the node still be there, it has to introduce itself again.
 	atomic_store_explicit(&line->directives, NODE_DIRECTIVE_REGISTER, memory_order_relaxed);
 	CHECK(cds_lfht_del(state->tables[STATE_NODES].hash.buckets, &cell->by_id) == 0);
+	CHECK(cell->gone == after || cell->working);
 	struct rest *rest = memory_take(sizeof *rest);
 	rest->cell = cell;
 	call_rcu(&rest->rcu, end_rest);
@@ -139,6 +146,7 @@ void node_slot_follow(struct state *state, struct node_cell *cell, const struct 
 
 void node_slot_reserve(struct state *state, uint32_t slot, uint16_t owner)
 {
+	CHECK(slot < state->slots_max);
 	struct node_table *table = state->node_table;
 	uint32_t block = slot / NODE_BLOCK_SLOTS;
 
@@ -152,6 +160,7 @@ void node_slot_reserve(struct state *state, uint32_t slot, uint16_t owner)
 		state->block_used[block] = (uint16_t)(slot % NODE_BLOCK_SLOTS + 1);
 	if (slot >= table->slots_used)
 		atomic_store_explicit(&table->slots_used, slot + 1, memory_order_release);
+	CHECK(slot < state_node_slots(state));
 }
 
 uint32_t state_node_slots(const struct state *state)

@@ -1,4 +1,5 @@
 #include "state/tables/node_status.h"
+#include "state/base/check.h"
 #include "state/log/entry.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
@@ -56,6 +57,7 @@ static bool may_be_disconnected(const struct node_cell *node, int64_t now_ns)
 static uint8_t silent_status(const struct node_cell *node, int64_t now_ns)
 {
 	uint8_t status = node->working->status;
+	CHECK(status < NODE_STATUSES);
 	bool was_whole = status == NODE_READY || status == NODE_DISCONNECTED;
 
 	return was_whole && may_be_disconnected(node, now_ns) ? NODE_DISCONNECTED : NODE_DOWN;
@@ -65,6 +67,7 @@ uint8_t node_status_after(const struct node_cell *node, uint8_t cause, int64_t n
 {
 	uint8_t status = node->working->status;
 
+	CHECK(status < NODE_STATUSES && cause < NODE_CAUSES);
 	if (cause == NODE_CAUSE_GOODBYE)
 		return NODE_DOWN;
 	if (cause == NODE_CAUSE_EXPIRED)
@@ -79,6 +82,7 @@ uint8_t node_status_after(const struct node_cell *node, uint8_t cause, int64_t n
 uint8_t node_status_registered(const struct node_cell *node)
 {
 	uint8_t status = node->working->status;
+	CHECK(status < NODE_STATUSES);
 	bool was_away = status == NODE_DISCONNECTED || status == NODE_INITIALIZING;
 
 	return was_away && node_has_living(node) ? NODE_INITIALIZING : NODE_READY;
@@ -86,6 +90,7 @@ uint8_t node_status_registered(const struct node_cell *node)
 
 bool node_is_settled(const struct node_cell *node)
 {
+	CHECK(node->working);
 	return node_report_index(node) > node->working->missed_heartbeat_index ||
 	       !node_has_living(node);
 }

@@ -25,6 +25,7 @@ static void exchange_record(struct state *state, const struct change *change)
 		kind->noted(change->cell, now->modify_index);
 	if (kind->published)
 		kind->published(state, change->cell, old, now);
+	CHECK(*(void **)change->cell == now);
 }
 
 static void free_retired(struct rcu_head *head)
@@ -70,6 +71,7 @@ static const struct record *seen(const struct kind *kind, const struct record *r
 // What came and went within one batch nobody saw.
 static bool is_told(const struct change *change)
 {
+	CHECK(change->table < STATE_TABLES);
 	const struct record *before = change->record->older;
 	bool was_there = before && !before->deleted;
 
@@ -117,6 +119,7 @@ static void tell_observers(struct state *state, const struct change_list *change
 void state_publish(struct state *state, struct change_list *changes, uint64_t index,
 	const struct summary *summary)
 {
+	CHECK(index >= state->published_index);
 	for (uint32_t i = 0; i < changes->count; i++)
 		exchange_record(state, &changes->items[i]);
 	for (uint32_t i = 0; i < changes->count; i++)
@@ -147,6 +150,7 @@ static void cell_free(struct rcu_head *head)
 	struct cell *cell = caa_container_of(head, struct cell, rcu);
 	const struct kind *kind = state_kinds[cell->table];
 
+	CHECK(kind->fields);
 	if (cell->working)
 		kind_free(kind, cell->working);
 	if (kind->key == KEY_NAME)
@@ -171,6 +175,7 @@ static bool bury_cell(struct state *state, const struct kind *kind, struct cell 
 		kind->buried(state, cell);
 	if (kind->released)
 		kind->released(state, cell);
+	CHECK(!cell_is_there(cell) && !cell->is_in_grave);
 	call_rcu(&cell->rcu, cell_free);
 	return true;
 }
@@ -197,4 +202,5 @@ void state_bury(struct state *state)
 			state->graves[kept++] = grave;
 	}
 	state->grave_count = kept;
+	CHECK(state->grave_count <= state->grave_capacity);
 }

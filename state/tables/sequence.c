@@ -62,6 +62,7 @@ static void repack(struct sequence *s)
 	}
 	new->count = count;
 	CHECK(count == s->count);
+	CHECK(count < capacity);
 	publish_pointer((void **)&s->array, new);
 	if (old)
 		call_rcu(&old->rcu, array_free);
@@ -80,6 +81,7 @@ void sequence_append(struct sequence *s, uint64_t key, void *item)
 	*position_of(s, item) = at;
 	s->count++;
 	atomic_store_explicit(&a->count, at + 1, memory_order_release);
+	CHECK(a->entries[at].item == item && s->count <= at + 1);
 }
 
 void sequence_remove(struct sequence *s, void *item)
@@ -87,6 +89,7 @@ void sequence_remove(struct sequence *s, void *item)
 	struct entry *entry = &s->array->entries[*position_of(s, item)];
 
 	CHECK(entry->item == item);
+	CHECK(s->count > 0);
 	atomic_store_explicit(&entry->item, NULL, memory_order_relaxed);
 	s->count--;
 	if (s->array->capacity > 4 * CAPACITY_MIN && s->count < s->array->capacity / 8)

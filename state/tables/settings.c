@@ -1,4 +1,5 @@
 #include "state/tables/settings.h"
+#include "state/base/check.h"
 #include "state/base/limits.h"
 #include "state/tables/tables.h"
 
@@ -43,5 +44,6 @@ const struct cluster_settings *state_cluster_settings(const struct state *state)
 
 const struct scheduler_config *scheduler_config_working(const struct state *state)
 {
+	CHECK(state->tables[STATE_SCHEDULER_CONFIG].one);
 	return state->tables[STATE_SCHEDULER_CONFIG].one->working;
 }

@@ -27,6 +27,7 @@ static void limit_set(struct state *state, const struct kind *kind)
 	if (*limit == 0)
 		*limit = kind->limit_max;
 	CHECK(*limit <= kind->limit_max);
+	CHECK(*limit > 0);
 }
 
 static bool table_create(struct state *state, enum state_table at)
@@ -35,6 +36,7 @@ static bool table_create(struct state *state, enum state_table at)
 	const struct kind *kind = state_kinds[at];
 	bool is_keyed = kind->key == KEY_UUID || kind->key == KEY_NAME;
 
+	CHECK(kind && (is_keyed == (kind->fields && kind->key != KEY_ONE)));
 	table->kind = kind;
 	limit_set(state, kind);
 	sequence_init(
@@ -78,6 +80,7 @@ struct state *state_create(const struct state_limits *limits)
 
 static void destroy_cell(struct state *state, struct cell *cell)
 {
+	CHECK(cell->table < STATE_TABLES);
 	const struct table *table = &state->tables[cell->table];
 
 	if (table->kind->released)

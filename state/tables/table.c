@@ -17,6 +17,7 @@ void change_add(struct change_list *list, enum state_table table, void *cell, st
 	}
 	record->table = (uint8_t)table;
 	list->items[list->count++] = (struct change){table, cell, record};
+	CHECK(record->table == table);
 }
 
 void grave_add(struct state *state, enum state_table table, void *item)
@@ -28,10 +29,12 @@ void grave_add(struct state *state, enum state_table table, void *item)
 			state->graves, state->grave_capacity * sizeof state->graves[0]);
 	}
 	state->graves[state->grave_count++] = (struct grave){table, item};
+	CHECK(state->grave_count <= state->grave_capacity);
 }
 
 void publish_loaded(enum state_table table, void *cell, void *record)
 {
+	CHECK(table < STATE_TABLES && record);
 	((struct record *)record)->table = (uint8_t)table;
 	publish_pointer((void **)cell, record);
 }
@@ -40,6 +43,7 @@ void publish_loaded(enum state_table table, void *cell, void *record)
 
 void *kind_create(const struct kind *kind)
 {
+	CHECK(kind->fields);
 	struct record *r = memory_take(kind->fields->size);
 
 	record_init(kind->fields, r);
@@ -48,6 +52,7 @@ void *kind_create(const struct kind *kind)
 
 void kind_free(const struct kind *kind, void *record)
 {
+	CHECK(record && (kind->free || kind->fields));
 	if (kind->free) {
 		kind->free(record);
 		return;
@@ -71,6 +76,7 @@ void cell_free_versions(const struct kind *kind, void *which)
 
 static void *kind_copy(const struct kind *kind, const struct record *from)
 {
+	CHECK(kind->fields && !from->deleted);
 	struct record *r = memory_take(kind->fields->size);
 
 	record_copy(kind->fields, r, from);
@@ -82,6 +88,7 @@ static void *kind_copy(const struct kind *kind, const struct record *from)
 // A record that nobody else has yet gets the contents of another one.
 static void replace_contents(const struct kind *kind, struct record *to, struct record *from)
 {
+	CHECK(to != from && !from->older);
 	struct record *older = to->older;
 
 	from->table = to->table;
@@ -120,6 +127,7 @@ struct cell *table_find(const struct state *state, enum state_table table, const
 	enum kind_key by = kind_at(state, table)->key;
 	struct cds_lfht_iter iter;
 
+	CHECK(by == KEY_UUID || by == KEY_NAME);
 	cds_lfht_lookup(state->tables[table].hash.buckets, key_hash(by, key),
 		by == KEY_UUID ? has_id : has_name, key, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
@@ -133,6 +141,7 @@ struct cell *table_find_or_add(struct state *state, enum state_table table, cons
 	if (cell)
 		return cell;
 
+	CHECK(kind->cell_bytes >= sizeof *cell);
 	cell = memory_take(kind->cell_bytes);
 	cell->table = (uint8_t)table;
 	if (kind->key == KEY_UUID)
@@ -200,6 +209,7 @@ static struct cell *cell_of(struct state *state, enum state_table table, const v
 
 static void make_working(struct state *state, struct cell *cell, struct record *record)
 {
+	CHECK(record != cell->working);
 	record->older = cell->working;
 	cell->working = record;
 	change_add(state->changes, cell->table, cell, record);
@@ -212,6 +222,7 @@ static void cell_enter(struct state *state, struct cell *cell, uint64_t index)
 	if (cell->index || kind->key == KEY_ONE)
 		return;
 	cell->index = index;
+	CHECK(index > 0);
 	sequence_append(&state->tables[cell->table].order, index, cell);
 	if (kind->entered)
 		kind->entered(state, cell);
@@ -219,6 +230,7 @@ static void cell_enter(struct state *state, struct cell *cell, uint64_t index)
 
 void cell_follow(struct state *state, struct cell *cell)
 {
+	CHECK(cell->working);
 	const struct kind *kind = kind_at(state, cell->table);
 
 	if (kind->follow)
@@ -243,6 +255,7 @@ struct cell *table_put(struct state *state, enum state_table table, void *record
 		make_working(state, cell, r);
 	cell_enter(state, cell, state->index);
 	cell_follow(state, cell);
+	CHECK(cell_is_there(cell) && cell->published != cell->working);
 	return cell;
 }
 
@@ -262,6 +275,7 @@ struct cell *table_load(struct state *state, enum state_table table, void *recor
 	publish_loaded(table, cell, record);
 	if (kind->published)
 		kind->published(state, cell, NULL, record);
+	CHECK(cell->published == record);
 	return cell;
 }
 
@@ -282,6 +296,7 @@ void cell_delete(struct state *state, struct cell *cell, uint64_t index)
 	((struct record *)cell_revise(state, cell, index))->deleted = true;
 	cell_follow(state, cell);
 	cell_bury_if_idle(state, cell);
+	CHECK(!cell_is_there(cell));
 }
 
 void cell_bury_if_idle(struct state *state, struct cell *cell)

@@ -81,6 +81,7 @@ static void leave_worker(struct state *state, struct vm_cell *cell)
 {
 	struct vm_worker_cell *worker = cell->worker;
 
+	CHECK(worker && !cds_list_empty(&worker->machines));
 	cds_list_del(&cell->of_worker);
 	CHECK(worker->machine_count > 0);
 	vm_resources_remove(&worker->used, &cell->working->resources);
@@ -93,6 +94,7 @@ static void join_worker(struct state *state, struct vm_cell *cell)
 {
 	struct vm_worker_cell *worker = worker_of(state, text_of(cell->working->worker));
 
+	CHECK(!cell->worker && worker->cell.table == STATE_VM_WORKERS);
 	cds_list_add_tail(&cell->of_worker, &worker->machines);
 	vm_resources_add(&worker->used, &cell->working->resources);
 	worker->machine_count++;
@@ -110,6 +112,7 @@ static void follow_worker(struct state *state, struct vm_cell *cell)
 		leave_worker(state, cell);
 	if (runs)
 		join_worker(state, cell);
+	CHECK(runs == (cell->worker != NULL));
 }
 
 static bool is_same(struct resources a, struct resources b)
@@ -136,8 +139,10 @@ static void follow_holds(struct state *state, struct vm_cell *cell)
 		node->used = resources_plus(node->used, holds);
 		state_node_changed(state, vm->holds_slot);
 	}
+	CHECK(!holds_something(holds) || vm->holds_slot < state_node_slots(state));
 	cell->holds = holds;
 	cell->holds_slot = vm->holds_slot;
+	CHECK(is_same(cell->holds, holds));
 }
 
 static void follow_vm(struct state *state, struct cell *changed)
@@ -151,6 +156,7 @@ static void follow_vm(struct state *state, struct cell *changed)
 
 void vm_cell_changed(struct state *state, struct vm_cell *cell)
 {
+	CHECK(cell->working);
 	cell_follow(state, &cell->cell);
 }
 
@@ -160,6 +166,7 @@ void vm_leave_worker(struct vm *vm)
 	vm->holds = (struct resources){0};
 	vm->holds_slot = 0;
 	vm->holds_index = 0;
+	CHECK(!holds_something(vm->holds));
 }
 
 // What readers see
@@ -175,6 +182,7 @@ static void instance_end(struct state *state, struct vm_cell *cell)
 	struct vm_worker_cell *worker = instance->worker;
 
 	CHECK(worker->listed_count > 0);
+	CHECK(instance->cell == cell);
 	CHECK(cds_lfht_del(instances_of(state), &instance->by_id) == 0);
 	cds_list_del_rcu(&instance->of_worker);
 	worker->listed_count--;
@@ -188,6 +196,7 @@ static void instance_begin(struct state *state, struct vm_cell *cell, const stru
 	struct vm_instance *instance = memory_take(sizeof *instance);
 	struct vm_worker_cell *worker = worker_of(state, text_of(vm->worker));
 
+	CHECK(!cell->instance && !uuid_is_zero(&vm->instance));
 	instance->id = vm->instance;
 	instance->cell = cell;
 	instance->worker = worker;
@@ -205,6 +214,7 @@ static void announce_to_worker(
 
 	if (!node)
 		return;
+	CHECK(node->working);
 	struct node_line *line = &state->node_table->lines[node->working->slot];
 	if (index > atomic_load_explicit(&line->alloc_index, memory_order_relaxed))
 		atomic_store_explicit(&line->alloc_index, index, memory_order_relaxed);
@@ -213,6 +223,7 @@ static void announce_to_worker(
 static void note_change(
 	struct state *state, struct vm_worker_cell *worker, const struct vm *now, bool is_news)
 {
+	CHECK(now->record.modify_index <= state->index);
 	uint64_t index = now->record.modify_index;
 
 	atomic_store_explicit(&worker->listed_index, index, memory_order_relaxed);
@@ -222,6 +233,7 @@ static void note_change(
 
 static void move_use(struct state *state, const struct vm *before, const struct vm *now)
 {
+	CHECK(now);
 	if (before && !before->record.deleted && holds_something(before->holds))
 		node_use_machines(state, before->holds_slot, before->holds, (struct resources){0});
 	if (!now->record.deleted && holds_something(now->holds))
@@ -235,6 +247,7 @@ static void vm_published(struct state *state, void *seen, void *old, void *new)
 	bool runs = !now->record.deleted && !uuid_is_zero(&now->instance);
 	bool goes_on = cell->instance && runs && uuid_equal(&cell->instance->id, &now->instance);
 
+	CHECK(cell->published == now);
 	move_use(state, before, now);
 	if (cell->instance && !goes_on) {
 		note_change(state, cell->instance->worker, now, true);
@@ -246,6 +259,7 @@ static void vm_published(struct state *state, void *seen, void *old, void *new)
 		instance_begin(state, cell, now);
 	note_change(state, cell->instance->worker, now,
 		!goes_on || !before || before->power_state != now->power_state);
+	CHECK(cell->instance->cell == cell);
 }
 
 // What its kind says of it

@@ -61,6 +61,7 @@ static struct vm_worker_cell *find_by_node(
 
 struct vm_worker_cell *vm_worker_cell_of_node(const struct state *state, const struct uuid *node)
 {
+	CHECK(!uuid_is_zero(node));
 	return find_by_node(state, node, false);
 }
 
@@ -104,11 +105,13 @@ static void add_way(const struct state *state, struct vm_worker_cell *cell, cons
 	(*place)->id = *node;
 	(*place)->cell = cell;
 	cds_lfht_add(nodes_of(state), uuid_hash(node), &(*place)->by_id);
+	CHECK((*place)->cell == cell);
 }
 
 // From the nodes that the working and the published record name.
 static void lead_to(const struct state *state, struct vm_worker_cell *cell)
 {
+	CHECK(cell->cell.table == STATE_VM_WORKERS);
 	const struct uuid *working = node_of(cell->working), *published = node_of(cell->published);
 
 	for (uint32_t i = 0; i < 2; i++) {
@@ -135,6 +138,7 @@ static void drop_holds(struct state *state, const struct vm_worker_cell *worker)
 		if (cell->working->holds_index == 0 ||
 			(node && cell->working->holds_slot == node->working->slot))
 			continue;
+		CHECK(cell->worker == worker);
 		struct vm *vm = cell_revise(state, &cell->cell, ++state->index);
 		vm->holds = (struct resources){0};
 		vm->holds_slot = 0;
@@ -149,6 +153,7 @@ static void vm_worker_made(struct cell *made)
 
 	CDS_INIT_LIST_HEAD(&cell->machines);
 	CDS_INIT_LIST_HEAD(&cell->listed);
+	CHECK(cell->machine_count == 0 && cell->listed_count == 0);
 }
 
 // Whoever chose it by what it was before has to look at it again (row D13).
@@ -159,6 +164,7 @@ static void vm_worker_replaced(struct cell *replaced, const void *record)
 
 	if (!vm_worker_cell_is_there(cell) || !vm_worker_is_described_as(worker, cell->working))
 		cell->described_index = worker->record.modify_index;
+	CHECK(cell->described_index > 0);
 }
 
 static void follow_vm_worker(struct state *state, struct cell *changed)
@@ -166,6 +172,7 @@ static void follow_vm_worker(struct state *state, struct cell *changed)
 	struct vm_worker_cell *cell = (struct vm_worker_cell *)changed;
 	bool is_there = vm_worker_cell_is_there(cell);
 
+	CHECK(is_there || !cell->is_counted || state->counts.vm_workers > 0);
 	state->counts.vm_workers += (uint32_t)is_there - (uint32_t)cell->is_counted;
 	cell->is_counted = is_there;
 	lead_to(state, cell);
@@ -174,6 +181,7 @@ static void follow_vm_worker(struct state *state, struct cell *changed)
 
 static void vm_worker_published(struct state *state, void *cell, void *before, void *now)
 {
+	CHECK(((struct cell *)cell)->published == now);
 	lead_to(state, cell);
 }
 
@@ -216,6 +224,7 @@ static int check_loaded_vm_worker(const struct state *state, const void *record)
 
 static bool is_vm_worker_idle(const struct cell *idle)
 {
+	CHECK(idle->table == STATE_VM_WORKERS);
 	const struct vm_worker_cell *cell = (const struct vm_worker_cell *)idle;
 	return cell->machine_count == 0 && cell->listed_count == 0;
 }

@@ -29,11 +29,13 @@ static void want_buckets(struct table_hash *hash, uint64_t count, bool *raised)
 		*raised = true;
 	}
 	atomic_store_explicit(&hash->wanted, wanted, memory_order_release);
+	CHECK(wanted >= count);
 }
 
 // Half as many buckets as things are still few things in each.
 bool tables_lack(struct state *state, uint32_t allocations)
 {
+	CHECK(allocations <= ALLOCATIONS_MAX);
 	struct table *table = &state->tables[STATE_ALLOCATIONS];
 	uint64_t count = (uint64_t)table->order.count + allocations;
 	uint64_t buckets = atomic_load_explicit(&table->hash.given, memory_order_acquire);
@@ -106,6 +108,7 @@ static void *widener_run(void *argument)
 
 int widener_start(struct state *state, struct widener **started)
 {
+	CHECK(state && started);
 	struct widener *w = memory_take(sizeof *w);
 
 	w->state = state;
@@ -138,6 +141,7 @@ void widener_kick(struct widener *w)
 
 void widener_finish(struct widener *w)
 {
+	CHECK(!state_is_reading());
 	pthread_mutex_lock(&w->lock);
 	while (w->is_wanted || w->is_busy)
 		pthread_cond_wait(&w->changed, &w->lock);
