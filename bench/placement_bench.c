@@ -52,7 +52,7 @@ struct side {
 	side_set *set;
 	struct scan scan;
 	struct fit_index *index;
-	struct prospect *prospects[JOBS];
+	struct candidate_cache *caches[JOBS];
 	struct job *jobs[JOBS];
 };
 
@@ -79,11 +79,11 @@ static struct scan_answer none(const struct side *s)
 	return (struct scan_answer){s->nodes, -1.0};
 }
 
-static struct scan_answer prospect_side(struct side *s, uint32_t job, struct resources ask)
+static struct scan_answer candidate_cache_side(struct side *s, uint32_t job, struct resources ask)
 {
 	struct fit_candidate c;
-	return prospect_best(s->prospects[job], &c) ? (struct scan_answer){c.slot, c.score}
-						    : none(s);
+	return candidate_cache_best(s->caches[job], &c) ? (struct scan_answer){c.slot, c.score}
+							: none(s);
 }
 
 // An ask that was never seen before: nothing is kept from earlier decisions.
@@ -98,7 +98,7 @@ static struct scan_answer search_side(struct side *s, uint32_t job, struct resou
 
 static void make_jobs(struct side *s)
 {
-	struct prospect_source source = {class_at, node_at, s};
+	struct candidate_source source = {class_at, node_at, s};
 	for (uint32_t i = 0; i < JOBS; i++) {
 		struct job *job = job_create();
 		struct task_group *group = array_append(&job->task_groups, sizeof *group);
@@ -110,13 +110,13 @@ static void make_jobs(struct side *s)
 		group->disk.size_mb = job_asks[i].disk_mb;
 		CHECK(job_derive(job));
 		s->jobs[i] = job;
-		s->prospects[i] = prospect_create(s->index, &source, job, 0);
+		s->caches[i] = candidate_cache_create(s->index, &source, job, 0);
 	}
 }
 
 static side_best *subject_best(enum workload workload)
 {
-	return workload == RANDOM ? search_side : prospect_side;
+	return workload == RANDOM ? search_side : candidate_cache_side;
 }
 
 static void columns_set(struct side *s, uint32_t slot)
@@ -167,7 +167,7 @@ static void side_open(struct side *s, enum placement_algorithm algorithm, uint32
 static void side_close(struct side *s)
 {
 	for (uint32_t i = 0; s->index && i < JOBS; i++) {
-		prospect_destroy(s->prospects[i]);
+		candidate_cache_destroy(s->caches[i]);
 		job_free(s->jobs[i]);
 	}
 	fit_index_destroy(s->index);

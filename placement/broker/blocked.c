@@ -42,7 +42,7 @@ static bool waits_for_node(const struct evaluation *e)
 	return job_traits[e->type].is_on_every_node && !uuid_is_zero(&e->node_id);
 }
 
-static struct captive *find(struct blocked *b, const struct uuid *id)
+static struct captive *find_blocked(struct blocked *b, const struct uuid *id)
 {
 	struct lookup_node *n = lookup_first(&b->by_id, uuid_hash(id));
 
@@ -108,7 +108,7 @@ static void leave_job(struct blocked *b, struct blocked_job *job)
 	free(job);
 }
 
-static void measure(struct captive *c)
+static void measure_time(struct captive *c)
 {
 	const struct array *groups = &c->eval->failed_groups;
 
@@ -124,7 +124,7 @@ static void measure(struct captive *c)
 	}
 }
 
-static void count(struct blocked *b, const struct captive *c, int by)
+static void count_blocked(struct blocked *b, const struct captive *c, int by)
 {
 	b->stats.blocked += (uint32_t)by;
 	b->stats.escaped += c->eval->escaped_computed_class ? (uint32_t)by : 0;
@@ -140,7 +140,7 @@ static struct captive *track(struct blocked *b, const struct evaluation *e, uint
 	c->eval = evaluation_copy(e);
 	c->token = token;
 	c->job = join_job(b, e);
-	measure(c);
+	measure_time(c);
 	lookup_add(&b->by_id, &c->by_id, uuid_hash(&e->id));
 	cds_list_add_tail(&c->of_job, &c->job->members);
 	if (waits_for_node(e)) {
@@ -149,13 +149,13 @@ static struct captive *track(struct blocked *b, const struct evaluation *e, uint
 		c->job->wide = c;
 		cds_list_add_tail(&c->wide, &b->wide);
 	}
-	count(b, c, 1);
+	count_blocked(b, c, 1);
 	return c;
 }
 
 static void untrack(struct blocked *b, struct captive *c)
 {
-	count(b, c, -1);
+	count_blocked(b, c, -1);
 	lookup_remove(&b->by_id, &c->by_id);
 	cds_list_del(&c->of_job);
 	if (waits_for_node(c->eval)) {
@@ -224,7 +224,7 @@ static bool missed(struct blocked *b, const struct evaluation *e)
 void blocked_add(struct blocked *b, const struct evaluation *e, uint64_t token)
 {
 	pthread_mutex_lock(&b->mutex);
-	struct captive *same = find(b, &e->id);
+	struct captive *same = find_blocked(b, &e->id);
 	if (same) {
 		untrack(b, same);
 		discard(same);
@@ -354,7 +354,7 @@ void blocked_untrack(struct blocked *b, const char *namespace_name, const char *
 void blocked_forget(struct blocked *b, const struct uuid *id)
 {
 	pthread_mutex_lock(&b->mutex);
-	struct captive *c = find(b, id);
+	struct captive *c = find_blocked(b, id);
 	if (c) {
 		untrack(b, c);
 		discard(c);

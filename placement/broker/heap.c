@@ -15,7 +15,7 @@ void heap_free(struct heap *h)
 	*h = (struct heap){.before = h->before};
 }
 
-static void put(struct heap *h, uint32_t at, struct heap_node *n)
+static void put_at(struct heap *h, uint32_t at, struct heap_node *n)
 {
 	h->items[at] = n;
 	n->place = at + 1;
@@ -27,10 +27,10 @@ static void rise(struct heap *h, uint32_t at, struct heap_node *n)
 		uint32_t parent = (at - 1) / 2;
 		if (!h->before(n, h->items[parent]))
 			break;
-		put(h, at, h->items[parent]);
+		put_at(h, at, h->items[parent]);
 		at = parent;
 	}
-	put(h, at, n);
+	put_at(h, at, n);
 }
 
 static void sink(struct heap *h, uint32_t at, struct heap_node *n)
@@ -40,9 +40,9 @@ static void sink(struct heap *h, uint32_t at, struct heap_node *n)
 			child++;
 		if (!h->before(h->items[child], n))
 			break;
-		put(h, at, h->items[child]);
+		put_at(h, at, h->items[child]);
 	}
-	put(h, at, n);
+	put_at(h, at, n);
 }
 
 void heap_push(struct heap *h, struct heap_node *n)

@@ -11,7 +11,7 @@ void lookup_free(struct lookup *t)
 	*t = (struct lookup){0};
 }
 
-static void put(struct lookup *t, struct lookup_node *n)
+static void put_node(struct lookup *t, struct lookup_node *n)
 {
 	struct lookup_node **bucket = &t->buckets[n->hash & t->mask];
 
@@ -19,7 +19,7 @@ static void put(struct lookup *t, struct lookup_node *n)
 	*bucket = n;
 }
 
-static void grow(struct lookup *t)
+static void grow_buckets(struct lookup *t)
 {
 	struct lookup old = *t;
 	uint32_t buckets = old.buckets ? 2 * (old.mask + 1) : BUCKETS_FIRST;
@@ -29,7 +29,7 @@ static void grow(struct lookup *t)
 	for (uint32_t b = 0; old.buckets && b <= old.mask; b++) {
 		for (struct lookup_node *n = old.buckets[b], *next; n; n = next) {
 			next = n->next;
-			put(t, n);
+			put_node(t, n);
 		}
 	}
 	free(old.buckets);
@@ -38,9 +38,9 @@ static void grow(struct lookup *t)
 void lookup_add(struct lookup *t, struct lookup_node *n, uint64_t hash)
 {
 	if (!t->buckets || t->count > t->mask)
-		grow(t);
+		grow_buckets(t);
 	n->hash = hash;
-	put(t, n);
+	put_node(t, n);
 	t->count++;
 }
 
@@ -95,7 +95,7 @@ static uint64_t fold(uint64_t hash, const char *text)
 	return hash * 0x100000001b3ull;
 }
 
-static uint64_t mix(uint64_t hash)
+static uint64_t mix_hash(uint64_t hash)
 {
 	hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdull;
 	return hash ^ (hash >> 33);
@@ -103,10 +103,10 @@ static uint64_t mix(uint64_t hash)
 
 uint64_t hash_names(const char *namespace_name, const char *id)
 {
-	return mix(fold(fold(0xcbf29ce484222325ull, namespace_name), id));
+	return mix_hash(fold(fold(0xcbf29ce484222325ull, namespace_name), id));
 }
 
 uint64_t hash_text(const char *text)
 {
-	return mix(fold(0xcbf29ce484222325ull, text));
+	return mix_hash(fold(0xcbf29ce484222325ull, text));
 }

@@ -70,7 +70,7 @@ int plan_queue_push(struct plan_queue *q, struct command *command)
 	return w ? 0 : -ERROR_STOPPING;
 }
 
-static struct command *take(struct plan_queue *q)
+static struct command *take_first(struct plan_queue *q)
 {
 	struct heap_node *top = heap_pop(&q->plans);
 	struct waiting_plan *w = top ? CONTAINER_OF(top, struct waiting_plan, order) : NULL;
@@ -86,7 +86,7 @@ struct command *plan_queue_take(struct plan_queue *q)
 	if (plan_queue_depth(q) == 0)
 		return NULL;
 	pthread_mutex_lock(&q->mutex);
-	struct command *command = take(q);
+	struct command *command = take_first(q);
 	pthread_mutex_unlock(&q->mutex);
 	return command;
 }
@@ -102,7 +102,7 @@ void plan_queue_set_enabled(struct plan_queue *q, bool enabled)
 
 	pthread_mutex_lock(&q->mutex);
 	q->is_enabled = enabled;
-	while (!enabled && (command = take(q))) {
+	while (!enabled && (command = take_first(q))) {
 		command->outcome = OUTCOME_STOPPING;
 		command->done(command);
 	}

@@ -32,7 +32,7 @@ struct unblocks *unblocks_create(const struct time_source *time)
 }
 
 // Those that were seen before a time; returns the newest index among them.
-static uint64_t drop(struct lookup *t, uint64_t before_ns)
+static uint64_t drop_unblock(struct lookup *t, uint64_t before_ns)
 {
 	struct lookup_node *n, *next;
 	uint64_t newest = 0;
@@ -53,7 +53,7 @@ static uint64_t drop(struct lookup *t, uint64_t before_ns)
 void unblocks_forget(struct unblocks *u)
 {
 	for (uint32_t k = 0; k < KINDS; k++)
-		(void)drop(&u->tables[k], UINT64_MAX);
+		(void)drop_unblock(&u->tables[k], UINT64_MAX);
 	u->newest_class = u->node_floor = 0;
 }
 
@@ -124,7 +124,7 @@ void unblocks_of_node(struct unblocks *u, const struct uuid *node, uint64_t inde
 	struct unblock *entry = find_node(nodes, node);
 
 	if (!entry && nodes->count == UNBLOCKED_NODES_MAX)
-		lift_floor(u, drop(nodes, UINT64_MAX));
+		lift_floor(u, drop_unblock(nodes, UINT64_MAX));
 	if (!entry) {
 		entry = memory_take(sizeof *entry);
 		entry->node = *node;
@@ -179,5 +179,5 @@ void unblocks_prune(struct unblocks *u)
 	uint64_t now_ns = time_monotonic_ns(u->time);
 
 	for (uint32_t k = 0; now_ns >= KEPT_NS && k < KINDS; k++)
-		(void)drop(&u->tables[k], now_ns - KEPT_NS);
+		(void)drop_unblock(&u->tables[k], now_ns - KEPT_NS);
 }

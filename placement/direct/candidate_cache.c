@@ -14,7 +14,7 @@
 
 // The best nodes of one kind, as far as they are known.
 struct ranking {
-	struct prospect *of;
+	struct candidate_cache *of;
 	const char *snapshot; // of idle nodes that ran it last; NULL: of all
 	struct fit_query query;
 	struct shortlist list;
@@ -22,9 +22,9 @@ struct ranking {
 	uint32_t wanted; // of the next search
 };
 
-struct prospect {
+struct candidate_cache {
 	struct fit_index *index;
-	struct prospect_source source;
+	struct candidate_source source;
 	struct feasibility *feasibility;
 	const struct group_ask *ask;
 
@@ -60,26 +60,26 @@ struct prospect {
 
 static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
 {
-	const struct prospect *p = context;
+	const struct candidate_cache *p = context;
 	if (p->node_unique && p->node_verdicts[slot] != VERDICT_PASS)
 		return false;
 	return p->ask->device_count == 0 ||
 	       devices_suffice(p->ask, &p->matches[n->node_class], n->devices_free);
 }
 
-static uint8_t category_of(const struct prospect *, uint32_t slot, const struct fit_node *);
+static uint8_t category_of(const struct candidate_cache *, uint32_t slot, const struct fit_node *);
 
 // What the tree of idle nodes knows of a node is not its class.
 static bool accepts_idle(void *context, uint32_t slot, const struct fit_node *unused)
 {
 	const struct ranking *r = context;
-	const struct prospect *p = r->of;
+	const struct candidate_cache *p = r->of;
 	const struct fit_node *n = fit_index_node(p->index, slot);
 	return fit_index_snapshot(p->index, slot) == r->snapshot &&
 	       category_of(p, slot, n) == CATEGORY_FITS;
 }
 
-static void make_ranking(struct prospect *p, uint32_t i)
+static void make_ranking(struct candidate_cache *p, uint32_t i)
 {
 	struct ranking *r = &p->rankings[i];
 	*r = (struct ranking){.of = p,
@@ -96,7 +96,7 @@ static void make_ranking(struct prospect *p, uint32_t i)
 		r->query.accepts = accepts;
 }
 
-static void make_idle_ranking(struct prospect *p, uint32_t i, const char *snapshot)
+static void make_idle_ranking(struct candidate_cache *p, uint32_t i, const char *snapshot)
 {
 	struct ranking *r = &p->rankings[i];
 	make_ranking(p, i);
@@ -106,7 +106,7 @@ static void make_idle_ranking(struct prospect *p, uint32_t i, const char *snapsh
 	r->query.context = r;
 }
 
-static void make_rankings(struct prospect *p, const char *snapshot)
+static void make_rankings(struct candidate_cache *p, const char *snapshot)
 {
 	p->ranking_count = snapshot && snapshot[0] ? 3 : 1;
 	p->rankings = memory_take_array(p->ranking_count, sizeof *p->rankings);
@@ -117,15 +117,15 @@ static void make_rankings(struct prospect *p, const char *snapshot)
 	make_idle_ranking(p, 1, "");
 }
 
-static struct fit_query *general_query(struct prospect *p)
+static struct fit_query *general_query(struct candidate_cache *p)
 {
 	return &p->rankings[p->ranking_count - 1].query;
 }
 
-struct prospect *prospect_create(struct fit_index *index, const struct prospect_source *source,
-	const struct job *job, uint32_t group)
+struct candidate_cache *candidate_cache_create(struct fit_index *index,
+	const struct candidate_source *source, const struct job *job, uint32_t group)
 {
-	struct prospect *p = memory_take(sizeof *p);
+	struct candidate_cache *p = memory_take(sizeof *p);
 	p->index = index;
 	p->source = *source;
 	p->feasibility = feasibility_create(job, group);
@@ -136,7 +136,7 @@ struct prospect *prospect_create(struct fit_index *index, const struct prospect_
 	return p;
 }
 
-void prospect_destroy(struct prospect *p)
+void candidate_cache_destroy(struct candidate_cache *p)
 {
 	if (!p)
 		return;
@@ -153,14 +153,14 @@ void prospect_destroy(struct prospect *p)
 }
 
 // What depends on verdicts starts afresh.
-static void forget(struct prospect *p)
+static void forget_candidates(struct candidate_cache *p)
 {
 	for (uint32_t i = 0; i < p->ranking_count; i++)
 		p->rankings[i].known = false;
 	p->feasible_known = p->counts_known = p->node_verdicts_known = false;
 }
 
-static void make_class_room(struct prospect *p, uint32_t count)
+static void make_class_room(struct candidate_cache *p, uint32_t count)
 {
 	if (count > p->class_room) {
 		uint32_t room = (2 * count + 63) / 64 * 64;
@@ -175,7 +175,7 @@ static void make_class_room(struct prospect *p, uint32_t count)
 	p->class_count = count;
 }
 
-static void judge_class(struct prospect *p, uint32_t id)
+static void judge_class(struct candidate_cache *p, uint32_t id)
 {
 	struct device_matches matches = {0};
 	const struct node_class *c = p->source.class_at(p->source.context, id);
@@ -184,7 +184,7 @@ static void judge_class(struct prospect *p, uint32_t id)
 		return;
 	// The number meant another class before: nothing that was derived from that holds.
 	if (p->verdicts[id] != VERDICT_UNKNOWN)
-		forget(p);
+		forget_candidates(p);
 	p->verdicts[id] = verdict;
 	p->matches[id] = matches;
 	// Constraints on single nodes have their say later: here the class must not be in the way.
@@ -195,7 +195,7 @@ static void judge_class(struct prospect *p, uint32_t id)
 		p->classes[id / 64] &= ~bit;
 }
 
-static void summarise_classes(struct prospect *p)
+static void summarise_classes(struct candidate_cache *p)
 {
 	struct fit_query *query = general_query(p);
 	query->class_bits = 0;
@@ -208,7 +208,7 @@ static void summarise_classes(struct prospect *p)
 	query->classes = all ? NULL : p->classes;
 }
 
-static void catch_up_classes(struct prospect *p)
+static void catch_up_classes(struct candidate_cache *p)
 {
 	uint64_t epoch = fit_index_class_epoch(p->index);
 	if (p->class_epoch == epoch)
@@ -221,7 +221,7 @@ static void catch_up_classes(struct prospect *p)
 	summarise_classes(p);
 }
 
-static uint8_t judge_node(struct prospect *p, uint32_t slot)
+static uint8_t judge_node(struct candidate_cache *p, uint32_t slot)
 {
 	const struct fit_node *n = fit_index_node(p->index, slot);
 	const struct node *record = p->source.node_at(p->source.context, slot);
@@ -230,7 +230,7 @@ static uint8_t judge_node(struct prospect *p, uint32_t slot)
 	return feasibility_of_node(p->feasibility, record, p->verdicts[n->node_class]);
 }
 
-static void member_add(struct prospect *p, uint32_t slot)
+static void member_add(struct candidate_cache *p, uint32_t slot)
 {
 	if (!p->members_listed)
 		return;
@@ -239,7 +239,7 @@ static void member_add(struct prospect *p, uint32_t slot)
 		p->members[p->member_count++] = slot;
 }
 
-static void member_drop(struct prospect *p, uint32_t slot)
+static void member_drop(struct candidate_cache *p, uint32_t slot)
 {
 	for (uint32_t i = 0; p->members_listed && i < p->member_count; i++)
 		if (p->members[i] == slot) {
@@ -248,7 +248,7 @@ static void member_drop(struct prospect *p, uint32_t slot)
 		}
 }
 
-static void make_node_room(struct prospect *p)
+static void make_node_room(struct candidate_cache *p)
 {
 	uint32_t slots = fit_index_slots(p->index);
 	if (slots <= p->node_room)
@@ -259,7 +259,7 @@ static void make_node_room(struct prospect *p)
 	p->node_room = room;
 }
 
-static void judge_all_nodes(struct prospect *p)
+static void judge_all_nodes(struct candidate_cache *p)
 {
 	p->scans++;
 	p->feasible = p->member_count = 0;
@@ -274,14 +274,14 @@ static void judge_all_nodes(struct prospect *p)
 	p->node_verdicts_known = true;
 }
 
-static uint8_t verdict_of(const struct prospect *p, uint32_t slot, const struct fit_node *n)
+static uint8_t verdict_of(const struct candidate_cache *p, uint32_t slot, const struct fit_node *n)
 {
 	if (p->node_unique)
 		return p->node_verdicts[slot];
 	return n->node_class < p->class_count ? p->verdicts[n->node_class] : VERDICT_UNKNOWN;
 }
 
-static uint8_t category_of(const struct prospect *p, uint32_t slot, const struct fit_node *n)
+static uint8_t category_of(const struct candidate_cache *p, uint32_t slot, const struct fit_node *n)
 {
 	const struct device_matches *matches =
 		n->node_class < p->class_count ? &p->matches[n->node_class] : NULL;
@@ -289,7 +289,7 @@ static uint8_t category_of(const struct prospect *p, uint32_t slot, const struct
 }
 
 // Puts a changed node in its place in a ranking.
-static void reconsider(struct prospect *p, struct ranking *r, uint32_t slot)
+static void reconsider(struct candidate_cache *p, struct ranking *r, uint32_t slot)
 {
 	shortlist_drop(&r->list, slot);
 	const struct fit_node *n = fit_index_node(p->index, slot);
@@ -300,7 +300,7 @@ static void reconsider(struct prospect *p, struct ranking *r, uint32_t slot)
 	shortlist_offer(&r->list, fit_candidate_of(r->list.algorithm, n, slot, &r->query));
 }
 
-static void count_change(struct prospect *p, const struct fit_change *c, bool leaves)
+static void count_change(struct candidate_cache *p, const struct fit_change *c, bool leaves)
 {
 	const struct fit_node *n = leaves ? &c->before : &c->after;
 	uint32_t by = leaves ? -1u : 1u;
@@ -312,7 +312,7 @@ static void count_change(struct prospect *p, const struct fit_change *c, bool le
 
 // Verdicts are of the node as it is now, while a change may be followed by others of the same node. That
 // is sound: what one change counts in, the next counts out by the same verdict.
-static void take_change(struct prospect *p, const struct fit_change *c)
+static void take_change(struct candidate_cache *p, const struct fit_change *c)
 {
 	count_change(p, c, true);
 	if (p->node_unique && c->described_anew) {
@@ -330,7 +330,7 @@ static void take_change(struct prospect *p, const struct fit_change *c)
 }
 
 // Searching again costs less than that many changes. Returns whether any ranking is still known.
-static bool give_up_rankings(struct prospect *p, uint64_t changes)
+static bool give_up_rankings(struct candidate_cache *p, uint64_t changes)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < p->ranking_count; i++) {
@@ -344,16 +344,16 @@ static bool give_up_rankings(struct prospect *p, uint64_t changes)
 	return any;
 }
 
-static void catch_up(struct prospect *p)
+static void catch_up(struct candidate_cache *p)
 {
 	catch_up_classes(p);
 	uint64_t head = fit_index_head(p->index), behind = head - p->seen;
 	if (p->node_unique)
 		make_node_room(p);
 	if (behind > FIT_LOG_CHANGES)
-		forget(p);
+		forget_candidates(p);
 	if (p->node_unique && !p->node_verdicts_known) {
-		forget(p);
+		forget_candidates(p);
 		judge_all_nodes(p);
 		p->seen = head;
 		return;
@@ -364,7 +364,7 @@ static void catch_up(struct prospect *p)
 	p->seen = head;
 }
 
-static void go_through_members(struct prospect *p, struct ranking *r)
+static void go_through_members(struct candidate_cache *p, struct ranking *r)
 {
 	r->list.complete = true;
 	r->list.count = 0;
@@ -372,7 +372,7 @@ static void go_through_members(struct prospect *p, struct ranking *r)
 		reconsider(p, r, p->members[i]);
 }
 
-static void refill(struct prospect *p, struct ranking *r)
+static void refill(struct candidate_cache *p, struct ranking *r)
 {
 	if (r->known && r->wanted < SHORTLIST_MAX)
 		r->wanted *= 2; // it ran dry: the job is asked for a lot
@@ -387,7 +387,7 @@ static void refill(struct prospect *p, struct ranking *r)
 	r->known = true;
 }
 
-bool prospect_best(struct prospect *p, struct fit_candidate *best)
+bool candidate_cache_best(struct candidate_cache *p, struct fit_candidate *best)
 {
 	catch_up(p);
 	for (uint32_t i = 0; i < p->ranking_count; i++) {
@@ -403,7 +403,7 @@ bool prospect_best(struct prospect *p, struct fit_candidate *best)
 	return false;
 }
 
-uint32_t prospect_feasible(struct prospect *p)
+uint32_t candidate_cache_feasible(struct candidate_cache *p)
 {
 	catch_up(p);
 	uint64_t epoch = fit_index_ready_epoch(p->index);
@@ -418,7 +418,7 @@ uint32_t prospect_feasible(struct prospect *p)
 	return p->feasible;
 }
 
-static void count_all(struct prospect *p)
+static void count_all(struct candidate_cache *p)
 {
 	p->scans++;
 	memset(p->counts, 0, sizeof p->counts);
@@ -427,7 +427,7 @@ static void count_all(struct prospect *p)
 	p->counts_known = true;
 }
 
-void prospect_refusal(struct prospect *p, struct place_refusal *refusal)
+void candidate_cache_refusal(struct candidate_cache *p, struct place_refusal *refusal)
 {
 	catch_up(p);
 	if (!p->counts_known)
@@ -435,15 +435,15 @@ void prospect_refusal(struct prospect *p, struct place_refusal *refusal)
 	refusal_fill(p->counts, feasibility_constraints(p->feasibility), refusal);
 }
 
-bool prospect_devices(const struct prospect *p, uint32_t slot, const struct device_set *free,
-	struct device_set *chosen)
+bool candidate_cache_devices(const struct candidate_cache *p, uint32_t slot,
+	const struct device_set *free, struct device_set *chosen)
 {
 	uint32_t node_class = fit_index_node(p->index, slot)->node_class;
 	CHECK(node_class < p->class_count);
 	return devices_choose(p->ask, &p->matches[node_class], free, chosen);
 }
 
-uint32_t prospect_take_scans(struct prospect *p)
+uint32_t candidate_cache_take_scans(struct candidate_cache *p)
 {
 	uint32_t scans = p->scans;
 	p->scans = 0;

@@ -6,27 +6,27 @@
 #include "placement/direct/fit_index.h"
 
 // Where records come from; NULL for a hole.
-struct prospect_source {
+struct candidate_source {
 	const struct node_class *(*class_at)(void *context, uint32_t node_class);
 	const struct node *(*node_at)(void *context, uint32_t slot);
 	void *context;
 };
 
-struct prospect;
+struct candidate_cache;
 
 // index, source and job must outlive it.
-struct prospect *prospect_create(
-	struct fit_index *, const struct prospect_source *, const struct job *, uint32_t group);
-void prospect_destroy(struct prospect *);
+struct candidate_cache *candidate_cache_create(
+	struct fit_index *, const struct candidate_source *, const struct job *, uint32_t group);
+void candidate_cache_destroy(struct candidate_cache *);
 
 // The best node for one more instance. False: there is none.
-bool prospect_best(struct prospect *, struct fit_candidate *);
+bool candidate_cache_best(struct candidate_cache *, struct fit_candidate *);
 // Ready nodes that pass every filter, whether they have room or not.
-uint32_t prospect_feasible(struct prospect *);
-// Why there is none; after prospect_best was false.
-void prospect_refusal(struct prospect *, struct place_refusal *);
-// Instances for the group's device asks on a node that prospect_best chose.
-bool prospect_devices(const struct prospect *, uint32_t slot, const struct device_set *free,
-	struct device_set *chosen);
+uint32_t candidate_cache_feasible(struct candidate_cache *);
+// Why there is none; after candidate_cache_best was false.
+void candidate_cache_refusal(struct candidate_cache *, struct place_refusal *);
+// Instances for the group's device asks on a node that candidate_cache_best chose.
+bool candidate_cache_devices(const struct candidate_cache *, uint32_t slot,
+	const struct device_set *free, struct device_set *chosen);
 // How often all nodes were looked at one by one since the last call.
-uint32_t prospect_take_scans(struct prospect *);
+uint32_t candidate_cache_take_scans(struct candidate_cache *);

@@ -1,4 +1,4 @@
-// The placer of direct jobs: what the applier asks, answered from the fit index and the prospects.
+// The placer of direct jobs: what the applier asks, answered from the fit index and the candidate caches.
 #include "placement/direct/candidate_cache_table.h"
 #include "placement/direct/placement.h"
 #include "state/base/check.h"
@@ -9,7 +9,7 @@
 struct placement {
 	struct state *state;
 	struct fit_index *index;
-	struct prospect_table *prospects;
+	struct candidate_cache_table *caches;
 	// Slots whose node changed since the index was told; each once. A plan changes a hundred thousand
 	// nodes and asks for none of them: the index follows when somebody asks, or nothing else is to do.
 	uint32_t *changed;
@@ -35,10 +35,10 @@ static const struct node *node_at(void *context, uint32_t slot)
 struct placement *placement_create(struct state *state, enum placement_algorithm algorithm)
 {
 	struct placement *p = memory_take(sizeof *p);
-	struct prospect_source source = {class_at, node_at, p};
+	struct candidate_source source = {class_at, node_at, p};
 	p->state = state;
 	p->index = fit_index_create(algorithm);
-	p->prospects = prospect_table_create(p->index, &source);
+	p->caches = candidate_cache_table_create(p->index, &source);
 	return p;
 }
 
@@ -46,7 +46,7 @@ void placement_destroy(struct placement *p)
 {
 	if (!p)
 		return;
-	prospect_table_destroy(p->prospects);
+	candidate_cache_table_destroy(p->caches);
 	fit_index_destroy(p->index);
 	free(p->changed);
 	free(p->is_changed);
@@ -58,7 +58,7 @@ const struct placement_counters *placement_counters(const struct placement *p)
 	return &p->counters;
 }
 
-static void count(_Atomic uint64_t *counter, uint64_t by)
+static void count_decision(_Atomic uint64_t *counter, uint64_t by)
 {
 	atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
 }
@@ -95,7 +95,7 @@ static struct fit_input input_of(const struct node_cell *cell)
 	return in;
 }
 
-static void follow(struct placement *p, uint32_t slot)
+static void follow_changes(struct placement *p, uint32_t slot)
 {
 	const struct node_cell *cell = state_node_cell(p->state, slot);
 	if (!cell || !cell->working || cell->working->record.deleted) {
@@ -140,7 +140,7 @@ static bool catch_up(void *context, uint32_t nodes)
 	for (; nodes > 0 && p->changed_count > 0; nodes--) {
 		uint32_t slot = p->changed[--p->changed_count];
 		p->is_changed[slot / 64] &= ~(1ull << (slot % 64));
-		follow(p, slot);
+		follow_changes(p, slot);
 	}
 	return p->changed_count > 0;
 }
@@ -150,30 +150,30 @@ static void best(void *context, const struct job *job, uint32_t group, struct pl
 {
 	struct placement *p = context;
 	catch_up(p, UINT32_MAX);
-	struct prospect *prospect = prospect_table_get(p->prospects, job, group);
+	struct candidate_cache *cache = candidate_cache_table_get(p->caches, job, group);
 	struct fit_candidate winner;
 	*choice = (struct placer_choice){
 		.slot = PLACER_NO_NODE,
 		.nodes_evaluated = fit_index_nodes(p->index) - fit_index_not_ready(p->index),
 	};
-	if (prospect_best(prospect, &winner)) {
+	if (candidate_cache_best(cache, &winner)) {
 		struct device_set free = free_devices(state_node_cell(p->state, winner.slot));
-		CHECK(prospect_devices(prospect, winner.slot, &free, &choice->devices));
+		CHECK(candidate_cache_devices(cache, winner.slot, &free, &choice->devices));
 		choice->slot = winner.slot;
 		choice->score = winner.score;
-		count(&p->counters.decisions, 1);
+		count_decision(&p->counters.decisions, 1);
 	} else {
-		prospect_refusal(prospect, refusal);
-		count(&p->counters.refusals, 1);
+		candidate_cache_refusal(cache, refusal);
+		count_decision(&p->counters.refusals, 1);
 	}
-	choice->nodes_feasible = prospect_feasible(prospect);
-	count(&p->counters.scans, prospect_take_scans(prospect));
+	choice->nodes_feasible = candidate_cache_feasible(cache);
+	count_decision(&p->counters.scans, candidate_cache_take_scans(cache));
 }
 
 static void job_retired(void *context, const struct job *job)
 {
 	struct placement *p = context;
-	prospect_table_forget(p->prospects, job);
+	candidate_cache_table_forget(p->caches, job);
 }
 
 struct placer placement_placer(struct placement *p)

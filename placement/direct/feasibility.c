@@ -23,7 +23,8 @@ struct feasibility {
 	struct device_constraints devices[NODE_DEVICE_GROUPS_MAX];    // of each ask
 };
 
-static struct compiled_constraint *compile(const struct job *job, const struct constraint *c)
+static struct compiled_constraint *compile_constraints(
+	const struct job *job, const struct constraint *c)
 {
 	struct constraint_error error;
 	char reason[CONSTRAINT_ERROR_BYTES];
@@ -40,7 +41,7 @@ static void add_constraints(struct feasibility *f, const struct array *constrain
 	for (uint32_t i = 0; i < constraints->count; i++) {
 		CHECK(f->constraint_count < JOB_CONSTRAINTS_MAX);
 		struct compiled_constraint *c =
-			compile(f->job, ARRAY_AT(constraints, struct constraint, i));
+			compile_constraints(f->job, ARRAY_AT(constraints, struct constraint, i));
 		if (c && constraint_is_node_unique(c))
 			f->node_unique |= 1ull << f->constraint_count;
 		f->constraints[f->constraint_count++] = c;
@@ -56,8 +57,8 @@ static void add_device_constraints(struct feasibility *f, const struct device_as
 	struct device_constraints *own = &f->devices[i];
 	for (uint32_t j = 0; j < device->constraints.count; j++) {
 		CHECK(own->count < JOB_CONSTRAINTS_MAX);
-		own->items[own->count++] =
-			compile(f->job, ARRAY_AT(&device->constraints, struct constraint, j));
+		own->items[own->count++] = compile_constraints(
+			f->job, ARRAY_AT(&device->constraints, struct constraint, j));
 	}
 }
 
@@ -140,7 +141,7 @@ static bool device_serves(const struct feasibility *f, uint32_t ask,
 }
 
 // Gives each ask from `ask` on a group of its own choice; several may share a group that has enough.
-static bool assign(const struct group_ask *asks, const struct device_matches *matches,
+static bool assign_devices(const struct group_ask *asks, const struct device_matches *matches,
 	uint8_t free[NODE_DEVICE_GROUPS_MAX], uint32_t ask,
 	uint8_t group_of[NODE_DEVICE_GROUPS_MAX])
 {
@@ -152,7 +153,7 @@ static bool assign(const struct group_ask *asks, const struct device_matches *ma
 			continue;
 		free[i] = (uint8_t)(free[i] - count);
 		group_of[ask] = i;
-		bool done = assign(asks, matches, free, ask + 1, group_of);
+		bool done = assign_devices(asks, matches, free, ask + 1, group_of);
 		free[i] = (uint8_t)(free[i] + count);
 		if (done)
 			return true;
@@ -165,7 +166,7 @@ bool devices_suffice(const struct group_ask *asks, const struct device_matches *
 {
 	uint8_t left[NODE_DEVICE_GROUPS_MAX], group_of[NODE_DEVICE_GROUPS_MAX];
 	memcpy(left, free, sizeof left);
-	return assign(asks, matches, left, 0, group_of);
+	return assign_devices(asks, matches, left, 0, group_of);
 }
 
 bool devices_choose(const struct group_ask *asks, const struct device_matches *matches,
@@ -176,7 +177,7 @@ bool devices_choose(const struct group_ask *asks, const struct device_matches *m
 	*chosen = (struct device_set){0};
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		left[i] = (uint8_t)__builtin_popcountll(free->groups[i]);
-	if (!assign(asks, matches, left, 0, group_of))
+	if (!assign_devices(asks, matches, left, 0, group_of))
 		return false;
 	for (uint32_t i = 0; i < asks->device_count; i++)
 		for (uint32_t j = 0; j < asks->devices[i].count; j++) {

@@ -59,7 +59,7 @@ void fit_index_destroy(struct fit_index *x)
 }
 
 // Mapped rather than allocated: with millions of nodes, huge pages halve the time of an access.
-static void *enlarge(void *array, uint32_t room, uint32_t more, size_t bytes_each)
+static void *enlarge_index(void *array, uint32_t room, uint32_t more, size_t bytes_each)
 {
 	void *larger = memory_map(more * bytes_each);
 	CHECK(larger != NULL); // the address space is exhausted
@@ -77,12 +77,12 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		uint32_t room = x->room ? x->room : SLOTS_FIRST;
 		while (room <= slot)
 			room *= 2;
-		x->nodes = enlarge(x->nodes, x->room, room, sizeof *x->nodes);
-		x->stamps = enlarge(x->stamps, x->room, room, sizeof *x->stamps);
-		x->snapshots = enlarge(x->snapshots, x->room, room, sizeof *x->snapshots);
+		x->nodes = enlarge_index(x->nodes, x->room, room, sizeof *x->nodes);
+		x->stamps = enlarge_index(x->stamps, x->room, room, sizeof *x->stamps);
+		x->snapshots = enlarge_index(x->snapshots, x->room, room, sizeof *x->snapshots);
 		if (x->idle)
 			x->idle_nodes =
-				enlarge(x->idle_nodes, x->room, room, sizeof *x->idle_nodes);
+				enlarge_index(x->idle_nodes, x->room, room, sizeof *x->idle_nodes);
 		x->room = room;
 	}
 	for (; x->slots <= slot; x->slots++) {
@@ -97,11 +97,11 @@ static void make_room(struct fit_index *x, uint32_t slot)
 static struct class_record *class_record(struct fit_index *x, uint32_t id)
 {
 	if (id >= x->class_count) {
-		uint32_t count = id + 1;
-		x->classes = memory_resize(x->classes, count * sizeof *x->classes);
+		uint32_t count_device = id + 1;
+		x->classes = memory_resize(x->classes, count_device * sizeof *x->classes);
 		memset(x->classes + x->class_count, 0,
-			(count - x->class_count) * sizeof *x->classes);
-		x->class_count = count;
+			(count_device - x->class_count) * sizeof *x->classes);
+		x->class_count = count_device;
 	}
 	return &x->classes[id];
 }
@@ -116,7 +116,7 @@ static void class_enter(struct fit_index *x, const struct fit_input *in)
 }
 
 // Counts a node in (by = 1) or out (by = -1).
-static void count(struct fit_index *x, const struct fit_node *n, int by)
+static void count_device(struct fit_index *x, const struct fit_node *n, int by)
 {
 	if (n->place == FIT_ABSENT)
 		return;
@@ -129,7 +129,7 @@ static void count(struct fit_index *x, const struct fit_node *n, int by)
 		x->not_ready_count += (uint32_t)by;
 }
 
-static uint32_t minus(uint32_t a, uint32_t b)
+static uint32_t minus_used(uint32_t a, uint32_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -146,9 +146,9 @@ static struct fit_node node_of(const struct fit_input *in)
 			(u.memory_mb > c.memory_mb ? FIT_OVER_MEMORY : 0u) |
 			(u.disk_mb > c.disk_mb ? FIT_OVER_DISK : 0u);
 	struct fit_node n = {
-		.cpu_free = minus(c.cpu_mhz, u.cpu_mhz),
-		.memory_free = minus(c.memory_mb, u.memory_mb),
-		.disk_free = minus(c.disk_mb, u.disk_mb),
+		.cpu_free = minus_used(c.cpu_mhz, u.cpu_mhz),
+		.memory_free = minus_used(c.memory_mb, u.memory_mb),
+		.disk_free = minus_used(c.disk_mb, u.disk_mb),
 		.cpu_capacity = at_least_one(c.cpu_mhz),
 		.memory_capacity = at_least_one(c.memory_mb),
 		.node_class = in->node_class,
@@ -223,7 +223,7 @@ struct fit_tree *fit_index_idle_tree(struct fit_index *x)
 		return x->idle;
 	x->idle = fit_tree_create(x->algorithm, &x->idle_nodes);
 	if (x->room > 0)
-		x->idle_nodes = enlarge(NULL, 0, x->room, sizeof *x->idle_nodes);
+		x->idle_nodes = enlarge_index(NULL, 0, x->room, sizeof *x->idle_nodes);
 	for (uint32_t slot = 0; slot < x->slots; slot++) {
 		x->idle_nodes[slot].place = FIT_ABSENT;
 		follow_idle(x, slot);
@@ -251,9 +251,9 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 		x->ready_epoch++;
 	if (fit_is_placeable(&before))
 		fit_tree_remove(x->tree, slot);
-	count(x, &before, -1);
+	count_device(x, &before, -1);
 	*n = after;
-	count(x, &after, 1);
+	count_device(x, &after, 1);
 	if (fit_is_placeable(&after))
 		fit_tree_insert(x->tree, slot);
 	if (x->idle)

@@ -53,7 +53,7 @@ bool fit_prefer(enum placement_algorithm algorithm, const struct fit_query *q,
 	return a->slot < b->slot;
 }
 
-static void offer(struct search *s, struct fit_candidate c)
+static void offer_candidate(struct search *s, struct fit_candidate c)
 {
 	if (s->found == s->wanted) {
 		if (!fit_prefer(s->tree->algorithm, s->query, &c, &s->best[s->found - 1]))
@@ -79,7 +79,7 @@ static bool accepted(const struct search *s, const struct fit_leaf *l, uint32_t 
 }
 
 // The lane of least cost; the first of equals.
-static uint32_t cheapest(const double *cost, uint32_t lanes)
+static uint32_t cheapest_open(const double *cost, uint32_t lanes)
 {
 	uint32_t at = (uint32_t)__builtin_ctz(lanes);
 	for (lanes &= lanes - 1; lanes; lanes &= lanes - 1) {
@@ -95,14 +95,14 @@ static void search_leaf(struct search *s, const struct fit_leaf *l)
 	double cost[FIT_LEAF_NODES];
 	uint32_t lanes = s->tree->scans->leaf(l, &s->bounds, cost);
 	while (lanes) {
-		uint32_t i = cheapest(cost, lanes);
+		uint32_t i = cheapest_open(cost, lanes);
 		if (cost[i] > s->bounds.cost_most)
 			return;
 		lanes &= ~(1u << i);
 		if (accepted(s, l, i))
-			offer(s, (struct fit_candidate){cost[i], -1.0, l->slot[i], l->cpu_free[i],
-					 l->memory_free[i], l->cpu_capacity[i],
-					 l->memory_capacity[i]});
+			offer_candidate(s, (struct fit_candidate){cost[i], -1.0, l->slot[i],
+						   l->cpu_free[i], l->memory_free[i],
+						   l->cpu_capacity[i], l->memory_capacity[i]});
 	}
 }
 
@@ -133,7 +133,7 @@ struct frame {
 	double cost[FIT_BRANCH_CHILDREN];
 };
 
-static void enter(struct search *s, struct frame *f, uint32_t branch)
+static void enter_child(struct search *s, struct frame *f, uint32_t branch)
 {
 	f->branch = branch_at(s->tree, branch);
 	f->lanes = s->tree->scans->branch(f->branch, &s->bounds, f->cost);
@@ -144,10 +144,10 @@ static void search_branches(struct search *s)
 {
 	struct frame frames[FIT_HEIGHT_MAX];
 	uint32_t depth = 0;
-	enter(s, &frames[0], s->tree->root);
+	enter_child(s, &frames[0], s->tree->root);
 	for (;;) {
 		struct frame *f = &frames[depth];
-		uint32_t i = f->lanes ? cheapest(f->cost, f->lanes) : 0;
+		uint32_t i = f->lanes ? cheapest_open(f->cost, f->lanes) : 0;
 		if (f->lanes == 0 || f->cost[i] > s->bounds.cost_most) {
 			if (depth == 0)
 				return;
@@ -160,7 +160,7 @@ static void search_branches(struct search *s)
 		if (f->branch->height == 1)
 			search_leaf(s, leaf_at(s->tree, f->branch->child[i]));
 		else
-			enter(s, &frames[++depth], f->branch->child[i]);
+			enter_child(s, &frames[++depth], f->branch->child[i]);
 	}
 }
 

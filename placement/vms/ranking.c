@@ -22,7 +22,8 @@ void vm_ranking_sort(struct vm_ranking *r)
 }
 
 // Of the places from … to, the first whose worker does not come before this one.
-static uint32_t place(const struct vm_ranking *r, uint32_t from, uint32_t to, uint32_t worker)
+static uint32_t ranking_place(
+	const struct vm_ranking *r, uint32_t from, uint32_t to, uint32_t worker)
 {
 	while (from < to) {
 		uint32_t middle = from + (to - from) / 2;
@@ -36,16 +37,16 @@ static uint32_t place(const struct vm_ranking *r, uint32_t from, uint32_t to, ui
 
 void vm_ranking_move(struct vm_ranking *r, uint32_t worker, int by)
 {
-	uint32_t at = place(r, 0, r->size, worker), to;
+	uint32_t at = ranking_place(r, 0, r->size, worker), to;
 
 	CHECK(at < r->size && r->order[at] == worker);
 	CHECK(by > 0 || r->machines[worker] > 0);
 	r->machines[worker] += (uint32_t)by;
-	to = place(r, 0, at, worker);
+	to = ranking_place(r, 0, at, worker);
 	if (to < at) {
 		memmove(r->order + to + 1, r->order + to, (at - to) * sizeof *r->order);
 	} else {
-		to = place(r, at + 1, r->size, worker) - 1;
+		to = ranking_place(r, at + 1, r->size, worker) - 1;
 		memmove(r->order + at, r->order + at + 1, (to - at) * sizeof *r->order);
 	}
 	r->order[to] = worker;

@@ -15,7 +15,7 @@ static const char *or_empty(const char *string)
 }
 
 // FNV-1a, the end of each text included.
-static uint64_t mix(uint64_t hash, const char *string)
+static uint64_t mix_text(uint64_t hash, const char *string)
 {
 	const unsigned char *at = (const unsigned char *)or_empty(string);
 
@@ -27,15 +27,15 @@ static uint64_t mix(uint64_t hash, const char *string)
 
 static uint64_t shape_hash(const struct vm *vm)
 {
-	uint64_t hash = mix(mix(0xcbf29ce484222325u, vm->arch), vm->runtime);
+	uint64_t hash = mix_text(mix_text(0xcbf29ce484222325u, vm->arch), vm->runtime);
 
 	for (uint32_t i = 0; i < vm->resources.count; i++) {
 		const struct named_count *r = ARRAY_AT(&vm->resources, struct named_count, i);
-		hash = (mix(hash, r->name) ^ (uint64_t)r->count) * 0x9e3779b97f4a7c15u;
+		hash = (mix_text(hash, r->name) ^ (uint64_t)r->count) * 0x9e3779b97f4a7c15u;
 	}
 	for (uint32_t i = 0; i < vm->labels.count; i++) {
 		const struct string_pair *l = ARRAY_AT(&vm->labels, struct string_pair, i);
-		hash = mix(mix(hash, l->name), l->value);
+		hash = mix_text(mix_text(hash, l->name), l->value);
 	}
 	return hash ^ hash >> 32;
 }

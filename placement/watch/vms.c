@@ -1,7 +1,7 @@
 // Virtual machines (rows D1 to D4, D17): woken by what changes and at the latest after vm_interval_ns, one thread looks
 // at whether all are well, and then places those that wait. The decider judges everything again.
+#include "placement/watch/vms.h"
 #include "placement/vms/pass.h"
-#include "placement/watch/watcher.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "state/log/command.h"
@@ -15,7 +15,7 @@ struct vm_watch {
 	struct watch_tools tools;
 };
 
-static void *create(const struct watch_tools *tools)
+static void *vms_create(const struct watch_tools *tools)
 {
 	struct vm_watch *w = memory_take(sizeof *w);
 
@@ -23,17 +23,15 @@ static void *create(const struct watch_tools *tools)
 	return w;
 }
 
-static void destroy(void *context)
+static void vms_destroy(void *context)
 {
 	free(context);
 }
 
 // The first turn looks at everything.
-static void take_over(void *context)
+static void vms_take_over(void *context)
 {
 }
-
-// --- What wakes it, on the applier's thread ------------------------------------------------------
 
 // What waits or failed, and what gave its place back; an assignment does not.
 static bool vm_matters(const struct vm *before, const struct vm *after)
@@ -63,7 +61,7 @@ static bool node_matters(
 	       state_vm_worker_of_node(w->tools.state, &after->id);
 }
 
-static bool changed(void *context, const struct state_change *change)
+static bool vms_changed(void *context, const struct state_change *change)
 {
 	if (change->table == STATE_VMS)
 		return vm_matters(
@@ -75,8 +73,6 @@ static bool changed(void *context, const struct state_change *change)
 	       worker_matters(context, (const struct vm_worker *)change->before,
 		       (const struct vm_worker *)change->after);
 }
-
-// --- What there is, in one read section ----------------------------------------------------------
 
 static struct vm_roster list_all(const struct vm_watch *w, int64_t now_ns)
 {
@@ -173,7 +169,7 @@ static void count_workers(const struct vm_watch *w, const struct vm_roster *r)
 	watch_gauge(&w->tools, &w->tools.stats->vm_workers_offline, offline);
 }
 
-static struct vm_view look(const struct vm_watch *w, int64_t now_ns, bool judges)
+static struct vm_view look_at_vms(const struct vm_watch *w, int64_t now_ns, bool judges)
 {
 	struct vm_view v = {0};
 
@@ -203,8 +199,6 @@ static void look_away(struct vm_view *v)
 	free(v->workers);
 }
 
-// --- Health --------------------------------------------------------------------------------------
-
 static bool note_health(struct vm_watch *w, const struct vm_view *v)
 {
 	struct text texts[VM_ASSIGN_MAX];
@@ -220,8 +214,6 @@ static bool note_health(struct vm_watch *w, const struct vm_view *v)
 	return changes > 0;
 }
 
-// --- Scheduling ----------------------------------------------------------------------------------
-
 // Proposals of a round, in commands that the log takes together.
 struct round {
 	struct vm_proposal proposals[ROUND_COMMANDS * VM_ASSIGN_MAX];
@@ -230,7 +222,7 @@ struct round {
 	uint32_t count, command_count;
 };
 
-static bool propose(struct round *r, struct vm_pass *pass)
+static bool propose_round(struct round *r, struct vm_pass *pass)
 {
 	r->count = vm_pass_propose(pass, r->proposals, ROUND_COMMANDS * VM_ASSIGN_MAX);
 	r->command_count = (r->count + VM_ASSIGN_MAX - 1) / VM_ASSIGN_MAX;
@@ -249,7 +241,7 @@ static bool propose(struct round *r, struct vm_pass *pass)
 }
 
 // Those that were refused are given back. False: the pass cannot go on (row D17).
-static bool settle(struct round *r, struct vm_pass *pass, uint64_t *assigned)
+static bool settle_round(struct round *r, struct vm_pass *pass, uint64_t *assigned)
 {
 	bool goes_on = true;
 
@@ -284,7 +276,7 @@ static void count_round(const struct vm_watch *w, const struct round *r)
 	pthread_mutex_unlock(w->tools.stats_mutex);
 }
 
-static bool schedule(struct vm_watch *w, struct vm_pass *pass)
+static bool schedule_vms(struct vm_watch *w, struct vm_pass *pass)
 {
 	struct round *r = memory_take(sizeof *r);
 	struct command *commands[ROUND_COMMANDS];
@@ -292,28 +284,28 @@ static bool schedule(struct vm_watch *w, struct vm_pass *pass)
 
 	for (uint32_t i = 0; i < ROUND_COMMANDS; i++)
 		commands[i] = &r->commands[i];
-	while (propose(r, pass)) {
+	while (propose_round(r, pass)) {
 		watch_run_all(&w->tools, commands, r->command_count);
 		count_round(w, r);
-		if (!settle(r, pass, &assigned))
+		if (!settle_round(r, pass, &assigned))
 			break;
 	}
 	free(r);
 	return assigned > 0;
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t vms_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct vm_watch *w = context;
-	struct vm_view v = look(w, now_ns, true);
+	struct vm_view v = look_at_vms(w, now_ns, true);
 
 	if (v.unwell_count > 0) {
 		*done |= note_health(w, &v);
 		look_away(&v);
-		v = look(w, now_ns, false);
+		v = look_at_vms(w, now_ns, false);
 	}
 	if (v.pass)
-		*done |= schedule(w, v.pass);
+		*done |= schedule_vms(w, v.pass);
 	look_away(&v);
 	watch_count(&w->tools, &w->tools.stats->vm_turns, 1);
 	return now_ns + w->tools.vm_interval_ns;
@@ -321,9 +313,9 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 
 const struct watcher vm_watcher = {
 	.name = "vms",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+	.create = vms_create,
+	.destroy = vms_destroy,
+	.take_over = vms_take_over,
+	.changed = vms_changed,
+	.turn = vms_turn,
 };

@@ -1,12 +1,17 @@
 #include "placement/watch/watchers.h"
-#include "placement/watch/watcher.h"
+#include "placement/watch/deployments/deployments.h"
+#include "placement/watch/drains/drains.h"
+#include "placement/watch/frame/watcher.h"
+#include "placement/watch/jobs/periodic.h"
+#include "placement/watch/jobs/region_jobs.h"
+#include "placement/watch/nodes/disconnects.h"
+#include "placement/watch/nodes/standings.h"
+#include "placement/watch/nodes/suspended_nodes.h"
+#include "placement/watch/vms.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/records/vm.h"
-#include <errno.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -20,7 +25,7 @@ static const struct watcher *const of_this_region[] = {
 	&drain_watcher,
 	&periodic_watcher,
 	&disconnect_watcher,
-	&lifecycle_watcher,
+	&suspended_nodes_watcher,
 	&standing_watcher,
 	&vm_watcher,
 	NULL,
@@ -50,8 +55,6 @@ struct watchers {
 	pthread_t thread;
 };
 
-// --- Changes -------------------------------------------------------------------------------------
-
 static bool is_of_interest(
 	const struct watcher *w, void *context, const struct state_change *changes, uint32_t count)
 {
@@ -62,7 +65,7 @@ static bool is_of_interest(
 	return wanted;
 }
 
-static void observe(
+static void observe_changes(
 	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
 {
 	struct watchers *w = context;
@@ -80,8 +83,6 @@ static void observe(
 	pthread_cond_signal(&w->changed);
 	pthread_mutex_unlock(&w->mutex);
 }
-
-// --- Turns ---------------------------------------------------------------------------------------
 
 static bool take_wanted(struct watchers *w, struct watch *watch)
 {
@@ -126,7 +127,7 @@ static bool is_anything_wanted(const struct watchers *w)
 }
 
 // Until something changes, something is due, or the watchers stop. False: they stop.
-static bool rest(struct watchers *w)
+static bool watchers_rest(struct watchers *w)
 {
 	int64_t until_ns = (int64_t)time_monotonic_ns(w->settings.time) + rest_ns(w);
 	struct timespec at = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
@@ -140,85 +141,14 @@ static bool rest(struct watchers *w)
 	return goes_on;
 }
 
-static void *run(void *context)
+static void *watchers_main(void *context)
 {
 	struct watchers *w = context;
 
 	do
 		(void)watchers_turn(w);
-	while (rest(w));
+	while (watchers_rest(w));
 	return NULL;
-}
-
-// --- What watchers have in common ----------------------------------------------------------------
-
-void watch_count(const struct watch_tools *t, uint64_t *counter, uint64_t more)
-{
-	pthread_mutex_lock(t->stats_mutex);
-	*counter += more;
-	pthread_mutex_unlock(t->stats_mutex);
-}
-
-void watch_gauge(const struct watch_tools *t, uint32_t *gauge, uint32_t value)
-{
-	pthread_mutex_lock(t->stats_mutex);
-	*gauge = value;
-	pthread_mutex_unlock(t->stats_mutex);
-}
-
-int watch_run(const struct watch_tools *t, struct command *c)
-{
-	int error = submitter_run(t->submitter, c);
-
-	if (error != 0 && !submitter_is_stopping(t->submitter))
-		watch_count(t, &t->stats->commands_refused, 1);
-	return error;
-}
-
-struct awaited {
-	sem_t semaphore;
-	_Atomic uint32_t left;
-};
-
-static void awaited_done(struct command *c)
-{
-	struct awaited *awaited = c->context;
-
-	atomic_fetch_sub(&awaited->left, 1);
-	CHECK(sem_post(&awaited->semaphore) == 0);
-}
-
-static void await(const struct watch_tools *t, struct awaited *awaited, uint32_t sent)
-{
-	while (t->step && atomic_load(&awaited->left) > 0)
-		t->step(t->step_context);
-	for (uint32_t i = 0; i < sent; i++)
-		while (sem_wait(&awaited->semaphore) != 0)
-			CHECK(errno == EINTR);
-}
-
-void watch_run_all(const struct watch_tools *t, struct command **commands, uint32_t count)
-{
-	struct awaited awaited = {.left = 0};
-	uint32_t sent = 0, refused = 0;
-
-	CHECK(sem_init(&awaited.semaphore, 0, 0) == 0);
-	for (; sent < count; sent++) {
-		commands[sent]->done = awaited_done;
-		commands[sent]->context = &awaited;
-		atomic_fetch_add(&awaited.left, 1);
-		if (submitter_send(t->submitter, commands[sent]) != 0)
-			break;
-	}
-	atomic_fetch_sub(&awaited.left, sent < count);
-	await(t, &awaited, sent);
-	for (uint32_t i = sent; i < count; i++)
-		commands[i]->outcome = OUTCOME_STOPPING;
-	sem_destroy(&awaited.semaphore);
-	for (uint32_t i = 0; i < count; i++)
-		refused += commands[i]->outcome != OUTCOME_DONE &&
-			   commands[i]->outcome != OUTCOME_STOPPING;
-	watch_count(t, &t->stats->commands_refused, refused);
 }
 
 void watchers_stats(struct watchers *w, struct watchers_stats *stats)
@@ -227,8 +157,6 @@ void watchers_stats(struct watchers *w, struct watchers_stats *stats)
 	*stats = w->stats;
 	pthread_mutex_unlock(&w->mutex);
 }
-
-// --- Life ----------------------------------------------------------------------------------------
 
 static void init_locks(struct watchers *w)
 {
@@ -283,7 +211,7 @@ struct watchers *watchers_create(const struct watchers_settings *settings)
 	init_tools(w);
 	for (uint32_t i = 0; w->table[i]; i++)
 		w->watches[i].context = w->table[i]->create(&w->tools);
-	w->observer = (struct state_observer){.changed = observe, .context = w};
+	w->observer = (struct state_observer){.changed = observe_changes, .context = w};
 	state_observe(settings->state, &w->observer);
 	return w;
 }
@@ -294,7 +222,7 @@ int watchers_start(struct watchers *w)
 		w->table[i]->take_over(w->watches[i].context);
 	if (w->settings.step)
 		return 0;
-	int error = -pthread_create(&w->thread, NULL, run, w);
+	int error = -pthread_create(&w->thread, NULL, watchers_main, w);
 	if (error != 0)
 		return error;
 	w->is_running = true;

@@ -1,5 +1,6 @@
 // What the watchers did, and what they have under their eyes.
 #include "tools/berthd/metrics_watchers.h"
+#include "placement/watch/nodes/standings.h"
 #include "tools/berthd/metrics_vms.h"
 
 static void counter(

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 // Of one deployment: its promotion, and an evaluation.
-#define ACTS_AT_A_LOOK 2u
+#define COMMANDS_AT_A_LOOK 2u
 
-struct act {
+struct deployment_command {
 	struct uuid deployment;
 	struct command command;
 	struct command_deployment change;
@@ -21,93 +21,93 @@ struct act {
 	struct evaluation *eval; // of an evaluation
 };
 
-struct acts {
+struct deployment_commands {
 	const struct watch_tools *tools;
-	struct act items[ACTS_MAX];
-	struct command *commands[ACTS_MAX];
+	struct deployment_command items[DEPLOYMENT_COMMANDS_MAX];
+	struct command *commands[DEPLOYMENT_COMMANDS_MAX];
 	uint32_t count;
-	struct uuid ids[ACT_IDS_MAX];
+	struct uuid ids[DEPLOYMENT_COMMAND_IDS_MAX];
 };
 
 static const struct desired_transition may_be_replaced = {.reschedule = {true, true}};
 
-struct acts *acts_create(const struct watch_tools *tools)
+struct deployment_commands *deployment_commands_create(const struct watch_tools *tools)
 {
-	struct acts *acts = memory_take(sizeof *acts);
+	struct deployment_commands *commands = memory_take(sizeof *commands);
 
-	acts->tools = tools;
-	return acts;
+	commands->tools = tools;
+	return commands;
 }
 
-static void forget(struct acts *acts)
+static void forget_commands(struct deployment_commands *commands)
 {
-	for (uint32_t i = 0; i < acts->count; i++) {
-		free(acts->items[i].ids);
-		evaluation_free(acts->items[i].eval); // refused
+	for (uint32_t i = 0; i < commands->count; i++) {
+		free(commands->items[i].ids);
+		evaluation_free(commands->items[i].eval); // refused
 	}
-	acts->count = 0;
+	commands->count = 0;
 }
 
-void acts_destroy(struct acts *acts)
+void deployment_commands_destroy(struct deployment_commands *commands)
 {
-	forget(acts);
-	free(acts);
+	forget_commands(commands);
+	free(commands);
 }
 
-bool acts_are_full(const struct acts *acts)
+bool deployment_commands_are_full(const struct deployment_commands *commands)
 {
-	return acts->count + ACTS_AT_A_LOOK > ACTS_MAX;
+	return commands->count + COMMANDS_AT_A_LOOK > DEPLOYMENT_COMMANDS_MAX;
 }
 
-struct uuid *acts_ids(struct acts *acts)
+struct uuid *deployment_commands_ids(struct deployment_commands *commands)
 {
-	return acts->ids;
+	return commands->ids;
 }
 
-// --- Gathering -----------------------------------------------------------------------------------
-
-static struct act *add(struct acts *acts, const struct deployment *d, enum command_type type)
+static struct deployment_command *add_command(
+	struct deployment_commands *commands, const struct deployment *d, enum command_type type)
 {
-	CHECK(acts->count < ACTS_MAX);
-	struct act *act = &acts->items[acts->count++];
+	CHECK(commands->count < DEPLOYMENT_COMMANDS_MAX);
+	struct deployment_command *act = &commands->items[commands->count++];
 
-	*act = (struct act){.deployment = d->id, .command = {.type = type}};
+	*act = (struct deployment_command){.deployment = d->id, .command = {.type = type}};
 	return act;
 }
 
-static struct act *add_change(
-	struct acts *acts, const struct deployment *d, enum deployment_action action)
+static struct deployment_command *add_change(struct deployment_commands *commands,
+	const struct deployment *d, enum deployment_action action)
 {
-	struct act *act = add(acts, d, COMMAND_DEPLOYMENT);
+	struct deployment_command *act = add_command(commands, d, COMMAND_DEPLOYMENT);
 
 	act->command.deployment = &act->change;
 	act->change = (struct command_deployment){.id = d->id, .action = action};
 	return act;
 }
 
-void acts_fail(struct acts *acts, const struct deployment *d, const char *description, bool revert)
+void deployment_commands_fail(struct deployment_commands *commands, const struct deployment *d,
+	const char *description, bool revert)
 {
-	struct act *act = add_change(acts, d, DEPLOYMENT_FAIL);
+	struct deployment_command *act = add_change(commands, d, DEPLOYMENT_FAIL);
 
 	act->change.description = description;
 	act->change.revert = revert;
 }
 
-void acts_promote(struct acts *acts, const struct deployment *d)
+void deployment_commands_promote(struct deployment_commands *commands, const struct deployment *d)
 {
-	(void)add_change(acts, d, DEPLOYMENT_PROMOTE);
+	(void)add_change(commands, d, DEPLOYMENT_PROMOTE);
 }
 
-void acts_evaluate(struct acts *acts, const struct deployment *d)
+void deployment_commands_evaluate(struct deployment_commands *commands, const struct deployment *d)
 {
 	const struct job *job =
-		state_job(acts->tools->state, text_of(d->namespace_name), text_of(d->job_id));
+		state_job(commands->tools->state, text_of(d->namespace_name), text_of(d->job_id));
 
 	if (!job)
 		return;
-	struct act *act = add(acts, d, COMMAND_EVALUATIONS);
+	struct deployment_command *act = add_command(commands, d, COMMAND_EVALUATIONS);
 	struct evaluation *e = evaluation_create();
-	e->id = prng_uuid(acts->tools->prng);
+	e->id = prng_uuid(commands->tools->prng);
 	e->namespace_name = text_copy(text_of(d->namespace_name));
 	e->job_id = text_copy(text_of(d->job_id));
 	e->priority = d->eval_priority ? d->eval_priority : job->priority;
@@ -120,10 +120,10 @@ void acts_evaluate(struct acts *acts, const struct deployment *d)
 		(struct command_evaluations){.items = &act->eval, .count = 1, .create_only = true};
 }
 
-void acts_replace(
-	struct acts *acts, const struct deployment *d, const struct uuid *ids, uint32_t count)
+void deployment_commands_replace(struct deployment_commands *commands, const struct deployment *d,
+	const struct uuid *ids, uint32_t count)
 {
-	struct act *act = add(acts, d, COMMAND_ALLOC_TRANSITIONS);
+	struct deployment_command *act = add_command(commands, d, COMMAND_ALLOC_TRANSITIONS);
 
 	act->ids = memory_take_array(count, sizeof *ids);
 	memcpy(act->ids, ids, count * sizeof *ids);
@@ -138,9 +138,7 @@ void acts_replace(
 	};
 }
 
-// --- Sending -------------------------------------------------------------------------------------
-
-static void tell_change(const struct watch_tools *t, const struct act *act)
+static void tell_change(const struct watch_tools *t, const struct deployment_command *act)
 {
 	const struct command_deployment *c = &act->change;
 	char id[UUID_TEXT_BYTES], reason[128];
@@ -157,7 +155,7 @@ static void tell_change(const struct watch_tools *t, const struct act *act)
 	watch_count(t, &t->stats->deployments_reverted, c->reverted_version.set);
 }
 
-static void tell(const struct watch_tools *t, const struct act *act)
+static void tell_settled(const struct watch_tools *t, const struct deployment_command *act)
 {
 	char id[UUID_TEXT_BYTES];
 
@@ -173,20 +171,21 @@ static void tell(const struct watch_tools *t, const struct act *act)
 		watch_count(t, &t->stats->allocations_flagged, act->transitions.count);
 }
 
-bool acts_run(struct acts *acts, acts_settle *settle, void *context, int64_t now_ns)
+bool deployment_commands_run(struct deployment_commands *commands,
+	deployment_commands_settle *settle, void *context, int64_t now_ns)
 {
-	uint32_t count = acts->count;
+	uint32_t count = commands->count;
 
 	if (count == 0)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		acts->commands[i] = &acts->items[i].command;
-	watch_run_all(acts->tools, acts->commands, count);
+		commands->commands[i] = &commands->items[i].command;
+	watch_run_all(commands->tools, commands->commands, count);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct act *act = &acts->items[i];
-		tell(acts->tools, act);
+		const struct deployment_command *act = &commands->items[i];
+		tell_settled(commands->tools, act);
 		settle(context, &act->deployment, act->command.outcome == OUTCOME_DONE, now_ns);
 	}
-	forget(acts);
+	forget_commands(commands);
 	return true;
 }

@@ -1,11 +1,11 @@
 // The deployment watcher (rows C52–C56, docs/spec/watchers.md): what a deployment's allocations report leads to
 // evaluations that push it along, to its promotion, or to its end.
 //
-//	changes → noted ids → records are read, deployments touched → looked at → acts: commands
+//	changes → noted ids → records are read, deployments touched → looked at → commands: commands
 //	                                             deadline, batch ──┘
+#include "placement/watch/deployments/deployments.h"
 #include "placement/watch/deployments/deployment_commands.h"
 #include "placement/watch/deployments/watched.h"
-#include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -36,12 +36,10 @@ struct deployment_watch {
 	struct watched_table table;
 	struct watched_list waiting; // for the window to end
 	int64_t window_ns;           // unix; 0: nothing waits
-	struct acts *acts;
+	struct deployment_commands *commands;
 };
 
-// --- Noting (applier thread) ---------------------------------------------------------------------
-
-static bool note(struct deployment_watch *x, const struct uuid *id, bool is_allocation)
+static bool note_deployment(struct deployment_watch *x, const struct uuid *id, bool is_allocation)
 {
 	pthread_mutex_lock(&x->mutex);
 	if (x->noted_count == NOTED_MAX) {
@@ -72,21 +70,19 @@ static bool matters(const struct allocation *before, const struct allocation *af
 	       allocation_is_terminal(before) != allocation_is_terminal(after);
 }
 
-static bool changed(void *context, const struct state_change *c)
+static bool deployments_changed(void *context, const struct state_change *c)
 {
 	if (c->table == STATE_DEPLOYMENTS)
-		return note(context, &((const struct deployment *)c->after)->id, false);
+		return note_deployment(context, &((const struct deployment *)c->after)->id, false);
 	if (c->table != STATE_ALLOCATIONS)
 		return false;
 	const struct allocation *after = (const struct allocation *)c->after;
 	return matters((const struct allocation *)c->before, after) &&
-	       note(context, &after->id, true);
+	       note_deployment(context, &after->id, true);
 }
 
-// --- Reading what was noted ----------------------------------------------------------------------
-
 // Under read lock. NULL: it is at its end.
-static struct watched *watch(struct deployment_watch *x, const struct uuid *id)
+static struct watched *watch_deployment(struct deployment_watch *x, const struct uuid *id)
 {
 	struct watched *w = watched_find(&x->table, id);
 	const struct deployment *d = w ? NULL : state_deployment(x->tools->state, id);
@@ -99,7 +95,8 @@ static void note_allocation(
 {
 	bool belongs = a && a->details && !uuid_is_zero(&a->details->deployment_id);
 
-	watched_note(&x->table, id, a, belongs ? watch(x, &a->details->deployment_id) : NULL);
+	watched_note(
+		&x->table, id, a, belongs ? watch_deployment(x, &a->details->deployment_id) : NULL);
 }
 
 static void read_noted(struct deployment_watch *x, const struct noted *n)
@@ -108,7 +105,7 @@ static void read_noted(struct deployment_watch *x, const struct noted *n)
 		note_allocation(x, &n->id, state_allocation(x->tools->state, &n->id));
 		return;
 	}
-	struct watched *w = watch(x, &n->id);
+	struct watched *w = watch_deployment(x, &n->id);
 	if (w)
 		watched_touch(&x->table, w);
 }
@@ -123,7 +120,7 @@ static void read_deployments(struct deployment_watch *x)
 			const struct deployment *d =
 				state_next_deployment(x->tools->state, &cursor);
 			more = d != NULL;
-			if (d && watch(x, &d->id))
+			if (d && watch_deployment(x, &d->id))
 				watched_touch(&x->table, watched_find(&x->table, &d->id));
 		}
 		state_read_end();
@@ -148,7 +145,7 @@ static void read_allocations(struct deployment_watch *x)
 }
 
 // Also when more changed than could be noted: then nothing that is remembered is relied on.
-static void take_over(void *context)
+static void deployments_take_over(void *context)
 {
 	struct deployment_watch *x = context;
 
@@ -179,16 +176,14 @@ static void read_changes(struct deployment_watch *x)
 	}
 	free(noted);
 	if (is_overrun)
-		take_over(x);
+		deployments_take_over(x);
 }
-
-// --- Judging (under read lock) -------------------------------------------------------------------
 
 // Of the unhealthy ones that nothing was decided about yet.
 struct unhealthy {
 	bool fails, reverts;
 	uint32_t replaceable;
-	struct uuid *ids; // of those, at most ACT_IDS_MAX; NULL: not asked for
+	struct uuid *ids; // of those, at most DEPLOYMENT_COMMAND_IDS_MAX; NULL: not asked for
 };
 
 // Its policy leaves it another try, or has given it one already.
@@ -214,7 +209,7 @@ static void judge_unhealthy(
 		u->reverts |= g->auto_revert;
 	} else if (!u->ids) {
 		u->replaceable++;
-	} else if (u->replaceable < ACT_IDS_MAX) {
+	} else if (u->replaceable < DEPLOYMENT_COMMAND_IDS_MAX) {
 		u->ids[u->replaceable++] = a->id;
 	}
 }
@@ -257,8 +252,6 @@ static bool has_news(
 	return w->healthy_index > w->evaluated_index;
 }
 
-// --- Looking at one deployment -------------------------------------------------------------------
-
 static void begin_window(struct deployment_watch *x, struct watched *w, int64_t now_ns)
 {
 	w->batch_ns = 0;
@@ -277,7 +270,7 @@ static void push_along(struct deployment_watch *x, struct watched *w, const stru
 		w->batch_ns = now_ns + BATCH_NS;
 }
 
-static void judge(
+static void judge_deployment(
 	struct deployment_watch *x, struct watched *w, const struct deployment *d, int64_t now_ns)
 {
 	struct group_health health[JOB_GROUPS_MAX];
@@ -290,11 +283,11 @@ static void judge(
 	bool is_late = deadline_ns != 0 && now_ns >= deadline_ns;
 	watched_due_at(&x->table, w, WATCH_NEVER);
 	if (u.fails) {
-		acts_fail(x->acts, d, DEPLOYMENT_TEXT_UNHEALTHY, u.reverts);
+		deployment_commands_fail(x->commands, d, DEPLOYMENT_TEXT_UNHEALTHY, u.reverts);
 		return;
 	}
 	if (is_late && deployment_lags(d, &reverts)) {
-		acts_fail(x->acts, d, DEPLOYMENT_TEXT_DEADLINE, reverts);
+		deployment_commands_fail(x->commands, d, DEPLOYMENT_TEXT_DEADLINE, reverts);
 		return;
 	}
 	if (is_late) { // it waits for its promotion
@@ -302,7 +295,7 @@ static void judge(
 		deadline_ns = deployment_deadline(d, health, now_ns);
 	}
 	if (deployment_is_ripe(d, health))
-		acts_promote(x->acts, d);
+		deployment_commands_promote(x->commands, d);
 	push_along(x, w, d, u.replaceable, now_ns);
 	int64_t due_ns = deadline_ns ? deadline_ns : WATCH_NEVER;
 	watched_due_at(&x->table, w, w->batch_ns && w->batch_ns < due_ns ? w->batch_ns : due_ns);
@@ -319,13 +312,11 @@ static void look_at(struct deployment_watch *x, struct watched *w, int64_t now_n
 	const struct deployment *d = state_deployment(x->tools->state, &w->id);
 	bool is_active = d && deployment_is_active(d);
 	if (is_active)
-		judge(x, w, d, now_ns);
+		judge_deployment(x, w, d, now_ns);
 	state_read_end();
 	if (!is_active)
 		watched_drop(&x->table, w);
 }
-
-// --- Turns ---------------------------------------------------------------------------------------
 
 static void settle_act(void *context, const struct uuid *deployment, bool was_done, int64_t now_ns)
 {
@@ -338,24 +329,24 @@ static void settle_act(void *context, const struct uuid *deployment, bool was_do
 	watched_touch(&x->table, w);
 }
 
-static void act(struct deployment_watch *x, int64_t now_ns, bool *done)
+static void act_on_verdict(struct deployment_watch *x, int64_t now_ns, bool *done)
 {
-	*done |= acts_run(x->acts, settle_act, x, now_ns);
+	*done |= deployment_commands_run(x->commands, settle_act, x, now_ns);
 }
 
 // What a deployment waited for is asked for, unless something else brought it meanwhile.
-static void ask(struct deployment_watch *x, struct watched *w, int64_t now_ns)
+static void ask_evaluations(struct deployment_watch *x, struct watched *w, int64_t now_ns)
 {
-	struct unhealthy u = {.ids = acts_ids(x->acts)};
+	struct unhealthy u = {.ids = deployment_commands_ids(x->commands)};
 
 	state_read_begin();
 	const struct deployment *d = state_deployment(x->tools->state, &w->id);
 	if (d && deployment_is_active(d)) {
 		judge_open(x, w, d, now_ns, &u);
 		if (!u.fails && u.replaceable > 0)
-			acts_replace(x->acts, d, u.ids, u.replaceable);
+			deployment_commands_replace(x->commands, d, u.ids, u.replaceable);
 		else if (!u.fails && has_news(x, w, d))
-			acts_evaluate(x->acts, d);
+			deployment_commands_evaluate(x->commands, d);
 	}
 	state_read_end();
 }
@@ -368,12 +359,12 @@ static void end_window(struct deployment_watch *x, int64_t now_ns, bool *done)
 		LIST_REMOVE(w, waiting);
 		w->is_waiting = false;
 		watched_touch(&x->table, w);
-		ask(x, w, now_ns);
-		if (acts_are_full(x->acts))
-			act(x, now_ns, done);
+		ask_evaluations(x, w, now_ns);
+		if (deployment_commands_are_full(x->commands))
+			act_on_verdict(x, now_ns, done);
 	}
 	x->window_ns = 0;
-	act(x, now_ns, done);
+	act_on_verdict(x, now_ns, done);
 }
 
 static struct watched *next_due(const struct deployment_watch *x, int64_t now_ns)
@@ -391,14 +382,14 @@ static void look_at_all(struct deployment_watch *x, int64_t now_ns, bool *done)
 	do {
 		while ((w = next_due(x, now_ns)) || (w = LIST_FIRST(&x->table.touched))) {
 			look_at(x, w, now_ns);
-			if (acts_are_full(x->acts))
-				act(x, now_ns, done);
+			if (deployment_commands_are_full(x->commands))
+				act_on_verdict(x, now_ns, done);
 		}
-		act(x, now_ns, done);
+		act_on_verdict(x, now_ns, done);
 	} while (!LIST_EMPTY(&x->table.touched)); // what was refused
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t deployments_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct deployment_watch *x = context;
 
@@ -412,9 +403,7 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 	return x->window_ns != 0 && x->window_ns < due_ns ? x->window_ns : due_ns;
 }
 
-// --- Life ----------------------------------------------------------------------------------------
-
-static void *create(const struct watch_tools *tools)
+static void *deployments_create(const struct watch_tools *tools)
 {
 	struct deployment_watch *x = memory_take(sizeof *x);
 
@@ -422,16 +411,16 @@ static void *create(const struct watch_tools *tools)
 	pthread_mutex_init(&x->mutex, NULL);
 	watched_table_init(&x->table);
 	LIST_INIT(&x->waiting);
-	x->acts = acts_create(tools);
+	x->commands = deployment_commands_create(tools);
 	return x;
 }
 
-static void destroy(void *context)
+static void deployments_destroy(void *context)
 {
 	struct deployment_watch *x = context;
 
 	watched_table_free(&x->table);
-	acts_destroy(x->acts);
+	deployment_commands_destroy(x->commands);
 	pthread_mutex_destroy(&x->mutex);
 	free(x->noted);
 	free(x);
@@ -439,9 +428,9 @@ static void destroy(void *context)
 
 const struct watcher deployment_watcher = {
 	.name = "deployments",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+	.create = deployments_create,
+	.destroy = deployments_destroy,
+	.take_over = deployments_take_over,
+	.changed = deployments_changed,
+	.turn = deployments_turn,
 };

@@ -1,12 +1,10 @@
 #include "placement/watch/deployments/watched.h"
-#include "placement/watch/watcher.h"
+#include "placement/watch/frame/watcher.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include <stdlib.h>
-
-// --- The table -----------------------------------------------------------------------------------
 
 static bool is_earlier(const struct heap_node *a, const struct heap_node *b)
 {
@@ -81,8 +79,6 @@ void watched_due_at(struct watched_table *t, struct watched *w, int64_t due_ns)
 		heap_push(&t->due, &w->order);
 }
 
-// --- Allocations ---------------------------------------------------------------------------------
-
 static struct judged *find_judged(const struct watched_table *t, const struct uuid *id)
 {
 	struct lookup_node *n = lookup_first(&t->allocations, uuid_hash(id));
@@ -92,7 +88,7 @@ static struct judged *find_judged(const struct watched_table *t, const struct uu
 	return n ? CONTAINER_OF(n, struct judged, by_id) : NULL;
 }
 
-static void count(struct judged *j, uint32_t by)
+static void count_group(struct judged *j, uint32_t by)
 {
 	struct group_health *h = &j->watched->groups[j->group].health;
 
@@ -102,7 +98,7 @@ static void count(struct judged *j, uint32_t by)
 
 static void drop_judged(struct watched_table *t, struct judged *j)
 {
-	count(j, -1u);
+	count_group(j, -1u);
 	LIST_REMOVE(j, of_deployment);
 	lookup_remove(&t->allocations, &j->by_id);
 	free(j);
@@ -165,7 +161,7 @@ static void add_judged(struct watched_table *t, struct watched *w, const struct 
 	j->is_canary = status->canary;
 	lookup_add(&t->allocations, &j->by_id, uuid_hash(&j->id));
 	LIST_INSERT_HEAD(is_open ? &w->open : &w->settled, j, of_deployment);
-	count(j, 1);
+	count_group(j, 1);
 	if (status->healthy.value && status->modify_index > w->healthy_index)
 		w->healthy_index = status->modify_index;
 }

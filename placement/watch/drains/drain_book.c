@@ -34,8 +34,6 @@ void drain_book_free(struct drain_book *b)
 	pthread_mutex_destroy(&b->mutex);
 }
 
-// --- Under the mutex -----------------------------------------------------------------------------
-
 static struct drain_node *find_node(const struct drain_book *b, const struct uuid *id)
 {
 	for (struct lookup_node *at = lookup_first(&b->nodes, uuid_hash(id)); at;
@@ -92,8 +90,6 @@ static struct drain_node *add_node(struct drain_book *b, const struct uuid *id)
 	return node;
 }
 
-// --- Noting --------------------------------------------------------------------------------------
-
 bool drain_book_note_node(struct drain_book *b, const struct node *after)
 {
 	pthread_mutex_lock(&b->mutex);
@@ -139,8 +135,6 @@ void drain_book_add_job(struct drain_book *b, const struct job *of)
 	}
 	pthread_mutex_unlock(&b->mutex);
 }
-
-// --- Taking --------------------------------------------------------------------------------------
 
 struct array drain_book_take_nodes(struct drain_book *b)
 {

@@ -7,8 +7,6 @@
 
 const char *const drain_phase_names[] = {"none", "migrating", "finishing", "system", "done", NULL};
 
-// --- What is left --------------------------------------------------------------------------------
-
 static const char *group_name(const struct allocation *a)
 {
 	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
@@ -47,9 +45,7 @@ static bool note_left(const struct allocation *a, void *context)
 	return true;
 }
 
-// --- What it waits for ---------------------------------------------------------------------------
-
-__attribute__((format(printf, 2, 3))) static void say(
+__attribute__((format(printf, 2, 3))) static void say_reason(
 	struct drain_reason *r, const char *format, ...)
 {
 	size_t size = strlen(r->text);
@@ -60,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void say(
 	va_end(arguments);
 }
 
-static const char *instances(int64_t count)
+static const char *count_instances(int64_t count)
 {
 	return count == 1 ? "instance" : "instances";
 }
@@ -85,13 +81,13 @@ static void say_unhealthy(
 {
 	int64_t missing = g->count - (int64_t)g->healthy;
 
-	say(r,
+	say_reason(r,
 		"%" PRId64 " of %" PRId64
 		" instances of %s.%s %s %snot healthy yet (max_parallel %" PRId64 ")",
 		missing, g->count, r->job_id, r->group, missing == 1 ? "is" : "are",
 		g->leaving > 0 ? "leaving or " : "", g->max_parallel);
 	if (waits_for_room(state, r))
-		say(r, ", and an instance waits for room");
+		say_reason(r, ", and an instance waits for room");
 }
 
 static void explain_group(
@@ -100,10 +96,10 @@ static void explain_group(
 	uint32_t allowance = drain_group_allowance(g);
 
 	if (allowance > 0)
-		say(r, "%u %s of %s.%s may leave now", allowance, instances(allowance), r->job_id,
-			r->group);
+		say_reason(r, "%u %s of %s.%s may leave now", allowance, count_instances(allowance),
+			r->job_id, r->group);
 	else if (g->max_parallel <= 0)
-		say(r,
+		say_reason(r,
 			"%s.%s has a migrate block with max_parallel 0: its instances stay until "
 			"the "
 			"deadline",
@@ -121,26 +117,27 @@ static void explain_service(const struct state *state, struct drain_reason *r)
 	if (job)
 		drain_survey(state, job, &survey);
 	if (index < 0 || survey.groups.count == 0)
-		say(r, "%u %s of %s.%s %s no part of the job any more and not stopped yet", r->left,
-			instances(r->left), r->job_id, r->group, r->left == 1 ? "is" : "are");
+		say_reason(r, "%u %s of %s.%s %s no part of the job any more and not stopped yet",
+			r->left, count_instances(r->left), r->job_id, r->group,
+			r->left == 1 ? "is" : "are");
 	else
 		explain_group(state, r, ARRAY_AT(&survey.groups, struct drain_group, index));
 	drain_survey_release(&survey);
 }
 
-static void explain(const struct state *state, struct drain_reason *r)
+static void explain_stay(const struct state *state, struct drain_reason *r)
 {
 	if (r->flagged == r->left)
-		say(r, "%u %s of %s.%s %s told to leave and %s not ended yet", r->left,
-			instances(r->left), r->job_id, r->group, r->left == 1 ? "was" : "were",
-			r->left == 1 ? "has" : "have");
+		say_reason(r, "%u %s of %s.%s %s told to leave and %s not ended yet", r->left,
+			count_instances(r->left), r->job_id, r->group,
+			r->left == 1 ? "was" : "were", r->left == 1 ? "has" : "have");
 	else if (r->kind == DRAIN_MIGRATES)
 		explain_service(state, r);
 	else if (r->kind == DRAIN_ENDS)
-		say(r, "%u %s of %s.%s %s left to finish", r->left, instances(r->left), r->job_id,
-			r->group, r->left == 1 ? "is" : "are");
+		say_reason(r, "%u %s of %s.%s %s left to finish", r->left, count_instances(r->left),
+			r->job_id, r->group, r->left == 1 ? "is" : "are");
 	else
-		say(r, "system job %s stops when everything else is gone", r->job_id);
+		say_reason(r, "system job %s stops when everything else is gone", r->job_id);
 }
 
 static int by_kind(const void *left, const void *right)
@@ -174,7 +171,7 @@ void drain_status_read(const struct state *state, const struct node *node, struc
 	s->deadline_ns = drain_deadline(node->drain);
 	state_node_allocations(state, node->slot, note_left, s);
 	for (uint32_t i = 0; i < s->reasons.count; i++)
-		explain(state, ARRAY_AT(&s->reasons, struct drain_reason, i));
+		explain_stay(state, ARRAY_AT(&s->reasons, struct drain_reason, i));
 	if (s->reasons.count > 1)
 		qsort(s->reasons.items, s->reasons.count, sizeof(struct drain_reason), by_kind);
 	s->phase = phase_of(s);

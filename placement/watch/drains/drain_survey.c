@@ -27,8 +27,6 @@ bool allocation_is_draining(const struct state *state, const struct allocation *
 	return node && node->drain && uuid_equal(&node->id, &a->node_id);
 }
 
-// --- A job ---------------------------------------------------------------------------------------
-
 struct surveying {
 	const struct state *state;
 	const struct job *job;

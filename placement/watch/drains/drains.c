@@ -1,6 +1,7 @@
 // The drainer (row C57, docs/spec/watchers.md). Remembers which nodes drain and which jobs have allocations on them;
 // looks at a node or a job again when something of it changed, never at all of them. A job is looked at once a second
 // at most, so that what happens meanwhile is one write and one evaluation.
+#include "placement/watch/drains/drains.h"
 #include "placement/watch/drains/drain_book.h"
 #include "placement/watch/drains/drain_survey.h"
 #include "placement/watch/drains/migrate_flags.h"
@@ -22,24 +23,24 @@ struct drains {
 	int64_t jobs_due_ns, retry_ns;
 };
 
-static bool sooner(const struct heap_node *a, const struct heap_node *b)
+static bool sooner_of(const struct heap_node *a, const struct heap_node *b)
 {
 	return CONTAINER_OF(a, const struct drain_node, by_deadline)->deadline_ns <
 	       CONTAINER_OF(b, const struct drain_node, by_deadline)->deadline_ns;
 }
 
-static void *create(const struct watch_tools *tools)
+static void *drains_create(const struct watch_tools *tools)
 {
 	struct drains *d = memory_take(sizeof *d);
 
 	d->tools = *tools;
 	d->jobs_due_ns = d->retry_ns = WATCH_NEVER;
-	heap_init(&d->deadlines, sooner);
+	heap_init(&d->deadlines, sooner_of);
 	drain_book_init(&d->book);
 	return d;
 }
 
-static void destroy(void *context)
+static void drains_destroy(void *context)
 {
 	struct drains *d = context;
 
@@ -48,7 +49,7 @@ static void destroy(void *context)
 	free(d);
 }
 
-static bool changed(void *context, const struct state_change *change)
+static bool drains_changed(void *context, const struct state_change *change)
 {
 	struct drains *d = context;
 
@@ -62,7 +63,7 @@ static bool changed(void *context, const struct state_change *change)
 	}
 }
 
-static void take_over(void *context)
+static void drains_take_over(void *context)
 {
 	struct drains *d = context;
 
@@ -74,8 +75,6 @@ static void take_over(void *context)
 		state_read_end();
 	}
 }
-
-// --- A node --------------------------------------------------------------------------------------
 
 struct ids {
 	struct uuid *items;
@@ -149,7 +148,7 @@ static int end_drain(struct drains *d, const struct uuid *id, enum drain_end end
 }
 
 // System jobs leave last. Complete is a node on which nothing runs any more that is not ignored.
-static int advance(
+static int advance_job(
 	struct drains *d, const struct drain_node *node, const struct look *look, bool *done)
 {
 	if (look->left > 0)
@@ -189,7 +188,7 @@ static void settle_node(struct drains *d, struct drain_node *node, int64_t now_n
 
 	if (look.is_draining) {
 		watch_deadline(d, node, look.deadline_ns);
-		if (look.deadline_ns > now_ns && advance(d, node, &look, done) != 0)
+		if (look.deadline_ns > now_ns && advance_job(d, node, &look, done) != 0)
 			retry_node(d, node, now_ns);
 	} else {
 		forget_node(d, node);
@@ -207,8 +206,6 @@ static void settle_nodes(struct drains *d, int64_t now_ns, bool *done)
 	free(nodes.items);
 	watch_gauge(&d->tools, &d->tools.stats->nodes_draining, d->deadlines.count);
 }
-
-// --- Deadlines -----------------------------------------------------------------------------------
 
 struct forcing {
 	int64_t until_ns; // deadlines up to here are over
@@ -283,10 +280,8 @@ static void force_overdue(struct drains *d, int64_t now_ns, bool *done)
 	free(f.direct.items);
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 // What of the job may leave now. Returns whether any of it is on a node that drains.
-static bool choose(struct drains *d, const struct drain_job *job, struct ids *flags)
+static bool choose_leavers(struct drains *d, const struct drain_job *job, struct ids *flags)
 {
 	struct drain_survey survey = {0};
 
@@ -316,7 +311,7 @@ static void settle_jobs(struct drains *d, int64_t now_ns, bool *done)
 	d->jobs_due_ns = WATCH_NEVER;
 	for (uint32_t i = 0; i < jobs.count; i++) {
 		struct drain_job *job = *ARRAY_AT(&jobs, struct drain_job *, i);
-		if (choose(d, job, &flags))
+		if (choose_leavers(d, job, &flags))
 			*(struct drain_job **)array_append(&left, sizeof job) = job;
 		else
 			drain_book_forget_job(&d->book, job);
@@ -332,8 +327,6 @@ static void settle_jobs(struct drains *d, int64_t now_ns, bool *done)
 	free(flags.items);
 }
 
-// --- The turn ------------------------------------------------------------------------------------
-
 static int64_t next_turn(const struct drains *d)
 {
 	const struct heap_node *top = heap_top(&d->deadlines);
@@ -344,7 +337,7 @@ static int64_t next_turn(const struct drains *d)
 	return due_ns;
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t drains_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct drains *d = context;
 
@@ -359,9 +352,9 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 
 const struct watcher drain_watcher = {
 	.name = "drains",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+	.create = drains_create,
+	.destroy = drains_destroy,
+	.take_over = drains_take_over,
+	.changed = drains_changed,
+	.turn = drains_turn,
 };

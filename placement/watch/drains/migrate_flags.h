@@ -1,6 +1,6 @@
 // Telling allocations to leave: ids are gathered in read sections and sent in commands that are not too large.
 #pragma once
-#include "placement/watch/watcher.h"
+#include "placement/watch/frame/watch_tools.h"
 
 // Nomad's bound of one write.
 #define FLAGS_AT_ONCE 7281u

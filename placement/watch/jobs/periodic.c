@@ -1,9 +1,9 @@
 // The launcher of periodic jobs (rows B63, B64, docs/spec/watchers.md): a heap of when each is to launch next. The
 // launch, and that it was, is one command; whether an earlier child still lives is decided with it.
+#include "placement/watch/jobs/periodic.h"
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
 #include "placement/cron/cron.h"
-#include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -37,18 +37,18 @@ struct launcher {
 	struct heap due; // of the watchers' thread
 };
 
-static bool sooner(const struct heap_node *a, const struct heap_node *b)
+static bool sooner_of(const struct heap_node *a, const struct heap_node *b)
 {
 	return CONTAINER_OF(a, const struct launch, by_time)->due_ns <
 	       CONTAINER_OF(b, const struct launch, by_time)->due_ns;
 }
 
-static void *create(const struct watch_tools *tools)
+static void *periodic_create(const struct watch_tools *tools)
 {
 	struct launcher *l = memory_take(sizeof *l);
 
 	l->tools = *tools;
-	heap_init(&l->due, sooner);
+	heap_init(&l->due, sooner_of);
 	pthread_mutex_init(&l->mutex, NULL);
 	return l;
 }
@@ -61,7 +61,7 @@ static void free_launch(struct launch *launch)
 	free(launch);
 }
 
-static void destroy(void *context)
+static void periodic_destroy(void *context)
 {
 	struct launcher *l = context;
 	uint32_t bucket = 0;
@@ -77,14 +77,12 @@ static void destroy(void *context)
 	free(l);
 }
 
-// --- Changes; under the mutex --------------------------------------------------------------------
-
 static bool is_to_launch(const struct job *job)
 {
 	return job->periodic && job->periodic->enabled && !job->stop && !job->record.deleted;
 }
 
-static struct launch *find(const struct launcher *l, const struct job *job)
+static struct launch *find_launcher(const struct launcher *l, const struct job *job)
 {
 	uint64_t hash = hash_names(job->namespace_name, job->id);
 
@@ -97,7 +95,7 @@ static struct launch *find(const struct launcher *l, const struct job *job)
 	return NULL;
 }
 
-static struct launch *add(struct launcher *l, const struct job *job)
+static struct launch *add_launcher(struct launcher *l, const struct job *job)
 {
 	struct launch *launch = memory_take(sizeof *launch);
 
@@ -107,7 +105,7 @@ static struct launch *add(struct launcher *l, const struct job *job)
 	return launch;
 }
 
-static bool touch(struct launcher *l, struct launch *launch)
+static bool touch_job(struct launcher *l, struct launch *launch)
 {
 	if (!launch)
 		return false;
@@ -119,7 +117,7 @@ static bool touch(struct launcher *l, struct launch *launch)
 	return true;
 }
 
-static bool changed(void *context, const struct state_change *change)
+static bool periodic_changed(void *context, const struct state_change *change)
 {
 	struct launcher *l = context;
 	const struct job *job = (const struct job *)change->after;
@@ -127,17 +125,15 @@ static bool changed(void *context, const struct state_change *change)
 	if (change->table != STATE_JOBS)
 		return false;
 	pthread_mutex_lock(&l->mutex);
-	struct launch *launch = find(l, job);
+	struct launch *launch = find_launcher(l, job);
 	if (!launch && is_to_launch(job))
-		launch = add(l, job);
-	bool is_known = touch(l, launch);
+		launch = add_launcher(l, job);
+	bool is_known = touch_job(l, launch);
 	pthread_mutex_unlock(&l->mutex);
 	return is_known;
 }
 
-// --- When to launch ------------------------------------------------------------------------------
-
-static void schedule(struct launcher *l, struct launch *launch, int64_t next_ns, int64_t due_ns)
+static void schedule_job(struct launcher *l, struct launch *launch, int64_t next_ns, int64_t due_ns)
 {
 	if (heap_holds(&launch->by_time))
 		heap_remove(&l->due, &launch->by_time);
@@ -149,7 +145,7 @@ static void schedule(struct launcher *l, struct launch *launch, int64_t next_ns,
 
 static void forget_times(struct launcher *l, struct launch *launch)
 {
-	schedule(l, launch, CRON_NEVER, CRON_NEVER);
+	schedule_job(l, launch, CRON_NEVER, CRON_NEVER);
 	launch_times_free(launch->times);
 	launch->times = NULL;
 }
@@ -186,12 +182,12 @@ static bool look_at(struct launcher *l, struct launch *launch, int64_t now_ns)
 		forget_times(l, launch);
 	else if (is_new) {
 		int64_t next_ns = launch_times_next(launch->times, now_ns);
-		schedule(l, launch, next_ns, next_ns);
+		schedule_job(l, launch, next_ns, next_ns);
 	}
 	return is_to_be;
 }
 
-static void forget(struct launcher *l, struct launch *launch)
+static void forget_job(struct launcher *l, struct launch *launch)
 {
 	pthread_mutex_lock(&l->mutex);
 	bool is_gone = !launch->is_dirty; // else it is looked at once more
@@ -216,20 +212,18 @@ static struct array take_dirty(struct launcher *l)
 	return taken;
 }
 
-static void settle(struct launcher *l, int64_t now_ns)
+static void settle_launch(struct launcher *l, int64_t now_ns)
 {
 	struct array taken = take_dirty(l);
 
 	for (uint32_t i = 0; i < taken.count; i++) {
 		struct launch *launch = *ARRAY_AT(&taken, struct launch *, i);
 		if (!look_at(l, launch, now_ns))
-			forget(l, launch);
+			forget_job(l, launch);
 	}
 	free(taken.items);
 	watch_gauge(&l->tools, &l->tools.stats->periodic_jobs, l->due.count);
 }
-
-// --- Launching -----------------------------------------------------------------------------------
 
 #define LAUNCHED_AT_ONCE 128u
 
@@ -254,7 +248,7 @@ static void count_outcome(struct launcher *l, enum command_outcome outcome)
 }
 
 // Launched, skipped, or never going to be: on to the next time. Else it is tried again.
-static void settle_launch(
+static void finish_launch(
 	struct launcher *l, struct launch *launch, enum command_outcome outcome, int64_t now_ns)
 {
 	bool is_full = outcome == OUTCOME_STORE_FULL || outcome == OUTCOME_TABLE_FULL ||
@@ -264,7 +258,7 @@ static void settle_launch(
 	count_outcome(l, outcome);
 	if (!is_full)
 		due_ns = next_ns = launch_times_next(launch->times, launch->next_ns);
-	schedule(l, launch, next_ns, due_ns);
+	schedule_job(l, launch, next_ns, due_ns);
 }
 
 // Takes those that are due out of the heap.
@@ -304,25 +298,23 @@ static bool launch_due(struct launcher *l, int64_t now_ns)
 	}
 	watch_run_all(&l->tools, sent.items, count);
 	for (uint32_t i = 0; i < count; i++)
-		settle_launch(l, due[i], ARRAY_AT(&commands, struct command, i)->outcome, now_ns);
+		finish_launch(l, due[i], ARRAY_AT(&commands, struct command, i)->outcome, now_ns);
 	free(asks.items);
 	free(commands.items);
 	free(sent.items);
 	return count > 0;
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t periodic_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct launcher *l = context;
 
-	settle(l, now_ns);
+	settle_launch(l, now_ns);
 	while (!submitter_is_stopping(l->tools.submitter) && launch_due(l, now_ns))
 		*done = true;
 	const struct heap_node *top = heap_top(&l->due);
 	return top ? CONTAINER_OF(top, const struct launch, by_time)->due_ns : WATCH_NEVER;
 }
-
-// --- Taking over ---------------------------------------------------------------------------------
 
 // Since its last launch another was due while nobody was there, or is due at this very moment: what comes next is
 // later.
@@ -333,7 +325,7 @@ static void recall_launch(
 		return;
 	int64_t missed_ns = launch_times_next(launch->times, launched_ns);
 	if (missed_ns <= now_ns)
-		schedule(l, launch, now_ns, now_ns);
+		schedule_job(l, launch, now_ns, now_ns);
 }
 
 static void take_job_over(struct launcher *l, const struct job *job, int64_t now_ns)
@@ -342,18 +334,18 @@ static void take_job_over(struct launcher *l, const struct job *job, int64_t now
 		state_job_notes(l->tools.state, text_of(job->namespace_name), text_of(job->id));
 
 	pthread_mutex_lock(&l->mutex);
-	struct launch *launch = find(l, job);
+	struct launch *launch = find_launcher(l, job);
 	if (!launch)
-		launch = add(l, job);
+		launch = add_launcher(l, job);
 	pthread_mutex_unlock(&l->mutex);
 	if (!read_times(l, launch, job))
 		return;
 	int64_t next_ns = launch_times_next(launch->times, now_ns);
-	schedule(l, launch, next_ns, next_ns);
+	schedule_job(l, launch, next_ns, next_ns);
 	recall_launch(l, launch, notes ? notes->launched_ns : 0, now_ns);
 }
 
-static void take_over(void *context)
+static void periodic_take_over(void *context)
 {
 	struct launcher *l = context;
 	int64_t now_ns = (int64_t)time_wall_ns(l->tools.time);
@@ -374,9 +366,9 @@ static void take_over(void *context)
 
 const struct watcher periodic_watcher = {
 	.name = "periodic",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+	.create = periodic_create,
+	.destroy = periodic_destroy,
+	.take_over = periodic_take_over,
+	.changed = periodic_changed,
+	.turn = periodic_turn,
 };

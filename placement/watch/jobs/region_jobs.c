@@ -2,10 +2,10 @@
 // has it stopped there when it is to be stopped everywhere, and takes the steps of our own deployment when those of the
 // others are so far. Asks them again and again while a rollout is under way, so that it matters to nobody who of them
 // was away, or began anew. Runs on a thread of its own.
+#include "placement/watch/jobs/region_jobs.h"
 #include "placement/broker/lookup.h"
 #include "placement/job_check/job_region.h"
 #include "placement/watch/jobs/peers.h"
-#include "placement/watch/watcher.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -42,9 +42,7 @@ struct region_watch {
 	struct region_jobs jobs;
 };
 
-// --- Noting (applier thread) ---------------------------------------------------------------------
-
-static bool note(struct region_watch *x, const char *namespace_name, const char *id)
+static bool note_job(struct region_watch *x, const char *namespace_name, const char *id)
 {
 	pthread_mutex_lock(&x->mutex);
 	if (x->noted_count == x->noted_room) {
@@ -57,22 +55,22 @@ static bool note(struct region_watch *x, const char *namespace_name, const char 
 	return true;
 }
 
-static bool changed(void *context, const struct state_change *c)
+static bool region_jobs_changed(void *context, const struct state_change *c)
 {
 	if (c->after->deleted)
 		return false;
 	if (c->table == STATE_JOBS) {
 		const struct job *job = (const struct job *)c->after;
-		return job->multiregion && note(context, job->namespace_name, job->id);
+		return job->multiregion && note_job(context, job->namespace_name, job->id);
 	}
 	if (c->table == STATE_DEPLOYMENTS) {
 		const struct deployment *d = (const struct deployment *)c->after;
-		return d->is_multiregion && note(context, d->namespace_name, d->job_id);
+		return d->is_multiregion && note_job(context, d->namespace_name, d->job_id);
 	}
 	return false;
 }
 
-static void take_over(void *context)
+static void region_jobs_take_over(void *context)
 {
 	struct region_watch *x = context;
 	uint64_t cursor = 0;
@@ -83,15 +81,14 @@ static void take_over(void *context)
 			const struct job *job = state_next_job(x->tools->state, &cursor);
 			more = job != NULL;
 			if (job && job->multiregion)
-				(void)note(x, job->namespace_name, job->id);
+				(void)note_job(x, job->namespace_name, job->id);
 		}
 		state_read_end();
 	}
 }
 
-// --- Jobs that are under way ---------------------------------------------------------------------
-
-static struct region_job *find(struct region_watch *x, const char *namespace_name, const char *id)
+static struct region_job *find_rollout(
+	struct region_watch *x, const char *namespace_name, const char *id)
 {
 	struct lookup_node *n = lookup_first(&x->by_name, hash_names(namespace_name, id));
 
@@ -103,7 +100,7 @@ static struct region_job *find(struct region_watch *x, const char *namespace_nam
 	return NULL;
 }
 
-static void drop(struct region_watch *x, struct region_job *j)
+static void drop_rollout(struct region_watch *x, struct region_job *j)
 {
 	LIST_REMOVE(j, others);
 	lookup_remove(&x->by_name, &j->by_name);
@@ -115,9 +112,9 @@ static void drop(struct region_watch *x, struct region_job *j)
 }
 
 // Takes the names over.
-static void add(struct region_watch *x, struct noted_job *noted)
+static void add_rollout(struct region_watch *x, struct noted_job *noted)
 {
-	struct region_job *j = find(x, noted->namespace_name, noted->id);
+	struct region_job *j = find_rollout(x, noted->namespace_name, noted->id);
 
 	if (j) {
 		j->due_ns = 0;
@@ -141,7 +138,7 @@ static void take_noted(struct region_watch *x)
 	x->noted_count = x->noted_room = 0;
 	pthread_mutex_unlock(&x->mutex);
 	for (uint32_t i = 0; i < count; i++)
-		add(x, &noted[i]);
+		add_rollout(x, &noted[i]);
 	free(noted);
 }
 
@@ -159,8 +156,6 @@ static void begin_rollout(struct region_job *j, const struct job *job)
 	j->regions = job->multiregion->regions.count;
 	j->has = memory_take_array(j->regions, sizeof *j->has);
 }
-
-// --- What is stored of one -----------------------------------------------------------------------
 
 struct standing {
 	struct job *job; // a copy; NULL: there is nothing to do about it
@@ -195,15 +190,13 @@ static struct standing read_standing(const struct region_watch *x, const struct 
 	return s;
 }
 
-// --- Telling and asking the others ---------------------------------------------------------------
-
 static const char *region_name(const struct job *job, uint32_t i)
 {
 	return ARRAY_AT(&job->multiregion->regions, struct job_region, i)->name;
 }
 
 // Of the job, or that it is stopped. True: the region knows it.
-static bool tell(struct region_watch *x, const struct job *job, uint32_t i)
+static bool tell_region(struct region_watch *x, const struct job *job, uint32_t i)
 {
 	const struct peers *peers = x->tools->peers;
 	char id[128], region[64];
@@ -251,12 +244,10 @@ static void ask_others(struct region_watch *x, struct region_job *j, const struc
 			j->namespace_name, j->id, j->rollout);
 		j->has[i] |= seen[i] < DEPLOYMENT_STATUSES;
 		if (seen[i] == REGION_ABSENT && may_tell(s->job, now_ns))
-			(void)tell(x, s->job, i);
+			(void)tell_region(x, s->job, i);
 	}
 	seen[s->self] = s->status;
 }
-
-// --- Our own step --------------------------------------------------------------------------------
 
 static bool take_step(struct region_watch *x, const struct standing *s, enum region_step step)
 {
@@ -299,8 +290,6 @@ static bool step_rollout(struct region_watch *x, const struct standing *s, const
 	return step != REGION_WAIT && take_step(x, s, step);
 }
 
-// --- A stop everywhere ---------------------------------------------------------------------------
-
 // When the others know, or cannot be told in time. False: it has to be tried again.
 static bool purge_here(struct region_watch *x, const struct region_job *j)
 {
@@ -321,13 +310,11 @@ static bool tell_of_stop(
 
 	for (uint32_t i = 0; i < j->regions && in_time; i++)
 		if (i != s->self && !j->has[i])
-			j->has[i] = tell(x, s->job, i);
+			j->has[i] = tell_region(x, s->job, i);
 	if (in_time && !all_have_it(j, s->self))
 		return true;
 	return s->job->multiregion->purge_everywhere && !purge_here(x, j);
 }
-
-// --- All -----------------------------------------------------------------------------------------
 
 static bool look_at_rollout(struct region_watch *x, struct region_job *j, const struct standing *s,
 	int64_t now_ns, bool *done)
@@ -358,7 +345,7 @@ static bool look_at(struct region_watch *x, struct region_job *j, int64_t now_ns
 	return goes_on;
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t region_jobs_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct region_watch *x = context;
 	int64_t next_ns = WATCH_NEVER;
@@ -368,7 +355,7 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 		next = LIST_NEXT(j, others);
 		if (j->due_ns <= now_ns && !submitter_is_stopping(x->tools->submitter)) {
 			if (!look_at(x, j, now_ns, done)) {
-				drop(x, j);
+				drop_rollout(x, j);
 				continue;
 			}
 			j->due_ns = now_ns + x->tools->peers->poll_ns;
@@ -379,9 +366,7 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 	return next_ns;
 }
 
-// --- Life ----------------------------------------------------------------------------------------
-
-static void *create(const struct watch_tools *tools)
+static void *region_jobs_create(const struct watch_tools *tools)
 {
 	struct region_watch *x = memory_take(sizeof *x);
 
@@ -391,13 +376,13 @@ static void *create(const struct watch_tools *tools)
 	return x;
 }
 
-static void destroy(void *context)
+static void region_jobs_destroy(void *context)
 {
 	struct region_watch *x = context;
 
 	take_noted(x);
 	while (!LIST_EMPTY(&x->jobs))
-		drop(x, LIST_FIRST(&x->jobs));
+		drop_rollout(x, LIST_FIRST(&x->jobs));
 	lookup_free(&x->by_name);
 	pthread_mutex_destroy(&x->mutex);
 	free(x);
@@ -405,9 +390,9 @@ static void destroy(void *context)
 
 const struct watcher region_watcher = {
 	.name = "regions",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+	.create = region_jobs_create,
+	.destroy = region_jobs_destroy,
+	.take_over = region_jobs_take_over,
+	.changed = region_jobs_changed,
+	.turn = region_jobs_turn,
 };

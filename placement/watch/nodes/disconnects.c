@@ -1,8 +1,8 @@
 // Disconnected nodes: each is asked about again once per time to live, until it is back or everything on it that might
 // still reconnect has expired, whereupon it is decided to be down (row B53, docs/spec/states.md).
+#include "placement/watch/nodes/disconnects.h"
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
-#include "placement/watch/watcher.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/log/command.h"
@@ -23,24 +23,24 @@ struct disconnects {
 	struct heap due;
 };
 
-static bool sooner(const struct heap_node *a, const struct heap_node *b)
+static bool sooner_of(const struct heap_node *a, const struct heap_node *b)
 {
 	return CONTAINER_OF(a, const struct missing_node, by_time)->due_ns <
 	       CONTAINER_OF(b, const struct missing_node, by_time)->due_ns;
 }
 
-static void *create(const struct watch_tools *tools)
+static void *disconnects_create(const struct watch_tools *tools)
 {
 	struct disconnects *d = memory_take(sizeof *d);
 
 	d->tools = *tools;
 	d->interval_ns = tools->node_ttl_ns > NS_PER_S ? tools->node_ttl_ns : NS_PER_S;
-	heap_init(&d->due, sooner);
+	heap_init(&d->due, sooner_of);
 	pthread_mutex_init(&d->mutex, NULL);
 	return d;
 }
 
-static void destroy(void *context)
+static void disconnects_destroy(void *context)
 {
 	struct disconnects *d = context;
 	struct heap_node *top;
@@ -53,9 +53,7 @@ static void destroy(void *context)
 	free(d);
 }
 
-// --- Who is missing; under the mutex -------------------------------------------------------------
-
-static struct missing_node *find(const struct disconnects *d, const struct uuid *id)
+static struct missing_node *find_node(const struct disconnects *d, const struct uuid *id)
 {
 	for (struct lookup_node *at = lookup_first(&d->nodes, uuid_hash(id)); at;
 		at = lookup_next(at)) {
@@ -66,7 +64,7 @@ static struct missing_node *find(const struct disconnects *d, const struct uuid 
 	return NULL;
 }
 
-static void add(struct disconnects *d, const struct uuid *id)
+static void add_node(struct disconnects *d, const struct uuid *id)
 {
 	struct missing_node *node = memory_take(sizeof *node);
 
@@ -76,34 +74,35 @@ static void add(struct disconnects *d, const struct uuid *id)
 	heap_push(&d->due, &node->by_time);
 }
 
-static void forget(struct disconnects *d, struct missing_node *node)
+static void forget_node(struct disconnects *d, struct missing_node *node)
 {
 	lookup_remove(&d->nodes, &node->by_id);
 	heap_remove(&d->due, &node->by_time);
 	free(node);
 }
 
-static bool follow(struct disconnects *d, const struct node *after)
+static bool follow_node(struct disconnects *d, const struct node *after)
 {
 	bool is_missing = after->status == NODE_DISCONNECTED && !after->record.deleted;
 
 	pthread_mutex_lock(&d->mutex);
-	struct missing_node *known = find(d, &after->id);
+	struct missing_node *known = find_node(d, &after->id);
 	bool is_other = is_missing != (known != NULL);
 	if (is_other && is_missing)
-		add(d, &after->id);
+		add_node(d, &after->id);
 	else if (is_other)
-		forget(d, known);
+		forget_node(d, known);
 	pthread_mutex_unlock(&d->mutex);
 	return is_other;
 }
 
-static bool changed(void *context, const struct state_change *change)
+static bool disconnects_changed(void *context, const struct state_change *change)
 {
-	return change->table == STATE_NODES && follow(context, (const struct node *)change->after);
+	return change->table == STATE_NODES &&
+	       follow_node(context, (const struct node *)change->after);
 }
 
-static void take_over(void *context)
+static void disconnects_take_over(void *context)
 {
 	struct disconnects *d = context;
 
@@ -111,12 +110,10 @@ static void take_over(void *context)
 		state_read_begin();
 		const struct node *node = state_node_at(d->tools.state, slot);
 		if (node)
-			(void)follow(d, node);
+			(void)follow_node(d, node);
 		state_read_end();
 	}
 }
-
-// --- Asking --------------------------------------------------------------------------------------
 
 #define ASKED_AT_ONCE 256u
 
@@ -143,7 +140,7 @@ static uint32_t take_due(struct disconnects *d, int64_t now_ns, struct uuid *ids
 	return count;
 }
 
-static void ask(struct disconnects *d, const struct uuid *ids, uint32_t count)
+static void ask_node(struct disconnects *d, const struct uuid *ids, uint32_t count)
 {
 	struct command commands[ASKED_AT_ONCE], *asked[ASKED_AT_ONCE];
 	uint32_t known = 0;
@@ -162,7 +159,7 @@ static void ask(struct disconnects *d, const struct uuid *ids, uint32_t count)
 	watch_run_all(&d->tools, asked, known); // who is refused is asked about again in its time
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t disconnects_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct disconnects *d = context;
 	struct uuid ids[ASKED_AT_ONCE];
@@ -170,7 +167,7 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 	uint32_t count = take_due(d, now_ns, ids, &next_ns);
 
 	if (count > 0)
-		ask(d, ids, count);
+		ask_node(d, ids, count);
 	*done |= count > 0;
 	pthread_mutex_lock(&d->mutex);
 	uint32_t missing = d->nodes.count;
@@ -181,9 +178,9 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 
 const struct watcher disconnect_watcher = {
 	.name = "disconnects",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+	.create = disconnects_create,
+	.destroy = disconnects_destroy,
+	.take_over = disconnects_take_over,
+	.changed = disconnects_changed,
+	.turn = disconnects_turn,
 };

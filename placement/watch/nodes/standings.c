@@ -1,6 +1,6 @@
 // How the nodes of the cluster stand, looked at once a second: what changed is logged, in the words of row E29, with
 // how many looks before it saw nothing new (row E30).
-#include "placement/watch/watcher.h"
+#include "placement/watch/nodes/standings.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -15,7 +15,7 @@ struct standings {
 	int64_t look_ns;    // the next one
 };
 
-static void *create(const struct watch_tools *tools)
+static void *standings_create(const struct watch_tools *tools)
 {
 	struct standings *s = memory_take(sizeof *s);
 
@@ -23,17 +23,17 @@ static void *create(const struct watch_tools *tools)
 	return s;
 }
 
-static void destroy(void *context)
+static void standings_destroy(void *context)
 {
 	free(context);
 }
 
-static void take_over(void *context)
+static void standings_take_over(void *context)
 {
 }
 
 // Nobody waits for these numbers: the next look is soon enough.
-static bool changed(void *context, const struct state_change *change)
+static bool standings_changed(void *context, const struct state_change *change)
 {
 	return false;
 }
@@ -57,7 +57,7 @@ static bool is_as_before(const struct node_standings *a, const struct node_stand
 	       a->suspended == b->suspended;
 }
 
-static void look(struct standings *s)
+static void count_standings(struct standings *s)
 {
 	struct state_counts counts;
 
@@ -78,23 +78,23 @@ static void look(struct standings *s)
 	s->unchanged = 0;
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t standings_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct standings *s = context;
 
 	// The clock may have been set back.
 	if (now_ns < s->look_ns && s->look_ns - now_ns <= LOOK_NS)
 		return s->look_ns;
-	look(s);
+	count_standings(s);
 	s->look_ns = now_ns + LOOK_NS;
 	return s->look_ns;
 }
 
 const struct watcher standing_watcher = {
 	.name = "standings",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+	.create = standings_create,
+	.destroy = standings_destroy,
+	.take_over = standings_take_over,
+	.changed = standings_changed,
+	.turn = standings_turn,
 };

@@ -1,8 +1,8 @@
 // Suspended nodes: when one has been lost or flaky for long enough, or its readiness is to count, the decider is told
 // to look at it (rows E18 to E20). It judges again, by its own clock.
+#include "placement/watch/nodes/suspended_nodes.h"
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
-#include "placement/watch/watcher.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/log/command.h"
@@ -18,32 +18,32 @@ struct suspended_node {
 	int64_t due_ns;
 };
 
-struct lifecycles {
+struct suspended_nodes {
 	struct watch_tools tools;
 	pthread_mutex_t mutex; // of everything below
 	struct lookup nodes;
 	struct heap due;
 };
 
-static bool sooner(const struct heap_node *a, const struct heap_node *b)
+static bool sooner_of(const struct heap_node *a, const struct heap_node *b)
 {
 	return CONTAINER_OF(a, const struct suspended_node, by_time)->due_ns <
 	       CONTAINER_OF(b, const struct suspended_node, by_time)->due_ns;
 }
 
-static void *create(const struct watch_tools *tools)
+static void *suspended_nodes_create(const struct watch_tools *tools)
 {
-	struct lifecycles *l = memory_take(sizeof *l);
+	struct suspended_nodes *l = memory_take(sizeof *l);
 
 	l->tools = *tools;
-	heap_init(&l->due, sooner);
+	heap_init(&l->due, sooner_of);
 	pthread_mutex_init(&l->mutex, NULL);
 	return l;
 }
 
-static void destroy(void *context)
+static void suspended_nodes_destroy(void *context)
 {
-	struct lifecycles *l = context;
+	struct suspended_nodes *l = context;
 	struct heap_node *top;
 
 	while ((top = heap_pop(&l->due)))
@@ -54,9 +54,7 @@ static void destroy(void *context)
 	free(l);
 }
 
-// --- Who is due, and when; under the mutex -------------------------------------------------------
-
-static struct suspended_node *find(const struct lifecycles *l, const struct uuid *id)
+static struct suspended_node *find_suspended(const struct suspended_nodes *l, const struct uuid *id)
 {
 	for (struct lookup_node *at = lookup_first(&l->nodes, uuid_hash(id)); at;
 		at = lookup_next(at)) {
@@ -67,9 +65,9 @@ static struct suspended_node *find(const struct lifecycles *l, const struct uuid
 	return NULL;
 }
 
-static void set_due(struct lifecycles *l, const struct uuid *id, int64_t due_ns)
+static void set_due(struct suspended_nodes *l, const struct uuid *id, int64_t due_ns)
 {
-	struct suspended_node *node = find(l, id);
+	struct suspended_node *node = find_suspended(l, id);
 
 	if (node) {
 		heap_remove(&l->due, &node->by_time);
@@ -82,9 +80,9 @@ static void set_due(struct lifecycles *l, const struct uuid *id, int64_t due_ns)
 	heap_push(&l->due, &node->by_time);
 }
 
-static void forget(struct lifecycles *l, const struct uuid *id)
+static void forget_suspended(struct suspended_nodes *l, const struct uuid *id)
 {
-	struct suspended_node *node = find(l, id);
+	struct suspended_node *node = find_suspended(l, id);
 
 	if (!node)
 		return;
@@ -94,7 +92,7 @@ static void forget(struct lifecycles *l, const struct uuid *id)
 }
 
 // True: something is due of it at some time.
-static bool follow(struct lifecycles *l, const struct node *node)
+static bool follow_node(struct suspended_nodes *l, const struct node *node)
 {
 	int64_t due_ns = node->record.deleted
 				 ? INT64_MAX
@@ -102,35 +100,35 @@ static bool follow(struct lifecycles *l, const struct node *node)
 
 	pthread_mutex_lock(&l->mutex);
 	if (due_ns == INT64_MAX)
-		forget(l, &node->id);
+		forget_suspended(l, &node->id);
 	else
 		set_due(l, &node->id, due_ns);
 	pthread_mutex_unlock(&l->mutex);
 	return due_ns != INT64_MAX;
 }
 
-static bool changed(void *context, const struct state_change *change)
+static bool suspended_nodes_changed(void *context, const struct state_change *change)
 {
-	return change->table == STATE_NODES && follow(context, (const struct node *)change->after);
+	return change->table == STATE_NODES &&
+	       follow_node(context, (const struct node *)change->after);
 }
 
-static void take_over(void *context)
+static void suspended_nodes_take_over(void *context)
 {
-	struct lifecycles *l = context;
+	struct suspended_nodes *l = context;
 
 	for (uint32_t slot = 0; slot < state_node_slots(l->tools.state); slot++) {
 		state_read_begin();
 		const struct node *node = state_node_at(l->tools.state, slot);
 		if (node)
-			(void)follow(l, node);
+			(void)follow_node(l, node);
 		state_read_end();
 	}
 }
 
-// --- Sweeping ------------------------------------------------------------------------------------
-
 // Those whose time has come, at most as many as one sweep takes. Sets when the next turn is.
-static uint32_t take_due(struct lifecycles *l, int64_t now_ns, struct uuid *ids, int64_t *next_ns)
+static uint32_t take_due(
+	struct suspended_nodes *l, int64_t now_ns, struct uuid *ids, int64_t *next_ns)
 {
 	uint32_t count = 0;
 	struct heap_node *top;
@@ -151,9 +149,9 @@ static uint32_t take_due(struct lifecycles *l, int64_t now_ns, struct uuid *ids,
 	return count;
 }
 
-static int64_t turn(void *context, int64_t now_ns, bool *done)
+static int64_t suspended_nodes_turn(void *context, int64_t now_ns, bool *done)
 {
-	struct lifecycles *l = context;
+	struct suspended_nodes *l = context;
 	struct uuid ids[NODE_SWEEP_MAX];
 	int64_t next_ns;
 	uint32_t count = take_due(l, now_ns, ids, &next_ns);
@@ -172,11 +170,11 @@ static int64_t turn(void *context, int64_t now_ns, bool *done)
 	return next_ns;
 }
 
-const struct watcher lifecycle_watcher = {
-	.name = "lifecycle",
-	.create = create,
-	.destroy = destroy,
-	.take_over = take_over,
-	.changed = changed,
-	.turn = turn,
+const struct watcher suspended_nodes_watcher = {
+	.name = "suspended nodes",
+	.create = suspended_nodes_create,
+	.destroy = suspended_nodes_destroy,
+	.take_over = suspended_nodes_take_over,
+	.changed = suspended_nodes_changed,
+	.turn = suspended_nodes_turn,
 };

@@ -14,8 +14,6 @@ struct altered_use {
 	struct node_use added, removed;
 };
 
-// --- What changed --------------------------------------------------------------------------------
-
 static struct altered_allocation *find_altered(const struct altered_view *v, const struct uuid *id)
 {
 	for (struct lookup_node *at = lookup_first(&v->allocations, uuid_hash(id)); at;
@@ -76,8 +74,6 @@ void altered_view_flag(struct altered_view *v, const struct allocation *a)
 {
 	alter(v, a)->is.details->transition.migrate = (struct optional_bool){true, true};
 }
-
-// --- Plans ---------------------------------------------------------------------------------------
 
 static const struct allocation *now_of(const struct altered_view *v, const struct uuid *id)
 {
@@ -182,8 +178,6 @@ void altered_view_apply(struct altered_view *v, const struct plan *plan, const s
 		apply_placement(v, ARRAY_AT(&plan->placements, struct plan_placement, i), job);
 }
 
-// --- What is shown -------------------------------------------------------------------------------
-
 static uint64_t view_index(void *context)
 {
 	const struct altered_view *v = context;
@@ -242,7 +236,7 @@ struct showing {
 	bool is_over;
 };
 
-static bool show(const struct allocation *a, void *context)
+static bool show_allocation(const struct allocation *a, void *context)
 {
 	struct showing *s = context;
 	const struct altered_allocation *altered = find_altered(s->view, &a->id);
@@ -262,7 +256,7 @@ static void view_job_allocations(void *context, const char *namespace_name, cons
 	const struct altered_view *v = context;
 	struct showing s = {v, visit, visit_context, false};
 
-	v->below.job_allocations(v->below.context, namespace_name, id, show, &s);
+	v->below.job_allocations(v->below.context, namespace_name, id, show_allocation, &s);
 	for (uint32_t i = 0; i < v->added.count && !s.is_over; i++) {
 		const struct allocation *a =
 			&(*ARRAY_AT(&v->added, struct altered_allocation *, i))->is;
@@ -277,7 +271,7 @@ static void view_node_allocations(
 	const struct altered_view *v = context;
 	struct showing s = {v, visit, visit_context, false};
 
-	v->below.node_allocations(v->below.context, slot, show, &s);
+	v->below.node_allocations(v->below.context, slot, show_allocation, &s);
 	for (uint32_t i = 0; i < v->added.count && !s.is_over; i++) {
 		const struct allocation *a =
 			&(*ARRAY_AT(&v->added, struct altered_allocation *, i))->is;
@@ -343,8 +337,6 @@ struct scheduler_view altered_view_of(struct altered_view *v)
 		.supports_disconnect = v->below.supports_disconnect,
 	};
 }
-
-// --- Life ----------------------------------------------------------------------------------------
 
 void altered_view_init(
 	struct altered_view *v, const struct scheduler_view *below, const struct node *as)

@@ -18,8 +18,6 @@ struct running {
 	struct array failed_groups;
 };
 
-// --- The planner: everything would be committed ----------------------------------------------------
-
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
 {
 	struct running *r = context;
@@ -145,8 +143,6 @@ static int create_eval(void *context, const struct evaluation *e)
 	return 0;
 }
 
-// --- The jobs ------------------------------------------------------------------------------------
-
 static bool is_same_job(const struct job *a, const struct job *b)
 {
 	return strcmp(a->id, b->id) == 0 && strcmp(a->namespace_name, b->namespace_name) == 0;
@@ -226,14 +222,12 @@ static int run_job(struct running *r, const struct job *of, enum what_if_kind ki
 	return error;
 }
 
-// --- The node ------------------------------------------------------------------------------------
-
 struct collecting {
 	struct running *running;
 	enum what_if_kind kind;
 };
 
-static bool collect(const struct allocation *a, void *context)
+static bool collect_allocation(const struct allocation *a, void *context)
 {
 	struct collecting *c = context;
 
@@ -304,7 +298,7 @@ int what_if(const struct scheduler_view *view, const struct node *node, enum wha
 
 	*out = (struct what_if){0};
 	altered_view_init(&r.view, view, &as);
-	view->node_allocations(view->context, node->slot, collect, &c);
+	view->node_allocations(view->context, node->slot, collect_allocation, &c);
 	if (out->items.count > 1)
 		qsort(out->items.items, out->items.count, sizeof(struct what_if_item), by_priority);
 	int error = run_jobs(&r, kind, prng, now_ns);

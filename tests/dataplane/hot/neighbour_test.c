@@ -219,8 +219,6 @@ static void other_icmp_is_refused(void **state)
 	fleet_destroy(f);
 }
 
-// --- Neighbour solicitations ----------------------------------------------------------------------------
-
 struct solicitation {
 	struct route route;
 	bool to_group, no_option;

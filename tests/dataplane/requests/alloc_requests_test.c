@@ -87,8 +87,6 @@ static void all_allocations_in_pages(void **unused)
 	history_free(&history);
 }
 
-// --- Specifications --------------------------------------------------------------------------------------
-
 struct renderer {
 	uint32_t made;
 };
@@ -197,8 +195,6 @@ static void specifications_do_not_hold_heartbeats_up(void **unused)
 	world_destroy(w);
 	history_free(&history);
 }
-
-// --- Reports ---------------------------------------------------------------------------------------------
 
 static void send_report(struct world *w, struct peer *p, uint64_t sequence)
 {
@@ -335,8 +331,6 @@ static void a_report_is_refused(void **unused)
 	world_is_quiet(w);
 	world_destroy(w);
 }
-
-// --- From node to state ----------------------------------------------------------------------------------
 
 static void report(struct world *w, struct peer *p, const struct wire_header *node,
 	uint64_t sequence, const struct uuid *id, uint8_t client)

@@ -152,8 +152,6 @@ static void a_change_is_seen(void **unused)
 	history_free(&history);
 }
 
-// --- Descriptions ----------------------------------------------------------------------------------------
-
 static void render(void *context, const struct vm *vm, struct bytes_writer *json)
 {
 	(*(uint32_t *)context)++;
@@ -203,8 +201,6 @@ static void only_its_worker_hears_what_it_is(void **unused)
 	world_destroy(w);
 	history_free(&history);
 }
-
-// --- The whole way ---------------------------------------------------------------------------------------
 
 static void say(struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence,
 	const struct uuid *instance, uint8_t client)

@@ -171,8 +171,6 @@ static void add(struct model *m, struct eval_ask ask)
 	}
 }
 
-// --- Operations ----------------------------------------------------------------------------------
-
 static struct eval_ask random_ask(struct model *m)
 {
 	struct eval_ask ask = {

@@ -258,8 +258,6 @@ static void first_of_several(void **state)
 	assert_null(launch_times_create(&config));
 }
 
-// --- The model -----------------------------------------------------------------------------------
-
 static int month_length(int year, int month)
 {
 	return g_date_get_days_in_month((GDateMonth)month, (GDateYear)year);

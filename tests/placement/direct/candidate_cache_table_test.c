@@ -28,36 +28,36 @@ static struct job *job_of(uint32_t groups)
 
 struct world {
 	struct fit_index *index;
-	struct prospect_table *table;
+	struct candidate_cache_table *table;
 };
 
 static struct world open_world(void)
 {
-	struct prospect_source source = {class_at, node_at, NULL};
+	struct candidate_source source = {class_at, node_at, NULL};
 	struct fit_index *index = fit_index_create(PLACEMENT_BINPACK);
-	return (struct world){index, prospect_table_create(index, &source)};
+	return (struct world){index, candidate_cache_table_create(index, &source)};
 }
 static void close_world(struct world *w)
 {
-	prospect_table_destroy(w->table);
+	candidate_cache_table_destroy(w->table);
 	fit_index_destroy(w->index);
 }
 
-static void prospects_are_kept_by_job_and_group(void **state)
+static void candidates_are_kept_by_job_and_group(void **state)
 {
 	struct world w = open_world();
 	struct job *a = job_of(3), *b = job_of(1);
-	struct prospect *prospects[] = {prospect_table_get(w.table, a, 0),
-		prospect_table_get(w.table, a, 1), prospect_table_get(w.table, a, 2),
-		prospect_table_get(w.table, b, 0)};
-	assert_int_equal(prospect_table_count(w.table), 4);
+	struct candidate_cache *caches[] = {candidate_cache_table_get(w.table, a, 0),
+		candidate_cache_table_get(w.table, a, 1), candidate_cache_table_get(w.table, a, 2),
+		candidate_cache_table_get(w.table, b, 0)};
+	assert_int_equal(candidate_cache_table_count(w.table), 4);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_ptr_equal(prospect_table_get(w.table, a, i), prospects[i]);
-	prospect_table_forget(w.table, a);
-	assert_int_equal(prospect_table_count(w.table), 1);
-	assert_ptr_equal(prospect_table_get(w.table, b, 0), prospects[3]);
-	prospect_table_forget(w.table, a); // nothing is left of it
-	assert_int_equal(prospect_table_count(w.table), 1);
+		assert_ptr_equal(candidate_cache_table_get(w.table, a, i), caches[i]);
+	candidate_cache_table_forget(w.table, a);
+	assert_int_equal(candidate_cache_table_count(w.table), 1);
+	assert_ptr_equal(candidate_cache_table_get(w.table, b, 0), caches[3]);
+	candidate_cache_table_forget(w.table, a); // nothing is left of it
+	assert_int_equal(candidate_cache_table_count(w.table), 1);
 	close_world(&w);
 	job_free(a);
 	job_free(b);
@@ -67,18 +67,19 @@ static void the_least_recently_used_gives_way(void **state)
 {
 	struct world w = open_world();
 	static struct job *jobs[PROSPECTS_MAX + 1];
-	struct prospect *first = NULL;
+	struct candidate_cache *first = NULL;
 	for (uint32_t i = 0; i <= PROSPECTS_MAX; i++) {
 		jobs[i] = job_of(1);
-		struct prospect *prospect = prospect_table_get(w.table, jobs[i], 0);
-		first = i == 0 ? prospect : first;
-		assert_ptr_equal(prospect_table_get(w.table, jobs[0], 0), first); // stays in use
+		struct candidate_cache *cache = candidate_cache_table_get(w.table, jobs[i], 0);
+		first = i == 0 ? cache : first;
+		assert_ptr_equal(
+			candidate_cache_table_get(w.table, jobs[0], 0), first); // stays in use
 	}
-	assert_int_equal(prospect_table_count(w.table), PROSPECTS_MAX);
-	prospect_table_forget(w.table, jobs[1]); // was the one to go
-	assert_int_equal(prospect_table_count(w.table), PROSPECTS_MAX);
-	prospect_table_forget(w.table, jobs[2]);
-	assert_int_equal(prospect_table_count(w.table), PROSPECTS_MAX - 1);
+	assert_int_equal(candidate_cache_table_count(w.table), PROSPECTS_MAX);
+	candidate_cache_table_forget(w.table, jobs[1]); // was the one to go
+	assert_int_equal(candidate_cache_table_count(w.table), PROSPECTS_MAX);
+	candidate_cache_table_forget(w.table, jobs[2]);
+	assert_int_equal(candidate_cache_table_count(w.table), PROSPECTS_MAX - 1);
 	close_world(&w);
 	for (uint32_t i = 0; i <= PROSPECTS_MAX; i++)
 		job_free(jobs[i]);
@@ -87,7 +88,7 @@ static void the_least_recently_used_gives_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prospects_are_kept_by_job_and_group),
+		cmocka_unit_test(candidates_are_kept_by_job_and_group),
 		cmocka_unit_test(the_least_recently_used_gives_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

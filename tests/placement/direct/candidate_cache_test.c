@@ -61,7 +61,7 @@ static void release_some(struct fleet *f, uint32_t count)
 		fleet_release(f, (uint32_t)prng_below(&f->prng, f->allocation_count));
 }
 
-// More than the log of changes holds, so that prospects must start afresh.
+// More than the log of changes holds, so that caches must start afresh.
 static void storm(struct fleet *f)
 {
 	for (uint32_t i = 0; i < FIT_LOG_CHANGES + 100; i++)

@@ -49,8 +49,6 @@ static uint32_t below(struct world *w, uint32_t bound)
 	return (uint32_t)prng_below(&w->prng, bound);
 }
 
-// --- The naive scan ------------------------------------------------------------------------------------
-
 static uint32_t free_gpus(const struct node_cell *cell)
 {
 	uint32_t most = 0;
@@ -84,8 +82,6 @@ static uint32_t naive(const struct world *w, uint32_t group, double *score)
 	}
 	return best;
 }
-
-// --- Steps ---------------------------------------------------------------------------------------------
 
 static void register_node(struct world *w, uint32_t number)
 {

@@ -20,8 +20,6 @@ static bool chance(struct fleet *f, uint32_t percent)
 
 static const char *const snapshots[] = {"s0", "s1", "s2"};
 
-// --- Classes and nodes ---------------------------------------------------------------------------------
-
 void fleet_class_define(struct fleet *f, uint32_t id)
 {
 	static const char *const datacenters[] = {"dc1", "dc2", "east-1", "east-22"};
@@ -163,8 +161,6 @@ void fleet_set_status(
 	announce(f, slot);
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------------
-
 static char *copy(const char *text)
 {
 	return text_copy(text_of(text));
@@ -252,17 +248,15 @@ static const struct node *node_at(void *context, uint32_t slot)
 
 void fleet_job_create(struct fleet *f, uint32_t i)
 {
-	struct prospect_source source = {class_at, node_at, f};
-	prospect_destroy(f->prospects[i]);
+	struct candidate_source source = {class_at, node_at, f};
+	candidate_cache_destroy(f->caches[i]);
 	if (f->jobs[i])
 		job_free(f->jobs[i]);
 	f->jobs[i] = random_job(f);
-	f->prospects[i] = prospect_create(f->index, &source, f->jobs[i], 0);
+	f->caches[i] = candidate_cache_create(f->index, &source, f->jobs[i], 0);
 	if (i >= f->job_count)
 		f->job_count = i + 1;
 }
-
-// --- The naive scan ------------------------------------------------------------------------------------
 
 static bool holds(const struct constraint *c, const struct node *n, const struct device_group *d)
 {
@@ -410,19 +404,17 @@ struct fleet_answer fleet_naive(const struct fleet *f, const struct job *job)
 	return a;
 }
 
-// --- Asking --------------------------------------------------------------------------------------------
-
 struct fleet_answer fleet_ask(struct fleet *f, uint32_t job)
 {
 	struct fleet_answer a = {.slot = PLACER_NO_NODE, .score = -1};
 	struct fit_candidate c;
-	if (prospect_best(f->prospects[job], &c)) {
+	if (candidate_cache_best(f->caches[job], &c)) {
 		a.slot = c.slot;
 		a.score = c.score;
 	} else {
-		prospect_refusal(f->prospects[job], &a.refusal);
+		candidate_cache_refusal(f->caches[job], &a.refusal);
 	}
-	a.feasible = prospect_feasible(f->prospects[job]);
+	a.feasible = candidate_cache_feasible(f->caches[job]);
 	return a;
 }
 
@@ -435,7 +427,7 @@ void fleet_allocate(struct fleet *f, uint32_t job, uint32_t slot)
 	struct device_set free = free_devices(n);
 	*a = (struct fleet_allocation){
 		slot, ARRAY_AT(&f->jobs[job]->asks, struct group_ask, 0)->resources};
-	assert_true(prospect_devices(f->prospects[job], slot, &free, &a->devices));
+	assert_true(candidate_cache_devices(f->caches[job], slot, &free, &a->devices));
 	const struct task_group *g = ARRAY_AT(&f->jobs[job]->task_groups, struct task_group, 0);
 	n->record.snapshot = g->snapshot && g->snapshot[0] ? snapshots[g->snapshot[1] - '0'] : "";
 	n->living++;
@@ -460,8 +452,6 @@ void fleet_release(struct fleet *f, uint32_t i)
 	announce(f, a.slot);
 }
 
-// --- Life ----------------------------------------------------------------------------------------------
-
 struct fleet *fleet_create(uint64_t seed, enum placement_algorithm algorithm, uint32_t slots,
 	uint32_t classes, uint32_t shapes)
 {
@@ -480,7 +470,7 @@ struct fleet *fleet_create(uint64_t seed, enum placement_algorithm algorithm, ui
 void fleet_destroy(struct fleet *f)
 {
 	for (uint32_t i = 0; i < f->job_count; i++) {
-		prospect_destroy(f->prospects[i]);
+		candidate_cache_destroy(f->caches[i]);
 		job_free(f->jobs[i]);
 	}
 	fit_index_destroy(f->index);

@@ -1,4 +1,4 @@
-// A small fleet and a few jobs without an applier, beside the index and prospects under test; and the naive
+// A small fleet and a few jobs without an applier, beside the index and caches under test; and the naive
 // scan that they must agree with.
 #pragma once
 #include "placement/direct/candidate_cache.h"
@@ -39,7 +39,7 @@ struct fleet {
 	struct fleet_allocation allocations[FLEET_ALLOCATIONS_MAX];
 	uint32_t allocation_count;
 	struct job *jobs[FLEET_JOBS_MAX];
-	struct prospect *prospects[FLEET_JOBS_MAX];
+	struct candidate_cache *caches[FLEET_JOBS_MAX];
 	uint32_t job_count;
 	struct fit_index *index;
 };
@@ -59,10 +59,10 @@ bool fleet_class_is_used(const struct fleet *, uint32_t node_class);
 void fleet_register(struct fleet *, uint32_t slot); // anew, at random; keeps what is used
 void fleet_remove(struct fleet *, uint32_t slot);
 void fleet_set_status(struct fleet *, uint32_t slot, enum node_status, enum node_eligibility);
-// A job of one group with random asks and constraints; its prospect is made, too.
+// A job of one group with random asks and constraints; its cache is made, too.
 void fleet_job_create(struct fleet *, uint32_t job);
 
 struct fleet_answer fleet_naive(const struct fleet *, const struct job *);
-struct fleet_answer fleet_ask(struct fleet *, uint32_t job); // what the prospect says
+struct fleet_answer fleet_ask(struct fleet *, uint32_t job); // what the cache says
 void fleet_allocate(struct fleet *, uint32_t job, uint32_t slot);
 void fleet_release(struct fleet *, uint32_t allocation);

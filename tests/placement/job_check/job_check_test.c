@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-// --- Hearing mistakes ----------------------------------------------------------------------------
-
 struct heard {
 	uint32_t count;
 	char texts[64][300];
@@ -41,8 +39,6 @@ static void assert_good(struct job *job)
 	assert_true(job_derive(job));
 	job_free(job);
 }
-
-// --- One rule each -------------------------------------------------------------------------------
 
 static void no_id(struct job *j)
 {
@@ -635,8 +631,6 @@ static void good_jobs_of_every_type_pass(void **unused)
 	any_update(job);
 	assert_good(job);
 }
-
-// --- Both ends -----------------------------------------------------------------------------------
 
 static int64_t any_number(struct prng *prng)
 {

@@ -161,8 +161,6 @@ static void what_ends_is_room_on_its_nodes(void **state)
 	assert_int_equal(blocked(c), 1);
 }
 
-// --- Virtual machines ----------------------------------------------------------------------------
-
 // On the worker "w", of whose memory it asks for so much.
 static void add_machine(struct cluster *c, const char *name, int64_t memory_mib)
 {

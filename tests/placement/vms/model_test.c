@@ -31,8 +31,6 @@ static const char *const runtimes[] = {"", "tart", "qemu"};
 static const char *const profiles[] = {
 	"", VM_PROFILE_OPTIMIZE, VM_PROFILE_DISTRIBUTE, VM_PROFILE_DISTRIBUTE, "unheard-of"};
 
-// --- The model -------------------------------------------------------------------------------------
-
 struct plain_vm {
 	bool exists;
 	int64_t created, restarted, scheduled_at, started;
@@ -195,8 +193,6 @@ static void turn_of_the_model(void)
 	place_by_loops();
 }
 
-// --- The engine ------------------------------------------------------------------------------------
-
 static void work_off(struct vm_pass *pass)
 {
 	struct vm_proposal proposals[VMS];
@@ -244,8 +240,6 @@ static void turn_of_the_engine(void)
 	vm_roster_free(&r);
 }
 
-// --- Both alike ------------------------------------------------------------------------------------
-
 static enum said condition(const struct vm *vm, int type)
 {
 	const struct vm_condition *c = vm_condition(vm, type);
@@ -280,8 +274,6 @@ static void compare(uint32_t step)
 				real_vms[i]->status, real_vms[i]->worker ? real_vms[i]->worker : "",
 				(int)condition(real_vms[i], VM_CONDITION_SCHEDULED));
 }
-
-// --- What happens ----------------------------------------------------------------------------------
 
 static int any(int count)
 {

@@ -35,8 +35,6 @@ struct fleet {
 	uint64_t reports[NODES];
 };
 
-// --- Watchers beside the cluster -----------------------------------------------------------------
-
 static struct fleet *fleet_of(struct cluster *c)
 {
 	return (struct fleet *)c; // its first member
@@ -70,8 +68,6 @@ static void destroy_watchers(struct cluster *c)
 
 static const struct cluster_beside beside = {
 	create_watchers, start_watchers, stop_watchers, destroy_watchers};
-
-// --- Nodes ---------------------------------------------------------------------------------------
 
 struct reporting {
 	struct alloc_update_item items[ITEMS];
@@ -141,8 +137,6 @@ static void *be_nodes(void *argument)
 	return NULL;
 }
 
-// --- Readers -------------------------------------------------------------------------------------
-
 static bool count_whole(const struct allocation *a, void *context)
 {
 	char name[64];
@@ -199,8 +193,6 @@ static void *be_reader(void *argument)
 	CHECK(seen > 0);
 	return NULL;
 }
-
-// --- Operators -----------------------------------------------------------------------------------
 
 static void name_of(uint32_t number, char name[16])
 {
@@ -362,8 +354,6 @@ static void *change_nodes(void *argument)
 	}
 	return NULL;
 }
-
-// --- In the end ----------------------------------------------------------------------------------
 
 // Every node is there again and takes work, and every job has a last version that nothing fails of.
 static void heal(struct fleet *f)

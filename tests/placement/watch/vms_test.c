@@ -54,8 +54,6 @@ static void choose_profile(struct scene *s, const char *profile)
 	assert_int_equal(controller_run(&s->controller, &c), OUTCOME_DONE);
 }
 
-// --- When it looks ---------------------------------------------------------------------------------
-
 static void a_machine_is_placed_at_once(void **state)
 {
 	struct scene s;
@@ -202,8 +200,6 @@ static void both_passes_are_of_one_turn(void **state)
 	scene_free(&s);
 }
 
-// --- What happens meanwhile ------------------------------------------------------------------------
-
 static void hand_in(struct scene *s, struct command *c)
 {
 	controller_push(&s->controller, c, NULL);
@@ -303,8 +299,6 @@ static void a_pass_keeps_its_view(void **state)
 	expect(&s, "five", "w0", VM_PENDING);
 	scene_free(&s);
 }
-
-// --- Row D12: the machine is not what it was -------------------------------------------------------
 
 struct meanwhile {
 	struct command commands[2];
@@ -419,8 +413,6 @@ static void a_machine_that_changed_is_left_out_of_the_pass(void **state)
 	}
 }
 
-// --- Row D13: the worker is not what it was --------------------------------------------------------
-
 static struct command worker_goes(struct meanwhile *m)
 {
 	return (struct command){.type = COMMAND_VM_WORKER_DELETE, .vm_named = {.name = TEXT("w1")}};
@@ -486,8 +478,6 @@ static void after_a_worker_that_changed_the_next_is_tried(void **state)
 	}
 }
 
-// --- Row D17: the pass cannot go on ----------------------------------------------------------------
-
 static void fill_log(struct command *c)
 {
 	atomic_store(&((struct memory_log *)c->context)->room_bytes, 0);
@@ -548,8 +538,6 @@ static void a_round_that_is_refused_is_the_last(void **state)
 	expect(&s, name, "w1", VM_PENDING);
 	scene_free(&s);
 }
-
-// --- Row D27 ---------------------------------------------------------------------------------------
 
 static void the_time_to_an_assignment_is_measured(void **state)
 {

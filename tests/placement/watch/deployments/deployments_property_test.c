@@ -42,8 +42,6 @@ static uint32_t below(struct run *r, uint32_t bound)
 	return (uint32_t)prng_below(&r->prng, bound);
 }
 
-// --- The model -----------------------------------------------------------------------------------
-
 struct expected {
 	bool is_active, fails, is_promoted;
 	const char *reason;
@@ -144,8 +142,6 @@ static void compare(struct run *r, const struct rollout_of_job *j, const struct 
 		assert_true(is_promoted(d));
 	deployment_free(d);
 }
-
-// --- What happens --------------------------------------------------------------------------------
 
 static void begin(struct run *r, struct rollout_of_job *j)
 {
@@ -268,8 +264,6 @@ static void happen(struct run *r)
 	else if (what == 37)
 		begin(r, j);
 }
-
-// --- Steps ---------------------------------------------------------------------------------------
 
 // Whoever reported something new is followed by an evaluation soon, however it came about.
 static void check_asked(struct run *r, struct rollout_of_job *j)

@@ -42,8 +42,6 @@ static void place_healthy(struct rollout_world *w, const struct uuid *d, uint32_
 	}
 }
 
-// --- Evaluations ---------------------------------------------------------------------------------
-
 static void reports_of_a_second_make_one_evaluation(void **state)
 {
 	struct rollout_world *w = *state;
@@ -150,8 +148,6 @@ static void deployments_share_a_window(void **state)
 	assert_int_equal(w->controller->log.count, batches + 1);
 }
 
-// --- Deadlines -----------------------------------------------------------------------------------
-
 static void fails_when_nothing_goes_on(void **state)
 {
 	struct rollout_world *w = *state;
@@ -246,8 +242,6 @@ static void a_pause_stops_the_clock(void **state)
 	rollout_advance(w, 2 * MINUTE_MS);
 	expect_status(w, &d, DEPLOYMENT_FAILED, DEPLOYMENT_TEXT_DEADLINE);
 }
-
-// --- Unhealthy allocations -----------------------------------------------------------------------
 
 static void an_unhealthy_one_with_tries_left_is_replaced(void **state)
 {
@@ -381,8 +375,6 @@ static void health_may_be_lost(void **state)
 	expect_status(w, &d, DEPLOYMENT_FAILED, DEPLOYMENT_TEXT_UNHEALTHY);
 }
 
-// --- Promotion -----------------------------------------------------------------------------------
-
 static bool is_promoted(struct rollout_world *w, const struct uuid *id, uint32_t group)
 {
 	struct deployment *d = rollout_deployment(w, id);
@@ -425,8 +417,6 @@ static void nobody_promotes_by_himself_what_is_to_be_promoted_by_hand(void **sta
 	rollout_advance(w, MINUTE_MS);
 	assert_false(is_promoted(w, &d, 0));
 }
-
-// --- Reverting -----------------------------------------------------------------------------------
 
 static void make_stable(struct rollout_world *w, const char *job, uint64_t version)
 {
@@ -490,8 +480,6 @@ static void says_when_there_is_nothing_to_revert_to(void **state)
 	expect_status(w, &d, DEPLOYMENT_FAILED,
 		DEPLOYMENT_TEXT_DEADLINE " - no stable job version to auto revert to");
 }
-
-// --- Restarts and ends ---------------------------------------------------------------------------
 
 static void a_restart_loses_nothing(void **state)
 {

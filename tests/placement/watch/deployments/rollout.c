@@ -13,8 +13,6 @@
 
 static const struct resources little = {1, 1, 1};
 
-// --- The world -----------------------------------------------------------------------------------
-
 static void step(void *context)
 {
 	struct rollout_world *w = context;
@@ -104,8 +102,6 @@ void rollout_advance(struct rollout_world *w, uint64_t ms)
 		rollout_settle(w);
 	}
 }
-
-// --- Jobs and deployments ------------------------------------------------------------------------
 
 static void add_policies(struct task_group *g, const struct rollout_ask *ask)
 {
@@ -311,8 +307,6 @@ void rollout_defer(struct rollout_world *w, const struct uuid *allocation)
 	commit(w, plan);
 }
 
-// --- Nodes and schedulers ------------------------------------------------------------------------
-
 void rollout_report(struct rollout_world *w, const struct uuid *allocation,
 	enum alloc_client status, struct optional_bool healthy)
 {
@@ -371,8 +365,6 @@ void rollout_evaluate(struct rollout_world *w, const char *job)
 {
 	rollout_end(w, job, EVAL_COMPLETE);
 }
-
-// --- Looking -------------------------------------------------------------------------------------
 
 enum command_outcome rollout_change(
 	struct rollout_world *w, const struct uuid *id, enum deployment_action action)

@@ -35,8 +35,6 @@ void scene_job(
 	scene_settle(s);
 }
 
-// --- What a scheduler would commit ---------------------------------------------------------------
-
 const struct node *scene_node(struct scene *s, uint32_t number)
 {
 	struct uuid id = number_uuid(number);
@@ -103,8 +101,6 @@ void scene_stop(struct scene *s, const char *job, uint32_t id)
 	scene_settle(s);
 }
 
-// --- What a node would say -----------------------------------------------------------------------
-
 void scene_report(
 	struct scene *s, uint32_t number, uint32_t id, enum alloc_client status, bool healthy)
 {
@@ -128,8 +124,6 @@ void scene_ended(struct scene *s, uint32_t number, uint32_t id)
 {
 	scene_report(s, number, id, ALLOC_COMPLETE, false);
 }
-
-// --- Drains --------------------------------------------------------------------------------------
 
 enum command_outcome scene_drain_with(
 	struct scene *s, uint32_t number, struct command_node_drain ask)

@@ -52,8 +52,6 @@ static void add(struct world *w, uint32_t job, uint32_t node)
 	scene_place(&w->scene, job_id(w, job), w->count, node);
 }
 
-// --- What is seen --------------------------------------------------------------------------------
-
 struct seen {
 	bool is_living, has_ended, is_flagged, is_healthy, is_running;
 	uint8_t desired;
@@ -113,8 +111,6 @@ static struct node_seen see_node(struct world *w, uint32_t number)
 	state_read_end();
 	return seen;
 }
-
-// --- What happens --------------------------------------------------------------------------------
 
 static uint32_t usable_node(struct world *w)
 {
@@ -205,8 +201,6 @@ static void step(struct world *w)
 			act(w, 1 + below(w, w->count), below(w, 6) == 0);
 	}
 }
-
-// --- What holds ----------------------------------------------------------------------------------
 
 static void expect_nothing_left(struct world *w, uint32_t number)
 {

@@ -53,8 +53,6 @@ static void expect_phase(
 	state_read_end();
 }
 
-// --- Services ------------------------------------------------------------------------------------
-
 static void moves_one_by_one(void **state)
 {
 	struct scene s;
@@ -190,8 +188,6 @@ static void nothing_moves_with_max_parallel_0(void **state)
 	scene_free(&s);
 }
 
-// --- Batch and system ----------------------------------------------------------------------------
-
 static void batch_ends_and_system_is_last(void **state)
 {
 	struct scene s;
@@ -255,8 +251,6 @@ static void an_empty_node_is_done_at_once(void **state)
 	expect_complete(&s, 1, NODE_DRAIN_COMPLETE);
 	scene_free(&s);
 }
-
-// --- Deadlines -----------------------------------------------------------------------------------
 
 // A job of each kind on node `number`, with ids from `first` on.
 static void fill(struct scene *s, uint32_t number, uint32_t first)
@@ -367,8 +361,6 @@ static void direct_allocations_are_released(void **state)
 	scene_free(&s);
 }
 
-// --- Ends that were not expected -----------------------------------------------------------------
-
 static void canceled(void **state)
 {
 	struct scene s;
@@ -423,8 +415,6 @@ static void goes_on_after_a_restart(void **state)
 	assert_int_equal(scene_stats(&s).drains_forced, 1);
 	scene_free(&s);
 }
-
-// --- Many ----------------------------------------------------------------------------------------
 
 static void a_hundred_nodes(void **state)
 {

@@ -338,8 +338,6 @@ static void jobs_without_deployments_are_not_held_up(void **state)
 	state_read_end();
 }
 
-// --- A stop everywhere ---------------------------------------------------------------------------
-
 static void stop_here(struct scene *s, bool everywhere, bool purge)
 {
 	struct command command = {.type = COMMAND_JOB_DEREGISTER,

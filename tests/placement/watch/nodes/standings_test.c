@@ -1,4 +1,5 @@
 // How nodes stand is looked at once a second; what is due of suspended nodes is done (rows E18 to E20, E27 to E30).
+#include "placement/watch/nodes/standings.h"
 #include "tests/placement/watch/scene.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,13 @@
-// One of the watchers, as their frame (watchers.c) drives it.
+// How watchers count and act.
 #pragma once
 #include "placement/pipeline/submitter.h"
-#include "placement/watch/watchers.h"
+#include "placement/watch/frame/watchers_stats.h"
 #include "state/base/prng.h"
+#include "state/records/node_standing.h"
+#include "state/tables/state.h"
 #include <pthread.h>
 
-#define WATCH_NEVER INT64_MAX
+struct peers; // placement/watch/jobs/peers.h
 
 // What a watcher acts with. Commands are sent with submitter_run on the watchers' thread, outside of read sections.
 struct watch_tools {
@@ -29,20 +31,3 @@ int watch_run(const struct watch_tools *, struct command *);
 // Sends all of them before it waits, so that one write of the log can serve many; counts what is refused. Those that
 // could not be sent have OUTCOME_STOPPING.
 void watch_run_all(const struct watch_tools *, struct command **, uint32_t count);
-
-// One table of these in watchers.c. A context is made by create and given to the others.
-struct watcher {
-	const char *name;
-	void *(*create)(const struct watch_tools *);
-	void (*destroy)(void *context);
-	// After recovery, before anything else: looks at the whole state (in read sections of its own).
-	void (*take_over)(void *context);
-	// A published change, on the applier's thread: notes what is of interest, under a lock of its own, which no
-	// command is waited for with. True: the watcher wants a turn.
-	bool (*changed)(void *context, const struct state_change *);
-	// Does what is due; unix time. Returns when it wants the next turn (unix ns), or WATCH_NEVER. done: set when
-	// something was done.
-	int64_t (*turn)(void *context, int64_t now_ns, bool *done);
-};
-extern const struct watcher deployment_watcher, drain_watcher, periodic_watcher, disconnect_watcher,
-	lifecycle_watcher, standing_watcher, region_watcher, vm_watcher;

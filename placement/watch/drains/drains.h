@@ -1,0 +1,5 @@
+// Nodes that drain: who leaves next, and when the node is empty.
+#pragma once
+#include "placement/watch/frame/watcher.h"
+
+extern const struct watcher drain_watcher;
