@@ -1,7 +1,7 @@
 // Bytes of a request → job → canonical → checked → stored and shown, and both read back equal.
 #include "placement/job_check/job_check.h"
 #include "state/base/check.h"
-#include "tools/forms/job_request.h"
+#include "tools/forms/job_body.h"
 #include "tools/json/json_record.h"
 #include <stdlib.h>
 
@@ -35,27 +35,27 @@ static void check_json(const struct job *job)
 	json_end_object(&writer);
 	size_t size = writer.size;
 	char *text = json_writer_take(&writer);
-	struct job_request again;
-	CHECK(job_request_read(text, size, &again, message, sizeof message));
-	CHECK(job_request_is_valid(&again));
+	struct job_body again;
+	CHECK(job_body_read(text, size, &again, message, sizeof message));
+	CHECK(job_body_is_valid(&again));
 	CHECK(again.report.warnings.count == 0);
 	CHECK(!job_specification_differs(job, again.job));
-	job_request_free(&again);
+	job_body_free(&again);
 	free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char message[256] = "";
-	struct job_request request;
-	if (!job_request_read((const char *)data, size, &request, message, sizeof message)) {
+	struct job_body request;
+	if (!job_body_read((const char *)data, size, &request, message, sizeof message)) {
 		CHECK(message[0]);
 		return 0;
 	}
 	if (request.job)
 		check_binary(request.job);
-	if (job_request_is_valid(&request))
+	if (job_body_is_valid(&request))
 		check_json(request.job);
-	job_request_free(&request);
+	job_body_free(&request);
 	return 0;
 }

@@ -57,7 +57,7 @@ struct event {
 	char name[NAME_BYTES_MAX + 1];
 };
 
-// It is of a job, a virtual machine or a worker, and nobody knows of which.
+// The event is about a job, a virtual machine or a worker whose name the log has forgotten.
 static inline bool event_has_lost_its_name(const struct event *event)
 {
 	return !event->name[0] && (event->topic == TOPIC_JOB || event->topic == TOPIC_VM ||

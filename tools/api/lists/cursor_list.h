@@ -1,5 +1,5 @@
-// Lists of records in order of creation, streamed: what a reader asked for, and what each kind of
-// record makes of it.
+// Lists of records in order of creation, streamed: what the reader asked for, and how each kind of record is walked,
+// chosen and written.
 #pragma once
 #include "tools/api/lists/id_list.h"
 #include "tools/api/lists/list_filter.h"
@@ -11,8 +11,8 @@ struct cursor_kind {
 	const void *(*next)(const struct state *, uint64_t *cursor);
 	bool (*is_wanted)(const struct cursor_list *, const void *record);
 	void (*write)(struct json_writer *, const struct cursor_list *, const void *record);
-	// For filters: the long form, or NULL when there is none; and what the records are, when they leave out
-	// what is empty. A kind of which a record is not one item has no filters.
+	// For filters. write_whole: the long form, or NULL when there is none. type: set when the JSON leaves out
+	// empty fields. has_no_filter: a record makes more or fewer than one item.
 	void (*write_whole)(struct json_writer *, const struct cursor_list *, const void *record);
 	const struct record_type *type;
 	bool has_no_filter;
@@ -22,7 +22,7 @@ struct cursor_list {
 	const struct cursor_kind *kind;
 	const struct api *api;
 	const struct state *state;
-	// Newest first: cursor and end are bounds as otherwise, but the records at keys come from behind.
+	// Newest first: cursor and end are bounds as in the other order, but records are visited from the last of keys down.
 	bool reverse;
 	uint64_t *keys;
 	uint32_t key_count, key_capacity;
@@ -39,11 +39,11 @@ struct cursor_list {
 // Answers with the records that the request's parameters select: prefix, namespace, status, job,
 // filter, resources, reverse, per_page, next_token.
 void cursor_list_answer(struct request *, struct reply *, const struct cursor_kind *);
-// How many those are. False with a reply, or when the route is to be asked again.
+// Counts them. False when the reply says why not, or when a thread of its own will call the route again.
 bool cursor_list_count(
 	struct request *, struct reply *, const struct cursor_kind *, uint64_t *count);
 
-// For kinds that have all of it: what a record is about fits what was asked for.
+// Whether a record with this id, namespace, status and job fits what the reader asked for.
 bool cursor_list_wants(const struct cursor_list *, const struct uuid *id,
 	const char *namespace_name, const char *status, const char *job_id);
 bool cursor_list_has_namespace(const struct cursor_list *, const char *namespace_name);

@@ -16,14 +16,14 @@ struct list_filter {
 	enum filtered_form { FILTERED_SHOWN, FILTERED_WHOLE, FILTERED_BOTH } form;
 };
 
-// A page or a count of what fits is found by looking at everything in one go: that is left to the thread for such
-// (background_answers.h), which calls the route's answer again. True when it was.
+// A filtered page or count looks at every record in one go. That is left to the background thread
+// (background_answers.h), which calls the route's answer again. True when it was left.
 bool list_filter_defers(struct request *, struct reply *, bool is_count);
 // False when the parameter is no filter; the reply says so.
 bool list_filter_read(const struct request *, struct list_filter *, struct reply *);
 void list_filter_free(struct list_filter *);
-// To be called with any item before the first is looked at. Finds out whether items have what is asked for: in a
-// list a name that is never there is a mistake, 400. type: has names that items leave out when they are empty;
+// To be called with any one item before the list is filtered. Finds out whether items have the members that the
+// filter asks for: a name that no item has is a mistake, 400. type: has names that items leave out when they are empty;
 // or NULL. Under read lock.
 bool list_filter_learn(struct list_filter *, const struct record_type *, list_filter_write *,
 	void *list, const void *item, struct reply *);

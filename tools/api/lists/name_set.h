@@ -9,7 +9,7 @@ struct name_set {
 
 void name_set_add(struct name_set *, const char *name);
 bool name_set_has(const struct name_set *, const char *name);
-// A list of those that begin with prefix (NULL: all), each written by put.
+// Writes a list of the names that begin with prefix (NULL: all), each by put.
 void name_set_json(const struct name_set *, const char *prefix, struct json_writer *,
 	void (*put)(struct json_writer *, const char *name));
 void name_set_free(struct name_set *);

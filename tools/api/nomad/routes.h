@@ -1,4 +1,4 @@
-// Routes about the controller itself, and those that are there only so that Nomad's clients find them.
+// Routes about the controller itself, and routes that exist only because Nomad's clients ask for them.
 #pragma once
 #include "tools/api/server/route.h"
 

@@ -12,8 +12,8 @@ bool texts_are_fit(
 
 // What a client may say of a machine: without what only the controller says. NULL with a reply.
 struct vm *vm_body_read(json_t *body, struct json_report *, struct reply *);
-// The first of the members that the body gives and that is not as in the machine, or NULL; a power state is none
-// of them. said: the body, read.
+// The first member that the body gives and that differs from the machine, or NULL; the power state may differ.
+// said: the body, read.
 const char *vm_body_differs(json_t *body, const struct vm *said, const struct vm *vm);
 
 // A worker that is kept by hand. NULL with a reply.

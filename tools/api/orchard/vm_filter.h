@@ -2,5 +2,5 @@
 #pragma once
 #include "tools/api/server/request.h"
 
-// Orchard's "worker=name,…" becomes an expression of Berth's filters; what is one already stays as it is.
+// Orchard's "worker=name,…" becomes an expression of Berth's filters; an expression stays as it is.
 void vm_filter_translate(struct request *);

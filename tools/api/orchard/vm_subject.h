@@ -1,4 +1,4 @@
-// What a write is about and what of its body was not known, kept with the request until it is answered.
+// The name that a write is about, and warnings about unknown members of its body; kept until the request is answered.
 #pragma once
 #include "tools/api/server/request.h"
 #include "tools/json/json_reader.h"

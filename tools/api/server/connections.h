@@ -21,7 +21,7 @@ void connection_close(struct connections *, struct connection *);
 void connection_enter(struct connections *, struct connection *, enum connection_phase);
 int connection_fd(const struct connection *);
 
-// Watcher thread: shuts down what is past its time.
+// Parking thread: shuts down connections that are past their time.
 void connections_sweep(struct connections *);
 
 struct connections_counts {

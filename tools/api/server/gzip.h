@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What is smaller is sent as it is: compressing it would save no packet.
+// Smaller answers are sent plain: compressing them would save no packet.
 #define GZIP_BYTES_MIN 1400u
 
 struct gzip;
@@ -11,9 +11,9 @@ struct gzip;
 // Whether a request with this Accept-Encoding (NULL: none) takes gzip.
 bool gzip_is_accepted(const char *accept_encoding);
 
-struct gzip *gzip_create(void); // NULL: out of memory; the answer goes as it is
-// Compresses what follows what it had before; ends the stream when it is the last. The bytes that this
-// makes, perhaps none yet, replace those that it made before.
+struct gzip *gzip_create(void); // NULL: out of memory; the answer is sent plain
+// Compresses the next piece of data, and ends the stream when it is the last. gzip_bytes then gives the output of this
+// piece alone, which may be empty.
 void gzip_add(struct gzip *, const void *data, size_t size, bool is_last);
 const unsigned char *gzip_bytes(const struct gzip *, size_t *size);
 void gzip_free(struct gzip *); // NULL is fine

@@ -30,7 +30,7 @@ struct reply {
 	struct reply_source *source; // instead of body; owned
 };
 
-// A plain-text answer; a sentence of what, where and what to do.
+// A plain-text answer: a sentence that says what is wrong, where, and what to do.
 void reply_error(struct reply *, unsigned status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 // The sentence of a refusal as {"message": "…"}, which is how Orchard has it.

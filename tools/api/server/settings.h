@@ -1,4 +1,4 @@
-// What whoever starts the HTTP API says: where it listens, whom it serves, and what it asks of the process.
+// Settings of the HTTP API: where it listens, which state it serves, and what it asks of the process.
 #pragma once
 #include "state/applier/applier.h"
 #include "state/applier/command_queue.h"

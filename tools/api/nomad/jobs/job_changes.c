@@ -16,7 +16,7 @@ static void free_register(struct command *command)
 
 void job_register(struct request *request, struct reply *reply)
 {
-	struct job_request *read = job_submission_read(request, reply);
+	struct job_body *read = job_submission_read(request, reply);
 	if (!read)
 		return;
 	job_submission_check_update(request, read);
@@ -63,7 +63,7 @@ static uint64_t registered_index(struct request *request, const struct job *job,
 
 void job_registered(struct request *request, struct reply *reply)
 {
-	const struct job_request *read = request->context;
+	const struct job_body *read = request->context;
 	const struct command *command = submission_command(request->submission, 0);
 	if ((int)command->outcome == OUTCOME_CONFLICT) {
 		reply_conflict(reply, &command->job_register);

@@ -58,23 +58,13 @@ static void put_preempted(
 	json_end_array(w);
 }
 
+// By group, whose name the description of the updates begins with.
 static void put_updates(struct json_writer *w, const struct array *updates)
 {
-	json_open_object(w, "DesiredTGUpdates");
-	for (uint32_t i = 0; i < updates->count; i++) {
-		const struct desired_updates *u = ARRAY_AT(updates, struct desired_updates, i);
-		json_open_object(w, u->group);
-		json_put_i64(w, "Ignore", u->ignore);
-		json_put_i64(w, "Place", u->place);
-		json_put_i64(w, "Migrate", u->migrate);
-		json_put_i64(w, "Stop", u->stop);
-		json_put_i64(w, "InPlaceUpdate", u->in_place_update);
-		json_put_i64(w, "DestructiveUpdate", u->destructive_update);
-		json_put_i64(w, "Canary", u->canary);
-		json_put_i64(w, "Preemptions", u->preemptions);
-		json_end_object(w);
-	}
-	json_end_object(w);
+	static const struct field field = {
+		"DesiredTGUpdates", FIELD_STRUCT_MAP, 0, &desired_updates_description};
+	static const struct record_type by_group = {.fields = &field, .field_count = 1};
+	json_record_members(w, &by_group, updates, 0);
 }
 
 static void put_failed(struct json_writer *w, const struct array *groups)
@@ -133,7 +123,7 @@ static void put_next_launch(struct json_writer *w, const struct job *job, int64_
 	launch_times_free(times);
 }
 
-static void put_plan(struct request *request, struct reply *reply, const struct job_request *read,
+static void put_plan(struct request *request, struct reply *reply, const struct job_body *read,
 	const struct plan_request *plan)
 {
 	const struct state *state = request->api->settings.state;
@@ -170,7 +160,7 @@ static int run_plan(struct request *request, struct plan_request *plan)
 
 static void work_out(struct request *request, struct reply *reply)
 {
-	const struct job_request *read = request->context;
+	const struct job_body *read = request->context;
 	struct plan_request plan = {.before = stored_copy(request, read->job), .after = read->job};
 	number_version(plan.after, plan.before);
 	int error = run_plan(request, &plan);
@@ -185,7 +175,7 @@ static void work_out(struct request *request, struct reply *reply)
 
 void job_plan(struct request *request, struct reply *reply)
 {
-	struct job_request *read = job_submission_read(request, reply);
+	struct job_body *read = job_submission_read(request, reply);
 	if (!read)
 		return;
 	job_submission_check_update(request, read);

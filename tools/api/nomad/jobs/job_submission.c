@@ -8,19 +8,19 @@
 
 enum { EVAL_PRIORITY_LEAST = 1, EVAL_PRIORITY_MOST = 100 };
 
-static void free_job_request(void *context)
+static void free_job_body(void *context)
 {
-	job_request_free(context);
+	job_body_free(context);
 	free(context);
 }
 
-struct job_request *job_submission_read(struct request *request, struct reply *reply)
+struct job_body *job_submission_read(struct request *request, struct reply *reply)
 {
 	char message[MESSAGE_BYTES];
-	struct job_request *read = memory_take(sizeof *read);
+	struct job_body *read = memory_take(sizeof *read);
 	request->context = read;
-	request->context_free = free_job_request;
-	if (job_request_read(request->body, request->body_size, read, message, sizeof message)) {
+	request->context_free = free_job_body;
+	if (job_body_read(request->body, request->body_size, read, message, sizeof message)) {
 		rollout_settle(request, read);
 		return read;
 	}
@@ -33,10 +33,10 @@ static void note_mistake(const char *text, void *context)
 	json_sentence(context, "%s", text);
 }
 
-void job_submission_check_update(const struct request *request, struct job_request *read)
+void job_submission_check_update(const struct request *request, struct job_body *read)
 {
 	const struct job *job = read->job;
-	if (!job_request_is_valid(read))
+	if (!job_body_is_valid(read))
 		return;
 	state_read_begin();
 	const struct job *stored = state_job(
@@ -68,13 +68,13 @@ bool eval_priority_fits(int64_t priority, struct reply *reply)
 }
 
 bool job_submission_is_valid(
-	struct request *request, const struct job_request *read, struct reply *reply)
+	struct request *request, const struct job_body *read, struct reply *reply)
 {
 	if (!eval_priority_fits((int64_t)read->eval_priority, reply))
 		return false;
 	if (read->report.errors.count)
 		reply_mistakes(reply, MHD_HTTP_BAD_REQUEST, &read->report.errors);
-	else if (!job_request_is_valid(read))
+	else if (!job_body_is_valid(read))
 		reply_mistakes(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, &read->invalid);
 	else if (request->ids[0] && strcmp(request->ids[0], read->job->id) != 0)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,

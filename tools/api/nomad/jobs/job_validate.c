@@ -19,7 +19,7 @@ static void put_sentences(struct json_writer *w, const char *key, const struct j
 
 void job_validate(struct request *request, struct reply *reply)
 {
-	const struct job_request *read = job_submission_read(request, reply);
+	const struct job_body *read = job_submission_read(request, reply);
 	if (!read)
 		return;
 	const struct json_sentences *mistakes =

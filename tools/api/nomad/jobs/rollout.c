@@ -49,7 +49,7 @@ static void name_rollout(struct request *request, struct job *job)
 	set_text(&job->multiregion->rollout, uuid_format(&id, name));
 }
 
-static void check_regions(const struct request *request, struct job_request *read)
+static void check_regions(const struct request *request, struct job_body *read)
 {
 	const struct api *api = request->api;
 	const struct job *job = read->job;
@@ -71,11 +71,11 @@ static void check_regions(const struct request *request, struct job_request *rea
 			api->region);
 }
 
-void rollout_settle(struct request *request, struct job_request *read)
+void rollout_settle(struct request *request, struct job_body *read)
 {
 	struct job *job = read->job;
 	const char *rollout = request_parameter(request, "rollout");
-	if (!job || !job->multiregion || !job_request_is_valid(read))
+	if (!job || !job->multiregion || !job_body_is_valid(read))
 		return;
 	set_text(&job->multiregion->rollout, rollout);
 	set_text(&job->multiregion->submission, NULL);

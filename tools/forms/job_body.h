@@ -3,7 +3,7 @@
 #include "state/records/job.h"
 #include "tools/json/json_reader.h"
 
-struct job_request {
+struct job_body {
 	struct job *job; // read, canonical and checked; NULL on failure
 	bool enforce_index, preserve_counts;
 	uint64_t job_modify_index;
@@ -15,8 +15,8 @@ struct job_request {
 
 // Reads {"Job": {…}, …}. False when the body is no such JSON, with a sentence; true otherwise, also
 // when the report has errors. Free in any case.
-bool job_request_read(
-	const char *body, size_t size, struct job_request *, char *message, size_t message_size);
-void job_request_free(struct job_request *);
+bool job_body_read(
+	const char *body, size_t size, struct job_body *, char *message, size_t message_size);
+void job_body_free(struct job_body *);
 // No mistakes of either kind: the job may be registered.
-bool job_request_is_valid(const struct job_request *);
+bool job_body_is_valid(const struct job_body *);

@@ -1,4 +1,4 @@
-#include "tools/forms/job_request.h"
+#include "tools/forms/job_body.h"
 #include "placement/job_check/job_check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ static void note_mistake(const char *text, void *context)
 	json_sentence(context, "%s", text);
 }
 
-static void check_job(struct job_request *request)
+static void check_job(struct job_body *request)
 {
 	const struct job *job = request->job;
 	job_check(job, note_mistake, &request->invalid);
@@ -16,7 +16,7 @@ static void check_job(struct job_request *request)
 		json_sentence(&request->invalid, "what a task group asks for is out of bounds");
 }
 
-static void read_job(struct job_request *request, json_t *value)
+static void read_job(struct job_body *request, json_t *value)
 {
 	request->job = job_create();
 	json_read_record(&job_type_description, request->job, value, "Job", &request->report);
@@ -26,10 +26,10 @@ static void read_job(struct job_request *request, json_t *value)
 	check_job(request);
 }
 
-bool job_request_read(const char *body, size_t size, struct job_request *request, char *message,
-	size_t message_size)
+bool job_body_read(
+	const char *body, size_t size, struct job_body *request, char *message, size_t message_size)
 {
-	*request = (struct job_request){0};
+	*request = (struct job_body){0};
 	json_t *root = json_parse(body, size, message, message_size);
 	if (!root)
 		return false;
@@ -48,16 +48,16 @@ bool job_request_read(const char *body, size_t size, struct job_request *request
 	return true;
 }
 
-void job_request_free(struct job_request *request)
+void job_body_free(struct job_body *request)
 {
 	job_free(request->job);
 	for (uint32_t i = 0; i < request->invalid.count && i < JSON_SENTENCES_MAX; i++)
 		free(request->invalid.texts[i]);
 	json_report_free(&request->report);
-	*request = (struct job_request){0};
+	*request = (struct job_body){0};
 }
 
-bool job_request_is_valid(const struct job_request *request)
+bool job_body_is_valid(const struct job_body *request)
 {
 	return request->report.errors.count == 0 && request->invalid.count == 0;
 }
