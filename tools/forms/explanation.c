@@ -211,7 +211,7 @@ static uint64_t missing(uint32_t ask, uint32_t capacity, uint32_t used)
 	return ask > left ? ask - left : 0;
 }
 
-// Counted one by one, whatever is found out first. True when something is short.
+// Counts every resource that is short, not only the first. True when one is.
 static bool count_lacks(struct explainer *e, const struct node *node)
 {
 	struct resources ask = e->out->ask, capacity = node_capacity(node);

@@ -19,10 +19,10 @@
 
 struct filter;
 
-// NULL when it is no filter: the message says where (characters from 1) and what.
+// NULL when the text is no filter; the message says what is wrong, and where (characters from 1).
 struct filter *filter_parse(struct text, char message[static FILTER_MESSAGE_BYTES]);
 void filter_free(struct filter *); // NULL is fine
-// Whether it says yes to the item. What the item has not is unequal to everything, contains nothing,
+// Whether the item passes. A member that the item lacks is unequal to everything, contains nothing,
 // and is empty.
 bool filter_fits(const struct filter *, const json_t *item);
 // Calls back with the first part of every selector until that says no; returns the part, or NULL.

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// NULL when the item has no such thing.
+// NULL when the item has no such member.
 static const json_t *select_member(const struct filter_term *term, const json_t *item)
 {
 	for (uint32_t i = 0; i < term->part_count && item; i++)

@@ -69,7 +69,7 @@ static bool take_raw(struct parser *p, uint32_t start)
 	return true;
 }
 
-// Quotes and escapes are those of JSON, whose reader knows them.
+// Quotes and escapes are read by the reader of JSON.
 static bool take_quoted(struct parser *p, uint32_t start)
 {
 	for (; peek(p) && peek(p) != '"'; p->at++)
@@ -320,7 +320,7 @@ static uint32_t parse_unary(struct parser *p)
 	return number;
 }
 
-// One or more of what `one` reads, with the word between them.
+// Reads `one`, once or more often, with the word in between.
 static uint32_t parse_joined(
 	struct parser *p, uint32_t (*one)(struct parser *), const char *word, enum filter_kind kind)
 {

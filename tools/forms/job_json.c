@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Without what the applier changes beside readers and nobody is shown.
+// Without the fields that the applier changes beside readers and that are never shown.
 static struct job shown_part(const struct job *job)
 {
 	struct job shown = {

@@ -5,7 +5,7 @@
 
 void job_json(struct json_writer *, const struct job *);
 // The short form of lists, with the summary.
-// meta: also what its owners noted of it.
+// meta: with the metadata of the job.
 void job_json_stub(struct json_writer *, const struct state *, const struct job *, bool meta);
 void job_json_summary(struct json_writer *, const struct state *, const struct job *);
 void job_json_scale(struct json_writer *, const struct state *, const struct job *);

@@ -7,7 +7,7 @@
 
 void vm_json(struct json_writer *, const struct vm *);
 void vm_members_json(struct json_writer *, const struct vm *); // into an object that is open
-// For who follows many: streams end up in files.
+// For event streams, which end up in files.
 void vm_json_without_password(struct json_writer *, const struct vm *);
 // What happened to it: the newest `most`, newest first if so.
 void vm_events_json(struct json_writer *, const struct vm *, uint32_t most, bool newest_first);

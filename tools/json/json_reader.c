@@ -426,7 +426,7 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	}
 }
 
-// Field of a member, whatever its case, as Go's decoder has it; -1 when there is none.
+// Field of a member; case does not count, as in Go's decoder. -1 when there is none.
 static int field_find(const struct record_type *type, const char *name)
 {
 	for (uint32_t i = 0; i < type->field_count; i++)

@@ -7,5 +7,5 @@
 #define TIMESTAMP_NEVER "0001-01-01T00:00:00Z"
 
 // "2026-01-31T12:00:00.25+01:00" as unix ns. Go's zero time, "0001-01-01T00:00:00Z", is 0. False, and
-// nothing changed, when the text is none, or a year that ns do not reach.
+// nothing changed, when the text is no time, or when ns cannot hold its year.
 bool timestamp_parse(const char *text, int64_t *unix_ns);

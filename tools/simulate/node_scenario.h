@@ -3,5 +3,5 @@
 #include "tools/json/json_reader.h"
 #include "tools/json/json_writer.h"
 
-// Reads the member Input and writes the result. False, with sentences: there is none.
+// Reads the member Input and writes the result. False, with sentences, when there is no result.
 bool node_scenario_run(json_t *input, struct json_report *, struct json_writer *);

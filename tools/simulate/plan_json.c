@@ -43,7 +43,7 @@ static void put_stop(struct json_writer *w, const struct scenario *s, const stru
 	json_put_string(w, "DesiredDescription", end_cause_text(end_cause_of_stop(stop->cause)));
 	if (stop->lost)
 		json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_LOST]);
-	// What it waited for before stays noted.
+	// The evaluation that it waited for before stays noted.
 	json_put_uuid(w, "FollowupEvalID",
 		uuid_is_zero(&stop->followup_eval) ? &a->details->followup_eval
 						   : &stop->followup_eval);

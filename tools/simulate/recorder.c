@@ -24,7 +24,7 @@ static void end_view(void *context)
 {
 }
 
-// Committed as it is: nobody else changes a scenario.
+// A plan is committed whole: nothing else changes a scenario.
 static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
 {
 	struct recorder *r = context;
@@ -44,7 +44,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	return 0;
 }
 
-// An evaluation whose trigger is none that we know is written down with what the scenario says.
+// An evaluation with an unknown trigger is written down with the text of the scenario.
 static void put_unknown(
 	struct json_writer *w, const struct evaluation *eval, const char *unknown_trigger)
 {

@@ -235,7 +235,7 @@ static struct node_network make_network(struct making *m,
 		given->addresses.count, addresses};
 }
 
-// A node that tells only of what agents before 0.12 did has one address for each network.
+// A node in the form of agents before 0.12 has one address for each network.
 static struct node_network make_old_network(
 	struct making *m, const struct scenario_network_json *given, struct node_address *address)
 {

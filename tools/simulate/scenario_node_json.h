@@ -89,7 +89,7 @@ struct scenario_node_json {
 
 extern const struct record_type scenario_node_json_description;
 
-// A node of a scenario: the record refers to what was said.
+// A node of a scenario; the record points into the JSON form.
 struct scenario_node {
 	struct node record; // first
 	struct node_class node_class;

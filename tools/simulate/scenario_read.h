@@ -4,6 +4,6 @@
 
 // Reads a file's text; mistakes are collected, each with its path. NULL when there are any.
 struct scenario *scenario_read(const char *text, size_t size, struct json_report *);
-// The same of what is parsed already; it is read once, and changed by that.
+// The same from parsed JSON, which the reading changes: it can be read only once.
 struct scenario *scenario_read_json(json_t *root, struct json_report *);
 void scenario_free(struct scenario *); // NULL is fine

@@ -70,7 +70,7 @@ static void check_name(const char *name, const struct record_type *type, const c
 	}
 }
 
-// Members are read whatever the case of their letters, but what is answered is made of what was given.
+// Reading ignores the case of members; the answer repeats the members as they were given.
 static void check_spelling(
 	json_t *given, const struct record_type *type, const char *path, struct json_report *report)
 {

@@ -80,7 +80,7 @@ static void group_add(struct array *groups, const struct state *state, const str
 	*(struct uuid *)array_append(ids, sizeof(struct uuid)) = node->id;
 }
 
-// Those of one snapshot, or all when it is NULL.
+// Collects the nodes of one snapshot, or all nodes when it is NULL.
 static void groups_collect(struct array *groups, const struct state *state, const char *snapshot)
 {
 	for (uint32_t slot = 0; slot < state_node_slots(state);) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// Topics of what is not kept here may be asked for: nothing comes of them.
+// Topics of Nomad that never have an event here; a subscriber may name them.
 static const char *const empty_topics[] = {"NodePool", "Service", "Operator", "ACLToken",
 	"ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
 #define TOPIC_NEVER (EVENT_TOPICS + 1)

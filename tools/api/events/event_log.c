@@ -38,7 +38,7 @@ const char *const event_type_names[] = {
 };
 
 // A slot is written by the applier alone. Its number is 0 while it changes and one more than the
-// event's afterwards, so that a reader sees whether what it copied was all of one event.
+// event's afterwards, so that a reader sees whether all that it copied belongs to one event.
 
 #define EVENT_WORDS 4u
 #define NAME_WORDS ((NAME_BYTES_MAX + 1) / 8)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define HEARTBEAT_NS (10 * NS_PER_S)
-// Without an index a stream begins with the newest of what came before.
+// Without an index a stream begins with so many of the newest events.
 #define EVENTS_REPLAYED 100u
 // Lines are cut off, and chunks sent, at about this size.
 #define LINE_BYTES (64u * 1024)

@@ -22,7 +22,7 @@ struct cursor_list {
 	const struct cursor_kind *kind;
 	const struct api *api;
 	const struct state *state;
-	// Newest first: cursor and end are bounds as in the other order, but records are visited from the last of keys down.
+	// Newest first: records are visited from the last of keys down; cursor and end are bounds all the same.
 	bool reverse;
 	uint64_t *keys;
 	uint32_t key_count, key_capacity;

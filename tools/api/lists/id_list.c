@@ -66,7 +66,7 @@ static bool learn_names(struct id_list *list, struct reply *reply)
 	return fine;
 }
 
-// A page begins with the item that its token names, or with what has come into its place.
+// A page begins with the item that its token names, or with the one that follows when that is gone.
 static bool begin_page(struct id_list *list, const struct request *request, struct reply *reply)
 {
 	const char *token = request_parameter(request, "next_token");

@@ -48,7 +48,7 @@ static void write_some(struct list_stream *s)
 	note_buffer(s);
 }
 
-// There may be none: of what was looked at a filter let nothing through, or compressing keeps it back.
+// There may be no bytes: a filter let nothing through, or the compressor keeps them back.
 static void fill_chunk(struct list_stream *s)
 {
 	s->sent = 0;

@@ -40,7 +40,7 @@ bool texts_are_fit(
 	return true;
 }
 
-// Clients send back all that they were shown; what of it is not theirs to say is passed over.
+// Clients send back everything that they were shown; members that only the controller sets are passed over.
 static const char *const of_controller[] = {"uid", "status", "status_message", "worker",
 	"assignedCPU", "assignedMemory", "powerState", "localName", "conditions", "createdAt",
 	"scheduled_at", "started_at", "restarted_at", "restart_count", "generation",
@@ -63,7 +63,7 @@ static json_t *without_controllers(json_t *body)
 	return kept;
 }
 
-// The member of a body, whatever its case.
+// The member of a body; upper and lower case are the same.
 static json_t *body_member(json_t *body, const char *wanted)
 {
 	const char *name;

@@ -144,7 +144,7 @@ void vm_changed(struct request *request, struct reply *reply)
 			reply, command, command->vm_power->message, MHD_HTTP_PRECONDITION_FAILED);
 }
 
-// The machine as a worker wrote it, or NULL with a reply. What it leaves out is not read.
+// The machine as a worker wrote it, or NULL with a reply. Members that the worker leaves out keep their defaults.
 static struct vm *read_state(json_t *body, struct reply *reply)
 {
 	struct json_report report = {0};

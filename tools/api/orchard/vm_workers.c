@@ -93,7 +93,7 @@ static int64_t now_ns(const struct request *request)
 	return (int64_t)time_wall_ns(request->api->settings.time);
 }
 
-// One that says nothing was seen now, and nobody is seen in the future.
+// A worker that gives no time was seen now; a time in the future counts as now.
 static int64_t seen_at(const struct request *request, int64_t said_ns)
 {
 	int64_t now = now_ns(request);
@@ -166,7 +166,8 @@ static bool read_change(json_t *body, struct worker_change *change, struct reply
 	return fine;
 }
 
-// What is so already is not said again, and a node is seen when it beats. False when there is no such worker.
+// Drops changes that change nothing: a pause that holds already, and a time for a node, which is seen when it beats.
+// False when there is no such worker.
 static bool leave_what_changes(const struct request *request, struct worker_change *change)
 {
 	state_read_begin();

@@ -214,7 +214,7 @@ static bool announces_too_much(struct request *request)
 	return length && strtoull(length, NULL, 10) > JOB_JSON_BYTES_MAX;
 }
 
-// A browser says which site's page a write comes from; whoever is no browser says nothing.
+// A browser names the site whose page a write comes from; other clients send no Origin.
 static bool is_from_elsewhere(struct request *request)
 {
 	const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);

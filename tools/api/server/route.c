@@ -139,7 +139,7 @@ enum route_match route_find(const struct route_table *table, const char *method,
 	for (uint32_t i = 0; i < segments.count; i++)
 		if (!percent_decode(segments.at[i]))
 			return ROUTE_BAD_ENCODING;
-	// What has a name of its own at the end of the path comes before what could be part of an id.
+	// A route whose path ends in a word of its own wins over one that takes the word as part of an id.
 	for (uint32_t more = 0; more < segments.count; more++) {
 		enum route_match match = match_with(table, method, &segments, more, found, ids);
 		if (match == ROUTE_FOUND && more)

@@ -172,7 +172,7 @@ void reply_outcome(struct reply *reply, int outcome)
 void reply_refusal(
 	struct reply *reply, const struct command *command, const char *message, unsigned status)
 {
-	// What is not there is not there, whatever is said of it.
+	// What is not found is answered with 404, also when the command has a message.
 	unsigned usual = answers[command->outcome].status;
 	if (*message)
 		reply_error(reply, usual == MHD_HTTP_NOT_FOUND ? usual : status, "%s", message);

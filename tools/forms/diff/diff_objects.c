@@ -269,7 +269,7 @@ static void compare_strings(const struct field *f, const struct array *before,
 	keep_object(objects, &diff, false, false);
 }
 
-// By name: what has the same is edited, not replaced.
+// By name: an object that keeps its name is edited, not replaced.
 static void compare_named(const struct field *f, const struct array *before,
 	const struct array *after, bool context, struct array *objects)
 {

@@ -1,4 +1,4 @@
-// Jobs of several regions: what of them is this region's business, and how far it is (GET /v1/berth/rollout/:id).
+// Jobs of several regions: this region's part of them, and how far it is (GET /v1/berth/rollout/:id).
 #include "tools/api/nomad/jobs/rollout.h"
 #include "placement/job_check/job_region.h"
 #include "state/base/memory.h"

@@ -58,7 +58,7 @@ static void put_stub(struct json_writer *w, const struct job *job, const struct 
 	json_decref(scaling);
 }
 
-// A bound that is not given: the least is none, the most is what the group has.
+// A bound that is not given: the least is 0, the most is the count of the group.
 static int64_t bound_of(json_t *scaling, const char *member, int64_t otherwise)
 {
 	json_t *bound = json_object_get(scaling, member);
@@ -124,7 +124,7 @@ static const void *next_job(const struct state *state, uint64_t *cursor)
 	return state_next_job(state, cursor);
 }
 
-// Those of stopped jobs are no policies any more.
+// A stopped job has no policies.
 static bool is_wanted(const struct cursor_list *list, const void *record)
 {
 	const struct job *job = record;

@@ -25,7 +25,7 @@ static bool read_deadline(json_t *spec, int64_t *deadline_ns, struct reply *repl
 	return false;
 }
 
-// True when the body says what is to become of the drain; else the reply says what it lacks.
+// True when the body begins, changes or ends a drain; else the reply says what it lacks.
 static bool spec_is_fit(json_t *body, int64_t *deadline_ns, struct reply *reply)
 {
 	json_t *spec = json_object_get(body, "DrainSpec");

@@ -6,7 +6,7 @@
 #include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
-// Of what one evaluation leads to, and what led to it, this many are shown.
+// Evaluations shown at most that led to one or follow from it.
 #define RELATED_MAX 256u
 
 // The evaluation that a path names, or NULL. Under read lock.
@@ -40,7 +40,7 @@ static void put_related_stub(struct json_writer *w, const struct evaluation *e)
 	json_end_object(w);
 }
 
-// Whatever leads to the first or follows from it, over any number of steps.
+// Evaluations that led to the first or follow from it, over any number of steps.
 static void put_related(
 	struct json_writer *w, const struct state *state, const struct evaluation *first)
 {
