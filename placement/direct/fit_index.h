@@ -1,6 +1,6 @@
-// The fleet as placement sees it: a record per slot, the fit tree over the nodes that may take work, another one over
-// those of them that are idle, and a log of the last changes, from which what was computed for a job is brought up to
-// date.
+// The fleet as placement sees it: a record per slot, the fit tree over the nodes that may take work, a second tree over
+// the idle ones among them, and a log of the last changes. What was computed for a job is brought up to date from the
+// log.
 #pragma once
 #include "placement/direct/fit_tree.h"
 
@@ -9,7 +9,7 @@
 // Values of fit_node.place for nodes that are in no leaf.
 #define FIT_ABSENT 0xffffffffu
 #define FIT_NOT_READY 0xfffffffeu
-// Ready, but more is used than it has now: one bit for each dimension that is over.
+// The node is ready, but more is used than it has now: one bit for each dimension that is over.
 #define FIT_OVER 0xfffffff0u
 enum { FIT_OVER_CPU = 1, FIT_OVER_MEMORY = 2, FIT_OVER_DISK = 4 };
 
@@ -27,7 +27,7 @@ struct fit_input {
 	struct resources capacity, used;
 	uint32_t node_class;
 	uint64_t class_hash;
-	uint32_t stamp; // another one: what is unique to the node may have changed
+	uint32_t stamp; // when it differs, what is unique to the node may have changed
 	uint8_t devices_free[NODE_DEVICE_GROUPS_MAX];
 	bool ready;
 	const char *snapshot; // that an idle node ran last, "" for none; NULL: it is not idle

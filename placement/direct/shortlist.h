@@ -10,8 +10,9 @@ struct shortlist {
 	const struct fit_query *query;
 	struct fit_candidate at[SHORTLIST_MAX]; // best first
 	uint32_t count;
-	bool complete;                // every node that fits is in it
-	struct fit_candidate horizon; // otherwise: none outside is preferred to this one
+	bool complete; // every node that fits is in it
+	struct fit_candidate
+		horizon; // when not complete: no node outside the list is better than this one
 };
 
 // What a search for `wanted` nodes found.

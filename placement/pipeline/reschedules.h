@@ -1,5 +1,5 @@
-// What schedulers lately decided about failed allocations (row C29): the newest word on each, for a minute, as gauges
-// that name allocations would grow without end otherwise.
+// What schedulers lately decided about failed allocations (row C29): the newest decision on each is kept for a minute,
+// since gauges that name allocations would otherwise grow without end.
 #pragma once
 #include "placement/scheduler/common/planner.h"
 #include "state/base/limits.h"

@@ -1,6 +1,6 @@
-// A scheduling pass (rows D5 to D11): those that want a worker, the oldest first, each to the first worker that suits
-// and has room. What is proposed counts at once; what cannot be done is withdrawn, and may be tried on the next worker
-// (rows D12 and D13). Pure: no clock, no tables, and the same roster gives the same proposals.
+// A scheduling pass (rows D5 to D11): each machine that wants a worker, the oldest first, goes to the first worker that
+// suits it and has room. A proposal takes its room at once; the caller withdraws one that cannot be done, and may have
+// the next worker tried (rows D12 and D13). Pure: no clock, no tables, and the same roster gives the same proposals.
 #pragma once
 #include "placement/vms/roster.h"
 
@@ -18,6 +18,6 @@ struct vm_pass *vm_pass_begin(const struct vm_roster *, const char *profile);
 void vm_pass_end(struct vm_pass *); // NULL is fine
 // The next ones, at most as many; 0 when nothing is left that finds a worker.
 uint32_t vm_pass_propose(struct vm_pass *, struct vm_proposal *, uint32_t most);
-// It was not done. again: another worker is to be tried, else the machine is left out of this pass. Either way what it
-// would have taken is free for others, also for those that found nothing so far.
+// The proposal was not carried out. again: another worker is tried, else the pass leaves the machine out. Either way
+// its room is free for other machines, also for those that have found nothing so far.
 void vm_pass_withdraw(struct vm_pass *, const struct vm_proposal *, bool again);

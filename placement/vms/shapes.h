@@ -1,5 +1,5 @@
-// Machines that ask for the same are of one shape: resources, labels, architecture and runtime. What a worker said no
-// to for one of them it says no to for the others, until something there is given back.
+// Machines that ask for the same resources, labels, architecture and runtime are of one shape. A worker that has no
+// place for one of them has none for the others, until something on it is given back.
 #pragma once
 #include "state/records/vm.h"
 

@@ -20,8 +20,8 @@ struct watchers_settings {
 	struct lifecycle_limits lifecycle; // as applier_settings
 	int64_t vm_offline_after_ns;       // the same
 	int64_t vm_interval_ns; // longest time between two looks at virtual machines; 0: 5 s (row D1)
-	// NULL: those of this region. Else the one that looks after rollouts over several regions: it waits for peers,
-	// so that it is one by itself. Must outlive the watchers.
+	// NULL: the watchers of this region. Else only the watcher of rollouts over several regions, on a thread of its
+	// own because it waits for peers, which must outlive the watchers.
 	const struct peers *peers;
 	// Without threads: as pipeline_settings.
 	void (*step)(void *context);

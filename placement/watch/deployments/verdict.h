@@ -2,16 +2,16 @@
 #pragma once
 #include "state/records/deployment.h"
 
-// Of a group, of those that belong to the deployment and live.
+// How many allocations of a group belong to the deployment and live.
 struct group_health {
 	uint32_t healthy, healthy_canaries;
 };
 
-// The next moment at which some group has to have come on, later than after_ns; 0: none. A group that has what it
-// wants is not waited for, and neither is a deployment that is not running. health: as the deployment's groups.
+// The next deadline of a group, later than after_ns; 0: none. A group that has what it wants has no deadline, nor has a
+// deployment that is not running. health: in the order of the deployment's groups.
 int64_t deployment_deadline(
 	const struct deployment *, const struct group_health *health, int64_t after_ns);
-// At its deadline: whether some group has too few that are healthy. revert: one of those asks for it.
+// At a deadline: whether some group has too few healthy allocations. revert: such a group asks for it.
 bool deployment_lags(const struct deployment *, bool *revert);
-// Every canary that was asked for is there and healthy, and no operator is to be waited for.
+// Whether every canary is there and healthy, and no operator has to promote them.
 bool deployment_is_ripe(const struct deployment *, const struct group_health *health);

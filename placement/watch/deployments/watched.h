@@ -38,7 +38,7 @@ struct watched {
 	uint64_t evaluated_index; // what an evaluation of the job has seen, as far as is known
 	int64_t batch_ns;         // when its evaluation is due; 0: none is asked for
 	int64_t judged_ns;        // deadlines until then are dealt with
-	int64_t rest_ns;          // what was wanted of it was refused: nothing before
+	int64_t rest_ns;          // a command for it was refused: nothing is sent before
 };
 LIST_HEAD(watched_list, watched);
 
@@ -58,8 +58,8 @@ void watched_touch(struct watched_table *, struct watched *);
 void watched_untouch(struct watched *);
 void watched_due_at(struct watched_table *, struct watched *, int64_t due_ns); // WATCH_NEVER: not
 
-// What a published version of it says; a: NULL when it is gone. watched: of the deployment that it belongs to, NULL
-// when that is not under way.
+// Takes over what a published version of an allocation says; a: NULL when it is gone. watched: the deployment that it
+// belongs to, NULL when that is not under way.
 void watched_note(
 	struct watched_table *, const struct uuid *, const struct allocation *a, struct watched *);
 // In the order of the deployment's groups.

@@ -1,5 +1,5 @@
 // Which nodes drain, which jobs have allocations on them, and what of both changed since it was looked at. Changes are
-// noted on the applier's thread, taken on the watchers'; only that one forgets.
+// noted on the applier's thread and taken on the watchers' thread, which alone forgets.
 #pragma once
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
@@ -31,15 +31,15 @@ struct drain_book {
 void drain_book_init(struct drain_book *);
 void drain_book_free(struct drain_book *);
 
-// What is known, or drains from now on, is dirty then. True: something is.
+// Marks the node dirty if it is known, or drains from now on. True: something is dirty.
 bool drain_book_note_node(struct drain_book *, const struct node *);
 bool drain_book_note_allocation(struct drain_book *, const struct allocation *);
 bool drain_book_note_job(struct drain_book *, const struct job *);
 // Has allocations on a node that drains. Dirty when it is new.
 void drain_book_add_job(struct drain_book *, const struct job *);
 
-// What is dirty, all at once (struct drain_node *, struct drain_job *); the caller frees the items. What becomes dirty
-// meanwhile is for the next time.
+// Takes everything that is dirty (struct drain_node *, struct drain_job *); the caller frees the items. What becomes
+// dirty meanwhile is taken the next time.
 struct array drain_book_take_nodes(struct drain_book *);
 struct array drain_book_take_jobs(struct drain_book *);
 bool drain_book_has_dirty_jobs(struct drain_book *);

@@ -6,7 +6,7 @@
 
 // What happens to an allocation on a node that drains, by the type of its job.
 enum drain_kind drain_kind_of(const struct allocation *);
-// Nothing of it runs any more, as far as its node has said, or as it was concluded without the node.
+// The allocation does not run any more: its node said so, or that was concluded without the node.
 bool allocation_has_ended(const struct allocation *);
 // It is told to leave already.
 bool allocation_is_flagged(const struct allocation *);
@@ -30,8 +30,8 @@ struct drain_survey {
 };
 void drain_survey(const struct state *, const struct job *, struct drain_survey *);
 void drain_survey_release(struct drain_survey *);
-// How many of the drainable may leave now. Who is leaving already is missing already, whether or not a scheduler has
-// come to it: so at no time are more missing than may be.
+// How many of the drainable may leave now. An allocation that is leaving counts as missing already, whether or not a
+// scheduler has come to it, so that never more are missing than the job allows.
 uint32_t drain_group_allowance(const struct drain_group *);
 
 // When a drain is to end in any case (unix ns); INT64_MAX: it is not.

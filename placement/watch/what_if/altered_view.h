@@ -1,5 +1,5 @@
-// A view of the world as it would be: that of another view, with one node as it might become and with what plans would
-// have changed since. Everything is on the heap of this view alone; the view below must be open as long as it is used.
+// Another view, altered: one node is as it might become, and plans count as carried out. This view holds only the
+// differences; the view below must stay open as long as it is used.
 #pragma once
 #include "placement/broker/lookup.h"
 #include "placement/scheduler/common/view.h"

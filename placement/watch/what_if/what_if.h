@@ -1,6 +1,6 @@
-// What would become of the allocations of a node if it were drained, or dead: the schedulers themselves over a view in
-// which it is. Nothing is stored. As if everything left at once:
-// it is where things end up, not the order in which they get there.
+// What would become of the allocations of a node if it were drained, or dead: the schedulers run over a view in which
+// it is. Nothing is stored. Everything leaves at once there, so the answer is where allocations end up, not in what
+// order.
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "state/base/prng.h"
