@@ -2,7 +2,7 @@
 // in its configuration is known to all of them.
 #include "state/base/memory.h"
 #include "state/records/vm.h"
-#include "tests/store/store_dir.h"
+#include "tests/state/store/store_dir.h"
 #include "tools/api/server/server.h"
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/metrics.h"

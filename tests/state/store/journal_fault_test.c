@@ -1,0 +1,130 @@
+// A disk that fails: the sync of the n-th append, for every n. This program's fdatasync stands before the
+// system's, also for LMDB.
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/store/journal.h"
+#include "tests/state/store/store_dir.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+int fdatasync(int fd);
+
+static int syncs_left = -1; // until one fails; -1: none does
+static int sync_error;
+static uint32_t syncs;
+
+int fdatasync(int fd)
+{
+	syncs++;
+	if (syncs_left >= 0 && syncs_left-- == 0) {
+		errno = sync_error;
+		return -1;
+	}
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+static char message[512];
+static const struct complaint complaint = {message, sizeof message};
+
+static struct journal *open_at(const char *path)
+{
+	struct journal *j;
+	struct journal_settings settings = {path, 256ll << 20, false, true};
+	if (journal_open(&settings, &j, &complaint) < 0)
+		fail_msg("%s", message);
+	return j;
+}
+
+static int append(struct journal *j, uint64_t index)
+{
+	uint8_t batch[3000] = {0};
+	return journal_append(j, index, 1, batch, sizeof batch);
+}
+
+static int note_index(void *context, const struct journal_batch *batch)
+{
+	*(uint64_t *)context = batch->first_index;
+	return 0;
+}
+
+static uint64_t last_index(const char *path)
+{
+	uint64_t last = 0;
+	struct journal *j = open_at(path);
+	if (journal_walk(j, 0, note_index, &last, &complaint) < 0)
+		fail_msg("%s", message);
+	journal_close(j);
+	return last;
+}
+
+static void every_append_is_synced(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path);
+	for (uint64_t i = 1; i <= 10; i++) {
+		uint32_t before = syncs;
+		assert_int_equal(append(j, i), 0);
+		assert_true(syncs > before);
+	}
+	journal_close(j);
+	dir_remove(path);
+}
+
+// The first error is the last word: a disk that works again is not believed, and nothing that was
+// acknowledged is missing afterwards.
+static void a_failed_sync_is_never_tried_again(void **unused)
+{
+	for (int n = 0; n < 12; n++) {
+		const char *path = dir_create();
+		struct journal *j = open_at(path);
+		uint64_t acknowledged = 0;
+		int error = 0;
+		syncs_left = n;
+		sync_error = EIO;
+		for (uint64_t i = 1; i <= 30 && error == 0; i++) {
+			error = append(j, i);
+			acknowledged = error == 0 ? i : acknowledged;
+		}
+		assert_int_equal(error, -EIO);
+		syncs_left = -1;
+		uint32_t before = syncs;
+		assert_int_equal(append(j, acknowledged + 1), -EIO);
+		assert_int_equal(syncs, before);
+		journal_close(j);
+		uint64_t last = last_index(path);
+		assert_true(last == acknowledged || last == acknowledged + 1);
+		dir_remove(path);
+	}
+}
+
+// A file system that finds out only at the sync that it is full: the batch is written anew, whole.
+static void a_sync_that_finds_no_space_may_be_tried_again(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path);
+	assert_int_equal(append(j, 1), 0);
+	syncs_left = 0;
+	sync_error = ENOSPC;
+	assert_int_equal(append(j, 2), -ENOSPC);
+	assert_int_equal(append(j, 2), 0);
+	assert_int_equal(append(j, 3), 0);
+	journal_close(j);
+	assert_int_equal(last_index(path), 3);
+	dir_remove(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_append_is_synced),
+		cmocka_unit_test(a_failed_sync_is_never_tried_again),
+		cmocka_unit_test(a_sync_that_finds_no_space_may_be_tried_again),
+	};
+	log_configure(LOG_ERROR, false);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
