@@ -28,7 +28,7 @@ struct applier {
 	struct applier_settings settings;
 	struct state *state;
 	struct decider decider;
-	struct writer *writer;
+	struct journal_thread *journal;
 	struct widener *widener; // while the threads run
 	struct batch batches[2];
 	struct batch *open;   // being decided
@@ -65,8 +65,8 @@ struct applier *applier_create(const struct applier_settings *settings)
 
 	a->settings = *settings;
 	a->state = settings->state;
-	a->writer = writer_create(settings->log, settings->time, settings->queue, &a->counters,
-		settings->log_failed, settings->context);
+	a->journal = journal_thread_create(settings->log, settings->time, settings->queue,
+		&a->counters, settings->log_failed, settings->context);
 	for (uint32_t i = 0; i < 2; i++)
 		a->batches[i].bytes = bytes_writer_growing(64 * 1024);
 	a->decider.state = a->state;
@@ -98,7 +98,7 @@ void applier_destroy(struct applier *a)
 	CHECK(!a->is_running);
 	a->state->changes = NULL;
 	a->state->placer = NULL;
-	writer_destroy(a->writer);
+	journal_thread_destroy(a->journal);
 	registrations_destroy(a->decider.registrations);
 	rejections_free(a->decider.rejections);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -113,9 +113,7 @@ const struct applier_counters *applier_counters(const struct applier *a)
 	return &a->counters;
 }
 
-// --- Outcomes ------------------------------------------------------------------------------------
-
-static void measure(
+static void latency_measure(
 	struct applier *a, uint64_t since_ns, _Atomic uint64_t histogram[32], _Atomic uint64_t *sum)
 {
 	uint64_t us = (time_monotonic_ns(a->settings.time) - since_ns) / 1000;
@@ -125,21 +123,23 @@ static void measure(
 	atomic_fetch_add_explicit(sum, us, memory_order_relaxed);
 }
 
-static void finish(struct applier *a, struct command *c)
+static void command_finish(struct applier *a, struct command *c)
 {
 	atomic_fetch_add_explicit(
 		&a->counters.outcomes[c->type][c->outcome], 1, memory_order_relaxed);
 	if (c->type == COMMAND_PLACE)
-		measure(a, c->submitted_ns, a->counters.place_us, &a->counters.place_us_sum);
+		latency_measure(
+			a, c->submitted_ns, a->counters.place_us, &a->counters.place_us_sum);
 	else if (c->type == COMMAND_PLAN)
-		measure(a, c->submitted_ns, a->counters.apply_us, &a->counters.apply_us_sum);
+		latency_measure(
+			a, c->submitted_ns, a->counters.apply_us, &a->counters.apply_us_sum);
 	c->done(c);
 }
 
-static void refuse(struct applier *a, struct command *c)
+static void command_refuse(struct applier *a, struct command *c)
 {
 	c->outcome = OUTCOME_STOPPING;
-	finish(a, c);
+	command_finish(a, c);
 }
 
 // A plan's time on the way to the log counts from its decision; how long it waited is known to its submitter.
@@ -151,11 +151,9 @@ static void decide_one(struct applier *a, struct command *c)
 	decide(&a->decider, c);
 	if (!is_plan)
 		return;
-	measure(a, began_ns, a->counters.evaluate_us, &a->counters.evaluate_us_sum);
+	latency_measure(a, began_ns, a->counters.evaluate_us, &a->counters.evaluate_us_sum);
 	c->submitted_ns = time_monotonic_ns(a->settings.time);
 }
-
-// --- A batch from begin to end -------------------------------------------------------------------
 
 static bool has_work(const struct batch *batch)
 {
@@ -168,7 +166,7 @@ static bool is_closed(const struct batch *batch)
 }
 
 // The batch is durable (or changed nothing): everybody may see it, and then everybody is told.
-static void settle(struct applier *a, struct batch *batch)
+static void batch_settle(struct applier *a, struct batch *batch)
 {
 	if (batch->header.entries > 0)
 		state_publish(a->state, &batch->changes,
@@ -176,7 +174,7 @@ static void settle(struct applier *a, struct batch *batch)
 	else
 		state_bury(a->state);
 	for (uint32_t i = 0; i < batch->command_count; i++)
-		finish(a, batch->commands[i]);
+		command_finish(a, batch->commands[i]);
 	batch->command_count = 0;
 }
 
@@ -189,21 +187,19 @@ static void seal(struct applier *a, struct batch *batch)
 
 // Closes the open batch and begins the next. What only read or was refused needs no log, but waits
 // for what was decided before it; that is durable when nothing is flying.
-static void launch(struct applier *a)
+static void batch_launch(struct applier *a)
 {
 	struct batch *batch = a->open;
 
 	CHECK(!a->flying);
 	if (batch->header.entries == 0) {
-		settle(a, batch);
+		batch_settle(a, batch);
 		return;
 	}
 	seal(a, batch);
 	a->flying = batch;
 	batch_begin(a, batch == &a->batches[0] ? &a->batches[1] : &a->batches[0]);
 }
-
-// --- Deciding ------------------------------------------------------------------------------------
 
 static struct command *next_plan(struct applier *a)
 {
@@ -262,7 +258,7 @@ static uint32_t decide_waiting(struct applier *a)
 
 	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
 	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
-	d->store_is_full = writer_has_no_room(a->writer) || d->store_room < 0;
+	d->store_is_full = journal_thread_has_no_room(a->journal) || d->store_room < 0;
 	if (d->is_collecting && !has_work(a->open)) // a piece per batch, so that nobody waits long
 		decider_collect(d);
 	decider_marks(d);
@@ -280,7 +276,7 @@ static uint32_t decide_waiting(struct applier *a)
 		decide_one(a, c);
 		// Says nothing about the state, so it need not wait for a log that has no room.
 		if (c->outcome == OUTCOME_STORE_FULL)
-			finish(a, c);
+			command_finish(a, c);
 		else
 			a->open->commands[a->open->command_count++] = c;
 	}
@@ -299,9 +295,9 @@ static uint32_t step(struct applier *a)
 	state_read_begin();
 	uint32_t count = decide_waiting(a);
 	if (!a->flying && has_work(a->open))
-		launch(a);
+		batch_launch(a);
 	while (a->flying) {
-		int error = writer_append(a->writer, a->flying);
+		int error = journal_thread_append(a->journal, a->flying);
 		if (error && error != -ENOSPC) {
 			a->has_failed = true;
 			a->settings.log_failed(a->settings.context, error);
@@ -310,9 +306,9 @@ static uint32_t step(struct applier *a)
 			break;
 		struct batch *durable = a->flying;
 		a->flying = NULL;
-		settle(a, durable);
+		batch_settle(a, durable);
 		if (has_work(a->open))
-			launch(a);
+			batch_launch(a);
 	}
 	state_read_end();
 	widen_here(a);
@@ -328,12 +324,10 @@ uint32_t applier_step(struct applier *a)
 	return count;
 }
 
-// --- The thread ----------------------------------------------------------------------------------
-
 static void refuse_batch(struct applier *a, struct batch *batch)
 {
 	for (uint32_t i = 0; batch && i < batch->command_count; i++)
-		refuse(a, batch->commands[i]);
+		command_refuse(a, batch->commands[i]);
 	if (batch)
 		batch->command_count = 0;
 }
@@ -346,30 +340,30 @@ static void refuse_all(struct applier *a)
 	refuse_batch(a, a->flying);
 	refuse_batch(a, a->open);
 	while ((c = gc_abandon(&a->decider)))
-		refuse(a, c);
+		command_refuse(a, c);
 	while ((c = next_command(a)))
-		refuse(a, c);
+		command_refuse(a, c);
 	if (a->held)
-		refuse(a, a->held);
+		command_refuse(a, a->held);
 	a->held = NULL;
 }
 
-// What the writer has done since. Returns whether there was anything.
+// What the journal has done since. Returns whether there was anything.
 static bool collect_flying(struct applier *a)
 {
-	enum writer_status status = writer_status(a->writer);
+	enum journal_thread_status status = journal_thread_status(a->journal);
 	struct batch *batch = a->flying;
 
-	if (!batch || status == WRITER_BUSY)
+	if (!batch || status == JOURNAL_BUSY)
 		return false;
-	if (status != WRITER_DONE) { // the log failed, or we stop while it has no room
+	if (status != JOURNAL_DONE) { // the log failed, or we stop while it has no room
 		a->has_failed = true;
 		refuse_batch(a, a->open); // never came near the log
 		return true;
 	}
-	writer_take_back(a->writer);
+	journal_thread_take_back(a->journal);
 	a->flying = NULL;
-	settle(a, batch);
+	batch_settle(a, batch);
 	return true;
 }
 
@@ -379,11 +373,11 @@ static bool refuse_waiting(struct applier *a)
 	struct command *c = next_command(a);
 
 	if (c)
-		refuse(a, c);
+		command_refuse(a, c);
 	return c != NULL;
 }
 
-static bool turn(struct applier *a)
+static bool applier_turn(struct applier *a)
 {
 	if (a->has_failed)
 		return refuse_waiting(a);
@@ -391,9 +385,9 @@ static bool turn(struct applier *a)
 
 	is_busy |= collect_flying(a);
 	if (!a->has_failed && !a->flying && has_work(a->open)) {
-		launch(a);
+		batch_launch(a);
 		if (a->flying)
-			writer_hand_over(a->writer, a->flying);
+			journal_thread_hand_over(a->journal, a->flying);
 		is_busy = true;
 	}
 	return is_busy;
@@ -432,13 +426,13 @@ static bool placer_catches_up(struct applier *a, uint32_t nodes)
 	return placer->catch_up && placer->catch_up(placer->context, nodes);
 }
 
-static void *run(void *argument)
+static void *applier_run(void *argument)
 {
 	struct applier *a = argument;
 
 	while (!is_over(a)) {
 		state_read_begin();
-		bool is_busy = turn(a) || placer_catches_up(a, CATCH_UP_NODES);
+		bool is_busy = applier_turn(a) || placer_catches_up(a, CATCH_UP_NODES);
 		state_read_end();
 		if (tables_want(a->state))
 			widener_kick(a->widener);
@@ -449,7 +443,7 @@ static void *run(void *argument)
 		if (is_busy)
 			continue;
 		if (a->flying && is_closed(a->open) && !a->has_failed)
-			writer_wait(a->writer);
+			journal_thread_wait(a->journal);
 		else
 			command_queue_wait(a->settings.queue, nap_us(a));
 	}
@@ -475,11 +469,11 @@ int applier_start(struct applier *a, int cpu)
 	int error = widener_start(a->state, &a->widener);
 	if (error)
 		return error;
-	error = writer_start(a->writer);
+	error = journal_thread_start(a->journal);
 	if (!error)
-		error = -pthread_create(&a->thread, NULL, run, a);
+		error = -pthread_create(&a->thread, NULL, applier_run, a);
 	if (error) {
-		writer_stop(a->writer);
+		journal_thread_stop(a->journal);
 		widener_stop(a->widener);
 		return error;
 	}
@@ -501,16 +495,14 @@ void applier_stop(struct applier *a, uint32_t drain_ms)
 		return;
 	}
 	atomic_store(&a->stop_deadline_ns, deadline);
-	writer_deadline(a->writer, deadline);
+	journal_thread_deadline(a->journal, deadline);
 	atomic_store(&a->is_stopping, true);
 	command_queue_kick(a->settings.queue);
 	CHECK(pthread_join(a->thread, NULL) == 0);
 	a->is_running = false;
-	writer_stop(a->writer);
+	journal_thread_stop(a->journal);
 	widener_stop(a->widener);
 }
-
-// --- Recovery ------------------------------------------------------------------------------------
 
 int applier_replay(struct applier *a, uint64_t first_index, const void *batch, uint32_t size)
 {
@@ -566,13 +558,13 @@ static int begin_term(struct applier *a)
 	a->decider.now_ns = (int64_t)time_wall_ns(a->settings.time);
 	batch_begin(a, a->open);
 	CHECK(decider_commit(&a->decider, &e) == 0);
-	launch(a);
-	int error = writer_append(a->writer, a->flying);
+	batch_launch(a);
+	int error = journal_thread_append(a->journal, a->flying);
 	if (error)
 		return error;
 	struct batch *durable = a->flying;
 	a->flying = NULL;
-	settle(a, durable);
+	batch_settle(a, durable);
 	a->state->node_table->term = a->state->term;
 	return 0;
 }

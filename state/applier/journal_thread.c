@@ -13,7 +13,7 @@
 
 #define RETRY_MS 1000
 
-struct writer {
+struct journal_thread {
 	struct command_log log;
 	const struct time_source *time;
 	struct command_queue *queue;
@@ -26,18 +26,18 @@ struct writer {
 	int hurry_fd; // readable once a deadline is set: ends a wait for room early
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	const struct batch *batch;         // under the lock, while BUSY
-	bool is_stopping;                  // under the lock
-	_Atomic enum writer_status status; // written under the lock
+	const struct batch *batch;                 // under the lock, while BUSY
+	bool is_stopping;                          // under the lock
+	_Atomic enum journal_thread_status status; // written under the lock
 	_Atomic bool has_no_room;
 	_Atomic uint64_t deadline_ns; // 0: none
 };
 
-struct writer *writer_create(struct command_log log, const struct time_source *time,
+struct journal_thread *journal_thread_create(struct command_log log, const struct time_source *time,
 	struct command_queue *queue, struct applier_counters *counters,
 	void (*log_failed)(void *context, int error), void *context)
 {
-	struct writer *w = memory_take(sizeof *w);
+	struct journal_thread *w = memory_take(sizeof *w);
 
 	w->log = log;
 	w->time = time;
@@ -52,7 +52,7 @@ struct writer *writer_create(struct command_log log, const struct time_source *t
 	return w;
 }
 
-void writer_destroy(struct writer *w)
+void journal_thread_destroy(struct journal_thread *w)
 {
 	CHECK(!w->is_running);
 	close(w->hurry_fd);
@@ -67,7 +67,7 @@ static uint32_t bucket_of(uint64_t us)
 	return bucket < 32 ? bucket : 31;
 }
 
-int writer_append(struct writer *w, const struct batch *batch)
+int journal_thread_append(struct journal_thread *w, const struct batch *batch)
 {
 	uint64_t start = time_monotonic_ns(w->time);
 	int error = w->log.append(w->log.context, batch->header.first_index, batch->header.indexes,
@@ -96,15 +96,13 @@ int writer_append(struct writer *w, const struct batch *batch)
 	return 0;
 }
 
-// --- The thread ----------------------------------------------------------------------------------
-
-static bool is_late(const struct writer *w)
+static bool is_late(const struct journal_thread *w)
 {
 	uint64_t deadline = atomic_load(&w->deadline_ns);
 	return deadline && time_monotonic_ns(w->time) >= deadline;
 }
 
-static int retry_in_ms(const struct writer *w)
+static int retry_in_ms(const struct journal_thread *w)
 {
 	uint64_t deadline = atomic_load(&w->deadline_ns);
 	uint64_t now = time_monotonic_ns(w->time);
@@ -115,18 +113,18 @@ static int retry_in_ms(const struct writer *w)
 	return left_ms < RETRY_MS ? (int)left_ms : RETRY_MS;
 }
 
-static enum writer_status write_batch(struct writer *w, const struct batch *batch)
+static enum journal_thread_status write_batch(struct journal_thread *w, const struct batch *batch)
 {
 	for (;;) {
-		int error = writer_append(w, batch);
+		int error = journal_thread_append(w, batch);
 		if (error == 0)
-			return WRITER_DONE;
+			return JOURNAL_DONE;
 		if (error != -ENOSPC) {
 			w->log_failed(w->context, error);
-			return WRITER_FAILED;
+			return JOURNAL_FAILED;
 		}
 		if (is_late(w))
-			return WRITER_GAVE_UP;
+			return JOURNAL_GAVE_UP;
 		struct pollfd hurry = {.fd = w->hurry_fd, .events = POLLIN};
 		uint64_t unused;
 		if (poll(&hurry, 1, retry_in_ms(w)) == 1 &&
@@ -135,7 +133,7 @@ static enum writer_status write_batch(struct writer *w, const struct batch *batc
 	}
 }
 
-static void set_status(struct writer *w, enum writer_status status)
+static void set_status(struct journal_thread *w, enum journal_thread_status status)
 {
 	pthread_mutex_lock(&w->lock);
 	atomic_store(&w->status, status);
@@ -143,15 +141,15 @@ static void set_status(struct writer *w, enum writer_status status)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void *run(void *argument)
+static void *journal_run(void *argument)
 {
-	struct writer *w = argument;
+	struct journal_thread *w = argument;
 
 	for (;;) {
 		pthread_mutex_lock(&w->lock);
-		while (w->status != WRITER_BUSY && !w->is_stopping)
+		while (w->status != JOURNAL_BUSY && !w->is_stopping)
 			pthread_cond_wait(&w->changed, &w->lock);
-		const struct batch *batch = w->status == WRITER_BUSY ? w->batch : NULL;
+		const struct batch *batch = w->status == JOURNAL_BUSY ? w->batch : NULL;
 		pthread_mutex_unlock(&w->lock);
 		if (!batch)
 			return NULL;
@@ -160,10 +158,10 @@ static void *run(void *argument)
 	}
 }
 
-int writer_start(struct writer *w)
+int journal_thread_start(struct journal_thread *w)
 {
 	w->is_stopping = false;
-	int error = pthread_create(&w->thread, NULL, run, w);
+	int error = pthread_create(&w->thread, NULL, journal_run, w);
 	if (error)
 		return -error;
 	w->is_running = true;
@@ -171,7 +169,7 @@ int writer_start(struct writer *w)
 	return 0;
 }
 
-void writer_stop(struct writer *w)
+void journal_thread_stop(struct journal_thread *w)
 {
 	if (!w->is_running)
 		return;
@@ -183,7 +181,7 @@ void writer_stop(struct writer *w)
 	w->is_running = false;
 }
 
-void writer_deadline(struct writer *w, uint64_t monotonic_ns)
+void journal_thread_deadline(struct journal_thread *w, uint64_t monotonic_ns)
 {
 	uint64_t one = 1;
 
@@ -191,35 +189,33 @@ void writer_deadline(struct writer *w, uint64_t monotonic_ns)
 	CHECK(write(w->hurry_fd, &one, sizeof one) == sizeof one);
 }
 
-// --- The applier's side --------------------------------------------------------------------------
-
-void writer_hand_over(struct writer *w, const struct batch *batch)
+void journal_thread_hand_over(struct journal_thread *w, const struct batch *batch)
 {
-	CHECK(w->status == WRITER_IDLE);
+	CHECK(w->status == JOURNAL_IDLE);
 	w->batch = batch;
-	set_status(w, WRITER_BUSY);
+	set_status(w, JOURNAL_BUSY);
 }
 
-enum writer_status writer_status(const struct writer *w)
+enum journal_thread_status journal_thread_status(const struct journal_thread *w)
 {
 	return atomic_load(&w->status);
 }
 
-void writer_take_back(struct writer *w)
+void journal_thread_take_back(struct journal_thread *w)
 {
-	CHECK(w->status == WRITER_DONE || w->status == WRITER_GAVE_UP);
-	atomic_store(&w->status, WRITER_IDLE);
+	CHECK(w->status == JOURNAL_DONE || w->status == JOURNAL_GAVE_UP);
+	atomic_store(&w->status, JOURNAL_IDLE);
 }
 
-void writer_wait(struct writer *w)
+void journal_thread_wait(struct journal_thread *w)
 {
 	pthread_mutex_lock(&w->lock);
-	while (w->status == WRITER_BUSY)
+	while (w->status == JOURNAL_BUSY)
 		pthread_cond_wait(&w->changed, &w->lock);
 	pthread_mutex_unlock(&w->lock);
 }
 
-bool writer_has_no_room(const struct writer *w)
+bool journal_thread_has_no_room(const struct journal_thread *w)
 {
 	return atomic_load(&w->has_no_room);
 }

@@ -11,8 +11,6 @@
 #include "state/tables/node_report.h"
 #include "state/tables/node_status.h"
 
-// --- What a node says ----------------------------------------------------------------------------
-
 bool allocation_is_reported_by(const struct state *state, const struct uuid *id, uint32_t slot)
 {
 	const struct alloc_cell *cell = alloc_cell_find(state, id);
@@ -158,8 +156,6 @@ void alloc_update_apply(struct state *state, void *body, int64_t time_ns)
 	state_node_changed(state, e->slot);
 }
 
-// --- What is asked of schedulers -----------------------------------------------------------------
-
 int alloc_transition_check(const struct state *state, const void *body)
 {
 	const struct entry_alloc_transition *e = body;
@@ -174,7 +170,7 @@ int alloc_transition_check(const struct state *state, const void *body)
 	return 0;
 }
 
-static void set(struct optional_bool *to, struct optional_bool from)
+static void transition_set(struct optional_bool *to, struct optional_bool from)
 {
 	if (from.set)
 		*to = from;
@@ -190,10 +186,10 @@ void alloc_transition_apply(struct state *state, void *body, int64_t time_ns)
 		CHECK(cell && alloc_cell_is_there(cell));
 		struct allocation *a = allocation_revise(state, cell, ++state->index);
 		struct alloc_details *details = alloc_details_copy(a->details);
-		set(&details->transition.migrate, t->migrate);
-		set(&details->transition.reschedule, t->reschedule);
-		set(&details->transition.force_reschedule, t->force_reschedule);
-		set(&details->transition.no_shutdown_delay, t->no_shutdown_delay);
+		transition_set(&details->transition.migrate, t->migrate);
+		transition_set(&details->transition.reschedule, t->reschedule);
+		transition_set(&details->transition.force_reschedule, t->force_reschedule);
+		transition_set(&details->transition.no_shutdown_delay, t->no_shutdown_delay);
 		allocation_set_details(a, details);
 		a->alloc_modify_index = state->index;
 		a->modify_time_ns = time_ns;

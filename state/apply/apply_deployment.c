@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// --- Storing -------------------------------------------------------------------------------------
-
 // Takes it over. Nothing of it was placed yet, whatever who made it believed.
-static void begin(struct state *state, struct job_cell *job, struct deployment *d)
+static void deployment_begin(struct state *state, struct job_cell *job, struct deployment *d)
 {
 	CHECK(job && !deployment_cell_find(state, &d->id));
 	d->create_time_ns = d->modify_time_ns = state->time_ns;
@@ -59,8 +57,6 @@ static void replace_groups(
 	CHECK(d->groups.count == computed->groups.count);
 }
 
-// --- In plans ------------------------------------------------------------------------------------
-
 void plan_deployments_apply(struct state *state, const struct entry_plan *e)
 {
 	struct deployment_cell *known =
@@ -69,7 +65,7 @@ void plan_deployments_apply(struct state *state, const struct entry_plan *e)
 	if (known)
 		replace_groups(state, known, e->deployment);
 	else if (e->deployment)
-		begin(state, deployment_job_cell(state, e->deployment),
+		deployment_begin(state, deployment_job_cell(state, e->deployment),
 			deployment_copy(e->deployment));
 	for (uint32_t i = 0; i < e->deployment_updates.count; i++) {
 		const struct deployment_update *u =
@@ -78,8 +74,6 @@ void plan_deployments_apply(struct state *state, const struct entry_plan *e)
 			text_of(u->description));
 	}
 }
-
-// --- By somebody's word --------------------------------------------------------------------------
 
 int deployment_put_check(const struct state *state, const struct entry_record_put *e)
 {
@@ -97,7 +91,7 @@ void deployment_put(struct state *state, struct entry_record_put *e)
 	struct deployment *d = e->record;
 
 	e->record = NULL;
-	begin(state, deployment_job_cell(state, d), d);
+	deployment_begin(state, deployment_job_cell(state, d), d);
 }
 
 static bool has_groups(const struct deployment *d, const struct entry_deployment *e)
@@ -191,7 +185,7 @@ static void promote_group(struct state *state, const struct deployment_cell *cel
 	}
 }
 
-static void promote(struct state *state, struct deployment_cell *cell,
+static void deployment_promote(struct state *state, struct deployment_cell *cell,
 	const struct entry_deployment *e, int64_t time_ns)
 {
 	struct deployment *d = deployment_cell_revise(state, cell, state->index);
@@ -229,7 +223,7 @@ void deployment_entry_apply(struct state *state, void *body, int64_t time_ns)
 	case DEPLOYMENT_CHANGES_STATUS:
 		deployment_cell_set_status(state, cell, e->status, e->description);
 		break;
-	case DEPLOYMENT_IS_PROMOTED: promote(state, cell, e, time_ns); break;
+	case DEPLOYMENT_IS_PROMOTED: deployment_promote(state, cell, e, time_ns); break;
 	case DEPLOYMENT_HEALTH_IS_SET:
 		for (uint32_t i = 0; i < e->count; i++)
 			set_health(state, &e->items[i], time_ns);

@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// --- Evaluations ---------------------------------------------------------------------------------
-
 // It stays an evaluation of its job and of its time.
-static bool continues(const struct evaluation *known, const struct evaluation *e)
+static bool evaluation_continues(const struct evaluation *known, const struct evaluation *e)
 {
 	return !known->record.deleted && known->record.create_index == e->record.create_index &&
 	       known->create_time_ns == e->create_time_ns &&
@@ -35,7 +33,7 @@ int evaluation_put_check(const struct state *state, const struct entry_record_pu
 
 	if (!evaluation_is_sound(e) || e->record.modify_index != state->index + 1)
 		return -ERROR_CORRUPT;
-	if (cell && !continues(cell->working, e))
+	if (cell && !evaluation_continues(cell->working, e))
 		return -ERROR_CORRUPT;
 	if (!cell && e->record.create_index != state->index + 1)
 		return -ERROR_CORRUPT;
@@ -49,7 +47,7 @@ int evaluation_put_check(const struct state *state, const struct entry_record_pu
 		       : -ERROR_TABLE_FULL;
 }
 
-static void cancel(struct state *state, struct eval_cell *cell, const char *description)
+static void evaluation_cancel(struct state *state, struct eval_cell *cell, const char *description)
 {
 	CHECK(eval_cell_is_there(cell) && cell->working->status == EVAL_BLOCKED);
 	struct evaluation *e = eval_cell_revise(state, cell, ++state->index);
@@ -88,7 +86,7 @@ static void cancel_blocked(struct state *state, struct job_cell *job, const stru
 	snprintf(description, sizeof description, "evaluation \"%s\" successful",
 		uuid_format(successful, id));
 	for (uint32_t i = 0; i < cells.count; i++)
-		cancel(state, *ARRAY_AT(&cells, struct eval_cell *, i), description);
+		evaluation_cancel(state, *ARRAY_AT(&cells, struct eval_cell *, i), description);
 	free(cells.items);
 }
 
@@ -120,8 +118,6 @@ void evaluation_put(struct state *state, struct entry_record_put *entry)
 	job_cell_update_status(state, job, state->index);
 }
 
-// --- Configuration -------------------------------------------------------------------------------
-
 int scheduler_config_put_check(const struct state *state, const struct entry_record_put *e)
 {
 	const struct scheduler_config *config = e->record;
@@ -139,8 +135,6 @@ void scheduler_config_put(struct state *state, struct entry_record_put *entry)
 	table_put(state, STATE_SCHEDULER_CONFIG, entry->record);
 	entry->record = NULL;
 }
-
-// --- Garbage -------------------------------------------------------------------------------------
 
 static bool is_garbage_allocation(const struct state *state, const struct uuid *id)
 {

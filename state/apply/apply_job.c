@@ -12,8 +12,6 @@ static void retire_version(struct state *state, const struct job *job)
 		state->placer->job_retired(state->placer->context, job);
 }
 
-// --- Registration --------------------------------------------------------------------------------
-
 bool job_is_sound(const struct job *job)
 {
 	if (!text_is_name(job->namespace_name) || !text_is_name(job->id) ||
@@ -81,8 +79,6 @@ void job_register_apply(struct state *state, void *body, int64_t time_ns)
 	push_version(state, cell, job, time_ns);
 }
 
-// --- Deregistration ------------------------------------------------------------------------------
-
 int job_deregister_check(const struct state *state, const void *body)
 {
 	const struct entry_job_deregister *e = body;
@@ -145,8 +141,6 @@ void job_deregister_apply(struct state *state, void *body, int64_t time_ns)
 	if (is_direct) // of the others a scheduler ends them
 		end_allocations(state, cell, time_ns);
 }
-
-// --- Collection ----------------------------------------------------------------------------------
 
 static struct alloc_cell *oldest_end(struct state *state, int64_t before_ns)
 {

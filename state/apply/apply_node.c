@@ -22,8 +22,6 @@ static uint64_t nodes_known(const struct state *state)
 	return nodes;
 }
 
-// --- Registration --------------------------------------------------------------------------------
-
 // Nobody gives a slot again before everybody knows that its node is gone.
 static bool is_leaving(const struct state *state, uint32_t slot)
 {
@@ -211,8 +209,6 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 		node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);
 }
-
-// --- Status --------------------------------------------------------------------------------------
 
 static const char *const cause_texts[NODE_CAUSES] = {
 	[NODE_CAUSE_EXPIRED] = "Node heartbeat missed",

@@ -13,8 +13,6 @@ static const struct node *node_of(const struct state *state, uint32_t slot, uint
 	return n && n->generation == generation ? n : NULL;
 }
 
-// --- Eligibility ---------------------------------------------------------------------------------
-
 int node_eligibility_check(const struct state *state, const void *body)
 {
 	const struct entry_node_eligibility *e = body;
@@ -52,8 +50,6 @@ void node_eligibility_apply(struct state *state, void *body, int64_t time_ns)
 		node_mark_jobs(state, cell);
 	state_node_changed(state, e->slot);
 }
-
-// --- Purge ---------------------------------------------------------------------------------------
 
 int node_purge_check(const struct state *state, const void *body)
 {

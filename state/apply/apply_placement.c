@@ -28,8 +28,6 @@ static bool is_client(const struct state *state, uint32_t client)
 	return client == CLIENT_NONE || client < state->client_count;
 }
 
-// --- Placement -----------------------------------------------------------------------------------
-
 static bool node_takes(const struct state *state, const struct entry_alloc_place *e)
 {
 	if (e->slot >= state_node_slots(state))
@@ -71,7 +69,7 @@ int alloc_place_check(const struct state *state, const void *body)
 		       : -ERROR_TABLE_FULL;
 }
 
-static struct allocation *build(const struct state *state, const struct entry_alloc_place *e,
+static struct allocation *placed_build(const struct state *state, const struct entry_alloc_place *e,
 	struct job *job, int64_t time_ns)
 {
 	CHECK(job && e->group < job->task_groups.count);
@@ -107,7 +105,7 @@ void alloc_place_apply(struct state *state, void *body, int64_t time_ns)
 	struct job_cell *job_cell =
 		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
 	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, e->group);
-	struct allocation *a = build(state, e, job, time_ns);
+	struct allocation *a = placed_build(state, e, job, time_ns);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 
 	CHECK(cell->working == a && cell->job_cell == job_cell);
@@ -121,8 +119,6 @@ void alloc_place_apply(struct state *state, void *body, int64_t time_ns)
 	job_cell_update_status(state, job_cell, state->index);
 	state_node_changed(state, e->slot);
 }
-
-// --- Remembered requests -------------------------------------------------------------------------
 
 int place_request_check(const struct state *state, const void *body)
 {
@@ -157,8 +153,6 @@ void place_request_apply(struct state *state, void *body, int64_t time_ns)
 {
 	place_request_remember(state, body, state->index);
 }
-
-// --- Release -------------------------------------------------------------------------------------
 
 int alloc_release_check(const struct state *state, const void *body)
 {

@@ -29,8 +29,6 @@ int plan_entry_check(const struct state *state, const void *body)
 		       : -ERROR_TABLE_FULL;
 }
 
-// --- Stops ---------------------------------------------------------------------------------------
-
 static bool may_be_lost(const struct allocation *a)
 {
 	return a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING ||
@@ -111,8 +109,6 @@ static void apply_stops(struct state *state, const struct array *stops,
 	for (uint32_t i = 0; i < stops->count; i++)
 		apply_stop(state, cells[i], ARRAY_AT(stops, struct plan_stop, i), time_ns);
 }
-
-// --- Updates -------------------------------------------------------------------------------------
 
 static struct shared_metrics *metrics_of(const struct entry_plan *e, uint32_t metrics)
 {
@@ -201,9 +197,7 @@ static void apply_update(
 	alloc_details_release(before);
 }
 
-// --- Placements ----------------------------------------------------------------------------------
-
-static struct allocation *build(const struct state *state, const struct entry_plan *e,
+static struct allocation *planned_build(const struct state *state, const struct entry_plan *e,
 	const struct plan_placement *p, struct job *job, int64_t time_ns)
 {
 	CHECK(job && p->group < job->task_groups.count && p->slot < state->slots_max);
@@ -252,7 +246,7 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	struct job *job = plan_checked(plan_checker_of(state))->placement_jobs[i];
 
 	state->index++;
-	struct allocation *a = build(state, e, p, job, time_ns);
+	struct allocation *a = planned_build(state, e, p, job, time_ns);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	CHECK(cell->working == a && cell->job_cell == job_cell);
 	change_add(state->changes, STATE_ALLOCATIONS, cell, &a->record);
@@ -263,8 +257,6 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 	if (p->details && !uuid_is_zero(&p->details->previous_allocation))
 		link_previous(state, p, time_ns);
 }
-
-// --- The whole -----------------------------------------------------------------------------------
 
 static void touch_evaluation(struct state *state, const struct uuid *id, int64_t time_ns)
 {

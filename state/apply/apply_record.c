@@ -22,6 +22,13 @@ static const struct record_rule rules[] = {
 	[RECORD_SCHEDULER_CONFIG] = {0, scheduler_config_put_check, scheduler_config_put},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == RECORD_KINDS, "every kind has its rule");
+_Static_assert((int)RECORD_EVALUATION == STATE_EVALUATIONS &&
+		       (int)RECORD_SCHEDULER_CONFIG == STATE_SCHEDULER_CONFIG &&
+		       (int)RECORD_DEPLOYMENT == STATE_DEPLOYMENTS &&
+		       (int)RECORD_VM_WORKER == STATE_VM_WORKERS && (int)RECORD_VM == STATE_VMS &&
+		       (int)RECORD_CLUSTER_SETTINGS == STATE_CLUSTER_SETTINGS &&
+		       (int)RECORD_KINDS == STATE_TABLES,
+	"a kind has one number, in entries and in snapshots");
 
 int record_put_check(const struct state *state, const void *body)
 {

@@ -5,8 +5,6 @@
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/tables.h"
 
-// --- One node ------------------------------------------------------------------------------------
-
 void node_set_snapshot(struct state *state, struct node *n, const char *snapshot)
 {
 	const char *former = n->snapshot;
@@ -50,8 +48,6 @@ void node_went_away(struct state *state, struct node *n, int64_t time_ns)
 	node_stands(state, n, &l);
 }
 
-// --- What runs on it -----------------------------------------------------------------------------
-
 void node_task_scheduled(struct state *state, uint32_t slot, const struct task_group *task)
 {
 	struct node_cell *cell = &state->cells[slot];
@@ -84,8 +80,6 @@ void node_task_ended(
 	node_stands(state, n, &l);
 	state_count_node(state, n, 1);
 }
-
-// --- Entries -------------------------------------------------------------------------------------
 
 int node_lifecycle_check(const struct state *state, const void *body)
 {

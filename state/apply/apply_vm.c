@@ -5,19 +5,17 @@
 #include "state/tables/vm_table.h"
 #include <stdlib.h>
 
-static struct vm_cell *find(const struct state *state, struct text name)
+static struct vm_cell *machine_find(const struct state *state, struct text name)
 {
 	struct vm_cell *cell = vm_cell_find(state, name);
 	return vm_cell_is_there(cell) ? cell : NULL;
 }
 
-static struct vm_worker_cell *find_worker(const struct state *state, struct text name)
+static struct vm_worker_cell *worker_find(const struct state *state, struct text name)
 {
 	struct vm_worker_cell *cell = vm_worker_cell_find(state, name);
 	return vm_worker_cell_is_there(cell) ? cell : NULL;
 }
-
-// --- Machines ------------------------------------------------------------------------------------
 
 static bool holds_nothing(struct resources r)
 {
@@ -28,7 +26,7 @@ int vm_put_check(const struct state *state, const struct entry_record_put *e)
 {
 	const struct vm *vm = e->record;
 
-	if (!vm_is_sound(vm) || find(state, text_of(vm->name)) || vm_is_scheduled(vm) ||
+	if (!vm_is_sound(vm) || machine_find(state, text_of(vm->name)) || vm_is_scheduled(vm) ||
 		vm->status != VM_PENDING)
 		return -ERROR_CORRUPT;
 	return table_check(state, STATE_VMS, vm);
@@ -65,7 +63,7 @@ static bool may_be_judged(const struct vm *vm, uint8_t verdict)
 static bool may_be_assigned(
 	const struct state *state, const struct vm *vm, const struct entry_vm *e)
 {
-	const struct vm_worker_cell *worker = find_worker(state, e->worker);
+	const struct vm_worker_cell *worker = worker_find(state, e->worker);
 
 	if (!worker || uuid_is_zero(&e->instance) || !vm_wants_worker(vm) ||
 		vm_cell_find_instance(state, &e->instance))
@@ -81,7 +79,7 @@ int vm_entry_check(const struct state *state, const void *body)
 	const struct entry_vm *e = body;
 	bool holds = false;
 
-	const struct vm_cell *cell = find(state, e->name);
+	const struct vm_cell *cell = machine_find(state, e->name);
 	if (!cell)
 		return -ERROR_CORRUPT;
 	switch (e->change) {
@@ -93,14 +91,14 @@ int vm_entry_check(const struct state *state, const void *body)
 	return holds ? 0 : -ERROR_CORRUPT;
 }
 
-static void change_power(struct vm *vm, uint8_t power_state)
+static void machine_change_power(struct vm *vm, uint8_t power_state)
 {
 	char message[160];
 	CHECK(vm_set_power(vm, power_state, message, sizeof message));
 }
 
 // What failed stays so until it is restarted, whatever its worker goes on to say.
-static void report(struct vm *vm, const struct vm_report *r, int64_t time_ns)
+static void machine_report(struct vm *vm, const struct vm_report *r, int64_t time_ns)
 {
 	CHECK(r->condition_count <= VM_REPORT_CONDITIONS_MAX);
 	bool is_taken = r->parts & VM_REPORT_STATUS && !vm_is_failed(vm);
@@ -120,7 +118,7 @@ static void report(struct vm *vm, const struct vm_report *r, int64_t time_ns)
 		vm_set_condition(vm, r->conditions[i].type, r->conditions[i].state);
 }
 
-static void judge(struct vm *vm, uint8_t verdict, int64_t time_ns)
+static void machine_judge(struct vm *vm, uint8_t verdict, int64_t time_ns)
 {
 	CHECK(verdict != VM_HEALTHY && verdict <= VM_FAILED_FREED);
 	vm_apply_verdict(vm, verdict, time_ns);
@@ -128,10 +126,10 @@ static void judge(struct vm *vm, uint8_t verdict, int64_t time_ns)
 		vm_leave_worker(vm);
 }
 
-static void assign(
+static void machine_assign(
 	const struct state *state, struct vm *vm, const struct entry_vm *e, int64_t time_ns)
 {
-	const struct vm_worker_cell *worker = find_worker(state, e->worker);
+	const struct vm_worker_cell *worker = worker_find(state, e->worker);
 
 	CHECK(worker);
 	const struct node_cell *node = vm_worker_cell_node(state, worker);
@@ -149,16 +147,16 @@ static void assign(
 void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_vm *e = body;
-	struct vm_cell *cell = find(state, e->name);
+	struct vm_cell *cell = machine_find(state, e->name);
 
 	CHECK(cell && e->change < VM_CHANGES);
 	struct vm *vm = cell_revise(state, &cell->cell, state->index);
 
 	switch (e->change) {
-	case VM_CHANGES_POWER: change_power(vm, e->power_state); break;
-	case VM_IS_REPORTED: report(vm, &e->report, time_ns); break;
-	case VM_IS_JUDGED: judge(vm, e->verdict, time_ns); break;
-	case VM_IS_ASSIGNED: assign(state, vm, e, time_ns); break;
+	case VM_CHANGES_POWER: machine_change_power(vm, e->power_state); break;
+	case VM_IS_REPORTED: machine_report(vm, &e->report, time_ns); break;
+	case VM_IS_JUDGED: machine_judge(vm, e->verdict, time_ns); break;
+	case VM_IS_ASSIGNED: machine_assign(state, vm, e, time_ns); break;
 	}
 	vm_cell_changed(state, cell);
 	CHECK(cell->working == vm && vm->record.modify_index == state->index);
@@ -166,23 +164,21 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 
 void vm_put(struct state *state, struct entry_record_put *e)
 {
-	CHECK(!find(state, text_of(((const struct vm *)e->record)->name)));
+	CHECK(!machine_find(state, text_of(((const struct vm *)e->record)->name)));
 	table_put(state, STATE_VMS, e->record);
 	e->record = NULL;
 }
 
 int vm_delete_check(const struct state *state, const struct entry_record_delete *e)
 {
-	return find(state, e->name) ? 0 : -ERROR_CORRUPT;
+	return machine_find(state, e->name) ? 0 : -ERROR_CORRUPT;
 }
 
 void vm_delete(struct state *state, const struct entry_record_delete *e)
 {
-	cell_delete(state, &find(state, e->name)->cell, state->index);
-	CHECK(!find(state, e->name));
+	cell_delete(state, &machine_find(state, e->name)->cell, state->index);
+	CHECK(!machine_find(state, e->name));
 }
-
-// --- Workers -------------------------------------------------------------------------------------
 
 static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b)
 {
@@ -196,7 +192,7 @@ int vm_worker_put_check(const struct state *state, const struct entry_record_put
 	// Only a node beats.
 	if (!vm_worker_is_sound(worker) || (worker->beats && uuid_is_zero(&worker->node)))
 		return -ERROR_CORRUPT;
-	const struct vm_worker_cell *known = find_worker(state, text_of(worker->name));
+	const struct vm_worker_cell *known = worker_find(state, text_of(worker->name));
 	if (known && !is_same_machine(known->working, worker))
 		return -ERROR_CORRUPT;
 	if (!uuid_is_zero(&worker->node)) {
@@ -215,13 +211,13 @@ void vm_worker_put(struct state *state, struct entry_record_put *e)
 
 int vm_worker_delete_check(const struct state *state, const struct entry_record_delete *e)
 {
-	return find_worker(state, e->name) ? 0 : -ERROR_CORRUPT;
+	return worker_find(state, e->name) ? 0 : -ERROR_CORRUPT;
 }
 
 void vm_worker_delete(struct state *state, const struct entry_record_delete *e)
 {
-	cell_delete(state, &find_worker(state, e->name)->cell, state->index);
-	CHECK(!find_worker(state, e->name));
+	cell_delete(state, &worker_find(state, e->name)->cell, state->index);
+	CHECK(!worker_find(state, e->name));
 }
 
 void vm_worker_forget_node(struct state *state, const struct uuid *node)

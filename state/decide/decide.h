@@ -55,8 +55,6 @@ struct decider {
 
 #define NO_BLOCK 0xffffffffu
 
-// --- Evaluations that deciders make --------------------------------------------------------------
-
 // A pending one for the job, with a new id. The caller's until decider_evaluate.
 struct evaluation *decider_evaluation(struct decider *, const struct job *, enum eval_trigger);
 // Commits it (in any case it is taken over) and notes it. Its job's mark is settled with it. False when
@@ -112,8 +110,6 @@ bool decider_finds_vm(const struct decider *, uint32_t slot, const struct uuid *
 void decider_report_vms(struct decider *, struct command_alloc_update *);
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);
-
-// --- Garbage -------------------------------------------------------------------------------------
 
 // Takes a COMMAND_GC, to be answered later. False: too many wait already.
 bool gc_begin(struct decider *, struct command *);

@@ -9,8 +9,6 @@
 #include "state/tables/node_report.h"
 #include <stdlib.h>
 
-// --- What a node says ----------------------------------------------------------------------------
-
 static enum command_outcome find_reporter(
 	const struct state *state, const struct command_alloc_update *c, const struct node **node)
 {
@@ -126,8 +124,6 @@ enum command_outcome decide_alloc_update(struct decider *d, struct command *comm
 	decider_settle_node(d, c->slot);
 	return OUTCOME_DONE;
 }
-
-// --- Stopping one --------------------------------------------------------------------------------
 
 static void stop_direct(struct decider *d, const struct alloc_cell *cell)
 {

@@ -10,7 +10,7 @@
 
 #define DESCRIPTION_BYTES 256u
 
-__attribute__((format(printf, 3, 4))) static enum command_outcome refuse(
+__attribute__((format(printf, 3, 4))) static enum command_outcome deployment_refuse(
 	struct command_deployment *c, enum command_outcome outcome, const char *format, ...)
 {
 	va_list arguments;
@@ -20,8 +20,6 @@ __attribute__((format(printf, 3, 4))) static enum command_outcome refuse(
 	va_end(arguments);
 	return outcome;
 }
-
-// --- What may be asked for -----------------------------------------------------------------------
 
 #define IN(status) (1u << DEPLOYMENT_##status)
 #define IN_ALL_ACTIVE \
@@ -48,18 +46,17 @@ static enum command_outcome may_be_asked(
 	const char *verb = actions[c->action].verb;
 
 	if (!deployment_is_active(known))
-		return verb ? refuse(c, OUTCOME_TERMINAL, "can't %s terminal deployment", verb)
-			    : refuse(c, OUTCOME_TERMINAL,
+		return verb ? deployment_refuse(
+				      c, OUTCOME_TERMINAL, "can't %s terminal deployment", verb)
+			    : deployment_refuse(c, OUTCOME_TERMINAL,
 				      "can't set health of allocations for a terminal deployment");
 	if (!(actions[c->action].statuses >> known->status & 1))
-		return refuse(c, OUTCOME_NOT_NOW, "can't %s %s deployment", verb,
+		return deployment_refuse(c, OUTCOME_NOT_NOW, "can't %s %s deployment", verb,
 			deployment_status_names[known->status]);
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
 	return evaluations_have_room(d->state, 1) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
 }
-
-// --- What is done --------------------------------------------------------------------------------
 
 static void set_status(
 	struct decider *d, const struct deployment_cell *cell, int status, const char *description)
@@ -74,7 +71,7 @@ static void set_status(
 }
 
 // Deployments are of service jobs; the job itself may be gone, or be another one by now.
-static enum command_outcome evaluate(
+static enum command_outcome deployment_evaluate(
 	struct decider *d, const struct deployment_cell *cell, struct command_deployment *c)
 {
 	const struct job_keep *keep = job_cell_keep(cell->job_cell);
@@ -95,7 +92,7 @@ static enum command_outcome evaluate(
 	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
 }
 
-static enum command_outcome pause(
+static enum command_outcome deployment_pause(
 	struct decider *d, struct deployment_cell *cell, struct command_deployment *c)
 {
 	if (cell->working->status != DEPLOYMENT_PAUSED)
@@ -103,16 +100,16 @@ static enum command_outcome pause(
 	return OUTCOME_DONE;
 }
 
-static enum command_outcome run(
+static enum command_outcome deployment_run(
 	struct decider *d, struct deployment_cell *cell, struct command_deployment *c)
 {
 	if (cell->working->status == DEPLOYMENT_RUNNING) // asked for once already
 		return OUTCOME_DONE;
 	set_status(d, cell, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
-	return evaluate(d, cell, c);
+	return deployment_evaluate(d, cell, c);
 }
 
-static enum command_outcome unblock(
+static enum command_outcome deployment_unblock(
 	struct decider *d, struct deployment_cell *cell, struct command_deployment *c)
 {
 	if (cell->working->status == DEPLOYMENT_BLOCKED)
@@ -121,15 +118,13 @@ static enum command_outcome unblock(
 	return OUTCOME_DONE;
 }
 
-static enum command_outcome cancel(
+static enum command_outcome deployment_cancel(
 	struct decider *d, struct deployment_cell *cell, struct command_deployment *c)
 {
 	set_status(d, cell, DEPLOYMENT_CANCELLED,
 		c->description ? c->description : DEPLOYMENT_TEXT_NEWER_JOB);
-	return evaluate(d, cell, c);
+	return deployment_evaluate(d, cell, c);
 }
-
-// --- Failing, and going back to what was stable --------------------------------------------------
 
 static bool any_auto_revert(const struct deployment *known)
 {
@@ -194,18 +189,16 @@ static enum command_outcome fail_with(struct decider *d, struct deployment_cell 
 	if (health)
 		decider_apply(d, health);
 	set_status(d, cell, DEPLOYMENT_FAILED, description);
-	return evaluate(d, cell, c);
+	return deployment_evaluate(d, cell, c);
 }
 
-static enum command_outcome fail(
+static enum command_outcome deployment_fail(
 	struct decider *d, struct deployment_cell *cell, struct command_deployment *c)
 {
 	return fail_with(d, cell, c,
 		c->description ? c->description : DEPLOYMENT_TEXT_FAILED_BY_USER,
 		c->revert && any_auto_revert(cell->working), NULL);
 }
-
-// --- Promotion -----------------------------------------------------------------------------------
 
 static uint32_t healthy_canaries(
 	const struct state *state, const struct uuid *deployment, const struct deployment_group *g)
@@ -236,7 +229,7 @@ static enum command_outcome may_promote(const struct state *state, struct comman
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct deployment_group *g = deployment_group_of(known, e->groups[i]);
 		if (!g)
-			return refuse(c, OUTCOME_NOT_NOW,
+			return deployment_refuse(c, OUTCOME_NOT_NOW,
 				"task group \"%.*s\" is not part of the deployment",
 				(int)e->groups[i].size, e->groups[i].data);
 		uint32_t healthy = healthy_canaries(state, &known->id, g);
@@ -269,7 +262,7 @@ static void take_groups(struct entry_deployment *e, const struct command_deploym
 			text_of(ARRAY_AT(&known->groups, struct deployment_group, i)->group);
 }
 
-static enum command_outcome promote(
+static enum command_outcome deployment_promote(
 	struct decider *d, struct deployment_cell *cell, struct command_deployment *c)
 {
 	struct entry e = {.kind = ENTRY_DEPLOYMENT,
@@ -282,10 +275,8 @@ static enum command_outcome promote(
 		return outcome;
 	}
 	CHECK(decider_commit(d, &e) == 0);
-	return evaluate(d, cell, c);
+	return deployment_evaluate(d, cell, c);
 }
-
-// --- Health of allocations -----------------------------------------------------------------------
 
 static int by_id(const void *left, const void *right)
 {
@@ -325,9 +316,10 @@ static enum command_outcome are_its_own(
 		const struct alloc_cell *cell = alloc_cell_find(state, &e->items[i].id);
 		uuid_format(&e->items[i].id, id);
 		if (!cell || !alloc_cell_is_there(cell))
-			return refuse(c, OUTCOME_UNKNOWN_ALLOCATION, "unknown alloc \"%s\"", id);
+			return deployment_refuse(
+				c, OUTCOME_UNKNOWN_ALLOCATION, "unknown alloc \"%s\"", id);
 		if (!allocation_is_of_deployment(state, &e->items[i].id, &e->id))
-			return refuse(c, OUTCOME_NOT_NOW,
+			return deployment_refuse(c, OUTCOME_NOT_NOW,
 				"alloc \"%s\" is not part of deployment \"%s\"", id,
 				uuid_format(&e->id, deployment));
 	}
@@ -360,7 +352,7 @@ static enum command_outcome apply_health(struct decider *d, struct deployment_ce
 		return fail_with(d, cell, c, DEPLOYMENT_TEXT_UNHEALTHY,
 			unhealthy_revert(d->state, cell->working, &e->deployment), e);
 	decider_apply(d, e);
-	return evaluate(d, cell, c);
+	return deployment_evaluate(d, cell, c);
 }
 
 static enum command_outcome set_health(
@@ -371,7 +363,7 @@ static enum command_outcome set_health(
 	uint64_t count = (uint64_t)c->healthy_count + c->unhealthy_count;
 
 	if (count == 0 || count > DEPLOYMENT_HEALTH_MAX)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION,
+		return deployment_refuse(c, OUTCOME_BAD_DESCRIPTION,
 			"%lu allocations: between 1 and %u at once", count, DEPLOYMENT_HEALTH_MAX);
 	take_health(&e.deployment, c);
 	enum command_outcome outcome = apply_health(d, cell, c, &e);
@@ -379,17 +371,15 @@ static enum command_outcome set_health(
 	return outcome;
 }
 
-// --- The whole -----------------------------------------------------------------------------------
-
 static enum command_outcome (*const does[DEPLOYMENT_ACTIONS])(
 	struct decider *, struct deployment_cell *, struct command_deployment *) = {
-	[DEPLOYMENT_PAUSE] = pause,
-	[DEPLOYMENT_RESUME] = run,
-	[DEPLOYMENT_FAIL] = fail,
-	[DEPLOYMENT_PROMOTE] = promote,
-	[DEPLOYMENT_UNBLOCK] = unblock,
-	[DEPLOYMENT_RUN] = run,
-	[DEPLOYMENT_CANCEL] = cancel,
+	[DEPLOYMENT_PAUSE] = deployment_pause,
+	[DEPLOYMENT_RESUME] = deployment_run,
+	[DEPLOYMENT_FAIL] = deployment_fail,
+	[DEPLOYMENT_PROMOTE] = deployment_promote,
+	[DEPLOYMENT_UNBLOCK] = deployment_unblock,
+	[DEPLOYMENT_RUN] = deployment_run,
+	[DEPLOYMENT_CANCEL] = deployment_cancel,
 	[DEPLOYMENT_SET_HEALTH] = set_health,
 };
 

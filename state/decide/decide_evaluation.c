@@ -18,8 +18,6 @@
 // Marks that become evaluations in one batch: others wait for the next, so that nobody waits long.
 #define MARKS_AT_ONCE 4096u
 
-// --- Making --------------------------------------------------------------------------------------
-
 struct evaluation *decider_evaluation(
 	struct decider *d, const struct job *job, enum eval_trigger trigger)
 {
@@ -37,7 +35,7 @@ struct evaluation *decider_evaluation(
 }
 
 // New, or a new version of a known one: with the indexes and times that it will have.
-static int commit(struct decider *d, struct evaluation *e, bool of_mark)
+static int evaluation_commit(struct decider *d, struct evaluation *e, bool of_mark)
 {
 	const struct eval_cell *cell = eval_cell_find(d->state, &e->id);
 	struct entry entry = {
@@ -58,7 +56,7 @@ bool decider_evaluate(struct decider *d, struct evaluation *e, struct eval_made 
 	const struct job_cell *cell =
 		job_cell_find(d->state, text_of(e->namespace_name), text_of(e->job_id));
 	struct uuid id = e->id;
-	int error = commit(d, e, cell && cell->is_marked);
+	int error = evaluation_commit(d, e, cell && cell->is_marked);
 
 	CHECK(error == 0 || error == -ERROR_TABLE_FULL);
 	if (error) {
@@ -72,9 +70,7 @@ bool decider_evaluate(struct decider *d, struct evaluation *e, struct eval_made 
 	return true;
 }
 
-// --- Stored by schedulers ------------------------------------------------------------------------
-
-static bool continues(const struct eval_cell *cell, const struct evaluation *e)
+static bool evaluation_continues(const struct eval_cell *cell, const struct evaluation *e)
 {
 	const struct evaluation *known = cell->working;
 	return eval_cell_is_there(cell) && strcmp(known->job_id, e->job_id) == 0 &&
@@ -92,7 +88,7 @@ static enum command_outcome may_store(const struct decider *d, const struct comm
 		if (!evaluation_is_sound(e))
 			return OUTCOME_BAD_DESCRIPTION;
 		const struct eval_cell *cell = eval_cell_find(d->state, &e->id);
-		if (cell && (c->create_only || !continues(cell, e)))
+		if (cell && (c->create_only || !evaluation_continues(cell, e)))
 			return OUTCOME_CONFLICT;
 		new_ones += cell == NULL;
 		new_jobs +=
@@ -117,7 +113,8 @@ enum command_outcome decide_evaluations(struct decider *d, struct command *comma
 	if (outcome != OUTCOME_DONE)
 		return outcome;
 	for (uint32_t i = 0; i < c->count; i++) {
-		if (commit(d, c->items[i], false) != 0) // two of one id, which do not fit together
+		if (evaluation_commit(d, c->items[i], false) !=
+			0) // two of one id, which do not fit together
 			return OUTCOME_CONFLICT;
 		c->items[i] = NULL;
 	}
@@ -146,8 +143,6 @@ enum command_outcome decide_scheduler_config(struct decider *d, struct command *
 	c->updated = true;
 	return OUTCOME_DONE;
 }
-
-// --- Called for by jobs and nodes ----------------------------------------------------------------
 
 // Failed ones that nothing replaced and nobody asked to replace yet.
 static bool may_be_forced(const struct alloc_cell *cell)
@@ -299,8 +294,6 @@ enum command_outcome decide_node_evaluate(struct decider *d, struct command *com
 	free(jobs.items);
 	return outcome;
 }
-
-// --- Marks ---------------------------------------------------------------------------------------
 
 // Type and priority are of the mark: the job may be gone, with all of its versions.
 static struct evaluation *evaluation_of_mark(struct decider *d, const struct job_cell *cell)

@@ -25,8 +25,6 @@ struct piece {
 	struct entry_gc found;
 };
 
-// --- What may go ---------------------------------------------------------------------------------
-
 // Of a job or an evaluation: their numbers are the same, and core evaluations are of no job.
 static bool is_batch(int type)
 {
@@ -149,8 +147,6 @@ static bool node_may_go(const struct piece *p, const struct node_cell *node)
 	return true;
 }
 
-// --- Looking -------------------------------------------------------------------------------------
-
 static bool is_full(const struct piece *p)
 {
 	return p->looked == LOOK_AT_ONCE || p->found.count == GC_ITEMS_MAX;
@@ -267,8 +263,6 @@ static const struct {
 	[GC_NODES] = {GC_KINDS, look_at_nodes},
 };
 
-// --- A piece -------------------------------------------------------------------------------------
-
 static int by_id(const void *left, const void *right)
 {
 	return uuid_compare(left, right);
@@ -290,7 +284,7 @@ static void take_room(struct entry_gc *found)
 		found->ids = memory_take_array(GC_ITEMS_MAX, sizeof found->ids[0]);
 }
 
-static void commit(struct decider *d, struct entry_gc *found)
+static void piece_commit(struct decider *d, struct entry_gc *found)
 {
 	struct entry e = {.kind = ENTRY_GC};
 
@@ -313,7 +307,7 @@ static void next_phase(struct gc_run *run)
 	run->kept = (struct uuid){0};
 }
 
-static struct command *finish(struct gc_run *run)
+static struct command *run_finish(struct gc_run *run)
 {
 	struct command *finished = run->commands[0];
 
@@ -334,13 +328,13 @@ struct command *gc_continue(struct decider *d)
 	take_room(&piece.found);
 	bool is_over = phases[run->phase].look(&piece);
 	run->commands[0]->gc.collected += piece.found.count + piece.purged;
-	commit(d, &piece.found);
+	piece_commit(d, &piece.found);
 	if (is_over)
 		next_phase(run);
 	if (run->phase < GC_PHASES)
 		return NULL;
 	run->commands[0]->index = d->state->index;
-	return finish(run);
+	return run_finish(run);
 }
 
 // One that may not wait: several are going on.

@@ -13,7 +13,7 @@
 // As Nomad bounds it.
 #define PAYLOAD_BYTES_MAX 16384u
 
-__attribute__((format(printf, 2, 3))) static enum command_outcome refuse(
+__attribute__((format(printf, 2, 3))) static enum command_outcome child_refuse(
 	struct command_job_child *c, const char *format, ...)
 {
 	va_list arguments;
@@ -26,21 +26,19 @@ __attribute__((format(printf, 2, 3))) static enum command_outcome refuse(
 
 static enum command_outcome refuse_stopped(struct command_job_child *c, const struct job *parent)
 {
-	(void)refuse(c, "Specified job \"%s\" is stopped", parent->id);
+	(void)child_refuse(c, "Specified job \"%s\" is stopped", parent->id);
 	return OUTCOME_JOB_STOPPED;
 }
-
-// --- What may be asked for -----------------------------------------------------------------------
 
 static enum command_outcome may_launch(struct command_job_child *c, const struct job *parent)
 {
 	if (!parent->periodic)
-		return refuse(c, "can't launch non-periodic job");
+		return child_refuse(c, "can't launch non-periodic job");
 	if (parent->stop)
 		return refuse_stopped(c, parent);
 	if (!parent->periodic->enabled)
-		return refuse(c, "can't force run non-tracked job");
-	return c->launch_ns >= NS_PER_S ? OUTCOME_DONE : refuse(c, "no time to launch for");
+		return child_refuse(c, "can't force run non-tracked job");
+	return c->launch_ns >= NS_PER_S ? OUTCOME_DONE : child_refuse(c, "no time to launch for");
 }
 
 static enum command_outcome check_payload(struct command_job_child *c, const char *rule)
@@ -49,11 +47,11 @@ static enum command_outcome check_payload(struct command_job_child *c, const cha
 	bool is_forbidden = rule && strcmp(rule, "forbidden") == 0;
 
 	if (is_required && c->payload.size == 0)
-		return refuse(c, "Payload is not provided but required by parameterized job");
+		return child_refuse(c, "Payload is not provided but required by parameterized job");
 	if (is_forbidden && c->payload.size > 0)
-		return refuse(c, "Payload provided but forbidden by parameterized job");
+		return child_refuse(c, "Payload provided but forbidden by parameterized job");
 	if (c->payload.size > PAYLOAD_BYTES_MAX)
-		return refuse(c, "Payload exceeds maximum size; %u > %u", c->payload.size,
+		return child_refuse(c, "Payload exceeds maximum size; %u > %u", c->payload.size,
 			PAYLOAD_BYTES_MAX);
 	return OUTCOME_DONE;
 }
@@ -99,36 +97,36 @@ static enum command_outcome check_meta(
 		struct text name = c->meta[i].name;
 		for (uint32_t j = 0; j < i; j++)
 			if (text_equal(c->meta[j].name, name))
-				return refuse(c, "Duplicate key \"%.*s\" in passed metadata",
+				return child_refuse(c, "Duplicate key \"%.*s\" in passed metadata",
 					(int)name.size, name.data);
 		if (!has_name(&config->meta_required, name) &&
 			!has_name(&config->meta_optional, name))
 			list_name(&unpermitted, name);
 	}
 	if (unpermitted.text[0])
-		return refuse(c, "Dispatch request included unpermitted metadata keys: [%s]",
+		return child_refuse(c, "Dispatch request included unpermitted metadata keys: [%s]",
 			unpermitted.text);
 	for (uint32_t i = 0; i < config->meta_required.count; i++) {
 		const char *name = *ARRAY_AT(&config->meta_required, char *, i);
 		if (!is_given(c, name))
 			list_name(&missing, text_of(name));
 	}
-	return missing.text[0] ? refuse(c, "Dispatch did not provide required meta keys: [%s]",
-					 missing.text)
-			       : OUTCOME_DONE;
+	return missing.text[0]
+		       ? child_refuse(c, "Dispatch did not provide required meta keys: [%s]",
+				 missing.text)
+		       : OUTCOME_DONE;
 }
 
 static enum command_outcome may_dispatch(struct command_job_child *c, const struct job *parent)
 {
 	if (!parent->parameterized || parent->dispatched)
-		return refuse(c, "Specified job \"%s\" is not a parameterized job", parent->id);
+		return child_refuse(
+			c, "Specified job \"%s\" is not a parameterized job", parent->id);
 	if (parent->stop)
 		return refuse_stopped(c, parent);
 	enum command_outcome outcome = check_payload(c, parent->parameterized->payload);
 	return outcome == OUTCOME_DONE ? check_meta(c, parent->parameterized) : outcome;
 }
-
-// --- The child -----------------------------------------------------------------------------------
 
 static void replace(char **string, const char *with)
 {
@@ -170,8 +168,6 @@ static struct job *build_child(const struct job *parent, const struct command_jo
 	set_meta(child, c);
 	return child;
 }
-
-// --- Making it -----------------------------------------------------------------------------------
 
 static bool name_child(struct decider *d, struct command_job_child *c, const struct job *parent)
 {
@@ -257,7 +253,7 @@ static enum command_outcome store_child(
 }
 
 // A launch that was asked for again finds its child.
-static enum command_outcome launch(
+static enum command_outcome child_launch(
 	struct decider *d, struct command_job_child *c, const struct job_cell *cell)
 {
 	const struct job *parent = job_cell_keep(cell)->versions[0];
@@ -275,7 +271,7 @@ static enum command_outcome launch(
 static enum command_outcome may_have_child(struct command_job_child *c, const struct job *parent)
 {
 	if (job_is_direct(parent)) // no scheduler would look at it
-		return refuse(
+		return child_refuse(
 			c, "jobs of type \"%s\" have no children", job_type_names[parent->type]);
 	return c->dispatch ? may_dispatch(c, parent) : may_launch(c, parent);
 }
@@ -292,14 +288,14 @@ static enum command_outcome make(
 	if (known)
 		return answer_known(c, known);
 	if (!name_child(d, c, job))
-		return refuse(c, "the ID of the job is too long for one of its children");
+		return child_refuse(c, "the ID of the job is too long for one of its children");
 	known = job_cell_find(d->state, text_of(job->namespace_name), text_of(c->child_id));
 	if (known && job_cell_keep(known))
 		return answer_known(c, known);
 	outcome = has_room(d);
 	if (outcome != OUTCOME_DONE)
 		return outcome;
-	return c->dispatch ? store_child(d, c, job) : launch(d, c, parent);
+	return c->dispatch ? store_child(d, c, job) : child_launch(d, c, parent);
 }
 
 enum command_outcome decide_job_child(struct decider *d, struct command *command)
@@ -313,6 +309,6 @@ enum command_outcome decide_job_child(struct decider *d, struct command *command
 	c->child_id[0] = 0;
 	if (parent && job_cell_keep(parent))
 		return make(d, c, parent);
-	(void)refuse(c, "%s job not found", c->dispatch ? "parameterized" : "periodic");
+	(void)child_refuse(c, "%s job not found", c->dispatch ? "parameterized" : "periodic");
 	return OUTCOME_UNKNOWN_JOB;
 }

@@ -6,8 +6,6 @@
 #include "state/tables/node_slots.h"
 #include "state/tables/node_status.h"
 
-// --- Slots ---------------------------------------------------------------------------------------
-
 static uint32_t blocks_max(const struct state *state)
 {
 	return state->slots_max / NODE_BLOCK_SLOTS;
@@ -52,8 +50,6 @@ static uint32_t new_slot(struct decider *d, uint16_t worker)
 	uint32_t block = block_for(d, worker);
 	return block == NO_BLOCK ? NO_SLOT : block * NODE_BLOCK_SLOTS + d->state->block_used[block];
 }
-
-// --- Registration --------------------------------------------------------------------------------
 
 static void answer(const struct state *state, struct node_registration *c, const struct node *n)
 {
@@ -125,8 +121,6 @@ enum command_outcome decide_node_register(struct decider *d, struct command *com
 	return outcome;
 }
 
-// --- Status --------------------------------------------------------------------------------------
-
 static void commit_status(struct decider *d, const struct node_cell *cell, uint8_t status,
 	enum node_status_cause cause)
 {
@@ -176,8 +170,6 @@ enum command_outcome decide_node_status(struct decider *d, struct command *comma
 	decider_follow_node(d, cell, d->now_ns - c->silent_ms * NS_PER_MS);
 	return OUTCOME_DONE;
 }
-
-// --- What operators do ---------------------------------------------------------------------------
 
 enum command_outcome decide_node_eligibility(struct decider *d, struct command *command)
 {

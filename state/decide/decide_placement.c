@@ -6,8 +6,6 @@
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
 
-// --- PLACE ---------------------------------------------------------------------------------------
-
 static enum command_outcome answer_again(
 	const struct place_request *request, struct command_place *c, uint64_t *index)
 {
@@ -206,8 +204,6 @@ enum command_outcome decide_place(struct decider *d, struct command *command)
 	return OUTCOME_DONE;
 }
 
-// --- RELEASE -------------------------------------------------------------------------------------
-
 static struct alloc_cell *find_of_client(
 	const struct state *state, const struct uuid *id, struct text name, bool any_client)
 {
@@ -254,8 +250,6 @@ enum command_outcome decide_release(struct decider *d, struct command *command)
 	}
 	return OUTCOME_DONE;
 }
-
-// --- STATUS --------------------------------------------------------------------------------------
 
 static void add_item(struct command_status *c, const struct uuid *id, const struct alloc_cell *cell)
 {

@@ -63,8 +63,6 @@ static bool eval_is_there(const struct state *state, const struct uuid *id)
 	return cell && eval_cell_is_there(cell);
 }
 
-// --- What the scheduler is told ------------------------------------------------------------------
-
 static void add_rejection(struct plan_result *result, const struct uuid *node, const char *reason)
 {
 	struct plan_rejection *rejection = array_append(&result->rejections, sizeof *rejection);
@@ -126,8 +124,6 @@ static void tell_groups(
 	if (count > 0)
 		count_add(&result->placed_by_group, group_name(job, group), count);
 }
-
-// --- Preemption ----------------------------------------------------------------------------------
 
 // The jobs that lose allocations, each once (row B46); free the items. Those of direct jobs have no
 // scheduler that could do anything for them.
@@ -201,8 +197,6 @@ static bool store_takes(const struct decider *d, const struct entry_plan *e)
 	       (!d->store_is_full && entry_bytes_most(e) <= d->store_room);
 }
 
-// --- Plans that are too large for one turn -------------------------------------------------------
-
 static bool cut(struct array *items, uint32_t *room)
 {
 	bool is_cut = items->count > *room;
@@ -250,8 +244,6 @@ static bool cut_to_turn(struct entry_plan *e, uint32_t room)
 	return is_cut;
 }
 
-// --- Deciding ------------------------------------------------------------------------------------
-
 static struct entry entry_of(const struct plan *plan)
 {
 	return (struct entry){.kind = ENTRY_PLAN,
@@ -292,7 +284,7 @@ static void settle_nodes(struct decider *d, const struct plan_check *check, uint
 	}
 }
 
-static enum command_outcome commit(struct decider *d, struct entry *e,
+static enum command_outcome plan_commit(struct decider *d, struct entry *e,
 	const struct plan_check *check, struct plan_result *result)
 {
 	struct entry_plan *left = &e->plan;
@@ -331,7 +323,7 @@ static enum command_outcome decide_part(
 	if (check->is_stale || (plan->all_at_once && result->rejections.count > 0))
 		drop_everything(&e->plan);
 	if (!changes_nothing(&e->plan))
-		return commit(d, e, check, result);
+		return plan_commit(d, e, check, result);
 	entry_plan_release(&e->plan);
 	return OUTCOME_DONE;
 }

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// --- One node ------------------------------------------------------------------------------------
-
 static void commit_one(
 	struct decider *d, const struct node *n, const struct node_lifecycle *l, uint8_t cause)
 {
@@ -21,7 +19,8 @@ static void commit_one(
 	CHECK(decider_commit(d, &e) == 0);
 }
 
-static enum command_outcome refuse(struct command_node_lifecycle *c, enum command_outcome outcome)
+static enum command_outcome standing_refuse(
+	struct command_node_lifecycle *c, enum command_outcome outcome)
 {
 	bool offline = c->action == LIFECYCLE_OFFLINE;
 	char id[UUID_TEXT_BYTES];
@@ -38,11 +37,11 @@ static enum command_outcome decide_operator(struct decider *d, struct command_no
 	const struct node_cell *cell = node_cell_find(d->state, &c->nodes[0]);
 
 	if (!cell)
-		return refuse(c, OUTCOME_UNKNOWN_NODE);
+		return standing_refuse(c, OUTCOME_UNKNOWN_NODE);
 	struct node_lifecycle l = cell->working->lifecycle;
 	enum node_standing standing = lifecycle_standing(&l);
 	if (standing != NODE_HEALTHY && standing != NODE_OFFLINED)
-		return refuse(c, OUTCOME_NOT_NOW);
+		return standing_refuse(c, OUTCOME_NOT_NOW);
 	c->changed = c->action == LIFECYCLE_OFFLINE ? lifecycle_offline(&l) : lifecycle_online(&l);
 	if (c->changed)
 		commit_one(d, cell->working, &l, LIFECYCLE_BY_OPERATOR);
@@ -94,8 +93,6 @@ void decider_judge_released(struct decider *d, const struct entry_alloc_release 
 			commit_one(d, n, &l, LIFECYCLE_BY_PROBE);
 	}
 }
-
-// --- A sweep -------------------------------------------------------------------------------------
 
 static int by_slot(const void *left, const void *right)
 {

@@ -14,7 +14,7 @@ static int by_id(const void *left, const void *right)
 }
 
 // Direct jobs have no scheduler that could do anything about a flag.
-static const struct alloc_cell *find(const struct state *state, const struct uuid *id)
+static const struct alloc_cell *cell_find(const struct state *state, const struct uuid *id)
 {
 	const struct alloc_cell *cell = alloc_cell_find(state, id);
 	return cell && alloc_cell_is_there(cell) && !job_is_direct(cell->working->job) ? cell
@@ -30,7 +30,7 @@ static struct entry_alloc_transition transition_of(
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < c->count; i++)
-		if (find(state, &c->ids[i]))
+		if (cell_find(state, &c->ids[i]))
 			e.items[e.count++] = (struct alloc_transition){c->ids[i], *c->transition};
 	qsort(e.items, e.count, sizeof e.items[0], by_id);
 	for (uint32_t i = 0; i < e.count; i++)
@@ -57,7 +57,7 @@ static struct array jobs_of(const struct state *state, const struct entry_alloc_
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < e->count; i++) {
-		const struct alloc_cell *cell = find(state, &e->items[i].id);
+		const struct alloc_cell *cell = cell_find(state, &e->items[i].id);
 		jobs[i] = (struct flagged_job){cell->job_cell, cell->working->job};
 	}
 	qsort(jobs, e->count, sizeof *jobs, by_cell);
@@ -68,7 +68,7 @@ static struct array jobs_of(const struct state *state, const struct entry_alloc_
 }
 
 // As the job is now; when it is gone, as it was.
-static void evaluate(
+static void jobs_evaluate(
 	struct decider *d, const struct flagged_job *flagged, struct command_alloc_transitions *c)
 {
 	const struct job_keep *keep = job_cell_keep(flagged->cell);
@@ -84,7 +84,7 @@ static void evaluate(
 	CHECK(decider_evaluate(d, e, &c->made));
 }
 
-static enum command_outcome commit(
+static enum command_outcome transitions_commit(
 	struct decider *d, struct command_alloc_transitions *c, struct entry *e)
 {
 	struct array jobs = jobs_of(d->state, &e->alloc_transition);
@@ -93,7 +93,7 @@ static enum command_outcome commit(
 	if (evaluations_have_room(d->state, jobs.count)) {
 		CHECK(decider_commit(d, e) == 0);
 		for (uint32_t i = 0; i < jobs.count; i++)
-			evaluate(d, ARRAY_AT(&jobs, struct flagged_job, i), c);
+			jobs_evaluate(d, ARRAY_AT(&jobs, struct flagged_job, i), c);
 		outcome = OUTCOME_DONE;
 	}
 	free(jobs.items);
@@ -112,7 +112,7 @@ enum command_outcome decide_alloc_transitions(struct decider *d, struct command 
 	struct entry e = {
 		.kind = ENTRY_ALLOC_TRANSITION, .alloc_transition = transition_of(d->state, c)};
 	enum command_outcome outcome =
-		e.alloc_transition.count > 0 ? commit(d, c, &e) : OUTCOME_DONE;
+		e.alloc_transition.count > 0 ? transitions_commit(d, c, &e) : OUTCOME_DONE;
 	if (e.alloc_transition.items && (outcome != OUTCOME_DONE || e.alloc_transition.count == 0))
 		entry_release(&e);
 	return outcome;

@@ -8,14 +8,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static struct job_cell *find(const struct decider *d, struct text namespace_name, struct text id)
+static struct job_cell *job_find(
+	const struct decider *d, struct text namespace_name, struct text id)
 {
 	struct job_cell *cell =
 		job_cell_find(d->state, namespace_name.size ? namespace_name : TEXT("default"), id);
 	return cell && job_cell_keep(cell) ? cell : NULL;
 }
-
-// --- Going back ----------------------------------------------------------------------------------
 
 enum command_outcome decider_store_version(
 	struct decider *d, struct job_cell *cell, uint64_t version)
@@ -49,7 +48,7 @@ static enum command_outcome may_revert(
 	return evaluations_have_room(d->state, 1) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
 }
 
-static enum command_outcome evaluate(struct decider *d, const struct job_cell *cell,
+static enum command_outcome version_evaluate(struct decider *d, const struct job_cell *cell,
 	enum eval_trigger trigger, struct eval_made *made)
 {
 	const struct job *job = job_cell_keep(cell)->versions[0];
@@ -64,7 +63,7 @@ static enum command_outcome evaluate(struct decider *d, const struct job_cell *c
 enum command_outcome decide_job_revert(struct decider *d, struct command *command)
 {
 	struct command_job_revert *c = &command->job_revert;
-	struct job_cell *cell = find(d, c->namespace_name, c->id);
+	struct job_cell *cell = job_find(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};
 	if (!cell)
@@ -75,15 +74,13 @@ enum command_outcome decide_job_revert(struct decider *d, struct command *comman
 	if (outcome != OUTCOME_DONE)
 		return outcome;
 	c->job_modify_index = d->state->index;
-	return evaluate(d, cell, TRIGGER_JOB_REGISTER, &c->made);
+	return version_evaluate(d, cell, TRIGGER_JOB_REGISTER, &c->made);
 }
-
-// --- Stable --------------------------------------------------------------------------------------
 
 enum command_outcome decide_job_stable(struct decider *d, struct command *command)
 {
 	struct command_job_stable *c = &command->job_stable;
-	const struct job_cell *cell = find(d, c->namespace_name, c->id);
+	const struct job_cell *cell = job_find(d, c->namespace_name, c->id);
 
 	if (!cell)
 		return OUTCOME_UNKNOWN_JOB;
@@ -99,8 +96,6 @@ enum command_outcome decide_job_stable(struct decider *d, struct command *comman
 	c->job_modify_index = d->state->index;
 	return OUTCOME_DONE;
 }
-
-// --- What is remembered --------------------------------------------------------------------------
 
 void decider_note_launch(struct decider *d, const struct job_cell *cell, int64_t launched_ns)
 {
@@ -125,12 +120,10 @@ void decider_note_scaling(struct decider *d, const struct job_cell *cell, struct
 	CHECK(decider_commit(d, &e) == 0);
 }
 
-// --- Scaling -------------------------------------------------------------------------------------
-
 // What anybody may have remembered of a job.
 #define SCALING_TEXT_BYTES_MAX 4096u
 
-__attribute__((format(printf, 3, 4))) static enum command_outcome refuse(
+__attribute__((format(printf, 3, 4))) static enum command_outcome scale_refuse(
 	struct command_job_scale *c, enum command_outcome outcome, const char *format, ...)
 {
 	va_list arguments;
@@ -144,29 +137,31 @@ __attribute__((format(printf, 3, 4))) static enum command_outcome refuse(
 static enum command_outcome may_scale(struct command_job_scale *c, const struct job *job)
 {
 	if (c->group.size == 0)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION, "missing task group name for scaling");
+		return scale_refuse(
+			c, OUTCOME_BAD_DESCRIPTION, "missing task group name for scaling");
 	if (c->error && c->count.set)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION,
+		return scale_refuse(c, OUTCOME_BAD_DESCRIPTION,
 			"scaling action should not contain count if error is true");
 	if (c->count.set && c->count.value < 0)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION, "scaling action count can't be negative");
+		return scale_refuse(
+			c, OUTCOME_BAD_DESCRIPTION, "scaling action count can't be negative");
 	if (c->count.set && c->count.value > (int64_t)ALLOCATIONS_MAX)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION,
+		return scale_refuse(c, OUTCOME_BAD_DESCRIPTION,
 			"scaling action count is %ld, more than the %u that are allowed",
 			c->count.value, ALLOCATIONS_MAX);
 	if (c->message.size > SCALING_TEXT_BYTES_MAX || c->meta.size > SCALING_TEXT_BYTES_MAX)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION,
+		return scale_refuse(c, OUTCOME_BAD_DESCRIPTION,
 			"scaling message and meta must be at most %u bytes each",
 			SCALING_TEXT_BYTES_MAX);
 	if (!job_traits_of(job)->is_scalable)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION, "cannot scale jobs of type \"%s\"",
+		return scale_refuse(c, OUTCOME_BAD_DESCRIPTION, "cannot scale jobs of type \"%s\"",
 			job_type_names[job->type]);
 	if (job_group_index(job, c->group) < 0)
-		return refuse(c, OUTCOME_BAD_DESCRIPTION,
+		return scale_refuse(c, OUTCOME_BAD_DESCRIPTION,
 			"task group \"%.*s\" specified for scaling does not exist in job",
 			(int)c->group.size, c->group.data);
 	if (c->enforce_index && c->job_modify_index != job->job_modify_index)
-		return refuse(c, OUTCOME_CONFLICT, "job modify index is %lu, not %lu",
+		return scale_refuse(c, OUTCOME_CONFLICT, "job modify index is %lu, not %lu",
 			job->job_modify_index, c->job_modify_index);
 	return OUTCOME_DONE;
 }
@@ -233,7 +228,7 @@ static enum command_outcome refuse_for_deployment(
 	event->error = true;
 	event->meta = refused_meta(c);
 	decider_note_scaling(d, cell, c->group, event);
-	return refuse(c, OUTCOME_NOT_NOW, "%s", text);
+	return scale_refuse(c, OUTCOME_NOT_NOW, "%s", text);
 }
 
 static enum command_outcome change_count(
@@ -258,7 +253,7 @@ static enum command_outcome scale(struct decider *d, struct command_job_scale *c
 		return OUTCOME_DONE;
 	enum command_outcome outcome = change_count(d, c, cell);
 	if (outcome == OUTCOME_DONE)
-		outcome = evaluate(d, cell, TRIGGER_JOB_SCALING, &c->made);
+		outcome = version_evaluate(d, cell, TRIGGER_JOB_SCALING, &c->made);
 	event->eval_id = c->made.id;
 	return outcome;
 }
@@ -266,7 +261,7 @@ static enum command_outcome scale(struct decider *d, struct command_job_scale *c
 enum command_outcome decide_job_scale(struct decider *d, struct command *command)
 {
 	struct command_job_scale *c = command->job_scale;
-	struct job_cell *cell = find(d, c->namespace_name, c->id);
+	struct job_cell *cell = job_find(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};
 	c->message_out[0] = 0;

@@ -7,7 +7,7 @@
 #include "state/tables/vm_table.h"
 #include <stdio.h>
 
-static struct vm_cell *find(const struct decider *d, struct text name)
+static struct vm_cell *machine_find(const struct decider *d, struct text name)
 {
 	struct vm_cell *cell = vm_cell_find(d->state, name);
 	return vm_cell_is_there(cell) ? cell : NULL;
@@ -19,8 +19,6 @@ static void commit_vm(struct decider *d, struct entry_vm change)
 	CHECK(decider_commit(d, &e) == 0);
 }
 
-// --- Machines ------------------------------------------------------------------------------------
-
 enum command_outcome decide_vm_create(struct decider *d, struct command *command)
 {
 	struct command_vm_create *c = command->vm_create;
@@ -30,7 +28,7 @@ enum command_outcome decide_vm_create(struct decider *d, struct command *command
 	c->message[0] = 0;
 	if (!vm_complete(c->vm, uuid_format(&id, uid), d->now_ns, c->message, sizeof c->message))
 		return OUTCOME_BAD_DESCRIPTION;
-	if (find(d, text_of(c->vm->name))) {
+	if (machine_find(d, text_of(c->vm->name))) {
 		snprintf(c->message, sizeof c->message, "VM with this name already exists");
 		return OUTCOME_CONFLICT;
 	}
@@ -46,7 +44,7 @@ enum command_outcome decide_vm_create(struct decider *d, struct command *command
 enum command_outcome decide_vm_power(struct decider *d, struct command *command)
 {
 	struct command_vm_power *c = command->vm_power;
-	const struct vm_cell *cell = find(d, c->name);
+	const struct vm_cell *cell = machine_find(d, c->name);
 
 	c->message[0] = 0;
 	if (!cell)
@@ -68,13 +66,11 @@ enum command_outcome decide_vm_delete(struct decider *d, struct command *command
 {
 	const struct command_vm_named *c = &command->vm_named;
 
-	if (!find(d, c->name))
+	if (!machine_find(d, c->name))
 		return OUTCOME_UNKNOWN_VM;
 	decider_delete(d, RECORD_VM, c->name);
 	return OUTCOME_DONE;
 }
-
-// --- Reports -------------------------------------------------------------------------------------
 
 // Whether it is scheduled is the controller's to say, so that is left out.
 static bool take_conditions(struct vm_report *report, const struct array *conditions)
@@ -93,7 +89,7 @@ static bool take_conditions(struct vm_report *report, const struct array *condit
 enum command_outcome decide_vm_report(struct decider *d, struct command *command)
 {
 	struct command_vm_report *c = command->vm_report;
-	const struct vm_cell *cell = find(d, c->name);
+	const struct vm_cell *cell = machine_find(d, c->name);
 	struct entry e = {.kind = ENTRY_VM, .vm = {.change = VM_IS_REPORTED, .name = c->name}};
 	struct vm_report *report = &e.vm.report;
 
@@ -121,8 +117,6 @@ enum command_outcome decide_vm_report(struct decider *d, struct command *command
 		return OUTCOME_STORE_FULL;
 	return decider_commit(d, &e) ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
 }
-
-// --- Reports of nodes ----------------------------------------------------------------------------
 
 // The machine of an instance that the node at a slot has to run, or NULL.
 static const struct vm_cell *find_on(

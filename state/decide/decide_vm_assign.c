@@ -6,23 +6,22 @@
 #include "state/tables/vm_table.h"
 #include <stdlib.h>
 
-static struct vm_cell *find(const struct decider *d, struct text name)
+static struct vm_cell *machine_find(const struct decider *d, struct text name)
 {
 	struct vm_cell *cell = vm_cell_find(d->state, name);
 	return vm_cell_is_there(cell) ? cell : NULL;
 }
 
-static struct vm_worker_cell *find_worker(const struct decider *d, struct text name)
+static struct vm_worker_cell *worker_find(const struct decider *d, struct text name)
 {
 	struct vm_worker_cell *cell = vm_worker_cell_find(d->state, name);
 	return vm_worker_cell_is_there(cell) ? cell : NULL;
 }
 
-// --- Health --------------------------------------------------------------------------------------
-
-static void judge(struct decider *d, struct command_vm_health *c, const struct vm_cell *cell)
+static void machine_judge(
+	struct decider *d, struct command_vm_health *c, const struct vm_cell *cell)
 {
-	const struct vm_worker_cell *worker = find_worker(d, text_of(cell->working->worker));
+	const struct vm_worker_cell *worker = worker_find(d, text_of(cell->working->worker));
 	enum vm_verdict verdict = vm_health(
 		cell->working, worker ? worker->working : NULL, d->now_ns, d->vm_offline_after_ns);
 	struct entry e = {.kind = ENTRY_VM,
@@ -44,14 +43,12 @@ enum command_outcome decide_vm_health(struct decider *d, struct command *command
 	if (c->count > VM_ASSIGN_MAX)
 		return OUTCOME_BAD_DESCRIPTION;
 	for (uint32_t i = 0; i < c->count; i++) {
-		const struct vm_cell *cell = find(d, c->names[i]);
+		const struct vm_cell *cell = machine_find(d, c->names[i]);
 		if (cell)
-			judge(d, c, cell);
+			machine_judge(d, c, cell);
 	}
 	return OUTCOME_DONE;
 }
-
-// --- Assignment ----------------------------------------------------------------------------------
 
 static uint64_t count_of(const struct array *resources, const char *name)
 {
@@ -114,10 +111,10 @@ static bool may_take(const struct decider *d, const struct vm_assign_item *item,
 	       vm_fits(&vm->resources, &worker->working->resources, &worker->used);
 }
 
-static enum vm_assign_result assign(struct decider *d, const struct vm_assign_item *item)
+static enum vm_assign_result machine_assign(struct decider *d, const struct vm_assign_item *item)
 {
-	const struct vm_cell *cell = find(d, item->vm);
-	const struct vm_worker_cell *worker = find_worker(d, item->worker);
+	const struct vm_cell *cell = machine_find(d, item->vm);
+	const struct vm_worker_cell *worker = worker_find(d, item->worker);
 
 	if (!is_wanted(item, cell))
 		return VM_SKIPPED;
@@ -145,7 +142,7 @@ enum command_outcome decide_vm_assign(struct decider *d, struct command *command
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
 	for (uint32_t i = 0; i < c->count; i++) {
-		c->items[i].result = (uint8_t)assign(d, &c->items[i]);
+		c->items[i].result = (uint8_t)machine_assign(d, &c->items[i]);
 		c->assigned += c->items[i].result == VM_ASSIGNED;
 	}
 	return OUTCOME_DONE;

@@ -7,7 +7,7 @@
 #include "state/records/node_worker.h"
 #include "state/tables/vm_table.h"
 
-static struct vm_worker_cell *find(const struct decider *d, struct text name)
+static struct vm_worker_cell *worker_find(const struct decider *d, struct text name)
 {
 	struct vm_worker_cell *cell = vm_worker_cell_find(d->state, name);
 	return vm_worker_cell_is_there(cell) ? cell : NULL;
@@ -34,8 +34,6 @@ static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b
 	return text_equal(text_of(a->machine_id), text_of(b->machine_id));
 }
 
-// --- Nodes that are workers ----------------------------------------------------------------------
-
 enum command_outcome decider_check_worker(
 	const struct decider *d, const struct node_registration *described)
 {
@@ -45,7 +43,7 @@ enum command_outcome decider_check_worker(
 	if (!worker)
 		return outcome;
 	struct text name = text_of(worker->name);
-	const struct vm_worker_cell *known = find(d, name);
+	const struct vm_worker_cell *known = worker_find(d, name);
 	if (known && !is_same_machine(known->working, worker))
 		outcome = OUTCOME_CONFLICT;
 	else if (!table_has_room_for(d->state, STATE_VM_WORKERS, &name))
@@ -76,7 +74,7 @@ static void keep_what_is_known(struct vm_worker *worker, const struct vm_worker 
 void decider_register_worker(struct decider *d, const struct node_registration *described)
 {
 	struct vm_worker *worker = node_worker(described, d->now_ns);
-	const struct vm_worker_cell *known = worker ? find(d, text_of(worker->name)) : NULL;
+	const struct vm_worker_cell *known = worker ? worker_find(d, text_of(worker->name)) : NULL;
 	const struct vm_worker_cell *former = vm_worker_cell_of_node(d->state, &described->node);
 
 	if (former && former != known)
@@ -98,8 +96,6 @@ void decider_follow_node(struct decider *d, const struct node_cell *node, int64_
 	if (cell && cell->working->beats != beats)
 		note_seen(d, cell, heard_ns, beats);
 }
-
-// --- Those that are kept by hand -----------------------------------------------------------------
 
 // One that is a node is seen when its node is.
 static enum command_outcome see(struct decider *d, const struct vm_worker_cell *cell)
@@ -125,7 +121,7 @@ static void complete(struct vm_worker *worker, const struct vm_worker_cell *know
 enum command_outcome decide_vm_worker(struct decider *d, struct command *command)
 {
 	struct command_vm_worker *c = &command->vm_worker;
-	const struct vm_worker_cell *known = find(d, text_of(c->worker->name));
+	const struct vm_worker_cell *known = worker_find(d, text_of(c->worker->name));
 
 	if (c->only_seen)
 		return see(d, known);
@@ -141,12 +137,10 @@ enum command_outcome decide_vm_worker(struct decider *d, struct command *command
 	return OUTCOME_DONE;
 }
 
-// --- What operators say --------------------------------------------------------------------------
-
 enum command_outcome decide_vm_worker_pause(struct decider *d, struct command *command)
 {
 	const struct command_vm_named *c = &command->vm_named;
-	const struct vm_worker_cell *cell = find(d, c->name);
+	const struct vm_worker_cell *cell = worker_find(d, c->name);
 
 	if (!cell)
 		return OUTCOME_UNKNOWN_WORKER;
@@ -162,7 +156,7 @@ enum command_outcome decide_vm_worker_delete(struct decider *d, struct command *
 {
 	const struct command_vm_named *c = &command->vm_named;
 
-	if (!find(d, c->name))
+	if (!worker_find(d, c->name))
 		return OUTCOME_UNKNOWN_WORKER;
 	decider_delete(d, RECORD_VM_WORKER, c->name);
 	return OUTCOME_DONE;

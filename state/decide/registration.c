@@ -6,8 +6,6 @@
 
 #define BUCKETS (2 * REGISTER_PENDING_MAX)
 
-// --- Parts ---------------------------------------------------------------------------------------
-
 // A registration that is not complete yet. Its parts are kept as bytes, since the packets are not.
 struct pending {
 	struct uuid node;
@@ -34,7 +32,7 @@ struct registrations *registrations_create(void)
 	return r;
 }
 
-static struct pending **find(struct registrations *r, const struct uuid *node)
+static struct pending **pending_find(struct registrations *r, const struct uuid *node)
 {
 	struct pending **link = &r->buckets[uuid_hash(node) % BUCKETS];
 
@@ -45,7 +43,7 @@ static struct pending **find(struct registrations *r, const struct uuid *node)
 
 void registrations_forget(struct registrations *r, const struct uuid *node)
 {
-	struct pending **link = find(r, node), *p = *link;
+	struct pending **link = pending_find(r, node), *p = *link;
 
 	if (!p)
 		return;
@@ -68,7 +66,7 @@ void registrations_destroy(struct registrations *r)
 	free(r);
 }
 
-static struct pending *begin(struct registrations *r, const struct node_registration *part)
+static struct pending *pending_begin(struct registrations *r, const struct node_registration *part)
 {
 	if (r->count == REGISTER_PENDING_MAX) {
 		struct uuid node = cds_list_first_entry(&r->oldest, struct pending, aged)->node;
@@ -145,7 +143,7 @@ enum command_outcome registrations_add(struct registrations *r,
 		part->device_group_count > NODE_DEVICE_GROUPS_MAX)
 		return OUTCOME_BAD_DESCRIPTION;
 
-	struct pending *p = *find(r, &part->node);
+	struct pending *p = *pending_find(r, &part->node);
 	if (p && p->sequence > part->sequence) {
 		*newest = p->sequence;
 		return OUTCOME_STALE_REGISTRATION;
@@ -155,7 +153,7 @@ enum command_outcome registrations_add(struct registrations *r,
 		p = NULL;
 	}
 	if (part->parts > 1)
-		return add_part(r, p ? p : begin(r, part), part, whole);
+		return add_part(r, p ? p : pending_begin(r, part), part, whole);
 
 	size_t fixed = offsetof(struct node_registration, pairs);
 	memcpy(whole, part, fixed + part->pair_count * sizeof part->pairs[0]);

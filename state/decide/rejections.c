@@ -50,7 +50,7 @@ static struct watched *longest_ago(struct rejections *r)
 	return oldest;
 }
 
-static struct watched *watch(struct rejections *r, const struct uuid *node)
+static struct watched *node_watch(struct rejections *r, const struct uuid *node)
 {
 	struct watched *w;
 
@@ -95,7 +95,7 @@ bool rejections_add(struct rejections *r, const struct uuid *node, int64_t now_n
 {
 	if (r->settings.threshold == 0)
 		return false;
-	struct watched *w = watch(r, node);
+	struct watched *w = node_watch(r, node);
 	w->times[w->next] = w->newest_ns = now_ns;
 	w->next = (w->next + 1) % r->settings.threshold;
 	return is_over(r, w, now_ns) && may_mark(r, now_ns);

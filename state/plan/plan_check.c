@@ -59,8 +59,6 @@ static void *one_more(void *items, uint32_t count, uint32_t *capacity, size_t by
 	return memory_resize(items, *capacity * bytes_each);
 }
 
-// --- Nodes of the plan ---------------------------------------------------------------------------
-
 static struct plan_node *node_of(struct plan_checker *c, uint32_t slot)
 {
 	struct plan_check *check = &c->check;
@@ -148,8 +146,6 @@ static void add_details(struct plan_checker *c, struct plan_node *n,
 	c->details[c->details_count++] = (struct plan_details){details, n->details, is_held};
 	n->details = c->details_count;
 }
-
-// --- Items ---------------------------------------------------------------------------------------
 
 // Each allocation once. The mark is taken off at the end.
 static bool mark(struct alloc_cell *cell, uint8_t mark)
@@ -331,8 +327,6 @@ static void look_at_placement(struct plan_checker *c, const struct state *state,
 	add_details(c, n, p->details, false);
 }
 
-// --- The whole -----------------------------------------------------------------------------------
-
 static void **room_for(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each)
 {
 	if (count <= *capacity)
@@ -342,7 +336,7 @@ static void **room_for(void *items, uint32_t count, uint32_t *capacity, size_t b
 	return memory_take_array(count, bytes_each);
 }
 
-static void begin(struct plan_checker *c, const struct entry_plan *e)
+static void check_begin(struct plan_checker *c, const struct entry_plan *e)
 {
 	struct plan_check *check = &c->check;
 	uint32_t capacity = c->update_capacity, groups = c->update_capacity;
@@ -419,7 +413,7 @@ struct plan_check *plan_check(
 {
 	struct plan_check *check = &c->check;
 
-	begin(c, e);
+	check_begin(c, e);
 	look_at_stops(c, state, &e->stops, check->stops, false);
 	look_at_stops(c, state, &e->preemptions, check->preemptions, true);
 	for (uint32_t i = 0; i < e->updates.count; i++)

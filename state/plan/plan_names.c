@@ -33,7 +33,7 @@ void plan_names_free(struct plan_names *names)
 	free(names);
 }
 
-static void begin(struct plan_names *names, uint32_t count)
+static void names_begin(struct plan_names *names, uint32_t count)
 {
 	uint32_t capacity = 64;
 
@@ -141,7 +141,7 @@ static bool may_share_both(const struct placed *placed, uint32_t i, uint32_t j)
 		       is_canary(placed->items[j].details));
 }
 
-static void enter(struct plan_names *names, const struct placed *placed, uint32_t count,
+static void name_enter(struct plan_names *names, const struct placed *placed, uint32_t count,
 	struct plan_check *check, const uint32_t *node_at)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -158,8 +158,6 @@ static void enter(struct plan_names *names, const struct placed *placed, uint32_
 		*named = *known = i + 1;
 	}
 }
-
-// --- What lives already --------------------------------------------------------------------------
 
 static void meet(struct plan_names *names, const struct placed *placed, struct plan_check *check,
 	const uint32_t *node_at, const struct alloc_cell *cell)
@@ -212,8 +210,8 @@ void plan_names_check(struct plan_names *names, const struct state *state,
 
 	if (!check->job_cell)
 		return;
-	begin(names, e->placements.count);
-	enter(names, &placed, e->placements.count, check, node_at);
+	names_begin(names, e->placements.count);
+	name_enter(names, &placed, e->placements.count, check, node_at);
 	if (check->job_cell->live_count > 0)
 		meet_living(names, state, &placed, check, node_at);
 }

@@ -48,7 +48,7 @@ int journal_lmdb_error(int rc)
 	}
 }
 
-static void add(_Atomic uint64_t *counter, uint64_t n)
+static void batch_add(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
@@ -65,8 +65,6 @@ static uint64_t stored_bytes(const struct journal *j, size_t size)
 		return size + 32;
 	return (size + 16 + j->page_bytes - 1) / j->page_bytes * j->page_bytes;
 }
-
-// --- Opening -------------------------------------------------------------------------------------
 
 static int put_value(struct journal *j, MDB_txn *txn, const struct journal_batch *batch)
 {
@@ -128,7 +126,7 @@ static int remove_unfinished(const char *path)
 	return error;
 }
 
-static int create(struct journal *j, const char *directory)
+static int journal_create(struct journal *j, const char *directory)
 {
 	char *fresh = path_of(directory, "log.new");
 	int error = remove_unfinished(fresh);
@@ -147,7 +145,7 @@ static int create(struct journal *j, const char *directory)
 }
 
 // The walk over what is live costs no reading of batches: sizes are in the tree.
-static int measure(struct journal *j, MDB_txn *txn)
+static int journal_measure(struct journal *j, MDB_txn *txn)
 {
 	MDB_cursor *cursor;
 	MDB_val key, value;
@@ -155,7 +153,7 @@ static int measure(struct journal *j, MDB_txn *txn)
 	if (rc != 0)
 		return rc;
 	while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
-		add(&j->live_bytes, stored_bytes(j, value.mv_size));
+		batch_add(&j->live_bytes, stored_bytes(j, value.mv_size));
 	mdb_cursor_close(cursor);
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
@@ -194,7 +192,7 @@ static int attach(struct journal *j, bool sync)
 		return rc;
 	rc = mdb_dbi_open(txn, NULL, 0, &j->dbi);
 	if (rc == 0)
-		rc = measure(j, txn);
+		rc = journal_measure(j, txn);
 	if (rc == 0)
 		rc = mdb_txn_commit(txn); // keeps the handle
 	else
@@ -209,7 +207,7 @@ static int open_at(struct journal *j, const struct journal_settings *settings,
 	const struct complaint *complaint)
 {
 	bool there = access(j->path, F_OK) == 0;
-	int error = there ? 0 : create(j, settings->directory);
+	int error = there ? 0 : journal_create(j, settings->directory);
 	if (error < 0)
 		return complain(complaint, error,
 			"cannot create the log %s: %s; make the directory writable for this user "
@@ -255,8 +253,6 @@ void journal_close(struct journal *j)
 	free(j->path);
 	free(j);
 }
-
-// --- Appending -----------------------------------------------------------------------------------
 
 // Removes the first batch if the one after it begins at or before index + 1. The newest batch
 // always stays: it says how far the log has come. Returns MDB_NOTFOUND when there is nothing to
@@ -362,7 +358,7 @@ static int write_once(struct journal *j, const struct journal_batch *batch)
 	if (rc != 0)
 		return journal_lmdb_error(rc);
 	if (batch->entries > 0)
-		add(&j->live_bytes, added);
+		batch_add(&j->live_bytes, added);
 	atomic_fetch_sub_explicit(&j->live_bytes, removed, memory_order_relaxed);
 	return 0;
 }
@@ -373,7 +369,7 @@ static bool map_has_room(const struct journal *j, uint64_t bytes)
 	return (int64_t)(live + live / 16 + bytes + TREE_BYTES) <= log_bytes_max(j);
 }
 
-static int append(struct journal *j, const struct journal_batch *batch)
+static int batch_append(struct journal *j, const struct journal_batch *batch)
 {
 	uint64_t bytes = stored_bytes(j, JOURNAL_HEADER_BYTES + (size_t)batch->size);
 	int error = map_has_room(j, bytes) ? write_once(j, batch) : -ENOSPC;
@@ -395,10 +391,10 @@ int journal_append(
 	CHECK(j->next_index == 0 || first_index == j->next_index);
 	if (j->failed < 0)
 		return j->failed;
-	int error = append(j, &(struct journal_batch){first_index, entries, size, batch});
+	int error = batch_append(j, &(struct journal_batch){first_index, entries, size, batch});
 	if (error == 0) {
 		j->next_index = first_index + entries;
-		add(&j->appended_bytes, JOURNAL_HEADER_BYTES + size);
+		batch_add(&j->appended_bytes, JOURNAL_HEADER_BYTES + size);
 	} else if (error != -ENOSPC) {
 		j->failed = error; // what the disk holds is unknown from here on: never try again
 		char quoted[512];
@@ -407,8 +403,6 @@ int journal_append(
 	}
 	return error;
 }
-
-// --- For others ----------------------------------------------------------------------------------
 
 void journal_cut(struct journal *j, uint64_t index)
 {

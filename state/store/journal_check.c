@@ -100,8 +100,6 @@ static uint64_t u64_at(const uint8_t *at)
 	return value;
 }
 
-// --- Pages ---------------------------------------------------------------------------------------
-
 static bool take_pages(struct check *c, uint64_t page, uint64_t count)
 {
 	if (page < 2 || page > c->last_page || count > c->last_page - page + 1)
@@ -171,8 +169,6 @@ static bool nodes_are_inside(struct check *c, uint64_t number, const uint8_t *pa
 			c->page_bytes - upper);
 	return true;
 }
-
-// --- Leaves --------------------------------------------------------------------------------------
 
 // A node's data: inside the page, or in pages of its own, which are taken.
 static const uint8_t *node_data(
@@ -256,8 +252,6 @@ static bool visit_leaf(struct check *c, struct walk *w, const uint8_t *node, uin
 	return !take || take_free_pages(c, data, size);
 }
 
-// --- Trees ---------------------------------------------------------------------------------------
-
 static bool visit_page(struct check *c, struct walk *w, uint64_t number, uint32_t depth,
 	uint64_t low, uint64_t high, bool take);
 
@@ -318,8 +312,6 @@ static bool visit_tree(struct check *c, struct walk *w, const struct tree *tree,
 	return true;
 }
 
-// --- Meta pages ----------------------------------------------------------------------------------
-
 static bool read_meta(struct check *c, int which)
 {
 	struct meta *m = &c->meta[which];
@@ -370,8 +362,6 @@ static bool check_file(struct check *c)
 	free(c->taken);
 	return passed;
 }
-
-// --- The file ------------------------------------------------------------------------------------
 
 // The page size is in the first meta page; the file says whether it can be true.
 static bool find_page_size(struct check *c)

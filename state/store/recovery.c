@@ -18,8 +18,6 @@ struct recovery {
 	const struct complaint *complaint;
 };
 
-// --- The snapshot --------------------------------------------------------------------------------
-
 static int load_item(void *context, const void *item, uint32_t size)
 {
 	return snapshot_load_item(context, item, size);
@@ -72,7 +70,7 @@ static int refuse_damaged(struct recovery *r, int error, const char *why, const 
 }
 
 // Chooses the newest whole snapshot; 0 when there is none and none is needed.
-static int choose(struct recovery *r, const struct snapshot_list *list, uint64_t *chosen)
+static int snapshot_choose(struct recovery *r, const struct snapshot_list *list, uint64_t *chosen)
 {
 	char why[COMPLAINT_BYTES] = "";
 	*chosen = 0;
@@ -109,7 +107,7 @@ static int recover_snapshot(struct recovery *r, struct state *state)
 		return complain(r->complaint, error, "cannot read the store directory %s: %s",
 			r->store->directory, error_text(error));
 	uint64_t chosen;
-	error = choose(r, &list, &chosen);
+	error = snapshot_choose(r, &list, &chosen);
 	if (error == 0 && chosen > 0) {
 		char *path = snapshot_path(r->store, chosen);
 		error = load_snapshot(r, path, state);
@@ -124,8 +122,6 @@ static int recover_snapshot(struct recovery *r, struct state *state)
 	free(list.indexes);
 	return error;
 }
-
-// --- The log -------------------------------------------------------------------------------------
 
 static int replay(void *context, const struct journal_batch *batch)
 {

@@ -19,8 +19,6 @@
 
 #define UNFINISHED "snapshot.new"
 
-// --- Files ---------------------------------------------------------------------------------------
-
 char *snapshot_path(const struct store *s, uint64_t index)
 {
 	char name[40];
@@ -91,8 +89,6 @@ void snapshot_prune(struct store *s)
 	remove_file(path_of(s->directory, UNFINISHED));
 }
 
-// --- One snapshot --------------------------------------------------------------------------------
-
 static void write_items(struct snapshot_writer *writer, struct snapshot_view *view)
 {
 	while (snapshot_view_next(view, snapshot_item_begin(writer)))
@@ -147,7 +143,7 @@ static void let_go(struct store *s, bool of_older)
 	journal_cut(s->journal, s->kept[1] ? s->kept[1] : of_older ? s->kept[0] : 0);
 }
 
-static int take(struct store *s, struct state *state)
+static int snapshot_take(struct store *s, struct state *state)
 {
 	uint64_t index;
 	int error = write_aside(s, state, &index);
@@ -174,7 +170,7 @@ int store_snapshot(struct store *s, struct state *state)
 		return -EROFS;
 	pthread_mutex_lock(&s->taking);
 	uint64_t appended = journal_appended_bytes(s->journal), before = s->kept[0];
-	int error = take(s, state);
+	int error = snapshot_take(s, state);
 	uint64_t index = s->kept[0];
 	pthread_mutex_unlock(&s->taking);
 	if (error == 0) {
@@ -195,8 +191,6 @@ int store_snapshot(struct store *s, struct state *state)
 	return error;
 }
 
-// --- The thread ----------------------------------------------------------------------------------
-
 static bool due(struct store *s)
 {
 	return journal_appended_bytes(s->journal) >= atomic_load(&s->appended_mark);
@@ -212,7 +206,7 @@ void snapshot_consider(struct store *s, bool starved)
 	pthread_mutex_unlock(&s->waking);
 }
 
-static void *run(void *context)
+static void *snapshots_run(void *context)
 {
 	struct store *s = context;
 	pthread_mutex_lock(&s->waking);
@@ -236,7 +230,7 @@ int store_start_snapshots(struct store *s, struct state *state)
 		return -EROFS;
 	s->state = state;
 	s->stop = false;
-	int error = -pthread_create(&s->thread, NULL, run, s);
+	int error = -pthread_create(&s->thread, NULL, snapshots_run, s);
 	s->running = error == 0;
 	return error;
 }

@@ -38,8 +38,6 @@
 // text).
 #define BLOCK_BYTES_MAX (64u * 1024 * 1024)
 
-// --- Writing -------------------------------------------------------------------------------------
-
 struct snapshot_writer {
 	int fd;
 	int error; // the first; later writes do nothing
@@ -184,8 +182,6 @@ int snapshot_writer_close(struct snapshot_writer *w)
 	free(w);
 	return error;
 }
-
-// --- Reading -------------------------------------------------------------------------------------
 
 struct snapshot_reader {
 	const struct snapshot_source *source;

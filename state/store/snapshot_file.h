@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// --- Writing -------------------------------------------------------------------------------------
-
 struct snapshot_writer;
 
 // Creates or replaces. Errors of writing are kept and returned by the end. Returns 0 or -errno.
@@ -19,8 +17,6 @@ void snapshot_item_keep(struct snapshot_writer *);
 void snapshot_item_drop(struct snapshot_writer *);
 // Completes the file and makes it durable, frees the writer. Returns 0 or the first error.
 int snapshot_writer_close(struct snapshot_writer *);
-
-// --- Reading -------------------------------------------------------------------------------------
 
 // Reads exactly size bytes, or as many as there are. Returns how many, or -errno.
 struct snapshot_source {

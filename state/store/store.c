@@ -16,17 +16,15 @@
 // The smallest log that is of use: what is kept free for changes that must not be refused, twice.
 #define MAP_BYTES_LEAST (2 * STORE_RESERVE_BYTES)
 
-static void count(_Atomic uint64_t *counter, uint64_t n)
+static void bytes_count(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-static void set(_Atomic uint64_t *gauge, uint64_t n)
+static void counter_set(_Atomic uint64_t *gauge, uint64_t n)
 {
 	atomic_store_explicit(gauge, n, memory_order_relaxed);
 }
-
-// --- The directory and its lock ------------------------------------------------------------------
 
 static int make_directory(struct store *s, const struct complaint *complaint)
 {
@@ -90,8 +88,6 @@ static int lock(struct store *s, const struct complaint *complaint)
 	return 0;
 }
 
-// --- Opening -------------------------------------------------------------------------------------
-
 static int open_parts(struct store *s, const struct complaint *complaint)
 {
 	int error = make_directory(s, complaint);
@@ -145,17 +141,15 @@ void store_close(struct store *s)
 	free(s);
 }
 
-// --- The log -------------------------------------------------------------------------------------
-
 static int64_t room_bytes(void *context)
 {
 	struct store *s = context;
 	int64_t room = s->journal ? journal_room_bytes(s->journal) : 0;
-	set(&s->counters.room_bytes, (uint64_t)room);
+	counter_set(&s->counters.room_bytes, (uint64_t)room);
 	return room;
 }
 
-static int append(
+static int log_append(
 	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
 {
 	struct store *s = context;
@@ -163,9 +157,9 @@ static int append(
 		return -EROFS;
 	int error = journal_append(s->journal, first_index, entries, batch, size);
 	if (error == 0) {
-		count(&s->counters.appends, 1);
-		count(&s->counters.append_bytes, size);
-		set(&s->counters.log_bytes, journal_live_bytes(s->journal));
+		bytes_count(&s->counters.appends, 1);
+		bytes_count(&s->counters.append_bytes, size);
+		counter_set(&s->counters.log_bytes, journal_live_bytes(s->journal));
 	}
 	snapshot_consider(s, error == -ENOSPC);
 	return error;
@@ -173,7 +167,7 @@ static int append(
 
 struct command_log store_log(struct store *s)
 {
-	return (struct command_log){.append = append, .room_bytes = room_bytes, .context = s};
+	return (struct command_log){.append = log_append, .room_bytes = room_bytes, .context = s};
 }
 
 const struct store_counters *store_counters(const struct store *s)
