@@ -141,9 +141,11 @@ static void free_array(struct array *a)
 	*a = (struct array){0};
 }
 
-// What needs the view.
+// What needs the view. The stack comes before all of it.
 static void release_view_part(struct generic_attempt *a)
 {
+	if (!a->stack)
+		return;
 	reconciliation_release(&a->found);
 	version_changes_release(&a->changes);
 	free_array(&a->in_place);

@@ -142,9 +142,11 @@ static void make_plan(struct system_attempt *a)
 	system_settle_blocked(a);
 }
 
-// What needs the view.
+// What needs the view. The stack comes before all of it.
 static void release_view_part(struct system_attempt *a)
 {
+	if (!a->stack)
+		return;
 	for (uint32_t i = 0; a->groups && i < a->job->task_groups.count; i++)
 		metrics_release(&a->groups[i].filtered);
 	free(a->groups);
