@@ -56,8 +56,6 @@ static const struct job *find_job(struct controller *c, const char *id)
 	return job;
 }
 
-// --- Nodes ---------------------------------------------------------------------------------------
-
 static void a_node_becomes_ready(void **fixture)
 {
 	struct controller *c = *fixture;
@@ -236,8 +234,6 @@ static void devices_follow_their_group(void **fixture)
 	assert_string_equal(lost->desired_description, "alloc is lost since its devices are gone");
 	free(node);
 }
-
-// --- Placement -----------------------------------------------------------------------------------
 
 static void a_request_is_answered_twice_alike(void **fixture)
 {
@@ -426,8 +422,6 @@ static void a_choice_that_does_not_fit_is_refused(void **fixture)
 	controller_free(&c);
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 static void versions_of_a_job(void **fixture)
 {
 	struct controller *c = *fixture;
@@ -507,8 +501,6 @@ static void a_purged_job_may_come_back(void **fixture)
 	assert_int_equal(find(c, &place.items[0].allocation)->index, 0);
 }
 
-// --- Limits --------------------------------------------------------------------------------------
-
 static void tables_are_bounded(void **fixture)
 {
 	struct controller c;
@@ -536,8 +528,6 @@ static void tables_are_bounded(void **fixture)
 	controller_verify(&c);
 	controller_free(&c);
 }
-
-// --- The log -------------------------------------------------------------------------------------
 
 static void little_room_refuses_growth_only(void **fixture)
 {

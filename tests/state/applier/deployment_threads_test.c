@@ -13,8 +13,6 @@ enum { NODES = 3, ROUNDS = 150, READERS = 3 };
 
 static const struct optional_bool healthy = {true, true};
 
-// --- Readers -------------------------------------------------------------------------------------
-
 static bool is_whole(const struct deployment *d)
 {
 	if (d->groups.count != 2 || strcmp(d->job_id, "web") != 0 || !d->status_description)
@@ -52,8 +50,6 @@ static void *read_all(void *argument)
 	}
 	return NULL;
 }
-
-// --- The writer ----------------------------------------------------------------------------------
 
 static struct planned_job register_version(struct controller *c, uint32_t round)
 {

@@ -14,8 +14,6 @@
 
 enum { NODES = 20, ROUNDS = 150, READERS = 2 };
 
-// --- Readers -------------------------------------------------------------------------------------
-
 static bool is_whole(const struct allocation *a)
 {
 	char name[64], text[DESIRED_DESCRIPTION_BYTES];
@@ -56,8 +54,6 @@ static void *read_all(void *argument)
 	}
 	return NULL;
 }
-
-// --- The writer ----------------------------------------------------------------------------------
 
 // Everything is replaced: a stop and a placement with its name and its port on each node.
 static struct plan *replacing_plan(const struct planned_job *job, uint32_t round)

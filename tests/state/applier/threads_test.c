@@ -34,8 +34,6 @@ static void count_done(struct command *command)
 	__atomic_add_fetch((uint32_t *)command->context, 1, __ATOMIC_RELEASE);
 }
 
-// --- Readers -------------------------------------------------------------------------------------
-
 static void look_at(struct reader *r, const struct allocation *a, uint64_t *last)
 {
 	const struct state *state = r->controller->state;
@@ -149,8 +147,6 @@ static void loops_are_told(void **unused)
 	applier_stop(c.applier, 1000);
 	controller_free(&c);
 }
-
-// --- The log -------------------------------------------------------------------------------------
 
 // While the log is busy with one batch the next is decided, and both come out.
 static void the_next_batch_is_decided_meanwhile(void **unused)

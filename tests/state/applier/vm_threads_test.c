@@ -22,8 +22,6 @@ static const char *name_of(uint32_t machine, char name[static 16])
 	return name;
 }
 
-// --- Readers -------------------------------------------------------------------------------------
-
 // The instance of what was found leads back to it, unless it was ended or moved meanwhile.
 static bool is_whole(const struct state *state, const struct vm *vm)
 {
@@ -75,8 +73,6 @@ static void *read_all(void *argument)
 	}
 	return NULL;
 }
-
-// --- The writer ----------------------------------------------------------------------------------
 
 // The first two are nodes, and one of these says more or less of itself each time.
 static void renew_worker(struct controller *c, uint32_t worker, uint32_t round)

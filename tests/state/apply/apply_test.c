@@ -235,8 +235,6 @@ static void batches_that_do_not_add_up(void **state)
 	}
 }
 
-// --- Snapshots -----------------------------------------------------------------------------------
-
 static int load_edited(const struct bytes_writer *image, struct state_limits limits,
 	void (*edit)(uint8_t *item, uint32_t *size, uint32_t number))
 {

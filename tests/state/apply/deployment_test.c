@@ -36,8 +36,6 @@ static struct planned_job begin(struct controller *c)
 	return job;
 }
 
-// --- In plans ------------------------------------------------------------------------------------
-
 static void begins_with_what_was_placed(void **test)
 {
 	struct controller *c = *test;
@@ -291,8 +289,6 @@ static void there_is_an_end_of_room(void **test)
 		OUTCOME_TABLE_FULL);
 }
 
-// --- Health --------------------------------------------------------------------------------------
-
 static void expect_counts(
 	const struct controller *c, int64_t placed, int64_t are_healthy, int64_t are_unhealthy)
 {
@@ -376,8 +372,6 @@ static void an_update_joins_a_later_deployment(void **test)
 	deployment_free(d);
 }
 
-// --- What others said meanwhile ------------------------------------------------------------------
-
 static void flag(struct controller *c, uint32_t id, enum eval_trigger trigger)
 {
 	static const struct desired_transition migrate = {.migrate = {true, true}};
@@ -416,8 +410,6 @@ static void an_update_keeps_what_others_said_meanwhile(void **test)
 	expect_counts(c, 3, 2, 0);
 	assert_int_equal(count_evaluations(c, "web", TRIGGER_NODE_DRAIN), 1);
 }
-
-// --- Notes ---------------------------------------------------------------------------------------
 
 static void a_failed_one_is_told_what_follows(void **test)
 {
@@ -472,8 +464,6 @@ static void replacements_are_linked(void **test)
 	expect_counts(c, 4, 0, 0);
 }
 
-// --- Names ---------------------------------------------------------------------------------------
-
 static const char *second_of_a_name(
 	struct controller *c, const struct planned_job *job, uint32_t id, bool canary)
 {
@@ -502,8 +492,6 @@ static void names_are_shared_for_a_while(void **test)
 	plan_deployed(plan, 205, 2, 1, false)->name_index = 102;
 	commit_plan(c, plan);
 }
-
-// --- Garbage -------------------------------------------------------------------------------------
 
 static uint32_t collect(struct controller *c, const struct command_gc *gc)
 {

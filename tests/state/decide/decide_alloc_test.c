@@ -36,8 +36,6 @@ static void place_planned(
 	commit_plan(c, plan);
 }
 
-// --- Reports -------------------------------------------------------------------------------------
-
 static void reports_change_the_status_once(void **test)
 {
 	struct controller *c = *test;
@@ -146,8 +144,6 @@ static void failures_bring_the_scheduler_back(void **test)
 	assert_int_equal(count_evaluations(c, "without", TRIGGER_ALLOC_FAILURE), 0);
 }
 
-// --- Stops by operators --------------------------------------------------------------------------
-
 static enum command_outcome stop_allocation(
 	struct controller *c, uint32_t id, struct eval_made *made)
 {
@@ -177,8 +173,6 @@ static void stopping_one_asks_its_scheduler(void **test)
 	assert_int_equal(alloc_index_of(c, 0), a->record.modify_index);
 	state_read_end();
 }
-
-// --- Handles of tasks that run away from their node ----------------------------------------------
 
 static const struct task_handle *handle_of(const struct allocation *a)
 {

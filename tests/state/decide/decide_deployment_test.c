@@ -61,8 +61,6 @@ static void expect_refused(struct controller *c, enum deployment_action action,
 	assert_int_equal(state_index(c->state), index);
 }
 
-// --- Pause, resume, run --------------------------------------------------------------------------
-
 static void pause_and_resume(void **test)
 {
 	struct controller *c = *test;
@@ -147,8 +145,6 @@ static void cancelled_with_a_reason(void **test)
 	expect_status(c, 1, DEPLOYMENT_CANCELLED, "Cancelled because job is stopped");
 	assert_int_equal(change.made.count, 1);
 }
-
-// --- Failing -------------------------------------------------------------------------------------
 
 static void fails_without_going_back(void **test)
 {
@@ -275,8 +271,6 @@ static void the_priority_is_inherited(void **test)
 	evaluation_free(e);
 }
 
-// --- Promotion -----------------------------------------------------------------------------------
-
 static bool is_canary(const struct controller *c, uint32_t id)
 {
 	state_read_begin();
@@ -363,8 +357,6 @@ static void groups_are_promoted_by_name(void **test)
 	assert_true(is_canary(c, 100));
 }
 
-// --- Health --------------------------------------------------------------------------------------
-
 static void health_by_operators(void **test)
 {
 	struct controller *c = *test;
@@ -439,8 +431,6 @@ static void health_of_others_is_refused(void **test)
 		uuid_format(&id, alloc), uuid_format(&change.id, deployment));
 	assert_string_equal(change.message, message);
 }
-
-// --- Several regions -----------------------------------------------------------------------------
 
 static struct job *multiregion_job(const char *id, int64_t priority)
 {

@@ -94,8 +94,6 @@ static enum command_outcome finish(struct controller *c, const struct uuid *eval
 	return change_evaluation(c, eval, EVAL_COMPLETE);
 }
 
-// --- Periodic ------------------------------------------------------------------------------------
-
 static void a_launch_makes_a_child(void **unused)
 {
 	struct controller c;
@@ -190,8 +188,6 @@ static void only_active_periodic_jobs_are_launched(void **unused)
 	assert_int_equal(launch(&c, LAUNCH_S, false, &made), OUTCOME_JOB_STOPPED);
 	close_controller(&c);
 }
-
-// --- Dispatched ----------------------------------------------------------------------------------
 
 static const struct node_pair who = {.name = TEXT("who"), .value = TEXT("me")};
 
@@ -300,8 +296,6 @@ static void a_token_finds_what_it_made(void **unused)
 	close_controller(&c);
 }
 
-// --- Parents that go, and children that go -------------------------------------------------------
-
 static void a_purged_parent_leaves_its_children(void **unused)
 {
 	struct controller c;
@@ -377,8 +371,6 @@ static void children_are_collected_and_parents_only_when_stopped(void **unused)
 	assert_int_equal(job_status(&c, "cron"), -1);
 	close_controller(&c);
 }
-
-// --- What a job is stays ------------------------------------------------------------------------
 
 static void expect_refusal(struct controller *c, struct job *job, const char *message)
 {

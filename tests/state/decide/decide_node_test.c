@@ -120,8 +120,6 @@ static void make_unknown(struct world *w)
 	plan_free(plan);
 }
 
-// --- Silence -------------------------------------------------------------------------------------
-
 static void what_may_not_go_on_is_down(void **unused)
 {
 	struct world w;
@@ -228,8 +226,6 @@ static void who_is_back_is_not_looked_at_again(void **unused)
 	assert_int_equal(status(&w), NODE_INITIALIZING);
 	close_world(&w);
 }
-
-// --- The way back --------------------------------------------------------------------------------
 
 static void a_node_that_is_back_reports_before_it_is_ready(void **unused)
 {

@@ -56,8 +56,6 @@ static enum node_standing standing(const struct world *w)
 	return lifecycle_standing(&l);
 }
 
-// --- Probes --------------------------------------------------------------------------------------
-
 // What changed of it.
 static uint32_t probed(struct world *w, uint64_t sequence, bool ready)
 {
@@ -145,8 +143,6 @@ static void one_that_is_not_to_be_asked_again_stays_suspended(void **unused)
 	assert_int_equal(standing(&w), NODE_SUSPENDED);
 	close_world(&w);
 }
-
-// --- Operators -----------------------------------------------------------------------------------
 
 static void expect_refused(struct world *w, enum lifecycle_action action, const struct uuid *id,
 	enum command_outcome outcome, const char *why)
@@ -245,8 +241,6 @@ static void a_sweep_takes_whatever_it_is_given(void **unused)
 	close_world(&w);
 }
 
-// --- What it means for others --------------------------------------------------------------------
-
 static uint32_t jobs_marked(const struct world *w)
 {
 	struct state_counts counts;
@@ -343,8 +337,6 @@ static void entries_that_no_decider_makes_are_corrupt(void **unused)
 	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
 	close_world(&w);
 }
-
-// --- Tasks that are released ---------------------------------------------------------------------
 
 static void run_direct(struct world *w, struct command_place *place)
 {

@@ -54,8 +54,6 @@ static bool is_stable(const struct controller *c, uint64_t version)
 	return stable;
 }
 
-// --- Going back ----------------------------------------------------------------------------------
-
 static enum command_outcome revert(
 	struct controller *c, struct command_job_revert *revert, const char *id)
 {
@@ -124,8 +122,6 @@ static void a_stopped_job_comes_back(void **unused)
 	close_controller(&c);
 }
 
-// --- Stable --------------------------------------------------------------------------------------
-
 static enum command_outcome call_stable(struct controller *c, uint64_t version, bool stable)
 {
 	struct command command = {.type = COMMAND_JOB_STABLE,
@@ -189,8 +185,6 @@ static void a_stopped_version_is_not_stable(void **unused)
 	assert_true(is_stable(&c, 0));
 	close_controller(&c);
 }
-
-// --- Scaling -------------------------------------------------------------------------------------
 
 static enum command_outcome scale(struct controller *c, struct command_job_scale *scale)
 {

@@ -261,8 +261,6 @@ static void placement_is_told(void **test)
 	controller_free(&c);
 }
 
-// --- How many ------------------------------------------------------------------------------------
-
 static void add_many(struct controller *c, uint32_t from, uint32_t count)
 {
 	static char names[VM_ASSIGN_MAX][16], uids[VM_ASSIGN_MAX][UUID_TEXT_BYTES];

@@ -22,8 +22,6 @@ static int teardown(void **test)
 	return 0;
 }
 
-// --- Machines ------------------------------------------------------------------------------------
-
 static void begins_as_described(void **test)
 {
 	struct controller *c = *test;
@@ -103,8 +101,6 @@ static void power_goes_one_way(void **test)
 	vm_free(vm);
 }
 
-// --- Assignment ----------------------------------------------------------------------------------
-
 static bool count_vm(const struct vm *vm, void *context)
 {
 	(void)vm;
@@ -183,8 +179,6 @@ static void a_worker_that_changed_is_looked_at_again(void **test)
 	assert_int_equal(assign_chosen(c, "a", "w", chosen_by), VM_ASSIGNED);
 }
 
-// --- Health --------------------------------------------------------------------------------------
-
 static void what_its_worker_lost_fails_and_begins_again(void **test)
 {
 	struct controller *c = *test;
@@ -249,8 +243,6 @@ static void what_its_worker_says_is_noted(void **test)
 	assert_int_equal(listed_on(c, "w", NULL), 0);
 	assert_int_equal(judge_vm(c, "a"), 0);
 }
-
-// --- Workers and settings ------------------------------------------------------------------------
 
 static void a_worker_keeps_its_pause_and_its_machine(void **test)
 {

@@ -29,8 +29,6 @@ static enum command_outcome tell(
 	return controller_node(c, type, n->slot, n->generation);
 }
 
-// --- Registration --------------------------------------------------------------------------------
-
 static void a_node_that_says_so_becomes_a_worker(void **test)
 {
 	struct controller *c = *test;
@@ -208,8 +206,6 @@ static void a_node_of_another_name_leaves_its_worker(void **test)
 	vm_worker_free(b);
 }
 
-// --- Whether it is heard -------------------------------------------------------------------------
-
 static void expect_heard(const struct controller *c, bool beats, uint64_t last_seen_ns)
 {
 	struct vm_worker *w = published_worker(c, "a");
@@ -280,8 +276,6 @@ static void it_goes_with_its_node(void **test)
 	vm_free(vm);
 }
 
-// --- What its node is told -----------------------------------------------------------------------
-
 static void its_node_is_told_at_once(void **test)
 {
 	struct controller *c = *test;
@@ -318,8 +312,6 @@ static void a_successor_tells_it_again(void **test)
 	bytes_writer_free(&image);
 	controller_free(&next);
 }
-
-// --- What its node says --------------------------------------------------------------------------
 
 struct machine {
 	struct node_registration node;

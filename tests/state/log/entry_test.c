@@ -393,8 +393,6 @@ static void newer_kinds_are_refused_as_such(void **unused)
 	free(d);
 }
 
-// --- Batches -------------------------------------------------------------------------------------
-
 static int replay_damaged(const struct memory_batch *batch, uint32_t at, uint8_t bit)
 {
 	struct controller c;

@@ -29,8 +29,6 @@ static void down(struct controller *c, uint32_t slot)
 	assert_int_equal(controller_node(c, COMMAND_NODE_EXPIRED, slot, 1), OUTCOME_DONE);
 }
 
-// --- Placements ----------------------------------------------------------------------------------
-
 static void placements_are_committed_together(void **test)
 {
 	struct controller *c = *test;
@@ -324,8 +322,6 @@ static void older_versions_are_placed(void **test)
 	state_read_end();
 }
 
-// --- Ports, cores, devices -----------------------------------------------------------------------
-
 static void ports_are_given_once_per_address(void **test)
 {
 	struct controller *c = *test;
@@ -446,8 +442,6 @@ static void cores_and_devices_are_given_once(void **test)
 	commit_plan(c, plan);
 	assert_int_equal(use_of(c, NODES).devices.groups[0], 3);
 }
-
-// --- Stops, preemption, updates ------------------------------------------------------------------
 
 static void place_planned(
 	struct controller *c, const struct planned_job *job, uint32_t id, uint32_t node)
@@ -609,8 +603,6 @@ static void updates_of_what_is_not_to_run_are_left_out(void **test)
 	assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
 	assert_int_equal(result.updates_committed, 0);
 }
-
-// --- Their turn ----------------------------------------------------------------------------------
 
 struct plan_source {
 	struct command commands[3];

@@ -32,8 +32,6 @@ static bool one_in(struct life *l, uint32_t chances)
 	return below(l, chances) == 0;
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 static void register_version(struct life *l, uint32_t job)
 {
 	struct rollout_job *model = &l->model->jobs[job];
@@ -59,8 +57,6 @@ static void change_job(struct life *l)
 	*model = (struct rollout_job){.incarnation = model->incarnation + 1, .version = UINT64_MAX};
 	register_version(l, job);
 }
-
-// --- Plans ---------------------------------------------------------------------------------------
 
 // Its own mostly, another's or none sometimes.
 static uint32_t some_deployment(struct life *l, uint32_t job)
@@ -258,8 +254,6 @@ static void plan(struct life *l)
 	plan_result_release(&result);
 }
 
-// --- What nodes say ------------------------------------------------------------------------------
-
 static uint32_t node_of(const struct life *l, uint32_t alloc)
 {
 	struct uuid id = rollout_alloc_id(alloc);
@@ -300,8 +294,6 @@ static void fail_one(struct life *l)
 		OUTCOME_DONE);
 	m->allocations[alloc].client = ALLOC_FAILED;
 }
-
-// --- What is asked -------------------------------------------------------------------------------
 
 static bool may_ask(const struct rollout_deployment *d, enum deployment_action action)
 {
@@ -397,8 +389,6 @@ static void set_health(struct life *l)
 		rollout_status(m, at, DEPLOYMENT_FAILED);
 }
 
-// --- Garbage -------------------------------------------------------------------------------------
-
 static bool has_living(const struct rollout_model *m, uint32_t deployment)
 {
 	for (uint32_t i = 0; i < m->allocation_count; i++) {
@@ -428,8 +418,6 @@ static void collect(struct life *l)
 	}
 	assert_int_equal(command.gc.collected, gone);
 }
-
-// --- All of it -----------------------------------------------------------------------------------
 
 static void pass_time(struct life *l)
 {

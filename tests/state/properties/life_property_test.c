@@ -31,8 +31,6 @@ static uint32_t below(struct life *l, uint32_t bound)
 	return (uint32_t)prng_below(&l->prng, bound);
 }
 
-// --- What is published ---------------------------------------------------------------------------
-
 struct node_seen {
 	int status;
 	bool drains, eligible, is_there;
@@ -86,8 +84,6 @@ static struct node_seen see_node(struct life *l, uint32_t node, int64_t now_ns)
 	state_read_end();
 	return seen;
 }
-
-// --- Nodes ---------------------------------------------------------------------------------------
 
 static void expect_silent(struct life *l, uint32_t node, const struct node_seen *before)
 {
@@ -170,8 +166,6 @@ static void change_drain(struct life *l, uint32_t node)
 		assert_int_equal(after.drain_started_ns, before.drain_started_ns);
 }
 
-// --- Allocations ---------------------------------------------------------------------------------
-
 static struct uuid an_eval(struct life *l, const char *job)
 {
 	struct command command = {
@@ -252,8 +246,6 @@ static void stop_some(struct life *l)
 	expect_settled(l, node, &before);
 	free(job);
 }
-
-// --- Jobs ----------------------------------------------------------------------------------------
 
 static void register_one(struct life *l, uint32_t which)
 {
@@ -389,8 +381,6 @@ static void expect_children(struct life *l)
 		assert_true(children.dead >= counted[JOB_DEAD]);
 	}
 }
-
-// --- The whole -----------------------------------------------------------------------------------
 
 static void step(struct life *l)
 {

@@ -38,8 +38,6 @@ static void end(struct model *m, struct model_allocation *a, uint8_t client_stat
 	a->is_news = true;
 }
 
-// --- Nodes ---------------------------------------------------------------------------------------
-
 static uint32_t nodes_known(const struct model *m)
 {
 	uint32_t known = 0;
@@ -151,8 +149,6 @@ void model_purge(struct model *m, uint32_t node, const struct command *command)
 	n->gpus_used = 0;
 	n->sequence = 0;
 }
-
-// --- Placement -----------------------------------------------------------------------------------
 
 static struct model_node *first_that_takes(
 	struct model *m, const struct model_job *job, uint32_t group)
@@ -310,8 +306,6 @@ void model_status(struct model *m, uint32_t client, const struct command *comman
 	}
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 void model_job_register(struct model *m, uint32_t job, const struct resources *asks,
 	const uint32_t *gpus, const struct command *command)
 {
@@ -383,8 +377,6 @@ void model_drop_stopped(struct model *m)
 		if (m->jobs[i].is_stopped && !has_allocations[i])
 			m->jobs[i].exists = false;
 }
-
-// --- Comparison ----------------------------------------------------------------------------------
 
 static void compare_node(const struct model_node *n, const struct state *state)
 {

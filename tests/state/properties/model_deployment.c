@@ -121,8 +121,6 @@ void rollout_promote(struct rollout_model *m, uint32_t deployment, uint32_t grou
 			m->allocations[g->placed_canaries[i]].canary = false;
 }
 
-// --- Comparison ----------------------------------------------------------------------------------
-
 struct uuid rollout_alloc_id(uint32_t alloc)
 {
 	return number_uuid(10000 + alloc);

@@ -46,8 +46,6 @@ static uint32_t node_of(const struct plan_model *m, const struct uuid *id, uint3
 	return PLAN_NODES;
 }
 
-// --- What a plan wants of allocations -----------------------------------------------------------
-
 enum fate { STAYS, STOPS, EVICTED, UPDATED };
 
 struct wish {
@@ -84,8 +82,6 @@ static void want_updates(struct plan_model *m, struct wish *w)
 		w->updates[at] = u;
 	}
 }
-
-// --- Whether a node takes its part ---------------------------------------------------------------
 
 struct sums {
 	uint64_t before[3], after[3], placed[3];
@@ -215,8 +211,6 @@ static bool takes(const struct plan_model *m, const struct wish *w, uint32_t nod
 	return !s.clash && fits(n, &s);
 }
 
-// --- What comes of it ----------------------------------------------------------------------------
-
 static void end(
 	struct plan_model *m, struct plan_model_alloc *a, const struct plan_stop *s, bool evict)
 {
@@ -340,8 +334,6 @@ void plan_model_decide(struct plan_model *m, const struct plan *plan, uint32_t j
 	m->committed += result->placements_committed;
 }
 
-// --- Reports and nodes ---------------------------------------------------------------------------
-
 static enum command_outcome report_outcome(
 	const struct plan_model_node *n, const struct command_alloc_update *c)
 {
@@ -400,8 +392,6 @@ void plan_model_forget(struct plan_model *m, uint32_t node)
 		if (m->allocations[i].node == node)
 			m->allocations[i].node = PLAN_NODES;
 }
-
-// --- Comparison ----------------------------------------------------------------------------------
 
 static void compare_one(
 	const struct plan_model *m, const struct plan_model_alloc *own, const struct allocation *a)

@@ -28,8 +28,6 @@ static uint32_t below(struct life *l, uint32_t bound)
 	return (uint32_t)prng_below(&l->prng, bound);
 }
 
-// --- Nodes and jobs ------------------------------------------------------------------------------
-
 static void follow_node(struct life *l, uint32_t number)
 {
 	struct plan_model_node *own = &l->model->nodes[number];
@@ -128,8 +126,6 @@ static void change_job(struct life *l)
 	l->model->jobs[i].exists = false;
 }
 
-// --- Plans ---------------------------------------------------------------------------------------
-
 static struct uuid some_allocation(struct life *l)
 {
 	const struct plan_model *m = l->model;
@@ -216,8 +212,6 @@ static void run_one_plan(struct life *l)
 	plan_result_release(&result);
 	plan_free(plan);
 }
-
-// --- Reports and stops ---------------------------------------------------------------------------
 
 static void report(struct life *l)
 {

@@ -48,8 +48,6 @@ void random_run_free(struct random_run *r)
 	free(r->model);
 }
 
-// --- Commands ------------------------------------------------------------------------------------
-
 static void make_register(struct random_run *r, struct random_command *c)
 {
 	static const uint32_t cpus[] = {2000, 4000, 8000};
@@ -218,8 +216,6 @@ static void make(struct random_run *r, struct random_command *c)
 		pick -= makers[i].weight;
 	}
 }
-
-// --- The model's turn ----------------------------------------------------------------------------
 
 static void tell_register(struct random_run *r, struct random_command *c)
 {

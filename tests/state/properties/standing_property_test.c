@@ -53,8 +53,6 @@ static int64_t now_ns(const struct life *l)
 	return (int64_t)l->c.time.wall_ns;
 }
 
-// --- The model -----------------------------------------------------------------------------------
-
 static void settle(struct model *m)
 {
 	bool waits = m->pending || m->lost_at || m->flaky_at;
@@ -132,8 +130,6 @@ static void end_task(struct model *m, bool flaky, bool unready, bool readiness, 
 		m->flaky_at = now;
 	settle(m);
 }
-
-// --- Nodes ---------------------------------------------------------------------------------------
 
 // What it ran of the direct job ends with it, without a word.
 static void lose(struct life *l, uint32_t i)
@@ -229,8 +225,6 @@ static void sweep_all(struct life *l)
 	for (uint32_t i = 0; i < NODES; i++)
 		sweep(&l->models[i], l->readiness, now_ns(l));
 }
-
-// --- What runs there -----------------------------------------------------------------------------
 
 static struct uuid an_eval(struct life *l, const char *job)
 {
@@ -346,8 +340,6 @@ static void release_direct(struct life *l)
 	l->direct_on[which] = -1;
 	l->released++;
 }
-
-// --- The same ------------------------------------------------------------------------------------
 
 static enum place place_of(const struct node_lifecycle *l)
 {

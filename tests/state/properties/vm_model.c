@@ -7,8 +7,6 @@
 const struct resources model_node_total = {4000, 8192, 100000};
 const struct resources model_ask = {500, 700, 10};
 
-// --- What is held --------------------------------------------------------------------------------
-
 struct resources model_use(const struct vm_model *m, int node)
 {
 	struct resources use = {0};
@@ -44,8 +42,6 @@ static void unschedule(struct model_vm *vm)
 	vm->is_scheduled = false;
 	let_go(vm);
 }
-
-// --- Machines ------------------------------------------------------------------------------------
 
 static int64_t asked_for(const struct vm *asked, const char *name)
 {
@@ -216,8 +212,6 @@ bool model_hear(struct vm_model *m, int node, int vm, int client_status)
 		v->observed = v->generation;
 	return true;
 }
-
-// --- Workers and nodes ---------------------------------------------------------------------------
 
 // Machines of a worker hold what they hold of its node alone.
 static void move_to_node(struct vm_model *m, int worker, int node)

@@ -64,8 +64,6 @@ static int any_node(struct life *l)
 	return (int)below(l, MODEL_NODES);
 }
 
-// --- Machines ------------------------------------------------------------------------------------
-
 static void create(struct life *l)
 {
 	int vm = any_vm(l);
@@ -157,8 +155,6 @@ static void hear(struct life *l)
 	l->heard += is_known;
 }
 
-// --- Nodes ---------------------------------------------------------------------------------------
-
 static void register_node(struct life *l)
 {
 	int node = any_node(l), worker = chance(l, 6) ? NO_ONE : any_worker(l);
@@ -215,8 +211,6 @@ static void purge(struct life *l)
 	model_purge(l->model, node);
 }
 
-// --- Workers -------------------------------------------------------------------------------------
-
 static void put_by_hand(struct life *l)
 {
 	int worker = any_worker(l), machine = chance(l, 3) ? (int)below(l, MACHINES) : 0;
@@ -248,8 +242,6 @@ static void forget(struct life *l)
 	assert_int_equal(
 		delete_worker(&l->c, worker_names[worker]), model_forget_worker(l->model, worker));
 }
-
-// --- Clients -------------------------------------------------------------------------------------
 
 static int node_at(const struct life *l, uint32_t slot)
 {
@@ -287,8 +279,6 @@ static void release(struct life *l)
 	assert_int_equal(controller_release(&l->c, &p->id, 1, NULL), OUTCOME_DONE);
 	p->node = NO_ONE;
 }
-
-// --- Whether all is so ---------------------------------------------------------------------------
 
 static int running_of(const struct vm *vm)
 {
@@ -363,8 +353,6 @@ static void expect_all(const struct life *l)
 		expect_node(l, i);
 	state_read_end();
 }
-
-// --- Steps ---------------------------------------------------------------------------------------
 
 static const struct {
 	uint32_t often;

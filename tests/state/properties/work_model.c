@@ -9,8 +9,6 @@
 const char *const work_jobs[WORK_JOBS] = {"sys", "once", "svc", "agents"};
 const enum job_type work_types[WORK_JOBS] = {JOB_SYSTEM, JOB_SYSBATCH, JOB_SERVICE, JOB_SYSTEM};
 
-// --- Evaluations ---------------------------------------------------------------------------------
-
 static struct work_eval *add_eval(
 	struct work *w, const struct uuid *id, uint32_t job, int triggered_by, int status)
 {
@@ -69,8 +67,6 @@ void work_config(struct work *w, bool rejects_jobs, const struct command *comman
 	w->rejects_jobs = rejects_jobs;
 }
 
-// --- Jobs ----------------------------------------------------------------------------------------
-
 void work_job_register(
 	struct work *w, uint32_t job, int64_t priority, const struct command *command)
 {
@@ -123,8 +119,6 @@ void work_job_evaluate(struct work *w, uint32_t job, const struct command *comma
 	if (w->jobs[job].exists)
 		add_made(w, &command->job_evaluate.made, job, TRIGGER_JOB_REGISTER);
 }
-
-// --- Marks ---------------------------------------------------------------------------------------
 
 static void mark(struct work *w, const struct model *m, uint32_t job, int triggered_by)
 {
@@ -236,8 +230,6 @@ void work_node_evaluate(
 	assert_int_equal(made->count, expected);
 }
 
-// --- Allocations ---------------------------------------------------------------------------------
-
 static void give_back(struct model *m, const struct work_allocation *a)
 {
 	struct model_node *n = &m->nodes[a->node];
@@ -319,8 +311,6 @@ void work_reported(
 		give_back(m, a);
 }
 
-// --- Garbage -------------------------------------------------------------------------------------
-
 static int status_of(const struct work *w, uint32_t job)
 {
 	const struct work_job *j = &w->jobs[job];
@@ -379,8 +369,6 @@ void work_collected(struct work *w, const struct command *command)
 		if (w->jobs[job].exists && status_of(w, job) == JOB_DEAD && !has_something(w, job))
 			w->jobs[job].exists = false;
 }
-
-// --- Comparison ----------------------------------------------------------------------------------
 
 static bool is_known(const struct work *w, const struct uuid *id)
 {

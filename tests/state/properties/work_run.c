@@ -11,8 +11,6 @@ static uint32_t below(struct work_run *r, uint32_t bound)
 	return (uint32_t)prng_below(r->prng, bound);
 }
 
-// --- Jobs and nodes ------------------------------------------------------------------------------
-
 static void make_register(struct work_run *r, struct work_command *w, struct command *c)
 {
 	struct job *job = build_scheduled_job(work_jobs[w->job], work_types[w->job]);
@@ -50,8 +48,6 @@ static void make_config(struct work_run *r, struct work_command *w, struct comma
 	c->type = COMMAND_SCHEDULER_CONFIG;
 	c->scheduler_config.config = &w->config;
 }
-
-// --- Evaluations ---------------------------------------------------------------------------------
 
 // One of the newest that are there, or evals.count.
 static uint32_t some_eval(struct work_run *r)
@@ -92,8 +88,6 @@ static void make_store(struct work_run *r, struct work_command *w, struct comman
 	c->type = COMMAND_EVALUATIONS;
 	c->evaluations = (struct command_evaluations){.items = &w->evaluation, .count = 1};
 }
-
-// --- Plans and reports ---------------------------------------------------------------------------
 
 static void begin_plan(struct work_run *r, struct work_command *w, struct command *c)
 {
@@ -183,8 +177,6 @@ static void make_report(struct work_run *r, struct work_command *w, struct comma
 	c->type = COMMAND_ALLOC_UPDATE;
 	c->alloc_update = &w->update;
 }
-
-// --- All of them ---------------------------------------------------------------------------------
 
 void work_make(struct work_run *r, struct work_command *w, struct command *c)
 {

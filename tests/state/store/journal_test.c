@@ -217,8 +217,6 @@ static void a_reader_of_nothing_creates_nothing(void **unused)
 	assert_int_equal(rmdir(path), 0);
 }
 
-// --- Cutting and room ----------------------------------------------------------------------------
-
 static void old_batches_are_removed_and_their_space_is_used_again(void **unused)
 {
 	const char *path = dir_create();
@@ -313,8 +311,6 @@ static void a_full_file_system_refuses_and_recovers(void **unused)
 	journal_close(j);
 	dir_remove(path);
 }
-
-// --- kill -9 -------------------------------------------------------------------------------------
 
 // Appends for ever, telling each acknowledged index; now and then lets go of the past.
 static void append_until_killed(const char *path, int to)

@@ -91,8 +91,6 @@ static char *snapshot_of(const struct world *w, uint64_t index)
 	return path;
 }
 
-// --- Restarts ------------------------------------------------------------------------------------
-
 static void restart_from_the_log_gives_the_same_state(void **unused)
 {
 	struct world w;
@@ -183,8 +181,6 @@ static void a_log_that_is_too_small_is_refused(void **unused)
 	assert_non_null(strstr(w.message, "at least"));
 	world_remove(&w);
 }
-
-// --- Snapshots -----------------------------------------------------------------------------------
 
 static void the_thread_takes_snapshots_as_the_log_grows(void **unused)
 {
@@ -325,8 +321,6 @@ static void a_snapshot_under_another_name_is_not_taken_for_it(void **unused)
 	bytes_writer_free(&image);
 	world_remove(&w);
 }
-
-// --- kill -9 -------------------------------------------------------------------------------------
 
 struct acknowledged {
 	uint64_t index;

@@ -15,8 +15,6 @@ static void open_controller(struct controller *c)
 	controller_open(c);
 }
 
-// --- Stored --------------------------------------------------------------------------------------
-
 static void what_is_stored_is_read_back(void **unused)
 {
 	struct controller c;
@@ -219,8 +217,6 @@ static void a_full_disk_takes_only_changes(void **unused)
 	controller_free(&c);
 }
 
-// --- What a complete one means (row B47) ---------------------------------------------------------
-
 static void a_success_cancels_what_is_blocked(void **unused)
 {
 	struct controller c;
@@ -290,8 +286,6 @@ static void cancelling_is_the_same_after_a_snapshot(void **unused)
 	controller_free(&c);
 }
 
-// --- Configuration -------------------------------------------------------------------------------
-
 static enum command_outcome configure(struct controller *c, struct scheduler_config *config,
 	bool cas, uint64_t index, bool *updated)
 {
@@ -337,8 +331,6 @@ static void the_configuration_is_one_record(void **unused)
 	expect_restores(&c);
 	controller_free(&c);
 }
-
-// --- Observers -----------------------------------------------------------------------------------
 
 struct seen {
 	uint32_t by_table[STATE_TABLES], created, deleted, calls;

@@ -172,8 +172,6 @@ static void only_targets_of_the_job_mark_it(void **unused)
 	controller_free(&c);
 }
 
-// --- Nodes that come and go, allocations that end ------------------------------------------------
-
 struct world {
 	struct controller c;
 	struct node_registration node;
@@ -386,8 +384,6 @@ static void marks_wait_while_the_table_is_full(void **unused)
 	controller_verify(&c);
 	controller_free(&c);
 }
-
-// --- A rack of nodes -----------------------------------------------------------------------------
 
 enum { RACK_NODES = 1000, RACK_JOBS = 50 };
 

@@ -64,8 +64,6 @@ static void strings_are_kept_while_they_are_held(void **unused)
 	strings_destroy(&s);
 }
 
-// --- Classes -------------------------------------------------------------------------------------
-
 static const struct node_class *class_at(struct controller *c, uint32_t slot)
 {
 	state_read_begin();
@@ -181,8 +179,6 @@ static void the_last_slots_are_shared(void **unused)
 	free(node);
 }
 
-// --- Registration in parts -----------------------------------------------------------------------
-
 static void parts_are_put_together(void **unused)
 {
 	struct registrations *r = registrations_create();
@@ -263,8 +259,6 @@ static void too_much_in_parts_is_refused(void **unused)
 	free(part);
 	free(whole);
 }
-
-// --- Networks, volumes, settings, devices ----------------------------------------------------------
 
 static void add_pair(
 	struct node_registration *d, enum pair_kind kind, const char *name, const char *value)
@@ -418,8 +412,6 @@ static void pairs_that_say_nothing_are_refused(void **unused)
 	free(node);
 }
 
-// --- Events --------------------------------------------------------------------------------------
-
 static void the_newest_ten_events_are_kept(void **unused)
 {
 	struct controller c;
@@ -505,8 +497,6 @@ static void a_registration_keeps_the_history(void **unused)
 	controller_free(&c);
 	free(node);
 }
-
-// --- What operators do ---------------------------------------------------------------------------
 
 static enum command_outcome set_eligible(struct controller *c, uint32_t number, bool eligible)
 {
