@@ -1,6 +1,7 @@
 // Entries of nodes: bodies of entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/schema.h"
+#include "state/base/time_units.h"
 #include "state/records/drain_meta.h"
 #include "state/records/node_description.h"
 
@@ -41,8 +42,8 @@ struct entry_node_purge {
 };
 
 // A drain begins, changes or ends (command_node_drain).
-// Longer deadlines are none that anybody waits for, and their end would not be a time.
-#define DRAIN_DEADLINE_MAX_NS (100ll * 365 * 24 * 3600 * 1000000000)
+// Nobody waits for a longer deadline, and its end would not be a time.
+#define DRAIN_DEADLINE_MAX_NS (100 * 365 * 24 * NS_PER_HOUR)
 struct entry_node_drain {
 	uint32_t slot, generation;
 	uint8_t end; // enum drain_end

@@ -24,14 +24,14 @@ struct agent {
 	struct runner runner;
 	struct readiness readiness;
 	struct alloc_sync sync;
-	char images[WORKER_IMAGES_BYTES]; // folder of virtual machines' images
-	bool runs;                        // runner and sync are open
-	bool stays;                       // ends without taking leave: tasks go on
-	uint64_t stop_by_ns;              // leaving: tasks have until then to end; 0: not leaving
-	char address[INET6_ADDRSTRLEN];   // ours, as registered
-	uint32_t missed_told;             // of beat.missed, when the log was told
-	int fd;                           // -1: to be opened at the next send
-	int load_fd;                      // /proc/loadavg
+	char images[VM_WORKER_IMAGES_BYTES]; // folder of virtual machines' images
+	bool runs;                           // runner and sync are open
+	bool stays;                          // ends without taking leave: tasks go on
+	uint64_t stop_by_ns;            // leaving: tasks have until then to end; 0: not leaving
+	char address[INET6_ADDRSTRLEN]; // ours, as registered
+	uint32_t missed_told;           // of beat.missed, when the log was told
+	int fd;                         // -1: to be opened at the next send
+	int load_fd;                    // /proc/loadavg
 	struct agent_counters counters;
 };
 

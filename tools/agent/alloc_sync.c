@@ -309,8 +309,8 @@ static void list(struct alloc_sync *s, const struct uuid *id)
 	s->listed[s->listed_count++] = *id;
 }
 
-// What the controller wants of one that runs here. A change of its own is looked at first, and what it does not know,
-// or has forgotten, is told again.
+// What the controller wants of an allocation that runs here. The agent looks at the controller's change first, and
+// tells again what the controller does not know or has forgotten.
 static void take_running(
 	struct alloc_sync *s, struct alloc_run *a, const struct wire_alloc_item *item)
 {

@@ -3,7 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/number_ranges.h"
 #include "tools/agent/task/probe.h"
-#include "tools/agent/vm/worker_lists.h"
+#include "tools/agent/vm/vm_worker_lists.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -166,8 +166,8 @@ static bool check_worker(const struct agent_options *o)
 		!is_one_of("vm-network", o->vm_network, networks) ||
 		!is_one_of("vm-acceleration", o->vm_acceleration, accelerations))
 		return false;
-	if (worker_resources_are_sound(&o->worker_resources, message, sizeof message) &&
-		worker_labels_are_sound(&o->worker_labels, message, sizeof message))
+	if (vm_worker_resources_are_sound(&o->worker_resources, message, sizeof message) &&
+		vm_worker_labels_are_sound(&o->worker_labels, message, sizeof message))
 		return true;
 	fprintf(stderr, "berth-agent: %s\n", message);
 	return false;

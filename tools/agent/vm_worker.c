@@ -1,7 +1,7 @@
 #include "tools/agent/vm_worker.h"
 #include "state/base/limits.h"
 #include "tools/agent/vm/qemu.h"
-#include "tools/agent/vm/worker_lists.h"
+#include "tools/agent/vm/vm_worker_lists.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +47,11 @@ static uint64_t attribute_number(const struct fingerprint *f, const char *name)
 static bool measured(struct fingerprint *f, const struct agent_options *o)
 {
 	const struct flag_list *said = &o->worker_resources;
-	return (worker_list_says(said, WORKER_RESOURCE_CORES) ||
-		       setting_number(f, WORKER_RESOURCE_PREFIX WORKER_RESOURCE_CORES,
+	return (vm_worker_list_says(said, VM_WORKER_RESOURCE_CORES) ||
+		       setting_number(f, VM_WORKER_RESOURCE_PREFIX VM_WORKER_RESOURCE_CORES,
 			       attribute_number(f, "cpu.numcores"))) &&
-	       (worker_list_says(said, WORKER_RESOURCE_MEMORY) ||
-		       setting_number(f, WORKER_RESOURCE_PREFIX WORKER_RESOURCE_MEMORY,
+	       (vm_worker_list_says(said, VM_WORKER_RESOURCE_MEMORY) ||
+		       setting_number(f, VM_WORKER_RESOURCE_PREFIX VM_WORKER_RESOURCE_MEMORY,
 			       f->description.memory_mb));
 }
 
@@ -95,17 +95,17 @@ bool vm_worker_describe(struct fingerprint *f, const struct agent_options *o)
 	       (!o->worker_runtime || setting(f, "vm.runtime", o->worker_runtime)) &&
 	       setting_number(f, "vm.default_cpu", o->worker_default_cpu) &&
 	       setting_number(f, "vm.default_memory", o->worker_default_memory_mib) &&
-	       measured(f, o) && settings(f, WORKER_RESOURCE_PREFIX, &o->worker_resources) &&
-	       settings(f, WORKER_LABEL_PREFIX, &o->worker_labels);
+	       measured(f, o) && settings(f, VM_WORKER_RESOURCE_PREFIX, &o->worker_resources) &&
+	       settings(f, VM_WORKER_LABEL_PREFIX, &o->worker_labels);
 }
 
 int vm_worker_machines(const struct agent_options *o, struct machine_settings *m,
-	char images[static WORKER_IMAGES_BYTES], char *message, uint32_t message_size)
+	char images[static VM_WORKER_IMAGES_BYTES], char *message, uint32_t message_size)
 {
 	if (o->vm_images)
-		snprintf(images, WORKER_IMAGES_BYTES, "%s", o->vm_images);
+		snprintf(images, VM_WORKER_IMAGES_BYTES, "%s", o->vm_images);
 	else
-		snprintf(images, WORKER_IMAGES_BYTES, "%.300s/images",
+		snprintf(images, VM_WORKER_IMAGES_BYTES, "%.300s/images",
 			o->data_dir ? o->data_dir : o->state_dir);
 	*m = (struct machine_settings){
 		.qemu = is_chosen(o->vm_driver, "mock") ? NULL : qemu_program(),

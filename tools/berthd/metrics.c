@@ -22,8 +22,8 @@ struct counter {
 	size_t offset;
 };
 
-// The counters of one worker that are neither refusals nor sums of others.
-static const struct counter worker_counters[] = {
+// The counters of one packet thread that are neither refusals nor sums of others.
+static const struct counter packet_thread_counters[] = {
 	{"berth_packets_received_total", offsetof(struct hot_counters, received)},
 	{"berth_heartbeats_accepted_total", offsetof(struct hot_counters, heartbeats)},
 	{"berth_heartbeats_foreign_total", offsetof(struct hot_counters, foreign)},
@@ -58,7 +58,7 @@ static void emit_counters(const struct metric_sink *m, const struct counter *cou
 								counters[i].offset)));
 }
 
-static double sum_workers(const struct dataplane *d, size_t offset)
+static double sum_packet_threads(const struct dataplane *d, size_t offset)
 {
 	double sum = 0;
 	for (uint32_t w = 0; w < dataplane_workers(d); w++)
@@ -71,7 +71,7 @@ static double sum_refusals(const struct dataplane *d)
 {
 	double sum = 0;
 	for (uint32_t r = 0; r < HOT_REFUSED_KINDS; r++)
-		sum += sum_workers(
+		sum += sum_packet_threads(
 			d, offsetof(struct hot_counters, refused) + r * sizeof(uint64_t));
 	return sum;
 }
@@ -79,25 +79,28 @@ static double sum_refusals(const struct dataplane *d)
 static void emit_hot(const struct metric_sink *m, const struct dataplane *d)
 {
 	char labels[96];
-	for (size_t i = 0; i < sizeof worker_counters / sizeof worker_counters[0]; i++)
-		emit(m, 'c', worker_counters[i].name, "",
-			sum_workers(d, worker_counters[i].offset));
+	for (size_t i = 0; i < sizeof packet_thread_counters / sizeof packet_thread_counters[0];
+		i++)
+		emit(m, 'c', packet_thread_counters[i].name, "",
+			sum_packet_threads(d, packet_thread_counters[i].offset));
 	for (uint32_t r = 0; r < HOT_REFUSED_KINDS; r++) {
 		snprintf(labels, sizeof labels, "reason=\"%s\"", hot_refusal_labels[r]);
 		emit(m, 'c', "berth_packets_refused_total", labels,
-			sum_workers(
+			sum_packet_threads(
 				d, offsetof(struct hot_counters, refused) + r * sizeof(uint64_t)));
 	}
 }
 
-// received = accepted + requests + neighbour answers + refused. A worker counts a burst
-// as received before it judges it, so a reader may see up to a burst per worker under way.
+// received = accepted + requests + neighbour answers + refused. A packet thread counts a burst
+// as received before it judges it, so a reader may see up to a burst per thread under way.
 static void emit_balance(const struct metric_sink *m, const struct dataplane *d)
 {
-	double judged = sum_workers(d, offsetof(struct hot_counters, heartbeats)) +
-			sum_workers(d, offsetof(struct hot_counters, requests)) +
-			sum_workers(d, offsetof(struct hot_counters, neighbours)) + sum_refusals(d);
-	double unaccounted = sum_workers(d, offsetof(struct hot_counters, received)) - judged;
+	double judged = sum_packet_threads(d, offsetof(struct hot_counters, heartbeats)) +
+			sum_packet_threads(d, offsetof(struct hot_counters, requests)) +
+			sum_packet_threads(d, offsetof(struct hot_counters, neighbours)) +
+			sum_refusals(d);
+	double unaccounted =
+		sum_packet_threads(d, offsetof(struct hot_counters, received)) - judged;
 	if (unaccounted >= 0 && unaccounted <= (double)BURST_MAX * dataplane_workers(d))
 		unaccounted = 0;
 	emit(m, 'g', "berth_packets_unaccounted", "", unaccounted);

@@ -84,7 +84,7 @@ static void emit_broker(const struct metric_sink *m, const struct broker_stats *
 	}
 }
 
-static void emit_workers(const struct metric_sink *m, const struct pipeline_stats *s)
+static void emit_scheduler_threads(const struct metric_sink *m, const struct pipeline_stats *s)
 {
 	char name[64];
 
@@ -113,7 +113,7 @@ void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)
 	emit_broker(m, &s.broker);
 	emit_delayed(m, p);
 	emit_reschedules(m, p);
-	emit_workers(m, &s);
+	emit_scheduler_threads(m, &s);
 	pipeline_gauge(m, "nomad.nomad.plan.queue_depth", s.plan_queue_depth);
 	timing(m, "nomad.nomad.plan.submit", &s.submit_plan);
 	m->value(m->sink, 'c', "nomad.nomad.plan.node_rejected", "", (double)s.nodes_rejected);

@@ -21,7 +21,7 @@ static void emit_statuses(const struct metric_sink *m, const char *name, const s
 	}
 }
 
-static void emit_worker(const struct metric_sink *m, const char *name, bool is_offline)
+static void emit_vm_worker(const struct metric_sink *m, const char *name, bool is_offline)
 {
 	char tame[NAME_BYTES_MAX + 1], labels[NAME_BYTES_MAX + 64];
 
@@ -46,7 +46,7 @@ static void emit_workers(const struct metric_sink *m, const struct berthd *b)
 			worker = state_next_vm_worker(b->state, &cursor);
 			if (!worker)
 				break;
-			emit_worker(
+			emit_vm_worker(
 				m, worker->name, vm_worker_is_offline(worker, now_ns, limit_ns));
 		}
 		state_read_end();

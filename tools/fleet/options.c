@@ -1,5 +1,5 @@
 #include "tools/fleet/options.h"
-#include "tools/agent/vm/worker_lists.h"
+#include "tools/agent/vm/vm_worker_lists.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -177,14 +177,14 @@ static bool read_place(struct fleet_options *o)
 static bool read_workers(struct fleet_options *o)
 {
 	char message[200] = "";
-	o->shapes.workers = (struct shape_workers){.first = o->first,
+	o->shapes.workers = (struct shape_vm_workers){.first = o->first,
 		.count = o->workers,
 		.resources = o->worker_resources,
 		.labels = o->worker_labels,
 		.default_cpu = o->worker_default_cpu,
 		.default_memory_mib = o->worker_default_memory_mib};
-	if (worker_resources_are_sound(&o->worker_resources, message, sizeof message) &&
-		worker_labels_are_sound(&o->worker_labels, message, sizeof message))
+	if (vm_worker_resources_are_sound(&o->worker_resources, message, sizeof message) &&
+		vm_worker_labels_are_sound(&o->worker_labels, message, sizeof message))
 		return true;
 	fprintf(stderr, "berth-fleet: %s\n", message);
 	return false;

@@ -128,7 +128,7 @@ static void machines_are_pretended_without_qemu(void **unused)
 {
 	struct agent_options o = {.worker = true, .vm_driver = "auto", .state_dir = "/s"};
 	struct machine_settings m;
-	char images[WORKER_IMAGES_BYTES], message[200] = "";
+	char images[VM_WORKER_IMAGES_BYTES], message[200] = "";
 	assert_int_equal(with_qemu(false), 0);
 	assert_int_equal(vm_worker_machines(&o, &m, images, message, sizeof message), 0);
 	assert_null(m.qemu);
@@ -141,7 +141,7 @@ static void machines_are_pretended_without_qemu(void **unused)
 
 static void images_are_where_names_fit(void **unused)
 {
-	char folder_name[302], images[WORKER_IMAGES_BYTES], message[200] = "";
+	char folder_name[302], images[VM_WORKER_IMAGES_BYTES], message[200] = "";
 	struct agent_options o = {
 		.worker = true, .vm_driver = "mock", .vm_images = folder_name, .state_dir = "/s"};
 	struct machine_settings m;
@@ -164,7 +164,7 @@ static void machines_run_where_qemu_is(void **unused)
 		.vm_network = "user",
 		.vm_acceleration = "none"};
 	struct machine_settings m;
-	char images[WORKER_IMAGES_BYTES], message[200] = "";
+	char images[VM_WORKER_IMAGES_BYTES], message[200] = "";
 	if (!may_have_qemu())
 		skip();
 	assert_int_equal(with_qemu(true), 0);

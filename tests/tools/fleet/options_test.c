@@ -65,7 +65,7 @@ static void everything_is_read(void **unused)
 	assert_true(
 		read_line("--key-file k --first 7 --workers 3 --worker-resource a=1 "
 			  "--worker-label b=c --worker-default-cpu 2 --worker-default-memory 9"));
-	const struct shape_workers *w = &o.shapes.workers;
+	const struct shape_vm_workers *w = &o.shapes.workers;
 	assert_true(w->first == 7 && w->count == 3);
 	assert_string_equal(w->resources.items[0], "a=1");
 	assert_string_equal(w->labels.items[0], "b=c");

@@ -1,6 +1,6 @@
 // The fleet's small parts: wheel, histogram, set of ids, shapes, faults, packets and captures.
 #include "state/base/prng.h"
-#include "tools/agent/vm/worker_lists.h"
+#include "tools/agent/vm/vm_worker_lists.h"
 #include "tools/fleet/faults.h"
 #include "tools/fleet/net/packet.h"
 #include "tools/fleet/net/pcap.h"
@@ -187,9 +187,9 @@ static void workers_say_what_they_have(void **unused)
 	static struct wire_register d;
 	static struct shape_text text;
 	shapes.count = 1; // 1000 MHz, 2000 MB
-	shapes.workers = (struct shape_workers){.first = 10,
+	shapes.workers = (struct shape_vm_workers){.first = 10,
 		.count = 2,
-		.resources = {2, {"tapes=4", WORKER_RESOURCE_CORES "=16"}},
+		.resources = {2, {"tapes=4", VM_WORKER_RESOURCE_CORES "=16"}},
 		.labels = {1, {"site=north"}},
 		.default_cpu = 3};
 	for (uint64_t i = 8; i < 14; i++) {
@@ -204,12 +204,13 @@ static void workers_say_what_they_have(void **unused)
 	assert_true(text_equal(setting_of(&d, "vm.label.site"), TEXT("north")));
 	assert_true(text_equal(setting_of(&d, "vm.resource.tapes"), TEXT("4")));
 	// What is said takes the place of what is known; what is not said does not.
-	assert_true(text_equal(setting_of(&d, "vm.resource." WORKER_RESOURCE_CORES), TEXT("16")));
 	assert_true(
-		text_equal(setting_of(&d, "vm.resource." WORKER_RESOURCE_MEMORY), TEXT("2000")));
+		text_equal(setting_of(&d, "vm.resource." VM_WORKER_RESOURCE_CORES), TEXT("16")));
+	assert_true(
+		text_equal(setting_of(&d, "vm.resource." VM_WORKER_RESOURCE_MEMORY), TEXT("2000")));
 	shapes.workers.resources.count = 0;
 	shape_describe(&shapes, 11, &d, &text);
-	assert_true(text_equal(setting_of(&d, "vm.resource." WORKER_RESOURCE_CORES), TEXT("1")));
+	assert_true(text_equal(setting_of(&d, "vm.resource." VM_WORKER_RESOURCE_CORES), TEXT("1")));
 }
 
 static void faults_are_read(void **unused)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// One line of always the same length, so that it is written over in place.
+// One line, always of the same length, so that it can be written over in place.
 #define LINE_BYTES 21
 
 static int64_t read_time(int fd)

@@ -103,7 +103,7 @@ static int start_mock(struct task *t, const struct task_start *start, char *mess
 	return 0;
 }
 
-// Its time ran on, whoever looked after it.
+// The time of a pretended task runs on while no agent looks after it.
 static bool resume_mock(struct task *t, const struct task_start *start, const struct handle *handle)
 {
 	struct mock_rules rules = mock_rules_read(t->spec);

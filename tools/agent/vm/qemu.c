@@ -129,7 +129,7 @@ static int make_disk(const struct task *t, const struct task_start *start,
 	return error;
 }
 
-// Above the descriptors that every program has. 0: there is none.
+// Opens the memory of a suspended machine, above the three descriptors that every program has. 0: it has none.
 static int open_state(const struct vm_image *image, char *message, uint32_t message_size)
 {
 	if (!*image->state)

@@ -17,7 +17,7 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
-// The match of a kind: the one that is the same, else the only one. NULL when there is none or more.
+// The match of a kind: the one that equals the text, else the only one. NULL when there is none, or several.
 static const char *match_of(json_t *matches, const char *id)
 {
 	size_t i;

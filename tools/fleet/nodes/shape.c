@@ -1,7 +1,7 @@
 #include "tools/fleet/nodes/shape.h"
 #include "state/base/check.h"
 #include "state/base/prng.h"
-#include "tools/agent/vm/worker_lists.h"
+#include "tools/agent/vm/vm_worker_lists.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static void add_list(struct wire_register *d, struct shape_text *t, const char *
 }
 
 // As an agent that is one says it. One core for each GHz, unless its resources say otherwise.
-static void add_worker(const struct shape_workers *w, const struct shape *shape,
+static void add_worker(const struct shape_vm_workers *w, const struct shape *shape,
 	struct wire_register *d, struct shape_text *t)
 {
 	uint32_t cores = shape->cpu_mhz < 1000 ? 1 : shape->cpu_mhz / 1000;
@@ -133,10 +133,10 @@ static void add_worker(const struct shape_workers *w, const struct shape *shape,
 		set_pair(d, TEXT("vm.default_cpu"), print(t, "%u", w->default_cpu));
 	if (w->default_memory_mib)
 		set_pair(d, TEXT("vm.default_memory"), print(t, "%u", w->default_memory_mib));
-	if (!worker_list_says(&w->resources, WORKER_RESOURCE_CORES))
-		set_pair(d, TEXT("vm.resource." WORKER_RESOURCE_CORES), print(t, "%u", cores));
-	if (!worker_list_says(&w->resources, WORKER_RESOURCE_MEMORY))
-		set_pair(d, TEXT("vm.resource." WORKER_RESOURCE_MEMORY),
+	if (!vm_worker_list_says(&w->resources, VM_WORKER_RESOURCE_CORES))
+		set_pair(d, TEXT("vm.resource." VM_WORKER_RESOURCE_CORES), print(t, "%u", cores));
+	if (!vm_worker_list_says(&w->resources, VM_WORKER_RESOURCE_MEMORY))
+		set_pair(d, TEXT("vm.resource." VM_WORKER_RESOURCE_MEMORY),
 			print(t, "%u", shape->memory_mb));
 	add_list(d, t, "vm.resource.", &w->resources);
 	add_list(d, t, "vm.label.", &w->labels);
@@ -170,7 +170,7 @@ void shape_describe(const struct shapes *shapes, uint64_t index, struct wire_reg
 	}
 	d->pair_count = 0;
 	add_attributes(shapes, shape, d, text);
-	const struct shape_workers *w = &shapes->workers;
+	const struct shape_vm_workers *w = &shapes->workers;
 	if (index - w->first < w->count)
 		add_worker(w, shape, d, text);
 }

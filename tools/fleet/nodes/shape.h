@@ -16,7 +16,7 @@ struct shape {
 };
 
 // Nodes that run machines, and what they say of themselves besides.
-struct shape_workers {
+struct shape_vm_workers {
 	uint64_t first;
 	uint32_t count;
 	struct flag_list resources, labels; // "NAME=NUMBER", "NAME=VALUE"
@@ -33,7 +33,7 @@ struct shapes {
 	// When not NULL, node i has shape of_node[i] instead of one chosen by weight.
 	const uint16_t *of_node;
 	const char *name_prefix; // node i is "<prefix><i>"
-	struct shape_workers workers;
+	struct shape_vm_workers workers;
 };
 
 // "CLASS=WEIGHT,CPU,MEMORY,DISK[,GPUS[,MODEL]]"; amounts in MHz and MB. False when it is not.

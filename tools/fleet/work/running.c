@@ -37,7 +37,7 @@ struct running *running_create(struct fleet *f, const struct running_settings *s
 	r->queue = memory_take_array(power, sizeof r->queue[0]);
 	r->queue_mask = power - 1;
 	r->free_alloc = RUNNING_NONE;
-	running_create_workers(r);
+	running_create_vm_workers(r);
 	r->alloc_capacity = 1024;
 	r->allocs = memory_take_array(r->alloc_capacity, sizeof r->allocs[0]);
 	wheel_create(&r->alloc_wheel, r->alloc_capacity, fleet_now_ms(f));
@@ -49,7 +49,7 @@ void running_destroy(struct running *r)
 {
 	if (!r)
 		return;
-	running_destroy_workers(r);
+	running_destroy_vm_workers(r);
 	wheel_destroy(&r->alloc_wheel);
 	wheel_destroy(&r->node_wheel);
 	behaviours_destroy(&r->behaviours);
@@ -297,7 +297,7 @@ static bool send_next(struct running *r, uint32_t node)
 uint32_t running_step(struct running *r)
 {
 	uint32_t handled = handle_timers(r);
-	running_look_at_workers(r);
+	running_look_at_vm_workers(r);
 	for (uint32_t i = 0;
 		i < STEP_FRAMES && r->queue_head != r->queue_tail && fleet_may_send(r->fleet);
 		i++) {
@@ -381,7 +381,7 @@ static void take_refusal(struct running *r, uint32_t node, const struct wire_ref
 		return; // sent again when its time comes
 	bool is_machines = n->awaiting == WIRE_ALLOC_SPEC_REPLY && n->asked == RUNNING_NONE;
 	is_machines |= n->awaiting == WIRE_VMS_REPLY;
-	running_worker_refused(r, node, is_machines);
+	running_vm_worker_refused(r, node, is_machines);
 	if (!is_machines && n->awaiting == WIRE_ALLOC_SPEC_REPLY &&
 		r->behaviours.items[n->asked]->asker == node)
 		r->behaviours.items[n->asked]->asker = BEHAVIOUR_NEVER;
@@ -443,7 +443,7 @@ void running_registered(struct running *r, uint32_t node)
 		n->sequence = wall_ms(r->fleet);
 	n->awaiting = 0;
 	n->probe_ms = 0;
-	running_worker_registered(r, node);
+	running_vm_worker_registered(r, node);
 	n->flags = (uint8_t)((n->flags & RUNNING_QUEUED) | RUNNING_WANTS_ALL);
 	running_report_all(r, node);
 	running_enqueue(r, node);

@@ -35,7 +35,7 @@ static void set_phase(struct running *r, struct running_alloc *a, enum running_p
 	tell_change(r, a);
 }
 
-// flags: FLAKY, of one that failed by its node's fault. Whether the node is ready now is said with the end.
+// flags: FLAKY when it failed by its node's fault. The report of an end also says whether the node is ready now.
 static void end_with(struct running *r, struct running_alloc *a, bool failed, uint8_t flags)
 {
 	if (r->fleet->nodes[a->node].flags & FLEET_UNREADY) {
@@ -335,7 +335,8 @@ void running_take_machine(struct running *r, uint32_t node, const struct wire_vm
 	struct running_alloc *a = &r->allocs[at];
 	if (item->power != WIRE_VM_RUNNING)
 		stop(r, a);
-	// What is asked of it has changed, so what it does is told again; also of one that was stopped before it began.
+	// The controller asks something else, so what it does is told again, also when it was stopped before it
+	// began.
 	if (item->version > a->version || (is_new && a->phase == RUNNING_ENDED))
 		tell_change(r, a);
 	a->version = item->version;

@@ -65,7 +65,7 @@ struct running_node {
 };
 
 // What a node that is a worker has besides.
-struct running_worker {
+struct running_vm_worker {
 	struct vm_sync list;
 	struct uuid asked; // whose description is on its way; zero: none
 	uint64_t version;  // of that
@@ -94,9 +94,9 @@ struct running {
 	struct running_settings settings;
 	struct behaviours behaviours;
 	struct running_node *nodes;
-	struct running_worker *workers; // the first of the nodes
-	uint32_t next_worker;           // to be looked at
-	uint32_t unread_machine;        // behaviour of machines whose description has not come
+	struct running_vm_worker *workers; // the first of the nodes
+	uint32_t next_worker;              // to be looked at
+	uint32_t unread_machine;           // behaviour of machines whose description has not come
 	struct running_alloc *allocs;
 	uint32_t alloc_count, alloc_capacity, free_alloc; // free ones are linked by next
 	struct wheel alloc_wheel, node_wheel;

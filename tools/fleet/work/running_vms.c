@@ -10,7 +10,7 @@
 #define AGAIN_MS 500u // after a refusal
 #define LOOKS 64u     // workers that are looked at in a step
 
-void running_create_workers(struct running *r)
+void running_create_vm_workers(struct running *r)
 {
 	r->workers = memory_take_array(r->settings.workers + 1, sizeof r->workers[0]);
 	for (uint32_t i = 0; i < r->settings.workers; i++)
@@ -19,7 +19,7 @@ void running_create_workers(struct running *r)
 		r->unread_machine = behaviours_find(&r->behaviours, 0, BEHAVIOUR_OF_MACHINES);
 }
 
-void running_destroy_workers(struct running *r)
+void running_destroy_vm_workers(struct running *r)
 {
 	for (uint32_t i = 0; i < r->settings.workers; i++) {
 		vm_sync_stop(&r->workers[i].list);
@@ -36,7 +36,7 @@ bool running_wants_machines(const struct running *r, uint32_t node)
 	return vm_sync_next_ns(&r->workers[node].list, index) <= r->fleet->now_ns;
 }
 
-void running_look_at_workers(struct running *r)
+void running_look_at_vm_workers(struct running *r)
 {
 	for (uint32_t i = 0; i < LOOKS && i < r->settings.workers; i++) {
 		uint32_t node = r->next_worker++ % r->settings.workers;
@@ -72,7 +72,7 @@ uint32_t running_encode_machine_question(struct running *r, uint32_t node, uint8
 	uint32_t at = node < r->settings.workers ? find_unread(r, node) : RUNNING_NONE;
 	if (at == RUNNING_NONE)
 		return 0;
-	struct running_worker *w = &r->workers[node];
+	struct running_vm_worker *w = &r->workers[node];
 	if (!uuid_equal(&w->asked, &r->allocs[at].id)) {
 		w->asked = r->allocs[at].id;
 		bytes_writer_free(&w->json);
@@ -86,7 +86,7 @@ uint32_t running_encode_machine_question(struct running *r, uint32_t node, uint8
 
 static void take_whole(struct running *r, uint32_t node)
 {
-	struct running_worker *w = &r->workers[node];
+	struct running_vm_worker *w = &r->workers[node];
 	uint32_t at = running_find(r, node, &w->asked);
 	uint32_t behaviour = behaviour_of_machine(&r->behaviours, &w->json, &w->asked);
 	w->asked = (struct uuid){{0}};
@@ -98,7 +98,7 @@ static void take_whole(struct running *r, uint32_t node)
 void running_take_machine_piece(
 	struct running *r, uint32_t node, const struct wire_alloc_spec_reply *piece)
 {
-	struct running_worker *w = &r->workers[node];
+	struct running_vm_worker *w = &r->workers[node];
 	if (piece->offset > 0 && piece->version != w->version) {
 		w->json.size = 0; // it changed between: begin again
 		return;
@@ -146,7 +146,7 @@ void running_take_machines(struct running *r, uint32_t node, const struct wire_v
 	list->count = 0;
 }
 
-void running_worker_registered(struct running *r, uint32_t node)
+void running_vm_worker_registered(struct running *r, uint32_t node)
 {
 	if (node >= r->settings.workers)
 		return;
@@ -155,12 +155,12 @@ void running_worker_registered(struct running *r, uint32_t node)
 }
 
 // Another list will say whose its machines are, if the refusal was about them.
-void running_worker_refused(struct running *r, uint32_t node, bool is_machines)
+void running_vm_worker_refused(struct running *r, uint32_t node, bool is_machines)
 {
 	if (node >= r->settings.workers)
 		return;
 	if (is_machines)
-		running_worker_registered(r, node);
+		running_vm_worker_registered(r, node);
 	r->workers[node].again_ms = fleet_now_ms(r->fleet) + AGAIN_MS;
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 #include "tools/fleet/work/running_state.h"
 
-void running_create_workers(struct running *);
-void running_destroy_workers(struct running *);
-void running_look_at_workers(struct running *);
-void running_worker_registered(struct running *, uint32_t node);
-void running_worker_refused(struct running *, uint32_t node, bool is_machines);
+void running_create_vm_workers(struct running *);
+void running_destroy_vm_workers(struct running *);
+void running_look_at_vm_workers(struct running *);
+void running_vm_worker_registered(struct running *, uint32_t node);
+void running_vm_worker_refused(struct running *, uint32_t node, bool is_machines);
 bool running_wants_machines(const struct running *, uint32_t node);
 uint32_t running_encode_machines_question(struct running *, uint32_t node, uint8_t *frame);
 // 0: the node knows the descriptions of all of its machines.

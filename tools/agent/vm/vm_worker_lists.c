@@ -1,4 +1,4 @@
-#include "tools/agent/vm/worker_lists.h"
+#include "tools/agent/vm/vm_worker_lists.h"
 #include "state/base/limits.h"
 #include <stdio.h>
 #include <string.h>
@@ -31,19 +31,20 @@ static bool are_sound(const struct flag_list *list, const char *option, const ch
 }
 
 // Two resources are known without being said.
-bool worker_resources_are_sound(const struct flag_list *list, char *message, uint32_t message_size)
+bool vm_worker_resources_are_sound(
+	const struct flag_list *list, char *message, uint32_t message_size)
 {
-	return are_sound(list, "worker-resource", WORKER_RESOURCE_PREFIX, VM_RESOURCES_MAX - 2,
+	return are_sound(list, "worker-resource", VM_WORKER_RESOURCE_PREFIX, VM_RESOURCES_MAX - 2,
 		true, message, message_size);
 }
 
-bool worker_labels_are_sound(const struct flag_list *list, char *message, uint32_t message_size)
+bool vm_worker_labels_are_sound(const struct flag_list *list, char *message, uint32_t message_size)
 {
-	return are_sound(list, "worker-label", WORKER_LABEL_PREFIX, VM_LABELS_MAX, false, message,
-		message_size);
+	return are_sound(list, "worker-label", VM_WORKER_LABEL_PREFIX, VM_LABELS_MAX, false,
+		message, message_size);
 }
 
-bool worker_list_says(const struct flag_list *list, const char *name)
+bool vm_worker_list_says(const struct flag_list *list, const char *name)
 {
 	size_t size = strlen(name);
 	for (uint32_t i = 0; i < list->count; i++)
