@@ -1,6 +1,8 @@
 """The shape of the tree: folders small enough to be read, files in order, names that say which, invariants written down.
 
-shape.py ROOT
+shape.py ROOT [--strict]
+
+--strict: also where a rule does not hold yet.
 """
 import collections
 import pathlib
@@ -20,6 +22,14 @@ OTHER_FOLDERS = ("tests/", "bench/")
 # Where a broken invariant would spread: at least one CHECK in two functions.
 CHECKED_FOLDERS = ("state/tables/", "state/apply/", "placement/scheduler/")
 CHECKS_PER_FUNCTION_MIN = 0.5
+
+# Where a rule does not hold yet; nothing is added here.
+OPEN = {
+    "sizes": ("state/records:", "state/tables:", "tests/state:"),
+    "circles": ("placement/watch:", "state/plan:", "state/records:", "state/store:", "state/tables:"),
+    "statics": ("placement/broker/", "placement/direct/", "placement/vms/", "placement/watch/", "state/"),
+    "checks": ("state/tables/:",),
+}
 
 STATIC = re.compile(r"^(?:__attribute__\(\(.*\)\) )?static (?:inline )?(?:[\w ]+?[ *]+)(\w+)\(", re.M)
 CHECK = re.compile(r"\b(?:HOT_)?CHECK\(")
@@ -96,8 +106,8 @@ def judge_statics(texts):
             if "_" not in function:
                 files[function].add(name)
     for function, where in sorted(files.items()):
-        if len(where) > 1:
-            yield f"{function}: a static function of {', '.join(sorted(where))}: give each its noun"
+        for name in sorted(where) if len(where) > 1 else ():
+            yield f"{name}: the static function {function} is there in {len(where)} files: give each its noun"
 
 
 def judge_checks(texts):
@@ -117,16 +127,18 @@ RULES = {
 }
 
 
-def check(root, rules=tuple(RULES)):
-    """Complaints, one text each."""
+def check(root, rules=tuple(RULES), is_strict=False):
+    """Complaints, one text each; is_strict: also those where a rule does not hold yet."""
     root = pathlib.Path(root)
     names = sources.list_c(root)
     texts = {name: (root / name).read_text(errors="replace") for name in names if is_product(name)}
-    return [complaint for rule in rules for complaint in RULES[rule](names, texts)]
+    return [complaint for rule in rules for complaint in RULES[rule](names, texts)
+            if is_strict or not complaint.startswith(OPEN[rule])]
 
 
 def main():
-    complaints = check(*sys.argv[1:2], *([sys.argv[2:]] if len(sys.argv) > 2 else []))
+    is_strict = "--strict" in sys.argv
+    complaints = check(sys.argv[1], is_strict=is_strict)
     print(*complaints, sep="\n")
     print(f"shape: {len(complaints)} complaints")
     return 1 if complaints else 0
