@@ -4,6 +4,7 @@
 
 void decider_apply(struct decider *d, struct entry *e)
 {
+	CHECK(d->batch);
 	e->time_ns = d->now_ns;
 	entry_encode(e, &d->batch->bytes);
 	CHECK(!d->batch->bytes.failed);

@@ -63,12 +63,14 @@ static struct plan_node *node_of(struct plan_checker *c, uint32_t slot)
 {
 	struct plan_check *check = &c->check;
 
+	CHECK(slot < c->slots_max);
 	if (!c->node_at[slot]) {
 		check->nodes = one_more(
 			check->nodes, check->node_count, &c->node_capacity, sizeof check->nodes[0]);
 		check->nodes[check->node_count++] = (struct plan_node){.slot = slot};
 		c->node_at[slot] = check->node_count;
 	}
+	CHECK(check->nodes[c->node_at[slot] - 1].slot == slot);
 	return &check->nodes[c->node_at[slot] - 1];
 }
 
@@ -80,6 +82,7 @@ static struct plan_devices *devices_of(struct plan_checker *c, struct plan_node 
 		c->devices[c->device_count++] = (struct plan_devices){0};
 		n->devices = c->device_count;
 	}
+	CHECK(n->devices <= c->device_count);
 	return &c->devices[n->devices - 1];
 }
 
