@@ -2,7 +2,7 @@
 // sorted again for each machine, and asked one after the other; it answers exactly as the placement does. In memory
 // alone: nothing is looked at again, and nothing is written down.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 
 #define NAIVE_VM_WAITS UINT32_MAX
 

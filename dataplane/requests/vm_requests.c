@@ -1,7 +1,7 @@
 #include "dataplane/requests/vm_requests.h"
 #include "dataplane/requests/packet_worker.h"
 #include "dataplane/wire/wire_vm.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 
 _Static_assert((int)VM_POWER_RUNNING == (int)WIRE_VM_RUNNING &&
 		       (int)VM_POWER_STOPPED == (int)WIRE_VM_STOPPED &&

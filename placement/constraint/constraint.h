@@ -2,7 +2,7 @@
 // Semantics are Nomad's (targets, missing values, order of comparison).
 #pragma once
 #include "placement/constraint/constraint_error.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 #include <stdbool.h>
 
 struct compiled_constraint;

@@ -3,7 +3,7 @@
 #pragma once
 #include "placement/constraint/constraint.h"
 #include "state/records/job.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 // A verdict is one byte, so that a column of them is small. From VERDICT_CONSTRAINT on it is the number of
 // the constraint that failed first, in the order of struct place_refusal.

@@ -1,6 +1,6 @@
 #include "placement/pipeline/observer.h"
 #include "state/base/memory.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // What a turn of the placement of virtual machines looks at: all of them and all workers, at one time. Records are the
 // caller's.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 
 #define VM_ROSTER_NONE UINT32_MAX
 

@@ -1,7 +1,7 @@
 // Machines that ask for the same resources, labels, architecture and runtime are of one shape. A worker that has no
 // place for one of them has none for the others, until something on it is given back.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 
 struct vm_shape {
 	uint32_t machines;

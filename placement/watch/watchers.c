@@ -11,7 +11,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include <stdlib.h>
 #include <time.h>
 

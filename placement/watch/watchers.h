@@ -5,7 +5,7 @@
 #include "placement/watch/frame/watchers_stats.h"
 #include "state/applier/command_queue.h"
 #include "state/base/time_source.h"
-#include "state/records/node_standing.h"
+#include "state/records/nodes/node_standing.h"
 #include "state/tables/state.h"
 
 struct watchers;

@@ -6,7 +6,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "state/tables/job_reevaluations.h"
 #include "state/tables/node_slots.h"
 #include "state/tables/publish.h"

@@ -4,7 +4,7 @@
 #include "state/base/error.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
-#include "state/records/node_worker.h"
+#include "state/records/nodes/node_worker.h"
 #include "state/tables/vm_table.h"
 
 static struct vm_worker_cell *worker_find(const struct decider *d, struct text name)

@@ -11,7 +11,7 @@
 #include "state/base/schema.h"
 #include "state/base/text.h"
 #include "state/base/uuid.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 #include "state/records/resources.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -356,7 +356,7 @@ struct command_node_lifecycle {
 	struct eval_made made;
 };
 
-// Virtual machines (state/records/vm.h). Names are views that must stay valid until done.
+// Virtual machines (state/records/nodes/vm.h). Names are views that must stay valid until done.
 struct vm;
 struct vm_worker;
 struct cluster_settings;

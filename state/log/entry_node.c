@@ -1,7 +1,7 @@
 #include "state/log/entry_node.h"
 #include "state/base/error.h"
 #include "state/log/entry_parts.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 
 #define OF(type, member) offsetof(struct entry_##type, member)
 

@@ -2,8 +2,8 @@
 #pragma once
 #include "state/base/schema.h"
 #include "state/base/time_units.h"
-#include "state/records/drain_meta.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/drain_meta.h"
+#include "state/records/nodes/node_description.h"
 
 enum node_status_cause {
 	NODE_CAUSE_EXPIRED,

@@ -4,8 +4,8 @@
 #include "state/log/entry_parts.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/records/nodes/vm.h"
 #include "state/records/scheduler_config.h"
-#include "state/records/vm.h"
 #include <stdlib.h>
 
 static const struct record_type *const record_types[] = {

@@ -3,7 +3,7 @@
 #pragma once
 #include "state/base/bytes.h"
 #include "state/base/text.h"
-#include "state/records/node_standing.h"
+#include "state/records/nodes/node_standing.h"
 
 enum lifecycle_cause { // stored: numbers are never given again
 	LIFECYCLE_BY_OPERATOR,

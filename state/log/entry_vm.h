@@ -2,8 +2,8 @@
 // The bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
+#include "state/records/nodes/vm.h"
 #include "state/records/resources.h"
-#include "state/records/vm.h"
 
 enum vm_change { // stored: numbers are never given again
 	VM_CHANGES_POWER,

@@ -1,7 +1,7 @@
 #include "state/plan/plan_check.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/plan/plan_checker.h"
+#include "state/plan/plan_check_private.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"

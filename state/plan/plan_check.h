@@ -8,41 +8,7 @@
 // its node, and is noted of those that ended, too.
 #pragma once
 #include "state/log/entry_plan.h"
-#include "state/tables/node_ports_cores.h"
-#include "state/tables/tables.h"
-
-// What a plan does to an allocation that is there (alloc_cell.plan_mark).
-#define PLAN_MARK_STOP 1u
-#define PLAN_MARK_UPDATE 2u
-
-// Why the changes of a node that is not there are left out.
-#define PLAN_NODE_MISSING "node does not exist"
-
-// One node's part in a plan.
-struct plan_node {
-	uint32_t slot;
-	const char *reason; // it takes nothing; NULL: it takes all
-	bool places, updates, not_only_unknown, takes_more;
-	struct resources freed;
-	uint64_t cpu_mhz, memory_mb, disk_mb; // added
-	uint32_t devices;                     // index + 1 of plan_devices; 0: none change
-	uint32_t details;                     // index + 1 of the newest plan_details; 0: none
-};
-
-struct plan_check {
-	// Of the items in order: what they are about; NULL: left out.
-	struct alloc_cell **stops, **preemptions, **updates;
-	struct job **update_jobs; // the version after it
-	uint16_t *update_groups;
-	struct job **placement_jobs; // NULL: left out
-	struct job_cell *job_cell;   // of all placements
-	struct plan_node *nodes;
-	uint32_t node_count;
-	struct uuid *missing; // nodes that are not there
-	uint32_t missing_count;
-	bool is_stale;    // its deployment cannot begin: nothing of it may be made
-	bool is_complete; // nothing is left out
-};
+#include "state/plan/plan_found.h"
 
 struct plan_checker; // keeps its memory from plan to plan
 

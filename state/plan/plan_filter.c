@@ -1,7 +1,7 @@
 // What is left of a plan without what may not be made.
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/plan/plan_checker.h"
+#include "state/plan/plan_check_private.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 

@@ -1,5 +1,5 @@
 // Whether a node takes its part of a plan: all of it or nothing.
-#include "state/plan/plan_checker.h"
+#include "state/plan/plan_check_private.h"
 #include "state/records/alloc_details.h"
 #include <urcu-qsbr.h>
 

@@ -1,6 +1,6 @@
 #include "state/plan/plan_names.h"
 #include "state/base/memory.h"
-#include "state/plan/plan_check.h"
+#include "state/plan/plan_found.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
 #include "state/records/shared_strings.h"

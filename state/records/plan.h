@@ -8,7 +8,7 @@
 #include "state/records/evaluation.h"
 #include "state/records/resources.h"
 
-// Why a plan ends or changes a living allocation; the texts are docs/spec/texts.md (allocation.c).
+// Why a plan ends or changes a living allocation; the texts are docs/spec/texts.md (allocation_end.c).
 enum stop_cause {
 	STOP_NOT_NEEDED,   // "alloc not needed due to job update"
 	STOP_LOST,         // "alloc is lost since its node is down"; client status lost

@@ -2,7 +2,7 @@
 // force deadline, i64 started at (unix ns), u8 ignores system jobs; u8 1 when it ever did, then i64 started at, i64
 // updated at (unix ns), u8 enum last_drain_status, u8 count, then each, by name: text8 name, text16 value.
 #pragma once
-#include "state/records/drain_meta.h"
+#include "state/records/nodes/drain_meta.h"
 
 struct drain_item {
 	bool drains, ever_drained;

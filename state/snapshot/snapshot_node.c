@@ -3,7 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 #include "state/snapshot/snapshot_drain.h"
 #include "state/tables/node_report.h"
 #include "state/tables/node_slots.h"

@@ -33,7 +33,7 @@
 #include "state/snapshot/snapshot_view.h"
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
-#include "state/records/node_describe.h"
+#include "state/records/nodes/node_describe.h"
 #include "state/snapshot/snapshot_allocation.h"
 #include "state/snapshot/snapshot_drain.h"
 #include "state/snapshot/snapshot_item.h"

@@ -1,6 +1,7 @@
 // The log of batches on LMDB. Format at the top of journal.c.
 #pragma once
 #include "state/store/complaint.h"
+#include "state/store/journal_format.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,11 +33,6 @@ uint64_t journal_appended_bytes(const struct journal *);
 // Index of the first batch, 0 when there is none. Before the first append.
 uint64_t journal_first_index(struct journal *);
 
-struct journal_batch {
-	uint64_t first_index;
-	uint32_t entries, size;
-	const void *data; // into the map; valid during the call
-};
 typedef int journal_visit(void *context, const struct journal_batch *);
 // Calls back for each batch that ends after index, in order. Refuses with -ERROR_CORRUPT when a
 // batch is damaged or one is missing; an error of the visitor ends the walk and is returned as it

@@ -1,7 +1,8 @@
 // Values of the log as stored (journal.c): shared by those who write, walk and check it.
 #pragma once
-#include "state/store/journal.h"
+#include "state/store/complaint.h"
 #include <stddef.h>
+#include <stdint.h>
 
 #define JOURNAL_MAGIC 0x474f4c42u // "BLOG"
 #define JOURNAL_VERSION 1u
@@ -9,6 +10,12 @@
 // In the header.
 #define JOURNAL_VERSION_AT 4u
 #define JOURNAL_TRANSACTION_AT 8u
+
+struct journal_batch {
+	uint64_t first_index;
+	uint32_t entries, size;
+	const void *data; // into the map; valid during the call
+};
 
 struct journal_value {
 	uint32_t version;

@@ -1,6 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/records/node_pairs.h"
+#include "state/records/nodes/node_pairs.h"
 #include "state/tables/tables.h"
 #include <malloc.h>
 #include <stdlib.h>

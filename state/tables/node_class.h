@@ -1,7 +1,7 @@
 // What nodes of one make share, once for all of them: built from a description, counted by the records that refer to
 // it. For state/ only; applier thread.
 #pragma once
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 #include "state/tables/state.h"
 
 struct class_entry {

@@ -2,7 +2,7 @@
 // cores. Filled allocation by allocation; what two of them would hold is told at once.
 #pragma once
 #include "state/records/alloc_details.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 struct held_port {
 	const char *address; // NULL: empty

@@ -3,7 +3,7 @@
 // are shared between nodes.
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/records/node_pairs.h"
+#include "state/records/nodes/node_pairs.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

@@ -5,8 +5,8 @@
 #include "state/base/uuid.h"
 #include "state/records/allocation.h"
 #include "state/records/job.h"
-#include "state/records/node.h"
-#include "state/records/node_standing.h"
+#include "state/records/nodes/node.h"
+#include "state/records/nodes/node_standing.h"
 #include "state/tables/node_table.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 // A cell is the place of a name. It outlives its record, so that what is made again under a name takes up its place,
 // and that of a worker is there for as long as machines are scheduled on it, whether the worker is or not.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "state/tables/table.h"
 
 struct vm_worker_cell;

@@ -1,6 +1,6 @@
 // Virtual machines and workers of tests, and what is asked for of them.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tests/state/plans.h"
 
 struct vm *build_vm(const char *name, int64_t cores); // asks for these; the caller's until created

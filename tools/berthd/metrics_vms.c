@@ -2,7 +2,7 @@
 #include "tools/berthd/metrics_vms.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tools/berthd/metric_label.h"
 #include <stdio.h>
 

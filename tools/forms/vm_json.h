@@ -1,7 +1,7 @@
 // Virtual machines, their workers and their settings as Orchard's JSON has them, and what Berth adds to it.
 #pragma once
 #include "state/base/time_source.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "state/tables/state.h"
 #include "tools/json/json_writer.h"
 

@@ -2,7 +2,7 @@
 // of the HTTP API: only what changes with its generation is in it, so that pieces of one version always make a whole.
 #pragma once
 #include "state/base/bytes.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 
 // Appends to a growing writer. Under read lock. The context is not used.
 void vm_spec_json(void *context, const struct vm *, struct bytes_writer *);

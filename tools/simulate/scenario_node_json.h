@@ -1,6 +1,6 @@
 // A node as Nomad's API writes it down, and the record that schedulers see made of it.
 #pragma once
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 #include "tools/json/json_reader.h"
 
 struct scenario_driver_json {

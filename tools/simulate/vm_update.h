@@ -1,6 +1,6 @@
 // A virtual machine of a scenario, as it was given and as a health pass left it.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include <jansson.h>
 
 // The object as it is to be read: names of older versions and conditions as true or false in the one form there is.

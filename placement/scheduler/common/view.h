@@ -6,7 +6,7 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/job.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 #include "state/records/scheduler_config.h"
 #include "state/tables/state.h"
 

@@ -1,6 +1,6 @@
 // What was found out about node classes (rows A41, A42), by the class's dense number.
 #pragma once
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 enum class_verdict { CLASS_UNKNOWN, CLASS_ELIGIBLE, CLASS_INELIGIBLE };
 

@@ -4,7 +4,7 @@
 #include "state/base/prng.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 #define PORTS 65536u
 #define DYNAMIC_PORT_LEAST 20000u

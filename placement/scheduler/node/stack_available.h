@@ -2,7 +2,7 @@
 #pragma once
 #include "state/records/job.h"
 #include "state/records/metrics.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 struct stack;
 

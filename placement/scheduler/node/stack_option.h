@@ -3,7 +3,7 @@
 #include "state/records/allocation.h"
 #include "state/records/job.h"
 #include "state/records/metrics.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 enum stack_kind { STACK_SYSTEM, STACK_GENERIC };
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 #define CORES_MAX 1024u
 

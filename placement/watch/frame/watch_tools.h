@@ -3,7 +3,7 @@
 #include "placement/pipeline/submitter.h"
 #include "placement/watch/frame/watchers_stats.h"
 #include "state/base/prng.h"
-#include "state/records/node_standing.h"
+#include "state/records/nodes/node_standing.h"
 #include "state/tables/state.h"
 #include <pthread.h>
 

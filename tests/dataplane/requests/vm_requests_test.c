@@ -1,7 +1,7 @@
 // What the node of a worker asks about its virtual machines, over the real applier's state.
 #include "dataplane/wire/wire_alloc.h"
 #include "dataplane/wire/wire_vm.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tests/dataplane/world.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "state/base/memory.h"
 #include "state/records/allocation.h"
 #include "state/records/job.h"
-#include "state/records/node.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/node.h"
+#include "state/records/nodes/vm.h"
 #include "tests/support/first_fit.h"
 #include <setjmp.h>
 #include <stdarg.h>

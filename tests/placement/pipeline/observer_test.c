@@ -2,7 +2,7 @@
 // (B47). Evaluations of type batch stand for those that wait for any node.
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_parts.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tests/placement/broker/evals.h"
 #include "tests/placement/pipeline/cluster.h"
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/job.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 #include "tests/placement/pipeline/cluster.h"
 #include <pthread.h>
 #include <sched.h>

@@ -4,7 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/batch.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 #include "state/snapshot/snapshot_item.h"
 #include "state/snapshot/snapshot_view.h"
 #include "tests/support/controller.h"

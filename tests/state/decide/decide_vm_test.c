@@ -1,7 +1,7 @@
 // Virtual machines and their workers through the applier: what becomes of them, what is refused, and that a successor
 // has them as they were.
 #include "state/base/memory.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tests/state/vms.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "state/log/entry.h"
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 #include "state/records/scheduler_config.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // What becomes of virtual machines, workers and the nodes that they are, by the rows: plain arrays and nothing else. It
 // is told what was asked for, says what the controller has to answer, and is compared with it.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tests/state/vms.h"
 
 enum { MODEL_VMS = 8, MODEL_WORKERS = 5, MODEL_NODES = 4, MODEL_PLACED = 40000 };

@@ -1,5 +1,5 @@
 // Transitions of a node beside its status (rows E1 to E31), and its groups by snapshot (rows E22, E23).
-#include "state/records/node_standing.h"
+#include "state/records/nodes/node_standing.h"
 #include "state/tables/node_groups.h"
 #include <setjmp.h>
 #include <stdarg.h>

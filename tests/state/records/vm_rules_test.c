@@ -2,7 +2,7 @@
 #include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // Records of nodes, what nodes share, and descriptions before they are records.
 #include "state/base/memory.h"
 #include "state/decide/registration.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 #include "state/tables/tables.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // The whole daemon on a device that is silent: every counter of its parts is among its metrics, and what is said once
 // in its configuration is known to all of them.
 #include "state/base/memory.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tests/state/store/store_dir.h"
 #include "tools/api/server/server.h"
 #include "tools/berthd/berthd.h"

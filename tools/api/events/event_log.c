@@ -3,7 +3,7 @@
 #include "state/base/memory.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>

@@ -1,6 +1,6 @@
 // Bodies of requests about virtual machines: records in Orchard's JSON, as far as clients may say them.
 #pragma once
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tools/api/server/request.h"
 #include "tools/json/json_reader.h"
 

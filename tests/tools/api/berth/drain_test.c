@@ -1,5 +1,5 @@
 // Draining a node over HTTP: what is answered, what the node shows, what waits for whom, and the end.
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 #include "tests/tools/api/scheduling.h"
 #include "tests/tools/api/shape.h"
 #include <setjmp.h>

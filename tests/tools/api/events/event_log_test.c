@@ -1,7 +1,7 @@
 // The ring of events: order, kinds, and what happens to who is too slow.
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tools/api/events/event_log.h"
 #include <poll.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // The event stream over HTTP.
 #include "state/base/memory.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "tests/tools/api/server.h"
 #include "tools/api/events/event_log.h"
 #include <poll.h>

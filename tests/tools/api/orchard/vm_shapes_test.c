@@ -1,5 +1,5 @@
 // Virtual machines, workers and settings with everything that they can say, against the shapes in golden/.
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "state/tables/state.h"
 #include "tests/tools/api/scheduling.h"
 #include "tests/tools/api/shape.h"

@@ -1,5 +1,5 @@
 // Virtual machines, their workers and settings over HTTP: what is stored, what is refused, what waits.
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "state/tables/state.h"
 #include "tests/tools/api/scheduling.h"
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "state/base/text.h"
 #include "state/base/uuid.h"
-#include "state/records/node_standing.h"
+#include "state/records/nodes/node_standing.h"
 #include "state/records/record.h"
 #include "state/records/resources.h"
 #include <stdint.h>

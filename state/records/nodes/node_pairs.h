@@ -16,7 +16,7 @@
 // ranges, "22,80,8000-8010". An address is of a network that is there, a device attribute of a
 // device group that is there.
 #pragma once
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_registration.h"
 
 struct volume_pair {
 	struct text name, path;
@@ -39,8 +39,15 @@ bool port_range_read(struct text, uint16_t *least, uint16_t *most);
 int device_pair_group(
 	const struct node_registration *, const struct node_pair *, struct text *attribute);
 
+// Whether it is one of those that describe a worker of virtual machines (node_worker.h).
+static inline bool setting_is_of_worker(struct text name)
+{
+	return name.size >= 3 && memcmp(name.data, "vm.", 3) == 0;
+}
+
 // Value of a setting; an empty text when it is not set.
 struct text setting_of(const struct node_registration *, struct text name);
 
-// Whether all pairs of these kinds keep to the form. Names, sizes and order are checked elsewhere.
+// Whether all pairs of these kinds keep to the form; settings of workers are left to node_worker.h. Names, sizes and
+// order are checked elsewhere.
 bool node_pairs_are_sound(const struct node_registration *);

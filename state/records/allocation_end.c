@@ -1,8 +1,8 @@
 // The name of an allocation, and the texts of its states. Records keep pointers to the
 // texts below; snapshots keep their numbers.
+#include "state/records/allocation_end.h"
 #include "state/base/check.h"
 #include "state/records/alloc_details.h"
-#include "state/records/allocation_end.h"
 #include "state/records/job.h"
 #include "state/records/job_traits.h"
 #include "state/records/plan.h"

@@ -1,7 +1,7 @@
 // From records back to descriptions, for snapshots.
 #pragma once
-#include "state/records/node.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node.h"
+#include "state/records/nodes/node_description.h"
 
 // Characters that a description's texts point into, beside those of the record.
 struct description_texts {

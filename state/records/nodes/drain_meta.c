@@ -1,6 +1,6 @@
-#include "state/records/drain_meta.h"
+#include "state/records/nodes/drain_meta.h"
 #include "state/base/memory.h"
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_description.h"
 #include <stdlib.h>
 
 static bool is_text(struct text text, uint32_t bytes_max)

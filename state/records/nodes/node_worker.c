@@ -1,7 +1,7 @@
-#include "state/records/node_worker.h"
+#include "state/records/nodes/node_worker.h"
 #include "state/base/number_ranges.h"
-#include "state/records/node_pairs.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/node_pairs.h"
+#include "state/records/nodes/vm.h"
 #include <stdlib.h>
 
 #define RESOURCE_PREFIX TEXT("vm.resource.")
@@ -66,7 +66,7 @@ static const struct {
 	{"vm.default_memory", is_number},
 };
 
-bool worker_setting_is_sound(const struct node_pair *pair)
+static bool worker_setting_is_sound(const struct node_pair *pair)
 {
 	struct text key;
 
@@ -95,6 +95,10 @@ static uint32_t count_with(const struct node_registration *d, struct text prefix
 
 bool node_worker_is_sound(const struct node_registration *d)
 {
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (d->pairs[i].kind == PAIR_SETTING && setting_is_of_worker(d->pairs[i].name) &&
+			!worker_setting_is_sound(&d->pairs[i]))
+			return false;
 	return !node_is_worker(d) ||
 	       (d->name.size > 0 && count_with(d, RESOURCE_PREFIX) <= VM_RESOURCES_MAX &&
 		       count_with(d, LABEL_PREFIX) <= VM_LABELS_MAX);

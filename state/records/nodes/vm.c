@@ -1,6 +1,6 @@
 // One row per field of a virtual machine and of a worker, named as in Orchard's JSON. Rows are only ever appended to a
 // table: their order is the binary form (state/base/schema.h).
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "state/records/node_describe.h"
+#include "state/records/nodes/node_describe.h"
 #include "state/base/memory.h"
 #include <stdarg.h>
 #include <stdio.h>

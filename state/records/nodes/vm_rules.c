@@ -1,7 +1,7 @@
 // What a virtual machine is, fits and becomes (rows D5 to D29): pure, without tables or a clock.
 #include "state/base/limits.h"
 #include "state/base/memory.h"
-#include "state/records/vm.h"
+#include "state/records/nodes/vm.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,18 +13,12 @@
 //
 // The worker's name is the node's, so one of an empty name cannot be a worker.
 #pragma once
-#include "state/records/node_description.h"
+#include "state/records/nodes/node_registration.h"
 
 struct vm_worker;
 
-static inline bool setting_is_of_worker(struct text name)
-{
-	return name.size >= 3 && memcmp(name.data, "vm.", 3) == 0;
-}
-bool worker_setting_is_sound(const struct node_pair *);
-
 bool node_is_worker(const struct node_registration *);
-// Whether the settings of a worker, each of them sound, are sound together.
+// Whether each setting of a worker has its form, and all of them are sound together.
 bool node_worker_is_sound(const struct node_registration *);
 // The worker that a sound description describes, without indexes, beating since now_ns; NULL: the node is no worker.
 // Caller frees.

@@ -1,5 +1,5 @@
 // Names of what a node may be, and its attributes and metadata by name.
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 const char *const node_status_names[] = {"initializing", "ready", "down", "disconnected"};
 const char *const node_eligibility_names[] = {"eligible", "ineligible"};

@@ -1,11 +1,11 @@
-// What a node says of itself when it registers, before it becomes a record: its form, and what is allowed in it.
+// What a node says of itself when it registers: the form of it.
 #pragma once
 #include "state/base/limits.h"
 #include "state/base/text.h"
 #include "state/base/uuid.h"
 #include "state/records/resources.h"
 
-// Stored and on the wire: numbers are never given again. What they say: state/records/node_pairs.h.
+// Stored and on the wire: numbers are never given again. What they say: state/records/nodes/node_pairs.h.
 enum pair_kind {
 	PAIR_ATTRIBUTE,
 	PAIR_META,
@@ -50,13 +50,3 @@ struct node_registration {
 	uint16_t owner;           // worker that owns the slot: the line is installed there
 	uint64_t newest_sequence; // STALE_REGISTRATION
 };
-
-// The rules: limits, printable texts, a pool that may be registered in, pairs and device groups
-// sorted and each once.
-bool node_description_is_sound(const struct node_registration *);
-// Fills what was left open (pool "default", datacenter "dc1"), sorts. False when it then breaks a
-// rule.
-bool node_description_complete(struct node_registration *);
-
-// Pairs and device groups into their order.
-void node_description_sort(struct node_registration *);

@@ -1,5 +1,6 @@
-#include "state/records/node_description.h"
-#include "state/records/node_pairs.h"
+#include "state/records/nodes/node_description.h"
+#include "state/records/nodes/node_pairs.h"
+#include "state/records/nodes/node_worker.h"
 #include <stdlib.h>
 
 static int text_compare(struct text a, struct text b)
@@ -70,7 +71,7 @@ bool node_description_is_sound(const struct node_registration *d)
 	       is_text(d->class_name, 0, NAME_BYTES_MAX) && is_text(d->pool, 1, NAME_BYTES_MAX) &&
 	       !text_equal(d->pool, TEXT("all")) && is_text(d->address, 0, NAME_BYTES_MAX) &&
 	       is_text(d->version, 0, NAME_BYTES_MAX) && pairs_are_sound(d) &&
-	       devices_are_sound(d) && node_pairs_are_sound(d);
+	       devices_are_sound(d) && node_pairs_are_sound(d) && node_worker_is_sound(d);
 }
 
 void node_description_sort(struct node_registration *d)

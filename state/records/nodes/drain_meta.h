@@ -1,7 +1,7 @@
 // The metadata that an operator gives with a drain: in the entry, and in the record that remembers the drain.
 #pragma once
 #include "state/base/bytes.h"
-#include "state/records/node.h"
+#include "state/records/nodes/node.h"
 
 struct node_pair;
 

@@ -1,4 +1,4 @@
-#include "state/records/node_standing.h"
+#include "state/records/nodes/node_standing.h"
 #include <stddef.h>
 
 const char *const node_standing_names[] = {"healthy", "suspended", "offlined", "forgotten", NULL};
