@@ -7,9 +7,15 @@
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/nodes/vm.h"
-#include "state/tables/job_reevaluations.h"
-#include "state/tables/node_slots.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/jobs/mark_patience.h"
+#include "state/tables/node_table.h"
+#include "state/tables/nodes/node_slots.h"
+#include "state/tables/placer.h"
 #include "state/tables/publish.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
+#include "state/tables/widener.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

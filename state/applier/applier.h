@@ -12,7 +12,7 @@
 #include "state/base/time_source.h"
 #include "state/decide/applier_counters.h"
 #include "state/decide/rejections.h"
-#include "state/tables/mark_patience.h"
+#include "state/tables/jobs/mark_patience.h"
 #include "state/tables/placer.h"
 #include "state/tables/state.h"
 

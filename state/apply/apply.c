@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/log/batch.h"
 #include "state/tables/publish.h"
+#include "state/tables/tables.h"
 
 static int term_check(const struct state *state, const void *body)
 {

@@ -4,6 +4,8 @@
 #include "state/log/entry.h"
 #include "state/tables/tables.h"
 
+struct alloc_cell;
+
 // The most that one COLLECT entry deletes of each kind: what is left waits for the next, so that
 // nobody waits for all of it.
 #define COLLECT_ITEMS_MAX 16384u

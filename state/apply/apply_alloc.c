@@ -6,10 +6,18 @@
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
 #include "state/records/reschedule.h"
-#include "state/tables/alloc_table.h"
-#include "state/tables/job_reevaluations.h"
-#include "state/tables/node_report.h"
-#include "state/tables/node_status.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/jobs/job_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_report.h"
+#include "state/tables/nodes/node_status.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 
 bool allocation_is_reported_by(const struct state *state, const struct uuid *id, uint32_t slot)
 {

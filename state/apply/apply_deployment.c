@@ -5,7 +5,13 @@
 #include "state/base/memory.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
-#include "state/tables/alloc_table.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 

@@ -3,7 +3,11 @@
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_history.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 
 int node_drain_check(const struct state *state, const void *body)

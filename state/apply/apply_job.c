@@ -2,8 +2,19 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/records/job_traits.h"
-#include "state/tables/job_children.h"
-#include "state/tables/job_summary.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/client.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_children.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/jobs/job_summary.h"
+#include "state/tables/jobs/job_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/placer.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
 static void retire_version(struct state *state, const struct job *job)

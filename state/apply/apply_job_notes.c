@@ -4,6 +4,8 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/job_notes.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 

@@ -3,9 +3,19 @@
 #include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "state/records/job_traits.h"
-#include "state/tables/job_reevaluations.h"
-#include "state/tables/node_slots.h"
-#include "state/tables/node_status.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/jobs/job_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_class.h"
+#include "state/tables/nodes/node_history.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_slots.h"
+#include "state/tables/nodes/node_status.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
 static const struct node *node_at(const struct state *state, uint32_t slot)

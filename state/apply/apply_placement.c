@@ -2,6 +2,17 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/client.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/jobs/job_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 
 int client_check(const struct state *state, const void *body)
 {

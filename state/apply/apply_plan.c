@@ -8,8 +8,17 @@
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
-#include "state/tables/alloc_table.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/jobs/job_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 
 bool plan_has_room(const struct state *state, uint32_t placements)

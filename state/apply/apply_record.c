@@ -1,7 +1,9 @@
 #include "state/apply/apply_record.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/tables/state.h"
 #include "state/tables/table.h"
+#include "state/tables/tables.h"
 
 struct record_rule {
 	uint8_t table; // enum state_table: of a kind that asks for no more than a table checks by itself

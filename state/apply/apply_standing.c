@@ -2,7 +2,11 @@
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_groups.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 
 void node_set_snapshot(struct state *state, struct node *n, const char *snapshot)

@@ -2,7 +2,11 @@
 #include "state/apply/apply_record.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
-#include "state/tables/vm_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
+#include "state/tables/vms/vm_table.h"
 #include <stdlib.h>
 
 static struct vm_cell *machine_find(const struct state *state, struct text name)

@@ -7,7 +7,7 @@
 #include "state/decide/applier_counters.h"
 #include "state/decide/registration.h"
 #include "state/log/batch.h"
-#include "state/tables/mark_patience.h"
+#include "state/tables/jobs/mark_patience.h"
 
 // Changes that are made durable, published and acknowledged together.
 struct batch {

@@ -5,8 +5,12 @@
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
-#include "state/tables/alloc_table.h"
-#include "state/tables/node_report.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/nodes/node_report.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 
 static enum command_outcome find_reporter(

@@ -2,6 +2,8 @@
 #include "state/base/check.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/state.h"
 
 // It does not drain: that it takes new work again is all that is left to be asked for.
 static enum command_outcome make_eligible(

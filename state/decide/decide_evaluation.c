@@ -7,8 +7,16 @@
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
-#include "state/tables/alloc_table.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/settings.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 

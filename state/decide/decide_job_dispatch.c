@@ -6,6 +6,11 @@
 #include "state/decide/decide.h"
 #include "state/records/job_notes.h"
 #include "state/records/job_traits.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,12 @@
 #include "state/base/time_units.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
-#include "state/tables/node_slots.h"
-#include "state/tables/node_status.h"
+#include "state/tables/node_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_slots.h"
+#include "state/tables/nodes/node_status.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 
 static uint32_t blocks_max(const struct state *state)
 {

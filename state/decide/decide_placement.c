@@ -5,6 +5,15 @@
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/client.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/placer.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 
 static enum command_outcome answer_again(
 	const struct place_request *request, struct command_place *c, uint64_t *index)

@@ -10,6 +10,12 @@
 #include "state/records/job_traits.h"
 #include "state/records/metrics.h"
 #include "state/records/plan.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 
 static bool stops_are_sound(const struct array *stops, bool are_preemptions)

@@ -3,6 +3,8 @@
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/job_cell.h"
 #include <urcu-qsbr.h>
 
 bool job_begins_rollout(const struct job *job)

@@ -3,8 +3,11 @@
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
-#include "state/tables/alloc_table.h"
-#include "state/tables/node_report.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_report.h"
+#include "state/tables/state.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,7 +4,11 @@
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
-#include "state/tables/alloc_table.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 
 static int by_id(const void *left, const void *right)

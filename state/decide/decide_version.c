@@ -5,6 +5,10 @@
 #include "state/decide/decide.h"
 #include "state/records/job_notes.h"
 #include "state/records/job_traits.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/settings.h"
 #include <stdarg.h>
 #include <stdio.h>
 

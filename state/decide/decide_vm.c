@@ -4,7 +4,7 @@
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
-#include "state/tables/vm_table.h"
+#include "state/tables/vms/vm_table.h"
 #include <stdio.h>
 
 static struct vm_cell *machine_find(const struct decider *d, struct text name)

@@ -3,7 +3,8 @@
 #include "state/base/check.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
-#include "state/tables/vm_table.h"
+#include "state/tables/state.h"
+#include "state/tables/vms/vm_table.h"
 #include <stdlib.h>
 
 static struct vm_cell *machine_find(const struct decider *d, struct text name)

@@ -5,7 +5,9 @@
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/nodes/node_worker.h"
-#include "state/tables/vm_table.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/vms/vm_table.h"
 
 static struct vm_worker_cell *worker_find(const struct decider *d, struct text name)
 {

@@ -5,6 +5,15 @@
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_ports_cores.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 

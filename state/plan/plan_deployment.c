@@ -1,4 +1,6 @@
 #include "state/plan/plan_deployment.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/job_cell.h"
 #include "state/tables/tables.h"
 
 bool plan_deployment_update_holds(const struct state *state, const struct entry_plan *e, uint32_t i)

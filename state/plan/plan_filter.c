@@ -4,6 +4,8 @@
 #include "state/plan/plan_check_private.h"
 #include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/tables.h"
 
 static void keep_stops(struct array *stops, struct alloc_cell **cells)
 {

@@ -1,6 +1,10 @@
 // Whether a node takes its part of a plan: all of it or nothing.
 #include "state/plan/plan_check_private.h"
 #include "state/records/alloc_details.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/nodes/node_ports_cores.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
 #define NODE_NOT_READY "node is not ready for placements"

@@ -1,6 +1,6 @@
 // What a check finds of a plan: its items as they are in the tables, and each node's part.
 #pragma once
-#include "state/tables/node_ports_cores.h"
+#include "state/tables/nodes/node_ports_cores.h"
 #include "state/tables/tables.h"
 
 // What a plan does to an allocation that is there (alloc_cell.plan_mark).

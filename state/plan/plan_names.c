@@ -4,6 +4,9 @@
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
 #include "state/records/shared_strings.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 

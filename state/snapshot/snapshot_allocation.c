@@ -7,7 +7,7 @@
 #include "state/records/job.h"
 #include "state/records/metrics.h"
 #include "state/records/plan.h"
-#include "state/tables/alloc_table.h"
+#include "state/tables/jobs/alloc_table.h"
 #include <stdlib.h>
 
 // Parts that only some allocations have; stored.

@@ -3,6 +3,16 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/kind.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 

@@ -5,8 +5,15 @@
 #include "state/base/time_units.h"
 #include "state/records/nodes/node_description.h"
 #include "state/snapshot/snapshot_drain.h"
-#include "state/tables/node_report.h"
-#include "state/tables/node_slots.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_class.h"
+#include "state/tables/nodes/node_history.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_report.h"
+#include "state/tables/nodes/node_slots.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 
 int class_item_load(struct state *state, struct snapshot_nodes *l, struct bytes_reader *r)

@@ -1,6 +1,7 @@
 // Nodes, their classes and free slots as items of a snapshot are put back (snapshot_view.c says what is in them).
 #pragma once
 #include "state/base/bytes.h"
+#include "state/records/nodes/node_description.h"
 #include "state/tables/tables.h"
 
 struct snapshot_nodes {

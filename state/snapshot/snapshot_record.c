@@ -1,5 +1,10 @@
 #include "state/snapshot/snapshot_record.h"
 #include "state/base/error.h"
+#include "state/tables/kind.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
 bool record_item_encode(

@@ -39,7 +39,15 @@
 #include "state/snapshot/snapshot_item.h"
 #include "state/snapshot/snapshot_job.h"
 #include "state/snapshot/snapshot_record.h"
-#include "state/tables/node_report.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/client.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/kind.h"
+#include "state/tables/node_table.h"
+#include "state/tables/nodes/node_report.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 

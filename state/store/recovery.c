@@ -5,6 +5,7 @@
 #include "state/snapshot/snapshot_view.h"
 #include "state/store/snapshot_file.h"
 #include "state/store/store_private.h"
+#include "state/tables/tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 

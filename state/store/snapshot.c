@@ -11,6 +11,7 @@
 #include "state/store/files.h"
 #include "state/store/snapshot_file.h"
 #include "state/store/store_private.h"
+#include "state/tables/tables.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,11 @@
 #include "state/base/check.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/kind.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

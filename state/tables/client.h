@@ -2,7 +2,8 @@
 // only; applier thread.
 #pragma once
 #include "state/log/command.h"
-#include "state/tables/table.h"
+#include "state/tables/kind.h"
+#include "state/tables/sequence.h"
 
 struct client {
 	char *name;

@@ -1,8 +1,10 @@
 // Waiting for a newer state: sleepers on a futex, event loops on eventfds.
+#include "state/tables/index_wait.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <errno.h>
 #include <limits.h>

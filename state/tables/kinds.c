@@ -1,5 +1,16 @@
 // The table of kinds. Each row is with the functions of its kind.
+#include "state/tables/client.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_table.h"
+#include "state/tables/kind.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_report.h"
+#include "state/tables/settings.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
+#include "state/tables/vms/vm_table.h"
 
 const struct kind *const state_kinds[STATE_TABLES] = {
 	[STATE_NODES] = &node_kind,

@@ -1,6 +1,12 @@
 #include "state/tables/publish.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/tables/index_wait.h"
+#include "state/tables/kind.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 

@@ -1,6 +1,9 @@
 // The one place where what the applier built becomes what everybody sees.
 #pragma once
-#include "state/tables/tables.h"
+#include "state/tables/state.h"
+
+struct change_list;
+struct summary;
 
 // Makes a batch visible that the log has: its records first, then the summary and the index.
 // Records that were replaced are freed after a grace period. Applier thread only.

@@ -1,5 +1,6 @@
 // Threads register with RCU when they first read, and are offline whenever they do not.
 #include "state/base/check.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <pthread.h>
 #include <urcu-qsbr.h>

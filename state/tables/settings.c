@@ -1,6 +1,10 @@
 #include "state/tables/settings.h"
 #include "state/base/check.h"
 #include "state/base/limits.h"
+#include "state/records/nodes/vm.h"
+#include "state/tables/kind.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
 #include "state/tables/tables.h"
 
 static bool are_settings_sound(const void *record)

@@ -59,27 +59,6 @@ struct job_cell;
 struct eval_cell;
 struct deployment_cell;
 
-struct alloc_cell {
-	struct allocation *published; // RCU; NULL: not there yet
-	struct allocation *working;   // applier only
-	struct uuid id;
-	struct cds_list_head on_node, of_job; // RCU lists
-	// Of the tables, for state/ only.
-	struct job_cell *job_cell;
-	struct eval_cell *eval_cell;             // that counts it; NULL: none that is known
-	struct deployment_cell *deployment_cell; // the same, while it is living
-	struct cds_lfht_node by_id;
-	uint32_t position, change_position; // in creation order; among the changes of its client
-	bool is_ended;                      // its newest version is terminal and holds nothing
-	uint8_t plan_mark;                  // while a plan is checked
-	uint8_t counted_status; // in the summary of its job: 1 + enum alloc_client; 0: not counted
-	union {
-		struct cds_list_head
-			terminal;    // in the order in which they ended; while it is terminal
-		struct rcu_head rcu; // once it is out of every table
-	};
-};
-
 struct state *state_create(const struct state_limits *); // NULL when memory is short
 void state_destroy(struct state *);                      // no readers, no applier any more
 

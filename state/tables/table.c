@@ -2,6 +2,9 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/tables/kind.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

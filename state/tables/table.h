@@ -2,45 +2,14 @@
 // state/ only; applier thread unless said otherwise.
 #pragma once
 #include "state/tables/kind.h"
-#include "state/tables/sequence.h"
-#include <stdatomic.h>
 
-// Buckets of a hash table at first, and never less.
-#define TABLE_BUCKETS_MIN 1024u
+struct change_list;
 
-struct table_hash {
-	struct cds_lfht *buckets; // NULL: the kind has none
-	_Atomic uint64_t wanted;  // how many; by the applier
-	_Atomic uint64_t given;   // by who widens
-};
-
-struct table {
-	const struct kind *kind;
-	struct table_hash hash, other; // by key; kind->has_other_hash
-	struct sequence order;         // of cells, by cell.index
-	struct cell *one;              // KEY_ONE
-	uint32_t coming;               // with a plan that waits for buckets
-};
-
-// Changes that wait for publication. A cell begins with its published and its working record.
-struct change {
-	enum state_table table;
-	void *cell;
-	struct record *record;
-};
-struct change_list {
-	struct change *items;
-	uint32_t count, capacity;
-};
+// What the next publication and the next burial do (tables.h).
 void change_add(struct change_list *, enum state_table, void *cell, struct record *);
 // A record of a snapshot is seen, before anybody reads.
 void publish_loaded(enum state_table, void *cell, void *record);
 
-// What is deleted for readers but stays in the tables until no snapshot can need it.
-struct grave {
-	enum state_table table;
-	void *item;
-};
 void grave_add(struct state *, enum state_table, void *item);
 
 // By key, a struct uuid or a struct text. Any thread under read lock, as those that only find. NULL: there is no cell.

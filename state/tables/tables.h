@@ -2,18 +2,52 @@
 // thread; what others read is behind RCU or atomic.
 #pragma once
 #include "state/records/shared_strings.h"
-#include "state/tables/alloc_table.h"
-#include "state/tables/client.h"
-#include "state/tables/deployment_table.h"
-#include "state/tables/evaluation_table.h"
-#include "state/tables/job_table.h"
-#include "state/tables/node_cell.h"
-#include "state/tables/node_groups.h"
-#include "state/tables/placer.h"
-#include "state/tables/settings.h"
-#include "state/tables/vm_table.h"
-#include "state/tables/widener.h"
+#include "state/tables/class_table.h"
+#include "state/tables/kind.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
 #include <pthread.h>
+#include <stdatomic.h>
+
+struct client;
+struct eval_cell;
+struct index_wait;
+struct node_groups;
+struct placer;
+
+// Buckets of a hash table at first, and never less.
+#define TABLE_BUCKETS_MIN 1024u
+
+struct table_hash {
+	struct cds_lfht *buckets; // NULL: the kind has none
+	_Atomic uint64_t wanted;  // how many; by the applier
+	_Atomic uint64_t given;   // by who widens
+};
+
+struct table {
+	const struct kind *kind;
+	struct table_hash hash, other; // by key; kind->has_other_hash
+	struct sequence order;         // of cells, by cell.index
+	struct cell *one;              // KEY_ONE
+	uint32_t coming;               // with a plan that waits for buckets
+};
+
+// Changes that wait for publication. A cell begins with its published and its working record.
+struct change {
+	enum state_table table;
+	void *cell;
+	struct record *record;
+};
+struct change_list {
+	struct change *items;
+	uint32_t count, capacity;
+};
+
+// What is deleted for readers but stays in the tables until no snapshot can need it.
+struct grave {
+	enum state_table table;
+	void *item;
+};
 
 struct slot_list {
 	uint32_t *slots;
@@ -95,7 +129,3 @@ static inline struct cds_list_head *ended_list(struct state *state, const struct
 }
 // Whether jobs and deployments count what their allocations say; of a state that was loaded.
 bool job_counts_add_up(struct state *);
-
-struct index_wait *index_wait_create(void);
-void index_wait_destroy(struct index_wait *);
-void index_wait_wake(struct index_wait *);

@@ -3,8 +3,10 @@
 // miss it (at 200,000 items a look-up took 7 us instead of 0.3), or by the longest chain, which
 // grows them without end (1.1 GB of buckets for 200,000 items). So the applier says when one is
 // due, and another thread does it, beside reads and changes; a recovery does it on the way.
+#include "state/tables/widener.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

@@ -2,6 +2,12 @@
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include "state/verify/verifier.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

@@ -1,6 +1,13 @@
 // Evaluations, and what jobs keep count of: from the records.
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include "state/verify/verifier.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

@@ -2,7 +2,10 @@
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
-#include "state/tables/node_ports_cores.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/nodes/node_ports_cores.h"
+#include "state/tables/state.h"
 #include "state/verify/verifier.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>

@@ -1,4 +1,6 @@
 // How nodes stand: records, groups by snapshot and counts say the same.
+#include "state/tables/nodes/node_groups.h"
+#include "state/tables/state.h"
 #include "state/verify/verifier.h"
 
 static void check_group(struct verifier *v, const struct node_cell *cell)

@@ -1,6 +1,9 @@
 // Virtual machines and workers: what is kept beside their records is what the records say.
 #include "state/apply/apply.h"
-#include "state/tables/vm_table.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
+#include "state/tables/vms/vm_table.h"
 #include "state/verify/verifier.h"
 #include <stdlib.h>
 #include <string.h>

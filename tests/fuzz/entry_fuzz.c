@@ -7,6 +7,8 @@
 #include "state/log/batch.h"
 #include "state/snapshot/snapshot_view.h"
 #include "state/tables/publish.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // Nodes beside their status, one event after the other: the daemon's own transitions
-// (state/records/nodes/node_standing.h) and groups (state/tables/node_groups.h), without its records.
+// (state/records/nodes/node_standing.h) and groups (state/tables/nodes/node_groups.h), without its records.
 #pragma once
 #include "state/records/nodes/node_standing.h"
-#include "state/tables/node_groups.h"
+#include "state/tables/nodes/node_groups.h"
 
 enum node_event_kind {
 	NODE_EVENT_NONE, // not said

@@ -1,6 +1,6 @@
 #include "tools/simulate/plan_json.h"
 #include "state/base/memory.h"
-#include "state/tables/alloc_table.h"
+#include "state/tables/jobs/alloc_table.h"
 #include "tools/forms/allocated_json.h"
 #include "tools/forms/task_state_json.h"
 #include "tools/json/json_record.h"

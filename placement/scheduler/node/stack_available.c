@@ -1,7 +1,7 @@
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "state/base/check.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/tables/jobs/job_reevaluations.h"
 #include <string.h>
 
 bool stack_targets_node(struct stack *s, const struct node *n)

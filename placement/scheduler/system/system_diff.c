@@ -4,7 +4,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/tables/jobs/job_reevaluations.h"
 #include <endian.h>
 #include <stdlib.h>
 

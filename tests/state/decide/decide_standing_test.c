@@ -3,6 +3,8 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/log/entry_standing.h"
+#include "state/tables/placer.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>

@@ -2,6 +2,7 @@
 // makes of the rows E4 to E31, after every command; and the log, and a snapshot, lead to the same state.
 #include "state/base/prng.h"
 #include "state/base/time_units.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>

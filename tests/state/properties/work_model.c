@@ -1,6 +1,9 @@
 #include "tests/state/properties/work_model.h"
 #include "state/records/plan.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/records/scheduler_config.h"
+#include "state/tables/jobs/job_reevaluations.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
 #include <setjmp.h>
 #include <stdarg.h>
 

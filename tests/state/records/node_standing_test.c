@@ -1,6 +1,6 @@
 // Transitions of a node beside its status (rows E1 to E31), and its groups by snapshot (rows E22, E23).
 #include "state/records/nodes/node_standing.h"
-#include "state/tables/node_groups.h"
+#include "state/tables/nodes/node_groups.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,6 +2,8 @@
 #include "state/base/memory.h"
 #include "state/decide/registration.h"
 #include "state/records/nodes/node_description.h"
+#include "state/tables/node_table.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>

@@ -1,5 +1,10 @@
 // Each invariant of deployments is broken once, and has to be found.
 #include "state/records/alloc_details.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include "tests/state/deployments.h"
 #include "tests/support/broken.h"

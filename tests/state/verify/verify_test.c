@@ -1,4 +1,13 @@
 // A check that finds nothing is worth what it would have found: each invariant is broken once.
+#include "state/tables/alloc_cell.h"
+#include "state/tables/client.h"
+#include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/node_table.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
 #include "tests/support/broken.h"

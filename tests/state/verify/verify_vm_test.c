@@ -1,6 +1,8 @@
 // Each invariant of virtual machines and workers is broken once, and has to be found.
 #include "state/base/memory.h"
+#include "state/tables/state.h"
 #include "state/tables/tables.h"
+#include "state/tables/vms/vm_table.h"
 #include "tests/state/vms.h"
 #include "tests/support/broken.h"
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/prng.h"
 #include "state/base/time_units.h"
-#include "state/tables/job_reevaluations.h"
+#include "state/tables/jobs/job_reevaluations.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/committer.h"
 #include <setjmp.h>

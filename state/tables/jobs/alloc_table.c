@@ -1,0 +1,547 @@
+#include "state/tables/jobs/alloc_table.h"
+#include "state/base/check.h"
+#include "state/base/limits.h"
+#include "state/base/memory.h"
+#include "state/records/alloc_details.h"
+#include "state/records/plan.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/client.h"
+#include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/jobs/job_keep.h"
+#include "state/tables/jobs/job_summary.h"
+#include "state/tables/kind.h"
+#include "state/tables/node_table.h"
+#include "state/tables/nodes/node_status.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+static struct cds_lfht *allocations_of(const struct state *state)
+{
+	return state->tables[STATE_ALLOCATIONS].hash.buckets;
+}
+
+static int id_matches(struct cds_lfht_node *node, const void *id)
+{
+	return uuid_equal(&caa_container_of(node, struct alloc_cell, by_id)->id, id);
+}
+
+struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid *id)
+{
+	struct cds_lfht_iter iter;
+
+	cds_lfht_lookup(allocations_of(state), uuid_hash(id), id_matches, id, &iter);
+	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	return node ? caa_container_of(node, struct alloc_cell, by_id) : NULL;
+}
+
+// What living allocations hold of their node
+
+static void hold_node(struct state *state, const struct allocation *a)
+{
+	if (a->node_slot == NODE_SLOT_NONE)
+		return;
+	struct node_cell *node = &state->cells[a->node_slot];
+	CHECK(node->working);
+	node->used = resources_plus(node->used, a->resources);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		node->devices_used.groups[i] |= a->devices.groups[i];
+	node->with_details += alloc_details_hold_node(a->details);
+	node->living++;
+}
+
+static void leave_node(struct state *state, const struct allocation *a)
+{
+	if (a->node_slot == NODE_SLOT_NONE)
+		return;
+	struct node_cell *node = &state->cells[a->node_slot];
+	CHECK(node->living > 0);
+	node->used = resources_minus(node->used, a->resources);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		node->devices_used.groups[i] &= ~a->devices.groups[i];
+	node->with_details -= alloc_details_hold_node(a->details);
+	node->living--;
+}
+
+static void living_changed(struct state *state, const struct allocation *a)
+{
+	if (a->node_slot != NODE_SLOT_NONE)
+		node_living_changed(state, a->node_slot);
+}
+
+static bool holds_node(const struct allocation *a)
+{
+	return a && !a->record.deleted && !allocation_is_terminal(a) &&
+	       a->node_slot != NODE_SLOT_NONE;
+}
+
+// Readers see whole words, not all of one moment.
+#define USE_STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+
+static void put_resources(struct resources *at, struct resources r)
+{
+	USE_STORE(at->cpu_mhz, r.cpu_mhz);
+	USE_STORE(at->memory_mb, r.memory_mb);
+	USE_STORE(at->disk_mb, r.disk_mb);
+}
+
+static void use_set(struct node_use *use, struct resources used, uint32_t with_details)
+{
+	put_resources(&use->used, used);
+	if (use->with_details != with_details)
+		USE_STORE(use->with_details, with_details);
+}
+
+static void use_drop_devices(struct node_use *use, const struct device_set *devices)
+{
+	CHECK(use && devices);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		if (devices->groups[i])
+			USE_STORE(use->devices.groups[i],
+				use->devices.groups[i] & ~devices->groups[i]);
+}
+
+void node_use_follow(
+	struct state *state, const struct allocation *before, const struct allocation *after)
+{
+	if (holds_node(before)) {
+		CHECK(state->cells[before->node_slot].published_use.living > 0);
+		struct node_use *use = &state->cells[before->node_slot].published_use;
+		use_set(use, resources_minus(use->used, before->resources),
+			use->with_details - alloc_details_hold_node(before->details));
+		USE_STORE(use->living, use->living - 1);
+		use_drop_devices(use, &before->devices);
+	}
+	if (holds_node(after)) {
+		struct node_use *use = &state->cells[after->node_slot].published_use;
+		use_set(use, resources_plus(use->used, after->resources),
+			use->with_details + alloc_details_hold_node(after->details));
+		USE_STORE(use->living, use->living + 1);
+	}
+}
+
+void node_use_machines(
+	struct state *state, uint32_t slot, struct resources before, struct resources now)
+{
+	CHECK(slot < state_node_slots(state));
+	struct node_use *use = &state->cells[slot].published_use;
+	struct resources machines = resources_plus(resources_minus(use->machines, before), now);
+
+	use_set(use, resources_plus(resources_minus(use->used, before), now), use->with_details);
+	put_resources(&use->machines, machines);
+}
+
+void node_use_take_devices(struct state *state, const struct allocation *a)
+{
+	if (!holds_node(a))
+		return;
+	struct node_use *use = &state->cells[a->node_slot].published_use;
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		if (a->devices.groups[i])
+			USE_STORE(use->devices.groups[i],
+				use->devices.groups[i] | a->devices.groups[i]);
+}
+
+// The working state
+
+static void count_allocation(struct state *state, const struct allocation *a, int change)
+{
+	CHECK(change > 0 || state->counts.allocations > 0);
+	state->counts.allocations += (uint32_t)change;
+	if (allocation_is_terminal(a))
+		state->counts.allocations_terminal += (uint32_t)change;
+}
+
+struct alloc_cell *alloc_cell_add(
+	struct state *state, struct job_cell *job_cell, struct allocation *a)
+{
+	struct alloc_cell *cell = memory_take(sizeof *cell);
+
+	cell->id = a->id;
+	cell->working = a;
+	cell->job_cell = job_cell;
+	CHECK(a->job && a->group < a->job->asks.count);
+	CHECK(job_cell->present_count <= job_cell->allocation_count);
+	a->job->references++;
+	cds_lfht_add(allocations_of(state), uuid_hash(&a->id), &cell->by_id);
+	if (a->node_slot != NODE_SLOT_NONE) {
+		struct node_cell *node = &state->cells[a->node_slot];
+		cds_list_add_tail_rcu(&cell->on_node, &node->allocations);
+		node->allocation_count++;
+	}
+	cds_list_add_tail_rcu(&cell->of_job, &job_cell->allocations);
+	sequence_append(&state->tables[STATE_ALLOCATIONS].order, a->record.create_index, cell);
+	job_cell->allocation_count++;
+	job_cell->present_count++;
+	count_allocation(state, a, 1);
+	cell->is_ended = allocation_is_terminal(a);
+	if (!cell->is_ended) {
+		hold_node(state, a);
+		job_cell->live_count++;
+		living_changed(state, a);
+	}
+	CHECK(cell->is_ended || job_cell->live_count <= job_cell->present_count);
+	return cell;
+}
+
+struct allocation *allocation_revise(struct state *state, struct alloc_cell *cell, uint64_t index)
+{
+	struct allocation *old = cell->working;
+
+	CHECK(old && index >= old->record.modify_index);
+	if (old->record.modify_index < state->unpublished_from) {
+		cell->working = memory_take(sizeof *cell->working);
+		*cell->working = *old;
+		cell->working->record.older = &old->record;
+		alloc_details_share(old->details);
+		alloc_report_share(old->report);
+		shared_metrics_share(old->metrics);
+		change_add(state->changes, STATE_ALLOCATIONS, cell, &cell->working->record);
+	}
+	cell->working->record.modify_index = index;
+	CHECK(!cell->working->record.deleted);
+	return cell->working;
+}
+
+static void end_hold(struct state *state, struct alloc_cell *cell)
+{
+	CHECK(!cell->is_ended && cell->job_cell->live_count > 0);
+	leave_node(state, cell->working);
+	living_changed(state, cell->working);
+	cell->job_cell->live_count--;
+	state->counts.allocations_terminal++;
+	cell->is_ended = true;
+}
+
+// The ended ones are in the order of their last change, which is how a snapshot finds their order
+// again.
+void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
+{
+	const struct allocation *a = cell->working;
+
+	CHECK(!a->record.deleted);
+	job_summary_follow(state, cell);
+	eval_follow_allocation(state, cell);
+	deployment_follow_allocation(state, cell);
+	if (allocation_is_terminal(a)) {
+		if (cell->is_ended)
+			cds_list_del(&cell->terminal);
+		else
+			end_hold(state, cell);
+		cds_list_add_tail(&cell->terminal, ended_list(state, a));
+	}
+	CHECK(cell->is_ended == allocation_is_terminal(a));
+	if (a->client == CLIENT_NONE)
+		return;
+	CHECK(a->client < state->client_count);
+	struct sequence *changes = &state->clients[a->client]->changes;
+	if (a->record.modify_index != a->record.create_index)
+		sequence_remove(changes, cell);
+	sequence_append(changes, a->record.modify_index, cell);
+}
+
+void alloc_cell_resize(struct state *state, struct alloc_cell *cell, struct allocation *a,
+	struct resources resources, const struct device_set *devices, struct alloc_details *details)
+{
+	CHECK(a == cell->working && !cell->is_ended);
+	leave_node(state, a);
+	a->resources = resources;
+	a->devices = *devices;
+	if (details)
+		allocation_set_details(a, details);
+	hold_node(state, a);
+}
+
+static void leave_list(struct state *state, struct alloc_cell *cell)
+{
+	CHECK(cell->working->node_slot != NODE_SLOT_NONE);
+	CHECK(state->cells[cell->working->node_slot].allocation_count > 0);
+	cds_list_del_rcu(&cell->on_node);
+	state->cells[cell->working->node_slot].allocation_count--;
+}
+
+void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_t index)
+{
+	leave_list(state, cell);
+	struct allocation *a = allocation_revise(state, cell, index);
+
+	if (!cell->is_ended) {
+		leave_node(state, a);
+		living_changed(state, a);
+	}
+	a->node_slot = NODE_SLOT_NONE;
+	a->modify_time_ns = state->time_ns; // what ended is in the order of these
+	alloc_cell_changed(state, cell);
+	CHECK(a->node_slot == NODE_SLOT_NONE);
+}
+
+void alloc_cell_leave_grave(struct state *state, struct alloc_cell *cell)
+{
+	CHECK(!alloc_cell_is_there(cell));
+	leave_list(state, cell);
+	cell->working->node_slot = NODE_SLOT_NONE;
+	CHECK(cell->working->node_slot == NODE_SLOT_NONE);
+}
+
+// Parts of a record
+
+// A version holds a reference to its job when that is not the job of the version before it.
+static bool owns_job(const struct allocation *a)
+{
+	const struct allocation *older = (const struct allocation *)a->record.older;
+	return !older || older->job != a->job;
+}
+
+void allocation_set_job(struct state *state, struct allocation *a, struct job *job)
+{
+	if (a->job == job)
+		return;
+	if (owns_job(a))
+		job_version_release(state, a->job);
+	a->job = job;
+	if (owns_job(a))
+		job->references++;
+	CHECK(!owns_job(a) || job->references > 0);
+}
+
+void allocation_set_details(struct allocation *a, struct alloc_details *details)
+{
+	CHECK(!details || details != a->details);
+	alloc_details_release(a->details);
+	a->details = details;
+}
+
+void allocation_set_health(struct allocation *a, struct optional_bool healthy, int64_t time_ns)
+{
+	struct alloc_details *details = alloc_details_copy(a->details);
+
+	if (!details->deployment_status)
+		details->deployment_status = memory_take(sizeof *details->deployment_status);
+	details->deployment_status->healthy = healthy;
+	details->deployment_status->timestamp_ns = time_ns;
+	details->deployment_status->modify_index = a->record.modify_index;
+	allocation_set_details(a, details);
+	CHECK(a->details == details);
+}
+
+void allocation_set_report(struct allocation *a, struct alloc_report *report)
+{
+	alloc_report_release(a->report);
+	a->report = report;
+}
+
+void allocation_set_metrics(struct allocation *a, struct shared_metrics *metrics)
+{
+	shared_metrics_release(a->metrics);
+	a->metrics = metrics;
+}
+
+// Ends
+
+// The reason is in both descriptions where both states are set without the node.
+static const struct {
+	uint8_t client_text;
+	int client_status; // enum alloc_client; -1: stays as it is
+} ends[END_CAUSES] = {
+	[END_NODE_DOWN] = {CLIENT_TEXT_NODE_DOWN, ALLOC_LOST},
+	[END_DEVICES_GONE] = {CLIENT_TEXT_DEVICES_GONE, ALLOC_LOST},
+	[END_JOB_STOPPED] = {CLIENT_TEXT_NONE, -1},
+	[END_RELEASED] = {CLIENT_TEXT_RELEASED, ALLOC_COMPLETE},
+};
+
+void alloc_cell_end(struct state *state, struct alloc_cell *cell, enum end_cause cause,
+	int64_t time_ns, uint64_t index)
+{
+	CHECK(!cell->is_ended);
+	CHECK(cause > END_NONE && cause < END_CAUSES && ends[cause].client_text < CLIENT_TEXTS);
+	struct allocation *a = allocation_revise(state, cell, index);
+
+	a->desired = ALLOC_STOP;
+	if (ends[cause].client_status >= 0)
+		a->client_status = (uint8_t)ends[cause].client_status;
+	allocation_describe(a, cause, ends[cause].client_text);
+	a->alloc_modify_index = index;
+	a->modify_time_ns = time_ns;
+	alloc_cell_changed(state, cell);
+	CHECK(!alloc_cell_is_living(cell));
+}
+
+void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t index)
+{
+	CHECK(alloc_cell_is_there(cell) && cell->is_ended);
+	CHECK(cell->job_cell->present_count > 0);
+	count_allocation(state, cell->working, -1);
+	cell->job_cell->present_count--;
+	cds_list_del(&cell->terminal);
+	if (cell->working->client != CLIENT_NONE)
+		sequence_remove(&state->clients[cell->working->client]->changes, cell);
+	allocation_revise(state, cell, index)->record.deleted = true;
+	job_summary_follow(state, cell);
+	eval_follow_allocation(state, cell);
+	grave_add(state, STATE_ALLOCATIONS, cell);
+	CHECK(!alloc_cell_is_there(cell) && !cell->eval_cell);
+}
+
+// What its kind says of it
+
+// The node learns with its next heartbeat that something about its allocations is new that it did not
+// report itself.
+static void announce_to_node(struct state *state, const struct allocation *a)
+{
+	if (a->record.deleted || a->node_slot == NODE_SLOT_NONE)
+		return;
+	struct node_line *line = &state->node_table->lines[a->node_slot];
+	if (a->alloc_modify_index > atomic_load_explicit(&line->alloc_index, memory_order_relaxed))
+		atomic_store_explicit(
+			&line->alloc_index, a->alloc_modify_index, memory_order_relaxed);
+}
+
+static void allocation_published_now(struct state *state, void *cell, void *before, void *now)
+{
+	node_use_follow(state, before, now);
+	announce_to_node(state, now);
+}
+
+static void allocation_noted(void *noted, uint64_t index)
+{
+	struct alloc_cell *cell = noted;
+	atomic_store_explicit(&cell->job_cell->allocations_index, index, memory_order_relaxed);
+}
+
+static void allocation_settled(struct state *state, void *record)
+{
+	node_use_take_devices(state, record);
+}
+
+// The job that a version changed to stays; the one that it changed from is let go with that version.
+static void allocation_retired(struct state *state, void *record, const void *now)
+{
+	const struct allocation *old = record, *new = now;
+
+	if (old->job != new->job)
+		job_version_release(state, old->job);
+}
+
+static void free_allocation(void *record)
+{
+	allocation_free(record);
+}
+
+static void alloc_cell_free(struct rcu_head *head)
+{
+	struct alloc_cell *cell = caa_container_of(head, struct alloc_cell, rcu);
+
+	allocation_free(cell->working);
+	free(cell);
+}
+
+static bool bury_allocation(struct state *state, void *item)
+{
+	struct alloc_cell *cell = item;
+	struct job_cell *job_cell = cell->job_cell;
+
+	if (cell->published != cell->working)
+		return false;
+	CHECK(cell->working->record.deleted);
+	CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
+	if (cell->working->node_slot != NODE_SLOT_NONE)
+		leave_list(state, cell);
+	cds_list_del_rcu(&cell->of_job);
+	sequence_remove(&state->tables[STATE_ALLOCATIONS].order, cell);
+	job_version_release(state, cell->working->job);
+	CHECK(job_cell->allocation_count > 0);
+	job_cell->allocation_count--;
+	job_cell_bury_if_idle(state, job_cell);
+	call_rcu(&cell->rcu, alloc_cell_free);
+	return true;
+}
+
+static void destroy_allocations(struct state *state)
+{
+	uint64_t cursor = 0;
+	struct alloc_cell *cell;
+
+	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor))) {
+		CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
+		cell_free_versions(&allocation_kind, cell);
+		free(cell);
+	}
+}
+
+const struct kind allocation_kind = {
+	.name = "allocation",
+	.limit_offset = offsetof(struct state_limits, allocations),
+	.limit_max = ALLOCATIONS_MAX,
+	.position_offset = offsetof(struct alloc_cell, position),
+	.is_hashed = true,
+	.published = allocation_published_now,
+	.noted = allocation_noted,
+	.settled = allocation_settled,
+	.retired = allocation_retired,
+	.free = free_allocation,
+	.bury = bury_allocation,
+	.destroy = destroy_allocations,
+};
+
+// Readers
+
+const struct allocation *state_allocation(const struct state *state, const struct uuid *id)
+{
+	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	return cell ? allocation_published(cell) : NULL;
+}
+
+const struct allocation *state_next_allocation(const struct state *state, uint64_t *cursor)
+{
+	const struct alloc_cell *cell;
+
+	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, cursor))) {
+		const struct allocation *a = allocation_published(cell);
+		if (a)
+			return a;
+	}
+	return NULL;
+}
+
+void state_node_allocations(
+	const struct state *state, uint32_t slot, state_allocation_visit *visit, void *context)
+{
+	const struct alloc_cell *cell;
+
+	if (!state_node_at(state, slot))
+		return;
+	cds_list_for_each_entry_rcu (cell, &state->cells[slot].allocations, on_node) {
+		const struct allocation *a = allocation_published(cell);
+		if (a && !visit(a, context))
+			return;
+	}
+}
+
+#define USE_LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+static struct resources take_resources(const struct resources *at)
+{
+	return (struct resources){
+		USE_LOAD(at->cpu_mhz), USE_LOAD(at->memory_mb), USE_LOAD(at->disk_mb)};
+}
+
+struct node_use state_node_use(const struct state *state, uint32_t slot)
+{
+	struct node_use use = {0};
+
+	if (slot >= state_node_slots(state))
+		return use;
+	const struct node_use *published = &state->cells[slot].published_use;
+	use.used = take_resources(&published->used);
+	use.machines = take_resources(&published->machines);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		use.devices.groups[i] = USE_LOAD(published->devices.groups[i]);
+	use.with_details = USE_LOAD(published->with_details);
+	use.living = USE_LOAD(published->living);
+	return use;
+}

@@ -1,0 +1,223 @@
+#include "state/tables/nodes/node_cell.h"
+#include "state/base/check.h"
+#include "state/base/limits.h"
+#include "state/base/memory.h"
+#include "state/tables/kind.h"
+#include "state/tables/node_table.h"
+#include "state/tables/nodes/node_class.h"
+#include "state/tables/nodes/node_groups.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_report.h"
+#include "state/tables/nodes/node_slots.h"
+#include "state/tables/placer.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+// Blocks of slots belong to workers: with each worker's last block half empty, more slots than
+// nodes are needed.
+static uint32_t slots_for(uint32_t nodes)
+{
+	uint64_t blocks = (nodes + NODE_BLOCK_SLOTS - 1) / NODE_BLOCK_SLOTS + WORKERS_MAX;
+	uint64_t slots = blocks * NODE_BLOCK_SLOTS;
+
+	return slots < NODES_MAX ? (uint32_t)slots : NODES_MAX;
+}
+
+bool nodes_create(struct state *state)
+{
+	CHECK(state->limits.nodes > 0);
+	state->slots_max = slots_for(state->limits.nodes);
+	classes_init(&state->classes);
+	strings_init(&state->strings);
+	state->block_used =
+		memory_take_array(state->slots_max / NODE_BLOCK_SLOTS, sizeof state->block_used[0]);
+	state->node_table = node_table_create(state->slots_max);
+	state->node_groups = node_groups_create(state->slots_max, NODE_GROUPS_MAX);
+	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
+	CHECK(state->slots_max % NODE_BLOCK_SLOTS == 0);
+	return state->cells && state->node_table && state->node_groups;
+}
+
+uint32_t nodes_count(const struct state *state)
+{
+	uint32_t nodes = 0;
+
+	for (int i = 0; i < NODE_STATUSES; i++)
+		nodes += state->counts.nodes[i];
+	return nodes;
+}
+
+// Between a purge and its publication two cells may have the id of a node that registered anew: one
+// that readers see, one that the applier works on.
+static int working_id_matches(struct cds_lfht_node *node, const void *id)
+{
+	const struct node_cell *cell = caa_container_of(node, struct node_cell, by_id);
+	return cell->working && uuid_equal(&cell->id, id);
+}
+
+static int published_id_matches(struct cds_lfht_node *node, const void *id)
+{
+	const struct node_cell *cell = caa_container_of(node, struct node_cell, by_id);
+	const struct node *n = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return n && !n->record.deleted && uuid_equal(&n->id, id);
+}
+
+static struct node_cell *find_node_cell(
+	const struct state *state, const struct uuid *id, cds_lfht_match_fct matches)
+{
+	struct cds_lfht_iter iter;
+
+	cds_lfht_lookup(state->tables[STATE_NODES].hash.buckets, uuid_hash(id), matches, id, &iter);
+	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	return node ? caa_container_of(node, struct node_cell, by_id) : NULL;
+}
+
+struct node_cell *node_cell_find(const struct state *state, const struct uuid *id)
+{
+	return find_node_cell(state, id, working_id_matches);
+}
+
+struct node_cell *node_cell_open(
+	struct state *state, uint32_t slot, uint16_t owner, const struct uuid *id)
+{
+	struct node_cell *cell = &state->cells[slot];
+
+	CHECK(!cell->working);
+	if (node_slot_is_free(state, slot))
+		node_slot_take(state, slot);
+	else
+		node_slot_reserve(state, slot, owner);
+	CHECK(!uuid_is_zero(id) && !node_slot_is_free(state, slot));
+	cell->id = *id;
+	cds_lfht_add(state->tables[STATE_NODES].hash.buckets, uuid_hash(id), &cell->by_id);
+	return cell;
+}
+
+void state_count_node(struct state *state, const struct node *n, int change)
+{
+	const struct node_lifecycle *l = &n->lifecycle;
+	enum node_standing standing = lifecycle_standing(l);
+	bool is_suspended = standing == NODE_SUSPENDED;
+
+	CHECK(n->status < NODE_STATUSES && standing < NODE_STANDINGS);
+	CHECK(change > 0 || state->counts.nodes[n->status] > 0);
+	CHECK(change > 0 || state->counts.nodes_standing[standing] > 0);
+	state->counts.nodes[n->status] += (uint32_t)change;
+	state->counts.nodes_standing[standing] += (uint32_t)change;
+	if (is_suspended && l->lost_ns)
+		state->counts.nodes_lost += (uint32_t)change;
+	if (is_suspended && l->flaky_ns)
+		state->counts.nodes_flaky += (uint32_t)change;
+	if (is_suspended && l->readiness != READINESS_GIVEN)
+		state->counts.nodes_unready += (uint32_t)change;
+	if (n->eligibility == NODE_INELIGIBLE)
+		state->counts.nodes_ineligible += (uint32_t)change;
+	if (n->drain)
+		state->counts.nodes_draining += (uint32_t)change;
+}
+
+void state_node_changed(struct state *state, uint32_t slot)
+{
+	CHECK(slot < state_node_slots(state));
+	if (state->placer)
+		state->placer->node_changed(state->placer->context, slot);
+}
+
+struct node_cell *state_node_cell(struct state *state, uint32_t slot)
+{
+	CHECK(slot < state->slots_max);
+	return &state->cells[slot];
+}
+
+const struct node *state_node_at(const struct state *state, uint32_t slot)
+{
+	if (slot >= state_node_slots(state))
+		return NULL;
+	const struct node *n = __atomic_load_n(&state->cells[slot].published, __ATOMIC_ACQUIRE);
+	return n && !n->record.deleted ? n : NULL;
+}
+
+// Cells twice as far ahead as the records that they point to, whose first two lines are all that a scan
+// looks at.
+#define NODES_AHEAD 12u
+
+void state_node_prefetch(const struct state *state, uint32_t slot)
+{
+	if (slot + 2 * NODES_AHEAD >= state_node_slots(state))
+		return;
+	const struct node_cell *cell = &state->cells[slot + 2 * NODES_AHEAD];
+	__builtin_prefetch(&cell->published);
+	__builtin_prefetch(&cell->published_use);
+	const char *record = (const char *)__atomic_load_n(
+		&state->cells[slot + NODES_AHEAD].published, __ATOMIC_RELAXED);
+	__builtin_prefetch(record);
+	__builtin_prefetch(record + 64);
+}
+
+const struct node *state_node_by_id(const struct state *state, const struct uuid *id)
+{
+	const struct node_cell *cell = find_node_cell(state, id, published_id_matches);
+	const struct node *n = cell ? __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE) : NULL;
+	// The slot may have been given to another node since.
+	return n && !n->record.deleted && uuid_equal(&n->id, id) ? n : NULL;
+}
+
+// What its kind says of it
+
+static void node_published(struct state *state, void *cell, void *before, void *now)
+{
+	CHECK(((struct node_cell *)cell)->published == now);
+	node_slot_follow(state, cell, now);
+}
+
+static void node_retired(struct state *state, void *old, const void *now)
+{
+	node_retire(state, old);
+}
+
+static void free_node(void *record)
+{
+	free(record);
+}
+
+static void destroy_node(struct state *state, struct node_cell *cell)
+{
+	struct node *newest = cell->working ? cell->working : cell->gone;
+
+	cell_free_versions(&node_report_kind, &cell->report);
+	if (!newest)
+		return;
+	if (newest != cell->published || !newest->record.deleted)
+		CHECK(cds_lfht_del(state->tables[STATE_NODES].hash.buckets, &cell->by_id) == 0);
+	cell->working = newest;
+	cell_free_versions(&node_kind, cell);
+}
+
+static void destroy_nodes(struct state *state)
+{
+	for (uint32_t slot = 0; state->cells && state->node_table && slot < state_node_slots(state);
+		slot++)
+		destroy_node(state, &state->cells[slot]);
+	memory_unmap(state->cells, (size_t)state->slots_max * sizeof state->cells[0]);
+	classes_destroy(&state->classes);
+	strings_destroy(&state->strings);
+	node_table_destroy(state->node_table);
+	node_groups_destroy(state->node_groups);
+	free(state->block_used);
+	free(state->free_slots.slots);
+}
+
+const struct kind node_kind = {
+	.name = "node",
+	.limit_offset = offsetof(struct state_limits, nodes),
+	.limit_max = NODES_MAX,
+	.is_hashed = true,
+	.published = node_published,
+	.retired = node_retired,
+	.free = free_node,
+	.destroy = destroy_nodes,
+	.count = state_node_slots,
+};

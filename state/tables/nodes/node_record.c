@@ -1,0 +1,369 @@
+// A node record is one piece of memory: the struct, its history (node_history.c), the attributes that are its own, its
+// networks with their addresses, its volumes, and the characters of all of them. Names of attributes
+// are shared between nodes.
+#include "state/tables/nodes/node_record.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/records/nodes/node_pairs.h"
+#include "state/tables/nodes/node_class.h"
+#include "state/tables/nodes/node_history.h"
+#include "state/tables/state.h"
+#include "state/tables/table.h"
+#include "state/tables/tables.h"
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+uint64_t node_instances(const struct node *n, uint32_t group)
+{
+	const struct node_class *c = n->node_class;
+	uint8_t instances = group < c->device_count ? c->devices[group].instances : 0;
+
+	return instances >= NODE_DEVICES_MAX ? ~0ull : (1ull << instances) - 1;
+}
+
+bool node_has_devices(const struct node_cell *cell, const struct device_set *devices)
+{
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
+		uint64_t there = node_instances(cell->working, i);
+		if (devices->groups[i] & (~there | cell->devices_used.groups[i]))
+			return false;
+	}
+	return true;
+}
+
+// How many there are of each thing that follows the struct, in this order; characters come last.
+struct node_parts {
+	size_t history; // bytes
+	uint32_t attributes, networks, addresses, volumes;
+	size_t characters;
+};
+
+static bool is_own_attribute(const struct node_pair *pair, uint8_t kind)
+{
+	return pair->kind == kind && attribute_is_unique(pair->name);
+}
+
+static void count_pair(const struct node_pair *pair, struct node_parts *parts)
+{
+	// Names of what is divided end in the middle as well.
+	size_t both = pair->name.size + pair->value.size + 2;
+
+	switch (pair->kind) {
+	case PAIR_ATTRIBUTE:
+	case PAIR_META:
+		if (!attribute_is_unique(pair->name))
+			return;
+		parts->attributes++;
+		parts->characters += pair->value.size + 1;
+		return;
+	case PAIR_VOLUME:
+		parts->volumes++;
+		parts->characters += both;
+		return;
+	case PAIR_NETWORK:
+		parts->networks++;
+		parts->characters += both;
+		return;
+	case PAIR_ADDRESS:
+		parts->addresses++;
+		parts->characters += both + 1;
+		return;
+	default: return;
+	}
+}
+
+static struct node_parts count_parts(
+	const struct node_registration *from, const struct node_history *history)
+{
+	struct node_parts parts = {.history = node_history_bytes(history)};
+
+	parts.characters = from->name.size + from->address.size + from->version.size + 3 +
+			   setting_of(from, TEXT("ports.reserved")).size + 1 +
+			   setting_of(from, TEXT("cores.reservable")).size + 1;
+	for (uint32_t i = 0; i < from->pair_count; i++)
+		count_pair(&from->pairs[i], &parts);
+	return parts;
+}
+
+static size_t parts_bytes(const struct node_parts *parts)
+{
+	CHECK(parts->characters > 0);
+	return sizeof(struct node) + parts->history + parts->attributes * sizeof(struct attribute) +
+	       parts->networks * sizeof(struct node_network) +
+	       parts->addresses * sizeof(struct node_address) +
+	       parts->volumes * sizeof(struct host_volume) + parts->characters;
+}
+
+static const char *place_text(char **characters, struct text text)
+{
+	char *at = *characters;
+
+	if (text.size)
+		memcpy(at, text.data, text.size);
+	at[text.size] = 0;
+	*characters += text.size + 1;
+	return at;
+}
+
+// Fills sorted attributes from the pairs of one kind that are the node's own; returns how many.
+static uint32_t place_attributes(struct state *state, const struct node_registration *from,
+	uint8_t kind, struct attribute *to, char **characters)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		if (!is_own_attribute(&from->pairs[i], kind))
+			continue;
+		to[count].name = strings_share(&state->strings, from->pairs[i].name);
+		to[count].value = place_text(characters, from->pairs[i].value);
+		count++;
+	}
+	return count;
+}
+
+static uint32_t place_addresses(const struct node_registration *from, struct text network,
+	struct node_address *to, char **characters)
+{
+	struct address_pair address;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		if (from->pairs[i].kind != PAIR_ADDRESS ||
+			!address_pair_read(&from->pairs[i], &address) ||
+			!text_equal(address.network, network))
+			continue;
+		to[count].alias = place_text(characters, address.alias);
+		to[count].address = place_text(characters, address.address);
+		to[count].reserved_ports = place_text(characters, address.reserved_ports);
+		count++;
+	}
+	return count;
+}
+
+static uint32_t place_networks(const struct node_registration *from, struct node_network *to,
+	struct node_address *addresses, char **characters)
+{
+	struct network_pair network;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		if (from->pairs[i].kind != PAIR_NETWORK ||
+			!network_pair_read(&from->pairs[i], &network))
+			continue;
+		to[count].mode = place_text(characters, network.mode);
+		to[count].device = place_text(characters, network.device);
+		to[count].speed_mbits = network.speed_mbits;
+		to[count].addresses = addresses;
+		to[count].address_count =
+			place_addresses(from, from->pairs[i].name, addresses, characters);
+		addresses += to[count].address_count;
+		count++;
+	}
+	return count;
+}
+
+static uint32_t place_volumes(
+	const struct node_registration *from, struct host_volume *to, char **characters)
+{
+	struct volume_pair volume;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		if (from->pairs[i].kind != PAIR_VOLUME ||
+			!volume_pair_read(&from->pairs[i], &volume))
+			continue;
+		to[count].name = place_text(characters, volume.name);
+		to[count].path = place_text(characters, volume.path);
+		to[count].read_only = volume.read_only;
+		count++;
+	}
+	return count;
+}
+
+// Everything behind the struct.
+static void place_parts(struct state *state, struct node *n, const struct node_registration *from,
+	const struct node_parts *parts, const struct node_history *history)
+{
+	struct attribute *attributes = (struct attribute *)((char *)(n + 1) + parts->history);
+	struct node_network *networks = (struct node_network *)(attributes + parts->attributes);
+	struct node_address *addresses = (struct node_address *)(networks + parts->networks);
+	struct host_volume *volumes = (struct host_volume *)(addresses + parts->addresses);
+	char *characters = (char *)(volumes + parts->volumes);
+
+	n->name = place_text(&characters, from->name);
+	n->address = place_text(&characters, from->address);
+	n->version = place_text(&characters, from->version);
+	n->reserved_ports = place_text(&characters, setting_of(from, TEXT("ports.reserved")));
+	n->reservable_cores = place_text(&characters, setting_of(from, TEXT("cores.reservable")));
+	node_history_place(n, history);
+	n->unique_attributes = attributes;
+	n->unique_attribute_count =
+		place_attributes(state, from, PAIR_ATTRIBUTE, attributes, &characters);
+	n->unique_meta = attributes += n->unique_attribute_count;
+	n->unique_meta_count = place_attributes(state, from, PAIR_META, attributes, &characters);
+	n->networks = networks;
+	n->network_count = place_networks(from, networks, addresses, &characters);
+	n->volumes = volumes;
+	n->volume_count = place_volumes(from, volumes, &characters);
+	CHECK(n->unique_attribute_count + n->unique_meta_count == parts->attributes);
+	CHECK(n->network_count == parts->networks && n->volume_count == parts->volumes);
+}
+
+struct node *node_build(struct state *state, const struct node_registration *from,
+	struct node_class *node_class, const struct node_history *history)
+{
+	CHECK(node_class && !uuid_is_zero(&from->node));
+	struct node_parts parts = count_parts(from, history);
+	size_t bytes = parts_bytes(&parts);
+	struct node *n = memory_take(bytes);
+
+	n->bytes = (uint32_t)bytes;
+	n->id = from->node;
+	n->register_sequence = from->sequence;
+	n->total = from->total;
+	n->reserved = from->reserved;
+	n->node_class = node_class;
+	n->status_description = "";
+	n->snapshot = "";
+	(void)port_range_read(
+		setting_of(from, TEXT("ports.dynamic")), &n->port_least, &n->port_most);
+	place_parts(state, n, from, &parts, history);
+	state->bytes_records += bytes;
+	CHECK(state->bytes_records >= bytes);
+	return n;
+}
+
+// Where a copy's pointers point: everything but the history is moved as one piece.
+struct move {
+	const char *from;
+	char *to;
+};
+
+static void *moved(struct move move, const void *pointer)
+{
+	CHECK((const char *)pointer >= move.from);
+	return move.to + ((const char *)pointer - move.from);
+}
+
+static void move_networks(struct move move, struct node *n)
+{
+	struct node_network *networks = moved(move, n->networks);
+
+	n->networks = networks;
+	for (uint32_t i = 0; i < n->network_count; i++) {
+		struct node_address *addresses = moved(move, networks[i].addresses);
+		networks[i].mode = moved(move, networks[i].mode);
+		networks[i].device = moved(move, networks[i].device);
+		networks[i].addresses = addresses;
+		for (uint32_t j = 0; j < networks[i].address_count; j++) {
+			addresses[j].alias = moved(move, addresses[j].alias);
+			addresses[j].address = moved(move, addresses[j].address);
+			addresses[j].reserved_ports = moved(move, addresses[j].reserved_ports);
+		}
+	}
+	CHECK(n->networks == networks);
+}
+
+static void move_volumes(struct move move, struct node *n)
+{
+	struct host_volume *volumes = moved(move, n->volumes);
+
+	n->volumes = volumes;
+	for (uint32_t i = 0; i < n->volume_count; i++) {
+		volumes[i].name = moved(move, volumes[i].name);
+		volumes[i].path = moved(move, volumes[i].path);
+	}
+}
+
+static void move_attributes(struct state *state, struct move move, struct node *n)
+{
+	struct attribute *attributes = moved(move, n->unique_attributes);
+
+	n->unique_attributes = attributes;
+	n->unique_meta = attributes + n->unique_attribute_count;
+	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++) {
+		attributes[i].name = strings_share(&state->strings, text_of(attributes[i].name));
+		attributes[i].value = moved(move, attributes[i].value);
+	}
+}
+
+// A copy with that history instead of its own.
+static struct node *node_copy(
+	struct state *state, const struct node *from, const struct node_history *history)
+{
+	struct node_history own = node_history_of(from);
+	size_t head = sizeof *from + node_history_bytes(&own);
+	size_t new_head = sizeof *from + node_history_bytes(history);
+	size_t bytes = from->bytes - head + new_head;
+	CHECK(from->bytes >= head);
+	struct node *n = memory_take(bytes);
+	struct move move = {(const char *)from + head, (char *)n + new_head};
+
+	memcpy(n, from, sizeof *n);
+	node_history_place(n, history);
+	memcpy(move.to, move.from, from->bytes - head);
+	n->bytes = (uint32_t)bytes;
+	n->name = moved(move, from->name);
+	n->address = moved(move, from->address);
+	n->version = moved(move, from->version);
+	n->reserved_ports = moved(move, from->reserved_ports);
+	n->reservable_cores = moved(move, from->reservable_cores);
+	move_attributes(state, move, n);
+	move_networks(move, n);
+	move_volumes(move, n);
+	if (*n->snapshot)
+		n->snapshot = strings_share(&state->strings, text_of(n->snapshot));
+	class_share(n->node_class);
+	state->bytes_records += n->bytes;
+	CHECK(n->node_class == from->node_class && n->event_count == history->count);
+	return n;
+}
+
+// The history is part of the record's one piece of memory: another one is another record, even when
+// the former one is not published yet.
+struct node *node_revise_with_history(struct state *state, struct node_cell *cell, uint64_t index,
+	const struct node_history *history)
+{
+	struct node *n = node_copy(state, cell->working, history);
+
+	CHECK(index >= cell->working->record.modify_index);
+	n->record.older = &cell->working->record;
+	n->record.modify_index = index;
+	cell->working = n;
+	change_add(state->changes, STATE_NODES, cell, &n->record);
+	CHECK(cell->working == n && !n->record.deleted);
+	return n;
+}
+
+struct node *node_revise(struct state *state, struct node_cell *cell, uint64_t index)
+{
+	CHECK(cell->working && index >= cell->working->record.modify_index);
+	if (cell->working->record.modify_index < state->unpublished_from) {
+		struct node_history history = node_history_of(cell->working);
+		return node_revise_with_history(state, cell, index, &history);
+	}
+	cell->working->record.modify_index = index;
+	return cell->working;
+}
+
+struct node *node_revise_with_event(struct state *state, struct node_cell *cell, uint64_t index,
+	enum node_message message, int64_t time_ns)
+{
+	struct node_history history = node_history_of(cell->working);
+
+	node_history_add(&history, message, time_ns, index);
+	CHECK(history.count > 0);
+	return node_revise_with_history(state, cell, index, &history);
+}
+
+void node_retire(struct state *state, struct node *n)
+{
+	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++)
+		strings_release(&state->strings, n->unique_attributes[i].name);
+	if (n->snapshot && *n->snapshot)
+		strings_release(&state->strings, n->snapshot);
+	if (n->node_class) // a tombstone is of none
+		class_release(state, n->node_class);
+	CHECK(state->bytes_records >= n->bytes);
+	state->bytes_records -= n->bytes;
+}
