@@ -15,28 +15,21 @@ struct record_rule {
 };
 
 static const struct record_rule rules[] = {
-	[RECORD_EVALUATION] = {0, evaluation_put_check, evaluation_put},
-	[RECORD_DEPLOYMENT] = {0, deployment_put_check, deployment_put},
-	[RECORD_VM] = {0, vm_put_check, vm_put, vm_delete_check, vm_delete},
-	[RECORD_VM_WORKER] = {0, vm_worker_put_check, vm_worker_put, vm_worker_delete_check,
+	[STATE_EVALUATIONS] = {0, evaluation_put_check, evaluation_put},
+	[STATE_DEPLOYMENTS] = {0, deployment_put_check, deployment_put},
+	[STATE_VMS] = {0, vm_put_check, vm_put, vm_delete_check, vm_delete},
+	[STATE_VM_WORKERS] = {0, vm_worker_put_check, vm_worker_put, vm_worker_delete_check,
 		vm_worker_delete},
-	[RECORD_CLUSTER_SETTINGS] = {.table = STATE_CLUSTER_SETTINGS},
-	[RECORD_SCHEDULER_CONFIG] = {0, scheduler_config_put_check, scheduler_config_put},
+	[STATE_CLUSTER_SETTINGS] = {.table = STATE_CLUSTER_SETTINGS},
+	[STATE_SCHEDULER_CONFIG] = {0, scheduler_config_put_check, scheduler_config_put},
 };
-_Static_assert(sizeof rules / sizeof rules[0] == RECORD_KINDS, "every kind has its rule");
-_Static_assert((int)RECORD_EVALUATION == STATE_EVALUATIONS &&
-		       (int)RECORD_SCHEDULER_CONFIG == STATE_SCHEDULER_CONFIG &&
-		       (int)RECORD_DEPLOYMENT == STATE_DEPLOYMENTS &&
-		       (int)RECORD_VM_WORKER == STATE_VM_WORKERS && (int)RECORD_VM == STATE_VMS &&
-		       (int)RECORD_CLUSTER_SETTINGS == STATE_CLUSTER_SETTINGS &&
-		       (int)RECORD_KINDS == STATE_TABLES,
-	"a kind has one number, in entries and in snapshots");
+_Static_assert(sizeof rules / sizeof rules[0] == STATE_TABLES, "every kind has its rule");
 
 int record_put_check(const struct state *state, const void *body)
 {
 	const struct entry_record_put *e = body;
 
-	CHECK(e->kind < RECORD_KINDS && e->record);
+	CHECK(e->kind < STATE_TABLES && e->record);
 	const struct record_rule *rule = &rules[e->kind];
 	CHECK(rule->put || rule->table);
 	return rule->put ? rule->put_check(state, e) : table_check(state, rule->table, e->record);
@@ -60,7 +53,7 @@ int record_delete_check(const struct state *state, const void *body)
 {
 	const struct entry_record_delete *e = body;
 
-	if (e->kind >= RECORD_KINDS || !rules[e->kind].delete_check)
+	if (e->kind >= STATE_TABLES || !rules[e->kind].delete_check)
 		return -ERROR_CORRUPT;
 	return rules[e->kind].delete_check(state, e);
 }

@@ -21,14 +21,14 @@ int decider_commit(struct decider *d, struct entry *e)
 	return error;
 }
 
-int decider_put(struct decider *d, enum record_kind kind, void *record)
+int decider_put(struct decider *d, enum state_table kind, void *record)
 {
 	struct entry e = {.kind = ENTRY_RECORD_PUT, .record_put = {.kind = kind, .record = record}};
 
 	return decider_commit(d, &e);
 }
 
-void decider_delete(struct decider *d, enum record_kind kind, struct text name)
+void decider_delete(struct decider *d, enum state_table kind, struct text name)
 {
 	struct entry e = {
 		.kind = ENTRY_RECORD_DELETE, .record_delete = {.kind = kind, .name = name}};

@@ -130,9 +130,9 @@ int decider_commit(struct decider *, struct entry *);
 // The same for an entry that was checked already: it is taken over.
 void decider_apply(struct decider *, struct entry *);
 // The same for a record that is put whole: it is taken over when 0 is returned.
-int decider_put(struct decider *, enum record_kind, void *record);
+int decider_put(struct decider *, enum state_table, void *record);
 // One that is there goes, of a kind that is known by names.
-void decider_delete(struct decider *, enum record_kind, struct text name);
+void decider_delete(struct decider *, enum state_table, struct text name);
 // One COLLECT entry, if there is anything to collect.
 void decider_collect(struct decider *);
 // Finds the blocks that have room; after recovery.

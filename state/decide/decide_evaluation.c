@@ -47,7 +47,7 @@ static int evaluation_commit(struct decider *d, struct evaluation *e, bool of_ma
 {
 	const struct eval_cell *cell = eval_cell_find(d->state, &e->id);
 	struct entry entry = {
-		.kind = ENTRY_RECORD_PUT, .record_put = {RECORD_EVALUATION, of_mark, e}};
+		.kind = ENTRY_RECORD_PUT, .record_put = {STATE_EVALUATIONS, of_mark, e}};
 	uint64_t next = d->state->index + 1;
 
 	e->record.modify_index = next;
@@ -147,7 +147,7 @@ enum command_outcome decide_scheduler_config(struct decider *d, struct command *
 	config->record.modify_index = next;
 	config->record.create_index =
 		known->record.create_index ? known->record.create_index : next;
-	CHECK(decider_put(d, RECORD_SCHEDULER_CONFIG, config) == 0);
+	CHECK(decider_put(d, STATE_SCHEDULER_CONFIG, config) == 0);
 	c->updated = true;
 	return OUTCOME_DONE;
 }

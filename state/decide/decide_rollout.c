@@ -46,5 +46,5 @@ void decider_begin_rollout(struct decider *d, const struct job_cell *cell, int64
 	begins->is_multiregion = true;
 	begins->status = DEPLOYMENT_INITIALIZING;
 	begins->eval_priority = eval_priority ? eval_priority : job->priority;
-	CHECK(decider_put(d, RECORD_DEPLOYMENT, begins) == 0);
+	CHECK(decider_put(d, STATE_DEPLOYMENTS, begins) == 0);
 }

@@ -34,7 +34,7 @@ enum command_outcome decide_vm_create(struct decider *d, struct command *command
 	}
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	int error = decider_put(d, RECORD_VM, c->vm);
+	int error = decider_put(d, STATE_VMS, c->vm);
 	if (error)
 		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
 	c->vm = NULL;
@@ -68,7 +68,7 @@ enum command_outcome decide_vm_delete(struct decider *d, struct command *command
 
 	if (!machine_find(d, c->name))
 		return OUTCOME_UNKNOWN_VM;
-	decider_delete(d, RECORD_VM, c->name);
+	decider_delete(d, STATE_VMS, c->name);
 	return OUTCOME_DONE;
 }
 

@@ -17,7 +17,7 @@ static struct vm_worker_cell *worker_find(const struct decider *d, struct text n
 
 static void describe(struct decider *d, struct vm_worker *worker)
 {
-	CHECK(decider_put(d, RECORD_VM_WORKER, worker) == 0);
+	CHECK(decider_put(d, STATE_VM_WORKERS, worker) == 0);
 }
 
 // It was seen last at this time, or beats since then.
@@ -132,7 +132,7 @@ enum command_outcome decide_vm_worker(struct decider *d, struct command *command
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
 	complete(c->worker, known, d->now_ns);
-	int error = decider_put(d, RECORD_VM_WORKER, c->worker);
+	int error = decider_put(d, STATE_VM_WORKERS, c->worker);
 	if (error)
 		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
 	c->worker = NULL;
@@ -160,7 +160,7 @@ enum command_outcome decide_vm_worker_delete(struct decider *d, struct command *
 
 	if (!worker_find(d, c->name))
 		return OUTCOME_UNKNOWN_WORKER;
-	decider_delete(d, RECORD_VM_WORKER, c->name);
+	decider_delete(d, STATE_VM_WORKERS, c->name);
 	return OUTCOME_DONE;
 }
 
@@ -170,7 +170,7 @@ enum command_outcome decide_cluster_settings(struct decider *d, struct command *
 
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	if (decider_put(d, RECORD_CLUSTER_SETTINGS, c->settings))
+	if (decider_put(d, STATE_CLUSTER_SETTINGS, c->settings))
 		return OUTCOME_BAD_DESCRIPTION;
 	c->settings = NULL;
 	return OUTCOME_DONE;

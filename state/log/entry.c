@@ -52,9 +52,9 @@
 //	VM              u8 enum vm_change, text16 name, then by it: u8 enum vm_power; u8 parts (1 u8 enum vm_status,
 //	                2 text16 message, 4 u64 observed generation; those that are there), u8 conditions, each u8
 //	                type, u8 state; u8 enum vm_verdict; text16 worker, uuid instance, u32 cpu, u32 memory, u32 disk
-//	RECORD_PUT      u8 enum record_kind, u8 whether its job's mark is settled with it, {the record as described for
+//	RECORD_PUT      u8 enum state_table, u8 whether its job's mark is settled with it, {the record as described for
 //	                its kind}
-//	RECORD_DELETE   {enum record_kind, id, name}
+//	RECORD_DELETE   {enum state_table, id, name}
 //	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs, 3 deployments), u32 count, then
 //	                each: uuid id, or of a job u64 modify index of its newest version; in ascending
 //	                order

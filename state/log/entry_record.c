@@ -9,19 +9,19 @@
 #include <stdlib.h>
 
 static const struct record_type *const record_types[] = {
-	[RECORD_EVALUATION] = &evaluation_description,
-	[RECORD_DEPLOYMENT] = &deployment_description,
-	[RECORD_VM] = &vm_description,
-	[RECORD_VM_WORKER] = &vm_worker_description,
-	[RECORD_CLUSTER_SETTINGS] = &cluster_settings_description,
-	[RECORD_SCHEDULER_CONFIG] = &scheduler_config_description,
+	[STATE_EVALUATIONS] = &evaluation_description,
+	[STATE_DEPLOYMENTS] = &deployment_description,
+	[STATE_VMS] = &vm_description,
+	[STATE_VM_WORKERS] = &vm_worker_description,
+	[STATE_CLUSTER_SETTINGS] = &cluster_settings_description,
+	[STATE_SCHEDULER_CONFIG] = &scheduler_config_description,
 };
 _Static_assert(
-	sizeof record_types / sizeof record_types[0] == RECORD_KINDS, "every kind has a type");
+	sizeof record_types / sizeof record_types[0] == STATE_TABLES, "every kind has a type");
 
 static bool record_kind_is_put(uint8_t kind)
 {
-	return kind < RECORD_KINDS && record_types[kind];
+	return kind < STATE_TABLES && record_types[kind];
 }
 
 #define OF(member) offsetof(struct entry_record_delete, member)

@@ -2,16 +2,16 @@
 // The bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/schema.h"
-#include "state/records/record_kind.h"
+#include "state/records/state_table.h"
 
 struct entry_record_put {
-	uint8_t kind;      // enum record_kind
+	uint8_t kind;      // enum state_table
 	bool settles_mark; // of an evaluation: what its job was marked for is in it
 	void *record;      // taken over by apply, freed by entry_release otherwise
 };
 
 struct entry_record_delete {
-	uint8_t kind;     // enum record_kind
+	uint8_t kind;     // enum state_table
 	struct uuid id;   // of a kind that is known by ids
 	struct text name; // of a kind that is known by names
 };

@@ -7,6 +7,7 @@
 #include "state/records/job.h"
 #include "state/records/nodes/node.h"
 #include "state/records/nodes/node_standing.h"
+#include "state/records/state_table.h"
 #include "state/tables/node_table.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,24 +85,7 @@ void state_unwatch_fd(struct state *, int fd);
 // Where in its table something last changed, for who waits for changes of a list: the index of the
 // newest published change of any record of a table since the process started, 0 when there was
 // none.
-//
-// The number of a table is that of its kind (kind.h). Numbers are stored in snapshots, in whose order they are: a
-// record refers to records of smaller numbers only. Nobody is told of changes of reports, versions and requests.
-enum state_table {
-	STATE_NODES,
-	STATE_NODE_REPORTS,
-	STATE_JOB_VERSIONS,
-	STATE_JOBS,
-	STATE_ALLOCATIONS,
-	STATE_PLACE_REQUESTS,
-	STATE_EVALUATIONS,
-	STATE_SCHEDULER_CONFIG,
-	STATE_DEPLOYMENTS,
-	STATE_VM_WORKERS,
-	STATE_VMS,
-	STATE_CLUSTER_SETTINGS,
-	STATE_TABLES
-};
+// Nobody is told of changes of reports, versions and requests.
 uint64_t state_table_index(const struct state *, enum state_table);
 // The same of one job (its status included), and of its allocations since the process started. 0
 // when there is no such job, or no such change. Under read lock.

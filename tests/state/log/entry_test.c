@@ -97,11 +97,11 @@ static void make_of_records(struct entry *e)
 			.conditions = {{VM_CONDITION_RUNNING, 1}}};
 		break;
 	case ENTRY_RECORD_PUT:
-		e->record_put = (struct entry_record_put){RECORD_EVALUATION, true, an_evaluation()};
+		e->record_put = (struct entry_record_put){STATE_EVALUATIONS, true, an_evaluation()};
 		break;
 	case ENTRY_RECORD_DELETE:
 		e->record_delete =
-			(struct entry_record_delete){RECORD_VM, number_uuid(4), TEXT("a")};
+			(struct entry_record_delete){STATE_VMS, number_uuid(4), TEXT("a")};
 		break;
 	default: fail();
 	}
@@ -335,15 +335,15 @@ static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
 	void *const records[] = {
-		[RECORD_EVALUATION] = an_evaluation(),
-		[RECORD_DEPLOYMENT] = a_deployment(),
-		[RECORD_VM] = a_machine(),
-		[RECORD_VM_WORKER] = a_worker(),
-		[RECORD_CLUSTER_SETTINGS] = some_settings(),
-		[RECORD_SCHEDULER_CONFIG] = a_config(),
+		[STATE_EVALUATIONS] = an_evaluation(),
+		[STATE_DEPLOYMENTS] = a_deployment(),
+		[STATE_VMS] = a_machine(),
+		[STATE_VM_WORKERS] = a_worker(),
+		[STATE_CLUSTER_SETTINGS] = some_settings(),
+		[STATE_SCHEDULER_CONFIG] = a_config(),
 	};
 
-	for (uint8_t kind = RECORD_EVALUATION; kind < RECORD_KINDS; kind++) {
+	for (uint8_t kind = STATE_EVALUATIONS; kind < STATE_TABLES; kind++) {
 		struct entry e = {.kind = ENTRY_RECORD_PUT,
 			.record_put = {.kind = kind, .record = records[kind]}};
 		expect_same(&e, read);
@@ -356,11 +356,11 @@ static void newer_kinds_of_records_are_refused_as_such(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
 	struct entry e = {
-		.kind = ENTRY_RECORD_PUT, .record_put = {.kind = RECORD_VM, .record = a_machine()}};
+		.kind = ENTRY_RECORD_PUT, .record_put = {.kind = STATE_VMS, .record = a_machine()}};
 	struct bytes_writer w = encode(&e);
 
 	entry_release(&e);
-	w.data[14] = RECORD_KINDS;
+	w.data[14] = STATE_TABLES;
 	assert_int_equal(decode(&e, read, w.data, w.size), -ERROR_VERSION);
 	bytes_writer_free(&w);
 	free(read);
