@@ -186,6 +186,14 @@ static void wait_a_little(void)
 	nanosleep(&millisecond, NULL);
 }
 
+static bool has_parked(const struct api *api)
+{
+	struct parking_counts counts;
+
+	parking_count(api->parking, &counts);
+	return counts.parked > 0;
+}
+
 void api_server_stop(struct api *api)
 {
 	int fd = MHD_quiesce_daemon(api->daemon);
@@ -195,7 +203,11 @@ void api_server_stop(struct api *api)
 	// The applier still answers: it touches the submissions until then.
 	while (atomic_load(&api->commands_under_way) > 0)
 		wait_a_little();
-	for (uint32_t ms = 0; ms < STOP_SENDING_MS && atomic_load(&api->requests_active) > 0; ms++)
+	// A parked request is resumed by another thread, however late that gets its turn, and libmicrohttpd ends the
+	// process when it is stopped with one. What is only being sent is given a while.
+	for (uint32_t ms = 0;
+		has_parked(api) || (ms < STOP_SENDING_MS && atomic_load(&api->requests_active) > 0);
+		ms++)
 		wait_a_little();
 	MHD_stop_daemon(api->daemon);
 	api_destroy(api);
