@@ -7,6 +7,7 @@
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/gzip.h"
+#include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
 #include "tools/api/server/submission.h"
 #include <stdio.h>
@@ -194,6 +195,10 @@ static enum MHD_Result advance_request(struct request *request)
 	switch (request->stage) {
 	case REQUEST_HEADERS:
 	case REQUEST_BODY:
+		// Nothing is parked that nobody would wait for: the server may be stopped at any time.
+		if (!parking_is_open(request->api->parking))
+			return send_error(
+				request, MHD_HTTP_SERVICE_UNAVAILABLE, "the server stops");
 		return request->route->submit ? begin_write(request) : begin_read(request);
 	case REQUEST_WATCHING: return answer_request(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
