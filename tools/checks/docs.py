@@ -17,6 +17,8 @@ ROWS_PAGE = "docs/features.md"
 ID = r"[A-E][1-9]\d?(?!\w)"
 JOINT = r"(?:\s*(?:,|;|–|-|/|\band\b|\bor\b|\bto\b)\s*)+"
 CITED = re.compile(rf"\b[Rr]ows?\s+({ID}(?:{JOINT}{ID})*)")
+# "| A1 | [what it is about](spec/system.md#a1) | …", with the link of the first where several share a line.
+LISTED = re.compile(rf"^\| ({ID}(?:(?:, |–){ID})*) \|(?: \[[^|]*\]\(([^)|]*)\) \|)?", re.M)
 RANGE = re.compile(r"([A-E])(\d+)\s*(?:–|-|\bto\b)\s*([A-E])(\d+)")
 C_NAMES = (".c", ".h")
 CITING = (".c", ".h", ".py", ".sh", ".md", "meson.build")
@@ -76,10 +78,12 @@ def judge_rows(pages):
                 complaints.append(f"{name}: {anchor} is stated in {stated[anchor]} already")
             stated[anchor] = name
     listed = set()
-    for cell in re.findall(r"^\| (\[[A-E]\d+\][^|]*) \|", pages.get(ROWS_PAGE, ""), re.M):
-        first = set(re.findall(r"\[([A-E]\d+)\]", cell))
-        ends = re.findall(r"\[([A-E])(\d+)\]\([^)]*\)–\[\1(\d+)\]", cell)
-        listed |= first | {f"{a}{n}" for a, low, high in ends for n in range(int(low), int(high) + 1)}
+    for cell, target in LISTED.findall(pages.get(ROWS_PAGE, "")):
+        first = cell.split(",")[0].split("–")[0]
+        listed |= set(re.findall(ID, cell))
+        listed |= {f"{a}{n}" for a, low, _, high in RANGE.findall(cell) for n in range(int(low), int(high) + 1)}
+        if not target.endswith("#" + first.lower()):
+            complaints.append(f"{ROWS_PAGE}: row {first} does not lead to its statement")
     for row in sorted(listed - {anchor.upper() for anchor in stated}):
         complaints.append(f"{ROWS_PAGE}: row {row} has no statement in {SPEC}")
     for anchor in sorted(stated):
@@ -144,7 +148,7 @@ def judge_shown(text, texts, tests):
     code = "\n".join(t for n, t in texts.items() if not n.endswith((".md", "docs.py")))
     cases = set(re.findall(r"\w+", "\n".join(t for n, t in texts.items() if n.startswith("tests/"))))
     for number, line in enumerate(text.split("\n"), 1):
-        for name in CODE.findall(line) if line.startswith("| [") else ():
+        for name in CODE.findall(line) if LISTED.match(line) else ():
             if re.fullmatch(r"[\w -]+", name) and name not in tests and name not in code:
                 yield f"{ROWS_PAGE}:{number}: {name} is no test and nothing in the code"
         for case in {c for group in CASES.findall(line) for c in CASE.findall(group)} - cases:
