@@ -277,6 +277,41 @@ static void shutdown_answers_who_waits(void **unused)
 	server_stop(s);
 }
 
+static void *stop_api(void *argument)
+{
+	struct server *s = argument;
+	api_stop(s->api);
+	return NULL;
+}
+
+// Nobody would resume it: a request that is still being sent when the server stops is not parked any more.
+static void what_arrives_while_it_stops_is_refused(void **unused)
+{
+	static const char head[] = "PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+				   "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct server *s = server_start(&(struct server_options){0});
+	char path[128], said[sizeof go_on];
+	pthread_t stopping;
+	server_node(s, 1);
+	snprintf(path, sizeof path, "/v1/nodes?index=%llu&wait=300s",
+		(unsigned long long)state_index(s->state));
+	int waiting = ask(s, path);
+	await_parked(s, 1);
+	int fd = server_connect(s);
+	assert_int_equal(send(fd, head, sizeof head - 1, MSG_NOSIGNAL), sizeof head - 1);
+	assert_int_equal(recv(fd, said, sizeof go_on - 1, MSG_WAITALL), sizeof go_on - 1);
+	assert_memory_equal(said, go_on, sizeof go_on - 1);
+
+	assert_int_equal(pthread_create(&stopping, NULL, stop_api, s), 0);
+	expect_answer(waiting, "200"); // by now it parks nothing
+	assert_int_equal(send(fd, "{}", 2, MSG_NOSIGNAL), 2);
+	expect_answer(fd, "503");
+	pthread_join(stopping, NULL);
+	s->api = NULL;
+	server_stop(s);
+}
+
 // Records come and go while queries wait on all of them: nobody may miss a change for good.
 static void changes_under_waiting_lose_nobody(void **unused)
 {
@@ -308,6 +343,7 @@ int main(void)
 		cmocka_unit_test(hundreds_wait_without_threads),
 		cmocka_unit_test(a_client_that_hangs_up_is_forgotten),
 		cmocka_unit_test(shutdown_answers_who_waits),
+		cmocka_unit_test(what_arrives_while_it_stops_is_refused),
 		cmocka_unit_test(changes_under_waiting_lose_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
