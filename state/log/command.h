@@ -279,7 +279,6 @@ struct command_alloc_transitions {
 	struct eval_made made;  // result
 };
 // An operator begins, changes or ends a drain; the drainer ends it.
-struct drain_strategy;
 enum drain_end { DRAIN_GOES_ON, DRAIN_CANCELED, DRAIN_COMPLETE, DRAIN_DEADLINE_REACHED };
 struct command_node_drain {
 	struct uuid node;

@@ -16,8 +16,6 @@
 #define ITEM_METRICS 4u
 #define ITEM_PARTS 7u
 
-// What is shared
-
 // Writing: which metrics have which number, by their address. Reading: the metrics by number.
 struct snapshot_metrics {
 	struct slot {
@@ -103,8 +101,6 @@ static int take_metrics(
 	*out = shared_metrics_share(m->by_number[number]);
 	return 0;
 }
-
-// The item
 
 static void put_plain(const struct allocation *a, struct bytes_writer *w)
 {

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Writing
-
 static const struct record *version_at(const void *cell, uint64_t index)
 {
 	const struct cell *c = cell;
@@ -109,8 +107,6 @@ bool job_item_encode(const struct job_cell *cell, uint64_t index, struct bytes_w
 	put_work(keep, w);
 	return true;
 }
-
-// Reading
 
 static int64_t take_count(struct bytes_reader *r)
 {

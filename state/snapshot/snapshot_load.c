@@ -53,8 +53,6 @@ static int corrupt_unless(bool condition)
 	return condition ? 0 : -ERROR_CORRUPT;
 }
 
-// Head and clients
-
 static int load_head(struct snapshot_load *l, struct bytes_reader *r)
 {
 	struct state *state = l->state;
@@ -80,8 +78,6 @@ static int load_client(struct snapshot_load *l, struct bytes_reader *r)
 		client_add(l->state, e.name, create_index);
 	return error;
 }
-
-// Allocations and requests
 
 static bool adds_up(struct resources a, struct resources b)
 {
@@ -199,8 +195,6 @@ static int load_request(struct snapshot_load *l, struct bytes_reader *r)
 	return error;
 }
 
-// Items in order
-
 static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_reader *r)
 {
 	struct state *state = l->state;
@@ -258,8 +252,6 @@ int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
 	l->at = rank_of(kind);
 	return l->error;
 }
-
-// The end
 
 static int by_modify_index(const void *left, const void *right)
 {

@@ -98,8 +98,6 @@ uint64_t snapshot_view_index(const struct snapshot_view *v)
 	return v->index;
 }
 
-// Head and clients
-
 static bool put_head(struct snapshot_view *v, struct bytes_writer *w)
 {
 	if (v->cursor++)
@@ -124,8 +122,6 @@ static bool put_client(struct snapshot_view *v, struct bytes_writer *w)
 	bytes_put_text8(w, text_of(client->name));
 	return true;
 }
-
-// Nodes
 
 static void put_class(struct snapshot_view *v, const struct node_class *c, uint32_t number,
 	struct bytes_writer *w)
@@ -237,8 +233,6 @@ static bool put_node(struct snapshot_view *v, struct bytes_writer *w)
 	return false;
 }
 
-// Jobs
-
 static bool put_job_version(struct snapshot_view *v, struct bytes_writer *w)
 {
 	const struct job *job =
@@ -260,8 +254,6 @@ static bool put_job(struct snapshot_view *v, struct bytes_writer *w)
 			return true;
 	return false;
 }
-
-// Allocations and requests
 
 static bool put_allocation(struct snapshot_view *v, struct bytes_writer *w)
 {
@@ -311,8 +303,6 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 	return true;
 }
 
-// Records of kinds that have fields
-
 static bool put_record(struct snapshot_view *v, enum state_table at, struct bytes_writer *w)
 {
 	const struct table *table = &v->state->tables[at];
@@ -325,8 +315,6 @@ static bool put_record(struct snapshot_view *v, enum state_table at, struct byte
 			return true;
 	return false;
 }
-
-// The walk
 
 typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
 

@@ -71,8 +71,6 @@ const char *state_client_name(const struct state *state, uint32_t client)
 	return client < count ? state->clients[client]->name : "";
 }
 
-// Remembered requests
-
 struct request_key {
 	uint32_t client;
 	int64_t issued_ms;

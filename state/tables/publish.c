@@ -50,8 +50,6 @@ static void retire_record(struct state *state, const struct change *change)
 	call_rcu(&old->rcu, free_retired);
 }
 
-// Observers
-
 void state_observe(struct state *state, struct state_observer *observer)
 {
 	CHECK(observer->changed);
@@ -120,8 +118,6 @@ static void tell_observers(struct state *state, const struct change_list *change
 			free((struct record *)state->observed[i].after);
 }
 
-// Publication
-
 void state_publish(struct state *state, struct change_list *changes, uint64_t index,
 	const struct summary *summary)
 {
@@ -148,8 +144,6 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	changes->count = 0;
 	state_bury(state);
 }
-
-// Burying
 
 static void cell_free(struct rcu_head *head)
 {

@@ -56,9 +56,6 @@ struct node_cell {
 	_Atomic bool is_resting; // not to be used again yet
 };
 
-struct job_cell;
-struct eval_cell;
-struct deployment_cell;
 
 struct state *state_create(const struct state_limits *); // NULL when memory is short
 void state_destroy(struct state *);                      // no readers, no applier any more

@@ -151,8 +151,6 @@ void state_destroy(struct state *state)
 	free(state);
 }
 
-// Counts
-
 struct summary state_summary_now(const struct state *state)
 {
 	struct summary summary = {state->counts, state->forgotten_ms};

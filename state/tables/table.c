@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// What the next publication and the next burial do
-
 void change_add(struct change_list *list, enum state_table table, void *cell, struct record *record)
 {
 	CHECK(list && table < STATE_TABLES);
@@ -41,8 +39,6 @@ void publish_loaded(enum state_table table, void *cell, void *record)
 	((struct record *)record)->table = (uint8_t)table;
 	publish_pointer((void **)cell, record);
 }
-
-// Records of a kind
 
 void *kind_create(const struct kind *kind)
 {
@@ -100,8 +96,6 @@ static void replace_contents(const struct kind *kind, struct record *to, struct 
 	to->older = older;
 	free(from);
 }
-
-// Finding
 
 static const struct kind *kind_at(const struct state *state, enum state_table table)
 {
@@ -197,8 +191,6 @@ int table_check(const struct state *state, enum state_table table, const void *r
 	return table_has_room_for(state, table, key_of(kind, record, &name)) ? 0
 									     : -ERROR_TABLE_FULL;
 }
-
-// The working state
 
 static struct cell *cell_of(struct state *state, enum state_table table, const void *record)
 {
@@ -311,8 +303,6 @@ void cell_bury_if_idle(struct state *state, struct cell *cell)
 	cell->is_in_grave = true;
 	grave_add(state, cell->table, cell);
 }
-
-// Readers
 
 const void *table_published(const struct state *state, enum state_table table, const void *key)
 {

@@ -12,6 +12,7 @@
 struct client;
 struct eval_cell;
 struct index_wait;
+struct job_cell;
 struct node_groups;
 struct placer;
 

@@ -81,8 +81,6 @@ void tables_widen(struct state *state)
 	}
 }
 
-// The thread
-
 static bool widener_wait(struct widener *w)
 {
 	pthread_mutex_lock(&w->lock);

@@ -27,8 +27,6 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Nodes
-
 struct use {
 	uint64_t cpu_mhz, memory_mb, disk_mb;
 	uint64_t newest_cpu, newest_memory,
@@ -239,8 +237,6 @@ static void check_nodes(struct verifier *v)
 	free(v->class_nodes);
 }
 
-// Jobs
-
 static void check_counter(struct verifier *v, struct job_keep *keep, const struct allocation *a)
 {
 	const struct task_group *group =
@@ -346,8 +342,6 @@ static void check_jobs(struct verifier *v)
 	expect(v, jobs == state->counts.jobs && marked == state->counts.jobs_marked,
 		"counts of jobs do not add up");
 }
-
-// Allocations, clients, requests
 
 static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 {
@@ -466,8 +460,6 @@ static void check_requests(struct verifier *v)
 	}
 	expect(v, count == state->counts.place_requests, "count of requests does not add up");
 }
-
-// Records of kinds that have fields
 
 static void name_key(const struct kind *kind, const struct cell *cell, char text[static 64])
 {

@@ -28,8 +28,6 @@ void verify_ports_cores(struct verifier *v, const struct node_cell *node)
 	node_ports_cores_release(&held);
 }
 
-// Names
-
 static const char *group_of(const struct allocation *a)
 {
 	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;

@@ -15,8 +15,6 @@ struct found {
 	uint32_t running, listed;       // the same as readers see it
 };
 
-// Machines
-
 static bool is_same(struct resources a, struct resources b)
 {
 	return a.cpu_mhz == b.cpu_mhz && a.memory_mb == b.memory_mb && a.disk_mb == b.disk_mb;
@@ -72,8 +70,6 @@ static void check_vm(struct verifier *v, struct found *found, const struct vm_ce
 	found->scheduled += cell->worker != NULL;
 	found->running += cell->instance != NULL;
 }
-
-// Workers
 
 static int64_t count_of(const struct array *counts, const char *name)
 {

@@ -40,8 +40,6 @@ struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid 
 	return node ? caa_container_of(node, struct alloc_cell, by_id) : NULL;
 }
 
-// What living allocations hold of their node
-
 static void hold_node(struct state *state, const struct allocation *a)
 {
 	if (a->node_slot == NODE_SLOT_NONE)
@@ -146,8 +144,6 @@ void node_use_take_devices(struct state *state, const struct allocation *a)
 			USE_STORE(use->devices.groups[i],
 				use->devices.groups[i] | a->devices.groups[i]);
 }
-
-// The working state
 
 static void count_allocation(struct state *state, const struct allocation *a, int change)
 {
@@ -288,8 +284,6 @@ void alloc_cell_leave_grave(struct state *state, struct alloc_cell *cell)
 	CHECK(cell->working->node_slot == NODE_SLOT_NONE);
 }
 
-// Parts of a record
-
 // A version holds a reference to its job when that is not the job of the version before it.
 static bool owns_job(const struct allocation *a)
 {
@@ -341,8 +335,6 @@ void allocation_set_metrics(struct allocation *a, struct shared_metrics *metrics
 	a->metrics = metrics;
 }
 
-// Ends
-
 // The reason is in both descriptions where both states are set without the node.
 static const struct {
 	uint8_t client_text;
@@ -386,8 +378,6 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	grave_add(state, STATE_ALLOCATIONS, cell);
 	CHECK(!alloc_cell_is_there(cell) && !cell->eval_cell);
 }
-
-// What its kind says of it
 
 // The node learns with its next heartbeat that something about its allocations is new that it did not
 // report itself.
@@ -487,8 +477,6 @@ const struct kind allocation_kind = {
 	.bury = bury_allocation,
 	.destroy = destroy_allocations,
 };
-
-// Readers
 
 const struct allocation *state_allocation(const struct state *state, const struct uuid *id)
 {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct job_cell;
 extern const struct kind allocation_kind;
 
 struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);

@@ -61,8 +61,6 @@ bool job_cell_has_members_of(const struct job_cell *job, const struct uuid *id)
 	return false;
 }
 
-// The working state
-
 struct deployment *deployment_cell_revise(
 	struct state *state, struct deployment_cell *cell, uint64_t index)
 {
@@ -111,8 +109,6 @@ void deployment_cell_delete(struct state *state, struct deployment_cell *cell, u
 	deployment_cell_revise(state, cell, index);
 	cell_delete(state, &cell->cell, index);
 }
-
-// Its allocations
 
 static const struct uuid *deployment_of_living(const struct allocation *a)
 {
@@ -222,8 +218,6 @@ void deployment_count_health(
 		count_verdict(g, was, now->deployment_status);
 }
 
-// What its kind says of it
-
 static bool is_deployment_sound(const void *record)
 {
 	return deployment_is_sound(record);
@@ -299,8 +293,6 @@ const struct kind deployment_kind = {
 	.noted = deployment_noted,
 	.buried = deployment_buried,
 };
-
-// Readers
 
 const struct deployment *state_deployment(const struct state *state, const struct uuid *id)
 {

@@ -68,8 +68,6 @@ void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
 		counting->allocations++;
 }
 
-// What its kind says of it
-
 static bool is_evaluation_sound(const void *record)
 {
 	return evaluation_is_sound(record);
@@ -162,8 +160,6 @@ const struct kind evaluation_kind = {
 	.noted = evaluation_noted,
 	.buried = evaluation_buried,
 };
-
-// Readers
 
 const struct evaluation *state_evaluation(const struct state *state, const struct uuid *id)
 {

@@ -66,8 +66,6 @@ struct job_cell *job_cell_find_or_add(
 	return cell;
 }
 
-// Versions
-
 struct job *job_version_find(const struct state *state, uint64_t modify_index)
 {
 	return sequence_find(&state->tables[STATE_JOB_VERSIONS].order, modify_index);
@@ -148,8 +146,6 @@ void job_keep_free(struct job_keep *keep)
 	job_notes_release(keep->notes);
 	free(keep);
 }
-
-// Counters
 
 struct text job_keep_counter_name(const struct job_keep *keep, uint32_t i)
 {

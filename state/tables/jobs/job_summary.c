@@ -103,8 +103,6 @@ void job_summary_queued(struct state *state, struct job_cell *job, const struct 
 	}
 }
 
-// Readers
-
 static struct task_group_summary summary_of(
 	const struct job_keep *keep, const struct group_counter *row)
 {

@@ -34,8 +34,6 @@ void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 	CHECK(!cell->is_marked && !cell->is_stopped_listed && !cell->is_system_listed);
 }
 
-// Status
-
 void job_cell_list_stopped(struct state *state, struct job_cell *cell, bool stopped)
 {
 	if (cell->is_stopped_listed)
@@ -107,8 +105,6 @@ void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t
 	CHECK(keep == cell->working);
 	job_children_follow(state, cell);
 }
-
-// What its kind says of it
 
 // What is kept of a job but shown with its versions.
 static void job_showing(void *record)
@@ -253,8 +249,6 @@ const struct kind job_version_kind = {
 	.bury = bury_job_version,
 	.destroy = destroy_job_versions,
 };
-
-// Readers
 
 static const struct job_keep *published_keep(const struct job_cell *cell)
 {

@@ -165,8 +165,6 @@ const struct node *state_node_by_id(const struct state *state, const struct uuid
 	return n && !n->record.deleted && uuid_equal(&n->id, id) ? n : NULL;
 }
 
-// What its kind says of it
-
 static void node_published(struct state *state, void *cell, void *before, void *now)
 {
 	CHECK(((struct node_cell *)cell)->published == now);

@@ -106,8 +106,6 @@ uint32_t node_slot_generation(const struct state *state, uint32_t slot)
 		       : 1;
 }
 
-// Publication
-
 struct rest {
 	struct rcu_head rcu;
 	struct node_cell *cell;

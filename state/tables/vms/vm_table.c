@@ -33,8 +33,6 @@ struct vm_cell *vm_cell_find_instance(const struct state *state, const struct uu
 	return node ? caa_container_of(node, struct vm_instance, by_id)->cell : NULL;
 }
 
-// What the tables rely on
-
 static bool holds_something(struct resources r)
 {
 	return r.cpu_mhz || r.memory_mb || r.disk_mb;
@@ -63,8 +61,6 @@ bool vm_is_sound(const struct vm *vm)
 	       (is_scheduled || !holds_something(vm->holds)) &&
 	       holds_something(vm->holds) == (vm->holds_index != 0);
 }
-
-// What is counted of a working record
 
 static void count_status(struct state *state, struct vm_cell *cell)
 {
@@ -174,8 +170,6 @@ void vm_leave_worker(struct vm *vm)
 	CHECK(!holds_something(vm->holds));
 }
 
-// What readers see
-
 static void instance_free(struct rcu_head *head)
 {
 	free(caa_container_of(head, struct vm_instance, rcu));
@@ -267,8 +261,6 @@ static void vm_published(struct state *state, void *seen, void *old, void *new)
 	CHECK(cell->instance->cell == cell);
 }
 
-// What its kind says of it
-
 static bool is_vm_sound(const void *record)
 {
 	return vm_is_sound(record);
@@ -326,8 +318,6 @@ const struct kind vm_kind = {
 	.published = vm_published,
 	.released = vm_released,
 };
-
-// Readers
 
 const struct vm *state_vm(const struct state *state, struct text name)
 {

@@ -55,8 +55,6 @@ struct vm_worker_cell {
 
 extern const struct kind vm_kind, vm_worker_kind;
 
-// Machines
-
 static inline struct vm_cell *vm_cell_find(const struct state *state, struct text name)
 {
 	return (struct vm_cell *)table_find(state, STATE_VMS, &name);

@@ -33,8 +33,6 @@ bool vm_worker_is_sound(const struct vm_worker *worker)
 	       (!worker->beats || !uuid_is_zero(&worker->node));
 }
 
-// By node
-
 // More than one may lead from a node while a worker that it was is not published without it yet.
 struct node_match {
 	const struct uuid *node;
@@ -131,8 +129,6 @@ static void lead_to(const struct state *state, struct vm_worker_cell *cell)
 	add_way(state, cell, published);
 }
 
-// The working state
-
 // What machines hold is of the node that their worker is.
 static void drop_holds(struct state *state, const struct vm_worker_cell *worker)
 {
@@ -190,8 +186,6 @@ static void vm_worker_published(struct state *state, void *cell, void *before, v
 	lead_to(state, cell);
 }
 
-// Readers
-
 const struct vm_worker *state_vm_worker(const struct state *state, struct text name)
 {
 	return table_published(state, STATE_VM_WORKERS, &name);
@@ -208,8 +202,6 @@ const struct vm_worker *state_next_vm_worker(const struct state *state, uint64_t
 {
 	return table_next(state, STATE_VM_WORKERS, cursor);
 }
-
-// What their kinds say of them
 
 static bool is_vm_worker_sound(const void *record)
 {

@@ -6,7 +6,6 @@
 #include "tools/fleet/work/behaviour.h"
 
 struct fleet;
-struct fleet_node;
 
 // How allocations run where their job does not say it.
 struct running_settings {
