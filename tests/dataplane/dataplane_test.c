@@ -2,8 +2,9 @@
 // where it belongs, and the end is noticed. Waits for conditions, never for a time.
 #include "dataplane/dataplane.h"
 #include "state/base/memory.h"
-#include "tests/dataplane/history.h"
 #include "tests/dataplane/hot/packets.h"
+#include "tests/support/core/core.h"
+#include "tests/support/first_fit.h"
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,10 +27,7 @@
 #define PATIENCE_MS 20000u
 
 static struct master_keys keys = {.count = 1, .keys = {{.id = 1, .bytes = {7}}}};
-static struct history history;
-static struct state *known;
-static struct command_queue *queue;
-static struct applier *applier;
+static struct core core;
 static char capture[] = "/tmp/berth-dataplane-test-XXXXXX";
 
 static struct uuid node_id(uint32_t number)
@@ -52,8 +50,8 @@ static void register_node(uint32_t number)
 		.datacenter = TEXT("dc1"),
 		.pool = TEXT("default")};
 	struct command c = {.type = COMMAND_NODE_REGISTER, .node_register = &r, .done = ignore};
-	assert_true(command_queue_push(queue, 0, &c));
-	assert_int_equal(applier_step(applier), 1);
+	assert_true(command_queue_push(core.queue, 0, &c));
+	assert_int_equal(applier_step(core.applier), 1);
 	assert_int_equal(c.outcome, OUTCOME_DONE);
 	assert_int_equal(r.slot, number);
 	assert_int_equal(r.generation, 1);
@@ -90,7 +88,7 @@ static void put_heartbeat(FILE *f, uint32_t number, struct kind kind)
 		.slot = number,
 		.generation = 1,
 		.sequence = kind.sequence};
-	struct wire_heartbeat beat = {.term = state_node_table(known)->term + kind.term_ahead};
+	struct wire_heartbeat beat = {.term = state_node_table(core.state)->term + kind.term_ahead};
 	struct route route = route_from(number + 1, number % 2 == 1, number % 3 == 1);
 	uint32_t bytes = wire_heartbeat_encode(frame, sizeof frame, header, &beat);
 	assert_true(node_key_derive(&keys, 1, &id, &key));
@@ -124,33 +122,22 @@ static void write_capture(void)
 
 static int prepare(void **unused)
 {
-	const struct state_limits limits = {
-		.nodes = 1000, .jobs = 10, .allocations = 10, .place_requests = 10, .clients = 10};
-	known = state_create(&limits);
-	queue = command_queue_create(1);
-	const struct applier_settings settings = {.state = known,
-		.queue = queue,
-		.log = history_log(&history),
-		.placer = first_fit_placer(known),
-		.time = &time_source_real,
-		.seed = 1,
-		.collect_after_ms = 1000000,
-		.log_failed = history_failed};
-	applier = applier_create(&settings);
-	assert_int_equal(applier_open(applier), 0);
+	core_create(&core, (struct state_limits){.nodes = 1000}, 1);
+	core_appoint(&core, (struct applier_settings){.placer = first_fit_placer(core.state),
+				    .seed = 1,
+				    .collect_after_ms = 1000000});
+	assert_int_equal(core_open(&core), 0);
 	for (uint32_t n = 0; n < NODES; n++)
 		register_node(n);
 	write_capture();
-	return applier_start(applier, -1);
+	core_start(&core, -1);
+	return 0;
 }
 
 static int clean_up(void **unused)
 {
-	applier_stop(applier, 1000);
-	applier_destroy(applier);
-	command_queue_destroy(queue);
-	state_destroy(known);
-	history_free(&history);
+	core_stop(&core, 1000);
+	core_destroy(&core);
 	return unlink(capture);
 }
 
@@ -229,7 +216,7 @@ static void capture_is_replayed(void **unused)
 		fail_msg("%s", message);
 	assert_int_equal(dataplane_workers(d), 1);
 	assert_int_equal(dataplane_ports(d), 1);
-	assert_int_equal(dataplane_start(d, known, queue, &keys, &time_source_real), 0);
+	assert_int_equal(dataplane_start(d, core.state, core.queue, &keys, &time_source_real), 0);
 	const struct hot_counters *counters = dataplane_counters(d, 0);
 	for (uint32_t ms = 0; ms < PATIENCE_MS && atomic_load(&counters->received) < PACKETS; ms++)
 		nap();

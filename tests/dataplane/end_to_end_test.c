@@ -19,7 +19,7 @@ static struct peer new_node(struct world *w, uint32_t number, uint32_t wire, str
 static uint8_t status_of(struct world *w, uint32_t slot)
 {
 	state_read_begin();
-	const struct node *n = state_node_at(w->state, slot);
+	const struct node *n = state_node_at(w->core.state, slot);
 	assert_non_null(n);
 	uint8_t status = n->status;
 	state_read_end();
@@ -36,14 +36,14 @@ static void end(struct world *w)
 	world_settle(w);
 	world_balances(w);
 	world_is_quiet(w);
-	assert_int_equal(state_verify(w->state, violated, NULL), 0);
+	assert_int_equal(state_verify(w->core.state, violated, NULL), 0);
 	world_destroy(w);
 }
 
 static void life_of_a_node(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header node;
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -51,7 +51,7 @@ static void life_of_a_node(void **state)
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
 	struct wire_heartbeat_ack ack = world_beat(w, &p, &node, 1);
 	assert_int_equal(ack.ttl_ms, WORLD_TTL_MS);
-	assert_int_equal(ack.term, state_node_table(w->state)->term);
+	assert_int_equal(ack.term, state_node_table(w->core.state)->term);
 	assert_int_equal(ack.directives, 0);
 	world_pass(w, WORLD_TTL_MS - 100);
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
@@ -66,7 +66,7 @@ static void life_of_a_node(void **state)
 	world_beat(w, &p, &node, 4);
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 static void say_ready(
@@ -86,8 +86,8 @@ static void say_ready(
 static void readiness_is_asked_for_until_it_is_there(void **state)
 {
 	(void)state;
-	struct history history = {.readiness = true};
-	struct world *w = world_create_with(1, &history, 0);
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_probed(1, &history, 0, true);
 	struct wire_header node;
 	struct peer p = new_node(w, 1, 0, &node);
 	assert_int_equal(world_beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
@@ -95,7 +95,7 @@ static void readiness_is_asked_for_until_it_is_there(void **state)
 	say_ready(w, &p, &node, 3, false);
 	assert_int_equal(world_beat(w, &p, &node, 4).directives, WIRE_DIRECTIVE_PROBE);
 	world_destroy(w);
-	w = world_create_with(1, &history, 1000);
+	w = world_create_probed(1, &history, 1000, true);
 	p = world_join(w, 1, 0, WORLD_WALL_MS + 1, &node);
 	assert_int_equal(world_beat(w, &p, &node, 1).directives, WIRE_DIRECTIVE_PROBE);
 	say_ready(w, &p, &node, 2, true);
@@ -103,14 +103,14 @@ static void readiness_is_asked_for_until_it_is_there(void **state)
 	say_ready(w, &p, &node, 4, false);
 	assert_int_equal(world_beat(w, &p, &node, 5).directives, 0);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // Described anew the node gets a generation of its own; what still speaks with the old one is told.
 static void registered_again(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header old, node, h;
 	struct wire_refused refused;
@@ -141,7 +141,7 @@ static void registered_again(void **state)
 	peer_hears_nothing(w, &p);
 	assert_int_equal(world_refused(w, 0, HOT_REFUSED_REPLAY), 1);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 static struct wire_placed placed(struct world *w, struct peer *p, uint64_t request, uint8_t count)
@@ -190,7 +190,7 @@ static uint8_t released(struct world *w, struct peer *p, const struct uuid *id)
 static void placements_and_what_becomes_of_them(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header nodes[2];
 	struct peer peers[2] = {new_node(w, 1, 0, &nodes[0]), new_node(w, 2, 0, &nodes[1])};
@@ -229,13 +229,13 @@ static void placements_and_what_becomes_of_them(void **state)
 		assert_int_equal(changes.items[i].node_slot, nodes[1].slot);
 	}
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 static void asked_twice_answered_alike(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header node;
 	new_node(w, 1, 0, &node);
@@ -258,7 +258,7 @@ static void asked_twice_answered_alike(void **state)
 	assert_true(wire_placed_decode(frame, &h, &twice));
 	assert_memory_equal(twice.items, once.items, 2 * sizeof once.items[0]);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // After a restart nobody is down for want of having been heard, keys are derived anew, and
@@ -266,7 +266,7 @@ static void asked_twice_answered_alike(void **state)
 static void restart(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(2, &history, 0);
 	struct wire_header alive, silent, down;
 	struct peer p = new_node(w, 1, 0, &alive), q = new_node(w, 3, 1, &silent);
@@ -277,11 +277,11 @@ static void restart(void **state)
 		world_beat(w, &q, &silent, i);
 	}
 	assert_int_equal(status_of(w, down.slot), NODE_DOWN);
-	uint64_t old_term = state_node_table(w->state)->term;
+	uint64_t old_term = state_node_table(w->core.state)->term;
 	end(w);
 
 	w = world_create_with(1, &history, 3600000); // an hour later, with one worker fewer
-	assert_true(state_node_table(w->state)->term > old_term);
+	assert_true(state_node_table(w->core.state)->term > old_term);
 	p.wire = q.wire = 0;
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_header header = {.type = WIRE_HEARTBEAT,
@@ -308,18 +308,18 @@ static void restart(void **state)
 	world_beat(w, &q, &silent, 4);
 	assert_int_equal(status_of(w, silent.slot), NODE_READY);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // Stale heartbeats alone do not keep a node alive.
 static void stale_term_is_no_sign_of_life(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header node;
 	struct peer p = new_node(w, 1, 0, &node);
-	uint64_t old_term = state_node_table(w->state)->term;
+	uint64_t old_term = state_node_table(w->core.state)->term;
 	end(w);
 	w = world_create_with(1, &history, 1000);
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -336,20 +336,20 @@ static void stale_term_is_no_sign_of_life(void **state)
 	}
 	assert_int_equal(status_of(w, node.slot), NODE_DOWN);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // A full disk refuses what may wait and takes what may not.
 static void disk_full(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header node, h;
 	struct peer p = new_node(w, 1, 0, &node), ci = client_peer(w, "ci", 0);
 	add_job(w, "web", 1000);
 	struct wire_placed one = placed(w, &ci, 1, 1);
-	history.disk_full = true;
+	history.room_bytes = 0;
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_refused refused;
 	send_place(w, &ci, "ci", 2, 1, "web", "g");
@@ -363,25 +363,26 @@ static void disk_full(void **state)
 	assert_int_equal(status_of(w, node.slot), NODE_DOWN);
 	world_beat(w, &p, &node, 1);
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
-	history.disk_full = false;
+	history.room_bytes = INT64_MAX;
 	assert_int_equal(placed(w, &ci, 2, 1).count, 1);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // Each worker's nodes lie in its own blocks.
 static void slots_by_worker(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(2, &history, 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		struct wire_header node;
 		new_node(w, 100 + i, i % 2, &node);
-		assert_int_equal(node_table_owner(state_node_table(w->state), node.slot), i % 2);
+		assert_int_equal(
+			node_table_owner(state_node_table(w->core.state), node.slot), i % 2);
 	}
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 #define CROWD 5000u
@@ -390,7 +391,7 @@ static void slots_by_worker(void **state)
 static void crowd(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(2, &history, 0);
 	static struct peer peers[CROWD];
 	static struct wire_header nodes[CROWD];
@@ -416,11 +417,11 @@ static void crowd(void **state)
 	for (uint32_t i = 0; i < CROWD; i++)
 		assert_int_equal(status_of(w, nodes[i].slot), i % 3 != 0 ? NODE_READY : NODE_DOWN);
 	struct state_counts counts;
-	state_counts(w->state, &counts);
+	state_counts(w->core.state, &counts);
 	assert_int_equal(counts.nodes[NODE_DOWN], (CROWD + 2) / 3);
 	assert_int_equal(counts.nodes[NODE_READY], CROWD - (CROWD + 2) / 3);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // A purged node that is still there is told to register, and is a new one then; nothing that is meant for the
@@ -428,7 +429,7 @@ static void crowd(void **state)
 static void purged_but_alive(void **state)
 {
 	(void)state;
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header old, node;
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -460,7 +461,7 @@ static void purged_but_alive(void **state)
 	assert_int_equal(status_of(w, node.slot), NODE_READY);
 	assert_int_equal(status_of(w, old.slot), NODE_READY);
 	end(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 int main(void)

@@ -151,11 +151,11 @@ static void goodbye_through_another_worker(void **state)
 	state_reader_online();
 	packet_worker_step(&w->team->items[1]);
 	world_no_command(w);
-	assert_false(node_table_line(state_node_table(w->state), 3)->flags & NODE_LINE_DOWN);
+	assert_false(node_table_line(state_node_table(w->core.state), 3)->flags & NODE_LINE_DOWN);
 	packet_worker_step(&w->team->items[0]);
 	state_reader_offline();
 	struct command *c = world_command(w, COMMAND_NODE_GOODBYE);
-	assert_true(node_table_line(state_node_table(w->state), 3)->flags & NODE_LINE_DOWN);
+	assert_true(node_table_line(state_node_table(w->core.state), 3)->flags & NODE_LINE_DOWN);
 	world_finish(c, OUTCOME_DONE);
 	world_turn(w, 1);
 	peer_receive(w, &p, WIRE_GOODBYE_ACK, frame);

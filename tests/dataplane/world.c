@@ -1,22 +1,26 @@
 #include "tests/dataplane/world.h"
 #include "state/decide/command_kinds.h"
+#include "tests/support/core/builders.h"
+#include "tests/support/first_fit.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void start_applier(struct world *w, struct history *history)
+static void log_failed(void *context, int error)
 {
-	const struct applier_settings settings = {.state = w->state,
-		.queue = w->queue,
-		.log = history_log(history),
-		.placer = first_fit_placer(w->state),
-		.time = &w->time,
-		.seed = 1,
-		.collect_after_ms = 3600000,
-		.lifecycle = {.readiness = history->readiness},
-		.log_failed = history_failed};
-	w->applier = applier_create(&settings);
-	history_replay(history, w->applier);
-	assert_int_equal(applier_open(w->applier), 0);
+	fail_msg("the log failed: %d", error);
+}
+
+static void start_applier(struct world *w, struct memory_log *log, bool probes)
+{
+	core_appoint(&w->core, (struct applier_settings){.log = memory_log_of(log),
+				       .placer = first_fit_placer(w->core.state),
+				       .time = &w->time,
+				       .seed = 1,
+				       .collect_after_ms = 3600000,
+				       .lifecycle = {.readiness = probes},
+				       .log_failed = log_failed});
+	assert_int_equal(memory_log_replay(log, log->count, w->core.applier), 0);
+	assert_int_equal(core_open(&w->core), 0);
 }
 
 struct world *world_create(uint32_t workers)
@@ -24,7 +28,13 @@ struct world *world_create(uint32_t workers)
 	return world_create_with(workers, NULL, 0);
 }
 
-struct world *world_create_with(uint32_t workers, struct history *history, uint64_t start_ms)
+struct world *world_create_with(uint32_t workers, struct memory_log *log, uint64_t start_ms)
+{
+	return world_create_probed(workers, log, start_ms, false);
+}
+
+struct world *world_create_probed(
+	uint32_t workers, struct memory_log *log, uint64_t start_ms, bool probes)
 {
 	struct world *w = calloc(1, sizeof *w);
 	assert_non_null(w);
@@ -35,17 +45,16 @@ struct world *world_create_with(uint32_t workers, struct history *history, uint6
 	w->keys.count = 1;
 	w->keys.keys[0].id = 3;
 	memset(w->keys.keys[0].bytes, 0x5a, MASTER_KEY_BYTES);
-	struct state_limits limits = {.nodes = 20000,
-		.jobs = 100,
-		.allocations = 10000,
-		.place_requests = 10000,
-		.clients = 100};
-	w->state = state_create(&limits);
-	assert_non_null(w->state);
-	state_node_table(w->state)->term = WORLD_TERM;
-	w->queue = command_queue_create(workers);
-	if (history != NULL)
-		start_applier(w, history);
+	core_create(&w->core,
+		(struct state_limits){.nodes = 20000,
+			.jobs = 100,
+			.allocations = 10000,
+			.place_requests = 10000,
+			.clients = 100},
+		workers);
+	state_node_table(w->core.state)->term = WORLD_TERM;
+	if (log != NULL)
+		start_applier(w, log, probes);
 	struct packet_worker_settings settings = {.ttl_ms = WORLD_TTL_MS,
 		.restart_grace_ms = WORLD_GRACE_MS,
 		.stall_ms = WORLD_STALL_MS,
@@ -57,7 +66,7 @@ struct world *world_create_with(uint32_t workers, struct history *history, uint6
 		packet_worker_attach(
 			&w->team->items[i], memory_wire_io(w->wires[i]), &port, &w->missed);
 	}
-	packet_workers_open(w->team, w->state, w->queue, &w->keys, &w->time);
+	packet_workers_open(w->team, w->core.state, w->core.queue, &w->keys, &w->time);
 	return w;
 }
 
@@ -65,11 +74,9 @@ void world_destroy(struct world *w)
 {
 	for (uint32_t i = 0; i < w->team->count; i++)
 		memory_wire_destroy(w->wires[i]);
-	if (w->applier != NULL)
-		applier_destroy(w->applier);
+	core_dismiss(&w->core);
 	packet_workers_destroy(w->team);
-	command_queue_destroy(w->queue);
-	state_destroy(w->state);
+	core_destroy(&w->core);
 	free(w);
 }
 
@@ -86,8 +93,8 @@ void world_pass(struct world *w, uint32_t time_ms)
 {
 	for (uint32_t passed = 0; passed < time_ms; passed += 10) {
 		world_turn(w, 10);
-		if (w->applier != NULL)
-			applier_step(w->applier);
+		if (w->core.applier != NULL)
+			applier_step(w->core.applier);
 	}
 }
 
@@ -105,7 +112,7 @@ void world_settle(struct world *w)
 	while (idle < 3) { // what one worker passes to another takes a turn of each
 		uint64_t before = received_by_all(w);
 		world_turn(w, 0);
-		bool busy = applier_step(w->applier) > 0 || received_by_all(w) > before;
+		bool busy = applier_step(w->core.applier) > 0 || received_by_all(w) > before;
 		idle = busy ? 0 : idle + 1;
 	}
 }
@@ -235,7 +242,7 @@ void send_heartbeat(
 	struct wire_header header = header_of(p, WIRE_HEARTBEAT, sequence);
 	header.slot = slot;
 	header.generation = generation;
-	struct wire_heartbeat beat = {.term = state_node_table(w->state)->term};
+	struct wire_heartbeat beat = {.term = state_node_table(w->core.state)->term};
 	peer_send(w, p, frame, wire_heartbeat_encode(frame, sizeof frame, header, &beat));
 }
 
@@ -273,7 +280,7 @@ void world_run(struct world *w, struct command *c)
 	bool done = false;
 	c->done = command_done;
 	c->context = &done;
-	assert_true(command_queue_push(w->queue, COMMAND_PRODUCER_SHARED, c));
+	assert_true(command_queue_push(w->core.queue, COMMAND_PRODUCER_SHARED, c));
 	world_settle(w);
 	assert_true(done);
 	assert_int_equal(c->outcome, OUTCOME_DONE);
@@ -313,7 +320,7 @@ struct wire_heartbeat_ack world_beat(
 struct command *world_command(struct world *w, enum command_type type)
 {
 	struct command *c;
-	assert_int_equal(command_queue_take(w->queue, &c, 1), 1);
+	assert_int_equal(command_queue_take(w->core.queue, &c, 1), 1);
 	assert_string_equal(command_type_name(c->type), command_type_name(type));
 	assert_true(c->submitted_ns > 0 && c->submitted_ns <= w->clock.monotonic_ns);
 	return c;
@@ -322,7 +329,7 @@ struct command *world_command(struct world *w, enum command_type type)
 void world_no_command(struct world *w)
 {
 	struct command *c;
-	assert_int_equal(command_queue_take(w->queue, &c, 1), 0);
+	assert_int_equal(command_queue_take(w->core.queue, &c, 1), 0);
 }
 
 void world_finish(struct command *c, enum command_outcome outcome)
@@ -333,7 +340,7 @@ void world_finish(struct command *c, enum command_outcome outcome)
 
 void world_slot(struct world *w, uint32_t slot, uint16_t owner)
 {
-	struct node_table *t = state_node_table(w->state);
+	struct node_table *t = state_node_table(w->core.state);
 	atomic_store(&t->block_owner[slot / NODE_BLOCK_SLOTS], owner);
 	if (atomic_load(&t->slots_used) <= slot)
 		atomic_store(&t->slots_used, slot + 1);
@@ -384,4 +391,17 @@ void world_is_quiet(const struct world *w)
 		assert_int_equal(
 			reports->free_count + ck_ring_size(&reports->returned), WORKER_REPORTS_MAX);
 	}
+}
+
+struct job *direct_job(const char *id, uint32_t cpu_mhz, uint32_t memory_mb)
+{
+	struct job *job = plain_job(id, JOB_DIRECT);
+
+	free(job->node_pool);
+	job->node_pool = text_copy(TEXT("default"));
+	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
+	struct task *task = add_plain_group(job, "g", (struct resources){cpu_mhz, memory_mb, 0});
+	free(task->driver);
+	task->driver = text_copy(TEXT("exec"));
+	return job;
 }

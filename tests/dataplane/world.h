@@ -4,8 +4,9 @@
 #pragma once
 #include "dataplane/packet_workers.h"
 #include "dataplane/port/packet_io_memory.h"
-#include "tests/dataplane/history.h"
 #include "tests/dataplane/hot/packets.h"
+#include "tests/support/core/core.h"
+#include "tests/support/memory_log.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,17 +24,19 @@ struct world {
 	struct manual_time clock;
 	struct time_source time;
 	struct master_keys keys;
-	struct state *state;
-	struct command_queue *queue;
-	struct applier *applier; // or NULL
+	struct core core; // without an applier unless it has a log
 	struct packet_workers *team;
 	struct memory_wire *wires[WORLD_WORKERS_MAX];
 	_Atomic uint64_t missed; // by every worker's port
 };
 
 struct world *world_create(uint32_t workers);
-// With the real applier, continuing the history. The clock starts start_ms after the first world's.
-struct world *world_create_with(uint32_t workers, struct history *, uint64_t start_ms);
+// With the real applier, which goes on with what the log has. The clock starts start_ms after the first world's.
+// The log outlives the world.
+struct world *world_create_with(uint32_t workers, struct memory_log *, uint64_t start_ms);
+// The same; probes: of nodes count.
+struct world *world_create_probed(
+	uint32_t workers, struct memory_log *, uint64_t start_ms, bool probes);
 void world_destroy(struct world *);
 // One turn of each worker, then time_ms passes.
 void world_turn(struct world *, uint32_t time_ms);
@@ -104,3 +107,6 @@ uint64_t world_refused(const struct world *, uint32_t worker, enum hot_refusal);
 void world_balances(const struct world *);
 // No request or report is on its way.
 void world_is_quiet(const struct world *);
+
+// A direct job of one group "g" whose instances take that much. Caller frees.
+struct job *direct_job(const char *id, uint32_t cpu_mhz, uint32_t memory_mb);

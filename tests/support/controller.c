@@ -64,14 +64,7 @@ void controller_seed(struct controller *c, uint64_t seed)
 
 int controller_replay(struct controller *c, const struct memory_log *log, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct memory_batch *batch = &log->batches[i];
-		int error =
-			applier_replay(c->applier, batch->first_index, batch->data, batch->size);
-		if (error)
-			return error;
-	}
-	return 0;
+	return memory_log_replay(log, count, c->applier);
 }
 
 void controller_open(struct controller *c)

@@ -38,14 +38,18 @@ static bool take_devices(
 	return false;
 }
 
+static struct resources free_of(const struct node_cell *cell)
+{
+	return resources_minus(node_capacity(cell->working), cell->used);
+}
+
 bool first_fit_takes(
 	const struct node_cell *cell, const struct group_ask *ask, struct device_set *devices)
 {
 	const struct node *n = cell->working;
 
 	*devices = (struct device_set){0};
-	if (!n || !node_is_usable(n) ||
-		!resources_fit(ask->resources, resources_minus(node_capacity(n), cell->used)))
+	if (!n || !node_is_usable(n) || !resources_fit(ask->resources, free_of(cell)))
 		return false;
 	for (uint32_t i = 0; i < ask->device_count; i++)
 		if (!take_devices(cell, ask->devices[i].name, ask->devices[i].count, devices))
@@ -61,13 +65,17 @@ static void best(void *context, const struct job *job, uint32_t group, struct pl
 	*choice = (struct placer_choice){.slot = PLACER_NO_NODE, .score = 0.5};
 	*refusal = (struct place_refusal){0};
 	for (uint32_t slot = 0; slot < state_node_slots(context); slot++) {
+		const struct node_cell *cell = state_node_cell(context, slot);
 		struct device_set devices;
-		if (!state_node_cell(context, slot)->working)
+		if (!cell->working)
 			continue;
 		refusal->nodes_seen++;
 		choice->nodes_evaluated++;
-		if (!first_fit_takes(state_node_cell(context, slot), ask, &devices))
+		if (!first_fit_takes(cell, ask, &devices)) {
+			refusal->exhausted_cpu += node_is_usable(cell->working) &&
+						  free_of(cell).cpu_mhz < ask->resources.cpu_mhz;
 			continue;
+		}
 		if (choice->nodes_feasible++ == 0) {
 			choice->slot = slot;
 			choice->devices = devices;

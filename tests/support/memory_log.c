@@ -46,3 +46,13 @@ struct command_log memory_log_of(struct memory_log *log)
 {
 	return (struct command_log){append, room_bytes, log};
 }
+
+int memory_log_replay(const struct memory_log *log, uint32_t count, struct applier *applier)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < count && !error; i++)
+		error = applier_replay(applier, log->batches[i].first_index, log->batches[i].data,
+			log->batches[i].size);
+	return error;
+}

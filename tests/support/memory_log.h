@@ -2,7 +2,7 @@
 // of it may be looked at and changed from another thread between appends only, but the faults at
 // any time.
 #pragma once
-#include "state/applier/command_log.h"
+#include "state/applier/applier.h"
 #include <stdatomic.h>
 
 struct memory_batch {
@@ -23,3 +23,5 @@ struct memory_log {
 void memory_log_init(struct memory_log *); // plenty of room, no fault
 void memory_log_free(struct memory_log *);
 struct command_log memory_log_of(struct memory_log *);
+// Replays the first `count` batches. Returns 0, or the error that applier_replay said.
+int memory_log_replay(const struct memory_log *, uint32_t count, struct applier *);

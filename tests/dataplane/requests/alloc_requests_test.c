@@ -53,7 +53,7 @@ static struct wire_allocs_reply ask(struct world *w, struct peer *p, const struc
 
 static void all_allocations_in_pages(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header node, other;
 	struct peer p = new_node(w, 1, &node), q = new_node(w, 2, &other);
@@ -81,10 +81,10 @@ static void all_allocations_in_pages(void **unused)
 	}
 	of_other = ask(w, &q, &other, 0, 32).count;
 	assert_int_equal(seen + of_other, PLACED);
-	assert_int_equal(since, state_index(w->state));
+	assert_int_equal(since, state_index(w->core.state));
 	assert_int_equal(ask(w, &p, &node, since, 32).count, 0);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 struct renderer {
@@ -113,7 +113,7 @@ static uint32_t send_spec(struct world *w, struct peer *p, const struct wire_hea
 
 static void a_specification_in_pieces(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct renderer renderer = {0};
 	struct wire_header node, other;
@@ -153,13 +153,13 @@ static void a_specification_in_pieces(void **unused)
 	assert_int_equal(refused.reason, WIRE_REFUSED_UNKNOWN_ALLOCATION);
 	world_balances(w);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // More than are made in a moment wait.
 static void specifications_do_not_hold_heartbeats_up(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct renderer renderer = {0};
 	struct wire_header node;
@@ -193,7 +193,7 @@ static void specifications_do_not_hold_heartbeats_up(void **unused)
 	assert_true(answered >= 1 && answered <= SPECS_PER_MS);
 	assert_int_equal(answered + refused, 2 * SPECS_PER_MS);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 static void send_report(struct world *w, struct peer *p, uint64_t sequence)
@@ -347,7 +347,7 @@ static void report(struct world *w, struct peer *p, const struct wire_header *no
 static uint8_t client_status(struct world *w, const struct uuid *id)
 {
 	state_read_begin();
-	uint8_t status = state_allocation(w->state, id)->client_status;
+	uint8_t status = state_allocation(w->core.state, id)->client_status;
 	state_read_end();
 	return status;
 }
@@ -366,7 +366,7 @@ static void reported(struct world *w, struct peer *p, const struct wire_header *
 // The whole way: told by a heartbeat's answer, asked for, reported, too late.
 static void a_node_runs_what_it_was_given(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header node;
 	struct peer p = new_node(w, 1, &node);
@@ -409,7 +409,7 @@ static void a_node_runs_what_it_was_given(void **unused)
 	assert_true(allocs.count >= 1);
 	world_balances(w);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // Malformed, of an old generation, of nobody.

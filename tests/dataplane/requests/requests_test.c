@@ -64,7 +64,7 @@ static void registration_of_anothers_slot(void **state)
 	c->node_register->generation = 2;
 	c->node_register->owner = 0;
 	world_finish(c, OUTCOME_DONE);
-	const struct node_line *line = node_table_line(state_node_table(w->state), 5);
+	const struct node_line *line = node_table_line(state_node_table(w->core.state), 5);
 	packet_worker_step(&w->team->items[1]);
 	peer_hears_nothing(w, &p);
 	assert_int_equal(line->generation, 0);
@@ -93,7 +93,7 @@ static void repeated_registration_keeps_the_window(void **state)
 	world_turn(w, 1);
 	peer_receive(w, &p, WIRE_HEARTBEAT_ACK, frame);
 	world_pass(w, WORLD_TTL_MS / 2);
-	uint32_t heard_ms = atomic_load(&state_node_table(w->state)->last_heard_ms[7]);
+	uint32_t heard_ms = atomic_load(&state_node_table(w->core.state)->last_heard_ms[7]);
 	send_register(w, &p, &id, WORLD_WALL_MS);
 	world_turn(w, 1);
 	struct command *c = world_command(w, COMMAND_NODE_REGISTER);
@@ -103,7 +103,7 @@ static void repeated_registration_keeps_the_window(void **state)
 	world_finish(c, OUTCOME_DONE);
 	world_turn(w, 1);
 	peer_receive(w, &p, WIRE_REGISTERED, frame);
-	assert_int_equal(atomic_load(&state_node_table(w->state)->last_heard_ms[7]), heard_ms);
+	assert_int_equal(atomic_load(&state_node_table(w->core.state)->last_heard_ms[7]), heard_ms);
 	send_heartbeat(w, &p, 7, 1, 10);
 	world_turn(w, 1);
 	peer_hears_nothing(w, &p);

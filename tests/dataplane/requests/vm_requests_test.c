@@ -25,7 +25,7 @@ static struct peer new_worker(
 static void another_machine_of_its_name_is_refused(void **unused)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header h;
 	struct wire_refused refused;
@@ -41,7 +41,7 @@ static void another_machine_of_its_name_is_refused(void **unused)
 	assert_int_equal(refused.retry_after_ms, 0);
 	world_balances(w);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 static void add_machine(struct world *w, uint32_t number)
@@ -63,8 +63,8 @@ static void assign(struct world *w, uint32_t number, const char *worker)
 	char name[32];
 	snprintf(name, sizeof name, "vm%03u", number);
 	struct vm_assign_item item = {.vm = text_of(name), .worker = text_of(worker)};
-	item.uid = text_of(state_vm(w->state, item.vm)->uid);
-	item.worker_modify_index = state_vm_worker(w->state, item.worker)->record.modify_index;
+	item.uid = text_of(state_vm(w->core.state, item.vm)->uid);
+	item.worker_modify_index = state_vm_worker(w->core.state, item.worker)->record.modify_index;
 	struct command c = {.type = COMMAND_VM_ASSIGN, .vm_assign = {.items = &item, .count = 1}};
 	world_run(w, &c);
 	assert_int_equal(item.result, VM_ASSIGNED);
@@ -88,7 +88,7 @@ static struct wire_vms_reply ask(struct world *w, struct peer *p, const struct w
 
 static void all_machines_in_pages(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header home, away;
 	struct peer p = new_worker(w, 1, "a", &home), q = new_worker(w, 2, "b", &away);
@@ -122,13 +122,13 @@ static void all_machines_in_pages(void **unused)
 	assert_int_equal(ask(w, &q, &away, 0, 0, 32).count, 1);
 	world_balances(w);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 // The list has another version then, and so has the machine.
 static void a_change_is_seen(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header home;
 	struct peer p = new_worker(w, 1, "a", &home);
@@ -149,7 +149,7 @@ static void a_change_is_seen(void **unused)
 	world_run(w, &gone);
 	assert_int_equal(ask(w, &p, &home, 0, 0, 32).count, 0);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 static void render(void *context, const struct vm *vm, struct bytes_writer *json)
@@ -171,7 +171,7 @@ static void send_spec(struct world *w, struct peer *p, const struct wire_header 
 
 static void only_its_worker_hears_what_it_is(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header home, away, h;
 	struct peer p = new_worker(w, 1, "a", &home), q = new_worker(w, 2, "b", &away);
@@ -199,7 +199,7 @@ static void only_its_worker_hears_what_it_is(void **unused)
 	assert_int_equal(refused.reason, WIRE_REFUSED_UNKNOWN_ALLOCATION);
 	world_balances(w);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 static void say(struct world *w, struct peer *p, const struct wire_header *node, uint64_t sequence,
@@ -222,7 +222,7 @@ static void say(struct world *w, struct peer *p, const struct wire_header *node,
 // Told by a heartbeat's answer (row D18), asked for, reported; then its node falls silent.
 static void a_worker_runs_what_it_was_given(void **unused)
 {
-	struct history history = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
 	struct world *w = world_create_with(1, &history, 0);
 	struct wire_header home;
 	struct peer p = new_worker(w, 1, "a", &home);
@@ -234,20 +234,20 @@ static void a_worker_runs_what_it_was_given(void **unused)
 	struct uuid instance = ask(w, &p, &home, 0, 0, 1).items[0].instance;
 	say(w, &p, &home, 3, &instance, WIRE_CLIENT_RUNNING);
 	state_read_begin();
-	assert_int_equal(state_vm(w->state, TEXT("vm000"))->status, VM_RUNNING);
-	assert_true(state_vm_worker(w->state, TEXT("a"))->beats);
+	assert_int_equal(state_vm(w->core.state, TEXT("vm000"))->status, VM_RUNNING);
+	assert_true(state_vm_worker(w->core.state, TEXT("a"))->beats);
 	state_read_end();
 	uint64_t heard_ns = w->clock.wall_ns;
 	world_pass(w, WORLD_TTL_MS + WORLD_STALL_MS);
 	world_settle(w);
 	state_read_begin();
-	const struct vm_worker *worker = state_vm_worker(w->state, TEXT("a"));
+	const struct vm_worker *worker = state_vm_worker(w->core.state, TEXT("a"));
 	assert_false(worker->beats);
 	int64_t apart_ns = worker->last_seen_ns - (int64_t)heard_ns;
 	state_read_end();
 	assert_true(apart_ns >= 0 && apart_ns <= WORLD_STALL_MS * 1000000ll);
 	world_destroy(w);
-	history_free(&history);
+	memory_log_free(&history);
 }
 
 int main(void)

@@ -31,16 +31,6 @@ static void step(void *context)
 	(void)applier_step(c->applier);
 }
 
-static void replay(struct cluster *c)
-{
-	for (uint32_t i = 0; i < c->log.count; i++) {
-		const struct memory_batch *batch = &c->log.batches[i];
-		assert_int_equal(
-			applier_replay(c->applier, batch->first_index, batch->data, batch->size),
-			0);
-	}
-}
-
 static void start(struct cluster *c)
 {
 	struct state_limits limits = {8192, 128, 1u << 17, 1024, 16};
@@ -59,7 +49,7 @@ static void start(struct cluster *c)
 				       .log_failed = log_failed,
 			       });
 	c->applier = c->core.applier;
-	replay(c);
+	assert_int_equal(memory_log_replay(&c->log, c->log.count, c->applier), 0);
 	assert_int_equal(core_open(&c->core), 0);
 	crew_create(&c->crew, &c->core,
 		&(struct crew_settings){
