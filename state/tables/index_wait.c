@@ -44,7 +44,7 @@ static void wake_loops(struct index_wait *w)
 	pthread_mutex_lock(&w->lock);
 	for (uint32_t i = 0; i < w->fd_count; i++) {
 		uint64_t one = 1;
-		// Refused only when the counter is full: then it is readable anyway.
+		// The write fails only when the counter is full; the eventfd is readable then anyway.
 		ssize_t written = write(w->fds[i], &one, sizeof one);
 		(void)written;
 	}
@@ -81,7 +81,7 @@ static void sleep_until_woken(struct index_wait *w, uint32_t seen, uint64_t left
 	(void)syscall(SYS_futex, &w->publications, FUTEX_WAIT_PRIVATE, seen, &timeout, NULL, 0);
 }
 
-// What is waited for is a wake-up of this process, so the deadline is on the machine's own clock.
+// The wake-up comes from this process, so the deadline is on the machine's own clock.
 uint64_t state_wait(struct state *state, uint64_t index, uint32_t timeout_ms)
 {
 	CHECK(!state_is_reading());

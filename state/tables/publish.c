@@ -15,7 +15,7 @@ static const struct kind *kind_of(const struct change *change)
 	return state_kinds[change->table];
 }
 
-// Where something changed is stored before the published index, which those see first who wait for it.
+// The index of the table is stored before the published index, which waiting readers see first.
 static void exchange_record(struct state *state, const struct change *change)
 {
 	const struct kind *kind = kind_of(change);
@@ -72,7 +72,7 @@ static const struct record *seen(const struct kind *kind, const struct record *r
 	return record && kind->seen ? kind->seen(record) : record;
 }
 
-// What came and went within one batch nobody saw.
+// A record that came and went within one batch was never visible, so observers are not told of it.
 static bool is_told(const struct change *change)
 {
 	CHECK(change->table < STATE_TABLES);
@@ -82,7 +82,7 @@ static bool is_told(const struct change *change)
 	return !kind_of(change)->is_quiet && (was_there || !change->record->deleted);
 }
 
-// Returns how many there are.
+// Returns the number of changes that observers are told of.
 static uint32_t observe_changes(struct state *state, const struct change_list *changes)
 {
 	uint32_t count = 0;
@@ -135,8 +135,8 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	index_wait_wake(state->index_wait);
 	tell_observers(state, changes, index);
 
-	// Only now: a snapshot that still saw the index before has begun its read section before
-	// this, so it keeps the versions that it follows.
+	// Records are retired only now: a snapshot that saw the previous index began its read section before this, and
+	// that keeps the versions that it follows.
 	atomic_thread_fence(memory_order_seq_cst);
 	for (uint32_t i = 0; i < changes->count; i++)
 		if (changes->items[i].record->older)
@@ -158,7 +158,7 @@ static void cell_free(struct rcu_head *head)
 	free(cell);
 }
 
-// What was made again meanwhile has left its grave.
+// A cell whose record was made again meanwhile leaves its grave.
 static bool bury_cell(struct state *state, const struct kind *kind, struct cell *cell)
 {
 	struct table *table = &state->tables[cell->table];
@@ -186,8 +186,8 @@ static bool bury_item(struct state *state, const struct grave *grave)
 	return kind->bury ? kind->bury(state, grave->item) : bury_cell(state, kind, grave->item);
 }
 
-// A snapshot that begins after this look at the count sees the index that was published before it,
-// at which all that is buried here was deleted already.
+// A snapshot that begins after the count is read here sees the index that was published before. At that index
+// everything that is buried here is deleted already.
 void state_bury(struct state *state)
 {
 	uint32_t kept = 0;

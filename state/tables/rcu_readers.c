@@ -1,4 +1,4 @@
-// Threads register with RCU when they first read, and are offline whenever they do not.
+// A thread registers with RCU at its first read and is offline whenever it does not read.
 #include "state/base/check.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
@@ -6,7 +6,7 @@
 #include <urcu-qsbr.h>
 
 static _Thread_local bool is_registered;
-// Read sections this thread is in. Those of the applier contain what `done` does, so they may nest.
+// Read sections that this thread is in. They may nest: `done` runs inside a section of the applier.
 static _Thread_local uint32_t depth;
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -41,8 +41,8 @@ static void array_free(struct rcu_head *head)
 	free(caa_container_of(head, struct sequence_array, rcu));
 }
 
-// Moves what is left into an array with as much room again, without the holes. Copying n items is
-// paid for by the n appends or removals since the last time.
+// Moves the remaining items, without the holes, into an array with as much room again. The n appends or removals since
+// the last repack pay for copying n items.
 static void repack(struct sequence *s)
 {
 	struct sequence_array *old = s->array;
@@ -114,8 +114,8 @@ static bool is_first_from(const struct sequence_array *a, uint32_t count, uint32
 	       (at == 0 || a->entries[at - 1].key < key);
 }
 
-// Where the keys from `key` on begin. A walk asks for one after the other: the last answer of this
-// thread is tried first, and proved by the keys themselves, so it may belong to any array.
+// Returns the position of the first entry whose key is at least `key`. A walk asks for one entry after the other, so
+// the entry after this thread's last answer is tried first. The keys prove it, so the answer may come from any array.
 static uint32_t first_from(const struct sequence_array *a, uint32_t count, uint64_t key)
 {
 	static _Thread_local uint32_t hint;

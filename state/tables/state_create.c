@@ -97,7 +97,7 @@ static void destroy_cell(struct state *state, struct cell *cell)
 	free(cell);
 }
 
-// By the hash table: some cells are in no order.
+// Walks the hash table, because some cells are in no sequence.
 static void destroy_cells(struct state *state, struct table *table)
 {
 	struct cds_lfht_iter iter;
@@ -115,7 +115,7 @@ static void destroy_cells(struct state *state, struct table *table)
 	}
 }
 
-// Those that refer to others first.
+// Destroys a table before the tables that its records refer to.
 static void destroy_tables(struct state *state)
 {
 	state_read_begin();
@@ -138,7 +138,7 @@ void state_destroy(struct state *state)
 {
 	if (!state)
 		return;
-	rcu_barrier(); // slots that rest
+	rcu_barrier(); // waits for resting slots
 	destroy_tables(state);
 	clients_destroy(state);
 	index_wait_destroy(state->index_wait);

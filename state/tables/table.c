@@ -60,7 +60,7 @@ void kind_free(const struct kind *kind, void *record)
 	free(record);
 }
 
-// What nobody published yet is freed too: then `published` is somewhere behind `working`.
+// Frees unpublished versions, too: then `published` is somewhere behind `working`.
 void cell_free_versions(const struct kind *kind, void *which)
 {
 	const struct cell *cell = which;
@@ -84,7 +84,7 @@ static void *kind_copy(const struct kind *kind, const struct record *from)
 	return r;
 }
 
-// A record that nobody else has yet gets the contents of another one.
+// Moves the contents of `from` into `to`, which nobody else has yet, and frees `from`.
 static void replace_contents(const struct kind *kind, struct record *to, struct record *from)
 {
 	CHECK(to != from && !from->older);
@@ -168,7 +168,7 @@ bool table_has_room_for(const struct state *state, enum state_table table, const
 	return (cell && cell->index) || table_has_room(state, table, 1);
 }
 
-// The key of a record: of a name as text, which the caller keeps.
+// Returns the key of a record; for a name it is *name, which the caller keeps.
 static const void *key_of(const struct kind *kind, const void *record, struct text *name)
 {
 	const char *at = (const char *)record + kind->key_offset;

@@ -1,8 +1,8 @@
-// Buckets of the hash tables. The library can enlarge its tables by itself, in two ways of which
-// neither serves: by its count of items, which has to be seen at a power of two exactly and may
-// miss it (at 200,000 items a look-up took 7 us instead of 0.3), or by the longest chain, which
-// grows them without end (1.1 GB of buckets for 200,000 items). So the applier says when one is
-// due, and another thread does it, beside reads and changes; a recovery does it on the way.
+// Buckets of the hash tables. The library can enlarge its tables by itself in two ways, but neither serves. By its
+// count of items it has to see a power of two exactly and may miss it (at 200,000 items a look-up took 7 us instead of
+// 0.3). By the longest chain it grows the tables without end (1.1 GB of buckets for 200,000 items). So the applier says
+// when a table needs more buckets, and another thread makes them, beside reads and changes; a recovery makes them on
+// the way.
 #include "state/tables/widener.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -34,7 +34,7 @@ static void want_buckets(struct table_hash *hash, uint64_t count, bool *raised)
 	CHECK(wanted >= count);
 }
 
-// Half as many buckets as things are still few things in each.
+// With half as many buckets as items, each bucket still holds few.
 bool tables_lack(struct state *state, uint32_t allocations)
 {
 	CHECK(allocations <= ALLOCATIONS_MAX);

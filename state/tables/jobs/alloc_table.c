@@ -214,8 +214,7 @@ static void end_hold(struct state *state, struct alloc_cell *cell)
 	cell->is_ended = true;
 }
 
-// The ended ones are in the order of their last change, which is how a snapshot finds their order
-// again.
+// Ended allocations are listed in the order of their last change, so a snapshot can restore the list.
 void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 {
 	const struct allocation *a = cell->working;
@@ -271,7 +270,7 @@ void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_
 		living_changed(state, a);
 	}
 	a->node_slot = NODE_SLOT_NONE;
-	a->modify_time_ns = state->time_ns; // what ended is in the order of these
+	a->modify_time_ns = state->time_ns; // ended allocations are in this order
 	alloc_cell_changed(state, cell);
 	CHECK(a->node_slot == NODE_SLOT_NONE);
 }
@@ -335,7 +334,7 @@ void allocation_set_metrics(struct allocation *a, struct shared_metrics *metrics
 	a->metrics = metrics;
 }
 
-// The reason is in both descriptions where both states are set without the node.
+// Where both states are set without the node, both descriptions give the reason.
 static const struct {
 	uint8_t client_text;
 	int client_status; // enum alloc_client; -1: stays as it is
@@ -379,8 +378,7 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	CHECK(!alloc_cell_is_there(cell) && !cell->eval_cell);
 }
 
-// The node learns with its next heartbeat that something about its allocations is new that it did not
-// report itself.
+// The node learns with its next heartbeat of changes of its allocations that it did not report itself.
 static void announce_to_node(struct state *state, const struct allocation *a)
 {
 	if (a->record.deleted || a->node_slot == NODE_SLOT_NONE)
@@ -408,7 +406,7 @@ static void allocation_settled(struct state *state, void *record)
 	node_use_take_devices(state, record);
 }
 
-// The job that a version changed to stays; the one that it changed from is let go with that version.
+// When the new version has another job, the old version's job is released with the old version.
 static void allocation_retired(struct state *state, void *record, const void *now)
 {
 	const struct allocation *old = record, *new = now;

@@ -38,7 +38,6 @@ struct deployment_cell *deployment_cell_find_active(
 											     : NULL;
 }
 
-// Of the very job that it was made for, not of a later one of the same name.
 struct job_cell *deployment_job_cell(const struct state *state, const struct deployment *d)
 {
 	CHECK(d);
@@ -48,7 +47,6 @@ struct job_cell *deployment_job_cell(const struct state *state, const struct dep
 	return keep && keep->record.create_index == d->job_create_index ? cell : NULL;
 }
 
-// An id is given once: nothing belongs to a deployment before it begins, or before its groups are known.
 bool job_cell_has_members_of(const struct job_cell *job, const struct uuid *id)
 {
 	const struct alloc_cell *cell;
@@ -72,7 +70,7 @@ struct deployment *deployment_cell_revise(
 	return d;
 }
 
-// Nothing was expected of it while it was paused: the time to come on begins anew.
+// No progress was expected of the deployment while it was paused, so its deadlines begin anew.
 static void restart_deadlines(struct deployment *d, int64_t now_ns)
 {
 	CHECK(deployment_is_active(d));
@@ -117,7 +115,7 @@ static const struct uuid *deployment_of_living(const struct allocation *a)
 	return belongs ? &a->details->deployment_id : NULL;
 }
 
-// The deployment that is there, and of the allocation's job.
+// Finds a deployment of the allocation's job that is not deleted.
 static struct deployment_cell *find_own(
 	const struct state *state, const struct alloc_cell *alloc, const struct uuid *id)
 {
@@ -151,7 +149,7 @@ static struct optional_bool health_of(const struct alloc_details *details)
 						     : unknown;
 }
 
-// One that left for another deployment and came back was placed before.
+// A canary that left for another deployment and came back is listed already.
 static bool has_canary(const struct deployment_group *g, const struct uuid *id)
 {
 	for (uint32_t i = 0; i < g->placed_canaries.count; i++)
@@ -223,7 +221,7 @@ static bool is_deployment_sound(const void *record)
 	return deployment_is_sound(record);
 }
 
-// One of a job is active at most.
+// A job has at most one active deployment.
 static int check_loaded_deployment(const struct state *state, const void *record)
 {
 	const struct deployment *d = record;

@@ -57,7 +57,7 @@ void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
 	cell->eval_cell = NULL;
 	if (a->record.deleted || uuid_is_zero(&a->eval_id))
 		return;
-	// Those of one plan come one after the other.
+	// Allocations of one plan come one after the other.
 	counting = state->counting;
 	if (!counting || !uuid_equal(&counting->id, &a->eval_id))
 		counting = eval_cell_find(state, &a->eval_id);

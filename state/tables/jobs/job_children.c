@@ -93,7 +93,7 @@ void job_children_forsake(struct state *state, struct job_cell *cell)
 	CHECK(cds_list_empty(&cell->children));
 }
 
-// Children of a job of the same name that was purged are its own.
+// The job takes over the children of a purged job of the same name.
 static void adopt(struct state *state, struct job_cell *cell)
 {
 	struct job_cell *child, *next;

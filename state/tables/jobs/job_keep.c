@@ -211,7 +211,7 @@ struct job_keep *job_keep_build(struct job *const *versions, uint32_t version_co
 	return keep;
 }
 
-// Counters go on where they were; those of names that nobody has any more raise the floor.
+// Counters go on where they were; a counter whose group no kept version has raises the floor.
 static void carry_counters(struct job_keep *keep, struct job_keep *old)
 {
 	CHECK(keep != old);
@@ -238,8 +238,8 @@ static bool is_stable(const struct job_keep *keep, uint32_t i)
 	return keep->stable >> i & 1;
 }
 
-// Which version makes room: the oldest, unless it is the newest that proved to be stable, which one may
-// want to go back to (row B60).
+// The oldest version makes room, unless it is the newest stable one, to which the job may go back (row B60); then the
+// next newer one does.
 static uint32_t version_to_drop(const struct job_keep *keep)
 {
 	uint32_t stable = 0;

@@ -9,7 +9,7 @@
 
 #define NOT_THERE (-1)
 
-// The group's row; where it was found last is tried first.
+// Finds the group's row; tries first where it was found last.
 static struct group_counter *row_of(struct job_keep *keep, const struct allocation *a)
 {
 	CHECK(a->group < a->job->asks.count);

@@ -67,8 +67,7 @@ void job_cell_list_system(struct state *state, struct job_cell *cell, bool wante
 	CHECK(cell->is_system_listed == wanted);
 }
 
-// Of which there is no work of its own: a system job is for every node that there will ever be, the
-// others make jobs.
+// Jobs that go on until they are stopped: a system job is for every node that there will ever be, the others make jobs.
 static bool is_for_good(const struct job *job)
 {
 	return job_traits_of(job)->follows_nodes || job_makes_jobs(job);
@@ -106,7 +105,7 @@ void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t
 	job_children_follow(state, cell);
 }
 
-// What is kept of a job but shown with its versions.
+// Copies what is kept of a job but shown with its versions into the versions.
 static void job_showing(void *record)
 {
 	struct job_keep *keep = record;
@@ -120,8 +119,8 @@ static void job_showing(void *record)
 			&keep->versions[i]->stable, (keep->stable >> i & 1) != 0, __ATOMIC_RELAXED);
 }
 
-// Of a job its newest version is seen. Its record is shared with every keep, so that of a job that is gone is a copy
-// that says so.
+// Observers see the newest version of a job. Every keep shares that record, so for a deleted job they see a copy that
+// says so.
 static const struct record *job_seen(const struct record *record)
 {
 	CHECK(!record->deleted);
@@ -167,8 +166,7 @@ static void job_cell_free(struct rcu_head *head)
 	free_job_cell(cell);
 }
 
-// A job that was registered again meanwhile has left its grave, and may have been put into another
-// since.
+// A job that was registered again meanwhile leaves its grave. It may have been put into another grave since.
 static bool bury_job(struct state *state, void *item)
 {
 	struct job_cell *cell = item;

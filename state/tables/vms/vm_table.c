@@ -1,4 +1,4 @@
-// Virtual machines by name and by what runs of them.
+// Virtual machines by name and by instance.
 #include "state/tables/vms/vm_table.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -48,7 +48,7 @@ static bool conditions_are_single(const struct vm *vm)
 	return true;
 }
 
-// What is scheduled, and nothing else, runs somewhere.
+// A machine has an instance exactly when it is scheduled.
 bool vm_is_sound(const struct vm *vm)
 {
 	bool is_scheduled = vm_is_scheduled(vm);
@@ -205,7 +205,7 @@ static void instance_begin(struct state *state, struct vm_cell *cell, const stru
 	cell->instance = instance;
 }
 
-// The worker's list is another one: its node learns with the next heartbeat (row D18).
+// The worker's list of machines changed: its node learns of that with the next heartbeat (row D18).
 static void announce_to_worker(
 	struct state *state, const struct vm_worker_cell *worker, uint64_t index)
 {
@@ -271,7 +271,7 @@ static bool adds_up(uint32_t a, uint32_t b)
 	return a <= UINT32_MAX - b;
 }
 
-// Nothing else is known of what it holds: a node may have registered with less since.
+// Does not compare with the node's capacity: the node may have registered with less since.
 static bool node_bears(const struct state *state, const struct vm *vm)
 {
 	if (vm->holds_index == 0)

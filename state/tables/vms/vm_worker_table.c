@@ -33,7 +33,7 @@ bool vm_worker_is_sound(const struct vm_worker *worker)
 	       (!worker->beats || !uuid_is_zero(&worker->node));
 }
 
-// More than one may lead from a node while a worker that it was is not published without it yet.
+// Several entries may have the id of one node: a worker that left the node keeps its entry until that is published.
 struct node_match {
 	const struct uuid *node;
 	bool is_published;
@@ -111,7 +111,7 @@ static void add_way(const struct state *state, struct vm_worker_cell *cell, cons
 	CHECK((*place)->cell == cell);
 }
 
-// From the nodes that the working and the published record name.
+// Exactly the nodes that the working and the published record name lead to the worker.
 static void lead_to(const struct state *state, struct vm_worker_cell *cell)
 {
 	CHECK(cell->cell.table == STATE_VM_WORKERS);
@@ -129,7 +129,7 @@ static void lead_to(const struct state *state, struct vm_worker_cell *cell)
 	add_way(state, cell, published);
 }
 
-// What machines hold is of the node that their worker is.
+// Machines hold resources of their worker's node only: clears what they hold of another node.
 static void drop_holds(struct state *state, const struct vm_worker_cell *worker)
 {
 	const struct node_cell *node = vm_worker_cell_node(state, worker);
@@ -157,7 +157,7 @@ static void vm_worker_made(struct cell *made)
 	CHECK(cell->machine_count == 0 && cell->listed_count == 0);
 }
 
-// Whoever chose it by what it was before has to look at it again (row D13).
+// A scheduling pass that chose the worker by its former description has to look at it again (row D13).
 static void vm_worker_replaced(struct cell *replaced, const void *record)
 {
 	struct vm_worker_cell *cell = (struct vm_worker_cell *)replaced;
