@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Blocks of slots belong to workers: with each worker's last block half empty, more slots than
-// nodes are needed.
+// Each block of slots belongs to one worker, and a worker's last block may be partly empty, so there are more slots
+// than nodes.
 static uint32_t slots_for(uint32_t nodes)
 {
 	uint64_t blocks = (nodes + NODE_BLOCK_SLOTS - 1) / NODE_BLOCK_SLOTS + WORKERS_MAX;
@@ -140,8 +140,8 @@ const struct node *state_node_at(const struct state *state, uint32_t slot)
 	return n && !n->record.deleted ? n : NULL;
 }
 
-// Cells twice as far ahead as the records that they point to, whose first two lines are all that a scan
-// looks at.
+// Cells are fetched twice as far ahead as the records that they point to. A scan reads only the first two cache lines
+// of a record.
 #define NODES_AHEAD 12u
 
 void state_node_prefetch(const struct state *state, uint32_t slot)

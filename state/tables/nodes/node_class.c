@@ -86,7 +86,7 @@ static bool same_pairs(const struct node_registration *from, uint8_t kind,
 	return at == count;
 }
 
-// The next attribute of that device group among the pairs from *at on, in the order of names.
+// Finds the next attribute of the device group among the pairs from *at on, in the order of names.
 static bool next_device_pair(const struct node_registration *from, uint32_t group, uint32_t *at,
 	struct text *name, struct text *value)
 {

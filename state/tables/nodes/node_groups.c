@@ -16,11 +16,11 @@ struct group {
 	char *snapshot; // NULL: the number is free, next leads to another free one
 	uint32_t hash;
 	uint32_t next;           // of its bucket
-	uint32_t older, younger; // while it is empty: the ones that became so before and after it
+	uint32_t older, younger; // while empty: the groups that were emptied before and after it
 	struct chain chains[2];  // idle, busy
 };
 
-// Where a node is. Zeros: in no group.
+// The place of a node. All zero: the node is in no group.
 struct link {
 	uint32_t place; // group and whether it is busy, plus 1
 	uint32_t next, previous;
@@ -30,9 +30,9 @@ struct node_groups {
 	struct link *links; // by node
 	uint32_t nodes_max, groups_max;
 	struct group *groups;
-	uint32_t used, capacity, count; // numbers given, room for, groups that are there
-	uint32_t free;                  // a number that is free, NONE: none is
-	uint32_t oldest, youngest;      // of the empty ones
+	uint32_t used, capacity, count; // numbers given, room for numbers, groups
+	uint32_t free;                  // a free number; NONE: there is none
+	uint32_t oldest, youngest;      // of the empty groups
 	uint32_t *buckets;
 	uint32_t bucket_count;
 };
@@ -96,7 +96,7 @@ static uint32_t group_add(struct node_groups *g, struct text snapshot, uint32_t 
 		.younger = NONE,
 		.chains = {{NONE, 0}, {NONE, 0}}};
 	if (++g->count > g->bucket_count) {
-		set_buckets(g, g->bucket_count * 2); // finds it, too
+		set_buckets(g, g->bucket_count * 2); // puts the new group into its bucket, too
 		return number;
 	}
 	CHECK(number < g->used && g->count <= g->used);
@@ -160,7 +160,7 @@ static void group_drop(struct node_groups *g, uint32_t number)
 	g->count--;
 }
 
-// The one that a node is about to enter.
+// Returns the group that a node is about to enter; NODE_GROUP_EMPTY when there is no room for it.
 static uint32_t find_or_add(struct node_groups *g, struct text snapshot)
 {
 	uint32_t hash = (uint32_t)hash_bytes(0, snapshot.data, snapshot.size);
@@ -207,7 +207,7 @@ static void group_enter(struct node_groups *g, uint32_t node, uint32_t number, b
 	CHECK(group_of(&g->links[node]) == number);
 }
 
-// Returns the group that it was in.
+// Returns the node's former group.
 static uint32_t take_out(struct node_groups *g, uint32_t node)
 {
 	struct link *link = &g->links[node];

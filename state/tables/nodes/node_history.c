@@ -1,4 +1,4 @@
-// What lies right behind a node's struct: its events, its drain, and the last drain with what was said of it.
+// What lies right behind a node's struct: its events, its drain, and its last drain with metadata.
 #include "state/tables/nodes/node_history.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define PORT_MAX 65535u
-// More than any machine has: a core beyond it is nobody's.
+// No machine has a core beyond this number.
 #define CORE_MAX 65535u
 
 void node_ports_cores_clear(struct node_ports_cores *h)
@@ -28,8 +28,8 @@ void node_ports_cores_release(struct node_ports_cores *h)
 	*h = (struct node_ports_cores){0};
 }
 
-// Calls back for each port that details hold, with its address; stops on false. Where ports are
-// listed one by one, the networks say the same again.
+// Calls back for each port that details hold, with its address; stops on false. When details list ports one by one,
+// their networks repeat those ports.
 typedef bool visit_port(void *context, const char *address, int64_t port);
 
 static bool visit_ports(

@@ -31,7 +31,7 @@ bool node_has_devices(const struct node_cell *cell, const struct device_set *dev
 	return true;
 }
 
-// How many there are of each thing that follows the struct, in this order; characters come last.
+// The number of each part that follows the struct, in this order; characters come last.
 struct node_parts {
 	size_t history; // bytes
 	uint32_t attributes, networks, addresses, volumes;
@@ -45,7 +45,7 @@ static bool is_own_attribute(const struct node_pair *pair, uint8_t kind)
 
 static void count_pair(const struct node_pair *pair, struct node_parts *parts)
 {
-	// Names of what is divided end in the middle as well.
+	// Each part of a divided text ends with a NUL; the separator leaves room for it.
 	size_t both = pair->name.size + pair->value.size + 2;
 
 	switch (pair->kind) {
@@ -180,7 +180,7 @@ static uint32_t place_volumes(
 	return count;
 }
 
-// Everything behind the struct.
+// Fills everything behind the struct.
 static void place_parts(struct state *state, struct node *n, const struct node_registration *from,
 	const struct node_parts *parts, const struct node_history *history)
 {
@@ -233,7 +233,7 @@ struct node *node_build(struct state *state, const struct node_registration *fro
 	return n;
 }
 
-// Where a copy's pointers point: everything but the history is moved as one piece.
+// Maps pointers of a record to those of its copy: everything behind the history is copied as one piece.
 struct move {
 	const char *from;
 	char *to;
@@ -287,7 +287,7 @@ static void move_attributes(struct state *state, struct move move, struct node *
 	}
 }
 
-// A copy with that history instead of its own.
+// Copies a record, with `history` instead of its own.
 static struct node *node_copy(
 	struct state *state, const struct node *from, const struct node_history *history)
 {
@@ -319,8 +319,8 @@ static struct node *node_copy(
 	return n;
 }
 
-// The history is part of the record's one piece of memory: another one is another record, even when
-// the former one is not published yet.
+// The history is part of the record's one piece of memory, so another history needs another record, even when the
+// former record is not published yet.
 struct node *node_revise_with_history(struct state *state, struct node_cell *cell, uint64_t index,
 	const struct node_history *history)
 {
@@ -362,7 +362,7 @@ void node_retire(struct state *state, struct node *n)
 		strings_release(&state->strings, n->unique_attributes[i].name);
 	if (n->snapshot && *n->snapshot)
 		strings_release(&state->strings, n->snapshot);
-	if (n->node_class) // a tombstone is of none
+	if (n->node_class) // a tombstone has no class
 		class_release(state, n->node_class);
 	CHECK(state->bytes_records >= n->bytes);
 	state->bytes_records -= n->bytes;

@@ -7,7 +7,7 @@
 #include "state/tables/tables.h"
 #include <stdlib.h>
 
-// One that the node made before it was purged and came back is not its own any more.
+// A report from before the node was purged and came back does not count.
 static bool is_of(const struct node_report *report, const struct node *n)
 {
 	return report && uuid_equal(&report->node, &n->id) &&
@@ -93,7 +93,7 @@ static void free_node_report(void *record)
 	free(record);
 }
 
-// Its cell is a part of its node's.
+// The cell of a report is a part of its node's cell.
 const struct kind node_report_kind = {
 	.name = "node report",
 	.is_quiet = true,

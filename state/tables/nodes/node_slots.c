@@ -137,7 +137,7 @@ void node_slot_follow(struct state *state, struct node_cell *cell, const struct 
 		node_slot_direct(state, after);
 		return;
 	}
-	// Should the node still be there, it has to introduce itself again.
+	// If the node is still alive, it has to register again.
 	atomic_store_explicit(&line->directives, NODE_DIRECTIVE_REGISTER, memory_order_relaxed);
 	CHECK(cds_lfht_del(state->tables[STATE_NODES].hash.buckets, &cell->by_id) == 0);
 	CHECK(cell->gone == after || cell->working);

@@ -21,7 +21,7 @@ bool node_has_living(const struct node_cell *node)
 	return false;
 }
 
-// Since when it is unknown; 0: nobody noted it.
+// Returns since when the allocation is unknown; 0: that was not noted.
 static int64_t unknown_since_ns(const struct allocation *a)
 {
 	for (uint32_t i = a->details ? a->details->states.count : 0; i-- > 0;) {
@@ -32,8 +32,8 @@ static int64_t unknown_since_ns(const struct allocation *a)
 	return 0;
 }
 
-// It may go on without its controller, and its time for that is not over. Those of direct jobs have nobody who would
-// take them back.
+// Whether the allocation may go on without its controller and its time for that is not over. Allocations of direct jobs
+// may not: they have no scheduler that would take them back.
 static bool may_be_away(const struct allocation *a, int64_t now_ns)
 {
 	const struct optional_i64 *most =
