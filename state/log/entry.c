@@ -89,7 +89,7 @@ static const struct record_type term_type = {"term", sizeof(uint64_t), term_fiel
 
 struct entry_codec {
 	const struct record_type
-		*fields; // of a body that is a record; else NULL, and the next two are there
+		*fields; // for a body that is a record; else NULL, and encode and decode are there
 	void (*encode)(const void *body, struct bytes_writer *);
 	int (*decode)(void *body, struct bytes_reader *);
 	void (*release)(void *body); // NULL: it owns nothing

@@ -4,7 +4,7 @@
 #include "state/log/entry_parts.h"
 #include <stdlib.h>
 
-// The least that one takes, which bounds a count before memory is taken for it.
+// The least bytes of one item. They bound a count before memory is taken for it.
 #define GROUP_BYTES_LEAST 2u
 #define HEALTH_BYTES 17u
 

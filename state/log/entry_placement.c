@@ -73,7 +73,7 @@ void entry_place_request_encode(const void *body, struct bytes_writer *w)
 	}
 }
 
-// Of what one request asks for.
+// Reads the number of allocations of one request; fails when it is out of range.
 static uint8_t place_count_decode(struct bytes_reader *r)
 {
 	uint8_t count = bytes_take_u8(r);

@@ -1,5 +1,5 @@
-// The body of a plan's entry. What placements have in common with the one before them is left out: a
-// plan that fills a hundred thousand nodes says what it places once.
+// The body of a plan's entry. A placement leaves out what it has in common with the one before: a plan that fills a
+// hundred thousand nodes says what it places once.
 #include "state/log/entry_plan.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
@@ -21,10 +21,10 @@
 #define CHANGE_RESOURCES 8u
 #define CHANGE_DEVICES 16u
 #define CHANGE_METRICS 32u
-#define CHANGE_DETAILS 64u // none where there are none
-#define CHANGE_REPORT 128u // of a placement; none where there is none
+#define CHANGE_DETAILS 64u // absent: no details
+#define CHANGE_REPORT 128u // of a placement; absent: no report
 
-// The least that one takes, which bounds a count before memory is taken for it.
+// The least bytes of one item. They bound a count before memory is taken for it.
 #define STOP_BYTES_LEAST 18u
 #define UPDATE_BYTES_LEAST 18u
 #define PLACEMENT_BYTES_LEAST 29u
@@ -80,7 +80,7 @@ static void common_encode(const struct common *c, uint8_t parts,
 		record_encode(&alloc_details_description, details, w);
 }
 
-// Changes what was before into what is now.
+// Reads the parts that follow; the others stay as in the item before.
 static int common_decode(
 	struct common *c, uint8_t parts, struct alloc_details **details, struct bytes_reader *r)
 {
@@ -119,7 +119,7 @@ static void stops_encode(const struct array *stops, struct bytes_writer *w)
 	}
 }
 
-// Memory for as many items as follow.
+// Reads the number of items that follow and takes memory for them.
 static uint32_t items_begin(
 	struct array *items, size_t bytes_each, uint32_t bytes_least, struct bytes_reader *r)
 {

@@ -16,7 +16,7 @@
 #define ITEM_METRICS 4u
 #define ITEM_PARTS 7u
 
-// Writing: which metrics have which number, by their address. Reading: the metrics by number.
+// Writing: the numbers of metrics, by their address. Reading: the metrics, by number.
 struct snapshot_metrics {
 	struct slot {
 		const struct shared_metrics *metrics; // NULL: empty

@@ -22,7 +22,7 @@ static const struct record *version_at(const void *cell, uint64_t index)
 	return state_version_at(__atomic_load_n(&c->published, __ATOMIC_ACQUIRE), index);
 }
 
-// Something of it is there, though the job is not.
+// Whether an allocation, evaluation or deployment of the job is there, though the job is not.
 static bool has_items_at(const struct job_cell *job, uint64_t index)
 {
 	const struct deployment_cell *deployment;

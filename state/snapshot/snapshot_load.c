@@ -85,8 +85,8 @@ static bool adds_up(struct resources a, struct resources b)
 	       a.disk_mb <= UINT32_MAX - b.disk_mb;
 }
 
-// A node that registered with less may have more on it than it holds, but nothing was added since
-// (see verify.c). Allocations come in the order in which they were placed.
+// A node that registered again with less may be over-committed, but nothing was placed on it since (see verify.c).
+// Allocations come in the order in which they were placed.
 static bool has_room(const struct node_cell *cell, const struct allocation *a)
 {
 	struct resources capacity = node_capacity(cell->working), ask = a->resources;
@@ -98,8 +98,8 @@ static bool has_room(const struct node_cell *cell, const struct allocation *a)
 	       (ask.disk_mb == 0 || cell->used.disk_mb + ask.disk_mb <= capacity.disk_mb);
 }
 
-// A living allocation has room on its node, and no instance that another one has. Those of direct
-// jobs end with their node.
+// A living allocation has room on its node and shares no device instance. Allocations of direct jobs end with their
+// node.
 static bool node_holds(const struct state *state, const struct allocation *a)
 {
 	if (a->node_slot == NODE_SLOT_NONE)
@@ -130,7 +130,7 @@ static int allocation_check(const struct state *state, const struct allocation *
 	return table_has_room(state, STATE_ALLOCATIONS, 1) ? 0 : -ERROR_TABLE_FULL;
 }
 
-// A direct job that has living allocations is there, and does not give their numbers again.
+// A direct job with living allocations is there and does not give their numbers again.
 static bool job_keeps_number(struct job_cell *cell, const struct allocation *a)
 {
 	struct job_keep *keep = job_cell_keep(cell);
@@ -215,7 +215,7 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	return has_fields ? record_item_load(state, kind, r) : -ERROR_VERSION;
 }
 
-// Its place in the order of kinds, from 1 on: nodes, their classes and free slots have the same.
+// The place of an item's kind in the order, from 1 on. Nodes, their classes and free slots share one.
 static int rank_of(uint8_t kind)
 {
 	if (kind == SNAPSHOT_HEAD)
@@ -225,7 +225,7 @@ static int rank_of(uint8_t kind)
 	return 3 + (kind == SNAPSHOT_CLASS || kind == SNAPSHOT_FREE_SLOT ? STATE_NODES : kind);
 }
 
-// Ranks only go up, and the head is there once, first.
+// Ranks never fall, and the head comes once, first.
 static bool may_follow(int before, int rank)
 {
 	return before == 0 ? rank == 1 : rank >= before && rank != 1;
@@ -262,7 +262,7 @@ static int by_modify_index(const void *left, const void *right)
 	return (x > y) - (x < y);
 }
 
-// What happened to allocations, in the order in which it happened.
+// Puts allocations into the lists that are in the order of their last changes.
 static int order_changes(struct state *state)
 {
 	uint32_t count = state->tables[STATE_ALLOCATIONS].order.count;
@@ -328,7 +328,7 @@ static void order_jobs(struct state *state)
 	free(stopped);
 }
 
-// Versions that nothing refers to were let go of while the snapshot was read.
+// Buries job versions without references: they were released while the snapshot was read.
 static void drop_unused_versions(struct state *state)
 {
 	uint64_t cursor = 0;

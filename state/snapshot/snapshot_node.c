@@ -23,7 +23,7 @@ int class_item_load(struct state *state, struct snapshot_nodes *l, struct bytes_
 
 	if (!node_description_decode(d, r) || number != l->count)
 		return -ERROR_CORRUPT;
-	d->node.bytes[0] = 1; // a class is of no node; the rest has to be sound
+	d->node.bytes[0] = 1; // a class has no node; the rest has to be sound
 	if (!node_description_is_sound(d))
 		return -ERROR_CORRUPT;
 	for (uint32_t i = 0; i < d->pair_count; i++)

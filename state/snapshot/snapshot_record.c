@@ -23,7 +23,7 @@ bool record_item_encode(
 	return true;
 }
 
-// Records come in the order of their cells, which were there no later than they.
+// Records come in the order of their cells, and no cell is newer than its record.
 static bool are_indexes_sound(
 	const struct state *state, enum state_table at, uint64_t index, const struct record *record)
 {

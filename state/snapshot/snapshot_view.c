@@ -27,9 +27,9 @@
 //	REQUEST     u64 index, placement request
 //	any other   as snapshot_record.h says
 //
-// A kind of record has the number of its table (enum state_table), and kinds come in the order of these; before them
-// the head and the clients, among the nodes their classes and free slots.
-// Clients come by number, nodes by slot, everything else by index.
+// A kind of record has the number of its table (enum state_table). The head comes first, then the clients, then kinds
+// in the order of their numbers; classes and free slots are among the nodes. Clients come by number, nodes by slot,
+// everything else by index.
 #include "state/snapshot/snapshot_view.h"
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
@@ -55,10 +55,10 @@ struct snapshot_view {
 	struct state *state;
 	uint64_t index;
 	int64_t forgotten_ms;
-	uint32_t at;     // of the parts
-	uint64_t cursor; // within the things of that part
-	// By id of a class: its number in this snapshot + 1, or 0. Ids of classes that nodes had at
-	// one index are all different.
+	uint32_t at;     // number of the current part
+	uint64_t cursor; // within that part
+	// By class id: the number of the class in this snapshot + 1, or 0. Classes that nodes had at one index all have
+	// different ids.
 	uint32_t *class_numbers;
 	uint32_t class_capacity, class_count;
 	struct node_registration description; // scratch
@@ -189,7 +189,7 @@ static uint32_t *class_number(struct snapshot_view *v, uint32_t id)
 	return &v->class_numbers[id];
 }
 
-// The tombstone of a slot that was free, too.
+// May return the tombstone of a slot that was free.
 static const struct node *node_version(const struct snapshot_view *v, uint32_t slot)
 {
 	const struct record *r = (const struct record *)__atomic_load_n(
@@ -321,7 +321,7 @@ typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
 static put_items *const before_tables[] = {put_head, put_client};
 #define PARTS_BEFORE (sizeof before_tables / sizeof before_tables[0])
 
-// Of kinds with cells of their own. Classes and free slots come with the nodes, reports in their items.
+// The items of kinds with cells of their own. Classes and free slots come with the nodes, reports in their items.
 static put_items *const put_own[STATE_TABLES] = {
 	[STATE_NODES] = put_node,
 	[STATE_JOB_VERSIONS] = put_job_version,

@@ -7,34 +7,34 @@ struct verifier {
 	state_violation *report;
 	void *context;
 	uint32_t violations;
-	uint32_t *class_nodes; // found, by class id
+	uint32_t *class_nodes; // nodes found, by class id
 	uint32_t allocations, terminal, evaluated, deployed;
 	struct state_counts standing; // found: how nodes stand, and how many run something
 	uint32_t grouped;             // nodes that are in a group
 };
 
-// Reports a violation unless it holds.
+// Reports a violation unless `holds`.
 __attribute__((format(printf, 3, 4))) void expect(
 	struct verifier *, bool holds, const char *format, ...);
 
-// Ports and cores of a node are held by one living allocation each.
+// One living allocation at most holds each port and core of the node.
 void verify_ports_cores(struct verifier *, const struct node_cell *);
-// How a node stands, its group, and whether it is busy; after its use.
+// Checks a node's standing, its group, and whether it is busy, after its use was checked.
 void verify_standing(struct verifier *, const struct node_cell *);
-// After all nodes: what is counted of them.
+// Checks the counts of nodes, after all nodes.
 void verify_standings(struct verifier *);
 // No two living allocations of a job have one name on one node.
 void verify_names(struct verifier *, const struct job_cell *);
-// Of a job that is there: its summary is what its allocations are.
+// The summary of a job that is there matches its allocations.
 void verify_summary(struct verifier *, const struct job_cell *);
-// Jobs that it made: who they are, and what it counts of them.
+// Checks a job's children and its counts of them.
 void verify_children(struct verifier *, const struct job_cell *);
-// Its list of evaluations, and what is counted of them.
+// Checks a job's list of evaluations and its counts of them.
 void verify_job_evaluations(struct verifier *, const struct job_cell *);
-// Its list of deployments, what is counted of them, and what they count of its allocations.
+// Checks a job's list of deployments, its counts of them, and their counts of its allocations.
 void verify_job_deployments(struct verifier *, const struct job_cell *);
 void verify_deployments(struct verifier *);
-// All of them, each for itself, and the configuration of the schedulers.
+// Checks each evaluation by itself, and the counts of all.
 void verify_evaluations(struct verifier *);
-// Virtual machines, their workers and the settings of their placement.
+// Checks virtual machines and their workers.
 void verify_vms(struct verifier *);

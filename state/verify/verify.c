@@ -1,7 +1,6 @@
-// Every invariant of the tables, checked by the slow road: from the records, not from what is kept
-// beside them. Over-commitment: what lives on a node is within its capacity, per dimension, with
-// one exception. A node that registered again with less than before keeps its allocations; then all
-// that take of the dimension that is short were placed before that registration.
+// Checks every invariant of the tables the slow way: from the records, not from what is kept beside them. No node is
+// over-committed in any dimension, with one exception: a node that registered again with less than before keeps its
+// allocations; then everything that takes of the short dimension was placed before that registration.
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
@@ -30,7 +29,7 @@
 struct use {
 	uint64_t cpu_mhz, memory_mb, disk_mb;
 	uint64_t newest_cpu, newest_memory,
-		newest_disk; // index since which the newest takes some
+		newest_disk; // index since which the newest user takes some
 	struct device_set devices;
 	bool has_device_twice;
 	uint32_t direct, with_details, living; // how many
@@ -62,7 +61,7 @@ static void add_use(struct use *use, const struct allocation *a)
 	}
 }
 
-// What machines hold of it, if it is a worker.
+// Adds what machines hold of the node, if it is a worker.
 static void add_machines(struct verifier *v, const struct node_cell *cell, struct use *use)
 {
 	const struct vm_worker_cell *worker = vm_worker_cell_of_node(v->state, &cell->id);
@@ -469,7 +468,7 @@ static void name_key(const struct kind *kind, const struct cell *cell, char text
 		snprintf(text, 64, "%s", kind->key == KEY_NAME ? cell->name : "");
 }
 
-// It is the record of the cell's key.
+// Whether the record has the cell's key.
 static bool has_key_of(const struct kind *kind, const struct cell *cell)
 {
 	const char *key = (const char *)cell->working + kind->key_offset;
@@ -499,7 +498,7 @@ static void check_record(
 		r->create_index <= r->modify_index && r->modify_index <= v->state->index &&
 			r->table == cell->table,
 		"%s %s: indexes out of order", kind->name, key);
-	// What is made again takes up the place of its name; an id is given once.
+	// A record that is made again under a name takes the cell of that name; an id is given once.
 	expect(v,
 		kind->key == KEY_ONE ||
 			(cell->index != 0 && cell->index <= r->create_index &&
@@ -542,7 +541,7 @@ static void check_cells(struct verifier *v, const struct table *table)
 			check_cell(v, table, caa_container_of(node, struct cell, by_key));
 }
 
-// What one kind has of its own; of the others, what holds for every kind is all.
+// Checks of single kinds. The other kinds have only the checks that hold for every kind.
 static void (*const verify_own[STATE_TABLES])(struct verifier *) = {
 	[STATE_NODES] = check_nodes,
 	[STATE_JOBS] = check_jobs,

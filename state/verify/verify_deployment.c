@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// What allocations that are still there say of one group of a deployment. Those that were collected since, or
-// joined a later deployment, stay counted where they were.
+// What the remaining allocations say of one group of a deployment. The deployment still counts allocations that were
+// collected or joined a later one.
 struct said {
 	int64_t placed, healthy, unhealthy, canaries;
 };
@@ -59,7 +59,7 @@ static void check_group(struct verifier *v, const struct deployment_cell *cell,
 			(g->require_progress_by_ns != 0),
 		"deployment %s: group %s: a deadline without a placement, or none with one", id,
 		g->group);
-	// All of them are there still: then nothing else may be counted.
+	// When all placed allocations are still there, nothing else may be counted.
 	if (said->placed == g->placed_allocs)
 		expect(v,
 			said->healthy == g->healthy_allocs &&
@@ -68,7 +68,7 @@ static void check_group(struct verifier *v, const struct deployment_cell *cell,
 			"deployment %s: group %s: counts do not add up", id, g->group);
 }
 
-// Of the deployments of one job, newest first.
+// One for each deployment of a job, newest first.
 struct tally {
 	const struct deployment_cell *cell;
 	struct said *groups;

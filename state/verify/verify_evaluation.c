@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Those of allocations that are there and not at their end: the others stay counted.
+// Checks the counts of living allocations only: ended ones stay counted after they are collected.
 void verify_summary(struct verifier *v, const struct job_cell *cell)
 {
 	struct job_keep *keep = cell->working;
@@ -30,7 +30,7 @@ void verify_summary(struct verifier *v, const struct job_cell *cell)
 		if (row)
 			counted[row - keep->counters][a->client_status]++;
 	}
-	// A group whose row was forgotten for a while is counted from then on only.
+	// A group whose row was forgotten for a while counts only what came after that.
 	for (uint32_t i = 0; i < keep->counter_count && keep->counter_floor == 0; i++)
 		for (uint32_t j = 0; j < sizeof statuses; j++)
 			expect(v, counted[i][statuses[j]] == keep->counters[i].clients[statuses[j]],
@@ -47,7 +47,7 @@ static bool is_child_of(const struct job_cell *child, const struct job_cell *cel
 	       strcmp(child->namespace_name, cell->namespace_name) == 0;
 }
 
-// Of those that are dead some may be gone.
+// Some of the dead children may be gone.
 void verify_children(struct verifier *v, const struct job_cell *cell)
 {
 	const struct job_keep *keep = job_cell_keep(cell);

@@ -1,4 +1,4 @@
-// What no plan may break, looked at in what came of all of them together.
+// Checks what no plan may break, in the result of all plans together.
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
@@ -45,7 +45,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp(group_of(a), group_of(b));
 }
 
-// Those of service and batch jobs may share a name for a while (plan_names.c).
+// Allocations of service and batch jobs may share a name for a while (plan_names.c).
 static bool is_single(const struct allocation *a)
 {
 	return !job_is_counted(a->job);

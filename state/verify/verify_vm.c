@@ -1,4 +1,4 @@
-// Virtual machines and workers: what is kept beside their records is what the records say.
+// Virtual machines and workers: what is kept beside their records matches the records.
 #include "state/apply/apply.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
@@ -12,7 +12,7 @@
 struct found {
 	uint32_t vms[VM_FAILED + 1], workers;
 	uint32_t scheduled, on_workers; // machines, by their records and by the lists of workers
-	uint32_t running, listed;       // the same as readers see it
+	uint32_t running, listed;       // the same, as readers see them
 };
 
 static bool is_same(struct resources a, struct resources b)
@@ -20,7 +20,7 @@ static bool is_same(struct resources a, struct resources b)
 	return a.cpu_mhz == b.cpu_mhz && a.memory_mb == b.memory_mb && a.disk_mb == b.disk_mb;
 }
 
-// It holds what it holds of the node that its worker is.
+// A machine holds resources of its worker's node only.
 static void check_holds(struct verifier *v, const struct vm_cell *cell)
 {
 	const struct vm *vm = cell->working;
@@ -80,7 +80,7 @@ static int64_t count_of(const struct array *counts, const char *name)
 	return ARRAY_AT(counts, struct named_count, at)->count;
 }
 
-// Names that nobody asks for any more may be left, with 0.
+// A name that no machine asks for any more may remain, with 0.
 static bool is_same_use(const struct array *a, const struct array *b)
 {
 	for (uint32_t i = 0; i < a->count; i++) {
@@ -123,7 +123,7 @@ static void check_machines(
 	free_use(&use);
 }
 
-// That it beats as long as its node does is decided: the two entries that say so are not one.
+// Does not check that the worker beats as long as its node does: two separate entries say so.
 static void check_node(struct verifier *v, const struct vm_worker_cell *cell)
 {
 	const struct vm_worker *worker = cell->working;
