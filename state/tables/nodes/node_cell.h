@@ -8,11 +8,10 @@ extern const struct kind node_kind;
 bool nodes_create(struct state *); // false: memory is short
 uint32_t nodes_count(const struct state *);
 
-// The slot's cell, made ready for a node. owner counts when the slot is the first of its
-// block.
+// Makes the slot's cell ready for a node. owner counts when the slot is the first of its block.
 struct node_cell *node_cell_open(
 	struct state *, uint32_t slot, uint16_t owner, const struct uuid *id);
 struct node_cell *node_cell_find(const struct state *, const struct uuid *);
 void state_count_node(struct state *, const struct node *, int change);
-// Placement is told that a node's record or use changed.
+// Tells placement that the node's record or use changed.
 void state_node_changed(struct state *, uint32_t slot);

@@ -1,5 +1,5 @@
-// What nodes of one make share, once for all of them: built from a description, counted by the records that refer to
-// it. For state/ only; applier thread.
+// Classes hold once what nodes of one make share: built from a description, counted by the records that refer to them.
+// For state/ only; applier thread.
 #pragma once
 #include "state/records/nodes/node_description.h"
 #include "state/tables/state.h"
@@ -9,7 +9,7 @@ struct class_table;
 
 void classes_init(struct class_table *);
 void classes_destroy(struct class_table *);
-// Finds or builds the class of a description (pairs sorted); a reference to be given back.
+// Finds or builds the class of a description (pairs sorted). Caller gives the reference back.
 struct node_class *class_take(struct state *, const struct node_registration *);
 struct node_class *class_share(struct node_class *); // one more reference
 void class_release(struct state *, struct node_class *);

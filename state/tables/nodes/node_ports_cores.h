@@ -1,5 +1,5 @@
-// What allocations hold of one node beside amounts and device instances: ports of its addresses and
-// cores. Filled allocation by allocation; what two of them would hold is told at once.
+// What allocations hold of one node beside amounts and device instances: ports of its addresses and cores. Filled
+// allocation by allocation; a conflict between two of them shows at once.
 #pragma once
 #include "state/records/alloc_details.h"
 #include "state/records/nodes/node.h"
@@ -18,12 +18,11 @@ struct node_ports_cores {
 
 void node_ports_cores_clear(struct node_ports_cores *);
 void node_ports_cores_release(struct node_ports_cores *);
-// Each false when something of it is held already, or cannot be held by anybody; the rest of it is
-// held all the same.
+// False when a part is held already, or cannot be held by anybody; the other parts are held all the same.
 bool node_ports_add(struct node_ports_cores *, const struct alloc_details *);
 bool node_cores_add(struct node_ports_cores *, const struct alloc_details *);
 
-// Whether one of the ports is kept back by the node, on all its addresses or on the port's.
+// Whether the node keeps one of the ports back, on all its addresses or on the port's.
 bool node_keeps_port_back(const struct node *, const struct alloc_details *);
 // Whether the node has all the cores.
 bool node_has_cores(const struct node *, const struct alloc_details *);

@@ -2,13 +2,13 @@
 #pragma once
 #include "state/tables/state.h"
 
-// A living allocation: one that is to run and has not ended.
+// Whether the node has a living allocation: one that is to run and has not ended.
 bool node_has_living(const struct node_cell *);
-// The status that it comes to, for enum node_status_cause; its own: it stays as it is.
+// The status that the node gets by a cause (enum node_status_cause); it may be the one it has.
 uint8_t node_status_after(const struct node_cell *, uint8_t cause, int64_t now_ns);
-// The same of one that registers again.
+// The same for a node that registers again.
 uint8_t node_status_registered(const struct node_cell *);
-// An initializing node may be used again: nothing lives on it, or it told what became of that since it was silent.
+// Whether an initializing node may be used again: nothing lives on it, or it reported on that since it was silent.
 bool node_is_settled(const struct node_cell *);
-// What lives on the node became more or less.
+// Call it when living allocations of the node came or went.
 void node_living_changed(struct state *, uint32_t slot);
