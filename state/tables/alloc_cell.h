@@ -1,4 +1,4 @@
-// What is kept of one allocation. For state/ only; applier thread unless said otherwise.
+// The cell of one allocation. For state/ only; applier thread unless said otherwise.
 #pragma once
 #include "state/base/uuid.h"
 #include "state/records/allocation.h"
@@ -17,8 +17,8 @@ struct alloc_cell {
 	struct cds_list_head on_node, of_job; // RCU lists
 	// Of the tables, for state/ only.
 	struct job_cell *job_cell;
-	struct eval_cell *eval_cell;             // that counts it; NULL: none that is known
-	struct deployment_cell *deployment_cell; // the same, while it is living
+	struct eval_cell *eval_cell;             // the evaluation that counts it; NULL: none
+	struct deployment_cell *deployment_cell; // the deployment that counts it while it lives
 	struct cds_lfht_node by_id;
 	uint32_t position, change_position; // in creation order; among the changes of its client
 	bool is_ended;                      // its newest version is terminal and holds nothing
@@ -26,7 +26,7 @@ struct alloc_cell {
 	uint8_t counted_status; // in the summary of its job: 1 + enum alloc_client; 0: not counted
 	union {
 		struct cds_list_head
-			terminal;    // in the order in which they ended; while it is terminal
+			terminal;    // while it is terminal: ended_list(), oldest change first
 		struct rcu_head rcu; // once it is out of every table
 	};
 };

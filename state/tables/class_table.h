@@ -1,4 +1,4 @@
-// Classes of nodes, one by one and by their number. For state/ only; applier thread.
+// Classes of nodes by their description and by their id. For state/ only; applier thread.
 #pragma once
 #include "state/records/nodes/node.h"
 #include <urcu-qsbr.h>

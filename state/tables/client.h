@@ -1,5 +1,5 @@
-// Clients by number and by name, never forgotten; and the requests that they are owed the same answer to. For state/
-// only; applier thread.
+// Clients by number and by name, never forgotten, and the placement requests whose repetition gets the same answer. For
+// state/ only; applier thread.
 #pragma once
 #include "state/log/command.h"
 #include "state/tables/kind.h"
@@ -13,7 +13,7 @@ struct client {
 	struct sequence changes; // of its allocations, by modify index; applier
 };
 
-// What a client once asked and was answered; made once, forgotten once, never changed.
+// A client's placement request and its answer; made once, forgotten once, never changed.
 struct place_request {
 	struct cds_lfht_node by_key;
 	struct rcu_head rcu;

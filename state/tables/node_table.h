@@ -23,7 +23,7 @@ struct node_line {
 } __attribute__((aligned(64)));
 
 enum node_line_flag {
-	// Its worker reported it silent, or it said goodbye: a heartbeat is news.
+	// The worker reported the node silent, or the node said goodbye: a heartbeat is news.
 	NODE_LINE_DOWN = 1,
 };
 
@@ -48,7 +48,8 @@ struct node_table {
 	uint64_t term;
 };
 
-// Address space for slots_max lines, backed as it is touched. NULL when short. Caller destroys.
+// Takes address space for slots_max lines, which memory backs as they are touched. NULL when memory is short. Caller
+// destroys.
 struct node_table *node_table_create(uint32_t slots_max);
 void node_table_destroy(struct node_table *);
 

@@ -22,11 +22,11 @@ struct placer {
 	// lowest slot.
 	void (*best)(void *context, const struct job *job, uint32_t group, struct placer_choice *,
 		struct place_refusal *);
-	// Working record, status or use of this node changed (also: came or went).
+	// The working record, status or use of this node changed, or the node came or went.
 	void (*node_changed)(void *context, uint32_t slot);
 	// A job version will not be asked for again: forget what was cached for it.
 	void (*job_retired)(void *context, const struct job *job);
-	// Nothing else is to do: may work off what node_changed left for later, up to so many nodes. Returns
-	// whether more is left. NULL: nothing ever is.
+	// The applier has nothing else to do: may work off what node_changed left for later, for at most so many nodes.
+	// Returns whether more is left. NULL: nothing ever is.
 	bool (*catch_up)(void *context, uint32_t nodes);
 };

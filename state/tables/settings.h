@@ -1,4 +1,4 @@
-// What operators set: of the schedulers, and of the cluster. One record each, always there. For state/ only.
+// Settings of the schedulers and of the cluster by operators: one record each, always there. For state/ only.
 #pragma once
 #include "state/records/scheduler_config.h"
 #include "state/tables/table.h"

@@ -24,49 +24,48 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t vms, vm_workers; // the same
 };
 
-// What living allocations hold of a node, and the virtual machines of the worker that it is.
+// What living allocations hold of a node and, if it is a worker, its virtual machines.
 struct node_use {
 	struct resources used;
-	struct resources machines; // of used: what the machines hold
+	struct resources machines; // the part of used that machines hold
 	struct device_set devices;
-	uint32_t with_details; // of them, those that hold ports, devices or cores by their details
-	uint32_t living;       // how many there are; 0: the node is idle
+	uint32_t with_details; // allocations that hold ports, devices or cores by their details
+	uint32_t living;       // living allocations; 0: the node is idle
 };
 
-// What the applier keeps per slot beside the published record. `used`, `devices`, `with_details` and
-// `living` are working values: written by the applier, read relaxed by others for display.
+// What the applier keeps per slot beside the published record. `used`, `devices_used`, `with_details` and `living` are
+// working values: written by the applier, read relaxed by others for display.
 struct node_cell {
 	struct node *published; // RCU
 	struct node *working;   // applier only
-	struct resources used;  // by non-terminal allocations
+	struct resources used;  // by living allocations and machines
 	struct device_set devices_used;
 	uint32_t with_details, living;
-	struct node_use published_use;      // of the published allocations: state_node_use()
+	struct node_use published_use;      // by published records: state_node_use()
 	struct node_report *report;         // RCU; NULL: none yet
 	struct node_report *report_working; // applier
 	struct cds_list_head allocations;   // struct alloc_cell.on_node; RCU list
 	uint32_t allocation_count;          // on the list, terminal ones included
-	bool is_busy;                       // something living is on it, as it is counted
-	// Of the newest answer of its probe, and which registration of the node gave it; not stored.
+	bool is_busy;                       // counted as a node with living allocations
+	// The newest answer of its probe, and the registration of the node that gave it; not stored.
 	uint64_t probe_sequence, probe_register_index; // applier
 	// Of the tables, for state/ only.
 	struct uuid id;
 	struct cds_lfht_node by_id;
-	struct node *gone;       // tombstone of a slot that is free (node_slots.h); NULL else
-	_Atomic bool is_resting; // not to be used again yet
+	struct node *gone;       // tombstone of a free slot (node_slots.h); else NULL
+	_Atomic bool is_resting; // the slot may not be used again yet
 };
 
-
 struct state *state_create(const struct state_limits *); // NULL when memory is short
-void state_destroy(struct state *);                      // no readers, no applier any more
+void state_destroy(struct state *);                      // when no reader and no applier is left
 
-// Any thread; registers it with RCU on first use. Between begin and end pointers stay valid; do not
-// block, do not nest. A thread that is not between them is offline and delays nobody.
+// For any thread; the first use registers it with RCU. Pointers stay valid between begin and end; do not block there,
+// do not nest. A thread outside of them is offline and delays nobody.
 void state_read_begin(void);
 void state_read_end(void);
 
-// For threads that read all the time (dataplane workers): online for good, with a quiescent call
-// once per burst at which no pointer is held, and offline around naps. Instead of begin and end.
+// Instead of begin and end, for threads that read all the time (dataplane workers): the thread stays online, calls
+// quiescent once per burst while it holds no pointer, and is offline around naps.
 void state_reader_online(void);
 void state_reader_quiescent(void);
 void state_reader_offline(void);
@@ -79,13 +78,12 @@ uint64_t state_wait(struct state *, uint64_t index, uint32_t timeout_ms);
 int state_watch_fd(struct state *);
 void state_unwatch_fd(struct state *, int fd);
 
-// Where in its table something last changed, for who waits for changes of a list: the index of the
-// newest published change of any record of a table since the process started, 0 when there was
-// none.
-// Nobody is told of changes of reports, versions and requests.
+// The index of the newest published change of any record of a table since the process started, for callers that wait
+// for changes of a list; 0 when there was none. Nobody is told of changes of reports, job versions and placement
+// requests.
 uint64_t state_table_index(const struct state *, enum state_table);
-// The same of one job (its status included), and of its allocations since the process started. 0
-// when there is no such job, or no such change. Under read lock.
+// The same for one job (its status included), and for its allocations, evaluations and deployments since the process
+// started. 0 when there is no such job, or no such change. Under read lock.
 uint64_t state_job_index(const struct state *, struct text namespace_name, struct text id);
 uint64_t state_job_allocations_index(
 	const struct state *, struct text namespace_name, struct text id);
@@ -98,10 +96,10 @@ struct node_table *state_node_table(struct state *); // the packet path's arrays
 uint32_t state_node_slots(const struct state *);     // slots 0 … n-1 may hold nodes
 // Published record or NULL. Under read lock.
 const struct node *state_node_at(const struct state *, uint32_t slot);
-// Where a node of this state last reported about its allocations; 0: never.
+// The index at which a node of this state last reported about its allocations; 0: never.
 uint64_t state_node_report_index(const struct state *, const struct node *);
-// In a scan in the order of slots: fetches what the nodes after this one will need. Records lie
-// anywhere in memory, so that a scan of a large fleet waits for little else. Under read lock.
+// Prefetches the next nodes, in a scan in the order of slots. Records lie anywhere in memory, so a scan of a large
+// fleet waits for little else. Under read lock.
 void state_node_prefetch(const struct state *, uint32_t slot);
 const struct node *state_node_by_id(const struct state *, const struct uuid *);
 const struct job *state_job(const struct state *, struct text namespace_name, struct text id);
@@ -141,7 +139,7 @@ const struct deployment *state_latest_deployment(
 // What is remembered of a job beside its versions; NULL: nothing yet.
 const struct job_notes *state_job_notes(
 	const struct state *, struct text namespace_name, struct text id);
-// Jobs that a periodic or parameterized one made, by their status.
+// Jobs that a periodic or parameterized job made, by their status.
 struct job_children {
 	int64_t pending, running, dead;
 };
@@ -159,14 +157,14 @@ const struct vm *state_next_vm(const struct state *, uint64_t *cursor);
 const struct vm_worker *state_vm_worker(const struct state *, struct text name);
 const struct vm_worker *state_vm_worker_of_node(const struct state *, const struct uuid *node);
 const struct vm_worker *state_next_vm_worker(const struct state *, uint64_t *cursor);
-// Those that are scheduled on it and have an instance there; stops on false. index (may be NULL): of the newest change
-// of one of them, or of the set.
+// Visits the machines that are scheduled on the worker and have an instance there; stops on false. index (may be NULL):
+// the newest change of one of them, or of the set.
 typedef bool state_vm_visit(const struct vm *, void *context);
 void state_worker_vms(
 	const struct state *, struct text worker, uint64_t *index, state_vm_visit *, void *context);
 const struct cluster_settings *state_cluster_settings(const struct state *);
-// What the published allocations of a node hold of it (display, schedulers). Each number is of one
-// moment, all together need not be.
+// What published allocations and machines hold of a node (display, schedulers). Each number is of one moment, all
+// together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);
 // Allocations of a job's group by client status, and what its evaluations left waiting (job summary). Under
 // read lock. False when there is no such job.
@@ -177,9 +175,9 @@ struct task_group_summary {
 bool state_job_summary(const struct state *, struct text namespace_name, struct text id,
 	struct task_group_summary *groups, uint32_t *count); // count: in room, out used
 
-// Called on the applier's thread after each publication, and after recovery never. `before` is NULL for what is
-// new; `after` has record.deleted set when it is gone. Both are valid during the call only. Quick: no waiting
-// on anything that waits for the applier.
+// Called on the applier's thread after each publication, except during recovery. `before` is NULL for a new record;
+// `after` has record.deleted set for a deleted one. Both are valid during the call only. The callee must be quick and
+// must not wait for anything that waits for the applier.
 struct state_change {
 	enum state_table table;
 	const struct record *before,
@@ -200,12 +198,12 @@ struct state_counts {
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
 	uint32_t evaluations, evaluations_pending, evaluations_blocked;
 	uint32_t deployments, deployments_active, nodes_draining;
-	uint32_t jobs_marked;                            // for which an evaluation is to be made
-	uint32_t nodes_standing[NODE_STANDINGS];         // by enum node_standing
-	uint32_t nodes_lost, nodes_flaky, nodes_unready; // of those that are suspended
-	uint32_t nodes_running;      // of all, those that something runs on (row E28)
-	uint32_t vms[3], vm_workers; // by enum vm_status
-	uint64_t bytes_nodes;        // memory of cells, records, classes and strings of nodes
+	uint32_t jobs_marked;                    // jobs for which an evaluation is to be made
+	uint32_t nodes_standing[NODE_STANDINGS]; // by enum node_standing
+	uint32_t nodes_lost, nodes_flaky, nodes_unready; // of the suspended nodes
+	uint32_t nodes_running;                          // nodes that something runs on (row E28)
+	uint32_t vms[3], vm_workers;                     // by enum vm_status
+	uint64_t bytes_nodes; // memory of cells, records, classes and strings of nodes
 };
 void state_counts(const struct state *, struct state_counts *);
 
@@ -214,7 +212,7 @@ struct node_cell *state_node_cell(struct state *, uint32_t slot);
 struct node_class *state_class(struct state *, uint32_t id);
 uint32_t state_class_limit(const struct state *);
 
-// Every invariant: use sums, no over-commitment, unique slots, list membership, index order. No
-// applier running. Reports each violation; returns how many.
+// Checks every invariant: use sums, no over-commitment, unique slots, list membership, index order. No applier may run.
+// Reports each violation and returns their number.
 typedef void state_violation(const char *text, void *context);
 uint32_t state_verify(struct state *, state_violation *, void *context);

@@ -16,13 +16,13 @@ struct job_cell;
 struct node_groups;
 struct placer;
 
-// Buckets of a hash table at first, and never less.
+// The first and least number of buckets of a hash table.
 #define TABLE_BUCKETS_MIN 1024u
 
 struct table_hash {
 	struct cds_lfht *buckets; // NULL: the kind has none
-	_Atomic uint64_t wanted;  // how many; by the applier
-	_Atomic uint64_t given;   // by who widens
+	_Atomic uint64_t wanted;  // buckets; set by the applier
+	_Atomic uint64_t given;   // buckets; set by the widening thread
 };
 
 struct table {
@@ -30,7 +30,7 @@ struct table {
 	struct table_hash hash, other; // by key; kind->has_other_hash
 	struct sequence order;         // of cells, by cell.index
 	struct cell *one;              // KEY_ONE
-	uint32_t coming;               // with a plan that waits for buckets
+	uint32_t coming;               // allocations of a plan that waits for buckets
 };
 
 // Changes that wait for publication. A cell begins with its published and its working record.
@@ -44,7 +44,7 @@ struct change_list {
 	uint32_t count, capacity;
 };
 
-// What is deleted for readers but stays in the tables until no snapshot can need it.
+// An item that is deleted for readers but stays in the tables until no snapshot can need it.
 struct grave {
 	enum state_table table;
 	void *item;
@@ -61,7 +61,7 @@ struct summary {
 	int64_t forgotten_ms;
 };
 
-// What the check of plans keeps from plan to plan. It is made where plans are checked, above the tables.
+// What the check of plans keeps from plan to plan. The check makes it, above the tables.
 struct plan_memory {
 	struct plan_checker *checker; // NULL: no plan was checked yet
 	void (*free)(struct plan_checker *);
@@ -80,24 +80,23 @@ struct state {
 
 	struct class_table classes;      // applier, like the rest down to the next mark
 	struct strings strings;          // of nodes
-	struct node_groups *node_groups; // of those that are not forgotten, by slot
+	struct node_groups *node_groups; // of nodes that are not forgotten, by slot
 	// alloc_cell.terminal, oldest change first: of allocations that clients and schedulers placed
 	struct cds_list_head terminal, planned_terminal;
 	struct cds_list_head stopped; // job_cell.stopped, oldest stop first
 	struct cds_list_head marked;  // job_cell.marked, oldest mark first
 	struct cds_list_head system;  // job_cell.system
 	struct cds_list_head orphans; // job_cell.sibling, of jobs whose parent is not there
-	struct eval_cell *counting;   // whose allocation was counted last; NULL: none
-	int64_t time_ns;              // at which the entry was decided that is being applied
+	struct eval_cell *counting;   // evaluation that counted last; NULL: none
+	int64_t time_ns;              // when the entry that is being applied was decided
 	struct state_observer *observers;
 	uint32_t block_count;        // blocks of slots that have an owner
-	uint16_t *block_used;        // slots handed out of each
+	uint16_t *block_used;        // slots handed out of each block
 	struct slot_list free_slots; // of purged nodes, the oldest first; node_slots.h
 	uint64_t index;              // of the newest applied entry
-	uint64_t
-		unpublished_from; // records of this index and above are not in anybody else's hands
+	uint64_t unpublished_from;   // only the applier has records of this index and above
 	uint64_t term;
-	int64_t forgotten_ms;    // newest issue time of a request that was forgotten
+	int64_t forgotten_ms;    // newest issue time of a forgotten request
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
 	uint64_t bytes_records; // of node records
@@ -112,7 +111,7 @@ struct state {
 	// Published, relaxed or release; any thread reads.
 	_Atomic uint64_t published_index;
 	_Atomic uint64_t table_index[STATE_TABLES]; // newest change of each, since the start
-	_Atomic uint32_t snapshots;                 // being read
+	_Atomic uint32_t snapshots;                 // that are being read
 	pthread_mutex_t summary_lock;
 	struct summary published; // under the lock, where published_index is written too
 
@@ -123,10 +122,10 @@ struct summary state_summary_now(const struct state *); // of the working state
 // Whether the calling thread is in a read section.
 bool state_is_reading(void);
 
-// What has ended goes two ways: the client's by COLLECT, the scheduler's by GC.
+// Ended allocations go two ways: those of clients by COLLECT, those of schedulers by GC.
 static inline struct cds_list_head *ended_list(struct state *state, const struct allocation *a)
 {
 	return uuid_is_zero(&a->eval_id) ? &state->terminal : &state->planned_terminal;
 }
-// Whether jobs and deployments count what their allocations say; of a state that was loaded.
+// Whether the counts of jobs and deployments are right in a loaded state.
 bool job_counts_add_up(struct state *);

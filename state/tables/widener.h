@@ -5,12 +5,11 @@
 
 // Applier: notes which hash tables need more buckets. True when tables_widen has something to do.
 bool tables_want(struct state *);
-// Applier: whether so many allocations more would crowd their table; the next tables_want() counts
-// them in.
+// Applier: whether so many more allocations would crowd their table; the next tables_want() counts them in.
 bool tables_lack(struct state *, uint32_t allocations);
-// One thread at a time, registered with RCU and outside a read section. The applier may go on.
+// Adds the wanted buckets. One thread at a time, registered with RCU and outside a read section. The applier may go on.
 void tables_widen(struct state *);
-// A thread that does it when kicked.
+// A thread that calls tables_widen() when kicked.
 struct widener;
 int widener_start(struct state *, struct widener **);
 void widener_kick(struct widener *);

@@ -11,46 +11,44 @@ struct job_cell;
 extern const struct kind allocation_kind;
 
 struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);
-// Puts a built allocation into every table. Takes the references of the record over, and one to its
-// job more.
+// Puts a built allocation into every table. Takes over the references of the record and adds one to its job.
 struct alloc_cell *alloc_cell_add(struct state *, struct job_cell *, struct allocation *);
-// A version that may be changed until it is published; after the change alloc_cell_changed(). What
-// decides about its place on a node (slot, resources, devices, details) is changed by the functions
-// below alone.
+// Returns a version that may be changed until it is published; call alloc_cell_changed() after the change. Only the
+// functions below change its place on a node (slot, resources, devices, details).
 struct allocation *allocation_revise(struct state *, struct alloc_cell *, uint64_t index);
-// Gives back what an allocation that came to its end held. Enters (or moves to the end of) the
-// changes of its client, and the ended ones.
+// Gives back what the allocation held when it came to its end. Puts it at the end of its client's changes and, when it
+// is terminal, of the ended allocations.
 void alloc_cell_changed(struct state *, struct alloc_cell *);
 
-// Of a revised record: references are taken (details, metrics, report) or counted (job).
+// These change a revised record. They take references over (details, metrics, report) or count one (job).
 void allocation_set_job(struct state *, struct allocation *, struct job *);
 void allocation_set_details(struct allocation *, struct alloc_details *);
-// A verdict on its health, with what it needs to hold it. Its node's, or an operator's.
+// Notes the verdict of its node or of an operator on its health, in details that are made for it if needed.
 void allocation_set_health(struct allocation *, struct optional_bool healthy, int64_t time_ns);
 void allocation_set_report(struct allocation *, struct alloc_report *);
 void allocation_set_metrics(struct allocation *, struct shared_metrics *);
-// Of a living one: what it holds of its node from now on. Takes the reference over; NULL: details
+// Sets what a living allocation holds of its node from now on. Takes over the reference to the details; NULL: they stay
 // as they were.
 void alloc_cell_resize(struct state *, struct alloc_cell *, struct allocation *, struct resources,
 	const struct device_set *, struct alloc_details *);
-// Its node is forgotten: it is on no node from now on.
+// The allocation is on no node from now on: its node is forgotten.
 void alloc_cell_leave_node(struct state *, struct alloc_cell *, uint64_t index);
-// The same of one that is deleted and only waits for its burial, which is no change of the state.
+// The same for a deleted allocation that only waits for its burial, which is no change of the state.
 void alloc_cell_leave_grave(struct state *, struct alloc_cell *);
 
 // Makes a living allocation terminal at once, without asking its node.
 void alloc_cell_end(
 	struct state *, struct alloc_cell *, enum end_cause, int64_t time_ns, uint64_t index);
-// A terminal one is gone.
+// Deletes a terminal allocation.
 void alloc_cell_delete(struct state *, struct alloc_cell *, uint64_t index);
 
-// What readers see of a node's use follows a published change. Device instances are taken once all
-// of a batch were given back: changes are published in the order in which allocations were touched
-// first, and one may take in the end what another gave back after that.
+// The published use of a node follows a published change of an allocation. Device instances are taken only after all
+// instances of the batch were given back: changes are published in the order in which allocations were touched first,
+// and one allocation may take what a later one gives back.
 void node_use_follow(
 	struct state *, const struct allocation *before, const struct allocation *after);
 void node_use_take_devices(struct state *, const struct allocation *);
 
-// Readers see that virtual machines hold the other of the slot's node instead of the one.
+// Readers see that virtual machines hold `now` of the slot's node instead of `before`.
 void node_use_machines(
 	struct state *, uint32_t slot, struct resources before, struct resources now);

@@ -10,8 +10,8 @@ struct eval_cell {
 	CELL_OF(struct evaluation, struct uuid id);
 	struct job_cell *job_cell;
 	struct cds_list_head of_job;  // RCU list
-	struct cds_list_head blocked; // of its job, while it is blocked
-	uint32_t allocations;         // that it made or changed last, deleted ones not
+	struct cds_list_head blocked; // in its job's list, while it is blocked
+	uint32_t allocations;         // that it made or changed last, without deleted ones
 	uint8_t counted_status;       // 1 + enum eval_status; 0: not counted
 };
 
@@ -25,12 +25,12 @@ static inline bool eval_cell_is_there(const struct eval_cell *cell)
 {
 	return cell_is_there(&cell->cell);
 }
-// A version that may be changed until it is published; after the change eval_cell_changed().
+// Returns a version that may be changed until it is published; call eval_cell_changed() after the change.
 struct evaluation *eval_cell_revise(struct state *, struct eval_cell *, uint64_t index);
 void eval_cell_changed(struct state *, struct eval_cell *);
 void eval_cell_delete(struct state *, struct eval_cell *, uint64_t index);
-// An allocation came, changed or went: its evaluation counts it.
+// Call it when an allocation came, changed or went: its evaluation counts it.
 void eval_follow_allocation(struct state *, struct alloc_cell *);
-// What the tables rely on.
+// Whether the tables can rely on the record.
 bool evaluation_is_sound(const struct evaluation *);
 bool evaluations_have_room(const struct state *, uint32_t count);

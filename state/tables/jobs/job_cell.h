@@ -18,7 +18,7 @@ struct job_mark {
 	uint8_t trigger;             // enum eval_trigger
 	uint8_t type;                // enum job_type
 	int64_t priority;
-	struct uuid node; // of the newest; zero: none
+	struct uuid node; // of the newest event; zero: none
 	uint64_t node_modify_index;
 };
 
@@ -27,16 +27,16 @@ struct job_mark {
 struct job_keep {
 	struct record record; // first; deleted: purged or collected, without versions
 	int status;         // enum job_status; derived, given to the newest version at publication
-	int64_t stopped_ns; // when it was stopped or came to its end; 0: it goes on
-	bool had_work;      // there was an evaluation of it once
+	int64_t stopped_ns; // when the job was stopped or ended; 0: it goes on
+	bool had_work;      // the job once had an evaluation
 	struct job_mark mark;
 	struct job_notes *notes; // a reference; NULL: nothing to remember
 	struct job_children children;
 	uint8_t stable; // a bit for each version; given to them at publication
 	uint32_t version_count;
 	struct job *versions[JOB_VERSIONS_MAX]; // newest first
-	// Groups of the kept versions. Where the counter of a group that is in no kept version has
-	// been forgotten, floor is at least what it was, so that no living name is given twice.
+	// Counters of the groups of the kept versions. When a group is in no kept version, its counter is forgotten,
+	// and counter_floor is at least what it was, so no living name is given twice.
 	uint32_t counter_floor;
 	uint32_t counter_count;
 	uint32_t character_count;
@@ -68,11 +68,11 @@ struct job_cell {
 	bool is_marked, is_system_listed;
 	struct cds_list_head marked;   // applier; in the order of their first marks
 	struct cds_list_head system;   // applier; jobs that want to be on every node
-	struct cds_list_head children; // applier; job_cell.sibling of those that it made
-	struct cds_list_head sibling;  // applier; of its parent, or of state.orphans
-	struct job_cell *parent;       // that counts it; NULL: none that is there
+	struct cds_list_head children; // applier; job_cell.sibling of its children
+	struct cds_list_head sibling;  // applier; among its parent's children or in state.orphans
+	struct job_cell *parent;       // the job that counts it; NULL: it is not there
 	bool is_child;                 // it is on one of those lists
-	uint8_t counted_child;         // with parent: enum job_status that it is counted in
+	uint8_t counted_child;         // with parent: enum job_status as which it is counted
 	struct rcu_head rcu;
 };
 
@@ -85,7 +85,7 @@ static inline const char *job_keep_characters(const struct job_keep *keep)
 {
 	return (const char *)&keep->counters[keep->counter_count];
 }
-// Nothing refers to a deleted job any more: it may be buried.
+// Whether nothing refers to a deleted job any more, so that it may be buried.
 static inline bool job_cell_is_idle(const struct job_cell *cell)
 {
 	return cell->allocation_count == 0 && cell->evaluation_count == 0 &&

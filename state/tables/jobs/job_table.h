@@ -5,7 +5,7 @@
 
 extern const struct kind job_kind, job_version_kind;
 
-// Leaves a tombstone; its allocations, if there are any left, keep the cell in its place.
+// Leaves a tombstone; remaining allocations keep the cell in its place.
 void job_cell_delete(struct state *, struct job_cell *, uint64_t index);
 void job_cell_list_stopped(struct state *, struct job_cell *, bool stopped);
 void job_cell_list_marked(struct state *, struct job_cell *, bool marked);

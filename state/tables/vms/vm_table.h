@@ -1,15 +1,15 @@
 // Virtual machines and their workers in the tables: what is kept beside their records, and every way in which one
 // changes. For state/ only; applier thread unless said otherwise.
 //
-// A cell is the place of a name. It outlives its record, so that what is made again under a name takes up its place,
-// and that of a worker is there for as long as machines are scheduled on it, whether the worker is or not.
+// A cell is the place of a name. It outlives its record: a record that is made again under the name takes the same
+// cell, and a worker's cell stays as long as machines are scheduled on it, with or without the worker.
 #pragma once
 #include "state/records/nodes/vm.h"
 #include "state/tables/table.h"
 
 struct vm_worker_cell;
 
-// What a worker runs, as readers see it: there while the published record of a machine says so.
+// A machine on a worker, as readers see it: there while the published record of the machine says so.
 struct vm_instance {
 	struct uuid id;
 	struct vm_cell *cell;
@@ -23,14 +23,14 @@ struct vm_cell {
 	CELL_OF(struct vm, char *name);
 	struct vm_instance *instance; // of the published record; NULL: it has none
 	// What is counted of the working record.
-	struct vm_worker_cell *worker;  // that it is scheduled on; NULL: none
+	struct vm_worker_cell *worker;  // the worker that it is scheduled on; NULL: none
 	struct cds_list_head of_worker; // struct vm_worker_cell.machines, with worker
-	struct resources holds;         // of the node at the slot
+	struct resources holds;         // of the node at holds_slot
 	uint32_t holds_slot;
 	uint8_t counted_status; // 1 + enum vm_status; 0: not counted
 };
 
-// Leads from a node to its worker; there while the published or the working record says so.
+// Leads from a node to its worker; there while the worker's published or working record names the node.
 struct vm_worker_node {
 	struct uuid id;
 	struct vm_worker_cell *cell;
@@ -41,15 +41,14 @@ struct vm_worker_node {
 struct vm_worker_cell {
 	CELL_OF(struct vm_worker, char *name);
 	struct vm_worker_node *nodes[2];
-	uint64_t
-		described_index; // where what a machine is placed by changed last, use and pauses not
+	uint64_t described_index; // newest change of what placement reads, without use and pauses
 	struct cds_list_head machines; // struct vm_cell.of_worker: those that are scheduled on it
 	uint32_t machine_count;
-	struct array used;           // named_count, by them (row D5)
+	struct array used;           // named_count, by machines (row D5)
 	struct cds_list_head listed; // struct vm_instance.of_worker; RCU list
 	uint32_t listed_count;
 	_Atomic uint64_t
-		listed_index; // of the newest published change of one of them, or of the list
+		listed_index; // newest published change of a listed machine, or of the list
 	bool is_counted;
 };
 
@@ -63,15 +62,14 @@ static inline bool vm_cell_is_there(const struct vm_cell *cell)
 {
 	return cell && cell_is_there(&cell->cell);
 }
-// By what was published last; its working record may say something else already.
+// Finds a machine by its published instance; its working record may say something else already.
 struct vm_cell *vm_cell_find_instance(const struct state *, const struct uuid *);
-// What the tables rely on.
+// Whether the tables can rely on the record.
 bool vm_is_sound(const struct vm *);
-// After a change of a version that cell_revise() gave.
+// Call it after a change of a version that cell_revise() gave.
 void vm_cell_changed(struct state *, struct vm_cell *);
-// The record is not scheduled (any more): it runs nowhere and holds nothing.
+// Makes the record unscheduled: it runs nowhere and holds nothing.
 void vm_leave_worker(struct vm *);
-// Workers
 
 static inline struct vm_worker_cell *vm_worker_cell_find(
 	const struct state *state, struct text name)
@@ -82,9 +80,9 @@ static inline bool vm_worker_cell_is_there(const struct vm_worker_cell *cell)
 {
 	return cell && cell_is_there(&cell->cell);
 }
-// That the node is; NULL: it is none.
+// The worker that the node is; NULL: the node is no worker.
 struct vm_worker_cell *vm_worker_cell_of_node(const struct state *, const struct uuid *node);
-// Its node, or NULL.
+// The worker's node, or NULL.
 struct node_cell *vm_worker_cell_node(const struct state *, const struct vm_worker_cell *);
 bool vm_worker_is_sound(const struct vm_worker *);
 bool vm_counts_are_sound(const struct array *counts); // named_count
