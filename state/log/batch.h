@@ -5,7 +5,7 @@
 struct batch_header {
 	uint64_t first_index;
 	uint32_t entries;
-	uint32_t indexes; // by which its entries advance the state's index, all together
+	uint32_t indexes; // by which all its entries together advance the state's index
 };
 
 #define BATCH_HEADER_BYTES 32u

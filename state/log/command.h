@@ -45,14 +45,14 @@ enum command_type {
 	COMMAND_JOB_STABLE,
 	COMMAND_JOB_SCALE,
 	COMMAND_JOB_CHILD,      // a child of a periodic or parameterized job
-	COMMAND_NODE_LIFECYCLE, // beside its status: offlined, ready, lost, flaky
+	COMMAND_NODE_LIFECYCLE, // a node's standing beside its status: offlined, ready, lost, flaky
 	COMMAND_VM_CREATE,
 	COMMAND_VM_POWER,
 	COMMAND_VM_DELETE,
-	COMMAND_VM_REPORT, // over HTTP; those of nodes come as ALLOC_UPDATE
-	COMMAND_VM_HEALTH, // a health pass over some
+	COMMAND_VM_REPORT, // over HTTP; reports of nodes come as ALLOC_UPDATE
+	COMMAND_VM_HEALTH, // a health pass over some machines
 	COMMAND_VM_ASSIGN, // what a scheduling pass proposes
-	COMMAND_VM_WORKER, // one that is kept by hand: registered or seen again
+	COMMAND_VM_WORKER, // a worker that is kept by hand: registered or seen again
 	COMMAND_VM_WORKER_PAUSE,
 	COMMAND_VM_WORKER_DELETE,
 	COMMAND_CLUSTER_SETTINGS,
@@ -91,15 +91,15 @@ enum command_outcome {
 };
 struct command_outcome_row {
 	const char *name; // "done", "stale-generation", …
-	const char *text; // what who asked is told
+	const char *text; // what the requester is told
 };
 extern const struct command_outcome_row command_outcomes[];
 
 struct command_node { // EXPIRED, RETURNED, GOODBYE
 	uint32_t slot, generation;
-	// EXPIRED, of who does not watch its heartbeats: a node that is not disconnected (any more) stays as it is.
+	// EXPIRED, from a sender that watches no heartbeats: a node that is not disconnected (any more) stays as it is.
 	bool if_disconnected;
-	uint32_t silent_ms; // EXPIRED: it was not heard for at least so long
+	uint32_t silent_ms; // EXPIRED: the node was not heard for at least so long
 };
 
 struct place_refusal { // see placer.h
@@ -162,8 +162,9 @@ struct command_status {
 
 struct job;
 
-// Evaluations are taken over (the pointers set to NULL) unless refused. One whose id is known becomes its new
-// version; create_index and create time are kept. Those before the first that is refused by itself are stored.
+// The applier takes evaluations over (sets the pointers to NULL) unless it refuses them. An evaluation whose id is
+// known becomes its new version and keeps create_index and create time. When one is refused by itself, those before it
+// are stored.
 struct evaluation;
 struct command_evaluations {
 	struct evaluation **items;
@@ -236,7 +237,7 @@ struct command_gc {
 	uint32_t collected; // result
 };
 
-// What is to become of a deployment: by whoever asks, checked against its status (docs/spec/states.md).
+// What the submitter wants of a deployment, checked against its status (docs/spec/states.md).
 enum deployment_action {
 	DEPLOYMENT_PAUSE,
 	DEPLOYMENT_RESUME,
@@ -251,10 +252,8 @@ enum deployment_action {
 struct command_deployment {
 	struct uuid id;
 	enum deployment_action action;
-	const char *
-		description; // FAIL, CANCEL: static; without what is said of a revert, which is added
-	// FAIL: the newest stable version is registered again, when a group that failed asks for it
-	// (auto_revert), in the same batch.
+	const char *description; // FAIL, CANCEL: static; a text about a revert is added to it
+	// FAIL: registers the newest stable version again, in the same batch, when a group asks for it (auto_revert).
 	bool revert;
 	const struct text *groups; // PROMOTE
 	uint32_t group_count;
@@ -266,8 +265,8 @@ struct command_deployment {
 	struct optional_i64 reverted_version; // now current again under a new number
 	char message[256]; // of NOT_NOW, TERMINAL: as clients know it (docs/spec/texts.md)
 };
-// Flags are added to those that are there (what is not set stays); allocations that are not there are passed over.
-// One evaluation for each job, of this trigger. At most ENTRY_ALLOCS_MAX.
+// Adds the flags to the allocations (what is not set stays) and passes over allocations that are not there. Makes one
+// evaluation for each job, of this trigger. At most ENTRY_ALLOCS_MAX allocations.
 struct desired_transition;
 struct command_alloc_transitions {
 	const struct uuid *ids;
@@ -282,10 +281,10 @@ struct command_alloc_transitions {
 enum drain_end { DRAIN_GOES_ON, DRAIN_CANCELED, DRAIN_COMPLETE, DRAIN_DEADLINE_REACHED };
 struct command_node_drain {
 	struct uuid node;
-	uint8_t end;         // enum drain_end; else it begins or changes
+	uint8_t end;         // enum drain_end; DRAIN_GOES_ON: it begins or changes
 	int64_t deadline_ns; // how long it may take: 0 for ever, negative: at once
 	bool ignore_system_jobs;
-	bool mark_eligible; // with DRAIN_CANCELED: takes new work again
+	bool mark_eligible; // with DRAIN_CANCELED: the node takes new work again
 	uint32_t meta_count;
 	const struct node_pair *meta; // names and values alone
 	struct eval_made made;        // result; evaluations come from the marks of jobs
@@ -318,8 +317,8 @@ struct command_job_scale {
 struct command_job_child {
 	struct text namespace_name, parent;
 	bool dispatch;
-	int64_t launch_ns;        // periodic
-	bool unless_one_is_alive; // periodic with prohibit_overlap: NOT_NOW then, and the launch is noted
+	int64_t launch_ns; // periodic
+	bool unless_one_is_alive; // periodic with prohibit_overlap: NOT_NOW while a child lives; the launch is noted
 	struct text payload; // dispatch: as it is, not base64
 	const struct node_pair *meta;
 	uint32_t meta_count;
@@ -333,22 +332,23 @@ struct command_job_child {
 
 // Rows E1 to E33.
 enum lifecycle_action {
-	LIFECYCLE_OFFLINE, // an operator's; refused (NOT_NOW, with a message) unless it is healthy or offlined already
-	LIFECYCLE_ONLINE, // the same; unless it is offlined or online already
-	LIFECYCLE_PROBED, // its probe answered
-	LIFECYCLE_SWEEP,  // what is due of these nodes is decided again and done
+	LIFECYCLE_OFFLINE, // by an operator; refused (NOT_NOW, with a message) unless the node is healthy or offlined
+	LIFECYCLE_ONLINE, // the same
+	LIFECYCLE_PROBED, // a node's probe answered
+	LIFECYCLE_SWEEP,  // decides again what is due for these nodes and does it
 	LIFECYCLE_ACTIONS
 };
 struct command_node_lifecycle {
 	enum lifecycle_action action;
-	const struct uuid *
-		nodes; // those that are not there: UNKNOWN_NODE, but in a SWEEP they are passed over
-	uint32_t count;            // 1, in a SWEEP at most NODE_SWEEP_MAX
+	const struct uuid
+		*nodes; // a node that is not there: UNKNOWN_NODE, but a SWEEP passes over it
+	uint32_t count; // 1, in a SWEEP at most NODE_SWEEP_MAX
 	uint32_t slot, generation; // PROBED: instead of nodes
-	// PROBED: grows together with those of ALLOC_UPDATE; one that is not above the newest changes nothing.
+	// PROBED: grows together with the sequence of ALLOC_UPDATE; a sequence that is not above the newest changes
+	// nothing.
 	uint64_t sequence;
 	bool ready;         // PROBED
-	int64_t backoff_ns; // PROBED: 0 with no: it is not asked again
+	int64_t backoff_ns; // PROBED: not ready and 0: the probe is not asked again
 	// result
 	uint32_t changed;
 	char message[160];
@@ -372,28 +372,28 @@ struct command_vm_named { // DELETE of a machine or a worker, PAUSE
 	struct text name;
 	bool paused; // VM_WORKER_PAUSE
 };
-// What a worker says of one of its machines.
+// A worker's report about one of its machines.
 struct command_vm_report {
 	struct text name, uid;
 	struct optional_i64 status; // enum vm_status
 	const char *status_message; // NULL: as it was
-	struct array conditions;    // vm_condition: those are set; the submitter's
+	struct array conditions;    // vm_condition: these are set; the submitter's
 	struct optional_i64 observed_generation;
 };
-struct command_vm_health { // names of machines; each is judged again, as it is by then
+struct command_vm_health { // names of machines; each is judged as it is by then
 	const struct text *names;
 	uint32_t count;   // at most VM_ASSIGN_MAX
 	uint32_t changed; // result
 };
 enum vm_assign_result {
 	VM_ASSIGNED,
-	VM_SKIPPED,        // row D12: another time
-	VM_WORKER_SKIPPED, // row D13: another worker
+	VM_SKIPPED,        // row D12: to be tried another time
+	VM_WORKER_SKIPPED, // row D13: to be tried with another worker
 };
 struct vm_assign_item {
 	struct text vm, uid;
 	struct text worker;
-	uint64_t worker_modify_index; // of the version that it was chosen by
+	uint64_t worker_modify_index; // of the worker's version that it was chosen by
 	uint8_t result;               // enum vm_assign_result
 };
 struct command_vm_assign {
@@ -404,7 +404,7 @@ struct command_vm_assign {
 struct command_vm_worker {
 	struct vm_worker
 		*worker; // taken over (set to NULL) unless refused; CONFLICT: another machine id
-	bool only_seen;  // it is there already: nothing but when it was seen changes
+	bool only_seen;  // the worker is there already: only when it was seen changes
 };
 struct command_cluster_settings {
 	struct cluster_settings *settings; // taken over (set to NULL) unless refused
@@ -425,9 +425,10 @@ struct command_job_register {
 struct command_job_deregister {
 	struct text namespace_name, id;
 	bool purge;
-	// In all its regions: the others are told of it, and a purge is done here when they have been.
+	// Stops the job in all its regions: the others are told, and a purge is done here after they were.
 	bool everywhere;
-	// Not 0: when (unix) another region stopped it. One that was submitted later, or is stopped, is left alone.
+	// Not 0: when (unix) another region stopped the job. A job that was submitted later, or is stopped (unless this
+	// is a purge), is left alone.
 	int64_t before_ns;
 	int64_t eval_priority; // 0: the job's
 	struct eval_made made; // result

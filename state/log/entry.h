@@ -1,10 +1,10 @@
 // A log entry: one change of the state with everything that was decided about it, so that applying
 // it needs neither clock nor choice. The bytes are documented at the top of entry.c.
 //
-// Each kind has a row of functions in entry.c, which get the entry's body. They are declared beside it: encode; decode,
-// which returns 0, -ERROR_CORRUPT or -ERROR_VERSION, after which nothing is left to release; and release where a body
-// owns something. A body that is a plain record has a table of fields instead (state/base/schema.h). What entries do is
-// in the rows of state/apply/apply.c.
+// Each kind has a row of functions in entry.c, which get the entry's body and are declared beside it: encode; decode,
+// which returns 0, -ERROR_CORRUPT or -ERROR_VERSION and leaves nothing to release after an error; and release, where a
+// body owns something. A body that is a plain record has a table of fields instead (state/base/schema.h). What entries
+// do is in the rows of state/apply/apply.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/log/entry_alloc.h"
@@ -52,7 +52,7 @@ struct entry {
 	enum entry_kind kind;
 	int64_t time_ns; // unix; when it was decided
 	union {
-		uint64_t body[1]; // where each of them begins
+		uint64_t body[1]; // where every body begins
 		uint64_t term;
 		struct entry_node_register node_register;
 		struct entry_node_status node_status;
@@ -81,7 +81,7 @@ struct entry {
 };
 
 void entry_encode(const struct entry *, struct bytes_writer *);
-// Texts are views into the reader's data. description is filled for NODE_REGISTER. Returns 0,
-// -ERROR_CORRUPT or -ERROR_VERSION; after 0, and unless it was applied, entry_release.
+// Texts are views into the reader's data. description is filled for NODE_REGISTER. Returns 0, -ERROR_CORRUPT or
+// -ERROR_VERSION; after 0 call entry_release, unless the entry was applied.
 int entry_decode(struct entry *, struct node_registration *description, struct bytes_reader *);
 void entry_release(struct entry *);

@@ -1,5 +1,5 @@
-// Entries about single allocations that no plan makes, what their node says of them and what operators ask of
-// schedulers: bodies of entries as entry.h tells. The bytes are documented at the top of entry.c.
+// Entries about allocations outside of plans: what their node reports, and what operators ask of schedulers. Bodies of
+// entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/base/uuid.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The most that one entry is about.
+// The most allocations of one entry.
 #define ENTRY_ALLOCS_MAX 65536u
 
 struct reported_alloc {

@@ -1,5 +1,5 @@
-// The entry of what becomes of a deployment by somebody's word, the body of an entry as entry.h tells; what schedulers
-// say of it is in their plans. The bytes are documented at the top of entry.c.
+// The entry that changes a deployment by a command: the body of an entry as entry.h tells. Changes by schedulers are in
+// their plans. The bytes are documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/base/text.h"

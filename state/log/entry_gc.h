@@ -1,5 +1,5 @@
-// The entry of what is past its time: the body of an entry as entry.h tells. The bytes are documented at the top of
-// entry.c.
+// The entry that deletes what is past its time: the body of an entry as entry.h tells. The bytes are documented at the
+// top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 
@@ -7,7 +7,7 @@
 #define GC_ITEMS_MAX 4096u
 enum gc_kind { GC_ALLOCATION, GC_EVALUATION, GC_JOB, GC_DEPLOYMENT, GC_KINDS };
 
-// Things that are past their time, chosen by who decided; of one kind.
+// Items of one kind that the decider found past their time.
 struct entry_gc {
 	uint8_t kind; // enum gc_kind
 	uint32_t count;

@@ -30,7 +30,7 @@ struct entry_job_stable {
 	bool stable;
 };
 
-// What is remembered of it (job_notes.h): a launch, or that a group was scaled.
+// A note about a job (job_notes.h): a launch, or that a group was scaled.
 struct entry_job_note {
 	struct text namespace_name, id;
 	int64_t launched_ns; // 0: it was scaled

@@ -30,19 +30,19 @@ struct entry_node_status {
 
 struct entry_node_eligibility {
 	uint32_t slot, generation;
-	uint8_t eligibility; // enum node_eligibility, or that of a node that rejects plans
+	uint8_t eligibility; // enum node_eligibility, or NODE_INELIGIBLE_REJECTING
 };
-// It became ineligible because it rejected too many plans.
+// The node is ineligible because it rejected too many plans.
 #define NODE_INELIGIBLE_REJECTING 2u
 
-// The node is forgotten and its slot free. Allocations that were on it are on no node from then on;
-// those of direct jobs are lost, for all others their scheduler decides.
+// Forgets the node and frees its slot. Its allocations are on no node from then on; those of direct jobs are lost,
+// schedulers decide about all others.
 struct entry_node_purge {
 	uint32_t slot, generation;
 };
 
-// A drain begins, changes or ends (command_node_drain).
-// Nobody waits for a longer deadline, and its end would not be a time.
+// A drain begins, changes or ends (command_node_drain). Deadlines are limited: nobody waits longer, and the end of a
+// longer one would not be a time.
 #define DRAIN_DEADLINE_MAX_NS (100 * 365 * 24 * NS_PER_HOUR)
 struct entry_node_drain {
 	uint32_t slot, generation;
@@ -62,5 +62,6 @@ void entry_node_drain_release(void *body);
 
 // A node's description as it is stored, here and in snapshots.
 void node_description_encode(const struct node_registration *, struct bytes_writer *);
-// Also of a part of a registration: only the form is checked. False when the bytes are none.
+// Decodes a whole description or a part of a registration: checks only the form. False when the bytes are no
+// description.
 bool node_description_decode(struct node_registration *, struct bytes_reader *);

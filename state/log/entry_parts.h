@@ -9,6 +9,6 @@ void device_set_encode(const struct device_set *, struct bytes_writer *);
 struct device_set device_set_decode(struct bytes_reader *);
 // A byte that says yes or no; the reader fails on anything else.
 bool flag_decode(struct bytes_reader *);
-// A u32 count of items that take at least so many bytes each. The reader fails, and it is 0, when the bytes that are
-// left cannot hold them: memory is taken for what is there, not for what is claimed.
+// Reads a u32 count of items that take at least bytes_least each. When the remaining bytes cannot hold them, the reader
+// fails and the count is 0: memory is taken for what is there, not for what is claimed.
 uint32_t count_decode(struct bytes_reader *, uint32_t bytes_least);

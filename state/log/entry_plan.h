@@ -1,23 +1,23 @@
-// The entry of a plan: what of it was committed, all at once. Its bytes are documented at the top of
-// entry.c; see plan_check.h for whether it may be, and apply_plan.c for what it does.
+// The entry of a plan: the part of it that was committed, all at once. The bytes are documented at the top of entry.c.
+// plan_check.h decides what may be committed; apply_plan.c does it.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/records/plan.h"
 
-// The most allocations that are changed of one plan at once: bounds the time that everybody else waits
-// for it. Its scheduler comes again for the rest.
+// The most allocations that one plan changes at once, which bounds how long everybody else waits for it. Its scheduler
+// comes again for the rest.
 #define PLAN_CHANGES_MAX (1024u * 1024)
 
 struct entry_plan {
-	struct uuid eval_id; // zero: of none that is known
+	struct uuid eval_id; // zero: of no known evaluation
 	struct array stops,
-		preemptions;           // plan_stop; of a slot and a node only its allocation tells
-	struct array updates;          // plan_update; the same
-	struct array placements;       // plan_placement; its node is the one at its slot
-	struct array metrics;          // struct shared_metrics *
-	struct deployment *deployment; // as plan.deployment
+		preemptions;             // plan_stop; slot and node are those of the allocation
+	struct array updates;            // plan_update; the same
+	struct array placements;         // plan_placement; its node is the one at its slot
+	struct array metrics;            // struct shared_metrics *
+	struct deployment *deployment;   // as plan.deployment
 	struct array deployment_updates; // deployment_update
-	bool is_view;                    // the arrays and the deployment belong to somebody else
+	bool is_view;                    // somebody else owns the arrays and the deployment
 };
 
 void entry_plan_encode(const void *body, struct bytes_writer *);

@@ -6,7 +6,7 @@
 
 struct entry_record_put {
 	uint8_t kind;      // enum state_table
-	bool settles_mark; // of an evaluation: what its job was marked for is in it
+	bool settles_mark; // of an evaluation: it answers the mark of its job
 	void *record;      // taken over by apply, freed by entry_release otherwise
 };
 

@@ -1,5 +1,5 @@
-// The entry of what becomes of the standing of nodes (node_standing.h): the body of an entry as entry.h
-// tells. The bytes are documented at the top of entry.c.
+// The entry that changes the standing of nodes (node_standing.h): the body of an entry as entry.h tells. The bytes are
+// documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/base/text.h"
@@ -25,7 +25,7 @@ struct entry_node_lifecycle {
 };
 
 void node_lifecycle_encode(const struct node_lifecycle *, struct bytes_writer *);
-// False: no node can stand so.
+// False: no node can have this standing.
 bool node_lifecycle_decode(struct node_lifecycle *, struct bytes_reader *);
 void entry_node_lifecycle_encode(const void *body, struct bytes_writer *);
 int entry_node_lifecycle_decode(void *body, struct bytes_reader *);

@@ -1,5 +1,5 @@
-// The entry of what becomes of a virtual machine: the body of an entry as entry.h tells.
-// The bytes are documented at the top of entry.c.
+// The entry that changes a virtual machine: the body of an entry as entry.h tells. The bytes are documented at the top
+// of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/records/nodes/vm.h"
@@ -13,7 +13,7 @@ enum vm_change { // stored: numbers are never given again
 	VM_CHANGES
 };
 
-// What is said of a machine; of what is not said nothing changes.
+// The parts of a report about a machine; a part that is missing changes nothing.
 #define VM_REPORT_STATUS 1u
 #define VM_REPORT_MESSAGE 2u
 #define VM_REPORT_GENERATION 4u

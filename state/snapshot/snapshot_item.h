@@ -4,6 +4,6 @@
 enum snapshot_item_kind { // stored: numbers are never given again
 	SNAPSHOT_HEAD = 0xf0,
 	SNAPSHOT_CLIENT,
-	SNAPSHOT_CLASS,     // before the first node that is of it
+	SNAPSHOT_CLASS,     // before the first node of the class
 	SNAPSHOT_FREE_SLOT, // among the nodes
 };

@@ -1,4 +1,4 @@
-// Nodes, their classes and free slots as items of a snapshot are put back (snapshot_view.c says what is in them).
+// Puts back nodes, their classes and free slots from items of a snapshot (snapshot_view.c says what is in them).
 #pragma once
 #include "state/base/bytes.h"
 #include "state/records/nodes/node_description.h"

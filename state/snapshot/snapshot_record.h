@@ -5,8 +5,8 @@
 #include "state/base/bytes.h"
 #include "state/tables/tables.h"
 
-// The version that was newest at index; false: there was none. The one record of a kind is not there while it has its
-// defaults.
+// Encodes the version that was newest at index; false: there was none. The one record of a KEY_ONE kind is not there
+// while it has its defaults.
 bool record_item_encode(
 	const struct kind *, const struct cell *, uint64_t index, struct bytes_writer *);
 // Returns 0, -ERROR_CORRUPT, -ERROR_VERSION or -ERROR_TABLE_FULL.

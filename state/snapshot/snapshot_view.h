@@ -1,7 +1,6 @@
-// The whole state as a sequence of items: read as of one index while the applier goes on, and put
-// back into an empty state. What an item holds, byte by byte, is at the top of snapshot_view.c;
-// whoever stores items only frames them, in the order given, and keeps SNAPSHOT_ITEMS_VERSION
-// beside them.
+// The whole state as a sequence of items: read as of one index while the applier goes on, and put back into an empty
+// state. What an item holds, byte by byte, is at the top of snapshot_view.c; the code that stores items only frames
+// them, in the order given, and keeps SNAPSHOT_ITEMS_VERSION beside them.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/tables/state.h"
@@ -18,14 +17,14 @@ struct snapshot_view;
 // changes meanwhile.
 struct snapshot_view *snapshot_view_begin(struct state *);
 void snapshot_view_end(struct snapshot_view *);
-// The index that the items are as of: log batches after it complete them.
+// The index as of which the items are; later log batches complete them.
 uint64_t snapshot_view_index(const struct snapshot_view *);
 // Appends one item to a growing writer. Returns false, and appends nothing, after the last one.
 bool snapshot_view_next(struct snapshot_view *, struct bytes_writer *);
 
 struct snapshot_load;
 
-// Into a state that is empty and that nobody else uses yet. Before applier_replay.
+// Loads into an empty state that nobody else uses yet, before applier_replay.
 struct snapshot_load *snapshot_load_begin(struct state *);
 // Items in the order in which they were read. Returns 0, -ERROR_CORRUPT, -ERROR_VERSION or
 // -ERROR_TABLE_FULL (a configured limit is smaller than what is stored).
