@@ -14,7 +14,7 @@
 #define STOP_IS_LOST 4u
 #define STOP_PARTS 7u
 
-// Which parts of a placement or update follow; those that do not are as in the one before.
+// Which parts of a placement or update follow; the others are as in the one before.
 #define CHANGE_VERSION 1u
 #define CHANGE_GROUP 2u
 #define CHANGE_NAME 4u

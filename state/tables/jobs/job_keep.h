@@ -15,7 +15,7 @@ struct job *job_keep_newest_stable(const struct job_keep *);
 // A kept version by its number, or NULL.
 struct job *job_keep_version(const struct job_keep *, uint64_t version);
 struct job *job_version_find(const struct state *, uint64_t modify_index);
-// The same for a version that its job is there to keep. How long other versions can still be found depends on readers.
+// The same, but only for a version that its job still keeps. How long others can be found depends on readers.
 struct job *job_version_kept(const struct state *, uint64_t modify_index, struct job_cell **);
 void job_version_release(struct state *, struct job *);
 // A keep of these versions with counters at 0, not yet in any cell.
@@ -29,7 +29,7 @@ void job_keep_push(struct state *, struct job_cell *, struct job *, uint64_t ind
 // Replaces the job's record by a tombstone: the job is not there.
 struct job_keep *job_keep_push_tombstone(
 	struct state *, struct job_cell *, uint64_t create_index, uint64_t index);
-// The job's cell, for its allocations and evaluations. A new cell is one of a deleted job.
+// Finds the job's cell, or adds that of a deleted job, for allocations and evaluations of a job that is not there.
 struct job_cell *job_cell_find_or_add_deleted(
 	struct state *, struct text namespace_name, struct text id, uint64_t index);
 // Buries the cell of a deleted job when nothing refers to it any more.

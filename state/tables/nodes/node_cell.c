@@ -50,8 +50,8 @@ uint32_t nodes_count(const struct state *state)
 	return nodes;
 }
 
-// Between a purge and its publication two cells may have the id of a node that registered anew: one
-// that readers see, one that the applier works on.
+// Between a purge and its publication two cells may have the id of a node that registered anew: readers see one, the
+// applier works on the other.
 static int working_id_matches(struct cds_lfht_node *node, const void *id)
 {
 	const struct node_cell *cell = caa_container_of(node, struct node_cell, by_id);

@@ -42,7 +42,8 @@ struct vm_worker_cell {
 	CELL_OF(struct vm_worker, char *name);
 	struct vm_worker_node *nodes[2];
 	uint64_t described_index; // newest change of what placement reads, without use and pauses
-	struct cds_list_head machines; // struct vm_cell.of_worker: those that are scheduled on it
+	struct cds_list_head
+		machines; // struct vm_cell.of_worker: machines that are scheduled on it
 	uint32_t machine_count;
 	struct array used;           // named_count, by machines (row D5)
 	struct cds_list_head listed; // struct vm_instance.of_worker; RCU list
