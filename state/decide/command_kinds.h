@@ -1,5 +1,5 @@
-// Commands by their type: the rows are in decide.c. Each function decides its command: it commits entries and fills
-// what is a result.
+// Commands by their type; decide.c holds the rows. Each function decides its command: it commits entries and fills in
+// the results.
 #pragma once
 #include "state/log/command.h"
 

@@ -31,7 +31,7 @@ void decider_open_blocks(struct decider *d)
 	}
 }
 
-// The worker's own block, a new one, or, when there are no more, somebody else's.
+// The worker's own block, else a new block, else any other worker's block with room.
 static uint32_t block_for(struct decider *d, uint16_t worker)
 {
 	const struct state *state = d->state;

@@ -54,7 +54,7 @@ static enum command_outcome find_group(
 	return OUTCOME_DONE;
 }
 
-// Tables that must have room before anything is chosen.
+// Whether the tables have room; checked before anything is chosen.
 static bool tables_have_room(const struct state *state, bool is_new_client)
 {
 	return state->tables[STATE_ALLOCATIONS].order.count < state->limits.allocations &&
@@ -117,8 +117,8 @@ static uint32_t client_number(struct decider *d, struct text name)
 	return e.client.number;
 }
 
-// What placement chose is checked again before it is believed. A choice that does not fit is a
-// mistake in placement, so the request ends here; nothing is over-committed.
+// Placement's choice is checked again here. A choice that does not fit is a mistake in placement: the request ends,
+// and no node is over-committed.
 static bool commit_choice(struct decider *d, struct command_place *c, const struct job *job,
 	uint16_t group, const struct placer_choice *choice)
 {
@@ -273,7 +273,7 @@ static void add_item(struct command_status *c, const struct uuid *id, const stru
 	item->client_status = cell->working->client_status;
 }
 
-// Index is where to go on: everything up to it is in this answer or the ones before.
+// The index tells where to continue: this answer and the ones before hold everything up to it.
 static void find_changes(const struct state *state, struct command_status *c)
 {
 	const struct client *client = client_find(state, c->client);

@@ -1,5 +1,5 @@
-// COMMAND_PLAN: what of a plan the nodes take is committed, as one entry; the rest is
-// told to the scheduler with the state that it has to look at before it tries again.
+// COMMAND_PLAN: the part of a plan that the nodes take is committed as one entry; the rest is reported to the
+// scheduler with the state index that it has to see before it tries again.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
@@ -109,7 +109,7 @@ static const char *group_name(const struct job *job, uint16_t group)
 	return ARRAY_AT(&job->task_groups, struct task_group, group)->name;
 }
 
-// Runs of placements of one group are counted together.
+// Counts runs of placements of one group at once.
 static void tell_groups(
 	const struct plan_check *check, const struct array *placements, struct plan_result *result)
 {
@@ -131,8 +131,8 @@ static void tell_groups(
 		count_add(&result->placed_by_group, group_name(job, group), count);
 }
 
-// The jobs that lose allocations, each once (row B46); free the items. Those of direct jobs have no
-// scheduler that could do anything for them.
+// The jobs that lose allocations to preemption, each once (row B46); free the items. Direct jobs are left out: no
+// scheduler works for them.
 static struct array preempted_jobs(const struct plan_check *check, uint32_t count)
 {
 	struct array jobs = {0};
@@ -160,11 +160,11 @@ static void evaluate_preempted(struct decider *d, const struct array *jobs)
 	}
 }
 
-// More than its entry is going to take: a batch that no log could hold would wait for ever.
+// Upper bounds of what an entry takes: a batch too large for any log would wait for ever.
 #define CHANGE_BYTES_MOST 128
 #define DETAILS_BYTES_MOST 1024
 #define TASK_STATE_BYTES_MOST 128  // without its texts
-#define DEPLOYMENT_BYTES_MOST 1024 // and each of its groups, and each update of one
+#define DEPLOYMENT_BYTES_MOST 1024 // also of each group and each update
 
 static int64_t report_bytes_most(const struct alloc_report *report)
 {
@@ -218,7 +218,7 @@ static int by_id(const void *left, const void *right)
 	return uuid_compare(left, right);
 }
 
-// Victims of placements that are left for later stay where they are. Their array is the caller's.
+// Preempted allocations stay where they are when their placement is left for later. The array before is the caller's.
 static void cut_preemptions(struct entry_plan *e)
 {
 	struct uuid *placed = memory_take_array(e->placements.count + 1, sizeof *placed);
@@ -237,8 +237,8 @@ static void cut_preemptions(struct entry_plan *e)
 	e->preemptions = (struct array){kept, count};
 }
 
-// Takes the beginning of each kind of change. Returns whether something is left; then the preemptions
-// are to be freed.
+// Keeps the beginning of each list of changes. Returns whether something is left; then the caller frees the
+// preemptions.
 static bool cut_to_turn(struct entry_plan *e, uint32_t room)
 {
 	bool is_cut = cut(&e->stops, &room);
@@ -280,7 +280,7 @@ static void drop_everything(struct entry_plan *e)
 	e->deployment = NULL;
 }
 
-// Nodes that only waited for what is stopped now.
+// Settles nodes that only waited for allocations that stop now.
 static void settle_nodes(struct decider *d, const struct plan_check *check, uint32_t stops)
 {
 	for (uint32_t i = 0; i < stops && d->state->counts.nodes[NODE_INITIALIZING] > 0; i++) {
@@ -317,7 +317,7 @@ static enum command_outcome plan_commit(struct decider *d, struct entry *e,
 	return OUTCOME_DONE;
 }
 
-// e: everything that is planned, or its beginning, as views.
+// e: the whole plan or its beginning, as views.
 static enum command_outcome decide_part(
 	struct decider *d, const struct plan *plan, struct entry *e, struct plan_result *result)
 {
@@ -344,8 +344,7 @@ static enum command_outcome decide_turn(struct decider *d, const struct plan *pl
 	return decide_part(d, plan, e, result);
 }
 
-// An update that is left out without a rejection is none for a scheduler that sees the state as it is
-// now.
+// An update left out without a rejection would not be planned with the present state, so the scheduler has to see it.
 static bool must_come_again(const struct plan *plan, const struct plan_result *result, bool is_cut)
 {
 	return is_cut || result->rejections.count > 0 ||

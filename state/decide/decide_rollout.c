@@ -1,4 +1,4 @@
-// Jobs of several regions (row C37): the deployment of a version is there, and waits, before any of it is placed.
+// Jobs of several regions (row C37): a version's deployment exists, and waits, before any allocation is placed.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/decide.h"
@@ -16,7 +16,7 @@ static void cancel_active(struct decider *d, const struct job_cell *job)
 {
 	const struct deployment_cell *cell, *next;
 
-	// What is active is among the newest; at most one is.
+	// The active deployment is among the newest; at most one is active.
 	cds_list_for_each_entry_safe (cell, next, &job->deployments, of_job) {
 		if (!deployment_cell_is_there(cell) || !deployment_is_active(cell->working))
 			continue;

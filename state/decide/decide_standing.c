@@ -1,4 +1,4 @@
-// COMMAND_NODE_LIFECYCLE: where a node stands beside its status (rows E1 to E33).
+// COMMAND_NODE_LIFECYCLE: the standing of a node beside its status (rows E1 to E33).
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
@@ -34,7 +34,7 @@ static enum command_outcome standing_refuse(
 	return outcome;
 }
 
-// Both are what the operator wants it to be, however often that is said (row E31).
+// Offline and online set what the operator wants; saying it again changes nothing (row E31).
 static enum command_outcome decide_operator(struct decider *d, struct command_node_lifecycle *c)
 {
 	const struct node_cell *cell = node_cell_find(d->state, &c->nodes[0]);
@@ -51,7 +51,7 @@ static enum command_outcome decide_operator(struct decider *d, struct command_no
 	return OUTCOME_DONE;
 }
 
-// Whether the node has said nothing newer since it registered; from then on nothing older than this is heard.
+// Whether the message is newer than every one the node sent since it registered; it then becomes the newest.
 static bool is_news(struct node_cell *cell, uint64_t sequence)
 {
 	uint64_t register_index = cell->working->register_index;
@@ -103,7 +103,7 @@ static int by_slot(const void *left, const void *right)
 	return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-// What is due of it now, whoever found it and when. False: nothing.
+// The change that is due for the node by time, whoever found it and when. False: none.
 static bool sweep(struct decider *d, const struct node *n, struct standing_change *change)
 {
 	struct node_lifecycle l = n->lifecycle;

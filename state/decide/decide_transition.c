@@ -1,4 +1,4 @@
-// COMMAND_ALLOC_TRANSITIONS: many allocations are flagged at once, and each of their jobs is looked at.
+// COMMAND_ALLOC_TRANSITIONS: flags many allocations at once and makes an evaluation for each of their jobs.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
@@ -17,7 +17,7 @@ static int by_id(const void *left, const void *right)
 	return uuid_compare(&a->id, &b->id);
 }
 
-// Direct jobs have no scheduler that could do anything about a flag.
+// Direct jobs have no scheduler that could act on a flag.
 static const struct alloc_cell *cell_find(const struct state *state, const struct uuid *id)
 {
 	const struct alloc_cell *cell = alloc_cell_find(state, id);
@@ -25,7 +25,7 @@ static const struct alloc_cell *cell_find(const struct state *state, const struc
 										       : NULL;
 }
 
-// Those that are there, in the order of their ids, each once.
+// The allocations that exist, in the order of their ids, each once.
 static struct entry_alloc_transition transition_of(
 	const struct state *state, const struct command_alloc_transitions *c)
 {
@@ -71,14 +71,14 @@ static struct array jobs_of(const struct state *state, const struct entry_alloc_
 	return (struct array){jobs, kept};
 }
 
-// As the job is now; when it is gone, as it was.
+// With the present version of the job, or its last one when the job is gone.
 static void jobs_evaluate(
 	struct decider *d, const struct flagged_job *flagged, struct command_alloc_transitions *c)
 {
 	const struct job_keep *keep = job_cell_keep(flagged->cell);
 	const struct job *job = keep ? keep->versions[0] : flagged->job;
 
-	if (job_is_direct(job)) // another one by now
+	if (job_is_direct(job)) // another job by now
 		return;
 	struct evaluation *e = decider_evaluation(d, job, c->trigger);
 	e->job_modify_index = job->job_modify_index;

@@ -1,4 +1,4 @@
-// Versions of jobs: going back to one, calling one stable, another number of instances (rows B60, B61).
+// Versions of jobs: reverting to one, marking one stable, changing a group's count (rows B60, B61).
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
@@ -124,7 +124,7 @@ void decider_note_scaling(struct decider *d, const struct job_cell *cell, struct
 	CHECK(decider_commit(d, &e) == 0);
 }
 
-// What anybody may have remembered of a job.
+// Bounds what a caller may store with a job.
 #define SCALING_TEXT_BYTES_MAX 4096u
 
 __attribute__((format(printf, 3, 4))) static enum command_outcome scale_refuse(
@@ -200,7 +200,7 @@ static void put_escaped(struct bytes_writer *w, unsigned char character)
 	bytes_put(w, text, (size_t)size);
 }
 
-// What was asked for, beside why it was not done.
+// The refused request as metadata of the scaling event.
 static char *refused_meta(const struct command_job_scale *c)
 {
 	struct bytes_writer w = bytes_writer_growing(256);
@@ -220,7 +220,7 @@ static char *refused_meta(const struct command_job_scale *c)
 	return text;
 }
 
-// While a version is rolled out nobody changes how much of it there is to be.
+// No count changes while a deployment rolls a version out.
 static enum command_outcome refuse_for_deployment(
 	struct decider *d, struct command_job_scale *c, const struct job_cell *cell, int64_t count)
 {

@@ -1,4 +1,4 @@
-// Virtual machines: what people ask for and what workers report (rows D28, D29).
+// Virtual machines: requests of operators and reports of workers (rows D28, D29).
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/decide/command_kinds.h"
@@ -72,7 +72,7 @@ enum command_outcome decide_vm_delete(struct decider *d, struct command *command
 	return OUTCOME_DONE;
 }
 
-// Whether it is scheduled is the controller's to say, so that is left out.
+// Only the controller says whether a machine is scheduled, so that condition is left out.
 static bool take_conditions(struct vm_report *report, const struct array *conditions)
 {
 	for (uint32_t i = 0; i < conditions->count; i++) {
@@ -153,8 +153,8 @@ static void say_why(
 	report->message = why.size ? why : text_of(without);
 }
 
-// A machine that ended while it had to run failed; else it came to rest. Either way its worker has followed the newest
-// change of its power, and so has one that runs a machine that has to.
+// A machine that ended while it had to run has failed; otherwise it came to rest. A worker has followed the newest
+// change of a machine's power once the machine runs, or rests, as it has to.
 static struct vm_report report_of(const struct vm *vm, const struct alloc_update_item *item)
 {
 	bool has_to_run = vm->power_state == VM_POWER_RUNNING;

@@ -1,5 +1,5 @@
-// What a scheduling loop finds and proposes for virtual machines, decided again on what is true by now (rows
-// D12 to D16, D19 to D25).
+// Assignments that a scheduling loop found and proposes for virtual machines, checked again against the present state
+// (rows D12 to D16, D19 to D25).
 #include "state/base/check.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
@@ -73,7 +73,7 @@ static uint64_t cores_of(const struct node *n, const struct vm_worker *worker)
 	return cores ? cores : count_of(&worker->resources, VM_RESOURCE_CORES);
 }
 
-// Memory and cores that it asks for by the names that stand for those of its node.
+// The memory and cores that the machine asks for, by the resource names that stand for the node's own.
 static struct resources held(
 	const struct vm *vm, const struct vm_worker *worker, const struct node *n)
 {
@@ -101,7 +101,7 @@ static bool takes_new_work(const struct decider *d, const struct vm_worker_cell 
 	return !worker->working->scheduling_paused && (!node || node_is_usable(node->working));
 }
 
-// Of the same description as when it was chosen, in use, and with room.
+// The worker has the description it was chosen by, is in use, and has room.
 static bool may_take(const struct decider *d, const struct vm_assign_item *item,
 	const struct vm_worker_cell *worker, const struct vm *vm)
 {
@@ -129,7 +129,7 @@ static enum vm_assign_result machine_assign(struct decider *d, const struct vm_a
 			.instance = prng_uuid(&d->prng)}};
 	if (node)
 		e.vm.holds = held(cell->working, worker->working, node->working);
-	// Its node's allocations hold what it would take.
+	// Allocations on its node hold what the machine would take.
 	return decider_commit(d, &e) ? VM_WORKER_SKIPPED : VM_ASSIGNED;
 }
 

@@ -1,5 +1,4 @@
-// Workers of virtual machines: those that nodes are, those that are kept by hand, and what operators say of workers and
-// of placement.
+// Workers of virtual machines: nodes and workers kept by hand; and what operators set for workers and for placement.
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/decide/command_kinds.h"
@@ -20,7 +19,7 @@ static void describe(struct decider *d, struct vm_worker *worker)
 	CHECK(decider_put(d, STATE_VM_WORKERS, worker) == 0);
 }
 
-// It was seen last at this time, or beats since then.
+// The worker was last seen at this time, or beats since then.
 static void note_seen(
 	struct decider *d, const struct vm_worker_cell *cell, int64_t seen_ns, bool beats)
 {
@@ -54,8 +53,8 @@ enum command_outcome decider_check_worker(
 	return outcome;
 }
 
-// The node is called otherwise now, or is no worker any more: nobody lives here who would tell of its machines. When
-// nobody comes back it is lost in its time.
+// The node has another name now or is no worker any more: nothing here reports this worker's machines. Unless a node
+// comes back for it, it is lost in its time.
 static void leave_node(struct decider *d, const struct vm_worker_cell *cell)
 {
 	struct vm_worker *worker = vm_worker_copy(cell->working);
@@ -99,7 +98,7 @@ void decider_follow_node(struct decider *d, const struct node_cell *node, int64_
 		note_seen(d, cell, heard_ns, beats);
 }
 
-// One that is a node is seen when its node is.
+// A worker that is a node is seen when its node is.
 static enum command_outcome see(struct decider *d, const struct vm_worker_cell *cell)
 {
 	if (!cell)
@@ -109,7 +108,7 @@ static enum command_outcome see(struct decider *d, const struct vm_worker_cell *
 	return OUTCOME_DONE;
 }
 
-// An operator's pause outlives a registration, and so does the node that it is.
+// An operator's pause outlives a registration; so does the link to the worker's node.
 static void complete(struct vm_worker *worker, const struct vm_worker_cell *known, int64_t now_ns)
 {
 	worker->last_seen_ns = now_ns;

@@ -6,7 +6,7 @@
 
 #define BUCKETS (2 * REGISTER_PENDING_MAX)
 
-// A registration that is not complete yet. Its parts are kept as bytes, since the packets are not.
+// An incomplete registration. It copies the parts as bytes, since packets do not last.
 struct pending {
 	struct uuid node;
 	uint64_t sequence;

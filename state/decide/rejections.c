@@ -3,7 +3,7 @@
 #include "state/base/time_units.h"
 #include <stdlib.h>
 
-// Nodes that are watched at a time: the one that rejected longest ago makes room.
+// Nodes watched at a time: a new one replaces the node that rejected longest ago.
 #define WATCHED_MAX 50u
 #define MARKS_BURST 10
 #define MARK_INTERVAL_NS (30ll * 60 * NS_PER_S / 5)
@@ -11,7 +11,7 @@
 struct watched {
 	struct uuid node;
 	int64_t newest_ns;
-	uint32_t next; // where the next time goes: the oldest is there
+	uint32_t next; // index of the oldest time, replaced next
 	int64_t *times;
 };
 
@@ -19,8 +19,8 @@ struct rejections {
 	struct rejection_settings settings;
 	struct watched watched[WATCHED_MAX];
 	uint32_t count;
-	int64_t marked;   // of the burst
-	int64_t since_ns; // when the burst was last given something back
+	int64_t marked;   // nodes marked in the burst
+	int64_t since_ns; // when the burst last got a mark back
 };
 
 struct rejections *rejections_create(const struct rejection_settings *settings)
@@ -68,7 +68,7 @@ static struct watched *node_watch(struct rejections *r, const struct uuid *node)
 	return w;
 }
 
-// Times of 0 were never.
+// A time of 0 never happened.
 static bool is_over(const struct rejections *r, const struct watched *w, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < r->settings.threshold; i++)
