@@ -1,4 +1,4 @@
-// From what was decided to the batch that is open.
+// Puts decided entries into the open batch.
 #include "state/base/check.h"
 #include "state/decide/decide.h"
 

@@ -53,7 +53,7 @@ static bool items_are_sound(const struct command_alloc_update *c)
 	return c->count > 0 && c->count <= ENTRY_ALLOCS_MAX;
 }
 
-// Those that are known, in the order of their ids, machines not; reports stay the command's.
+// The entry of the known items, in the order of their ids; it holds no machines. Reports stay the command's.
 static struct entry_alloc_update update_of(
 	const struct state *state, bool readiness, struct command_alloc_update *c)
 {
@@ -78,7 +78,7 @@ static struct entry_alloc_update update_of(
 	return e;
 }
 
-// Items that are of virtual machines of the node are known as well.
+// Items about virtual machines of the node become known too. Returns whether there are any.
 static bool find_machines(const struct decider *d, struct command_alloc_update *c)
 {
 	bool has_some = false;

@@ -32,10 +32,10 @@ __attribute__((format(printf, 3, 4))) static enum command_outcome deployment_ref
 #define IN_ALL_ACTIVE \
 	(IN(RUNNING) | IN(PAUSED) | IN(INITIALIZING) | IN(PENDING) | IN(BLOCKED) | IN(UNBLOCKING))
 
-// An operator's pause is ended by an operator alone, and what waits for other regions is started by them.
+// Only an operator ends an operator's pause; the other regions start a deployment that waits for them.
 static const struct {
 	const char *verb;
-	uint32_t statuses; // in which it may be asked for
+	uint32_t statuses; // in which it is allowed
 } actions[DEPLOYMENT_ACTIONS] = {
 	[DEPLOYMENT_PAUSE] = {"pause", IN(RUNNING) | IN(PAUSED) | IN(PENDING) | IN(BLOCKED)},
 	[DEPLOYMENT_RESUME] = {"resume", IN(PAUSED) | IN(RUNNING)},
@@ -77,7 +77,7 @@ static void set_status(
 	CHECK(decider_commit(d, &e) == 0);
 }
 
-// Deployments are of service jobs; the job itself may be gone, or be another one by now.
+// Deployments belong to service jobs; the job may be gone by now, or have become another one.
 static enum command_outcome deployment_evaluate(
 	struct decider *d, const struct deployment_cell *cell, struct command_deployment *c)
 {
@@ -110,7 +110,7 @@ static enum command_outcome deployment_pause(
 static enum command_outcome deployment_run(
 	struct decider *d, struct deployment_cell *cell, struct command_deployment *c)
 {
-	if (cell->working->status == DEPLOYMENT_RUNNING) // asked for once already
+	if (cell->working->status == DEPLOYMENT_RUNNING) // already runs
 		return OUTCOME_DONE;
 	set_status(d, cell, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
 	return deployment_evaluate(d, cell, c);
@@ -141,7 +141,7 @@ static bool any_auto_revert(const struct deployment *known)
 	return false;
 }
 
-// What the job is, as long as it is what is deployed: a version that came meanwhile is not taken back.
+// The job's record while it is the deployed version, else NULL: a newer version is not taken back.
 static const struct job_keep *deployed_job(const struct deployment_cell *cell)
 {
 	const struct job_keep *keep = job_cell_keep(cell->job_cell);
@@ -152,7 +152,7 @@ static const struct job_keep *deployed_job(const struct deployment_cell *cell)
 		       : NULL;
 }
 
-// Describes the failure. Returns the version to go back to, NULL: none.
+// Describes the failure. Returns the version to go back to, or NULL.
 static const struct job *describe_failure(const struct deployment_cell *cell, const char *reason,
 	bool reverts, char description[static DESCRIPTION_BYTES])
 {
@@ -179,7 +179,7 @@ static const struct job *describe_failure(const struct deployment_cell *cell, co
 	return NULL;
 }
 
-// All in one batch, or nothing: what may be refused comes first.
+// All changes are one batch or none: those that may be refused come first.
 static enum command_outcome fail_with(struct decider *d, struct deployment_cell *cell,
 	struct command_deployment *c, const char *reason, bool reverts, struct entry *health)
 {
@@ -219,7 +219,7 @@ static uint32_t healthy_canaries(
 	return healthy;
 }
 
-// Groups that lack healthy canaries are told, as many as there is room for.
+// Names the groups that lack healthy canaries, as many as fit.
 static void add_lacking(
 	struct command_deployment *c, const struct deployment_group *g, uint32_t healthy)
 {
@@ -254,7 +254,7 @@ static bool is_named_before(const struct text *groups, uint32_t i)
 	return false;
 }
 
-// Those that are asked for, each once; all of them when none is named.
+// The groups that the command names, each once; all of the deployment's when it names none.
 static void take_groups(struct entry_deployment *e, const struct command_deployment *c,
 	const struct deployment *known)
 {
@@ -290,7 +290,7 @@ static int by_id(const void *left, const void *right)
 	const struct alloc_health *a = left, *b = right;
 	int order = uuid_compare(&a->id, &b->id);
 
-	return order ? order : a->healthy - b->healthy; // the worse word counts
+	return order ? order : a->healthy - b->healthy; // unhealthy counts where both are said
 }
 
 static void add_ids(
@@ -333,7 +333,7 @@ static enum command_outcome are_its_own(
 	return OUTCOME_DONE;
 }
 
-// Whether a group that has one of the unhealthy ones asks to go back.
+// Whether the group of an unhealthy allocation asks to be reverted.
 static bool unhealthy_revert(
 	const struct state *state, const struct deployment *known, const struct entry_deployment *e)
 {
@@ -347,7 +347,7 @@ static bool unhealthy_revert(
 	return false;
 }
 
-// One that is called unhealthy fails the deployment.
+// An unhealthy allocation fails the deployment.
 static enum command_outcome apply_health(struct decider *d, struct deployment_cell *cell,
 	struct command_deployment *c, struct entry *e)
 {

@@ -5,7 +5,7 @@
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/state.h"
 
-// It does not drain: that it takes new work again is all that is left to be asked for.
+// The node does not drain: the command can only make it eligible.
 static enum command_outcome make_eligible(
 	struct decider *d, struct command_node_drain *c, const struct node *n)
 {

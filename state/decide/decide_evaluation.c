@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// More than most take in the log: a batch that no log could hold would wait for ever.
+// More than most evaluations take in the log: a batch too large for any log would wait for ever.
 #define EVALUATION_BYTES 4096
 
-// Marks that become evaluations in one batch: others wait for the next, so that nobody waits long.
+// Marks that become evaluations in one batch. The others wait for the next batch, so that no command waits long.
 #define MARKS_AT_ONCE 4096u
 
 struct evaluation *decider_evaluation(
@@ -36,13 +36,13 @@ struct evaluation *decider_evaluation(
 	e->namespace_name = text_copy(text_of(job->namespace_name));
 	e->job_id = text_copy(text_of(job->id));
 	e->priority = job->priority;
-	e->type = job->type; // the first of both are the same
+	e->type = job->type; // both enums begin alike
 	e->triggered_by = (int)trigger;
 	e->status = EVAL_PENDING;
 	return e;
 }
 
-// New, or a new version of a known one: with the indexes and times that it will have.
+// Commits a new evaluation, or a new version of a known one, with its final indexes and times.
 static int evaluation_commit(struct decider *d, struct evaluation *e, bool of_mark)
 {
 	const struct eval_cell *cell = eval_cell_find(d->state, &e->id);
@@ -105,7 +105,7 @@ static enum command_outcome may_store(const struct decider *d, const struct comm
 	bool has_store = !d->store_is_full && (int64_t)c->count * EVALUATION_BYTES <= d->store_room;
 	if (new_ones > 0 && !has_store)
 		return OUTCOME_STORE_FULL;
-	// Those of a job that is gone take a place among jobs again.
+	// An evaluation of a job that is gone takes a place in the jobs table again.
 	return evaluations_have_room(d->state, new_ones) &&
 			       d->state->limits.jobs - d->state->tables[STATE_JOBS].order.count >=
 				       new_jobs
@@ -122,7 +122,7 @@ enum command_outcome decide_evaluations(struct decider *d, struct command *comma
 		return outcome;
 	for (uint32_t i = 0; i < c->count; i++) {
 		if (evaluation_commit(d, c->items[i], false) !=
-			0) // two of one id, which do not fit together
+			0) // two items with one id contradict each other
 			return OUTCOME_CONFLICT;
 		c->items[i] = NULL;
 	}
@@ -152,7 +152,7 @@ enum command_outcome decide_scheduler_config(struct decider *d, struct command *
 	return OUTCOME_DONE;
 }
 
-// Failed ones that nothing replaced and nobody asked to replace yet.
+// Failed allocations that nothing has replaced and that no operator has forced yet.
 static bool may_be_forced(const struct alloc_cell *cell)
 {
 	const struct allocation *a = cell->working;
@@ -303,7 +303,7 @@ enum command_outcome decide_node_evaluate(struct decider *d, struct command *com
 	return outcome;
 }
 
-// Type and priority are of the mark: the job may be gone, with all of its versions.
+// Type and priority come from the mark: the job may be gone with all of its versions.
 static struct evaluation *evaluation_of_mark(struct decider *d, const struct job_cell *cell)
 {
 	const struct job_mark *mark = &cell->working->mark;
@@ -354,7 +354,7 @@ void decider_marks(struct decider *d)
 		if (has_turn && evaluate_mark(d, cell, &made))
 			continue;
 		is_full |= has_turn;
-		if (is_due) // what found no room is tried again after a while
+		if (is_due) // retry later what found no room
 			due_ns = d->now_ns + (is_full ? MARK_QUIET_NS : 0);
 		if (due_ns < earliest_ns)
 			earliest_ns = due_ns;

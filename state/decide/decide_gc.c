@@ -1,5 +1,5 @@
-// What evaluations, allocations, jobs and nodes are past their time (row B66): looked for in pieces, so
-// that nobody waits for all of it. Each piece that finds something is one entry that names what goes; a
+// Finds evaluations, allocations, jobs, deployments and nodes that are past their time (row B66), in pieces, so that
+// no command waits for the whole search. Each piece that finds something commits one entry with the items that go; a
 // node goes by an entry of its own.
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Things that one piece looks at, at most, and nodes that it forgets: each may have many allocations.
+// The most items that one piece looks at, and the most nodes that it forgets: a node may have many allocations.
 #define LOOK_AT_ONCE 16384u
 #define NODES_AT_ONCE 256u
 
@@ -32,20 +32,20 @@ struct piece {
 	struct entry_gc found;
 };
 
-// Of a job or an evaluation: their numbers are the same, and core evaluations are of no job.
+// Type of a job or an evaluation: their numbers agree, and core evaluations belong to no job.
 static bool is_batch(int type)
 {
 	return type < JOB_TYPES && job_traits[type].runs_to_end;
 }
 
-// Dead for so long that everything of it goes.
+// The job has been dead so long that all of its items may go.
 static bool job_is_old(const struct command_gc *c, const struct job_keep *keep)
 {
 	return !keep ||
 	       (keep->status == JOB_DEAD && (c->force || keep->stopped_ns < c->jobs_before_ns));
 }
 
-// Something of this job of this type that was changed last at this time.
+// Whether an item of this job and type, last changed at this time, is old.
 static bool is_old(
 	const struct command_gc *c, const struct job_keep *keep, int type, int64_t time_ns)
 {
@@ -53,7 +53,7 @@ static bool is_old(
 
 	if (c->force)
 		return true;
-	// Of a batch job that ran to its end people want to know for longer.
+	// People look longer at a batch job that ran to its end.
 	if (is_batch(type) && keep && !keep->versions[0]->stop)
 		before_ns = c->batch_evals_before_ns;
 	if (keep && job_is_old(c, keep) && c->jobs_before_ns > before_ns)
@@ -73,7 +73,7 @@ static bool reschedules(const struct allocation *a)
 	return policy && (policy->unlimited.value || policy->attempts > 0);
 }
 
-// A failed one that may still be replaced is needed to find its replacement.
+// A failed allocation that may still be replaced is needed to find its replacement.
 static bool waits_for_replacement(
 	const struct allocation *a, const struct job_keep *keep, int64_t now_ns)
 {
@@ -99,7 +99,7 @@ static bool allocation_may_go(const struct piece *p, const struct alloc_cell *ce
 	if (e && (!evaluation_is_terminal(e) ||
 			 !is_old(p->command, keep, a->job->type, e->modify_time_ns)))
 		return false;
-	// A batch job that goes on keeps what it did: it would do it again.
+	// A batch job that still runs keeps its ended allocations: it would run them again.
 	if (is_live_batch(keep) && a->record.create_index >= keep->versions[0]->job_modify_index)
 		return false;
 	return !waits_for_replacement(a, keep, p->decider->now_ns);
@@ -115,7 +115,7 @@ static bool evaluation_may_go(const struct piece *p, const struct eval_cell *cel
 	       is_old(p->command, keep, type, e->modify_time_ns);
 }
 
-// What somebody may still want to run again stays until it is stopped; of batch jobs nothing more is to be expected.
+// A job that somebody may want to run again stays until it is stopped; a batch job is not run again.
 static bool is_over(const struct job *job)
 {
 	return job->stop || is_batch(job->type);
@@ -129,7 +129,7 @@ static bool job_may_go(const struct piece *p, const struct job_cell *cell)
 	       cell->evaluations_present == 0 && job_is_old(p->command, keep);
 }
 
-// At its end, and nothing that lives belongs to it.
+// The deployment has ended and no living allocation belongs to it.
 static bool deployment_may_go(const struct piece *p, const struct deployment_cell *cell)
 {
 	const struct deployment *d = cell->working;
@@ -159,8 +159,8 @@ static bool is_full(const struct piece *p)
 	return p->looked == LOOK_AT_ONCE || p->found.count == GC_ITEMS_MAX;
 }
 
-// Where the last piece ended. What it kept is still there, unless it changed since: then it is at the
-// end of the list, and so are we.
+// Where the last piece ended: behind the allocation that it kept. If that one changed since, it is at the end of the
+// list, and so is the search; if it is gone, the list begins again.
 static struct cds_list_head *after_kept(const struct state *state, const struct uuid *kept)
 {
 	struct alloc_cell *cell = uuid_is_zero(kept) ? NULL : alloc_cell_find(state, kept);
@@ -170,7 +170,7 @@ static struct cds_list_head *after_kept(const struct state *state, const struct 
 	return cell->terminal.next;
 }
 
-// Those that ended are in the order of their last change. Returns whether that was all.
+// Ended allocations are in the order of their last change. Returns whether the list is done.
 static bool look_at_allocations(struct piece *p)
 {
 	struct gc_run *run = &p->decider->gc;
@@ -344,7 +344,7 @@ struct command *gc_continue(struct decider *d)
 	return run_finish(run);
 }
 
-// One that may not wait: several are going on.
+// A GC command that may not wait: too many wait already.
 enum command_outcome decide_gc(struct decider *d, struct command *command)
 {
 	return OUTCOME_CONFLICT;

@@ -32,7 +32,7 @@ enum command_outcome decider_store_job(
 	return OUTCOME_DONE;
 }
 
-// Groups that the job has already go on with as many instances as they have.
+// Groups that the job already has keep their present count.
 static void keep_counts(struct job *job, const struct job *known)
 {
 	for (uint32_t i = 0; i < job->task_groups.count; i++) {
@@ -43,7 +43,8 @@ static void keep_counts(struct job *job, const struct job *known)
 	}
 }
 
-// What a job is stays as it is; the words are those that clients know. Empty: nothing is against it.
+// A job never becomes (or stops being) periodic or parameterized; clients know these words. Empty: the change is
+// allowed.
 static void say_what_differs(struct command_job_register *c, const struct job *known)
 {
 	const struct job *job = c->job;
@@ -139,7 +140,7 @@ enum command_outcome decide_job_register(struct decider *d, struct command *comm
 	return evaluate_registered(d, c, job);
 }
 
-// It has to be stopped by a scheduler, whatever its type: the generic one does that for all (row B62).
+// A scheduler has to stop the job, whatever its type: the generic one does that for all (row B62).
 static enum command_outcome evaluate_deregistered(struct decider *d,
 	struct command_job_deregister *c, struct evaluation *e, uint64_t job_modify_index)
 {
@@ -180,13 +181,13 @@ enum command_outcome decide_job_deregister(struct decider *d, struct command *co
 	if (!keep)
 		return OUTCOME_UNKNOWN_JOB;
 	const struct job *job = keep->versions[0];
-	// Another region's word: it may come late, and again.
+	// The command comes from another region: it may be late or repeated.
 	bool is_old = job->submit_time_ns > c->before_ns || (job->stop && !c->purge);
 	if (c->before_ns && is_old) {
 		*index = job->job_modify_index;
 		return OUTCOME_DONE;
 	}
-	// A job of this region alone has nobody who would have to be told.
+	// A job of this region alone has no other region to tell.
 	bool everywhere = c->everywhere && job->multiregion;
 	uint8_t whom = !everywhere ? STOP_HERE : c->purge ? PURGE_EVERYWHERE : STOP_EVERYWHERE;
 	struct entry e = {.kind = ENTRY_JOB_DEREGISTER,

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// As Nomad bounds it.
+// Nomad's bound.
 #define PAYLOAD_BYTES_MAX 16384u
 
 __attribute__((format(printf, 2, 3))) static enum command_outcome child_refuse(
@@ -191,7 +191,7 @@ static bool name_child(struct decider *d, struct command_job_child *c, const str
 	return size < (int)sizeof c->child_id;
 }
 
-// One that has work to do, or waits for its evaluation.
+// A child with living allocations or with an evaluation that is not done.
 static bool has_living_child(const struct job_cell *parent)
 {
 	const struct job_cell *child;
@@ -203,7 +203,7 @@ static bool has_living_child(const struct job_cell *parent)
 	return false;
 }
 
-// What was asked for before with the same token.
+// The child that was dispatched with the same token, or NULL.
 static const struct job_cell *child_of_token(const struct job_cell *parent, struct text token)
 {
 	const struct job_cell *child;
