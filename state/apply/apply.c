@@ -20,7 +20,7 @@ static void term_apply(struct state *state, void *body, int64_t time_ns)
 }
 
 static const struct {
-	int (*check)(const struct state *, const void *body); // NULL: nothing is in the way
+	int (*check)(const struct state *, const void *body); // NULL: no check is needed
 	void (*apply)(struct state *, void *body, int64_t time_ns);
 } rules[] = {
 	[ENTRY_TERM] = {term_check, term_apply},

@@ -1,13 +1,12 @@
-// What entries do to the working state: the same for a decision just made and for one that is
-// replayed.
+// What entries do to the working state, alike for a new decision and for replay.
 #pragma once
 #include "state/log/entry.h"
 #include "state/tables/tables.h"
 
 struct alloc_cell;
 
-// The most that one COLLECT entry deletes of each kind: what is left waits for the next, so that
-// nobody waits for all of it.
+// The most items of each kind that one COLLECT entry deletes. The rest waits for the next, so that no command waits
+// for all of it.
 #define COLLECT_ITEMS_MAX 16384u
 
 // Whether the entry may be applied to the working state as it is. Returns 0, -ERROR_CORRUPT, or
@@ -16,17 +15,17 @@ int entry_check(const struct state *, const struct entry *);
 // After entry_check: changes the working state, advances its index, takes over what the entry owns.
 void entry_apply(struct state *, struct entry *);
 
-// Replay: opens a stored batch, checks, applies and publishes. A batch that the state has already
-// is skipped. After an error the state may only be destroyed.
+// Replay: opens a stored batch, checks, applies and publishes it. Skips a batch that the state already has. After an
+// error the state may only be destroyed.
 int batch_apply(struct state *, uint64_t first_index, const void *batch, uint32_t size);
 
 // Status descriptions, by enum node_status_cause; static. NODE_CAUSE_NONE has none.
 const char *node_cause_text(uint8_t cause);
 uint8_t node_cause_of(const struct node *);
-// What the tables rely on. That a job makes sense was checked before it was submitted.
+// Whether the job has what the tables rely on. That it makes sense was checked before it was submitted.
 bool job_is_sound(const struct job *);
 
-// By kind, the rows of apply.c: what an entry may do, and what it does. They get its body.
+// The functions of each entry kind (rows in apply.c): one checks, one applies. They get the entry's body.
 int node_register_check(const struct state *, const void *body);
 void node_register_apply(struct state *, void *body, int64_t time_ns);
 int node_status_check(const struct state *, const void *body);
@@ -72,32 +71,32 @@ int record_delete_check(const struct state *, const void *body);
 void record_delete_apply(struct state *, void *body, int64_t time_ns);
 int gc_check(const struct state *, const void *body);
 void gc_apply(struct state *, void *body, int64_t time_ns);
-// A request as it was answered, of an index; also of a snapshot.
+// Remembers a request and its answer of that index; also used by snapshots.
 void place_request_remember(struct state *, const struct entry_place_request *, uint64_t index);
 bool collect_finds(struct state *, const struct entry_collect *);
-// Whether so many more allocations are allowed.
+// Whether the table has room for so many more allocations.
 bool plan_has_room(const struct state *, uint32_t placements);
 void plan_deployments_apply(struct state *, const struct entry_plan *);
-// The node may report: it is not thought to be away.
+// Whether the node may report: it is not believed to be away.
 bool node_may_report(const struct node *);
-// The allocation is there, and on the node at this slot.
+// Whether the allocation exists and is on the node at this slot.
 bool allocation_is_reported_by(const struct state *, const struct uuid *, uint32_t slot);
-// The allocation is there, and belongs to the deployment.
+// Whether the allocation exists and belongs to the deployment.
 bool allocation_is_of_deployment(
 	const struct state *, const struct uuid *id, const struct uuid *deployment);
-// A living one of the deployment whose node called it healthy; the cell may be NULL.
+// Whether a living canary of the deployment was reported healthy; the cell may be NULL.
 bool canary_is_healthy(const struct alloc_cell *, const struct uuid *deployment);
-// The node is forgotten, and with it the worker that it is.
+// Forgets a purged node's worker.
 void vm_worker_forget_node(struct state *, const struct uuid *node);
 
-// Consequences for the standing of nodes, while another entry is applied.
+// Changes of node standing while another entry is applied.
 
-// Of a record that was just built or revised and is not counted: how its node stands from now on, and the group that it
-// is in. True: it was not healthy, and is now.
+// Sets the standing of a newly built or revised record that is not counted yet, and its group. True: the node becomes
+// healthy.
 bool node_stands(struct state *, struct node *, const struct node_lifecycle *);
-// What such a record says that its node ran last.
+// Sets the snapshot that such a record's node ran last.
 void node_set_snapshot(struct state *, struct node *, const char *snapshot);
-// It was announced (it registered, or was heard of again), or is gone away.
+// The node registered or is heard again; or it went away.
 bool node_announced(struct state *, struct node *, bool readiness);
 void node_went_away(struct state *, struct node *, int64_t time_ns);
 // Work begins on the node of this slot; work of it ended, in the order of its reports.

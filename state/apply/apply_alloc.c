@@ -1,4 +1,4 @@
-// What becomes of allocations by the word of their node, and by what operators ask of schedulers.
+// Changes of allocations by reports of their nodes and by flags that operators set for schedulers.
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -47,7 +47,7 @@ int alloc_update_check(const struct state *state, const void *body)
 	return 0;
 }
 
-// Why schedulers have to look at the job (row B58); EVAL_TRIGGERS: they need not.
+// Why schedulers have to evaluate the job (row B58); EVAL_TRIGGERS: no need.
 static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struct allocation *a,
 	const struct reported_alloc *item, int64_t now_ns)
 {
@@ -67,7 +67,7 @@ static enum eval_trigger trigger_of(const struct job_cell *job_cell, const struc
 	return EVAL_TRIGGERS;
 }
 
-// Only a verdict that is new is taken. Drains wait for those of allocations without a deployment.
+// Takes a new verdict only. Drains wait for the verdicts of allocations without a deployment.
 static void note_health(
 	struct state *state, struct alloc_cell *cell, struct optional_bool healthy, int64_t time_ns)
 {
@@ -85,16 +85,16 @@ static void note_health(
 	alloc_details_release(before);
 }
 
-// What came to its end at the client stays ended: its place may be taken. What was lost is not to run
-// any more, so its node may still tell how it ended.
+// An allocation that ended at its client stays ended: its place may be taken. A lost one that is also to stop is not
+// final: its node may still report how it ended.
 static bool is_final(const struct allocation *a)
 {
 	return a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED ||
 	       (a->client_status == ALLOC_LOST && a->desired == ALLOC_RUN);
 }
 
-// Work that a client let go of before its node told of its end ends once more when the node says something about itself
-// with it.
+// Whether the report ends the work. If a client released it before its node reported the end, the report ends it once
+// more when it says something about the node itself.
 static bool is_end_of_task(const struct allocation *a, const struct reported_alloc *item)
 {
 	bool ends = item->client_status == ALLOC_COMPLETE || item->client_status == ALLOC_FAILED;
@@ -103,7 +103,7 @@ static bool is_end_of_task(const struct allocation *a, const struct reported_all
 	return ends && (!has_ended || item->flaky || item->unready);
 }
 
-// Returns whether the node's work ended with it.
+// Returns whether work of the node ended.
 static bool apply_reported(
 	struct state *state, struct reported_alloc *item, const struct node *n, int64_t time_ns)
 {
@@ -136,7 +136,7 @@ static bool apply_reported(
 	return is_end;
 }
 
-// Of a node that told of virtual machines alone no more is known of its allocations than before.
+// A report about virtual machines alone tells nothing of the allocations: the node stays awaited.
 static void note_report(
 	struct state *state, struct node_cell *cell, const struct entry_alloc_update *e)
 {

@@ -1,4 +1,4 @@
-// What becomes of deployments: by the word of operators, peers and watchers, and by plans.
+// Changes of deployments by operators, peers, watchers and plans.
 #include "state/apply/apply_record.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Takes it over. Nothing of it was placed yet, whatever who made it believed.
+// Takes the deployment over. Nothing of it is placed yet, so the maker's counts are dropped.
 static void deployment_begin(struct state *state, struct job_cell *job, struct deployment *d)
 {
 	CHECK(job && !deployment_cell_find(state, &d->id));
@@ -42,7 +42,7 @@ static void keep_counts(struct deployment_group *to, struct deployment_group *fr
 	to->require_progress_by_ns = from->require_progress_by_ns;
 }
 
-// Its groups as a scheduler computed them; what was placed of it meanwhile stays counted.
+// Replaces the groups with those that a scheduler computed; keeps the counts of what was placed meanwhile.
 static void replace_groups(
 	struct state *state, struct deployment_cell *cell, const struct deployment *computed)
 {
@@ -161,7 +161,7 @@ bool canary_is_healthy(const struct alloc_cell *cell, const struct uuid *deploym
 	       details->deployment_status->healthy.value;
 }
 
-// One that proved itself is one of the others from now on.
+// A promoted canary becomes an ordinary allocation.
 static void promote_canary(struct state *state, struct alloc_cell *cell, int64_t time_ns)
 {
 	CHECK(alloc_cell_is_living(cell) && cell->working->details->deployment_status);

@@ -1,5 +1,5 @@
-// The start and the end of a node's drain (docs/spec/states.md). The drainer moves what is on the node; schedulers look
-// at the node only when it takes new work again.
+// The start and the end of a node's drain (docs/spec/states.md). The drainer moves the node's allocations; schedulers
+// evaluate the node only when it is eligible again.
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -51,7 +51,7 @@ static enum node_message message_of(uint8_t end, const struct drain_strategy *be
 	}
 }
 
-// What was said of a drain stays until something else is.
+// The metadata of a drain stays until other metadata replaces it.
 static struct last_drain last_of(
 	const struct entry_node_drain *e, const struct node *before, int64_t time_ns)
 {

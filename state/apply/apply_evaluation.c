@@ -1,4 +1,4 @@
-// What entries about evaluations and schedulers do.
+// Entries about evaluations and schedulers.
 #include "state/apply/apply_record.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// It stays an evaluation of its job and of its time.
+// Whether it is the same evaluation: of the same job, create index and time.
 static bool evaluation_continues(const struct evaluation *known, const struct evaluation *e)
 {
 	return !known->record.deleted && known->record.create_index == e->record.create_index &&
@@ -80,8 +80,8 @@ static int by_create_index(const void *left, const void *right)
 	return (x > y) - (x < y);
 }
 
-// Everything was placed: nothing waits for room any more (row B47). In an order that does not depend
-// on when each came to be blocked, which a snapshot does not tell.
+// Everything was placed, so blocked evaluations are cancelled (row B47). Sorted by create index: a snapshot does not
+// keep the order in which they became blocked.
 static void cancel_blocked(struct state *state, struct job_cell *job, const struct uuid *successful)
 {
 	char id[UUID_TEXT_BYTES], description[UUID_TEXT_BYTES + 32];
@@ -199,7 +199,7 @@ static bool is_twice(const struct entry_gc *e, uint32_t i)
 				 : uuid_compare(&e->ids[i - 1], &e->ids[i]) >= 0;
 }
 
-// In ascending order, so that nothing is there twice.
+// Items ascend, so that none is named twice.
 int gc_check(const struct state *state, const void *body)
 {
 	const struct entry_gc *e = body;

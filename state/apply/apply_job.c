@@ -149,7 +149,7 @@ void job_deregister_apply(struct state *state, void *body, int64_t time_ns)
 		push_version(state, cell, job, time_ns);
 	}
 	CHECK(e->purge ? !job_cell_keep(cell) : job_cell_keep(cell)->versions[0]->stop);
-	if (is_direct) // of the others a scheduler ends them
+	if (is_direct) // a scheduler ends those of other jobs
 		end_allocations(state, cell, time_ns);
 }
 

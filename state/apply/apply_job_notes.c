@@ -59,7 +59,7 @@ static void drop_group(struct array *scaled, uint32_t at)
 	memmove(groups + at, groups + at + 1, (--scaled->count - at) * sizeof *groups);
 }
 
-// Groups that no kept version has are not remembered, so that there is an end to them.
+// Groups that no kept version has are forgotten, so that the list stays bounded.
 static void drop_unknown(struct array *scaled, struct job_keep *keep)
 {
 	for (uint32_t i = scaled->count; i-- > 0;)

@@ -32,7 +32,7 @@ static uint64_t nodes_known(const struct state *state)
 	return nodes;
 }
 
-// Nobody gives a slot again before everybody knows that its node is gone.
+// A slot is given to another node only after the end of its node was published.
 static bool is_leaving(const struct state *state, uint32_t slot)
 {
 	CHECK(slot < state->slots_max);
@@ -72,8 +72,7 @@ static bool is_same_device(const struct device_group *a, const struct device_gro
 	       strcmp(a->name, b->name) == 0;
 }
 
-// Finds instances of a former class's devices among those of the node. False when some are not
-// there.
+// Finds the instances of a former class's devices in the node's present class. False when some are missing.
 static bool move_devices(const struct node_class *from, const struct node *n,
 	const struct device_set *devices, struct device_set *moved)
 {
@@ -106,9 +105,8 @@ static void move_allocation(struct state *state, struct alloc_cell *cell,
 	alloc_cell_changed(state, cell);
 }
 
-// The node was described anew: device groups may have come, gone or changed their places. An
-// allocation keeps the instances that are still there; one whose instances are gone cannot be
-// running.
+// The node registered with new devices: device groups may have come, gone or moved. An allocation keeps the instances
+// that still exist; an allocation whose instances are gone cannot be running and ends.
 static void place_devices_again(
 	struct state *state, struct node_cell *node, const struct node_class *from, int64_t time_ns)
 {
@@ -156,7 +154,8 @@ static bool volumes_differ(const struct node *a, const struct node *b)
 	return false;
 }
 
-// What placement looks at (row B55). The class stands for datacenter, attributes, drivers and devices.
+// Whether anything that placement reads differs (row B55). The class stands for datacenter, attributes, drivers and
+// devices.
 static bool is_of_another_kind(const struct node *a, const struct node *b)
 {
 	return a->node_class != b->node_class || strcmp(a->name, b->name) != 0 ||
@@ -268,7 +267,7 @@ int node_status_check(const struct state *state, const void *body)
 	return may_become(n->status, e->status, e->cause) ? 0 : -ERROR_CORRUPT;
 }
 
-// Those of direct jobs: for all others a scheduler decides what becomes of them.
+// Ends the living allocations of direct jobs; a scheduler decides about all others.
 static void lose_allocations(struct state *state, struct node_cell *node, int64_t time_ns)
 {
 	struct alloc_cell *cell;
@@ -282,7 +281,7 @@ static void lose_allocations(struct state *state, struct node_cell *node, int64_
 	}
 }
 
-// A node that was only away is back without a word.
+// A node that was only away returns without an event.
 static struct node *revise(
 	struct state *state, struct node_cell *cell, uint8_t cause, int64_t time_ns)
 {
@@ -292,7 +291,7 @@ static struct node *revise(
 	return node_revise_with_event(state, cell, state->index, cause_events[cause], time_ns);
 }
 
-// Until it is ready it has to report after it.
+// The index after which the node has to report before it becomes ready; 0: none.
 static uint64_t missed_after(
 	const struct node *n, const struct entry_node_status *e, uint64_t index)
 {

@@ -190,7 +190,7 @@ void alloc_release_apply(struct state *state, void *body, int64_t time_ns)
 		alloc_cell_end(state, cell, END_RELEASED, time_ns, ++state->index);
 		CHECK(!alloc_cell_is_living(cell));
 		job_cell_update_status(state, cell->job_cell, state->index);
-		// Of one that is not of a direct job the node may have been purged while it lived.
+		// The node of a scheduled job's allocation may have been purged while it lived.
 		if (cell->working->node_slot != NODE_SLOT_NONE)
 			state_node_changed(state, cell->working->node_slot);
 	}

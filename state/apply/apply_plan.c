@@ -1,5 +1,4 @@
-// What a plan does to allocations: stops, then updates, then placements, in the order in which they
-// were planned.
+// Applies a plan to allocations: stops, then updates, then placements, in the planned order.
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -44,7 +43,8 @@ static bool may_be_lost(const struct allocation *a)
 	       a->client_status == ALLOC_UNKNOWN;
 }
 
-// When it was lost decides when its client has surely stopped it (row C14), and that it does not come back (row C1).
+// The time of loss decides when its client has surely stopped it (row C14), and shows that it does not come back (row
+// C1).
 static bool is_noted_as_lost(const struct allocation *a)
 {
 	CHECK(a->group < a->job->task_groups.count);
@@ -77,8 +77,8 @@ static void note_why(
 	allocation_set_details(a, details);
 }
 
-// What an operator had stopped keeps its name until its plan is through; the job has to be looked at
-// once more so that the node gets another instance.
+// An allocation that an operator stopped keeps its name until its plan is applied, so the job is evaluated once more
+// to give the node another instance.
 static void mark_to_replace(
 	struct state *state, struct job_cell *job_cell, const struct allocation *a)
 {
@@ -127,8 +127,8 @@ static struct shared_metrics *metrics_of(const struct entry_plan *e, uint32_t me
 						    &e->metrics, struct shared_metrics *, metrics));
 }
 
-// What was noted is new; what others said meanwhile stays: what was asked of schedulers, what the node
-// said of its health, what took its place.
+// Takes the planned notes. Keeps what others wrote meanwhile: flags for schedulers, health that the node reported,
+// the replacement.
 static struct alloc_details *noted(const struct alloc_details *known, const struct plan_update *u)
 {
 	struct alloc_details *details = alloc_details_copy(known);
@@ -234,7 +234,7 @@ static struct allocation *planned_build(const struct state *state, const struct 
 	return a;
 }
 
-// The one that it replaces points to it. Nothing that its node has to know.
+// Links the replaced allocation to its replacement. Its node need not know.
 static void link_previous(struct state *state, const struct plan_placement *p, int64_t time_ns)
 {
 	struct alloc_cell *cell = alloc_cell_find(state, &p->details->previous_allocation);
@@ -244,7 +244,7 @@ static void link_previous(struct state *state, const struct plan_placement *p, i
 	struct alloc_details *details = alloc_details_copy(a->details);
 	details->next_allocation = p->id;
 	allocation_set_details(a, details);
-	a->modify_time_ns = time_ns; // what ended is in the order of these
+	a->modify_time_ns = time_ns; // ended allocations are ordered by it
 	alloc_cell_changed(state, cell);
 }
 

@@ -6,12 +6,12 @@
 #include "state/tables/tables.h"
 
 struct record_rule {
-	uint8_t table; // enum state_table: of a kind that asks for no more than a table checks by itself
+	uint8_t table; // enum state_table; for kinds that need only the table's own check
 	int (*put_check)(const struct state *, const struct entry_record_put *);
 	void (*put)(struct state *, struct entry_record_put *); // takes the record over
 	int (*delete_check)(const struct state *, const struct entry_record_delete *);
 	void (*delete)(struct state *,
-		const struct entry_record_delete *); // NULL: none is deleted by itself
+		const struct entry_record_delete *); // NULL: no entry deletes such a record
 };
 
 static const struct record_rule rules[] = {

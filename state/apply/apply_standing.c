@@ -1,4 +1,4 @@
-// How nodes stand (node_standing.h): in their records, in what is counted, and in the groups by snapshot.
+// The standing of nodes (node_standing.h): in their records, in the counts, and in the groups by snapshot.
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -73,7 +73,7 @@ void node_task_ended(
 	struct node_lifecycle l = cell->working->lifecycle;
 	bool changes = false;
 
-	// The report says no more than that it is not ready now: whether its probe is asked on is its agent's word.
+	// The report only says that the node is not ready now; its agent decides whether probing goes on.
 	if (end->unready)
 		changes = lifecycle_probed(&l, false, 1);
 	changes |= lifecycle_completed(&l, end->flaky, end->readiness, time_ns);
@@ -94,7 +94,7 @@ int node_lifecycle_check(const struct state *state, const void *body)
 		const struct node *n = item->slot < state_node_slots(state)
 					       ? state->cells[item->slot].working
 					       : NULL;
-		// Nobody is taken up again but by its own word, and who is forgotten joins no group.
+		// A forgotten node returns only by its own message, and joins no group.
 		if (!n || n->generation != item->generation || n->lifecycle.forgotten ||
 			(item->cause == LIFECYCLE_REJOINED && item->lifecycle.forgotten) ||
 			(i > 0 && item->slot <= e->items[i - 1].slot))

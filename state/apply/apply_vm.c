@@ -101,7 +101,7 @@ static void machine_change_power(struct vm *vm, uint8_t power_state)
 	CHECK(vm_set_power(vm, power_state, message, sizeof message));
 }
 
-// What failed stays so until it is restarted, whatever its worker goes on to say.
+// A failed machine stays failed until it is restarted, whatever its worker reports.
 static void machine_report(struct vm *vm, const struct vm_report *r, int64_t time_ns)
 {
 	CHECK(r->condition_count <= VM_REPORT_CONDITIONS_MAX);
@@ -193,7 +193,7 @@ int vm_worker_put_check(const struct state *state, const struct entry_record_put
 {
 	const struct vm_worker *worker = e->record;
 
-	// Only a node beats.
+	// Only a worker that is a node beats.
 	if (!vm_worker_is_sound(worker) || (worker->beats && uuid_is_zero(&worker->node)))
 		return -ERROR_CORRUPT;
 	const struct vm_worker_cell *known = worker_find(state, text_of(worker->name));

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-// Why a node takes nothing, besides what it is itself (plan_fit.c).
+// More reasons why a node takes nothing; plan_fit.c has those of the node itself.
 #define JOB_MISSING "job version does not exist"
 #define NOT_SOUND "placement is not sound"
 
@@ -127,7 +127,7 @@ static void free_use(struct plan_checker *c, struct plan_node *n, const struct a
 		devices->freed.groups[i] |= a->devices.groups[i];
 }
 
-// After everything that is freed.
+// Call after everything freed was added.
 static void add_use(struct plan_checker *c, const struct state *state, struct plan_node *n,
 	struct resources resources, const struct device_set *set)
 {
@@ -159,7 +159,7 @@ static void add_details(struct plan_checker *c, struct plan_node *n,
 	n->details = c->details_count;
 }
 
-// Each allocation once. The mark is taken off at the end.
+// Marks each allocation once. The mark is removed at the end.
 static bool mark(struct alloc_cell *cell, uint8_t mark)
 {
 	if (cell->plan_mark)
@@ -198,7 +198,7 @@ static struct job *update_version(
 	return known->job;
 }
 
-// The version that an update brings an allocation to, and where its group is in it.
+// Finds the version that an update gives an allocation, and the group's index in it.
 static bool find_update_job(struct plan_checker *c, const struct state *state, uint32_t i,
 	const struct plan_update *u, const struct allocation *a)
 {
@@ -246,7 +246,7 @@ static void look_at_note(struct plan_checker *c, uint32_t i, struct alloc_cell *
 	c->check.update_groups[i] = cell->working->group;
 }
 
-// Of one that is unknown already something may be noted while its node is away.
+// Whether the allocation is unknown after the update: notes on an unknown one are taken while its node is away.
 static bool leaves_unknown(const struct plan_update *u, const struct allocation *a)
 {
 	return u->client_status == ALLOC_UNKNOWN ||
@@ -297,7 +297,7 @@ static bool placement_is_sound(const struct state *state, const struct entry_pla
 	       !alloc_cell_find(state, &p->id);
 }
 
-// All placements of a plan are of one job, which is there.
+// All placements of a plan belong to one existing job.
 static struct job *placement_version(
 	struct plan_checker *c, const struct state *state, uint64_t modify_index)
 {

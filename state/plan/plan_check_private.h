@@ -6,19 +6,19 @@
 // Instances of a node's device groups that change hands.
 struct plan_devices {
 	struct device_set freed, added;
-	bool are_taken; // one of the added is somebody else's, or not there
+	bool are_taken; // some added instance is in use or does not exist
 };
 
 // Ports and cores that are added on a node.
 struct plan_details {
 	const struct alloc_details *details;
 	uint32_t next; // index + 1 of the node's next; 0: none
-	bool is_held;  // by an allocation that goes on with it
+	bool is_held;  // an allocation that continues holds them
 };
 
 struct plan_checker {
 	struct plan_check check;
-	// By slot: index + 1 of the plan's node there; of the plan before, all 0 again.
+	// By slot: index + 1 of the plan's node there. All 0 between plans.
 	uint32_t *node_at;
 	uint32_t slots_max;
 	uint32_t node_capacity, missing_capacity;
@@ -29,12 +29,12 @@ struct plan_checker {
 	uint32_t stop_capacity, preemption_capacity, update_capacity, placement_capacity;
 	struct plan_names *names;
 	struct node_ports_cores held;
-	// The last versions that were looked up, of updates and of placements: most are of one.
+	// The last versions looked up, for updates and for placements: most are of one.
 	struct known_version {
 		uint64_t modify_index; // 0: none was
-		struct job *job;       // NULL: not to be had
+		struct job *job;       // NULL: not found
 	} of_updates, of_placements;
 };
 
-// Why the node takes nothing of its part, which is known in full; NULL: it takes it.
+// Why the node takes none of its complete part, or NULL.
 const char *plan_node_lacks(struct plan_checker *, const struct state *, const struct plan_node *);

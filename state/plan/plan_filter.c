@@ -1,4 +1,4 @@
-// What is left of a plan without what may not be made.
+// Removes from a plan what may not be made.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/plan/plan_check_private.h"

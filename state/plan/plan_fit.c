@@ -19,7 +19,7 @@ static bool exceeds(uint32_t capacity, uint32_t used, uint32_t freed, uint64_t a
 	return grows && proposed > capacity;
 }
 
-// What stays on the node of ports or cores, then what is added.
+// Adds the ports or cores that stay on the node, then the new ones.
 static bool collides(struct plan_checker *c, const struct node_cell *cell,
 	const struct plan_node *n,
 	bool (*hold)(struct node_ports_cores *, const struct alloc_details *))
@@ -62,7 +62,7 @@ static bool lacks_ports(
 	return false;
 }
 
-// In the order in which Nomad names what is exhausted.
+// In Nomad's order of exhausted resources.
 static const char *lacking(
 	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
 {

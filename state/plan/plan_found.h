@@ -1,19 +1,19 @@
-// What a check finds of a plan: its items as they are in the tables, and each node's part.
+// The result of a plan's check: the plan's items in the tables, and each node's part.
 #pragma once
 #include "state/tables/nodes/node_ports_cores.h"
 #include "state/tables/tables.h"
 
-// What a plan does to an allocation that is there (alloc_cell.plan_mark).
+// What a plan does to an existing allocation (alloc_cell.plan_mark).
 #define PLAN_MARK_STOP 1u
 #define PLAN_MARK_UPDATE 2u
 
-// Why the changes of a node that is not there are left out.
+// Why changes on a missing node are left out.
 #define PLAN_NODE_MISSING "node does not exist"
 
 // One node's part in a plan.
 struct plan_node {
 	uint32_t slot;
-	const char *reason; // it takes nothing; NULL: it takes all
+	const char *reason; // why it takes nothing; NULL: it takes all
 	bool places, updates, not_only_unknown, takes_more;
 	struct resources freed;
 	uint64_t cpu_mhz, memory_mb, disk_mb; // added
@@ -22,16 +22,16 @@ struct plan_node {
 };
 
 struct plan_check {
-	// Of the items in order: what they are about; NULL: left out.
+	// In the order of the items: the item's cell; NULL: left out.
 	struct alloc_cell **stops, **preemptions, **updates;
-	struct job **update_jobs; // the version after it
+	struct job **update_jobs; // version after the update
 	uint16_t *update_groups;
 	struct job **placement_jobs; // NULL: left out
-	struct job_cell *job_cell;   // of all placements
+	struct job_cell *job_cell;   // job of all placements
 	struct plan_node *nodes;
 	uint32_t node_count;
 	struct uuid *missing; // nodes that are not there
 	uint32_t missing_count;
-	bool is_stale;    // its deployment cannot begin: nothing of it may be made
+	bool is_stale;    // its deployment cannot begin: no change may be made
 	bool is_complete; // nothing is left out
 };

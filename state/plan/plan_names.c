@@ -13,11 +13,11 @@
 #define NAME_TAKEN "allocation name is taken"
 #define ID_TAKEN "allocation id is taken"
 
-// Two hash tables of placements by their index + 1, 0: empty; a power of two of each.
+// Two hash tables of placements by index + 1 (0: empty); each capacity is a power of two.
 struct plan_names {
 	uint32_t *by_name, *by_id;
 	uint32_t capacity;
-	// Of the group that was hashed last.
+	// The group hashed last.
 	const char *group;
 	uint64_t group_hash;
 };
@@ -90,7 +90,7 @@ static bool is_named(const struct placed *placed, uint32_t i, const struct name 
 	return group == name->group || strcmp(group, name->group) == 0;
 }
 
-// Where the placement of that name is, or would be.
+// The bucket of the placement with that name, or the free one for it.
 static uint32_t *find_name(
 	struct plan_names *names, const struct placed *placed, const struct name *name)
 {
@@ -127,8 +127,8 @@ static bool is_service_or_batch(const struct job *job)
 	return job_is_counted(job);
 }
 
-// A canary has the name of the one whose place it is going to take; and for a while so have instances of
-// two versions, and one that was away and the one that stood in for it.
+// A canary has the name of the allocation it will replace. Instances of two versions also share a name for a while,
+// and so do an allocation that was away and its stand-in.
 static bool may_share(const struct placed *placed, uint32_t i, const struct allocation *a)
 {
 	return is_service_or_batch(placed->jobs[i]) &&

@@ -1,5 +1,5 @@
-// No two living allocations of one name on one node, and no id twice: whether a plan's placements keep
-// to it, among themselves and beside what lives already.
+// Checks a plan's placements: no two living allocations of one name on one node, and no id twice, neither within the
+// plan nor with what lives already.
 #pragma once
 #include "state/log/entry_plan.h"
 
@@ -9,6 +9,6 @@ struct state;
 
 struct plan_names *plan_names_create(void);
 void plan_names_free(struct plan_names *); // NULL is allowed
-// Rejects the nodes on which they do not. node_at: by slot, index + 1 of the plan's node.
+// Rejects the nodes whose placements break this. node_at: by slot, index + 1 of the plan's node.
 void plan_names_check(struct plan_names *, const struct state *, const struct entry_plan *,
 	struct plan_check *, const uint32_t *node_at);
