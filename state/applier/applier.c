@@ -21,13 +21,13 @@
 #include <sched.h>
 #include <stdlib.h>
 
-// A batch is closed at half of its limit, so that one large command more does not take it past.
+// A batch is closed at half of its limit, so that one more large command does not exceed it.
 #define BATCH_CLOSE_BYTES (BATCH_BYTES_MAX / 2)
 #define TAKE_MAX 32u
 #define NAP_US 100000u
-// Plans come when no other command waits, and after so many of those at the latest.
+// A plan is taken when no other command waits, and at the latest after this many other commands.
 #define COMMANDS_PER_PLAN 64u
-// A piece of what placement left for when nothing waits: a fraction of a millisecond.
+// Nodes of one piece of what placement puts off until nothing waits: a fraction of a millisecond.
 #define CATCH_UP_NODES 1024u
 
 struct applier {
@@ -37,14 +37,14 @@ struct applier {
 	struct journal_thread *journal;
 	struct widener *widener; // while the threads run
 	struct batch batches[2];
-	struct batch *open;   // being decided
-	struct batch *flying; // being journalled, or NULL
+	struct batch *open;   // the decider fills it
+	struct batch *flying; // the journal thread writes it; or NULL
 	// Taken from the queue, not decided yet.
 	struct command *taken[TAKE_MAX];
 	uint32_t taken_at, taken_count;
-	struct command *held; // taken; decided once the tables have buckets for what it adds
-	uint32_t since_plan;  // other commands decided since a plan was asked for
-	bool has_failed;      // the log did: nothing is acknowledged any more
+	struct command *held; // taken; decided once the tables have buckets for its placements
+	uint32_t since_plan;  // other commands since the last call of next_plan
+	bool has_failed;      // the log failed: nothing is acknowledged any more
 	pthread_t thread;
 	bool is_running;
 	_Atomic bool is_stopping;
@@ -148,7 +148,7 @@ static void command_refuse(struct applier *a, struct command *c)
 	command_finish(a, c);
 }
 
-// A plan's time on the way to the log counts from its decision; how long it waited is known to its submitter.
+// apply_us of a plan counts from its decision; its submitter knows how long it waited.
 static void decide_one(struct applier *a, struct command *c)
 {
 	bool is_plan = c->type == COMMAND_PLAN;
@@ -171,7 +171,7 @@ static bool is_closed(const struct batch *batch)
 	return batch->command_count == BATCH_COMMANDS_MAX || batch->bytes.size >= BATCH_CLOSE_BYTES;
 }
 
-// The batch is durable (or changed nothing): everybody may see it, and then everybody is told.
+// The batch is durable (or changed nothing): publishes it, then completes its commands.
 static void batch_settle(struct applier *a, struct batch *batch)
 {
 	if (batch->header.entries > 0)
@@ -191,8 +191,8 @@ static void seal(struct applier *a, struct batch *batch)
 	batch_seal(&batch->bytes, &batch->header);
 }
 
-// Closes the open batch and begins the next. What only read or was refused needs no log, but waits
-// for what was decided before it; that is durable when nothing is flying.
+// Closes the open batch and begins the next. Commands that only read or were refused need no log, but wait for the
+// entries decided before them; those are durable when no batch is flying.
 static void batch_launch(struct applier *a)
 {
 	struct batch *batch = a->open;
@@ -236,7 +236,7 @@ static struct command *next_work(struct applier *a)
 	return c ? c : next_plan(a);
 }
 
-// A plan that adds many times what there is would spend its time in the chains of too few buckets.
+// Whether a plan adds so many allocations that the tables' chains would slow it down: it waits for more buckets.
 static bool must_be_held(struct applier *a, const struct command *c)
 {
 	if (c->type != COMMAND_PLAN)
@@ -245,7 +245,7 @@ static bool must_be_held(struct applier *a, const struct command *c)
 	return tables_lack(a->state, placements < most ? placements : most);
 }
 
-// Counts as work even when nothing was found: there may be more to look at.
+// Counts as work even when it found nothing: more may be left to look at.
 static uint32_t collect_garbage(struct applier *a)
 {
 	struct command *finished = gc_continue(&a->decider);
@@ -265,7 +265,7 @@ static uint32_t decide_waiting(struct applier *a)
 	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
 	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
 	d->store_is_full = journal_thread_has_no_room(a->journal) || d->store_room < 0;
-	if (d->is_collecting && !has_work(a->open)) // a piece per batch, so that nobody waits long
+	if (d->is_collecting && !has_work(a->open)) // one piece per batch: no command waits long
 		decider_collect(d);
 	decider_marks(d);
 	if (gc_is_going_on(d) && !has_work(a->open))
@@ -280,7 +280,7 @@ static uint32_t decide_waiting(struct applier *a)
 		if (c->type == COMMAND_GC && gc_begin(d, c))
 			continue;
 		decide_one(a, c);
-		// Says nothing about the state, so it need not wait for a log that has no room.
+		// This answer depends on no entry, so it need not wait for a log without room.
 		if (c->outcome == OUTCOME_STORE_FULL)
 			command_finish(a, c);
 		else
@@ -289,7 +289,7 @@ static uint32_t decide_waiting(struct applier *a)
 	return count;
 }
 
-// Without the thread for it. A caller that is reading keeps its records, so its tables wait.
+// Widens the tables without the thread for it. They wait while the caller is in a read section.
 static void widen_here(struct applier *a)
 {
 	if (!state_is_reading() && tables_want(a->state))
@@ -354,7 +354,7 @@ static void refuse_all(struct applier *a)
 	a->held = NULL;
 }
 
-// What the journal has done since. Returns whether there was anything.
+// Takes back the batch that the journal thread is done with. Returns whether there was one.
 static bool collect_flying(struct applier *a)
 {
 	enum journal_thread_status status = journal_thread_status(a->journal);
@@ -373,7 +373,7 @@ static bool collect_flying(struct applier *a)
 	return true;
 }
 
-// After a failure only what the log never saw can be answered; what it may have waits for the end.
+// After a failure only commands that never reached the log are answered; the others wait for the end.
 static bool refuse_waiting(struct applier *a)
 {
 	struct command *c = next_command(a);
@@ -412,11 +412,11 @@ static bool is_over(struct applier *a)
 	if (!atomic_load(&a->is_stopping))
 		return false;
 	bool is_late = time_monotonic_ns(a->settings.time) >= atomic_load(&a->stop_deadline_ns);
-	// A batch on its way is awaited: whether it is durable must be known.
+	// A flying batch is waited for: whether it is durable must be known.
 	return is_drained(a) || (is_late && !a->flying);
 }
 
-// Until the next mark is due, if there is one.
+// The time until the next mark is due, NAP_US at most.
 static uint32_t nap_us(const struct applier *a)
 {
 	int64_t left_ns = a->decider.marks_due_ns - (int64_t)time_wall_ns(a->settings.time);
@@ -519,7 +519,7 @@ int applier_replay(struct applier *a, uint64_t first_index, const void *batch, u
 	return error;
 }
 
-// Blocks of workers that do not exist any more go to those that do.
+// Gives blocks of workers that no longer exist to those that do.
 static void hand_out_blocks(struct applier *a)
 {
 	_Atomic uint16_t *owner = a->state->node_table->block_owner;

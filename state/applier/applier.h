@@ -26,16 +26,16 @@ struct applier_settings {
 	const struct time_source *time;
 	uint64_t seed;                        // for allocation ids; 0: from the system
 	int64_t collect_after_ms;             // terminal allocations are kept this long
-	struct mark_patience patience;        // zeros: that of job_reevaluations.h
-	struct lifecycle_limits lifecycle;    // zeros: those of node_standing.h
+	struct mark_patience patience;        // zeros: the defaults of job_reevaluations.h
+	struct lifecycle_limits lifecycle;    // zeros: the defaults of node_standing.h
 	int64_t vm_offline_after_ns;          // row D23; 0: VM_OFFLINE_AFTER_NS
-	uint32_t plan_changes_max;            // of one plan at once; 0: PLAN_CHANGES_MAX
+	uint32_t plan_changes_max;            // of one plan in one turn; 0: PLAN_CHANGES_MAX
 	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted
-	// The next plan (COMMAND_PLAN) to be decided, or NULL; asked whenever no other command waits. Who adds a plan
-	// kicks the queue. May be NULL.
+	// Returns the next plan (COMMAND_PLAN) to decide, or NULL; called whenever no other command waits. Whoever
+	// adds a plan kicks the queue. May be NULL.
 	struct command *(*next_plan)(void *context);
 	void *plan_context;
-	// Called on the journal thread when the log failed for good: say so and stop the process.
+	// Called on the journal thread when the log has failed for good: report it and stop the process.
 	void (*log_failed)(void *context, int error);
 	void *context;
 };
@@ -43,16 +43,16 @@ struct applier_settings {
 struct applier *applier_create(const struct applier_settings *);
 // Recovery, before start: applies one stored batch. Returns 0 or -ERROR_CORRUPT / -ERROR_VERSION.
 int applier_replay(struct applier *, uint64_t first_index, const void *batch, uint32_t size);
-// Ends recovery: rebuilds what is derived, starts a new term (an entry that is journalled before
-// return), tells the placer of every node. Returns 0 or a negative error.
+// Ends recovery: rebuilds derived data, starts a new term (its entry is journalled before the return), tells the
+// placer of every node. Returns 0 or a negative error.
 int applier_open(struct applier *);
 // Starts the applier and journal threads. cpu < 0: not pinned.
 int applier_start(struct applier *, int cpu);
 // Finishes what is queued (refusing with STOPPING after drain_ms), stops both threads.
 void applier_stop(struct applier *, uint32_t drain_ms);
 void applier_destroy(struct applier *);
-// For tests and simulation, instead of start: takes what is queued, journals, publishes, completes,
-// all on the calling thread. Returns commands handled.
+// For tests and simulation, instead of start: takes the queued commands, journals, publishes and completes them on
+// the calling thread. Returns the number of commands handled.
 uint32_t applier_step(struct applier *);
 
 const struct applier_counters *applier_counters(const struct applier *);

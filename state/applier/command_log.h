@@ -1,6 +1,5 @@
-// Where the applier's batches survive. Declared here and implemented in state/store, below which
-// nothing calls up: the applier needs a log but must not know which. Also implemented in memory for
-// tests.
+// Where the applier stores its batches. The applier declares it and state/store implements it, so that the applier
+// depends on no particular log. Tests implement it in memory.
 #pragma once
 #include <stdint.h>
 

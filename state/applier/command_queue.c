@@ -19,8 +19,8 @@ struct inbox {
 struct command_queue {
 	uint32_t workers;
 	uint32_t next; // inbox to be taken from first, so that none starves; applier only
-	// 1 while the applier sleeps or is about to: whoever sets it to 0 wakes it. On a line of
-	// its own.
+	// 1 while the applier sleeps or is about to: the thread that sets it to 0 wakes the applier. Has a cache line
+	// of its own.
 	uint8_t before[64];
 	_Atomic uint32_t sleeping;
 	_Atomic uint32_t kicked;
@@ -56,8 +56,7 @@ static long futex(_Atomic uint32_t *word, int operation, uint32_t value, struct 
 	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
 }
 
-// The fence pairs with the one in wait: either the applier sees the command, or we see that it
-// sleeps.
+// The fence pairs with the one in wait: either the applier sees the command, or this thread sees that it sleeps.
 static void wake(struct command_queue *q)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -103,7 +102,7 @@ uint32_t command_queue_take(struct command_queue *q, struct command **commands, 
 {
 	uint32_t count = 0, empty = 0;
 
-	// One from each in turn, until each has been found empty.
+	// Takes one command from each inbox in turn, until each was found empty.
 	while (count < max && empty <= q->workers) {
 		empty = take_one(q, q->next, &commands[count]) ? 0 : empty + 1;
 		count += empty == 0;

@@ -1,4 +1,4 @@
-// The thread that blocks in the log, so that the applier does not: one batch at a time.
+// The thread that blocks in the log in place of the applier: one batch at a time.
 #pragma once
 #include "state/applier/command_log.h"
 #include "state/applier/command_queue.h"
@@ -15,20 +15,20 @@ enum journal_thread_status {
 
 struct journal_thread;
 
-// Caller destroys. queue is kicked whenever the status becomes something to act on.
+// Caller destroys. Kicks the queue whenever the applier has to act on the status.
 struct journal_thread *journal_thread_create(struct command_log, const struct time_source *,
 	struct command_queue *, struct applier_counters *,
 	void (*log_failed)(void *context, int error), void *context);
 void journal_thread_destroy(struct journal_thread *);
 int journal_thread_start(struct journal_thread *);
-// Ends the thread. A batch that waits for room is given up once the deadline is over.
+// Ends the thread. It gives up a batch that waits for room once the deadline has passed.
 void journal_thread_stop(struct journal_thread *);
 void journal_thread_deadline(struct journal_thread *, uint64_t monotonic_ns);
 
-// Appends once, on the calling thread. Returns what append said; counts and measures.
+// Appends once, on the calling thread. Returns append's result; counts and measures.
 int journal_thread_append(struct journal_thread *, const struct batch *);
 
-// Applier thread.
+// Applier thread only.
 void journal_thread_hand_over(struct journal_thread *, const struct batch *); // status is IDLE
 enum journal_thread_status journal_thread_status(const struct journal_thread *);
 void journal_thread_take_back(struct journal_thread *); // DONE or GAVE_UP becomes IDLE

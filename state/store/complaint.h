@@ -2,7 +2,7 @@
 #pragma once
 #include <stdint.h>
 
-struct complaint { // of at least one byte
+struct complaint { // size is at least 1
 	char *text;
 	uint32_t size;
 };

@@ -26,9 +26,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-// Removing old batches rides on appends, so that it costs no sync of its own and no pause.
+// Appends also remove old batches, so that removal costs no sync of its own and no pause.
 #define CUT_PER_APPEND 64
-// Pages of the tree and the free list that one transaction may write beside its batch.
+// Bytes of tree and free-list pages that one transaction may write beside its batch.
 #define TREE_BYTES (1024 * 1024)
 // How far the file is extended ahead of need, when there is that much.
 #define GROW_BYTES (16ll * 1024 * 1024)
@@ -82,12 +82,11 @@ static int put_value(struct journal *j, MDB_txn *txn, const struct journal_batch
 	return rc;
 }
 
-// Fresh environments are made aside and renamed, so that a log is whole from the moment it is
-// there.
+// Creates environments under another name and renames them, so that a log is whole from its first moment.
 static int env_open(struct journal *j, const char *path, unsigned flags)
 {
 	int rc = mdb_env_create(&j->env);
-	if (rc == 0) // room above map_bytes lets old batches be removed when the map is full
+	if (rc == 0) // room above map_bytes: old batches can be removed from a full map
 		rc = mdb_env_set_mapsize(
 			j->env, (size_t)(j->map_bytes + j->map_bytes / 8) + 16 * TREE_BYTES);
 	if (rc == 0)
@@ -144,7 +143,7 @@ static int journal_create(struct journal *j, const char *directory)
 	return error;
 }
 
-// The walk over what is live costs no reading of batches: sizes are in the tree.
+// Measures the live batches without reading them: the tree holds their sizes.
 static int journal_measure(struct journal *j, MDB_txn *txn)
 {
 	MDB_cursor *cursor;
@@ -166,7 +165,7 @@ static void note_used(struct journal *j)
 		&j->used_bytes, (info.me_last_pgno + 1) * j->page_bytes, memory_order_relaxed);
 }
 
-// What the file has already counts as reserved, once its holes (of a sparse copy) are filled.
+// The file's present size counts as reserved once the holes of a sparse copy are filled.
 static void note_reserved(struct journal *j)
 {
 	int fd;
@@ -254,9 +253,8 @@ void journal_close(struct journal *j)
 	free(j);
 }
 
-// Removes the first batch if the one after it begins at or before index + 1. The newest batch
-// always stays: it says how far the log has come. Returns MDB_NOTFOUND when there is nothing to
-// remove.
+// Removes the first batch if the next one begins at or before index + 1. The newest batch always stays: it tells how
+// far the log has come. Returns MDB_NOTFOUND when there is nothing to remove.
 static int remove_first(struct journal *j, MDB_cursor *cursor, uint64_t index, uint64_t *removed)
 {
 	size_t least = 1;
@@ -291,8 +289,8 @@ static int remove_old(struct journal *j, MDB_txn *txn, uint64_t *removed)
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-// What this process may write to one file (ulimit -f). Looked at each time: the limit can be moved while
-// the process runs.
+// Bytes that this process may write to one file (ulimit -f). Read each time: the limit may change while the process
+// runs.
 static int64_t file_bytes_max(void)
 {
 	struct rlimit limit;
@@ -313,7 +311,7 @@ static int reserve(struct journal *j, uint64_t batch_bytes)
 	mdb_env_get_fd(j->env, &fd);
 	int64_t needed = (int64_t)(load(&j->used_bytes) + batch_bytes + TREE_BYTES);
 	int64_t most = file_bytes_max();
-	if (needed > most) // holds for what the file has already, too, which fallocate does not say
+	if (needed > most) // the limit covers present bytes too, which fallocate does not say
 		return -ENOSPC;
 	if (needed <= (int64_t)load(&j->reserved_bytes))
 		return 0;
@@ -330,7 +328,7 @@ static int reserve(struct journal *j, uint64_t batch_bytes)
 		if (rc != ENOSPC && rc != EDQUOT && rc != EFBIG)
 			break;
 	}
-	// A file system that cannot reserve leaves it at looking how much is free.
+	// On a file system that cannot reserve, only the free space is checked.
 	if (rc == EOPNOTSUPP)
 		return journal_room_bytes(j) < (int64_t)batch_bytes + TREE_BYTES ? -ENOSPC : 0;
 	return journal_lmdb_error(rc);
@@ -373,8 +371,8 @@ static int batch_append(struct journal *j, const struct journal_batch *batch)
 {
 	uint64_t bytes = stored_bytes(j, JOURNAL_HEADER_BYTES + (size_t)batch->size);
 	int error = map_has_room(j, bytes) ? write_once(j, batch) : -ENOSPC;
-	// When full, what is no longer needed goes first: what a transaction frees only the next
-	// can use.
+	// A full log first removes batches that are no longer needed: only the next transaction can use the space
+	// that one frees.
 	while (error == -ENOSPC && j->cut_done != load(&j->cut_index)) {
 		error = write_once(j, &(struct journal_batch){0});
 		if (error < 0)
@@ -396,7 +394,7 @@ int journal_append(
 		j->next_index = first_index + entries;
 		batch_add(&j->appended_bytes, JOURNAL_HEADER_BYTES + size);
 	} else if (error != -ENOSPC) {
-		j->failed = error; // what the disk holds is unknown from here on: never try again
+		j->failed = error; // the disk's content is unknown from here on: never retry
 		char quoted[512];
 		log_error("log-write-failed", "log=%s index=%lu error=\"%s\"",
 			log_quote(j->path, quoted, sizeof quoted), first_index, error_text(error));

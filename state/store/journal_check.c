@@ -56,7 +56,7 @@ struct check {
 	const uint8_t *file;
 	uint64_t file_bytes, page_bytes, last_page;
 	uint8_t *taken;      // one bit per page
-	uint32_t version;    // of the values, when it is one that this program does not know
+	uint32_t version;    // of a value, if this program does not know it
 	struct meta meta[2]; // by page
 	char wrong[256];     // the first thing found; empty: none
 };
@@ -114,7 +114,7 @@ static bool take_pages(struct check *c, uint64_t page, uint64_t count)
 	return true;
 }
 
-// The bytes of a page that must be in the file, or NULL.
+// The bytes of a page that the file must hold, or NULL.
 static const uint8_t *page_at(struct check *c, uint64_t page, uint16_t flags)
 {
 	const uint8_t *at = NULL;
@@ -171,7 +171,7 @@ static bool nodes_are_inside(struct check *c, uint64_t number, const uint8_t *pa
 	return true;
 }
 
-// A node's data: inside the page, or in pages of its own, which are taken.
+// A node's data: inside the page, or in overflow pages, which are then marked as taken.
 static const uint8_t *node_data(
 	struct check *c, struct walk *w, const uint8_t *node, uint32_t size, bool take)
 {
@@ -194,7 +194,7 @@ static const uint8_t *node_data(
 	return page + PAGE_HEADER_BYTES;
 }
 
-// The free list: a count, then page numbers, falling.
+// The free list: a count, then page numbers in descending order.
 static bool take_free_pages(struct check *c, const uint8_t *data, uint32_t size)
 {
 	uint64_t count = size >= 8 ? u64_at(data) : NO_PAGE;
@@ -332,7 +332,7 @@ static bool read_meta(struct check *c, int which)
 	return true;
 }
 
-// The main tree as of one meta page, and that its newest value was written by that transaction.
+// Visits the main tree of one meta page and checks that its newest value was written by that transaction.
 static bool visit_main(struct check *c, const struct meta *m, bool take)
 {
 	struct walk w = {0};
@@ -364,7 +364,7 @@ static bool check_file(struct check *c)
 	return passed;
 }
 
-// The page size is in the first meta page; the file says whether it can be true.
+// Reads the page size from the first meta page and checks it against the file.
 static bool find_page_size(struct check *c)
 {
 	if (c->file_bytes < 2 * 512)

@@ -1,6 +1,6 @@
-// Structure of an LMDB file, checked before LMDB maps it: LMDB trusts every number in its pages.
+// Checks the structure of an LMDB file before LMDB maps it: LMDB trusts every number in its pages.
 #pragma once
 #include "state/store/complaint.h"
 
-// path: LMDB's directory. Returns 0, or a negative error with the sentence.
+// path: LMDB's directory. Returns 0, or a negative error with a complaint.
 int journal_check(const char *path, const struct complaint *);

@@ -1,4 +1,4 @@
-// Values of the log as stored (journal.c): shared by those who write, walk and check it.
+// The stored values of the log (layout in journal_format.c), for writing, walking and checking it.
 #pragma once
 #include "state/store/complaint.h"
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #define JOURNAL_MAGIC 0x474f4c42u // "BLOG"
 #define JOURNAL_VERSION 1u
 #define JOURNAL_HEADER_BYTES 32u
-// In the header.
+// Offsets in the header.
 #define JOURNAL_VERSION_AT 4u
 #define JOURNAL_TRANSACTION_AT 8u
 
@@ -23,7 +23,7 @@ struct journal_value {
 	struct journal_batch batch; // data points into the value
 };
 
-// Returns NULL, or what is wrong with the value stored under index.
+// Returns NULL, or the fault of the value stored under index.
 const char *journal_value_read(
 	const void *value, size_t size, uint64_t index, struct journal_value *);
 void journal_header_write(uint8_t to[static JOURNAL_HEADER_BYTES], uint64_t transaction,

@@ -1,4 +1,4 @@
-// What the files of the log share.
+// Shared by the files of the log.
 #pragma once
 #include "state/store/journal.h"
 #include <lmdb.h>
@@ -11,14 +11,14 @@ struct journal {
 	int64_t map_bytes;
 	uint32_t page_bytes;
 	bool read_only;
-	uint64_t next_index; // of the next append; 0 until known
-	int failed;          // the error after which nothing is written any more
-	uint64_t cut_done;   // the cut_index for which nothing is left to remove
+	uint64_t next_index; // first index of the next append; 0 until known
+	int failed;          // error after which nothing is written
+	uint64_t cut_done;   // cut_index up to which removal is complete
 	_Atomic uint64_t cut_index, live_bytes, appended_bytes;
-	_Atomic uint64_t used_bytes, reserved_bytes; // of the file: in use, and with space on disk
+	_Atomic uint64_t used_bytes, reserved_bytes; // in use; with disk space
 };
 
-// Of LMDB's code: 0 or a negative error.
+// Translates LMDB's code into 0 or a negative error.
 int journal_lmdb_error(int rc);
 
 static inline uint64_t key_index(const MDB_val *key)

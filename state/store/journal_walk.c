@@ -45,7 +45,7 @@ static int check_marker(struct journal_walker *w, MDB_cursor *cursor)
 		w->journal->path);
 }
 
-// Nothing begins at the index that comes next: right only if the newest batch ends before it.
+// No batch begins at the expected index: right only if the newest batch ends before it.
 static int check_end(struct journal_walker *w, MDB_cursor *cursor)
 {
 	MDB_val key, value;

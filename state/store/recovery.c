@@ -15,7 +15,7 @@ struct recovery {
 	struct store *store;
 	struct applier *applier;
 	struct store_recovery *out;
-	uint64_t log_bytes; // of the batches after the snapshot
+	uint64_t log_bytes; // bytes of the batches after the snapshot
 	const struct complaint *complaint;
 };
 
@@ -24,8 +24,7 @@ static int load_item(void *context, const void *item, uint32_t size)
 	return snapshot_load_item(context, item, size);
 }
 
-// Into the state. The file was read and found whole before, so a failure here is no reason to try
-// another.
+// Loads the snapshot into the state. The file was checked whole before, so a failure here is no reason to try another.
 static int load_snapshot(struct recovery *r, const char *path, struct state *state)
 {
 	struct snapshot_info info;
@@ -57,7 +56,7 @@ static int check_snapshot(const char *path, uint64_t index, const struct complai
 	return error;
 }
 
-// The log completes a state at `index` when it has the batch after it, or begins before it.
+// Whether the log completes a state at `index`: it has the batch after it, or begins before it.
 static bool log_reaches(const struct store *s, uint64_t index)
 {
 	uint64_t first = s->journal ? journal_first_index(s->journal) : 0;

@@ -1,8 +1,7 @@
-// Taking snapshots and keeping the newest two; recovery reads them (recovery.c).
+// Takes snapshots and keeps the newest two; recovery reads them (recovery.c).
 //
-// A snapshot is written aside, made durable, renamed, and the rename made durable: at any moment
-// the files named snapshot-N are whole. Only then the log lets go of what the older of the two does
-// not need.
+// A snapshot is written under another name, made durable, renamed, and the rename made durable: at any moment the
+// files named snapshot-N are whole. Only then does the log drop the batches that the older of the two does not need.
 #include "state/base/error.h"
 #include "state/base/limits.h"
 #include "state/base/log.h"
@@ -97,7 +96,7 @@ static void write_items(struct snapshot_writer *writer, struct snapshot_view *vi
 	snapshot_item_drop(writer);
 }
 
-// Returns 0 and the index, or a negative error; nothing is left of a failed one.
+// Returns 0 and the index, or a negative error; removes a failed file.
 static int write_aside(struct store *s, struct state *state, uint64_t *index)
 {
 	char *path = path_of(s->directory, UNFINISHED);
@@ -110,7 +109,7 @@ static int write_aside(struct store *s, struct state *state, uint64_t *index)
 		error = snapshot_writer_open(path, SNAPSHOT_ITEMS_VERSION, *index, &writer);
 	if (needed && error == 0)
 		write_items(writer, view);
-	snapshot_view_end(view); // before the sync: readers' memory waits for it
+	snapshot_view_end(view); // before the sync: freeing of memory waits for it
 	if (needed && error == 0)
 		error = snapshot_writer_close(writer);
 	if (error < 0)
@@ -135,7 +134,7 @@ static bool room_is_short(struct store *s)
 	return journal_room_bytes(s->journal) < 2 * STORE_RESERVE_BYTES;
 }
 
-// With little room the older snapshot, and the log since it, are a luxury.
+// With little room the older snapshot, and the log since it, are given up.
 static void let_go(struct store *s, bool of_older)
 {
 	if (of_older)
@@ -182,7 +181,7 @@ int store_snapshot(struct store *s, struct state *state)
 		log_info("snapshot", "index=%lu", index);
 		return 0;
 	}
-	// Again when the log has grown by an eighth of what makes one due.
+	// Retries when the log has grown by another eighth of snapshot_log_bytes.
 	atomic_store(&s->appended_mark, appended + (uint64_t)s->settings.snapshot_log_bytes / 8);
 	atomic_fetch_add(&s->counters.snapshot_failures, 1);
 	char quoted[512];

@@ -34,8 +34,7 @@
 #define END_BYTES 36u
 // Large enough for sequential speed, small enough to stay in the cache between checksum and use.
 #define BLOCK_BYTES (256u * 1024)
-// A larger payload is refused: no item comes near (a job is the largest, JOB_JSON_BYTES_MAX of
-// text).
+// Larger payloads are refused: no item comes near (the largest is a job, JOB_JSON_BYTES_MAX of text).
 #define BLOCK_BYTES_MAX (64u * 1024 * 1024)
 
 struct snapshot_writer {
@@ -45,7 +44,7 @@ struct snapshot_writer {
 	uint32_t crc;
 	struct bytes_writer block; // begins with room for its header
 	uint32_t block_items;
-	size_t item_at; // of the item that is being written
+	size_t item_at; // start of the item being written
 };
 
 static void write_all(struct snapshot_writer *w, const uint8_t *data, size_t size)
@@ -63,7 +62,7 @@ static void write_all(struct snapshot_writer *w, const uint8_t *data, size_t siz
 		size -= (size_t)n;
 		w->written += (uint64_t)n;
 	}
-	// Begins writing now, so that the sync at the end does not hold up the log's.
+	// Starts writing to disk now, so that the sync at the end does not delay the log's.
 	if (w->error == 0)
 		(void)sync_file_range(
 			w->fd, (off_t)from, (off_t)(w->written - from), SYNC_FILE_RANGE_WRITE);
@@ -200,7 +199,7 @@ static int damaged(struct snapshot_reader *r, uint64_t at, const char *what)
 		r->name, at, what);
 }
 
-// Returns 0 when all size bytes were there.
+// Returns 0 when it read all size bytes.
 static int read_exactly(struct snapshot_reader *r, void *to, size_t size)
 {
 	int64_t n = r->source->read(r->source->context, to, size);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The smallest log that is of use: what is kept free for changes that must not be refused, twice.
+// The smallest useful log: twice the reserve for changes that must not be refused.
 #define MAP_BYTES_LEAST (2 * STORE_RESERVE_BYTES)
 
 static void bytes_count(_Atomic uint64_t *counter, uint64_t n)
@@ -67,8 +67,8 @@ static int write_pid(struct store *s)
 	return 0;
 }
 
-// The lock goes with the process, however it ends. A reader shares it with other readers; where
-// nothing was ever written there is no lock file, and nobody to keep out.
+// The lock ends with the process, however it ends. Readers share it; a store that was never written has no lock file,
+// and a reader needs none.
 static int lock(struct store *s, const struct complaint *complaint)
 {
 	bool read_only = s->settings.read_only;
@@ -82,7 +82,7 @@ static int lock(struct store *s, const struct complaint *complaint)
 		error = -errno;
 	if (error < 0)
 		return lock_refused(s, error, complaint);
-	// A full disk must not keep a store from being opened; the process id is only for people.
+	// A full disk must not prevent opening a store; the process id only informs people.
 	if (!read_only)
 		(void)write_pid(s);
 	return 0;

@@ -18,9 +18,9 @@ struct store;
 struct store_settings {
 	const char *directory;
 	int64_t map_bytes; // largest size of the log
-	bool read_only;    // --verify-state: nothing is changed, not even created
-	bool sync;         // false: no fdatasync (benchmarks of the rest only; said loudly)
-	int64_t snapshot_log_bytes; // take a snapshot after so many bytes of log
+	bool read_only;    // --verify-state: changes and creates nothing
+	bool sync;         // false: no fdatasync (only for benchmarks of the rest; logged loudly)
+	int64_t snapshot_log_bytes; // bytes of log after which a snapshot is taken
 };
 
 // Opens or creates. On failure returns a negative error and a sentence that says what, where and
@@ -35,12 +35,11 @@ struct store_recovery {
 	uint64_t snapshot_records, log_entries;
 	double seconds;
 };
-// Fills the state and the applier with what is stored. Before applier_open. A damaged snapshot that
-// can be replaced by the one before it is said in a warning; anything else that is damaged or
-// missing refuses.
+// Loads the stored state into the state and the applier. Call before applier_open. Warns of a damaged snapshot that
+// the one before it replaces; refuses when anything else is damaged or missing.
 int store_recover(struct store *, struct state *, struct applier *, struct store_recovery *,
 	char *message, uint32_t message_size);
-// Starts the thread that takes a snapshot when the log has grown, and lets go of the log before it.
+// Starts the thread that takes a snapshot when the log has grown and then cuts the log.
 int store_start_snapshots(struct store *, struct state *);
 void store_stop_snapshots(struct store *);
 // One snapshot now; any thread that is not in a read section. Returns 0 or a negative error; what

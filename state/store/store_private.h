@@ -1,4 +1,4 @@
-// What the files of the store share.
+// Shared by the files of the store.
 #pragma once
 #include "state/store/complaint.h"
 #include "state/store/journal.h"
@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-// Snapshots that are kept, newest first: one more than is needed, in case the newest is damaged.
+// Number of snapshots kept, newest first: one more than needed, in case the newest is damaged.
 #define SNAPSHOTS_KEPT 2
 
 struct snapshot_list {
-	uint64_t *indexes; // falling; the caller frees
+	uint64_t *indexes; // descending; caller frees
 	uint32_t count;
 };
 
@@ -24,7 +24,7 @@ struct store {
 	pthread_mutex_t taking; // one snapshot at a time; guards kept
 	uint64_t kept[SNAPSHOTS_KEPT];
 
-	pthread_mutex_t waking; // guards what follows
+	pthread_mutex_t waking; // guards the members that follow
 	pthread_cond_t wake;
 	pthread_t thread;
 	bool running, stop, starved; // starved: an append found no room
@@ -33,7 +33,7 @@ struct store {
 };
 
 char *snapshot_path(const struct store *, uint64_t index); // caller frees
-// All files named as snapshots are. Returns 0 or -errno.
+// Lists the files with names of snapshots. Returns 0 or -errno.
 int snapshot_list_read(const char *directory, struct snapshot_list *);
 // Removes the snapshots that are not among kept, and what an interrupted one left. Errors are
 // logged.
