@@ -1,7 +1,7 @@
 #include "state/base/base64.h"
 #include "state/base/memory.h"
 
-// The number that a character stands for, or -1.
+// The value of a base64 character, or -1.
 static int digit_of(char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -39,7 +39,7 @@ bool base64_decode(const char *text, size_t size, uint8_t *bytes, size_t *decode
 			bytes[(*decoded)++] = (uint8_t)(bits >> count);
 		}
 	}
-	// What is left over says nothing: only zeros are right.
+	// Bits left over must be zeros.
 	return (bits & ((1u << count) - 1)) == 0;
 }
 

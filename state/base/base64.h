@@ -3,7 +3,7 @@
 #include "state/base/text.h"
 #include <stddef.h>
 
-// Room that size characters may need when they are decoded.
+// Most bytes that size characters decode to.
 #define BASE64_DECODED_MAX(size) ((size) / 4 * 3)
 
 // False when text is not base64 of whole bytes with its padding. *decoded: how many bytes were written.

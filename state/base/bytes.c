@@ -99,7 +99,7 @@ void bytes_put_uuid(struct bytes_writer *w, const struct uuid *id)
 	bytes_put(w, id->bytes, sizeof id->bytes);
 }
 
-// Length and characters go in together or not at all.
+// Writes length and characters, or neither.
 static void put_text(struct bytes_writer *w, struct text t, size_t length_bytes, uint32_t longest)
 {
 	if (t.size > longest) {

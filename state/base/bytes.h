@@ -11,7 +11,7 @@ struct bytes_writer {
 	uint8_t *data;
 	size_t size;     // written so far
 	size_t capacity; // of data
-	bool grows;      // data belongs to the writer and is enlarged on demand
+	bool grows;      // the writer owns data and enlarges it on demand
 	bool failed;     // something did not fit; all later writes do nothing
 };
 

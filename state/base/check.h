@@ -23,10 +23,10 @@ __attribute__((noreturn, cold)) void check_failed(
 #define HOT_CHECK(condition) CHECK(condition)
 #endif
 
-// For work that only reads what is shared and whose failure must not end the process. While a thread has a guard, a
-// failed check of that thread goes back to the setjmp of the guard with the text of the check; the thread has no guard
-// from then on. Whoever sets a guard frees what the work had taken. No lock may be held inside; calls that take some
-// set the guard aside meanwhile.
+// For work that only reads shared data and whose failure must not end the process. When a check fails on a thread
+// with a guard, it jumps to the guard's setjmp with the text of the check and takes the guard off the thread. Whoever
+// sets a guard frees what the work took. The work may hold no lock; calls that take locks set the guard aside
+// meanwhile.
 //
 //	if (setjmp(guard.back))
 //		… guard.text says what broke …
@@ -39,5 +39,5 @@ struct check_guard {
 	char text[CHECK_TEXT_BYTES]; // "file:line: invariant broken: condition"
 };
 
-// NULL: none. Returns the guard that the thread had.
+// NULL: no guard. Returns the thread's guard before.
 struct check_guard *check_guard_set(struct check_guard *);

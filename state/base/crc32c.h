@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), hardware where there is one. Start with 0; feed the result back to go on.
+// CRC-32C (Castagnoli), in hardware where possible. Start with 0; pass the result back to continue.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -10,12 +10,11 @@ enum berth_error {
 	ERROR_NOT_FOUND,
 	ERROR_CONFLICT, // the caller's view is out of date
 	ERROR_STOPPING, // shutting down
-	ERROR_TIMEOUT,  // what was waited for did not come in time
-	ERROR_TOKEN,    // the delivery is somebody else's by now
+	ERROR_TIMEOUT,  // an awaited event did not come in time
+	ERROR_TOKEN,    // somebody else holds the delivery by now
 	ERROR_LATE,     // the delivery's time is over
 	ERROR_UNSUPPORTED,
 };
 
-// "No space left on device", "stored data is corrupt", … of a negative number. Never NULL; static
-// text.
+// The text of a negative error ("No space left on device", "stored data is corrupt", …). Never NULL; static.
 const char *error_text(int error);

@@ -6,19 +6,20 @@
 // Slots are handed out to workers in blocks, so that a node's line belongs to one core.
 #define NODE_BLOCK_SLOTS 4096u
 
-// Allocations, jobs and remembered placement requests: bounds of memory, configurable downwards.
+// Allocations, jobs and remembered placement requests: bounds of memory; the configuration may lower them.
 #define ALLOCATIONS_MAX (16u * 1024 * 1024)
 #define JOBS_MAX (256u * 1024)
 #define PLACE_REQUESTS_MAX (16u * 1024 * 1024)
 #define CLIENTS_MAX (64u * 1024)
-// Every job of JOBS_MAX may have a few that are worked off or kept for who asks; those of system jobs
-// that wait for room on a node each are most. About 1 KiB each.
+// Each of JOBS_MAX jobs may have a few evaluations, open or kept for queries; most are of system jobs, one per node
+// that waits for room. About 1 KiB each.
 #define EVALUATIONS_MAX (4u * 1024 * 1024)
 
 // About one for each version of a service job that is kept.
 #define DEPLOYMENTS_MAX (1024u * 1024)
 
-// Nodes of one lifecycle sweep, machines of one health pass or assignment: a command holds up the others for so long.
+// Nodes of one lifecycle sweep, machines of one health pass or assignment: bounds how long one command delays the
+// others.
 #define NODE_SWEEP_MAX 1024u
 #define VM_ASSIGN_MAX 1024u
 // Virtual machines and their workers; a machine takes about 1 KiB.
@@ -27,9 +28,9 @@
 // Named resources and labels of a machine or a worker.
 #define VM_RESOURCES_MAX 32u
 #define VM_LABELS_MAX 64u
-// Bytes of a startup script, or of the list of folders, of a machine: each is kept with it in memory.
+// Bytes of a machine's startup script or list of folders: both stay in memory with it.
 #define VM_JSON_BYTES_MAX (64u * 1024)
-// Snapshots that nodes ran last; of those that no node is left in, empty groups are dropped first.
+// Groups of nodes by the snapshot that they ran last; empty groups are dropped first.
 #define NODE_GROUPS_MAX (64u * 1024)
 
 // Versions of a job that are kept (row B60).
@@ -38,12 +39,12 @@
 // A node's description. 256 attributes is five times what a real agent reports.
 #define NODE_ATTRIBUTES_MAX 256u
 #define NODE_DEVICE_GROUPS_MAX 4u
-// Instances of one device group are a bit map of one word.
+// A one-word bit map holds the instances of one device group.
 #define NODE_DEVICES_MAX 64u
-// What an operator says with a drain: as much as fits a few lines.
+// An operator's metadata of a drain: a few lines.
 #define NODE_DRAIN_META_MAX 32u
 #define NAME_BYTES_MAX 255u
-// A job that another one began has a number or a time behind the name of that one.
+// A child job's name is its parent's name and a number or a time.
 #define STORED_NAME_BYTES_MAX (NAME_BYTES_MAX + 64)
 #define ATTRIBUTE_NAME_BYTES_MAX 128u
 #define ATTRIBUTE_VALUE_BYTES_MAX 1024u
@@ -55,9 +56,9 @@
 #define JOB_GROUPS_MAX 256u
 #define JOB_TASKS_MAX 256u
 #define JOB_CONSTRAINTS_MAX 64u
-// Each is asked for its next time at every launch.
+// Every launch computes the next time of each.
 #define PERIODIC_SPECS_MAX 64u
-// That a job is rolled out over: each asks all the others.
+// Regions of one job: each region asks all the others.
 #define REGIONS_MAX 64u
 
 // Instances of one PLACE: its answer must fit one frame.
@@ -69,10 +70,10 @@
 // Allocations in one report of a node, and in one answer to it: each fits one frame.
 #define ALLOC_UPDATES_MAX 16u
 #define ALLOC_ITEMS_MAX 32u
-// Virtual machines in one answer to a worker, and on one worker: it asks for all of them in pages.
+// Virtual machines in one answer to a worker, and on one worker, which asks for all of them in pages.
 #define VM_ITEMS_MAX 32u
 #define WORKER_VMS_MAX 65535u
-// Bytes by which a task's driver knows it on another node: two of them fit a report.
+// Bytes of a driver's handle to find a task again on another node: two of them fit a report.
 #define TASK_HANDLE_BYTES_MAX 512u
 
 // UDP payload that fits an Ethernet frame of 1500 bytes with IPv6 (1500 - 40 - 8).
@@ -82,20 +83,19 @@
 
 #define WORKERS_MAX 64u
 #define PORTS_MAX 16u
-// Requests of one worker that wait for the applier; beyond it a request is refused and counted.
+// Requests of one worker that wait for the applier; one more is refused and counted.
 #define WORKER_REQUESTS_MAX 4096u
 #define COMMAND_RING_SLOTS 4096u
 // Commands and bytes of one group commit.
 #define BATCH_COMMANDS_MAX 4096u
 #define BATCH_BYTES_MAX (4u * 1024 * 1024)
-// Registrations that arrive in several parts and are not complete yet.
+// Parts of one registration, and registrations that wait for their missing parts.
 #define REGISTER_PARTS_MAX 8u
 #define REGISTER_PENDING_MAX 4096u
 
-// Disk that is kept free for changes that must not be refused (node down, release).
+// Disk space kept free for changes that must not be refused (node down, release).
 #define STORE_RESERVE_BYTES (64ll * 1024 * 1024)
 
-// Broken invariants that fail one piece of work each (check.h). What such work had taken is freed, but for arrays of
-// the function that was at it, at most some bytes for each allocation of a job: so many of them are borne with, then
-// the process ends.
+// Broken invariants that each fail one piece of work (check.h). The work's memory is freed except for arrays of the
+// function that failed, at most some bytes per allocation of a job: after this many the process ends.
 #define GUARDED_FAILURES_MAX 1000u

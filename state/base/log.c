@@ -13,7 +13,7 @@
 // A line is written with one system call, so that lines of several threads do not mix.
 #define LINE_BYTES 4096u
 #define FIELDS_BYTES 1024u
-// Lines of one call site in one second.
+// Lines per call site and second.
 #define SITE_LINES_MAX 5u
 
 static int least_level = LOG_INFO;
@@ -72,7 +72,7 @@ static void line_add_time(struct line *line, uint64_t wall_ns)
 		(unsigned)(wall_ns / NS_PER_MS % 1000u));
 }
 
-// What JSON takes as a number and every reader keeps exactly.
+// Whether JSON readers take the value as a number and keep it exactly.
 static bool is_json_integer(const char *value, uint32_t size)
 {
 	uint32_t digits = size && value[0] == '-' ? size - 1 : size;
@@ -126,7 +126,7 @@ static void line_add_json_fields(struct line *line, const char *at)
 	}
 }
 
-// A pair that did not fit is dropped whole, so that no value is read as a different one.
+// Drops a pair that did not fit as a whole, so that no cut value is mistaken for another.
 static void drop_last_pair(char *fields)
 {
 	char *at = fields, *pair = fields;
@@ -143,7 +143,7 @@ static void drop_last_pair(char *fields)
 __attribute__((format(printf, 2, 0))) static void format_fields(
 	char fields[static FIELDS_BYTES], const char *format, va_list arguments)
 {
-	// Room for the mark that drop_last_pair leaves.
+	// Leaves room for the mark of drop_last_pair.
 	size_t room = FIELDS_BYTES - sizeof "cut=1";
 	int wanted = vsnprintf(fields, room, format, arguments);
 	if (wanted < 0)
@@ -190,7 +190,7 @@ void log_write(
 		struct line line = {.size = 0};
 		format_line(&line, __atomic_load_n(&write_json, __ATOMIC_RELAXED), level, event,
 			fields, suppressed);
-		// Where standard error is gone there is nobody left to tell.
+		// Without standard error there is nowhere to report it.
 		(void)!write(STDERR_FILENO, line.data, line.size);
 	}
 	errno = saved_errno;
@@ -223,7 +223,7 @@ char *log_quote(const char *value, char *buffer, uint32_t size)
 	struct text rest = text_of(value);
 	CHECK(size > sizeof cut_end);
 	uint32_t at = 0;
-	uint32_t last_cut = 1; // where the mark still fits
+	uint32_t last_cut = 1; // longest prefix that leaves room for the mark
 	buffer[at++] = '"';
 	while (rest.size) {
 		char one[8];

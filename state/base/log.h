@@ -1,6 +1,5 @@
-// Levelled structured lines on standard error: logfmt, or JSON when asked. Each call site is
-// limited to a few lines a second; what it swallowed is said in its next line (suppressed=n). Any
-// thread but a hot loop.
+// Levelled structured lines on standard error: logfmt, or JSON when configured. Each call site is limited to a few
+// lines a second; its next line tells how many it dropped (suppressed=n). Any thread but a hot loop.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -61,7 +61,7 @@ static void unmap(uint8_t *from, const uint8_t *to)
 		CHECK(munmap(from, (size_t)(to - from)) == 0);
 }
 
-// Huge pages need an address on their boundary: map one page more and give the ends back.
+// Huge pages need an aligned address: maps one huge page more and unmaps both ends.
 static void *map_huge(size_t bytes)
 {
 	uint8_t *whole = map_anonymous(bytes + HUGE_PAGE_BYTES);
@@ -71,7 +71,7 @@ static void *map_huge(size_t bytes)
 	uint8_t *aligned = past ? whole + (HUGE_PAGE_BYTES - past) : whole;
 	unmap(whole, aligned);
 	unmap(aligned + bytes, whole + bytes + HUGE_PAGE_BYTES);
-	// A wish: a kernel without transparent huge pages refuses it and nothing is lost but speed.
+	// Only a hint: a kernel without transparent huge pages refuses it, which costs only speed.
 	(void)madvise(aligned, bytes, MADV_HUGEPAGE);
 	return aligned;
 }

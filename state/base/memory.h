@@ -6,7 +6,7 @@ void *memory_take(size_t bytes);                          // zeroed
 void *memory_take_array(size_t count, size_t bytes_each); // zeroed, overflow checked
 void *memory_resize(void *, size_t bytes);
 
-// Anonymous, zeroed, page-aligned, lazily backed; huge pages are asked for where it pays.
-// Returns NULL when the address space or the configured limit is short.
+// Anonymous, zeroed, page-aligned, lazily backed; asks for huge pages where they pay. Returns NULL when the address
+// space or the configured limit is short.
 void *memory_map(size_t bytes);
 void memory_unmap(void *, size_t bytes);

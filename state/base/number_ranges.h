@@ -3,13 +3,12 @@
 #include "state/base/text.h"
 
 struct number_range {
-	uint32_t least, most; // both are in it
+	uint32_t least, most; // inclusive
 };
 
-// Decimal digits alone; false when there are none, something else, or more than most.
+// Reads decimal digits only; false when text is empty, has anything else, or exceeds most.
 bool number_read(struct text, uint32_t most, uint32_t *number);
-// Takes the first range off the list. False when there is none, or it is not one: text is then as
-// it was.
+// Takes the first range off the list. False when the list is empty or begins with no range: text is then unchanged.
 bool number_ranges_next(struct text *, uint32_t most, struct number_range *);
 // The empty list is sound.
 bool number_ranges_are_sound(struct text, uint32_t most);

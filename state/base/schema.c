@@ -31,7 +31,7 @@ static char *item_string_copy(const char *from)
 	return text_copy(text_of(from ? from : ""));
 }
 
-// A string of ours has no NUL inside: one that has was not written by record_encode.
+// Our strings hold no NUL: record_encode never wrote one that does.
 static bool string_take(struct bytes_reader *r, struct text *out)
 {
 	*out = bytes_take_text32(r);
@@ -266,8 +266,7 @@ static bool names_ascend(const struct field *f, const struct array *a)
 	return true;
 }
 
-// Items are appended one by one, so that memory grows with what was really there and not with a
-// count that claims to be.
+// Appends items one by one, so that memory grows with the bytes present, not with the claimed count.
 static int array_decode(const struct field *f, struct array *a, struct bytes_reader *r)
 {
 	uint32_t count = bytes_take_u32(r);
@@ -369,7 +368,7 @@ static void field_encode(const struct field *f, const void *at, struct bytes_wri
 	const struct optional_bool *flag = at;
 	const void *pointed;
 	switch (f->kind) {
-	// A published record may be changed in its flags and words alone, beside its readers (a job's status).
+	// Flags and words of a published record may change beside its readers (a job's status); nothing else may.
 	case FIELD_BOOL:
 		bytes_put_u8(w, __atomic_load_n((const bool *)at, __ATOMIC_RELAXED));
 		break;
@@ -403,7 +402,7 @@ static void field_encode(const struct field *f, const void *at, struct bytes_wri
 	}
 }
 
-// A byte that says yes or no; anything else was not written by us.
+// Takes a byte that is 0 or 1; we wrote nothing else.
 static bool flag_take(struct bytes_reader *r)
 {
 	uint8_t byte = bytes_take_u8(r);

@@ -29,14 +29,13 @@ enum field_kind {
 	FIELD_OPTIONAL_I64,  // struct optional_i64
 	FIELD_OPTIONAL_BOOL, // struct optional_bool
 	FIELD_UUIDS,         // struct array of struct uuid
-	// struct array of struct named_count or named_number, as FIELD_MAP sorted, names unique
+	// struct array of struct named_count or named_number; sorted and unique like FIELD_MAP
 	FIELD_COUNT_MAP,  // named_count
 	FIELD_FLAG_MAP,   // named_count; in JSON true unless 0
 	FIELD_NUMBER_MAP, // named_number
-	// Nothing is kept: always the JSON value that is the first of .names. Without names: known to a reader,
-	// whatever it is, and never shown.
+	// Stores nothing: its JSON is always the first of .names. Without names: any value is accepted, none is shown.
 	FIELD_FIXED,
-	// Of bodies of log entries, in no JSON. A text is a view: the record neither owns nor copies it.
+	// In bodies of log entries, never in JSON. FIELD_TEXT is a view: the record neither owns nor copies it.
 	FIELD_U8,
 	FIELD_U16,
 	FIELD_U32,
@@ -85,8 +84,8 @@ struct field {
 #define FIELD_NULL_EMPTY 8u  // an empty array, map, string or UUID is null in JSON (as nil in Go)
 #define FIELD_TIME 16u       // I64 unix ns shown as RFC 3339
 #define FIELD_DURATION 32u   // I64 ns; a request may also give it as text ("30s")
-#define FIELD_OMIT_EMPTY 64u // left out of the JSON form when it is as zeros would be
-#define FIELD_EMBEDDED 128u  // STRUCT: in JSON its members stand among those of the record
+#define FIELD_OMIT_EMPTY 64u // left out of JSON when it equals its zero value
+#define FIELD_EMBEDDED 128u  // STRUCT: its members stand among the record's in JSON
 #define FIELD_NULL_ZERO 256u // I64 that is 0 is null in JSON (as Go's nil time)
 
 struct record_type {
@@ -94,8 +93,7 @@ struct record_type {
 	size_t size;
 	const struct field *fields;
 	uint32_t field_count;
-	// Sets what is not all zeros by default; NULL when zeros are the default.
-	// Called after the structs inside have been given theirs.
+	// Sets defaults that are not zeros; NULL when all are. Called after the inner structs have their defaults.
 	void (*defaults)(void *record);
 };
 
@@ -106,10 +104,10 @@ void record_init(const struct record_type *, void *record);    // zeros, then de
 void record_release(const struct record_type *, void *record); // frees what it owns, zeroes it
 void record_copy(const struct record_type *, void *to, const void *from); // deep; to is overwritten
 bool record_equal(const struct record_type *, const void *a, const void *b);
-// As record_equal, without those fields of the record itself that have one of the flags.
+// Like record_equal, but ignores the record's own fields that have one of the flags.
 bool record_equal_except(const struct record_type *, const void *a, const void *b, uint32_t flags);
-// Whether what is encoded of it can be decoded again: maps are in order, and every enum has a name. For
-// records that a program made, before they are stored.
+// Whether the encoded record can be decoded again: maps are in order and every enum has a name. For records that a
+// program made, before they are stored.
 bool record_is_sound(const struct record_type *, const void *record);
 void record_encode(const struct record_type *, const void *record, struct bytes_writer *);
 // Sticky error in the reader; on failure record is released and zeroed.
@@ -117,14 +115,12 @@ void record_encode(const struct record_type *, const void *record, struct bytes_
 int record_decode(const struct record_type *, void *record, struct bytes_reader *);
 // Appends one zeroed item to an array of items of bytes_each; returns it.
 void *array_append(struct array *, size_t bytes_each);
-// Puts the items of a map in the order of their names, which are the first member of each (char *).
-// Returns false when a name comes twice.
+// Sorts the items of a map by name, the first member of each (char *). Returns false when a name comes twice.
 bool map_sort(struct array *, size_t bytes_each);
 // Value of a name in a FIELD_MAP array, or NULL.
 const char *map_get(const struct array *, const char *name);
-// Of an array of structs that begin with their name, in order: where the name is, or would go.
-// Returns whether it is there.
+// Finds a name in an ordered array of structs that begin with their name: *at is where it is or would go. Returns
+// whether it is there.
 bool map_find(const struct array *, size_t bytes_each, const char *name, uint32_t *at);
-// The item of a name in such an array: the one that is there, or a zeroed one put where it belongs,
-// with a copy of the name.
+// The item of a name in such an array; if missing, a zeroed item with a copy of the name is inserted in order.
 void *map_item(struct array *, size_t bytes_each, const char *name);

@@ -10,7 +10,7 @@ char *text_copy(struct text t)
 	return copy;
 }
 
-// Smallest and largest second byte keep out overlong forms, surrogates and what is past U+10FFFF.
+// Bounds of the second byte exclude overlong forms, surrogates and code points past U+10FFFF.
 static const struct {
 	uint8_t first_least, first_most;
 	uint8_t second_least, second_most;

@@ -1,4 +1,4 @@
-// A slice of characters that somebody else owns; not NUL-terminated.
+// A slice of characters that it does not own; not NUL-terminated.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,9 +25,9 @@ static inline bool text_equal(struct text a, struct text b)
 char *text_copy(struct text);
 // True when every byte is part of well-formed UTF-8 and none is a control character.
 bool text_is_printable(struct text);
-// What a record is known by: printable, not empty, at most STORED_NAME_BYTES_MAX bytes.
+// Whether it may name a record: printable, not empty, at most STORED_NAME_BYTES_MAX bytes.
 bool text_is_name(const char *string);
-// Makes it so: of what is not, each byte becomes a question mark.
+// Replaces each byte that is not printable text with a question mark.
 void text_make_printable(char *string);
 // Bytes of the well-formed UTF-8 sequence that t begins with; 0 when there is none.
 uint32_t text_utf8_bytes(struct text t);

@@ -1,5 +1,4 @@
-// The only clock. Everything that needs the time is handed one of these, so that a test or a
-// simulation can stand still.
+// The only clock. Every user of time is handed one, so that a test or a simulation can stand still.
 #pragma once
 #include <stdint.h>
 
