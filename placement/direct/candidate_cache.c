@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Putting one changed node in its place costs about a fiftieth of a search.
+// Moving one changed node within a ranking costs about a fiftieth of a search.
 #define SHORTLIST_CHANGES_MAX 48u
 #define SHORTLIST_FIRST 4u
-// A list of nodes up to this long is gone through instead of searching the tree.
+// A list of at most this many nodes is scanned; the tree is searched only for longer ones.
 #define MEMBERS_MAX 2048u
 
 // The best nodes of one kind, as far as they are known.
 struct ranking {
 	struct candidate_cache *of;
-	const char *snapshot; // of idle nodes that ran it last; NULL: of all
+	const char *snapshot; // of idle nodes that ran it last; NULL: any node
 	struct fit_query query;
 	struct shortlist list;
 	bool known;
-	uint32_t wanted; // of the next search
+	uint32_t wanted; // nodes to ask of the next search
 };
 
 struct candidate_cache {
@@ -31,11 +31,11 @@ struct candidate_cache {
 	// By class.
 	uint8_t *verdicts;
 	struct device_matches *matches;
-	uint64_t *classes; // bit map of those that pass
+	uint64_t *classes; // bit map of classes that pass
 	uint32_t class_count, class_room;
 	uint64_t class_epoch;
 
-	// By node, only for constraints on what is unique to nodes.
+	// By node; only when constraints test what is unique to a node.
 	bool node_unique, node_verdicts_known;
 	uint8_t *node_verdicts;
 	uint32_t node_room;
@@ -43,11 +43,11 @@ struct candidate_cache {
 	uint32_t member_count;
 	bool members_listed;
 
-	// In the order in which they are asked. Of a group that names a snapshot: idle nodes that ran it, idle
-	// ones that ran none (row E32), all; of others only the last.
+	// Asked in this order. A group that names a snapshot has three: idle nodes that ran it, idle nodes that ran
+	// none (row E32), all nodes; other groups have the last only.
 	struct ranking *rankings;
 	uint32_t ranking_count;
-	uint64_t seen; // changes of the index that are in all of this
+	uint64_t seen; // number of index changes taken in so far
 
 	uint32_t feasible;
 	bool feasible_known;
@@ -69,7 +69,7 @@ static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
 
 static uint8_t category_of(const struct candidate_cache *, uint32_t slot, const struct fit_node *);
 
-// What the tree of idle nodes knows of a node is not its class.
+// In the tree of idle nodes, a node's class is not its node class: the index holds that.
 static bool accepts_idle(void *context, uint32_t slot, const struct fit_node *unused)
 {
 	const struct ranking *r = context;
@@ -152,7 +152,7 @@ void candidate_cache_destroy(struct candidate_cache *p)
 	free(p);
 }
 
-// What depends on verdicts starts afresh.
+// Forgets whatever depends on verdicts.
 static void forget_candidates(struct candidate_cache *p)
 {
 	for (uint32_t i = 0; i < p->ranking_count; i++)
@@ -182,12 +182,12 @@ static void judge_class(struct candidate_cache *p, uint32_t id)
 	uint8_t verdict = c ? feasibility_of_class(p->feasibility, c, &matches) : VERDICT_UNKNOWN;
 	if (p->verdicts[id] == verdict && memcmp(&matches, &p->matches[id], sizeof matches) == 0)
 		return;
-	// The number meant another class before: nothing that was derived from that holds.
+	// The number meant another class before: whatever was derived from that is void.
 	if (p->verdicts[id] != VERDICT_UNKNOWN)
 		forget_candidates(p);
 	p->verdicts[id] = verdict;
 	p->matches[id] = matches;
-	// Constraints on single nodes have their say later: here the class must not be in the way.
+	// Constraints on single nodes are tested later: here the class must let its nodes pass.
 	uint64_t bit = 1ull << (id % 64);
 	if (verdict == VERDICT_PASS)
 		p->classes[id / 64] |= bit;
@@ -288,7 +288,7 @@ static uint8_t category_of(const struct candidate_cache *p, uint32_t slot, const
 	return refusal_category(p->ask, n, verdict_of(p, slot, n), matches);
 }
 
-// Puts a changed node in its place in a ranking.
+// Moves a changed node to its place in a ranking.
 static void reconsider(struct candidate_cache *p, struct ranking *r, uint32_t slot)
 {
 	shortlist_drop(&r->list, slot);
@@ -310,8 +310,8 @@ static void count_change(struct candidate_cache *p, const struct fit_change *c, 
 		p->feasible += by;
 }
 
-// Verdicts are of the node as it is now, while a change may be followed by others of the same node. That
-// is sound: what one change counts in, the next counts out by the same verdict.
+// Verdicts describe the present node, while later changes of the same node may follow in the log. That is sound: what
+// one change counts in, the next counts out by the same verdict.
 static void take_change(struct candidate_cache *p, const struct fit_change *c)
 {
 	count_change(p, c, true);
@@ -329,7 +329,7 @@ static void take_change(struct candidate_cache *p, const struct fit_change *c)
 			reconsider(p, &p->rankings[i], c->slot);
 }
 
-// Searching again costs less than that many changes. Returns whether any ranking is still known.
+// Gives up rankings when a new search costs less than this many changes. Returns whether any ranking is still known.
 static bool give_up_rankings(struct candidate_cache *p, uint64_t changes)
 {
 	bool any = false;
@@ -375,7 +375,7 @@ static void go_through_members(struct candidate_cache *p, struct ranking *r)
 static void refill(struct candidate_cache *p, struct ranking *r)
 {
 	if (r->known && r->wanted < SHORTLIST_MAX)
-		r->wanted *= 2; // it ran dry: the job is asked for a lot
+		r->wanted *= 2; // the list ran dry: the job places a lot
 	if (p->node_unique && p->members_listed) {
 		go_through_members(p, r);
 	} else {

@@ -25,7 +25,7 @@ struct candidate_cache_table {
 	struct bucket buckets[BUCKETS];
 };
 
-// All groups of a job share a bucket, so that forgetting the job looks at one.
+// All groups of a job share a bucket, so that forgetting the job searches one bucket.
 static struct bucket *bucket_of(struct candidate_cache_table *t, const struct job *job)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)job * 0x9e3779b97f4a7c15ull;

@@ -1,8 +1,8 @@
-// Prospects by job and group, the least recently used one dropped when there are too many.
+// Candidate caches by job and group; the least recently used is dropped when there are too many.
 #pragma once
 #include "placement/direct/candidate_cache.h"
 
-// A cache is a few kilobytes, and a byte for each node class.
+// A cache takes a few kilobytes plus a byte per node class.
 #define PROSPECTS_MAX 4096u
 
 struct candidate_cache_table;
@@ -10,7 +10,7 @@ struct candidate_cache_table;
 struct candidate_cache_table *candidate_cache_table_create(
 	struct fit_index *, const struct candidate_source *);
 void candidate_cache_table_destroy(struct candidate_cache_table *);
-// Made when it is not there; valid until the next call on the table.
+// Makes a missing cache; the result is valid until the next call on the table.
 struct candidate_cache *candidate_cache_table_get(
 	struct candidate_cache_table *, const struct job *, uint32_t group);
 void candidate_cache_table_forget(struct candidate_cache_table *, const struct job *);

@@ -1,4 +1,4 @@
-// The placer of direct jobs: what the applier asks, answered from the fit index and the candidate caches.
+// The placer of direct jobs: answers the applier from the fit index and the candidate caches.
 #include "placement/direct/candidate_cache_table.h"
 #include "placement/direct/placement.h"
 #include "state/base/check.h"
@@ -10,8 +10,8 @@ struct placement {
 	struct state *state;
 	struct fit_index *index;
 	struct candidate_cache_table *caches;
-	// Slots whose node changed since the index was told; each once. A plan changes a hundred thousand
-	// nodes and asks for none of them: the index follows when somebody asks, or nothing else is to do.
+	// Slots whose node changed since the index was updated, each once. A plan may change a hundred thousand nodes
+	// and ask for none: the index catches up when somebody asks, or when nothing else waits.
 	uint32_t *changed;
 	uint32_t changed_count, changed_capacity;
 	uint64_t *is_changed; // one bit per slot

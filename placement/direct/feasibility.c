@@ -18,9 +18,9 @@ struct feasibility {
 	const struct job *job;
 	const struct group_ask *ask;
 	uint32_t constraint_count;
-	struct compiled_constraint *constraints[JOB_CONSTRAINTS_MAX]; // NULL: met by nobody
+	struct compiled_constraint *constraints[JOB_CONSTRAINTS_MAX]; // NULL: no node meets it
 	uint64_t node_unique;                                         // bits of constraints
-	struct device_constraints devices[NODE_DEVICE_GROUPS_MAX];    // of each ask
+	struct device_constraints devices[NODE_DEVICE_GROUPS_MAX];    // by ask
 };
 
 static struct compiled_constraint *compile_constraints(
@@ -140,7 +140,7 @@ static bool device_serves(const struct feasibility *f, uint32_t ask,
 	return true;
 }
 
-// Gives each ask from `ask` on a group of its own choice; several may share a group that has enough.
+// Gives each ask from `ask` on a group; several asks may share a group with enough instances.
 static bool assign_devices(const struct group_ask *asks, const struct device_matches *matches,
 	uint8_t free[NODE_DEVICE_GROUPS_MAX], uint32_t ask,
 	uint8_t group_of[NODE_DEVICE_GROUPS_MAX])
@@ -241,7 +241,7 @@ uint8_t feasibility_of_node(const struct feasibility *f, const struct node *n, u
 {
 	if (of_class == VERDICT_DATACENTER || of_class == VERDICT_POOL)
 		return of_class;
-	// Whichever constraint fails first counts: those of the class are known up to of_class.
+	// The constraint that fails first counts: of_class already decides those before it that test the class.
 	uint32_t end = of_class >= VERDICT_CONSTRAINT ? (uint32_t)of_class - VERDICT_CONSTRAINT
 						      : f->constraint_count;
 	for (uint64_t left = f->node_unique; left; left &= left - 1) {

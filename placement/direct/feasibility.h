@@ -1,5 +1,5 @@
-// Where a job's group may run at all: datacenter, pool, constraints, devices. Room is not looked at here.
-// Everything but what is unique to a node is decided once per node class.
+// Where a job's group may run: datacenter, pool, constraints, devices; room is checked elsewhere. Everything but what
+// is unique to a node is decided once per node class.
 #pragma once
 #include "placement/constraint/constraint.h"
 #include "state/records/job.h"
@@ -17,15 +17,15 @@ enum {
 	VERDICTS = VERDICT_CONSTRAINT + JOB_CONSTRAINTS_MAX,
 };
 
-// Which of a class's device groups serve each ask: bits of group numbers.
+// The device groups of a class that serve each ask, as bits by group number.
 struct device_matches {
 	uint8_t groups[NODE_DEVICE_GROUPS_MAX];
 };
 
 struct feasibility;
 
-// The job must outlive it. A constraint that does not compile is met by no node: job_check refuses such
-// jobs, so it means that they were stored by another version.
+// The job must outlive it. No node meets a constraint that does not compile: job_check refuses such jobs, so another
+// version stored this one.
 struct feasibility *feasibility_create(const struct job *, uint32_t group);
 void feasibility_destroy(struct feasibility *);
 
@@ -34,13 +34,13 @@ uint32_t feasibility_constraints(const struct feasibility *);
 // True when some constraint looks at what is unique to a node: then feasibility_of_node is needed.
 bool feasibility_is_node_unique(const struct feasibility *);
 
-// What is known of all nodes of a class; matches is filled when devices are asked for.
+// The verdict on all nodes of a class; fills matches when the group asks for devices.
 uint8_t feasibility_of_class(
 	const struct feasibility *, const struct node_class *, struct device_matches *matches);
-// For a node whose class got this verdict.
+// The verdict on a node whose class has the verdict of_class.
 uint8_t feasibility_of_node(const struct feasibility *, const struct node *, uint8_t of_class);
 
-// Chooses instances for every ask out of those free. False when there are not enough.
+// Chooses free instances for every ask. False when there are not enough.
 bool devices_choose(const struct group_ask *, const struct device_matches *,
 	const struct device_set *free, struct device_set *chosen);
 // The same by free counts only.

@@ -12,7 +12,7 @@ struct fit_leaf {
 	uint32_t cpu_free[FIT_LEAF_NODES];
 	uint32_t memory_free[FIT_LEAF_NODES];
 	uint32_t disk_free[FIT_LEAF_NODES];
-	uint32_t cpu_capacity[FIT_LEAF_NODES]; // at least 1, to be divided by
+	uint32_t cpu_capacity[FIT_LEAF_NODES]; // at least 1: a divisor
 	uint32_t memory_capacity[FIT_LEAF_NODES];
 	uint32_t node_class[FIT_LEAF_NODES];
 	uint32_t slot[FIT_LEAF_NODES];
@@ -21,7 +21,7 @@ struct fit_leaf {
 	uint32_t parent; // branch
 } __attribute__((aligned(64)));
 
-// What is known of all nodes below a child. Lanes without a child have no classes.
+// Bounds over all nodes below each child. Lanes without a child have no classes.
 struct fit_branch {
 	// Best free fraction of capacity: the least for binpack, the most for spread.
 	double cpu_fraction[FIT_BRANCH_CHILDREN];
@@ -50,9 +50,9 @@ struct fit_bounds {
 	double cost_most;
 };
 
-// Both return a bit per lane whose node fits (per child below which a node may fit) and whose cost (for a
-// child: a lower bound of it) is at most cost_most; cost[] holds it for those lanes. Costs are off by less
-// than FIT_SLACK: only the exact score decides between closer ones.
+// leaf and branch return a bit per lane whose node fits (per child below which a node may fit) and whose cost (for a
+// child: a lower bound of it) is at most cost_most; cost[] holds it for those lanes. Costs are off by less than
+// FIT_SLACK: closer ones need the exact score.
 struct fit_box;
 struct fit_scans {
 	const char *name;
@@ -64,8 +64,8 @@ struct fit_scans {
 };
 #define FIT_SLACK 1e-11
 
-// For an algorithm: the widest that this processor has, or by name ("scalar", "avx2", "avx512"); NULL when
-// it has no such one.
+// The scans of an algorithm: the widest that this processor has, or by name ("scalar", "avx2", "avx512"); NULL when
+// the processor has none of that name.
 const struct fit_scans *fit_scans_best(enum placement_algorithm);
 const struct fit_scans *fit_scans_named(enum placement_algorithm, const char *name);
 extern const struct fit_scans fit_scans_avx512[]; // by algorithm; only where the processor has it
@@ -87,7 +87,7 @@ static const double fit_exp2_terms[FIT_EXP2_TERMS] = {
 	0x1.e8cac7351bb25p-32,
 };
 #define FIT_LOG2_OF_10 0x1.a934f0979a371p+1
-// Added to a small number it rounds that to an integer, which then sits in the low bits.
+// Adding it to a small number rounds that to an integer in the low bits.
 #define FIT_ROUNDER 0x1.8p52
 
 // 10^x for x in [-1, 1], to about 1e-14; anything for others.

@@ -1,5 +1,4 @@
-// Bounds of everything that fit and score follow from, over some nodes. Inline: half of what an update
-// costs is here.
+// Bounds over some nodes of everything that fit and score depend on. Inline: half of an update's cost is here.
 #pragma once
 #include "placement/direct/fit_blocks.h"
 #include "placement/direct/fit_node.h"
@@ -117,7 +116,7 @@ static inline bool fit_box_equal(const struct fit_box *x, const struct fit_box *
 	return memcmp(x, y, offsetof(struct fit_box, slot_least) + sizeof x->slot_least) == 0;
 }
 
-// The bounds of a leaf that is not empty, column by column, so that the compiler can make it wide.
+// The bounds of a non-empty leaf, column by column, so that the compiler can vectorise.
 static inline __attribute__((always_inline)) void fit_box_of_leaf_plain(
 	const struct fit_leaf *l, struct fit_box *x, bool spread)
 {

@@ -20,7 +20,7 @@ struct fit_index {
 	struct fit_tree *idle;       // NULL: nobody asked for it
 	struct fit_node *idle_nodes; // of the idle tree, NULL alike
 	uint32_t *stamps;            // beside the nodes: the search does not look at them
-	const char **snapshots;      // the same
+	const char **snapshots;      // likewise
 	struct strings strings;
 	uint32_t slots, room;
 	uint32_t node_count, not_ready_count;
@@ -152,7 +152,7 @@ static struct fit_node node_of(const struct fit_input *in)
 		.cpu_capacity = at_least_one(c.cpu_mhz),
 		.memory_capacity = at_least_one(c.memory_mb),
 		.node_class = in->node_class,
-		// For those that go into a leaf, the tree sets it.
+		// The tree sets it for nodes in a leaf.
 		.place = !in->ready ? FIT_NOT_READY
 			 : over     ? FIT_OVER | over
 				    : 0,
@@ -161,7 +161,7 @@ static struct fit_node node_of(const struct fit_input *in)
 	return n;
 }
 
-// A leaf's number says nothing about the node: two records are the same when all else is.
+// Whether two records are the same; the number of the leaf does not count.
 static bool is_same(const struct fit_node *a, const struct fit_node *b)
 {
 	if (fit_is_placeable(a) != fit_is_placeable(b) ||
@@ -188,7 +188,7 @@ const char *fit_index_snapshot(const struct fit_index *x, uint32_t slot)
 	return x->snapshots[slot];
 }
 
-// True when it is another one than before.
+// Returns whether the snapshot differs from the one before.
 static bool take_snapshot(struct fit_index *x, uint32_t slot, const char *snapshot)
 {
 	const char *before = x->snapshots[slot];

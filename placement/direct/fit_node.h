@@ -9,5 +9,5 @@ struct fit_node {
 	uint32_t cpu_capacity, memory_capacity;
 	uint32_t node_class;
 	uint8_t devices_free[NODE_DEVICE_GROUPS_MAX];
-	uint32_t place; // leaf, or what fit_index keeps of a node that is in no leaf
+	uint32_t place; // leaf, or fit_index's mark of a node in no leaf
 };

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Big enough for huge pages; what is not touched costs nothing.
+// Big enough for huge pages; untouched pages take no memory.
 #define FIT_POOL_CHUNK_BLOCKS 8192u
 
 struct fit_pool {
@@ -11,7 +11,7 @@ struct fit_pool {
 	uint32_t chunk_count;
 	size_t block_bytes; // a multiple of a cache line
 	uint32_t made;      // blocks ever handed out
-	uint32_t *returned; // a stack of blocks that were given back
+	uint32_t *returned; // stack of returned blocks
 	uint32_t returned_count, returned_room;
 };
 

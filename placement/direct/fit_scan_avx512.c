@@ -19,7 +19,7 @@ INLINE __m512d exp10_approximate(__m512d x)
 	__m512d y = _mm512_mul_pd(x, _mm512_set1_pd(FIT_LOG2_OF_10));
 	__m512d rounded = _mm512_add_pd(y, _mm512_set1_pd(FIT_ROUNDER));
 	__m512d f = _mm512_sub_pd(y, _mm512_sub_pd(rounded, _mm512_set1_pd(FIT_ROUNDER)));
-	// Estrin's scheme: what counts here is how long one result takes.
+	// Estrin's scheme: the latency of one result counts here.
 	__m512d f2 = _mm512_mul_pd(f, f), f4 = _mm512_mul_pd(f2, f2);
 	__m512d low = _mm512_fmadd_pd(f2, pair(2, f), pair(0, f));
 	__m512d middle = _mm512_fmadd_pd(f2, pair(6, f), pair(4, f));

@@ -129,7 +129,7 @@ static bool is_dominated(const struct search *s, const struct fit_branch *b, uin
 
 struct frame {
 	const struct fit_branch *branch;
-	uint32_t lanes; // children still to be looked at
+	uint32_t lanes; // children not yet visited
 	double cost[FIT_BRANCH_CHILDREN];
 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define NO_PARENT 0xffffffffu
-// Neighbours that together hold no more than this become one; below what a block holds, so that the next
-// insertion does not split it again.
+// Neighbours that together hold no more than this are merged; less than a full block, so that the next insertion does
+// not split it again.
 #define LEAF_MERGED_MOST 24u
 #define BRANCH_MERGED_MOST 12u
 
@@ -39,7 +39,7 @@ static uint32_t hilbert(uint32_t x, uint32_t y)
 	return distance;
 }
 
-// Binpack compares what is left in absolute terms: the best fit is where little more than the ask is free.
+// Binpack compares absolute free amounts: the best fit has little more free than the ask.
 static uint32_t binpack_place(const struct fit_node *n)
 {
 	return hilbert(log_rank(n->cpu_free), log_rank(n->memory_free));
@@ -58,10 +58,9 @@ static uint64_t digits(uint32_t rank, uint32_t from, uint32_t count)
 	return rank >> (from + 1 - count) & ((1u << count) - 1);
 }
 
-// 40 bits: the coarse place, the capacity, the fine place. Bounds are tight only where nodes are alike in
-// both; either order alone has the search visit twice as many blocks. For spread the capacity is told
-// more finely, since among empty nodes it alone decides; for binpack nodes of one capacity and use are
-// kept together by what is left of the bits.
+// 40 bits: the coarse place, the capacity, the fine place. Bounds are tight only where nodes are alike in both; with
+// either order alone the search visits twice as many blocks. Spread gives capacity more bits, since it alone decides
+// among empty nodes; binpack uses the remaining bits to keep nodes of one capacity and use together.
 static uint64_t order_of(const struct fit_tree *t, const struct fit_node *n)
 {
 	uint32_t cpu = log_rank(n->cpu_capacity), memory = log_rank(n->memory_capacity);
@@ -189,7 +188,7 @@ static void child_drop(struct fit_branch *b, uint32_t at)
 	b->count--;
 	b->classes[b->count] = 0; // an unused lane satisfies no search
 	if (at == 0 && b->count > 0)
-		b->first_key[0] = first_key; // what was the first child's is now the second's
+		b->first_key[0] = first_key; // the new first child takes over the key
 }
 
 static struct fit_box box_of(const struct fit_tree *t, uint32_t height, uint32_t id)
@@ -416,7 +415,7 @@ static void shrink_root(struct fit_tree *t)
 	}
 }
 
-// A block lost something: drop it when empty, merge it when small, and tighten the bounds above.
+// After a block lost something: drops it when empty, merges it when small, else tightens the bounds above.
 static void after_removal(struct fit_tree *t, uint32_t id)
 {
 	for (uint32_t height = 0; height < t->height; height++) {

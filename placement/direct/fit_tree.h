@@ -1,6 +1,6 @@
-// All nodes that may take work, ordered for the search of the best one: a B+ tree along a Hilbert curve
-// over (free cpu, free memory), whose branches know bounds of everything that scoring looks at. A search
-// descends where the bound is best and leaves out whatever cannot beat what it has. One thread.
+// All nodes that may take work, ordered for the search of the best one: a B+ tree along a Hilbert curve over (free
+// cpu, free memory), whose branches hold bounds of everything that scoring reads. A search descends where the bound
+// is best and skips whatever cannot beat its candidates. One thread only.
 #pragma once
 #include "placement/direct/fit_node.h"
 #include "placement/direct/placement.h"
@@ -11,13 +11,13 @@ struct fit_query {
 	uint32_t cpu, memory, disk;
 	uint32_t devices;    // one device group must have this many free; 0: no devices asked for
 	uint64_t class_bits; // bit (class mod 64) of each class that will do
-	const uint64_t *classes; // the same exactly, as a bit map; NULL: all
-	// The last word on a node that fits otherwise (devices, what is unique to it). NULL: none.
+	const uint64_t *classes; // exact bit map of them; NULL: all
+	// Called last on a node that otherwise fits (devices, what is unique to it). NULL: accepts all.
 	bool (*accepts)(void *context, uint32_t slot, const struct fit_node *);
 	void *context;
 };
 
-// A node as it was when it was found: what its score follows from is in it.
+// A node as it was found, with what its score depends on.
 struct fit_candidate {
 	double cost;  // approximate, to within FIT_SLACK
 	double score; // exact; negative: not computed yet
@@ -27,20 +27,19 @@ struct fit_candidate {
 
 struct fit_tree;
 
-// nodes: the slots' array, owned and grown by the caller.
+// nodes: the array by slot; the caller owns and grows it.
 struct fit_tree *fit_tree_create(enum placement_algorithm, struct fit_node *const *nodes);
 void fit_tree_destroy(struct fit_tree *);
 
-// nodes[slot] says what to insert; its place is set.
+// Inserts nodes[slot] and sets its place.
 void fit_tree_insert(struct fit_tree *, uint32_t slot);
 void fit_tree_remove(struct fit_tree *, uint32_t slot);
 
-// The best nodes in order, at most count. Returns how many there are, fewer than count only when no other
-// node fits.
+// Finds the best nodes in order, at most count. Returns their number: less than count only when no other node fits.
 uint32_t fit_tree_search(
 	struct fit_tree *, const struct fit_query *, uint32_t count, struct fit_candidate best[]);
 
-// A node that fits the ask, as a candidate.
+// The candidate of a node that fits the ask.
 struct fit_candidate fit_candidate_of(
 	enum placement_algorithm, const struct fit_node *, uint32_t slot, const struct fit_query *);
 // The exact score; computed once.
@@ -50,5 +49,5 @@ double fit_candidate_score(
 bool fit_prefer(enum placement_algorithm, const struct fit_query *, struct fit_candidate *a,
 	struct fit_candidate *b);
 
-// Every invariant of the structure; for tests. Returns NULL or what is broken; counts the nodes in it.
+// Checks every invariant of the structure; for tests. Returns NULL or what is broken; counts the nodes.
 const char *fit_tree_verify(const struct fit_tree *, uint32_t *nodes);

@@ -26,5 +26,5 @@ static inline struct fit_branch *branch_at(const struct fit_tree *t, uint32_t br
 	return fit_pool_at(&t->branches, branch);
 }
 
-// True when what a branch says of its child i is what the child says of itself.
+// Whether a branch's bounds of its child i equal the child's own.
 bool fit_bounds_are_tight(const struct fit_tree *, const struct fit_branch *, uint32_t i);

@@ -1,5 +1,5 @@
-// What runs where. The fast path: the exact best of all feasible nodes for one more instance of a direct
-// job's group, found without looking at every node.
+// The fast path of placement: the exact best of all feasible nodes for one more instance of a direct job's group,
+// found without reading every node.
 //
 // Scores are Nomad's (docs/spec/scoring.md): with capacity C, M after reserved and use c, m including the new
 // instance, t = 10^(1-c/C) + 10^(1-m/M); binpack (20-t)/18, spread (t-2)/18, clamped to [0, 1].
@@ -12,7 +12,7 @@ enum placement_algorithm { PLACEMENT_BINPACK, PLACEMENT_SPREAD };
 struct placement;
 
 struct placement_counters {
-	_Atomic uint64_t decisions, refusals, scans; // scans: fell back to looking at every node
+	_Atomic uint64_t decisions, refusals, scans; // scans: decisions that read every node
 };
 
 // Applier thread (placement lives on it); state must outlive it. Caller destroys.

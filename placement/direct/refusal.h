@@ -1,5 +1,5 @@
-// Why no node was found, in numbers: every node is in exactly one category, and the counts of the
-// categories are kept up to date change by change once they are known.
+// Why no node was found, in numbers: every node is in exactly one category, and once known the counts of the
+// categories follow each change.
 #pragma once
 #include "placement/direct/feasibility.h"
 #include "placement/direct/fit_index.h"

@@ -17,7 +17,7 @@ void shortlist_offer(struct shortlist *l, struct fit_candidate c)
 	if (!l->complete && !prefers(l, &c, &l->horizon))
 		return;
 	if (l->count == SHORTLIST_MAX) {
-		// One does not go in; from now on it is the best of those outside.
+		// One candidate stays outside; it is now the best of those.
 		l->complete = false;
 		l->horizon = c;
 		if (!prefers(l, &c, &l->at[l->count - 1]))

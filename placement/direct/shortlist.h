@@ -1,5 +1,5 @@
-// The best nodes for one ask, kept from one decision to the next: a search fills it, changed nodes are put
-// in their place one by one, and only when it runs dry is the fleet searched again.
+// The best nodes for one ask, kept between decisions: a search fills the list, changed nodes move within it one by
+// one, and the fleet is searched again only when the list runs dry.
 #pragma once
 #include "placement/direct/fit_tree.h"
 
@@ -15,8 +15,8 @@ struct shortlist {
 		horizon; // when not complete: no node outside the list is better than this one
 };
 
-// What a search for `wanted` nodes found.
+// Takes the result of a search for `wanted` nodes.
 void shortlist_fill(struct shortlist *, uint32_t wanted);
-// Puts a candidate in, unless it is beyond the horizon. Its slot is not in the list.
+// Adds a candidate unless it is beyond the horizon. Its slot must not be in the list.
 void shortlist_offer(struct shortlist *, struct fit_candidate);
 void shortlist_drop(struct shortlist *, uint32_t slot);
