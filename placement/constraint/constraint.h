@@ -1,5 +1,5 @@
-// A constraint of a job, compiled: what job validation checks, and what placement asks of nodes.
-// Semantics are Nomad's (targets, missing values, order of comparison).
+// A compiled constraint of a job: job validation checks it, and placement tests nodes with it. Semantics are Nomad's
+// (targets, missing values, order of comparison).
 #pragma once
 #include "placement/constraint/constraint_error.h"
 #include "state/records/nodes/node.h"
@@ -16,17 +16,17 @@ struct compiled_constraint *constraint_compile(const char *l_target, const char 
 	const char *operand, struct constraint_error *error);
 void constraint_free(struct compiled_constraint *); // NULL is fine
 
-// True when it looks at something that differs between nodes of one class ("${node.unique.…}",
-// "${attr.unique.…}", "${meta.unique.…}"): then only constraint_matches_node can tell.
+// True when the constraint tests what differs between nodes of one class ("${node.unique.…}", "${attr.unique.…}",
+// "${meta.unique.…}"): then only constraint_matches_node decides it.
 bool constraint_is_node_unique(const struct compiled_constraint *);
 
-// Under read lock, or on the applier's thread. What is unique to a node counts as missing here.
+// Under read lock, or on the applier's thread. For a class, what is unique to a node counts as missing.
 bool constraint_matches_class(const struct compiled_constraint *, const struct node_class *);
 bool constraint_matches_node(const struct compiled_constraint *, const struct node *);
 bool constraint_matches_device(
 	const struct compiled_constraint *, const struct node_class *, const struct device_group *);
 
-// What a target stands for on a node, without comparing it ("${meta.rack}" of a spread).
+// The value of a target on a node, without a comparison ("${meta.rack}" of a spread).
 struct node_property;
 
 struct node_property *node_property_compile(const char *target); // never NULL

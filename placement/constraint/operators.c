@@ -31,7 +31,7 @@ static bool parse_integer(const char *text, long long *value)
 
 static bool parse_float(const char *text, double *value)
 {
-	// strtod would skip blanks and take "nan(…)"; Go's parser, which set the rule, takes neither.
+	// strtod would skip blanks and take "nan(…)"; Go's parser, whose rule this is, takes neither.
 	if (*text == 0 || strchr(" \t\n\v\f\r", *text) || strchr(text, '('))
 		return false;
 	char *end;
@@ -140,7 +140,7 @@ static void version_release(void *program)
 	version_conditions_free(program);
 }
 
-// A row here is all that a new operator takes: validation, placement and error texts read this table.
+// Validation, placement and error texts read this table: a new operator is one row.
 static const struct constraint_operator operators[] = {
 	{"=", true, test_equal, .accepts = ORDER_EQUAL},
 	{"==", true, test_equal, .accepts = ORDER_EQUAL},

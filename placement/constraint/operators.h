@@ -8,14 +8,14 @@
 
 struct constraint_operator {
 	const char *name;
-	bool needs_value; // a right side; operators that need none refuse one
+	bool needs_value; // a right side; other operators refuse one
 	// left and right are NULL when missing; program is what compile returned for right.
 	bool (*test)(const char *left, const char *right, const void *program);
-	// Prepares the right side. NULL: the text is used as it is. Returns NULL and fills error when
-	// the right side makes no sense.
+	// Prepares the right side. A NULL function: the text is used as it is. Returns NULL and fills error when the
+	// right side makes no sense.
 	void *(*compile)(const char *right, struct constraint_error *error);
 	void (*release)(void *program);
-	uint8_t accepts; // of an operator that compares: bits of enum order
+	uint8_t accepts; // orders that a comparison accepts: bits of enum order
 };
 
 const struct constraint_operator *operator_find(const char *name); // NULL: not known

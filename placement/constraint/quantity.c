@@ -10,7 +10,7 @@ enum dimension { DIMENSION_NONE, BYTES, BYTES_PER_SECOND, HERTZ, WATTS };
 #define K 1e3
 #define KI 1024.0
 
-// Longer names first, so that "MiB/s" is not taken for text that ends in "s".
+// Longer names first, so that "MiB/s" is not read as "s" after text.
 static const struct unit {
 	const char *name;
 	enum dimension dimension;

@@ -4,6 +4,6 @@
 #include "placement/constraint/order.h"
 #include <stdint.h>
 
-// One bit of enum order; 0 when the two cannot be compared (bytes with hertz, a number with text). Truth
-// values that differ are called greater: they are unequal, and not ordered.
+// Returns one bit of enum order; 0 when the values cannot be compared (bytes with hertz, a number with text). Truth
+// values that differ return ORDER_GREATER: they are unequal, and unordered.
 uint8_t quantity_order(const char *left, const char *right);

@@ -1,6 +1,5 @@
-// Regular expressions in constraints. They come from whoever may submit a job, and subjects from nodes,
-// so both size and work are bounded: a pattern that exceeds a bound is refused, a search that does
-// matches nothing.
+// Regular expressions in constraints. Anyone who may submit a job writes patterns, and nodes supply subjects, so both
+// size and work are bounded: a pattern beyond a bound is refused, a search beyond one does not match.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "placement/constraint/regexp.h"
 #include "state/base/memory.h"
@@ -11,7 +10,7 @@
 #define PATTERN_BYTES_MAX 1024u
 #define PATTERN_NESTING_MAX 64u
 #define COMPILED_BYTES_MAX (32u * 1024)
-// Per start position; a sensible pattern takes tens. 10000 are about a tenth of a millisecond.
+// Steps per start position; a sensible pattern takes tens. 10000 take about a tenth of a millisecond.
 #define MATCH_STEPS_MAX 10000u
 #define MATCH_DEPTH_MAX 1000u
 #define MATCH_HEAP_KIB_MAX 1024u
@@ -89,7 +88,7 @@ bool regexp_test(const char *left, const char *right, const void *program)
 	struct text subject = text_of(left);
 	if (!left || subject.size > SUBJECT_BYTES_MAX)
 		return false;
-	// Zero: matched, but the caller has no room for groups.
+	// Zero also means a match: there is no room for groups.
 	return pcre2_match(r->code, (PCRE2_SPTR)subject.data, subject.size, 0, 0, r->data,
 		       r->context) >= 0;
 }

@@ -9,7 +9,7 @@ enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 struct condition_sign {
 	struct text text;
 	uint8_t accepts; // orders of version against wanted
-	bool ordered;    // in the loose dialect, pre-releases need one of the same version
+	bool ordered;    // loose: pre-releases need a pre-release of the same version
 	bool about;      // and the same but for the last segment
 };
 
@@ -126,8 +126,7 @@ bool version_parse(struct text t, enum version_dialect dialect, struct version *
 	v->segment_count = v->specified < 3 ? 3 : v->specified;
 
 	if (t.size > 0 && t.data[0] != '+') {
-		// The dash in front may be left out in the loose dialect; there a lone dash is itself
-		// an identifier.
+		// The loose dialect allows leaving out the dash; a lone dash is itself an identifier there.
 		bool dash = t.data[0] == '-';
 		if (dash && (dialect == VERSION_SEMVER || (t.size > 1 && is_identifier(t.data[1]))))
 			t = rest_of(t, 1);
@@ -139,7 +138,7 @@ bool version_parse(struct text t, enum version_dialect dialect, struct version *
 		v->prerelease = (struct text){t.data, used};
 		t = rest_of(t, used);
 	}
-	if (t.size > 0 && t.data[0] == '+') { // build metadata, without a meaning for order
+	if (t.size > 0 && t.data[0] == '+') { // build metadata: no effect on order
 		t = rest_of(t, 1);
 		used = take_identifiers(t);
 		if (used == 0)
@@ -159,8 +158,8 @@ static int sign_of(int64_t a, int64_t b)
 	return a < b ? -1 : a > b;
 }
 
-// Numbers by value and below words; words bytewise; a missing identifier is below a number but, in
-// Go's library that everybody's version strings are tuned to, above a word.
+// Numbers compare by value and are below words; words compare bytewise. A missing identifier is below a number but
+// above a word, as in the Go library that version strings are written for.
 static int compare_identifier(struct text a, struct text b)
 {
 	int64_t number_a = 0, number_b = 0;
@@ -207,7 +206,7 @@ int version_compare(const struct version *a, const struct version *b)
 	for (uint32_t i = 0; i < count; i++) // segments past the specified ones are zeros
 		if (a->segments[i] != b->segments[i])
 			return sign_of(a->segments[i], b->segments[i]);
-	// "1.2.3-rc1" and "1.2.3.0-rc1" are told apart by neither.
+	// Order does not tell "1.2.3-rc1" from "1.2.3.0-rc1".
 	return a->segment_count == b->segment_count
 		       ? compare_prerelease(a->prerelease, b->prerelease)
 		       : 0;
@@ -219,7 +218,7 @@ static bool same_segments(const struct version *a, const struct version *b)
 	       memcmp(a->segments, b->segments, a->segment_count * sizeof a->segments[0]) == 0;
 }
 
-// A pre-release is considered only by a condition that names a pre-release of the same version.
+// Only a condition that names a pre-release of the same version admits a pre-release.
 static bool loose_admits(const struct version *v, const struct version *wanted)
 {
 	if (v->prerelease.size == 0)
@@ -227,7 +226,7 @@ static bool loose_admits(const struct version *v, const struct version *wanted)
 	return wanted->prerelease.size > 0 && same_segments(v, wanted);
 }
 
-// "~> 1.2.3": at least that, and the same in all but the last segment that was written.
+// "~> 1.2.3": at least that, and equal in all but the last written segment.
 static bool is_about(const struct version *v, const struct version *wanted)
 {
 	if (v->segment_count < wanted->segment_count ||

@@ -108,7 +108,7 @@ static void add_range(struct parser *p, int32_t first, int32_t last, int32_t ste
 		add_value(p, value);
 }
 
-// The part of t before the first `mark`, which with what follows it goes to `rest`; false without one.
+// Cuts t before the first `mark`; rest is what follows the mark. False without a mark.
 static bool cut_at(struct text *t, char mark, struct text *rest)
 {
 	const char *at = memchr(t->data, mark, t->size);

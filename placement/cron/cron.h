@@ -1,8 +1,8 @@
-// Times that a cron expression names: five to seven fields ("[second] minute hour day month weekday [year]"; six: with
-// the year) or "@hourly" and its kin, as Nomad reads them. Values are numbers or names ("mon", "january"), lists,
-// ranges and steps ("1-20/5", "3/10", "*/15"); "?" is "*". Days may be "L" (the last of the month), "L-3" (three days
-// before it), "LW" (its last working day) and "15W" (the working day nearest to the 15th); weekdays "5L" (the last
-// Friday of the month) and "5#2" (the second). When day and weekday are both restricted, either will do.
+// Times of a cron expression: five to seven fields ("[second] minute hour day month weekday [year]"; six: with the
+// year) or "@hourly" and its kin, as Nomad reads them. Values are numbers or names ("mon", "january"), lists, ranges
+// and steps ("1-20/5", "3/10", "*/15"); "?" is "*". Days may be "L" (the last of the month), "L-3" (three days before
+// it), "LW" (its last working day) and "15W" (the working day nearest to the 15th); weekdays "5L" (the last Friday of
+// the month) and "5#2" (the second). When day and weekday are both restricted, either matches.
 #pragma once
 #include "state/base/text.h"
 #include <stddef.h>
@@ -32,9 +32,9 @@ void cron_zone_close(struct cron_zone *); // NULL is allowed
 // The first time after `after_s` (unix seconds), or CRON_NEVER.
 int64_t cron_next(const struct cron *, const struct cron_zone *, int64_t after_s);
 
-// The same over nanoseconds, for what a periodic job says: the first of any of its expressions.
+// The launch times of a periodic job, in nanoseconds: the first of any of its expressions.
 struct periodic_config;
 struct launch_times;
-struct launch_times *launch_times_create(const struct periodic_config *); // NULL: it makes no sense
+struct launch_times *launch_times_create(const struct periodic_config *); // NULL: it is invalid
 void launch_times_free(struct launch_times *);                            // NULL is allowed
 int64_t launch_times_next(const struct launch_times *, int64_t after_ns);

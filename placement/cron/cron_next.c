@@ -1,5 +1,5 @@
-// The next time of a cron expression. In local time, month by month with the bits of the expression; the zone's changes
-// cut time into pieces in which local time goes on evenly, and the search begins anew in each.
+// The next time of a cron expression. Works in local time, month by month with the expression's bits; changes of the
+// zone cut time into pieces with a constant offset, and the search restarts in each.
 #include "placement/cron/cron.h"
 #include "placement/cron/cron_zone.h"
 
@@ -105,7 +105,7 @@ static uint32_t days_by_week_day(const struct cron *c, struct month m)
 	return days;
 }
 
-// As crontab has it: a restricted day and a restricted day of the week add to each other.
+// As in crontab: a restricted day and a restricted weekday add up.
 static uint32_t days_of_month(const struct cron *c, struct month m)
 {
 	uint32_t days = 0;
@@ -127,8 +127,8 @@ static int32_t bit_from(uint64_t set, int32_t least)
 	return rest ? __builtin_ctzll(rest) : NO_BIT;
 }
 
-// The first second of a day that is meant, from one on; negative: none is left. A greater unit that moves on lets
-// the smaller ones begin anew.
+// The first matching second of a day, from `from` on; negative: none is left. When a greater unit advances, the
+// smaller ones restart.
 static int32_t time_from(const struct cron *c, int32_t from)
 {
 	int32_t hour = from / 3600, minute = from / 60 % 60;
@@ -154,7 +154,7 @@ static bool is_year_meant(const struct cron *c, int32_t year)
 	return c->years[bit / 64] >> bit % 64 & 1;
 }
 
-// The first local time that is meant, `from` included. False: none.
+// The first matching local time, `from` included. False: none.
 static bool local_from(const struct cron *c, int64_t from, int64_t *found)
 {
 	int64_t days = floor_divide(from, DAY_SECONDS);
@@ -182,7 +182,7 @@ static bool local_from(const struct cron *c, int64_t from, int64_t *found)
 	return false;
 }
 
-// A clock does not go back, and does not differ from UTC, by more than this.
+// No clock goes back, or differs from UTC, by more than this.
 #define CLOCK_RANGE_S (2 * DAY_SECONDS)
 
 int64_t cron_next(const struct cron *c, const struct cron_zone *zone, int64_t after_s)

@@ -9,7 +9,7 @@ struct cron_zone {
 	GTimeZone *zone;
 };
 
-// What may be looked up among the system's files: no way out of their folder, no rule in the zone's place.
+// Which names may be looked up among the system's files: none that leaves their folder, no rule in place of a zone.
 static bool is_zone_name(const char *name)
 {
 	if (!isalpha((unsigned char)name[0]) || strstr(name, "..") || strlen(name) > 64)

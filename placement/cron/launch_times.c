@@ -1,4 +1,4 @@
-// When a periodic job is to launch: the first of any of its expressions, on the clock of its zone (row B63).
+// The launch times of a periodic job: the first of any of its expressions, on the clock of its zone (row B63).
 #include "placement/cron/cron.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"

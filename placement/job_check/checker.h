@@ -1,4 +1,4 @@
-// Where in a job the check is, what the job's type may have, and the sentences about what is wrong.
+// The checker's place in a job, the parts that the job's type may have, and the sentences about mistakes.
 #pragma once
 #include "state/records/job.h"
 #include <stdint.h>
@@ -30,12 +30,12 @@ struct checker {
 
 void checker_mistake(struct checker *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-// A part that this type of job may not have. Returns whether it may.
+// Returns whether this type of job may have the part; tells a mistake if not.
 bool checker_allow_part(struct checker *, enum job_part, const char *part);
-// At least, in a sentence that names the field.
+// Checks value >= least; the sentence names the field.
 bool checker_at_least(struct checker *, const char *field, int64_t value, int64_t least);
-// One of names, NULL-ended.
+// Checks that value is one of names (NULL-ended).
 bool checker_one_of(
 	struct checker *, const char *field, const char *value, const char *const *names);
-// Present, printable and not too long.
+// Checks that the name is present, printable and not too long.
 bool checker_name(struct checker *, const char *what, const char *name, uint32_t bytes_most);

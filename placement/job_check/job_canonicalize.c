@@ -33,7 +33,7 @@ static const struct reschedule_policy reschedule_service = {
 static const struct reschedule_policy reschedule_batch = {
 	1, 24 * NS_PER_HOUR, 5 * NS_PER_S, (char[]){"constant"}, 0, {true, false}};
 
-// What a type of job has when nothing is said; NULL: it has no such block.
+// The default blocks of each type of job; NULL: the type has no such block.
 static const struct type_defaults {
 	const struct update_strategy *update;
 	const struct migrate_strategy *migrate;
@@ -55,8 +55,7 @@ static void default_string(char **string, const char *value)
 	}
 }
 
-// Fills every field of a block that is open from another block of the same type; what is open in
-// both stays open.
+// Fills every unset field of a block from another block of the same type; a field unset in both stays unset.
 static void fill_block(const struct record_type *type, void *block, const void *from)
 {
 	for (uint32_t i = 0; from && i < type->field_count; i++) {
@@ -72,7 +71,7 @@ static void fill_block(const struct record_type *type, void *block, const void *
 	}
 }
 
-// What is open in a block that its type does not know: zero, so that the check sees no accident.
+// Zeroes the fields that stay unset because the type has no default, so that the check sees no accident.
 static void close_open(const struct record_type *type, void *block)
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
@@ -83,7 +82,7 @@ static void close_open(const struct record_type *type, void *block)
 	}
 }
 
-// A group's block: its own words, then the job's, then the type's. Absent when nobody has one.
+// A group's block: the group's values, then the job's, then the type's. Absent when none has the block.
 static void settle_block(
 	const struct record_type *type, void **block, const void *of_job, const void *of_type)
 {
@@ -98,8 +97,7 @@ static void settle_block(
 	close_open(type, *block);
 }
 
-// Defaults of a block that its type of job does not have by itself: for a block that is there all
-// the same.
+// Defaults for a block that the job's type does not have, used when the block is present all the same.
 static const void *if_there(const void *block, const void *defaults)
 {
 	return block ? defaults : NULL;
@@ -152,7 +150,7 @@ static void settle_group(
 		settle_task(ARRAY_AT(&group->tasks, struct task, i), group);
 }
 
-// After its groups have taken it over: the two numbers that are the job's own.
+// After the groups took the block over: keeps the two numbers that are the job's own.
 static void settle_job_update(struct job *job, bool handed_down)
 {
 	if (!job->update)

@@ -21,7 +21,7 @@ static const uint32_t allowed_parts[JOB_TYPES] = {
 	[JOB_DIRECT] = PART_TINY,
 };
 
-// The items before i of the same name: reported once per doubled name.
+// Whether item i is the second of its name: a doubled name is reported once.
 static bool is_first_double(const struct array *items, size_t bytes_each, uint32_t i)
 {
 	const char *const *at = (const void *)((const char *)items->items + i * bytes_each);
@@ -54,7 +54,7 @@ static const char *device_name(const struct device_ask *ask)
 	return ask->name ? ask->name : "";
 }
 
-// What an instance asks of devices of each name.
+// Sum of an instance's device asks by name.
 struct device_sums {
 	struct {
 		const char *name;
@@ -63,7 +63,7 @@ struct device_sums {
 	uint32_t names;
 };
 
-// Returns false when there are more names than a node has.
+// Returns false when there are more names than a node has groups.
 static bool add_device(struct checker *c, struct device_sums *sums, const struct device_ask *ask)
 {
 	uint32_t i = 0;
@@ -79,7 +79,7 @@ static bool add_device(struct checker *c, struct device_sums *sums, const struct
 		sums->of[sums->names++].count = 0;
 	}
 	if (ask->count < 1 || ask->count > NODE_DEVICES_MAX)
-		return true; // which has a sentence of its own
+		return true; // another sentence reports it
 	bool fitted = sums->of[i].count <= NODE_DEVICES_MAX;
 	sums->of[i].count += ask->count;
 	if (fitted && sums->of[i].count > NODE_DEVICES_MAX)
@@ -205,7 +205,7 @@ static void check_identity(struct checker *c)
 	const struct job *job = c->job;
 	if (checker_name(c, "ID", job->id, NAME_BYTES_MAX) && strchr(job->id, ' '))
 		checker_mistake(c, "ID must not contain a space");
-	if (!text_equal(text_of(job->name), text_of(job->id))) // as it is by default
+	if (!text_equal(text_of(job->name), text_of(job->id))) // name defaults to id
 		checker_name(c, "Name", job->name, NAME_BYTES_MAX);
 	checker_name(c, "Namespace", job->namespace_name, NAME_BYTES_MAX);
 	if (job->priority < PRIORITY_LEAST || job->priority > PRIORITY_MOST)

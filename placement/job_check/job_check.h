@@ -1,10 +1,10 @@
-// Validation of a submitted job: all mistakes at once, in the order of the specification.
+// Validates a submitted job: reports all mistakes, in the order of the specification.
 #pragma once
 #include "state/records/job.h"
 #include <stdint.h>
 
-// Sets what the specification leaves open to the defaults of the job's type, and hands what the job
-// says for all its groups down to them. Before check; a second time changes nothing.
+// Sets fields that the specification leaves out to the defaults of the job's type, and hands the job's blocks for all
+// groups down to them. Call before job_check; a second call changes nothing.
 void job_canonicalize(struct job *);
 
 typedef void job_mistake(const char *text, void *context);
@@ -13,6 +13,6 @@ typedef void job_mistake(const char *text, void *context);
 // (state/records/job.h).
 uint32_t job_check(const struct job *, job_mistake *, void *context);
 
-// The rules for a version that replaces another: what a job is may not change.
+// Checks a version that replaces another: the job's kind may not change.
 uint32_t job_check_update(
 	const struct job *before, const struct job *after, job_mistake *, void *context);

@@ -43,7 +43,7 @@ void check_update(struct checker *c, const struct update_strategy *update)
 		return;
 	checker_at_least(c, "Update.MaxParallel", update->max_parallel, 0);
 	checker_at_least(c, "Update.Stagger", update->stagger_ns, 0);
-	if (!c->group || update->max_parallel == 0) // of the whole job: no more than these two
+	if (!c->group || update->max_parallel == 0) // the job's own block has only these two
 		return;
 	checker_one_of(c, "Update.HealthCheck", update->health_check, update_checks);
 	checker_at_least(c, "Update.Canary", update->canary, 0);
@@ -74,7 +74,7 @@ void check_restart(struct checker *c, const struct restart_policy *restart)
 	if (!modes || !attempts || !delays)
 		return;
 	if (restart->attempts == 0 && strcmp(restart->mode, "fail") == 0)
-		return; // never restarted: the rest is of no account
+		return; // never restarted: the rest does not matter
 	if (restart->interval_ns < RESTART_INTERVAL_LEAST)
 		checker_mistake(c, "RestartPolicy.Interval is %g s but must be at least %g s",
 			seconds(restart->interval_ns), seconds(RESTART_INTERVAL_LEAST));

@@ -69,7 +69,7 @@ void check_task(struct checker *c)
 	const struct task *task = c->task;
 	if (checker_name(c, "Name", task->name, NAME_BYTES_MAX) && strpbrk(task->name, "/\\"))
 		checker_mistake(c, "Name must not contain a slash");
-	if (!job_is_direct(c->job)) // whose instances are run by who asked for them
+	if (!job_is_direct(c->job)) // clients run the instances of direct jobs themselves
 		checker_name(c, "Driver", task->driver, NAME_BYTES_MAX);
 	checker_at_least(c, "KillTimeout", task->kill_timeout_ns, 0);
 	checker_at_least(c, "ShutdownDelay", task->shutdown_delay_ns, 0);
@@ -78,7 +78,7 @@ void check_task(struct checker *c)
 	const struct restart_policy *of_group = c->group->restart;
 	bool inherited = task->restart && of_group &&
 			 record_equal(&restart_description, task->restart, of_group);
-	if (task->restart && !inherited) // which has been checked with the group
+	if (task->restart && !inherited) // the group's check covers an inherited one
 		check_restart(c, task->restart);
 	check_constraints(c, &task->constraints, false);
 	check_affinities(c, &task->affinities, false);
