@@ -12,7 +12,7 @@
 struct blocked_job {
 	struct lookup_node by_name;
 	char *namespace_name, *id;
-	struct captive *wide;         // the one that waits for any node; NULL: none does
+	struct captive *wide;         // evaluation that waits for any node, or NULL
 	struct cds_list_head members; // struct captive.of_job
 };
 
@@ -66,7 +66,7 @@ static struct blocked_job *find_job(struct blocked *b, const char *namespace_nam
 	return n ? CONTAINER_OF(n, struct blocked_job, by_name) : NULL;
 }
 
-// The one that waits for the same job, and on the same node if it waits for one.
+// The evaluation that waits for the same job, and for the same node if this one waits for a node.
 static struct captive *find_rival(struct blocked *b, const struct evaluation *e)
 {
 	struct blocked_job *job = find_job(b, e->namespace_name, e->job_id);
@@ -195,7 +195,7 @@ static void add_duplicate(struct blocked *b, struct evaluation *taken_over)
 	cds_list_add_tail(&c->of_job, &b->duplicates);
 }
 
-// B48. False: the new one lost.
+// B48: whether the new evaluation replaces its rival. False: the new one is the duplicate.
 static bool prevails(struct blocked *b, const struct evaluation *e)
 {
 	struct captive *rival = find_rival(b, e);
@@ -211,7 +211,7 @@ static bool prevails(struct blocked *b, const struct evaluation *e)
 	return true;
 }
 
-// B49: did room come after the state that it was decided on?
+// B49: whether room came after the state that the evaluation was decided on.
 static bool missed(struct blocked *b, const struct evaluation *e)
 {
 	if (e->quota_limit_reached)
@@ -248,7 +248,7 @@ bool blocked_has_equal(struct blocked *b, const struct evaluation *e)
 	return equal;
 }
 
-// -1: never seen.
+// 1 or 0 for a class that it has seen, -1 for others.
 static int64_t eligibility(const struct evaluation *e, const char *computed_class)
 {
 	const struct array *classes = &e->class_eligibility;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-// A wait counts from the creation, so that one that is taken over does not begin anew.
+// The wait counts from the evaluation's creation, so that taking it over does not restart the wait.
 static uint64_t remaining_ns(const struct broker *b, const struct evaluation *eval)
 {
 	int64_t now_ns = (int64_t)time_wall_ns(b->settings.time);
@@ -97,8 +97,8 @@ static struct entry *deliver(struct broker *b, struct heap *queue)
 	return e;
 }
 
-// Until something changes, something is due, or deadline_ns. False: the time is over. The real time source is the
-// clock of the condition; with another one only a timeout of 0 makes sense.
+// Waits until something changes or is due, or deadline_ns. False: the deadline has passed. The condition uses the
+// real clock; with another time source only a timeout of 0 makes sense.
 static bool wait_for_change(struct broker *b, uint64_t deadline_ns)
 {
 	uint64_t now_ns = time_monotonic_ns(b->settings.time), until_ns = broker_next_due(b);
@@ -148,7 +148,7 @@ struct evaluation *broker_take_failed(struct broker *b, uint64_t *token)
 	return eval;
 }
 
-// What is late is nacked at once, and is a delivery no more.
+// A late delivery is nacked at once and ends.
 static int find_delivery(
 	struct broker *b, const struct uuid *id, uint64_t token, struct entry **found)
 {
@@ -228,7 +228,7 @@ static void restart_nack(struct broker *b, struct entry *e)
 		time_monotonic_ns(b->settings.time) + (uint64_t)b->settings.nack_timeout_ns);
 }
 
-// A timer that is stopped stays so: its plan waits.
+// A paused timer stays paused: the plan of its evaluation waits.
 int broker_outstanding(struct broker *b, const struct uuid *id, uint64_t token)
 {
 	struct entry *e;

@@ -1,6 +1,6 @@
-// The evaluation broker (rows B24–B39, docs/spec/evaluations.md): which evaluation is worked off next, by whom, and
-// what happens when nobody says that it is done. Thread-safe; time only through the time source: what is due is acted
-// on by broker_tick() and by every call.
+// The evaluation broker (rows B24–B39, docs/spec/evaluations.md): decides which evaluation is delivered next, to
+// whom, and what happens when nobody acks it. Thread-safe; time only through the time source: broker_tick() and every
+// other call act on what is due.
 #pragma once
 #include "placement/broker/broker_settings.h"
 
@@ -8,17 +8,17 @@ struct broker;
 
 struct broker *broker_create(const struct broker_settings *);
 void broker_destroy(struct broker *);
-// Disabled: everything is forgotten, dequeue waits in vain. Created disabled.
+// Disabling forgets everything; dequeue then waits in vain. Created disabled.
 void broker_set_enabled(struct broker *, bool);
-// Disabled for good: whoever waits in dequeue returns, and nobody waits any more.
+// Disables for good: every dequeue returns, now and later.
 void broker_close(struct broker *);
 
-// The evaluation is copied. token 0: none (B33). Evaluations that are waiting, delayed or duplicates:
-// docs/spec/evaluations.md.
+// Copies the evaluation. token 0: none (B33). docs/spec/evaluations.md tells what happens to waiting, delayed and
+// duplicate ones.
 void broker_enqueue(struct broker *, const struct evaluation *, uint64_t token);
 
-// A set of enum eval_type, one bit each. Waits at most timeout_ms. NULL: nothing came (or disabled). The caller
-// frees the copy.
+// types: a bit per enum eval_type. Waits at most timeout_ms. NULL: no evaluation came (or disabled). The caller frees
+// the copy.
 struct evaluation *broker_dequeue(struct broker *, uint32_t types, uint32_t timeout_ms,
 	uint64_t *token, uint64_t *wait_index);
 // 0, or -ERROR_NOT_FOUND ("Evaluation ID not found"), -ERROR_TOKEN ("Token does not match for Evaluation ID"),
@@ -26,27 +26,28 @@ struct evaluation *broker_dequeue(struct broker *, uint32_t types, uint32_t time
 int broker_ack(struct broker *, const struct uuid *, uint64_t token);
 int broker_nack(struct broker *, const struct uuid *, uint64_t token);
 const char *broker_error_text(int error);
-// B36: outstanding with this token? Restarts its nack timer. 0, -ERROR_NOT_FOUND, -ERROR_TOKEN, -ERROR_LATE
-// ("evaluation is not outstanding", "evaluation token does not match", "evaluation nack timeout reached").
+// B36: whether the evaluation is outstanding with this token; restarts its nack timer. 0, -ERROR_NOT_FOUND,
+// -ERROR_TOKEN, -ERROR_LATE ("evaluation is not outstanding", "evaluation token does not match", "evaluation nack
+// timeout reached").
 int broker_outstanding(struct broker *, const struct uuid *, uint64_t token);
 const char *broker_outstanding_text(int error);
-// B37: while its plan waits.
+// B37: stops the nack timer while a plan of the evaluation waits.
 void broker_pause_nack(struct broker *, const struct uuid *, uint64_t token);
 void broker_resume_nack(struct broker *, const struct uuid *, uint64_t token);
 
-// It ended otherwise (canceled, collected): forgotten, unless it is outstanding.
+// Forgets an evaluation that ended otherwise (canceled, collected), unless it is outstanding.
 void broker_forget(struct broker *, const struct uuid *);
 
-// Timers: nacks, waits, delays. Returns when to be called next (monotonic ns), UINT64_MAX: when something changes.
+// Acts on due timers: nacks, waits, delays. Returns when to call it next (monotonic ns), UINT64_MAX: after a change.
 uint64_t broker_tick(struct broker *);
-// Evaluations that newer ones of their job made needless (B31), at most count. Caller frees.
+// At most count evaluations that newer ones of their job made needless (B31). Caller frees.
 uint32_t broker_take_cancelable(struct broker *, struct evaluation **, uint32_t count);
-// From the queue of those that reached the delivery limit (B35), with a token as a delivery. Caller frees.
+// Takes an evaluation that reached the delivery limit (B35), with a token like a delivery. Caller frees.
 struct evaluation *broker_take_failed(struct broker *, uint64_t *token);
 
 void broker_stats(struct broker *, struct broker_stats *);
 
-// Evaluations that wait until a time of their own, in no order, at most room.
+// At most room evaluations that wait for their own time, in no order.
 struct broker_delayed {
 	struct uuid id;
 	char *namespace_name, *job_id; // the caller frees

@@ -71,7 +71,7 @@ static bool same_job(const struct evaluation *a, const struct evaluation *b)
 	       text_equal(text_of(a->namespace_name), text_of(b->namespace_name));
 }
 
-// Any of those that a turn knows tells whose turn it is.
+// Any evaluation of a turn names the turn's job.
 static const struct evaluation *turn_sample(const struct job_turn *turn)
 {
 	return turn->holder ? turn->holder->eval : of_order(heap_top(&turn->pending))->eval;
@@ -108,7 +108,7 @@ void entry_wait_until(struct broker *b, struct entry *e, enum place place, uint6
 	if (place == PLACE_UNACKED)
 		return;
 	b->stats.waiting++;
-	if (heap_top(heap) == &e->due) // whoever waits has to look up earlier
+	if (heap_top(heap) == &e->due) // sleepers must wake earlier
 		pthread_cond_broadcast(&b->changed);
 }
 
@@ -131,7 +131,7 @@ void entry_queue_or_pend(struct broker *b, struct entry *e, uint32_t queue)
 	pthread_cond_broadcast(&b->changed);
 }
 
-// The best of those that waited for the job has its turn.
+// Gives the turn to the best evaluation that waited for the job.
 void job_turn_promote(struct broker *b, struct job_turn *turn)
 {
 	turn->holder = NULL;
@@ -157,7 +157,7 @@ static void make_cancelable(struct broker *b, struct entry *e)
 	b->cancelable_end = &e->next;
 }
 
-// B31: what the delivered one has seen, the newest of the others will see; the rest are needless.
+// B31: the newest pending evaluation sees what the delivered one saw; the others are needless.
 void job_turn_release(struct broker *b, struct job_turn *turn)
 {
 	struct heap_node *n;
@@ -236,7 +236,7 @@ void broker_run_due(struct broker *b)
 	run_delays(b);
 }
 
-// On the monotonic clock; the wall clock may be set meanwhile, so who sleeps long asks again.
+// Monotonic time of the next due entry. The wall clock may be set meanwhile, so a long sleeper asks again.
 uint64_t broker_next_due(struct broker *b)
 {
 	uint64_t due_ns = NEVER;
@@ -253,7 +253,7 @@ uint64_t broker_next_due(struct broker *b)
 	return due_ns;
 }
 
-// Only what is cancelable is in no heap; it is found on its list.
+// Only a cancelable entry is in no heap; its list is searched.
 void entry_unlist(struct broker *b, struct entry *e)
 {
 	struct entry **at = &b->cancelable;
@@ -280,7 +280,7 @@ void entry_take_out(struct broker *b, struct entry *e)
 	case PLACE_PENDING:
 		heap_remove(&e->turn->pending, &e->order);
 		b->stats.pending--;
-		e->turn = NULL; // its holder is still there
+		e->turn = NULL; // its holder remains
 		break;
 	case PLACE_READY:
 		heap_remove(&b->queues[e->queue], &e->order);

@@ -1,4 +1,4 @@
-// Inside of the broker: where evaluations are, and how they get from one place to another. Under its mutex.
+// The inside of the broker: where evaluations are, and how they move between places. Call under its mutex.
 #pragma once
 #include "placement/broker/broker_settings.h"
 #include "placement/broker/heap.h"
@@ -6,7 +6,7 @@
 #include "state/base/prng.h"
 #include <pthread.h>
 
-// Beside the queue of each type: those that reached the delivery limit.
+// After the queue of each type: evaluations that reached the delivery limit.
 #define QUEUE_FAILED EVAL_TYPES
 #define QUEUES (EVAL_TYPES + 1)
 #define NEVER UINT64_MAX
@@ -20,7 +20,7 @@ enum place {
 	PLACE_CANCELABLE, // a newer one of its job was delivered instead
 };
 
-// One job of one namespace, while evaluations of it are here.
+// A job with evaluations in the broker.
 struct job_turn {
 	struct lookup_node by_name;
 	struct entry *holder; // the one that is ready, outstanding or paused after a nack
@@ -32,7 +32,7 @@ struct entry {
 	enum place place;
 	uint32_t queue;
 	uint32_t deliveries;
-	struct job_turn *turn; // while it holds or waits for its job
+	struct job_turn *turn; // while it holds the job's turn or waits for it
 	struct lookup_node by_id;
 	struct heap_node order; // in a queue, or among the pending of its job
 	struct heap_node due;   // in timers or delays
@@ -57,26 +57,27 @@ struct broker {
 
 struct entry *entry_find(struct broker *, const struct uuid *);
 void entry_free(struct entry *);
-// Out of the table and freed; it is in no other place any more.
+// Removes the entry from the table and frees it; it must be in no other place.
 void entry_drop(struct broker *, struct entry *);
 void job_turn_drop(struct broker *, struct job_turn *);
 void broker_init_orders(struct broker *);
 
-// Until due_ns. Anything but PLACE_UNACKED counts as waiting.
+// Puts the entry into a place until due_ns. All places but PLACE_UNACKED count as waiting.
 void entry_wait_until(struct broker *, struct entry *, enum place, uint64_t due_ns);
-// Ready in a queue, or pending behind the one that holds its job.
+// Makes the entry ready in a queue, or pending while another holds its job.
 void entry_queue_or_pend(struct broker *, struct entry *, uint32_t queue);
-// The best of those that waited for the job has its turn; the turn goes when nobody did.
+// Gives the turn to the best evaluation that waited for the job; drops the turn when none waits.
 void job_turn_promote(struct broker *, struct job_turn *);
-// The same after an ack: the others are needless (B31).
+// The same after an ack: the other pending evaluations become needless (B31).
 void job_turn_release(struct broker *, struct job_turn *);
 void entry_end_delivery(struct broker *, struct entry *);
 void entry_nack(struct broker *, struct entry *);
-// Out of whatever place it is in, which is not PLACE_UNACKED.
+// Takes the entry out of its place, which is not PLACE_UNACKED.
 void entry_take_out(struct broker *, struct entry *);
 void entry_unlist(struct broker *, struct entry *); // a cancelable one
 void broker_run_due(struct broker *);
-// On the monotonic clock; NEVER when nothing is. The wall clock may be set meanwhile, so who sleeps long asks again.
+// Monotonic time of the next due entry; NEVER when none is. The wall clock may be set meanwhile, so a long sleeper
+// asks again.
 uint64_t broker_next_due(struct broker *);
 
 static inline struct entry *entry_of_order(struct heap_node *n)

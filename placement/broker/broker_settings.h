@@ -1,4 +1,4 @@
-// What a broker is told when it is made, and what it counts.
+// A broker's settings and counts.
 #pragma once
 #include "state/base/time_source.h"
 #include "state/records/evaluation.h"
@@ -12,7 +12,7 @@ struct broker_settings {
 };
 
 struct broker_stats {
-	uint32_t ready; // those that failed included
+	uint32_t ready; // includes the failed ones
 	uint32_t unacked, pending, waiting, cancelable, failed;
 	uint32_t ready_by_type[EVAL_TYPES], unacked_by_type[EVAL_TYPES];
 };

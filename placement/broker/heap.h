@@ -1,5 +1,5 @@
-// A binary heap whose items know their place in it, so that any of them can be taken out. The items embed a
-// heap_node and belong to the caller.
+// A binary heap whose items know their position, so that any of them can be removed. Items embed a heap_node and
+// belong to the caller.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

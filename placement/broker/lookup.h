@@ -1,5 +1,5 @@
-// A hash table of items that embed a lookup_node and belong to the caller. It finds what has the same hash; the
-// caller compares keys, so items under several kinds of key need no code of their own.
+// A hash table of items that embed a lookup_node and belong to the caller. It finds items by hash and the caller
+// compares keys, so that items with several kinds of key need no code of their own.
 #pragma once
 #include "state/base/text.h"
 #include "state/base/uuid.h"
@@ -19,11 +19,11 @@ struct lookup {
 void lookup_free(struct lookup *); // the items not
 void lookup_add(struct lookup *, struct lookup_node *, uint64_t hash);
 void lookup_remove(struct lookup *, struct lookup_node *); // must be in it
-// Those with this hash, one after another; NULL at the end.
+// The items with this hash, one after another; NULL at the end.
 struct lookup_node *lookup_first(const struct lookup *, uint64_t hash);
 struct lookup_node *lookup_next(const struct lookup_node *);
-// All, in no order; start with NULL. One may be removed once the next has been asked for; nothing else may change
-// the table meanwhile.
+// All items, in no order; start with NULL. An item may be removed once the next was asked for; no other change of the
+// table is allowed meanwhile.
 struct lookup_node *lookup_walk(const struct lookup *, uint32_t *bucket, struct lookup_node *after);
 
 // Hash of a namespace and an id, of one text.

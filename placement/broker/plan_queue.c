@@ -20,7 +20,7 @@ struct plan_queue {
 	bool is_enabled;
 	uint64_t pushed;
 	struct heap plans;
-	_Atomic uint32_t depth; // so that the applier looks without the mutex
+	_Atomic uint32_t depth; // lets the applier look without the mutex
 };
 
 static bool plan_before(const struct heap_node *x, const struct heap_node *y)

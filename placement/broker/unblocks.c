@@ -19,8 +19,8 @@ struct unblock {
 struct unblocks {
 	const struct time_source *time;
 	struct lookup tables[KINDS];
-	uint64_t newest_class; // no class is newer
-	uint64_t node_floor;   // of nodes that were forgotten, none is newer
+	uint64_t newest_class; // newest index of any class
+	uint64_t node_floor;   // no forgotten node has a newer one
 };
 
 struct unblocks *unblocks_create(const struct time_source *time)
@@ -31,7 +31,7 @@ struct unblocks *unblocks_create(const struct time_source *time)
 	return u;
 }
 
-// Those that were seen before a time; returns the newest index among them.
+// Drops unblocks seen before that time; returns the newest index among them.
 static uint64_t drop_unblock(struct lookup *t, uint64_t before_ns)
 {
 	struct lookup_node *n, *next;

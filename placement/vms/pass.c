@@ -9,15 +9,15 @@
 struct candidate {
 	const struct vm *vm;
 	uint32_t shape;
-	uint32_t worker; // to which it was proposed, or NONE
+	uint32_t worker; // the proposed worker, or NONE
 	bool is_out;     // left out of this pass
 };
 
 struct vm_pass {
 	const struct vm_worker **workers;
 	uint32_t worker_count;
-	struct array *used;     // named_count, of each worker
-	struct array most_free; // named_count: of each resource no worker has more left
+	struct array *used;     // named_count: per worker
+	struct array most_free; // named_count: per resource, the most left on any worker
 	struct vm_ranking ranking;
 	struct vm_shapes shapes;
 	struct candidate *candidates; // the oldest first
@@ -45,8 +45,8 @@ static void rank_workers(struct vm_pass *p, const struct vm_roster *r, const cha
 	vm_ranking_sort(&p->ranking);
 }
 
-// What asks for more than the most that is left anywhere needs no look at the workers. The pass only takes from that,
-// and what is withdrawn was taken by it.
+// A machine that asks for more than the most left anywhere is refused without a search of the workers. Only the pass
+// takes from what is left, and only what the pass took is withdrawn.
 static void note_free(struct vm_pass *p, uint32_t worker)
 {
 	const struct array *total = &p->workers[worker]->resources;

@@ -9,15 +9,15 @@ struct vm_proposal {
 	const struct vm *vm;
 	const struct vm_worker *worker;
 	uint32_t worker_number; // in the roster
-	uint32_t candidate;     // the pass's
+	uint32_t candidate;     // in the pass
 };
 
-// Of the roster's machines only those that want a worker, and all workers, must stay until the end. Workers are in
-// order. profile: of the settings, NULL is none.
+// Only the roster's workers and the machines that want one must stay until vm_pass_end. Workers must be in order.
+// profile: of the settings, NULL is none.
 struct vm_pass *vm_pass_begin(const struct vm_roster *, const char *profile);
 void vm_pass_end(struct vm_pass *); // NULL is fine
-// The next ones, at most as many; 0 when nothing is left that finds a worker.
+// The next proposals, at most `most`; 0 when no machine left finds a worker.
 uint32_t vm_pass_propose(struct vm_pass *, struct vm_proposal *, uint32_t most);
-// The proposal was not carried out. again: another worker is tried, else the pass leaves the machine out. Either way
-// its room is free for other machines, also for those that have found nothing so far.
+// The proposal was not carried out. again: tries another worker, else the pass leaves the machine out. Either way
+// other machines get the room, also those that have found none so far.
 void vm_pass_withdraw(struct vm_pass *, const struct vm_proposal *, bool again);

@@ -21,7 +21,7 @@ void vm_ranking_sort(struct vm_ranking *r)
 		qsort_r(r->order, r->size, sizeof *r->order, in_order, r);
 }
 
-// Of the places from … to, the first whose worker does not come before this one.
+// The first place in [from, to) whose worker does not come before this one.
 static uint32_t ranking_place(
 	const struct vm_ranking *r, uint32_t from, uint32_t to, uint32_t worker)
 {

@@ -15,9 +15,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(name_of(*x), name_of(*y));
 }
 
-// Places of workers by the hash of their names, at least half of them empty.
+// Workers by the hash of their names; at least half of the places are empty.
 struct directory {
-	uint32_t *places; // the worker's number
+	uint32_t *places; // worker numbers
 	uint32_t mask;
 };
 

@@ -136,7 +136,7 @@ bool vm_shape_is_out(const struct vm_shape *shape, uint32_t worker)
 	return has_bit(shape->lacks, worker) || has_bit(shape->refusals, worker);
 }
 
-// A machine that is alone in its shape asks once; there is nothing to keep for others.
+// A machine alone in its shape asks once: no other machine would use the note.
 void vm_shape_lacks(struct vm_shapes *s, struct vm_shape *shape, uint32_t worker)
 {
 	if (shape->machines > 1)

@@ -1,16 +1,16 @@
-// Machines that ask for the same resources, labels, architecture and runtime are of one shape. A worker that has no
-// place for one of them has none for the others, until something on it is given back.
+// Machines that ask for the same resources, labels, architecture and runtime have one shape. A worker without room
+// for one of them has none for the others, until something on it is released.
 #pragma once
 #include "state/records/nodes/vm.h"
 
 struct vm_shape {
 	uint32_t machines;
-	bool is_exhausted;          // no worker takes it any more
-	uint64_t *lacks, *refusals; // a bit a worker; NULL: none
+	bool is_exhausted;          // no worker takes it now
+	uint64_t *lacks, *refusals; // one bit per worker; NULL: none
 };
 struct vm_shapes {
 	struct vm_shape *shapes;
-	uint32_t count, words; // of each bitmap
+	uint32_t count, words; // words per bit map
 };
 
 // Writes the shape of each machine to numbers.
@@ -21,5 +21,5 @@ void vm_shapes_free(struct vm_shapes *);
 bool vm_shape_is_out(const struct vm_shape *, uint32_t worker);
 void vm_shape_lacks(struct vm_shapes *, struct vm_shape *, uint32_t worker);
 void vm_shape_refused(struct vm_shapes *, struct vm_shape *, uint32_t worker);
-// There is room again on the worker.
+// The worker has room again.
 void vm_shapes_room(struct vm_shapes *, uint32_t worker);
