@@ -1,5 +1,5 @@
-// Evaluations of type _core (rows B13, B66): garbage collection, made by the housekeeping and never stored. Their job
-// id names what they do.
+// Evaluations of type _core (rows B13, B66): garbage collection. The housekeeping makes them; they are never stored.
+// Their job id names the collection.
 #pragma once
 #include "placement/pipeline/pipeline_parts.h"
 
@@ -9,5 +9,5 @@ extern const char *const core_jobs[]; // "eval-gc", "job-gc", "deployment-gc", "
 
 struct evaluation *core_evaluation(const char *job, struct prng *); // caller frees
 int core_process(struct pipeline *, const struct evaluation *);
-// Everything at once, whatever its age.
+// Collects everything at once, whatever its age.
 int core_force(struct pipeline *);

@@ -10,7 +10,7 @@ struct delivery {
 	struct pipeline *pipeline;
 	struct uuid eval;
 	uint64_t token;
-	_Atomic uint32_t references; // the scheduler thread's, and one per command on its way
+	_Atomic uint32_t references; // one of the scheduler thread, one per sent command
 	_Atomic int error;           // the first
 };
 
@@ -41,7 +41,7 @@ static void note_error(struct delivery *d, int error)
 		(void)atomic_compare_exchange_strong(&d->error, &none, error);
 }
 
-// B14: best effort. A lost ack is made good by the nack timer.
+// B14: best effort. After a lost ack the nack timer redelivers.
 static void delivery_answer(struct delivery *d)
 {
 	struct pipeline *p = d->pipeline;

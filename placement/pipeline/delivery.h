@@ -1,13 +1,13 @@
-// One evaluation in the hands of a scheduler thread, from dequeue to ack. Nobody waits for what the scheduler stores of
-// it: the thread takes up the next evaluation while the outcome of this one becomes durable. Then it is acked, or
-// nacked if the applier refused anything of it.
+// One evaluation at a scheduler thread, from dequeue to ack. The thread does not wait for what the scheduler stores:
+// it takes the next evaluation while the outcome of this one becomes durable. Then the evaluation is acked, or nacked
+// if the applier refused any of its commands.
 #pragma once
 #include "placement/pipeline/pipeline_parts.h"
 
 struct delivery;
 
 struct delivery *delivery_begin(struct pipeline *, const struct uuid *eval, uint64_t token);
-// Takes the evaluations over. 0: on their way.
+// Takes the evaluations over. 0: they were sent.
 int delivery_store(struct delivery *, struct evaluation **, uint32_t count);
-// The thread is done with it: it is acked or nacked once nothing is on its way any more.
+// The thread is done with the evaluation: it is acked or nacked once every command was answered.
 void delivery_end(struct delivery *, int error);

@@ -3,7 +3,7 @@
 #include "state/base/log.h"
 #include "state/records/scheduler_config.h"
 
-// What is blocked goes to the broker, so the broker is there first and goes last.
+// Blocked evaluations go to the broker, so the broker is enabled first and disabled last.
 static void enable(struct pipeline *p, bool enabled)
 {
 	p->is_enabled = enabled;

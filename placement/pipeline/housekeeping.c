@@ -30,7 +30,7 @@ struct housekeeping {
 	uint64_t next_unblock_ns, next_prune_ns, next_gc_ns; // 0: not begun
 };
 
-// The stored version with another status; NULL when it has ended already.
+// The stored evaluation with another status; NULL when it has ended.
 static struct evaluation *ended_version(struct housekeeping *w, const struct uuid *id,
 	enum eval_status status, const char *description)
 {
@@ -69,7 +69,7 @@ static bool cancel_needless(struct housekeeping *w)
 		ended += canceled[ended] != NULL;
 	}
 	int error = ended > 0 ? pipeline_store(p, canceled, ended, false) : 0;
-	// Refused: they are as good as new, and will be found needless again.
+	// Refused: they go back to the broker, which will find them needless again.
 	for (uint32_t i = 0; error != 0 && i < count; i++)
 		broker_enqueue(p->broker, taken[i], 0);
 	free_all(taken, count);
@@ -153,7 +153,7 @@ static bool reap_failed(struct housekeeping *w)
 	return reaped;
 }
 
-// True once per period; the first time a period after the first look.
+// True once per period, first one period after the first call.
 static bool is_period_over(uint64_t *next_ns, uint64_t now_ns, uint64_t period_ns)
 {
 	bool due = *next_ns != 0 && now_ns >= *next_ns;

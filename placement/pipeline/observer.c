@@ -13,8 +13,8 @@ static void offer_evaluation(struct pipeline *p, const struct evaluation *e)
 		blocked_add(p->blocked, e, 0);
 }
 
-// Only what newly is pending or blocked is offered: one that is being worked off changes too, and is not to be
-// tracked twice meanwhile.
+// Offers only evaluations that become pending or blocked: one at a scheduler also changes, and must not be tracked
+// twice.
 static void evaluation_changed(
 	struct pipeline *p, const struct evaluation *before, const struct evaluation *after)
 {
@@ -29,7 +29,7 @@ static void evaluation_changed(
 		return;
 	broker_forget(p->broker, &after->id);
 	blocked_forget(p->blocked, &after->id);
-	// B47 and trap 6.
+	// B47: everything was placed, so nothing of the job waits for room.
 	if (after->status == EVAL_COMPLETE && after->failed_groups.count == 0)
 		blocked_untrack(p->blocked, after->namespace_name, after->job_id);
 }
@@ -80,7 +80,7 @@ static void add_node(struct room *r, const struct node *node)
 	add_class(r, node->node_class->hash);
 }
 
-// B50: a node that can be used now and could not, or that came anew with another description.
+// B50: a node that became usable, or registered again while usable.
 static void node_changed(struct room *r, const struct node *before, const struct node *after)
 {
 	if (after->record.deleted || !node_is_usable(after))
@@ -89,7 +89,7 @@ static void node_changed(struct room *r, const struct node *before, const struct
 		add_node(r, after);
 }
 
-// Capacity comes back when an allocation ends, on whatever side it ends first.
+// Room comes back when an allocation ends, at the client or at the scheduler.
 static void allocation_changed(
 	struct room *r, const struct allocation *before, const struct allocation *after)
 {
@@ -101,7 +101,7 @@ static void allocation_changed(
 		add_node(r, node);
 }
 
-// So it does when a virtual machine does not hold anything of its worker's node any more.
+// Room also comes back when a virtual machine no longer holds anything of its worker's node.
 static void machine_changed(struct room *r, const struct vm *before, const struct vm *after)
 {
 	bool goes_on =
@@ -119,8 +119,8 @@ void observe_changes(
 {
 	struct room room = {.pipeline = context, .index = index};
 
-	// Room first: an evaluation that is blocked by the same publication has not seen it, and an older one that
-	// it wakes is not to be taken for the rival of a new one.
+	// Room first: an evaluation that the same publication blocks has not seen it, and an older evaluation that it
+	// wakes must not count as rival of a new one.
 	for (uint32_t i = 0; i < count; i++) {
 		const struct state_change *c = &changes[i];
 		if (c->table == STATE_NODES)
@@ -166,7 +166,7 @@ static void had_room(struct room *r, const struct node *node, uint64_t index)
 	flush_classes(r);
 }
 
-// A machine that is gone, or begins again, does not tell where it was.
+// The record of a machine that is gone or starts over does not tell its former node.
 static void recall_workers(struct room *r)
 {
 	struct state *state = r->pipeline->settings.state;
@@ -187,8 +187,8 @@ static void recall_workers(struct room *r)
 	}
 }
 
-// What became of room while nobody watched, as far as records tell: nodes that changed, allocations that ended, and
-// any node that runs virtual machines. An evaluation that was decided on before that runs again.
+// Finds room that came while nobody watched, as far as records tell: nodes that changed, allocations that ended, and
+// any node that runs virtual machines. Evaluations decided on before that run again.
 static void recall_room(struct pipeline *p)
 {
 	struct state *state = p->settings.state;

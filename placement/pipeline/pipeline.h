@@ -1,5 +1,5 @@
-// Everything between "an evaluation was stored" and "its plan is committed": broker, blocked evaluations,
-// scheduler threads, plan queue, and the housekeeping that keeps them going. Started by berthd; observes the state.
+// Everything between storing an evaluation and committing its plan: broker, blocked evaluations, scheduler threads,
+// plan queue, and housekeeping. berthd starts it; it observes the state.
 //
 //	stored evaluation → broker → scheduler thread: view, scheduler → plan queue → applier → thread → ack
 #pragma once
@@ -14,21 +14,21 @@ struct pipeline;
 
 // Before the applier starts; the state tells it of every change from then on.
 struct pipeline *pipeline_create(const struct pipeline_settings *);
-// Plans in the order of their priority, for applier_settings.next_plan.
+// Plans by priority, for applier_settings.next_plan.
 struct command *pipeline_next_plan(void *context);
 // After recovery: takes every pending and blocked evaluation over (B38), starts the threads.
 int pipeline_start(struct pipeline *);
-// In this order: pipeline_stop, applier_stop, pipeline_destroy. The first begins no new work, ends every wait and
-// returns at once; what the applier then answers or refuses lets the threads end, which the last one awaits.
+// Call in this order: pipeline_stop, applier_stop, pipeline_destroy. pipeline_stop begins no new work, ends every
+// wait and returns at once; the applier's last answers and refusals let the threads end, and pipeline_destroy joins
+// them.
 void pipeline_stop(struct pipeline *);
 void pipeline_destroy(struct pipeline *);
 
-// Without threads: everything due done and one evaluation worked off, on the calling thread; true when there was
-// something.
+// Without threads: does everything due and processes one evaluation, on the calling thread; true when there was any.
 bool pipeline_step(struct pipeline *);
 
 void pipeline_pause_threads(struct pipeline *, bool); // B3
-// System garbage collection at once, whatever the ages (PUT /v1/system/gc). Waits until it is done.
+// Collects garbage of any age at once (PUT /v1/system/gc). Waits until it is done.
 int pipeline_force_gc(struct pipeline *);
 
 struct pipeline_stats {
@@ -41,7 +41,7 @@ struct pipeline_stats {
 		create_eval, reblock_eval, invoke[EVAL_TYPES];
 };
 void pipeline_stats(struct pipeline *, struct pipeline_stats *);
-// As reschedules_read().
+// Like reschedules_read().
 uint32_t pipeline_reschedules(struct pipeline *, struct reschedule_gauge gauges[RESCHEDULES_MAX]);
-// As broker_delayed().
+// Like broker_delayed().
 uint32_t pipeline_delayed(struct pipeline *, struct broker_delayed *, uint32_t room);

@@ -1,4 +1,4 @@
-// What the parts of the pipeline share: its queues and counters, and the few calls that all of them need.
+// Shared by the parts of the pipeline: queues, counters, and a few common calls.
 #pragma once
 #include "placement/broker/blocked.h"
 #include "placement/broker/broker.h"
@@ -22,7 +22,7 @@ struct housekeeping;
 struct reschedules;
 
 struct pipeline {
-	struct pipeline_settings settings; // intervals filled in
+	struct pipeline_settings settings; // with defaults of intervals
 	struct state_observer observer;
 	struct broker *broker;
 	struct blocked *blocked;
@@ -32,17 +32,17 @@ struct pipeline {
 	struct reschedules *reschedules;
 	struct scheduler_thread *threads[PIPELINE_THREADS_MAX];
 	uint32_t thread_count; // at least one, also without threads
-	pthread_mutex_t mutex; // of the pause
+	pthread_mutex_t mutex; // guards the pause
 	pthread_cond_t unpaused;
 	bool is_paused;
 	pthread_mutex_t enabling;
-	bool is_enabled, is_stopped; // under enabling: the broker; for good
+	bool is_enabled, is_stopped; // under enabling: the broker runs; stopped for good
 	struct pipeline_counters counters;
 };
 
-// Returns when the scheduler threads are not paused (or the pipeline stops).
+// Returns once the scheduler threads are not paused (or the pipeline stops).
 void pipeline_await_unpaused(struct pipeline *);
 
 bool pipeline_has(struct pipeline *, const struct uuid *eval); // in the state
-// Stores evaluations, which are taken over whatever the result.
+// Stores evaluations; takes them over whatever the result.
 int pipeline_store(struct pipeline *, struct evaluation **, uint32_t count, bool create_only);

@@ -1,4 +1,4 @@
-// What the pipeline is told when it is made.
+// A pipeline's settings.
 #pragma once
 #include "state/applier/command_queue.h"
 #include "state/base/time_source.h"
@@ -15,8 +15,8 @@ struct pipeline_settings {
 	const int *cpus;  // one per thread; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
 		deployment_gc_ns; // 0: those of docs/spec/objects.md
-	// Without threads: lets the applier work on the calling thread (applier_step); called while a command is
-	// awaited. Then every sleep ends at once.
+	// Without threads: runs the applier on the calling thread (applier_step) while a command is awaited. Every
+	// sleep then ends at once.
 	void (*step)(void *context);
 	void *step_context;
 };

@@ -48,7 +48,7 @@ static uint64_t await_index(struct planning *g, uint64_t index)
 	return state_index(s->state);
 }
 
-// B10, B11. The index is looked at before the time.
+// B10, B11. Checks the index before the time.
 int planning_wait_for_index(struct planning *g, uint64_t index)
 {
 	struct pipeline *p = g->pipeline;
@@ -86,7 +86,7 @@ static void end_view(void *context)
 	state_view_end();
 }
 
-// B15 and B36: nobody else has this evaluation by now, and we are not stopping.
+// B15 and B36: whether this thread still holds the evaluation and the pipeline does not stop.
 static int may_go_on(struct planning *g, const struct uuid *id, const char *what)
 {
 	struct pipeline *p = g->pipeline;
@@ -130,7 +130,7 @@ static void count_result(struct pipeline *p, const struct plan *plan, const stru
 	atomic_fetch_add(&p->counters.nodes_rejected, r->rejections.count);
 }
 
-// B17: only what passes is tried again.
+// B17: retries only a transient error.
 static int submit_again(struct planning *g, struct command *command)
 {
 	struct submitter *s = g->pipeline->submitter;
@@ -167,7 +167,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	timing_add(&p->counters.submit_plan, p->settings.time, began_ns);
 	if (error == 0)
 		count_result(p, plan, result);
-	else // it may have been decided before it was refused
+	else // the applier may have decided it before the refusal
 		plan_result_release(result);
 	return error;
 }
@@ -201,7 +201,7 @@ static int create_eval(void *context, const struct evaluation *eval)
 	return error;
 }
 
-// B21: what waits according to the job's summary differs from what the evaluation says.
+// B21: whether the job's summary and the evaluation disagree about what is queued.
 static bool summary_differs(struct planning *g, const struct evaluation *eval)
 {
 	struct task_group_summary groups[JOB_GROUPS_MAX];

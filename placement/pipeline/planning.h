@@ -5,7 +5,7 @@
 #include "placement/scheduler/common/planner.h"
 #include "state/base/backoff.h"
 
-// Evaluations that a scheduler creates are stored together.
+// Evaluations that a scheduler creates are stored together, at most so many.
 #define CREATED_MAX 256u
 
 struct delivery;
@@ -17,12 +17,12 @@ struct planning {
 	uint64_t token;
 	struct delivery *delivery;
 	uint64_t snapshot_index; // of the first view (B12)
-	uint64_t view_index;     // of the newest one
+	uint64_t view_index;     // of the newest view
 	struct evaluation *created[CREATED_MAX + 1];
 	uint32_t created_count;
 };
 
-// From dequeue to ack: the evaluation must stay until the end, backoff is set by the caller. error: nack.
+// From dequeue to ack: the evaluation must stay until planning_end; the caller sets backoff. error: nack.
 void planning_begin(
 	struct planning *, struct pipeline *, const struct evaluation *, uint64_t token);
 void planning_end(struct planning *, int error);
@@ -31,5 +31,5 @@ struct planner planning_planner(struct planning *);
 // B10, B11: 0, -ERROR_TIMEOUT ("sync wait timeout reached") or -ERROR_STOPPING ("shutdown while waiting for state
 // sync").
 int planning_wait_for_index(struct planning *, uint64_t index);
-// Sends what was created and not sent yet.
+// Sends the created evaluations that are not sent yet.
 int planning_flush(struct planning *);

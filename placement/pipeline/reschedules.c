@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct reschedules {
-	pthread_mutex_t mutex; // held for a copy of one, or of all
+	pthread_mutex_t mutex; // held to copy one gauge or all
 	struct reschedule_gauge gauges[RESCHEDULES_MAX];
 	uint32_t count;
 };
@@ -48,7 +48,7 @@ static void fill_gauge(
 	copy_name(g->group, allocation_group(a)->name);
 }
 
-// Where the allocation is, or else the next free place, or the oldest one.
+// The gauge of the allocation, else the next free one, else the oldest.
 static struct reschedule_gauge *place_of(struct reschedules *r, const struct uuid *allocation)
 {
 	struct reschedule_gauge *oldest = &r->gauges[0];

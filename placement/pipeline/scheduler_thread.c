@@ -20,7 +20,7 @@ struct scheduler_thread {
 	bool is_running;
 	struct prng prng;
 	struct backoff backoff;   // B8: one for all waits
-	struct planning planning; // of the evaluation that is worked off
+	struct planning planning; // of the present evaluation
 };
 
 static uint64_t now_ns(const struct scheduler_thread *w)
@@ -28,7 +28,7 @@ static uint64_t now_ns(const struct scheduler_thread *w)
 	return time_monotonic_ns(w->pipeline->settings.time);
 }
 
-// The newest index of any evaluation of its job, so that what an earlier one did is seen.
+// The newest index of any evaluation of the job, so that the view includes what earlier ones did.
 static uint64_t index_of_job(
 	struct scheduler_thread *w, const struct evaluation *eval, uint64_t own)
 {
@@ -84,7 +84,7 @@ static int run_evaluation(
 	bool is_core = eval->type == EVAL_CORE;
 
 	if (!is_core && !pipeline_has(p, &eval->id))
-		return 0; // collected meanwhile: it had ended
+		return 0; // it ended and was collected meanwhile
 	int error = planning_wait_for_index(
 		planning, is_core ? wait_index : index_of_job(w, eval, wait_index));
 	if (error != 0)
@@ -103,7 +103,7 @@ static void work_off(struct scheduler_thread *w, const struct evaluation *eval, 
 
 	planning_begin(planning, p, eval, token);
 	planning->backoff = &w->backoff;
-	// B9: what was dequeued while we stop goes back.
+	// B9: an evaluation dequeued during the stop goes back.
 	int error = submitter_is_stopping(p->submitter) ? -ERROR_STOPPING
 							: run_evaluation(w, planning, wait_index);
 	planning_end(planning, error);

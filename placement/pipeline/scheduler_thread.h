@@ -1,5 +1,5 @@
-// A scheduler thread (rows B1–B23, docs/spec/evaluations.md): dequeues an evaluation, waits until the state is as new
-// as it, lets the scheduler of its type work on it, and answers the broker.
+// A scheduler thread (rows B1–B23, docs/spec/evaluations.md): dequeues an evaluation, waits until the state has
+// reached its index, runs the scheduler of its type, and answers the broker.
 #pragma once
 #include "placement/pipeline/pipeline_parts.h"
 
@@ -9,5 +9,5 @@ struct scheduler_thread *scheduler_thread_create(struct pipeline *, uint32_t num
 int scheduler_thread_start(struct scheduler_thread *, int cpu); // cpu < 0: not pinned
 void scheduler_thread_join(struct scheduler_thread *);
 void scheduler_thread_destroy(struct scheduler_thread *);
-// One evaluation, on the calling thread, if one comes within timeout_ms. False: none came.
+// Processes one evaluation on the calling thread, if one comes within timeout_ms. False: none came.
 bool scheduler_thread_turn(struct scheduler_thread *, uint32_t timeout_ms);

@@ -87,7 +87,7 @@ int outcome_error(enum command_outcome outcome)
 	}
 }
 
-// Under the mutex, so that what is pushed is pushed before the stop.
+// Under the mutex, so that no push follows the stop.
 static int push_command(struct submitter *s, struct command *c)
 {
 	int error = 0;

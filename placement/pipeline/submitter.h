@@ -1,5 +1,5 @@
-// Commands of the pipeline on their way to the applier and back. Several threads; after submitter_stop nothing is
-// sent any more, so that whoever stops the applier next knows that it has seen everything.
+// Sends the pipeline's commands to the applier and takes the answers. Several threads. After submitter_stop nothing
+// more is sent, so that whoever stops the applier next knows that it has every command.
 #pragma once
 #include "placement/broker/plan_queue.h"
 #include "state/base/time_source.h"
@@ -10,7 +10,7 @@ struct submitter_settings {
 	struct command_queue *queue;
 	struct plan_queue *plans;
 	const struct time_source *time;
-	// Without an applier thread: lets the applier work on the calling thread. NULL: it has its own.
+	// Without an applier thread: runs the applier on the calling thread. NULL: it has its own thread.
 	void (*step)(void *context);
 	void *step_context;
 };
@@ -19,15 +19,15 @@ struct submitter *submitter_create(const struct submitter_settings *);
 void submitter_destroy(struct submitter *);
 void submitter_stop(struct submitter *); // ends every sleep
 bool submitter_is_stopping(struct submitter *);
-// False: the submitter stops. Returns at once when there is no applier thread.
+// False: the submitter stops. Returns at once without an applier thread.
 bool submitter_sleep(struct submitter *, int64_t ns);
 
-// Sends and waits: 0 when the command was done, otherwise what its outcome means (-ERROR_STOPPING,
+// Sends and waits: 0 when the command was done, otherwise the error of its outcome (-ERROR_STOPPING,
 // -ERROR_STORE_FULL, -ERROR_TABLE_FULL, -ERROR_CONFLICT, -ERROR_NOT_FOUND, -EINVAL).
 int submitter_run(struct submitter *, struct command *);
 // The same through the queue of plans.
 int submitter_run_plan(struct submitter *, struct command *);
-// Sends only; the command's own `done` is called later. Negative: it is not going to be.
+// Only sends; the command's own `done` is called later. Negative: it will not be called.
 int submitter_send(struct submitter *, struct command *);
 
 int outcome_error(enum command_outcome);

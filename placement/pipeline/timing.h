@@ -1,4 +1,4 @@
-// How long things take, as histograms that any thread adds to and any thread reads.
+// Durations as histograms; any thread adds and reads.
 #pragma once
 #include "state/base/time_source.h"
 #include <stdatomic.h>
