@@ -1,5 +1,5 @@
-// Virtual machines (rows D1 to D4, D17): woken by what changes and at the latest after vm_interval_ns, one thread looks
-// at whether all are well, and then places those that wait. The decider judges everything again.
+// Virtual machines (rows D1 to D4, D17): changes wake it, at the latest after vm_interval_ns; one thread checks
+// whether all machines are well, then places those that wait. The decider judges everything again.
 #include "placement/watch/vms.h"
 #include "placement/vms/pass.h"
 #include "state/base/limits.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// So many commands are sent before one is waited for.
+// Commands sent before the first is waited for.
 #define ROUND_COMMANDS 16u
 
 struct vm_watch {
@@ -33,14 +33,14 @@ static void vms_take_over(void *context)
 {
 }
 
-// What waits or failed, and what gave its place back; an assignment does not.
+// Matters: machines that wait or failed, and machines that gave up their place; an assignment does not.
 static bool vm_matters(const struct vm *before, const struct vm *after)
 {
 	return after->record.deleted || vm_wants_worker(after) || vm_is_failed(after) ||
 	       (before && vm_is_scheduled(before) && !vm_is_scheduled(after));
 }
 
-// That it was merely seen again waits for the next turn, unless it had been lost.
+// A worker that was only seen again waits for the next turn, unless it had been offline.
 static bool worker_matters(
 	const struct vm_watch *w, const struct vm_worker *before, const struct vm_worker *after)
 {
@@ -52,7 +52,7 @@ static bool worker_matters(
 	return !record_equal(&vm_worker_description, &seen, after);
 }
 
-// A worker's node that takes new work again.
+// A worker's node that became usable.
 static bool node_matters(
 	const struct vm_watch *w, const struct node *before, const struct node *after)
 {
@@ -103,11 +103,11 @@ static void forget_list(struct vm_roster *r)
 	free(r->workers);
 }
 
-// What one look at it came to; all of it outlives the read section.
+// The results of one look; they outlive the read section.
 struct vm_view {
-	char **unwell; // names of those that something is to be written of
+	char **unwell; // names of machines to write something of
 	uint32_t unwell_count;
-	// When there are none: a pass over copies of those that wait and of the workers.
+	// When none is unwell: a pass over copies of the waiting machines and of the workers.
 	struct vm_pass *pass;
 	struct vm **waiting;
 	struct vm_worker **workers;
@@ -135,7 +135,7 @@ static void note_waiting(struct vm_view *v, struct vm_roster *r)
 			vms[i] = v->waiting[v->waiting_count++] = vm_copy(vms[i]);
 }
 
-// A node that takes no new work is none for machines either, as if its worker was paused.
+// A node that takes no new work takes no machines either, as if its worker were paused.
 static struct vm_worker *worker_to_ask(const struct vm_watch *w, const struct vm_worker *worker)
 {
 	struct vm_worker *copy = vm_worker_copy(worker);
@@ -208,13 +208,13 @@ static bool note_health(struct vm_watch *w, const struct vm_view *v)
 		struct command c = {.type = COMMAND_VM_HEALTH, .vm_health = {.names = texts}};
 		for (uint32_t i = from; i < v->unwell_count && i - from < VM_ASSIGN_MAX; i++)
 			texts[c.vm_health.count++] = text_of(v->unwell[i]);
-		(void)watch_run(&w->tools, &c); // who is refused is looked at again
+		(void)watch_run(&w->tools, &c); // a refused one is looked at again
 		changes += c.vm_health.changed;
 	}
 	return changes > 0;
 }
 
-// Proposals of a round, in commands that the log takes together.
+// Proposals of one round, in commands that one log write can take together.
 struct round {
 	struct vm_proposal proposals[ROUND_COMMANDS * VM_ASSIGN_MAX];
 	struct vm_assign_item items[ROUND_COMMANDS * VM_ASSIGN_MAX];
@@ -240,7 +240,7 @@ static bool propose_round(struct round *r, struct vm_pass *pass)
 	return r->count > 0;
 }
 
-// Those that were refused are given back. False: the pass cannot go on (row D17).
+// Withdraws refused proposals. False: the pass cannot go on (row D17).
 static bool settle_round(struct round *r, struct vm_pass *pass, uint64_t *assigned)
 {
 	bool goes_on = true;
@@ -256,7 +256,7 @@ static bool settle_round(struct round *r, struct vm_pass *pass, uint64_t *assign
 	return goes_on;
 }
 
-// How long those had waited that were assigned.
+// Counts how long the assigned machines had waited.
 static void count_round(const struct vm_watch *w, const struct round *r)
 {
 	int64_t now_ns = (int64_t)time_wall_ns(w->tools.time);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-// The wall clock may be set while nobody looks, so nobody sleeps for longer.
+// Longest sleep: the wall clock may be set during it.
 #define REST_MAX_NS NS_PER_S
 #define VM_INTERVAL_NS (5 * NS_PER_S)
 
@@ -35,7 +35,7 @@ static const struct watcher *const of_all_regions[] = {&region_watcher, NULL};
 
 struct watch {
 	void *context;
-	int64_t due_ns; // unix; of the thread
+	int64_t due_ns; // unix; watchers' thread only
 	bool is_wanted; // under the mutex: something changed
 };
 
@@ -126,7 +126,7 @@ static bool is_anything_wanted(const struct watchers *w)
 	return false;
 }
 
-// Until something changes, something is due, or the watchers stop. False: they stop.
+// Waits until something changes or is due, or the watchers stop. False: they stop.
 static bool watchers_rest(struct watchers *w)
 {
 	int64_t until_ns = (int64_t)time_monotonic_ns(w->settings.time) + rest_ns(w);

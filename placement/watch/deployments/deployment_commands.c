@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-// Of one deployment: its promotion, and an evaluation.
+// Commands for one deployment: its change, allocation transitions, an evaluation.
 #define COMMANDS_AT_A_LOOK 2u
 
 struct deployment_command {
@@ -17,8 +17,8 @@ struct deployment_command {
 	struct command command;
 	struct command_deployment change;
 	struct command_alloc_transitions transitions;
-	struct uuid *ids;        // of the transitions
-	struct evaluation *eval; // of an evaluation
+	struct uuid *ids;        // for transitions
+	struct evaluation *eval; // for an evaluation
 };
 
 struct deployment_commands {
@@ -111,7 +111,7 @@ void deployment_commands_evaluate(struct deployment_commands *commands, const st
 	e->namespace_name = text_copy(text_of(d->namespace_name));
 	e->job_id = text_copy(text_of(d->job_id));
 	e->priority = d->eval_priority ? d->eval_priority : job->priority;
-	e->type = job->type; // the first of both are the same
+	e->type = job->type; // both enums begin alike
 	e->triggered_by = TRIGGER_DEPLOYMENT_WATCHER;
 	e->deployment_id = d->id;
 	e->status = EVAL_PENDING;

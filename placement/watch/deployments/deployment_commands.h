@@ -1,5 +1,4 @@
-// What the deployment watcher wants of the state: commands that are gathered while records are looked at, and sent
-// together afterwards.
+// Commands of the deployment watcher: gathered while it reads records, sent together afterwards.
 #pragma once
 #include "placement/watch/frame/watch_tools.h"
 #include "state/records/deployment.h"
@@ -11,7 +10,7 @@ struct deployment_commands;
 
 struct deployment_commands *deployment_commands_create(const struct watch_tools *);
 void deployment_commands_destroy(struct deployment_commands *);
-// There is no room for what one more deployment may ask for.
+// Whether the commands of one more deployment may not fit.
 bool deployment_commands_are_full(const struct deployment_commands *);
 
 // Under read lock.
@@ -19,13 +18,13 @@ void deployment_commands_fail(struct deployment_commands *, const struct deploym
 	const char *description, bool revert);
 void deployment_commands_promote(struct deployment_commands *, const struct deployment *);
 void deployment_commands_evaluate(struct deployment_commands *, const struct deployment *);
-// Allocations may be placed anew; brings an evaluation.
+// Lets schedulers replace the allocations; makes an evaluation.
 void deployment_commands_replace(struct deployment_commands *, const struct deployment *,
 	const struct uuid *ids, uint32_t count);
 struct uuid *deployment_commands_ids(
 	struct deployment_commands *); // room for DEPLOYMENT_COMMAND_IDS_MAX
 
-// Not under read lock. True: some were sent. Each is told about when all are through.
+// Not under read lock. Sends the gathered commands; true: there were some. Then settles each deployment.
 typedef void deployment_commands_settle(
 	void *context, const struct uuid *deployment, bool was_done, int64_t now_ns);
 bool deployment_commands_run(

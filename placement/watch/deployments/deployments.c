@@ -1,5 +1,5 @@
-// The deployment watcher (rows C52–C56, docs/spec/watchers.md): what a deployment's allocations report leads to
-// evaluations that push it along, to its promotion, or to its end.
+// The deployment watcher (rows C52–C56, docs/spec/watchers.md): reports of a deployment's allocations lead to
+// evaluations that continue it, to its promotion, or to its end.
 //
 //	changes → noted ids → records are read, deployments touched → looked at → commands: commands
 //	                                             deadline, batch ──┘
@@ -17,10 +17,10 @@
 #include <stdlib.h>
 
 #define BATCH_NS (1000 * NS_PER_MS) // one evaluation of a job for all that happens in it
-#define WINDOW_NS (250 * NS_PER_MS) // evaluations of different deployments that are sent together
+#define WINDOW_NS (250 * NS_PER_MS) // evaluations of several deployments are sent together
 #define RETRY_NS (1000 * NS_PER_MS)
 #define READ_AT_ONCE 1024u       // records per read section
-#define NOTED_MAX (1024u * 1024) // ids; when there are more, everything is looked through instead
+#define NOTED_MAX (1024u * 1024) // ids; beyond it everything is read instead
 
 struct noted {
 	struct uuid id;
@@ -32,7 +32,7 @@ struct deployment_watch {
 	pthread_mutex_t mutex; // of what is noted
 	struct noted *noted;
 	uint32_t noted_count, noted_room;
-	bool is_overrun; // more was noted than there is room for
+	bool is_overrun; // too many to note
 	struct watched_table table;
 	struct watched_list waiting; // for the window to end
 	int64_t window_ns;           // unix; 0: nothing waits
@@ -61,7 +61,7 @@ static bool is_judged(const struct allocation *a)
 	       a->details->deployment_status->healthy.set;
 }
 
-// Versions share what did not change.
+// Versions share the details that did not change.
 static bool matters(const struct allocation *before, const struct allocation *after)
 {
 	if (!is_judged(before) && !is_judged(after))
@@ -81,7 +81,7 @@ static bool deployments_changed(void *context, const struct state_change *c)
 	       note_deployment(context, &after->id, true);
 }
 
-// Under read lock. NULL: it is at its end.
+// Under read lock. NULL: the deployment has ended.
 static struct watched *watch_deployment(struct deployment_watch *x, const struct uuid *id)
 {
 	struct watched *w = watched_find(&x->table, id);
@@ -144,7 +144,7 @@ static void read_allocations(struct deployment_watch *x)
 	}
 }
 
-// Also when more changed than could be noted: then nothing that is remembered is relied on.
+// Also after more changes than could be noted: then nothing remembered is used.
 static void deployments_take_over(void *context)
 {
 	struct deployment_watch *x = context;
@@ -179,14 +179,14 @@ static void read_changes(struct deployment_watch *x)
 		deployments_take_over(x);
 }
 
-// Of the unhealthy ones that nothing was decided about yet.
+// What the unhealthy allocations without a decision call for.
 struct unhealthy {
 	bool fails, reverts;
 	uint32_t replaceable;
-	struct uuid *ids; // of those, at most DEPLOYMENT_COMMAND_IDS_MAX; NULL: not asked for
+	struct uuid *ids; // ids of those, at most DEPLOYMENT_COMMAND_IDS_MAX; NULL: not wanted
 };
 
-// Its policy leaves it another try, or has given it one already.
+// The allocation's policy leaves it another try, or has already scheduled one.
 static bool has_tries_left(const struct allocation *a, int64_t now_ns)
 {
 	return !uuid_is_zero(&a->details->followup_eval) ||
@@ -222,7 +222,7 @@ static void judge_open(const struct deployment_watch *x, const struct watched *w
 	LIST_FOREACH(j, &w->open, of_deployment)
 	{
 		const struct allocation *a = state_allocation(x->tools->state, &j->id);
-		// What changed since it was noted is noted again.
+		// A later change is noted again, so this one may be skipped.
 		if (is_judged(a) && !a->details->deployment_status->healthy.value &&
 			!(a->details->transition.reschedule.set &&
 				a->details->transition.reschedule.value))
@@ -240,7 +240,7 @@ static bool see_snapshot(const struct evaluation *e, void *context)
 	return true;
 }
 
-// Some allocation was found healthy after the job's newest evaluation looked.
+// Whether some allocation became healthy after the snapshot of the job's newest evaluation.
 static bool has_news(
 	const struct deployment_watch *x, struct watched *w, const struct deployment *d)
 {
@@ -334,7 +334,7 @@ static void act_on_verdict(struct deployment_watch *x, int64_t now_ns, bool *don
 	*done |= deployment_commands_run(x->commands, settle_act, x, now_ns);
 }
 
-// What a deployment waited for is asked for, unless something else brought it meanwhile.
+// Asks for what the deployment waited for, unless it came otherwise.
 static void ask_evaluations(struct deployment_watch *x, struct watched *w, int64_t now_ns)
 {
 	struct unhealthy u = {.ids = deployment_commands_ids(x->commands)};
@@ -386,7 +386,7 @@ static void look_at_all(struct deployment_watch *x, int64_t now_ns, bool *done)
 				act_on_verdict(x, now_ns, done);
 		}
 		act_on_verdict(x, now_ns, done);
-	} while (!LIST_EMPTY(&x->table.touched)); // what was refused
+	} while (!LIST_EMPTY(&x->table.touched)); // refused commands touch theirs again
 }
 
 static int64_t deployments_turn(void *context, int64_t now_ns, bool *done)

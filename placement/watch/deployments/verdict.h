@@ -1,8 +1,8 @@
-// What the health of its allocations means to a deployment (rows C52, C53, C55; docs/spec/watchers.md). Pure.
+// The effect of its allocations' health on a deployment (rows C52, C53, C55; docs/spec/watchers.md). Pure.
 #pragma once
 #include "state/records/deployment.h"
 
-// How many allocations of a group belong to the deployment and live.
+// Living allocations of a group that belong to the deployment.
 struct group_health {
 	uint32_t healthy, healthy_canaries;
 };

@@ -1,5 +1,5 @@
-// The deployments that are under way, and which of their allocations were found healthy or unhealthy. Kept on the
-// watchers' thread alone, from published records: what is noted twice or late does no harm.
+// Active deployments and those of their allocations that were reported healthy or unhealthy. Used by the watchers'
+// thread only, from published records: noting a version twice or late does no harm.
 #pragma once
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
@@ -12,14 +12,14 @@ struct watched_group {
 	struct group_health health;
 };
 
-// An allocation whose node has said how it is.
+// An allocation whose node has reported its health.
 struct judged {
 	struct lookup_node by_id;
 	LIST_ENTRY(judged) of_deployment;
 	struct uuid id;
 	struct watched *watched;
-	uint32_t group;             // of the watched
-	bool is_healthy, is_canary; // and it lives
+	uint32_t group;             // index in the watched
+	bool is_healthy, is_canary; // false once it has ended
 };
 LIST_HEAD(judged_list, judged);
 
@@ -27,18 +27,18 @@ struct watched {
 	struct uuid id;
 	struct lookup_node by_id;
 	struct heap_node order; // by due_ns
-	int64_t due_ns;         // unix: to be looked at again
+	int64_t due_ns;         // unix; next look
 	LIST_ENTRY(watched) touched, waiting;
 	bool is_touched, is_waiting;
 	struct watched_group *groups;
 	uint32_t group_count;
 	struct judged_list settled;
 	struct judged_list open;  // unhealthy, and not yet allowed to be replaced
-	uint64_t healthy_index;   // where one was found healthy last
-	uint64_t evaluated_index; // what an evaluation of the job has seen, as far as is known
+	uint64_t healthy_index;   // when one was last found healthy
+	uint64_t evaluated_index; // newest known snapshot of the job's evaluations
 	int64_t batch_ns;         // when its evaluation is due; 0: none is asked for
-	int64_t judged_ns;        // deadlines until then are dealt with
-	int64_t rest_ns;          // a command for it was refused: nothing is sent before
+	int64_t judged_ns;        // deadlines up to here are handled
+	int64_t rest_ns;          // after a refused command: nothing is sent before
 };
 LIST_HEAD(watched_list, watched);
 
@@ -53,14 +53,14 @@ void watched_table_free(struct watched_table *);
 struct watched *watched_find(const struct watched_table *, const struct uuid *);
 struct watched *watched_add(struct watched_table *, const struct uuid *); // touched
 void watched_drop(struct watched_table *, struct watched *);
-// To be looked at soon.
+// Asks for a look soon.
 void watched_touch(struct watched_table *, struct watched *);
 void watched_untouch(struct watched *);
 void watched_due_at(struct watched_table *, struct watched *, int64_t due_ns); // WATCH_NEVER: not
 
-// Takes over what a published version of an allocation says; a: NULL when it is gone. watched: the deployment that it
-// belongs to, NULL when that is not under way.
+// Notes a published version of an allocation; a: NULL when it is gone. watched: its deployment, NULL when that is not
+// active.
 void watched_note(
 	struct watched_table *, const struct uuid *, const struct allocation *a, struct watched *);
-// In the order of the deployment's groups.
+// Fills health in the order of the deployment's groups.
 void watched_health(const struct watched *, const struct deployment *, struct group_health *health);

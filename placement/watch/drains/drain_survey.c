@@ -33,7 +33,7 @@ struct surveying {
 	struct drain_survey *out;
 };
 
-// The group of an allocation in the newest version; NULL: that has it no more.
+// The group of an allocation in the job's newest version; NULL: that version does not have the group.
 static struct drain_group *group_of(const struct surveying *s, const struct allocation *a)
 {
 	if (s->out->groups.count == 0)

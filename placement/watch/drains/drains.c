@@ -1,6 +1,6 @@
 // The drainer (row C57, docs/spec/watchers.md). Remembers which nodes drain and which jobs have allocations on them;
-// looks at a node or a job again when something of it changed, never at all of them. A job is looked at once a second
-// at most, so that what happens meanwhile is one write and one evaluation.
+// looks at a node or job again only when it changed, never at all of them. Looks at a job at most once a second, so
+// that all changes in between make one write and one evaluation.
 #include "placement/watch/drains/drains.h"
 #include "placement/watch/drains/drain_book.h"
 #include "placement/watch/drains/drain_survey.h"
@@ -12,14 +12,14 @@
 
 #define BATCH_NS NS_PER_S
 #define RETRY_NS NS_PER_S
-// Deadlines this close to the first are all over with it.
+// Drains whose deadlines are this close to the first are forced with it.
 #define COALESCE_NS (5 * NS_PER_S)
 
 struct drains {
 	struct watch_tools tools;
 	struct drain_book book;
-	// Of the watchers' thread.
-	struct heap deadlines; // drain_node.by_deadline, of all that drain
+	// Watchers' thread only.
+	struct heap deadlines; // drain_node.by_deadline, of all draining nodes
 	int64_t jobs_due_ns, retry_ns;
 };
 
@@ -94,7 +94,7 @@ struct look {
 	struct drains *drains;
 	bool is_draining, ignores_system;
 	int64_t deadline_ns;
-	uint32_t left, system_left; // not at their end
+	uint32_t left, system_left; // not ended
 	struct ids system_unflagged;
 };
 
@@ -147,7 +147,7 @@ static int end_drain(struct drains *d, const struct uuid *id, enum drain_end end
 	return error;
 }
 
-// System jobs leave last. Complete is a node on which nothing runs any more that is not ignored.
+// System jobs leave last. The drain is complete when nothing runs on the node but what it ignores.
 static int advance_job(
 	struct drains *d, const struct drain_node *node, const struct look *look, bool *done)
 {
@@ -208,7 +208,7 @@ static void settle_nodes(struct drains *d, int64_t now_ns, bool *done)
 }
 
 struct forcing {
-	int64_t until_ns; // deadlines up to here are over
+	int64_t until_ns; // deadlines up to here count as passed
 	bool ignores_system;
 	struct ids flags, direct;
 };
@@ -227,7 +227,7 @@ static bool force_allocation(const struct allocation *a, void *context)
 	return true;
 }
 
-// False: its drain is another by now, which its change tells of.
+// False: the node has another drain by now, whose change was noted.
 static bool force_node(struct drains *d, const struct uuid *id, struct forcing *f)
 {
 	state_read_begin();
@@ -241,7 +241,7 @@ static bool force_node(struct drains *d, const struct uuid *id, struct forcing *
 	return is_due;
 }
 
-// All nodes whose time is over, and those whose time is about to be.
+// All nodes whose deadline has passed or is about to pass.
 static struct array take_overdue(struct drains *d, int64_t now_ns, struct forcing *f)
 {
 	struct heap_node *top = heap_top(&d->deadlines);
@@ -260,7 +260,7 @@ static struct array take_overdue(struct drains *d, int64_t now_ns, struct forcin
 	return nodes;
 }
 
-// Everything that is left there is told to leave at once, and the drains are over.
+// Tells every allocation left there to leave at once, and ends the drains.
 static void force_overdue(struct drains *d, int64_t now_ns, bool *done)
 {
 	struct forcing f = {.until_ns = now_ns + COALESCE_NS};
@@ -280,7 +280,7 @@ static void force_overdue(struct drains *d, int64_t now_ns, bool *done)
 	free(f.direct.items);
 }
 
-// What of the job may leave now. Returns whether any of it is on a node that drains.
+// Chooses the job's allocations that may leave now. Returns whether any is on a draining node.
 static bool choose_leavers(struct drains *d, const struct drain_job *job, struct ids *flags)
 {
 	struct drain_survey survey = {0};

@@ -1,4 +1,4 @@
-// Nodes that drain: who leaves next, and when the node is empty.
+// Draining nodes: which allocations leave next, and when the node is empty.
 #pragma once
 #include "placement/watch/frame/watcher.h"
 

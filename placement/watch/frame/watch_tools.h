@@ -9,7 +9,7 @@
 
 struct peers; // placement/watch/jobs/peers.h
 
-// What a watcher acts with. Commands are sent with submitter_run on the watchers' thread, outside of read sections.
+// A watcher's means to act. It sends commands with submitter_run on the watchers' thread, outside of read sections.
 struct watch_tools {
 	struct state *state;
 	struct submitter *submitter;
@@ -26,8 +26,8 @@ struct watch_tools {
 };
 void watch_count(const struct watch_tools *, uint64_t *counter, uint64_t more);
 void watch_gauge(const struct watch_tools *, uint32_t *gauge, uint32_t value);
-// submitter_run; counts what is refused.
+// submitter_run; counts refused commands.
 int watch_run(const struct watch_tools *, struct command *);
-// Sends all of them before it waits, so that one write of the log can serve many; counts what is refused. Those that
+// Sends all commands before it waits, so that one write of the log can serve many; counts refused ones. Commands that
 // could not be sent have OUTCOME_STOPPING.
 void watch_run_all(const struct watch_tools *, struct command **, uint32_t count);

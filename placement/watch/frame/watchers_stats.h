@@ -1,4 +1,4 @@
-// What the watchers count, all of them in one struct.
+// The counts of all watchers, in one struct.
 #pragma once
 #include "placement/pipeline/timing.h"
 #include <stdint.h>
@@ -10,10 +10,10 @@ struct watchers_stats {
 	uint64_t regions_told, regions_refused, region_steps;
 	uint64_t nodes_swept;
 	uint64_t vm_turns, vms_assigned;
-	struct pipeline_timing vm_scheduling; // of each assignment: since the machine was created
+	struct pipeline_timing vm_scheduling; // per assignment: time since the machine's creation
 	uint64_t looks_changed,
 		looks_unchanged; // at how the nodes stand: numbers were new, or not (row E30)
-	uint32_t sweep_us;       // how long the newest sweep took
+	uint32_t sweep_us;       // duration of the newest sweep
 	uint64_t commands_refused;
 	uint32_t deployments_watched, nodes_draining, periodic_jobs, nodes_disconnected;
 	uint32_t rollouts_watched; // over several regions
