@@ -1,5 +1,5 @@
-// The launcher of periodic jobs (rows B63, B64, docs/spec/watchers.md): a heap of when each is to launch next. The
-// launch, and that it was, is one command; whether an earlier child still lives is decided with it.
+// The launcher of periodic jobs (rows B63, B64, docs/spec/watchers.md): a heap of their next launches. One command
+// launches a job and notes that; the decider of that command checks whether an earlier child still lives.
 #include "placement/watch/jobs/periodic.h"
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define RETRY_NS NS_PER_S
-// Launches that are later than this are not made up for one by one: one takes the place of all that were missed.
+// Launches later than this are not made up one by one: one replaces all missed ones.
 #define LATE_NS (60 * NS_PER_S)
 
 struct launch {
@@ -20,21 +20,21 @@ struct launch {
 	char *namespace_name, *id;
 	bool is_dirty;
 	struct launch *next_dirty;
-	// Of the watchers' thread.
+	// Watchers' thread only.
 	struct heap_node by_time; // in the heap while the job is to launch
-	int64_t next_ns;          // what it is launched for
+	int64_t next_ns;          // the time it launches for
 	int64_t due_ns;           // when that is tried: later after a failure
 	bool prohibit_overlap;
 	struct launch_times *times;              // NULL: not read yet, or the job is not to launch
-	uint64_t create_index, job_modify_index; // of the specification that the times are of
+	uint64_t create_index, job_modify_index; // of the specification of the times
 };
 
 struct launcher {
 	struct watch_tools tools;
-	pthread_mutex_t mutex; // of the table, and of what is dirty
+	pthread_mutex_t mutex; // guards the table and the dirty list
 	struct lookup launches;
 	struct launch *dirty;
-	struct heap due; // of the watchers' thread
+	struct heap due; // watchers' thread only
 };
 
 static bool sooner_of(const struct heap_node *a, const struct heap_node *b)
@@ -150,7 +150,7 @@ static void forget_times(struct launcher *l, struct launch *launch)
 	launch->times = NULL;
 }
 
-// Takes the times of a specification that is not the one known.
+// Reads the times of a specification that is not yet known. Returns whether it was new.
 static bool read_times(struct launcher *l, struct launch *launch, const struct job *job)
 {
 	if (launch->times && launch->create_index == job->record.create_index &&
@@ -190,7 +190,7 @@ static bool look_at(struct launcher *l, struct launch *launch, int64_t now_ns)
 static void forget_job(struct launcher *l, struct launch *launch)
 {
 	pthread_mutex_lock(&l->mutex);
-	bool is_gone = !launch->is_dirty; // else it is looked at once more
+	bool is_gone = !launch->is_dirty; // else another look follows
 	if (is_gone)
 		lookup_remove(&l->launches, &launch->by_name);
 	pthread_mutex_unlock(&l->mutex);
@@ -247,7 +247,7 @@ static void count_outcome(struct launcher *l, enum command_outcome outcome)
 		watch_count(&l->tools, &stats->periodic_skipped, 1);
 }
 
-// Launched, skipped, or never going to be: on to the next time. Else it is tried again.
+// After a launch that was made, skipped or refused for good: schedules the next time. Otherwise retries later.
 static void finish_launch(
 	struct launcher *l, struct launch *launch, enum command_outcome outcome, int64_t now_ns)
 {
@@ -261,7 +261,7 @@ static void finish_launch(
 	schedule_job(l, launch, next_ns, due_ns);
 }
 
-// Takes those that are due out of the heap.
+// Takes due launches out of the heap.
 static uint32_t take_due(struct launcher *l, int64_t now_ns, struct launch **due)
 {
 	uint32_t count = 0;
@@ -272,7 +272,7 @@ static uint32_t take_due(struct launcher *l, int64_t now_ns, struct launch **due
 		if (launch->due_ns > now_ns)
 			break;
 		heap_pop(&l->due);
-		// The newest of what was missed stands for all of it.
+		// One launch now stands for all missed ones.
 		if (now_ns - launch->next_ns > LATE_NS)
 			launch->next_ns = now_ns;
 		due[count++] = launch;
@@ -316,8 +316,8 @@ static int64_t periodic_turn(void *context, int64_t now_ns, bool *done)
 	return top ? CONTAINER_OF(top, const struct launch, by_time)->due_ns : WATCH_NEVER;
 }
 
-// Since its last launch another was due while nobody was there, or is due at this very moment: what comes next is
-// later.
+// Launches at once if another launch was due since the last one, while no controller ran, or is due now: the next
+// time is later.
 static void recall_launch(
 	struct launcher *l, struct launch *launch, int64_t launched_ns, int64_t now_ns)
 {

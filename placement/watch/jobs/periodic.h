@@ -1,4 +1,4 @@
-// Periodic jobs: each is launched when it is due.
+// Launches periodic jobs when they are due.
 #pragma once
 #include "placement/watch/frame/watcher.h"
 

@@ -1,7 +1,7 @@
-// The region watcher (rows C37–C41, docs/spec/watchers.md): gives a job that was submitted here to the other regions,
-// has it stopped there when it is to be stopped everywhere, and takes the steps of our own deployment when those of the
-// others are so far. Asks them again and again while a rollout is under way, so that it matters to nobody who of them
-// was away, or began anew. Runs on a thread of its own.
+// The region watcher (rows C37–C41, docs/spec/watchers.md): submits a job submitted here to the other regions, stops
+// it there when it is stopped everywhere, and advances this region's deployment when those of the others have come
+// far enough. Asks the others repeatedly while a rollout is active, so that a region may be away or restart
+// meanwhile. Runs on a thread of its own.
 #include "placement/watch/jobs/region_jobs.h"
 #include "placement/broker/lookup.h"
 #include "placement/job_check/job_region.h"
@@ -14,7 +14,7 @@
 #include <sys/queue.h>
 
 #define READ_AT_ONCE 1024u
-// What nobody could be told of within this time is old; whoever wants it there submits it again.
+// How long other regions are told of a job or of its stop; later, whoever wants it there submits it again.
 #define TELL_NS (3600ll * NS_PER_S)
 
 struct region_job {
@@ -22,9 +22,9 @@ struct region_job {
 	LIST_ENTRY(region_job) others;
 	char *namespace_name, *id;
 	int64_t due_ns;
-	char *rollout;      // that the following is about
-	int64_t stopped_ns; // the same, of one that is to be stopped everywhere
-	bool *has;          // by region: it has got the job, or the word that it is stopped
+	char *rollout;      // submission that the members below are about
+	int64_t stopped_ns; // likewise, of a job to be stopped everywhere
+	bool *has;          // by region: it has the job, or knows of the stop
 	uint32_t regions;
 };
 LIST_HEAD(region_jobs, region_job);
@@ -158,9 +158,9 @@ static void begin_rollout(struct region_job *j, const struct job *job)
 }
 
 struct standing {
-	struct job *job; // a copy; NULL: there is nothing to do about it
+	struct job *job; // a copy; NULL: nothing is to be done
 	uint32_t self;
-	struct uuid deployment; // of the newest version; zero: none that is active
+	struct uuid deployment; // active one of the newest version; zero: none
 	int status;
 };
 
@@ -195,7 +195,7 @@ static const char *region_name(const struct job *job, uint32_t i)
 	return ARRAY_AT(&job->multiregion->regions, struct job_region, i)->name;
 }
 
-// Of the job, or that it is stopped. True: the region knows it.
+// Tells the region of the job or its stop. True: the region knows.
 static bool tell_region(struct region_watch *x, const struct job *job, uint32_t i)
 {
 	const struct peers *peers = x->tools->peers;
@@ -229,7 +229,7 @@ static bool all_have_it(const struct region_job *j, uint32_t self)
 	return true;
 }
 
-// Those that have it are asked only while our own deployment waits for them.
+// Asks the regions; those that have the job only while our own deployment waits for them.
 static void ask_others(struct region_watch *x, struct region_job *j, const struct standing *s,
 	int *seen, int64_t now_ns)
 {
@@ -290,7 +290,7 @@ static bool step_rollout(struct region_watch *x, const struct standing *s, const
 	return step != REGION_WAIT && take_step(x, s, step);
 }
 
-// When the others know, or cannot be told in time. False: it has to be tried again.
+// Purges the job once the others know, or the time to tell them is over. False: try again.
 static bool purge_here(struct region_watch *x, const struct region_job *j)
 {
 	struct command command = {.type = COMMAND_JOB_DEREGISTER,
@@ -302,7 +302,7 @@ static bool purge_here(struct region_watch *x, const struct region_job *j)
 	return watch_run(x->tools, &command) == 0;
 }
 
-// True when it goes on.
+// True when the stop goes on.
 static bool tell_of_stop(
 	struct region_watch *x, struct region_job *j, const struct standing *s, int64_t now_ns)
 {
@@ -331,7 +331,7 @@ static bool look_at_rollout(struct region_watch *x, struct region_job *j, const 
 	return true;
 }
 
-// True when it goes on.
+// True while the rollout or stop goes on.
 static bool look_at(struct region_watch *x, struct region_job *j, int64_t now_ns, bool *done)
 {
 	struct standing s = read_standing(x, j);

@@ -7,14 +7,14 @@ static bool is_at_work(int seen)
 	return seen == DEPLOYMENT_RUNNING || seen == DEPLOYMENT_PAUSED;
 }
 
-// It has not begun, or it may not have.
+// The region's deployment has not begun, or may not have.
 static bool is_before_its_turn(int seen)
 {
 	return seen == DEPLOYMENT_INITIALIZING || seen == DEPLOYMENT_PENDING ||
 	       seen == REGION_UNKNOWN || seen == REGION_ABSENT;
 }
 
-// Row C41: by default a failure ends the regions that come after it, those that are at work already included.
+// Row C41: by default a failure ends the regions after it, including those at work.
 static bool fails_with_others(const struct rollout *r, uint32_t self)
 {
 	bool all = r->on_failure && strcmp(r->on_failure, "fail_all") == 0;
@@ -27,7 +27,8 @@ static bool fails_with_others(const struct rollout *r, uint32_t self)
 	return false;
 }
 
-// Rows C37 and C39: nobody begins before all are there, and then so many at once as are allowed, in their order.
+// Rows C37 and C39: no region begins before every region's deployment is at least pending; then at most max_parallel
+// at once, in their order.
 static bool has_its_turn(const struct rollout *r, uint32_t self)
 {
 	int64_t others = 0;

@@ -1,13 +1,13 @@
-// The next step of a region in a rollout over several of them (rows C37–C41, docs/spec/watchers.md). Pure: every region
-// looks at all of them and decides about itself alone, so that nobody has to be asked, and none is waited for that is
-// not needed. What a region sees may be old. It only ever sees too little progress, and then it waits.
+// The next step of a region in a rollout over several of them (rows C37–C41, docs/spec/watchers.md). Pure: every
+// region reads the status of all and decides about itself alone, so that no region is asked to act, and no region is
+// waited for without need. What a region sees may be old: it then sees too little progress, and waits.
 #pragma once
 #include "state/records/deployment.h"
 
 // What is known of one region: the status of its deployment of this rollout, or
 enum region_seen {
 	REGION_UNKNOWN = DEPLOYMENT_STATUSES, // it could not be asked
-	REGION_ABSENT,                        // it has not got the job yet
+	REGION_ABSENT,                        // it does not have the job yet
 };
 
 enum region_step { REGION_WAIT, REGION_RUN, REGION_UNBLOCK, REGION_FAIL };

@@ -1,5 +1,5 @@
-// Disconnected nodes: each is asked about again once per time to live, until it is back or everything on it that might
-// still reconnect has expired, whereupon it is decided to be down (row B53, docs/spec/states.md).
+// Disconnected nodes: asks about each once per time to live, until it is back or everything on it that may reconnect
+// has expired; then the node is decided to be down (row B53, docs/spec/states.md).
 #include "placement/watch/nodes/disconnects.h"
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
@@ -117,8 +117,7 @@ static void disconnects_take_over(void *context)
 
 #define ASKED_AT_ONCE 256u
 
-// Those whose time has come, at most as many as are asked about at once; each is due again later. Sets when the next
-// turn is.
+// Takes due nodes, at most as many as are asked about at once; each is due again later. Sets the next turn.
 static uint32_t take_due(struct disconnects *d, int64_t now_ns, struct uuid *ids, int64_t *next_ns)
 {
 	uint32_t count = 0;
@@ -156,7 +155,7 @@ static void ask_node(struct disconnects *d, const struct uuid *ids, uint32_t cou
 		known++;
 	}
 	state_read_end();
-	watch_run_all(&d->tools, asked, known); // who is refused is asked about again in its time
+	watch_run_all(&d->tools, asked, known); // a refused one is asked about again at its time
 }
 
 static int64_t disconnects_turn(void *context, int64_t now_ns, bool *done)

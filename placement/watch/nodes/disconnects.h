@@ -1,4 +1,4 @@
-// Disconnected nodes, until nothing of theirs may reconnect any more.
+// Disconnected nodes, until nothing on them may reconnect.
 #pragma once
 #include "placement/watch/frame/watcher.h"
 

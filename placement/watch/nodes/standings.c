@@ -1,5 +1,5 @@
-// How the nodes of the cluster stand, looked at once a second: what changed is logged, in the words of row E29, with
-// how many looks before it saw nothing new (row E30).
+// Counts the standing of the nodes once a second and logs changes, in the words of row E29, with the number of looks
+// before that saw nothing new (row E30).
 #include "placement/watch/nodes/standings.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -12,7 +12,7 @@ struct standings {
 	struct watch_tools tools;
 	struct node_standings newest;
 	uint64_t unchanged; // looks since the numbers changed
-	int64_t look_ns;    // the next one
+	int64_t look_ns;    // time of the next look
 };
 
 static void *standings_create(const struct watch_tools *tools)
@@ -32,7 +32,7 @@ static void standings_take_over(void *context)
 {
 }
 
-// Nobody waits for these numbers: the next look is soon enough.
+// The next look comes soon enough for these numbers.
 static bool standings_changed(void *context, const struct state_change *change)
 {
 	return false;
@@ -46,7 +46,7 @@ struct node_standings node_standings_of(const struct state_counts *counts)
 		.suspended = counts->nodes_standing[NODE_SUSPENDED],
 	};
 
-	// What runs on lost nodes counts as running, too.
+	// Lost nodes with work count as running, too.
 	s.free = s.healthy > s.running ? s.healthy - s.running : 0;
 	return s;
 }

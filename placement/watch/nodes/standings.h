@@ -4,7 +4,7 @@
 
 extern const struct watcher standing_watcher;
 
-// How the nodes stand, as rows E27 and E28 count them: offlined and forgotten ones are in none of these.
+// The standing of the nodes, by rows E27 and E28: offlined and forgotten nodes are in no count.
 struct node_standings {
 	uint32_t healthy, free, running, suspended;
 };

@@ -1,5 +1,5 @@
-// Suspended nodes: when one has been lost or flaky for long enough, or its readiness is to count, the decider is told
-// to look at it (rows E18 to E20). It judges again, by its own clock.
+// Suspended nodes: when one has been lost or flaky for long enough, or its readiness begins to count, asks the
+// decider to look at it (rows E18 to E20). The decider judges again, by its own clock.
 #include "placement/watch/nodes/suspended_nodes.h"
 #include "placement/broker/heap.h"
 #include "placement/broker/lookup.h"
@@ -8,7 +8,7 @@
 #include "state/log/command.h"
 #include <stdlib.h>
 
-// Until a node is asked for again that was swept and is still due: the command was refused, or clocks differ.
+// Pause before a swept node that is still due is asked about again: the command was refused, or clocks differ.
 #define AGAIN_NS (100 * NS_PER_MS)
 
 struct suspended_node {
@@ -91,7 +91,7 @@ static void forget_suspended(struct suspended_nodes *l, const struct uuid *id)
 	free(node);
 }
 
-// True: something is due of it at some time.
+// Notes when something is due for the node. True: there is such a time.
 static bool follow_node(struct suspended_nodes *l, const struct node *node)
 {
 	int64_t due_ns = node->record.deleted
@@ -126,7 +126,7 @@ static void suspended_nodes_take_over(void *context)
 	}
 }
 
-// Those whose time has come, at most as many as one sweep takes. Sets when the next turn is.
+// Takes due nodes, at most as many as one sweep takes. Sets the next turn.
 static uint32_t take_due(
 	struct suspended_nodes *l, int64_t now_ns, struct uuid *ids, int64_t *next_ns)
 {
@@ -161,7 +161,7 @@ static int64_t suspended_nodes_turn(void *context, int64_t now_ns, bool *done)
 			.action = LIFECYCLE_SWEEP, .nodes = ids, .count = count};
 		struct command c = {.type = COMMAND_NODE_LIFECYCLE, .node_lifecycle = &sweep};
 		uint64_t begin_ns = time_monotonic_ns(l->tools.time);
-		(void)watch_run(&l->tools, &c); // who is refused is asked about again
+		(void)watch_run(&l->tools, &c); // a refused one is asked about again
 		uint64_t took_ns = time_monotonic_ns(l->tools.time) - begin_ns;
 		watch_gauge(&l->tools, &l->tools.stats->sweep_us, (uint32_t)(took_ns / 1000));
 		watch_count(&l->tools, &l->tools.stats->nodes_swept, sweep.changed);

@@ -56,7 +56,7 @@ static void add_to(struct node_use *use, const struct allocation *a)
 	use->living++;
 }
 
-// A copy that may be changed, in the place of the one below.
+// The altered copy that replaces the allocation of the view below; made on first use.
 static struct altered_allocation *alter(struct altered_view *v, const struct allocation *a)
 {
 	struct altered_allocation *altered = find_altered(v, &a->id);
@@ -124,7 +124,7 @@ static bool find_version(const struct allocation *a, void *context)
 	return !search->found;
 }
 
-// The version that a placement is of: the newest, or one that some allocation is of (row C31).
+// The version that a placement names: the newest, or one of some allocation (row C31).
 static const struct job *version_of(
 	const struct altered_view *v, const struct job *job, uint64_t modify_index)
 {
@@ -285,7 +285,7 @@ static const struct allocation *view_allocation(void *context, const struct uuid
 	return now_of(context, id);
 }
 
-// What is published may have changed meanwhile.
+// Published counts may have changed meanwhile.
 static uint32_t less(uint32_t count, uint32_t removed)
 {
 	return removed < count ? count - removed : 0;

@@ -12,7 +12,7 @@ const char *const what_if_outcome_names[] = {"moves", "no-room", "later", "stops
 
 struct running {
 	struct altered_view view;
-	const struct job *job; // whose turn it is; NULL: purged
+	const struct job *job; // job being scheduled; NULL: purged
 	struct what_if *out;
 	bool has_followup; // its scheduler wants to look again later
 	struct array failed_groups;
@@ -25,7 +25,7 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 	return 0;
 }
 
-// The view below is open all the time.
+// The view below stays open.
 static void end_view(void *context)
 {
 }
@@ -118,12 +118,12 @@ static void release_groups(struct array *groups)
 {
 	struct evaluation *e = evaluation_create();
 
-	e->failed_groups = *groups; // freed as what they are: a part of an evaluation
+	e->failed_groups = *groups; // freed as part of an evaluation
 	evaluation_free(e);
 	*groups = (struct array){0};
 }
 
-// The last word on the evaluation: what could not be placed.
+// The final evaluation holds what could not be placed.
 static int update_eval(void *context, const struct evaluation *e)
 {
 	struct running *r = context;
@@ -161,7 +161,7 @@ static bool has_failed(const struct array *groups, const char *name)
 	return false;
 }
 
-// What is still to be said of the allocations of the job, now that its scheduler has run.
+// Sets the remaining outcomes of the job's allocations after its scheduler ran.
 static void conclude(struct running *r, const struct job *of)
 {
 	for (uint32_t i = 0; i < r->out->items.count; i++) {
@@ -237,7 +237,7 @@ static bool collect_allocation(const struct allocation *a, void *context)
 	*(struct what_if_item *)array_append(
 		&c->running->out->items, sizeof(struct what_if_item)) = (struct what_if_item){
 		.allocation = a,
-		// Who holds it may ask for another; no scheduler does.
+		// Its client may ask for another; no scheduler does.
 		.outcome = is_direct && c->kind == WHAT_IF_DOWN ? WHAT_IF_STOPS : WHAT_IF_STAYS,
 		.finishes = c->kind == WHAT_IF_DRAIN && drain_kind_of(a) == DRAIN_ENDS,
 	};

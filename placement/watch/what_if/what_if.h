@@ -1,5 +1,5 @@
-// What would become of the allocations of a node if it were drained, or dead: the schedulers run over a view in which
-// it is. Nothing is stored. Everything leaves at once there, so the answer is where allocations end up, not in what
+// What would become of a node's allocations if it were drained or dead: the schedulers run over a view in which it
+// is. Nothing is stored. Everything leaves at once there, so the answer is where allocations end up, not in what
 // order.
 #pragma once
 #include "placement/scheduler/common/view.h"
@@ -10,10 +10,10 @@ extern const char *const what_if_kind_names[]; // "drain" "down" NULL
 
 enum what_if_outcome {
 	WHAT_IF_MOVES,   // a replacement fits on `to`
-	WHAT_IF_NO_ROOM, // it is wanted and fits nowhere; metrics say why
-	WHAT_IF_LATER, // it is wanted, but not yet: delayed by its reschedule or disconnect policy
-	WHAT_IF_STOPS, // it ends there, and nothing takes its place
-	WHAT_IF_STAYS, // nothing moves it: it is held by a client, or its job leaves it where it is
+	WHAT_IF_NO_ROOM, // wanted, but fits nowhere; metrics say why
+	WHAT_IF_LATER,   // wanted, but delayed by its reschedule or disconnect policy
+	WHAT_IF_STOPS,   // ends there without a replacement
+	WHAT_IF_STAYS,   // nothing moves it: a client holds it, or its job leaves it there
 	WHAT_IF_OUTCOMES
 };
 extern const char *const what_if_outcome_names[]; // "moves" "no-room" "later" "stops" "stays" NULL
@@ -21,7 +21,7 @@ extern const char *const what_if_outcome_names[]; // "moves" "no-room" "later" "
 struct what_if_item {
 	const struct allocation *allocation; // of the view
 	enum what_if_outcome outcome;
-	bool finishes; // left to finish until the deadline; the outcome is what happens there
+	bool finishes; // may run until the deadline; the outcome is what happens then
 	const struct node *to;
 	double score;
 	uint32_t preempted; // allocations that would be stopped on `to` for it
@@ -38,8 +38,7 @@ struct what_if {
 	uint32_t outcomes[WHAT_IF_OUTCOMES];
 };
 
-// The view must stay open until what_if_release. Returns 0, or what a scheduler failed with; *out is to be released in
-// any case.
+// The view must stay open until what_if_release. Returns 0 or a scheduler's error; *out must be released in any case.
 int what_if(const struct scheduler_view *, const struct node *, enum what_if_kind, struct prng *,
 	int64_t now_ns, struct what_if *out);
 void what_if_release(struct what_if *);
