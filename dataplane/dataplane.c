@@ -39,7 +39,7 @@ void dataplane_topology_ask(const struct dataplane_settings *s, struct topology_
 	*ask = (struct topology_ask){.ports = s->port_count, .spin = s->poll == POLL_SPIN};
 	for (uint32_t i = 0; i < s->port_count; i++) {
 		struct device device;
-		char message[256]; // preflight says it
+		char message[256]; // unused: preflight reports it
 		ask->port[i].queues = port_queues(&s->ports[i]);
 		ask->port[i].numa_node =
 			device_resolve(&s->ports[i], i, &device, message, sizeof message) == 0
@@ -87,7 +87,7 @@ static int start_eal(struct dataplane *d, char *message, uint32_t message_size)
 	return error;
 }
 
-// The workers of one port: their packets, its addresses, its losses.
+// Gives each worker of the port its queue, the port's addresses and the port's count of lost packets.
 static void attach_workers(struct dataplane *d, uint32_t index)
 {
 	struct ethernet_port *port = &d->ports[index];
@@ -199,8 +199,8 @@ static int launch_worker(struct dataplane *d, uint32_t number)
 	return 0;
 }
 
-// Node lines lie with the workers that write them. When those are on several nodes each line lies where it
-// is first touched, which is by its owner unless it was known before.
+// Moves the node lines to the NUMA node of the workers. With workers on several NUMA nodes each line stays where it
+// was first touched: by its owner, unless the node was known before.
 static void bring_lines_home(const struct dataplane *d, const struct node_table *table)
 {
 	if (numa_nodes() < 2 || d->plan.worker_count == 0)
@@ -224,7 +224,7 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 {
 	bring_lines_home(d, state_node_table(state));
 	packet_workers_open(d->workers, state, queue, keys, time);
-	// Signals are the main thread's.
+	// Only the main thread takes signals.
 	sigset_t all, before;
 	sigfillset(&all);
 	int error = -pthread_sigmask(SIG_SETMASK, &all, &before);

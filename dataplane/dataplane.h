@@ -18,7 +18,7 @@ struct dataplane_settings {
 	uint16_t udp_port;
 	enum poll_mode poll;
 	uint32_t ttl_ms;           // granted to nodes
-	uint32_t restart_grace_ms; // on top of ttl_ms, for every known node after a start
+	uint32_t restart_grace_ms; // added to ttl_ms after a start
 	uint32_t stall_ms;         // a loop gap that counts as our own fault
 	uint32_t idle_sleep_us;    // longest nap of an idle adaptive worker, at most 900
 	char huge[16];             // "auto", "yes", "no"
@@ -26,22 +26,22 @@ struct dataplane_settings {
 	char eal_extra[256];       // further EAL arguments, for experts
 	alloc_spec_render *alloc_spec;
 	vm_spec_render *vm_spec;
-	void *alloc_spec_context; // of both
+	void *alloc_spec_context; // for both
 };
 
 struct dataplane;
 
-// Reads what is needed from settings for the planner (NUMA node of each device).
+// Fills the planner's ask from the settings, with the NUMA node of each device.
 void dataplane_topology_ask(const struct dataplane_settings *, struct topology_ask *);
-// What would go wrong, before EAL is started: huge pages, permissions, missing devices or
-// interfaces, drivers, address families. Adds to the plan's problems.
+// Checks before EAL starts what would go wrong: huge pages, permissions, missing devices or interfaces, drivers,
+// address families. Adds problems to the plan.
 void dataplane_preflight(const struct dataplane_settings *, struct topology_plan *);
 
-// EAL, ports, queues, mempools. Once per process. message: what, where and what to do.
+// Sets up EAL, ports, queues and mempools. Once per process. message says what failed, where and what to do.
 int dataplane_create(const struct dataplane_settings *, const struct topology_plan *,
 	struct dataplane **, char *message, uint32_t message_size);
-// Fills every known node's line and arms it with the grace; launches the workers. keys must outlive
-// it.
+// Fills the line of every known node, arms those that are ready or initializing with the grace, and launches the
+// workers. keys must outlive the dataplane.
 int dataplane_start(struct dataplane *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
 // Stops the workers (they finish their burst), then the ports.

@@ -139,7 +139,7 @@ uint32_t packet_worker_step(struct packet_worker *w)
 	if (received > 0)
 		handle_burst(w);
 	requests_answer(w);
-	// What is queued is handled before anybody is judged silent.
+	// The worker handles every queued packet before it judges a node silent.
 	if (received < DRAINED_BELOW)
 		sweep_slice(w, now_ns);
 	state_reader_quiescent();
@@ -158,8 +158,8 @@ static void nap_worker(struct packet_worker *w)
 	state_reader_online();
 }
 
-// Gives the processor away when there is nothing to do: first not at all, then to whoever else is
-// runnable while answers are awaited, then for naps that grow.
+// Rests an idle worker: it stays awake at first, then yields to other threads while requests are pending, else naps
+// for growing times.
 static void rest_worker(struct packet_worker *w, uint32_t received)
 {
 	if (received > 0) {
@@ -182,7 +182,7 @@ void packet_worker_run(struct packet_worker *w)
 	state_reader_online();
 	while (!atomic_load_explicit(&w->team->stopping, memory_order_relaxed))
 		rest_worker(w, packet_worker_step(w));
-	// What the applier finished before it stopped is still answered.
+	// Answers the requests that the applier finished before it stopped.
 	requests_answer(w);
 	state_reader_offline();
 }

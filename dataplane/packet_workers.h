@@ -1,5 +1,5 @@
-// One poller: takes bursts from its queue, runs them through the packet path, answers what the
-// applier has finished, sweeps for the silent. packet_worker_step() is one turn of the loop and knows no
+// A packet worker polls one queue: it takes bursts, runs them through the packet path, answers the requests that the
+// applier has finished, and sweeps for silent nodes. packet_worker_step() is one turn of the loop and knows no
 // transport, thread or clock of its own, so that tests run it over arrays and a manual clock.
 #pragma once
 #include "dataplane/requests/packet_worker.h"
@@ -7,14 +7,15 @@
 // Caller destroys.
 struct packet_workers *packet_workers_create(uint32_t count, const struct packet_worker_settings *);
 void packet_workers_destroy(struct packet_workers *);
-// Where a worker's packets come from. missed may be NULL. Before packet_workers_open().
+// Sets a worker's packet source and port. missed: the port's count of lost packets, or NULL. Before
+// packet_workers_open().
 void packet_worker_attach(struct packet_worker *, struct packet_io, const struct hot_port *,
 	const _Atomic uint64_t *missed);
-// Starts the liveness clocks and fills and arms the lines of every known node. Before any step.
+// Starts the liveness clocks, fills the line of every known node and arms those that are up. Before any step.
 void packet_workers_open(struct packet_workers *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
 
 // One turn. The calling thread is online for RCU (state_reader_online()). Returns packets received.
 uint32_t packet_worker_step(struct packet_worker *);
-// Turns until workers.stopping, napping when there is nothing to do, then answers what is finished.
+// Runs turns until packet_workers.stopping, naps when there is nothing to do, then answers the finished requests.
 void packet_worker_run(struct packet_worker *);

@@ -10,9 +10,9 @@
 	(sizeof(((struct topology_plan *)0)->problems) / \
 		sizeof(((struct topology_plan *)0)->problems[0]))
 
-// What a place costs, in the order of what hurts: two pollers on one processor halve each other and
-// more, two on one core share its units, applier and schedulers want a processor each, a remote NUMA
-// node adds latency to every packet, and the first core is where the kernel keeps house.
+// Costs of a processor, the worst first: two pollers on it more than halve each other, two on one core share its
+// units, applier and schedulers want a processor each, a remote NUMA node adds latency to every packet, and the kernel
+// does its own work on the first core.
 #define COST_SHARED_CPU 1000000u
 #define COST_SHARED_CORE 10000u
 #define COST_SHARED_THREAD 1000u
@@ -50,8 +50,7 @@ void topology_problem(struct topology_plan *plan, enum topology_severity severit
 	snprintf(plan->problems[i].remedy, sizeof plan->problems[i].remedy, "%s", remedy);
 }
 
-// The processors this process may use. A synthetic topology has no process: all that are left in
-// it.
+// Finds the processors that this process may use; in a synthetic topology, which has no process, all that are allowed.
 static int usable_cpus(hwloc_topology_t topology, hwloc_bitmap_t set)
 {
 	if (hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology)) != 0)
@@ -129,7 +128,7 @@ static int distance_index(const struct machine *m, int numa_node)
 	return -1;
 }
 
-// Relative latency between two NUMA nodes; 10 is local. Unknown nodes are as good as local.
+// Relative latency between two NUMA nodes; 10 is local. An unknown (negative) node counts as local.
 static uint32_t numa_distance(const struct machine *m, int a, int b)
 {
 	if (a == b || a < 0 || b < 0)
@@ -152,7 +151,7 @@ static uint32_t pollers_on_core(const struct machine *m, uint32_t core)
 	return pollers;
 }
 
-// Price of sharing with pollers that are there already, and of being away from a NUMA node.
+// The cost of sharing with pollers and threads that are placed already, and of the distance to a NUMA node.
 static uint32_t place_cost(const struct machine *m, const struct cpu *cpu, int numa_node)
 {
 	return cpu->pollers * COST_SHARED_CPU + pollers_on_core(m, cpu->core) * COST_SHARED_CORE +
@@ -180,7 +179,7 @@ static struct cpu *cheapest_cpu(
 	return best;
 }
 
-// Where most workers are: the applier and the pools belong there.
+// The NUMA node of most workers, where the applier and the pools belong.
 static int workers_home(const struct topology_plan *plan, const struct machine *m)
 {
 	int home = m->cpus[0].numa_node;
@@ -204,7 +203,7 @@ static int place_workers(
 		for (uint32_t queue = 0; queue < ask->port[port].queues; queue++) {
 			if (plan->worker_count == WORKERS_MAX)
 				return -ERANGE;
-			// A device without a NUMA node stays with the workers there are.
+			// A worker of a device without a NUMA node joins the workers placed so far.
 			int numa = ask->port[port].numa_node;
 			if (numa < 0)
 				numa = workers_home(plan, m);
@@ -233,7 +232,8 @@ static uint32_t free_cores(const struct machine *m)
 	return m->core_count - taken;
 }
 
-// One processor each where there are enough; else they share the applier's, not a poller's.
+// Gives each scheduler a processor of its own; where there are too few, schedulers share the applier's, not a
+// poller's.
 static void place_schedulers(
 	struct machine *m, const struct topology_ask *ask, int home, struct topology_plan *plan)
 {
@@ -347,7 +347,7 @@ int topology_plan(
 	say_remote(&m, ask, plan);
 	say_shared(&m, ask->spin, plan);
 	say_thread(&m, "applier", plan->applier_cpu, ask->spin, home, plan);
-	// Main sleeps in epoll, so a shared processor hurts only when it is never given away.
+	// The main thread sleeps in epoll, so a shared processor hurts only when its poller spins.
 	if (ask->spin)
 		say_thread(&m, "main thread", plan->main_cpu, true, -1, plan);
 fail:

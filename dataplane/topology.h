@@ -17,8 +17,8 @@ struct topology_ask {
 	uint32_t schedulers; // scheduler threads wanted; 0: one per core that is left
 };
 
-// Two at least: while the plan of one is on its way to the disk, the other thinks. Beyond so many they
-// only wait for the applier.
+// At least two schedulers: one works while the plan of the other is on its way to the disk. Beyond
+// SCHEDULERS_USUAL_MAX they only wait for the applier.
 #define SCHEDULERS_MAX 64u
 #define SCHEDULERS_USUAL_LEAST 2u
 #define SCHEDULERS_USUAL_MAX 16u
@@ -35,9 +35,10 @@ struct topology_plan {
 	uint32_t worker_count;
 	struct topology_worker workers[WORKERS_MAX];
 	int applier_cpu; // OS index
-	int main_cpu;    // for EAL's main lcore: not a poller's where there is a choice
+	int main_cpu;    // of EAL's main lcore; a poller's only without a choice
 	uint32_t scheduler_count;
-	int scheduler_cpus[SCHEDULERS_MAX]; // near the applier; a poller's only where all are
+	int scheduler_cpus
+		[SCHEDULERS_MAX]; // near the applier; a poller's only where pollers have all
 	uint32_t problem_count;
 	struct {
 		enum topology_severity severity;
@@ -46,10 +47,10 @@ struct topology_plan {
 	} problems[32];
 };
 
-// Adds a problem; past the last place it is left out. remedy may be "".
+// Adds a problem, or drops it when the table is full. remedy may be "".
 void topology_problem(struct topology_plan *, enum topology_severity, const char *remedy,
 	const char *text, ...) __attribute__((format(printf, 4, 5)));
-// Only cores that this process may use (affinity mask) are planned. Returns 0 or a negative error.
+// Plans only cores that this process may use (affinity mask). Returns 0 or a negative error.
 int topology_plan(hwloc_topology_t, const struct topology_ask *, struct topology_plan *);
 // One line per thread and per problem, for --check and the log at start.
 void topology_print(

@@ -1,10 +1,10 @@
-// What the three passes hand to each other. On the stack of hot_receive().
+// The burst that the three passes hand to each other; it lies on the stack of hot_receive().
 #pragma once
 #include "dataplane/hot/hot_worker.h"
 
 enum frame_kind {
-	FRAME_DROPPED, // refused in the second pass
-	FRAME_HEARTBEAT, // of the usual length: verified with the others of the burst, in the next lane
+	FRAME_DROPPED,   // refused in the second pass
+	FRAME_HEARTBEAT, // of the usual length; verified in the next lane, with the others
 	FRAME_OTHER,     // verified by itself
 };
 
@@ -12,13 +12,13 @@ enum frame_kind {
 struct frame {
 	struct packet *packet;
 	uint8_t *data;   // the frame's first byte, in the packet
-	uint16_t offset; // of it in the packet
+	uint16_t offset; // of data in the packet
 	bool ipv6;
 	uint8_t kind;
 };
 
-// A node's frame whose node and key are known. The key is a copy: what is verified with it is answered with
-// it, whatever happens to the line in between.
+// A node's frame whose node and key are known. The key is a copy: it verifies the frame and signs the answer, even
+// when the line changes in between.
 struct lane {
 	struct node_line *line;
 	struct wire_key key;
@@ -29,10 +29,10 @@ struct lane {
 struct burst {
 	struct frame frames[BURST_MAX]; // in order of arrival
 	uint32_t count;
-	struct lane lanes[BURST_MAX]; // of the heartbeats among them, in the same order
+	struct lane lanes[BURST_MAX]; // of the frames that are heartbeats, in the same order
 	uint32_t lane_count;
 	uint32_t accepted;
-	// Acknowledgements to be signed; the arrays below are theirs once the tags have been compared.
+	// Acknowledgements to sign. They use the arrays below once the received tags have been compared.
 	const struct frame *acks[BURST_MAX];
 	uint32_t ack_count;
 	const struct wire_key *keys[BURST_MAX];

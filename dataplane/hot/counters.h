@@ -2,10 +2,10 @@
 //
 // Identity, checked in tests and exported as a metric that must be 0:
 //	received = Σ refused[] + heartbeats + requests + neighbour answers
-// The first check that a packet fails names it. A refusal may still be answered: the rows that say so count
-// the packet once, and its answer in replies. A heartbeat is accepted when it is
-// a sign of life: authentic, of this generation and this term, and new. What up.request was handed is
-// counted by it: as one of requests, bad-body and requests-full.
+// The first check that a packet fails names it. A refused packet may still be answered: the rows that say so count the
+// packet once, and its answer in replies. A heartbeat is accepted when it is a sign of life: authentic, of this
+// generation and this term, and new. up.request counts each frame that it is handed as one of requests, bad-body and
+// requests-full.
 #pragma once
 #include <stdatomic.h>
 #include <stdint.h>
@@ -63,10 +63,10 @@ struct hot_counters {
 	_Atomic uint64_t refused[HOT_REFUSED_KINDS];
 	_Atomic uint64_t bursts, busy_cycles;
 	_Atomic uint64_t expired, returned;  // reports pushed
-	_Atomic uint64_t reports_deferred;   // a report found the ring full and is tried again
+	_Atomic uint64_t reports_deferred;   // reports that found the ring full and are tried again
 	_Atomic uint64_t stalls, stalled_ms; // gaps in the loop that froze the liveness clock
-	_Atomic uint64_t foreign; // heartbeats accepted of nodes that another worker owns
-	// Not a count: this worker's liveness clock, for workers that hear a node which this one owns.
+	_Atomic uint64_t foreign;            // heartbeats accepted from nodes of another worker
+	// Not a count: this worker's liveness clock, read by workers that hear a node of this one.
 	_Atomic uint32_t clock_ms;
 } __attribute__((aligned(64)));
 

@@ -10,7 +10,7 @@
 #define IPV4_BYTES 20u
 #define IPV6_BYTES 40u
 #define UDP_BYTES 8u
-// The largest Ethernet frame that is looked at: 1500 bytes, a VLAN tag.
+// The largest Ethernet frame that is accepted: 1500 bytes and a VLAN tag.
 #define ETHER_BYTES_MAX (ETHER_BYTES + VLAN_BYTES + 1500u)
 
 #define ETHERTYPE_IPV4 0x0800u
@@ -23,7 +23,7 @@
 #define PROTOCOL_UDP 17u
 #define PROTOCOL_ICMPV6 58u
 
-#define HOP_LIMIT 64u // of what we send
+#define HOP_LIMIT 64u // of packets that we send
 
 static inline uint16_t net16(const uint8_t *p)
 {
@@ -32,8 +32,7 @@ static inline uint16_t net16(const uint8_t *p)
 	return be16toh(v);
 }
 
-// Several fields at once: the byte at the lowest address is the lowest. A field of 16 bits in network order
-// is swapped in it.
+// Loads several fields as one little-endian word, in which a 16-bit field in network order is swapped.
 static inline uint32_t word32(const uint8_t *p)
 {
 	uint32_t v;
@@ -71,8 +70,8 @@ static inline uint16_t swapped16(uint32_t v)
 	return __builtin_bswap16((uint16_t)v);
 }
 
-// One's complement arithmetic does not care about byte order, nor about how wide the words are that are
-// added: sums are of words as above, 64 bits at a time with the carries apart, and folded at the end.
+// One's complement sums do not depend on byte order or on the width of the words: words as above are summed 64 bits at
+// a time with the carries apart, and folded at the end.
 struct checksum_sum {
 	uint64_t low, carries;
 };
@@ -103,8 +102,8 @@ static inline __attribute__((always_inline)) struct checksum_sum checksum_add(
 	return sum;
 }
 
-// 0xffff when the words, the right checksum among them, add up. A half that is added to the other one
-// leaves its carry where it belongs when both are added the other way round at once.
+// Folds a sum; 0xffff when the words include their right checksum. Adding a word to itself with its halves swapped
+// leaves the carry of each half where it belongs.
 static inline uint16_t checksum_fold(struct checksum_sum sum)
 {
 	sum = checksum_add_word((struct checksum_sum){sum.low, 0}, sum.carries);
@@ -115,7 +114,7 @@ static inline uint16_t checksum_fold(struct checksum_sum sum)
 	return (uint16_t)(b >> 16);
 }
 
-// Over what the IP packet carries, the addresses right before it, its length and protocol.
+// Sums the payload of an IP packet, the addresses right before it, its length and protocol.
 static inline struct checksum_sum l4_sum(
 	const uint8_t *l4, uint32_t l4_bytes, bool ipv6, uint8_t protocol)
 {

@@ -29,7 +29,8 @@ bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
 	return false;
 }
 
-// Lines of blocks that nobody owns are ours to write as much as anybody's.
+// The other worker that owns the slot's block. NODE_BLOCK_UNOWNED: this worker owns it or nobody does, so it may write
+// the line.
 static inline uint16_t foreign_owner(const struct hot_worker *w, uint32_t slot)
 {
 	uint16_t owner = node_table_owner(w->table, slot);
@@ -96,8 +97,8 @@ void heartbeats_tag(struct hot_worker *w, struct burst *b)
 	wire_tag_burst(b->keys, b->signed_data, HEARTBEAT_SIGNED_BYTES, n, b->tags);
 }
 
-// Only the owner reports, so that a node's reports are in order: it finds what is written here when it
-// sweeps. The column is on its clock.
+// Only the owner reports a node, so that the node's reports are in order: it finds the time written here, which is on
+// its own clock, when it sweeps.
 static void heard_elsewhere(struct hot_worker *w, const struct lane *lane, uint16_t owner)
 {
 	uint32_t now_ms = w->now_ms;
@@ -127,7 +128,7 @@ static inline void heard(struct hot_worker *w, const struct lane *lane)
 	last_heard_set(w->table, lane->slot, w->now_ms);
 }
 
-// The acknowledgement's fields, in the request's place. The sequence stays.
+// Writes the acknowledgement over the heartbeat, whose sequence stays.
 static inline void acknowledge(struct hot_worker *w, struct burst *b, const struct frame *f,
 	const struct lane *lane, uint32_t directives)
 {

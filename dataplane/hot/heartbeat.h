@@ -2,18 +2,18 @@
 #pragma once
 #include "dataplane/hot/burst.h"
 
-// Finds the node and its key: from its line, or from above when that has another one. Refuses and returns
-// false when there is none.
+// Finds the frame's node and its key: the line's, or that of up.node_key when the line has another one. Refuses the
+// frame and returns false when there is none.
 bool lane_find(struct hot_worker *, const struct frame *, struct lane *);
-// To be called once a frame's tag was right: keeps its key in the line, if that is ours to write.
+// Called once the frame's tag is verified: keeps its key in the line if this worker may write that.
 void lane_verified(const struct hot_worker *, const struct frame *, const struct lane *);
-// The replay window of the node. Refuses and returns false for what was seen or is too old.
+// Checks the node's replay window. Refuses the frame and returns false when it was seen or is too old.
 bool lane_accept(struct hot_worker *, const struct frame *, const struct lane *);
 // Counts and answers an authentic frame that is not acted on.
 void lane_refuse(struct hot_worker *, const struct frame *, const struct lane *, enum hot_refusal,
 	enum wire_refusal);
 
-// Second pass: the tags that the burst's heartbeats should have.
+// Second pass: computes the tags that the burst's heartbeats should have.
 void heartbeats_tag(struct hot_worker *, struct burst *);
 // Third pass, for the heartbeat of the given lane: compares, updates, prepares the acknowledgement.
 void heartbeat_receive(struct hot_worker *, struct burst *, const struct frame *,

@@ -1,4 +1,4 @@
-// What the packet path of one worker works on: its port, the nodes' lines, and whom it asks for the rare cases.
+// The packet path of one worker: its port, the nodes' lines, and the upcalls for the rare cases.
 #pragma once
 #include "dataplane/hot/counters.h"
 #include "dataplane/hot/packet.h"
@@ -9,7 +9,7 @@
 
 #define HOT_ADDRESSES_MAX 4u
 
-// Who we are on one port.
+// Our addresses on one port.
 struct hot_port {
 	uint8_t mac[6];
 	uint8_t ipv4_count, ipv6_count;
@@ -26,10 +26,10 @@ struct hot_frame {
 	struct packet *packet;
 	uint32_t offset; // of the frame in packet->data
 	struct wire_header header;
-	struct wire_key key; // verified with it, to be replied with
+	struct wire_key key; // verified the frame, signs the reply
 };
 
-// What the packet path needs from the layer above for the rare cases. Called on the worker's thread.
+// Calls of the packet path to the layer above, for the rare cases. On the worker's thread.
 struct hot_upcalls {
 	void *context;
 	// Key of a node (by slot and generation) or of a client; false: none. May derive; must not block.
@@ -41,10 +41,10 @@ struct hot_upcalls {
 	// Counts it as one of requests, bad-body and requests-full. Returns PACKET_REPLY when it turned the
 	// packet into an answer; the packet path counts that.
 	enum packet_verdict (*request)(void *context, struct hot_frame *);
-	// A heartbeat of a node that this worker had reported down. Returns false when the ring is full: tried
-	// again at the next heartbeat.
+	// Reports a heartbeat of a node that this worker had reported down. False: the ring is full; the next
+	// heartbeat tries again.
 	bool (*returned)(void *context, uint32_t slot, uint32_t generation);
-	// A silent node. Returns false when the ring is full: tried again at the next sweep.
+	// Reports a silent node. False: the ring is full; the next sweep tries again.
 	bool (*expired)(void *context, uint32_t slot, uint32_t generation);
 };
 
@@ -59,6 +59,5 @@ struct hot_worker {
 	const struct hot_counters *const *peers;
 	uint32_t peer_count;
 	uint32_t ttl_ms;
-	uint32_t
-		now_ms; // the liveness clock, see liveness.h; advanced by the loop before each burst
+	uint32_t now_ms; // liveness clock (liveness.h), advanced by the loop before each burst
 };

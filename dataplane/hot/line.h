@@ -1,5 +1,5 @@
-// Relaxed access to the plain fields of a node's line and to its last-heard word. Mostly one worker does it,
-// but flows may move: then two workers meet here, and must see whole words. Costs nothing on any processor.
+// Relaxed access to the plain fields of a node's line and to its last-heard word. Mostly one worker uses a line, but
+// flows may move: then two workers meet here and must see whole words. Costs nothing on any processor.
 #pragma once
 #include "state/tables/node_table.h"
 
@@ -16,7 +16,7 @@ static inline uint32_t last_heard_get(const struct node_table *table, uint32_t s
 	return atomic_load_explicit(&table->last_heard_ms[slot], memory_order_relaxed);
 }
 
-// The one value of the column that means something else.
+// Steps over NODE_NOT_ARMED, which is not a time.
 static inline uint32_t clock_value(uint32_t ms)
 {
 	return ms == NODE_NOT_ARMED ? NODE_NOT_ARMED + 1 : ms;

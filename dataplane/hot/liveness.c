@@ -2,7 +2,7 @@
 #include "dataplane/hot/line.h"
 #include "state/base/time_units.h"
 
-// Words that are looked at without a branch: four cache lines of the column.
+// Words that a sweep checks without a branch: four cache lines of the column.
 #define SWEEP_CHUNK 64u
 
 _Static_assert(NODE_BLOCK_SLOTS % SWEEP_CHUNK == 0, "a chunk lies in one block");
@@ -55,15 +55,15 @@ void liveness_disarm(struct node_table *table, uint32_t slot)
 	last_heard_set(table, slot, NODE_NOT_ARMED);
 }
 
-// Negative when the node is silent: signed, so that a time ahead of the clock (a grace period) is not, and
-// that the 32 bits may wrap. Zero when the slot is not armed.
+// The time until the node counts as silent; negative as a signed number once it does. A time ahead of the clock (a
+// grace period) is not silent, and the 32 bits may wrap. Zero when the slot is not armed.
 static inline uint32_t time_left(uint32_t heard_ms, uint32_t limit_ms)
 {
 	return heard_ms == NODE_NOT_ARMED ? 0 : heard_ms - limit_ms;
 }
 
-// Another worker heard a node that is down. That it is not down any more means that this worker has heard
-// it in the meantime.
+// Reports the return of a down node that another worker heard. When the node is not down any more, this worker has
+// heard it in the meantime.
 static void bring_back(struct hot_worker *w, uint32_t slot, struct node_line *line)
 {
 	uint8_t flags = LINE_GET(line->flags);
@@ -107,7 +107,7 @@ static void attend(struct hot_worker *w, uint32_t first, uint32_t end, uint32_t 
 	}
 }
 
-// Plain reads, so that the compiler may take many words at a time: what matters is read again, atomically.
+// Reads the column plainly, so that the compiler may take many words at a time; attend() reads again, atomically.
 __attribute__((no_sanitize("thread"))) static void sweep_slots(
 	struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
 {

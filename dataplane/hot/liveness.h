@@ -1,15 +1,15 @@
-// Who has gone silent. Last-heard times are a dense column of milliseconds on the worker's own liveness
-// clock, which does not advance while the worker itself was stalled or losing packets: a gap in our own
-// attention extends every deadline by the gap and needs no other work.
+// Finds the nodes that have gone silent. Last-heard times are a dense column of milliseconds on the worker's own
+// liveness clock, which stands still while the worker is stalled or loses packets: a gap in our own attention extends
+// every deadline by the gap and needs no other work.
 #pragma once
 #include "dataplane/hot/hot_worker.h"
 
-// Packets lost for want of room freeze the clock for this long from when the loss was seen: a port's
-// count of them is read ten times a second, so a lasting overload keeps the clock frozen.
+// The clock is frozen for this long after the worker sees that its port lost packets for want of room. The port's
+// count is read ten times a second, so a lasting overload keeps the clock frozen.
 #define LIVENESS_HOLD_MS 200u
-// A node that is down and was heard by a worker that does not own it is armed as heard this long ago, which
-// is longer than anybody stays silent unnoticed: the owner reports the return at its next sweep, so that a
-// node's reports leave through one ring, in order.
+// A worker that hears a down node of another worker arms it as heard this long ago, which is longer than any node
+// stays silent unnoticed: the owner reports the return at its next sweep, so that a node's reports leave through one
+// ring, in order.
 #define LIVENESS_HEARD_ELSEWHERE_MS (1u << 30)
 #define LIVENESS_TTL_MS_MAX (1u << 29)
 

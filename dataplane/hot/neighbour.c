@@ -34,7 +34,7 @@ static bool mac_can_answer(const uint8_t *mac)
 	return !mac_is_group(mac_at(padded)) && mac_at(padded) != 0;
 }
 
-// Who asks for one of ours: 0.0.0.0 (a probe, RFC 5227) or a host's address.
+// True when the sender is 0.0.0.0 (a probe, RFC 5227) or a host's address, and not ours.
 static bool arp_sender_can_answer(const struct hot_port *port, const uint8_t *arp)
 {
 	uint8_t first = arp[14];
@@ -63,7 +63,7 @@ static int arp_answer(const struct hot_port *port, struct headers *h)
 	return NEIGHBOUR_ANSWERED;
 }
 
-// The checksum changes by what the first word changes by, of which the type is the lower byte.
+// Changes the checksum by as much as the first word changes, whose lower byte is the type.
 static void echo_turn_around(uint8_t *icmp, uint8_t reply_type)
 {
 	uint32_t start = word32(icmp);
@@ -104,7 +104,7 @@ static bool solicitation_options(const uint8_t *option, const uint8_t *end, cons
 	return true;
 }
 
-// RFC 4861, section 7.1.1, and that there is one host to answer.
+// Checks RFC 4861, section 7.1.1, and that there is one host to answer.
 static bool solicitation_is_valid(
 	const struct hot_port *port, const struct headers *h, const uint8_t **link)
 {
@@ -129,7 +129,7 @@ static void advertise(const struct hot_port *port, struct headers *h, const uint
 	ethernet_turn_around(port, data);
 	if (link != NULL)
 		memcpy(data, link, 6);
-	// The request had an option of its own when there is room for ours.
+	// A request with a link option has room for ours.
 	uint32_t bytes = SOLICITATION_BYTES + (link != NULL ? LINK_OPTION_BYTES : 0);
 	ipv6_turn_around(ip, bytes, PROTOCOL_ICMPV6, 255);
 	memcpy(ip + 8, target, 16); // the request may have been to a group

@@ -1,5 +1,5 @@
-// What every port on a network owes its neighbours: answers to ARP, to IPv6 neighbour solicitations and to
-// pings. Always in the request's place and never longer than it; never to a group.
+// Answers what a port owes its neighbours: ARP, IPv6 neighbour solicitations and pings. An answer is written over its
+// request, is never longer than it and never goes to a group.
 //
 // Duplicate address detection of IPv6 (a solicitation from the unspecified address) is refused: its answer
 // would go to all nodes of the link.
@@ -7,19 +7,19 @@
 #include "dataplane/hot/headers.h"
 #include "dataplane/hot/hot_worker.h"
 
-// One packet under examination.
+// The headers of one packet.
 struct headers {
 	struct packet *packet;
 	uint8_t *data;      // the packet's
 	uint32_t l3, l4;    // offsets
-	uint32_t end;       // offset behind what the IP header says is there
+	uint32_t end;       // offset behind the IP packet, by its header
 	uint32_t ethertype; // of what the frame carries
 	uint8_t protocol;   // of what the IP packet carries
 	bool ipv6;
 	bool group; // came in a frame to a group address
 };
 
-// ARP, ICMP and ICMPv6. Returns NEIGHBOUR_ANSWERED, or an enum hot_refusal.
+// Answers ARP, ICMP and ICMPv6. Returns NEIGHBOUR_ANSWERED or an enum hot_refusal.
 #define NEIGHBOUR_ANSWERED (-1)
 int neighbour_answer(const struct hot_port *, struct headers);
 

@@ -41,7 +41,7 @@ static inline int parse_ethernet(const struct hot_port *port, struct headers *h)
 	return port->vlan_id == 0 || port->vlan_id == id ? PARSED : HOT_REFUSED_VLAN;
 }
 
-// A host's address that is not ours: somebody who can be answered.
+// True for a host's address that is not ours, which can be answered.
 static inline bool ipv4_can_answer(const struct hot_port *port, const uint8_t *address)
 {
 	uint8_t first = address[0];
@@ -88,7 +88,8 @@ static bool ipv6_can_answer(const struct hot_port *port, const uint8_t *address)
 	return !near_zero && address[0] != 0xff && !port_has_ipv6(port, address);
 }
 
-// Ours, or the group that solicitations for ours are sent to, in a frame to the group of that name.
+// True when the destination is ours, or is the solicited-node group of one of ours in a frame to the Ethernet group of
+// that name.
 static inline bool ipv6_is_for_us(const struct hot_port *port, const struct headers *h)
 {
 	const uint8_t *data = h->data, *destination = data + h->l3 + 24;
@@ -165,7 +166,7 @@ static inline int parse_udp(const struct hot_port *port, const struct headers *h
 		return HOT_REFUSED_SOURCE;
 	if (UNLIKELY(bytes > UDP_BYTES + FRAME_BYTES_MAX))
 		return HOT_REFUSED_OVERSIZED;
-	// The length twice in the sum that is checked: what the header says and what is there are one.
+	// The header's length is the length that is there, so the checked sum may count it twice.
 	return LIKELY(udp_checksum_is_good(port, h, udp)) ? PARSED : HOT_REFUSED_UDP_CHECKSUM;
 }
 
@@ -230,10 +231,8 @@ static __attribute__((noinline)) int parse_packet(
 	return LIKELY(result == PARSED) ? parse_frame(&h, frame) : result;
 }
 
-//
-// Nearly every packet is an untagged IPv4 heartbeat to our first address. It differs from a pattern in its
-// first 48 bytes (up to the frame's length field) only where it may; whatever else is different goes through
-// the steps above, which name what is wrong.
+// Nearly every packet is an untagged IPv4 heartbeat to our first address, and its first 48 bytes (up to the frame's
+// length field) match a pattern. Any other packet goes through the steps above, which name what is wrong.
 
 #define USUAL_OFFSET (ETHER_BYTES + IPV4_BYTES + UDP_BYTES)
 #define USUAL_BYTES (USUAL_OFFSET + WIRE_HEARTBEAT_BYTES)
@@ -307,7 +306,7 @@ static inline bool usual_packet(
 		return false;
 	uint64_t start = word64(ip), middle = word64(ip + 8), udp = word64(ip + IPV4_BYTES);
 	uint32_t destination = word32(ip + 16);
-	// Source address and port, hop limit and key are all but zero.
+	// Source address, source port, hop limit and key id must not be zero.
 	if (UNLIKELY(mac_at(p->data + 6) == 0) || UNLIKELY((uint8_t)middle == 0) ||
 		UNLIKELY((uint16_t)udp == 0) || UNLIKELY(p->data[USUAL_OFFSET + 6] == 0) ||
 		UNLIKELY(!ipv4_can_answer(port, ip + 12)))
@@ -332,9 +331,9 @@ static inline void prefetch_node(const struct node_table *table, uint32_t slots_
 	__builtin_prefetch((const void *)&table->last_heard_ms[slot], 1);
 }
 
-// Before anything is known about the packets: where a usual one has its slot. Next to each other these loads
-// overlap; between two packets' checks a processor looks ahead to hardly more than one of them, and waits for
-// its translation. A wrong guess costs nothing but the line that it brings.
+// Prefetches the node of every packet as if it were a usual one, before anything is checked. Side by side these loads
+// overlap; between two packets' checks a processor looks ahead to hardly more than one of them, and waits for its
+// translation. A wrong guess costs only the cache line that it brings.
 static void prefetch_usual(const struct node_table *table, const struct packet *packets, uint32_t n)
 {
 	uint32_t used = atomic_load_explicit(&table->slots_used, memory_order_relaxed);

@@ -15,8 +15,8 @@ static void hand_on(struct hot_worker *w, const struct frame *f, const struct wi
 		counter_add(&w->counters->replies, 1);
 }
 
-// All but REGISTER and the usual heartbeat. A GOODBYE counts among the heartbeats; reports and questions
-// about allocations may be sent again and are answered again.
+// Receives a node's frames other than REGISTER and the usual heartbeat. A GOODBYE takes part in the replay window of
+// heartbeats; reports and questions about allocations may be sent again and are answered again.
 static void receive_from_node(
 	struct hot_worker *w, const struct frame *f, const struct wire_header *header)
 {
@@ -37,7 +37,8 @@ static void receive_from_node(
 		hand_on(w, f, header, &lane.key);
 }
 
-// Registrations name a node, all others a client. Returns an enum hot_refusal, or -1 with the key.
+// Finds the sender's key: a registration names a node, every other frame a client. Returns -1 with the key, or an enum
+// hot_refusal.
 static int find_sender_key(struct hot_worker *w, const struct frame *f,
 	const struct wire_header *header, struct wire_key *key)
 {

@@ -13,7 +13,7 @@ static inline void ethernet_turn_around(const struct hot_port *port, uint8_t *da
 	word32_put(data + 8, (uint32_t)(ours >> 16));
 }
 
-// Source and destination change places, which leaves their sum as it is: it is returned.
+// Swaps source and destination. Returns their sum, which stays the same.
 static inline struct checksum_sum ipv4_turn_around(
 	uint8_t *ip, uint32_t total_bytes, uint8_t protocol)
 {
@@ -43,7 +43,7 @@ static inline struct checksum_sum ipv6_turn_around(
 	return checksum_add((struct checksum_sum){0}, addresses, 32);
 }
 
-// Around a finished frame.
+// Turns the headers around a finished frame.
 static inline void headers_turn_around(const struct hot_port *port, uint8_t *data, uint32_t offset,
 	uint32_t frame_bytes, bool ipv6)
 {
@@ -59,7 +59,7 @@ static inline void headers_turn_around(const struct hot_port *port, uint8_t *dat
 	sum = checksum_add_word(sum, swapped16(udp_bytes) + swapped16(PROTOCOL_UDP));
 	sum = checksum_add(sum, data + offset, frame_bytes);
 	uint16_t checksum = (uint16_t)~checksum_fold(sum);
-	// Zero would say that there is none.
+	// A checksum of zero would mean that there is none.
 	word64_put(udp, start | (uint64_t)(checksum == 0 ? 0xffff : checksum) << 48);
 }
 

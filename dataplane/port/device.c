@@ -49,7 +49,7 @@ static void copy_part(char *to, size_t size, const char *text, size_t length)
 	to[length] = '\0';
 }
 
-// driver and name from arguments: "net_pcap0,rx_pcap=f" is device net_pcap0 of driver net_pcap.
+// Takes driver and name from the arguments: "net_pcap0,rx_pcap=f" is device net_pcap0 of driver net_pcap.
 static void name_vdev(struct device *d)
 {
 	size_t length = strcspn(d->arguments, ",");

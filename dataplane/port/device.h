@@ -20,7 +20,7 @@ struct device {
 // Fails with a message that says what, where and what to do. index is the port's number.
 int device_resolve(const struct port_settings *, uint32_t index, struct device *, char *message,
 	uint32_t message_size);
-// A device that "auto" chose could not be started, and why: chooses the next one. False when there
+// Chooses the next device when the one that "auto" chose could not be started; why says the reason. False when there
 // is none.
 bool device_fall_back(
 	struct device *, const struct port_settings *, uint32_t index, const char *why);

@@ -54,7 +54,7 @@ static void add_memory(struct arguments *a, const struct eal_ask *ask)
 	bool huge = eal_wants_huge(ask->huge, ask->ports, ask->device_count);
 	uint64_t bytes = ports_memory_bytes(ask->ports, ask->device_count, huge);
 	uint32_t memory_mb = ask->memory_mb > 0 ? ask->memory_mb : (uint32_t)(bytes >> 20) + 1;
-	// Nothing is left in /dev/hugepages or /var/run, and several daemons may run side by side.
+	// EAL leaves no files in /dev/hugepages or /var/run, and several daemons may run side by side.
 	if (huge) {
 		add_argument(a, "--in-memory");
 	} else {
@@ -95,8 +95,7 @@ static void add_extra(struct arguments *a, const char *extra)
 	}
 }
 
-// What DPDK says goes through our log. The first line is kept: those after it say what followed
-// from it.
+// DPDK's output goes to our log. Its first line is kept, because the later ones only say what followed from it.
 static char first_line[256], asked_line[sizeof first_line];
 
 const char *eal_complaint(void)
@@ -147,7 +146,7 @@ __attribute__((format(printf, 2, 0))) static int take_library_line(
 	return n;
 }
 
-// Only where a driver has loaded the library already.
+// Takes over the library's output if a driver has loaded the library.
 static void take_over_printing(const char *library, const char *setter)
 {
 	void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);

@@ -1,10 +1,10 @@
-// Starts DPDK's environment for exactly the devices that are asked for. Once per process.
+// Starts DPDK's environment for exactly the devices of the ask. Once per process.
 #pragma once
 #include "dataplane/port/device.h"
 
 struct eal_ask {
 	const struct device *devices;
-	uint32_t device_count; // and of ports
+	uint32_t device_count; // as many as ports
 	int main_cpu;
 	const char *huge;   // "auto", "yes", "no"
 	uint32_t memory_mb; // without huge pages; 0: as much as the ports need
@@ -17,10 +17,8 @@ bool eal_wants_huge(const char *huge, const struct port_settings *, uint32_t cou
 // Restores the calling thread's affinity, which EAL changes. message: what, where and what to do.
 int eal_start(const struct eal_ask *, char *message, uint32_t message_size);
 void eal_stop(void);
-// Has DPDK make a virtual device; a PCI device is there since the start. Returns 0 or a negative
-// error.
+// Creates a virtual device; a PCI device is there since eal_start(). Returns 0 or a negative error.
 int eal_add_device(const struct device *);
 void eal_remove_device(const struct device *);
-// The first complaint of DPDK since it was last asked, or "": usually it names why something
-// failed.
+// DPDK's first complaint since the last call, or ""; it usually says why something failed.
 const char *eal_complaint(void);

@@ -2,8 +2,8 @@
 #pragma once
 #include <stddef.h>
 
-// Asks for a mapping to lie on a NUMA node: what is touched from here on, and what was touched already.
-// start is page-aligned. Returns 0 or -errno.
+// Asks the kernel to keep a mapping on a NUMA node: the pages touched from now on, and those touched already. start is
+// page-aligned. Returns 0 or -errno.
 int numa_prefer(void *start, size_t bytes, int numa_node);
-// More than one node: else there is nothing to choose.
+// How many NUMA nodes there are; at least 1.
 int numa_nodes(void);

@@ -25,7 +25,7 @@ struct start {
 static void offload(const struct start *s, struct rte_eth_conf *conf)
 {
 	const uint64_t checksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
-	// A virtual device says "good" for what nobody has looked at.
+	// A virtual device reports "good" for packets that nobody has checked.
 	s->port->hot.trust_checksum = !device_is_virtual(&s->port->device) &&
 				      (s->info.rx_offload_capa & checksums) == checksums;
 	if (s->port->hot.trust_checksum)

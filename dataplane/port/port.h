@@ -10,7 +10,7 @@ struct ethernet_port {
 	bool opened, started;
 	uint16_t queue_count;
 	struct dpdk_queue queues[WORKERS_MAX];
-	// As last read by port_meter(), for any thread.
+	// As port_meter() last read them, for any thread.
 	_Atomic uint64_t received, received_bytes, sent, sent_bytes, missed, errors, no_mbuf;
 };
 

@@ -2,13 +2,12 @@
 #pragma once
 #include "dataplane/port/port_settings.h"
 
-// Packets that a thread keeps of a pool for itself.
+// Packets of a pool that a thread caches.
 #define PORT_POOL_CACHE 256u
 
 // As configured, or the usual number when that is 0.
 uint32_t port_descriptors(uint32_t configured);
-// Packets of a queue's share of a pool: both rings, bursts in flight, caches, and what AF_XDP
-// keeps.
+// Packets in a queue's pool: for both rings, bursts in flight, caches, and what AF_XDP keeps.
 uint32_t port_queue_mbufs(const struct port_settings *);
 // Memory that all pools of these ports need.
 uint64_t ports_memory_bytes(const struct port_settings *, uint32_t count, bool huge);

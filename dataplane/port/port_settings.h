@@ -15,6 +15,6 @@ struct port_settings {
 	uint32_t address_count;
 	uint16_t vlan_id;
 	uint32_t queues;
-	uint32_t rx_descriptors, tx_descriptors; // 0: the driver's
+	uint32_t rx_descriptors, tx_descriptors; // 0: the usual number
 	bool promiscuous;
 };
