@@ -7,7 +7,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/allocation.h"
 
-// The oldest changes of a node after an index, in order.
+// A node's oldest allocation changes after an index, in order.
 struct changes {
 	uint64_t since;
 	uint32_t count, most;
@@ -64,7 +64,7 @@ static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f
 	if (!wire_allocs_decode(frame, &f->header, &ask))
 		return 0;
 	struct changes changes = {.since = ask.since, .most = ask.count};
-	// Read first: what is published meanwhile is asked for again.
+	// The index is read first: the node asks again for what is published meanwhile.
 	struct wire_allocs_reply reply = {.index = state_index(w->team->state)};
 	state_node_allocations(w->team->state, f->header.slot, add_change, &changes);
 	reply.count = (uint8_t)changes.count;
@@ -76,7 +76,7 @@ static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f
 	return wire_allocs_reply_encode(frame, f->header.length, f->header, &reply);
 }
 
-// What a node may ask a description of; neither: nothing of the node's.
+// The allocation or virtual machine of a node that a description is asked of; neither: the node has none of that id.
 struct described {
 	const struct allocation *allocation;
 	const struct vm *vm;
@@ -104,7 +104,7 @@ static void make_spec(
 		settings->vm_spec(settings->alloc_spec_context, d->vm, json);
 }
 
-// NULL: too many were made in this moment.
+// NULL: the worker made too many descriptions in this millisecond.
 static const struct spec *find_spec(
 	struct packet_worker *w, const struct uuid *id, const struct described *d)
 {
@@ -165,7 +165,7 @@ uint32_t alloc_question_answer(struct packet_worker *w, const struct hot_frame *
 	return bytes;
 }
 
-// Where in the lists of a frame its items have got to.
+// The next task and event in the lists of a frame.
 struct update_cursor {
 	const struct wire_alloc_update *update;
 	uint32_t task, event;

@@ -1,18 +1,17 @@
-// What nodes ask and report about their allocations, and what a machine of theirs is. Questions are
-// answered at once, from the published state, in the packet itself; reports become commands like every
-// other request.
+// Questions and reports of nodes about their allocations, and questions about their virtual machines. Questions are
+// answered at once, from the published state, in the packet itself; reports become commands like every other request.
 #pragma once
 #include "dataplane/requests/request.h"
 
-// How long a node waits that asked for one too many.
+// How long a node waits that was refused one question for a description too many.
 #define RETRY_SPEC_MS 20u
 
 static inline bool is_alloc_question(uint8_t type)
 {
 	return type == WIRE_ALLOCS || type == WIRE_ALLOC_SPEC || type == WIRE_VMS;
 }
-// Encodes and signs the answer over the question. Returns its length, 0: the question is malformed;
-// *refusal, when not 0, is what to tell instead (enum wire_refusal).
+// Encodes and signs the answer over the question. Returns its length. 0: *refusal is what to tell instead (enum
+// wire_refusal), or 0 when the question is malformed.
 uint32_t alloc_question_answer(struct packet_worker *, const struct hot_frame *, uint8_t *refusal);
 
 // Fills the command of a report. False: malformed.

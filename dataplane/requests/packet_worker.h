@@ -1,5 +1,5 @@
-// What one poller owns, and what the pollers of a process share. They are run by dataplane/packet_workers.h; requests
-// act on them.
+// A packet worker, and what the packet workers of a process share. dataplane/packet_workers.h runs them; requests act
+// on them.
 #pragma once
 #include "dataplane/hot/liveness.h"
 #include "dataplane/port/packet_io.h"
@@ -41,7 +41,7 @@ struct packet_worker_settings {
 	uint32_t ttl_ms, restart_grace_ms, stall_ms, idle_sleep_us;
 	bool spins;                    // never gives its processor away
 	alloc_spec_render *alloc_spec; // NULL: nobody can ask
-	vm_spec_render *vm_spec;       // the same
+	vm_spec_render *vm_spec;       // the same for virtual machines
 	void *alloc_spec_context;
 };
 
@@ -54,5 +54,5 @@ struct packet_workers {
 	_Atomic bool stopping;
 	uint32_t count;
 	struct packet_worker *items;
-	const struct hot_counters **counters; // of each
+	const struct hot_counters **counters; // of each worker
 };

@@ -1,13 +1,12 @@
-// What a worker hands to the applier, and gets back: requests, which will be answered, and reports
-// of silence and return, which will not. All memory is there from the start; an empty pool refuses.
+// A worker hands requests, which will be answered, and reports of silence and return, which will not, to the applier
+// and gets them back. All memory is there from the start; an empty pool refuses.
 //
 //	packet → request (a copy) → command queue → applier → done → inbox of the worker to act
 //
-// A finished registration visits the inbox of the slot's owner first, which installs the line, so
-// that only the owner writes it; then, like every other request, that of the worker that received
-// it, which answers through its own port and takes the request back. So a pool is used by one
-// thread alone. A goodbye that another worker received is submitted by the slot's owner, so that
-// all news of a node goes through one ring, in order.
+// A finished registration visits the inbox of the slot's owner first: the owner installs the line, so that only the
+// owner writes it. Then, like every other request, it goes to the inbox of the worker that received it, which answers
+// through its own port and takes the request back; so one thread alone uses a pool. The slot's owner submits a goodbye
+// that another worker received, so that all news of a node goes through one ring, in order.
 #pragma once
 #include "dataplane/hot/hot_worker.h"
 #include "state/log/command.h"
@@ -24,7 +23,7 @@ struct request {
 	struct command command;       // first
 	struct packet_worker *worker; // received it and will answer it
 	bool forwarded;               // on its way to the slot's owner, which will submit it
-	bool installed;               // the slot's owner has seen to the line
+	bool installed;               // the slot's owner has installed the line
 	struct wire_header header;
 	struct wire_key key;
 	uint32_t offset; // of the frame in packet
@@ -73,7 +72,7 @@ static inline uint32_t requests_pending(const struct request_pool *pool)
 {
 	return WORKER_REQUESTS_MAX - pool->free_count;
 }
-// NULL when all are on their way.
+// NULL when all requests are in use.
 struct request *request_take(struct request_pool *);
 void request_give(struct request_pool *, struct request *);
 // Any thread; there is always room.
@@ -89,7 +88,7 @@ void report_return(struct report_pool *, struct report *);
 
 // The packet path's upcalls; context is the worker.
 struct hot_upcalls request_upcalls(struct packet_worker *);
-// Acts on and answers what has come to the worker's inbox.
+// Acts on the requests in the worker's inbox, and answers those that this worker received.
 void requests_answer(struct packet_worker *);
 
 // Encodes and signs the answer to a finished request into frame, which holds at least the request's
@@ -101,11 +100,10 @@ uint32_t reply_encode(
 uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct wire_key *,
 	const struct wire_refused *);
 
-// How long a refused sender should wait when it is load that refused it: about what a full ring of
-// commands takes to drain.
+// How long a sender waits that load refused: about what a full ring of commands takes to drain.
 #define RETRY_OVERLOADED_MS 100u
-// ... and when it is a table, the disk or the process that must first change.
+// ... that is refused until a table, the disk or the process changes.
 #define RETRY_FULL_MS 5000u
 #define RETRY_STOPPING_MS 1000u
-// ... and when the node has to beat first.
+// ... whose node has to send a heartbeat first.
 #define RETRY_NOT_ALLOWED_MS 1000u

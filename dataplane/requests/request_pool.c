@@ -21,7 +21,7 @@ static struct ck_ring_buffer *ring_create(struct ck_ring *ring, uint32_t entries
 void request_pool_init(struct request_pool *pool, uint32_t inbox_max)
 {
 	*pool = (struct request_pool){0};
-	// Mapped, not taken: what is never used at once is never touched.
+	// Mapped, not taken: requests that are never in use at once are never touched.
 	pool->requests = memory_map(WORKER_REQUESTS_MAX * sizeof *pool->requests);
 	CHECK(pool->requests != NULL);
 	pool->free = memory_take_array(WORKER_REQUESTS_MAX, sizeof *pool->free);

@@ -196,7 +196,7 @@ static void request_done(struct command *command)
 	inbox_put(&next->requests, r);
 }
 
-// Answers at once, in the packet itself.
+// Refuses a request at once, in the packet itself.
 static enum packet_verdict refuse_request(struct packet_worker *w, struct hot_frame *f,
 	enum wire_refusal reason, uint32_t retry_after_ms)
 {
@@ -216,7 +216,7 @@ static enum packet_verdict refuse_overloaded(struct packet_worker *w, struct hot
 	return refuse_request(w, f, WIRE_REFUSED_OVERLOADED, RETRY_OVERLOADED_MS);
 }
 
-// A question that the published state answers.
+// Answers a question from the published state.
 static enum packet_verdict answer_question(struct packet_worker *w, struct hot_frame *f)
 {
 	uint8_t refusal;
@@ -258,7 +258,7 @@ static struct packet_worker *submitter_of(const struct request *r)
 	return owner < w->team->count ? &w->team->items[owner] : w;
 }
 
-// Afterwards the request is the applier's. False when the ring is full.
+// Hands the request over to the applier. False when the ring is full.
 static bool submit_request(struct packet_worker *w, struct request *r)
 {
 	bool goodbye = r->command.type == COMMAND_NODE_GOODBYE, forwarded = r->forwarded;
@@ -327,7 +327,7 @@ static bool needs_install(const struct request *r)
 	       !r->installed;
 }
 
-// Sends a request one step further. True when it is this worker's to answer.
+// Sends a request one step further. True when this worker has to answer it.
 static bool forward_request(struct packet_worker *w, struct request *r)
 {
 	if (r->forwarded) {
@@ -343,7 +343,7 @@ static bool forward_request(struct packet_worker *w, struct request *r)
 	return false;
 }
 
-// Empties up to max places of the inbox. Returns how many requests are this worker's to answer.
+// Empties up to max places of the inbox. Returns how many requests this worker has to answer.
 static uint32_t collect_finished(struct packet_worker *w, struct request **finished, uint32_t max)
 {
 	uint32_t n = 0;

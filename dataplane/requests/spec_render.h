@@ -5,8 +5,8 @@
 struct allocation;
 struct vm;
 
-// Appends the JSON that says what is to run of an allocation (docs/wire.md). Called on a worker's
-// thread, which reads the state meanwhile; must not block.
+// Appends the JSON that describes what an allocation is to run (docs/wire.md). Called on a packet worker's thread,
+// which reads the state meanwhile; must not block.
 typedef void alloc_spec_render(void *context, const struct allocation *, struct bytes_writer *);
-// The same of a virtual machine.
+// Does the same for a virtual machine.
 typedef void vm_spec_render(void *context, const struct vm *, struct bytes_writer *);

@@ -2,7 +2,7 @@
 #pragma once
 #include "dataplane/wire/wire.h"
 
-// A writer that stands at the body. The header is written by frame_end, which knows the length.
+// Returns a writer that stands at the body. frame_end writes the header, because it knows the length.
 static inline struct bytes_writer frame_begin(uint8_t *frame, uint32_t size)
 {
 	struct bytes_writer w =

@@ -38,7 +38,7 @@ static bool hex_decode(const char *hex, uint8_t *bytes, size_t count)
 	       written == count && end == hex + 2 * count;
 }
 
-// "ID" of 1 … 255 and the ':' or blank behind it; the rest of the text, or NULL.
+// Parses an ID of 1 … 255 and the separator behind it. Returns the rest of the text, or NULL.
 static const char *parse_id(const char *text, uint8_t *id, char separator)
 {
 	char *end;
@@ -51,7 +51,7 @@ static const char *parse_id(const char *text, uint8_t *id, char separator)
 	return end + 1;
 }
 
-// One line; false when it is neither a key, a comment nor empty.
+// Parses one line; false when it is neither a key, a comment nor empty.
 static bool parse_line(char *line, struct master_keys *keys, const char **why)
 {
 	line[strcspn(line, "#\r")] = '\0';
@@ -233,7 +233,8 @@ int master_keys_generate(const char *path, bool rotate, char *message, uint32_t 
 		if (rc < 0)
 			return rc;
 	}
-	// A rotation is written beside and renamed, so that a reader sees the old file or the new one.
+	// A rotation writes a file beside the old one and renames it, so that a reader sees the old file or the new
+	// one.
 	char target[PATH_MAX];
 	int length = snprintf(target, sizeof target, "%s%s", path, rotate ? ".new" : "");
 	if (length < 0 || (size_t)length >= sizeof target)

@@ -8,8 +8,8 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define STEP TARGET static inline __attribute__((always_inline))
 #define LANES 8u
-// Groups of lanes that are worked on side by side: one step of a round waits for the one before it, and what
-// waits in one group leaves the processor to the other. Two groups' states fit the 32 registers.
+// Groups of lanes worked on side by side: each step of a round waits for the one before it, and while one group waits
+// the processor works on the other. The states of two groups fit the 32 registers.
 #define GROUPS_MAX 2u
 #define LANES_MAX (GROUPS_MAX * LANES)
 
@@ -150,7 +150,7 @@ STEP void tag_side_by_side(const struct wire_key *const keys[], const uint8_t *c
 	}
 }
 
-// The last few. Idle lanes repeat the last frame; their tags are not stored.
+// Tags the last few frames. Idle lanes repeat the last frame; their tags are not stored.
 TARGET static void tag_rest(const struct wire_key *const keys[], const uint8_t *const data[],
 	uint32_t size, uint32_t count, uint8_t (*tags)[WIRE_TAG_BYTES])
 {

@@ -82,6 +82,7 @@ enum wire_error {
 enum wire_error wire_header_decode(const uint8_t *frame, uint32_t size, struct wire_header *);
 void wire_header_encode(uint8_t *frame, const struct wire_header *);
 
+// HEARTBEAT, 64 bytes
 //	24 u64 term         the controller's term as last seen by the node (0: none)
 //	32 u64 alloc_index  newest allocation index the node has acted on
 //	40 u32 load_permille  of the node's cores, for display
@@ -118,6 +119,7 @@ struct wire_heartbeat_ack {
 	uint32_t directives;
 };
 
+// REGISTER
 // header.sequence is the registration's time in unix milliseconds, strictly increasing for a node: it is
 // stored with the node, and an older one is refused as stale (an equal one is a retransmission).
 //	24 uuid  node
@@ -172,6 +174,9 @@ struct wire_register {
 	struct wire_pair pairs[NODE_ATTRIBUTES_MAX];
 };
 
+// GOODBYE and GOODBYE_ACK, 64 bytes: body zeros.
+
+// READINESS, 64 bytes: what the node's probe says
 // header.sequence grows with those of ALLOC_UPDATE; one that is not above the newest changes nothing.
 //	24 u8  ready        0, 1
 //	25 u8[3] reserved
@@ -184,6 +189,8 @@ struct wire_readiness {
 	uint32_t backoff_ms;
 };
 
+// A client's messages; those about a node's allocations are in wire_alloc.h, those about a worker's virtual machines in
+// wire_vm.h.
 // header.sequence is a number that the client chose for matching replies. Every body starts with
 //	24 text8 client     name; the key is derived from it
 // PLACE

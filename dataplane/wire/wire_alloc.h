@@ -1,5 +1,5 @@
-// What a node and the controller say to each other about the node's allocations. All of it is asked by the
-// node, under its slot and generation.
+// Messages between a node and the controller about the node's allocations. The node asks all of them, under its slot
+// and generation.
 //
 // ALLOC_UPDATE: what became of them. header.sequence grows from one report to the next (unix ms to begin
 // with); one that is not above the newest of the node is answered and changes nothing.
@@ -48,14 +48,14 @@ enum wire_alloc_client {
 };
 enum wire_alloc_flag {
 	WIRE_ALLOC_IN_DEPLOYMENT =
-		1, // its health is judged by the update strategy, else by the migrate strategy
-	WIRE_ALLOC_HEALTH_KNOWN = 2, // the controller has its node's word on its health
+		1, // the update strategy judges its health, else the migrate strategy
+	WIRE_ALLOC_HEALTH_KNOWN = 2, // the node has reported its health
 };
 #define WIRE_ALLOC_FLAGS 3u
 enum wire_task_state { WIRE_TASK_PENDING, WIRE_TASK_RUNNING, WIRE_TASK_DEAD };
 enum wire_task_flag {
 	WIRE_TASK_FAILED = 1,
-	WIRE_TASK_HANDLE = 2, // it runs away from its node, and another could go on with it
+	WIRE_TASK_HANDLE = 2, // runs away from its node; another node could go on with it
 };
 #define WIRE_TASK_FLAGS 3u
 
@@ -93,7 +93,7 @@ struct wire_task {
 	uint8_t event_count;
 };
 enum wire_update_flag {
-	WIRE_UPDATE_FLAKY = 1,   // by its node's infrastructure, not by itself
+	WIRE_UPDATE_FLAKY = 1,   // ended by its node's infrastructure, not by itself
 	WIRE_UPDATE_UNREADY = 2, // its node's probe says that the node is not ready any more
 };
 #define WIRE_UPDATE_FLAGS 3u
@@ -144,7 +144,7 @@ struct wire_alloc_spec_reply {
 	uint64_t version;
 	uint32_t total, offset;
 	uint16_t bytes;
-	const uint8_t *data; // decoded: in the frame
+	const uint8_t *data; // when decoded: in the frame
 };
 
 bool wire_alloc_update_decode(

@@ -70,7 +70,7 @@ bool wire_readiness_decode(
 	const uint8_t *frame, const struct wire_header *header, struct wire_readiness *readiness)
 {
 	struct bytes_reader r = body_reader(frame, header);
-	uint32_t ready = bytes_take_u32(&r); // with what is reserved
+	uint32_t ready = bytes_take_u32(&r); // with the reserved bytes
 	readiness->ready = ready == 1;
 	readiness->backoff_ms = bytes_take_u32(&r);
 	return header->length == WIRE_HEARTBEAT_BYTES && body_complete(&r) && ready <= 1;

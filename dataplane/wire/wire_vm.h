@@ -1,5 +1,6 @@
-// Which virtual machines a worker is to run, asked by its node under its slot and generation. What one of them is comes
-// by ALLOC_SPEC, and what became of it goes by ALLOC_UPDATE, both with the id of its instance: one stay on one worker.
+// A worker's node asks, under its slot and generation, which virtual machines the worker is to run. ALLOC_SPEC says
+// what one of them is, and ALLOC_UPDATE reports what became of it, both with the id of its instance: one stay on one
+// worker.
 //
 // VMS
 //	24 u64  version     of the list of which a page is asked; 0: of whichever there is, with its first page
