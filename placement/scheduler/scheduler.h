@@ -2,7 +2,7 @@
 #pragma once
 #include "placement/scheduler/common/planner.h"
 
-// Works off one evaluation: plans are submitted, follow-up and blocked evaluations created, and at last the
-// evaluation is updated to its final status. Returns 0 (the worker acks) or a negative error (it nacks).
-// -ERROR_UNSUPPORTED: no scheduler for its type.
+// Works off one evaluation: submits plans, creates follow-up and blocked evaluations, and at last updates the
+// evaluation to its final status. Returns 0 (the worker acks) or a negative error (it nacks). -ERROR_UNSUPPORTED: the
+// evaluation's type has no scheduler.
 int scheduler_process(const struct scheduler_settings *, const struct evaluation *);

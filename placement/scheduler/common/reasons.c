@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BUCKETS_FIRST 64u
-// Longer ones are cut: a constraint's sides are bounded, but two of them make a long line.
+// Longer texts are cut: a constraint's sides are bounded, but two of them make a long line.
 #define REASON_BYTES_MAX 2400u
 
 void reasons_release(struct reasons *r)

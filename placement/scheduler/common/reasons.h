@@ -1,4 +1,4 @@
-// Texts of refusals, each kept once: a fleet refuses for a handful of reasons, a hundred thousand times.
+// Texts of refusals, each kept once: a fleet refuses a hundred thousand times for a handful of reasons.
 #pragma once
 #include <stdint.h>
 
@@ -8,7 +8,7 @@ struct reasons {
 };
 
 void reasons_release(struct reasons *);
-// A text that lives as long as the table; equal texts are one pointer.
+// Returns a copy that lives as long as the table; equal texts are one pointer.
 const char *reasons_keep(struct reasons *, const char *text);
 const char *reasons_format(struct reasons *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -46,7 +46,7 @@ void scheduler_run_release(struct scheduler_run *run)
 	free(run->rejected.items);
 }
 
-// The planner works without the guard: it may hold locks, so an invariant that breaks there ends the process.
+// Takes the guard off while the planner works: it may hold locks, so an invariant that breaks there ends the process.
 static struct check_guard *leave_guard(void)
 {
 	return check_guard_set(NULL);
@@ -67,7 +67,7 @@ static int guarded_attempt(struct scheduler_run *run, const struct scheduler_att
 	return result;
 }
 
-// Another invariant may break while the attempt is freed; then its memory is lost.
+// Frees a broken attempt. When another invariant breaks meanwhile, the rest of its memory is lost.
 static void release_broken(struct scheduler_run *run, const struct scheduler_attempts *attempts)
 {
 	char text[CHECK_TEXT_BYTES];
@@ -149,7 +149,7 @@ struct plan *scheduler_run_plan(
 	return plan;
 }
 
-// Placed allocations are no longer queued. Groups that are not in the queued counts are left out.
+// Takes placed allocations off the queued counts. Groups that are not in the queued counts are left out.
 static void lower_queued(struct scheduler_run *run, const struct array *placed)
 {
 	for (uint32_t i = 0; i < placed->count; i++) {
@@ -231,7 +231,7 @@ static void array_move(struct array *to, struct array *from)
 	*from = (struct array){0};
 }
 
-// A copy of the evaluation with the fields that every end sets.
+// Copies the evaluation and sets the fields that every end sets.
 static struct evaluation *evaluation_ended(
 	struct scheduler_run *run, enum eval_status status, const char *description)
 {

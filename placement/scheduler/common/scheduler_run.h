@@ -13,17 +13,17 @@ struct scheduler_run {
 	struct array rejected;      // struct uuid: nodes that refused a plan of this call
 	struct array queued;        // named_count, by group
 	struct array failed_groups; // failed_group, by group
-	struct uuid next_eval;      // the rolling follow-up; zero: none was made
-	struct uuid blocked_eval; // for what found no room, or because attempts ran out; zero: none
-	struct uuid deployment;   // that the evaluation was about in the end; zero: none
-	bool in_view;             // between begin_view and end_view
-	struct check_guard guard; // of attempts
+	struct uuid next_eval;      // rolling follow-up; zero: none was made
+	struct uuid blocked_eval;   // for instances without room, or spent attempts; zero: none
+	struct uuid deployment;     // that the evaluation was about in the end; zero: none
+	bool in_view;               // between begin_view and end_view
+	struct check_guard guard;   // of attempts
 };
 
 void scheduler_run_init(
 	struct scheduler_run *, const struct scheduler_settings *, const struct evaluation *);
 void scheduler_run_release(struct scheduler_run *);
-// Forgets what an earlier attempt found out.
+// Forgets the findings of an earlier attempt.
 void scheduler_run_reset(struct scheduler_run *);
 
 #define ATTEMPT_AGAIN 0
@@ -33,40 +33,42 @@ void scheduler_run_reset(struct scheduler_run *);
 struct scheduler_attempts {
 	uint32_t limit; // in a row without progress
 	void *context;
-	// One attempt: ATTEMPT_DONE, ATTEMPT_AGAIN, or a negative error. Where an invariant breaks in it, it is
-	// left where it was: everything that it holds must be within reach of the context.
+	// One attempt: ATTEMPT_DONE, ATTEMPT_AGAIN, or a negative error. An invariant that breaks leaves the attempt
+	// where it is, so the context must reach everything that the attempt holds.
 	int (*attempt)(struct scheduler_run *, void *context);
-	// Frees what the attempt still holds. The view may still be there.
+	// Frees what the attempt still holds. The view may still be open.
 	void (*release)(void *context);
 };
-// Tries until it is done. ATTEMPT_DONE, ATTEMPTS_EXHAUSTED, ATTEMPT_BROKEN (no view is open then) or a negative error.
+// Tries until an attempt is done. ATTEMPT_DONE, ATTEMPTS_EXHAUSTED, ATTEMPT_BROKEN (no view is open then) or a
+// negative error.
 int scheduler_run_attempts(struct scheduler_run *, const struct scheduler_attempts *);
 
 int scheduler_run_begin_view(struct scheduler_run *, struct scheduler_view *);
 void scheduler_run_end_view(struct scheduler_run *);
-// A plan of the evaluation, still empty. job: NULL when it is purged.
+// An empty plan of the evaluation. job: NULL when it is purged.
 struct plan *scheduler_run_plan(
 	const struct scheduler_run *, const struct scheduler_view *, const struct job *job);
-// Outside of a view: submits, and lowers the queued counts by what was placed. Result as of an attempt.
+// Outside of a view: submits the plan and lowers the queued counts by what was placed. Returns what an attempt
+// returns.
 int scheduler_run_submit(struct scheduler_run *, struct plan *);
 
-// Outside of a view: asks the planner to store it; the evaluation stays the caller's.
+// Outside of a view: asks the planner to store an evaluation, which stays the caller's.
 int scheduler_run_create(struct scheduler_run *, const struct evaluation *);
-// Tells who wants to know of a failed allocation that is placed anew or waits for that.
+// Passes the note to settings.rescheduled.
 void scheduler_run_note(const struct scheduler_run *, const struct reschedule_note *);
 
 // A new evaluation of the same job that names this one as the previous. Caller frees.
 struct evaluation *scheduler_run_follow_up(
 	struct scheduler_run *, enum eval_trigger, enum eval_status);
 
-// Blocks the evaluation again, with what is still missing and with what is known of classes now, which it takes over
-// from `eligibility`.
+// Blocks the evaluation again, with what is still missing and the classes known now, which it takes over from
+// `eligibility`.
 int scheduler_run_reblock(struct scheduler_run *, struct evaluation *eligibility);
 // Stores the end of the evaluation: its failed groups and queued counts, and the follow-ups.
 int scheduler_run_end(struct scheduler_run *, enum eval_status, const char *description);
 // "maximum attempts reached (<limit>)"
 int scheduler_run_exhausted(struct scheduler_run *, uint32_t limit);
-// After ATTEMPT_BROKEN: failed, with the text of the check that failed, and queued counts stay as they were.
+// After ATTEMPT_BROKEN: fails the evaluation with the text of the check that failed; queued counts stay as they were.
 int scheduler_run_broken(struct scheduler_run *);
-// For a trigger that the scheduler does not know: failed, and queued counts stay as they were (row A3).
+// Fails an evaluation whose trigger the scheduler does not know; queued counts stay as they were (row A3).
 int scheduler_run_refuse_trigger(struct scheduler_run *);

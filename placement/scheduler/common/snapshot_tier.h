@@ -1,5 +1,5 @@
-// Which nodes a task group that names a snapshot goes to first (row E32): those that are idle and ran it last, then
-// idle ones that ran none, then all others. A tier comes before any score.
+// Ranks nodes for a task group that names a snapshot (row E32): first idle nodes that ran it last, then idle nodes
+// that ran none, then all others. A tier comes before any score.
 #pragma once
 #include "state/base/check.h"
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 enum snapshot_tier { SNAPSHOT_OTHER, SNAPSHOT_NONE, SNAPSHOT_SAME };
 
-// wanted: of the group, not empty. last: of the node, "" for none; idle: nothing is on it.
+// wanted: the group's snapshot, not empty. last: the node's, "" for none. idle: nothing is on the node.
 static inline enum snapshot_tier snapshot_tier(const char *wanted, const char *last, bool idle)
 {
 	CHECK(wanted[0]);
@@ -18,7 +18,7 @@ static inline enum snapshot_tier snapshot_tier(const char *wanted, const char *l
 	return strcmp(wanted, last) == 0 ? SNAPSHOT_SAME : SNAPSHOT_OTHER;
 }
 
-// As it is shown among the scores of a node: 0, a half, 1.
+// The tier as a score of the node: 0, a half, 1.
 static inline double snapshot_tier_score(enum snapshot_tier tier)
 {
 	CHECK(tier <= SNAPSHOT_SAME);

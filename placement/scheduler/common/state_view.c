@@ -1,4 +1,4 @@
-// What schedulers see of the daemon's state: its published records, under RCU.
+// The schedulers' view of the daemon's state: its published records, under RCU.
 #include "placement/scheduler/common/view.h"
 #include "state/base/check.h"
 

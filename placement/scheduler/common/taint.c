@@ -2,11 +2,11 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/check.h"
 
-// What is known of one allocation; the rules below are tried in order.
+// Facts about one allocation; the rules below are tried in order.
 struct facts {
 	const struct node *node; // NULL: gone
 	bool tainted, supports;  // node is tainted; group and cluster support disconnecting
-	bool returns, expired;   // of one that may reconnect; expired: for too long to do so
+	bool returns, expired;   // of an allocation that may reconnect, or was unknown for too long
 };
 
 static bool may_return(const struct allocation *a)
@@ -33,7 +33,7 @@ static enum taint returning(const struct facts *f)
 	return f->expired ? TAINT_LOST : TAINT_RECONNECTING;
 }
 
-// Rule 2: a tainted node that is there. TAINT_NONE: no rule of it applies.
+// Rule 2: a tainted node that is not gone. TAINT_NONE: no part of the rule applies.
 static enum taint taint_by_node(const struct facts *f, const struct allocation *a)
 {
 	CHECK(f->tainted || f->node);

@@ -3,10 +3,10 @@
 #include "placement/scheduler/common/view.h"
 
 enum taint {
-	TAINT_NONE,          // goes on as it is
-	TAINT_MIGRATE,       // flagged to move elsewhere
+	TAINT_NONE,          // the allocation goes on as it is
+	TAINT_MIGRATE,       // the allocation is flagged to move elsewhere
 	TAINT_LOST,          // its node is down or gone, or it was unknown for too long
-	TAINT_DISCONNECTING, // becomes unknown
+	TAINT_DISCONNECTING, // the allocation becomes unknown
 	TAINT_RECONNECTING,  // its node is back
 	TAINT_IGNORE
 };

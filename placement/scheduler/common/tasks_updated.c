@@ -1,4 +1,5 @@
-// What is not compared here (counts, constraints, services, restart policies, …) changes where the instance is.
+// Fields that are not compared here (counts, constraints, services, restart policies, …) change without replacing the
+// instance.
 #include "placement/scheduler/common/tasks_updated.h"
 #include "state/base/check.h"
 
@@ -58,7 +59,7 @@ static bool port_is_in(const struct array *ports, const struct port *port, bool 
 	return false;
 }
 
-// fixed: the numbers of ports are compared too. Those of dynamic ports are chosen on each node.
+// fixed: compares the numbers of ports too. Numbers of dynamic ports are chosen on each node.
 static bool ports_differ(const struct array *a, const struct array *b, bool fixed)
 {
 	if (a->count != b->count)
@@ -100,8 +101,8 @@ static bool volumes_differ(const struct array *a, const struct array *b)
 	return false;
 }
 
-// The affinities of a job, of the group and of its tasks are compared together. Returns those of one level, by number;
-// NULL after the last level.
+// Returns the affinities of one level: the job, the group, then its tasks by number; NULL after the last. All of them
+// are compared together.
 static const struct array *affinities_at(
 	const struct job *job, const struct task_group *group, uint32_t level)
 {
@@ -139,7 +140,7 @@ static bool affinities_differ(const struct job *before, const struct task_group 
 	return false;
 }
 
-// Those of the job, then those of the group, as one list.
+// Numbers the job's spreads, then the group's, as one list.
 static const struct spread *spread_at(
 	const struct job *job, const struct task_group *group, uint32_t i)
 {
@@ -173,13 +174,13 @@ static const char *meta_of(const struct job *job, const struct task_group *group
 	return value ? value : map_get(&job->meta, name);
 }
 
-struct task_in { // a task where it stands
+struct task_in { // a task with its group and job
 	const struct job *job;
 	const struct task_group *group;
 	const struct task *task;
 };
 
-// True when one of these names has another value, or none, on one of the sides.
+// True when one of these names has different values on the two sides, or a value on one side only.
 static bool names_differ(
 	const struct array *names, const struct task_in *a, const struct task_in *b)
 {

@@ -1,5 +1,5 @@
-// Remembers which groups of a job differ so much between two versions that their instances have to be replaced.
-// Comparing two versions costs much more than placing an instance, and thousands of allocations share the same two.
+// Remembers which groups of a job replace their instances between two versions. Comparing two versions costs much more
+// than placing an instance, and thousands of allocations share the same two.
 #pragma once
 #include "state/records/job.h"
 

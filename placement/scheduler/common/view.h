@@ -1,5 +1,5 @@
-// What a scheduler sees of the world: the daemon's state under RCU (state_view.c), or a scenario (tools/simulate).
-// Everything returned is immutable and valid until the view is ended. Two readings may be of different moments.
+// A scheduler's view of the cluster: the daemon's state under RCU (state_view.c), or a scenario (tools/simulate).
+// Everything returned is immutable and valid until the view is ended. Two reads may see different moments.
 #pragma once
 #include "state/records/alloc_details.h"
 #include "state/records/allocation.h"
@@ -13,7 +13,7 @@
 struct scheduler_view {
 	void *context;
 	uint64_t (*index)(void *context);
-	// Slots 0 … n-1 may hold nodes; NULL for a hole. Ids and slots name the same nodes.
+	// Slots 0 … n-1 may hold nodes; NULL for an empty slot. Ids and slots name the same nodes.
 	uint32_t (*slots)(void *context);
 	const struct node *(*node_at)(void *context, uint32_t slot);
 	const struct node *(*node_by_id)(void *context, const struct uuid *);
@@ -22,24 +22,25 @@ struct scheduler_view {
 	// A version by its number; NULL: not kept.
 	const struct job *(*job_version)(
 		void *context, const char *namespace_name, const char *id, uint64_t version);
-	// The one with the greatest create index; NULL: the job has none. All of a job, newest first.
+	// The deployment with the greatest create index; NULL: the job has none. All deployments of a job, newest
+	// first.
 	const struct deployment *(*latest_deployment)(
 		void *context, const char *namespace_name, const char *id);
 	void (*job_deployments)(void *context, const char *namespace_name, const char *id,
 		state_deployment_visit *, void *visit_context);
-	// All of a job (every incarnation), all on a node; terminal ones included.
+	// All allocations of a job (every incarnation), and all on a node; terminal ones included.
 	void (*job_allocations)(void *context, const char *namespace_name, const char *id,
 		state_allocation_visit *, void *visit_context);
 	void (*node_allocations)(
 		void *context, uint32_t slot, state_allocation_visit *, void *visit_context);
 	const struct allocation *(*allocation)(void *context, const struct uuid *);
-	// The sum over the living allocations of a node.
+	// The sum over the node's living allocations.
 	struct node_use (*node_use)(void *context, uint32_t slot);
 	const struct scheduler_config *(*config)(void *context);
 	// Every server of the cluster understands disconnected clients (row C8).
 	bool supports_disconnect;
 };
 
-// The daemon's: between begin and end the calling thread is in a read section of the state and must not block.
+// The daemon's view. Between begin and end the calling thread is in a read section of the state and must not block.
 struct scheduler_view state_view_begin(struct state *);
 void state_view_end(void);

@@ -12,7 +12,7 @@
 #define SERVICE_ATTEMPTS 5u
 #define BATCH_ATTEMPTS 2u
 
-// The job was purged and registered again with another type since the evaluation was made; the new job has an
+// Since the evaluation was made, the job was purged and registered again with another type; the new job has an
 // evaluation of its own.
 static bool is_of_another_scheduler(const struct job *job)
 {
@@ -32,7 +32,8 @@ static bool keep_allocation(const struct allocation *a, void *context)
 	return true;
 }
 
-// Allocations that were told to stop, but whose node was lost before it reported their end (rows A17, C20).
+// Plans the loss of allocations that were told to stop but whose node was lost before it reported their end (rows A17,
+// C20).
 static void lose_unheard(struct generic_attempt *a)
 {
 	CHECK(a->stack);
@@ -101,7 +102,7 @@ static void begin_queued(struct generic_attempt *a)
 	count_queued(a, &a->found.destructive);
 }
 
-// An evaluation that was itself delayed makes no follow-ups (row C18).
+// Takes the follow-ups, unless the evaluation was itself delayed (row C18).
 static void take_follow_ups(struct generic_attempt *a)
 {
 	CHECK(a->follow_ups.count == 0);
@@ -111,7 +112,7 @@ static void take_follow_ups(struct generic_attempt *a)
 	a->found.follow_ups = (struct array){0};
 }
 
-// Everything that needs the view.
+// Does everything that needs the view.
 static void make_plan(struct generic_attempt *a)
 {
 	CHECK(!a->plan && a->run->in_view);
@@ -141,7 +142,7 @@ static void free_array(struct array *a)
 	*a = (struct array){0};
 }
 
-// What needs the view. The stack comes before all of it.
+// Frees what needs the view, the stack last.
 static void release_view_part(struct generic_attempt *a)
 {
 	if (!a->stack)
@@ -173,7 +174,8 @@ static void copy_failed(struct evaluation *to, const struct array *failed)
 	}
 }
 
-// Creates an evaluation that waits for room, or for the end of a conflict. It takes over what is known of classes.
+// Creates an evaluation that waits for room, or for the end of a conflict. It takes over what `eligibility` knows of
+// classes.
 static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	const char *description, struct evaluation *eligibility)
 {
@@ -195,7 +197,8 @@ static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	return error < 0 ? error : 0;
 }
 
-// Creates one blocked evaluation when instances found no room, unless a follow-up will look again anyway (row C18).
+// Creates one blocked evaluation when instances found no room, unless a follow-up will look at the job again anyway
+// (row C18).
 static int block_if_needed(struct generic_attempt *a)
 {
 	struct scheduler_run *run = a->run;
@@ -228,15 +231,14 @@ static int submit_attempt(struct generic_attempt *a)
 	if (error < 0)
 		return error;
 	int result = scheduler_run_submit(a->run, a->plan);
-	// When a part was not committed and there is no newer state to look at, trying again would not help.
+	// When a part was not committed and there is no newer state to look at, another attempt would not help.
 	return result == ATTEMPT_AGAIN && !a->run->refresh_index ? -ERROR_CONFLICT : result;
 }
 
-// The attempt is kept here, so that what it holds can be freed wherever it ended.
+// Holds the attempt, so that what it holds can be freed wherever it ended.
 struct process {
 	struct generic_attempt attempt;
-	struct evaluation
-		*eligibility; // what the last attempt knows of classes; NULL: nobody needed it
+	struct evaluation *eligibility; // the last attempt's knowledge of classes; NULL: not needed
 };
 
 static void release_attempt(void *context)
@@ -273,7 +275,7 @@ static int attempt_generic(struct scheduler_run *run, void *context)
 	return result;
 }
 
-// Unlike the system scheduler's, an evaluation that conflicts too often is tried again later.
+// Unlike the system scheduler, tries an evaluation that conflicts too often again later.
 static int try_again_later(struct scheduler_run *run, uint32_t limit, struct process *process)
 {
 	CHECK(limit > 0);

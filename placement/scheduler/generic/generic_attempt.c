@@ -9,7 +9,7 @@ static void forget_classes(struct evaluation *eval)
 	eval->class_eligibility.count = 0;
 }
 
-// When the stack turns to another version, what is known of classes is kept: instances of either version may wait for
+// Keeps what is known of classes when the stack turns to another version: instances of either version may wait for
 // room.
 void generic_keep_eligibility(struct generic_attempt *a)
 {

@@ -1,5 +1,5 @@
-// What a new allocation remembers: whose place it takes, its deployment, how often it was rescheduled (row C26), whom
-// it preempts.
+// What a new allocation remembers: the allocation whose place it takes, its deployment, how often it was rescheduled
+// (row C26), which allocations it preempts.
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"

@@ -1,5 +1,5 @@
-// Which version an instance is placed with while another one is tried out by canaries (row C31): the newest that
-// was promoted, or that needed no canaries.
+// While canaries try a version out, other instances are placed with the newest version that was promoted or that
+// needed no canaries (row C31).
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
 #include "state/base/text.h"
@@ -7,7 +7,7 @@
 struct search {
 	const struct job *job;
 	struct text group;
-	uint64_t min_version; // an older one would undo what was there already
+	uint64_t min_version; // an older version would undo what was there already
 	const struct deployment *best;
 };
 
@@ -30,7 +30,7 @@ static const struct job *version_at(const struct generic_attempt *a, uint64_t ve
 	return a->view.job_version(a->view.context, a->job->namespace_name, a->job->id, version);
 }
 
-// A version that has no deployments was never tried out.
+// A version without deployments was never tried out.
 static bool has_no_deployments(const struct job *job, struct text group)
 {
 	int at = job ? job_group_index(job, group) : -1;

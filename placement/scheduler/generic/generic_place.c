@@ -1,5 +1,5 @@
-// Finds a node for every missing instance: first for those that replace a running one, which has to make room, then for
-// all others.
+// Finds a node for every missing instance: first for instances that replace a running one, which has to make room,
+// then for all others.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
@@ -9,8 +9,8 @@
 struct placing {
 	struct generic_attempt *a;
 	const struct reconcile_place *wanted;
-	struct older_version version; // that it is placed with, which may be the newest
-	const char *group;            // its name
+	struct older_version version; // that the instance is placed with, maybe the newest
+	const char *group;            // the group's name
 	struct array *penalties;      // struct uuid
 };
 
@@ -20,7 +20,7 @@ static const struct task_group *group_of(const struct placing *p)
 	return ARRAY_AT(&p->version.job->task_groups, struct task_group, p->version.group);
 }
 
-// The newest version belongs to the deployment that is at work.
+// The newest version's instances join the active deployment.
 static struct older_version newest_version(
 	const struct generic_attempt *a, const struct reconcile_place *wanted)
 {
@@ -36,7 +36,7 @@ static void add_penalty(struct array *penalties, const struct uuid *node)
 	*(struct uuid *)array_append(penalties, sizeof *node) = *node;
 }
 
-// Penalised are the node where the previous allocation failed and those where its predecessors did (row A57).
+// Penalises the node where the previous allocation failed and the nodes where its predecessors did (row A57).
 static void find_penalties(struct placing *p)
 {
 	const struct allocation *previous = p->wanted->previous;
@@ -52,7 +52,7 @@ static void find_penalties(struct placing *p)
 				 ->previous_node);
 }
 
-// Where its disk is (row A61).
+// The node that has the instance's disk (row A61).
 static uint32_t preferred_slot(const struct placing *p)
 {
 	const struct task_group *group = group_of(p);
@@ -127,7 +127,7 @@ static void fail_group(struct placing *p, struct alloc_metrics *metrics)
 	stack_count_exhausted(group_of(p), &failed->metrics);
 }
 
-// What did not fit once is not looked for again.
+// A group that did not fit once is not tried again.
 static bool failed_before(struct placing *p)
 {
 	CHECK(p->group);

@@ -1,11 +1,11 @@
-// Plans everything of a reconciliation but placements: stops, changes in place, allocations that become unknown or are
-// back.
+// Plans everything of a reconciliation except placements: stops, changes in place, allocations that become unknown or
+// are back.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
 #include <stdlib.h>
 
-// Room for it is looked for as if it were gone.
+// Looks for room as if the allocation were gone.
 static bool fits_in_place(struct generic_attempt *a, const struct allocation *old, uint32_t group,
 	const struct node *node)
 {
@@ -96,7 +96,8 @@ static void plan_reconnects(struct generic_attempt *a)
 	}
 }
 
-// Changes were noted in about the order in which they are now asked for, so the search begins with the next one.
+// Finds the change in place of an allocation. Changes are asked for in about the order in which they were noted, so
+// the search begins with the next one.
 static const struct in_place_change *change_in_place(
 	const struct generic_attempt *a, const struct allocation *old, uint32_t *next)
 {
@@ -114,7 +115,8 @@ static const struct in_place_change *change_in_place(
 	return NULL;
 }
 
-// An allocation that joins another deployment loses its health, which has to be found out anew. NULL: the details stay.
+// Details of an allocation that joins another deployment: it loses its health, which has to be found out anew. NULL:
+// the details stay.
 static struct alloc_details *details_in_deployment(
 	const struct generic_attempt *a, const struct allocation *old)
 {
