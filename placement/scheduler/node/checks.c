@@ -103,7 +103,7 @@ static const struct host_volume *find_volume(const struct node *n, const char *n
 static bool volume_fits(const struct volume_ask *ask, const struct node *n, uint32_t name_index)
 {
 	char source[NAME_BYTES_MAX + 16];
-	// Volumes that are not the host's own need plugins, which there are none of.
+	// A volume that is not the host's own needs a plugin, and there are none.
 	if (ask->type && ask->type[0] && strcmp(ask->type, "host") != 0)
 		return false;
 	if (ask->per_alloc)
@@ -136,7 +136,7 @@ static const char *check_group(struct stack *s, const struct group_rules *g, con
 	return check_network(s, g, n);
 }
 
-// known: what the memo says of the class; NULL: its nodes may differ. g: NULL for the level of the job.
+// known: the memo's verdict on the class; NULL: nodes of the class may differ. g: NULL checks the job.
 static const char *check_level(
 	uint8_t *known, struct stack *s, const struct group_rules *g, const struct node *n)
 {

@@ -1,13 +1,14 @@
-// Whether a node may run a group at all (rows A41–A51), room aside: why it cannot; NULL when it can.
+// Whether a node may run a group at all (rows A41–A51), room aside. Each check returns why it may not; NULL when it
+// may.
 #pragma once
 #include "placement/scheduler/node/stack_state.h"
 
 extern const char reason_class_ineligible[], reason_distinct_hosts[];
 
-// By what does not depend on the plan.
+// Checks everything that does not depend on the plan.
 const char *stack_check_static(
 	struct stack *, const struct group_rules *, const struct node *, uint32_t name_index);
-// By distinct properties alone.
+// Checks distinct properties alone.
 const char *stack_check_properties(struct stack *, struct group_rules *, const struct node *);
-// By everything that depends on the plan: distinct hosts and properties.
+// Checks everything that depends on the plan: distinct hosts and properties.
 const char *stack_check_distinct(struct stack *, struct group_rules *, const struct node *);

@@ -1,4 +1,4 @@
-// What was found out about node classes (rows A41, A42), by the class's dense number.
+// Remembers verdicts on node classes (rows A41, A42), by the class's dense number.
 #pragma once
 #include "state/records/nodes/node.h"
 
@@ -9,7 +9,7 @@ struct remembered_class {
 	uint64_t hash;
 	uint8_t targeted; // by datacenters and pool
 	uint8_t job;      // enum class_verdict
-	uint8_t groups[]; // the same
+	uint8_t groups[]; // enum class_verdict
 };
 
 struct class_memo {

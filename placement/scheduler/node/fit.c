@@ -1,5 +1,5 @@
-// First ports, then devices and cores, then cpu, memory and disk. What is chosen for one ask counts as gone for the
-// next.
+// Gives out ports first, then devices and cores, then cpu, memory and disk. What one ask was given counts as gone for
+// the next.
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/preempt.h"
 #include "placement/scheduler/rules/cores.h"
@@ -52,7 +52,7 @@ static void take_victims(struct stack *s, struct stack_option *o)
 	o->preempted_count = s->victim_count;
 }
 
-// The node's score is of what it holds now and the new instance: victims for cpu, memory and disk included.
+// Scores the node as it is now plus the new instance: victims for cpu, memory and disk still count.
 static bool fit_resources(struct stack *s, const struct node *n, const struct resources *used,
 	bool evict, struct stack_option *o)
 {
@@ -70,7 +70,7 @@ struct fitting {
 	const struct node *node;
 	struct stack_option *option;
 	bool evict;
-	uint32_t victims_gone; // of s->victims, already taken off what is below
+	uint32_t victims_gone; // of s->victims, already taken off used and devices_used
 	struct resources used;
 	struct device_set devices_used, devices_taken;
 	struct core_set cores_used;
@@ -94,7 +94,7 @@ static bool add_unless_victim(const struct proposed_allocation *a, void *context
 	return add_details(a, f);
 }
 
-// What the node holds without the victims chosen so far, and what was given to this instance.
+// Recomputes what the node holds without the victims chosen so far, and what this instance was given.
 static void look_again(struct fitting *f)
 {
 	CHECK(f->evict);
@@ -196,7 +196,7 @@ static void remove_lowest(uint64_t *set, int64_t count)
 		*set &= *set - 1;
 }
 
-// Finds the first need that cannot be served, after the needs before it have taken theirs from `left`.
+// Finds the first need that cannot be served, after earlier needs have taken theirs from `left`.
 static const struct device_need *first_unserved(const struct fitting *f, struct device_set *left)
 {
 	CHECK(f->g->devices.count > 0);

@@ -3,11 +3,11 @@
 #include "placement/scheduler/node/stack_option.h"
 #include "placement/scheduler/node/stack_state.h"
 
-// Fills the option but for the scores of other nodes. evict: victims may be chosen.
+// Fills the option except for scores that depend on other nodes. evict: victims may be chosen.
 bool stack_fit(struct stack *, struct group_rules *, const struct node *, bool evict,
 	struct stack_option *);
 
-// The first dimension that is short, in the order of row A52; NULL: none.
+// The first dimension that falls short, in the order of row A52; NULL: none.
 const char *resources_shortage(const struct resources *capacity, const struct resources *used,
 	const struct resources *ask);
 // The node's score with the instance on it.

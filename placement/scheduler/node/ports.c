@@ -33,7 +33,7 @@ static void take_port(struct port_map *map, int64_t port)
 		map->taken[port / 64] |= 1ull << (port % 64);
 }
 
-// "22,80,8000-8010"; what is not understood is passed over: registration has checked it.
+// Takes ranges like "22,80,8000-8010". Registration has checked them, so whatever does not parse is passed over.
 static void take_ranges(struct port_map *map, const char *ranges)
 {
 	CHECK(map);
@@ -100,7 +100,7 @@ void port_index_take(struct port_index *index, const struct alloc_details *detai
 			ARRAY_AT(&details->ports, struct allocated_port, i);
 		take_port(map_of(index, p->host_ip), p->value);
 	}
-	// The group's network repeats its ports, on one address for all of them.
+	// The group's network repeats its ports, all on one address.
 	if (details->ports.count == 0)
 		take_networks(index, &details->networks);
 	for (uint32_t i = 0; i < details->tasks.count; i++)
@@ -126,8 +126,8 @@ const char *port_address(const struct node *node, const char *host_network)
 	return NULL;
 }
 
-// A port that nobody has; -1: none is left. A few probes spread new ports over the range, so that one is not
-// given out again at once; then the range is searched.
+// Finds a free dynamic port; -1: none is left. A few random probes spread new ports over the range, so that a port is
+// not given out again at once; then the whole range is searched.
 static int64_t find_dynamic(struct port_index *index, const struct port_map *map)
 {
 	CHECK(index->node);
@@ -289,7 +289,7 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 	network->mbits = ask->mbits;
 	for (uint32_t i = 0; i < ask->reserved_ports.count; i++) {
 		const struct port *port = ARRAY_AT(&ask->reserved_ports, struct port, i);
-		const char *refusal = check_static(reasons, map, port); // asked for twice
+		const char *refusal = check_static(reasons, map, port); // the ask may name it twice
 		if (refusal)
 			return refusal;
 		take_port(map,

@@ -24,19 +24,19 @@ struct port_index {
 };
 
 void port_index_release(struct port_index *);
-// The ports that the node keeps for itself.
+// Starts with the ports that the node keeps for itself.
 void port_index_begin(struct port_index *, const struct node *);
-// What an allocation holds; addresses that the node does not have (any more) are passed over.
+// Takes the ports that an allocation holds; addresses that the node does not have (any more) are passed over.
 void port_index_take(struct port_index *, const struct alloc_details *);
 bool port_is_taken(const struct port_index *, const char *address, int64_t port);
-// The first address under this name, NULL: none. "" is "default".
+// The first address of the host network, "" being "default". NULL: none.
 const char *port_address(const struct node *, const char *host_network);
 
-// Gives the group's ask its ports: entries of details->ports and details->networks. NULL: done; otherwise why
-// not ("reserved port collision http=80"), and details may be half filled.
+// Gives the group's ask its ports: entries of details->ports and details->networks. NULL: done. Otherwise why not
+// ("reserved port collision http=80"), and details may be half filled.
 const char *ports_assign_group(
 	struct port_index *, struct reasons *, const struct network_ask *, struct alloc_details *);
-// The same for the network of a task.
+// Does the same for the network of a task.
 const char *ports_assign_task(
 	struct port_index *, struct reasons *, const struct network_ask *, struct allocated_task *);
 

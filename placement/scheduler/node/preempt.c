@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Only jobs that matter this much less make room.
+// Only jobs whose priority is at least this much lower make room.
 #define PRIORITY_DELTA 10
 #define MAX_PARALLEL_PENALTY 50.0
 
@@ -61,7 +61,7 @@ static void choose_victim(struct stack *s, struct candidate *c)
 	s->victims[s->victim_count++] = c->allocation;
 }
 
-// The candidates that may be chosen, the least important first, otherwise by id. Returns how many; the caller
+// The candidates that may be chosen, the least important first, then by id. Returns an array of *count; the caller
 // frees.
 static struct candidate **preemptible(struct stack *s, uint32_t *count)
 {
@@ -126,7 +126,7 @@ static double parallel_penalty(const struct stack *s, const struct allocation *a
 		       : 0;
 }
 
-// Candidates of one priority in the order in which they are considered. The last takes the place of one that is taken.
+// The candidates that are left, by priority. When one is taken, the last of its priority takes its place.
 struct choice {
 	struct stack *s;
 	struct candidate **left;
@@ -174,7 +174,7 @@ static void take_by_priority(struct choice *c)
 	CHECK(c->met || c->taken_count == c->left_count);
 }
 
-// The farthest first, those of equal distance as they were taken.
+// Sorts the farthest first; those of equal distance stay in the order in which they were taken.
 static void sort_by_distance(struct choice *c)
 {
 	for (uint32_t i = 1; i < c->taken_count; i++) {
@@ -193,7 +193,7 @@ static void sort_by_distance(struct choice *c)
 	}
 }
 
-// Leaves out what is not needed after all.
+// Chooses the taken candidates that are needed, and leaves out the others.
 static void choose_enough(struct choice *c, struct amounts available)
 {
 	CHECK(c->met);
@@ -207,8 +207,9 @@ static void choose_enough(struct choice *c, struct amounts available)
 	}
 }
 
-// What the other jobs and virtual machines leave. As Nomad has it, allocations of the job itself do not count here, be
-// they there or planned: the applier looks at all of them, and where it refused such a plan, so does the next attempt.
+// What the other jobs and virtual machines leave. As in Nomad, allocations of the job itself do not count here,
+// whether they are there or planned: the applier counts all of them, and so does the next attempt on a node where the
+// applier refused such a plan.
 static struct amounts left_by_others(const struct stack *s, const struct node *n)
 {
 	CHECK(s->candidates_known);
@@ -310,7 +311,7 @@ bool preempt_for_task_ports(struct stack *s, const struct node *n, const struct 
 struct device_option {
 	struct candidate **victims;
 	uint32_t count;
-	int64_t priorities; // sum of the distinct ones
+	int64_t priorities; // sum of the victims' distinct ones
 };
 
 static uint32_t instances_of(const struct candidate *c, uint32_t group)
@@ -319,7 +320,7 @@ static uint32_t instances_of(const struct candidate *c, uint32_t group)
 	return (uint32_t)__builtin_popcountll(c->allocation->devices.groups[group]);
 }
 
-// Those with the most instances come first, so that few allocations suffice.
+// Sorts the candidates with the most instances first, so that few victims suffice.
 static void sort_by_instances(struct device_option *o, uint32_t group)
 {
 	for (uint32_t i = 1; i < o->count; i++) {
@@ -348,7 +349,7 @@ static void trim_option(struct device_option *o, uint32_t group, int64_t free_co
 	CHECK(free_count >= wanted);
 }
 
-// Finds victims that hold instances of one device group. False: even all candidates are not enough.
+// Finds victims that hold instances of one device group. False: all candidates together are not enough.
 static bool make_option(struct stack *s, uint32_t group, int64_t free_count, int64_t wanted,
 	struct device_option *o)
 {

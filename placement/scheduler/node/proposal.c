@@ -18,7 +18,7 @@ void proposal_release(struct proposal *p)
 	free(p->fresh);
 }
 
-// NULL for a slot that came after the proposal began, or none: no node of this view is there.
+// NULL for NODE_SLOT_NONE or a slot that came after the proposal began: this view has no node there.
 static struct touched_node *touch_node(struct proposal *p, uint32_t slot)
 {
 	if (slot >= p->slots)

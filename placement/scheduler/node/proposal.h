@@ -1,5 +1,5 @@
-// What nodes hold once the plan is carried out: the allocations of the view, less those that the plan stops,
-// preempts or replaces, and the planned ones (row A47). Only nodes that the plan touches cost anything.
+// What nodes hold once the plan is carried out: the view's allocations, less those that the plan stops, preempts or
+// replaces, and the planned ones (row A47). Only nodes that the plan touches cost anything.
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "state/records/plan.h"
@@ -9,22 +9,22 @@ struct touched_node {
 	uint32_t slot;
 	uint32_t gone, fresh; // first in their lists, counted from 1; 0: none
 	struct resources freed, added;
-	bool detailed; // some of them have devices, ports or cores
+	bool detailed; // some of gone and fresh have devices, ports or cores
 };
 
 // An allocation of the view that the node no longer holds.
 struct gone_allocation {
 	const struct allocation *allocation;
 	uint32_t next;
-	bool withdrawn; // it holds it after all
+	bool withdrawn; // the node holds it after all
 };
 
-// What a node will hold: a placement, or what an updated allocation becomes; as the plan has it.
+// An allocation that a node will hold, as the plan has it: a placement, or what an updated allocation becomes.
 struct fresh_allocation {
-	const struct job *job;             // the version that its group is a group of
+	const struct job *job;             // the version that its group belongs to
 	const struct allocation *existing; // NULL: a placement
 	uint32_t at;                       // in the plan's placements, or updates
-	uint32_t next;                     // of the node's fresh ones
+	uint32_t next;                     // the node's next fresh one
 };
 
 struct proposed_allocation {
@@ -52,9 +52,9 @@ void proposal_begin(struct proposal *, const struct scheduler_view *, const stru
 void proposal_release(struct proposal *);
 
 void proposal_remove(struct proposal *, const struct allocation *);
-// Takes a removal back; false when there was none.
+// Undoes a removal; false when there was none.
 bool proposal_restore(struct proposal *, const struct allocation *);
-// What was appended to the plan last: a placement of a job's group, an update of an allocation.
+// Adds what was appended to the plan last: a placement of a job's group, or an update of an allocation.
 void proposal_add_placement(struct proposal *, const struct job *);
 void proposal_add_update(struct proposal *, const struct allocation *);
 bool proposal_has_removed(const struct proposal *, const struct allocation *);
@@ -65,13 +65,13 @@ static inline const struct touched_node *proposal_touched(const struct proposal 
 	return at ? &p->touched[at - 1] : NULL;
 }
 
-// Sums of a node; nothing is walked unless it is a matter of devices, ports or cores.
+// The sums of a node. Its allocations are walked only when devices, ports or cores matter.
 struct resources proposal_used(const struct proposal *, uint32_t slot);
 struct node_use proposal_use(const struct proposal *, uint32_t slot);
 // Nothing is on the node once the plan is carried out.
 bool proposal_is_idle(const struct proposal *, uint32_t slot);
 struct proposed_allocation proposal_fresh(const struct proposal *, uint32_t at);
 
-// Every allocation that the node will hold; in no particular order.
+// Visits every allocation that the node will hold, in no particular order.
 typedef bool proposal_visit(const struct proposed_allocation *, void *context);
 void proposal_walk(const struct proposal *, uint32_t slot, proposal_visit *, void *context);

@@ -117,7 +117,7 @@ double spread_boost(const struct compiled_spread *spread, uint32_t number,
 	return target_boost(spread, bucket, bucket && !bucket->value ? unlisted : used);
 }
 
-// By the text of a value.
+// The boost of a value by its text.
 static double boost_of(const struct compiled_spread *spread, const char *value)
 {
 	CHECK(value);
@@ -176,7 +176,7 @@ static void record_or_show(struct stack_option *o, enum score_kind kind, double 
 		o->shown |= (uint8_t)(1u << kind);
 }
 
-// An instance that failed on a node is not drawn back to it by the snapshot that it left there.
+// The snapshot that a failed instance left on a node does not draw it back there.
 static void show_snapshot(const struct stack *s, const struct group_rules *g,
 	const struct stack_request *r, struct stack_option *o)
 {

@@ -12,7 +12,7 @@ bool stack_targets_node(struct stack *s, const struct node *n)
 	return memo->targeted == CLASS_ELIGIBLE;
 }
 
-// Datacenters that are named are shown even when they have no nodes.
+// Shows the named datacenters even when they have no nodes.
 static void name_datacenters(const struct job *job, struct alloc_metrics *m)
 {
 	for (uint32_t i = 0; i < job->datacenters.count; i++) {

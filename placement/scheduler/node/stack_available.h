@@ -1,4 +1,4 @@
-// Which nodes a job is for, and how many of them there are: what metrics say before any node is looked at.
+// Which nodes a job targets, and how many there are, for metrics before any node is looked at.
 #pragma once
 #include "state/records/job.h"
 #include "state/records/metrics.h"
@@ -9,10 +9,10 @@ struct stack;
 // True when the node is in one of the datacenters of the stack's job (globs) and in its pool. The answer is remembered
 // by class.
 bool stack_targets_node(struct stack *, const struct node *);
-// Usable nodes by datacenter of the job (NodesAvailable), and in its pool.
+// Counts usable nodes by datacenter of the job (NodesAvailable), and in its pool.
 void stack_nodes_available(struct stack *, struct alloc_metrics *);
 
-// Counts nodes as they are looked at; neighbours are mostly of one datacenter.
+// Counts nodes while a caller looks at them; neighbours are mostly of one datacenter.
 struct availability {
 	struct stack *s;
 	const char *datacenter; // of the nodes counted in run

@@ -1,4 +1,4 @@
-// Putting scores together, and what metrics say of an option.
+// Combines scores, and adds options to metrics.
 #include "placement/scheduler/node/stack_option.h"
 #include "state/base/check.h"
 #include <string.h>
@@ -101,7 +101,8 @@ void option_keep_scores(const struct stack_option *o, struct array *kept)
 void stack_count(const struct stack_option *o, struct alloc_metrics *m)
 {
 	CHECK(o->outcome == STACK_FITS || o->reason[0]);
-	const char *class_name = o->node ? o->node->node_class->class_name : NULL; // it may be gone
+	const char *class_name =
+		o->node ? o->node->node_class->class_name : NULL; // the node may be gone
 	bool has_class = class_name && class_name[0];
 	m->nodes_evaluated++;
 	switch (o->outcome) {

@@ -4,7 +4,7 @@
 #include "state/base/check.h"
 #include <string.h>
 
-// Room in an array of the plan, which nobody else appends to meanwhile.
+// Appends an item to an array of the plan, which nobody else appends to meanwhile.
 static void *append_item(struct array *to, uint32_t *room, size_t bytes_each)
 {
 	CHECK(to->count <= *room);

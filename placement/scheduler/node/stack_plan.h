@@ -1,5 +1,5 @@
-// What is appended to the plan, and seen from then on by everything that counts (row A47). Allocations are valid until
-// the view ends.
+// Appends to the plan so that everything that counts sees it from then on (row A47). Allocations are valid until the
+// view ends.
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "placement/scheduler/rules/property_set.h"
@@ -10,11 +10,11 @@ struct stack;
 void stack_plan_stop(struct stack *, const struct allocation *, enum stop_cause, bool lost,
 	const struct uuid *followup_eval); // followup_eval may be NULL
 void stack_plan_preempt(struct stack *, const struct allocation *, const struct uuid *by);
-// References in it are handed over to the plan. The result is valid until the next call.
+// Takes over the placement's references for the plan. The result is valid until the next call.
 struct plan_placement *stack_plan_place(struct stack *, const struct plan_placement *);
 void stack_plan_update(struct stack *, const struct plan_update *);
-// Takes the stop of this allocation back (in-place try, failed destructive update).
+// Takes back the stop of this allocation (in-place try, failed destructive update).
 void stack_plan_unstop(struct stack *, const struct uuid *);
 
-// Adds what is planned so far to a set that counts what is there.
+// Adds the changes planned so far to a set that counts existing allocations.
 void stack_count_planned(struct stack *, struct property_set *);

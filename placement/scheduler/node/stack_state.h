@@ -1,4 +1,4 @@
-// What one attempt at an evaluation knows of nodes: the inside of a stack, for those who look at a node.
+// What one attempt at an evaluation knows of nodes: the inside of a stack, for code that looks at a node.
 #pragma once
 #include "placement/direct/placement.h"
 #include "placement/scheduler/node/class_memo.h"
@@ -11,7 +11,7 @@
 // An allocation of another job that a node holds, while victims are looked for.
 struct candidate {
 	const struct allocation *allocation;
-	const struct alloc_details *details; // of now: an update may have changed them
+	const struct alloc_details *details; // as they are now: an update may have changed them
 	struct resources resources;
 	int64_t priority;
 	bool preemptible; // by its priority
@@ -24,7 +24,8 @@ struct stack {
 	enum stack_kind kind;
 	struct scheduler_view view;
 	struct plan *plan;
-	uint32_t stop_room, preemption_room, placement_room, update_room; // of the plan's arrays
+	uint32_t stop_room, preemption_room, placement_room,
+		update_room; // room in the plan's arrays
 	const struct job *job;
 	enum placement_algorithm algorithm;
 	bool preemption; // enabled for jobs of this type
@@ -32,8 +33,8 @@ struct stack {
 	struct reasons reasons;
 	struct class_memo classes;
 	struct job_rules job_rules;
-	struct group_rules **groups;        // by number; NULL: not asked for yet
-	struct candidate_columns **columns; // the same; of stack_select
+	struct group_rules **groups;        // by number; NULL: not used yet
+	struct candidate_columns **columns; // the same; used by stack_select
 	uint32_t group_count;
 	struct victim_counts victim_counts;
 	// Scratch, for one node after the other.
@@ -41,19 +42,20 @@ struct stack {
 	struct port_index ports;
 	struct candidate *candidates;
 	uint32_t candidate_count, candidate_room;
-	bool candidates_known; // of the node that is being looked at
+	bool candidates_known; // of the node that is looked at
 	const struct allocation **victims;
 	uint32_t victim_count, victim_room;
 	const struct allocation **best_victims; // of the best node so far
 	uint32_t best_victim_room;
-	// Usable nodes by datacenter, for metrics; counted when somebody looks at all of them.
+	// Usable nodes by datacenter, for metrics; counted once a caller looks at all nodes.
 	struct alloc_metrics available;
 	bool available_known;
 	uint32_t *changed_slots; // touched by the plan since columns were last brought up to date
 	uint32_t changed_count, changed_room;
 };
 
-// A plan was refused there in an earlier attempt. Slots of nodes that came after the stack was made are beyond its map.
+// True when an earlier attempt's plan was refused on the node. Slots of nodes that came after the stack was made are
+// beyond its map.
 static inline bool stack_is_strict(const struct stack *s, uint32_t slot)
 {
 	return s->strict && slot < s->proposal.slots && s->strict[slot / 8] >> slot % 8 & 1;

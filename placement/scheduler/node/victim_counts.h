@@ -1,10 +1,10 @@
-// How many allocations of each group the plan preempts already (docs/spec/scoring.md, "Victims").
+// How many allocations of each group the plan already preempts (docs/spec/scoring.md, "Victims").
 #pragma once
 #include "state/records/allocation.h"
 #include "state/records/job.h"
 
 struct victim_count {
-	const struct allocation *of; // one of them; NULL: free
+	const struct allocation *of; // one of the group's victims; NULL: free
 	uint32_t count;
 };
 
