@@ -1,4 +1,5 @@
-// Evaluations that look at the job again at given times; times that are close to each other share one (row C24).
+// Creates evaluations that look at the job again at given times; times close to each other share one evaluation (row
+// C24).
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 #include "state/base/text.h"

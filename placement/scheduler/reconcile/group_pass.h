@@ -1,5 +1,5 @@
-// What the steps of the reconciler share (docs/spec/reconciler.md): the job's side, and one group as it is worked out.
-// Each step takes allocations out of one set and puts them into another; none looks at what comes after it.
+// State that the steps of the reconciler share (docs/spec/reconciler.md): the job's part, and the group that is worked
+// out. Each step moves allocations from one set to another; no step looks at what a later one does.
 #pragma once
 #include "placement/scheduler/reconcile/id_set.h"
 #include "placement/scheduler/reconcile/name_index.h"
@@ -16,15 +16,15 @@ enum member_set {
 	SET_LOST,
 	SET_DISCONNECTING,
 	SET_RECONNECTING,
-	SET_RESCHEDULE, // to be replaced now: it failed, or is cut off
-	SET_NONE        // stopped, or of no account any more
+	SET_RESCHEDULE, // to be replaced now: it failed, or its client is cut off
+	SET_NONE        // stopped, or does not matter any more
 };
 
 // An allocation of the group.
 struct member {
 	const struct allocation *allocation;
 	uint8_t set; // enum member_set
-	bool canary; // of the deployment that is at work, on a sound node
+	bool canary; // of the active deployment, on a sound node
 	bool destructive;
 	bool later;   // failed: replaced when it is due
 	bool unknown; // becomes unknown in this pass
@@ -40,10 +40,10 @@ struct reconciler {
 	struct deployment
 		*deployment; // owned: that of this version, as it is changed here; or NULL
 	const struct deployment *former; // of an older version, or at its end; or NULL
-	bool is_new;                     // deployment begins in this pass
+	bool is_new;                     // the deployment begins in this pass
 	bool paused, failed;
-	// Ids of placed canaries: those of the deployment, and those of former or failed deployments, which are not
-	// promoted any more.
+	// Ids of placed canaries: those of the deployment, and those of former or failed deployments, which will never
+	// be promoted.
 	struct id_set canaries, unneeded;
 	struct member *members; // by group name, number in the name, id
 	uint32_t member_count;
@@ -52,26 +52,26 @@ struct reconciler {
 struct group_pass {
 	struct reconciler *r;
 	const char *name;
-	const struct task_group *group; // NULL: the job has none of this name any more
+	const struct task_group *group; // NULL: the job has no group of this name any more
 	uint32_t number;                // of the group in the job
 	struct member *members;
 	uint32_t count;
 	struct desired_updates *desired;
 	struct deployment_group *dstate, fresh;
-	bool had_dstate, had_version; // some allocation is of this version of the job
+	bool had_dstate, had_version; // had_version: an allocation has this version of the job
 	struct name_index names;
-	bool waits; // for a client that surely stopped what is lost: nothing is placed (row C17)
+	bool waits; // for a client to surely stop lost allocations: nothing is placed (row C17)
 	bool requires_canaries;
 	uint32_t destructive_count, in_place_count, later_count;
-	int64_t limit;                           // of what is replaced (row C47)
-	struct array place;                      // reconcile_place: what is missing
+	int64_t limit;                           // how many may be replaced now (row C47)
+	struct array place;                      // reconcile_place: missing instances
 	uint32_t first_destructive, first_place; // of this group in the result
 };
 
 #define FOR_MEMBERS(m, g) \
 	for (struct member *m = (g)->members, *end_##m = m + (g)->count; m < end_##m; m++)
 
-// Room doubles; all items of the array are added so.
+// Doubles the room; every item of the array must be added this way.
 static inline void *reconcile_append(struct array *a, size_t bytes_each)
 {
 	CHECK(bytes_each > 0);
@@ -106,14 +106,14 @@ static inline bool is_wished(const struct optional_bool *transition)
 {
 	return transition->set && transition->value;
 }
-// True when the deployment takes placements: it is neither paused nor failed, and no canaries are being tried out.
+// True when the deployment takes placements: it is neither paused nor failed, and tries no canaries out.
 bool is_place_ready(const struct group_pass *);
 // An evaluation that was itself delayed makes no follow-ups (row C18).
 static inline bool is_delayed(const struct reconcile_ask *ask)
 {
 	return ask->eval->wait_until_ns != 0;
 }
-// Canaries are there or wanted, and nobody promoted them.
+// Canaries are there or wanted, and are not promoted.
 static inline bool is_canarying(const struct group_pass *g)
 {
 	CHECK(g->dstate);
@@ -126,8 +126,8 @@ static inline bool is_unknown(const struct member *m)
 uint32_t member_count_of(const struct group_pass *, enum member_set);
 
 void reconcile_members(struct reconciler *);
-// The groups of the job and of the allocations, in the order of their names; zeros come before the first. Returns
-// false after the last. The groups of a stopped job count as removed.
+// Goes through the groups of the job and of the allocations in the order of their names; *group_pass is zeroed before
+// the first. Returns false after the last. The groups of a stopped job count as removed.
 bool next_group(struct reconciler *, struct group_pass *);
 
 void cancel_unneeded_deployment(struct reconciler *);
@@ -160,15 +160,14 @@ bool is_deployment_complete(const struct group_pass *);
 
 // True when the allocation was told to stop, and has ended or is on a lost node, which will never report its end.
 bool allocation_is_over(const struct group_pass *, const struct allocation *);
-// Something was placed in its stead since it became unknown.
+// True when another allocation was placed in its stead since it became unknown.
 bool was_replaced_since(const struct group_pass *, const struct allocation *);
-// Stops it.
+// Stops a member.
 void note_stop(struct group_pass *, struct member *, enum stop_cause);
-// The same, and takes it out of every set.
+// Stops a member and takes it out of every set.
 void stop_member(struct group_pass *, struct member *, enum stop_cause);
-// A failed or disconnected member is replaced now, or still counts, in which case it may be replaced later, when it is
-// due.
+// Replaces a failed or disconnected member now, or keeps it in the count; then it may be replaced when it is due.
 void reschedule_member(struct group_pass *, struct member *);
-// Evaluations at the times of members (due_ns), in batches; each member learns its own (followup).
+// Creates evaluations for the times of members (due_ns), in batches, and sets the followup of each member.
 void create_follow_ups(struct group_pass *, struct member **, uint32_t count,
 	enum eval_trigger trigger, const char *description);

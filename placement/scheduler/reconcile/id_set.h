@@ -1,10 +1,10 @@
-// Ids that are collected, then sorted once, then asked for.
+// A set of ids that is filled first, then sorted once, then searched.
 #pragma once
 #include "state/base/schema.h"
 #include "state/base/uuid.h"
 
 struct id_set {
-	struct uuid *ids; // in order, once they are sorted
+	struct uuid *ids; // in order after id_set_sort()
 	uint32_t count;
 };
 

@@ -1,11 +1,11 @@
-// Numbers in the names of a group's allocations (row C46): which are taken, which are given next, which go first.
+// The numbers in the names of a group's allocations (row C46): which are taken, which come next, which go first.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 struct number_set {
 	uint64_t *words;
-	uint32_t size; // numbers from here on are not in it
+	uint32_t size; // the set has no number from here on
 };
 
 void number_set_init(struct number_set *, uint32_t size);
@@ -18,15 +18,15 @@ void number_set_move_highest(struct number_set *from, struct number_set *to, int
 
 struct name_index {
 	struct number_set taken;
-	uint32_t count;   // wanted by the group
-	uint32_t free_at; // none below is free
-	uint32_t overlap; // given next when none is free
+	uint32_t count;   // that the group asks for
+	uint32_t free_at; // no number below is free
+	uint32_t overlap; // given next when no number is free
 };
 
 void name_index_init(struct name_index *, uint32_t count, uint32_t size);
 void name_index_release(struct name_index *);
-// The lowest that is free and below count; count when there is none. It stays free.
+// The lowest number that is free and below count; count when there is none. The number stays free.
 uint32_t name_index_lowest_free(struct name_index *);
-// The same, taken from now on; when there is none: 0, 1, 2, …
+// Takes the lowest free number; when there is none: 0, 1, 2, …
 uint32_t name_index_next(struct name_index *);
 void name_index_free(struct name_index *, uint32_t number);

@@ -3,7 +3,7 @@
 #include "state/base/check.h"
 #include <stdlib.h>
 
-// Steps 3b–3v of a group that the job has.
+// Steps 3b–3v for a group that the job has.
 static bool compute_group(struct group_pass *g)
 {
 	CHECK(g->group);
@@ -42,7 +42,7 @@ static bool job_is_stopped(const struct reconciler *r)
 	return !r->job || r->job->stop;
 }
 
-// Returns whether nothing is left to do in it.
+// Returns whether the group has nothing left to do.
 static bool visit_group(struct group_pass *g)
 {
 	CHECK(g->name && g->desired == NULL);

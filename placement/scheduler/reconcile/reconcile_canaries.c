@@ -1,4 +1,4 @@
-// Allocations that try a version out before the others follow (steps 3d, 3n, 3o).
+// Canaries: allocations that try a version out before the others follow (steps 3d, 3n, 3o).
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
@@ -15,7 +15,7 @@ static void stop_unneeded(struct group_pass *g, struct member *m)
 	CHECK(m->set == SET_NONE);
 }
 
-// A canary that has to leave its node is no canary any more: step 3o places another one if it is still needed.
+// A canary that has to leave its node stops being a canary: step 3o places another one if it is still needed.
 static void keep_canary(struct group_pass *g, struct member *m)
 {
 	CHECK(!m->stopped && !m->canary);
@@ -64,7 +64,7 @@ static void place_canary(struct canary_names *names, uint32_t number)
 	names->missing--;
 }
 
-// Places canaries with numbers below the count that are in the set (or are not in it) and that no canary has.
+// Places canaries under numbers below the count that are in the set (or are not in it) and that no canary has.
 static void place_canaries_at(struct canary_names *names, const struct number_set *set, bool in_set)
 {
 	uint32_t count = names->g->names.count;
@@ -84,7 +84,7 @@ static void collect_names(struct canary_names *names)
 	}
 }
 
-// Canaries first take the names of allocations that will be replaced, so that no name is there twice in the end (row
+// Gives canaries the names of allocations that will be replaced first, so that no name is there twice in the end (row
 // C46).
 static void place_canaries(struct group_pass *g, int64_t missing)
 {

@@ -1,4 +1,4 @@
-// The deployment before and after the groups (steps 0, 2, 4), and the part that a group has in it (3b, 3u, 3v).
+// The deployment before and after the groups (steps 0, 2, 4), and each group's part of it (3b, 3u, 3v).
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 #include "state/base/text.h"
@@ -192,7 +192,7 @@ static void describe_new(struct deployment *d)
 							 : TEXT(DEPLOYMENT_TEXT_NEEDS_PROMOTION));
 }
 
-// Step 4. What ended without success stays as it ended.
+// Step 4. A deployment that ended without success stays as it ended.
 void compute_deployment_updates(struct reconciler *r, bool complete)
 {
 	CHECK(r->job && !r->job->stop);

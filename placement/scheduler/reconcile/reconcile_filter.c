@@ -1,4 +1,4 @@
-// Which set an allocation belongs to, by its version, its node and how it ended (steps 3c, 3e, 3f).
+// Puts allocations into sets by their version, their node and how they ended (steps 3c, 3e, 3f).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/reconcile/group_pass.h"
@@ -32,7 +32,7 @@ static bool is_of_version(const struct allocation *a, const struct job *job)
 	       a->job->record.create_index == job->record.create_index;
 }
 
-// Allocations that ended are judged by how they ended, also in groups that outlive lost connections: otherwise failed
+// Allocations that ended are judged by how they ended, even in groups that outlive lost connections: otherwise failed
 // ones would never be rescheduled, and completed ones would run again.
 static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
 {
@@ -64,7 +64,7 @@ void split_by_taint(struct group_pass *g)
 	}
 }
 
-// Row C28: whether an allocation counts as it is, is ignored, or may have to be rescheduled, by the type of its job.
+// Row C28: by the type of its job, an allocation counts as it is, is ignored, or may have to be rescheduled.
 enum end { END_COUNTS, END_IGNORED, END_LOOKED_AT };
 
 static enum end batch_end(const struct allocation *a)
@@ -91,7 +91,7 @@ static bool may_reschedule(const struct reconciler *r, const struct allocation *
 	       is_wished(&a->details->transition.reschedule);
 }
 
-// When it is due, if it is at all. is_own: its follow-up is this evaluation.
+// When a member is due for rescheduling, if it is at all. is_own: this evaluation is the member's follow-up.
 static bool due_of(const struct reconciler *r, const struct member *m, bool is_own, int64_t *due_ns)
 {
 	CHECK(m->set == SET_UNTAINTED || m->set == SET_DISCONNECTING);
@@ -103,7 +103,7 @@ static bool due_of(const struct reconciler *r, const struct member *m, bool is_o
 	return allocation_failure_due(a, due_ns);
 }
 
-// Whether it is to be replaced now, or later: then due_ns is set (row C24).
+// Whether a member is replaced now, or later, when due_ns is set (row C24).
 enum reschedule { RESCHEDULE_NEVER, RESCHEDULE_NOW, RESCHEDULE_LATER };
 
 static enum reschedule reschedule_of(

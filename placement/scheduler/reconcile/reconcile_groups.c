@@ -1,4 +1,4 @@
-// Allocations group by group: sorted once by the name of the group, the number in the name, and the id.
+// Sorts allocations once by the name of the group, the number in the name, and the id, and goes through them by group.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
@@ -44,8 +44,7 @@ static uint32_t highest_number(const struct reconcile_ask *ask)
 	return highest;
 }
 
-// Numbers in names are mostly dense, so a counting sort by number puts the allocations of a job with one group in order
-// at once.
+// A counting sort: numbers in names are mostly dense, so for a job with one group this is the whole order.
 static void place_by_number(
 	const struct reconcile_ask *ask, struct sort_key *keys, uint32_t highest)
 {
@@ -86,7 +85,7 @@ void reconcile_members(struct reconciler *r)
 	CHECK(r->member_count == r->ask->allocation_count);
 }
 
-// The least name of a group of the job that comes after the last one; NULL: none is left.
+// The first name in order after `last` among the job's groups; NULL: none is left.
 static const char *next_wanted(const struct reconciler *r, const char *last)
 {
 	const char *least = NULL;

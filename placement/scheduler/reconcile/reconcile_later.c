@@ -1,12 +1,12 @@
-// What has to wait for a later evaluation: disconnected clients, lost allocations whose client may still be stopping
-// them, failures whose delay has not passed (steps 3h–3j).
+// Leaves to later evaluations: disconnected clients, lost allocations that their client may still be stopping,
+// failures whose delay has not passed (steps 3h–3j).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
 #include <stdlib.h>
 
-#define KILL_TIMEOUT_NS (5 * NS_PER_S) // the least that a client takes to end tasks
+#define KILL_TIMEOUT_NS (5 * NS_PER_S) // the least time that a client takes to end tasks
 
 static int64_t later_ns(int64_t now_ns, int64_t delay_ns)
 {
@@ -42,7 +42,8 @@ static void create_timeout_later_evals(struct group_pass *g)
 	free(cut_off.items);
 }
 
-// Step 3h. An evaluation that makes no follow-ups leaves disconnecting members to the evaluation that their node made.
+// Step 3h. A delayed evaluation makes no follow-ups and leaves disconnecting members to the evaluation that their node
+// made.
 void reconcile_disconnecting(struct group_pass *g)
 {
 	bool delayed = is_delayed(g->r->ask);
@@ -66,7 +67,7 @@ static bool stops_on_its_own(const struct allocation *a)
 	return after->set && after->value > 0;
 }
 
-// Its client has ended its tasks by then.
+// When the allocation's client has surely ended its tasks.
 static int64_t surely_ended_ns(const struct allocation *a, int64_t lost_ns)
 {
 	const struct task_group *group = allocation_group(a);
@@ -93,7 +94,7 @@ static bool waits_for_followup(const struct group_pass *g, const struct allocati
 	       surely_ended_ns(a, lost_ns) > g->r->ask->now_ns;
 }
 
-// Returns whether it has to be waited for.
+// Returns whether the pass has to wait for the member.
 static bool defer_lost(struct group_pass *g, struct member *m)
 {
 	const struct allocation *a = m->allocation;
@@ -104,7 +105,7 @@ static bool defer_lost(struct group_pass *g, struct member *m)
 	return m->due_ns > now_ns;
 }
 
-// Step 3i. An evaluation that makes no follow-ups leaves lost members to the evaluation that their node made.
+// Step 3i. A delayed evaluation makes no follow-ups and leaves lost members to the evaluation that their node made.
 void create_lost_later_evals(struct group_pass *g)
 {
 	bool delayed = is_delayed(g->r->ask);
@@ -126,7 +127,8 @@ void create_lost_later_evals(struct group_pass *g)
 	free(lost.items);
 }
 
-// Step 3j. Which follow-up an allocation waits for is noted at the end, when it is known whether it stays.
+// Step 3j. The follow-up that an allocation waits for is noted at the end, when it is known whether the allocation
+// stays.
 void create_reschedule_later_evals(struct group_pass *g)
 {
 	CHECK(g->later_count <= g->count);

@@ -25,8 +25,8 @@ void index_names(struct group_pass *g)
 }
 
 struct repair {
-	struct name_index *names; // everything that is or will be there has its name in it
-	struct number_set given;  // names of what goes on, and of what was looked at
+	struct name_index *names; // every allocation that is or will be there has its name here
+	struct number_set given;  // names of allocations that go on, and of repaired places
 };
 
 static struct reconcile_place *place_at(struct array *places, uint32_t i)
@@ -43,7 +43,7 @@ static void reserve_names(struct repair *r, struct array *places, uint32_t first
 			number_set_add(&r->names->taken, place_at(places, i)->name_index);
 }
 
-// A replacement takes the name of the allocation that it replaces, unless one that goes on has the same name and
+// A replacement takes the name of the allocation that it replaces, unless an allocation that goes on has that name and
 // another name is free.
 static void repair_places(struct repair *r, struct array *places, uint32_t first)
 {

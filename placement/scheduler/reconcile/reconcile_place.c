@@ -1,4 +1,4 @@
-// What is missing, and what moves (steps 3q, 3r, 3t).
+// Places missing instances and moves others (steps 3q, 3r, 3t).
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 
@@ -24,8 +24,8 @@ static struct reconcile_place *append_missing(struct group_pass *g, const struct
 	return place;
 }
 
-// An unknown allocation does not count when it was replaced since it became unknown. A replacement from an earlier
-// disconnect, which was stopped when the client came back, makes no difference.
+// Whether a member counts as an instance. An unknown allocation does not once it was replaced since it became unknown.
+// A replacement from an earlier disconnect, which was stopped when the client came back, makes no difference.
 static bool is_there(const struct group_pass *g, const struct member *m)
 {
 	if (m->set == SET_MIGRATE || m->set == SET_RESCHEDULE)
@@ -86,7 +86,7 @@ static void place_missing(struct group_pass *g, const struct reconcile_place *mi
 	g->desired->place++;
 }
 
-// While a deployment is paused, failed or tries canaries out, only lost and failed allocations are replaced, and not
+// While a deployment is paused, failed or tries canaries out, only lost and failed allocations are replaced, without
 // those that failed with a failed deployment.
 static bool is_placed_anyway(const struct group_pass *g, const struct reconcile_place *missing)
 {
@@ -104,7 +104,7 @@ static const struct reconcile_place *missing_at(const struct group_pass *g, uint
 	return ARRAY_AT(&g->place, struct reconcile_place, i);
 }
 
-// Failed allocations are stopped when they are replaced. Unknown ones are not, as they may come back.
+// Stops failed allocations that are replaced. Unknown ones go on, as they may come back.
 static void stop_replaced(struct group_pass *g, bool ready)
 {
 	CHECK(!g->waits);

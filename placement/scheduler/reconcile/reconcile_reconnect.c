@@ -1,4 +1,4 @@
-// Allocations whose client is back (step 3g): either they stay, or their replacements do.
+// Step 3g: when an allocation's client is back, either the allocation stays or its replacement does.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
@@ -10,7 +10,7 @@ static bool is_to_move(const struct allocation *a)
 			    is_wished(&t->force_reschedule));
 }
 
-// Of an older version than the other job.
+// The allocation is of an older version than the job.
 static bool is_older(const struct allocation *a, const struct job *job)
 {
 	return a->job->version < job->version ||
@@ -70,7 +70,7 @@ bool was_replaced_since(const struct group_pass *g, const struct allocation *a)
 	       next->create_time_ns >= allocation_last_unknown_ns(a);
 }
 
-// Finds the replacement that is still wanted. A failed one was itself replaced, so the search goes on from there.
+// Finds the replacement that is still wanted. A failed replacement was itself replaced, so the search goes on from it.
 static struct member *living_replacement(const struct group_pass *g, const struct allocation *a)
 {
 	for (const struct allocation *next = successor_of(g, a); next;
@@ -85,7 +85,7 @@ static struct member *living_replacement(const struct group_pass *g, const struc
 	return NULL;
 }
 
-// The best score that its placement saw. Returns false when none was kept.
+// The best score among the metrics of the allocation's placement. Returns false when it has no metrics.
 static bool best_score(const struct allocation *a, double *score)
 {
 	if (!a->metrics)
@@ -126,7 +126,7 @@ static void choose_survivor(struct group_pass *g, struct member *m)
 	g->desired->stop++;
 }
 
-// The member is an ordinary one from now on. Only a running allocation is known to be back.
+// Turns a reconnecting member into an ordinary one. Only a running allocation is known to be back.
 static void keep_member(struct group_pass *g, struct member *m)
 {
 	CHECK(m->set == SET_RECONNECTING && !m->stopped);

@@ -1,10 +1,10 @@
-// Stops: of whole groups, of lost allocations, and of those beyond the count (steps 1, 3a, 3l).
+// Stops whole groups, lost allocations, and allocations beyond the count (steps 1, 3a, 3l).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 
-// Failed allocations of a group that was removed from its job are told to stop too: nothing else will look at them.
+// Failed allocations of a group that was removed from its job are stopped too: nothing else will look at them.
 static bool is_left(const struct group_pass *g, const struct allocation *a)
 {
 	bool job_is_stopped = !g->r->job || g->r->job->stop;
@@ -28,7 +28,7 @@ void filter_and_stop_all(struct group_pass *g)
 struct surplus {
 	struct group_pass *g;
 	bool canarying;
-	int64_t remove; // that many are left to stop
+	int64_t remove; // allocations left to stop
 };
 
 static bool counts(const struct surplus *s, const struct member *m)
@@ -52,7 +52,7 @@ static void remove_member(struct surplus *s, struct member *m)
 	s->remove--;
 }
 
-// Those whose place a promoted canary took.
+// Stops allocations whose place a promoted canary took.
 static void remove_namesakes_of_canaries(struct surplus *s)
 {
 	CHECK(!s->canarying);

@@ -1,4 +1,4 @@
-// Which allocations another version of the job changes, and how many of them at once (steps 3m, 3p, 3s).
+// Decides which allocations another version of the job changes, and how many of them at once (steps 3m, 3p, 3s).
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 
@@ -96,7 +96,7 @@ static void replace_member(struct group_pass *g, struct member *m)
 	g->limit--;
 }
 
-// Step 3s: the lowest names first.
+// Step 3s: allocations with the lowest names go first.
 void compute_destructive_updates(struct group_pass *g)
 {
 	bool ready = is_place_ready(g);

@@ -1,26 +1,25 @@
-// What the reconciler is asked, and what it answers.
+// What the reconciler is given, and what it finds.
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "state/base/prng.h"
 #include "state/records/plan.h"
 
-// What another version of the job means to an allocation that is there.
+// What another version of the job means to an existing allocation.
 enum alloc_change { CHANGE_NONE, CHANGE_IN_PLACE, CHANGE_DESTRUCTIVE };
 
 struct reconcile_ask {
 	const struct scheduler_view *view; // nodes, and whether clients may be disconnected
-	const struct job *job;             // NULL: purged; a stopped one is asked for nothing
+	const struct job *job;             // NULL: purged; a stopped job asks for nothing
 	const struct evaluation
 		*eval; // namespace, job id, priority; follow-ups name it as previous
 	bool batch;
-	// Of every incarnation; terminal ones included.
+	// Of every incarnation of the job; terminal ones included.
 	const struct allocation *const *allocations;
 	uint32_t allocation_count;
-	const struct deployment
-		*deployment; // the latest; NULL: none. Looked at only for service jobs
+	const struct deployment *deployment; // the latest, or NULL; only of service jobs
 	int64_t now_ns;
 	struct prng *prng; // ids of follow-ups and deployments
-	// What the job's version means to an allocation of another version. Asked once for each, in their order.
+	// What the job's version means to an allocation of another version. Called once for each, in their order.
 	enum alloc_change (*change_of)(void *context, const struct allocation *);
 	void *context;
 };
@@ -32,43 +31,43 @@ struct reconcile_stop {
 	struct uuid followup_eval;
 };
 
-// An instance that is to be placed.
+// An instance to place.
 struct reconcile_place {
 	uint32_t group; // of the job
 	uint32_t name_index;
 	bool canary;
-	// That it takes the place of; NULL: it is one more.
+	// The allocation that it replaces; NULL: it is one more.
 	const struct allocation *previous;
-	bool reschedule;      // previous failed: it gets a tracker, and its nodes are a penalty
+	bool reschedule;      // previous failed: adds a tracker, and its nodes are a penalty
 	bool lost;            // previous was lost with its node
-	bool migrate;         // previous is stopped with it
-	bool downgrade;       // not the version that is being tried out (row C31), but
+	bool migrate;         // previous stops with the placement
+	bool downgrade;       // place an older version than the one tried out (row C31), but
 	uint64_t min_version; // at least this one: that of previous
-	// Destructive update: previous is stopped with it, and goes on when there is no room (STOP_UPDATING).
+	// Destructive update: previous stops with the placement, and goes on when there is no room (STOP_UPDATING).
 	bool destructive;
 };
 
-// An allocation of which only an attribute changes, or that becomes unknown.
+// An allocation that becomes unknown, or of which only an attribute changes.
 struct reconcile_update {
 	const struct allocation *allocation;
 	struct uuid followup_eval; // zero: none
 };
 
 struct reconciliation {
-	// In the order in which groups come (by name), and within a group as the steps say.
-	struct array stops;             // reconcile_stop; without those of destructive placements
-	struct array destructive;       // reconcile_place
-	struct array place;             // reconcile_place
-	struct array in_place;          // const struct allocation *
-	struct array attribute_updates; // reconcile_update: waits for its follow-up
-	struct array disconnects;       // reconcile_update: becomes unknown
+	// Groups in the order of their names, and the order of the steps within a group.
+	struct array stops;       // reconcile_stop; without the stops of destructive placements
+	struct array destructive; // reconcile_place
+	struct array place;       // reconcile_place
+	struct array in_place;    // const struct allocation *
+	struct array attribute_updates; // reconcile_update: the allocation waits for its follow-up
+	struct array disconnects;       // reconcile_update: the allocation becomes unknown
 	struct array reconnects;        // const struct allocation *: its client status is noted
 	struct array follow_ups; // struct evaluation *: pending, with wait_until; created by the
 				 // scheduler, owned here
 	struct deployment *deployment;   // as plan.deployment
 	struct array deployment_updates; // deployment_update
 	struct array desired;            // desired_updates, by group: what a dry run shows
-	// The active deployment that new allocations belong to: the stored one, or the one that begins with this plan;
+	// The active deployment that new allocations join: the stored one, or the one that begins with this plan;
 	// NULL: none. Borrowed from the ask, or `deployment` above.
 	const struct deployment *current;
 };

@@ -1,4 +1,4 @@
-// Cores that tasks have for themselves (row A52).
+// Cores that tasks have to themselves (row A52).
 #pragma once
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
@@ -10,16 +10,16 @@ struct core_set {
 	uint64_t words[CORES_MAX / 64];
 };
 
-// "0-7,12"; what is beyond CORES_MAX or not understood is left out.
+// Parses ranges like "0-7,12"; leaves out cores beyond CORES_MAX and text that does not parse.
 struct core_set core_set_parse(const char *ranges);
 uint32_t core_set_count(const struct core_set *);
 void core_set_remove(struct core_set *, const struct core_set *);
-// What an allocation holds.
+// Adds the cores that an allocation holds.
 void core_set_add_details(struct core_set *, const struct alloc_details *);
 // Takes the lowest cores of the set for a task; false when there are not enough.
 bool core_set_take(struct core_set *, int64_t count, struct allocated_task *);
 
 // The share of cpu that stands for one core of the node.
 int64_t node_shares_per_core(const struct node *);
-// The footprint of a group where tasks with cores have these shares for each.
+// The footprint of a group when each core of a task counts as this much cpu.
 struct group_footprint footprint_with_cores(const struct task_group *, int64_t shares_per_core);

@@ -102,7 +102,7 @@ struct device_set device_set_of_class(const struct node_class *c)
 	return all;
 }
 
-// Every way is tried in the worst case; needs that compete for groups are few, but nobody promises it.
+// Bounds a search that may try every way: needs that compete for groups are usually few, but nobody promises it.
 #define STEPS_MAX 4096u
 
 struct search {
@@ -113,7 +113,7 @@ struct search {
 	uint32_t steps;
 };
 
-// The device groups that serve a need: by its affinities, then by their place in the class.
+// Orders the device groups that can serve a need, by its affinities, then by their place in the class.
 static uint32_t order_groups(const struct search *s, const struct device_need *need,
 	uint8_t order[NODE_DEVICE_GROUPS_MAX], double weights[NODE_DEVICE_GROUPS_MAX])
 {

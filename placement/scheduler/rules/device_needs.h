@@ -5,14 +5,14 @@
 #include "state/records/job.h"
 
 struct device_affinity {
-	struct compiled_constraint *condition; // NULL: met by none
+	struct compiled_constraint *condition; // NULL: no device meets it
 	int64_t weight;
 };
 
 struct device_need {
 	const struct device_ask *ask;
 	uint32_t task;                            // of the group
-	struct compiled_constraint **constraints; // NULL: met by none
+	struct compiled_constraint **constraints; // NULL: no device meets it
 	struct device_affinity *affinities;
 	double weights; // of its affinities, without sign
 };
@@ -21,25 +21,25 @@ struct device_need {
 struct device_needs {
 	struct device_need *items;
 	uint32_t count;
-	double weights; // of all
+	double weights; // of all needs
 };
 
 void device_needs_compile(struct device_needs *, const struct task_group *);
 void device_needs_release(struct device_needs *);
 
-// Which group of the class serves each need, by its place in the class.
+// For each need the device group that serves it, by the group's place in the class.
 #define DEVICE_NEEDS_MAX 256u
 struct device_choice {
 	uint8_t groups[DEVICE_NEEDS_MAX];
-	double matched; // weights of affinities that the chosen groups meet
+	double matched; // of the affinities that the chosen groups meet
 };
 
 bool device_need_matches(
 	const struct device_need *, const struct node_class *, uint32_t device_group);
-// All instances of a class's nodes.
+// All device instances of a class's nodes.
 struct device_set device_set_of_class(const struct node_class *);
-// Gives each need from `first` on a group that has enough free instances; what it likes better comes first.
-// False: no way to serve all of them.
+// Gives each need a device group with enough free instances, preferring what it likes better. False: all needs cannot
+// be served.
 bool device_needs_choose(const struct device_needs *, const struct node_class *,
 	const struct device_set *free, struct device_choice *);
 // Writes the chosen instances into taken, and into details by task.
@@ -47,5 +47,5 @@ void device_needs_assign(const struct device_needs *, const struct task_group *,
 	const struct node_class *, const struct device_set *free, const struct device_choice *,
 	struct device_set *taken, struct alloc_details *);
 
-// The entry of a task; made when there is none.
+// The entry of a task; created when there is none.
 struct allocated_task *details_task(struct alloc_details *, const char *task);

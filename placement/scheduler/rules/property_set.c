@@ -25,7 +25,7 @@ void property_set_release(struct property_set *s)
 	*s = (struct property_set){0};
 }
 
-// Where the number of a value is, or would go.
+// The place of a value's number, or where it would go.
 static uint32_t *find_number(const struct property_set *s, const char *value)
 {
 	CHECK(s->numbers);

@@ -57,7 +57,7 @@ static void rules_release(struct rule_list *list)
 	free(list->items);
 }
 
-// "" and what is no truth value mean yes.
+// "" and any text that is no truth value mean yes.
 static bool means_yes(const char *value)
 {
 	static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
@@ -137,7 +137,7 @@ static void add_affinities(struct group_rules *g, const struct array *affinities
 	CHECK(g->affinity_weights >= 0);
 }
 
-// What the listed values leave of the count is shared by all others.
+// The unlisted values share what the listed values leave of the count.
 static void add_buckets(struct compiled_spread *to, const struct spread *spread, double count)
 {
 	CHECK(!to->buckets);
@@ -170,8 +170,8 @@ static void add_spreads(
 	CHECK(g->spread_count >= spreads->count);
 }
 
-// Finds the last spread over the same attribute. Those of the group come before those of the job, which are the first
-// `of_job` in the list.
+// Finds the last spread over the same attribute. In this order the group's spreads come before the job's, which are
+// the first `of_job` in the list.
 static const struct compiled_spread *last_over(
 	const struct group_rules *g, const struct compiled_spread *spread, uint32_t of_job)
 {
@@ -185,7 +185,8 @@ static const struct compiled_spread *last_over(
 	return last;
 }
 
-// Targets and weight of the last spread over an attribute count for all over it, as Nomad keeps them by attribute.
+// As in Nomad, which keeps them by attribute, the targets and weight of the last spread over an attribute apply to all
+// over it.
 static void settle_attributes(struct group_rules *g, uint32_t of_job)
 {
 	CHECK(of_job <= g->spread_count);

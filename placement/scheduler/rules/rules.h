@@ -1,4 +1,4 @@
-// What a job and one of its groups ask of a node, compiled once for each attempt.
+// What a job and one of its groups require of a node, compiled once for each attempt.
 #pragma once
 #include "placement/constraint/constraint.h"
 #include "placement/scheduler/common/reasons.h"
@@ -7,14 +7,14 @@
 #include "state/records/job.h"
 
 struct compiled_rule {
-	struct compiled_constraint *condition; // NULL: met by none
+	struct compiled_constraint *condition; // NULL: no node meets it
 	const char *text;                      // "${attr.arch} = arm64"
 };
 
 struct rule_list {
 	struct compiled_rule *items;
 	uint32_t count;
-	bool escapes; // some look at what is unique to a node: no memo of classes
+	bool escapes; // a rule looks at what is unique to a node: the class memo is of no use
 };
 
 struct distinct_rules {
@@ -24,18 +24,18 @@ struct distinct_rules {
 };
 
 struct compiled_affinity {
-	struct compiled_constraint *condition; // NULL: met by none
+	struct compiled_constraint *condition; // NULL: no node meets it
 	double weight;
 };
 
 struct spread_bucket {
-	const char *value; // NULL: every value that is not listed
+	const char *value; // NULL: every unlisted value
 	double desired;
 };
 
 struct compiled_spread {
 	struct property_set counts;
-	double weight;                 // of all weights of the group
+	double weight;                 // as a share of all weights of the group
 	struct spread_bucket *buckets; // none: an even spread
 	uint32_t bucket_count;
 };
@@ -43,7 +43,7 @@ struct compiled_spread {
 struct job_rules {
 	struct rule_list constraints;
 	struct distinct_rules distinct;
-	double lowest_boost; // by any spread so far, at most -1
+	double lowest_boost; // of any spread so far, at most -1
 };
 
 struct group_rules {
@@ -57,19 +57,19 @@ struct group_rules {
 	struct device_needs devices;
 	const struct network_ask *network; // of the group; NULL: none
 	bool task_networks, cores, volumes, volumes_per_alloc;
-	struct resources ask; // of a group without cores
-	const char *snapshot; // that nodes are preferred by; NULL: none
+	struct resources ask; // of a group whose tasks have no cores
+	const char *snapshot; // nodes with it are preferred; NULL: none
 	bool plain;           // no ports, devices, cores: cpu, memory and disk say it all
 	struct compiled_affinity *affinities;
 	uint32_t affinity_count;
 	double affinity_weights;
-	bool affinity_unique; // some affinity looks at what is unique to a node
+	bool affinity_unique; // an affinity looks at what is unique to a node
 	struct compiled_spread *spreads;
 	uint32_t spread_count;
 	double *lowest_boost; // of the job
 };
 
-// Properties are loaded from the view as the job's allocations are now; the caller adds what is planned.
+// Properties are loaded from the view with the job's allocations as they are; the caller adds what is planned.
 void job_rules_compile(
 	struct job_rules *, const struct job *, const struct scheduler_view *, struct reasons *);
 void job_rules_release(struct job_rules *);
@@ -77,6 +77,6 @@ struct group_rules *group_rules_create(struct job_rules *, const struct job *, u
 	const struct scheduler_view *, struct reasons *);
 void group_rules_destroy(struct group_rules *); // NULL is fine
 
-// Properties of a job, or of a group (spreads included), one after the other; NULL ends them.
+// The properties of a job, or of a group (with spreads), by position; NULL after the last.
 struct property_set *job_rules_property(struct job_rules *, uint32_t at);
 struct property_set *group_rules_property(struct group_rules *, uint32_t at);
