@@ -142,7 +142,7 @@ static void free_array(struct array *a)
 	*a = (struct array){0};
 }
 
-// Frees what needs the view, the stack last.
+// Frees what needs the view. The stack is created before all of it.
 static void release_view_part(struct generic_attempt *a)
 {
 	if (!a->stack)

@@ -101,8 +101,7 @@ void option_keep_scores(const struct stack_option *o, struct array *kept)
 void stack_count(const struct stack_option *o, struct alloc_metrics *m)
 {
 	CHECK(o->outcome == STACK_FITS || o->reason[0]);
-	const char *class_name =
-		o->node ? o->node->node_class->class_name : NULL; // the node may be gone
+	const char *class_name = o->node ? o->node->node_class->class_name : NULL; // may be gone
 	bool has_class = class_name && class_name[0];
 	m->nodes_evaluated++;
 	switch (o->outcome) {

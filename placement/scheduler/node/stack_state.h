@@ -24,8 +24,7 @@ struct stack {
 	enum stack_kind kind;
 	struct scheduler_view view;
 	struct plan *plan;
-	uint32_t stop_room, preemption_room, placement_room,
-		update_room; // room in the plan's arrays
+	uint32_t stop_room, preemption_room, placement_room, update_room; // of the plan's arrays
 	const struct job *job;
 	enum placement_algorithm algorithm;
 	bool preemption; // enabled for jobs of this type

@@ -1,14 +1,14 @@
-// All nodes that a group could run on, in columns: gathered once for each attempt, then only what the plan changed
-// is looked at again, so that the best node for one more instance costs a few microseconds.
+// All nodes that a group could run on, in columns: gathered once for each attempt. After that only the rows that the
+// plan changed are looked at again, so that the best node for one more instance costs a few microseconds.
 //
-// Rows with the same values of all spread and distinct_property attributes form a bin: what those say is the same
-// for all of a bin's rows. A bin's rows lie together, by slot, in blocks; each block knows its best row for every
-// number of recorded scores (among rows with equally many, the greater sum stays the greater whatever spread adds).
-// A tree over the blocks knows which of them has the best row of all. Distinct properties that tell single nodes
-// apart make no bins; rows are found by their values.
+// Rows with the same values of all spread and distinct_property attributes form a bin, for which those attributes say
+// the same. The rows of a bin lie together, by slot, in blocks; each block knows its best row for every number of
+// recorded scores (among rows with equally many, the greater sum stays the greater whatever spread adds). A tree over
+// the blocks knows which block has the best row of all. Distinct properties that tell single nodes apart make no bins;
+// their rows are found by their values.
 //
-// An exact fit score takes two powers of ten. Where nodes are not alike, most rows get a bound from above at first,
-// and exact scores only in the blocks that come into question.
+// An exact fit score takes two powers of ten. Where nodes are not alike, most rows get an upper bound at first, and
+// exact scores are computed only in the blocks that come into question.
 #pragma once
 #include "placement/scheduler/node/stack_state.h"
 #include "placement/scheduler/stack/refusal_counts.h"
@@ -22,33 +22,34 @@ struct column_block {
 	uint32_t first, end; // rows
 	uint32_t bin;
 	uint32_t best[ROW_SCORES_MAX];
-	bool bounded; // some row's sum is a bound from above
+	bool bounded; // some row's sum is an upper bound
 };
 
-// What a bin has of a property, by number of the property.
+// A bin's value of a property, by number of the property.
 struct bin_value {
-	uint32_t number;                    // among the counts; VALUE_NONE: its nodes have none
+	uint32_t number;                    // among the counts; VALUE_NONE: its nodes have no value
 	const struct spread_bucket *bucket; // of a spread with targets
 };
 
 struct column_bin {
 	const struct node *node; // one of its nodes: all have the same values
 	const char *refusal;     // by distinct_property; NULL: none
-	uint32_t refused_by;     // which property, counted from 1, and how often its value was used
+	uint32_t
+		refused_by; // number of the property, counted from 1, and how often its value was used
 	int64_t refused_at;
 	double spread;
 	uint32_t first_row, rows;
 	uint32_t first_block, blocks;
 };
 
-// A distinct property that tells single nodes apart: rows by the hash of their value.
+// A distinct property that tells single nodes apart, with rows by the hash of their value.
 struct row_property {
 	struct property_set *set;
 	uint32_t *first_row, *next; // by hash, by row; ROW_NONE ends them
 	uint32_t mask;
 };
 
-// A place of the tree over the blocks: the best row under it.
+// A place in the tree over the blocks: the best row below it.
 struct contender {
 	double score;
 	uint32_t row; // ROW_NONE: none
@@ -60,44 +61,44 @@ struct candidate_columns {
 	struct group_rules *g;
 	uint32_t candidates; // nodes looked at: rows, and those filtered at once
 	struct refusal_counts first,
-		later; // nodes filtered at once: as it was, and as the memo has it from then on
+		later; // nodes filtered at once: the first time, and later with the memo
 	struct refusal_counts refused; // rows that are refused now
 	uint32_t row_count, bin_count, block_count;
 	// By row.
 	const struct node **nodes;
-	double *sums;          // of the recorded scores, spread aside
+	double *sums;          // of the recorded scores without spread
 	double *affinities;    // NULL: the group has none
 	uint8_t *tiers;        // enum snapshot_tier; NULL: the group names no snapshot
-	const char **refusals; // its own; NULL: none
-	uint8_t *outcomes;     // enum stack_outcome, of that
-	const char **shown;    // what it is counted for, be it its own or its bin's; NULL: open
+	const char **refusals; // the row's own; NULL: none
+	uint8_t *outcomes;     // enum stack_outcome of refusals
+	const char **shown;    // reason in the metrics, the row's or its bin's; NULL: open
 	uint8_t *shown_outcomes;
 	uint32_t *slot_of;
 	uint8_t *recorded;    // how many scores are in the sum
 	bool *has_neighbours; // maybe
-	bool *bounded;        // the sum is a bound from above, less than a millionth off
+	bool *bounded;        // the sum is an upper bound, less than a millionth off
 	uint32_t *bin_of, *block_of;
 	uint32_t *row_of; // by slot; ROW_NONE
 	uint32_t slots;
 	struct column_bin *bins;
 	struct bin_value *values; // by bin and property
-	uint32_t property_count;  // that make bins: distinct ones, then spreads
+	uint32_t property_count;  // properties that make bins: distinct ones, then spreads
 	struct property_set **properties;
 	struct row_property *row_properties;
 	uint32_t row_property_count;
 	struct column_block *blocks;
-	struct contender *tree; // [1]: the best of all; the leaves, by block, are at the end
+	struct contender *tree; // [1]: the best of all; leaves, by block, at the end
 	uint32_t leaves;        // a power of two
 	uint32_t *stale;        // blocks whose leaf is out of date
 	uint32_t stale_count;
 	bool *is_stale; // by block
 	struct fit_cache *cache;
-	uint32_t seen;            // of s->changed_slots
-	uint64_t properties_seen; // changes of all counts of properties
-	double lowest_seen;       // boost of the job
+	uint32_t seen;            // how many of s->changed_slots
+	uint64_t properties_seen; // changes of all property counts
+	double lowest_seen;       // lowest boost of the job
 };
 
-// The tier comes before the score.
+// The tier is compared before the score.
 static inline uint8_t candidate_columns_tier(const struct candidate_columns *c, uint32_t row)
 {
 	return c->tiers ? c->tiers[row] : 0;
@@ -114,7 +115,7 @@ static inline double candidate_columns_score(const struct candidate_columns *c, 
 struct candidate_columns *candidate_columns_create(struct stack *, struct group_rules *);
 void candidate_columns_destroy(struct candidate_columns *); // NULL is fine
 
-// A node when it was gathered.
+// A node as it was when gathered.
 struct gathered_node {
 	const struct node *node;
 	uint32_t slot, class_id;
@@ -122,42 +123,42 @@ struct gathered_node {
 };
 
 // candidate_columns_rows.c
-// Every row and block, when they are new; nodes by row.
+// Fills all rows and blocks of new columns; nodes by row.
 void candidate_columns_fill(struct candidate_columns *, const struct gathered_node *nodes);
-// Brings everything up to what is planned now.
+// Brings all columns up to what is planned now.
 void candidate_columns_catch_up(struct candidate_columns *);
-// The best open rows, best first; rows that are skipped are left out. Returns how many, at most `wanted`.
+// Finds the best open rows, best first, without the skipped ones. Returns how many, at most `wanted`.
 uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipped,
 	uint32_t skipped_count, uint32_t wanted, uint32_t *rows);
 #define ROWS_WANTED_MAX 16u
-// A row that looked open is exhausted.
+// Marks a row that looked open as exhausted.
 void candidate_columns_refuse(struct candidate_columns *, uint32_t row, const char *reason);
 // Adds the nodes that were evaluated, filtered and exhausted to metrics. again: the group was asked for before.
 void candidate_columns_count(const struct candidate_columns *, bool again, struct alloc_metrics *);
 
-// candidate_columns_properties.c: which properties make bins, and what they say of bins and rows.
+// candidate_columns_properties.c: finds the properties that make bins, and what properties say of bins and rows.
 void candidate_columns_find_properties(struct candidate_columns *);
 void candidate_columns_know_values(struct candidate_columns *); // when bins and rows are there
 void candidate_columns_release_properties(struct candidate_columns *);
 // Brings the bins up to what is planned now.
 void candidate_columns_refresh_bins(struct candidate_columns *);
-// Why a row's own values rule it out; NULL: they do not.
+// Why a row's own property values rule it out; NULL: they do not.
 const char *candidate_columns_row_refusal(const struct candidate_columns *, uint32_t row);
-// Rows that share a value with the node.
+// Visits the rows that share a value with the node.
 typedef void candidate_columns_row_visit(struct candidate_columns *, uint32_t row);
 void candidate_columns_each_alike(
 	struct candidate_columns *, const struct node *, candidate_columns_row_visit *);
 
-// candidate_columns_refusals.c: why rows are refused. reason: NULL when the row is open.
+// candidate_columns_refusals.c: notes why rows are refused. reason: NULL when the row is open.
 void candidate_columns_set_refusal(
 	struct candidate_columns *, uint32_t row, const char *reason, enum stack_outcome);
 void candidate_columns_set_bin_refusal(
 	struct candidate_columns *, struct column_bin *, const char *refusal);
 
-// candidate_columns_tree.c: the best of the blocks.
+// candidate_columns_tree.c: finds the best blocks.
 void candidate_columns_tree_create(struct candidate_columns *);
 void candidate_columns_tree_release(struct candidate_columns *);
 void candidate_columns_block_changed(struct candidate_columns *, uint32_t block);
-// The best blocks, best first; returns how many.
+// Finds the best blocks, best first. Returns how many.
 uint32_t candidate_columns_best_blocks(
 	struct candidate_columns *, uint32_t wanted, uint32_t *blocks);

@@ -1,4 +1,4 @@
-// Gathering the columns from the view.
+// Gathers the columns from the view.
 #include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/rank.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Records are all over the memory: so many are asked for before the first is looked at.
+// Records are scattered in memory, so this many are prefetched before the first is read.
 #define AHEAD 32u
 
 struct gathering {
@@ -99,7 +99,7 @@ struct bin_search {
 	struct candidate_columns *c;
 	uint32_t *table; // by hash of the values: bin + 1
 	uint32_t mask, bin_room;
-	uint32_t *of_class; // by number: bin + 1; NULL: nodes of a class may differ
+	uint32_t *of_class; // by class number: bin + 1; NULL: nodes of a class may differ
 };
 
 static uint32_t find_bin(struct bin_search *b, const struct node *n)
@@ -161,7 +161,7 @@ static void one_bin(struct candidate_columns *c, const struct gathering *g)
 		*c->bins = (struct column_bin){.node = g->rows[0].node, .rows = g->count};
 }
 
-// Puts the rows of each bin together.
+// Sorts the rows by bin.
 static struct gathered_node *sort_rows(
 	struct candidate_columns *c, const struct gathering *g, const uint32_t *bin_of)
 {
@@ -216,7 +216,7 @@ static void divide_into_blocks(struct candidate_columns *c)
 static void make_columns(struct candidate_columns *c, uint32_t rows)
 {
 	CHECK(c->row_count == 0);
-	size_t room = rows + 1; // an array of none is one, too
+	size_t room = rows + 1; // room for one even without rows
 	c->row_count = rows;
 	c->nodes = memory_take_array(room, sizeof(*c->nodes));
 	c->sums = memory_take_array(room, sizeof *c->sums);
@@ -263,7 +263,7 @@ struct known_score {
 	bool known;
 };
 
-// Nodes of a class are all alike, unless some affinity looks at single nodes.
+// The nodes of a class have one affinity score, unless an affinity looks at single nodes.
 static void find_affinities(struct candidate_columns *c, const struct gathered_node *nodes)
 {
 	CHECK(c->affinities);

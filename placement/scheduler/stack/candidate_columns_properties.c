@@ -1,4 +1,4 @@
-// What spreads and distinct properties say of bins, and of single rows.
+// What spreads and distinct properties say of bins and of single rows.
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
@@ -89,7 +89,7 @@ static void bin_changed(struct candidate_columns *c, const struct column_bin *bi
 		candidate_columns_block_changed(c, bin->first_block + i);
 }
 
-// The text is made anew only when the property that rules the bin out, or how often it is used, has changed.
+// Makes the text anew only when the property that rules the bin out, or how often its value is used, has changed.
 static void refresh_refusal(struct candidate_columns *c, uint32_t at)
 {
 	CHECK(at < c->bin_count);
@@ -119,7 +119,7 @@ static void refresh_refusals(struct candidate_columns *c)
 		refresh_refusal(c, i);
 }
 
-// The lowest boost is what values get that nobody wants, so it has to be known before any score.
+// Values that no bucket wants get the lowest boost, so it has to be known before any score.
 static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t unlisted)
 {
 	CHECK(spread < c->g->spread_count);

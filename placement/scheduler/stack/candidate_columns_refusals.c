@@ -3,8 +3,7 @@
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 
-// Metrics count a row for one reason: other instances on its node come first, then a property that is used up, then
-// room.
+// Metrics count a row for one reason: first other instances on its node, then a property that is used up, then room.
 static void show_row(struct candidate_columns *c, uint32_t row)
 {
 	const char *reason = c->refusals[row], *of_bin = c->bins[c->bin_of[row]].refusal;

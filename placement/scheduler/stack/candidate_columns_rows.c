@@ -1,4 +1,4 @@
-// What is known of single rows, and of their blocks.
+// Refusals and scores of single rows, and of their blocks.
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/rank.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Nodes of a fleet are much alike: the same room gives the same score.
+// Nodes of a fleet are much alike: nodes with the same room get the same score.
 #define FIT_CACHE_SLOTS 4096u
 
 struct fit_cache {
@@ -33,7 +33,7 @@ static double power_near(double x)
 	return whole[n & 3] * p;
 }
 
-// More than four times the error that two such powers make in a score.
+// More than four times the error of a score from two such powers.
 #define BOUND_SLACK 1e-6
 
 static double score_bound(const struct candidate_columns *c, const struct resources *capacity,
@@ -46,8 +46,8 @@ static double score_bound(const struct candidate_columns *c, const struct resour
 	return score / 18 + BOUND_SLACK;
 }
 
-// exact: when false, a bound from above may be returned for values that are not in the cache; it is set to true when
-// the score is exact.
+// Returns the fit score. With *exact false it may return an upper bound for values that are not in the cache; it sets
+// *exact when the score is exact.
 static double fit_score(struct candidate_columns *c, const struct resources *capacity,
 	const struct resources *used, bool *exact)
 {
@@ -61,7 +61,7 @@ static double fit_score(struct candidate_columns *c, const struct resources *cap
 		*exact = true;
 		return slot->score;
 	}
-	// An entry that would replace another one in the cache has little chance to be found again.
+	// An entry that would replace another one has little chance to be found again.
 	if (!*exact && slot->known && capacity->cpu_mhz && capacity->memory_mb)
 		return score_bound(c, capacity, used);
 	*exact = true;
@@ -120,7 +120,7 @@ static void refresh_row(struct candidate_columns *c, uint32_t row)
 	fill_row(c, row, &capacity, &used, true);
 }
 
-// Of rows of one bin with equally many scores.
+// Compares rows of one bin that have equally many scores.
 static bool has_more(const struct candidate_columns *c, uint32_t row, uint32_t than)
 {
 	if (candidate_columns_tier(c, row) != candidate_columns_tier(c, than))
@@ -247,7 +247,7 @@ static bool make_all_exact(struct candidate_columns *c, const uint32_t *blocks, 
 	return any;
 }
 
-// The best rows are in the blocks whose best are the best.
+// The best rows are in the blocks whose own best rows are the best.
 uint32_t candidate_columns_top(struct candidate_columns *c, const uint32_t *skipped,
 	uint32_t skipped_count, uint32_t wanted, uint32_t *rows)
 {

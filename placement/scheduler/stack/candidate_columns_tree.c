@@ -1,11 +1,11 @@
-// Which blocks have the best rows: a tree of winners, whose leaves are the blocks.
+// A tree of winners over the blocks, which are its leaves, finds the blocks with the best rows.
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 
-// With more of them out of date, making all anew is cheaper than one way up for each.
+// When more than one in so many leaves is out of date, rebuilding the tree is cheaper than one way up for each.
 #define STALE_SHARE 8u
 
 void candidate_columns_tree_create(struct candidate_columns *c)
@@ -98,7 +98,7 @@ static void catch_up(struct candidate_columns *c)
 	CHECK(c->stale_count == 0);
 }
 
-// Places of the tree whose winners may come next: the losers on the way to those that were taken.
+// Places of the tree whose winners may come next: the losers on the way to the blocks taken so far.
 struct frontier {
 	uint32_t places[ROWS_WANTED_MAX * 32];
 	uint32_t count;

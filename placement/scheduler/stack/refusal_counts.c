@@ -14,8 +14,8 @@ void refusal_counts_release(struct refusal_counts *t)
 	free(t->buckets);
 }
 
-// Returns where the number of a count is, counted from 1, or would go. Reasons and class names are kept once each, so
-// that pointers tell them apart; where they are not, the metrics add up what is equal.
+// Returns the place of a count's number (counted from 1), or where it would go. Pointers tell reasons and class names
+// apart, as each is kept once; where one is not, the metrics add up equal texts.
 static uint32_t *find_count(
 	const struct refusal_counts *t, const char *reason, const char *class_name)
 {
@@ -41,7 +41,7 @@ static void grow_buckets(struct refusal_counts *t)
 	CHECK(t->count <= t->mask);
 }
 
-// By reason, so that the maps of metrics are made in their order.
+// Sorts counts by reason, so that the maps of metrics are made in order.
 static void sort_in(struct refusal_counts *t, uint32_t number)
 {
 	CHECK(number == t->count);
@@ -97,7 +97,7 @@ static void count_one(const struct refusal_count *t, struct alloc_metrics *m)
 			t->count);
 }
 
-// A map of the reasons of one outcome. Texts come in their order, so each goes to the end.
+// Makes the map of one outcome's reasons. Texts come in order, so each is appended.
 static void count_reasons(
 	const struct refusal_counts *t, enum stack_outcome outcome, struct array *counts)
 {

@@ -16,9 +16,9 @@ struct refusal_counts {
 	uint32_t mask;
 };
 
-// Counts one node that is refused for the reason, or by -1 takes one off. The reason is kept once (struct reasons).
+// Counts one refused node, or takes one off when `by` is -1. The reason is kept once (struct reasons).
 void refusal_counts_add(struct refusal_counts *, const char *reason, const struct node *,
 	enum stack_outcome, int by);
 void refusal_counts_release(struct refusal_counts *);
-// Adds all of them to metrics.
+// Adds all counts to metrics.
 void refusal_counts_report(const struct refusal_counts *, struct alloc_metrics *);

@@ -1,4 +1,4 @@
-// The exact best of all nodes (rows A56–A62, A65).
+// Selects the exact best of all nodes (rows A56–A62, A65).
 #include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
@@ -33,7 +33,7 @@ static void evaluate_node(const struct scan *scan, const struct node *n, struct 
 	}
 }
 
-// Victims are scratch until the node turns out to be the best so far.
+// Keeps the victims, which are scratch, of a node that is the best so far.
 static void keep_victims(struct stack *s, struct stack_option *o)
 {
 	if (s->best_victim_room < o->preempted_count) {
@@ -110,7 +110,7 @@ static uint32_t penalty_rows(const struct candidate_columns *c, const struct sta
 	return count;
 }
 
-// Evaluates a row that looks open. False: it is not, and is marked so.
+// Evaluates a row that looks open. False: it does not fit; an exhausted row is marked.
 static bool try_row(
 	const struct scan *scan, struct candidate_columns *c, uint32_t row, struct stack_option *o)
 {
@@ -140,8 +140,8 @@ static void drop_scores(struct array *scores)
 	*scores = (struct array){0};
 }
 
-// The best few by the columns, and those under a penalty, which the columns know nothing of. False: one of them
-// turned out to be exhausted, so there may be others.
+// Tries the best few rows by the columns, and the penalised rows, because columns know no penalties. False: one of
+// them turned out to be exhausted, so there may be others.
 static bool try_top(const struct scan *scan, struct candidate_columns *c, struct array *scores)
 {
 	uint32_t rows[ROWS_WANTED_MAX], penalised[ROWS_WANTED_MAX];
@@ -182,8 +182,8 @@ static bool select_by_columns(const struct scan *scan)
 	return scan->best->node;
 }
 
-// What the columns cannot say of a row: volumes by the number of the instance, the cpu that cores stand for, scores
-// of devices; and more penalties than there is room for.
+// False when the columns cannot rank the rows: for volumes by instance number, cpu that stands for cores, scores of
+// devices, or more penalties than there is room for.
 static bool columns_suffice(const struct group_rules *g, const struct stack_request *r)
 {
 	return !g->volumes_per_alloc && !g->cores && g->devices.weights == 0 &&

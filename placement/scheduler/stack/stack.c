@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where the search for dynamic ports begins: the same for the same evaluation and state.
+// Seeds the search for dynamic ports: the same for the same evaluation and state.
 static uint64_t seed_of(const struct stack *s)
 {
 	return uuid_hash(&s->plan->eval_id) ^ s->view.index(s->view.context);
@@ -166,7 +166,7 @@ bool stack_stay_on_node(
 		s, group, name_index, slot, s->preemption && s->kind == STACK_SYSTEM, o);
 }
 
-// Eligible when any group found it so; ineligible when no group did, or the job as a whole.
+// A class is ineligible when the job found it so, else eligible when any group did, else ineligible when any group did.
 static enum class_verdict class_verdict_of(const struct remembered_class *e, uint32_t groups)
 {
 	CHECK(e->of);

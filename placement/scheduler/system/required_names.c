@@ -21,7 +21,7 @@ static uint32_t group_instances(const struct task_group *group)
 	return group->count > 0 ? (uint32_t)group->count : 0;
 }
 
-// Orders by the text "<group>[<index>]": what stands before it is the same in all.
+// Orders by the text "<group>[<index>]"; all names have the same prefix.
 static int names_by_text(const void *a, const void *b, void *context)
 {
 	const struct required_name *x = a, *y = b;
@@ -32,8 +32,7 @@ static int names_by_text(const void *a, const void *b, void *context)
 		snprintf(q, sizeof q, "%u]", y->index);
 		return strcmp(p, q);
 	}
-	// Group names differ, so either one of them ends first, and then '[' is compared with a letter, or two letters
-	// differ.
+	// Group names differ, so either one ends first and its '[' is compared with a letter, or two letters differ.
 	const char *p = group_at(job, x->group)->name, *q = group_at(job, y->group)->name;
 	while (*p && *p == *q)
 		p++, q++;
@@ -76,7 +75,7 @@ void required_names_release(struct required_names *names)
 	*names = (struct required_names){0};
 }
 
-// When the prefix of names changed, none of the old names is required.
+// When the prefix of names differs between the versions, none of the old names is required.
 static void map_build(struct required_names *names, struct name_map *map, const struct job *version)
 {
 	CHECK(names->job);
@@ -90,7 +89,7 @@ static void map_build(struct required_names *names, struct name_map *map, const 
 	}
 }
 
-// Few versions of a job have allocations, so a search from the last one on is short.
+// Few versions of a job have allocations, so a search from the newest map on is short.
 static const struct name_map *map_of(struct required_names *names, const struct job *version)
 {
 	for (uint32_t i = names->map_count; i > 0; i--)

@@ -6,22 +6,22 @@
 struct required_name {
 	uint32_t group, index;
 };
-struct name_map; // which group of the job a group of another version is
+struct name_map; // maps groups of another job version to groups of the job
 
 struct required_names {
 	const struct job *job;
 	struct required_name *items; // by text
 	uint32_t count;
-	uint32_t *positions; // by group and index: where in items
-	uint32_t *first;     // by group: where its positions begin; one more at the end
+	uint32_t *positions; // by group and index: place in items
+	uint32_t *first;     // by group: its first position; one more at the end
 	struct name_map *maps;
 	uint32_t map_count;
 };
 
 #define NAME_NOT_REQUIRED 0xffffffffu
 
-// job NULL: none.
+// job NULL: no names.
 void required_names_init(struct required_names *, const struct job *);
 void required_names_release(struct required_names *);
-// Where the name of an allocation is, or NAME_NOT_REQUIRED.
+// The position of an allocation's name, or NAME_NOT_REQUIRED.
 uint32_t required_names_find(struct required_names *, const struct allocation *);

@@ -1,4 +1,4 @@
-// The scheduler of system and sysbatch jobs: an instance of every group on every node that qualifies (rows
+// The scheduler of system and sysbatch jobs places an instance of every group on every node that qualifies (rows
 // A1–A14, A28–A31). One attempt: see → plan → follow-ups → submit.
 #include "placement/scheduler/system/system.h"
 #include "placement/scheduler/common/allocation_facts.h"
@@ -18,10 +18,10 @@ static const uint32_t accepted_triggers =
 	TRIGGER(DEPLOYMENT_WATCHER) | TRIGGER(NODE_DRAIN) | TRIGGER(ALLOC_STOP) |
 	TRIGGER(QUEUED_ALLOCS) | TRIGGER(JOB_SCALING) | TRIGGER(RECONNECT);
 
-// The attempt is kept here, so that what it holds can be freed wherever it ended.
+// Holds the attempt, so that what it holds can be freed wherever it ended.
 struct process {
 	struct system_attempt attempt;
-	struct node_ids { // that have a blocked evaluation of an earlier attempt
+	struct node_ids { // nodes with a blocked evaluation of an earlier attempt
 		struct uuid *items;
 		uint32_t count;
 	} blocked;
@@ -62,7 +62,7 @@ static void stop_all(struct system_attempt *a, const struct diff_list *list, enu
 		stack_plan_stop(a->stack, list->items[i].existing, cause, cause == STOP_LOST, NULL);
 }
 
-// Allocations on disconnected nodes become unknown: they may be running there.
+// Makes allocations on disconnected nodes unknown: they may be running there.
 static void disconnect_all(struct system_attempt *a, const struct diff_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -101,14 +101,14 @@ static void store_queued(struct system_attempt *a)
 		count_add(&a->run->queued, a->groups[i].group->name, a->groups[i].queued);
 }
 
-// The job was purged and registered again with another type since the evaluation was made; the new job has an
+// Since the evaluation was made, the job was purged and registered again with another type; the new job has an
 // evaluation of its own.
 static bool is_of_another_scheduler(const struct job *job)
 {
 	return job && !job->stop && !job_traits_of(job)->is_on_every_node;
 }
 
-// Everything that needs the view.
+// Does everything that needs the view.
 static void make_plan(struct system_attempt *a)
 {
 	CHECK(!a->plan && a->run->in_view);
@@ -142,7 +142,7 @@ static void make_plan(struct system_attempt *a)
 	system_settle_blocked(a);
 }
 
-// What needs the view. The stack comes before all of it.
+// Frees what needs the view. The stack is created before all of it.
 static void release_view_part(struct system_attempt *a)
 {
 	if (!a->stack)
@@ -172,8 +172,8 @@ static bool has_blocked(const struct node_ids *nodes, const struct uuid *id)
 	return nodes->count && bsearch(id, nodes->items, nodes->count, sizeof *id, ids_by_uuid);
 }
 
-// Creates one blocked evaluation for each node and call; those of earlier attempts still stand. One that cannot be
-// stored is given up, as the next change of its node makes an evaluation anyway (row A37).
+// Creates one blocked evaluation for each node, in all attempts of a call together. An evaluation that cannot be
+// stored is given up, as the next change of its node makes one anyway (row A37).
 static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 {
 	CHECK(!a->run->in_view);
@@ -193,7 +193,7 @@ static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 	CHECK(nodes->count <= known + a->blocked_count);
 }
 
-// Goes on with the rolling update when its stagger has passed; one for all attempts.
+// Creates the evaluation that goes on with the rolling update after its stagger; one for all attempts.
 static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 {
 	CHECK(!a->run->in_view);

@@ -1,15 +1,15 @@
-// One attempt of the system scheduler at an evaluation: what its steps share.
+// One attempt of the system scheduler at an evaluation, shared by its steps.
 #pragma once
 #include "placement/scheduler/common/scheduler_run.h"
 #include "placement/scheduler/common/version_changes.h"
 #include "placement/scheduler/stack/stack.h"
 #include "placement/scheduler/system/system_diff.h"
 
-// What is kept per group of the job.
+// Progress of one group of the job.
 struct group_progress {
 	const struct task_group *group;
 	int64_t queued;   // instances still to be placed
-	uint32_t metrics; // in plan.metrics, of plain placements; PLAN_NO_METRICS: none yet
+	uint32_t metrics; // of plain placements, in plan.metrics; PLAN_NO_METRICS: none yet
 	struct alloc_metrics filtered; // of all nodes that do not qualify
 };
 
@@ -30,23 +30,24 @@ struct system_attempt {
 	uint32_t blocked_count, blocked_room;
 };
 
-// The annotation of a group (dry run); NULL when nobody asked.
+// The annotation of a group (dry run); NULL: not asked for.
 struct desired_updates *system_annotation(struct system_attempt *, const char *group);
 
-// system_update.c: tries updates in place; then stops, within the limit, what must be replaced, and adds it to
-// those that are to be placed.
+// system_update.c: tries updates in place; then stops, within the limit, allocations that must be replaced, and adds
+// them to `place`.
 void system_update(struct system_attempt *);
 
 // system_place.c: places every missing instance on its own node, or nowhere.
 void system_place(struct system_attempt *);
-// Keeps the metrics of a placement or update in the plan and returns their number. Plain ones of a group share one.
+// Keeps the metrics of a placement or update in the plan and returns their number. Plain placements of a group share
+// one.
 uint32_t system_keep_metrics(struct system_attempt *, uint32_t group, const struct stack_option *);
 
-// Nodes by datacenter and in the pool.
+// Adds the nodes by datacenter and in the pool.
 void system_add_available(const struct system_attempt *, struct alloc_metrics *);
 
 // system_failure.c: notes that an instance cannot be placed, for the reason in the option.
 void system_fail(struct system_attempt *, const struct diff_item *, const struct stack_option *);
-// Copies what failed into the blocked evaluations, now that all of it is known.
+// Copies the failures into the blocked evaluations, now that all are known.
 void system_settle_blocked(struct system_attempt *);
 void system_blocked_release(struct system_attempt *);

@@ -8,10 +8,10 @@
 #include <endian.h>
 #include <stdlib.h>
 
-// An allocation of the job, with what it is sorted by.
+// An allocation of the job, with its sort keys.
 struct entry {
 	uint64_t key[2];   // its node's id as two big-endian words
-	uint32_t position; // of its name among those required
+	uint32_t position; // of its name among the required ones
 	const struct allocation *allocation;
 };
 struct entry_list {
@@ -19,7 +19,7 @@ struct entry_list {
 	uint32_t count, room;
 };
 
-struct span { // of entries of one node
+struct span { // entries of one node
 	const struct entry *begin, *end;
 };
 
@@ -28,7 +28,7 @@ struct diff {
 	struct system_diff *result;
 	struct required_names names;
 	struct entry_list live, ended;
-	uint32_t *seen; // by position: the number of the last node on which the name was met
+	uint32_t *seen; // by position: number of the last node that has the name
 	uint32_t node_number;
 };
 
@@ -67,7 +67,7 @@ static int targets_by_id(const void *a, const void *b)
 	return key_compare(x->key, y->key);
 }
 
-// By node, then by name, then by id.
+// Orders by node, then by name, then by id.
 static int by_node_and_name(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -77,7 +77,7 @@ static int by_node_and_name(const void *a, const void *b)
 	return order ? order : uuid_compare(&x->allocation->id, &y->allocation->id);
 }
 
-// By node, then by required name, the newest first (row A18).
+// Orders by node, then by required name, then the newest first (row A18).
 static int by_node_newest_first(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -168,7 +168,7 @@ static void collect_allocations(struct diff *d)
 		qsort(d->ended.items, d->ended.count, sizeof *d->ended.items, by_node_newest_first);
 }
 
-// On a node that is gone, down, draining or disconnected (row A22).
+// Judges an allocation on a node that is gone, down, draining or disconnected (row A22).
 static enum diff_kind judge_tainted(const struct diff *d, const struct node *node,
 	const struct allocation *a, bool supports_disconnect)
 {
@@ -180,7 +180,7 @@ static enum diff_kind judge_tainted(const struct diff *d, const struct node *nod
 	return node_is_lost(node) ? DIFF_LOST : DIFF_IGNORE;
 }
 
-// A living allocation whose name is required. targeted: its node takes instances of the job.
+// Judges a living allocation whose name is required. targeted: its node takes instances of the job.
 static enum diff_kind judge_allocation(
 	const struct diff *d, const struct node *node, bool targeted, const struct allocation *a)
 {
@@ -208,7 +208,7 @@ static enum diff_kind judge_allocation(
 									 : DIFF_IGNORE;
 }
 
-// Where an instance is or goes. The slot is not read from the node: that would wait for memory.
+// The place of an instance. The slot is kept here because reading it from the node would wait for memory.
 struct place {
 	const struct node *node;
 	uint32_t slot;
@@ -244,7 +244,7 @@ static void judge_living(struct diff *d, struct span living, bool targeted)
 	}
 }
 
-// A required name without a living allocation, on a node that takes instances (rows A25, A26).
+// Judges a required name without a living allocation, on a node that takes instances (rows A25, A26).
 static void judge_missing(
 	struct diff *d, struct place place, uint32_t position, const struct allocation *ended)
 {
@@ -256,7 +256,7 @@ static void judge_missing(
 	add_item(d, kind, ended, place, position);
 }
 
-// ended: those of this node, by name, the newest of each first.
+// ended: this node's ended allocations, by name, the newest of each first.
 static void judge_names(struct diff *d, struct place place, struct span ended)
 {
 	CHECK(ended.begin <= ended.end);
@@ -271,7 +271,7 @@ static void judge_names(struct diff *d, struct place place, struct span ended)
 	}
 }
 
-// The entries of a node, from *at on; those of nodes before it are passed over.
+// Takes the entries of a node, from *at on, and passes over those of earlier nodes.
 static struct span entries_of(const struct entry_list *list, uint32_t *at, const uint64_t key[2])
 {
 	CHECK(*at <= list->count);
@@ -284,7 +284,7 @@ static struct span entries_of(const struct entry_list *list, uint32_t *at, const
 			   : (struct span){NULL, NULL};
 }
 
-// All nodes that have living allocations or take instances, in the order of their ids.
+// Walks all nodes that have living allocations or take instances, in the order of their ids.
 static void walk_nodes(struct diff *d)
 {
 	const struct target_nodes *nodes = &d->result->nodes;

@@ -1,15 +1,15 @@
-// What a system or sysbatch job asks for against what is there, node by node (rows A15–A26, docs/spec/system.md).
-// Pure: it looks at the view and decides nothing about room.
+// Compares a system or sysbatch job with its allocations, node by node (rows A15–A26, docs/spec/system.md). Pure: it
+// looks at the view and ignores room.
 #pragma once
 #include "placement/scheduler/common/view.h"
 
-// What is to become of one allocation, or of one instance that is missing.
+// What becomes of an allocation or a missing instance.
 enum diff_kind {
-	DIFF_STOP,          // its name is not required any more, or its node not targeted
+	DIFF_STOP,          // its name is not required any more, or its node is not targeted
 	DIFF_MIGRATE,       // flagged by the drainer or an operator
 	DIFF_LOST,          // its node is down or gone, or it was unknown for too long
-	DIFF_DISCONNECTING, // becomes unknown
-	DIFF_RECONNECTING,  // its node is back: sent again
+	DIFF_DISCONNECTING, // the allocation becomes unknown
+	DIFF_RECONNECTING,  // its node is back: the allocation is sent again
 	DIFF_UPDATE,        // the job changed
 	DIFF_IGNORE,
 	DIFF_PLACE,
@@ -18,10 +18,11 @@ enum diff_kind {
 #define DIFF_NO_GROUP 0xffffffffu
 
 struct diff_item {
-	const struct allocation *existing; // DIFF_PLACE: the newest one that ended there, or NULL
-	const struct node *node;           // NULL: gone
-	uint32_t slot;                     // of the node; NODE_SLOT_NONE: gone
-	uint32_t group;                    // of the job now; DIFF_NO_GROUP: not required
+	const struct allocation
+		*existing;       // DIFF_PLACE: the newest allocation that ended there, or NULL
+	const struct node *node; // NULL: gone
+	uint32_t slot;           // of the node; NODE_SLOT_NONE: gone
+	uint32_t group;          // of the job now; DIFF_NO_GROUP: its name is not required
 	uint32_t name_index;
 };
 struct diff_list {
@@ -43,12 +44,12 @@ struct target_nodes {
 
 struct system_diff {
 	struct target_nodes nodes;
-	struct diff_list lists[DIFF_KINDS]; // in the order of nodes' ids, then of names
-	struct diff_list lost_late;         // ended on purpose but never reported: row A17
+	struct diff_list lists[DIFF_KINDS]; // by node id, then by name
+	struct diff_list lost_late;         // stopped but never reported as ended (row A17)
 };
 
-// job: NULL or stopped, nothing is required. The allocations are those of (namespace, id), of every
-// incarnation. Valid until the view ends; release with system_diff_release.
+// job: when NULL or stopped, nothing is required. Compares the allocations of (namespace, id), of every incarnation.
+// The result is valid until the view ends; release it with system_diff_release.
 struct system_diff_ask {
 	const struct scheduler_view *view;
 	const struct job *job;

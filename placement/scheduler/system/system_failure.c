@@ -1,5 +1,5 @@
-// Instances that found no room (rows A32–A34, A37). A node that does not qualify is a failure only when no node does. A
-// full node is one, and wakes the job when it has room again.
+// Instances that found no room (rows A32–A34, A37). A node that does not qualify is a failure only when no node does.
+// A full node is always one, and wakes the job when it has room again.
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -13,7 +13,8 @@ static struct alloc_metrics *failed_metrics(struct system_attempt *a, uint32_t g
 	return &failed->metrics;
 }
 
-// A filtered instance is not queued. When all instances of a group are filtered, the group's metrics say why.
+// Takes a filtered instance off the queued count. When all instances of a group are filtered, the group's metrics say
+// why.
 static void note_filtered(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
@@ -59,8 +60,8 @@ static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)
 	return first;
 }
 
-// Every full node gets a blocked evaluation, so that the first one with room wakes the job. It knows the classes that
-// have been looked at so far.
+// Gives every full node a blocked evaluation, so that the first node with room wakes the job. The evaluation knows the
+// classes looked at so far.
 static void block_node(struct system_attempt *a, const struct node *node)
 {
 	CHECK(node);
@@ -86,7 +87,7 @@ void system_fail(
 		note_filtered(a, item, option);
 	} else {
 		note_exhausted(a, item, option);
-		block_node(a, option->node); // as it was looked at: it may be gone by now
+		block_node(a, option->node); // as it was looked at: the node may be gone by now
 	}
 }
 

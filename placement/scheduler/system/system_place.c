@@ -1,10 +1,9 @@
-// Instances that are missing, each on its own node (rows A30–A36).
+// Places missing instances, each on its own node (rows A30–A36).
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/check.h"
 #include <stdlib.h>
 
-// Takes the details over from the option and adds the previous allocation and the victims. NULL: there is nothing to
-// keep.
+// Takes the details from the option and adds the previous allocation and the victims. NULL: there is nothing to keep.
 static struct alloc_details *take_details(struct stack_option *option, const struct diff_item *item)
 {
 	struct alloc_details *details = option->details;
@@ -54,14 +53,14 @@ static void place_instance(
 	stack_plan_place(a->stack, &placement);
 }
 
-// Its node may have stopped taking instances of the job since it was placed there (row A31).
+// The allocation's node may have stopped taking instances of the job since it was placed there (row A31).
 static bool takes_instances(const struct system_attempt *a, const struct diff_item *item)
 {
 	return item->slot != NODE_SLOT_NONE &&
 	       (!item->existing || target_nodes_contain(&a->diff.nodes, &item->existing->node_id));
 }
 
-// Nodes come in the order of their ids, which is no order in memory: the next few are fetched meanwhile.
+// Nodes come in the order of their ids, which is no order in memory, so the next few are prefetched.
 #define NODES_AHEAD 8u
 #define NODE_LINES_AHEAD 4u
 

@@ -1,9 +1,9 @@
-// Allocations of an older version of the job: changed where they are, or replaced (rows A27, A29).
+// Updates allocations of an older version of the job in place, or replaces them (rows A27, A29).
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/check.h"
 
-// The allocation keeps its networks, ports and devices. One that reconnects gets that noted.
+// The allocation keeps its networks, ports and devices. A reconnecting allocation gets that noted.
 static void plan_in_place(
 	struct system_attempt *a, const struct diff_item *item, const struct stack_option *option)
 {
@@ -23,8 +23,8 @@ static void plan_in_place(
 	stack_plan_update(a->stack, &update);
 }
 
-// Looks for room as if the allocation were gone. Victims that this finds are not preempted: an update in place asks for
-// no more than the allocation has, so a node that holds too much does not get fuller.
+// Looks for room as if the allocation were gone. Victims found here are not preempted: an update in place asks for no
+// more than the allocation has, so a node that holds too much does not get fuller.
 static bool fits_in_place(struct system_attempt *a, const struct diff_item *item)
 {
 	CHECK(!allocation_is_terminal(item->existing));
@@ -45,16 +45,16 @@ static bool try_in_place(struct system_attempt *a, const struct diff_item *item)
 	if (version_changes_group(&a->changes, item->existing->job, a->job, item->group))
 		return false;
 	if (allocation_is_terminal(item->existing))
-		return true; // there is nothing left to change
+		return true; // nothing is left to change
 	if (item->slot == NODE_SLOT_NONE)
 		return false;
 	const struct node *node = a->view.node_at(a->view.context, item->slot);
-	// It may have been forgotten since the nodes were looked through.
+	// The node may have been forgotten since the diff was made.
 	return node && stack_targets_node(a->stack, node) && fits_in_place(a, item);
 }
 
-// What was changed in place goes behind *destructive others. The last takes the place of one that leaves, as
-// Nomad has it: under a limit the order decides who is replaced first.
+// Moves items that were changed in place behind the *destructive others. The last item takes the place of one that
+// moves, as in Nomad: under a limit the order decides which allocation is replaced first.
 static void split_updates(
 	struct system_attempt *a, struct diff_list *updates, uint32_t *destructive)
 {
