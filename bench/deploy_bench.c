@@ -1,12 +1,13 @@
 // A rolling update of a service job with ten thousand allocations, max_parallel at a time: how many are replaced and
 // healthy per second, from the registration of the new version to the end of its deployment. The nodes report as
-// agents do, through the same commands: what is new runs, then is healthy; what was replaced is at its end. All of
-// state, applier, log on disk, broker, schedulers and watchers is at work.
+// agents do, through the same commands: new allocations run, then are healthy; replaced ones are at their end. State,
+// applier, log on disk, broker, schedulers and watchers all work.
 //
 // The deployment watcher waits on purpose: a second, so that one evaluation serves all that happens in it, and a
-// quarter of one for other deployments. While nothing else is to be done these waits are skipped: the wall clock that
-// everything here goes by is set forward by as much, so that the figure is of work alone. A second figure has the
-// waits in it. The reference looks at every node for every instance, in memory alone (bench/naive/naive_service.h).
+// quarter of one for other deployments. While nothing else is to be done the benchmark skips these waits: it sets the
+// wall clock that everything here goes by forward by as much, so that the figure is of work alone. A second figure
+// includes the waits. The reference looks at every node for every instance, in memory alone
+// (bench/naive/naive_service.h).
 #include "bench/harness/bench.h"
 #include "bench/harness/census.h"
 #include "bench/harness/directory.h"
@@ -35,7 +36,7 @@ struct deploy {
 	struct service_fleet fleet;
 	struct census census;
 	struct time_source time;
-	_Atomic uint64_t skipped_ns; // by so much the wall clock is ahead
+	_Atomic uint64_t skipped_ns; // how far the wall clock is ahead
 	uint32_t count, max_parallel, version;
 	double rates[BENCH_PAIRS_MAX + 1]; // with the waits, round by round
 	uint32_t rounds;
@@ -58,7 +59,7 @@ static void skip(struct deploy *d, uint64_t ms)
 	(void)watchers_turn(d->controller.watchers);
 }
 
-// What waits for a batch is due then, and sent when its window ends.
+// Skips to when the watchers' batches are due, and to when their window ends and they are sent.
 static void skip_waits(struct deploy *d)
 {
 	(void)watchers_turn(d->controller.watchers);
@@ -112,7 +113,7 @@ static bool schedulers_rest(struct deploy *d)
 	return counts.evaluations_pending == 0;
 }
 
-// Everything that is new becomes healthy at once. Returns how many those are.
+// Reports every new allocation as healthy at once. Returns how many are new.
 static uint32_t report(struct deploy *d, const struct census_note *notes, uint32_t count)
 {
 	struct census_note *fresh = memory_take_array(count, sizeof *fresh);
@@ -127,7 +128,7 @@ static uint32_t report(struct deploy *d, const struct census_note *notes, uint32
 	return fresh_count;
 }
 
-// Until the deployment is at its end. At most so many are new in one step.
+// Runs until the deployment is at its end. At most step_most allocations are new in one step.
 static void roll_out(struct deploy *d, uint32_t step_most)
 {
 	uint32_t waits = 0, waits_most = 2 * (d->count / d->max_parallel + 2);
@@ -182,8 +183,8 @@ static bool count_allocation(const struct allocation *a, void *context)
 	return true;
 }
 
-// All of the newest version, each under a number of its own, running and healthy; what was before is at its end and
-// names what took its place; never were there more than asked for.
+// Every allocation of the newest version has a number of its own, runs and is healthy; older ones are at their end and
+// name their replacement; never were there more than asked for.
 static void check_all(struct deploy *d)
 {
 	struct tally t = {.deploy = d, .indexes = memory_take_array(d->count, sizeof *t.indexes)};
@@ -275,7 +276,7 @@ static void measure(struct deploy *d, uint32_t nodes, uint32_t max_parallel)
 	census_free(&d->census);
 }
 
-// With --nodes N, --count N (instances) and --step N (max_parallel) that alone.
+// --nodes N, --count N (instances) and --step N (max_parallel) measure that size alone.
 int main(int count, char **arguments)
 {
 	static struct deploy d;

@@ -88,7 +88,7 @@ static uint16_t port_transmit(void *queue, struct rte_mbuf **mbufs, uint16_t mbu
 	return mbuf_count;
 }
 
-// A net_null device with its functions exchanged for ours.
+// Starts a net_null device whose functions are exchanged for ours.
 static void port_start(struct run *r)
 {
 	struct rte_eth_conf none = {0};
@@ -106,7 +106,7 @@ static void port_start(struct run *r)
 	r->io = dpdk_queue_io(&r->queue);
 }
 
-// What testpmd does in macswap mode, with the same vector instruction.
+// Does what testpmd does in macswap mode, with the same vector instruction.
 static void swap_macs(struct run *r)
 {
 	const __m128i swapped = _mm_set_epi8(15, 14, 13, 12, 5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6);
@@ -126,7 +126,7 @@ static void swap_macs(struct run *r)
 		rte_pktmbuf_free_bulk(&mbufs[sent], mbuf_count - sent);
 }
 
-// A worker's turn, without what it does once in a while.
+// A worker's turn, without its occasional work.
 static void answer(struct run *r)
 {
 	struct packet_burst burst;
@@ -135,7 +135,7 @@ static void answer(struct run *r)
 	CHECK(r->io.finish(r->io.context, &burst) == 0);
 }
 
-// What this thread has used of its core: other programs' turns on it do not count.
+// Processor time of this thread: other programs' turns on its core do not count.
 static uint64_t thread_ns(void)
 {
 	struct timespec t;
@@ -199,7 +199,7 @@ static void start(struct run *r)
 	port_start(r);
 }
 
-// The frames of the newest batch, as a file for net_pcap. Returns false when it cannot be written.
+// Writes the frames of the newest batch to a file for net_pcap. Returns false when it cannot be written.
 static bool write_pcap(const struct run *r, const char *path)
 {
 	const uint32_t file_header[6] = {0xa1b2c3d4, 2 | 4 << 16, 0, 0, 65535, 1};

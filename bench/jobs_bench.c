@@ -1,5 +1,5 @@
-// Allocations per second from the registration of service and batch jobs to the moment when they are durable: job
-// commands, evaluations, broker, scheduler, plans, the applier's check of them, log on disk, publication. Jobs with
+// Allocations per second from the registration of service and batch jobs until they are durable: job commands,
+// evaluations, broker, scheduler, plans, the applier's check of them, log on disk, publication. There are jobs with
 // nothing but resources, with an affinity, an even spread, a distinct_property, and with all of them; one of a
 // thousand instances, and twenty. The fleet is empty each time. The reference looks at every node for every instance,
 // in memory alone (bench/naive/naive_service.h).
@@ -32,7 +32,7 @@ static uint64_t instances(const struct jobs *j)
 	return (uint64_t)j->jobs * j->count;
 }
 
-// Until every allocation is durable.
+// Registers the jobs and waits until every allocation is durable.
 static void place_all(struct jobs *j)
 {
 	struct command commands[JOBS_MOST];
@@ -49,7 +49,7 @@ static void place_all(struct jobs *j)
 	census_await(&j->census, &j->census.placed, target);
 }
 
-// Back to an empty fleet.
+// Removes the jobs, so that the fleet is empty again.
 static void remove_all(struct jobs *j)
 {
 	struct command commands[JOBS_MOST];
@@ -80,7 +80,7 @@ static bool count_alive(const struct allocation *a, void *context)
 	return true;
 }
 
-// Every job has what it asked for, no more and no less, and nothing else is there.
+// Every job has exactly what it asked for, and nothing else is there.
 static void check_all(struct jobs *j)
 {
 	uint64_t cursor = 0, all = 0;
@@ -169,8 +169,8 @@ static void measure_fleet(
 	census_free(&j->census);
 }
 
-// With --nodes N that size alone, with --shape N (from 1) that job alone, with --jobs N (at most 50) so many of it,
-// with --count N instances each, with --schedulers N.
+// --nodes N measures that size alone, --shape N (from 1) that job alone; --jobs N (at most 50) registers so many jobs,
+// --count N instances each, with --schedulers N.
 int main(int count, char **arguments)
 {
 	static const uint32_t fleets[] = {1000, 10000, 100000};

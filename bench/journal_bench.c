@@ -50,7 +50,7 @@ static double appends_per_second(void *context)
 	return (double)count * 1e9 / (double)(bench_ns() - begin);
 }
 
-// A file system in memory makes every commit free, and the ratio with it.
+// Refuses a file system in memory: it makes every commit free, and the ratio with it.
 static void refuse_memory(const char *directory)
 {
 	struct statfs info;

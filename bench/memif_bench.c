@@ -1,5 +1,5 @@
-// Heartbeats between two processes over net_memif: one makes them and takes the answers, the other is the
-// daemon's packet path.
+// Heartbeats between two processes over net_memif: one sends them and takes the answers, the other is the daemon's
+// packet path.
 //
 // Either process may be the slower one, so two things are reported. First how many heartbeats a second were
 // answered, beside how many packets the same generator delivers to a receiver that only drops them: its own
@@ -26,7 +26,7 @@
 #define LINK_WAIT_MS 5000u
 #define SETTLE_NS 100000000u
 
-// What the two processes say to each other.
+// Flags that the two processes share.
 struct shared {
 	_Atomic bool stop;
 	_Atomic bool generating;
@@ -101,7 +101,7 @@ static void send_burst(struct heartbeats *h, struct rte_mempool *pool)
 	}
 	heartbeats_build(h, packets, BURST_MAX);
 	uint16_t sent = 0;
-	// Full: the other side has not come round yet.
+	// The ring is full: the other side has not come round yet.
 	for (uint32_t tries = 0; sent < BURST_MAX && tries < 1000; tries++) {
 		sent += rte_eth_tx_burst(0, 0, mbufs + sent, BURST_MAX - sent);
 		free_answers();
@@ -149,7 +149,7 @@ static uint32_t take_turn(struct run *r, enum turn turn)
 	return received;
 }
 
-// Packets a second; per_busy_second counts only the turns that had some.
+// Packets a second. per_busy_second counts only turns that had packets.
 static double serve(struct run *r, enum turn turn)
 {
 	uint64_t settled_ns = bench_ns() + SETTLE_NS;
@@ -234,7 +234,7 @@ static void start(struct run *r)
 	r->shared = mmap(
 		NULL, sizeof *r->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(r->shared != MAP_FAILED);
-	// Before EAL: it does not survive a fork.
+	// Forks before EAL starts, which does not survive a fork.
 	r->generator = fork();
 	CHECK(r->generator >= 0);
 	if (r->generator == 0) {

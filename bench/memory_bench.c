@@ -1,6 +1,6 @@
-// What a node costs in memory: the part that a heartbeat touches, everything that is kept of it,
-// and what the process really takes, against the bytes of the description that the node sent (45
-// attributes). Each size runs in a process of its own, so that none inherits the other's heap.
+// What a node costs in memory: the part that a heartbeat touches, everything that is kept of the node, and what the
+// process really takes, against the bytes of the description that the node sent (45 attributes). Each size runs in a
+// process of its own, so that none inherits the other's heap.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "state/base/check.h"
@@ -23,7 +23,7 @@ static uint64_t resident_bytes(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-// The line, its place in the last-heard column and its share of the block's owner.
+// A node's line, its place in the last-heard column and its share of the block's owner.
 static double hot_bytes(uint32_t nodes)
 {
 	double blocks = (nodes + NODE_BLOCK_SLOTS - 1) / NODE_BLOCK_SLOTS;
@@ -32,7 +32,7 @@ static double hot_bytes(uint32_t nodes)
 	       blocks * (double)sizeof t->block_owner[0] / nodes;
 }
 
-// The lines as they are when every node beats: touched.
+// Touches the lines, as when every node beats.
 static void touch_lines(const struct controller *c)
 {
 	struct node_table *t = state_node_table(c->state);

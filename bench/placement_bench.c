@@ -1,7 +1,7 @@
-// Placement decisions per second, each the exact best of the whole fleet and followed by what it changes
-// (the node takes the instance, and now and then another gives one back), against a linear scan of all
-// nodes: with AVX-512 where there is it, and plain. Both sides run the same asks on fleets of their own and
-// must give the same answers; that is checked before anything is timed.
+// Placement decisions per second, each the exact best of the whole fleet and followed by its changes (the node takes
+// the instance, and now and then another gives one back), against a linear scan of all nodes, with AVX-512 where
+// available and plain. Both sides run the same asks on fleets of their own and must give the same answers, which is
+// checked before anything is timed.
 #include "bench/harness/bench.h"
 #include "bench/naive/placement_scan.h"
 #include "placement/direct/candidate_cache.h"
@@ -39,7 +39,7 @@ struct side;
 typedef struct scan_answer side_best(struct side *, uint32_t job, struct resources ask);
 typedef void side_set(struct side *, uint32_t slot);
 
-// A fleet and somebody who knows it.
+// A fleet and the code that finds its best node.
 struct side {
 	enum placement_algorithm algorithm;
 	uint32_t nodes;
@@ -86,7 +86,7 @@ static struct scan_answer candidate_cache_side(struct side *s, uint32_t job, str
 							: none(s);
 }
 
-// An ask that was never seen before: nothing is kept from earlier decisions.
+// Searches without anything kept from earlier decisions, as for an ask that was never seen before.
 static struct scan_answer search_side(struct side *s, uint32_t job, struct resources ask)
 {
 	struct fit_query query = {ask.cpu_mhz, ask.memory_mb, ask.disk_mb, .class_bits = ~0ull};
@@ -195,7 +195,7 @@ static struct scan_answer decide(struct side *s, enum workload workload)
 			128 + (uint32_t)prng_below(&s->prng, 32000),
 			(uint32_t)prng_below(&s->prng, 2000)};
 	struct scan_answer a = s->best(s, job, ask);
-	// As much is given back as is taken, so that the fleet stays as full as it was.
+	// Gives back as much as is taken, so that the fleet stays as full as it was.
 	uint32_t bound = s->nodes / 4 < LIVE_MOST ? s->nodes / 4 : LIVE_MOST;
 	if (s->live_count > 0 && (s->live_count >= bound || a.slot == s->nodes))
 		give_back(s, (uint32_t)prng_below(&s->prng, s->live_count));
@@ -209,7 +209,7 @@ static struct scan_answer decide(struct side *s, enum workload workload)
 	return a;
 }
 
-// The three give the same answers, one decision after the other.
+// Checks that the three give the same answers, one decision after the other.
 static void check(enum placement_algorithm algorithm, uint32_t nodes, enum workload workload,
 	uint32_t decisions)
 {
@@ -236,7 +236,7 @@ struct contest {
 	uint32_t subject_decisions, reference_decisions;
 };
 
-// Of this thread: both sides compute all the time, and what else the machine does is not their affair.
+// Time of this thread: both sides compute all the time, and other programs do not count.
 static uint64_t thread_ns(void)
 {
 	struct timespec now;

@@ -1,4 +1,4 @@
-// The way of a plan through the applier: node by node against the working state, applied, encoded, handed to a log
+// A plan's way through the applier: checked node by node against the working state, applied, encoded, handed to a log
 // in memory, published, answered; against a plain loop over arrays that subtracts what is placed and remembers it.
 #include "bench/harness/bench.h"
 #include "placement/direct/placement.h"
@@ -176,7 +176,7 @@ static double commit(struct world *w, struct plan *plan, uint32_t changes)
 	return ns;
 }
 
-// Each node says that what was placed first on it runs, many at a time as a fleet does it.
+// Each node reports that its first placed allocation runs; many nodes at a time, as in a fleet.
 static double commit_reports(struct sizes *s, const struct plan *placed)
 {
 	enum { TOGETHER = 1000 };

@@ -1,8 +1,8 @@
 // Nodes die with a hundred thousand allocations of service jobs: how many of those are replaced per second, from the
-// first command that says a node is silent to the moment when the last replacement is durable. All of state, applier,
-// log on disk, broker, schedulers and watchers is at work. In each round every node that holds something dies, so
-// that everything is lost; afterwards the nodes come back, empty. The reference looks at every node for every
-// instance, in memory alone (bench/naive/naive_service.h), with nothing to find out, to check or to write down.
+// first command that says a node is silent until the last replacement is durable. State, applier, log on disk, broker,
+// schedulers and watchers all work. In each round every node that holds allocations dies, so that all are lost;
+// afterwards the nodes come back, empty. The reference looks at every node for every instance, in memory alone
+// (bench/naive/naive_service.h), without finding out, checking or writing anything.
 #include "bench/harness/bench.h"
 #include "bench/harness/census.h"
 #include "bench/harness/directory.h"
@@ -26,8 +26,8 @@ struct reschedule {
 	uint32_t jobs, count;       // jobs, and instances of each
 	uint32_t *dead, dead_count; // slots
 	bool *is_dead;              // by slot
-	uint64_t unlinked;          // replaced later than lost
-	uint64_t moved_twice;       // replaced on a node that nobody knew to be dead as well
+	uint64_t unlinked;          // allocations replaced later than lost
+	uint64_t moved_twice;       // replaced on a node not yet known to be dead
 };
 
 static uint64_t instances(const struct reschedule *r)
@@ -40,7 +40,7 @@ static void name_job(uint32_t number, char name[static NAME_BYTES])
 	snprintf(name, NAME_BYTES, "job-%u", number);
 }
 
-// What is new runs, as far as its nodes are concerned.
+// Reports that the new allocations on living nodes run.
 static void run_new(struct reschedule *r)
 {
 	uint32_t count;
@@ -72,7 +72,7 @@ static void place_all(struct reschedule *r)
 	run_new(r);
 }
 
-// Every node that holds something that is to run.
+// Chooses every node that holds an allocation that is to run.
 static void choose_dead(struct reschedule *r)
 {
 	const struct allocation *a;
@@ -106,7 +106,7 @@ static void revive(struct reschedule *r)
 struct tally {
 	const struct reschedule *reschedule;
 	uint32_t alive, without_next, without_previous;
-	bool *indexes; // of those that are to run
+	bool *indexes; // of allocations that are to run
 };
 
 static bool count_job(const struct allocation *a, void *context)
@@ -127,9 +127,9 @@ static bool count_job(const struct allocation *a, void *context)
 	return true;
 }
 
-// Each job runs as often as it asked to, under every one of its numbers once, on nodes that live; what was lost names
-// what took its place. Only where the applier refused a part of a plan, because the node chosen was dead by then, what
-// was lost is so already when the next one is chosen, and neither names the other.
+// Each job runs as often as it asked to, under every one of its numbers once, on living nodes; lost allocations name
+// their replacements. Only where the applier refused a part of a plan, because the chosen node was dead by then, the
+// allocation is lost already when the next node is chosen, and neither names the other.
 static void check_all(struct reschedule *r)
 {
 	char name[NAME_BYTES];
@@ -216,7 +216,7 @@ static void measure(struct reschedule *r, uint32_t nodes, uint32_t schedulers)
 	free(r->is_dead);
 }
 
-// With --nodes N, --jobs N, --count N (instances of each job) or --schedulers N that alone.
+// --nodes N, --jobs N, --count N (instances of each job) or --schedulers N measures that alone.
 int main(int count, char **arguments)
 {
 	static struct reschedule r;

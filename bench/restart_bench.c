@@ -1,6 +1,6 @@
-// How long a controller needs to have everything back: the time from opening its directory to being
-// ready for commands, against reading the same files once from end to end. Both find the files in
-// the page cache; what is measured is the work, not the disk.
+// How long a controller needs to have everything back: the time from opening its directory until it is ready for
+// commands, against reading the same files once from end to end. Both find the files in the page cache; the work is
+// measured, not the disk.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/directory.h"
@@ -37,7 +37,7 @@ static bool until_enough(void *context, uint64_t asked)
 	return asked < ((struct restart_bench *)context)->allocations;
 }
 
-// Runs work in a process of its own, with a heap of its own; returns the number that it found.
+// Runs work in a process and heap of its own; returns the number that it found.
 static double run_apart(struct restart_bench *r, double (*work)(struct restart_bench *))
 {
 	int ends[2];

@@ -1,6 +1,6 @@
-// One question at a time over a DPDK device, and how long each answer takes: the other end of the rtt
-// benchmark. Asks a forwarder that turns packets around (echo), or a controller (heartbeat, place), as
-// --plan says: "ask:bytes:count,…". Signing and checking happen outside the time that is measured.
+// Asks one question at a time over a DPDK device and measures how long each answer takes: the other end of the rtt
+// benchmark. It asks a forwarder that turns packets around (echo), or a controller (heartbeat, place), as --plan says:
+// "ask:bytes:count,…". Signing and checking happen outside the measured time.
 //
 // Prints "ready" when the device is there, then a JSON object for each part of the plan: round trips in
 // microseconds by percentile, and what was lost.
@@ -28,7 +28,7 @@ struct probe {
 	struct packet_io io;
 	struct packet_flow flow;
 	struct master_keys masters;
-	struct wire_key key; // of the one who asks
+	struct wire_key key; // of the sender
 	uint8_t frame[FRAME_BYTES_MAX], answer[FRAME_BYTES_MAX];
 	uint32_t frame_bytes, answer_bytes;
 	uint64_t sequence, lost;
@@ -96,7 +96,7 @@ static bool send_frame(struct probe *p)
 	return p->io.finish(p->io.context, &burst) == 0;
 }
 
-// True when an answer to the newest question has come: it carries its sequence, where the header has it.
+// True when an answer with the sequence of the newest question has come.
 static bool take_answer(struct probe *p)
 {
 	struct packet_burst burst;
@@ -118,7 +118,7 @@ static bool take_answer(struct probe *p)
 	return found;
 }
 
-// Nanoseconds until the answer; 0 when it did not come.
+// Returns the nanoseconds until the answer; 0 when it did not come.
 static uint64_t ask(struct probe *p, bool polite)
 {
 	uint64_t began = bench_ns(), now = began;
@@ -134,7 +134,7 @@ static uint64_t ask(struct probe *p, bool polite)
 	return bench_ns() - began;
 }
 
-// The other end may still be starting.
+// Waits for another end that may still be starting.
 static void wait_a_little(void)
 {
 	const struct timespec length = {.tv_nsec = 100000000};
@@ -193,7 +193,7 @@ static void next_place(struct probe *p)
 	sign(p, &key, wire_place_encode(p->frame, sizeof p->frame, h, &place));
 }
 
-// The type of a genuine answer.
+// Returns the type of an answer that must be genuine.
 static uint8_t answer_type(const struct probe *p, struct wire_header *h)
 {
 	if (wire_header_decode(p->answer, p->answer_bytes, h) != WIRE_OK ||
@@ -271,7 +271,7 @@ static void connect_controller(struct probe *p)
 	p->sequence = 0;
 }
 
-// The job may still be on its way.
+// Connects, and asks until the job has arrived.
 static void connect_placing(struct probe *p)
 {
 	struct wire_header h;

@@ -1,10 +1,10 @@
-// Allocations per second from the registration of a job to the moment when they are durable: job command,
-// evaluation, broker, scheduler, plan, the applier's check of every node, log on disk, publication. System jobs, so
-// every node gets one; the fleet is empty each time. The reference is the same work in the plainest way
+// Allocations per second from the registration of a job until they are durable: job command, evaluation, broker,
+// scheduler, plan, the applier's check of every node, log on disk, publication. System jobs, so every node gets an
+// allocation; the fleet is empty each time. The reference does the same work in the plainest way
 // (bench/naive/naive_system.h), in memory alone.
 //
-// Then what schedulers at work leave to the packet path: heartbeats per second on a core of their own while
-// applier, log and schedulers are busy on another, against the same while they rest.
+// A second figure says what working schedulers leave to the packet path: heartbeats per second on a core of their own
+// while applier, log and schedulers are busy on another, against the same while they rest.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/directory.h"
@@ -110,7 +110,7 @@ static void place_all(struct schedule *s)
 	await_reached(s);
 }
 
-// Back to an empty fleet.
+// Removes the jobs, so that the fleet is empty again.
 static void remove_all(struct schedule *s)
 {
 	struct command commands[JOBS_MOST];
@@ -193,7 +193,7 @@ static void measure(struct schedule *s, uint32_t nodes, uint32_t jobs, uint32_t 
 	controller_close(&s->controller);
 }
 
-// What this thread has used of its core: other programs' turns on it do not count.
+// Processor time of this thread: other programs' turns on its core do not count.
 static uint64_t thread_ns(void)
 {
 	struct timespec t;
@@ -267,7 +267,7 @@ static double quiet(void *context)
 	return heartbeats_per_second(context);
 }
 
-// Everything that is started inherits the first processor; the packet path then takes the last.
+// Every thread that is started inherits the first processor; the packet path then takes the last.
 static void measure_heartbeats(struct schedule *s, uint32_t nodes)
 {
 	cpu_set_t all, first;
@@ -311,7 +311,7 @@ static void measure_all(struct schedule *s)
 	measure_heartbeats(s, s->bench.smoke ? least : 10000);
 }
 
-// With --nodes N (and --jobs, at most 50, and --schedulers) that size alone.
+// --nodes N (with --jobs, at most 50, and --schedulers) measures that size alone.
 int main(int count, char **arguments)
 {
 	static struct schedule s;

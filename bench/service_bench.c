@@ -1,6 +1,6 @@
 // Instances of a service job per second through the generic scheduler in process: from an evaluation to the plan that
-// is handed in, over the state of a real applier. Jobs with nothing but resources, with an affinity, an even spread,
-// a distinct_property, and with all of them. The reference looks at every node for every instance
+// it hands in, over the state of a real applier. There are jobs with nothing but resources, with an affinity, an even
+// spread, a distinct_property, and with all of them. The reference looks at every node for every instance
 // (bench/naive/naive_service.h); both must choose the same nodes, which is checked before anything is timed.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
@@ -18,11 +18,11 @@ struct service {
 	uint32_t nodes, count;
 	uint64_t rounds;      // of the subject alone, for a profiler; 0: measure
 	uint64_t only;        // this shape, counted from 1; 0: all
-	uint64_t instances;   // 1: evaluations of one alone; more: the others alone
+	uint64_t instances;   // 1: only evaluations of one instance; more: only the others
 	uint32_t naive_count; // instances in a round of the reference
 	struct prng prng;
 	const char *job_id;
-	uint32_t *chosen, chosen_count; // slots, by the newest plan
+	uint32_t *chosen, chosen_count; // slots that the newest plan chose
 };
 
 static void register_job(struct service *s, const struct service_shape *shape)
@@ -50,7 +50,7 @@ static void end_view(void *context)
 	state_view_end();
 }
 
-// Handed in whole, and not carried out: every round begins with the same fleet.
+// Accepts a plan as a whole without carrying it out: every round begins with the same fleet.
 static int take_plan(void *context, struct plan *plan, struct plan_result *result)
 {
 	struct service *s = context;
@@ -155,8 +155,8 @@ static void measure(struct service *s, uint32_t nodes)
 	service_fleet_close(&s->fleet);
 }
 
-// With --nodes N that size alone, with --shape N (from 1) that job alone, with --instances 1 only evaluations of one
-// instance, or else with any other number those of many. With --rounds N the subject alone, unmeasured, for a profiler.
+// --nodes N measures that size alone, --shape N (from 1) that job alone, --instances 1 only evaluations of one
+// instance, any other number only those of many. --rounds N runs the subject alone, unmeasured, for a profiler.
 int main(int count, char **arguments)
 {
 	static const uint32_t fleets[] = {1000, 10000, 100000};

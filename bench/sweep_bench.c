@@ -1,5 +1,5 @@
-// One sweep of the last-heard column by the real liveness_sweep(), with nobody silent, against a plain
-// read of the same column (a sum).
+// One sweep of the last-heard column by the real liveness_sweep(), without silent nodes, against a plain read of the
+// same column (a sum).
 #include "bench/harness/bench.h"
 #include "dataplane/hot/liveness.h"
 #include "state/base/check.h"

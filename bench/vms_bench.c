@@ -1,9 +1,9 @@
-// Virtual machines that wait, from the first look at them to the moment when the last assignment is durable: health
-// pass, scheduling pass, applier, log on disk, publication; one more machine where all the others have a worker; and a
-// look at machines that are too large for every worker, no two of them alike.
+// Virtual machines that wait, from the first look at them until the last assignment is durable: health pass,
+// scheduling pass, applier, log on disk, publication; one more machine where all the others have a worker; and a look
+// at machines that are too large for every worker, no two of them alike.
 // Machines differ in what they ask for, and some go only to one of eight zones or to fast disks. The reference sorts
-// the workers again for each machine, in memory alone (bench/naive/naive_vms.h); it answers the same, which is
-// checked in every round.
+// the workers again for each machine, in memory alone (bench/naive/naive_vms.h); it answers the same, which is checked
+// in every round.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/directory.h"
@@ -22,9 +22,9 @@
 struct vms_bench {
 	struct bench bench;
 	struct controller controller;
-	struct vm **vms; // one more than count, then those that fit nowhere
+	struct vm **vms; // count and one more, then those that fit nowhere
 	struct vm_worker **workers;
-	uint32_t count, worker_count, placed; // those that find a worker
+	uint32_t count, worker_count, placed; // placed: machines that find a worker
 	struct naive_vms naive;
 	const char *profile;
 };
@@ -91,7 +91,7 @@ static uint32_t all_vms(const struct vms_bench *b)
 	return 2 * b->count + 1;
 }
 
-// Of each its own size, more than any worker has.
+// Each giant has a size of its own, more than any worker has.
 static struct vm *describe_giant(uint32_t number)
 {
 	struct vm *vm = describe_vm(number, 1);
@@ -126,7 +126,7 @@ static void forget(struct vms_bench *b)
 	free(b->naive.on);
 }
 
-// Workers are seen anew in every round, so that none of them is offline.
+// Sees the workers anew in every round, so that none of them is offline.
 static void see_workers(struct vms_bench *b)
 {
 	struct command *commands = memory_take_array(b->worker_count, sizeof *commands);
@@ -176,7 +176,7 @@ static void delete_vms(struct vms_bench *b, uint32_t from, uint32_t count)
 	free(commands);
 }
 
-// The commands of count machines, some at a time.
+// Runs the commands of the benchmark's machines, some at a time.
 static void for_those_from(struct vms_bench *b, uint32_t first,
 	void (*run)(struct vms_bench *, uint32_t from, uint32_t count))
 {
@@ -210,7 +210,7 @@ static void check_answers(const struct vms_bench *b)
 	state_read_end();
 }
 
-// How long one turn takes that places these.
+// Returns how long one turn takes that places the waiting machines.
 static uint64_t place_waiting(struct vms_bench *b, uint32_t waiting)
 {
 	struct watchers_stats before, after;
@@ -341,7 +341,7 @@ static void measure(struct vms_bench *b, const char *profile)
 	report(b, what, "looked at/s", look_at_giants, look_at_giants_naively);
 }
 
-// With --count N (machines) and --workers N.
+// --count N (machines) and --workers N.
 int main(int count, char **arguments)
 {
 	static struct vms_bench b;

@@ -37,7 +37,7 @@ static void describe_command(struct bench *b, int count, char **arguments)
 	b->command = b->command_own;
 }
 
-// Returns how many arguments it took.
+// Takes an option; returns how many arguments that used.
 static int take_option(struct bench *b, char **arguments)
 {
 	const char *option = arguments[0], *value = arguments[1];
@@ -119,7 +119,7 @@ void bench_report(struct bench *b, const struct bench_result *result)
 	fflush(stdout);
 }
 
-// Names, units and commands are ours: only quotes and backslashes need care.
+// Names, units and commands are ours: only quotes and backslashes need escaping.
 static void write_string(FILE *file, const char *key, const char *value)
 {
 	fprintf(file, "\"%s\": \"", key);

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A few results per program.
+// Results that one program may report.
 #define BENCH_RESULTS_MAX 64u
-// Of reference and subject; odd, so that the median was really measured.
+// Pairs of reference and subject; odd, so that the median was really measured.
 #define BENCH_PAIRS_MAX 101u
 
 struct bench_result {
@@ -28,7 +28,7 @@ struct bench {
 	uint32_t pairs;      // asked for, at least 5; 1 in a smoke run
 	const char *json;    // path of the report, or NULL
 	const char *command; // that repeats this run
-	int argument_count;  // what bench_begin left for the benchmark
+	int argument_count;  // that bench_begin left for the benchmark
 	char **arguments;    // [0] is the program
 	char command_own[1024];
 	struct bench_result results[BENCH_RESULTS_MAX];
@@ -38,12 +38,11 @@ struct bench {
 // Takes --smoke, --json FILE, --pairs N and --command TEXT out of the arguments. Exits with a
 // sentence when one of them is wrong.
 void bench_begin(struct bench *, const char *name, int count, char **arguments);
-// Value of "--<option> N" among the arguments that are left, or otherwise. Exits when it is no
-// number.
+// Value of "--<option> N" among the arguments that are left, or otherwise. Exits when it is not a number.
 uint64_t bench_option(const struct bench *, const char *option, uint64_t otherwise);
 // The text of "--<option> TEXT", or otherwise.
 const char *bench_option_text(const struct bench *, const char *option, const char *otherwise);
-// Text of the result is kept, not copied. Prints one line.
+// Prints one line. Keeps the result's texts without copying them.
 void bench_report(struct bench *, const struct bench_result *);
 // Writes the JSON file, if one was asked for. Returns the exit code of main.
 int bench_end(const struct bench *);
@@ -65,7 +64,7 @@ uint64_t bench_cycles(void);
 double bench_cycles_per_second(void);
 // Keeps the calling thread on one processor, the last that it may use; returns its number.
 int bench_pin(void);
-// Keeps a value alive that nothing else uses.
+// Keeps the compiler from dropping a value that nothing else uses.
 static inline void bench_keep(uint64_t value)
 {
 	__asm__ volatile("" ::"r"(value) : "memory");

@@ -120,7 +120,7 @@ void controller_close(struct controller *c)
 	core_destroy(&c->core);
 }
 
-// A request that is used again and again. free is written by the applier when it is done.
+// A request that is used again and again. The applier sets free when the request is done.
 struct request {
 	struct command command;
 	_Atomic bool free;

@@ -17,8 +17,8 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 	return remove(path);
 }
 
-// A process of its own, which no signal to the benchmark's group reaches: what ends the benchmark,
-// SIGKILL included, cannot keep it from clearing up.
+// Runs the keeper, a process that no signal to the benchmark's group reaches: whatever ends the benchmark, SIGKILL
+// included, cannot keep the keeper from clearing up.
 static _Noreturn void keep(const char *path, int end)
 {
 	char byte;
@@ -38,7 +38,7 @@ void bench_directory_begin(const struct bench *b, char path[BENCH_PATH_BYTES])
 	sigaddset(&deadly, SIGHUP);
 	sigaddset(&deadly, SIGINT);
 	sigaddset(&deadly, SIGTERM);
-	// Until the keeper is there nothing may end us; the keeper never lets them through.
+	// Until the keeper is there no signal may end this process; the keeper never unblocks them.
 	CHECK(sigprocmask(SIG_BLOCK, &deadly, &before) == 0);
 	snprintf(path, BENCH_PATH_BYTES, "%s/%s-bench-XXXXXX", bench_option_text(b, "dir", "."),
 		b->name);

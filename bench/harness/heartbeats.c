@@ -18,7 +18,7 @@ static struct wire_key key_of(uint32_t slot)
 	return (struct wire_key){{slot * 0x9e3779b97f4a7c15ull, slot ^ 0xd1b54a32d192ed03ull}};
 }
 
-// The Internet checksum of words in network order, at their place.
+// Writes the Internet checksum of words in network order to its place.
 static void checksum_put(uint8_t *at, uint32_t sum, const uint8_t *data, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i += 2)
@@ -29,7 +29,7 @@ static void checksum_put(uint8_t *at, uint32_t sum, const uint8_t *data, uint32_
 	at[1] = (uint8_t)sum;
 }
 
-// All but the tag and the UDP checksum.
+// Writes everything except the tag and the UDP checksum.
 static void begin_packet(uint32_t slot, uint64_t sequence, uint8_t *packet)
 {
 	// From 10.9.x.y to 10.1.0.1, both with a MAC address of our own.

@@ -1,4 +1,4 @@
-// What the heartbeat benchmarks share: a table full of nodes with keys, and packets that they would send.
+// A table full of nodes with keys, and the packets that they would send, for the heartbeat benchmarks.
 #pragma once
 #include "dataplane/hot/receive.h"
 
@@ -13,7 +13,8 @@ struct heartbeats {
 	uint64_t sequence;
 };
 
-// All slots are nodes that this worker owns, their keys in their lines. Exits with code 77 when memory is short.
+// Fills all slots with nodes that this worker owns, their keys in their lines. Exits with code 77 when memory is
+// short.
 void heartbeats_start(struct heartbeats *, uint32_t nodes);
 void heartbeats_stop(struct heartbeats *);
 // Writes the packets of the next nodes in order, each with a sequence that its node has not sent before.

@@ -112,7 +112,7 @@ static struct alloc_update_item describe_item(const struct census_note *note, bo
 		.healthy = {healthy && !note->stops, healthy && !note->stops}};
 }
 
-// Notes of one node, as many as a frame takes. Returns how many.
+// Fills a report with notes of one node, as many as a frame takes. Returns how many.
 static uint32_t fill_report(struct service_fleet *f, struct report *r,
 	const struct census_note *notes, uint32_t count, bool healthy)
 {

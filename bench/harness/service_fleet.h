@@ -1,12 +1,12 @@
 // Nodes and jobs for benchmarks of service and batch jobs: four sizes of nodes in racks of 40 with eight kinds of
-// storage, jobs of one group with or without preferences, and the same as the plain reference wants it.
+// storage, jobs of one group with or without preferences, and the same for the plain reference.
 #pragma once
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"
 #include "bench/naive/naive_service.h"
 #include "state/records/job.h"
 
-// Looked at by the reference in one round, so that it ends.
+// Nodes that the reference may look at in one round, so that it ends.
 #define SERVICE_LOOKS_MOST 20000000u
 
 struct service_shape {
@@ -16,30 +16,31 @@ struct service_shape {
 #define SERVICE_SHAPES 5u
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 
-// What commands of a node name it by, in the order of slots.
+// The nodes, with what a node's commands need, by slot.
 struct service_fleet {
 	uint32_t nodes, racks;
 	uint32_t *generations;
-	uint64_t *reports; // of each node, so far
+	uint64_t *reports; // of each node so far
 	struct naive_service *naive;
 };
 // Registers the nodes; returns when all are durable.
 void service_fleet_open(struct service_fleet *, struct controller *, uint32_t nodes);
 void service_fleet_close(struct service_fleet *);
 
-// Every node tells what became of its allocations, a frame's worth at a time: new ones run, and with healthy they are
-// found healthy; those that stop are at their end. Returns when all of it is durable.
+// Every node reports its allocations, a frame's worth at a time: new ones run, and with healthy they are healthy;
+// those that stop are at their end. Returns when all reports are durable.
 void service_fleet_report(struct service_fleet *, struct controller *, const struct census_note *,
 	uint32_t count, bool healthy);
-// These nodes went silent, or came back.
+// Reports that nodes went silent, or came back.
 void service_fleet_tell(struct service_fleet *, struct controller *, enum command_type,
 	const uint32_t *slots, uint32_t count);
 
-// One group, "g", of so many small instances.
+// A job of one group, "g", of count small instances.
 struct job *service_fleet_job(const struct service_fleet *, const struct service_shape *,
 	const char *id, int type, uint32_t count);
-// The reference is going to place instances of such a job.
+// Prepares the reference to place instances of such a job.
 void service_fleet_ask(const struct service_fleet *, const struct service_shape *, uint32_t count);
-// As many instances as the reference has the time for, at most count, on an empty fleet: how many per second.
+// Places as many instances as the reference has time for, at most count, on an empty fleet; returns how many per
+// second.
 double service_fleet_reference(const struct service_fleet *, uint32_t count);
 uint32_t service_fleet_reference_count(const struct service_fleet *, uint32_t count);

@@ -31,7 +31,7 @@ void naive_service_reset(struct naive_service *s)
 	}
 }
 
-// Racks without an instance are not known to an even spread.
+// An even spread does not know racks without an instance.
 static double spread_boost(const struct naive_service *s, uint32_t rack)
 {
 	uint32_t least = UINT32_MAX, most = 0, current = s->of_rack[rack];

@@ -1,6 +1,6 @@
-// What placing instances of a service job takes at the least, done in the plainest way: the reference of the service
-// benchmark. Every node is looked at for every instance, with the same scores in the same order; it answers exactly
-// as the scheduler does.
+// The reference of the service benchmark: the least work of placing instances of a service job, done in the plainest
+// way. It looks at every node for every instance, with the same scores in the same order, and answers exactly as the
+// scheduler does.
 #pragma once
 #include "state/records/resources.h"
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct naive_service {
 
 struct naive_service *naive_service_create(uint32_t nodes, uint32_t racks);
 void naive_service_destroy(struct naive_service *);
-// As it was before anything was placed.
+// Undoes every placement.
 void naive_service_reset(struct naive_service *);
-// The slot of the best node, which takes one more instance; node_count: there is none.
+// Places one more instance on the best node and returns its slot; node_count: no node takes it.
 uint32_t naive_service_place(struct naive_service *);

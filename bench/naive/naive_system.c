@@ -160,7 +160,7 @@ uint32_t naive_place(struct naive_fleet *f, const char *job)
 	return placed;
 }
 
-// Those of a job are the newest on their nodes, and the newest of all.
+// The records of the job are the newest on their nodes, and the newest of all.
 void naive_remove(struct naive_fleet *f, const char *job)
 {
 	while (f->records && strcmp(f->records->job, job) == 0) {

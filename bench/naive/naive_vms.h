@@ -1,6 +1,6 @@
-// What placing virtual machines takes, done in the plainest way: the reference of the vms benchmark. The workers are
-// sorted again for each machine, and asked one after the other; it answers exactly as the placement does. In memory
-// alone: nothing is looked at again, and nothing is written down.
+// The reference of the vms benchmark: placing virtual machines in the plainest way. It sorts the workers again for
+// each machine and asks one after the other; it answers exactly as the placement does. In memory alone: it looks at
+// nothing again and writes nothing down.
 #pragma once
 #include "state/records/nodes/vm.h"
 
@@ -14,5 +14,5 @@ struct naive_vms {
 	uint32_t *on; // the worker of each machine, or NAIVE_VM_WAITS
 	bool fewest_first;
 };
-// Places those that wait. Returns how many found a worker.
+// Places the machines that wait. Returns how many found a worker.
 uint32_t naive_vms_place(struct naive_vms *);

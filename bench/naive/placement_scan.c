@@ -92,13 +92,13 @@ WIDE static inline __m512 left_over(const uint32_t *free, const float *inverse, 
 	return _mm512_mul_ps(_mm512_cvtepu32_ps(left), _mm512_load_ps(inverse));
 }
 
-// Above this cost no node of such a score, or a better one, can be.
+// No node above this cost has such a score, or a better one.
 static inline float cost_limit(double score, bool spread)
 {
 	return (float)(spread ? -2.0 - score * 18.0 : 20.0 - score * 18.0) + FAR;
 }
 
-// One pass: sixteen nodes at a time in single precision, and the exact score only for those that come
+// One pass: takes sixteen nodes at a time in single precision, and computes the exact score only for those that come
 // close to the best so far.
 WIDE static inline __attribute__((always_inline)) struct scan_answer scan_wide(
 	const struct scan *s, struct resources ask, bool spread)

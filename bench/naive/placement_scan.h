@@ -1,5 +1,5 @@
-// The reference of the placement benchmark: the best node by looking at all of them, once as plainly as can
-// be, once as fast as AVX-512 allows. Both answer exactly as placement does.
+// The reference of the placement benchmark: finds the best node by looking at all of them, once as plainly as can be,
+// once as fast as AVX-512 allows. Both answer exactly as placement does.
 #pragma once
 #include "placement/direct/placement.h"
 #include <stdbool.h>
@@ -10,11 +10,11 @@ struct scan {
 	uint32_t nodes;
 	uint32_t *cpu_free, *memory_free, *disk_free;
 	float *cpu_inverse, *memory_inverse; // 1 / capacity
-	struct resources *capacity;          // read only for the few that come close
+	struct resources *capacity;          // read only for nodes that come close
 };
 
 struct scan_answer {
-	uint32_t slot; // nodes: none
+	uint32_t slot; // scan.nodes: none
 	double score;
 };
 
