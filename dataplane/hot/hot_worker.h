@@ -21,7 +21,7 @@ struct hot_port {
 	bool promiscuous_mac; // accept any destination MAC (pcap replay, ring)
 };
 
-// Where an authentic frame that is not a heartbeat of the current term lies in its packet.
+// A verified frame that up.request is handed, and where it lies in its packet.
 struct hot_frame {
 	struct packet *packet;
 	uint32_t offset; // of the frame in packet->data

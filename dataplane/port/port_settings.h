@@ -1,4 +1,4 @@
-// What is configured of a port.
+// The configuration of a port.
 #pragma once
 #include "dataplane/hot/hot_worker.h"
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #pragma once
 #include "dataplane/requests/request.h"
 
-// How long a node waits that was refused one question for a description too many.
+// How long a node waits when its question for a description was one too many.
 #define RETRY_SPEC_MS 20u
 
 static inline bool is_alloc_question(uint8_t type)

@@ -100,10 +100,10 @@ uint32_t reply_encode(
 uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct wire_key *,
 	const struct wire_refused *);
 
-// How long a sender waits that load refused: about what a full ring of commands takes to drain.
+// How long a sender waits when load refused its request: about what a full ring of commands takes to drain.
 #define RETRY_OVERLOADED_MS 100u
-// ... that is refused until a table, the disk or the process changes.
+// ... when a table, the disk or the process must change first.
 #define RETRY_FULL_MS 5000u
 #define RETRY_STOPPING_MS 1000u
-// ... whose node has to send a heartbeat first.
+// ... when the node has to send a heartbeat first.
 #define RETRY_NOT_ALLOWED_MS 1000u

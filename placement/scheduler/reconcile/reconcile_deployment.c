@@ -130,7 +130,7 @@ static void attach_group(struct group_pass *g)
 	g->dstate = place;
 }
 
-// Step 3u (row C48): for a new version, or when what is there changes.
+// Step 3u (row C48): for a new version, or when existing allocations change.
 void create_deployment(struct group_pass *g)
 {
 	CHECK(g->dstate);
