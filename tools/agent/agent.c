@@ -15,7 +15,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-// However long tasks may take to end, a node that leaves does not wait longer.
+// A node that leaves waits no longer than this for its tasks to end, whatever time they may take.
 #define STOP_TASKS_MAX_NS NS_PER_MIN
 
 static uint64_t now_ns(void)
@@ -43,7 +43,7 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 	readiness_open(&a->readiness, &a->runner, &probe);
 	alloc_sync_start(&a->sync, &a->runner, &a->readiness, &a->beat.session, prng_u64(&a->prng),
 		time_wall_ns(&time_source_real) / NS_PER_MS);
-	// Until the machine is described for the first time.
+	// These facts hold until the agent describes the machine for the first time.
 	struct node_facts facts = {.id = a->identity.node,
 		.name = o->name ? o->name : "",
 		.datacenter = o->datacenter,
@@ -104,7 +104,7 @@ void agent_destroy(struct agent *a)
 	explicit_bzero(&a->beat.session.key, sizeof a->beat.session.key);
 }
 
-// The load of the last minute in thousandths of all cores. One read of an open file, no allocation.
+// Load of the last minute in thousandths of all cores. One read of an open file, no allocation.
 static uint32_t load_permille(const struct agent *a)
 {
 	char text[64];
@@ -136,7 +136,7 @@ static void disconnect(struct agent *a)
 	a->fd = -1;
 }
 
-// Opens the socket if need be. A new local address changes the description: register again.
+// Opens the socket if it is closed. When the local address has changed, the agent registers again.
 static bool connected(struct agent *a)
 {
 	char message[200], quoted[240], address[INET6_ADDRSTRLEN];
@@ -178,7 +178,7 @@ static void add_driver(struct agent *a, const char *name)
 	fingerprint_pair(&a->fingerprint, WIRE_PAIR_DRIVER, name, TEXT("1"));
 }
 
-// What the node has for allocations besides what was measured.
+// Adds what the node offers to allocations besides what the agent measured.
 static void add_offers(struct agent *a)
 {
 	const struct agent_options *o = a->options;
@@ -221,7 +221,7 @@ static void add_settings(struct agent *a)
 	}
 }
 
-// What tasks are told of the node: views into the description, which stays until it is made anew here.
+// Gives the runner what tasks see of the node: views into the description, which is next rebuilt here.
 static void know_node(struct agent *a)
 {
 	const struct wire_register *d = &a->fingerprint.description;
@@ -277,7 +277,7 @@ static void send_bytes(struct agent *a, const uint8_t *frame, uint32_t length)
 		disconnect(a);
 }
 
-// Fails for good only when this machine could never be described; later the next try may succeed.
+// Fails for good only if the agent never could describe this machine; otherwise a later try may succeed.
 static bool send_registration(struct agent *a)
 {
 	if (a->beat.describe && !agent_describe(a)) {
@@ -288,12 +288,12 @@ static bool send_registration(struct agent *a)
 	}
 	for (uint32_t i = 0; i < a->description.count && a->fd >= 0; i++)
 		send_bytes(a, a->description.frames[i], a->description.lengths[i]);
-	// The answer is awaited again, also when an earlier one was a refusal.
+	// The session awaits an answer again, also after an earlier refusal.
 	node_session_registering(&a->beat.session, a->beat.session.registration);
 	return true;
 }
 
-// An answer that stays away may mean that our own address or the controller's has changed: try a new socket.
+// Without answers the agent opens a new socket: its own address or the controller's may have changed.
 static void look_for_silence(struct agent *a)
 {
 	if (a->beat.missed == 0)
@@ -306,7 +306,7 @@ static void look_for_silence(struct agent *a)
 		"controller-silent", "server=%s unanswered=%u", a->options->server, a->beat.missed);
 }
 
-// Sends what is due. False when the agent cannot go on.
+// Sends the frame that is due. False when the agent cannot go on.
 static bool send_due(struct agent *a)
 {
 	uint8_t frame[WIRE_HEARTBEAT_BYTES];
@@ -330,7 +330,7 @@ static bool send_due(struct agent *a)
 	return true;
 }
 
-// A higher term is remembered before it is obeyed, so that a crash cannot make us obey an older one again.
+// Stores a higher term before the agent obeys it, so that the agent obeys no older term after a crash.
 static void note_term(struct agent *a)
 {
 	char message[200], quoted[240];
@@ -444,7 +444,7 @@ static void take_signal(struct agent *a, int signal_fd)
 	a->stop_by_ns = now_ns() + STOP_TASKS_MAX_NS;
 }
 
-// A node that leaves takes its tasks with it; heartbeats go on until they have ended.
+// A node that leaves stops its tasks; its heartbeats go on until they have ended.
 static void leave_when_idle(struct agent *a)
 {
 	if (!a->stop_by_ns || (!runner_is_idle(&a->runner) && now_ns() < a->stop_by_ns))
@@ -464,7 +464,7 @@ static void send_alloc_frames(struct agent *a)
 		send_bytes(a, a->sync.frame, length);
 }
 
-// Does what is due. Returns when something is due again.
+// Does the work that is due. Returns when the next work is due.
 static uint64_t agent_turn(struct agent *a)
 {
 	uint64_t due = runner_step(&a->runner);

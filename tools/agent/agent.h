@@ -26,11 +26,11 @@ struct agent {
 	struct alloc_sync sync;
 	char images[VM_WORKER_IMAGES_BYTES]; // folder of virtual machines' images
 	bool runs;                           // runner and sync are open
-	bool stays;                          // ends without taking leave: tasks go on
-	uint64_t stop_by_ns;            // leaving: tasks have until then to end; 0: not leaving
-	char address[INET6_ADDRSTRLEN]; // ours, as registered
-	uint32_t missed_told;           // of beat.missed, when the log was told
-	int fd;                         // -1: to be opened at the next send
+	bool stays;                          // the agent ends without a goodbye: tasks go on
+	uint64_t stop_by_ns;            // while leaving: tasks must end by then; 0: not leaving
+	char address[INET6_ADDRSTRLEN]; // the agent's own, as registered
+	uint32_t missed_told;           // beat.missed when the agent last logged it
+	int fd;                         // -1: the next send opens it
 	int load_fd;                    // /proc/loadavg
 	struct agent_counters counters;
 };
@@ -39,7 +39,7 @@ struct agent {
 int agent_create(
 	struct agent *, const struct agent_options *, char *message, uint32_t message_size);
 void agent_destroy(struct agent *);
-// Looks at the machine and makes the REGISTER frames. False when it cannot be described: fingerprint.failure.
+// Describes the machine and builds the REGISTER frames. False when it cannot be described: see fingerprint.failure.
 bool agent_describe(struct agent *);
-// Runs until signal_fd (a signalfd) says SIGTERM or SIGINT and the goodbye is through, or given up.
+// Runs until signal_fd (a signalfd) gives SIGTERM or SIGINT and the goodbye is acknowledged or given up.
 enum agent_exit agent_run(struct agent *, int signal_fd);

@@ -38,7 +38,7 @@ void alloc_sync_registered(struct alloc_sync *s)
 
 void alloc_sync_heard(struct alloc_sync *s, uint64_t now_ns, uint64_t wall_ns)
 {
-	// Its time to live runs from the heartbeat, ours from the answer.
+	// The controller counts the time to live from the heartbeat, the agent from the answer.
 	uint64_t silence_ns = (uint64_t)s->session->ttl_ms * NS_PER_MS * 4 / 5;
 	bool was_away = s->heard_ns && (now_ns - s->heard_ns > silence_ns ||
 					       wall_ns - s->heard_wall_ns > silence_ns);
@@ -53,7 +53,7 @@ void alloc_sync_heard(struct alloc_sync *s, uint64_t now_ns, uint64_t wall_ns)
 void alloc_sync_missed(struct alloc_sync *s)
 {
 	s->may_report = false;
-	// It is made anew then, with what is true then.
+	// The next report is built anew, from the state at that time.
 	if (s->awaiting == WIRE_ALLOC_UPDATED || s->awaiting == WIRE_READINESS_TAKEN)
 		s->awaiting = 0;
 }
@@ -113,7 +113,8 @@ static void add_item(
 	}
 }
 
-// Adds one if the frame still holds it: with its newest events, or fewer; the first one even with fewer tasks.
+// Adds the allocation's update if the frame still holds it: with its newest events, or with fewer; the first update of
+// a frame even with fewer tasks.
 static bool try_item(struct alloc_sync *s, struct wire_alloc_update *u, const struct alloc_run *a)
 {
 	static const struct {
@@ -309,8 +310,8 @@ static void list(struct alloc_sync *s, const struct uuid *id)
 	s->listed[s->listed_count++] = *id;
 }
 
-// What the controller wants of an allocation that runs here. The agent looks at the controller's change first, and
-// tells again what the controller does not know or has forgotten.
+// Does what the controller wants of an allocation that runs here. The agent applies the controller's change first, then
+// reports again what the controller does not know or has forgotten.
 static void take_running(
 	struct alloc_sync *s, struct alloc_run *a, const struct wire_alloc_item *item)
 {
@@ -340,7 +341,7 @@ static void take_item(struct alloc_sync *s, const struct wire_alloc_item *item)
 		runner_stop(s->runner, a);
 	else if (!a && is_wanted)
 		want_alloc(s, item);
-	else if (!a && !has_ended) // stopped before it began here
+	else if (!a && !has_ended) // the controller stopped it before it began here
 		runner_add_ended(s->runner, &item->allocation, false);
 }
 
@@ -384,7 +385,7 @@ static void take_whole_spec(struct alloc_sync *s)
 			: alloc_spec_read(json, s->spec.size, &wanted.id, message, sizeof message);
 	struct alloc_run *known = runner_find(s->runner, &wanted.id);
 	drop_wanted(s);
-	if (spec && known && !known->spec) { // it has ended here before it began
+	if (spec && known && !known->spec) { // it ended here before it began
 		alloc_spec_free(spec);
 		return;
 	}
@@ -403,7 +404,7 @@ static void take_piece(struct alloc_sync *s, const struct wire_alloc_spec_reply 
 	if (s->wanted_count == 0)
 		return;
 	if (reply->version != s->spec_version && reply->offset > 0) {
-		s->spec.size = 0; // it changed between: begin again
+		s->spec.size = 0; // the description changed between two pieces: begin again
 		return;
 	}
 	if (reply->offset != s->spec.size)
@@ -422,7 +423,7 @@ static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, u
 	switch (why->reason) {
 	case WIRE_REFUSED_OVERLOADED:
 	case WIRE_REFUSED_STOPPING:
-	case WIRE_REFUSED_STORE_FULL: break; // the same again
+	case WIRE_REFUSED_STORE_FULL: break; // sends the same frame again
 	case WIRE_REFUSED_UNKNOWN_ALLOCATION:
 		if (s->awaiting == WIRE_ALLOC_SPEC_REPLY && s->wanted_count > 0)
 			drop_wanted(s);
@@ -433,7 +434,7 @@ static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, u
 		s->wants_beat = true;
 		s->awaiting = 0;
 		break;
-	case WIRE_REFUSED_STALE_GENERATION: // the next heartbeat hears of it, too
+	case WIRE_REFUSED_STALE_GENERATION: // the next heartbeat is refused, too
 		wait_ms += SYNC_STALE_WAIT_MS;
 		s->awaiting = 0;
 		break;

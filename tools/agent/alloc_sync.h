@@ -1,6 +1,6 @@
-// What the agent and the controller say to each other about allocations: a state machine without socket and
-// clock. One question or report is on its way at a time, sent again until it is answered; reports go before
-// questions, and none before a heartbeat was acknowledged.
+// Exchange of allocations between agent and controller: a state machine without socket and clock. One question or
+// report is under way at a time, sent again until the controller answers it. Reports go before questions, and no report
+// goes before the controller has acknowledged a heartbeat.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
 #include "state/base/backoff.h"
@@ -8,11 +8,11 @@
 #include "tools/agent/vm_sync.h"
 #include "tools/client/node_session.h"
 
-#define SYNC_WAIT_MS 300u // for an answer, before the back-off
+#define SYNC_WAIT_MS 300u // wait for an answer, before the back-off
 #define SYNC_CAP_MS 5000u
 #define SYNC_STALE_WAIT_MS 1000u
 
-// An allocation whose description is wanted.
+// An allocation whose description the agent asks for.
 struct sync_wanted {
 	struct uuid id;
 	uint64_t job_index, version;
@@ -29,10 +29,10 @@ struct alloc_sync {
 	const struct node_session *session;
 	struct prng prng;
 	struct backoff backoff;
-	uint64_t sequence;    // newest used
-	uint64_t known_index; // since of the next question
-	bool may_report;      // a heartbeat was acknowledged lately
-	bool wants_beat; // a report was refused until there is another heartbeat; the owner's to clear
+	uint64_t sequence;    // newest one used
+	uint64_t known_index; // sent as since with the next question
+	bool may_report;      // the controller acknowledged the newest heartbeat
+	bool wants_beat;      // a report was refused until the next heartbeat; the owner clears it
 	uint64_t heard_ns,
 		heard_wall_ns; // when one was acknowledged, by both clocks; 0: not since the start
 	bool wants_all, lists_all;

@@ -21,7 +21,7 @@ static uint64_t backoff_ms(struct beat *b)
 		&b->backoff, BEAT_BACKOFF_BASE_MS, BEAT_BACKOFF_CAP_MS, &b->prng);
 }
 
-// A third of the time to live, less up to a tenth of it, so that a fleet does not beat in step.
+// A third of the time to live, less up to a tenth of that third, so that the nodes of a fleet do not beat in step.
 static uint64_t interval_ns(struct beat *b)
 {
 	uint64_t third_ns = (uint64_t)b->session.ttl_ms * NS_PER_MS / 3;
@@ -76,7 +76,8 @@ static void register_again(struct beat *b, uint64_t now_ns)
 {
 	b->state = BEAT_REGISTERING;
 	b->describe = true;
-	// Not reset before a heartbeat has counted: a controller that keeps asking is not flooded.
+	// Only a heartbeat's acknowledgement resets the back-off, so that a controller that keeps asking is not
+	// flooded.
 	wait_ms(b, now_ns, backoff_ms(b));
 }
 
@@ -122,7 +123,7 @@ struct node_answer beat_receive(
 	if (answer.event == NODE_NOTHING || answer.event == NODE_OLD_TERM)
 		return answer;
 	b->missed = 0;
-	// A node that leaves does not come back because its generation is stale: it is gone already.
+	// A leaving node with a stale generation does not register again: the controller has ended it already.
 	if (b->state == BEAT_LEAVING && answer.event == NODE_REGISTER_NOW) {
 		b->session.generation = 0;
 		answer.event = NODE_GONE;

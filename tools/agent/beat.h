@@ -11,15 +11,15 @@
 #include "state/base/backoff.h"
 #include "tools/client/node_session.h"
 
-#define BEAT_REGISTER_WAIT_MS 1000u // for an answer, before the back-off starts
+#define BEAT_REGISTER_WAIT_MS 1000u // wait for an answer, before the back-off starts
 #define BEAT_BACKOFF_BASE_MS 250u
 #define BEAT_BACKOFF_CAP_MS 30000u
 #define BEAT_GOODBYE_WAIT_MS 300u
 #define BEAT_GOODBYES_MAX 5u
 #define BEAT_SILENT_BEATS 6u       // twice the time to live
-#define BEAT_INTERVAL_MS_LEAST 50u // whatever time to live is granted
-#define BEAT_HASTE_MS 300u         // one that is wanted soon waits no longer
-#define BEAT_RESYNCS_MAX 3u        // in a row; then the next beat waits its turn
+#define BEAT_INTERVAL_MS_LEAST 50u // however short the granted time to live is
+#define BEAT_HASTE_MS 300u         // a hastened heartbeat waits no longer
+#define BEAT_RESYNCS_MAX 3u        // in a row; then the next heartbeat is sent at its usual time
 
 enum beat_state { BEAT_REGISTERING, BEAT_BEATING, BEAT_LEAVING, BEAT_LEFT };
 enum beat_send { BEAT_SEND_NOTHING, BEAT_SEND_REGISTER, BEAT_SEND_HEARTBEAT, BEAT_SEND_GOODBYE };
@@ -30,21 +30,21 @@ struct beat {
 	struct prng prng;
 	enum beat_state state;
 	uint64_t due_ns;             // when to call beat_due again
-	uint64_t registration_least; // the next registration's sequence is at least this
-	uint32_t missed;             // sent without an answer, in a row
+	uint64_t registration_least; // least sequence of the next registration
+	uint32_t missed;             // frames in a row without an answer
 	uint32_t resyncs;
 	uint32_t goodbyes;
 	bool describe; // the next REGISTER needs a new description and a new sequence
 };
 
-// session's key, key_id and term are set by the caller.
+// The caller sets the session's key, key_id and term.
 void beat_start(struct beat *, uint64_t seed, uint64_t now_ns);
 // What to send now.
 enum beat_send beat_due(struct beat *, uint64_t now_ns);
 struct node_answer beat_receive(
 	struct beat *, const uint8_t *frame, uint32_t size, uint64_t now_ns);
-// The description has changed: register again now.
+// The description has changed: the agent registers again now.
 void beat_describe(struct beat *, uint64_t now_ns);
-// A heartbeat is wanted soon, if heartbeats are sent at all.
+// Sends the next heartbeat soon, if the node sends heartbeats at all.
 void beat_hasten(struct beat *, uint64_t now_ns);
 void beat_leave(struct beat *, uint64_t now_ns);

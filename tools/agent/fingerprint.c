@@ -59,7 +59,7 @@ static FILE *open_below(const struct fingerprint_source *s, const char *path)
 	return fopen(full, "re");
 }
 
-// The value behind "name<separator>" in a file of such lines; "" when it is not there.
+// Finds the value behind "name<separator>" in a file of such lines; "" when no line has the name.
 static void find_value(const struct fingerprint_source *s, const char *path, const char *name,
 	char separator, char *value, size_t size)
 {
@@ -95,7 +95,7 @@ static uint64_t read_number(const struct fingerprint_source *s, const char *path
 	return value;
 }
 
-// What the cores sustain, where the kernel says so; else their highest rate; else the present one.
+// The clock rate that the cores sustain if the kernel reports it, else their highest rate, else the present one.
 static uint32_t clock_mhz(const struct fingerprint_source *s)
 {
 	static const char *const khz_files[] = {
@@ -205,7 +205,7 @@ static bool take_storage(struct fingerprint *f, const struct fingerprint_source 
 	return true;
 }
 
-// The interface that has our address, and how fast it says to be.
+// The interface that has the agent's address, and the speed it reports.
 static void take_network(struct fingerprint *f, const struct fingerprint_source *s)
 {
 	struct ifaddrs *list, *at;

@@ -1,4 +1,4 @@
-// What this machine is, under the attribute names that job constraints use. Only what was read is reported.
+// Describes this machine under the attribute names that job constraints use. It reports only what it could read.
 #pragma once
 #include "dataplane/wire/wire.h"
 #include <hwloc.h>
@@ -6,7 +6,7 @@
 struct fingerprint_source {
 	hwloc_topology_t topology; // loaded
 	const char *root;          // "" or, in a test, a folder that holds proc/, etc/ and sys/
-	const char *volume;        // the file system whose room is offered as disk
+	const char *volume;        // the file system whose free space the node offers as disk
 	const char *address;       // the local address that the controller sees
 	uint32_t cpu_mhz;          // total compute given by the operator; 0: cores × clock rate
 };
@@ -21,6 +21,6 @@ struct fingerprint {
 // Fills capacity, name, version and attributes; the caller adds datacenter, class, pool, metadata and
 // reservations. False when the machine cannot be described.
 bool fingerprint_take(struct fingerprint *, const struct fingerprint_source *);
-// Appends a pair; false when there is no room for it.
+// Appends a pair; false when it does not fit.
 bool fingerprint_pair(
 	struct fingerprint *, enum wire_pair_kind, const char *name, struct text value);

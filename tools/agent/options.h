@@ -14,7 +14,7 @@ struct agent_options {
 	bool no_raw_exec;
 	const char *probe;
 	uint32_t probe_backoff_ms, probe_timeout_ms;
-	bool worker;                       // it runs virtual machines
+	bool worker;                       // the node runs virtual machines
 	struct flag_list worker_resources; // "NAME=NUMBER"
 	struct flag_list worker_labels;    // "NAME=VALUE"
 	const char *worker_runtime, *worker_machine_id;
@@ -27,7 +27,7 @@ struct agent_options {
 };
 
 enum agent_exit {
-	AGENT_LEFT = 0,        // said goodbye and was heard, or did what --print-… asked
+	AGENT_LEFT = 0,        // the controller acknowledged the goodbye, or --print-… is done
 	AGENT_FAILED = 1,      // could not start, or could not go on
 	AGENT_USAGE = 2,       // the command line is wrong
 	AGENT_UNCONFIRMED = 3, // stopped, but no controller confirmed the goodbye

@@ -32,7 +32,7 @@ void readiness_heard(struct readiness *r, uint32_t directives, uint64_t now_ns)
 		probe_ask(&r->probe, now_ns);
 }
 
-// Ends that came while it runs wait for the next answer, so that many of them do not keep it from any.
+// Allocations that end while the probe runs wait for the next answer, so that many ends cannot delay every answer.
 static void ask_for_ends(struct readiness *r, uint64_t now_ns)
 {
 	bool is_running = r->probe.process;

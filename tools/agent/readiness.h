@@ -1,6 +1,6 @@
-// What the controller learns of the node's probe. The agent asks the probe when the controller wants to know, and
-// after every end of an allocation here: the report of the end waits for the answer and says whether the node is
-// ready. A node that was not ready is announced again once it is.
+// Reports the answers of the node's probe to the controller. The agent runs the probe when the controller asks, and
+// after each allocation that ends here: the report of the end waits for the answer and says whether the node is ready.
+// A node that was not ready registers again once it is.
 #pragma once
 #include "dataplane/wire/wire.h"
 #include "tools/agent/runner.h"
@@ -9,25 +9,25 @@
 struct readiness {
 	struct probe probe;
 	struct runner *runner;
-	bool is_wanted;  // by the controller's newest answer
-	bool is_held;    // a report waits for it
-	bool is_unready; // a report said so
-	bool has_news;   // the newest answer of the probe is to be told
-	bool is_on_way;  // and is on its way
+	bool is_wanted;  // the controller's newest answer asks for it
+	bool is_held;    // a report waits for the probe
+	bool is_unready; // a report said that the node is not ready
+	bool has_news;   // the controller does not know the probe's newest answer
+	bool is_on_way;  // that answer has been sent
 };
 
 void readiness_open(struct readiness *, struct runner *, const struct probe_settings *);
 void readiness_close(struct readiness *);
-// A heartbeat was answered with these directives.
+// Takes the directives of a heartbeat's answer.
 void readiness_heard(struct readiness *, uint32_t directives, uint64_t now_ns);
-// After runner_step(). True: the node is to be announced again.
+// Call after runner_step(). True: the agent registers the node again.
 bool readiness_step(struct readiness *, uint64_t now_ns);
 // When to step it again if nothing happens before.
 static inline uint64_t readiness_due_ns(const struct readiness *r)
 {
 	return probe_due_ns(&r->probe);
 }
-// What is to be sent now.
+// The readiness to send now.
 struct wire_readiness readiness_tell(struct readiness *);
-// The controller has taken the readiness that was sent.
+// The controller has acknowledged the readiness that was sent.
 void readiness_told(struct readiness *);

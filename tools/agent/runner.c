@@ -100,7 +100,7 @@ static int64_t stop_after_ns(const struct alloc_run *a)
 	return a->spec && !a->is_unwanted ? a->spec->stop_after_disconnect_ns : 0;
 }
 
-// Writes down when the controller was heard, if that may end something.
+// Stores when the controller was heard, if an allocation may have to stop without it.
 static void keep_contact(const struct runner *r)
 {
 	bool matters = false;
@@ -278,7 +278,7 @@ static void take_sooner(int64_t *due_ns, int64_t own_ns)
 		*due_ns = own_ns;
 }
 
-// Ends what is not to run on without the controller. Returns when that is due; 0: never.
+// Stops an allocation that may not run on without the controller. Returns when that is due; 0: never.
 static int64_t stop_if_alone(struct runner *r, struct alloc_run *a, int64_t now_ns)
 {
 	char text[UUID_TEXT_BYTES];
@@ -303,7 +303,8 @@ static void step_alloc(
 	take_sooner(due_ns, alloc_run_due_ns(a));
 }
 
-// What they take is not there before they are gone. Returns whether one is left.
+// Steps machines that the controller has forgotten: their resources are free only once they have ended. Returns whether
+// one has not ended.
 static bool step_leaving_machines(
 	struct runner *r, const struct alloc_place *place, int64_t *due_ns)
 {

@@ -46,7 +46,7 @@ bool vm_sync_take(struct vm_sync *v, const struct wire_vms_reply *reply, uint64_
 	bool follows =
 		is_first ? v->count == 0 : reply->from == v->count && reply->version == v->version;
 	if (!follows || v->count + reply->count > WORKER_VMS_MAX) {
-		vm_sync_registered(v); // it changed between: begin again
+		vm_sync_registered(v); // the list changed between pages: begin again
 		return false;
 	}
 	v->version = reply->version;
@@ -81,7 +81,7 @@ static void settle_one(const struct wire_vm_item *item, struct runner *runner,
 	bool is_to_run = item->power == WIRE_VM_RUNNING;
 	if (!a && is_to_run)
 		want(context, item);
-	else if (!a) // stopped before it began here
+	else if (!a) // the controller stopped it before it began here
 		runner_add_ended(runner, &item->instance, false)->is_machine = true;
 	else if (!is_to_run)
 		end_machine(runner, a, item->power == WIRE_VM_SUSPENDED);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IMAGES_BYTES_MAX 300u // leaves room for names in it
+#define IMAGES_BYTES_MAX 300u // leaves room for file names
 
 static bool setting(struct fingerprint *f, const char *name, const char *value)
 {
@@ -43,7 +43,7 @@ static uint64_t attribute_number(const struct fingerprint *f, const char *name)
 	return 0;
 }
 
-// What is measured stands where nothing else was said.
+// Adds a measured value for each resource that the command line does not give.
 static bool measured(struct fingerprint *f, const struct agent_options *o)
 {
 	const struct flag_list *said = &o->worker_resources;
@@ -65,7 +65,7 @@ static bool arch(struct fingerprint *f)
 	return true;
 }
 
-// The system's own, which a new state directory does not change; else the node's.
+// The system's own id, which a new state directory does not change; else the node's.
 static bool machine_id(struct fingerprint *f, const struct agent_options *o)
 {
 	char id[64] = "";

@@ -28,7 +28,7 @@ void contact_open(struct contact *c, const char *state_folder, int64_t now_ns)
 	*c = (struct contact){
 		.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), .opened_ns = now_ns};
 	c->heard_ns = read_time(c->fd);
-	if (c->heard_ns > now_ns) // the clock went back
+	if (c->heard_ns > now_ns) // the wall clock was set back
 		c->heard_ns = now_ns;
 }
 

@@ -26,7 +26,7 @@ static void path_in(const struct identity *id, const char *name, char path[stati
 	snprintf(path, 300, "%s/%s", id->folder, name);
 }
 
-// A file of one short line, without its line end. Returns its length or -errno.
+// Reads a file of one short line, without its line end. Returns its length or -errno.
 static int read_line(int fd, char *line, uint32_t size)
 {
 	ssize_t n = pread(fd, line, size - 1, 0);
@@ -48,7 +48,7 @@ static int sync_folder(const struct identity *id)
 	return rc;
 }
 
-// Written beside and renamed: a crash leaves the old content or the new.
+// Writes a file beside the old one and renames it: a crash leaves the old content or the new.
 static int replace_file(struct identity *id, const char *name, const char *line, char *message,
 	uint32_t message_size)
 {
@@ -110,7 +110,7 @@ static int read_term(struct identity *id, char *message, uint32_t size)
 	return 0;
 }
 
-// A lock on a file of its own, because node-id may be replaced.
+// The lock is a file of its own, because node-id may be replaced.
 static int lock_identity(struct identity *id, char *message, uint32_t size)
 {
 	char path[300];
