@@ -46,7 +46,7 @@ static void mark_changed(struct alloc_run *a)
 	a->is_unsaved = true;
 }
 
-// Tasks of the new spec stand in for those of the same name.
+// The new spec's tasks replace the tasks of the same name.
 bool alloc_run_revise(struct alloc_run *a, struct alloc_spec *spec, int64_t now_ns)
 {
 	bool is_same = spec->task_count == a->task_count;
@@ -61,7 +61,7 @@ bool alloc_run_revise(struct alloc_run *a, struct alloc_spec *spec, int64_t now_
 		a->tasks[i].spec = alloc_spec_task(spec, a->tasks[i].spec->name);
 	alloc_spec_free(a->spec);
 	a->spec = spec;
-	mark_changed(a); // the controller may have forgotten what it was told before
+	mark_changed(a); // the controller may have forgotten earlier reports
 	if (is_judged_anew)
 		health_watch(&a->health, spec, now_ns);
 	return true;
@@ -91,7 +91,7 @@ void alloc_exit_path(const struct alloc_run *a, const struct task *t, const char
 		t->spec->name);
 }
 
-// With every folder above it, which belong to us alone.
+// Makes the folder and every folder above it, which belong to the agent's user alone.
 static int make_folder(const char *path, mode_t mode)
 {
 	char part[512];
@@ -159,7 +159,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	(void)st;
 	(void)kind;
 	(void)where;
-	(void)remove(path); // what stays makes its folder stay
+	(void)remove(path); // a file that cannot be removed keeps its folder
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_p
 	}
 }
 
-// What holds for all tasks of some hooks (a bit each).
+// Sums over all tasks of some hooks (one bit each).
 struct tally {
 	uint32_t count, waiting, up, over, failed;
 	bool leader_over;
@@ -246,7 +246,7 @@ static bool leads(const struct task *t)
 	return t->spec->leader && t->spec->hook == HOOK_MAIN;
 }
 
-// The leader first; the others once it is over.
+// Stops the leader first, and the other tasks once the leader is over.
 static void stop_all(struct alloc_run *a, uint32_t hooks, enum kind kind, const char *why,
 	const struct alloc_place *place)
 {
@@ -343,7 +343,7 @@ void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
 	uint32_t before;
 	if (!a->spec)
 		return;
-	do { // one task's end may be another's beginning
+	do { // the end of one task may start another
 		before = a->change;
 		for (uint32_t i = 0; i < a->task_count; i++)
 			if (a->tasks[i].phase != PHASE_WAITING)
@@ -427,7 +427,7 @@ static const char *newest_of(const struct task *t, const char *const *types)
 	return NULL;
 }
 
-// A machine has no tasks that anybody could look at: why it is over is said of itself.
+// Nobody can look at a machine's tasks, so that its description says why it is over.
 static const char *machine_description(const struct alloc_run *a)
 {
 	static const char *const failures[] = {

@@ -1,6 +1,5 @@
-// What is remembered of each allocation: STATE/allocs/ID.json, rewritten whole whenever something changed. A
-// process is known again by its number and its start; both together are nobody else's until the machine starts
-// anew, which its boot id tells.
+// Stores each allocation as STATE/allocs/ID.json, rewritten whole after every change. A process is known by its number
+// and its start time; no other process has both until the machine boots again, which the boot id tells.
 #include "tools/agent/task/alloc_store.h"
 #include "state/base/base64.h"
 #include "state/base/error.h"
@@ -178,7 +177,7 @@ struct loader {
 	void *context;
 };
 
-// Takes a process up again, or learns how it ended.
+// Attaches to a process that still runs, or learns how it ended.
 static void attach_task(
 	const struct alloc_place *place, struct alloc_run *a, struct task *t, bool same_boot)
 {

@@ -1,12 +1,12 @@
-// What is remembered of each allocation across restarts of the agent.
+// Stores each allocation, so that a restarted agent knows it.
 #pragma once
 #include "tools/agent/task/alloc_run.h"
 
 void alloc_store_save(const char *state_folder, struct alloc_run *);
-// With the files that tell how its tasks ended.
+// Removes the files with its tasks' exit statuses, too.
 void alloc_store_remove(const char *state_folder, const struct alloc_run *);
-// Calls found with each allocation that is remembered; found takes it over. Attaches processes that still run, and
-// notes how the others ended. 0, or -errno and a sentence.
+// Calls found with each stored allocation; found owns it. Attaches processes that still run, and notes how the others
+// ended. 0, or -errno and a sentence.
 int alloc_store_load(const struct alloc_place *, const struct driver *const *drivers,
 	void (*found)(void *context, struct alloc_run *), void *context, char *message,
 	uint32_t message_size);

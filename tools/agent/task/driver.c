@@ -1,4 +1,4 @@
-// Drivers: raw_exec runs a process as it is, mock only pretends.
+// Drivers: raw_exec runs a process as it is, mock runs nothing and pretends.
 #include "state/base/memory.h"
 #include "tools/agent/task/mock.h"
 #include "tools/agent/task/task.h"
@@ -16,7 +16,7 @@ const struct driver *driver_find(const struct driver *const *table, const char *
 	return NULL;
 }
 
-// command and args of the configuration, expanded; NULL-ended. NULL: there is no command.
+// The configuration's command and args, expanded; NULL-ended. NULL: it has no command.
 static char **arguments_of(
 	const json_t *config, const struct environment *e, const struct node_facts *node)
 {
@@ -98,12 +98,12 @@ static int start_mock(struct task *t, const struct task_start *start, char *mess
 		snprintf(message, message_size, "%s", rules.start_error);
 		return rules.error_is_nodes_fault ? -EIO : -EINVAL;
 	}
-	// 0: until it is told to end.
+	// 0: the task runs until it is told to end.
 	pretend(t, &rules, rules.ends ? start->now_ns + rules.start_block_ns + rules.run_ns : 0);
 	return 0;
 }
 
-// The time of a pretended task runs on while no agent looks after it.
+// A pretended task's time runs on while no agent runs.
 static bool resume_mock(struct task *t, const struct task_start *start, const struct handle *handle)
 {
 	struct mock_rules rules = mock_rules_read(t->spec);

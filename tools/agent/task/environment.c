@@ -9,7 +9,7 @@
 
 extern char **environ;
 
-// Not for tasks: credentials of the machine, and the agent's own settings.
+// Tasks do not see these: credentials of the machine, and the agent's own settings.
 static const char *const kept_back[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
 	"AWS_SESSION_TOKEN", "CONSUL_TOKEN", "CONSUL_HTTP_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS",
 	"NOMAD_TOKEN", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "VAULT_TOKEN", "WATCHDOG_USEC",
@@ -85,7 +85,7 @@ static void inherit(struct environment *e)
 	}
 }
 
-// Under its own name, and under one that every shell can use.
+// Sets a variable under its own name, and under one that every shell can use.
 static void set_named(
 	struct environment *e, const char *prefix, const char *key, const char *value, bool upper)
 {
@@ -222,7 +222,7 @@ static const char *node_value(
 	return strcmp(name, "pool") == 0 ? node->pool : NULL;
 }
 
-// What a name between the braces stands for; NULL: nothing.
+// The value of a name between the braces; NULL: unknown.
 static const char *lookup(const struct environment *e, const struct node_facts *node, char *name,
 	char *buffer, size_t size)
 {

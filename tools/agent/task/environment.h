@@ -1,9 +1,9 @@
-// The environment of a task, and what ${…} in its configuration stands for.
+// The environment of a task, and the values of ${…} in its configuration.
 #pragma once
 #include "dataplane/wire/wire.h"
 #include "tools/agent/task/spec.h"
 
-// What a task may ask of its node; views.
+// What a task may see of its node; views.
 struct node_facts {
 	struct uuid id;
 	const char *name, *datacenter, *class_name, *pool;
@@ -17,15 +17,15 @@ struct task_folders {
 };
 
 struct environment {
-	char **entries; // "NAME=value", sorted by nothing; NULL-ended
+	char **entries; // "NAME=value" in any order; NULL-ended
 	uint32_t count, capacity;
 };
 
-// The agent's own without its secrets, then Nomad's variables, then the task's own, expanded.
+// Adds the agent's own variables without its secrets, then Nomad's, then the task's own, expanded.
 void environment_build(struct environment *, const struct node_facts *, const struct alloc_spec *,
 	const struct task_spec *, const struct task_folders *);
 void environment_free(struct environment *);
-const char *environment_get(const struct environment *, const char *name); // NULL: not there
-// Replaces ${NAME}, ${env.NAME}, ${env["NAME"]}, ${node.…}, ${attr.…} and ${meta.…}. What is unknown stays as it
-// is. Caller frees.
+const char *environment_get(const struct environment *, const char *name); // NULL: not set
+// Replaces ${NAME}, ${env.NAME}, ${env["NAME"]}, ${node.…}, ${attr.…} and ${meta.…}. Unknown names stay as they are.
+// Caller frees.
 char *environment_expand(const struct environment *, const struct node_facts *, const char *text);

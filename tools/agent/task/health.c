@@ -26,7 +26,7 @@ void health_leave(struct health *h)
 	h->deadline_ns = 0;
 }
 
-// Tasks that end before or beside the others may do so; what follows the end of all does not count.
+// Only tasks of a hook that are no sidecars may end. Callers leave out poststop tasks.
 static bool may_end(const struct task *t)
 {
 	return t->spec->hook != HOOK_MAIN && !t->spec->sidecar;
@@ -37,7 +37,7 @@ static bool is_wrong(const struct task *t)
 	return task_is_over(t) && (t->failed || !may_end(t));
 }
 
-// Since when all have been up; 0: one is not, or has failed.
+// Since when all tasks have been up; 0: one is not up, or has failed.
 static int64_t all_up_since(const struct task *tasks, uint32_t count)
 {
 	int64_t since = 0;

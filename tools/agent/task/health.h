@@ -1,6 +1,6 @@
-// Whether an allocation of a service job is well, as its deployment or a drain wants to know it: healthy when all its
-// tasks have run for a while without a start between, unhealthy when one failed or when that did not come in time.
-// A verdict is given once; the status of the tasks tells what comes later.
+// Judges the health of a service job's allocation, for its deployment or a drain: healthy once all tasks have run for a
+// while without a restart, unhealthy when a task fails or the deadline passes. There is one verdict; later changes show
+// in the tasks' status.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
 #include "tools/agent/task/task.h"
@@ -10,11 +10,11 @@ struct health {
 	int64_t deadline_ns; // unix; 0: nobody waits for a verdict
 };
 
-// Begins anew: by the update strategy of a deployment, else by the migrate strategy.
+// Starts a new judgement: by the update strategy in a deployment, else by the migrate strategy.
 void health_watch(struct health *, const struct alloc_spec *, int64_t now_ns);
-// Nobody waits any more: the allocation is to be stopped.
+// The allocation is to be stopped: nobody waits for a verdict.
 void health_leave(struct health *);
-// True when the verdict came now; tasks that are in the way of a deployment get a note.
+// True when this call gave the verdict; in a deployment, an unhealthy one adds notes to the tasks that caused it.
 bool health_judge(struct health *, const struct alloc_spec *, struct task *, uint32_t task_count,
 	int64_t now_ns);
 // When to judge next if nothing happens before; 0: never.

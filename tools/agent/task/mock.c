@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// NULL: neither has it.
+// NULL: neither the configuration nor the metadata have it.
 static const json_t *mock_member(const struct task_spec *task, const char *name)
 {
 	char key[48];
@@ -19,7 +19,7 @@ static int64_t duration(const struct task_spec *task, const char *name)
 	return value && spec_duration(value, &ns) ? ns : 0;
 }
 
-// Metadata are texts.
+// Metadata hold numbers as text.
 static int small_number(const struct task_spec *task, const char *name)
 {
 	const json_t *value = mock_member(task, name);

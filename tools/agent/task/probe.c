@@ -27,7 +27,7 @@ static void forget_process(struct probe *p)
 	p->process = 0;
 }
 
-// What is left of its group does not outlive it.
+// The rest of the process group does not outlive the probe.
 static void kill_group(const struct probe *p)
 {
 	kill(-p->process, SIGKILL);
@@ -130,7 +130,7 @@ static bool begin_probe(struct probe *p, uint64_t now_ns)
 	return true;
 }
 
-// True when it is over: what is left of its group goes with it.
+// True when the process is over; kills the rest of its group.
 static bool reap(const struct probe *p, int *status)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -138,11 +138,11 @@ static bool reap(const struct probe *p, int *status)
 	if (waitid(P_PID, (id_t)p->process, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
 		info.si_pid == 0)
 		return false;
-	kill_group(p); // before its number may become another's
+	kill_group(p); // before another group may get its number
 	return waitpid(p->process, status, 0) == p->process;
 }
 
-// One that was asked for anew while it ran is asked again: its answer is of before.
+// A probe that was asked again while it ran is run again, because its answer is from before.
 static bool take_end(struct probe *p, int status, uint64_t now_ns)
 {
 	bool is_wanted_anew = p->due_ns != UINT64_MAX;

@@ -39,14 +39,14 @@ uint64_t process_started(pid_t pid)
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	// Behind the name, which may hold anything, the 20th field.
+	// The 20th field behind the name, which may hold any character.
 	char *at = strrchr(text, ')');
 	for (int i = 0; at && i < 20; i++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-// What the shim tells the agent through a pipe before it goes on alone.
+// What the shim sends the agent through a pipe before it goes on alone.
 struct news {
 	int32_t stage; // enum stage
 	int32_t value; // pid, or errno
@@ -62,9 +62,9 @@ struct child {
 	uid_t uid;
 	gid_t gid;
 	gid_t *groups;
-	int group_count; // -1: stay who we are
+	int group_count; // -1: keep the agent's user
 	int news_fd;
-	int go[2]; // a byte comes when the agent has written down what was started
+	int go[2]; // the agent sends a byte once it has stored what was started
 };
 
 static void tell_stage(const struct child *c, enum stage stage, int value)
@@ -114,7 +114,7 @@ static _Noreturn void run_task(const struct child *c)
 	char go;
 	close(c->go[1]);
 	if (read(c->go[0], &go, 1) != 1)
-		_exit(127); // nobody knows of us
+		_exit(127); // nobody knows this process
 	if (c->start->kept_fd > 0 && fcntl(c->start->kept_fd, F_SETFD, 0) < 0)
 		give_up(c, STAGE_OUTPUT);
 	umask(022);
@@ -160,7 +160,7 @@ static _Noreturn void run_shim(struct child *c)
 	siginfo_t info;
 	sigset_t all;
 	prctl(PR_SET_NAME, "berth-shim");
-	sigfillset(&all); // nothing but SIGKILL ends it before the task
+	sigfillset(&all); // only SIGKILL ends the shim before the task
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	pid_t task = fork();
@@ -170,7 +170,7 @@ static _Noreturn void run_shim(struct child *c)
 		run_task(c);
 	tell_stage(c, STAGE_STARTED, task);
 	syscall(SYS_close_range, 0u, ~0u, 0u);
-	// Not reaped before the group is killed: while it is there its number is nobody else's.
+	// Kills the group before it reaps the task: until then no other process gets its number.
 	while (waitid(P_PID, (id_t)task, &info, WEXITED | WNOWAIT) < 0)
 		if (errno != EINTR)
 			_exit(1);
@@ -208,7 +208,7 @@ int process_give_file(const char *path, const char *user)
 	struct passwd entry, *found;
 	if (!*user || geteuid() != 0 ||
 		getpwnam_r(user, &entry, buffer, sizeof buffer, &found) != 0 || !found)
-		return 0; // the start will say so
+		return 0; // the start will report the error
 	return chown(path, entry.pw_uid, entry.pw_gid) < 0 ? -errno : 0;
 }
 
@@ -220,7 +220,7 @@ static const char *path_of(char *const *environment)
 	return "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 }
 
-// As execvp would look, but before the fork. Names with a slash are taken as they are.
+// Searches PATH as execvp does, but before the fork. Names with a slash are taken as they are.
 static char **find_candidates(const struct process_start *start)
 {
 	const char *name = start->arguments[0], *path = path_of(start->environment);
@@ -260,7 +260,7 @@ static void let_go(const struct child *c)
 		;
 }
 
-// Until the task runs its program, or could not: then the other ends of the pipe are closed.
+// Waits until the task runs its program or failed to: then the other ends of the pipe are closed.
 static int await_start(
 	const struct child *c, int fd, struct process *p, char *message, uint32_t message_size)
 {
@@ -327,7 +327,7 @@ int process_start(
 	close(c.go[0]);
 	close(c.go[1]);
 	child_free(&c);
-	if (error && shim > 0) // it goes by itself
+	if (error && shim > 0) // the shim ends by itself
 		(void)process_end_of(p, start->exit_path);
 	return error;
 }
@@ -344,7 +344,7 @@ bool process_attach(struct process *p)
 	p->fd = -1;
 	if (p->shim > 0 && process_started(p->shim) == p->shim_started)
 		p->fd = (int)syscall(SYS_pidfd_open, p->shim, 0);
-	// It may have been another's number by then.
+	// Another process may have had the number by then.
 	if (p->fd >= 0 && process_started(p->shim) != p->shim_started) {
 		close(p->fd);
 		p->fd = -1;
@@ -376,7 +376,7 @@ struct process_end process_end_of(struct process *p, const char *exit_path)
 		end.is_known = fscanf(file, "%d %d", &end.exit_code, &end.signal) == 2;
 		fclose(file);
 	} else if (p->is_child && p->task > 0) {
-		// The shim was killed; what it looked after must not go on alone.
+		// The shim was killed; its task must not run on without it.
 		if (process_started(p->task) == p->task_started)
 			kill(-p->task, SIGKILL);
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define KILL_TIMEOUT_NS (5 * NS_PER_S)
-// Three decades: added to the present it is still a time.
+// Three decades: added to the present time it does not overflow.
 #define DURATION_NS_MAX 1000000000000000000ll
 
 const char *spec_text(const json_t *object, const char *key)
@@ -96,7 +96,7 @@ static enum task_hook hook_of(const json_t *lifecycle)
 	return strcmp(hook, "poststop") == 0 ? HOOK_POSTSTOP : HOOK_MAIN;
 }
 
-// Services and system jobs are meant to run for ever, all others to come to an end.
+// Main tasks of service and system jobs run for ever, others come to an end.
 static bool runs_for_ever(const struct alloc_spec *spec, const struct task_spec *task)
 {
 	if (task->hook != HOOK_MAIN)
@@ -156,7 +156,7 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *spec, const cha
 #define MIN_HEALTHY_TIME_NS (10 * NS_PER_S)
 #define HEALTHY_DEADLINE_NS (5 * NS_PER_MIN)
 
-// An update strategy that is not there asks nobody; migrations always do.
+// Without an update strategy nobody asks for health; migrations always do.
 static struct health_rule health_rule_of(const json_t *rule, bool without)
 {
 	return (struct health_rule){

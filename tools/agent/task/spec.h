@@ -1,5 +1,4 @@
-// What one allocation runs, read from the JSON that the controller gives (docs/wire.md, ALLOC_SPEC).
-// Texts are views into the JSON.
+// What one allocation runs, read from the controller's JSON (docs/wire.md, ALLOC_SPEC). Texts are views into the JSON.
 #pragma once
 #include "state/base/uuid.h"
 #include <jansson.h>
@@ -13,26 +12,26 @@ enum task_hook { HOOK_MAIN, HOOK_PRESTART, HOOK_POSTSTART, HOOK_POSTSTOP };
 struct restart_rule {
 	int64_t attempts, interval_ns, delay_ns;
 	bool waits;      // mode "delay": after the attempts, go on in the next interval
-	bool on_success; // a task that ended well is started again, too
+	bool on_success; // restarts a task that succeeded, too
 };
 
 struct task_spec {
 	const char *name, *driver, *user, *kill_signal;
-	const char *payload_file; // under local: gets what the job was dispatched with; "": none
+	const char *payload_file; // under local: holds the dispatched payload; "": none
 	enum task_hook hook;
 	bool sidecar, leader;
 	int64_t kill_timeout_ns;
 	struct restart_rule restart;
-	bool has_handle; // it may run already, away from its node
+	bool has_handle; // it may already run away from its node
 	int64_t handle_version;
-	const char *handle;          // what its driver knew it by, in base64
+	const char *handle;          // the driver's handle of that run, in base64
 	const json_t *json, *config; // config may be NULL
 };
 
-// When a node says that an allocation is healthy.
+// When a node calls an allocation healthy.
 struct health_rule {
 	int64_t min_healthy_time_ns, healthy_deadline_ns;
-	bool by_hand; // an operator says it
+	bool by_hand; // an operator decides
 };
 
 struct alloc_spec {
@@ -45,12 +44,12 @@ struct alloc_spec {
 	struct health_rule update, migrate;
 	int64_t stop_after_disconnect_ns; // 0: tasks go on without the controller
 	int64_t index;
-	bool is_machine; // a virtual machine, as machine.h describes it
+	bool is_machine; // a virtual machine, as in machine.h
 	uint32_t task_count;
 	struct task_spec tasks[];
 };
 
-// NULL, and a sentence, when it is not what was expected. Caller frees.
+// NULL, and a sentence, when the JSON is malformed. Caller frees.
 struct alloc_spec *alloc_spec_read(
 	const char *json, size_t size, const struct uuid *, char *message, uint32_t message_size);
 void alloc_spec_free(struct alloc_spec *); // NULL is allowed
@@ -61,6 +60,6 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *, const char *n
 // "1m30s", or a number of nanoseconds; false when it is neither.
 bool spec_duration(const json_t *, int64_t *ns);
 const char *spec_text(const json_t *object, const char *key); // "" when absent
-// True when it may be the name of a folder; when it is a path that stays below its folder.
+// The first: the text may name a folder. The second: it is a path that stays below its folder.
 bool spec_is_safe_name(const char *);
 bool spec_is_inner_path(const char *);

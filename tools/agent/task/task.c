@@ -20,7 +20,7 @@ void task_note(
 	va_start(arguments, format);
 	vsnprintf(note->message, sizeof note->message, format, arguments);
 	va_end(arguments);
-	// What a program said may have any bytes, and may be cut in the middle of a character.
+	// A program's text may hold any bytes, and may be cut within a character.
 	text_make_printable(note->message);
 }
 
@@ -100,7 +100,7 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 
 bool handle_read(struct handle *handle, int64_t version, const char *base64)
 {
-	uint8_t bytes[sizeof handle->bytes + 2]; // padding counts as room
+	uint8_t bytes[sizeof handle->bytes + 2]; // base64 padding counts as room
 	size_t size = 0, characters = strlen(base64);
 	if (BASE64_DECODED_MAX(characters) > sizeof bytes || version < 0 || version > UINT32_MAX ||
 		!base64_decode(base64, characters, bytes, &size) || size > sizeof handle->bytes)
@@ -111,7 +111,7 @@ bool handle_read(struct handle *handle, int64_t version, const char *base64)
 	return true;
 }
 
-// Only its first run here may be one that began elsewhere: what is started again begins anew.
+// Only a task's first run here may continue a run that began elsewhere; a restart begins anew.
 static bool resume(struct task *t, const struct task_start *start)
 {
 	struct handle handle;
@@ -173,7 +173,7 @@ void task_stop(struct task *t, int64_t now_ns)
 	if (t->is_unwanted || t->phase == PHASE_ENDED)
 		return;
 	t->is_unwanted = true;
-	if (t->phase != PHASE_RUNNING) { // nothing is there
+	if (t->phase != PHASE_RUNNING) { // no process is there
 		end_task(t, t->failed, now_ns);
 		return;
 	}
