@@ -11,7 +11,7 @@ uint64_t machine_number(const json_t *machine, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-// "mock:NAME?run_for=3s&exit_code=1": what follows the question mark are members of the driver's configuration.
+// "mock:NAME?run_for=3s&exit_code=1": the parameters are members of the driver's configuration.
 static json_t *mock_config(const char *image)
 {
 	json_t *config = json_object();
@@ -35,7 +35,7 @@ static json_t *task_of(const char *image, const struct machine_settings *setting
 	return json_pack("{s:s s:s s:s s:o s:I s:s s:{s:i s:s}}", "Name", MACHINE_TASK, "Driver",
 		is_mock ? "mock" : "qemu", "User", is_mock ? "" : settings->user, "Config", config,
 		"KillTimeout", (json_int_t)MACHINE_KILL_TIMEOUT_NS, "KillSignal", "SIGTERM",
-		"RestartPolicy", "Attempts", 0, "Mode", "fail"); // restarts are the controller's
+		"RestartPolicy", "Attempts", 0, "Mode", "fail"); // the controller restarts
 }
 
 static json_t *allocation_of(
@@ -48,7 +48,7 @@ static json_t *allocation_of(
 		"Tasks", task_of(spec_text(machine, "image"), settings));
 }
 
-// Name and uid become the name of a folder.
+// Name and uid form the name of a folder.
 static bool is_nameable(const json_t *machine)
 {
 	const char *uid = spec_text(machine, "uid");
@@ -82,7 +82,7 @@ struct alloc_spec *machine_spec_read(const char *json, size_t size, const struct
 	return spec;
 }
 
-// In the JSON too, which is what is remembered.
+// Changes the JSON, too, because the agent stores that.
 void machine_spec_suspend(struct alloc_spec *spec)
 {
 	json_t *task = json_array_get(json_object_get(spec->root, "Tasks"), 0);

@@ -16,15 +16,15 @@
 #define PROGRAM "qemu-img"
 #define MAGIC 0x514649fbu // "QFI\xfb"
 #define DISK_BYTES_MAX (64ull << 40)
-#define PATH_BYTES_MAX 1023u // as long as a qcow2 file may say its image's path is
+#define PATH_BYTES_MAX 1023u // the longest image path that a qcow2 file can hold
 
 struct image {
 	char path[PATH_MAX]; // absolute, without links
 	const char *format;
-	uint64_t bytes; // of the disk that it is
+	uint64_t bytes; // size of the disk in the image
 };
 
-// Images are the operator's: no machine writes to one, so that its first bytes can be believed.
+// No machine writes to an operator's image, so that its first bytes can be believed.
 static int find_image(const char *name, struct image *image)
 {
 	struct {
@@ -59,14 +59,14 @@ static int refuse_disk(int error, const char *path, char *message, uint32_t mess
 	return error;
 }
 
-// The program would take away what is there.
+// qemu-img would replace an existing file.
 static int make_empty(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : close(fd) < 0 ? -errno : 0;
 }
 
-// Spawns the program with its error output into a pipe. 0, or a positive errno.
+// Starts qemu-img with its error output into a pipe. 0, or a positive errno.
 static int spawn_program(char *const *arguments, int error_fd, pid_t *child)
 {
 	char *const environment[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"LC_ALL=C"}, NULL};
@@ -91,7 +91,7 @@ static int spawn_program(char *const *arguments, int error_fd, pid_t *child)
 	return error;
 }
 
-// The first line of what it says; all of it is read, so that it can end.
+// Keeps the first line that qemu-img writes, but reads all, so that qemu-img can end.
 static void read_line(int fd, char line[static 256])
 {
 	char more[256];
@@ -116,7 +116,7 @@ static bool has_succeeded(pid_t child)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The image is not opened by it: find_image has looked at it.
+// qemu-img does not open the image: find_image has checked it.
 static int run_program(const char *path, const struct image *image, uint64_t bytes, char *message,
 	uint32_t message_size)
 {

@@ -75,7 +75,7 @@ static void add_what_it_has(
 		"-machine", "q35", "-chardev", "stdio,id=console,signal=off", "-serial",
 		"chardev:console", "-device", "virtio-rng-pci", "-qmp",
 		"unix:" QMP_SOCKET ",server=on,wait=off",
-		// One that was told to pause and put aside goes on by itself where it is taken up.
+		// A suspended machine goes on by itself where it is resumed.
 		"-global", "migration.store-global-state=off", "-sandbox",
 		"on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny", NULL};
 	static const char *const network[] = {
@@ -84,7 +84,7 @@ static void add_what_it_has(
 	if (!settings->is_emulated && access("/dev/kvm", R_OK | W_OK) == 0)
 		add_all(c, (const char *const[]){"-accel", "kvm", NULL});
 	add_all(c, (const char *const[]){"-accel", "tcg", "-cpu", NULL});
-	// Workers that are machines themselves are told of that register, and cannot set it.
+	// QEMU shows that register to workers that are machines themselves, which cannot set it.
 	add_argument(c, "max,arch-capabilities=off%s", shape->is_nested ? "" : ",vmx=off,svm=off");
 	add_argument(c, "-smp");
 	add_argument(c, "%lu", (unsigned long)shape->cpus);
@@ -99,7 +99,7 @@ static void add_image(struct command *c, const struct vm_image *image, int state
 	static const char *const disk[] = {"-blockdev",
 		"driver=qcow2,node-name=disk,discard=unmap,file.driver=file,"
 		"file.filename=" SUSPENDED_DISK,
-		"-device", "virtio-blk-pci,drive=disk,bootindex=1", NULL}; // a kernel's is 0
+		"-device", "virtio-blk-pci,drive=disk,bootindex=1", NULL}; // a kernel has 0
 	if (*image->disk)
 		add_all(c, disk);
 	if (*image->kernel)
@@ -129,7 +129,7 @@ static int make_disk(const struct task *t, const struct task_start *start,
 	return error;
 }
 
-// Opens the memory of a suspended machine, above the three descriptors that every program has. 0: it has none.
+// Opens a suspended machine's memory, above the three standard descriptors. 0: it has none.
 static int open_state(const struct vm_image *image, char *message, uint32_t message_size)
 {
 	if (!*image->state)
@@ -173,7 +173,7 @@ static int run_machine(struct task *t, const struct task_start *start, const str
 	return error;
 }
 
-// What is too much to be counted is too much for a disk, too.
+// A size that overflows is too large for any disk.
 static uint64_t disk_bytes(const json_t *machine)
 {
 	uint64_t size_gib = machine_number(machine, "diskSize");
@@ -210,10 +210,10 @@ static void signal_machine(struct task *t, int number, int64_t now_ns)
 	if (number == SIGKILL)
 		process_signal(&t->process, number);
 	else
-		t->poll_ns = now_ns; // its monitor is told in the next turn
+		t->poll_ns = now_ns; // the next turn tells its monitor
 }
 
-// What it said last on its error output.
+// Notes the last line of its error output.
 static void explain_end(
 	struct task *t, const struct process_end *how, const char *error_path, int64_t now_ns)
 {

@@ -1,10 +1,9 @@
-// Driver qemu: virtual machines on x86-64, with KVM where the worker has it and in software elsewhere. Its process
-// stands in the task's secrets folder, beside its disk and the socket of its monitor, and outlives the agent like any
-// other.
+// Driver qemu: virtual machines on x86-64, with KVM where the worker has it and in software elsewhere. The process
+// works in the task's secrets folder, beside its disk and its monitor's socket, and outlives the agent like any other.
 #pragma once
 #include "tools/agent/task/task.h"
 
-// Path of the program on this machine, as long as the process lives; NULL: it is not installed, or the machine is of
+// Path of the program on this machine, valid as long as the process lives; NULL: not installed, or the machine is of
 // another architecture.
 const char *qemu_program(void);
 

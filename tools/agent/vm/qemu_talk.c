@@ -5,7 +5,7 @@
 //	                              ↑     └───completed─→ put aside → quit                      │
 //	                              └─────────────────────────under way────────────────────────┘
 //
-// What is to be done follows from what the machine says, so that the next agent goes on where one left off.
+// The machine's answers decide the next step, so that the next agent goes on where one left off.
 #include "tools/agent/vm/qemu_talk.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
@@ -25,7 +25,7 @@
 
 #define POLL_NS (50 * NS_PER_MS)
 #define STATE_FD_NAME "state"
-// As fast as the file takes it.
+// No limit: as fast as the file takes it.
 #define BYTES_PER_S_MAX (1ll << 42)
 
 enum step {
@@ -43,7 +43,7 @@ enum step {
 struct talk {
 	struct qmp *qmp;
 	enum step step;
-	bool has_news; // a note
+	bool has_news; // the task has a new note
 };
 
 void qemu_talk_forget(struct task *t)
@@ -71,7 +71,7 @@ static bool say_word(struct task *t, enum step next, const char *word)
 	return say_command(t, next, json_pack("{s:s}", "execute", word), -1);
 }
 
-// What is being made has its own name until it is whole.
+// An unfinished suspension has a name of its own.
 static void folders_of(
 	const struct task_start *start, char whole[static 600], char part[static 620])
 {
@@ -103,7 +103,7 @@ static int make_part(const struct task_start *start, char part[static 620])
 	return mkdir(part, 0711) < 0 ? -errno : 0;
 }
 
-// Descriptor of the file that takes the memory, or -errno.
+// Opens the file for the memory. Returns its descriptor, or -errno.
 static int open_state(struct task *t, const struct task_start *start)
 {
 	char part[620], path[700];
@@ -134,7 +134,7 @@ static int sync_file(const char *path)
 	return error;
 }
 
-// The machine stands still and has written all.
+// The machine is paused and has written its memory.
 static int put_aside(const struct task_start *start)
 {
 	char whole[600], part[620], disk[700], path[700];
@@ -179,7 +179,7 @@ static bool look_at_state(struct task *t, const struct task_start *start, const 
 {
 	const char *status = spec_text(said, "status");
 	bool is_completed = strcmp(status, "completed") == 0;
-	// A machine that was taken up says so of how it came. How it goes is told with what went.
+	// A resumed machine reports how it was loaded. Only a report with "ram" tells how it was saved.
 	if (!*status || (is_completed && !json_object_get(said, "ram")))
 		return say_word(t, STEP_STOPPED, "stop");
 	if (strcmp(status, "failed") == 0 || strcmp(status, "cancelled") == 0) {
@@ -214,7 +214,7 @@ static bool say_migrate(struct task *t)
 		-1);
 }
 
-// One answer. False: the talk is broken off.
+// Handles one answer. False: the talk breaks off.
 static bool take_answer(struct task *t, const struct task_start *start, const json_t *answer)
 {
 	const json_t *error = json_object_get(answer, "error");
@@ -237,7 +237,7 @@ static bool take_answer(struct task *t, const struct task_start *start, const js
 	return true;
 }
 
-// Takes what has come. False: nobody is there.
+// Handles the answers that have come. False: the machine is gone, or the talk breaks off.
 static bool listen_to(struct task *t, const struct task_start *start)
 {
 	bool is_over, goes_on = true;
@@ -259,7 +259,7 @@ static bool meet_monitor(struct task *t, const struct task_start *start)
 	return true;
 }
 
-// What it wrote goes to the disk meanwhile, so that nobody waits for all of it in the end.
+// Starts writing the memory file to disk early, so that nobody waits for all of it in the end.
 static bool ask_again(struct task *t, const struct task_start *start)
 {
 	char whole[600], part[620], path[700];
@@ -267,13 +267,13 @@ static bool ask_again(struct task *t, const struct task_start *start)
 	snprintf(path, sizeof path, "%s/%s", part, SUSPENDED_STATE);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // fsync() tells of errors
+		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // fsync() reports errors
 		close(fd);
 	}
 	return say_word(t, STEP_ASKED, "query-migrate");
 }
 
-// A machine that does not answer is not waited for: its time to end runs out.
+// Nobody waits for a machine that does not answer: its time to end runs out.
 bool qemu_talk_turn(struct task *t, const struct task_start *start)
 {
 	if (t->phase != PHASE_STOPPING) {

@@ -1,4 +1,4 @@
-// What a virtual machine is told, and what comes of it, from its monitor.
+// Tells a virtual machine's monitor what a signal to its task means, and takes the answers.
 //
 //	SIGTERM   it is told to power down
 //	SIGTSTP   it is suspended: memory and disk are put aside, then it ends

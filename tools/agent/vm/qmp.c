@@ -14,11 +14,11 @@
 
 struct qmp {
 	int fd;
-	uint32_t size; // of what has come and was not taken
+	uint32_t size; // of bytes that came and were not taken
 	char bytes[LINE_BYTES_MAX];
 };
 
-// The folder's path may be longer than what a socket's address holds.
+// The folder's path may be longer than a socket's address can hold.
 static int connect_in(const char *folder)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -75,13 +75,13 @@ bool qmp_send(struct qmp *q, json_t *command, int fd)
 		header->cmsg_len = CMSG_LEN(sizeof fd);
 		memcpy(CMSG_DATA(header), &fd, sizeof fd);
 	}
-	// A command is short and the one before was answered: it fits, or nobody reads.
+	// A command is short and the one before is answered: it fits, or nobody reads.
 	bool is_sent = sendmsg(q->fd, &message, MSG_NOSIGNAL) == (ssize_t)size;
 	free(text);
 	return is_sent;
 }
 
-// NULL: no whole line is there. A line that is no object counts as an empty one.
+// NULL: no whole line has come. A line that is no object counts as an empty object.
 static json_t *take_line(struct qmp *q)
 {
 	char *end = memchr(q->bytes, '\n', q->size);

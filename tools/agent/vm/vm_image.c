@@ -42,7 +42,7 @@ void vm_suspended_name(const json_t *machine, char name[static 200])
 	snprintf(name, 200, "%.128s-%.64s", spec_text(machine, "name"), spec_text(machine, "uid"));
 }
 
-// Absolute; "": it is not there.
+// Makes the path absolute; "": no such file.
 static void part_of(const char *folder, const char *name, char path[static 600])
 {
 	char named[600], real[PATH_MAX];
@@ -78,7 +78,7 @@ static int look_at_folder(struct vm_image *v, const char *folder)
 	return *v->kernel ? read_command_line(folder, v->command_line) : -ENOEXEC;
 }
 
-// Nothing outside of the images folder but what its links lead to, which are the operator's.
+// Finds images only in the images folder and where its links lead, because the operator made the links.
 static int look_at_image(struct vm_image *v, const char *image, const char *images_folder)
 {
 	struct stat st;

@@ -1,4 +1,4 @@
-// What a virtual machine of the driver qemu is made of, from what its description calls its image:
+// Finds the parts of a virtual machine of the driver qemu by the image that its description names:
 //
 //	a file of the images folder    its disk: raw, or qcow2
 //	a folder of it                 kernel, and of initrd, cmdline and disk those that are there
@@ -8,29 +8,29 @@
 
 #define SUSPENDED_PREFIX "suspended:"
 #define SUSPENDED_STATE "state"     // its memory
-#define SUSPENDED_DISK "disk.qcow2" // as it was left, if it has one
+#define SUSPENDED_DISK "disk.qcow2" // its disk as it was left, if it has one
 #define SUSPENDED_MACHINE "machine.json"
 
-// What cannot differ between a machine and one that goes on from its memory.
+// What a machine shares with the one that resumes its memory.
 struct vm_shape {
 	uint64_t cpus, memory_mib;
 	bool is_nested, has_network;
 };
 
 struct vm_image {
-	char origin[256]; // the image in the images folder, also of one that was suspended
+	char origin[256]; // the image in the images folder, also for a suspended machine
 	char kernel[600], initrd[600], disk[600], state[600]; // "": it has none
 	char command_line[2048];
 };
 
-// The shape of a machine as it was given to this worker.
+// The shape that this worker gives the machine.
 struct vm_shape vm_shape_of(const json_t *machine, const struct machine_settings *);
-// Where machines that were suspended are kept: one folder each.
+// The folder of a suspended machine.
 void vm_suspended_folder(const char *data_folder, const char *name, char path[static 600]);
-// The folder's name of a machine, from its JSON.
+// Name of a machine's folder, from its JSON.
 void vm_suspended_name(const json_t *machine, char name[static 200]);
 // 0, or -errno and a sentence.
 int vm_image_find(struct vm_image *, const char *image, const char *images_folder,
 	const char *data_folder, const struct vm_shape *, char *message, uint32_t message_size);
-// What vm_image_find wants to know of a suspended machine. 0, or -errno.
+// Writes what vm_image_find needs to know about a suspended machine. 0, or -errno.
 int vm_image_describe(const char *folder, const char *origin, const struct vm_shape *);

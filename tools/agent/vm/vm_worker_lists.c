@@ -30,7 +30,7 @@ static bool are_sound(const struct flag_list *list, const char *option, const ch
 	return false;
 }
 
-// Two resources are known without being said.
+// Every worker has two resources that the command line need not name.
 bool vm_worker_resources_are_sound(
 	const struct flag_list *list, char *message, uint32_t message_size)
 {

@@ -1,8 +1,8 @@
-// The resources and labels of a worker of virtual machines, as a command line gives them.
+// The resources and labels of a worker of virtual machines, as its command line gives them.
 #pragma once
 #include "tools/options/flags.h"
 
-// The settings of a registration that hold them begin so.
+// Registration settings with these prefixes hold them.
 #define VM_WORKER_RESOURCE_PREFIX "vm.resource."
 #define VM_WORKER_LABEL_PREFIX "vm.label."
 
@@ -10,8 +10,8 @@
 #define VM_WORKER_RESOURCE_CORES "org.cirruslabs.logical-cores"
 #define VM_WORKER_RESOURCE_MEMORY "org.cirruslabs.memory-mib"
 
-// RESOURCE=NUMBER each, and NAME=VALUE. False, and a sentence.
+// Items are RESOURCE=NUMBER or NAME=VALUE. False, and a sentence.
 bool vm_worker_resources_are_sound(const struct flag_list *, char *message, uint32_t message_size);
 bool vm_worker_labels_are_sound(const struct flag_list *, char *message, uint32_t message_size);
-// Whether one item of the list is of that name.
+// Whether an item of the list has that name.
 bool vm_worker_list_says(const struct flag_list *, const char *name);
