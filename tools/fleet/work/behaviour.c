@@ -35,7 +35,7 @@ void behaviours_destroy(struct behaviours *all)
 	*all = (struct behaviours){0};
 }
 
-// Where it is, or where it belongs.
+// The slot of a behaviour, or the free slot for it.
 static uint32_t slot_of(const struct behaviours *all, uint64_t job_index, uint16_t group)
 {
 	uint64_t hash = (job_index * 65599 + group) * 0x9e3779b97f4a7c15ull;
@@ -105,7 +105,7 @@ static bool is_bad(const struct behaviours *all, const struct alloc_spec *spec)
 	return false;
 }
 
-// Several tasks end as the first that fails, else as the last.
+// An allocation of several tasks ends with the first that fails, else with the last.
 static bool decides(const struct behaviour *b, uint32_t run_ms, bool fails)
 {
 	if (fails)
@@ -166,7 +166,7 @@ static void take_spec(
 	}
 }
 
-// Whose it was does not matter: an allocation's id is taken from the description itself.
+// Any allocation's description will do: the id comes from the description itself.
 static struct alloc_spec *spec_of(const struct behaviour *b)
 {
 	char message[200];

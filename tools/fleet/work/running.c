@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUESTION_ITEMS 8u // of the first question; as many as there may be when there are more
+#define QUESTION_ITEMS 8u // items of the first question; later ones ask for as many as fit
 #define RETRY_MS 500u
 #define RETRY_MS_MAX 8000u
 #define STEP_FRAMES 256u
-#define ASK_AGAIN_MS 2000u // for a description that another node had begun to take
-#define REPORT_BYTES 1300u // of the items of a report, so that it fits a frame
+#define ASK_AGAIN_MS 2000u // for a description that another node had begun to fetch
+#define REPORT_BYTES 1300u // of a report's items, so that it fits a frame
 
 static uint64_t wall_ms(const struct fleet *f)
 {
@@ -72,7 +72,7 @@ static uint32_t handle_timers(struct running *r)
 			wheel_add(&r->node_wheel, at, r->nodes[at].due_ms);
 			continue;
 		}
-		r->nodes[at].due_ms = 0; // out of the wheel
+		r->nodes[at].due_ms = 0; // the node has left the wheel
 		if (r->nodes[at].awaiting)
 			running_enqueue(r, at);
 	}
@@ -110,7 +110,7 @@ static struct wire_task task_of(
 		.finished_ns = has_ended ? unix_ns(r, a->ended_ms) : 0};
 }
 
-// Returns the bytes that it takes, 0: it does not fit any more.
+// Returns the bytes that the item takes, 0: it does not fit.
 static uint32_t add_item(const struct running *r, const struct running_alloc *a,
 	struct wire_alloc_update *update, uint32_t room)
 {
@@ -162,7 +162,7 @@ static uint32_t encode_question(struct running *r, uint32_t node, uint8_t *frame
 	return wire_allocs_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &allocs);
 }
 
-// An allocation whose behaviour nobody asks for just now, or this node itself does; RUNNING_NONE: none.
+// An allocation whose behaviour no other node asks for just now; RUNNING_NONE: none.
 static uint32_t find_unknown(const struct running *r, uint32_t node)
 {
 	uint32_t now_ms = fleet_now_ms(r->fleet), at = r->nodes[node].first;
@@ -236,7 +236,7 @@ static void await_answer(struct running *r, uint32_t node, uint8_t awaiting)
 		wheel_add(&r->node_wheel, node, n->due_ms);
 }
 
-// Which answer it wants next. Reports and probes wait for a heartbeat.
+// The answer that the node wants next. Reports and probes wait for a heartbeat.
 static uint8_t choose_question(const struct running *r, uint32_t node)
 {
 	const struct running_node *n = &r->nodes[node];
@@ -265,7 +265,7 @@ static uint32_t encode(struct running *r, uint32_t node, uint8_t awaiting, uint8
 	return 0;
 }
 
-// Sends what a node has to say next: what was on its way again, else a report, else a question.
+// Sends the node's next frame: one under way again, else a report, else a question.
 static bool send_next(struct running *r, uint32_t node)
 {
 	struct running_node *n = &r->nodes[node];
@@ -277,9 +277,9 @@ static bool send_next(struct running *r, uint32_t node)
 		return false;
 	bool is_told = awaiting == WIRE_ALLOC_UPDATED || awaiting == WIRE_READINESS_TAKEN;
 	if (is_told && !(n->flags & RUNNING_HEARD))
-		awaiting = 0; // not before a heartbeat
+		awaiting = 0; // not before a heartbeat is acknowledged
 	r->counters.resent += awaiting != 0;
-	n->sequence++; // what is sent again may say something newer
+	n->sequence++; // a report sent again may say something newer
 	if (!awaiting) {
 		n->tries = 0;
 		awaiting = choose_question(r, node);
@@ -358,7 +358,7 @@ static void take_piece(struct running *r, uint32_t node, const struct wire_alloc
 	if (b->is_known || b->asker != node)
 		return;
 	if (piece->offset > 0 && piece->version != b->version) {
-		b->json.size = 0; // it changed between: begin again
+		b->json.size = 0; // the description changed between two pieces: begin again
 		return;
 	}
 	if (piece->offset != b->json.size)
@@ -369,7 +369,7 @@ static void take_piece(struct running *r, uint32_t node, const struct wire_alloc
 		return;
 	b->asker = BEHAVIOUR_NEVER;
 	if (!behaviour_read(&r->behaviours, b))
-		b->is_known = true; // it runs as the flags say
+		b->is_known = true; // the flags decide how it runs
 }
 
 static void take_refusal(struct running *r, uint32_t node, const struct wire_refused *why)
@@ -378,7 +378,7 @@ static void take_refusal(struct running *r, uint32_t node, const struct wire_ref
 	r->counters.refused++;
 	if (why->reason == WIRE_REFUSED_OVERLOADED || why->reason == WIRE_REFUSED_STOPPING ||
 		why->reason == WIRE_REFUSED_STORE_FULL)
-		return; // sent again when its time comes
+		return; // sends the frame again when its time comes
 	bool is_machines = n->awaiting == WIRE_ALLOC_SPEC_REPLY && n->asked == RUNNING_NONE;
 	is_machines |= n->awaiting == WIRE_VMS_REPLY;
 	running_vm_worker_refused(r, node, is_machines);
@@ -454,7 +454,7 @@ void running_acknowledged(struct running *r, uint32_t node)
 	struct running_node *n = &r->nodes[node];
 	uint32_t now_ms = fleet_now_ms(r->fleet);
 	uint32_t silence_ms = r->fleet->nodes[node].session.ttl_ms / 5 * 4;
-	// The controller may have held it for gone.
+	// The controller may have taken the node for gone.
 	if (n->heard_ms && now_ms - n->heard_ms > silence_ms)
 		running_report_all(r, node);
 	n->heard_ms = now_ms;

@@ -1,17 +1,17 @@
-// Allocations of the simulated nodes. A node asks for them when a heartbeat's answer says that there is news, runs
-// them as their job says (behaviour.h) or for a drawn time, judges their health and reports until it is acknowledged.
-// One node asks for the description of a job's version, for all of them.
+// Allocations of the simulated nodes. A node asks for them when a heartbeat's answer announces news, runs them as their
+// job says (behaviour.h) or for a drawn time, judges their health and reports until the controller acknowledges. One
+// node asks for the description of a job's version, for all nodes.
 #pragma once
 #include "tools/fleet/work/running_state.h"
 
 struct running *running_create(struct fleet *, const struct running_settings *); // caller destroys
 void running_destroy(struct running *);
-// Does what is due; returns frames sent and timers handled.
+// Does the work that is due; returns frames sent and timers handled.
 uint32_t running_step(struct running *);
 
-// The fleet tells: a node registered, was acknowledged, or lost all that it ran.
+// The fleet calls these: a node registered, was acknowledged, or lost all that it ran.
 void running_registered(struct running *, uint32_t node);
 void running_acknowledged(struct running *, uint32_t node);
 void running_crashed(struct running *, uint32_t node);
-// Takes a frame to that node; false when it is not about allocations.
+// Handles a frame for that node; false when it is not about allocations.
 bool running_receive(struct running *, uint32_t node, const uint8_t *data, uint32_t size);

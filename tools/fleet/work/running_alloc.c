@@ -2,7 +2,7 @@
 #include "state/base/memory.h"
 #include "tools/fleet/nodes/fleet.h"
 
-#define WAIT_MS 100u // between looks whether a description has come
+#define WAIT_MS 100u // between checks whether the description has come
 
 static uint32_t take_place(struct running *r)
 {
@@ -35,7 +35,7 @@ static void set_phase(struct running *r, struct running_alloc *a, enum running_p
 	tell_change(r, a);
 }
 
-// flags: FLAKY when it failed by its node's fault. The report of an end also says whether the node is ready now.
+// flags: FLAKY when the node caused the failure. The report of an end also says whether the node is ready now.
 static void end_with(struct running *r, struct running_alloc *a, bool failed, uint8_t flags)
 {
 	if (r->fleet->nodes[a->node].flags & FLEET_UNREADY) {
@@ -57,7 +57,7 @@ static void end_alloc(struct running *r, struct running_alloc *a, bool failed)
 	end_with(r, a, failed, 0);
 }
 
-// flags: if it fails for good.
+// flags apply if it fails for good.
 static void restart_or_fail(struct running *r, struct running_alloc *a, uint8_t flags)
 {
 	const struct behaviour *b = running_behaviour(r, a);
@@ -82,14 +82,14 @@ static void restart_or_fail(struct running *r, struct running_alloc *a, uint8_t 
 	set_phase(r, a, RUNNING_RESTARTING, WIRE_CLIENT_RUNNING, now_ms + (wait_ms ? wait_ms : 1));
 }
 
-// When it ends by itself.
+// When the allocation ends by itself.
 static uint32_t end_ms(struct running *r, const struct behaviour *b)
 {
 	uint32_t now_ms = fleet_now_ms(r->fleet);
 	double run_for_s = r->settings.run_for_s;
 	if (b->run_ms != BEHAVIOUR_NEVER)
 		return now_ms + b->run_ms;
-	// Half as long to one and a half times as long.
+	// From half of run_for_s to one and a half times it.
 	return run_for_s > 0 ? now_ms + (uint32_t)(run_for_s * 500) + running_drawn_ms(r, run_for_s)
 			     : BEHAVIOUR_NEVER;
 }
@@ -112,7 +112,7 @@ static void start(struct running *r, struct running_alloc *a)
 	set_phase(r, a, RUNNING_UP, WIRE_CLIENT_RUNNING, end_ms(r, b));
 }
 
-// What the flags let end is over; what its job lets end is its restart policy's business.
+// An allocation that ends by the flags is over; one that ends by its job may restart.
 static void has_run(struct running *r, struct running_alloc *a)
 {
 	const struct behaviour *b = running_behaviour(r, a);
@@ -186,7 +186,7 @@ void running_broke(struct running *r, uint32_t node)
 	}
 }
 
-// Silent for so long that it is to stop; else when that will be.
+// When the allocation must stop because the controller has been silent for too long.
 static uint32_t alone_ms(const struct running *r, const struct running_alloc *a)
 {
 	uint32_t after_ms = running_behaviour(r, a)->stop_after_ms;
@@ -228,7 +228,7 @@ static void put_in_wheel(struct running *r, uint32_t at)
 	const struct running_alloc *a = &r->allocs[at];
 	uint32_t due_ms = sooner_ms(a->act_ms, alone_ms(r, a));
 	due_ms = sooner_ms(due_ms, sooner_ms(healthy_at_ms(r, a), a->deadline_ms));
-	// What may take its time to end is looked at often: it cannot be moved in the wheel.
+	// The wheel cannot move an allocation whose stop takes time to an earlier time, so that it comes out often.
 	if (a->phase == RUNNING_UP && running_behaviour(r, a)->kill_ms > 0)
 		due_ms = sooner_ms(due_ms, fleet_now_ms(r->fleet) + WAIT_MS);
 	wheel_add(&r->alloc_wheel, at, due_ms);
@@ -269,7 +269,7 @@ static uint32_t begin_alloc(struct running *r, uint32_t node, const struct wire_
 	return at;
 }
 
-// Another version of its job, or another deployment, took it over where it is.
+// Another version of the job, or another deployment, took the allocation over in place.
 static void revise_alloc(
 	struct running *r, struct running_alloc *a, const struct wire_alloc_item *item)
 {
@@ -335,8 +335,8 @@ void running_take_machine(struct running *r, uint32_t node, const struct wire_vm
 	struct running_alloc *a = &r->allocs[at];
 	if (item->power != WIRE_VM_RUNNING)
 		stop(r, a);
-	// The controller asks something else, so what it does is told again, also when it was stopped before it
-	// began.
+	// The controller asks for something else, so that the node reports again, also for a machine that was stopped
+	// before it began.
 	if (item->version > a->version || (is_new && a->phase == RUNNING_ENDED))
 		tell_change(r, a);
 	a->version = item->version;

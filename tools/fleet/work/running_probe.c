@@ -1,5 +1,5 @@
-// What the probe of a simulated node says: yes, unless a fault holds it for not ready. It is told while the controller
-// asks for it, and a node that a report called not ready registers again when it is.
+// The probe of a simulated node: ready, unless a fault says otherwise. The node reports it while the controller asks
+// for it. A node that a report called not ready registers again once it is ready.
 #include "tools/fleet/work/running_probe.h"
 #include "tools/fleet/nodes/fleet.h"
 
@@ -30,7 +30,7 @@ uint32_t running_encode_readiness(struct running *r, uint32_t node, uint8_t *fra
 	return wire_readiness_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &readiness);
 }
 
-// The answer may have changed since it was told: as long as the controller asks, it is told again.
+// The probe's answer may change, so that the node reports again as long as the controller asks.
 void running_take_readiness(struct running *r, uint32_t node)
 {
 	r->counters.ready += r->nodes[node].told_ready;

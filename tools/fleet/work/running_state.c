@@ -31,7 +31,7 @@ uint32_t running_find(const struct running *r, uint32_t node, const struct uuid 
 	return at;
 }
 
-// Its place in the wheel is left when its time comes, so only then may it be used again.
+// The allocation stays in the wheel until its time comes; only then may its record be used again.
 void running_let_go(struct running *r, uint32_t *link)
 {
 	struct running_alloc *a = &r->allocs[*link];

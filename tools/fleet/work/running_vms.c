@@ -1,5 +1,5 @@
-// Machines of the simulated workers: the list is taken as an agent takes it, and each machine is an allocation whose
-// behaviour its image says ("mock:NAME?run_for=3s&exit_code=1").
+// Machines of the simulated workers: a worker takes its list as an agent does, and each machine is an allocation whose
+// image gives its behaviour ("mock:NAME?run_for=3s&exit_code=1").
 #include "tools/fleet/work/running_vms.h"
 #include "state/base/memory.h"
 #include "tools/fleet/nodes/fleet.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define AGAIN_MS 500u // after a refusal
-#define LOOKS 64u     // workers that are looked at in a step
+#define LOOKS 64u     // workers that one step checks
 
 void running_create_vm_workers(struct running *r)
 {
@@ -91,7 +91,7 @@ static void take_whole(struct running *r, uint32_t node)
 	uint32_t behaviour = behaviour_of_machine(&r->behaviours, &w->json, &w->asked);
 	w->asked = (struct uuid){{0}};
 	if (at == RUNNING_NONE || r->allocs[at].phase != RUNNING_WAITING)
-		return; // it was to end before it began
+		return; // it was told to end before it began
 	r->allocs[at].behaviour = behaviour;
 }
 
@@ -100,7 +100,7 @@ void running_take_machine_piece(
 {
 	struct running_vm_worker *w = &r->workers[node];
 	if (piece->offset > 0 && piece->version != w->version) {
-		w->json.size = 0; // it changed between: begin again
+		w->json.size = 0; // the description changed between two pieces: begin again
 		return;
 	}
 	if (piece->offset != w->json.size)
@@ -154,7 +154,7 @@ void running_vm_worker_registered(struct running *r, uint32_t node)
 	r->workers[node].asked = (struct uuid){{0}};
 }
 
-// Another list will say whose its machines are, if the refusal was about them.
+// After a refusal about machines the worker asks for a new list, which names its machines.
 void running_vm_worker_refused(struct running *r, uint32_t node, bool is_machines)
 {
 	if (node >= r->settings.workers)
