@@ -13,7 +13,7 @@ static bool seconds_to_ms(double seconds, uint32_t *ms)
 	return true;
 }
 
-// What follows the count and the time.
+// Reads the length and the rounds that follow count and time.
 static bool read_length(const char *text, struct fault *fault)
 {
 	double length;
@@ -65,7 +65,7 @@ static bool can_be_struck(const struct fleet_node *n, enum fault_kind kind)
 		       n->phase == FLEET_LEFT;
 	if (lasts(kind) && n->fault)
 		return false;
-	// Nodes may be not ready, or broken, from the beginning.
+	// A node may be not ready or broken before it beats.
 	return kind == FAULT_UNREADY || kind == FAULT_BREAK || n->phase == FLEET_BEATING;
 }
 
@@ -84,7 +84,7 @@ static void strike_node(struct fleet *f, const struct fault *fault, uint32_t ind
 		n->due_ms = due_after(f, fault->for_ms);
 		break;
 	case FAULT_CRASH:
-		// A new boot: nothing is remembered but who it is.
+		// The node boots: it remembers only its identity.
 		fleet_set_phase(f, n, FLEET_CRASHED);
 		if (f->running)
 			running_crashed(f->running, index);
@@ -131,7 +131,7 @@ static void strike(struct fleet *f, struct fault *fault, uint16_t number)
 	fault->is_over = !lasts(fault->kind);
 }
 
-// Those that are back by now: who is late misses the round.
+// Strikes the fault's nodes that beat again; a node that is late misses the round.
 static void flap_again(struct fleet *f, struct fault *fault, uint16_t number)
 {
 	fault->round++;

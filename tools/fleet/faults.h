@@ -1,5 +1,5 @@
-// What goes wrong, and when: so many nodes fall silent, crash, leave, return, flap, are not ready or break at a time
-// after the start.
+// Faults and when they strike: at a time after the start a number of nodes fall silent, crash, leave, return, flap, are
+// not ready or break.
 #pragma once
 #include "tools/fleet/nodes/fleet.h"
 
@@ -9,26 +9,26 @@ enum fault_kind {
 	FAULT_LEAVE,
 	FAULT_RETURN,
 	// These last; a node has one of them at a time.
-	FAULT_FLAP,    // silent and back, again and again
+	FAULT_FLAP,    // falls silent and comes back, again and again
 	FAULT_UNREADY, // its probe says no
-	FAULT_BREAK,   // what runs there fails by the node's fault
+	FAULT_BREAK,   // its allocations fail by the node's fault
 };
 
 struct fault {
 	enum fault_kind kind;
 	uint32_t count;
 	uint32_t at_ms;
-	uint32_t for_ms; // how long, flapping: how long each time; UINT32_MAX: for good
+	uint32_t for_ms; // how long it lasts, or each silence when flapping; UINT32_MAX: for good
 	uint32_t rounds; // of flapping
-	uint32_t done;   // nodes it has struck
+	uint32_t done;   // nodes that the fault has struck
 	uint32_t round;  // rounds that have begun
 	bool struck, is_over;
 };
 
-// "COUNT@SECONDS" or "COUNT@SECONDS+SECONDS" (how long), and for flapping "COUNT@SECONDS+SECONDS" or
-// "COUNT@SECONDS+SECONDSxTIMES". False when it is not, or the kind knows no length.
+// Parses "COUNT@SECONDS" or "COUNT@SECONDS+SECONDS" (how long), and for flapping "COUNT@SECONDS+SECONDS" or
+// "COUNT@SECONDS+SECONDSxTIMES". False for other text, or when the kind has no length.
 bool fault_parse(enum fault_kind, const char *text, struct fault *);
-// Strikes what is due, and ends what is over. Returns true when all have struck.
+// Strikes the faults that are due, and ends those that are over. Returns true when all have struck.
 bool faults_strike(struct fault *, uint32_t count, struct fleet *);
-// When the fault is over (since the start); for one that lasts for good, when it strikes.
+// When the fault is over (since the start); a fault that lasts for good: when it strikes.
 double fault_end_ms(const struct fault *);

@@ -8,8 +8,8 @@
 #define BACKOFF_CAP_MS 30000u
 #define GOODBYE_WAIT_MS 300u
 #define GOODBYES_MAX 5u
-#define MISSED_DOWN 3u // no longer counted as ready
-#define MISSED_ASKS 6u // and its doubles: register instead of beating
+#define MISSED_DOWN 3u // the node no longer counts as ready
+#define MISSED_ASKS 6u // at this many and its doubles the node registers instead
 #define INTERVAL_MS_LEAST 50u
 #define LOOK_MS 100u
 
@@ -29,7 +29,7 @@ static void send_registration(struct fleet *f, struct fleet_node *n)
 	static struct shape_text text;
 	static struct description_frames frames;
 	uint32_t index = (uint32_t)(n - f->nodes);
-	// Sent again it is the same registration, so that a late answer is still good.
+	// A registration sent again keeps its number, so that a late answer is still good.
 	uint64_t sequence =
 		n->flags & FLEET_FRESH ? ++f->next_registration : n->session.registration;
 	n->flags &= (uint8_t)~FLEET_FRESH;
@@ -111,7 +111,7 @@ static void goodbye_due(struct fleet *f, struct fleet_node *n)
 	fleet_queue(f, (uint32_t)(n - f->nodes), frame, node_session_goodbye(&n->session, frame));
 }
 
-// Its time has come: do what its phase says.
+// Does what the phase of a due node asks for.
 static void node_due(struct fleet *f, struct fleet_node *n)
 {
 	switch ((enum fleet_phase)n->phase) {
@@ -131,21 +131,21 @@ static void node_due(struct fleet *f, struct fleet_node *n)
 	}
 }
 
-// A node that waits for an answer to its registration beats as soon as that has come, so it is looked at often: what
-// is in the wheel cannot be moved.
+// A node that waits for an answer to its registration beats as soon as it comes. The wheel cannot move a node to an
+// earlier time, so that such a node comes out often.
 static uint32_t look_ms(const struct fleet_node *n, uint32_t now_ms)
 {
 	bool may_change = n->phase == FLEET_REGISTERING && n->due_ms > now_ms + LOOK_MS;
 	return may_change ? now_ms + LOOK_MS : n->due_ms;
 }
 
-// Silent and crashed nodes stay so until their time, whatever was urgent before.
+// Silent and crashed nodes stay so until their time, even if they are in the urgent queue.
 static bool stays_down(const struct fleet_node *n, uint32_t now_ms)
 {
 	return (n->phase == FLEET_SILENT || n->phase == FLEET_CRASHED) && n->due_ms > now_ms;
 }
 
-// A registration may take several frames; the debt is paid before the next node has its turn.
+// A registration may take several frames; the next node waits until the send rate allows them all.
 static uint32_t send_due(struct fleet *f)
 {
 	uint32_t handled = 0, now_ms = fleet_now_ms(f);
@@ -162,7 +162,7 @@ static uint32_t send_due(struct fleet *f)
 		if (index == WHEEL_NONE)
 			break;
 		struct fleet_node *n = &f->nodes[index];
-		// What was urgent in between has moved the due time on.
+		// The urgent queue may have moved the due time on.
 		if (n->due_ms <= now_ms) {
 			node_due(f, n);
 			handled++;
@@ -210,7 +210,7 @@ static void on_register_again(struct fleet *f, struct fleet_node *n, bool refuse
 	fleet_announce(f, (uint32_t)(n - f->nodes));
 }
 
-// A fleet that leaves allocations alone still answers for its probes.
+// A fleet that runs no allocations still reports its nodes' probes.
 static void on_acknowledged(struct fleet *f, uint32_t node)
 {
 	bool is_asked = f->nodes[node].session.directives & WIRE_DIRECTIVE_PROBE;
@@ -251,7 +251,7 @@ static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_a
 	}
 }
 
-// Whom a frame answers: by slot, or by the registration's number. NULL: nobody of ours, or a client.
+// The node that a frame answers, by slot or by the registration's number. NULL: none of this fleet, or a client.
 static struct fleet_node *addressee(struct fleet *f, const struct frame *frame, bool *client)
 {
 	struct wire_header h;

@@ -20,7 +20,7 @@ static void on_signal(int number)
 	stopped = 1;
 }
 
-// The same requests, over and over: --place.
+// Repeats one request over and over: --place.
 struct stream {
 	const struct fleet_options *options;
 	uint32_t left;
@@ -61,7 +61,7 @@ static struct transport *open_transport(
 	return transport_dpdk_open(&settings, message, size);
 }
 
-// Addresses of a capture: locally administered MACs, ours to the controller's.
+// Addresses of a capture: locally administered MACs, from the fleet to the controller.
 static bool capture_flow(
 	const struct fleet_options *o, struct packet_flow *flow, char *message, uint32_t size)
 {
@@ -93,7 +93,8 @@ static void begin_placing(struct run *run, struct stream *stream)
 		.rate = o->rate,
 		.repeat_share = o->repeat_percent / 100,
 		.release_share = o->release_percent / 100,
-		// The request numbers of two runs must differ, or the second would be answered with the first's.
+		// Two runs need different request numbers, or the controller answers the second with the first's
+		// answers.
 		.seed = o->seed ^ time_wall_ns(&time_source_real)};
 	struct placing_source source = {.context = stream,
 		.next = stream_next,
@@ -105,7 +106,7 @@ static void begin_placing(struct run *run, struct stream *stream)
 	placing_start(run->placing, &settings, &source, &run->fleet);
 }
 
-// When the last fault is over, and every node that should be ready is.
+// The last fault is over, and every node that should be ready is.
 static bool settled(const struct run *run)
 {
 	const struct fleet_options *o = run->options;

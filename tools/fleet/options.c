@@ -246,7 +246,7 @@ bool fleet_options_read(int argc, char **argv, struct fleet_options *o, int *exi
 		.http = "http://127.0.0.1:4646"};
 	enum flags_result result = flags_read(&flags, argc, argv, o);
 	*exit_code = result == FLAGS_DONE ? FLEET_SEEN : FLEET_USAGE;
-	// A trace is placed in its order, on machines that registered in theirs: the same each time.
+	// A trace is placed in order, on machines that registered in order, so that each run is the same.
 	if (o->window == 0)
 		o->window = o->trace ? 1 : 64;
 	if (o->sockets == 0)

@@ -6,8 +6,8 @@
 #include "tools/options/flags.h"
 
 enum fleet_exit {
-	FLEET_SEEN = 0,   // everything that was asked for was seen
-	FLEET_UNSEEN = 1, // something was not: said on standard error
+	FLEET_SEEN = 0,   // the run reached all that was asked for
+	FLEET_UNSEEN = 1, // it did not: standard error says what is missing
 	FLEET_USAGE = 2,  // the command line is wrong
 	FLEET_FAILED = 3, // could not start, or could not go on
 };

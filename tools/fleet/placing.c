@@ -31,7 +31,7 @@ void placing_stop(struct placing *p)
 	explicit_bzero(&p->key, sizeof p->key);
 }
 
-// A number that says which request it belongs to, and is new each time.
+// Takes a new sequence number, which also names the request.
 static struct wire_header new_header(struct placing *p, struct placing_request *r)
 {
 	r->sequence = ++p->rounds * PLACING_WINDOW_MAX + (uint64_t)(r - p->requests);
@@ -89,7 +89,7 @@ static void finish_request(struct placing *p, struct placing_request *r)
 	p->active--;
 }
 
-// The same request under a new number: the key (client, issued_ms, request) is inside, unchanged.
+// Sends the same request under a new number: the key (client, issued_ms, request) inside is unchanged.
 static void repeat(struct placing *p, struct placing_request *r)
 {
 	struct wire_header h;
@@ -151,7 +151,7 @@ static void on_placed(
 static void on_released(
 	struct placing *p, struct placing_request *r, const struct wire_released *released)
 {
-	// "already" is right when the first answer was lost.
+	// "already" is a good result after a lost first answer.
 	for (uint32_t i = 0; i < released->count; i++) {
 		bool good = released->results[i] == WIRE_RELEASE_DONE ||
 			    (released->results[i] == WIRE_RELEASE_ALREADY && r->failures > 1);

@@ -1,5 +1,5 @@
-// A client inside the fleet: PLACE requests at a rate, many at once, every answer verified. Some requests are
-// made a second time and must give the same allocations; some allocations are released again.
+// A client inside the fleet: it sends PLACE requests at a rate, many at once, and verifies every answer. It repeats
+// some requests, which must give the same allocations, and releases some allocations again.
 #pragma once
 #include "tools/fleet/nodes/fleet.h"
 #include "tools/fleet/uuid_set.h"
@@ -12,7 +12,7 @@ struct placing_ask {
 	uint32_t number; // the asker's own
 };
 
-// Where requests come from, and where answers go.
+// Gives requests and takes their answers.
 struct placing_source {
 	void *context;
 	bool (*next)(void *context, struct placing_ask *); // false: no more
@@ -23,17 +23,17 @@ struct placing_source {
 struct placing_settings {
 	const char *client; // name
 	uint8_t key_id;
-	uint32_t window;      // requests on their way at once
+	uint32_t window;      // requests under way at once
 	double rate;          // new requests per second; 0: as fast as the window allows
-	double repeat_share;  // of the answered: asked again, must be the same
-	double release_share; // of the placed: released again
+	double repeat_share;  // of answered requests, asked again: must be the same
+	double release_share; // of placed requests, released again
 	uint64_t seed;
 };
 
 struct placing_counters {
 	uint64_t asked, answered, placed, short_answers, refused[WIRE_REFUSED_REASONS];
 	uint64_t repeated, repeated_differs; // the second is an error of the controller
-	uint64_t duplicates;                 // allocation ids given twice: an error too
+	uint64_t duplicates;                 // allocation ids given twice: an error, too
 	uint64_t released, release_failed;
 	uint64_t resent, retried_later, ignored;
 };
@@ -59,7 +59,7 @@ struct placing {
 	uint64_t issued_ms, next_request, rounds;
 	double credit; // requests that the rate allows now
 	uint64_t credit_ns;
-	bool exhausted; // the source has no more
+	bool exhausted; // the source is empty
 	uint32_t active;
 	struct placing_request requests[PLACING_WINDOW_MAX];
 	struct uuid_set seen;
@@ -69,6 +69,6 @@ struct placing {
 
 void placing_start(struct placing *, const struct placing_settings *, const struct placing_source *,
 	struct fleet *);
-// Sends what is due. Returns true when every request has been answered and the source is empty.
+// Sends the requests that are due. Returns true when every request is answered and the source is empty.
 bool placing_step(struct placing *);
 void placing_stop(struct placing *);

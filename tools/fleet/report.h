@@ -1,4 +1,4 @@
-// What people and scripts see of a run.
+// What a run prints, for people and for scripts.
 #pragma once
 #include "tools/fleet/options.h"
 #include "tools/fleet/trace.h"
@@ -6,9 +6,9 @@
 
 struct run {
 	const struct fleet_options *options;
-	FILE *out; // for people: standard output, unless the summary goes there
+	FILE *out; // text for people: standard output, unless the summary goes there
 	struct fleet fleet;
-	struct placing *placing; // NULL: none asked for, or not begun
+	struct placing *placing; // NULL: not asked for, or not begun
 	struct trace *trace;     // NULL: none
 	uint32_t placing_requests;
 	bool placing_asked, placing_done;
@@ -17,11 +17,12 @@ struct run {
 	double seconds;
 };
 
-// One line, now.
+// Prints one line about the present state.
 void report_line(const struct run *);
-// Says on standard error, a sentence each, what was asked for and not seen. Returns true when nothing is missing.
+// Prints on standard error a sentence about each thing that was asked for and not reached. Returns true when nothing is
+// missing.
 bool report_verdict(const struct run *);
-// The summary as JSON. Returns 0, or -errno.
+// Writes the summary as JSON. Returns 0, or -errno.
 int report_json(const struct run *, bool seen, const char *path);
-// What became of a trace, for people.
+// Prints a trace's results for people.
 void report_trace(const struct run *);

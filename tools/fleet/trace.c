@@ -23,7 +23,7 @@ static bool copy_text(struct text from, char *to, uint32_t size)
 	return true;
 }
 
-// The shape of a machine, new or known.
+// Finds a machine's shape, or adds it.
 static int find_shape(struct trace *t, const struct shape *shape)
 {
 	for (uint32_t i = 0; i < t->shapes.count; i++)
@@ -243,7 +243,7 @@ static int64_t find_node(const struct trace *t, const struct uuid *id)
 	return -1;
 }
 
-// One of the models that are joined by '|'.
+// Whether spec, models joined by '|', names the model.
 static bool names_model(const char *spec, const char *model)
 {
 	size_t size = strlen(model);

@@ -1,14 +1,14 @@
-// A recorded cluster: machines and pods of an openb trace (openb_node_list_all_node.csv and
-// openb_pod_list_default.csv), turned into nodes, direct jobs (one for each distinct shape of pod) and a
-// sequence of placements, with a ledger that finds over-commitment in the controller's answers.
+// A recorded cluster: the machines and pods of an openb trace (openb_node_list_all_node.csv and
+// openb_pod_list_default.csv) become nodes, direct jobs (one for each distinct shape of pod) and a sequence of
+// placements. A ledger finds over-commitment in the controller's answers.
 #pragma once
 #include "tools/fleet/placing.h"
 
-#define TRACE_DISK_MB 1000000u // the trace tells no disk; pods ask for none
+#define TRACE_DISK_MB 1000000u // the trace has no disk sizes; pods ask for none
 
 struct trace_shape { // of a pod
 	uint32_t cpu_mhz, memory_mb, gpus;
-	char gpu_spec[64]; // models joined by '|'; "" is any
+	char gpu_spec[64]; // models joined by '|'; "": any
 	char job[40];      // its job's id
 };
 
@@ -28,20 +28,20 @@ struct trace {
 	struct trace_shape *pod_shapes;
 	uint32_t *pod_shape; // by pod
 	uint32_t next_pod;
-	// what came of it
+	// results
 	uint32_t placed, refused;
 	uint32_t refused_by[WIRE_REFUSED_REASONS];
 	uint32_t unknown_nodes, overcommitted, wrong_model;
 };
 
-// Returns 0, or -errno / -ERROR_CORRUPT and a sentence. seed makes the nodes' ids.
+// Returns 0, or -errno / -ERROR_CORRUPT and a sentence. The nodes' ids depend on seed.
 int trace_load(
 	struct trace *, const char *folder, uint64_t seed, char *message, uint32_t message_size);
 void trace_free(struct trace *);
 // Registers one direct job per shape of pod. Returns 0, or a negative error and a sentence.
 int trace_register_jobs(
 	const struct trace *, const char *http, char *message, uint32_t message_size);
-// For placing.h: the pods in the order of the trace.
+// For placing.h: gives the pods in the trace's order.
 struct placing_source trace_source(struct trace *);
 
 struct trace_totals {

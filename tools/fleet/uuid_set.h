@@ -1,4 +1,4 @@
-// A growing set of ids: which allocations have been seen.
+// A growing set of ids: the allocations that were seen.
 #pragma once
 #include "state/base/uuid.h"
 #include <stdbool.h>
@@ -9,6 +9,6 @@ struct uuid_set {
 	uint32_t mask, count;
 };
 
-// False when it was there already.
+// False when the id is already in the set.
 bool uuid_set_add(struct uuid_set *, const struct uuid *);
 void uuid_set_free(struct uuid_set *);

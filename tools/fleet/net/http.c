@@ -8,7 +8,7 @@
 #define ANSWER_BYTES 2048u
 #define TIMEOUT_MS 30000u
 
-// An answer is only shown when it is an error: its beginning does.
+// Keeps the beginning of the answer: it is only shown when it is an error.
 static bool take_beginning(void *context, long status, const char *data, size_t size)
 {
 	http_beginning_take(context, data, size);

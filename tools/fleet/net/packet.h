@@ -1,4 +1,5 @@
-// Ethernet, IPv4 and UDP around a frame, for what leaves without a kernel: a DPDK port, a capture file.
+// Ethernet, IPv4 and UDP headers around a frame, for packets that the kernel does not send: a DPDK port, a capture
+// file.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,9 +12,9 @@ struct packet_flow {
 	uint16_t port_from, port_to;
 };
 
-// Writes the headers and copies the frame behind them, checksums included. Returns the packet's size.
+// Writes the headers with checksums and copies the frame behind them. Returns the packet's size.
 uint32_t packet_wrap(
 	const struct packet_flow *, const uint8_t *frame, uint32_t size, uint8_t *packet);
-// True when packet is a UDP datagram of the flow seen from the other end; then frame and size are its payload.
+// True when packet is a UDP datagram of the reverse flow; then frame and size are its payload.
 bool packet_unwrap(const uint8_t *packet, uint32_t bytes, const uint8_t address[static 4],
 	uint16_t port_least, uint16_t ports, const uint8_t **frame, uint32_t *size);

@@ -1,5 +1,5 @@
-// How the fleet's frames reach the controller: kernel sockets or a DPDK port, behind one table of functions
-// that work on bursts. A lane is a flow: one socket, or one UDP source port.
+// How the fleet's frames reach the controller: kernel sockets or a DPDK port, behind one table of functions that work
+// on bursts. A lane is a flow: one socket, or one UDP source port.
 #pragma once
 #include "state/base/limits.h"
 #include <stdint.h>
@@ -15,13 +15,13 @@ struct transport {
 	uint32_t (*send)(struct transport *, uint32_t lane, struct frame *frames, uint32_t count);
 	// Fills up to count frames, from any lane. Never waits.
 	uint32_t (*receive)(struct transport *, struct frame *frames, uint32_t count);
-	// Waits until something may have come, at most timeout_us.
+	// Waits until frames may have come, at most timeout_us.
 	void (*wait)(struct transport *, uint32_t timeout_us);
 	void (*close)(struct transport *);
 };
 
-// lanes sockets connected to server ("HOST[:PORT]"), sent from source unless NULL. Returns NULL and a
-// sentence in message.
+// Opens lanes sockets connected to server ("HOST[:PORT]"), bound to source unless NULL. Returns NULL and a sentence in
+// message.
 struct transport *transport_socket_open(const char *server, const char *source, uint32_t lanes,
 	char *message, uint32_t message_size);
 
@@ -29,7 +29,7 @@ struct transport_dpdk_settings {
 	const char *program;
 	const char *vdev;    // "net_memif0,role=client,socket=/run/x.sock", …
 	const char *server;  // IPv4 address, port
-	const char *address; // our own IPv4 address on that port
+	const char *address; // the fleet's IPv4 address on that port
 	const char *eal;     // further EAL arguments, NULL: none
 	uint32_t lanes;
 };

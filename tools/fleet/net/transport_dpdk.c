@@ -1,5 +1,5 @@
-// The fleet behind a DPDK device: the only file here that knows DPDK. It asks by ARP where the controller is,
-// and answers when it is asked where we are.
+// The fleet behind a DPDK device: the only file here that knows DPDK. It asks for the controller's address by ARP, and
+// answers such questions about its own.
 #include "state/base/memory.h"
 #include "tools/client/endpoint.h"
 #include "tools/fleet/net/packet.h"
@@ -111,7 +111,7 @@ static uint32_t send_burst(struct transport *t, uint32_t lane, struct frame *fra
 	return sent;
 }
 
-// True when the packet holds a frame for us, which is then copied.
+// True when the packet holds a frame for the fleet; copies it then.
 static bool take_packet(struct dpdk *d, struct rte_mbuf *m, struct frame *frame)
 {
 	const uint8_t *packet = rte_pktmbuf_mtod(m, const uint8_t *), *data;
@@ -205,7 +205,7 @@ static bool start_port(struct dpdk *d, char *message, uint32_t message_size)
 		rc = rte_eth_dev_start(d->port);
 	if (rc < 0)
 		return say_failure(message, message_size, "the DPDK device does not start", rc);
-	rte_eth_promiscuous_enable(d->port); // a device that cannot is one that takes everything
+	rte_eth_promiscuous_enable(d->port); // a device without this mode receives everything
 	struct rte_ether_addr mac;
 	rc = rte_eth_macaddr_get(d->port, &mac);
 	memcpy(d->flow.mac_from, &mac, 6);
@@ -213,7 +213,7 @@ static bool start_port(struct dpdk *d, char *message, uint32_t message_size)
 	       say_failure(message, message_size, "the DPDK device has no MAC address", rc);
 }
 
-// Asks for five seconds: the other end of a memif or TAP may still be starting.
+// Tries for five seconds: the other end of a memif or TAP may still be starting.
 static bool find_peer(struct dpdk *d, char *message, uint32_t message_size)
 {
 	struct frame *frames = memory_take_array(BURST_MAX, sizeof *frames);

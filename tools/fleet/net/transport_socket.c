@@ -14,7 +14,7 @@
 
 struct sockets {
 	struct transport transport; // first
-	uint32_t next;              // lane to be read first, so that none starves
+	uint32_t next;              // first lane to read, so that none starves
 	struct pollfd polled[64];
 };
 
@@ -36,7 +36,7 @@ static uint32_t send_burst(struct transport *t, uint32_t lane, struct frame *fra
 		if (n > 0)
 			sent += (uint32_t)n;
 		else if (errno != EINTR && errno != ECONNREFUSED)
-			break; // the buffer is full, or the way is gone: lost, as on a wire
+			break; // full buffer or no route: the frame is lost, as on a wire
 	}
 	return sent;
 }
@@ -90,7 +90,7 @@ static void close_all(struct transport *t)
 	free(s);
 }
 
-// Root may go beyond the system's limit; others get as much as it allows.
+// Root may exceed the system's limit; other users get as much as it allows.
 static void enlarge_buffer(int fd, int forced, int plain)
 {
 	int bytes = BUFFER_BYTES;

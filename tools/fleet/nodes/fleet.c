@@ -60,7 +60,8 @@ int fleet_create(struct fleet *f, const struct fleet_settings *settings,
 	f->urgent = memory_take_array(f->urgent_mask + 1, sizeof *f->urgent);
 	f->lanes = memory_take_array(transport->lanes, sizeof *f->lanes);
 	f->received = memory_take_array(FLEET_RECEIVE_FRAMES, sizeof *f->received);
-	// Registrations are numbered one by one, so that an answer names its node; ending about now.
+	// Registrations are numbered one by one, so that an answer names its node; the numbers of the first ones end
+	// about now.
 	f->next_registration = time_wall_ns(time) / NS_PER_MS - settings->nodes;
 	wheel_create(&f->wheel, n, 0);
 	prepare_nodes(f);

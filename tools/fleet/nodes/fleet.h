@@ -1,5 +1,5 @@
-// The simulated fleet: up to a million agents in one thread. Each is one small record; what it does next is
-// decided by its phase when its time in the wheel has come, or at once when an answer asks for it.
+// The simulated fleet: up to a million agents in one thread. Each node is one small record. Its phase decides what it
+// does next, when its time in the wheel has come, or at once when an answer asks for it.
 #pragma once
 #include "state/base/prng.h"
 #include "state/base/time_source.h"
@@ -14,37 +14,37 @@
 enum fleet_phase {
 	FLEET_REGISTERING,
 	FLEET_BEATING,
-	FLEET_SILENT,  // sends nothing until its time; then beats again
-	FLEET_CRASHED, // sends nothing until its time; then registers again
+	FLEET_SILENT,  // sends nothing until its time, then beats again
+	FLEET_CRASHED, // sends nothing until its time, then registers again
 	FLEET_LEAVING,
 	FLEET_LEFT,
 };
 
-#define FLEET_READY 1u   // its newest heartbeats were acknowledged
+#define FLEET_READY 1u   // the controller acknowledged its newest heartbeats
 #define FLEET_URGENT 2u  // waits in the urgent queue
-#define FLEET_FRESH 4u   // its next registration is a new one, not the same again
+#define FLEET_FRESH 4u   // its next registration has a new number
 #define FLEET_UNREADY 8u // its probe says no
-#define FLEET_BROKEN 16u // whatever runs there fails, by the node's fault
+#define FLEET_BROKEN 16u // its allocations fail, by the node's fault
 
 struct fleet_node {
 	struct node_session session;
-	uint32_t sent_us; // when its newest frame left; wraps
+	uint32_t sent_us; // when it sent its newest frame; wraps
 	uint32_t due_ms;  // since the start
 	uint8_t phase, flags;
-	uint8_t failures; // registrations without success, goodbyes without answer
+	uint8_t failures; // failed registrations, or goodbyes without an answer
 	uint8_t missed;   // heartbeats without answer, in a row
-	uint16_t fault;   // number of the lasting fault that has struck it; 0: none
+	uint16_t fault;   // number of the lasting fault that struck it; 0: none
 	uint16_t spare;
 };
 
-// Frames that are received in one round at most.
+// Most frames that one round receives.
 #define FLEET_RECEIVE_FRAMES (BURST_MAX * 8)
 
 struct fleet_counters {
-	uint64_t sent, send_dropped; // frames; what the kernel or the port did not take
+	uint64_t sent, send_dropped; // frames; dropped by the kernel or the port
 	uint64_t heartbeats, acked, registrations, registered, resyncs, goodbyes, gone;
 	uint64_t refused[WIRE_REFUSED_REASONS];
-	uint64_t received, ignored; // frames; of them those that answer nothing outstanding
+	uint64_t received, ignored; // frames; ignored ones answer no open question
 	uint64_t old_terms, missed, lost_out, lost_in;
 };
 
@@ -67,7 +67,7 @@ struct lane {
 	struct frame frames[BURST_MAX];
 };
 
-// Frames for somebody else: answers to a client. See placing.h.
+// Takes frames that answer a client, not a node. See placing.h.
 typedef void fleet_client_frame(void *context, const struct frame *);
 
 struct fleet {
@@ -90,7 +90,7 @@ struct fleet {
 	struct frame *received;
 	double tokens;
 	uint64_t tokens_ns;
-	struct running *running; // NULL: allocations are left alone, and no probe was asked for yet
+	struct running *running; // NULL: no allocations run, and no probe was asked for yet
 	fleet_client_frame *client_frame;
 	void *client_context;
 	struct fleet_counters counters;
@@ -100,30 +100,30 @@ struct fleet {
 	struct pcap capture;
 };
 
-// Returns 0, or -errno and a sentence in message. transport is the caller's.
+// Returns 0, or -errno and a sentence in message. The caller owns transport.
 int fleet_create(struct fleet *, const struct fleet_settings *, const struct shapes *,
 	const struct master_keys *, const struct time_source *, struct transport *, char *message,
 	uint32_t message_size);
-// Returns 0, or -errno when the capture could not be written.
+// Returns 0, or -errno when part of the capture could not be written.
 int fleet_destroy(struct fleet *);
 
 uint32_t fleet_now_ms(const struct fleet *);
 uint32_t fleet_now_us(const struct fleet *); // wraps
-// Queues one signed frame; lane is chosen by number.
+// Queues one signed frame; number chooses the lane.
 void fleet_queue(struct fleet *, uint32_t number, const uint8_t *data, uint32_t size);
-// Sends what is queued in a lane.
+// Sends a lane's queued frames.
 void fleet_flush(struct fleet *, uint32_t lane);
-// Decides whether one more frame is lost on its way, and counts it then.
+// Draws whether one more frame is lost on its way, and counts a lost one.
 bool fleet_loses(struct fleet *, uint64_t *counter);
-// Gives room for more frames, by the time that has passed.
+// Raises the number of frames that may be sent, by the time that has passed.
 void fleet_refill(struct fleet *);
-// True while the bound on the send rate leaves room for one more frame.
+// True while the send rate allows one more frame.
 bool fleet_may_send(struct fleet *);
 // Makes a node due now.
 void fleet_urge(struct fleet *, uint32_t node);
-// Changes a node's phase, keeping the counts of registered and ready right.
+// Changes a node's phase and the counts of registered and ready nodes with it.
 void fleet_set_phase(struct fleet *, struct fleet_node *, enum fleet_phase);
-// Whether its newest heartbeats were acknowledged.
+// Sets whether the controller acknowledged its newest heartbeats.
 void fleet_set_ready(struct fleet *, struct fleet_node *, bool ready);
 // Registers a node anew, at once.
 void fleet_announce(struct fleet *, uint32_t node);

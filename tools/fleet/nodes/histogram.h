@@ -1,4 +1,4 @@
-// Times in microseconds, kept to about 6 %: sixteen steps per power of two.
+// Histogram of times in microseconds, exact to about 6 %: sixteen steps per power of two.
 #pragma once
 #include <stdint.h>
 
@@ -34,7 +34,7 @@ static inline uint32_t histogram_top_us(uint32_t cell)
 	return (uint32_t)((1ull << power) + (cell % HISTOGRAM_STEPS + 1) * step - 1);
 }
 
-// The time that the given share of all does not exceed; 0 when there are none.
+// The time that the given share of all times does not exceed; 0 for an empty histogram.
 static inline uint32_t histogram_us(const struct histogram *h, double share)
 {
 	uint64_t wanted = (uint64_t)(share * (double)h->count), seen = 0;

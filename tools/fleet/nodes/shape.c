@@ -55,7 +55,7 @@ const struct shape *shape_of(const struct shapes *shapes, uint64_t index)
 	return shape;
 }
 
-// Text that lives as long as text does. What a node says of itself is bounded, so there is always room.
+// Prints into text and returns a view. A node's description is bounded, so that there is always room.
 __attribute__((format(printf, 2, 3))) static struct text print(
 	struct shape_text *text, const char *format, ...)
 {
@@ -76,7 +76,7 @@ static void add_pair(struct wire_register *d, uint32_t most, struct text name, s
 			.kind = WIRE_PAIR_ATTRIBUTE, .name = name, .value = value};
 }
 
-// Names and values as a real agent reports them; what is unique is named so.
+// Names and values as a real agent reports them; names show which attributes are unique.
 static void add_attributes(const struct shapes *shapes, const struct shape *shape,
 	struct wire_register *d, struct shape_text *t)
 {
@@ -98,7 +98,7 @@ static void add_attributes(const struct shapes *shapes, const struct shape *shap
 		add_pair(d, most, text_of(fixed[i][0]), text_of(fixed[i][1]));
 	for (uint32_t i = d->pair_count; i < most; i++)
 		add_pair(d, most, print(t, "platform.feature.%u", i), print(t, "level-%u", i % 5));
-	// Whatever the driver, nothing runs.
+	// No driver runs anything here.
 	for (uint32_t i = 0; i < 2 && d->pair_count < NODE_ATTRIBUTES_MAX; i++)
 		d->pairs[d->pair_count++] = (struct wire_pair){.kind = WIRE_PAIR_DRIVER,
 			.name = i ? TEXT("raw_exec") : TEXT("mock"),
@@ -122,7 +122,7 @@ static void add_list(struct wire_register *d, struct shape_text *t, const char *
 	}
 }
 
-// As an agent that is one says it. One core for each GHz, unless its resources say otherwise.
+// Adds what a real agent reports as a worker. One core for each GHz, unless its resources say otherwise.
 static void add_worker(const struct shape_vm_workers *w, const struct shape *shape,
 	struct wire_register *d, struct shape_text *t)
 {

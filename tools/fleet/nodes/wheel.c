@@ -23,7 +23,7 @@ void wheel_destroy(struct wheel *w)
 
 void wheel_add(struct wheel *w, uint32_t node, uint64_t due_ms)
 {
-	// Rounded up: a node never comes out before it is due.
+	// Rounds up: a node never comes out before it is due.
 	uint64_t tick = (due_ms + WHEEL_TICK_MS - 1) / WHEEL_TICK_MS;
 	if (tick < w->tick)
 		tick = w->tick;

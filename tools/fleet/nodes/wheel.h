@@ -11,14 +11,14 @@
 struct wheel {
 	uint32_t *next; // by node
 	uint32_t heads[WHEEL_TICKS];
-	uint64_t tick; // everything before it has been popped
+	uint64_t tick; // all earlier ticks have been popped
 };
 
 void wheel_create(struct wheel *, uint32_t nodes, uint64_t now_ms);
 void wheel_destroy(struct wheel *);
 void wheel_widen(struct wheel *, uint32_t nodes); // for more nodes than it was created for
-// Beyond the wheel's horizon (32 s) a node comes out at the horizon; the caller looks at its due time and adds
-// it again. A time in the past comes out at the next pop.
+// A node that is due beyond the wheel's horizon (32 s) comes out at the horizon; the caller checks its due time and
+// adds it again. A node that is already due comes out at the next pop.
 void wheel_add(struct wheel *, uint32_t node, uint64_t due_ms);
-// A node whose tick has come, or WHEEL_NONE.
+// Pops a node whose tick has come, or returns WHEEL_NONE.
 uint32_t wheel_pop(struct wheel *, uint64_t now_ms);
