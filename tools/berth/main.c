@@ -1,11 +1,11 @@
-// berth: talks to a Berth controller from the command line.
+// berth: the command line client of a Berth controller.
 #include "tools/berth/cli/help.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/command_table.h"
 #include <stdio.h>
 #include <string.h>
 
-// True when the words begin with the command's path; *words is then how many that are.
+// True when the arguments begin with the command's path; *words is then the number of its words.
 static bool path_fits(const struct command *command, const char **arguments, int *words)
 {
 	const char *path = command->path;

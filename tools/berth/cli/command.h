@@ -1,4 +1,4 @@
-// A subcommand: its usage, its flags and what runs it. The table of them is handed to whoever reads it.
+// A subcommand: its usage, its flags and the function that runs it. Readers get the whole table of them.
 #pragma once
 #include "tools/berth/cli/session.h"
 
@@ -7,7 +7,7 @@ struct command {
 	const char *arguments; // "ID", "FILE", …; for the usage line
 	const char *summary;   // one line
 	const char *details;   // for --help; may be NULL
-	const char *flags;     // names of flags beyond the common ones, separated by blanks
+	const char *flags;     // names of flags beside the common ones, separated by blanks
 	int least, most;       // positional arguments; most < 0: any number
 	enum exit_status (*run)(struct session *, const char **arguments, int count);
 };

@@ -1,13 +1,13 @@
-// Members of JSON answers, and how people read them.
+// Reads members of JSON answers, and formats them for people.
 #pragma once
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// "" when there is no such string.
+// "" when the member is missing or no string.
 const char *field_text(json_t *object, const char *name);
-const char *field_or_dash(json_t *object, const char *name); // as text, "-" when it is empty
-// 0 when there is no such number.
+const char *field_or_dash(json_t *object, const char *name); // the member as text, "-" for ""
+// 0 when the member is missing or no number.
 int64_t field_number(json_t *object, const char *name);
 double field_real(json_t *object, const char *name);
 // The first eight characters of an id.

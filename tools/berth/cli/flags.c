@@ -170,7 +170,7 @@ static enum option_event find_flag(
 	return OPTION_UNKNOWN;
 }
 
-// Keeps one flag. False with a sentence.
+// Keeps one flag. False, and a sentence.
 static bool keep_flag(struct flags *flags, const struct option_scan *s, enum option_event event,
 	char *message, uint32_t size)
 {

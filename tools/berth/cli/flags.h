@@ -10,7 +10,7 @@ enum flag {
 	FLAG_TIMEOUT,
 	FLAG_JSON,
 	FLAG_HELP,
-	// those below belong to some commands only
+	// the flags below belong to some commands only
 	FLAG_WIRE,
 	FLAG_NAME,
 	FLAG_KEY_FILE,
@@ -72,14 +72,14 @@ enum flag {
 	FLAG_PROFILE,
 	FLAGS,
 };
-#define FLAGS_COMMON FLAG_WIRE // flags before it go with every command
+#define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it
 
 struct flag_description {
 	const char *name;
-	const char *value; // what its value is called; NULL when it has none
+	const char *value; // name of its value; NULL when it has none
 	const char *help;
-	const char *environment; // variables that give its default, separated by blanks
-	const char *standard;    // its default otherwise
+	const char *environment; // variables with its default, separated by blanks
+	const char *standard;    // its default without them
 };
 extern const struct flag_description flag_descriptions[FLAGS];
 
@@ -88,7 +88,7 @@ extern const struct flag_description flag_descriptions[FLAGS];
 struct flags {
 	const char *
 		values[FLAGS]; // NULL: not given; "" for those without a value; the last of several
-	// All that were given, in order: some may come more than once.
+	// All given flags, in order; some may come more than once.
 	uint32_t given_count;
 	struct {
 		enum flag flag;
@@ -96,16 +96,14 @@ struct flags {
 	} given[FLAG_WORDS_MAX];
 };
 
-// Takes the flags out of arguments (NULL-ended, program and command names already removed) and sets
-// defaults. allowed: names beyond the common ones. Returns how many arguments are left, or -1 with
-// a sentence.
+// Takes the flags out of arguments (NULL-ended, without program and command names) and sets defaults. allowed: names
+// beside the common ones. Returns how many arguments are left, or -1 and a sentence.
 int flags_read(struct flags *, const char **arguments, const char *allowed, char *message,
 	uint32_t message_size);
 bool flag_is_allowed(enum flag, const char *allowed);
 bool flag_given(const struct flags *, enum flag);
-// The values of a flag, one by one: *at is 0 before the first. NULL at the end.
+// Iterates over a flag's values: *at is 0 before the first. NULL at the end.
 const char *flag_next(const struct flags *, enum flag, uint32_t *at);
-// A whole number between bounds; *number keeps its value when the flag is not given. False with a
-// sentence.
+// Reads a whole number between bounds; *number keeps its value when the flag is not given. False, and a sentence.
 bool flag_number(const struct flags *, enum flag, uint64_t least, uint64_t most, uint64_t *number,
 	char *message, uint32_t message_size);

@@ -5,5 +5,5 @@
 
 void help_all(FILE *, struct command_table);
 void help_command(FILE *, const struct command *);
-// The commands that begin with a word ("node"); false when there are none.
+// Prints the commands that begin with a word ("node"); false when there are none.
 bool help_topic(FILE *, struct command_table, const char *word);

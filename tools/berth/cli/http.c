@@ -15,7 +15,7 @@ struct http {
 	bool quiet;
 };
 
-// One request: where its answer goes.
+// Where the answer to one request goes.
 struct transfer {
 	struct http_answer *answer;
 	bool through; // good answers go to standard output
@@ -78,7 +78,7 @@ static enum exit_status unreachable(const struct http *http, const char *error)
 		http->address, error);
 }
 
-// The sentence of {"message": "…"}; NULL when the answer is not of that form. The caller's.
+// The sentence of {"message": "…"}; NULL when the answer has another form. Caller releases.
 static json_t *message_of(const struct http_answer *answer)
 {
 	json_t *root = answer->size ? json_loadb(answer->body, answer->size, 0, NULL) : NULL;
@@ -87,7 +87,7 @@ static json_t *message_of(const struct http_answer *answer)
 	return message;
 }
 
-// The controller's sentence, without the newlines at its end.
+// Complains with the controller's sentence, without the newlines at its end.
 static enum exit_status refused_by(const struct http_answer *answer, const char *path)
 {
 	enum exit_status status = answer->status == 404 ? STATUS_NOT_FOUND : STATUS_REFUSED;
@@ -109,7 +109,7 @@ static enum exit_status refused_by(const struct http_answer *answer, const char 
 	return status;
 }
 
-// What is no number, or too much of one, is as long as libcurl waits: for ever.
+// 0, for which libcurl waits for ever, when the text is no number or too large a one.
 static uint32_t timeout_ms(const char *seconds)
 {
 	long s = strtol(seconds, NULL, 10);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Candidates named when a prefix is not unique.
+// Candidates that a complaint names when a prefix is not unique.
 #define CANDIDATES_SHOWN 5u
 
 const struct id_kind id_node = {"node", "/v1/nodes", "Name"};

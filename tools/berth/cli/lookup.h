@@ -1,4 +1,4 @@
-// From what people type to whole ids.
+// Completes ids from the beginnings that people type.
 #pragma once
 #include "state/base/uuid.h"
 #include "tools/berth/cli/session.h"
@@ -6,10 +6,10 @@
 struct id_kind {
 	const char *noun; // "node"
 	const char *list; // "/v1/nodes"
-	const char *name; // member shown when several fit: "Name"
+	const char *name; // member that tells several matches apart: "Name"
 };
 extern const struct id_kind id_node, id_alloc, id_eval, id_deployment;
 
-// Completes the beginning of an id. Complains when nothing or several fit.
+// Completes the beginning of an id. Complains when no id or several ids match.
 enum exit_status lookup_id(struct session *, const struct id_kind *, const char *prefix,
 	char id[static UUID_TEXT_BYTES]);

@@ -12,7 +12,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-// Names are borrowed, the list is the caller's; NULL when there are none.
+// The names are borrowed, the caller frees the list; NULL for an empty object.
 static const char **sorted_names(json_t *object)
 {
 	size_t count = json_object_size(object), at = 0;

@@ -1,7 +1,7 @@
-// Prints the members of an object, sorted by name, under a title. Prints nothing when there are none.
+// Prints an object's members under a title, sorted by name. Prints nothing for an empty object.
 #pragma once
 #include <jansson.h>
 
 void members_print_texts(const char *title, json_t *object);
-// used: how much of each is taken; NULL: that is not shown.
+// used: the amount in use of each member; NULL: not printed.
 void members_print_counts(const char *title, json_t *object, json_t *used);

@@ -1,4 +1,4 @@
-// Paths of things that have a name and no id.
+// Paths of objects that have a name and no id.
 #pragma once
 #include "tools/berth/cli/http.h"
 

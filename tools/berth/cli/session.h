@@ -1,4 +1,4 @@
-// What every subcommand works with: the command line, and the way to the controller.
+// What every subcommand gets: the command line, and the connection to the controller.
 #pragma once
 #include "tools/berth/cli/flags.h"
 #include <jansson.h>
@@ -8,10 +8,10 @@
 // Exit statuses, as documented in berth(1).
 enum exit_status {
 	STATUS_OK = 0,
-	STATUS_FAILURE = 1,     // something went wrong here
+	STATUS_FAILURE = 1,     // something failed on this side
 	STATUS_USAGE = 2,       // the command line is wrong
 	STATUS_NOT_FOUND = 3,   // no such thing, or a prefix that is not unique
-	STATUS_REFUSED = 4,     // the controller said no: no node, a conflict, an invalid job
+	STATUS_REFUSED = 4,     // the controller refused: no node, a conflict, an invalid job
 	STATUS_UNREACHABLE = 5, // no answer from the controller
 };
 

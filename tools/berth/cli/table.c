@@ -68,7 +68,7 @@ void table_pair(struct table *t, const char *name, const char *format, ...)
 	va_end(arguments);
 }
 
-// Characters, not bytes: what starts a UTF-8 sequence.
+// Counts characters, not bytes: the first bytes of UTF-8 sequences.
 static uint32_t width(const char *text)
 {
 	uint32_t characters = 0;

@@ -11,11 +11,11 @@ struct table {
 
 // headings: NULL-ended.
 void table_begin(struct table *, const char *const *headings);
-// The next cell; NULL is "". Control characters become '?': names come from agents we do not trust.
+// Adds a cell; NULL is "". Control characters become '?', because names come from untrusted agents.
 void table_add(struct table *, const char *text);
 void table_add_format(struct table *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-// Prints everything, prefixed with indent blanks, and frees it.
+// Prints all rows, each after indent blanks, and frees them.
 void table_print(struct table *, uint32_t indent);
 void table_free(struct table *);
 // "Name = Value" lines are a table of two columns without headings.

@@ -1,4 +1,4 @@
-// A client of the wire protocol, opened as the flags say.
+// A client of the wire protocol, opened by the flags.
 #pragma once
 #include "tools/berth/cli/session.h"
 #include "tools/client/client.h"

@@ -1,4 +1,4 @@
-// Looking at deployments, and changing what becomes of them.
+// Shows deployments and changes them.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
@@ -56,7 +56,7 @@ static json_t *request_for(const char *id)
 	return json_pack("{s:s}", "DeploymentID", id);
 }
 
-// Puts the request and says what was done (NULL: nothing to say); then follows what it made.
+// Puts the request and prints what was done (NULL: nothing); then follows the evaluation that it made.
 static enum exit_status change_deployment(struct session *session, const char *id, const char *verb,
 	json_t *request, const char *done)
 {
@@ -103,7 +103,7 @@ enum exit_status deployment_resume(struct session *session, const char **argumen
 	return change_deployment(session, id, "pause", request, "resumed");
 }
 
-// The groups that the flags name, or all.
+// Promotes the groups that the flags name, or all.
 static enum exit_status promote_groups(struct session *session, const char *id)
 {
 	json_t *request = request_for(id), *groups = json_array();

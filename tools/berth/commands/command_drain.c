@@ -1,4 +1,4 @@
-// Draining a node: beginning, following, ending it, and what it would do.
+// Drains a node: begins, follows and ends a drain, and shows what it would do.
 #include "state/base/time_source.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/flag_meta.h"
@@ -18,7 +18,7 @@ static enum exit_status get_node(struct session *session, const char *id, json_t
 	return http_get_json(session, path, node);
 }
 
-// Nanoseconds or text; the controller says what is wrong with it.
+// The deadline in nanoseconds or as text; the controller checks it.
 static json_t *deadline_of(const struct flags *flags)
 {
 	const char *given = flags->values[FLAG_DEADLINE];
@@ -44,7 +44,7 @@ static json_t *request_for(const struct flags *flags, const char *id, json_t *me
 		"MarkEligible", (int)eligible, "Meta", meta);
 }
 
-// Flags that contradict each other.
+// Names flags that contradict each other.
 static const char *contradiction(const struct flags *flags)
 {
 	bool enable = flag_given(flags, FLAG_ENABLE), disable = flag_given(flags, FLAG_DISABLE);

@@ -1,4 +1,4 @@
-// Why things run where they do, or do not run.
+// Explains why allocations run where they do, or do not run.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"

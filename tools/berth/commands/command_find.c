@@ -1,4 +1,4 @@
-// `berth status`: whatever an id belongs to.
+// `berth status`: shows the object that an id belongs to.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/commands/commands.h"
@@ -17,7 +17,7 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
-// The match of a kind: the one that equals the text, else the only one. NULL when there is none, or several.
+// The match of a kind: the one that equals the text, else the only one. NULL for no match or several.
 static const char *match_of(json_t *matches, const char *id)
 {
 	size_t i;
@@ -36,7 +36,7 @@ static enum exit_status show_match(struct session *session, const char *id, json
 	for (size_t i = 0; i < KINDS; i++) {
 		json_t *of_kind = json_object_get(matches, kinds[i].context);
 		const char *match = match_of(of_kind, id);
-		// A job of just this name is meant before ids that begin like it.
+		// A job with exactly this name goes before ids that begin like it.
 		if (match && i == 0 && strcmp(match, id) == 0)
 			return kinds[0].run(session, &match, 1);
 		if (json_array_size(of_kind)) {

@@ -1,4 +1,4 @@
-// Looking at jobs.
+// Shows jobs.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
@@ -69,7 +69,7 @@ static bool launches(json_t *job, const char *member)
 	return json_is_object(json_object_get(job, member));
 }
 
-// What was dispatched runs itself.
+// A dispatched job runs itself, although it has a ParameterizedJob.
 static bool is_parameterized(json_t *job)
 {
 	return launches(job, "ParameterizedJob") &&
@@ -180,7 +180,7 @@ static enum exit_status put_deployment(struct session *session, const char *id)
 	return result;
 }
 
-// What the newest evaluation that is over could not place.
+// Prints what the newest finished evaluation could not place.
 static void put_failures(json_t *evaluations)
 {
 	size_t i;

@@ -1,4 +1,4 @@
-// Registering, planning, stopping and evaluating jobs.
+// Registers, plans, stops and evaluates jobs.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
@@ -16,7 +16,7 @@ static void warn(json_t *reply)
 		fprintf(stderr, "berth: %s", warnings);
 }
 
-// A number that a flag gives, into a member of the request. False after a complaint.
+// Copies a flag's number into a member of the request. False after a complaint.
 static bool add_number(struct session *session, json_t *request, enum flag flag, uint64_t least,
 	uint64_t most, const char *member)
 {
@@ -118,7 +118,7 @@ static void put_plan(json_t *plan, const char *file)
 		index, index, file);
 }
 
-// Like Nomad's, says by its exit status whether something would change.
+// Like Nomad's, its exit status says whether the job would change something.
 enum exit_status job_plan(struct session *session, const char **arguments, int count)
 {
 	json_t *request = NULL, *plan = NULL;

@@ -1,4 +1,4 @@
-// Versions of jobs, how many instances they have, and what they launch.
+// Versions of jobs, their counts, and the jobs that they launch.
 #include "state/base/base64.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/file.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A whole number from an argument. False after a complaint.
+// Reads a whole number from an argument. False after a complaint.
 static bool read_number(const char *text, const char *what, int64_t *number)
 {
 	char *end = NULL;
@@ -66,7 +66,7 @@ enum exit_status job_history(struct session *session, const char **arguments, in
 	return STATUS_OK;
 }
 
-// Puts the request to a part of a job; what it made is followed.
+// Puts the request to a part of a job, and follows the evaluation that it made.
 static enum exit_status change_job(
 	struct session *session, const char *id, const char *part, json_t *request)
 {
@@ -93,7 +93,7 @@ enum exit_status job_revert(struct session *session, const char **arguments, int
 	return change_job(session, arguments[0], "/revert", request);
 }
 
-// The only group of a job; with several, one has to be named. *group is to be freed.
+// Finds a job's only group; complains when it has several. Caller frees *group.
 static enum exit_status only_group(struct session *session, const char *id, char **group)
 {
 	char path[HTTP_PATH_BYTES];
@@ -199,7 +199,7 @@ enum exit_status job_periodic_force(struct session *session, const char **argume
 	return change_job(session, arguments[0], "/periodic/force", NULL);
 }
 
-// The file becomes the request's payload.
+// Makes the file the request's payload.
 static enum exit_status add_payload(json_t *request, const char *file)
 {
 	char *bytes;

@@ -1,4 +1,4 @@
-// Keys: made and derived here, without a controller.
+// Makes and derives keys without a controller.
 #include "dataplane/wire/auth.h"
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>

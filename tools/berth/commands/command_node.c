@@ -105,7 +105,7 @@ static void put_events(json_t *node)
 	table_print(&t, 2);
 }
 
-// Since when it drains and until when at most; how its last drain ended.
+// Prints a drain's start and deadline, or how the last drain ended.
 static void put_drain(struct table *t, json_t *node)
 {
 	json_t *strategy = json_object_get(node, "DrainStrategy");
@@ -123,7 +123,7 @@ static void put_drain(struct table *t, json_t *node)
 			field_text(last, "UpdatedAt"));
 }
 
-// Where it stands beside its status, why and since when.
+// Prints the node's standing, which is beside its status: why and since when.
 static void put_standing(struct table *t, json_t *lifecycle)
 {
 	const char *since = field_text(lifecycle, "Since");

@@ -1,4 +1,4 @@
-// Where nodes stand beside their status: taken out and back by hand, and who is idle with which snapshot.
+// Standings of nodes, beside their status: takes nodes out and back by hand, and groups idle nodes by snapshot.
 #include "state/base/uuid.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"

@@ -1,4 +1,4 @@
-// What operators ask and set: servers, garbage collection, the schedulers' configuration.
+// Commands for operators: servers, garbage collection, the schedulers' configuration.
 #include "state/base/memory.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
@@ -78,7 +78,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// The names of an object's members in order; the caller frees the array.
+// The names of an object's members, sorted; the caller frees the array.
 static const char **sorted_names(json_t *object, size_t *count)
 {
 	size_t at = 0;
@@ -142,7 +142,7 @@ enum exit_status system_reconcile(struct session *session, const char **argument
 
 static const char config_path[] = "/v1/operator/scheduler/configuration";
 
-// What each flag sets: a member of the configuration, or of its preemption part.
+// The member that each flag sets, of the configuration or of its preemption part.
 static const struct {
 	enum flag flag;
 	const char *member, *shown;
@@ -219,7 +219,7 @@ static bool apply_flags(const struct flags *flags, json_t *config)
 	return true;
 }
 
-// What the flags do not say stays as it is: the index that was read guards against others' changes.
+// Puts the configuration with the index that was read, so that the write does not undo a change by others.
 static enum exit_status put_config(struct session *session, json_t *config, json_t **reply)
 {
 	char path[HTTP_PATH_BYTES], message[256];

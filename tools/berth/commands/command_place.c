@@ -1,4 +1,4 @@
-// Placing, releasing and asking after allocations, over the wire.
+// Places and releases allocations and asks for their state, over the wire.
 #include "state/base/memory.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// "MS:NUMBER", as an earlier placement printed it.
+// Reads "MS:NUMBER", as an earlier placement printed it.
 static bool read_request(const char *text, struct wire_place *ask)
 {
 	unsigned long long issued, request;
@@ -22,7 +22,7 @@ static bool read_request(const char *text, struct wire_place *ask)
 	return true;
 }
 
-// The only group of a job, when it has but one. Caller frees.
+// A job's group if it has only one, else NULL. Caller frees.
 static char *only_group(struct session *session, const char *job)
 {
 	json_t *groups = json_object_get(refusal_report_job(session, job), "TaskGroups");

@@ -1,4 +1,4 @@
-// berth settings: how virtual machines are placed.
+// berth settings: shows and sets how virtual machines are placed.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"

@@ -1,4 +1,4 @@
-// The controller's figures on one screen, from its Prometheus metrics.
+// Shows the controller's figures on one screen, from its Prometheus metrics.
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include "tools/berth/cli/http.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct series {
-	const char *name, *labels; // into the text
+	const char *name, *labels; // views into the text
 	double value;
 };
 struct series_list {

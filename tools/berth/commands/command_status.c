@@ -1,4 +1,4 @@
-// What became of a client's allocations, over the wire.
+// Shows the state of a client's allocations, over the wire.
 #include "state/base/memory.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/table.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Values of docs/wire.md.
+// In the order of docs/wire.md's values.
 static const char *const desired_names[] = {"run", "stop", "evict"};
 static const char *const client_names[] = {
 	"pending", "running", "complete", "failed", "lost", "unknown"};

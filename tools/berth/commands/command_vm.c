@@ -1,4 +1,4 @@
-// berth vm: looking at virtual machines.
+// berth vm: shows virtual machines.
 #include "state/base/time_units.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"

@@ -1,4 +1,4 @@
-// berth vm: creating, stopping, suspending and deleting virtual machines.
+// berth vm: creates, stops, suspends and deletes virtual machines.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/file.h"
 #include "tools/berth/cli/flag_meta.h"
@@ -45,7 +45,7 @@ static bool put_number(const struct flags *flags, enum flag flag, const char *me
 	return true;
 }
 
-// Makes numbers of texts. False after a complaint.
+// Turns texts into numbers. False after a complaint.
 static bool count_all(json_t *resources)
 {
 	const char *name;

@@ -1,4 +1,4 @@
-// berth node what-if: what would become of a node's allocations if it died.
+// berth node what-if: shows where a node's allocations would go if it died.
 #include "tools/berth/cli/lookup.h"
 #include "tools/berth/commands/commands.h"
 #include "tools/berth/views/what_if.h"

@@ -1,4 +1,4 @@
-// berth worker: those that run virtual machines.
+// berth worker: the nodes that run virtual machines.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/members.h"

@@ -1,4 +1,4 @@
-// What each subcommand runs.
+// The functions that subcommands run.
 #pragma once
 #include "tools/berth/cli/session.h"
 

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-// How long a look waits for a change.
+// How long one request waits for a change.
 #define WAIT_MS 2000
-// Looks for the deployment that rolls a failed one back, and the pause between them.
+// Requests for the deployment that rolls a failed one back, and the pause between them.
 #define ROLLBACK_LOOKS 20
 #define ROLLBACK_PAUSE_MS 250
 
@@ -22,7 +22,7 @@ static bool is_set(json_t *object, const char *member)
 	return json_is_true(json_object_get(object, member));
 }
 
-// The columns that some group needs.
+// The optional columns that some group needs.
 struct columns {
 	bool auto_revert, canaries;
 };
@@ -64,7 +64,7 @@ static void put_number(struct table *t, json_t *group, const char *member)
 	table_add_format(t, "%lld", (long long)field_number(group, member));
 }
 
-// "2026-11-21T01:53:52.569239783Z" to the second; a year of one is no time.
+// Prints a time like "2026-11-21T01:53:52.569239783Z" to the second; the year 1 means no time.
 static void put_deadline(struct table *t, const char *time)
 {
 	if (!*time || strncmp(time, "0001-", 5) == 0)
@@ -151,7 +151,7 @@ void deployment_table_print(json_t *deployments, bool whole_ids)
 	free(sorted);
 }
 
-// Waits at their end: another region has to go on.
+// A blocked deployment waits at its end for another region.
 static bool is_over(const char *status)
 {
 	static const char *const ends[] = {"successful", "failed", "cancelled", "blocked"};
@@ -169,7 +169,7 @@ static void put_change(json_t *deployment)
 	fflush(stdout);
 }
 
-// Waits until the deployment is newer than *index and shows it; *end is it once it is over.
+// Waits until the deployment is newer than *index and prints it; *end is the deployment once it is over.
 static enum exit_status look_at_deployment(
 	struct session *session, const char *id, uint64_t *index, json_t **end)
 {
@@ -205,7 +205,7 @@ static enum exit_status follow_deployment(struct session *session, const char *i
 	return result;
 }
 
-// The deployment of the version that a failed one was rolled back to; "" when none comes.
+// Finds the deployment of the version that the job went back to; "" when none comes.
 static enum exit_status find_rollback(struct session *session, json_t *failed, char id[static 64])
 {
 	char path[HTTP_PATH_BYTES];

@@ -8,21 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-// How long a look waits for an allocation to change before the node is asked for.
+// How long one request waits for an allocation to change before the monitor asks for the node.
 #define WAIT_MS 1000
-#define REASONS_NS NS_PER_S // between two looks at what is waited for
+#define REASONS_NS NS_PER_S // between two requests for the drain's reasons to wait
 
 struct drain_monitor {
 	struct session *session;
 	const char *id;
-	json_t *strategy;    // as it was told last; NULL: the drain is over
-	json_t *seen;        // client status by allocation: those that were told to leave or ended
+	json_t *strategy;    // the newest known; NULL: the drain is over
+	json_t *seen;        // client status by allocation
 	json_t *marked;      // allocations that were told to leave
-	json_t *reasons;     // what is waited for: true once it is told
-	uint64_t reasons_ns; // when they are looked at again; monotonic
+	json_t *reasons;     // reasons to wait: true once printed
+	uint64_t reasons_ns; // when to ask for reasons again; monotonic
 	bool ignores_system;
-	uint32_t running; // in this look: what the drain is to move and still runs
-	uint64_t index;   // of the allocations
+	uint32_t running; // allocations that the drain must move and that still run
+	uint64_t index;   // of the newest list of allocations
 	bool is_first_look;
 };
 
@@ -56,7 +56,7 @@ static bool is_of_system(json_t *allocation)
 	return strcmp(type, "system") == 0;
 }
 
-// What changed of one since the last look. Those that had ended when the monitor began are not spoken of.
+// Prints what changed since the last list. Allocations that had ended when the monitor began are left out.
 static void see_allocation(json_t *allocation, void *context)
 {
 	struct drain_monitor *m = context;
@@ -125,7 +125,7 @@ static enum exit_status look_at_node(struct drain_monitor *m, json_t **node)
 	return result;
 }
 
-// What is the same at two looks in a row is told, once: what passes by itself is not worth a line.
+// Prints a reason once, when two requests in a row name it: one that passes by itself is not worth a line.
 static void see_reason(struct drain_monitor *m, const char *text, json_t *now)
 {
 	json_t *before = json_object_get(m->reasons, text);
@@ -161,7 +161,7 @@ static bool is_canceled(json_t *node)
 	return strcmp(field_text(json_object_get(node, "LastDrain"), "Status"), "canceled") == 0;
 }
 
-// The drain is over; complete is what is complete, not what is about to be.
+// The drain is over. Prints "complete" only for what is complete, not for what is about to be.
 static enum exit_status put_end(struct drain_monitor *m, json_t *node)
 {
 	if (is_canceled(node)) {

@@ -2,7 +2,7 @@
 #include "tools/berth/cli/field.h"
 #include <stdio.h>
 
-// One line for each name of a map of counts; some only for those that are zero.
+// Prints one line for each name in a map of counts. Some maps show only names with a count of zero.
 static void put_counts(json_t *counts, const char *before, const char *after, int indent)
 {
 	const char *name;

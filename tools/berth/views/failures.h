@@ -1,4 +1,4 @@
-// What could not be placed, and why, as evaluations and plans say it.
+// Prints what evaluations and plans could not place, and why.
 #pragma once
 #include <jansson.h>
 #include <stdint.h>

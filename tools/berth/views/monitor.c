@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define POLL_MS 250
-// Allocations that are named; of more only their number is told.
+// Allocations to name; of more only the number is printed.
 #define NAMED_MAX 20u
 
 struct monitor {
@@ -27,7 +27,7 @@ static const char *now(char text[static 32])
 	return field_time((int64_t)time_wall_ns(&time_source_real), text);
 }
 
-// A line under the heading of this round.
+// Prints a line under this round's heading.
 __attribute__((format(printf, 3, 4))) static void say_line(
 	struct monitor *m, const char *id, const char *format, ...)
 {
@@ -58,7 +58,7 @@ static void see_allocation(json_t *a, void *context)
 			field_text(a, "ID"), field_text(a, "NodeID"), field_text(a, "TaskGroup"));
 }
 
-// Once, when the evaluation is worked off: there may be very many.
+// Called once, when the evaluation is finished: there may be very many allocations.
 static enum exit_status see_allocations(struct monitor *m, const char *id)
 {
 	char path[HTTP_PATH_BYTES];
@@ -118,7 +118,7 @@ static bool is_over(const char *status)
 	return strcmp(status, "pending") != 0 && strcmp(status, "blocked") != 0;
 }
 
-// One look. *end is the evaluation once it is over.
+// Asks for the evaluation once. *end is the evaluation once it is over.
 static enum exit_status look_at_evaluation(struct monitor *m, const char *id, json_t **end)
 {
 	char path[HTTP_PATH_BYTES], before[32];
@@ -155,7 +155,7 @@ enum exit_status monitor_evaluation(struct session *session, const char *id)
 		return result;
 	result = put_end(id, end);
 	json_decref(end);
-	// What could not be placed keeps the deployment waiting: it is not followed then.
+	// A deployment whose evaluation could not place everything waits for capacity, so that nobody follows it.
 	return result == STATUS_OK && *m.deployment ? deployment_monitor(session, m.deployment)
 						    : result;
 }

@@ -67,7 +67,7 @@ static void put_field(json_t *field, int indent, size_t markers, size_t names)
 	putchar('\n');
 }
 
-// Objects are nested as deep as jobs are.
+// Recurses as deep as a job's objects are nested.
 static void put_parts(json_t *holder, int indent)
 {
 	json_t *fields = json_object_get(holder, "Fields");

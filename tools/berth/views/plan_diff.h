@@ -1,4 +1,4 @@
-// A plan's difference, as people read it: + comes, - goes, +/- changes.
+// Prints a plan's difference for people: + is added, - is removed, +/- changes.
 #pragma once
 #include <jansson.h>
 #include <stdbool.h>

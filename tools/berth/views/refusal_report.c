@@ -27,7 +27,7 @@ void refusal_report_forget(void)
 	looked_up = NULL;
 }
 
-// Finds the constraint of a position: the job's, then the group's, then each task's.
+// Finds a constraint by its position: the job's come first, then the group's, then each task's.
 static json_t *constraint_at(json_t *job, struct text group_name, size_t position)
 {
 	json_t *groups = json_object_get(job, "TaskGroups"), *group = NULL;

@@ -1,6 +1,6 @@
-// What would become of a node's allocations.
+// Shows where a node's allocations would go.
 #pragma once
 #include "tools/berth/cli/session.h"
 
-// Prints it. kind: "drain" or "down". STATUS_REFUSED when something would fit nowhere.
+// kind: "drain" or "down". STATUS_REFUSED when an allocation would fit nowhere.
 enum exit_status what_if_report(struct session *, const char *id, const char *kind);
