@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define STOP_DRAIN_MS 2000
-// Exit status of a process that must not acknowledge anything any more (sysexits: temporary failure).
+// Exit status of a process that may not acknowledge anything any more (sysexits: temporary failure).
 #define EXIT_LOG_FAILED 75
 
 static bool refuse_start(char *message, const char *what, int error)
@@ -24,7 +24,7 @@ static bool refuse_start(char *message, const char *what, int error)
 	return false;
 }
 
-// Memory must never be ahead of the disk for an acknowledged change: nothing may go on.
+// Ends the process: for an acknowledged change memory may never be ahead of the disk.
 static void log_failed(void *context, int error)
 {
 	log_error("log-failed",
@@ -47,7 +47,7 @@ static bool open_store(struct berthd *b, bool read_only, char *message)
 	return store_open(&settings, &b->store, message, BERTHD_MESSAGE_BYTES) == 0;
 }
 
-// The pipeline comes after the recovery, the applier before it.
+// The applier runs before the pipeline exists: the recovery comes between them.
 static struct command *next_plan(void *context)
 {
 	struct berthd *b = context;
@@ -91,7 +91,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.placer = placement_placer(b->placement),
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
-		// Nodes that die together are missed one by one, within an interval of heartbeats.
+		// Nodes that die together miss heartbeats one by one, within an interval of heartbeats.
 		.patience = {interval_ns + NS_PER_S / 10, 2 * interval_ns + NS_PER_S},
 		.lifecycle = lifecycle_limits_of(&b->config),
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
@@ -148,7 +148,7 @@ static bool plan_is_possible(const struct topology_plan *plan, char *message)
 	return true;
 }
 
-// EAL pins the thread that starts it; the API threads that this one starts later must not inherit that.
+// EAL pins the thread that starts it; API threads that this thread starts later must not inherit that.
 static bool start_dataplane(struct berthd *b, char *message)
 {
 	cpu_set_t before;
@@ -187,7 +187,7 @@ static struct pipeline *create_pipeline(struct berthd *b)
 	return pipeline_create(&settings);
 }
 
-// With peers: those that look after rollouts over several regions.
+// With peers: creates the watchers of rollouts over several regions.
 static struct watchers *create_watchers(struct berthd *b, const struct peers *peers)
 {
 	struct watchers_settings settings = {
@@ -287,7 +287,7 @@ void berthd_close(struct berthd *b)
 		api_stop(b->api);
 	if (b->snapshots_run)
 		store_stop_snapshots(b->store);
-	// Watchers and schedulers begin nothing new; what they wait for, the applier still answers.
+	// Watchers and schedulers begin nothing new; the applier still answers the commands they wait for.
 	if (b->peers)
 		peer_controllers_stop(b->peers);
 	if (b->region_watchers)
@@ -296,7 +296,7 @@ void berthd_close(struct berthd *b)
 		watchers_stop(b->watchers);
 	if (b->pipeline)
 		pipeline_stop(b->pipeline);
-	// Before the workers, so that what is under way is still answered.
+	// The applier stops before the workers are destroyed, so that it answers their commands.
 	if (b->applier_runs)
 		applier_stop(b->applier, STOP_DRAIN_MS);
 	if (b->region_watchers)

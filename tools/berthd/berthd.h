@@ -1,4 +1,4 @@
-// Everything of the daemon started and stopped in order, in one place.
+// Starts and stops all parts of the daemon, in order.
 #pragma once
 #include "tools/berthd/daemon.h"
 
@@ -6,10 +6,10 @@
 
 // Opens the store and recovers; nothing runs yet. read_only: for --verify-state.
 bool berthd_open(struct berthd *, bool read_only, char *message);
-// Starts applier, schedulers, watchers, dataplane, API and snapshots. On failure everything started is stopped again by
-// berthd_close.
+// Starts applier, schedulers, watchers, dataplane, API and snapshots. After a failure berthd_close stops all that was
+// started.
 bool berthd_start(struct berthd *, char *message);
-// Stops in the reverse order and frees; what was never started is skipped.
+// Stops in the reverse order and frees; skips parts that were never started.
 void berthd_close(struct berthd *);
 
 // Plans threads to cores for the configuration. Also fills the plan's problems.

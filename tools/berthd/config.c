@@ -153,7 +153,7 @@ static const struct setting settings[] = {
 		.preset = "3600", .help = "terminal allocations are kept this long"},
 };
 
-// Of each entry of the list `ports`.
+// Settings of each entry of the list `ports`.
 static const struct setting port_settings_table[] = {
 	{"device", SETTING_TEXT, PORT(device), .preset = "",
 		.help = "kernel interface, PCI address, or DPDK vdev string"},
@@ -286,7 +286,7 @@ void config_defaults(struct config *config)
 		snprintf(config->name, sizeof config->name, "berthd");
 }
 
-// "ports.N.key"; N may be at most one past the ports so far.
+// Sets "ports.N.key"; N may be at most one past the ports so far.
 static bool set_port(struct config *config, const char *name, const char *value, char *message)
 {
 	char *rest;
@@ -342,7 +342,7 @@ bool config_check(const struct config *config, char *message)
 	return true;
 }
 
-// The value as text, in a buffer of CONFIG_PATH_BYTES or more.
+// Formats the value as text, in a buffer of CONFIG_PATH_BYTES or more.
 static void value_text(const struct setting *s, const void *record, char *text, size_t size)
 {
 	const void *field = (const char *)record + s->offset;
@@ -368,7 +368,7 @@ static void value_text(const struct setting *s, const void *record, char *text, 
 	}
 }
 
-// A YAML or JSON double-quoted scalar.
+// Prints a double-quoted scalar of YAML or JSON.
 static void print_quoted(FILE *out, const char *text)
 {
 	fputc('"', out);

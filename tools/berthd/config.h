@@ -1,5 +1,5 @@
-// The daemon's configuration: one table of settings serves the YAML file, the command line flags of
-// the same names, --print-config and --help.
+// The daemon's configuration: one table of settings serves the YAML file, the command line flags of the same names,
+// --print-config and --help.
 #pragma once
 #include "dataplane/dataplane.h"
 #include "placement/direct/placement.h"
@@ -35,21 +35,21 @@ struct config {
 
 #define CONFIG_MESSAGE_BYTES 512
 
-// Every setting at its default.
+// Sets every setting to its default.
 void config_defaults(struct config *);
 // Sets one setting by its dotted name ("http.port", "ports.0.device"). Returns false and a sentence
 // in message when there is no such setting or the value does not fit it.
 bool config_set(struct config *, const char *name, const char *value, char *message);
-// Reads a file over the present values. Unknown keys, wrong kinds and doubled keys are refused with
-// the file's line and column in message.
+// Reads a file over the present values. Refuses unknown keys, wrong kinds and doubled keys, with the file's line and
+// column in message.
 bool config_load(struct config *, const char *path, char *message);
-// The same from an open stream; path is only for messages.
+// Reads an open stream; path is only for messages.
 bool config_read(struct config *, FILE *, const char *path, char *message);
-// What no single setting can know: a port is configured, it has addresses, limits fit together.
+// Checks rules over several settings: a port is configured, it has addresses, limits fit together.
 bool config_check(const struct config *, char *message);
-// The effective configuration as YAML that config_load reads back.
+// Prints the effective configuration as YAML that config_load can read.
 void config_print(const struct config *, FILE *);
-// The same as one JSON object of dotted names; the caller frees.
+// The effective configuration as one JSON object of dotted names; the caller frees.
 char *config_json(const struct config *);
-// One line per setting: name, default, meaning. For --help.
+// Prints one line per setting for --help: name, default, meaning.
 void config_help(FILE *);

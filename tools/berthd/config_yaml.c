@@ -1,4 +1,4 @@
-// The YAML file, as a tree of marks and scalars (libyaml), flattened into dotted names.
+// Parses the YAML file into libyaml's tree, and flattens it into dotted names.
 #include "state/base/memory.h"
 #include "tools/berthd/config.h"
 #include <errno.h>
@@ -82,7 +82,7 @@ static bool joins_scalars(struct loading *l, yaml_node_t *list, char *joined, si
 	return true;
 }
 
-// The list `ports` holds mappings; any other list is one of words.
+// The list `ports` holds mappings; every other list holds words.
 static bool load_sequence(struct loading *l, const char *name, yaml_node_t *node)
 {
 	if (strcmp(name, "ports") != 0) {

@@ -69,7 +69,7 @@ static void collected(struct command *command)
 	atomic_flag_clear(busy);
 }
 
-// Asks the applier to drop what is past its time; one request at a time.
+// Asks the applier to collect records past their time; one request at a time.
 static void collect_ended(struct berthd *b)
 {
 	static atomic_flag busy = ATOMIC_FLAG_INIT;
@@ -81,7 +81,7 @@ static void collect_ended(struct berthd *b)
 		atomic_flag_clear(&busy);
 }
 
-// Sleeps in turns until a signal asks to stop; feeds the watchdog only while the daemon is healthy.
+// Sleeps in turns until a signal comes; feeds the watchdog only while the daemon is healthy.
 static void wait_for_signal(struct berthd *b, int signals)
 {
 	uint64_t watchdog_us = 0;
@@ -109,8 +109,8 @@ static void wait_for_signal(struct berthd *b, int signals)
 	log_info("stopping", "signal=%u", got == (ssize_t)sizeof info ? info.ssi_signo : 0u);
 }
 
-// Blocked in every thread, so that only the descriptor delivers them. A file that may not grow is an
-// error of the write, which is handled as a full disk is, and no reason to die.
+// Blocks the signals in every thread, so that only the descriptor delivers them. SIGXFSZ is ignored: a file that may
+// not grow is then a failed write, like a full disk.
 static int open_signals(void)
 {
 	sigset_t set;

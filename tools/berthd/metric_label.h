@@ -1,5 +1,5 @@
 // Values of labels.
 #pragma once
 
-// Replaces what would end a label: names of jobs and workers may hold it.
+// Replaces characters that would end a label, because names of jobs and workers may hold them.
 void metric_label_tame(char *text);

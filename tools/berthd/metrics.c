@@ -40,7 +40,7 @@ static const struct counter packet_thread_counters[] = {
 	{"berth_stalled_ms_total", offsetof(struct hot_counters, stalled_ms)},
 };
 
-// Of the applier, beside what became of each command.
+// Counters of the applier beside those of each command's result.
 static const struct counter applier_own_counters[] = {
 	{"berth_batches_total", offsetof(struct applier_counters, batches)},
 	{"berth_log_entries_total", offsetof(struct applier_counters, entries)},

@@ -1,9 +1,9 @@
-// Numbers that dashboards made for Nomad look for, and that are counted nowhere else.
+// Metrics that dashboards for Nomad need and that no other part counts.
 #include "tools/berthd/metrics_nomad.h"
 #include "state/records/job.h"
 #include <stdio.h>
 
-// Jobs looked at in one read section.
+// Jobs that one read section visits.
 #define JOBS_PER_SECTION 4096u
 #define JOB_STATUSES (JOB_DEAD + 1)
 

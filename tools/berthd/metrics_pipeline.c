@@ -1,4 +1,4 @@
-// What schedulers, broker and queues do, under the names that operators of Nomad know.
+// Metrics of schedulers, broker and queues, under the names that operators of Nomad know.
 #include "tools/berthd/metrics_pipeline.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Series of delayed evaluations: more than this would be a list, not a metric.
+// Most series of delayed evaluations: more would be a list, not a metric.
 #define DELAYED_MAX 64u
 
 static void pipeline_gauge(const struct metric_sink *m, const char *name, double value)

@@ -1,4 +1,4 @@
-// Evaluations on their way, and what is rescheduled later.
+// Evaluations under way, and evaluations that wait for a reschedule.
 #pragma once
 #include "tools/berthd/daemon.h"
 

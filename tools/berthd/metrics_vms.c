@@ -6,7 +6,7 @@
 #include "tools/berthd/metric_label.h"
 #include <stdio.h>
 
-// Workers looked at in one read section.
+// Workers that one read section visits.
 #define WORKERS_PER_SECTION 4096u
 
 static void emit_statuses(const struct metric_sink *m, const char *name, const struct berthd *b)
@@ -59,7 +59,7 @@ static void emit_scheduling(
 	m->histogram(m->sink, name, "", s->vm_scheduling.us, (double)s->vm_scheduling.us_sum);
 }
 
-// Under the names that dashboards made for Orchard ask for, a series for each worker among them: off by default.
+// Emits the names that dashboards for Orchard need, with a series for each worker: off by default.
 static void emit_orchard(
 	const struct metric_sink *m, const struct berthd *b, const struct watchers_stats *s)
 {

@@ -1,4 +1,4 @@
-// What the watchers did, and what they have under their eyes.
+// Metrics of the watchers: what they did, and what they watch.
 #include "tools/berthd/metrics_watchers.h"
 #include "placement/watch/nodes/standings.h"
 #include "tools/berthd/metrics_vms.h"
@@ -39,7 +39,7 @@ static void emit_standings(
 	counter(m, "berth_node_updates_total", "outcome=\"changed\"", s->looks_changed);
 	counter(m, "berth_node_updates_total", "outcome=\"unchanged\"", s->looks_unchanged);
 	m->value(m->sink, 'g', "berth_node_update_seconds", "", s->sweep_us / 1e6);
-	// The same under the names that dashboards made for Scoot ask for (row E28).
+	// The same values under the names that dashboards for Scoot need (row E28).
 	watchers_gauge(m, "availableNodes", standings.healthy);
 	watchers_gauge(m, "freeNodes", standings.free);
 	watchers_gauge(m, "runningNodes", standings.running);

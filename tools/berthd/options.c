@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define OPTION_NAME_BYTES 128u
-#define SETTING 3 // behind the actions
+#define SETTING 3 // follows the actions
 
 static void print_help(void)
 {
@@ -56,7 +56,7 @@ static bool read_genkey(int argc, const char *const *argv, struct options *o, ch
 	return o->key_file != NULL;
 }
 
-// What is no action is a setting, which config_set knows by its name.
+// Every other flag is a setting, which config_set finds by its name.
 static const struct {
 	const char *name;
 	enum action action;
@@ -76,8 +76,7 @@ static enum option_event find_option(
 	return size > 0 && size < OPTION_NAME_BYTES ? OPTION_GIVEN : OPTION_UNKNOWN;
 }
 
-// One pass over the words: the file is loaded in the first, the rest is set in the second, so that
-// flags win wherever they stand.
+// Reads all words once. The first pass loads the file, the second sets the rest, so that flags win wherever they stand.
 static bool read_pass(const char *const *words, bool files, struct config *config,
 	struct options *o, char *message)
 {

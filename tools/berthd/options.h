@@ -1,4 +1,4 @@
-// The command line: what to do, and settings over the file's.
+// The command line: an action, and settings that override the file's.
 #pragma once
 #include "tools/berthd/config.h"
 

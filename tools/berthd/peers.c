@@ -12,11 +12,11 @@
 #define TOKEN_BYTES 512u
 #define URL_BYTES 4096u
 #define ESCAPED_BYTES (3 * STORED_NAME_BYTES_MAX + 4)
-#define ANSWER_BYTES 512u // of the beginning of an answer: a word, or why not
+#define ANSWER_BYTES 512u // beginning of an answer: a word, or an error
 
 struct peer {
 	char *region, *address;
-	uint64_t away_until_ns; // it did not answer just now
+	uint64_t away_until_ns; // it has just failed to answer
 };
 
 struct peer_controllers {
@@ -31,12 +31,12 @@ struct peer_controllers {
 };
 
 struct answer {
-	long status; // 0: none
+	long status; // 0: no answer
 	char text[ANSWER_BYTES];
 	size_t size;
 };
 
-// One request that is under way.
+// One request under way.
 struct inquiry {
 	struct peer_controllers *controllers;
 	struct answer *answer;
@@ -59,7 +59,7 @@ static bool add_peer(struct peer_controllers *p, char *item, char *message, uint
 		return refuse_regions(message, message_size, "this is no URL", equals + 1);
 	*equals = '\0';
 	if (strcmp(item, p->config->region) == 0)
-		return true; // all may have the same list
+		return true; // every region may have the same list
 	if (p->count == REGIONS_MAX || peer_controllers_know(p, item))
 		return refuse_regions(
 			message, message_size, "too many regions, or twice the same", item);
@@ -131,7 +131,7 @@ struct question {
 	const char *url, *body;
 };
 
-// NULL when an answer came, else why none did.
+// NULL when the peer answered, else the reason why not.
 static const char *try_once(struct peer_controllers *p, const struct question *q, struct answer *a)
 {
 	struct inquiry inquiry = {p, a};
@@ -159,7 +159,7 @@ static bool is_temporary(const char *failure, const struct answer *a)
 	return failure || a->status == 429 || a->status >= 502;
 }
 
-// One that did not answer is left alone for a while: others are waiting for their turn behind it.
+// Leaves a peer that did not answer alone for a while, because questions to others wait behind it.
 static bool ask_peer(
 	struct peer_controllers *p, struct peer *peer, const struct question *q, struct answer *a)
 {
@@ -187,7 +187,7 @@ static struct peer *find_peer(struct peer_controllers *p, const char *region)
 	return NULL;
 }
 
-// What is asked of a job.
+// A question about a job.
 struct about {
 	const char *path, *id, *namespace_name;
 	const char *name, *value; // one more parameter
@@ -222,7 +222,7 @@ static int find_deployment(void *context, const char *region, const char *namesp
 	return REGION_UNKNOWN;
 }
 
-// 0, -ENOENT when it is not there, or another negative error.
+// 0, -ENOENT when the peer does not have it, or another negative error.
 static int send_command(struct peer_controllers *p, struct peer *peer, const struct question *q)
 {
 	char region[64], why[ANSWER_BYTES];

@@ -1,4 +1,4 @@
-// The controllers of other regions: where they are, and how they are asked.
+// The controllers of other regions: their addresses, and requests to them.
 #pragma once
 #include "placement/watch/jobs/peers.h"
 #include "state/base/time_source.h"
@@ -6,11 +6,11 @@
 
 struct peer_controllers;
 
-// NULL with a sentence in message when the settings do not fit. No peers at all is fine.
+// NULL and a sentence in message when the settings do not fit. No peers at all is fine.
 struct peer_controllers *peer_controllers_create(
 	const struct config *, const struct time_source *, char *message, uint32_t message_size);
 void peer_controllers_destroy(struct peer_controllers *); // NULL is fine
-// Ends a request that is under way, and lets every later one fail at once.
+// Cancels the request under way, and lets every later one fail at once.
 void peer_controllers_stop(struct peer_controllers *);
 bool peer_controllers_know(const struct peer_controllers *, const char *region);
 // For watchers_settings: one thread uses it.
