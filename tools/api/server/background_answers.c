@@ -3,7 +3,7 @@
 #include "tools/api/server/parking.h"
 #include <stdlib.h>
 
-// Waiting together at most; more are told to come back.
+// Most requests that wait together; others are told to come back.
 #define WAITING_MAX 32u
 
 struct background_answer {
@@ -48,10 +48,10 @@ static void *background_answers_main(void *argument)
 		b->counts.waiting--;
 		b->counts.done++;
 		pthread_mutex_unlock(&b->lock);
-		// From here on the item is the request's again.
+		// From here on the request owns the item again.
 		atomic_store(&item->done, true);
 		parking_wake(b->api->parking);
-		// The last touch: api_server_stop() waits for it.
+		// Last access: api_server_stop() waits for it.
 		atomic_fetch_sub(&b->api->commands_under_way, 1);
 	}
 	return NULL;
@@ -85,7 +85,7 @@ void background_answers_stop(struct background_answers *b)
 	free(b);
 }
 
-// False when there is no room.
+// False when too many wait.
 static bool append_answer(struct background_answers *b, struct background_answer *item)
 {
 	pthread_mutex_lock(&b->lock);
@@ -134,7 +134,7 @@ static bool answer_is_done(const void *context)
 void background_answer_park(struct request *request)
 {
 	static const struct parked_kind kind = {.is_ready = answer_is_done, .is_kept = true};
-	// However long that takes.
+	// No deadline: the request waits however long the work takes.
 	parking_park(request->api->parking, request, &kind, request->background, UINT64_MAX);
 }
 

@@ -1,5 +1,5 @@
-// Answers that take long to work out (plans, explanations, filtered pages look at every node): one thread of their own
-// works them off in order, so that they hold up no connection but their own.
+// A thread for answers that take long (plans, explanations, filtered pages visit every node): it works them off in
+// order, so that each holds up only its own connection.
 #pragma once
 #include "tools/api/server/request.h"
 
@@ -7,16 +7,16 @@ struct background_answers;
 
 // Returns 0 or -errno.
 int background_answers_start(struct api *, struct background_answers **);
-void background_answers_stop(struct background_answers *); // nothing is waiting any more; frees it
+void background_answers_stop(struct background_answers *); // call it when none is waiting; frees it
 
-// From the answer or submit of a route: work fills the reply later, on the thread. When too many
-// wait already the reply says so at once.
+// Called by the answer or submit of a route: work fills the reply later, on the thread. The reply says at once when too
+// many wait already.
 void answer_in_background(struct request *, struct reply *, route_answer *work);
-// Parks the request until its answer is worked out.
+// Parks the request until its reply is filled.
 void background_answer_park(struct request *);
-// The reply that was worked out; the request's no longer.
+// The filled reply, which the caller then owns.
 struct reply background_answer_take(struct request *);
-void background_answer_drop(struct request *); // frees a reply that was never taken
+void background_answer_drop(struct request *); // frees a reply that nobody took
 
 struct background_answers_counts {
 	uint32_t waiting;

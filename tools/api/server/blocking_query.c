@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// Nomad's default and maximum of a blocking query, and its jitter: up to a sixteenth more.
+// Nomad's default and maximum wait, and its jitter: up to a sixteenth more.
 #define API_WAIT_MS_MAX 300000ull
 #define API_WAIT_JITTER 16u
 
-// Digits only: what strtoull would let pass (signs, blanks) is refused.
+// Digits only: refuses signs and blanks, which strtoull accepts.
 static bool number_parse(const char *text, uint64_t *value)
 {
 	if (*text < '0' || *text > '9')
@@ -67,7 +67,7 @@ uint64_t table_watched(const struct request *r)
 	return table_index(r, r->route->table);
 }
 
-// Under read lock. A thing that was there and is gone has changed too.
+// Under read lock. A record that existed and is gone has changed, too.
 static bool watched_moved(const void *context)
 {
 	const struct request *r = context;

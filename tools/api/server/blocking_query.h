@@ -1,13 +1,13 @@
-// Reads that wait: ?index= and ?wait= of routes that watch something.
+// Blocking queries: ?index= and ?wait= of routes that watch something.
 #pragma once
 #include "tools/api/server/parking.h"
 
-// True when the request asks to wait for something newer than it has seen; sets its wait index and
-// *deadline_ns. On a parameter that does not parse fills the reply.
+// True when the request asks to wait for a newer index than it has seen; sets its wait index and *deadline_ns. Fills
+// the reply when a parameter does not parse.
 bool blocking_query_wanted(struct request *, uint64_t *deadline_ns, struct reply *);
 // True when a blocking query has its answer. Under no read lock.
 bool blocking_query_is_over(struct request *);
-// To park it with; the context is the request.
+// For parking_park; the context is the request.
 extern const struct parked_kind blocking_query_kind;
 
 // For route_watched: when a table last changed, as far as this process knows.

@@ -11,7 +11,7 @@ static bool is_blank(const struct request *request)
 	return true;
 }
 
-// Nomad's clients send null where they have nothing to say.
+// Nomad's clients send null for an empty body.
 static bool is_null(const struct request *request)
 {
 	return request->body_size >= 4 && memcmp(request->body, "null", 4) == 0;

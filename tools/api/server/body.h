@@ -3,9 +3,8 @@
 #include "tools/api/server/request.h"
 #include "tools/json/json_reader.h"
 
-// The body as an object: that of an empty body is empty. NULL with a reply when it is no JSON.
+// Parses the body as an object; an empty body gives an empty one. NULL with a reply when it is no JSON.
 json_t *body_read(struct request *, struct reply *);
-// True when the body may stand for this path: its member is absent, empty, or the same as the
-// path's id. Else the reply says so.
+// True when the body fits the path: its member is absent, empty, or equal to the path's id. False with a reply.
 bool body_names(
 	const struct request *, json_t *body, const char *member, const char *what, struct reply *);

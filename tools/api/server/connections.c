@@ -10,7 +10,7 @@
 
 const char *const connection_phase_names[] = {"idle", "headers", "body", "parked", "sending"};
 
-// How long a connection may stay in a phase; 0 is for ever (a parked request has its own deadline).
+// How long a connection may stay in a phase; 0: for ever (a parked request has its own deadline).
 static const uint64_t phase_ms_max[CONNECTION_PHASES] = {
 	[CONNECTION_IDLE] = 120000,
 	[CONNECTION_HEADERS] = 10000,
@@ -94,7 +94,7 @@ void connections_sweep(struct connections *c)
 		uint64_t since = atomic_load(&connection->since_ns);
 		if (connection->cut || !limit_ns || now < since || now - since < limit_ns)
 			continue;
-		// libmicrohttpd sees the end of the stream and closes it.
+		// libmicrohttpd sees the end of the stream and closes the connection.
 		connection->cut = true;
 		c->counts.cut[phase]++;
 		shutdown(connection->fd, SHUT_RDWR);

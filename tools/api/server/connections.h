@@ -1,5 +1,5 @@
-// Every connection and what it is busy with, so that a client that dribbles or stalls is cut off:
-// the inactivity timeout of libmicrohttpd alone is reset by each byte.
+// Every connection and its phase, so that the server cuts off a client that sends too slowly or stalls: each byte
+// resets the inactivity timeout of libmicrohttpd.
 #pragma once
 #include "state/base/time_source.h"
 
@@ -15,13 +15,13 @@ enum connection_phase {
 struct connections *connections_create(const struct time_source *);
 void connections_destroy(struct connections *);
 
-// libmicrohttpd's threads.
+// On libmicrohttpd's threads.
 struct connection *connection_open(struct connections *, int fd);
 void connection_close(struct connections *, struct connection *);
 void connection_enter(struct connections *, struct connection *, enum connection_phase);
 int connection_fd(const struct connection *);
 
-// Parking thread: shuts down connections that are past their time.
+// On the parking thread: shuts down connections that have exceeded their phase's time.
 void connections_sweep(struct connections *);
 
 struct connections_counts {

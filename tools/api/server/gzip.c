@@ -7,8 +7,8 @@
 #include <strings.h>
 #include <zlib.h>
 
-// JSON of this kind repeats itself within a few items: a window of 16 KiB (and with it 128 KiB of memory)
-// gives what a larger one does.
+// Such JSON repeats itself within a few items: a window of 16 KiB (and with it 128 KiB of memory) compresses as well as
+// a larger one.
 #define WINDOW_BITS 14
 #define WINDOW_OF_GZIP 16
 #define MEMORY_LEVEL 7
@@ -20,7 +20,7 @@ struct gzip {
 	size_t size, capacity;
 };
 
-// True when the parameters of a coding ("; q=0.5") do not say that it must not be used.
+// Whether a coding's parameters ("; q=0.5") allow its use.
 static bool is_allowed(const char *parameters, size_t size)
 {
 	for (size_t i = 0; i + 1 < size; i++)
@@ -92,7 +92,7 @@ void gzip_free(struct gzip *g)
 {
 	if (!g)
 		return;
-	// Says Z_DATA_ERROR of a stream that was cut off, which is not a mistake here.
+	// Returns Z_DATA_ERROR for a stream that was cut off, which is no mistake here.
 	(void)deflateEnd(&g->stream);
 	free(g->bytes);
 	free(g);

@@ -1,9 +1,9 @@
-// Answers compressed for clients that ask for it.
+// Compresses answers for clients that ask for it.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
-// Smaller answers are sent plain: compressing them would save no packet.
+// Smaller answers are sent plain: compression would save no packet.
 #define GZIP_BYTES_MIN 1400u
 
 struct gzip;
@@ -17,5 +17,5 @@ struct gzip *gzip_create(void); // NULL: out of memory; the answer is sent plain
 void gzip_add(struct gzip *, const void *data, size_t size, bool is_last);
 const unsigned char *gzip_bytes(const struct gzip *, size_t *size);
 void gzip_free(struct gzip *); // NULL is fine
-// The whole in one go; the caller frees. NULL: out of memory.
+// Compresses data in one go; the caller frees. NULL: out of memory.
 unsigned char *gzip_all(const void *data, size_t size, size_t *packed_size);

@@ -1,5 +1,5 @@
-// The way of a request: headers → route → body → parked or commands → answer. Only this file
-// and the start in server.c drive libmicrohttpd.
+// The path of a request: headers → route → body → parked or commands → answer. Only this file and start.c drive
+// libmicrohttpd.
 #include "tools/api/server/http.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -14,15 +14,14 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// A write that is not durable by then is answered with 503; it may still take effect.
+// A write that is not durable within this time is answered with 503; it may still take effect.
 #define COMMAND_WAIT_MS 30000ull
-// What is read and thrown away of a body that is too large, so that its sender gets to see the
-// answer.
+// Bytes of a too large body that the server reads and drops, so that the client gets to see the answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
 
 static void put_header(struct MHD_Response *response, const char *name, const char *value)
 {
-	// Fails only when memory is short; a client copes without.
+	// Fails only without memory; a client copes without the header.
 	(void)MHD_add_response_header(response, name, value);
 }
 
@@ -195,7 +194,7 @@ static enum MHD_Result advance_request(struct request *request)
 	switch (request->stage) {
 	case REQUEST_HEADERS:
 	case REQUEST_BODY:
-		// Nothing is parked that nobody would wait for: the server may be stopped at any time.
+		// A request that comes while the server stops is not parked, because nobody would wait for it.
 		if (!parking_is_open(request->api->parking))
 			return send_error(
 				request, MHD_HTTP_SERVICE_UNAVAILABLE, "the server stops");
@@ -219,7 +218,7 @@ static bool announces_too_much(struct request *request)
 	return length && strtoull(length, NULL, 10) > JOB_JSON_BYTES_MAX;
 }
 
-// A browser names the site whose page a write comes from; other clients send no Origin.
+// A browser names in Origin the site whose page sends a write; other clients send no Origin.
 static bool is_from_elsewhere(struct request *request)
 {
 	const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);
@@ -234,7 +233,7 @@ static bool encoding_is_known(struct request *request)
 	return !encoding || strcasecmp(encoding, "identity") == 0;
 }
 
-// Nothing is passed on to the controllers of other regions.
+// This controller forwards no requests to controllers of other regions.
 static bool is_for_this_region(const struct request *request)
 {
 	const char *region = request_parameter(request, "region");
@@ -353,7 +352,7 @@ void http_connection(void *context, struct MHD_Connection *connection, void **so
 	}
 }
 
-// Paths and parameters are decoded by us, once and strictly.
+// The API decodes paths and parameters itself, once and strictly.
 size_t http_leave_encoded(void *context, struct MHD_Connection *connection, char *text)
 {
 	return strlen(text);

@@ -1,4 +1,4 @@
-// The way of a request, as libmicrohttpd calls it.
+// Callbacks through which libmicrohttpd drives a request.
 #pragma once
 #include "tools/api/server/request.h"
 

@@ -1,7 +1,7 @@
 #include "tools/api/server/one_record.h"
 #include "state/records/record.h"
 
-// Records begin with their indexes.
+// Every record begins with its indexes.
 uint64_t one_record_watched(const struct request *request)
 {
 	const struct one_record *one = request->route->one;

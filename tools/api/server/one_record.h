@@ -1,11 +1,11 @@
-// Reads of one record that the path names: how it is now, or that it is not there.
+// Reads of one record that the path names: its present state, or 404.
 #pragma once
 #include "tools/api/server/request.h"
 
 struct one_record {
-	const char *noun;   // of what is not found: "alloc"
-	bool says_its_name; // then: VM "x" not found
-	// By the path, or NULL. Under read lock.
+	const char *noun;   // in the message of a 404: "alloc"
+	bool says_its_name; // the message is then: VM "x" not found
+	// Finds the record by the path, or NULL. Under read lock.
 	const void *(*find)(const struct request *);
 	// Under read lock.
 	void (*write)(struct json_writer *, const struct request *, const void *record);

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Looks at everything that is parked are at least this far apart, however fast the state changes.
+// Least time between two checks of all parked requests, however fast the state changes.
 #define LOOK_PACE_NS (5 * NS_PER_MS)
 #define SWEEP_PERIOD_NS NS_PER_S
 #define EVENTS_MAX 64
@@ -17,8 +17,8 @@ struct parking {
 	struct api *api;
 	pthread_t thread;
 	int epoll_fd, wake_fd, state_fd;
-	int more_fd;          // another that wakes it; -1: there is none
-	_Atomic bool urgent;  // look now, whatever the pace
+	int more_fd;          // another eventfd that wakes the thread; -1: none
+	_Atomic bool urgent;  // check now, without the pace
 	pthread_mutex_t lock; // guards what follows
 	struct cds_list_head parked;
 	bool is_open, runs;
@@ -61,7 +61,7 @@ static enum wake_reason wake_reason(const struct request *r, uint64_t now)
 	return now >= r->deadline_ns ? WAKE_DEADLINE : WAKE_NOT;
 }
 
-// Parking thread, under the lock: nobody else takes a request from the list.
+// On the parking thread, under the lock: no other thread removes a request from the list.
 static void unpark(struct parking *p, struct request *r)
 {
 	if (!r->parked_kind->is_kept)
@@ -89,18 +89,16 @@ void parking_park(struct parking *p, struct request *r, const struct parked_kind
 	if (++p->counts.parked > p->counts.parked_most)
 		p->counts.parked_most = p->counts.parked;
 	if (!r->parked_kind->is_kept) {
-		// libmicrohttpd does not look at a suspended socket: we notice that its client
-		// went.
+		// libmicrohttpd does not watch a suspended socket: the parking thread sees that its client left.
 		struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = r};
 		epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event);
 	}
 	pthread_mutex_unlock(&p->lock);
-	// The thread learns of the deadline, and sees what came before the request was on the
-	// list.
+	// The thread learns of the deadline, and sees changes from before the request was on the list.
 	poke(p);
 }
 
-// Moves what is ready to a list of its own; returns when the next one is due. Under the lock.
+// Moves requests that may go on to a list of their own; returns when the next one is due. Under the lock.
 static uint64_t gather(struct parking *p, struct cds_list_head *ready)
 {
 	uint64_t now = now_ns(p), next = now + SWEEP_PERIOD_NS;
@@ -122,7 +120,7 @@ static uint64_t gather(struct parking *p, struct cds_list_head *ready)
 	return next;
 }
 
-// Wakes what is ready. Returns when the next one is due.
+// Wakes requests that may go on. Returns when the next one is due.
 static uint64_t look_at_parked(struct parking *p)
 {
 	struct request *r, *after;

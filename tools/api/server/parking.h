@@ -3,26 +3,26 @@
 #pragma once
 #include "tools/api/server/request.h"
 
-// What a request waits for.
+// The condition that a request waits for.
 struct parked_kind {
-	// Under read lock, on the parking's thread: it can go on. context: as it was parked with.
+	// Whether the request can go on. Under read lock, on the parking thread; context is that of parking_park.
 	bool (*is_ready)(const void *context);
-	// It is waited for even when its client went, and when the server stops.
+	// The request waits on even when its client left or the server stops.
 	bool is_kept;
 };
 
 struct parking;
 
-// wake_fd: an eventfd after which it looks at all that is parked, or -1. Returns 0 or -errno.
+// wake_fd: an eventfd after which the thread checks all parked requests, or -1. Returns 0 or -errno.
 int parking_start(struct api *, int wake_fd, struct parking **);
-// Wakes whatever is parked and parks nothing from now on.
+// Wakes all parked requests but kept ones, and from now on parks only kept ones.
 void parking_close(struct parking *);
-void parking_stop(struct parking *); // ends the thread and frees it
+void parking_stop(struct parking *); // ends the thread and frees parking
 
-// False once nothing is parked any more: the server stops.
+// False once the server stops: only kept requests may still be parked.
 bool parking_is_open(struct parking *);
-// On the request's libmicrohttpd thread, from its access handler or the reader of its answer, as the
-// last thing there.
+// Called on the request's libmicrohttpd thread, from its access handler or the reader of its answer, as the last thing
+// there.
 void parking_park(struct parking *, struct request *, const struct parked_kind *,
 	const void *context, uint64_t deadline_ns);
 // Any thread; never blocks.

@@ -1,7 +1,7 @@
-// A request on its way.
+// A request under way.
 //
-// It lives on one of libmicrohttpd's threads. It may be parked (parking.h): a blocking query until what it watches
-// changes, a write until its commands are durable. Parked requests hold no thread.
+// It lives on one of libmicrohttpd's threads. It may be parked (parking.h): a blocking query until what it
+// watches changes, a write until its commands are durable. Parked requests hold no thread.
 #pragma once
 #include "state/base/limits.h"
 #include "tools/api/server/reply.h"
@@ -15,15 +15,15 @@ struct background_answer;
 struct parked_kind;
 
 struct parameter {
-	char *name, *value; // decoded; value "" when it has none
+	char *name, *value; // decoded; value is "" when the request has none
 };
 
 enum request_stage {
 	REQUEST_HEADERS,  // just begun
 	REQUEST_BODY,     // a write whose body arrives
-	REQUEST_WATCHING, // a blocking query, parked or about to look
+	REQUEST_WATCHING, // a blocking query, parked or about to check
 	REQUEST_COMMANDS, // a write whose commands are under way
-	REQUEST_WORKING,  // its answer is being worked out (background_answers.h)
+	REQUEST_WORKING,  // a thread works out its answer (background_answers.h)
 	REQUEST_ANSWERED,
 };
 
@@ -41,32 +41,32 @@ struct request {
 	size_t body_size, body_capacity, body_seen;
 	bool body_too_large;
 	uint64_t wait_index; // of a blocking query
-	bool wait_existed;   // what it watches was there when it began
+	bool wait_existed;   // what it watches existed when it began
 	struct submission *submission;
 	struct background_answer *background; // while its answer is worked out
-	void *context; // of the route, between submit and answer; see context_free
+	void *context; // the route's, between submit and answer; see context_free
 	void (*context_free)(void *);
-	unsigned status; // as answered, for the counters
-	// Parked: owned by parking.c.
+	unsigned status; // of the answer, for the counters
+	// Owned by parking.c while the request is parked.
 	struct cds_list_head parked;
 	const struct parked_kind *parked_kind;
 	const void *parked_context;
 	uint64_t deadline_ns; // 0: was not parked
-	bool hung_up;         // its client went while it was parked
+	bool hung_up;         // its client left while it was parked
 };
 
 struct request *request_create(struct api *, struct MHD_Connection *, struct connection *);
-// Its submission and its background answer are gone already.
+// Call it after the submission and the background answer are gone.
 void request_free(struct request *);
-// Takes the query parameters, decoded. Returns NULL, or what is wrong with them.
+// Decodes the query parameters. Returns NULL, or what is wrong with them.
 const char *request_parameters_read(struct request *);
 void request_body_add(struct request *, const char *data, size_t size);
 
-// Value of a query parameter, or NULL when it is not there.
+// Value of a query parameter, or NULL.
 const char *request_parameter(const struct request *, const char *name);
 // True for "?name", "?name=true", "?name=1".
 bool request_flag(const struct request *, const char *name);
-// The namespace asked for; "default" when none is. "*" stands for all where lists are concerned.
+// The requested namespace, by default "default". Lists take "*" for all.
 const char *request_namespace(const struct request *);
 
 // Starts a JSON answer with 200.

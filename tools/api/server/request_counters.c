@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Class 0 is "never answered".
+// Class 0: never answered.
 #define CLASSES 6u
 
 static const char *const class_names[CLASSES] = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
 
 struct request_counters {
 	const struct route_table *table;
-	uint32_t rows; // of the counts; the last one counts what matched no route
+	uint32_t rows; // of the counts; the last row counts requests without a route
 	_Atomic uint64_t counts[][CLASSES];
 };
 

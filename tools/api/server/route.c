@@ -38,7 +38,7 @@ struct segments {
 	char *at[SEGMENTS_MAX];
 };
 
-// Splits "/a/b/c" in place. False when it is no absolute path or has too many parts.
+// Splits "/a/b/c" in place. False when the path is not absolute or has too many parts.
 static bool split_path(char *path, struct segments *segments)
 {
 	segments->count = 0;
@@ -54,14 +54,14 @@ static bool split_path(char *path, struct segments *segments)
 	return true;
 }
 
-// Jobs may have slashes in their ids, and not every client escapes them.
+// Ids of jobs may have slashes, and not every client escapes them.
 static bool is_of_job(const char *pattern)
 {
 	return strstr(pattern, "/job/:id") != NULL;
 }
 
-// True when the path fits the pattern, with a job's id made of that many parts more than one; notes where
-// that begins which stands for ":id".
+// Whether the path fits the pattern when a job's id has `more` additional parts; sets ids to the segments that stand
+// for ":id".
 static bool pattern_fits(
 	const char *pattern, const struct segments *segments, uint32_t more, const char **ids)
 {
@@ -87,7 +87,7 @@ static bool pattern_fits(
 	return at == segments->count;
 }
 
-// Puts the parts of an id together again. Decoding has only made them shorter, so they are moved down.
+// Joins the parts of an id in place: decoding has only made them shorter.
 static void join_segments(const struct segments *segments, const char *id, uint32_t more)
 {
 	uint32_t first = 0;
@@ -109,7 +109,7 @@ static bool method_fits(const struct route *route, const char *method)
 	return strcmp(route->method, "PUT") == 0 && strcmp(method, "POST") == 0;
 }
 
-// The route that a path and method fit when a job's id has that many parts more than one.
+// Finds the route of a path and method when a job's id has `more` additional parts.
 static enum route_match match_with(const struct route_table *table, const char *method,
 	const struct segments *segments, uint32_t more, const struct route **found,
 	const char **ids)
@@ -139,7 +139,7 @@ enum route_match route_find(const struct route_table *table, const char *method,
 	for (uint32_t i = 0; i < segments.count; i++)
 		if (!percent_decode(segments.at[i]))
 			return ROUTE_BAD_ENCODING;
-	// A route whose path ends in a word of its own wins over one that takes the word as part of an id.
+	// A route that ends in its own word goes before one that takes the word as part of an id.
 	for (uint32_t more = 0; more < segments.count; more++) {
 		enum route_match match = match_with(table, method, &segments, more, found, ids);
 		if (match == ROUTE_FOUND && more)

@@ -1,7 +1,7 @@
-// Routes: what the API can be asked for, and the way from a request line to a row of their table.
+// Routes: the requests that the API knows, and how a request line finds its row in their table.
 //
-// Each folder of handlers has a routes.h with a row a route, as a list for a macro; the same rows declare the
-// handlers and make the table.
+// Each folder of handlers has a routes.h with one row per route, as a list for a macro; the rows declare the handlers
+// and make the table.
 #pragma once
 #include "state/tables/state.h"
 
@@ -11,11 +11,10 @@ struct one_record;
 
 // Under no read lock. Fills the reply.
 typedef void route_answer(struct request *, struct reply *);
-// The index at which what the request looks at last changed, 0 when it is not there. Under read
-// lock.
+// The index of the last change to what the request reads, 0 when it does not exist. Under read lock.
 typedef uint64_t route_watched(const struct request *);
-// Turns a write's body into commands and submits them (submission.h); then route_answer is called
-// when they are done. Or fills the reply at once.
+// Turns a write's body into commands and submits them (submission.h); route_answer is called when they are done. Or
+// fills the reply at once.
 typedef void route_submit(struct request *, struct reply *);
 
 struct route {
@@ -23,20 +22,20 @@ struct route {
 	const char *pattern; // ":id" stands for one path segment
 	route_answer *answer;
 	route_watched *watched;       // NULL: answers at once
-	route_submit *submit;         // NULL: changes nothing
-	enum state_table table;       // of table_watched
-	const struct one_record *one; // of one_record_read and one_record_watched
+	route_submit *submit;         // NULL: the route changes nothing
+	enum state_table table;       // for table_watched
+	const struct one_record *one; // for one_record_read and one_record_watched
 };
 
-// When the table of the route last changed, as far as this process knows.
+// The last change of the route's table, as far as this process knows.
 route_watched table_watched;
-// What the path names, and when that last changed (one_record.h).
+// Read the record that the path names, and the index of its last change (one_record.h).
 route_answer one_record_read;
 route_watched one_record_watched;
 
 // READ(pattern, answer); WATCH(pattern, answer, watched): a read that can wait for a change; LIST(pattern, answer,
-// table): one that waits for a change of a table; ONE(pattern, one_record): one of what the path names;
-// WRITE(method, pattern, submit, answer); ASK(method, pattern, submit): has a body and changes nothing.
+// table): a read that can wait for a change of a table; ONE(pattern, one_record): the same for the record that the path
+// names; WRITE(method, pattern, submit, answer); ASK(method, pattern, submit): has a body and changes nothing.
 #define ROUTE_DECLARE_READ(pattern_, answer_) route_answer answer_;
 #define ROUTE_DECLARE_WATCH(pattern_, answer_, watched_) \
 	route_answer answer_;                            \
@@ -65,9 +64,9 @@ route_watched one_record_watched;
 		ROUTE_ROW_ASK)
 
 struct route_table {
-	const struct route *routes; // of two that fit a path the first one counts
+	const struct route *routes; // the first route that fits a path counts
 	uint32_t count;
-	// Whether its refusals are {"message": "…"}, as Orchard has them, and not plain text.
+	// Whether the route refuses with {"message": "…"}, as Orchard does, instead of plain text.
 	bool (*complains_in_json)(const struct route *);
 };
 
@@ -75,11 +74,10 @@ enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BA
 
 #define ROUTE_IDS_MAX 2u
 
-// path is the raw, still encoded one, and is cut up in place. On ROUTE_FOUND sets the route, and the
-// ids, which point into path; each segment is decoded once, after the path was split, so that an encoded slash
-// belongs to its segment.
+// path is still encoded, and is split in place. On ROUTE_FOUND sets the route and the ids, which point into path. Each
+// segment is decoded once, after the split, so that an encoded slash belongs to its segment.
 enum route_match route_find(const struct route_table *, const char *method, char *path,
 	const struct route **, const char *ids[static ROUTE_IDS_MAX]);
 
-// Percent-decodes once, in place. False when an escape is broken or decodes to NUL.
+// Percent-decodes once, in place. False when an escape is broken or gives NUL.
 bool percent_decode(char *text);

@@ -9,7 +9,7 @@
 
 #define API_THREADS 4u
 #define API_CONNECTIONS_MAX 4096u
-// Longest request line and headers; libmicrohttpd answers 431 beyond.
+// Longest request line and headers; libmicrohttpd answers longer ones with 431.
 #define API_HEADER_BYTES_MAX (32u * 1024)
 
 struct api {

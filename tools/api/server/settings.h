@@ -1,4 +1,4 @@
-// Settings of the HTTP API: where it listens, which state it serves, and what it asks of the process.
+// Settings of the HTTP API: its address, the state it serves, and callbacks into the process.
 #pragma once
 #include "state/applier/applier.h"
 #include "state/applier/command_queue.h"
@@ -7,12 +7,12 @@
 
 struct event_log; // tools/api/events/event_log.h
 
-// One value for /v1/metrics, produced by whoever owns it. kind: 'c' counter, 'g' gauge.
-// labels: "" or prometheus form `type="place",outcome="done"`; the set is closed and bounded.
+// Emits one value for /v1/metrics. kind: 'c' counter, 'g' gauge. labels: "" or in Prometheus' form
+// `type="place",outcome="done"`; the set is closed and bounded.
 typedef void metric_value(
 	void *sink, char kind, const char *name, const char *labels, double value);
-// Histogram of powers of two: bucket i counts values < 2^i microseconds that no bucket before it
-// counted; the last one counts all larger ones too.
+// Emits a histogram of powers of two: bucket i counts values < 2^i microseconds that no earlier bucket counted; the
+// last bucket also counts all larger values.
 typedef void metric_histogram(void *sink, const char *name, const char *labels,
 	const uint64_t buckets[32], double sum_us);
 
@@ -25,22 +25,21 @@ struct metric_sink {
 struct api_settings {
 	const char *address;                              // "127.0.0.1"
 	uint16_t port;                                    // 0: any free one
-	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and as many per address
+	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
-	struct event_log *events; // what event streams are made from; NULL: there are none
+	struct event_log *events; // source of event streams; NULL: there are none
 	const char *region, *datacenter, *name;
 	int64_t vm_offline_after_ns; // a worker that is silent for longer is offline; 0: 3 minutes
 	uint64_t seed;               // of the jitter of blocking queries; 0: from the system
-	// Calls the sink for every metric of the process (berthd knows all of them). Any API
-	// thread.
+	// Emits every metric of the process (berthd knows all of them). Any API thread.
 	void (*metrics)(void *context, const struct metric_sink *);
-	// Writes one JSON object: the effective configuration, for /v1/agent/self.
+	// One JSON object with the effective configuration, for /v1/agent/self.
 	char *(*configuration)(void *context); // caller frees
 	// True when healthy; else a sentence in message.
 	bool (*healthy)(void *context, char *message, uint32_t message_size);
-	// Whether the controller of another region can be reached by its name. NULL: there are none.
+	// Whether this controller knows the controller of that region. NULL: it knows none.
 	bool (*has_peer)(void *context, const char *region);
 	void *context;
 };

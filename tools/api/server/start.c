@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define LISTEN_BACKLOG 1024
-// How long answers that are on their way may take when the server stops.
+// How long a stopping server waits for answers that are being sent.
 #define STOP_SENDING_MS 2000u
-// A client that takes nothing of its answer for so long is dropped.
+// The server drops a client that takes none of its answer for so long.
 #define INACTIVITY_S 60u
 
 static int listen_failed(
@@ -52,7 +52,7 @@ static int listen_at(
 	return listen_failed(error, s, what, message, size);
 }
 
-// A listening socket, or a negative error and a message.
+// Opens a listening socket; a negative error and a message on failure.
 static int listen_socket(const struct api_settings *s, char *message, uint32_t size)
 {
 	struct addrinfo hints = {
@@ -84,7 +84,7 @@ static uint16_t bound_port(int fd)
 	return (uint16_t)strtoul(port, NULL, 10);
 }
 
-// libmicrohttpd's own complaints (a client that breaks off, a descriptor limit).
+// Logs complaints of libmicrohttpd (a client that breaks off, a descriptor limit).
 __attribute__((format(printf, 2, 0))) static void log_complaint(
 	void *context, const char *format, va_list arguments)
 {
@@ -200,11 +200,11 @@ void api_server_stop(struct api *api)
 	if (fd >= 0)
 		close(fd);
 	parking_close(api->parking);
-	// The applier still answers: it touches the submissions until then.
+	// The applier still runs commands, and accesses their submissions until then.
 	while (atomic_load(&api->commands_under_way) > 0)
 		wait_a_little();
-	// A parked request is resumed by another thread, however late that gets its turn, and libmicrohttpd ends the
-	// process when it is stopped with one. What is only being sent is given a while.
+	// Another thread resumes a parked request, however late, and libmicrohttpd ends the process when it is stopped
+	// with one. Answers that are only being sent get limited time.
 	for (uint32_t ms = 0;
 		has_parked(api) || (ms < STOP_SENDING_MS && atomic_load(&api->requests_active) > 0);
 		ms++)

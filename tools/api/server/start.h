@@ -1,9 +1,8 @@
-// Starting and stopping the server.
+// Starts and stops the server.
 #pragma once
 #include "tools/api/server/server.h"
 
-// wake_fd: an eventfd after which parked requests are looked at, or -1. message: what, where and what to do on
-// failure.
+// wake_fd: an eventfd after which parked requests are checked, or -1. message: what failed, where, and what to do.
 int api_server_start(const struct api_settings *, const struct route_table *, int wake_fd,
 	struct api **, char *message, uint32_t message_size);
 void api_server_stop(struct api *);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-// A piece of memory that goes with the submission.
+// A piece of memory that the submission owns.
 struct submission_piece {
 	struct submission_piece *next;
 	_Alignas(max_align_t) char bytes[];
@@ -88,7 +88,7 @@ static void command_done(struct command *command)
 	struct submission *s = command->context;
 	struct api *api = s->api;
 	command_finished(s);
-	// The last touch: api_server_stop() waits for it.
+	// Last access: api_server_stop() waits for it.
 	atomic_fetch_sub(&api->commands_under_way, 1);
 }
 
@@ -97,7 +97,7 @@ bool submission_push(struct submission *s)
 	struct api *api = s->api;
 	uint32_t pushed = 0;
 	atomic_fetch_add(&s->references, 1);
-	// One more than are pushed, so that it cannot reach zero before all are.
+	// One more than are pushed, so that the count cannot reach zero before all are.
 	atomic_store(&s->under_way, s->count + 1);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct command *command = &s->commands[i];
@@ -172,7 +172,7 @@ void reply_outcome(struct reply *reply, int outcome)
 void reply_refusal(
 	struct reply *reply, const struct command *command, const char *message, unsigned status)
 {
-	// What is not found is answered with 404, also when the command has a message.
+	// A record that is not found gives 404, also when the command has a message.
 	unsigned usual = answers[command->outcome].status;
 	if (*message)
 		reply_error(reply, usual == MHD_HTTP_NOT_FOUND ? usual : status, "%s", message);
