@@ -1,4 +1,4 @@
-// What a client wants to know about the server itself.
+// Answers about the server itself.
 #include "tools/api/nomad/agent.h"
 #include "state/base/check.h"
 #include "tools/api/nomad/routes.h"
@@ -89,7 +89,7 @@ static void put_member(struct json_writer *w, const struct api *api)
 	json_end_object(w);
 }
 
-// Values of stats are strings, all of them: clients print them as they are.
+// All values of stats are strings: clients print them as they are.
 static void put_stat(struct json_writer *w, const char *name, uint64_t value)
 {
 	char text[24];
@@ -97,7 +97,7 @@ static void put_stat(struct json_writer *w, const char *name, uint64_t value)
 	json_put_string(w, name, text);
 }
 
-// The log of one server, in the words of those who replicate theirs.
+// Describes one server's log with the names of a replicated log.
 static void put_log(struct json_writer *w, const struct api *api)
 {
 	uint64_t index = state_index(api->settings.state);

@@ -1,10 +1,10 @@
-// What the server says of itself.
+// How the server describes itself.
 #pragma once
 #include "tools/api/server/request.h"
 
-// The version of Nomad whose API this is; tools compare it.
+// The version of Nomad that this API follows; tools compare it.
 #define API_NOMAD_VERSION "1.1.2"
 #define API_LEADER_BYTES 300u
 
-// Host and port.
+// "HOST:PORT".
 void leader_address(const struct api *, char text[static API_LEADER_BYTES]);

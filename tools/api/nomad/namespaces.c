@@ -1,10 +1,10 @@
-// Namespaces: those that jobs are in, and the one that is always there.
+// Namespaces: those of jobs, and the one that always exists.
 #include "tools/api/lists/name_set.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/request.h"
 
 #define USUAL "default"
-// Jobs looked at in one read section.
+// Jobs that one read section visits.
 #define JOBS_PER_SECTION 1024u
 
 static void collect_namespaces(struct request *request, struct name_set *namespaces)

@@ -1,4 +1,5 @@
-// What Nomad has and Berth has not: the answers that Nomad's clients cope with. Each serves reads and writes alike.
+// Answers for features of Nomad that Berth lacks, in a form that Nomad's clients cope with. Each serves reads and
+// writes.
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/request.h"
 

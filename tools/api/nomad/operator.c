@@ -1,4 +1,4 @@
-// What operators set and start: the schedulers' configuration, garbage collection.
+// Actions of operators: the schedulers' configuration, garbage collection.
 #include "state/base/memory.h"
 #include "state/records/scheduler_config.h"
 #include "tools/api/nomad/agent.h"
@@ -16,7 +16,7 @@ void scheduler_config_read(struct request *request, struct reply *reply)
 	struct json_writer *w = reply_json(request, reply);
 	state_read_begin();
 	const struct scheduler_config *config = state_scheduler_config(state);
-	// An index of 0 would make a client that waits for a change ask again at once.
+	// With index 0 a client that waits for a change would ask again at once.
 	uint64_t index = config->record.modify_index ? config->record.modify_index : 1;
 	json_begin_object(w);
 	json_write_key(w, "SchedulerConfig");
@@ -36,7 +36,7 @@ static void free_config(struct command *command)
 	free(command->scheduler_config.config);
 }
 
-// ?cas= asks for a change only when nobody changed the configuration meanwhile. False with a reply.
+// Reads ?cas=, which asks for a change only if nobody changed the configuration meanwhile. False with a reply.
 static bool read_cas(
 	const struct request *request, struct command_scheduler_config *c, struct reply *reply)
 {
@@ -56,7 +56,7 @@ static bool read_cas(
 	return false;
 }
 
-// What the body leaves out is off, as Nomad has it. NULL with a reply.
+// Members that the body leaves out are off, as in Nomad. NULL with a reply.
 static struct scheduler_config *read_config(struct request *request, struct reply *reply)
 {
 	json_t *body = body_read(request, reply);
@@ -125,7 +125,7 @@ void system_collected(struct request *request, struct reply *reply)
 		reply_nothing(reply);
 }
 
-// Summaries are counted from the allocations themselves and cannot go wrong by themselves.
+// Summaries count the allocations themselves, so that there is nothing to reconcile.
 void system_reconcile(struct request *request, struct reply *reply)
 {
 	reply_nothing(reply);
@@ -193,7 +193,7 @@ static void put_server_health(struct json_writer *w, const struct api *api, bool
 	json_end_object(w);
 }
 
-// 429 when it is not healthy, as Nomad has it.
+// 429 when the server is not healthy, as in Nomad.
 void autopilot_health(struct request *request, struct reply *reply)
 {
 	struct api *api = request->api;

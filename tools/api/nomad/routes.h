@@ -1,4 +1,4 @@
-// Routes about the controller itself, and routes that exist only because Nomad's clients ask for them.
+// Routes about the controller itself, and routes that only Nomad's clients need.
 #pragma once
 #include "tools/api/server/route.h"
 

@@ -1,5 +1,5 @@
-// PUT /v1/search: whole ids from the beginning of one, for Nomad's `status` command.
-// PUT /v1/search/fuzzy: names from a part of one.
+// PUT /v1/search: completes ids, for Nomad's `status` command.
+// PUT /v1/search/fuzzy: finds names by a part of them.
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "tools/api/nomad/routes.h"
@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <strings.h>
 
-// Matches of one kind that are answered; more are only said to exist.
+// Matches of one kind in an answer; it only says that there are more.
 #define MATCHES_MAX 20u
 #define STEPS_PER_SECTION 4096u
-// The least that a part of a name must have.
+// Least length of a part of a name.
 #define FUZZY_BYTES_MIN 2u
 
 struct search {
@@ -23,10 +23,10 @@ struct search {
 	uint32_t found;
 };
 
-// Looks at one record; false at the end. Writes what fits. Under read lock.
+// Visits one record and writes it if it fits; false at the end. Under read lock.
 typedef bool search_step(struct search *);
 
-// True when there is room for one more match, and the list is open.
+// Opens the list at the first match. True when there is room for one more match.
 static bool begin_match(struct search *s)
 {
 	if (s->found++ == 0)
@@ -34,7 +34,7 @@ static bool begin_match(struct search *s)
 	return s->found <= MATCHES_MAX;
 }
 
-// The name of a fuzzy match and where it is: {"ID": "web", "Scope": ["default", "web"]}.
+// Writes the name of a fuzzy match and its place: {"ID": "web", "Scope": ["default", "web"]}.
 static void put_fuzzy(
 	struct search *s, const char *name, const char *namespace_name, const char *id)
 {
@@ -118,7 +118,7 @@ static bool step_jobs(struct search *s)
 	return true;
 }
 
-// What Berth has none of.
+// Kinds that Berth does not have.
 static bool step_nothing(struct search *s)
 {
 	return false;

@@ -1,4 +1,4 @@
-// Registering, stopping and evaluating jobs.
+// Registers, stops and evaluates jobs.
 #include "state/records/job_traits.h"
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "tools/api/nomad/jobs/routes.h"
@@ -49,7 +49,7 @@ static void reply_conflict(struct reply *reply, const struct command_job_registe
 			wanted, current);
 }
 
-// A job that did not change keeps the index of its last change.
+// An unchanged job keeps the index of its last change.
 static uint64_t registered_index(struct request *request, const struct job *job, uint64_t index)
 {
 	state_read_begin();
@@ -84,7 +84,7 @@ void job_registered(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-// ?eval_priority=, 0 when none is asked for. False with a reply.
+// Reads ?eval_priority=, by default 0. False with a reply.
 static bool read_priority(const struct request *request, int64_t *priority, struct reply *reply)
 {
 	const char *text = request_parameter(request, "eval_priority");
@@ -98,7 +98,7 @@ static bool read_priority(const struct request *request, int64_t *priority, stru
 	return eval_priority_fits(*priority, reply);
 }
 
-// ?before=, unix ns; 0 when it is not there. False with a reply.
+// Reads ?before= in unix ns, by default 0. False with a reply.
 static bool read_before(const struct request *request, int64_t *before_ns, struct reply *reply)
 {
 	const char *text = request_parameter(request, "before");
@@ -141,7 +141,7 @@ void job_deregistered(struct request *request, struct reply *reply)
 	done_end(w, reply, command);
 }
 
-// Those are only evaluated through what they launch.
+// Periodic and parameterized jobs are only evaluated through the jobs that they launch.
 static bool can_be_evaluated(const struct request *request, struct reply *reply)
 {
 	state_read_begin();

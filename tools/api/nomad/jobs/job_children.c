@@ -1,4 +1,4 @@
-// Launching what periodic and parameterized jobs make: PUT /v1/job/:id/periodic/force and …/dispatch.
+// Launches jobs from periodic and parameterized jobs: PUT /v1/job/:id/periodic/force and …/dispatch.
 #include "state/base/base64.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
@@ -45,7 +45,7 @@ void job_periodic_forced(struct request *request, struct reply *reply)
 	reply_index(reply, command->index);
 }
 
-// The payload's bytes, when there is one; or the reply says what is wrong with them.
+// Decodes the payload if there is one, or fills the reply.
 static void read_payload(
 	struct request *request, json_t *body, struct text *payload, struct reply *reply)
 {

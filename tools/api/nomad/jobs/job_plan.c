@@ -11,9 +11,9 @@
 #include "tools/forms/dry_run.h"
 #include "tools/json/json_record.h"
 
-// A plan on its way: the stored job and the one that would replace it.
+// A plan under way: the stored job and the one that would replace it.
 struct plan_request {
-	struct job *before; // a copy; NULL: there is none
+	struct job *before; // a copy; NULL: no such job
 	struct job *after;
 	struct dry_run run;
 };
@@ -28,7 +28,7 @@ static struct job *stored_copy(const struct request *request, const struct job *
 	return copy;
 }
 
-// The version and the indexes that the job would have.
+// Sets the version and the indexes that the job would get.
 static void number_version(struct job *after, const struct job *before)
 {
 	bool differs = !before || job_specification_differs(after, before);
@@ -58,7 +58,7 @@ static void put_preempted(
 	json_end_array(w);
 }
 
-// By group, whose name the description of the updates begins with.
+// Grouped by name, which the description of the updates begins with.
 static void put_updates(struct json_writer *w, const struct array *updates)
 {
 	static const struct field field = {
@@ -148,7 +148,7 @@ static int run_plan(struct request *request, struct plan_request *plan)
 {
 	struct api *api = request->api;
 	struct prng prng;
-	// Instances of direct jobs are placed by clients: registering one does nothing to them.
+	// Clients place the instances of direct jobs: registering one changes none of them.
 	if (job_is_direct(plan->after))
 		return 0;
 	pthread_mutex_lock(&api->prng_lock);

@@ -1,4 +1,4 @@
-// PUT /v1/job/:id/scale: another number of instances of a group.
+// PUT /v1/job/:id/scale: sets a group's count.
 #include "state/records/job.h"
 #include "state/tables/state.h"
 #include "tools/api/nomad/jobs/routes.h"
@@ -20,7 +20,7 @@ static bool is_absent(json_t *value)
 	return !value || json_is_null(value);
 }
 
-// What a scaling needs, in Nomad's words.
+// Checks a scaling's body, with Nomad's messages.
 static bool body_is_fit(json_t *body, struct reply *reply)
 {
 	json_t *count = json_object_get(body, "Count"), *meta = json_object_get(body, "Meta");
@@ -41,7 +41,7 @@ static bool body_is_fit(json_t *body, struct reply *reply)
 	return true;
 }
 
-// A bound as its group's "scaling" block gives it.
+// Reads a bound from the group's "scaling" block.
 static bool bound_of(json_t *scaling, const char *name, json_int_t *bound)
 {
 	json_t *value = json_object_get(scaling, name);
@@ -70,8 +70,8 @@ static bool is_within(
 	return true;
 }
 
-// The policy binds whoever scales, an autoscaler or not, enabled or not; a job that is submitted says itself how many
-// it wants. A job or group that is not there is refused where the command is decided.
+// The policy binds every scaling, by an autoscaler or not, enabled or not; a submitted job sets its own count. The
+// applier refuses a missing job or group when it decides the command.
 static bool policy_allows(const struct request *request, json_t *body, struct reply *reply)
 {
 	json_t *count = json_object_get(body, "Count"), *scaling = NULL;
@@ -94,7 +94,7 @@ static bool policy_allows(const struct request *request, json_t *body, struct re
 	return allowed;
 }
 
-// An object as text, "" when there is none.
+// An object as text, "" when it is absent.
 static struct text meta_text(struct request *request, json_t *meta)
 {
 	char *dumped = is_absent(meta) ? NULL : json_dumps(meta, JSON_COMPACT);

@@ -46,7 +46,7 @@ void job_submission_check_update(const struct request *request, struct job_body 
 	state_read_end();
 }
 
-// All mistakes of a kind in one plain answer.
+// Answers with all mistakes of a kind as plain text.
 static void reply_mistakes(
 	struct reply *reply, unsigned status, const struct json_sentences *mistakes)
 {

@@ -1,4 +1,4 @@
-// PUT /v1/validate/job: every mistake of a job; registers nothing.
+// PUT /v1/validate/job: reports every mistake of a job; registers nothing.
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/request.h"

@@ -1,4 +1,4 @@
-// Going back to a version of a job, and calling one stable.
+// Reverts a job to an earlier version, and marks versions stable.
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
@@ -6,7 +6,7 @@
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
 
-// A whole number that is not negative. False with a reply; is_needed: when it is not there.
+// Reads a whole number that is not negative. False with a reply; is_needed: also when it is missing.
 static bool read_number(json_t *body, const char *member, bool is_needed,
 	struct optional_i64 *number, struct reply *reply)
 {
@@ -41,7 +41,7 @@ void job_revert(struct request *request, struct reply *reply)
 	};
 }
 
-// As Nomad says it; only a missing version is no fault of the server.
+// Refuses in Nomad's words; only a missing version is no fault of the server.
 static void refuse_revert(
 	const struct request *request, struct reply *reply, const struct command *command)
 {

@@ -1,4 +1,4 @@
-// Looking at jobs.
+// Reads jobs.
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
@@ -8,10 +8,10 @@
 #include "tools/forms/job_json.h"
 #include "tools/json/json_record.h"
 
-// Numbers of versions looked for, newest first; more have no record.
+// Version numbers to look for, newest first; more have no record.
 #define VERSIONS_LOOKED_AT 64u
 
-// The job that a path names, or NULL. Under read lock.
+// The job that the path names, or NULL. Under read lock.
 static const void *job_of(const struct request *request)
 {
 	return state_job(request->api->settings.state, text_of(request_namespace(request)),
@@ -56,7 +56,7 @@ void jobs_list(struct request *request, struct reply *reply)
 	cursor_list_answer(request, reply, &jobs);
 }
 
-// Those that ask for the pool that the path names.
+// Jobs of the pool that the path names.
 static bool is_of_pool(const struct cursor_list *list, const void *record)
 {
 	const struct job *job = record;
@@ -95,7 +95,7 @@ static void put_diff(struct json_writer *w, const struct job *before, const stru
 	record_release(&job_diff_description, &diff);
 }
 
-// What each version changed of the one before it, newest first.
+// Writes what each version changed of the one before it, newest first.
 static void put_diffs(struct json_writer *w, const struct job *const *versions, uint32_t count)
 {
 	json_begin_array(w);

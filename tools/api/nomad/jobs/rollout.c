@@ -1,4 +1,4 @@
-// Jobs of several regions: this region's part of them, and how far it is (GET /v1/berth/rollout/:id).
+// Multiregion jobs: this region's part of them, and its progress (GET /v1/berth/rollout/:id).
 #include "tools/api/nomad/jobs/rollout.h"
 #include "placement/job_check/job_region.h"
 #include "state/base/memory.h"
@@ -21,8 +21,8 @@ static char *submission_of(const struct job *job)
 	return json_writer_take(&w);
 }
 
-// The same words once more are the same submission: nobody begins anything because of them. A job that was stopped
-// since begins anew, in all its regions.
+// The same text again is the same submission: no region begins anything because of it. A job that was stopped meanwhile
+// begins anew, in all its regions.
 static bool take_known_rollout(const struct request *request, struct job *job)
 {
 	state_read_begin();
@@ -101,7 +101,7 @@ static bool is_of_version(const struct deployment *d, void *context)
 	return false;
 }
 
-// The newest version of this submission; NULL: it is not kept, or never came.
+// The newest version of this submission; NULL: it is no longer kept, or never came.
 static const struct job *find_version(
 	const struct state *state, struct text namespace_name, struct text id, const char *rollout)
 {
@@ -117,7 +117,7 @@ static const struct job *find_version(
 	return NULL;
 }
 
-// Without a deployment there is nothing that others would have to wait for.
+// Without a deployment, other regions have nothing to wait for.
 static const char *status_of(const struct state *state, const struct job *job)
 {
 	struct search search = {.version = job->version};

@@ -1,11 +1,11 @@
-// Scaling policies: the "scaling" blocks of task groups, under an id that follows from where they are.
+// Scaling policies: the "scaling" blocks of task groups; their place gives their id.
 #include "state/records/shared_strings.h"
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include <jansson.h>
 #include <stdlib.h>
 
-// What stands in for a block's members that are not given.
+// Default for a missing member of a block.
 #define HORIZONTAL "horizontal"
 
 static bool is_scaled(const struct task_group *group)
@@ -26,7 +26,7 @@ static struct uuid policy_id(const struct job *job, const struct task_group *gro
 		hash = hash_name(hash_name(hash, job->id), group->name);
 		memcpy(id.bytes + 8 * half, &hash, sizeof hash);
 	}
-	// Version and variant as RFC 4122 has them.
+	// Version and variant of RFC 4122.
 	id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0f) | 0x80);
 	id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3f) | 0x80);
 	return id;
@@ -58,7 +58,7 @@ static void put_stub(struct json_writer *w, const struct job *job, const struct 
 	json_decref(scaling);
 }
 
-// A bound that is not given: the least is 0, the most is the count of the group.
+// The default lower bound is 0, the default upper bound the group's count.
 static int64_t bound_of(json_t *scaling, const char *member, int64_t otherwise)
 {
 	json_t *bound = json_object_get(scaling, member);
@@ -82,7 +82,7 @@ static void put_policy(struct json_writer *w, const struct job *job, const struc
 	json_decref(scaling);
 }
 
-// The group whose policy has the id of the path, and its job; NULL when none has. Under read lock.
+// The group whose policy has the path's id, and its job; NULL for an unknown id. Under read lock.
 static const struct task_group *policy_of(const struct request *request, const struct job **job)
 {
 	struct uuid wanted;

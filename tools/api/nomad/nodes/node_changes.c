@@ -1,4 +1,4 @@
-// What an operator does to a node.
+// Changes that an operator makes to a node.
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/body.h"

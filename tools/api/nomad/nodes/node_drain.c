@@ -10,7 +10,7 @@
 // Names in the metadata of a drain.
 #define META_MAX 64u
 
-// Nanoseconds, or text like "1h". False with a reply.
+// Reads nanoseconds, or text like "1h". False with a reply.
 static bool read_deadline(json_t *spec, int64_t *deadline_ns, struct reply *reply)
 {
 	json_t *value = json_object_get(spec, "Deadline");
@@ -25,7 +25,7 @@ static bool read_deadline(json_t *spec, int64_t *deadline_ns, struct reply *repl
 	return false;
 }
 
-// True when the body begins, changes or ends a drain; else the reply says what it lacks.
+// True when the body begins, changes or ends a drain; else the reply names the mistake.
 static bool spec_is_fit(json_t *body, int64_t *deadline_ns, struct reply *reply)
 {
 	json_t *spec = json_object_get(body, "DrainSpec");

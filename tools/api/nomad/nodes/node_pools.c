@@ -1,17 +1,17 @@
-// Node pools: those that nodes say they are in, and the two that are always there.
+// Node pools: those that nodes name, and the two that always exist.
 #include "tools/api/lists/name_set.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
 
 #define EVERYTHING "all"
 #define USUAL "default"
-// Slots looked at in one read section.
+// Slots that one read section visits.
 #define SLOTS_PER_SECTION 8192u
 
 static void add_pools_of_nodes(const struct state *state, struct name_set *pools)
 {
 	for (uint32_t slot = 0; slot < state_node_slots(state);) {
-		// Nodes share their class, and most have that of the one before.
+		// Nodes share their class, and most have the class of the node before.
 		const struct node_class *seen = NULL;
 		state_read_begin();
 		uint32_t slots = state_node_slots(state);

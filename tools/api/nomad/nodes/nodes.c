@@ -4,7 +4,7 @@
 #include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
 
-// Slots looked at in one read section while a list is collected.
+// Slots that one read section visits while it collects a list.
 #define SLOTS_PER_SECTION 8192u
 
 const void *node_named(const struct request *request)

@@ -1,4 +1,4 @@
-// Routes about nodes and their pools. Pools come first: "pool" would do as a node's id.
+// Routes about nodes and their pools. Pools come first, because "pool" could be a node's id.
 #pragma once
 #include "tools/api/server/route.h"
 

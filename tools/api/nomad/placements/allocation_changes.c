@@ -1,4 +1,4 @@
-// Stopping an allocation, so that its job is looked at again.
+// Stops an allocation, so that its job is evaluated again.
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"

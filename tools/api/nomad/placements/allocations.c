@@ -5,7 +5,7 @@
 #include "tools/api/server/one_record.h"
 #include "tools/forms/allocation_json.h"
 
-// The allocation that a path names, or NULL. Under read lock.
+// The allocation that the path names, or NULL. Under read lock.
 static const void *allocation_of(const struct request *request)
 {
 	struct uuid id;
@@ -92,7 +92,7 @@ uint64_t node_allocations_watched(const struct request *request)
 	const struct node_line *line =
 		node_table_line(state_node_table((struct state *)state), node->slot);
 	uint64_t index = line ? atomic_load_explicit(&line->alloc_index, memory_order_relaxed) : 0;
-	// What they say of themselves: it is what a drain waits for.
+	// The allocations' own reports, which a drain waits for.
 	uint64_t reported = state_node_report_index(state, node);
 	if (reported > index)
 		index = reported;
@@ -128,7 +128,7 @@ uint64_t job_allocations_watched(const struct request *request)
 	uint64_t allocations = state_job_allocations_index(state, namespace_name, id);
 	if (!job)
 		return 0;
-	// What changed before the server started is no older than that.
+	// Changes from before the server started are no newer than its first index.
 	if (!allocations)
 		allocations = request->api->first_index;
 	return job > allocations ? job : allocations;
@@ -161,7 +161,7 @@ static bool collect_owned(const struct allocation *a, void *context)
 	return true;
 }
 
-// Its job's allocations move when one of its own does.
+// Every change of its own allocations also changes the index of the job's allocations.
 uint64_t owned_allocations_watched(const struct request *request, find_allocation_owner *find)
 {
 	struct allocation_owner owner;

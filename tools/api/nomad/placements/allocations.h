@@ -1,19 +1,19 @@
-// Lists of allocations that were chosen by their ids.
+// Lists of allocations that a handler chose by id.
 #pragma once
 #include "tools/api/lists/id_list.h"
 
-// Answers with the allocations collected, in their long form when the list is detailed. Frees the list.
+// Answers with the collected allocations, in their long form when the list is detailed. Frees the list.
 void allocation_list_answer(struct id_list *, uint64_t index, struct request *, struct reply *);
 
-// An evaluation or a deployment, and which allocations of its job are its own.
+// An evaluation or a deployment that owns some of its job's allocations.
 struct allocation_owner {
 	struct uuid id;
 	uint64_t create_index;
 	const char *namespace_name, *job_id;
 	bool (*has)(const struct allocation *, const struct uuid *id);
 };
-// The one that the path names; false: there is none. Under read lock.
+// Finds the owner that the path names; false: there is none. Under read lock.
 typedef bool find_allocation_owner(const struct request *, struct allocation_owner *);
-// For routes: its allocations, and when one of them last changed. One that is not there has none, as Nomad has it.
+// For routes: the owner's allocations, and when one of them last changed. An unknown owner has none, as in Nomad.
 uint64_t owned_allocations_watched(const struct request *, find_allocation_owner *);
 void owned_allocations_answer(struct request *, struct reply *, find_allocation_owner *);

@@ -1,4 +1,4 @@
-// What operators ask of a deployment.
+// Changes that operators make to a deployment.
 #include "state/records/deployment.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/body.h"
@@ -7,10 +7,10 @@
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
 
-// Ids in one request that sets the health of allocations.
+// Most ids in one request that sets the health of allocations.
 #define IDS_MAX 16384u
 
-// A submission that changes a deployment.
+// Submits a change of a deployment.
 static struct command_deployment *submit_change(
 	struct request *request, enum deployment_action action)
 {
@@ -27,7 +27,7 @@ static void name_deployment(
 	(void)path_uuid(request, "deployment", &change->id, reply);
 }
 
-// The body, when it may stand for the path; NULL with a reply.
+// The body if it fits the path; NULL with a reply.
 static json_t *read_body(struct request *request, struct reply *reply)
 {
 	json_t *body = body_read(request, reply);
@@ -38,7 +38,7 @@ static json_t *read_body(struct request *request, struct reply *reply)
 	return body;
 }
 
-// True when the body asks for all groups or names some, as texts; else the reply says so.
+// True when the body asks for all groups or names some as texts; false with a reply.
 static bool groups_are_asked(json_t *body, struct reply *reply)
 {
 	json_t *groups = json_object_get(body, "Groups"), *group;
@@ -110,7 +110,7 @@ void deployment_unblock(struct request *request, struct reply *reply)
 	json_decref(body);
 }
 
-// The ids of a member. False with a reply.
+// Reads a member's ids. False with a reply.
 static bool read_ids(struct request *request, json_t *body, const char *member,
 	const struct uuid **ids, uint32_t *count, struct reply *reply)
 {
@@ -157,7 +157,7 @@ void deployment_changed(struct request *request, struct reply *reply)
 {
 	const struct command *command = submission_command(request->submission, 0);
 	const struct command_deployment *result = command->deployment;
-	// Nomad's code for what a deployment refuses.
+	// The status with which Nomad refuses a change.
 	struct json_writer *w = done_begin_or_say(
 		request, reply, &command, result->message, MHD_HTTP_INTERNAL_SERVER_ERROR);
 	if (!w)

@@ -1,4 +1,4 @@
-// Looking at deployments.
+// Reads deployments.
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "tools/api/lists/cursor_list.h"
@@ -7,7 +7,7 @@
 #include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
-// The deployment that a path names, or NULL. Under read lock.
+// The deployment that the path names, or NULL. Under read lock.
 static const void *deployment_of(const struct request *request)
 {
 	struct uuid id;
@@ -64,7 +64,7 @@ uint64_t job_deployments_watched(const struct request *request)
 
 struct of_job {
 	struct json_writer *writer;
-	uint64_t job_create_index; // only those of this incarnation; 0: all
+	uint64_t job_create_index; // of the wanted incarnation; 0: all
 };
 
 static bool write_deployment(const struct deployment *d, void *context)
@@ -75,7 +75,7 @@ static bool write_deployment(const struct deployment *d, void *context)
 	return true;
 }
 
-// The create index of the job that is there now; 0: there is none. Under read lock.
+// The present job's create index; 0: no such job. Under read lock.
 static uint64_t incarnation(const struct request *request)
 {
 	const struct job *job = state_job(request->api->settings.state,
@@ -83,13 +83,13 @@ static uint64_t incarnation(const struct request *request)
 	return job ? job->record.create_index : 0;
 }
 
-// What a job's readers are told of when nothing of it is known.
+// The index for readers of a job: the state's when the job is unknown.
 static uint64_t index_or_all(const struct request *request, uint64_t index)
 {
 	return index ? index : state_index(request->api->settings.state);
 }
 
-// As many as a job keeps: few enough for one piece.
+// A job keeps few enough deployments for one piece.
 void job_deployments(struct request *request, struct reply *reply)
 {
 	struct of_job of = {.writer = reply_json(request, reply)};

@@ -1,4 +1,4 @@
-// Looking at evaluations.
+// Reads evaluations.
 #include "state/records/evaluation.h"
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/placements/allocations.h"
@@ -6,10 +6,10 @@
 #include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
-// Evaluations shown at most that led to one or follow from it.
+// Most related evaluations that one answer shows.
 #define RELATED_MAX 256u
 
-// The evaluation that a path names, or NULL. Under read lock.
+// The evaluation that the path names, or NULL. Under read lock.
 static const void *evaluation_of(const struct request *request)
 {
 	struct uuid id;
@@ -18,7 +18,7 @@ static const void *evaluation_of(const struct request *request)
 	return state_evaluation(request->api->settings.state, &id);
 }
 
-// Evaluations that lead to each other, as far as they are remembered.
+// Evaluations that lead to each other, as far as the state still has them.
 struct related {
 	struct uuid ids[RELATED_MAX];
 	uint32_t count;
@@ -40,7 +40,7 @@ static void put_related_stub(struct json_writer *w, const struct evaluation *e)
 	json_end_object(w);
 }
 
-// Evaluations that led to the first or follow from it, over any number of steps.
+// Writes the evaluations that led to the first or follow from it, over any number of steps.
 static void put_related(
 	struct json_writer *w, const struct state *state, const struct evaluation *first)
 {
@@ -137,7 +137,7 @@ uint64_t job_evaluations_watched(const struct request *request)
 	uint64_t evaluations = state_job_evaluations_index(state, namespace_name, id);
 	if (!job && !evaluations)
 		return 0;
-	// What changed before the server started is no older than that.
+	// Changes from before the server started are no newer than its first index.
 	if (!evaluations)
 		evaluations = request->api->first_index;
 	return job > evaluations ? job : evaluations;

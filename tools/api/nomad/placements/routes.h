@@ -1,4 +1,4 @@
-// Routes about what schedulers make of jobs: evaluations, allocations, deployments.
+// Routes about what schedulers create for jobs: evaluations, allocations, deployments.
 #pragma once
 #include "tools/api/server/route.h"
 
