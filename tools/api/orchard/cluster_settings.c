@@ -1,4 +1,4 @@
-// The settings of the placement of virtual machines.
+// Settings for the placement of virtual machines.
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
@@ -12,7 +12,7 @@ void cluster_settings_read(struct request *request, struct reply *reply)
 	state_read_begin();
 	const struct cluster_settings *settings =
 		state_cluster_settings(request->api->settings.state);
-	// An index of 0 would make a client that waits for a change ask again at once.
+	// With index 0 a client that waits for a change would ask again at once.
 	uint64_t index = settings->record.modify_index ? settings->record.modify_index : 1;
 	json_begin_object(w);
 	cluster_settings_members_json(w, settings);

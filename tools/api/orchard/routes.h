@@ -1,4 +1,4 @@
-// Routes about virtual machines and their workers, as Orchard has them.
+// Routes about virtual machines and their workers, like Orchard's.
 #pragma once
 #include "tools/api/server/route.h"
 

@@ -40,7 +40,7 @@ bool texts_are_fit(
 	return true;
 }
 
-// Clients send back everything that they were shown; members that only the controller sets are passed over.
+// Clients send back all members that they were shown; these are skipped, because only the controller sets them.
 static const char *const of_controller[] = {"uid", "status", "status_message", "worker",
 	"assignedCPU", "assignedMemory", "powerState", "localName", "conditions", "createdAt",
 	"scheduled_at", "started_at", "restarted_at", "restart_count", "generation",
@@ -63,7 +63,7 @@ static json_t *without_controllers(json_t *body)
 	return kept;
 }
 
-// The member of a body; upper and lower case are the same.
+// Finds a member of a body, ignoring case.
 static json_t *body_member(json_t *body, const char *wanted)
 {
 	const char *name;
@@ -80,7 +80,7 @@ static bool is_known(const char *text, const char *const *names)
 	return false;
 }
 
-// 412 as Orchard has it, though it is the form of the body.
+// Answers 412, as Orchard does, although the body's form is wrong.
 static bool restart_policy_is_known(json_t *body, struct reply *reply)
 {
 	const char *policy = json_string_value(body_member(body, "restart_policy"));
@@ -169,7 +169,7 @@ const char *vm_body_differs(json_t *body, const struct vm *said, const struct vm
 	static const struct vm nothing;
 	for (uint32_t i = 0; i < vm_description.field_count; i++) {
 		const struct field *f = &vm_description.fields[i];
-		// What is empty in the body of a client in Go was not said.
+		// Clients in Go send empty members that nobody set.
 		if (!is_of_controller(f->name) && !is_absent(body_member(body, f->name)) &&
 			!field_equal(f, said, &nothing) && !field_equal(f, said, vm))
 			return f->name;

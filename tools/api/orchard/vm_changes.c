@@ -1,4 +1,4 @@
-// Creating, changing and deleting virtual machines.
+// Creates, changes and deletes virtual machines.
 #include "state/base/memory.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// The machine as it is stored now.
+// Answers with the stored machine.
 static void reply_stored(struct request *request, struct reply *reply, const char *name)
 {
 	state_read_begin();
@@ -80,7 +80,7 @@ static bool read_power_state(json_t *body, int *power_state, struct reply *reply
 	return false;
 }
 
-// Whether a body may stand for the machine as it is. Under read lock.
+// Whether the body fits the stored machine; false with a reply. Under read lock.
 static bool body_is_of(
 	json_t *body, const struct vm *said, const struct vm *vm, struct reply *reply)
 {
@@ -144,7 +144,8 @@ void vm_changed(struct request *request, struct reply *reply)
 			reply, command, command->vm_power->message, MHD_HTTP_PRECONDITION_FAILED);
 }
 
-// The machine as a worker wrote it, or NULL with a reply. Members that the worker leaves out keep their defaults.
+// Reads a machine as its worker reports it, or NULL with a reply. Members that the worker leaves out keep their
+// defaults.
 static struct vm *read_state(json_t *body, struct reply *reply)
 {
 	struct json_report report = {0};
@@ -165,7 +166,7 @@ static bool is_said(json_t *body, const char *name)
 	return value && !json_is_null(value);
 }
 
-// Whether it is scheduled is the controller's to say.
+// Only the controller decides whether a machine is scheduled.
 static struct array conditions_of(struct request *request, const struct array *from)
 {
 	struct vm_condition *taken = submission_take(request, (from->count + 1) * sizeof *taken);
@@ -178,7 +179,7 @@ static struct array conditions_of(struct request *request, const struct array *f
 	return to;
 }
 
-// Without a uid it is of the machine that is there now. Under no read lock.
+// Without a uid the report is about the present machine of that name. Under no read lock.
 static struct text uid_of(struct request *request, const char *said)
 {
 	struct text uid = {0};

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The size of a path that a single equals sign follows; 0 when the text does not begin so.
+// Length of a path before a single equals sign; 0 when the text begins with none.
 static size_t path_size(const char *text)
 {
 	size_t size =
@@ -21,7 +21,7 @@ static void put_comparison(FILE *to, const char *path, size_t size, const char *
 	json_decref(text);
 }
 
-// NULL when it is not all of that form.
+// NULL when a part has another form.
 static char *translated(const char *text)
 {
 	char *expression = NULL;

@@ -1,6 +1,6 @@
-// ?filter= of machines as Orchard's clients write it.
+// ?filter= of machines in the form of Orchard's clients.
 #pragma once
 #include "tools/api/server/request.h"
 
-// Orchard's "worker=name,…" becomes an expression of Berth's filters; an expression stays as it is.
+// Turns Orchard's "worker=name,…" into an expression of Berth's filters; leaves an expression as it is.
 void vm_filter_translate(struct request *);

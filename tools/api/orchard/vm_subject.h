@@ -8,8 +8,8 @@ struct subject {
 	struct json_report report;
 };
 
-struct subject *subject_begin(struct request *); // the request's
-// The name that it was given; NULL when there is no subject.
+struct subject *subject_begin(struct request *); // the request owns it
+// NULL when the request has no subject.
 const char *subject_name(const struct request *);
-// Member "warnings" when there are any.
+// Writes the member "warnings" if there are any.
 void subject_warnings_json(struct json_writer *, const struct request *);

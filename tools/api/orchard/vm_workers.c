@@ -1,4 +1,4 @@
-// Workers of virtual machines: those that nodes are, and those that are kept by hand.
+// Workers of virtual machines: nodes, and workers that operators keep.
 #include "state/base/memory.h"
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/orchard/routes.h"
@@ -16,7 +16,7 @@ static struct worker_view worker_view_of(const struct api *api)
 	return worker_view_now(s->state, s->time, s->vm_offline_after_ns);
 }
 
-// The one that the path names, or NULL. Under read lock.
+// The worker that the path names, or NULL. Under read lock.
 static const struct vm_worker *worker_of(const struct request *request)
 {
 	return state_vm_worker(request->api->settings.state, text_of(request->ids[0]));
@@ -28,7 +28,7 @@ uint64_t vm_worker_watched(const struct request *request)
 	return worker ? worker->record.modify_index : 0;
 }
 
-// The worker as it is stored now.
+// Answers with the stored worker.
 static void reply_stored(struct request *request, struct reply *reply, const char *name)
 {
 	const struct worker_view view = worker_view_of(request->api);
@@ -93,7 +93,7 @@ static int64_t now_ns(const struct request *request)
 	return (int64_t)time_wall_ns(request->api->settings.time);
 }
 
-// A worker that gives no time was seen now; a time in the future counts as now.
+// A worker without a time was seen now; a time in the future counts as now.
 static int64_t seen_at(const struct request *request, int64_t said_ns)
 {
 	int64_t now = now_ns(request);
@@ -144,7 +144,7 @@ static bool is_said(json_t *body, const char *name)
 	return value && !json_is_null(value);
 }
 
-// What a body changes: whether it is paused, and when it was seen; a worker sends all that it is.
+// Reads a change: whether the worker is paused, and when it was seen. A worker may send its whole description.
 static bool read_change(json_t *body, struct worker_change *change, struct reply *reply)
 {
 	struct json_report report = {0};
@@ -166,8 +166,8 @@ static bool read_change(json_t *body, struct worker_change *change, struct reply
 	return fine;
 }
 
-// Drops changes that change nothing: a pause that holds already, and a time for a node, which is seen when it beats.
-// False when there is no such worker.
+// Drops changes without effect: a pause that already holds, and a time for a node, which is seen when it beats. False
+// for an unknown worker.
 static bool leave_what_changes(const struct request *request, struct worker_change *change)
 {
 	state_read_begin();

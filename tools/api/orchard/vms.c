@@ -1,4 +1,4 @@
-// Looking at virtual machines.
+// Reads virtual machines.
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_filter.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// The one that the path names, or NULL. Under read lock.
+// The machine that the path names, or NULL. Under read lock.
 static const void *vm_of(const struct request *request)
 {
 	return state_vm(request->api->settings.state, text_of(request->ids[0]));
