@@ -4,9 +4,9 @@
 
 struct api;
 
-// message: what, where and what to do on failure.
+// message: what failed, where, and what to do.
 int api_start(const struct api_settings *, struct api **, char *message, uint32_t message_size);
 uint16_t api_port(const struct api *);
-// Ends parked queries with an answer. The applier must still run (or all that was submitted be
-// done): commands that are under way are waited for.
+// Answers parked queries, then waits for commands under way: the applier must still run, or all submitted commands must
+// be done.
 void api_stop(struct api *);

@@ -1,4 +1,4 @@
-// All routes of the API: the tables of the folders below, one after the other.
+// All routes of the API: the folders' tables, one after the other.
 #pragma once
 #include "tools/api/server/route.h"
 

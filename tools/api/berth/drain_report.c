@@ -1,4 +1,4 @@
-// GET /v1/berth/node/:id/drain: where the drain of a node stands, what is left, and what that waits for.
+// GET /v1/berth/node/:id/drain: a node's drain, the allocations that are left, and what they wait for.
 #include "placement/watch/drains/drain_status.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"

@@ -1,4 +1,4 @@
-// /v1/berth/explain/…: why things run where they do, or do not run.
+// /v1/berth/explain/…: why allocations run where they do, or do not run.
 #include "placement/scheduler/common/snapshot_tier.h"
 #include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-// Jobs that are looked at for one node.
+// Jobs that the explanation of one node visits.
 #define JOBS_EXPLAINED_MAX 1000u
 #define SENTENCE_BYTES 1024u
 
@@ -44,7 +44,7 @@ static void put_reasons(struct json_writer *w, const struct group_explanation *g
 	json_end_array(w);
 }
 
-// Which of those that fit come first.
+// Prints which of the fitting nodes come first.
 static void put_snapshot(struct json_writer *w, const struct group_explanation *group)
 {
 	json_write_key(w, "Snapshot");
@@ -145,7 +145,7 @@ static void say_deployment(struct json_writer *w, const struct state *state, con
 	}
 }
 
-// What is going to look at the job again.
+// Says what will look at the job again.
 static bool say_evaluation(const struct evaluation *e, void *context)
 {
 	char id[UUID_TEXT_BYTES];
@@ -315,7 +315,7 @@ static void put_allocation(struct json_writer *w, const struct state *state,
 		put_sentence(w, "It is of version %llu of its job, the newest is %llu.",
 			(unsigned long long)a->job->version, (unsigned long long)job->version);
 	json_end_array(w);
-	// Where one more of its kind could run now.
+	// Where another allocation of its group could run now.
 	json_write_key(w, "Group");
 	struct group_explanation group;
 	explain_group(view, a->job, a->group, 0, UINT32_MAX, &group);

@@ -1,4 +1,5 @@
-// Where nodes stand beside their status: read, set by an operator, and the groups by the snapshot that they ran last.
+// Standings of nodes, beside their status: reads them, sets them for an operator, and groups nodes by their last
+// snapshot.
 #include "state/base/memory.h"
 #include "state/base/schema.h"
 #include "tools/api/berth/routes.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Slots looked at in one read section.
+// Slots that one read section visits.
 #define SLOTS_PER_SECTION 8192u
 
 static void write_standing(struct json_writer *w, const struct request *request, const void *record)
@@ -67,7 +68,7 @@ void node_standing_set(struct request *request, struct reply *reply)
 	done_end(w, reply, command);
 }
 
-struct snapshot_group { // as the maps of schema.h have them
+struct snapshot_group { // has the layout of schema.h's maps
 	char *snapshot;
 	struct array idle, busy; // struct uuid
 };
@@ -80,7 +81,7 @@ static void group_add(struct array *groups, const struct state *state, const str
 	*(struct uuid *)array_append(ids, sizeof(struct uuid)) = node->id;
 }
 
-// Collects the nodes of one snapshot, or all nodes when it is NULL.
+// Collects the nodes of one snapshot, or of all when it is NULL, except forgotten nodes.
 static void groups_collect(struct array *groups, const struct state *state, const char *snapshot)
 {
 	for (uint32_t slot = 0; slot < state_node_slots(state);) {
@@ -113,7 +114,7 @@ static void put_ids(struct json_writer *w, const char *name, struct array *ids)
 	free(ids->items);
 }
 
-// Frees them, too.
+// Frees the groups, too.
 static void put_groups(struct json_writer *w, struct array *groups)
 {
 	json_begin_object(w);
@@ -135,7 +136,7 @@ static void work_out(struct request *request, struct reply *reply)
 	const char *snapshot = request_parameter(request, "snapshot");
 	struct array groups = {0};
 	uint64_t index = state_index(state);
-	// The group without a snapshot is always there, and so is the one that is asked for.
+	// The group without a snapshot always exists; with ?snapshot= the named group does.
 	(void)map_item(&groups, sizeof(struct snapshot_group), snapshot ? snapshot : "");
 	groups_collect(&groups, state, snapshot);
 	put_groups(reply_json(request, reply), &groups);

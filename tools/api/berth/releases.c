@@ -1,4 +1,4 @@
-// An operator's release of instances that clients placed.
+// Releases instances that clients placed, for an operator.
 #include "state/base/memory.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/server/request.h"
@@ -8,7 +8,7 @@
 
 #define RELEASES_MAX (SUBMISSION_COMMANDS_MAX * PLACE_COUNT_MAX)
 
-// The ids of the body, or NULL with a reply.
+// The body's ids, or NULL with a reply.
 static json_t *read_ids(struct request *request, json_t **root, struct reply *reply)
 {
 	char message[512];

@@ -1,4 +1,4 @@
-// Routes that neither Nomad nor Orchard has.
+// Routes that Berth adds to those of Nomad and Orchard.
 #pragma once
 #include "tools/api/server/route.h"
 

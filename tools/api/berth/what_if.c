@@ -1,5 +1,5 @@
-// GET /v1/berth/node/:id/what-if?kind=drain|down: where the allocations of a node would go, and what would not fit. The
-// schedulers' own word; nothing is stored.
+// GET /v1/berth/node/:id/what-if?kind=drain|down: where a node's allocations would go, and which would not fit. The
+// schedulers decide it; nothing is stored.
 #include "placement/watch/what_if/what_if.h"
 #include "state/base/error.h"
 #include "state/records/evaluation.h"
@@ -98,7 +98,7 @@ static void put_what_if(struct json_writer *w, const struct node *node, enum wha
 	json_end_object(w);
 }
 
-// What is asked for; a drain when nothing is said. False: the reply says what is wrong.
+// Reads ?kind=, by default a drain. False with a reply.
 static bool read_kind(const struct request *request, struct reply *reply, enum what_if_kind *kind)
 {
 	const char *name = request_parameter(request, "kind");

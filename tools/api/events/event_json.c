@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// Topics of Nomad that never have an event here; a subscriber may name them.
+// Nomad's topics that never have an event here; a subscriber may name them.
 static const char *const empty_topics[] = {"NodePool", "Service", "Operator", "ACLToken",
 	"ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
 #define TOPIC_NEVER (EVENT_TOPICS + 1)
@@ -80,7 +80,7 @@ bool event_filter_has(const struct event_filter *filter, uint8_t topic)
 	return has;
 }
 
-// What an event can be chosen by.
+// Values by which a subscriber can choose an event.
 struct names {
 	char key[UUID_TEXT_BYTES > NAME_BYTES_MAX ? UUID_TEXT_BYTES : NAME_BYTES_MAX + 1];
 	const char *namespace_name;       // NULL: nodes, machines and workers have none
@@ -140,12 +140,12 @@ static void name_deployment(struct names *names, const struct uuid *id)
 		uuid_format(id, names->deployment);
 }
 
-// What an event is about: how it is found and named, and how it is written. Under read lock.
+// How events of a topic find their record, name it and write it. Under read lock.
 struct subject {
-	// NULL when it is gone; then it has the names of the event alone.
+	// NULL when the record is gone; then names come from the event alone.
 	const void *(*find)(struct state *, const struct event *, struct names *);
 	void (*write)(struct json_writer *, const struct api *, const void *record);
-	enum event_type end; // of the event that it went; EVENT_TYPES: there is none
+	enum event_type end; // event type of a removal; EVENT_TYPES: none
 };
 
 static const void *find_node(struct state *state, const struct event *event, struct names *names)

@@ -1,4 +1,4 @@
-// Events of a stream as Nomad has them, and what a subscriber wants of them.
+// Writes a stream's events in Nomad's form, as far as a subscriber wants them.
 #pragma once
 #include "tools/api/events/event_log.h"
 #include "tools/api/server/request.h"
@@ -10,18 +10,18 @@ struct event_wish {
 
 struct event_filter {
 	struct event_wish wishes[API_PARAMETERS_MAX];
-	uint32_t count;        // 0: everything
+	uint32_t count;        // 0: every event
 	char *namespace_name;  // "*" is all
-	const struct api *api; // its clock says whether a worker is offline
+	const struct api *api; // its clock tells whether a worker is offline
 };
 
-// ?topic=Job:web&namespace=…; false with a reply.
+// Reads ?topic=Job:web&namespace=…; false with a reply.
 bool event_filter_read(const struct request *, struct event_filter *, struct reply *);
 void event_filter_free(struct event_filter *);
-// The filter may want some events of this topic.
+// Whether the filter may want events of this topic.
 bool event_filter_has(const struct event_filter *, uint8_t topic);
 
-// Writes the event as one object when the filter lets it through. The record is shown as it is now; one that is gone
-// is shown, as null, only when the event is that it went. Takes the read lock.
+// Writes the event as one object if the filter wants it. Shows the present record. A record that is gone is shown, as
+// null, only by the event of its removal. Takes the read lock.
 bool event_json(
 	struct json_writer *, struct state *, const struct event_filter *, const struct event *);

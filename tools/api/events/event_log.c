@@ -37,8 +37,8 @@ const char *const event_type_names[] = {
 	"VMWorkerUpdated",
 };
 
-// A slot is written by the applier alone. Its number is 0 while it changes and one more than the
-// event's afterwards, so that a reader sees whether all that it copied belongs to one event.
+// Only the applier writes a slot. The slot's number is 0 while it changes and one more than the event's afterwards, so
+// that a reader sees whether its whole copy belongs to one event.
 
 #define EVENT_WORDS 4u
 #define NAME_WORDS ((NAME_BYTES_MAX + 1) / 8)
@@ -47,8 +47,8 @@ struct event_slot {
 	_Atomic uint64_t number;
 	_Atomic uint64_t words[EVENT_WORDS]; // index, kind, id
 };
-// What has names instead of ids: a ring of slots for those with so many. Many machines that change leave the names of
-// jobs alone.
+// Names of records without ids, in rings of slots: one ring for jobs, which have two names, and one for machines, so
+// that many changes of machines do not overwrite names of jobs.
 struct names {
 	_Atomic uint64_t *slots; // number, then the words of each name
 	uint32_t room, count;    // slots; names in each
@@ -89,7 +89,7 @@ static void slot_write(_Atomic uint64_t *number_at, _Atomic uint64_t *words, con
 	uint32_t count, uint64_t number)
 {
 	atomic_store_explicit(number_at, 0, memory_order_relaxed);
-	// Who sees one of these sees that the slot changes.
+	// A reader that sees one of these words also sees that the slot changes.
 	for (uint32_t i = 0; i < count; i++)
 		atomic_store_explicit(&words[i], from[i], memory_order_release);
 	atomic_store_explicit(number_at, number + 1, memory_order_release);
@@ -105,7 +105,7 @@ static bool slot_read(const _Atomic uint64_t *number_at, const _Atomic uint64_t 
 	return atomic_load_explicit(number_at, memory_order_relaxed) == number + 1;
 }
 
-// What kind of event a change is: its topic, its type and, without an id, where its name is.
+// The kind of a change's event: topic, type and, for records without an id, the place of the name.
 struct kind {
 	uint8_t topic, type;
 	uint32_t name;
@@ -167,7 +167,7 @@ static void push_job(
 	struct event_log *log, const struct job *before, const struct job *after, uint64_t index)
 {
 	const char *const names[2] = {after->namespace_name, after->id};
-	enum event_type type = EVENT_EVALUATION_UPDATED; // of its status
+	enum event_type type = EVENT_EVALUATION_UPDATED; // for a change of its status
 	if (after->record.deleted || (after->stop && !(before && before->stop)))
 		type = EVENT_JOB_DEREGISTERED;
 	else if (!before || before->job_modify_index != after->job_modify_index)
@@ -212,7 +212,7 @@ static int64_t verdicts(const struct deployment *d)
 	int64_t sum = 0;
 	for (uint32_t i = 0; i < d->groups.count; i++) {
 		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
-		// A verdict that turns keeps their number and changes this sum.
+		// A reversed verdict keeps the number of verdicts but changes this sum.
 		sum += g->healthy_allocs + 2 * g->unhealthy_allocs;
 	}
 	return sum;
@@ -264,7 +264,7 @@ static void push_vm_worker(struct event_log *log, const struct vm_worker *before
 	else if (before->scheduling_paused != after->scheduling_paused)
 		type = EVENT_VM_WORKER_PAUSE;
 	else if (before->beats == after->beats)
-		return; // it was seen again
+		return; // the worker was only seen again
 	push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
 }
 
@@ -274,7 +274,7 @@ static void push_change(struct event_log *log, const struct state_change *change
 	switch (change->table) {
 	case STATE_NODES: push_node(log, before, after, index); break;
 	case STATE_JOBS:
-		// The same version: only what is counted of its allocations changed.
+		// The same version: only counts of its allocations changed.
 		if (before != after)
 			push_job(log, before, after, index);
 		break;
@@ -307,7 +307,7 @@ uint64_t event_log_head(const struct event_log *log)
 	return atomic_load_explicit(&log->head, memory_order_acquire);
 }
 
-// The low bits of the number are all that the event could keep.
+// An event keeps only the low bits of the name's number.
 static void read_names(
 	const struct names *names, uint32_t number, char *const texts[static NAMES_MOST])
 {
@@ -340,7 +340,7 @@ bool event_log_read(const struct event_log *log, uint64_t number, struct event *
 	return true;
 }
 
-// The index of an event, or 0 when it is not there any more.
+// The index of an event, or 0 when the log no longer holds it.
 static uint64_t index_of(const struct event_log *log, uint64_t number)
 {
 	const struct event_slot *slot = &log->events[number % EVENT_LOG_EVENTS];

@@ -1,11 +1,10 @@
-// The newest changes of the state, as far back as a ring reaches: what event streams are made from.
-// The applier writes and never waits; who reads too slowly finds that what it wanted is overwritten.
-// A change is only named here; how the thing looks is read when the line is written.
+// The newest changes of the state, in a ring: the source of event streams. The applier writes and never waits; events
+// that a slow reader wanted may be overwritten. An event only names its record; the writer of a line reads the record.
 #pragma once
 #include "state/tables/state.h"
 
 #define EVENT_LOG_EVENTS (1u << 18)
-// Names that are remembered of jobs, and of virtual machines and their workers; each change of one takes a place.
+// Names of jobs, and of virtual machines and their workers, that the log holds; each change of one takes a place.
 #define EVENT_LOG_JOBS (1u << 13)
 #define EVENT_LOG_MACHINES (1u << 16)
 
@@ -53,11 +52,11 @@ struct event {
 	uint8_t topic, type;
 	struct uuid id;                          // of a node, evaluation, allocation or deployment
 	char namespace_name[NAME_BYTES_MAX + 1]; // of a job
-	// Of a job (its id), a virtual machine or a worker; empty when it is not remembered any more.
+	// Of a job (its id), a virtual machine or a worker; "" when the log has forgotten it.
 	char name[NAME_BYTES_MAX + 1];
 };
 
-// The event is about a job, a virtual machine or a worker whose name the log has forgotten.
+// Whether the event is about a job, machine or worker whose name the log has forgotten.
 static inline bool event_has_lost_its_name(const struct event *event)
 {
 	return !event->name[0] && (event->topic == TOPIC_JOB || event->topic == TOPIC_VM ||
@@ -67,17 +66,16 @@ static inline bool event_has_lost_its_name(const struct event *event)
 struct event_log;
 
 struct event_log *event_log_create(void);
-void event_log_destroy(struct event_log *); // no readers, no applier any more
-// To be given to state_observe().
+void event_log_destroy(struct event_log *); // after the last reader and the applier
+// Give it to state_observe().
 struct state_observer *event_log_observer(struct event_log *);
 
-// Any thread. Events are numbered from 0; the log holds those before head, at least the newest
-// EVENT_LOG_EVENTS - 1.
+// Any thread. Events are numbered from 0; the log holds events before head, at least the newest EVENT_LOG_EVENTS - 1.
 uint64_t event_log_head(const struct event_log *);
-// False when the event is not there (any more).
+// False when the log does not hold the event (any more).
 bool event_log_read(const struct event_log *, uint64_t number, struct event *);
-// The number of the first event that is there and whose index is at least this one.
+// Number of the first event that the log holds with at least this index.
 uint64_t event_log_find(const struct event_log *, uint64_t index);
-// An eventfd that becomes readable when events came while somebody listens.
+// An eventfd that becomes readable when events come while somebody listens.
 int event_log_fd(const struct event_log *);
 void event_log_listen(struct event_log *, bool on);

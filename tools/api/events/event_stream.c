@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 #define HEARTBEAT_NS (10 * NS_PER_S)
-// Without an index a stream begins with so many of the newest events.
+// Newest events with which a stream without ?index= begins.
 #define EVENTS_REPLAYED 100u
-// Lines are cut off, and chunks sent, at about this size.
+// Rough limit of a line and of a chunk.
 #define LINE_BYTES (64u * 1024)
-// Events looked at in one turn: other streams share the thread.
+// Events that one turn visits: other streams share the thread.
 #define EVENTS_PER_TURN 4096u
 
 struct event_stream {
@@ -25,8 +25,8 @@ struct event_stream {
 	uint64_t next; // event
 	struct json_writer writer;
 	size_t sent;      // of the writer's bytes
-	uint64_t beat_ns; // when a heartbeat is due
-	bool ended;       // what the writer holds is the last
+	uint64_t beat_ns; // when the next heartbeat is due
+	bool ended;       // the writer holds the end of the stream
 };
 
 static _Atomic uint32_t streams_open;
@@ -43,7 +43,7 @@ static uint64_t now_ns(const struct event_stream *s)
 	return time_monotonic_ns(s->request->api->settings.time);
 }
 
-// Nomad sends an empty object at once and when nothing else is to be said.
+// Like Nomad, writes an empty object at once and when there is nothing else to write.
 static void put_heartbeat(struct event_stream *s)
 {
 	json_write_plain(&s->writer, "{}\n");
@@ -62,8 +62,8 @@ static void put_loss(struct event_stream *s)
 	atomic_fetch_add(&streams_lost, 1);
 }
 
-// A line of those events from the next on that have the index of the first; nothing when no event
-// of them is wanted. Returns events looked at; 0 when there were none.
+// Writes a line of the next events that share an index; nothing when the subscriber wants none of them. Returns events
+// visited; 0 when there were none.
 static uint32_t put_line(struct event_stream *s)
 {
 	struct state *state = s->request->api->settings.state;
@@ -154,7 +154,7 @@ static void free_stream(void *source)
 	free(s);
 }
 
-// Where ?index= begins. False with a reply.
+// Finds where ?index= begins. False with a reply.
 static bool begin_at(const struct request *request, const struct event_log *log, uint64_t *next,
 	struct reply *reply)
 {
@@ -192,7 +192,7 @@ void event_stream(struct request *request, struct reply *reply)
 	if (!begin_at(request, log, &next, reply) || !event_filter_read(request, &filter, reply))
 		return;
 	struct event_stream *s = memory_take(sizeof *s);
-	// Never compressed: a line would wait for the next ones.
+	// The stream is never compressed: a line would wait for later ones.
 	s->source = (struct reply_source){LINE_BYTES, read_stream, free_stream, NULL};
 	s->request = request;
 	s->log = log;

@@ -4,11 +4,11 @@
 #include "tools/api/lists/list_stream.h"
 #include <stdlib.h>
 
-// Records looked at in one read section of a list.
+// Records that one read section of a list visits.
 #define RECORDS_PER_SECTION 128u
 #define KEYS_PER_SECTION 1024u
 
-// How many of the keys are below the cursor.
+// Number of keys below the cursor.
 static uint32_t keys_below(const struct cursor_list *list, uint64_t cursor)
 {
 	uint32_t low = 0, high = list->key_count;
@@ -22,7 +22,7 @@ static uint32_t keys_below(const struct cursor_list *list, uint64_t cursor)
 	return low;
 }
 
-// The newest record below the cursor, which moves to it.
+// Moves the cursor to the newest record below it.
 static const void *previous(const struct cursor_list *list, uint64_t *cursor)
 {
 	for (uint32_t at = keys_below(list, *cursor); at > 0; at--) {
@@ -55,7 +55,7 @@ static void add_key(struct cursor_list *list, uint64_t key)
 	list->keys[list->key_count++] = key;
 }
 
-// Records know only the next one: those that may be shown are noted before they are read from behind.
+// Cursors only lead forward: collects the keys of records that may be shown, to walk them backwards.
 static void collect_keys(struct cursor_list *list)
 {
 	uint64_t cursor = 0;
@@ -88,7 +88,7 @@ static bool is_shown(struct cursor_list *list, const void *record)
 	       list_filter_fits(&list->filter, write_for_filter, list, record);
 }
 
-// Any record shows what can be asked for.
+// Learns from any one record which names a filter may use.
 static bool learn_names(struct cursor_list *list, struct reply *reply)
 {
 	uint64_t cursor = 0;
@@ -178,7 +178,7 @@ static struct cursor_list *list_create(
 	return list;
 }
 
-// All of the request that can be wrong. False with a reply.
+// Checks everything in the request that can be wrong. False with a reply.
 static bool prepare_list(
 	struct cursor_list *list, const struct request *request, struct reply *reply)
 {
@@ -226,7 +226,7 @@ bool cursor_list_count(struct request *request, struct reply *reply, const struc
 		return false;
 	struct cursor_list *list = list_create(request, kind);
 	bool fine = prepare_list(list, request, reply), more = fine;
-	list->reverse = false; // makes no difference to it
+	list->reverse = false; // a count does not depend on it
 	while (more) {
 		state_read_begin();
 		for (uint32_t i = 0; i < RECORDS_PER_SECTION && more; i++) {

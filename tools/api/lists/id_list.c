@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-// Records written in one read section: a stream must not hold up reclamation.
+// Records that one read section writes: a stream must not hold up reclamation.
 #define ITEMS_PER_SECTION 64u
 
 struct id_list *id_list_create(struct api *api)
@@ -66,7 +66,7 @@ static bool learn_names(struct id_list *list, struct reply *reply)
 	return fine;
 }
 
-// A page begins with the item that its token names, or with the one that follows when that is gone.
+// Begins the page at the token's item, or at the next item when that is gone.
 static bool begin_page(struct id_list *list, const struct request *request, struct reply *reply)
 {
 	const char *token = request_parameter(request, "next_token");
@@ -87,7 +87,7 @@ static bool begin_page(struct id_list *list, const struct request *request, stru
 	return true;
 }
 
-// Leaves `size` items that are shown; the one that follows them is the next page's first.
+// Keeps `size` items that the list shows; the next shown item begins the next page.
 static void cut_page(struct id_list *list, uint32_t size, struct reply *reply)
 {
 	uint32_t shown = 0, at = list->next;

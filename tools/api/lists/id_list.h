@@ -1,4 +1,4 @@
-// Ids collected for a list: sorted, cut to the page asked for, then streamed one record at a time.
+// A list of collected ids: sorted, cut to the page, then streamed record by record.
 #pragma once
 #include "state/base/uuid.h"
 #include "tools/api/lists/list_filter.h"
@@ -14,7 +14,7 @@ struct id_list {
 	uint32_t count, capacity, next;
 	bool detailed; // the long form, or with resources
 	bool os;       // of nodes: with their operating system
-	// Writes one item, or nothing when it is gone by now. Under read lock.
+	// Writes one item, or nothing when its record is gone. Under read lock.
 	void (*write)(struct id_list *, struct json_writer *, const struct id_item *);
 	// For filters, as in cursor_list.h.
 	void (*write_whole)(struct id_list *, struct json_writer *, const struct id_item *);
@@ -24,16 +24,16 @@ struct id_list {
 
 struct id_list *id_list_create(struct api *);
 void id_list_add(struct id_list *, const struct uuid *, uint32_t slot);
-// Sorts the list, applies ?filter=, ?reverse=, ?per_page= and ?next_token= to it and makes it the reply's
-// stream, or refuses them. Frees it in the end.
+// Sorts the list, applies ?filter=, ?reverse=, ?per_page= and ?next_token= and makes it the reply's stream, or refuses
+// them. Owns the list and frees it.
 void id_list_answer(struct id_list *, uint64_t index, struct request *, struct reply *);
 void id_list_free(struct id_list *);
 
-// The ?prefix= of a list of UUIDs: hexadecimal digits and dashes.
+// ?prefix= for a list of UUIDs: hexadecimal digits and dashes.
 struct id_prefix {
 	char digits[UUID_TEXT_BYTES]; // lower case
 	uint32_t size;
 };
-// False when it is no prefix of a UUID; the reply says so. what: "node", "alloc".
+// False with a reply when it is no prefix of a UUID. what: "node", "alloc".
 bool id_prefix_read(const struct request *, const char *what, struct id_prefix *, struct reply *);
 bool id_prefix_fits(const struct id_prefix *, const struct uuid *);

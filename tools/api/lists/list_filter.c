@@ -30,7 +30,7 @@ void list_filter_free(struct list_filter *f)
 	json_writer_free(&f->scratch);
 }
 
-// NULL when it is gone.
+// NULL when the record is gone.
 static json_t *form_of(
 	struct list_filter *f, list_filter_write *write, void *list, const void *item, bool whole)
 {
@@ -46,7 +46,7 @@ static json_t *item_of(
 		return form_of(f, write, list, item, f->form == FILTERED_WHOLE);
 	json_t *shown = form_of(f, write, list, item, false);
 	json_t *whole = form_of(f, write, list, item, true);
-	// Fails only when memory is short, which ends the process anyway.
+	// Fails only without memory, which ends the process anyway.
 	if (shown && whole)
 		(void)json_object_update_missing(shown, whole);
 	json_decref(whole);
@@ -82,7 +82,7 @@ bool list_filter_learn(struct list_filter *f, const struct record_type *type,
 	list_filter_write *write, void *list, const void *item, struct reply *reply)
 {
 	const char *name = f->filter ? "" : NULL;
-	// The one that costs least comes first.
+	// Tries the cheapest form first.
 	for (int form = FILTERED_SHOWN; name && form <= FILTERED_BOTH; form++) {
 		f->form = form;
 		name = find_unknown(f, type, write, list, item);

@@ -1,30 +1,29 @@
-// ?filter= of a list: its items are written into memory and looked at there. What only the long form of
-// an item has (attributes of a node, tasks of a job) can be asked for too.
+// ?filter= of a list: it writes each item into memory and checks it there. A filter may also name members of an item's
+// long form (attributes of a node, tasks of a job).
 #pragma once
 #include "state/base/schema.h"
 #include "tools/api/server/request.h"
 #include "tools/forms/filter.h"
 
-// Writes an item in the form that the list shows, or in its long form if that has more; or nothing when the
-// item is gone by now. Under read lock.
+// Writes an item in the list's form, or in its long form if that has more; nothing when the record is gone. Under read
+// lock.
 typedef void list_filter_write(void *list, const void *item, bool whole, struct json_writer *);
 
 struct list_filter {
-	struct filter *filter; // NULL: everything fits
+	struct filter *filter; // NULL: every item fits
 	struct json_writer scratch;
-	// What has all that is asked for.
+	// The cheapest form with all members that the filter names.
 	enum filtered_form { FILTERED_SHOWN, FILTERED_WHOLE, FILTERED_BOTH } form;
 };
 
-// A filtered page or count looks at every record in one go. That is left to the background thread
-// (background_answers.h), which calls the route's answer again. True when it was left.
+// A filtered page or count visits every record in one go, so the background thread (background_answers.h) does that: it
+// calls the route's answer again. True when it will.
 bool list_filter_defers(struct request *, struct reply *, bool is_count);
-// False when the parameter is no filter; the reply says so.
+// False with a reply when the parameter is no filter.
 bool list_filter_read(const struct request *, struct list_filter *, struct reply *);
 void list_filter_free(struct list_filter *);
-// To be called with any one item before the list is filtered. Finds out whether items have the members that the
-// filter asks for: a name that no item has is a mistake, 400. type: has names that items leave out when they are empty;
-// or NULL. Under read lock.
+// Call it with any one item before the list is filtered. Finds the form that has the members the filter names; a name
+// that no item has is a mistake, 400. type: names that items leave out when they are empty; or NULL. Under read lock.
 bool list_filter_learn(struct list_filter *, const struct record_type *, list_filter_write *,
 	void *list, const void *item, struct reply *);
 // Under read lock.

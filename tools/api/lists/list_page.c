@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define PAGE_ITEMS_MAX 1000000u
-// Records looked at in one read section.
+// Records that one read section visits.
 #define STEPS_PER_SECTION 256u
 
 static bool number_read(const char *text, uint64_t most, uint64_t *number)
@@ -33,9 +33,9 @@ bool page_size_read(const struct request *request, uint32_t *size, struct reply 
 }
 
 struct walk {
-	uint64_t cursor; // after the newest record that is shown
-	uint32_t left;   // of the page
-	bool more;       // another one follows the page
+	uint64_t cursor; // after the newest shown record
+	uint32_t left;   // records that still fit the page
+	bool more;       // another record follows the page
 	bool over;
 };
 

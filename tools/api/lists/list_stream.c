@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define CHUNK_BYTES (32u * 1024)
-// Pieces that are looked at before other connections of the thread get their turn.
+// Pieces that one turn writes before the thread's other connections get theirs.
 #define PIECES_PER_TURN 8u
 
 struct list_stream {
@@ -13,8 +13,8 @@ struct list_stream {
 	list_produce *produce;
 	void (*free_context)(void *);
 	struct json_writer writer;
-	struct gzip *gzip; // NULL: sent as it is
-	const char *bytes; // the writer's, or what is made of them
+	struct gzip *gzip; // NULL: not compressed
+	const char *bytes; // the writer's, or the compressor's
 	size_t size, sent; // of them
 	bool begun, ended;
 };
@@ -48,7 +48,7 @@ static void write_some(struct list_stream *s)
 	note_buffer(s);
 }
 
-// There may be no bytes: a filter let nothing through, or the compressor keeps them back.
+// There may be no bytes: a filter dropped all items, or the compressor keeps bytes back.
 static void fill_chunk(struct list_stream *s)
 {
 	s->sent = 0;
@@ -71,7 +71,7 @@ static ssize_t read_stream(void *source, uint64_t position, char *to, size_t mos
 	}
 	size_t size = s->size - s->sent;
 	size = size < most ? size : most;
-	// Without bytes it is asked again when others had their turn.
+	// Without bytes, libmicrohttpd asks again after other connections had their turn.
 	if (size)
 		memcpy(to, s->bytes + s->sent, size);
 	s->sent += size;

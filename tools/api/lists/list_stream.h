@@ -1,15 +1,14 @@
-// A JSON array that is written while it is sent: never more than about a chunk of it is in memory,
-// and each chunk is produced in a read section of its own.
+// Writes a JSON array while it is sent: memory holds about a chunk of it, and each chunk has its own read section.
 #pragma once
 #include "tools/api/server/request.h"
 
-// Writes the next items until the writer holds bytes_wanted or there are none left (then false).
-// Not under read lock: takes it as it needs.
+// Writes the next items until the writer holds bytes_wanted; false when none are left. Takes the read lock itself when
+// it needs it.
 typedef bool list_produce(void *context, struct json_writer *, size_t bytes_wanted);
 
-// Makes the reply such an array. context is freed with free_context.
+// Makes the reply such an array. free_context frees context.
 void reply_stream(struct request *, struct reply *, void *context, list_produce *,
 	void (*free_context)(void *));
 
-// Largest buffer that any stream has held so far, in bytes.
+// Largest buffer of any stream so far, in bytes.
 uint64_t list_stream_buffer_most(void);

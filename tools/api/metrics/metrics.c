@@ -1,4 +1,4 @@
-// /v1/metrics: the process's metrics and the API's own.
+// /v1/metrics: metrics of the process and of the API.
 #include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
 #include "tools/api/events/event_stream.h"

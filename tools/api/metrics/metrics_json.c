@@ -3,7 +3,7 @@
 #include <math.h>
 #include <time.h>
 
-// Labels come as name="value" pairs; values are names of our own and hold no quotes.
+// Labels are name="value" pairs; values are Berth's own names and hold no quotes.
 static void put_labels(struct json_writer *w, const char *labels)
 {
 	json_open_object(w, "Labels");
@@ -65,7 +65,7 @@ static void put_counter(struct json_writer *w, const struct metric *m, double up
 	put_sample(w, m, &s);
 }
 
-// In seconds. Smallest, largest and deviation are those of the buckets' bounds.
+// In seconds. Smallest, largest and deviation come from the buckets' bounds.
 static void put_histogram(struct json_writer *w, const struct metric *m, double uptime_s)
 {
 	struct sample s = {0};

@@ -23,7 +23,7 @@ static void put_number(struct json_writer *w, double value)
 		json_write_plain(w, "%.17g", value);
 }
 
-// Names with dots, as in the JSON form, have underscores here.
+// Names with dots, as the JSON form has them, get underscores here.
 static void put_name(struct json_writer *w, const char *name)
 {
 	for (const char *dot; (dot = strchr(name, '.')); name = dot + 1)
@@ -42,7 +42,7 @@ static void put_series(struct json_writer *w, const char *name, const char *suff
 	json_write_plain(w, "\n");
 }
 
-// Buckets are cumulative and in seconds; the last one is for everything.
+// Buckets are cumulative and in seconds; the last bucket holds all values.
 static void put_histogram(struct json_writer *w, const struct metric *m)
 {
 	uint64_t seen = 0;
