@@ -8,7 +8,7 @@ static bool has_name(const struct array *map, const char *name)
 	return map_get(map, name) != NULL;
 }
 
-// Of the job, its group and the task: what is said further in wins.
+// Merges the metadata of job, group and task; the innermost value wins.
 static void put_meta(struct json_writer *w, const struct job *job, const struct task_group *group,
 	const struct task *task)
 {
@@ -135,7 +135,7 @@ static void put_map(struct json_writer *w, const char *key, const struct array *
 	json_end_object(w);
 }
 
-// What the task was known by on another node, or by an agent of this node that forgot it.
+// The task's handle on another node, or on this node before its agent forgot it.
 static void put_handle(struct json_writer *w, const struct allocation *a, const struct task *task)
 {
 	const struct task_handle *handle = NULL;
@@ -174,7 +174,7 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	json_end_object(w);
 }
 
-// When its node is to say that it is healthy: the part of an update or a migrate strategy that is the same.
+// When the node calls the allocation healthy: the part that update and migrate strategies share.
 static void put_health_rule(struct json_writer *w, const char *key, const char *check,
 	int64_t min_healthy_time_ns, int64_t healthy_deadline_ns)
 {

@@ -1,5 +1,4 @@
-// What is to run of an allocation, as JSON for the agent of its node (docs/wire.md, ALLOC_SPEC). Not part
-// of the HTTP API.
+// What an allocation runs, as JSON for its node's agent (docs/wire.md, ALLOC_SPEC). Not part of the HTTP API.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/records/allocation.h"

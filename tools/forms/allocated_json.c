@@ -10,14 +10,14 @@ static const struct array *tasks_of(const struct allocation *a)
 	return &ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->tasks;
 }
 
-// The node where it runs, or NULL when that is gone.
+// The allocation's node, or NULL when that is gone.
 static const struct node *node_of(const struct state *state, const struct allocation *a)
 {
 	const struct node *node = state_node_at(state, a->node_slot);
 	return node && uuid_equal(&node->id, &a->node_id) ? node : NULL;
 }
 
-// What a task got beyond cpu and memory, or NULL.
+// What a task holds besides cpu and memory, or NULL.
 static const struct allocated_task *allocated_to(const struct allocation *a, const char *task)
 {
 	for (uint32_t i = 0; a->details && i < a->details->tasks.count; i++) {
@@ -96,8 +96,7 @@ static void put_device_group(
 	json_end_object(w);
 }
 
-// Devices of an instance that a client placed are chosen for the allocation as a whole; they are
-// shown with the first task that asks.
+// A client's placement chooses devices for the whole allocation; they are shown with the first task that asks for some.
 static void put_devices_of_all(
 	struct json_writer *w, const struct node *node, const struct allocation *a)
 {

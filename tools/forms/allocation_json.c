@@ -107,7 +107,7 @@ void allocation_json_stub(struct json_writer *w, const struct state *state,
 
 static const char score_name[] = "binpack";
 
-// What a placement's own score stands for, when its metrics, which many share, have none.
+// Adds the placement's own score to metrics without scores, which many placements share.
 static void put_metrics_with_score(
 	struct json_writer *w, const struct alloc_metrics *shared, const struct allocation *a)
 {

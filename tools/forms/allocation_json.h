@@ -7,6 +7,6 @@
 void allocation_json_stub(
 	struct json_writer *, const struct state *, const struct allocation *, bool resources);
 void allocation_json(struct json_writer *, const struct state *, const struct allocation *);
-// As events carry it: the job is left out.
+// The form for events, without the job.
 void allocation_json_without_job(
 	struct json_writer *, const struct state *, const struct allocation *);

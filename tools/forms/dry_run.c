@@ -159,7 +159,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	for (uint32_t i = 0; i < plan->placements.count; i++) {
 		const struct plan_placement *p =
 			ARRAY_AT(&plan->placements, struct plan_placement, i);
-		// Groups of an older version are numbered otherwise; what waits of them is not shown.
+		// An older version numbers its groups differently; its waiting placements are not shown.
 		if (p->job_version != c->job->record.modify_index)
 			continue;
 		const struct task_group *group =
@@ -169,7 +169,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	return 0;
 }
 
-// The last word on the evaluation itself: what could not be placed.
+// The scheduler's last update of the evaluation: what it could not place.
 static int update_eval(void *context, const struct evaluation *e)
 {
 	struct planner_context *c = context;
@@ -233,7 +233,7 @@ void dry_run_release(struct dry_run *run)
 	for (uint32_t i = 0; i < run->created.count; i++)
 		evaluation_free(*ARRAY_AT(&run->created, struct evaluation *, i));
 	free(run->created.items);
-	// Freed as what they are: a part of an evaluation.
+	// Frees the groups as part of an evaluation.
 	struct evaluation *rest = evaluation_create();
 	rest->failed_groups = run->failed_groups;
 	evaluation_free(rest);

@@ -1,5 +1,5 @@
-// What the schedulers would do with a job if it were registered now: the daemon's own scheduler over
-// the state as it is, with the job as the newest version. Nothing is stored.
+// What the schedulers would do if a job were registered now: runs the daemon's own scheduler over the present state
+// with the job as its newest version. Nothing is stored.
 #pragma once
 #include "state/base/prng.h"
 #include "state/records/evaluation.h"
@@ -9,11 +9,11 @@
 struct dry_run {
 	struct array updates;       // desired_updates, by group
 	struct array preempted;     // struct uuid
-	struct array created;       // struct evaluation *: what would wait, and for what
+	struct array created;       // struct evaluation *: evaluations that would wait
 	struct array failed_groups; // failed_group
 };
 
-// job: with its version and indexes as they would be, derived. Takes the read lock. Returns 0, or
-// what the scheduler failed with; *out is to be released in any case.
+// job: derived, with the version and indexes that it would have. Takes the read lock. Returns 0, or the scheduler's
+// error; release *out in any case.
 int dry_run(struct state *, const struct job *, struct prng *, int64_t now_ns, struct dry_run *out);
 void dry_run_release(struct dry_run *);

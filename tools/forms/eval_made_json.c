@@ -7,7 +7,7 @@ void eval_made_json(struct json_writer *w, const struct eval_made *made)
 	json_put_u64(w, "EvalCreateIndex", made->index);
 }
 
-// The evaluations of one command have indexes that follow each other.
+// The evaluations of one command have consecutive indexes.
 void evals_made_json(struct json_writer *w, const struct state *state, const struct eval_made *made)
 {
 	const struct evaluation *e;

@@ -1,4 +1,4 @@
-// Evaluations that a write made, as the answers to writes show them.
+// Evaluations that a write made, in the form of answers to writes.
 #pragma once
 #include "state/log/command.h"
 #include "state/tables/state.h"

@@ -18,11 +18,11 @@ struct checked_constraint {
 	struct compiled_constraint *compiled;
 };
 
-// What is known of a class of nodes: bit i is set when constraint i is not met.
+// Results for a class of nodes: bit i is set when the class fails constraint i.
 struct class_verdict {
-	uint64_t serial; // of the class, plus one; 0: nothing is known
+	uint64_t serial; // the class's plus one; 0: no results yet
 	uint64_t failed;
-	const char *reason; // that the stack gave last for a node of it
+	const char *reason; // that the stack last gave for a node of the class
 };
 
 struct explainer {
@@ -35,8 +35,8 @@ struct explainer {
 	uint32_t constraint_count;
 	struct class_verdict *classes; // by id
 	uint32_t class_capacity;
-	uint32_t first, last; // slots looked at
-	uint8_t *running;     // by slot from first on: has a living instance
+	uint32_t first, last; // slots to visit
+	uint8_t *running;     // by slot, from first on: has a living instance
 };
 #define CONSTRAINTS_CHECKED_MAX 64u
 
@@ -111,7 +111,7 @@ const char *explain_standing(const struct node_lifecycle *l)
 	return l->flaky_ns ? "suspended: it is flaky" : "suspended: its probe has not said yes";
 }
 
-// False when the node takes nothing new, or not this job: every reason is counted.
+// False when the node takes no allocations, or none of this job: counts every reason.
 static bool node_takes(struct explainer *e, const struct node *node)
 {
 	if (node_is_usable(node) && stack_targets_node(e->stack, node))
@@ -193,8 +193,7 @@ static bool is_constraint(const struct explainer *e, const char *text)
 	return false;
 }
 
-// Of a class that it refused once, the stack only says that it remembers: then what it said first is
-// meant.
+// The stack gives no reason for a class that it refused before: its first reason is counted again.
 static void count_filtered(struct explainer *e, const struct node *node, const char *reason)
 {
 	struct class_verdict *verdict = verdict_of(e, node->node_class);
@@ -211,7 +210,7 @@ static uint64_t missing(uint32_t ask, uint32_t capacity, uint32_t used)
 	return ask > left ? ask - left : 0;
 }
 
-// Counts every resource that is short, not only the first. True when one is.
+// Counts every resource that is short, not only the first. True when any is short.
 static bool count_lacks(struct explainer *e, const struct node *node)
 {
 	struct resources ask = e->out->ask, capacity = node_capacity(node);
@@ -268,7 +267,7 @@ static bool note_running(const struct allocation *a, void *context)
 	return true;
 }
 
-// At most one instance on a node, for types that run everywhere.
+// Types that run on every node have at most one instance on each.
 static bool runs_once_a_node(const struct job *job)
 {
 	return job_traits_of(job)->is_on_every_node;
@@ -290,7 +289,7 @@ static void begin_explaining(struct explainer *e, const struct task_group *group
 	for (uint32_t i = 0; i < group->tasks.count; i++)
 		add_constraints(e, &ARRAY_AT(&group->tasks, struct task, i)->constraints);
 	e->running = memory_take_array(e->last - e->first + 1, 1);
-	// One node has fewer allocations than a job may have.
+	// A node has fewer allocations than a job can have.
 	if (e->last == e->first + 1)
 		e->view->node_allocations(e->view->context, e->first, note_running, e);
 	else

@@ -13,18 +13,17 @@
 
 #define FILTER_BYTES_MAX 4096u
 #define FILTER_DEPTH_MAX 32u  // of parentheses and "not"
-#define FILTER_TERMS_MAX 128u // things compared, and what joins them
+#define FILTER_TERMS_MAX 128u // comparisons, and the words that join them
 #define FILTER_PARTS_MAX 8u   // of a selector
 #define FILTER_MESSAGE_BYTES 384u
 
 struct filter;
 
-// NULL when the text is no filter; the message says what is wrong, and where (characters from 1).
+// NULL when the text is no filter; the message names the mistake and its place (characters from 1).
 struct filter *filter_parse(struct text, char message[static FILTER_MESSAGE_BYTES]);
 void filter_free(struct filter *); // NULL is fine
-// Whether the item passes. A member that the item lacks is unequal to everything, contains nothing,
-// and is empty.
+// Whether the item passes. A member that the item lacks is unequal to everything, contains nothing, and is empty.
 bool filter_fits(const struct filter *, const json_t *item);
-// Calls back with the first part of every selector until that says no; returns the part, or NULL.
+// Calls is_known with the first part of each selector until it returns false; returns that part, or NULL.
 const char *filter_find_unknown(
 	const struct filter *, bool (*is_known)(const char *name, void *context), void *context);

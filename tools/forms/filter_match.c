@@ -1,4 +1,4 @@
-// What filters say of items.
+// Evaluates filters on items.
 #include "placement/constraint/regexp.h"
 #include "tools/forms/filter_terms.h"
 #include <errno.h>
@@ -88,7 +88,7 @@ static bool compare_values(const struct filter_term *term, const json_t *value)
 	}
 }
 
-// As deep as there are terms at most.
+// Recurses at most as deep as there are terms.
 static bool fits(const struct filter *filter, uint32_t number, const json_t *item)
 {
 	const struct filter_term *term = &filter->terms[number];

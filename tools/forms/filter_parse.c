@@ -1,4 +1,4 @@
-// Reads filters: recursive descent, each level of which is one of a few that are counted.
+// Parses filters by recursive descent, with a bounded depth.
 #include "placement/constraint/constraint.h"
 #include "placement/constraint/regexp.h"
 #include "state/base/memory.h"
@@ -15,7 +15,7 @@ enum word_kind { WORD_END, WORD_NAME, WORD_QUOTED, WORD_SIGN };
 struct word {
 	enum word_kind kind;
 	char *text;     // owned
-	uint32_t start; // where it begins
+	uint32_t start; // where the word begins
 };
 
 struct parser {
@@ -24,10 +24,10 @@ struct parser {
 	struct word word;
 	struct filter *filter;
 	uint32_t depth;
-	char *message; // of FILTER_MESSAGE_BYTES; "" as long as nothing is wrong
+	char *message; // of FILTER_MESSAGE_BYTES; "": no mistake yet
 };
 
-// The first mistake counts. Returns false, so that a function can end with it.
+// Keeps the first mistake. Returns false, so that a function can end with it.
 static bool refuse_filter(struct parser *p, uint32_t at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -69,7 +69,7 @@ static bool take_raw(struct parser *p, uint32_t start)
 	return true;
 }
 
-// Quotes and escapes are read by the reader of JSON.
+// The JSON parser reads quotes and escapes.
 static bool take_quoted(struct parser *p, uint32_t start)
 {
 	for (; peek(p) && peek(p) != '"'; p->at++)
@@ -141,7 +141,7 @@ static bool expected(struct parser *p, const char *what)
 	return refuse_filter(p, p->word.start, "%s is expected, not \"%.64s\"", what, p->word.text);
 }
 
-// Goes on when the word is the one meant.
+// Takes the word if it has that name.
 static bool accept(struct parser *p, const char *name)
 {
 	return is_word(p, WORD_NAME, name) && next(p);
@@ -180,7 +180,7 @@ static bool add_dotted(struct parser *p, struct filter_term *term, const char *d
 	}
 }
 
-// Name.Name["name"].Name; stands at its first word.
+// Parses Name.Name["name"].Name from its first word.
 static bool parse_selector(struct parser *p, struct filter_term *term)
 {
 	if (p->word.kind != WORD_NAME)
@@ -231,7 +231,7 @@ static bool parse_emptiness(struct parser *p, struct filter_term *term)
 	return accept(p, "empty") || expected(p, "\"empty\" or \"not empty\"");
 }
 
-// What follows a selector.
+// Parses the rest of a comparison, after its selector.
 static bool parse_comparison(struct parser *p, struct filter_term *term)
 {
 	term->kind = FILTER_EQUAL;
@@ -251,7 +251,7 @@ static bool parse_comparison(struct parser *p, struct filter_term *term)
 					 : "==, !=, in, not, contains, is or matches");
 }
 
-// True when "in" or "not in" follows the word: then it is a value and not a selector.
+// True when "in" or "not in" follows the word, which is then a value and not a selector.
 static bool is_member_test(const struct parser *p)
 {
 	struct parser ahead = *p;
@@ -320,7 +320,7 @@ static uint32_t parse_unary(struct parser *p)
 	return number;
 }
 
-// Reads `one`, once or more often, with the word in between.
+// Parses `one` once or several times, with the word in between.
 static uint32_t parse_joined(
 	struct parser *p, uint32_t (*one)(struct parser *), const char *word, enum filter_kind kind)
 {

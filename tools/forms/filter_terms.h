@@ -1,4 +1,4 @@
-// What an expression of filter.h is made of; for its parser and its evaluation.
+// Terms of an expression of filter.h, for its parser and its evaluation.
 #pragma once
 #include "tools/forms/filter.h"
 
@@ -14,12 +14,12 @@ enum filter_kind {
 
 struct filter_term {
 	enum filter_kind kind;
-	bool negated;         // of what compares: "!=", "not in", "is not empty", …
-	uint32_t left, right; // terms: of AND and OR both, of NOT the left
+	bool negated;         // for comparisons: "!=", "not in", "is not empty", …
+	uint32_t left, right; // terms: AND and OR have both, NOT the left one
 	char *parts[FILTER_PARTS_MAX];
 	uint32_t part_count; // of the selector
-	char *value;         // what is compared with; NULL of EMPTY
-	void *program;       // of MATCHES
+	char *value;         // to compare with; NULL for EMPTY
+	void *program;       // for MATCHES
 };
 
 struct filter {

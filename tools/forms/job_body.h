@@ -1,4 +1,4 @@
-// From the body of a request to a job that may be registered.
+// Reads a job from the body of a request.
 #pragma once
 #include "state/records/job.h"
 #include "tools/json/json_reader.h"
@@ -10,13 +10,13 @@ struct job_body {
 	uint64_t eval_priority;        // 0: the job's
 	bool diff;                     // of a plan
 	struct json_report report;     // warnings, and mistakes of form
-	struct json_sentences invalid; // what validation found
+	struct json_sentences invalid; // mistakes that validation found
 };
 
-// Reads {"Job": {…}, …}. False when the body is no such JSON, with a sentence; true otherwise, also
-// when the report has errors. Free in any case.
+// Reads {"Job": {…}, …}. False, and a sentence, when the body is no such JSON; true otherwise, also when the report has
+// errors. Free in any case.
 bool job_body_read(
 	const char *body, size_t size, struct job_body *, char *message, size_t message_size);
 void job_body_free(struct job_body *);
-// No mistakes of either kind: the job may be registered.
+// True when there is no mistake of either kind: the job may be registered.
 bool job_body_is_valid(const struct job_body *);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Without the fields that the applier changes beside readers and that are never shown.
+// Copies a job without the fields that the applier changes beside readers and that are never shown.
 static struct job shown_part(const struct job *job)
 {
 	struct job shown = {
@@ -21,7 +21,7 @@ static struct job shown_part(const struct job *job)
 	return shown;
 }
 
-// A job's own update strategy is always there in Nomad's form; zeros say that it has none.
+// Nomad's form always has the job's own update strategy; zeros stand for none.
 void job_json(struct json_writer *w, const struct job *job)
 {
 	static struct update_strategy none = {
@@ -80,7 +80,7 @@ void job_json_summary(struct json_writer *w, const struct state *state, const st
 	free(groups);
 }
 
-// Living instances of a group, canaries aside.
+// Counts of a group's living instances, without canaries.
 struct scale_counts {
 	int64_t placed, running, healthy, unhealthy;
 };

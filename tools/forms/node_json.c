@@ -4,7 +4,7 @@
 #include "tools/json/timestamp.h"
 #include <stdio.h>
 
-// The address is host:port for people; some fields want the host alone.
+// The host of an address; the address is host:port for people, but some fields want only the host.
 static struct text host_of(const char *address)
 {
 	struct text host = text_of(address);
@@ -218,7 +218,7 @@ void node_json_lifecycle(struct json_writer *w, const struct state *state, const
 	json_end_object(w);
 }
 
-// What only Berth knows of a node.
+// Properties of a node that only Berth has.
 static void put_berth(struct json_writer *w, struct state *state, const struct node *node)
 {
 	const struct node_cell *cell = state_node_cell(state, node->slot);

@@ -1,13 +1,12 @@
-// A node as Nomad's API shows it. Under read lock.
+// A node in the form of Nomad's API. Under read lock.
 #pragma once
 #include "state/tables/state.h"
 #include "tools/json/json_writer.h"
 
-// The short form of lists.
-// os: also the name of its operating system.
+// The short form of lists. os: also the name of its operating system.
 void node_json_stub(struct json_writer *, const struct node *, bool resources, bool os);
 void node_json(struct json_writer *, struct state *, const struct node *);
 // Members "DrainStrategy" and "LastDrain".
 void node_json_drain(struct json_writer *, const struct node *);
-// Member "Lifecycle": where it stands beside its status, and the snapshot that it ran last.
+// Member "Lifecycle": the node's standing, which is beside its status, and its last snapshot.
 void node_json_lifecycle(struct json_writer *, const struct state *, const struct node *);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define CORES_MAX 1024u
-// Of dynamic ports, for a node that said none.
+// Range of dynamic ports for a node that reported none.
 enum { PORT_LEAST = 20000, PORT_MOST = 32000 };
 
 static void put_device_attributes(struct json_writer *w, const struct device_group *group)
@@ -68,7 +68,7 @@ static const char *mode_of(const struct node_network *network)
 	return network->mode && *network->mode ? network->mode : "host";
 }
 
-// The old form: one address of each network.
+// The old form has one address for each network.
 static void put_network(struct json_writer *w, const struct node_network *network)
 {
 	const char *address = network->address_count ? network->addresses[0].address : "";
@@ -124,7 +124,7 @@ static void put_networks(struct json_writer *w, const struct node *node, const c
 	json_end_array(w);
 }
 
-// Every number of "0-3,8".
+// Lists every number of "0-3,8".
 static void put_cores(struct json_writer *w, const char *cores)
 {
 	json_write_key(w, "ReservableCpuCores");
@@ -144,7 +144,7 @@ static void put_cores(struct json_writer *w, const char *cores)
 	json_end_array(w);
 }
 
-// One member object with one number, Nomad's way to say {"Memory": {"MemoryMB": n}}.
+// An object with one number, as Nomad has it: {"Memory": {"MemoryMB": n}}.
 static void put_amount(struct json_writer *w, const char *what, const char *unit, uint64_t amount)
 {
 	json_open_object(w, what);

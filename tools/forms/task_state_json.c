@@ -2,7 +2,7 @@
 #include "state/records/alloc_details.h"
 #include "tools/json/json_record.h"
 
-// Members of Nomad's task events that say nothing here: clients expect them all the same.
+// Members of Nomad's task events that are empty here, but that clients expect.
 static void put_event(struct json_writer *w, const struct task_event *event)
 {
 	static const char *const texts[] = {"Message", "RestartReason", "SetupError", "DriverError",
@@ -24,7 +24,7 @@ static void put_event(struct json_writer *w, const struct task_event *event)
 	json_end_object(w);
 }
 
-// null before it happened.
+// null for an event that has not happened.
 static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
 {
 	json_write_key(w, key);

@@ -1,5 +1,6 @@
-// What a worker is to run of a virtual machine, as JSON for the agent of its node (docs/wire.md, ALLOC_SPEC). Not part
-// of the HTTP API: only what changes with its generation is in it, so that pieces of one version always make a whole.
+// What a worker runs as a virtual machine, as JSON for its node's agent (docs/wire.md, ALLOC_SPEC). Not part of the
+// HTTP API. It only holds what changes with the machine's generation, so that pieces of one version always make a
+// whole.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/records/nodes/vm.h"

@@ -78,7 +78,7 @@ static void add_scalar(struct flat *flat, const struct field *f, const void *at)
 		flat_add(flat, f->name, uuid_is_zero(at) ? "" : uuid_format(at, text));
 		break;
 	case FIELD_MAP: add_map(flat, f->name, at); break;
-	case FIELD_FIXED: // of these only numbers say something
+	case FIELD_FIXED: // only fixed numbers tell something
 		if (f->names[0][0] >= '0' && f->names[0][0] <= '9')
 			flat_add(flat, f->name, f->names[0]);
 		break;

@@ -1,4 +1,4 @@
-// Fields of a diff: values as text, by name.
+// Fields of a diff: names with their values as text.
 #pragma once
 #include "tools/forms/diff/diff_tree.h"
 
@@ -6,19 +6,18 @@
 struct flat {
 	struct array values; // string_pair
 };
-void flat_add(struct flat *, const char *name, const char *value); // "" and NULL: nothing
-// The scalar fields and maps of a record that its description shows, but the one called without
-// (NULL: all); a record that is NULL has none.
+void flat_add(struct flat *, const char *name, const char *value); // value "" or NULL: adds nothing
+// Adds the shown scalar fields and maps of a record, except the field `without` (NULL: all); a NULL record has none.
 void flat_record(
 	struct flat *, const struct record_type *, const void *record, const char *without);
-// A JSON value kept as text, every leaf under its path ("args[0]").
+// Adds a JSON value kept as text: every leaf under its path ("args[0]").
 void flat_json(struct flat *, const char *json);
 void flat_free(struct flat *);
 
-// Neither a block nor a list.
+// Whether the field is neither a block nor a list.
 bool field_is_scalar(const struct field *);
 
-// The fields that differ, or, with context, all; by name. Consumes both.
+// Collects the fields that differ, by name; with context, all fields. Consumes both.
 void fields_compare(struct flat *before, struct flat *after, bool context, struct array *fields);
-// What the fields together say: Edited when one is, or when some came and others went.
+// The type that the fields give together: Edited when one is edited, or when some are added and others deleted.
 int fields_type(const struct array *fields);

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-// What one item of a list is called, and which of its fields says nothing.
+// The name of one item of a list, and the field that its diff leaves out.
 static const struct naming {
 	const char *list, *one, *without;
 } namings[] = {
@@ -23,13 +23,13 @@ static const struct naming {
 	{"Update", "Update", "Stagger"},
 };
 
-// Objects are shown in this order; others after them.
+// Objects appear in this order; others after them.
 static const char *const shown_order[] = {"Datacenters", "Constraint", "Affinity", "Spread",
 	"RestartPolicy", "ReschedulePolicy", "EphemeralDisk", "Update", "Network", "Service",
 	"Volume", "Config", "Resources", "LogConfig"};
 #define SHOWN_ORDER (sizeof shown_order / sizeof shown_order[0])
 
-// Blocks that are lines of their own, or that Nomad's clients do not show as part of this record.
+// Blocks with diffs of their own, and blocks that Nomad's clients do not show as part of this record.
 static const struct {
 	const char *type, *field;
 } left_out[] = {
@@ -64,7 +64,7 @@ static const char *field_without(const char *one)
 	return NULL;
 }
 
-// Appends the object when its parts say that something differs.
+// Appends the object if its parts differ.
 static void keep_object(struct array *objects, const struct object_diff *diff, bool came, bool went)
 {
 	struct object_diff whole = *diff;
@@ -107,7 +107,7 @@ static void json_object_compare(const char *name, const char *before, const char
 	keep_object(objects, &diff, false, false);
 }
 
-// An item of a set, and what tells it from others: its binary form, or its JSON.
+// An item of a set and the key that identifies it: its binary form, or its JSON.
 struct member {
 	struct text key; // owned
 	const void *record;
@@ -173,7 +173,7 @@ static void set_free(struct set *set)
 	free(set->members);
 }
 
-// Called for what is in one of two sets alone: the other is NULL; with both, for what is in both.
+// Called with both for an item of both sets; with one NULL for an item of only one set.
 typedef void set_visit(void *context, const struct member *before, const struct member *after);
 
 static void sets_compare(struct set *before, struct set *after, set_visit *visit, void *context)
@@ -225,7 +225,7 @@ static void visit_string(void *context, const struct member *before, const struc
 
 static int by_weight(const void *a, const void *b)
 {
-	// Edited, Added, Deleted; then by the first field that tells them apart.
+	// Edited, Added, Deleted; then by the first field that differs.
 	static const int weights[] = {
 		[DIFF_EDITED] = 0, [DIFF_ADDED] = 1, [DIFF_DELETED] = 2, [DIFF_NONE] = 3};
 	const struct object_diff *x = a, *y = b;
@@ -241,7 +241,7 @@ static int by_weight(const void *a, const void *b)
 	return order;
 }
 
-// Sorts what was appended from `first` on.
+// Sorts the items from `first` on.
 static void sort_from(struct array *objects, uint32_t first)
 {
 	if (objects->count > first + 1)
@@ -269,7 +269,7 @@ static void compare_strings(const struct field *f, const struct array *before,
 	keep_object(objects, &diff, false, false);
 }
 
-// By name: an object that keeps its name is edited, not replaced.
+// Matches by name: an object that keeps its name is edited, not replaced.
 static void compare_named(const struct field *f, const struct array *before,
 	const struct array *after, bool context, struct array *objects)
 {
@@ -324,7 +324,7 @@ static void compare_field(const struct field *f, const void *before, const void 
 	case FIELD_STRUCT_MAP: compare_named(f, before, after, context, objects); break;
 	case FIELD_STRINGS: compare_strings(f, before, after, objects); break;
 	case FIELD_JSON: compare_json(f, pointed(before), pointed(after), context, objects); break;
-	default: break; // scalars are fields; other kinds are in no job
+	default: break; // scalars are fields; jobs have no other kinds
 	}
 }
 
@@ -336,7 +336,7 @@ static uint32_t rank_of(const struct object_diff *object)
 	return rank;
 }
 
-// Stable: equal ranks stay as they are.
+// Stable: equal ranks keep their order.
 static void order_objects(struct array *objects)
 {
 	struct object_diff *items = objects->items;

@@ -1,4 +1,4 @@
-// A diff as a tree of records: what came, went or changed, and by which names JSON knows its parts.
+// A diff as a tree of records: parts that were added, deleted or edited, and their names in JSON.
 #pragma once
 #include "state/base/schema.h"
 
@@ -27,7 +27,7 @@ struct group_diff {
 	char *name;
 	struct array fields, objects;
 	struct array tasks;   // task_diff
-	struct array updates; // named_count: what becomes of its instances
+	struct array updates; // named_count: changes of its instances
 };
 struct job_diff {
 	int type;

@@ -3,7 +3,7 @@
 #include "tools/forms/diff/diff_objects.h"
 #include <stdlib.h>
 
-// Fields that are left as they are show what a changed block says as a whole.
+// A changed block also shows its unchanged fields.
 #define CONTEXT true
 
 static void compare_jobs(const struct record_type *type, const void *before, const void *after,
@@ -32,7 +32,7 @@ static bool has_own_restart(const struct task_group *group, const struct task *t
 }
 
 struct group_pair {
-	const struct task_group *before, *after; // NULL: came, went
+	const struct task_group *before, *after; // NULL: added, deleted
 };
 
 static void add_task(struct group_diff *diff, const struct group_pair *groups,
@@ -42,7 +42,7 @@ static void add_task(struct group_diff *diff, const struct group_pair *groups,
 	task->type = type_of(&task_description, before, after);
 	task->name = text_copy(text_of((before ? before : after)->name));
 	compare_jobs(&task_description, before, after, "Name", &task->fields, &task->objects);
-	// A task takes its group's policy over; only one of its own is worth a line.
+	// A task inherits its group's policy; only its own policy is shown.
 	if (has_own_restart(groups->before, before) || has_own_restart(groups->after, after))
 		object_compare("RestartPolicy", &restart_description,
 			before ? before->restart : NULL, after ? after->restart : NULL, CONTEXT,

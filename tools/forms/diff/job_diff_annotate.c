@@ -46,7 +46,7 @@ static void annotate_count(struct group_diff *group)
 	}
 }
 
-// True when the name of every item is one of the names.
+// True when the names contain every item's name.
 static bool all_are(
 	const struct array *items, size_t bytes_each, size_t name_at, const char *const *names)
 {
@@ -62,7 +62,7 @@ static bool all_are(
 	return true;
 }
 
-// What can change while a task runs on.
+// Whether only parts changed that can change while a task runs on.
 static bool is_in_place(const struct task_diff *task)
 {
 	static const char *const fields[] = {"KillTimeout", NULL};
