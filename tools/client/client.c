@@ -17,11 +17,11 @@ struct client {
 	uint32_t wait_ms, cap_ms, deadline_ms;
 	struct prng prng;
 	uint64_t sequence;
-	int fd; // -1: to be opened at the next send
+	int fd; // -1: the next send opens it
 	struct client_counters counters;
 };
 
-// One request on its way: the frame, and where its answer goes.
+// One request under way: its frame, and the place for its answer.
 struct exchange {
 	uint8_t frame[FRAME_BYTES_MAX];
 	uint32_t length;
@@ -96,8 +96,8 @@ const struct client_counters *client_counters(const struct client *c)
 	return &c->counters;
 }
 
-// A send that fails is as good as a lost one: the wait that follows is the same. The socket is made anew,
-// because a connected one keeps a local address that may be gone.
+// A failed send counts as a lost frame: the same wait follows. The socket is opened anew, because a connected one keeps
+// a local address that may be gone.
 static void send_frame(struct client *c, const struct exchange *x)
 {
 	char message[200];
@@ -121,7 +121,7 @@ static bool is_answer(struct client *c, struct exchange *x, uint32_t size)
 	       wire_verify(&c->key, x->reply, size);
 }
 
-// Everything that waits in the socket, until the answer. True when it is in x.
+// Reads datagrams until the answer or an empty socket. True when x has the answer.
 static bool take_answer(struct client *c, struct exchange *x)
 {
 	if (c->fd < 0)
@@ -129,7 +129,7 @@ static bool take_answer(struct client *c, struct exchange *x)
 	for (;;) {
 		ssize_t n = recv(c->fd, x->reply, sizeof x->reply, MSG_TRUNC);
 		if (n < 0 && (errno == EINTR || errno == ECONNREFUSED))
-			continue; // a pending ICMP error is reported once
+			continue; // the kernel reports a pending ICMP error once
 		if (n < 0)
 			return false;
 		if ((size_t)n <= sizeof x->reply && is_answer(c, x, (uint32_t)n))
@@ -138,7 +138,7 @@ static bool take_answer(struct client *c, struct exchange *x)
 	}
 }
 
-// Listens until the answer or until_ns.
+// Waits for the answer until until_ns.
 static bool listen_until(struct client *c, struct exchange *x, uint64_t until_ns)
 {
 	for (;;) {
@@ -154,7 +154,7 @@ static bool listen_until(struct client *c, struct exchange *x, uint64_t until_ns
 	}
 }
 
-// Sends until an answer. False when time is over.
+// Sends until the answer comes. False when the deadline has passed.
 static bool wait_for_answer(struct client *c, struct exchange *x, struct backoff *backoff)
 {
 	for (;;) {
@@ -183,7 +183,7 @@ static uint64_t later_ns(const struct exchange *x, uint64_t now_ns, uint64_t wai
 	return at < x->give_up_ns ? at : x->give_up_ns;
 }
 
-// x->frame holds the encoded request. CLIENT_DONE: the answer is in x->reply.
+// x->frame holds the encoded request. CLIENT_DONE: x->reply holds the answer.
 static int run_exchange(struct client *c, struct exchange *x, struct wire_refused *refused)
 {
 	if (x->length == 0)

@@ -1,6 +1,6 @@
-// A client of the wire protocol over a kernel UDP socket: places, releases and asks after allocations.
-// One request at a time; one thread per client. A request is sent again, unchanged, until it is answered
-// or its time is over: every request is idempotent, so an answer that was lost costs nothing.
+// A client of the wire protocol over a kernel UDP socket: places and releases allocations and asks for their state. One
+// request at a time; one thread per client. The client sends a request again, unchanged, until it is answered or its
+// deadline passes: requests are idempotent, so that a lost answer costs nothing.
 //
 //	struct client_settings settings = {.server = "192.0.2.1:4647", .key_text = "7:…", .name = "autoscaler"};
 //	struct client *client;
@@ -20,8 +20,8 @@ struct client_settings {
 	const char *key_text; // "ID:HEX32", as `berth client key NAME` prints it
 	uint32_t wait_ms;     // before a request is sent again; 0: 200
 	uint32_t cap_ms;      // most that the back-off adds to wait_ms; 0: 5000
-	uint32_t deadline_ms; // when a request is given up; 0: 15000
-	uint64_t seed;        // of the back-off and of sequences; 0: from the system
+	uint32_t deadline_ms; // until the client gives up a request; 0: 15000
+	uint64_t seed;        // for back-off and sequences; 0: from the system
 };
 
 // Returns 0, or -errno and a sentence in message.
@@ -31,12 +31,12 @@ void client_close(struct client *);
 
 enum client_result { CLIENT_DONE, CLIENT_REFUSED };
 
-// Each returns CLIENT_DONE and fills the answer; or CLIENT_REFUSED and fills refused; or -ETIMEDOUT when no
-// authentic answer came; or -EINVAL when the request cannot be encoded. "overloaded" and "stopping" are
-// waited out and tried again until the deadline. The client's name is filled in.
+// Each returns CLIENT_DONE and fills the answer; or CLIENT_REFUSED and fills refused; or -ETIMEDOUT when no authentic
+// answer came; or -EINVAL when the request cannot be encoded. After "overloaded" and "stopping" the client waits and
+// tries again until the deadline. Each fills in the client's name.
 //
-// place: issued_ms 0 is replaced by the clock, request 0 by a random number; both are written back, so that
-// the same request can be made again, in another process too, and gives the same allocations.
+// place: the clock replaces issued_ms 0, a random number request 0; both are written back, so that the same request can
+// be made again, also by another process, and gives the same allocations.
 int client_place(struct client *, struct wire_place *, struct wire_placed *, struct wire_refused *);
 int client_release(
 	struct client *, struct wire_ids *, struct wire_released *, struct wire_refused *);

@@ -20,7 +20,7 @@ static uint32_t description_bytes(const struct wire_register *w)
 	return bytes;
 }
 
-// Fills pairs[] of each part as full as it gets. Returns the number of parts, 0 when there are too many.
+// Fills pairs[] of each part as full as possible. Returns the number of parts, 0 when there are too many.
 static uint32_t divide_pairs(const struct wire_register *whole, uint32_t pairs[REGISTER_PARTS_MAX])
 {
 	uint32_t part = 0, used = description_bytes(whole);

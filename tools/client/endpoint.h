@@ -1,4 +1,4 @@
-// Where the controller is, and a kernel UDP socket connected to it.
+// The controller's address, and a kernel UDP socket connected to it.
 #pragma once
 #include <stdint.h>
 #include <sys/socket.h>
@@ -8,6 +8,6 @@
 int endpoint_resolve(const char *text, struct sockaddr_storage *, socklen_t *, char *message,
 	uint32_t message_size);
 
-// A non-blocking socket connected to server, bound to source first unless source is NULL. Both in the
-// form above. Returns the descriptor, or -errno and a sentence in message.
+// Opens a non-blocking socket connected to server and, unless source is NULL, bound to source. Both have the form
+// above. Returns the descriptor, or -errno and a sentence in message.
 int endpoint_connect(const char *server, const char *source, char *message, uint32_t message_size);

@@ -37,7 +37,7 @@ void node_session_registering(struct node_session *s, uint64_t registration)
 	s->awaiting = WIRE_REGISTERED;
 }
 
-// An answer may be slower than the next heartbeat: any after the newest that was answered will do.
+// An answer may come after the next heartbeat: an answer to any heartbeat after the newest answered one counts.
 static bool is_outstanding(const struct node_session *s, const struct wire_header *h)
 {
 	uint8_t type = s->awaiting ? s->awaiting : WIRE_HEARTBEAT_ACK;

@@ -1,5 +1,5 @@
-// A node's side of the protocol without its socket and its clock: what it knows of the controller, the
-// frames it sends and what an answer means. One cache line, because the fleet simulator holds a million.
+// A node's side of the protocol without socket and clock: what it knows of the controller, the frames it sends, and the
+// meaning of answers. One cache line, because the fleet simulator holds a million.
 #pragma once
 #include "dataplane/wire/auth.h"
 #include "dataplane/wire/wire.h"
@@ -14,26 +14,26 @@ struct node_session {
 	uint32_t ttl_ms;
 	uint8_t key_id;
 	uint8_t directives; // of the newest answer
-	uint8_t awaiting;   // enum wire_type of the answer that is outstanding, 0: none
-	uint8_t unanswered; // frames sent since the newest that was answered, at most 255
+	uint8_t awaiting;   // enum wire_type of the outstanding answer, 0: none
+	uint8_t unanswered; // frames sent since the newest answered one, at most 255
 };
 
 _Static_assert(sizeof(struct node_session) == 64, "a million sessions must stay small");
 
 enum node_event {
-	NODE_NOTHING,      // no authentic answer to what is outstanding: ignore it
+	NODE_NOTHING,      // no authentic answer to an outstanding frame: ignore it
 	NODE_REGISTERED,   // slot, generation and ttl_ms are set: beat
-	NODE_ACKED,        // the heartbeat counted
+	NODE_ACKED,        // the heartbeat was acknowledged
 	NODE_BEAT_NOW,     // the term was old and is now right: beat again at once
 	NODE_REGISTER_NOW, // the controller wants a registration, or no longer knows this generation
-	NODE_GONE,         // goodbye was acknowledged
-	NODE_OLD_TERM,     // a controller that was replaced: not to be obeyed
+	NODE_GONE,         // the goodbye was acknowledged
+	NODE_OLD_TERM,     // from a controller that was replaced: do not obey
 	NODE_REFUSED,      // anything else; see refused
 };
 
 struct node_answer {
 	enum node_event event;
-	bool late;     // to a heartbeat before the newest
+	bool late;     // the answer to a heartbeat before the newest
 	uint64_t term; // of the answer, where it has one
 	struct wire_refused refused;
 };
@@ -42,7 +42,7 @@ struct node_answer {
 uint32_t node_session_heartbeat(
 	struct node_session *, uint32_t load_permille, uint8_t frame[static WIRE_HEARTBEAT_BYTES]);
 uint32_t node_session_goodbye(struct node_session *, uint8_t frame[static WIRE_HEARTBEAT_BYTES]);
-// Says that REGISTER frames of that sequence were sent (description.h makes them).
+// Notes that REGISTER frames of that sequence were sent (description.h makes them).
 void node_session_registering(struct node_session *, uint64_t registration);
-// Takes a datagram. After STALE_REGISTRATION the next registration must be later than refused.value.
+// Handles a datagram. After STALE_REGISTRATION the next registration must be later than refused.value.
 struct node_answer node_session_receive(struct node_session *, const uint8_t *frame, uint32_t size);

@@ -1,4 +1,4 @@
-// A refusal in words.
+// Puts a refusal into words.
 #include "tools/client/client.h"
 #include <stdio.h>
 

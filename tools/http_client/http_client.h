@@ -1,4 +1,4 @@
-// Requests over HTTP, one after the other over a connection that is kept (libcurl). One thread at a time.
+// Sends HTTP requests one after the other over a kept connection (libcurl). One thread at a time.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,15 +14,15 @@ struct http_request {
 	const char *url;    // http or https
 	const char *body;   // JSON; NULL: none
 	size_t body_size;
-	bool names_json;   // as what it sends, also where it has no body
+	bool names_json;   // names JSON as its type, also without a body
 	const char *token; // sent as X-Nomad-Token; NULL or "": none
-	const char *agent; // as which program it is sent; NULL: none is named
+	const char *agent; // the program's name; NULL: none
 	uint32_t timeout_ms;
 	// Takes a piece of the answer. False ends the request.
 	bool (*take_body)(void *context, long status, const char *data, size_t size);
-	// Takes one line of its headers. NULL: they are of no interest.
+	// Takes one header line of the answer. NULL: headers are ignored.
 	void (*take_header)(void *context, const char *line, size_t size);
-	// Asked now and then: true ends the request. NULL: it goes on until its end.
+	// Called now and then: true ends the request. NULL: nothing cancels it.
 	bool (*is_cancelled)(void *context);
 	void *context;
 };
@@ -31,14 +31,14 @@ struct http_request {
 
 struct http_result {
 	long status;                  // 0: no answer came
-	const char *kind;             // of the failure, when none came; static
-	char error[HTTP_ERROR_BYTES]; // the same with details
+	const char *kind;             // of the failure, when no answer came; static
+	char error[HTTP_ERROR_BYTES]; // the failure with details
 };
 
-// True when a whole answer came, whatever its status.
+// True when a whole answer came, with any status.
 bool http_client_ask(struct http_client *, const struct http_request *, struct http_result *);
 
-// The beginning of an answer, as much as there is room for.
+// The beginning of an answer, as much as room allows.
 struct http_beginning {
 	char *text; // NUL-terminated after every piece
 	size_t room, size;

@@ -16,7 +16,7 @@ static const struct {
 	{"h", 3600ll * NS_PER_S},
 };
 
-// The longest unit that text begins with ("ms" before "m"), or 0.
+// Takes the longest unit that text begins with ("ms" before "m"); 0: none.
 static int64_t unit_take(const char **text)
 {
 	int64_t ns = 0;
@@ -37,7 +37,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-// One number with its unit, added to *total.
+// Adds one number with its unit to *total.
 static bool part_take(const char **text, int64_t *total)
 {
 	int64_t whole = 0;

@@ -6,7 +6,7 @@ struct position {
 	uint32_t line, column;
 };
 
-// Finds where brackets nest deeper than allowed, without recursion. Returns false when they do.
+// Finds the first bracket that nests deeper than allowed, without recursion. False when there is one.
 static bool depth_is_bounded(const char *data, size_t size, struct position *at)
 {
 	uint32_t depth = 0;

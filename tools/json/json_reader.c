@@ -13,8 +13,8 @@
 
 struct reader {
 	struct json_report *report;
-	bool exact;            // what is missing is zero, and derived fields are read
-	char path[PATH_BYTES]; // of the value at hand; cut off when it is longer
+	bool exact;            // missing members are zero, and derived fields are read
+	char path[PATH_BYTES]; // of the present value; cut off when it is longer
 	size_t path_size;
 };
 
@@ -62,7 +62,7 @@ char *json_sentences_text(const struct json_sentences *sentences, const char *no
 	return text;
 }
 
-// Appends to the path; returns its size before, to be given to path_cut.
+// Appends to the path; returns its size before, for path_cut.
 __attribute__((format(printf, 2, 3))) static size_t path_add(
 	struct reader *r, const char *format, ...)
 {
@@ -99,7 +99,7 @@ static void mismatch(struct reader *r, const char *expected, const json_t *value
 
 static void read_record(struct reader *, const struct record_type *, void *record, json_t *value);
 
-// What is missing in a record within a record: its defaults, unless only what is written counts.
+// Initialises a record within a record: with its defaults, or with zeros if only written members count.
 static void begin_record(const struct reader *r, const struct record_type *type, void *record)
 {
 	if (r->exact)
@@ -200,7 +200,7 @@ static void read_enum(struct reader *r, const struct field *f, int *at, const js
 			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s",
 				size ? ", " : "", f->names[i]);
 	}
-	if (*name) // the empty string is as good as absent
+	if (*name) // the empty string counts as absent
 		json_sentence(
 			&r->report->errors, "%s: \"%.64s\" is none of %s", r->path, name, known);
 }
@@ -422,11 +422,11 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	case FIELD_U8:
 	case FIELD_U16:
 	case FIELD_U32:
-	case FIELD_TEXT: break; // of no JSON
+	case FIELD_TEXT: break; // not in JSON
 	}
 }
 
-// Field of a member; case does not count, as in Go's decoder. -1 when there is none.
+// Finds the field of a member, ignoring case as Go's decoder does. -1: none.
 static int field_find(const struct record_type *type, const char *name)
 {
 	for (uint32_t i = 0; i < type->field_count; i++)
@@ -435,7 +435,7 @@ static int field_find(const struct record_type *type, const char *name)
 	return -1;
 }
 
-// Clients send every field they know, most of them empty: that is no reason for a warning.
+// Clients send all fields they know, most of them empty: these give no warning.
 static bool says_something(const json_t *value)
 {
 	switch (json_typeof(value)) {
@@ -449,7 +449,7 @@ static bool says_something(const json_t *value)
 	}
 }
 
-// The struct among whose members the name is, or NULL.
+// Finds the embedded struct that has a member of that name, or NULL.
 static const struct field *embedded_find(const struct record_type *type, const char *name)
 {
 	for (uint32_t i = 0; i < type->field_count; i++)
@@ -459,7 +459,7 @@ static const struct field *embedded_find(const struct record_type *type, const c
 	return NULL;
 }
 
-// A value that the field has anyway.
+// Whether the value is the one that the field always has.
 static bool is_fixed(const struct field *f, json_t *value)
 {
 	json_t *fixed = json_loads(f->names[0], JSON_DECODE_ANY, NULL);
@@ -472,7 +472,7 @@ static void read_member(struct reader *r, const struct record_type *type, void *
 	const char *name, json_t *value, bool seen[FIELDS_MAX])
 {
 	const struct field *embedded = embedded_find(type, name);
-	if (embedded) { // a struct that is one has no more of them inside
+	if (embedded) { // an embedded struct has none inside
 		CHECK(type->field_count + embedded->type->field_count <= FIELDS_MAX);
 		read_member(r, embedded->type, (char *)record + embedded->offset, name, value,
 			seen + type->field_count);

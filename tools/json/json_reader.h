@@ -1,11 +1,10 @@
-// JSON from outside: parsing with limits and exact positions, and reading values into records
-// described by state/base/schema.h. All mistakes are collected, each with the path of the value it
-// is about.
+// JSON from outside: parses it with limits and exact positions, and reads values into records described by
+// state/base/schema.h. It collects all mistakes, each with the path of its value.
 #pragma once
 #include "state/base/schema.h"
 #include <jansson.h>
 
-// Sentences kept of each kind; more are only counted.
+// Sentences kept of each kind; further ones are only counted.
 #define JSON_SENTENCES_MAX 64u
 
 struct json_sentences {
@@ -15,29 +14,33 @@ struct json_sentences {
 
 struct json_report {
 	struct json_sentences errors;   // make the request invalid
-	struct json_sentences warnings; // what was given and is ignored
+	struct json_sentences warnings; // given members that are ignored
 };
 
 void json_report_free(struct json_report *);
 void json_sentence(struct json_sentences *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-// As Nomad's clients show it: "2 errors occurred:\n\t* …\n\t* …\n\n". Caller frees.
+// The sentences as Nomad's clients show them: "2 errors occurred:
+// \t* …
+// \t* …
+//
+// ". Caller frees.
 char *json_sentences_text(const struct json_sentences *, const char *noun);
 
-// Parses one object. NULL with a sentence that names line and column. Refuses duplicate keys and
-// what is nested deeper than JSON_DEPTH_MAX before it is parsed.
+// Parses one object. NULL, and a sentence that names line and column. Refuses duplicate keys, and nesting deeper than
+// JSON_DEPTH_MAX before it parses.
 json_t *json_parse(const char *data, size_t size, char *message, size_t message_size);
 
-// Reads an object into an initialised record. null is as good as absent. path names the value in
-// sentences. On errors the record holds what could be read and must be released all the same.
+// Reads an object into an initialised record. null counts as absent. path names the value in sentences. After errors
+// the record holds what could be read; release it in any case.
 void json_read_record(const struct record_type *, void *record, json_t *value, const char *path,
 	struct json_report *);
 
-// The same for a record that was stored and written down: what is missing is zero, whatever the defaults of a
-// request are, and derived fields are read, too. The record is overwritten.
+// Reads a record that was stored as JSON: missing members are zero, whatever a request's defaults are, and derived
+// fields are read, too. Overwrites the record.
 void json_read_exact(const struct record_type *, void *record, json_t *value, const char *path,
 	struct json_report *);
 
-// Members of a request around a record.
+// Members of a request beside the record.
 bool json_read_bool(json_t *object, const char *name, bool *value, struct json_report *);
 bool json_read_u64(json_t *object, const char *name, uint64_t *value, struct json_report *);

@@ -153,7 +153,7 @@ static void put_optional_bool(struct json_writer *w, const struct optional_bool 
 static void put_value(struct json_writer *w, const struct field *f, const void *at)
 {
 	switch (f->kind) {
-	// A job's status and whether it is stable change in the published record itself.
+	// The applier changes a job's status and stability in the published record.
 	case FIELD_BOOL:
 		json_write_bool(w, __atomic_load_n((const bool *)at, __ATOMIC_RELAXED));
 		break;
@@ -183,7 +183,7 @@ static void put_value(struct json_writer *w, const struct field *f, const void *
 	case FIELD_U8:
 	case FIELD_U16:
 	case FIELD_U32:
-	case FIELD_TEXT: break; // of no JSON
+	case FIELD_TEXT: break; // not in JSON
 	}
 }
 
@@ -192,7 +192,7 @@ static bool is_empty_text(const char *text)
 	return !text || !*text;
 }
 
-// As Go's "omitempty" has it; structs are never empty there.
+// Like Go's "omitempty", for which structs are never empty.
 static bool is_empty(const struct field *f, const void *at)
 {
 	switch (f->kind) {

@@ -138,7 +138,7 @@ void json_write_bool(struct json_writer *w, bool value)
 	scalar(w, value ? "true" : "false", value ? 4 : 5);
 }
 
-// Digits of value, from the end of a buffer backwards; returns the first.
+// Writes the digits of value backwards from the end of a buffer; returns the first.
 static char *digits_before(char *end, uint64_t value)
 {
 	do {
@@ -170,7 +170,7 @@ void json_write_f64(struct json_writer *w, double value)
 		json_write_null(w);
 		return;
 	}
-	// The shortest of the two that reads back as the same number.
+	// The shorter of the two forms that reads back as the same number.
 	char text[40];
 	int size = snprintf(text, sizeof text, "%.15g", value);
 	if (strtod(text, NULL) != value)
@@ -178,7 +178,7 @@ void json_write_f64(struct json_writer *w, double value)
 	scalar(w, text, (size_t)size);
 }
 
-// Bytes that stand for themselves in a JSON string.
+// Bytes that a JSON string need not escape.
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';

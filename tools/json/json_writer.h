@@ -1,5 +1,5 @@
-// Writes JSON text into memory that grows, a value at a time; commas, escapes and indentation are
-// its business. What is not UTF-8 becomes U+FFFD, so the output is always valid JSON.
+// Writes JSON text into growing memory, value by value; it adds commas, escapes and indentation. Bytes that are not
+// UTF-8 become U+FFFD, so that the output is always valid JSON.
 #pragma once
 #include "state/base/text.h"
 #include "state/base/uuid.h"
@@ -17,11 +17,11 @@ struct json_writer {
 };
 
 void json_writer_free(struct json_writer *);
-// Forgets what was written and keeps the memory; position (commas, depth) goes on.
+// Drops the text and keeps the memory; position (commas, depth) goes on.
 void json_writer_clear(struct json_writer *);
-// As new, but for the memory.
+// Starts anew, but keeps the memory.
 void json_writer_restart(struct json_writer *);
-// The text so far, NUL-terminated; the caller frees it and the writer is empty.
+// Returns the text so far, NUL-terminated; the caller frees it, and the writer is empty.
 char *json_writer_take(struct json_writer *);
 
 void json_begin_object(struct json_writer *);
@@ -33,18 +33,18 @@ void json_write_null(struct json_writer *);
 void json_write_bool(struct json_writer *, bool);
 void json_write_i64(struct json_writer *, int64_t);
 void json_write_u64(struct json_writer *, uint64_t);
-void json_write_f64(struct json_writer *, double); // not a number and infinities are null
+void json_write_f64(struct json_writer *, double); // NaN and infinities are null
 void json_write_text(struct json_writer *, struct text);
 void json_write_string(struct json_writer *, const char *);      // NULL is ""
 void json_write_uuid(struct json_writer *, const struct uuid *); // zero is ""
 void json_write_time(struct json_writer *, int64_t unix_ns);     // RFC 3339 in UTC
-// A value that is JSON already.
+// Writes a value that is JSON already.
 void json_write_raw(struct json_writer *, struct text);
-// Characters outside of any value: plain-text answers share the buffer.
+// Writes characters outside of any value: plain-text answers share the buffer.
 void json_write_plain(struct json_writer *, const char *format, ...)
 	__attribute__((format(printf, 2, 3), nonnull(2)));
 
-// A key and its value, or where that begins.
+// Writes a key and its value, or its beginning.
 static inline void json_open_object(struct json_writer *w, const char *key)
 {
 	json_write_key(w, key);

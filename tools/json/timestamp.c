@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-// Exactly this many digits, and their number within bounds.
+// Takes exactly this many digits; their number must be within bounds.
 static bool take_number(const char **at, int digits, int least, int most, int *number)
 {
 	*number = 0;
@@ -39,7 +39,7 @@ static bool take_clock(const char **at, struct tm *utc)
 	       take_number(at, 2, 0, 59, &utc->tm_sec);
 }
 
-// What comes after the first nine digits is less than a nanosecond.
+// Digits after the first nine are less than a nanosecond.
 static bool take_fraction(const char **at, int64_t *ns)
 {
 	*ns = 0;

@@ -97,13 +97,13 @@ static bool read_environment(const struct flags *flags, void *options)
 	return true;
 }
 
-// --help and --version stand behind those of the table.
+// --help and --version follow the options of the table.
 static const char *name_at(const struct flags *flags, uint32_t i)
 {
 	return i < flags->count ? flags->table[i].name : i == flags->count ? "help" : "version";
 }
 
-// A name may be shortened as long as one option alone begins so.
+// A name may be shortened as long as only one option begins with it.
 static enum option_event find_flag(
 	const void *context, const char *name, size_t size, struct option_match *match)
 {

@@ -1,5 +1,5 @@
-// Command lines of the agent and the fleet simulator: one table of long options per program gives parsing,
-// --help, and the same names in the environment.
+// Command lines of the agent and the fleet simulator: each program's table of long options gives parsing, --help, and
+// the same names in the environment.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ struct flags {
 	const char *program;     // "berth-agent"
 	const char *environment; // prefix, "BERTH_AGENT_"; NULL: none
 	const char *usage;       // what --help prints before the table
-	const char *notes;       // and after it
+	const char *notes;       // printed after the table
 	const struct flag *table;
 	uint32_t count;
 };
@@ -39,8 +39,8 @@ struct flags {
 enum flags_result {
 	FLAGS_READ,
 	FLAGS_DONE,  // --help, --version: printed
-	FLAGS_WRONG, // said on standard error
+	FLAGS_WRONG, // standard error says what is wrong
 };
 
-// Fills options, which hold the defaults. Texts are views into argv and the environment.
+// Fills options, which hold the defaults at first. Texts are views into argv and the environment.
 enum flags_result flags_read(const struct flags *, int argc, char **argv, void *options);

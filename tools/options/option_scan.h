@@ -1,5 +1,5 @@
-// The words of a command line, one after the other: options with their values, and arguments between them. What the
-// options are called is for each program's table to say, and what a mistake is called for each program.
+// Scans the words of a command line one by one: options with their values, and arguments between them. Each program has
+// its own table of options and its own words for mistakes.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,15 +8,15 @@ enum option_event {
 	OPTION_END,
 	OPTION_ARGUMENT,    // a word that is no option
 	OPTION_GIVEN,       // number and value are set
-	OPTION_UNKNOWN,     // there is none of that name
-	OPTION_AMBIGUOUS,   // there are several that begin so
-	OPTION_NEEDS_VALUE, // and no word is left for it
-	OPTION_TAKES_NONE,  // and value was given to it
-	OPTION_OF_ONE_DASH, // "-x", where options have two
+	OPTION_UNKNOWN,     // no option has this name
+	OPTION_AMBIGUOUS,   // several options begin so
+	OPTION_NEEDS_VALUE, // but no word is left for it
+	OPTION_TAKES_NONE,  // but a value was given
+	OPTION_OF_ONE_DASH, // "-x", though options have two dashes
 };
 
 struct option_match {
-	int number; // the program's own
+	int number; // the program's number for it
 	bool takes_value;
 };
 
@@ -26,13 +26,13 @@ struct option_syntax {
 		const void *context, const char *name, size_t size, struct option_match *);
 	const void *context;
 	bool has_one_dash;     // -name is the same as --name
-	bool ends_with_dashes; // what follows "--" are arguments
+	bool ends_with_dashes; // all words after "--" are arguments
 };
 
 struct option_scan {
-	const char *const *next; // NULL ends the words
-	bool has_ended;          // "--" was there
-	// Of the newest event.
+	const char *const *next; // NULL-ended
+	bool has_ended;          // "--" has come
+	// Of the newest event:
 	const char *word, *name; // name: without its dashes
 	const char *value;       // NULL: none
 	int number;
