@@ -3,7 +3,7 @@
 #include "tools/simulate/node_fleet.h"
 #include <stdlib.h>
 
-// Times are taken this far from 1970, so that no difference of two is too large for a number.
+// Times are at most this far from 1970, so that the difference of two fits a number.
 #define TIME_MOST_NS (INT64_MAX / 4)
 
 #define OF(type, member) offsetof(struct type, member)
@@ -25,7 +25,7 @@ struct scenario_input_json {
 	struct array events; // scenario_event_json
 };
 
-// As enum node_event_kind.
+// In the order of enum node_event_kind.
 static const char *const kind_names[] = {"", "added", "removed", "user-added", "user-removed",
 	"task-scheduled", "task-completed", "ready", "sweep", NULL};
 
@@ -55,7 +55,7 @@ static DESCRIBE(scenario_input_json_description, scenario_input_json);
 
 struct run {
 	struct scenario_input_json given;
-	const char **ids; // of the nodes, in order; a node is its place here
+	const char **ids; // of the nodes, in order; a node's number is its index
 	uint32_t id_count;
 	int64_t shift_ns; // makes every time positive
 	struct node_fleet *fleet;
@@ -141,7 +141,7 @@ static uint32_t node_of(const struct run *r, const char *id)
 	return found ? (uint32_t)(found - r->ids) : 0;
 }
 
-// A mark of time 0 is none, so all of them happen later by as much as makes the first one positive.
+// Time 0 marks "never", so that all times are shifted until the first is positive.
 static void find_shift(struct run *r)
 {
 	int64_t first = 1;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The version of the plan's job that a change is about.
+// The version of the plan's job that a change names.
 static struct job *version_of(
 	const struct scenario *s, const struct plan *plan, uint64_t modify_index)
 {
@@ -43,7 +43,7 @@ static void put_stop(struct json_writer *w, const struct scenario *s, const stru
 	json_put_string(w, "DesiredDescription", end_cause_text(end_cause_of_stop(stop->cause)));
 	if (stop->lost)
 		json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_LOST]);
-	// The evaluation that it waited for before stays noted.
+	// The evaluation that the allocation waited for before stays.
 	json_put_uuid(w, "FollowupEvalID",
 		uuid_is_zero(&stop->followup_eval) ? &a->details->followup_eval
 						   : &stop->followup_eval);
@@ -66,7 +66,7 @@ static void put_preemption(
 	json_end_object(w);
 }
 
-// What placements share, with the score of this one when it has no others.
+// Writes the metrics that placements share, with this placement's score if they hold none.
 static void put_metrics(
 	struct json_writer *w, const struct plan *plan, const struct plan_placement *p)
 {
@@ -113,7 +113,7 @@ static bool is_static(const struct array *networks, const struct allocated_port 
 	return false;
 }
 
-// Instances of devices by the ids that the scenario gives them.
+// Gives instances of devices the ids of the scenario.
 static void name_devices(const struct scenario_node *node, struct array *devices)
 {
 	for (uint32_t i = 0; i < devices->count; i++) {
@@ -130,7 +130,7 @@ static void name_devices(const struct scenario_node *node, struct array *devices
 	}
 }
 
-// Details as they are shown: without the numbers of dynamic ports, as any free ones would do.
+// Details without the numbers of dynamic ports, because any free ones would do.
 static struct alloc_details *shown_details(
 	const struct scenario_node *node, const struct alloc_details *from)
 {
@@ -162,7 +162,7 @@ static void put_reschedules(struct json_writer *w, const struct alloc_details *d
 	json_end_object(w);
 }
 
-// What it remembers.
+// Writes the allocation's history.
 static void put_history(struct json_writer *w, const struct alloc_details *details)
 {
 	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
@@ -234,12 +234,12 @@ static void put_update(struct json_writer *w, const struct scenario *s, const st
 	json_put_uuid(w, "FollowupEvalID", &a.details->followup_eval);
 	put_states(w, a.details);
 	const struct scenario_node *node = scenario_node_at(s, update->slot);
-	if (node) // or else it is gone, and nothing is held
+	if (node) // without the node, the allocation holds nothing
 		allocated_json_on(w, &node->record, &a);
 	json_end_object(w);
 }
 
-// Counts are unsigned there: what was planned less than nothing wraps around.
+// Counts are unsigned in the result: a negative count wraps around.
 static void put_desired(struct json_writer *w, const struct desired_updates *d)
 {
 	json_open_object(w, d->group);
@@ -278,7 +278,7 @@ static void put_stops(struct json_writer *w, const struct scenario *s, const str
 	json_end_array(w);
 }
 
-// What is zero is left out, as in a scenario.
+// Leaves zeros out, as a scenario does.
 static void put_without_zeros(
 	struct json_writer *w, const struct record_type *of, const void *record)
 {

@@ -1,4 +1,4 @@
-// A plan as an object, in the form of docs/simulate.md. What an allocation got is derived as the API derives it.
+// Writes a plan as an object, in the form of docs/simulate.md. An allocation's resources are derived as in the API.
 #pragma once
 #include "state/records/plan.h"
 #include "tools/json/json_writer.h"

@@ -24,7 +24,7 @@ static void end_view(void *context)
 {
 }
 
-// A plan is committed whole: nothing else changes a scenario.
+// Commits a plan whole: nothing else changes a scenario.
 static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
 {
 	struct recorder *r = context;
@@ -44,7 +44,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	return 0;
 }
 
-// An evaluation with an unknown trigger is written down with the text of the scenario.
+// Writes an evaluation with an unknown trigger with the scenario's text for it.
 static void put_unknown(
 	struct json_writer *w, const struct evaluation *eval, const char *unknown_trigger)
 {
@@ -121,10 +121,10 @@ static void print_records(const struct recorder *r, struct json_writer *w)
 	json_end_object(w);
 }
 
-// Ids depend on the evaluation alone.
+// Ids depend only on the evaluation.
 int scenario_work_off(struct scenario *scenario, struct json_writer *w)
 {
-	struct json_writer inside = {.depth = 2, .pretty = w->pretty}; // of a list, in an object
+	struct json_writer inside = {.depth = 2, .pretty = w->pretty}; // in a list of an object
 	struct recorder r = {scenario, inside, inside, inside, inside};
 	struct prng prng;
 	prng_seed(&prng, uuid_hash(&scenario->eval->id));

@@ -7,7 +7,7 @@ const struct scenario_node *scenario_node_at(const struct scenario *s, uint32_t 
 	return slot < s->node_count ? &s->nodes[slot] : NULL;
 }
 
-// Where an id is among records that an index sorts; the number of them when it is not there.
+// Place of an id in an index of records; count when the index lacks it.
 static uint32_t find_id(const uint32_t *sorted, uint32_t count, const struct uuid *id,
 	const struct uuid *(*id_at)(const struct scenario *, uint32_t), const struct scenario *s)
 {

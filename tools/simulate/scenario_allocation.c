@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What is being made, and where mistakes are noted.
+// An allocation under construction, and where mistakes are noted.
 struct making {
 	const struct scenario *scenario;
 	struct scenario_allocation *allocation;
@@ -61,7 +61,7 @@ static bool make_job(struct making *m)
 	return true;
 }
 
-// The number in the brackets at the end of a name; false when there is none.
+// Reads the number in brackets at the end of a name; false when there is none.
 static bool index_of(const char *name, uint32_t *index)
 {
 	const char *bracket = strrchr(name, '[');
@@ -73,7 +73,7 @@ static bool index_of(const char *name, uint32_t *index)
 	return value <= INT32_MAX && strcmp(end, "]") == 0;
 }
 
-// The name of an allocation follows from its job, group and number: only the number is read.
+// An allocation's name follows from its job, group and number: only the number is read.
 static void make_name(struct making *m)
 {
 	struct allocation *a = &m->allocation->record;
@@ -103,7 +103,7 @@ static struct task_lifecycle *make_lifecycle(
 	return NULL;
 }
 
-// What the tasks hold together: the same sum as of a group that asks for it (row A54).
+// Sums what the tasks hold, as for a group that asks for it (row A54).
 static struct group_footprint footprint(const struct scenario_allocated_json *given)
 {
 	uint32_t count = given->tasks.count;
@@ -128,7 +128,7 @@ static bool is_amount(int64_t value)
 	return value >= 0 && value <= ASK_MAX;
 }
 
-// Each amount by itself, so that the sums of a few do not overflow.
+// Checks each amount alone, so that sums of a few do not overflow.
 static bool amounts_are_sound(const struct scenario_allocated_json *given)
 {
 	bool sound = is_amount(given->shared.disk_mb);
@@ -182,7 +182,7 @@ static void move_text(struct array *to, struct array *from)
 	*from = (struct array){0};
 }
 
-// Tasks that got more than cpu and memory; the map is sorted already.
+// Moves tasks that hold more than cpu and memory; the map is already sorted.
 static void move_tasks(struct alloc_details *details, struct scenario_allocated_json *given)
 {
 	for (uint32_t i = 0; i < given->tasks.count; i++) {

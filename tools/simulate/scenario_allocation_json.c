@@ -1,4 +1,4 @@
-// One row per field of an allocation, named as in Nomad's API. What schedulers do not look at is known, but not
+// One row per field of an allocation, named as in Nomad's API. Fields that no scheduler reads are accepted, but not
 // kept.
 #include "tools/simulate/scenario_allocation_json.h"
 
@@ -13,7 +13,7 @@
 		name, FIELD_FIXED, 0, NULL, NULL, 0 \
 	}
 
-// As alloc_desired_names and alloc_client_names, with an end.
+// Like alloc_desired_names and alloc_client_names, NULL-ended.
 static const char *const desired_statuses[] = {"run", "stop", "evict", NULL};
 static const char *const client_statuses[] = {
 	"pending", "running", "complete", "failed", "lost", "unknown", NULL};

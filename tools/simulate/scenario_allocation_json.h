@@ -1,4 +1,4 @@
-// An allocation as Nomad's API writes it down, with JobID and JobVersion in place of the job.
+// An allocation as Nomad's API writes it, with JobID and JobVersion instead of the job.
 #pragma once
 #include "state/records/alloc_details.h"
 #include "tools/json/json_reader.h"
@@ -39,7 +39,7 @@ struct scenario_allocation_json {
 	struct scenario_allocated_json *allocated; // NULL: what the group asks for
 	int desired, client_status;
 	char *client_description;
-	struct alloc_details details; // but for what the resources hold
+	struct alloc_details details; // except what the resources hold
 	struct scenario_tracker_json *tracker;
 	struct array task_states; // task_state
 	uint64_t create_index, modify_index, alloc_modify_index;

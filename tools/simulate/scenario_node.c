@@ -8,7 +8,7 @@
 #define PORT_MOST 65535
 #define AMOUNT_MOST INT32_MAX
 
-// What is being made, and where mistakes are noted.
+// A node under construction, and where mistakes are noted.
 struct making {
 	struct scenario_node *node;
 	const char *path;
@@ -39,7 +39,7 @@ static const char *ports(struct making *m, const char *field, const char *text)
 	return "";
 }
 
-// Those that are, or are not, unique to the node; sorted by name, as the map is.
+// Chooses the attributes that are, or are not, unique to the node; sorted by name, as the map is.
 static struct attribute *choose_variant(const struct array *pairs, bool unique, uint32_t *count)
 {
 	struct attribute *chosen = memory_take_array(pairs->count + 1, sizeof *chosen);
@@ -92,7 +92,7 @@ static void make_volumes(struct scenario_node *n)
 	n->record.volume_count = n->given.volumes.count;
 }
 
-// The value of an attribute as a text with its unit, as nodes report it.
+// Writes an attribute's value as text with its unit, as nodes report it.
 static void make_text(struct scenario_device_attribute_json *a)
 {
 	char *text = NULL;
@@ -162,7 +162,7 @@ static void make_devices(struct making *m)
 	n->node_class.device_count = count;
 }
 
-// The number of an instance among the healthy ones, which is its bit.
+// The instance of that number among the healthy ones, which is its bit.
 static const struct scenario_instance_json *instance_at(
 	const struct scenario_device_json *given, uint32_t number)
 {
@@ -235,7 +235,7 @@ static struct node_network make_network(struct making *m,
 		given->addresses.count, addresses};
 }
 
-// A node in the form of agents before 0.12 has one address for each network.
+// Agents before 0.12 report one address for each network.
 static struct node_network make_old_network(
 	struct making *m, const struct scenario_network_json *given, struct node_address *address)
 {
@@ -281,7 +281,7 @@ static bool contains_port(const struct array *numbers, int64_t number)
 	return false;
 }
 
-// "0,1,2": those that may be reserved, without those that the node keeps for itself.
+// "0,1,2": the reservable cores without those that the node keeps for itself.
 static void make_cores(struct making *m)
 {
 	const struct array *all = &m->node->given.resources.cpu.reservable_cores;
@@ -317,7 +317,7 @@ static void make_resources(struct making *m)
 		amount(m, "ReservedResources.Disk.DiskMB", reserved->disk.mb, AMOUNT_MOST)};
 }
 
-// How it stands says whether it takes work; since when it does so does not count here.
+// The standing decides whether the node takes work; its time does not matter here.
 static void make_standing(struct scenario_node *n)
 {
 	const struct scenario_standing_json *given = &n->given.berth.lifecycle;

@@ -1,5 +1,5 @@
-// One row per field of a node, named as in Nomad's API. What schedulers do not look at is known, so that a node
-// may be pasted as the API shows it, but not kept.
+// One row per field of a node, named as in Nomad's API. Fields that no scheduler reads are accepted, so that a node may
+// be pasted from the API, but not kept.
 #include "tools/simulate/scenario_node_json.h"
 
 #define OF(type, member) offsetof(struct type, member)
@@ -13,7 +13,7 @@
 		name, FIELD_FIXED, 0, NULL, NULL, 0 \
 	}
 
-// As node_status_names and node_eligibility_names, with an end.
+// Like node_status_names and node_eligibility_names, NULL-ended.
 static const char *const statuses[] = {"initializing", "ready", "down", "disconnected", NULL};
 static const char *const eligibilities[] = {"eligible", "ineligible", NULL};
 

@@ -1,4 +1,4 @@
-// A node as Nomad's API writes it down, and the record that schedulers see made of it.
+// A node as Nomad's API writes it, and the record that schedulers see.
 #pragma once
 #include "state/records/nodes/node.h"
 #include "tools/json/json_reader.h"
@@ -75,8 +75,8 @@ struct scenario_berth_json {
 struct scenario_node_json {
 	struct uuid id;
 	char *name, *datacenter, *class_name, *pool, *computed_class, *status_description;
-	char *snapshot;                   // as a scenario says it
-	struct scenario_berth_json berth; // as the API shows it
+	char *snapshot;                   // in a scenario's form
+	struct scenario_berth_json berth; // in the API's form
 	struct array attributes, meta;    // string_pair
 	struct array drivers, volumes;    // scenario_driver_json, scenario_volume_json
 	struct scenario_resources_json resources;
@@ -103,11 +103,11 @@ struct scenario_node {
 	struct scenario_allocation *allocations; // on it
 };
 
-// Reads and makes a node; mistakes are collected in the report. Release it all the same.
+// Reads and makes a node; collects mistakes in the report. Release the node in any case.
 void scenario_node_read(struct scenario_node *, json_t *, const char *path, struct json_report *);
 void scenario_node_release(struct scenario_node *);
-// The id of an instance of a device group, by its bit in a device_set; NULL when there is none.
+// The id of a device group's instance, by its bit in a device_set, or NULL.
 const char *scenario_device_id(const struct scenario_node *, uint32_t group, uint32_t instance);
-// The bits of instances that are named by their ids, added to set.
+// Adds the bits of the instances with these ids to set.
 void scenario_device_bits(const struct scenario_node *, const char *vendor, const char *type,
 	const char *name, const struct array *ids, struct device_set *set);

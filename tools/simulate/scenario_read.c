@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #define PATH_BYTES 64u
-// Instances of a group on each node, or of a job: what a daemon would refuse is no scenario.
+// Largest count of a task group, on each node or in all: a daemon refuses more, so a scenario does, too.
 #define COUNT_MOST 1000000
 
 struct loading {
 	struct scenario *scenario;
 	struct json_report *report;
-	const char *prefix; // "Input.", or "" when the file is only that
+	const char *prefix; // "Input.", or "" when the file holds only the input
 };
 
 static void path_of(
@@ -20,7 +20,7 @@ static void path_of(
 	snprintf(path, PATH_BYTES, "%s%s[%zu]", l->prefix, list, i);
 }
 
-// A list, or NULL when there is none.
+// A list, or NULL when it is missing.
 static json_t *list_at(const struct loading *l, json_t *input, const char *name)
 {
 	json_t *list = json_object_get(input, name);
@@ -100,7 +100,7 @@ static void check_job(const struct loading *l, const char *path, struct job *job
 			path, NODE_DEVICE_GROUPS_MAX);
 }
 
-// A version is known by the index at which it was stored.
+// The index at which a version was stored identifies it.
 static void check_index(const struct loading *l, const char *path, const struct job *job)
 {
 	const struct scenario *s = l->scenario;
@@ -128,7 +128,7 @@ static struct job *read_job(const struct loading *l, const char *path, json_t *v
 	return job;
 }
 
-// Returns the last one; NULL when the list is empty.
+// Returns the last job; NULL when the list is empty.
 static struct job *read_jobs(const struct loading *l, json_t *input, const char *name)
 {
 	char path[PATH_BYTES];
@@ -170,7 +170,7 @@ static int by_id_compare(const void *a, const void *b)
 	return uuid_compare(&x->id, &y->id);
 }
 
-// The numbers of ids in their order; ids that come twice are mistakes.
+// Sorts numbers by their ids; duplicate ids are mistakes.
 static uint32_t *sort_ids(
 	const struct loading *l, const char *list, struct by_id *ids, uint32_t count)
 {
@@ -198,7 +198,7 @@ static int by_hash(const void *a, const void *b)
 	return x->hash == y->hash ? 0 : x->hash < y->hash ? -1 : 1;
 }
 
-// "v1:<number>" is the class by itself; anything else is told apart by its characters.
+// "v1:<number>" is the class itself; other texts are hashed.
 static uint64_t class_hash(const char *computed_class, const struct uuid *node)
 {
 	uint64_t hash = 14695981039346656037ull;
@@ -215,8 +215,8 @@ static uint64_t class_hash(const char *computed_class, const struct uuid *node)
 	return hash;
 }
 
-// Nodes of one computed class share what was found out about it, whatever else they differ in. A node that
-// names none is alone in its class.
+// Nodes of one computed class share the results of its checks, even if they differ. A node without a computed class is
+// alone in its class.
 static void number_classes(struct scenario *s)
 {
 	struct class_key *keys = memory_take_array(s->node_count + 1, sizeof *keys);
@@ -258,7 +258,7 @@ static void read_nodes(const struct loading *l, json_t *input)
 	number_classes(s);
 }
 
-// Sums that are looked at later must not overflow, however much a node is said to hold.
+// Later sums must not overflow, however much a node's allocations hold.
 static void check_sums(const struct loading *l)
 {
 	const struct scenario *s = l->scenario;
@@ -352,7 +352,7 @@ static void read_config(const struct loading *l, json_t *input)
 		record_init(&scheduler_config_description, &l->scenario->config);
 }
 
-// What no scheduler knows is kept as it is said: they refuse it (row A3).
+// Keeps a trigger that no scheduler knows: the scheduler refuses it (row A3).
 static void take_unknown_trigger(struct scenario *s, json_t *eval)
 {
 	const char *given = json_string_value(json_object_get(eval, "TriggeredBy"));
@@ -419,7 +419,7 @@ struct scenario *scenario_read_json(json_t *root, struct json_report *report)
 	read_config(&l, input);
 	read_subject(&l, input);
 	read_nodes(&l, input);
-	if (!report->errors.count) // they are said in terms of jobs and nodes
+	if (!report->errors.count) // allocations refer to jobs and nodes
 		read_allocations(&l, input);
 	read_deployments(&l, input);
 	read_eval(&l, input);

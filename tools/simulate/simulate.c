@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// A scenario of a hundred thousand nodes is about a fifth of it.
+// A scenario of a hundred thousand nodes has about a fifth of this.
 #define SCENARIO_BYTES_MAX (1u << 30)
 
-// Everything up to the end; NULL with a message. Caller frees.
+// Reads to the end; NULL with a message. Caller frees.
 static char *read_all(FILE *file, const struct simulate_settings *settings, size_t *size)
 {
 	size_t room = 1u << 16;
@@ -33,7 +33,7 @@ static char *read_all(FILE *file, const struct simulate_settings *settings, size
 	return NULL;
 }
 
-// A digit of a number, and the first of one.
+// Whether a number can begin with or hold the character.
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -46,8 +46,8 @@ static bool is_too_big(const char *digits, size_t count)
 	       (count == sizeof most - 1 && memcmp(digits, most, count) > 0);
 }
 
-// Counters of a recorded result may have wrapped around, and the parser knows no integers beyond 63 bits. They
-// are written anew as numbers of the same length that it does know; where an integer is needed they are refused.
+// Counters of a recorded result may have wrapped around, and the parser knows no integers beyond 63 bits. Rewrites such
+// integers as numbers of the same length that it knows; where an integer is needed the reader refuses them.
 static void shorten_integers(char *text, size_t size)
 {
 	bool quoted = false;

@@ -1,6 +1,6 @@
-// What if: the schedulers over a scenario file, without a daemon. The very code that runs in the daemon looks at the
-// nodes, jobs and allocations of the file, works off its evaluation, and its plans and evaluations are printed. The
-// form of both is in docs/simulate.md.
+// What if: runs the schedulers over a scenario file, without a daemon. The daemon's own code reads the file's nodes,
+// jobs and allocations and works off its evaluation; the result is its plans and evaluations. docs/simulate.md has the
+// form of both.
 #pragma once
 #include "tools/json/json_reader.h"
 #include "tools/json/json_writer.h"
@@ -12,12 +12,12 @@ struct simulate_settings {
 	FILE *output, *messages;
 };
 
-// 0, or 1 when the scenario cannot be read or worked off; then messages say what, where and what to do.
+// 0, or 1 when the scenario cannot be read or worked off; messages then say what failed, where, and what to do.
 int simulate(const struct simulate_settings *);
 
-// A kind of scenario that is no evaluation: its Scenario.Type. NULL: there is none, or none of that name.
+// The kind of a scenario without an evaluation, by its Scenario.Type. NULL: no Type, or an unknown one.
 struct scenario_type;
 const struct scenario_type *scenario_type_of(const json_t *root);
-// Writes the result. False, with sentences: there is none.
+// Writes the result. False, and sentences, when there is none.
 bool scenario_type_run(const struct scenario_type *, const json_t *root, struct json_report *,
 	struct json_writer *);

@@ -27,7 +27,7 @@ static const struct field json_fields[] = {
 static const struct record_type json_description = {"vm_scenario", sizeof(struct scenario_vms_json),
 	json_fields, sizeof json_fields / sizeof json_fields[0], NULL};
 
-// The items of a list begin with their record, then their name.
+// A list's items begin with their record, which the name follows.
 static const char *name_at(const struct array *list, const struct record_type *type, uint32_t i)
 {
 	const char *name;
@@ -41,7 +41,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Each has a name of its own.
+// Names must be unique in the list.
 static void check_names(const struct array *list, const struct record_type *type, const char *path,
 	struct json_report *report)
 {
@@ -70,7 +70,7 @@ static void check_name(const char *name, const struct record_type *type, const c
 	}
 }
 
-// Reading ignores the case of members; the answer repeats the members as they were given.
+// The reader ignores the case of members, but the answer repeats the members as given.
 static void check_spelling(
 	json_t *given, const struct record_type *type, const char *path, struct json_report *report)
 {
@@ -97,7 +97,7 @@ static void check_spellings(json_t *input, struct json_report *report)
 	}
 }
 
-// False with sentences; said is to be released either way.
+// False, and sentences; release given in either case.
 static bool read_said(struct scenario_vms_json *given, json_t *input, struct json_report *report)
 {
 	json_t *object = json_deep_copy(input), *vm;
@@ -172,7 +172,7 @@ static void write_assignment(struct json_writer *w, const struct vm *vm)
 	json_end_object(w);
 }
 
-// Marks the workers that are to be told.
+// Marks the workers to notify.
 static void schedule_vms(struct json_writer *w, struct scenario_vms_json *given,
 	const struct vm_roster *r, bool *is_told)
 {

@@ -3,7 +3,7 @@
 #include "tools/json/json_record.h"
 #include <string.h>
 
-// What localName was called once.
+// An earlier name of localName.
 #define OLD_LOCAL_NAME "tartName"
 
 void vm_given_normalise(json_t *object)
@@ -40,7 +40,7 @@ static bool is_time(const struct field *f)
 	return f->kind == FIELD_I64 && (f->flags & FIELD_TIME);
 }
 
-// Of a member that was not given the others decide.
+// For a member that was not given, the others decide.
 static bool times_are_numbers(const json_t *given, const char *member)
 {
 	const json_t *value = json_object_get(given, member);
