@@ -1,4 +1,4 @@
-// For tests of state_verify(): flips one thing of a controller's state, looks, and puts it back.
+// For tests of state_verify(): changes one thing of a controller's state, verifies, and puts it back.
 #pragma once
 #include "tests/support/controller.h"
 

@@ -1,6 +1,6 @@
-// A controller without network and disk: state, applier, a log in memory, a placer without policy,
-// a clock that stands still unless told. Everything runs on the calling thread, or on the applier's
-// own threads after controller_start.
+// A controller without network and disk: state, applier, a log in memory, a placer without policy, and a clock that
+// stands still unless a test moves it. Everything runs on the calling thread, or on the applier's own threads after
+// controller_start.
 #pragma once
 #include "state/base/time_source.h"
 #include "tests/support/core/builders.h"
@@ -13,7 +13,7 @@ struct controller {
 	struct time_source source;
 	struct memory_log log;
 	struct core core;
-	struct state *state; // the core's, as the next two
+	struct state *state; // the core's, as are the next two
 	struct command_queue *queue;
 	struct applier *applier;
 	struct placer placer;
@@ -23,40 +23,40 @@ struct controller {
 	struct rejection_settings rejections;        // the same
 	struct lifecycle_limits lifecycle;           // the same
 	int64_t vm_offline_after_ns;                 // the same
-	uint64_t seed;                               // of ids
-	int log_error;                               // what log_failed was told
-	struct command *(*next_plan)(void *context); // asked for plans; may be changed at any time
+	uint64_t seed;                               // for ids
+	int log_error;                               // the error that log_failed got
+	struct command *(*next_plan)(void *context); // gives plans; may be changed at any time
 	void *plan_context;
 };
 
 #define CONTROLLER_WALL_MS 1700000000000ll
 #define CONTROLLER_COLLECT_AFTER_MS (60ll * 60 * 1000)
 
-// Limits with 0 are set to something middling. The placer is first fit, and what ended is collected
-// after CONTROLLER_COLLECT_AFTER_MS, unless changed before open.
+// Sets limits of 0 to middling values. The placer is first fit, and ended records are collected after
+// CONTROLLER_COLLECT_AFTER_MS, unless a test changes either before open.
 void controller_init(struct controller *, struct state_limits);
-// Right after init: for who is another controller's successor and must not give its ids again.
+// Call it right after init, for a controller that succeeds another and must not give its ids again.
 void controller_seed(struct controller *, uint64_t seed);
-// Applies batches [0, count) of another's log to this one; before open.
+// Applies batches [0, count) of another controller's log; call it before open.
 int controller_replay(struct controller *, const struct memory_log *, uint32_t count);
 void controller_open(struct controller *); // a new term
-// From now on the applier's own threads run, pinned to a CPU or (-1) anywhere.
+// Starts the applier's own threads, pinned to a CPU or (-1) anywhere.
 void controller_start(struct controller *, int cpu);
-void controller_free(struct controller *); // refuses what waits
+void controller_free(struct controller *); // refuses waiting commands
 
-// Pushes to the shared ring; `done` counts into the context when it is a uint32_t *.
+// Pushes to the shared ring; `done` counts into the context if that is a uint32_t *.
 void controller_push(struct controller *, struct command *, uint32_t *done);
-// Until so many are done, while the applier's threads run.
+// Waits until so many commands are done, while the applier's threads run.
 void controller_await(uint32_t *done, uint32_t count);
-// One command from push to done; returns its outcome.
+// Runs one command from push to done; returns its outcome.
 enum command_outcome controller_run(struct controller *, struct command *);
 int64_t controller_now_ms(const struct controller *);
 
 // A plain node with two attributes.
 void build_node(struct node_registration *, uint32_t number, uint64_t sequence);
-// A direct job with one group per ask ("g0", "g1", …), derived; the caller's until registered.
+// A direct job with one group per ask ("g0", "g1", …), derived; the caller owns it until it is registered.
 struct job *build_job(const char *id, const struct resources *asks, uint32_t groups);
-// The same with a device ask for each group (0: none) of type "gpu".
+// Like build_job, with an ask for devices of type "gpu" in each group (0: none).
 struct job *build_device_job(
 	const char *id, const struct resources *asks, const uint32_t *gpus, uint32_t groups);
 
@@ -72,9 +72,9 @@ enum command_outcome controller_node(
 enum command_outcome controller_stop_job(struct controller *, const char *job, bool purge);
 enum command_outcome controller_collect(struct controller *);
 
-// The whole state as a snapshot would hold it, each item with its size before it; the caller frees.
+// The whole state as a snapshot holds it, each item after its size; the caller frees.
 struct bytes_writer controller_image(const struct controller *);
-// Loads such an image into a fresh controller. Returns what loading said.
+// Loads such an image into a fresh controller. Returns the load's result.
 int controller_load(struct controller *, const struct bytes_writer *image);
-// Fails the test with the first violation of an invariant.
+// Fails the test at the first violation of an invariant.
 void controller_verify(const struct controller *);

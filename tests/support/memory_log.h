@@ -1,6 +1,5 @@
-// A command log in memory, with the faults that a disk has. One thread appends at a time; the rest
-// of it may be looked at and changed from another thread between appends only, but the faults at
-// any time.
+// A command log in memory, with a disk's faults. One thread appends at a time; other threads may read and change the
+// rest only between appends, but the faults at any time.
 #pragma once
 #include "state/applier/applier.h"
 #include <stdatomic.h>
@@ -14,9 +13,9 @@ struct memory_batch {
 struct memory_log {
 	struct memory_batch *batches;
 	uint32_t count;
-	_Atomic int64_t room_bytes; // what room_bytes() says
-	_Atomic int error;          // what append returns instead of storing; 0: it stores
-	_Atomic uint32_t appends;   // calls, refused ones included
+	_Atomic int64_t room_bytes; // what room_bytes() returns
+	_Atomic int error;          // append returns it instead of storing; 0: append stores
+	_Atomic uint32_t appends;   // calls of append, with refused ones
 	_Atomic uint32_t block;     // append spins while this is 1
 };
 

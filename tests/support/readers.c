@@ -20,7 +20,7 @@ void readers_start(
 void readers_stop(struct reader *readers, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		while (readers[i].rounds == 0) // a busy machine may not have let it begin
+		while (readers[i].rounds == 0) // on a busy machine the thread may not have begun
 			sched_yield();
 		readers[i].stop = true;
 		assert_int_equal(pthread_join(readers[i].thread, NULL), 0);

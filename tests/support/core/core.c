@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Far more than any command needs without threads.
+// Far more steps than any command needs without threads.
 #define STEPS_MAX 100000u
 
 static int keep_nothing(

@@ -1,7 +1,7 @@
 #include "tests/support/core/crew.h"
 #include "state/base/check.h"
 
-// Each thread of the pipeline takes the next seed; no two may give the same ids.
+// Each thread of the pipeline takes the next seed; no two threads may give the same ids.
 #define WATCHERS_SEED 500u
 _Static_assert(WATCHERS_SEED > PIPELINE_THREADS_MAX, "the watchers' ids are their own");
 

@@ -1,5 +1,5 @@
-// Schedulers and watchers beside a core, with threads or without, put together in the daemon's order:
-// crew_create, core_open, core_start, crew_start; crew_stop, core_stop, crew_destroy.
+// Schedulers and watchers beside a core, with or without threads, put together in the daemon's order: crew_create,
+// core_open, core_start, crew_start; crew_stop, core_stop, crew_destroy.
 #pragma once
 #include "placement/pipeline/pipeline.h"
 #include "placement/watch/watchers.h"
@@ -12,21 +12,21 @@ struct crew {
 
 struct crew_settings {
 	uint64_t seed;       // 0: from the system
-	bool schedules;      // a pipeline
+	bool schedules;      // has a pipeline
 	uint32_t schedulers; // its threads; 0: the caller calls pipeline_step
-	const int *cpus;     // as pipeline_settings
-	bool watches;        // watchers
+	const int *cpus;     // as in pipeline_settings
+	bool watches;        // has watchers
 	int64_t node_ttl_ns; // for watchers
 	void (*step)(
 		void *); // lets the applier work while a command is awaited; NULL: it has threads
 	void *step_context;
-	void (*watch_step)(void *); // the same of watchers without a thread
+	void (*watch_step)(void *); // the same for watchers without a thread
 };
 
-// What the core's clock says counts for the crew too.
+// The crew uses the core's clock.
 void crew_create(struct crew *, struct core *, const struct crew_settings *);
 void crew_start(struct crew *);
 void crew_stop(struct crew *);
 void crew_destroy(struct crew *);
-// For applier_settings.next_plan; the crew may come later.
+// For applier_settings.next_plan; the crew may be created later.
 struct command *crew_next_plan(void *crew);
