@@ -1,5 +1,5 @@
-// Blocked evaluations against a list that is searched from end to end. Nothing is ever lost: an evaluation is
-// blocked, in the broker, or a duplicate.
+// Blocked evaluations against a list that the test searches from end to end. No evaluation is lost: each is blocked, in
+// the broker, or a duplicate.
 #include "placement/broker/blocked.h"
 #include "state/base/prng.h"
 #include "tests/placement/broker/evals.h"
@@ -30,7 +30,7 @@ struct model {
 	struct item items[ITEMS];
 	uint32_t count;
 	uint64_t index;
-	uint64_t classes[CLASSES], nodes[NODES + 1], quotas[QUOTAS]; // unblocked last
+	uint64_t classes[CLASSES], nodes[NODES + 1], quotas[QUOTAS]; // index of the newest unblock
 	uint32_t expected_ready, expected_duplicates;
 };
 

@@ -103,7 +103,7 @@ static void b24_disabled_forgets(void **state)
 	blocked_unblock_class(f->blocked, "v1:1", 100);
 	blocked_set_enabled(f->blocked, true);
 	block(f, (struct eval_ask){.number = 4, .snapshot_index = 4});
-	assert_int_equal(stats(f).blocked, 1); // the unblock was not heard
+	assert_int_equal(stats(f).blocked, 1); // the evaluation did not see the unblock
 }
 
 static void b47_a_job_is_untracked(void **state)
@@ -254,7 +254,7 @@ static void b49_missed_keeps_its_token(void **state)
 	broker_enqueue(f->broker, e, 0);
 	evaluation_free(broker_dequeue(f->broker, ALL, 0, &token, &index));
 	blocked_unblock_class(f->blocked, "v1:1", 100);
-	blocked_add(f->blocked, e, token); // reblocked while it is outstanding
+	blocked_add(f->blocked, e, token); // blocked again while it is outstanding
 	assert_int_equal(ready(f), 0);
 	assert_int_equal(broker_ack(f->broker, &e->id, token), 0);
 	assert_int_equal(ready(f), 1);
@@ -279,7 +279,7 @@ static void b49_old_unblocks_are_pruned(void **state)
 	assert_int_equal(ready(f), 1);
 }
 
-// What is forgotten for want of room costs a needless run, and loses none.
+// Forgetting nodes for lack of room costs a needless run, but loses no evaluation.
 static void many_nodes_are_forgotten_safely(void **state)
 {
 	struct fixture *f = *state;
@@ -308,7 +308,7 @@ static void b50_a_class_gets_room(void **state)
 	blocked_add(f->blocked, e, 0);
 	evaluation_free(e);
 	assert_int_equal(stats(f).escaped, 1);
-	block(f, (struct eval_ask){.number = 3, .job = "c"}); // knows of no class
+	block(f, (struct eval_ask){.number = 3, .job = "c"}); // has results for no class
 	block(f, (struct eval_ask){.number = 4, .job = "d", .type = EVAL_SYSTEM, .node = 1});
 	blocked_unblock_class(f->blocked, "v1:1", 100);
 	assert_int_equal(ready(f), 2);

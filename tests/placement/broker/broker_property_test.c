@@ -1,4 +1,4 @@
-// The broker against a list that is searched from end to end, with random operations on a clock that moves now
+// The broker against a list that the test searches from end to end, with random operations on a clock that moves now
 // and then.
 #include "placement/broker/broker.h"
 #include "state/base/error.h"
@@ -22,7 +22,7 @@ enum place { NOWHERE, TIMED, DELAYED, PENDING, READY, UNACKED, FAILED, CANCELABL
 struct item {
 	enum place place;
 	struct eval_ask ask;
-	bool holds; // its job
+	bool holds; // the item holds its job
 	bool paused, requeue;
 	uint64_t requeue_index;
 	uint32_t deliveries, order; // order: among the cancelable
@@ -210,7 +210,7 @@ static void enqueue(struct model *m)
 		}
 	} else if (room(m)) {
 		struct eval_ask ask = random_ask(m);
-		give(m, ask, draw(m, 2)); // a token of nothing that is outstanding
+		give(m, ask, draw(m, 2)); // a token of no outstanding evaluation
 		add(m, ask);
 	}
 	run_due(m);
@@ -322,7 +322,7 @@ static void model_ack(struct model *m, struct item *x)
 
 	x->place = NOWHERE;
 	if ((best = best_pending(m, was.ask.job))) {
-		best->place = NOWHERE; // so that the rest is found
+		best->place = NOWHERE; // so that the search finds the rest
 		for (struct item *other; (other = best_pending(m, was.ask.job));) {
 			other->place = CANCELABLE;
 			other->order = m->next_order++;

@@ -55,7 +55,7 @@ static void enqueue(struct fixture *f, struct eval_ask ask)
 	evaluation_free(e);
 }
 
-// The number of what is delivered, 0 when nothing is.
+// Number of the delivered evaluation, 0 for none.
 static uint32_t dequeue(struct fixture *f, uint32_t types, uint64_t *token)
 {
 	uint64_t wait_index;
@@ -157,7 +157,7 @@ static void b27_the_type_with_the_highest_priority(void **state)
 	assert_int_equal(dequeue(f, 1u << EVAL_SERVICE, &token), 1);
 	assert_int_equal(dequeue(f, ALL, &token), 2);
 	assert_int_equal(dequeue(f, ALL, &token), 3);
-	// Equals are drawn: over many tries both types come first now and then.
+	// Equals are drawn: over many tries each type comes first now and then.
 	for (uint32_t i = 0; i < 200; i++) {
 		struct eval_ask a = {.number = 100 + i, .type = EVAL_BATCH, .job = "x"};
 		struct eval_ask b = {.number = 1000 + i, .type = EVAL_SYSBATCH, .job = "y"};
@@ -203,7 +203,7 @@ static void b29_too_late_is_told(void **state)
 	assert_int_equal(ack(f, 1, token), -ERROR_LATE);
 	assert_string_equal(
 		broker_error_text(-ERROR_LATE), "Evaluation ID Ack'd after Nack timer expiration");
-	assert_int_equal(ack(f, 1, token), -ERROR_NOT_FOUND); // nacked by then
+	assert_int_equal(ack(f, 1, token), -ERROR_NOT_FOUND); // nacked already
 	assert_int_equal(stats(f).waiting, 1);
 }
 
@@ -324,7 +324,7 @@ static void b34_a_wait_and_a_time(void **state)
 	enqueue(f, (struct eval_ask){.number = 1,
 			   .job = "a",
 			   .wait_ns = 30 * NS_PER_S,
-			   .wait_until_ns = wall + NS_PER_S}); // the wait is looked at first
+			   .wait_until_ns = wall + NS_PER_S}); // the broker looks at the wait first
 	enqueue(f,
 		(struct eval_ask){.number = 2, .job = "b", .wait_until_ns = wall + 10 * NS_PER_S});
 	assert_int_equal(stats(f).waiting, 2);
@@ -343,7 +343,7 @@ static void b34_a_wait_and_a_time(void **state)
 	assert_int_equal(stats(f).waiting, 0);
 }
 
-// One that waits does not hold its job.
+// A waiting evaluation does not hold its job.
 static void b34_others_overtake_one_that_waits(void **state)
 {
 	struct fixture *f = *state;
@@ -376,7 +376,7 @@ static void b35_failed_ones_are_taken_apart(void **state)
 	evaluation_free(e);
 	assert_null(broker_take_failed(f->broker, &token));
 	assert_int_equal(outstanding(f, 1, token), 0);
-	assert_int_equal(nack(f, 1, token), 0); // could not be stored: once more
+	assert_int_equal(nack(f, 1, token), 0); // could not be stored: delivered again
 	e = broker_take_failed(f->broker, &token);
 	assert_int_equal(eval_number(e), 1);
 	evaluation_free(e);

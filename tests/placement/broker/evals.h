@@ -1,4 +1,4 @@
-// Evaluations for tests, told apart by a number.
+// Evaluations for tests, identified by numbers.
 #pragma once
 #include "state/records/evaluation.h"
 

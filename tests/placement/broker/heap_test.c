@@ -102,7 +102,7 @@ static void a_table_finds_what_is_in_it(void **unused)
 
 	prng_seed(&prng, 2);
 	for (uint32_t i = 0; i < ITEMS; i++)
-		items[i].key = (uint32_t)prng_below(&prng, 100); // several under one hash
+		items[i].key = (uint32_t)prng_below(&prng, 100); // several keys under one hash
 	for (uint32_t step = 0; step < STEPS; step++) {
 		struct item *item = &items[prng_below(&prng, ITEMS)];
 		assert_int_equal(lookup_has(&table, item), item->in);

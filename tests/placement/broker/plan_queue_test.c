@@ -87,7 +87,7 @@ static void what_waits_is_flushed_when_it_is_disabled(void **state)
 	struct command *taken = plan_queue_take(f->queue);
 	plan_queue_set_enabled(f->queue, false);
 	assert_int_equal(f->finished, 2);
-	assert_int_equal(taken->outcome, OUTCOME_DONE); // the applier's: not touched
+	assert_int_equal(taken->outcome, OUTCOME_DONE); // the applier owns it: unchanged
 	assert_int_equal(f->commands[1].outcome, OUTCOME_STOPPING);
 	assert_int_equal(f->commands[2].outcome, OUTCOME_STOPPING);
 	assert_null(plan_queue_take(f->queue));

@@ -45,7 +45,7 @@ static bool matches(const char *l, const char *operand, const char *r)
 	if (!c)
 		fail_msg("%s %s %s: %s", l, operand, r, error.text);
 	bool is = constraint_matches_node(c, &node);
-	// What is not unique to the node must be answered by its class alone.
+	// The class alone must answer a constraint that is not unique to the node.
 	if (!constraint_is_node_unique(c))
 		assert_int_equal(constraint_matches_class(c, &node_class), is);
 	constraint_free(c);
@@ -245,7 +245,7 @@ static void mistakes_are_told(void **state)
 	}
 }
 
-// Patterns that would cost without end are refused, or match nothing.
+// Patterns that would cost without bound are refused, or match nothing.
 static void regular_expressions_are_bounded(void **state)
 {
 	struct constraint_error error = {""};

@@ -23,7 +23,7 @@ static void versions_are_read(void **state)
 		{" 1", false, false}, {"1.2.3-rc..1", false, false}, {"1.2.3+", false, false},
 		{"99999999999999999999", false, false},
 		{"1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", true, true},
-		{"1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", false, false}, // past our bound
+		{"1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", false, false}, // more parts than Berth reads
 	};
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		struct version v;
@@ -49,7 +49,7 @@ static void versions_are_ordered(void **state)
 		"1.10.0.1", "2"};
 	for (uint32_t i = 0; i < COUNT(ascending); i++)
 		for (uint32_t j = 0; j < COUNT(ascending); j++) {
-			// One identifier less is, in the order that is followed here, above a word.
+			// In the order followed here, one identifier less is above a word.
 			if (i == 1 && j == 2)
 				continue;
 			struct version a = read_version(ascending[i]),
@@ -79,14 +79,14 @@ static void conditions_hold(void **state)
 		{"1.4.0", ">= 1.0, < 1.4", false, false},
 		{"1.2.3", ">1.2,<=1.2.3", true, true},
 		{"1.2.3", "  >=  1.2.3  ", true, true},
-		// Pre-releases: ordered in semver; loosely only beside one of the same version.
+		// Pre-releases: semver orders them; loose versions only beside a pre-release of the same version.
 		{"1.7.0-rc1", ">= 1.6", false, true},
 		{"1.7.0-rc2", ">= 1.7.0-rc1", true, true},
 		{"1.8.0-rc2", ">= 1.7.0-rc1", false, true},
 		{"1.7.0", ">= 1.7.0-rc1", true, true},
 		{"1.7.0-rc1", "< 1.7.0", false, true},
 		{"1.7.0-rc1", "!= 1.7.0", true, true},
-		// What is no version matches nothing.
+		// A text that is no version matches nothing.
 		{"linux", ">= 0", false, false},
 		{"1.2rc1", "1.2rc1", true, false},
 	};

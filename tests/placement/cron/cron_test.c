@@ -1,4 +1,4 @@
-// Cron expressions by example, by what they refuse, and against a model that looks at every minute of a clock.
+// Cron expressions by example, by refusals, and against a model that checks every minute of a clock.
 #include "placement/cron/cron.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
@@ -31,7 +31,7 @@ static int64_t at(const char *iso)
 	return unix_s;
 }
 
-// Times that follow each other.
+// Consecutive times of a spec.
 struct row {
 	const char *spec, *zone, *from;
 	const char *next[4];
@@ -139,7 +139,7 @@ static const struct row zone_rows[] = {
 	{"30 * * * * 2019", "America/Los_Angeles", "2019-11-03T00:00:00-07:00",
 		{"2019-11-03T00:30:00-07:00", "2019-11-03T01:30:00-07:00",
 			"2019-11-03T01:30:00-08:00", "2019-11-03T02:30:00-08:00"}},
-	// Nothing is left on the clock but what it goes back to.
+	// The clock has no further time but the repeated hour.
 	{"30 1 3 11 * 2019", "America/Los_Angeles", "2019-11-03T01:30:00-07:00",
 		{"2019-11-03T01:30:00-08:00", ""}},
 	{"31 1 * * * 2019", "Australia/Lord_Howe", "2019-04-06T12:00:00+11:00",
@@ -150,7 +150,7 @@ static const struct row zone_rows[] = {
 	{"0 0 * * * 2018", "America/Sao_Paulo", "2018-11-03T01:00:00-03:00",
 		{"2018-11-05T00:00:00-02:00"}},
 	{"0 12 * * *", "Asia/Kathmandu", "2020-05-05T12:00:00Z", {"2020-05-06T06:15:00Z"}},
-	// Decades ahead the rule of the zone goes on.
+	// The zone's rule goes on for decades.
 	{"0 12 1 * * 2060", "Europe/Berlin", "2060-06-15T00:00:00Z",
 		{"2060-07-01T12:00:00+02:00", "2060-08-01T12:00:00+02:00"}},
 	{"0 12 1 1 * 2061", "Europe/Berlin", "2060-06-15T00:00:00Z", {"2061-01-01T12:00:00+01:00"}},
@@ -317,7 +317,7 @@ static bool model_matches(const struct cron *c, GTimeZone *zone, int64_t unix_s)
 	return is_match;
 }
 
-#define MODEL_STEPS 700 // that many steps the model looks ahead
+#define MODEL_STEPS 700 // the model looks this many steps ahead
 
 static void write_set(struct prng *prng, char *out, size_t bytes, int least, int most)
 {
@@ -349,8 +349,8 @@ static void write_spec(struct prng *prng, char *out, size_t bytes, const char *m
 		prng_below(prng, 2) ? week_days[prng_below(prng, COUNT(week_days))] : week_day_set);
 }
 
-// Steps through time as the model does, and asks for the next time after each match and after the beginning.
-// Returns how many matches there were.
+// Steps through time like the model, and asks for the next time at the beginning and after each match. Returns the
+// number of matches.
 static uint32_t assert_as_model(
 	const char *spec, const char *zone_name, int64_t from, int64_t step_s)
 {
@@ -390,7 +390,7 @@ static void as_a_clock_would(void **state)
 	for (uint32_t i = 0; i < 300; i++) {
 		const char *zone = zone_names[prng_below(&prng, COUNT(zone_names))];
 		int64_t from = at(around[prng_below(&prng, COUNT(around))]);
-		// Minute by minute over half a day, and half an hour by half an hour over two weeks.
+		// Every minute of half a day, and every half hour of two weeks.
 		write_set(&prng, minutes, sizeof minutes, 0, 59);
 		write_spec(&prng, spec, sizeof spec, minutes);
 		matches += assert_as_model(spec, zone, from, 60);

@@ -56,7 +56,7 @@ static void candidates_are_kept_by_job_and_group(void **state)
 	candidate_cache_table_forget(w.table, a);
 	assert_int_equal(candidate_cache_table_count(w.table), 1);
 	assert_ptr_equal(candidate_cache_table_get(w.table, b, 0), caches[3]);
-	candidate_cache_table_forget(w.table, a); // nothing is left of it
+	candidate_cache_table_forget(w.table, a); // the table keeps nothing of it
 	assert_int_equal(candidate_cache_table_count(w.table), 1);
 	close_world(&w);
 	job_free(a);
@@ -76,7 +76,7 @@ static void the_least_recently_used_gives_way(void **state)
 			candidate_cache_table_get(w.table, jobs[0], 0), first); // stays in use
 	}
 	assert_int_equal(candidate_cache_table_count(w.table), PROSPECTS_MAX);
-	candidate_cache_table_forget(w.table, jobs[1]); // was the one to go
+	candidate_cache_table_forget(w.table, jobs[1]); // the one to drop
 	assert_int_equal(candidate_cache_table_count(w.table), PROSPECTS_MAX);
 	candidate_cache_table_forget(w.table, jobs[2]);
 	assert_int_equal(candidate_cache_table_count(w.table), PROSPECTS_MAX - 1);

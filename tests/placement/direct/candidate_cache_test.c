@@ -61,7 +61,7 @@ static void release_some(struct fleet *f, uint32_t count)
 		fleet_release(f, (uint32_t)prng_below(&f->prng, f->allocation_count));
 }
 
-// More than the log of changes holds, so that caches must start afresh.
+// More changes than their log holds, so that caches must start afresh.
 static void storm(struct fleet *f)
 {
 	for (uint32_t i = 0; i < FIT_LOG_CHANGES + 100; i++)
@@ -104,7 +104,7 @@ static void verify_tree(struct fleet *f)
 struct warmth {
 	const struct fit_index *index;
 	const char *warm;
-	uint32_t asked; // how often
+	uint32_t asked; // number of questions
 };
 
 static bool is_warm(void *context, uint32_t slot, const struct fit_node *n)
@@ -114,7 +114,7 @@ static bool is_warm(void *context, uint32_t slot, const struct fit_node *n)
 	return fit_index_snapshot(w->index, slot) == w->warm;
 }
 
-// The tree of idle nodes is asked for before there are any, and follows from then on.
+// The index makes the tree of idle nodes before there are any, and keeps it up to date from then on.
 static void idle_nodes_are_known_however_many_come(void **state)
 {
 	struct fit_index *x = fit_index_create(PLACEMENT_BINPACK);
@@ -136,7 +136,7 @@ static void idle_nodes_are_known_however_many_come(void **state)
 	assert_int_equal(nodes, 3334 + 1);
 	assert_int_equal(fit_tree_search(idle, &query, 4, best), 1);
 	assert_int_equal(best[0].slot, 7000);
-	assert_true(warmth.asked < 100); // of 3,335: the others are not looked at
+	assert_true(warmth.asked < 100); // of 3,335: the search does not visit the others
 	in.snapshot = NULL;
 	fit_index_set(x, 7000, &in);
 	assert_int_equal(fit_tree_search(idle, &query, 4, best), 0);
@@ -167,7 +167,7 @@ static void answers_as_the_naive_scan_binpack(void **state)
 	run(1, PLACEMENT_BINPACK, 300, 12, 4, 3000);
 	run(2, PLACEMENT_BINPACK, 40, 3, 2, 4000);
 	run(3, PLACEMENT_BINPACK, 600, 100, 1000, 1500);
-	run(9, PLACEMENT_BINPACK, 20, 60, 4, 6000); // numbers of classes are used again
+	run(9, PLACEMENT_BINPACK, 20, 60, 4, 6000); // class numbers are reused
 }
 
 static void answers_as_the_naive_scan_spread(void **state)
@@ -202,7 +202,7 @@ static void an_empty_fleet_refuses(void **state)
 	fleet_destroy(f);
 }
 
-// A long run with a seed of one's own: prospect_test SEED STEPS.
+// A long run with the caller's seed: prospect_test SEED STEPS.
 int main(int count, char **arguments)
 {
 	if (count == 3) {

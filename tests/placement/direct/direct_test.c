@@ -1,4 +1,4 @@
-// Placement behind the real applier: what it chooses must be what a look at every node would choose.
+// Placement behind the real applier: it must choose what a check of every node would choose.
 #include "placement/direct/placement.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
@@ -139,7 +139,7 @@ static void step(struct world *w, const char *job)
 {
 	const struct placer *placer = &w->controller.placer;
 	uint32_t what = below(w, 100), slot = below(w, NODES);
-	if (below(w, 8) == 0) // now and then there is time, but not for everything
+	if (below(w, 8) == 0) // now and then there is time, but not for all work
 		placer->catch_up(placer->context, below(w, 3));
 	if (what < 60)
 		place(w, job);
@@ -181,7 +181,7 @@ static void run(enum placement_algorithm algorithm)
 	assert_true(c->decisions > 500);
 	assert_true(c->refusals > 0);
 
-	// A new version of a job, and one that ends: what was kept for the old ones is not asked.
+	// A job gets a new version, and another ends: nothing asks the caches of the old ones.
 	struct resources other[] = {{500, 100, 10}};
 	controller_job(&w->controller, build_job("a", other, 1));
 	controller_stop_job(&w->controller, "b", true);
@@ -202,7 +202,7 @@ static void chooses_as_the_naive_scan_spread(void **state)
 	run(PLACEMENT_SPREAD);
 }
 
-// After a restart placement is told of every node as it is, use included.
+// After a restart placement learns every node's present state, use included.
 static void goes_on_after_a_restart(void **state)
 {
 	struct world *w = calloc(1, sizeof *w), *again = calloc(1, sizeof *again);
@@ -224,7 +224,7 @@ static void goes_on_after_a_restart(void **state)
 	free(w);
 }
 
-// The numbers of a refusal reach the command.
+// A refusal's numbers reach the command.
 static void a_refusal_says_why(void **state)
 {
 	struct world *w = calloc(1, sizeof *w);

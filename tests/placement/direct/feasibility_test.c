@@ -30,7 +30,7 @@ static const struct group_ask two_asks = {
 
 static void devices_are_chosen(void **state)
 {
-	struct device_matches matches = {{0x3, 0x1}}; // the first ask may use both groups
+	struct device_matches matches = {{0x3, 0x1}}; // the first ask can use both groups
 	struct device_set free = {{0xff0, 0xf0}}, chosen;
 	assert_true(devices_choose(&two_asks, &matches, &free, &chosen));
 	assert_int_equal(__builtin_popcountll(chosen.groups[0]), 5);
@@ -38,7 +38,7 @@ static void devices_are_chosen(void **state)
 	assert_int_equal(chosen.groups[1], 0);
 }
 
-// The first ask must leave the group that only the second can use.
+// The first ask must leave the group that only the second ask can use.
 static void a_greedy_choice_is_taken_back(void **state)
 {
 	struct device_matches matches = {{0x3, 0x1}};

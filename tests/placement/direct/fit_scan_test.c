@@ -1,4 +1,4 @@
-// The scans for wide processors must say what the plain one says.
+// The scans for wide processors must give the plain scan's results.
 #include "placement/direct/fit_box.h"
 #include "state/base/prng.h"
 #include <math.h>
@@ -48,7 +48,7 @@ static void random_bounds(struct prng *p, struct fit_bounds *b, bool spread)
 		b->cost_most = (spread ? -20 : 2) + 18 * prng_unit(p);
 }
 
-// Lanes may differ only where a cost is as good as the bound itself.
+// Lanes may differ only where a cost equals the bound itself.
 static void assert_same(
 	uint32_t a, uint32_t b, const double *cost_a, const double *cost_b, double cost_most)
 {
@@ -87,7 +87,7 @@ static void leaves_agree(void **state)
 	}
 }
 
-// Bounds are the same to the bit, and hold for each node on its own.
+// Bounds are equal to the bit, and hold for each single node.
 static void boxes_agree(void **state)
 {
 	struct prng p;

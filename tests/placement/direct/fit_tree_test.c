@@ -24,19 +24,19 @@ static uint32_t below(struct world *w, uint32_t bound)
 	return (uint32_t)prng_below(&w->prng, bound);
 }
 
-// How the nodes of a fleet come about; each is degenerate in its own way.
+// How a fleet's nodes are made; each fleet is degenerate in its own way.
 typedef struct fit_node make_node(struct world *, uint32_t slot);
 
 static struct fit_node identical(struct world *w, uint32_t slot)
 {
 	return (struct fit_node){1000, 2000, 500, 4000, 8000};
 }
-// Side by side on the curve, and every other slot: leaves would mix them without end.
+// Two kinds lie side by side on the curve, in every other slot: leaves would mix them without end.
 static struct fit_node two_kinds(struct world *w, uint32_t slot)
 {
 	return (struct fit_node){128000, 128000 + slot % 2, 500, 128000 + slot % 2, 256000};
 }
-// Equal in what is free, not in what that is a part of.
+// Equal free amounts, of different capacities.
 static struct fit_node one_use_many_capacities(struct world *w, uint32_t slot)
 {
 	return (struct fit_node){1000, 2000, 500, 4000 + below(w, 8), 8000 + below(w, 2)};
@@ -225,7 +225,7 @@ static uint64_t tree_bytes(const struct fit_tree *t)
 	return sizeof *t + pool_bytes(&t->leaves) + pool_bytes(&t->branches);
 }
 
-// No blocks pile up behind nodes that come, change and go.
+// Blocks do not pile up while nodes come, change and go.
 static void memory_does_not_grow(void **state)
 {
 	struct world *w = world_open(PLACEMENT_BINPACK);

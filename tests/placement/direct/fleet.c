@@ -99,7 +99,7 @@ static void announce(struct fleet *f, uint32_t slot)
 static struct resources random_capacity(struct fleet *f)
 {
 	uint32_t shape = below(f, f->shapes);
-	// Few shapes, or with many of them all different ones.
+	// Few shapes; or many, all of them different.
 	uint32_t spread = f->shapes > 16 ? below(f, 1000) : 0;
 	return (struct resources){1000 + 1000 * (shape % 4) + spread,
 		2048u * (1 + shape % 3) + spread, chance(f, 5) ? 100 : 10000};
@@ -110,7 +110,7 @@ void fleet_register(struct fleet *f, uint32_t slot)
 	struct fleet_node *n = &f->nodes[slot];
 	struct node_class *c = &f->classes[below(f, f->class_count)];
 	bool knew_devices = n->present && n->record.node_class == c;
-	if (!knew_devices) // instances of another class: its allocations lost them
+	if (!knew_devices) // another class's instances: its allocations lost them
 		n->devices_used = (struct device_set){0};
 	if (!n->present)
 		n->used = (struct resources){0}, n->living = 0;
@@ -270,7 +270,7 @@ static bool holds(const struct constraint *c, const struct node *n, const struct
 	return is;
 }
 
-// The first of these constraints that does not hold, counted from *number; -1 when all do.
+// The first constraint that does not hold, counted from *number; -1 when all hold.
 static int first_failing(const struct array *constraints, const struct node *n, int *number)
 {
 	int failing = -1;
@@ -295,7 +295,7 @@ static bool device_fits(
 	return true;
 }
 
-// Asks of one name are one ask for their sum, under the constraints of all. Tries every assignment.
+// Asks with the same name are one ask for their sum, under all their constraints. Tries every assignment.
 static bool devices_fit(const struct job *job, const struct node *n, const uint32_t *free)
 {
 	const struct task_group *g = ARRAY_AT(&job->task_groups, struct task_group, 0);

@@ -1,5 +1,5 @@
-// A small fleet and a few jobs without an applier, beside the index and caches under test; and the naive
-// scan that they must agree with.
+// A small fleet and a few jobs without an applier, with the index and caches under test, and the naive scan that they
+// must agree with.
 #pragma once
 #include "placement/direct/candidate_cache.h"
 #include "state/base/prng.h"
@@ -54,15 +54,15 @@ struct fleet_answer {
 struct fleet *fleet_create(
 	uint64_t seed, enum placement_algorithm, uint32_t slots, uint32_t classes, uint32_t shapes);
 void fleet_destroy(struct fleet *);
-void fleet_class_define(struct fleet *, uint32_t node_class); // anew, at random
+void fleet_class_define(struct fleet *, uint32_t node_class); // redefines it at random
 bool fleet_class_is_used(const struct fleet *, uint32_t node_class);
-void fleet_register(struct fleet *, uint32_t slot); // anew, at random; keeps what is used
+void fleet_register(struct fleet *, uint32_t slot); // registers it again at random; its use stays
 void fleet_remove(struct fleet *, uint32_t slot);
 void fleet_set_status(struct fleet *, uint32_t slot, enum node_status, enum node_eligibility);
-// A job of one group with random asks and constraints; its cache is made, too.
+// Makes a job of one group with random asks and constraints, and its cache.
 void fleet_job_create(struct fleet *, uint32_t job);
 
 struct fleet_answer fleet_naive(const struct fleet *, const struct job *);
-struct fleet_answer fleet_ask(struct fleet *, uint32_t job); // what the cache says
+struct fleet_answer fleet_ask(struct fleet *, uint32_t job); // the cache's answer
 void fleet_allocate(struct fleet *, uint32_t job, uint32_t slot);
 void fleet_release(struct fleet *, uint32_t allocation);

@@ -25,7 +25,7 @@ static void every_node_has_one_category(void **state)
 		{&some, {99, 0, 0}, VERDICT_PASS, CATEGORY_CPU},
 		{&some, {100, 199, 0}, VERDICT_PASS, CATEGORY_MEMORY},
 		{&some, {100, 200, 299}, VERDICT_PASS, CATEGORY_DISK},
-		// More is used than there is: nothing fits, not even an ask for none of it.
+		// More is used than the node has: nothing fits, not even an ask for nothing.
 		{&nothing, {.place = FIT_OVER | FIT_OVER_CPU}, VERDICT_PASS, CATEGORY_CPU},
 		{&nothing, {.place = FIT_OVER | FIT_OVER_MEMORY}, VERDICT_PASS, CATEGORY_MEMORY},
 		{&nothing, {.place = FIT_OVER | FIT_OVER_DISK}, VERDICT_PASS, CATEGORY_DISK},
@@ -59,7 +59,7 @@ static void counts_become_a_refusal(void **state)
 	assert_int_equal(r.constraint_count, 3);
 	assert_int_equal(r.filtered_constraint[2], VERDICT_CONSTRAINT + 3);
 	assert_int_equal(r.filtered_constraint[3], 0);
-	// Everyone is seen but those that are not there.
+	// The refusal counts every node but absent ones.
 	assert_int_equal(r.nodes_seen, CATEGORIES * (CATEGORIES + 1) / 2 - (CATEGORY_ABSENT + 1));
 }
 

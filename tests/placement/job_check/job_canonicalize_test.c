@@ -1,4 +1,4 @@
-// What a submitted job leaves open, by type.
+// Defaults for what a submitted job leaves out, by type.
 #include "placement/job_check/job_check.h"
 #include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
@@ -62,7 +62,7 @@ static void other_types_have_their_own_defaults(void **unused)
 	assert_int_equal(group_of(batch)->reschedule->attempts, 1);
 	assert_int_equal(group_of(batch)->reschedule->interval_ns, 24 * 3600 * NS_PER_S);
 	assert_false(group_of(batch)->reschedule->unlimited.value);
-	assert_int_equal(task_of(batch)->resources.cpu, 0); // whole cores instead
+	assert_int_equal(task_of(batch)->resources.cpu, 0); // it asks for whole cores
 	assert_null(group_of(direct)->restart);
 	assert_null(group_of(direct)->reschedule);
 	job_free(batch);

@@ -1,4 +1,4 @@
-// Every rule of a job once broken, and many at once.
+// Breaks every rule of a job once, and many at once.
 #include "placement/job_check/job_check.h"
 #include "state/base/prng.h"
 #include "state/base/time_units.h"
@@ -581,7 +581,7 @@ static void each_broken_rule_is_one_sentence(void **unused)
 	}
 }
 
-// One request, all at once, each with its own sentence.
+// One request breaks all the rules, each with its own sentence.
 static void a_job_with_twenty_mistakes_has_twenty_sentences(void **unused)
 {
 	static void (*const spoils[])(struct job *) = {space_in_id, priority_101, bad_operator,
@@ -643,7 +643,7 @@ static void ignore(const char *text, void *context)
 {
 }
 
-// What the check lets through, everything after it can count with.
+// Code after the check can rely on what it accepts.
 static void what_passes_can_be_derived(void **unused)
 {
 	struct prng prng;

@@ -1,4 +1,4 @@
-// What a region says of a job goes into the job.
+// A region's settings go into the job.
 #include "placement/job_check/job_check.h"
 #include "placement/job_check/job_region.h"
 #include "tests/placement/job_check/job_build.h"
@@ -48,7 +48,7 @@ static void a_region_has_its_say(void **state)
 
 	group_of(job)->count = 0;
 	job_canonicalize(job);
-	// Twice is as good as once.
+	// A second time changes nothing.
 	for (int i = 0; i < 2; i++) {
 		assert_true(job_take_region(job, "west"));
 		assert_int_equal(group_of(job)->count, 7);
@@ -116,7 +116,7 @@ static void regions_are_checked(void **state)
 
 	assert_int_equal(mistakes_of(job), usual);
 	job = of_two_regions();
-	add_region(job, "east"); // there already
+	add_region(job, "east"); // already in the list
 	assert_int_equal(mistakes_of(job), usual + 1);
 	job = of_two_regions();
 	add_region(job, "");

@@ -1,5 +1,5 @@
-// An evaluation in which an invariant does not hold fails with the text of the check, is acknowledged and stays failed;
-// the process and all other evaluations go on.
+// An evaluation in which an invariant fails gets the text of the check, is acknowledged and stays failed; the process
+// and all other evaluations go on.
 #include "placement/job_check/job_check.h"
 #include "placement/pipeline/pipeline.h"
 #include "tests/placement/job_check/job_build.h"
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-// Arrays of the function in which a check fails are lost (GUARDED_FAILURES_MAX of state/base/limits.h).
+// The failing function's arrays are lost (GUARDED_FAILURES_MAX of state/base/limits.h).
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -35,7 +35,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-// More instances than can be numbered: validation refuses such a job, so the command comes without it.
+// More instances than can be numbered: validation refuses such a job, so the test sends the command without it.
 static void register_uncountable(struct cluster *c)
 {
 	struct job *job = job_of(JOB_SYSTEM);

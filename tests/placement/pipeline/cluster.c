@@ -53,7 +53,7 @@ static void start(struct cluster *c)
 	assert_int_equal(core_open(&c->core), 0);
 	crew_create(&c->crew, &c->core,
 		&(struct crew_settings){
-			.seed = c->seed += 1000, // ids are not given again
+			.seed = c->seed += 1000, // no id is given twice
 			.schedules = true,
 			.schedulers = c->threads,
 			.step = c->threads ? NULL : step,

@@ -1,5 +1,5 @@
-// A controller with its pipeline, without threads, network and disk, on a clock that stands still: state, applier,
-// log in memory, schedulers. It can be killed and started again from its log.
+// A controller with its pipeline, without threads, network and disk, on a clock that stands still: state, applier, log
+// in memory, schedulers. A test can kill it and start it again from its log.
 #pragma once
 #include "state/base/time_source.h"
 #include "tests/support/core/builders.h"
@@ -8,7 +8,7 @@
 
 struct cluster;
 
-// What else watches the state, from before the applier starts until after it stopped.
+// Other parts that watch the state, from before the applier starts until after it stopped.
 struct cluster_beside {
 	void (*create)(struct cluster *);
 	void (*start)(struct cluster *);
@@ -22,31 +22,30 @@ struct cluster {
 	struct memory_log log;
 	struct core core;
 	struct crew crew;
-	struct state *state; // the core's, as the next two
+	struct state *state; // the core's, as are the next two
 	struct command_queue *queue;
 	struct applier *applier;
 	struct pipeline *pipeline; // the crew's
 	uint64_t seed;
-	void (*meanwhile)(
-		struct cluster *); // called once, while a command of the pipeline is awaited
-	uint32_t drain_ms;         // of a stop, with threads; 0: as long as it takes
-	uint32_t threads; // threads of the schedulers; 0: everything is done by the calling thread
+	void (*meanwhile)(struct cluster *); // called once, while the pipeline waits for a command
+	uint32_t drain_ms;                   // of a stop, with threads; 0: no limit
+	uint32_t threads; // of the schedulers; 0: the calling thread does everything
 	const struct cluster_beside *beside; // may be NULL
 	bool is_quiet;                       // all threads have ended
 };
 
 void cluster_init(struct cluster *, uint64_t seed);
-// The same with an applier and schedulers on threads of their own, and the real clock.
+// Runs applier and schedulers on threads of their own, and the real clock.
 void cluster_init_threads(struct cluster *, uint32_t threads);
 void cluster_init_threads_beside(struct cluster *, uint32_t threads, const struct cluster_beside *);
-// Ends all threads; the state stays, to be looked at.
+// Ends all threads; the state stays for inspection.
 void cluster_quiesce(struct cluster *);
 void cluster_free(struct cluster *);
-// Forgets everything but the log, and starts anew from it.
+// Drops everything but the log, and starts again from it.
 void cluster_kill(struct cluster *);
-// Works until there is nothing to do at this time. Returns evaluations and turns done.
+// Works until nothing is left to do at this time. Returns evaluations and turns done.
 uint32_t cluster_settle(struct cluster *); // without threads
-// Lets the clock go on in small steps, working all the time.
+// Moves the clock in small steps, and works at each.
 void cluster_advance(struct cluster *, uint64_t ms);
 enum command_outcome cluster_run(struct cluster *, struct command *);
 // Waits until so many allocations of the job live. With threads.
@@ -54,11 +53,11 @@ void cluster_await(struct cluster *, const char *job, uint32_t live);
 
 // Node `number`, ready: 4000 MHz, 8192 MB, driver "exec", datacenter dc1, class by number.
 void cluster_node(struct cluster *, uint32_t number);
-// The same, and a worker of virtual machines under this name, which may take all of its memory.
+// Such a node that is also a worker of virtual machines under this name, which may take all of its memory.
 void cluster_worker(struct cluster *, uint32_t number, const char *name);
 void cluster_node_down(struct cluster *, uint32_t number);
 void cluster_node_returned(struct cluster *, uint32_t number);
-// The same without waiting for it: the command and what it points to stay the caller's.
+// Does not wait for the node's end: the caller owns the command and what it points to.
 void cluster_push_node_down(struct cluster *, uint32_t number, struct command *);
 struct uuid cluster_node_id(uint32_t number);
 
@@ -67,7 +66,7 @@ struct job_ask {
 	int type; // enum job_type
 	int64_t cpu, memory_mb, priority;
 	int64_t stagger_ms, max_parallel; // 0: no update block
-	const char *version;              // told in the task's environment
+	const char *version;              // an environment variable of the task
 };
 void cluster_job(struct cluster *, struct job_ask);
 void cluster_stop_job(struct cluster *, const char *id);
@@ -78,7 +77,7 @@ struct alloc_counts {
 struct alloc_counts cluster_allocations(struct cluster *, const char *job);
 // Evaluations with this status and trigger; negative: any.
 uint32_t cluster_evaluations(struct cluster *, const char *job, int status, int trigger);
-// The newest with this status and trigger. Caller frees; NULL: none.
+// The newest evaluation with this status and trigger. Caller frees; NULL: none.
 struct evaluation *cluster_evaluation(struct cluster *, const char *job, int status, int trigger);
 // Fails the test when an invariant of the state does not hold.
 void cluster_verify(struct cluster *);

@@ -1,4 +1,4 @@
-// What changes of the state mean: room for blocked evaluations (rows B50, B51), and evaluations that begin and end
+// Changes of the state give room to blocked evaluations (rows B50, B51), and tell of evaluations that begin and end
 // (B47). Evaluations of type batch stand for those that wait for any node.
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_parts.h"
@@ -56,7 +56,7 @@ static void block(struct cluster *c, struct evaluation *e)
 	evaluation_free(e);
 }
 
-// The class of a node, as evaluations name it.
+// A node's class under the name that evaluations use.
 static void class_of(struct cluster *c, uint32_t number, char name[32])
 {
 	struct uuid id = cluster_node_id(number);
@@ -152,16 +152,16 @@ static void what_ends_is_room_on_its_nodes(void **state)
 	(void)cluster_settle(c);
 	block(c, waiting(c, 1, "a"));
 	block(c, waiting_for_node(c, 2, 1));
-	block(c, waiting_for_node(c, 3, 7)); // a node that is not there
+	block(c, waiting_for_node(c, 3, 7)); // a missing node
 	cluster_stop_job(c, "agent");
 	assert_int_equal(blocked(c), 3);
-	// The evaluation that stops them; its plan is committed meanwhile.
+	// The evaluation stops them; its plan is committed meanwhile.
 	assert_true(pipeline_step(c->pipeline));
 	assert_int_equal(cluster_allocations(c, "agent").live, 0);
 	assert_int_equal(blocked(c), 1);
 }
 
-// On the worker "w", of whose memory it asks for so much.
+// Puts a machine on the worker "w" that asks for so much of its memory.
 static void add_machine(struct cluster *c, const char *name, int64_t memory_mib)
 {
 	struct command_vm_create create = {.vm = vm_create()};
@@ -236,7 +236,7 @@ static void a_complete_evaluation_ends_the_wait(void **state)
 	assert_int_equal(cluster_evaluations(c, "a", EVAL_CANCELED, -1), 1);
 }
 
-// Whether a machine went before nobody can tell after a restart.
+// After a restart nobody knows whether a machine went before.
 static void a_worker_may_have_got_room_meanwhile(void **state)
 {
 	struct cluster *c = *state;
@@ -268,7 +268,7 @@ static void a_canceled_evaluation_leaves_the_broker(void **state)
 	assert_int_equal(ready(c), 2);
 	store(c, make_eval((struct eval_ask){.number = 1, .job = "a", .status = EVAL_CANCELED}));
 	assert_int_equal(ready(c), 1);
-	// A change of one that is known already brings nothing new.
+	// A change of a known evaluation brings nothing new.
 	store(c, make_eval((struct eval_ask){.number = 2, .job = "a"}));
 	store(c, make_eval((struct eval_ask){.number = 2, .job = "a", .priority = 70}));
 	assert_int_equal(ready(c), 2);

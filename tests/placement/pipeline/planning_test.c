@@ -1,4 +1,4 @@
-// What a scheduler asks for (rows B8–B21, B36, B37), asked directly of a pipeline whose evaluation is delivered to the
+// Requests of a scheduler (rows B8–B21, B36, B37), made directly to a pipeline that delivers its evaluation to the
 // test.
 #include "placement/pipeline/delivery.h"
 #include "placement/pipeline/pipeline_parts.h"
@@ -31,7 +31,7 @@ static struct broker *broker(struct fixture *f)
 	return f->cluster.pipeline->broker;
 }
 
-// The evaluation of the job "agent", dequeued.
+// Dequeues the evaluation of the job "agent".
 static void deliver(struct fixture *f)
 {
 	uint64_t token, index;
@@ -95,14 +95,14 @@ static void b10_an_index_that_does_not_come(void **state)
 	assert_int_equal(planning_wait_for_index(&f->planning, index), 0);
 	assert_int_equal(planning_wait_for_index(&f->planning, index + 1), -ERROR_TIMEOUT);
 	assert_int_equal(f->planner.begin_view(&f->planning, index + 1, &view), -ERROR_TIMEOUT);
-	// Trap 3: the failures stay until something succeeds.
+	// Trap 3: the failures stay until a plan succeeds.
 	assert_int_equal(f->backoff.failures, 2);
 	assert_int_equal(f->planner.begin_view(&f->planning, index, &view), 0);
 	f->planner.end_view(&f->planning);
 	assert_int_equal(f->backoff.failures, 0);
 }
 
-// An evaluation whose index the state does not reach is given back (B10), and comes again later (B32).
+// The pipeline nacks an evaluation whose index the state does not reach (B10); it comes again later (B32).
 static void b10_is_nacked(void **state)
 {
 	struct fixture *f = *state;
@@ -127,7 +127,7 @@ static void b12_and_b20_stamps(void **state)
 	assert_int_equal(f->planner.begin_view(&f->planning, 0, &view), 0);
 	uint64_t first = view.index(view.context);
 	f->planner.end_view(&f->planning);
-	cluster_node(&f->cluster, 100); // the state goes on
+	cluster_node(&f->cluster, 100); // changes the state
 	assert_int_equal(f->planner.begin_view(&f->planning, 0, &view), 0);
 	assert_true(view.index(view.context) > first);
 	f->planner.end_view(&f->planning);
@@ -249,7 +249,7 @@ static void lose_a_node(struct cluster *c)
 	cluster_push_node_down(c, 3, &f->down);
 }
 
-// B19: a node goes down between the view and the plan. The rest is committed, and the scheduler looks again.
+// B19: a node goes down between the view and the plan. The rest is committed, and the scheduler gets a new view.
 static void b19_a_plan_that_is_partly_stale(void **state)
 {
 	struct fixture *f = *state;
@@ -287,7 +287,7 @@ static void b21_reblocked_in_memory(void **state)
 	assert_int_equal(f->planner.begin_view(&f->planning, 0, &view), 0);
 	f->planner.end_view(&f->planning);
 	e->status = EVAL_BLOCKED;
-	queued(e, 0); // as the summary has it
+	queued(e, 0); // as in the summary
 	struct evaluation *before = stored(f, &e->id);
 	assert_int_equal(f->planner.reblock_eval(&f->planning, e), 0);
 	struct evaluation *after = stored(f, &e->id);

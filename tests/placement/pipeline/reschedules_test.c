@@ -1,5 +1,5 @@
-// What schedulers told of rescheduled allocations (row C29): the newest word on each, for a minute, and never more than
-// there is room for.
+// Schedulers' reports of rescheduled allocations (row C29): the newest report on each, for a minute, and never more
+// than fit.
 #include "placement/pipeline/reschedules.h"
 #include "state/base/memory.h"
 #include "state/records/job.h"

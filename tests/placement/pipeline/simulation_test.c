@@ -1,5 +1,5 @@
-// The whole way from a registered job to its allocations, on a clock that stands still: state, applier, log in
-// memory, broker, scheduler and housekeeping are the daemon's own.
+// The whole path from a registered job to its allocations, on a clock that stands still: state, applier, log in memory,
+// broker, scheduler and housekeeping are the daemon's own.
 #include "placement/pipeline/pipeline_parts.h"
 #include "state/records/plan.h"
 #include "state/records/scheduler_config.h"
@@ -57,7 +57,7 @@ static void a_system_job_is_everywhere(void **state)
 	assert_int_equal(cluster_evaluations(c, "agent", EVAL_COMPLETE, TRIGGER_JOB_REGISTER), 1);
 	assert_int_equal(cluster_evaluations(c, "agent", EVAL_PENDING, -1), 0);
 	cluster_verify(c);
-	// All of it is in the log.
+	// The log has all of it.
 	cluster_kill(c);
 	(void)cluster_settle(c);
 	assert_int_equal(cluster_allocations(c, "agent").live, NODES);
@@ -76,7 +76,7 @@ static void a_new_node_gets_its_share(void **state)
 	assert_int_equal(cluster_evaluations(c, "agent", EVAL_COMPLETE, TRIGGER_NODE_UPDATE), 1);
 }
 
-// A rack goes down: what ran there is lost, with one evaluation per job however many nodes there were.
+// A rack goes down: its allocations are lost, with one evaluation per job for any number of nodes.
 static void a_lost_rack_costs_an_evaluation_per_job(void **state)
 {
 	static const char *const jobs[] = {"a", "b", "c", "d", "e"};
@@ -134,7 +134,7 @@ static void a_rollout_respects_max_parallel_and_stagger(void **state)
 	assert_int_equal(cluster_evaluations(c, "agent", EVAL_PENDING, -1), 0);
 }
 
-// Killed in the middle: the next step comes when it would have come.
+// The controller is killed in the middle: the next step comes when it would have come.
 static void a_rollout_goes_on_after_a_kill(void **state)
 {
 	struct cluster *c = *state;
@@ -175,7 +175,7 @@ static void a_full_node_waits_for_room(void **state)
 	assert_int_equal(cluster_evaluations(c, "more", EVAL_BLOCKED, TRIGGER_QUEUED_ALLOCS), 10);
 	pipeline_stats(c->pipeline, &stats);
 	assert_int_equal(stats.blocked.blocked, 10);
-	cluster_kill(c); // they are taken over
+	cluster_kill(c); // the restarted controller takes them over
 	pipeline_stats(c->pipeline, &stats);
 	assert_int_equal(stats.blocked.blocked, 10);
 	cluster_stop_job(c, "big");
@@ -196,7 +196,7 @@ static void store(struct cluster *c, struct evaluation *e)
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 }
 
-// Room came, and before anybody made use of it the controller was killed.
+// The controller is killed after room came, and before anybody used it.
 static void room_is_not_forgotten_in_a_kill(void **state)
 {
 	struct cluster *c = *state;
@@ -207,7 +207,7 @@ static void room_is_not_forgotten_in_a_kill(void **state)
 	cluster_job(c, (struct job_ask){.id = "more", .type = JOB_SYSTEM, .cpu = 3000});
 	(void)cluster_settle(c);
 	cluster_stop_job(c, "big");
-	assert_true(pipeline_step(c->pipeline)); // what stops it
+	assert_true(pipeline_step(c->pipeline)); // the evaluation that stops it
 	assert_int_equal(cluster_allocations(c, "big").live, 0);
 	assert_int_equal(cluster_allocations(c, "more").live, 0);
 	cluster_kill(c);
@@ -216,7 +216,7 @@ static void room_is_not_forgotten_in_a_kill(void **state)
 	assert_int_equal(cluster_evaluations(c, "more", EVAL_BLOCKED, -1), 0);
 }
 
-// The job is looked at again while every node is full: what waits already is not made anew.
+// The job is evaluated again while every node is full: no second evaluation waits.
 static void a_full_fleet_is_not_asked_again(void **state)
 {
 	struct cluster *c = *state;
@@ -256,8 +256,7 @@ static void a_stopped_job_ends_everywhere(void **state)
 	assert_int_equal(cluster_allocations(c, "agent").stopped, 50);
 }
 
-// B35, trap 1. The log has room for evaluations, and none for what places on so many nodes: every delivery
-// is nacked.
+// B35, trap 1. The log has room for evaluations, but not for placements on so many nodes: every delivery is nacked.
 static void what_fails_three_times_is_followed_up(void **state)
 {
 	struct cluster *c = *state;
@@ -284,7 +283,7 @@ static void what_fails_three_times_is_followed_up(void **state)
 	evaluation_free(next);
 }
 
-// B13, B35: nothing is stored of an evaluation of our own.
+// B13, B35: the pipeline stores nothing of its own evaluation.
 static void an_unknown_core_job_is_dropped(void **state)
 {
 	struct cluster *c = *state;
@@ -353,7 +352,7 @@ static void a_paused_broker_takes_over_later(void **state)
 	assert_int_equal(cluster_allocations(c, "agent").live, 20);
 }
 
-// B66: an hour after its end, and not before.
+// B66: not before an hour after their end.
 static void ended_evaluations_are_collected(void **state)
 {
 	struct cluster *c = *state;

@@ -1,4 +1,4 @@
-// The pipeline with its threads and the real clock: it does its work, pauses, and ends whenever it is told to.
+// The pipeline with its threads and the real clock: it works, pauses, and ends whenever it must.
 #include "tests/placement/pipeline/cluster.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static void several_threads_place_everything(void **state)
 	cluster_free(&c);
 }
 
-// Jobs that come while nodes come, so that plans meet a state that has moved on.
+// Jobs and nodes come at the same time, so that plans meet a newer state.
 static void nodes_and_jobs_at_once(void **state)
 {
 	struct cluster c;
@@ -105,7 +105,7 @@ static void paused_threads_take_nothing(void **state)
 	cluster_init_threads(&c, THREADS);
 	add_nodes(&c);
 	pipeline_pause_threads(c.pipeline, true);
-	// Those that wait for work already may still take one each.
+	// Threads that already wait for work may still take one evaluation each.
 	add_jobs(&c);
 	pipeline_stats(c.pipeline, &stats);
 	assert_in_range(stats.processed, 0, THREADS);
@@ -114,7 +114,7 @@ static void paused_threads_take_nothing(void **state)
 	cluster_free(&c);
 }
 
-// A plan is on its way to a log that has no room: the thread that waits for it is not waited for in vain.
+// A plan is under way to a log without room: the stop does not wait for the plan's thread in vain.
 static void it_stops_while_the_log_has_no_room(void **state)
 {
 	struct pipeline_stats stats;
@@ -127,7 +127,7 @@ static void it_stops_while_the_log_has_no_room(void **state)
 	uint32_t appends = atomic_load(&c.log.appends);
 	atomic_store(&c.log.error, -ENOSPC);
 	pipeline_pause_threads(c.pipeline, false);
-	// The thread may have been waiting for work already, and then has taken this before the pause was seen.
+	// The thread may have been waiting for work, and may have taken this evaluation before it saw the pause.
 	do
 		pipeline_stats(c.pipeline, &stats);
 	while (atomic_load(&c.log.appends) == appends && stats.processed == 0);
