@@ -8,23 +8,23 @@ struct asking {
 	struct scheduler_view view;
 	struct plan *plan;
 	struct stack *stack;
-	struct stack_option option; // the newest answer; its details are released with the next
+	struct stack_option option; // the newest answer; the next one releases its details
 };
 
 void asking_setup(struct asking *);
-// A plan and a stack for the job. Again: the ones before are gone.
+// Makes a plan and a stack for the job, in place of earlier ones.
 void asking_begin(struct asking *, enum stack_kind, const struct job *);
 void asking_teardown(struct asking *);
 
-// The reason why the node cannot take an instance of the first group; "" when it can.
+// Why the node cannot take an instance of the first group; "" when it can.
 const char *ask(struct asking *, uint32_t slot);
 const char *ask_index(struct asking *, uint32_t slot, uint32_t name_index);
-// The best node of all, counted in the metrics; NODE_SLOT_NONE: none.
+// Selects the best node of all, counted in the metrics; NODE_SLOT_NONE: none.
 uint32_t select_with(struct asking *, const struct stack_request *, struct alloc_metrics *);
 uint32_t select_any(struct asking *); // asks for nothing in particular
-// Places on the node what was found for it.
+// Places on the node what the newest answer found for it.
 void asking_place(struct asking *, uint32_t slot);
 
-// Parts of the first group.
+// Add parts to the first group.
 struct network_ask *ask_network(struct job *, const char *mode);
 struct port *ask_port(struct array *ports, const char *label, int64_t value, int64_t to);

@@ -1,5 +1,5 @@
-// An invariant that does not hold fails the evaluation with its text, and nothing else: the view is ended, later
-// evaluations work.
+// An invariant that fails ends its evaluation with its text, and nothing else: the view is ended, and later evaluations
+// work.
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/committed.h"
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-// Arrays of the function in which a check fails are lost (GUARDED_FAILURES_MAX of state/base/limits.h).
+// The failing function's arrays are lost (GUARDED_FAILURES_MAX of state/base/limits.h).
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -36,7 +36,7 @@ static void expect_broken(struct fixture *f, const char *text)
 	assert_int_equal(f->committer.created_count, 0);
 }
 
-// An allocation of a group that its job does not have, as no state may hold one.
+// Makes an allocation of a group that its job does not have, which no state may hold.
 static void break_and_mend(struct fixture *f, const char *words, enum eval_trigger trigger)
 {
 	struct job *job = world_job(f->world, words);
@@ -83,7 +83,7 @@ static void names_that_nobody_can_count(void **state)
 	assert_int_equal(f->committer.broken, 1);
 }
 
-// A blocked evaluation, too, ends: nothing would wake it but the same again.
+// A blocked evaluation ends, too: only the same failure would follow if it waited.
 static void a_blocked_evaluation(void **state)
 {
 	struct fixture *f = *state;
@@ -96,7 +96,7 @@ static void a_blocked_evaluation(void **state)
 	evaluation_free(eval);
 }
 
-// An error of the planner while the end is stored is the worker's to repeat.
+// When the planner fails to store the end, the worker repeats that.
 static void an_end_that_is_not_stored(void **state)
 {
 	struct fixture *f = *state;

@@ -18,7 +18,7 @@ static bool same_instance(const struct allocation *a, const struct allocation *b
 {
 	const struct task_group *x = ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
 	const struct task_group *y = ARRAY_AT(&b->job->task_groups, struct task_group, b->group);
-	// A canary of a service has the name of the one that it may replace.
+	// A service's canary has the name of the instance that it may replace.
 	bool once = a->job->type == JOB_SYSTEM || a->job->type == JOB_SYSBATCH;
 	return once && strcmp(a->job->id, b->job->id) == 0 && strcmp(x->name, y->name) == 0 &&
 	       a->index == b->index;
@@ -54,7 +54,7 @@ uint32_t world_living(const struct world *w, const struct job *job)
 	return living;
 }
 
-// What a node would hold; bigger than it can be told.
+// What a node would hold, in numbers that cannot overflow.
 struct holding {
 	int64_t cpu, memory, disk;
 };
@@ -77,7 +77,7 @@ static void hold_without(
 	}
 }
 
-// As the applier looks at a plan: only nodes that get something new are looked at.
+// Checks a plan like the applier: only nodes that get something new.
 static bool fits(const struct committer *c, const struct plan *plan, uint32_t slot)
 {
 	struct scheduler_view view = world_view(c->world);
@@ -146,7 +146,7 @@ static struct job *version(const struct committer *c, const struct plan *plan, u
 	return NULL;
 }
 
-// The one that it takes the place of points to it.
+// Links the allocation that it replaces to it.
 static void link_previous(struct committer *c, const struct allocation *a)
 {
 	if (!a->details || uuid_is_zero(&a->details->previous_allocation))
@@ -159,7 +159,7 @@ static void link_previous(struct committer *c, const struct allocation *a)
 	previous->details = details;
 }
 
-// As the applier does it: a deployment knows its canaries.
+// Like the applier, adds a canary to its deployment.
 static void count_canary(struct committer *c, const struct allocation *a)
 {
 	const struct task_group *group =

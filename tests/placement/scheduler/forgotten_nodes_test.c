@@ -1,5 +1,4 @@
-// Nodes are forgotten while a scheduler looks at them: between any two looks of an evaluation. Whatever it had in
-// mind, it comes to an end.
+// All nodes are forgotten between any two reads of them in an evaluation, which must come to an end all the same.
 #include "state/base/memory.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/committer.h"
@@ -20,8 +19,8 @@ static int evaluate(struct committer *c, const struct job *job)
 	return result;
 }
 
-// Of four nodes one is full, and two have the job's former version: one stays in place, one does not qualify any
-// more. False: the evaluation was over before so many looks.
+// Of four nodes one is full, and two have the job's former version: one instance stays in place, one no longer meets
+// the constraints. False: the evaluation ended before so many reads.
 static bool ends_after(const char *words, uint32_t looks)
 {
 	struct world *world = world_create();
@@ -51,7 +50,7 @@ static void every_evaluation_ends(const char *words)
 
 	while (ends_after(words, looks))
 		assert_true(++looks < LOOKS_MAX);
-	assert_true(looks > 4); // it did look at the nodes
+	assert_true(looks > 4); // it did read the nodes
 }
 
 static void system_jobs(void **state)

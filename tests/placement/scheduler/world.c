@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// All of the text is one.
+// The whole text must be a number.
 long world_number(const char *text)
 {
 	char *end;

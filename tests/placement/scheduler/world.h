@@ -23,7 +23,7 @@ struct world {
 	uint32_t allocation_count;
 	struct deployment **deployments; // oldest first
 	uint32_t deployment_count;
-	// Fault: so many looks at slots, and all nodes are forgotten; 0: never.
+	// Fault: after so many reads of slots all nodes are forgotten; 0: never.
 	uint32_t looks_left;
 	bool is_deserted;
 	// Owned memory.
@@ -44,23 +44,23 @@ struct scheduler_view world_view(struct world *);
 //   cores=0-7 snapshot=<that it ran last> status=down ineligible draining no-driver no-net
 // Without net it has host/eth0/default/10.x.y.z; without no-driver the driver exec is healthy.
 struct node *world_node(struct world *, const char *words);
-// The node of the slot is gone; its allocations stay.
+// Purges the node of the slot; its allocations stay.
 void world_purge(struct world *, uint32_t slot);
 
 // A new job, registered, with one group "a" of one task "t":
 //   <type> <id> priority=50 dc=dc1 pool=default count=1 cpu=100 memory=64 disk=0 driver=exec name=<id>
 // Use tests/placement/job_check/job_build.h to add to it, then world_job_changed().
 struct job *world_job(struct world *, const char *words);
-// Next version of a job, equal to the newest so far but for its indexes.
+// The next version of a job, equal to the newest but for its indexes.
 struct job *world_job_version(struct world *, const struct job *);
-// The world owns the deployment from now on: a new one, or one in the place of that with the same id.
+// The world owns the deployment from now on, and replaces one with the same id.
 void world_deploy(struct world *, struct deployment *);
-// Derives anew what depends on the fields of a job.
+// Derives the fields that depend on a job's other fields.
 void world_job_changed(struct job *);
 
-// A running allocation of the group with this number in its name.
+// Makes a running allocation of the group with this number in its name.
 struct allocation *world_allocate(
 	struct world *, struct job *, uint32_t group, uint32_t slot, uint32_t index);
-// Gives it a static port of the group (details are made when there are none).
+// Gives it a static port of the group (and details if it has none).
 void world_hold_port(struct allocation *, const char *label, int64_t port, const char *address);
 void world_hold_cores(struct allocation *, const char *task, int64_t first, int64_t count);

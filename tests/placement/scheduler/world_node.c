@@ -1,4 +1,4 @@
-// Nodes made of words.
+// Makes nodes from words.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tests/placement/job_check/job_build.h"
@@ -9,11 +9,11 @@
 
 struct world_class {
 	struct node_class record;
-	char *content; // what nodes of it agree in
+	char *content; // what its nodes have in common
 	struct world_class *next;
 };
 
-// What the words of one node say, before it is divided into what is of its class and what is not.
+// One node's words, before they are divided into the class's and the node's own.
 #define PARTS_MAX 64u
 struct parts {
 	struct attribute attributes[PARTS_MAX], meta[PARTS_MAX], drivers[PARTS_MAX];
@@ -193,7 +193,7 @@ static char *class_content(const struct parts *p)
 	return text;
 }
 
-// Copies those attributes that are (or are not) unique to a node.
+// Copies the attributes that are (or are not) unique to a node.
 static const struct attribute *choose(struct world *w, const struct attribute *from, uint32_t count,
 	bool unique, uint32_t *chosen)
 {

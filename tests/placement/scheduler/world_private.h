@@ -1,9 +1,9 @@
-// What the files of a world share.
+// Shared by the files of a world.
 #pragma once
 #include "tests/placement/scheduler/world.h"
 
-// Memory that is freed with the world; returns it.
+// Frees the memory with the world; returns it.
 void *world_keep(struct world *, void *memory);
-// All of the text is one.
+// The whole text must be a number.
 long world_number(const char *text);
 bool world_has_prefix(const char *word, const char *prefix);

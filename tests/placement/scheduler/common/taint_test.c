@@ -1,4 +1,4 @@
-// What is concluded from allocations and their nodes: rule by rule.
+// Conclusions from allocations and their nodes, rule by rule.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/taint.h"
 #include "state/base/time_units.h"

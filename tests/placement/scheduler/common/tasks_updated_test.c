@@ -148,7 +148,7 @@ static const struct row {
 	  ROW(kill_timeout), ROW(restart), ROW(reschedule), ROW(update), ROW(dynamic_value),
 	  ROW(log_files), ROW(meta_below_another), ROW(empty_json), ROW(null_json), ROW(limit)};
 
-// Both ways: what is taken away counts as much as what is added.
+// In both directions: a removal counts as much as an addition.
 static void check(const struct row *row, bool replaces)
 {
 	struct job *before = build(), *after = build();
@@ -156,7 +156,7 @@ static void check(const struct row *row, bool replaces)
 	if (tasks_updated(before, after, "a") != replaces ||
 		tasks_updated(after, before, "a") != replaces)
 		fail_msg("%s: %s", row->name, replaces ? "must replace" : "must not replace");
-	// The network that was taken off the list is still to be freed.
+	// The network that was taken off the list still must be freed.
 	if (group_of(after)->networks.count == 0)
 		group_of(after)->networks.count = 1;
 	job_free(before);
@@ -182,7 +182,7 @@ static struct affinity *prefer_rack(struct array *affinities, int64_t weight)
 	return a;
 }
 
-// Affinities are a set over all levels; spreads are a list.
+// Affinities of all levels form one set; spreads form a list.
 static void affinities_may_move_and_spreads_may_not(void **state)
 {
 	struct job *before = build(), *after = build();

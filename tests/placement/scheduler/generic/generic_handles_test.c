@@ -1,4 +1,4 @@
-// Row C51: handles of tasks that run away from their node go with the allocation that takes over.
+// Row C51: handles of tasks that run away from their node go to the allocation that replaces theirs.
 #include "state/base/memory.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/committed.h"
@@ -16,7 +16,7 @@ static struct task_state *task_state_of(struct allocation *a, const char *task)
 	return map_item(&a->report->task_states, sizeof(struct task_state), task);
 }
 
-// It runs, and was restarted once.
+// The allocation runs, and was restarted once.
 static void runs(struct allocation *a, const char *task, const char *driver_state)
 {
 	struct task_state *state = task_state_of(a, task);
@@ -40,7 +40,7 @@ static struct allocation *newest(const struct fixture *f)
 	return &a->record;
 }
 
-// A job of two tasks, whose one instance runs on the first of two nodes.
+// Makes a job of two tasks, whose one instance runs on the first of two nodes.
 static struct allocation *begin(struct fixture *f, struct job **job)
 {
 	*job = world_job(f->world, "service web");
@@ -53,7 +53,7 @@ static struct allocation *begin(struct fixture *f, struct job **job)
 	return a;
 }
 
-// Works it off; the instance that took over.
+// Works off an evaluation; returns the instance that replaces `a`.
 static const struct allocation *replace(struct fixture *f, struct job *job, struct allocation *a)
 {
 	assert_int_equal(run(f, job, TRIGGER_NODE_UPDATE), 0);

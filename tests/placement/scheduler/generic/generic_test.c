@@ -1,5 +1,5 @@
 // The scheduler of service and batch jobs over a world into which its plans are committed: rows C18, C26, C31, C44 and
-// what surrounds the reconciler, which has tests of its own.
+// everything around the reconciler, which has its own tests.
 #include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-// An evaluation that was blocked and is tried again.
+// Runs an evaluation that was blocked.
 static int run_blocked(struct fixture *f, const struct job *job)
 {
 	struct evaluation *eval = evaluation_for(job, TRIGGER_QUEUED_ALLOCS);
@@ -50,7 +50,7 @@ static void roll(struct job *job, int64_t max_parallel, int64_t canary)
 	group->update->canary = canary;
 }
 
-// A version whose task differs, so that instances must be replaced.
+// Makes a version whose task differs, so that instances must be replaced.
 static struct job *changed(struct fixture *f, const struct job *from)
 {
 	struct job *job = world_job_version(f->world, from);
@@ -254,7 +254,7 @@ static void a_job_of_another_type_by_now_is_left_alone(void **state)
 	assert_int_equal(f->committer.plans, 0);
 }
 
-// Stopping a job makes an evaluation of type service, which may come to one that is there again.
+// Stopping a job makes an evaluation of type service, which may find the job registered again.
 static void what_is_over_is_told_by_the_job(void **state)
 {
 	struct fixture *f = *state;
@@ -278,7 +278,7 @@ static void a_replacement_and_its_stop_go_together(void **state)
 	task_of(wider)->resources.cpu = 5000;
 	world_job_changed(wider);
 	assert_int_equal(run(f, wider, TRIGGER_JOB_REGISTER), 0);
-	// Nothing has room for the new version, so the old one goes on.
+	// No node has room for the new version, so the old one runs on.
 	assert_int_equal(of_version(f->world, job), 2);
 	assert_int_equal(f->committer.plans, 0);
 	assert_int_equal(f->committer.created_count, 1);
@@ -331,7 +331,7 @@ static void what_has_ended_is_not_changed(void **state)
 	assert_int_equal(f->committer.plans, 0);
 }
 
-// Lost while canaries of a newer version are tried out: back as it was, and in the deployment that it was of.
+// An instance is lost while canaries of a newer version run: its replacement has its version and its deployment.
 static void what_is_lost_meanwhile_keeps_its_version(void **state)
 {
 	struct fixture *f = *state;
@@ -354,8 +354,8 @@ static void what_is_lost_meanwhile_keeps_its_version(void **state)
 	assert_true(uuid_equal(&newest(f)->details->deployment_id, &before->id));
 }
 
-// One instance of a newer version is tried out, which finds room; one of the older version is lost, which finds none.
-// Returns what waits for it.
+// A canary of a newer version finds room; an instance of the older version is lost and finds none. Returns the blocked
+// evaluation.
 static const struct evaluation *block_two_versions(struct fixture *f, bool older_escapes)
 {
 	struct job *job = world_job(f->world, "service web count=2 cpu=3000");
@@ -383,7 +383,7 @@ static void classes_of_two_versions_are_kept(void **state)
 	assert_int_equal(blocked->class_eligibility.count, 1);
 }
 
-// What is known of the classes of one version says nothing when the other may go anywhere.
+// Results for the classes of one version do not matter when the other may go anywhere.
 static void one_version_that_escapes_frees_the_other(void **state)
 {
 	const struct evaluation *blocked = block_two_versions(*state, true);
@@ -391,8 +391,8 @@ static void one_version_that_escapes_frees_the_other(void **state)
 	assert_int_equal(blocked->class_eligibility.count, 0);
 }
 
-// Three versions, of which the first ones are over, and the third is tried out. Then a node is lost on which one of
-// them runs. Returns the third.
+// Makes three versions: the first ones are done, the third runs canaries. Then a node is lost that runs an instance of
+// one of them. Returns the third.
 static struct job *lose_one(struct fixture *f, struct job *of, struct job *second)
 {
 	roll(second, 2, 1);
@@ -432,7 +432,7 @@ static void nothing_goes_back_behind_what_it_was(void **state)
 	struct job *first = spread_out(f), *second = changed(f, first);
 	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
 	struct job *third = lose_one(f, second, second);
-	assert_ptr_equal(newest(f)->job, third); // nobody knows how the second one was
+	assert_ptr_equal(newest(f)->job, third); // nobody knows how the second version ended
 	assert_int_equal(of_version(f->world, first), 0);
 }
 
@@ -551,7 +551,7 @@ static void attempts_are_told_with_their_limit(void **state)
 	assert_int_equal(f->committer.limit, 3);
 }
 
-// An evaluation that waited itself makes none, and blocks instead.
+// An evaluation that was itself delayed makes no other, and blocks instead.
 static void one_that_waited_blocks(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-// Whether a node may run a group at all, and what is remembered of it.
+// Whether a node may run a group at all, and the results that are kept.
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
 #include <setjmp.h>
@@ -72,7 +72,7 @@ static void eligibility_is_exported_by_class(void **state)
 	world_node(b.world, "attr.arch=arm64");
 	world_node(b.world, "attr.arch=amd64");
 	world_node(b.world, "attr.arch=riscv");
-	world_node(b.world, "attr.arch=amd64 meta.x=1"); // not asked about
+	world_node(b.world, "attr.arch=amd64 meta.x=1"); // not in the constraints
 	struct job *job = world_job(b.world, "system sys");
 	struct task_group *second = add_group(job, "b");
 	add_task(second, "t");

@@ -1,4 +1,4 @@
-// What was found out about classes of nodes.
+// Kept results for classes of nodes.
 #include "placement/scheduler/node/class_memo.h"
 #include <setjmp.h>
 #include <stdarg.h>

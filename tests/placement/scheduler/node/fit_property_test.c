@@ -1,5 +1,5 @@
-// Random groups with ports, cores and devices on a few nodes: whatever is given out, nothing is given twice, nothing is
-// given that the node does not have, and amounts stay within the capacity.
+// Random groups with ports, cores and devices on a few nodes: no node gives anything twice or anything that it does not
+// have, and amounts stay within the capacity.
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
@@ -18,7 +18,7 @@ struct held {
 	char text[96];
 };
 
-struct ledger { // what one node gave out, as texts
+struct ledger { // what one node gave, as texts
 	struct held items[HELD_MAX];
 	uint32_t count;
 	uint64_t cpu, memory, disk;
@@ -158,7 +158,7 @@ static void nothing_is_given_twice(void **state)
 			uint32_t slot = below(&prng, NODES);
 			if (ask(&b, slot)[0] == 0)
 				asking_place(&b, slot);
-			if (i % 8 == 0) // another job, which sees what the first one took
+			if (i % 8 == 0) // another job, which sees what the first one holds
 				stack_set_job(b.stack, random_job(&b, &prng));
 			check_node(&b, slot);
 		}

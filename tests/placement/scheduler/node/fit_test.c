@@ -1,4 +1,4 @@
-// Room on single nodes: dimensions, ports, cores, devices, and what the plan changes.
+// Room on single nodes: dimensions, ports, cores, devices, and the plan's changes.
 #include "placement/direct/placement.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"

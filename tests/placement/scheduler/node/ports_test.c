@@ -1,4 +1,4 @@
-// Ports against a naive model: a list of (address, port) that are taken.
+// Ports against a naive model: a list of taken (address, port) pairs.
 #include "placement/scheduler/node/ports.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world.h"

@@ -1,4 +1,4 @@
-// Who makes room for a job that matters more.
+// Which allocations make room for a job of higher priority.
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
@@ -31,7 +31,7 @@ static void the_least_important_make_room_first(void **state)
 	}
 	asking_place(&b, 0);
 	assert_int_equal(b.plan->preemptions.count, 2);
-	assert_string_equal(ask(&b, 0), "cpu"); // what is left matters too much
+	assert_string_equal(ask(&b, 0), "cpu"); // the rest has too high a priority
 	asking_teardown(&b);
 }
 
@@ -55,7 +55,7 @@ static void superfluous_victims_stay(void **state)
 	asking_teardown(&b);
 }
 
-// Machines are never preempted, so what they hold is not to be had, whoever goes.
+// Machines are never preempted, so that their resources stay taken.
 static void machines_make_no_room(void **state)
 {
 	struct asking b;
@@ -141,7 +141,7 @@ static void devices_are_freed_where_it_costs_least(void **state)
 	ask_device(job, "gpu", 2);
 	world_job_changed(job);
 	asking_begin(&b, STACK_SYSTEM, job);
-	// Of t4: 10 + 20 of two priorities; of a100: 20 alone.
+	// On t4: 10 + 20 of two priorities; on a100: only 20.
 	assert_string_equal(ask(&b, 0), "");
 	assert_int_equal(b.option.preempted_count, 1);
 	assert_ptr_equal(b.option.preempted[0], a[2]);
@@ -180,7 +180,7 @@ static bool is_victim(const struct asking *b, const struct allocation *a)
 	return false;
 }
 
-// What other jobs (or all) leave of the node; what victims, or all candidates, give.
+// What other jobs (or all) leave of the node, and what victims, or all candidates, give back.
 struct room {
 	struct sums left, with_victims, with_all, without_last;
 };
@@ -237,7 +237,7 @@ static void check_victims(const struct asking *b, const struct job *job, bool st
 {
 	const struct resources *ask = &ARRAY_AT(&job->asks, struct group_ask, 0)->resources;
 	struct room r = room_of(b, job, strict), all = room_of(b, job, true);
-	if (covers(&all.left, ask)) { // nobody needs to go
+	if (covers(&all.left, ask)) { // no victim is needed
 		assert_int_equal(b->option.outcome, STACK_FITS);
 		assert_int_equal(b->option.preempted_count, 0);
 		return;
@@ -247,10 +247,10 @@ static void check_victims(const struct asking *b, const struct job *job, bool st
 	if (b->option.outcome == STACK_FITS) {
 		assert_true(covers(&r.with_victims, ask));
 		assert_true(b->option.preempted_count > 0);
-		// The farthest go first, until it is enough: the last one was needed.
+		// The farthest go first, until there is enough: the last victim was needed.
 		assert_true(b->option.preempted_count == 1 || !covers(&r.without_last, ask));
 	} else {
-		// Not even all of them would do, or nobody can go.
+		// All candidates together are not enough, or there is none.
 		bool anybody = memcmp(&r.left, &r.with_all, sizeof r.left) != 0;
 		assert_true(!anybody || !covers(&r.with_all, ask));
 	}

@@ -1,4 +1,4 @@
-// What options add up to in metrics.
+// Totals of options in metrics.
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// How many allocations of each group are preempted.
+// Counts of preempted allocations by group.
 #include "placement/scheduler/node/victim_counts.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world.h"
@@ -18,7 +18,7 @@ static void victims_are_counted_by_job_and_group(void **state)
 	world_node(w, "");
 	for (uint32_t i = 0; i < 40; i++) {
 		snprintf(words, sizeof words, "batch job%u", i / 2);
-		struct job *job = world_job(w, words); // another version every second time
+		struct job *job = world_job(w, words); // every second time another version
 		victim_counts_add(&counts, world_allocate(w, job, 0, 0, i));
 	}
 	for (const struct world_allocation *a = w->allocations; a; a = a->next)

@@ -90,7 +90,7 @@ static void wait_until(struct life *l, const struct uuid *id, int64_t due_ns)
 	l->follow_ups[l->follow_up_count++].due_ns = due_ns;
 }
 
-// Some time ago, so the evaluation that looks at it when its limit ends is there.
+// The allocation fell silent some time ago, so that the evaluation at its limit exists.
 static void fall_silent(struct life *l, struct allocation *a)
 {
 	int64_t silent_ns = l->now_ns - life_below(l, 20) * NS_PER_S;
@@ -118,7 +118,7 @@ static void add_random_allocation(struct life *l)
 		(struct optional_bool){true, l->world->nodes[a->node_slot]->drain != NULL};
 }
 
-// A deployment that began where something was to be replaced wants its canaries.
+// A deployment that began with something to replace wants its canaries.
 static int64_t canaries_wanted(const struct life *l)
 {
 	for (uint32_t i = 0; i < l->count && !l->in_place; i++)

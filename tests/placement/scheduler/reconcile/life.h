@@ -1,5 +1,5 @@
-// A job and its allocations that live on: a naive model of what the applier does with the result of the reconciler, and
-// of what clients and watchers do meanwhile.
+// A job and its allocations over time: a naive model of what the applier does with the reconciler's result, and of what
+// clients and watchers do meanwhile.
 #pragma once
 #include "placement/scheduler/reconcile/reconcile.h"
 #include "tests/placement/scheduler/world.h"
@@ -24,7 +24,7 @@ struct life {
 	uint32_t follow_up_count;
 	struct evaluation *eval;
 	int64_t now_ns;
-	uint32_t versions; // that were registered since
+	uint32_t versions; // registered since the beginning
 };
 
 static inline uint32_t life_below(struct life *l, uint64_t n)
@@ -43,12 +43,12 @@ void life_reconcile(struct life *, struct reconciliation *);
 bool life_changes(const struct reconciliation *);
 void life_apply(struct life *, struct reconciliation *);
 
-// What happens outside of the scheduler until the next pass. Returns whether anything did.
+// Lets things outside of the scheduler happen until the next pass. Returns whether anything did.
 bool life_go_on(struct life *, uint32_t passes);
-// The next follow-up is due, or somebody steps in. Returns false when nothing is left to happen.
+// Waits for the next follow-up, or lets somebody step in. False when nothing is left to happen.
 bool life_wait(struct life *);
 
 uint32_t life_wanted(const struct life *);  // desired to run
-uint32_t life_unknown(const struct life *); // of these, not heard of
+uint32_t life_unknown(const struct life *); // of the wanted: not heard of
 uint32_t life_living(const struct life *);  // that have not ended
-uint32_t life_over(const struct life *); // that failed for good, or did what a batch job asks for
+uint32_t life_over(const struct life *);    // that failed for good, or completed a batch job's work

@@ -1,10 +1,10 @@
-// What happens between the passes of a scheduler, and what is there in the end.
+// Events between the passes of a scheduler, and the state in the end.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/reconcile/life.h"
 
-#define VERSIONS_MAX 3u // that somebody registers meanwhile
+#define VERSIONS_MAX 3u // Versions that somebody registers meanwhile
 #define PASS_NS (NS_PER_S / 10)
 
 static bool is_heard(const struct life *l, const struct allocation *a)
@@ -79,7 +79,7 @@ static bool watch_deployment(struct life *l)
 	return d->status == DEPLOYMENT_RUNNING && promote(l);
 }
 
-// Clients that were cut off come back, or never do.
+// Disconnected clients come back, or never do.
 static bool end_partition(struct life *l)
 {
 	bool changed = false;
@@ -107,8 +107,8 @@ bool life_go_on(struct life *l, uint32_t passes)
 	return changed || passes < 6;
 }
 
-// Nothing goes on any more: a deployment that is not done missed its deadline, and after one that failed somebody
-// registers another version.
+// Nothing else can happen: an unfinished deployment has missed its deadline, and after a failed one somebody registers
+// another version.
 static bool step_in(struct life *l)
 {
 	struct deployment *d = l->deployment;
@@ -139,7 +139,7 @@ bool life_wait(struct life *l)
 	return true;
 }
 
-// Also what failed: it is replaced when it is due. Not what failed of an older version of a batch job.
+// Failed allocations count, too, because they are replaced when due, except a batch job's of an older version.
 static bool is_wanted(const struct life *l, const struct allocation *a)
 {
 	bool failed = a->client_status == ALLOC_FAILED && !(l->batch && a->job != l->job);

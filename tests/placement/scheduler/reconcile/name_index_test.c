@@ -1,4 +1,4 @@
-// Numbers in names: the lowest free, overlapping ones, the highest (row C46).
+// Numbers in names: the lowest free, overlapping, the highest (row C46).
 #include "placement/scheduler/reconcile/name_index.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// Deployments, canaries and clients that were cut off (rows C1, C2, C8–C12, C27, C31–C40, C42, C45–C49).
+// Deployments, canaries and disconnected clients (rows C1, C2, C8–C12, C27, C31–C40, C42, C45–C49).
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/reconcile/scene.h"
 #include <setjmp.h>
@@ -373,7 +373,7 @@ static void canaries_are_counted_again_in_every_pass(void **state)
 	assert_string_equal(scene_reconcile(&scene),
 		"pending \"Deployment is pending, waiting for peer region\"; "
 		"deployment initializing a 2/1");
-	// Stored, and asked for again with another number.
+	// The deployment is stored, and the job asks for another count.
 	struct deployment *d = deployment_copy(scene.result.deployment);
 	world_deploy(scene.world, d);
 	scene.deployment = d;

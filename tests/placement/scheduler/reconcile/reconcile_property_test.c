@@ -1,6 +1,6 @@
-// Random jobs, versions, allocations, nodes and deployments live on under the reconciler and a naive model of the
+// Random jobs, versions, allocations, nodes and deployments go on under the reconciler and a naive model of the
 // applier, of clients and of the watchers, until nothing changes any more. On the way no pass may place more than is
-// wanted, or stop what is well without a reason; in the end the count is there, and another pass does nothing.
+// wanted, or stop a healthy instance without a reason; in the end the count is reached, and another pass does nothing.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/reconcile/life.h"
@@ -56,7 +56,7 @@ static void no_more_than_wanted(
 	int64_t count = l->job->stop ? 0 : group_of(l->job)->count;
 	const struct update_strategy *update = group_of(l->job)->update;
 	int64_t most = before > count ? before : count;
-	// What may come back counts beside its replacement; canaries are more than the count.
+	// An allocation that may come back counts beside its replacement; canaries exceed the count.
 	assert_true(life_wanted(l) <= most + life_unknown(l) + (update ? update->canary : 0));
 	if (update && update->max_parallel > 0)
 		assert_true(r->destructive.count <= update->max_parallel);
@@ -97,7 +97,7 @@ static void each_is_told_one_thing(const struct reconciliation *r)
 		}
 }
 
-// Returns whether anything was asked for.
+// Returns whether the reconciler asked for anything.
 static bool pass(struct life *l)
 {
 	struct reconciliation r;
@@ -119,7 +119,7 @@ static void the_count_is_there(const struct life *l)
 		assert_int_equal(life_living(l), 0);
 	} else {
 		assert_true(life_living(l) <= count);
-		// What failed for good is not replaced, and what a batch job did is done.
+		// Allocations that failed for good are not replaced, nor completed ones of a batch job.
 		assert_true(life_living(l) + life_over(l) >= count);
 	}
 }
@@ -134,7 +134,7 @@ static void all_are_of_the_newest_version(const struct life *l)
 }
 
 static uint32_t passes_most, changes_all;
-static uint64_t living; // seed of the life that is looked at
+static uint64_t living; // seed of the present life
 
 static void live(uint64_t seed)
 {
@@ -176,7 +176,7 @@ static void lives_come_to_rest(void **state)
 		live(seed);
 	print_message(
 		"%u changes in %u lives, at most %u passes\n", changes_all, LIVES, passes_most);
-	// They are not lives in which nothing happens.
+	// In most lives something happens.
 	assert_true(changes_all > 2 * LIVES);
 }
 

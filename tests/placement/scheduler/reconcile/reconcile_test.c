@@ -1,4 +1,4 @@
-// What a group asks for against what is there: stops, placements, names, changes (rows C17–C28, C46, C47).
+// What a group asks for against its allocations: stops, placements, names, changes (rows C17–C28, C46, C47).
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/reconcile/scene.h"
 #include <setjmp.h>

@@ -21,7 +21,7 @@ static bool is(const char *word, const char *name)
 	return strcmp(word, name) == 0;
 }
 
-// The number after "<name>=".
+// Reads the number after "<name>=".
 static bool takes(const char *word, const char *name, int64_t *number)
 {
 	size_t size = strlen(name);

@@ -1,4 +1,4 @@
-// One group of a job, its allocations and its deployment from a few words, and what the reconciler makes of them as
+// Makes one group of a job, its allocations and its deployment from a few words, and turns the reconciler's result into
 // text: rows of tables in tests.
 #pragma once
 #include "placement/scheduler/reconcile/reconcile.h"
@@ -45,5 +45,5 @@ struct scene {
 void scene_open(struct scene *, const struct scene_row *);
 void scene_close(struct scene *);
 const char *scene_reconcile(struct scene *);
-// Opens, reconciles, and compares with what is expected.
+// Opens, reconciles, and compares with `expected`.
 void scene_check(const struct scene_row *, size_t count);

@@ -1,4 +1,4 @@
-// What the reconciler makes of a scene, as text.
+// The reconciler's result for a scene, as text.
 #include "state/base/check.h"
 #include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
@@ -42,7 +42,7 @@ static unsigned position(const struct scene *s, const struct allocation *a)
 	return 0;
 }
 
-// "~30": the follow-up that comes 30 seconds from now.
+// "~30": the follow-up in 30 seconds.
 static void say_followup(struct scene *s, const struct uuid *id)
 {
 	if (uuid_is_zero(id))

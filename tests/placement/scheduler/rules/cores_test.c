@@ -1,4 +1,4 @@
-// Cores that tasks have for themselves.
+// Cores that tasks reserve for themselves.
 #include "placement/scheduler/rules/cores.h"
 #include "placement/scheduler/rules/device_needs.h"
 #include "tests/placement/job_check/job_build.h"

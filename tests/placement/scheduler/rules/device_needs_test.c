@@ -1,4 +1,4 @@
-// Which devices the asks of a group get.
+// The devices that a group's asks get.
 #include "placement/scheduler/rules/device_needs.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world.h"
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-// What only one group serves must not be taken by an ask that two groups serve.
+// An ask that two groups can serve must not take what another ask gets from only one group.
 static void devices_are_shared_out_so_that_all_asks_are_served(void **state)
 {
 	struct world *w = world_create();

@@ -120,7 +120,7 @@ static void count_held(const struct held *h, void *context)
 	count_value(context, h->job, h->group, h->slot, 1);
 }
 
-// Values that were cleared stay known, as 0.
+// Values whose counts were cleared stay known, as 0.
 static void count_values(
 	const struct naive *m, const char *attribute, const char *group, struct value_count *c)
 {
@@ -233,7 +233,7 @@ static double even(const struct value_count *c, const char *value)
 	return lo == 0 ? 1 : (double)(hi - lo) / (double)lo;
 }
 
-// NaN: nobody wants it.
+// NaN: no target wants the value.
 static double boost(const struct naive *m, const struct task_group *g, const struct spread *s,
 	double share, const struct node *n)
 {
@@ -267,7 +267,7 @@ static double boost(const struct naive *m, const struct task_group *g, const str
 	return desired == 0 ? NAN : (desired - (double)(used + 1)) / desired * share;
 }
 
-// Of several over one attribute the last counts: those of the group come first, then those of the job.
+// Of several spreads over one attribute the last counts: first the group's, then the job's.
 static const struct spread *last_over(
 	const struct naive *m, const struct task_group *g, const char *attribute)
 {
@@ -307,7 +307,7 @@ static bool is_penalised(const struct stack_request *r, const struct node *n)
 	return false;
 }
 
-// Row E32: idle and ran it last, then idle and ran none.
+// Row E32: idle nodes that ran it last come first, then idle nodes that ran none.
 static double preference(const struct task_group *g, const struct node *n, bool idle)
 {
 	if (!g->snapshot || strcmp(g->snapshot, "") == 0 || !idle)
@@ -380,7 +380,7 @@ static bool passes_static(const struct naive *m, const struct task_group *g, con
 {
 	struct naive without = *m;
 	struct job job = *m->job;
-	// Constraints alone, without those that look at other allocations.
+	// Only constraints that do not depend on other allocations.
 	struct tally_of_node none = {.m = m};
 	without.job = &job;
 	for (uint32_t i = 0; i < job.constraints.count; i++) {

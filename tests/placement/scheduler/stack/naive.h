@@ -1,5 +1,5 @@
-// What a node can take, said again the slow and obvious way: every question is answered from the world's and the
-// plan's lists alone. Groups with one static port at most, no devices and no cores.
+// What a node can take, computed the slow and obvious way, only from the lists of world and plan. Groups with at most
+// one static port, no devices and no cores.
 #pragma once
 #include "placement/scheduler/stack/stack.h"
 #include "tests/placement/scheduler/world.h"

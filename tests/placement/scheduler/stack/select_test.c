@@ -1,4 +1,4 @@
-// The best of all nodes: what its score is made of, and in which order nodes are tried.
+// The best of all nodes: the parts of its score, and the order in which nodes are tried.
 #include "placement/direct/placement.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
@@ -17,7 +17,7 @@ static struct stack_request any(void)
 	return (struct stack_request){.preferred_slot = NODE_SLOT_NONE};
 }
 
-// Boosts of the three racks r1, r2, r3 when there are so many allocations on each.
+// Boosts of the racks r1, r2, r3 with so many allocations on each.
 static void check_even(const int64_t used[3], const double wanted[3])
 {
 	struct asking b;
@@ -86,11 +86,11 @@ static void a_spread_with_targets(void **state)
 	world_allocate(b.world, job, 0, 2, 2);
 	assert_float_equal(boost_on(&b, job, 0), (5 - 3.0) / 5, NEAR);
 	assert_float_equal(boost_on(&b, job, 1), (2 - 1.0) / 2, NEAR);
-	// The rest, 3, is shared by all other values.
+	// All other values share the rest, 3.
 	assert_float_equal(boost_on(&b, job, 2), (3 - 2.0) / 3, NEAR);
 	assert_float_equal(boost_on(&b, job, 3), (3 - 2.0) / 3, NEAR);
 	assert_float_equal(boost_on(&b, job, 4), -1, NEAR);
-	// Nothing is left for others, and nobody wants r2: it gets the lowest boost.
+	// Others get no share, and no target wants r2: it gets the lowest boost.
 	ARRAY_AT(&spread->targets, struct spread_target, 0)->percent = 100;
 	ARRAY_AT(&spread->targets, struct spread_target, 1)->percent = 0;
 	assert_float_equal(boost_on(&b, job, 2), -1, NEAR);
@@ -171,7 +171,7 @@ static void ties_go_to_the_lowest_slot(void **state)
 	asking_begin(&b, STACK_GENERIC, world_job(b.world, "service web count=1"));
 	for (uint32_t slot = 0; slot < 5; slot++) {
 		assert_int_equal(select_any(&b), slot);
-		asking_place(&b, slot); // anti-affinity outweighs that it is packed better now
+		asking_place(&b, slot); // anti-affinity now outweighs better packing
 	}
 	asking_teardown(&b);
 }
@@ -221,7 +221,7 @@ static void preemption_is_the_second_pass(void **state)
 	b.world->config.preemption.service = true;
 	asking_begin(&b, STACK_GENERIC, job);
 	m = (struct alloc_metrics){0};
-	// Both nodes fit alike; the less important victim has the better score.
+	// Both nodes fit alike; the victim of lower priority gives the better score.
 	assert_int_equal(select_with(&b, &r, &m), 1);
 	assert_int_equal(b.option.preempted_count, 1);
 	assert_ptr_equal(b.option.preempted[0], victim);

@@ -1,4 +1,4 @@
-// A group that names a snapshot: which of the nodes that can take it comes first (row E32).
+// For a group that names a snapshot: which of the fitting nodes comes first (row E32).
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-// Places instances until there is room no more, and checks where they went.
+// Places instances until no node has room, and checks where they went.
 static void check_order(struct asking *b, const uint32_t *slots, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -29,7 +29,7 @@ static struct job *asks_for(struct asking *b, const char *words, const char *sna
 	return job;
 }
 
-// Nodes on which one instance of 600 fits; the smaller, the better it would be packed.
+// Nodes that fit one instance of 600; a smaller one is packed better.
 static void make_fleet(struct asking *b)
 {
 	asking_setup(b);
@@ -74,7 +74,7 @@ static void a_batch_job_asks_alike(void **state)
 	asking_teardown(&b);
 }
 
-// Nothing but the node itself: what every allocation needs cores for is found by looking at all.
+// Groups that need cores are placed by a check of all nodes, with the same result.
 static void it_is_the_same_when_all_nodes_are_looked_at(void **state)
 {
 	struct asking b;
@@ -156,7 +156,7 @@ struct crowd_node {
 	bool is_busy;
 };
 
-// Fit alone, in a fleet where the least cpu that is left is the best; groups of one instance have no neighbours.
+// Scores only the fit: the node with the least cpu left is the best; a group of one instance has no neighbours.
 static uint32_t best_of(const struct crowd_node *nodes, uint32_t count, uint32_t cpu)
 {
 	uint32_t best = NODE_SLOT_NONE;

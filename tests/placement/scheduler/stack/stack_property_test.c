@@ -1,4 +1,4 @@
-// Random fleets, jobs and plans: single nodes and the best of all must be what the naive model says.
+// Random fleets, jobs and plans: single nodes and the best of all must match the naive model.
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
@@ -240,7 +240,7 @@ static void check_best(struct run *r, const struct stack_request *request)
 	assert_int_equal(found, wanted.slot != NODE_SLOT_NONE);
 	assert_int_equal(m.nodes_evaluated, wanted.evaluated);
 	assert_int_equal(m.nodes_filtered, wanted.filtered);
-	// Ports are looked at on the nodes that would be chosen; on all of them when there is none.
+	// The stack checks ports on nodes that it would choose; on all nodes when it chooses none.
 	const struct task_group *g =
 		ARRAY_AT(&r->job->task_groups, struct task_group, request->group);
 	if (found && g->networks.count)
@@ -251,7 +251,7 @@ static void check_best(struct run *r, const struct stack_request *request)
 		const struct node_score *top = ARRAY_AT(&m.score_metadata, struct node_score, 0);
 		assert_float_equal(o.scores[SCORE_SNAPSHOT], wanted.preference, 0);
 		assert_float_equal(o.score, wanted.score, 1e-12);
-		// Scores that are equal but for the order of additions may go either way.
+		// Scores that differ only by the order of additions may go either way.
 		if (o.slot != wanted.slot)
 			check_as_good(r, request, o.node, &wanted);
 		assert_float_equal(top->norm_score, o.score, 0);

@@ -1,5 +1,5 @@
-// What a system job asks for against what is there: the rows one by one, and random worlds against a naive model
-// that walks every node and every name.
+// What a system job asks for against its allocations: the rows one by one, and random worlds against a naive model that
+// walks every node and every name.
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/system/system_diff.h"
 #include "state/base/prng.h"
@@ -52,7 +52,7 @@ static void run(struct fixture *f)
 	system_diff(&ask, &f->diff);
 }
 
-// The whole diff is one item of this kind, or none at all.
+// The whole diff is one item of this kind, or empty.
 static void expect_one(struct fixture *f, enum diff_kind wanted)
 {
 	run(f);
@@ -62,7 +62,7 @@ static void expect_one(struct fixture *f, enum diff_kind wanted)
 				f->diff.lists[kind].count, wanted);
 }
 
-// A job on one node, with one allocation that is running there.
+// Makes a job on one node, with one allocation running there.
 static struct allocation *begin(struct fixture *f, const char *job, const char *node)
 {
 	f->job = world_job(f->world, job);
@@ -352,7 +352,7 @@ static const char *newest_state(const struct allocation *a)
 		       : "";
 }
 
-// Rows A20 to A24 and A39, as a list of questions in their order.
+// Rows A20 to A24 and A39, as questions in their order.
 static enum diff_kind model_judge(struct model *m, const struct node *n, const struct allocation *a)
 {
 	const struct job *job = m->f->job;
@@ -386,7 +386,7 @@ static enum diff_kind model_judge(struct model *m, const struct node *n, const s
 	return job->job_modify_index == a->job->job_modify_index ? DIFF_IGNORE : DIFF_UPDATE;
 }
 
-// One name on one node: what lives there, or what ended there last.
+// One name on one node: its living allocation, or the one that ended last.
 static void model_name(
 	struct model *m, const struct node *n, const struct task_group *g, uint32_t i)
 {
@@ -503,7 +503,7 @@ static struct job *random_job(struct world *w, struct prng *p)
 	return job;
 }
 
-// Names are unique among those that live, as the scheduler leaves them.
+// Names are unique among living allocations, as the scheduler leaves them.
 static bool is_taken(const struct world *w, const struct allocation *a)
 {
 	for (const struct world_allocation *b = w->allocations; b; b = b->next)

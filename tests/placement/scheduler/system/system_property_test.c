@@ -1,5 +1,5 @@
-// Random histories of a small fleet: whatever happens, what is committed never breaks an invariant (the committer
-// looks after each plan), the scheduler comes to rest, and then every node has what it should have.
+// Random histories of a small fleet: no committed plan ever breaks an invariant (the committer checks after each), the
+// scheduler comes to rest, and then every node has what it should have.
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/prng.h"
 #include "state/base/time_units.h"
@@ -82,7 +82,7 @@ static void job_changes(struct history *h, struct job **job)
 	*job = next;
 }
 
-// Its node reports: it starts, ends, or is found again.
+// The node reports: an allocation starts, ends, or is found again.
 static void allocation_changes(struct history *h)
 {
 	for (struct world_allocation *a = h->world->allocations; a; a = a->next) {
@@ -126,8 +126,8 @@ static void run_once(struct history *h, const struct job *job, bool with_faults)
 	h->committer.rejections = 0;
 }
 
-// Until nothing changes any more. A plan may still be made each time, and refused: victims are chosen as if
-// the job's own instances were not there, and the applier knows better.
+// Repeats until nothing changes. Each time the scheduler may still make a plan that is refused, because it chooses
+// victims as if the job's own instances were not there.
 static void come_to_rest(struct history *h, const struct job *job)
 {
 	for (uint32_t i = 0; i < RUNS_MAX; i++) {
@@ -160,7 +160,7 @@ static bool has_failed(const struct history *h, const char *group)
 		group, &at);
 }
 
-// A node that takes instances has each of them, in the job's version, unless it ended for good or has no room.
+// A node that takes instances has each of them in the job's version, unless it ended for good or has no room.
 static void expect_instance(struct history *h, const struct node *n, const struct job *job,
 	const struct task_group *group, uint32_t index)
 {

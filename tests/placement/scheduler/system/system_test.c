@@ -40,7 +40,7 @@ static const struct alloc_metrics *failed(struct fixture *f)
 	return groups->count ? &ARRAY_AT(groups, struct failed_group, 0)->metrics : NULL;
 }
 
-// A version whose task differs, so that instances must be replaced.
+// Makes a version whose task differs, so that instances must be replaced.
 static struct job *changed(struct fixture *f, struct job *from)
 {
 	struct job *job = world_job_version(f->world, from);
@@ -129,7 +129,7 @@ static void conflicts_without_progress_end_it(void **state)
 	assert_int_equal(f->committer.plans, 2);
 }
 
-// Every attempt places one of the two groups' instances somewhere, so the counter begins anew.
+// Every attempt places an instance of one of the two groups, so that the counter begins anew.
 static void progress_gives_new_attempts(void **state)
 {
 	struct fixture *f = *state;
@@ -180,7 +180,7 @@ static void types_without_a_scheduler_are_told(void **state)
 	struct job *job = world_job(f->world, "service web");
 	assert_int_equal(run_as(f, job, TRIGGER_JOB_REGISTER, EVAL_CORE), -ERROR_UNSUPPORTED);
 	assert_int_equal(run_as(f, job, TRIGGER_JOB_REGISTER, EVAL_TYPES), -ERROR_UNSUPPORTED);
-	// Registered with another type since: that evaluation has it.
+	// The job was registered with another type, and the evaluation has that type.
 	nodes(f, 1, "");
 	assert_int_equal(run_as(f, job, TRIGGER_JOB_REGISTER, EVAL_SYSTEM), 0);
 	expect_end(f, EVAL_COMPLETE, "");
@@ -323,7 +323,7 @@ static void what_need_not_be_replaced_is_changed_in_place(void **state)
 	constrain(&job->constraints, "${attr.arch}", "=", "amd64");
 	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0);
 	assert_int_equal(f->committer.updates, 2);
-	assert_int_equal(f->committer.stops, 1); // does not meet the constraint any more
+	assert_int_equal(f->committer.stops, 1); // it no longer meets the constraint
 	assert_int_equal(f->committer.placements, 0);
 	assert_int_equal(of_version(f->world, job), 2);
 	assert_int_equal(f->world->allocations->record.details->ports.count, 1);
@@ -347,7 +347,7 @@ static void what_ended_is_not_changed_in_place(void **state)
 	assert_int_equal(of_version(f->world, job), 2);
 }
 
-// Its node takes no instances any more: replaced ones are waited for there (row A31).
+// Its node takes no more instances: a replaced instance waits for that node (row A31).
 static void a_replaced_instance_waits_for_its_node(void **state)
 {
 	struct fixture *f = *state;
@@ -506,7 +506,7 @@ static void a_node_is_blocked_once_whatever_the_attempts(void **state)
 	assert_int_equal(f->committer.plans, 3);
 	assert_int_equal(f->committer.created_count, 2);
 	f->committer.create_error = -ERROR_QUEUE_FULL;
-	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0); // given up, and no failure
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0); // gives up without a failure
 	expect_end(f, EVAL_COMPLETE, "");
 }
 
