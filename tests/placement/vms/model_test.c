@@ -1,5 +1,5 @@
-// Random lives of virtual machines and workers: after each event a health pass and a scheduling pass through the
-// engine, and the same as plain loops written from rows D5 to D26. Both must be the same after every step.
+// Random lives of virtual machines and workers: after each event a health pass and a scheduling pass, once through the
+// engine and once as plain loops written from rows D5 to D26. Both must agree after every step.
 #include "placement/vms/pass.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
@@ -37,7 +37,7 @@ struct plain_vm {
 	uint64_t cpu, memory, assigned_cpu, assigned_memory, restarts;
 	int64_t asks[KINDS];
 	int arch, zone, runtime, policy, status, power;
-	int worker; // its number, also of one that is gone, or NOBODY
+	int worker; // its number, also of a gone worker, or NOBODY
 	enum said scheduled, running, cloning;
 	const char *message;
 };
@@ -153,7 +153,7 @@ static bool waits(const struct plain_vm *v)
 	       !is_scheduled(v);
 }
 
-// The oldest that waits and was not looked at yet.
+// The oldest waiting machine that was not seen yet.
 static int next_vm(const bool *seen)
 {
 	int next = NOBODY;
@@ -196,7 +196,7 @@ static void turn_of_the_model(void)
 static void work_off(struct vm_pass *pass)
 {
 	struct vm_proposal proposals[VMS];
-	// Those of one batch are chosen before any of them is refused.
+	// All machines of a batch are chosen before any is refused.
 	bool alone = refusing_worker != NOBODY || vanishing_vm != NOBODY;
 	uint32_t most = alone ? 1 : 1 + (uint32_t)prng_below(&prng, VMS), count;
 
@@ -388,7 +388,7 @@ static void end_worker(int w)
 	workers[w].exists = false;
 }
 
-// Also anew, with more or less than it had.
+// Registers a new or a known worker, with more or less than it had.
 static void register_worker(int w)
 {
 	struct plain_worker *p = &workers[w];
@@ -432,7 +432,7 @@ static void happen_to_worker(int w)
 
 static void happen(void)
 {
-	// The limits themselves, and one nanosecond beyond them.
+	// The limits, and one nanosecond beyond them.
 	static const int64_t spans[] = {NS_PER_S, 5 * NS_PER_S, 15 * NS_PER_S, 15 * NS_PER_S + 1,
 		OFFLINE_AFTER, OFFLINE_AFTER + 1, 1};
 	int what = any(16);

@@ -1,4 +1,4 @@
-// Proposals that are withdrawn, and machines of one shape.
+// Withdrawn proposals, and machines of one shape.
 #include "placement/vms/pass.h"
 #include "placement/vms/shapes.h"
 #include "state/base/memory.h"
@@ -26,7 +26,7 @@ static void put_cores(struct array *resources, int64_t count)
 	r->count = count;
 }
 
-// Three machines, the oldest first, that ask for so many cores, and a worker that has as many as it is told.
+// Three machines, the oldest first, that ask for so many cores, and a worker that has `has`.
 static void open_stage(struct stage *s, const int64_t *cores, int64_t has)
 {
 	static const char *const names[VMS] = {"a", "b", "c"};
@@ -75,7 +75,8 @@ static void expect_no_more(struct stage *s)
 	assert_int_equal(vm_pass_propose(s->pass, p, VMS), 0);
 }
 
-// One that vanished leaves its room to the next, which is of its shape and found nothing before, and to a smaller one.
+// A vanished machine leaves its room to the next one, which has its shape and found nothing before, and to a smaller
+// one.
 static void what_is_withdrawn_is_room_for_others(void **state)
 {
 	static const int64_t cores[VMS] = {2, 2, 1};
@@ -91,7 +92,7 @@ static void what_is_withdrawn_is_room_for_others(void **state)
 	close_stage(&s);
 }
 
-// What a worker refused it is not asked for again, nor for what is alike; it is for something else.
+// After a refusal a worker gets no machine of that shape again, but may get one of another shape.
 static void a_refusal_is_for_the_whole_shape(void **state)
 {
 	static const int64_t cores[VMS] = {2, 2, 1};
@@ -121,7 +122,7 @@ static void machines_that_ask_alike_are_of_one_shape(void **state)
 	assert_int_equal(one->machines, 1);
 	for (uint32_t worker = 63; worker < 65; worker++) {
 		vm_shape_lacks(&shapes, two, worker);
-		vm_shape_lacks(&shapes, one, worker); // alone: nothing is kept
+		vm_shape_lacks(&shapes, one, worker); // the only one of its shape: nothing is kept
 		assert_true(vm_shape_is_out(two, worker));
 		assert_false(vm_shape_is_out(one, worker));
 	}

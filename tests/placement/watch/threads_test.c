@@ -1,6 +1,6 @@
 // All threads of a controller at once, on the real clock: applier, schedulers, watchers, readers, nodes that report,
-// and two operators, of which one changes jobs and the other drains nodes and lets them go down. In the end everything
-// has to settle: nobody drains, every deployment has come to its end, every job has what it asked for.
+// and two operators, one of whom changes jobs while the other drains nodes and lets them go down. In the end everything
+// settles: no node drains, every deployment has ended, every job has what it asked for.
 #include "placement/job_check/job_check.h"
 #include "placement/watch/watchers.h"
 #include "state/base/check.h"
@@ -30,7 +30,7 @@ enum { NODES = 8, JOBS = 4, COUNT = 4, OPERATIONS = 60, READERS = 2, WORKERS = 2
 struct fleet {
 	struct cluster cluster;
 	struct watchers *watchers;
-	_Atomic bool nodes_fail; // now and then, what they were given
+	_Atomic bool nodes_fail; // now and then they report failures
 	_Atomic bool stop;
 	uint64_t reports[NODES];
 };
@@ -117,7 +117,7 @@ static void report(struct fleet *f, uint32_t number, struct prng *prng)
 	update.sequence = ++f->reports[number];
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 	enum command_outcome outcome = cluster_run(&f->cluster, &command);
-	// It may have been collected since.
+	// The node may have been collected since.
 	CHECK(outcome == OUTCOME_DONE || outcome == OUTCOME_NODE_NOT_ALLOWED ||
 		outcome == OUTCOME_STALE_GENERATION || outcome == OUTCOME_UNKNOWN_NODE);
 }
@@ -259,7 +259,7 @@ static void register_job(struct fleet *f, uint32_t number, uint32_t version, boo
 	assert_int_equal(cluster_run(&f->cluster, &command), OUTCOME_DONE);
 }
 
-// Whatever it is at now: it may have ended meanwhile.
+// Whatever its status: the deployment may have ended meanwhile.
 static void change_deployment(struct fleet *f, uint32_t number, enum deployment_action action)
 {
 	struct command_deployment change = {.action = action, .description = "ended by hand"};
@@ -307,7 +307,7 @@ static void end_drain(struct fleet *f, uint32_t number)
 	drain(f, number, (struct command_node_drain){.end = DRAIN_CANCELED, .mark_eligible = true});
 }
 
-// False: it was down, and is collected.
+// False: the node was down, and is collected.
 static bool tell_node(struct fleet *f, enum command_type type, uint32_t number)
 {
 	struct uuid id = cluster_node_id(number);
@@ -331,7 +331,7 @@ static void make_eligible(struct fleet *f, uint32_t number)
 	(void)cluster_run(&f->cluster, &command);
 }
 
-// Refusals are as they come: what is asked for may have happened already.
+// Any refusal is fine: the change may have happened already.
 static void *change_nodes(void *argument)
 {
 	static const int64_t deadlines[] = {-1, 0, NS_PER_S / 5, NS_PER_S};
@@ -355,7 +355,7 @@ static void *change_nodes(void *argument)
 	return NULL;
 }
 
-// Every node is there again and takes work, and every job has a last version that nothing fails of.
+// Brings every node back to take work, and gives every job a last version that does not fail.
 static void heal(struct fleet *f)
 {
 	f->nodes_fail = false;

@@ -1,5 +1,5 @@
-// Virtual machines are placed at once, also after refusals and restarts, and fail when their worker is silent. What
-// happens during a pass is handed in before it: the applier takes it before what the pass proposes.
+// Virtual machines are placed at once, also after refusals and restarts, and fail when their worker is silent. A test
+// pushes what happens during a pass before it: the applier takes that before the pass's proposals.
 #include "placement/watch/jobs/peers.h"
 #include "state/applier/command_queue.h"
 #include "state/base/limits.h"
@@ -91,7 +91,7 @@ static void what_was_on_a_silent_worker_goes_to_another(void **state)
 	scene_free(&s);
 }
 
-// One that is seen again, or says that it has more, is of use at once; one that is merely seen can wait.
+// A worker that returns or reports more resources is used at once; one that is merely seen can wait.
 static void a_worker_that_changes_is_looked_at(void **state)
 {
 	struct scene s;
@@ -119,7 +119,7 @@ static void a_worker_that_changes_is_looked_at(void **state)
 	assert_int_equal(delete_worker(&s.controller, "w2"), OUTCOME_DONE);
 	ask(&s, "c");
 	scene_settle(&s);
-	come(&s, "w2", 1); // as it was
+	come(&s, "w2", 1); // unchanged
 	scene_settle(&s);
 	expect(&s, "c", "w2", VM_PENDING);
 	scene_free(&s);
@@ -156,7 +156,7 @@ static void make_eligible(struct scene *s, uint32_t node, bool eligible)
 	assert_int_equal(scene_run(s, &c), OUTCOME_DONE);
 }
 
-// A node that is taken out is left alone, and of use at once when it takes new work again.
+// A node that takes no new work gets none, and is used at once when it takes work again.
 static void a_node_that_takes_no_new_work_is_left_out(void **state)
 {
 	static const struct worker_setting one[] = {
@@ -178,7 +178,7 @@ static void a_node_that_takes_no_new_work_is_left_out(void **state)
 	scene_free(&s);
 }
 
-// Row D1: one turn, in which one machine fails and another gets its worker.
+// Row D1: one turn, in which a machine fails and another one gets its worker.
 static void both_passes_are_of_one_turn(void **state)
 {
 	struct scene s;
@@ -205,7 +205,7 @@ static void hand_in(struct scene *s, struct command *c)
 	controller_push(&s->controller, c, NULL);
 }
 
-// Row D2: who asks while nobody looks is served by one turn, and who asks during a turn by the next.
+// Row D2: one turn serves all requests from before it, and the next turn those from during it.
 static void requests_of_a_turn_are_one(void **state)
 {
 	struct command_vm_create late = {.vm = build_vm("late", 1)};
@@ -234,7 +234,7 @@ static void requests_of_a_turn_are_one(void **state)
 	scene_free(&s);
 }
 
-// Row D3: the watchers of rollouts over several regions have a thread of their own, and leave machines alone.
+// Row D3: the watchers of multiregion rollouts have a thread of their own, and leave machines alone.
 static void one_of_them_schedules(void **state)
 {
 	const struct peers peers = {.region = "home", .poll_ns = 1000000000};
@@ -260,7 +260,7 @@ static void one_of_them_schedules(void **state)
 	scene_free(&s);
 }
 
-// Row D4: the pass goes on with what it saw, also when it has to try again.
+// Row D4: the pass keeps its view, also when it has to try again.
 static void a_pass_keeps_its_view(void **state)
 {
 	struct cluster_settings *settings = cluster_settings_create();
@@ -288,7 +288,7 @@ static void a_pass_keeps_its_view(void **state)
 	come(&s, "w3", 9);
 	assert_int_equal(pause_worker(&s.controller, "w1", false), OUTCOME_DONE);
 	scene_settle(&s);
-	// The most are on w2, then on w1; none is on w3.
+	// w2 has the most machines, then w1; w3 has none.
 	ask(&s, "four");
 	for (size_t i = 0; i < sizeof meanwhile / sizeof meanwhile[0]; i++)
 		hand_in(&s, &meanwhile[i]);
@@ -398,7 +398,7 @@ static void a_machine_that_changed_is_left_out_of_the_pass(void **state)
 		ask(&s, "b");
 		turn_while(&s, rows[i].first, rows[i].second);
 		expect(&s, "b", "w1", VM_PENDING);
-		// No other worker is tried for it.
+		// The pass tries no other worker for it.
 		assert_int_equal(assign_commands(&s), rows[i].first == is_assigned ? 2 : 1);
 		if (rows[i].worker)
 			expect(&s, "a", rows[i].worker, rows[i].status);
@@ -483,7 +483,7 @@ static void fill_log(struct command *c)
 	atomic_store(&((struct memory_log *)c->context)->room_bytes, 0);
 }
 
-// "a" gets its worker with what is refused to "b"; then the disk is full.
+// "a" gets its worker in the round that refuses "b"; then the disk is full.
 static void a_full_disk_ends_the_pass(void **state)
 {
 	struct scene s;
@@ -506,7 +506,7 @@ static void a_full_disk_ends_the_pass(void **state)
 	expect(&s, "b", "", VM_PENDING);
 	assert_int_equal(scene_stats(&s).vms_assigned, 1);
 	assert_int_equal(scene_stats(&s).commands_refused, 1);
-	// The next turns find the same, until there is room.
+	// The next turns fail the same, until there is room.
 	scene_advance(&s, 5000);
 	expect(&s, "b", "", VM_PENDING);
 	assert_true(scene_stats(&s).commands_refused > 1);
@@ -517,7 +517,7 @@ static void a_full_disk_ends_the_pass(void **state)
 	scene_free(&s);
 }
 
-// More than a round: the disk is full before its first, so there is no second one.
+// More than one round: the disk is full before the first one, so that there is no second.
 static void a_round_that_is_refused_is_the_last(void **state)
 {
 	const uint32_t rounds = 16, count = rounds * VM_ASSIGN_MAX + 1;
@@ -556,7 +556,7 @@ static void the_time_to_an_assignment_is_measured(void **state)
 	scene_free(&s);
 }
 
-// More than one command takes, all of them running: when their worker goes they fail, the last one, too.
+// More machines than one command takes, all running: when their worker goes all of them fail, the last one, too.
 static void a_look_is_at_all_of_them(void **state)
 {
 	struct command_vm_report runs = {.status = {true, VM_RUNNING}};

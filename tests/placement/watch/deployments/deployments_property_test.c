@@ -1,5 +1,5 @@
-// Random reports, times and restarts against a naive model: before each step of the clock everything is looked
-// through, and what ought to happen to each deployment is compared with what the watcher did.
+// Random reports, times and restarts against a naive model: before each step of the clock the model computes what must
+// happen to each deployment, and the test compares that with what the watcher did.
 #include "state/base/memory.h"
 #include "tests/placement/watch/deployments/rollout.h"
 #include <setjmp.h>
@@ -25,16 +25,16 @@ struct rollout_of_job {
 	struct rollout_ask ask;
 	struct placed placed[PLACED_MAX];
 	uint32_t placed_count;
-	int64_t asked_until_ms; // an evaluation is due by then; 0: none is
+	int64_t asked_until_ms; // an evaluation is due by then; 0: none
 	uint32_t asked;
-	int64_t judged_ns; // up to here no deadline counts: enough was healthy when it came
+	int64_t judged_ns; // no deadline counted until then: enough was healthy
 };
 
 struct run {
 	struct rollout_world world;
 	struct prng prng;
 	struct rollout_of_job jobs[JOBS];
-	uint64_t failed, promoted, flagged; // in all lives of the watchers
+	uint64_t failed, promoted, flagged; // over all lives of the watchers
 };
 
 static uint32_t below(struct run *r, uint32_t bound)
@@ -68,7 +68,7 @@ static bool has_unhealthy_without_tries(const struct rollout_of_job *j)
 	return false;
 }
 
-// Whether a group that is not done is past its time. Those that wait for promotion are never done.
+// Whether an unfinished group has missed its deadline. A group that waits for promotion never finishes.
 static bool is_late(
 	const struct rollout_of_job *j, const struct deployment *d, int64_t now_ns, bool *lags)
 {
@@ -221,13 +221,13 @@ static void add_stats(struct run *r)
 
 	watchers_stats(r->world.watchers, &stats);
 	assert_int_equal(stats.commands_refused, 0);
-	assert_int_equal(stats.deployments_reverted, 0); // nothing was ever stable
+	assert_int_equal(stats.deployments_reverted, 0); // no version was ever stable
 	r->failed += stats.deployments_failed;
 	r->promoted += stats.deployments_promoted;
 	r->flagged += stats.allocations_flagged;
 }
 
-// Whoever comes then has to see for himself what is to be asked for.
+// After a restart the watchers must find out by themselves what to ask for.
 static void restart(struct run *r)
 {
 	add_stats(r);
@@ -250,7 +250,7 @@ static void happen(struct run *r)
 			begin(r, j);
 		return;
 	}
-	// After a promotion no canaries are placed.
+	// After a promotion no scheduler places canaries.
 	if (what < 12 && !(j->ask.canaries > 0 && is_promoted_now(r, j)))
 		place(r, j);
 	else if (what < 34)
@@ -265,7 +265,7 @@ static void happen(struct run *r)
 		begin(r, j);
 }
 
-// Whoever reported something new is followed by an evaluation soon, however it came about.
+// An evaluation soon follows each new report, whatever its cause.
 static void check_asked(struct run *r, struct rollout_of_job *j)
 {
 	uint32_t asked = rollout_asked(&r->world, j->name);
@@ -297,7 +297,7 @@ static void step(struct run *r)
 
 	for (uint32_t done = below(r, 4); done > 0; done--)
 		happen(r);
-	// What was reported is seen before the clock goes on.
+	// The watcher sees reports before the clock goes on.
 	for (uint64_t left = ms; left > 0;) {
 		uint64_t part = left < 50 ? left : 50;
 		for (int pass = 0; pass < 2; pass++) {
@@ -313,7 +313,7 @@ static void step(struct run *r)
 		for (uint32_t i = 0; i < JOBS; i++)
 			check_asked(r, &r->jobs[i]);
 		left -= part;
-		if (left > 5000) { // nothing is due that soon but deadlines
+		if (left > 5000) { // only deadlines are due that soon
 			manual_time_advance_ms(&r->world.controller->time, left - 5000);
 			left = 5000;
 			for (uint32_t i = 0; i < JOBS; i++)
@@ -345,7 +345,7 @@ static void as_the_model_says(void **state)
 		rollout_free(&r->world);
 		free(r);
 	}
-	// All of it came about.
+	// All of these happened.
 	assert_true(failed > SEEDS && promoted > SEEDS / 2 && flagged > SEEDS);
 }
 

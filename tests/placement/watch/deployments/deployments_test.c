@@ -1,4 +1,4 @@
-// What the deployment watcher makes of reports and of time (rows C52–C56).
+// The deployment watcher's reactions to reports and to time (rows C52–C56).
 #include "state/base/memory.h"
 #include "tests/placement/watch/deployments/rollout.h"
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void reports_of_a_second_make_one_evaluation(void **state)
 	assert_int_equal(rollout_asked(w, "web"), 1);
 	rollout_advance(w, MINUTE_MS);
 	assert_int_equal(rollout_asked(w, "web"), 1);
-	// It has not been worked off, and has not seen what comes now.
+	// The evaluation is pending, and has not seen the next report.
 	place_healthy(w, &d, 0, 1);
 	rollout_advance(w, BATCH_MS);
 	assert_int_equal(rollout_asked(w, "web"), 2);
@@ -102,7 +102,7 @@ static void what_another_evaluation_saw_is_not_asked_for(void **state)
 
 	place_healthy(w, &d, 0, 2);
 	rollout_advance(w, 400);
-	// Another one of the job, worked off meanwhile.
+	// Another evaluation of the job is completed meanwhile.
 	struct command again = {.type = COMMAND_JOB_EVALUATE,
 		.job_evaluate = {.namespace_name = TEXT("default"), .id = TEXT("web")}};
 	assert_int_equal(controller_run(w->controller, &again), OUTCOME_DONE);
@@ -114,7 +114,7 @@ static void what_another_evaluation_saw_is_not_asked_for(void **state)
 	assert_int_equal(rollout_asked(w, "web"), 1);
 }
 
-// It has seen nothing, whatever it says.
+// A cancelled evaluation has seen nothing, whatever its index says.
 static void a_cancelled_evaluation_does_not_count(void **state)
 {
 	struct rollout_world *w = *state;
@@ -153,7 +153,7 @@ static void fails_when_nothing_goes_on(void **state)
 	struct rollout_world *w = *state;
 	struct uuid d = rollout_begin(w, (struct rollout_ask){.job = "web", .count = 2});
 
-	// Nothing was placed, so nothing is expected.
+	// Nothing was placed, so that no deadline holds.
 	rollout_advance(w, 2 * DEADLINE_MS);
 	expect_status(w, &d, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
 	struct uuid first = rollout_place(w, &d, 0, false);
@@ -206,7 +206,7 @@ static void waiting_for_promotion_is_no_failure(void **state)
 	rollout_healthy(w, &canary);
 	rollout_advance(w, 3 * DEADLINE_MS);
 	expect_status(w, &d, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
-	// From its promotion on the others are waited for.
+	// After its promotion the deadline of the other instances holds.
 	assert_int_equal(rollout_change(w, &d, DEPLOYMENT_PROMOTE), OUTCOME_DONE);
 	rollout_advance(w, DEADLINE_MS - MINUTE_MS);
 	expect_status(w, &d, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
@@ -281,7 +281,7 @@ static void an_unhealthy_one_without_tries_fails(void **state)
 	assert_false(rollout_may_be_replaced(w, &a));
 }
 
-// What makes it fail is heard of when the window ends, not before: nothing is asked for beside that.
+// The failure is reported when the window ends, not before: the watcher asks for no other evaluation.
 static void fail_at_the_end_of_the_window(struct rollout_world *w, const struct uuid *d)
 {
 	struct uuid bad = rollout_place(w, d, 0, false);
@@ -361,7 +361,7 @@ static void without_a_progress_deadline_the_first_one_fails(void **state)
 	expect_status(w, &d, DEPLOYMENT_FAILED, DEPLOYMENT_TEXT_UNHEALTHY);
 }
 
-// Also of one that was found healthy before.
+// Also after an earlier verdict that it was healthy.
 static void health_may_be_lost(void **state)
 {
 	struct rollout_world *w = *state;

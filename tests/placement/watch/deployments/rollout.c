@@ -209,7 +209,7 @@ static void commit(struct rollout_world *w, struct plan *plan)
 	plan_free(plan);
 }
 
-// The newest version, until the read section ends.
+// The newest version, valid until the read section ends.
 static const struct job *newest(struct rollout_world *w, const char *id)
 {
 	const struct job *job = state_job(w->controller->state, TEXT("default"), text_of(id));

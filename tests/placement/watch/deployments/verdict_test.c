@@ -31,7 +31,7 @@ static void the_next_deadline_is_that_of_a_group_that_is_not_done(void **state)
 	struct deployment *d = running(3);
 	struct group_health health[3] = {{0}};
 
-	// Nothing was placed.
+	// No instance was placed.
 	assert_int_equal(deployment_deadline(d, health, 0), 0);
 	group(d, 0)->require_progress_by_ns = 50;
 	group(d, 1)->require_progress_by_ns = 40;
@@ -40,12 +40,12 @@ static void the_next_deadline_is_that_of_a_group_that_is_not_done(void **state)
 	assert_int_equal(deployment_deadline(d, health, 50), 0);
 	health[1].healthy = 3;
 	assert_int_equal(deployment_deadline(d, health, 0), 50);
-	// Canaries that nobody promoted: never done.
+	// Nobody promoted the canaries: the group never finishes.
 	group(d, 1)->desired_canaries = 1;
 	assert_int_equal(deployment_deadline(d, health, 0), 40);
 	group(d, 1)->promoted = true;
 	assert_int_equal(deployment_deadline(d, health, 0), 50);
-	// Of one that is paused nothing is expected (and of one that waits for others neither).
+	// A paused deployment has no deadline (nor has one that waits for others).
 	d->status = DEPLOYMENT_PAUSED;
 	assert_int_equal(deployment_deadline(d, health, 0), 0);
 	d->status = DEPLOYMENT_BLOCKED;
@@ -63,14 +63,14 @@ static void too_few_at_the_deadline(void **state)
 	group(d, 0)->healthy_allocs = group(d, 1)->healthy_allocs = 3;
 	group(d, 0)->auto_revert = true;
 	assert_false(deployment_lags(d, &revert));
-	// Only a group that lags has its say.
+	// Only a lagging group counts.
 	group(d, 1)->healthy_allocs = 2;
 	assert_true(deployment_lags(d, &revert));
 	assert_false(revert);
 	group(d, 0)->healthy_allocs = 2;
 	assert_true(deployment_lags(d, &revert));
 	assert_true(revert);
-	// Until its promotion a group has to have its canaries.
+	// Until its promotion a group needs its canaries.
 	group(d, 0)->desired_canaries = group(d, 1)->desired_canaries = 2;
 	assert_false(deployment_lags(d, &revert));
 	group(d, 1)->promoted = true;
@@ -102,7 +102,7 @@ static void ripe_when_all_canaries_are(void **state)
 	d->status = DEPLOYMENT_PAUSED;
 	assert_false(deployment_is_ripe(d, health));
 	d->status = DEPLOYMENT_RUNNING;
-	// One that is promoted by hand holds the others back.
+	// A group that needs a manual promotion holds the others back.
 	group(d, 1)->desired_canaries = 1;
 	place_canary(group(d, 1));
 	health[1].healthy_canaries = 1;

@@ -83,7 +83,7 @@ void scene_place(struct scene *s, const char *job, uint32_t id, uint32_t number)
 	scene_settle(s);
 }
 
-// Stops `from` and places `to` on the node.
+// Stops `from`, and places `to` on the node.
 void scene_migrate(struct scene *s, const char *job, uint32_t from, uint32_t to, uint32_t number)
 {
 	struct plan *plan = plan_for(s, job);

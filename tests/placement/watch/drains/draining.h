@@ -1,5 +1,4 @@
-// Nodes that drain and jobs on them, and what schedulers and nodes would do about it. Allocations and nodes have
-// numbers.
+// Nodes that drain, jobs on them, and the actions of schedulers and nodes. Numbers identify allocations and nodes.
 #pragma once
 #include "tests/placement/watch/scene.h"
 
@@ -8,12 +7,12 @@ void scene_nodes(struct scene *, uint32_t count); // 1 … count
 void scene_job(struct scene *, const char *id, enum job_type, int64_t count, int64_t max_parallel);
 const struct node *scene_node(struct scene *, uint32_t number); // in a read section
 
-// What a scheduler would commit.
+// Act as a scheduler's committed plan.
 void scene_place(struct scene *, const char *job, uint32_t id, uint32_t node);
 void scene_migrate(struct scene *, const char *job, uint32_t from, uint32_t to, uint32_t node);
 void scene_stop(struct scene *, const char *job, uint32_t id);
 
-// What a node would say. healthy: a verdict; else none.
+// Act as a node's report. healthy: a verdict; else none.
 void scene_report(struct scene *, uint32_t node, uint32_t id, enum alloc_client, bool healthy);
 void scene_healthy(struct scene *, uint32_t node, uint32_t id);
 void scene_ended(struct scene *, uint32_t node, uint32_t id);

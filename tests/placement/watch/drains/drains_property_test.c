@@ -1,6 +1,6 @@
-// Random drains of random jobs, with schedulers and nodes that take their time, cancellations, deadlines and restarts
-// in between. No job ever misses more than its migrate block allows because of a drain that still had time; a drain
-// that is complete left nothing behind; and every drain ends.
+// Random drains of random jobs, with slow schedulers and nodes, cancellations, deadlines and restarts in between. No
+// drain that still has time makes a job miss more than its migrate block allows; a complete drain left nothing behind;
+// and every drain ends.
 #include "placement/watch/drains/drain_survey.h"
 #include "state/records/alloc_details.h"
 #include "tests/placement/watch/drains/draining.h"
@@ -29,8 +29,8 @@ struct world {
 	struct service services[SERVICES];
 	struct instance instances[ALLOCATIONS + 1];
 	uint32_t count;                 // instances 1 … count
-	bool ignores_system[NODES + 1]; // what was asked for last
-	uint64_t forced;                // drains, before the newest restart counted anew
+	bool ignores_system[NODES + 1]; // as asked for last
+	uint64_t forced;                // drains, before the newest restart reset the count
 };
 
 static const char *const other_jobs[] = {"batch", "system"};
@@ -118,7 +118,7 @@ static uint32_t usable_node(struct world *w)
 	return see_node(w, node).is_usable ? node : SPARE;
 }
 
-// Moves what is told to leave, and fills up.
+// Moves the allocations that must leave, and fills up the count.
 static void schedule(struct world *w, uint32_t job)
 {
 	uint32_t living = 0, count = w->count;
@@ -142,7 +142,7 @@ static void schedule(struct world *w, uint32_t job)
 		add(w, job, usable_node(w));
 }
 
-// What its node has come to by now: it runs and is healthy, or has ended.
+// The node reports its progress: the allocation runs and is healthy, or has ended.
 static void act(struct world *w, uint32_t id, bool ends)
 {
 	const struct instance *i = &w->instances[id];
@@ -217,7 +217,7 @@ static uint64_t forced_drains(struct world *w)
 	return w->forced + scene_stats(&w->scene).drains_forced;
 }
 
-// One step, and what may follow from it.
+// Takes one step and checks its consequences.
 static void step_and_check(struct world *w)
 {
 	struct tally before[SERVICES];
@@ -245,7 +245,7 @@ static void step_and_check(struct world *w)
 	}
 }
 
-// With everybody at work every drain comes to its end.
+// With all schedulers and nodes at work every drain ends.
 static void finish(struct world *w)
 {
 	uint32_t draining = 1;

@@ -1,4 +1,4 @@
-// Drains: who is told to leave and when, and when a node is done. What schedulers and nodes would do is done here.
+// Drains: which allocations must leave and when, and when a node is done. The tests act as schedulers and nodes.
 #include "placement/watch/drains/drain_status.h"
 #include "tests/placement/watch/drains/draining.h"
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static void moves_one_by_one(void **state)
 	scene_drain(&s, 1, 0);
 	assert_int_equal(scene_stats(&s).nodes_draining, 1);
 	scene_advance(&s, 5000);
-	assert_int_equal(flagged(&s, 1, 3), 0); // nobody has said yet that they are healthy
+	assert_int_equal(flagged(&s, 1, 3), 0); // no node has reported them healthy yet
 	expect_phase(&s, 1, DRAIN_PHASE_MIGRATING,
 		"3 of 3 instances of web.g0 are not healthy yet (max_parallel 1)");
 	for (uint32_t id = 1; id <= 3; id++)
@@ -84,7 +84,7 @@ static void moves_one_by_one(void **state)
 				"1 of 3 instances of web.g0 is not healthy yet (max_parallel 1)");
 		scene_healthy(&s, 2, 10 + id);
 	}
-	// All are replaced and healthy, but what ran here has not ended.
+	// All are replaced and healthy, but the old ones have not ended.
 	scene_advance(&s, 60000);
 	expect_phase(&s, 1, DRAIN_PHASE_MIGRATING,
 		"3 instances of web.g0 were told to leave and have not ended yet");
@@ -111,16 +111,16 @@ static void moves_as_many_as_the_job_can_spare(void **state)
 		scene_place(&s, "web", id, id <= 4 ? 1 : 2);
 		scene_healthy(&s, id <= 4 ? 1 : 2, id);
 	}
-	// Both nodes drain, but the three that may be missing are the job's, not a node's.
+	// Both nodes drain, but the three that may be missing count for the job, not for a node.
 	scene_drain(&s, 1, 0);
 	scene_drain(&s, 2, 0);
 	scene_advance(&s, 1000);
 	assert_int_equal(flagged(&s, 1, 6), 3);
 	assert_int_equal(count_evaluations(&s.controller, "web", TRIGGER_NODE_DRAIN), 1);
 	scene_advance(&s, 10000);
-	scene_healthy(&s, 2, 6); // any news of the job
+	scene_healthy(&s, 2, 6); // any report about the job
 	scene_advance(&s, 10000);
-	assert_int_equal(flagged(&s, 1, 6), 3); // nothing has taken their place yet
+	assert_int_equal(flagged(&s, 1, 6), 3); // nothing has replaced them yet
 	expect_phase(&s, 2, DRAIN_PHASE_MIGRATING,
 		"3 of 6 instances of web.g0 are leaving or not healthy yet (max_parallel 3)");
 	scene_free(&s);
@@ -252,7 +252,7 @@ static void an_empty_node_is_done_at_once(void **state)
 	scene_free(&s);
 }
 
-// A job of each kind on node `number`, with ids from `first` on.
+// Places a job of each kind on node `number`, with ids from `first` on.
 static void fill(struct scene *s, uint32_t number, uint32_t first)
 {
 	static const enum job_type types[] = {JOB_SERVICE, JOB_BATCH, JOB_SYSTEM};
@@ -409,7 +409,7 @@ static void goes_on_after_a_restart(void **state)
 	scene_healthy(&s, 2, 11);
 	scene_advance(&s, 1000);
 	assert_int_equal(flagged(&s, 1, 2), 2);
-	// The deadline passes while nobody is there.
+	// The deadline passes while the controller is down.
 	scene_restart(&s, 600000);
 	expect_complete(&s, 1, NODE_DRAIN_DEADLINE);
 	assert_int_equal(scene_stats(&s).drains_forced, 1);

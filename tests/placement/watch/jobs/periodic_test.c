@@ -1,4 +1,4 @@
-// When children of periodic jobs are launched: on time, not over each other, once for all that was missed.
+// When periodic jobs launch children: on time, not over each other, once for all missed times.
 #include "state/base/memory.h"
 #include "state/records/job_notes.h"
 #include "tests/placement/watch/scene.h"
@@ -90,7 +90,7 @@ static void on_time(void **state)
 	scene_free(&s);
 }
 
-// A child is launched for the time that was said, however late it is, and the next follows from there.
+// A child is launched for its planned time, however late, and the next one follows from that time.
 static void late_but_in_order(void **state)
 {
 	struct scene s;
@@ -101,7 +101,7 @@ static void late_but_in_order(void **state)
 	assert_true(is_there(&s, "cron", START_S + 20));
 	assert_true(is_there(&s, "cron", START_S + 40));
 	assert_int_equal(children(&s, "cron"), 2);
-	// More than a minute late: one for all of them.
+	// More than a minute late: one child for all missed times.
 	scene_jump(&s, 30 * MINUTE_MS);
 	assert_int_equal(children(&s, "cron"), 3);
 	assert_true(is_there(&s, "cron", START_S + 45 + 1800));
@@ -146,7 +146,7 @@ static void stopped_changed_disabled(void **state)
 	assert_int_equal(children(&s, "off"), 0);
 	assert_int_equal(children(&s, "changed"), 1);
 	assert_true(is_there(&s, "changed", START_S + 10));
-	// Registered again it is launched again; without a change nothing is launched twice.
+	// A job registered again launches again; without a change nothing is launched twice.
 	register_periodic(&s, (struct periodic_ask){"stopped", "* * * * *"});
 	register_periodic(&s, (struct periodic_ask){"changed", "30 * * * * * *"});
 	scene_advance(&s, MINUTE_MS);
@@ -174,13 +174,13 @@ static void missed_while_nobody_was_there(void **state)
 	assert_int_equal(children(&s, "yearly"), 0);
 	scene_advance(&s, 40000);
 	assert_true(is_there(&s, "cron", START_S + 700));
-	// Nothing was missed: nothing is launched but in its time.
+	// No time was missed: children are launched only on time.
 	scene_restart(&s, 1000);
 	assert_int_equal(children(&s, "cron"), 3);
 	scene_free(&s);
 }
 
-// What is due when the controller begins anew is launched then, once.
+// A child that is due when the controller starts is launched then, once.
 static void due_at_the_moment_of_a_restart(void **state)
 {
 	struct scene s;
@@ -201,7 +201,7 @@ static void due_at_the_moment_of_a_restart(void **state)
 	scene_free(&s);
 }
 
-// As long as it is not more than a minute late a child is launched for the time that was said.
+// Up to a minute late a child is launched for its planned time.
 static void a_minute_late_is_not_too_late(void **state)
 {
 	struct scene s;
@@ -219,7 +219,7 @@ static void a_minute_late_is_not_too_late(void **state)
 	scene_free(&s);
 }
 
-// The command of an operator, beside the launcher's.
+// An operator's command beside the launcher's.
 static void forced(void **state)
 {
 	struct scene s;
@@ -233,7 +233,7 @@ static void forced(void **state)
 	assert_int_equal(scene_run(&s, &command), OUTCOME_DONE);
 	assert_true(is_there(&s, "cron", START_S + 5));
 	scene_advance(&s, MINUTE_MS);
-	assert_int_equal(children(&s, "cron"), 1); // it lives, so the other waits for its next time
+	assert_int_equal(children(&s, "cron"), 1); // it lives: the other waits for its next time
 	scene_free(&s);
 }
 

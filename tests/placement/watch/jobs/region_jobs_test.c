@@ -1,4 +1,4 @@
-// A region among others, whose controllers are what the test says they are.
+// A region with others, whose controllers answer as the test says.
 #include "placement/watch/jobs/peers.h"
 #include "placement/watch/watchers.h"
 #include "state/base/memory.h"
@@ -21,11 +21,11 @@ struct scene {
 	struct controller controller;
 	struct watchers *watchers;
 	struct peers peers;
-	int seen[REGIONS];     // what they answer
+	int seen[REGIONS];     // their answers
 	bool refuses[REGIONS]; // to take a job
 	uint32_t asked, told[REGIONS];
 	bool is_stopped[REGIONS], is_purged[REGIONS];
-	uint32_t stops; // that they were told of
+	uint32_t stops; // that they received
 	char rollout[64];
 };
 
@@ -115,7 +115,7 @@ static int setup(void **state)
 	return 0;
 }
 
-// The next controller, from the log of this one.
+// Starts the next controller from this one's log.
 static void restart(struct scene *s)
 {
 	struct controller old = s->controller;
@@ -184,7 +184,7 @@ static void submit_here(struct scene *s, const char *rollout, bool submitted_her
 		controller_job(&s->controller, build(rollout, submitted_here, type)), OUTCOME_DONE);
 }
 
-// What a scheduler makes of the newest deployment.
+// Sets the newest deployment's status, as a scheduler would.
 static void set_status(struct scene *s, int status, const char *description)
 {
 	struct plan *plan = plan_create();
@@ -224,7 +224,7 @@ static void everybody_is_told_until_he_has_it(void **state)
 	struct scene *s = *state;
 
 	s->refuses[WEST] = true;
-	s->seen[EAST] = REGION_UNKNOWN; // away: nothing is sent to him
+	s->seen[EAST] = REGION_UNKNOWN; // away: it gets nothing
 	submit_here(s, "r1", true, JOB_SERVICE);
 	advance(s, 3);
 	assert_int_equal(s->told[EAST], 0);
@@ -287,7 +287,7 @@ static void steps_follow_the_others(void **state)
 	s->seen[WEST] = DEPLOYMENT_BLOCKED;
 	advance(s, 1);
 	expect_status(s, DEPLOYMENT_SUCCESSFUL, DEPLOYMENT_TEXT_SUCCESSFUL);
-	// It is over: nobody is asked any more.
+	// The rollout is over: no region is asked any more.
 	uint32_t asked = s->asked;
 	advance(s, 10);
 	assert_int_equal(s->asked, asked);
@@ -321,7 +321,7 @@ static void a_failure_after_us_is_not(void **state)
 	expect_status(s, DEPLOYMENT_RUNNING, DEPLOYMENT_TEXT_RUNNING);
 }
 
-// Row C42: they are only told of.
+// Row C42: they only get the job.
 static void jobs_without_deployments_are_not_held_up(void **state)
 {
 	struct scene *s = *state;
@@ -346,7 +346,7 @@ static void stop_here(struct scene *s, bool everywhere, bool purge)
 	assert_int_equal(controller_run(&s->controller, &command), OUTCOME_DONE);
 }
 
-// -1: it is not there.
+// -1: the job is missing.
 static int is_stopped_here(struct scene *s)
 {
 	state_read_begin();
@@ -391,7 +391,7 @@ static void everybody_is_told_to_stop_until_he_has(void **state)
 	assert_true(s->is_stopped[WEST] && !s->is_purged[WEST]);
 	assert_int_equal(s->stops, 1 + 5);
 	assert_int_equal(is_stopped_here(s), 1);
-	// Submitted again it begins again, and nobody is told to stop.
+	// A new submission begins the rollout again, and no region is stopped.
 	s->is_stopped[EAST] = false;
 	s->seen[EAST] = s->seen[WEST] = REGION_ABSENT;
 	submit_here(s, "r2", true, JOB_SERVICE);
@@ -434,7 +434,7 @@ static void one_that_does_not_come_back_is_not_waited_for(void **state)
 	assert_false(s->is_stopped[WEST]);
 }
 
-// What is to be told is stored with the job.
+// The stop to send is stored with the job.
 static void a_stop_is_told_of_after_a_restart(void **state)
 {
 	struct scene *s = *state;

@@ -34,11 +34,11 @@ struct row {
 #define F REGION_FAIL
 
 static const struct row rows[] = {
-	// C37: nobody begins before all are there.
+	// C37: no region begins before all have the job.
 	{{PEN, PEN, ABS}, 0, "", {W, W, W}},
 	{{PEN, PEN, INI}, 0, "", {W, W, W}},
 	{{PEN, PEN, UNK}, 1, "", {W, W, W}},
-	// C39: all of them, or the first.
+	// C39: all regions begin, or the first.
 	{{PEN, PEN, PEN}, 0, "", {R, R, R}},
 	{{PEN, PEN, PEN}, 1, "", {R, W, W}},
 	{{PEN, PEN, PEN}, 2, "", {R, R, W}},
@@ -46,10 +46,10 @@ static const struct row rows[] = {
 	{{RUN, PEN, PEN}, 2, "", {W, R, W}},
 	{{BLO, PEN, PEN}, 1, "", {W, R, W}},
 	{{BLO, RUN, PEN}, 2, "", {W, W, R}},
-	// One that an operator paused is at work, and is not touched.
+	// A region that an operator paused counts as running, and is left alone.
 	{{PAU, PEN, PEN}, 1, "", {W, W, W}},
 	{{PAU, BLO, BLO}, 1, "", {W, W, W}},
-	// C40: the last one unblocks all.
+	// C40: the last region unblocks all.
 	{{BLO, BLO, RUN}, 1, "", {W, W, W}},
 	{{BLO, BLO, BLO}, 1, "", {U, U, U}},
 	{{SUC, UNB, BLO}, 1, "", {W, W, U}},
@@ -81,7 +81,7 @@ static void every_row(void **state)
 	}
 }
 
-// Regions that see each other late never have more at work than is allowed, and come to an end.
+// Regions that see each other late never run more at a time than allowed, and all end.
 enum { REGIONS = 5, STEPS = 20000 };
 
 struct world {
@@ -127,7 +127,7 @@ static void check(const struct world *w, int64_t max_parallel)
 	assert_true(max_parallel == 0 || running <= max_parallel);
 	assert_true(begun == 0 || waiting == 0);
 	assert_true(ended == 0 || begun == REGIONS);
-	// In their order.
+	// They begin in order.
 	for (uint32_t i = 1; max_parallel == 1 && i < REGIONS; i++)
 		assert_true(w->now[i] == PEN || w->now[i] == INI ||
 			    (w->now[i - 1] != PEN && w->now[i - 1] != INI));

@@ -1,4 +1,4 @@
-// Disconnected nodes become down once nothing on them may reconnect any more, and not when they are back.
+// A disconnected node goes down once no allocation on it may reconnect any more, unless it has returned.
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
@@ -40,7 +40,7 @@ static void place(
 		OUTCOME_DONE);
 }
 
-// What a scheduler does with an allocation whose node is disconnected.
+// Marks an allocation unknown, as a scheduler does when its node is disconnected.
 static void make_unknown(struct scene *s, const struct planned_job *job)
 {
 	struct plan *plan = build_plan(job);
@@ -108,7 +108,7 @@ static void not_when_it_is_back(void **state)
 	scene_advance(&s, 10 * DISCONNECT_S * 1000);
 	assert_int_equal(status_of(&s), NODE_INITIALIZING);
 	assert_int_equal(scene_stats(&s).nodes_disconnected, 0);
-	// The question that was under way when it came back changes nothing.
+	// A command from before the node's return changes nothing.
 	struct command late = {.type = COMMAND_NODE_EXPIRED,
 		.node = {node.slot, node.generation, .if_disconnected = true}};
 	assert_int_equal(scene_run(&s, &late), OUTCOME_DONE);
@@ -116,7 +116,7 @@ static void not_when_it_is_back(void **state)
 	scene_free(&s);
 }
 
-// Purged while it is away: nobody asks about it any more.
+// The node was purged while it was away: no command is sent about it.
 static void not_when_it_is_purged(void **state)
 {
 	struct scene s;

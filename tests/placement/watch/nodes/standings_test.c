@@ -1,4 +1,5 @@
-// How nodes stand is looked at once a second; what is due of suspended nodes is done (rows E18 to E20, E27 to E30).
+// The watcher checks nodes' standings once a second, and does what is due for suspended nodes (rows E18 to E20, E27 to
+// E30).
 #include "placement/watch/nodes/standings.h"
 #include "tests/placement/watch/scene.h"
 #include <setjmp.h>
@@ -35,7 +36,7 @@ static void expire(struct scene *s, const struct node_registration *node)
 	assert_int_equal(scene_run(s, &expired), OUTCOME_DONE);
 }
 
-// How often the applier was asked for one.
+// Number of sweeps that the watcher asked for.
 static uint64_t sweeps(struct scene *s)
 {
 	return applier_counters(s->controller.applier)
@@ -90,7 +91,7 @@ static void a_lost_node_is_forgotten_after_a_minute_and_no_sooner(void **state)
 	scene_free(&s);
 }
 
-// In the order of their times, whatever that of their numbers.
+// In the order of their times, not of their numbers.
 static void each_is_forgotten_in_its_own_time(void **state)
 {
 	struct node_registration nodes[4];
@@ -114,7 +115,7 @@ static void each_is_forgotten_in_its_own_time(void **state)
 	scene_free(&s);
 }
 
-// The mark is stored: time goes on while nobody looks.
+// The mark is stored: its time goes on without a controller.
 static void so_it_is_after_a_restart(void **state)
 {
 	struct node_registration node;
@@ -145,7 +146,7 @@ static void who_returns_in_time_is_healthy(void **state)
 	assert_int_equal(scene_run(&s, &returned), OUTCOME_DONE);
 	scene_advance(&s, 120000);
 	assert_int_equal(standing_of(&s, 1), NODE_HEALTHY);
-	assert_int_equal(sweeps(&s), 0); // nothing is due of it any more
+	assert_int_equal(sweeps(&s), 0); // nothing is due for it any more
 	scene_free(&s);
 }
 

@@ -1,4 +1,4 @@
-// What would become of a node's allocations: the schedulers' own word, with nothing stored.
+// Where a node's allocations would go: the schedulers decide it, and nothing is stored.
 #include "placement/watch/what_if/altered_view.h"
 #include "placement/watch/what_if/what_if.h"
 #include "state/base/memory.h"
@@ -87,7 +87,7 @@ static void place(struct controller *c, const char *id, uint32_t allocation, uin
 	commit_plan(c, plan);
 }
 
-// In a read section of its own, which ends with done().
+// Asks in its own read section, which done() ends.
 static void ask(struct controller *c, uint32_t number, enum what_if_kind kind, struct what_if *out)
 {
 	struct uuid id = number_uuid(number);
@@ -156,7 +156,7 @@ static void goes_where_there_is_room(void **state)
 	close_controller(&c);
 }
 
-// What one job takes, the next does not get: the one of higher priority comes first.
+// What one job takes the next one does not get: the job of higher priority comes first.
 static void jobs_share_what_is_left(void **state)
 {
 	struct controller c;
@@ -245,7 +245,7 @@ static void an_empty_node(void **state)
 	close_controller(&c);
 }
 
-// What it begins with is on it, as on one that was committed: handles of its tasks go on to the next.
+// A placement has its first report, like a committed one: its tasks' handles go on to the next.
 static void a_placement_begins_with_its_report(void **state)
 {
 	struct controller c;
