@@ -34,7 +34,7 @@ struct alloc_sync {
 	bool may_report;      // the controller acknowledged the newest heartbeat
 	bool wants_beat;      // a report was refused until the next heartbeat; the owner clears it
 	uint64_t heard_ns,
-		heard_wall_ns; // when one was acknowledged, by both clocks; 0: not since the start
+		heard_wall_ns; // newest acknowledgement, by both clocks; 0: none since the start
 	bool wants_all, lists_all;
 	// On its way.
 	uint8_t frame[FRAME_BYTES_MAX];

@@ -32,7 +32,7 @@ int runner_open(
 	struct runner *, const struct runner_settings *, char *message, uint32_t message_size);
 // Processes run on.
 void runner_close(struct runner *);
-// Starts what runner_open found anew only after the node is known.
+// Sets what tasks see of the node; the views stay the caller's. Call it before the first runner_step.
 void runner_know_node(struct runner *, const struct node_facts *);
 
 struct alloc_run *runner_find(struct runner *, const struct uuid *);

@@ -84,7 +84,7 @@ static void add_what_it_has(
 	if (!settings->is_emulated && access("/dev/kvm", R_OK | W_OK) == 0)
 		add_all(c, (const char *const[]){"-accel", "kvm", NULL});
 	add_all(c, (const char *const[]){"-accel", "tcg", "-cpu", NULL});
-	// QEMU shows that register to workers that are machines themselves, which cannot set it.
+	// A worker that is a machine itself sees that register, but cannot set it.
 	add_argument(c, "max,arch-capabilities=off%s", shape->is_nested ? "" : ",vmx=off,svm=off");
 	add_argument(c, "-smp");
 	add_argument(c, "%lu", (unsigned long)shape->cpus);

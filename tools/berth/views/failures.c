@@ -2,7 +2,7 @@
 #include "tools/berth/cli/field.h"
 #include <stdio.h>
 
-// Prints one line for each name in a map of counts. Some maps show only names with a count of zero.
+// Prints one line for each name in a map of counts.
 static void put_counts(json_t *counts, const char *before, const char *after, int indent)
 {
 	const char *name;
