@@ -33,7 +33,7 @@ struct request {
 		struct command_place place;
 		struct command_release release;
 		struct command_status status;
-		struct command_node_lifecycle lifecycle;
+		struct command_node_standing standing;
 		struct {
 			struct command_alloc_update command;
 			struct alloc_update_item items[ALLOC_UPDATES_MAX];

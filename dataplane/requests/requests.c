@@ -114,14 +114,14 @@ static bool decode_readiness(struct request *r)
 	struct wire_readiness wire;
 	if (!wire_readiness_decode(frame_of(r), &r->header, &wire))
 		return false;
-	r->lifecycle = (struct command_node_lifecycle){.action = LIFECYCLE_PROBED,
+	r->standing = (struct command_node_standing){.action = STANDING_PROBED,
 		.slot = r->header.slot,
 		.generation = r->header.generation,
 		.sequence = r->header.sequence,
 		.ready = wire.ready,
 		.backoff_ns = (int64_t)wire.backoff_ms * NS_PER_MS};
-	r->command.type = COMMAND_NODE_LIFECYCLE;
-	r->command.node_lifecycle = &r->lifecycle;
+	r->command.type = COMMAND_NODE_STANDING;
+	r->command.standing = &r->standing;
 	return true;
 }
 

@@ -189,7 +189,7 @@ static void init_tools(struct watchers *w)
 		.time = s->time,
 		.prng = &w->prng,
 		.node_ttl_ns = s->node_ttl_ns,
-		.lifecycle = lifecycle_limits_or_defaults(&s->lifecycle),
+		.standing = standing_limits_or_defaults(&s->standing),
 		.vm_offline_after_ns =
 			s->vm_offline_after_ns ? s->vm_offline_after_ns : VM_OFFLINE_AFTER_NS,
 		.vm_interval_ns = s->vm_interval_ns ? s->vm_interval_ns : VM_INTERVAL_NS,

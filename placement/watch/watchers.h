@@ -15,10 +15,10 @@ struct watchers_settings {
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
-	uint64_t seed;                     // 0: from the system
-	int64_t node_ttl_ns;               // how often a disconnected node is asked about
-	struct lifecycle_limits lifecycle; // as applier_settings
-	int64_t vm_offline_after_ns;       // likewise
+	uint64_t seed;                   // 0: from the system
+	int64_t node_ttl_ns;             // how often a disconnected node is asked about
+	struct standing_limits standing; // as applier_settings
+	int64_t vm_offline_after_ns;     // likewise
 	int64_t vm_interval_ns; // longest time between two looks at virtual machines; 0: 5 s (row D1)
 	// NULL: the watchers of this region. Else only the watcher of rollouts over several regions, on a thread of its
 	// own because it waits for peers, which must outlive the watchers.

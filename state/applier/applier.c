@@ -83,7 +83,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.patience = settings->patience;
 	if (settings->patience.oldest_ns == 0)
 		a->decider.patience = (struct mark_patience){MARK_QUIET_NS, MARK_OLDEST_NS};
-	a->decider.lifecycle = lifecycle_limits_or_defaults(&settings->lifecycle);
+	a->decider.standing = standing_limits_or_defaults(&settings->standing);
 	a->decider.vm_offline_after_ns =
 		settings->vm_offline_after_ns ? settings->vm_offline_after_ns : VM_OFFLINE_AFTER_NS;
 	a->decider.plan_changes_max =

@@ -27,7 +27,7 @@ struct applier_settings {
 	uint64_t seed;                        // for allocation ids; 0: from the system
 	int64_t collect_after_ms;             // terminal allocations are kept this long
 	struct mark_patience patience;        // zeros: the defaults of job_reevaluations.h
-	struct lifecycle_limits lifecycle;    // zeros: the defaults of node_standing.h
+	struct standing_limits standing;      // zeros: the defaults of node_standing.h
 	int64_t vm_offline_after_ns;          // row D23; 0: VM_OFFLINE_AFTER_NS
 	uint32_t plan_changes_max;            // of one plan in one turn; 0: PLAN_CHANGES_MAX
 	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted

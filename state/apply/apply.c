@@ -26,7 +26,7 @@ static const struct {
 	[ENTRY_TERM] = {term_check, term_apply},
 	[ENTRY_NODE_REGISTER] = {node_register_check, node_register_apply},
 	[ENTRY_NODE_STATUS] = {node_status_check, node_status_apply},
-	[ENTRY_NODE_LIFECYCLE] = {node_lifecycle_check, node_lifecycle_apply},
+	[ENTRY_NODE_STANDING] = {node_standing_check, node_standing_apply},
 	[ENTRY_NODE_ELIGIBILITY] = {node_eligibility_check, node_eligibility_apply},
 	[ENTRY_NODE_DRAIN] = {node_drain_check, node_drain_apply},
 	[ENTRY_NODE_PURGE] = {node_purge_check, node_purge_apply},

@@ -30,8 +30,8 @@ int node_register_check(const struct state *, const void *body);
 void node_register_apply(struct state *, void *body, int64_t time_ns);
 int node_status_check(const struct state *, const void *body);
 void node_status_apply(struct state *, void *body, int64_t time_ns);
-int node_lifecycle_check(const struct state *, const void *body);
-void node_lifecycle_apply(struct state *, void *body, int64_t time_ns);
+int node_standing_check(const struct state *, const void *body);
+void node_standing_apply(struct state *, void *body, int64_t time_ns);
 int node_eligibility_check(const struct state *, const void *body);
 void node_eligibility_apply(struct state *, void *body, int64_t time_ns);
 int node_drain_check(const struct state *, const void *body);
@@ -93,7 +93,7 @@ void vm_worker_forget_node(struct state *, const struct uuid *node);
 
 // Sets the standing of a newly built or revised record that is not counted yet, and its group. True: the node becomes
 // healthy.
-bool node_stands(struct state *, struct node *, const struct node_lifecycle *);
+bool node_stands(struct state *, struct node *, const struct standing *);
 // Sets the snapshot that such a record's node ran last.
 void node_set_snapshot(struct state *, struct node *, const char *snapshot);
 // The node registered or is heard again; or it went away.

@@ -197,7 +197,7 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	n->missed_heartbeat_index =
 		n->status == NODE_INITIALIZING ? old->missed_heartbeat_index : 0;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
-	n->lifecycle = old ? old->lifecycle : (struct node_lifecycle){.forgotten = true};
+	n->standing = old ? old->standing : (struct standing){.forgotten = true};
 	if (old)
 		node_set_snapshot(state, n, old->snapshot);
 	n->status_updated_at_s = (uint32_t)(time_ns / NS_PER_S);

@@ -18,13 +18,13 @@ void node_set_snapshot(struct state *state, struct node *n, const char *snapshot
 		strings_release(&state->strings, former);
 }
 
-bool node_stands(struct state *state, struct node *n, const struct node_lifecycle *l)
+bool node_stands(struct state *state, struct node *n, const struct standing *l)
 {
 	struct node_groups *groups = state->node_groups;
-	enum node_standing before = lifecycle_standing(&n->lifecycle);
-	enum node_standing after = lifecycle_standing(l);
+	enum node_standing before = standing_of(&n->standing);
+	enum node_standing after = standing_of(l);
 
-	n->lifecycle = *l;
+	n->standing = *l;
 	if (after == NODE_FORGOTTEN) {
 		node_groups_leave(groups, n->slot);
 		node_set_snapshot(state, n, "");
@@ -38,17 +38,17 @@ bool node_stands(struct state *state, struct node *n, const struct node_lifecycl
 
 bool node_announced(struct state *state, struct node *n, bool readiness)
 {
-	struct node_lifecycle l = n->lifecycle;
+	struct standing l = n->standing;
 
-	lifecycle_added(&l, readiness);
+	standing_added(&l, readiness);
 	return node_stands(state, n, &l);
 }
 
 void node_went_away(struct state *state, struct node *n, int64_t time_ns)
 {
-	struct node_lifecycle l = n->lifecycle;
+	struct standing l = n->standing;
 
-	lifecycle_removed(&l, time_ns);
+	standing_removed(&l, time_ns);
 	node_stands(state, n, &l);
 }
 
@@ -70,13 +70,13 @@ void node_task_ended(
 	struct state *state, struct node_cell *cell, const struct task_end *end, int64_t time_ns)
 {
 	CHECK(cell->working && !cell->working->record.deleted);
-	struct node_lifecycle l = cell->working->lifecycle;
+	struct standing l = cell->working->standing;
 	bool changes = false;
 
 	// The report only says that the node is not ready now; its agent decides whether probing goes on.
 	if (end->unready)
-		changes = lifecycle_probed(&l, false, 1);
-	changes |= lifecycle_completed(&l, end->flaky, end->readiness, time_ns);
+		changes = standing_probed(&l, false, 1);
+	changes |= standing_completed(&l, end->flaky, end->readiness, time_ns);
 	if (!changes)
 		return;
 	struct node *n = node_revise(state, cell, state->index);
@@ -85,9 +85,9 @@ void node_task_ended(
 	state_count_node(state, n, 1);
 }
 
-int node_lifecycle_check(const struct state *state, const void *body)
+int node_standing_check(const struct state *state, const void *body)
 {
-	const struct entry_node_lifecycle *e = body;
+	const struct entry_node_standing *e = body;
 
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct standing_change *item = &e->items[i];
@@ -95,8 +95,8 @@ int node_lifecycle_check(const struct state *state, const void *body)
 					       ? state->cells[item->slot].working
 					       : NULL;
 		// A forgotten node returns only by its own message, and joins no group.
-		if (!n || n->generation != item->generation || n->lifecycle.forgotten ||
-			(item->cause == LIFECYCLE_REJOINED && item->lifecycle.forgotten) ||
+		if (!n || n->generation != item->generation || n->standing.forgotten ||
+			(item->cause == STANDING_REJOINED && item->standing.forgotten) ||
 			(i > 0 && item->slot <= e->items[i - 1].slot))
 			return -ERROR_CORRUPT;
 	}
@@ -108,13 +108,13 @@ static void apply_change(struct state *state, const struct standing_change *item
 	struct node_cell *cell = &state->cells[item->slot];
 	CHECK(item->slot < state_node_slots(state) &&
 		cell->working->generation == item->generation);
-	CHECK(item->cause < LIFECYCLE_CAUSES);
+	CHECK(item->cause < STANDING_CAUSES);
 	struct node *n = node_revise(state, cell, state->index);
 
 	state_count_node(state, n, -1);
-	bool is_healthy = node_stands(state, n, &item->lifecycle);
+	bool is_healthy = node_stands(state, n, &item->standing);
 	state_count_node(state, n, 1);
-	if (item->cause == LIFECYCLE_REJOINED) {
+	if (item->cause == STANDING_REJOINED) {
 		node_groups_rejoin(state->node_groups, item->slot);
 		node_set_snapshot(state, n, "");
 	}
@@ -123,9 +123,9 @@ static void apply_change(struct state *state, const struct standing_change *item
 	state_node_changed(state, item->slot);
 }
 
-void node_lifecycle_apply(struct state *state, void *body, int64_t time_ns)
+void node_standing_apply(struct state *state, void *body, int64_t time_ns)
 {
-	struct entry_node_lifecycle *e = body;
+	struct entry_node_standing *e = body;
 
 	for (uint32_t i = 0; i < e->count; i++)
 		apply_change(state, &e->items[i]);

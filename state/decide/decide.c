@@ -33,7 +33,7 @@ static const struct {
 	[COMMAND_JOB_STABLE] = {"job-stable", decide_job_stable},
 	[COMMAND_JOB_SCALE] = {"job-scale", decide_job_scale},
 	[COMMAND_JOB_CHILD] = {"job-child", decide_job_child},
-	[COMMAND_NODE_LIFECYCLE] = {"node-lifecycle", decide_node_lifecycle},
+	[COMMAND_NODE_STANDING] = {"node-lifecycle", decide_node_standing},
 	[COMMAND_VM_CREATE] = {"vm-create", decide_vm_create},
 	[COMMAND_VM_POWER] = {"vm-power", decide_vm_power},
 	[COMMAND_VM_DELETE] = {"vm-delete", decide_vm_delete},

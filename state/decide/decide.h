@@ -39,7 +39,7 @@ struct decider {
 	int64_t now_ns;                // unix
 	int64_t collect_after_ms;
 	struct mark_patience patience;
-	struct lifecycle_limits lifecycle;
+	struct standing_limits standing;
 	uint32_t plan_changes_max;
 	bool store_is_full;          // accepts nothing that grows
 	int64_t store_room;          // bytes that the log takes beside its reserve

@@ -112,7 +112,7 @@ enum command_outcome decide_alloc_update(struct decider *d, struct command *comm
 	if (!items_are_sound(c))
 		return OUTCOME_BAD_DESCRIPTION;
 	struct entry e = {.kind = ENTRY_ALLOC_UPDATE,
-		.alloc_update = update_of(d->state, d->lifecycle.readiness, c)};
+		.alloc_update = update_of(d->state, d->standing.readiness, c)};
 	struct entry_alloc_update *update = &e.alloc_update;
 	bool has_machines = find_machines(d, c);
 	uint64_t newest = node_report_sequence(&d->state->cells[n->slot]);

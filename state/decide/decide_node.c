@@ -69,7 +69,7 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 	uint16_t worker = c->worker < WORKERS_MAX ? c->worker : 0;
 	struct entry e = {.kind = ENTRY_NODE_REGISTER,
 		.node_register = {.owner = worker,
-			.readiness = d->lifecycle.readiness,
+			.readiness = d->standing.readiness,
 			.description = &d->whole}};
 
 	if (!node_description_complete(&d->whole))
@@ -134,7 +134,7 @@ static void commit_status(struct decider *d, const struct node_cell *cell, uint8
 			.generation = cell->working->generation,
 			.status = status,
 			.cause = (uint8_t)cause,
-			.readiness = d->lifecycle.readiness,
+			.readiness = d->standing.readiness,
 		}};
 
 	CHECK(decider_commit(d, &e) == 0);

@@ -1,4 +1,4 @@
-// COMMAND_NODE_LIFECYCLE: the standing of a node beside its status (rows E1 to E33).
+// COMMAND_NODE_STANDING: the standing of a node beside its status (rows E1 to E33).
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
@@ -12,20 +12,19 @@
 #include <stdlib.h>
 
 static void commit_one(
-	struct decider *d, const struct node *n, const struct node_lifecycle *l, uint8_t cause)
+	struct decider *d, const struct node *n, const struct standing *l, uint8_t cause)
 {
-	struct entry e = {.kind = ENTRY_NODE_LIFECYCLE,
-		.node_lifecycle = {
-			.count = 1, .items = memory_take(sizeof *e.node_lifecycle.items)}};
+	struct entry e = {.kind = ENTRY_NODE_STANDING,
+		.standing = {.count = 1, .items = memory_take(sizeof *e.standing.items)}};
 
-	e.node_lifecycle.items[0] = (struct standing_change){n->slot, n->generation, cause, *l};
+	e.standing.items[0] = (struct standing_change){n->slot, n->generation, cause, *l};
 	CHECK(decider_commit(d, &e) == 0);
 }
 
 static enum command_outcome standing_refuse(
-	struct command_node_lifecycle *c, enum command_outcome outcome)
+	struct command_node_standing *c, enum command_outcome outcome)
 {
-	bool offline = c->action == LIFECYCLE_OFFLINE;
+	bool offline = c->action == STANDING_OFFLINE;
 	char id[UUID_TEXT_BYTES];
 
 	uuid_format(&c->nodes[0], id);
@@ -35,19 +34,19 @@ static enum command_outcome standing_refuse(
 }
 
 // Offline and online set what the operator wants; saying it again changes nothing (row E31).
-static enum command_outcome decide_operator(struct decider *d, struct command_node_lifecycle *c)
+static enum command_outcome decide_operator(struct decider *d, struct command_node_standing *c)
 {
 	const struct node_cell *cell = node_cell_find(d->state, &c->nodes[0]);
 
 	if (!cell)
 		return standing_refuse(c, OUTCOME_UNKNOWN_NODE);
-	struct node_lifecycle l = cell->working->lifecycle;
-	enum node_standing standing = lifecycle_standing(&l);
+	struct standing l = cell->working->standing;
+	enum node_standing standing = standing_of(&l);
 	if (standing != NODE_HEALTHY && standing != NODE_OFFLINED)
 		return standing_refuse(c, OUTCOME_NOT_NOW);
-	c->changed = c->action == LIFECYCLE_OFFLINE ? lifecycle_offline(&l) : lifecycle_online(&l);
+	c->changed = c->action == STANDING_OFFLINE ? standing_offline(&l) : standing_online(&l);
 	if (c->changed)
-		commit_one(d, cell->working, &l, LIFECYCLE_BY_OPERATOR);
+		commit_one(d, cell->working, &l, STANDING_BY_OPERATOR);
 	return OUTCOME_DONE;
 }
 
@@ -66,7 +65,7 @@ static bool is_news(struct node_cell *cell, uint64_t sequence)
 	return true;
 }
 
-static enum command_outcome decide_probed(struct decider *d, struct command_node_lifecycle *c)
+static enum command_outcome decide_probed(struct decider *d, struct command_node_standing *c)
 {
 	const struct node *n =
 		c->slot < state_node_slots(d->state) ? d->state->cells[c->slot].working : NULL;
@@ -77,10 +76,10 @@ static enum command_outcome decide_probed(struct decider *d, struct command_node
 		return OUTCOME_STALE_GENERATION;
 	if (!is_news(&d->state->cells[c->slot], c->sequence))
 		return OUTCOME_DONE;
-	struct node_lifecycle l = n->lifecycle;
-	c->changed = lifecycle_probed(&l, c->ready, c->backoff_ns);
+	struct standing l = n->standing;
+	c->changed = standing_probed(&l, c->ready, c->backoff_ns);
 	if (c->changed)
-		commit_one(d, n, &l, LIFECYCLE_BY_PROBE);
+		commit_one(d, n, &l, STANDING_BY_PROBE);
 	return OUTCOME_DONE;
 }
 
@@ -91,9 +90,9 @@ void decider_judge_released(struct decider *d, const struct entry_alloc_release 
 		if (cell->working->node_slot == NODE_SLOT_NONE)
 			continue;
 		const struct node *n = d->state->cells[cell->working->node_slot].working;
-		struct node_lifecycle l = n->lifecycle;
-		if (lifecycle_completed(&l, false, d->lifecycle.readiness, d->now_ns))
-			commit_one(d, n, &l, LIFECYCLE_BY_PROBE);
+		struct standing l = n->standing;
+		if (standing_completed(&l, false, d->standing.readiness, d->now_ns))
+			commit_one(d, n, &l, STANDING_BY_PROBE);
 	}
 }
 
@@ -106,18 +105,18 @@ static int by_slot(const void *left, const void *right)
 // The change that is due for the node by time, whoever found it and when. False: none.
 static bool sweep(struct decider *d, const struct node *n, struct standing_change *change)
 {
-	struct node_lifecycle l = n->lifecycle;
-	enum lifecycle_sweep swept = lifecycle_swept(&l, &d->lifecycle, d->now_ns);
-	bool is_awaited_less = l.readiness != n->lifecycle.readiness;
+	struct standing l = n->standing;
+	enum standing_sweep swept = standing_swept(&l, &d->standing, d->now_ns);
+	bool is_awaited_less = l.readiness != n->standing.readiness;
 
 	if (swept == SWEEP_NOTHING && !is_awaited_less)
 		return false;
 	*change = (struct standing_change){n->slot, n->generation,
-		swept == SWEEP_REJOINED ? LIFECYCLE_REJOINED : LIFECYCLE_BY_TIME, l};
+		swept == SWEEP_REJOINED ? STANDING_REJOINED : STANDING_BY_TIME, l};
 	return true;
 }
 
-static void drop_repeated(struct entry_node_lifecycle *e)
+static void drop_repeated(struct entry_node_standing *e)
 {
 	uint32_t kept = 0;
 
@@ -128,10 +127,10 @@ static void drop_repeated(struct entry_node_lifecycle *e)
 	e->count = kept;
 }
 
-static enum command_outcome decide_sweep(struct decider *d, struct command_node_lifecycle *c)
+static enum command_outcome decide_sweep(struct decider *d, struct command_node_standing *c)
 {
-	struct entry e = {.kind = ENTRY_NODE_LIFECYCLE};
-	struct entry_node_lifecycle *changes = &e.node_lifecycle;
+	struct entry e = {.kind = ENTRY_NODE_STANDING};
+	struct entry_node_standing *changes = &e.standing;
 
 	if (c->count == 0 || c->count > NODE_SWEEP_MAX)
 		return OUTCOME_BAD_DESCRIPTION;
@@ -144,24 +143,24 @@ static enum command_outcome decide_sweep(struct decider *d, struct command_node_
 	drop_repeated(changes);
 	c->changed = changes->count;
 	if (changes->count == 0)
-		entry_node_lifecycle_release(changes);
+		entry_node_standing_release(changes);
 	else
 		CHECK(decider_commit(d, &e) == 0);
 	return OUTCOME_DONE;
 }
 
-enum command_outcome decide_node_lifecycle(struct decider *d, struct command *command)
+enum command_outcome decide_node_standing(struct decider *d, struct command *command)
 {
-	struct command_node_lifecycle *c = command->node_lifecycle;
+	struct command_node_standing *c = command->standing;
 	enum command_outcome outcome = OUTCOME_BAD_DESCRIPTION;
 
 	c->changed = 0;
 	c->message[0] = 0;
-	if (c->action == LIFECYCLE_PROBED)
+	if (c->action == STANDING_PROBED)
 		outcome = decide_probed(d, c);
-	else if (c->action == LIFECYCLE_SWEEP)
+	else if (c->action == STANDING_SWEEP)
 		outcome = decide_sweep(d, c);
-	else if (c->action < LIFECYCLE_ACTIONS && c->count == 1)
+	else if (c->action < STANDING_ACTIONS && c->count == 1)
 		outcome = decide_operator(d, c);
 	// Evaluations come from the marks of jobs.
 	c->made = (struct eval_made){.index = d->state->index};

@@ -44,8 +44,8 @@ enum command_type {
 	COMMAND_JOB_REVERT,
 	COMMAND_JOB_STABLE,
 	COMMAND_JOB_SCALE,
-	COMMAND_JOB_CHILD,      // a child of a periodic or parameterized job
-	COMMAND_NODE_LIFECYCLE, // a node's standing beside its status: offlined, ready, lost, flaky
+	COMMAND_JOB_CHILD,     // a child of a periodic or parameterized job
+	COMMAND_NODE_STANDING, // a node's standing beside its status: offlined, ready, lost, flaky
 	COMMAND_VM_CREATE,
 	COMMAND_VM_POWER,
 	COMMAND_VM_DELETE,
@@ -331,15 +331,15 @@ struct command_job_child {
 };
 
 // Rows E1 to E33.
-enum lifecycle_action {
-	LIFECYCLE_OFFLINE, // by an operator; refused (NOT_NOW, with a message) unless the node is healthy or offlined
-	LIFECYCLE_ONLINE, // the same
-	LIFECYCLE_PROBED, // a node's probe answered
-	LIFECYCLE_SWEEP,  // decides again what is due for these nodes and does it
-	LIFECYCLE_ACTIONS
+enum standing_action {
+	STANDING_OFFLINE, // by an operator; refused (NOT_NOW, with a message) unless the node is healthy or offlined
+	STANDING_ONLINE, // the same
+	STANDING_PROBED, // a node's probe answered
+	STANDING_SWEEP,  // decides again what is due for these nodes and does it
+	STANDING_ACTIONS
 };
-struct command_node_lifecycle {
-	enum lifecycle_action action;
+struct command_node_standing {
+	enum standing_action action;
 	const struct uuid
 		*nodes; // a node that is not there: UNKNOWN_NODE, but a SWEEP passes over it
 	uint32_t count; // 1, in a SWEEP at most NODE_SWEEP_MAX
@@ -465,7 +465,7 @@ struct command {
 		struct command_job_stable job_stable;
 		struct command_job_scale *job_scale;
 		struct command_job_child *job_child;
-		struct command_node_lifecycle *node_lifecycle;
+		struct command_node_standing *standing;
 		struct command_vm_create *vm_create;
 		struct command_vm_power *vm_power;
 		struct command_vm_named vm_named;

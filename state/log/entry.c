@@ -13,7 +13,7 @@
 //	NODE_REGISTER   u32 slot, u32 generation, u16 owner, u8 whether probes count, description
 //	NODE_STATUS     {slot, generation, enum node_status, enum node_status_cause, whether probes count}
 //	NODE_LIFECYCLE  u32 count, then each, by ascending slot: u32 slot, u32 generation, u8 enum
-//	                lifecycle_cause, how it stands from now on: i64 lost since, i64 flaky since
+//	                standing_cause, how it stands from now on: i64 lost since, i64 flaky since
 //	                (unix ns, 0: not), u8 enum node_readiness, u8 flags (1 offlined, 2 forgotten,
 //	                4 its probe said no)
 //	NODE_ELIGIBILITY  {slot, generation, enum node_eligibility (2: ineligible, because it rejected too many plans)}
@@ -101,7 +101,7 @@ static const struct entry_codec codecs[] = {
 	[ENTRY_TERM] = {&term_type},
 	[ENTRY_NODE_REGISTER] = {NULL, OWN(node_register)},
 	[ENTRY_NODE_STATUS] = {&entry_node_status_fields},
-	[ENTRY_NODE_LIFECYCLE] = {NULL, OWN(node_lifecycle), entry_node_lifecycle_release},
+	[ENTRY_NODE_STANDING] = {NULL, OWN(node_standing), entry_node_standing_release},
 	[ENTRY_NODE_ELIGIBILITY] = {&entry_node_eligibility_fields},
 	[ENTRY_NODE_DRAIN] = {NULL, OWN(node_drain), entry_node_drain_release},
 	[ENTRY_NODE_PURGE] = {&entry_node_purge_fields},

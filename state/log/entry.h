@@ -24,7 +24,7 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_TERM = 1,
 	ENTRY_NODE_REGISTER,
 	ENTRY_NODE_STATUS,
-	ENTRY_NODE_LIFECYCLE,
+	ENTRY_NODE_STANDING,
 	ENTRY_NODE_ELIGIBILITY,
 	ENTRY_NODE_DRAIN,
 	ENTRY_NODE_PURGE,
@@ -56,7 +56,7 @@ struct entry {
 		uint64_t term;
 		struct entry_node_register node_register;
 		struct entry_node_status node_status;
-		struct entry_node_lifecycle node_lifecycle;
+		struct entry_node_standing standing;
 		struct entry_node_eligibility node_eligibility;
 		struct entry_node_drain node_drain;
 		struct entry_node_purge node_purge;

@@ -5,28 +5,28 @@
 #include "state/base/text.h"
 #include "state/records/nodes/node_standing.h"
 
-enum lifecycle_cause { // stored: numbers are never given again
-	LIFECYCLE_BY_OPERATOR,
-	LIFECYCLE_BY_PROBE,
-	LIFECYCLE_BY_TIME,  // a sweep: its readiness counts, it is healthy, or forgotten
-	LIFECYCLE_REJOINED, // a sweep: it was flaky for long enough
-	LIFECYCLE_CAUSES,
+enum standing_cause { // stored: numbers are never given again
+	STANDING_BY_OPERATOR,
+	STANDING_BY_PROBE,
+	STANDING_BY_TIME,  // a sweep: its readiness counts, it is healthy, or forgotten
+	STANDING_REJOINED, // a sweep: it was flaky for long enough
+	STANDING_CAUSES,
 };
 
 struct standing_change {
 	uint32_t slot, generation;
-	uint8_t cause;                   // enum lifecycle_cause
-	struct node_lifecycle lifecycle; // from now on
+	uint8_t cause;            // enum standing_cause
+	struct standing standing; // from now on
 };
 // By ascending slot.
-struct entry_node_lifecycle {
+struct entry_node_standing {
 	uint32_t count;
 	struct standing_change *items; // the entry's own
 };
 
-void node_lifecycle_encode(const struct node_lifecycle *, struct bytes_writer *);
+void node_standing_encode(const struct standing *, struct bytes_writer *);
 // False: no node can have this standing.
-bool node_lifecycle_decode(struct node_lifecycle *, struct bytes_reader *);
-void entry_node_lifecycle_encode(const void *body, struct bytes_writer *);
-int entry_node_lifecycle_decode(void *body, struct bytes_reader *);
-void entry_node_lifecycle_release(void *body);
+bool node_standing_decode(struct standing *, struct bytes_reader *);
+void entry_node_standing_encode(const void *body, struct bytes_writer *);
+int entry_node_standing_decode(void *body, struct bytes_reader *);
+void entry_node_standing_release(void *body);

@@ -95,7 +95,7 @@ const char *plan_node_lacks(
 	if (node->status != NODE_READY)
 		return NODE_NOT_READY;
 	if (n->places && (node->eligibility != NODE_ELIGIBLE || node->drain ||
-				 lifecycle_standing(&node->lifecycle) != NODE_HEALTHY))
+				 standing_of(&node->standing) != NODE_HEALTHY))
 		return NODE_NOT_ELIGIBLE;
 	return n->takes_more ? lacking(c, cell, n) : NULL;
 }

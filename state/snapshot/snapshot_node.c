@@ -47,7 +47,7 @@ struct node_item {
 	uint64_t missed_heartbeat_index, alloc_update_index, report_sequence;
 	struct node_history history;
 	struct drain_item drains;
-	struct node_lifecycle lifecycle;
+	struct standing standing;
 	struct text snapshot;
 };
 
@@ -79,10 +79,10 @@ static bool take_drains(struct node_item *item, struct bytes_reader *r)
 
 static bool take_standing(struct node_item *item, struct bytes_reader *r)
 {
-	bool is_sound = node_lifecycle_decode(&item->lifecycle, r);
+	bool is_sound = node_standing_decode(&item->standing, r);
 
 	item->snapshot = bytes_take_text16(r);
-	return is_sound && !r->failed && !(item->lifecycle.forgotten && item->snapshot.size);
+	return is_sound && !r->failed && !(item->standing.forgotten && item->snapshot.size);
 }
 
 static bool take_events(const struct state *state, struct node_item *item, struct bytes_reader *r)
@@ -166,12 +166,12 @@ static void add_node(struct state *state, struct snapshot_nodes *l, const struct
 	n->eligibility = item->eligibility;
 	n->status_updated_at_s = item->status_updated_at_s;
 	n->missed_heartbeat_index = item->missed_heartbeat_index;
-	n->lifecycle.forgotten = true;
+	n->standing.forgotten = true;
 	if (item->snapshot.size)
 		n->snapshot = strings_share(&state->strings, item->snapshot);
 	struct node_cell *cell = node_cell_open(state, item->slot, item->owner, &n->id);
 	cell->working = n;
-	node_stands(state, n, &item->lifecycle);
+	node_stands(state, n, &item->standing);
 	publish_loaded(STATE_NODES, cell, n);
 	if (item->alloc_update_index > 0)
 		node_report_load(cell, n, item->report_sequence, item->alloc_update_index);

@@ -172,7 +172,7 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	put_report(v, n, w);
 	put_events(n, w);
 	drain_item_encode(n, w);
-	node_lifecycle_encode(&n->lifecycle, w);
+	node_standing_encode(&n->standing, w);
 	bytes_put_text16(w, text_of(n->snapshot));
 }
 

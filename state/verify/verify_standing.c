@@ -7,7 +7,7 @@ static void check_group(struct verifier *v, const struct node_cell *cell)
 {
 	const struct node_groups *groups = v->state->node_groups;
 	const struct node *n = cell->working;
-	bool is_forgotten = lifecycle_standing(&n->lifecycle) == NODE_FORGOTTEN;
+	bool is_forgotten = standing_of(&n->standing) == NODE_FORGOTTEN;
 
 	expect(v, node_groups_has(groups, n->slot) == !is_forgotten,
 		"slot %u: a group has it though it is forgotten, or none though it is not",
@@ -25,12 +25,12 @@ static void check_group(struct verifier *v, const struct node_cell *cell)
 
 void verify_standing(struct verifier *v, const struct node_cell *cell)
 {
-	const struct node_lifecycle *l = &cell->working->lifecycle;
-	enum node_standing standing = lifecycle_standing(l);
+	const struct standing *l = &cell->working->standing;
+	enum node_standing standing = standing_of(l);
 	bool is_suspended = standing == NODE_SUSPENDED;
 	uint32_t slot = cell->working->slot;
 
-	expect(v, lifecycle_is_sound(l), "slot %u: no node can stand so", slot);
+	expect(v, standing_is_sound(l), "slot %u: no node can stand so", slot);
 	expect(v, cell->is_busy == (cell->living > 0), "slot %u: wrongly taken for busy", slot);
 	check_group(v, cell);
 	v->standing.nodes_standing[standing]++;

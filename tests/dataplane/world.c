@@ -17,7 +17,7 @@ static void start_applier(struct world *w, struct memory_log *log, bool probes)
 				       .time = &w->time,
 				       .seed = 1,
 				       .collect_after_ms = 3600000,
-				       .lifecycle = {.readiness = probes},
+				       .standing = {.readiness = probes},
 				       .log_failed = log_failed});
 	assert_int_equal(memory_log_replay(log, log->count, w->core.applier), 0);
 	assert_int_equal(core_open(&w->core), 0);

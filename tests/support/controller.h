@@ -21,7 +21,7 @@ struct controller {
 	struct mark_patience patience;               // the same
 	uint32_t plan_changes_max;                   // the same
 	struct rejection_settings rejections;        // the same
-	struct lifecycle_limits lifecycle;           // the same
+	struct standing_limits standing;             // the same
 	int64_t vm_offline_after_ns;                 // the same
 	uint64_t seed;                               // for ids
 	int log_error;                               // the error that log_failed got

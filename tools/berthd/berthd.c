@@ -54,9 +54,9 @@ static struct command *next_plan(void *context)
 	return b->pipeline ? pipeline_next_plan(b->pipeline) : NULL;
 }
 
-static struct lifecycle_limits lifecycle_limits_of(const struct config *config)
+static struct standing_limits standing_limits_of(const struct config *config)
 {
-	return (struct lifecycle_limits){.lost_after_ns = config->lost_after_ms * NS_PER_MS,
+	return (struct standing_limits){.lost_after_ns = config->lost_after_ms * NS_PER_MS,
 		.flaky_after_ns = config->flaky_after_ms * NS_PER_MS,
 		.readiness = config->readiness};
 }
@@ -93,7 +93,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
 		// Nodes that die together miss heartbeats one by one, within an interval of heartbeats.
 		.patience = {interval_ns + NS_PER_S / 10, 2 * interval_ns + NS_PER_S},
-		.lifecycle = lifecycle_limits_of(&b->config),
+		.standing = standing_limits_of(&b->config),
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
 		.rejections = {b->config.rejection_threshold,
 			(int64_t)b->config.rejection_window_s * NS_PER_S},
@@ -195,7 +195,7 @@ static struct watchers *create_watchers(struct berthd *b, const struct peers *pe
 		.queue = b->queue,
 		.time = &time_source_real,
 		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS,
-		.lifecycle = lifecycle_limits_of(&b->config),
+		.standing = standing_limits_of(&b->config),
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
 		.vm_interval_ns = b->config.vm_interval_ms * NS_PER_MS,
 		.peers = peers,

@@ -100,9 +100,9 @@ __attribute__((format(printf, 2, 3))) static void refuse_node(
 	reason_for(e->out, REASON_NODE, text)->nodes++;
 }
 
-const char *explain_standing(const struct node_lifecycle *l)
+const char *explain_standing(const struct standing *l)
 {
-	enum node_standing standing = lifecycle_standing(l);
+	enum node_standing standing = standing_of(l);
 
 	if (standing != NODE_SUSPENDED)
 		return node_standing_names[standing];
@@ -118,8 +118,8 @@ static bool node_takes(struct explainer *e, const struct node *node)
 		return true;
 	if (node->status != NODE_READY)
 		refuse_node(e, "node is %s", node_status_names[node->status]);
-	else if (lifecycle_standing(&node->lifecycle) != NODE_HEALTHY)
-		refuse_node(e, "node is %s", explain_standing(&node->lifecycle));
+	else if (standing_of(&node->standing) != NODE_HEALTHY)
+		refuse_node(e, "node is %s", explain_standing(&node->standing));
 	if (node->drain)
 		refuse_node(e, "node is draining");
 	else if (node->eligibility != NODE_ELIGIBLE)

@@ -33,7 +33,7 @@ struct group_explanation {
 };
 
 // The standing of a node that is not healthy, and why: "suspended: it is flaky".
-const char *explain_standing(const struct node_lifecycle *);
+const char *explain_standing(const struct standing *);
 // Explains over the nodes in slots first … last-1. The view stays open; job must be derived.
 void explain_group(const struct scheduler_view *, const struct job *, uint32_t group,
 	uint32_t first, uint32_t last, struct group_explanation *);

@@ -200,14 +200,14 @@ void node_json_stub(struct json_writer *w, const struct node *node, bool resourc
 	json_end_object(w);
 }
 
-void node_json_lifecycle(struct json_writer *w, const struct state *state, const struct node *node)
+void node_json_standing(struct json_writer *w, const struct state *state, const struct node *node)
 {
-	const struct node_lifecycle *l = &node->lifecycle;
+	const struct standing *l = &node->standing;
 	json_open_object(w, "Lifecycle");
-	json_put_string(w, "Standing", node_standing_names[lifecycle_standing(l)]);
+	json_put_string(w, "Standing", node_standing_names[standing_of(l)]);
 	json_put_bool(w, "Lost", l->lost_ns != 0);
 	json_put_bool(w, "Flaky", l->flaky_ns != 0);
-	json_put_bool(w, "Ready", lifecycle_is_ready(l));
+	json_put_bool(w, "Ready", standing_is_ready(l));
 	json_write_key(w, "Since");
 	if (l->lost_ns || l->flaky_ns)
 		json_write_time(w, l->lost_ns ? l->lost_ns : l->flaky_ns);
@@ -230,7 +230,7 @@ static void put_berth(struct json_writer *w, struct state *state, const struct n
 	json_put_string(w, "AgentVersion", node->version);
 	node_resources_json_legacy(w, "Used", cell->used);
 	json_put_u64(w, "Allocations", cell->allocation_count);
-	node_json_lifecycle(w, state, node);
+	node_json_standing(w, state, node);
 	json_end_object(w);
 }
 

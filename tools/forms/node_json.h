@@ -9,4 +9,4 @@ void node_json(struct json_writer *, struct state *, const struct node *);
 // Members "DrainStrategy" and "LastDrain".
 void node_json_drain(struct json_writer *, const struct node *);
 // Member "Lifecycle": the node's standing, which is beside its status, and its last snapshot.
-void node_json_lifecycle(struct json_writer *, const struct state *, const struct node *);
+void node_json_standing(struct json_writer *, const struct state *, const struct node *);

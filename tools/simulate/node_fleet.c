@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 struct node_fleet *node_fleet_create(
-	uint32_t count, uint32_t groups_max, const struct lifecycle_limits *limits)
+	uint32_t count, uint32_t groups_max, const struct standing_limits *limits)
 {
 	struct node_fleet *f = memory_take(sizeof *f);
 
-	f->limits = lifecycle_limits_or_defaults(limits);
+	f->limits = standing_limits_or_defaults(limits);
 	f->count = count;
 	f->nodes = memory_take_array(count + 1, sizeof f->nodes[0]);
 	for (uint32_t i = 0; i < count; i++)
@@ -33,13 +33,13 @@ uint32_t node_fleet_healthy(const struct node_fleet *f)
 	uint32_t healthy = 0;
 
 	for (uint32_t i = 0; i < f->count; i++)
-		healthy += lifecycle_standing(&f->nodes[i]) == NODE_HEALTHY;
+		healthy += standing_of(&f->nodes[i]) == NODE_HEALTHY;
 	return healthy;
 }
 
 static bool added(struct node_fleet *f, const struct node_event *e)
 {
-	lifecycle_added(&f->nodes[e->node], f->limits.readiness);
+	standing_added(&f->nodes[e->node], f->limits.readiness);
 	if (!node_groups_has(f->groups, e->node))
 		node_groups_join(f->groups, e->node, TEXT(""), false);
 	return true;
@@ -47,7 +47,7 @@ static bool added(struct node_fleet *f, const struct node_event *e)
 
 static bool removed(struct node_fleet *f, const struct node_event *e)
 {
-	lifecycle_removed(&f->nodes[e->node], e->at_ns);
+	standing_removed(&f->nodes[e->node], e->at_ns);
 	if (f->nodes[e->node].forgotten)
 		node_groups_leave(f->groups, e->node);
 	return true;
@@ -55,19 +55,19 @@ static bool removed(struct node_fleet *f, const struct node_event *e)
 
 static bool user_added(struct node_fleet *f, const struct node_event *e)
 {
-	lifecycle_online(&f->nodes[e->node]);
+	standing_online(&f->nodes[e->node]);
 	return true;
 }
 
 static bool user_removed(struct node_fleet *f, const struct node_event *e)
 {
-	lifecycle_offline(&f->nodes[e->node]);
+	standing_offline(&f->nodes[e->node]);
 	return true;
 }
 
 static bool task_scheduled(struct node_fleet *f, const struct node_event *e)
 {
-	if (lifecycle_standing(&f->nodes[e->node]) != NODE_HEALTHY)
+	if (standing_of(&f->nodes[e->node]) != NODE_HEALTHY)
 		return false;
 	node_groups_schedule(f->groups, e->node, text_of(e->snapshot));
 	f->running++;
@@ -80,13 +80,13 @@ static bool task_completed(struct node_fleet *f, const struct node_event *e)
 	if (!node_groups_has(f->groups, e->node))
 		return true;
 	node_groups_set_busy(f->groups, e->node, false);
-	lifecycle_completed(&f->nodes[e->node], e->flaky, f->limits.readiness, e->at_ns);
+	standing_completed(&f->nodes[e->node], e->flaky, f->limits.readiness, e->at_ns);
 	return true;
 }
 
 static bool ready(struct node_fleet *f, const struct node_event *e)
 {
-	lifecycle_probed(&f->nodes[e->node], e->ready, e->backoff_ns);
+	standing_probed(&f->nodes[e->node], e->ready, e->backoff_ns);
 	return true;
 }
 
@@ -99,7 +99,7 @@ static bool no_event(struct node_fleet *f, const struct node_event *e)
 static void sweep_nodes(struct node_fleet *f, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < f->count; i++) {
-		enum lifecycle_sweep swept = lifecycle_swept(&f->nodes[i], &f->limits, now_ns);
+		enum standing_sweep swept = standing_swept(&f->nodes[i], &f->limits, now_ns);
 		if (swept == SWEEP_FORGOTTEN)
 			node_groups_leave(f->groups, i);
 		else if (swept == SWEEP_REJOINED)

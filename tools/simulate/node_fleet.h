@@ -28,16 +28,16 @@ struct node_event {
 };
 
 struct node_fleet {
-	struct lifecycle_limits limits;
+	struct standing_limits limits;
 	uint32_t count;
-	struct node_lifecycle *nodes; // forgotten: an unknown node
+	struct standing *nodes; // forgotten: an unknown node
 	struct node_groups *groups;
 	int64_t running; // tasks scheduled less tasks completed, on all nodes (rows E23, E26)
 };
 
 // Nodes are numbers below count; the groups hold at most groups_max snapshots. NULL without memory.
 struct node_fleet *node_fleet_create(
-	uint32_t count, uint32_t groups_max, const struct lifecycle_limits *);
+	uint32_t count, uint32_t groups_max, const struct standing_limits *);
 void node_fleet_free(struct node_fleet *); // NULL is fine
 // Applies an event. False, without a change, when a task is scheduled on a node that is not healthy. A sweep of all
 // nodes follows every addition and removal, by the node itself or by an operator (row E3).

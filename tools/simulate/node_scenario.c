@@ -156,7 +156,7 @@ static void write_standing(const struct run *r, const char *key, enum node_stand
 {
 	json_open_array(r->w, key);
 	for (uint32_t i = 0; i < r->id_count; i++)
-		if (lifecycle_standing(&r->fleet->nodes[i]) == standing)
+		if (standing_of(&r->fleet->nodes[i]) == standing)
 			json_write_string(r->w, r->ids[i]);
 	json_end_array(r->w);
 }
@@ -165,14 +165,14 @@ static void write_suspended(const struct run *r)
 {
 	json_open_array(r->w, "Suspended");
 	for (uint32_t i = 0; i < r->id_count; i++) {
-		const struct node_lifecycle *l = &r->fleet->nodes[i];
-		if (lifecycle_standing(l) != NODE_SUSPENDED)
+		const struct standing *l = &r->fleet->nodes[i];
+		if (standing_of(l) != NODE_SUSPENDED)
 			continue;
 		json_begin_object(r->w);
 		json_put_string(r->w, "Node", r->ids[i]);
 		json_put_bool(r->w, "Lost", l->lost_ns != 0);
 		json_put_bool(r->w, "Flaky", l->flaky_ns != 0);
-		json_put_bool(r->w, "Ready", lifecycle_is_ready(l));
+		json_put_bool(r->w, "Ready", standing_is_ready(l));
 		json_end_object(r->w);
 	}
 	json_end_array(r->w);
@@ -258,7 +258,7 @@ static bool happens(const struct run *r, uint32_t i)
 static bool run_events(struct run *r)
 {
 	uint32_t count = r->given.events.count;
-	const struct lifecycle_limits limits = {.lost_after_ns = r->given.lost_after_ns,
+	const struct standing_limits limits = {.lost_after_ns = r->given.lost_after_ns,
 		.flaky_after_ns = r->given.flaky_after_ns,
 		.readiness = r->given.readiness};
 	bool done = true;

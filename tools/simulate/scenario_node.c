@@ -321,11 +321,10 @@ static void make_resources(struct making *m)
 static void make_standing(struct scenario_node *n)
 {
 	const struct scenario_standing_json *given = &n->given.berth.lifecycle;
-	static const struct node_lifecycle stands[NODE_STANDINGS] = {
-		[NODE_SUSPENDED] = {.lost_ns = 1},
+	static const struct standing stands[NODE_STANDINGS] = {[NODE_SUSPENDED] = {.lost_ns = 1},
 		[NODE_OFFLINED] = {.offlined = true},
 		[NODE_FORGOTTEN] = {.forgotten = true}};
-	n->record.lifecycle = stands[given->standing];
+	n->record.standing = stands[given->standing];
 	n->record.snapshot = n->given.snapshot ? n->given.snapshot : or_empty(given->snapshot);
 }
 

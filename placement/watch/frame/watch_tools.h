@@ -16,7 +16,7 @@ struct watch_tools {
 	const struct time_source *time;
 	struct prng *prng;
 	int64_t node_ttl_ns;
-	struct lifecycle_limits lifecycle;
+	struct standing_limits standing;
 	int64_t vm_offline_after_ns, vm_interval_ns;
 	const struct peers *peers;    // of the region watcher
 	struct watchers_stats *stats; // of the frame; changed by watch_count() and watch_gauge()

@@ -157,17 +157,18 @@ static void begin_rollout(struct region_job *j, const struct job *job)
 	j->has = memory_take_array(j->regions, sizeof *j->has);
 }
 
-struct standing {
+struct region_standing {
 	struct job *job; // a copy; NULL: nothing is to be done
 	uint32_t self;
 	struct uuid deployment; // active one of the newest version; zero: none
 	int status;
 };
 
-static struct standing read_standing(const struct region_watch *x, const struct region_job *j)
+static struct region_standing read_standing(
+	const struct region_watch *x, const struct region_job *j)
 {
 	const struct state *state = x->tools->state;
-	struct standing s = {.job = NULL};
+	struct region_standing s = {.job = NULL};
 
 	state_read_begin();
 	const struct job *job = state_job(state, text_of(j->namespace_name), text_of(j->id));
@@ -230,8 +231,8 @@ static bool all_have_it(const struct region_job *j, uint32_t self)
 }
 
 // Asks the regions; those that have the job only while our own deployment waits for them.
-static void ask_others(struct region_watch *x, struct region_job *j, const struct standing *s,
-	int *seen, int64_t now_ns)
+static void ask_others(struct region_watch *x, struct region_job *j,
+	const struct region_standing *s, int *seen, int64_t now_ns)
 {
 	const struct peers *peers = x->tools->peers;
 	bool is_active = !uuid_is_zero(&s->deployment);
@@ -249,7 +250,8 @@ static void ask_others(struct region_watch *x, struct region_job *j, const struc
 	seen[s->self] = s->status;
 }
 
-static bool take_step(struct region_watch *x, const struct standing *s, enum region_step step)
+static bool take_step(
+	struct region_watch *x, const struct region_standing *s, enum region_step step)
 {
 	static const struct {
 		enum deployment_action action;
@@ -276,7 +278,7 @@ static bool take_step(struct region_watch *x, const struct standing *s, enum reg
 	return true;
 }
 
-static bool step_rollout(struct region_watch *x, const struct standing *s, const int *seen)
+static bool step_rollout(struct region_watch *x, const struct region_standing *s, const int *seen)
 {
 	const struct region_strategy *strategy = s->job->multiregion->strategy;
 	struct rollout rollout = {
@@ -303,8 +305,8 @@ static bool purge_here(struct region_watch *x, const struct region_job *j)
 }
 
 // True when the stop goes on.
-static bool tell_of_stop(
-	struct region_watch *x, struct region_job *j, const struct standing *s, int64_t now_ns)
+static bool tell_of_stop(struct region_watch *x, struct region_job *j,
+	const struct region_standing *s, int64_t now_ns)
 {
 	bool in_time = now_ns - j->stopped_ns < TELL_NS;
 
@@ -316,8 +318,8 @@ static bool tell_of_stop(
 	return s->job->multiregion->purge_everywhere && !purge_here(x, j);
 }
 
-static bool look_at_rollout(struct region_watch *x, struct region_job *j, const struct standing *s,
-	int64_t now_ns, bool *done)
+static bool look_at_rollout(struct region_watch *x, struct region_job *j,
+	const struct region_standing *s, int64_t now_ns, bool *done)
 {
 	bool is_active = !uuid_is_zero(&s->deployment);
 
@@ -334,7 +336,7 @@ static bool look_at_rollout(struct region_watch *x, struct region_job *j, const 
 // True while the rollout or stop goes on.
 static bool look_at(struct region_watch *x, struct region_job *j, int64_t now_ns, bool *done)
 {
-	struct standing s = read_standing(x, j);
+	struct region_standing s = read_standing(x, j);
 
 	if (!s.job)
 		return false;

@@ -96,7 +96,7 @@ static bool follow_node(struct suspended_nodes *l, const struct node *node)
 {
 	int64_t due_ns = node->record.deleted
 				 ? INT64_MAX
-				 : lifecycle_due_ns(&node->lifecycle, &l->tools.lifecycle);
+				 : standing_due_ns(&node->standing, &l->tools.standing);
 
 	pthread_mutex_lock(&l->mutex);
 	if (due_ns == INT64_MAX)
@@ -157,9 +157,9 @@ static int64_t suspended_nodes_turn(void *context, int64_t now_ns, bool *done)
 	uint32_t count = take_due(l, now_ns, ids, &next_ns);
 
 	if (count > 0) {
-		struct command_node_lifecycle sweep = {
-			.action = LIFECYCLE_SWEEP, .nodes = ids, .count = count};
-		struct command c = {.type = COMMAND_NODE_LIFECYCLE, .node_lifecycle = &sweep};
+		struct command_node_standing sweep = {
+			.action = STANDING_SWEEP, .nodes = ids, .count = count};
+		struct command c = {.type = COMMAND_NODE_STANDING, .standing = &sweep};
 		uint64_t begin_ns = time_monotonic_ns(l->tools.time);
 		(void)watch_run(&l->tools, &c); // a refused one is asked about again
 		uint64_t took_ns = time_monotonic_ns(l->tools.time) - begin_ns;

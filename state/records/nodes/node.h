@@ -105,7 +105,7 @@ struct node {
 	uint32_t slot;
 	uint32_t generation;
 	uint8_t status, eligibility;
-	struct node_lifecycle lifecycle;
+	struct standing standing;
 	struct resources total;    // as reported
 	struct resources reserved; // of total, not for allocations
 	struct node_class *node_class;
@@ -138,7 +138,7 @@ struct node {
 static inline bool node_is_usable(const struct node *n)
 {
 	return n->status == NODE_READY && n->eligibility == NODE_ELIGIBLE && n->drain == NULL &&
-	       lifecycle_standing(&n->lifecycle) == NODE_HEALTHY;
+	       standing_of(&n->standing) == NODE_HEALTHY;
 }
 
 // True for names with a part "unique." ("unique.hostname", "platform.aws.unique.id"): such attributes stay

@@ -3,12 +3,12 @@
 
 const char *const node_standing_names[] = {"healthy", "suspended", "offlined", "forgotten", NULL};
 
-static bool is_suspended(const struct node_lifecycle *l)
+static bool is_suspended(const struct standing *l)
 {
 	return l->readiness != READINESS_GIVEN || l->lost_ns != 0 || l->flaky_ns != 0;
 }
 
-enum node_standing lifecycle_standing(const struct node_lifecycle *l)
+enum node_standing standing_of(const struct standing *l)
 {
 	if (l->forgotten)
 		return NODE_FORGOTTEN;
@@ -17,7 +17,7 @@ enum node_standing lifecycle_standing(const struct node_lifecycle *l)
 	return is_suspended(l) ? NODE_SUSPENDED : NODE_HEALTHY;
 }
 
-bool lifecycle_is_sound(const struct node_lifecycle *l)
+bool standing_is_sound(const struct standing *l)
 {
 	bool is_marked = l->lost_ns != 0 || l->flaky_ns != 0 || l->readiness != READINESS_GIVEN;
 
@@ -26,22 +26,22 @@ bool lifecycle_is_sound(const struct node_lifecycle *l)
 	       !(l->forgotten && (is_marked || l->offlined || l->unready));
 }
 
-static void mark_lost(struct node_lifecycle *l, int64_t now_ns)
+static void mark_lost(struct standing *l, int64_t now_ns)
 {
 	l->lost_ns = now_ns;
 	l->flaky_ns = 0;
 }
 
-static bool standing_forget(struct node_lifecycle *l)
+static bool standing_forget(struct standing *l)
 {
-	*l = (struct node_lifecycle){.forgotten = true};
+	*l = (struct standing){.forgotten = true};
 	return true;
 }
 
-bool lifecycle_added(struct node_lifecycle *l, bool readiness)
+bool standing_added(struct standing *l, bool readiness)
 {
 	if (l->forgotten) {
-		*l = (struct node_lifecycle){
+		*l = (struct standing){
 			.readiness = readiness ? READINESS_AWAITED : READINESS_GIVEN};
 		return true;
 	}
@@ -54,7 +54,7 @@ bool lifecycle_added(struct node_lifecycle *l, bool readiness)
 	return true;
 }
 
-bool lifecycle_removed(struct node_lifecycle *l, int64_t now_ns)
+bool standing_removed(struct standing *l, int64_t now_ns)
 {
 	if (l->forgotten)
 		return false;
@@ -64,7 +64,7 @@ bool lifecycle_removed(struct node_lifecycle *l, int64_t now_ns)
 	return true;
 }
 
-bool lifecycle_online(struct node_lifecycle *l)
+bool standing_online(struct standing *l)
 {
 	bool changes = l->offlined;
 
@@ -72,7 +72,7 @@ bool lifecycle_online(struct node_lifecycle *l)
 	return changes;
 }
 
-bool lifecycle_offline(struct node_lifecycle *l)
+bool standing_offline(struct standing *l)
 {
 	bool changes = !l->forgotten && !l->offlined;
 
@@ -80,7 +80,7 @@ bool lifecycle_offline(struct node_lifecycle *l)
 	return changes;
 }
 
-bool lifecycle_probed(struct node_lifecycle *l, bool ready, int64_t backoff_ns)
+bool standing_probed(struct standing *l, bool ready, int64_t backoff_ns)
 {
 	bool was_unready = l->unready;
 
@@ -93,9 +93,9 @@ bool lifecycle_probed(struct node_lifecycle *l, bool ready, int64_t backoff_ns)
 	return true;
 }
 
-bool lifecycle_completed(struct node_lifecycle *l, bool flaky, bool readiness, int64_t now_ns)
+bool standing_completed(struct standing *l, bool flaky, bool readiness, int64_t now_ns)
 {
-	if (lifecycle_standing(l) != NODE_HEALTHY)
+	if (standing_of(l) != NODE_HEALTHY)
 		return false;
 	if (readiness && l->unready)
 		mark_lost(l, now_ns);
@@ -104,14 +104,14 @@ bool lifecycle_completed(struct node_lifecycle *l, bool flaky, bool readiness, i
 	return is_suspended(l);
 }
 
-struct lifecycle_limits lifecycle_limits_or_defaults(const struct lifecycle_limits *limits)
+struct standing_limits standing_limits_or_defaults(const struct standing_limits *limits)
 {
-	struct lifecycle_limits given = *limits;
+	struct standing_limits given = *limits;
 
 	if (given.lost_after_ns == 0)
-		given.lost_after_ns = LIFECYCLE_LOST_AFTER_NS;
+		given.lost_after_ns = STANDING_LOST_AFTER_NS;
 	if (given.flaky_after_ns == 0)
-		given.flaky_after_ns = LIFECYCLE_FLAKY_AFTER_NS;
+		given.flaky_after_ns = STANDING_FLAKY_AFTER_NS;
 	return given;
 }
 
@@ -120,10 +120,10 @@ static bool is_over(int64_t since_ns, int64_t limit_ns, int64_t now_ns)
 	return since_ns != 0 && now_ns - since_ns > limit_ns;
 }
 
-enum lifecycle_sweep lifecycle_swept(
-	struct node_lifecycle *l, const struct lifecycle_limits *limits, int64_t now_ns)
+enum standing_sweep standing_swept(
+	struct standing *l, const struct standing_limits *limits, int64_t now_ns)
 {
-	if (lifecycle_standing(l) != NODE_SUSPENDED)
+	if (standing_of(l) != NODE_SUSPENDED)
 		return SWEEP_NOTHING;
 	// Who awaits a probe when probes stop to count need not wait for it.
 	if (l->readiness == READINESS_SIGNALLED || !limits->readiness)
@@ -142,9 +142,9 @@ enum lifecycle_sweep lifecycle_swept(
 	return SWEEP_NOTHING;
 }
 
-int64_t lifecycle_due_ns(const struct node_lifecycle *l, const struct lifecycle_limits *limits)
+int64_t standing_due_ns(const struct standing *l, const struct standing_limits *limits)
 {
-	if (lifecycle_standing(l) != NODE_SUSPENDED)
+	if (standing_of(l) != NODE_SUSPENDED)
 		return INT64_MAX;
 	if (l->readiness == READINESS_SIGNALLED ||
 		(l->readiness != READINESS_GIVEN && !limits->readiness))

@@ -98,8 +98,8 @@ struct node_cell *node_cell_open(
 
 void state_count_node(struct state *state, const struct node *n, int change)
 {
-	const struct node_lifecycle *l = &n->lifecycle;
-	enum node_standing standing = lifecycle_standing(l);
+	const struct standing *l = &n->standing;
+	enum node_standing standing = standing_of(l);
 	bool is_suspended = standing == NODE_SUSPENDED;
 
 	CHECK(n->status < NODE_STATUSES && standing < NODE_STANDINGS);

@@ -122,8 +122,7 @@ static void end_rest(struct rcu_head *head)
 void node_slot_direct(struct state *state, const struct node *n)
 {
 	struct node_line *line = &state->node_table->lines[n->slot];
-	uint32_t directives =
-		n->lifecycle.readiness == READINESS_AWAITED ? NODE_DIRECTIVE_PROBE : 0;
+	uint32_t directives = n->standing.readiness == READINESS_AWAITED ? NODE_DIRECTIVE_PROBE : 0;
 
 	if (atomic_load_explicit(&line->directives, memory_order_relaxed) != directives)
 		atomic_store_explicit(&line->directives, directives, memory_order_relaxed);

@@ -129,14 +129,14 @@ static void standings(void **state)
 {
 	struct fixture *f = *state;
 	struct standing_change items[] = {
-		{0, 1, LIFECYCLE_REJOINED, {0}}, {1, 1, LIFECYCLE_BY_TIME, {.forgotten = true}}};
-	struct entry e = {.kind = ENTRY_NODE_LIFECYCLE, .node_lifecycle = {2, items}};
+		{0, 1, STANDING_REJOINED, {0}}, {1, 1, STANDING_BY_TIME, {.forgotten = true}}};
+	struct entry e = {.kind = ENTRY_NODE_STANDING, .standing = {2, items}};
 
 	REFUSED(f, e, items[0].slot, 1);
 	REFUSED(f, e, items[0].slot, 2);
 	REFUSED(f, e, items[1].slot, UINT32_MAX);
 	REFUSED(f, e, items[1].generation, 2);
-	REFUSED(f, e, items[0].lifecycle.forgotten, true); // it cannot be in a group then
+	REFUSED(f, e, items[0].standing.forgotten, true); // it cannot be in a group then
 }
 
 static void jobs(void **state)

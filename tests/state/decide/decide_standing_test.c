@@ -23,8 +23,8 @@ struct world {
 static void open_world(struct world *w, bool readiness)
 {
 	controller_init(&w->c, (struct state_limits){0});
-	w->c.lifecycle = (struct lifecycle_limits){
-		LIFECYCLE_LOST_AFTER_NS, LIFECYCLE_FLAKY_AFTER_NS, readiness};
+	w->c.standing = (struct standing_limits){
+		STANDING_LOST_AFTER_NS, STANDING_FLAKY_AFTER_NS, readiness};
 	controller_open(&w->c);
 	controller_register(&w->c, 1, &w->node);
 }
@@ -36,48 +36,48 @@ static void close_world(struct world *w)
 	controller_free(&w->c);
 }
 
-static enum command_outcome lifecycle(struct world *w, struct command_node_lifecycle *c)
+static enum command_outcome submit_standing(struct world *w, struct command_node_standing *c)
 {
-	struct command command = {.type = COMMAND_NODE_LIFECYCLE, .node_lifecycle = c};
+	struct command command = {.type = COMMAND_NODE_STANDING, .standing = c};
 
 	return controller_run(&w->c, &command);
 }
 
-static struct node_lifecycle lifecycle_of(const struct world *w)
+static struct standing lifecycle_of(const struct world *w)
 {
 	state_read_begin();
-	struct node_lifecycle l = state_node_by_id(w->c.state, &w->node.node)->lifecycle;
+	struct standing l = state_node_by_id(w->c.state, &w->node.node)->standing;
 	state_read_end();
 	return l;
 }
 
 static enum node_standing standing(const struct world *w)
 {
-	struct node_lifecycle l = lifecycle_of(w);
+	struct standing l = lifecycle_of(w);
 
-	return lifecycle_standing(&l);
+	return standing_of(&l);
 }
 
 // What changed of it.
 static uint32_t probed(struct world *w, uint64_t sequence, bool ready)
 {
-	struct command_node_lifecycle c = {.action = LIFECYCLE_PROBED,
+	struct command_node_standing c = {.action = STANDING_PROBED,
 		.slot = w->node.slot,
 		.generation = w->node.generation,
 		.sequence = sequence,
 		.ready = ready,
 		.backoff_ns = 1};
 
-	assert_int_equal(lifecycle(w, &c), OUTCOME_DONE);
+	assert_int_equal(submit_standing(w, &c), OUTCOME_DONE);
 	return c.changed;
 }
 
 static uint32_t sweep(struct world *w)
 {
-	struct command_node_lifecycle c = {
-		.action = LIFECYCLE_SWEEP, .nodes = &w->node.node, .count = 1};
+	struct command_node_standing c = {
+		.action = STANDING_SWEEP, .nodes = &w->node.node, .count = 1};
 
-	assert_int_equal(lifecycle(w, &c), OUTCOME_DONE);
+	assert_int_equal(submit_standing(w, &c), OUTCOME_DONE);
 	return c.changed;
 }
 
@@ -92,18 +92,18 @@ static void become_ready(struct world *w)
 static void answers_are_of_a_node_that_is_there(void **unused)
 {
 	struct world w;
-	struct command_node_lifecycle c = {.action = LIFECYCLE_PROBED, .sequence = 10};
+	struct command_node_standing c = {.action = STANDING_PROBED, .sequence = 10};
 
 	(void)unused;
 	open_world(&w, true);
 	c.slot = w.node.slot;
 	c.generation = w.node.generation + 1;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_STALE_GENERATION);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_STALE_GENERATION);
 	c.generation = w.node.generation;
 	c.slot = 4000;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_UNKNOWN_NODE);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_UNKNOWN_NODE);
 	c.slot = 0xffffffff;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_UNKNOWN_NODE);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_UNKNOWN_NODE);
 	assert_int_equal(standing(&w), NODE_SUSPENDED);
 	close_world(&w);
 }
@@ -131,13 +131,13 @@ static void an_answer_is_heard_once(void **unused)
 static void one_that_is_not_to_be_asked_again_stays_suspended(void **unused)
 {
 	struct world w;
-	struct command_node_lifecycle c = {.action = LIFECYCLE_PROBED, .sequence = 10};
+	struct command_node_standing c = {.action = STANDING_PROBED, .sequence = 10};
 
 	(void)unused;
 	open_world(&w, true);
 	c.slot = w.node.slot;
 	c.generation = w.node.generation;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_DONE);
 	assert_int_equal(c.changed, 1);
 	assert_int_equal(lifecycle_of(&w).readiness, READINESS_GIVEN_UP);
 	assert_int_equal(probed(&w, 11, true), 1);
@@ -146,15 +146,15 @@ static void one_that_is_not_to_be_asked_again_stays_suspended(void **unused)
 	close_world(&w);
 }
 
-static void expect_refused(struct world *w, enum lifecycle_action action, const struct uuid *id,
+static void expect_refused(struct world *w, enum standing_action action, const struct uuid *id,
 	enum command_outcome outcome, const char *why)
 {
-	struct command_node_lifecycle c = {.action = action, .nodes = id, .count = 1};
+	struct command_node_standing c = {.action = action, .nodes = id, .count = 1};
 	char uuid[UUID_TEXT_BYTES], message[160];
 
 	uuid_format(id, uuid);
 	snprintf(message, sizeof message, "node %s was not present in %s", uuid, why);
-	assert_int_equal(lifecycle(w, &c), outcome);
+	assert_int_equal(submit_standing(w, &c), outcome);
 	assert_string_equal(c.message, message);
 	assert_int_equal(c.changed, 0);
 }
@@ -168,21 +168,21 @@ static void operators_are_told_why_not(void **unused)
 
 	(void)unused;
 	open_world(&w, true);
-	expect_refused(&w, LIFECYCLE_OFFLINE, &w.node.node, OUTCOME_NOT_NOW, no_offline);
-	expect_refused(&w, LIFECYCLE_ONLINE, &w.node.node, OUTCOME_NOT_NOW, no_online);
-	expect_refused(&w, LIFECYCLE_OFFLINE, &other, OUTCOME_UNKNOWN_NODE, no_offline);
-	expect_refused(&w, LIFECYCLE_ONLINE, &other, OUTCOME_UNKNOWN_NODE, no_online);
+	expect_refused(&w, STANDING_OFFLINE, &w.node.node, OUTCOME_NOT_NOW, no_offline);
+	expect_refused(&w, STANDING_ONLINE, &w.node.node, OUTCOME_NOT_NOW, no_online);
+	expect_refused(&w, STANDING_OFFLINE, &other, OUTCOME_UNKNOWN_NODE, no_offline);
+	expect_refused(&w, STANDING_ONLINE, &other, OUTCOME_UNKNOWN_NODE, no_online);
 	become_ready(&w);
-	struct command_node_lifecycle c = {
-		.action = LIFECYCLE_OFFLINE, .nodes = &w.node.node, .count = 1};
+	struct command_node_standing c = {
+		.action = STANDING_OFFLINE, .nodes = &w.node.node, .count = 1};
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+		assert_int_equal(submit_standing(&w, &c), OUTCOME_DONE);
 		assert_int_equal(c.changed, i == 0);
 		assert_int_equal(standing(&w), NODE_OFFLINED);
 	}
-	c.action = LIFECYCLE_ONLINE;
+	c.action = STANDING_ONLINE;
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+		assert_int_equal(submit_standing(&w, &c), OUTCOME_DONE);
 		assert_int_equal(c.changed, i == 0);
 		assert_int_equal(standing(&w), NODE_HEALTHY);
 	}
@@ -192,26 +192,26 @@ static void operators_are_told_why_not(void **unused)
 static void commands_that_say_nothing_are_refused(void **unused)
 {
 	struct uuid ids[NODE_SWEEP_MAX + 1] = {0};
-	struct command_node_lifecycle c = {
-		.action = LIFECYCLE_OFFLINE, .nodes = ids, .count = 2, .changed = 5};
+	struct command_node_standing c = {
+		.action = STANDING_OFFLINE, .nodes = ids, .count = 2, .changed = 5};
 	struct world w;
 
 	(void)unused;
 	open_world(&w, false);
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_BAD_DESCRIPTION);
 	assert_int_equal(c.changed, 0);
 	c.count = 0;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
-	c.action = LIFECYCLE_ACTIONS;
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	c.action = STANDING_ACTIONS;
 	c.count = 1;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_BAD_DESCRIPTION);
 	c.count = 0;
-	c.action = LIFECYCLE_SWEEP;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	c.action = STANDING_SWEEP;
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_BAD_DESCRIPTION);
 	c.count = NODE_SWEEP_MAX + 1;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_BAD_DESCRIPTION);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_BAD_DESCRIPTION);
 	c.count = NODE_SWEEP_MAX;
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_DONE);
 	assert_int_equal(c.changed, 0);
 	close_world(&w);
 }
@@ -232,13 +232,13 @@ static void a_sweep_takes_whatever_it_is_given(void **unused)
 	}
 	struct uuid ids[] = {others[1].node, others[2].node, number_uuid(9), others[0].node,
 		others[1].node, w.node.node};
-	struct command_node_lifecycle c = {.action = LIFECYCLE_SWEEP, .nodes = ids, .count = 6};
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	struct command_node_standing c = {.action = STANDING_SWEEP, .nodes = ids, .count = 6};
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_DONE);
 	assert_int_equal(c.changed, 0);
 	advance_ms(&w.c, 60001);
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_DONE);
 	assert_int_equal(c.changed, 2);
-	assert_int_equal(lifecycle(&w, &c), OUTCOME_DONE);
+	assert_int_equal(submit_standing(&w, &c), OUTCOME_DONE);
 	assert_int_equal(c.changed, 0);
 	close_world(&w);
 }
@@ -312,31 +312,31 @@ static void jobs_are_looked_at_when_their_node_is_healthy_again(void **unused)
 static void entries_that_no_decider_makes_are_corrupt(void **unused)
 {
 	struct standing_change items[2];
-	struct entry_node_lifecycle e = {2, items};
+	struct entry_node_standing e = {2, items};
 	struct node_registration second;
 	struct world w;
 
 	(void)unused;
 	open_world(&w, false);
 	controller_register(&w.c, 2, &second);
-	items[0] = (struct standing_change){w.node.slot, w.node.generation, LIFECYCLE_BY_TIME, {0}};
-	items[1] = (struct standing_change){second.slot, second.generation, LIFECYCLE_BY_TIME, {0}};
+	items[0] = (struct standing_change){w.node.slot, w.node.generation, STANDING_BY_TIME, {0}};
+	items[1] = (struct standing_change){second.slot, second.generation, STANDING_BY_TIME, {0}};
 	assert_true(items[0].slot < items[1].slot);
-	assert_int_equal(node_lifecycle_check(w.c.state, &e), 0);
+	assert_int_equal(node_standing_check(w.c.state, &e), 0);
 	items[1].generation++;
-	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	assert_int_equal(node_standing_check(w.c.state, &e), -ERROR_CORRUPT);
 	items[1] = items[0];
-	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	assert_int_equal(node_standing_check(w.c.state, &e), -ERROR_CORRUPT);
 	items[1].slot = state_node_slots(w.c.state);
-	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	assert_int_equal(node_standing_check(w.c.state, &e), -ERROR_CORRUPT);
 	controller_node(&w.c, COMMAND_NODE_EXPIRED, second.slot, second.generation);
 	advance_ms(&w.c, 61000);
-	struct command_node_lifecycle forget = {
-		.action = LIFECYCLE_SWEEP, .nodes = &second.node, .count = 1};
-	assert_int_equal(lifecycle(&w, &forget), OUTCOME_DONE);
+	struct command_node_standing forget = {
+		.action = STANDING_SWEEP, .nodes = &second.node, .count = 1};
+	assert_int_equal(submit_standing(&w, &forget), OUTCOME_DONE);
 	assert_int_equal(forget.changed, 1);
-	items[1] = (struct standing_change){second.slot, second.generation, LIFECYCLE_BY_TIME, {0}};
-	assert_int_equal(node_lifecycle_check(w.c.state, &e), -ERROR_CORRUPT);
+	items[1] = (struct standing_change){second.slot, second.generation, STANDING_BY_TIME, {0}};
+	assert_int_equal(node_standing_check(w.c.state, &e), -ERROR_CORRUPT);
 	close_world(&w);
 }
 

@@ -145,13 +145,13 @@ static void make_of_schedulers(struct entry *e)
 		assert_true(drain_meta_take(&e->node_drain.meta,
 			&(struct node_pair){.name = TEXT("why"), .value = TEXT("fan")}, 1));
 		break;
-	case ENTRY_NODE_LIFECYCLE:
-		e->node_lifecycle.count = 2;
-		e->node_lifecycle.items = memory_take_array(2, sizeof e->node_lifecycle.items[0]);
-		e->node_lifecycle.items[0] = (struct standing_change){
-			1, 2, LIFECYCLE_BY_OPERATOR, {.lost_ns = 5, .offlined = true}};
-		e->node_lifecycle.items[1] = (struct standing_change){2, 9, LIFECYCLE_REJOINED,
-			{.readiness = READINESS_AWAITED, .unready = true}};
+	case ENTRY_NODE_STANDING:
+		e->standing.count = 2;
+		e->standing.items = memory_take_array(2, sizeof e->standing.items[0]);
+		e->standing.items[0] = (struct standing_change){
+			1, 2, STANDING_BY_OPERATOR, {.lost_ns = 5, .offlined = true}};
+		e->standing.items[1] = (struct standing_change){
+			2, 9, STANDING_REJOINED, {.readiness = READINESS_AWAITED, .unready = true}};
 		break;
 	case ENTRY_JOB_STABLE:
 		e->job_stable = (struct entry_job_stable){TEXT("default"), TEXT("web"), 7, true};

@@ -172,9 +172,9 @@ static void change_status(struct life *l, uint32_t i)
 	}
 }
 
-static enum command_outcome run(struct life *l, struct command_node_lifecycle *c)
+static enum command_outcome run(struct life *l, struct command_node_standing *c)
 {
-	struct command command = {.type = COMMAND_NODE_LIFECYCLE, .node_lifecycle = c};
+	struct command command = {.type = COMMAND_NODE_STANDING, .standing = c};
 
 	return controller_run(&l->c, &command);
 }
@@ -183,7 +183,7 @@ static void operate(struct life *l, uint32_t i)
 {
 	struct model *m = &l->models[i];
 	bool offline = below(l, 2);
-	struct command_node_lifecycle c = {.action = offline ? LIFECYCLE_OFFLINE : LIFECYCLE_ONLINE,
+	struct command_node_standing c = {.action = offline ? STANDING_OFFLINE : STANDING_ONLINE,
 		.nodes = &l->nodes[i].node,
 		.count = 1};
 	bool may = m->place == HEALTHY || m->place == OFFLINED;
@@ -199,7 +199,7 @@ static void operate(struct life *l, uint32_t i)
 
 static void probe(struct life *l, uint32_t i)
 {
-	struct command_node_lifecycle c = {.action = LIFECYCLE_PROBED,
+	struct command_node_standing c = {.action = STANDING_PROBED,
 		.slot = l->nodes[i].slot,
 		.generation = l->nodes[i].generation,
 		.sequence = ++l->sequence,
@@ -218,7 +218,7 @@ static void probe(struct life *l, uint32_t i)
 static void sweep_all(struct life *l)
 {
 	struct uuid ids[NODES];
-	struct command_node_lifecycle c = {.action = LIFECYCLE_SWEEP, .nodes = ids, .count = NODES};
+	struct command_node_standing c = {.action = STANDING_SWEEP, .nodes = ids, .count = NODES};
 
 	for (uint32_t i = 0; i < NODES; i++)
 		ids[i] = l->nodes[NODES - 1 - i].node;
@@ -342,14 +342,14 @@ static void release_direct(struct life *l)
 	l->released++;
 }
 
-static enum place place_of(const struct node_lifecycle *l)
+static enum place place_of(const struct standing *l)
 {
 	static const enum place places[NODE_STANDINGS] = {[NODE_HEALTHY] = HEALTHY,
 		[NODE_SUSPENDED] = SUSPENDED,
 		[NODE_OFFLINED] = OFFLINED,
 		[NODE_FORGOTTEN] = NOWHERE};
 
-	return places[lifecycle_standing(l)];
+	return places[standing_of(l)];
 }
 
 static bool is_since(int64_t found_ns, int64_t at_ns)
@@ -363,12 +363,12 @@ static void expect_same(struct life *l, uint32_t i)
 
 	state_read_begin();
 	const struct node *n = state_node_by_id(l->c.state, &l->nodes[i].node);
-	const struct node_lifecycle *lifecycle = &n->lifecycle;
-	assert_int_equal(place_of(lifecycle), m->place);
-	assert_true(is_since(lifecycle->lost_ns, m->lost_at));
-	assert_true(is_since(lifecycle->flaky_ns, m->flaky_at));
-	assert_int_equal(lifecycle->readiness != READINESS_GIVEN, m->pending);
-	assert_int_equal(lifecycle->readiness == READINESS_SIGNALLED, m->signalled);
+	const struct standing *standing = &n->standing;
+	assert_int_equal(place_of(standing), m->place);
+	assert_true(is_since(standing->lost_ns, m->lost_at));
+	assert_true(is_since(standing->flaky_ns, m->flaky_at));
+	assert_int_equal(standing->readiness != READINESS_GIVEN, m->pending);
+	assert_int_equal(standing->readiness == READINESS_SIGNALLED, m->signalled);
 	assert_string_equal(n->snapshot, snapshots[m->snapshot]);
 	assert_int_equal(l->c.state->cells[n->slot].is_busy, m->living > 0);
 	state_read_end();
@@ -407,7 +407,7 @@ static void begin(struct life *l, uint64_t seed)
 	prng_seed(&l->prng, seed);
 	memset(l->on, 0xff, sizeof l->on);
 	controller_init(&l->c, (struct state_limits){0});
-	l->c.lifecycle = (struct lifecycle_limits){LOST_AFTER_NS, FLAKY_AFTER_NS, l->readiness};
+	l->c.standing = (struct standing_limits){LOST_AFTER_NS, FLAKY_AFTER_NS, l->readiness};
 	controller_open(&l->c);
 	for (uint32_t i = 0; i < NODES; i++) {
 		controller_register(&l->c, i + 1, &l->nodes[i]);

@@ -8,71 +8,71 @@
 
 #include <cmocka.h>
 
-static const struct lifecycle_limits limits = {60, 900, true};
+static const struct standing_limits limits = {60, 900, true};
 
-static struct node_lifecycle fresh(bool readiness)
+static struct standing fresh(bool readiness)
 {
-	struct node_lifecycle l = {.forgotten = true};
+	struct standing l = {.forgotten = true};
 
-	assert_true(lifecycle_added(&l, readiness));
+	assert_true(standing_added(&l, readiness));
 	return l;
 }
 
 static void lost_nodes_are_forgotten_after_more_than_the_limit(void **state)
 {
-	struct node_lifecycle l = fresh(false);
+	struct standing l = fresh(false);
 
 	(void)state;
-	assert_true(lifecycle_removed(&l, 100)); // E15
-	assert_int_equal(lifecycle_standing(&l), NODE_SUSPENDED);
-	assert_int_equal(lifecycle_due_ns(&l, &limits), 161);
-	assert_int_equal(lifecycle_swept(&l, &limits, 160), SWEEP_NOTHING);
-	assert_int_equal(lifecycle_swept(&l, &limits, 161), SWEEP_FORGOTTEN); // E19
-	assert_int_equal(lifecycle_standing(&l), NODE_FORGOTTEN);
+	assert_true(standing_removed(&l, 100)); // E15
+	assert_int_equal(standing_of(&l), NODE_SUSPENDED);
+	assert_int_equal(standing_due_ns(&l, &limits), 161);
+	assert_int_equal(standing_swept(&l, &limits, 160), SWEEP_NOTHING);
+	assert_int_equal(standing_swept(&l, &limits, 161), SWEEP_FORGOTTEN); // E19
+	assert_int_equal(standing_of(&l), NODE_FORGOTTEN);
 	l = fresh(false);
-	lifecycle_removed(&l, 100);
-	assert_true(lifecycle_added(&l, false)); // E8
-	assert_int_equal(lifecycle_standing(&l), NODE_HEALTHY);
+	standing_removed(&l, 100);
+	assert_true(standing_added(&l, false)); // E8
+	assert_int_equal(standing_of(&l), NODE_HEALTHY);
 }
 
 static void flaky_nodes_serve_their_time(void **state)
 {
-	struct node_lifecycle l = fresh(false);
+	struct standing l = fresh(false);
 
 	(void)state;
-	assert_true(lifecycle_completed(&l, true, true, 100)); // E25
-	assert_false(lifecycle_added(&l, true));               // E9
-	assert_int_equal(lifecycle_swept(&l, &limits, 1000), SWEEP_NOTHING);
-	assert_int_equal(lifecycle_swept(&l, &limits, 1001), SWEEP_REJOINED); // E20
+	assert_true(standing_completed(&l, true, true, 100)); // E25
+	assert_false(standing_added(&l, true));               // E9
+	assert_int_equal(standing_swept(&l, &limits, 1000), SWEEP_NOTHING);
+	assert_int_equal(standing_swept(&l, &limits, 1001), SWEEP_REJOINED); // E20
 	assert_int_equal(l.readiness, READINESS_AWAITED);
-	assert_true(lifecycle_probed(&l, true, 0));
-	assert_int_equal(lifecycle_swept(&l, &limits, 1002), SWEEP_HEALTHY); // E18
+	assert_true(standing_probed(&l, true, 0));
+	assert_int_equal(standing_swept(&l, &limits, 1002), SWEEP_HEALTHY); // E18
 }
 
 static void who_awaits_a_probe_is_let_go_when_probes_stop_to_count(void **state)
 {
-	struct node_lifecycle l = fresh(true);
-	struct lifecycle_limits without = {60, 900, false};
+	struct standing l = fresh(true);
+	struct standing_limits without = {60, 900, false};
 
 	(void)state;
-	assert_int_equal(lifecycle_due_ns(&l, &limits), INT64_MAX);
-	assert_int_equal(lifecycle_due_ns(&l, &without), 0);
-	assert_int_equal(lifecycle_swept(&l, &without, 1), SWEEP_HEALTHY);
+	assert_int_equal(standing_due_ns(&l, &limits), INT64_MAX);
+	assert_int_equal(standing_due_ns(&l, &without), 0);
+	assert_int_equal(standing_swept(&l, &without, 1), SWEEP_HEALTHY);
 }
 
 static void an_offlined_node_comes_back_as_it_was(void **state)
 {
-	struct node_lifecycle l = fresh(true);
+	struct standing l = fresh(true);
 
 	(void)state;
-	assert_true(lifecycle_offline(&l)); // E13
-	assert_false(lifecycle_offline(&l));
-	assert_false(lifecycle_added(&l, true)); // E10
-	assert_true(lifecycle_online(&l));       // E12
-	assert_int_equal(lifecycle_standing(&l), NODE_SUSPENDED);
-	lifecycle_offline(&l);
-	assert_true(lifecycle_removed(&l, 5)); // E16
-	assert_int_equal(lifecycle_standing(&l), NODE_FORGOTTEN);
+	assert_true(standing_offline(&l)); // E13
+	assert_false(standing_offline(&l));
+	assert_false(standing_added(&l, true)); // E10
+	assert_true(standing_online(&l));       // E12
+	assert_int_equal(standing_of(&l), NODE_SUSPENDED);
+	standing_offline(&l);
+	assert_true(standing_removed(&l, 5)); // E16
+	assert_int_equal(standing_of(&l), NODE_FORGOTTEN);
 }
 
 static void groups_follow_work(void **state)
@@ -103,20 +103,20 @@ static void groups_follow_work(void **state)
 
 static void how_no_node_can_stand(void **state)
 {
-	static const struct node_lifecycle sound[] = {{0}, {.forgotten = true}, {.offlined = true},
+	static const struct standing sound[] = {{0}, {.forgotten = true}, {.offlined = true},
 		{.lost_ns = 1, .offlined = true}, {.flaky_ns = 1, .unready = true},
 		{.readiness = READINESS_GIVEN_UP, .unready = true}};
-	static const struct node_lifecycle unsound[] = {{.lost_ns = 1, .flaky_ns = 1},
-		{.lost_ns = -1}, {.flaky_ns = -1}, {.readiness = READINESS_GIVEN_UP + 1},
+	static const struct standing unsound[] = {{.lost_ns = 1, .flaky_ns = 1}, {.lost_ns = -1},
+		{.flaky_ns = -1}, {.readiness = READINESS_GIVEN_UP + 1},
 		{.forgotten = true, .offlined = true}, {.forgotten = true, .unready = true},
 		{.forgotten = true, .lost_ns = 1}, {.forgotten = true, .flaky_ns = 1},
 		{.forgotten = true, .readiness = READINESS_AWAITED}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof sound / sizeof sound[0]; i++)
-		assert_true(lifecycle_is_sound(&sound[i]));
+		assert_true(standing_is_sound(&sound[i]));
 	for (size_t i = 0; i < sizeof unsound / sizeof unsound[0]; i++)
-		assert_false(lifecycle_is_sound(&unsound[i]));
+		assert_false(standing_is_sound(&unsound[i]));
 }
 
 int main(void)

@@ -113,11 +113,11 @@ static void change_nodes(struct controller *c)
 	struct command_node_drain drain = {
 		.node = number_uuid(3), .deadline_ns = -1, .meta = &why, .meta_count = 1};
 	struct uuid offline = number_uuid(5);
-	struct command_node_lifecycle standing = {
-		.action = LIFECYCLE_OFFLINE, .nodes = &offline, .count = 1};
+	struct command_node_standing standing = {
+		.action = STANDING_OFFLINE, .nodes = &offline, .count = 1};
 
 	run(c, (struct command){.type = COMMAND_NODE_DRAIN, .node_drain = &drain});
-	run(c, (struct command){.type = COMMAND_NODE_LIFECYCLE, .node_lifecycle = &standing});
+	run(c, (struct command){.type = COMMAND_NODE_STANDING, .standing = &standing});
 	run(c, (struct command){
 		       .type = COMMAND_NODE_ELIGIBILITY, .node_eligibility = {number_uuid(6)}});
 	assert_int_equal(controller_node(c, COMMAND_NODE_EXPIRED, 1, 1), OUTCOME_DONE);

@@ -107,7 +107,7 @@ static void nodes_are_there(void **unused)
 	assert_int_equal(nodes[3]->drain->deadline_ns, -1);
 	assert_string_equal(nodes[3]->last_drain->meta[0].value, "fan");
 	assert_string_equal(nodes[4]->name, "worker-4");
-	assert_true(nodes[5]->lifecycle.offlined);
+	assert_true(nodes[5]->standing.offlined);
 	assert_int_equal(nodes[6]->eligibility, NODE_INELIGIBLE);
 	assert_int_equal(nodes[2]->eligibility, NODE_ELIGIBLE);
 	state_read_end();

@@ -72,9 +72,9 @@ static void nodes(void **unused)
 	BREAKS(&b, b.c.state->classes.count, 2);
 	BREAKS(&b, cell->is_busy, false);
 	BREAKS(&b, b.node->snapshot, "another");
-	BREAKS(&b, b.node->lifecycle.lost_ns, 1);
-	BREAKS(&b, b.node->lifecycle.offlined, true);
-	BREAKS(&b, b.node->lifecycle.forgotten, true);
+	BREAKS(&b, b.node->standing.lost_ns, 1);
+	BREAKS(&b, b.node->standing.offlined, true);
+	BREAKS(&b, b.node->standing.forgotten, true);
 	BREAKS(&b, b.c.state->counts.nodes_standing[NODE_HEALTHY], 2);
 	BREAKS(&b, b.c.state->counts.nodes_lost, 1);
 	BREAKS(&b, b.c.state->counts.nodes_flaky, 1);

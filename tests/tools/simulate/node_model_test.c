@@ -205,16 +205,16 @@ static enum node_standing m_standing(const struct model *m, uint32_t n)
 
 static void expect_same_node(const struct model *m, const struct node_fleet *f, uint32_t n)
 {
-	const struct node_lifecycle *l = &f->nodes[n];
+	const struct standing *l = &f->nodes[n];
 	const struct suspension *w = &m->why[n];
 
-	assert_true(lifecycle_is_sound(l));
-	assert_int_equal(lifecycle_standing(l), m_standing(m, n));
+	assert_true(standing_is_sound(l));
+	assert_int_equal(standing_of(l), m_standing(m, n));
 	if (!m->suspended[n])
 		return;
 	assert_int_equal(l->lost_ns, w->lost ? w->lost_at : 0);
 	assert_int_equal(l->flaky_ns, w->flaky ? w->flaky_at : 0);
-	assert_int_equal(lifecycle_is_ready(l), !w->pending || w->signalled);
+	assert_int_equal(standing_is_ready(l), !w->pending || w->signalled);
 }
 
 static void expect_same_chain(
@@ -280,7 +280,7 @@ static void a_million_events_are_as_the_rows_say(void **state)
 	for (uint32_t life = 0; life < LIVES; life++) {
 		struct prng prng;
 		struct model m = {.readiness = life % 2, .group = {true}};
-		const struct lifecycle_limits limits = {LOST_AFTER, FLAKY_AFTER, life % 2};
+		const struct standing_limits limits = {LOST_AFTER, FLAKY_AFTER, life % 2};
 		struct node_fleet *f = node_fleet_create(NODES, SNAPSHOTS, &limits);
 		int64_t now = 1;
 		prng_seed(&prng, life + 1);

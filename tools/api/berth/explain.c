@@ -348,9 +348,9 @@ static void put_node_sentences(struct json_writer *w, const struct node *node)
 		put_sentence(w, "It takes no new work: it is %s%s%s.",
 			node_status_names[node->status], *node->status_description ? ": " : "",
 			node->status_description);
-	else if (lifecycle_standing(&node->lifecycle) != NODE_HEALTHY)
+	else if (standing_of(&node->standing) != NODE_HEALTHY)
 		put_sentence(
-			w, "It takes no new work: it is %s.", explain_standing(&node->lifecycle));
+			w, "It takes no new work: it is %s.", explain_standing(&node->standing));
 	if (node->drain)
 		put_sentence(w, "It takes no new work: it drains.");
 	else if (node->eligibility != NODE_ELIGIBLE)

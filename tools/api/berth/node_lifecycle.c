@@ -21,32 +21,32 @@ static void write_standing(struct json_writer *w, const struct request *request,
 	json_put_uuid(w, "ID", &node->id);
 	json_put_string(w, "Name", node->name);
 	json_put_string(w, "Status", node_status_names[node->status]);
-	node_json_lifecycle(w, request->api->settings.state, node);
+	node_json_standing(w, request->api->settings.state, node);
 	json_end_object(w);
 }
 
 const struct one_record node_standing_by_id = {
 	.noun = "node", .find = node_named, .write = write_standing};
 
-static void submit_lifecycle(
-	struct request *request, struct reply *reply, enum lifecycle_action action)
+static void submit_standing(
+	struct request *request, struct reply *reply, enum standing_action action)
 {
-	struct command *command = submission_one(request, COMMAND_NODE_LIFECYCLE, NULL);
+	struct command *command = submission_one(request, COMMAND_NODE_STANDING, NULL);
 	struct uuid *id = submission_take(request, sizeof *id);
-	command->node_lifecycle = submission_take(request, sizeof *command->node_lifecycle);
-	*command->node_lifecycle =
-		(struct command_node_lifecycle){.action = action, .nodes = id, .count = 1};
+	command->standing = submission_take(request, sizeof *command->standing);
+	*command->standing =
+		(struct command_node_standing){.action = action, .nodes = id, .count = 1};
 	(void)path_uuid(request, "node", id, reply);
 }
 
 void node_offline(struct request *request, struct reply *reply)
 {
-	submit_lifecycle(request, reply, LIFECYCLE_OFFLINE);
+	submit_standing(request, reply, STANDING_OFFLINE);
 }
 
 void node_online(struct request *request, struct reply *reply)
 {
-	submit_lifecycle(request, reply, LIFECYCLE_ONLINE);
+	submit_standing(request, reply, STANDING_ONLINE);
 }
 
 void node_standing_set(struct request *request, struct reply *reply)
@@ -54,15 +54,15 @@ void node_standing_set(struct request *request, struct reply *reply)
 	struct state *state = request->api->settings.state;
 	const struct command *command = submission_command(request->submission, 0);
 	struct json_writer *w = done_begin_or_say(
-		request, reply, &command, command->node_lifecycle->message, MHD_HTTP_CONFLICT);
+		request, reply, &command, command->standing->message, MHD_HTTP_CONFLICT);
 	if (!w)
 		return;
-	json_put_uuid(w, "NodeID", &command->node_lifecycle->nodes[0]);
-	json_put_bool(w, "Changed", command->node_lifecycle->changed > 0);
+	json_put_uuid(w, "NodeID", &command->standing->nodes[0]);
+	json_put_bool(w, "Changed", command->standing->changed > 0);
 	state_read_begin();
 	const struct node *node = node_named(request);
 	if (node)
-		node_json_lifecycle(w, state, node);
+		node_json_standing(w, state, node);
 	state_read_end();
 	json_put_u64(w, "Index", command->index);
 	done_end(w, reply, command);
@@ -90,7 +90,7 @@ static void groups_collect(struct array *groups, const struct state *state, cons
 		for (uint32_t i = 0; i < SLOTS_PER_SECTION && slot < slots; i++, slot++) {
 			state_node_prefetch(state, slot);
 			const struct node *node = state_node_at(state, slot);
-			if (node && lifecycle_standing(&node->lifecycle) != NODE_FORGOTTEN &&
+			if (node && standing_of(&node->standing) != NODE_FORGOTTEN &&
 				(!snapshot || strcmp(snapshot, node->snapshot) == 0))
 				group_add(groups, state, node);
 		}

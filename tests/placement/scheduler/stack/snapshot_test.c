@@ -141,10 +141,10 @@ static void nodes_that_are_not_healthy_are_passed_over(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		world_node(b.world, "snapshot=web");
 	world_node(b.world, "");
-	b.world->nodes[0]->lifecycle.lost_ns = 1;
-	b.world->nodes[1]->lifecycle.flaky_ns = 1;
-	b.world->nodes[2]->lifecycle.offlined = true;
-	b.world->nodes[3]->lifecycle.readiness = READINESS_AWAITED;
+	b.world->nodes[0]->standing.lost_ns = 1;
+	b.world->nodes[1]->standing.flaky_ns = 1;
+	b.world->nodes[2]->standing.offlined = true;
+	b.world->nodes[3]->standing.readiness = READINESS_AWAITED;
 	asking_begin(&b, STACK_GENERIC, asks_for(&b, "service web count=10 cpu=3000", "web"));
 	CHECK_ORDER(&b, 4);
 	asking_teardown(&b);

@@ -17,13 +17,13 @@ static struct node_standings standings_of(struct scene *s)
 	return node_standings_of(&counts);
 }
 
-static enum node_standing standing_of(struct scene *s, uint32_t number)
+static enum node_standing scene_standing(struct scene *s, uint32_t number)
 {
 	struct uuid id = number_uuid(number);
 
 	state_read_begin();
 	enum node_standing standing =
-		lifecycle_standing(&state_node_by_id(s->controller.state, &id)->lifecycle);
+		standing_of(&state_node_by_id(s->controller.state, &id)->standing);
 	state_read_end();
 	return standing;
 }
@@ -40,7 +40,7 @@ static void expire(struct scene *s, const struct node_registration *node)
 static uint64_t sweeps(struct scene *s)
 {
 	return applier_counters(s->controller.applier)
-		->outcomes[COMMAND_NODE_LIFECYCLE][OUTCOME_DONE];
+		->outcomes[COMMAND_NODE_STANDING][OUTCOME_DONE];
 }
 
 static void each_look_is_counted_once(void **state)
@@ -79,11 +79,11 @@ static void a_lost_node_is_forgotten_after_a_minute_and_no_sooner(void **state)
 	assert_int_equal(standings_of(&s).healthy, 1);
 	assert_int_equal(standings_of(&s).suspended, 1);
 	scene_advance(&s, 60000);
-	assert_int_equal(standing_of(&s, 1), NODE_SUSPENDED);
+	assert_int_equal(scene_standing(&s, 1), NODE_SUSPENDED);
 	assert_int_equal(scene_stats(&s).nodes_swept, 0);
 	scene_advance(&s, 100);
-	assert_int_equal(standing_of(&s, 1), NODE_FORGOTTEN);
-	assert_int_equal(standing_of(&s, 2), NODE_HEALTHY);
+	assert_int_equal(scene_standing(&s, 1), NODE_FORGOTTEN);
+	assert_int_equal(scene_standing(&s, 2), NODE_HEALTHY);
 	assert_int_equal(scene_stats(&s).nodes_swept, 1);
 	assert_int_equal(standings_of(&s).suspended, 0);
 	assert_int_equal(sweeps(&s), 1);
@@ -108,7 +108,7 @@ static void each_is_forgotten_in_its_own_time(void **state)
 	scene_advance(&s, 20100);
 	for (uint32_t i = 4; i-- > 0;) {
 		assert_int_equal(scene_stats(&s).nodes_swept, 4 - i);
-		assert_int_equal(standing_of(&s, i + 1), NODE_FORGOTTEN);
+		assert_int_equal(scene_standing(&s, i + 1), NODE_FORGOTTEN);
 		scene_advance(&s, 10000);
 	}
 	assert_int_equal(sweeps(&s), 4);
@@ -125,10 +125,10 @@ static void so_it_is_after_a_restart(void **state)
 	assert_int_equal(controller_register(&s.controller, 1, &node), OUTCOME_DONE);
 	expire(&s, &node);
 	scene_restart(&s, 30000);
-	assert_int_equal(standing_of(&s, 1), NODE_SUSPENDED);
+	assert_int_equal(scene_standing(&s, 1), NODE_SUSPENDED);
 	scene_restart(&s, 30100);
 	scene_advance(&s, 100);
-	assert_int_equal(standing_of(&s, 1), NODE_FORGOTTEN);
+	assert_int_equal(scene_standing(&s, 1), NODE_FORGOTTEN);
 	scene_free(&s);
 }
 
@@ -145,7 +145,7 @@ static void who_returns_in_time_is_healthy(void **state)
 		.type = COMMAND_NODE_RETURNED, .node = {node.slot, node.generation}};
 	assert_int_equal(scene_run(&s, &returned), OUTCOME_DONE);
 	scene_advance(&s, 120000);
-	assert_int_equal(standing_of(&s, 1), NODE_HEALTHY);
+	assert_int_equal(scene_standing(&s, 1), NODE_HEALTHY);
 	assert_int_equal(sweeps(&s), 0); // nothing is due for it any more
 	scene_free(&s);
 }

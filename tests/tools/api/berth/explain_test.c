@@ -203,8 +203,8 @@ static void who_comes_first_by_the_snapshot_is_counted(void **unused)
 
 static void how_a_node_stands_is_said(void **unused)
 {
-	struct node_lifecycle lost = {.lost_ns = 1}, flaky = {.flaky_ns = 1};
-	struct node_lifecycle asked = {.readiness = READINESS_AWAITED}, out = {.offlined = true};
+	struct standing lost = {.lost_ns = 1}, flaky = {.flaky_ns = 1};
+	struct standing asked = {.readiness = READINESS_AWAITED}, out = {.offlined = true};
 	assert_string_equal(explain_standing(&lost), "suspended: it was lost");
 	assert_string_equal(explain_standing(&flaky), "suspended: it is flaky");
 	assert_string_equal(explain_standing(&asked), "suspended: its probe has not said yes");
