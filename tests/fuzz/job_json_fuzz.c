@@ -36,7 +36,7 @@ static void check_json(const struct job *job)
 	size_t size = writer.size;
 	char *text = json_writer_take(&writer);
 	struct job_body again;
-	CHECK(job_body_read(text, size, &again, message, sizeof message));
+	CHECK(job_body_read(text, size, NULL, &again, message, sizeof message));
 	CHECK(job_body_is_valid(&again));
 	CHECK(again.report.warnings.count == 0);
 	CHECK(!job_specification_differs(job, again.job));
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char message[256] = "";
 	struct job_body request;
-	if (!job_body_read((const char *)data, size, &request, message, sizeof message)) {
+	if (!job_body_read((const char *)data, size, NULL, &request, message, sizeof message)) {
 		CHECK(message[0]);
 		return 0;
 	}

@@ -16,18 +16,22 @@ static void check_job(struct job_body *request)
 		json_sentence(&request->invalid, "what a task group asks for is out of bounds");
 }
 
-static void read_job(struct job_body *request, json_t *value)
+static void read_job(struct job_body *request, json_t *value, const char *namespace_name)
 {
 	request->job = job_create();
 	json_read_record(&job_type_description, request->job, value, "Job", &request->report);
 	if (request->report.errors.count)
 		return;
+	if (namespace_name && *namespace_name) {
+		free(request->job->namespace_name);
+		request->job->namespace_name = text_copy(text_of(namespace_name));
+	}
 	job_canonicalize(request->job);
 	check_job(request);
 }
 
-bool job_body_read(
-	const char *body, size_t size, struct job_body *request, char *message, size_t message_size)
+bool job_body_read(const char *body, size_t size, const char *namespace_name,
+	struct job_body *request, char *message, size_t message_size)
 {
 	*request = (struct job_body){0};
 	json_t *root = json_parse(body, size, message, message_size);
@@ -40,7 +44,7 @@ bool job_body_read(
 	json_read_bool(root, "Diff", &request->diff, &request->report);
 	json_t *value = json_object_get(root, "Job");
 	if (json_is_object(value))
-		read_job(request, value);
+		read_job(request, value, namespace_name);
 	else
 		json_sentence(&request->report.errors,
 			"Job: must be specified: the body is {\"Job\": {…}}");

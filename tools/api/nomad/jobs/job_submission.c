@@ -20,7 +20,9 @@ struct job_body *job_submission_read(struct request *request, struct reply *repl
 	struct job_body *read = memory_take(sizeof *read);
 	request->context = read;
 	request->context_free = free_job_body;
-	if (job_body_read(request->body, request->body_size, read, message, sizeof message)) {
+	const char *namespace_name = request_parameter(request, "namespace");
+	if (job_body_read(request->body, request->body_size, namespace_name, read, message,
+		    sizeof message)) {
 		rollout_settle(request, read);
 		return read;
 	}
