@@ -238,9 +238,12 @@ bool plan_update_is_note(const struct plan_update *u, const struct allocation *a
 		       memcmp(&u->devices, &a->devices, sizeof a->devices) == 0);
 }
 
+// A note goes also beside the stop of its allocation.
 static void look_at_note(struct plan_checker *c, uint32_t i, struct alloc_cell *cell)
 {
-	c->check.updates[i] = mark(cell, PLAN_MARK_UPDATE) ? cell : NULL;
+	bool is_taken = cell->plan_mark == PLAN_MARK_STOP || mark(cell, PLAN_MARK_UPDATE);
+
+	c->check.updates[i] = is_taken ? cell : NULL;
 	c->check.is_complete &= c->check.updates[i] != NULL;
 	c->check.update_jobs[i] = cell->working->job;
 	c->check.update_groups[i] = cell->working->group;

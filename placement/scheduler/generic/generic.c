@@ -197,13 +197,19 @@ static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	return error < 0 ? error : 0;
 }
 
-// Creates one blocked evaluation when instances found no room, unless a follow-up will look at the job again anyway
-// (row C18).
+static bool is_submitted(const struct generic_attempt *a)
+{
+	return !plan_is_no_op(a->plan) || a->plan->annotate;
+}
+
+// Creates one blocked evaluation when instances found no room, unless a follow-up, which goes with a plan, will look
+// at the job again anyway (rows C18, C23).
 static int block_if_needed(struct generic_attempt *a)
 {
 	struct scheduler_run *run = a->run;
+	bool waits = a->follow_ups.count && is_submitted(a);
 	if (!run->failed_groups.count || run->eval->status == EVAL_BLOCKED ||
-		!uuid_is_zero(&run->blocked_eval) || a->follow_ups.count)
+		!uuid_is_zero(&run->blocked_eval) || waits)
 		return 0;
 	return create_blocked(run, TRIGGER_QUEUED_ALLOCS, "created to place remaining allocations",
 		a->eligibility);
@@ -225,7 +231,7 @@ static int submit_attempt(struct generic_attempt *a)
 	int error = block_if_needed(a);
 	if (error < 0)
 		return error;
-	if (plan_is_no_op(a->plan) && !a->plan->annotate)
+	if (!is_submitted(a))
 		return ATTEMPT_DONE;
 	error = create_follow_ups(a);
 	if (error < 0)

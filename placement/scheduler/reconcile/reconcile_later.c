@@ -127,8 +127,8 @@ void create_lost_later_evals(struct group_pass *g)
 	free(lost.items);
 }
 
-// Step 3j. The follow-up that an allocation waits for is noted at the end, when it is known whether the allocation
-// stays.
+// Step 3j. The follow-ups that allocations wait for are noted at the end, when it is known which allocations become
+// unknown.
 void create_reschedule_later_evals(struct group_pass *g)
 {
 	CHECK(g->later_count <= g->count);
@@ -143,6 +143,8 @@ void create_reschedule_later_evals(struct group_pass *g)
 	free(later.items);
 }
 
+// An allocation that an update replaces may stay: if the update finds no room, the follow-up is all that looks at the
+// allocation again (row C23).
 void note_follow_ups(struct group_pass *g)
 {
 	CHECK(g->group);
@@ -152,7 +154,8 @@ void note_follow_ups(struct group_pass *g)
 		struct array *list = m->unknown ? &result->disconnects
 				     : m->later ? &result->attribute_updates
 						: NULL;
-		if (list && !m->stopped && (m->unknown || !uuid_is_zero(&m->followup)))
+		bool stays = !m->stopped || m->destructive;
+		if (list && stays && (m->unknown || !uuid_is_zero(&m->followup)))
 			*APPEND(list, struct reconcile_update) =
 				(struct reconcile_update){m->allocation, m->followup};
 	}

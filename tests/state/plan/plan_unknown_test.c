@@ -118,6 +118,32 @@ static void unknown_ones_hold_what_they_have(void **test)
 	state_read_end();
 }
 
+// What failed waits for its follow-up, and a newer version replaces it in the same plan.
+static void a_note_goes_beside_its_stop(void **test)
+{
+	struct world *w = *test;
+	struct uuid follow_up = number_uuid(7);
+	struct plan *plan = build_plan(&w->job);
+
+	plan_place(plan, 300, 1, 1);
+	commit_plan(&w->c, plan);
+	report(w, 1, 300, ALLOC_FAILED);
+	plan = build_plan(&w->job);
+	plan_stop(plan, 300, STOP_UPDATING);
+	struct plan_update *note = plan_update(plan, 300);
+	note->job_version = 0;
+	note->details = alloc_details_create();
+	note->details->followup_eval = follow_up;
+	plan_place(plan, 301, 1, 1);
+	commit_plan(&w->c, plan);
+	state_read_begin();
+	const struct allocation *a = published_allocation(&w->c, 300);
+	assert_int_equal(a->desired, ALLOC_STOP);
+	assert_int_equal(a->client_status, ALLOC_FAILED);
+	assert_true(uuid_equal(&a->details->followup_eval, &follow_up));
+	state_read_end();
+}
+
 static void more_is_noted_while_the_node_is_away(void **test)
 {
 	struct world *w = *test;
@@ -213,6 +239,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(unknown_ones_hold_what_they_have),
+		TEST(a_note_goes_beside_its_stop),
 		TEST(more_is_noted_while_the_node_is_away),
 		TEST(what_stood_in_is_stopped_when_it_is_back),
 		TEST(the_word_of_the_node_alone_brings_the_scheduler_back),

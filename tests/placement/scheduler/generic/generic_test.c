@@ -528,6 +528,32 @@ static void one_that_waits_has_a_follow_up_and_no_blocked_evaluation(void **stat
 	assert_int_equal(f->committer.wait_until_ns, 31 * NS_PER_S);
 }
 
+// A newer version would replace what failed: without room for it the follow-up is what looks at the job again.
+static void a_change_without_room_leaves_the_follow_up(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = job_that_reschedules(f, 30 * NS_PER_S);
+	nodes(f, 1, "cpu=4000");
+	struct allocation *failed = world_allocate(f->world, job, 0, 0, 0);
+	failed->client_status = ALLOC_FAILED;
+	failed->modify_time_ns = NS_PER_S;
+	struct job *wide = changed(f, job);
+	task_of(wide)->resources.cpu = 5000;
+	world_job_changed(wide);
+	assert_int_equal(run(f, wide, TRIGGER_JOB_REGISTER), 0);
+	expect_end(f, EVAL_COMPLETE, "");
+	assert_int_equal(committer_end(&f->committer)->failed_groups.count, 1);
+	assert_int_equal(f->committer.created_count, 1);
+	const struct evaluation *later = f->committer.created[0];
+	assert_int_equal(later->wait_until_ns, 31 * NS_PER_S);
+	assert_true(uuid_equal(&failed->details->followup_eval, &later->id));
+	assert_int_equal(failed->desired, ALLOC_RUN);
+	// The next evaluation makes no other follow-up, so it blocks.
+	assert_int_equal(run(f, wide, TRIGGER_JOB_REGISTER), 0);
+	assert_int_equal(f->committer.created_count, 1);
+	assert_int_equal(f->committer.created[0]->status, EVAL_BLOCKED);
+}
+
 static void attempts_are_told_with_their_limit(void **state)
 {
 	struct fixture *f = *state;
@@ -660,6 +686,7 @@ int main(void)
 		ROW(a_version_without_deployments_is_the_one_before),
 		ROW(a_failed_instance_goes_elsewhere_and_remembers),
 		ROW(one_that_waits_has_a_follow_up_and_no_blocked_evaluation),
+		ROW(a_change_without_room_leaves_the_follow_up),
 		ROW(attempts_are_told_with_their_limit),
 		ROW(one_that_waited_blocks),
 		ROW(a_lost_connection_is_outlived),

@@ -163,8 +163,9 @@ static void what_failed_is_rescheduled_now_or_later(void **state)
 			NULL,
 			"note 0~10; note 1~10; note 2~15; note 3~20; alloc-failure~10; "
 			"alloc-failure~15; alloc-failure~20"},
-		{"what goes anyway is not noted", "count=1 version=1", NULL, "0 v0 failed ended=10",
-			NULL, "update [0] for 0; alloc-failure~20"},
+		{"also of what a new version replaces: there may be no room for it",
+			"count=1 version=1", NULL, "0 v0 failed ended=10", NULL,
+			"update [0] for 0; note 0~20; alloc-failure~20"},
 	};
 	CHECK_ROWS(rows);
 }
