@@ -96,7 +96,6 @@ void deployment_put(struct state *state, struct entry_record_put *e)
 {
 	struct deployment *d = e->record;
 
-	e->record = NULL;
 	deployment_begin(state, deployment_job_cell(state, d), d);
 }
 

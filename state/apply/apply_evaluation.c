@@ -114,7 +114,6 @@ void evaluation_put(struct state *state, struct entry_record_put *entry)
 	struct evaluation *e = cell->working;
 	struct job_cell *job = cell->job_cell;
 
-	entry->record = NULL;
 	CHECK(e->record.modify_index == state->index);
 	if (entry->settles_mark)
 		job_mark_clear(state, job);
@@ -134,16 +133,10 @@ int scheduler_config_put_check(const struct state *state, const struct entry_rec
 	uint64_t index = state->index + 1;
 	uint64_t known = scheduler_config_working(state)->record.create_index;
 
-	return config->record.modify_index == index &&
-			       config->record.create_index == (known ? known : index)
-		       ? 0
-		       : -ERROR_CORRUPT;
-}
-
-void scheduler_config_put(struct state *state, struct entry_record_put *entry)
-{
-	table_put(state, STATE_SCHEDULER_CONFIG, entry->record);
-	entry->record = NULL;
+	if (config->record.modify_index != index ||
+		config->record.create_index != (known ? known : index))
+		return -ERROR_CORRUPT;
+	return table_check(state, STATE_SCHEDULER_CONFIG, config);
 }
 
 static bool is_garbage_allocation(const struct state *state, const struct uuid *id)

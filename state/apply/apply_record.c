@@ -6,22 +6,20 @@
 #include "state/tables/tables.h"
 
 struct record_rule {
-	uint8_t table; // enum state_table; for kinds that need only the table's own check
+	// Returns 0, -ERROR_CORRUPT or -ERROR_TABLE_FULL. NULL: the table's own check is enough.
 	int (*put_check)(const struct state *, const struct entry_record_put *);
-	void (*put)(struct state *, struct entry_record_put *); // takes the record over
-	int (*delete_check)(const struct state *, const struct entry_record_delete *);
-	void (*delete)(struct state *,
-		const struct entry_record_delete *); // NULL: no entry deletes such a record
+	// Takes the record over. NULL: putting it into its table is all.
+	void (*put)(struct state *, struct entry_record_put *);
+	bool is_deleted; // whether entries delete such records
 };
 
 static const struct record_rule rules[] = {
-	[STATE_EVALUATIONS] = {0, evaluation_put_check, evaluation_put},
-	[STATE_DEPLOYMENTS] = {0, deployment_put_check, deployment_put},
-	[STATE_VMS] = {0, vm_put_check, vm_put, vm_delete_check, vm_delete},
-	[STATE_VM_WORKERS] = {0, vm_worker_put_check, vm_worker_put, vm_worker_delete_check,
-		vm_worker_delete},
-	[STATE_CLUSTER_SETTINGS] = {.table = STATE_CLUSTER_SETTINGS},
-	[STATE_SCHEDULER_CONFIG] = {0, scheduler_config_put_check, scheduler_config_put},
+	[STATE_EVALUATIONS] = {evaluation_put_check, evaluation_put},
+	[STATE_DEPLOYMENTS] = {deployment_put_check, deployment_put},
+	[STATE_VMS] = {vm_put_check, .is_deleted = true},
+	[STATE_VM_WORKERS] = {vm_worker_put_check, .is_deleted = true},
+	[STATE_SCHEDULER_CONFIG] = {scheduler_config_put_check},
+	[STATE_CLUSTER_SETTINGS] = {NULL},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == STATE_TABLES, "every kind has its rule");
 
@@ -29,38 +27,44 @@ int record_put_check(const struct state *state, const void *body)
 {
 	const struct entry_record_put *e = body;
 
-	CHECK(e->kind < STATE_TABLES && e->record);
+	CHECK(e->kind >= STATE_EVALUATIONS && e->kind < STATE_TABLES && e->record);
 	const struct record_rule *rule = &rules[e->kind];
-	CHECK(rule->put || rule->table);
-	return rule->put ? rule->put_check(state, e) : table_check(state, rule->table, e->record);
+	return rule->put_check ? rule->put_check(state, e) : table_check(state, e->kind, e->record);
 }
 
 void record_put_apply(struct state *state, void *body, int64_t time_ns)
 {
 	struct entry_record_put *e = body;
 
-	const struct record_rule *rule = &rules[e->kind];
-	if (rule->put) {
-		rule->put(state, e);
-		CHECK(!e->record);
-		return;
-	}
-	table_put(state, rule->table, e->record);
+	if (rules[e->kind].put)
+		rules[e->kind].put(state, e);
+	else
+		table_put(state, e->kind, e->record);
 	e->record = NULL;
+}
+
+static struct cell *record_cell_find(const struct state *state, const struct entry_record_delete *e)
+{
+	bool is_named = state_kinds[e->kind]->key == KEY_NAME;
+	const void *key = is_named ? (const void *)&e->name : &e->id;
+
+	return table_find(state, e->kind, key);
 }
 
 int record_delete_check(const struct state *state, const void *body)
 {
 	const struct entry_record_delete *e = body;
+	bool is_there = e->kind < STATE_TABLES && rules[e->kind].is_deleted &&
+			cell_is_there(record_cell_find(state, e));
 
-	if (e->kind >= STATE_TABLES || !rules[e->kind].delete_check)
-		return -ERROR_CORRUPT;
-	return rules[e->kind].delete_check(state, e);
+	return is_there ? 0 : -ERROR_CORRUPT;
 }
 
 void record_delete_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_record_delete *e = body;
+	struct cell *cell = record_cell_find(state, e);
 
-	rules[e->kind].delete(state, e);
+	CHECK(cell_is_there(cell));
+	cell_delete(state, cell, state->index);
 }

@@ -166,24 +166,6 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 	CHECK(cell->working == vm && vm->record.modify_index == state->index);
 }
 
-void vm_put(struct state *state, struct entry_record_put *e)
-{
-	CHECK(!machine_find(state, text_of(((const struct vm *)e->record)->name)));
-	table_put(state, STATE_VMS, e->record);
-	e->record = NULL;
-}
-
-int vm_delete_check(const struct state *state, const struct entry_record_delete *e)
-{
-	return machine_find(state, e->name) ? 0 : -ERROR_CORRUPT;
-}
-
-void vm_delete(struct state *state, const struct entry_record_delete *e)
-{
-	cell_delete(state, &machine_find(state, e->name)->cell, state->index);
-	CHECK(!machine_find(state, e->name));
-}
-
 static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b)
 {
 	return text_equal(text_of(a->machine_id), text_of(b->machine_id));
@@ -205,23 +187,6 @@ int vm_worker_put_check(const struct state *state, const struct entry_record_put
 			return -ERROR_CORRUPT;
 	}
 	return table_check(state, STATE_VM_WORKERS, worker);
-}
-
-void vm_worker_put(struct state *state, struct entry_record_put *e)
-{
-	table_put(state, STATE_VM_WORKERS, e->record);
-	e->record = NULL;
-}
-
-int vm_worker_delete_check(const struct state *state, const struct entry_record_delete *e)
-{
-	return worker_find(state, e->name) ? 0 : -ERROR_CORRUPT;
-}
-
-void vm_worker_delete(struct state *state, const struct entry_record_delete *e)
-{
-	cell_delete(state, &worker_find(state, e->name)->cell, state->index);
-	CHECK(!worker_find(state, e->name));
 }
 
 void vm_worker_forget_node(struct state *state, const struct uuid *node)
