@@ -30,15 +30,17 @@ static const struct job *version_at(const struct generic_attempt *a, uint64_t ve
 	return a->view.job_version(a->view.context, a->job->namespace_name, a->job->id, version);
 }
 
-// A version without deployments was never tried out.
-static bool has_no_deployments(const struct job *job, struct text group)
+// The version, when it is stored and has the group.
+static bool is_found(const struct generic_attempt *a, uint64_t version, struct text group,
+	struct older_version *found)
 {
+	const struct job *job = version_at(a, version);
 	int at = job ? job_group_index(job, group) : -1;
 	if (at < 0)
 		return false;
-	const struct update_strategy *update =
-		ARRAY_AT(&job->task_groups, struct task_group, at)->update;
-	return !update || update->max_parallel == 0;
+	*found = (struct older_version){.job = job, .group = (uint32_t)at};
+	CHECK(found->group < found->job->task_groups.count);
+	return true;
 }
 
 bool generic_older_version(const struct generic_attempt *a, const struct reconcile_place *wanted,
@@ -49,19 +51,12 @@ bool generic_older_version(const struct generic_attempt *a, const struct reconci
 	struct text group =
 		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, wanted->group)->name);
 	struct search search = {.job = a->job, .group = group, .min_version = wanted->min_version};
-	struct uuid deployment = {0};
 	a->view.job_deployments(
 		a->view.context, a->job->namespace_name, a->job->id, look_at_deployment, &search);
-	const struct job *job =
-		version_at(a, search.best ? search.best->job_version : wanted->min_version);
-	if (search.best)
-		deployment = search.best->id;
-	else if (!has_no_deployments(job, group))
-		return false;
-	int at = job ? job_group_index(job, group) : -1;
-	if (at < 0)
-		return false;
-	*found = (struct older_version){job, (uint32_t)at, deployment};
-	CHECK(found->group < found->job->task_groups.count);
-	return true;
+	if (search.best && is_found(a, search.best->job_version, group, found)) {
+		found->deployment = search.best->id;
+		return true;
+	}
+	// No deployment tells how a version went, so the allocation's own one is the best that is known.
+	return is_found(a, wanted->min_version, group, found);
 }

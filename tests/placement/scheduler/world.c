@@ -103,7 +103,7 @@ static const struct job *view_job_version(
 	void *context, const char *namespace_name, const char *id, uint64_t version)
 {
 	const struct world *w = context;
-	for (uint32_t i = w->job_count; i > 0; i--)
+	for (uint32_t i = w->job_count; i > 0 && (!version || version != w->forgotten_version); i--)
 		if (w->jobs[i - 1]->version == version && strcmp(w->jobs[i - 1]->id, id) == 0)
 			return w->jobs[i - 1];
 	return NULL;

@@ -26,6 +26,7 @@ struct world {
 	// Fault: after so many reads of slots all nodes are forgotten; 0: never.
 	uint32_t looks_left;
 	bool is_deserted;
+	uint64_t forgotten_version; // of jobs; 0: none
 	// Owned memory.
 	struct world_class *classes;
 	void **kept;

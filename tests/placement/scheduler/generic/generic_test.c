@@ -431,8 +431,46 @@ static void nothing_goes_back_behind_what_it_was(void **state)
 	struct fixture *f = *state;
 	struct job *first = spread_out(f), *second = changed(f, first);
 	deploy(f, first, DEPLOYMENT_SUCCESSFUL);
-	struct job *third = lose_one(f, second, second);
-	assert_ptr_equal(newest(f)->job, third); // nobody knows how the second version ended
+	lose_one(f, second, second);
+	assert_ptr_equal(newest(f)->job, second);
+	assert_true(uuid_is_zero(&newest(f)->details->deployment_id));
+	assert_int_equal(of_version(f->world, first), 0);
+}
+
+// No deployment of the version is left, although it has an update block.
+static void the_own_version_stands_in_for_forgotten_deployments(void **state)
+{
+	struct fixture *f = *state;
+	struct job *first = spread_out(f);
+	lose_one(f, first, first);
+	assert_ptr_equal(newest(f)->job, first);
+	assert_true(uuid_is_zero(&newest(f)->details->deployment_id));
+}
+
+static void a_failed_deployment_says_nothing_for_its_version(void **state)
+{
+	struct fixture *f = *state;
+	struct job *first = spread_out(f), *second = changed(f, first);
+	roll(first, 2, 1);
+	struct deployment *failed = deploy(f, second, DEPLOYMENT_FAILED);
+	ARRAY_AT(&failed->groups, struct deployment_group, 0)->desired_canaries = 1;
+	lose_one(f, first, second);
+	assert_ptr_equal(newest(f)->job, first);
+}
+
+static void the_tried_out_version_is_taken_when_no_other_is_stored(void **state)
+{
+	struct fixture *f = *state;
+	struct job *first = spread_out(f), *second = changed(f, first);
+	world_allocate(f->world, second, 0, 0, 0);
+	world_allocate(f->world, second, 0, 1, 1);
+	f->world->forgotten_version = second->version;
+	struct job *third = changed(f, second);
+	roll(third, 2, 1);
+	assert_int_equal(run(f, third, TRIGGER_JOB_REGISTER), 0);
+	f->world->nodes[0]->status = NODE_DOWN;
+	assert_int_equal(run(f, third, TRIGGER_NODE_UPDATE), 0);
+	assert_ptr_equal(newest(f)->job, third);
 	assert_int_equal(of_version(f->world, first), 0);
 }
 
@@ -682,6 +720,9 @@ int main(void)
 		ROW(one_version_that_escapes_frees_the_other),
 		ROW(the_newest_version_that_was_tried_is_taken),
 		ROW(nothing_goes_back_behind_what_it_was),
+		ROW(the_own_version_stands_in_for_forgotten_deployments),
+		ROW(a_failed_deployment_says_nothing_for_its_version),
+		ROW(the_tried_out_version_is_taken_when_no_other_is_stored),
 		ROW(a_version_without_deployments_counts_also_after_one_with),
 		ROW(a_version_without_deployments_is_the_one_before),
 		ROW(a_failed_instance_goes_elsewhere_and_remembers),
