@@ -7,8 +7,6 @@
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/nodes/vm.h"
-#include "state/tables/jobs/job_reevaluations.h"
-#include "state/tables/jobs/mark_patience.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_slots.h"
 #include "state/tables/placer.h"
@@ -80,9 +78,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.registrations = registrations_create();
 	a->decider.rejections = rejections_create(&settings->rejections);
 	a->decider.collect_after_ms = settings->collect_after_ms;
-	a->decider.patience = settings->patience;
-	if (settings->patience.oldest_ns == 0)
-		a->decider.patience = (struct mark_patience){MARK_QUIET_NS, MARK_OLDEST_NS};
+	a->decider.beat_ns = settings->beat_ns;
 	a->decider.standing = standing_limits_or_defaults(&settings->standing);
 	a->decider.vm_offline_after_ns =
 		settings->vm_offline_after_ns ? settings->vm_offline_after_ns : VM_OFFLINE_AFTER_NS;
@@ -419,9 +415,15 @@ static bool is_over(struct applier *a)
 // The time until the next mark is due, NAP_US at most.
 static uint32_t nap_us(const struct applier *a)
 {
-	int64_t left_ns = a->decider.marks_due_ns - (int64_t)time_wall_ns(a->settings.time);
+	const struct decider *d = &a->decider;
+	int64_t due_ns = INT64_MAX;
 
-	if (cds_list_empty(&a->state->marked) || left_ns >= (int64_t)NAP_US * 1000)
+	if (!cds_list_empty(&a->state->marked))
+		due_ns = d->marks_due_ns;
+	if (!cds_list_empty(&a->state->marked_urgently) && d->urgent_due_ns < due_ns)
+		due_ns = d->urgent_due_ns;
+	int64_t left_ns = due_ns - (int64_t)time_wall_ns(a->settings.time);
+	if (left_ns >= NAP_US * NS_PER_US)
 		return NAP_US;
 	return left_ns > NS_PER_MS ? (uint32_t)(left_ns / 1000) : 1000;
 }

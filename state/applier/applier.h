@@ -12,7 +12,6 @@
 #include "state/base/time_source.h"
 #include "state/decide/applier_counters.h"
 #include "state/decide/rejections.h"
-#include "state/tables/jobs/mark_patience.h"
 #include "state/tables/placer.h"
 #include "state/tables/state.h"
 
@@ -24,9 +23,9 @@ struct applier_settings {
 	struct command_log log;
 	struct placer placer;
 	const struct time_source *time;
-	uint64_t seed;                        // for allocation ids; 0: from the system
-	int64_t collect_after_ms;             // terminal allocations are kept this long
-	struct mark_patience patience;        // zeros: the defaults of job_reevaluations.h
+	uint64_t seed;            // for allocation ids; 0: from the system
+	int64_t collect_after_ms; // terminal allocations are kept this long
+	int64_t beat_ns; // between two heartbeats of a node (job_reevaluations.h); 0: not known
 	struct standing_limits standing;      // zeros: the defaults of node_standing.h
 	int64_t vm_offline_after_ns;          // row D23; 0: VM_OFFLINE_AFTER_NS
 	uint32_t plan_changes_max;            // of one plan in one turn; 0: PLAN_CHANGES_MAX

@@ -6,7 +6,6 @@
 #include "state/decide/applier_counters.h"
 #include "state/decide/registration.h"
 #include "state/log/batch.h"
-#include "state/tables/jobs/mark_patience.h"
 
 // Changes that are made durable, published and acknowledged together.
 struct batch {
@@ -38,13 +37,14 @@ struct decider {
 	struct rejections *rejections; // of plans, by nodes
 	int64_t now_ns;                // unix
 	int64_t collect_after_ms;
-	struct mark_patience patience;
+	int64_t beat_ns; // between two heartbeats of a node; 0: not known
 	struct standing_limits standing;
 	uint32_t plan_changes_max;
 	bool store_is_full;          // accepts nothing that grows
 	int64_t store_room;          // bytes that the log takes beside its reserve
 	bool is_collecting;          // the last COLLECT left something
-	int64_t marks_due_ns;        // earliest time at which a mark becomes an evaluation
+	int64_t urgent_due_ns;       // when urgent marks are looked at next; 0: at once
+	int64_t marks_due_ns;        // the same of the marks of nodes
 	int64_t vm_offline_after_ns; // row D23
 	struct gc_run gc;
 	uint32_t open_block[WORKERS_MAX]; // block of each worker's next slot

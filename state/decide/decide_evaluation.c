@@ -23,9 +23,6 @@
 // More than most evaluations take in the log: a batch too large for any log would wait for ever.
 #define EVALUATION_BYTES 4096
 
-// Marks that become evaluations in one batch. The others wait for the next batch, so that no command waits long.
-#define MARKS_AT_ONCE 4096u
-
 struct evaluation *decider_evaluation(
 	struct decider *d, const struct job *job, enum eval_trigger trigger)
 {
@@ -301,65 +298,4 @@ enum command_outcome decide_node_evaluate(struct decider *d, struct command *com
 		outcome = OUTCOME_TABLE_FULL;
 	free(jobs.items);
 	return outcome;
-}
-
-// Type and priority come from the mark: the job may be gone with all of its versions.
-static struct evaluation *evaluation_of_mark(struct decider *d, const struct job_cell *cell)
-{
-	const struct job_mark *mark = &cell->working->mark;
-	struct job like = {
-		.namespace_name = cell->namespace_name,
-		.id = cell->id,
-		.priority = mark->priority,
-		.type = mark->type,
-	};
-	struct evaluation *e = decider_evaluation(d, &like, mark->trigger);
-
-	e->node_id = mark->node;
-	e->node_modify_index = mark->node_modify_index;
-	return e;
-}
-
-// A mark that finds no room waits: it is as durable as its evaluation would be.
-static void say_that_marks_wait(const struct decider *d)
-{
-	log_warn("evaluations-wait", "jobs=%u evaluations=%u limit=%u action=\"%s\"",
-		d->state->counts.jobs_marked, d->state->tables[STATE_EVALUATIONS].order.count,
-		d->state->limits.evaluations,
-		d->store_is_full ? "free disk space" : "raise limits.evaluations");
-}
-
-static bool evaluate_mark(struct decider *d, const struct job_cell *cell, struct eval_made *made)
-{
-	return !d->store_is_full && decider_evaluate(d, evaluation_of_mark(d, cell), made);
-}
-
-void decider_marks(struct decider *d)
-{
-	struct job_cell *cell, *next;
-	struct eval_made made = {0};
-	int64_t due_ns, earliest_ns = INT64_MAX;
-	bool is_full = false;
-
-	if (cds_list_empty(&d->state->marked)) {
-		d->marks_due_ns = 0;
-		return;
-	}
-	if (d->now_ns < d->marks_due_ns && d->marks_due_ns - d->now_ns <= d->patience.oldest_ns)
-		return;
-	cds_list_for_each_entry_safe (cell, next, &d->state->marked, marked) {
-		bool is_due =
-			job_mark_is_due(&cell->working->mark, d->now_ns, &d->patience, &due_ns);
-		bool has_turn = is_due && !is_full && made.count < MARKS_AT_ONCE;
-		if (has_turn && evaluate_mark(d, cell, &made))
-			continue;
-		is_full |= has_turn;
-		if (is_due) // retry later what found no room
-			due_ns = d->now_ns + (is_full ? MARK_QUIET_NS : 0);
-		if (due_ns < earliest_ns)
-			earliest_ns = due_ns;
-	}
-	d->marks_due_ns = earliest_ns;
-	if (is_full)
-		say_that_marks_wait(d);
 }

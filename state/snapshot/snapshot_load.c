@@ -310,7 +310,7 @@ static void order_jobs(struct state *state)
 
 	while ((cell = sequence_next(&state->tables[STATE_JOBS].order, &cursor))) {
 		struct job_keep *keep = job_cell_keep(cell);
-		job_cell_list_marked(state, cell, cell->working->mark.first_ns != 0);
+		job_cell_list_marked(state, cell);
 		job_cell_bury_if_idle(state, cell);
 		if (!keep)
 			continue;

@@ -69,6 +69,7 @@ struct state *state_create(const struct state_limits *limits)
 	CDS_INIT_LIST_HEAD(&state->planned_terminal);
 	CDS_INIT_LIST_HEAD(&state->stopped);
 	CDS_INIT_LIST_HEAD(&state->marked);
+	CDS_INIT_LIST_HEAD(&state->marked_urgently);
 	CDS_INIT_LIST_HEAD(&state->system);
 	CDS_INIT_LIST_HEAD(&state->orphans);
 	state->unpublished_from = 1;

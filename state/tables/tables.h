@@ -83,8 +83,11 @@ struct state {
 	struct node_groups *node_groups; // of nodes that are not forgotten, by slot
 	// alloc_cell.terminal, oldest change first: of allocations that clients and schedulers placed
 	struct cds_list_head terminal, planned_terminal;
-	struct cds_list_head stopped; // job_cell.stopped, oldest stop first
-	struct cds_list_head marked;  // job_cell.marked, oldest mark first
+	struct cds_list_head stopped;         // job_cell.stopped, oldest stop first
+	struct cds_list_head marked;          // job_cell.marked, oldest mark first
+	struct cds_list_head marked_urgently; // the same, of marks that are urgent
+	// When nodes last changed, and since when they do without a pause of MARK_OLDEST_NS.
+	int64_t nodes_changed_ns, nodes_stir_ns;
 	struct cds_list_head system;  // job_cell.system
 	struct cds_list_head orphans; // job_cell.sibling, of jobs whose parent is not there
 	struct eval_cell *counting;   // evaluation that counted last; NULL: none

@@ -333,7 +333,9 @@ static void check_jobs(struct verifier *v)
 		verify_job_evaluations(v, cell);
 		verify_job_deployments(v, cell);
 		verify_children(v, cell);
-		expect(v, cell->is_marked == (cell->working->mark.first_ns != 0),
+		expect(v,
+			cell->is_marked == (cell->working->mark.first_ns != 0) &&
+				cell->is_urgent == job_mark_is_urgent(&cell->working->mark),
 			"job %s: wrongly listed as marked", cell->id);
 		marked += cell->is_marked;
 		jobs += keep != NULL;

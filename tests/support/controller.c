@@ -28,7 +28,7 @@ static void appoint(struct controller *c)
 				       .time = &c->source,
 				       .seed = c->seed,
 				       .collect_after_ms = c->collect_after_ms,
-				       .patience = c->patience,
+				       .beat_ns = c->beat_ns,
 				       .plan_changes_max = c->plan_changes_max,
 				       .rejections = c->rejections,
 				       .standing = c->standing,
@@ -71,7 +71,7 @@ void controller_open(struct controller *c)
 {
 	if (c->placer.best != first_fit_placer(c->state).best ||
 		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS || c->rejections.threshold ||
-		c->plan_changes_max || c->patience.oldest_ns || c->standing.lost_after_ns ||
+		c->plan_changes_max || c->beat_ns || c->standing.lost_after_ns ||
 		c->vm_offline_after_ns)
 		appoint(c);
 	assert_int_equal(core_open(&c->core), 0);

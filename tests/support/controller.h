@@ -18,7 +18,7 @@ struct controller {
 	struct applier *applier;
 	struct placer placer;
 	int64_t collect_after_ms;                    // may be changed before open
-	struct mark_patience patience;               // the same
+	int64_t beat_ns;                             // the same
 	uint32_t plan_changes_max;                   // the same
 	struct rejection_settings rejections;        // the same
 	struct standing_limits standing;             // the same

@@ -83,7 +83,6 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 	if (!open_store(b, read_only, message))
 		return false;
 	b->placement = placement_create(b->state, (enum placement_algorithm)b->config.algorithm);
-	int64_t interval_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS / 3;
 	struct applier_settings settings = {
 		.state = b->state,
 		.queue = b->queue,
@@ -91,8 +90,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.placer = placement_placer(b->placement),
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
-		// Nodes that die together miss heartbeats one by one, within an interval of heartbeats.
-		.patience = {interval_ns + NS_PER_S / 10, 2 * interval_ns + NS_PER_S},
+		.beat_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS / 3,
 		.standing = standing_limits_of(&b->config),
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
 		.rejections = {b->config.rejection_threshold,

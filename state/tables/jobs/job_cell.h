@@ -1,5 +1,6 @@
 // What is kept of one job: its versions, and the lists of what belongs to it. For state/ only; applier thread.
 #pragma once
+#include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
 #include "state/tables/state.h"
 
@@ -21,6 +22,12 @@ struct job_mark {
 	struct uuid node; // of the newest event; zero: none
 	uint64_t node_modify_index;
 };
+
+// Marks by reports and stops come first; those of nodes can wait.
+static inline bool job_mark_is_urgent(const struct job_mark *mark)
+{
+	return mark->first_ns != 0 && mark->trigger != TRIGGER_NODE_UPDATE;
+}
 
 // What is kept of one job: the record that a job cell publishes. Holds a reference to each of its
 // versions.
@@ -66,7 +73,9 @@ struct job_cell {
 	uint32_t deployments_active;        // at most one
 	_Atomic uint64_t deployments_index; // of the newest published change of one of them
 	bool is_marked, is_system_listed;
-	struct cds_list_head marked;   // applier; in the order of their first marks
+	bool is_urgent;              // is_marked: on the list of what was reported
+	struct cds_list_head marked; // applier; in the order of their first marks
+	int64_t evaluated_ns; // applier; when nodes last made an evaluation of it; 0: not since the start
 	struct cds_list_head system;   // applier; jobs that want to be on every node
 	struct cds_list_head children; // applier; job_cell.sibling of its children
 	struct cds_list_head sibling;  // applier; among its parent's children or in state.orphans

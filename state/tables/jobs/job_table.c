@@ -27,7 +27,7 @@ void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 	job_keep_push_tombstone(state, cell, cell->working->record.create_index, index);
 	job_cell_list_stopped(state, cell, false);
 	job_cell_list_system(state, cell, false);
-	job_cell_list_marked(state, cell, false);
+	job_cell_list_marked(state, cell);
 	CHECK(state->counts.jobs > 0);
 	state->counts.jobs--;
 	job_cell_bury_if_idle(state, cell);
@@ -53,11 +53,18 @@ static void list_job_in(
 	*is_listed = wanted;
 }
 
-void job_cell_list_marked(struct state *state, struct job_cell *cell, bool marked)
+void job_cell_list_marked(struct state *state, struct job_cell *cell)
 {
+	const struct job_mark *mark = &cell->working->mark;
+	bool marked = mark->first_ns != 0, urgent = job_mark_is_urgent(mark);
+
 	CHECK(marked || !cell->is_marked || state->counts.jobs_marked > 0);
 	state->counts.jobs_marked += (uint32_t)marked - (uint32_t)cell->is_marked;
-	list_job_in(&cell->is_marked, &cell->marked, &state->marked, marked);
+	if (cell->is_urgent != urgent) // it changes lists
+		list_job_in(&cell->is_marked, &cell->marked, &state->marked, false);
+	list_job_in(&cell->is_marked, &cell->marked,
+		urgent ? &state->marked_urgently : &state->marked, marked);
+	cell->is_urgent = urgent;
 	CHECK(cell->is_marked == marked);
 }
 

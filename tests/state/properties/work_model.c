@@ -127,7 +127,9 @@ static void mark(struct work *w, const struct model *m, uint32_t job, int trigge
 {
 	struct work_job *j = &w->jobs[job];
 
-	if (j->marked_ms == 0) {
+	bool is_urgent = triggered_by != TRIGGER_NODE_UPDATE;
+
+	if (j->marked_ms == 0 || (is_urgent && j->mark_trigger == TRIGGER_NODE_UPDATE)) {
 		j->marked_ms = m->now_ms;
 		j->mark_trigger = triggered_by;
 	}
@@ -160,13 +162,21 @@ static bool takes_work(const struct model_node *n)
 	return n->is_ready && !n->is_ineligible;
 }
 
+static bool mark_is_due(const struct work_job *j, int64_t now_ms)
+{
+	if (j->marked_ms == 0)
+		return false;
+	if (j->mark_trigger != TRIGGER_NODE_UPDATE)
+		return now_ms - j->marked_ms >= MARK_REPORT_NS / NS_PER_MS;
+	return now_ms - j->marked_last_ms >= MARK_QUIET_NS / NS_PER_MS ||
+	       now_ms - j->marked_ms >= MARK_OLDEST_NS / NS_PER_MS;
+}
+
 void work_begin(struct work *w, const struct model *m)
 {
 	for (uint32_t job = 0; job < WORK_JOBS; job++) {
-		const struct work_job *j = &w->jobs[job];
-		if (j->marked_ms && (m->now_ms - j->marked_last_ms >= MARK_QUIET_NS / 1000000 ||
-					    m->now_ms - j->marked_ms >= MARK_OLDEST_NS / 1000000))
-			expect_eval(w, job, j->mark_trigger);
+		if (mark_is_due(&w->jobs[job], m->now_ms))
+			expect_eval(w, job, w->jobs[job].mark_trigger);
 	}
 }
 

@@ -1,11 +1,9 @@
 // Events of nodes become few evaluations, and none is lost.
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
-#include "state/records/plan.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -65,20 +63,33 @@ static void a_mark_waits_a_second_at_most(void **unused)
 	controller_free(&c);
 }
 
-// Nodes that die together are missed one by one, over an interval of heartbeats.
-static void marks_wait_as_long_as_they_are_told(void **unused)
+// While nodes come and go, a job that they concern is evaluated once in an interval of heartbeats; a job that was not
+// evaluated for their sake is at once.
+static void a_job_rests_while_nodes_come_and_go(void **unused)
 {
 	struct controller c;
 
 	controller_init(&c, (struct state_limits){0});
-	c.patience = (struct mark_patience){.quiet_ns = 1000000000, .oldest_ns = 2000000000};
+	c.beat_ns = 20 * NS_PER_S;
 	controller_open(&c);
 	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
-	for (uint32_t i = 0; i < 50; i++) {
+	for (uint32_t i = 0; i < 380; i++) { // 19 s
 		controller_register(&c, i, NULL);
-		step_at(&c, i == 20 ? 349 : 49); // never quiet for a second
-		assert_int_equal(node_updates(&c, "sys"), i < 34 ? 0 : 1);
+		step_at(&c, 49);
+		assert_int_equal(node_updates(&c, "sys"), i < 20 ? 0 : 1);
+		if (i == 200)
+			register_job(&c, build_scheduled_job("late", JOB_SYSTEM), NULL);
 	}
+	assert_int_equal(node_updates(&c, "late"), 1);
+	step_at(&c, 900);
+	assert_int_equal(node_updates(&c, "sys"), 1);
+	step_at(&c, 100); // nothing happened for a second
+	assert_int_equal(node_updates(&c, "sys"), 2);
+	assert_int_equal(node_updates(&c, "late"), 2);
+	step_at(&c, 1000);
+	controller_register(&c, 1000, NULL);
+	step_at(&c, 100); // the crowd is past
+	assert_int_equal(node_updates(&c, "sys"), 3);
 	controller_free(&c);
 }
 
@@ -250,6 +261,34 @@ static void another_description_marks(void **unused)
 	controller_free(&w.c);
 }
 
+// Rows B57, B58: within 50 ms, whatever nodes do meanwhile; reports that come together make one evaluation.
+static void a_report_becomes_an_evaluation_at_once(void **unused)
+{
+	struct world w;
+	struct command_job_register result = {0};
+
+	open_world(&w, JOB_SERVICE);
+	assert_int_equal(place_one(&w.c, &w.eval, "web", &w.node, 2), OUTCOME_DONE);
+	register_job(&w.c, build_scheduled_job("sys", JOB_SYSTEM), &result);
+	controller_node(&w.c, COMMAND_NODE_EXPIRED, w.node.slot, w.node.generation);
+	controller_node(&w.c, COMMAND_NODE_RETURNED, w.node.slot, w.node.generation);
+	report_one(&w.c, &w.node, 1, ALLOC_FAILED);
+	step_at(&w.c, 20);
+	report_one(&w.c, &w.node, 2, ALLOC_FAILED);
+	expect_restores(&w.c);
+	assert_int_equal(count_evaluations(&w.c, "web", TRIGGER_ALLOC_FAILURE), 0);
+	step_at(&w.c, 30);
+	assert_int_equal(count_evaluations(&w.c, "web", TRIGGER_ALLOC_FAILURE), 1);
+	assert_int_equal(node_updates(&w.c, "sys"), 0); // waits until the nodes are quiet
+	step_at(&w.c, 50);
+	assert_int_equal(node_updates(&w.c, "sys"), 1);
+	step_at(&w.c, 2000);
+	assert_int_equal(count_evaluations(&w.c, "web", TRIGGER_ALLOC_FAILURE), 1);
+	assert_int_equal(node_updates(&w.c, "web"), 0); // it saw the node too
+	expect_restores(&w.c);
+	controller_free(&w.c);
+}
+
 // Row B58: one that failed is looked at when its job may replace it.
 static void a_failure_marks_what_reschedules(void **unused)
 {
@@ -385,169 +424,24 @@ static void marks_wait_while_the_table_is_full(void **unused)
 	controller_free(&c);
 }
 
-enum { RACK_NODES = 1000, RACK_JOBS = 50 };
-
-struct rack {
-	struct controller c;
-	struct node_registration *nodes;
-	struct command *commands;
-};
-
-static void name_of(uint32_t job, char name[16])
-{
-	snprintf(name, 16, "job-%u", job);
-}
-
-// Node updates of all jobs; each has at most this many.
-static uint32_t all_node_updates(const struct controller *c, uint32_t most)
-{
-	char name[16];
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < RACK_JOBS; i++) {
-		name_of(i, name);
-		uint32_t of_job = node_updates(c, name);
-		assert_true(of_job <= most);
-		count += of_job;
-	}
-	return count;
-}
-
-// All at once but for a pause of 20 ms after every hundred.
-static void push_all(struct rack *r)
-{
-	uint32_t done = 0;
-
-	for (uint32_t i = 0; i < RACK_NODES; i++) {
-		controller_push(&r->c, &r->commands[i], &done);
-		if (i % 100 == 99)
-			step_at(&r->c, 20);
-	}
-	assert_int_equal(done, RACK_NODES);
-}
-
-static void place_everywhere(struct rack *r, const char *job, uint32_t first_id)
-{
-	struct plan *plan = plan_create();
-	struct plan_result result;
-
-	state_read_begin();
-	plan->job_version =
-		state_job(r->c.state, TEXT("default"), text_of(job))->record.modify_index;
-	uint64_t cursor = 0;
-	plan->eval_id = state_next_evaluation(r->c.state, &cursor)->id;
-	state_read_end();
-	for (uint32_t i = 0; i < RACK_NODES; i++) {
-		struct plan_placement *p = array_append(&plan->placements, sizeof *p);
-		*p = (struct plan_placement){
-			.id = number_uuid(10000000 + first_id + i),
-			.node_id = r->nodes[i].node,
-			.slot = r->nodes[i].slot,
-			.generation = r->nodes[i].generation,
-			.job_version = plan->job_version,
-			.resources = {10, 10, 1},
-			.metrics = PLAN_NO_METRICS,
-		};
-	}
-	struct command command = {.type = COMMAND_PLAN, .plan = {plan, &result}};
-	assert_int_equal(controller_run(&r->c, &command), OUTCOME_DONE);
-	assert_int_equal(result.placements_committed, RACK_NODES);
-	plan_result_release(&result);
-	plan_free(plan);
-}
-
-static void open_rack(struct rack *r)
-{
-	char name[16];
-
-	open_controller(&r->c);
-	r->nodes = calloc(RACK_NODES, sizeof *r->nodes);
-	r->commands = calloc(RACK_NODES, sizeof *r->commands);
-	for (uint32_t i = 0; i < RACK_JOBS; i++) {
-		name_of(i, name);
-		register_job(&r->c, build_scheduled_job(name, JOB_SYSTEM), NULL);
-	}
-	for (uint32_t i = 0; i < RACK_NODES; i++) {
-		build_node(&r->nodes[i], i, 1);
-		r->commands[i] = (struct command){
-			.type = COMMAND_NODE_REGISTER, .node_register = &r->nodes[i]};
-	}
-}
-
-static void close_rack(struct rack *r)
-{
-	free(r->nodes);
-	free(r->commands);
-	controller_free(&r->c);
-}
-
-// The process ends with marks that are not due yet, and another goes on where it was.
-static void expect_after_restart(struct rack *r, uint32_t most)
-{
-	struct bytes_writer image = controller_image(&r->c);
-
-	for (uint32_t from_snapshot = 0; from_snapshot < 2; from_snapshot++) {
-		struct controller again;
-		controller_init(&again, (struct state_limits){0});
-		assert_int_equal(from_snapshot
-					 ? controller_load(&again, &image)
-					 : controller_replay(&again, &r->c.log, r->c.log.count),
-			0);
-		again.time.wall_ns = r->c.time.wall_ns;
-		controller_open(&again);
-		step_at(&again, 100);
-		assert_int_equal(all_node_updates(&again, most), most * RACK_JOBS);
-		controller_verify(&again);
-		controller_free(&again);
-	}
-	bytes_writer_free(&image);
-}
-
-static void many_nodes_make_one_evaluation_per_job(void **unused)
-{
-	struct rack r;
-	char name[16];
-
-	open_rack(&r);
-	push_all(&r);
-	assert_int_equal(all_node_updates(&r.c, 0), 0);
-	expect_after_restart(&r, 1);
-	step_at(&r.c, 100);
-	assert_int_equal(all_node_updates(&r.c, 1), RACK_JOBS);
-
-	for (uint32_t i = 0; i < RACK_JOBS; i++) {
-		name_of(i, name);
-		place_everywhere(&r, name, i * RACK_NODES);
-	}
-	for (uint32_t i = 0; i < RACK_NODES; i++)
-		r.commands[i] = (struct command){.type = COMMAND_NODE_EXPIRED,
-			.node = {r.nodes[i].slot, r.nodes[i].generation}};
-	push_all(&r);
-	assert_int_equal(all_node_updates(&r.c, 1), RACK_JOBS);
-	expect_after_restart(&r, 2);
-	step_at(&r.c, 100);
-	assert_int_equal(all_node_updates(&r.c, 2), 2 * RACK_JOBS);
-	close_rack(&r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_waits_until_it_is_quiet),
 		cmocka_unit_test(a_mark_waits_a_second_at_most),
-		cmocka_unit_test(marks_wait_as_long_as_they_are_told),
+		cmocka_unit_test(a_job_rests_while_nodes_come_and_go),
 		cmocka_unit_test(a_clock_that_goes_back_delays_nothing),
 		cmocka_unit_test(the_evaluation_says_which_node),
 		cmocka_unit_test(any_evaluation_settles_the_mark),
 		cmocka_unit_test(only_targets_of_the_job_mark_it),
 		cmocka_unit_test(a_node_that_goes_and_comes_marks_what_it_runs),
 		cmocka_unit_test(another_description_marks),
+		cmocka_unit_test(a_report_becomes_an_evaluation_at_once),
 		cmocka_unit_test(a_failure_marks_what_reschedules),
 		cmocka_unit_test(what_is_stopped_by_hand_is_looked_at_again),
 		cmocka_unit_test(replacement_may_be_forced),
 		cmocka_unit_test(asking_evaluates_at_once),
 		cmocka_unit_test(marks_wait_while_the_table_is_full),
-		cmocka_unit_test(many_nodes_make_one_evaluation_per_job),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
