@@ -4,11 +4,19 @@
 #include "placement/scheduler/reconcile/group_pass.h"
 #include "state/base/check.h"
 
-// Failed allocations of a group that was removed from its job are stopped too: nothing else will look at them.
+// True when the node will never report the end of the stopped allocation: the scheduler plans its loss.
+static bool is_unheard(const struct group_pass *g, const struct allocation *a)
+{
+	bool may_run = a->client_status == ALLOC_PENDING || a->client_status == ALLOC_RUNNING;
+	return a->desired != ALLOC_RUN && may_run &&
+	       node_is_lost(allocation_node(g->r->ask->view, a));
+}
+
+// All of a group that was removed from its job is stopped, also what has ended: nothing else will look at it.
 static bool is_left(const struct group_pass *g, const struct allocation *a)
 {
 	bool job_is_stopped = !g->r->job || g->r->job->stop;
-	return job_is_stopped ? !allocation_is_terminal(a) : !allocation_is_over(g, a);
+	return job_is_stopped ? !allocation_is_terminal(a) : !is_unheard(g, a);
 }
 
 void filter_and_stop_all(struct group_pass *g)

@@ -60,11 +60,17 @@ static void stopped_jobs_and_removed_groups_end(void **state)
 		{"the unknown one is not needed either", "count=1 disconnect=60 stopped", NULL,
 			"0 away unknown unknown-for=5; 1 away", NULL,
 			"stop 0 not-needed; stop 1 not-needed"},
-		{"a group that is gone: once, even where it failed", "count=0 version=1", NULL,
+		{"a group that is gone: all of it, whether it has ended or is to stop",
+			"count=0 version=1", NULL,
 			"0 removed; 1 removed failed; 2 removed stop; 3 removed stop complete; "
-			"4 removed down; 5 removed down stop",
+			"4 removed down; 5 removed stop failed; 6 removed evict; 7 removed down "
+			"stop failed",
 			NULL,
-			"stop 0 not-needed; stop 1 not-needed; stop 2 not-needed; stop 4 lost"},
+			"stop 0 not-needed; stop 1 not-needed; stop 2 not-needed; stop 3 "
+			"not-needed; stop 4 lost; stop 5 not-needed; stop 6 not-needed; stop 7 "
+			"not-needed"},
+		{"but what a lost node will not report is the scheduler's to lose",
+			"count=0 version=1", NULL, "0 removed down stop", NULL, ""},
 		{"a deployment of a stopped job is cancelled", "count=1 stopped",
 			"running group total=1", "0", NULL,
 			"stop 0 not-needed; cancelled \"Cancelled because job is stopped\""},
