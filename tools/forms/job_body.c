@@ -16,6 +16,25 @@ static void check_job(struct job_body *request)
 		json_sentence(&request->invalid, "what a task group asks for is out of bounds");
 }
 
+// A plugin's block is not kept, so the task would run as one that nobody can reach.
+static void refuse_plugins(struct job_body *request, json_t *job)
+{
+	size_t i, k;
+	json_t *group, *task;
+	json_array_foreach(json_object_get(job, "TaskGroups"), i, group)
+	{
+		json_array_foreach(json_object_get(group, "Tasks"), k, task)
+		{
+			if (json_is_object(json_object_get(task, "CSIPluginConfig")))
+				json_sentence(&request->invalid,
+					"Job.TaskGroups[%zu].Tasks[%zu].CSIPluginConfig: there are "
+					"no "
+					"plugins for volumes; leave the block out",
+					i, k);
+		}
+	}
+}
+
 static void read_job(struct job_body *request, json_t *value, const char *namespace_name)
 {
 	request->job = job_create();
@@ -28,6 +47,7 @@ static void read_job(struct job_body *request, json_t *value, const char *namesp
 	}
 	job_canonicalize(request->job);
 	check_job(request);
+	refuse_plugins(request, value);
 }
 
 bool job_body_read(const char *body, size_t size, const char *namespace_name,

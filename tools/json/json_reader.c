@@ -62,6 +62,21 @@ char *json_sentences_text(const struct json_sentences *sentences, const char *no
 	return text;
 }
 
+char *json_warnings_text(const struct json_sentences *sentences)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	CHECK(stream);
+	fprintf(stream, "%u warning%s:\n", sentences->count, sentences->count == 1 ? "" : "s");
+	for (uint32_t i = 0; i < sentences->count && i < JSON_SENTENCES_MAX; i++)
+		fprintf(stream, "\n* %s", sentences->texts[i]);
+	if (sentences->count > JSON_SENTENCES_MAX)
+		fprintf(stream, "\n* and %u more", sentences->count - JSON_SENTENCES_MAX);
+	CHECK(fclose(stream) == 0);
+	return text;
+}
+
 // Appends to the path; returns its size before, for path_cut.
 __attribute__((format(printf, 2, 3))) static size_t path_add(
 	struct reader *r, const char *format, ...)

@@ -26,6 +26,8 @@ void json_sentence(struct json_sentences *, const char *format, ...)
 //
 // ". Caller frees.
 char *json_sentences_text(const struct json_sentences *, const char *noun);
+// Warnings, as Nomad's clients show them: "2 warnings:", an empty line, and a line "* …" for each. Caller frees.
+char *json_warnings_text(const struct json_sentences *);
 
 // Parses one object. NULL, and a sentence that names line and column. Refuses duplicate keys, and nesting deeper than
 // JSON_DEPTH_MAX before it parses.

@@ -293,8 +293,8 @@ static void what_is_ignored_is_a_warning(void **unused)
 		"{\"Job\":{\"ID\":\"warned\",\"Name\":\"w\",\"Type\":\"direct\",\"Datacentres\":["
 		"\"dc1\"],"
 		"\"ConsulToken\":null,\"Datacenters\":[\"dc1\"]," TASKS("100") "}}");
-	assert_string_equal(text(reply, "Warnings"),
-		"1 warning occurred:\n\t* Job.Datacentres: not known, ignored\n\n");
+	assert_string_equal(
+		text(reply, "Warnings"), "1 warning:\n\n* Job.Datacentres: not known, ignored");
 	json_decref(reply);
 }
 

@@ -1,7 +1,9 @@
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
+#include "state/records/scheduler_config.h"
 #include "tools/api/nomad/jobs/rollout.h"
+#include "tools/forms/job_not_done.h"
 #include <stdlib.h>
 
 #define MESSAGE_BYTES 512u
@@ -14,6 +16,19 @@ static void free_job_body(void *context)
 	free(context);
 }
 
+// Adds what the job asks for and nobody does.
+static void note_not_done(const struct request *request, struct job_body *read)
+{
+	if (!read->job || read->report.errors.count)
+		return;
+	state_read_begin();
+	bool oversubscription =
+		state_scheduler_config(request->api->settings.state)->memory_oversubscription;
+	state_read_end();
+	job_warn_of_memory_max(read->job, oversubscription, &read->report.warnings);
+	job_not_done(read->job, &read->report.warnings, &read->invalid);
+}
+
 struct job_body *job_submission_read(struct request *request, struct reply *reply)
 {
 	char message[MESSAGE_BYTES];
@@ -23,6 +38,7 @@ struct job_body *job_submission_read(struct request *request, struct reply *repl
 	const char *namespace_name = request_parameter(request, "namespace");
 	if (job_body_read(request->body, request->body_size, namespace_name, read, message,
 		    sizeof message)) {
+		note_not_done(request, read);
 		rollout_settle(request, read);
 		return read;
 	}
@@ -89,7 +105,7 @@ bool job_submission_is_valid(
 
 void job_warnings_json(struct json_writer *w, const struct json_sentences *warnings)
 {
-	char *text = warnings->count ? json_sentences_text(warnings, "warning") : NULL;
+	char *text = warnings->count ? json_warnings_text(warnings) : NULL;
 	json_put_string(w, "Warnings", text);
 	free(text);
 }

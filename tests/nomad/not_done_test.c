@@ -1,0 +1,137 @@
+// What a job asks for and nobody does: a warning by field, or a refusal where the job would run wrong. Registration,
+// plan and validation say the same.
+#include "tests/tools/api/server.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct server *server;
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){.schedulers = 1});
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	server_stop(server);
+	return 0;
+}
+
+#define TASK "group \"g\" task \"t\": "
+#define GROUP "group \"g\": "
+
+static void job_body(
+	char *body, size_t size, const char *type, const char *of_group, const char *of_task)
+{
+	snprintf(body, size,
+		"{\"Job\":{\"ID\":\"odd\",\"Name\":\"odd\",\"Type\":\"%s\",\"TaskGroups\":[{"
+		"\"Name\":\"g\",%s\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",%s\"Config\":{"
+		"\"command\":\"/bin/true\"}}]}]}}",
+		type, of_group, of_task);
+}
+
+static void expect_warning(const char *method_path, const char *body, const char *text)
+{
+	json_t *reply = http_json(server, "PUT", method_path, body);
+	const char *warnings = json_string_value(json_object_get(reply, "Warnings"));
+	if (*text ? !strstr(warnings, text) : *warnings)
+		fail_msg("%s: \"%s\" is not said in \"%s\" of %s", method_path, text, warnings,
+			body);
+	json_decref(reply);
+}
+
+static void expect_refusal(const char *path, const char *body, const char *text)
+{
+	struct response r = http(server, "PUT", path, body);
+	if (r.status != 500 || !strstr(r.body, text))
+		fail_msg("%s: answered %ld \"%s\" to %s", path, r.status, r.body, body);
+	response_free(&r);
+}
+
+static void what_has_no_effect_is_a_warning(void **unused)
+{
+	static const struct {
+		const char *of_group, *of_task, *text;
+	} cases[] = {
+		{"", "\"Identity\":{\"Env\":true},", TASK "Identity: "},
+		{"", "\"LogConfig\":{\"MaxFiles\":2,\"MaxFileSizeMB\":1},", TASK "LogConfig: "},
+		{"", "\"Services\":[{\"Name\":\"s\"}],", TASK "Services: "},
+		{"", "\"ShutdownDelay\":1,", TASK "ShutdownDelay: "},
+		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", TASK "VolumeMounts: "},
+		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"}]}],", "",
+			GROUP "Services: not registered anywhere, and their Checks are not run"},
+		{"\"Consul\":{\"Namespace\":\"x\"},", "", GROUP "Consul: "},
+		{"\"EphemeralDisk\":{\"Sticky\":true},", "", GROUP "EphemeralDisk: "},
+		{"\"ShutdownDelay\":1,", "", GROUP "ShutdownDelay: "},
+		{"\"Networks\":[{\"Mode\":\"bridge\"}],", "", GROUP "Networks[0].Mode: "},
+		{"\"Networks\":[{\"DNS\":{\"Servers\":[\"::1\"]}}],", "",
+			GROUP "Networks[0].DNS: "},
+		{"", "\"Resources\":{\"MemoryMB\":20,\"MemoryMaxMB\":40},",
+			"Memory oversubscription is not enabled; Task \"g.t\" memory_max value "
+			"will "
+			"be ignored. Update the Scheduler Configuration to allow "
+			"oversubscription."},
+		{"\"Consul\":{\"Namespace\":\"\"},",
+			"\"Identity\":null,\"Templates\":[],\"LogConfig\":{\"MaxFiles\":10,"
+			"\"MaxFileSizeMB\":10,\"Disabled\":false},",
+			""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char body[1024];
+		job_body(body, sizeof body, "service", cases[i].of_group, cases[i].of_task);
+		expect_warning("/v1/validate/job", body, cases[i].text);
+		expect_warning("/v1/job/odd/plan", body, cases[i].text);
+		expect_warning("/v1/jobs", body, cases[i].text);
+	}
+}
+
+static void what_would_run_wrong_is_refused(void **unused)
+{
+	static const struct {
+		const char *of_group, *of_task, *text;
+	} cases[] = {
+		{"", "\"Vault\":{},", TASK "Vault: "},
+		{"", "\"Templates\":[{\"EmbeddedTmpl\":\"x\",\"DestPath\":\"local/x\"}],",
+			TASK "Templates: "},
+		{"", "\"Artifacts\":[{\"GetterSource\":\"http://x/y\"}],", TASK "Artifacts: "},
+		{"", "\"CSIPluginConfig\":{\"ID\":\"p\"},",
+			"Job.TaskGroups[0].Tasks[0].CSIPluginConfig: "},
+		{"\"Volumes\":{\"v\":{\"Type\":\"csi\",\"Source\":\"s\"}},", "",
+			GROUP "Volumes[\"v\"]: "},
+		{"\"Services\":[{\"Name\":\"s\",\"Connect\":{\"SidecarService\":{}}}],", "",
+			GROUP "Services: Connect: "},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char body[1024];
+		job_body(body, sizeof body, "service", cases[i].of_group, cases[i].of_task);
+		expect_refusal("/v1/jobs", body, cases[i].text);
+		expect_refusal("/v1/job/odd/plan", body, cases[i].text);
+		json_t *reply = http_json(server, "PUT", "/v1/validate/job", body);
+		assert_non_null(
+			strstr(json_string_value(json_object_get(reply, "Error")), cases[i].text));
+		json_decref(reply);
+	}
+}
+
+// Clients run the instances of direct jobs, and may do all of it.
+static void direct_jobs_are_their_clients_business(void **unused)
+{
+	char body[1024];
+	job_body(body, sizeof body, "direct", "", "\"Vault\":{},\"Services\":[{\"Name\":\"s\"}],");
+	expect_warning("/v1/validate/job", body, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_has_no_effect_is_a_warning),
+		cmocka_unit_test(what_would_run_wrong_is_refused),
+		cmocka_unit_test(direct_jobs_are_their_clients_business),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
