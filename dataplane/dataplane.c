@@ -4,6 +4,7 @@
 #include "dataplane/port/eal.h"
 #include "dataplane/port/numa.h"
 #include "dataplane/port/port.h"
+#include "dataplane/watch.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -27,6 +28,7 @@ struct dataplane {
 	struct packet_workers *workers;
 	pthread_t threads[WORKERS_MAX];
 	uint32_t threads_running;
+	struct watch watch;
 };
 
 static uint32_t port_queues(const struct port_settings *s)
@@ -97,7 +99,7 @@ static void attach_workers(struct dataplane *d, uint32_t index)
 			continue;
 		struct packet_worker *w = &d->workers->items[i];
 		packet_worker_attach(
-			w, dpdk_queue_io(&port->queues[place->queue]), &port->hot, &port->missed);
+			w, dpdk_queue_io(&port->queues[place->queue]), &port->hot, &port->signs);
 		if (place->queue == 0) {
 			w->meter = port_meter;
 			w->meter_context = port;
@@ -144,6 +146,8 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 	struct packet_worker_settings worker_settings = {.ttl_ms = settings->ttl_ms,
 		.restart_grace_ms = settings->restart_grace_ms,
 		.stall_ms = settings->stall_ms,
+		.mass_percent = settings->mass_percent,
+		.mass_hold_s = settings->mass_hold_s,
 		.idle_sleep_us = settings->idle_sleep_us,
 		.spins = settings->poll == POLL_SPIN,
 		.alloc_spec = settings->alloc_spec,
@@ -230,6 +234,8 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 	int error = -pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < d->workers->count && error == 0; i++)
 		error = launch_worker(d, i);
+	if (error == 0)
+		error = watch_start(&d->watch, d->ports, d->settings.port_count, d->workers);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error != 0)
 		dataplane_stop(d);
@@ -238,6 +244,7 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 
 void dataplane_stop(struct dataplane *d)
 {
+	watch_stop(&d->watch);
 	atomic_store(&d->workers->stopping, true);
 	for (uint32_t i = 0; i < d->threads_running; i++)
 		pthread_join(d->threads[i], NULL);
@@ -289,11 +296,39 @@ void dataplane_port_counters(
 		.received_bytes = load_counter(&p->received_bytes),
 		.sent = load_counter(&p->sent),
 		.sent_bytes = load_counter(&p->sent_bytes),
-		.missed = load_counter(&p->missed),
+		.missed = load_counter(&p->signs.missed),
 		.errors = load_counter(&p->errors),
 		.no_mbuf = load_counter(&p->no_mbuf)};
 	snprintf(c->name, sizeof c->name, "%s", p->device.name);
 	snprintf(c->driver, sizeof c->driver, "%.31s", p->device.driver);
+}
+
+struct dataplane_port_signs dataplane_port_signs(const struct dataplane *d, uint32_t port)
+{
+	CHECK(port < d->settings.port_count);
+	const struct port_signs *signs = &d->ports[port].signs;
+	return (struct dataplane_port_signs){
+		atomic_load_explicit(&signs->link_down, memory_order_relaxed),
+		atomic_load_explicit(&signs->program_lost, memory_order_relaxed)};
+}
+
+struct expiry_status dataplane_expiry(const struct dataplane *d)
+{
+	return expiry_status(d->workers);
+}
+
+bool dataplane_expiry_release(struct dataplane *d)
+{
+	bool is_held = expiry_status(d->workers).state >= HOLD_DRAINING;
+	if (is_held)
+		expiry_release(d->workers);
+	return is_held;
+}
+
+void dataplane_expiry_text(const struct dataplane *d, char *text, uint32_t text_size)
+{
+	struct expiry_status status = expiry_status(d->workers);
+	watch_text(&d->watch, &status, text, text_size);
 }
 
 static bool worker_silent_for(const _Atomic uint64_t *since_ns, uint64_t now_ns, uint64_t limit_ns)

@@ -1,6 +1,6 @@
 // Start, stop and counters of the packet path: all that berthd sees of DPDK.
 #pragma once
-#include "dataplane/hot/counters.h"
+#include "dataplane/expiry.h"
 #include "dataplane/port/port_settings.h"
 #include "dataplane/requests/spec_render.h"
 #include "dataplane/topology.h"
@@ -20,6 +20,8 @@ struct dataplane_settings {
 	uint32_t ttl_ms;           // granted to nodes
 	uint32_t restart_grace_ms; // added to ttl_ms after a start
 	uint32_t stall_ms;         // a loop gap that counts as our own fault
+	uint32_t mass_percent;     // of the nodes, when silent at once: expiry is held; 100: never
+	uint32_t mass_hold_s;      // longest hold, then nodes expire at a bounded rate
 	uint32_t idle_sleep_us;    // longest nap of an idle adaptive worker, at most 900
 	char huge[16];             // "auto", "yes", "no"
 	uint32_t memory_mb;        // EAL memory without huge pages; 0: computed from the pools
@@ -57,5 +59,14 @@ struct dataplane_port_counters {
 uint32_t dataplane_ports(const struct dataplane *);
 void dataplane_port_counters(
 	const struct dataplane *, uint32_t port, struct dataplane_port_counters *);
+struct dataplane_port_signs {
+	bool link_down, program_lost;
+};
+struct dataplane_port_signs dataplane_port_signs(const struct dataplane *, uint32_t port);
+struct expiry_status dataplane_expiry(const struct dataplane *);
+// Lets the nodes expire whose expiry is held. False when none is. Any thread.
+bool dataplane_expiry_release(struct dataplane *);
+// Why expiry is held, and on what port or of how many nodes, as a sentence; "" when it is not.
+void dataplane_expiry_text(const struct dataplane *, char *text, uint32_t text_size);
 // True while every worker has gone round its loop within the last two seconds: for the watchdog.
 bool dataplane_alive(const struct dataplane *, const struct time_source *);

@@ -1,4 +1,5 @@
 #include "dataplane/packet_workers.h"
+#include "dataplane/expiry.h"
 #include "dataplane/hot/receive.h"
 #include "dataplane/requests/lines.h"
 #include "state/base/check.h"
@@ -68,16 +69,16 @@ void packet_workers_destroy(struct packet_workers *team)
 }
 
 void packet_worker_attach(struct packet_worker *w, struct packet_io io, const struct hot_port *port,
-	const _Atomic uint64_t *missed)
+	const struct port_signs *signs)
 {
 	w->io = io;
 	w->hot.port = *port;
-	w->missed = missed;
+	w->signs = signs;
 }
 
 static uint64_t missed_now(const struct packet_worker *w)
 {
-	return w->missed == NULL ? 0 : atomic_load_explicit(w->missed, memory_order_relaxed);
+	return w->signs == NULL ? 0 : atomic_load_explicit(&w->signs->missed, memory_order_relaxed);
 }
 
 void packet_workers_open(struct packet_workers *team, struct state *state,
@@ -95,6 +96,7 @@ void packet_workers_open(struct packet_workers *team, struct state *state,
 		liveness_clock_start(&w->clock, now_ns, team->settings.stall_ms);
 		w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
 		w->sweep_due_ns = now_ns;
+		expiry_open(w);
 		w->meter_due_ns = now_ns;
 		atomic_store(&w->turned_ns, now_ns);
 	}
@@ -121,6 +123,7 @@ static void sweep_slice(struct packet_worker *w, uint64_t now_ns)
 	if (now_ns < w->sweep_due_ns)
 		return;
 	w->sweep_due_ns = now_ns + SWEEP_SLICE_NS;
+	expiry_look(w, now_ns);
 	uint32_t slots = atomic_load_explicit(&w->hot.table->slots_used, memory_order_relaxed);
 	liveness_sweep(&w->hot, &w->sweep_cursor, slots / SWEEP_SLICES + NODE_BLOCK_SLOTS);
 }

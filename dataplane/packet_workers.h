@@ -7,10 +7,9 @@
 // Caller destroys.
 struct packet_workers *packet_workers_create(uint32_t count, const struct packet_worker_settings *);
 void packet_workers_destroy(struct packet_workers *);
-// Sets a worker's packet source and port. missed: the port's count of lost packets, or NULL. Before
-// packet_workers_open().
+// Sets a worker's packet source and port. Before packet_workers_open().
 void packet_worker_attach(struct packet_worker *, struct packet_io, const struct hot_port *,
-	const _Atomic uint64_t *missed);
+	const struct port_signs *);
 // Starts the liveness clocks, fills the line of every known node and arms those that are up. Before any step.
 void packet_workers_open(struct packet_workers *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);

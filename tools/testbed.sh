@@ -11,6 +11,7 @@ TESTBED_DIR=${TESTBED_DIR:-$(mktemp -d /tmp/berth.XXXXXX)}
 TESTBED_HTTP=${TESTBED_HTTP:-4646}
 TESTBED_IO=${TESTBED_IO:-auto}
 TESTBED_TTL_MS=${TESTBED_TTL_MS:-3000}
+TESTBED_MASS_PERCENT=${TESTBED_MASS_PERCENT:-20}   # 100: whatever dies at once is declared down
 CONTROLLER=$TESTBED_NET.1
 BERTHD_PID=
 CHILDREN=()
@@ -68,7 +69,9 @@ berthd_start() {
 	[ -z "$TESTBED_CONTROLLER" ] || inside=(ip netns exec "$TESTBED_CONTROLLER")
 	"${inside[@]}" "$BUILD/tools/berthd/berthd" --data_dir="${TESTBED_DATA:-$TESTBED_DIR/data}" \
 		--master_key_file="$TESTBED_DIR/master.key" --http.port="$TESTBED_HTTP" \
-		--wire.ttl_ms="$TESTBED_TTL_MS" --ports.0.device="$TESTBED_PORT" --ports.0.io="$TESTBED_IO" \
+		--wire.ttl_ms="$TESTBED_TTL_MS" \
+		--liveness.mass_percent="$TESTBED_MASS_PERCENT" \
+		--ports.0.device="$TESTBED_PORT" --ports.0.io="$TESTBED_IO" \
 		--ports.0.addresses="$CONTROLLER,fd77::1" "$@" </dev/null >>"$TESTBED_DIR/berthd.log" 2>&1 &
 	BERTHD_PID=$!
 	wait_until 60 "the daemon answers" api_is_healthy

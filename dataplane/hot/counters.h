@@ -68,6 +68,10 @@ struct hot_counters {
 	_Atomic uint64_t foreign;            // heartbeats accepted from nodes of another worker
 	// Not a count: this worker's liveness clock, read by workers that hear a node of this one.
 	_Atomic uint32_t clock_ms;
+	// Neither, as the newest round of this worker's sweep left them: armed nodes, those of them that were silent
+	// for longer than half the time to live, and `expired`.
+	_Atomic uint32_t nodes, nodes_silent;
+	_Atomic uint64_t nodes_expired;
 } __attribute__((aligned(64)));
 
 // A counter has one writer, so it needs no locked instruction.

@@ -1,6 +1,7 @@
 // The packet path of one worker: its port, the nodes' lines, and the upcalls for the rare cases.
 #pragma once
 #include "dataplane/hot/counters.h"
+#include "dataplane/hot/hold.h"
 #include "dataplane/hot/packet.h"
 #include "dataplane/wire/auth.h"
 #include "state/tables/node_table.h"
@@ -60,4 +61,6 @@ struct hot_worker {
 	uint32_t peer_count;
 	uint32_t ttl_ms;
 	uint32_t now_ms; // liveness clock (liveness.h), advanced by the loop before each burst
+	struct expiry_hold hold;
+	int32_t round_nodes, round_silent; // what the sweep has counted of the round under way
 };

@@ -89,9 +89,13 @@ static void expire(struct hot_worker *w, uint32_t slot, struct node_line *line)
 			return;
 		}
 		counter_add(&w->counters->expired, 1);
+		if (w->hold.is_bounded)
+			w->hold.left--;
 		LINE_SET(line->flags, flags | NODE_LINE_DOWN);
 	}
 	liveness_disarm(w->table, slot);
+	w->round_nodes--;
+	w->round_silent--;
 }
 
 static void attend(struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
@@ -102,25 +106,55 @@ static void attend(struct hot_worker *w, uint32_t first, uint32_t end, uint32_t 
 			continue;
 		if (w->now_ms - heard_ms > LIVENESS_TTL_MS_MAX)
 			bring_back(w, slot, &w->table->lines[slot]);
-		else
+		else if (!w->hold.is_bounded || w->hold.left > 0)
 			expire(w, slot, &w->table->lines[slot]);
 	}
+}
+
+// Counts the node of one word of the column. A word that another worker wrote for a down node is not silent.
+static inline uint32_t is_silent(uint32_t heard_ms, uint32_t now_ms, uint32_t silent_ms)
+{
+	return now_ms - heard_ms - silent_ms - 1 < LIVENESS_TTL_MS_MAX - silent_ms &&
+	       heard_ms != NODE_NOT_ARMED;
 }
 
 // Reads the column plainly, so that the compiler may take many words at a time; attend() reads again, atomically.
 __attribute__((no_sanitize("thread"))) static void sweep_slots(
 	struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
 {
-	uint32_t slot = first;
+	uint32_t slot = first, nodes = 0, silent = 0;
+	const uint32_t now_ms = w->now_ms, silent_ms = w->ttl_ms / 2;
 	for (; slot + SWEEP_CHUNK <= end; slot += SWEEP_CHUNK) {
 		const uint32_t *heard_ms = (const uint32_t *)&w->table->last_heard_ms[slot];
 		uint32_t any = 0;
-		for (uint32_t i = 0; i < SWEEP_CHUNK; i++)
+		for (uint32_t i = 0; i < SWEEP_CHUNK; i++) {
 			any |= time_left(heard_ms[i], limit_ms);
+			nodes += heard_ms[i] != NODE_NOT_ARMED;
+			silent += is_silent(heard_ms[i], now_ms, silent_ms);
+		}
 		if (__builtin_expect((int32_t)any < 0, 0))
 			attend(w, slot, slot + SWEEP_CHUNK, limit_ms);
 	}
+	for (uint32_t i = slot; i < end; i++) {
+		nodes += last_heard_get(w->table, i) != NODE_NOT_ARMED;
+		silent += is_silent(last_heard_get(w->table, i), now_ms, silent_ms);
+	}
 	attend(w, slot, end, limit_ms);
+	w->round_nodes += (int32_t)nodes;
+	w->round_silent += (int32_t)silent;
+}
+
+// A node that another worker heard between count and judgement may have been counted down twice.
+static void round_end(struct hot_worker *w)
+{
+	struct hot_counters *c = w->counters;
+	uint32_t nodes = w->round_nodes > 0 ? (uint32_t)w->round_nodes : 0;
+	uint32_t silent = w->round_silent > 0 ? (uint32_t)w->round_silent : 0;
+	uint64_t expired = atomic_load_explicit(&c->expired, memory_order_relaxed);
+	atomic_store_explicit(&c->nodes, nodes, memory_order_relaxed);
+	atomic_store_explicit(&c->nodes_silent, silent, memory_order_relaxed);
+	atomic_store_explicit(&c->nodes_expired, expired, memory_order_relaxed);
+	w->round_nodes = w->round_silent = 0;
 }
 
 uint32_t liveness_sweep(struct hot_worker *w, uint32_t *cursor, uint32_t slots_budget)
@@ -129,8 +163,10 @@ uint32_t liveness_sweep(struct hot_worker *w, uint32_t *cursor, uint32_t slots_b
 	uint32_t limit_ms = w->now_ms - w->ttl_ms;
 	uint32_t swept = 0, passed = 0, slot = *cursor;
 	while (swept < slots_budget && passed < used) {
-		if (slot >= used)
+		if (slot >= used) {
+			round_end(w);
 			slot = 0;
+		}
 		uint32_t end = (slot / NODE_BLOCK_SLOTS + 1) * NODE_BLOCK_SLOTS;
 		if (end > used)
 			end = used;

@@ -30,8 +30,9 @@ uint32_t liveness_clock_tick(
 
 // Sweeps up to slots_budget slots of this worker's blocks from *cursor on, reporting each armed node that
 // has been silent for more than ttl_ms (at most LIVENESS_TTL_MS_MAX): once reported it is disarmed and
-// NODE_LINE_DOWN. Call only when the receive queue has just been drained. Returns slots swept; wraps
-// around, and ends early after one round.
+// NODE_LINE_DOWN. No more are reported than the worker's hold lets pass. Each round also counts the armed
+// nodes and the silent ones, for the holds of all workers. Call only when the receive queue has just been
+// drained. Returns slots swept; wraps around, and ends early after one round.
 uint32_t liveness_sweep(struct hot_worker *, uint32_t *cursor, uint32_t slots_budget);
 
 // Arms a slot as heard at now (or in the future: a grace period). Owning worker, or before workers run.

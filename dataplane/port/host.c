@@ -120,6 +120,15 @@ bool host_interface_is_up(const char *interface)
 	       (request.ifr_flags & IFF_UP) != 0;
 }
 
+bool host_interface_runs(const char *interface)
+{
+	struct ifreq request = {0};
+	errno = 0;
+	if (!interface_ioctl(interface, SIOCGIFFLAGS, &request))
+		return errno != ENODEV;
+	return (request.ifr_flags & IFF_UP) != 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+}
+
 uint32_t host_interface_mtu(const char *interface)
 {
 	struct ifreq request = {0};

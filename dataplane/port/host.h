@@ -22,6 +22,8 @@ struct host_queues {
 struct host_queues host_interface_queues(const char *interface);
 bool host_interface_is_ethernet(const char *interface);
 bool host_interface_is_up(const char *interface);
+// False when it is down, has no carrier or is gone; true also when the kernel cannot be asked.
+bool host_interface_runs(const char *interface);
 uint32_t host_interface_mtu(const char *interface); // 0: unknown
 // True when the kernel itself holds this address (4 or 16 bytes) on that interface.
 bool host_interface_has_address(const char *interface, int family, const void *address);

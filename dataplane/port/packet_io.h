@@ -1,7 +1,9 @@
 // Where a worker's packets come from and go to: one call per burst, never per packet. DPDK queues
-// in packet_io_dpdk.c; arrays, for tests and simulation, in packet_io_memory.c.
+// in packet_io_dpdk.c; arrays, for tests and simulation, in packet_io_memory.c. And what is known of their port.
 #pragma once
 #include "dataplane/hot/packet.h"
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 // Packets that are owned by the caller until finish() takes them back.
@@ -21,4 +23,11 @@ struct packet_io {
 	// Sends the packets whose verdict is PACKET_REPLY and releases the others; empties the
 	// burst. Returns how many replies the port did not take; they are released too.
 	uint32_t (*finish)(void *context, struct packet_burst *);
+};
+
+// What is known of a port by others than its workers: any thread writes, they read.
+struct port_signs {
+	_Atomic uint64_t missed;   // packets lost for want of room
+	_Atomic bool link_down;    // no carrier, or the interface is gone
+	_Atomic bool program_lost; // its XDP program is not ours any more
 };

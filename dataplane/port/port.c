@@ -244,7 +244,24 @@ void port_meter(void *context)
 	store_counter(&port->received_bytes, stats.ibytes);
 	store_counter(&port->sent, stats.opackets);
 	store_counter(&port->sent_bytes, stats.obytes);
-	store_counter(&port->missed, stats.imissed);
+	store_counter(&port->signs.missed, stats.imissed);
 	store_counter(&port->errors, stats.ierrors + stats.oerrors);
 	store_counter(&port->no_mbuf, stats.rx_nombuf);
+}
+
+// Some drivers over a kernel's interface call their link up whatever it is, so the kernel is asked.
+static bool link_is_down(const struct ethernet_port *port)
+{
+	if (port->device.interface[0] != '\0')
+		return !host_interface_runs(port->device.interface);
+	struct rte_eth_link link;
+	return !device_is_virtual(&port->device) && rte_eth_link_get_nowait(port->id, &link) == 0 &&
+	       !link.link_status;
+}
+
+void port_watch(struct ethernet_port *port)
+{
+	if (port->started)
+		atomic_store_explicit(
+			&port->signs.link_down, link_is_down(port), memory_order_relaxed);
 }

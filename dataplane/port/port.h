@@ -11,7 +11,8 @@ struct ethernet_port {
 	uint16_t queue_count;
 	struct dpdk_queue queues[WORKERS_MAX];
 	// As port_meter() last read them, for any thread.
-	_Atomic uint64_t received, received_bytes, sent, sent_bytes, missed, errors, no_mbuf;
+	_Atomic uint64_t received, received_bytes, sent, sent_bytes, errors, no_mbuf;
+	struct port_signs signs; // by port_meter() and port_watch()
 };
 
 // Configures and starts the device, which EAL knows by port->device.name. numa_nodes: of each
@@ -22,3 +23,5 @@ void port_stop(struct ethernet_port *); // no worker uses it any more
 void port_close(struct ethernet_port *);
 // Reads the device's counters; one thread at a time. context is the port.
 void port_meter(void *context);
+// Looks at what its workers cannot see: whether the link is up. A few times a second, one thread at a time.
+void port_watch(struct ethernet_port *);

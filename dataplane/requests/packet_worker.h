@@ -26,8 +26,9 @@ struct packet_worker {
 	struct request_pool requests;
 	struct report_pool reports;
 	struct spec_cache specs;
-	// Packets this worker's port lost for want of room: any thread writes, this one reads.
-	const _Atomic uint64_t *missed;
+	// Of this worker's port, shared by all of its workers; NULL: nothing is known.
+	const struct port_signs *signs;
+	uint64_t hold_due_ns;
 	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else
 	// NULL.
 	void (*meter)(void *context);
@@ -35,13 +36,17 @@ struct packet_worker {
 	uint64_t meter_due_ns;
 	// Written by the worker, read by anybody.
 	_Atomic uint64_t turned_ns; // start of the newest turn
+	_Atomic uint32_t held;      // enum hold_state, and its causes shifted by 8
+	_Atomic uint64_t held_ns;   // when that began
+	_Atomic uint64_t holds;     // begun so far
 } __attribute__((aligned(64)));
 
 struct packet_worker_settings {
 	uint32_t ttl_ms, restart_grace_ms, stall_ms, idle_sleep_us;
-	bool spins;                    // never gives its processor away
-	alloc_spec_render *alloc_spec; // NULL: nobody can ask
-	vm_spec_render *vm_spec;       // the same for virtual machines
+	uint32_t mass_percent, mass_hold_s; // struct hold_limits
+	bool spins;                         // never gives its processor away
+	alloc_spec_render *alloc_spec;      // NULL: nobody can ask
+	vm_spec_render *vm_spec;            // the same for virtual machines
 	void *alloc_spec_context;
 };
 
@@ -52,6 +57,7 @@ struct packet_workers {
 	const struct master_keys *keys;
 	const struct time_source *time;
 	_Atomic bool stopping;
+	_Atomic uint32_t releases; // of holds, by operators
 	uint32_t count;
 	struct packet_worker *items;
 	const struct hot_counters **counters; // of each worker

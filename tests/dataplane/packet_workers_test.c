@@ -58,7 +58,7 @@ static void losses_extend_deadlines(void **state)
 	struct world *w = world_create(1);
 	world_node(w, 3, 1, 0, 0);
 	for (uint32_t i = 0; i < 30; i++) {
-		atomic_fetch_add(&w->missed, 1);
+		atomic_fetch_add(&w->signs.missed, 1);
 		world_pass(w, 1000);
 	}
 	// A fifth of each second is not counted.

@@ -58,13 +58,15 @@ struct world *world_create_probed(
 	struct packet_worker_settings settings = {.ttl_ms = WORLD_TTL_MS,
 		.restart_grace_ms = WORLD_GRACE_MS,
 		.stall_ms = WORLD_STALL_MS,
+		.mass_percent = 100,
+		.mass_hold_s = WORLD_HOLD_S,
 		.idle_sleep_us = 400};
 	w->team = packet_workers_create(workers, &settings);
 	struct hot_port port = test_port();
 	for (uint32_t i = 0; i < workers; i++) {
 		w->wires[i] = memory_wire_create(3 * WORKER_REQUESTS_MAX);
 		packet_worker_attach(
-			&w->team->items[i], memory_wire_io(w->wires[i]), &port, &w->missed);
+			&w->team->items[i], memory_wire_io(w->wires[i]), &port, &w->signs);
 	}
 	packet_workers_open(w->team, w->core.state, w->core.queue, &w->keys, &w->time);
 	return w;

@@ -17,6 +17,7 @@
 #define WORLD_TTL_MS 10000u
 #define WORLD_GRACE_MS 5000u
 #define WORLD_STALL_MS 200u
+#define WORLD_HOLD_S 60u
 #define WORLD_TERM 7u
 #define WORLD_WALL_MS 1700000000000ull
 
@@ -27,9 +28,10 @@ struct world {
 	struct core core; // without an applier unless it has a log
 	struct packet_workers *team;
 	struct memory_wire *wires[WORLD_WORKERS_MAX];
-	_Atomic uint64_t missed; // by every worker's port
+	struct port_signs signs; // of every worker's port
 };
 
+// Silence holds nothing until a test sets a mass_percent below 100 in team->settings.
 struct world *world_create(uint32_t workers);
 // With the real applier, which goes on with what the log has. The clock starts start_ms after the first world's.
 // The log outlives the world.

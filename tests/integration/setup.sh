@@ -6,6 +6,8 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "skipped: needs root to make network namespaces"
 	exit 77
 fi
+# Most scripts kill a large part of their small fleet on purpose.
+TESTBED_MASS_PERCENT=${TESTBED_MASS_PERCENT:-100}
 TESTBED_CONTROLLER=${TESTBED_CONTROLLER-berth-ctl-$$}
 . "$here/../../tools/testbed.sh"
 

@@ -70,6 +70,13 @@ static const struct setting settings[] = {
 		.preset = "5000", .help = "on top of ttl_ms for every known node after a start"},
 	{"wire.stall_ms", SETTING_U32, AT(dataplane.stall_ms), NUMBER(10, 60000), .preset = "200",
 		.help = "a gap in a worker's loop that counts as its own fault and freezes expiry"},
+	{"liveness.mass_percent", SETTING_U32, AT(dataplane.mass_percent), NUMBER(1, 100),
+		.preset = "20",
+		.help = "more silent nodes at once (at least 50), or a port that hears nobody: "
+			"none "
+			"is declared down; 100: they are"},
+	{"liveness.mass_hold_s", SETTING_U32, AT(dataplane.mass_hold_s), NUMBER(1, 86400),
+		.preset = "300", .help = "then they are after all, at a bounded rate"},
 	{"dataplane.poll", SETTING_NAMED, AT(dataplane.poll), .preset = "adaptive",
 		.names = poll_modes, .help = "adaptive: sleep when idle; spin: keep the core"},
 	{"dataplane.idle_sleep_us", SETTING_U32, AT(dataplane.idle_sleep_us), NUMBER(1, 900),

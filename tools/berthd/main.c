@@ -81,7 +81,7 @@ static void collect_ended(struct berthd *b)
 		atomic_flag_clear(&busy);
 }
 
-// Sleeps in turns until a signal comes; feeds the watchdog only while the daemon is healthy.
+// Sleeps in turns until a signal comes; feeds the watchdog only while the daemon is alive.
 static void wait_for_signal(struct berthd *b, int signals)
 {
 	uint64_t watchdog_us = 0;
@@ -93,10 +93,9 @@ static void wait_for_signal(struct berthd *b, int signals)
 		if (ready > 0 || (ready < 0 && errno != EINTR))
 			break;
 		char message[BERTHD_MESSAGE_BYTES];
-		bool healthy = berthd_healthy(b, message, sizeof message);
-		if (!healthy)
+		if (!berthd_healthy(b, message, sizeof message))
 			log_error("unhealthy", "reason=\"%s\"", message);
-		if (watched && healthy)
+		if (watched && berthd_alive(b))
 			sd_notify(0, "WATCHDOG=1");
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
 		if (now_ns - last_collect_ns >= COLLECT_EVERY_MS * NS_PER_MS) {

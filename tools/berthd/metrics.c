@@ -120,7 +120,17 @@ static void emit_ports(const struct metric_sink *m, const struct dataplane *d)
 		emit(m, 'c', "berth_port_missed_total", labels, (double)c.missed);
 		emit(m, 'c', "berth_port_errors_total", labels, (double)c.errors);
 		emit(m, 'c', "berth_port_no_mbuf_total", labels, (double)c.no_mbuf);
+		emit(m, 'g', "berth_port_link_up", labels, !dataplane_port_signs(d, p).link_down);
 	}
+}
+
+static void emit_expiry(const struct metric_sink *m, const struct dataplane *d)
+{
+	struct expiry_status status = dataplane_expiry(d);
+	emit(m, 'g', "berth_nodes_armed", "", (double)status.nodes);
+	emit(m, 'g', "berth_nodes_silent", "", (double)status.silent);
+	emit(m, 'g', "berth_expiry_held", "", status.state >= HOLD_DRAINING);
+	emit(m, 'c', "berth_expiry_holds_total", "", (double)status.holds);
 }
 
 static void emit_histogram(const struct metric_sink *m, const char *name,
@@ -206,6 +216,7 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	emit_hot(m, b->dataplane);
 	emit_balance(m, b->dataplane);
 	emit_ports(m, b->dataplane);
+	emit_expiry(m, b->dataplane);
 	emit_applier(m, b);
 	emit_state(m, b);
 	emit_store(m, b);
@@ -217,13 +228,37 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	emit(m, 'g', "berth_uptime_seconds", "", (double)up_ns / 1e9);
 }
 
+bool berthd_alive(const struct berthd *b)
+{
+	return dataplane_alive(b->dataplane, &time_source_real);
+}
+
+// Healthy and degraded: the daemon works, but nodes may be away that it calls ready.
+static void say_degraded(const struct berthd *b, char *message, uint32_t message_size)
+{
+	char text[512];
+	dataplane_expiry_text(b->dataplane, text, sizeof text);
+	if (text[0] != '\0')
+		snprintf(message, message_size, "degraded: %s", text);
+}
+
 bool berthd_healthy(void *context, char *message, uint32_t message_size)
 {
 	const struct berthd *b = context;
-	if (!dataplane_alive(b->dataplane, &time_source_real)) {
+	if (!berthd_alive(b)) {
 		snprintf(message, message_size,
 			"a dataplane worker has not gone round its loop for two seconds");
 		return false;
 	}
+	for (uint32_t p = 0; p < dataplane_ports(b->dataplane); p++) {
+		if (!dataplane_port_signs(b->dataplane, p).program_lost)
+			continue;
+		snprintf(message, message_size,
+			"port %u has lost its XDP program to another process and hears nobody; "
+			"stop that process, then restart berthd",
+			p);
+		return false;
+	}
+	say_degraded(b, message, message_size);
 	return true;
 }

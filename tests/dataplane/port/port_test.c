@@ -126,7 +126,7 @@ static void loops_back(void **state)
 	port_meter(&ports[0]);
 	assert_int_equal(ports[0].received, 2);
 	assert_int_equal(ports[0].sent, 2);
-	assert_int_equal(ports[0].missed, 0);
+	assert_int_equal(ports[0].signs.missed, 0);
 }
 
 // Every packet of the pool can be had, more cannot, and all come back.

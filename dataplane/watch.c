@@ -1,0 +1,121 @@
+#include "dataplane/watch.h"
+#include "state/base/log.h"
+#include "state/base/time_units.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_INTERVAL_NS (100 * NS_PER_MS)
+#define TEXT_BYTES 400u
+
+static bool sign(const _Atomic bool *of)
+{
+	return atomic_load_explicit(of, memory_order_relaxed);
+}
+
+// Adds one more reason, as far as there is room.
+__attribute__((format(printf, 3, 4))) static void reason_add(
+	char *text, uint32_t text_size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list arguments;
+	if (used > 0 && used + 2 < text_size)
+		used += (size_t)snprintf(text + used, text_size - used, "; ");
+	va_start(arguments, format);
+	vsnprintf(text + used, text_size - used, format, arguments);
+	va_end(arguments);
+}
+
+static void add_ports(const struct watch *w, char *text, uint32_t text_size)
+{
+	for (uint32_t i = 0; i < w->port_count; i++) {
+		const struct ethernet_port *port = &w->ports[i];
+		if (sign(&port->signs.link_down))
+			reason_add(text, text_size, "the link of port %u (%s) is down", i,
+				port->device.name);
+		if (sign(&port->signs.program_lost))
+			reason_add(text, text_size, "port %u (%s) has lost its XDP program", i,
+				port->device.name);
+	}
+}
+
+void watch_text(
+	const struct watch *w, const struct expiry_status *s, char *text, uint32_t text_size)
+{
+	static const char *const states[] = {[HOLD_RELEASED] = "goes on by order although ",
+		[HOLD_DRAINING] = "goes on slowly although ",
+		[HOLD_HELD] = "is held: "};
+	char why[TEXT_BYTES] = "";
+	text[0] = '\0';
+	if (s->state == HOLD_NONE)
+		return;
+	if (s->causes & (HOLD_LINK_DOWN | HOLD_PROGRAM_LOST))
+		add_ports(w, why, sizeof why);
+	if (s->causes & HOLD_PORT_SILENT)
+		reason_add(why, sizeof why, "a port has heard nothing for three heartbeats");
+	if (s->causes & HOLD_MASS)
+		reason_add(why, sizeof why, "more than %" PRIu32 " %% of the nodes are silent",
+			w->workers->settings.mass_percent);
+	snprintf(text, text_size,
+		"expiry of nodes %s%s (%" PRIu64 " of %" PRIu64 " nodes are silent)",
+		states[s->state], why[0] != '\0' ? why : "the cause has just gone", s->silent,
+		s->nodes);
+}
+
+static void say_expiry(struct watch *w)
+{
+	struct expiry_status now = expiry_status(w->workers);
+	char text[TEXT_BYTES + 128];
+	if (now.state == w->told.state && now.holds == w->told.holds)
+		return;
+	watch_text(w, &now, text, sizeof text);
+	if (now.state == HOLD_HELD)
+		log_error("expiry-held",
+			"reason=\"%s\" silent=%" PRIu64 " nodes=%" PRIu64
+			" remedy=\"look at the network; berth liveness release lets them expire\"",
+			text, now.silent, now.nodes);
+	else if (now.state != HOLD_NONE)
+		log_warn("expiry-goes-on", "reason=\"%s\" silent=%" PRIu64 " nodes=%" PRIu64, text,
+			now.silent, now.nodes);
+	else
+		log_info("expiry-as-ever", "silent=%" PRIu64 " nodes=%" PRIu64, now.silent,
+			now.nodes);
+	w->told = now;
+}
+
+static void *watch_main(void *context)
+{
+	struct watch *w = context;
+	const struct timespec interval = {.tv_nsec = LOOK_INTERVAL_NS};
+	while (!atomic_load_explicit(&w->stopping, memory_order_relaxed)) {
+		for (uint32_t i = 0; i < w->port_count; i++)
+			port_watch(&w->ports[i]);
+		say_expiry(w);
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &interval, NULL);
+	}
+	return NULL;
+}
+
+int watch_start(struct watch *w, struct ethernet_port *ports, uint32_t port_count,
+	const struct packet_workers *workers)
+{
+	w->ports = ports;
+	w->port_count = port_count;
+	w->workers = workers;
+	int error = pthread_create(&w->thread, NULL, watch_main, w);
+	w->runs = error == 0;
+	if (w->runs)
+		pthread_setname_np(w->thread, "port-watch");
+	return -error;
+}
+
+void watch_stop(struct watch *w)
+{
+	if (!w->runs)
+		return;
+	atomic_store(&w->stopping, true);
+	pthread_join(w->thread, NULL);
+	w->runs = false;
+}

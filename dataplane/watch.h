@@ -1,0 +1,24 @@
+// A thread that looks at what the packet workers cannot see from inside, the links of their ports, and says in the log
+// when expiry is held and when it goes on.
+#pragma once
+#include "dataplane/expiry.h"
+#include "dataplane/port/port.h"
+#include <pthread.h>
+
+struct watch {
+	struct ethernet_port *ports;
+	uint32_t port_count;
+	const struct packet_workers *workers;
+	bool runs;
+	pthread_t thread;
+	_Atomic bool stopping;
+	struct expiry_status told; // newest that the log has
+};
+
+// The ports and workers outlive the thread. Returns 0 or a negative error.
+int watch_start(
+	struct watch *, struct ethernet_port *, uint32_t port_count, const struct packet_workers *);
+// Does nothing when it was not started.
+void watch_stop(struct watch *);
+// Why expiry is held, as a sentence; "" when it is not. Any thread.
+void watch_text(const struct watch *, const struct expiry_status *, char *text, uint32_t text_size);
