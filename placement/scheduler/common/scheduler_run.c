@@ -223,6 +223,18 @@ struct evaluation *scheduler_run_follow_up(
 	return next;
 }
 
+void scheduler_run_tell_failed(const struct scheduler_run *run, struct evaluation *to)
+{
+	CHECK(to->failed_groups.count == 0);
+	for (uint32_t i = 0; i < run->failed_groups.count; i++) {
+		const struct failed_group *from =
+			ARRAY_AT(&run->failed_groups, struct failed_group, i);
+		struct failed_group *group =
+			map_item(&to->failed_groups, sizeof *group, from->group);
+		metrics_copy(&group->metrics, &from->metrics);
+	}
+}
+
 // Moves an array into an empty one, and leaves the source empty.
 static void array_move(struct array *to, struct array *from)
 {

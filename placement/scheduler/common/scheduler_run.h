@@ -61,6 +61,9 @@ void scheduler_run_note(const struct scheduler_run *, const struct reschedule_no
 struct evaluation *scheduler_run_follow_up(
 	struct scheduler_run *, enum eval_trigger, enum eval_status);
 
+// Copies the failures that are known by now into an evaluation that waits for room.
+void scheduler_run_tell_failed(const struct scheduler_run *, struct evaluation *to);
+
 // Blocks the evaluation again, with what is still missing and the classes known now, which it takes over from
 // `eligibility`.
 int scheduler_run_reblock(struct scheduler_run *, struct evaluation *eligibility);

@@ -163,17 +163,6 @@ static void release_follow_ups(struct generic_attempt *a)
 	free_array(&a->follow_ups);
 }
 
-static void copy_failed(struct evaluation *to, const struct array *failed)
-{
-	CHECK(to->failed_groups.count == 0);
-	for (uint32_t i = 0; i < failed->count; i++) {
-		const struct failed_group *from = ARRAY_AT(failed, struct failed_group, i);
-		struct failed_group *group =
-			map_item(&to->failed_groups, sizeof *group, from->group);
-		metrics_copy(&group->metrics, &from->metrics);
-	}
-}
-
 // Creates an evaluation that waits for room, or for the end of a conflict. It takes over what `eligibility` knows of
 // classes.
 static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
@@ -182,7 +171,7 @@ static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	CHECK(!run->in_view);
 	struct evaluation *blocked = scheduler_run_follow_up(run, trigger, EVAL_BLOCKED);
 	blocked->status_description = text_copy(text_of(description));
-	copy_failed(blocked, &run->failed_groups);
+	scheduler_run_tell_failed(run, blocked);
 	if (eligibility) {
 		struct array classes = blocked->class_eligibility;
 		blocked->escaped_computed_class = eligibility->escaped_computed_class;

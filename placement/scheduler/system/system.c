@@ -139,7 +139,6 @@ static void make_plan(struct system_attempt *a)
 	system_update(a);
 	system_place(a);
 	store_queued(a);
-	system_settle_blocked(a);
 }
 
 // Frees what needs the view. The stack is created before all of it.

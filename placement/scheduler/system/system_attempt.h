@@ -48,6 +48,4 @@ void system_add_available(const struct system_attempt *, struct alloc_metrics *)
 
 // system_failure.c: notes that an instance cannot be placed, for the reason in the option.
 void system_fail(struct system_attempt *, const struct diff_item *, const struct stack_option *);
-// Copies the failures into the blocked evaluations, now that all are known.
-void system_settle_blocked(struct system_attempt *);
 void system_blocked_release(struct system_attempt *);

@@ -61,7 +61,7 @@ static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)
 }
 
 // Gives every full node a blocked evaluation, so that the first node with room wakes the job. The evaluation knows the
-// classes looked at so far.
+// classes looked at and the groups that failed so far.
 static void block_node(struct system_attempt *a, const struct node *node)
 {
 	CHECK(node);
@@ -72,6 +72,7 @@ static void block_node(struct system_attempt *a, const struct node *node)
 	eval->status_description = text_copy(TEXT("created to place remaining allocations"));
 	eval->node_id = node->id;
 	stack_eligibility(a->stack, eval);
+	scheduler_run_tell_failed(a->run, eval);
 	if (a->blocked_count == a->blocked_room) {
 		a->blocked_room = a->blocked_room ? a->blocked_room * 2 : 8;
 		a->blocked = memory_resize(a->blocked, a->blocked_room * sizeof *a->blocked);
@@ -89,18 +90,6 @@ void system_fail(
 		note_exhausted(a, item, option);
 		block_node(a, option->node); // as it was looked at: the node may be gone by now
 	}
-}
-
-void system_settle_blocked(struct system_attempt *a)
-{
-	const struct array *failed = &a->run->failed_groups;
-	for (uint32_t i = 0; i < a->blocked_count; i++)
-		for (uint32_t k = 0; k < failed->count; k++) {
-			const struct failed_group *from = ARRAY_AT(failed, struct failed_group, k);
-			struct failed_group *to =
-				map_item(&a->blocked[i]->failed_groups, sizeof *to, from->group);
-			metrics_copy(&to->metrics, &from->metrics);
-		}
 }
 
 void system_blocked_release(struct system_attempt *a)

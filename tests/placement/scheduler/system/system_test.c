@@ -483,11 +483,34 @@ static void every_full_node_has_a_blocked_evaluation(void **state)
 		assert_string_equal(
 			blocked->status_description, "created to place remaining allocations");
 		assert_true(uuid_equal(&blocked->node_id, &f->world->nodes[i + 1]->id));
+		// What had failed when the node was looked at.
 		assert_int_equal(blocked->failed_groups.count, 1);
+		m = &ARRAY_AT(&blocked->failed_groups, struct failed_group, 0)->metrics;
+		assert_int_equal(m->coalesced_failures, i);
 		assert_int_equal(blocked->class_eligibility.count, 1);
 		assert_false(blocked->escaped_computed_class);
 	}
 	assert_true(uuid_is_zero(&committer_end(&f->committer)->blocked_eval));
+}
+
+// The first group finds no room on the second node, the second one on neither.
+static void a_blocked_evaluation_knows_what_had_failed_by_then(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "system web cpu=1500");
+	set(&add_task(add_group(job, "b"), "t")->driver, "exec");
+	ARRAY_AT(&ARRAY_AT(&job->task_groups, struct task_group, 1)->tasks, struct task, 0)
+		->resources.cpu = 9000;
+	world_job_changed(job);
+	nodes(f, 1, "cpu=2000");
+	nodes(f, 1, "cpu=1000");
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0);
+	assert_int_equal(f->committer.created_count, 2);
+	assert_int_equal(committer_end(&f->committer)->failed_groups.count, 2);
+	const struct array *first = &f->committer.created[0]->failed_groups;
+	assert_int_equal(first->count, 1);
+	assert_string_equal(ARRAY_AT(first, struct failed_group, 0)->group, "b");
+	assert_int_equal(f->committer.created[1]->failed_groups.count, 2);
 }
 
 static void a_node_is_blocked_once_whatever_the_attempts(void **state)
@@ -587,6 +610,7 @@ int main(void)
 		ROW(nodes_that_do_not_qualify_are_no_failure),
 		ROW(a_group_that_no_node_qualifies_for_says_why),
 		ROW(every_full_node_has_a_blocked_evaluation),
+		ROW(a_blocked_evaluation_knows_what_had_failed_by_then),
 		ROW(a_node_is_blocked_once_whatever_the_attempts),
 		ROW(victims_are_taken_where_the_configuration_allows),
 		ROW(a_dry_run_counts_what_it_would_do),
