@@ -128,6 +128,8 @@ struct evaluation *broker_dequeue(struct broker *b, uint32_t types, uint32_t tim
 		eval = evaluation_copy(e->eval);
 		*token = e->token;
 		*wait_index = e->eval->record.modify_index;
+		if (*wait_index < e->yielded_index)
+			*wait_index = e->yielded_index;
 	}
 	pthread_mutex_unlock(&b->mutex);
 	return eval;
@@ -198,6 +200,39 @@ int broker_nack(struct broker *b, const struct uuid *id, uint64_t token)
 	broker_run_due(b);
 	pthread_mutex_unlock(&b->mutex);
 	return error;
+}
+
+int broker_yield(struct broker *b, const struct uuid *id, uint64_t token, uint64_t index)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&b->mutex);
+	int error = find_delivery(b, id, token, &e);
+	if (error == 0) {
+		entry_end_delivery(b, e);
+		evaluation_free(e->requeue);
+		e->requeue = NULL;
+		e->deliveries = 0;
+		e->yielded_index = index;
+		entry_queue_or_pend(b, e, (uint32_t)e->eval->type);
+	}
+	broker_run_due(b);
+	pthread_mutex_unlock(&b->mutex);
+	return error;
+}
+
+bool broker_has_rival(struct broker *b, int64_t priority)
+{
+	bool has = false;
+
+	pthread_mutex_lock(&b->mutex);
+	broker_run_due(b);
+	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
+		struct heap_node *top = heap_top(&b->queues[t]);
+		has |= top && entry_of_order(top)->eval->priority >= priority;
+	}
+	pthread_mutex_unlock(&b->mutex);
+	return has;
 }
 
 const char *broker_error_text(int error)

@@ -26,6 +26,11 @@ struct evaluation *broker_dequeue(struct broker *, uint32_t types, uint32_t time
 int broker_ack(struct broker *, const struct uuid *, uint64_t token);
 int broker_nack(struct broker *, const struct uuid *, uint64_t token);
 const char *broker_error_text(int error);
+// Ends a delivery in which a part of the work was done: the evaluation keeps its job, has no deliveries on its account
+// and is ready again, behind everything of its priority that was created before index. Returns what an ack returns.
+int broker_yield(struct broker *, const struct uuid *, uint64_t token, uint64_t index);
+// Whether an evaluation of this priority or a higher one is ready.
+bool broker_has_rival(struct broker *, int64_t priority);
 // B36: whether the evaluation is outstanding with this token; restarts its nack timer. 0, -ERROR_NOT_FOUND,
 // -ERROR_TOKEN, -ERROR_LATE ("evaluation is not outstanding", "evaluation token does not match", "evaluation nack
 // timeout reached").

@@ -15,12 +15,23 @@ static bool is_older(const struct evaluation *a, const struct evaluation *b)
 	return uuid_compare(&a->id, &b->id) < 0;
 }
 
-// B26.
+static uint64_t waits_since(const struct entry *e)
+{
+	uint64_t created = e->eval->record.create_index;
+
+	return e->yielded_index > created ? e->yielded_index : created;
+}
+
+// B26. An evaluation that yielded counts as created when it did.
 static bool ready_before(const struct heap_node *x, const struct heap_node *y)
 {
-	const struct evaluation *a = of_order(x)->eval, *b = of_order(y)->eval;
+	const struct entry *a = of_order(x), *b = of_order(y);
 
-	return a->priority != b->priority ? a->priority > b->priority : is_older(a, b);
+	if (a->eval->priority != b->eval->priority)
+		return a->eval->priority > b->eval->priority;
+	if (waits_since(a) != waits_since(b))
+		return waits_since(a) < waits_since(b);
+	return is_older(a->eval, b->eval);
 }
 
 // B31: the newest state of affairs first.

@@ -38,6 +38,7 @@ struct entry {
 	struct heap_node due;   // in timers or delays
 	uint64_t due_ns;
 	uint64_t token;             // of the delivery; 0: not outstanding
+	uint64_t yielded_index;     // of the state when it last yielded; 0: never
 	struct evaluation *requeue; // to be enqueued after the ack (B33)
 	struct entry *next;         // cancelable
 };

@@ -41,6 +41,16 @@ static void note_error(struct delivery *d, int error)
 		(void)atomic_compare_exchange_strong(&d->error, &none, error);
 }
 
+static int tell_broker(const struct delivery *d, int outcome)
+{
+	struct pipeline *p = d->pipeline;
+
+	if (outcome == -ERROR_YIELDED)
+		return broker_yield(p->broker, &d->eval, d->token, state_index(p->settings.state));
+	return outcome == 0 ? broker_ack(p->broker, &d->eval, d->token)
+			    : broker_nack(p->broker, &d->eval, d->token);
+}
+
 // B14: best effort. After a lost ack the nack timer redelivers.
 static void delivery_answer(struct delivery *d)
 {
@@ -48,13 +58,15 @@ static void delivery_answer(struct delivery *d)
 	const struct time_source *time = p->settings.time;
 	uint64_t began_ns = time_monotonic_ns(time);
 	int outcome = atomic_load(&d->error);
-	int error = outcome == 0 ? broker_ack(p->broker, &d->eval, d->token)
-				 : broker_nack(p->broker, &d->eval, d->token);
+	int error = tell_broker(d, outcome);
 	char id[UUID_TEXT_BYTES];
 
 	timing_add(&p->counters.send_ack, time, began_ns);
-	atomic_fetch_add(outcome == 0 ? &p->counters.processed : &p->counters.nacked, 1);
-	if (outcome != 0 && outcome != -ERROR_STOPPING)
+	if (outcome == -ERROR_YIELDED)
+		atomic_fetch_add(&p->counters.yielded, 1);
+	else
+		atomic_fetch_add(outcome == 0 ? &p->counters.processed : &p->counters.nacked, 1);
+	if (outcome != 0 && outcome != -ERROR_STOPPING && outcome != -ERROR_YIELDED)
 		log_warn("evaluation-nacked", "eval=%s error=\"%s\"", uuid_format(&d->eval, id),
 			error_text(outcome));
 	if (error != 0 && !submitter_is_stopping(p->submitter))

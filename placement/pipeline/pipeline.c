@@ -22,6 +22,7 @@ void pipeline_stats(struct pipeline *p, struct pipeline_stats *s)
 	s->plan_queue_depth = plan_queue_depth(p->plans);
 	s->processed = atomic_load(&c->processed);
 	s->nacked = atomic_load(&c->nacked);
+	s->yielded = atomic_load(&c->yielded);
 	s->plans_submitted = atomic_load(&c->plans_submitted);
 	s->broken = atomic_load(&c->broken);
 	s->plans_partial = atomic_load(&c->plans_partial);
@@ -61,6 +62,8 @@ static void fill_settings(struct pipeline_settings *s)
 	fill_setting(&s->job_gc_ns, 4 * NS_PER_HOUR);
 	fill_setting(&s->node_gc_ns, 24 * NS_PER_HOUR);
 	fill_setting(&s->deployment_gc_ns, NS_PER_HOUR);
+	fill_setting(&s->nack_timeout_ns, 60 * NS_PER_S);
+	fill_setting(&s->pass_ns, 250 * NS_PER_MS);
 }
 
 static void create_parts(struct pipeline *p)
@@ -70,7 +73,7 @@ static void create_parts(struct pipeline *p)
 	p->broker = broker_create(&(struct broker_settings){
 		.time = s->time,
 		.seed = s->seed,
-		.nack_timeout_ns = 60 * NS_PER_S,
+		.nack_timeout_ns = s->nack_timeout_ns,
 		.delivery_limit = PIPELINE_DELIVERY_LIMIT,
 		.first_nack_delay_ns = NS_PER_S,
 		.nack_delay_ns = 20 * NS_PER_S,

@@ -36,7 +36,8 @@ struct pipeline_stats {
 	struct blocked_stats blocked;
 	uint32_t plan_queue_depth;
 	// broken: evaluations that failed because an invariant did not hold (check.h).
-	uint64_t processed, nacked, broken, plans_submitted, plans_partial, nodes_rejected;
+	// yielded: deliveries that ended after a pass, since another evaluation had its turn.
+	uint64_t processed, nacked, yielded, broken, plans_submitted, plans_partial, nodes_rejected;
 	struct pipeline_timing dequeue, send_ack, wait_for_index, submit_plan, update_eval,
 		create_eval, reblock_eval, invoke[EVAL_TYPES];
 };

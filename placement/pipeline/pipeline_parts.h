@@ -12,7 +12,8 @@
 #define PIPELINE_DELIVERY_LIMIT 3u
 
 struct pipeline_counters {
-	_Atomic uint64_t processed, nacked, broken, plans_submitted, plans_partial, nodes_rejected;
+	_Atomic uint64_t processed, nacked, yielded, broken, plans_submitted, plans_partial,
+		nodes_rejected;
 	struct timing dequeue, send_ack, wait_for_index, submit_plan, update_eval, create_eval,
 		reblock_eval, invoke[EVAL_TYPES];
 };

@@ -15,6 +15,8 @@ struct pipeline_settings {
 	const int *cpus;  // one per thread; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
 		deployment_gc_ns; // 0: those of docs/spec/objects.md
+	int64_t nack_timeout_ns;  // of a delivery without progress; 0: 60 s (B30)
+	int64_t pass_ns;          // of a pass over missing instances; 0: 250 ms
 	// Without threads: runs the applier on the calling thread (applier_step) while a command is awaited. Every
 	// sleep then ends at once.
 	void (*step)(void *context);

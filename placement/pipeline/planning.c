@@ -10,6 +10,7 @@
 #define INDEX_WAIT_NS (5 * NS_PER_S)
 #define INDEX_BASE_NS (20 * NS_PER_MS)
 #define INDEX_CAP_NS NS_PER_S
+#define LEASE_SHARE 16 // of a pass
 #define RESUBMIT_BASE_NS (500 * NS_PER_MS)
 #define RESUBMIT_CAP_NS (10 * NS_PER_S)
 
@@ -27,6 +28,8 @@ void planning_begin(
 	g->delivery = delivery_begin(p, &eval->id, token);
 	g->snapshot_index = g->view_index = 0;
 	g->created_count = 0;
+	g->has_gone_far = false;
+	g->lease_kept_ns = now_ns(g);
 }
 
 void planning_end(struct planning *g, int error)
@@ -67,13 +70,29 @@ int planning_wait_for_index(struct planning *g, uint64_t index)
 	return 0;
 }
 
+// After each pass of an evaluation another one of its priority or a higher one has its turn.
+static int give_way(struct planning *g)
+{
+	bool may_yield = g->has_gone_far;
+
+	g->has_gone_far = false;
+	return may_yield && broker_has_rival(g->pipeline->broker, g->eval->priority)
+		       ? -ERROR_YIELDED
+		       : 0;
+}
+
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
 {
 	struct planning *g = context;
-	int error = planning_wait_for_index(g, index);
+	int error = give_way(g);
 
+	if (error == 0)
+		error = planning_wait_for_index(g, index);
 	if (error != 0)
 		return error;
+	g->view_began_ns = now_ns(g);
+	g->pass_until_ns = 0;
+	g->is_full = false;
 	*view = state_view_begin(g->pipeline->settings.state);
 	g->view_index = view->index(view->context);
 	if (g->snapshot_index == 0)
@@ -99,6 +118,40 @@ static int may_go_on(struct planning *g, const struct uuid *id, const char *what
 		log_warn("evaluation-lost", "eval=%s request=%s error=\"%s\"",
 			uuid_format(id, text), what, broker_outstanding_text(error));
 	return error;
+}
+
+// Instances are progress, which keeps the lease. The broker is asked often enough to stop soon after a lost one.
+static int keep_lease(struct planning *g, uint64_t now)
+{
+	const struct pipeline_settings *s = &g->pipeline->settings;
+
+	if (now - g->lease_kept_ns < (uint64_t)s->pass_ns / LEASE_SHARE)
+		return 0;
+	g->lease_kept_ns = now;
+	return may_go_on(g, &g->eval->id, "pass");
+}
+
+// A pass lasts at least as long as its preparation, so that preparing is at most half of the work.
+static uint64_t pass_end(const struct planning *g, uint64_t now)
+{
+	uint64_t prepared_ns = now - g->view_began_ns,
+		 pass_ns = (uint64_t)g->pipeline->settings.pass_ns;
+
+	return now + (prepared_ns > pass_ns ? prepared_ns : pass_ns);
+}
+
+static int go_on(void *context)
+{
+	struct planning *g = context;
+	uint64_t now = now_ns(g);
+	int error = keep_lease(g, now);
+
+	if (error != 0)
+		return error;
+	if (g->pass_until_ns == 0)
+		g->pass_until_ns = pass_end(g, now);
+	g->is_full = now >= g->pass_until_ns;
+	return g->is_full ? PASS_FULL : PASS_ON;
 }
 
 // B12 and B20.
@@ -165,10 +218,12 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	error = submit_again(g, &command);
 	broker_resume_nack(p->broker, &g->eval->id, g->token);
 	timing_add(&p->counters.submit_plan, p->settings.time, began_ns);
-	if (error == 0)
+	if (error == 0) {
 		count_result(p, plan, result);
-	else // the applier may have decided it before the refusal
+		g->has_gone_far = g->is_full && result->placements_committed > 0;
+	} else { // the applier may have decided it before the refusal
 		plan_result_release(result);
+	}
 	return error;
 }
 
@@ -262,6 +317,6 @@ static int reblock_eval(void *context, const struct evaluation *eval)
 
 struct planner planning_planner(struct planning *g)
 {
-	return (struct planner){
-		g, begin_view, end_view, submit_plan, update_eval, create_eval, reblock_eval};
+	return (struct planner){g, begin_view, end_view, submit_plan, update_eval, create_eval,
+		reblock_eval, go_on};
 }

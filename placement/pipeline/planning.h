@@ -20,6 +20,12 @@ struct planning {
 	uint64_t view_index;     // of the newest view
 	struct evaluation *created[CREATED_MAX + 1];
 	uint32_t created_count;
+	// The present pass over missing instances.
+	uint64_t view_began_ns;
+	uint64_t pass_until_ns; // 0: no instance was begun
+	uint64_t lease_kept_ns; // when the broker was last told of progress
+	bool is_full;           // the present pass is to end
+	bool has_gone_far;      // the last pass was full, and some of its plan was committed
 };
 
 // From dequeue to ack: the evaluation must stay until planning_end; the caller sets backoff. error: nack.

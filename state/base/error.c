@@ -19,6 +19,7 @@ static const struct {
 	{ERROR_TOKEN, "the token does not match"},
 	{ERROR_LATE, "the delivery timed out"},
 	{ERROR_UNSUPPORTED, "not supported"},
+	{ERROR_YIELDED, "another evaluation goes first"},
 };
 
 const char *error_text(int error)

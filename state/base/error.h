@@ -14,6 +14,7 @@ enum berth_error {
 	ERROR_TOKEN,    // somebody else holds the delivery by now
 	ERROR_LATE,     // the delivery's time is over
 	ERROR_UNSUPPORTED,
+	ERROR_YIELDED, // another evaluation goes first; what was done so far stays
 };
 
 // The text of a negative error ("No space left on device", "stored data is corrupt", …). Never NULL; static.

@@ -102,6 +102,7 @@ static void emit_scheduler_threads(const struct metric_sink *m, const struct pip
 	}
 	m->value(m->sink, 'c', "berth_evaluations_processed_total", "", (double)s->processed);
 	m->value(m->sink, 'c', "berth_evaluations_nacked_total", "", (double)s->nacked);
+	m->value(m->sink, 'c', "berth_evaluations_yielded_total", "", (double)s->yielded);
 	m->value(m->sink, 'c', "berth_evaluations_broken_total", "", (double)s->broken);
 }
 

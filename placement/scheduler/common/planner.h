@@ -5,6 +5,10 @@
 #include "state/base/prng.h"
 #include "state/records/plan.h"
 
+// How a pass over missing instances goes on.
+#define PASS_ON 0
+#define PASS_FULL 1 // what is planned is submitted first; then another pass follows
+
 // What a scheduler asks of its surroundings. Each returns 0, or a negative error, which ends process() with it (the
 // worker then nacks; row A6).
 struct planner {
@@ -19,6 +23,9 @@ struct planner {
 	int (*update_eval)(void *context, const struct evaluation *);
 	int (*create_eval)(void *context, const struct evaluation *);
 	int (*reblock_eval)(void *context, const struct evaluation *);
+	// Within a view, before each missing instance: PASS_ON, PASS_FULL, or a negative error, which ends process().
+	// NULL: one pass places everything.
+	int (*go_on)(void *context);
 };
 
 // A failed allocation that is rescheduled now or waits for that (row C29). Valid during the call.

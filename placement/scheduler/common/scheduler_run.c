@@ -89,6 +89,8 @@ int scheduler_run_attempts(struct scheduler_run *run, const struct scheduler_att
 	while (without_progress < attempts->limit) {
 		run->progressed = false;
 		run->is_last = without_progress + 1 == attempts->limit;
+		run->is_cut = false;
+		run->pass_error = 0;
 		int result = guarded_attempt(run, attempts);
 		if (result == ATTEMPT_BROKEN)
 			release_broken(run, attempts);
@@ -149,6 +151,29 @@ struct plan *scheduler_run_plan(
 	return plan;
 }
 
+static int ask_planner(struct scheduler_run *run)
+{
+	const struct planner *planner = &run->settings->planner;
+	struct check_guard *guard = leave_guard();
+	int answer = planner->go_on(planner->context);
+	return_to_guard(guard);
+	return answer;
+}
+
+bool scheduler_run_goes_on(struct scheduler_run *run, const struct plan *plan, bool may_be_cut)
+{
+	CHECK(run->in_view && !run->is_cut && run->pass_error == 0);
+	if (!run->settings->planner.go_on)
+		return true;
+	int answer = ask_planner(run);
+	if (answer < 0)
+		run->pass_error = answer;
+	else if (answer == PASS_FULL)
+		run->is_cut = may_be_cut && plan->placements.count && !plan->all_at_once &&
+			      !plan->annotate;
+	return !run->is_cut && run->pass_error == 0;
+}
+
 // Takes placed allocations off the queued counts. Groups that are not in the queued counts are left out.
 static void lower_queued(struct scheduler_run *run, const struct array *placed)
 {
@@ -188,8 +213,10 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 	run->refresh_index = result.refresh_index;
 	lower_queued(run, &result.placed_by_group);
 	note_rejected(run, &result.rejections);
+	if (run->is_cut && run->refresh_index < result.alloc_index)
+		run->refresh_index = result.alloc_index;
 	plan_result_release(&result);
-	return run->refresh_index || !whole ? ATTEMPT_AGAIN : ATTEMPT_DONE;
+	return run->refresh_index || !whole || run->is_cut ? ATTEMPT_AGAIN : ATTEMPT_DONE;
 }
 
 int scheduler_run_create(struct scheduler_run *run, const struct evaluation *eval)

@@ -17,6 +17,8 @@ struct scheduler_run {
 	struct uuid blocked_eval;   // for instances without room, or spent attempts; zero: none
 	struct uuid deployment;     // that the evaluation was about in the end; zero: none
 	bool in_view;               // between begin_view and end_view
+	bool is_cut;                // the attempt's pass ended early: another one places the rest
+	int pass_error;             // that ended the attempt's pass; 0: none
 	struct check_guard guard;   // of attempts
 };
 
@@ -48,6 +50,10 @@ void scheduler_run_end_view(struct scheduler_run *);
 // An empty plan of the evaluation. job: NULL when it is purged.
 struct plan *scheduler_run_plan(
 	const struct scheduler_run *, const struct scheduler_view *, const struct job *job);
+// Within a view, before each missing instance: whether this attempt places it. If not, the attempt submits what it has
+// and is followed by another one, or fails with pass_error. A plan that must be whole is never cut, nor is one without
+// a placement, since the next pass would begin with the same instances.
+bool scheduler_run_goes_on(struct scheduler_run *, const struct plan *, bool may_be_cut);
 // Outside of a view: submits the plan and lowers the queued counts by what was placed. Returns what an attempt
 // returns.
 int scheduler_run_submit(struct scheduler_run *, struct plan *);

@@ -192,12 +192,12 @@ static bool is_submitted(const struct generic_attempt *a)
 }
 
 // Creates one blocked evaluation when instances found no room, unless a follow-up, which goes with a plan, will look
-// at the job again anyway (rows C18, C23).
+// at the job again anyway (rows C18, C23). Only the last pass knows all instances without room.
 static int block_if_needed(struct generic_attempt *a)
 {
 	struct scheduler_run *run = a->run;
-	bool waits = a->follow_ups.count && is_submitted(a);
-	if (!run->failed_groups.count || run->eval->status == EVAL_BLOCKED ||
+	bool waits = a->is_followed_up || (a->follow_ups.count && is_submitted(a));
+	if (!run->failed_groups.count || run->eval->status == EVAL_BLOCKED || run->is_cut ||
 		!uuid_is_zero(&run->blocked_eval) || waits)
 		return 0;
 	return create_blocked(run, TRIGGER_QUEUED_ALLOCS, "created to place remaining allocations",
@@ -234,6 +234,7 @@ static int submit_attempt(struct generic_attempt *a)
 struct process {
 	struct generic_attempt attempt;
 	struct evaluation *eligibility; // the last attempt's knowledge of classes; NULL: not needed
+	bool is_followed_up;            // a pass that was cut created follow-ups
 };
 
 static void release_attempt(void *context)
@@ -254,14 +255,15 @@ static int attempt_generic(struct scheduler_run *run, void *context)
 {
 	struct process *process = context;
 	struct generic_attempt *a = &process->attempt;
-	*a = (struct generic_attempt){.run = run};
+	*a = (struct generic_attempt){.run = run, .is_followed_up = process->is_followed_up};
 	int result = scheduler_run_begin_view(run, &a->view);
 	if (result < 0)
 		return result;
 	make_plan(a);
 	release_view_part(a);
 	scheduler_run_end_view(run);
-	result = submit_attempt(a);
+	result = run->pass_error ? run->pass_error : submit_attempt(a);
+	process->is_followed_up |= run->is_cut && a->follow_ups.count > 0;
 	evaluation_free(process->eligibility);
 	process->eligibility = a->eligibility;
 	a->eligibility = NULL;

@@ -26,6 +26,7 @@ struct generic_attempt {
 	struct array in_place; // in_place_change, in the order in which they were asked for
 	struct evaluation *eligibility; // knowledge of classes; NULL: not needed
 	struct array follow_ups;        // struct evaluation *, to be created
+	bool is_followed_up;            // an earlier pass of the evaluation created some
 };
 
 // Notes the stack's knowledge of classes, for evaluations that wait for room.

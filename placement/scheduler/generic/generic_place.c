@@ -161,11 +161,17 @@ static void place_one(struct placing *p)
 		stack_plan_unstop(a->stack, &replaced->id);
 }
 
+static bool generic_goes_on(struct generic_attempt *a)
+{
+	const struct scheduler_run *run = a->run;
+	return !run->is_cut && run->pass_error == 0 && scheduler_run_goes_on(a->run, a->plan, true);
+}
+
 static void place_all(
 	struct generic_attempt *a, const struct array *wanted, struct array *penalties)
 {
 	CHECK(a->job || wanted->count == 0);
-	for (uint32_t i = 0; i < wanted->count; i++) {
+	for (uint32_t i = 0; i < wanted->count && generic_goes_on(a); i++) {
 		struct placing p = {.a = a,
 			.wanted = ARRAY_AT(wanted, struct reconcile_place, i),
 			.penalties = penalties};

@@ -241,8 +241,11 @@ static int attempt_system(struct scheduler_run *run, void *context)
 	int64_t stagger_ns = a->limit_reached ? a->job->update->stagger_ns : 0;
 	release_view_part(a);
 	scheduler_run_end_view(run);
-	create_blocked(a, &process->blocked);
-	result = submit_attempt(a, stagger_ns);
+	result = run->pass_error;
+	if (result == 0) {
+		create_blocked(a, &process->blocked);
+		result = submit_attempt(a, stagger_ns);
+	}
 	release_attempt(process);
 	CHECK(!run->in_view);
 	return result;

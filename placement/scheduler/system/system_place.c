@@ -86,6 +86,9 @@ void system_place(struct system_attempt *a)
 		fetch_ahead(a, i);
 		if (!takes_instances(a, item))
 			continue;
+		// What a rolling update stopped in this pass counts against its limit, so the pass ends whole.
+		if (!scheduler_run_goes_on(a->run, a->plan, !a->limit_reached))
+			break;
 		if (stack_select_node(a->stack, item->group, item->name_index, item->slot, &option))
 			place_instance(a, item, &option);
 		else

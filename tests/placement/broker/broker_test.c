@@ -461,6 +461,60 @@ static void forgotten_ones_make_room(void **state)
 	assert_int_equal(ack(f, 2, token), 0);
 }
 
+static int yield(struct fixture *f, uint32_t number, uint64_t token, uint64_t index)
+{
+	struct uuid id = eval_id(number);
+	return broker_yield(f->broker, &id, token, index);
+}
+
+static void expect_next(struct fixture *f, uint32_t number, uint64_t *token)
+{
+	uint64_t wait_index;
+	struct evaluation *e = broker_dequeue(f->broker, ALL, 0, token, &wait_index);
+
+	assert_non_null(e);
+	assert_int_equal(eval_number(e), number);
+	evaluation_free(e);
+}
+
+// What did a part of its work comes behind all that waited by then, and before all that came later.
+static void b26_one_that_yields_waits_for_its_turn(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t token, other;
+
+	enqueue(f, (struct eval_ask){.number = 10, .job = "big"});
+	enqueue(f, (struct eval_ask){.number = 20, .job = "other"});
+	enqueue(f, (struct eval_ask){.number = 40, .job = "later"});
+	enqueue(f, (struct eval_ask){.number = 50, .job = "small", .priority = -1});
+	for (uint32_t i = 0; i < 5; i++) { // more often than the delivery limit
+		expect_next(f, 10, &token);
+		assert_int_equal(yield(f, 10, token + 1, 11), -ERROR_TOKEN);
+		assert_int_equal(yield(f, 10, token, 11 + i), 0);
+	}
+	expect_next(f, 10, &token);
+	assert_int_equal(yield(f, 10, token, 30), 0);
+	assert_int_equal(yield(f, 10, token, 30), -ERROR_NOT_FOUND);
+	expect_next(f, 20, &other);
+	expect_next(f, 10, &token);
+	assert_int_equal(ack(f, 10, token), 0);
+	expect_next(f, 40, &other);
+	expect_next(f, 50, &other);
+	assert_int_equal(stats(f).failed, 0);
+	assert_int_equal(stats(f).unacked, 3);
+}
+
+static void b26_rivals_are_as_important(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(broker_has_rival(f->broker, 0));
+	enqueue(f, (struct eval_ask){.number = 1, .priority = 50});
+	assert_true(broker_has_rival(f->broker, 49));
+	assert_true(broker_has_rival(f->broker, 50));
+	assert_false(broker_has_rival(f->broker, 51));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -469,6 +523,8 @@ int main(void)
 		TEST(b24_a_disabled_broker_forgets),
 		TEST(b25_one_of_a_job_at_a_time),
 		TEST(b26_priority_then_age),
+		TEST(b26_one_that_yields_waits_for_its_turn),
+		TEST(b26_rivals_are_as_important),
 		TEST(b27_the_type_with_the_highest_priority),
 		TEST(b29_ack_knows_id_and_token),
 		TEST(b29_too_late_is_told),

@@ -56,6 +56,7 @@ static void start(struct cluster *c)
 			.seed = c->seed += 1000, // no id is given twice
 			.schedules = true,
 			.schedulers = c->threads,
+			.nack_timeout_ns = c->nack_timeout_ns,
 			.step = c->threads ? NULL : step,
 			.step_context = c,
 		});
@@ -104,6 +105,16 @@ void cluster_init_threads_beside(
 {
 	*c = (struct cluster){
 		.source = time_source_real, .seed = 1, .threads = threads, .beside = beside};
+	memory_log_init(&c->log);
+	start(c);
+}
+
+void cluster_init_impatient(struct cluster *c, int64_t nack_timeout_ns)
+{
+	*c = (struct cluster){.source = time_source_real,
+		.seed = 1,
+		.threads = 1,
+		.nack_timeout_ns = nack_timeout_ns};
 	memory_log_init(&c->log);
 	start(c);
 }
@@ -249,6 +260,7 @@ static struct job *build(const struct job_ask *ask)
 			.disk_mb = 10});
 
 	job->priority = ask->priority ? ask->priority : 50;
+	ARRAY_AT(&job->task_groups, struct task_group, 0)->count = ask->count ? ask->count : 1;
 	if (ask->max_parallel) {
 		job->update = memory_take(sizeof *job->update);
 		record_init(&update_description, job->update);

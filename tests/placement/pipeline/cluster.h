@@ -29,7 +29,8 @@ struct cluster {
 	uint64_t seed;
 	void (*meanwhile)(struct cluster *); // called once, while the pipeline waits for a command
 	uint32_t drain_ms;                   // of a stop, with threads; 0: no limit
-	uint32_t threads; // of the schedulers; 0: the calling thread does everything
+	uint32_t threads;        // of the schedulers; 0: the calling thread does everything
+	int64_t nack_timeout_ns; // as in pipeline_settings
 	const struct cluster_beside *beside; // may be NULL
 	bool is_quiet;                       // all threads have ended
 };
@@ -38,6 +39,8 @@ void cluster_init(struct cluster *, uint64_t seed);
 // Runs applier and schedulers on threads of their own, and the real clock.
 void cluster_init_threads(struct cluster *, uint32_t threads);
 void cluster_init_threads_beside(struct cluster *, uint32_t threads, const struct cluster_beside *);
+// One scheduler, whose deliveries are handed out again after so long without progress.
+void cluster_init_impatient(struct cluster *, int64_t nack_timeout_ns);
 // Ends all threads; the state stays for inspection.
 void cluster_quiesce(struct cluster *);
 void cluster_free(struct cluster *);
@@ -65,6 +68,7 @@ struct job_ask {
 	const char *id;
 	int type; // enum job_type
 	int64_t cpu, memory_mb, priority;
+	int64_t count;                    // 0: 1
 	int64_t stagger_ms, max_parallel; // 0: no update block
 	const char *version;              // an environment variable of the task
 };

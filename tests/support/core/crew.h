@@ -11,12 +11,13 @@ struct crew {
 };
 
 struct crew_settings {
-	uint64_t seed;       // 0: from the system
-	bool schedules;      // has a pipeline
-	uint32_t schedulers; // its threads; 0: the caller calls pipeline_step
-	const int *cpus;     // as in pipeline_settings
-	bool watches;        // has watchers
-	int64_t node_ttl_ns; // for watchers
+	uint64_t seed;           // 0: from the system
+	bool schedules;          // has a pipeline
+	uint32_t schedulers;     // its threads; 0: the caller calls pipeline_step
+	const int *cpus;         // as in pipeline_settings
+	int64_t nack_timeout_ns; // as in pipeline_settings
+	bool watches;            // has watchers
+	int64_t node_ttl_ns;     // for watchers
 	void (*step)(
 		void *); // lets the applier work while a command is awaited; NULL: it has threads
 	void *step_context;
