@@ -169,7 +169,11 @@ enum exit_status job_stop(struct session *session, const char **arguments, int c
 		return STATUS_USAGE;
 	enum exit_status result = http_delete(session, path, &answer);
 	json_t *reply = result == STATUS_OK ? json_loadb(answer.body, answer.size, 0, NULL) : NULL;
-	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
+	// The controller answers like Nomad's: a job that is not there is stopped at no index.
+	if (result == STATUS_OK && !answer.index) {
+		result = STATUS_NOT_FOUND;
+		complain(result, "job not found");
+	} else if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
 		puts(answer.body);
 	} else if (result == STATUS_OK) {
 		printf("Stopped job \"%s\"%s at index %llu.\n", arguments[0],

@@ -296,8 +296,7 @@ static void what_is_not_there_is_said(void **unused)
 	} cases[] = {
 		{"/v1/node/00000000-dead-4000-8000-000000000000", 404, "node not found"},
 		{"/v1/node/nonsense", 404, "node not found"},
-		{"/v1/node/00000000-dead-4000-8000-000000000000/allocations", 404,
-			"node not found"},
+		{"/v1/node/00000000-dead-4000-8000-000000000000/allocations", 200, "[]"},
 		{"/v1/job/none", 404, "job not found"},
 		{"/v1/job/none/summary", 404, "job not found"},
 		{"/v1/allocation/00000000-dead-4000-8000-000000000000", 404, "alloc not found"},

@@ -127,18 +127,24 @@ void job_deregister(struct request *request, struct reply *reply)
 	};
 }
 
+// A job that is not there is as good as stopped, so that a script may stop it twice: the indexes are 0.
 void job_deregistered(struct request *request, struct reply *reply)
 {
-	const struct command *command;
-	struct json_writer *w = done_begin(request, reply, &command);
-	if (!w)
+	const struct command *command = submission_command(request->submission, 0);
+	if (command->outcome != OUTCOME_DONE && command->outcome != OUTCOME_UNKNOWN_JOB) {
+		reply_outcome(reply, (int)command->outcome);
 		return;
+	}
+	uint64_t index = command->outcome == OUTCOME_DONE ? command->index : 0;
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
 	eval_made_json(w, &command->job_deregister.made);
-	json_put_u64(w, "JobModifyIndex", command->index);
+	json_put_u64(w, "JobModifyIndex", index);
 	json_put_string(w, "VolumeEvalID", "");
 	json_put_u64(w, "VolumeEvalIndex", 0);
-	write_meta_json(w, command->index);
-	done_end(w, reply, command);
+	write_meta_json(w, index);
+	json_end_object(w);
+	reply_index(reply, index);
 }
 
 // Periodic and parameterized jobs are only evaluated through the jobs that they launch.

@@ -63,33 +63,23 @@ void node_pools_list(struct request *request, struct reply *reply)
 	reply_index(reply, index);
 }
 
-bool node_pool_is_known(struct request *request, struct reply *reply)
-{
-	struct name_set pools = {0};
-	collect_pools(request, &pools);
-	bool known = name_set_has(&pools, request->ids[0]);
-	name_set_free(&pools);
-	if (!known) {
-		reply_error(reply, MHD_HTTP_NOT_FOUND, "node pool not found");
-		reply_index(reply, state_index(request->api->settings.state));
-	}
-	return known;
-}
-
 void node_pool_read(struct request *request, struct reply *reply)
 {
+	struct name_set pools = {0};
 	uint64_t index = state_index(request->api->settings.state);
-	if (!node_pool_is_known(request, reply))
-		return;
-	put_pool(reply_json(request, reply), request->ids[0]);
+	collect_pools(request, &pools);
+	if (name_set_has(&pools, request->ids[0]))
+		put_pool(reply_json(request, reply), request->ids[0]);
+	else
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "node pool not found");
+	name_set_free(&pools);
 	reply_index(reply, index);
 }
 
 void node_pool_nodes(struct request *request, struct reply *reply)
 {
 	const char *name = request->ids[0];
-	if (node_pool_is_known(request, reply))
-		nodes_of_pool(request, strcmp(name, EVERYTHING) == 0 ? NULL : name, reply);
+	nodes_of_pool(request, strcmp(name, EVERYTHING) == 0 ? NULL : name, reply);
 }
 
 void pools_not_made(struct request *request, struct reply *reply)

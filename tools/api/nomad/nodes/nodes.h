@@ -6,5 +6,3 @@
 const void *node_named(const struct request *);
 // Answers with the nodes of a pool, or with all nodes when it is NULL.
 void nodes_of_pool(struct request *, const char *pool, struct reply *);
-// Whether the path's pool exists; false with a reply.
-bool node_pool_is_known(struct request *, struct reply *);

@@ -110,13 +110,7 @@ void node_allocations(struct request *request, struct reply *reply)
 	if (node)
 		state_node_allocations(state, node->slot, collect_one, list);
 	state_read_end();
-	if (node) {
-		allocation_list_answer(list, index, request, reply);
-		return;
-	}
-	id_list_free(list);
-	reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
-	reply_index(reply, index);
+	allocation_list_answer(list, index, request, reply);
 }
 
 uint64_t job_allocations_watched(const struct request *request)
