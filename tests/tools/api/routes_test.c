@@ -39,6 +39,15 @@ static void finds_routes(void **unused)
 	check("DELETE", "/v1/job/web", (struct outcome){ROUTE_FOUND, "/v1/job/:id", "web"});
 }
 
+static void takes_the_rest_of_a_path(void **unused)
+{
+	check("GET", "/v1/var/a/b/c", (struct outcome){ROUTE_FOUND, "/v1/var/:rest", NULL});
+	check("GET", "/v1/acl/policies", (struct outcome){ROUTE_FOUND, "/v1/acl/:rest", NULL});
+	check("GET", "/v1/acl", (struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
+	check("GET", "/v1/job/acl/services",
+		(struct outcome){ROUTE_FOUND, "/v1/job/:id/services", "acl"});
+}
+
 static void decodes_a_segment_once(void **unused)
 {
 	check("GET", "/v1/job/a%2Fb", (struct outcome){ROUTE_FOUND, "/v1/job/:id", "a/b"});
@@ -107,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_routes),
+		cmocka_unit_test(takes_the_rest_of_a_path),
 		cmocka_unit_test(decodes_a_segment_once),
 		cmocka_unit_test(takes_slashes_for_parts_of_a_jobs_id),
 		cmocka_unit_test(refuses_what_is_no_route),

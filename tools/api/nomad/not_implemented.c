@@ -1,5 +1,5 @@
 // Answers for features of Nomad that Berth lacks, in a form that Nomad's clients cope with. Each serves reads and
-// writes.
+// writes. Lists of what there is none of are empty, as those of a server of Nomad that has none.
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/request.h"
 
@@ -31,4 +31,84 @@ void jobs_parse(struct request *request, struct reply *reply)
 {
 	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
 		"HCL is not read here; submit JSON, or use a client that parses HCL itself");
+}
+
+void nothing_listed(struct request *request, struct reply *reply)
+{
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_array(w);
+	json_end_array(w);
+	reply_index(reply, 0);
+}
+
+void no_checks(struct request *request, struct reply *reply)
+{
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_end_object(w);
+}
+
+static void reply_absent(struct reply *reply, const char *noun)
+{
+	reply_error(reply, MHD_HTTP_NOT_FOUND, "%s not found", noun);
+	reply_index(reply, 0);
+}
+
+// The sources of jobs, which clients send along, are not kept.
+void submission_absent(struct request *request, struct reply *reply)
+{
+	const char *version = request_parameter(request, "version");
+	if (version && *version && version[strspn(version, "0123456789")] == '\0')
+		reply_absent(reply, "job source");
+	else
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Unable to parse job submission version parameter");
+}
+
+void variable_absent(struct request *request, struct reply *reply)
+{
+	reply_absent(reply, "variable");
+}
+
+void volume_absent(struct request *request, struct reply *reply)
+{
+	reply_absent(reply, "volume");
+}
+
+void plugin_absent(struct request *request, struct reply *reply)
+{
+	reply_absent(reply, "plugin");
+}
+
+void no_such_plugin(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "no such plugin");
+}
+
+void enterprise_only(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "Nomad Enterprise only endpoint");
+}
+
+void license_absent(struct request *request, struct reply *reply)
+{
+	reply->status = MHD_HTTP_NO_CONTENT;
+}
+
+void acl_disabled(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "ACL support disabled");
+}
+
+void not_kept(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"variables, services, volumes of plugins and keys are not kept here; keep them "
+		"where they are used");
+}
+
+void namespaces_not_made(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"namespaces are not made here: a namespace is there as long as a job is in it");
 }

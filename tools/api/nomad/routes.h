@@ -42,4 +42,59 @@
 	WATCH("/v1/namespace/:id", namespace_read, jobs_watched)                   \
 	READ("/healthz", healthz)
 
+// What Berth has none of: lists are empty, what one would name is not found, and changes are refused.
+#define ABSENT_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)        \
+	READ("/v1/volumes", nothing_listed)                      \
+	READ("/v1/plugins", nothing_listed)                      \
+	READ("/v1/services", nothing_listed)                     \
+	READ("/v1/service/:id", nothing_listed)                  \
+	READ("/v1/vars", nothing_listed)                         \
+	READ("/v1/job/:id/services", nothing_listed)             \
+	READ("/v1/allocation/:id/services", nothing_listed)      \
+	READ("/v1/operator/keyring/keys", nothing_listed)        \
+	READ("/v1/allocation/:id/checks", no_checks)             \
+	READ("/v1/client/allocation/:id/checks", no_checks)      \
+	READ("/v1/job/:id/submission", submission_absent)        \
+	READ("/v1/var/:rest", variable_absent)                   \
+	READ("/v1/volume/csi/:id", volume_absent)                \
+	READ("/v1/plugin/csi/:id", plugin_absent)                \
+	READ("/v1/volumes/external", no_such_plugin)             \
+	READ("/v1/volumes/snapshot", no_such_plugin)             \
+	ASK("PUT", "/v1/var/:rest", not_kept)                    \
+	ASK("DELETE", "/v1/var/:rest", not_kept)                 \
+	ASK("PUT", "/v1/volume/csi/:rest", not_kept)             \
+	ASK("DELETE", "/v1/volume/csi/:rest", not_kept)          \
+	ASK("PUT", "/v1/volumes", not_kept)                      \
+	ASK("PUT", "/v1/volumes/snapshot", not_kept)             \
+	ASK("DELETE", "/v1/volumes/snapshot", not_kept)          \
+	ASK("PUT", "/v1/service/:rest", not_kept)                \
+	ASK("DELETE", "/v1/service/:rest", not_kept)             \
+	ASK("PUT", "/v1/operator/keyring/:rest", not_kept)       \
+	ASK("DELETE", "/v1/operator/keyring/:rest", not_kept)    \
+	ASK("PUT", "/v1/namespace", namespaces_not_made)         \
+	ASK("PUT", "/v1/namespaces", namespaces_not_made)        \
+	ASK("PUT", "/v1/namespace/:id", namespaces_not_made)     \
+	ASK("DELETE", "/v1/namespace/:id", namespaces_not_made)  \
+	READ("/v1/quotas", enterprise_only)                      \
+	READ("/v1/quota-usages", enterprise_only)                \
+	READ("/v1/quota/:rest", enterprise_only)                 \
+	READ("/v1/sentinel/:rest", enterprise_only)              \
+	READ("/v1/recommendations", enterprise_only)             \
+	READ("/v1/recommendation", enterprise_only)              \
+	READ("/v1/recommendation/:id", enterprise_only)          \
+	ASK("PUT", "/v1/quota", enterprise_only)                 \
+	ASK("PUT", "/v1/quota/:rest", enterprise_only)           \
+	ASK("DELETE", "/v1/quota/:rest", enterprise_only)        \
+	ASK("PUT", "/v1/sentinel/:rest", enterprise_only)        \
+	ASK("DELETE", "/v1/sentinel/:rest", enterprise_only)     \
+	ASK("PUT", "/v1/recommendation", enterprise_only)        \
+	ASK("PUT", "/v1/recommendations/apply", enterprise_only) \
+	ASK("DELETE", "/v1/recommendation/:id", enterprise_only) \
+	ASK("PUT", "/v1/operator/license", enterprise_only)      \
+	READ("/v1/operator/license", license_absent)             \
+	READ("/v1/acl/:rest", acl_disabled)                      \
+	ASK("PUT", "/v1/acl/:rest", acl_disabled)                \
+	ASK("DELETE", "/v1/acl/:rest", acl_disabled)
+
 ROUTES_DECLARE(NOMAD_ROUTES)
+ROUTES_DECLARE(ABSENT_ROUTES)

@@ -71,6 +71,8 @@ static bool pattern_fits(
 		size_t size = strcspn(pattern, "/");
 		if (at == segments->count)
 			return false;
+		if (strcmp(pattern, ":rest") == 0)
+			return true;
 		const char *segment = segments->at[at++];
 		if (*pattern == ':') {
 			if (!*segment || more > segments->count - at)

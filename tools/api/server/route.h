@@ -18,8 +18,9 @@ typedef uint64_t route_watched(const struct request *);
 typedef void route_submit(struct request *, struct reply *);
 
 struct route {
-	const char *method;  // "PUT" also means POST
-	const char *pattern; // ":id" stands for one path segment
+	const char *method; // "PUT" also means POST
+	const char *
+		pattern; // ":id" stands for one path segment, ":rest" at the end for all that follow
 	route_answer *answer;
 	route_watched *watched;       // NULL: answers at once
 	route_submit *submit;         // NULL: the route changes nothing
