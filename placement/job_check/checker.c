@@ -47,6 +47,14 @@ bool checker_at_least(struct checker *c, const char *field, int64_t value, int64
 	return false;
 }
 
+uint32_t checker_at_most(struct checker *c, const char *what, uint32_t count, uint32_t most)
+{
+	if (count <= most)
+		return count;
+	checker_mistake(c, "there are %u %s, more than the %u that are allowed", count, what, most);
+	return most;
+}
+
 bool checker_one_of(
 	struct checker *c, const char *field, const char *value, const char *const *names)
 {

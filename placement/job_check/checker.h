@@ -34,6 +34,8 @@ void checker_mistake(struct checker *, const char *format, ...)
 bool checker_allow_part(struct checker *, enum job_part, const char *part);
 // Checks value >= least; the sentence names the field.
 bool checker_at_least(struct checker *, const char *field, int64_t value, int64_t least);
+// Checks count <= most. Returns how many items the caller is to look at: the work on a list has its bound.
+uint32_t checker_at_most(struct checker *, const char *what, uint32_t count, uint32_t most);
 // Checks that value is one of names (NULL-ended).
 bool checker_one_of(
 	struct checker *, const char *field, const char *value, const char *const *names);

@@ -108,10 +108,8 @@ static void check_tasks(struct checker *c)
 	uint32_t leaders = 0;
 	if (tasks->count == 0)
 		checker_mistake(c, "Tasks are missing: a group needs at least one");
-	if (tasks->count > JOB_TASKS_MAX)
-		checker_mistake(c, "there are %u Tasks, more than the %u that are allowed",
-			tasks->count, JOB_TASKS_MAX);
-	for (uint32_t i = 0; i < tasks->count; i++) {
+	uint32_t count = checker_at_most(c, "Tasks", tasks->count, JOB_TASKS_MAX);
+	for (uint32_t i = 0; i < count; i++) {
 		c->task = ARRAY_AT(tasks, struct task, i);
 		leaders += c->task->leader;
 		if (is_first_double(tasks, sizeof(struct task), i))
@@ -123,23 +121,57 @@ static void check_tasks(struct checker *c)
 		checker_mistake(c, "%u tasks are Leader: at most one may be", leaders);
 }
 
-static uint32_t constraint_count(const struct checker *c)
+// What a node is compared with for one instance of a group.
+struct comparisons {
+	uint32_t constraints, rankings, of_devices;
+};
+
+static struct comparisons count_comparisons(const struct checker *c)
 {
-	uint32_t count = c->job->constraints.count + c->group->constraints.count;
-	for (uint32_t i = 0; i < c->group->tasks.count; i++)
-		count += ARRAY_AT(&c->group->tasks, struct task, i)->constraints.count;
-	return count;
+	const struct task_group *group = c->group;
+	struct comparisons sum = {
+		.constraints = c->job->constraints.count + group->constraints.count,
+		.rankings = c->job->affinities.count + c->job->spreads.count +
+			    group->affinities.count + group->spreads.count,
+	};
+	for (uint32_t i = 0; i < group->tasks.count; i++) {
+		const struct task *task = ARRAY_AT(&group->tasks, struct task, i);
+		sum.constraints += task->constraints.count;
+		sum.rankings += task->affinities.count;
+		for (uint32_t k = 0; k < task->resources.devices.count; k++) {
+			const struct device_ask *ask =
+				ARRAY_AT(&task->resources.devices, struct device_ask, k);
+			sum.of_devices += ask->constraints.count + ask->affinities.count;
+		}
+	}
+	return sum;
+}
+
+static void check_comparisons(struct checker *c)
+{
+	struct comparisons sum = count_comparisons(c);
+	if (sum.constraints > JOB_CONSTRAINTS_MAX)
+		checker_mistake(c,
+			"%u constraints of job, group and tasks are more than the %u that are "
+			"allowed",
+			sum.constraints, JOB_CONSTRAINTS_MAX);
+	if (sum.rankings > JOB_RANKINGS_MAX)
+		checker_mistake(c,
+			"%u affinities and spreads of job, group and tasks are more than the %u "
+			"that are allowed",
+			sum.rankings, JOB_RANKINGS_MAX);
+	if (sum.of_devices > JOB_CONSTRAINTS_MAX)
+		checker_mistake(c,
+			"%u constraints and affinities of the group's devices are more than the "
+			"%u that are allowed",
+			sum.of_devices, JOB_CONSTRAINTS_MAX);
 }
 
 static void check_group_placement(struct checker *c)
 {
 	const struct task_group *group = c->group;
 	check_constraints(c, &group->constraints, false);
-	if (constraint_count(c) > JOB_CONSTRAINTS_MAX)
-		checker_mistake(c,
-			"%u constraints of job, group and tasks are more than the %u that are "
-			"allowed",
-			constraint_count(c), JOB_CONSTRAINTS_MAX);
+	check_comparisons(c);
 	check_affinities(c, &group->affinities, false);
 	check_spreads(c, &group->spreads);
 	check_networks(c, &group->networks);
@@ -188,10 +220,8 @@ static void check_groups(struct checker *c)
 	const struct array *groups = &c->job->task_groups;
 	if (groups->count == 0)
 		checker_mistake(c, "TaskGroups are missing: a job needs at least one");
-	if (groups->count > JOB_GROUPS_MAX)
-		checker_mistake(c, "there are %u TaskGroups, more than the %u that are allowed",
-			groups->count, JOB_GROUPS_MAX);
-	for (uint32_t i = 0; i < groups->count; i++) {
+	uint32_t count = checker_at_most(c, "TaskGroups", groups->count, JOB_GROUPS_MAX);
+	for (uint32_t i = 0; i < count; i++) {
 		c->group = ARRAY_AT(groups, struct task_group, i);
 		if (is_first_double(groups, sizeof(struct task_group), i))
 			checker_mistake(c, "another group of the job has the same Name");
@@ -227,7 +257,9 @@ static void check_region(struct checker *c, const struct multiregion *m, uint32_
 		if (text_equal(text_of(region->name),
 			    text_of(ARRAY_AT(&m->regions, struct job_region, n)->name)))
 			checker_mistake(c, "region \"%.64s\" is there twice", region->name);
-	for (uint32_t n = 0; n < region->datacenters.count; n++)
+	uint32_t datacenters = checker_at_most(
+		c, "Datacenters of a region", region->datacenters.count, JOB_LIST_MAX);
+	for (uint32_t n = 0; n < datacenters; n++)
 		checker_name(c, "a name in Datacenters of a region",
 			*ARRAY_AT(&region->datacenters, char *, n), NAME_BYTES_MAX);
 	check_meta(c, "Meta of a region", &region->meta);
@@ -252,7 +284,8 @@ static void check_where(struct checker *c)
 	const struct job *job = c->job;
 	if (job->datacenters.count == 0)
 		checker_mistake(c, "Datacenters are missing: [\"*\"] means all");
-	for (uint32_t i = 0; i < job->datacenters.count; i++)
+	uint32_t count = checker_at_most(c, "Datacenters", job->datacenters.count, JOB_LIST_MAX);
+	for (uint32_t i = 0; i < count; i++)
 		checker_name(c, "a name in Datacenters", *ARRAY_AT(&job->datacenters, char *, i),
 			NAME_BYTES_MAX);
 	checker_name(c, "NodePool", job->node_pool, NAME_BYTES_MAX);

@@ -44,7 +44,7 @@ static void check_compiles(struct checker *c, const char *what, const char *left
 
 void check_constraints(struct checker *c, const struct array *constraints, bool of_device)
 {
-	for (uint32_t i = 0; i < constraints->count; i++) {
+	for (uint32_t i = 0; i < constraints->count && i < JOB_CONSTRAINTS_MAX; i++) {
 		const struct constraint *item = ARRAY_AT(constraints, struct constraint, i);
 		if (!is_distinct(item->operand))
 			check_compiles(c, of_device ? "device constraint" : "constraint",
@@ -67,7 +67,7 @@ void check_affinities(struct checker *c, const struct array *affinities, bool of
 		!checker_allow_part(c, PART_RANKING,
 			of_device ? "Affinities of a device are" : "Affinities are"))
 		return;
-	for (uint32_t i = 0; i < affinities->count; i++) {
+	for (uint32_t i = 0; i < affinities->count && i < JOB_RANKINGS_MAX; i++) {
 		const struct affinity *item = ARRAY_AT(affinities, struct affinity, i);
 		if (is_distinct(item->operand))
 			checker_mistake(c,
@@ -87,7 +87,9 @@ void check_affinities(struct checker *c, const struct array *affinities, bool of
 static void check_targets(struct checker *c, const struct spread *spread)
 {
 	int64_t sum = 0;
-	for (uint32_t i = 0; i < spread->targets.count; i++) {
+	uint32_t count =
+		checker_at_most(c, "targets of a spread", spread->targets.count, JOB_LIST_MAX);
+	for (uint32_t i = 0; i < count; i++) {
 		const struct spread_target *target =
 			ARRAY_AT(&spread->targets, struct spread_target, i);
 		const char *value = target->value ? target->value : "";
@@ -115,7 +117,7 @@ void check_spreads(struct checker *c, const struct array *spreads)
 {
 	if (spreads->count > 0 && !checker_allow_part(c, PART_RANKING, "Spreads are"))
 		return;
-	for (uint32_t i = 0; i < spreads->count; i++) {
+	for (uint32_t i = 0; i < spreads->count && i < JOB_RANKINGS_MAX; i++) {
 		const struct spread *spread = ARRAY_AT(spreads, struct spread, i);
 		checker_name(
 			c, "Attribute of a spread", spread->attribute, ATTRIBUTE_VALUE_BYTES_MAX);
@@ -127,28 +129,53 @@ void check_spreads(struct checker *c, const struct array *spreads)
 	}
 }
 
-static void check_ports(
-	struct checker *c, const struct array *ports, const struct array *others, bool reserved)
+static bool has_label(const struct array *ports, uint32_t count, const char *label)
 {
-	for (uint32_t i = 0; i < ports->count; i++) {
-		const struct port *port = ARRAY_AT(ports, struct port, i);
-		const char *label = port->label ? port->label : "";
-		bool twice = false;
-		if (!label[0])
-			checker_mistake(c, "a port has no Label");
-		for (uint32_t k = 0; label[0] && k < i; k++)
-			twice |= text_is(ARRAY_AT(ports, struct port, k)->label, label);
-		for (uint32_t k = 0; label[0] && others && k < others->count; k++)
-			twice |= text_is(ARRAY_AT(others, struct port, k)->label, label);
-		if (twice)
-			checker_mistake(c, "port label \"%.64s\" comes twice", label);
-		if (port->value < (reserved ? 1 : 0) || port->value > PORT_MOST)
-			checker_mistake(c, "port \"%.64s\" has Value %ld, which is no port", label,
-				(long)port->value);
-		if (port->to < -1 || port->to > PORT_MOST)
-			checker_mistake(c, "port \"%.64s\" is mapped To %ld, which is no port",
-				label, (long)port->to);
+	for (uint32_t i = 0; i < count; i++)
+		if (text_is(ARRAY_AT(ports, struct port, i)->label, label))
+			return true;
+	return false;
+}
+
+static void check_port(struct checker *c, const struct port *port, bool reserved, bool twice)
+{
+	const char *label = port->label ? port->label : "";
+	if (!label[0])
+		checker_mistake(c, "a port has no Label");
+	else if (twice)
+		checker_mistake(c, "port label \"%.64s\" comes twice", label);
+	if (port->value < (reserved ? 1 : 0) || port->value > PORT_MOST)
+		checker_mistake(c, "port \"%.64s\" has Value %ld, which is no port", label,
+			(long)port->value);
+	if (port->to < -1 || port->to > PORT_MOST)
+		checker_mistake(c, "port \"%.64s\" is mapped To %ld, which is no port", label,
+			(long)port->to);
+}
+
+static void check_ports(struct checker *c, const struct network_ask *network)
+{
+	const struct array *reserved = &network->reserved_ports, *dynamic = &network->dynamic_ports;
+	uint32_t reserved_count =
+		checker_at_most(c, "ReservedPorts", reserved->count, JOB_LIST_MAX);
+	uint32_t dynamic_count = checker_at_most(c, "DynamicPorts", dynamic->count, JOB_LIST_MAX);
+	for (uint32_t i = 0; i < reserved_count; i++) {
+		const struct port *port = ARRAY_AT(reserved, struct port, i);
+		check_port(c, port, true, has_label(reserved, i, port->label));
 	}
+	for (uint32_t i = 0; i < dynamic_count; i++) {
+		const struct port *port = ARRAY_AT(dynamic, struct port, i);
+		check_port(c, port, false,
+			has_label(dynamic, i, port->label) ||
+				has_label(reserved, reserved_count, port->label));
+	}
+}
+
+static void check_network(struct checker *c, const struct network_ask *network)
+{
+	if (network->mode && network->mode[0] && strncmp(network->mode, "cni/", 4) != 0)
+		checker_one_of(c, "Mode of a network", network->mode, network_modes);
+	checker_at_least(c, "MBits of a network", network->mbits, 0);
+	check_ports(c, network);
 }
 
 void check_networks(struct checker *c, const struct array *networks)
@@ -158,14 +185,8 @@ void check_networks(struct checker *c, const struct array *networks)
 	if (networks->count > 1)
 		checker_mistake(
 			c, "there are %u Networks but only one is allowed", networks->count);
-	for (uint32_t i = 0; i < networks->count; i++) {
-		const struct network_ask *network = ARRAY_AT(networks, struct network_ask, i);
-		if (network->mode && network->mode[0] && strncmp(network->mode, "cni/", 4) != 0)
-			checker_one_of(c, "Mode of a network", network->mode, network_modes);
-		checker_at_least(c, "MBits of a network", network->mbits, 0);
-		check_ports(c, &network->reserved_ports, NULL, true);
-		check_ports(c, &network->dynamic_ports, &network->reserved_ports, false);
-	}
+	if (networks->count > 0)
+		check_network(c, ARRAY_AT(networks, struct network_ask, 0));
 }
 
 static void check_per_alloc(struct checker *c, const struct volume_ask *volume)
@@ -181,7 +202,8 @@ void check_volumes(struct checker *c, const struct array *volumes)
 {
 	if (volumes->count > 0 && !checker_allow_part(c, PART_PLACED_BY_NOMAD, "Volumes are"))
 		return;
-	for (uint32_t i = 0; i < volumes->count; i++) {
+	uint32_t count = checker_at_most(c, "Volumes", volumes->count, JOB_LIST_MAX);
+	for (uint32_t i = 0; i < count; i++) {
 		const struct volume_ask *volume = ARRAY_AT(volumes, struct volume_ask, i);
 		checker_one_of(c, "Type of a volume", volume->type, volume_types);
 		checker_name(c, "Source of a volume", volume->source, NAME_BYTES_MAX);

@@ -157,10 +157,9 @@ void check_periodic(struct checker *c, const struct periodic_config *periodic)
 				       : "Periodic.Spec is missing");
 	if (one)
 		check_cron(c, "Periodic.Spec", periodic->spec);
-	if (periodic->specs.count > PERIODIC_SPECS_MAX)
-		checker_mistake(c, "Periodic.Specs has %u expressions but at most %u are allowed",
-			periodic->specs.count, PERIODIC_SPECS_MAX);
-	for (uint32_t i = 0; i < periodic->specs.count && i < PERIODIC_SPECS_MAX; i++)
+	uint32_t count =
+		checker_at_most(c, "Periodic.Specs", periodic->specs.count, PERIODIC_SPECS_MAX);
+	for (uint32_t i = 0; i < count; i++)
 		check_cron(c, "Periodic.Specs:", *ARRAY_AT(&periodic->specs, char *, i));
 	check_time_zone(c, periodic->time_zone);
 }
@@ -170,10 +169,13 @@ void check_parameterized(struct checker *c, const struct parameterized_config *c
 	if (!checker_allow_part(c, PART_PERIODIC, "ParameterizedJob is"))
 		return;
 	checker_one_of(c, "ParameterizedJob.Payload", config->payload, payloads);
-	for (uint32_t i = 0; i < config->meta_required.count; i++) {
-		struct text name = text_of(*ARRAY_AT(&config->meta_required, char *, i));
-		for (uint32_t k = 0; k < config->meta_optional.count; k++)
-			if (text_equal(name, text_of(*ARRAY_AT(&config->meta_optional, char *, k))))
+	const struct array *needed = &config->meta_required, *optional = &config->meta_optional;
+	uint32_t needed_count = checker_at_most(c, "MetaRequired", needed->count, JOB_LIST_MAX);
+	uint32_t optional_count = checker_at_most(c, "MetaOptional", optional->count, JOB_LIST_MAX);
+	for (uint32_t i = 0; i < needed_count; i++) {
+		struct text name = text_of(*ARRAY_AT(needed, char *, i));
+		for (uint32_t k = 0; k < optional_count; k++)
+			if (text_equal(name, text_of(*ARRAY_AT(optional, char *, k))))
 				checker_mistake(c,
 					"\"%.*s\" is in MetaRequired and in MetaOptional",
 					name.size < 64 ? (int)name.size : 64,

@@ -59,7 +59,8 @@ static void check_resources(struct checker *c)
 	if (ask->memory_max_mb != 0 && ask->memory_max_mb < ask->memory_mb)
 		checker_mistake(c, "Resources.MemoryMaxMB is %ld, less than MemoryMB (%ld)",
 			(long)ask->memory_max_mb, (long)ask->memory_mb);
-	for (uint32_t i = 0; i < ask->devices.count; i++)
+	uint32_t devices = checker_at_most(c, "Devices", ask->devices.count, JOB_LIST_MAX);
+	for (uint32_t i = 0; i < devices; i++)
 		check_device(c, ARRAY_AT(&ask->devices, struct device_ask, i));
 	check_networks(c, &ask->networks);
 }

@@ -56,6 +56,11 @@
 #define JOB_GROUPS_MAX 256u
 #define JOB_TASKS_MAX 256u
 #define JOB_CONSTRAINTS_MAX 64u
+// Affinities and spreads of a group, with its job's and its tasks': each scores every node that is looked at.
+#define JOB_RANKINGS_MAX 64u
+// Items of every other list of a job that is searched for equals: ports of a network, volumes, datacenters, targets of
+// a spread, names of parameters. What a body of a megabyte could list takes minutes to compare.
+#define JOB_LIST_MAX 256u
 // Every launch computes the next time of each.
 #define PERIODIC_SPECS_MAX 64u
 // Regions of one job: each region asks all the others.

@@ -220,7 +220,8 @@ static uint32_t quote_one(struct text rest, char out[static 8], uint32_t *taken)
 char *log_quote(const char *value, char *buffer, uint32_t size)
 {
 	static const char cut_end[] = "…\"";
-	struct text rest = text_of(value);
+	// Every byte becomes at least one: what lies beyond the buffer is cut off whatever it is, and not read.
+	struct text rest = {value, value ? (uint32_t)strnlen(value, size) : 0};
 	CHECK(size > sizeof cut_end);
 	uint32_t at = 0;
 	uint32_t last_cut = 1; // longest prefix that leaves room for the mark

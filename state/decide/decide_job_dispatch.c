@@ -98,6 +98,12 @@ static enum command_outcome check_meta(
 {
 	struct name_list unpermitted = {0}, missing = {0};
 
+	// No job declares as many (job_check), so that what the applier compares has its bound.
+	if (c->meta_count > 2 * JOB_LIST_MAX)
+		return child_refuse(c,
+			"Dispatch request has %u metadata keys, more than the %u "
+			"that a job can declare",
+			c->meta_count, 2 * JOB_LIST_MAX);
 	for (uint32_t i = 0; i < c->meta_count; i++) {
 		struct text name = c->meta[i].name;
 		for (uint32_t j = 0; j < i; j++)

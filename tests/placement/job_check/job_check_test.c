@@ -125,6 +125,17 @@ static void many_constraints(struct job *j)
 	for (uint32_t i = 0; i <= JOB_CONSTRAINTS_MAX; i++)
 		constrain(&j->constraints, "${attr.a}", "=", "1");
 }
+static void many_device_constraints(struct job *j)
+{
+	struct array *constraints = &ask_device(j, "gpu", 1)->constraints;
+	for (uint32_t i = 0; i <= JOB_CONSTRAINTS_MAX; i++)
+		constrain(constraints, "${device.model}", "=", "a");
+}
+static void many_affinities(struct job *j)
+{
+	for (uint32_t i = 0; i <= JOB_RANKINGS_MAX; i++)
+		prefer(i % 2 ? &j->affinities : &group_of(j)->affinities);
+}
 static void affinity_0(struct job *j)
 {
 	prefer(&j->affinities)->weight = 0;
@@ -479,6 +490,9 @@ static const struct {
 	{JOB_SERVICE, bad_regexp, "constraint \"${attr.a} regexp (\": "},
 	{JOB_SERVICE, bad_distinct, "RTarget \"0\", which is no number of allocations"},
 	{JOB_SERVICE, many_constraints, "65 constraints of job, group and tasks"},
+	{JOB_SERVICE, many_device_constraints,
+		"65 constraints and affinities of the group's devices are more than the 64"},
+	{JOB_SERVICE, many_affinities, "65 affinities and spreads of job, group and tasks"},
 	{JOB_SERVICE, affinity_0, "Weight of an affinity is 0"},
 	{JOB_SERVICE, affinity_101, "group \"front\": Weight of an affinity is 101"},
 	{JOB_SERVICE, spread_0, "Weight of spread \"${meta.rack}\" is 0"},
@@ -533,7 +547,7 @@ static const struct {
 	{JOB_BATCH, periodic_minute_60,
 		"\"60 * * * *\" is not a cron expression: \"60\" in the field for the minute is no "
 		"value"},
-	{JOB_BATCH, periodic_many, "Periodic.Specs has 65 expressions but at most 64 are allowed"},
+	{JOB_BATCH, periodic_many, "there are 65 Periodic.Specs, more than the 64"},
 	{JOB_BATCH, periodic_zone, "\"Europe/Atlantis\" is no time zone"},
 	{JOB_BATCH, payload_kind, "ParameterizedJob.Payload \"maybe\""},
 	{JOB_BATCH, meta_twice, "\"who\" is in MetaRequired and in MetaOptional"},
