@@ -2,6 +2,7 @@
 #include "dataplane/expiry.h"
 #include "dataplane/hot/receive.h"
 #include "dataplane/requests/lines.h"
+#include "dataplane/requests/notices.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -63,6 +64,7 @@ void packet_workers_destroy(struct packet_workers *team)
 		report_pool_free(&team->items[i].reports);
 		spec_cache_free(&team->items[i].specs);
 	}
+	notices_close(team);
 	free(team->counters);
 	free(team->items);
 	free(team);
@@ -88,6 +90,7 @@ void packet_workers_open(struct packet_workers *team, struct state *state,
 	team->queue = queue;
 	team->keys = keys;
 	team->time = time;
+	notices_open(team);
 	uint64_t now_ns = time_monotonic_ns(time);
 	for (uint32_t i = 0; i < team->count; i++) {
 		struct packet_worker *w = &team->items[i];
@@ -142,6 +145,7 @@ uint32_t packet_worker_step(struct packet_worker *w)
 	if (received > 0)
 		handle_burst(w);
 	requests_answer(w);
+	notices_send(w, now_ns);
 	// The worker handles every queued packet before it judges a node silent.
 	if (received < DRAINED_BELOW)
 		sweep_slice(w, now_ns);

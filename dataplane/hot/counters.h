@@ -60,6 +60,7 @@ struct hot_counters {
 	_Atomic uint64_t neighbours;  // ARP, neighbour solicitations and pings answered
 	_Atomic uint64_t replies;     // packets turned around or built
 	_Atomic uint64_t reply_drops; // replies the port did not take
+	_Atomic uint64_t notices;     // sent to nodes that did not ask
 	_Atomic uint64_t refused[HOT_REFUSED_KINDS];
 	_Atomic uint64_t bursts, busy_cycles;
 	_Atomic uint64_t expired, returned;  // reports pushed

@@ -2,6 +2,7 @@
 #include "dataplane/hot/line.h"
 #include "dataplane/hot/liveness.h"
 #include "dataplane/hot/reply.h"
+#include "dataplane/hot/source.h"
 #include "dataplane/wire/little_endian.h"
 
 #define HEARTBEAT_SIGNED_BYTES (WIRE_HEARTBEAT_BYTES - WIRE_TAG_BYTES)
@@ -128,6 +129,20 @@ static inline void heard(struct hot_worker *w, const struct lane *lane)
 	last_heard_set(w->table, lane->slot, w->now_ms);
 }
 
+// A heartbeat from another address than the one before is where the node is told of news from now on. A replayed frame
+// does not come here, so that only the node itself moves it.
+static inline void follow_source(
+	struct hot_worker *w, const struct frame *f, const struct lane *lane)
+{
+	uint16_t mark = source_mark(f->data, f->ipv6);
+	if (__builtin_expect(LINE_GET(lane->line->source) == mark, 1) ||
+		foreign_owner(w, lane->slot) != NODE_BLOCK_UNOWNED)
+		return;
+	LINE_SET(lane->line->source, mark);
+	if (w->up.moved != NULL)
+		w->up.moved(w->up.context, lane->slot, f->packet, f->offset);
+}
+
 // Writes the acknowledgement over the heartbeat, whose sequence stays.
 static inline void acknowledge(struct hot_worker *w, struct burst *b, const struct frame *f,
 	const struct lane *lane, uint32_t directives)
@@ -169,6 +184,7 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 	if (!lane_accept(w, f, lane))
 		return;
 	heard(w, lane);
+	follow_source(w, f, lane);
 	b->accepted++;
 	acknowledge(w, b, f, lane, 0);
 }

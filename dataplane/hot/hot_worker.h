@@ -47,6 +47,9 @@ struct hot_upcalls {
 	bool (*returned)(void *context, uint32_t slot, uint32_t generation);
 	// Reports a silent node. False: the ring is full; the next sweep tries again.
 	bool (*expired)(void *context, uint32_t slot, uint32_t generation);
+	// Keeps where a node's frames come from, so that it can be told of news: called when that may have changed.
+	// May be NULL.
+	void (*moved)(void *context, uint32_t slot, const struct packet *, uint32_t offset);
 };
 
 struct hot_worker {

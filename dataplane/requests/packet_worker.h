@@ -2,6 +2,7 @@
 // on them.
 #pragma once
 #include "dataplane/hot/liveness.h"
+#include "dataplane/hot/source.h"
 #include "dataplane/port/packet_io.h"
 #include "dataplane/requests/request.h"
 #include "dataplane/requests/spec_cache.h"
@@ -26,6 +27,8 @@ struct packet_worker {
 	struct request_pool requests;
 	struct report_pool reports;
 	struct spec_cache specs;
+	uint32_t notice_block; // whose news this worker tells next
+	uint64_t notices_due_ns;
 	// Of this worker's port, shared by all of its workers; NULL: nothing is known.
 	const struct port_signs *signs;
 	uint64_t hold_due_ns;
@@ -55,6 +58,9 @@ struct packet_workers {
 	struct state *state;
 	struct command_queue *queue;
 	const struct master_keys *keys;
+	// By slot, of its owning worker; NULL: memory was short, and nobody is told.
+	struct node_source *sources;
+	uint32_t source_count;
 	const struct time_source *time;
 	_Atomic bool stopping;
 	_Atomic uint32_t releases; // of holds, by operators

@@ -1,6 +1,7 @@
 #include "dataplane/hot/reply.h"
 #include "dataplane/requests/alloc_requests.h"
 #include "dataplane/requests/lines.h"
+#include "dataplane/requests/notices.h"
 #include "dataplane/requests/packet_worker.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
@@ -57,6 +58,11 @@ static bool report_returned(void *context, uint32_t slot, uint32_t generation)
 static bool report_expired(void *context, uint32_t slot, uint32_t generation)
 {
 	return report_node(context, COMMAND_NODE_EXPIRED, slot, generation);
+}
+
+static void node_moved(void *context, uint32_t slot, const struct packet *packet, uint32_t offset)
+{
+	notices_source(context, slot, packet, offset);
 }
 
 static const uint8_t *frame_of(const struct request *r)
@@ -290,6 +296,8 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 		counter_add(&w->counters.refused[HOT_REFUSED_BAD_BODY], 1);
 		return refuse_request(w, f, WIRE_REFUSED_BAD_REQUEST, 0);
 	}
+	if (r->header.type == WIRE_ALLOC_UPDATE || r->header.type == WIRE_READINESS)
+		notices_heard(w, r->header.slot, f->packet, f->offset);
 	struct packet_worker *submitter = submitter_of(r);
 	r->forwarded = submitter != w;
 	if (r->forwarded) {
@@ -311,14 +319,24 @@ struct hot_upcalls request_upcalls(struct packet_worker *w)
 		.client_key = client_key,
 		.request = receive_request,
 		.returned = report_returned,
-		.expired = report_expired};
+		.expired = report_expired,
+		.moved = node_moved};
 }
 
 static void install_line(struct packet_worker *w, struct request *r)
 {
-	line_install(w->hot.table, r->node_register.slot, r->node_register.generation, &r->key,
-		r->header.key_id, w->hot.now_ms);
+	const struct node_registration *c = &r->node_register;
+	const struct node_line *line = node_table_line(w->hot.table, c->slot);
+	bool is_known = line != NULL && line->generation == c->generation;
+	line_install(
+		w->hot.table, c->slot, c->generation, &r->key, r->header.key_id, w->hot.now_ms);
 	r->installed = true;
+	if (is_known)
+		return;
+	const struct packet from = {.data = r->packet};
+	notices_forget(w, c->slot);
+	if (r->worker == w)
+		notices_heard(w, c->slot, &from, r->offset);
 }
 
 static bool needs_install(const struct request *r)

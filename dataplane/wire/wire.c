@@ -25,6 +25,7 @@ static const char *const type_names[WIRE_TYPES] = {
 	[WIRE_READINESS_TAKEN] = "READINESS_TAKEN",
 	[WIRE_VMS] = "VMS",
 	[WIRE_VMS_REPLY] = "VMS_REPLY",
+	[WIRE_NOTIFY] = "NOTIFY",
 };
 
 static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
@@ -67,7 +68,7 @@ static const uint32_t types_known =
 	1u << WIRE_STATUS_REPLY | 1u << WIRE_REFUSED | 1u << WIRE_ALLOC_UPDATE |
 	1u << WIRE_ALLOC_UPDATED | 1u << WIRE_ALLOCS | 1u << WIRE_ALLOCS_REPLY |
 	1u << WIRE_ALLOC_SPEC | 1u << WIRE_ALLOC_SPEC_REPLY | 1u << WIRE_READINESS |
-	1u << WIRE_READINESS_TAKEN | 1u << WIRE_VMS | 1u << WIRE_VMS_REPLY;
+	1u << WIRE_READINESS_TAKEN | 1u << WIRE_VMS | 1u << WIRE_VMS_REPLY | 1u << WIRE_NOTIFY;
 
 enum wire_error wire_header_decode(const uint8_t *frame, uint32_t size, struct wire_header *h)
 {

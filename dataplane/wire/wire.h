@@ -31,7 +31,7 @@
 #define WIRE_FRAME_BYTES_MIN (WIRE_HEADER_BYTES + WIRE_TAG_BYTES)
 #define WIRE_NO_SLOT 0xffffffffu
 
-// Replies are odd. REFUSED answers any request.
+// What the controller sends is odd. REFUSED answers any request, NOTIFY answers none.
 enum wire_type {
 	WIRE_HEARTBEAT = 2,
 	WIRE_HEARTBEAT_ACK = 3,
@@ -56,6 +56,7 @@ enum wire_type {
 	WIRE_READINESS_TAKEN = 23,
 	WIRE_VMS = 24,
 	WIRE_VMS_REPLY = 25,
+	WIRE_NOTIFY = 27,
 	WIRE_TYPES,
 };
 
@@ -187,6 +188,16 @@ struct wire_register {
 struct wire_readiness {
 	bool ready;
 	uint32_t backoff_ms;
+};
+
+// NOTIFY, 64 bytes, sent to a node that did not ask, and never answered: the newest index of its allocations has
+// changed. header.sequence is 0. Shorter than nothing that a node sends, and not sent again: a heartbeat says it, too.
+//	24 u64 term         the controller's term
+//	32 u64 alloc_index  newest allocation index that concerns the node
+//	40 zeros
+struct wire_notify {
+	uint64_t term;
+	uint64_t alloc_index;
 };
 
 // A client's messages; those about a node's allocations are in wire_alloc.h, those about a worker's virtual machines in
@@ -363,6 +374,9 @@ uint32_t wire_readiness_encode(
 bool wire_readiness_taken_decode(const uint8_t *frame, const struct wire_header *, uint64_t *index);
 uint32_t wire_readiness_taken_encode(
 	uint8_t *frame, uint32_t size, struct wire_header, uint64_t index);
+bool wire_notify_decode(const uint8_t *frame, const struct wire_header *, struct wire_notify *);
+uint32_t wire_notify_encode(
+	uint8_t *frame, uint32_t size, struct wire_header, const struct wire_notify *);
 // Client name of any client message, for finding its key before the tag is checked.
 bool wire_client_decode(const uint8_t *frame, const struct wire_header *, struct text *client);
 bool wire_place_decode(const uint8_t *frame, const struct wire_header *, struct wire_place *);

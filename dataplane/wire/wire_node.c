@@ -99,6 +99,22 @@ uint32_t wire_readiness_taken_encode(
 	return encode_small(frame, size, header, index, 0, 0, 0);
 }
 
+bool wire_notify_decode(
+	const uint8_t *frame, const struct wire_header *header, struct wire_notify *notify)
+{
+	struct bytes_reader r = body_reader(frame, header);
+	notify->term = bytes_take_u64(&r);
+	notify->alloc_index = bytes_take_u64(&r);
+	return header->length == WIRE_HEARTBEAT_BYTES && body_complete(&r);
+}
+
+uint32_t wire_notify_encode(
+	uint8_t *frame, uint32_t size, struct wire_header header, const struct wire_notify *notify)
+{
+	header.type = WIRE_NOTIFY;
+	return encode_small(frame, size, header, notify->term, notify->alloc_index, 0, 0);
+}
+
 static void take_description(struct bytes_reader *r, struct wire_register *reg)
 {
 	reg->cpu_mhz = bytes_take_u32(r);

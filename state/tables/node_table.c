@@ -15,6 +15,8 @@ struct node_table *node_table_create(uint32_t slots_max)
 	t->slots_max = slots_max;
 	t->lines = memory_map((size_t)slots_max * sizeof t->lines[0]);
 	t->last_heard_ms = memory_map((size_t)slots_max * sizeof t->last_heard_ms[0]);
+	t->news = memory_take_array((slots_max + 63) / 64, sizeof t->news[0]);
+	t->block_news = memory_take_array(blocks_of(slots_max), sizeof t->block_news[0]);
 	t->block_owner = memory_take_array(blocks_of(slots_max), sizeof t->block_owner[0]);
 	for (uint32_t i = 0; i < blocks_of(slots_max); i++)
 		t->block_owner[i] = NODE_BLOCK_UNOWNED;
@@ -30,6 +32,8 @@ void node_table_destroy(struct node_table *t)
 		return;
 	memory_unmap(t->lines, (size_t)t->slots_max * sizeof t->lines[0]);
 	memory_unmap(t->last_heard_ms, (size_t)t->slots_max * sizeof t->last_heard_ms[0]);
+	free(t->news);
+	free(t->block_news);
 	free(t->block_owner);
 	free(t);
 }

@@ -15,7 +15,7 @@ struct node_line {
 	_Atomic uint32_t generation; // 0: no node here. Also read by others
 	uint8_t key_id;              // 0: derive from the master key at the next frame
 	uint8_t flags;               // enum node_line_flag
-	uint16_t reserved;
+	uint16_t source; // mark of where its newest heartbeat came from; 0: none was heard yet
 	// Written by the applier only, relaxed.
 	_Atomic uint64_t alloc_index; // newest allocation index that concerns the node
 	_Atomic uint32_t directives;  // enum wire_directive
@@ -44,6 +44,10 @@ struct node_table {
 	_Atomic uint32_t *last_heard_ms;
 	// Which worker owns each block of NODE_BLOCK_SLOTS slots; written by the applier, relaxed.
 	_Atomic uint16_t *block_owner;
+	// Nodes that are to be told that their alloc_index grew: a bit for each slot, and a mark for each block that
+	// may have one. The applier sets them, the owning worker takes them.
+	_Atomic uint64_t *news;
+	_Atomic uint8_t *block_news;
 	// The controller's term: constant while the process runs.
 	uint64_t term;
 };
@@ -59,6 +63,18 @@ static inline struct node_line *node_table_line(const struct node_table *t, uint
 	if (slot >= atomic_load_explicit(&t->slots_used, memory_order_relaxed))
 		return (struct node_line *)0;
 	return &t->lines[slot];
+}
+
+// Notes the newest index of a node's allocations, for its heartbeats and for the worker that owns the slot. Applier
+// only.
+static inline void node_table_announce(struct node_table *t, uint32_t slot, uint64_t index)
+{
+	struct node_line *line = &t->lines[slot];
+	if (index <= atomic_load_explicit(&line->alloc_index, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&line->alloc_index, index, memory_order_relaxed);
+	atomic_fetch_or_explicit(&t->news[slot / 64], 1ull << slot % 64, memory_order_release);
+	atomic_store_explicit(&t->block_news[slot / NODE_BLOCK_SLOTS], 1, memory_order_release);
 }
 
 static inline uint16_t node_table_owner(const struct node_table *t, uint32_t slot)

@@ -154,11 +154,28 @@ void peer_send(struct world *w, struct peer *p, uint8_t *frame, uint32_t bytes)
 	assert_true(memory_wire_put(w->wires[p->wire], packet, p->request_bytes));
 }
 
+static bool is_notice(const uint8_t *data, uint32_t size)
+{
+	const uint8_t *frame = data + size - WIRE_HEARTBEAT_BYTES;
+	return size > WIRE_HEARTBEAT_BYTES && frame[0] == (WIRE_MAGIC & 255) &&
+	       frame[1] == WIRE_MAGIC >> 8 && frame[3] == WIRE_NOTIFY;
+}
+
+// The next packet that is a notice, or not; 0: there is none.
+static uint32_t take_packet(struct world *w, uint32_t wire, bool notice, uint8_t *data)
+{
+	uint32_t size;
+	do
+		size = memory_wire_get(w->wires[wire], data, PACKET_BYTES_MAX);
+	while (size > 0 && is_notice(data, size) != notice);
+	return size;
+}
+
 struct wire_header peer_receive(struct world *w, const struct peer *p, uint8_t type, uint8_t *frame)
 {
 	uint8_t data[PACKET_BYTES_MAX];
 	struct packet packet = {.data = data, .capacity = sizeof data, .verdict = PACKET_REPLY};
-	packet.size = memory_wire_get(w->wires[p->wire], data, sizeof data);
+	packet.size = take_packet(w, p->wire, type == WIRE_NOTIFY, data);
 	assert_true(packet.size > 0);
 	uint32_t bytes;
 	const uint8_t *answer = reply_check(&p->route, &packet, p->request_bytes, &bytes);
@@ -171,10 +188,19 @@ struct wire_header peer_receive(struct world *w, const struct peer *p, uint8_t t
 	return header;
 }
 
+struct wire_notify peer_notified(struct world *w, const struct peer *p)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_notify notify;
+	struct wire_header h = peer_receive(w, p, WIRE_NOTIFY, frame);
+	assert_true(wire_notify_decode(frame, &h, &notify));
+	return notify;
+}
+
 void peer_hears_nothing(struct world *w, const struct peer *p)
 {
 	uint8_t data[PACKET_BYTES_MAX];
-	assert_int_equal(memory_wire_get(w->wires[p->wire], data, sizeof data), 0);
+	assert_int_equal(take_packet(w, p->wire, false, data), 0);
 }
 
 static struct wire_header header_of(const struct peer *p, uint8_t type, uint64_t sequence)

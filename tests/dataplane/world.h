@@ -60,9 +60,11 @@ struct peer client_peer(const struct world *, const char *name, uint32_t wire);
 // Signs the frame in place and sends it.
 void peer_send(struct world *, struct peer *, uint8_t *frame, uint32_t bytes);
 // The next packet on the peer's wire, which must be a well-formed, signed answer of that type to
-// the peer, no longer than its request. frame holds FRAME_BYTES_MAX.
+// the peer, no longer than its request; notices before it are passed over. frame holds FRAME_BYTES_MAX.
 struct wire_header peer_receive(struct world *, const struct peer *, uint8_t type, uint8_t *frame);
-// Nothing was sent on the peer's wire.
+// The next packet on the peer's wire is a notice to it, no longer than its newest frame.
+struct wire_notify peer_notified(struct world *, const struct peer *);
+// Nothing but notices was sent on the peer's wire.
 void peer_hears_nothing(struct world *, const struct peer *);
 
 struct uuid world_uuid(uint32_t number);

@@ -383,6 +383,7 @@ static void log_answer(struct agent *a, const struct node_answer *answer)
 		alloc_sync_heard(&a->sync, now_ns(), time_wall_ns(&time_source_real));
 		readiness_heard(&a->readiness, s->directives, now_ns());
 		break;
+	case NODE_NOTIFIED: a->counters.notices++; break; // the next turn asks
 	case NODE_NOTHING:
 	case NODE_BEAT_NOW: break;
 	}

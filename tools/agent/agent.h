@@ -11,6 +11,7 @@
 
 struct agent_counters {
 	uint64_t sent, answered, ignored, registrations, refused, old_terms, reconnects;
+	uint64_t notices;
 };
 
 struct agent {

@@ -493,7 +493,7 @@ bool alloc_sync_receive(struct alloc_sync *s, const uint8_t *frame, uint32_t siz
 		return false;
 	bool is_refusal = h.type == WIRE_REFUSED && size > WIRE_HEADER_BYTES &&
 			  frame[WIRE_HEADER_BYTES] >= WIRE_ALLOC_UPDATE;
-	if (!is_refusal && h.type < WIRE_ALLOC_UPDATE)
+	if (!is_refusal && (h.type < WIRE_ALLOC_UPDATE || h.type == WIRE_NOTIFY))
 		return false;
 	if (s->awaiting && (h.type == s->awaiting || is_refusal) && h.sequence == s->sequence &&
 		h.slot == s->session->slot && h.generation == s->session->generation &&

@@ -112,6 +112,7 @@ static void obey(struct beat *b, const struct node_answer *answer, uint64_t now_
 	case NODE_REFUSED: refused(b, &answer->refused, now_ns); break;
 	case NODE_GONE: b->state = BEAT_LEFT; break;
 	case NODE_NOTHING:
+	case NODE_NOTIFIED:
 	case NODE_OLD_TERM: break;
 	}
 }
@@ -120,7 +121,8 @@ struct node_answer beat_receive(
 	struct beat *b, const uint8_t *frame, uint32_t size, uint64_t now_ns)
 {
 	struct node_answer answer = node_session_receive(&b->session, frame, size);
-	if (answer.event == NODE_NOTHING || answer.event == NODE_OLD_TERM)
+	if (answer.event == NODE_NOTHING || answer.event == NODE_OLD_TERM ||
+		answer.event == NODE_NOTIFIED)
 		return answer;
 	b->missed = 0;
 	// A leaving node with a stale generation does not register again: the controller has ended it already.

@@ -84,15 +84,37 @@ static enum node_event take_refusal(
 	return refused->reason == WIRE_REFUSED_STALE_GENERATION ? NODE_REGISTER_NOW : NODE_REFUSED;
 }
 
+// An index that the node knows is no news, so that a notice that comes again says nothing. Only an answer teaches a
+// term: of a newer one the node learns with the heartbeat that it sends at once.
+static enum node_event take_notice(
+	struct node_session *s, const uint8_t *frame, const struct wire_header *h)
+{
+	struct wire_notify notify;
+	if (s->generation == 0 || h->slot != s->slot || h->generation != s->generation ||
+		!wire_notify_decode(frame, h, &notify))
+		return NODE_NOTHING;
+	if (notify.term < s->term)
+		return NODE_OLD_TERM;
+	if (notify.term > s->term)
+		return NODE_BEAT_NOW;
+	if (notify.alloc_index <= s->alloc_index)
+		return NODE_NOTHING;
+	s->alloc_index = notify.alloc_index;
+	return NODE_NOTIFIED;
+}
+
 struct node_answer node_session_receive(struct node_session *s, const uint8_t *frame, uint32_t size)
 {
 	struct node_answer answer = {.event = NODE_NOTHING};
 	struct wire_header h;
 	struct wire_heartbeat_ack ack;
-	if (wire_header_decode(frame, size, &h) != WIRE_OK || !is_outstanding(s, &h) ||
+	if (wire_header_decode(frame, size, &h) != WIRE_OK ||
+		(h.type != WIRE_NOTIFY && !is_outstanding(s, &h)) ||
 		!wire_verify(&s->key, frame, size))
 		return answer;
-	if (h.type == WIRE_REFUSED) {
+	if (h.type == WIRE_NOTIFY) {
+		answer.event = take_notice(s, frame, &h);
+	} else if (h.type == WIRE_REFUSED) {
 		if (wire_refused_decode(frame, &h, &answer.refused))
 			answer.event = take_refusal(s, &h, &answer.refused);
 	} else if (h.type == WIRE_GOODBYE_ACK) {

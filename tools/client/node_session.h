@@ -28,6 +28,7 @@ enum node_event {
 	NODE_REGISTER_NOW, // the controller wants a registration, or no longer knows this generation
 	NODE_GONE,         // the goodbye was acknowledged
 	NODE_OLD_TERM,     // from a controller that was replaced: do not obey
+	NODE_NOTIFIED,     // unasked: alloc_index has grown
 	NODE_REFUSED,      // anything else; see refused
 };
 

@@ -223,11 +223,17 @@ static void on_acknowledged(struct fleet *f, uint32_t node)
 
 static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_answer *answer)
 {
-	if (answer->event != NODE_NOTHING && answer->event != NODE_OLD_TERM)
+	if (answer->event != NODE_NOTHING && answer->event != NODE_OLD_TERM &&
+		answer->event != NODE_NOTIFIED)
 		n->missed = 0;
 	switch (answer->event) {
 	case NODE_NOTHING: f->counters.ignored++; break;
 	case NODE_OLD_TERM: f->counters.old_terms++; break;
+	case NODE_NOTIFIED:
+		f->counters.notices++;
+		if (f->running)
+			running_notified(f->running, (uint32_t)(n - f->nodes));
+		break;
 	case NODE_REGISTERED: on_registered(f, n); break;
 	case NODE_ACKED:
 		f->counters.acked++;

@@ -13,6 +13,7 @@ local types = {
 	[15] = "REFUSED", [16] = "ALLOC_UPDATE", [17] = "ALLOC_UPDATED", [18] = "ALLOCS",
 	[19] = "ALLOCS_REPLY", [20] = "ALLOC_SPEC", [21] = "ALLOC_SPEC_REPLY",
 	[22] = "READINESS", [23] = "READINESS_TAKEN", [24] = "VMS", [25] = "VMS_REPLY",
+	[27] = "NOTIFY",
 }
 local refusals = {
 	[1] = "stale-generation", [2] = "stale-registration", [3] = "bad-request", [4] = "unknown-job",
@@ -603,8 +604,14 @@ bodies[25] = function(r)
 	end)
 end
 
+bodies[27] = function(r)
+	r:number("term", 8)
+	r:number("alloc_index", 8)
+	r:zeros(8, "body")
+end
+
 -- Lengths that are fixed, or at least so much.
-local fixed = { [2] = 64, [3] = 64, [5] = 64, [6] = 64, [7] = 64, [22] = 64, [23] = 64 }
+local fixed = { [2] = 64, [3] = 64, [5] = 64, [6] = 64, [7] = 64, [22] = 64, [23] = 64, [27] = 64 }
 local least = { [4] = 96, [15] = 56 }
 
 local function header(buffer, tree)

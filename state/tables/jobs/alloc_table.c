@@ -378,15 +378,12 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	CHECK(!alloc_cell_is_there(cell) && !cell->eval_cell);
 }
 
-// The node learns with its next heartbeat of changes of its allocations that it did not report itself.
+// The node is told at once of changes of its allocations that it did not report itself.
 static void announce_to_node(struct state *state, const struct allocation *a)
 {
 	if (a->record.deleted || a->node_slot == NODE_SLOT_NONE)
 		return;
-	struct node_line *line = &state->node_table->lines[a->node_slot];
-	if (a->alloc_modify_index > atomic_load_explicit(&line->alloc_index, memory_order_relaxed))
-		atomic_store_explicit(
-			&line->alloc_index, a->alloc_modify_index, memory_order_relaxed);
+	node_table_announce(state->node_table, a->node_slot, a->alloc_modify_index);
 }
 
 static void allocation_published_now(struct state *state, void *cell, void *before, void *now)

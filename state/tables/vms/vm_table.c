@@ -205,7 +205,7 @@ static void instance_begin(struct state *state, struct vm_cell *cell, const stru
 	cell->instance = instance;
 }
 
-// The worker's list of machines changed: its node learns of that with the next heartbeat (row D18).
+// The worker's list of machines changed: its node is told of that (row D18).
 static void announce_to_worker(
 	struct state *state, const struct vm_worker_cell *worker, uint64_t index)
 {
@@ -214,9 +214,7 @@ static void announce_to_worker(
 	if (!node)
 		return;
 	CHECK(node->working);
-	struct node_line *line = &state->node_table->lines[node->working->slot];
-	if (index > atomic_load_explicit(&line->alloc_index, memory_order_relaxed))
-		atomic_store_explicit(&line->alloc_index, index, memory_order_relaxed);
+	node_table_announce(state->node_table, node->working->slot, index);
 }
 
 static void note_change(

@@ -20,6 +20,7 @@ union message {
 	struct wire_alloc_spec alloc_spec;
 	struct wire_alloc_spec_reply alloc_spec_reply;
 	struct wire_readiness readiness;
+	struct wire_notify notify;
 	uint64_t index;
 	struct wire_vms vms;
 	struct wire_vms_reply vms_reply;
@@ -77,6 +78,10 @@ static uint32_t node_message_again(
 	case WIRE_VMS_REPLY:
 		return wire_vms_reply_decode(frame, h, &m.vms_reply)
 			       ? wire_vms_reply_encode(out, size, *h, &m.vms_reply)
+			       : 0;
+	case WIRE_NOTIFY:
+		return wire_notify_decode(frame, h, &m.notify)
+			       ? wire_notify_encode(out, size, *h, &m.notify)
 			       : 0;
 	default: return 0;
 	}
@@ -142,7 +147,8 @@ uint32_t message_again(
 	case WIRE_READINESS:
 	case WIRE_READINESS_TAKEN:
 	case WIRE_VMS:
-	case WIRE_VMS_REPLY: return node_message_again(frame, h, out, size);
+	case WIRE_VMS_REPLY:
+	case WIRE_NOTIFY: return node_message_again(frame, h, out, size);
 	case WIRE_TYPES: break;
 	}
 	return 0;

@@ -37,6 +37,14 @@ static json_t *ack_fields(const struct wire_heartbeat_ack *ack)
 	return o;
 }
 
+static json_t *notify_fields(const struct wire_notify *notify)
+{
+	json_t *o = json_object();
+	set_integer(o, "term", notify->term);
+	set_integer(o, "alloc_index", notify->alloc_index);
+	return o;
+}
+
 static void set_description(json_t *o, const struct wire_register *reg)
 {
 	set_integer(o, "cpu_mhz", reg->cpu_mhz);
@@ -424,6 +432,8 @@ json_t *message_fields(const uint8_t *frame, const struct wire_header *h)
 	case WIRE_VMS_REPLY:
 		FIELDS(struct wire_vms_reply, wire_vms_reply_decode(frame, h, &m),
 			vms_reply_fields(&m));
+	case WIRE_NOTIFY:
+		FIELDS(struct wire_notify, wire_notify_decode(frame, h, &m), notify_fields(&m));
 	case WIRE_TYPES: break;
 	}
 	return NULL;

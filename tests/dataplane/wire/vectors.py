@@ -16,6 +16,7 @@ TYPES = {
     "PLACE": 8, "PLACED": 9, "RELEASE": 10, "RELEASED": 11, "STATUS": 12, "STATUS_REPLY": 13, "REFUSED": 15,
     "ALLOC_UPDATE": 16, "ALLOC_UPDATED": 17, "ALLOCS": 18, "ALLOCS_REPLY": 19, "ALLOC_SPEC": 20,
     "ALLOC_SPEC_REPLY": 21, "READINESS": 22, "READINESS_TAKEN": 23, "VMS": 24, "VMS_REPLY": 25,
+    "NOTIFY": 27,
 }
 MASTERS = {7: bytes(range(32)), 6: hashlib.sha256(b"an older master key").digest()}
 NODE = uuid.UUID("7f1e9c1a-52f4-4f0e-9d39-1c07b6c4a0de")
@@ -170,6 +171,10 @@ def no_numbers():
     return {name: 0 for name in NUMBERS}
 
 
+def notify(f):
+    return struct.pack("<QQ", f["term"], f["alloc_index"]) + bytes(8), 0
+
+
 def alloc_update(f):
     out = struct.pack("<BBH", len(f["items"]), 0, 0)
     for i in f["items"]:
@@ -240,6 +245,7 @@ BODIES = {
     "ALLOC_UPDATE": alloc_update, "ALLOC_UPDATED": alloc_updated, "ALLOCS": allocs, "ALLOCS_REPLY": allocs_reply,
     "ALLOC_SPEC": alloc_spec, "ALLOC_SPEC_REPLY": alloc_spec_reply,
     "READINESS": readiness, "READINESS_TAKEN": readiness_taken, "VMS": vms, "VMS_REPLY": vms_reply,
+    "NOTIFY": notify,
 }
 
 
@@ -366,6 +372,7 @@ def cases():
     yield "virtual machines, more to come", "VMS_REPLY", at, 7, {
         "version": 90081, "from": 0, "more": 1, "items": [guest, dict(guest, power=1)] * 16}
     yield "no virtual machine", "VMS_REPLY", at, 8, {"version": 1, "from": 0, "more": 0, "items": []}
+    yield "notice of news", "NOTIFY", at, 0, {"term": 12, "alloc_index": 90090}
     yield "refused: not allowed", "REFUSED", at, born, dict(stale, request_type=16, reason=15, numbers_sent=2)
     yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
 

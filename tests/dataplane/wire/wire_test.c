@@ -68,7 +68,7 @@ static void set_length(struct frame *f, uint32_t length)
 static bool fixed_size(uint8_t type)
 {
 	return (type <= WIRE_GOODBYE_ACK && type != WIRE_REGISTER) || type == WIRE_READINESS ||
-	       type == WIRE_READINESS_TAKEN;
+	       type == WIRE_READINESS_TAKEN || type == WIRE_NOTIFY;
 }
 
 #define FOR_EACH_FRAME(f)                                           \

@@ -262,6 +262,53 @@ static void strangers_are_ignored(void **unused)
 	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 2, 5, 0), NODE_ACKED);
 }
 
+static enum node_event notice(uint64_t term, uint64_t alloc_index)
+{
+	struct wire_notify notify = {.term = term, .alloc_index = alloc_index};
+	return take(wire_notify_encode(frame, sizeof frame, header(WIRE_NOTIFY, 0), &notify));
+}
+
+// Heard again, or from a controller that was replaced, it says nothing; of a newer term the node learns by a heartbeat.
+static void a_notice_is_news_once(void **unused)
+{
+	assert_int_equal(notice(5, 70), NODE_NOTHING); // not registered
+	register_and_beat();
+	assert_int_equal(notice(5, 70), NODE_NOTIFIED);
+	assert_int_equal(beat.session.alloc_index, 70);
+	assert_int_equal(notice(5, 70), NODE_NOTHING);
+	assert_int_equal(notice(5, 60), NODE_NOTHING);
+	assert_int_equal(notice(4, 80), NODE_OLD_TERM);
+	assert_int_equal(beat.session.alloc_index, 70);
+	uint64_t due = beat.due_ns;
+	now = due - 1000;
+	assert_int_equal(notice(6, 80), NODE_BEAT_NOW);
+	assert_int_equal(beat.session.term, 5);
+	assert_int_equal(beat.due_ns, now);
+	struct wire_notify notify = {.term = 5, .alloc_index = 90};
+	uint32_t length = wire_notify_encode(frame, sizeof frame, header(WIRE_NOTIFY, 0), &notify);
+	wire_sign(&(struct wire_key){{1, 3}}, frame, length);
+	assert_int_equal(beat_receive(&beat, frame, length, now).event, NODE_NOTHING);
+	struct wire_header other = header(WIRE_NOTIFY, 0);
+	other.generation = 2;
+	assert_int_equal(
+		take(wire_notify_encode(frame, sizeof frame, other, &notify)), NODE_NOTHING);
+	assert_int_equal(beat.session.alloc_index, 70);
+}
+
+// A captured notice must not hide that the controller is silent.
+static void a_notice_is_no_answer(void **unused)
+{
+	register_and_beat();
+	now = beat.due_ns;
+	send_heartbeat();
+	now = beat.due_ns;
+	send_heartbeat();
+	assert_int_equal(beat.missed, 1);
+	assert_int_equal(notice(5, 70), NODE_NOTIFIED);
+	assert_int_equal(beat.missed, 1);
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 3, 5, 0), NODE_ACKED);
+}
+
 static void goodbye_is_repeated_until_it_is_heard(void **unused)
 {
 	register_and_beat();
@@ -337,6 +384,8 @@ int main(void)
 		FRESH(stale_registration_goes_on_above_the_newest),
 		FRESH(refused_registration_waits),
 		FRESH(strangers_are_ignored),
+		FRESH(a_notice_is_news_once),
+		FRESH(a_notice_is_no_answer),
 		FRESH(goodbye_is_repeated_until_it_is_heard),
 		FRESH(goodbye_is_given_up),
 		FRESH(leaving_before_it_registered_is_quiet),

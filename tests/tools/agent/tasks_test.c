@@ -594,10 +594,45 @@ static void an_end_that_nobody_saw_is_the_nodes_fault(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+// Its next heartbeat, which says the same, is more than a minute away.
+static void who_is_told_of_news_asks_at_once(void **unused)
+{
+	atomic_store(&server->rules.ttl_ms, 240000);
+	start();
+	WAIT_FOR(server->counters.heartbeats == 1 && server->counters.allocs > 0);
+	responder_add_alloc(server, 1, "batch", SH("true"));
+	responder_notify(server);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(server->counters.heartbeats, 1);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+	assert_int_equal(agent.counters.notices, 1);
+}
+
+// The same of virtual machines.
+static void a_worker_that_is_told_of_news_asks_at_once(void **unused)
+{
+	atomic_store(&server->rules.ttl_ms, 240000);
+	options.worker = true;
+	start();
+	WAIT_FOR(server->counters.heartbeats == 1 && server->counters.vms > 0);
+	uint64_t asked = server->counters.vms;
+	responder_add_machine(server, 1, "mock:debian");
+	responder_notify(server);
+	uint64_t began_ns = time_monotonic_ns(&time_source_real);
+	WAIT_FOR(server->counters.vms > asked);
+	assert_true(time_monotonic_ns(&time_source_real) - began_ns < VM_SYNC_PERIOD_NS / 2);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_batch_task_completes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			who_is_told_of_news_asks_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_worker_that_is_told_of_news_asks_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_failing_task_is_restarted_and_fails, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_service_is_stopped, set_up, tear_down),

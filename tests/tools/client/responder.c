@@ -108,8 +108,35 @@ static uint32_t on_node_frame(struct responder *r, struct request *q)
 		return acknowledge(r, q, WIRE_HEARTBEAT_ACK, WIRE_DIRECTIVE_RESYNC);
 	}
 	n->beats++;
+	pthread_mutex_lock(&r->lock);
+	n->from = q->from;
+	n->from_size = q->from_size;
+	n->key_id = q->header.key_id;
+	pthread_mutex_unlock(&r->lock);
 	atomic_fetch_add(&r->counters.heartbeats, 1);
 	return acknowledge(r, q, WIRE_HEARTBEAT_ACK, r->rules.directives);
+}
+
+static void notify_node(struct responder *r, const struct responder_node *n)
+{
+	uint8_t frame[WIRE_HEARTBEAT_BYTES];
+	struct wire_key key;
+	struct wire_header h = {
+		.key_id = n->key_id, .slot = (uint32_t)(n - r->nodes), .generation = n->generation};
+	struct wire_notify notify = {.term = r->rules.term, .alloc_index = r->index};
+	CHECK(node_key_derive(&r->masters, n->key_id, &n->id, &key));
+	uint32_t bytes = wire_notify_encode(frame, sizeof frame, h, &notify);
+	wire_sign(&key, frame, bytes);
+	(void)!sendto(r->fd, frame, bytes, 0, (const struct sockaddr *)&n->from, n->from_size);
+}
+
+void responder_notify(struct responder *r)
+{
+	pthread_mutex_lock(&r->lock);
+	for (uint32_t i = 0; i < r->node_count; i++)
+		if (r->nodes[i].from_size > 0)
+			notify_node(r, &r->nodes[i]);
+	pthread_mutex_unlock(&r->lock);
 }
 
 static uint32_t on_place(struct responder *r, struct request *q)

@@ -8,6 +8,7 @@
 #include "dataplane/wire/wire_vm.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 
 #define RESPONDER_NODES_MAX 4096u
 #define RESPONDER_PLACES_MAX 4096u
@@ -33,7 +34,10 @@ struct responder_node {
 	uint32_t parts_seen;           // bits of the newest registration
 	uint32_t pairs;                // of all parts of the newest registration
 	uint64_t sequence, window, beats;
-	bool gone; // said goodbye
+	bool gone;                    // said goodbye
+	struct sockaddr_storage from; // its newest heartbeat; under the responder's lock
+	socklen_t from_size;
+	uint8_t key_id;
 };
 
 // An allocation of the first node, or a machine of it. Under the responder's lock.
@@ -92,6 +96,9 @@ struct responder *responder_start(void);
 void responder_stop(struct responder *);
 // Closes the socket and forgets all nodes, then listens on the same port again: a controller that lost its state.
 void responder_forget(struct responder *);
+
+// Tells every node that has beaten of the newest index, unasked.
+void responder_notify(struct responder *);
 
 // An allocation with that number as its id, of one task "t" of a job of that type; task holds further members
 // of the task's JSON ("\"Driver\":\"raw_exec\",…").

@@ -289,6 +289,20 @@ static void allocations_run_until_they_are_stopped(void **unused)
 	assert_int_equal(server->counters.bad_tag, 0);
 }
 
+// Their next heartbeats, which say the same, are more than a minute away.
+static void nodes_that_are_told_of_news_ask_at_once(void **unused)
+{
+	atomic_store(&server->rules.ttl_ms, 240000);
+	run_allocations(0, 1);
+	TURN_UNTIL(fleet.ready == NODES && server->counters.heartbeats == NODES);
+	turn_ms(200);
+	responder_add_alloc(server, 1, "service", TASK);
+	responder_notify(server);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	assert_int_equal(server->counters.heartbeats, NODES);
+	assert_in_range(fleet.counters.notices, 1, NODES);
+}
+
 static void allocations_end_and_fail(void **unused)
 {
 	uint32_t failed = 0, completed = 0;
@@ -441,6 +455,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_SERVER(allocations_run_until_they_are_stopped),
+		WITH_SERVER(nodes_that_are_told_of_news_ask_at_once),
 		WITH_SERVER(allocations_end_and_fail),
 		WITH_SERVER(allocations_survive_losses),
 		WITH_SERVER(forgotten_allocations_are_dropped),

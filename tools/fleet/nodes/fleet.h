@@ -45,7 +45,7 @@ struct fleet_counters {
 	uint64_t heartbeats, acked, registrations, registered, resyncs, goodbyes, gone;
 	uint64_t refused[WIRE_REFUSED_REASONS];
 	uint64_t received, ignored; // frames; ignored ones answer no open question
-	uint64_t old_terms, missed, lost_out, lost_in;
+	uint64_t old_terms, missed, lost_out, lost_in, notices;
 };
 
 struct fleet_settings {

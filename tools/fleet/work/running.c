@@ -425,7 +425,7 @@ bool running_receive(struct running *r, uint32_t node, const uint8_t *data, uint
 	if (wire_header_decode(data, size, &h) != WIRE_OK)
 		return false;
 	bool is_refusal = h.type == WIRE_REFUSED && data[WIRE_HEADER_BYTES] >= WIRE_ALLOC_UPDATE;
-	if (h.type < WIRE_ALLOC_UPDATE && !is_refusal)
+	if ((h.type < WIRE_ALLOC_UPDATE || h.type == WIRE_NOTIFY) && !is_refusal)
 		return false;
 	const struct running_node *n = &r->nodes[node];
 	if (n->awaiting && (h.type == n->awaiting || is_refusal) && h.sequence == n->sequence &&
@@ -461,6 +461,12 @@ void running_acknowledged(struct running *r, uint32_t node)
 	n->flags |= RUNNING_HEARD;
 	running_hear_probe(r, node);
 	if (!n->awaiting && (wants_list(r, node) || has_news(r, node)))
+		running_enqueue(r, node);
+}
+
+void running_notified(struct running *r, uint32_t node)
+{
+	if (!r->nodes[node].awaiting && (wants_list(r, node) || running_wants_machines(r, node)))
 		running_enqueue(r, node);
 }
 
