@@ -61,7 +61,9 @@ say "rack: $RACK nodes down as ever"
 kill -9 "$(cat "$TESTBED_DIR/steady.pid")"
 wait_until $((TESTBED_TTL_MS / 1000 + 5)) "expiry is held" held_is 1
 equal "nodes that expired" "$(expired)" $RACK
-wait_until 60 "the hold is over and all are down" nodes_are down $NODES
+wait_until 60 "the hold is over" grep -q event=expiry-goes-on "$TESTBED_DIR/berthd.log"
+berth liveness release | grep -q 'expire now' || die "it cannot be released"
+wait_until 5 "all are down" nodes_are down $NODES
 say "death of all: down after the hold"
 balanced
 berthd_kill TERM

@@ -199,6 +199,12 @@ static const struct command commands[] = {
 	{"settings", "", "Show, or with --profile change, how virtual machines are placed.", NULL,
 		"profile", 0, 0, cluster_settings_run},
 	{"stats", "", "The controller's figures on one screen.", NULL, NULL, 0, 0, server_stats},
+	{"liveness status", "", "Say whether the expiry of silent nodes is held, and why.", NULL,
+		NULL, 0, 0, liveness_status},
+	{"liveness release", "", "Let silent nodes expire whose expiry is held.",
+		"What runs on them is lost and placed elsewhere. Needed only when the nodes are "
+		"really\ngone and the end of the hold (liveness.mass_hold_s) is too far away.",
+		NULL, 0, 0, liveness_release},
 	{"health", "", "Ask whether the controller is healthy.", NULL, NULL, 0, 0, server_health},
 };
 const struct command_table command_table = {commands, sizeof commands / sizeof commands[0]};

@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
+#include "tools/berthd/health.h"
 #include "tools/berthd/metrics.h"
 #include "tools/berthd/peers.h"
 #include "tools/forms/alloc_spec.h"
@@ -231,6 +232,8 @@ static bool start_api(struct berthd *b, char *message)
 		.metrics = berthd_metrics,
 		.configuration = configuration,
 		.healthy = berthd_healthy,
+		.liveness = berthd_liveness,
+		.liveness_release = berthd_liveness_release,
 		.has_peer = has_peer,
 		.context = b,
 	};

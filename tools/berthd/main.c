@@ -3,7 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/berthd/berthd.h"
-#include "tools/berthd/metrics.h"
+#include "tools/berthd/health.h"
 #include "tools/berthd/options.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -228,38 +228,3 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	uint64_t up_ns = time_monotonic_ns(&time_source_real) - b->started_ns;
 	emit(m, 'g', "berth_uptime_seconds", "", (double)up_ns / 1e9);
 }
-
-bool berthd_alive(const struct berthd *b)
-{
-	return dataplane_alive(b->dataplane, &time_source_real);
-}
-
-// Healthy and degraded: the daemon works, but nodes may be away that it calls ready.
-static void say_degraded(const struct berthd *b, char *message, uint32_t message_size)
-{
-	char text[512];
-	dataplane_expiry_text(b->dataplane, text, sizeof text);
-	if (text[0] != '\0')
-		snprintf(message, message_size, "degraded: %s", text);
-}
-
-bool berthd_healthy(void *context, char *message, uint32_t message_size)
-{
-	const struct berthd *b = context;
-	if (!berthd_alive(b)) {
-		snprintf(message, message_size,
-			"a dataplane worker has not gone round its loop for two seconds");
-		return false;
-	}
-	for (uint32_t p = 0; p < dataplane_ports(b->dataplane); p++) {
-		if (!dataplane_port_signs(b->dataplane, p).program_lost)
-			continue;
-		snprintf(message, message_size,
-			"port %u has lost its XDP program to another process and hears nobody; "
-			"stop that process, then restart berthd",
-			p);
-		return false;
-	}
-	say_degraded(b, message, message_size);
-	return true;
-}

@@ -24,6 +24,29 @@ static void metrics(void *context, const struct metric_sink *sink)
 	sink->histogram(sink->sink, "berth_test_seconds", "", buckets, 30);
 }
 
+static char *liveness(void *context)
+{
+	const struct server *s = context;
+	return text_copy(
+		s->is_held ? TEXT("{\"Expiry\":\"held\",\"Reason\":\"the link is down\",\"Nodes\":"
+				  "200,\"Silent\":150,\"Holds\":1}")
+			   : TEXT("{\"Expiry\":\"as ever\",\"Nodes\":200}"));
+}
+
+static bool liveness_release(void *context)
+{
+	struct server *s = context;
+	return atomic_exchange(&s->is_held, false);
+}
+
+static bool is_healthy(void *context, char *message, uint32_t message_size)
+{
+	const struct server *s = context;
+	if (s->is_held)
+		snprintf(message, message_size, "degraded: the link is down");
+	return true;
+}
+
 // The server is of the region "global", and there is another.
 static bool has_peer(void *context, const char *region)
 {
@@ -48,6 +71,10 @@ static void start_api(struct server *s, const struct server_options *options)
 		.seed = 5,
 		.metrics = metrics,
 		.configuration = configuration,
+		.healthy = is_healthy,
+		.liveness = liveness,
+		.liveness_release = liveness_release,
+		.context = s,
 	};
 	if (api_start(&settings, &s->api, message, sizeof message) != 0)
 		fail_msg("%s", message);

@@ -16,6 +16,7 @@ struct server {
 	struct pipeline *pipeline; // the crew's; NULL: no schedulers
 	struct watchers *watchers; // the crew's; NULL: none
 	struct api *api;
+	_Atomic bool is_held; // the expiry of nodes, as the API is told
 	struct prng prng;
 	struct node_slot {
 		uint32_t slot, generation;

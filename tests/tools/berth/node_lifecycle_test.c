@@ -47,12 +47,26 @@ static void a_lost_node_is_left_as_it_is(void **unused)
 	expect_run("node offline 00000000-dead-4000-8000-000000000000", 3, "", "");
 }
 
+static void a_hold_is_shown_and_released(void **unused)
+{
+	expect_run("liveness status", 0, "Expiry  = as ever", "");
+	expect_run("liveness release", 0, "was not held", "");
+	server->is_held = true;
+	expect_run("health", 0, "degraded: the link is down", "");
+	expect_run("liveness status", 0, "Reason  = the link is down", "");
+	expect_run("liveness status --json", 0, "\"Silent\": 150", "");
+	expect_run("liveness release", 0, "Silent nodes expire now.", "");
+	expect_run("liveness release --json", 0, "\"Released\": false", "");
+	expect_run("health", 0, "ok", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(out_and_back),
 		cmocka_unit_test(how_many_ran_what),
 		cmocka_unit_test(a_lost_node_is_left_as_it_is),
+		cmocka_unit_test(a_hold_is_shown_and_released),
 	};
 	return cmocka_run_group_tests(tests, two_nodes_begin, two_nodes_end);
 }

@@ -7,6 +7,8 @@
 	READ("/v1/berth/explain/job/:id", explain_job)                               \
 	READ("/v1/berth/explain/allocation/:id", explain_allocation)                 \
 	READ("/v1/berth/explain/node/:id", explain_node)                             \
+	READ("/v1/berth/liveness", liveness_read)                                    \
+	ASK("PUT", "/v1/berth/liveness/release", liveness_release)                   \
 	READ("/v1/berth/groups", node_groups_read)                                   \
 	ONE("/v1/berth/node/:id", node_standing_by_id)                               \
 	WRITE("PUT", "/v1/berth/node/:id/offline", node_offline, node_standing_set)  \

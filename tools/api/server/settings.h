@@ -39,6 +39,10 @@ struct api_settings {
 	char *(*configuration)(void *context); // caller frees
 	// True when healthy; else a sentence in message.
 	bool (*healthy)(void *context, char *message, uint32_t message_size);
+	// Whether the expiry of nodes is held, and why: one JSON object, which the caller frees; and the order to go on
+	// with it, false when it is not held.
+	char *(*liveness)(void *context);
+	bool (*liveness_release)(void *context);
 	// Whether this controller knows the controller of that region. NULL: it knows none.
 	bool (*has_peer)(void *context, const char *region);
 	void *context;

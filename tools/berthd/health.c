@@ -1,0 +1,77 @@
+#include "tools/berthd/health.h"
+#include "state/base/log.h"
+#include "state/base/time_units.h"
+#include "tools/json/json_writer.h"
+#include <stdio.h>
+
+#define REASON_BYTES 512u
+
+bool berthd_alive(const struct berthd *b)
+{
+	return dataplane_alive(b->dataplane, &time_source_real);
+}
+
+// Finds a port that hears nobody because its program is gone.
+static bool find_deaf_port(const struct berthd *b, char *message, uint32_t message_size)
+{
+	for (uint32_t p = 0; p < dataplane_ports(b->dataplane); p++) {
+		if (!dataplane_port_signs(b->dataplane, p).program_lost)
+			continue;
+		snprintf(message, message_size,
+			"port %u has lost its XDP program to another process and hears nobody; "
+			"stop that process, then restart berthd",
+			p);
+		return true;
+	}
+	return false;
+}
+
+bool berthd_healthy(void *context, char *message, uint32_t message_size)
+{
+	const struct berthd *b = context;
+	char reason[REASON_BYTES];
+	if (!berthd_alive(b)) {
+		snprintf(message, message_size,
+			"a dataplane worker has not gone round its loop for two seconds");
+		return false;
+	}
+	if (find_deaf_port(b, message, message_size))
+		return false;
+	dataplane_expiry_text(b->dataplane, reason, sizeof reason);
+	if (reason[0] != '\0')
+		snprintf(message, message_size, "degraded: %s", reason);
+	return true;
+}
+
+char *berthd_liveness(void *context)
+{
+	static const char *const states[] = {[HOLD_NONE] = "as ever",
+		[HOLD_RELEASED] = "released",
+		[HOLD_DRAINING] = "draining",
+		[HOLD_HELD] = "held"};
+	const struct berthd *b = context;
+	struct expiry_status status = dataplane_expiry(b->dataplane);
+	struct json_writer w = {0};
+	char reason[REASON_BYTES];
+	dataplane_expiry_text(b->dataplane, reason, sizeof reason);
+	uint64_t now_ns = time_monotonic_ns(&time_source_real);
+	json_begin_object(&w);
+	json_put_string(&w, "Expiry", states[status.state]);
+	json_put_string(&w, "Reason", reason);
+	json_put_u64(&w, "Nodes", status.nodes);
+	json_put_u64(&w, "Silent", status.silent);
+	json_put_u64(&w, "Holds", status.holds);
+	json_put_u64(&w, "HeldFor",
+		status.since_ns == 0 || status.since_ns > now_ns ? 0 : now_ns - status.since_ns);
+	json_end_object(&w);
+	return json_writer_take(&w);
+}
+
+bool berthd_liveness_release(void *context)
+{
+	struct berthd *b = context;
+	bool released = dataplane_expiry_release(b->dataplane);
+	if (released)
+		log_warn("expiry-released", "by=operator");
+	return released;
+}

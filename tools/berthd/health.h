@@ -1,0 +1,12 @@
+// Whether the daemon is healthy, and whether it doubts what it hears. context is the struct berthd.
+#pragma once
+#include "tools/berthd/daemon.h"
+
+// Every worker makes turns: what the watchdog asks.
+bool berthd_alive(const struct berthd *);
+// Alive, and every port hears. Else, or when expiry is held although it is healthy ("degraded: …"), message says why.
+bool berthd_healthy(void *context, char *message, uint32_t message_size);
+// For /v1/berth/liveness: one JSON object; the caller frees.
+char *berthd_liveness(void *context);
+// Lets nodes expire whose expiry is held. False when none is.
+bool berthd_liveness_release(void *context);
