@@ -39,6 +39,7 @@ struct scheduler_settings {
 	struct planner planner;
 	struct prng *prng; // ids of allocations and evaluations
 	int64_t now_ns;    // unix; the evaluation's "now"
+	uint64_t ties;     // decides between equal nodes; 0: the lowest slot
 	// The text of a trigger that we do not know (triggered_by is then EVAL_TRIGGERS); only scenarios have such.
 	// Else NULL.
 	const char *unknown_trigger;

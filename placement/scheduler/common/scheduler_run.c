@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// Leads far from the place before in any fleet.
+#define TIES_STEP 0x9e3779b97f4a7c15ull
+
 void scheduler_run_init(struct scheduler_run *run, const struct scheduler_settings *settings,
 	const struct evaluation *eval)
 {
@@ -85,10 +88,10 @@ static void release_broken(struct scheduler_run *run, const struct scheduler_att
 int scheduler_run_attempts(struct scheduler_run *run, const struct scheduler_attempts *attempts)
 {
 	CHECK(attempts->limit > 0);
-	uint32_t without_progress = 0;
-	while (without_progress < attempts->limit) {
+	run->without_progress = 0;
+	while (run->without_progress < attempts->limit) {
 		run->progressed = false;
-		run->is_last = without_progress + 1 == attempts->limit;
+		run->is_last = run->without_progress + 1 == attempts->limit;
 		run->is_cut = false;
 		run->pass_error = 0;
 		int result = guarded_attempt(run, attempts);
@@ -97,9 +100,15 @@ int scheduler_run_attempts(struct scheduler_run *run, const struct scheduler_att
 		if (result != ATTEMPT_AGAIN)
 			return result;
 		CHECK(!run->in_view);
-		without_progress = run->progressed ? 0 : without_progress + 1;
+		run->without_progress = run->progressed ? 0 : run->without_progress + 1;
 	}
 	return ATTEMPTS_EXHAUSTED;
+}
+
+uint64_t scheduler_run_ties(const struct scheduler_run *run)
+{
+	uint64_t ties = run->settings->ties;
+	return ties ? ties + run->without_progress * TIES_STEP : 0;
 }
 
 int scheduler_run_begin_view(struct scheduler_run *run, struct scheduler_view *view)

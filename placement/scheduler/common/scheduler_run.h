@@ -8,6 +8,7 @@ struct scheduler_run {
 	const struct scheduler_settings *settings;
 	const struct evaluation *eval;
 	uint64_t refresh_index;     // the next attempt's view must have it
+	uint32_t without_progress;  // attempts in a row
 	bool progressed;            // the last attempt changed something
 	bool is_last;               // no attempt follows this one unless it makes progress
 	struct array rejected;      // struct uuid: nodes that refused a plan of this call
@@ -57,6 +58,9 @@ bool scheduler_run_goes_on(struct scheduler_run *, const struct plan *, bool may
 // Outside of a view: submits the plan and lowers the queued counts by what was placed. Returns what an attempt
 // returns.
 int scheduler_run_submit(struct scheduler_run *, struct plan *);
+
+// For stack_break_ties: another number after an attempt that was in vain, since somebody took the same nodes.
+uint64_t scheduler_run_ties(const struct scheduler_run *);
 
 // Outside of a view: asks the planner to store an evaluation, which stays the caller's.
 int scheduler_run_create(struct scheduler_run *, const struct evaluation *);

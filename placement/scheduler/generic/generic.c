@@ -57,6 +57,7 @@ static void look_at_job(struct generic_attempt *a)
 		a->deployment =
 			view->latest_deployment(view->context, eval->namespace_name, eval->job_id);
 	a->stack = stack_create(STACK_GENERIC, view, a->plan);
+	stack_break_ties(a->stack, scheduler_run_ties(a->run));
 	if (a->job && !a->job->stop)
 		generic_use_version(a, a->job);
 	stack_be_strict_on(a->stack, &a->run->rejected);

@@ -27,7 +27,8 @@ struct stack {
 	uint32_t stop_room, preemption_room, placement_room, update_room; // of the plan's arrays
 	const struct job *job;
 	enum placement_algorithm algorithm;
-	bool preemption; // enabled for jobs of this type
+	bool preemption;     // enabled for jobs of this type
+	uint32_t first_slot; // of equal nodes those from this slot on go first
 	struct proposal proposal;
 	struct reasons reasons;
 	struct class_memo classes;
@@ -52,6 +53,12 @@ struct stack {
 	uint32_t *changed_slots; // touched by the plan since columns were last brought up to date
 	uint32_t changed_count, changed_room;
 };
+
+// Whether a node comes before an equally good one.
+static inline bool stack_is_first(const struct stack *s, uint32_t slot, uint32_t other)
+{
+	return slot - s->first_slot < other - s->first_slot; // slots below the first one wrap round
+}
 
 // True when an earlier attempt's plan was refused on the node. Slots of nodes that came after the stack was made are
 // beyond its map.

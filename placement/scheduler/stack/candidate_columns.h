@@ -111,6 +111,12 @@ static inline double candidate_columns_score(const struct candidate_columns *c, 
 	return (c->sums[row] + spread) / (c->recorded[row] + 1);
 }
 
+static inline bool candidate_columns_is_first(
+	const struct candidate_columns *c, uint32_t row, uint32_t other)
+{
+	return stack_is_first(c->s, c->slot_of[row], c->slot_of[other]);
+}
+
 // candidate_columns_gather.c
 struct candidate_columns *candidate_columns_create(struct stack *, struct group_rules *);
 void candidate_columns_destroy(struct candidate_columns *); // NULL is fine

@@ -121,11 +121,13 @@ static void refresh_row(struct candidate_columns *c, uint32_t row)
 }
 
 // Compares rows of one bin that have equally many scores.
-static bool has_more(const struct candidate_columns *c, uint32_t row, uint32_t than)
+static bool goes_before(const struct candidate_columns *c, uint32_t row, uint32_t than)
 {
 	if (candidate_columns_tier(c, row) != candidate_columns_tier(c, than))
 		return candidate_columns_tier(c, row) > candidate_columns_tier(c, than);
-	return c->sums[row] > c->sums[than];
+	if (c->sums[row] != c->sums[than])
+		return c->sums[row] > c->sums[than];
+	return candidate_columns_is_first(c, row, than);
 }
 
 static void refresh_block(struct candidate_columns *c, struct column_block *b)
@@ -139,7 +141,7 @@ static void refresh_block(struct candidate_columns *c, struct column_block *b)
 			continue;
 		b->bounded |= c->bounded[row];
 		uint32_t *best = &b->best[c->recorded[row] - 1];
-		if (*best == ROW_NONE || has_more(c, row, *best))
+		if (*best == ROW_NONE || goes_before(c, row, *best))
 			*best = row;
 	}
 	candidate_columns_block_changed(c, (uint32_t)(b - c->blocks));
@@ -214,7 +216,7 @@ static bool is_better(
 	if (a->tier != b->tier)
 		return a->tier > b->tier;
 	return a->score > b->score ||
-	       (a->score == b->score && c->slot_of[a->row] < c->slot_of[b->row]);
+	       (a->score == b->score && candidate_columns_is_first(c, a->row, b->row));
 }
 
 static void rank_row(const struct candidate_columns *c, struct ranking *r, uint32_t row)

@@ -37,7 +37,6 @@ void candidate_columns_block_changed(struct candidate_columns *c, uint32_t block
 	c->stale[c->stale_count++] = block;
 }
 
-// Ties go to the lowest slot.
 static bool wins(
 	const struct candidate_columns *c, const struct contender *a, const struct contender *b)
 {
@@ -46,7 +45,7 @@ static bool wins(
 	if (a->tier != b->tier)
 		return a->tier > b->tier;
 	return a->score > b->score ||
-	       (a->score == b->score && c->slot_of[a->row] < c->slot_of[b->row]);
+	       (a->score == b->score && candidate_columns_is_first(c, a->row, b->row));
 }
 
 static struct contender best_of_block(

@@ -80,8 +80,9 @@ static bool scan_all(const struct scan *scan)
 {
 	const struct scheduler_view *view = &scan->s->view;
 	uint32_t slots = view->slots(view->context);
-	for (uint32_t slot = 0; slot < slots; slot++) {
+	for (uint32_t i = 0; i < slots; i++) {
 		struct stack_option o;
+		uint32_t slot = (uint32_t)(((uint64_t)scan->s->first_slot + i) % slots);
 		const struct node *n = view->node_at(view->context, slot);
 		if (!is_candidate(scan->s, n))
 			continue;
@@ -126,7 +127,7 @@ static void offer_row(const struct scan *scan, struct stack_option *o, struct ar
 	CHECK(o->outcome == STACK_FITS);
 	struct stack_option *best = scan->best;
 	bool better = !best->node || option_is_better(o, best) ||
-		      (!option_is_better(best, o) && o->slot < best->slot);
+		      (!option_is_better(best, o) && stack_is_first(scan->s, o->slot, best->slot));
 	option_keep_scores(o, scores);
 	alloc_details_release(better ? best->details : o->details);
 	if (better)

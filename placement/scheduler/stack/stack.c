@@ -114,6 +114,12 @@ void stack_be_strict_on(struct stack *s, const struct array *node_ids)
 	}
 }
 
+void stack_break_ties(struct stack *s, uint64_t number)
+{
+	CHECK(s->group_count == 0);
+	s->first_slot = s->proposal.slots ? (uint32_t)(number % s->proposal.slots) : 0;
+}
+
 struct group_rules *stack_group(struct stack *s, uint32_t group)
 {
 	CHECK(group < s->group_count);

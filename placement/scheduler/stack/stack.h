@@ -21,6 +21,10 @@ void stack_set_job(struct stack *, const struct job *);
 // for everything, the job's own allocations included (which Nomad's choice of victims passes over).
 void stack_be_strict_on(struct stack *, const struct array *node_ids);
 
+// Lets ties go to the first slot from a place on that the number determines, round the fleet, instead of to the lowest
+// slot: evaluations that are worked off at the same time then take different ones of equal nodes. 0: the lowest.
+void stack_break_ties(struct stack *, uint64_t number);
+
 // Asks about this node alone, which must be usable and targeted by the job. name_index: of the instance (volumes per
 // allocation). True: the instance fits. Allocates nothing for a plain group, so that a whole fleet can be asked node
 // by node; stack_count makes metrics of options.
@@ -32,7 +36,7 @@ bool stack_stay_on_node(
 	struct stack *, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *);
 
 // Selects the exact best of all usable nodes that the job targets, by the snapshot that it asks for, then by all
-// scores; ties go to the lowest slot. It preempts only if no node fits without and the configuration allows it.
+// scores; ties go by slot. It preempts only if no node fits without and the configuration allows it.
 // Metrics (cleared or new) get the findings of the deciding pass over the nodes.
 bool stack_select(struct stack *, const struct stack_request *, struct stack_option *,
 	struct alloc_metrics *);

@@ -22,6 +22,7 @@ void asking_begin(struct asking *b, enum stack_kind kind, const struct job *job)
 	b->view = world_view(b->world);
 	b->plan = plan_create();
 	b->stack = stack_create(kind, &b->view, b->plan);
+	stack_break_ties(b->stack, b->ties);
 	stack_set_job(b->stack, job);
 }
 

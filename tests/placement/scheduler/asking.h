@@ -8,6 +8,7 @@ struct asking {
 	struct scheduler_view view;
 	struct plan *plan;
 	struct stack *stack;
+	uint64_t ties;              // as in scheduler_settings
 	struct stack_option option; // the newest answer; the next one releases its details
 };
 

@@ -402,7 +402,8 @@ struct naive_answer naive_select(struct naive *m, const struct stack_request *r)
 		if (naive_is_candidate(m, n) && passes_static(m, g, n))
 			spreads(m, g, n, true);
 	}
-	for (uint32_t slot = 0; slot < m->world->node_count; slot++) {
+	for (uint32_t i = 0; i < m->world->node_count; i++) {
+		uint32_t slot = (m->first_slot + i) % m->world->node_count;
 		const struct node *n = m->world->nodes[slot];
 		if (!naive_is_candidate(m, n))
 			continue;

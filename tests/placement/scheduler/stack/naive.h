@@ -8,6 +8,7 @@ struct naive {
 	const struct world *world;
 	const struct plan *plan;
 	const struct job *job;
+	uint32_t first_slot; // of equal nodes
 	double lowest_boost; // of values that are wanted, at most -1
 };
 

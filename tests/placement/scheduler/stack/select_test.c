@@ -176,6 +176,42 @@ static void ties_go_to_the_lowest_slot(void **state)
 	asking_teardown(&b);
 }
 
+// The fleet is gone round: after the last slot comes the first.
+static void ties_go_to_the_slot_of_the_number(void **state)
+{
+	enum { SLOTS = 700, FIRST = 697 };
+	struct asking b;
+	asking_setup(&b);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		world_node(b.world, "");
+	b.ties = 5 * SLOTS + FIRST;
+	asking_begin(&b, STACK_GENERIC, world_job(b.world, "service web count=1"));
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(select_any(&b), (FIRST + i) % SLOTS);
+		asking_place(&b, (FIRST + i) % SLOTS);
+	}
+	asking_teardown(&b);
+}
+
+// Nodes for cores are found by looking at all, without columns.
+static void ties_of_a_scan_go_to_the_slot_of_the_number(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	for (uint32_t i = 0; i < 9; i++)
+		world_node(b.world, "cpu=8000 cores=0-7");
+	b.ties = 7;
+	struct job *job = world_job(b.world, "service web cpu=0 count=1");
+	task_of(job)->resources.cores = 2;
+	world_job_changed(job);
+	asking_begin(&b, STACK_GENERIC, job);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(select_any(&b), (7 + i) % 9);
+		asking_place(&b, (7 + i) % 9);
+	}
+	asking_teardown(&b);
+}
+
 static void the_preferred_node_is_tried_alone(void **state)
 {
 	struct asking b;
@@ -293,6 +329,8 @@ int main(void)
 		cmocka_unit_test(the_score_is_a_mean_of_what_is_recorded),
 		cmocka_unit_test(scores_of_zero_are_shown_but_not_recorded),
 		cmocka_unit_test(ties_go_to_the_lowest_slot),
+		cmocka_unit_test(ties_go_to_the_slot_of_the_number),
+		cmocka_unit_test(ties_of_a_scan_go_to_the_slot_of_the_number),
 		cmocka_unit_test(the_preferred_node_is_tried_alone),
 		cmocka_unit_test(preemption_is_the_second_pass),
 		cmocka_unit_test(the_memo_is_seen_by_the_next_instance),

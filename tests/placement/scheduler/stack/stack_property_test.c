@@ -168,8 +168,10 @@ static void begin(struct run *r, uint64_t seed)
 	r->plan = plan_create();
 	r->plan->eval_id.bytes[0] = (uint8_t)seed;
 	r->stack = stack_create(STACK_GENERIC, &r->view, r->plan);
+	uint32_t first_slot = seed % 2 ? 0 : below(r, r->world->node_count);
+	stack_break_ties(r->stack, first_slot);
 	stack_set_job(r->stack, r->job);
-	r->naive = (struct naive){r->world, r->plan, r->job, -1};
+	r->naive = (struct naive){r->world, r->plan, r->job, first_slot, -1};
 }
 
 static void end(struct run *r)
